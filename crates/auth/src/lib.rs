@@ -1,1 +1,8 @@
-//! Placeholder.
+//! What both sides of a wallet login agree on.
+//!
+//! There is no clock, no randomness and no I/O in this crate: times are arguments in Unix seconds, random bytes are
+//! arguments too.
+
+mod domain;
+
+pub use domain::{DomainName, InvalidDomain};
