@@ -3,6 +3,8 @@
 //! There is no clock, no randomness and no I/O in this crate: times are arguments in Unix seconds, random bytes are
 //! arguments too.
 
+mod challenge;
 mod domain;
 
+pub use challenge::{Challenge, Mode, Nonce, NotAChallenge, NotANonce, UnknownMode};
 pub use domain::{DomainName, InvalidDomain};

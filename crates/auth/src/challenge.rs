@@ -1,0 +1,270 @@
+use std::fmt;
+use std::str::FromStr;
+
+use data_encoding::BASE64URL_NOPAD;
+use serde::{Deserialize, Serialize};
+
+use crate::DomainName;
+
+/// What one login is about: who asks, for which purpose, since when, and something nobody can guess.
+///
+/// It has two renderings that name the same four things. [`Challenge`]'s `Display` is the form the API carries,
+/// `svc:<mode>:<domain>:<unix>:<nonce>`; [`Challenge::sentence`] is what the wallet shows and signs.
+///
+/// ```
+/// use signpost_auth::{Challenge, DomainName, Mode, Nonce};
+///
+/// let domain = DomainName::parse("example.com")?;
+/// let challenge = Challenge { mode: Mode::Login, domain, issued_at: 1_700_000_000, nonce: Nonce([7; 16]) };
+/// assert_eq!(challenge.to_string(), "svc:login:example.com:1700000000:BwcHBwcHBwcHBwcHBwcHBw");
+/// assert_eq!(challenge.sentence(), "Sign this to login to example.com at 1700000000:BwcHBwcHBwcHBwcHBwcHBw");
+/// assert_eq!(Challenge::parse(&challenge.sentence())?, challenge);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Challenge {
+    /// What the user is about to do.
+    pub mode: Mode,
+    /// Where the user is about to do it.
+    pub domain: DomainName,
+    /// When the challenge was made, in Unix seconds.
+    pub issued_at: i64,
+    /// What makes it unguessable.
+    pub nonce: Nonce,
+}
+
+/// What a session is for.
+///
+/// `registration`, which the specification uses in its prose, is read as `register` and never written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Mode {
+    /// A known key comes back.
+    Login,
+    /// A new key introduces itself.
+    #[serde(alias = "registration")]
+    Register,
+}
+
+/// 128 random bits, written as 22 characters of base64url without padding (RFC 4648, section 5).
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Nonce(pub [u8; 16]);
+
+/// The text is not a challenge in either rendering, or not exactly as one is printed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "not a challenge: it is svc:<mode>:<domain>:<unix>:<nonce> or the sentence \
+     \"Sign this to <mode> to <domain> at <unix>:<nonce>\", character for character"
+)]
+pub struct NotAChallenge;
+
+/// The word is not a mode.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("the mode is not known: it is login or register")]
+pub struct UnknownMode;
+
+/// The text is not a nonce.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("a nonce is 16 bytes as 22 characters of base64url without padding")]
+pub struct NotANonce;
+
+impl Challenge {
+    /// Reads either rendering, and of each only the one spelling that is printed.
+    ///
+    /// # Errors
+    /// [`NotAChallenge`] for any other text: nothing is trimmed, folded or normalised, so that two texts never name
+    /// one challenge by accident.
+    pub fn parse(text: &str) -> Result<Self, NotAChallenge> {
+        let challenge = Self::from_short(text).or_else(|| Self::from_sentence(text)).ok_or(NotAChallenge)?;
+        if challenge.to_string() == text || challenge.sentence() == text { Ok(challenge) } else { Err(NotAChallenge) }
+    }
+
+    /// The rendering that people read and wallets sign: `Sign this to login to <domain> at <unix>:<nonce>`.
+    #[must_use]
+    pub fn sentence(&self) -> String {
+        let Self { mode, domain, issued_at, nonce } = self;
+        format!("Sign this to {mode} to {domain} at {issued_at}:{nonce}")
+    }
+
+    fn from_short(text: &str) -> Option<Self> {
+        let (mode, rest) = text.strip_prefix("svc:")?.split_once(':')?;
+        let (domain, rest) = rest.split_once(':')?;
+        Self::from_parts(mode, domain, rest)
+    }
+
+    fn from_sentence(text: &str) -> Option<Self> {
+        let (mode, rest) = text.strip_prefix("Sign this to ")?.split_once(" to ")?;
+        let (domain, rest) = rest.split_once(" at ")?;
+        Self::from_parts(mode, domain, rest)
+    }
+
+    fn from_parts(mode: &str, domain: &str, unix_and_nonce: &str) -> Option<Self> {
+        let (issued_at, nonce) = unix_and_nonce.split_once(':')?;
+        Some(Self {
+            mode: mode.parse().ok()?,
+            domain: DomainName::parse(domain).ok()?,
+            issued_at: issued_at.parse().ok()?,
+            nonce: nonce.parse().ok()?,
+        })
+    }
+}
+
+impl fmt::Display for Challenge {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { mode, domain, issued_at, nonce } = self;
+        write!(f, "svc:{mode}:{domain}:{issued_at}:{nonce}")
+    }
+}
+
+impl Mode {
+    /// The word as the API writes it.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Login => "login",
+            Self::Register => "register",
+        }
+    }
+}
+
+impl fmt::Display for Mode {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+impl FromStr for Mode {
+    type Err = UnknownMode;
+
+    fn from_str(text: &str) -> Result<Self, UnknownMode> {
+        match text {
+            "login" => Ok(Self::Login),
+            "register" | "registration" => Ok(Self::Register),
+            _ => Err(UnknownMode),
+        }
+    }
+}
+
+impl fmt::Display for Nonce {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&BASE64URL_NOPAD.encode(&self.0))
+    }
+}
+
+impl fmt::Debug for Nonce {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Nonce({self})")
+    }
+}
+
+impl FromStr for Nonce {
+    type Err = NotANonce;
+
+    fn from_str(text: &str) -> Result<Self, NotANonce> {
+        if text.len() != 22 {
+            return Err(NotANonce);
+        }
+        let bytes = BASE64URL_NOPAD.decode(text.as_bytes()).map_err(|_| NotANonce)?;
+        bytes.try_into().map(Self).map_err(|_| NotANonce)
+    }
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    pub(crate) fn challenges() -> impl Strategy<Value = Challenge> {
+        let modes = prop_oneof![Just(Mode::Login), Just(Mode::Register)];
+        let domains = "([a-z][a-z0-9]{0,9}\\.){1,3}[a-z]{2,8}|localhost";
+        (modes, domains, any::<i64>(), any::<[u8; 16]>()).prop_map(|(mode, domain, issued_at, nonce)| Challenge {
+            mode,
+            domain: DomainName::parse(&domain).unwrap(),
+            issued_at,
+            nonce: Nonce(nonce),
+        })
+    }
+
+    #[test]
+    fn only_the_printed_spelling_is_a_challenge() {
+        let nonce = "AAAAAAAAAAAAAAAAAAAAAA";
+        for good in [
+            format!("svc:login:example.com:1700000000:{nonce}"),
+            format!("svc:register:localhost:-1:{nonce}"),
+            format!("Sign this to login to example.com at 1700000000:{nonce}"),
+            format!("Sign this to register to to.at at 0:{nonce}"),
+        ] {
+            assert!(Challenge::parse(&good).is_ok(), "{good}");
+        }
+        for bad in [
+            String::new(),
+            "svc:".to_owned(),
+            format!("svc:login:example.com:1700000000:{nonce} "),
+            format!(" svc:login:example.com:1700000000:{nonce}"),
+            format!("SVC:login:example.com:1700000000:{nonce}"),
+            format!("svc:Login:example.com:1700000000:{nonce}"),
+            format!("svc:registration:example.com:1700000000:{nonce}"),
+            format!("svc:link:example.com:1700000000:{nonce}"),
+            format!("svc:login:Example.com:1700000000:{nonce}"),
+            format!("svc:login:example.com.:1700000000:{nonce}"),
+            format!("svc:login:example.com:443:1700000000:{nonce}"),
+            format!("svc:login:bücher.example:1700000000:{nonce}"),
+            format!("svc:login:example.com:01700000000:{nonce}"),
+            format!("svc:login:example.com:+1700000000:{nonce}"),
+            format!("svc:login:example.com:-0:{nonce}"),
+            format!("svc:login:example.com:1.7e9:{nonce}"),
+            format!("svc:login:example.com:9223372036854775808:{nonce}"),
+            format!("svc:login:example.com:1700000000:{nonce}="),
+            format!("svc:login:example.com:1700000000:{}", &nonce[1..]),
+            "svc:login:example.com:1700000000:AAAAAAAAAAAAAAAAAAAAAB".to_owned(),
+            "svc:login:example.com:1700000000:AAAAAAAAAAAAAAAAAAAAA+".to_owned(),
+            format!("Sign this to registration to example.com at 1700000000:{nonce}"),
+            format!("sign this to login to example.com at 1700000000:{nonce}"),
+            format!("Sign this to login  to example.com at 1700000000:{nonce}"),
+            format!("Sign this to login to example.com at 1700000000:{nonce}\n"),
+        ] {
+            assert_eq!(Challenge::parse(&bad), Err(NotAChallenge), "{bad:?}");
+        }
+    }
+
+    #[test]
+    fn registration_is_read_as_register_and_never_written() {
+        assert_eq!("registration".parse(), Ok(Mode::Register));
+        assert_eq!(serde_json::from_str::<Mode>("\"registration\"").unwrap(), Mode::Register);
+        assert_eq!(serde_json::to_string(&Mode::Register).unwrap(), "\"register\"");
+        assert_eq!("link".parse::<Mode>(), Err(UnknownMode));
+    }
+
+    proptest! {
+        #[test]
+        fn both_renderings_read_back(challenge in challenges()) {
+            prop_assert_eq!(Challenge::parse(&challenge.to_string()), Ok(challenge.clone()));
+            prop_assert_eq!(Challenge::parse(&challenge.sentence()), Ok(challenge));
+        }
+
+        #[test]
+        fn no_other_text_names_a_challenge(
+            challenge in challenges(), sentence: bool, at: prop::sample::Index, with in prop::option::of(any::<char>()),
+        ) {
+            let text = if sentence { challenge.sentence() } else { challenge.to_string() };
+            let mut letters: Vec<char> = text.chars().collect();
+            let at = at.index(letters.len());
+            match with {
+                Some(letter) => letters[at] = letter,
+                None => drop(letters.remove(at)),
+            }
+            let changed: String = letters.into_iter().collect();
+            if changed != text {
+                prop_assert_ne!(Challenge::parse(&changed), Ok(challenge));
+            }
+        }
+
+        #[test]
+        fn arbitrary_text_never_panics_and_is_read_only_as_it_prints(text in "(svc:|Sign this to )?\\PC{0,80}") {
+            if let Ok(challenge) = Challenge::parse(&text) {
+                prop_assert!(challenge.to_string() == text || challenge.sentence() == text);
+            }
+        }
+    }
+}
