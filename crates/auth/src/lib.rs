@@ -5,6 +5,8 @@
 
 mod challenge;
 mod domain;
+mod keys;
 
 pub use challenge::{Challenge, Mode, Nonce, NotAChallenge, NotANonce, UnknownMode};
 pub use domain::{DomainName, InvalidDomain};
+pub use keys::{MalformedPublicKey, MalformedSignature, PublicKey, Signature, message_hash, verify};

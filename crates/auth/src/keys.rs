@@ -1,0 +1,160 @@
+use std::fmt;
+use std::hash::{Hash, Hasher};
+
+use data_encoding::{HEXLOWER, HEXLOWER_PERMISSIVE};
+use secp256k1::{Message, ecdsa};
+use sha2::{Digest, Sha256};
+
+/// A point on secp256k1: who the user is.
+///
+/// Two spellings of one point (compressed or not, any hex case) are equal; the spelling that was given is kept, because
+/// the API hands it back unchanged.
+///
+/// ```
+/// use signpost_auth::PublicKey;
+///
+/// let key = PublicKey::parse("0279BE667EF9DCBBAC55A06295CE870B07029BFCDB2DCE28D959F2815B16F81798")?;
+/// assert_eq!(key.canonical(), "0279be667ef9dcbbac55a06295ce870b07029bfcdb2dce28d959f2815b16f81798");
+/// # Ok::<(), signpost_auth::MalformedPublicKey>(())
+/// ```
+#[derive(Clone)]
+pub struct PublicKey {
+    point: secp256k1::PublicKey,
+    given: String,
+}
+
+/// An ECDSA signature, read from strict DER.
+///
+/// It has no equality: anyone can turn a valid signature into another one of the same text, so signatures must never
+/// tell answers apart.
+#[derive(Clone, Copy, Debug)]
+pub struct Signature(ecdsa::Signature);
+
+/// The text is not a public key (SEC 1, section 2.3.4).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum MalformedPublicKey {
+    /// Neither 33 nor 65 bytes.
+    #[error("a public key is 66 hex digits (compressed) or 130 (uncompressed), not {0} characters")]
+    Length(usize),
+    /// Something that is not a hex digit.
+    #[error("a public key is written in hex digits alone, without 0x or spaces")]
+    NotHex,
+    /// A first byte that does not go with the length; 06 and 07 are the hybrid form, which is not accepted.
+    #[error("a public key starts with 02 or 03 when it has 66 hex digits and with 04 when it has 130")]
+    Prefix,
+    /// No point of the curve has these coordinates.
+    #[error("the public key is not a point on secp256k1")]
+    NotOnCurve,
+}
+
+/// The text is not a signature.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum MalformedSignature {
+    /// Nothing, or more than DER needs for two numbers of 32 bytes.
+    #[error("a signature has 16 to 144 hex digits, not {0} characters")]
+    Length(usize),
+    /// Something that is not a hex digit, or half a byte.
+    #[error("a signature is written in pairs of hex digits alone, without 0x or spaces")]
+    NotHex,
+    /// Not the one DER spelling of two numbers: trailing bytes, long-form lengths, padding, a wrong tag.
+    #[error("a signature is strict DER: 30 <length> 02 <length> <r> 02 <length> <s> and nothing after it")]
+    NotDer,
+    /// `r` or `s` is zero, negative or not below the group order.
+    #[error("both numbers of a signature are at least 1 and below the order of secp256k1")]
+    OutOfRange,
+}
+
+impl PublicKey {
+    /// Reads 33 or 65 bytes of SEC 1 in hex of any case.
+    ///
+    /// # Errors
+    /// [`MalformedPublicKey`] says which rule the text breaks.
+    pub fn parse(hex: &str) -> Result<Self, MalformedPublicKey> {
+        if ![66, 130].contains(&hex.len()) {
+            return Err(MalformedPublicKey::Length(hex.chars().count()));
+        }
+        let bytes = HEXLOWER_PERMISSIVE.decode(hex.as_bytes()).map_err(|_| MalformedPublicKey::NotHex)?;
+        // libsecp256k1 would take the hybrid forms 06 and 07, and one user could then have a third spelling.
+        if !matches!((bytes.len(), bytes[0]), (33, 2 | 3) | (65, 4)) {
+            return Err(MalformedPublicKey::Prefix);
+        }
+        let point = secp256k1::PublicKey::from_slice(&bytes).map_err(|_| MalformedPublicKey::NotOnCurve)?;
+        Ok(Self { point, given: hex.to_owned() })
+    }
+
+    /// The key's one spelling, 66 lower-case hex digits: what users are stored and compared by.
+    #[must_use]
+    pub fn canonical(&self) -> String {
+        HEXLOWER.encode(&self.point.serialize())
+    }
+
+    /// The spelling that was read.
+    #[must_use]
+    pub fn as_given(&self) -> &str {
+        &self.given
+    }
+}
+
+impl PartialEq for PublicKey {
+    fn eq(&self, other: &Self) -> bool {
+        self.point == other.point
+    }
+}
+
+impl Eq for PublicKey {}
+
+impl Hash for PublicKey {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.point.serialize().hash(state);
+    }
+}
+
+impl fmt::Debug for PublicKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "PublicKey({})", self.given)
+    }
+}
+
+impl Signature {
+    /// Reads strict DER in hex of any case, at most 72 bytes.
+    ///
+    /// `s` above half the order is accepted: many signers produce it, and a challenge is answered only once, so the
+    /// second spelling gains nothing.
+    ///
+    /// # Errors
+    /// [`MalformedSignature`] says which rule the text breaks.
+    pub fn parse(hex: &str) -> Result<Self, MalformedSignature> {
+        if !(16..=144).contains(&hex.len()) {
+            return Err(MalformedSignature::Length(hex.chars().count()));
+        }
+        let bytes = HEXLOWER_PERMISSIVE.decode(hex.as_bytes()).map_err(|_| MalformedSignature::NotHex)?;
+        let mut signature = ecdsa::Signature::from_der(&bytes).map_err(|_| MalformedSignature::NotDer)?;
+        // libsecp256k1 reads a number that is out of range as zero.
+        let numbers = signature.serialize_compact();
+        if numbers.chunks(32).any(|number| number.iter().all(|&byte| byte == 0)) {
+            return Err(MalformedSignature::OutOfRange);
+        }
+        signature.normalize_s();
+        Ok(Self(signature))
+    }
+}
+
+/// Whether `key` signed `message`: ECDSA on secp256k1 over SHA-256 of the message's bytes, hashed once.
+#[must_use]
+pub fn verify(key: &PublicKey, signature: &Signature, message: &[u8]) -> bool {
+    signature.0.verify(digest(message), &key.point).is_ok()
+}
+
+/// The hash that is signed, as `POST /verify` shows it: `sha256:` and 64 lower-case hex digits.
+#[must_use]
+pub fn message_hash(message: &[u8]) -> String {
+    format!("sha256:{}", HEXLOWER.encode(&Sha256::digest(message)))
+}
+
+pub(crate) fn digest(message: &[u8]) -> Message {
+    Message::from_digest(Sha256::digest(message).into())
+}
+
+#[cfg(test)]
+#[path = "keys_tests.rs"]
+mod tests;
