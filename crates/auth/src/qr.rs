@@ -1,0 +1,285 @@
+use std::fmt;
+
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
+use url::Url;
+
+use crate::Challenge;
+
+/// The most characters `qr_data` may have: beyond it the code grows too dense for a phone held at arm's length.
+const LONGEST: usize = 500;
+/// The most bytes a QR code can hold (version 40, level L): nothing longer was ever scanned.
+const LONGEST_SCANNED: usize = 2953;
+
+/// What stays readable in a value: RFC 3986's query characters, less those that a query parser gives a meaning to
+/// (`&`, `;`, `=`, `+`). Fewer escapes make a smaller code.
+const ESCAPED: &AsciiSet = &NON_ALPHANUMERIC
+    .remove(b'-')
+    .remove(b'.')
+    .remove(b'_')
+    .remove(b'~')
+    .remove(b'!')
+    .remove(b'$')
+    .remove(b'\'')
+    .remove(b'(')
+    .remove(b')')
+    .remove(b'*')
+    .remove(b',')
+    .remove(b':')
+    .remove(b'@')
+    .remove(b'/')
+    .remove(b'?');
+
+/// What the QR code says: which challenge to sign, where to post the answer, and until when.
+///
+/// Printed as `svc://auth?v=1&webhook=…&challenge=…&exp=…`, at most 500 characters. It holds nothing that could ask
+/// for the session's state or complete it: whoever photographs the code learns no more than what to sign.
+///
+/// ```
+/// use signpost_auth::QrData;
+///
+/// let text = "svc://auth?v=1&webhook=https://example.com/hook\
+///             &challenge=svc:login:example.com:1700000000:AAAAAAAAAAAAAAAAAAAAAA&exp=1700000300";
+/// let qr = QrData::parse(text)?;
+/// assert_eq!(qr.webhook().host_str(), Some("example.com"));
+/// assert_eq!(qr.expires_at(), 1_700_000_300);
+/// assert_eq!(qr.to_string(), text);
+/// # Ok::<(), signpost_auth::InvalidQrData>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct QrData {
+    webhook: Url,
+    challenge: Challenge,
+    expires_at: i64,
+}
+
+/// The text is not QR data that a wallet can act on, or the parts do not make one.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum InvalidQrData {
+    /// Printed, it would be longer than the code should be.
+    #[error("the QR data would have {0} characters, at most 500 are allowed: use a shorter webhook URL")]
+    TooLong(usize),
+    /// More than any QR code holds.
+    #[error("the text has {0} bytes, more than any QR code can hold")]
+    NotScanned(usize),
+    /// Not ours at all.
+    #[error("not a login code: it starts with svc://auth?")]
+    Scheme,
+    /// From a later version of this format.
+    #[error("the login code has version {0}, this wallet reads version 1: update the wallet")]
+    Version(String),
+    /// A parameter is not there.
+    #[error("the login code lacks the parameter {0}: v, webhook, challenge and exp are required")]
+    Missing(&'static str),
+    /// A parameter is there twice, and two readers might pick different ones.
+    #[error("the login code has the parameter {0} more than once")]
+    Duplicate(&'static str),
+    /// A webhook that nothing should be posted to.
+    #[error(
+        "the login code's webhook is not allowed: it is an http or https URL in plain ASCII, without user name, \
+         fragment, spaces or backslashes"
+    )]
+    Webhook,
+    /// A challenge in another form.
+    #[error("the login code's challenge is not svc:<mode>:<domain>:<unix>:<nonce>")]
+    Challenge,
+    /// A time in another form.
+    #[error("the login code's exp is not a whole number of Unix seconds")]
+    Expiry,
+}
+
+impl QrData {
+    /// Puts the parts together; `expires_at` is in Unix seconds.
+    ///
+    /// # Errors
+    /// [`InvalidQrData::Webhook`] and [`InvalidQrData::TooLong`].
+    pub fn new(webhook: Url, challenge: Challenge, expires_at: i64) -> Result<Self, InvalidQrData> {
+        let qr = Self { webhook: allowed(webhook)?, challenge, expires_at };
+        match qr.to_string().len() {
+            length if length > LONGEST => Err(InvalidQrData::TooLong(length)),
+            _ => Ok(qr),
+        }
+    }
+
+    /// Reads what a wallet scanned. Parameters may come in any order; unknown ones are ignored.
+    ///
+    /// # Errors
+    /// [`InvalidQrData`] says what is missing, doubled, unknown or not allowed.
+    pub fn parse(text: &str) -> Result<Self, InvalidQrData> {
+        if text.len() > LONGEST_SCANNED {
+            return Err(InvalidQrData::NotScanned(text.len()));
+        }
+        let query = text.strip_prefix("svc://auth?").ok_or(InvalidQrData::Scheme)?;
+        match &*value(query, "v")? {
+            "1" => {}
+            other => return Err(InvalidQrData::Version(other.to_owned())),
+        }
+        let webhook = value(query, "webhook")?;
+        if !unambiguous(&webhook) {
+            return Err(InvalidQrData::Webhook);
+        }
+        let webhook = Url::parse(&webhook).map_err(|_| InvalidQrData::Webhook)?;
+        let text = value(query, "challenge")?;
+        let challenge = Challenge::parse(&text).map_err(|_| InvalidQrData::Challenge)?;
+        if challenge.to_string() != text {
+            return Err(InvalidQrData::Challenge);
+        }
+        let expires_at = value(query, "exp")?.parse().map_err(|_| InvalidQrData::Expiry)?;
+        Self::new(webhook, challenge, expires_at)
+    }
+
+    /// Where the wallet posts its answer.
+    #[must_use]
+    pub fn webhook(&self) -> &Url {
+        &self.webhook
+    }
+
+    /// What the wallet signs.
+    #[must_use]
+    pub fn challenge(&self) -> &Challenge {
+        &self.challenge
+    }
+
+    /// Until when an answer is taken, in Unix seconds.
+    #[must_use]
+    pub fn expires_at(&self) -> i64 {
+        self.expires_at
+    }
+}
+
+impl fmt::Display for QrData {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let webhook = utf8_percent_encode(self.webhook.as_str(), ESCAPED);
+        write!(f, "svc://auth?v=1&webhook={webhook}&challenge={}&exp={}", self.challenge, self.expires_at)
+    }
+}
+
+fn allowed(webhook: Url) -> Result<Url, InvalidQrData> {
+    let plain = matches!(webhook.scheme(), "http" | "https")
+        && webhook.has_host()
+        && webhook.username().is_empty()
+        && webhook.password().is_none()
+        && webhook.fragment().is_none()
+        && unambiguous(webhook.as_str());
+    if plain { Ok(webhook) } else { Err(InvalidQrData::Webhook) }
+}
+
+/// One URL parser quietly repairs what is left out here, another repairs it differently or not at all: the host that is
+/// shown must be the host that is dialled.
+fn unambiguous(url: &str) -> bool {
+    url.bytes().all(|byte| byte.is_ascii_graphic() && byte != b'\\')
+}
+
+fn value(query: &str, name: &'static str) -> Result<String, InvalidQrData> {
+    let mut values = query.split('&').filter_map(|pair| pair.split_once('=')).filter(|(key, _)| *key == name);
+    let (_, value) = values.next().ok_or(InvalidQrData::Missing(name))?;
+    if values.next().is_some() {
+        return Err(InvalidQrData::Duplicate(name));
+    }
+    // U+FFFD stands for bytes that are no UTF-8; no parameter of ours can contain it.
+    Ok(percent_decode_str(value).decode_utf8_lossy().into_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use url::form_urlencoded;
+
+    use super::*;
+    use crate::challenge::tests::challenges;
+
+    const CHALLENGE: &str = "svc:login:example.com:1700000000:AAAAAAAAAAAAAAAAAAAAAA";
+
+    #[test]
+    fn a_usual_code_stays_small() {
+        let webhook = Url::parse("https://example.com/webhooks/login").unwrap();
+        let qr = QrData::new(webhook, Challenge::parse(CHALLENGE).unwrap(), 1_700_000_300).unwrap();
+        let text =
+            format!("svc://auth?v=1&webhook=https://example.com/webhooks/login&challenge={CHALLENGE}&exp=1700000300");
+        assert_eq!(qr.to_string(), text);
+        // Version 7 at level M, 45 modules a side, holds 122 bytes; version 8, 49 modules, holds 152.
+        assert!(text.len() <= 152, "{}", text.len());
+    }
+
+    #[test]
+    fn what_a_query_parser_would_misread_is_escaped() {
+        let webhook = Url::parse("https://example.com/a+b;c%20d?x=1&y=2'(3)").unwrap();
+        let qr = QrData::new(webhook, Challenge::parse(CHALLENGE).unwrap(), 0).unwrap();
+        assert!(qr.to_string().contains("&webhook=https://example.com/a%2Bb%3Bc%2520d?x%3D1%26y%3D2%2527(3)&"), "{qr}");
+        assert_eq!(QrData::parse(&qr.to_string()), Ok(qr));
+    }
+
+    #[test]
+    fn a_long_webhook_is_an_error() {
+        let challenge = Challenge::parse(CHALLENGE).unwrap();
+        let base = "svc://auth?v=1&webhook=https://example.com/&challenge=&exp=0".len() + CHALLENGE.len();
+        let webhook = |n: usize| Url::parse(&format!("https://example.com/{}", "a".repeat(n))).unwrap();
+        assert_eq!(QrData::new(webhook(500 - base), challenge.clone(), 0).unwrap().to_string().len(), 500);
+        assert_eq!(QrData::new(webhook(501 - base), challenge, 0), Err(InvalidQrData::TooLong(501)));
+    }
+
+    #[test]
+    fn a_code_that_a_wallet_must_not_act_on_is_refused_with_its_reason() {
+        use InvalidQrData::{Challenge as C, Duplicate, Expiry, Missing, Scheme, Version, Webhook};
+        let good = format!("svc://auth?v=1&webhook=https://example.com/hook&challenge={CHALLENGE}&exp=1700000300");
+        assert!(QrData::parse(&good).is_ok());
+        assert!(QrData::parse(&good.replace("v=1&", "v=1&later=x&later=y&")).is_ok());
+        let webhook = |text: &str| good.replace("https://example.com/hook", text);
+        for (text, reason) in [
+            (String::new(), Scheme),
+            ("https://example.com/".to_owned(), Scheme),
+            (good.replace("svc:", "svx:"), Scheme),
+            (good.replace("auth?", "auth.example?"), Scheme),
+            (good.replace("v=1", "v=2"), Version("2".to_owned())),
+            (good.replace("v=1&", ""), Missing("v")),
+            (good.replace("webhook=", "hook="), Missing("webhook")),
+            (good.replace("&challenge", "&Challenge"), Missing("challenge")),
+            (good.replace("&exp=", "&exp"), Missing("exp")),
+            (format!("{good}&exp=1700009999"), Duplicate("exp")),
+            (format!("{good}&webhook=https://evil.example/"), Duplicate("webhook")),
+            (format!("{good}0x"), Expiry),
+            (format!("{good}#a"), Expiry),
+            (good.replace(CHALLENGE, "svc:login:example.com"), C),
+            (good.replace(CHALLENGE, "Sign%20this%20to%20login%20to%20example.com%20at%201:AAAAAAAAAAAAAAAAAAAAAA"), C),
+            (webhook(""), Webhook),
+            (webhook("/hook"), Webhook),
+            (webhook("ftp://example.com/hook"), Webhook),
+            (webhook("javascript:alert(1)"), Webhook),
+            (webhook("https://me@example.com/hook"), Webhook),
+            (webhook("https://me:pw@example.com/hook"), Webhook),
+            (webhook("https://evil.example\\@example.com/"), Webhook),
+            (webhook("https://evil.example%5C@example.com/"), Webhook),
+            (webhook("https://example.com/%20hook"), Webhook),
+            (webhook("https://example.com/%0Ahook"), Webhook),
+            (webhook("https://example.com/%23top"), Webhook),
+            (webhook("https://ex%C3%A4mple.com/"), Webhook),
+            (webhook("https://example.com/%FF"), Webhook),
+        ] {
+            assert_eq!(QrData::parse(&text), Err(reason), "{text}");
+        }
+        assert_eq!(QrData::parse(&"a".repeat(3000)), Err(InvalidQrData::NotScanned(3000)));
+    }
+
+    proptest! {
+        #[test]
+        fn a_code_reads_back_here_and_in_any_query_parser(
+            challenge in challenges(), path in "(/[!-~äß ]{0,12}){0,4}", query in "(\\?[!-~é]{0,12})?", expires_at: i64,
+        ) {
+            let Ok(mut webhook) = Url::parse(&format!("https://example.com{path}{query}")) else { return Ok(()) };
+            webhook.set_fragment(None);
+            let Ok(qr) = QrData::new(webhook, challenge, expires_at) else { return Ok(()) };
+            let text = qr.to_string();
+            prop_assert!(text.bytes().all(|b| b.is_ascii_alphanumeric() || b"-._~!$&'()*,=:@/?%".contains(&b)), "{}", text);
+            prop_assert_eq!(QrData::parse(&text), Ok(qr.clone()));
+            let read: Vec<_> = form_urlencoded::parse(text.split_once('?').unwrap().1.as_bytes()).collect();
+            let exp = expires_at.to_string();
+            let challenge = qr.challenge.to_string();
+            let expected = [("v", "1"), ("webhook", qr.webhook.as_str()), ("challenge", &challenge), ("exp", &exp)];
+            prop_assert!(read.iter().map(|(k, v)| (&**k, &**v)).eq(expected));
+        }
+
+        #[test]
+        fn arbitrary_text_never_panics(text in "(svc://auth\\?)?\\PC{0,80}") {
+            let _ = QrData::parse(&text);
+        }
+    }
+}
