@@ -1,17 +1,21 @@
 //! What both sides of a wallet login agree on.
 //!
-//! A service shows a [`Challenge`] in a QR code ([`QrData`]); a wallet signs it and posts its answer to the integrator,
-//! who checks it with [`verify`]. The service, the wallet and the integrator's receiver build on the same types here.
+//! A service shows a [`Challenge`] in a QR code ([`QrData`]); a [`Wallet`] signs it and posts its [`Answer`] to the
+//! integrator, who checks it. The service, the wallet and the integrator's receiver build on the same types here.
 //!
 //! There is no clock, no randomness and no I/O in this crate: times are arguments in Unix seconds, random bytes are
 //! arguments too.
 
+mod answer;
 mod challenge;
 mod domain;
 mod keys;
 mod qr;
+mod wallet;
 
+pub use answer::{Answer, DeviceInfo, InvalidAnswer, NotVerified, is_fresh};
 pub use challenge::{Challenge, Mode, Nonce, NotAChallenge, NotANonce, UnknownMode};
 pub use domain::{DomainName, InvalidDomain};
 pub use keys::{MalformedPublicKey, MalformedSignature, PublicKey, Signature, message_hash, verify};
 pub use qr::{InvalidQrData, QrData};
+pub use wallet::{InvalidSecretKey, Wallet};

@@ -1,0 +1,113 @@
+use data_encoding::HEXLOWER;
+use secp256k1::SecretKey;
+use secrecy::{ExposeSecret, SecretBox};
+
+use crate::keys::digest;
+use crate::{Answer, Challenge, DeviceInfo, PublicKey};
+
+/// The signing half of a login: one secret key.
+///
+/// ```
+/// use signpost_auth::{Challenge, Wallet};
+///
+/// let wallet = Wallet::from_bytes([1; 32])?;
+/// let challenge = Challenge::parse("svc:login:example.com:1700000000:AAAAAAAAAAAAAAAAAAAAAA")?;
+/// let answer = wallet.answer(&challenge, 1_700_000_005, None);
+/// assert!(answer.challenge.starts_with("Sign this to login to example.com"));
+/// assert_eq!(answer.verify()?, wallet.public_key());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug)]
+pub struct Wallet(SecretBox<[u8; 32]>);
+
+/// The bytes are zero or not below the order of secp256k1.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("a secret key is 32 bytes, not all zero and below the order of secp256k1: draw others")]
+pub struct InvalidSecretKey;
+
+impl Wallet {
+    /// Takes a secret key. Of 32 random bytes practically all are one.
+    ///
+    /// # Errors
+    /// [`InvalidSecretKey`] for zero and numbers not below the group order.
+    pub fn from_bytes(bytes: [u8; 32]) -> Result<Self, InvalidSecretKey> {
+        let secret = SecretBox::new(Box::new(bytes));
+        SecretKey::from_secret_bytes(*secret.expose_secret()).map_err(|_| InvalidSecretKey)?;
+        Ok(Self(secret))
+    }
+
+    /// Who this wallet is.
+    #[must_use]
+    pub fn public_key(&self) -> PublicKey {
+        self.with_key(|key| {
+            let hex = HEXLOWER.encode(&key.public_key().serialize());
+            PublicKey::parse(&hex).expect("a secret key's point is on the curve")
+        })
+    }
+
+    /// Signs a text's UTF-8 bytes: DER in lower-case hex, `s` in the lower half. The same text gives the same
+    /// signature (RFC 6979).
+    #[must_use]
+    pub fn sign(&self, text: &str) -> String {
+        self.with_key(|key| HEXLOWER.encode(&key.sign_ecdsa(digest(text.as_bytes())).serialize_der()))
+    }
+
+    /// Answers a challenge the way wallets do: by signing its sentence. `timestamp` is now, in Unix seconds.
+    #[must_use]
+    pub fn answer(&self, challenge: &Challenge, timestamp: i64, device_info: Option<DeviceInfo>) -> Answer {
+        self.answer_text(challenge.sentence(), timestamp, device_info)
+    }
+
+    /// Answers with exactly this text, for instance a challenge's `svc:` rendering.
+    #[must_use]
+    pub fn answer_text(&self, challenge: String, timestamp: i64, device_info: Option<DeviceInfo>) -> Answer {
+        Answer {
+            public_key: self.public_key().canonical(),
+            signature: self.sign(&challenge),
+            challenge,
+            timestamp,
+            device_info,
+            confirm_code: None,
+        }
+    }
+
+    fn with_key<T>(&self, act: impl FnOnce(&SecretKey) -> T) -> T {
+        let mut key = SecretKey::from_secret_bytes(*self.0.expose_secret()).expect("checked when the wallet was made");
+        let result = act(&key);
+        key.non_secure_erase();
+        result
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Mode, NotVerified};
+
+    #[test]
+    fn only_numbers_between_zero_and_the_order_are_keys() {
+        assert_eq!(Wallet::from_bytes([0; 32]).unwrap_err(), InvalidSecretKey);
+        assert_eq!(Wallet::from_bytes([255; 32]).unwrap_err(), InvalidSecretKey);
+    }
+
+    #[test]
+    fn an_answer_verifies_in_either_rendering_and_not_with_another_text() {
+        let wallet = Wallet::from_bytes([7; 32]).unwrap();
+        let text = "svc:register:example.com:1700000000:AAAAAAAAAAAAAAAAAAAAAA";
+        let mut challenge = Challenge::parse(text).unwrap();
+        let short = wallet.answer_text(text.to_owned(), 5, None);
+        assert_eq!(short.verify().as_ref(), Ok(&wallet.public_key()));
+        let mut answer = wallet.answer(&challenge, 5, None);
+        assert_eq!(answer.verify(), Ok(wallet.public_key()));
+        assert_ne!(answer.signature, short.signature);
+        challenge.mode = Mode::Login;
+        answer.challenge = challenge.sentence();
+        assert_eq!(answer.verify(), Err(NotVerified::Mismatch));
+    }
+
+    #[test]
+    fn a_debug_text_tells_no_secret() {
+        let debug = format!("{:?}", Wallet::from_bytes([7; 32]).unwrap());
+        assert!(debug.contains("REDACTED") && !debug.contains('7'), "{debug}");
+    }
+}
