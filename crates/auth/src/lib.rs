@@ -1,7 +1,8 @@
 //! What both sides of a wallet login agree on.
 //!
 //! A service shows a [`Challenge`] in a QR code ([`QrData`]); a [`Wallet`] signs it and posts its [`Answer`] to the
-//! integrator, who checks it. The service, the wallet and the integrator's receiver build on the same types here.
+//! integrator, who checks it; the service tells the integrator in a signed [`Event`]. The service, the wallet and the
+//! integrator's receiver build on the same types here.
 //!
 //! There is no clock, no randomness and no I/O in this crate: times are arguments in Unix seconds, random bytes are
 //! arguments too.
@@ -12,6 +13,7 @@ mod domain;
 mod keys;
 mod qr;
 mod wallet;
+mod webhook;
 
 pub use answer::{Answer, DeviceInfo, InvalidAnswer, NotVerified, is_fresh};
 pub use challenge::{Challenge, Mode, Nonce, NotAChallenge, NotANonce, UnknownMode};
@@ -19,3 +21,7 @@ pub use domain::{DomainName, InvalidDomain};
 pub use keys::{MalformedPublicKey, MalformedSignature, PublicKey, Signature, message_hash, verify};
 pub use qr::{InvalidQrData, QrData};
 pub use wallet::{InvalidSecretKey, Wallet};
+pub use webhook::{
+    Event, EventData, InvalidWebhookSecret, WEBHOOK_ID, WEBHOOK_SIGNATURE, WEBHOOK_TIMESTAMP, WebhookSecret,
+    X_SVC_SIGNATURE, X_SVC_SIGNATURE_NEXT,
+};
