@@ -2,7 +2,7 @@ use std::fmt;
 use std::hash::{Hash, Hasher};
 
 use data_encoding::{HEXLOWER, HEXLOWER_PERMISSIVE};
-use secp256k1::{Message, ecdsa};
+use secp256k1::{Message, SecretKey, ecdsa};
 use sha2::{Digest, Sha256};
 
 /// A point on secp256k1: who the user is.
@@ -80,6 +80,11 @@ impl PublicKey {
         }
         let point = secp256k1::PublicKey::from_slice(&bytes).map_err(|_| MalformedPublicKey::NotOnCurve)?;
         Ok(Self { point, given: hex.to_owned() })
+    }
+
+    pub(crate) fn of(secret: &SecretKey) -> Self {
+        let point = secret.public_key();
+        Self { point, given: HEXLOWER.encode(&point.serialize()) }
     }
 
     /// The key's one spelling, 66 lower-case hex digits: what users are stored and compared by.
