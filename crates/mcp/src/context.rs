@@ -1,0 +1,142 @@
+use data_encoding::BASE64;
+use serde_json::value::RawValue;
+
+use crate::Revision;
+use crate::fault::{Fault, shown};
+use crate::json::{kind, string};
+use crate::message::{Message, Meta, Params};
+
+const EXAMPLE: &str = concat!(
+    r#"for example "_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","#,
+    r#""io.modelcontextprotocol/clientCapabilities":{}}"#
+);
+
+/// What a transport knows of a message besides its bytes.
+#[derive(Clone, Copy, Debug)]
+pub struct Context<'a> {
+    /// The headers it came with.
+    pub headers: Headers<'a>,
+    /// Whether a request of 2026-07-28 must carry all of them (Streamable HTTP); if not, those that are there must
+    /// still agree with the body.
+    pub headers_required: bool,
+    /// What counts where neither header nor body says: the revision `initialize` agreed on, or [`Revision::ASSUMED`].
+    pub revision: Revision,
+    /// Under which id a failure of ours is logged and reported.
+    pub request_id: Option<&'a str>,
+}
+
+/// The request headers that the protocol defines, untouched.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Headers<'a> {
+    /// `MCP-Protocol-Version`.
+    pub version: Option<&'a [u8]>,
+    /// `Mcp-Method`.
+    pub method: Option<&'a [u8]>,
+    /// `Mcp-Name`, possibly as `=?base64?…?=`.
+    pub name: Option<&'a [u8]>,
+}
+
+impl Context<'_> {
+    /// A message on a connection without headers (stdio, a session over SSE) on which `revision` was agreed.
+    #[must_use]
+    pub fn session(revision: Revision) -> Self {
+        Self { headers: Headers::default(), headers_required: false, revision, request_id: None }
+    }
+
+    /// The revision that the version header names, if there is one.
+    pub(crate) fn header_revision(&self) -> Result<Option<Revision>, Fault> {
+        let Some(version) = self.headers.version else { return Ok(None) };
+        let version = String::from_utf8_lossy(version);
+        Revision::parse(&version).map(Some).ok_or_else(|| Fault::unsupported_version(&version))
+    }
+
+    /// The best guess at the revision of a request whose body does not say.
+    pub(crate) fn revision_without_body(&self) -> Revision {
+        self.header_revision().ok().flatten().unwrap_or(self.revision)
+    }
+
+    /// The revision by which a request is to be answered, once everything that revision asks of it holds.
+    pub(crate) fn revision(&self, message: &Message<'_>, params: &Params<'_>) -> Result<Revision, Fault> {
+        let Meta { version, capabilities } = params.meta;
+        let body = version.map(body_version).transpose()?;
+        if let (Some(header), Some(body)) = (self.headers.version, &body)
+            && header != body.as_bytes()
+        {
+            return Err(mismatch("MCP-Protocol-Version", header, &format!("params._meta.{}", Meta::VERSION), body));
+        }
+        let named = match &body {
+            Some(body) => Some(Revision::parse(body).ok_or_else(|| Fault::unsupported_version(body))?),
+            None => self.header_revision()?,
+        };
+        // Both exist since 2026-07-28 only, so a request that has them but names no revision is a faulty one of that.
+        let stateless = capabilities.is_some() || message.method == "server/discover";
+        let revision = named.unwrap_or(if stateless { Revision::V2026_07_28 } else { self.revision });
+        if revision.is_stateless() {
+            self.check_stateless(message, params)?;
+        }
+        Ok(revision)
+    }
+
+    fn check_stateless(&self, message: &Message<'_>, params: &Params<'_>) -> Result<(), Fault> {
+        let missing = |key| {
+            let detail = format!("params._meta.{key} is missing; every request carries it, {EXAMPLE}");
+            Fault::malformed(Revision::V2026_07_28, detail)
+        };
+        params.meta.version.ok_or_else(|| missing(Meta::VERSION))?;
+        let capabilities = params.meta.capabilities.ok_or_else(|| missing(Meta::CAPABILITIES))?;
+        if kind(capabilities) != "an object" {
+            let (key, got) = (Meta::CAPABILITIES, kind(capabilities));
+            let detail = format!("params._meta.{key} must be an object, got {got}; {EXAMPLE}");
+            return Err(Fault::malformed(Revision::V2026_07_28, detail));
+        }
+        self.require("MCP-Protocol-Version", self.headers.version)?;
+        self.require("Mcp-Method", self.headers.method)?;
+        if let Some(method) = self.headers.method.filter(|header| *header != message.method.as_bytes()) {
+            return Err(mismatch("Mcp-Method", method, "method", &message.method));
+        }
+        match params.name.and_then(string) {
+            Some(name) if message.method == "tools/call" => self.check_name(&name),
+            _ => Ok(()),
+        }
+    }
+
+    fn check_name(&self, name: &str) -> Result<(), Fault> {
+        self.require("Mcp-Name", self.headers.name)?;
+        match self.headers.name {
+            Some(header) if decoded(header).as_deref() != Some(name.as_bytes()) => {
+                Err(mismatch("Mcp-Name", header, "params.name", name))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn require(&self, header: &str, value: Option<&[u8]>) -> Result<(), Fault> {
+        if self.headers_required && value.is_none() {
+            let detail =
+                format!("the header {header} is missing; revision 2026-07-28 asks for it on every such request");
+            return Err(Fault::header_mismatch(detail));
+        }
+        Ok(())
+    }
+}
+
+fn body_version(version: &RawValue) -> Result<std::borrow::Cow<'_, str>, Fault> {
+    string(version).ok_or_else(|| {
+        let (key, got) = (Meta::VERSION, kind(version));
+        let detail = format!("params._meta.{key} must be a string, got {got}; {EXAMPLE}");
+        Fault::malformed(Revision::V2026_07_28, detail)
+    })
+}
+
+fn mismatch(header: &str, sent: &[u8], member: &str, body: &str) -> Fault {
+    let (sent, body) = (shown(&String::from_utf8_lossy(sent)), shown(body));
+    Fault::header_mismatch(format!("the header {header} is {sent} but {member} is {body}; send the same in both"))
+}
+
+/// `Mcp-Name` as it was before it was made fit for a header.
+fn decoded(header: &[u8]) -> Option<std::borrow::Cow<'_, [u8]>> {
+    match header.strip_prefix(b"=?base64?").and_then(|rest| rest.strip_suffix(b"?=")) {
+        Some(encoded) => BASE64.decode(encoded).ok().map(Into::into),
+        None => Some(header.into()),
+    }
+}

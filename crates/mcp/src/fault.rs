@@ -1,0 +1,159 @@
+use std::time::Duration;
+
+use ::http::StatusCode;
+use serde::Serialize;
+use serde_json::value::RawValue;
+use serde_json::{Value, json};
+
+use crate::Revision;
+
+/// The error codes this crate sends: JSON-RPC 2.0's own, the protocol's (-32020 to -32099), and two of ours that lie
+/// outside both reserved ranges.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Code {
+    Parse,
+    Request,
+    Method,
+    Params,
+    Internal,
+    HeaderMismatch,
+    UnsupportedVersion,
+    TooMany,
+    Busy,
+}
+
+impl Code {
+    /// The code, and the words that every message of that code begins with.
+    const fn face(self) -> (i32, &'static str) {
+        match self {
+            Self::Parse => (-32700, "Parse error"),
+            Self::Request => (-32600, "Invalid request"),
+            Self::Method => (-32601, "Method not found"),
+            Self::Params => (-32602, "Invalid params"),
+            Self::Internal => (-32603, "Internal error"),
+            Self::HeaderMismatch => (-32020, "Header mismatch"),
+            Self::UnsupportedVersion => (-32022, "Unsupported protocol version"),
+            Self::TooMany => (-31429, "Too many requests"),
+            Self::Busy => (-31503, "Server busy"),
+        }
+    }
+}
+
+/// Why a message is answered with an error instead of a result.
+#[derive(Debug)]
+pub(crate) struct Fault {
+    code: Code,
+    status: StatusCode,
+    detail: String,
+    data: Option<Value>,
+    wait: Option<Duration>,
+}
+
+impl Fault {
+    fn new(code: Code, status: StatusCode, detail: impl Into<String>) -> Self {
+        Self { code, status, detail: detail.into(), data: None, wait: None }
+    }
+
+    pub(crate) fn parse(detail: impl Into<String>) -> Self {
+        Self::new(Code::Parse, StatusCode::BAD_REQUEST, detail)
+    }
+
+    pub(crate) fn request(detail: impl Into<String>) -> Self {
+        Self::new(Code::Request, StatusCode::BAD_REQUEST, detail)
+    }
+
+    /// A refusal of HTTP itself (405, 413, 415 …), which JSON-RPC has no code of its own for.
+    pub(crate) fn http(status: StatusCode, detail: impl Into<String>) -> Self {
+        Self::new(Code::Request, status, detail)
+    }
+
+    /// Before 2026-07-28 an error travels under 200: those clients turn anything else into a transport failure and
+    /// lose the message.
+    pub(crate) fn method(revision: Revision, detail: impl Into<String>) -> Self {
+        let status = if revision.is_stateless() { StatusCode::NOT_FOUND } else { StatusCode::OK };
+        Self::new(Code::Method, status, detail)
+    }
+
+    /// A well-formed request whose parameters say something impossible.
+    pub(crate) fn params(detail: impl Into<String>) -> Self {
+        Self::new(Code::Params, StatusCode::OK, detail)
+    }
+
+    /// Parameters of the wrong shape.
+    pub(crate) fn malformed(revision: Revision, detail: impl Into<String>) -> Self {
+        let status = if revision.is_stateless() { StatusCode::BAD_REQUEST } else { StatusCode::OK };
+        Self::new(Code::Params, status, detail)
+    }
+
+    /// Tells nothing but the id under which the cause was logged.
+    pub(crate) fn internal(request_id: Option<&str>) -> Self {
+        let data = request_id.map(|id| json!({ "requestId": id }));
+        Self { data, ..Self::new(Code::Internal, StatusCode::INTERNAL_SERVER_ERROR, "") }
+    }
+
+    pub(crate) fn header_mismatch(detail: impl Into<String>) -> Self {
+        Self::new(Code::HeaderMismatch, StatusCode::BAD_REQUEST, detail)
+    }
+
+    pub(crate) fn unsupported_version(requested: &str) -> Self {
+        let supported = Revision::ALL.map(Revision::as_str);
+        let detail = format!("{} is not spoken here; use one of {}", shown(requested), supported.join(", "));
+        let data = Some(json!({ "supported": supported, "requested": requested }));
+        Self { data, ..Self::new(Code::UnsupportedVersion, StatusCode::BAD_REQUEST, detail) }
+    }
+
+    pub(crate) fn too_many(wait: Duration, detail: impl Into<String>) -> Self {
+        Self::new(Code::TooMany, StatusCode::TOO_MANY_REQUESTS, detail).after(wait)
+    }
+
+    pub(crate) fn busy(wait: Duration, detail: impl Into<String>) -> Self {
+        Self::new(Code::Busy, StatusCode::SERVICE_UNAVAILABLE, detail).after(wait)
+    }
+
+    fn after(self, wait: Duration) -> Self {
+        let millis = u64::try_from(wait.as_millis()).unwrap_or(u64::MAX);
+        Self { data: Some(json!({ "retryAfterMs": millis })), wait: Some(wait), ..self }
+    }
+
+    pub(crate) fn status(&self) -> StatusCode {
+        self.status
+    }
+
+    /// How long to wait before another attempt, in whole seconds, at least one.
+    pub(crate) fn retry_after(&self) -> Option<u64> {
+        self.wait.map(|wait| (wait.as_secs() + u64::from(wait.subsec_nanos() > 0)).max(1))
+    }
+
+    pub(crate) fn message(&self) -> String {
+        let (_, words) = self.code.face();
+        if self.detail.is_empty() { words.to_owned() } else { format!("{words}: {}", self.detail) }
+    }
+
+    /// The JSON-RPC error reply.
+    pub(crate) fn render(&self, id: &RawValue) -> Vec<u8> {
+        #[derive(Serialize)]
+        struct Failure<'a> {
+            jsonrpc: &'static str,
+            id: &'a RawValue,
+            error: Body<'a>,
+        }
+        #[derive(Serialize)]
+        struct Body<'a> {
+            code: i32,
+            message: String,
+            #[serde(skip_serializing_if = "Option::is_none")]
+            data: Option<&'a Value>,
+        }
+        let error = Body { code: self.code.face().0, message: self.message(), data: self.data.as_ref() };
+        serde_json::to_vec(&Failure { jsonrpc: "2.0", id, error }).expect("strings and numbers always serialise")
+    }
+}
+
+/// What was received, quoted and short enough that an error stays readable whatever was sent.
+pub(crate) fn shown(received: &str) -> String {
+    const MOST: usize = 60;
+    match received.char_indices().nth(MOST) {
+        Some((end, _)) => format!("{:?}…", &received[..end]),
+        None => format!("{received:?}"),
+    }
+}

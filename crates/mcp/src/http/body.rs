@@ -1,0 +1,58 @@
+use std::time::Duration;
+
+use axum::body::{Body, HttpBody};
+use bytes::Bytes;
+use http::header::{CONTENT_TYPE, EXPECT};
+use http::{HeaderMap, StatusCode};
+use http_body_util::{BodyExt, LengthLimitError, Limited};
+
+use crate::MAX_MESSAGE_BYTES;
+use crate::fault::{Fault, shown};
+
+/// How much of a body that is too large is still read, in bytes: a client that is busy writing would otherwise find its
+/// connection reset instead of the answer.
+const DISCARDED_BYTES: usize = 16 * MAX_MESSAGE_BYTES;
+
+/// Reads a whole body of at most [`MAX_MESSAGE_BYTES`], in at most `within`.
+pub(super) async fn read(headers: &HeaderMap, mut body: Body, within: Duration) -> Result<Bytes, Fault> {
+    // Such a client waits to be asked for the body, and is not.
+    if headers.contains_key(EXPECT) && body.size_hint().lower() > MAX_MESSAGE_BYTES as u64 {
+        return Err(too_large());
+    }
+    let reading = async {
+        match Limited::new(&mut body, MAX_MESSAGE_BYTES).collect().await {
+            Ok(whole) => Ok(whole.to_bytes()),
+            Err(e) if e.is::<LengthLimitError>() => {
+                discard(body).await;
+                Err(too_large())
+            }
+            Err(e) => Err(Fault::request(format!("the body broke off: {e}; send it whole"))),
+        }
+    };
+    tokio::time::timeout(within, reading).await.unwrap_or_else(|_| {
+        let detail = format!("the body took longer than {} s; send it at once", within.as_secs_f32());
+        Err(Fault::http(StatusCode::REQUEST_TIMEOUT, detail))
+    })
+}
+
+async fn discard(body: Body) {
+    let mut rest = Limited::new(body, DISCARDED_BYTES);
+    while let Some(Ok(_)) = rest.frame().await {}
+}
+
+fn too_large() -> Fault {
+    let detail = format!("the body is larger than {MAX_MESSAGE_BYTES} bytes; send less in one message");
+    Fault::http(StatusCode::PAYLOAD_TOO_LARGE, detail)
+}
+
+/// Refuses what does not call itself JSON; browsers send everything else across origins without asking first.
+pub(super) fn check_type(headers: &HeaderMap) -> Result<(), Fault> {
+    let sent = headers.get(CONTENT_TYPE).map(|sent| String::from_utf8_lossy(sent.as_bytes()));
+    let essence = sent.as_deref().and_then(|sent| sent.split(';').next()).map(str::trim);
+    if essence.is_some_and(|essence| essence.eq_ignore_ascii_case("application/json")) {
+        return Ok(());
+    }
+    let got = sent.map_or("nothing".to_owned(), |sent| shown(&sent));
+    let detail = format!("Content-Type must be application/json, got {got}");
+    Err(Fault::http(StatusCode::UNSUPPORTED_MEDIA_TYPE, detail))
+}

@@ -1,0 +1,37 @@
+//! What a browser is told (Fetch, section 3.2).
+
+use axum::response::Response;
+use http::header::{
+    ACCESS_CONTROL_ALLOW_HEADERS, ACCESS_CONTROL_ALLOW_METHODS, ACCESS_CONTROL_ALLOW_ORIGIN,
+    ACCESS_CONTROL_EXPOSE_HEADERS, VARY,
+};
+use http::{HeaderValue, StatusCode};
+
+use super::origins::Origin;
+
+const METHODS: HeaderValue = HeaderValue::from_static("GET, POST, DELETE, OPTIONS");
+const HEADERS: HeaderValue = HeaderValue::from_static(
+    "content-type, accept, authorization, mcp-protocol-version, mcp-method, mcp-name, mcp-session-id, last-event-id",
+);
+const EXPOSED: HeaderValue = HeaderValue::from_static("Retry-After, X-Request-Id");
+
+/// The answer to a preflight. A refused origin is refused by what is missing from it.
+pub(super) fn preflight(origin: Origin<'_>) -> Response {
+    let mut response = Response::default();
+    *response.status_mut() = StatusCode::NO_CONTENT;
+    if let Origin::Allowed(_) = origin {
+        response.headers_mut().insert(ACCESS_CONTROL_ALLOW_METHODS, METHODS);
+        response.headers_mut().insert(ACCESS_CONTROL_ALLOW_HEADERS, HEADERS);
+    }
+    response
+}
+
+/// Lets an allowed origin's script read `response`.
+pub(super) fn share(response: &mut Response, origin: Origin<'_>) {
+    let headers = response.headers_mut();
+    headers.insert(VARY, HeaderValue::from_static("Origin"));
+    if let Origin::Allowed(origin) = origin {
+        headers.insert(ACCESS_CONTROL_ALLOW_ORIGIN, origin.clone());
+        headers.insert(ACCESS_CONTROL_EXPOSE_HEADERS, EXPOSED);
+    }
+}

@@ -1,0 +1,203 @@
+//! `/mcp` and `/sse`.
+
+mod body;
+mod cors;
+mod gate;
+mod hosts;
+mod origins;
+mod sessions;
+mod sse;
+
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::Router;
+use axum::body::Body;
+use axum::extract::{Request, State};
+use axum::response::Response;
+use axum::routing::any;
+use bytes::Bytes;
+use http::header::{ALLOW, CONTENT_TYPE, RETRY_AFTER};
+use http::request::Parts;
+use http::{HeaderName, HeaderValue, Method, StatusCode};
+use serde_json::value::RawValue;
+
+pub use gate::{Bucket, Gate, RetryAfter};
+pub use hosts::Hosts;
+pub use origins::{BadOrigin, Origins};
+pub use sessions::{SessionLimits, Sessions};
+
+use crate::fault::Fault;
+use crate::message::Message;
+use crate::{Context, Headers, Reply, Revision, Server};
+use origins::Origin;
+
+const VERSION: HeaderName = HeaderName::from_static("mcp-protocol-version");
+const METHOD: HeaderName = HeaderName::from_static("mcp-method");
+const NAME: HeaderName = HeaderName::from_static("mcp-name");
+const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
+
+/// How the server meets the network.
+pub struct Http {
+    /// The web origins let in. The server's own are the caller's to add.
+    pub origins: Origins,
+    /// The `Host` names answered to.
+    pub hosts: Hosts,
+    /// The rate limit, if there is one.
+    pub gate: Option<Arc<dyn Gate>>,
+    /// The sessions over SSE; keep a clone to count them and to end them.
+    pub sessions: Sessions,
+    /// How long a request's body may take to arrive.
+    pub body_timeout: Duration,
+}
+
+impl Http {
+    /// No origins, any host, no limit on requests, 10 s for a body.
+    #[must_use]
+    pub fn new(sessions: Sessions) -> Self {
+        Self {
+            origins: Origins::default(),
+            hosts: Hosts::default(),
+            gate: None,
+            sessions,
+            body_timeout: Duration::from_secs(10),
+        }
+    }
+}
+
+impl fmt::Debug for Http {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { origins, hosts, gate, sessions, body_timeout } = self;
+        f.debug_struct("Http")
+            .field("origins", origins)
+            .field("hosts", hosts)
+            .field("gate", &gate.is_some())
+            .field("sessions", &sessions.count())
+            .field("body_timeout", body_timeout)
+            .finish()
+    }
+}
+
+/// `/mcp` (Streamable HTTP, all revisions, no sessions) and `/sse` (the 2024-11-05 transport).
+///
+/// Set `TCP_NODELAY` on the listener (`axum::serve::ListenerExt::tap_io`): without it Nagle's algorithm and delayed
+/// acknowledgements hold every event on a stream back for about 40 ms. An `x-request-id` header set by an outer layer
+/// is what failures are logged and reported under.
+pub fn router<S: Send + Sync + 'static>(server: Server<S>, state: S, http: Http) -> Router {
+    let endpoint = Arc::new(Endpoint { server, state, http });
+    Router::new().route("/mcp", any(mcp)).route("/sse", any(sse::sse)).with_state(endpoint)
+}
+
+struct Endpoint<S> {
+    server: Server<S>,
+    state: S,
+    http: Http,
+}
+
+async fn mcp<S: Send + Sync + 'static>(State(endpoint): State<Arc<Endpoint<S>>>, request: Request) -> Response {
+    let (parts, body) = request.into_parts();
+    endpoint
+        .guarded(&parts, async || match parts.method {
+            Method::POST => endpoint.post(&parts, body, true).await,
+            _ => not_allowed(&parts.method, HeaderValue::from_static("POST, OPTIONS")),
+        })
+        .await
+}
+
+impl<S> Endpoint<S> {
+    /// What comes before and after every answer: who may ask at all, and what a browser is told.
+    async fn guarded(&self, parts: &Parts, answer: impl AsyncFnOnce() -> Response) -> Response {
+        let origin = self.http.origins.judge(&parts.headers);
+        let mut response = match origin {
+            _ if !self.http.hosts.allow(parts) => {
+                forbidden("the Host header names another server; use localhost, 127.0.0.1 or [::1]")
+            }
+            _ if parts.method == Method::OPTIONS => cors::preflight(origin),
+            Origin::Refused => forbidden("the Origin header names a site that is not allowed to call this server"),
+            Origin::Allowed(_) | Origin::Absent => answer().await,
+        };
+        cors::share(&mut response, origin);
+        response
+    }
+
+    /// Answers a message in the response to it.
+    async fn post(&self, parts: &Parts, body: Body, headers_required: bool) -> Response {
+        let body = match self.message(parts, body).await {
+            Ok(body) => body,
+            Err(response) => return response,
+        };
+        let context = Context {
+            headers: Headers { version: only(parts, &VERSION), method: only(parts, &METHOD), name: only(parts, &NAME) },
+            headers_required,
+            revision: Revision::ASSUMED,
+            request_id: request_id(parts),
+        };
+        reply(self.server.answer(&self.state, &context, &body))
+    }
+
+    /// Counts a message and reads it. It is read even where it is refused, so that the refusal carries its id.
+    async fn message(&self, parts: &Parts, body: Body) -> Result<Bytes, Response> {
+        let admitted = self.admit(Bucket::Message, parts).await;
+        let body = body::read(&parts.headers, body, self.http.body_timeout).await;
+        match (admitted, body) {
+            (Ok(()), Ok(body)) => match body::check_type(&parts.headers) {
+                Ok(()) => Ok(body),
+                Err(fault) => Err(refusal(&fault, Message::id(&body))),
+            },
+            (Err(fault), Ok(body)) => Err(refusal(&fault, Message::id(&body))),
+            (Err(fault), Err(_)) | (Ok(()), Err(fault)) => Err(refusal(&fault, RawValue::NULL)),
+        }
+    }
+
+    async fn admit(&self, bucket: Bucket, parts: &Parts) -> Result<(), Fault> {
+        let Some(gate) = &self.http.gate else { return Ok(()) };
+        gate.admit(bucket, parts)
+            .await
+            .map_err(|RetryAfter(wait)| Fault::too_many(wait, format!("try again in {} ms", wait.as_millis())))
+    }
+}
+
+fn reply(reply: Reply) -> Response {
+    let mut response = Response::default();
+    *response.status_mut() = reply.status;
+    if let Some(body) = reply.body {
+        response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+        *response.body_mut() = body.into();
+    }
+    response
+}
+
+fn refusal(fault: &Fault, id: &RawValue) -> Response {
+    let mut response = reply(Reply::fault(fault, id));
+    if let Some(seconds) = fault.retry_after() {
+        response.headers_mut().insert(RETRY_AFTER, seconds.into());
+    }
+    response
+}
+
+fn forbidden(detail: &str) -> Response {
+    refusal(&Fault::http(StatusCode::FORBIDDEN, detail), RawValue::NULL)
+}
+
+fn not_allowed(method: &Method, allowed: HeaderValue) -> Response {
+    let detail = format!("{method} is not served here; POST one JSON-RPC message");
+    let mut response = refusal(&Fault::http(StatusCode::METHOD_NOT_ALLOWED, detail), RawValue::NULL);
+    response.headers_mut().insert(ALLOW, allowed);
+    response
+}
+
+fn request_id(parts: &Parts) -> Option<&str> {
+    parts.headers.get(REQUEST_ID)?.to_str().ok()
+}
+
+/// A header's value. One that is sent twice is like neither of its values, so that what stands between client and
+/// server cannot have read another than we.
+fn only<'a>(parts: &'a Parts, name: &HeaderName) -> Option<&'a [u8]> {
+    let mut sent = parts.headers.get_all(name).iter();
+    match (sent.next(), sent.next()) {
+        (Some(value), None) => Some(value.as_bytes()),
+        (Some(_), Some(_)) => Some(b"(several values)"),
+        (None, _) => None,
+    }
+}

@@ -1,0 +1,121 @@
+use http::header::ORIGIN;
+use http::{HeaderMap, HeaderValue};
+
+/// The web origins whose scripts may call the server (RFC 6454), besides callers that send no `Origin` at all.
+///
+/// ```
+/// # use signpost_mcp::Origins;
+/// let origins = Origins::parse(["http://localhost:3000", "https://*.example.com"])?;
+/// assert!(origins.allow("https://chat.eu.example.com"));
+/// assert!(!origins.allow("https://example.com"));
+/// # Ok::<(), signpost_mcp::BadOrigin>(())
+/// ```
+#[derive(Clone, Debug, Default)]
+pub struct Origins(Vec<Rule>);
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Rule {
+    Exactly(String),
+    /// Any host of one or more labels before this text, which begins with a dot.
+    Below(String),
+}
+
+/// A text that is neither an origin nor a pattern of origins.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "{given:?} is not an allowed origin: {reason}; write a whole origin such as http://localhost:3000, or \
+     https://*.example.com for everything below example.com"
+)]
+pub struct BadOrigin {
+    given: String,
+    reason: &'static str,
+}
+
+/// What the `Origin` header of a request amounts to.
+#[derive(Clone, Copy)]
+pub(crate) enum Origin<'a> {
+    Absent,
+    Allowed(&'a HeaderValue),
+    Refused,
+}
+
+impl Origins {
+    /// Reads a list of origins (`scheme://host[:port]`) and patterns (`https://*.example.com`: one or more labels below
+    /// example.com, https only, never example.com itself).
+    ///
+    /// # Errors
+    /// [`BadOrigin`] names the first entry that is neither, and why.
+    pub fn parse<'a>(list: impl IntoIterator<Item = &'a str>) -> Result<Self, BadOrigin> {
+        list.into_iter()
+            .map(|text| Rule::parse(text).map_err(|reason| BadOrigin { given: text.to_owned(), reason }))
+            .collect::<Result<_, _>>()
+            .map(Self)
+    }
+
+    /// The union of both lists.
+    #[must_use]
+    pub fn and(mut self, other: Self) -> Self {
+        self.0.extend(other.0);
+        self
+    }
+
+    /// Whether a script of `origin`, as a browser writes it, may call.
+    #[must_use]
+    pub fn allow(&self, origin: &str) -> bool {
+        self.0.iter().any(|rule| rule.allows(origin))
+    }
+
+    pub(crate) fn judge<'a>(&self, headers: &'a HeaderMap) -> Origin<'a> {
+        let mut sent = headers.get_all(ORIGIN).iter();
+        match (sent.next(), sent.next()) {
+            (None, _) => Origin::Absent,
+            (Some(origin), None) if origin.to_str().is_ok_and(|origin| self.allow(origin)) => Origin::Allowed(origin),
+            _ => Origin::Refused,
+        }
+    }
+}
+
+impl Rule {
+    fn parse(text: &str) -> Result<Self, &'static str> {
+        let text = text.trim().to_ascii_lowercase();
+        let (scheme, host) = text.split_once("://").ok_or("the scheme is missing")?;
+        if scheme.is_empty() || host.is_empty() {
+            return Err("scheme and host are both needed");
+        }
+        if host.contains(['/', '?', '#', '@']) || host.contains(char::is_whitespace) {
+            return Err("an origin ends after the host and port, without a slash");
+        }
+        match host.strip_prefix('*') {
+            None if host.contains('*') => Err("the star stands for whole labels, at the beginning only"),
+            None => Ok(Self::Exactly(without_default_port(text))),
+            Some(_) if scheme != "https" => Err("patterns are https only"),
+            Some(domain) if !domain.starts_with('.') || domain.contains('*') => Err("the star is followed by a dot"),
+            Some(domain) if domain[1..].split('.').count() < 2 || domain.split('.').skip(1).any(str::is_empty) => {
+                Err("a pattern needs a domain of two labels or more")
+            }
+            Some(domain) => {
+                Ok(Self::Below(without_default_port(format!("https://{domain}"))["https://".len()..].to_owned()))
+            }
+        }
+    }
+
+    fn allows(&self, origin: &str) -> bool {
+        match self {
+            Self::Exactly(allowed) => allowed == origin,
+            Self::Below(domain) => origin
+                .strip_prefix("https://")
+                .and_then(|host| host.strip_suffix(domain.as_str()))
+                .is_some_and(|labels| labels.split('.').all(is_label)),
+        }
+    }
+}
+
+/// Browsers leave the scheme's own port out.
+fn without_default_port(origin: String) -> String {
+    let port = if origin.starts_with("https:") { ":443" } else { ":80" };
+    origin.strip_suffix(port).map(str::to_owned).unwrap_or(origin)
+}
+
+fn is_label(label: &str) -> bool {
+    !label.is_empty() && label.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'-' || b == b'_')
+}

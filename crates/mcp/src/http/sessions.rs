@@ -1,0 +1,143 @@
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use data_encoding::HEXLOWER;
+use tokio::sync::mpsc::{Receiver, Sender, channel};
+
+use crate::Revision;
+
+/// How many sessions over SSE there may be, and what each may hold.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SessionLimits {
+    /// Streams open at once; one more is refused (503).
+    pub open: usize,
+    /// Replies waiting to be read on one stream; a request for one more is refused (429).
+    pub queued: usize,
+    /// How long a stream is kept open after its last reply.
+    pub idle: Duration,
+}
+
+impl Default for SessionLimits {
+    /// 4096 streams, 16 replies each, 30 minutes.
+    fn default() -> Self {
+        Self { open: 4096, queued: 16, idle: Duration::from_secs(30 * 60) }
+    }
+}
+
+/// The sessions of the 2024-11-05 transport: streams that are open, and what was agreed on each. Clones share them.
+#[derive(Clone, Debug)]
+pub struct Sessions(Arc<Shared>);
+
+#[derive(Debug)]
+struct Shared {
+    limits: SessionLimits,
+    random: fn() -> [u8; 16],
+    table: Mutex<Table>,
+}
+
+#[derive(Debug, Default)]
+struct Table {
+    sessions: HashMap<SessionId, Arc<Session>>,
+    closed: bool,
+}
+
+/// 128 random bits, written as 32 hex digits. Whoever knows it can speak on the session, so nothing shows it.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) struct SessionId([u8; 16]);
+
+#[derive(Debug)]
+pub(super) struct Session {
+    pub(super) replies: Sender<Vec<u8>>,
+    revision: Mutex<Revision>,
+}
+
+/// The reading end of a session, which lives as long as this does.
+pub(super) struct Open {
+    pub(super) id: SessionId,
+    sessions: Sessions,
+    replies: Receiver<Vec<u8>>,
+}
+
+impl Sessions {
+    /// No sessions yet. `random` gives the 128 bits by which a session is known: they must come from a
+    /// cryptographic source.
+    #[must_use]
+    pub fn new(limits: SessionLimits, random: fn() -> [u8; 16]) -> Self {
+        Self(Arc::new(Shared { limits, random, table: Mutex::default() }))
+    }
+
+    /// How many streams are open.
+    #[must_use]
+    pub fn count(&self) -> usize {
+        self.table().sessions.len()
+    }
+
+    /// Ends every stream and opens no more: call it when the server is to stop, for streams do not end by themselves.
+    pub fn close(&self) {
+        *self.table() = Table { closed: true, sessions: HashMap::new() };
+    }
+
+    /// A new session, unless there are too many.
+    pub(super) fn open(&self) -> Option<Open> {
+        let id = SessionId((self.0.random)());
+        let mut table = self.table();
+        if table.closed || table.sessions.len() >= self.0.limits.open {
+            return None;
+        }
+        // Were the bits those of another session, that one must not change hands.
+        let Entry::Vacant(place) = table.sessions.entry(id) else { return None };
+        let (sender, replies) = channel(self.0.limits.queued);
+        place.insert(Arc::new(Session { replies: sender, revision: Mutex::new(Revision::ASSUMED) }));
+        Some(Open { id, sessions: self.clone(), replies })
+    }
+
+    pub(super) fn find(&self, id: SessionId) -> Option<Arc<Session>> {
+        self.table().sessions.get(&id).cloned()
+    }
+
+    /// Nothing that holds the lock can leave the table half changed, so a panic elsewhere is no reason to stop.
+    fn table(&self) -> MutexGuard<'_, Table> {
+        self.0.table.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl SessionId {
+    pub(super) fn parse(text: &str) -> Option<Self> {
+        HEXLOWER.decode(text.as_bytes()).ok()?.try_into().ok().map(Self)
+    }
+
+    pub(super) fn secret(self) -> String {
+        HEXLOWER.encode(&self.0)
+    }
+}
+
+impl std::fmt::Debug for SessionId {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("SessionId(…)")
+    }
+}
+
+impl Session {
+    pub(super) fn revision(&self) -> Revision {
+        *self.revision.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(super) fn agree(&self, revision: Revision) {
+        *self.revision.lock().unwrap_or_else(PoisonError::into_inner) = revision;
+    }
+}
+
+impl Open {
+    /// The next reply; `None` once the session has been idle for too long or was closed.
+    pub(super) async fn next(&mut self) -> Option<Vec<u8>> {
+        tokio::time::timeout(self.sessions.0.limits.idle, self.replies.recv()).await.ok().flatten()
+    }
+}
+
+impl Drop for Open {
+    fn drop(&mut self) {
+        self.sessions.table().sessions.remove(&self.id);
+    }
+}

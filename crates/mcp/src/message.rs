@@ -1,0 +1,165 @@
+use std::borrow::Cow;
+
+use serde::de::IgnoredAny;
+use serde_json::value::RawValue;
+
+use crate::Revision;
+use crate::fault::{Fault, shown};
+use crate::json::{Members, kind, string};
+
+const EXAMPLE: &str = r#"for example {"jsonrpc":"2.0","id":1,"method":"tools/list"}"#;
+
+/// One JSON-RPC 2.0 request, or a notification where there is no id.
+pub(crate) struct Message<'a> {
+    /// A string or a number, kept as it was written: it is echoed, never understood.
+    pub(crate) id: Option<&'a RawValue>,
+    pub(crate) method: Cow<'a, str>,
+    params: Option<&'a RawValue>,
+}
+
+/// Bytes that are no message, and the id to say so under.
+pub(crate) struct NotAMessage<'a> {
+    pub(crate) id: &'a RawValue,
+    pub(crate) fault: Fault,
+}
+
+impl NotAMessage<'_> {
+    fn nameless(fault: Fault) -> Self {
+        Self { id: RawValue::NULL, fault }
+    }
+}
+
+impl<'a> Message<'a> {
+    pub(crate) fn parse(body: &'a [u8]) -> Result<Self, NotAMessage<'a>> {
+        let text = std::str::from_utf8(body)
+            .map_err(|e| NotAMessage::nameless(Fault::parse(format!("the body is not UTF-8: {e}; {EXAMPLE}"))))?;
+        let members = envelope(text).map_err(NotAMessage::nameless)?;
+        let [jsonrpc, id, method, params] = members.values;
+        let id = if members.repeated == Some("id") { Some(RawValue::NULL) } else { id };
+        let refused = |fault| NotAMessage { id: id.filter(|id| is_id(id)).unwrap_or(RawValue::NULL), fault };
+
+        if let Some(name) = members.repeated {
+            return Err(refused(Fault::request(format!("{name} is there twice; {EXAMPLE}"))));
+        }
+        if let Some(id) = id.filter(|id| !is_id(id)) {
+            let detail =
+                format!("id must be a string or a number, not {}; a notification has no id; {EXAMPLE}", kind(id));
+            return Err(refused(Fault::request(detail)));
+        }
+        if jsonrpc.and_then(string).as_deref() != Some("2.0") {
+            let got = received(jsonrpc);
+            return Err(refused(Fault::request(format!("jsonrpc must be \"2.0\", got {got}; {EXAMPLE}"))));
+        }
+        let Some(method) = method.and_then(string) else {
+            let got = received(method);
+            return Err(refused(Fault::request(format!("method must be a string, got {got}; {EXAMPLE}"))));
+        };
+        Ok(Self { id, method, params })
+    }
+
+    /// The id under which to answer `body`, whatever else may be wrong with it.
+    pub(crate) fn id(body: &'a [u8]) -> &'a RawValue {
+        match Self::parse(body) {
+            Ok(message) => message.id.unwrap_or(RawValue::NULL),
+            Err(not) => not.id,
+        }
+    }
+
+    pub(crate) fn params(&self, assumed: Revision) -> Result<Params<'a>, Fault> {
+        let Some(params) = self.params else { return Ok(Params::default()) };
+        let names = ["_meta", "name", "arguments", "protocolVersion", "cursor"];
+        let members = Members::read(params.get(), names).map_err(|_| {
+            let got = kind(params);
+            Fault::malformed(assumed, format!("params must be an object, got {got}; leave it out or send {{}}"))
+        })?;
+        once(members.repeated, "params")?;
+        let [meta, name, arguments, protocol_version, cursor] = members.values;
+        let meta = meta.map(|meta| Meta::read(meta, assumed)).transpose()?.unwrap_or_default();
+        Ok(Params { meta, name, arguments, protocol_version, cursor })
+    }
+}
+
+/// The members of `params` that any method reads, as they were written.
+#[derive(Default)]
+pub(crate) struct Params<'a> {
+    pub(crate) meta: Meta<'a>,
+    pub(crate) name: Option<&'a RawValue>,
+    pub(crate) arguments: Option<&'a RawValue>,
+    protocol_version: Option<&'a RawValue>,
+    pub(crate) cursor: Option<&'a RawValue>,
+}
+
+impl<'a> Params<'a> {
+    /// The revision that `initialize` asks for.
+    pub(crate) fn protocol_version(&self) -> Result<Option<Cow<'a, str>>, Fault> {
+        let Some(version) = self.protocol_version else { return Ok(None) };
+        string(version).map(Some).ok_or_else(|| {
+            let (got, latest) = (kind(version), Revision::V2025_11_25);
+            Fault::params(format!("params.protocolVersion must be a string, got {got}; for example \"{latest}\""))
+        })
+    }
+}
+
+/// What a request of 2026-07-28 or later says about itself in `params._meta`.
+#[derive(Default)]
+pub(crate) struct Meta<'a> {
+    pub(crate) version: Option<&'a RawValue>,
+    pub(crate) capabilities: Option<&'a RawValue>,
+}
+
+impl<'a> Meta<'a> {
+    pub(crate) const VERSION: &'static str = "io.modelcontextprotocol/protocolVersion";
+    pub(crate) const CAPABILITIES: &'static str = "io.modelcontextprotocol/clientCapabilities";
+
+    fn read(meta: &'a RawValue, assumed: Revision) -> Result<Self, Fault> {
+        let members = Members::read(meta.get(), [Self::VERSION, Self::CAPABILITIES]).map_err(|_| {
+            Fault::malformed(
+                assumed,
+                format!("params._meta must be an object, got {}; leave it out or send {{}}", kind(meta)),
+            )
+        })?;
+        once(members.repeated, "params._meta")?;
+        let [version, capabilities] = members.values;
+        Ok(Self { version, capabilities })
+    }
+}
+
+fn envelope(text: &str) -> Result<Members<'_, 4>, Fault> {
+    let not_json = |e| Fault::parse(format!("the body is not JSON: {e}; {EXAMPLE}"));
+    let begins = text.trim_start_matches([' ', '\t', '\r', '\n']);
+    if begins.starts_with('{') {
+        return Members::read(text, ["jsonrpc", "id", "method", "params"]).map_err(not_json);
+    }
+    serde_json::from_str::<IgnoredAny>(text).map_err(not_json)?;
+    Err(Fault::request(if begins.starts_with('[') {
+        format!("a batch is not taken (the protocol dropped them in 2025-06-18), send one message each; {EXAMPLE}")
+    } else {
+        format!("a message is an object, got {}; {EXAMPLE}", shown(begins.trim_end()))
+    }))
+}
+
+fn once(repeated: Option<&str>, place: &str) -> Result<(), Fault> {
+    match repeated {
+        Some(name) => Err(Fault::request(format!("{place}.{name} is there twice; send it once"))),
+        None => Ok(()),
+    }
+}
+
+/// MCP narrows JSON-RPC: `null` is no id. A string that is not Unicode could not be read back by anyone.
+fn is_id(value: &RawValue) -> bool {
+    match value.get().as_bytes().first() {
+        Some(b'"') => string(value).is_some(),
+        Some(b'-' | b'0'..=b'9') => true,
+        _ => false,
+    }
+}
+
+fn received(value: Option<&RawValue>) -> String {
+    match value {
+        None => "nothing".to_owned(),
+        Some(value) => match string(value) {
+            Some(text) => shown(&text),
+            None => kind(value).to_owned(),
+        },
+    }
+}
