@@ -82,7 +82,9 @@ impl Structured {
         }
     }
 
-    pub(crate) fn json(&self) -> &RawValue {
+    /// The JSON as it is sent.
+    #[must_use]
+    pub fn json(&self) -> &RawValue {
         &self.0
     }
 }
