@@ -12,6 +12,7 @@ mod challenge;
 mod domain;
 mod keys;
 mod qr;
+pub mod receiver;
 mod wallet;
 mod webhook;
 

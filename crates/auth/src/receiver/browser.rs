@@ -1,0 +1,235 @@
+use std::fmt;
+
+use data_encoding::{BASE64URL_NOPAD, HEXLOWER};
+use secrecy::{ExposeSecret, SecretBox};
+use sha2::{Digest, Sha256};
+use subtle::ConstantTimeEq;
+use url::Url;
+
+/// Where the application's pages live, as a browser's `Origin` header spells it.
+///
+/// Plain http is for development on one's own machine: browsers keep `__Host-` cookies on https alone, so that there
+/// the cookies have a plain name.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Origin(Url);
+
+/// The text is not an origin.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("an origin is https://<host> with a port if it has one, and no path, user name, query or fragment")]
+pub struct InvalidOrigin;
+
+/// What a polling request says about where it comes from: three headers, as they are.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Browser<'a> {
+    /// `Cookie`; several lines are joined by `; `.
+    pub cookies: Option<&'a str>,
+    /// `Origin`.
+    pub origin: Option<&'a str>,
+    /// `Sec-Fetch-Site`.
+    pub sec_fetch_site: Option<&'a str>,
+}
+
+/// What ties a shown code to the browser it was shown to: a random value that only this browser's cookie holds.
+///
+/// Without it, whoever knows the `sid` could wait for the victim's login and take it over: someone who relays a code to
+/// a victim knows it (RFC 10027, cross-device flows). The cookie's name ends in a hash of the `sid`, so that two tabs
+/// with two codes do not take each other's away.
+///
+/// ```
+/// use signpost_auth::receiver::{CodeBinding, Origin};
+///
+/// let binding = CodeBinding::from_bytes([7; 32]);
+/// let origin = Origin::parse("https://example.com")?;
+/// let cookie = binding.set_cookie("sess_1", &origin, 900);
+/// assert!(cookie.starts_with("__Host-code-"));
+/// assert!(cookie.ends_with("; Path=/; Max-Age=900; HttpOnly; SameSite=Lax; Secure"));
+/// # Ok::<(), signpost_auth::receiver::InvalidOrigin>(())
+/// ```
+#[derive(Debug)]
+pub struct CodeBinding(SecretBox<[u8; 32]>);
+
+impl Origin {
+    /// Reads an origin; a slash at its end is dropped.
+    ///
+    /// # Errors
+    /// [`InvalidOrigin`] for whatever is more or less than scheme, host and port.
+    pub fn parse(text: &str) -> Result<Self, InvalidOrigin> {
+        let url = Url::parse(text).map_err(|_| InvalidOrigin)?;
+        let bare = url.as_str().strip_suffix('/').is_some_and(|text| text == url.origin().ascii_serialization());
+        if matches!(url.scheme(), "http" | "https") && bare { Ok(Self(url)) } else { Err(InvalidOrigin) }
+    }
+
+    /// Whether browsers talk to it over TLS.
+    #[must_use]
+    pub fn is_secure(&self) -> bool {
+        self.0.scheme() == "https"
+    }
+
+    /// A `Set-Cookie` value for the whole origin and nothing beside it: unreadable for scripts, not sent along by
+    /// other sites' requests, and gone after `max_age` seconds. Over https its name gets the prefix `__Host-`.
+    #[must_use]
+    pub fn set_cookie(&self, name: &str, value: &str, max_age: u32) -> String {
+        let name = self.cookie_name(name);
+        let secure = if self.is_secure() { "; Secure" } else { "" };
+        format!("{name}={value}; Path=/; Max-Age={max_age}; HttpOnly; SameSite=Lax{secure}")
+    }
+
+    /// The value of the cookie that [`Origin::set_cookie`] set, from a `Cookie` header.
+    #[must_use]
+    pub fn cookie<'a>(&self, name: &str, cookies: &'a str) -> Option<&'a str> {
+        let name = self.cookie_name(name);
+        let mut pairs = cookies.split(';').filter_map(|pair| pair.trim_matches(' ').split_once('='));
+        pairs.find(|(key, _)| *key == name).map(|(_, value)| value)
+    }
+
+    fn cookie_name(&self, name: &str) -> String {
+        format!("{}{name}", if self.is_secure() { "__Host-" } else { "" })
+    }
+}
+
+impl fmt::Display for Origin {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0.origin().ascii_serialization())
+    }
+}
+
+impl Browser<'_> {
+    /// Whether a page of another origin sent the request. Browsers say so; who is no browser may say nothing.
+    #[must_use]
+    pub fn is_foreign(&self, own: &Origin) -> bool {
+        self.origin.is_some_and(|origin| origin != own.to_string())
+            || self.sec_fetch_site.is_some_and(|site| !matches!(site, "same-origin" | "none"))
+    }
+}
+
+impl CodeBinding {
+    /// Takes 32 random bytes, drawn for this code alone.
+    #[must_use]
+    pub fn from_bytes(bytes: [u8; 32]) -> Self {
+        Self(SecretBox::new(Box::new(bytes)))
+    }
+
+    /// The `Set-Cookie` value that goes out with the page that shows the code; `max_age` is in seconds.
+    #[must_use]
+    pub fn set_cookie(&self, sid: &str, origin: &Origin, max_age: u32) -> String {
+        origin.set_cookie(&cookie_of(sid), &self.value(), max_age)
+    }
+
+    /// Whether a `Cookie` header carries this binding; takes the same time wherever a wrong value differs.
+    #[must_use]
+    pub fn is_held(&self, sid: &str, origin: &Origin, cookies: &str) -> bool {
+        let value = origin.cookie(&cookie_of(sid), cookies);
+        value.is_some_and(|value| value.as_bytes().ct_eq(self.value().as_bytes()).into())
+    }
+
+    fn value(&self) -> String {
+        BASE64URL_NOPAD.encode(self.0.expose_secret())
+    }
+}
+
+fn cookie_of(sid: &str) -> String {
+    format!("code-{}", HEXLOWER.encode(&Sha256::digest(sid)[..8]))
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    const SECURE: &str = "https://example.com";
+    const PLAIN: &str = "http://127.0.0.1:9000";
+
+    fn origin(text: &str) -> Origin {
+        Origin::parse(text).unwrap()
+    }
+
+    fn sent(set_cookie: &str) -> &str {
+        set_cookie.split(';').next().unwrap()
+    }
+
+    #[test]
+    fn an_origin_is_scheme_host_and_port_alone() {
+        for (text, printed) in [("https://Example.com/", SECURE), ("https://example.com:443", SECURE), (PLAIN, PLAIN)] {
+            assert_eq!(origin(text).to_string(), printed);
+        }
+        for text in ["", "example.com", "ftp://example.com", "https://example.com/a", "https://me@example.com"] {
+            assert_eq!(Origin::parse(text), Err(InvalidOrigin), "{text}");
+        }
+        for text in ["https://example.com?", "https://example.com/#", "null", "data:,a", "https://"] {
+            assert_eq!(Origin::parse(text), Err(InvalidOrigin), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_cookie_is_prefixed_and_secure_over_https_alone() {
+        let secure = origin(SECURE).set_cookie("session", "v", 60);
+        assert_eq!(secure, "__Host-session=v; Path=/; Max-Age=60; HttpOnly; SameSite=Lax; Secure");
+        let plain = origin(PLAIN).set_cookie("session", "v", 60);
+        assert_eq!(plain, "session=v; Path=/; Max-Age=60; HttpOnly; SameSite=Lax");
+        assert_eq!(origin(SECURE).cookie("session", "a=b; __Host-session=v"), Some("v"));
+        assert_eq!(origin(SECURE).cookie("session", "session=v; __Host-session2=v"), None);
+    }
+
+    #[test]
+    fn a_code_is_held_by_the_browser_it_was_shown_to() {
+        let (binding, other) = (CodeBinding::from_bytes([1; 32]), CodeBinding::from_bytes([2; 32]));
+        for origin in [origin(SECURE), origin(PLAIN)] {
+            let (mine, theirs) = (binding.set_cookie("sess_1", &origin, 900), other.set_cookie("sess_1", &origin, 900));
+            assert!(binding.is_held("sess_1", &origin, &format!("a=b; {}", sent(&mine))));
+            for cookies in ["", "a=b", sent(&theirs), &sent(&mine)[..30], &binding.value()] {
+                assert!(!binding.is_held("sess_1", &origin, cookies), "{cookies}");
+            }
+            assert!(!binding.is_held("sess_2", &origin, sent(&mine)));
+        }
+    }
+
+    #[test]
+    fn two_tabs_keep_their_codes_apart() {
+        let (first, second) = (CodeBinding::from_bytes([1; 32]), CodeBinding::from_bytes([2; 32]));
+        let origin = origin(SECURE);
+        let cookies = [first.set_cookie("sess_1", &origin, 900), second.set_cookie("sess_2", &origin, 900)];
+        let cookies = format!("{}; {}", sent(&cookies[0]), sent(&cookies[1]));
+        assert!(first.is_held("sess_1", &origin, &cookies) && second.is_held("sess_2", &origin, &cookies));
+    }
+
+    #[test]
+    fn a_request_is_foreign_where_a_browser_says_so() {
+        let own = origin(SECURE);
+        for (origin, sec_fetch_site, foreign) in [
+            (None, None, false),
+            (Some(SECURE), Some("same-origin"), false),
+            (None, Some("none"), false),
+            (Some("http://example.com"), None, true),
+            (Some("https://example.com.evil.example"), None, true),
+            (Some("null"), Some("same-origin"), true),
+            (Some(SECURE), Some("cross-site"), true),
+            (None, Some("same-site"), true),
+            (None, Some(""), true),
+        ] {
+            let browser = Browser { cookies: None, origin, sec_fetch_site };
+            assert_eq!(browser.is_foreign(&own), foreign, "{browser:?}");
+        }
+    }
+
+    #[test]
+    fn a_debug_text_tells_no_secret() {
+        let debug = format!("{:?}", CodeBinding::from_bytes([7; 32]));
+        assert!(debug.contains("REDACTED") && !debug.contains("7, 7"), "{debug}");
+    }
+
+    proptest! {
+        #[test]
+        fn a_cookie_can_be_sent_whatever_the_sid_is(sid: String, bytes: [u8; 32]) {
+            let (binding, origin) = (CodeBinding::from_bytes(bytes), origin(SECURE));
+            let cookie = binding.set_cookie(&sid, &origin, 900);
+            prop_assert!(cookie.bytes().all(|byte| byte.is_ascii_graphic() || byte == b' '));
+            prop_assert!(binding.is_held(&sid, &origin, sent(&cookie)));
+        }
+
+        #[test]
+        fn arbitrary_cookies_never_panic(sid: String, cookies: String) {
+            prop_assert!(!CodeBinding::from_bytes([1; 32]).is_held(&sid, &origin(SECURE), &cookies));
+        }
+    }
+}

@@ -1,0 +1,92 @@
+use std::net::IpAddr;
+
+use ipnet::IpNet;
+use serde_json::json;
+
+use super::{Refusal, Reply, Site};
+use crate::{Event, WebhookSecret};
+
+/// How far an attempt's `webhook-timestamp` may be from this server's time, in seconds, either way.
+const ATTEMPT_TOLERANCE: u64 = 5 * 60;
+
+/// How events are judged.
+#[derive(Clone, Debug)]
+pub struct EventRules {
+    /// The domain's webhook secret; during a rotation the next one too.
+    pub secrets: Vec<WebhookSecret>,
+    /// The only addresses events may come from; from anywhere if empty.
+    pub allowed_sources: Vec<IpNet>,
+}
+
+/// The headers of an event, as they are.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct EventHeaders<'a> {
+    /// `X-Svc-Signature`.
+    pub x_svc_signature: Option<&'a str>,
+    /// `X-Svc-Signature-Next`, sent during a rotation.
+    pub x_svc_signature_next: Option<&'a str>,
+    /// `webhook-id`.
+    pub webhook_id: Option<&'a str>,
+    /// `webhook-timestamp`.
+    pub webhook_timestamp: Option<&'a str>,
+    /// `webhook-signature`.
+    pub webhook_signature: Option<&'a str>,
+}
+
+/// Takes an event from the service: 200 `{status: "received"}` or `{error}`.
+///
+/// `X-Svc-Signature` must match; it covers the whole body, and with it the event's id, which is taken once. The
+/// Standard Webhooks headers are checked where they are given: a sender that knows only the specification has none.
+/// `source` is the address the request came from, if known; `now` is in Unix seconds.
+pub async fn event<S: Site>(
+    site: &S,
+    source: Option<IpAddr>,
+    headers: &EventHeaders<'_>,
+    body: &[u8],
+    rules: &EventRules,
+    now: i64,
+) -> Reply {
+    take(site, source, headers, body, rules, now).await.into()
+}
+
+async fn take<S: Site>(
+    site: &S,
+    source: Option<IpAddr>,
+    headers: &EventHeaders<'_>,
+    body: &[u8],
+    rules: &EventRules,
+    now: i64,
+) -> Result<Reply, Refusal> {
+    let allowed = |source: IpAddr| rules.allowed_sources.iter().any(|net| net.contains(&source.to_canonical()));
+    if !rules.allowed_sources.is_empty() && !source.is_some_and(allowed) {
+        return Err(Refusal::SourceNotAllowed);
+    }
+    authenticate(headers, body, rules, now).map_err(Refusal::NotAuthentic)?;
+    let event: Event = serde_json::from_slice(body).map_err(|_| Refusal::InvalidEvent)?;
+    if !site.event(event).await? {
+        return Err(Refusal::NotAuthentic("it was taken before"));
+    }
+    Ok(Reply::ok(json!({ "status": "received" })))
+}
+
+fn authenticate(headers: &EventHeaders<'_>, body: &[u8], rules: &EventRules, now: i64) -> Result<(), &'static str> {
+    let signature = headers.x_svc_signature.ok_or("it has no X-Svc-Signature")?;
+    let made = |secret: &WebhookSecret| {
+        secret.made_x_svc_signature(signature, body)
+            || headers.x_svc_signature_next.is_some_and(|next| secret.made_x_svc_signature(next, body))
+    };
+    if !rules.secrets.iter().any(made) {
+        return Err("its X-Svc-Signature does not match");
+    }
+    let timestamp = headers.webhook_timestamp.map(str::parse::<i64>).transpose();
+    let timestamp = timestamp.map_err(|_| "its webhook-timestamp is no number")?;
+    if timestamp.is_some_and(|timestamp| timestamp.abs_diff(now) > ATTEMPT_TOLERANCE) {
+        return Err("its webhook-timestamp is more than 5 minutes from this server's time");
+    }
+    let Some(signature) = headers.webhook_signature else { return Ok(()) };
+    let (Some(id), Some(timestamp)) = (headers.webhook_id, timestamp) else {
+        return Err("it has a webhook-signature without webhook-id and webhook-timestamp");
+    };
+    let made = |secret: &WebhookSecret| secret.made_standard_signature(signature, id, timestamp, body);
+    if rules.secrets.iter().any(made) { Ok(()) } else { Err("its webhook-signature does not match") }
+}

@@ -1,0 +1,156 @@
+use std::net::SocketAddr;
+use std::sync::Arc;
+
+use axum::body::{Body, Bytes, to_bytes};
+use axum::extract::rejection::QueryRejection;
+use axum::extract::{ConnectInfo, Query, Request, State};
+use axum::http::header::{CACHE_CONTROL, COOKIE, ORIGIN, SET_COOKIE};
+use axum::http::request::Parts;
+use axum::http::{HeaderMap, HeaderValue, StatusCode};
+use axum::response::{IntoResponse, Response};
+use axum::routing::{get, post};
+use axum::{Json, Router};
+use serde::Deserialize;
+
+use super::{Browser, EventHeaders, EventRules, PollRules, Refusal, Reply, Site, event, login, poll, register};
+use crate::{Mode, WEBHOOK_ID, WEBHOOK_SIGNATURE, WEBHOOK_TIMESTAMP, X_SVC_SIGNATURE, X_SVC_SIGNATURE_NEXT};
+
+/// The longest body that is read, in bytes; longer ones get 413.
+pub const LARGEST_BODY: usize = 64 * 1024;
+
+/// Everything the four endpoints need.
+#[derive(Debug)]
+pub struct Receiver<S> {
+    /// The application.
+    pub site: S,
+    /// Where the endpoints are.
+    pub paths: Paths,
+    /// How polls are judged.
+    pub poll: PollRules,
+    /// How events are judged. `allowed_sources` needs the server to be run with the peers' addresses
+    /// (`into_make_service_with_connect_info::<SocketAddr>`); a proxy in front makes its own address the source.
+    pub events: EventRules,
+    /// The time in Unix seconds.
+    pub clock: fn() -> i64,
+}
+
+/// The integrator's paths, to choose freely.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Paths {
+    /// Where wallets post to log in.
+    pub login: String,
+    /// Where wallets post to register.
+    pub register: String,
+    /// Where the page that shows the code asks.
+    pub poll: String,
+    /// Where the service posts events.
+    pub events: String,
+}
+
+impl Default for Paths {
+    /// `/webhooks/login`, `/webhooks/register`, `/poll` and `/webhooks/events`.
+    fn default() -> Self {
+        Self {
+            login: "/webhooks/login".to_owned(),
+            register: "/webhooks/register".to_owned(),
+            poll: "/poll".to_owned(),
+            events: "/webhooks/events".to_owned(),
+        }
+    }
+}
+
+/// Serves the four endpoints.
+///
+/// An event is posted to the session's own webhook unless the domain names another place for it, so that events also
+/// arrive where wallets post: what carries `X-Svc-Signature` is an event there, and is checked as one.
+pub fn router<S: Site + 'static>(receiver: Arc<Receiver<S>>) -> Router {
+    let Paths { login, register, poll, events } = receiver.paths.clone();
+    Router::new()
+        .route(&login, post(on_login::<S>))
+        .route(&register, post(on_register::<S>))
+        .route(&poll, get(on_poll::<S>))
+        .route(&events, post(on_event::<S>))
+        .with_state(receiver)
+}
+
+type App<S> = State<Arc<Receiver<S>>>;
+
+async fn on_login<S: Site>(app: App<S>, request: Request) -> Result<Reply, Refusal> {
+    on_answer(&app, Mode::Login, request).await
+}
+
+async fn on_register<S: Site>(app: App<S>, request: Request) -> Result<Reply, Refusal> {
+    on_answer(&app, Mode::Register, request).await
+}
+
+async fn on_answer<S: Site>(app: &Receiver<S>, mode: Mode, request: Request) -> Result<Reply, Refusal> {
+    let (parts, body) = read(request).await?;
+    Ok(match mode {
+        _ if parts.headers.contains_key(X_SVC_SIGNATURE) => take(app, &parts, &body).await,
+        Mode::Login => login(&app.site, &body, (app.clock)()).await,
+        Mode::Register => register(&app.site, &body, (app.clock)()).await,
+    })
+}
+
+async fn on_event<S: Site>(app: App<S>, request: Request) -> Result<Reply, Refusal> {
+    let (parts, body) = read(request).await?;
+    Ok(take(&app, &parts, &body).await)
+}
+
+#[derive(Deserialize)]
+struct Poll {
+    sid: Option<String>,
+}
+
+async fn on_poll<S: Site>(State(app): App<S>, query: Result<Query<Poll>, QueryRejection>, headers: HeaderMap) -> Reply {
+    let sid = query.ok().and_then(|Query(query)| query.sid);
+    // HTTP/2 may split the cookies over several lines.
+    let cookies: Vec<&str> = headers.get_all(COOKIE).iter().filter_map(|line| line.to_str().ok()).collect();
+    let cookies = cookies.join("; ");
+    let browser = Browser {
+        cookies: Some(&cookies),
+        origin: text(&headers, ORIGIN.as_str()),
+        sec_fetch_site: text(&headers, "sec-fetch-site"),
+    };
+    poll(&app.site, sid.as_deref(), &browser, &app.poll).await
+}
+
+async fn take<S: Site>(app: &Receiver<S>, parts: &Parts, body: &[u8]) -> Reply {
+    let source = parts.extensions.get::<ConnectInfo<SocketAddr>>().map(|ConnectInfo(address)| address.ip());
+    let headers = EventHeaders {
+        x_svc_signature: text(&parts.headers, X_SVC_SIGNATURE),
+        x_svc_signature_next: text(&parts.headers, X_SVC_SIGNATURE_NEXT),
+        webhook_id: text(&parts.headers, WEBHOOK_ID),
+        webhook_timestamp: text(&parts.headers, WEBHOOK_TIMESTAMP),
+        webhook_signature: text(&parts.headers, WEBHOOK_SIGNATURE),
+    };
+    event(&app.site, source, &headers, body, &app.events, (app.clock)()).await
+}
+
+async fn read(request: Request<Body>) -> Result<(Parts, Bytes), Refusal> {
+    let (parts, body) = request.into_parts();
+    let body = to_bytes(body, LARGEST_BODY).await.map_err(|_| Refusal::TooLarge)?;
+    Ok((parts, body))
+}
+
+/// A header's text; what is no text is given as one that nothing equals, so that it is not taken for absent.
+fn text<'a>(headers: &'a HeaderMap, name: &str) -> Option<&'a str> {
+    headers.get(name).map(|value| value.to_str().unwrap_or("\u{fffd}"))
+}
+
+impl IntoResponse for Refusal {
+    fn into_response(self) -> Response {
+        Reply::from(self).into_response()
+    }
+}
+
+impl IntoResponse for Reply {
+    fn into_response(self) -> Response {
+        let status = StatusCode::from_u16(self.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+        let mut response = (status, [(CACHE_CONTROL, "no-store")], Json(self.body)).into_response();
+        if let Some(cookie) = self.set_cookie.and_then(|cookie| HeaderValue::try_from(cookie).ok()) {
+            response.headers_mut().append(SET_COOKIE, cookie);
+        }
+        response
+    }
+}
