@@ -1,0 +1,78 @@
+use serde::Deserialize;
+use signpost_auth::{Challenge, DomainName, Mode, QrData};
+
+#[derive(Deserialize)]
+struct Vectors {
+    challenges: Vec<Printed>,
+    refused: Vec<Refused>,
+    qr_data: Vec<Code>,
+    qr_data_read_alike: Alike,
+    qr_data_refused: Vec<Named>,
+}
+
+#[derive(Deserialize)]
+struct Printed {
+    mode: Mode,
+    domain: DomainName,
+    issued_at: i64,
+    nonce: String,
+    svc: String,
+    sentence: String,
+}
+
+#[derive(Deserialize)]
+struct Refused {
+    name: String,
+    text: String,
+}
+
+#[derive(Deserialize)]
+struct Code {
+    webhook: String,
+    challenge: String,
+    expires_at: i64,
+    qr_data: String,
+}
+
+#[derive(Deserialize)]
+struct Alike {
+    same_as: String,
+    texts: Vec<Named>,
+}
+
+#[derive(Deserialize)]
+struct Named {
+    name: String,
+    qr_data: String,
+}
+
+#[test]
+fn a_challenge_has_two_renderings_and_no_third() {
+    let vectors: Vectors = crate::read("challenge");
+    for Printed { mode, domain, issued_at, nonce, svc, sentence } in vectors.challenges {
+        let challenge = Challenge { mode, domain, issued_at, nonce: nonce.parse().unwrap() };
+        assert_eq!((challenge.to_string(), challenge.sentence()), (svc.clone(), sentence.clone()));
+        assert_eq!(Challenge::parse(&svc).as_ref(), Ok(&challenge));
+        assert_eq!(Challenge::parse(&sentence), Ok(challenge));
+    }
+    for Refused { name, text } in vectors.refused {
+        assert!(Challenge::parse(&text).is_err(), "{name}");
+    }
+}
+
+#[test]
+fn a_code_is_written_and_read_strictly() {
+    let vectors: Vectors = crate::read("challenge");
+    for Code { webhook, challenge, expires_at, qr_data } in vectors.qr_data {
+        let code = QrData::new(webhook.parse().unwrap(), Challenge::parse(&challenge).unwrap(), expires_at).unwrap();
+        assert_eq!(code.to_string(), qr_data);
+        assert_eq!(QrData::parse(&qr_data), Ok(code));
+    }
+    let same = QrData::parse(&vectors.qr_data_read_alike.same_as);
+    for Named { name, qr_data } in vectors.qr_data_read_alike.texts {
+        assert_eq!(QrData::parse(&qr_data), same, "{name}");
+    }
+    for Named { name, qr_data } in vectors.qr_data_refused {
+        assert!(QrData::parse(&qr_data).is_err(), "{name}");
+    }
+}

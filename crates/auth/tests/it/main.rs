@@ -1,0 +1,15 @@
+//! The cases in `vectors/`, which the kits in other languages read too, and the router around the receiver.
+
+mod challenge;
+mod receiver;
+mod router;
+mod signature;
+mod webhook;
+
+use serde::de::DeserializeOwned;
+
+fn read<T: DeserializeOwned>(name: &str) -> T {
+    let path = format!("{}/../../vectors/{name}.json", env!("CARGO_MANIFEST_DIR"));
+    let text = std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{path}: {error}"));
+    serde_json::from_str(&text).unwrap_or_else(|error| panic!("{path}: {error}"))
+}

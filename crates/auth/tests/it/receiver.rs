@@ -1,0 +1,192 @@
+use std::collections::HashMap;
+use std::net::IpAddr;
+
+use serde::Deserialize;
+use serde_json::Value;
+use signpost_auth::receiver::{
+    Browser, CodeBinding, EventHeaders, EventRules, Host, Origin, PollRules, Refusal, Reply, ShownCode, Site, event,
+    login, poll, register,
+};
+use signpost_auth::{Answer, Challenge, Event, PublicKey, WebhookSecret};
+
+#[derive(Deserialize)]
+struct Vectors {
+    now: i64,
+    origin: String,
+    cases: Vec<Case>,
+}
+
+#[derive(Deserialize)]
+struct Case {
+    name: String,
+    handler: String,
+    held: Held,
+    request: Request,
+    expect: Expected,
+}
+
+/// What the application remembers: the vectors' `held` is a host.
+#[derive(Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct Held {
+    sessions: Vec<Session>,
+    users: Vec<String>,
+    codes: Vec<Code>,
+    completed: Vec<String>,
+    bind_poll: Option<bool>,
+    secrets: Vec<String>,
+    allowed_sources: Vec<String>,
+    seen: Vec<String>,
+    fails: bool,
+}
+
+#[derive(Deserialize)]
+struct Session {
+    challenge: String,
+    state: String,
+}
+
+#[derive(Deserialize)]
+struct Code {
+    sid: String,
+    state: String,
+    return_url: Option<String>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Request {
+    body: Option<Value>,
+    text: Option<String>,
+    sid: Option<String>,
+    browser: Option<String>,
+    origin: Option<String>,
+    sec_fetch_site: Option<String>,
+    #[serde(default)]
+    headers: HashMap<String, String>,
+    source: Option<IpAddr>,
+}
+
+#[derive(Deserialize)]
+struct Expected {
+    status: u16,
+    body: Value,
+    logs_in: Option<bool>,
+}
+
+impl Held {
+    fn or_fail<T>(&self, value: T) -> Result<T, Refusal> {
+        if self.fails { Err(Refusal::Failed) } else { Ok(value) }
+    }
+}
+
+impl Host for Held {
+    type Session = ();
+    type User = ();
+
+    async fn held(&self, challenge: &Challenge, _: i64) -> Result<Option<()>, Refusal> {
+        let mut pending = self.sessions.iter().filter(|session| session.state == "pending");
+        self.or_fail(pending.any(|session| session.challenge == challenge.to_string()).then_some(()))
+    }
+
+    async fn user(&self, key: &PublicKey) -> Result<Option<()>, Refusal> {
+        Ok(self.users.contains(&key.canonical()).then_some(()))
+    }
+
+    async fn log_in(&self, (): (), (): (), _: &Answer) -> Result<(), Refusal> {
+        Ok(())
+    }
+
+    async fn register(&self, (): (), _: PublicKey, _: &Answer) -> Result<(), Refusal> {
+        Ok(())
+    }
+}
+
+impl Site for Held {
+    async fn shown(&self, sid: &str) -> Result<Option<ShownCode>, Refusal> {
+        let code = self.codes.iter().find(|code| code.sid == sid).map(|code| ShownCode {
+            binding: CodeBinding::from_bytes([1; 32]),
+            authenticated: code.state == "authenticated",
+            return_url: code.return_url.clone(),
+        });
+        self.or_fail(code)
+    }
+
+    async fn complete(&self, sid: &str) -> Result<Option<String>, Refusal> {
+        Ok((!self.completed.iter().any(|done| done == sid)).then(|| "session=new".to_owned()))
+    }
+
+    async fn event(&self, event: Event) -> Result<bool, Refusal> {
+        self.or_fail(!self.seen.contains(&event.identity()))
+    }
+}
+
+impl Case {
+    async fn reply(&self, origin: &Origin, now: i64) -> Reply {
+        let Self { held, request, .. } = self;
+        let text = request.text.clone().or_else(|| request.body.as_ref().map(Value::to_string)).unwrap_or_default();
+        match &*self.handler {
+            "login" => login(held, text.as_bytes(), now).await,
+            "register" => register(held, text.as_bytes(), now).await,
+            "poll" => self.poll(origin).await,
+            "event" => self.event(text.as_bytes(), now).await,
+            other => panic!("no handler {other}"),
+        }
+    }
+
+    async fn poll(&self, origin: &Origin) -> Reply {
+        let Self { held, request, .. } = self;
+        let set_cookie = match request.browser.as_deref() {
+            Some("shown") => Some(CodeBinding::from_bytes([1; 32]).set_cookie("sess_1", origin, 900)),
+            Some("other") => Some(CodeBinding::from_bytes([2; 32]).set_cookie("sess_1", origin, 900)),
+            _ => None,
+        };
+        let cookies = set_cookie.map(|cookie| format!("theme=dark; {}", cookie.split(';').next().unwrap()));
+        let browser = Browser {
+            cookies: cookies.as_deref(),
+            origin: request.origin.as_deref(),
+            sec_fetch_site: request.sec_fetch_site.as_deref(),
+        };
+        let rules = PollRules { origin: origin.clone(), bind_poll: held.bind_poll.unwrap_or(true) };
+        poll(held, request.sid.as_deref(), &browser, &rules).await
+    }
+
+    async fn event(&self, body: &[u8], now: i64) -> Reply {
+        let Self { held, request, .. } = self;
+        let header = |name: &str| request.headers.get(name).map(String::as_str);
+        let headers = EventHeaders {
+            x_svc_signature: header("X-Svc-Signature"),
+            x_svc_signature_next: header("X-Svc-Signature-Next"),
+            webhook_id: header("webhook-id"),
+            webhook_timestamp: header("webhook-timestamp"),
+            webhook_signature: header("webhook-signature"),
+        };
+        let secrets = held.secrets.iter().map(|secret| WebhookSecret::parse(secret).unwrap()).collect();
+        let allowed_sources = held.allowed_sources.iter().map(|net| net.parse().unwrap()).collect();
+        let rules = EventRules { secrets, allowed_sources };
+        event(held, request.source, &headers, body, &rules, now).await
+    }
+}
+
+/// `<text>` stands for any text but the empty one; apart from it both have the same members and values.
+fn matches(body: &Value, shape: &Value) -> bool {
+    let (Some(body), Some(shape)) = (body.as_object(), shape.as_object()) else { return false };
+    body.len() == shape.len()
+        && shape.iter().all(|(name, expected)| match body.get(name) {
+            Some(Value::String(text)) if expected == "<text>" => !text.is_empty(),
+            value => value == Some(expected),
+        })
+}
+
+#[tokio::test]
+async fn every_request_gets_the_reply_of_the_contract() {
+    let Vectors { now, origin, cases } = crate::read("receiver");
+    let origin = Origin::parse(&origin).unwrap();
+    for case in cases {
+        let Reply { status, body, set_cookie } = case.reply(&origin, now).await;
+        let Expected { status: expected, body: shape, logs_in } = &case.expect;
+        assert_eq!(status, *expected, "{}: {body}", case.name);
+        assert!(matches(&body, shape), "{}: {body} is not like {shape}", case.name);
+        assert_eq!(set_cookie.is_some(), logs_in.unwrap_or(false), "{}", case.name);
+    }
+}

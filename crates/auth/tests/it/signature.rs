@@ -1,0 +1,91 @@
+use data_encoding::HEXLOWER;
+use serde::Deserialize;
+use signpost_auth::{PublicKey, Signature, Wallet, message_hash, verify};
+
+#[derive(Deserialize)]
+struct Vectors {
+    keys: Vec<Pair>,
+    signed: Vec<Signed>,
+    verified: Vec<Verified>,
+    malformed_public_keys: Vec<MalformedKey>,
+    malformed_signatures: Vec<MalformedSignature>,
+}
+
+#[derive(Deserialize)]
+struct Pair {
+    secret_key: String,
+    public_key: String,
+    uncompressed: String,
+}
+
+#[derive(Deserialize)]
+struct Signed {
+    name: String,
+    secret_key: String,
+    message: String,
+    message_hash: String,
+    signature: String,
+}
+
+#[derive(Deserialize)]
+struct Verified {
+    name: String,
+    public_key: String,
+    message: String,
+    signature: String,
+    valid: bool,
+}
+
+#[derive(Deserialize)]
+struct MalformedKey {
+    name: String,
+    public_key: String,
+}
+
+#[derive(Deserialize)]
+struct MalformedSignature {
+    name: String,
+    signature: String,
+}
+
+fn wallet(secret_key: &str) -> Wallet {
+    Wallet::from_bytes(HEXLOWER.decode(secret_key.as_bytes()).unwrap().try_into().unwrap()).unwrap()
+}
+
+#[test]
+fn a_key_has_one_canonical_spelling() {
+    for Pair { secret_key, public_key, uncompressed } in crate::read::<Vectors>("signature").keys {
+        let wallet = wallet(&secret_key);
+        assert_eq!(wallet.public_key().canonical(), public_key);
+        assert_eq!(PublicKey::parse(&uncompressed).as_ref(), Ok(wallet.public_key()));
+    }
+}
+
+#[test]
+fn a_wallet_signs_as_every_rfc_6979_signer_does() {
+    for Signed { name, secret_key, message, message_hash: hash, signature } in
+        crate::read::<Vectors>("signature").signed
+    {
+        assert_eq!(wallet(&secret_key).sign(&message), signature, "{name}");
+        assert_eq!(message_hash(message.as_bytes()), hash, "{name}");
+    }
+}
+
+#[test]
+fn a_signature_counts_for_its_key_and_text_alone() {
+    for Verified { name, public_key, message, signature, valid } in crate::read::<Vectors>("signature").verified {
+        let (key, signature) = (PublicKey::parse(&public_key).unwrap(), Signature::parse(&signature).unwrap());
+        assert_eq!(verify(&key, &signature, message.as_bytes()), valid, "{name}");
+    }
+}
+
+#[test]
+fn what_is_malformed_is_refused_when_it_is_read() {
+    let vectors: Vectors = crate::read("signature");
+    for MalformedKey { name, public_key } in vectors.malformed_public_keys {
+        assert!(PublicKey::parse(&public_key).is_err(), "{name}");
+    }
+    for MalformedSignature { name, signature } in vectors.malformed_signatures {
+        assert!(Signature::parse(&signature).is_err(), "{name}");
+    }
+}

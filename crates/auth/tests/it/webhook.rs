@@ -1,0 +1,85 @@
+use serde::Deserialize;
+use serde_json::Value;
+use signpost_auth::{Event, WebhookSecret};
+
+#[derive(Deserialize)]
+struct Vectors {
+    made: Vec<Made>,
+    x_svc_signature: Vec<Received>,
+    webhook_signature: Vec<StandardReceived>,
+    malformed_secrets: Vec<Malformed>,
+    event: Value,
+}
+
+#[derive(Deserialize)]
+struct Made {
+    name: String,
+    secret: String,
+    id: String,
+    timestamp: i64,
+    body: String,
+    x_svc_signature: String,
+    webhook_signature: String,
+}
+
+#[derive(Deserialize)]
+struct Received {
+    name: String,
+    secret: String,
+    header: String,
+    body: String,
+    valid: bool,
+}
+
+#[derive(Deserialize)]
+struct StandardReceived {
+    id: String,
+    timestamp: i64,
+    #[serde(flatten)]
+    received: Received,
+}
+
+#[derive(Deserialize)]
+struct Malformed {
+    name: String,
+    secret: String,
+}
+
+#[test]
+fn one_secret_makes_two_signatures() {
+    for made in crate::read::<Vectors>("webhook").made {
+        let Made { name, secret, id, timestamp, body, x_svc_signature, webhook_signature } = made;
+        let secret = WebhookSecret::parse(&secret).unwrap();
+        assert_eq!(secret.x_svc_signature(body.as_bytes()), x_svc_signature, "{name}");
+        assert_eq!(secret.standard_signature(&id, timestamp, body.as_bytes()), webhook_signature, "{name}");
+    }
+}
+
+#[test]
+fn a_header_counts_only_for_its_secret_and_body() {
+    let vectors: Vectors = crate::read("webhook");
+    for Received { name, secret, header, body, valid } in vectors.x_svc_signature {
+        let secret = WebhookSecret::parse(&secret).unwrap();
+        assert_eq!(secret.made_x_svc_signature(&header, body.as_bytes()), valid, "{name}");
+    }
+    for StandardReceived { id, timestamp, received: Received { name, secret, header, body, valid } } in
+        vectors.webhook_signature
+    {
+        let secret = WebhookSecret::parse(&secret).unwrap();
+        assert_eq!(secret.made_standard_signature(&header, &id, timestamp, body.as_bytes()), valid, "{name}");
+    }
+}
+
+#[test]
+fn a_malformed_secret_is_refused() {
+    for Malformed { name, secret } in crate::read::<Vectors>("webhook").malformed_secrets {
+        assert!(WebhookSecret::parse(&secret).is_err(), "{name}");
+    }
+}
+
+#[test]
+fn an_event_has_exactly_the_documented_members() {
+    let event = crate::read::<Vectors>("webhook").event;
+    let read: Event = serde_json::from_value(event.clone()).unwrap();
+    assert_eq!(serde_json::to_value(read).unwrap(), event);
+}
