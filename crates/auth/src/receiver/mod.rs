@@ -8,14 +8,14 @@
 mod answers;
 mod browser;
 mod events;
-mod poll;
+mod polls;
 #[cfg(feature = "axum")]
 mod router;
 
 pub use answers::{login, register};
 pub use browser::{Browser, CodeBinding, InvalidOrigin, Origin};
 pub use events::{EventHeaders, EventRules, event};
-pub use poll::{PollRules, ShownCode, is_local_path, poll};
+pub use polls::{PollRules, ShownCode, is_local_path, poll};
 #[cfg(feature = "axum")]
 pub use router::{LARGEST_BODY, Paths, Receiver, router};
 

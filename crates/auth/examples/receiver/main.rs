@@ -1,0 +1,90 @@
+//! A small web application whose users log in with a wallet: the integrator's side, complete.
+//!
+//! ```text
+//! cargo run --example receiver -- --listen 127.0.0.1:9000 --api http://127.0.0.1:8080/sandbox/v1 \
+//!     --key svc_test_… --domain localhost --webhook-secret whsec_…
+//! ```
+//!
+//! `api.rs` talks to the service, `memory.rs` is what the application remembers, `routes.rs` and `pages.rs` are what
+//! people see. The four endpoints that wallets, pages and the service call come from the library.
+
+mod api;
+mod memory;
+mod pages;
+mod routes;
+#[cfg(test)]
+mod tests;
+
+use std::error::Error;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use clap::builder::{StringValueParser, TypedValueParser};
+use clap::{ArgAction, Parser};
+use secrecy::SecretString;
+use signpost_auth::receiver::{EventRules, Origin, Paths, PollRules, Receiver};
+use signpost_auth::{DomainName, WebhookSecret};
+use tokio::net::TcpListener;
+use url::Url;
+
+use crate::api::Api;
+use crate::memory::Memory;
+
+/// A web application whose users log in with a wallet.
+#[derive(Parser)]
+struct Arguments {
+    /// Where to listen; port 0 takes any free one.
+    #[arg(long, value_name = "HOST:PORT", default_value = "127.0.0.1:9000")]
+    listen: String,
+    /// The service's API, such as <http://127.0.0.1:8080/sandbox/v1>.
+    #[arg(long, value_name = "URL")]
+    api: Url,
+    /// The API key.
+    #[arg(long, value_parser = StringValueParser::new().map(SecretString::from))]
+    key: SecretString,
+    /// The registered domain that users log in to.
+    #[arg(long, value_parser = DomainName::parse)]
+    domain: DomainName,
+    /// The domain's webhook secret.
+    #[arg(long, value_name = "WHSEC", value_parser = WebhookSecret::parse)]
+    webhook_secret: WebhookSecret,
+    /// Where browsers and wallets find this application, if not where it listens.
+    #[arg(long, value_name = "ORIGIN", value_parser = Origin::parse)]
+    public_url: Option<Origin>,
+    /// Whether only the browser that was shown a code is logged in by it.
+    #[arg(long, action = ArgAction::Set, default_value_t = true)]
+    bind_poll: bool,
+}
+
+#[tokio::main]
+async fn main() -> Result<(), Box<dyn Error>> {
+    let Arguments { listen, api, key, domain, webhook_secret, public_url, bind_poll } = Arguments::parse();
+    let listener = TcpListener::bind(&listen).await.map_err(|error| format!("cannot listen on {listen}: {error}"))?;
+    let origin = match public_url {
+        Some(origin) => origin,
+        None => Origin::parse(&format!("http://{}", listener.local_addr()?))?,
+    };
+    if !origin.is_secure() {
+        println!("plain http: good for trying things out on one's own network, not for users");
+    }
+    for (path, what) in routes::PATHS {
+        println!("{origin}{path}  {what}");
+    }
+    let site = Memory::new(Api::new(&api, key)?, domain, origin.clone());
+    let receiver = Receiver {
+        site,
+        paths: Paths::default(),
+        poll: PollRules { origin, bind_poll },
+        events: EventRules { secrets: vec![webhook_secret], allowed_sources: Vec::new() },
+        clock: now,
+    };
+    let service = routes::router(Arc::new(receiver)).into_make_service_with_connect_info::<SocketAddr>();
+    Ok(axum::serve(listener, service).await?)
+}
+
+#[expect(clippy::disallowed_methods, reason = "this is the edge: the library takes the time from here")]
+fn now() -> i64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    i64::try_from(since.as_secs()).unwrap_or(i64::MAX)
+}

@@ -1,0 +1,219 @@
+use std::collections::{HashMap, VecDeque};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use data_encoding::BASE64URL_NOPAD;
+use signpost_auth::receiver::{CodeBinding, Host, Origin, Refusal, ShownCode, Site};
+use signpost_auth::{Answer, Challenge, DomainName, Event, Mode, PublicKey, QrData};
+
+use crate::api::{Api, ApiError};
+
+/// How many codes, logins and events are remembered: beyond it the oldest of each is forgotten.
+const MOST: usize = 10_000;
+/// How long a browser stays logged in, in seconds.
+const LOGIN_LASTS: u32 = 24 * 60 * 60;
+/// How long a browser holds the cookie of a code it was shown, in seconds: longer than a code can be refreshed.
+const CODE_LASTS: u32 = 30 * 60;
+
+/// What the application remembers. A real one keeps it in its database.
+pub(crate) struct Memory {
+    api: Api,
+    domain: DomainName,
+    origin: Origin,
+    state: Mutex<State>,
+}
+
+#[derive(Default)]
+struct State {
+    codes: Remembered<Code>,
+    users: Remembered<PublicKey>,
+    logins: Remembered<PublicKey>,
+    events: Remembered<()>,
+}
+
+/// A session of the service's whose code some browser was shown.
+#[derive(Clone)]
+struct Code {
+    challenge: Challenge,
+    expires_at: i64,
+    binding: [u8; 32],
+    return_url: String,
+    answered_by: Option<PublicKey>,
+    completed: bool,
+}
+
+/// A code to be shown.
+pub(crate) struct Shown {
+    pub(crate) sid: String,
+    pub(crate) qr: QrData,
+    pub(crate) set_cookie: String,
+}
+
+impl Memory {
+    pub(crate) fn new(api: Api, domain: DomainName, origin: Origin) -> Self {
+        Self { api, domain, origin, state: Mutex::default() }
+    }
+
+    pub(crate) fn domain(&self) -> &DomainName {
+        &self.domain
+    }
+
+    /// Opens a session with the service, and ties its code to the browser that gets the cookie.
+    pub(crate) async fn open(&self, mode: Mode, return_url: String) -> Result<Shown, ApiError> {
+        let session = self.api.open(&self.domain, mode, &self.origin, &return_url).await?;
+        println!("{mode} {} opened", session.id);
+        let code = Code {
+            challenge: session.qr.challenge().clone(),
+            expires_at: session.qr.expires_at(),
+            binding: random(),
+            return_url,
+            answered_by: None,
+            completed: false,
+        };
+        let set_cookie = CodeBinding::from_bytes(code.binding).set_cookie(&session.id, &self.origin, CODE_LASTS);
+        self.state().codes.insert(session.id.clone(), code);
+        Ok(Shown { sid: session.id, qr: session.qr, set_cookie })
+    }
+
+    /// Has the service replace a code that expired; the browser that was shown it keeps its cookie.
+    pub(crate) async fn refresh(&self, sid: &str) -> Result<QrData, ApiError> {
+        let session = self.api.refresh(sid).await?;
+        println!("{} {sid} refreshed", session.qr.challenge().mode);
+        if let Some(code) = self.state().codes.get_mut(sid) {
+            code.challenge = session.qr.challenge().clone();
+            code.expires_at = session.qr.expires_at();
+        }
+        Ok(session.qr)
+    }
+
+    /// Who is logged in, by the value of the login cookie.
+    pub(crate) fn logged_in(&self, cookies: &str) -> Option<PublicKey> {
+        let login = self.origin.cookie("login", cookies)?;
+        self.state().logins.get_mut(login).cloned()
+    }
+
+    /// Ends a login; the cookie that takes its place is empty and gone at once.
+    pub(crate) fn log_out(&self, cookies: &str) -> String {
+        if let Some(login) = self.origin.cookie("login", cookies) {
+            self.state().logins.remove(login);
+        }
+        self.origin.set_cookie("login", "", 0)
+    }
+
+    /// Has the service mark the session, and then does the same here. The service settles who comes first.
+    async fn mark(&self, sid: &str, key: &PublicKey, answer: &Answer) -> Result<(), Refusal> {
+        if let Err(error) = self.api.authenticate(sid, answer).await {
+            println!("{sid} not authenticated: {error}");
+            return Err(error.to_refusal());
+        }
+        let mut state = self.state();
+        state.users.insert(key.canonical(), key.clone());
+        if let Some(code) = state.codes.get_mut(sid) {
+            code.answered_by = Some(key.clone());
+        }
+        println!("{sid} authenticated by {}", key.canonical());
+        Ok(())
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Host for Memory {
+    type Session = String;
+    type User = PublicKey;
+
+    async fn held(&self, challenge: &Challenge, now: i64) -> Result<Option<String>, Refusal> {
+        let waits = |code: &Code| code.challenge == *challenge && now < code.expires_at && code.answered_by.is_none();
+        Ok(self.state().codes.find(waits))
+    }
+
+    async fn user(&self, key: &PublicKey) -> Result<Option<PublicKey>, Refusal> {
+        Ok(self.state().users.get_mut(&key.canonical()).cloned())
+    }
+
+    async fn log_in(&self, sid: String, user: PublicKey, answer: &Answer) -> Result<(), Refusal> {
+        self.mark(&sid, &user, answer).await
+    }
+
+    /// Two codes that one wallet answers at once are one user: whoever comes second finds what it wanted.
+    async fn register(&self, sid: String, key: PublicKey, answer: &Answer) -> Result<(), Refusal> {
+        self.mark(&sid, &key, answer).await
+    }
+}
+
+impl Site for Memory {
+    async fn shown(&self, sid: &str) -> Result<Option<ShownCode>, Refusal> {
+        Ok(self.state().codes.get_mut(sid).map(|code| ShownCode {
+            binding: CodeBinding::from_bytes(code.binding),
+            authenticated: code.answered_by.is_some(),
+            return_url: Some(code.return_url.clone()),
+        }))
+    }
+
+    async fn complete(&self, sid: &str) -> Result<Option<String>, Refusal> {
+        let mut state = self.state();
+        let Some(code) = state.codes.get_mut(sid).filter(|code| !code.completed) else { return Ok(None) };
+        let Some(user) = code.answered_by.clone() else { return Ok(None) };
+        code.completed = true;
+        println!("{sid} logged in {}", user.canonical());
+        let login = BASE64URL_NOPAD.encode(&random());
+        state.logins.insert(login.clone(), user);
+        Ok(Some(self.origin.set_cookie("login", &login, LOGIN_LASTS)))
+    }
+
+    async fn event(&self, event: Event) -> Result<bool, Refusal> {
+        let new = self.state().events.insert(event.identity(), ());
+        let again = if new { "" } else { " again, refused" };
+        println!("event {} {} {}{again}", event.identity(), event.event, event.session_id);
+        Ok(new)
+    }
+}
+
+/// A map that forgets its oldest entry when it is full.
+struct Remembered<T> {
+    entries: HashMap<String, T>,
+    order: VecDeque<String>,
+}
+
+impl<T> Default for Remembered<T> {
+    fn default() -> Self {
+        Self { entries: HashMap::new(), order: VecDeque::new() }
+    }
+}
+
+impl<T> Remembered<T> {
+    /// False, and nothing changed, where the key is known.
+    fn insert(&mut self, key: String, value: T) -> bool {
+        if self.entries.contains_key(&key) {
+            return false;
+        }
+        if self.order.len() >= MOST
+            && let Some(oldest) = self.order.pop_front()
+        {
+            self.entries.remove(&oldest);
+        }
+        self.order.push_back(key.clone());
+        self.entries.insert(key, value);
+        true
+    }
+
+    fn get_mut(&mut self, key: &str) -> Option<&mut T> {
+        self.entries.get_mut(key)
+    }
+
+    fn find(&self, wanted: impl Fn(&T) -> bool) -> Option<String> {
+        self.entries.iter().find(|(_, value)| wanted(value)).map(|(key, _)| key.clone())
+    }
+
+    fn remove(&mut self, key: &str) {
+        self.entries.remove(key);
+    }
+}
+
+#[expect(clippy::disallowed_methods, reason = "this is the edge: the library takes random bytes from here")]
+fn random() -> [u8; 32] {
+    let mut bytes = [0; 32];
+    getrandom::fill(&mut bytes).expect("the system has randomness");
+    bytes
+}
