@@ -244,7 +244,9 @@ mod tests {
 
     proptest! {
         #[test]
-        fn no_changed_byte_passes(body in prop::collection::vec(any::<u8>(), 1..64), at: prop::sample::Index, change in 1u8..) {
+        fn no_changed_byte_passes(
+            body in prop::collection::vec(any::<u8>(), 1..64), at: prop::sample::Index, change in 1u8..,
+        ) {
             let secret = WebhookSecret::from_bytes(&[9; 32]);
             let (x_svc, standard) = (secret.x_svc_signature(&body), secret.standard_signature("evt_1", 5, &body));
             prop_assert!(secret.made_standard_signature(&standard, "evt_1", 5, &body));

@@ -90,3 +90,33 @@ fn escape(text: &str) -> String {
     }
     escaped
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_drawing_has_the_codes_dark_modules_and_a_quiet_zone() {
+        let text = "svc://auth?v=1";
+        let qr = QRBuilder::new(text).ecl(ECL::M).build().unwrap();
+        let mut drawn = vec![vec![false; qr.size + 8]; qr.size + 8];
+        let svg = svg(text);
+        let path = svg.split_once("d=\"").unwrap().1.split_once('"').unwrap().0;
+        for run in path.split('M').skip(1) {
+            let numbers: Vec<usize> =
+                run.split([' ', 'h', 'v']).take(3).map(|number| number.parse().unwrap()).collect();
+            drawn[numbers[1]][numbers[0]..numbers[0] + numbers[2]].fill(true);
+        }
+        for (y, row) in drawn.iter().enumerate() {
+            for (x, dark) in row.iter().enumerate() {
+                let inside = (4..qr.size + 4).contains(&x) && (4..qr.size + 4).contains(&y);
+                assert_eq!(*dark, inside && qr[y - 4][x - 4].value(), "{x} {y}");
+            }
+        }
+    }
+
+    #[test]
+    fn text_cannot_become_markup() {
+        assert_eq!(escape("<a href=\"x\">&"), "&lt;a href=&quot;x&quot;&gt;&amp;");
+    }
+}
