@@ -73,7 +73,7 @@ impl fmt::Debug for Http {
             .field("origins", origins)
             .field("hosts", hosts)
             .field("gate", &gate.is_some())
-            .field("sessions", &sessions.count())
+            .field("sessions", sessions)
             .field("body_timeout", body_timeout)
             .finish()
     }

@@ -1,5 +1,6 @@
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
+use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -27,27 +28,25 @@ impl Default for SessionLimits {
 }
 
 /// The sessions of the 2024-11-05 transport: streams that are open, and what was agreed on each. Clones share them.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct Sessions(Arc<Shared>);
 
-#[derive(Debug)]
 struct Shared {
     limits: SessionLimits,
-    random: fn() -> [u8; 16],
+    random: Box<dyn Fn() -> [u8; 16] + Send + Sync>,
     table: Mutex<Table>,
 }
 
-#[derive(Debug, Default)]
+#[derive(Default)]
 struct Table {
     sessions: HashMap<SessionId, Arc<Session>>,
     closed: bool,
 }
 
-/// 128 random bits, written as 32 hex digits. Whoever knows it can speak on the session, so nothing shows it.
+/// 128 random bits, written as 32 hex digits. Whoever knows it can speak on the session, so it has no `Debug`.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) struct SessionId([u8; 16]);
 
-#[derive(Debug)]
 pub(super) struct Session {
     pub(super) replies: Sender<Vec<u8>>,
     revision: Mutex<Revision>,
@@ -64,8 +63,8 @@ impl Sessions {
     /// No sessions yet. `random` gives the 128 bits by which a session is known: they must come from a
     /// cryptographic source.
     #[must_use]
-    pub fn new(limits: SessionLimits, random: fn() -> [u8; 16]) -> Self {
-        Self(Arc::new(Shared { limits, random, table: Mutex::default() }))
+    pub fn new(limits: SessionLimits, random: impl Fn() -> [u8; 16] + Send + Sync + 'static) -> Self {
+        Self(Arc::new(Shared { limits, random: Box::new(random), table: Mutex::default() }))
     }
 
     /// How many streams are open.
@@ -103,6 +102,12 @@ impl Sessions {
     }
 }
 
+impl fmt::Debug for Sessions {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Sessions").field("limits", &self.0.limits).field("count", &self.count()).finish()
+    }
+}
+
 impl SessionId {
     pub(super) fn parse(text: &str) -> Option<Self> {
         HEXLOWER.decode(text.as_bytes()).ok()?.try_into().ok().map(Self)
@@ -110,12 +115,6 @@ impl SessionId {
 
     pub(super) fn secret(self) -> String {
         HEXLOWER.encode(&self.0)
-    }
-}
-
-impl std::fmt::Debug for SessionId {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("SessionId(…)")
     }
 }
 

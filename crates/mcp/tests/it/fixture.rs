@@ -1,0 +1,149 @@
+//! A server with one tool for each way a call can end, and the means to talk to it.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use axum::body::{Body, Bytes};
+use axum::http::{HeaderMap, Request, StatusCode};
+use axum::response::Response;
+use axum::{Router, body};
+use futures_util::StreamExt;
+use serde_json::{Value, json};
+use signpost_mcp::{
+    Annotations, Arguments, Call, Http, Info, Origins, Server, SessionLimits, Sessions, Structured, Tool, ToolError,
+    router,
+};
+use tower::ServiceExt;
+
+/// What a request of 2026-07-28 says about itself.
+pub(crate) const META: &str = r#"{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientInfo":{"name":"t","version":"1"},"io.modelcontextprotocol/clientCapabilities":{}}"#;
+
+/// The state: what `add` adds to.
+pub(crate) struct Start(pub(crate) i64);
+
+pub(crate) fn server() -> Server<Start> {
+    let info = Info {
+        name: "fixture".into(),
+        title: "Fixture".into(),
+        version: "1.2.3".into(),
+        website_url: Some("https://example.com".into()),
+        instructions: Some("Add first.".into()),
+    };
+    Server::new(info)
+        .tool(tool("add", add))
+        .tool(tool("fail", |_, _, _| Err(ToolError::Failed("nothing there; try add".into()))))
+        .tool(tool("break", |_, _, _| Err(ToolError::internal("the disk of secrets is full"))))
+        .tool(tool("panic", |_, _, _| panic!("the disk of secrets burns")))
+}
+
+fn tool(name: &'static str, call: fn(&Start, &Arguments, &Call<'_>) -> Result<Structured, ToolError>) -> Tool<Start> {
+    Tool {
+        name,
+        title: "A tool",
+        description: "Does something.",
+        input_schema: json!({ "type": "object", "properties": { "n": { "type": "integer" } }, "examples": [{ "n": 1 }] }),
+        output_schema: Some(json!({ "type": "object", "properties": { "sum": { "type": "integer" } } })),
+        annotations: Annotations::LOOKUP,
+        call,
+    }
+}
+
+fn add(start: &Start, arguments: &Arguments, call: &Call<'_>) -> Result<Structured, ToolError> {
+    let n = arguments.get("n").and_then(Value::as_i64);
+    let n = n.ok_or_else(|| ToolError::BadArgument(r#"n must be an integer; for example {"n":1}"#.into()))?;
+    Structured::render(&json!({ "sum": start.0 + n, "note": "say \"hi\"\n", "revision": call.revision.as_str() }))
+}
+
+/// Sessions whose ids differ but are not random.
+fn sessions(limits: SessionLimits) -> Sessions {
+    let next = AtomicU64::new(0);
+    Sessions::new(limits, move || u128::from(next.fetch_add(1, Ordering::Relaxed)).to_be_bytes())
+}
+
+pub(crate) fn http() -> Http {
+    with_limits(SessionLimits { open: 3, queued: 2, idle: Duration::from_secs(60) })
+}
+
+pub(crate) fn with_limits(limits: SessionLimits) -> Http {
+    Http {
+        origins: Origins::parse(["http://localhost:3000", "https://*.example.com"]).unwrap(),
+        ..Http::new(sessions(limits))
+    }
+}
+
+pub(crate) fn app() -> Router {
+    router(server(), Start(40), http())
+}
+
+/// A whole answer.
+pub(crate) struct Answer {
+    pub(crate) status: StatusCode,
+    pub(crate) headers: HeaderMap,
+    pub(crate) body: Bytes,
+}
+
+impl Answer {
+    pub(crate) fn json(&self) -> Value {
+        serde_json::from_slice(&self.body).unwrap_or_else(|e| panic!("{e}: {:?}", self.body))
+    }
+
+    pub(crate) fn header(&self, name: &str) -> Option<&str> {
+        self.headers.get(name).map(|value| value.to_str().unwrap())
+    }
+}
+
+/// `method` on `path` with `headers`, given as one text, a line each.
+pub(crate) fn request(method: &str, path: &str, headers: &str, body: impl Into<Body>) -> Request<Body> {
+    let mut request = Request::builder().method(method).uri(path);
+    for (name, value) in headers.lines().filter_map(|line| line.trim().split_once(": ")) {
+        request = request.header(name, value);
+    }
+    request.body(body.into()).unwrap()
+}
+
+/// A message in JSON.
+pub(crate) fn post(path: &str, headers: &str, body: impl Into<Body>) -> Request<Body> {
+    request("POST", path, &format!("Content-Type: application/json\n{headers}"), body)
+}
+
+pub(crate) async fn send(app: &Router, request: Request<Body>) -> Answer {
+    whole(app.clone().oneshot(request).await.unwrap()).await
+}
+
+async fn whole(response: Response) -> Answer {
+    let (parts, body) = response.into_parts();
+    let body = body::to_bytes(body, usize::MAX).await.unwrap();
+    Answer { status: parts.status, headers: parts.headers, body }
+}
+
+/// An open stream, read event by event.
+pub(crate) struct Stream {
+    /// Where to post.
+    pub(crate) endpoint: String,
+    pub(crate) headers: HeaderMap,
+    body: body::BodyDataStream,
+}
+
+impl Stream {
+    pub(crate) async fn open(app: &Router) -> Self {
+        let response = app.clone().oneshot(request("GET", "/sse", "", Body::empty())).await.unwrap();
+        assert_eq!(response.status(), 200);
+        let (parts, body) = response.into_parts();
+        let mut stream = Self { endpoint: String::new(), headers: parts.headers, body: body.into_data_stream() };
+        let first = stream.next().await.unwrap();
+        first.strip_prefix("event: endpoint\ndata: ").unwrap().trim_end().clone_into(&mut stream.endpoint);
+        stream
+    }
+
+    /// The next event or comment as it was sent; `None` at the end.
+    pub(crate) async fn next(&mut self) -> Option<String> {
+        let event = self.body.next().await?.unwrap();
+        Some(String::from_utf8(event.to_vec()).unwrap())
+    }
+
+    /// The next message.
+    pub(crate) async fn message(&mut self) -> String {
+        let event = self.next().await.unwrap();
+        event.strip_prefix("event: message\ndata: ").unwrap().strip_suffix("\n\n").unwrap().to_owned()
+    }
+}

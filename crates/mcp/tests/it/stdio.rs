@@ -1,0 +1,61 @@
+//! One message a line.
+
+use signpost_mcp::{MAX_MESSAGE_BYTES, serve_stdio};
+
+use crate::fixture::{META, Start, server};
+
+async fn talk(input: impl AsRef<[u8]>) -> Vec<String> {
+    let mut output = Vec::new();
+    serve_stdio(&server(), &Start(40), input.as_ref(), &mut output).await.unwrap();
+    let output = String::from_utf8(output).unwrap();
+    assert!(output.is_empty() || output.ends_with('\n'));
+    output.lines().map(str::to_owned).collect()
+}
+
+fn ping(id: u32) -> String {
+    format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"ping"}}"#)
+}
+
+fn pong(id: u32) -> String {
+    format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{{}}}}"#)
+}
+
+#[tokio::test]
+async fn every_request_has_a_reply_in_order_and_nothing_else_is_written() {
+    let notification = r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#;
+    let input = format!("{}\n\n  \r\n{notification}\n{}\r\n{}", ping(1), ping(2), ping(3));
+    assert_eq!(talk(input).await, [pong(1), pong(2), pong(3)]);
+    assert!(talk("").await.is_empty());
+    assert!(talk("\n\n").await.is_empty());
+}
+
+#[tokio::test]
+async fn a_line_of_1_mib_is_taken_and_a_longer_one_is_skipped() {
+    let padded = |length: usize| format!("{}{}", ping(1), " ".repeat(length - ping(1).len()));
+    for ending in ["", "\n", "\r\n"] {
+        let fits = format!("{}{ending}", padded(MAX_MESSAGE_BYTES - 1));
+        assert_eq!(talk(fits).await, [pong(1)], "{ending:?}");
+    }
+    assert_eq!(talk(padded(MAX_MESSAGE_BYTES) + "\n" + &ping(2)).await, [pong(1), pong(2)]);
+    for length in [MAX_MESSAGE_BYTES + 1, MAX_MESSAGE_BYTES + 2, 5 * MAX_MESSAGE_BYTES] {
+        let replies = talk(padded(length) + "\n" + &ping(2)).await;
+        assert_eq!((replies.len(), &replies[1]), (2, &pong(2)), "{length}");
+        let refused =
+            r#"{"jsonrpc":"2.0","id":null,"error":{"code":-32600,"message":"Invalid request: the line is longer"#;
+        assert!(replies[0].starts_with(refused));
+        assert_eq!(talk(padded(length)).await.len(), 1);
+    }
+}
+
+#[tokio::test]
+async fn what_initialize_agrees_on_holds_from_then_on() {
+    let bad = r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"add"}}"#;
+    let told = bad.replace(r#""name""#, &format!(r#""_meta":{META},"name""#));
+    let initialize = |revision: &str| {
+        format!(r#"{{"jsonrpc":"2.0","id":0,"method":"initialize","params":{{"protocolVersion":"{revision}"}}}}"#)
+    };
+    let input = [bad, &told, &initialize("2025-11-25"), bad, &initialize("2025-06-18"), bad, &told].join("\n");
+    let replies = talk(input).await;
+    let is_result: Vec<_> = replies.iter().map(|reply| reply.contains(r#""isError":true"#)).collect();
+    assert_eq!(is_result, [false, true, false, true, false, false, true]);
+}
