@@ -86,10 +86,18 @@ pub(crate) struct Params<'a> {
     pub(crate) name: Option<&'a RawValue>,
     pub(crate) arguments: Option<&'a RawValue>,
     protocol_version: Option<&'a RawValue>,
-    pub(crate) cursor: Option<&'a RawValue>,
+    cursor: Option<&'a RawValue>,
 }
 
 impl<'a> Params<'a> {
+    /// Refuses a cursor: every list here has one page.
+    pub(crate) fn check_first_page(&self) -> Result<(), Fault> {
+        match self.cursor.filter(|cursor| kind(cursor) != "null") {
+            None => Ok(()),
+            Some(_) => Err(Fault::params("params.cursor is unknown; the list has one page, leave it out")),
+        }
+    }
+
     /// The revision that `initialize` asks for.
     pub(crate) fn protocol_version(&self) -> Result<Option<Cow<'a, str>>, Fault> {
         let Some(version) = self.protocol_version else { return Ok(None) };

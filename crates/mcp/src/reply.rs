@@ -1,10 +1,14 @@
 use ::http::StatusCode;
 use serde::Serialize;
-use serde_json::value::RawValue;
+use serde_json::value::{RawValue, to_raw_value};
+use serde_json::{Value, json};
 
 use crate::Revision;
 use crate::fault::Fault;
 use crate::tools::Outcome;
+
+/// For how long a client may keep what does not change while the process lives.
+const TTL_MILLIS: u32 = 300_000;
 
 /// The answer to a message.
 #[derive(Debug)]
@@ -22,9 +26,9 @@ impl Reply {
         Self { status: fault.status(), body: Some(fault.render(id)), negotiated: None }
     }
 
-    pub(crate) fn result(id: &RawValue, result: &impl Serialize) -> Self {
+    pub(crate) fn result(id: &RawValue, result: &(impl Serialize + ?Sized)) -> Self {
         #[derive(Serialize)]
-        struct Success<'a, T> {
+        struct Success<'a, T: ?Sized> {
             jsonrpc: &'static str,
             id: &'a RawValue,
             result: &'a T,
@@ -60,7 +64,7 @@ impl<'a> CallResult<'a> {
     /// `meta` is what a result of a stateless revision says about the server.
     pub(crate) fn new(outcome: &'a Outcome, meta: Option<&'a RawValue>) -> Self {
         let (text, structured_content) = match outcome {
-            Outcome::Done(structured) => (structured.json().get(), Some(structured.json())),
+            Outcome::Done(structured) => (structured.json(), Some(structured.raw())),
             Outcome::Failed(text) => (text.as_str(), None),
         };
         Self {
@@ -71,4 +75,31 @@ impl<'a> CallResult<'a> {
             meta,
         }
     }
+}
+
+/// A result that is the same for everyone, rendered once: as it was before 2026-07-28 and as it is since.
+#[derive(Debug)]
+pub(crate) struct Cacheable {
+    legacy: Box<RawValue>,
+    stateless: Box<RawValue>,
+}
+
+impl Cacheable {
+    /// From the members of the result; `meta` is what a result of a stateless revision says about the server.
+    pub(crate) fn new(mut members: Value, meta: &RawValue) -> Self {
+        let legacy = rendered(&members);
+        members["resultType"] = json!("complete");
+        members["ttlMs"] = json!(TTL_MILLIS);
+        members["cacheScope"] = json!("public");
+        members["_meta"] = json!(meta);
+        Self { legacy, stateless: rendered(&members) }
+    }
+
+    pub(crate) fn at(&self, revision: Revision) -> &RawValue {
+        if revision.is_stateless() { &self.stateless } else { &self.legacy }
+    }
+}
+
+pub(crate) fn rendered(value: &Value) -> Box<RawValue> {
+    to_raw_value(value).expect("a value always serialises")
 }

@@ -1,16 +1,13 @@
 use ::http::StatusCode;
 use serde::Serialize;
-use serde_json::value::{RawValue, to_raw_value};
+use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
 use crate::fault::{Fault, shown};
 use crate::message::{Message, NotAMessage, Params};
-use crate::reply::CallResult;
+use crate::reply::{Cacheable, CallResult, rendered};
 use crate::tools::Tools;
 use crate::{Call, Context, Reply, Revision, Tool};
-
-/// For how long a client may keep what never changes while the process lives.
-const TTL_MILLIS: u32 = 300_000;
 
 /// Who the server is.
 #[derive(Clone, Debug, Serialize)]
@@ -37,26 +34,19 @@ pub struct Info {
 #[derive(Debug)]
 pub struct Server<S> {
     info: Info,
-    tools: Tools<S>,
-    rendered: Rendered,
-}
-
-/// What is the same in every reply, rendered once.
-#[derive(Debug)]
-struct Rendered {
-    initialize: [Box<RawValue>; Revision::ALL.len()],
-    discover: Box<RawValue>,
-    tools: Box<RawValue>,
-    tools_stateless: Box<RawValue>,
+    /// What every result of a stateless revision says about the server.
     meta: Box<RawValue>,
+    tools: Tools<S>,
+    tools_listed: Cacheable,
 }
 
 impl<S> Server<S> {
     /// A server without tools.
     #[must_use]
     pub fn new(info: Info) -> Self {
+        let meta = rendered(&json!({ "io.modelcontextprotocol/serverInfo": info }));
         let tools = Tools::default();
-        Self { rendered: Rendered::new(&info, &tools), info, tools }
+        Self { tools_listed: Cacheable::new(tools.listed(), &meta), info, meta, tools }
     }
 
     /// The server with one more tool, listed last.
@@ -66,7 +56,7 @@ impl<S> Server<S> {
     #[must_use]
     pub fn tool(mut self, tool: Tool<S>) -> Self {
         self.tools.add(tool);
-        self.rendered = Rendered::new(&self.info, &self.tools);
+        self.tools_listed = Cacheable::new(self.tools.listed(), &self.meta);
         self
     }
 
@@ -104,72 +94,49 @@ impl<S> Server<S> {
     fn respond(&self, state: &S, context: &Context<'_>, message: &Message<'_>, id: &RawValue) -> Result<Reply, Fault> {
         let params = message.params(context.revision_without_body())?;
         let revision = context.revision(message, &params)?;
-        let stateless = revision.is_stateless();
-        match &*message.method {
-            "tools/call" => {
+        match (&*message.method, revision.is_stateless()) {
+            ("tools/call", stateless) => {
                 let call = Call { revision, request_id: context.request_id };
                 let outcome = self.tools.call(state, &params, &call)?;
-                Ok(Reply::result(id, &CallResult::new(&outcome, stateless.then_some(&*self.rendered.meta))))
+                Ok(Reply::result(id, &CallResult::new(&outcome, stateless.then_some(&*self.meta))))
             }
-            "tools/list" => {
-                Tools::<S>::check_cursor(&params)?;
-                Ok(Reply::result(id, if stateless { &self.rendered.tools_stateless } else { &self.rendered.tools }))
+            ("tools/list", _) => {
+                params.check_first_page()?;
+                Ok(Reply::result(id, self.tools_listed.at(revision)))
             }
-            "server/discover" if stateless => Ok(Reply::result(id, &self.rendered.discover)),
-            "initialize" if !stateless => self.initialize(&params, id),
-            "ping" if !stateless => Ok(Reply::result(id, &json!({}))),
-            method => Err(unknown_method(method, revision)),
+            ("server/discover", true) => Ok(Reply::result(id, self.discover().at(revision))),
+            ("initialize", false) => self.initialize(&params, id),
+            ("ping", false) => Ok(Reply::result(id, &json!({}))),
+            (method, _) => Err(unknown_method(method, revision)),
         }
+    }
+
+    fn discover(&self) -> Cacheable {
+        let versions = Revision::ALL.map(Revision::as_str);
+        Cacheable::new(self.introduced(json!({ "supportedVersions": versions })), &self.meta)
     }
 
     fn initialize(&self, params: &Params<'_>, id: &RawValue) -> Result<Reply, Fault> {
         let revision = Revision::negotiate(params.protocol_version()?.as_deref());
-        let result = &self.rendered.initialize[revision as usize];
-        Ok(Reply { negotiated: Some(revision), ..Reply::result(id, result) })
+        let result = self.introduced(json!({ "protocolVersion": revision.as_str(), "serverInfo": self.info }));
+        Ok(Reply { negotiated: Some(revision), ..Reply::result(id, &result) })
+    }
+
+    /// `result` with what both ways of getting to know a server tell.
+    fn introduced(&self, mut result: Value) -> Value {
+        result["capabilities"] = json!({ "tools": {} });
+        if let Some(instructions) = &self.info.instructions {
+            result["instructions"] = json!(instructions);
+        }
+        result
     }
 }
 
 fn unknown_method(method: &str, revision: Revision) -> Fault {
-    let methods = if revision.is_stateless() {
-        "server/discover, tools/list, tools/call"
-    } else {
-        "initialize, ping, tools/list, tools/call"
-    };
+    let served = if revision.is_stateless() { "server/discover" } else { "initialize, ping" };
     let method = shown(method);
-    Fault::method(revision, format!("{method} is not served; the methods of revision {revision} here are {methods}"))
-}
-
-impl Rendered {
-    fn new<S>(info: &Info, tools: &Tools<S>) -> Self {
-        let capabilities = json!({ "tools": {} });
-        let meta = json!({ "io.modelcontextprotocol/serverInfo": info });
-        let raw = |value: &Value| to_raw_value(value).expect("a value always serialises");
-        let with_instructions = |mut value: Value| {
-            if let Some(instructions) = &info.instructions {
-                value["instructions"] = json!(instructions);
-            }
-            raw(&value)
-        };
-        let tools = tools.listed();
-        let mut revisions = Revision::ALL;
-        revisions.sort_unstable();
-        Self {
-            initialize: revisions.map(|revision| {
-                let version = revision.as_str();
-                with_instructions(json!({
-                    "protocolVersion": version, "capabilities": capabilities, "serverInfo": info,
-                }))
-            }),
-            discover: with_instructions(json!({
-                "resultType": "complete", "supportedVersions": Revision::ALL.map(Revision::as_str),
-                "capabilities": capabilities, "ttlMs": TTL_MILLIS, "cacheScope": "public", "_meta": meta,
-            })),
-            tools: raw(&json!({ "tools": tools })),
-            tools_stateless: raw(&json!({
-                "resultType": "complete", "tools": tools,
-                "ttlMs": TTL_MILLIS, "cacheScope": "public", "_meta": meta,
-            })),
-            meta: raw(&meta),
-        }
-    }
+    Fault::method(
+        revision,
+        format!("{method} is not served; at revision {revision} try {served}, tools/list, tools/call"),
+    )
 }

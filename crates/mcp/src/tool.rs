@@ -74,7 +74,12 @@ impl Structured {
     /// # Errors
     /// [`ToolError::Internal`] if it does not serialise, or as something else than an object.
     pub fn render(value: &(impl Serialize + ?Sized)) -> Result<Self, ToolError> {
-        let json = to_raw_value(value).map_err(ToolError::internal)?;
+        let mut json = to_raw_value(value).map_err(ToolError::internal)?;
+        // A value may hold JSON that someone else wrote, and stdio and SSE end a message where its line ends.
+        if json.get().contains('\n') || json.get().contains('\r') {
+            let read: Value = serde_json::from_str(json.get()).map_err(ToolError::internal)?;
+            json = to_raw_value(&read).map_err(ToolError::internal)?;
+        }
         if json.get().starts_with('{') {
             Ok(Self(json))
         } else {
@@ -82,9 +87,13 @@ impl Structured {
         }
     }
 
-    /// The JSON as it is sent.
+    /// The value as it will be sent.
     #[must_use]
-    pub fn json(&self) -> &RawValue {
+    pub fn json(&self) -> &str {
+        self.0.get()
+    }
+
+    pub(crate) fn raw(&self) -> &RawValue {
         &self.0
     }
 }

@@ -1,8 +1,8 @@
 use std::error::Error;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use serde_json::Value;
 use serde_json::value::RawValue;
+use serde_json::{Value, json};
 
 use crate::fault::{Fault, shown};
 use crate::json::{Object, kind, string};
@@ -39,16 +39,9 @@ impl<S> Tools<S> {
         self.0.iter().map(|tool| tool.name)
     }
 
-    pub(crate) fn listed(&self) -> Vec<Value> {
-        self.0.iter().map(Tool::listed).collect()
-    }
-
-    /// Refuses a cursor, for the list has one page.
-    pub(crate) fn check_cursor(params: &Params<'_>) -> Result<(), Fault> {
-        match params.cursor.filter(|cursor| kind(cursor) != "null") {
-            None => Ok(()),
-            Some(_) => Err(Fault::params("params.cursor is unknown; the list has one page, leave it out")),
-        }
+    /// The result of `tools/list`.
+    pub(crate) fn listed(&self) -> Value {
+        json!({ "tools": self.0.iter().map(Tool::listed).collect::<Vec<_>>() })
     }
 
     pub(crate) fn call(&self, state: &S, params: &Params<'_>, call: &Call<'_>) -> Result<Outcome, Fault> {

@@ -82,8 +82,12 @@ impl Rule {
         if scheme.is_empty() || host.is_empty() {
             return Err("scheme and host are both needed");
         }
-        if host.contains(['/', '?', '#', '@']) || host.contains(char::is_whitespace) {
-            return Err("an origin ends after the host and port, without a slash");
+        if !host.chars().all(|c| c.is_ascii_alphanumeric() || ".-_:[]*".contains(c)) {
+            return Err("an origin is a host and perhaps a port, in ASCII, without user, path or slash");
+        }
+        let port = if host.ends_with(']') { None } else { host.rsplit_once(':') };
+        if port.is_some_and(|(_, port)| port.parse::<u16>().is_err()) {
+            return Err("the port is no number up to 65535");
         }
         match host.strip_prefix('*') {
             None if host.contains('*') => Err("the star stands for whole labels, at the beginning only"),

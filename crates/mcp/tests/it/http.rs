@@ -1,6 +1,7 @@
 //! What HTTP adds: methods, types, sizes, times.
 
 use std::io;
+use std::sync::{Arc, Mutex};
 
 use axum::body::{Body, Bytes};
 use futures_util::stream;
@@ -140,6 +141,38 @@ async fn our_fault_tells_only_the_id_it_was_logged_under() {
         assert_eq!(answer.body, format!(r#"{{"jsonrpc":"2.0","id":7,"error":{error}}}"#));
         let nameless = send(&app(), post("/mcp", "", body)).await;
         assert!(nameless.json()["error"].get("data").is_none());
+    }
+}
+
+/// Where the log goes, to be read.
+#[derive(Clone, Default)]
+struct Log(Arc<Mutex<Vec<u8>>>);
+
+impl io::Write for Log {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.lock().unwrap().write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+#[tokio::test]
+async fn our_fault_is_logged_once_with_its_cause_and_no_other_fault_is() {
+    let log = Log::default();
+    let writer = log.clone();
+    let subscriber = tracing_subscriber::fmt().with_ansi(false).with_writer(move || writer.clone()).finish();
+    let guard = tracing::subscriber::set_default(subscriber);
+    for tool in ["add", "fail", "nope", "break"] {
+        let body = format!(r#"{{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{{"name":"{tool}"}}}}"#);
+        send(&app(), post("/mcp", "X-Request-Id: req-1", body)).await;
+    }
+    drop(guard);
+    let log = String::from_utf8(log.0.lock().unwrap().clone()).unwrap();
+    assert_eq!(log.lines().count(), 1, "{log}");
+    for part in ["ERROR", "tool failed", "tool=\"break\"", "request_id=\"req-1\"", "the disk of secrets is full"] {
+        assert!(log.contains(part), "{part} is not in {log}");
     }
 }
 

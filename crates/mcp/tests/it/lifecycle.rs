@@ -1,7 +1,10 @@
 //! What is answered when nothing is wrong.
 
+use std::collections::BTreeMap;
+
+use serde_json::value::RawValue;
 use serde_json::{Value, json};
-use signpost_mcp::{Context, Headers, Info, Revision, Server};
+use signpost_mcp::{Annotations, Context, Headers, Info, Revision, Server, Structured, Tool, ToolError};
 
 use crate::fixture::{META, Start, app, post, send, server};
 
@@ -216,15 +219,24 @@ async fn an_unknown_version_is_told_what_is_spoken() {
 }
 
 #[test]
+fn a_value_is_one_line_and_an_object() {
+    let foreign = RawValue::from_string("{\r\n \"a\":\n1}".into()).unwrap();
+    assert_eq!(Structured::render(&BTreeMap::from([("b", foreign)])).unwrap().json(), r#"{"b":{"a":1}}"#);
+    for no_object in [json!([1]), json!("{}"), json!(null)] {
+        assert!(matches!(Structured::render(&no_object), Err(ToolError::Internal(_))), "{no_object}");
+    }
+}
+
+#[test]
 #[should_panic(expected = "two tools are called \"add\"")]
 fn a_name_is_taken_once() {
-    let tool = || signpost_mcp::Tool::<i64> {
+    let tool = || Tool::<i64> {
         name: "add",
         title: "",
         description: "",
         input_schema: json!({}),
         output_schema: None,
-        annotations: signpost_mcp::Annotations::LOOKUP,
+        annotations: Annotations::LOOKUP,
         call: |_, _, _| unreachable!(),
     };
     let info = Info {

@@ -15,6 +15,7 @@ fn a_pattern_covers_whole_labels_below_its_domain_over_https() {
         "HTTPS://Site.example.org:443",
         "https://*.example.com",
         "https://*.example.net:8443",
+        "http://[::1]:8080",
     ])
     .unwrap();
     let cases = [
@@ -43,6 +44,8 @@ fn a_pattern_covers_whole_labels_below_its_domain_over_https() {
         ("https://A.example.com", false),
         ("https://a.example.net:8443", true),
         ("https://a.example.net", false),
+        ("http://[::1]:8080", true),
+        ("http://[::1]", false),
         ("null", false),
         ("", false),
         ("*", false),
@@ -59,8 +62,12 @@ fn what_is_no_origin_is_refused_with_the_reason() {
         ("null", "the scheme is missing"),
         ("localhost:3000", "the scheme is missing"),
         ("https://", "scheme and host are both needed"),
-        ("https://a.example/", "an origin ends after the host and port"),
-        ("https://a@b.example", "an origin ends after the host and port"),
+        ("https://a.example/", "without user, path or slash"),
+        ("https://a@b.example", "without user, path or slash"),
+        ("https://a b.example", "without user, path or slash"),
+        ("https://b\u{fc}cher.example", "in ASCII"),
+        ("http://localhost:30000000", "the port is no number"),
+        ("http://localhost:", "the port is no number"),
         ("http://*.example.com", "patterns are https only"),
         ("https://*example.com", "the star is followed by a dot"),
         ("https://a.*.example.com", "the star stands for whole labels"),
