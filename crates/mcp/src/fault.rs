@@ -98,7 +98,7 @@ impl Fault {
     pub(crate) fn unsupported_version(requested: &str) -> Self {
         let supported = Revision::ALL.map(Revision::as_str);
         let detail = format!("{} is not spoken here; use one of {}", shown(requested), supported.join(", "));
-        let data = Some(json!({ "supported": supported, "requested": requested }));
+        let data = Some(json!({ "supported": supported, "requested": clipped(requested) }));
         Self { data, ..Self::new(Code::UnsupportedVersion, StatusCode::BAD_REQUEST, detail) }
     }
 
@@ -151,9 +151,12 @@ impl Fault {
 
 /// What was received, quoted and short enough that an error stays readable whatever was sent.
 pub(crate) fn shown(received: &str) -> String {
+    let clipped = clipped(received);
+    let more = if clipped.len() < received.len() { "…" } else { "" };
+    format!("{clipped:?}{more}")
+}
+
+fn clipped(received: &str) -> &str {
     const MOST: usize = 60;
-    match received.char_indices().nth(MOST) {
-        Some((end, _)) => format!("{:?}…", &received[..end]),
-        None => format!("{received:?}"),
-    }
+    received.char_indices().nth(MOST).map_or(received, |(end, _)| &received[..end])
 }

@@ -7,6 +7,9 @@ use crate::Revision;
 use crate::fault::{Fault, shown};
 use crate::json::{Members, kind, string};
 
+/// An id is kept as long as its reply is, so it has a bound of its own.
+const MAX_ID_BYTES: usize = 16 * 1024;
+
 const EXAMPLE: &str = r#"for example {"jsonrpc":"2.0","id":1,"method":"tools/list"}"#;
 
 /// One JSON-RPC 2.0 request, or a notification where there is no id.
@@ -42,9 +45,7 @@ impl<'a> Message<'a> {
             return Err(refused(Fault::request(format!("{name} is there twice; {EXAMPLE}"))));
         }
         if let Some(id) = id.filter(|id| !is_id(id)) {
-            let detail =
-                format!("id must be a string or a number, not {}; a notification has no id; {EXAMPLE}", kind(id));
-            return Err(refused(Fault::request(detail)));
+            return Err(refused(Fault::request(format!("id must be {}; {EXAMPLE}", id_instead_of(id)))));
         }
         if jsonrpc.and_then(string).as_deref() != Some("2.0") {
             let got = received(jsonrpc);
@@ -155,11 +156,21 @@ fn once(repeated: Option<&str>, place: &str) -> Result<(), Fault> {
 
 /// MCP narrows JSON-RPC: `null` is no id. A string that is not Unicode could not be read back by anyone.
 fn is_id(value: &RawValue) -> bool {
-    match value.get().as_bytes().first() {
+    let fits = match value.get().as_bytes().first() {
         Some(b'"') => string(value).is_some(),
         Some(b'-' | b'0'..=b'9') => true,
         _ => false,
-    }
+    };
+    fits && value.get().len() <= MAX_ID_BYTES
+}
+
+fn id_instead_of(value: &RawValue) -> String {
+    let got = match kind(value) {
+        _ if value.get().len() > MAX_ID_BYTES => "a longer one",
+        "a string" => "a lone surrogate",
+        kind => kind,
+    };
+    format!("a string or a number of at most {MAX_ID_BYTES} bytes, not {got}; a notification has none")
 }
 
 fn received(value: Option<&RawValue>) -> String {

@@ -132,6 +132,23 @@ async fn nesting_ends_somewhere() {
 }
 
 #[tokio::test]
+async fn what_is_echoed_ends_somewhere() {
+    let ping = |id: &str| format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"ping"}}"#);
+    let longest = "1".repeat(16 * 1024);
+    let answer = send(&app(), post("/mcp", "", ping(&longest))).await;
+    assert_eq!(answer.body, format!(r#"{{"jsonrpc":"2.0","id":{longest},"result":{{}}}}"#));
+    is_refused(&send(&app(), post("/mcp", "", ping(&format!("{longest}1")))).await, 400, "null");
+
+    let long = "é".repeat(5000);
+    let body = format!(
+        r#"{{"jsonrpc":"2.0","id":7,"method":"{long}","params":{{"_meta":{{"io.modelcontextprotocol/protocolVersion":"{long}"}}}}}}"#
+    );
+    assert!(send(&app(), post("/mcp", "", body)).await.body.len() < 1000);
+    let body = format!(r#"{{"jsonrpc":"2.0","id":7,"method":"{long}"}}"#);
+    assert!(send(&app(), post("/mcp", "", body)).await.body.len() < 1000);
+}
+
+#[tokio::test]
 async fn our_fault_tells_only_the_id_it_was_logged_under() {
     for tool in ["break", "panic"] {
         let body = format!(r#"{{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{{"name":"{tool}"}}}}"#);
