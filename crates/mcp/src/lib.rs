@@ -29,8 +29,9 @@
 //!     },
 //! });
 //!
-//! let call = br#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"greet","arguments":{"name":"Ada"}}}"#;
-//! let reply = server.answer(&"Hello".to_owned(), &Context::session(Revision::ASSUMED), call);
+//! let params = r#"{"name":"greet","arguments":{"name":"Ada"}}"#;
+//! let call = format!(r#"{{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{params}}}"#);
+//! let reply = server.answer(&"Hello".to_owned(), &Context::session(Revision::ASSUMED), call.as_bytes());
 //! assert!(String::from_utf8(reply.body.unwrap()).unwrap().contains("Hello, Ada"));
 //! ```
 //!
