@@ -1,1 +1,42 @@
-//! Placeholder.
+//! Bitcoin ATMs: what one is, where it stands and which are near.
+//!
+//! Everything here is a pure function over values: no input or output, no clock, no randomness. The time, where a
+//! rule needs it, is an argument.
+//!
+//! ```
+//! use signpost_locator::{Distance, Index, Point};
+//!
+//! let machines: Vec<Point> = [(25.774, -80.194), (25.790, -80.130), (30.267, -97.743)]
+//!     .into_iter()
+//!     .filter_map(|(lat, lon)| Point::new(lat, lon))
+//!     .collect();
+//! let index = Index::build(&machines);
+//!
+//! let miami = Point::new(25.7617, -80.1918).unwrap();
+//! let near = index.nearest(miami, Distance::miles(25.0), 10, |_| true);
+//! assert_eq!(near.iter().map(|near| near.at).collect::<Vec<_>>(), [0, 1]);
+//! assert_eq!(format!("{:.1} miles", near[0].distance.in_miles()), "0.9 miles");
+//! ```
+
+mod address;
+mod atm;
+mod coordinates;
+mod country;
+mod fold;
+pub mod gazetteer;
+pub mod import;
+mod index;
+mod point;
+mod region;
+pub mod sample;
+mod status;
+
+pub use address::Address;
+pub use atm::{Atm, AtmId, Coin, Hours, Record, Reported, Tri};
+pub use country::Country;
+pub use fold::fold;
+pub use gazetteer::{Gazetteer, Place, Resolved, Source, Unresolved};
+pub use index::{Index, Near};
+pub use point::{Distance, EARTH_RADIUS, Point};
+pub use region::Region;
+pub use status::{FRESH, Status, StatusReport, status};

@@ -1,0 +1,115 @@
+//! Nanoseconds for the 10 nearest within 25 miles: this index, the same with a filter, and kiddo.
+//!
+//! `cargo bench -p signpost-locator --bench nearest`. The three take turns in every round and the fastest round of
+//! each counts, so that a busy machine falsifies the ratios least.
+
+use std::hint::black_box;
+use std::num::NonZero;
+use std::time::{Duration, Instant};
+
+use kiddo::{ImmutableKdTree, SquaredEuclidean};
+use signpost_locator::{Distance, EARTH_RADIUS, Index, Point};
+
+const ROUNDS: usize = 7;
+const QUERIES: usize = 20_000;
+const K: NonZero<usize> = NonZero::new(10).expect("not zero");
+const WITHIN: Distance = Distance::miles(25.0);
+
+fn main() {
+    // `cargo test --benches` runs this too; there it only checks that the answers agree.
+    let rounds = if std::env::args().any(|arg| arg == "--bench") { ROUNDS } else { 0 };
+    for count in [40_000, 1_000_000] {
+        measure(count, rounds);
+    }
+}
+
+fn measure(count: usize, rounds: usize) {
+    let mut numbers = Numbers(42);
+    let cities: Vec<Point> = (0..2_000).map(|_| numbers.anywhere()).collect();
+    let points: Vec<Point> = (0..count).map(|_| numbers.near_some(&cities)).collect();
+    let queries: Vec<Point> = (0..QUERIES).map(|_| numbers.near_some(&cities)).collect();
+    let start = Instant::now();
+    let index = Index::build(&points);
+    println!("{count} points: built in {:.1} ms", start.elapsed().as_secs_f64() * 1e3);
+    let kiddo =
+        ImmutableKdTree::new_from_slice(&points.iter().copied().map(vector).collect::<Vec<_>>()).expect("built");
+    let chord = (2.0 * (WITHIN.in_metres() / EARTH_RADIUS.in_metres() / 2.0).sin()).powi(2);
+
+    let ours = |from: Point| index.nearest(from, WITHIN, K.get(), |_| true);
+    // Keeps three of ten, like a filter for machines that also sell.
+    let filtered = |from: Point| index.nearest(from, WITHIN, K.get(), |at| at % 10 < 3);
+    let theirs = |from: Point| kiddo.query(&vector(from)).nearest_n::<SquaredEuclidean<f64>>(K).within(chord).execute();
+    let mut found = 0;
+    for &from in &queries {
+        let (ours, theirs) = (ours(from), theirs(from));
+        assert_eq!(ours.len(), theirs.len(), "at {from:?}");
+        for (ours, theirs) in ours.iter().zip(&theirs) {
+            let metres = 2.0 * EARTH_RADIUS.in_metres() * (theirs.distance.sqrt() / 2.0).asin();
+            assert!((ours.distance.in_metres() - metres).abs() < 1e-6, "at {from:?}: {ours:?}, kiddo {metres}");
+        }
+        found += ours.len();
+    }
+    println!("  answers agree, {:.1} on average", per_query(found));
+
+    let mut fastest = [Duration::MAX; 3];
+    for _ in 0..rounds {
+        fastest[0] = fastest[0].min(time(&queries, ours));
+        fastest[1] = fastest[1].min(time(&queries, filtered));
+        fastest[2] = fastest[2].min(time(&queries, theirs));
+    }
+    if rounds > 0 {
+        let [ours, filtered, theirs] = fastest.map(|all| per_query(all.as_nanos()));
+        println!("  ours {ours:.0} ns, filtered {filtered:.0} ns, kiddo {theirs:.0} ns");
+        println!("  ours is {:.2} x kiddo, filtered {:.2} x ours unfiltered", ours / theirs, filtered / ours);
+    }
+}
+
+fn time<T>(queries: &[Point], search: impl Fn(Point) -> T) -> Duration {
+    let start = Instant::now();
+    for &from in queries {
+        black_box(search(black_box(from)));
+    }
+    start.elapsed()
+}
+
+#[expect(clippy::cast_precision_loss, reason = "a few digits are enough to read")]
+fn per_query(total: impl TryInto<u64>) -> f64 {
+    total.try_into().unwrap_or(u64::MAX) as f64 / QUERIES as f64
+}
+
+fn vector(point: Point) -> [f64; 3] {
+    let (lat, lon) = (point.lat().to_radians(), point.lon().to_radians());
+    [lat.cos() * lon.cos(), lat.cos() * lon.sin(), lat.sin()]
+}
+
+/// Numbers that are the same on every run (`SplitMix64`).
+struct Numbers(u64);
+
+impl Numbers {
+    /// At least 0 and less than 1.
+    #[expect(clippy::cast_precision_loss, reason = "53 bits are kept, as many as fit")]
+    fn fraction(&mut self) -> f64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut bits = self.0;
+        bits = (bits ^ (bits >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        bits = (bits ^ (bits >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        ((bits ^ (bits >> 31)) >> 11) as f64 / (1_u64 << 53) as f64
+    }
+
+    fn anywhere(&mut self) -> Point {
+        Point::new(25.0 + 24.0 * self.fraction(), -124.0 + 57.0 * self.fraction()).expect("in the United States")
+    }
+
+    /// Machines stand where people live: first cities get most, and most are close to the centre.
+    fn near_some(&mut self, cities: &[Point]) -> Point {
+        #[expect(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            clippy::cast_precision_loss,
+            reason = "an index"
+        )]
+        let city = cities[(self.fraction().powi(4) * cities.len() as f64) as usize];
+        let (away, turn) = (0.3 * self.fraction().powi(2), std::f64::consts::TAU * self.fraction());
+        Point::new(city.lat() + away * turn.sin(), city.lon() + away * turn.cos()).expect("near the city")
+    }
+}

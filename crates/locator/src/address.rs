@@ -1,0 +1,206 @@
+//! Postal addresses, and those of the United States and Canada taken apart.
+
+use serde::{Deserialize, Serialize};
+
+use crate::country::Country;
+use crate::region::Region;
+
+/// A postal address. What is not known is `None`.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Address {
+    /// House number and street, and whatever else stands before the city.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub street: Option<String>,
+    /// City.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub city: Option<String>,
+    /// The code of the [`Region`] in the United States and Canada; elsewhere the source's words.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub region: Option<String>,
+    /// Postcode.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub postcode: Option<String>,
+    /// Country.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub country: Option<Country>,
+    /// The whole address on one line, as the source writes it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub formatted: Option<String>,
+}
+
+impl Address {
+    /// Whether nothing is known.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        *self == Self::default()
+    }
+
+    /// The address on one line: as the source writes it, else put together from its parts. `None` if nothing but the
+    /// country is known.
+    ///
+    /// ```
+    /// # use signpost_locator::Address;
+    /// let known = |text: &str| Some(text.to_owned());
+    /// let mut address = Address { street: known("1 Main St"), city: known("Austin"), ..Address::default() };
+    /// (address.region, address.postcode) = (known("TX"), known("78701"));
+    /// assert_eq!(address.one_line().as_deref(), Some("1 Main St, Austin, TX 78701"));
+    /// ```
+    #[must_use]
+    pub fn one_line(&self) -> Option<String> {
+        let together = |parts: [Option<&str>; 2]| parts.into_iter().flatten().collect::<Vec<_>>().join(" ");
+        let end = together([self.region.as_deref(), self.postcode.as_deref()]);
+        let parts = [self.street.as_deref(), self.city.as_deref(), Some(end.as_str()).filter(|end| !end.is_empty())];
+        let composed = parts.into_iter().flatten().collect::<Vec<_>>().join(", ");
+        self.formatted.clone().or(Some(composed).filter(|line| !line.is_empty()))
+    }
+
+    /// Takes apart an address of the United States or Canada that is written on one line. `None` where it does not
+    /// end in a region, with or without postcode and country; `formatted` is the line itself.
+    ///
+    /// ```
+    /// # use signpost_locator::Address;
+    /// let address = Address::parse("398 San Juan Ave, Alamosa, CO 81101").unwrap();
+    /// assert_eq!(address.street.as_deref(), Some("398 San Juan Ave"));
+    /// assert_eq!(address.city.as_deref(), Some("Alamosa"));
+    /// assert_eq!(address.region.as_deref(), Some("CO"));
+    /// assert_eq!(address.postcode.as_deref(), Some("81101"));
+    /// ```
+    #[must_use]
+    pub fn parse(line: &str) -> Option<Self> {
+        let mut parts: Vec<&str> = line.split(',').map(str::trim).filter(|part| !part.is_empty()).collect();
+        if parts.len() > 1 && is_country_here(parts.last()?) {
+            parts.pop();
+        }
+        let (rest, postcode) = split_postcode(parts.pop()?);
+        let rest = if rest.is_empty() { parts.pop()? } else { rest };
+        let (city, region) = split_region(rest)?;
+        if postcode.as_ref().is_some_and(|(_, country)| *country != region.country()) {
+            return None;
+        }
+        let city = if city.is_empty() { parts.pop() } else { Some(city) };
+        Some(Self {
+            street: Some(parts.join(", ")).filter(|street| !street.is_empty()),
+            city: city.map(str::to_owned),
+            region: Some(region.code().to_owned()),
+            postcode: postcode.map(|(postcode, _)| postcode),
+            country: Some(region.country()),
+            formatted: Some(line.trim().to_owned()),
+        })
+    }
+}
+
+/// A postcode in its usual form, and its country: `78701`, `78701-1234` or `M5V 2T6`. `None` if it is neither country's.
+pub(crate) fn parse_postcode(text: &str) -> Option<(String, Country)> {
+    let bare: String = text.chars().filter(|letter| !letter.is_whitespace()).collect::<String>().to_ascii_uppercase();
+    let shape: String = bare
+        .chars()
+        .map(|letter| match letter {
+            '0'..='9' => '9',
+            'A'..='Z' => 'A',
+            other => other,
+        })
+        .collect();
+    match shape.as_str() {
+        "99999" | "99999-9999" => Some((bare, Country::UNITED_STATES)),
+        "A9A9A9" => Some((format!("{} {}", &bare[..3], &bare[3..]), Country::CANADA)),
+        _ => None,
+    }
+}
+
+/// Whether a text names the United States or Canada, and no region: `CA` at the end of an address is California.
+fn is_country_here(text: &str) -> bool {
+    let here = matches!(Country::parse(text), Some(Country::UNITED_STATES | Country::CANADA));
+    here && Region::parse(text).is_none()
+}
+
+/// The text before a postcode at its end.
+fn split_postcode(text: &str) -> (&str, Option<(String, Country)>) {
+    // A Canadian postcode is one word or two.
+    let mut breaks = text.rmatch_indices(char::is_whitespace).map(|(at, _)| at);
+    let starts = [breaks.next(), breaks.next(), Some(0)];
+    for start in starts.into_iter().flatten() {
+        if let Some(postcode) = parse_postcode(&text[start..]) {
+            return (text[..start].trim(), Some(postcode));
+        }
+    }
+    (text, None)
+}
+
+/// The text before a region at its end.
+fn split_region(text: &str) -> Option<(&str, Region)> {
+    if let Some(region) = Region::parse(text) {
+        return Some(("", region));
+    }
+    // The longest name counts: West Virginia is not Virginia. None has more than three words.
+    let breaks: Vec<usize> = text.rmatch_indices(char::is_whitespace).map(|(at, _)| at).take(3).collect();
+    breaks.into_iter().rev().find_map(|at| Some((text[..at].trim(), Region::parse(&text[at..])?)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A line, and its street, city, region, postcode and country.
+    #[rustfmt::skip]
+    const LINES: [(&str, [&str; 5]); 18] = [
+        ("398 San Juan Ave, Alamosa, CO 81101", ["398 San Juan Ave", "Alamosa", "CO", "81101", "US"]),
+        ("1 Main St, Suite 4, Austin, TX 78701-1234", ["1 Main St, Suite 4", "Austin", "TX", "78701-1234", "US"]),
+        ("1 Main St, Austin, TX, 78701, USA", ["1 Main St", "Austin", "TX", "78701", "US"]),
+        ("1 Main St, Austin, Texas 78701", ["1 Main St", "Austin", "TX", "78701", "US"]),
+        ("1 Main St, Austin TX 78701", ["1 Main St", "Austin", "TX", "78701", "US"]),
+        ("1 Main St, Austin, TX", ["1 Main St", "Austin", "TX", "", "US"]),
+        ("5 Broadway, New York, New York 10004", ["5 Broadway", "New York", "NY", "10004", "US"]),
+        ("5 Broadway, New York, NY 10004, United States", ["5 Broadway", "New York", "NY", "10004", "US"]),
+        ("1 Main St, Charleston West Virginia", ["1 Main St", "Charleston", "WV", "", "US"]),
+        ("Taber, ID 83221", ["", "Taber", "ID", "83221", "US"]),
+        ("Austin TX", ["", "Austin", "TX", "", "US"]),
+        ("TX", ["", "", "TX", "", "US"]),
+        ("100 King St W, Toronto, ON M5X 1A9", ["100 King St W", "Toronto", "ON", "M5X 1A9", "CA"]),
+        ("100 King St W, Toronto, ON M5X1A9, Canada", ["100 King St W", "Toronto", "ON", "M5X 1A9", "CA"]),
+        ("100 King St W, Toronto, Ontario, m5x 1a9", ["100 King St W", "Toronto", "ON", "M5X 1A9", "CA"]),
+        ("1 Rue X, Montréal, Québec H2X 1Y4", ["1 Rue X", "Montréal", "QC", "H2X 1Y4", "CA"]),
+        ("1 Pine St, San Francisco, CA", ["1 Pine St", "San Francisco", "CA", "", "US"]),
+        (" , 1 Main St ,, Austin ,  TX  78701 , ", ["1 Main St", "Austin", "TX", "78701", "US"]),
+    ];
+
+    #[test]
+    fn addresses_of_the_united_states_and_canada_are_taken_apart() {
+        for (line, expected) in LINES {
+            let address = Address::parse(line).unwrap_or_else(|| panic!("{line}"));
+            let country = address.country.map(|country| country.code().to_owned());
+            let parts = [address.street, address.city, address.region, address.postcode, country];
+            assert_eq!(parts.map(Option::unwrap_or_default), expected, "{line}");
+            assert_eq!(address.formatted.as_deref(), Some(line.trim()));
+        }
+    }
+
+    #[test]
+    fn other_texts_are_not() {
+        for line in [
+            "",
+            " , ,",
+            "Unter den Linden 1, 10117 Berlin",
+            "Main St",
+            "USA",
+            "78701",
+            "1 Main St, Austin, TX M5X 1A9",
+            "é",
+        ] {
+            assert_eq!(Address::parse(line), None, "{line}");
+        }
+    }
+
+    #[test]
+    fn one_line_is_the_source_s_or_made_of_what_is_known() {
+        let known = |text: &str| Some(text.to_owned());
+        for (address, expected) in [
+            (Address::default(), None),
+            (Address { country: Some(Country::CANADA), ..Address::default() }, None),
+            (Address { city: known("Austin"), region: known("TX"), ..Address::default() }, Some("Austin, TX")),
+            (Address { city: known("Austin"), formatted: known("as given"), ..Address::default() }, Some("as given")),
+        ] {
+            assert_eq!(address.one_line().as_deref(), expected);
+        }
+    }
+}

@@ -1,0 +1,328 @@
+//! What is known about a machine.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+
+use crate::address::Address;
+use crate::point::Point;
+
+/// A Bitcoin ATM: our number for it, and what one source says of it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Atm {
+    /// Our number, which never changes hands.
+    pub id: AtmId,
+    /// The name of the source, such as `sample` or the one an import was given.
+    pub source: String,
+    /// What the source says.
+    pub record: Record,
+}
+
+/// What a source says about a machine. What it does not say is `None`, unknown or empty, never a guess.
+///
+/// It is stored as JSON. A field that a stored text lacks is read as unknown, so that a field can be added to this
+/// type without touching what is stored.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Record {
+    /// The source's own identifier of the machine.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub source_ref: Option<String>,
+    /// The name of the machine or of the place it stands in.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+    /// Who runs it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub operator: Option<String>,
+    /// Where it stands.
+    pub point: Point,
+    /// Its postal address.
+    #[serde(default, skip_serializing_if = "Address::is_empty")]
+    pub address: Address,
+    /// When it can be used.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hours: Option<Hours>,
+    /// Its operational state.
+    #[serde(default)]
+    pub reported: Reported,
+    /// When the source learned of that state.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reported_at: Option<Timestamp>,
+    /// Whether it sells coins for cash.
+    #[serde(default)]
+    pub buy: Tri,
+    /// Whether it pays out cash for coins.
+    #[serde(default)]
+    pub sell: Tri,
+    /// Which coins it deals in. A coin that is not listed is unknown.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub coins: BTreeMap<Coin, Tri>,
+    /// A telephone number, as the source writes it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub phone: Option<String>,
+    /// An `http` or `https` URL.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub website: Option<String>,
+}
+
+/// The number of an ATM: 1 to 2^53, which every JSON reader keeps exactly.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(try_from = "u64", into = "u64")]
+pub struct AtmId(u64);
+
+/// The operational state of a machine as its source reports it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Reported {
+    /// It works.
+    InService,
+    /// It is there and does not work.
+    OutOfService,
+    /// The place is closed for a while.
+    TemporarilyClosed,
+    /// It is gone.
+    PermanentlyClosed,
+    /// Nothing was reported.
+    #[default]
+    Unknown,
+}
+
+/// Yes, no, or not known. Only what a source says explicitly is a yes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Tri {
+    /// The source says so.
+    Yes,
+    /// The source denies it.
+    No,
+    /// The source says nothing.
+    #[default]
+    Unknown,
+}
+
+/// When a machine can be used.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(from = "String", into = "String")]
+pub enum Hours {
+    /// At any time; written `24/7`.
+    Always,
+    /// In the words of the source, which are kept but not evaluated.
+    Text(String),
+}
+
+/// The code of a coin: 2 to 10 letters and digits in upper case, such as `BTC`.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct Coin(String);
+
+impl Record {
+    /// A machine of which only its place is known.
+    #[must_use]
+    pub fn at(point: Point) -> Self {
+        Self {
+            source_ref: None,
+            name: None,
+            operator: None,
+            point,
+            address: Address::default(),
+            hours: None,
+            reported: Reported::Unknown,
+            reported_at: None,
+            buy: Tri::Unknown,
+            sell: Tri::Unknown,
+            coins: BTreeMap::new(),
+            phone: None,
+            website: None,
+        }
+    }
+
+    /// What to call it: its name, else its operator's, else `Bitcoin ATM`.
+    ///
+    /// ```
+    /// # use signpost_locator::{Point, Record};
+    /// let mut record = Record::at(Point::new(25.7617, -80.1918).unwrap());
+    /// assert_eq!(record.title(), "Bitcoin ATM");
+    /// record.name = Some("Corner Shop".to_owned());
+    /// assert_eq!(record.title(), "Corner Shop");
+    /// ```
+    #[must_use]
+    pub fn title(&self) -> &str {
+        self.name.as_deref().or(self.operator.as_deref()).unwrap_or("Bitcoin ATM")
+    }
+}
+
+impl AtmId {
+    /// The largest one, 2^53.
+    pub const MAX: Self = Self(1 << 53);
+
+    /// The id with this number, or `None` where it is not 1 to 2^53.
+    #[must_use]
+    pub fn new(number: u64) -> Option<Self> {
+        (1..=Self::MAX.0).contains(&number).then_some(Self(number))
+    }
+
+    /// The number.
+    #[must_use]
+    pub fn get(self) -> u64 {
+        self.0
+    }
+}
+
+impl fmt::Display for AtmId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+impl From<AtmId> for u64 {
+    fn from(id: AtmId) -> Self {
+        id.0
+    }
+}
+
+impl TryFrom<u64> for AtmId {
+    type Error = &'static str;
+
+    fn try_from(number: u64) -> Result<Self, Self::Error> {
+        Self::new(number).ok_or("an ATM id is 1 to 9007199254740992")
+    }
+}
+
+impl Hours {
+    /// What these words say: [`Hours::Always`] for `24/7` and other spellings of it, else the words themselves.
+    /// `None` if there are none.
+    ///
+    /// ```
+    /// # use signpost_locator::Hours;
+    /// assert_eq!(Hours::parse("Open 24/7"), Some(Hours::Always));
+    /// assert_eq!(Hours::parse(" Mo-Fr 09:00-17:00 "), Some(Hours::Text("Mo-Fr 09:00-17:00".to_owned())));
+    /// assert_eq!(Hours::parse(" "), None);
+    /// ```
+    #[must_use]
+    pub fn parse(text: &str) -> Option<Self> {
+        const ALWAYS: [&str; 7] =
+            ["24/7", "24x7", "24 hours", "24 hours a day", "24 hours, 7 days a week", "24 hours/7 days", "00:00-24:00"];
+        let text = text.trim();
+        let lower = text.to_ascii_lowercase();
+        let words = lower.strip_prefix("open").unwrap_or(&lower).trim_start();
+        let words = words.strip_prefix("mo-su").unwrap_or(words).trim_start();
+        match text {
+            "" => None,
+            _ if ALWAYS.contains(&words) => Some(Self::Always),
+            _ => Some(Self::Text(text.to_owned())),
+        }
+    }
+
+    /// As it is written.
+    #[must_use]
+    pub fn text(&self) -> &str {
+        match self {
+            Self::Always => "24/7",
+            Self::Text(text) => text,
+        }
+    }
+}
+
+impl From<String> for Hours {
+    fn from(text: String) -> Self {
+        Self::parse(&text).unwrap_or(Self::Text(text))
+    }
+}
+
+impl From<Hours> for String {
+    fn from(hours: Hours) -> Self {
+        hours.text().to_owned()
+    }
+}
+
+impl Coin {
+    /// The coin with this code, in any case. `XBT` is another code for `BTC`.
+    ///
+    /// ```
+    /// # use signpost_locator::Coin;
+    /// assert_eq!(Coin::parse("xbt").unwrap().code(), "BTC");
+    /// assert_eq!(Coin::parse("bit coin"), None);
+    /// ```
+    #[must_use]
+    pub fn parse(text: &str) -> Option<Self> {
+        let code = text.trim().to_ascii_uppercase();
+        let valid = (2..=10).contains(&code.len()) && code.bytes().all(|byte| byte.is_ascii_alphanumeric());
+        valid.then(|| Self(if code == "XBT" { "BTC".to_owned() } else { code }))
+    }
+
+    /// The code, in upper case.
+    #[must_use]
+    pub fn code(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Display for Coin {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl From<Coin> for String {
+    fn from(coin: Coin) -> Self {
+        coin.0
+    }
+}
+
+impl TryFrom<String> for Coin {
+    type Error = &'static str;
+
+    fn try_from(text: String) -> Result<Self, Self::Error> {
+        Self::parse(&text).ok_or("a coin code is 2 to 10 letters and digits, such as BTC")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn record() -> Record {
+        Record::at(Point::new(25.7617, -80.1918).expect("on the earth"))
+    }
+
+    #[test]
+    fn a_record_is_read_back_as_it_was_written() {
+        let mut full = record();
+        full.name = Some("Corner Shop".to_owned());
+        full.address.city = Some("Miami".to_owned());
+        full.hours = Some(Hours::Always);
+        full.reported = Reported::TemporarilyClosed;
+        full.reported_at = Some("2026-11-20T12:00:00Z".parse().unwrap());
+        full.buy = Tri::Yes;
+        full.coins = BTreeMap::from([(Coin::parse("BTC").unwrap(), Tri::Yes), (Coin::parse("LTC").unwrap(), Tri::No)]);
+        for record in [record(), full] {
+            let text = serde_json::to_string(&record).unwrap();
+            assert_eq!(serde_json::from_str::<Record>(&text).unwrap(), record, "{text}");
+        }
+    }
+
+    #[test]
+    fn what_a_stored_record_lacks_is_unknown_and_what_it_has_too_much_is_ignored() {
+        let text = r#"{"point": {"lat": 25.7617, "lon": -80.1918}, "of_a_later_version": [1]}"#;
+        assert_eq!(serde_json::from_str::<Record>(text).unwrap(), record());
+    }
+
+    #[test]
+    fn ids_are_1_to_2_to_the_53() {
+        for (number, valid) in [(0, false), (1, true), (1 << 53, true), ((1 << 53) + 1, false), (u64::MAX, false)] {
+            assert_eq!(AtmId::new(number).is_some(), valid, "{number}");
+            assert_eq!(serde_json::from_str::<AtmId>(&number.to_string()).is_ok(), valid, "{number}");
+        }
+    }
+
+    #[test]
+    fn hours_are_always_only_where_they_say_so() {
+        for text in ["24/7", " 24/7 ", "24X7", "Open 24 hours", "24 Hours a Day", "Mo-Su 00:00-24:00"] {
+            assert_eq!(Hours::parse(text), Some(Hours::Always), "{text}");
+        }
+        for text in ["Mo-Fr 24/7", "24/6", "9-5", "open", "24/7 except Sunday", "Mo-Fr 00:00-24:00"] {
+            assert_eq!(Hours::parse(text), Some(Hours::Text(text.to_owned())), "{text}");
+        }
+    }
+}

@@ -1,0 +1,280 @@
+//! Reading machines from delimited text with a header: CSV and TSV.
+//!
+//! A file is read as a whole: either every row is an ATM, is skipped, or is filtered out, and each is accounted for by
+//! its line; or the file is [`Broken`] and nothing of it is used. The same file always gives the same rows with the
+//! same keys, so that importing it again changes nothing.
+
+mod cells;
+mod columns;
+mod text;
+
+use std::collections::HashMap;
+use std::fmt;
+
+use crate::atm::Record;
+use crate::country::Country;
+
+pub use columns::{Field, UnknownField};
+pub use text::Format;
+
+use columns::Columns;
+
+/// Most items of one kind that an [`Import`] lists; beyond it they are only counted.
+pub const MOST_LISTED: usize = 1_000;
+
+/// How to read a file.
+#[derive(Clone, Debug, Default)]
+pub struct Options {
+    /// How the cells of a row are separated.
+    pub format: Format,
+    /// Which column holds which field. A column name of `""` says that no column does. What is not named here is
+    /// guessed from the header.
+    pub map: Vec<(Field, String)>,
+    /// Column and value: only rows that have all of these values are read.
+    pub only: Vec<(String, String)>,
+    /// The country of rows that do not say.
+    pub country: Option<Country>,
+}
+
+/// What a file holds.
+#[derive(Clone, Debug)]
+pub struct Import {
+    /// The machines, in the order of the file.
+    pub rows: Vec<Row>,
+    /// The rows that are not used.
+    pub skipped: Listed<Skipped>,
+    /// The cells that could not be understood; their fields are unknown.
+    pub doubts: Listed<Doubt>,
+    /// How many rows [`Options::only`] left out.
+    pub filtered: usize,
+    /// Which column each field was read from.
+    pub columns: Vec<(Field, String)>,
+}
+
+/// A machine in a file.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Row {
+    /// Its line in the file, from 1; of a row over several lines, the first.
+    pub line: usize,
+    /// What tells it from the other machines of its source, in this file and in later ones: `ref:` and the source's own
+    /// identifier, else `row:`, a hash of name, address and coordinates, and a count of the rows that have it.
+    pub key: String,
+    /// What the row says.
+    pub record: Record,
+}
+
+/// A row that is not used.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Skipped {
+    /// Its line in the file, from 1.
+    pub line: usize,
+    /// Why.
+    pub reason: String,
+}
+
+/// A cell that could not be understood.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Doubt {
+    /// Its line in the file, from 1.
+    pub line: usize,
+    /// The field that is unknown because of it.
+    pub field: Field,
+    /// What the cell holds, at most 80 characters of it.
+    pub value: String,
+    /// What is wrong with it.
+    pub reason: &'static str,
+}
+
+/// Things to report: the first [`MOST_LISTED`] of them, and how many there are.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Listed<T> {
+    /// The first ones.
+    pub first: Vec<T>,
+    /// How many there are in all.
+    pub total: usize,
+}
+
+/// Why nothing of a file can be used.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Broken {
+    /// There is nothing in it but white space.
+    #[error("the file is empty; it must have a header line and a line for each machine")]
+    Empty,
+    /// It is in another encoding.
+    #[error("line {line} is not UTF-8 ({looks_like}); save the file as UTF-8 and import it again")]
+    NotUtf8 {
+        /// The first line that is not.
+        line: usize,
+        /// The encoding it may have.
+        looks_like: &'static str,
+    },
+    /// A quoted cell does not end.
+    #[error("the quote in line {line} is never closed; close it, or double the quotes that belong to the text")]
+    OpenQuote {
+        /// The line of the row that it is in.
+        line: usize,
+    },
+    /// The header does not say where the coordinates are.
+    #[error("no column is known to hold the {field}; map it ({field}=COLUMN). {columns}")]
+    NoCoordinates {
+        /// `lat` or `lon`.
+        field: Field,
+        /// What there is.
+        columns: ColumnList,
+    },
+    /// An option names a column that is not there.
+    #[error("there is no column {column:?}. {columns}")]
+    NoSuchColumn {
+        /// The name in the option.
+        column: String,
+        /// What there is.
+        columns: ColumnList,
+    },
+    /// There is a header and nothing else.
+    #[error("the file has a header but no rows")]
+    NoRows,
+}
+
+/// The columns of a file, for an error message.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ColumnList(pub Vec<String>);
+
+/// Reads a file.
+///
+/// Rows are one machine each, even where they are alike; only of rows with the same identifier does the last one
+/// stand for all. A row is skipped only for want of usable coordinates; any other cell that
+/// cannot be understood makes its field unknown. All of that is reported.
+///
+/// ```
+/// use signpost_locator::import::{Options, read};
+///
+/// let file = "id,name,latitude,longitude\n7,Corner Shop,25.76,-80.19\n8,Nowhere,,\n";
+/// let import = read(file.as_bytes(), &Options::default()).unwrap();
+/// assert_eq!(import.rows.len(), 1);
+/// assert_eq!(import.rows[0].key, "ref:7");
+/// assert_eq!((import.skipped.total, import.skipped.first[0].line), (1, 3));
+/// ```
+///
+/// # Errors
+/// [`Broken`], where the file as a whole or the options cannot be right.
+pub fn read(bytes: &[u8], options: &Options) -> Result<Import, Broken> {
+    let text = text::decode(bytes)?;
+    let mut lines = text::rows(text, options.format)?.into_iter();
+    let header = lines.next().ok_or(Broken::Empty)?;
+    let columns = Columns::new(&header.cells, options)?;
+    let mut import = Import::empty(columns.used());
+    let mut any = false;
+    for row in lines {
+        any = true;
+        import.take(&row, &columns, options);
+    }
+    if !any {
+        return Err(Broken::NoRows);
+    }
+    import.settle_identities();
+    Ok(import)
+}
+
+impl Import {
+    fn empty(columns: Vec<(Field, String)>) -> Self {
+        Self { rows: vec![], skipped: Listed::default(), doubts: Listed::default(), filtered: 0, columns }
+    }
+
+    fn take(&mut self, row: &text::RawRow, columns: &Columns, options: &Options) {
+        let line = row.line;
+        let cells = match columns.fit(row) {
+            Ok(cells) => cells,
+            Err(reason) => return self.skipped.push(Skipped { line, reason }),
+        };
+        if !columns.keep(cells) {
+            self.filtered += 1;
+            return;
+        }
+        match cells::record(&|field| columns.cell(cells, field), options.country) {
+            Err(reason) => self.skipped.push(Skipped { line, reason }),
+            Ok((record, doubts)) => {
+                for field in columns.missing(cells) {
+                    self.doubts.push(Doubt { line, field, value: String::new(), reason: "the row ends before it" });
+                }
+                for (field, value, reason) in doubts {
+                    let value = value.chars().take(80).collect();
+                    self.doubts.push(Doubt { line, field, value, reason });
+                }
+                self.rows.push(Row { line, key: String::new(), record });
+            }
+        }
+    }
+
+    /// Gives every row its key, and of rows with one `ref` keeps the last.
+    fn settle_identities(&mut self) {
+        let mut last: HashMap<&str, usize> = HashMap::new();
+        for row in &self.rows {
+            if let Some(source_ref) = &row.record.source_ref {
+                last.insert(source_ref, row.line);
+            }
+        }
+        let mut alike: HashMap<String, usize> = HashMap::new();
+        let mut replaced = Vec::new();
+        let keys: Vec<Option<String>> = self
+            .rows
+            .iter()
+            .map(|row| match &row.record.source_ref {
+                Some(source_ref) if last[source_ref.as_str()] == row.line => Some(format!("ref:{source_ref}")),
+                Some(source_ref) => {
+                    let line = last[source_ref.as_str()];
+                    replaced.push(Skipped {
+                        line: row.line,
+                        reason: format!("line {line} has the same ref {source_ref:?}"),
+                    });
+                    None
+                }
+                None => {
+                    let hash = cells::hash(&row.record);
+                    let count = alike.entry(hash.clone()).or_default();
+                    *count += 1;
+                    Some(format!("row:{hash}:{count}"))
+                }
+            })
+            .collect();
+        let rows = std::mem::take(&mut self.rows).into_iter().zip(keys);
+        self.rows = rows.filter_map(|(row, key)| Some(Row { key: key?, ..row })).collect();
+        self.skipped.merge(replaced);
+    }
+}
+
+impl<T> Default for Listed<T> {
+    fn default() -> Self {
+        Self { first: Vec::new(), total: 0 }
+    }
+}
+
+impl<T> Listed<T> {
+    fn push(&mut self, item: T) {
+        self.total += 1;
+        if self.first.len() < MOST_LISTED {
+            self.first.push(item);
+        }
+    }
+}
+
+impl Listed<Skipped> {
+    /// Adds more, and puts all in the order of the file.
+    fn merge(&mut self, more: Vec<Skipped>) {
+        self.total += more.len();
+        self.first.extend(more);
+        self.first.sort_by_key(|skipped| skipped.line);
+        self.first.truncate(MOST_LISTED);
+    }
+}
+
+impl fmt::Display for ColumnList {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        const MOST: usize = 50;
+        f.write_str("the columns are: ")?;
+        for (at, column) in self.0.iter().take(MOST).enumerate() {
+            let column: String = column.chars().take(60).collect();
+            write!(f, "{}{column}", if at == 0 { "" } else { ", " })?;
+        }
+        if self.0.len() > MOST { write!(f, " and {} more", self.0.len() - MOST) } else { Ok(()) }
+    }
+}

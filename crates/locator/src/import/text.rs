@@ -1,0 +1,132 @@
+//! From bytes to rows of cells.
+
+use std::borrow::Cow;
+use std::io::Read as _;
+
+use super::Broken;
+
+/// Most bytes in a row; a longer one is not a machine.
+const LONGEST_ROW: usize = 64 * 1024;
+
+/// A row that no file holds. It is read after the last one: if it does not arrive whole, an open quote has swallowed it.
+const END: &[u8] = b"\n\x1eend\x1e\n";
+
+/// How the cells of a row are separated.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Format {
+    /// By tabs if the header has one, else by commas or semicolons.
+    #[default]
+    Auto,
+    /// By commas, or by semicolons if the header has more of them. Cells may be quoted, and then hold separators, line
+    /// breaks and doubled quotes (RFC 4180).
+    Csv,
+    /// By tabs, always: a quote does not hide a tab or the end of a line. Quotes around a cell are taken off and
+    /// quotes inside it may be doubled or follow a backslash.
+    Tsv,
+}
+
+/// A row of a file.
+pub(super) struct RawRow<'a> {
+    /// The line it starts on, from 1.
+    pub(super) line: usize,
+    /// The line it ends on.
+    pub(super) last_line: usize,
+    /// None at all where the row is too long to be looked at.
+    pub(super) cells: Vec<Cow<'a, str>>,
+}
+
+/// The text of a file, without the byte order mark some programs begin it with.
+pub(super) fn decode(bytes: &[u8]) -> Result<&str, Broken> {
+    let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
+    let wrong = |at: usize, looks_like| Broken::NotUtf8 { line: 1 + line_breaks(&bytes[..at]), looks_like };
+    if bytes.starts_with(b"\xff\xfe") || bytes.starts_with(b"\xfe\xff") {
+        return Err(wrong(0, "it looks like UTF-16"));
+    }
+    if let Some(at) = bytes.iter().position(|&byte| byte == 0) {
+        return Err(wrong(at, "it holds a zero byte, as UTF-16 and spreadsheet files do"));
+    }
+    let text = std::str::from_utf8(bytes).map_err(|error| wrong(error.valid_up_to(), "it looks like Latin-1"))?;
+    if text.trim().is_empty() { Err(Broken::Empty) } else { Ok(text) }
+}
+
+/// The rows of a text. Empty lines are no rows.
+pub(super) fn rows(text: &str, format: Format) -> Result<Vec<RawRow<'_>>, Broken> {
+    let header = text.lines().find(|line| !line.trim().is_empty()).unwrap_or_default();
+    match format {
+        Format::Tsv => Ok(tsv(text)),
+        Format::Auto if header.contains('\t') => Ok(tsv(text)),
+        Format::Auto | Format::Csv => {
+            let count = |separator: char| header.matches(separator).count();
+            csv(text, if count(';') > count(',') { b';' } else { b',' })
+        }
+    }
+}
+
+fn tsv(text: &str) -> Vec<RawRow<'_>> {
+    let lines = (1..).zip(text.split('\n')).map(|(number, line)| (number, line.strip_suffix('\r').unwrap_or(line)));
+    lines
+        .filter(|(_, line)| !line.trim_matches(' ').is_empty())
+        .map(|(line, text)| {
+            let cells = if text.len() > LONGEST_ROW { vec![] } else { text.split('\t').map(unquoted).collect() };
+            RawRow { line, last_line: line, cells }
+        })
+        .collect()
+}
+
+/// A cell of a tab-separated row without its quotes and backslashes.
+fn unquoted(cell: &str) -> Cow<'_, str> {
+    let cell = cell.trim();
+    let Some(inner) = cell.strip_prefix('"').and_then(|cell| cell.strip_suffix('"')) else { return cell.into() };
+    if !inner.contains(['"', '\\']) {
+        return inner.into();
+    }
+    let mut plain = String::with_capacity(inner.len());
+    let mut letters = inner.chars().peekable();
+    while let Some(letter) = letters.next() {
+        let escaped = match (letter, letters.peek()) {
+            ('"', Some('"')) | ('\\', Some('"' | '\\')) => letters.next(),
+            _ => None,
+        };
+        plain.push(escaped.unwrap_or(letter));
+    }
+    plain.into()
+}
+
+fn csv(text: &str, delimiter: u8) -> Result<Vec<RawRow<'_>>, Broken> {
+    let bytes = text.as_bytes();
+    let mut reader =
+        csv::ReaderBuilder::new().has_headers(false).flexible(true).delimiter(delimiter).from_reader(bytes.chain(END));
+    let mut rows = Vec::new();
+    let mut record = csv::ByteRecord::new();
+    let (mut line, mut end) = (1, 0);
+    loop {
+        // The reader counts lines too, but not the empty ones before a row.
+        let start = end + bytes[end..].iter().take_while(|byte| b"\r\n".contains(byte)).count();
+        if start == bytes.len() {
+            return Ok(rows);
+        }
+        line += line_breaks(&bytes[end..start]);
+        let more = reader.read_byte_record(&mut record).unwrap_or(false);
+        end = usize::try_from(reader.position().byte()).unwrap_or(usize::MAX).min(bytes.len() + END.len());
+        if !more || end > bytes.len() + 1 {
+            return Err(Broken::OpenQuote { line });
+        }
+        end = end.min(bytes.len());
+        // The line break after a row may be half read, and is counted before the next one.
+        end = start + bytes[start..end].trim_ascii_end().len();
+        let last_line = line + line_breaks(&bytes[start..end]);
+        let too_long = end - start > LONGEST_ROW;
+        let cells = record.iter().map(|cell| String::from_utf8_lossy(cell).trim().to_owned().into());
+        let cells: Vec<Cow<str>> = if too_long { vec![] } else { cells.collect() };
+        if too_long || cells.len() > 1 || !cells[0].is_empty() {
+            rows.push(RawRow { line, last_line, cells });
+        }
+        line = last_line;
+    }
+}
+
+/// How many lines end in these bytes: with LF, CR LF, or CR alone.
+fn line_breaks(bytes: &[u8]) -> usize {
+    let alone = |at: usize| bytes.get(at + 1) != Some(&b'\n');
+    bytes.iter().enumerate().filter(|&(at, &byte)| byte == b'\n' || (byte == b'\r' && alone(at))).count()
+}

@@ -1,0 +1,211 @@
+//! Places on the earth and the distances between them.
+
+use serde::{Deserialize, Serialize};
+
+/// The mean radius of the earth (IUGG R1), on which all distances are measured.
+pub const EARTH_RADIUS: Distance = Distance(6_371_008.8);
+
+const METRES_IN_A_MILE: f64 = 1_609.344;
+
+/// A point on the earth: WGS 84 latitude and longitude in degrees, always within -90…90 and -180…180.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(try_from = "Degrees", into = "Degrees")]
+pub struct Point {
+    lat: f64,
+    lon: f64,
+}
+
+/// A length along the earth's surface. The unit is in the name of every way in and out.
+#[derive(Clone, Copy, Debug, PartialEq, PartialOrd)]
+pub struct Distance(f64);
+
+/// How a [`Point`] is written: bounds are checked on the way back in.
+#[derive(Serialize, Deserialize)]
+struct Degrees {
+    lat: f64,
+    lon: f64,
+}
+
+impl Point {
+    /// The point at these degrees, or `None` where they are not on the earth (NaN included).
+    ///
+    /// ```
+    /// # use signpost_locator::Point;
+    /// assert!(Point::new(25.7617, -80.1918).is_some());
+    /// assert!(Point::new(-80.1918, 250.7617).is_none());
+    /// ```
+    #[must_use]
+    pub fn new(lat: f64, lon: f64) -> Option<Self> {
+        ((-90.0..=90.0).contains(&lat) && (-180.0..=180.0).contains(&lon)).then_some(Self { lat, lon })
+    }
+
+    /// Degrees north of the equator, -90…90.
+    #[must_use]
+    pub fn lat(self) -> f64 {
+        self.lat
+    }
+
+    /// Degrees east of Greenwich, -180…180.
+    #[must_use]
+    pub fn lon(self) -> f64 {
+        self.lon
+    }
+
+    /// The great-circle distance to `other` on a sphere of [`EARTH_RADIUS`], to the micrometre (to 0.2 m for the few
+    /// kilometres around the antipode).
+    ///
+    /// Finer digits would be rounding noise, and points that are equally far away would not compare as equal.
+    ///
+    /// ```
+    /// # use signpost_locator::Point;
+    /// let (miami, austin) = (Point::new(25.7617, -80.1918).unwrap(), Point::new(30.2672, -97.7431).unwrap());
+    /// assert_eq!(miami.distance(austin).in_miles().round(), 1114.0);
+    /// ```
+    #[must_use]
+    pub fn distance(self, other: Self) -> Distance {
+        Distance::of_chord(squared_chord(self.unit_vector(), other.unit_vector()))
+    }
+
+    /// The unit vector from the centre of the earth.
+    pub(crate) fn unit_vector(self) -> [f64; 3] {
+        let (sin, cos) = self.lon.to_radians().sin_cos();
+        // As the sine of the complement it is exactly 0 at a pole and keeps its digits near one.
+        let flat = (90.0 - self.lat.abs()).to_radians().sin();
+        [flat * cos, flat * sin, self.lat.to_radians().sin()]
+    }
+}
+
+/// The squared length of the straight line between two ends of unit vectors: four times the haversine of their angle.
+/// It grows with the great-circle distance, and knows neither poles nor a date line.
+pub(crate) fn squared_chord(from: [f64; 3], to: [f64; 3]) -> f64 {
+    let [x, y, z] = [to[0] - from[0], to[1] - from[1], to[2] - from[2]];
+    x * x + y * y + z * z
+}
+
+impl Distance {
+    /// From metres.
+    #[must_use]
+    pub const fn metres(metres: f64) -> Self {
+        Self(metres)
+    }
+
+    /// From international miles of 1609.344 m.
+    #[must_use]
+    pub const fn miles(miles: f64) -> Self {
+        Self(miles * METRES_IN_A_MILE)
+    }
+
+    /// From kilometres.
+    #[must_use]
+    pub const fn kilometres(kilometres: f64) -> Self {
+        Self(kilometres * 1_000.0)
+    }
+
+    /// From the squared chord between unit vectors, in whole micrometres.
+    pub(crate) fn of_chord(squared: f64) -> Self {
+        /// 2^52: a float of this size has no fraction left. `round` would be a call into the C library.
+        const NO_FRACTION: f64 = 4_503_599_627_370_496.0;
+        let metres = 2.0 * EARTH_RADIUS.0 * (squared.sqrt() / 2.0).min(1.0).asin();
+        Self((metres * 1e6 + NO_FRACTION - NO_FRACTION) / 1e6)
+    }
+
+    /// In metres.
+    #[must_use]
+    pub const fn in_metres(self) -> f64 {
+        self.0
+    }
+
+    /// In international miles.
+    #[must_use]
+    pub const fn in_miles(self) -> f64 {
+        self.0 / METRES_IN_A_MILE
+    }
+
+    /// In kilometres.
+    #[must_use]
+    pub const fn in_kilometres(self) -> f64 {
+        self.0 / 1_000.0
+    }
+}
+
+impl From<Point> for Degrees {
+    fn from(Point { lat, lon }: Point) -> Self {
+        Self { lat, lon }
+    }
+}
+
+impl TryFrom<Degrees> for Point {
+    type Error = &'static str;
+
+    fn try_from(Degrees { lat, lon }: Degrees) -> Result<Self, Self::Error> {
+        Self::new(lat, lon).ok_or("latitude must be -90 to 90 and longitude -180 to 180")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn point(lat: f64, lon: f64) -> Point {
+        Point::new(lat, lon).expect("on the earth")
+    }
+
+    fn metres(from: (f64, f64), to: (f64, f64)) -> f64 {
+        point(from.0, from.1).distance(point(to.0, to.1)).in_metres()
+    }
+
+    #[test]
+    fn only_points_on_the_earth_exist() {
+        for (lat, lon) in [(90.0, 180.0), (-90.0, -180.0), (0.0, 0.0), (-0.0, 179.999)] {
+            assert!(Point::new(lat, lon).is_some(), "{lat},{lon}");
+        }
+        let inf = f64::INFINITY;
+        for (lat, lon) in [(90.000_001, 0.0), (-91.0, 0.0), (0.0, 180.1), (0.0, -181.0), (f64::NAN, 0.0), (0.0, inf)] {
+            assert!(Point::new(lat, lon).is_none(), "{lat},{lon}");
+        }
+    }
+
+    #[test]
+    fn one_place_written_two_ways_is_no_distance_apart() {
+        for (from, to) in [((0.0, 180.0), (0.0, -180.0)), ((90.0, 0.0), (90.0, 123.0)), ((-90.0, -180.0), (-90.0, 7.0))]
+        {
+            assert!(metres(from, to).abs() < f64::MIN_POSITIVE, "{from:?} {to:?}");
+        }
+    }
+
+    #[test]
+    fn distances_are_those_of_the_sphere() {
+        let degree = EARTH_RADIUS.in_metres().to_radians();
+        for (from, to, degrees) in [
+            ((0.0, 0.0), (0.0, 1.0), 1.0),
+            ((0.0, 179.5), (0.0, -179.5), 1.0),
+            ((89.5, 0.0), (89.5, 180.0), 1.0),
+            ((-90.0, 0.0), (90.0, 0.0), 180.0),
+            ((0.0, 0.0), (0.0, 180.0), 180.0),
+            ((45.0, 10.0), (-45.0, -170.0), 180.0),
+            ((0.0, -90.0), (90.0, 17.0), 90.0),
+            ((60.0, 20.0), (60.0, 20.000_001), 0.5e-6),
+        ] {
+            let got = metres(from, to);
+            let tolerance = if degrees > 179.0 { 0.2 } else { 2e-6 };
+            assert!((got - degrees * degree).abs() < tolerance, "{from:?} {to:?}: {got} m");
+        }
+    }
+
+    #[test]
+    fn a_distance_is_the_same_in_every_unit() {
+        let mile = Distance::miles(1.0);
+        assert!((mile.in_metres() - 1_609.344).abs() < 1e-9);
+        assert!((mile.in_kilometres() - 1.609_344).abs() < 1e-12);
+        assert!((Distance::kilometres(1.609_344).in_miles() - 1.0).abs() < 1e-12);
+        assert!(Distance::metres(1.0) < mile);
+    }
+
+    #[test]
+    fn a_point_off_the_earth_is_not_read_back() {
+        let read = |text: &str| serde_json::from_str::<Point>(text);
+        assert_eq!(read(r#"{"lat": 25.5, "lon": -80.25}"#).unwrap(), point(25.5, -80.25));
+        let wrong = read(r#"{"lat": 95.5, "lon": -80.25}"#).unwrap_err().to_string();
+        assert!(wrong.contains("-90 to 90"), "{wrong}");
+    }
+}
