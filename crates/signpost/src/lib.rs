@@ -1,1 +1,25 @@
-//! The service.
+//! Signpost: finds Bitcoin ATMs for AI assistants, and logs people in with a wallet and a QR code.
+//!
+//! In reading order: [`serve`] starts the program; [`http`] is the route table; [`sessions`], [`domains`], [`keys`],
+//! [`verify`](mod@http) and [`outbox`] are authentication; [`tools`] and [`atms`] are the locator; [`store`] is the
+//! database; [`cli`] is the command line.
+
+pub mod account;
+pub mod app;
+pub mod atms;
+pub mod cli;
+pub mod clock;
+pub mod config;
+pub mod domains;
+pub mod error;
+pub mod http;
+pub mod id;
+pub mod keys;
+pub mod limits;
+pub mod outbound;
+pub mod outbox;
+pub mod serve;
+pub mod sessions;
+pub mod store;
+pub mod tools;
+mod verify;

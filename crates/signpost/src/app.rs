@@ -1,0 +1,58 @@
+//! What every request can reach. Cheap to clone; built once, in `serve`.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+
+use tokio::sync::Notify;
+use tokio_util::sync::CancellationToken;
+
+use crate::account::Environment;
+use crate::atms::Catalogue;
+use crate::clock::Clock;
+use crate::config::{Config, PrivateWebhooks};
+use crate::domains::Prover;
+use crate::keys::KeyCache;
+use crate::limits::Limits;
+use crate::outbound::{Outbound, Reach};
+use crate::store::Store;
+
+/// What every request can reach.
+#[derive(Clone, Debug)]
+pub struct App {
+    /// The time.
+    pub clock: Clock,
+    /// The operator's decisions.
+    pub config: Arc<Config>,
+    /// Where the server listens.
+    pub listen: SocketAddr,
+    /// The address under which clients reach it, without a slash at the end.
+    pub base_url: Arc<str>,
+    /// The database.
+    pub store: Store,
+    /// Which account a key opens.
+    pub keys: KeyCache,
+    /// Who may ask how often.
+    pub limits: Arc<Limits>,
+    /// The ATMs and the places.
+    pub catalogue: Arc<Catalogue>,
+    /// The way to other hosts.
+    pub outbound: Outbound,
+    /// Looks for the proofs of domains.
+    pub prover: Prover,
+    /// Wakes the delivery of events.
+    pub outbox: Arc<Notify>,
+    /// Cancelled when the server begins to stop.
+    pub draining: CancellationToken,
+}
+
+impl App {
+    /// How far requests on behalf of an integrator may reach in an environment.
+    #[must_use]
+    pub fn reach(&self, environment: Environment) -> Reach {
+        match (self.config.allow_private_webhooks, environment) {
+            (PrivateWebhooks::Allowed, _) => Reach::Everything,
+            (PrivateWebhooks::Auto, Environment::Sandbox) if self.listen.ip().is_loopback() => Reach::Loopback,
+            (PrivateWebhooks::Auto | PrivateWebhooks::Refused, _) => Reach::Public,
+        }
+    }
+}

@@ -1,0 +1,119 @@
+//! What an import changes. Pure: the rows that were read against the rows that are kept.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+
+/// A source may lose this share of its machines in one import; more looks like a broken file.
+const MOST_GONE_PERCENT: usize = 20;
+
+/// What the database keeps of a source's machine: the record's text, and whether it is gone.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Kept {
+    /// The record as JSON.
+    pub record: String,
+    /// Whether an earlier import did not hold it any more.
+    pub is_gone: bool,
+}
+
+/// How many machines an import changes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[expect(missing_docs, reason = "the names say it")]
+pub struct Changes {
+    pub added: usize,
+    pub changed: usize,
+    pub unchanged: usize,
+    pub removed: usize,
+}
+
+/// What to write. Machines are named by their source's reference.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Plan {
+    /// Records that are new, different, or back.
+    pub upserts: Vec<(String, String)>,
+    /// References that are gone.
+    pub removals: Vec<String>,
+    /// The count of all that.
+    pub changes: Changes,
+}
+
+/// An import would delete too much.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "the file lacks {gone} of the source's {kept} machines, more than {MOST_GONE_PERCENT} %: \
+     nothing was changed; if that is right, import it again with --force"
+)]
+pub struct TooManyGone {
+    gone: usize,
+    kept: usize,
+}
+
+/// Compares the rows of a file, by reference, with those that are kept of its source.
+///
+/// # Errors
+/// Where more than 20 % of the kept machines would be gone, unless forced.
+pub fn plan(kept: &BTreeMap<String, Kept>, rows: Vec<(String, String)>, force: bool) -> Result<Plan, TooManyGone> {
+    let mut changes = Changes::default();
+    let mut upserts = Vec::new();
+    let mut gone: BTreeMap<&String, &Kept> = kept.iter().filter(|(_, kept)| !kept.is_gone).collect();
+    let living = gone.len();
+    for (reference, record) in rows {
+        gone.remove(&reference);
+        match kept.get(&reference) {
+            Some(kept) if !kept.is_gone && kept.record == record => {
+                changes.unchanged += 1;
+                continue;
+            }
+            Some(kept) if !kept.is_gone => changes.changed += 1,
+            _ => changes.added += 1,
+        }
+        upserts.push((reference, record));
+    }
+    changes.removed = gone.len();
+    if !force && gone.len() * 100 > living * MOST_GONE_PERCENT {
+        return Err(TooManyGone { gone: gone.len(), kept: living });
+    }
+    let removals = gone.into_keys().cloned().collect();
+    Ok(Plan { upserts, removals, changes })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn kept(rows: &[(&str, &str, bool)]) -> BTreeMap<String, Kept> {
+        let kept = |(reference, record, is_gone): &(&str, &str, bool)| {
+            ((*reference).to_owned(), Kept { record: (*record).to_owned(), is_gone: *is_gone })
+        };
+        rows.iter().map(kept).collect()
+    }
+
+    fn rows(rows: &[(&str, &str)]) -> Vec<(String, String)> {
+        rows.iter().map(|(reference, record)| ((*reference).to_owned(), (*record).to_owned())).collect()
+    }
+
+    #[test]
+    fn the_same_file_again_changes_nothing() {
+        let plan = plan(&kept(&[("a", "1", false)]), rows(&[("a", "1")]), false).unwrap();
+        assert_eq!((plan.upserts.len(), plan.removals.len(), plan.changes.unchanged), (0, 0, 1));
+    }
+
+    #[test]
+    fn rows_are_added_changed_removed_and_come_back() {
+        let before = kept(&[("a", "1", false), ("b", "1", false), ("c", "1", true), ("d", "1", false)]);
+        let plan = plan(&before, rows(&[("a", "2"), ("c", "1"), ("e", "1"), ("d", "1")]), true).unwrap();
+        assert_eq!(plan.upserts, rows(&[("a", "2"), ("c", "1"), ("e", "1")]));
+        assert_eq!(plan.removals, ["b"]);
+        assert_eq!(plan.changes, Changes { added: 2, changed: 1, unchanged: 1, removed: 1 });
+    }
+
+    #[test]
+    fn losing_more_than_a_fifth_is_refused_unless_forced() {
+        let names: Vec<String> = (0..10).map(|number| number.to_string()).collect();
+        let before: Vec<_> = names.iter().map(|name| (name.as_str(), "1", false)).collect();
+        let after = |count: usize| rows(&before[..count].iter().map(|row| (row.0, row.1)).collect::<Vec<_>>());
+        assert!(plan(&kept(&before), after(8), false).is_ok());
+        assert_eq!(plan(&kept(&before), after(7), false), Err(TooManyGone { gone: 3, kept: 10 }));
+        assert_eq!(plan(&kept(&before), after(0), true).unwrap().changes.removed, 10);
+    }
+}

@@ -1,0 +1,66 @@
+//! The catalogue of ATMs: what the database keeps, as one immutable snapshot that requests search.
+
+mod import;
+mod snapshot;
+mod sql;
+mod watch;
+
+use std::sync::Arc;
+
+use anyhow::{Context, Result};
+use arc_swap::ArcSwap;
+use signpost_locator::Gazetteer;
+
+use crate::clock::Clock;
+use crate::store::Store;
+
+pub use import::{Changes, Plan, TooManyGone, plan};
+pub use snapshot::{Snapshot, Source};
+pub use sql::{AtmHistory, SourceCount, Stored};
+pub use watch::watch;
+
+/// The source of the machines that an empty catalogue is filled with.
+pub const SAMPLE: &str = "sample";
+
+/// The machines and the places; replaced whole, so that a search sees one state from beginning to end.
+#[derive(Debug)]
+pub struct Catalogue {
+    snapshot: ArcSwap<Snapshot>,
+    /// The place names behind free-text search.
+    pub gazetteer: Arc<Gazetteer>,
+}
+
+impl Catalogue {
+    /// Reads the catalogue, and fills an empty one with fictional sample machines first.
+    ///
+    /// # Errors
+    /// As [`Store::read`] and [`Store::write`].
+    pub async fn open(store: &Store, clock: &Clock) -> Result<Self> {
+        store.fill_with_sample(clock.now()).await?;
+        let gazetteer = tokio::task::spawn_blocking(Gazetteer::embedded);
+        let snapshot = load(store).await?;
+        let gazetteer = gazetteer.await.context("the gazetteer could not be read")?;
+        Ok(Self { snapshot: ArcSwap::from_pointee(snapshot), gazetteer: Arc::new(gazetteer) })
+    }
+
+    /// The machines as they are now. Hold it for one request, so that its parts fit together.
+    #[must_use]
+    pub fn snapshot(&self) -> Arc<Snapshot> {
+        self.snapshot.load_full()
+    }
+
+    /// Serves another snapshot from now on; searches that run keep theirs.
+    pub fn replace(&self, snapshot: Snapshot) {
+        self.snapshot.store(Arc::new(snapshot));
+    }
+}
+
+/// The snapshot of what the database keeps now.
+///
+/// # Errors
+/// As [`Store::read`], or where a record cannot be read.
+pub async fn load(store: &Store) -> Result<Snapshot> {
+    let stored = store.catalogue().await?;
+    // 40,000 records take a tenth of a second: too long to hold up the requests beside it.
+    tokio::task::spawn_blocking(|| Snapshot::build(stored)).await.context("the snapshot was not built")?
+}

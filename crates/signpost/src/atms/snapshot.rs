@@ -1,0 +1,132 @@
+//! One state of the catalogue, ready to be searched; never changed once built.
+
+use std::collections::HashMap;
+
+use anyhow::Result;
+use jiff::Timestamp;
+use signpost_locator::{Atm, AtmId, Distance, Index, Near, Point, Region, Reported, fold};
+
+use super::{SAMPLE, Stored};
+
+/// Where machines come from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Source {
+    /// Its name.
+    pub name: String,
+    /// What its licence wants to be said.
+    pub attribution: String,
+    /// When it was last imported.
+    pub imported_at: Timestamp,
+}
+
+/// One state of the catalogue.
+#[derive(Debug)]
+pub struct Snapshot {
+    version: i64,
+    /// By id, so that equal distances are told apart by position.
+    atms: Vec<Atm>,
+    index: Index,
+    /// The positions of the machines of a city, by region and folded name.
+    cities: HashMap<(Region, String), Vec<u32>>,
+    sources: Vec<Source>,
+}
+
+impl Snapshot {
+    /// Sorts what the database keeps.
+    ///
+    /// # Errors
+    /// Where a stored record cannot be read.
+    pub fn build(stored: Stored) -> Result<Self> {
+        let Stored { version, mut atms, sources } = stored;
+        atms.sort_by_key(|atm| atm.id);
+        let points: Vec<_> = atms.iter().map(|atm| atm.record.point).collect();
+        let mut cities: HashMap<_, Vec<u32>> = HashMap::new();
+        for (at, atm) in (0..).zip(&atms) {
+            if let Some(city) = city_of(atm) {
+                cities.entry(city).or_default().push(at);
+            }
+        }
+        Ok(Self { version, index: Index::build(&points), atms, cities, sources })
+    }
+
+    /// Which change of the catalogue this is.
+    #[must_use]
+    pub fn version(&self) -> i64 {
+        self.version
+    }
+
+    /// How many machines there are, the permanently closed ones too.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.atms.len()
+    }
+
+    /// Whether there are none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.atms.is_empty()
+    }
+
+    /// Whether the machines are the built-in fictional ones.
+    #[must_use]
+    pub fn is_sample(&self) -> bool {
+        self.sources.iter().any(|source| source.name == SAMPLE)
+    }
+
+    /// Every machine, by id.
+    #[must_use]
+    pub fn atms(&self) -> &[Atm] {
+        &self.atms
+    }
+
+    /// The machine with this number.
+    #[must_use]
+    pub fn get(&self, id: AtmId) -> Option<&Atm> {
+        self.atms.binary_search_by_key(&id, |atm| atm.id).ok().map(|at| &self.atms[at])
+    }
+
+    /// The machine that a search found.
+    #[must_use]
+    pub fn at(&self, near: Near) -> &Atm {
+        &self.atms[near.at as usize]
+    }
+
+    /// The `most` nearest machines within `radius` that are not gone and that `keep` wants, nearest first, then by id.
+    pub fn nearest(&self, from: Point, radius: Distance, most: usize, keep: impl Fn(&Atm) -> bool) -> Vec<Near> {
+        self.index.nearest(from, radius, most, |at| self.wanted(at, &keep))
+    }
+
+    /// All machines within `radius` that are not gone and that `keep` wants, nearest first, then by id.
+    pub fn within(&self, from: Point, radius: Distance, keep: impl Fn(&Atm) -> bool) -> Vec<Near> {
+        self.index.within(from, radius, |at| self.wanted(at, &keep))
+    }
+
+    fn wanted(&self, at: u32, keep: impl Fn(&Atm) -> bool) -> bool {
+        let atm = &self.atms[at as usize];
+        atm.record.reported != Reported::PermanentlyClosed && keep(atm)
+    }
+
+    /// The machines whose address is in a city, by id, those that are gone left out.
+    pub fn in_city(&self, region: Region, city: &str) -> impl Iterator<Item = &Atm> {
+        let found = self.cities.get(&(region, fold(city))).into_iter().flatten();
+        let atms = found.map(|at| &self.atms[*at as usize]);
+        atms.filter(|atm| atm.record.reported != Reported::PermanentlyClosed)
+    }
+
+    /// The source of this name.
+    #[must_use]
+    pub fn source(&self, name: &str) -> Option<&Source> {
+        self.sources.iter().find(|source| source.name == name)
+    }
+
+    /// What the licences of all sources want to be said.
+    pub fn attribution(&self) -> impl Iterator<Item = &str> {
+        self.sources.iter().map(|source| source.attribution.as_str())
+    }
+}
+
+/// The city that a machine's address names, where the address names one.
+fn city_of(atm: &Atm) -> Option<(Region, String)> {
+    let address = &atm.record.address;
+    Some((Region::parse(address.region.as_deref()?)?, fold(address.city.as_deref()?)))
+}

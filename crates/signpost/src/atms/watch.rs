@@ -1,0 +1,36 @@
+//! Notices that the catalogue changed, whichever program changed it.
+
+use std::time::Duration;
+
+use anyhow::Result;
+use tokio_util::sync::CancellationToken;
+
+use super::{Catalogue, load};
+use crate::store::Store;
+
+/// How often a running server looks. An import must be served within 5 s.
+const EVERY: Duration = Duration::from_secs(1);
+
+/// Serves every new state of the catalogue until `draining`.
+pub async fn watch(store: &Store, catalogue: &Catalogue, draining: &CancellationToken) {
+    loop {
+        tokio::select! {
+            () = draining.cancelled() => return,
+            () = tokio::time::sleep(EVERY) => {}
+        }
+        if let Err(error) = look(store, catalogue).await {
+            // The state that is served stays; the next look may succeed.
+            tracing::warn!(error = format!("{error:#}"), "the catalogue could not be reloaded");
+        }
+    }
+}
+
+async fn look(store: &Store, catalogue: &Catalogue) -> Result<()> {
+    if store.catalogue_version().await? == catalogue.snapshot().version() {
+        return Ok(());
+    }
+    let snapshot = load(store).await?;
+    tracing::info!(version = snapshot.version(), machines = snapshot.len(), "the catalogue changed");
+    catalogue.replace(snapshot);
+    Ok(())
+}

@@ -1,0 +1,128 @@
+//! `signpost atms`
+
+mod import;
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use anyhow::{Context, Result, bail};
+use clap::Subcommand;
+use serde_json::{Map, Value, json};
+use signpost_locator::status;
+use signpost_mcp::{Structured, ToolError};
+
+use super::{Session, Usage, table};
+use crate::atms::Catalogue;
+use crate::clock::Clock;
+use crate::store::Store;
+use crate::tools::{self, Locator};
+
+#[derive(Debug, Subcommand)]
+pub(super) enum Atms {
+    /// Take machines over from a file; a running server serves them within 5 seconds
+    Import(import::Import),
+    /// Show everything known about one machine
+    Show {
+        /// As searches return it
+        id: u64,
+    },
+    /// List the machines nearest to a place
+    Near {
+        /// A place as people write it: "Austin, TX", 78701, "30.27,-97.74"
+        location: String,
+        /// How many at most, 1 to 50
+        #[arg(long, default_value_t = 10)]
+        limit: u32,
+        /// How far away at most, 1 to 100 miles
+        #[arg(long, default_value_t = 25.0, value_name = "MILES")]
+        max_distance: f64,
+    },
+    /// Count the machines by source and status
+    Stats,
+}
+
+impl Atms {
+    pub(super) async fn run(self, session: &Session) -> Result<()> {
+        let store = session.store()?;
+        match self {
+            Self::Import(import) => import.run(session, &store).await,
+            Self::Show { id } => show(session, &store, id).await,
+            Self::Near { location, limit, max_distance } => {
+                let arguments = json!({ "location": location, "limit": limit, "maxDistance": max_distance });
+                near(session, &store, arguments).await
+            }
+            Self::Stats => stats(session, &store).await,
+        }
+    }
+}
+
+async fn locator(store: &Store) -> Result<Locator> {
+    let clock = Clock::System;
+    Ok(Locator { catalogue: Arc::new(Catalogue::open(store, &clock).await?), clock })
+}
+
+/// What a tool answered, as a document.
+fn document(answer: Result<Structured, ToolError>) -> Result<Map<String, Value>> {
+    match answer {
+        Ok(structured) => Ok(serde_json::from_str(structured.json())?),
+        Err(ToolError::BadArgument(reason)) => Err(Usage(reason).into()),
+        Err(ToolError::Failed(reason)) => bail!("{reason}"),
+        Err(ToolError::Internal(cause)) => bail!("{cause}"),
+    }
+}
+
+fn arguments(value: Value) -> Map<String, Value> {
+    if let Value::Object(arguments) = value { arguments } else { Map::new() }
+}
+
+async fn near(session: &Session, store: &Store, given: Value) -> Result<()> {
+    let found = document(tools::find_nearest(&locator(store).await?, &arguments(given)))?;
+    session.print(&found, || {
+        let text = |item: &Value, member: &str| item[member].as_str().unwrap_or_default().to_owned();
+        let rows = found["atms"].as_array().into_iter().flatten().map(|item| {
+            let [distance, status, name, address] =
+                ["distance", "status", "name", "address"].map(|member| text(item, member));
+            [item["id"].to_string(), distance, status, name, address]
+        });
+        let mut lines = vec![table(["ID", "DISTANCE", "STATUS", "NAME", "ADDRESS"], &rows.collect::<Vec<_>>())];
+        lines.push(format!("\n{} found", found["total"]));
+        lines.extend(found.get("notice").and_then(Value::as_str).map(ToOwned::to_owned));
+        lines.join("\n")
+    })
+}
+
+async fn show(session: &Session, store: &Store, id: u64) -> Result<()> {
+    let mut details = document(tools::get_details(&locator(store).await?, &arguments(json!({ "atmId": id }))))?;
+    let id = signpost_locator::AtmId::new(id).context("the id is not one")?;
+    details.insert("history".to_owned(), json!(store.atm_history(id).await?));
+    session.print(&details, || {
+        let plain = |value: &Value| value.as_str().map_or_else(|| value.to_string(), ToOwned::to_owned);
+        let known = details.iter().filter(|(_, value)| !value.is_null());
+        known.map(|(member, value)| format!("{member}: {}", plain(value))).collect::<Vec<_>>().join("\n")
+    })
+}
+
+async fn stats(session: &Session, store: &Store) -> Result<()> {
+    let locator = locator(store).await?;
+    let (snapshot, now) = (locator.catalogue.snapshot(), locator.clock.now());
+    let mut statuses = BTreeMap::<_, usize>::new();
+    for atm in snapshot.atms() {
+        *statuses.entry(status(&atm.record, now).status).or_default() += 1;
+    }
+    let sources = store.source_counts().await?;
+    let document = json!({
+        "total": snapshot.len(),
+        "sample": snapshot.is_sample(),
+        "version": snapshot.version(),
+        "statuses": statuses,
+        "sources": sources,
+    });
+    session.print(&document, || {
+        let rows =
+            sources.iter().map(|count| [count.source.clone(), count.machines.to_string(), count.gone.to_string()]);
+        let statuses = statuses.iter().map(|(status, count)| [status.as_str().to_owned(), count.to_string()]);
+        let sources = table(["SOURCE", "MACHINES", "GONE"], &rows.collect::<Vec<_>>());
+        let statuses = table(["STATUS", "MACHINES"], &statuses.collect::<Vec<_>>());
+        format!("{} machines\n\n{sources}\n\n{statuses}", snapshot.len())
+    })
+}

@@ -1,0 +1,112 @@
+//! `signpost keys`
+
+use anyhow::{Result, bail};
+use clap::{Subcommand, ValueEnum};
+use secrecy::ExposeSecret;
+use serde_json::json;
+
+use super::{Session, Usage, table};
+use crate::account::{Account, Environment};
+use crate::clock::Clock;
+use crate::id;
+use crate::keys::{KeyId, NewKey};
+
+#[derive(Debug, Subcommand)]
+pub(super) enum Keys {
+    /// Make a key; it is shown once
+    Create {
+        /// Where it opens
+        #[arg(long, value_enum)]
+        environment: Where,
+        /// What you call it, such as the site that uses it
+        #[arg(long)]
+        name: String,
+        /// Whose data it opens
+        #[arg(long, default_value = "default")]
+        account: String,
+    },
+    /// List the keys, without their secrets
+    List,
+    /// End a key; it opens nothing within 5 seconds
+    Revoke {
+        /// As 'keys list' shows it
+        id: String,
+    },
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub(super) enum Where {
+    Live,
+    Sandbox,
+}
+
+impl Keys {
+    pub(super) async fn run(self, session: &Session) -> Result<()> {
+        match self {
+            Self::Create { environment, name, account } => create(session, environment.into(), name, account).await,
+            Self::List => list(session).await,
+            Self::Revoke { id } => revoke(session, &id).await,
+        }
+    }
+}
+
+async fn create(session: &Session, environment: Environment, name: String, account: String) -> Result<()> {
+    let name = label("--name", &name)?;
+    let account = Account { name: label("--account", &account)?, environment };
+    let key = NewKey::new(environment, id::random(), id::random());
+    session.store()?.insert_key(&account, &name, &key, Clock::System.now()).await?;
+    let shown = key.key.expose_secret();
+    let document = json!({
+        "id": key.id, "key": shown, "environment": environment, "name": name, "account": account.name,
+    });
+    session.print(&document, || {
+        let path = environment.path();
+        format!(
+            "{shown}\n\nKeep it: it is not shown again. Send it as 'Authorization: Bearer …' to {path}.\n\
+             Next: register a domain with POST {path}/domains."
+        )
+    })
+}
+
+async fn list(session: &Session) -> Result<()> {
+    let keys = session.store()?.keys().await?;
+    session.print(&json!({ "keys": keys }), || {
+        let state = |revoked: bool| if revoked { "revoked" } else { "opens" }.to_owned();
+        let rows: Vec<_> = keys
+            .iter()
+            .map(|key| {
+                let (environment, state) = (key.environment.to_string(), state(key.revoked_at.is_some()));
+                [key.id.to_string(), environment, key.account.clone(), key.name.clone(), state]
+            })
+            .collect();
+        table(["ID", "ENVIRONMENT", "ACCOUNT", "NAME", "STATE"], &rows)
+    })
+}
+
+async fn revoke(session: &Session, id: &str) -> Result<()> {
+    let now = Clock::System.now();
+    let revoked = match KeyId::parse(id) {
+        Some(id) => session.store()?.revoke_key(&id, now).await?,
+        None => false,
+    };
+    if !revoked {
+        bail!("no key that opens has the id {id}; 'signpost keys list' shows all");
+    }
+    session.print(&json!({ "id": id, "revoked": true }), || format!("{id} opens nothing any more"))
+}
+
+/// A name that fits in a table and a log line.
+fn label(flag: &str, text: &str) -> Result<String> {
+    let text = text.trim();
+    let is_fit = (1..=64).contains(&text.chars().count()) && !text.chars().any(char::is_control);
+    if is_fit { Ok(text.to_owned()) } else { Err(Usage(format!("{flag} must have 1 to 64 characters")).into()) }
+}
+
+impl From<Where> for Environment {
+    fn from(value: Where) -> Self {
+        match value {
+            Where::Live => Self::Live,
+            Where::Sandbox => Self::Sandbox,
+        }
+    }
+}

@@ -1,0 +1,194 @@
+//! The command line.
+
+mod atms;
+mod domains;
+mod keys;
+mod mcp;
+mod serve;
+mod wallet;
+
+use std::io::IsTerminal;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use anyhow::Result;
+use clap::{Args, Parser, Subcommand};
+use serde::Serialize;
+
+use crate::config::{BadSetting, Config, DEFAULT, Origin, Written};
+use crate::store::Store;
+
+/// Finds Bitcoin ATMs for AI assistants, and logs people in with a wallet and a QR code.
+#[derive(Debug, Parser)]
+#[command(name = "signpost", version, arg_required_else_help = true)]
+#[command(after_help = "Start with 'signpost serve'; it needs no configuration.")]
+pub struct Cli {
+    #[command(flatten)]
+    common: Common,
+    #[command(subcommand)]
+    command: Command,
+}
+
+/// What every command takes.
+#[derive(Debug, Args)]
+struct Common {
+    /// The folder of the embedded database [default: ./signpost-data]
+    #[arg(long, global = true, value_name = "DIR", help_heading = "Common options")]
+    data_dir: Option<String>,
+    /// The database: sqlite:FILE [default: a file in the data folder]
+    #[arg(long, global = true, value_name = "URL", help_heading = "Common options")]
+    database_url: Option<String>,
+    /// The configuration file [default: signpost.toml, if it is there]
+    #[arg(long, global = true, value_name = "FILE", help_heading = "Common options")]
+    config: Option<PathBuf>,
+    /// Print one JSON document and nothing else
+    #[arg(long, global = true, help_heading = "Common options")]
+    json: bool,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Run the server
+    Serve(serve::Serve),
+    /// API keys of the authentication service
+    #[command(subcommand)]
+    Keys(keys::Keys),
+    /// Domains and the secrets that sign their webhooks
+    #[command(subcommand)]
+    Domains(domains::Domains),
+    /// The catalogue of ATMs
+    #[command(subcommand)]
+    Atms(atms::Atms),
+    /// Serve the locator's tools over standard input and output, for one client on this machine
+    Mcp,
+    /// A wallet for people at a terminal, and for tests
+    #[command(subcommand)]
+    Wallet(wallet::Wallet),
+    /// Print the commented default configuration
+    Config,
+}
+
+/// What a command works with.
+struct Session {
+    config: Config,
+    json: bool,
+}
+
+impl Cli {
+    /// Runs the command: 0 done, 1 failed, 2 usage.
+    #[must_use]
+    pub fn run(self) -> ExitCode {
+        let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
+        let done = runtime.map_err(Into::into).and_then(|runtime| runtime.block_on(self.dispatch()));
+        match done {
+            Ok(()) => ExitCode::SUCCESS,
+            Err(error) => {
+                // The causes on one line: a script and a person both read it.
+                eprintln!("signpost: {error:#}");
+                ExitCode::from(if error.is::<BadSetting>() || error.is::<Usage>() { 2 } else { 1 })
+            }
+        }
+    }
+
+    async fn dispatch(self) -> Result<()> {
+        let Self { common, command } = self;
+        let mut written = common.written()?;
+        if let Command::Serve(serve) = &command {
+            serve.write(&mut written);
+        }
+        let session = Session { config: Config::new(&written)?, json: common.json };
+        match command {
+            Command::Serve(_) => serve::run(session).await,
+            Command::Keys(command) => command.run(&session).await,
+            Command::Domains(command) => command.run(&session).await,
+            Command::Atms(command) => command.run(&session).await,
+            Command::Mcp => mcp::run(&session).await,
+            Command::Wallet(command) => command.run(&session).await,
+            Command::Config => {
+                print!("{DEFAULT}");
+                Ok(())
+            }
+        }
+    }
+}
+
+/// Writes the log to standard error, in colour where that is a terminal.
+fn log(config: &Config) {
+    let log = tracing_subscriber::fmt().with_max_level(config.log).with_target(false);
+    log.with_writer(std::io::stderr).with_ansi(std::io::stderr().is_terminal()).init();
+}
+
+/// The command was not used as it is meant: exit code 2.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+struct Usage(String);
+
+impl Common {
+    /// What the files, the environment and the common flags say.
+    fn written(&self) -> Result<Written> {
+        let mut written = Written::default();
+        written.read_file(self.config.as_deref()).map_err(|error| Usage(format!("{error:#}")))?;
+        #[expect(clippy::disallowed_methods, reason = "the edge: configuration is handed on from here")]
+        written.read_variables(std::env::vars());
+        for (key, value) in [("data_dir", &self.data_dir), ("database_url", &self.database_url)] {
+            if let Some(value) = value {
+                written.set(key, value, Origin::Flag);
+            }
+        }
+        Ok(written)
+    }
+}
+
+impl Session {
+    /// The database, made where there is none yet.
+    fn store(&self) -> Result<Store> {
+        if self.config.database_url.is_none() {
+            crate::serve::prepare_data_dir(&self.config.data_dir)?;
+        }
+        Store::open(&self.config.database_url())
+    }
+
+    /// Prints a result: as one JSON document, or as people read it.
+    fn print(&self, result: &impl Serialize, text: impl FnOnce() -> String) -> Result<()> {
+        if self.json {
+            println!("{}", serde_json::to_string_pretty(result)?);
+        } else {
+            println!("{}", text());
+        }
+        Ok(())
+    }
+}
+
+/// Rows under headings, in columns as wide as their widest text.
+fn table<const N: usize>(headings: [&str; N], rows: &[[String; N]]) -> String {
+    let mut widths = headings.map(str::len);
+    for row in rows {
+        for (width, text) in widths.iter_mut().zip(row) {
+            *width = text.chars().count().max(*width);
+        }
+    }
+    let line = |texts: [&str; N]| {
+        let padded: Vec<_> = texts.iter().zip(widths).map(|(text, width)| format!("{text:width$}")).collect();
+        padded.join("  ").trim_end().to_owned()
+    };
+    let rows = rows.iter().map(|row| line(row.each_ref().map(String::as_str)));
+    std::iter::once(line(headings)).chain(rows).collect::<Vec<_>>().join("\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    use super::*;
+
+    #[test]
+    fn the_command_line_is_consistent() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn columns_are_as_wide_as_their_widest_text() {
+        let rows = [["a".to_owned(), "b".to_owned()], ["long".to_owned(), String::new()]];
+        assert_eq!(table(["id", "name"], &rows), "id    name\na     b\nlong");
+    }
+}

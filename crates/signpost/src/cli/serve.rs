@@ -1,0 +1,110 @@
+//! `signpost serve`
+
+use anyhow::Result;
+use clap::Args;
+use serde_json::json;
+
+use super::Session;
+use crate::account::Environment;
+use crate::app::App;
+use crate::clock::Clock;
+use crate::config::{Origin, Service, Written};
+use crate::serve::Server;
+
+#[derive(Debug, Args)]
+pub(super) struct Serve {
+    /// Where to listen [default: 127.0.0.1:8080]; port 0 takes a free one
+    #[arg(long, value_name = "ADDRESS")]
+    listen: Option<String>,
+    /// The address under which clients reach the server [default: the listen address]
+    #[arg(long, value_name = "URL")]
+    public_url: Option<String>,
+    /// Which services run: atm, auth [default: both]
+    #[arg(long, value_name = "LIST")]
+    services: Option<String>,
+}
+
+impl Serve {
+    /// Puts the flags over what is written elsewhere.
+    pub(super) fn write(&self, written: &mut Written) {
+        let flags = [("listen", &self.listen), ("public_url", &self.public_url), ("services", &self.services)];
+        for (key, value) in flags {
+            if let Some(value) = value {
+                written.set(key, value, Origin::Flag);
+            }
+        }
+    }
+}
+
+pub(super) async fn run(session: Session) -> Result<()> {
+    super::log(&session.config);
+    let Session { config, json } = session;
+    let server = Server::open(config, Clock::System).await?;
+    if json {
+        println!("{}", addresses(&server.app));
+    } else {
+        println!("{}", banner(&server.app));
+    }
+    server.run(stop_signal()).await
+}
+
+/// Waits for the operator (Ctrl-C) or the system (SIGTERM) to ask for the end.
+async fn stop_signal() {
+    let interrupt = async { drop(tokio::signal::ctrl_c().await) };
+    #[cfg(unix)]
+    {
+        let terminate = tokio::signal::unix::signal(tokio::signal::unix::SignalKind::terminate());
+        let Ok(mut terminate) = terminate else { return interrupt.await };
+        tokio::select! {
+            () = interrupt => {}
+            _ = terminate.recv() => {}
+        }
+    }
+    #[cfg(not(unix))]
+    interrupt.await;
+}
+
+fn addresses(app: &App) -> serde_json::Value {
+    let base = &app.base_url;
+    json!({
+        "version": env!("CARGO_PKG_VERSION"),
+        "listen": app.listen.to_string(),
+        "mcp": format!("{base}/mcp"),
+        "sse": format!("{base}/sse"),
+        "health": format!("{base}/health"),
+        "live": format!("{base}{}", Environment::Live.path()),
+        "sandbox": format!("{base}{}", Environment::Sandbox.path()),
+    })
+}
+
+/// The addresses, and the next useful command of each service.
+fn banner(app: &App) -> String {
+    let base = &app.base_url;
+    let mut lines = vec![format!("signpost {} is ready on {base}", env!("CARGO_PKG_VERSION"))];
+    if app.config.services.contains(&Service::Atm) {
+        let snapshot = app.catalogue.snapshot();
+        let machines = snapshot.len();
+        let kind = if snapshot.is_sample() { "fictional sample machines" } else { "machines" };
+        lines.extend([
+            String::new(),
+            format!("ATM locator ({machines} {kind})"),
+            format!("  MCP          {base}/mcp   (event stream: {base}/sse)"),
+            format!("  Try it       curl -s {base}/mcp -H 'content-type: application/json' -d '{EXAMPLE}'"),
+            "  Your data    signpost atms import FILE.csv".to_owned(),
+        ]);
+    }
+    if app.config.services.contains(&Service::Auth) {
+        let [live, sandbox] = Environment::ALL.map(Environment::path);
+        lines.extend([
+            String::new(),
+            "Passwordless authentication".to_owned(),
+            format!("  Live         {base}{live}"),
+            format!("  Sandbox      {base}{sandbox}"),
+            "  Next         signpost keys create --environment sandbox --name first".to_owned(),
+        ]);
+    }
+    lines.extend([String::new(), format!("Health {base}/health · stop with Ctrl-C")]);
+    lines.join("\n")
+}
+
+const EXAMPLE: &str = r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"find_nearest_bitcoin_atm","arguments":{"location":"Miami, FL"}}}"#;

@@ -1,0 +1,163 @@
+//! What the operator decided, in two steps: [`Written`] is what stands in the flags, the environment and the files;
+//! [`Config`] is what it means.
+
+mod parse;
+mod written;
+
+use std::collections::BTreeSet;
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use signpost_mcp::Origins;
+use url::Url;
+
+use crate::limits::{Proxies, Rates};
+use parse::Reader;
+pub use written::{BadSetting, Origin, Written};
+
+/// The defaults and the reference, as the program carries them.
+pub const DEFAULT: &str = include_str!("../../config.default.toml");
+
+/// A part of the program that can be switched off.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Service {
+    /// The ATM locator.
+    Atm,
+    /// Passwordless authentication.
+    Auth,
+}
+
+/// Whether webhooks may reach private addresses and plain http.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PrivateWebhooks {
+    /// Plain http to loopback, in the sandbox only, while the server itself listens on loopback.
+    Auto,
+    /// Everything.
+    Allowed,
+    /// Nothing.
+    Refused,
+}
+
+/// The configuration, typed. Each field is a key of `config.default.toml`, which describes it.
+#[derive(Clone, Debug)]
+#[expect(missing_docs, reason = "config.default.toml is the reference")]
+pub struct Config {
+    pub listen: SocketAddr,
+    pub data_dir: PathBuf,
+    pub database_url: Option<String>,
+    pub public_url: Option<Url>,
+    pub services: BTreeSet<Service>,
+    pub allowed_origins: Origins,
+    pub rates: Rates,
+    pub session_ttl: Duration,
+    pub require_verified_domains: bool,
+    pub allow_private_webhooks: PrivateWebhooks,
+    pub webhook_retry_schedule: Vec<Duration>,
+    pub dns_server: Option<SocketAddr>,
+    pub trusted_proxies: Proxies,
+    pub log: tracing::level_filters::LevelFilter,
+}
+
+impl Config {
+    /// What was written, understood.
+    ///
+    /// # Errors
+    /// [`BadSetting`] for the first key whose value is not allowed.
+    pub fn new(written: &Written) -> Result<Self, BadSetting> {
+        let read = Reader(written);
+        Ok(Self {
+            listen: read.get("listen", parse::address)?,
+            data_dir: read.get("data_dir", parse::path)?,
+            database_url: read.optional("database_url", parse::database_url)?,
+            public_url: read.optional("public_url", parse::public_url)?,
+            services: read.get("services", parse::services)?,
+            allowed_origins: read.get("allowed_origins", parse::origins)?,
+            rates: Rates {
+                mcp: read.get("rate_limit_mcp", parse::rate)?,
+                sse: read.get("rate_limit_sse", parse::rate)?,
+                create_session: read.get("rate_limit_create_session", parse::rate)?,
+                get_session: read.get("rate_limit_get_session", parse::rate)?,
+                verify: read.get("rate_limit_verify", parse::rate)?,
+                domains: read.get("rate_limit_domains", parse::rate)?,
+                answer: read.get("rate_limit_answer", parse::rate)?,
+            },
+            session_ttl: read.get("session_ttl", parse::session_ttl)?,
+            require_verified_domains: read.get("require_verified_domains", parse::truth)?,
+            allow_private_webhooks: read.get("allow_private_webhooks", parse::private_webhooks)?,
+            webhook_retry_schedule: read.get("webhook_retry_schedule", parse::schedule)?,
+            dns_server: read.optional("dns_server", parse::address)?,
+            trusted_proxies: read.get("trusted_proxies", parse::proxies)?,
+            log: read.get("log", parse::log)?,
+        })
+    }
+
+    /// The database's address: the one that is set, else a file in the data folder.
+    #[must_use]
+    pub fn database_url(&self) -> String {
+        let file = || format!("sqlite:{}", self.data_dir.join("signpost.sqlite").display());
+        self.database_url.clone().unwrap_or_else(file)
+    }
+
+    /// The address under which clients reach the server that listens at `listen`, without a slash at the end.
+    #[must_use]
+    pub fn base_url(&self, listen: SocketAddr) -> String {
+        match &self.public_url {
+            Some(url) => url.as_str().trim_end_matches('/').to_owned(),
+            None => format!("http://{listen}"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn config(key: &str, value: &str) -> Result<Config, String> {
+        let mut written = Written::default();
+        written.set(key, value, Origin::Flag);
+        Config::new(&written).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn the_defaults_are_a_configuration() {
+        let config = Config::new(&Written::default()).unwrap();
+        assert_eq!(config.listen.to_string(), "127.0.0.1:8080");
+        assert_eq!(config.webhook_retry_schedule.len(), 9);
+        assert_eq!(config.session_ttl, Duration::from_secs(300));
+        assert_eq!(config.rates.mcp.unwrap().to_string(), "10/s");
+        assert!(config.database_url().ends_with("signpost-data/signpost.sqlite"));
+    }
+
+    #[test]
+    fn a_bad_value_is_one_line_that_names_key_value_and_what_is_allowed() {
+        for (key, value) in [
+            ("listen", "8080"),
+            ("database_url", "mysql://x"),
+            ("public_url", "ftp://x"),
+            ("public_url", "https://x/?q"),
+            ("services", "atm,web"),
+            ("services", ""),
+            ("allowed_origins", "https://*"),
+            ("rate_limit_mcp", "10 per second"),
+            ("rate_limit_mcp", "0/s"),
+            ("session_ttl", "0s"),
+            ("session_ttl", "2h"),
+            ("require_verified_domains", "yes"),
+            ("allow_private_webhooks", "maybe"),
+            ("webhook_retry_schedule", "2s,soon"),
+            ("dns_server", "dns.example"),
+            ("trusted_proxies", "10.0.0.0/64"),
+            ("log", "loud"),
+        ] {
+            let error = config(key, value).expect_err(key);
+            assert!(error.starts_with(key) && error.contains(&format!("'{value}'")), "{error}");
+            assert!(error.contains("allowed") && !error.contains('\n'), "{error}");
+        }
+    }
+
+    #[test]
+    fn limits_can_be_switched_off() {
+        assert_eq!(config("rate_limit_mcp", "off").unwrap().rates.mcp, None);
+    }
+}

@@ -1,0 +1,135 @@
+//! What the text of each key means. Every function gives the value, or says what is allowed.
+
+use std::collections::BTreeSet;
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use signpost_mcp::Origins;
+use tracing::level_filters::LevelFilter;
+use url::Url;
+
+use super::{BadSetting, PrivateWebhooks, Service, Written};
+use crate::limits::{Proxies, Rate};
+
+/// A value, or what would be allowed.
+type Meant<T> = Result<T, String>;
+
+pub(super) struct Reader<'a>(pub(super) &'a Written);
+
+impl Reader<'_> {
+    pub(super) fn get<T>(&self, key: &str, parse: impl FnOnce(&str) -> Meant<T>) -> Result<T, BadSetting> {
+        let (value, origin) = self.0.get(key);
+        parse(value).map_err(|allowed| BadSetting {
+            key: key.to_owned(),
+            origin: origin.to_string(),
+            value: value.to_owned(),
+            allowed,
+        })
+    }
+
+    pub(super) fn optional<T>(&self, key: &str, parse: impl FnOnce(&str) -> Meant<T>) -> Result<Option<T>, BadSetting> {
+        if self.0.get(key).0.is_empty() { Ok(None) } else { self.get(key, parse).map(Some) }
+    }
+}
+
+pub(super) fn address(text: &str) -> Meant<SocketAddr> {
+    text.parse().map_err(|_| "an address and a port, such as 127.0.0.1:8080 or [::1]:8080".to_owned())
+}
+
+pub(super) fn path(text: &str) -> Meant<PathBuf> {
+    if text.is_empty() { Err("the path of a folder".to_owned()) } else { Ok(PathBuf::from(text)) }
+}
+
+pub(super) fn database_url(text: &str) -> Meant<String> {
+    let file = text.strip_prefix("sqlite:").filter(|file| !file.is_empty());
+    file.map(|_| text.to_owned()).ok_or_else(|| "sqlite:/path/to/file or sqlite::memory:".to_owned())
+}
+
+pub(super) fn public_url(text: &str) -> Meant<Url> {
+    let url = Url::parse(text).ok().filter(|url| matches!(url.scheme(), "http" | "https"));
+    url.filter(|url| url.query().is_none() && url.fragment().is_none() && url.username().is_empty())
+        .ok_or_else(|| "an http or https address without query, such as https://signpost.example.com".to_owned())
+}
+
+pub(super) fn services(text: &str) -> Meant<BTreeSet<Service>> {
+    let named = |name| match name {
+        "atm" => Some(Service::Atm),
+        "auth" => Some(Service::Auth),
+        _ => None,
+    };
+    list(text)
+        .map(named)
+        .collect::<Option<BTreeSet<_>>>()
+        .filter(|all| !all.is_empty())
+        .ok_or_else(|| "a list of atm and auth, with at least one of them".to_owned())
+}
+
+pub(super) fn origins(text: &str) -> Meant<Origins> {
+    Origins::parse(list(text)).map_err(|error| error.to_string())
+}
+
+pub(super) fn rate(text: &str) -> Meant<Option<Rate>> {
+    if text == "off" {
+        return Ok(None);
+    }
+    text.parse().map(Some).map_err(|_| "a count (1 to 1000000) per s, m or h, such as 100/m, or off".to_owned())
+}
+
+pub(super) fn session_ttl(text: &str) -> Meant<Duration> {
+    let allowed = Duration::from_secs(1)..=Duration::from_secs(3600);
+    duration(text).filter(|ttl| allowed.contains(ttl)).ok_or_else(|| "1s to 1h, such as 300s or 5m".to_owned())
+}
+
+pub(super) fn truth(text: &str) -> Meant<bool> {
+    text.parse().map_err(|_| "true or false".to_owned())
+}
+
+pub(super) fn private_webhooks(text: &str) -> Meant<PrivateWebhooks> {
+    match text {
+        "auto" => Ok(PrivateWebhooks::Auto),
+        "true" => Ok(PrivateWebhooks::Allowed),
+        "false" => Ok(PrivateWebhooks::Refused),
+        _ => Err("auto, true or false".to_owned()),
+    }
+}
+
+pub(super) fn schedule(text: &str) -> Meant<Vec<Duration>> {
+    let waits = list(text).map(duration).collect::<Option<Vec<_>>>().filter(|waits| waits.len() <= 30);
+    waits.ok_or_else(|| "a list of at most 30 waits, such as 2s,10s,1m,2h".to_owned())
+}
+
+pub(super) fn proxies(text: &str) -> Meant<Proxies> {
+    let networks = list(text).map(|network| network.parse().map_err(|error| format!("a list of networks: {error}")));
+    networks.collect::<Result<_, String>>().map(Proxies::new)
+}
+
+pub(super) fn log(text: &str) -> Meant<LevelFilter> {
+    match text {
+        "off" => Ok(LevelFilter::OFF),
+        "error" => Ok(LevelFilter::ERROR),
+        "warn" => Ok(LevelFilter::WARN),
+        "info" => Ok(LevelFilter::INFO),
+        "debug" => Ok(LevelFilter::DEBUG),
+        _ => Err("error, warn, info, debug or off".to_owned()),
+    }
+}
+
+fn list(text: &str) -> impl Iterator<Item = &str> {
+    text.split(',').map(str::trim).filter(|item| !item.is_empty())
+}
+
+/// A whole number and a unit: `500ms`, `2s`, `10m`, `24h`, at most 30 days.
+fn duration(text: &str) -> Option<Duration> {
+    let unit = text.find(|c: char| !c.is_ascii_digit())?;
+    let (count, unit) = (text[..unit].parse::<u64>().ok()?, &text[unit..]);
+    let millis = match unit {
+        "ms" => 1,
+        "s" => 1000,
+        "m" => 60_000,
+        "h" => 3_600_000,
+        _ => return None,
+    };
+    let duration = Duration::from_millis(count.checked_mul(millis)?);
+    Some(duration).filter(|duration| *duration <= Duration::from_secs(30 * 86_400))
+}

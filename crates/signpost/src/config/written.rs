@@ -1,0 +1,162 @@
+//! What stands in the flags, the environment and the files, before anybody asks what it means.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result, bail};
+
+use super::DEFAULT;
+
+/// Where a value was written.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Origin {
+    /// The embedded file.
+    Default,
+    /// A file of the operator's.
+    File(PathBuf),
+    /// A variable of the environment.
+    Variable,
+    /// A flag of the command line.
+    Flag,
+}
+
+/// A value that a key does not allow: one line that says what to change.
+#[derive(Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{key} ({origin}): '{value}' is not allowed; allowed is {allowed}")]
+pub struct BadSetting {
+    pub(super) key: String,
+    pub(super) origin: String,
+    pub(super) value: String,
+    pub(super) allowed: String,
+}
+
+/// Every key with its text and where that stood. Lists are texts with commas.
+#[derive(Clone, Debug)]
+pub struct Written(BTreeMap<String, (String, Origin)>);
+
+impl Default for Written {
+    /// The embedded file alone.
+    fn default() -> Self {
+        let mut written = Self(BTreeMap::new());
+        let table = DEFAULT.parse().expect("the embedded file is TOML");
+        for (key, value) in texts(table).expect("the embedded file holds texts, numbers, truths and lists of texts") {
+            written.0.insert(key, (value, Origin::Default));
+        }
+        written
+    }
+}
+
+impl Written {
+    /// Puts the operator's file over what is there. A file that was not asked for by name may be missing.
+    ///
+    /// # Errors
+    /// Where it cannot be read, is not TOML, or holds a key that we do not know.
+    pub fn read_file(&mut self, named: Option<&Path>) -> Result<()> {
+        let path = named.unwrap_or(Path::new("signpost.toml"));
+        if named.is_none() && !path.exists() {
+            return Ok(());
+        }
+        let shown = path.display();
+        let text = std::fs::read_to_string(path).with_context(|| format!("cannot read the configuration {shown}"))?;
+        let table: toml::Table = text.parse().with_context(|| format!("{shown} is not TOML"))?;
+        for (key, value) in texts(table).with_context(|| format!("{shown}"))? {
+            if !self.0.contains_key(&key) {
+                bail!("{shown}: no setting is named '{key}'; 'signpost config' prints all that are");
+            }
+            self.set(&key, value, Origin::File(path.to_owned()));
+        }
+        Ok(())
+    }
+
+    /// Puts the variables over what is there: `SIGNPOST_` and the key in capitals.
+    pub fn read_variables(&mut self, variables: impl Iterator<Item = (String, String)>) {
+        for (name, value) in variables {
+            let Some(key) = name.strip_prefix("SIGNPOST_").map(str::to_lowercase) else { continue };
+            if self.0.contains_key(&key) {
+                self.set(&key, value, Origin::Variable);
+            }
+        }
+    }
+
+    /// Puts one value over what is there.
+    pub fn set(&mut self, key: &str, value: impl Into<String>, origin: Origin) {
+        self.0.insert(key.to_owned(), (value.into(), origin));
+    }
+
+    /// A key's text, without the space around it, and where it stood.
+    pub(super) fn get(&self, key: &str) -> (&str, &Origin) {
+        let (value, origin) = self.0.get(key).expect("every key stands in config.default.toml");
+        (value.trim(), origin)
+    }
+}
+
+/// The keys of a file and the texts of their values.
+fn texts(table: toml::Table) -> Result<Vec<(String, String)>> {
+    let text = |value: &toml::Value| match value {
+        toml::Value::String(text) => Some(text.clone()),
+        toml::Value::Integer(int) => Some(int.to_string()),
+        toml::Value::Boolean(truth) => Some(truth.to_string()),
+        _ => None,
+    };
+    let read = |key: String, value: toml::Value| {
+        let all = match &value {
+            toml::Value::Array(list) => list.iter().map(text).collect::<Option<Vec<_>>>().map(|all| all.join(",")),
+            one => text(one),
+        };
+        let all = all.with_context(|| format!("{key} must be a text, a number, true, false or a list of texts"))?;
+        Ok((key, all))
+    };
+    table.into_iter().map(|(key, value)| read(key, value)).collect()
+}
+
+impl fmt::Display for Origin {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Default => f.write_str("default"),
+            Self::File(path) => write!(f, "{}", path.display()),
+            Self::Variable => f.write_str("environment"),
+            Self::Flag => f.write_str("command line"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write;
+
+    use super::*;
+
+    fn file(text: &str) -> tempfile::NamedTempFile {
+        let mut file = tempfile::NamedTempFile::new().unwrap();
+        file.write_all(text.as_bytes()).unwrap();
+        file
+    }
+
+    #[test]
+    fn flags_win_over_variables_over_the_file_over_the_defaults() {
+        let mut written = Written::default();
+        let toml = file("listen = \"127.0.0.1:1\"\nlog = \"warn\"\nservices = [\"atm\"]\nsession_ttl = \"60s\"");
+        written.read_file(Some(toml.path())).unwrap();
+        let variables = [("SIGNPOST_LOG", "debug"), ("SIGNPOST_SERVICES", "auth"), ("OTHER", "x")];
+        written.read_variables(variables.map(|(name, value)| (name.to_owned(), value.to_owned())).into_iter());
+        written.set("services", "atm,auth", Origin::Flag);
+        let all = ["listen", "log", "services", "session_ttl", "data_dir"].map(|key| written.get(key).0);
+        assert_eq!(all, ["127.0.0.1:1", "debug", "atm,auth", "60s", "./signpost-data"]);
+    }
+
+    #[test]
+    fn a_broken_file_is_one_clear_error() {
+        for (text, said) in [
+            ("listen = ", "is not TOML"),
+            ("lisen = \"x\"", "no setting is named 'lisen'"),
+            ("listen = 1.5", "listen must be a text"),
+        ] {
+            let toml = file(text);
+            let error = Written::default().read_file(Some(toml.path())).unwrap_err();
+            assert!(format!("{error:#}").contains(said), "{error:#}");
+        }
+        let error = Written::default().read_file(Some(Path::new("/nowhere/signpost.toml"))).unwrap_err();
+        assert!(error.to_string().contains("/nowhere/signpost.toml"), "{error}");
+    }
+}

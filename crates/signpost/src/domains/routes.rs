@@ -1,0 +1,172 @@
+//! `/domains` over HTTP.
+
+use axum::Json;
+use axum::extract::{Path, State};
+use axum::http::StatusCode;
+use jiff::Timestamp;
+use serde::Serialize;
+use serde_json::{Value, json};
+use signpost_auth::WebhookSecret;
+
+use super::sql::NotRegistered;
+use super::{Domain, MOST, New, Random, register, webhook_url};
+use crate::account::Account;
+use crate::app::App;
+use crate::error::Error;
+use crate::http::{Fields, Nothing};
+use crate::id::{self, DomainId};
+
+pub(crate) async fn create(
+    State(app): State<App>,
+    account: Account,
+    mut fields: Fields,
+) -> Result<(StatusCode, Json<Created>), Error> {
+    let new = New { domain: fields.text("domain")?, webhook_url: fields.text("webhook_url")? };
+    fields.done()?;
+    let reach = app.reach(account.environment);
+    let random = Random { id: id::random(), token: id::random(), secret: WebhookSecret::from_bytes(&id::random()) };
+    let domain = register(&new, account, reach, app.clock.now(), random);
+    let domain = domain.map_err(|(field, reason)| Error::field(field, reason))?;
+    match app.store.insert_domain(&domain).await? {
+        Ok(()) => Ok((StatusCode::CREATED, Json(Created::of(&domain)))),
+        Err(NotRegistered::Exists) => Err(Error::DomainExists(domain.name.to_string())),
+        Err(NotRegistered::TooMany) => Err(Error::field("domain", format!("an account has at most {MOST} domains"))),
+    }
+}
+
+pub(crate) async fn list(State(app): State<App>, account: Account) -> Result<Json<Value>, Error> {
+    let domains = app.store.domains(&account).await?;
+    let listed: Vec<_> = domains.iter().map(Listed::of).collect();
+    Ok(Json(json!({ "domains": listed })))
+}
+
+pub(crate) async fn show(
+    State(app): State<App>,
+    account: Account,
+    Path(id): Path<String>,
+) -> Result<Json<Shown>, Error> {
+    let domain = find(&app, &account, &id).await?;
+    Ok(Json(Shown::of(&domain)))
+}
+
+pub(crate) async fn patch(
+    State(app): State<App>,
+    account: Account,
+    Path(id): Path<String>,
+    mut fields: Fields,
+) -> Result<Json<Shown>, Error> {
+    let mut domain = find(&app, &account, &id).await?;
+    let reach = app.reach(account.environment);
+    let url = |field, text: &str| webhook_url(text, reach).map_err(|reason| Error::field(field, reason));
+    if let Some(text) = fields.optional_text("webhook_url")? {
+        domain.webhook_url = url("webhook_url", &text)?;
+    }
+    match fields.nullable_text("event_url")? {
+        None => {}
+        Some(None) => domain.event_url = None,
+        Some(Some(text)) => domain.event_url = Some(url("event_url", &text)?),
+    }
+    fields.done()?;
+    if !app.store.patch_domain(&domain).await? {
+        return Err(Error::DomainNotFound);
+    }
+    Ok(Json(Shown::of(&domain)))
+}
+
+pub(crate) async fn verify(
+    State(app): State<App>,
+    account: Account,
+    Path(id): Path<String>,
+    _: Nothing,
+) -> Result<Json<Proved>, Error> {
+    let domain = find(&app, &account, &id).await?;
+    if let Some(at) = domain.verified_at {
+        return Ok(Json(Proved::of(&domain, at)));
+    }
+    let reach = app.reach(account.environment);
+    if let Err(checks) = app.prover.prove(&domain.name, &domain.token, reach).await {
+        let checks = json!(checks);
+        return Err(Error::DomainVerificationFailed { domain: domain.name.to_string(), checks });
+    }
+    let now = app.clock.now();
+    if !app.store.verify_domain(&account, &domain.id, now).await? {
+        return Err(Error::DomainNotFound);
+    }
+    Ok(Json(Proved::of(&domain, now)))
+}
+
+async fn find(app: &App, account: &Account, id: &str) -> Result<Domain, Error> {
+    let id = DomainId::parse(id).ok_or(Error::DomainNotFound)?;
+    app.store.domain(account, &id).await?.ok_or(Error::DomainNotFound)
+}
+
+/// The answer to a registration; the only one that shows the secret.
+#[derive(Serialize)]
+pub(crate) struct Created {
+    #[serde(flatten)]
+    domain: Shown,
+    webhook_secret: String,
+}
+
+/// A domain by itself.
+#[derive(Serialize)]
+pub(crate) struct Shown {
+    #[serde(flatten)]
+    listed: Listed,
+    verification_token: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    event_url: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    verified_at: Option<Timestamp>,
+}
+
+/// A domain in the list.
+#[derive(Serialize)]
+struct Listed {
+    id: DomainId,
+    domain: String,
+    verified: bool,
+    webhook_url: String,
+    created_at: Timestamp,
+}
+
+/// The answer to a proof.
+#[derive(Serialize)]
+pub(crate) struct Proved {
+    id: DomainId,
+    domain: String,
+    verified: bool,
+    verified_at: Timestamp,
+}
+
+impl Created {
+    fn of(domain: &Domain) -> Self {
+        Self { domain: Shown::of(domain), webhook_secret: domain.secrets.current.reveal().to_owned() }
+    }
+}
+
+impl Shown {
+    fn of(domain: &Domain) -> Self {
+        let verification_token = domain.token.as_str().to_owned();
+        let event_url = domain.event_url.as_ref().map(ToString::to_string);
+        Self { listed: Listed::of(domain), verification_token, event_url, verified_at: domain.verified_at }
+    }
+}
+
+impl Listed {
+    fn of(domain: &Domain) -> Self {
+        Self {
+            id: domain.id.clone(),
+            domain: domain.name.to_string(),
+            verified: domain.verified_at.is_some(),
+            webhook_url: domain.webhook_url.to_string(),
+            created_at: domain.created_at,
+        }
+    }
+}
+
+impl Proved {
+    fn of(domain: &Domain, verified_at: Timestamp) -> Self {
+        Self { id: domain.id.clone(), domain: domain.name.to_string(), verified: true, verified_at }
+    }
+}

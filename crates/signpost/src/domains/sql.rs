@@ -1,0 +1,245 @@
+//! Domains in the database.
+
+use anyhow::{Context, Result};
+use jiff::Timestamp;
+use signpost_auth::{DomainName, WebhookSecret};
+
+use super::{Domain, MOST, Secrets, Token, apex};
+use crate::account::{Account, Environment};
+use crate::id::DomainId;
+use crate::store::{Row, Store, Written, must, params};
+
+/// Guarded by the number of domains in its `WHERE`.
+const INSERT: &str = "
+    INSERT INTO domains (id, account, environment, name, apex, webhook_url, webhook_secret, verification_token, created_at)
+    SELECT $1, $2, $3, $4, $5, $6, $7, $8, $9
+    WHERE (SELECT COUNT(*) FROM domains WHERE account = $2 AND environment = $3) < $10
+    ON CONFLICT (account, environment, name) DO NOTHING";
+
+macro_rules! select {
+    ($condition:literal) => {
+        concat!(
+            "SELECT id, account, environment, name, webhook_url, webhook_secret, next_webhook_secret, ",
+            "verification_token, created_at, verified_at, event_url FROM domains WHERE ",
+            $condition
+        )
+    };
+}
+
+const ALL: &str = select!("account = $1 AND environment = $2 ORDER BY created_at, id");
+const BY_ID: &str = select!("account = $1 AND environment = $2 AND id = $3");
+const BY_NAME: &str = select!("account = $1 AND environment = $2 AND name = $3");
+const ANYONES: &str = select!("id = $1");
+
+const LIST: &str = "
+    SELECT id, account, environment, name, webhook_url, created_at, verified_at FROM domains ORDER BY created_at, id";
+
+const VERIFY: &str = "UPDATE domains SET verified_at = $1 WHERE account = $2 AND environment = $3 AND id = $4";
+
+/// Whether another account has proved this name, one below it or one above it.
+const CLAIMED: &str = "
+    SELECT 1 FROM domains
+    WHERE environment = $1 AND apex = $2 AND verified_at IS NOT NULL AND account <> $3
+      AND (name = $4 OR name LIKE '%.' || $4 OR $4 LIKE '%.' || name)
+    LIMIT 1";
+
+const PATCH: &str = "
+    UPDATE domains SET webhook_url = $1, event_url = $2 WHERE account = $3 AND environment = $4 AND id = $5";
+
+const ROTATE: &str = "UPDATE domains SET next_webhook_secret = $1 WHERE id = $2";
+
+const ACTIVATE: &str = "
+    UPDATE domains SET webhook_secret = next_webhook_secret, next_webhook_secret = NULL
+    WHERE id = $1 AND next_webhook_secret IS NOT NULL";
+
+/// A domain as the operator lists it, whosever it is.
+#[derive(Debug, serde::Serialize)]
+#[expect(missing_docs, reason = "the fields are the specification's, §2")]
+pub struct ListedDomain {
+    pub id: DomainId,
+    pub account: String,
+    pub environment: Environment,
+    pub domain: String,
+    pub verified: bool,
+    pub webhook_url: String,
+    pub created_at: Timestamp,
+}
+
+/// Why a domain was not registered.
+#[derive(Debug, PartialEq, Eq)]
+pub enum NotRegistered {
+    /// The account has it already.
+    Exists,
+    /// The account has as many as it may.
+    TooMany,
+}
+
+/// Whether sessions may be opened on a domain.
+#[derive(Debug)]
+#[expect(missing_docs, reason = "the names say it")]
+pub enum Usable {
+    Yes(Box<Domain>),
+    NotRegistered,
+    NotVerified,
+    ClaimedByAnother,
+}
+
+impl Store {
+    /// Registers a domain.
+    ///
+    /// # Errors
+    /// As [`Store::write`].
+    pub async fn insert_domain(&self, domain: &Domain) -> Result<Result<(), NotRegistered>> {
+        let Domain { id, account, name, webhook_url, secrets, token, created_at, .. } = domain;
+        let secret = secrets.current.reveal();
+        let (name, apex) = (name.as_str(), apex(name));
+        let params = params![
+            id,
+            &account.name,
+            account.environment,
+            name,
+            apex,
+            webhook_url,
+            secret,
+            token.as_str(),
+            *created_at,
+            MOST
+        ];
+        match self.write([must(INSERT, params)]).await? {
+            Written::Committed(_) => Ok(Ok(())),
+            Written::Refused(_) if self.domain_named(account, &domain.name).await?.is_some() => {
+                Ok(Err(NotRegistered::Exists))
+            }
+            Written::Refused(_) => Ok(Err(NotRegistered::TooMany)),
+        }
+    }
+
+    /// An account's domains, oldest first.
+    ///
+    /// # Errors
+    /// As [`Store::read`].
+    pub async fn domains(&self, account: &Account) -> Result<Vec<Domain>> {
+        let rows = self.read(ALL, params![&account.name, account.environment]).await?;
+        rows.into_iter().map(Domain::try_from).collect()
+    }
+
+    /// An account's domain.
+    ///
+    /// # Errors
+    /// As [`Store::read`].
+    pub async fn domain(&self, account: &Account, id: &DomainId) -> Result<Option<Domain>> {
+        let row = self.read_one(BY_ID, params![&account.name, account.environment, id]).await?;
+        row.map(Domain::try_from).transpose()
+    }
+
+    /// An account's domain, by its name.
+    ///
+    /// # Errors
+    /// As [`Store::read`].
+    pub async fn domain_named(&self, account: &Account, name: &DomainName) -> Result<Option<Domain>> {
+        let row = self.read_one(BY_NAME, params![&account.name, account.environment, name.as_str()]).await?;
+        row.map(Domain::try_from).transpose()
+    }
+
+    /// An account's domain, by its name, if sessions may be opened on it.
+    ///
+    /// # Errors
+    /// As [`Store::read`].
+    pub async fn usable_domain(&self, account: &Account, name: &DomainName, only_verified: bool) -> Result<Usable> {
+        let Some(domain) = self.domain_named(account, name).await? else { return Ok(Usable::NotRegistered) };
+        if domain.verified_at.is_some() {
+            return Ok(Usable::Yes(Box::new(domain)));
+        }
+        if only_verified {
+            return Ok(Usable::NotVerified);
+        }
+        let params = params![account.environment, apex(name), &account.name, name.as_str()];
+        let claimed = self.read_one(CLAIMED, params).await?.is_some();
+        Ok(if claimed { Usable::ClaimedByAnother } else { Usable::Yes(Box::new(domain)) })
+    }
+
+    /// Sets where wallets and events go. False where there is no such domain.
+    ///
+    /// # Errors
+    /// As [`Store::write`].
+    pub async fn patch_domain(&self, domain: &Domain) -> Result<bool> {
+        let Domain { id, account, webhook_url, event_url, .. } = domain;
+        let params = params![webhook_url, event_url.as_ref(), &account.name, account.environment, id];
+        Ok(self.write([must(PATCH, params)]).await?.is_committed())
+    }
+
+    /// Remembers that a domain was proved.
+    ///
+    /// # Errors
+    /// As [`Store::write`].
+    pub async fn verify_domain(&self, account: &Account, id: &DomainId, now: Timestamp) -> Result<bool> {
+        let params = params![now, &account.name, account.environment, id];
+        Ok(self.write([must(VERIFY, params)]).await?.is_committed())
+    }
+
+    /// The operator's list: every account's domains.
+    ///
+    /// # Errors
+    /// As [`Store::read`].
+    pub async fn all_domains(&self) -> Result<Vec<ListedDomain>> {
+        self.read(LIST, params![]).await?.iter().map(listed).collect()
+    }
+
+    /// For the operator and the delivery of events: a domain, whosever it is.
+    ///
+    /// # Errors
+    /// As [`Store::read`].
+    pub async fn anyones_domain(&self, id: &DomainId) -> Result<Option<Domain>> {
+        self.read_one(ANYONES, params![id]).await?.map(Domain::try_from).transpose()
+    }
+
+    /// Sets the secret that will sign next. False where there is no such domain.
+    ///
+    /// # Errors
+    /// As [`Store::write`].
+    pub async fn rotate_secret(&self, id: &DomainId, next: &WebhookSecret) -> Result<bool> {
+        Ok(self.write([must(ROTATE, params![next.reveal(), id])]).await?.is_committed())
+    }
+
+    /// Lets the next secret sign. False where there is none.
+    ///
+    /// # Errors
+    /// As [`Store::write`].
+    pub async fn activate_secret(&self, id: &DomainId) -> Result<bool> {
+        Ok(self.write([must(ACTIVATE, params![id])]).await?.is_committed())
+    }
+}
+
+impl TryFrom<Row> for Domain {
+    type Error = anyhow::Error;
+
+    fn try_from(row: Row) -> Result<Self> {
+        let environment = Environment::parse(row.text(2)?).context("domains.environment")?;
+        Ok(Self {
+            id: DomainId::parse(row.text(0)?).context("domains.id")?,
+            account: Account { name: row.text(1)?.to_owned(), environment },
+            name: DomainName::parse(row.text(3)?).context("domains.name")?,
+            webhook_url: row.text(4)?.parse().context("domains.webhook_url")?,
+            secrets: Secrets {
+                current: WebhookSecret::parse(row.text(5)?).context("domains.webhook_secret")?,
+                next: row.opt_text(6)?.map(WebhookSecret::parse).transpose().context("domains.next_webhook_secret")?,
+            },
+            token: Token(row.text(7)?.to_owned()),
+            created_at: row.time(8)?,
+            verified_at: row.opt_time(9)?,
+            event_url: row.opt_text(10)?.map(str::parse).transpose().context("domains.event_url")?,
+        })
+    }
+}
+
+fn listed(row: &Row) -> Result<ListedDomain> {
+    Ok(ListedDomain {
+        id: DomainId::parse(row.text(0)?).context("domains.id")?,
+        account: row.text(1)?.to_owned(),
+        environment: Environment::parse(row.text(2)?).context("domains.environment")?,
+        domain: row.text(3)?.to_owned(),
+        verified: row.opt_time(6)?.is_some(),
+        webhook_url: row.text(4)?.to_owned(),
+        created_at: row.time(5)?,
+    })
+}

@@ -1,0 +1,43 @@
+//! Names every request, times it, and survives what should not happen.
+
+use std::panic::AssertUnwindSafe;
+use std::time::{Duration, Instant};
+
+use axum::extract::Request;
+use axum::http::{HeaderName, HeaderValue};
+use axum::middleware::Next;
+use axum::response::{IntoResponse, Response};
+use futures_util::FutureExt;
+use tracing::Instrument;
+
+use crate::clock::Clock;
+use crate::error::Error;
+use crate::id::{self, RequestId};
+
+const X_REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
+/// The longest that any handler may take; a domain check is the slowest (10 s).
+const LONGEST: Duration = Duration::from_secs(30);
+
+/// Gives the request an id that its reply carries, and writes one line about it to the log: never its headers, its
+/// body or its query, which may hold secrets.
+pub(super) async fn name_and_log(mut request: Request, next: Next) -> Response {
+    let id = RequestId::new(Clock::System.now(), id::random());
+    let span = tracing::info_span!("request", %id);
+    let value = HeaderValue::from_str(id.as_str()).expect("an id is letters and digits");
+    // Whatever a client called it: the id under which faults are logged is ours.
+    request.headers_mut().insert(X_REQUEST_ID, value.clone());
+    let (method, path) = (request.method().clone(), request.uri().path().to_owned());
+    let begun = Instant::now();
+    let running = tokio::time::timeout(LONGEST, next.run(request)).instrument(span.clone());
+    // A panic ends this request, not the connection's others. What it held is dropped with it.
+    let mut response = match AssertUnwindSafe(running).catch_unwind().await {
+        Ok(Ok(response)) => response,
+        Ok(Err(_)) => Error::Unavailable("the request took too long".to_owned()).into_response(),
+        Err(_) => span.in_scope(|| Error::Internal(anyhow::anyhow!("a handler panicked")).into_response()),
+    };
+    let status = response.status().as_u16();
+    let elapsed_ms = u64::try_from(begun.elapsed().as_millis()).unwrap_or(u64::MAX);
+    span.in_scope(|| tracing::debug!(%method, path, status, elapsed_ms, "answered"));
+    response.headers_mut().insert(X_REQUEST_ID, value);
+    response
+}

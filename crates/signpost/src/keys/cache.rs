@@ -1,0 +1,57 @@
+//! Remembers for a moment which account a key opens, so that a busy integrator does not ask the database each time.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use anyhow::Result;
+use jiff::{SignedDuration, Timestamp};
+
+use super::KeyHash;
+use crate::account::{Account, Environment};
+use crate::store::Store;
+
+/// How long an answer is believed. A revoked key must stop within 5 s.
+const BELIEVED: SignedDuration = SignedDuration::from_secs(2);
+/// How many keys are remembered; at that number all are forgotten, which costs one read each.
+const MOST: usize = 10_000;
+
+/// Keys that opened an account a moment ago; cheap to clone. Keys that opened nothing are not remembered.
+#[derive(Clone, Debug, Default)]
+pub struct KeyCache(Arc<Mutex<HashMap<KeyHash, (Account, Timestamp)>>>);
+
+impl KeyCache {
+    /// The account that a key opens.
+    ///
+    /// # Errors
+    /// As [`Store::account`].
+    pub async fn account(
+        &self,
+        store: &Store,
+        environment: Environment,
+        hash: KeyHash,
+        now: Timestamp,
+    ) -> Result<Option<Account>> {
+        if let Some(account) = self.remembered(&hash, now) {
+            return Ok(Some(account));
+        }
+        let account = store.account(environment, &hash).await?;
+        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        match &account {
+            Some(account) => {
+                if known.len() >= MOST {
+                    known.clear();
+                }
+                known.insert(hash, (account.clone(), now));
+            }
+            None => drop(known.remove(&hash)),
+        }
+        Ok(account)
+    }
+
+    fn remembered(&self, hash: &KeyHash, now: Timestamp) -> Option<Account> {
+        let known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        // A clock that was set back makes the answer look young: it is asked for again then too.
+        let is_young = |since: &Timestamp| now.duration_since(*since).abs() < BELIEVED;
+        known.get(hash).filter(|(_, since)| is_young(since)).map(|(account, _)| account.clone())
+    }
+}

@@ -1,0 +1,163 @@
+//! Whom a request is counted for.
+
+use std::net::{IpAddr, Ipv6Addr, SocketAddr};
+use std::str::FromStr;
+
+use axum::http::HeaderMap;
+
+/// Whom a request is counted for.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Caller {
+    /// An account in one environment.
+    Account(String),
+    /// An IPv4 address, or an IPv6 network of 64 bits: one household or machine.
+    Address(IpAddr),
+}
+
+/// The proxies whose word about the client is believed.
+#[derive(Clone, Debug, Default)]
+pub struct Proxies(Vec<Network>);
+
+/// A block of addresses: `10.0.0.0/8`, `2001:db8::/32`, or a single address.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Network {
+    address: IpAddr,
+    bits: u8,
+}
+
+/// A text that is not a block of addresses.
+#[derive(Debug, PartialEq, Eq, thiserror::Error)]
+#[error("a network is an address and a length, such as 10.0.0.0/8 or fd00::/8")]
+pub struct NotANetwork;
+
+impl FromStr for Network {
+    type Err = NotANetwork;
+
+    fn from_str(text: &str) -> Result<Self, NotANetwork> {
+        let (address, bits) = match text.trim().split_once('/') {
+            Some((address, bits)) => (address, Some(bits)),
+            None => (text.trim(), None),
+        };
+        let address: IpAddr = address.parse().map_err(|_| NotANetwork)?;
+        let most = if address.is_ipv4() { 32 } else { 128 };
+        let bits = bits.map_or(Ok(most), |bits| bits.parse().map_err(|_| NotANetwork))?;
+        if bits <= most { Ok(Self { address, bits }) } else { Err(NotANetwork) }
+    }
+}
+
+impl Network {
+    /// Whether the address is inside the block.
+    #[must_use]
+    pub fn contains(&self, address: IpAddr) -> bool {
+        match (self.address, address.to_canonical()) {
+            (IpAddr::V4(ours), IpAddr::V4(theirs)) => {
+                let mask = u32::MAX.checked_shl(32 - u32::from(self.bits)).unwrap_or(0);
+                ours.to_bits() & mask == theirs.to_bits() & mask
+            }
+            (IpAddr::V6(ours), IpAddr::V6(theirs)) => {
+                let mask = u128::MAX.checked_shl(128 - u32::from(self.bits)).unwrap_or(0);
+                ours.to_bits() & mask == theirs.to_bits() & mask
+            }
+            _ => false,
+        }
+    }
+}
+
+impl Proxies {
+    /// Believes these.
+    #[must_use]
+    pub fn new(networks: Vec<Network>) -> Self {
+        Self(networks)
+    }
+
+    fn believes(&self, address: IpAddr) -> bool {
+        self.0.iter().any(|network| network.contains(address))
+    }
+}
+
+/// The client's address: the connection's, or, behind proxies that are believed, the last one in `Forwarded` or
+/// `X-Forwarded-For` that is not such a proxy, read from right to left.
+#[must_use]
+pub fn caller(peer: SocketAddr, headers: &HeaderMap, proxies: &Proxies) -> Caller {
+    let mut client = peer.ip().to_canonical();
+    for hop in hops(headers).into_iter().rev() {
+        if !proxies.believes(client) {
+            break;
+        }
+        let Some(address) = hop else { break };
+        client = address;
+    }
+    Caller::Address(match client {
+        IpAddr::V6(v6) => Ipv6Addr::from_bits(v6.to_bits() & (u128::MAX << 64)).into(),
+        v4 @ IpAddr::V4(_) => v4,
+    })
+}
+
+/// The addresses of the header that is there, left to right; `None` for one that cannot be read.
+fn hops(headers: &HeaderMap) -> Vec<Option<IpAddr>> {
+    let list = |name| headers.get_all(name).iter().filter_map(|value| value.to_str().ok()).flat_map(|v| v.split(','));
+    let forwarded: Vec<_> = list("forwarded").map(|hop| hop.split(';').find_map(for_parameter)).collect();
+    if forwarded.is_empty() { list("x-forwarded-for").map(address).collect() } else { forwarded }
+}
+
+/// RFC 7239, section 4: `for="[2001:db8::1]:4711"`.
+fn for_parameter(pair: &str) -> Option<IpAddr> {
+    let (name, value) = pair.split_once('=')?;
+    if name.trim().eq_ignore_ascii_case("for") { address(value.trim().trim_matches('"')) } else { None }
+}
+
+fn address(text: &str) -> Option<IpAddr> {
+    let text = text.trim();
+    let bare = text.strip_prefix('[').and_then(|rest| rest.split_once(']')).map_or(text, |(inside, _)| inside);
+    let parsed = bare.parse::<IpAddr>().or_else(|_| text.parse::<SocketAddr>().map(|socket| socket.ip()));
+    parsed.ok().map(|address| address.to_canonical())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn seen(peer: &str, header: (&'static str, &str), proxies: &[&str]) -> String {
+        let proxies = Proxies::new(proxies.iter().map(|network| network.parse().unwrap()).collect());
+        let mut headers = HeaderMap::new();
+        headers.insert(header.0, header.1.parse().unwrap());
+        match caller(SocketAddr::new(peer.parse().unwrap(), 1), &headers, &proxies) {
+            Caller::Address(address) => address.to_string(),
+            Caller::Account(account) => account,
+        }
+    }
+
+    #[test]
+    fn only_believed_proxies_name_the_client() {
+        let list = "203.0.113.9, 198.51.100.7, 10.0.0.2";
+        for (peer, proxies, expected) in [
+            ("192.0.2.1", &[][..], "192.0.2.1"),
+            ("192.0.2.1", &["10.0.0.0/8"], "192.0.2.1"),
+            ("10.0.0.1", &["10.0.0.0/8"], "198.51.100.7"),
+            ("10.0.0.1", &["10.0.0.1"], "10.0.0.2"),
+            ("10.0.0.1", &["0.0.0.0/0"], "203.0.113.9"),
+            ("::ffff:10.0.0.1", &["10.0.0.0/8"], "198.51.100.7"),
+        ] {
+            assert_eq!(seen(peer, ("x-forwarded-for", list), proxies), expected, "{peer} {proxies:?}");
+        }
+    }
+
+    #[test]
+    fn forwarded_is_read_as_rfc_7239_writes_it() {
+        let header = ("forwarded", "for=192.0.2.60;proto=http, For=\"[2001:db8:1:2:3::4]:4711\"");
+        assert_eq!(seen("10.0.0.1", header, &["10.0.0.0/8"]), "2001:db8:1:2::");
+        assert_eq!(seen("10.0.0.1", ("forwarded", "for=unknown"), &["10.0.0.0/8"]), "10.0.0.1");
+    }
+
+    #[test]
+    fn an_ipv6_household_is_one_caller() {
+        assert_eq!(seen("2001:db8::1:2:3:4", ("x", ""), &[]), seen("2001:db8::9:9:9:9", ("x", ""), &[]));
+    }
+
+    #[test]
+    fn what_is_not_a_network_is_refused() {
+        for text in ["", "10.0.0.0/33", "fd00::/129", "example.com", "10.0.0.0/"] {
+            assert_eq!(text.parse::<Network>(), Err(NotANetwork), "{text}");
+        }
+    }
+}

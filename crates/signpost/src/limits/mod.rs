@@ -1,0 +1,164 @@
+//! Who may ask how often. Exact sliding windows: of any span as long as the window, no more than `count` requests
+//! pass. Requests that are refused do not count.
+
+mod address;
+mod local;
+
+use std::fmt;
+use std::str::FromStr;
+use std::time::Duration;
+
+use axum::http::{HeaderMap, HeaderName, HeaderValue, header};
+use jiff::Timestamp;
+
+pub use address::{Caller, Proxies, caller};
+pub use local::Local;
+
+/// `count` requests in any `window`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Rate {
+    /// How many requests.
+    pub count: u32,
+    /// In how long a time.
+    pub window: Duration,
+}
+
+/// The limits of both specification documents (§8 of each), by the names of their variables. `None` is no limit.
+#[derive(Clone, Debug)]
+#[expect(missing_docs, reason = "the names are those of config.default.toml, which describes them")]
+pub struct Rates {
+    pub mcp: Option<Rate>,
+    pub sse: Option<Rate>,
+    pub create_session: Option<Rate>,
+    pub get_session: Option<Rate>,
+    pub verify: Option<Rate>,
+    pub domains: Option<Rate>,
+    pub answer: Option<Rate>,
+}
+
+/// What a request counts against.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[expect(missing_docs, reason = "the names are those of config.default.toml, which describes them")]
+pub enum Limit {
+    Mcp,
+    Sse,
+    CreateSession,
+    GetSession,
+    Verify,
+    Domains,
+    Answer,
+}
+
+/// A request that came too soon.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Exceeded {
+    /// Which limit.
+    pub name: &'static str,
+    /// What it allows.
+    pub rate: Rate,
+    /// How long until the next request will pass.
+    pub wait: Duration,
+}
+
+/// The limiter: a policy table over windows kept in this process.
+#[derive(Debug)]
+pub struct Limits {
+    rates: Rates,
+    windows: Local,
+}
+
+impl Limits {
+    /// A limiter with nothing counted.
+    #[must_use]
+    pub fn new(rates: Rates) -> Self {
+        Self { rates, windows: Local::default() }
+    }
+
+    /// Counts a request of `caller`, or says how long to wait.
+    ///
+    /// # Errors
+    /// [`Exceeded`] where the window is full; the request is not counted then.
+    pub fn check(&self, limit: Limit, caller: &Caller, now: Timestamp) -> Result<(), Exceeded> {
+        let Some(rate) = self.rates.of(limit) else { return Ok(()) };
+        self.windows.take(limit, caller, rate, now).map_err(|wait| Exceeded { name: limit.name(), rate, wait })
+    }
+}
+
+impl Rates {
+    fn of(&self, limit: Limit) -> Option<Rate> {
+        match limit {
+            Limit::Mcp => self.mcp,
+            Limit::Sse => self.sse,
+            Limit::CreateSession => self.create_session,
+            Limit::GetSession => self.get_session,
+            Limit::Verify => self.verify,
+            Limit::Domains => self.domains,
+            Limit::Answer => self.answer,
+        }
+    }
+}
+
+impl Limit {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Mcp => "mcp",
+            Self::Sse => "sse",
+            Self::CreateSession => "create_session",
+            Self::GetSession => "get_session",
+            Self::Verify => "verify",
+            Self::Domains => "domains",
+            Self::Answer => "answer",
+        }
+    }
+}
+
+impl Exceeded {
+    /// Whole seconds until the next request will pass; at least 1.
+    #[must_use]
+    pub fn retry_after(&self) -> u64 {
+        self.wait.as_millis().div_ceil(1000).try_into().unwrap_or(u64::MAX).max(1)
+    }
+
+    /// `Retry-After`, and the fields of draft-ietf-httpapi-ratelimit-headers.
+    pub fn write(&self, headers: &mut HeaderMap) {
+        let (name, rate, retry_after) = (self.name, self.rate, self.retry_after());
+        let policy = format!("\"{name}\";q={};w={}", rate.count, rate.window.as_secs().max(1));
+        let state = format!("\"{name}\";r=0;t={retry_after}");
+        headers.insert(header::RETRY_AFTER, retry_after.into());
+        for (field, text) in [("ratelimit-policy", policy), ("ratelimit", state)] {
+            headers.extend(HeaderValue::try_from(text).ok().map(|value| (HeaderName::from_static(field), value)));
+        }
+    }
+}
+
+/// A text that is not a rate.
+#[derive(Debug, PartialEq, Eq, thiserror::Error)]
+#[error("a limit is a count and a unit of time, such as 10/s, 100/m or 1000/h")]
+pub struct NotARate;
+
+impl FromStr for Rate {
+    type Err = NotARate;
+
+    fn from_str(text: &str) -> Result<Self, NotARate> {
+        let (count, unit) = text.trim().split_once('/').ok_or(NotARate)?;
+        let count = count.trim().parse().ok().filter(|count| (1..=1_000_000).contains(count)).ok_or(NotARate)?;
+        let seconds = match unit.trim() {
+            "s" => 1,
+            "m" => 60,
+            "h" => 3600,
+            _ => return Err(NotARate),
+        };
+        Ok(Self { count, window: Duration::from_secs(seconds) })
+    }
+}
+
+impl fmt::Display for Rate {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let unit = match self.window.as_secs() {
+            1 => "s",
+            60 => "m",
+            _ => "h",
+        };
+        write!(f, "{}/{unit}", self.count)
+    }
+}

@@ -1,0 +1,97 @@
+//! Looking names up: with the system for webhooks, with the operator's name server, uncached, for domain proofs.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use anyhow::Result;
+use hickory_resolver::config::{ConnectionConfig, NameServerConfig, ResolverConfig, ResolverOpts};
+use hickory_resolver::net::runtime::TokioRuntimeProvider;
+use hickory_resolver::proto::rr::RData;
+use hickory_resolver::{Resolver, TokioResolver};
+use reqwest::dns::{Addrs, Name, Resolve, Resolving};
+
+use super::{Reach, permitted};
+
+/// Why an address is not dialled.
+pub(super) const CLOSED: &str = "the host's address is private, loopback or otherwise not public";
+
+/// Where names are looked up; cheap to clone.
+#[derive(Clone, Debug)]
+pub enum Names {
+    /// As every program of this machine does, the hosts file included.
+    System,
+    /// Asks name servers each time: a proof that was just published must not fail for an old "no such name".
+    Uncached(Arc<TokioResolver>),
+}
+
+/// A lookup that refuses names with closed addresses: what is checked is what is dialled.
+pub(super) struct Checked {
+    pub(super) reach: Reach,
+    pub(super) names: Names,
+}
+
+impl Names {
+    /// Asks `server`, or the system's name servers, each time.
+    ///
+    /// # Errors
+    /// Where the system's configuration cannot be read.
+    pub fn uncached(server: Option<SocketAddr>) -> Result<Self> {
+        let mut builder = match server {
+            Some(server) => {
+                let at_port = |mut connection: ConnectionConfig| {
+                    connection.port = server.port();
+                    connection
+                };
+                let connections = [ConnectionConfig::udp(), ConnectionConfig::tcp()].map(at_port).to_vec();
+                let server = NameServerConfig::new(server.ip(), true, connections);
+                let config = ResolverConfig::from_parts(None, Vec::new(), vec![server]);
+                Resolver::builder_with_config(config, TokioRuntimeProvider::default())
+            }
+            None => TokioResolver::builder_tokio()?,
+        };
+        let options: &mut ResolverOpts = builder.options_mut();
+        options.cache_size = 0;
+        options.attempts = 2;
+        options.timeout = Duration::from_secs(3);
+        Ok(Self::Uncached(Arc::new(builder.build()?)))
+    }
+
+    async fn addresses(&self, host: &str) -> Result<Vec<SocketAddr>> {
+        Ok(match self {
+            Self::System => tokio::net::lookup_host((host, 0)).await?.collect(),
+            Self::Uncached(resolver) => {
+                resolver.lookup_ip(host).await?.iter().map(|address| SocketAddr::new(address, 0)).collect()
+            }
+        })
+    }
+
+    /// The texts at a name; none where the name does not exist.
+    ///
+    /// # Errors
+    /// Where no name server answers.
+    pub async fn texts(&self, name: &str) -> Result<Vec<String>> {
+        let Self::Uncached(resolver) = self else { anyhow::bail!("only name servers know texts") };
+        // The dot at the end keeps the system's search list out of it.
+        let found = match resolver.txt_lookup(format!("{name}.")).await {
+            Ok(found) => found,
+            Err(error) if error.is_no_records_found() => return Ok(Vec::new()),
+            Err(error) => return Err(error.into()),
+        };
+        let text = |data: &RData| match data {
+            RData::TXT(txt) => Some(txt.txt_data.iter().map(|part| String::from_utf8_lossy(part)).collect()),
+            _ => None,
+        };
+        Ok(found.answers().iter().filter_map(|record| text(&record.data)).take(100).collect())
+    }
+}
+
+impl Resolve for Checked {
+    fn resolve(&self, name: Name) -> Resolving {
+        let (reach, names) = (self.reach, self.names.clone());
+        Box::pin(async move {
+            let found = names.addresses(name.as_str()).await?;
+            Ok(Box::new(permitted(reach, found)?.into_iter()) as Addrs)
+        })
+    }
+}

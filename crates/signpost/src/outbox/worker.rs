@@ -1,0 +1,103 @@
+//! Delivers what waits in the outbox, at least once each.
+
+use std::time::Duration;
+
+use anyhow::{Context, Result};
+use bytes::Bytes;
+use jiff::{SignedDuration, Timestamp};
+use reqwest::Method;
+use reqwest::header::{CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
+use tokio::task::JoinSet;
+
+use super::{Attempt, Delivery, Ended, judge, signatures};
+use crate::app::App;
+use crate::id;
+use crate::outbound::Request;
+
+/// How long an endpoint may take to answer (contract, §3.4).
+const WITHIN: Duration = Duration::from_secs(15);
+/// How long a delivery belongs to the process that took it: one attempt, and 30 s more.
+const LEASE: SignedDuration = SignedDuration::from_secs(45);
+/// How many attempts run at once, and how many of them to one endpoint.
+const AT_ONCE: usize = 256;
+const OF_ENDPOINT: u32 = 8;
+/// How much of an answer is read, so that the connection can serve the next event.
+const READ: usize = 2048;
+/// The longest sleep: another process may have queued something.
+const SLEEP: Duration = Duration::from_secs(1);
+
+/// Delivers until the server drains, then finishes what runs.
+pub async fn run(app: App) {
+    let mut running = JoinSet::new();
+    while !app.draining.is_cancelled() {
+        let wait = match take(&app, &mut running).await {
+            Ok(wait) => wait,
+            Err(error) => {
+                tracing::warn!(error = format!("{error:#}"), "the outbox could not be read");
+                SLEEP
+            }
+        };
+        tokio::select! {
+            () = app.draining.cancelled() => {}
+            () = app.outbox.notified() => {}
+            () = tokio::time::sleep(wait) => {}
+            // An end makes a place free.
+            Some(_) = running.join_next() => {}
+        }
+    }
+    while running.join_next().await.is_some() {}
+}
+
+/// Starts what is due and has a place; says how long there is nothing to do.
+async fn take(app: &App, running: &mut JoinSet<()>) -> Result<Duration> {
+    let now = app.clock.now();
+    let Some(next) = app.store.next_delivery_at(now).await? else { return Ok(SLEEP) };
+    if next > now {
+        return Ok(Duration::try_from(next.duration_since(now)).unwrap_or(SLEEP).min(SLEEP));
+    }
+    let places = u32::try_from(AT_ONCE.saturating_sub(running.len()))?;
+    if places == 0 {
+        return Ok(SLEEP);
+    }
+    let leased_until = now + LEASE;
+    let claimed = app.store.claim_deliveries(now, leased_until, OF_ENDPOINT, places).await?;
+    // Due, but all places of their endpoints are taken: an end wakes us.
+    let wait = if claimed.is_empty() { SLEEP } else { Duration::ZERO };
+    for delivery in claimed {
+        running.spawn(deliver(app.clone(), delivery, leased_until));
+    }
+    Ok(wait)
+}
+
+async fn deliver(app: App, delivery: Delivery, leased_until: Timestamp) {
+    let attempt = attempt(&app, &delivery).await.unwrap_or_else(|error| Attempt {
+        status: None,
+        error: Some(format!("{error:#}")),
+        retry_after: None,
+    });
+    let (now, random) = (app.clock.now(), u32::from_be_bytes(id::random()));
+    let Delivery { id, attempts, .. } = &delivery;
+    let outcome = judge(&attempt, *attempts, &app.config.webhook_retry_schedule, now, random);
+    tracing::info!(event = %id, attempts, status = attempt.status, error = attempt.error, ?outcome, "event sent");
+    let ended = Ended { id, leased_until, attempt: &attempt, outcome, now };
+    match app.store.end_attempt(ended).await {
+        Ok(true) => {}
+        Ok(false) => tracing::warn!(event = %id, "the attempt outlived its lease; the event may arrive twice"),
+        Err(error) => tracing::warn!(event = %id, error = format!("{error:#}"), "the attempt's end could not be kept"),
+    }
+}
+
+async fn attempt(app: &App, delivery: &Delivery) -> Result<Attempt> {
+    let domain = app.store.anyones_domain(&delivery.domain_id).await?.context("the domain is gone")?;
+    let body = Bytes::from(delivery.body.clone());
+    let mut headers = HeaderMap::new();
+    headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+    for (name, value) in signatures(&delivery.id, &body, &domain.secrets, app.clock.now()) {
+        headers.insert(HeaderName::from_static(name), HeaderValue::from_str(&value)?);
+    }
+    let request =
+        Request { method: Method::POST, url: &delivery.url, headers, body: Some(body), within: WITHIN, keep: READ };
+    let answer = app.outbound.send(app.reach(delivery.environment), request).await?;
+    let error = (!(200..300).contains(&answer.status)).then(|| format!("it answered {}", answer.status));
+    Ok(Attempt { status: Some(answer.status), error, retry_after: answer.retry_after })
+}

@@ -1,0 +1,156 @@
+//! The server's life: open, listen, serve, drain, close.
+
+use std::fs::{File, TryLockError};
+use std::net::SocketAddr;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use anyhow::{Context, Result, bail};
+use axum::serve::ListenerExt;
+use tokio::net::TcpListener;
+use tokio::sync::Notify;
+use tokio_util::sync::CancellationToken;
+
+use crate::app::App;
+use crate::atms::{self, Catalogue};
+use crate::clock::Clock;
+use crate::config::{Config, Service};
+use crate::domains::Prover;
+use crate::keys::KeyCache;
+use crate::limits::Limits;
+use crate::outbound::{Names, Outbound};
+use crate::store::Store;
+use crate::{http, outbox};
+
+/// How long requests that run may take to end once the server stops.
+const DRAIN: Duration = Duration::from_secs(10);
+
+/// A server that holds its database and its address, and serves nobody yet.
+#[derive(Debug)]
+pub struct Server {
+    /// What its requests can reach.
+    pub app: App,
+    listener: TcpListener,
+    /// Held as long as the server runs: two servers on one embedded database would deliver every event twice.
+    _lock: Option<File>,
+}
+
+impl Server {
+    /// Opens the database, loads the catalogue and takes the address.
+    ///
+    /// # Errors
+    /// One line that says what to change: the address is in use, the data folder cannot be written, another server
+    /// has the database, a newer program wrote it.
+    pub async fn open(config: Config, clock: Clock) -> Result<Self> {
+        let lock = if config.database_url.is_none() { Some(lock_data_dir(&config.data_dir)?) } else { None };
+        let store = Store::open(&config.database_url())?;
+        let catalogue = Catalogue::open(&store, &clock).await?;
+        let listener = TcpListener::bind(config.listen).await;
+        let listener = listener
+            .with_context(|| format!("cannot listen on {}: choose another address with --listen", config.listen))?;
+        let listen = listener.local_addr()?;
+        let names = Names::uncached(config.dns_server).unwrap_or_else(|error| {
+            tracing::warn!(
+                error = format!("{error:#}"),
+                "no name server is configured: domains cannot be proved by TXT"
+            );
+            Names::System
+        });
+        let app = App {
+            clock,
+            listen,
+            base_url: config.base_url(listen).into(),
+            store,
+            keys: KeyCache::default(),
+            limits: Arc::new(Limits::new(config.rates.clone())),
+            catalogue: Arc::new(catalogue),
+            outbound: Outbound::new(&Names::System),
+            prover: Prover::new(names),
+            outbox: Arc::new(Notify::new()),
+            draining: CancellationToken::new(),
+            config: Arc::new(config),
+        };
+        if lock.is_some() {
+            app.store.free_deliveries().await?;
+        }
+        Ok(Self { app, listener, _lock: lock })
+    }
+
+    /// Serves until `shutdown`, then stops accepting, finishes what runs within 10 s, and closes the database.
+    ///
+    /// # Errors
+    /// Where the listener fails.
+    pub async fn run(self, shutdown: impl Future<Output = ()> + Send + 'static) -> Result<()> {
+        let Self { app, listener, _lock } = self;
+        let router = http::router(&app).into_make_service_with_connect_info::<SocketAddr>();
+        // Without it every reply on an event stream waits 40 ms for the client's acknowledgement of the one before.
+        let listener = listener.tap_io(|stream| drop(stream.set_nodelay(true)));
+        let mut background = Vec::new();
+        if app.config.services.contains(&Service::Auth) {
+            background.push(tokio::spawn(outbox::worker::run(app.clone())));
+        }
+        if app.config.services.contains(&Service::Atm) {
+            let app = app.clone();
+            background.push(tokio::spawn(async move { atms::watch(&app.store, &app.catalogue, &app.draining).await }));
+        }
+        let draining = app.draining.clone();
+        tokio::spawn(async move {
+            shutdown.await;
+            draining.cancel();
+        });
+        let draining = app.draining.clone();
+        let serving = axum::serve(listener, router).with_graceful_shutdown(draining.cancelled_owned());
+        let served = within_drain(&app, async { serving.await }).await;
+        for task in background {
+            drop(within_drain(&app, async { task.await.map_err(std::io::Error::other) }).await);
+        }
+        app.store.close().await;
+        served
+    }
+}
+
+/// Waits for `work`, but once the server drains no longer than [`DRAIN`].
+async fn within_drain(app: &App, work: impl Future<Output = std::io::Result<()>>) -> Result<()> {
+    let too_long = async {
+        app.draining.cancelled().await;
+        tokio::time::sleep(DRAIN).await;
+    };
+    tokio::select! {
+        done = work => Ok(done?),
+        () = too_long => {
+            tracing::warn!("some requests did not end in time and were cut off");
+            Ok(())
+        }
+    }
+}
+
+/// Makes the data folder and takes it for this process.
+fn lock_data_dir(data_dir: &Path) -> Result<File> {
+    prepare_data_dir(data_dir)?;
+    let path = data_dir.join("server.lock");
+    let shown = data_dir.display();
+    let file = File::create(&path)
+        .with_context(|| format!("cannot write the data folder {shown}: choose another with --data-dir"))?;
+    match file.try_lock() {
+        Ok(()) => Ok(file),
+        Err(TryLockError::WouldBlock) => {
+            bail!("another server is using the data folder {shown}: stop it, or choose another with --data-dir")
+        }
+        Err(TryLockError::Error(error)) => Err(error).with_context(|| format!("cannot lock the data folder {shown}")),
+    }
+}
+
+/// Makes the data folder, for its owner's eyes only: it holds the webhook secrets.
+///
+/// # Errors
+/// Where it cannot be made.
+pub fn prepare_data_dir(data_dir: &Path) -> Result<()> {
+    let mut builder = std::fs::DirBuilder::new();
+    builder.recursive(true);
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder
+        .create(data_dir)
+        .with_context(|| format!("cannot make the data folder {}: choose another with --data-dir", data_dir.display()))
+}

@@ -1,0 +1,222 @@
+//! A session: one challenge, shown as a QR code, answered at most once.
+//!
+//! This file is the whole rule book, and pure: the time and the random bytes come in as arguments, [`sql`] remembers,
+//! [`routes`] speaks HTTP.
+
+mod metadata;
+pub mod routes;
+mod sql;
+
+use std::time::Duration;
+
+use jiff::{SignedDuration, Timestamp};
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+use signpost_auth::{Answer, Challenge, Event, EventData, InvalidQrData, Mode, Nonce, NotVerified, QrData, is_fresh};
+use url::Url;
+
+use crate::account::Account;
+use crate::domains::Domain;
+use crate::id::{EventId, SessionId};
+
+pub use metadata::check as check_metadata;
+
+/// How long after its expiry a session can still be refreshed (contract, §3.2).
+pub const REFRESHABLE: SignedDuration = SignedDuration::from_mins(15);
+
+/// How long an authenticated session can be read (contract, §3.2).
+pub const READABLE: SignedDuration = SignedDuration::from_hours(24);
+
+/// A session.
+#[derive(Clone, Debug)]
+#[expect(missing_docs, reason = "the fields are the specification's, §2")]
+pub struct Session {
+    pub id: SessionId,
+    pub account: Account,
+    pub domain_id: crate::id::DomainId,
+    pub challenge: Challenge,
+    pub webhook_url: Url,
+    pub metadata: Option<Map<String, Value>>,
+    pub created_at: Timestamp,
+    pub expires_at: Timestamp,
+    pub state: State,
+}
+
+/// What is remembered. That a session *expired* is not: it follows from the clock.
+#[derive(Clone, Debug, PartialEq)]
+#[expect(missing_docs, reason = "the states are the specification's, §3")]
+pub enum State {
+    Pending,
+    Authenticated { at: Timestamp, user: User },
+}
+
+/// What is told.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+#[expect(missing_docs, reason = "the states are the specification's, §3")]
+pub enum Status {
+    Pending,
+    Authenticated,
+    Expired,
+}
+
+/// Who answered: the key as the wallet spelled it, and what the wallet said of its device.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[expect(missing_docs, reason = "the fields are the specification's, §2")]
+pub struct User {
+    pub public_key: String,
+    pub device_info: Map<String, Value>,
+}
+
+/// What opening a session draws.
+#[derive(Clone, Copy, Debug)]
+#[expect(missing_docs, reason = "the names say it")]
+pub struct Random {
+    pub id: [u8; 16],
+    pub nonce: [u8; 16],
+}
+
+/// Why an answer or a refresh was turned away, in the order in which the contract checks (§3.2).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Refusal {
+    /// The wallet's timestamp is more than 30 s off.
+    Stale,
+    /// The challenge is not this session's, or a refresh replaced it.
+    UnknownChallenge,
+    /// Somebody answered before.
+    Authenticated,
+    /// Too late.
+    Expired,
+    /// The key, the signature or both are not what they must be.
+    Signature(NotVerified),
+}
+
+/// An accepted answer: the session as it is now, and the event that tells of it. Both are kept or neither.
+#[derive(Clone, Debug)]
+#[expect(missing_docs, reason = "the names say it")]
+pub struct Accepted {
+    pub session: Session,
+    pub event: Event,
+    pub event_id: EventId,
+}
+
+impl Session {
+    /// Opens a session on a domain.
+    #[must_use]
+    pub fn open(
+        domain: &Domain,
+        mode: Mode,
+        webhook_url: Url,
+        metadata: Option<Map<String, Value>>,
+        ttl: Duration,
+        now: Timestamp,
+        random: Random,
+    ) -> Self {
+        let nonce = Nonce(random.nonce);
+        let challenge = Challenge { mode, domain: domain.name.clone(), issued_at: now.as_second(), nonce };
+        Self {
+            id: SessionId::new(now, random.id),
+            account: domain.account.clone(),
+            domain_id: domain.id.clone(),
+            challenge,
+            webhook_url,
+            metadata,
+            created_at: now,
+            expires_at: now + ttl,
+            state: State::Pending,
+        }
+    }
+
+    /// What the QR code says.
+    ///
+    /// # Errors
+    /// Where the webhook's URL is too long for a code that a phone can read.
+    pub fn qr_data(&self) -> Result<QrData, InvalidQrData> {
+        QrData::new(self.webhook_url.clone(), self.challenge.clone(), self.expires_at.as_second())
+    }
+
+    /// Where the session stands.
+    #[must_use]
+    pub fn status(&self, now: Timestamp) -> Status {
+        match self.state {
+            State::Authenticated { .. } => Status::Authenticated,
+            State::Pending if now >= self.expires_at => Status::Expired,
+            State::Pending => Status::Pending,
+        }
+    }
+
+    /// Whether anybody can still see it.
+    #[must_use]
+    pub fn is_readable(&self, now: Timestamp) -> bool {
+        match &self.state {
+            State::Authenticated { at, .. } => now.duration_since(*at) < READABLE,
+            State::Pending => true,
+        }
+    }
+
+    /// Issues a new challenge; the old one stops working.
+    ///
+    /// # Errors
+    /// Where the session is authenticated, or expired too long ago.
+    pub fn refresh(self, ttl: Duration, now: Timestamp, nonce: [u8; 16]) -> Result<Self, Refusal> {
+        match self.state {
+            State::Authenticated { .. } => Err(Refusal::Authenticated),
+            State::Pending if now.duration_since(self.expires_at) >= REFRESHABLE => Err(Refusal::Expired),
+            State::Pending => {
+                let challenge = Challenge { issued_at: now.as_second(), nonce: Nonce(nonce), ..self.challenge };
+                Ok(Self { challenge, expires_at: now + ttl, ..self })
+            }
+        }
+    }
+
+    /// Accepts a wallet's answer, or says why not.
+    ///
+    /// # Errors
+    /// The first rule that the answer breaks.
+    pub fn answer(self, answer: &Answer, now: Timestamp, random: [u8; 16]) -> Result<Accepted, Refusal> {
+        if !is_fresh(answer.timestamp, now.as_second()) {
+            return Err(Refusal::Stale);
+        }
+        // Compared with what we would write, byte for byte: what merely means the same was not ours to sign.
+        if answer.challenge != self.challenge.to_string() && answer.challenge != self.challenge.sentence() {
+            return Err(Refusal::UnknownChallenge);
+        }
+        match self.status(now) {
+            Status::Pending => {}
+            Status::Authenticated => return Err(Refusal::Authenticated),
+            Status::Expired => return Err(Refusal::Expired),
+        }
+        answer.verify().map_err(Refusal::Signature)?;
+        let user = User { public_key: answer.public_key.clone(), device_info: device_info(answer) };
+        let event_id = EventId::new(now, random);
+        let event = self.event(&event_id, answer, now);
+        let session = Self { state: State::Authenticated { at: now, user }, ..self };
+        Ok(Accepted { session, event, event_id })
+    }
+
+    /// The event that tells of an accepted answer (specification, §6).
+    fn event(&self, id: &EventId, answer: &Answer, now: Timestamp) -> Event {
+        Event {
+            id: id.to_string(),
+            event: self.challenge.mode,
+            timestamp: now.to_string(),
+            session_id: self.id.to_string(),
+            data: EventData {
+                public_key: answer.public_key.clone(),
+                signature: answer.signature.clone(),
+                challenge: self.challenge.to_string(),
+                signed_message: answer.challenge.clone(),
+                signed_at: answer.timestamp,
+                device_info: answer.device_info.clone().unwrap_or_default(),
+            },
+        }
+    }
+}
+
+/// What the wallet said of its device; `{}` if nothing.
+fn device_info(answer: &Answer) -> Map<String, Value> {
+    match serde_json::to_value(answer.device_info.clone().unwrap_or_default()) {
+        Ok(Value::Object(object)) => object,
+        _ => Map::new(),
+    }
+}

@@ -1,0 +1,229 @@
+//! `/sessions` over HTTP.
+
+use axum::Json;
+use axum::extract::{Path, State as Extract};
+use axum::http::StatusCode;
+use jiff::Timestamp;
+use serde::Serialize;
+use serde_json::{Map, Value};
+use signpost_auth::{Answer, DomainName, Mode};
+use url::Url;
+
+use super::{Random, Refusal, Session, State, Status, User, check_metadata};
+use crate::account::Account;
+use crate::app::App;
+use crate::domains::{Domain, Usable, webhook_url};
+use crate::error::Error;
+use crate::http::{Fields, Nothing, Payload};
+use crate::id::{self, SessionId};
+
+pub(crate) async fn create(
+    Extract(app): Extract<App>,
+    account: Account,
+    fields: Fields,
+) -> Result<(StatusCode, Json<Created>), Error> {
+    let asked = Create::read(fields)?;
+    let domain = usable_domain(&app, &account, &asked.domain).await?;
+    let webhook_url = asked.webhook_url(&app, &domain)?;
+    if let Some(metadata) = &asked.metadata {
+        check_metadata(metadata, &domain.name).map_err(|(field, reason)| Error::field(field, reason))?;
+    }
+    let (now, ttl) = (app.clock.now(), app.config.session_ttl);
+    let random = Random { id: id::random(), nonce: id::random() };
+    let session = Session::open(&domain, asked.mode, webhook_url, asked.metadata, ttl, now, random);
+    let created = Created::of(&session)?;
+    app.store.insert_session(&session).await?;
+    Ok((StatusCode::CREATED, Json(created)))
+}
+
+pub(crate) async fn show(
+    Extract(app): Extract<App>,
+    account: Account,
+    Path(id): Path<String>,
+) -> Result<Json<Shown>, Error> {
+    let session = find(&app, &account, &id).await?;
+    match session.status(app.clock.now()) {
+        Status::Expired => Err(refused(Refusal::Expired, &session, &app)),
+        status => Ok(Json(Shown::of(session, status))),
+    }
+}
+
+pub(crate) async fn refresh(
+    Extract(app): Extract<App>,
+    account: Account,
+    Path(id): Path<String>,
+    _: Nothing,
+) -> Result<Json<Refreshed>, Error> {
+    let session = find(&app, &account, &id).await?;
+    let old = session.clone();
+    let session = session.refresh(app.config.session_ttl, app.clock.now(), id::random());
+    let session = session.map_err(|refusal| refused(refusal, &old, &app))?;
+    let refreshed = Refreshed::of(&session)?;
+    if !app.store.refresh_session(&session, &old.challenge).await? {
+        return Err(lost_race(&app, &account, &session).await);
+    }
+    Ok(Json(refreshed))
+}
+
+pub(crate) async fn authenticate(
+    Extract(app): Extract<App>,
+    account: Account,
+    Path(id): Path<String>,
+    Payload(body): Payload,
+) -> Result<Json<Shown>, Error> {
+    let session = find(&app, &account, &id).await?;
+    let answer =
+        Answer::parse(&body).map_err(|error| Error::field(error.field().unwrap_or("body"), error.to_string()))?;
+    let asked = session.clone();
+    let accepted = session.answer(&answer, app.clock.now(), id::random());
+    let accepted = accepted.map_err(|refusal| refused(refusal, &asked, &app))?;
+    let url = event_url(&app, &asked).await?;
+    if !app.store.authenticate(&accepted, &url).await? {
+        return Err(lost_race(&app, &account, &asked).await);
+    }
+    app.outbox.notify_one();
+    Ok(Json(Shown::of(accepted.session, Status::Authenticated)))
+}
+
+/// What `POST /sessions` asks for.
+struct Create {
+    domain: DomainName,
+    mode: Mode,
+    webhook_url: Option<String>,
+    metadata: Option<Map<String, Value>>,
+}
+
+impl Create {
+    fn read(mut fields: Fields) -> Result<Self, Error> {
+        let domain = fields.text("domain")?;
+        let mode = match fields.optional_text("mode")? {
+            None => Mode::Login,
+            Some(word) => word.parse().map_err(|_| Error::field("mode", "must be 'login' or 'register'"))?,
+        };
+        let webhook_url = fields.optional_text("webhook_url")?;
+        let metadata = fields.optional_object("metadata")?;
+        fields.done()?;
+        let domain = DomainName::parse(&domain).map_err(|error| Error::field("domain", error.to_string()))?;
+        Ok(Self { domain, mode, webhook_url, metadata })
+    }
+
+    /// The session's own webhook if it names one, else the domain's.
+    fn webhook_url(&self, app: &App, domain: &Domain) -> Result<Url, Error> {
+        let Some(text) = &self.webhook_url else { return Ok(domain.webhook_url.clone()) };
+        let reach = app.reach(domain.account.environment);
+        let url = webhook_url(text, reach).map_err(|reason| Error::field("webhook_url", reason))?;
+        if domain.owns_webhook(&url) {
+            return Ok(url);
+        }
+        let reason = format!("must be on {0}, below it, or on the host of the domain's own webhook_url", domain.name);
+        Err(Error::field("webhook_url", reason))
+    }
+}
+
+/// The account's domain, if sessions may be opened on it.
+async fn usable_domain(app: &App, account: &Account, name: &DomainName) -> Result<Domain, Error> {
+    let not_verified = |reason| Error::DomainNotVerified { domain: name.to_string(), reason };
+    match app.store.usable_domain(account, name, app.config.require_verified_domains).await? {
+        Usable::Yes(domain) => Ok(*domain),
+        Usable::NotRegistered => Err(Error::DomainNotRegistered(name.to_string())),
+        Usable::NotVerified => Err(not_verified("this server opens sessions on verified domains only")),
+        Usable::ClaimedByAnother => Err(not_verified("another account has proved this name or a related one")),
+    }
+}
+
+/// Where the session's event goes: the domain's `event_url` if it has one, else where wallets post.
+async fn event_url(app: &App, session: &Session) -> Result<Url, Error> {
+    let domain = app.store.domain(&session.account, &session.domain_id).await?;
+    Ok(domain.and_then(|domain| domain.event_url).unwrap_or_else(|| session.webhook_url.clone()))
+}
+
+async fn find(app: &App, account: &Account, id: &str) -> Result<Session, Error> {
+    let id = SessionId::parse(id).ok_or(Error::SessionNotFound)?;
+    let session = app.store.session(account, &id).await?;
+    session.filter(|session| session.is_readable(app.clock.now())).ok_or(Error::SessionNotFound)
+}
+
+fn refused(refusal: Refusal, session: &Session, app: &App) -> Error {
+    match refusal {
+        Refusal::Stale => Error::TimestampOutOfRange { server_time: app.clock.now() },
+        Refusal::UnknownChallenge => Error::ChallengeNotFound,
+        Refusal::Authenticated => Error::SessionAlreadyAuthenticated,
+        Refusal::Expired => Error::SessionExpired { id: session.id.to_string(), expired_at: session.expires_at },
+        Refusal::Signature(reason) => Error::SignatureRefused { reason },
+    }
+}
+
+/// The row changed between reading and writing: what it is now says who was first.
+async fn lost_race(app: &App, account: &Account, session: &Session) -> Error {
+    match app.store.session(account, &session.id).await {
+        Ok(Some(Session { state: State::Authenticated { .. }, .. })) => Error::SessionAlreadyAuthenticated,
+        Ok(Some(_)) => Error::ChallengeNotFound,
+        Ok(None) => Error::SessionNotFound,
+        Err(error) => error.into(),
+    }
+}
+
+/// The answer to a creation.
+#[derive(Serialize)]
+#[expect(clippy::struct_field_names, reason = "the names are the specification's")]
+pub(crate) struct Created {
+    #[serde(flatten)]
+    refreshed: Refreshed,
+    status: Status,
+    created_at: Timestamp,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    metadata: Option<Map<String, Value>>,
+}
+
+/// The answer to a refresh.
+#[derive(Serialize)]
+pub(crate) struct Refreshed {
+    id: SessionId,
+    challenge: String,
+    qr_data: String,
+    expires_at: Timestamp,
+}
+
+/// A session as `GET` shows it; what does not apply is left out.
+#[derive(Serialize)]
+pub(crate) struct Shown {
+    id: SessionId,
+    status: Status,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    expires_at: Option<Timestamp>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    authenticated_at: Option<Timestamp>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    user: Option<User>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    metadata: Option<Map<String, Value>>,
+}
+
+impl Created {
+    fn of(session: &Session) -> Result<Self, Error> {
+        let (created_at, metadata) = (session.created_at, session.metadata.clone());
+        Ok(Self { refreshed: Refreshed::of(session)?, status: Status::Pending, created_at, metadata })
+    }
+}
+
+impl Refreshed {
+    fn of(session: &Session) -> Result<Self, Error> {
+        let qr_data = session.qr_data().map_err(|error| Error::field("webhook_url", error.to_string()))?.to_string();
+        let (id, challenge) = (session.id.clone(), session.challenge.to_string());
+        Ok(Self { id, challenge, qr_data, expires_at: session.expires_at })
+    }
+}
+
+impl Shown {
+    fn of(session: Session, status: Status) -> Self {
+        let Session { id, metadata, expires_at, state, .. } = session;
+        match state {
+            State::Pending => {
+                Self { id, status, expires_at: Some(expires_at), authenticated_at: None, user: None, metadata }
+            }
+            State::Authenticated { at, user } => {
+                Self { id, status, expires_at: None, authenticated_at: Some(at), user: Some(user), metadata }
+            }
+        }
+    }
+}

@@ -1,0 +1,109 @@
+//! Sessions in the database.
+
+use anyhow::{Context, Result, bail};
+use signpost_auth::Challenge;
+
+use super::{Accepted, Session, State};
+use crate::account::{Account, Environment};
+use crate::id::{DomainId, SessionId};
+use crate::outbox;
+use crate::store::{Row, Store, must, params};
+
+const INSERT: &str = "
+    INSERT INTO sessions (id, account, environment, domain_id, challenge, webhook_url, metadata, created_at, expires_at)
+    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)";
+
+const SELECT: &str = "
+    SELECT id, account, environment, domain_id, challenge, webhook_url, metadata, created_at, expires_at,
+           authenticated_at, user_json
+    FROM sessions WHERE id = $1 AND account = $2 AND environment = $3";
+
+/// Names the old challenge, so that of two refreshes, or a refresh and an answer, only the first changes a row.
+const REFRESH: &str = "
+    UPDATE sessions SET challenge = $1, expires_at = $2 WHERE id = $3 AND challenge = $4 AND authenticated_at IS NULL";
+
+/// Names the challenge, so that of two answers, or an answer and a refresh, only the first changes a row.
+const AUTHENTICATE: &str = "
+    UPDATE sessions SET authenticated_at = $1, user_json = $2
+    WHERE id = $3 AND challenge = $4 AND authenticated_at IS NULL";
+
+impl Store {
+    /// Keeps a new session.
+    ///
+    /// # Errors
+    /// As [`Store::write`].
+    pub async fn insert_session(&self, session: &Session) -> Result<()> {
+        let Session { id, account, domain_id, challenge, webhook_url, metadata, created_at, expires_at, .. } = session;
+        let metadata = metadata.as_ref().map(serde_json::to_string).transpose()?;
+        let params = params![
+            id,
+            &account.name,
+            account.environment,
+            domain_id,
+            challenge.to_string(),
+            webhook_url,
+            metadata,
+            *created_at,
+            *expires_at
+        ];
+        self.write([must(INSERT, params)]).await?;
+        Ok(())
+    }
+
+    /// An account's session.
+    ///
+    /// # Errors
+    /// As [`Store::read`].
+    pub async fn session(&self, account: &Account, id: &SessionId) -> Result<Option<Session>> {
+        let row = self.read_one(SELECT, params![id, &account.name, account.environment]).await?;
+        row.map(|row| Session::try_from(row).with_context(|| format!("session {id}"))).transpose()
+    }
+
+    /// Replaces the challenge `old` by the session's. False where an answer or another refresh came first.
+    ///
+    /// # Errors
+    /// As [`Store::write`].
+    pub async fn refresh_session(&self, session: &Session, old: &Challenge) -> Result<bool> {
+        let params = params![session.challenge.to_string(), session.expires_at, &session.id, old.to_string()];
+        Ok(self.write([must(REFRESH, params)]).await?.is_committed())
+    }
+
+    /// Keeps an accepted answer and queues its event, both or neither. False where another answer came first.
+    ///
+    /// # Errors
+    /// As [`Store::write`].
+    pub async fn authenticate(&self, accepted: &Accepted, url: &url::Url) -> Result<bool> {
+        let Accepted { session, event, event_id } = accepted;
+        let State::Authenticated { at, user } = &session.state else { bail!("{} is pending", session.id) };
+        let user = serde_json::to_string(user)?;
+        let steps = [
+            must(AUTHENTICATE, params![*at, user, &session.id, session.challenge.to_string()]),
+            outbox::queue(event_id, event, session, url, *at)?,
+        ];
+        Ok(self.write(steps).await?.is_committed())
+    }
+}
+
+impl TryFrom<Row> for Session {
+    type Error = anyhow::Error;
+
+    fn try_from(row: Row) -> Result<Self> {
+        let state = match (row.opt_time(9)?, row.opt_text(10)?) {
+            (None, None) => State::Pending,
+            (Some(at), Some(user)) => State::Authenticated { at, user: serde_json::from_str(user)? },
+            (Some(_), None) | (None, Some(_)) => bail!("it is neither pending nor authenticated"),
+        };
+        let environment = Environment::parse(row.text(2)?).context("sessions.environment")?;
+        Ok(Self {
+            id: SessionId::parse(row.text(0)?).context("sessions.id")?,
+            account: Account { name: row.text(1)?.to_owned(), environment },
+            domain_id: DomainId::parse(row.text(3)?).context("sessions.domain_id")?,
+            challenge: Challenge::parse(row.text(4)?).context("sessions.challenge")?,
+            webhook_url: row.text(5)?.parse().context("sessions.webhook_url")?,
+            metadata: row.opt_text(6)?.map(serde_json::from_str).transpose().context("sessions.metadata")?,
+            created_at: row.time(7)?,
+            expires_at: row.time(8)?,
+            state,
+        })
+    }
+}

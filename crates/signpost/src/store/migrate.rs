@@ -1,0 +1,37 @@
+//! Brings the tables up to date. Each migration runs once, whole or not at all.
+
+use anyhow::{Context, Result};
+use rusqlite::{Connection, TransactionBehavior};
+
+/// Every change of the tables since the first, in order; a released one is never edited.
+const MIGRATIONS: &[&str] = &[include_str!("../../migrations/0001_first.sql")];
+
+/// A newer program wrote this database.
+#[derive(Debug, thiserror::Error)]
+#[error(
+    "the database is of a newer signpost (its tables are version {found}, this program knows {known}): \
+     update the program; nothing was changed"
+)]
+pub struct Newer {
+    /// The version found.
+    pub found: i64,
+    /// The newest version this program knows.
+    pub known: i64,
+}
+
+/// Runs what is missing.
+pub(super) fn run(connection: &mut Connection) -> Result<()> {
+    // Takes the write lock first, so that of two programs that start together one waits for the other.
+    let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+    transaction.execute_batch("CREATE TABLE IF NOT EXISTS schema_version (version BIGINT NOT NULL)")?;
+    let found: i64 = transaction.query_row("SELECT COALESCE(MAX(version), 0) FROM schema_version", [], |r| r.get(0))?;
+    let known = i64::try_from(MIGRATIONS.len())?;
+    if found > known {
+        return Err(Newer { found, known }.into());
+    }
+    for (version, sql) in (1..).zip(MIGRATIONS).skip(usize::try_from(found)?) {
+        transaction.execute_batch(sql).with_context(|| format!("migration {version}"))?;
+        transaction.execute("INSERT INTO schema_version (version) VALUES (?1)", [version])?;
+    }
+    Ok(transaction.commit()?)
+}

@@ -1,0 +1,125 @@
+//! The database: SQLite by default.
+//!
+//! A write is a *value*: a list of [`Step`]s that happen together or not at all. That is what lets SQLite put the
+//! writes of many requests into one commit, and it is why each feature writes its SQL once, in its own `sql.rs`. The
+//! price: nothing can be decided in Rust in mid-transaction, so races are settled in the `WHERE`.
+
+mod migrate;
+mod row;
+mod sqlite;
+
+use std::fmt;
+
+use anyhow::{Result, bail};
+
+pub use migrate::Newer;
+pub use row::{Row, Value};
+
+/// A handle on the database; cheap to clone.
+#[derive(Clone)]
+pub enum Store {
+    /// A file, or memory, inside this process.
+    Sqlite(sqlite::Sqlite),
+}
+
+/// One statement of a write.
+#[derive(Clone, Debug)]
+pub struct Step {
+    sql: &'static str,
+    params: Vec<Value>,
+    must: bool,
+}
+
+/// How a write ended.
+#[derive(Debug, PartialEq)]
+pub enum Written {
+    /// All steps happened and are on disk; the rows are the last step's.
+    Committed(Vec<Row>),
+    /// The step at this position had to change a row and changed none; nothing happened.
+    Refused(usize),
+}
+
+/// The database cannot serve this request now: the disk is full, the file is locked, too much waits.
+#[derive(Debug, thiserror::Error)]
+#[error("the database cannot be used now: {0}")]
+pub struct Unavailable(pub String);
+
+/// A step that may change any number of rows.
+#[must_use]
+pub fn step(sql: &'static str, params: Vec<Value>) -> Step {
+    Step { sql, params, must: false }
+}
+
+/// A step that must change a row, or the whole write is refused.
+#[must_use]
+pub fn must(sql: &'static str, params: Vec<Value>) -> Step {
+    Step { sql, params, must: true }
+}
+
+/// The values behind `$1`, `$2`, ….
+macro_rules! params {
+    ($($value:expr),* $(,)?) => { vec![$($crate::store::Value::from($value)),*] };
+}
+pub(crate) use params;
+
+impl Written {
+    /// Whether the write happened.
+    #[must_use]
+    pub fn is_committed(&self) -> bool {
+        matches!(self, Self::Committed(_))
+    }
+}
+
+impl Store {
+    /// Opens the database and brings its tables up to date.
+    ///
+    /// # Errors
+    /// Where the address is not one we know, the file cannot be opened, or a newer program wrote it ([`Newer`]).
+    pub fn open(url: &str) -> Result<Self> {
+        match url.strip_prefix("sqlite:") {
+            Some(file) => Ok(Self::Sqlite(sqlite::Sqlite::open(file)?)),
+            None => bail!("a database address begins with sqlite: (this version knows no other database)"),
+        }
+    }
+
+    /// The rows of one query.
+    ///
+    /// # Errors
+    /// [`Unavailable`], or a fault of the statement.
+    pub async fn read(&self, sql: &'static str, params: Vec<Value>) -> Result<Vec<Row>> {
+        match self {
+            Self::Sqlite(sqlite) => sqlite.read(step(sql, params)).await,
+        }
+    }
+
+    /// The first row of one query.
+    ///
+    /// # Errors
+    /// As [`Store::read`].
+    pub async fn read_one(&self, sql: &'static str, params: Vec<Value>) -> Result<Option<Row>> {
+        Ok(self.read(sql, params).await?.into_iter().next())
+    }
+
+    /// All steps or none; answers once they are on disk.
+    ///
+    /// # Errors
+    /// [`Unavailable`], or a fault of a statement; nothing happened then.
+    pub async fn write(&self, steps: impl Into<Vec<Step>>) -> Result<Written> {
+        match self {
+            Self::Sqlite(sqlite) => sqlite.write(steps.into()).await,
+        }
+    }
+
+    /// Finishes what waits and closes; later calls are [`Unavailable`].
+    pub async fn close(&self) {
+        match self {
+            Self::Sqlite(sqlite) => sqlite.close().await,
+        }
+    }
+}
+
+impl fmt::Debug for Store {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Store")
+    }
+}

@@ -1,0 +1,248 @@
+//! SQLite: one thread writes, others read. Writes that wait together are committed together.
+
+use std::fmt;
+use std::sync::Arc;
+use std::thread;
+use std::time::Duration;
+
+use anyhow::{Context, Error, Result, anyhow};
+use rusqlite::types::{ToSqlOutput, ValueRef};
+use rusqlite::{Connection, ErrorCode};
+use tokio::sync::{Mutex, mpsc, oneshot};
+
+use super::{Row, Step, Unavailable, Value, Written, migrate};
+
+/// How many requests share one commit at most.
+const BATCH: usize = 256;
+/// How many requests may wait for the writer, and for each reader; later ones wait for a place.
+const WAITING: usize = 1024;
+/// How many threads read. Each holds a connection and its own cache of statements.
+const READERS: usize = 2;
+
+type Reply<T> = oneshot::Sender<Result<T>>;
+
+enum Job {
+    Read(Step, Reply<Vec<Row>>),
+    Write(Vec<Step>, Reply<Written>),
+    Close,
+}
+
+/// The queues to the threads. The threads end when the last handle is gone.
+#[derive(Clone)]
+pub struct Sqlite {
+    writer: mpsc::Sender<Job>,
+    /// The writer's own queue where the database is in memory: no other connection can see that one.
+    reader: mpsc::Sender<Job>,
+    threads: Arc<Mutex<Vec<thread::JoinHandle<()>>>>,
+}
+
+impl Sqlite {
+    pub(super) fn open(file: &str) -> Result<Self> {
+        let mut connection = connect(file)?;
+        migrate::run(&mut connection)?;
+        let (writer, jobs) = mpsc::channel(WAITING);
+        let mut threads = vec![spawn("store-writer", move || write_loop(&connection, jobs))?];
+        let reader = if file == ":memory:" {
+            writer.clone()
+        } else {
+            let (reader, jobs) = mpsc::channel(WAITING);
+            let jobs = Arc::new(Mutex::new(jobs));
+            for _ in 0..READERS {
+                let (connection, jobs) = (connect(file)?, Arc::clone(&jobs));
+                threads.push(spawn("store-reader", move || read_loop(&connection, &jobs))?);
+            }
+            reader
+        };
+        Ok(Self { writer, reader, threads: Arc::new(Mutex::new(threads)) })
+    }
+
+    pub(super) async fn read(&self, step: Step) -> Result<Vec<Row>> {
+        let (reply, rows) = oneshot::channel();
+        self.reader.send(Job::Read(step, reply)).await.map_err(|_| closed())?;
+        rows.await.map_err(|_| closed())?
+    }
+
+    pub(super) async fn write(&self, steps: Vec<Step>) -> Result<Written> {
+        let (reply, written) = oneshot::channel();
+        self.writer.send(Job::Write(steps, reply)).await.map_err(|_| closed())?;
+        written.await.map_err(|_| closed())?
+    }
+
+    /// Waits until what was queued is on disk and the files are closed.
+    pub(super) async fn close(&self) {
+        let Self { writer, reader, threads } = self;
+        // A queue that is closed already needs no sign to end.
+        drop(writer.send(Job::Close).await);
+        for _ in 0..READERS {
+            drop(reader.send(Job::Close).await);
+        }
+        let threads: Vec<_> = threads.lock().await.drain(..).collect();
+        drop(tokio::task::spawn_blocking(|| threads.into_iter().for_each(|thread| drop(thread.join()))).await);
+    }
+}
+
+fn closed() -> Error {
+    Unavailable("it is closed".to_owned()).into()
+}
+
+fn spawn(name: &str, run: impl FnOnce() + Send + 'static) -> Result<thread::JoinHandle<()>> {
+    Ok(thread::Builder::new().name(name.to_owned()).spawn(run)?)
+}
+
+fn connect(file: &str) -> Result<Connection> {
+    let connection = Connection::open(file).with_context(|| format!("cannot open the database {file}"))?;
+    // The command line writes to the same file while a server runs.
+    connection.busy_timeout(Duration::from_secs(10))?;
+    connection.pragma_update(None, "journal_mode", "WAL")?;
+    // An acknowledged login must survive a power cut, not only a crash; group commit makes that affordable.
+    connection.pragma_update(None, "synchronous", "FULL")?;
+    connection.pragma_update(None, "wal_autocheckpoint", 4000)?;
+    connection.pragma_update(None, "cache_size", -16_384)?;
+    connection.set_prepared_statement_cache_capacity(128);
+    Ok(connection)
+}
+
+fn read_loop(connection: &Connection, jobs: &Mutex<mpsc::Receiver<Job>>) {
+    // The lock is held while waiting for a job, not while doing it.
+    let next = || jobs.blocking_lock().blocking_recv();
+    while let Some(Job::Read(step, reply)) = next() {
+        drop(reply.send(run(connection, &step).map(|(_, rows)| rows).map_err(named)));
+    }
+}
+
+fn write_loop(connection: &Connection, mut waiting: mpsc::Receiver<Job>) {
+    let mut jobs = Vec::with_capacity(BATCH);
+    while waiting.blocking_recv_many(&mut jobs, BATCH) > 0 {
+        let end = jobs.iter().any(|job| matches!(job, Job::Close));
+        commit(connection, jobs.drain(..));
+        if end {
+            break;
+        }
+    }
+}
+
+/// A result that may be told once the commit has happened.
+type Held = Box<dyn FnOnce(&Result<()>)>;
+
+/// Runs what waits in one transaction, and answers nobody before it is on disk.
+fn commit(connection: &Connection, jobs: impl Iterator<Item = Job>) {
+    let begun = connection.execute_batch("BEGIN IMMEDIATE").map_err(|error| named(error.into()));
+    let mut held: Vec<Held> = Vec::new();
+    for job in jobs {
+        // A full disk ends the whole transaction: a later job must not run outside of it.
+        let open = begun.is_ok() && !connection.is_autocommit();
+        held.push(match job {
+            Job::Read(step, reply) => hold(reply, open.then(|| run(connection, &step).map(|(_, rows)| rows))),
+            Job::Write(steps, reply) => hold(reply, open.then(|| together(connection, &steps))),
+            Job::Close => continue,
+        });
+    }
+    let done = begun.and_then(|()| {
+        if connection.is_autocommit() {
+            return Err(Unavailable("the disk is full or failing".to_owned()).into());
+        }
+        connection.execute_batch("COMMIT").map_err(|error| named(error.into()))
+    });
+    if !connection.is_autocommit() {
+        drop(connection.execute_batch("ROLLBACK"));
+    }
+    for tell in held {
+        tell(&done);
+    }
+}
+
+fn hold<T: 'static>(reply: Reply<T>, result: Option<Result<T>>) -> Held {
+    Box::new(move |done| {
+        drop(reply.send(match (done, result) {
+            (Ok(()), Some(result)) => result.map_err(named),
+            (Ok(()), None) => Err(closed()),
+            (Err(error), _) => Err(again(error)),
+        }));
+    })
+}
+
+/// The commit's error, once more for each request that shared it.
+fn again(error: &Error) -> Error {
+    match error.downcast_ref::<Unavailable>() {
+        Some(Unavailable(reason)) => Unavailable(reason.clone()).into(),
+        None => anyhow!("{error:#}"),
+    }
+}
+
+/// Tells the faults of the machine, which pass, from the faults of the program.
+fn named(error: Error) -> Error {
+    let code = error.downcast_ref::<rusqlite::Error>().and_then(rusqlite::Error::sqlite_error_code);
+    match code {
+        Some(ErrorCode::DiskFull) => Unavailable("the disk is full".to_owned()).into(),
+        Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => Unavailable("it is locked".to_owned()).into(),
+        Some(ErrorCode::SystemIoFailure | ErrorCode::ReadOnly | ErrorCode::CannotOpen) => {
+            Unavailable(format!("the disk fails: {error}")).into()
+        }
+        _ => error,
+    }
+}
+
+/// All steps or none: a savepoint keeps one request's failure from its neighbours in the batch.
+fn together(connection: &Connection, steps: &[Step]) -> Result<Written> {
+    // One statement alone is whole or nothing by itself.
+    if let [step] = steps {
+        return Ok(written(0, step, run(connection, step)?));
+    }
+    connection.prepare_cached("SAVEPOINT request")?.execute([])?;
+    let result = steps.iter().enumerate().try_fold(Written::Committed(Vec::new()), |last, (position, step)| {
+        if last.is_committed() { Ok(written(position, step, run(connection, step)?)) } else { Ok(last) }
+    });
+    if !matches!(result, Ok(Written::Committed(_))) && !connection.is_autocommit() {
+        connection.prepare_cached("ROLLBACK TO request")?.execute([])?;
+    }
+    if !connection.is_autocommit() {
+        connection.prepare_cached("RELEASE request")?.execute([])?;
+    }
+    result
+}
+
+fn written(position: usize, step: &Step, (changed, rows): (usize, Vec<Row>)) -> Written {
+    if step.must && changed == 0 { Written::Refused(position) } else { Written::Committed(rows) }
+}
+
+fn run(connection: &Connection, step: &Step) -> Result<(usize, Vec<Row>)> {
+    let mut statement = connection.prepare_cached(step.sql)?;
+    let columns = statement.column_count();
+    let params = rusqlite::params_from_iter(&step.params);
+    if columns == 0 {
+        return Ok((statement.execute(params)?, Vec::new()));
+    }
+    let mut found = statement.query(params)?;
+    let mut rows = Vec::new();
+    while let Some(row) = found.next()? {
+        rows.push(Row((0..columns).map(|column| value(row.get_ref(column)?)).collect::<Result<_>>()?));
+    }
+    Ok((rows.len(), rows))
+}
+
+fn value(column: ValueRef<'_>) -> Result<Value> {
+    Ok(match column {
+        ValueRef::Null => Value::Null,
+        ValueRef::Integer(int) => Value::Int(int),
+        ValueRef::Text(text) => Value::Text(std::str::from_utf8(text)?.to_owned()),
+        ValueRef::Blob(blob) => Value::Blob(blob.to_vec()),
+        ValueRef::Real(_) => return Err(anyhow!("no table of ours holds fractions")),
+    })
+}
+
+impl rusqlite::ToSql for Value {
+    fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
+        Ok(ToSqlOutput::Borrowed(match self {
+            Self::Null => ValueRef::Null,
+            Self::Int(int) => ValueRef::Integer(*int),
+            Self::Text(text) => ValueRef::Text(text.as_bytes()),
+            Self::Blob(blob) => ValueRef::Blob(blob),
+        }))
+    }
+}
+
+impl fmt::Debug for Sqlite {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Sqlite")
+    }
+}

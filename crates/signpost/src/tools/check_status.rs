@@ -1,0 +1,90 @@
+//! `check_atm_status`
+
+use std::collections::BTreeMap;
+
+use jiff::Timestamp;
+use serde::Serialize;
+use serde_json::{Map, Value, json};
+use signpost_locator::{Distance, Status, status};
+use signpost_mcp::{Annotations, Call, Structured, Tool, ToolError};
+
+use super::arguments::Arguments;
+use super::place::Center;
+use super::view::{Item, Page, attribution, notice};
+use super::{Locator, schema};
+
+const EXAMPLE: &str = r#"{"location":"Austin, TX","radius":10}"#;
+
+/// How many machines are listed; all of them are counted.
+const LISTED: usize = 50;
+
+pub(super) fn tool() -> Tool<Locator> {
+    Tool {
+        name: "check_atm_status",
+        title: "Check the status of Bitcoin ATMs in an area",
+        description: "Counts the Bitcoin ATMs of an area by status and lists the nearest 50. Use it when somebody \
+                      asks whether machines around a place work or are open. Give location, or lat and lon. Do not \
+                      use it to pick one machine (find_nearest_bitcoin_atm).",
+        input_schema: schema::input(
+            &json!({
+                "location": schema::location(),
+                "lat": schema::lat(),
+                "lon": schema::lon(),
+                "radius": { "type": "number", "minimum": 1, "maximum": 100, "default": 10,
+                            "description": "How far around the place, in miles" },
+                "units": schema::units(),
+            }),
+            &[],
+            EXAMPLE,
+        ),
+        output_schema: Some(schema::page(json!({
+            "counts": { "type": "object", "additionalProperties": { "type": "integer", "minimum": 0 },
+                        "description": "How many machines have each status" },
+            "asOf": { "type": "string", "description": "When this was so, RFC 3339" },
+        }))),
+        annotations: Annotations::LOOKUP,
+        call,
+    }
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Area<'a> {
+    counts: BTreeMap<Status, usize>,
+    as_of: Timestamp,
+    #[serde(flatten)]
+    page: Page<'a>,
+}
+
+fn call(locator: &Locator, given: &Map<String, Value>, _: &Call<'_>) -> Result<Structured, ToolError> {
+    let mut arguments = Arguments::new(given, EXAMPLE);
+    let center = Center::take(locator, &mut arguments)?;
+    let (miles, units) = (arguments.miles("radius", 10.0)?, arguments.units()?);
+    arguments.done()?;
+
+    let (snapshot, now) = (locator.catalogue.snapshot(), locator.clock.now());
+    let found = snapshot.within(center.point, Distance::miles(miles), |_| true);
+    let mut counts = BTreeMap::new();
+    for near in &found {
+        *counts.entry(status(&snapshot.at(*near).record, now).status).or_default() += 1;
+    }
+    let items = found.iter().take(LISTED).map(|near| Item::new(snapshot.at(*near), near.distance, units, now));
+    let atms: Vec<_> = items.collect();
+    let nothing = atms.is_empty().then(|| {
+        let radius = units.text(Distance::miles(miles));
+        format!(
+            "No Bitcoin ATM is known within {radius} of {}; find_nearest_bitcoin_atm tells the nearest beyond.",
+            center.name
+        )
+    });
+    let page = Page {
+        total: found.len(),
+        truncated: atms.len() < found.len(),
+        notice: notice(&snapshot, [center.note.clone(), nothing]),
+        attribution: attribution(&snapshot, Some(&center)),
+        resolved_location: center.resolved,
+        next_cursor: None,
+        atms,
+    };
+    Structured::render(&Area { counts, as_of: now, page })
+}

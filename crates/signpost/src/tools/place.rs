@@ -1,0 +1,101 @@
+//! Where a call wants to search: coordinates, or a location that the gazetteer understands.
+
+use serde_json::{Value, json};
+use signpost_locator::{Place, Point, Resolved, Unresolved};
+use signpost_mcp::ToolError;
+
+use super::Locator;
+use super::arguments::Arguments;
+
+/// A point to search from, and how it was understood.
+pub(super) struct Center {
+    pub(super) point: Point,
+    /// How people would call it: `Austin, Texas` or `30.27, -97.74`.
+    pub(super) name: String,
+    /// How the location was understood, where one was used.
+    pub(super) resolved: Option<Value>,
+    /// What the caller should know about the choice.
+    pub(super) note: Option<String>,
+    /// Whether the place names' licence wants to be named.
+    pub(super) from_gazetteer: bool,
+}
+
+impl Center {
+    /// Takes `location`, `lat` and `lon`. Coordinates win, and the reply says so.
+    pub(super) fn take(locator: &Locator, arguments: &mut Arguments<'_>) -> Result<Self, ToolError> {
+        let location = arguments.text("location", 200)?;
+        match (arguments.point()?, location) {
+            (Some(point), None) => Ok(Self::at(point, None)),
+            (Some(point), Some(_)) => {
+                let note = "lat and lon were used; location was ignored because both were given.";
+                Ok(Self::at(point, Some(note.to_owned())))
+            }
+            (None, Some(location)) => Self::resolve(locator, location),
+            (None, None) => Err(arguments.bad("location, or lat together with lon, is required")),
+        }
+    }
+
+    fn at(point: Point, note: Option<String>) -> Self {
+        let name = format!("{}, {}", point.lat(), point.lon());
+        Self { point, name, resolved: None, note, from_gazetteer: false }
+    }
+
+    fn resolve(locator: &Locator, location: &str) -> Result<Self, ToolError> {
+        let resolved =
+            locator.catalogue.gazetteer.resolve(location).map_err(|unresolved| not_found(location, &unresolved))?;
+        let name = match resolved.region_name() {
+            Some(region) => format!("{}, {region}", resolved.name),
+            None => resolved.name.clone(),
+        };
+        let note = (!resolved.alternatives.is_empty()).then(|| {
+            let others: Vec<_> = resolved.alternatives.iter().map(label).collect();
+            format!("'{}' was taken for {name}; there is also {}.", shown(location), others.join("; "))
+        });
+        let from_gazetteer = resolved.source.is_gazetteer();
+        Ok(Self { point: resolved.point, name, resolved: Some(view(&resolved)), note, from_gazetteer })
+    }
+}
+
+/// A location that means nothing to us is an answer, with what to try instead.
+fn not_found(location: &str, unresolved: &Unresolved) -> ToolError {
+    let suggestions: Vec<_> = unresolved.suggestions.iter().map(label).collect();
+    let meant = if suggestions.is_empty() {
+        "Give a city and a state or country (\"Austin, TX\"), a US ZIP code (\"78701\")".to_owned()
+    } else {
+        format!("Did you mean {}? Otherwise give a city and a state or country", suggestions.join("; "))
+    };
+    ToolError::Failed(format!("no place is known as '{}'. {meant}, or lat together with lon.", shown(location)))
+}
+
+pub(super) fn shown(text: &str) -> String {
+    text.chars().take(80).filter(|c| !c.is_control()).collect()
+}
+
+/// A place as people tell it from others of its name.
+pub(super) fn label(place: &Place) -> String {
+    let parts = [Some(place.name.as_str()), place.region_name(), Some(place.country.name())];
+    parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
+}
+
+fn view(resolved: &Resolved) -> Value {
+    json!({
+        "name": resolved.name,
+        "region": resolved.region_name(),
+        "country": resolved.country.map(|country| country.code().to_owned()),
+        "lat": resolved.point.lat(),
+        "lon": resolved.point.lon(),
+        "source": resolved.source,
+        "confidence": resolved.confidence,
+        "alternatives": resolved.alternatives.iter().map(alternative).collect::<Vec<_>>(),
+    })
+}
+
+fn alternative(place: &Place) -> Value {
+    json!({
+        "name": place.name,
+        "region": place.region_name(),
+        "country": place.country.code(),
+        "lat": place.point.lat(),
+        "lon": place.point.lon(),
+    })
+}

@@ -1,0 +1,98 @@
+//! How machines and results look in replies.
+
+use jiff::Timestamp;
+use serde::Serialize;
+use serde_json::Value;
+use signpost_locator::{Atm, AtmId, Distance, Status, status};
+
+use super::arguments::Units;
+use super::place::Center;
+use crate::atms::Snapshot;
+
+/// Said as long as no real machine was imported.
+const SAMPLE_NOTICE: &str = "These are fictional sample machines: no real ATM data was imported into this server yet. \
+                             Do not send anybody there.";
+
+/// What the place names' licence (CC BY 4.0) wants to be said.
+const GAZETTEER: &str = "Place names: GeoNames (geonames.org), CC BY 4.0";
+
+/// A machine in a list of results.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Item<'a> {
+    id: AtmId,
+    name: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    operator: Option<&'a str>,
+    distance: String,
+    distance_meters: f64,
+    status: Status,
+    status_reason: String,
+    status_as_of: Option<Timestamp>,
+    address: String,
+    lat: f64,
+    lon: f64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    hours: Option<&'a str>,
+}
+
+/// A list of results.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Page<'a> {
+    pub(super) atms: Vec<Item<'a>>,
+    /// How many there are, listed or not.
+    pub(super) total: usize,
+    pub(super) truncated: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) resolved_location: Option<Value>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) notice: Option<String>,
+    pub(super) attribution: Vec<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) next_cursor: Option<String>,
+}
+
+impl<'a> Item<'a> {
+    pub(super) fn new(atm: &'a Atm, distance: Distance, units: Units, now: Timestamp) -> Self {
+        let record = &atm.record;
+        let report = status(record, now);
+        Self {
+            id: atm.id,
+            name: record.title(),
+            operator: record.operator.as_deref(),
+            distance: units.text(distance),
+            distance_meters: (distance.in_metres() * 10.0).round() / 10.0,
+            status: report.status,
+            status_reason: report.reason,
+            status_as_of: report.as_of,
+            address: address(atm),
+            lat: record.point.lat(),
+            lon: record.point.lon(),
+            hours: record.hours.as_ref().map(signpost_locator::Hours::text),
+        }
+    }
+}
+
+/// A machine's address on one line.
+pub(super) fn address(atm: &Atm) -> String {
+    atm.record.address.one_line().unwrap_or_else(|| "address not known".to_owned())
+}
+
+/// The sentences that a reply begins with, if any.
+pub(super) fn notice(snapshot: &Snapshot, said: impl IntoIterator<Item = Option<String>>) -> Option<String> {
+    let sample = snapshot.is_sample().then(|| SAMPLE_NOTICE.to_owned());
+    let all: Vec<_> = std::iter::once(sample).chain(said).flatten().collect();
+    (!all.is_empty()).then(|| all.join(" "))
+}
+
+/// Whom to thank for what the reply says.
+pub(super) fn attribution(snapshot: &Snapshot, center: Option<&Center>) -> Vec<String> {
+    let places = center.filter(|center| center.from_gazetteer).map(|_| GAZETTEER.to_owned());
+    snapshot.attribution().map(ToOwned::to_owned).chain(places).collect()
+}
+
+/// The same for a result that names a city.
+pub(super) fn attribution_of_city(snapshot: &Snapshot) -> Vec<String> {
+    snapshot.attribution().map(ToOwned::to_owned).chain([GAZETTEER.to_owned()]).collect()
+}
