@@ -1,0 +1,97 @@
+//! The load that every HTTP measurement uses: over loopback, bounded, ended by itself.
+//!
+//! The variants of one measurement take turns, round by round, so that whatever else the machine does meets all of
+//! them; only the ratios mean anything.
+
+pub mod server;
+
+use std::net::SocketAddr;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result, ensure};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
+use tokio::task::JoinSet;
+
+/// How many rounds each variant gets; their median counts.
+const ROUNDS: usize = 5;
+/// How long one takes.
+const ROUND: Duration = Duration::from_millis(600);
+
+/// One request, sent again and again to one server.
+#[derive(Clone, Debug)]
+pub struct Variant {
+    /// What is measured.
+    pub name: &'static str,
+    /// Where the server listens.
+    pub address: SocketAddr,
+    /// The bytes of the request.
+    pub request: Vec<u8>,
+}
+
+/// A POST of a JSON body; `headers` are lines that end with `\r\n`.
+#[must_use]
+pub fn post(path: &str, headers: &str, body: &str) -> Vec<u8> {
+    let length = body.len();
+    let head = format!("POST {path} HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\n{headers}");
+    format!("{head}content-length: {length}\r\n\r\n{body}").into_bytes()
+}
+
+/// The requests per second of each variant: the median of its rounds.
+///
+/// # Errors
+/// Where a server does not answer every request with a success.
+pub async fn requests_per_second(variants: &[Variant], connections: usize) -> Result<Vec<f64>> {
+    let mut counts = vec![Vec::new(); variants.len()];
+    for _ in 0..ROUNDS {
+        for (variant, counts) in variants.iter().zip(&mut counts) {
+            counts.push(round(variant, connections).await.with_context(|| variant.name)?);
+        }
+    }
+    let median = |mut counts: Vec<u32>| {
+        counts.sort_unstable();
+        f64::from(counts[counts.len() / 2]) / ROUND.as_secs_f64()
+    };
+    Ok(counts.into_iter().map(median).collect())
+}
+
+/// Requests answered in one round, one after another on each connection.
+async fn round(variant: &Variant, connections: usize) -> Result<u32> {
+    let mut clients = JoinSet::new();
+    for _ in 0..connections {
+        clients.spawn(ask(variant.clone()));
+    }
+    clients.join_all().await.into_iter().sum()
+}
+
+async fn ask(variant: Variant) -> Result<u32> {
+    let mut connection = TcpStream::connect(variant.address).await?;
+    connection.set_nodelay(true)?;
+    let (mut answered, mut reply, end) = (0, Vec::with_capacity(64 * 1024), Instant::now() + ROUND);
+    while Instant::now() < end {
+        connection.write_all(&variant.request).await?;
+        read_reply(&mut connection, &mut reply).await?;
+        answered += 1;
+    }
+    Ok(answered)
+}
+
+/// Reads one whole reply with a `content-length`.
+async fn read_reply(connection: &mut TcpStream, reply: &mut Vec<u8>) -> Result<()> {
+    reply.clear();
+    loop {
+        ensure!(connection.read_buf(reply).await? > 0, "the server hung up");
+        let Some(head) = reply.windows(4).position(|bytes| bytes == b"\r\n\r\n") else { continue };
+        let text = std::str::from_utf8(&reply[..head])?;
+        ensure!(text.starts_with("HTTP/1.1 20"), "{text}\n{}", String::from_utf8_lossy(&reply[head..]));
+        let length = text.lines().find_map(|line| line.strip_prefix("content-length: ")).context("no length")?;
+        if reply.len() >= head + 4 + length.parse::<usize>()? {
+            return Ok(());
+        }
+    }
+}
+
+/// Prints one line of a result: what, how often a second, and which part of the baseline that is.
+pub fn print(name: &str, per_second: f64, baseline: f64) {
+    println!("  {name:<46} {per_second:>9.0} /s   {:>5.2}", per_second / baseline);
+}

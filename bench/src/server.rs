@@ -1,0 +1,65 @@
+//! The program itself, in this process, on threads of its own.
+
+use std::net::SocketAddr;
+use std::path::Path;
+use std::sync::mpsc;
+use std::thread;
+
+use anyhow::{Context, Result};
+use signpost::account::{Account, Environment};
+use signpost::app::App;
+use signpost::clock::Clock;
+use signpost::config::{Config, Origin, Written};
+use signpost::keys::NewKey;
+use signpost::serve::Server;
+
+/// A server that runs until the process ends, and a sandbox key that opens it.
+#[derive(Debug)]
+pub struct Running {
+    /// Where it listens.
+    pub address: SocketAddr,
+    /// What its requests reach.
+    pub app: App,
+    /// The `authorization` line of a request.
+    pub authorization: String,
+}
+
+/// Starts the server on its own two threads, limits off; its database is a file in `data_dir`, or memory.
+///
+/// # Errors
+/// Where it does not start.
+pub fn start(data_dir: Option<&Path>) -> Result<Running> {
+    let config = config(data_dir)?;
+    let (told, started) = mpsc::channel();
+    thread::spawn(move || {
+        let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
+        runtime.block_on(async {
+            let server = Server::open(config, Clock::System).await?;
+            let authorization = authorization(&server.app).await?;
+            let app = server.app.clone();
+            told.send(Running { address: app.listen, app, authorization }).context("nobody waits")?;
+            server.run(std::future::pending()).await
+        })
+    });
+    started.recv().context("the server did not start")
+}
+
+fn config(data_dir: Option<&Path>) -> Result<Config> {
+    let mut written = Written::default();
+    written.set("listen", "127.0.0.1:0", Origin::Flag);
+    for limit in ["mcp", "sse", "create_session", "get_session", "verify", "domains", "answer"] {
+        written.set(&format!("rate_limit_{limit}"), "off", Origin::Flag);
+    }
+    match data_dir {
+        Some(folder) => written.set("data_dir", folder.display().to_string(), Origin::Flag),
+        None => written.set("database_url", "sqlite::memory:", Origin::Flag),
+    }
+    Ok(Config::new(&written)?)
+}
+
+async fn authorization(app: &App) -> Result<String> {
+    let account = Account { name: "bench".to_owned(), environment: Environment::Sandbox };
+    let key = NewKey::new(Environment::Sandbox, signpost::id::random(), signpost::id::random());
+    app.store.insert_key(&account, "bench", &key, app.clock.now()).await?;
+    Ok(format!("authorization: Bearer {}\r\n", secrecy::ExposeSecret::expose_secret(&key.key)))
+}
