@@ -1,0 +1,48 @@
+# The work of this project by name. `make ci` is what CI runs, no more and no less.
+.PHONY: run test test-rust test-clients check fmt doc deny bench ci setup gazetteer
+
+CARGO_DENY_VERSION := 0.20.2
+
+run:
+	cargo run --release -- serve
+
+# Everything a newcomer needs to see green; installs what is missing where it may.
+test: setup test-rust test-clients
+
+test-rust:
+	cargo test --workspace --all-targets --quiet
+	cargo test --workspace --doc --quiet
+
+# Official clients of the Model Context Protocol against the built program.
+test-clients:
+	cargo build --quiet
+	sh tests/clients/run.sh
+
+setup:
+	sh tests/setup.sh
+
+check:
+	cargo fmt --all --check
+	cargo clippy --workspace --all-targets --quiet -- -D warnings
+	$(MAKE) --no-print-directory doc
+
+fmt:
+	cargo fmt --all
+
+doc:
+	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --document-private-items --quiet
+
+# Licences, bans and sources. Advisories need the public network and run where there is one: `cargo deny check`.
+deny:
+	command -v cargo-deny >/dev/null || cargo install --quiet --locked cargo-deny@$(CARGO_DENY_VERSION)
+	cargo deny --offline --log-level error check licenses bans sources
+
+# Ratios against baselines of the same run; see bench/README.md.
+bench:
+	sh bench/run.sh
+
+# Rebuilds the place names from their pinned source, byte for byte; see data/NOTICE.md.
+gazetteer:
+	sh data/gazetteer.sh
+
+ci: setup check deny test

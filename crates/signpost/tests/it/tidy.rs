@@ -1,0 +1,132 @@
+//! What ARCHITECTURE.md calls invariants and no compiler checks.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+const MOST_LINES: usize = 400;
+const MOST_FUNCTION_LINES: usize = 60;
+/// Names that say nothing about what is inside.
+const FOGGY: &[&str] = &["utils", "util", "common", "helpers", "helper", "manager", "misc", "types"];
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+/// Every Rust file of the workspace, with its path from the root.
+fn sources() -> Vec<(String, String)> {
+    let (mut found, mut folders) = (Vec::new(), vec![root().join("crates")]);
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                folders.push(path);
+            } else if path.extension().is_some_and(|extension| extension == "rs") {
+                let name = path.strip_prefix(root()).unwrap().to_string_lossy().replace('\\', "/");
+                found.push((name, fs::read_to_string(path).unwrap()));
+            }
+        }
+    }
+    assert!(found.len() > 50, "the search for sources is broken");
+    found.sort();
+    found
+}
+
+fn none(what: &str, found: &[String]) {
+    assert!(found.is_empty(), "{what}:\n{}", found.join("\n"));
+}
+
+#[test]
+fn files_are_short() {
+    let long = |(name, text): (String, String)| {
+        let lines = text.lines().count();
+        (lines > MOST_LINES).then(|| format!("{name}: {lines} lines"))
+    };
+    none("files over 400 lines: split them by what they are about", &sources().into_iter().filter_map(long).collect::<Vec<_>>());
+}
+
+#[test]
+fn functions_are_short() {
+    let mut long = Vec::new();
+    for (name, text) in sources() {
+        let lines: Vec<_> = text.lines().collect();
+        for (at, line) in lines.iter().enumerate().filter(|(_, line)| is_function(line)) {
+            let indent = &line[..line.len() - line.trim_start().len()];
+            let end = format!("{indent}}}");
+            // Formatted code closes a function at its own depth; one without a body ends on its line.
+            let length = lines[at..].iter().position(|line| *line == end).map_or(1, |lines| lines + 1);
+            if !line.ends_with('}') && !line.ends_with(';') && length > MOST_FUNCTION_LINES {
+                long.push(format!("{name}:{}: {length} lines", at + 1));
+            }
+        }
+    }
+    none("functions over 60 lines: name their parts", &long);
+}
+
+fn is_function(line: &str) -> bool {
+    let mut words = line.split_whitespace();
+    let before_name = ["pub", "pub(crate)", "pub(super)", "const", "async"];
+    words.find(|word| !before_name.contains(word)) == Some("fn")
+}
+
+#[test]
+fn names_say_what_is_inside() {
+    let foggy = |(name, _): (String, String)| {
+        name.trim_end_matches(".rs").split('/').any(|part| FOGGY.contains(&part)).then_some(name)
+    };
+    none("names that say nothing", &sources().into_iter().filter_map(foggy).collect::<Vec<_>>());
+}
+
+#[test]
+fn rules_know_neither_http_nor_a_database() {
+    let mut seen = Vec::new();
+    for feature in ["sessions", "domains", "keys", "outbox", "limits", "atms"] {
+        let name = format!("crates/signpost/src/{feature}/mod.rs");
+        let text = fs::read_to_string(root().join(&name)).unwrap();
+        for driver in ["rusqlite", "tokio_postgres", "axum::Router", "axum::extract", "axum::Json", "reqwest"] {
+            if text.contains(driver) {
+                seen.push(format!("{name} names {driver}"));
+            }
+        }
+    }
+    none("rules that reach outside", &seen);
+}
+
+#[test]
+fn the_libraries_do_not_know_each_other() {
+    let mut seen = Vec::new();
+    for library in ["auth", "locator", "mcp"] {
+        let manifest = fs::read_to_string(root().join(format!("crates/{library}/Cargo.toml"))).unwrap();
+        for other in ["auth", "locator", "mcp"].iter().filter(|other| **other != library) {
+            if manifest.contains(&format!("signpost-{other}")) {
+                seen.push(format!("{library} knows {other}"));
+            }
+        }
+        // Time and randomness are arguments there: nothing may bring a clock, a socket or dice.
+        for edge in ["getrandom", "rand", "reqwest", "rusqlite"] {
+            let dependencies = manifest.split("[dev-dependencies]").next().unwrap();
+            if dependencies.lines().any(|line| line.starts_with(&format!("{edge}.")) || line.starts_with(&format!("{edge} "))) {
+                seen.push(format!("{library} depends on {edge}"));
+            }
+        }
+    }
+    none("libraries that know too much", &seen);
+}
+
+#[test]
+fn every_crate_obeys_the_lints() {
+    for library in ["auth", "locator", "mcp", "signpost"] {
+        let manifest = fs::read_to_string(root().join(format!("crates/{library}/Cargo.toml"))).unwrap();
+        assert!(manifest.contains("[lints]\nworkspace = true"), "{library} has lints of its own");
+    }
+}
+
+#[test]
+fn secrets_are_not_derived_into_debug_output() {
+    // Types that hold secrets print themselves by hand or hold them in `secrecy`.
+    let leaky = |(name, text): (String, String)| {
+        let plain = ["pub webhook_secret: String", "pub key: String", "secret_key: [u8; 32]"];
+        plain.iter().any(|field| text.contains(field)).then_some(name)
+    };
+    let sources = sources().into_iter().filter(|(name, _)| name.contains("/src/"));
+    none("secrets in plain fields", &sources.filter_map(leaky).collect::<Vec<_>>());
+}

@@ -1,0 +1,21 @@
+#!/bin/sh
+# Installs the system packages that building and testing need, where that is allowed; says which where it is not.
+set -eu
+
+missing=""
+need() { command -v "$1" >/dev/null 2>&1 || missing="$missing $2"; }
+need cc gcc
+need make make
+need node nodejs
+need npm npm
+need curl curl
+[ -n "$missing" ] || exit 0
+
+if [ "$(id -u)" = 0 ]; then as_root=""; elif sudo -n true 2>/dev/null; then as_root="sudo"; else
+  echo "Please install these packages first:$missing" >&2
+  echo "  sudo apt-get update && sudo apt-get install -y --no-install-recommends$missing" >&2
+  exit 1
+fi
+$as_root apt-get update -qq
+# shellcheck disable=SC2086
+DEBIAN_FRONTEND=noninteractive $as_root apt-get install -y -qq --no-install-recommends $missing >/dev/null
