@@ -1,5 +1,11 @@
 //! Every integration test, in one binary: the real server on a free port, spoken to over HTTP by actors.
 
+mod authenticate;
+mod domains;
+mod errors;
 mod harness;
+mod limits;
+mod name_server;
 mod sessions;
 mod tidy;
+mod verify;
