@@ -208,11 +208,17 @@ fn written(position: usize, step: &Step, (changed, rows): (usize, Vec<Row>)) -> 
 fn run(connection: &Connection, step: &Step) -> Result<(usize, Vec<Row>)> {
     let mut statement = connection.prepare_cached(step.sql)?;
     let columns = statement.column_count();
-    let params = rusqlite::params_from_iter(&step.params);
-    if columns == 0 {
-        return Ok((statement.execute(params)?, Vec::new()));
+    for index in 1..=statement.parameter_count() {
+        // `$2` is a name to SQLite, which numbers parameters as they appear; elsewhere it is the second.
+        let number = statement.parameter_name(index).and_then(|name| name.strip_prefix('$')?.parse::<usize>().ok());
+        let value = number.and_then(|number| step.params.get(number.checked_sub(1)?));
+        let value = value.with_context(|| format!("a parameter of this statement has no value: {}", step.sql))?;
+        statement.raw_bind_parameter(index, value)?;
     }
-    let mut found = statement.query(params)?;
+    if columns == 0 {
+        return Ok((statement.raw_execute()?, Vec::new()));
+    }
+    let mut found = statement.raw_query();
     let mut rows = Vec::new();
     while let Some(row) = found.next()? {
         rows.push(Row((0..columns).map(|column| value(row.get_ref(column)?)).collect::<Result<_>>()?));
