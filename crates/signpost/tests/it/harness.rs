@@ -138,6 +138,12 @@ impl TestServer {
         self.rpc(&json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params })).await
     }
 
+    /// Ends the server in the middle of whatever it does.
+    pub(crate) async fn cut_off(self) {
+        self.running.abort();
+        drop(self.running.await);
+    }
+
     /// Ends the server as SIGTERM does.
     pub(crate) async fn stop(self) {
         drop(self.stop);

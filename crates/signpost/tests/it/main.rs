@@ -2,10 +2,13 @@
 
 mod authenticate;
 mod domains;
+mod endpoint;
 mod errors;
+mod events;
 mod harness;
 mod limits;
 mod name_server;
+mod races;
 mod sessions;
 mod tidy;
 mod verify;
