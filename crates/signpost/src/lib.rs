@@ -1,8 +1,8 @@
 //! Signpost: finds Bitcoin ATMs for AI assistants, and logs people in with a wallet and a QR code.
 //!
 //! In reading order: [`serve`] starts the program; [`http`] is the route table; [`sessions`], [`domains`], [`keys`],
-//! [`verify`](mod@http) and [`outbox`] are authentication; [`tools`] and [`atms`] are the locator; [`store`] is the
-//! database; [`cli`] is the command line.
+//! [`verify`] and [`outbox`] are authentication; [`tools`] and [`atms`] are the locator; [`store`] is the database;
+//! [`cli`] is the command line.
 
 pub mod account;
 pub mod app;

@@ -39,29 +39,33 @@ impl Serve {
 pub(super) async fn run(session: Session) -> Result<()> {
     super::log(&session.config);
     let Session { config, json } = session;
+    let stop = stop_signal()?;
     let server = Server::open(config, Clock::System).await?;
     if json {
         println!("{}", addresses(&server.app));
     } else {
         println!("{}", banner(&server.app));
     }
-    server.run(stop_signal()).await
+    server.run(stop).await
 }
 
-/// Waits for the operator (Ctrl-C) or the system (SIGTERM) to ask for the end.
-async fn stop_signal() {
-    let interrupt = async { drop(tokio::signal::ctrl_c().await) };
-    #[cfg(unix)]
-    {
-        let terminate = tokio::signal::unix::signal(tokio::signal::unix::SignalKind::terminate());
-        let Ok(mut terminate) = terminate else { return interrupt.await };
+/// Ends when the operator (Ctrl-C) or the system (SIGTERM) asks for it. Listens from the moment it is made: whoever
+/// reads that the server is ready may stop it at once.
+#[cfg(unix)]
+fn stop_signal() -> Result<impl Future<Output = ()>> {
+    use tokio::signal::unix::{SignalKind, signal};
+    let (mut interrupt, mut terminate) = (signal(SignalKind::interrupt())?, signal(SignalKind::terminate())?);
+    Ok(async move {
         tokio::select! {
-            () = interrupt => {}
+            _ = interrupt.recv() => {}
             _ = terminate.recv() => {}
         }
-    }
-    #[cfg(not(unix))]
-    interrupt.await;
+    })
+}
+
+#[cfg(not(unix))]
+fn stop_signal() -> Result<impl Future<Output = ()>> {
+    Ok(async { drop(tokio::signal::ctrl_c().await) })
 }
 
 fn addresses(app: &App) -> serde_json::Value {

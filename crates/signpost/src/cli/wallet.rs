@@ -102,8 +102,11 @@ async fn scan(session: &Session, qr_data: &str, yes: bool) -> Result<()> {
     if now.as_second() >= qr.expires_at() {
         bail!("this code expired; ask the page for a new one");
     }
+    if !yes && !std::io::stdin().is_terminal() {
+        return Err(Usage("nobody can be asked here; add --yes to sign without asking".to_owned()).into());
+    }
     if !session.json {
-        println!("{}", question(&qr));
+        eprintln!("{}", question(&qr));
     }
     if !yes && !confirmed()? {
         bail!("nothing was signed");
@@ -140,9 +143,6 @@ fn host(qr: &QrData) -> String {
 
 /// Only a clear yes at a terminal is one.
 fn confirmed() -> Result<bool> {
-    if !std::io::stdin().is_terminal() {
-        return Err(Usage("nobody can be asked here; add --yes to sign without asking".to_owned()).into());
-    }
     eprint!("\nSign and send? [y/N] ");
     let mut line = String::new();
     std::io::stdin().read_line(&mut line)?;

@@ -1,6 +1,8 @@
 //! Every integration test, in one binary: the real server on a free port, spoken to over HTTP by actors.
 
 mod authenticate;
+mod catalogue;
+mod crash;
 mod domains;
 mod endpoint;
 mod errors;
@@ -8,7 +10,10 @@ mod events;
 mod harness;
 mod limits;
 mod name_server;
+mod program;
 mod races;
 mod sessions;
 mod tidy;
+mod tools;
+mod transport;
 mod verify;

@@ -1,0 +1,223 @@
+//! The catalogue: imports by the command line, and what a running server makes of them (contract, §2).
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::fs;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+
+use crate::harness::server_in;
+use crate::program::{command, document};
+
+const EARTH: f64 = 6_371_008.8;
+
+/// Writes `machines.csv` with these rows of ref, latitude, longitude and name.
+fn file(folder: &Path, rows: impl Iterator<Item = (u32, f64, f64)>) {
+    let mut text = "ref,lat,lon,name,city,state\n".to_owned();
+    for (reference, lat, lon) in rows {
+        writeln!(text, "{reference},{lat},{lon},Machine {reference},Austin,TX").unwrap();
+    }
+    fs::write(folder.join("machines.csv"), text).unwrap();
+}
+
+fn around(count: u32) -> impl Iterator<Item = (u32, f64, f64)> {
+    (1..=count).map(|number| (number, 30.0 + f64::from(number) * 0.001, -97.7 + f64::from(number % 7) * 0.01))
+}
+
+fn import(folder: &Path, more: &[&str]) -> Value {
+    document(folder, &[&["atms", "import", "machines.csv"], more].concat())
+}
+
+fn counts(report: &Value) -> [u64; 4] {
+    ["added", "changed", "unchanged", "removed"].map(|member| report[member].as_u64().unwrap())
+}
+
+/// The machines of Austin: their ids by name, as the command line finds them.
+fn ids(folder: &Path) -> BTreeMap<String, u64> {
+    let near = document(folder, &["atms", "near", "30.0,-97.7", "--limit", "50", "--max-distance", "100"]);
+    let atms = near["atms"].as_array().unwrap();
+    atms.iter().map(|atm| (atm["name"].as_str().unwrap().to_owned(), atm["id"].as_u64().unwrap())).collect()
+}
+
+#[test]
+fn machines_keep_their_ids_and_no_id_is_given_twice() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    let sample = document(folder, &["atms", "stats"]);
+    let most = sample["total"].as_u64().unwrap();
+    assert!(sample["sample"] == true && most >= 150);
+    file(folder, around(20));
+    assert_eq!(counts(&import(folder, &["--dry-run"])), [20, 0, 0, 0]);
+    assert_eq!(document(folder, &["atms", "stats"])["sample"], true, "a dry run changes nothing");
+    assert_eq!(counts(&import(folder, &[])), [20, 0, 0, 0]);
+    assert_eq!(counts(&import(folder, &[])), [0, 0, 20, 0]);
+    let first = ids(folder);
+    assert!(first.values().all(|id| *id > most), "the samples' numbers are not given again: {first:?}");
+    file(folder, around(20).filter(|row| row.0 != 3).map(|row| if row.0 == 5 { (5, 30.5, -97.0) } else { row }));
+    assert_eq!(counts(&import(folder, &[])), [0, 1, 18, 1]);
+    file(folder, around(21));
+    assert_eq!(counts(&import(folder, &[])), [2, 1, 18, 0]);
+    let last = ids(folder);
+    assert!(first.iter().all(|(name, id)| last[name] == *id));
+    assert!(last["Machine 21"] > *first.values().max().unwrap());
+    let shown = document(folder, &["atms", "show", &last["Machine 3"].to_string()]);
+    assert_eq!((shown["history"]["ref"].as_str(), shown["name"].as_str()), (Some("ref:3"), Some("Machine 3")));
+}
+
+#[test]
+fn an_import_that_would_lose_a_fifth_is_refused_unless_forced() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    file(folder, around(20));
+    import(folder, &[]);
+    file(folder, around(15));
+    let refused = command(folder, &["atms", "import", "machines.csv"]).output().unwrap();
+    let told = String::from_utf8_lossy(&refused.stderr);
+    assert!(refused.status.code() == Some(1) && told.contains("--force") && told.lines().count() == 1, "{told}");
+    assert_eq!(document(folder, &["atms", "stats"])["total"], 20);
+    assert_eq!(counts(&import(folder, &["--force"])), [0, 0, 15, 5]);
+    // Another source keeps its own rows.
+    assert_eq!(counts(&import(folder, &["--source", "second", "--attribution", "Second (CC0)"])), [15, 0, 0, 0]);
+    let stats = document(folder, &["atms", "stats"]);
+    assert_eq!((stats["total"].as_u64(), stats["sources"].as_array().unwrap().len()), (Some(30), 2));
+}
+
+#[test]
+fn a_broken_file_changes_nothing_and_a_good_one_is_reported_by_line() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    file(folder, around(3));
+    import(folder, &[]);
+    for broken in [&b""[..], b"a,b\n1,2\n", b"lat,lon\n", b"lat,lon,name\n1,2,caf\xe9\n", b"lat,lon,name\n1,2,\"x\n"] {
+        fs::write(folder.join("machines.csv"), broken).unwrap();
+        let refused = command(folder, &["atms", "import", "machines.csv", "--force"]).output().unwrap();
+        let told = String::from_utf8_lossy(&refused.stderr);
+        assert!(refused.status.code() == Some(1) && told.contains("machines.csv"), "{told}");
+        assert_eq!(told.lines().count(), 1, "{told}");
+    }
+    assert_eq!(document(folder, &["atms", "stats"])["total"], 3);
+    let text = "kind\ty\tx\tlabel\natm\t1\t2\tA\nshop\t1\t2\tB\natm\t\t2\tC\natm\t3\t4\tD\n";
+    fs::write(folder.join("machines.csv"), text).unwrap();
+    let more = ["--source", "other", "--where", "kind=atm", "--map", "name=label,lat=y,lon=x", "--format", "tsv"];
+    let report = import(folder, &more);
+    assert_eq!((counts(&report), report["filtered"].as_u64()), ([2, 0, 0, 0], Some(1)));
+    assert_eq!(report["skipped"], json!({ "total": 1, "first": [{ "line": 4, "reason": "no coordinates" }] }));
+    let missing = command(folder, &["atms", "import", "nowhere.csv"]).output().unwrap();
+    assert_eq!(missing.status.code(), Some(1));
+    let usage = command(folder, &["atms", "import", "machines.csv", "--map", "colour=label"]).output().unwrap();
+    assert_eq!(usage.status.code(), Some(2));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_running_server_serves_an_import_within_seconds_and_answers_meanwhile() {
+    let folder = tempfile::tempdir().unwrap();
+    let server = server_in(&folder.path().join("data"), &[]).await;
+    file(folder.path(), around(40));
+    let importing = {
+        let folder = folder.path().to_owned();
+        tokio::task::spawn_blocking(move || import(&folder, &[]))
+    };
+    let begun = Instant::now();
+    loop {
+        let reply = server.call("find_nearest_bitcoin_atm", json!({ "lat": 30.0, "lon": -97.7 })).await.expect(200);
+        let found = &reply["result"]["structuredContent"];
+        if found.get("notice").is_none() {
+            assert_eq!(found["total"], 40);
+            break;
+        }
+        assert!(begun.elapsed() < Duration::from_secs(8), "the import is not served");
+    }
+    assert_eq!(counts(&importing.await.unwrap()), [40, 0, 0, 0]);
+    server.stop().await;
+}
+
+/// The great-circle distance by the haversine formula, written here a second time on purpose.
+fn distance(a: (f64, f64), b: (f64, f64)) -> f64 {
+    let half = |from: f64, to: f64| ((to - from).to_radians() / 2.0).sin().powi(2);
+    let square = half(a.0, b.0) + a.0.to_radians().cos() * b.0.to_radians().cos() * half(a.1, b.1);
+    2.0 * EARTH * square.sqrt().min(1.0).asin()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_thousand_searches_give_exactly_what_brute_force_gives() {
+    let folder = tempfile::tempdir().unwrap();
+    // A scatter without randomness, two machines in one place, the poles and both sides of the date line among it.
+    let scatter = (1..=2_000_u32).map(|number| {
+        let turn = f64::from(number) * 0.618_034;
+        let (lat, lon) = (25.0 + (turn * 7.0).fract() * 24.0, -124.0 + turn.fract() * 57.0);
+        (number, (lat * 1e6).round() / 1e6, (lon * 1e6).round() / 1e6)
+    });
+    let odd = [
+        (0.0, 180.0),
+        (0.0, -180.0),
+        (0.1, -179.95),
+        (90.0, 0.0),
+        (89.95, 120.0),
+        (-90.0, 77.0),
+        (30.0, -97.0),
+        (30.0, -97.0),
+    ];
+    let odd = (2_001..).zip(odd).map(|(number, (lat, lon))| (number, lat, lon));
+    let machines: Vec<_> = scatter.chain(odd).collect();
+    file(folder.path(), machines.iter().copied());
+    import(folder.path(), &[]);
+    let server = server_in(&folder.path().join("data"), &[]).await;
+    let points = (1..=990_u32).map(|number| {
+        let turn = f64::from(number) * 0.754_877;
+        (24.0 + (turn * 5.0).fract() * 26.0, -125.0 + turn.fract() * 59.0)
+    });
+    let edges = [
+        (0.0, 179.99),
+        (0.0, -179.99),
+        (89.99, -60.0),
+        (-89.9, 0.0),
+        (90.0, 10.0),
+        (-90.0, -170.0),
+        (30.0, -97.0),
+        (0.05, 180.0),
+        (0.0, 180.0),
+        (30.0, -97.001),
+    ];
+    let mut found_any = 0;
+    for (lat, lon) in points.chain(edges) {
+        let arguments = json!({ "lat": lat, "lon": lon, "limit": 50, "maxDistance": 100 });
+        let reply = server.call("find_nearest_bitcoin_atm", arguments).await.expect(200);
+        let found = &reply["result"]["structuredContent"];
+        let names: Vec<_> =
+            found["atms"].as_array().unwrap().iter().map(|atm| atm["name"].as_str().unwrap().to_owned()).collect();
+        let mut expected: Vec<_> = machines.iter().map(|row| (distance((lat, lon), (row.1, row.2)), row.0)).collect();
+        expected.retain(|(metres, _)| *metres <= 100.0 * 1609.344);
+        // To the micrometre: what is nearer than that to a tie is a tie, and goes by id.
+        expected.sort_by(|a, b| (a.0 * 1e6).round().total_cmp(&(b.0 * 1e6).round()).then(a.1.cmp(&b.1)));
+        assert_eq!(found["total"].as_u64(), Some(expected.len() as u64), "{lat}, {lon}");
+        let expected: Vec<_> = expected.iter().take(50).map(|(_, number)| format!("Machine {number}")).collect();
+        assert_eq!(names, expected, "{lat}, {lon}");
+        found_any += usize::from(!names.is_empty());
+    }
+    assert!(found_any > 500, "{found_any}");
+    server.stop().await;
+}
+
+#[tokio::test]
+async fn pages_visit_every_machine_once_and_fifty_results_stay_small() {
+    let folder = tempfile::tempdir().unwrap();
+    file(folder.path(), around(123));
+    import(folder.path(), &[]);
+    let server = server_in(&folder.path().join("data"), &[]).await;
+    let (mut seen, mut arguments) = (Vec::new(), json!({ "state": "TX", "city": "Austin" }));
+    for expected in [50, 50, 23] {
+        let reply = server.call("list_atms_by_city", arguments.clone()).await;
+        assert!(reply.text.len() < 64 * 1024, "text and structured content, 32 KB each");
+        let page = reply.expect(200)["result"]["structuredContent"].clone();
+        assert_eq!(page["total"], 123);
+        let ids: Vec<_> = page["atms"].as_array().unwrap().iter().map(|atm| atm["id"].as_u64().unwrap()).collect();
+        assert_eq!((ids.len(), page["truncated"].as_bool()), (expected, Some(expected == 50)));
+        seen.extend(ids);
+        arguments["cursor"] = page["nextCursor"].clone();
+    }
+    assert_eq!(arguments["cursor"], Value::Null);
+    assert!(seen.len() == 123 && seen.is_sorted_by(|a, b| a < b));
+    server.stop().await;
+}

@@ -1,0 +1,269 @@
+//! The four tools over HTTP: arguments, results and refusals (ATM locator specification, §4; contract, §2).
+
+use std::collections::BTreeSet;
+
+use reqwest::Method;
+use serde_json::{Value, json};
+
+use crate::harness::{Reply, TestServer, server};
+
+const FIND: &str = "find_nearest_bitcoin_atm";
+const DETAILS: &str = "get_atm_details";
+const STATUS: &str = "check_atm_status";
+const LIST: &str = "list_atms_by_city";
+
+/// What a call that works returns; its text must say the same.
+#[track_caller]
+fn structured(reply: Reply) -> Value {
+    let body = reply.expect(200);
+    let result = &body["result"];
+    assert_eq!(result["isError"], false, "{body}");
+    assert_eq!(result["content"].as_array().unwrap().len(), 1);
+    assert_eq!(result["content"][0]["type"], "text");
+    let text: Value = serde_json::from_str(result["content"][0]["text"].as_str().unwrap()).unwrap();
+    assert_eq!(text, result["structuredContent"]);
+    text
+}
+
+/// What a call that cannot be answered says.
+#[track_caller]
+fn failed(reply: Reply) -> String {
+    let body = reply.expect(200);
+    assert_eq!(body["result"]["isError"], true, "{body}");
+    assert!(body["result"].get("structuredContent").is_none());
+    body["result"]["content"][0]["text"].as_str().unwrap().to_owned()
+}
+
+/// Calls that break a rule, and a part of what each is told.
+fn bad_calls() -> Vec<(&'static str, Value, &'static str)> {
+    let long = "x".repeat(201);
+    vec![
+        (FIND, json!({}), "location"),
+        (FIND, json!({ "location": "" }), "location"),
+        (FIND, json!({ "location": "   " }), "location"),
+        (FIND, json!({ "location": long }), "location"),
+        (FIND, json!({ "location": 5 }), "location"),
+        (FIND, json!({ "lat": 1 }), "lon"),
+        (FIND, json!({ "lon": 1 }), "lat"),
+        (FIND, json!({ "location": "Miami, FL", "lat": 1 }), "lon"),
+        (FIND, json!({ "lat": 90.01, "lon": 0 }), "-90 to 90"),
+        (FIND, json!({ "lat": 0, "lon": -180.5 }), "-180 to 180"),
+        (FIND, json!({ "lat": "1", "lon": 0 }), "lat"),
+        (FIND, json!({ "location": "Miami, FL", "limit": 0 }), "1 to 50"),
+        (FIND, json!({ "location": "Miami, FL", "limit": 51 }), "1 to 50"),
+        (FIND, json!({ "location": "Miami, FL", "limit": 1.5 }), "1 to 50"),
+        (FIND, json!({ "location": "Miami, FL", "limit": "10" }), "1 to 50"),
+        (FIND, json!({ "location": "Miami, FL", "maxDistance": 0.9 }), "1 to 100"),
+        (FIND, json!({ "location": "Miami, FL", "maxDistance": 100.1 }), "1 to 100"),
+        (FIND, json!({ "location": "Miami, FL", "radius": 5 }), "'radius'"),
+        (FIND, json!({ "location": "Miami, FL", "openNow": "yes" }), "openNow"),
+        (FIND, json!({ "location": "Miami, FL", "service": "rent" }), "service"),
+        (FIND, json!({ "location": "Miami, FL", "coin": "?" }), "coin"),
+        (FIND, json!({ "location": "Miami, FL", "units": "leagues" }), "units"),
+        (DETAILS, json!({}), "atmId"),
+        (DETAILS, json!({ "atmId": 0 }), "atmId"),
+        (DETAILS, json!({ "atmId": -1 }), "atmId"),
+        (DETAILS, json!({ "atmId": "1" }), "atmId"),
+        (DETAILS, json!({ "atmId": 1.5 }), "atmId"),
+        (DETAILS, json!({ "atmId": 9_007_199_254_740_994_u64 }), "atmId"),
+        (STATUS, json!({ "location": "Miami, FL", "radius": 0 }), "1 to 100"),
+        (STATUS, json!({ "location": "Miami, FL", "limit": 5 }), "'limit'"),
+        (LIST, json!({ "city": "Austin" }), "state"),
+        (LIST, json!({ "state": "TX" }), "city"),
+        (LIST, json!({ "state": "ZZ", "city": "Austin" }), "state"),
+        (LIST, json!({ "state": "Texas", "city": "Austin" }), "two-letter"),
+        (LIST, json!({ "state": "TX", "city": "Austin", "cursor": "?" }), "cursor"),
+    ]
+}
+
+#[tokio::test]
+async fn a_bad_argument_is_an_error_to_old_clients_and_a_result_to_new_ones() {
+    let server = server().await;
+    for (tool, arguments, part) in bad_calls() {
+        let body = server.call(tool, arguments.clone()).await.expect(200);
+        let error = &body["error"];
+        assert_eq!((error["code"].as_i64(), &body["id"]), (Some(-32602), &json!(1)), "{arguments} {body}");
+        let message = error["message"].as_str().unwrap();
+        assert!(message.starts_with("Invalid params: ") && message.contains(part), "{arguments}: {message}");
+        assert!(message.contains("for example {"), "{message}");
+        for body in [newer(&server, tool, &arguments).await, newest(&server, tool, &arguments).await] {
+            assert_eq!(body["result"]["isError"], true, "{body}");
+            assert_eq!(body["result"]["content"][0]["text"], error["message"], "{body}");
+        }
+    }
+}
+
+/// The call by a client of 2025-11-25.
+async fn newer(server: &TestServer, tool: &str, arguments: &Value) -> Value {
+    let headers = [("content-type", "application/json"), ("mcp-protocol-version", "2025-11-25")];
+    let params = json!({ "name": tool, "arguments": arguments });
+    let message = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params });
+    server.send(Method::POST, "/mcp", &headers, &message.to_string()).await.expect(200)
+}
+
+/// The call by a client of 2026-07-28.
+async fn newest(server: &TestServer, tool: &str, arguments: &Value) -> Value {
+    let headers = [
+        ("content-type", "application/json"),
+        ("mcp-protocol-version", "2026-07-28"),
+        ("mcp-method", "tools/call"),
+        ("mcp-name", tool),
+    ];
+    let meta = json!({
+        "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+        "io.modelcontextprotocol/clientCapabilities": {},
+    });
+    let params = json!({ "_meta": meta, "name": tool, "arguments": arguments });
+    let message = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params });
+    server.send(Method::POST, "/mcp", &headers, &message.to_string()).await.expect(200)
+}
+
+#[tokio::test]
+async fn a_search_gives_the_nearest_machines_and_says_that_they_are_samples() {
+    let server = server().await;
+    let found = structured(server.call(FIND, json!({ "location": "Miami, FL", "limit": 10.0 })).await);
+    let atms = found["atms"].as_array().unwrap();
+    assert!(atms.len() >= 3 && found["notice"].as_str().unwrap().contains("sample"));
+    assert_eq!((found["total"].as_u64(), found["truncated"].as_bool()), (Some(atms.len() as u64), Some(false)));
+    let distances: Vec<_> = atms.iter().map(|atm| atm["distanceMeters"].as_f64().unwrap()).collect();
+    assert!(distances.is_sorted() && distances[0] < 16_093.0);
+    let miles = format!("{:.1} miles", distances[0] / 1609.344);
+    assert_eq!((atms[0]["distance"].as_str(), atms[0]["status"].as_str()), (Some(miles.as_str()), Some("open")));
+    assert!(atms[0]["address"].as_str().unwrap().contains("Miami") && atms[0]["id"].is_u64());
+    let place = &found["resolvedLocation"];
+    assert_eq!(
+        (place["name"].as_str(), place["region"].as_str(), place["country"].as_str()),
+        (Some("Miami"), Some("Florida"), Some("US"))
+    );
+    assert!(found["attribution"].as_array().unwrap().iter().any(|line| line.as_str().unwrap().contains("GeoNames")));
+    let one = structured(server.call(FIND, json!({ "location": "miami fl", "limit": 1, "units": "km" })).await);
+    assert_eq!((one["atms"].as_array().unwrap().len(), one["truncated"].as_bool()), (1, Some(true)));
+    assert!(one["atms"][0]["distance"].as_str().unwrap().ends_with(" km"));
+}
+
+#[tokio::test]
+async fn coordinates_win_and_a_location_says_how_it_was_understood() {
+    let server = server().await;
+    let both = json!({ "location": "Austin, TX", "lat": 25.77, "lon": -80.19 });
+    let found = structured(server.call(FIND, both).await);
+    assert!(found["notice"].as_str().unwrap().contains("lat and lon were used"));
+    assert!(found["atms"][0]["address"].as_str().unwrap().contains("Miami") && found.get("resolvedLocation").is_none());
+    let found = structured(server.call(FIND, json!({ "location": "25.77, -80.19" })).await);
+    assert_eq!(found["resolvedLocation"]["source"], "coordinates");
+    let found = structured(server.call(FIND, json!({ "location": "Springfield" })).await);
+    assert!(!found["resolvedLocation"]["alternatives"].as_array().unwrap().is_empty());
+    assert!(found["notice"].as_str().unwrap().contains("there is also"));
+}
+
+#[tokio::test]
+async fn nothing_near_is_an_answer_that_says_what_to_do_next() {
+    let server = server().await;
+    for (tool, radius) in [(FIND, "maxDistance"), (STATUS, "radius")] {
+        let found = structured(server.call(tool, json!({ "lat": 0, "lon": -150, radius: 1 })).await);
+        assert_eq!((found["total"].as_u64(), found["atms"].as_array().map(Vec::len)), (Some(0), Some(0)));
+        assert!(found["notice"].as_str().unwrap().contains("within 1.0 miles"));
+    }
+    let near = structured(server.call(FIND, json!({ "lat": 26.5, "lon": -80.19, "maxDistance": 1 })).await);
+    let notice = near["notice"].as_str().unwrap();
+    let next: f64 = notice.split("maxDistance ").nth(1).unwrap().trim_end_matches('.').parse().unwrap();
+    let found = structured(server.call(FIND, json!({ "lat": 26.5, "lon": -80.19, "maxDistance": next })).await);
+    assert!(found["total"].as_u64().unwrap() > 0, "{notice}");
+}
+
+#[tokio::test]
+async fn what_is_not_known_is_said_with_what_to_try() {
+    let server = server().await;
+    let told = failed(server.call(FIND, json!({ "location": "Xyzzyville, TX" })).await);
+    assert!(told.contains("Xyzzyville") && told.contains("Austin, TX"), "{told}");
+    let told = failed(server.call(FIND, json!({ "location": "Miami, WY" })).await);
+    assert!(told.contains("Did you mean") && told.contains("Florida"), "{told}");
+    let told = failed(server.call(DETAILS, json!({ "atmId": 9_007_199_254_740_992_u64 })).await);
+    assert!(told.contains("find_nearest_bitcoin_atm"), "{told}");
+    let told = failed(server.call(LIST, json!({ "state": "TX", "city": "Nowhere at all" })).await);
+    assert!(told.contains("Texas"), "{told}");
+}
+
+#[tokio::test]
+async fn details_are_the_whole_record() {
+    let server = server().await;
+    let found = structured(server.call(FIND, json!({ "location": "Austin, TX" })).await);
+    let details = structured(server.call(DETAILS, json!({ "atmId": found["atms"][0]["id"] })).await);
+    assert_eq!((&details["id"], &details["name"]), (&found["atms"][0]["id"], &found["atms"][0]["name"]));
+    assert_eq!((details["buy"].as_str(), details["sell"].as_str()), (Some("yes"), Some("unknown")));
+    assert_eq!((details["coins"]["BTC"].as_str(), details["hours"].as_str()), (Some("yes"), Some("24/7")));
+    assert!(details["statusReason"].is_string() && details["phone"].is_null());
+    assert_eq!(details["sources"][0]["name"], "sample");
+}
+
+#[tokio::test]
+async fn filters_keep_only_what_is_known() {
+    let server = server().await;
+    let total = async |filter: Value| {
+        let mut arguments = json!({ "location": "Austin, TX" });
+        arguments.as_object_mut().unwrap().extend(filter.as_object().unwrap().clone());
+        structured(server.call(FIND, arguments).await)["total"].as_u64().unwrap()
+    };
+    let all = total(json!({})).await;
+    assert!(all > 0);
+    for (filter, expected) in [
+        (json!({ "openNow": true }), all),
+        (json!({ "service": "buy", "coin": "btc" }), all),
+        (json!({ "service": "sell" }), 0),
+        (json!({ "coin": "DOGE" }), 0),
+    ] {
+        assert_eq!(total(filter.clone()).await, expected, "{filter}");
+    }
+}
+
+#[tokio::test]
+async fn an_area_is_counted_by_status() {
+    let server = server().await;
+    let found = structured(server.call(STATUS, json!({ "location": "Austin, TX" })).await);
+    let open = found["counts"]["open"].as_u64().unwrap();
+    assert!(open >= 3 && found["total"] == open && found["asOf"] == "2027-01-15T08:00:00Z");
+}
+
+#[tokio::test]
+async fn a_city_is_listed_however_it_is_spelled() {
+    let server = server().await;
+    let austin = structured(server.call(LIST, json!({ "state": "TX", "city": "Austin" })).await);
+    let ids: Vec<_> = austin["atms"].as_array().unwrap().iter().map(|atm| atm["id"].as_u64().unwrap()).collect();
+    assert!(ids.len() >= 3 && ids.is_sorted());
+    for (state, city) in [("tx", "AUSTIN"), (" TX ", " austin "), ("Tx", "Aust\u{ed}n")] {
+        assert_eq!(structured(server.call(LIST, json!({ "state": state, "city": city })).await), austin);
+    }
+    let saint = structured(server.call(LIST, json!({ "state": "MO", "city": "St. Louis" })).await);
+    assert_eq!(saint, structured(server.call(LIST, json!({ "state": "MO", "city": "Saint Louis" })).await));
+    let empty = structured(server.call(LIST, json!({ "state": "ON", "city": "Toronto" })).await);
+    assert_eq!((empty["total"].as_u64(), empty.get("nextCursor")), (Some(0), None));
+}
+
+#[tokio::test]
+async fn every_result_fits_its_schema() {
+    let server = server().await;
+    let listed = server.rpc(&json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/list" })).await.expect(200);
+    let tools = listed["result"]["tools"].as_array().unwrap();
+    let names: Vec<_> = tools.iter().map(|tool| tool["name"].as_str().unwrap()).collect();
+    assert_eq!(names, [FIND, DETAILS, STATUS, LIST]);
+    let calls = [
+        (FIND, json!({ "location": "Miami, FL", "limit": 50, "maxDistance": 100 })),
+        (FIND, json!({ "lat": 0, "lon": -150 })),
+        (DETAILS, json!({ "atmId": 1 })),
+        (STATUS, json!({ "location": "78701" })),
+        (LIST, json!({ "state": "TX", "city": "Austin" })),
+        (LIST, json!({ "state": "ON", "city": "Toronto" })),
+    ];
+    let mut seen = BTreeSet::new();
+    for (name, arguments) in calls {
+        let tool = tools.iter().find(|tool| tool["name"] == name).unwrap();
+        assert!(tool["title"].is_string() && tool["annotations"]["readOnlyHint"] == true);
+        let input = jsonschema::validator_for(&tool["inputSchema"]).unwrap();
+        assert!(input.is_valid(&arguments), "{name} {arguments}");
+        let output = jsonschema::validator_for(&tool["outputSchema"]).unwrap();
+        let result = structured(server.call(name, arguments).await);
+        let errors: Vec<_> = output.iter_errors(&result).map(|error| error.to_string()).collect();
+        assert!(errors.is_empty(), "{name}: {errors:?}");
+        seen.insert(name);
+    }
+    assert_eq!(seen.len(), tools.len());
+}

@@ -1,0 +1,181 @@
+//! Health, discovery, origins, limits and the event stream of the real server (contract, §2). The protocol's own
+//! tables are tested in signpost-mcp.
+
+use std::time::Duration;
+
+use reqwest::Method;
+use serde_json::{Value, json};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
+
+use crate::harness::{TestServer, server, server_with};
+
+const JSON: (&str, &str) = ("content-type", "application/json");
+const PING: &str = r#"{"jsonrpc":"2.0","id":"seven","method":"ping"}"#;
+
+#[tokio::test]
+async fn health_and_discovery_hold_what_the_specification_says() {
+    let server = server_with(&[("public_url", "https://atm.example.com/")]).await;
+    let health = server.send(Method::GET, "/health", &[("origin", "https://any.example")], "").await;
+    assert_eq!(health.header("access-control-allow-origin"), Some("*"));
+    let health = health.expect(200);
+    assert_eq!((health["status"].as_str(), health["mode"].as_str()), (Some("ok"), Some("remote")));
+    assert_eq!(health["timestamp"], "2027-01-15T08:00:00Z");
+    let host = [("host", "evil.example")];
+    let document = server.send(Method::GET, "/.well-known/mcp-server", &host, "").await.expect(200);
+    assert_eq!(
+        document["endpoints"],
+        json!({ "sse": "https://atm.example.com/sse", "http": "https://atm.example.com/mcp" })
+    );
+    assert_eq!((&document["version"], document["name"].as_str()), (&health["version"], Some("signpost")));
+    assert!(document["capabilities"].as_array().unwrap().contains(&json!("tools")));
+    assert_eq!(
+        document["tools"],
+        json!(["find_nearest_bitcoin_atm", "get_atm_details", "check_atm_status", "list_atms_by_city"])
+    );
+    let ready = server.send(Method::GET, "/health/ready", &[], "").await;
+    ready.expect(200);
+    let plain = crate::harness::server().await;
+    let document = plain.send(Method::GET, "/.well-known/mcp-server", &[], "").await.expect(200);
+    assert_eq!(document["endpoints"]["http"], plain.url("/mcp"));
+}
+
+#[tokio::test]
+async fn only_allowed_origins_and_hosts_come_in() {
+    let server = server_with(&[("allowed_origins", "http://localhost:3000,https://*.vendor.example")]).await;
+    let port = server.app.listen.port();
+    let own = [format!("http://localhost:{port}"), format!("http://127.0.0.1:{port}"), format!("http://[::1]:{port}")];
+    let allowed = ["http://localhost:3000", "https://a.vendor.example", "https://a.b.vendor.example"];
+    for origin in own.iter().map(String::as_str).chain(allowed) {
+        let reply = server.send(Method::POST, "/mcp", &[JSON, ("origin", origin)], PING).await;
+        assert_eq!((reply.status, reply.header("access-control-allow-origin")), (200, Some(origin)));
+        assert_eq!(reply.header("vary"), Some("Origin"));
+    }
+    for origin in [
+        "null",
+        "https://vendor.example",
+        "http://a.vendor.example",
+        "https://evilvendor.example",
+        "http://localhost:3001",
+    ] {
+        let reply = server.send(Method::POST, "/mcp", &[JSON, ("origin", origin)], PING).await;
+        assert_eq!((reply.status, reply.header("access-control-allow-origin")), (403, None), "{origin}");
+        assert_eq!(reply.body["jsonrpc"], "2.0");
+        let preflight = server.send(Method::OPTIONS, "/mcp", &[("origin", origin)], "").await;
+        assert_eq!((preflight.status, preflight.header("access-control-allow-origin")), (204, None));
+    }
+    let preflight = server.send(Method::OPTIONS, "/sse", &[("origin", "http://localhost:3000")], "").await;
+    assert_eq!(preflight.header("access-control-allow-methods"), Some("GET, POST, DELETE, OPTIONS"));
+    for (host, status) in [("localhost:1", 200), ("127.0.0.1", 200), ("[::1]:9", 200), ("evil.example", 403)] {
+        let reply = server.send(Method::POST, "/mcp", &[JSON, ("host", host)], PING).await;
+        assert_eq!(reply.status, status, "{host}");
+    }
+}
+
+#[tokio::test]
+async fn the_eleventh_message_of_a_second_is_refused() {
+    let server = server_with(&[("rate_limit_mcp", "10/s")]).await;
+    for number in 0..10 {
+        let path = if number % 2 == 0 { "/mcp" } else { "/sse" };
+        server.send(Method::POST, path, &[JSON], PING).await.expect(200);
+    }
+    for path in ["/mcp", "/sse"] {
+        let reply = server.send(Method::POST, path, &[JSON], PING).await;
+        assert_eq!((reply.status, reply.header("retry-after")), (429, Some("1")));
+        assert_eq!((reply.body["error"]["code"].as_i64(), &reply.body["id"]), (Some(-31429), &json!("seven")));
+    }
+    // None of these counts, and none is refused.
+    for _ in 0..20 {
+        assert_eq!(server.send(Method::GET, "/health", &[], "").await.status, 200);
+        assert_eq!(server.send(Method::OPTIONS, "/mcp", &[], "").await.status, 204);
+        let reply = server.send(Method::GET, "/mcp", &[], "").await;
+        assert_eq!((reply.status, reply.header("allow").is_some()), (405, true));
+    }
+    server.pass(1);
+    server.send(Method::POST, "/mcp", &[JSON], PING).await.expect(200);
+}
+
+#[tokio::test]
+async fn clients_are_told_apart_by_the_proxies_that_are_believed() {
+    for (proxies, status) in [("127.0.0.0/8", 200), ("", 429)] {
+        let server = server_with(&[("rate_limit_mcp", "1/m"), ("trusted_proxies", proxies)]).await;
+        let from = async |address: &str| {
+            server.send(Method::POST, "/mcp", &[JSON, ("x-forwarded-for", address)], PING).await.status
+        };
+        assert_eq!(from("198.51.100.1").await, 200);
+        assert_eq!(from("198.51.100.2").await, status);
+        assert_eq!(from("198.51.100.1").await, 429);
+        assert_eq!([from("2001:db8::1").await, from("2001:db8::2").await], [status, 429]);
+    }
+}
+
+/// A client of the first transport: its connection, and what came on it.
+struct Stream {
+    connection: TcpStream,
+    text: String,
+}
+
+impl Stream {
+    async fn open(server: &TestServer) -> Self {
+        let mut connection = TcpStream::connect(server.app.listen).await.unwrap();
+        connection
+            .write_all(b"GET /sse HTTP/1.1\r\nhost: localhost\r\naccept: text/event-stream\r\n\r\n")
+            .await
+            .unwrap();
+        Self { connection, text: String::new() }
+    }
+
+    /// What follows `mark`, up to the end of its line.
+    async fn line(&mut self, mark: &str) -> String {
+        loop {
+            if let Some((line, _)) = self.text.split_once(mark).and_then(|(_, rest)| rest.split_once('\n')) {
+                return line.trim_end().to_owned();
+            }
+            let mut bytes = [0; 4096];
+            let read = tokio::time::timeout(Duration::from_secs(10), self.connection.read(&mut bytes)).await;
+            let length = read.expect("the stream says something in time").unwrap();
+            assert!(length > 0, "the stream ended: {}", self.text);
+            self.text.push_str(&String::from_utf8_lossy(&bytes[..length]));
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_stream_begins_with_its_endpoint_and_carries_the_replies() {
+    let server = server().await;
+    let mut stream = Stream::open(&server).await;
+    let endpoint = stream.line("event: endpoint\ndata: ").await;
+    assert!(endpoint.strip_prefix("/sse?sessionId=").is_some_and(|id| id.len() == 32), "{endpoint}");
+    let reply = server.send(Method::POST, &endpoint, &[JSON], PING).await;
+    assert_eq!((reply.status, reply.text.as_str()), (202, ""));
+    let message: Value = serde_json::from_str(&stream.line("event: message\ndata: ").await).unwrap();
+    assert_eq!((&message["id"], &message["result"]), (&json!("seven"), &json!({})));
+    let unknown = format!("/sse?sessionId={}", "0".repeat(32));
+    assert_eq!(server.send(Method::POST, &unknown, &[JSON], PING).await.status, 404);
+    // An open stream does not hold up the end.
+    tokio::time::timeout(Duration::from_secs(5), server.stop()).await.expect("the server stops");
+}
+
+#[tokio::test]
+async fn the_sixth_stream_of_a_second_is_refused() {
+    let server = server_with(&[("rate_limit_sse", "5/s")]).await;
+    let mut open = Vec::new();
+    for _ in 0..5 {
+        let mut stream = Stream::open(&server).await;
+        stream.line("event: endpoint\ndata: ").await;
+        open.push(stream);
+    }
+    assert_eq!(server.send(Method::GET, "/sse", &[], "").await.status, 429);
+    server.send(Method::POST, "/sse", &[JSON], PING).await.expect(200);
+    server.stop().await;
+}
+
+#[tokio::test]
+async fn services_can_be_switched_off() {
+    let server = server_with(&[("services", "auth")]).await;
+    server.send(Method::POST, "/mcp", &[JSON], PING).await.expect_error(404, "not_found");
+    server.send(Method::GET, "/v1/domains", &[], "").await.expect_error(401, "invalid_api_key");
+    let server = server_with(&[("services", "atm")]).await;
+    server.send(Method::POST, "/mcp", &[JSON], PING).await.expect(200);
+    server.send(Method::GET, "/v1/domains", &[], "").await.expect_error(404, "not_found");
+}
