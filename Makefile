@@ -10,7 +10,7 @@ run:
 test: setup test-rust test-clients
 
 test-rust:
-	cargo test --workspace --all-targets --quiet
+	cargo test --workspace --lib --bins --tests --examples --quiet
 	cargo test --workspace --doc --quiet
 
 # Official clients of the Model Context Protocol against the built program.
