@@ -43,7 +43,10 @@ impl Server {
     /// One line that says what to change: the address is in use, the data folder cannot be written, another server
     /// has the database, a newer program wrote it.
     pub async fn open(config: Config, clock: Clock) -> Result<Self> {
-        let lock = if config.database_url.is_none() { Some(lock_data_dir(&config.data_dir)?) } else { None };
+        if config.database_url.is_none() {
+            prepare_data_dir(&config.data_dir)?;
+        }
+        let lock = config.database_file().map(|file| lock(&file)).transpose()?;
         let store = Store::open(&config.database_url())?;
         let catalogue = Catalogue::open(&store, &clock).await?;
         let listener = TcpListener::bind(config.listen).await;
@@ -125,19 +128,17 @@ async fn within_drain(app: &App, work: impl Future<Output = std::io::Result<()>>
     }
 }
 
-/// Makes the data folder and takes it for this process.
-fn lock_data_dir(data_dir: &Path) -> Result<File> {
-    prepare_data_dir(data_dir)?;
-    let path = data_dir.join("server.lock");
-    let shown = data_dir.display();
-    let file = File::create(&path)
-        .with_context(|| format!("cannot write the data folder {shown}: choose another with --data-dir"))?;
+/// Takes an embedded database for this process.
+fn lock(database: &Path) -> Result<File> {
+    let shown = database.display();
+    let file = File::create(database.with_added_extension("lock"))
+        .with_context(|| format!("cannot write beside the database {shown}: choose another place with --data-dir"))?;
     match file.try_lock() {
         Ok(()) => Ok(file),
         Err(TryLockError::WouldBlock) => {
-            bail!("another server is using the data folder {shown}: stop it, or choose another with --data-dir")
+            bail!("another server is using the database {shown}: stop it, or choose another place with --data-dir")
         }
-        Err(TryLockError::Error(error)) => Err(error).with_context(|| format!("cannot lock the data folder {shown}")),
+        Err(TryLockError::Error(error)) => Err(error).with_context(|| format!("cannot lock the database {shown}")),
     }
 }
 

@@ -99,6 +99,13 @@ impl Config {
         self.database_url.clone().unwrap_or_else(file)
     }
 
+    /// The file of an embedded database; none where it is in memory.
+    #[must_use]
+    pub fn database_file(&self) -> Option<PathBuf> {
+        let url = self.database_url();
+        url.strip_prefix("sqlite:").filter(|file| *file != ":memory:").map(PathBuf::from)
+    }
+
     /// The address under which clients reach the server that listens at `listen`, without a slash at the end.
     #[must_use]
     pub fn base_url(&self, listen: SocketAddr) -> String {
