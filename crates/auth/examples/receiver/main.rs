@@ -63,7 +63,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let listener = TcpListener::bind(&listen).await.map_err(|error| format!("cannot listen on {listen}: {error}"))?;
     let origin = match public_url {
         Some(origin) => origin,
-        None => Origin::parse(&format!("http://{}", listener.local_addr()?))?,
+        None => Origin::parse(&format!("http://{}", reached_at(listener.local_addr()?, &domain)))?,
     };
     if !origin.is_secure() {
         println!("plain http: good for trying things out on one's own network, not for users");
@@ -81,6 +81,12 @@ async fn main() -> Result<(), Box<dyn Error>> {
     };
     let service = routes::router(Arc::new(receiver)).into_make_service_with_connect_info::<SocketAddr>();
     Ok(axum::serve(listener, service).await?)
+}
+
+/// The domain itself, where that is this machine: a wallet warns of answers that go elsewhere.
+fn reached_at(listen: SocketAddr, domain: &DomainName) -> String {
+    let is_local = listen.ip().is_loopback() && domain.as_str() == "localhost";
+    if is_local { format!("localhost:{}", listen.port()) } else { listen.to_string() }
 }
 
 #[expect(clippy::disallowed_methods, reason = "this is the edge: the library takes the time from here")]

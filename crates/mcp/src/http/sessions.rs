@@ -23,7 +23,7 @@ pub struct SessionLimits {
 impl Default for SessionLimits {
     /// 1024 streams, 16 replies each, 30 minutes.
     fn default() -> Self {
-        Self { open: 1024, queued: 16, idle: Duration::from_secs(30 * 60) }
+        Self { open: 1024, queued: 16, idle: Duration::from_mins(30) }
     }
 }
 

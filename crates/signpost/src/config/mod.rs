@@ -131,7 +131,7 @@ mod tests {
         let config = Config::new(&Written::default()).unwrap();
         assert_eq!(config.listen.to_string(), "127.0.0.1:8080");
         assert_eq!(config.webhook_retry_schedule.len(), 9);
-        assert_eq!(config.session_ttl, Duration::from_secs(300));
+        assert_eq!(config.session_ttl, Duration::from_mins(5));
         assert_eq!(config.rates.mcp.unwrap().to_string(), "10/s");
         assert!(config.database_url().ends_with("signpost-data/signpost.sqlite"));
     }

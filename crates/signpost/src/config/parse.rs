@@ -77,7 +77,7 @@ pub(super) fn rate(text: &str) -> Meant<Option<Rate>> {
 }
 
 pub(super) fn session_ttl(text: &str) -> Meant<Duration> {
-    let allowed = Duration::from_secs(1)..=Duration::from_secs(3600);
+    let allowed = Duration::from_secs(1)..=Duration::from_hours(1);
     duration(text).filter(|ttl| allowed.contains(ttl)).ok_or_else(|| "1s to 1h, such as 300s or 5m".to_owned())
 }
 
@@ -131,5 +131,5 @@ fn duration(text: &str) -> Option<Duration> {
         _ => return None,
     };
     let duration = Duration::from_millis(count.checked_mul(millis)?);
-    Some(duration).filter(|duration| *duration <= Duration::from_secs(30 * 86_400))
+    Some(duration).filter(|duration| *duration <= Duration::from_hours(30 * 24))
 }

@@ -85,7 +85,7 @@ mod tests {
         Caller::Account(name.to_owned())
     }
 
-    const RATE: Rate = Rate { count: 3, window: Duration::from_secs(60) };
+    const RATE: Rate = Rate { count: 3, window: Duration::from_mins(1) };
 
     #[test]
     fn the_window_slides_and_refused_requests_do_not_count() {

@@ -116,7 +116,7 @@ pub fn signatures(id: &EventId, body: &[u8], secrets: &Secrets, now: Timestamp) 
 mod tests {
     use super::*;
 
-    const SCHEDULE: [Duration; 2] = [Duration::from_secs(10), Duration::from_secs(60)];
+    const SCHEDULE: [Duration; 2] = [Duration::from_secs(10), Duration::from_mins(1)];
 
     fn judged(status: Option<u16>, attempts: u32, random: u32, retry_after: Option<u64>) -> Outcome {
         let retry_after = retry_after.map(Duration::from_secs);
