@@ -61,7 +61,7 @@ fn sessions(limits: SessionLimits) -> Sessions {
 }
 
 pub(crate) fn http() -> Http {
-    with_limits(SessionLimits { open: 3, queued: 2, idle: Duration::from_secs(60) })
+    with_limits(SessionLimits { open: 3, queued: 2, idle: Duration::from_mins(1) })
 }
 
 pub(crate) fn with_limits(limits: SessionLimits) -> Http {

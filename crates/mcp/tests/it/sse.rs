@@ -122,7 +122,7 @@ async fn a_session_is_never_given_to_another_by_a_repeated_id() {
 
 #[tokio::test(start_paused = true)]
 async fn a_quiet_stream_has_a_comment_every_15_seconds_until_it_is_idle_for_too_long() {
-    let idle = Duration::from_secs(60);
+    let idle = Duration::from_mins(1);
     let http = with_limits(SessionLimits { idle, ..SessionLimits::default() });
     let sessions = http.sessions.clone();
     let app = router(server(), Start(0), http);
