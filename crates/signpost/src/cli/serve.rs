@@ -83,7 +83,7 @@ fn addresses(app: &App) -> serde_json::Value {
 
 /// The addresses, and the next useful command of each service.
 fn banner(app: &App) -> String {
-    let base = &app.base_url;
+    let (base, program) = (&app.base_url, program());
     let mut lines = vec![format!("signpost {} is ready on {base}", env!("CARGO_PKG_VERSION"))];
     if app.config.services.contains(&Service::Atm) {
         let snapshot = app.catalogue.snapshot();
@@ -94,7 +94,7 @@ fn banner(app: &App) -> String {
             format!("ATM locator ({machines} {kind})"),
             format!("  MCP          {base}/mcp   (event stream: {base}/sse)"),
             format!("  Try it       curl -s {base}/mcp -H 'content-type: application/json' -d '{EXAMPLE}'"),
-            "  Your data    signpost atms import FILE.csv".to_owned(),
+            format!("  Your data    {program} atms import FILE.csv"),
         ]);
     }
     if app.config.services.contains(&Service::Auth) {
@@ -104,11 +104,16 @@ fn banner(app: &App) -> String {
             "Passwordless authentication".to_owned(),
             format!("  Live         {base}{live}"),
             format!("  Sandbox      {base}{sandbox}"),
-            "  Next         signpost keys create --environment sandbox --name first".to_owned(),
+            format!("  Next         {program} keys create --environment sandbox --name first"),
         ]);
     }
     lines.extend([String::new(), format!("Health {base}/health · stop with Ctrl-C")]);
     lines.join("\n")
+}
+
+/// The program as it was called, so that what is printed can be typed.
+fn program() -> String {
+    std::env::args().next().unwrap_or_else(|| "signpost".to_owned())
 }
 
 const EXAMPLE: &str = r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"find_nearest_bitcoin_atm","arguments":{"location":"Miami, FL"}}}"#;
