@@ -14,9 +14,9 @@ use tokio::net::TcpStream;
 use tokio::task::JoinSet;
 
 /// How many rounds each variant gets; their median counts.
-const ROUNDS: usize = 5;
+pub const ROUNDS: usize = 5;
 /// How long one takes.
-const ROUND: Duration = Duration::from_millis(600);
+pub const ROUND: Duration = Duration::from_millis(600);
 
 /// One request, sent again and again to one server.
 #[derive(Clone, Debug)]
@@ -48,15 +48,24 @@ pub async fn requests_per_second(variants: &[Variant], connections: usize) -> Re
             counts.push(round(variant, connections).await.with_context(|| variant.name)?);
         }
     }
-    let median = |mut counts: Vec<u32>| {
-        counts.sort_unstable();
-        f64::from(counts[counts.len() / 2]) / ROUND.as_secs_f64()
-    };
-    Ok(counts.into_iter().map(median).collect())
+    Ok(counts.into_iter().map(per_second).collect())
+}
+
+/// The median of what was done in each round, as a rate.
+///
+/// # Panics
+/// Where there was no round.
+#[must_use]
+pub fn per_second(mut counts: Vec<u32>) -> f64 {
+    counts.sort_unstable();
+    f64::from(counts[counts.len() / 2]) / ROUND.as_secs_f64()
 }
 
 /// Requests answered in one round, one after another on each connection.
-async fn round(variant: &Variant, connections: usize) -> Result<u32> {
+///
+/// # Errors
+/// Where the server does not answer every request with a success.
+pub async fn round(variant: &Variant, connections: usize) -> Result<u32> {
     let mut clients = JoinSet::new();
     for _ in 0..connections {
         clients.spawn(ask(variant.clone()));
