@@ -1,10 +1,12 @@
 //! Many at once: one wins, and nothing is half done.
 
+use proptest::test_runner::{Config, TestRunner};
 use serde_json::json;
+use signpost::id::SessionId;
 use signpost::store::{Newer, Store, Written, must, step};
 use tokio::task::JoinSet;
 
-use crate::harness::{Phone, server, server_in};
+use crate::harness::{Integrator, Phone, TestServer, server, server_in};
 
 #[tokio::test]
 async fn of_sixty_four_answers_one_wins_and_one_event_is_queued() {
@@ -144,4 +146,56 @@ async fn a_database_of_a_newer_program_is_left_alone() {
     let Newer { found, known } = error.downcast_ref().unwrap();
     assert!(*found == 99 && *known < 99 && error.to_string().contains("update the program"), "{error}");
     assert_eq!(std::fs::read(folder.path().join("db")).unwrap(), before);
+}
+
+/// Whatever races for a session, and in whichever order: at most one answer wins, it has one event, and a session that
+/// nobody won can still be answered by the challenge that it holds.
+#[test]
+fn any_race_for_a_session_ends_in_one_of_its_states() {
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().unwrap();
+    let (server, integrator) = runtime.block_on(async {
+        let server = server().await;
+        let integrator = server.integrator().await;
+        integrator.register("example.com", "https://example.com/login").await;
+        (server, integrator)
+    });
+    let mut runner = TestRunner::new(Config { cases: 40, failure_persistence: None, ..Config::default() });
+    let races = proptest::collection::vec(0..3_u8, 1..14);
+    let checked = runner.run(&races, |moves| {
+        runtime.block_on(race(&server, &integrator, &moves));
+        Ok(())
+    });
+    checked.unwrap();
+}
+
+async fn race(server: &TestServer, integrator: &Integrator, moves: &[u8]) {
+    let session = integrator.post("/sessions", json!({ "domain": "example.com" })).await.expect(201);
+    let path = format!("/sessions/{}", session["id"].as_str().unwrap());
+    let mut racing = JoinSet::new();
+    for (number, kind) in (1..).zip(moves.iter().copied()) {
+        let (integrator, path) = (integrator.clone(), path.clone());
+        let answer = Phone::new(number).answer(&session, server.now());
+        racing.spawn(async move {
+            let reply = match kind {
+                0 => integrator.post(&format!("{path}/authenticate"), answer).await,
+                1 => integrator.post(&format!("{path}/refresh"), json!({})).await,
+                _ => integrator.get(&path).await,
+            };
+            (kind, reply.status)
+        });
+    }
+    let ended = racing.join_all().await;
+    assert!(ended.iter().all(|(_, status)| [200, 404, 409].contains(status)), "{ended:?}");
+    let won = ended.iter().filter(|end| **end == (0, 200)).count();
+    let status = integrator.get(&path).await.expect(200)["status"].clone();
+    let events = server.app.store.read("SELECT body FROM deliveries", vec![]).await.unwrap();
+    let id = session["id"].as_str().unwrap();
+    let events = events.iter().filter(|event| event.text(0).unwrap().contains(id)).count();
+    assert_eq!((won, events), if status == "authenticated" { (1, 1) } else { (0, 0) }, "{ended:?}");
+    if status == "pending" {
+        let id = SessionId::parse(id).unwrap();
+        let held = server.app.store.session(&integrator.account, &id).await.unwrap().unwrap().challenge.to_string();
+        let answer = Phone::new(99).answer(&json!({ "challenge": held }), server.now());
+        integrator.post(&format!("{path}/authenticate"), answer).await.expect(200);
+    }
 }
