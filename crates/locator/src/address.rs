@@ -92,6 +92,9 @@ impl Address {
 
 /// A postcode in its usual form, and its country: `78701`, `78701-1234` or `M5V 2T6`. `None` if it is neither country's.
 pub(crate) fn parse_postcode(text: &str) -> Option<(String, Country)> {
+    if !text.contains(|letter: char| letter.is_ascii_digit()) {
+        return None;
+    }
     let bare: String = text.chars().filter(|letter| !letter.is_whitespace()).collect::<String>().to_ascii_uppercase();
     let shape: String = bare
         .chars()
@@ -110,12 +113,13 @@ pub(crate) fn parse_postcode(text: &str) -> Option<(String, Country)> {
 
 /// Whether a text names the United States or Canada, and no region: `CA` at the end of an address is California.
 fn is_country_here(text: &str) -> bool {
-    let here = matches!(Country::parse(text), Some(Country::UNITED_STATES | Country::CANADA));
+    let here = !text.contains(|letter: char| letter.is_ascii_digit())
+        && matches!(Country::parse(text), Some(Country::UNITED_STATES | Country::CANADA));
     here && Region::parse(text).is_none()
 }
 
 /// The text before a postcode at its end.
-fn split_postcode(text: &str) -> (&str, Option<(String, Country)>) {
+pub(crate) fn split_postcode(text: &str) -> (&str, Option<(String, Country)>) {
     // A Canadian postcode is one word or two.
     let mut breaks = text.rmatch_indices(char::is_whitespace).map(|(at, _)| at);
     let starts = [breaks.next(), breaks.next(), Some(0)];
@@ -128,7 +132,7 @@ fn split_postcode(text: &str) -> (&str, Option<(String, Country)>) {
 }
 
 /// The text before a region at its end.
-fn split_region(text: &str) -> Option<(&str, Region)> {
+pub(crate) fn split_region(text: &str) -> Option<(&str, Region)> {
     if let Some(region) = Region::parse(text) {
         return Some(("", region));
     }

@@ -52,21 +52,25 @@ pub fn fold(name: &str) -> String {
 /// The words of a name, each in the form in which [`fold`] strings them together.
 pub(crate) fn words(name: &str) -> Vec<String> {
     let mut words = vec![String::new()];
+    // Letters since the last full stop or break: the stops in P.E.I. are within a word, the one in St.Louis is not.
+    let mut run = 0;
     for letter in name.nfkd().filter(|&letter| !is_combining_mark(letter)).flat_map(char::to_lowercase) {
         let word = words.last_mut().expect("there is always one");
         if let Some((_, plain)) = PLAIN.iter().find(|(special, _)| *special == letter) {
             word.push_str(plain);
+            run += 1;
         } else if letter.is_alphanumeric() {
             word.push(letter);
+            run += 1;
         } else if !is_apostrophe(letter) {
-            words.push(String::new());
+            if letter != '.' || run != 1 {
+                words.push(String::new());
+            }
+            run = 0;
         }
     }
-    words.retain(|word| !word.is_empty());
-    words
-        .into_iter()
-        .map(|word| SHORT.iter().find(|(short, _)| *short == word).map_or(word, |(_, long)| (*long).into()))
-        .collect()
+    let long = |word: String| SHORT.iter().find(|(short, _)| *short == word).map_or(word, |(_, long)| (*long).into());
+    words.into_iter().filter(|word| !word.is_empty()).map(long).collect()
 }
 
 /// Within a word, as in O'Fallon, rather than between two.
@@ -96,6 +100,8 @@ mod tests {
             ("Kailua‑Kona", "kailua kona"),
             ("N. Little Rock", "North Little Rock"),
             ("ＭＩＡＭＩ", "miami"),
+            ("U.S.A.", "USA"),
+            ("St.Louis", "St Louis"),
         ] {
             assert_eq!(fold(one), fold(other), "{one} and {other}");
         }

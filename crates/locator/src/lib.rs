@@ -20,7 +20,6 @@
 
 mod address;
 mod atm;
-mod coordinates;
 mod country;
 mod fold;
 pub mod gazetteer;
@@ -35,7 +34,6 @@ pub use address::Address;
 pub use atm::{Atm, AtmId, Coin, Hours, Record, Reported, Tri};
 pub use country::Country;
 pub use fold::fold;
-pub use gazetteer::{Gazetteer, Place, Resolved, Source, Unresolved};
 pub use index::{Index, Near};
 pub use point::{Distance, EARTH_RADIUS, Point};
 pub use region::Region;

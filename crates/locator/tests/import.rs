@@ -1,140 +1,329 @@
-//! Files of machines: good, odd, broken and hostile.
+//! Files as they come, and what is read from them.
 
 use proptest::prelude::*;
-use signpost_locator::import::{Broken, Field, Import, Options, read};
-use signpost_locator::{Hours, Reported};
+use signpost_locator::import::{Broken, Field, Format, Import, MOST_LISTED, Options, read};
+use signpost_locator::{Country, Hours, Point, Reported};
 
-fn import(text: &str) -> Import {
-    read(text.as_bytes(), &Options::default()).unwrap()
+fn import(file: &str) -> Import {
+    read(file.as_bytes(), &Options::default()).unwrap_or_else(|broken| panic!("{broken}"))
 }
 
-fn pairs<const N: usize>(pairs: [(&str, &str); N]) -> Vec<(String, String)> {
-    pairs.iter().map(|(left, right)| ((*left).to_owned(), (*right).to_owned())).collect()
+fn broken(file: &[u8]) -> String {
+    read(file, &Options::default()).expect_err("is broken").to_string()
 }
 
-#[test]
-fn columns_are_guessed_from_the_header_and_may_be_mapped() {
-    for header in ["id,name,latitude,longitude,zip", "ID,Name,LAT,Lng,Postal Code", "ref;name;y;x;postcode"] {
-        let separator = if header.contains(';') { ';' } else { ',' };
-        let row = "7,Corner Shop,25.76,-80.19,33130".replace(',', &separator.to_string());
-        let import = import(&format!("{header}\n{row}\n"));
-        let record = &import.rows[0].record;
-        assert_eq!(
-            (record.source_ref.as_deref(), record.name.as_deref()),
-            (Some("7"), Some("Corner Shop")),
-            "{header}"
-        );
-        assert_eq!((record.point.lat(), record.point.lon()), (25.76, -80.19));
-        assert_eq!(record.address.postcode.as_deref(), Some("33130"));
-    }
-    let map =
-        vec![(Field::Name, "label".to_owned()), (Field::Lat, "north".to_owned()), (Field::Lon, "east".to_owned())];
-    let options = Options { map, ..Options::default() };
-    let import = read(b"label,name,north,east\nA,B,1,2\n", &options).unwrap();
-    assert_eq!(import.rows[0].record.name.as_deref(), Some("A"));
+fn lines(import: &Import) -> Vec<usize> {
+    import.rows.iter().map(|row| row.line).collect()
 }
 
 #[test]
-fn only_the_wanted_rows_are_read() {
-    let options = Options { only: pairs([("category", "atm")]), ..Options::default() };
-    let import = read(b"category\tlat\tlon\n\"atm\"\t1\t2\nshop\t3\t4\n", &options).unwrap();
-    assert_eq!((import.rows.len(), import.filtered), (1, 1));
+fn every_field_is_read_from_the_column_the_header_names_for_it() {
+    let import = import(
+        "ID,Name,Latitude,Longitude,Street Address,City,State,Zip_Code,Country,Operator,Status,Opening Hours,Phone,URL\n\
+         7,Corner Shop,25.7617,-80.1918,1 Main St,Miami,fl,33101,USA,Coins Inc,Out of service,24/7,+1 305 555 0100,example.com/7\n",
+    );
+    assert_eq!(import.doubts.first, []);
+    let record = &import.rows[0].record;
+    let texts = [&record.source_ref, &record.name, &record.operator, &record.phone, &record.website];
+    let expected = ["7", "Corner Shop", "Coins Inc", "+1 305 555 0100", "https://example.com/7"];
+    assert_eq!(texts.map(|text| text.as_deref().unwrap_or_default()), expected);
+    let address = &record.address;
+    let texts = [&address.street, &address.city, &address.region, &address.postcode];
+    assert_eq!(texts.map(|text| text.as_deref().unwrap_or_default()), ["1 Main St", "Miami", "FL", "33101"]);
+    assert_eq!(address.country, Some(Country::UNITED_STATES));
+    assert_eq!((&record.hours, record.reported), (&Some(Hours::Always), Reported::OutOfService));
+    assert_eq!(Some(record.point), Point::new(25.7617, -80.1918));
+    assert_eq!(import.columns.len(), 14);
 }
 
 #[test]
-fn a_row_is_skipped_only_without_usable_coordinates_and_by_its_line() {
-    let text =
-        "lat,lon,name,website\n1,2,A,\n,2,B,\n91,0,C,\n0,0,D,\nx,2,E,\n\n3,4,F,not a url\n5,6\n1,2,G,,too,many\n";
-    let import = import(text);
-    let skipped: Vec<_> = import.skipped.first.iter().map(|row| row.line).collect();
-    assert_eq!(skipped, [3, 4, 5, 6, 10]);
-    let names: Vec<_> = import.rows.iter().map(|row| (row.line, row.record.name.as_deref())).collect();
-    assert_eq!(names, [(2, Some("A")), (8, Some("F")), (9, None)]);
+fn a_column_is_guessed_for_one_field_only_and_a_mapped_one_for_none() {
+    let header = |text: &str, map: &[(Field, &str)]| {
+        let map = map.iter().map(|(field, column)| (*field, (*column).to_owned())).collect();
+        let options = Options { map, ..Options::default() };
+        let row = text.split(',').map(|_| "1").collect::<Vec<_>>().join(",");
+        let import = read(format!("{text}\n{row}\n").as_bytes(), &options).unwrap();
+        import.columns.into_iter().map(|(field, column)| format!("{field}={column}")).collect::<Vec<_>>().join(" ")
+    };
+    assert_eq!(header("y,x,id,ref", &[]), "lat=y lon=x ref=ref");
+    assert_eq!(header("LAT , long,postal-code", &[]), "lat=LAT lon=long postcode=postal-code");
+    assert_eq!(header("lat,lon,name", &[(Field::Operator, "name")]), "lat=lat lon=lon operator=name");
+    assert_eq!(header("lat,lon,id", &[(Field::Ref, "")]), "lat=lat lon=lon");
+    assert_eq!(header("lat,lon,lat2", &[(Field::Lat, "LAT2")]), "lat=lat2 lon=lon");
+}
+
+#[test]
+fn only_rows_without_usable_coordinates_are_skipped() {
+    let import = import(
+        "lat,lon,name\n,,a\n1,,b\n0,0,c\n91,0,d\n0,181,e\nx,1,f\nNaN,1,g\n1,2\n1,2,h,,\n1,2,i,more\n0,1,j\n\"48,5\",1,k\n",
+    );
+    assert_eq!(lines(&import), [9, 10, 12, 13]);
+    let skipped: Vec<_> = import.skipped.first.iter().map(|skipped| (skipped.line, skipped.reason.as_str())).collect();
+    let out = "coordinates out of range (latitude -90 to 90, longitude -180 to 180): ";
+    assert_eq!(
+        skipped,
+        [
+            (2, "no coordinates"),
+            (3, "no coordinates"),
+            (4, "coordinates are 0, 0"),
+            (5, &format!("{out}91, 0")),
+            (6, &format!("{out}0, 181")),
+            (7, "coordinates are not numbers: x, 1"),
+            (8, &format!("{out}NaN, 1")),
+            (11, "the row has 4 cells and the header 3"),
+        ]
+    );
+    assert_eq!(Some(import.rows[3].record.point), Point::new(48.5, 1.0));
     let doubts: Vec<_> = import.doubts.first.iter().map(|doubt| (doubt.line, doubt.field)).collect();
-    assert_eq!(doubts, [(8, Field::Website), (9, Field::Name), (9, Field::Website)]);
+    assert_eq!(doubts, [(9, Field::Name)]);
 }
 
 #[test]
-fn rows_are_merged_only_where_they_share_a_ref() {
-    let same = import("ref,lat,lon,name\n1,1,2,Old\n2,1,2,Other\n1,1,2,New\n");
-    let names: Vec<_> = same.rows.iter().map(|row| (row.key.as_str(), row.record.name.as_deref())).collect();
-    assert_eq!(names.len(), 2);
-    assert!(names.contains(&("ref:1", Some("New"))) && names.contains(&("ref:2", Some("Other"))));
-    let twins = import("lat,lon,name\n1,2,Twin\n1,2,Twin\n1,2,Twin\n");
-    let mut keys: Vec<_> = twins.rows.iter().map(|row| row.key.clone()).collect();
-    keys.dedup();
-    assert_eq!(keys.len(), 3, "{keys:?}");
+fn a_bad_field_is_unknown_and_reported() {
+    let long = "x".repeat(501);
+    let import = import(&format!(
+        "lat,lon,name,state,zip,country,status,phone,website\n\
+         1,2,{long},TX,787,US,closed,call me,javascript:alert(1)\n\
+         1,2,b,ZZ,K1A 0B1,Canada,,,\n\
+         1,2,c,TX,,Canada,,,\n\
+         1,2,d,Bavaria,80331,Germany,,,\n\
+         1,2,e,TX,,Atlantis,,,\n",
+    ));
+    assert_eq!(import.rows.len(), 5);
+    let doubts: Vec<_> = import.doubts.first.iter().map(|doubt| (doubt.line, doubt.field)).collect();
+    let first = [Field::Name, Field::Postcode, Field::Status, Field::Phone, Field::Website].map(|field| (2, field));
+    assert_eq!(doubts, [&first[..], &[(3, Field::Region), (4, Field::Region), (6, Field::Country)]].concat());
+    assert_eq!(import.doubts.first[0].value.len(), 80);
+    let record = &import.rows[0].record;
+    assert_eq!(
+        (&record.name, &record.phone, &record.website, record.reported),
+        (&None, &None, &None, Reported::Unknown)
+    );
+    let regions = import.rows.iter().map(|row| row.record.address.region.as_deref());
+    assert_eq!(regions.collect::<Vec<_>>(), [Some("TX"), None, None, Some("Bavaria"), Some("TX")]);
+    assert_eq!(import.rows[1].record.address.postcode.as_deref(), Some("K1A 0B1"));
 }
 
 #[test]
-fn the_same_file_gives_the_same_rows() {
-    let text = "lat,lon,name\n1,2,Twin\n3,4,B\n1,2,Twin\n";
-    assert_eq!(import(text).rows, import(text).rows);
-    let keys = |text: &str| import(text).rows.into_iter().map(|row| row.key).collect::<Vec<_>>();
-    let moved = keys("lat,lon,name\n3,4,B\n1,2,Twin\n1,2,Twin\n");
-    assert!(keys(text).iter().all(|key| moved.contains(key)), "the order of rows is no part of their identity");
+fn an_address_on_one_line_fills_what_the_other_columns_lack() {
+    let import = import(
+        "lat,lon,address,city\n\
+         1,2,\"1 Main St, Austin, TX 78701\",\n\
+         1,2,\"1 Main St, Austin, TX 78701\",West Lake\n\
+         1,2,Unter den Linden 1,\n",
+    );
+    let addresses: Vec<_> = import.rows.iter().map(|row| row.record.address.clone()).collect();
+    let cities: Vec<_> = addresses.iter().map(|address| address.city.as_deref()).collect();
+    assert_eq!(cities, [Some("Austin"), Some("West Lake"), None]);
+    assert_eq!(addresses[0].formatted.as_deref(), Some("1 Main St, Austin, TX 78701"));
+    assert_eq!((addresses[2].formatted.as_deref(), addresses[2].country), (Some("Unter den Linden 1"), None));
 }
 
 #[test]
-fn tabs_separate_whatever_the_quotes_say() {
-    let text = "lat\tlon\tname\taddress\n1\t2\t\"Joe's \\\"Best\\\" Shop\"\t\"100 Main St, Austin, TX 78701\"\n\
-                3\t4\t\"never closed\t\"121\u{b0}0'59.64\\\"W\"\n";
-    let import = import(text);
-    assert_eq!(import.rows[0].record.name.as_deref(), Some("Joe's \"Best\" Shop"));
-    let address = &import.rows[0].record.address;
-    let parts = [&address.street, &address.city, &address.region, &address.postcode].map(|part| part.as_deref());
-    assert_eq!(parts, [Some("100 Main St"), Some("Austin"), Some("TX"), Some("78701")]);
-    assert_eq!(import.rows.len(), 2);
+fn the_default_country_is_for_rows_that_do_not_say() {
+    let options = Options { country: Country::parse("CA"), ..Options::default() };
+    let import = read(b"lat,lon,region,country\n1,2,ON,\n1,2,TX,\n1,2,TX,US\n1,2,PR,PR\n", &options).unwrap();
+    let read: Vec<_> = import
+        .rows
+        .iter()
+        .map(|row| {
+            (
+                row.record.address.country.unwrap().code().to_owned(),
+                row.record.address.region.clone().unwrap_or_default(),
+            )
+        })
+        .collect();
+    let expected = [("CA", "ON"), ("CA", ""), ("US", "TX"), ("US", "PR")].map(|(c, r)| (c.to_owned(), r.to_owned()));
+    assert_eq!(read, expected);
+    assert_eq!(import.doubts.total, 1);
 }
 
 #[test]
-fn what_a_source_reports_is_read_and_what_it_does_not_is_unknown() {
-    let text = "lat,lon,status,hours\n1,2,online,24/7\n1,3,broken,Mo-Fr 09:00-17:00\n1,4,whatever,\n1,5,,\n";
-    let reported: Vec<_> = import(text).rows.iter().map(|row| row.record.reported).collect();
-    assert_eq!(reported, [Reported::InService, Reported::OutOfService, Reported::Unknown, Reported::Unknown]);
-    assert_eq!(import(text).rows[0].record.hours, Some(Hours::Always));
-    assert_eq!(import(text).doubts.first[0].field, Field::Status);
+fn rows_are_filtered_by_the_value_of_a_column() {
+    let file = "category\tlat\tlon\n\"atm\"\t1\t2\n\"shop\"\t1\t2\natm\t0\t0\nATM\t1\t2\n";
+    let only = vec![("Category".to_owned(), "atm".to_owned())];
+    let options = Options { only, ..Options::default() };
+    let import = read(file.as_bytes(), &options).unwrap();
+    assert_eq!((lines(&import), import.filtered, import.skipped.total), (vec![2], 2, 1));
 }
+
+#[test]
+fn rows_are_merged_only_where_they_share_a_ref_and_then_the_later_one_wins() {
+    let import = import("lat,lon,id,name\n1,2,a,old\n3,4,,same\n1,2,b,\n3,4,,same\n5,6,a,new\n0,0,b,bad\n");
+    assert_eq!(lines(&import), [3, 4, 5, 6]);
+    assert_eq!(import.rows[3].record.name.as_deref(), Some("new"));
+    let skipped: Vec<_> = import.skipped.first.iter().map(|skipped| (skipped.line, skipped.reason.as_str())).collect();
+    assert_eq!(skipped, [(2, "line 6 has the same ref \"a\""), (7, "coordinates are 0, 0")]);
+}
+
+#[test]
+fn keys_stay_the_same_from_one_import_to_the_next() {
+    let keys = |file: &str| import(file).rows.into_iter().map(|row| row.key).collect::<Vec<_>>();
+    let first = keys("lat,lon,id,name,phone\n1,2,a,x,\n3,4,,y,555 0100\n3,4,,y,\n3,4,,z,\n");
+    assert_eq!(first[0], "ref:a");
+    assert!(first[1].starts_with("row:") && first[1].ends_with(":1"), "{first:?}");
+    assert_eq!(first[2], format!("{}2", first[1].strip_suffix('1').unwrap()));
+    assert_ne!(first[3], first[1]);
+    // Other columns, another order of columns and rows, another format.
+    let second = keys("name\tlon\tlat\tid\tnote\nz\t4\t3\t\t!\ny\t4.0\t3.0\t\t\n\"y\"\t4\t3\t\t?\nx\t2\t1\ta\t\n");
+    assert_eq!(second, [&first[3], &first[1], &first[2], &first[0]].map(Clone::clone));
+}
+
+#[test]
+fn tabs_separate_always_and_quotes_and_backslashes_are_undone() {
+    let import = import(
+        "lat\tlon\tname\tid\r\n\
+         1\t2\t\"121°0'59.64\\\"W, 39°\"\t8\r\n\
+         1\t2\t\"say \"\"hi\"\" \\\\ there\"\t9\r\n\
+         1\t2\tthe \"old\" shop\t10\r\n\
+         1\t2\t\"open\t11\r\n\
+         \t\t\r\n",
+    );
+    let names: Vec<_> = import.rows.iter().map(|row| row.record.name.as_deref().unwrap_or_default()).collect();
+    assert_eq!(names, ["121°0'59.64\"W, 39°", "say \"hi\" \\ there", "the \"old\" shop", "\"open"]);
+    assert_eq!((import.skipped.total, import.skipped.first[0].line), (1, 6));
+}
+
+#[test]
+fn quoted_cells_of_csv_hold_separators_and_line_breaks_and_lines_are_those_of_the_file() {
+    for line_break in ["\n", "\r\n"] {
+        let file = [
+            "\u{feff}",
+            "name;lat;lon",
+            "\"a;\n\"\"b\"\"\";1;2",
+            "",
+            "",
+            "c;\"1,5\";2",
+            "bad;;",
+            "\"d\ne\";0;0",
+            "f;1;2",
+        ]
+        .map(|line| line.replace('\n', line_break))
+        .join(line_break);
+        let import = import(&file);
+        assert_eq!(lines(&import), [3, 7, 11], "{file:?}");
+        assert_eq!(import.rows[0].record.name.as_deref(), Some("a; \"b\""));
+        assert_eq!(import.skipped.first.iter().map(|skipped| skipped.line).collect::<Vec<_>>(), [8, 9]);
+    }
+}
+
+#[test]
+fn a_stray_quote_costs_its_own_rows_and_says_so() {
+    let import = import("name,lat,lon\n\"a,1,2\n\"b\",1,2\n5\" pipe,1,2\n");
+    assert_eq!(lines(&import), [4]);
+    assert_eq!(import.rows[0].record.name.as_deref(), Some("5\" pipe"));
+    let reason = &import.skipped.first[0].reason;
+    assert_eq!(reason, "the row goes on to line 3: a quote in it is never closed, or not doubled");
+}
+
+/// A file, and what its error must say.
+#[rustfmt::skip]
+const BROKEN: [(&[u8], &str); 13] = [
+    (b"", "empty"),
+    (b"\xef\xbb\xbf \r\n\n", "empty"),
+    (b"lat,lon,name\n", "no rows"),
+    (b"\xff\xfel\0a\0t\0", "line 1 is not UTF-8 (it looks like UTF-16)"),
+    (b"l\0a\0t\0,\0", "line 1 is not UTF-8 (it holds a zero byte"),
+    (b"lat,lon,name\n1,2,ok\r\n1,2,caf\xe9\n", "line 3 is not UTF-8 (it looks like Latin-1); save the file as UTF-8"),
+    (b"name,address\na,b\n", "hold the lat; map it (lat=COLUMN). the columns are: name, address"),
+    (b"name,lat\na,1\n", "hold the lon; map it (lon=COLUMN)"),
+    (b"25.7,-80.2,Shop\n25.8,-80.2,Shop\n", "the columns are: 25.7, -80.2, Shop"),
+    (b"lat,lon,name\n1,2,a\n1,2,\"b\n1,2,c\n1,2,d\n", "the quote in line 3 is never closed"),
+    (b"lat,lon,name\n1,2,\"b", "the quote in line 2 is never closed"),
+    (b"lat,lon,name\n1,2,\"b\"\"", "the quote in line 2 is never closed"),
+    (b"\"lat,lon\n1,2", "the quote in line 1 is never closed"),
+];
 
 #[test]
 fn a_broken_file_is_one_clear_error() {
-    let options = Options::default();
-    let broken = |bytes: &[u8]| read(bytes, &options).unwrap_err();
-    assert_eq!(broken(b""), Broken::Empty);
-    assert_eq!(broken(b" \n\n"), Broken::Empty);
-    assert_eq!(broken(b"lat,lon\n"), Broken::NoRows);
-    assert!(matches!(broken(b"name,place\nA,B\n"), Broken::NoCoordinates { field: Field::Lat, .. }));
-    assert!(matches!(broken(b"lat,lon,name\n1,2,A\n1,2,caf\xe9\n"), Broken::NotUtf8 { line: 3, .. }));
-    assert!(matches!(broken(b"\xff\xfel\0a\0t\0"), Broken::NotUtf8 { line: 1, .. }));
-    assert!(matches!(broken(b"lat,lon,name\n1,2,\"A\n3,4,B\n"), Broken::OpenQuote { line: 2 }));
-    let missing = Options { only: pairs([("kind", "atm")]), ..Options::default() };
-    let told = read(b"lat,lon\n1,2\n", &missing).unwrap_err().to_string();
-    assert!(told.contains("kind") && told.contains("lat") && !told.contains('\n'), "{told}");
+    for (file, expected) in BROKEN {
+        let error = broken(file);
+        assert!(error.contains(expected), "{error}");
+    }
+}
+
+#[test]
+fn an_option_that_names_a_column_that_is_not_there_lists_those_that_are() {
+    let only = Options { only: vec![("kind".to_owned(), "atm".to_owned())], ..Options::default() };
+    let map = Options { map: vec![(Field::Name, "title2".to_owned())], ..Options::default() };
+    for (options, column) in [(only, "kind"), (map, "title2")] {
+        let broken = read(b"lat,lon,title\n1,2,a\n", &options).unwrap_err();
+        assert_eq!(broken.to_string(), format!("there is no column {column:?}. the columns are: lat, lon, title"));
+    }
+    let error = broken(format!("{}\n1\n", vec!["x".repeat(100); 60].join(",")).as_bytes());
+    assert!(error.len() < 3_500 && error.ends_with("and 10 more"), "{error}");
+}
+
+#[test]
+fn fields_are_read_by_name() {
+    for field in Field::all() {
+        assert_eq!(format!(" {} ", field.name().to_uppercase()).parse(), Ok(field));
+    }
+    let error = "latitude".parse::<Field>().unwrap_err().to_string();
+    assert!(error.starts_with("\"latitude\" is not a field; the fields are: lat, lon, name,"), "{error}");
+    assert!(Field::all().all(|field| error.contains(field.name())), "{error}");
 }
 
 #[test]
 fn reports_are_bounded_and_counted() {
-    let rows = "x,y,\n".repeat(5_000);
-    let import = import(&format!("lat,lon,name\n1,2,A\n{rows}"));
-    assert_eq!((import.rows.len(), import.skipped.total, import.skipped.first.len()), (1, 5_000, 1_000));
-    let long = format!("lat,lon,name\n1,2,{}\n", "x".repeat(100_000));
-    assert!(read(long.as_bytes(), &Options::default()).is_ok_and(|import| import.rows.len() <= 1));
+    let file = format!("lat,lon,status\n{}{}", "0,0,\n".repeat(MOST_LISTED + 5), "1,2,?\n".repeat(MOST_LISTED + 7));
+    let import = import(&file);
+    assert_eq!((import.skipped.first.len(), import.skipped.total), (MOST_LISTED, MOST_LISTED + 5));
+    assert_eq!((import.doubts.first.len(), import.doubts.total), (MOST_LISTED, MOST_LISTED + 7));
+    let huge = format!("lat,lon,name\n1,2,{}\n1,2,ok\n", "x".repeat(70_000));
+    let import = self::import(&huge);
+    assert_eq!((lines(&import), import.skipped.first[0].reason.as_str()), (vec![3], "the row is longer than 64 KiB"));
+}
+
+fn files() -> impl Strategy<Value = Vec<u8>> {
+    let piece = prop::sample::select(vec![
+        "lat",
+        "lon",
+        "name",
+        "id",
+        ",",
+        ";",
+        "\t",
+        "\n",
+        "\r\n",
+        "\r",
+        "\"",
+        "\"\"",
+        "\\",
+        "1",
+        "-80.2",
+        "0",
+        " ",
+        "x",
+        "é",
+        "\u{1e}end\u{1e}",
+        "1,2,a\n",
+        "lat,lon,name\n",
+        "lat\tlon\tname\n",
+    ]);
+    prop_oneof![
+        prop::collection::vec(any::<u8>(), 0..200),
+        prop::collection::vec(piece, 0..60)
+            .prop_map(|pieces| format!("lat,lon,name\n{}", pieces.concat()).into_bytes()),
+    ]
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(128))]
-
     #[test]
-    fn any_bytes_are_read_or_refused(bytes in proptest::collection::vec(any::<u8>(), 0..300)) {
-        drop(read(&bytes, &Options::default()));
-    }
-
-    #[test]
-    fn any_rows_are_accounted_for(rows in proptest::collection::vec("[-0-9.,\"a-z\t ]{0,30}", 1..20)) {
-        let text = format!("lat\tlon\tname\n{}\n", rows.join("\n"));
-        if let Ok(import) = read(text.as_bytes(), &Options::default()) {
-            let lines = rows.iter().filter(|row| !row.trim_matches(' ').is_empty()).count();
-            prop_assert_eq!(import.rows.len() + import.skipped.total, lines);
+    fn no_file_makes_it_panic_and_every_line_is_one_of_the_file(file in files()) {
+        let count = 1 + file.iter().filter(|byte| b"\r\n".contains(byte)).count();
+        for format in [Format::Auto, Format::Csv, Format::Tsv] {
+            match read(&file, &Options { format, ..Options::default() }) {
+                Ok(import) => {
+                    let skipped = import.skipped.first.iter().map(|skipped| skipped.line);
+                    let mut lines: Vec<usize> = import.rows.iter().map(|row| row.line).chain(skipped).collect();
+                    lines.sort_unstable();
+                    prop_assert!(lines.windows(2).all(|pair| pair[0] < pair[1]), "{:?}", lines);
+                    prop_assert!(lines.iter().all(|line| (2..=count).contains(line)), "{:?}", lines);
+                }
+                Err(Broken::NotUtf8 { line, .. } | Broken::OpenQuote { line }) => prop_assert!(line <= count),
+                Err(broken) => prop_assert!(!broken.to_string().is_empty()),
+            }
         }
     }
 }

@@ -1,258 +1,292 @@
-//! The gazetteer as bytes: an index of folded names over columns of places, in one zlib stream, whose checksum tells
-//! a damaged file.
+//! The one file that holds a gazetteer: written by [`encode`], read by `decode`.
 //!
-//! All numbers are little-endian. Header: the magic, a version, then the count of places, bytes of the name index,
-//! postings, bytes of names, bytes of zones, postcodes. Then these, column by column: a column of similar numbers
-//! compresses far better than rows.
+//! It is a gzip stream of: the magic bytes, the format version, then sections, each a length in bytes and the bytes.
+//! All numbers are unsigned 32-bit little-endian unless it says otherwise. The sections, in this order:
+//!
+//! | section | holds |
+//! |---|---|
+//! | areas | a line for each: the country, and in the United States and Canada `-` and the region |
+//! | zones | a line for each: the IANA name of a time zone |
+//! | names | a line for each place, in the order of the places |
+//! | places | for each, most people first: latitude and longitude (signed, 1e-5 degrees), population, area, zone |
+//! | postings | for each ambiguous key, the number of places it names, and the places, the likeliest first |
+//! | postcodes | for each, in order: the code as a number, latitude, longitude (as above), area |
+//! | keys | an FST from each folded name to where it leads: a place × 2, or a posting × 2 + 1 |
+//!
+//! Where a place stands in a posting or a key, it is its number × 2, plus 1 if the name is not its main one.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::{Read, Write};
 
 use flate2::Compression;
-use flate2::read::ZlibDecoder;
-use flate2::write::ZlibEncoder;
-use fst::{Map, MapBuilder};
+use flate2::read::GzDecoder;
+use flate2::write::GzEncoder;
 
-use super::Place;
+use super::likelihood;
 use crate::country::Country;
 use crate::fold::fold;
 use crate::point::Point;
 use crate::region::Region;
 
-const MAGIC: &[u8; 4] = b"SPGZ";
+const MAGIC: &[u8; 8] = b"SIGNPOST";
 const VERSION: u32 = 1;
-/// The largest gazetteer that is read, unpacked: all of the world's named places stay below it.
-const LARGEST: u64 = 1 << 30;
-/// Coordinates are kept to a millionth of a degree, some 10 cm.
-const PER_DEGREE: f64 = 1e6;
+/// Most bytes of a whole gazetteer, unpacked: all places of the world are a tenth of it.
+const LONGEST: u64 = 256 << 20;
 
-/// A place to be put into a gazetteer.
-#[derive(Clone, Debug)]
-pub struct Entry {
-    /// What it is.
-    pub place: Place,
-    /// What else it is called.
-    pub other_names: Vec<String>,
+/// A populated place, for [`encode`].
+#[derive(Clone, Debug, PartialEq)]
+pub struct PlaceEntry {
+    /// Its main name.
+    pub name: String,
+    /// Other names.
+    pub alternates: Vec<String>,
+    /// Where it belongs.
+    pub area: Area,
+    /// Its centre; kept to 1e-5 degrees, about a metre.
+    pub point: Point,
+    /// How many people live there.
+    pub population: u32,
+    /// The IANA name of its time zone.
+    pub time_zone: String,
 }
 
-/// The bytes are no gazetteer that this version reads.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("the gazetteer is cut off, damaged or of another version; build it again")]
-pub struct Broken;
-
-/// A gazetteer, unpacked.
-pub(super) struct Data {
-    pub(super) names: Map<Vec<u8>>,
-    postings: Vec<u32>,
-    lats: Vec<i32>,
-    lons: Vec<i32>,
-    populations: Vec<u32>,
-    countries: Vec<[u8; 2]>,
-    regions: Vec<[u8; 2]>,
-    zones: Vec<u16>,
-    /// Where each place's name ends in `texts`.
-    ends: Vec<u32>,
-    texts: String,
-    zone_names: Vec<String>,
-    /// Postcode, latitude, longitude; by postcode.
-    postcodes: Vec<(u32, i32, i32)>,
-    postcode_regions: Vec<[u8; 2]>,
+/// A postcode of the United States, for [`encode`].
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct PostcodeEntry {
+    /// The five digits as a number.
+    pub code: u32,
+    /// Its centre.
+    pub point: Point,
+    /// Where it belongs.
+    pub area: Area,
 }
 
-/// Packs places, and US postcodes with their points and states. The same input gives the same bytes.
+/// A country, and in the United States and Canada the region.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Area {
+    /// The country.
+    pub country: Country,
+    /// The region, where the country has one here.
+    pub region: Option<Region>,
+}
+
+/// Bytes are not a gazetteer that this version can read.
+#[derive(Debug, thiserror::Error)]
+pub enum Damaged {
+    /// They do not unpack.
+    #[error("the gazetteer cannot be unpacked: {0}")]
+    Unreadable(#[from] std::io::Error),
+    /// They are something else, or of another version.
+    #[error("this is not a gazetteer of format version 1")]
+    Foreign,
+    /// They contradict themselves.
+    #[error("the gazetteer is damaged: its {0} are not what they must be")]
+    Section(&'static str),
+    /// The index of names does.
+    #[error("the gazetteer is damaged: {0}")]
+    Keys(#[from] fst::Error),
+}
+
+/// What a blob holds.
+pub(super) struct Contents {
+    pub(super) areas: Vec<Area>,
+    pub(super) zones: Vec<String>,
+    /// A line for each place.
+    pub(super) names: String,
+    pub(super) places: Vec<Stored>,
+    pub(super) postings: Vec<u32>,
+    pub(super) postcodes: Vec<StoredPostcode>,
+    pub(super) keys: fst::Map<Vec<u8>>,
+}
+
+/// A place, with its area and time zone as numbers.
+pub(super) struct Stored {
+    /// Where its name begins.
+    pub(super) name: u32,
+    pub(super) point: Point,
+    pub(super) population: u32,
+    pub(super) area: u32,
+    pub(super) zone: u32,
+}
+
+/// A postcode, with its area as a number.
+pub(super) struct StoredPostcode {
+    pub(super) code: u32,
+    pub(super) point: Point,
+    pub(super) area: u32,
+}
+
+/// Makes a gazetteer of these places and postcodes. The same input gives the same bytes. Names that fold to nothing
+/// are left out.
 ///
-/// # Panics
-/// Where there are more than 2^30 places.
-#[must_use]
-pub fn encode(entries: &[Entry], postcodes: &BTreeMap<u32, (Point, Option<Region>)>) -> Vec<u8> {
-    let (index, postings) = name_index(entries);
-    let mut zones: Vec<&str> = entries.iter().map(|entry| entry.place.time_zone.as_str()).collect();
-    zones.sort_unstable();
-    zones.dedup();
-    let texts: String = entries.iter().map(|entry| entry.place.name.as_str()).collect();
-    let zone_text = zones.join("\n");
-    let mut out = Vec::new();
-    out.extend(MAGIC);
-    let counts = [entries.len(), index.len(), postings.len(), texts.len(), zone_text.len(), postcodes.len()];
-    put(&mut out, std::iter::once(VERSION).chain(counts.map(count)).map(u32::to_le_bytes));
-    out.extend(index);
-    put(&mut out, postings.into_iter().map(u32::to_le_bytes));
-    let places = || entries.iter().map(|entry| &entry.place);
-    put(&mut out, places().map(|place| micro(place.point.lat()).to_le_bytes()));
-    put(&mut out, places().map(|place| micro(place.point.lon()).to_le_bytes()));
-    put(&mut out, places().map(|place| place.population.to_le_bytes()));
-    put(&mut out, places().map(|place| two(place.country.code())));
-    put(&mut out, places().map(|place| two(place.region.map_or("", Region::code))));
-    let zone = |place: &Place| zones.binary_search(&place.time_zone.as_str()).unwrap_or_default();
-    put(&mut out, places().map(|place| u16::try_from(zone(place)).expect("fewer zones than 65,536").to_le_bytes()));
-    let mut end = 0;
-    put(
-        &mut out,
-        places().map(|place| {
-            end += count(place.name.len());
-            end.to_le_bytes()
-        }),
-    );
-    out.extend(texts.bytes().chain(zone_text.bytes()));
-    put(&mut out, postcodes.keys().map(|code| code.to_le_bytes()));
-    put(&mut out, postcodes.values().map(|(point, _)| micro(point.lat()).to_le_bytes()));
-    put(&mut out, postcodes.values().map(|(point, _)| micro(point.lon()).to_le_bytes()));
-    put(&mut out, postcodes.values().map(|(_, region)| two(region.map_or("", Region::code))));
-    let mut packed = ZlibEncoder::new(Vec::new(), Compression::best());
-    packed.write_all(&out).and_then(|()| packed.finish()).expect("memory takes what is written")
+/// # Errors
+/// [`Damaged`], if there is more than the format can count.
+pub fn encode(mut places: Vec<PlaceEntry>, mut postcodes: Vec<PostcodeEntry>) -> Result<Vec<u8>, Damaged> {
+    places.retain(|place| !place.name.contains(['\r', '\n']) && !fold(&place.name).is_empty());
+    places.sort_by(|a, b| {
+        b.population.cmp(&a.population).then_with(|| a.name.cmp(&b.name)).then_with(|| a.area.cmp(&b.area))
+    });
+    postcodes.sort_by_key(|postcode| postcode.code);
+    let used = places.iter().map(|place| place.area).chain(postcodes.iter().map(|postcode| postcode.area));
+    let areas: Vec<Area> = used.collect::<BTreeSet<_>>().into_iter().collect();
+    let zones: BTreeSet<&str> = places.iter().map(|place| place.time_zone.as_str()).collect();
+    let zones: Vec<&str> = zones.into_iter().collect();
+    let area = |area: &Area| number(areas.binary_search(area).unwrap_or_default());
+    let zone = |place: &PlaceEntry| number(zones.binary_search(&place.time_zone.as_str()).unwrap_or_default());
+    let places_section = places.iter().map(|place| {
+        Ok([degrees(place.point.lat()), degrees(place.point.lon()), place.population, area(&place.area)?, zone(place)?])
+    });
+    let postcodes_section = postcodes.iter().map(|postcode| {
+        Ok([postcode.code, degrees(postcode.point.lat()), degrees(postcode.point.lon()), area(&postcode.area)?])
+    });
+    let (keys, postings) = index_names(&places)?;
+    let sections = [
+        lines(areas.iter().map(|area| match area.region {
+            Some(region) => format!("{}-{region}", area.country),
+            None => area.country.to_string(),
+        })),
+        lines(zones.iter().map(ToString::to_string)),
+        lines(places.iter().map(|place| place.name.clone())),
+        numbers(&places_section.collect::<Result<Vec<_>, Damaged>>()?),
+        numbers(&postings.into_iter().map(|posting| [posting]).collect::<Vec<_>>()),
+        numbers(&postcodes_section.collect::<Result<Vec<_>, Damaged>>()?),
+        keys,
+    ];
+    let mut packed = GzEncoder::new(Vec::new(), Compression::best());
+    packed.write_all(MAGIC)?;
+    packed.write_all(&VERSION.to_le_bytes())?;
+    for section in sections {
+        packed.write_all(&number(section.len())?.to_le_bytes())?;
+        packed.write_all(&section)?;
+    }
+    Ok(packed.finish()?)
 }
 
-/// Folded names over postings: a place alone with its name stands in the index itself, others in a list.
-fn name_index(entries: &[Entry]) -> (Vec<u8>, Vec<u32>) {
-    let mut names: BTreeMap<String, Vec<u32>> = BTreeMap::new();
-    for (at, entry) in (0..).zip(entries) {
-        assert!(at < 1 << 30, "a gazetteer holds fewer than 2^30 places");
-        let main = fold(&entry.place.name);
-        let others = entry.other_names.iter().map(|name| fold(name)).filter(|name| *name != main);
-        for name in others {
-            names.entry(name).or_default().push(at << 1 | 1);
+/// The keys and postings of places, which are in their final order.
+fn index_names(places: &[PlaceEntry]) -> Result<(Vec<u8>, Vec<u32>), Damaged> {
+    let mut named: BTreeMap<String, Vec<u32>> = BTreeMap::new();
+    for (place, at) in places.iter().zip(0_u32..) {
+        let main = fold(&place.name);
+        let others: BTreeSet<String> = place.alternates.iter().map(|name| fold(name)).collect();
+        for other in others.into_iter().filter(|other| !other.is_empty() && *other != main) {
+            named.entry(other).or_default().push(at * 2 + 1);
         }
-        names.entry(main).or_default().push(at << 1);
+        named.entry(main).or_default().push(at * 2);
     }
-    names.remove("");
-    let (mut index, mut postings) = (MapBuilder::memory(), Vec::new());
-    for (name, mut places) in names {
-        places.sort_unstable();
-        places.dedup();
-        let value = if let [one] = places[..] {
-            u64::from(one) << 1
+    let mut keys = fst::MapBuilder::memory();
+    let mut postings = Vec::new();
+    for (key, mut leads_to) in named {
+        leads_to.sort_by_key(|&named| {
+            let place = &places[(named / 2) as usize];
+            (std::cmp::Reverse(likelihood(place.population, named)), named)
+        });
+        if let [only] = leads_to[..] {
+            keys.insert(key, u64::from(only) * 2)?;
         } else {
-            let list = u64::from(count(postings.len()));
-            postings.push(count(places.len()));
-            postings.extend(places);
-            list << 1 | 1
-        };
-        index.insert(name, value).expect("a BTreeMap is in order");
-    }
-    (index.into_inner().expect("memory takes what is written"), postings)
-}
-
-impl Data {
-    pub(super) fn decode(packed: &[u8]) -> Result<Self, Broken> {
-        let mut bytes = Vec::new();
-        ZlibDecoder::new(packed).take(LARGEST).read_to_end(&mut bytes).map_err(|_| Broken)?;
-        let mut rest = bytes.strip_prefix(MAGIC).ok_or(Broken)?;
-        let rest = &mut rest;
-        let header = column(rest, 7, u32::from_le_bytes)?;
-        let [VERSION, places, index, postings, texts, zone_text, postcodes] = header[..] else { return Err(Broken) };
-        let names = Map::new(take(rest, index)?.to_vec()).map_err(|_| Broken)?;
-        let data = Self {
-            names,
-            postings: column(rest, postings, u32::from_le_bytes)?,
-            lats: column(rest, places, i32::from_le_bytes)?,
-            lons: column(rest, places, i32::from_le_bytes)?,
-            populations: column(rest, places, u32::from_le_bytes)?,
-            countries: column(rest, places, |code| code)?,
-            regions: column(rest, places, |code| code)?,
-            zones: column(rest, places, u16::from_le_bytes)?,
-            ends: column(rest, places, u32::from_le_bytes)?,
-            texts: text(rest, texts)?,
-            zone_names: text(rest, zone_text)?.split('\n').map(ToOwned::to_owned).collect(),
-            postcodes: {
-                let codes = column(rest, postcodes, u32::from_le_bytes)?;
-                let lats = column(rest, postcodes, i32::from_le_bytes)?;
-                let lons = column(rest, postcodes, i32::from_le_bytes)?;
-                codes.into_iter().zip(lats).zip(lons).map(|((code, lat), lon)| (code, lat, lon)).collect()
-            },
-            postcode_regions: column(rest, postcodes, |code| code)?,
-        };
-        if rest.is_empty() { Ok(data) } else { Err(Broken) }
-    }
-
-    pub(super) fn len(&self) -> usize {
-        self.lats.len()
-    }
-
-    /// The places behind a value of the index, and whether the name is their main one.
-    pub(super) fn postings(&self, value: u64) -> impl Iterator<Item = (u32, bool)> {
-        let at = usize::try_from(value >> 1).unwrap_or(usize::MAX);
-        let (alone, list) = if value & 1 == 0 {
-            (u32::try_from(value >> 1).ok(), &[][..])
-        } else {
-            let length = self.postings.get(at).map_or(0, |length| *length as usize);
-            (None, self.postings.get(at + 1..at + 1 + length).unwrap_or_default())
-        };
-        let known = |posting: &u32| ((posting >> 1) as usize) < self.len();
-        alone.into_iter().chain(list.iter().copied()).filter(known).map(|posting| (posting >> 1, posting & 1 == 0))
-    }
-
-    pub(super) fn population(&self, place: u32) -> u32 {
-        self.populations[place as usize]
-    }
-
-    pub(super) fn country(&self, place: u32) -> Country {
-        Country::of_code(self.countries[place as usize])
-    }
-
-    pub(super) fn region(&self, place: u32) -> Option<Region> {
-        region(self.regions[place as usize])
-    }
-
-    pub(super) fn place(&self, place: u32) -> Place {
-        let at = place as usize;
-        let begin = at.checked_sub(1).map_or(0, |before| self.ends[before]) as usize;
-        let name = self.texts.get(begin..self.ends[at] as usize).unwrap_or_default();
-        Place {
-            name: name.to_owned(),
-            region: self.region(place),
-            country: self.country(place),
-            point: point(self.lats[at], self.lons[at]),
-            population: self.populations[at],
-            time_zone: self.zone_names.get(usize::from(self.zones[at])).cloned().unwrap_or_default(),
+            keys.insert(key, u64::from(number(postings.len())?) * 2 + 1)?;
+            postings.push(number(leads_to.len())?);
+            postings.extend(leads_to);
         }
     }
+    Ok((keys.into_inner()?, postings))
+}
 
-    /// Where a US postcode is.
-    pub(super) fn postcode(&self, code: u32) -> Option<(Point, Option<Region>)> {
-        let at = self.postcodes.binary_search_by_key(&code, |postcode| postcode.0).ok()?;
-        let (_, lat, lon) = self.postcodes[at];
-        Some((point(lat, lon), region(self.postcode_regions[at])))
+/// Reads what [`encode`] wrote. Every number in it that stands for something is one that is there.
+pub(super) fn decode(bytes: &[u8]) -> Result<Contents, Damaged> {
+    let mut unpacked = Vec::new();
+    // Only at its end does a gzip stream say whether all of it was right.
+    GzDecoder::new(bytes).take(LONGEST).read_to_end(&mut unpacked)?;
+    let rest = unpacked.strip_prefix(MAGIC).and_then(|rest| rest.strip_prefix(&VERSION.to_le_bytes()));
+    let mut rest = rest.ok_or(Damaged::Foreign)?;
+    let mut section = || {
+        let (length, after) = rest.split_first_chunk().ok_or(Damaged::Section("sections"))?;
+        let section = after.split_at_checked(u32::from_le_bytes(*length) as usize);
+        let (section, after) = section.ok_or(Damaged::Section("sections"))?;
+        rest = after;
+        Ok::<&[u8], Damaged>(section)
+    };
+    let areas = text(section()?, "areas")?.lines().map(area).collect::<Result<_, _>>()?;
+    let zones = text(section()?, "zones")?.lines().map(str::to_owned).collect();
+    let names = text(section()?, "names")?;
+    let starts = std::iter::once(0).chain(names.match_indices('\n').map(|(at, _)| at + 1));
+    let places =
+        read_numbers(section()?).zip(starts).map(|(numbers, start)| place(numbers, start)).collect::<Option<_>>();
+    let contents = Contents {
+        areas,
+        zones,
+        places: places.ok_or(Damaged::Section("places"))?,
+        postings: read_numbers(section()?).map(|[number]| number).collect(),
+        postcodes: read_numbers(section()?)
+            .map(postcode)
+            .collect::<Option<_>>()
+            .ok_or(Damaged::Section("postcodes"))?,
+        keys: fst::Map::new(section()?.to_vec())?,
+        names,
+    };
+    contents.keys.as_fst().verify()?;
+    contents.check()
+}
+
+impl Contents {
+    /// Postings need no check: they are followed with care.
+    fn check(self) -> Result<Self, Damaged> {
+        let (areas, zones) = (self.areas.len(), self.zones.len());
+        let is_in = |number: u32, count: usize| (number as usize) < count;
+        if !self.places.iter().all(|place| is_in(place.area, areas) && is_in(place.zone, zones)) {
+            return Err(Damaged::Section("places"));
+        }
+        if !self.postcodes.iter().all(|postcode| is_in(postcode.area, areas)) {
+            return Err(Damaged::Section("postcodes"));
+        }
+        if self.names.matches('\n').count() != self.places.len() {
+            return Err(Damaged::Section("names"));
+        }
+        Ok(self)
     }
 }
 
-fn region(code: [u8; 2]) -> Option<Region> {
-    if code == [0; 2] { None } else { Region::parse(std::str::from_utf8(&code).ok()?) }
+fn area(line: &str) -> Result<Area, Damaged> {
+    let (country, region) = line.split_once('-').map_or((line, None), |(country, region)| (country, Some(region)));
+    let country = Country::parse(country).ok_or(Damaged::Section("areas"))?;
+    Ok(Area { country, region: region.and_then(Region::parse) })
 }
 
-fn point(lat: i32, lon: i32) -> Point {
-    let degrees = |micro: i32| f64::from(micro) / PER_DEGREE;
-    Point::new(degrees(lat).clamp(-90.0, 90.0), degrees(lon).clamp(-180.0, 180.0))
-        .expect("clamped coordinates are on the earth")
+fn place([lat, lon, population, area, zone]: [u32; 5], name: usize) -> Option<Stored> {
+    Some(Stored { name: u32::try_from(name).ok()?, point: point(lat, lon)?, population, area, zone })
 }
 
-#[expect(clippy::cast_possible_truncation, reason = "180 million fits")]
-fn micro(degrees: f64) -> i32 {
-    (degrees * PER_DEGREE).round() as i32
+fn postcode([code, lat, lon, area]: [u32; 4]) -> Option<StoredPostcode> {
+    Some(StoredPostcode { code, point: point(lat, lon)?, area })
 }
 
-fn two(code: &str) -> [u8; 2] {
-    code.as_bytes().try_into().unwrap_or([0; 2])
+fn point(lat: u32, lon: u32) -> Option<Point> {
+    Point::new(f64::from(lat.cast_signed()) / 1e5, f64::from(lon.cast_signed()) / 1e5)
 }
 
-fn count(length: usize) -> u32 {
-    u32::try_from(length).expect("a gazetteer has less than 4 GiB")
+#[expect(clippy::cast_possible_truncation, reason = "180 degrees are 18 million units")]
+fn degrees(degrees: f64) -> u32 {
+    ((degrees * 1e5).round() as i32).cast_unsigned()
 }
 
-fn put<const N: usize>(out: &mut Vec<u8>, column: impl Iterator<Item = [u8; N]>) {
-    out.extend(column.flatten());
+fn number(count: usize) -> Result<u32, Damaged> {
+    u32::try_from(count).map_err(|_| Damaged::Section("counts"))
 }
 
-fn take<'a>(rest: &mut &'a [u8], length: u32) -> Result<&'a [u8], Broken> {
-    let (taken, left) = rest.split_at_checked(length as usize).ok_or(Broken)?;
-    *rest = left;
-    Ok(taken)
+fn lines(lines: impl Iterator<Item = String>) -> Vec<u8> {
+    lines.map(|line| line + "\n").collect::<String>().into_bytes()
 }
 
-fn column<const N: usize, T>(rest: &mut &[u8], length: u32, read: impl Fn([u8; N]) -> T) -> Result<Vec<T>, Broken> {
-    let bytes = take(rest, length.checked_mul(count(N)).ok_or(Broken)?)?;
-    Ok(bytes.as_chunks().0.iter().map(|chunk| read(*chunk)).collect())
+/// Rows of numbers, column by column: neighbours are then alike, and pack better.
+fn numbers<const N: usize>(rows: &[[u32; N]]) -> Vec<u8> {
+    (0..N).flat_map(|column| rows.iter().flat_map(move |row| row[column].to_le_bytes())).collect()
 }
 
-fn text(rest: &mut &[u8], length: u32) -> Result<String, Broken> {
-    String::from_utf8(take(rest, length)?.to_vec()).map_err(|_| Broken)
+fn text(bytes: &[u8], section: &'static str) -> Result<String, Damaged> {
+    String::from_utf8(bytes.to_vec()).map_err(|_| Damaged::Section(section))
+}
+
+fn read_numbers<const N: usize>(bytes: &[u8]) -> impl Iterator<Item = [u32; N]> {
+    let (numbers, _) = bytes.as_chunks::<4>();
+    let count = numbers.len() / N;
+    (0..count).map(move |row| std::array::from_fn(|column| u32::from_le_bytes(numbers[column * count + row])))
 }

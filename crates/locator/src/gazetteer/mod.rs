@@ -1,34 +1,54 @@
-//! Place names: which point people mean when they write where they are.
+//! Populated places by name, ZIP codes, and what a text for a location means.
+//!
+//! ```
+//! use signpost_locator::gazetteer::Gazetteer;
+//!
+//! let gazetteer = Gazetteer::embedded();
+//! let miami = gazetteer.resolve("bitcoin atms near miami").unwrap();
+//! assert_eq!((miami.name.as_str(), miami.region.unwrap().code()), ("Miami", "FL"));
+//! assert!(gazetteer.resolve("Xanadu, TX").is_err());
+//! ```
 
 mod blob;
-mod location;
-mod search;
+mod coordinates;
+mod query;
+mod resolve;
+mod spelling;
+mod suggest;
 
 use levenshtein_automata::LevenshteinAutomatonBuilder;
-use serde::Serialize;
 
 use crate::country::Country;
 use crate::fold::fold;
-use crate::point::Point;
+use crate::index::Index;
+use crate::point::{Distance, Point};
 use crate::region::Region;
-use blob::Data;
 
-pub use blob::{Broken, Entry, encode};
-pub use location::{Resolved, Source, Unresolved};
+pub use blob::{Area, Damaged, PlaceEntry, PostcodeEntry, encode};
+pub use resolve::{LONGEST_TEXT, Resolved, Source, Unresolved};
 
-/// The places that ship with the crate; `data/NOTICE.md` says where they come from and how they are rebuilt.
-const EMBEDDED: &[u8] = include_bytes!("../../data/gazetteer.bin");
+use blob::Contents;
+use query::Within;
 
-/// Place names and postcodes, ready to be asked; never changed once read. About 20 MB in memory.
+/// The places that are part of the program; `data/NOTICE.md` says where they come from.
+const EMBEDDED: &[u8] = include_bytes!("../../data/gazetteer.bin.gz");
+
+/// What must be shown beside places of the embedded gazetteer: `GeoNames` is licensed under CC BY 4.0.
+pub const ATTRIBUTION: &str = "Place names: GeoNames, CC BY 4.0; ZIP codes: US Census Bureau";
+
+/// How much less likely a place is meant by another name of it than one of the same size by its main name. Paris is
+/// one of the names of Parys in South Africa.
+const OTHER_NAME: u32 = 20;
+
+/// Places and postcodes, ready to be looked up; never changed once read.
 pub struct Gazetteer {
-    data: Data,
-    /// Costs a millisecond to make, and nothing to use again.
-    one_typo: LevenshteinAutomatonBuilder,
-    two_typos: LevenshteinAutomatonBuilder,
+    contents: Contents,
+    index: Index,
+    spelling: LevenshteinAutomatonBuilder,
 }
 
 /// A populated place.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Place {
     /// Its main name.
     pub name: String,
@@ -40,68 +60,120 @@ pub struct Place {
     pub point: Point,
     /// How many people live there.
     pub population: u32,
-    /// Its time zone, by IANA's name.
+    /// The IANA name of its time zone.
     pub time_zone: String,
 }
 
 impl Gazetteer {
-    /// The places that ship with the crate. Reading them takes some 50 ms: keep the result.
+    /// The places that are part of the program. Reading them takes tens of milliseconds: do it once.
     ///
     /// # Panics
-    /// Never: the tests read the same bytes.
+    /// Never: the bytes are part of the program, and a test reads them.
     #[must_use]
     pub fn embedded() -> Self {
-        Self::from_bytes(EMBEDDED).expect("the embedded places are whole")
+        Self::from_bytes(EMBEDDED).expect("the embedded gazetteer is read by a test")
     }
 
-    /// Reads what [`encode`] wrote.
+    /// The places and postcodes that [`encode`] wrote.
     ///
     /// # Errors
-    /// [`Broken`], where the bytes are cut off, altered, or of another version.
-    pub fn from_bytes(bytes: &[u8]) -> Result<Self, Broken> {
-        let data = Data::decode(bytes)?;
-        let builder = |typos| LevenshteinAutomatonBuilder::new(typos, true);
-        Ok(Self { data, one_typo: builder(1), two_typos: builder(2) })
+    /// [`Damaged`], if the bytes are something else, incomplete or contradict themselves.
+    pub fn from_bytes(bytes: &[u8]) -> Result<Self, Damaged> {
+        let contents = blob::decode(bytes)?;
+        let index = Index::build(&contents.places.iter().map(|place| place.point).collect::<Vec<_>>());
+        Ok(Self { contents, index, spelling: LevenshteinAutomatonBuilder::new(1, true) })
     }
 
-    /// How many places it knows.
+    /// How many places there are.
     #[must_use]
     pub fn len(&self) -> usize {
-        self.data.len()
+        self.contents.places.len()
     }
 
-    /// Whether it knows none.
+    /// Whether there are no places.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.len() == 0
+        self.contents.places.is_empty()
     }
 
-    /// The largest place of a region that has this name, however it is spelled.
+    /// The largest place of this name in a region, in any spelling that [`fold`]s the same.
     ///
     /// ```
-    /// # use signpost_locator::{Gazetteer, Region};
-    /// let gazetteer = Gazetteer::embedded();
+    /// # use signpost_locator::{Region, gazetteer::Gazetteer};
+    /// # let gazetteer = Gazetteer::embedded();
     /// let missouri = Region::parse("MO").unwrap();
-    /// assert_eq!(gazetteer.city(missouri, "saint louis").unwrap().name, "St. Louis");
+    /// assert_eq!(gazetteer.city(missouri, "Saint Louis"), gazetteer.city(missouri, "st. louis"));
     /// assert_eq!(gazetteer.city(missouri, "Miami Beach"), None);
     /// ```
     #[must_use]
     pub fn city(&self, region: Region, name: &str) -> Option<Place> {
-        let found = self.exact(&fold(name));
-        found.into_iter().find(|hit| self.data.region(hit.place) == Some(region)).map(|hit| self.data.place(hit.place))
+        self.named(&fold(name), Within::Region(region)).next().map(|named| self.place(named / 2))
+    }
+
+    /// The place whose centre is nearest to a point, and how far that is.
+    #[must_use]
+    pub fn nearest_place(&self, point: Point) -> Option<(Place, Distance)> {
+        let near = self.index.nearest(point, Distance::metres(f64::INFINITY), 1, |_| true);
+        near.first().map(|near| (self.place(near.at), near.distance))
+    }
+
+    /// The places that a folded name leads to, the likeliest first: their numbers × 2, plus 1 where it is not the
+    /// main name.
+    fn named(&self, name: &str, within: Within) -> impl Iterator<Item = u32> {
+        self.contents.keys.get(name).into_iter().flat_map(move |leads_to| self.led_to(leads_to, within))
+    }
+
+    /// The places that a value of the keys stands for.
+    fn led_to(&self, leads_to: u64, within: Within) -> impl Iterator<Item = u32> {
+        let number = usize::try_from(leads_to / 2).unwrap_or(usize::MAX);
+        let (only, several) = if leads_to.is_multiple_of(2) {
+            (u32::try_from(number).ok(), None)
+        } else {
+            let postings = self.contents.postings.get(number..).and_then(<[u32]>::split_first);
+            (None, postings.and_then(|(count, postings)| postings.get(..*count as usize)))
+        };
+        let all = only.into_iter().chain(several.unwrap_or_default().iter().copied());
+        all.filter(move |named| {
+            let place = self.contents.places.get((named / 2) as usize);
+            place.is_some_and(|place| within.holds(self.contents.areas[place.area as usize]))
+        })
+    }
+
+    fn population(&self, at: u32) -> u32 {
+        self.contents.places[at as usize].population
+    }
+
+    fn place(&self, at: u32) -> Place {
+        let stored = &self.contents.places[at as usize];
+        let Area { country, region } = self.contents.areas[stored.area as usize];
+        Place {
+            name: self.contents.names[stored.name as usize..].lines().next().unwrap_or_default().to_owned(),
+            region,
+            country,
+            point: stored.point,
+            population: stored.population,
+            time_zone: self.contents.zones[stored.zone as usize].clone(),
+        }
     }
 }
 
 impl Place {
-    /// The region's name.
+    /// Its name with its region or country, as it can be asked for: `Miami, FL`, `Paris, France`.
     #[must_use]
-    pub fn region_name(&self) -> Option<&'static str> {
-        self.region.map(Region::name)
+    pub fn label(&self) -> String {
+        format!("{}, {}", self.name, self.region.map_or(self.country.name(), Region::code))
     }
+}
+
+/// How likely a place is meant by a name, compared with others of that name. `named` is its number × 2, plus 1 where
+/// the name is not the main one.
+fn likelihood(population: u32, named: u32) -> u32 {
+    if named.is_multiple_of(2) { population } else { population / OTHER_NAME }
 }
 
 impl std::fmt::Debug for Gazetteer {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Gazetteer").field("places", &self.len()).finish_non_exhaustive()
+        let postcodes = self.contents.postcodes.len();
+        f.debug_struct("Gazetteer").field("places", &self.len()).field("postcodes", &postcodes).finish_non_exhaustive()
     }
 }

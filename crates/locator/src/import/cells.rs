@@ -44,7 +44,8 @@ pub(super) fn hash(record: &Record) -> String {
     let (lat, lon) = (record.point.lat(), record.point.lon());
     let [name, address] = [record.name.clone(), record.address.one_line()].map(Option::unwrap_or_default);
     let digest = Sha256::digest(format!("{lat:.6}\n{lon:.6}\n{name}\n{address}"));
-    digest.iter().take(16).fold(String::new(), |hex, byte| hex + &format!("{byte:02x}"))
+    let half: [u8; 16] = digest[..16].try_into().expect("SHA-256 has 32 bytes");
+    format!("{:032x}", u128::from_be_bytes(half))
 }
 
 fn point(lat: &str, lon: &str) -> Result<Point, String> {

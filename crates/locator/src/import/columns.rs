@@ -130,20 +130,14 @@ impl Columns {
     /// The cells of a row, or why it is not read. Of a row with too many nobody can tell which ones are the coordinates;
     /// empty ones at the end do not count. A row with too few has what it has.
     pub(super) fn fit<'a, 'b>(&self, row: &'a RawRow<'b>) -> Result<&'a [Cow<'b, str>], String> {
+        let all = row.cells.as_deref().map_err(String::clone)?;
         let width = self.header.len();
-        let (cells, more) = row.cells.split_at_checked(width).unwrap_or((&row.cells, &[]));
-        if row.cells.is_empty() {
-            return Err("the row is longer than 64 KiB".to_owned());
-        }
+        let (cells, more) = all.split_at_checked(width).unwrap_or((all, &[]));
         if more.iter().all(|cell| cell.is_empty()) {
-            return Ok(cells);
-        }
-        let reason = format!("the row has {} cells and the header {width}", row.cells.len());
-        Err(if row.last_line == row.line {
-            reason
+            Ok(cells)
         } else {
-            format!("{reason}; it ends on line {}: is a quote not closed?", row.last_line)
-        })
+            Err(format!("the row has {} cells and the header {width}", all.len()))
+        }
     }
 
     /// The fields whose columns a row ends before.

@@ -114,6 +114,9 @@ pub enum Broken {
         /// The line of the row that it is in.
         line: usize,
     },
+    /// The header cannot be read.
+    #[error("the header cannot be read: {0}")]
+    Header(String),
     /// The header does not say where the coordinates are.
     #[error("no column is known to hold the {field}; map it ({field}=COLUMN). {columns}")]
     NoCoordinates {
@@ -142,7 +145,7 @@ pub struct ColumnList(pub Vec<String>);
 /// Reads a file.
 ///
 /// Rows are one machine each, even where they are alike; only of rows with the same identifier does the last one
-/// stand for all. A row is skipped only for want of usable coordinates; any other cell that
+/// stand for all. A row is skipped for want of usable coordinates, or of the right number of cells; any other cell that
 /// cannot be understood makes its field unknown. All of that is reported.
 ///
 /// ```
@@ -161,7 +164,8 @@ pub fn read(bytes: &[u8], options: &Options) -> Result<Import, Broken> {
     let text = text::decode(bytes)?;
     let mut lines = text::rows(text, options.format)?.into_iter();
     let header = lines.next().ok_or(Broken::Empty)?;
-    let columns = Columns::new(&header.cells, options)?;
+    let header = header.cells.map_err(Broken::Header)?;
+    let columns = Columns::new(&header, options)?;
     let mut import = Import::empty(columns.used());
     let mut any = false;
     for row in lines {

@@ -29,10 +29,8 @@ pub enum Format {
 pub(super) struct RawRow<'a> {
     /// The line it starts on, from 1.
     pub(super) line: usize,
-    /// The line it ends on.
-    pub(super) last_line: usize,
-    /// None at all where the row is too long to be looked at.
-    pub(super) cells: Vec<Cow<'a, str>>,
+    /// Its cells, or why they cannot be told apart.
+    pub(super) cells: Result<Vec<Cow<'a, str>>, String>,
 }
 
 /// The text of a file, without the byte order mark some programs begin it with.
@@ -66,11 +64,15 @@ fn tsv(text: &str) -> Vec<RawRow<'_>> {
     let lines = (1..).zip(text.split('\n')).map(|(number, line)| (number, line.strip_suffix('\r').unwrap_or(line)));
     lines
         .filter(|(_, line)| !line.trim_matches(' ').is_empty())
-        .map(|(line, text)| {
-            let cells = if text.len() > LONGEST_ROW { vec![] } else { text.split('\t').map(unquoted).collect() };
-            RawRow { line, last_line: line, cells }
+        .map(|(line, row)| {
+            let short = row.len() <= LONGEST_ROW;
+            RawRow { line, cells: short.then(|| row.split('\t').map(unquoted).collect()).ok_or_else(too_long) }
         })
         .collect()
+}
+
+fn too_long() -> String {
+    "the row is longer than 64 KiB".to_owned()
 }
 
 /// A cell of a tab-separated row without its quotes and backslashes.
@@ -112,17 +114,43 @@ fn csv(text: &str, delimiter: u8) -> Result<Vec<RawRow<'_>>, Broken> {
             return Err(Broken::OpenQuote { line });
         }
         end = end.min(bytes.len());
-        // The line break after a row may be half read, and is counted before the next one.
-        end = start + bytes[start..end].trim_ascii_end().len();
+        // The line break after a row may be half read: it is counted before the next one.
+        end -= bytes[start..end].iter().rev().take_while(|byte| b"\r\n".contains(byte)).count();
         let last_line = line + line_breaks(&bytes[start..end]);
-        let too_long = end - start > LONGEST_ROW;
-        let cells = record.iter().map(|cell| String::from_utf8_lossy(cell).trim().to_owned().into());
-        let cells: Vec<Cow<str>> = if too_long { vec![] } else { cells.collect() };
-        if too_long || cells.len() > 1 || !cells[0].is_empty() {
-            rows.push(RawRow { line, last_line, cells });
+        let cells = if end - start > LONGEST_ROW {
+            Err(too_long())
+        } else if last_line > line && !is_well_quoted(&bytes[start..end], delimiter) {
+            Err(format!("the row goes on to line {last_line}: a quote in it is never closed, or not doubled"))
+        } else {
+            Ok(record.iter().map(|cell| String::from_utf8_lossy(cell).trim().to_owned().into()).collect())
+        };
+        if !cells
+            .as_ref()
+            .is_ok_and(|cells: &Vec<Cow<str>>| cells.iter().all(|cell| cell.is_empty()) && cells.len() == 1)
+        {
+            rows.push(RawRow { line, cells });
         }
         line = last_line;
     }
+}
+
+/// Whether quotes stand only around whole cells, and doubled inside them. The reader forgives others, which is right
+/// for `5" pipe` and wrong where a stray quote has made one row of two.
+fn is_well_quoted(row: &[u8], delimiter: u8) -> bool {
+    let outside = |byte: Option<&u8>| byte.is_none_or(|byte| *byte == delimiter);
+    let (mut at, mut quoted) = (0, false);
+    while let Some(byte) = row.get(at) {
+        if *byte == b'"' {
+            match row.get(at + 1) {
+                Some(b'"') if quoted => at += 1,
+                next if quoted && outside(next) => quoted = false,
+                _ if !quoted && outside(at.checked_sub(1).and_then(|before| row.get(before))) => quoted = true,
+                _ => return false,
+            }
+        }
+        at += 1;
+    }
+    !quoted
 }
 
 /// How many lines end in these bytes: with LF, CR LF, or CR alone.

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use anyhow::{Context, Result};
 use arc_swap::ArcSwap;
-use signpost_locator::Gazetteer;
+use signpost_locator::gazetteer::Gazetteer;
 
 use crate::clock::Clock;
 use crate::store::Store;

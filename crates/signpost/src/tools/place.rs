@@ -1,7 +1,8 @@
 //! Where a call wants to search: coordinates, or a location that the gazetteer understands.
 
 use serde_json::{Value, json};
-use signpost_locator::{Place, Point, Resolved, Unresolved};
+use signpost_locator::gazetteer::{Place, Resolved, Source, Unresolved};
+use signpost_locator::{Point, Region};
 use signpost_mcp::ToolError;
 
 use super::Locator;
@@ -43,44 +44,39 @@ impl Center {
     fn resolve(locator: &Locator, location: &str) -> Result<Self, ToolError> {
         let resolved =
             locator.catalogue.gazetteer.resolve(location).map_err(|unresolved| not_found(location, &unresolved))?;
-        let name = match resolved.region_name() {
-            Some(region) => format!("{}, {region}", resolved.name),
+        let name = match resolved.region {
+            Some(region) => format!("{}, {}", resolved.name, region.name()),
             None => resolved.name.clone(),
         };
         let note = (!resolved.alternatives.is_empty()).then(|| {
-            let others: Vec<_> = resolved.alternatives.iter().map(label).collect();
+            let others: Vec<_> = resolved.alternatives.iter().map(Place::label).collect();
             format!("'{}' was taken for {name}; there is also {}.", shown(location), others.join("; "))
         });
-        let from_gazetteer = resolved.source.is_gazetteer();
+        let from_gazetteer = resolved.source != Source::Coordinates;
         Ok(Self { point: resolved.point, name, resolved: Some(view(&resolved)), note, from_gazetteer })
     }
 }
 
 /// A location that means nothing to us is an answer, with what to try instead.
 fn not_found(location: &str, unresolved: &Unresolved) -> ToolError {
-    let suggestions: Vec<_> = unresolved.suggestions.iter().map(label).collect();
+    let suggestions: Vec<_> = unresolved.suggestions.iter().map(Place::label).collect();
     let meant = if suggestions.is_empty() {
         "Give a city and a state or country (\"Austin, TX\"), a US ZIP code (\"78701\")".to_owned()
     } else {
         format!("Did you mean {}? Otherwise give a city and a state or country", suggestions.join("; "))
     };
-    ToolError::Failed(format!("no place is known as '{}'. {meant}, or lat together with lon.", shown(location)))
+    let reason = &unresolved.reason;
+    ToolError::Failed(format!("'{}' was not understood: {reason}. {meant}, or lat together with lon.", shown(location)))
 }
 
 pub(super) fn shown(text: &str) -> String {
     text.chars().take(80).filter(|c| !c.is_control()).collect()
 }
 
-/// A place as people tell it from others of its name.
-pub(super) fn label(place: &Place) -> String {
-    let parts = [Some(place.name.as_str()), place.region_name(), Some(place.country.name())];
-    parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
-}
-
 fn view(resolved: &Resolved) -> Value {
     json!({
         "name": resolved.name,
-        "region": resolved.region_name(),
+        "region": resolved.region.map(Region::name),
         "country": resolved.country.map(|country| country.code().to_owned()),
         "lat": resolved.point.lat(),
         "lon": resolved.point.lon(),
@@ -93,7 +89,7 @@ fn view(resolved: &Resolved) -> Value {
 fn alternative(place: &Place) -> Value {
     json!({
         "name": place.name,
-        "region": place.region_name(),
+        "region": place.region.map(Region::name),
         "country": place.country.code(),
         "lat": place.point.lat(),
         "lon": place.point.lon(),

@@ -3,6 +3,7 @@
 use jiff::Timestamp;
 use serde::Serialize;
 use serde_json::Value;
+use signpost_locator::gazetteer::ATTRIBUTION;
 use signpost_locator::{Atm, AtmId, Distance, Status, status};
 
 use super::arguments::Units;
@@ -12,9 +13,6 @@ use crate::atms::Snapshot;
 /// Said as long as no real machine was imported.
 const SAMPLE_NOTICE: &str = "These are fictional sample machines: no real ATM data was imported into this server yet. \
                              Do not send anybody there.";
-
-/// What the place names' licence (CC BY 4.0) wants to be said.
-const GAZETTEER: &str = "Place names: GeoNames (geonames.org), CC BY 4.0";
 
 /// A machine in a list of results.
 #[derive(Serialize)]
@@ -88,11 +86,11 @@ pub(super) fn notice(snapshot: &Snapshot, said: impl IntoIterator<Item = Option<
 
 /// Whom to thank for what the reply says.
 pub(super) fn attribution(snapshot: &Snapshot, center: Option<&Center>) -> Vec<String> {
-    let places = center.filter(|center| center.from_gazetteer).map(|_| GAZETTEER.to_owned());
+    let places = center.filter(|center| center.from_gazetteer).map(|_| ATTRIBUTION.to_owned());
     snapshot.attribution().map(ToOwned::to_owned).chain(places).collect()
 }
 
 /// The same for a result that names a city.
 pub(super) fn attribution_of_city(snapshot: &Snapshot) -> Vec<String> {
-    snapshot.attribution().map(ToOwned::to_owned).chain([GAZETTEER.to_owned()]).collect()
+    snapshot.attribution().map(ToOwned::to_owned).chain([ATTRIBUTION.to_owned()]).collect()
 }

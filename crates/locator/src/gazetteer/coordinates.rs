@@ -1,0 +1,246 @@
+//! Coordinates as people write them.
+
+use crate::point::Point;
+
+/// A piece of a text of coordinates.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Token {
+    Number(f64),
+    /// Ends degrees, minutes or seconds: 0, 1 or 2.
+    Mark(usize),
+    North,
+    South,
+    East,
+    West,
+    Comma,
+}
+
+/// An angle, and the axis that its letter says it is along.
+struct Angle {
+    degrees: f64,
+    axis: Option<Axis>,
+}
+
+#[derive(Clone, Copy, PartialEq)]
+enum Axis {
+    NorthSouth,
+    EastWest,
+}
+
+/// The point that a text gives by its coordinates: decimal degrees, or degrees with minutes and seconds, latitude
+/// first unless letters say otherwise; with a comma, a semicolon or spaces between; or as a `geo:` URI (RFC 5870).
+/// `None` if the text is not of that form or not on the earth.
+pub(super) fn parse(text: &str) -> Option<Point> {
+    // Most texts are names, and need not be taken apart to see that.
+    let text = text.trim();
+    if !text.contains(|letter: char| letter.is_ascii_digit()) {
+        return None;
+    }
+    let uri = text.get(..4).filter(|scheme| scheme.eq_ignore_ascii_case("geo:")).map(|_| &text[4..]);
+    let text = uri.map_or(text, |uri| uri.split(['?', ';']).next().unwrap_or_default());
+    let tokens = tokens(text)?;
+    let mut halves = tokens.split(|token| *token == Token::Comma);
+    match (halves.next(), halves.next(), halves.next()) {
+        (Some(first), Some(second), None) => point(first, second),
+        (Some(all), None, None) => {
+            let middle = all.len() / 2;
+            let even = all.len().is_multiple_of(2).then_some(middle);
+            even.into_iter().chain(1..all.len()).find_map(|at| point(&all[..at], &all[at..]))
+        }
+        _ => None,
+    }
+}
+
+/// The longest text of coordinates has 14: two angles of three numbers, three marks and a letter each.
+const MOST_TOKENS: usize = 16;
+
+fn tokens(text: &str) -> Option<Vec<Token>> {
+    let plain: String = text.replace(['−', '–'], "-").replace("''", "\"").to_ascii_uppercase();
+    let mut rest = plain.trim_start_matches(['(', '[']).trim_end_matches([')', ']']);
+    let mut tokens = Vec::new();
+    while let Some(first) = rest.chars().next() {
+        let label =
+            ["LATITUDE", "LONGITUDE", "LAT", "LON", "LNG", "LONG"].iter().find_map(|label| rest.strip_prefix(label));
+        if let Some(after) = label {
+            rest = after.trim_start().trim_start_matches([':', '=']);
+            continue;
+        }
+        if first.is_ascii_digit() || "+-.".contains(first) {
+            let end = rest[1..]
+                .find(|letter: char| !letter.is_ascii_digit() && letter != '.')
+                .map_or(rest.len(), |end| end + 1);
+            tokens.push(Token::Number(rest[..end].parse().ok()?));
+            rest = &rest[end..];
+            // In 10-20 the minus is not a sign.
+            if rest.starts_with(['+', '-']) {
+                return None;
+            }
+        } else {
+            rest = &rest[first.len_utf8()..];
+            tokens.push(match first {
+                '°' | 'º' | '˚' => Token::Mark(0),
+                '\'' | '’' | '′' | '´' => Token::Mark(1),
+                '"' | '”' | '″' => Token::Mark(2),
+                'N' => Token::North,
+                'S' => Token::South,
+                'E' => Token::East,
+                'W' => Token::West,
+                ',' | ';' => Token::Comma,
+                white if white.is_whitespace() => continue,
+                _ => return None,
+            });
+        }
+        if tokens.len() > MOST_TOKENS {
+            return None;
+        }
+    }
+    Some(tokens)
+}
+
+fn point(first: &[Token], second: &[Token]) -> Option<Point> {
+    let (first, second) = (angle(first)?, angle(second)?);
+    match (first.axis, second.axis) {
+        (None, None) | (Some(Axis::NorthSouth), Some(Axis::EastWest)) => Point::new(first.degrees, second.degrees),
+        (Some(Axis::EastWest), Some(Axis::NorthSouth)) => Point::new(second.degrees, first.degrees),
+        _ => None,
+    }
+}
+
+/// One angle: a letter before or after it, and one to three numbers, each with its mark or without.
+fn angle(tokens: &[Token]) -> Option<Angle> {
+    let (letter, tokens) = match (tokens.first().and_then(compass), tokens.last().and_then(compass)) {
+        (Some(_), Some(_)) => return None,
+        (Some(letter), None) => (Some(letter), &tokens[1..]),
+        (None, Some(letter)) => (Some(letter), &tokens[..tokens.len() - 1]),
+        (None, None) => (None, tokens),
+    };
+    let mut parts = [0.0; 3];
+    let mut count = 0;
+    for token in tokens {
+        match *token {
+            Token::Number(number) if count < 3 => {
+                parts[count] = number;
+                count += 1;
+            }
+            Token::Mark(mark) if mark + 1 == count => {}
+            _ => return None,
+        }
+    }
+    let [degrees, minutes, seconds] = parts;
+    let whole = |part: f64| part.fract() == 0.0;
+    let in_order = (count < 2 || whole(degrees)) && (count < 3 || whole(minutes));
+    if count == 0 || !in_order || !(0.0..60.0).contains(&minutes) || !(0.0..60.0).contains(&seconds) {
+        return None;
+    }
+    let negative = degrees.is_sign_negative();
+    let size = degrees.abs() + minutes / 60.0 + seconds / 3600.0;
+    match letter {
+        // A minus before N or E contradicts it; before S or W it says it again.
+        Some((_, false)) if negative => None,
+        Some((axis, backwards)) => Some(Angle { degrees: if backwards { -size } else { size }, axis: Some(axis) }),
+        None => Some(Angle { degrees: if negative { -size } else { size }, axis: None }),
+    }
+}
+
+/// The axis of a letter, and whether it counts backwards along it.
+fn compass(token: &Token) -> Option<(Axis, bool)> {
+    match token {
+        Token::North => Some((Axis::NorthSouth, false)),
+        Token::South => Some((Axis::NorthSouth, true)),
+        Token::East => Some((Axis::EastWest, false)),
+        Token::West => Some((Axis::EastWest, true)),
+        Token::Number(_) | Token::Mark(_) | Token::Comma => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::point::Distance;
+
+    #[test]
+    fn coordinates_are_read_in_the_usual_notations() {
+        let new_york = Point::new(40.7128, -74.006).unwrap();
+        for text in [
+            "40.7128,-74.0060",
+            "40.7128, -74.006",
+            " 40.7128 -74.006 ",
+            "40.7128;-74.006",
+            "(40.7128, -74.006)",
+            "+40.7128, −74.006",
+            "40.7128N 74.006W",
+            "40.7128 N, 74.0060 W",
+            "N 40.7128 W 74.0060",
+            "N40.7128, W74.0060",
+            "40.7128° N, 74.0060° W",
+            "74.0060° W, 40.7128° N",
+            "40.7128°, -74.0060°",
+            "40.7128N, -74.006W",
+            "40°42'46.08\"N 74°0'21.6\"W",
+            "40° 42′ 46.08″ N, 74° 0′ 21.6″ W",
+            "40°42'46.08''n, 74°00'21.6''w",
+            "40 42 46.08 N 74 0 21.6 W",
+            "N 40 42 46.08 W 74 0 21.6",
+            "40 42.768 N 74 0.36 W",
+            "40 42.768, -74 0.36",
+            "40 42 46.08 -74 0 21.6",
+            "lat: 40.7128, lon: -74.006",
+            "Latitude=40.7128 Longitude=-74.006",
+            "geo:40.7128,-74.006",
+            "geo:40.7128,-74.006;u=35",
+            "GEO:40.7128,-74.006?z=12",
+        ] {
+            let point = parse(text).unwrap_or_else(|| panic!("{text}"));
+            assert!(point.distance(new_york) < Distance::metres(1.0), "{text}: {point:?}");
+        }
+    }
+
+    #[test]
+    fn zeros_and_the_southern_and_western_halves_keep_their_signs() {
+        for (text, lat, lon) in [
+            ("0,0", 0.0, 0.0),
+            ("-0.5, -0.5", -0.5, -0.5),
+            ("-0 30 0, -0 15 0", -0.5, -0.25),
+            ("33°51'S 151°12'E", -33.85, 151.2),
+            ("-90 180", -90.0, 180.0),
+        ] {
+            let expected = Point::new(lat, lon).unwrap();
+            assert!(parse(text).is_some_and(|point| point.distance(expected) < Distance::metres(1.0)), "{text}");
+        }
+    }
+
+    #[test]
+    fn other_texts_are_not_coordinates() {
+        for text in [
+            "",
+            ",",
+            "40.7",
+            "40.7,",
+            ",-74",
+            "91,0",
+            "0,181",
+            "-118.2,34.05,1",
+            "40.7128N 74.006N",
+            "-40 N, 74 W",
+            "10-20",
+            "33101-1234",
+            "33101",
+            "1.2.3,4",
+            "40 61 0, 74 0 0",
+            "40.5 30 0, 74 0 0",
+            "1 Main St",
+            "N",
+            "N W",
+            "nan,nan",
+            "1e1,2",
+            "40'42,74",
+            "Austin, TX",
+            "é,é",
+            "geo:",
+            "1 2 3 4 5 6 7 8",
+        ] {
+            assert_eq!(parse(text), None, "{text}");
+        }
+        assert_eq!(parse(&"1 ".repeat(100)), None);
+    }
+}

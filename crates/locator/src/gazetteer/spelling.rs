@@ -1,0 +1,69 @@
+//! Names with one typing mistake in them.
+
+use fst::{IntoStreamer, Streamer};
+
+use super::query::{Query, Within};
+use super::{Gazetteer, likelihood};
+
+/// Shorter names have too many neighbours.
+const SHORTEST: usize = 4;
+/// Longer names are not names of places.
+const LONGEST: usize = 40;
+/// How much less likely a mistake is in the first letter, which people get right.
+const FIRST_LETTER: u32 = 20;
+
+impl Gazetteer {
+    /// The places whose name is one letter too many, missing, wrong or swapped with the next away from a query's, the
+    /// likeliest first: their numbers × 2, plus 1 where it is not the main name.
+    ///
+    /// Only those are named that are at least this likely, in people. Names of small places are too often like those
+    /// of other places that are not known here.
+    pub(super) fn misspelt(&self, Query { name, within }: &Query, least: u32) -> Vec<u32> {
+        let length = name.chars().count();
+        if !(SHORTEST..=LONGEST).contains(&length) || name.contains(|letter: char| letter.is_numeric()) {
+            return Vec::new();
+        }
+        let like = self.spelling.build_dfa(name);
+        let mut keys = self.contents.keys.search(like).into_stream();
+        let mut found = Vec::new();
+        while let Some((key, leads_to)) = keys.next() {
+            let harder = if key.first() == name.as_bytes().first() { 1 } else { FIRST_LETTER };
+            found.extend(
+                self.led_to(leads_to, *within)
+                    .map(|named| (likelihood(self.population(named / 2), named) / harder, named)),
+            );
+        }
+        found.retain(|&(likelihood, _)| likelihood >= least);
+        found.sort_unstable_by_key(|&(likelihood, named)| (std::cmp::Reverse(likelihood), named));
+        found.into_iter().map(|(_, named)| named).collect()
+    }
+
+    /// Places whose names begin as `name` does, or as its first half and as much of the rest as any does: the largest
+    /// first, at most `most`.
+    pub(super) fn beginning_like(&self, name: &str, within: Within, most: usize) -> Vec<u32> {
+        /// Most keys looked at for one beginning.
+        const MOST_KEYS: usize = 2_000;
+        let half = name.chars().count().div_ceil(2).max(3);
+        let ends = name.char_indices().map(|(at, letter)| at + letter.len_utf8()).skip(half - 1).take(LONGEST);
+        for end in ends.collect::<Vec<_>>().into_iter().rev() {
+            let beginning = &name[..end];
+            let mut keys = self.contents.keys.range().ge(beginning).into_stream();
+            let mut found = Vec::new();
+            let mut looked_at = 0;
+            while let Some((key, leads_to)) = keys.next()
+                && key.starts_with(beginning.as_bytes())
+                && looked_at < MOST_KEYS
+            {
+                looked_at += 1;
+                found.extend(self.led_to(leads_to, within).filter(|named| named.is_multiple_of(2)));
+            }
+            if !found.is_empty() {
+                // Places are numbered by size.
+                found.sort_unstable();
+                found.truncate(most);
+                return found;
+            }
+        }
+        Vec::new()
+    }
+}
