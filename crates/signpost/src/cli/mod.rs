@@ -104,6 +104,10 @@ impl Cli {
             Command::Atms(command) => command.run(&session).await,
             Command::Mcp => mcp::run(&session).await,
             Command::Wallet(command) => command.run(&session).await,
+            Command::Config if session.json => {
+                let table: toml::Table = DEFAULT.parse()?;
+                session.print(&table, String::new)
+            }
             Command::Config => {
                 print!("{DEFAULT}");
                 Ok(())

@@ -1,7 +1,7 @@
 //! `/sessions` over HTTP.
 
 use axum::Json;
-use axum::extract::{Path, State as Extract};
+use axum::extract::{FromRequest, Path, Request, State as Extract};
 use axum::http::StatusCode;
 use jiff::Timestamp;
 use serde::Serialize;
@@ -69,9 +69,11 @@ pub(crate) async fn authenticate(
     Extract(app): Extract<App>,
     account: Account,
     Path(id): Path<String>,
-    Payload(body): Payload,
+    request: Request,
 ) -> Result<Json<Shown>, Error> {
     let session = find(&app, &account, &id).await?;
+    // Only now, for the contract says of an unknown session first that it is unknown.
+    let Payload(body) = Payload::from_request(request, &app).await?;
     let answer =
         Answer::parse(&body).map_err(|error| Error::field(error.field().unwrap_or("body"), error.to_string()))?;
     let asked = session.clone();

@@ -7,6 +7,8 @@ use signpost_mcp::ToolError;
 
 /// The most characters of a value that are sent back to whoever sent it.
 const SHOWN: usize = 80;
+/// The largest number that a fraction counts exactly, 2^53.
+const MOST_EXACT: f64 = 9_007_199_254_740_992.0;
 
 /// The arguments of one call, to be taken one by one; what is left is unknown.
 pub(super) struct Arguments<'a> {
@@ -63,12 +65,15 @@ impl<'a> Arguments<'a> {
     }
 
     /// A whole number; `10.0` is 10.
-    fn integer(&mut self, name: &'static str, allowed: &str, most: f64) -> Result<Option<u64>, ToolError> {
+    fn integer(&mut self, name: &'static str, allowed: &str, most: u64) -> Result<Option<u64>, ToolError> {
         let Some(value) = self.take(name) else { return Ok(None) };
-        let number = value.as_f64().filter(|number| number.fract() == 0.0 && (1.0..=most).contains(number));
+        // A whole number is compared as one: 2^53 + 1 is 2^53 to a fraction.
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "whole and at most 2^53")]
-        let whole = number.map(|number| value.as_u64().unwrap_or(number as u64));
-        whole.map(Some).ok_or_else(|| self.refuse(name, allowed, value))
+        let whole = value.as_u64().or_else(|| {
+            let fraction = value.as_f64().filter(|number| number.fract() == 0.0 && (1.0..=MOST_EXACT).contains(number));
+            fraction.map(|number| number as u64)
+        });
+        whole.filter(|whole| (1..=most).contains(whole)).map(Some).ok_or_else(|| self.refuse(name, allowed, value))
     }
 
     /// A text of 1 to `most` characters, without the space around it.
@@ -79,7 +84,7 @@ impl<'a> Arguments<'a> {
     }
 
     pub(super) fn limit(&mut self) -> Result<usize, ToolError> {
-        let limit = self.integer("limit", "a whole number from 1 to 50", 50.0)?;
+        let limit = self.integer("limit", "a whole number from 1 to 50", 50)?;
         Ok(limit.and_then(|limit| usize::try_from(limit).ok()).unwrap_or(10))
     }
 
@@ -90,7 +95,7 @@ impl<'a> Arguments<'a> {
 
     pub(super) fn atm_id(&mut self) -> Result<AtmId, ToolError> {
         let allowed = "a whole number from 1 to 9007199254740992";
-        match self.integer("atmId", allowed, 9_007_199_254_740_992.0)?.map(AtmId::new) {
+        match self.integer("atmId", allowed, AtmId::MAX.get())?.map(AtmId::new) {
             Some(Some(id)) => Ok(id),
             Some(None) => Err(self.bad(&format!("atmId must be {allowed}"))),
             None => Err(self.bad("atmId is required")),

@@ -9,6 +9,7 @@ use signpost_locator::{Distance, Status, status};
 use signpost_mcp::{Annotations, Call, Structured, Tool, ToolError};
 
 use super::arguments::Arguments;
+use super::beyond::beyond;
 use super::place::Center;
 use super::view::{Item, Page, attribution, notice};
 use super::{Locator, schema};
@@ -72,10 +73,8 @@ fn call(locator: &Locator, given: &Map<String, Value>, _: &Call<'_>) -> Result<S
     let atms: Vec<_> = items.collect();
     let nothing = atms.is_empty().then(|| {
         let radius = units.text(Distance::miles(miles));
-        format!(
-            "No Bitcoin ATM is known within {radius} of {}; find_nearest_bitcoin_atm tells the nearest beyond.",
-            center.name
-        )
+        let next = beyond(&snapshot, center.point, units, "call again with radius", |_| true);
+        format!("No Bitcoin ATM is known within {radius} of {}. {next}", center.name)
     });
     let page = Page {
         total: found.len(),

@@ -6,15 +6,13 @@ use signpost_locator::{Atm, Coin, Distance, Status, Tri, status};
 use signpost_mcp::{Annotations, Call, Structured, Tool, ToolError};
 
 use super::arguments::{Arguments, Service, Units};
+use super::beyond::beyond;
 use super::place::Center;
 use super::view::{Item, Page, attribution, notice};
 use super::{Locator, schema};
 use crate::atms::Snapshot;
 
 const EXAMPLE: &str = r#"{"location":"Austin, TX","limit":10,"maxDistance":25}"#;
-
-/// Half the way around the earth: everywhere.
-const EVERYWHERE: f64 = 12_500.0;
 
 pub(super) fn tool() -> Tool<Locator> {
     Tool {
@@ -91,16 +89,8 @@ pub(crate) fn call(locator: &Locator, given: &Map<String, Value>) -> Result<Stru
 fn nothing_near(snapshot: &Snapshot, center: &Center, wanted: &Wanted, miles: f64, units: Units) -> String {
     let kind = if wanted.is_any() { "Bitcoin ATM" } else { "Bitcoin ATM with the wanted properties" };
     let radius = units.text(Distance::miles(miles));
-    let searched = format!("No {kind} is known within {radius} of {}.", center.name);
-    let nearest = snapshot.nearest(center.point, Distance::miles(EVERYWHERE), 1, |atm| wanted.keeps(atm));
-    let Some(nearest) = nearest.first() else { return format!("{searched} None is known anywhere.") };
-    let (away, id) = (units.text(nearest.distance), snapshot.at(*nearest).id.get());
-    let next = if nearest.distance.in_miles() <= 100.0 {
-        format!("call again with maxDistance {}", nearest.distance.in_miles().ceil().clamp(1.0, 100.0))
-    } else {
-        format!("call get_atm_details with atmId {id}")
-    };
-    format!("{searched} The nearest is {away} away (id {id}): {next}.")
+    let next = beyond(snapshot, center.point, units, "call again with maxDistance", |atm| wanted.keeps(atm));
+    format!("No {kind} is known within {radius} of {}. {next}", center.name)
 }
 
 impl Wanted {

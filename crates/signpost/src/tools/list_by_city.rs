@@ -6,6 +6,7 @@ use signpost_locator::{Atm, AtmId, Point, Region};
 use signpost_mcp::{Annotations, Call, Structured, Tool, ToolError};
 
 use super::arguments::{Arguments, Units};
+use super::beyond::beyond;
 use super::place::shown;
 use super::view::{Item, Page, attribution_of_city, notice};
 use super::{Locator, schema};
@@ -62,12 +63,9 @@ fn call(locator: &Locator, given: &Map<String, Value>, _: &Call<'_>) -> Result<S
     let rest: Vec<_> = all.iter().filter(|atm| after.is_none_or(|after| atm.id > after)).collect();
     let atms: Vec<_> = rest.iter().take(PAGE).map(|atm| item(atm, center, units, now)).collect();
     let nothing = all.is_empty().then(|| {
-        format!(
-            "No Bitcoin ATM is known with an address in {}, {}; find_nearest_bitcoin_atm also finds machines around \
-             it.",
-            main.unwrap_or(city),
-            region.code()
-        )
+        let (city, code) = (main.unwrap_or(city), region.code());
+        let next = beyond(&snapshot, center, units, "call find_nearest_bitcoin_atm with maxDistance", |_| true);
+        format!("No Bitcoin ATM is known with an address in {city}, {code}. {next}")
     });
     let next_cursor = rest.get(PAGE).and_then(|_| rest.get(PAGE - 1)).map(|last| spell(last.id));
     Structured::render(&Page {

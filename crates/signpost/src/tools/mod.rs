@@ -2,6 +2,7 @@
 //! them is signpost-mcp's.
 
 mod arguments;
+mod beyond;
 mod check_status;
 mod find_nearest;
 mod get_details;

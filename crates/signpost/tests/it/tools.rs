@@ -65,7 +65,7 @@ fn bad_calls() -> Vec<(&'static str, Value, &'static str)> {
         (DETAILS, json!({ "atmId": -1 }), "atmId"),
         (DETAILS, json!({ "atmId": "1" }), "atmId"),
         (DETAILS, json!({ "atmId": 1.5 }), "atmId"),
-        (DETAILS, json!({ "atmId": 9_007_199_254_740_994_u64 }), "atmId"),
+        (DETAILS, json!({ "atmId": 9_007_199_254_740_993_u64 }), "received 9007199254740993"),
         (STATUS, json!({ "location": "Miami, FL", "radius": 0 }), "1 to 100"),
         (STATUS, json!({ "location": "Miami, FL", "limit": 5 }), "'limit'"),
         (LIST, json!({ "city": "Austin" }), "state"),
@@ -161,13 +161,15 @@ async fn nothing_near_is_an_answer_that_says_what_to_do_next() {
     for (tool, radius) in [(FIND, "maxDistance"), (STATUS, "radius")] {
         let found = structured(server.call(tool, json!({ "lat": 0, "lon": -150, radius: 1 })).await);
         assert_eq!((found["total"].as_u64(), found["atms"].as_array().map(Vec::len)), (Some(0), Some(0)));
-        assert!(found["notice"].as_str().unwrap().contains("within 1.0 miles"));
+        let notice = found["notice"].as_str().unwrap();
+        assert!(notice.contains("within 1.0 miles") && notice.contains("call get_atm_details with atmId"), "{notice}");
+        let near = structured(server.call(tool, json!({ "lat": 26.5, "lon": -80.19, radius: 1 })).await);
+        let notice = near["notice"].as_str().unwrap();
+        let next = notice.split(&format!("call again with {radius} ")).nth(1).unwrap();
+        let next: f64 = next.trim_end_matches('.').parse().unwrap();
+        let found = structured(server.call(tool, json!({ "lat": 26.5, "lon": -80.19, radius: next })).await);
+        assert!(found["total"].as_u64().unwrap() > 0, "{notice}");
     }
-    let near = structured(server.call(FIND, json!({ "lat": 26.5, "lon": -80.19, "maxDistance": 1 })).await);
-    let notice = near["notice"].as_str().unwrap();
-    let next: f64 = notice.split("maxDistance ").nth(1).unwrap().trim_end_matches('.').parse().unwrap();
-    let found = structured(server.call(FIND, json!({ "lat": 26.5, "lon": -80.19, "maxDistance": next })).await);
-    assert!(found["total"].as_u64().unwrap() > 0, "{notice}");
 }
 
 #[tokio::test]
@@ -236,6 +238,7 @@ async fn a_city_is_listed_however_it_is_spelled() {
     assert_eq!(saint, structured(server.call(LIST, json!({ "state": "MO", "city": "Saint Louis" })).await));
     let empty = structured(server.call(LIST, json!({ "state": "ON", "city": "Toronto" })).await);
     assert_eq!((empty["total"].as_u64(), empty.get("nextCursor")), (Some(0), None));
+    assert!(empty["notice"].as_str().unwrap().contains("The nearest is "), "{empty}");
 }
 
 #[tokio::test]
