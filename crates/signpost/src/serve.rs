@@ -104,10 +104,12 @@ impl Server {
         });
         let draining = app.draining.clone();
         let serving = axum::serve(listener, router).with_graceful_shutdown(draining.cancelled_owned());
-        let served = within_drain(&app, async { serving.await }).await;
-        for task in background {
-            drop(within_drain(&app, async { task.await.map_err(std::io::Error::other) }).await);
-        }
+        let background = futures_util::future::join_all(background);
+        let served = within_drain(&app, async {
+            let (served, _) = tokio::join!(async { serving.await }, background);
+            served
+        });
+        let served = served.await;
         app.store.close().await;
         served
     }

@@ -7,7 +7,7 @@ mod mcp;
 mod serve;
 mod wallet;
 
-use std::io::IsTerminal;
+use std::io::{IsTerminal, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -92,26 +92,21 @@ impl Cli {
 
     async fn dispatch(self) -> Result<()> {
         let Self { common, command } = self;
-        let mut written = common.written()?;
-        if let Command::Serve(serve) = &command {
-            serve.write(&mut written);
-        }
-        let session = Session { config: Config::new(&written)?, json: common.json };
+        let session = || Session::new(&common.written()?, common.json);
         match command {
-            Command::Serve(_) => serve::run(session).await,
-            Command::Keys(command) => command.run(&session).await,
-            Command::Domains(command) => command.run(&session).await,
-            Command::Atms(command) => command.run(&session).await,
-            Command::Mcp => mcp::run(&session).await,
-            Command::Wallet(command) => command.run(&session).await,
-            Command::Config if session.json => {
-                let table: toml::Table = DEFAULT.parse()?;
-                session.print(&table, String::new)
+            Command::Serve(flags) => {
+                let mut written = common.written()?;
+                flags.write(&mut written);
+                serve::run(Session::new(&written, common.json)?).await
             }
-            Command::Config => {
-                print!("{DEFAULT}");
-                Ok(())
-            }
+            Command::Keys(command) => command.run(&session()?).await,
+            Command::Domains(command) => command.run(&session()?).await,
+            Command::Atms(command) => command.run(&session()?).await,
+            Command::Mcp => mcp::run(&session()?).await,
+            Command::Wallet(command) => command.run(&session()?).await,
+            // Asked for above all by those whose own configuration is broken: nothing else is read.
+            Command::Config if common.json => say(&serde_json::to_string_pretty(&DEFAULT.parse::<toml::Table>()?)?),
+            Command::Config => say(DEFAULT.trim_end()),
         }
     }
 }
@@ -144,6 +139,10 @@ impl Common {
 }
 
 impl Session {
+    fn new(written: &Written, json: bool) -> Result<Self> {
+        Ok(Self { config: Config::new(written)?, json })
+    }
+
     /// The database, made where there is none yet.
     fn store(&self) -> Result<Store> {
         if self.config.database_url.is_none() {
@@ -154,12 +153,15 @@ impl Session {
 
     /// Prints a result: as one JSON document, or as people read it.
     fn print(&self, result: &impl Serialize, text: impl FnOnce() -> String) -> Result<()> {
-        if self.json {
-            println!("{}", serde_json::to_string_pretty(result)?);
-        } else {
-            println!("{}", text());
-        }
-        Ok(())
+        say(&if self.json { serde_json::to_string_pretty(result)? } else { text() })
+    }
+}
+
+/// Prints a result. A reader that went away wanted no more.
+fn say(text: &str) -> Result<()> {
+    match writeln!(std::io::stdout().lock(), "{text}") {
+        Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => Ok(()),
+        printed => Ok(printed?),
     }
 }
 

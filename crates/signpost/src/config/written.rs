@@ -59,7 +59,10 @@ impl Written {
         }
         let shown = path.display();
         let text = std::fs::read_to_string(path).with_context(|| format!("cannot read the configuration {shown}"))?;
-        let table: toml::Table = text.parse().with_context(|| format!("{shown} is not TOML"))?;
+        let table: toml::Table = text.parse().map_err(|error: toml::de::Error| {
+            let line = 1 + text[..error.span().map_or(0, |span| span.start)].matches('\n').count();
+            anyhow::anyhow!("{shown} is not TOML: line {line}: {}", error.message())
+        })?;
         for (key, value) in texts(table).with_context(|| format!("{shown}"))? {
             if !self.0.contains_key(&key) {
                 bail!("{shown}: no setting is named '{key}'; 'signpost config' prints all that are");

@@ -1,5 +1,6 @@
 //! Looking for the proof that an integrator owns a domain: a TXT record or a file, asked uncached.
 
+use std::pin::Pin;
 use std::time::Duration;
 
 use reqwest::Method;
@@ -52,13 +53,21 @@ impl Prover {
     /// What was looked up and found instead, at most 10 s later.
     pub async fn prove(&self, domain: &DomainName, token: &Token, reach: Reach) -> Result<(), Vec<Check>> {
         let challenge = format!("_svc-challenge.{domain}");
-        let (below, at, file) = tokio::join!(
-            self.text(&challenge, token),
-            self.text(domain.as_str(), token),
-            self.file(domain, token, reach)
-        );
-        let checks = vec![below, at, file];
-        if checks.iter().any(|check| check.found.iter().any(|text| token.is_in(text))) { Ok(()) } else { Err(checks) }
+        let mut asking: Vec<Pin<Box<dyn Future<Output = Check> + Send + '_>>> = vec![
+            Box::pin(self.text(&challenge, token)),
+            Box::pin(self.text(domain.as_str(), token)),
+            Box::pin(self.file(domain, token, reach)),
+        ];
+        let mut checks = Vec::new();
+        while !asking.is_empty() {
+            let (check, _, rest) = futures_util::future::select_all(asking).await;
+            if check.found.iter().any(|text| token.is_in(text)) {
+                return Ok(());
+            }
+            checks.push(check);
+            asking = rest;
+        }
+        Err(checks)
     }
 
     async fn text(&self, name: &str, token: &Token) -> Check {

@@ -1,7 +1,7 @@
 //! `/domains` over HTTP.
 
 use axum::Json;
-use axum::extract::{Path, State};
+use axum::extract::State;
 use axum::http::StatusCode;
 use jiff::Timestamp;
 use serde::Serialize;
@@ -13,7 +13,7 @@ use super::{Domain, MOST, New, Random, register, webhook_url};
 use crate::account::Account;
 use crate::app::App;
 use crate::error::Error;
-use crate::http::{Fields, Nothing};
+use crate::http::{Fields, Nothing, PathId};
 use crate::id::{self, DomainId};
 
 pub(crate) async fn create(
@@ -40,11 +40,7 @@ pub(crate) async fn list(State(app): State<App>, account: Account) -> Result<Jso
     Ok(Json(json!({ "domains": listed })))
 }
 
-pub(crate) async fn show(
-    State(app): State<App>,
-    account: Account,
-    Path(id): Path<String>,
-) -> Result<Json<Shown>, Error> {
+pub(crate) async fn show(State(app): State<App>, account: Account, PathId(id): PathId) -> Result<Json<Shown>, Error> {
     let domain = find(&app, &account, &id).await?;
     Ok(Json(Shown::of(&domain)))
 }
@@ -52,31 +48,29 @@ pub(crate) async fn show(
 pub(crate) async fn patch(
     State(app): State<App>,
     account: Account,
-    Path(id): Path<String>,
+    PathId(id): PathId,
     mut fields: Fields,
 ) -> Result<Json<Shown>, Error> {
-    let mut domain = find(&app, &account, &id).await?;
+    let domain = find(&app, &account, &id).await?;
     let reach = app.reach(account.environment);
     let url = |field, text: &str| webhook_url(text, reach).map_err(|reason| Error::field(field, reason));
-    if let Some(text) = fields.optional_text("webhook_url")? {
-        domain.webhook_url = url("webhook_url", &text)?;
-    }
-    match fields.nullable_text("event_url")? {
-        None => {}
-        Some(None) => domain.event_url = None,
-        Some(Some(text)) => domain.event_url = Some(url("event_url", &text)?),
-    }
+    let webhook = fields.optional_text("webhook_url")?.map(|text| url("webhook_url", &text)).transpose()?;
+    let event = match fields.nullable_text("event_url")? {
+        None => None,
+        Some(None) => Some(None),
+        Some(Some(text)) => Some(Some(url("event_url", &text)?)),
+    };
     fields.done()?;
-    if !app.store.patch_domain(&domain).await? {
+    if !app.store.patch_domain(&account, &domain.id, webhook.as_ref(), event.as_ref().map(Option::as_ref)).await? {
         return Err(Error::DomainNotFound);
     }
-    Ok(Json(Shown::of(&domain)))
+    Ok(Json(Shown::of(&find(&app, &account, &id).await?)))
 }
 
 pub(crate) async fn verify(
     State(app): State<App>,
     account: Account,
-    Path(id): Path<String>,
+    PathId(id): PathId,
     _: Nothing,
 ) -> Result<Json<Proved>, Error> {
     let domain = find(&app, &account, &id).await?;

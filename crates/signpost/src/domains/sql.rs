@@ -44,7 +44,9 @@ const CLAIMED: &str = "
     LIMIT 1";
 
 const PATCH: &str = "
-    UPDATE domains SET webhook_url = $1, event_url = $2 WHERE account = $3 AND environment = $4 AND id = $5";
+    UPDATE domains
+    SET webhook_url = COALESCE($1, webhook_url), event_url = CASE WHEN $2 = 1 THEN $3 ELSE event_url END
+    WHERE account = $4 AND environment = $5 AND id = $6";
 
 const ROTATE: &str = "UPDATE domains SET next_webhook_secret = $1 WHERE id = $2";
 
@@ -162,9 +164,15 @@ impl Store {
     ///
     /// # Errors
     /// As [`Store::write`].
-    pub async fn patch_domain(&self, domain: &Domain) -> Result<bool> {
-        let Domain { id, account, webhook_url, event_url, .. } = domain;
-        let params = params![webhook_url, event_url.as_ref(), &account.name, account.environment, id];
+    pub async fn patch_domain(
+        &self,
+        account: &Account,
+        id: &DomainId,
+        webhook_url: Option<&url::Url>,
+        event_url: Option<Option<&url::Url>>,
+    ) -> Result<bool> {
+        let sets_event = i64::from(event_url.is_some());
+        let params = params![webhook_url, sets_event, event_url.flatten(), &account.name, account.environment, id];
         Ok(self.write([must(PATCH, params)]).await?.is_committed())
     }
 

@@ -1,5 +1,6 @@
 //! Bodies in: what is not exactly what the interface takes is refused with the field's name and the reason.
 
+use std::collections::BTreeMap;
 use std::fmt;
 
 use axum::body::Body;
@@ -8,7 +9,8 @@ use axum::http::{HeaderMap, header};
 use bytes::Bytes;
 use http_body_util::{BodyExt, LengthLimitError, Limited};
 use serde::de::{self, Deserialize, Deserializer, MapAccess, Visitor};
-use serde_json::{Map, Value};
+use serde_json::Value;
+use serde_json::value::RawValue;
 
 use crate::error::Error;
 
@@ -17,9 +19,9 @@ const MOST_BYTES: usize = 64 * 1024;
 /// How deep its arrays and objects may stand in one another.
 const MOST_DEPTH: usize = 16;
 
-/// The fields of a JSON object, to be taken one by one; what is left is unknown.
+/// The fields of a JSON object, as they were written, to be taken one by one; what is left is unknown.
 #[derive(Debug)]
-pub struct Fields(Map<String, Value>);
+pub struct Fields(BTreeMap<String, Box<RawValue>>);
 
 /// A JSON body as its bytes and its object: for a payload that is passed on to rules of its own.
 #[derive(Debug)]
@@ -68,10 +70,15 @@ impl Fields {
         if is_too_deep(body) {
             return Err(Error::InvalidJson(format!("it is nested more than {MOST_DEPTH} deep")));
         }
-        serde_json::from_slice(body).map_err(|error| match error.classify() {
+        let fields: Self = serde_json::from_slice(body).map_err(|error| match error.classify() {
             serde_json::error::Category::Data => Error::field("body", shape(&error)),
             _ => Error::InvalidJson(error.to_string()),
-        })
+        })?;
+        // What is kept as it was written was not decoded, and half a surrogate pair is no text.
+        for value in fields.0.values().filter(|value| value.get().contains("\\u")) {
+            serde_json::from_str::<Value>(value.get()).map_err(|error| Error::InvalidJson(error.to_string()))?;
+        }
+        Ok(fields)
     }
 
     /// A text, if it is there.
@@ -79,11 +86,10 @@ impl Fields {
     /// # Errors
     /// Where it is there and no text.
     pub fn optional_text(&mut self, field: &str) -> Result<Option<String>, Error> {
-        match self.0.remove(field) {
-            None => Ok(None),
-            Some(Value::String(text)) => Ok(Some(text)),
-            Some(other) => Err(Error::field(field, format!("must be a string, not {}", kind(&other)))),
-        }
+        let Some(value) = self.0.remove(field) else { return Ok(None) };
+        serde_json::from_str(value.get())
+            .map(Some)
+            .map_err(|_| Error::field(field, format!("must be a string, not {}", kind(&value))))
     }
 
     /// A text or null, if it is there: `Some(None)` is null, which takes a value away.
@@ -91,7 +97,7 @@ impl Fields {
     /// # Errors
     /// Where it is there and neither.
     pub fn nullable_text(&mut self, field: &str) -> Result<Option<Option<String>>, Error> {
-        if self.0.get(field).is_some_and(Value::is_null) {
+        if self.0.get(field).is_some_and(|value| value.get() == "null") {
             self.0.remove(field);
             return Ok(Some(None));
         }
@@ -106,14 +112,14 @@ impl Fields {
         self.optional_text(field)?.ok_or_else(|| Error::field(field, "is required"))
     }
 
-    /// An object, if it is there.
+    /// An object as it was written, if it is there: what is given back unchanged must not pass through numbers of ours.
     ///
     /// # Errors
     /// Where it is there and no object.
-    pub fn optional_object(&mut self, field: &str) -> Result<Option<Map<String, Value>>, Error> {
+    pub fn optional_object(&mut self, field: &str) -> Result<Option<Box<RawValue>>, Error> {
         match self.0.remove(field) {
             None => Ok(None),
-            Some(Value::Object(object)) => Ok(Some(object)),
+            Some(value) if value.get().starts_with('{') => Ok(Some(value)),
             Some(other) => Err(Error::field(field, format!("must be an object, not {}", kind(&other)))),
         }
     }
@@ -169,14 +175,14 @@ fn shape(error: &serde_json::Error) -> String {
     text.split(" at line").next().unwrap_or_default().to_owned()
 }
 
-fn kind(value: &Value) -> &'static str {
-    match value {
-        Value::Null => "null",
-        Value::Bool(_) => "a boolean",
-        Value::Number(_) => "a number",
-        Value::String(_) => "a string",
-        Value::Array(_) => "an array",
-        Value::Object(_) => "an object",
+fn kind(value: &RawValue) -> &'static str {
+    match value.get().as_bytes().first() {
+        Some(b'{') => "an object",
+        Some(b'[') => "an array",
+        Some(b'"') => "a string",
+        Some(b't' | b'f') => "a boolean",
+        Some(b'n') => "null",
+        _ => "a number",
     }
 }
 
@@ -193,8 +199,8 @@ impl<'de> Deserialize<'de> for Fields {
 
             // Of two fields of one name, one reader takes the first and another the last: neither is what was meant.
             fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<Fields, A::Error> {
-                let mut fields = Map::new();
-                while let Some((name, value)) = members.next_entry::<String, Value>()? {
+                let mut fields = BTreeMap::new();
+                while let Some((name, value)) = members.next_entry::<String, Box<RawValue>>()? {
                     if fields.contains_key(&name) {
                         return Err(de::Error::custom(format!("the field '{name}' stands twice")));
                     }
@@ -216,7 +222,7 @@ mod tests {
     fn fields_are_taken_by_name_and_kind() {
         let mut fields = Fields::parse(br#"{"domain": "a", "metadata": {"x": 1}, "mode": 7}"#).unwrap();
         assert_eq!(fields.text("domain").unwrap(), "a");
-        assert_eq!(fields.optional_object("metadata").unwrap().unwrap().len(), 1);
+        assert_eq!(fields.optional_object("metadata").unwrap().unwrap().get(), r#"{"x": 1}"#);
         assert!(fields.optional_text("webhook_url").unwrap().is_none());
         let told = fields.text("mode").unwrap_err().to_string();
         assert_eq!(told, "mode: must be a string, not a number");

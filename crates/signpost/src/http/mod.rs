@@ -4,6 +4,7 @@ mod api_key;
 mod discovery;
 mod health;
 mod json;
+mod path_id;
 mod request_id;
 mod rpc;
 
@@ -22,6 +23,7 @@ use crate::limits::{Caller, Limit, caller};
 use crate::{domains, sessions, verify};
 
 pub use json::{Fields, Nothing, Payload};
+pub use path_id::PathId;
 
 /// Every address that the server answers.
 pub fn router(app: &App) -> Router {
@@ -34,7 +36,8 @@ pub fn router(app: &App) -> Router {
             router = router.nest(environment.path(), authentication(app, environment));
         }
     }
-    let router = router.fallback(async || Error::NotFound).with_state(app.clone());
+    let router = router.fallback(async || Error::NotFound);
+    let router = router.method_not_allowed_fallback(async || Error::MethodNotAllowed).with_state(app.clone());
     router.layer(from_fn(request_id::name_and_log))
 }
 

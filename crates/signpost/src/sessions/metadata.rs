@@ -1,35 +1,69 @@
 //! What an integrator attaches to a session and gets back unchanged.
 
-use serde_json::{Map, Value};
+use serde::{Deserialize, Deserializer, Serialize};
+use serde_json::value::RawValue;
 use signpost_auth::DomainName;
 use url::Url;
 
 const MOST_RETURN_URL: usize = 2048;
 const MOST_CUSTOM_DATA: usize = 4096;
 
-/// Says whether metadata may be kept.
-///
-/// # Errors
-/// The member that is wrong and why: a `return_url` that leads away from the domain would make us an open redirect.
-pub fn check(metadata: &Map<String, Value>, domain: &DomainName) -> Result<(), (&'static str, String)> {
-    if let Some(value) = metadata.get("return_url") {
-        let told = |reason: &str| ("metadata.return_url", reason.to_owned());
-        let text = value.as_str().ok_or_else(|| told("must be a string"))?;
-        if text.chars().count() > MOST_RETURN_URL {
-            return Err(told("must have at most 2048 characters"));
+/// A JSON object as the integrator wrote it: key order, spelling of numbers and all.
+#[derive(Clone, Debug, Serialize)]
+#[serde(transparent)]
+pub struct Metadata(Box<RawValue>);
+
+/// The members that mean something to us.
+#[derive(Deserialize)]
+struct Known<'a> {
+    #[serde(borrow, default, deserialize_with = "present")]
+    return_url: Option<&'a RawValue>,
+    #[serde(borrow, default, deserialize_with = "present")]
+    custom_data: Option<&'a RawValue>,
+}
+
+impl Metadata {
+    /// Metadata of a session on `domain`.
+    ///
+    /// # Errors
+    /// The member that is wrong and why: a `return_url` that leads away from the domain would make us an open redirect.
+    pub fn new(object: Box<RawValue>, domain: &DomainName) -> Result<Self, (&'static str, String)> {
+        // Of two members of one name, one reader takes the first and another the last.
+        let known = serde_json::from_str::<Known<'_>>(object.get());
+        let known = known.map_err(|_| ("metadata", "must have each of its members once".to_owned()))?;
+        if let Some(text) = text(known.return_url, "metadata.return_url", MOST_RETURN_URL)?
+            && !is_at_home(&text, domain)
+        {
+            let reason = "must be a path such as /account, or an https URL on the domain or below it";
+            return Err(("metadata.return_url", reason.to_owned()));
         }
-        if !is_at_home(text, domain) {
-            return Err(told("must be a path such as /account, or an https URL on the domain or below it"));
-        }
+        text(known.custom_data, "metadata.custom_data", MOST_CUSTOM_DATA)?;
+        Ok(Self(object))
     }
-    if let Some(value) = metadata.get("custom_data") {
-        let told = |reason: &str| ("metadata.custom_data", reason.to_owned());
-        let text = value.as_str().ok_or_else(|| told("must be a string"))?;
-        if text.chars().count() > MOST_CUSTOM_DATA {
-            return Err(told("must have at most 4096 characters"));
-        }
+
+    /// As it was kept.
+    pub(super) fn kept(object: &str) -> serde_json::Result<Self> {
+        RawValue::from_string(object.to_owned()).map(Self)
     }
-    Ok(())
+
+    /// As it is kept.
+    pub(super) fn as_str(&self) -> &str {
+        self.0.get()
+    }
+}
+
+/// A member that is there, `null` included.
+fn present<'de: 'a, 'a, D: Deserializer<'de>>(json: D) -> Result<Option<&'a RawValue>, D::Error> {
+    Deserialize::deserialize(json).map(Some)
+}
+
+fn text(member: Option<&RawValue>, name: &'static str, most: usize) -> Result<Option<String>, (&'static str, String)> {
+    let Some(member) = member else { return Ok(None) };
+    let text: String = serde_json::from_str(member.get()).map_err(|_| (name, "must be a string".to_owned()))?;
+    if text.chars().count() > most {
+        return Err((name, format!("must have at most {most} characters")));
+    }
+    Ok(Some(text))
 }
 
 /// Whether a browser that follows `text` stays on the domain. Browsers read `//host` and `/\host` as other hosts, and
@@ -48,11 +82,16 @@ fn is_at_home(text: &str, domain: &DomainName) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
+
+    fn metadata(object: &str) -> Result<Metadata, (&'static str, String)> {
+        Metadata::new(RawValue::from_string(object.to_owned()).unwrap(), &DomainName::parse("example.com").unwrap())
+    }
 
     #[test]
     fn a_return_url_stays_on_the_domain() {
-        let domain = DomainName::parse("example.com").unwrap();
         for (text, ok) in [
             ("/account", true),
             ("/", true),
@@ -71,22 +110,27 @@ mod tests {
             ("account", false),
             ("", false),
         ] {
-            let metadata = Map::from_iter([("return_url".to_owned(), Value::from(text))]);
-            assert_eq!(check(&metadata, &domain).is_ok(), ok, "{text}");
+            assert_eq!(metadata(&json!({ "return_url": text }).to_string()).is_ok(), ok, "{text}");
         }
     }
 
     #[test]
     fn lengths_are_counted_in_characters() {
-        let domain = DomainName::parse("example.com").unwrap();
         for (member, most) in [("custom_data", 4096), ("return_url", 2048)] {
             for (length, ok) in [(most, true), (most + 1, false)] {
                 let text = format!("/{}", "é".repeat(length - 1));
-                let metadata = Map::from_iter([(member.to_owned(), Value::from(text))]);
-                assert_eq!(check(&metadata, &domain).is_ok(), ok, "{member} {length}");
+                assert_eq!(metadata(&json!({ member: text }).to_string()).is_ok(), ok, "{member} {length}");
             }
         }
-        let metadata = Map::from_iter([("custom_data".to_owned(), Value::from(1))]);
-        assert!(check(&metadata, &domain).is_err());
+        assert!(metadata(r#"{"custom_data":1}"#).is_err());
+        assert!(metadata(r#"{"return_url":null}"#).is_err());
+        assert!(metadata(r#"{"return_url":"/a","return_url":"/b"}"#).is_err());
+    }
+
+    #[test]
+    fn an_object_is_kept_as_it_was_written() {
+        for object in [r#"{"z": 1, "a": 18446744073709551617}"#, r#"{"n":1.00,"e":1e400}"#] {
+            assert_eq!(serde_json::to_string(&metadata(object).unwrap()).unwrap(), object);
+        }
     }
 }

@@ -19,7 +19,7 @@ use crate::account::Account;
 use crate::domains::Domain;
 use crate::id::{EventId, SessionId};
 
-pub use metadata::check as check_metadata;
+pub use metadata::Metadata;
 
 /// How long after its expiry a session can still be refreshed (contract, §3.2).
 pub const REFRESHABLE: SignedDuration = SignedDuration::from_mins(15);
@@ -36,7 +36,7 @@ pub struct Session {
     pub domain_id: crate::id::DomainId,
     pub challenge: Challenge,
     pub webhook_url: Url,
-    pub metadata: Option<Map<String, Value>>,
+    pub metadata: Option<Metadata>,
     pub created_at: Timestamp,
     pub expires_at: Timestamp,
     pub state: State,
@@ -107,7 +107,7 @@ impl Session {
         domain: &Domain,
         mode: Mode,
         webhook_url: Url,
-        metadata: Option<Map<String, Value>>,
+        metadata: Option<Metadata>,
         ttl: Duration,
         now: Timestamp,
         random: Random,

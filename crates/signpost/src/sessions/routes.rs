@@ -1,21 +1,23 @@
 //! `/sessions` over HTTP.
 
 use axum::Json;
-use axum::extract::{FromRequest, Path, Request, State as Extract};
+use axum::extract::{FromRequest, Request, State as Extract};
 use axum::http::StatusCode;
 use jiff::Timestamp;
 use serde::Serialize;
-use serde_json::{Map, Value};
 use signpost_auth::{Answer, DomainName, Mode};
 use url::Url;
 
-use super::{Random, Refusal, Session, State, Status, User, check_metadata};
+use super::{Metadata, Random, Refusal, Session, State, Status, User};
 use crate::account::Account;
 use crate::app::App;
 use crate::domains::{Domain, Usable, webhook_url};
 use crate::error::Error;
-use crate::http::{Fields, Nothing, Payload};
+use crate::http::{Fields, Nothing, PathId, Payload};
 use crate::id::{self, SessionId};
+
+/// How often a refresh looks again after another was first.
+const REFRESHES_AT_ONCE: usize = 100;
 
 pub(crate) async fn create(
     Extract(app): Extract<App>,
@@ -25,9 +27,6 @@ pub(crate) async fn create(
     let asked = Create::read(fields)?;
     let domain = usable_domain(&app, &account, &asked.domain).await?;
     let webhook_url = asked.webhook_url(&app, &domain)?;
-    if let Some(metadata) = &asked.metadata {
-        check_metadata(metadata, &domain.name).map_err(|(field, reason)| Error::field(field, reason))?;
-    }
     let (now, ttl) = (app.clock.now(), app.config.session_ttl);
     let random = Random { id: id::random(), nonce: id::random() };
     let session = Session::open(&domain, asked.mode, webhook_url, asked.metadata, ttl, now, random);
@@ -39,7 +38,7 @@ pub(crate) async fn create(
 pub(crate) async fn show(
     Extract(app): Extract<App>,
     account: Account,
-    Path(id): Path<String>,
+    PathId(id): PathId,
 ) -> Result<Json<Shown>, Error> {
     let session = find(&app, &account, &id).await?;
     match session.status(app.clock.now()) {
@@ -51,24 +50,26 @@ pub(crate) async fn show(
 pub(crate) async fn refresh(
     Extract(app): Extract<App>,
     account: Account,
-    Path(id): Path<String>,
+    PathId(id): PathId,
     _: Nothing,
 ) -> Result<Json<Refreshed>, Error> {
-    let session = find(&app, &account, &id).await?;
-    let old = session.clone();
-    let session = session.refresh(app.config.session_ttl, app.clock.now(), id::random());
-    let session = session.map_err(|refusal| refused(refusal, &old, &app))?;
-    let refreshed = Refreshed::of(&session)?;
-    if !app.store.refresh_session(&session, &old.challenge).await? {
-        return Err(lost_race(&app, &account, &session).await);
+    // Who loses to another refresh looks again: the session is still there to be refreshed.
+    for _ in 0..REFRESHES_AT_ONCE {
+        let old = find(&app, &account, &id).await?;
+        let session = old.clone().refresh(app.config.session_ttl, app.clock.now(), id::random());
+        let session = session.map_err(|refusal| refused(refusal, &old, &app))?;
+        let refreshed = Refreshed::of(&session)?;
+        if app.store.refresh_session(&session, &old.challenge).await? {
+            return Ok(Json(refreshed));
+        }
     }
-    Ok(Json(refreshed))
+    Err(Error::Unavailable("too many refresh this session at once".to_owned()))
 }
 
 pub(crate) async fn authenticate(
     Extract(app): Extract<App>,
     account: Account,
-    Path(id): Path<String>,
+    PathId(id): PathId,
     request: Request,
 ) -> Result<Json<Shown>, Error> {
     let session = find(&app, &account, &id).await?;
@@ -92,7 +93,7 @@ struct Create {
     domain: DomainName,
     mode: Mode,
     webhook_url: Option<String>,
-    metadata: Option<Map<String, Value>>,
+    metadata: Option<Metadata>,
 }
 
 impl Create {
@@ -106,6 +107,8 @@ impl Create {
         let metadata = fields.optional_object("metadata")?;
         fields.done()?;
         let domain = DomainName::parse(&domain).map_err(|error| Error::field("domain", error.to_string()))?;
+        let metadata = metadata.map(|object| Metadata::new(object, &domain)).transpose();
+        let metadata = metadata.map_err(|(field, reason)| Error::field(field, reason))?;
         Ok(Self { domain, mode, webhook_url, metadata })
     }
 
@@ -174,7 +177,7 @@ pub(crate) struct Created {
     status: Status,
     created_at: Timestamp,
     #[serde(skip_serializing_if = "Option::is_none")]
-    metadata: Option<Map<String, Value>>,
+    metadata: Option<Metadata>,
 }
 
 /// The answer to a refresh.
@@ -198,7 +201,7 @@ pub(crate) struct Shown {
     #[serde(skip_serializing_if = "Option::is_none")]
     user: Option<User>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    metadata: Option<Map<String, Value>>,
+    metadata: Option<Metadata>,
 }
 
 impl Created {

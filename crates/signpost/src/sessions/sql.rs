@@ -3,7 +3,7 @@
 use anyhow::{Context, Result, bail};
 use signpost_auth::Challenge;
 
-use super::{Accepted, Session, State};
+use super::{Accepted, Metadata, Session, State};
 use crate::account::{Account, Environment};
 use crate::id::{DomainId, SessionId};
 use crate::outbox;
@@ -34,7 +34,7 @@ impl Store {
     /// As [`Store::write`].
     pub async fn insert_session(&self, session: &Session) -> Result<()> {
         let Session { id, account, domain_id, challenge, webhook_url, metadata, created_at, expires_at, .. } = session;
-        let metadata = metadata.as_ref().map(serde_json::to_string).transpose()?;
+        let metadata = metadata.as_ref().map(Metadata::as_str);
         let params = params![
             id,
             &account.name,
@@ -100,7 +100,7 @@ impl TryFrom<Row> for Session {
             domain_id: DomainId::parse(row.text(3)?).context("sessions.domain_id")?,
             challenge: Challenge::parse(row.text(4)?).context("sessions.challenge")?,
             webhook_url: row.text(5)?.parse().context("sessions.webhook_url")?,
-            metadata: row.opt_text(6)?.map(serde_json::from_str).transpose().context("sessions.metadata")?,
+            metadata: row.opt_text(6)?.map(Metadata::kept).transpose().context("sessions.metadata")?,
             created_at: row.time(7)?,
             expires_at: row.time(8)?,
             state,

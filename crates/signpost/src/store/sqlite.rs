@@ -18,6 +18,8 @@ const BATCH: usize = 256;
 const WAITING: usize = 1024;
 /// How many threads read. Each holds a connection and its own cache of statements.
 const READERS: usize = 2;
+/// How long one program waits for another that holds the file.
+const PATIENCE: Duration = Duration::from_secs(10);
 
 type Reply<T> = oneshot::Sender<Result<T>>;
 
@@ -92,8 +94,14 @@ fn spawn(name: &str, run: impl FnOnce() + Send + 'static) -> Result<thread::Join
 fn connect(file: &str) -> Result<Connection> {
     let connection = Connection::open(file).with_context(|| format!("cannot open the database {file}"))?;
     // The command line writes to the same file while a server runs.
-    connection.busy_timeout(Duration::from_secs(10))?;
-    connection.pragma_update(None, "journal_mode", "WAL")?;
+    connection.busy_timeout(PATIENCE)?;
+    let begun = std::time::Instant::now();
+    while let Err(error) = connection.pragma_update(None, "journal_mode", "WAL") {
+        // SQLite does not wait here by itself: another program is just making the database.
+        let is_busy = error.sqlite_error_code() == Some(ErrorCode::DatabaseBusy);
+        anyhow::ensure!(is_busy && begun.elapsed() < PATIENCE, error);
+        thread::sleep(Duration::from_millis(10));
+    }
     // An acknowledged login must survive a power cut, not only a crash; group commit makes that affordable.
     connection.pragma_update(None, "synchronous", "FULL")?;
     connection.pragma_update(None, "wal_autocheckpoint", 4000)?;

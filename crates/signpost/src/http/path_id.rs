@@ -1,0 +1,18 @@
+//! The id in an address.
+
+use std::convert::Infallible;
+
+use axum::extract::{FromRequestParts, Path};
+use axum::http::request::Parts;
+
+/// The text where an address has its id. What is no text at all is empty, which no id is.
+#[derive(Debug)]
+pub struct PathId(pub String);
+
+impl<S: Send + Sync> FromRequestParts<S> for PathId {
+    type Rejection = Infallible;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Infallible> {
+        Ok(Self(Path::from_request_parts(parts, state).await.map_or_else(|_| String::new(), |Path(id)| id)))
+    }
+}
