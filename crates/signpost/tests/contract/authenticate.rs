@@ -1,0 +1,231 @@
+//! Contract, §3.2: what counts as an answer, and in which order it is looked at.
+
+use jiff::SignedDuration;
+use serde_json::{Value, json};
+use signpost_auth::{Challenge, Wallet};
+
+use crate::harness::{Phone, Service, text};
+
+fn with(answer: &Value, changes: &[(&str, Value)]) -> Value {
+    let mut answer = answer.clone();
+    for (member, value) in changes {
+        answer[*member] = value.clone();
+    }
+    answer
+}
+
+fn without(answer: &Value, member: &str) -> Value {
+    let mut answer = answer.clone();
+    answer.as_object_mut().expect("an object").remove(member);
+    answer
+}
+
+/// The faults that an answer can have, first to last as they are looked at, each with what it does to one.
+const FAULTS: [(&str, u16, &str); 6] = [
+    ("no such session", 404, "session_not_found"),
+    ("a field is missing", 400, "invalid_request"),
+    ("the timestamp is off", 408, "timestamp_out_of_range"),
+    ("the challenge is another's", 404, "challenge_not_found"),
+    ("the session is over", 0, ""),
+    ("the signature is another's", 406, "invalid_signature"),
+];
+
+/// An answer with all faults of [`FAULTS`] from the `first` on, apart from the session's own.
+fn faulty(answer: &Value, first: usize) -> Value {
+    let faults: [fn(&Value) -> Value; 6] = [
+        Value::clone,
+        |answer| without(answer, "signature"),
+        |answer| with(answer, &[("timestamp", json!(1))]),
+        |answer| with(answer, &[("challenge", json!("svc:login:shop.test:1:AAAAAAAAAAAAAAAAAAAAAA"))]),
+        Value::clone,
+        |answer| with(answer, &[("public_key", json!(text(answer, "public_key").replace("02", "03")))]),
+    ];
+    faults[first..].iter().rev().fold(answer.clone(), |answer, fault| fault(&answer))
+}
+
+#[tokio::test]
+async fn of_several_faults_the_first_in_the_handlers_order_is_told() {
+    let service = Service::start().await;
+    let integrator = service.shop().await;
+    let phone = Phone::of(7, &service.clock);
+    for (over, status, code) in
+        [("expired", 410, "session_expired"), ("answered", 409, "session_already_authenticated")]
+    {
+        let session = integrator.opens("shop.test").await;
+        if over == "answered" {
+            integrator.hands_in(&session, &phone.answers(&session)).await.with(200);
+        }
+        // An answered session is also past its end: that it was answered is what counts.
+        service.passes(SignedDuration::from_secs(400));
+        let answer = phone.answers(&session);
+        for (first, (fault, mut expected, mut told)) in FAULTS.into_iter().enumerate().take(5) {
+            let mut target = session.clone();
+            if first == 0 {
+                target["id"] = json!(text(&session, "id").replace("sess_", "sess_x"));
+            }
+            if expected == 0 {
+                (expected, told) = (status, code);
+            }
+            let reply = integrator.hands_in(&target, &faulty(&answer, first)).await;
+            assert_eq!((reply.status, reply.code().as_str()), (expected, told), "{over}: {fault}: {}", reply.text);
+        }
+    }
+    let session = integrator.opens("shop.test").await;
+    let answer = phone.answers(&session);
+    integrator.hands_in(&session, &faulty(&answer, 5)).await.refused(406, "invalid_signature");
+    integrator.hands_in(&session, &answer).await.with(200);
+}
+
+#[tokio::test]
+async fn an_answer_is_taken_once() {
+    let service = Service::start().await;
+    let integrator = service.shop().await;
+    let session = integrator.opens("shop.test").await;
+    let answer = service.phone().answers(&session);
+    let first = integrator.hands_in(&session, &answer).await.with(200);
+    integrator.hands_in(&session, &answer).await.refused(409, "session_already_authenticated");
+    let other = Phone::of(8, &service.clock).answers(&session);
+    integrator.hands_in(&session, &other).await.refused(409, "session_already_authenticated");
+    assert_eq!(integrator.sees(&session).await.with(200), first);
+    assert_eq!(service.outbox().await.len(), 1);
+}
+
+#[tokio::test]
+async fn wrong_answers_do_not_lock_a_session() {
+    let service = Service::start().await;
+    let integrator = service.shop().await;
+    let session = integrator.opens("shop.test").await;
+    let answer = service.phone().answers(&session);
+    for number in 0..20 {
+        let wrong =
+            with(&answer, &[("signature", json!(Wallet::from_bytes([9; 32]).unwrap().sign(&number.to_string())))]);
+        integrator.hands_in(&session, &wrong).await.refused(406, "invalid_signature");
+    }
+    assert!(service.outbox().await.is_empty());
+    integrator.hands_in(&session, &answer).await.with(200);
+}
+
+#[tokio::test]
+async fn either_rendering_is_signed_and_no_other() {
+    let service = Service::start().await;
+    let integrator = service.shop().await;
+    let phone = service.phone();
+    for mode in ["login", "register"] {
+        let body = json!({ "domain": "shop.test", "mode": mode });
+        let session = integrator.post("/sessions", &body).await.with(201);
+        let (short, sentence) = renderings(&session);
+        let other_mode = if mode == "login" { "register" } else { "login" };
+        for wrong in [
+            short.to_uppercase(),
+            format!("{short} "),
+            format!("{sentence}\n"),
+            sentence.replace("Sign", "sign"),
+            sentence.replace("shop.test", "shop.test."),
+            sentence.replace(mode, other_mode),
+            short.replace(mode, other_mode),
+            short[..short.len() - 1].to_owned(),
+            short.replace("svc:", ""),
+            sentence.replace(" at ", " at 0"),
+        ] {
+            integrator.hands_in(&session, &phone.signs(&wrong)).await.refused(404, "challenge_not_found");
+        }
+        // Right for the sentence, but another text stands in the answer: the signature is over what was received.
+        let mixed = with(&phone.signs(&sentence), &[("challenge", json!(short))]);
+        integrator.hands_in(&session, &mixed).await.refused(406, "invalid_signature");
+        integrator.hands_in(&session, &phone.signs(&short)).await.with(200);
+        let session = integrator.post("/sessions", &body).await.with(201);
+        integrator.hands_in(&session, &phone.signs(&renderings(&session).1)).await.with(200);
+    }
+}
+
+fn renderings(session: &Value) -> (String, String) {
+    let short = text(session, "challenge").to_owned();
+    let sentence = Challenge::parse(&short).expect("a challenge").sentence();
+    (short, sentence)
+}
+
+#[tokio::test]
+async fn the_challenge_of_another_session_is_not_found() {
+    let service = Service::start().await;
+    let integrator = service.shop().await;
+    let (one, two) = (integrator.opens("shop.test").await, integrator.opens("shop.test").await);
+    integrator.hands_in(&one, &service.phone().answers(&two)).await.refused(404, "challenge_not_found");
+    integrator.hands_in(&two, &service.phone().answers(&two)).await.with(200);
+    integrator.hands_in(&one, &service.phone().answers(&two)).await.refused(404, "challenge_not_found");
+}
+
+#[tokio::test]
+async fn the_wallets_clock_may_be_thirty_seconds_off() {
+    let service = Service::start().await;
+    let integrator = service.shop().await;
+    let now = service.clock.now().as_second();
+    for (timestamp, status) in [
+        (now, 200),
+        (now - 30, 200),
+        (now + 30, 200),
+        (now - 31, 408),
+        (now + 31, 408),
+        (now * 1000, 408),
+        (0, 408),
+        (-now, 408),
+        (i64::MAX, 408),
+        (i64::MIN, 408),
+    ] {
+        let session = integrator.opens("shop.test").await;
+        let answer = with(&service.phone().answers(&session), &[("timestamp", json!(timestamp))]);
+        let reply = integrator.hands_in(&session, &answer).await;
+        assert_eq!(reply.status, status, "{timestamp}: {}", reply.text);
+        if status == 408 {
+            reply.refused(408, "timestamp_out_of_range");
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_missing_or_mistyped_field_is_named() {
+    let service = Service::start().await;
+    let integrator = service.shop().await;
+    let session = integrator.opens("shop.test").await;
+    let answer = service.phone().answers(&session);
+    for field in ["public_key", "signature", "challenge", "timestamp"] {
+        integrator.hands_in(&session, &without(&answer, field)).await.blames(field);
+        for wrong in [json!(null), json!(true), json!([]), json!({}), json!(1.5)] {
+            integrator.hands_in(&session, &with(&answer, &[(field, wrong)])).await.blames(field);
+        }
+    }
+    integrator.hands_in(&session, &with(&answer, &[("timestamp", json!("1800000000"))])).await.blames("timestamp");
+    integrator.hands_in(&session, &with(&answer, &[("public_key", json!(2))])).await.blames("public_key");
+    for (device, field) in [
+        (json!("ios"), "device_info"),
+        (json!([]), "device_info"),
+        (json!({ "platform": 1 }), "device_info.platform"),
+        (json!({ "version": {} }), "device_info.version"),
+        (json!({ "device_id": true }), "device_info.device_id"),
+    ] {
+        integrator.hands_in(&session, &with(&answer, &[("device_info", device)])).await.blames(field);
+    }
+    integrator.hands_in(&session, &json!({})).await.blames("public_key");
+    integrator.hands_in(&session, &answer).await.with(200);
+}
+
+#[tokio::test]
+async fn unknown_fields_are_ignored_and_a_device_is_optional() {
+    let service = Service::start().await;
+    let integrator = service.shop().await;
+    for (device, shown) in [
+        (None, json!({})),
+        (Some(json!({})), json!({})),
+        (Some(json!({ "platform": "android" })), json!({ "platform": "android" })),
+        (Some(json!({ "build": 7, "version": "2" })), json!({ "version": "2" })),
+        (Some(json!({ "device_id": "D-1" })), json!({ "device_id": "D-1" })),
+    ] {
+        let session = integrator.opens("shop.test").await;
+        let mut answer = without(&service.phone().answers(&session), "device_info");
+        answer["wallet"] = json!({ "name": "x", "deep": [1, { "a": null }] });
+        if let Some(device) = device {
+            answer["device_info"] = device;
+        }
+        let seen = integrator.hands_in(&session, &answer).await.with(200);
+        assert_eq!(seen["user"]["device_info"], shown, "{answer}");
+    }
+}

@@ -1,0 +1,118 @@
+//! Contract, §3: who may ask. Authentication comes before anything about the body, and another's objects do not exist.
+
+use jiff::SignedDuration;
+use reqwest::Method;
+use reqwest::header::AUTHORIZATION;
+use serde_json::json;
+use signpost::account::Environment;
+
+use crate::harness::{Integrator, Service, send, text};
+
+/// Every address, with a method that it takes.
+const ADDRESSES: &[(Method, &str)] = &[
+    (Method::POST, "/sessions"),
+    (Method::GET, "/sessions/sess_x"),
+    (Method::POST, "/sessions/sess_x/refresh"),
+    (Method::POST, "/sessions/sess_x/authenticate"),
+    (Method::POST, "/verify"),
+    (Method::GET, "/domains"),
+    (Method::POST, "/domains"),
+    (Method::GET, "/domains/dom_x"),
+    (Method::PATCH, "/domains/dom_x"),
+    (Method::POST, "/domains/dom_x/verify"),
+];
+
+#[tokio::test]
+async fn the_key_is_asked_for_before_anything_else_of_the_request() {
+    let service = Service::start().await;
+    let nobody = service.integrator().await.with_key(None);
+    for (method, path) in ADDRESSES {
+        for body in ["{", "{}", "[]", "not JSON at all", &"x".repeat(70_000)] {
+            let request = nobody.request(method.clone(), path).body(body.to_owned());
+            send(request).await.refused(401, "invalid_api_key");
+            let request = nobody.request(method.clone(), path).header("content-type", "application/json");
+            send(request.body(body.to_owned())).await.refused(401, "invalid_api_key");
+        }
+    }
+}
+
+#[tokio::test]
+async fn only_a_whole_key_of_this_environment_opens() {
+    let service = Service::start().await;
+    for (environment, other) in [(Environment::Live, Environment::Sandbox), (Environment::Sandbox, Environment::Live)] {
+        let integrator = service.integrator_of("acme", environment).await;
+        let key = integrator.key.clone().expect("a key");
+        integrator.get("/domains").await.with(200);
+        let elsewhere = Integrator { api: format!("{}{}", service.app.base_url, other.path()), ..integrator.clone() };
+        elsewhere.get("/domains").await.refused(401, "invalid_api_key");
+        let last = if key.ends_with('a') { "b" } else { "a" };
+        let altered = format!("{}{last}", &key[..key.len() - 1]);
+        for wrong in ["", "x", &key[1..], &key[..key.len() - 1], &altered, &key.to_uppercase(), &format!("{key} {key}")]
+        {
+            integrator.with_key(Some(wrong)).get("/domains").await.refused(401, "invalid_api_key");
+        }
+    }
+}
+
+#[tokio::test]
+async fn the_key_is_a_bearer_in_the_header_and_nowhere_else() {
+    let service = Service::start().await;
+    let integrator = service.integrator().await;
+    let key = integrator.key.clone().expect("a key");
+    let nobody = integrator.with_key(None);
+    for (header, status) in [
+        (format!("Bearer {key}"), 200),
+        (format!("bearer {key}"), 200),
+        (format!("BEARER  {key}"), 200),
+        (key.clone(), 401),
+        (format!("Basic {key}"), 401),
+        (format!("Bearer{key}"), 401),
+        ("Bearer".to_owned(), 401),
+        ("Bearer ".to_owned(), 401),
+    ] {
+        let request = nobody.request(Method::GET, "/domains").header(AUTHORIZATION, &header);
+        assert_eq!(send(request).await.status, status, "{header}");
+    }
+    let query = format!("/domains?api_key={key}&access_token={key}");
+    nobody.get(&query).await.refused(401, "invalid_api_key");
+}
+
+#[tokio::test]
+async fn a_revoked_key_stops_within_five_seconds() {
+    let service = Service::start().await;
+    let (integrator, key) = service.integrator_with_id("acme", Environment::Live).await;
+    let colleague = service.integrator_of("acme", Environment::Live).await;
+    integrator.get("/domains").await.with(200);
+    assert!(service.app.store.revoke_key(&key, service.clock.now()).await.expect("a database"));
+    service.passes(SignedDuration::from_secs(5));
+    integrator.get("/domains").await.refused(401, "invalid_api_key");
+    integrator.post_raw("/sessions", "{").await.refused(401, "invalid_api_key");
+    colleague.get("/domains").await.with(200);
+    assert!(!service.app.store.revoke_key(&key, service.clock.now()).await.expect("a database"));
+}
+
+#[tokio::test]
+async fn what_belongs_to_another_does_not_exist() {
+    let service = Service::start().await;
+    let owner = service.integrator().await;
+    let domain = owner.registers("shop.test").await;
+    let session = owner.opens("shop.test").await;
+    let answer = service.phone().answers(&session);
+    let stranger = service.integrator_of("stranger", Environment::Sandbox).await;
+    let live = service.integrator_of("acme", Environment::Live).await;
+    for other in [&stranger, &live] {
+        other.sees(&session).await.refused(404, "session_not_found");
+        other.refreshes(&session).await.refused(404, "session_not_found");
+        other.hands_in(&session, &answer).await.refused(404, "session_not_found");
+        let path = format!("/domains/{}", text(&domain, "id"));
+        other.get(&path).await.refused(404, "domain_not_found");
+        other.patch(&path, &json!({ "webhook_url": "https://stranger.test/" })).await.refused(404, "domain_not_found");
+        other.post_nothing(&format!("{path}/verify")).await.refused(404, "domain_not_found");
+        assert_eq!(other.get("/domains").await.with(200), json!({ "domains": [] }));
+        other.post("/sessions", &json!({ "domain": "shop.test" })).await.refused(422, "domain_not_registered");
+    }
+    assert_eq!(owner.sees(&session).await.with(200)["status"], "pending");
+    let colleague = service.integrator().await;
+    colleague.hands_in(&session, &answer).await.with(200);
+    assert_eq!(owner.sees(&session).await.with(200)["status"], "authenticated");
+}

@@ -1,0 +1,267 @@
+//! Contract, §3.4: an event arrives at least once, whatever its endpoint does.
+
+use axum::http::StatusCode;
+use futures_util::future::join_all;
+use jiff::SignedDuration;
+use serde_json::json;
+use signpost::account::Environment;
+use tokio::net::TcpSocket;
+
+use crate::harness::{Endpoint, Integrator, Queued, Service, text, until};
+
+/// The longest wait after a first failure, and after a second: 2 s and 10 s, and 20 % more.
+const FIRST: SignedDuration = SignedDuration::from_millis(2400);
+const SECOND: SignedDuration = SignedDuration::from_secs(12);
+
+/// A server with one event on its way to an endpoint.
+async fn with_event(endpoint: &Endpoint, settings: &[(&str, &str)]) -> Service {
+    let service = Service::with(settings).await;
+    let integrator = service.integrator().await;
+    integrator.registers_at("shop.test", &endpoint.url("/hook")).await;
+    log_in(&service, &integrator, "shop.test").await;
+    service
+}
+
+async fn log_in(service: &Service, integrator: &Integrator, domain: &str) {
+    let session = integrator.opens(domain).await;
+    integrator.hands_in(&session, &service.phone().answers(&session)).await.with(200);
+}
+
+#[track_caller]
+fn waits(service: &Service, queued: &Queued, from: i64, to: i64) {
+    let wait = queued.next_attempt_at.as_millisecond() - service.clock.now().as_millisecond();
+    assert!(queued.state == "pending" && (from..=to).contains(&wait), "{wait} {queued:?}");
+}
+
+#[tokio::test]
+async fn a_failed_attempt_is_made_again_with_the_same_id_and_bytes() {
+    let mut endpoint = Endpoint::start().await;
+    endpoint.answers((StatusCode::INTERNAL_SERVER_ERROR, "their-secret"));
+    endpoint.answers(StatusCode::NOT_FOUND);
+    let service = with_event(&endpoint, &[]).await;
+    let failed = service.tried(1).await;
+    waits(&service, &failed, 1600, 2400);
+    assert_eq!(failed.last_status, Some(500));
+    assert!(!format!("{failed:?}").contains("their-secret"), "{failed:?}");
+    service.passes(FIRST);
+    waits(&service, &service.tried(2).await, 8000, 12_000);
+    service.passes(SECOND);
+    let done = service.tried(3).await;
+    assert_eq!((done.state.as_str(), done.last_status), ("delivered", Some(200)));
+    let [first, second, third] = [endpoint.receives().await, endpoint.receives().await, endpoint.receives().await];
+    for again in [&second, &third] {
+        assert_eq!(again.body, first.body);
+        for header in ["webhook-id", "x-svc-signature"] {
+            assert_eq!(again.header(header), first.header(header));
+        }
+    }
+    let sent = |at: &crate::harness::Received| at.header("webhook-timestamp").parse::<i64>().expect("seconds");
+    assert!(sent(&first) < sent(&second) && sent(&second) < sent(&third));
+    assert_eq!(sent(&third), service.clock.now().as_second());
+    service.passes(SignedDuration::from_hours(24 * 30));
+    assert_eq!(service.tried(3).await.state, "delivered");
+    assert!(endpoint.has().is_none());
+}
+
+#[tokio::test]
+async fn every_2xx_is_success_and_nothing_else() {
+    for (status, state) in [
+        (200, "delivered"),
+        (201, "delivered"),
+        (202, "delivered"),
+        (204, "delivered"),
+        (299, "delivered"),
+        (300, "pending"),
+        (400, "pending"),
+        (401, "pending"),
+        (404, "pending"),
+        (408, "pending"),
+        (409, "pending"),
+        (429, "pending"),
+        (500, "pending"),
+        (503, "pending"),
+        (410, "failed"),
+    ] {
+        let endpoint = Endpoint::start().await;
+        endpoint.answers(StatusCode::from_u16(status).expect("a status"));
+        let queued = with_event(&endpoint, &[]).await.tried(1).await;
+        assert_eq!((queued.state.as_str(), queued.last_status), (state, Some(status.into())));
+    }
+}
+
+#[tokio::test]
+async fn an_endpoint_that_is_gone_is_asked_no_more() {
+    let mut endpoint = Endpoint::start().await;
+    endpoint.answers(StatusCode::GONE);
+    let service = with_event(&endpoint, &[]).await;
+    assert_eq!(service.tried(1).await.state, "failed");
+    endpoint.receives().await;
+    service.passes(SignedDuration::from_hours(24 * 30));
+    let (integrator, mut other) = (service.integrator().await, Endpoint::start().await);
+    integrator.registers_at("other.test", &other.url("/")).await;
+    // Once a later event arrived, the earlier one would have been looked at.
+    log_in(&service, &integrator, "other.test").await;
+    other.receives().await;
+    assert!(endpoint.has().is_none());
+}
+
+#[tokio::test]
+async fn the_schedule_is_the_operators_and_ends() {
+    for (schedule, attempts) in [("", 1), ("1s", 2), ("1s,1s,1s", 4)] {
+        let mut endpoint = Endpoint::start().await;
+        (0..10).for_each(|_| endpoint.answers(StatusCode::BAD_GATEWAY));
+        let service = with_event(&endpoint, &[("webhook_retry_schedule", schedule)]).await;
+        for attempt in 1..=attempts {
+            let queued = service.tried(attempt).await;
+            assert_eq!(queued.state, if attempt < attempts { "pending" } else { "failed" }, "{schedule} {attempt}");
+            endpoint.receives().await;
+            service.passes(SignedDuration::from_millis(1200));
+        }
+        service.passes(SignedDuration::from_hours(24 * 30));
+        assert_eq!(service.tried(attempts).await.state, "failed");
+    }
+}
+
+#[tokio::test]
+async fn an_endpoint_may_ask_for_a_longer_wait() {
+    for (asked, from, to) in [("120", 120_000, 120_000), ("1", 1600, 2400), ("soon", 1600, 2400)] {
+        let endpoint = Endpoint::start().await;
+        endpoint.answers((StatusCode::SERVICE_UNAVAILABLE, [("retry-after", asked)]));
+        let service = with_event(&endpoint, &[]).await;
+        waits(&service, &service.tried(1).await, from, to);
+    }
+}
+
+#[tokio::test]
+async fn a_redirect_is_a_failure_and_not_followed() {
+    for status in [301, 302, 303, 307, 308] {
+        let (endpoint, mut elsewhere) = (Endpoint::start().await, Endpoint::start().await);
+        let location = [("location", elsewhere.url("/"))];
+        endpoint.answers((StatusCode::from_u16(status).expect("a status"), location));
+        let service = with_event(&endpoint, &[]).await;
+        let queued = service.tried(1).await;
+        waits(&service, &queued, 1600, 2400);
+        assert_eq!(queued.last_status, Some(status.into()));
+        assert!(elsewhere.has().is_none());
+    }
+}
+
+#[tokio::test]
+async fn an_event_waits_for_an_endpoint_that_is_down() {
+    // The port is ours, but nobody listens: whoever dials is refused.
+    let socket = TcpSocket::new_v4().expect("a socket");
+    socket.bind("127.0.0.1:0".parse().expect("an address")).expect("a free port");
+    let url = format!("http://{}/hook", socket.local_addr().expect("an address"));
+    let service = Service::start().await;
+    let integrator = service.integrator().await;
+    integrator.registers_at("shop.test", &url).await;
+    log_in(&service, &integrator, "shop.test").await;
+    let queued = service.tried(1).await;
+    waits(&service, &queued, 1600, 2400);
+    assert!(queued.last_status.is_none() && queued.last_error.is_some(), "{queued:?}");
+    let mut endpoint = Endpoint::on(socket.listen(16).expect("a listener"), false);
+    service.passes(FIRST);
+    assert_eq!(endpoint.receives().await.json()["id"], json!(queued.id));
+    assert_eq!(service.tried(2).await.state, "delivered");
+}
+
+#[tokio::test]
+async fn one_slow_endpoint_does_not_delay_another() {
+    const SLOW: usize = 300;
+    let service = Service::start().await;
+    let integrator = service.integrator().await;
+    let (mut slow, mut quick) = (Endpoint::hanging().await, Endpoint::start().await);
+    integrator.registers_at("slow.test", &slow.url("/")).await;
+    integrator.registers_at("quick.test", &quick.url("/")).await;
+    // More than a server would have on the way at once, whosever they are.
+    join_all((0..SLOW).map(|_| log_in(&service, &integrator, "slow.test"))).await;
+    slow.receives().await;
+    for _ in 0..3 {
+        log_in(&service, &integrator, "quick.test").await;
+        quick.receives().await;
+    }
+    let delivered = until("the quick endpoint's events are done", async || {
+        let outbox = service.outbox().await;
+        let delivered = outbox.iter().filter(|queued| queued.state == "delivered").count();
+        (delivered == 3).then_some(outbox)
+    });
+    // The slow one did not end meanwhile: it never does.
+    assert_eq!(delivered.await.iter().filter(|queued| queued.state == "pending").count(), SLOW);
+}
+
+#[tokio::test]
+async fn what_may_not_be_reached_is_not_dialled() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let clock = Service::clock();
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a free port");
+    listener.set_nonblocking(true).expect("a socket");
+    let port = listener.local_addr().expect("an address").port();
+    let permissive = Service::on(folder.path(), &clock, &[("allow_private_webhooks", "true")]).await;
+    let integrator = permissive.integrator_of("acme", Environment::Live).await;
+    let (mut sessions, hosts) = (Vec::new(), ["http://127.0.0.1", "https://127.0.0.1", "https://localhost"]);
+    for (number, host) in hosts.iter().enumerate() {
+        let name = format!("n{number}.test");
+        integrator.registers_at(&name, &format!("{host}:{port}/")).await;
+        sessions.push([integrator.opens(&name).await, integrator.opens(&name).await]);
+    }
+    permissive.stop().await;
+    for (turn, setting) in ["auto", "false"].into_iter().enumerate() {
+        let service = Service::on(folder.path(), &clock, &[("allow_private_webhooks", setting)]).await;
+        let integrator = service.integrator_of("acme", Environment::Live).await;
+        for session in &sessions {
+            integrator.hands_in(&session[turn], &service.phone().answers(&session[turn])).await.with(200);
+        }
+        let outbox = until("every event was tried", async || {
+            let outbox = service.outbox().await;
+            outbox.iter().all(|queued| queued.attempts > 0 && !queued.is_running).then_some(outbox)
+        });
+        for queued in outbox.await {
+            assert!(queued.last_status.is_none() && queued.last_error.is_some(), "{queued:?}");
+        }
+        service.stop().await;
+    }
+    let dialled = listener.accept().map_err(|error| error.kind());
+    assert_eq!(dialled.err(), Some(std::io::ErrorKind::WouldBlock));
+}
+
+#[tokio::test]
+async fn events_survive_a_restart() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let data_dir = folder.path().to_str().expect("text").to_owned();
+    an_event_outlives_its_server(&[("data_dir", &data_dir)]).await;
+}
+
+#[tokio::test]
+async fn events_survive_a_restart_on_a_database_that_was_named() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let database = format!("sqlite:{}", folder.path().join("named.sqlite").display());
+    an_event_outlives_its_server(&[("database_url", &database)]).await;
+}
+
+/// A server dies with an event in its hands; the next one delivers it without waiting for the dead one's lease.
+async fn an_event_outlives_its_server(settings: &[(&str, &str)]) {
+    let clock = Service::clock();
+    let mut endpoint = Endpoint::start().await;
+    endpoint.answers(StatusCode::SERVICE_UNAVAILABLE);
+    let first = Service::open(settings, clock.clone()).await;
+    let integrator = first.integrator().await;
+    integrator.registers_at("shop.test", &endpoint.url("/hook")).await;
+    log_in(&first, &integrator, "shop.test").await;
+    let queued = first.tried(1).await;
+    first.stop().await;
+    clock.advance(FIRST);
+    let now = clock.now();
+    let config = crate::harness::config(settings);
+    let dying = signpost::store::Store::open(&config.database_url()).expect("the database");
+    let lease = now + SignedDuration::from_secs(45);
+    let claimed = dying.claim_deliveries(now, lease, 8, 256).await.expect("a database");
+    assert_eq!(claimed.len(), 1);
+    dying.close().await;
+    let second = Service::open(settings, clock.clone()).await;
+    let first_body = endpoint.receives().await.body;
+    let again = endpoint.receives().await;
+    assert_eq!(again.body, first_body);
+    assert_eq!(text(&again.json(), "id"), queued.id);
+    assert_eq!(second.tried(3).await.state, "delivered");
+    second.stop().await;
+}

@@ -1,0 +1,204 @@
+//! Contract, §3.1: every code with its status, and nothing but them.
+
+use std::collections::BTreeSet;
+
+use jiff::SignedDuration;
+use reqwest::Method;
+use serde_json::json;
+
+use signpost::account::{Account, Environment};
+use signpost::id::DomainId;
+use signpost::store::step;
+
+use crate::harness::{DEAD, Integrator, NameServer, Reply, Service, send, text};
+
+/// The contract's list.
+const CODES: &[(&str, &[u16])] = &[
+    ("invalid_json", &[400]),
+    ("invalid_request", &[400]),
+    ("invalid_api_key", &[401]),
+    ("insufficient_scope", &[403]),
+    ("not_found", &[404]),
+    ("session_not_found", &[404]),
+    ("domain_not_found", &[404]),
+    ("challenge_not_found", &[404]),
+    ("method_not_allowed", &[405]),
+    ("invalid_signature", &[400, 406]),
+    ("invalid_public_key", &[400]),
+    ("timestamp_out_of_range", &[408]),
+    ("domain_exists", &[409]),
+    ("session_already_authenticated", &[409]),
+    ("idempotency_in_progress", &[409]),
+    ("session_expired", &[410]),
+    ("session_cancelled", &[410]),
+    ("payload_too_large", &[413]),
+    ("unsupported_media_type", &[415]),
+    ("domain_not_registered", &[422]),
+    ("domain_not_verified", &[422]),
+    ("domain_verification_failed", &[422]),
+    ("idempotency_key_reused", &[422]),
+    ("rate_limited", &[429]),
+    ("internal_error", &[500]),
+    ("unavailable", &[503]),
+];
+
+/// The codes that the program's own table holds.
+fn written() -> BTreeSet<&'static str> {
+    let source = include_str!("../../src/error.rs");
+    source.lines().filter(|line| line.contains("=> (StatusCode::")).filter_map(|line| line.split('"').nth(1)).collect()
+}
+
+#[tokio::test]
+async fn every_code_of_the_program_is_the_contracts_and_can_be_met() {
+    let names = NameServer::start().await;
+    let service = Service::with(&[("rate_limit_verify", "3/m"), ("dns_server", &names.setting())]).await;
+    let integrator = service.shop().await;
+    let mut met = of_requests(&integrator).await;
+    met.extend(of_sessions(&service, &integrator).await);
+    met.extend(of_domains(&service, &integrator).await);
+    met.extend(of_ours(&service, &integrator).await);
+    let met: BTreeSet<_> = met.iter().map(|reply| (reply.code(), reply.status)).collect();
+    for (code, status) in &met {
+        let allowed = CODES.iter().find(|(known, _)| known == code).map(|(_, statuses)| *statuses);
+        assert!(allowed.is_some_and(|allowed| allowed.contains(status)), "{status} {code} is not the contract's");
+    }
+    let codes: BTreeSet<_> = met.iter().map(|(code, _)| code.as_str()).collect();
+    assert_eq!(codes, written());
+    assert!(
+        met.contains(&("invalid_signature".to_owned(), 400)) && met.contains(&("invalid_signature".to_owned(), 406))
+    );
+}
+
+/// What is wrong with a request before it means anything.
+async fn of_requests(integrator: &Integrator) -> Vec<Reply> {
+    let typed = integrator.request(Method::POST, "/sessions").header("content-type", "text/plain").body("{}");
+    let verify = |key: &str, signature: &str| json!({ "public_key": key, "signature": signature, "message": "m" });
+    let key = "0279be667ef9dcbbac55a06295ce870b07029bfcdb2dce28d959f2815b16f81798";
+    vec![
+        integrator.post_raw("/sessions", "{").await,
+        integrator.post_raw("/sessions", "{}").await,
+        integrator.with_key(None).get("/domains").await,
+        integrator.get("/nothing").await,
+        integrator.get("/sessions/sess_x").await,
+        integrator.get("/domains/dom_x").await,
+        send(integrator.request(Method::PUT, "/domains")).await,
+        integrator.post_raw("/sessions", &" ".repeat(64 * 1024 + 1)).await,
+        send(typed).await,
+        integrator.post("/verify", &verify(key, "3006")).await,
+        integrator.post("/verify", &verify("02", "3006020101020101")).await,
+        integrator.post("/verify", &verify(key, "")).await,
+        integrator.post("/verify", &verify(key, "")).await,
+    ]
+}
+
+async fn of_sessions(service: &Service, integrator: &Integrator) -> Vec<Reply> {
+    let (phone, session) = (service.phone(), integrator.opens("shop.test").await);
+    let answer = phone.answers(&session);
+    let altered = |member: &str, value: serde_json::Value| {
+        let mut answer = answer.clone();
+        answer[member] = value;
+        answer
+    };
+    let mut met = vec![
+        integrator.hands_in(&session, &altered("timestamp", json!(1))).await,
+        integrator.hands_in(&session, &altered("challenge", json!("svc:login"))).await,
+        integrator.hands_in(&session, &altered("signature", json!("3006020101020101"))).await,
+    ];
+    integrator.hands_in(&session, &answer).await.with(200);
+    met.push(integrator.hands_in(&session, &answer).await);
+    let session = integrator.opens("shop.test").await;
+    service.passes(SignedDuration::from_secs(300));
+    met.push(integrator.sees(&session).await);
+    met
+}
+
+async fn of_domains(service: &Service, integrator: &Integrator) -> Vec<Reply> {
+    let rival = service.integrator_of("rival", Environment::Sandbox).await;
+    let domain = rival.registers("shop.test").await;
+    let body = json!({ "domain": "shop.test" });
+    let mut met = vec![
+        integrator.post("/sessions", &json!({ "domain": "unknown.test" })).await,
+        integrator.post("/domains", &json!({ "domain": "shop.test", "webhook_url": DEAD })).await,
+        rival.post_nothing(&format!("/domains/{}/verify", text(&domain, "id"))).await,
+    ];
+    let proved = DomainId::parse(text(&domain, "id")).expect("an id");
+    let account = Account { name: "rival".to_owned(), environment: Environment::Sandbox };
+    assert!(service.app.store.verify_domain(&account, &proved, service.clock.now()).await.expect("a database"));
+    met.push(integrator.post("/sessions", &body).await);
+    met
+}
+
+/// What is wrong on our side; the last that this server does.
+async fn of_ours(service: &Service, integrator: &Integrator) -> Vec<Reply> {
+    let other = service.integrator_of("broken", Environment::Sandbox).await;
+    other.registers("broken.test").await;
+    let session = other.opens("broken.test").await;
+    let broken = step("UPDATE sessions SET challenge = 'secret-of-ours'", Vec::new());
+    assert!(service.app.store.write([broken]).await.expect("a database").is_committed());
+    let fault = other.sees(&session).await;
+    let details = fault.refused(500, "internal_error");
+    assert_eq!(details, json!({}));
+    assert!(!fault.text.contains("secret-of-ours") && !fault.text.contains("challenge"), "{}", fault.text);
+    service.app.store.close().await;
+    let closed = integrator.get("/domains").await;
+    closed.refused(503, "unavailable");
+    vec![fault, closed]
+}
+
+#[tokio::test]
+async fn an_address_that_is_not_there_and_a_method_that_is_not_taken_are_told_like_every_error() {
+    let service = Service::start().await;
+    let (integrator, visitor) = (service.integrator().await, service.visitor());
+    for path in ["", "/", "/nothing", "/sessions/", "/sessions/a/b", "/domains/a/verify/b", "//domains"] {
+        integrator.get(path).await.refused(404, "not_found");
+    }
+    for path in ["/", "/v2/sessions", "/live/v1/sessions", "/sandbox", "/health/x"] {
+        visitor.get(path).await.refused(404, "not_found");
+    }
+    for (method, path, allowed) in [
+        (Method::GET, "/sessions", "POST"),
+        (Method::PUT, "/sessions", "POST"),
+        (Method::POST, "/sessions/sess_x", "GET"),
+        (Method::GET, "/sessions/sess_x/refresh", "POST"),
+        (Method::GET, "/sessions/sess_x/authenticate", "POST"),
+        (Method::GET, "/verify", "POST"),
+        (Method::PUT, "/domains", "POST"),
+        (Method::PUT, "/domains/dom_x", "PATCH"),
+        (Method::GET, "/domains/dom_x/verify", "POST"),
+    ] {
+        let reply = send(integrator.request(method.clone(), path)).await;
+        reply.refused(405, "method_not_allowed");
+        let allow = reply.header("allow").unwrap_or_else(|| panic!("{method} {path}: 405 without Allow"));
+        assert!(allow.contains(allowed), "{method} {path}: {allow}");
+    }
+}
+
+#[tokio::test]
+async fn the_public_documents_take_no_other_method_either() {
+    let visitor = Service::start().await.visitor();
+    for path in ["/health", "/health/ready"] {
+        assert_eq!(visitor.get(path).await.status, 200);
+        visitor.post_nothing(path).await.refused(405, "method_not_allowed");
+    }
+}
+
+#[tokio::test]
+async fn a_malformed_id_is_not_found() {
+    let service = Service::start().await;
+    let integrator = service.integrator().await;
+    let long = "a".repeat(4000);
+    for id in ["x", "sess_", "dom_", "sess_0000", "null", "%20", "%00", "sess_%C3%A9", "'--", &long] {
+        integrator.get(&format!("/sessions/{id}")).await.refused(404, "session_not_found");
+        integrator.post_nothing(&format!("/sessions/{id}/refresh")).await.refused(404, "session_not_found");
+        integrator.get(&format!("/domains/{id}")).await.refused(404, "domain_not_found");
+        integrator.post_nothing(&format!("/domains/{id}/verify")).await.refused(404, "domain_not_found");
+    }
+}
+
+#[tokio::test]
+async fn an_id_that_is_no_text_is_not_found() {
+    let service = Service::start().await;
+    let integrator = service.integrator().await;
+    integrator.get("/sessions/%FF").await.refused(404, "session_not_found");
+    integrator.get("/domains/%FF").await.refused(404, "domain_not_found");
+}

@@ -1,0 +1,103 @@
+//! An integrator's webhook endpoint: keeps what arrives and answers as it was told.
+
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex};
+
+use axum::Router;
+use axum::extract::{Request, State};
+use axum::response::{IntoResponse, Response};
+use bytes::Bytes;
+use http_body_util::BodyExt;
+use reqwest::header::HeaderMap;
+use serde_json::Value;
+use tokio::net::TcpListener;
+use tokio::sync::mpsc;
+
+use super::PATIENCE;
+
+#[derive(Debug)]
+pub(crate) struct Endpoint {
+    address: String,
+    answers: Answers,
+    arrived: mpsc::UnboundedReceiver<Received>,
+}
+
+/// One request.
+#[derive(Clone, Debug)]
+pub(crate) struct Received {
+    pub(crate) path: String,
+    pub(crate) headers: HeaderMap,
+    pub(crate) body: Bytes,
+}
+
+/// The next answers; 200 once they are used up, or no answer ever for an endpoint that hangs.
+#[derive(Clone, Debug, Default)]
+struct Answers {
+    next: Arc<Mutex<VecDeque<Response>>>,
+    hangs: bool,
+}
+
+type Shared = (Answers, mpsc::UnboundedSender<Received>);
+
+impl Endpoint {
+    /// Answers 200.
+    pub(crate) async fn start() -> Self {
+        Self::on(TcpListener::bind("127.0.0.1:0").await.expect("a free port"), false)
+    }
+
+    /// Takes every request and never answers.
+    pub(crate) async fn hanging() -> Self {
+        Self::on(TcpListener::bind("127.0.0.1:0").await.expect("a free port"), true)
+    }
+
+    pub(crate) fn on(listener: TcpListener, hangs: bool) -> Self {
+        let address = format!("http://{}", listener.local_addr().expect("an address"));
+        let (arrivals, arrived) = mpsc::unbounded_channel();
+        let answers = Answers { next: Arc::default(), hangs };
+        let router = Router::new().fallback(receive).with_state((answers.clone(), arrivals));
+        tokio::spawn(async { axum::serve(listener, router).await });
+        Self { address, answers, arrived }
+    }
+
+    pub(crate) fn url(&self, path: &str) -> String {
+        format!("{}{path}", self.address)
+    }
+
+    /// Answers one of the next requests like this.
+    pub(crate) fn answers(&self, answer: impl IntoResponse) {
+        self.answers.next.lock().unwrap().push_back(answer.into_response());
+    }
+
+    /// The next request that nobody has looked at yet.
+    pub(crate) async fn receives(&mut self) -> Received {
+        tokio::time::timeout(PATIENCE, self.arrived.recv()).await.expect("a request arrives").expect("a server")
+    }
+
+    /// A request that is there already.
+    pub(crate) fn has(&mut self) -> Option<Received> {
+        self.arrived.try_recv().ok()
+    }
+}
+
+async fn receive(State((answers, arrivals)): State<Shared>, request: Request) -> Response {
+    let (parts, body) = request.into_parts();
+    let body = body.collect().await.expect("a whole body").to_bytes();
+    // A test that ended listens no more.
+    drop(arrivals.send(Received { path: parts.uri.to_string(), headers: parts.headers, body }));
+    if answers.hangs {
+        std::future::pending::<()>().await;
+    }
+    let answer = answers.next.lock().unwrap().pop_front();
+    answer.unwrap_or_else(|| "taken".into_response())
+}
+
+impl Received {
+    pub(crate) fn json(&self) -> Value {
+        serde_json::from_slice(&self.body).expect("JSON")
+    }
+
+    pub(crate) fn header(&self, name: &str) -> &str {
+        let value = self.headers.get(name).unwrap_or_else(|| panic!("no {name} among {:?}", self.headers));
+        value.to_str().expect("a text")
+    }
+}

@@ -1,0 +1,88 @@
+//! Whoever calls the interface, with a key or without.
+
+use reqwest::header::{AUTHORIZATION, CONTENT_TYPE};
+use reqwest::{Client, Method, RequestBuilder};
+use serde_json::{Value, json};
+
+use super::{Reply, text};
+
+/// A webhook at which nobody listens: events to it are refused at once and leave the machine alone.
+pub(crate) const DEAD: &str = "http://127.0.0.1:1/hook";
+
+#[derive(Clone, Debug)]
+pub(crate) struct Integrator {
+    pub(crate) http: Client,
+    /// The address of the interface, `/v1` or `/sandbox/v1` included.
+    pub(crate) api: String,
+    pub(crate) key: Option<String>,
+}
+
+impl Integrator {
+    /// The same caller with another key, or none.
+    pub(crate) fn with_key(&self, key: Option<&str>) -> Self {
+        Self { key: key.map(str::to_owned), ..self.clone() }
+    }
+
+    pub(crate) fn request(&self, method: Method, path: &str) -> RequestBuilder {
+        let request = self.http.request(method, format!("{}{path}", self.api));
+        match &self.key {
+            Some(key) => request.header(AUTHORIZATION, format!("Bearer {key}")),
+            None => request,
+        }
+    }
+
+    pub(crate) async fn get(&self, path: &str) -> Reply {
+        send(self.request(Method::GET, path)).await
+    }
+
+    pub(crate) async fn post(&self, path: &str, body: &Value) -> Reply {
+        self.post_raw(path, &body.to_string()).await
+    }
+
+    pub(crate) async fn patch(&self, path: &str, body: &Value) -> Reply {
+        let request = self.request(Method::PATCH, path).header(CONTENT_TYPE, "application/json");
+        send(request.body(body.to_string())).await
+    }
+
+    /// Posts a text that may not even be JSON.
+    pub(crate) async fn post_raw(&self, path: &str, body: &str) -> Reply {
+        let request = self.request(Method::POST, path).header(CONTENT_TYPE, "application/json");
+        send(request.body(body.to_owned())).await
+    }
+
+    /// Posts nothing at all.
+    pub(crate) async fn post_nothing(&self, path: &str) -> Reply {
+        send(self.request(Method::POST, path)).await
+    }
+
+    /// Registers a domain whose webhooks lead nowhere.
+    pub(crate) async fn registers(&self, domain: &str) -> Value {
+        self.registers_at(domain, DEAD).await
+    }
+
+    pub(crate) async fn registers_at(&self, domain: &str, webhook_url: &str) -> Value {
+        self.post("/domains", &json!({ "domain": domain, "webhook_url": webhook_url })).await.with(201)
+    }
+
+    /// Opens a session with nothing but what is required.
+    pub(crate) async fn opens(&self, domain: &str) -> Value {
+        self.post("/sessions", &json!({ "domain": domain })).await.with(201)
+    }
+
+    pub(crate) async fn sees(&self, session: &Value) -> Reply {
+        self.get(&format!("/sessions/{}", text(session, "id"))).await
+    }
+
+    pub(crate) async fn refreshes(&self, session: &Value) -> Reply {
+        self.post_nothing(&format!("/sessions/{}/refresh", text(session, "id"))).await
+    }
+
+    /// Hands in what a wallet posted.
+    pub(crate) async fn hands_in(&self, session: &Value, answer: &Value) -> Reply {
+        self.post(&format!("/sessions/{}/authenticate", text(session, "id")), answer).await
+    }
+}
+
+pub(crate) async fn send(request: RequestBuilder) -> Reply {
+    Reply::read(request.send().await.expect("an answer")).await
+}

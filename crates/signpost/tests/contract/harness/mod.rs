@@ -1,0 +1,56 @@
+//! The actors: a running [`Service`], the [`Integrator`] who calls it, the [`Phone`] that answers, the [`Endpoint`] that
+//! receives events, the [`NameServer`] that knows domains, and the [`Program`] at a command line.
+
+mod endpoint;
+mod integrator;
+mod name_server;
+mod phone;
+mod program;
+mod reply;
+mod service;
+
+use std::collections::BTreeSet;
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+
+pub(crate) use endpoint::{Endpoint, Received};
+pub(crate) use integrator::{DEAD, Integrator, send};
+pub(crate) use name_server::NameServer;
+pub(crate) use phone::{Phone, scan};
+pub(crate) use program::{Program, Running};
+pub(crate) use reply::Reply;
+pub(crate) use service::{Queued, Service, config, http};
+
+/// How long a test waits for what must happen; never for what takes that long.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+/// Looks again and again until there is something to see.
+pub(crate) async fn until<T>(what: &str, mut look: impl AsyncFnMut() -> Option<T>) -> T {
+    let deadline = Instant::now() + PATIENCE;
+    loop {
+        if let Some(seen) = look().await {
+            return seen;
+        }
+        assert!(Instant::now() < deadline, "{what} did not happen within {PATIENCE:?}");
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+}
+
+/// The names of an object's members.
+pub(crate) fn members(object: &Value) -> BTreeSet<&str> {
+    let object = object.as_object().unwrap_or_else(|| panic!("{object} is no object"));
+    object.keys().map(String::as_str).collect()
+}
+
+/// A member that is a text.
+pub(crate) fn text<'a>(object: &'a Value, member: &str) -> &'a str {
+    object[member].as_str().unwrap_or_else(|| panic!("{member} is no text in {object}"))
+}
+
+/// A member that is a time in RFC 3339, in UTC with `Z`; Unix milliseconds.
+pub(crate) fn time(object: &Value, member: &str) -> i64 {
+    let text = text(object, member);
+    assert!(text.ends_with('Z') && text.as_bytes()[10] == b'T', "{member}: {text}");
+    text.parse::<jiff::Timestamp>().unwrap_or_else(|error| panic!("{member}: {text}: {error}")).as_millisecond()
+}

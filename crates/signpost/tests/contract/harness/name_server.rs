@@ -1,0 +1,91 @@
+//! A name server on loopback that knows what it was told.
+
+use std::collections::HashMap;
+use std::net::SocketAddr;
+use std::sync::{Arc, Mutex};
+
+use hickory_resolver::proto::op::{Message, MessageType, ResponseCode};
+use hickory_resolver::proto::rr::rdata::TXT;
+use hickory_resolver::proto::rr::{RData, Record, RecordType};
+use tokio::net::UdpSocket;
+
+#[derive(Debug)]
+pub(crate) struct NameServer {
+    pub(crate) address: SocketAddr,
+    zone: Arc<Mutex<HashMap<String, Said>>>,
+}
+
+/// What is said of a name; of one that is not here: that it does not exist.
+#[derive(Clone, Debug)]
+enum Said {
+    Texts(Vec<String>),
+    Failure,
+    Nothing,
+}
+
+impl NameServer {
+    pub(crate) async fn start() -> Self {
+        let socket = UdpSocket::bind("127.0.0.1:0").await.expect("a free port");
+        let (address, zone) = (socket.local_addr().expect("an address"), Arc::default());
+        tokio::spawn(serve(socket, Arc::clone(&zone)));
+        Self { address, zone }
+    }
+
+    /// The server's address as a setting.
+    pub(crate) fn setting(&self) -> String {
+        self.address.to_string()
+    }
+
+    /// Sets the texts of a name.
+    pub(crate) fn publishes(&self, name: &str, texts: &[&str]) {
+        self.set(name, Said::Texts(texts.iter().map(ToString::to_string).collect()));
+    }
+
+    /// Answers with a failure when asked for a name.
+    pub(crate) fn fails_for(&self, name: &str) {
+        self.set(name, Said::Failure);
+    }
+
+    /// Says nothing when asked for a name's texts or addresses.
+    pub(crate) fn is_silent_about(&self, name: &str) {
+        self.set(name, Said::Nothing);
+    }
+
+    fn set(&self, name: &str, said: Said) {
+        self.zone.lock().unwrap().insert(name.to_owned(), said);
+    }
+}
+
+async fn serve(socket: UdpSocket, zone: Arc<Mutex<HashMap<String, Said>>>) {
+    let mut buffer = [0; 2048];
+    loop {
+        let Ok((length, client)) = socket.recv_from(&mut buffer).await else { return };
+        let Ok(question) = Message::from_vec(&buffer[..length]) else { continue };
+        let reply = answer(question, &zone.lock().unwrap());
+        if let Some(bytes) = reply.and_then(|reply| reply.to_vec().ok()) {
+            drop(socket.send_to(&bytes, client).await);
+        }
+    }
+}
+
+fn answer(question: Message, zone: &HashMap<String, Said>) -> Option<Message> {
+    let query = question.queries.first()?.clone();
+    let name = query.name().to_utf8().trim_end_matches('.').to_lowercase();
+    let mut reply = question;
+    reply.metadata.message_type = MessageType::Response;
+    reply.additionals.clear();
+    match zone.get(&name) {
+        Some(Said::Nothing) => return None,
+        Some(Said::Failure) => reply.metadata.response_code = ResponseCode::ServFail,
+        Some(Said::Texts(texts)) if query.query_type() == RecordType::TXT => {
+            for text in texts {
+                // An hour: whoever keeps answers would not see the next one.
+                let data = RData::TXT(TXT::new(vec![text.clone()]));
+                reply.add_answer(Record::from_rdata(query.name().clone(), 3600, data));
+            }
+        }
+        Some(Said::Texts(_)) => {}
+        None => reply.metadata.response_code = ResponseCode::NXDomain,
+    }
+    Some(reply)
+}

@@ -1,0 +1,158 @@
+//! The program at a command line: the real binary, in a folder of its own.
+
+use std::io::{BufRead, BufReader, Read};
+use std::path::Path;
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+
+use super::PATIENCE;
+
+#[derive(Debug)]
+pub(crate) struct Program {
+    command: Command,
+}
+
+/// How a command ended.
+#[derive(Debug)]
+pub(crate) struct Ended {
+    pub(crate) code: Option<i32>,
+    pub(crate) out: String,
+    pub(crate) err: String,
+}
+
+/// A server that runs until it is told to end.
+#[derive(Debug)]
+pub(crate) struct Running {
+    child: Child,
+    log: Option<JoinHandle<String>>,
+    /// Its addresses, as `serve --json` prints them.
+    pub(crate) addresses: Value,
+}
+
+impl Program {
+    /// In a folder that is its working directory and holds its data; with nothing of our own environment, and proxies
+    /// that lead nowhere.
+    pub(crate) fn within(folder: &Path, arguments: &[&str]) -> Self {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_signpost"));
+        command.current_dir(folder).env_clear().args(arguments).stdin(Stdio::null());
+        for proxy in ["HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "http_proxy", "https_proxy", "all_proxy"] {
+            command.env(proxy, "http://127.0.0.1:1");
+        }
+        Self { command }
+    }
+
+    pub(crate) fn env(mut self, name: &str, value: &str) -> Self {
+        self.command.env(name, value);
+        self
+    }
+
+    pub(crate) fn stdout(mut self, stdout: impl Into<Stdio>) -> Self {
+        self.command.stdout(stdout);
+        self
+    }
+
+    /// Runs it to its end.
+    pub(crate) fn run(mut self) -> Ended {
+        self.command.stderr(Stdio::piped());
+        let output = self.command.output().expect("the program starts");
+        let text = |bytes| String::from_utf8(bytes).expect("text");
+        Ended { code: output.status.code(), out: text(output.stdout), err: text(output.stderr) }
+    }
+
+    /// Runs it to its end while the rest of the test goes on.
+    pub(crate) async fn runs(self) -> Ended {
+        tokio::task::spawn_blocking(|| self.run()).await.expect("no panic")
+    }
+
+    /// Starts it and does not wait.
+    pub(crate) fn spawn(mut self) -> Running {
+        let child = self.command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("the program starts");
+        Running { child, log: None, addresses: Value::Null }
+    }
+
+    /// Starts `serve` on a free port and waits until it is there.
+    pub(crate) fn serves(folder: &Path, environment: &[(&str, &str)]) -> Running {
+        let arguments = ["serve", "--json", "--listen", "127.0.0.1:0", "--services", "auth"];
+        let mut command = Self::within(folder, &arguments).command;
+        command.envs(environment.iter().copied()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = command.spawn().expect("the program starts");
+        let mut line = String::new();
+        let mut stderr = child.stderr.take().expect("a pipe");
+        let log = std::thread::spawn(move || {
+            let mut log = String::new();
+            drop(stderr.read_to_string(&mut log));
+            log
+        });
+        BufReader::new(child.stdout.take().expect("a pipe")).read_line(&mut line).expect("a line");
+        let mut running = Running { child, log: Some(log), addresses: Value::Null };
+        let addresses = serde_json::from_str(&line);
+        running.addresses = addresses.unwrap_or_else(|_| panic!("no addresses: {line} {}", running.ends().1));
+        running
+    }
+}
+
+impl Ended {
+    /// The one JSON document of a command that succeeded.
+    #[track_caller]
+    pub(crate) fn json(&self) -> Value {
+        assert_eq!((self.code, self.err.as_str()), (Some(0), ""), "{}", self.out);
+        serde_json::from_str(&self.out).unwrap_or_else(|error| panic!("{error}: {}", self.out))
+    }
+
+    /// The one line of a command that failed.
+    #[track_caller]
+    pub(crate) fn failed(&self, code: i32) -> &str {
+        assert_eq!((self.code, self.out.as_str()), (Some(code), ""), "{}", self.err);
+        let line = self.err.strip_prefix("signpost: ").unwrap_or_else(|| panic!("not ours: {}", self.err)).trim_end();
+        assert!(!line.is_empty() && !line.contains('\n'), "more than a line: {}", self.err);
+        line
+    }
+}
+
+impl Running {
+    /// An address of the server, by its name in `serve --json`.
+    pub(crate) fn address(&self, name: &str) -> String {
+        self.addresses[name].as_str().unwrap_or_else(|| panic!("no {name} in {}", self.addresses)).to_owned()
+    }
+
+    /// Asks it to end.
+    pub(crate) fn terminate(&self) {
+        let status = Command::new("kill").args(["-TERM", &self.child.id().to_string()]).status();
+        assert!(status.expect("kill is there").success());
+    }
+
+    /// Ends it without asking.
+    pub(crate) fn kill(mut self) {
+        self.child.kill().expect("a process");
+        self.child.wait().expect("a process");
+    }
+
+    /// How it ended, if it has.
+    pub(crate) fn ended(&mut self) -> Option<ExitStatus> {
+        self.child.try_wait().expect("a process")
+    }
+
+    /// Waits until it ended; its exit code and its log.
+    pub(crate) fn ends(&mut self) -> (ExitStatus, String) {
+        let deadline = Instant::now() + PATIENCE;
+        let status = loop {
+            if let Some(status) = self.ended() {
+                break status;
+            }
+            assert!(Instant::now() < deadline, "the server did not end within {PATIENCE:?}");
+            std::thread::sleep(Duration::from_millis(5));
+        };
+        (status, self.log.take().expect("ends once").join().expect("no panic"))
+    }
+}
+
+impl Drop for Running {
+    /// A test that failed leaves no server behind.
+    fn drop(&mut self) {
+        drop(self.child.kill());
+        drop(self.child.wait());
+    }
+}

@@ -1,0 +1,80 @@
+//! What the service answered. Nobody reads a reply that breaks the rules which hold for all of them.
+
+use reqwest::header::HeaderMap;
+use serde_json::Value;
+
+use super::members;
+
+#[derive(Debug)]
+pub(crate) struct Reply {
+    pub(crate) status: u16,
+    pub(crate) headers: HeaderMap,
+    pub(crate) text: String,
+}
+
+impl Reply {
+    /// Reads a reply and checks what holds for every one.
+    pub(crate) async fn read(response: reqwest::Response) -> Self {
+        let path = response.url().path().to_owned();
+        let (status, headers) = (response.status().as_u16(), response.headers().clone());
+        let reply = Self { status, headers, text: response.text().await.expect("a whole body") };
+        reply.check(&path);
+        reply
+    }
+
+    fn check(&self, path: &str) {
+        let Self { status, headers, text } = self;
+        let id = self.header("x-request-id").unwrap_or_else(|| panic!("{path}: {status} without X-Request-Id"));
+        assert!(id.starts_with("req_") && id.len() == 40, "{path}: X-Request-Id is {id}");
+        let is_public = path.starts_with("/health") || path.starts_with("/.well-known");
+        let open = headers.keys().find(|name| name.as_str().starts_with("access-control-"));
+        assert!(is_public || open.is_none(), "{path}: {open:?} lets web pages in");
+        if *status >= 400 && path != "/health/ready" {
+            assert_eq!(self.header("content-type"), Some("application/json"), "{path}: {status} {text}");
+            let body = self.json();
+            assert_eq!(members(&body), ["error"].into(), "{path}: {status} {text}");
+            assert_eq!(members(&body["error"]), ["code", "details", "message"].into(), "{path}: {status} {text}");
+            assert!(body["error"]["details"].is_object(), "{path}: {status} {text}");
+            let message = body["error"]["message"].as_str().expect("a message");
+            assert!(!message.is_empty() && !message.contains('\n'), "{path}: {status} {text}");
+        }
+        assert_eq!(*status == 401, headers.contains_key("www-authenticate"), "{path}: {status}");
+        let is_later = matches!(status, 429 | 503) && path != "/health/ready";
+        assert_eq!(is_later, headers.contains_key("retry-after"), "{path}: {status}");
+    }
+
+    pub(crate) fn header(&self, name: &str) -> Option<&str> {
+        self.headers.get(name)?.to_str().ok()
+    }
+
+    pub(crate) fn json(&self) -> Value {
+        serde_json::from_str(&self.text).unwrap_or_else(|_| panic!("not JSON: {} {}", self.status, self.text))
+    }
+
+    /// The body of an answer that has to have this status.
+    #[track_caller]
+    pub(crate) fn with(&self, status: u16) -> Value {
+        assert_eq!(self.status, status, "{}", self.text);
+        self.json()
+    }
+
+    /// The details of a refusal that has to have this status and code.
+    #[track_caller]
+    pub(crate) fn refused(&self, status: u16, code: &str) -> Value {
+        assert_eq!((self.status, self.code().as_str()), (status, code), "{}", self.text);
+        self.json()["error"]["details"].clone()
+    }
+
+    /// Refused for a field that does not hold what it must.
+    #[track_caller]
+    pub(crate) fn blames(&self, field: &str) {
+        let details = self.refused(400, "invalid_request");
+        assert_eq!(details["field"], field, "{}", self.text);
+        assert!(details["reason"].is_string(), "{}", self.text);
+    }
+
+    /// The code of a refusal, or nothing.
+    pub(crate) fn code(&self) -> String {
+        if self.status < 400 { String::new() } else { self.json()["error"]["code"].as_str().unwrap_or("").to_owned() }
+    }
+}

@@ -1,0 +1,182 @@
+//! A server of our own: the real one, in this process, with a clock that stands still.
+
+use std::path::Path;
+
+use jiff::{SignedDuration, Timestamp};
+use reqwest::Client;
+use secrecy::ExposeSecret;
+use serde_json::Value;
+use signpost::account::{Account, Environment};
+use signpost::app::App;
+use signpost::clock::Clock;
+use signpost::config::{Config, Origin, Written};
+use signpost::id;
+use signpost::keys::{KeyId, NewKey};
+use signpost::serve::Server;
+use tokio::task::JoinHandle;
+use tokio_util::sync::CancellationToken;
+
+use super::{Integrator, Phone, until};
+
+/// The account of those who do not say another.
+const ACCOUNT: &str = "acme";
+/// When a test begins: not on a whole second, as most moments are not.
+const BEGINNING: Timestamp = Timestamp::constant(1_800_000_000, 250_000_000);
+
+#[derive(Debug)]
+pub(crate) struct Service {
+    pub(crate) app: App,
+    pub(crate) clock: Clock,
+    http: Client,
+    stop: CancellationToken,
+    running: JoinHandle<anyhow::Result<()>>,
+}
+
+/// An event in the outbox.
+#[derive(Clone, Debug)]
+pub(crate) struct Queued {
+    pub(crate) id: String,
+    pub(crate) state: String,
+    pub(crate) attempts: i64,
+    pub(crate) next_attempt_at: Timestamp,
+    pub(crate) is_running: bool,
+    pub(crate) body: Value,
+    pub(crate) last_status: Option<i64>,
+    pub(crate) last_error: Option<String>,
+}
+
+impl Service {
+    /// A server with its data in memory.
+    pub(crate) async fn start() -> Self {
+        Self::with(&[]).await
+    }
+
+    /// A server with its data in memory and some settings changed; limits are off unless they are among them.
+    pub(crate) async fn with(settings: &[(&str, &str)]) -> Self {
+        let settings = [&[("database_url", "sqlite::memory:")], settings].concat();
+        Self::open(&settings, Clock::manual(BEGINNING)).await
+    }
+
+    /// A server on a folder, at a time that may have begun with another.
+    pub(crate) async fn on(folder: &Path, clock: &Clock, settings: &[(&str, &str)]) -> Self {
+        let folder = folder.to_str().expect("a path of ours is text");
+        Self::open(&[&[("data_dir", folder)], settings].concat(), clock.clone()).await
+    }
+
+    /// A clock for servers that follow one another.
+    pub(crate) fn clock() -> Clock {
+        Clock::manual(BEGINNING)
+    }
+
+    /// A server with these settings.
+    pub(crate) async fn open(settings: &[(&str, &str)], clock: Clock) -> Self {
+        let server = Server::open(config(settings), clock.clone()).await.expect("a server");
+        let (app, stop) = (server.app.clone(), CancellationToken::new());
+        let running = tokio::spawn(server.run(stop.clone().cancelled_owned()));
+        Self { app, clock, http: http(), stop, running }
+    }
+
+    /// Ends as SIGTERM ends it.
+    pub(crate) async fn stop(self) {
+        self.stop.cancel();
+        self.running.await.expect("no panic").expect("a clean end");
+    }
+
+    /// Somebody with a new key of the usual account, in the sandbox.
+    pub(crate) async fn integrator(&self) -> Integrator {
+        self.integrator_of(ACCOUNT, Environment::Sandbox).await
+    }
+
+    /// Somebody who has registered `shop.test` there.
+    pub(crate) async fn shop(&self) -> Integrator {
+        let integrator = self.integrator().await;
+        integrator.registers("shop.test").await;
+        integrator
+    }
+
+    /// Somebody with a new key.
+    pub(crate) async fn integrator_of(&self, account: &str, environment: Environment) -> Integrator {
+        self.integrator_with_id(account, environment).await.0
+    }
+
+    /// Somebody with a new key, and the key's id.
+    pub(crate) async fn integrator_with_id(&self, account: &str, environment: Environment) -> (Integrator, KeyId) {
+        let key = NewKey::new(environment, id::random(), id::random());
+        let account = Account { name: account.to_owned(), environment };
+        self.app.store.insert_key(&account, "a test's", &key, self.clock.now()).await.expect("a key is kept");
+        let integrator = Integrator {
+            http: self.http.clone(),
+            api: format!("{}{}", self.app.base_url, environment.path()),
+            key: Some(key.key.expose_secret().to_owned()),
+        };
+        (integrator, key.id)
+    }
+
+    pub(crate) fn phone(&self) -> Phone {
+        Phone::of(7, &self.clock)
+    }
+
+    /// Somebody at the root of the server, without a key.
+    pub(crate) fn visitor(&self) -> Integrator {
+        Integrator { http: self.http.clone(), api: self.app.base_url.to_string(), key: None }
+    }
+
+    /// Moves the clock, and wakes what waits for it.
+    pub(crate) fn passes(&self, time: SignedDuration) {
+        self.clock.advance(time);
+        self.app.outbox.notify_one();
+    }
+
+    /// What stands in the outbox, oldest first.
+    pub(crate) async fn outbox(&self) -> Vec<Queued> {
+        const ALL: &str = "SELECT id, state, attempts, next_attempt_at, leased_until, body, last_status, last_error
+                           FROM deliveries ORDER BY created_at, id";
+        let rows = self.app.store.read(ALL, Vec::new()).await.expect("a database");
+        let read = |row: &signpost::store::Row| {
+            anyhow::Ok(Queued {
+                id: row.text(0)?.to_owned(),
+                state: row.text(1)?.to_owned(),
+                attempts: row.int(2)?,
+                next_attempt_at: row.time(3)?,
+                is_running: row.opt_time(4)?.is_some(),
+                body: serde_json::from_str(row.text(5)?)?,
+                last_status: row.opt_int(6)?,
+                last_error: row.opt_text(7)?.map(str::to_owned),
+            })
+        };
+        rows.iter().map(read).collect::<Result<_, _>>().expect("the table as it is")
+    }
+
+    /// Waits until the outbox's only event was tried this often and the last attempt is over.
+    pub(crate) async fn tried(&self, attempts: i64) -> Queued {
+        until(&format!("attempt {attempts}"), async || {
+            let mut outbox = self.outbox().await;
+            assert!(outbox.len() < 2, "{outbox:?}");
+            outbox.pop().filter(|queued| queued.attempts == attempts && !queued.is_running)
+        })
+        .await
+    }
+}
+
+/// The configuration of a test: nothing leaves the machine, nothing is limited unless the test is about limits.
+pub(crate) fn config(settings: &[(&str, &str)]) -> Config {
+    let mut written = Written::default();
+    for (key, value) in [("listen", "127.0.0.1:0"), ("services", "auth"), ("dns_server", "127.0.0.1:1"), ("log", "off")]
+    {
+        written.set(key, value, Origin::Flag);
+    }
+    for limit in ["create_session", "get_session", "verify", "domains", "answer"] {
+        written.set(&format!("rate_limit_{limit}"), "off", Origin::Flag);
+    }
+    for (key, value) in settings {
+        written.set(key, *value, Origin::Flag);
+    }
+    Config::new(&written).expect("a configuration")
+}
+
+#[expect(clippy::disallowed_methods, reason = "the tests are clients, outside of the program")]
+pub(crate) fn http() -> Client {
+    // Fails where a server of this process has chosen already.
+    drop(rustls::crypto::ring::default_provider().install_default());
+    Client::builder().no_proxy().redirect(reqwest::redirect::Policy::none()).build().expect("a client")
+}

@@ -1,0 +1,133 @@
+//! However answers and refreshes of one session interleave, the store and a model of three lines agree.
+
+use std::time::Duration;
+
+use jiff::{SignedDuration, Timestamp};
+use proptest::prelude::*;
+use signpost::account::{Account, Environment};
+use signpost::domains::{self, Domain};
+use signpost::id;
+use signpost::outbound::Reach;
+use signpost::sessions::{self, Session, State};
+use signpost::store::Store;
+use signpost_auth::{Mode, Wallet, WebhookSecret};
+
+const ACTORS: usize = 3;
+const TTL: Duration = Duration::from_mins(5);
+
+/// What one of several requests does next; between its look and its deed the others may do anything.
+#[derive(Clone, Copy, Debug)]
+enum Deed {
+    Look(usize),
+    Refresh(usize),
+    Answer(usize),
+    Wait(i64),
+}
+
+fn deeds() -> impl Strategy<Value = Vec<Deed>> {
+    let deed = prop_oneof![
+        (0..ACTORS).prop_map(Deed::Look),
+        (0..ACTORS).prop_map(Deed::Look),
+        (0..ACTORS).prop_map(Deed::Refresh),
+        (0..ACTORS).prop_map(Deed::Answer),
+        (0_i64..200).prop_map(Deed::Wait),
+    ];
+    prop::collection::vec(deed, 1..24)
+}
+
+/// What is true of the session: its challenge, its end, and whether it was answered.
+#[derive(Debug, PartialEq)]
+struct Truth {
+    challenge: String,
+    expires_at: Timestamp,
+    is_answered: bool,
+}
+
+struct World {
+    store: Store,
+    now: Timestamp,
+    wallet: Wallet,
+    domain: Domain,
+    /// What each actor saw when it last looked.
+    seen: [Session; ACTORS],
+    truth: Truth,
+}
+
+impl World {
+    async fn new() -> Self {
+        let store = Store::open("sqlite::memory:").expect("a database");
+        let now = Timestamp::from_second(1_800_000_000).expect("a time");
+        let account = Account { name: "acme".to_owned(), environment: Environment::Live };
+        let new = domains::New { domain: "shop.test".to_owned(), webhook_url: "https://shop.test/".to_owned() };
+        let secret = WebhookSecret::from_bytes(&[1; 32]);
+        let random = domains::Random { id: [1; 16], token: [2; 20], secret };
+        let domain = domains::register(&new, account, Reach::Public, now, random).expect("a domain");
+        store.insert_domain(&domain).await.expect("a database").expect("a new name");
+        let random = sessions::Random { id: [3; 16], nonce: [4; 16] };
+        let session = Session::open(&domain, Mode::Login, domain.webhook_url.clone(), None, TTL, now, random);
+        store.insert_session(&session).await.expect("a database");
+        let wallet = Wallet::from_bytes([7; 32]).expect("a key");
+        let truth = truth(&session);
+        Self { store, now, wallet, domain, seen: [session.clone(), session.clone(), session], truth }
+    }
+
+    async fn look(&self) -> Session {
+        let found = self.store.session(&self.domain.account, &self.seen[0].id).await;
+        found.expect("a database").expect("a session")
+    }
+
+    /// Whether what an actor saw is still so, as far as a deed depends on it.
+    fn is_up_to_date(&self, actor: usize) -> bool {
+        !self.truth.is_answered && self.seen[actor].challenge.to_string() == self.truth.challenge
+    }
+
+    async fn happens(&mut self, deed: Deed) {
+        match deed {
+            Deed::Wait(seconds) => self.now += SignedDuration::from_secs(seconds),
+            Deed::Look(actor) => self.seen[actor] = self.look().await,
+            Deed::Refresh(actor) => {
+                let old = self.seen[actor].clone();
+                let Ok(new) = old.clone().refresh(TTL, self.now, id::random()) else { return };
+                let took = self.store.refresh_session(&new, &old.challenge).await.expect("a database");
+                assert_eq!(took, self.is_up_to_date(actor), "a refresh by what was seen of {:?}", self.truth);
+                if took {
+                    self.truth = truth(&new);
+                }
+            }
+            Deed::Answer(actor) => {
+                let old = self.seen[actor].clone();
+                let answer = self.wallet.answer(&old.challenge, self.now.as_second(), None);
+                let Ok(accepted) = old.answer(&answer, self.now, id::random()) else { return };
+                let url = &self.domain.webhook_url;
+                let took = self.store.authenticate(&accepted, url).await.expect("a database");
+                assert_eq!(took, self.is_up_to_date(actor), "an answer by what was seen of {:?}", self.truth);
+                if took {
+                    self.truth = truth(&accepted.session);
+                }
+            }
+        }
+        assert_eq!(truth(&self.look().await), self.truth);
+        let events = self.store.read("SELECT 1 FROM deliveries", Vec::new()).await.expect("a database");
+        assert_eq!(events.len(), usize::from(self.truth.is_answered));
+    }
+}
+
+fn truth(session: &Session) -> Truth {
+    let is_answered = matches!(session.state, State::Authenticated { .. });
+    Truth { challenge: session.challenge.to_string(), expires_at: session.expires_at, is_answered }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 200, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn an_answer_and_a_refresh_take_effect_only_on_what_was_seen(deeds in deeds()) {
+        let runtime = tokio::runtime::Builder::new_current_thread().build().expect("a runtime");
+        runtime.block_on(async {
+            let mut world = World::new().await;
+            for deed in deeds {
+                world.happens(deed).await;
+            }
+        });
+    }
+}

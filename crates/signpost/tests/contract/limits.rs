@@ -1,0 +1,161 @@
+//! Specification, §8, and contract, §3: how often one may ask. Exact windows that slide.
+
+use jiff::SignedDuration;
+use reqwest::Method;
+use serde_json::json;
+use signpost::account::Environment;
+use signpost::config::{Config, Written};
+
+use crate::harness::{Integrator, Reply, Service, send, text};
+
+/// Every limit: its setting, its default, and a request that counts against it.
+const LIMITS: [(&str, u32, Method, &str); 7] = [
+    ("create_session", 100, Method::POST, "/sessions"),
+    ("create_session", 100, Method::POST, "/sessions/sess_x/refresh"),
+    ("get_session", 300, Method::GET, "/sessions/sess_x"),
+    ("verify", 200, Method::POST, "/verify"),
+    ("domains", 60, Method::GET, "/domains"),
+    ("domains", 60, Method::PATCH, "/domains/dom_x"),
+    ("domains", 60, Method::POST, "/domains/dom_x/verify"),
+];
+
+async fn ask(integrator: &Integrator, method: &Method, path: &str) -> Reply {
+    send(integrator.request(method.clone(), path).header("content-type", "application/json").body("{}")).await
+}
+
+/// Asks until it is refused; how often it was not, and the refusal.
+async fn passes(integrator: &Integrator, method: &Method, path: &str) -> (u32, Reply) {
+    for count in 0..1000 {
+        let reply = ask(integrator, method, path).await;
+        if reply.status == 429 {
+            return (count, reply);
+        }
+    }
+    panic!("{method} {path} is not limited");
+}
+
+#[tokio::test]
+async fn the_defaults_are_the_specifications() {
+    let rates = Config::new(&Written::default()).expect("the defaults").rates;
+    let shown = [rates.create_session, rates.get_session, rates.verify, rates.domains, rates.answer];
+    let shown = shown.map(|rate| rate.expect("a limit").to_string());
+    assert_eq!(shown, ["100/m", "300/m", "200/m", "60/m", "600/m"]);
+}
+
+#[tokio::test]
+async fn every_limit_is_exact_and_its_window_slides() {
+    for (name, count, method, path) in &LIMITS {
+        let service = Service::with(&[(&format!("rate_limit_{name}"), &format!("{count}/m"))]).await;
+        let integrator = service.integrator().await;
+        for _ in 0..count / 2 {
+            assert_ne!(ask(&integrator, method, path).await.status, 429);
+        }
+        service.passes(SignedDuration::from_secs(30));
+        let (passed, refusal) = passes(&integrator, method, path).await;
+        assert_eq!(passed, count - count / 2, "{method} {path}");
+        check_refusal(&refusal, name, *count, 30);
+        // Refused requests do not count: as many as before pass once the first half is a minute old.
+        service.passes(SignedDuration::from_millis(29_999));
+        check_refusal(&ask(&integrator, method, path).await, name, *count, 1);
+        service.passes(SignedDuration::from_millis(1));
+        assert_eq!(passes(&integrator, method, path).await.0, count / 2, "{method} {path}");
+        service.passes(SignedDuration::from_secs(30));
+        assert_eq!(passes(&integrator, method, path).await.0, count - count / 2, "{method} {path}");
+    }
+}
+
+#[track_caller]
+fn check_refusal(reply: &Reply, name: &str, count: u32, retry_after: u32) {
+    let details = reply.refused(429, "rate_limited");
+    assert_eq!(reply.header("retry-after"), Some(retry_after.to_string().as_str()));
+    assert_eq!(reply.header("ratelimit-policy"), Some(format!("\"{name}\";q={count};w=60").as_str()));
+    assert_eq!(reply.header("ratelimit"), Some(format!("\"{name}\";r=0;t={retry_after}").as_str()));
+    assert_eq!((&details["limit"], &details["retry_after"]), (&json!(name), &json!(retry_after)));
+}
+
+#[tokio::test]
+async fn a_refresh_counts_as_a_creation() {
+    let service = Service::with(&[("rate_limit_create_session", "4/m")]).await;
+    let integrator = service.shop().await;
+    let session = integrator.opens("shop.test").await;
+    integrator.refreshes(&session).await.with(200);
+    integrator.opens("shop.test").await;
+    integrator.refreshes(&session).await.with(200);
+    integrator.refreshes(&session).await.refused(429, "rate_limited");
+    integrator.post("/sessions", &json!({ "domain": "shop.test" })).await.refused(429, "rate_limited");
+    integrator.sees(&session).await.with(200);
+    integrator.hands_in(&session, &json!({})).await.blames("public_key");
+}
+
+#[tokio::test]
+async fn limits_are_per_account_and_environment() {
+    let service = Service::with(&[("rate_limit_domains", "3/m")]).await;
+    let integrator = service.integrator().await;
+    let colleague = service.integrator().await;
+    let other = service.integrator_of("other", Environment::Sandbox).await;
+    let live = service.integrator_of("acme", Environment::Live).await;
+    assert_eq!(passes(&integrator, &Method::GET, "/domains").await.0, 3);
+    assert_eq!(passes(&colleague, &Method::GET, "/domains").await.0, 0);
+    assert_eq!(passes(&other, &Method::GET, "/domains").await.0, 3);
+    assert_eq!(passes(&live, &Method::GET, "/domains").await.0, 3);
+}
+
+#[tokio::test]
+async fn requests_without_a_valid_key_are_counted_for_their_address() {
+    let service = Service::with(&[("rate_limit_domains", "4/m"), ("rate_limit_verify", "2/m")]).await;
+    let integrator = service.integrator().await;
+    let nobody = integrator.with_key(None);
+    let wrong = integrator.with_key(Some("svc_test_x"));
+    for caller in [&nobody, &wrong, &nobody, &wrong] {
+        caller.get("/domains").await.refused(401, "invalid_api_key");
+    }
+    nobody.get("/domains").await.refused(429, "rate_limited");
+    wrong.get("/domains").await.refused(429, "rate_limited");
+    // Who has a key is not kept out by those who try to guess one.
+    integrator.get("/domains").await.with(200);
+    nobody.post("/verify", &json!({})).await.refused(401, "invalid_api_key");
+    service.passes(SignedDuration::from_secs(60));
+    nobody.get("/domains").await.refused(401, "invalid_api_key");
+}
+
+#[tokio::test]
+async fn behind_a_trusted_proxy_the_address_is_the_clients() {
+    let settings = [("rate_limit_domains", "2/m"), ("trusted_proxies", "127.0.0.0/8,10.0.0.0/8")];
+    let trusting = Service::with(&settings).await;
+    let doubting = Service::with(&settings[..1]).await;
+    for (service, expected) in [(&trusting, [401, 401, 429, 401, 429]), (&doubting, [401, 401, 429, 429, 429])] {
+        let nobody = service.visitor();
+        let mut found = Vec::new();
+        for client in
+            ["203.0.113.1", "198.51.100.9, 203.0.113.1", "203.0.113.1, 10.1.1.1", "203.0.113.2", "203.0.113.1"]
+        {
+            let request = nobody.request(Method::GET, "/v1/domains").header("x-forwarded-for", client);
+            found.push(send(request).await.status);
+        }
+        assert_eq!(found, expected);
+    }
+}
+
+#[tokio::test]
+async fn answers_are_limited_per_account() {
+    let service = Service::with(&[("rate_limit_answer", "600/m"), ("trusted_proxies", "127.0.0.1")]).await;
+    let integrator = service.shop().await;
+    let session = integrator.opens("shop.test").await;
+    let path = format!("/sessions/{}/authenticate", text(&session, "id"));
+    for number in 0..601 {
+        let client = format!("203.0.113.{}", number / 10);
+        let request = integrator.request(Method::POST, &path).header("content-type", "application/json").body("{}");
+        let reply = send(request.header("x-forwarded-for", client)).await;
+        assert_eq!(reply.status, if number < 600 { 400 } else { 429 }, "{number}: {}", reply.text);
+    }
+}
+
+#[tokio::test]
+async fn the_public_documents_are_not_limited() {
+    let service = Service::with(&[("rate_limit_domains", "1/m"), ("rate_limit_mcp", "1/s")]).await;
+    let visitor = service.visitor();
+    for _ in 0..50 {
+        assert_eq!(visitor.get("/health").await.status, 200);
+        assert_eq!(visitor.get("/v1/nothing").await.status, 404);
+    }
+}

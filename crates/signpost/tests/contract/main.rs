@@ -1,0 +1,27 @@
+//! The service as its users meet it: every test starts a real server and talks HTTP to it over loopback.
+//!
+//! The actors live in [`harness`]; each other file is one chapter of the contract. Where the contract says that
+//! something happens in time, the test moves the server's clock; where it has to wait for another task or process, it
+//! looks until it sees it.
+
+mod authenticate;
+mod authentication;
+mod bodies;
+mod crash;
+mod deliveries;
+mod domains;
+mod errors;
+mod events;
+mod harness;
+mod interleavings;
+mod limits;
+mod metadata;
+mod program;
+mod proofs;
+mod races;
+mod refresh;
+mod serving;
+mod sessions;
+mod signatures;
+mod store;
+mod wallet;

@@ -1,0 +1,176 @@
+//! Contract, §3.3: proving that a domain is one's own, and what follows for everybody else.
+
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+use signpost::account::Environment;
+
+use crate::harness::{Integrator, NameServer, Reply, Service, members, text, time};
+
+async fn verify(integrator: &Integrator, domain: &Value) -> Reply {
+    integrator.post_nothing(&format!("/domains/{}/verify", text(domain, "id"))).await
+}
+
+/// A domain that is proved by a text at its own name.
+async fn proved(names: &NameServer, integrator: &Integrator, name: &str) -> Value {
+    let domain = integrator.registers(name).await;
+    names.publishes(name, &[text(&domain, "verification_token")]);
+    verify(integrator, &domain).await.with(200)
+}
+
+async fn with_names() -> (Service, NameServer) {
+    let names = NameServer::start().await;
+    (Service::with(&[("dns_server", &names.setting())]).await, names)
+}
+
+#[tokio::test]
+async fn a_text_below_the_name_or_at_the_name_proves_it() {
+    let (service, names) = with_names().await;
+    let integrator = service.integrator().await;
+    for (name, at) in [("below.test", "_svc-challenge.below.test"), ("at.test", "at.test")] {
+        let domain = integrator.registers(name).await;
+        let token = text(&domain, "verification_token");
+        names.publishes(at, &["v=spf1 -all", "svc-verify=somebody-elses", token, "google=x"]);
+        let reply = verify(&integrator, &domain).await.with(200);
+        assert_eq!(members(&reply), ["id", "domain", "verified", "verified_at"].into());
+        assert_eq!((&reply["id"], &reply["domain"]), (&domain["id"], &json!(name)));
+        assert_eq!(reply["verified"], true);
+        assert_eq!(time(&reply, "verified_at"), service.clock.now().as_millisecond());
+        let shown = integrator.get(&format!("/domains/{}", text(&domain, "id"))).await.with(200);
+        assert_eq!((&shown["verified"], &shown["verified_at"]), (&json!(true), &reply["verified_at"]));
+    }
+    let list = integrator.get("/domains").await.with(200);
+    assert!(list["domains"].as_array().unwrap().iter().all(|domain| domain["verified"] == true), "{list}");
+}
+
+#[tokio::test]
+async fn a_failed_check_tells_what_was_looked_up_and_found() {
+    let (service, names) = with_names().await;
+    let integrator = service.integrator().await;
+    let domain = integrator.registers("shop.test").await;
+    names.publishes("shop.test", &["v=spf1 include:private.test", "svc-verify=wrong"]);
+    names.fails_for("_svc-challenge.shop.test");
+    let details = verify(&integrator, &domain).await.refused(422, "domain_verification_failed");
+    assert_eq!(details["domain"], "shop.test");
+    let checks = details["checks"].as_array().expect("a list");
+    let of =
+        |name: &str| checks.iter().find(|check| check["name"] == name).unwrap_or_else(|| panic!("{name}: {details}"));
+    for check in checks {
+        assert_eq!(check["expected"], domain["verification_token"]);
+    }
+    assert_eq!(of("shop.test")["found"], json!(["svc-verify=wrong"]));
+    assert_eq!(of("_svc-challenge.shop.test")["found"], json!([]));
+    assert!(of("_svc-challenge.shop.test")["error"].is_string(), "{details}");
+    assert!(of("https://shop.test/.well-known/svc-verify")["error"].is_string(), "{details}");
+    assert!(!details.to_string().contains("spf1"), "{details}");
+    let shown = integrator.get(&format!("/domains/{}", text(&domain, "id"))).await.with(200);
+    assert_eq!(shown["verified"], false);
+}
+
+#[tokio::test]
+async fn a_check_asks_again_each_time() {
+    let (service, names) = with_names().await;
+    let integrator = service.integrator().await;
+    let domain = integrator.registers("shop.test").await;
+    verify(&integrator, &domain).await.refused(422, "domain_verification_failed");
+    names.publishes("shop.test", &["svc-verify=old"]);
+    verify(&integrator, &domain).await.refused(422, "domain_verification_failed");
+    names.publishes("shop.test", &[text(&domain, "verification_token")]);
+    let first = verify(&integrator, &domain).await.with(200);
+    names.publishes("shop.test", &[]);
+    service.passes(jiff::SignedDuration::from_secs(60));
+    assert_eq!(verify(&integrator, &domain).await.with(200), first);
+}
+
+#[tokio::test]
+async fn a_check_ends_within_ten_seconds() {
+    let (service, names) = with_names().await;
+    let integrator = service.integrator().await;
+    let domain = integrator.registers("shop.test").await;
+    names.is_silent_about("shop.test");
+    names.is_silent_about("_svc-challenge.shop.test");
+    let begun = Instant::now();
+    verify(&integrator, &domain).await.refused(422, "domain_verification_failed");
+    // What a busy machine needs comes on top.
+    assert!(begun.elapsed() < Duration::from_secs(12), "{:?}", begun.elapsed());
+}
+
+#[tokio::test]
+async fn a_proof_that_was_found_waits_for_no_other_place() {
+    let (service, names) = with_names().await;
+    let integrator = service.integrator().await;
+    let domain = integrator.registers("shop.test").await;
+    names.publishes("_svc-challenge.shop.test", &[text(&domain, "verification_token")]);
+    names.is_silent_about("shop.test");
+    let begun = Instant::now();
+    verify(&integrator, &domain).await.with(200);
+    // No single question to a silent name server is given up sooner.
+    assert!(begun.elapsed() < Duration::from_millis(2900), "{:?}", begun.elapsed());
+}
+
+#[tokio::test]
+async fn every_accounts_token_is_its_own_and_a_second_owner_is_verified_too() {
+    let (service, names) = with_names().await;
+    let one = service.integrator_of("one", Environment::Sandbox).await;
+    let two = service.integrator_of("two", Environment::Sandbox).await;
+    let (first, second) = (one.registers("shop.test").await, two.registers("shop.test").await);
+    names.publishes("shop.test", &[text(&first, "verification_token")]);
+    verify(&one, &first).await.with(200);
+    verify(&two, &second).await.refused(422, "domain_verification_failed");
+    two.post("/sessions", &json!({ "domain": "shop.test" })).await.refused(422, "domain_not_verified");
+    names.publishes("shop.test", &[text(&first, "verification_token"), text(&second, "verification_token")]);
+    verify(&two, &second).await.with(200);
+    one.opens("shop.test").await;
+    two.opens("shop.test").await;
+}
+
+#[tokio::test]
+async fn what_one_account_proved_no_other_uses_unproved_at_above_or_below_it() {
+    let (service, names) = with_names().await;
+    let owner = service.integrator_of("owner", Environment::Sandbox).await;
+    let other = service.integrator_of("other", Environment::Sandbox).await;
+    for name in ["a.shop.test", "co.uk-shop.test", "one.co.uk"] {
+        proved(&names, &owner, name).await;
+    }
+    for (name, is_claimed) in [
+        ("a.shop.test", true),
+        ("shop.test", true),
+        ("b.a.shop.test", true),
+        ("c.b.a.shop.test", true),
+        ("b.shop.test", false),
+        ("aa.shop.test", false),
+        ("a.b.shop.test", false),
+        ("myshop.test", false),
+        ("two.co.uk", false),
+        ("www.one.co.uk", true),
+    ] {
+        other.registers(name).await;
+        let reply = other.post("/sessions", &json!({ "domain": name })).await;
+        if is_claimed {
+            assert_eq!(reply.refused(422, "domain_not_verified")["domain"], name);
+        } else {
+            reply.with(201);
+        }
+    }
+    owner.registers("shop.test").await;
+    owner.opens("shop.test").await;
+    let elsewhere = service.integrator_of("other", Environment::Live).await;
+    elsewhere.registers_at("a.shop.test", "https://a.shop.test/").await;
+    elsewhere.opens("a.shop.test").await;
+}
+
+#[tokio::test]
+async fn a_server_can_ask_for_verified_domains_of_everyone() {
+    let names = NameServer::start().await;
+    let settings = [("require_verified_domains", "true"), ("dns_server", &names.setting())];
+    let service = Service::with(&settings).await;
+    let integrator = service.integrator().await;
+    let domain = integrator.registers("shop.test").await;
+    let body = json!({ "domain": "shop.test" });
+    assert_eq!(integrator.post("/sessions", &body).await.refused(422, "domain_not_verified")["domain"], "shop.test");
+    let unknown = json!({ "domain": "unknown.test" });
+    integrator.post("/sessions", &unknown).await.refused(422, "domain_not_registered");
+    names.publishes("shop.test", &[text(&domain, "verification_token")]);
+    verify(&integrator, &domain).await.with(200);
+    integrator.post("/sessions", &body).await.with(201);
+}

@@ -1,0 +1,170 @@
+//! `signpost serve`: where it says it is, that it is alone there, and how it ends.
+
+use std::io::{Read, Write};
+use std::net::{SocketAddr, TcpStream};
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use serde_json::json;
+
+use crate::harness::{Endpoint, Integrator, Phone, Program, Running, http, members, text, until};
+
+/// Makes a key in a folder's database.
+async fn key(folder: &Path) -> String {
+    let arguments = ["keys", "create", "--environment", "sandbox", "--name", "a test's", "--json"];
+    text(&Program::within(folder, &arguments).runs().await.json(), "key").to_owned()
+}
+
+async fn serve(folder: &Path, environment: &[(&str, &str)]) -> Running {
+    let (folder, environment) = (folder.to_owned(), environment.iter().map(|(n, v)| (n.to_string(), v.to_string())));
+    let environment: Vec<_> = environment.collect();
+    let start = move || {
+        let environment: Vec<_> = environment.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
+        Program::serves(&folder, &environment)
+    };
+    tokio::task::spawn_blocking(start).await.expect("no panic")
+}
+
+/// Waits for the server's end; whether that was a success, and what it logged.
+async fn ends(mut server: Running) -> (Option<i32>, String) {
+    let ended = tokio::task::spawn_blocking(move || server.ends()).await.expect("no panic");
+    (ended.0.code(), ended.1)
+}
+
+fn integrator(server: &Running, key: &str) -> Integrator {
+    Integrator { http: http(), api: server.address("sandbox"), key: Some(key.to_owned()) }
+}
+
+fn address(server: &Running) -> SocketAddr {
+    server.address("listen").parse().expect("an address")
+}
+
+#[tokio::test]
+async fn it_says_where_it_is_and_ends_well() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let server = serve(folder.path(), &[]).await;
+    assert!(members(&server.addresses).is_superset(&["version", "listen", "live", "sandbox", "health"].into()));
+    let visitor = Integrator { http: http(), api: format!("http://{}", address(&server)), key: None };
+    let health = visitor.get("/health").await.with(200);
+    assert_eq!((&health["status"], &health["version"]), (&json!("ok"), &server.addresses["version"]));
+    assert_eq!(server.address("health"), format!("{}/health", visitor.api));
+    assert_eq!(visitor.get("/health/ready").await.with(200)["status"], "ok");
+    server.terminate();
+    assert_eq!(ends(server).await.0, Some(0));
+}
+
+#[tokio::test]
+async fn a_second_server_on_the_same_folder_is_refused() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let server = serve(folder.path(), &[]).await;
+    let second = Program::within(folder.path(), &["serve", "--listen", "127.0.0.1:0"]).runs().await;
+    let line = second.failed(1);
+    assert!(line.contains("another server") && line.contains("signpost-data") && line.contains("--data-dir"), "{line}");
+    server.terminate();
+    assert_eq!(ends(server).await.0, Some(0));
+    // The folder is free again.
+    serve(folder.path(), &[]).await.kill();
+}
+
+#[tokio::test]
+async fn whoever_was_told_that_it_serves_may_ask_it_to_end() {
+    let folder = tempfile::tempdir().expect("a folder");
+    for _ in 0..12 {
+        let server = serve(folder.path(), &[]).await;
+        server.terminate();
+        assert_eq!(ends(server).await.0, Some(0), "the signal came before anybody listened to it");
+    }
+}
+
+#[tokio::test]
+async fn a_second_server_on_a_database_that_was_named_is_refused() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let database = [("SIGNPOST_DATABASE_URL", "sqlite:named.sqlite")];
+    let _server = serve(folder.path(), &database).await;
+    let second = Program::within(folder.path(), &["serve", "--json", "--listen", "127.0.0.1:0"]);
+    let mut second = second.env(database[0].0, database[0].1).spawn();
+    let ended = until("the second server's end", async || second.ended()).await;
+    assert_eq!(ended.code(), Some(1));
+}
+
+/// Sends the head of a request and waits until the server asks for the body, so that its handler runs.
+fn half_a_request(to: SocketAddr, key: &str, body: &str) -> TcpStream {
+    let mut stream = TcpStream::connect(to).expect("a connection");
+    stream.set_read_timeout(Some(Duration::from_secs(20))).expect("a socket");
+    let head = format!(
+        "POST /sandbox/v1/sessions HTTP/1.1\r\nHost: {to}\r\nAuthorization: Bearer {key}\r\nExpect: 100-continue\r\n\
+         Content-Type: application/json\r\nContent-Length: {}\r\n\r\n",
+        body.len()
+    );
+    stream.write_all(head.as_bytes()).expect("a connection");
+    let mut answer = [0; 25];
+    stream.read_exact(&mut answer).expect("an interim answer");
+    assert_eq!(&answer, b"HTTP/1.1 100 Continue\r\n\r\n");
+    stream
+}
+
+#[tokio::test]
+async fn a_request_that_runs_is_finished_before_the_end() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let key = key(folder.path()).await;
+    let server = serve(folder.path(), &[]).await;
+    integrator(&server, &key).registers("shop.test").await;
+    let body = json!({ "domain": "shop.test" }).to_string();
+    let mut stream = half_a_request(address(&server), &key, &body);
+    server.terminate();
+    let closed = async || TcpStream::connect(address(&server)).is_err().then_some(());
+    until("the end of new connections", closed).await;
+    let finished = tokio::task::spawn_blocking(move || {
+        stream.write_all(body.as_bytes()).expect("the connection stands");
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).expect("an answer");
+        answer
+    });
+    let answer = finished.await.expect("no panic");
+    assert!(answer.starts_with("HTTP/1.1 201 Created\r\n"), "{answer}");
+    assert_eq!(ends(server).await.0, Some(0));
+    let (_, session) = answer.split_once("\r\n\r\n").expect("a body");
+    let session = serde_json::from_str(session).expect("JSON");
+    let server = serve(folder.path(), &[]).await;
+    assert_eq!(integrator(&server, &key).sees(&session).await.with(200)["status"], "pending");
+}
+
+#[tokio::test]
+async fn the_end_comes_within_ten_seconds_whatever_runs() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let key = key(folder.path()).await;
+    let server = serve(folder.path(), &[]).await;
+    let (integrator, mut endpoint) = (integrator(&server, &key), Endpoint::hanging().await);
+    integrator.registers_at("shop.test", &endpoint.url("/")).await;
+    let session = integrator.opens("shop.test").await;
+    let phone = Phone::of(7, &signpost::clock::Clock::System);
+    integrator.hands_in(&session, &phone.answers(&session)).await.with(200);
+    endpoint.receives().await;
+    let _never_finished = half_a_request(address(&server), &key, "{}");
+    server.terminate();
+    let begun = Instant::now();
+    assert_eq!(ends(server).await.0, Some(0));
+    // What a busy machine needs comes on top.
+    assert!(begun.elapsed() < Duration::from_secs(13), "{:?}", begun.elapsed());
+}
+
+#[tokio::test]
+async fn nothing_secret_is_logged() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let key = key(folder.path()).await;
+    let server = serve(folder.path(), &[("SIGNPOST_LOG", "debug")]).await;
+    let (integrator, mut endpoint) = (integrator(&server, &key), Endpoint::start().await);
+    let domain = integrator.registers_at("shop.test", &endpoint.url("/hook?token=their-secret")).await;
+    let session = integrator.opens("shop.test").await;
+    let answer = Phone::of(7, &signpost::clock::Clock::System).answers(&session);
+    integrator.hands_in(&session, &answer).await.with(200);
+    integrator.with_key(Some(&key[..60])).get("/domains?key=query-secret").await.refused(401, "invalid_api_key");
+    endpoint.receives().await;
+    server.terminate();
+    let (code, log) = ends(server).await;
+    assert!(code == Some(0) && log.contains("request"), "{log}");
+    let nonce = text(&session, "challenge").rsplit(':').next().expect("a nonce");
+    for secret in [&key, &key[40..60], text(&domain, "webhook_secret"), "their-secret", "query-secret", nonce] {
+        assert!(!log.contains(secret), "{secret} is in {log}");
+    }
+}

@@ -1,0 +1,199 @@
+//! Contract, §3.2: keys and signatures, as wallets spell them, before `authenticate` and before `/verify`.
+
+use data_encoding::HEXLOWER;
+use k256::ecdsa::signature::hazmat::PrehashSigner;
+use k256::ecdsa::{Signature, SigningKey};
+use serde_json::{Value, json};
+use sha2::{Digest, Sha256};
+
+use crate::harness::{Integrator, Service, members, text};
+
+/// The same key as `Service::phone`'s, in the hands of another implementation.
+fn key() -> SigningKey {
+    SigningKey::from_slice(&[7; 32]).expect("a key")
+}
+
+fn public_key(compressed: bool) -> String {
+    HEXLOWER.encode(key().verifying_key().to_sec1_point(compressed).as_bytes())
+}
+
+fn hybrid() -> String {
+    let full = public_key(false);
+    let is_odd = u8::from_str_radix(&full[128..], 16).expect("hex") % 2 == 1;
+    format!("{}{}", if is_odd { "07" } else { "06" }, &full[2..])
+}
+
+fn signed(message: &str) -> Signature {
+    key().sign_prehash(&Sha256::digest(message)).expect("a signature")
+}
+
+fn hex(signature: &Signature) -> String {
+    HEXLOWER.encode(signature.to_der().as_bytes())
+}
+
+/// The second signature that every signature has: the same `r`, the other `s`.
+fn other_s(signature: &Signature) -> Signature {
+    let (r, s) = signature.split_scalars();
+    Signature::from_scalars(*r, -*s).expect("a signature")
+}
+
+fn with_leading_zero(der: &str) -> String {
+    let mut bytes = HEXLOWER.decode(der.as_bytes()).expect("hex");
+    bytes[1] += 1;
+    bytes[3] += 1;
+    bytes.insert(4, 0);
+    HEXLOWER.encode(&bytes)
+}
+
+async fn verify(integrator: &Integrator, public_key: &str, signature: &str, message: &str) -> crate::harness::Reply {
+    let body = json!({ "public_key": public_key, "signature": signature, "message": message });
+    integrator.post("/verify", &body).await
+}
+
+/// Spellings of signatures that are no signatures.
+fn malformed(good: &str) -> Vec<String> {
+    vec![
+        String::new(),
+        " ".to_owned(),
+        "not hex".to_owned(),
+        format!("0x{good}"),
+        good[..good.len() - 1].to_owned(),
+        good[..good.len() - 2].to_owned(),
+        format!("{good}00"),
+        format!("{good} "),
+        good.replacen("30", "31", 1),
+        with_leading_zero(good),
+        "3006020100020101".to_owned(),
+        "00".repeat(64),
+        "30".repeat(5000),
+        "é".repeat(70),
+    ]
+}
+
+/// Spellings of keys that are no keys.
+fn no_keys() -> Vec<String> {
+    let good = public_key(true);
+    vec![
+        String::new(),
+        "not hex".to_owned(),
+        good[2..].to_owned(),
+        format!("{good}00"),
+        format!("0x{good}"),
+        format!("04{}", &good[2..]),
+        format!("05{}", &good[2..]),
+        format!("02{}", "f".repeat(64)),
+        format!("02{:064x}", 5),
+        hybrid(),
+        public_key(false)[..128].to_owned(),
+        "é".repeat(33),
+        "02".repeat(20_000),
+    ]
+}
+
+#[tokio::test]
+async fn a_signature_is_valid_in_every_spelling_of_the_standard() {
+    let service = Service::start().await;
+    let integrator = service.integrator().await;
+    for message in ["", "Sign this", "ü \u{1F600}\n\u{0}", &"long ".repeat(4000)] {
+        let signature = signed(message);
+        for key in
+            [public_key(true), public_key(false), public_key(true).to_uppercase(), public_key(false).to_uppercase()]
+        {
+            for signature in [hex(&signature), hex(&other_s(&signature)), hex(&signature).to_uppercase()] {
+                let reply = verify(&integrator, &key, &signature, message).await.with(200);
+                let hash = format!("sha256:{}", HEXLOWER.encode(&Sha256::digest(message)));
+                assert_eq!(reply, json!({ "valid": true, "public_key": key, "message_hash": hash }));
+            }
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_well_formed_signature_that_is_wrong_is_an_answer_and_no_error() {
+    let service = Service::start().await;
+    let integrator = service.integrator().await;
+    let (key, good) = (public_key(true), hex(&signed("message")));
+    let other_key =
+        HEXLOWER.encode(SigningKey::from_slice(&[8; 32]).unwrap().verifying_key().to_sec1_point(true).as_bytes());
+    for (key, signature, message) in [
+        (&key, &good, "Message"),
+        (&key, &good, "message "),
+        (&key, &hex(&signed("other")), "message"),
+        (&key, &"3006020101020101".to_owned(), "message"),
+        (&other_key, &good, "message"),
+    ] {
+        let reply = verify(&integrator, key, signature, message).await.with(200);
+        assert_eq!(members(&reply), ["valid", "public_key", "message_hash"].into());
+        assert_eq!((&reply["valid"], &reply["public_key"]), (&json!(false), &json!(key)));
+        let hash = HEXLOWER.encode(&Sha256::digest(message));
+        assert_eq!(text(&reply, "message_hash"), format!("sha256:{hash}"));
+    }
+}
+
+#[tokio::test]
+async fn what_is_no_signature_or_no_key_is_refused_with_the_format_that_is_expected() {
+    let service = Service::start().await;
+    let integrator = service.integrator().await;
+    let good = hex(&signed("message"));
+    for signature in malformed(&good) {
+        let reply = verify(&integrator, &public_key(true), &signature, "message").await;
+        let details = reply.refused(400, "invalid_signature");
+        assert_eq!(details["public_key"], public_key(true));
+        assert!(text(&details, "expected_format").contains("DER-encoded ECDSA signature"), "{details}");
+    }
+    for key in no_keys() {
+        let reply = verify(&integrator, &key, &good, "message").await;
+        assert!(text(&reply.refused(400, "invalid_public_key"), "expected_format").contains("33"));
+        assert!(reply.text.len() < 1000, "{}", reply.text);
+    }
+}
+
+#[tokio::test]
+async fn authenticate_takes_every_spelling_and_shows_the_key_as_it_was_sent() {
+    let service = Service::start().await;
+    let integrator = service.shop().await;
+    for (key, high, upper) in [
+        (public_key(true), false, false),
+        (public_key(true), true, false),
+        (public_key(true).to_uppercase(), false, true),
+        (public_key(false), false, false),
+        (public_key(false).to_uppercase(), true, true),
+    ] {
+        let session = integrator.opens("shop.test").await;
+        let mut answer = service.phone().answers(&session);
+        let signature = signed(text(&answer, "challenge"));
+        let signature = hex(&if high { other_s(&signature) } else { signature });
+        answer["public_key"] = json!(key);
+        answer["signature"] = json!(if upper { signature.to_uppercase() } else { signature });
+        let seen = integrator.hands_in(&session, &answer).await.with(200);
+        assert_eq!(seen["user"]["public_key"], key);
+        assert_eq!(integrator.sees(&session).await.with(200), seen);
+    }
+    let told: Vec<Value> = service.outbox().await.into_iter().map(|queued| queued.body["data"].clone()).collect();
+    assert_eq!(told.len(), 5);
+    assert!(told.iter().any(|data| data["public_key"] == public_key(false).to_uppercase()));
+}
+
+#[tokio::test]
+async fn authenticate_tells_malformed_and_wrong_alike() {
+    let service = Service::start().await;
+    let integrator = service.shop().await;
+    let session = integrator.opens("shop.test").await;
+    let answer = service.phone().answers(&session);
+    let changed = |member: &str, value: &str| {
+        let mut answer = answer.clone();
+        answer[member] = json!(value);
+        answer
+    };
+    for signature in malformed(text(&answer, "signature")) {
+        let reply = integrator.hands_in(&session, &changed("signature", &signature)).await;
+        reply.refused(406, "invalid_signature");
+    }
+    let other =
+        HEXLOWER.encode(SigningKey::from_slice(&[8; 32]).unwrap().verifying_key().to_sec1_point(true).as_bytes());
+    for key in no_keys().into_iter().chain([other]) {
+        let reply = integrator.hands_in(&session, &changed("public_key", &key)).await;
+        reply.refused(406, "invalid_signature");
+    }
+    integrator.hands_in(&session, &answer).await.with(200);
+}

@@ -1,0 +1,187 @@
+//! The database behind it all: a write is whole or not at all, whoever else writes at the moment.
+
+use std::path::Path;
+
+use futures_util::future::join_all;
+use signpost::store::{Newer, Step, Store, Unavailable, Value, Written, must, step};
+
+const TABLE: &str = "CREATE TABLE numbers (n BIGINT PRIMARY KEY)";
+const INSERT: &str = "INSERT INTO numbers (n) VALUES ($1) RETURNING n";
+const ALL: &str = "SELECT n FROM numbers ORDER BY n";
+const DELETE: &str = "DELETE FROM numbers WHERE n = $1";
+
+async fn numbers(url: &str) -> Store {
+    let store = Store::open(url).expect("a database");
+    assert!(store.write([step(TABLE, Vec::new())]).await.expect("a table").is_committed());
+    store
+}
+
+fn file(folder: &Path) -> String {
+    format!("sqlite:{}", folder.join("store.sqlite").display())
+}
+
+fn insert(n: i64) -> Step {
+    step(INSERT, vec![n.into()])
+}
+
+fn remove(n: i64) -> Step {
+    must(DELETE, vec![n.into()])
+}
+
+async fn all(store: &Store) -> Vec<i64> {
+    let rows = store.read(ALL, Vec::new()).await.expect("rows");
+    rows.iter().map(|row| row.int(0).expect("a number")).collect()
+}
+
+#[tokio::test]
+async fn all_steps_happen_or_none() {
+    let folder = tempfile::tempdir().expect("a folder");
+    for url in ["sqlite::memory:", &file(folder.path())] {
+        let store = numbers(url).await;
+        let Written::Committed(rows) = store.write([insert(1), insert(2), insert(3)]).await.expect("a database") else {
+            panic!("refused")
+        };
+        assert_eq!(
+            rows.iter().map(|row| row.int(0).expect("a number")).collect::<Vec<_>>(),
+            [3],
+            "the last step's rows"
+        );
+        assert!(store.write([insert(4), insert(5), insert(4)]).await.is_err());
+        for (steps, position) in [
+            (vec![remove(9)], 0),
+            (vec![remove(9), insert(4)], 0),
+            (vec![insert(4), remove(9), insert(5)], 1),
+            (vec![insert(4), insert(5), remove(9)], 2),
+            (vec![insert(4), remove(4), remove(4)], 2),
+        ] {
+            assert_eq!(store.write(steps).await.expect("a database"), Written::Refused(position));
+        }
+        assert_eq!(all(&store).await, [1, 2, 3], "{url}");
+        assert!(store.write([remove(1), insert(1), remove(2)]).await.expect("a database").is_committed());
+        assert!(store.write(Vec::new()).await.expect("a database").is_committed());
+        assert_eq!(all(&store).await, [1, 3], "{url}");
+    }
+}
+
+#[tokio::test]
+async fn a_write_that_fails_or_is_refused_leaves_its_neighbours_alone() {
+    let folder = tempfile::tempdir().expect("a folder");
+    for url in ["sqlite::memory:", &file(folder.path())] {
+        let store = numbers(url).await;
+        assert!(store.write([insert(-1)]).await.expect("a database").is_committed());
+        let written = join_all((0..600).map(|n| {
+            let store = store.clone();
+            async move {
+                let steps = match n % 6 {
+                    0 => vec![insert(n), insert(-1)],
+                    1 => vec![insert(n), remove(-9)],
+                    2 => vec![insert(-1)],
+                    3 => vec![remove(-9)],
+                    4 => vec![insert(n)],
+                    _ => vec![insert(n), insert(n + 10_000)],
+                };
+                (n % 6, store.write(steps).await)
+            }
+        }));
+        for (kind, written) in written.await {
+            match kind {
+                0 | 2 => assert!(written.is_err()),
+                1 => assert_eq!(written.expect("a database"), Written::Refused(1)),
+                3 => assert_eq!(written.expect("a database"), Written::Refused(0)),
+                _ => assert!(written.expect("a database").is_committed()),
+            }
+        }
+        let single = (0..600).filter(|n| n % 6 >= 4);
+        let double = (0..600).filter(|n| n % 6 == 5).map(|n| n + 10_000);
+        assert_eq!(all(&store).await, [-1].into_iter().chain(single).chain(double).collect::<Vec<_>>(), "{url}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn writers_of_two_programs_count_together() {
+    const ADD: &str = "UPDATE numbers SET n = n + 1";
+    let folder = tempfile::tempdir().expect("a folder");
+    let one = numbers(&file(folder.path())).await;
+    assert!(one.write([insert(0)]).await.expect("a database").is_committed());
+    let two = Store::open(&file(folder.path())).expect("a database");
+    let adding = (0..400).map(|number| {
+        let store = if number % 2 == 0 { one.clone() } else { two.clone() };
+        tokio::spawn(async move { store.write([must(ADD, Vec::new())]).await })
+    });
+    for written in join_all(adding).await {
+        assert!(written.expect("no panic").expect("a database").is_committed());
+    }
+    // What was acknowledged is seen by whoever looks, in either program.
+    assert_eq!((all(&one).await, all(&two).await), (vec![400], vec![400]));
+}
+
+#[tokio::test]
+async fn what_was_written_is_there_after_a_close() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let store = numbers(&file(folder.path())).await;
+    assert!(store.write([insert(1)]).await.expect("a database").is_committed());
+    store.close().await;
+    let refused = store.write([insert(2)]).await.expect_err("it is closed");
+    assert!(refused.is::<Unavailable>(), "{refused:#}");
+    let refused = store.read(ALL, Vec::new()).await.expect_err("it is closed");
+    assert!(refused.is::<Unavailable>(), "{refused:#}");
+    assert_eq!(all(&Store::open(&file(folder.path())).expect("a database")).await, [1]);
+}
+
+#[tokio::test]
+async fn every_kind_of_value_comes_back() {
+    const ECHO: &str = "SELECT $1, $2, $3, $4";
+    let store = Store::open("sqlite::memory:").expect("a database");
+    for int in [0, 1, -1, i64::MAX, i64::MIN] {
+        let text = "ü\u{0}\u{1F600}'--";
+        let params: Vec<Value> = vec![int.into(), text.into(), Value::from(&b"\x00\xff"[..]), Value::Null];
+        let row = store.read_one(ECHO, params).await.expect("a database").expect("a row");
+        assert_eq!((row.int(0).unwrap(), row.text(1).unwrap()), (int, text));
+        assert_eq!((row.blob(2).unwrap(), row.opt_int(3).unwrap()), (&b"\x00\xff"[..], None));
+        assert!(row.text(0).is_err() && row.int(1).is_err() && row.int(3).is_err() && row.int(4).is_err());
+    }
+}
+
+#[tokio::test]
+async fn a_newer_programs_database_is_refused_and_left_as_it_is() {
+    let folder = tempfile::tempdir().expect("a folder");
+    Store::open(&file(folder.path())).expect("a database").close().await;
+    // By hand, so that the file holds all of it: a store that closes may leave the last writes beside it.
+    let by_hand = rusqlite::Connection::open(folder.path().join("store.sqlite")).expect("a database");
+    by_hand.execute("INSERT INTO schema_version (version) VALUES (4711)", []).expect("the table");
+    by_hand.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(())).expect("a checkpoint");
+    by_hand.close().expect("a close");
+    let bytes = || std::fs::read(folder.path().join("store.sqlite")).expect("a file");
+    let before = bytes();
+    let error = Store::open(&file(folder.path())).expect_err("it is newer");
+    assert_eq!(error.downcast_ref::<Newer>().map(|newer| newer.found), Some(4711));
+    let told = format!("{error:#}");
+    assert!(told.contains("newer") && told.contains("4711") && told.contains("update"), "{told}");
+    assert!(bytes() == before, "the file was changed");
+}
+
+#[test]
+fn what_is_no_database_is_refused_and_left_as_it_is() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("store.sqlite");
+    let letter = "Dear Sir or Madam, this is a letter and no database. ".repeat(100);
+    std::fs::write(&path, &letter).expect("a file");
+    let error = Store::open(&file(folder.path())).expect_err("it is a letter");
+    assert!(format!("{error:#}").contains("not a database"), "{error:#}");
+    assert_eq!(std::fs::read_to_string(&path).expect("a file"), letter);
+    let error = Store::open("mysql://localhost/signpost").expect_err("unknown");
+    assert!(format!("{error:#}").contains("sqlite:"), "{error:#}");
+}
+
+#[test]
+fn a_new_database_waits_for_the_program_that_is_making_it() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let url = file(folder.path());
+    let maker = rusqlite::Connection::open(folder.path().join("store.sqlite")).expect("a database");
+    maker.execute_batch("BEGIN IMMEDIATE; CREATE TABLE half_made (n)").expect("a lock");
+    let opening = std::thread::spawn(move || Store::open(&url).map(drop).map_err(|error| format!("{error:#}")));
+    // Whoever does not wait has failed long before; whoever comes later has nobody to wait for.
+    std::thread::sleep(std::time::Duration::from_millis(300));
+    maker.execute_batch("ROLLBACK").expect("an end");
+    assert_eq!(opening.join().expect("no panic"), Ok(()));
+}

@@ -1,0 +1,129 @@
+//! `signpost wallet`: a wallet for people at a terminal, and for tests.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+
+use axum::http::StatusCode;
+use serde_json::{Value, json};
+use signpost::clock::Clock;
+use signpost_auth::{PublicKey, Signature, verify};
+
+use crate::harness::{Endpoint, Program, Service, members, text};
+
+async fn json_of(folder: &Path, arguments: &[&str]) -> Value {
+    Program::within(folder, &[arguments, &["--json"]].concat()).runs().await.json()
+}
+
+/// A server whose clock shows the same time as the wallet's.
+async fn service() -> Service {
+    let clock = Clock::manual(Clock::System.now());
+    Service::open(&[("database_url", "sqlite::memory:")], clock).await
+}
+
+#[tokio::test]
+async fn a_wallet_is_made_once_shown_and_signs() {
+    let folder = tempfile::tempdir().expect("a folder");
+    for arguments in [&["wallet", "show"][..], &["wallet", "sign", "text"]] {
+        let ended = Program::within(folder.path(), arguments).runs().await;
+        assert!(ended.failed(1).contains("signpost wallet new"), "{}", ended.err);
+    }
+    let made = json_of(folder.path(), &["wallet", "new"]).await;
+    assert_eq!(members(&made), ["public_key"].into());
+    let file = folder.path().join("signpost-data/wallet.key");
+    assert_eq!(fs::metadata(&file).expect("a file").permissions().mode() & 0o777, 0o600);
+    let before = fs::read(&file).expect("a file");
+    let again = Program::within(folder.path(), &["wallet", "new"]).runs().await;
+    assert!(again.failed(1).contains("wallet.key"), "{}", again.err);
+    assert_eq!(fs::read(&file).expect("a file"), before);
+    assert_eq!(json_of(folder.path(), &["wallet", "show"]).await, made);
+    for message in ["", "Sign this", "ü \u{1F600}\n'\"", "--json"] {
+        let signed = Program::within(folder.path(), &["wallet", "sign", "--json", "--", message]).runs().await.json();
+        assert_eq!(members(&signed), ["public_key", "signature", "message"].into());
+        assert_eq!((&signed["public_key"], &signed["message"]), (&made["public_key"], &json!(message)));
+        let key = PublicKey::parse(text(&signed, "public_key")).expect("a key");
+        let signature = Signature::parse(text(&signed, "signature")).expect("a signature");
+        assert!(verify(&key, &signature, message.as_bytes()), "{message}");
+    }
+}
+
+#[tokio::test]
+async fn a_scanned_code_is_signed_posted_and_taken() {
+    let (folder, service) = (tempfile::tempdir().expect("a folder"), service().await);
+    let (integrator, mut endpoint) = (service.integrator().await, Endpoint::start().await);
+    let wallet = json_of(folder.path(), &["wallet", "new"]).await;
+    let domain = integrator.registers_at("shop.test", &endpoint.url("/wallets")).await;
+    let path = format!("/domains/{}", text(&domain, "id"));
+    integrator.patch(&path, &json!({ "event_url": endpoint.url("/events") })).await.with(200);
+    for mode in ["login", "register"] {
+        let session = integrator.post("/sessions", &json!({ "domain": "shop.test", "mode": mode })).await.with(201);
+        endpoint.answers((StatusCode::OK, axum::Json(json!({ "status": "authenticated", "message": "welcome" }))));
+        let scanned = json_of(folder.path(), &["wallet", "scan", text(&session, "qr_data"), "--yes"]).await;
+        assert_eq!(members(&scanned), ["status", "body", "public_key"].into());
+        assert_eq!((&scanned["status"], &scanned["public_key"]), (&json!(200), &wallet["public_key"]));
+        assert_eq!(scanned["body"], json!({ "status": "authenticated", "message": "welcome" }));
+        let posted = endpoint.receives().await;
+        assert_eq!((posted.path.as_str(), posted.header("content-type")), ("/wallets", "application/json"));
+        let answer = posted.json();
+        assert!(text(&answer, "challenge").starts_with(&format!("Sign this to {mode} to shop.test at ")));
+        let seen = integrator.hands_in(&session, &answer).await.with(200);
+        assert_eq!(seen["user"]["public_key"], wallet["public_key"]);
+        assert_eq!(endpoint.receives().await.path, "/events");
+    }
+}
+
+#[tokio::test]
+async fn a_login_that_was_refused_is_a_failure() {
+    let (folder, service) = (tempfile::tempdir().expect("a folder"), service().await);
+    let (integrator, mut endpoint) = (service.integrator().await, Endpoint::start().await);
+    json_of(folder.path(), &["wallet", "new"]).await;
+    integrator.registers_at("shop.test", &endpoint.url("/")).await;
+    let session = integrator.opens("shop.test").await;
+    endpoint.answers((StatusCode::NOT_FOUND, "nobody has this key"));
+    let ended = Program::within(folder.path(), &["wallet", "scan", text(&session, "qr_data"), "--yes", "--json"]);
+    let ended = ended.runs().await;
+    assert_eq!(ended.code, Some(1));
+    let told: Value = serde_json::from_str(&ended.out).expect("one document");
+    assert_eq!((&told["status"], &told["body"]), (&json!(404), &json!("nobody has this key")));
+    assert!(ended.err.starts_with("signpost: ") && ended.err.trim_end().lines().count() == 1, "{}", ended.err);
+    endpoint.receives().await;
+}
+
+#[tokio::test]
+async fn nothing_is_signed_without_a_yes_or_for_a_code_that_is_over() {
+    let (folder, service) = (tempfile::tempdir().expect("a folder"), service().await);
+    let (integrator, mut endpoint) = (service.integrator().await, Endpoint::start().await);
+    json_of(folder.path(), &["wallet", "new"]).await;
+    integrator.registers_at("shop.test", &endpoint.url("/")).await;
+    let session = integrator.opens("shop.test").await;
+    let qr_data = text(&session, "qr_data");
+    let expired = format!("{}&exp=1", qr_data.rsplit_once("&exp=").expect("an end").0);
+    let evil = qr_data.replace("svc://", "https://");
+    for (qr_data, yes, code) in [(qr_data, false, 2), (&expired, true, 1), (&evil, true, 2), ("", true, 2)] {
+        let flags: &[&str] = if yes { &["--yes"] } else { &[] };
+        let arguments = [&["wallet", "scan", qr_data][..], flags].concat();
+        let ended = Program::within(folder.path(), &arguments).runs().await;
+        assert_eq!(ended.code, Some(code), "{arguments:?}: {}", ended.err);
+        assert!(ended.err.starts_with("signpost: "), "{}", ended.err);
+    }
+    assert!(endpoint.has().is_none());
+}
+
+#[tokio::test]
+async fn a_person_sees_the_domain_the_host_and_a_warning_where_they_differ() {
+    let (folder, service) = (tempfile::tempdir().expect("a folder"), service().await);
+    let (integrator, mut endpoint) = (service.integrator().await, Endpoint::start().await);
+    json_of(folder.path(), &["wallet", "new"]).await;
+    for (domain, is_warned) in [("shop.test", true), ("localhost", false)] {
+        integrator.registers_at(domain, &endpoint.url("/").replace("127.0.0.1", "localhost")).await;
+        let session = integrator.opens(domain).await;
+        let ended =
+            Program::within(folder.path(), &["wallet", "scan", text(&session, "qr_data"), "--yes"]).runs().await;
+        assert_eq!(ended.code, Some(0), "{}", ended.err);
+        let host = endpoint.url("").replace("127.0.0.1", "localhost");
+        let asked = &ended.err;
+        assert!(asked.contains(domain) && asked.contains(&host), "{asked}");
+        assert_eq!(asked.contains("not the domain or below it"), is_warned, "{asked}");
+        endpoint.receives().await;
+    }
+}
