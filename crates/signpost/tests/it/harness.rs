@@ -138,12 +138,6 @@ impl TestServer {
         self.rpc(&json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params })).await
     }
 
-    /// Ends the server in the middle of whatever it does.
-    pub(crate) async fn cut_off(self) {
-        self.running.abort();
-        drop(self.running.await);
-    }
-
     /// Ends the server as SIGTERM does.
     pub(crate) async fn stop(self) {
         drop(self.stop);
@@ -152,29 +146,12 @@ impl TestServer {
 }
 
 impl Integrator {
-    /// One of a server in a process of its own, at the address that the server printed.
-    pub(crate) fn at(base: &str, key: &str) -> Self {
-        let account = Account { name: "default".to_owned(), environment: Environment::Sandbox };
-        Self { client: client(), base: base.to_owned(), key: key.to_owned(), account }
-    }
-
-    /// As [`Integrator::post`]; nothing where the server is gone.
-    pub(crate) async fn try_post(&self, path: &str, body: Value) -> Option<Reply> {
-        let authorization = format!("Bearer {}", self.key);
-        let headers = [("authorization", authorization.as_str()), ("content-type", "application/json")];
-        try_send(&self.client, Method::POST, &format!("{}{path}", self.base), &headers, &body.to_string()).await
-    }
-
     pub(crate) async fn get(&self, path: &str) -> Reply {
         self.send(Method::GET, path, "").await
     }
 
     pub(crate) async fn post(&self, path: &str, body: Value) -> Reply {
         self.send(Method::POST, path, &body.to_string()).await
-    }
-
-    pub(crate) async fn patch(&self, path: &str, body: Value) -> Reply {
-        self.send(Method::PATCH, path, &body.to_string()).await
     }
 
     pub(crate) async fn send(&self, method: Method, path: &str, body: &str) -> Reply {
