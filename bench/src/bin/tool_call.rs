@@ -16,7 +16,8 @@ use signpost::tools::Locator;
 use signpost_bench::{Variant, post, print, requests_per_second, server};
 use signpost_locator::{Atm, AtmId, Point, Record};
 use signpost_mcp::{
-    Annotations, Context, Http, Info, Revision, Server, SessionLimits, Sessions, Structured, Tool, router,
+    Annotations, Context, Handler, Http, Info, Output, Revision, Server, SessionLimits, Sessions, Structured, Tool,
+    router,
 };
 
 const CONNECTIONS: usize = 32;
@@ -33,9 +34,9 @@ async fn main() -> Result<()> {
     running.app.catalogue.replace(machines()?);
     let locator = Locator { catalogue: running.app.catalogue.clone(), clock: running.app.clock.clone() };
     let context = Context::session(Revision::ASSUMED);
-    let stub_reply = stub().answer(&found(), &context, STUB.as_bytes()).body.context("a reply")?;
+    let stub_reply = stub().answer(&found(), &context, STUB.as_bytes()).await.body.context("a reply")?;
     let search_reply =
-        signpost::tools::server().answer(&locator, &context, SEARCH.as_bytes()).body.context("a reply")?;
+        signpost::tools::server().answer(&locator, &context, SEARCH.as_bytes()).await.body.context("a reply")?;
     let bytes = search_reply.len();
     let address = serve(stub_reply.into(), search_reply.into())?;
     let variants = [
@@ -74,7 +75,7 @@ fn machines() -> Result<Snapshot> {
 
 fn stub() -> Server<Structured> {
     let name = || "bench".to_owned();
-    let info = Info { name: name(), title: name(), version: "1.0.0".to_owned(), website_url: None, instructions: None };
+    let info = Info { name: name(), title: name(), version: "1.0.0".to_owned(), ..Info::default() };
     Server::new(info).tool(Tool {
         name: "find",
         title: "Find",
@@ -82,7 +83,8 @@ fn stub() -> Server<Structured> {
         input_schema: json!({ "type": "object" }),
         output_schema: None,
         annotations: Annotations::LOOKUP,
-        call: |found, _, _| Ok(found.clone()),
+        icons: Vec::new(),
+        call: Handler::Now(|found, _, _| Ok(Output::Structured(found.clone()))),
     })
 }
 

@@ -12,8 +12,8 @@ use std::io;
 use axum::serve::ListenerExt;
 use serde_json::json;
 use signpost_mcp::{
-    Annotations, Arguments, Call, Hosts, Http, Info, Origins, Server, SessionLimits, Sessions, Structured, Tool,
-    ToolError, router, serve_stdio,
+    Annotations, Arguments, Call, CallError, Handler, Hosts, Http, Info, Origins, Output, Server, SessionLimits,
+    Sessions, Tool, router, serve_stdio,
 };
 use tokio::io::BufReader;
 use tokio::net::TcpListener;
@@ -26,8 +26,8 @@ fn server() -> Server<Prefix> {
         name: "echo".into(),
         title: "Echo".into(),
         version: env!("CARGO_PKG_VERSION").into(),
-        website_url: None,
         instructions: Some("Use echo to hear what you said.".into()),
+        ..Info::default()
     })
     .tool(Tool {
         name: "echo",
@@ -46,17 +46,18 @@ fn server() -> Server<Prefix> {
             "required": ["text"],
         })),
         annotations: Annotations::LOOKUP,
-        call: echo,
+        icons: Vec::new(),
+        call: Handler::Now(echo),
     })
 }
 
-fn echo(prefix: &Prefix, arguments: &Arguments, _: &Call<'_>) -> Result<Structured, ToolError> {
+fn echo(prefix: &Prefix, arguments: &Arguments, _: &Call<'_>) -> Result<Output, CallError> {
     let text = arguments.get("text").and_then(|text| text.as_str()).unwrap_or_default();
     if !(1..=200).contains(&text.chars().count()) {
         let detail = r#"text must be a string of 1 to 200 characters; for example {"text":"hello"}"#;
-        return Err(ToolError::BadArgument(detail.into()));
+        return Err(CallError::BadArgument(detail.into()));
     }
-    Structured::render(&json!({ "text": format!("{}{text}", prefix.0) }))
+    Output::structured(&json!({ "text": format!("{}{text}", prefix.0) }))
 }
 
 #[expect(clippy::disallowed_methods, reason = "this is the edge where randomness is drawn")]

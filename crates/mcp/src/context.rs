@@ -1,10 +1,12 @@
 use data_encoding::BASE64;
+use http::HeaderMap;
 use serde_json::value::RawValue;
 
 use crate::Revision;
 use crate::fault::{Fault, shown};
 use crate::json::{kind, string};
 use crate::message::{Message, Meta, Params};
+use crate::notifications::{LogLevel, Notifications};
 
 const EXAMPLE: &str = concat!(
     r#"for example "_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","#,
@@ -23,29 +25,50 @@ pub struct Context<'a> {
     pub revision: Revision,
     /// Under which id a failure of ours is logged and reported.
     pub request_id: Option<&'a str>,
+    /// What `logging/setLevel` asked for on this connection.
+    pub log_level: Option<LogLevel>,
+    /// Where handlers leave notifications; without it they are dropped.
+    pub notifications: Option<&'a Notifications>,
 }
 
-/// The request headers that the protocol defines, untouched.
+/// The headers of a request, of which the protocol defines some.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Headers<'a> {
-    /// `MCP-Protocol-Version`.
-    pub version: Option<&'a [u8]>,
-    /// `Mcp-Method`.
-    pub method: Option<&'a [u8]>,
-    /// `Mcp-Name`, possibly as `=?base64?…?=`.
-    pub name: Option<&'a [u8]>,
+pub struct Headers<'a>(pub Option<&'a HeaderMap>);
+
+impl<'a> Headers<'a> {
+    pub(crate) const VERSION: &'static str = "mcp-protocol-version";
+    const METHOD: &'static str = "mcp-method";
+    const NAME: &'static str = "mcp-name";
+
+    /// A header's value. One that is sent twice is like neither of its values, so that what stands between client and
+    /// server cannot have read another than we.
+    pub(crate) fn get(self, name: &str) -> Option<&'a [u8]> {
+        let mut sent = self.0?.get_all(name).iter();
+        match (sent.next(), sent.next()) {
+            (Some(value), None) => Some(value.as_bytes()),
+            (Some(_), Some(_)) => Some(b"(several values)"),
+            (None, _) => None,
+        }
+    }
 }
 
 impl Context<'_> {
     /// A message on a connection without headers (stdio, a session over SSE) on which `revision` was agreed.
     #[must_use]
     pub fn session(revision: Revision) -> Self {
-        Self { headers: Headers::default(), headers_required: false, revision, request_id: None }
+        Self {
+            headers: Headers::default(),
+            headers_required: false,
+            revision,
+            request_id: None,
+            log_level: None,
+            notifications: None,
+        }
     }
 
     /// The revision that the version header names, if there is one.
     pub(crate) fn header_revision(&self) -> Result<Option<Revision>, Fault> {
-        let Some(version) = self.headers.version else { return Ok(None) };
+        let Some(version) = self.headers.get(Headers::VERSION) else { return Ok(None) };
         let version = String::from_utf8_lossy(version);
         Revision::parse(&version).map(Some).ok_or_else(|| Fault::unsupported_version(&version))
     }
@@ -57,9 +80,9 @@ impl Context<'_> {
 
     /// The revision by which a request is to be answered, once everything that revision asks of it holds.
     pub(crate) fn revision(&self, message: &Message<'_>, params: &Params<'_>) -> Result<Revision, Fault> {
-        let Meta { version, capabilities } = params.meta;
+        let Meta { version, capabilities, .. } = params.meta;
         let body = version.map(body_version).transpose()?;
-        if let (Some(header), Some(body)) = (self.headers.version, &body)
+        if let (Some(header), Some(body)) = (self.headers.get(Headers::VERSION), &body)
             && header != body.as_bytes()
         {
             return Err(mismatch("MCP-Protocol-Version", header, &format!("params._meta.{}", Meta::VERSION), body));
@@ -89,34 +112,29 @@ impl Context<'_> {
             let detail = format!("params._meta.{key} must be an object, got {got}; {EXAMPLE}");
             return Err(Fault::malformed(Revision::V2026_07_28, detail));
         }
-        self.require("MCP-Protocol-Version", self.headers.version)?;
-        self.require("Mcp-Method", self.headers.method)?;
-        if let Some(method) = self.headers.method.filter(|header| *header != message.method.as_bytes()) {
+        self.required("MCP-Protocol-Version", Headers::VERSION)?;
+        let method = self.required("Mcp-Method", Headers::METHOD)?;
+        if let Some(method) = method.filter(|header| *header != message.method.as_bytes()) {
             return Err(mismatch("Mcp-Method", method, "method", &message.method));
         }
-        match params.name.and_then(string) {
-            Some(name) if message.method == "tools/call" => self.check_name(&name),
-            _ => Ok(()),
-        }
-    }
-
-    fn check_name(&self, name: &str) -> Result<(), Fault> {
-        self.require("Mcp-Name", self.headers.name)?;
-        match self.headers.name {
+        let Some((member, name)) = params.mirrored_name(&message.method) else { return Ok(()) };
+        match self.required("Mcp-Name", Headers::NAME)? {
             Some(header) if decoded(header).as_deref() != Some(name.as_bytes()) => {
-                Err(mismatch("Mcp-Name", header, "params.name", name))
+                Err(mismatch("Mcp-Name", header, member, &name))
             }
             _ => Ok(()),
         }
     }
 
-    fn require(&self, header: &str, value: Option<&[u8]>) -> Result<(), Fault> {
+    /// A header that must be there where headers count.
+    fn required(&self, shown: &str, name: &str) -> Result<Option<&[u8]>, Fault> {
+        let value = self.headers.get(name);
         if self.headers_required && value.is_none() {
             let detail =
-                format!("the header {header} is missing; revision 2026-07-28 asks for it on every such request");
+                format!("the header {shown} is missing; revision 2026-07-28 asks for it on every such request");
             return Err(Fault::header_mismatch(detail));
         }
-        Ok(())
+        Ok(value)
     }
 }
 
@@ -133,8 +151,8 @@ fn mismatch(header: &str, sent: &[u8], member: &str, body: &str) -> Fault {
     Fault::header_mismatch(format!("the header {header} is {sent} but {member} is {body}; send the same in both"))
 }
 
-/// `Mcp-Name` as it was before it was made fit for a header.
-fn decoded(header: &[u8]) -> Option<std::borrow::Cow<'_, [u8]>> {
+/// A value as it was before it was made fit for a header.
+pub(crate) fn decoded(header: &[u8]) -> Option<std::borrow::Cow<'_, [u8]>> {
     match header.strip_prefix(b"=?base64?").and_then(|rest| rest.strip_suffix(b"?=")) {
         Some(encoded) => BASE64.decode(encoded).ok().map(Into::into),
         None => Some(header.into()),

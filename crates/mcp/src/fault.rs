@@ -16,7 +16,10 @@ pub(crate) enum Code {
     Method,
     Params,
     Internal,
+    /// Before 2026-07-28.
+    Resource,
     HeaderMismatch,
+    MissingCapability,
     UnsupportedVersion,
     TooMany,
     Busy,
@@ -31,7 +34,9 @@ impl Code {
             Self::Method => (-32601, "Method not found"),
             Self::Params => (-32602, "Invalid params"),
             Self::Internal => (-32603, "Internal error"),
+            Self::Resource => (-32002, "Resource not found"),
             Self::HeaderMismatch => (-32020, "Header mismatch"),
+            Self::MissingCapability => (-32021, "Missing client capability"),
             Self::UnsupportedVersion => (-32022, "Unsupported protocol version"),
             Self::TooMany => (-31429, "Too many requests"),
             Self::Busy => (-31503, "Server busy"),
@@ -95,6 +100,18 @@ impl Fault {
         Self::new(Code::HeaderMismatch, StatusCode::BAD_REQUEST, detail)
     }
 
+    /// There is no such resource.
+    pub(crate) fn resource(revision: Revision, uri: &str, detail: impl Into<String>) -> Self {
+        let code = if revision.is_stateless() { Code::Params } else { Code::Resource };
+        Self { data: Some(json!({ "uri": clipped(uri) })), ..Self::new(code, StatusCode::OK, detail) }
+    }
+
+    pub(crate) fn missing_capability(capability: &str) -> Self {
+        let detail = format!("this needs a client with the capability {capability}; declare it in params._meta");
+        let data = Some(json!({ "requiredCapabilities": { capability: {} } }));
+        Self { data, ..Self::new(Code::MissingCapability, StatusCode::BAD_REQUEST, detail) }
+    }
+
     pub(crate) fn unsupported_version(requested: &str) -> Self {
         let supported = Revision::ALL.map(Revision::as_str);
         let detail = format!("{} is not spoken here; use one of {}", shown(requested), supported.join(", "));
@@ -113,6 +130,11 @@ impl Fault {
     fn after(self, wait: Duration) -> Self {
         let millis = u64::try_from(wait.as_millis()).unwrap_or(u64::MAX);
         Self { data: Some(json!({ "retryAfterMs": millis })), wait: Some(wait), ..self }
+    }
+
+    /// The same with something more to say.
+    pub(crate) fn adding(self, more: &str) -> Self {
+        Self { detail: format!("{}; {more}", self.detail), ..self }
     }
 
     pub(crate) fn status(&self) -> StatusCode {

@@ -1,18 +1,19 @@
 //! A [Model Context Protocol](https://modelcontextprotocol.io) server layer for axum.
 //!
 //! Five revisions of the protocol (2024-11-05 to 2026-07-28) on one `POST /mcp` without sessions, the older HTTP+SSE
-//! transport on `/sse`, and stdio. It serves tools; what they do is the caller's business.
+//! transport on `/sse`, and stdio. It serves tools, resources with templates, prompts and completions; what they do is
+//! the caller's business. A handler may tell of its progress, log to its client, and ask it for input.
 //!
 //! ```
 //! use serde_json::json;
-//! use signpost_mcp::{Annotations, Context, Info, Revision, Server, Structured, Tool, ToolError};
+//! use signpost_mcp::{Annotations, CallError, Context, Handler, Info, Output, Revision, Server, Tool};
 //!
+//! # tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(async {
 //! let server = Server::new(Info {
 //!     name: "greeter".into(),
 //!     title: "Greeter".into(),
 //!     version: "1.0.0".into(),
-//!     website_url: None,
-//!     instructions: None,
+//!     ..Info::default()
 //! })
 //! .tool(Tool {
 //!     name: "greet",
@@ -23,28 +24,41 @@
 //!     }),
 //!     output_schema: None,
 //!     annotations: Annotations::LOOKUP,
-//!     call: |greeting: &String, arguments, _| match arguments.get("name").and_then(|name| name.as_str()) {
-//!         Some(name) => Structured::render(&json!({ "text": format!("{greeting}, {name}") })),
-//!         None => Err(ToolError::BadArgument(r#"name must be a string; for example {"name":"Ada"}"#.into())),
-//!     },
+//!     icons: Vec::new(),
+//!     call: Handler::Now(|greeting: &String, arguments, _| match arguments.get("name").and_then(|name| name.as_str()) {
+//!         Some(name) => Output::structured(&json!({ "text": format!("{greeting}, {name}") })),
+//!         None => Err(CallError::BadArgument(r#"name must be a string; for example {"name":"Ada"}"#.into())),
+//!     }),
 //! });
 //!
 //! let params = r#"{"name":"greet","arguments":{"name":"Ada"}}"#;
 //! let call = format!(r#"{{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{params}}}"#);
-//! let reply = server.answer(&"Hello".to_owned(), &Context::session(Revision::ASSUMED), call.as_bytes());
+//! let reply = server.answer(&"Hello".to_owned(), &Context::session(Revision::ASSUMED), call.as_bytes()).await;
 //! assert!(String::from_utf8(reply.body.unwrap()).unwrap().contains("Hello, Ada"));
+//! # });
 //! ```
 //!
 //! The way of a message: [`router`] (or [`serve_stdio`]) reads it whole, `message` takes it apart without copying,
-//! `context` settles by which revision it is answered, `server` finds the method, `tools` the tool, and `reply` or
-//! `fault` render what came of it. Every error a client can see is built in `fault`.
+//! `context` settles by which revision it is answered, `server` finds the method, `tools`, `resource` or `prompt` the
+//! handler, and `reply` or `fault` render what came of it. Every error a client can see is built in `fault`.
 
+mod call;
+mod completion;
+mod content;
 mod context;
 mod fault;
+mod handler;
 mod http;
 mod json;
+mod list;
 mod message;
+mod method;
+mod mirrored;
+mod notifications;
+mod outcome;
+mod prompt;
 mod reply;
+mod resource;
 mod revision;
 mod server;
 mod stdio;
@@ -54,10 +68,18 @@ mod tools;
 /// How large a message may be, in bytes.
 pub const MAX_MESSAGE_BYTES: usize = 1 << 20;
 
+pub use call::{Call, InputRequired};
+pub use completion::{Complete, Texts};
+pub use content::{Content, Contents, Icon, Output, Structured};
 pub use context::{Context, Headers};
+pub use handler::{CallError, Handler};
 pub use http::{BadOrigin, Bucket, Gate, Hosts, Http, Origins, RetryAfter, SessionLimits, Sessions, router};
+pub use method::Method;
+pub use notifications::{LogLevel, Notifications};
+pub use prompt::{Prompt, PromptArgument, PromptMessage, Role};
 pub use reply::Reply;
+pub use resource::Resource;
 pub use revision::Revision;
 pub use server::{Info, Server};
 pub use stdio::serve_stdio;
-pub use tool::{Annotations, Arguments, Call, Structured, Tool, ToolError};
+pub use tool::{Annotations, Arguments, Tool};

@@ -68,34 +68,91 @@ impl<'a> Message<'a> {
 
     pub(crate) fn params(&self, assumed: Revision) -> Result<Params<'a>, Fault> {
         let Some(params) = self.params else { return Ok(Params::default()) };
-        let names = ["_meta", "name", "arguments", "protocolVersion", "cursor"];
+        let names = [
+            "_meta",
+            "name",
+            "arguments",
+            "protocolVersion",
+            "cursor",
+            "uri",
+            "ref",
+            "argument",
+            "context",
+            "level",
+            "inputResponses",
+            "requestState",
+        ];
         let members = Members::read(params.get(), names).map_err(|_| {
             let got = kind(params);
             Fault::malformed(assumed, format!("params must be an object, got {got}; leave it out or send {{}}"))
         })?;
         once(members.repeated, "params")?;
-        let [meta, name, arguments, protocol_version, cursor] = members.values;
+        let [meta, name, arguments, protocol_version, cursor, uri, reference, argument, context, level, answers, state] =
+            members.values;
         let meta = meta.map(|meta| Meta::read(meta, assumed)).transpose()?.unwrap_or_default();
-        Ok(Params { meta, name, arguments, protocol_version, cursor })
+        if let Some(answers) = answers.filter(|answers| kind(answers) != "an object") {
+            let detail = format!("params.inputResponses must be an object, got {}", kind(answers));
+            return Err(Fault::malformed(assumed, detail));
+        }
+        Ok(Params {
+            meta,
+            name,
+            arguments,
+            protocol_version,
+            cursor,
+            uri,
+            reference,
+            argument,
+            context,
+            level,
+            input_responses: answers,
+            request_state: state,
+            whole: Some(params),
+        })
     }
 }
 
 /// The members of `params` that any method reads, as they were written.
-#[derive(Default)]
+#[derive(Debug, Default)]
 pub(crate) struct Params<'a> {
     pub(crate) meta: Meta<'a>,
     pub(crate) name: Option<&'a RawValue>,
     pub(crate) arguments: Option<&'a RawValue>,
     protocol_version: Option<&'a RawValue>,
-    cursor: Option<&'a RawValue>,
+    pub(crate) cursor: Option<&'a RawValue>,
+    uri: Option<&'a RawValue>,
+    pub(crate) reference: Option<&'a RawValue>,
+    pub(crate) argument: Option<&'a RawValue>,
+    pub(crate) context: Option<&'a RawValue>,
+    pub(crate) level: Option<&'a RawValue>,
+    pub(crate) input_responses: Option<&'a RawValue>,
+    pub(crate) request_state: Option<&'a RawValue>,
+    pub(crate) whole: Option<&'a RawValue>,
 }
 
 impl<'a> Params<'a> {
-    /// Refuses a cursor: every list here has one page.
-    pub(crate) fn check_first_page(&self) -> Result<(), Fault> {
-        match self.cursor.filter(|cursor| kind(cursor) != "null") {
-            None => Ok(()),
-            Some(_) => Err(Fault::params("params.cursor is unknown; the list has one page, leave it out")),
+    /// The name of what the request is about: `a tool`, `a prompt`.
+    pub(crate) fn name(&self, of: &str, revision: Revision) -> Result<Cow<'a, str>, Fault> {
+        self.name.and_then(string).ok_or_else(|| {
+            let got = self.name.map_or("nothing", kind);
+            Fault::malformed(revision, format!("params.name must be the name of {of}, got {got}"))
+        })
+    }
+
+    /// The resource that the request is about.
+    pub(crate) fn uri(&self, revision: Revision) -> Result<Cow<'a, str>, Fault> {
+        self.uri.and_then(string).ok_or_else(|| {
+            let got = self.uri.map_or("nothing", kind);
+            Fault::malformed(revision, format!("params.uri must be the URI of a resource, got {got}"))
+        })
+    }
+
+    /// What is also sent as the header `Mcp-Name`, and where it stands in the body.
+    pub(crate) fn mirrored_name(&self, method: &str) -> Option<(&'static str, Cow<'a, str>)> {
+        match method {
+            "tools/call" | "prompts/get" => Some(("params.name", self.name.and_then(string)?)),
+            "resources/read" => Some(("params.uri", self.uri.and_then(string)?)),
+            _ => None,
         }
     }
 
@@ -110,10 +167,13 @@ impl<'a> Params<'a> {
 }
 
 /// What a request of 2026-07-28 or later says about itself in `params._meta`.
-#[derive(Default)]
+#[derive(Debug, Default)]
 pub(crate) struct Meta<'a> {
     pub(crate) version: Option<&'a RawValue>,
     pub(crate) capabilities: Option<&'a RawValue>,
+    /// By which a client recognises news of how far its request is; a string or a number, echoed as it is.
+    pub(crate) progress_token: Option<&'a RawValue>,
+    pub(crate) log_level: Option<&'a RawValue>,
 }
 
 impl<'a> Meta<'a> {
@@ -121,15 +181,17 @@ impl<'a> Meta<'a> {
     pub(crate) const CAPABILITIES: &'static str = "io.modelcontextprotocol/clientCapabilities";
 
     fn read(meta: &'a RawValue, assumed: Revision) -> Result<Self, Fault> {
-        let members = Members::read(meta.get(), [Self::VERSION, Self::CAPABILITIES]).map_err(|_| {
+        let names = [Self::VERSION, Self::CAPABILITIES, "progressToken", "io.modelcontextprotocol/logLevel"];
+        let members = Members::read(meta.get(), names).map_err(|_| {
             Fault::malformed(
                 assumed,
                 format!("params._meta must be an object, got {}; leave it out or send {{}}", kind(meta)),
             )
         })?;
         once(members.repeated, "params._meta")?;
-        let [version, capabilities] = members.values;
-        Ok(Self { version, capabilities })
+        let [version, capabilities, progress_token, log_level] = members.values;
+        let progress_token = progress_token.filter(|token| matches!(kind(token), "a string" | "a number"));
+        Ok(Self { version, capabilities, progress_token, log_level })
     }
 }
 

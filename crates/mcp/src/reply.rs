@@ -4,8 +4,11 @@ use serde_json::value::{RawValue, to_raw_value};
 use serde_json::{Value, json};
 
 use crate::Revision;
+use crate::call::InputRequired;
 use crate::fault::Fault;
-use crate::tools::Outcome;
+use crate::notifications::LogLevel;
+use crate::tools::Told;
+use crate::{Content, Output};
 
 /// For how long a client may keep what does not change while the process lives.
 const TTL_MILLIS: u32 = 300_000;
@@ -19,11 +22,13 @@ pub struct Reply {
     pub body: Option<Vec<u8>>,
     /// The revision that this message (an `initialize`) agreed on for the rest of its connection.
     pub negotiated: Option<Revision>,
+    /// The level that this message (a `logging/setLevel`) asked for on the rest of its connection.
+    pub log_level: Option<LogLevel>,
 }
 
 impl Reply {
     pub(crate) fn fault(fault: &Fault, id: &RawValue) -> Self {
-        Self { status: fault.status(), body: Some(fault.render(id)), negotiated: None }
+        Self { status: fault.status(), body: Some(fault.render(id)), negotiated: None, log_level: None }
     }
 
     pub(crate) fn result(id: &RawValue, result: &(impl Serialize + ?Sized)) -> Self {
@@ -36,7 +41,7 @@ impl Reply {
         // Most replies fit, so that the buffer seldom has to grow.
         let mut body = Vec::with_capacity(4096);
         serde_json::to_writer(&mut body, &Success { jsonrpc: "2.0", id, result }).expect("a result always serialises");
-        Self { status: StatusCode::OK, body: Some(body), negotiated: None }
+        Self { status: StatusCode::OK, body: Some(body), negotiated: None, log_level: None }
     }
 }
 
@@ -44,7 +49,7 @@ impl Reply {
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct CallResult<'a> {
-    content: [Text<'a>; 1],
+    content: Contents<'a>,
     #[serde(skip_serializing_if = "Option::is_none")]
     structured_content: Option<&'a RawValue>,
     is_error: bool,
@@ -55,6 +60,13 @@ pub(crate) struct CallResult<'a> {
 }
 
 #[derive(Serialize)]
+#[serde(untagged)]
+enum Contents<'a> {
+    Text([Text<'a>; 1]),
+    Any(&'a [Content]),
+}
+
+#[derive(Serialize)]
 struct Text<'a> {
     r#type: &'static str,
     text: &'a str,
@@ -62,19 +74,37 @@ struct Text<'a> {
 
 impl<'a> CallResult<'a> {
     /// `meta` is what a result of a stateless revision says about the server.
-    pub(crate) fn new(outcome: &'a Outcome, meta: Option<&'a RawValue>) -> Self {
-        let (text, structured_content) = match outcome {
-            Outcome::Done(structured) => (structured.json(), Some(structured.raw())),
-            Outcome::Failed(text) => (text.as_str(), None),
+    pub(crate) fn new(told: &'a Told, meta: Option<&'a RawValue>) -> Self {
+        let text = |text| Contents::Text([Text { r#type: "text", text }]);
+        let (content, structured_content) = match told {
+            Told::Output(Output::Structured(structured)) => (text(structured.json()), Some(structured.raw())),
+            Told::Output(Output::Content(content)) => (Contents::Any(content), None),
+            Told::Failure(reason) => (text(reason), None),
         };
-        Self {
-            content: [Text { r#type: "text", text }],
-            structured_content,
-            is_error: structured_content.is_none(),
-            result_type: meta.map(|_| "complete"),
-            meta,
-        }
+        let is_error = matches!(told, Told::Failure(_));
+        Self { content, structured_content, is_error, result_type: meta.map(|_| "complete"), meta }
     }
+}
+
+/// A result with what a stateless revision adds to every one.
+pub(crate) fn completed(mut result: Value, meta: Option<&RawValue>) -> Value {
+    if let Some(meta) = meta {
+        result["resultType"] = json!("complete");
+        result["_meta"] = json!(meta);
+    }
+    result
+}
+
+/// The result that asks the client for something first.
+pub(crate) fn input_required(asked: &InputRequired, meta: &RawValue) -> Value {
+    let mut result = json!({ "resultType": "input_required", "_meta": meta });
+    if !asked.requests.is_empty() {
+        result["inputRequests"] = json!(asked.requests);
+    }
+    if let Some(state) = &asked.state {
+        result["requestState"] = json!(state);
+    }
+    result
 }
 
 /// A result that is the same for everyone, rendered once: as it was before 2026-07-28 and as it is since.
@@ -88,11 +118,14 @@ impl Cacheable {
     /// From the members of the result; `meta` is what a result of a stateless revision says about the server.
     pub(crate) fn new(mut members: Value, meta: &RawValue) -> Self {
         let legacy = rendered(&members);
-        members["resultType"] = json!("complete");
-        members["ttlMs"] = json!(TTL_MILLIS);
-        members["cacheScope"] = json!("public");
-        members["_meta"] = json!(meta);
-        Self { legacy, stateless: rendered(&members) }
+        Self::mark(&mut members);
+        Self { legacy, stateless: rendered(&completed(members, Some(meta))) }
+    }
+
+    /// Says of a result that it may be kept, and by whom.
+    pub(crate) fn mark(result: &mut Value) {
+        result["ttlMs"] = json!(TTL_MILLIS);
+        result["cacheScope"] = json!("public");
     }
 
     pub(crate) fn at(&self, revision: Revision) -> &RawValue {

@@ -3,14 +3,23 @@ use serde::Serialize;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
+use crate::completion::{Of, Question, completion};
 use crate::fault::{Fault, shown};
+use crate::json::string;
 use crate::message::{Message, NotAMessage, Params};
-use crate::reply::{Cacheable, CallResult, rendered};
+use crate::notifications::LogLevel;
+use crate::outcome::{Outcome, settle};
+use crate::prompt::Prompts;
+use crate::reply::{Cacheable, CallResult, completed, input_required, rendered};
+use crate::resource::Resources;
 use crate::tools::Tools;
-use crate::{Call, Context, Reply, Revision, Tool};
+use crate::{Call, Context, Icon, Method, Prompt, Reply, Resource, Revision, Tool};
+
+/// How many entries a page of a list has, unless it is set.
+const PAGE_SIZE: usize = 100;
 
 /// Who the server is.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Default, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Info {
     /// A name for programs.
@@ -19,15 +28,21 @@ pub struct Info {
     pub title: String,
     /// A semantic version.
     pub version: String,
+    /// What it is good for, in a sentence.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub description: Option<String>,
     /// Where people read more.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub website_url: Option<String>,
+    /// By which people recognise it.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub icons: Vec<Icon>,
     /// What a model should know before it uses the tools: which comes first, which units, what to beware of.
     #[serde(skip)]
     pub instructions: Option<String>,
 }
 
-/// A server: who it is and what it can do, over a state `S` that its tools read.
+/// A server: who it is and what it can do, over a state `S` that its handlers read.
 ///
 /// It knows nothing of transports; [`Server::answer`] turns one message into one reply, and [`router`](crate::router)
 /// and [`serve_stdio`](crate::serve_stdio) carry them.
@@ -36,27 +51,87 @@ pub struct Server<S> {
     info: Info,
     /// What every result of a stateless revision says about the server.
     meta: Box<RawValue>,
+    page_size: usize,
     tools: Tools<S>,
-    tools_listed: Cacheable,
+    resources: Resources<S>,
+    prompts: Prompts<S>,
+    methods: Vec<Method<S>>,
+    logs: bool,
 }
 
 impl<S> Server<S> {
-    /// A server without tools.
+    /// A server that can do nothing yet.
     #[must_use]
     pub fn new(info: Info) -> Self {
         let meta = rendered(&json!({ "io.modelcontextprotocol/serverInfo": info }));
-        let tools = Tools::default();
-        Self { tools_listed: Cacheable::new(tools.listed(), &meta), info, meta, tools }
+        Self {
+            info,
+            meta,
+            page_size: PAGE_SIZE,
+            tools: Tools::default(),
+            resources: Resources::default(),
+            prompts: Prompts::default(),
+            methods: Vec::new(),
+            logs: false,
+        }
     }
 
     /// The server with one more tool, listed last.
     ///
     /// # Panics
-    /// If the name is taken, or is not 1 to 128 of `A-Z a-z 0-9 _ - .`.
+    /// If the name is taken, or is not 1 to 128 of `A-Z a-z 0-9 _ - .`; if a mark `x-mcp-header` makes no header.
     #[must_use]
     pub fn tool(mut self, tool: Tool<S>) -> Self {
         self.tools.add(tool);
-        self.tools_listed = Cacheable::new(self.tools.listed(), &self.meta);
+        self.tools.listed.render(self.page_size, &self.meta);
+        self
+    }
+
+    /// The server with one more resource or template, listed last.
+    ///
+    /// # Panics
+    /// If its URI is taken.
+    #[must_use]
+    pub fn resource(mut self, resource: Resource<S>) -> Self {
+        self.resources.add(resource);
+        self.resources.listed.render(self.page_size, &self.meta);
+        self.resources.templates.render(self.page_size, &self.meta);
+        self
+    }
+
+    /// The server with one more prompt, listed last.
+    ///
+    /// # Panics
+    /// If its name is taken.
+    #[must_use]
+    pub fn prompt(mut self, prompt: Prompt<S>) -> Self {
+        self.prompts.add(prompt);
+        self.prompts.listed.render(self.page_size, &self.meta);
+        self
+    }
+
+    /// The server with one more method. What this crate serves by itself comes first.
+    #[must_use]
+    pub fn method(mut self, method: Method<S>) -> Self {
+        self.methods.push(method);
+        self
+    }
+
+    /// The server saying that it logs to its clients ([`Call::log`]), and taking `logging/setLevel` where there is one.
+    #[must_use]
+    pub fn logs(mut self) -> Self {
+        self.logs = true;
+        self
+    }
+
+    /// The server with lists in pages of `size` entries, at least one; 100 unless set.
+    #[must_use]
+    pub fn page_size(mut self, size: usize) -> Self {
+        self.page_size = size.max(1);
+        self.tools.listed.render(self.page_size, &self.meta);
+        self.resources.listed.render(self.page_size, &self.meta);
+        self.resources.templates.render(self.page_size, &self.meta);
+        self.prompts.listed.render(self.page_size, &self.meta);
         self
     }
 
@@ -71,44 +146,23 @@ impl<S> Server<S> {
         self.tools.names()
     }
 
-    /// Answers the one message that `body` should be. It never fails: what is wrong with a message is its answer.
-    pub fn answer(&self, state: &S, context: &Context<'_>, body: &[u8]) -> Reply {
-        let message = match Message::parse(body) {
-            Ok(message) => message,
-            Err(NotAMessage { id, fault }) => return Reply::fault(&fault, id),
-        };
-        match message.id {
-            None => Self::notified(context),
-            Some(id) => self.respond(state, context, &message, id).unwrap_or_else(|fault| Reply::fault(&fault, id)),
-        }
-    }
-
-    /// Nothing here depends on any notification; all are accepted, for the protocol has them answered with silence.
-    fn notified(context: &Context<'_>) -> Reply {
-        match context.header_revision() {
-            Ok(_) => Reply { status: StatusCode::ACCEPTED, body: None, negotiated: None },
-            Err(fault) => Reply::fault(&fault, RawValue::NULL),
-        }
-    }
-
-    fn respond(&self, state: &S, context: &Context<'_>, message: &Message<'_>, id: &RawValue) -> Result<Reply, Fault> {
-        let params = message.params(context.revision_without_body())?;
-        let revision = context.revision(message, &params)?;
-        match (&*message.method, revision.is_stateless()) {
-            ("tools/call", stateless) => {
-                let call = Call { revision, request_id: context.request_id };
-                let outcome = self.tools.call(state, &params, &call)?;
-                Ok(Reply::result(id, &CallResult::new(&outcome, stateless.then_some(&*self.meta))))
+    /// What the server tells clients that it can do.
+    #[must_use]
+    pub fn capabilities(&self) -> Value {
+        let mut capabilities = json!({});
+        let completes = self.prompts.complete_anything() || self.resources.complete_anything();
+        for (name, is_there) in [
+            ("tools", !self.tools.listed.is_empty()),
+            ("resources", !self.resources.is_empty()),
+            ("prompts", !self.prompts.listed.is_empty()),
+            ("completions", completes),
+            ("logging", self.logs),
+        ] {
+            if is_there {
+                capabilities[name] = json!({});
             }
-            ("tools/list", _) => {
-                params.check_first_page()?;
-                Ok(Reply::result(id, self.tools_listed.at(revision)))
-            }
-            ("server/discover", true) => Ok(Reply::result(id, self.discover().at(revision))),
-            ("initialize", false) => self.initialize(&params, id),
-            ("ping", false) => Ok(Reply::result(id, &json!({}))),
-            (method, _) => Err(unknown_method(method, revision)),
         }
+        capabilities
     }
 
     fn discover(&self) -> Cacheable {
@@ -124,19 +178,134 @@ impl<S> Server<S> {
 
     /// `result` with what both ways of getting to know a server tell.
     fn introduced(&self, mut result: Value) -> Value {
-        result["capabilities"] = json!({ "tools": {} });
+        result["capabilities"] = self.capabilities();
         if let Some(instructions) = &self.info.instructions {
             result["instructions"] = json!(instructions);
         }
         result
     }
+
+    fn complete(&self, state: &S, params: &Params<'_>, revision: Revision) -> Result<Value, Fault> {
+        let Question { of, argument, typed, known } = Question::read(params, revision)?;
+        let asked = (&*argument, &*typed);
+        let values = match of {
+            Of::Prompt(name) => self.prompts.complete(state, &name, asked, &known),
+            Of::Resource(uri) => self.resources.complete(state, &uri, asked, &known),
+        };
+        Ok(json!({ "completion": completion(values?) }))
+    }
+
+    /// The methods served at a revision, for whoever asked for another.
+    fn unknown_method(&self, method: &str, revision: Revision) -> Fault {
+        let served = if revision.is_stateless() { "server/discover" } else { "initialize, ping" };
+        let mut all = vec![served.to_owned()];
+        for (list, names) in [
+            (!self.tools.listed.is_empty(), "tools/list, tools/call"),
+            (!self.resources.is_empty(), "resources/list, resources/templates/list, resources/read"),
+            (!self.prompts.listed.is_empty(), "prompts/list, prompts/get"),
+        ] {
+            if list {
+                all.push(names.to_owned());
+            }
+        }
+        let (method, all) = (shown(method), all.join(", "));
+        Fault::method(revision, format!("{method} is not served; at revision {revision} try {all}"))
+    }
 }
 
-fn unknown_method(method: &str, revision: Revision) -> Fault {
-    let served = if revision.is_stateless() { "server/discover" } else { "initialize, ping" };
-    let method = shown(method);
-    Fault::method(
-        revision,
-        format!("{method} is not served; at revision {revision} try {served}, tools/list, tools/call"),
-    )
+impl<S: Sync> Server<S> {
+    /// Answers the one message that `body` should be. It never fails: what is wrong with a message is its answer.
+    pub async fn answer(&self, state: &S, context: &Context<'_>, body: &[u8]) -> Reply {
+        let message = match Message::parse(body) {
+            Ok(message) => message,
+            Err(NotAMessage { id, fault }) => return Reply::fault(&fault, id),
+        };
+        match message.id {
+            None => Self::notified(context),
+            Some(id) => {
+                self.respond(state, context, &message, id).await.unwrap_or_else(|fault| Reply::fault(&fault, id))
+            }
+        }
+    }
+
+    /// Nothing here depends on any notification; all are accepted, for the protocol has them answered with silence.
+    fn notified(context: &Context<'_>) -> Reply {
+        match context.header_revision() {
+            Ok(_) => Reply { status: StatusCode::ACCEPTED, body: None, negotiated: None, log_level: None },
+            Err(fault) => Reply::fault(&fault, RawValue::NULL),
+        }
+    }
+
+    async fn respond(
+        &self,
+        state: &S,
+        context: &Context<'_>,
+        message: &Message<'_>,
+        id: &RawValue,
+    ) -> Result<Reply, Fault> {
+        let params = &message.params(context.revision_without_body())?;
+        let revision = context.revision(message, params)?;
+        let Context { request_id, notifications, log_level, .. } = *context;
+        let call = &Call { revision, request_id, params, notifications, log_level, logs: self.logs };
+        let meta = revision.is_stateless().then_some(&*self.meta);
+        let list = |page: Result<&RawValue, Fault>| page.map(|page| Reply::result(id, page));
+        let value = |value| Ok(Reply::result(id, &completed(value, meta)));
+        match (&*message.method, revision.is_stateless()) {
+            ("tools/call", _) => match self.tools.call(state, context, params, call).await? {
+                Outcome::Done(told) => Ok(Reply::result(id, &CallResult::new(&told, meta))),
+                Outcome::Input(asked) => Ok(Reply::result(id, &input_required(&asked, &self.meta))),
+            },
+            ("tools/list", _) if !self.tools.listed.is_empty() => list(self.tools.listed.page(params, revision)),
+            ("resources/list", _) if !self.resources.is_empty() => list(self.resources.listed.page(params, revision)),
+            ("resources/templates/list", _) if !self.resources.is_empty() => {
+                list(self.resources.templates.page(params, revision))
+            }
+            ("resources/read", _) if !self.resources.is_empty() => {
+                Ok(self.settled(id, self.resources.read(state, params, call).await?, meta))
+            }
+            ("prompts/list", _) if !self.prompts.listed.is_empty() => list(self.prompts.listed.page(params, revision)),
+            ("prompts/get", _) if !self.prompts.listed.is_empty() => {
+                Ok(self.settled(id, self.prompts.get(state, params, call).await?, meta))
+            }
+            ("completion/complete", _) => value(self.complete(state, params, revision)?),
+            ("server/discover", true) => Ok(Reply::result(id, self.discover().at(revision))),
+            ("initialize", false) => self.initialize(params, id),
+            ("ping", false) => Ok(Reply::result(id, &json!({}))),
+            ("logging/setLevel", false) if self.logs => set_level(params, id),
+            (name, _) => match self.methods.iter().find(|one| one.name == name && one.revisions.contains(&revision)) {
+                Some(method) => self.extended(state, method, call, id, meta).await,
+                None => Err(self.unknown_method(name, revision)),
+            },
+        }
+    }
+
+    async fn extended(
+        &self,
+        state: &S,
+        method: &Method<S>,
+        call: &Call<'_>,
+        id: &RawValue,
+        meta: Option<&RawValue>,
+    ) -> Result<Reply, Fault> {
+        let params = call.params.whole.map_or(Ok(crate::Arguments::new()), |raw| serde_json::from_str(raw.get()));
+        let params = params.map_err(|error| Fault::malformed(call.revision, format!("params: {error}")))?;
+        let result = method.call.run(state, &params, call).await;
+        Ok(self.settled(id, settle(result, method.name, call, Fault::params)?, meta))
+    }
+
+    fn settled(&self, id: &RawValue, outcome: Outcome<Value>, meta: Option<&RawValue>) -> Reply {
+        match outcome {
+            Outcome::Done(result) => Reply::result(id, &completed(result, meta)),
+            Outcome::Input(asked) => Reply::result(id, &input_required(&asked, &self.meta)),
+        }
+    }
+}
+
+fn set_level(params: &Params<'_>, id: &RawValue) -> Result<Reply, Fault> {
+    let asked = params.level.and_then(string).and_then(|name| LogLevel::parse(&name));
+    let level = asked.ok_or_else(|| {
+        let all = LogLevel::ALL.map(LogLevel::as_str).join(", ");
+        Fault::params(format!("params.level must be one of {all}"))
+    })?;
+    Ok(Reply { log_level: Some(level), ..Reply::result(id, &json!({})) })
 }

@@ -3,37 +3,64 @@ use std::io;
 use tokio::io::{AsyncBufRead, AsyncBufReadExt, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 
 use crate::fault::Fault;
+use crate::notifications::{Answering, Step};
 use crate::{Context, MAX_MESSAGE_BYTES, Reply, Revision, Server};
 
 /// Serves one client over a pair of byte streams, one message a line, until `reader` ends.
 ///
 /// A line holds at most [`MAX_MESSAGE_BYTES`]; a longer one is skipped and answered with an error. Nothing but messages
-/// is written.
+/// is written, and one request is answered before the next is read.
 ///
 /// # Errors
 /// What reading or writing fails with.
-pub async fn serve_stdio<S>(
+pub async fn serve_stdio<S: Sync>(
     server: &Server<S>,
     state: &S,
     mut reader: impl AsyncBufRead + Unpin,
     mut writer: impl AsyncWrite + Unpin,
 ) -> io::Result<()> {
-    let mut revision = Revision::ASSUMED;
+    let mut session = Context::session(Revision::ASSUMED);
     let mut line = Vec::new();
     while let Some(length) = read_line(&mut reader, &mut line).await? {
         let reply = match length {
             Line::Whole if line.trim_ascii().is_empty() => continue,
-            Line::Whole => server.answer(state, &Context::session(revision), &line),
+            Line::Whole => answer(server, state, &session, &line, &mut writer).await?,
             Line::TooLong => Reply::fault(&too_long(), serde_json::value::RawValue::NULL),
         };
-        revision = reply.negotiated.unwrap_or(revision);
-        if let Some(mut body) = reply.body {
-            body.push(b'\n');
-            writer.write_all(&body).await?;
-            writer.flush().await?;
+        session.revision = reply.negotiated.unwrap_or(session.revision);
+        session.log_level = reply.log_level.or(session.log_level);
+        if let Some(body) = reply.body {
+            write_line(&mut writer, body).await?;
         }
     }
     Ok(())
+}
+
+/// Writes what is told on the way, and returns the reply.
+async fn answer<S: Sync>(
+    server: &Server<S>,
+    state: &S,
+    session: &Context<'_>,
+    line: &[u8],
+    writer: &mut (impl AsyncWrite + Unpin),
+) -> io::Result<Reply> {
+    let mut answering = Answering::new(|notifications| async move {
+        let context = Context { notifications: Some(&notifications), ..*session };
+        server.answer(state, &context, line).await
+    });
+    loop {
+        match answering.next().await {
+            Some(Step::Notification(told)) => write_line(writer, told).await?,
+            Some(Step::Reply(reply)) => return Ok(reply),
+            None => return Err(io::Error::other("there is one reply to each message")),
+        }
+    }
+}
+
+async fn write_line(writer: &mut (impl AsyncWrite + Unpin), mut message: Vec<u8>) -> io::Result<()> {
+    message.push(b'\n');
+    writer.write_all(&message).await?;
+    writer.flush().await
 }
 
 enum Line {

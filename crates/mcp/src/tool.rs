@@ -1,18 +1,12 @@
-use std::error::Error;
-
 use serde::Serialize;
-use serde_json::value::{RawValue, to_raw_value};
 use serde_json::{Map, Value, json};
 
-use crate::Revision;
+use crate::{Handler, Icon, Output};
 
 /// The arguments of a call, by name. Absent arguments are an empty map.
 pub type Arguments = Map<String, Value>;
 
-/// Something a model can have done.
-///
-/// `call` is a plain function because it should only compute: it runs where the request was read, so it must not block
-/// or wait. What it needs is in `S`.
+/// Something a model can have done: a function and two schemas.
 #[derive(Debug)]
 pub struct Tool<S> {
     /// What it is called by: 1 to 128 of `A-Z a-z 0-9 _ - .`, unique in its server.
@@ -21,14 +15,17 @@ pub struct Tool<S> {
     pub title: &'static str,
     /// What a model reads before it decides: what the tool does, when to use it and when not.
     pub description: &'static str,
-    /// JSON Schema (2020-12) of the arguments. The first of its `examples` is quoted in error texts.
+    /// JSON Schema (2020-12) of the arguments. The first of its `examples` is quoted in error texts. An argument with
+    /// `x-mcp-header` is also expected as a header since 2026-07-28.
     pub input_schema: Value,
     /// JSON Schema of the value returned, of `"type": "object"`.
     pub output_schema: Option<Value>,
     /// How it behaves.
     pub annotations: Annotations,
+    /// By which people recognise it.
+    pub icons: Vec<Icon>,
     /// What it does.
-    pub call: fn(&S, &Arguments, &Call<'_>) -> Result<Structured, ToolError>,
+    pub call: Handler<S, Arguments, Output>,
 }
 
 /// How a tool behaves, so that a host knows what to ask its user about.
@@ -55,71 +52,6 @@ impl Annotations {
     pub const LOOKUP: Self = Self { read_only: true, destructive: false, idempotent: true, open_world: false };
 }
 
-/// What a tool may want to know of the call besides the arguments.
-#[derive(Clone, Copy, Debug)]
-pub struct Call<'a> {
-    /// The revision by which it will be answered.
-    pub revision: Revision,
-    /// The id under which a failure is logged, where the transport has one.
-    pub request_id: Option<&'a str>,
-}
-
-/// What a tool returns: a JSON object, already rendered, because it is sent twice (as `structuredContent` and as text).
-#[derive(Clone, Debug)]
-pub struct Structured(Box<RawValue>);
-
-impl Structured {
-    /// Renders `value`, which must serialise as a JSON object.
-    ///
-    /// # Errors
-    /// [`ToolError::Internal`] if it does not serialise, or as something else than an object.
-    pub fn render(value: &(impl Serialize + ?Sized)) -> Result<Self, ToolError> {
-        let mut json = to_raw_value(value).map_err(ToolError::internal)?;
-        // A value may hold JSON that someone else wrote, and stdio and SSE end a message where its line ends.
-        if json.get().contains('\n') || json.get().contains('\r') {
-            let read: Value = serde_json::from_str(json.get()).map_err(ToolError::internal)?;
-            json = to_raw_value(&read).map_err(ToolError::internal)?;
-        }
-        if json.get().starts_with('{') {
-            Ok(Self(json))
-        } else {
-            Err(ToolError::internal("a tool's value is an object"))
-        }
-    }
-
-    /// The value as it will be sent.
-    #[must_use]
-    pub fn json(&self) -> &str {
-        self.0.get()
-    }
-
-    pub(crate) fn raw(&self) -> &RawValue {
-        &self.0
-    }
-}
-
-/// Why a tool did not do what it was asked.
-#[derive(Debug, thiserror::Error)]
-pub enum ToolError {
-    /// An argument makes no sense. The text says which, what was received, what is allowed, and gives an example that
-    /// works. Up to 2025-06-18 it travels as the error -32602, since then as a result the model sees and learns from.
-    #[error("invalid params: {0}")]
-    BadArgument(String),
-    /// The arguments are fine, the answer is no. The text says what to try instead.
-    #[error("{0}")]
-    Failed(String),
-    /// A fault of ours. It is logged; the client is told nothing of it.
-    #[error("internal error")]
-    Internal(#[source] Box<dyn Error + Send + Sync>),
-}
-
-impl ToolError {
-    /// A fault of ours, from whatever caused it.
-    pub fn internal(source: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
-        Self::Internal(source.into())
-    }
-}
-
 impl<S> Tool<S> {
     /// The entry in `tools/list`.
     pub(crate) fn listed(&self) -> Value {
@@ -129,6 +61,9 @@ impl<S> Tool<S> {
         });
         if let Some(schema) = &self.output_schema {
             entry["outputSchema"] = schema.clone();
+        }
+        if !self.icons.is_empty() {
+            entry["icons"] = json!(self.icons);
         }
         entry
     }

@@ -1,28 +1,31 @@
-use std::error::Error;
-use std::panic::{AssertUnwindSafe, catch_unwind};
-
 use serde_json::value::RawValue;
-use serde_json::{Value, json};
 
+use crate::context::Context;
 use crate::fault::{Fault, shown};
-use crate::json::{Object, kind, string};
+use crate::json::{Object, kind};
+use crate::list::List;
 use crate::message::Params;
-use crate::{Arguments, Call, Revision, Structured, Tool, ToolError};
+use crate::mirrored::Mirrored;
+use crate::outcome::{Outcome, settle};
+use crate::{Arguments, Call, CallError, Output, Revision, Tool};
 
 /// The tools of a server, in the order in which they are listed.
 #[derive(Debug)]
-pub(crate) struct Tools<S>(Vec<Tool<S>>);
+pub(crate) struct Tools<S> {
+    all: Vec<(Tool<S>, Vec<Mirrored>)>,
+    pub(crate) listed: List,
+}
 
-/// How a call ended.
-pub(crate) enum Outcome {
-    Done(Structured),
-    /// Told to the model: what went wrong and what to do about it.
-    Failed(String),
+/// What a model gets to see.
+pub(crate) enum Told {
+    Output(Output),
+    /// What went wrong and what to do about it.
+    Failure(String),
 }
 
 impl<S> Default for Tools<S> {
     fn default() -> Self {
-        Self(Vec::new())
+        Self { all: Vec::new(), listed: List::new("tools") }
     }
 }
 
@@ -32,58 +35,59 @@ impl<S> Tools<S> {
         let fits = |c: char| c.is_ascii_alphanumeric() || "_-.".contains(c);
         assert!((1..=128).contains(&name.len()) && name.chars().all(fits), "{name:?} is no name for a tool");
         assert!(self.find(name).is_none(), "two tools are called {name:?}");
-        self.0.push(tool);
+        self.listed.push(tool.listed());
+        let mirrored = Mirrored::of(&tool.input_schema);
+        self.all.push((tool, mirrored));
     }
 
     pub(crate) fn names(&self) -> impl Iterator<Item = &'static str> {
-        self.0.iter().map(|tool| tool.name)
+        self.all.iter().map(|(tool, _)| tool.name)
     }
 
-    /// The result of `tools/list`.
-    pub(crate) fn listed(&self) -> Value {
-        json!({ "tools": self.0.iter().map(Tool::listed).collect::<Vec<_>>() })
+    fn find(&self, name: &str) -> Option<&(Tool<S>, Vec<Mirrored>)> {
+        self.all.iter().find(|(tool, _)| tool.name == name)
     }
 
-    pub(crate) fn call(&self, state: &S, params: &Params<'_>, call: &Call<'_>) -> Result<Outcome, Fault> {
-        let tool = self.named(params.name, call.revision)?;
-        let result = match arguments(tool, params.arguments, call.revision)? {
-            // A panic is a fault like any other: it costs one reply, not the connection and all that runs on it.
-            Ok(arguments) => catch_unwind(AssertUnwindSafe(|| (tool.call)(state, &arguments, call)))
-                .unwrap_or_else(|_| Err(ToolError::internal("the tool panicked"))),
-            Err(bad) => Err(ToolError::BadArgument(bad)),
-        };
-        match result {
-            Ok(structured) => Ok(Outcome::Done(structured)),
-            Err(ToolError::BadArgument(detail)) if call.revision < Revision::V2025_11_25 => Err(Fault::params(detail)),
-            Err(ToolError::BadArgument(detail)) => Ok(Outcome::Failed(Fault::params(detail).message())),
-            Err(ToolError::Failed(text)) => Ok(Outcome::Failed(text)),
-            Err(ToolError::Internal(source)) => {
-                let error: &(dyn Error + 'static) = &*source;
-                tracing::error!(tool = tool.name, request_id = call.request_id, error, "tool failed");
-                Err(Fault::internal(call.request_id))
-            }
-        }
-    }
-
-    fn find(&self, name: &str) -> Option<&Tool<S>> {
-        self.0.iter().find(|tool| tool.name == name)
-    }
-
-    fn named(&self, name: Option<&RawValue>, revision: Revision) -> Result<&Tool<S>, Fault> {
-        let Some(name) = name.and_then(string) else {
-            let got = name.map_or("nothing", kind);
-            let detail = format!("params.name must be the name of a tool, got {got}; {}", self.advice());
-            return Err(Fault::malformed(revision, detail));
-        };
+    fn named(&self, params: &Params<'_>, revision: Revision) -> Result<&(Tool<S>, Vec<Mirrored>), Fault> {
+        let name = params.name("a tool", revision).map_err(|fault| fault.adding(&self.advice()))?;
         self.find(&name)
             .ok_or_else(|| Fault::params(format!("params.name: there is no tool {}; {}", shown(&name), self.advice())))
     }
 
     fn advice(&self) -> String {
         let names: Vec<_> = self.names().collect();
-        match self.0.first() {
-            Some(tool) => format!("the tools are {}; {}", names.join(", "), tool.example()),
+        match self.all.first() {
+            Some((tool, _)) => format!("the tools are {}; {}", names.join(", "), tool.example()),
             None => "this server has none".to_owned(),
+        }
+    }
+}
+
+impl<S: Sync> Tools<S> {
+    pub(crate) async fn call(
+        &self,
+        state: &S,
+        context: &Context<'_>,
+        params: &Params<'_>,
+        call: &Call<'_>,
+    ) -> Result<Outcome<Told>, Fault> {
+        let (tool, mirrored) = self.named(params, call.revision)?;
+        let result = match arguments(tool, params.arguments, call.revision)? {
+            Ok(arguments) => {
+                if context.headers_required && call.revision.is_stateless() {
+                    mirrored.iter().try_for_each(|mirrored| mirrored.check(&arguments, context.headers))?;
+                }
+                tool.call.run(state, &arguments, call).await
+            }
+            Err(bad) => Err(CallError::BadArgument(bad)),
+        };
+        match result {
+            Err(CallError::BadArgument(detail)) if call.revision >= Revision::V2025_11_25 => {
+                Ok(Outcome::Done(Told::Failure(Fault::params(detail).message())))
+            }
+            Err(CallError::Failed(text)) => Ok(Outcome::Done(Told::Failure(text))),
+            Ok(output) => Ok(Outcome::Done(Told::Output(output))),
+            Err(error) => settle(Err(error), tool.name, call, Fault::params),
         }
     }
 }

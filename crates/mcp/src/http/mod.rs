@@ -18,7 +18,7 @@ use axum::extract::{Request, State};
 use axum::response::Response;
 use axum::routing::any;
 use bytes::Bytes;
-use http::header::{ALLOW, CONTENT_TYPE, RETRY_AFTER};
+use http::header::{ACCEPT, ALLOW, CONTENT_TYPE, RETRY_AFTER};
 use http::request::Parts;
 use http::{HeaderName, HeaderValue, Method, StatusCode};
 use serde_json::value::RawValue;
@@ -30,12 +30,10 @@ pub use sessions::{SessionLimits, Sessions};
 
 use crate::fault::Fault;
 use crate::message::Message;
+use crate::notifications::{Answering, Step};
 use crate::{Context, Headers, Reply, Revision, Server};
 use origins::Origin;
 
-const VERSION: HeaderName = HeaderName::from_static("mcp-protocol-version");
-const METHOD: HeaderName = HeaderName::from_static("mcp-method");
-const NAME: HeaderName = HeaderName::from_static("mcp-name");
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 
 /// How the server meets the network.
@@ -97,45 +95,66 @@ struct Endpoint<S> {
 
 async fn mcp<S: Send + Sync + 'static>(State(endpoint): State<Arc<Endpoint<S>>>, request: Request) -> Response {
     let (parts, body) = request.into_parts();
-    endpoint
-        .guarded(&parts, async || match parts.method {
-            Method::POST => endpoint.post(&parts, body, true).await,
-            _ => not_allowed(&parts.method, HeaderValue::from_static("POST, OPTIONS")),
-        })
-        .await
+    guarded(&endpoint.http, parts, async |parts: Parts| match parts.method {
+        Method::POST => post(endpoint.clone(), parts, body, true).await,
+        _ => not_allowed(&parts.method, HeaderValue::from_static("POST, OPTIONS")),
+    })
+    .await
+}
+
+/// What comes before and after every answer: who may ask at all, and what a browser is told.
+async fn guarded(http: &Http, parts: Parts, answer: impl AsyncFnOnce(Parts) -> Response) -> Response {
+    let origin = http.origins.judge(&parts.headers);
+    let mut response = match origin {
+        _ if !http.hosts.allow(&parts) => {
+            forbidden("the Host header names another server; use localhost, 127.0.0.1 or [::1]")
+        }
+        _ if parts.method == Method::OPTIONS => cors::preflight(&origin),
+        Origin::Refused => forbidden("the Origin header names a site that is not allowed to call this server"),
+        Origin::Allowed(_) | Origin::Absent => answer(parts).await,
+    };
+    cors::share(&mut response, origin);
+    response
+}
+
+/// Answers a message in the response to it: as JSON, or as a stream of events if there is something to tell before.
+async fn post<S: Send + Sync + 'static>(
+    endpoint: Arc<Endpoint<S>>,
+    parts: Parts,
+    body: Body,
+    headers_required: bool,
+) -> Response {
+    let body = match endpoint.message(&parts, body).await {
+        Ok(body) => body,
+        Err(response) => return response,
+    };
+    let takes_events = takes_events(&parts);
+    let mut answering = Answering::new(|notifications| async move {
+        let context = Context {
+            headers: Headers(Some(&parts.headers)),
+            headers_required,
+            request_id: request_id(&parts),
+            notifications: takes_events.then_some(&notifications),
+            ..Context::session(Revision::ASSUMED)
+        };
+        endpoint.server.answer(&endpoint.state, &context, &body).await
+    });
+    match answering.next().await {
+        Some(Step::Reply(done)) => reply(done),
+        Some(Step::Notification(first)) => sse::stream(first, answering),
+        None => Response::default(),
+    }
+}
+
+/// Whether the client names events among what it accepts. Nothing else depends on `Accept`.
+fn takes_events(parts: &Parts) -> bool {
+    let accepted = parts.headers.get_all(ACCEPT).iter().filter_map(|accept| accept.to_str().ok());
+    accepted.flat_map(|accept| accept.split(',')).any(|one| {
+        one.split(';').next().is_some_and(|essence| essence.trim().eq_ignore_ascii_case("text/event-stream"))
+    })
 }
 
 impl<S> Endpoint<S> {
-    /// What comes before and after every answer: who may ask at all, and what a browser is told.
-    async fn guarded(&self, parts: &Parts, answer: impl AsyncFnOnce() -> Response) -> Response {
-        let origin = self.http.origins.judge(&parts.headers);
-        let mut response = match origin {
-            _ if !self.http.hosts.allow(parts) => {
-                forbidden("the Host header names another server; use localhost, 127.0.0.1 or [::1]")
-            }
-            _ if parts.method == Method::OPTIONS => cors::preflight(origin),
-            Origin::Refused => forbidden("the Origin header names a site that is not allowed to call this server"),
-            Origin::Allowed(_) | Origin::Absent => answer().await,
-        };
-        cors::share(&mut response, origin);
-        response
-    }
-
-    /// Answers a message in the response to it.
-    async fn post(&self, parts: &Parts, body: Body, headers_required: bool) -> Response {
-        let body = match self.message(parts, body).await {
-            Ok(body) => body,
-            Err(response) => return response,
-        };
-        let context = Context {
-            headers: Headers { version: only(parts, &VERSION), method: only(parts, &METHOD), name: only(parts, &NAME) },
-            headers_required,
-            revision: Revision::ASSUMED,
-            request_id: request_id(parts),
-        };
-        reply(self.server.answer(&self.state, &context, &body))
-    }
-
     /// Counts a message and reads it. It is read even where it is refused, so that the refusal carries its id.
     async fn message(&self, parts: &Parts, body: Body) -> Result<Bytes, Response> {
         let admitted = self.admit(Bucket::Message, parts).await;
@@ -189,15 +208,4 @@ fn not_allowed(method: &Method, allowed: HeaderValue) -> Response {
 
 fn request_id(parts: &Parts) -> Option<&str> {
     parts.headers.get(REQUEST_ID)?.to_str().ok()
-}
-
-/// A header's value. One that is sent twice is like neither of its values, so that what stands between client and
-/// server cannot have read another than we.
-fn only<'a>(parts: &'a Parts, name: &HeaderName) -> Option<&'a [u8]> {
-    let mut sent = parts.headers.get_all(name).iter();
-    match (sent.next(), sent.next()) {
-        (Some(value), None) => Some(value.as_bytes()),
-        (Some(_), Some(_)) => Some(b"(several values)"),
-        (None, _) => None,
-    }
 }

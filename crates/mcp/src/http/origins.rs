@@ -32,10 +32,9 @@ pub struct BadOrigin {
 }
 
 /// What the `Origin` header of a request amounts to.
-#[derive(Clone, Copy)]
-pub(crate) enum Origin<'a> {
+pub(crate) enum Origin {
     Absent,
-    Allowed(&'a HeaderValue),
+    Allowed(HeaderValue),
     Refused,
 }
 
@@ -65,11 +64,13 @@ impl Origins {
         self.0.iter().any(|rule| rule.allows(origin))
     }
 
-    pub(crate) fn judge<'a>(&self, headers: &'a HeaderMap) -> Origin<'a> {
+    pub(crate) fn judge(&self, headers: &HeaderMap) -> Origin {
         let mut sent = headers.get_all(ORIGIN).iter();
         match (sent.next(), sent.next()) {
             (None, _) => Origin::Absent,
-            (Some(origin), None) if origin.to_str().is_ok_and(|origin| self.allow(origin)) => Origin::Allowed(origin),
+            (Some(origin), None) if origin.to_str().is_ok_and(|origin| self.allow(origin)) => {
+                Origin::Allowed(origin.clone())
+            }
             _ => Origin::Refused,
         }
     }

@@ -5,9 +5,10 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use data_encoding::HEXLOWER;
-use tokio::sync::mpsc::{Receiver, Sender, channel};
+use tokio::sync::mpsc::{OwnedPermit, Receiver, Sender, channel};
 
-use crate::Revision;
+use crate::notifications::LogLevel;
+use crate::{Context, Reply, Revision};
 
 /// How many sessions over SSE there may be, and what each may hold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -49,7 +50,7 @@ pub(super) struct SessionId([u8; 16]);
 
 pub(super) struct Session {
     pub(super) replies: Sender<Vec<u8>>,
-    revision: Mutex<Revision>,
+    agreed: Mutex<(Revision, Option<LogLevel>)>,
 }
 
 /// The reading end of a session, which lives as long as this does.
@@ -88,7 +89,7 @@ impl Sessions {
         // Were the bits those of another session, that one must not change hands.
         let Entry::Vacant(place) = table.sessions.entry(id) else { return None };
         let (sender, replies) = channel(self.0.limits.queued);
-        place.insert(Arc::new(Session { replies: sender, revision: Mutex::new(Revision::ASSUMED) }));
+        place.insert(Arc::new(Session { replies: sender, agreed: Mutex::new((Revision::ASSUMED, None)) }));
         Some(Open { id, sessions: self.clone(), replies })
     }
 
@@ -119,12 +120,19 @@ impl SessionId {
 }
 
 impl Session {
-    pub(super) fn revision(&self) -> Revision {
-        *self.revision.lock().unwrap_or_else(PoisonError::into_inner)
+    /// What client and server agreed on so far.
+    pub(super) fn agreed(&self) -> Context<'static> {
+        let (revision, log_level) = *self.agreed.lock().unwrap_or_else(PoisonError::into_inner);
+        Context { log_level, ..Context::session(revision) }
     }
 
-    pub(super) fn agree(&self, revision: Revision) {
-        *self.revision.lock().unwrap_or_else(PoisonError::into_inner) = revision;
+    /// Keeps what a reply agrees on and sends it, if it is one that is sent.
+    pub(super) fn deliver(&self, reply: Reply, place: OwnedPermit<Vec<u8>>) {
+        let mut agreed = self.agreed.lock().unwrap_or_else(PoisonError::into_inner);
+        *agreed = (reply.negotiated.unwrap_or(agreed.0), reply.log_level.or(agreed.1));
+        if let Some(body) = reply.body {
+            place.send(body);
+        }
     }
 }
 

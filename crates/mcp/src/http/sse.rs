@@ -8,18 +8,21 @@ use axum::body::Body;
 use axum::extract::{Request, State};
 use axum::response::sse::{Event, KeepAlive, Sse};
 use axum::response::{IntoResponse, Response};
+use futures_util::FutureExt;
 use futures_util::future::ready;
 use futures_util::stream::{self, Stream, StreamExt};
 use http::request::Parts;
 use http::{HeaderName, HeaderValue, Method, StatusCode};
 use serde_json::value::RawValue;
+use tokio::sync::mpsc::OwnedPermit;
 use tokio::sync::mpsc::error::TrySendError;
 
-use super::sessions::{Open, SessionId};
-use super::{Bucket, Endpoint, not_allowed, refusal};
+use super::sessions::{Open, Session, SessionId};
+use super::{Bucket, Endpoint, guarded, not_allowed, post, refusal};
+use crate::Context;
 use crate::fault::Fault;
 use crate::message::Message;
-use crate::{Context, Reply};
+use crate::notifications::{Answering, Step};
 
 /// Half of what clients may expect, so that one late comment does no harm.
 const KEEP_ALIVE: Duration = Duration::from_secs(7);
@@ -28,19 +31,21 @@ const KEEP_ALIVE: Duration = Duration::from_secs(7);
 const UNBUFFERED: (HeaderName, HeaderValue) =
     (HeaderName::from_static("x-accel-buffering"), HeaderValue::from_static("no"));
 
+/// A place on a stream, kept for a reply.
+type Place = OwnedPermit<Vec<u8>>;
+
 pub(super) async fn sse<S: Send + Sync + 'static>(
     State(endpoint): State<Arc<Endpoint<S>>>,
     request: Request,
 ) -> Response {
     let (parts, body) = request.into_parts();
-    endpoint
-        .guarded(&parts, async || match (&parts.method, session_id(&parts)) {
-            (&Method::GET, _) => endpoint.open(&parts).await,
-            (&Method::POST, None) => endpoint.post(&parts, body, false).await,
-            (&Method::POST, Some(id)) => endpoint.post_to(id, &parts, body).await,
-            (method, _) => not_allowed(method, HeaderValue::from_static("GET, POST, OPTIONS")),
-        })
-        .await
+    guarded(&endpoint.http, parts, async |parts: Parts| match parts.method {
+        Method::GET => endpoint.open(&parts).await,
+        Method::POST if session_id(&parts).is_none() => post(endpoint.clone(), parts, body, false).await,
+        Method::POST => post_to(endpoint.clone(), parts, body).await,
+        _ => not_allowed(&parts.method, HeaderValue::from_static("GET, POST, OPTIONS")),
+    })
+    .await
 }
 
 impl<S> Endpoint<S> {
@@ -55,35 +60,71 @@ impl<S> Endpoint<S> {
         let events = Sse::new(events(session)).keep_alive(KeepAlive::new().interval(KEEP_ALIVE));
         ([UNBUFFERED], events).into_response()
     }
+}
 
-    /// Answers a message on the stream of its session.
-    async fn post_to(&self, id: &str, parts: &Parts, body: Body) -> Response {
-        let body = match self.message(parts, body).await {
-            Ok(body) => body,
-            Err(response) => return response,
-        };
-        let Some(session) = SessionId::parse(id).and_then(|id| self.http.sessions.find(id)) else {
-            return refusal(&gone(), Message::id(&body));
-        };
-        // A place is taken before the work is done, so that no work is done for nothing.
-        let place = match session.replies.try_reserve() {
-            Ok(place) => place,
-            Err(TrySendError::Full(())) => {
-                let detail = "earlier replies are still waiting on the stream; read them first";
-                return refusal(&Fault::too_many(Duration::from_secs(1), detail), Message::id(&body));
-            }
-            Err(TrySendError::Closed(())) => return refusal(&gone(), Message::id(&body)),
-        };
-        let context = Context { request_id: super::request_id(parts), ..Context::session(session.revision()) };
-        let Reply { body, negotiated, .. } = self.server.answer(&self.state, &context, &body);
-        if let Some(revision) = negotiated {
-            session.agree(revision);
+/// Answers a message on the stream of its session.
+async fn post_to<S: Send + Sync + 'static>(endpoint: Arc<Endpoint<S>>, parts: Parts, body: Body) -> Response {
+    let body = match endpoint.message(&parts, body).await {
+        Ok(body) => body,
+        Err(response) => return response,
+    };
+    let id = session_id(&parts).and_then(SessionId::parse);
+    let Some(session) = id.and_then(|id| endpoint.http.sessions.find(id)) else {
+        return refusal(&gone(), Message::id(&body));
+    };
+    // A place is taken before the work is done, so that no work is done for nothing.
+    let place = match session.replies.clone().try_reserve_owned() {
+        Ok(place) => place,
+        Err(TrySendError::Full(_)) => {
+            let detail = "earlier replies are still waiting on the stream; read them first";
+            return refusal(&Fault::too_many(Duration::from_secs(1), detail), Message::id(&body));
         }
-        if let Some(body) = body {
-            place.send(body);
-        }
-        StatusCode::ACCEPTED.into_response()
+        Err(TrySendError::Closed(_)) => return refusal(&gone(), Message::id(&body)),
+    };
+    let agreed = session.agreed();
+    let mut answering = Answering::new(|notifications| async move {
+        let request_id = super::request_id(&parts);
+        let context = Context { request_id, notifications: Some(&notifications), ..agreed };
+        endpoint.server.answer(&endpoint.state, &context, &body).await
+    });
+    // Most answers are there at once, and what they agree on must hold before the next message.
+    match answering.next().now_or_never() {
+        Some(Some(Step::Reply(reply))) => session.deliver(reply, place),
+        first => drop(tokio::spawn(deliver(first.flatten(), answering, session, place))),
     }
+    StatusCode::ACCEPTED.into_response()
+}
+
+/// Brings the rest of an answer to its stream, as fast as that is read. It ends with the session.
+async fn deliver(first: Option<Step>, mut answering: Answering<'static>, session: Arc<Session>, place: Place) {
+    let mut step = first;
+    loop {
+        let goes_on = match step {
+            Some(Step::Reply(reply)) => return session.deliver(reply, place),
+            Some(Step::Notification(told)) => session.replies.send(told).await.is_ok(),
+            None => true,
+        };
+        if !goes_on {
+            return;
+        }
+        tokio::select! {
+            next = answering.next() => step = next,
+            () = session.replies.closed() => return,
+        }
+    }
+}
+
+/// What is told before a reply, and the reply, as the events of one response.
+pub(super) fn stream(first: Vec<u8>, answering: Answering<'static>) -> Response {
+    let rest = stream::unfold(answering, async |mut answering| {
+        let message = match answering.next().await? {
+            Step::Notification(told) => told,
+            Step::Reply(reply) => reply.body?,
+        };
+        Some((message, answering))
+    });
+    let events = stream::once(ready(first)).chain(rest).map(|message| Ok::<_, Infallible>(event(&message)));
+    ([UNBUFFERED], Sse::new(events).keep_alive(KeepAlive::new().interval(KEEP_ALIVE))).into_response()
 }
 
 fn gone() -> Fault {
@@ -99,8 +140,11 @@ fn events(session: Open) -> impl Stream<Item = Result<Event, Infallible>> {
     let endpoint = Event::default().event("endpoint").data(format!("/sse?sessionId={}", session.id.secret()));
     let replies = stream::unfold(session, async |mut session| {
         let reply = session.next().await?;
-        let text = str::from_utf8(&reply).expect("JSON is UTF-8");
-        Some((Event::default().event("message").data(text), session))
+        Some((event(&reply), session))
     });
     stream::once(ready(endpoint)).chain(replies).map(Ok)
+}
+
+fn event(message: &[u8]) -> Event {
+    Event::default().event("message").data(str::from_utf8(message).expect("JSON is UTF-8"))
 }

@@ -4,14 +4,14 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use axum::body::{Body, Bytes};
-use axum::http::{HeaderMap, Request, StatusCode};
+use axum::http::{HeaderMap, HeaderName, HeaderValue, Request, StatusCode};
 use axum::response::Response;
 use axum::{Router, body};
-use futures_util::StreamExt;
+use futures_util::{FutureExt, StreamExt};
 use serde_json::{Value, json};
 use signpost_mcp::{
-    Annotations, Arguments, Call, Http, Info, Origins, Server, SessionLimits, Sessions, Structured, Tool, ToolError,
-    router,
+    Annotations, Arguments, Call, CallError, Context, Handler, Http, Info, Origins, Output, Reply, Server,
+    SessionLimits, Sessions, Tool, router,
 };
 use tower::ServiceExt;
 
@@ -28,15 +28,33 @@ pub(crate) fn server() -> Server<Start> {
         version: "1.2.3".into(),
         website_url: Some("https://example.com".into()),
         instructions: Some("Add first.".into()),
+        ..Info::default()
     };
     Server::new(info)
         .tool(tool("add", add))
-        .tool(tool("fail", |_, _, _| Err(ToolError::Failed("nothing there; try add".into()))))
-        .tool(tool("break", |_, _, _| Err(ToolError::internal("the disk of secrets is full"))))
+        .tool(tool("fail", |_, _, _| Err(CallError::Failed("nothing there; try add".into()))))
+        .tool(tool("break", |_, _, _| Err(CallError::internal("the disk of secrets is full"))))
         .tool(tool("panic", |_, _, _| panic!("the disk of secrets burns")))
 }
 
-fn tool(name: &'static str, call: fn(&Start, &Arguments, &Call<'_>) -> Result<Structured, ToolError>) -> Tool<Start> {
+/// The reply of a server in which nothing waits.
+pub(crate) fn answered(start: i64, context: &Context<'_>, body: &[u8]) -> Reply {
+    server().answer(&Start(start), context, body).now_or_never().expect("nothing waits")
+}
+
+/// The headers for version, method and name; those that are none to HTTP are left out.
+pub(crate) fn sent(values: [Option<&[u8]>; 3]) -> HeaderMap {
+    let names = ["mcp-protocol-version", "mcp-method", "mcp-name"];
+    let pairs = names.into_iter().zip(values);
+    let sent =
+        pairs.filter_map(|(name, value)| Some((HeaderName::from_static(name), HeaderValue::from_bytes(value?).ok()?)));
+    sent.collect()
+}
+
+fn tool(
+    name: &'static str,
+    call: for<'a> fn(&'a Start, &'a Arguments, &'a Call<'a>) -> Result<Output, CallError>,
+) -> Tool<Start> {
     Tool {
         name,
         title: "A tool",
@@ -44,14 +62,15 @@ fn tool(name: &'static str, call: fn(&Start, &Arguments, &Call<'_>) -> Result<St
         input_schema: json!({ "type": "object", "properties": { "n": { "type": "integer" } }, "examples": [{ "n": 1 }] }),
         output_schema: Some(json!({ "type": "object", "properties": { "sum": { "type": "integer" } } })),
         annotations: Annotations::LOOKUP,
-        call,
+        icons: Vec::new(),
+        call: Handler::Now(call),
     }
 }
 
-fn add(start: &Start, arguments: &Arguments, call: &Call<'_>) -> Result<Structured, ToolError> {
+fn add(start: &Start, arguments: &Arguments, call: &Call<'_>) -> Result<Output, CallError> {
     let n = arguments.get("n").and_then(Value::as_i64);
-    let n = n.ok_or_else(|| ToolError::BadArgument(r#"n must be an integer; for example {"n":1}"#.into()))?;
-    Structured::render(&json!({ "sum": start.0 + n, "note": "say \"hi\"\n", "revision": call.revision.as_str() }))
+    let n = n.ok_or_else(|| CallError::BadArgument(r#"n must be an integer; for example {"n":1}"#.into()))?;
+    Output::structured(&json!({ "sum": start.0 + n, "note": "say \"hi\"\n", "revision": call.revision.as_str() }))
 }
 
 /// Sessions whose ids differ but are not random.

@@ -188,7 +188,7 @@ async fn our_fault_is_logged_once_with_its_cause_and_no_other_fault_is() {
     drop(guard);
     let log = String::from_utf8(log.0.lock().unwrap().clone()).unwrap();
     assert_eq!(log.lines().count(), 1, "{log}");
-    for part in ["ERROR", "tool failed", "tool=\"break\"", "request_id=\"req-1\"", "the disk of secrets is full"] {
+    for part in ["ERROR", "a handler failed", "name=\"break\"", "request_id=\"req-1\"", "the disk of secrets is full"] {
         assert!(log.contains(part), "{part} is not in {log}");
     }
 }

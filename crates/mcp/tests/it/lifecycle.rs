@@ -4,12 +4,12 @@ use std::collections::BTreeMap;
 
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
-use signpost_mcp::{Annotations, Context, Headers, Info, Revision, Server, Structured, Tool, ToolError};
+use signpost_mcp::{Annotations, CallError, Context, Handler, Headers, Info, Revision, Server, Structured, Tool};
 
-use crate::fixture::{META, Start, app, post, send, server};
+use crate::fixture::{META, answered, app, post, send, sent, server};
 
 fn answer(revision: Revision, body: &str) -> Value {
-    let reply = server().answer(&Start(40), &Context::session(revision), body.as_bytes());
+    let reply = answered(40, &Context::session(revision), body.as_bytes());
     assert_eq!(reply.status, 200, "{:?}", reply.body.map(String::from_utf8));
     serde_json::from_slice(&reply.body.unwrap()).unwrap()
 }
@@ -34,8 +34,7 @@ fn initialize_agrees_on_the_revision_asked_for_or_the_newest_that_has_it() {
         ("", "2025-11-25"),
     ];
     for (params, expected) in cases {
-        let reply =
-            server().answer(&Start(0), &Context::session(Revision::ASSUMED), call("initialize", params).as_bytes());
+        let reply = answered(0, &Context::session(Revision::ASSUMED), call("initialize", params).as_bytes());
         let json: Value = serde_json::from_slice(&reply.body.unwrap()).unwrap();
         assert_eq!(json["result"]["protocolVersion"], expected);
         assert_eq!(reply.negotiated.unwrap().as_str(), expected);
@@ -49,7 +48,7 @@ fn initialize_agrees_on_the_revision_asked_for_or_the_newest_that_has_it() {
 
 #[test]
 fn only_initialize_agrees_on_a_revision() {
-    let reply = server().answer(&Start(0), &Context::session(Revision::V2025_11_25), call("ping", "").as_bytes());
+    let reply = answered(0, &Context::session(Revision::V2025_11_25), call("ping", "").as_bytes());
     assert_eq!(reply.negotiated, None);
     assert_eq!(reply.body.unwrap(), br#"{"jsonrpc":"2.0","id":1,"result":{}}"#);
 }
@@ -89,7 +88,7 @@ fn discover_tells_what_initialize_told() {
 #[test]
 fn the_list_is_the_same_bytes_every_time() {
     let list = call("tools/list", "");
-    let bytes = || server().answer(&Start(0), &Context::session(Revision::ASSUMED), list.as_bytes()).body.unwrap();
+    let bytes = || answered(0, &Context::session(Revision::ASSUMED), list.as_bytes()).body.unwrap();
     assert_eq!(bytes(), bytes());
     let legacy = answer(Revision::ASSUMED, &list)["result"].take();
     let names: Vec<_> = legacy["tools"].as_array().unwrap().iter().map(|tool| tool["name"].as_str().unwrap()).collect();
@@ -110,7 +109,7 @@ fn the_list_is_the_same_bytes_every_time() {
 #[test]
 fn what_a_revision_has_dropped_is_unknown_to_it() {
     let unknown = |context: &Context<'_>, body: String, status: u16| {
-        let reply = server().answer(&Start(0), context, body.as_bytes());
+        let reply = answered(0, context, body.as_bytes());
         assert_eq!(reply.status, status);
         assert!(std::str::from_utf8(&reply.body.unwrap()).unwrap().contains("-32601"), "{body}");
     };
@@ -131,7 +130,7 @@ fn a_notification_is_answered_with_silence_whatever_it_says() {
         r#"{"jsonrpc":"2.0","method":"no/such","params":7}"#,
     ];
     for (body, revision) in notifications.iter().flat_map(|body| Revision::ALL.map(move |revision| (body, revision))) {
-        let reply = server().answer(&Start(0), &Context::session(revision), body.as_bytes());
+        let reply = answered(0, &Context::session(revision), body.as_bytes());
         assert_eq!((reply.status.as_u16(), reply.body), (202, None), "{body}");
     }
 }
@@ -180,14 +179,15 @@ const SIGNS: &[Sign] = {
 fn headers_and_body_must_tell_the_same_of_a_stateless_request() {
     for (meta, headers, expected) in SIGNS {
         let [version, method, name] = headers.map(|header| header.map(str::as_bytes));
-        let headers = Headers { version, method, name };
+        let sent = sent([version, method, name]);
+        let headers = Headers(Some(&sent));
         let context = Context { headers, headers_required: true, ..Context::session(Revision::ASSUMED) };
         let body = call("tools/call", &format!(r#""_meta":{meta},"name":"add","arguments":{{"n":1}}"#));
-        let reply = server().answer(&Start(0), &context, body.as_bytes());
+        let reply = answered(0, &context, body.as_bytes());
         let text = String::from_utf8(reply.body.unwrap()).unwrap();
         let (status, contains) = expected.unwrap_or((200, "structuredContent"));
-        assert_eq!(reply.status, status, "{meta} {headers:?} {text}");
-        assert!(text.contains(contains), "{meta} {headers:?} {text}");
+        assert_eq!(reply.status, status, "{meta} {sent:?} {text}");
+        assert!(text.contains(contains), "{meta} {sent:?} {text}");
         assert!(text.starts_with(r#"{"jsonrpc":"2.0","id":1,"#));
     }
 }
@@ -196,9 +196,10 @@ fn headers_and_body_must_tell_the_same_of_a_stateless_request() {
 fn where_headers_are_not_required_those_sent_must_still_agree() {
     let body = call("tools/call", &format!(r#""_meta":{META},"name":"add","arguments":{{"n":1}}"#));
     let status = |name| {
-        let headers = Headers { name, ..Headers::default() };
+        let sent = sent([None, None, name]);
+        let headers = Headers(Some(&sent));
         let context = Context { headers, ..Context::session(Revision::ASSUMED) };
-        server().answer(&Start(0), &context, body.as_bytes()).status
+        answered(0, &context, body.as_bytes()).status
     };
     assert_eq!(status(None), 200);
     assert_eq!(status(Some(b"add")), 200);
@@ -223,7 +224,7 @@ fn a_value_is_one_line_and_an_object() {
     let foreign = RawValue::from_string("{\r\n \"a\":\n1}".into()).unwrap();
     assert_eq!(Structured::render(&BTreeMap::from([("b", foreign)])).unwrap().json(), r#"{"b":{"a":1}}"#);
     for no_object in [json!([1]), json!("{}"), json!(null)] {
-        assert!(matches!(Structured::render(&no_object), Err(ToolError::Internal(_))), "{no_object}");
+        assert!(matches!(Structured::render(&no_object), Err(CallError::Internal(_))), "{no_object}");
     }
 }
 
@@ -237,14 +238,8 @@ fn a_name_is_taken_once() {
         input_schema: json!({}),
         output_schema: None,
         annotations: Annotations::LOOKUP,
-        call: |_, _, _| unreachable!(),
+        icons: Vec::new(),
+        call: Handler::Now(|_, _, _| unreachable!()),
     };
-    let info = Info {
-        name: String::new(),
-        title: String::new(),
-        version: String::new(),
-        website_url: None,
-        instructions: None,
-    };
-    drop(Server::new(info).tool(tool()).tool(tool()));
+    drop(Server::new(Info::default()).tool(tool()).tool(tool()));
 }

@@ -3,7 +3,7 @@
 
 use serde_json::{Map, Value};
 use signpost_locator::{AtmId, Coin, Distance, Point};
-use signpost_mcp::ToolError;
+use signpost_mcp::CallError;
 
 /// The most characters of a value that are sent back to whoever sent it.
 const SHOWN: usize = 80;
@@ -38,7 +38,7 @@ impl<'a> Arguments<'a> {
     }
 
     /// A refusal of one argument.
-    pub(super) fn refuse(&self, name: &str, allowed: &str, received: &Value) -> ToolError {
+    pub(super) fn refuse(&self, name: &str, allowed: &str, received: &Value) -> CallError {
         let text = received.to_string();
         let mut shown: String = text.chars().take(SHOWN).collect();
         if shown.len() < text.len() {
@@ -48,8 +48,8 @@ impl<'a> Arguments<'a> {
     }
 
     /// A refusal in other words.
-    pub(super) fn bad(&self, reason: &str) -> ToolError {
-        ToolError::BadArgument(format!("{reason}; for example {}", self.example))
+    pub(super) fn bad(&self, reason: &str) -> CallError {
+        CallError::BadArgument(format!("{reason}; for example {}", self.example))
     }
 
     /// The value of an argument. `null` is how some clients leave one out.
@@ -58,14 +58,14 @@ impl<'a> Arguments<'a> {
         self.given.get(name).filter(|value| !value.is_null())
     }
 
-    fn number(&mut self, name: &'static str, allowed: &str, least: f64, most: f64) -> Result<Option<f64>, ToolError> {
+    fn number(&mut self, name: &'static str, allowed: &str, least: f64, most: f64) -> Result<Option<f64>, CallError> {
         let Some(value) = self.take(name) else { return Ok(None) };
         let number = value.as_f64().filter(|number| (least..=most).contains(number));
         number.map(Some).ok_or_else(|| self.refuse(name, allowed, value))
     }
 
     /// A whole number; `10.0` is 10.
-    fn integer(&mut self, name: &'static str, allowed: &str, most: u64) -> Result<Option<u64>, ToolError> {
+    fn integer(&mut self, name: &'static str, allowed: &str, most: u64) -> Result<Option<u64>, CallError> {
         let Some(value) = self.take(name) else { return Ok(None) };
         // A whole number is compared as one: 2^53 + 1 is 2^53 to a fraction.
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "whole and at most 2^53")]
@@ -77,23 +77,23 @@ impl<'a> Arguments<'a> {
     }
 
     /// A text of 1 to `most` characters, without the space around it.
-    pub(super) fn text(&mut self, name: &'static str, most: usize) -> Result<Option<&'a str>, ToolError> {
+    pub(super) fn text(&mut self, name: &'static str, most: usize) -> Result<Option<&'a str>, CallError> {
         let Some(value) = self.take(name) else { return Ok(None) };
         let text = value.as_str().map(str::trim).filter(|text| (1..=most).contains(&text.chars().count()));
         text.map(Some).ok_or_else(|| self.refuse(name, &format!("a text of 1 to {most} characters"), value))
     }
 
-    pub(super) fn limit(&mut self) -> Result<usize, ToolError> {
+    pub(super) fn limit(&mut self) -> Result<usize, CallError> {
         let limit = self.integer("limit", "a whole number from 1 to 50", 50)?;
         Ok(limit.and_then(|limit| usize::try_from(limit).ok()).unwrap_or(10))
     }
 
     /// A distance in miles, 1 to 100.
-    pub(super) fn miles(&mut self, name: &'static str, default: f64) -> Result<f64, ToolError> {
+    pub(super) fn miles(&mut self, name: &'static str, default: f64) -> Result<f64, CallError> {
         Ok(self.number(name, "a number of miles from 1 to 100", 1.0, 100.0)?.unwrap_or(default))
     }
 
-    pub(super) fn atm_id(&mut self) -> Result<AtmId, ToolError> {
+    pub(super) fn atm_id(&mut self) -> Result<AtmId, CallError> {
         let allowed = "a whole number from 1 to 9007199254740992";
         match self.integer("atmId", allowed, AtmId::MAX.get())?.map(AtmId::new) {
             Some(Some(id)) => Ok(id),
@@ -103,7 +103,7 @@ impl<'a> Arguments<'a> {
     }
 
     /// The point of `lat` and `lon`; one of them alone is a mistake even beside a location.
-    pub(super) fn point(&mut self) -> Result<Option<Point>, ToolError> {
+    pub(super) fn point(&mut self) -> Result<Option<Point>, CallError> {
         let lat = self.number("lat", "a number of degrees from -90 to 90", -90.0, 90.0)?;
         let lon = self.number("lon", "a number of degrees from -180 to 180", -180.0, 180.0)?;
         match (lat, lon) {
@@ -114,12 +114,12 @@ impl<'a> Arguments<'a> {
         }
     }
 
-    pub(super) fn boolean(&mut self, name: &'static str) -> Result<bool, ToolError> {
+    pub(super) fn boolean(&mut self, name: &'static str) -> Result<bool, CallError> {
         let Some(value) = self.take(name) else { return Ok(false) };
         value.as_bool().ok_or_else(|| self.refuse(name, "true or false", value))
     }
 
-    pub(super) fn units(&mut self) -> Result<Units, ToolError> {
+    pub(super) fn units(&mut self) -> Result<Units, CallError> {
         match self.take("units").map(|value| (value, value.as_str())) {
             None | Some((_, Some("miles"))) => Ok(Units::Miles),
             Some((_, Some("km"))) => Ok(Units::Kilometres),
@@ -127,7 +127,7 @@ impl<'a> Arguments<'a> {
         }
     }
 
-    pub(super) fn service(&mut self) -> Result<Option<Service>, ToolError> {
+    pub(super) fn service(&mut self) -> Result<Option<Service>, CallError> {
         match self.take("service").map(|value| (value, value.as_str())) {
             None => Ok(None),
             Some((_, Some("buy"))) => Ok(Some(Service::Buy)),
@@ -136,14 +136,14 @@ impl<'a> Arguments<'a> {
         }
     }
 
-    pub(super) fn coin(&mut self) -> Result<Option<Coin>, ToolError> {
+    pub(super) fn coin(&mut self) -> Result<Option<Coin>, CallError> {
         let Some(value) = self.take("coin") else { return Ok(None) };
         let coin = value.as_str().and_then(Coin::parse);
         coin.map(Some).ok_or_else(|| self.refuse("coin", "the code of a coin, such as \"BTC\"", value))
     }
 
     /// Ends the taking: what is left is no argument of this tool.
-    pub(super) fn done(self) -> Result<(), ToolError> {
+    pub(super) fn done(self) -> Result<(), CallError> {
         let Some(unknown) = self.given.keys().find(|name| !self.taken.contains(&name.as_str())) else { return Ok(()) };
         let unknown: String = unknown.chars().take(SHOWN).collect();
         Err(self.bad(&format!("there is no argument '{unknown}'; allowed are {}", self.taken.join(", "))))

@@ -6,7 +6,7 @@ use jiff::Timestamp;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 use signpost_locator::{Distance, Status, status};
-use signpost_mcp::{Annotations, Call, Structured, Tool, ToolError};
+use signpost_mcp::{Annotations, Call, CallError, Handler, Output, Tool};
 
 use super::arguments::Arguments;
 use super::beyond::beyond;
@@ -44,7 +44,8 @@ pub(super) fn tool() -> Tool<Locator> {
             "asOf": { "type": "string", "description": "When this was so, RFC 3339" },
         }))),
         annotations: Annotations::LOOKUP,
-        call,
+        icons: Vec::new(),
+        call: Handler::Now(call),
     }
 }
 
@@ -57,7 +58,7 @@ struct Area<'a> {
     page: Page<'a>,
 }
 
-fn call(locator: &Locator, given: &Map<String, Value>, _: &Call<'_>) -> Result<Structured, ToolError> {
+fn call(locator: &Locator, given: &Map<String, Value>, _: &Call<'_>) -> Result<Output, CallError> {
     let mut arguments = Arguments::new(given, EXAMPLE);
     let center = Center::take(locator, &mut arguments)?;
     let (miles, units) = (arguments.miles("radius", 10.0)?, arguments.units()?);
@@ -85,5 +86,5 @@ fn call(locator: &Locator, given: &Map<String, Value>, _: &Call<'_>) -> Result<S
         next_cursor: None,
         atms,
     };
-    Structured::render(&Area { counts, as_of: now, page })
+    Output::structured(&Area { counts, as_of: now, page })
 }

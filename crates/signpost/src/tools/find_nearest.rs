@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 use serde_json::{Map, Value, json};
 use signpost_locator::{Atm, Coin, Distance, Status, Tri, status};
-use signpost_mcp::{Annotations, Call, Structured, Tool, ToolError};
+use signpost_mcp::{Annotations, Call, CallError, Handler, Output, Structured, Tool};
 
 use super::arguments::{Arguments, Service, Units};
 use super::beyond::beyond;
@@ -43,7 +43,8 @@ pub(super) fn tool() -> Tool<Locator> {
         ),
         output_schema: Some(schema::page(json!({}))),
         annotations: Annotations::LOOKUP,
-        call: answer,
+        icons: Vec::new(),
+        call: Handler::Now(answer),
     }
 }
 
@@ -55,11 +56,11 @@ struct Wanted {
     now: Timestamp,
 }
 
-fn answer(locator: &Locator, given: &Map<String, Value>, _: &Call<'_>) -> Result<Structured, ToolError> {
-    call(locator, given)
+fn answer(locator: &Locator, given: &Map<String, Value>, _: &Call<'_>) -> Result<Output, CallError> {
+    call(locator, given).map(Output::Structured)
 }
 
-pub(crate) fn call(locator: &Locator, given: &Map<String, Value>) -> Result<Structured, ToolError> {
+pub(crate) fn call(locator: &Locator, given: &Map<String, Value>) -> Result<Structured, CallError> {
     let mut arguments = Arguments::new(given, EXAMPLE);
     let center = Center::take(locator, &mut arguments)?;
     let (limit, miles) = (arguments.limit()?, arguments.miles("maxDistance", 25.0)?);

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 use signpost_locator::{Atm, Hours, status};
-use signpost_mcp::{Annotations, Call, Structured, Tool, ToolError};
+use signpost_mcp::{Annotations, Call, CallError, Handler, Output, Structured, Tool};
 
 use super::arguments::Arguments;
 use super::view::{address, notice};
@@ -27,22 +27,23 @@ pub(super) fn tool() -> Tool<Locator> {
         ),
         output_schema: Some(schema::details()),
         annotations: Annotations::LOOKUP,
-        call: answer,
+        icons: Vec::new(),
+        call: Handler::Now(answer),
     }
 }
 
-fn answer(locator: &Locator, given: &Map<String, Value>, _: &Call<'_>) -> Result<Structured, ToolError> {
-    call(locator, given)
+fn answer(locator: &Locator, given: &Map<String, Value>, _: &Call<'_>) -> Result<Output, CallError> {
+    call(locator, given).map(Output::Structured)
 }
 
-pub(crate) fn call(locator: &Locator, given: &Map<String, Value>) -> Result<Structured, ToolError> {
+pub(crate) fn call(locator: &Locator, given: &Map<String, Value>) -> Result<Structured, CallError> {
     let mut arguments = Arguments::new(given, EXAMPLE);
     let id = arguments.atm_id()?;
     arguments.done()?;
     let snapshot = locator.catalogue.snapshot();
     let found = snapshot.get(id).ok_or_else(|| {
         let id = id.get();
-        ToolError::Failed(format!(
+        CallError::Failed(format!(
             "no Bitcoin ATM has the id {id}. Ids come from find_nearest_bitcoin_atm and list_atms_by_city; call one \
              of them, for example find_nearest_bitcoin_atm with {{\"location\":\"Austin, TX\"}}."
         ))

@@ -3,7 +3,7 @@
 use data_encoding::BASE64URL_NOPAD;
 use serde_json::{Map, Value, json};
 use signpost_locator::{Atm, AtmId, Point, Region};
-use signpost_mcp::{Annotations, Call, Structured, Tool, ToolError};
+use signpost_mcp::{Annotations, Call, CallError, Handler, Output, Structured, Tool};
 
 use super::arguments::{Arguments, Units};
 use super::beyond::beyond;
@@ -36,11 +36,16 @@ pub(super) fn tool() -> Tool<Locator> {
         ),
         output_schema: Some(schema::page(json!({}))),
         annotations: Annotations::LOOKUP,
-        call,
+        icons: Vec::new(),
+        call: Handler::Now(answer),
     }
 }
 
-fn call(locator: &Locator, given: &Map<String, Value>, _: &Call<'_>) -> Result<Structured, ToolError> {
+fn answer(locator: &Locator, given: &Map<String, Value>, _: &Call<'_>) -> Result<Output, CallError> {
+    call(locator, given).map(Output::Structured)
+}
+
+pub(crate) fn call(locator: &Locator, given: &Map<String, Value>) -> Result<Structured, CallError> {
     let mut arguments = Arguments::new(given, EXAMPLE);
     let region = region(&mut arguments)?;
     let city = arguments.text("city", 200)?.ok_or_else(|| arguments.bad("city is required"))?;
@@ -83,7 +88,7 @@ fn item(atm: &Atm, center: Point, units: Units, now: jiff::Timestamp) -> Item<'_
     Item::new(atm, center.distance(atm.record.point), units, now)
 }
 
-fn region(arguments: &mut Arguments<'_>) -> Result<Region, ToolError> {
+fn region(arguments: &mut Arguments<'_>) -> Result<Region, CallError> {
     let allowed = "the two-letter code of a US state or territory or a Canadian province, such as TX";
     let state = arguments.text("state", 200)?.ok_or_else(|| arguments.bad("state is required"))?;
     let code = Region::parse(state).filter(|_| state.len() == 2);
@@ -91,7 +96,7 @@ fn region(arguments: &mut Arguments<'_>) -> Result<Region, ToolError> {
 }
 
 /// A page begins behind the last id of the one before: machines that come or go shift nothing.
-fn cursor(arguments: &mut Arguments<'_>) -> Result<Option<AtmId>, ToolError> {
+fn cursor(arguments: &mut Arguments<'_>) -> Result<Option<AtmId>, CallError> {
     let Some(text) = arguments.text("cursor", 64)? else { return Ok(None) };
     let number = BASE64URL_NOPAD.decode(text.as_bytes()).ok().and_then(|bytes| bytes.try_into().ok());
     let id = number.and_then(|bytes| AtmId::new(u64::from_be_bytes(bytes)));
@@ -102,9 +107,9 @@ fn spell(id: AtmId) -> String {
     BASE64URL_NOPAD.encode(&id.get().to_be_bytes())
 }
 
-fn no_such_city(city: &str, region: Region) -> ToolError {
+fn no_such_city(city: &str, region: Region) -> CallError {
     let (city, region) = (shown(city), region.name());
-    ToolError::Failed(format!(
+    CallError::Failed(format!(
         "no city '{city}' is known in {region}. Check the spelling and the state, or call find_nearest_bitcoin_atm \
          with {{\"location\":\"{city}, {region}\"}}."
     ))

@@ -44,8 +44,8 @@ pub fn server() -> Server<Locator> {
         name: "signpost".to_owned(),
         title: "Signpost: Bitcoin ATM locator".to_owned(),
         version: env!("CARGO_PKG_VERSION").to_owned(),
-        website_url: None,
         instructions: Some(INSTRUCTIONS.to_owned()),
+        ..Info::default()
     };
     Server::new(info)
         .tool(find_nearest::tool())

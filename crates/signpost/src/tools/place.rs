@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 use signpost_locator::gazetteer::{Place, Resolved, Source, Unresolved};
 use signpost_locator::{Point, Region};
-use signpost_mcp::ToolError;
+use signpost_mcp::CallError;
 
 use super::Locator;
 use super::arguments::Arguments;
@@ -23,7 +23,7 @@ pub(super) struct Center {
 
 impl Center {
     /// Takes `location`, `lat` and `lon`. Coordinates win, and the reply says so.
-    pub(super) fn take(locator: &Locator, arguments: &mut Arguments<'_>) -> Result<Self, ToolError> {
+    pub(super) fn take(locator: &Locator, arguments: &mut Arguments<'_>) -> Result<Self, CallError> {
         let location = arguments.text("location", 200)?;
         match (arguments.point()?, location) {
             (Some(point), None) => Ok(Self::at(point, None)),
@@ -41,7 +41,7 @@ impl Center {
         Self { point, name, resolved: None, note, from_gazetteer: false }
     }
 
-    fn resolve(locator: &Locator, location: &str) -> Result<Self, ToolError> {
+    fn resolve(locator: &Locator, location: &str) -> Result<Self, CallError> {
         let resolved =
             locator.catalogue.gazetteer.resolve(location).map_err(|unresolved| not_found(location, &unresolved))?;
         let name = match resolved.region {
@@ -58,7 +58,7 @@ impl Center {
 }
 
 /// A location that means nothing to us is an answer, with what to try instead.
-fn not_found(location: &str, unresolved: &Unresolved) -> ToolError {
+fn not_found(location: &str, unresolved: &Unresolved) -> CallError {
     let suggestions: Vec<_> = unresolved.suggestions.iter().map(Place::label).collect();
     let meant = if suggestions.is_empty() {
         "Give a city and a state or country (\"Austin, TX\"), a US ZIP code (\"78701\")".to_owned()
@@ -66,7 +66,7 @@ fn not_found(location: &str, unresolved: &Unresolved) -> ToolError {
         format!("Did you mean {}? Otherwise give a city and a state or country", suggestions.join("; "))
     };
     let reason = &unresolved.reason;
-    ToolError::Failed(format!("'{}' was not understood: {reason}. {meant}, or lat together with lon.", shown(location)))
+    CallError::Failed(format!("'{}' was not understood: {reason}. {meant}, or lat together with lon.", shown(location)))
 }
 
 pub(super) fn shown(text: &str) -> String {

@@ -9,7 +9,7 @@ use anyhow::{Context, Result, bail};
 use clap::Subcommand;
 use serde_json::{Map, Value, json};
 use signpost_locator::status;
-use signpost_mcp::{Structured, ToolError};
+use signpost_mcp::{CallError, Structured};
 
 use super::{Session, Usage, table};
 use crate::atms::Catalogue;
@@ -62,12 +62,12 @@ async fn locator(store: &Store) -> Result<Locator> {
 }
 
 /// What a tool answered, as a document.
-fn document(answer: Result<Structured, ToolError>) -> Result<Map<String, Value>> {
+fn document(answer: Result<Structured, CallError>) -> Result<Map<String, Value>> {
     match answer {
         Ok(structured) => Ok(serde_json::from_str(structured.json())?),
-        Err(ToolError::BadArgument(reason)) => Err(Usage(reason).into()),
-        Err(ToolError::Failed(reason)) => bail!("{reason}"),
-        Err(ToolError::Internal(cause)) => bail!("{cause}"),
+        Err(CallError::BadArgument(reason)) => Err(Usage(reason).into()),
+        Err(CallError::Internal(cause)) => bail!("{cause}"),
+        Err(other) => bail!("{other}"),
     }
 }
 

@@ -1,0 +1,40 @@
+//! Resources: a text, bytes, a template.
+
+use serde_json::json;
+use signpost_mcp::{Contents, Handler, Resource, Texts};
+
+use crate::Everything;
+use crate::tools::PICTURE;
+
+pub(crate) fn all() -> Vec<Resource<Everything>> {
+    let text = Handler::Now(|_: &_, _: &_, _: &_| {
+        Ok(Contents::Text("This is the content of the static text resource.".into()))
+    });
+    let watched = Handler::Now(|_: &_, _: &_, _: &_| Ok(Contents::Text("Nothing here changes.".into())));
+    let data = Handler::Now(|_: &_, variables: &Texts, _: &_| {
+        let id = &variables["id"];
+        let data = json!({ "id": id, "templateTest": true, "data": format!("Data for ID: {id}") });
+        Ok(Contents::Text(data.to_string()))
+    });
+    let mut template = resource("test://template/{id}/data", "template", "application/json", data);
+    template.completions.push(("id", |_, typed, _| {
+        ["alpha", "beta", "gamma"].into_iter().filter(|id| id.starts_with(typed)).map(str::to_owned).collect()
+    }));
+    let bytes = Handler::Now(|_: &_, _: &_, _: &_| Ok(Contents::Blob(PICTURE.to_vec())));
+    vec![
+        resource("test://static-text", "static-text", "text/plain", text),
+        resource("test://static-binary", "static-binary", "image/png", bytes),
+        resource("test://watched-resource", "watched-resource", "text/plain", watched),
+        template,
+    ]
+}
+
+fn resource(
+    uri: &'static str,
+    name: &'static str,
+    mime_type: &'static str,
+    read: Handler<Everything, Texts, Contents>,
+) -> Resource<Everything> {
+    let (title, description) = (name, "For testing");
+    Resource { uri, name, title, description, mime_type, icons: Vec::new(), completions: Vec::new(), read }
+}

@@ -1,0 +1,137 @@
+use std::borrow::Cow;
+
+use serde_json::{Map, Value, json};
+
+use crate::Revision;
+use crate::fault::Fault;
+use crate::handler::CallError;
+use crate::json::string;
+use crate::message::Params;
+use crate::notifications::{LogLevel, Notifications};
+
+/// What a handler may want to know of the request besides its input, and how it tells what it is doing.
+#[derive(Clone, Copy, Debug)]
+pub struct Call<'a> {
+    /// The revision by which it will be answered.
+    pub revision: Revision,
+    /// The id under which a failure is logged, where the transport has one.
+    pub request_id: Option<&'a str>,
+    pub(crate) params: &'a Params<'a>,
+    pub(crate) notifications: Option<&'a Notifications>,
+    /// What the session asked for with `logging/setLevel`.
+    pub(crate) log_level: Option<LogLevel>,
+    /// Whether the server said that it logs.
+    pub(crate) logs: bool,
+}
+
+/// What the client must find out before the request can be answered (2026-07-28, "multi round-trip requests"): it asks
+/// its user or its model and sends the request again, with the answers and with `state`.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct InputRequired {
+    pub(crate) requests: Map<String, Value>,
+    pub(crate) state: Option<String>,
+}
+
+impl InputRequired {
+    /// Nothing yet.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// One more thing to find out: `method` is `elicitation/create`, `sampling/createMessage` or `roots/list`, and the
+    /// answer comes back as [`Call::input`] of `key`.
+    #[must_use]
+    pub fn ask(mut self, key: &str, method: &'static str, params: &Value) -> Self {
+        self.requests.insert(key.to_owned(), json!({ "method": method, "params": params }));
+        self
+    }
+
+    /// What the client is to send back unread, as [`Call::state`]. It comes through the client's hands: sign it if
+    /// anything depends on it.
+    #[must_use]
+    pub fn state(mut self, state: impl Into<String>) -> Self {
+        self.state = Some(state.into());
+        self
+    }
+
+    /// The capabilities that a client needs to answer.
+    fn capabilities(&self) -> impl Iterator<Item = &'static str> {
+        self.requests.values().filter_map(|request| match request["method"].as_str() {
+            Some("elicitation/create") => Some("elicitation"),
+            Some("sampling/createMessage") => Some("sampling"),
+            Some("roots/list") => Some("roots"),
+            _ => None,
+        })
+    }
+}
+
+impl<'a> Call<'a> {
+    /// Whether the client declared a capability, such as `elicitation`, with this request. Before 2026-07-28 it
+    /// declares them elsewhere, and this is false.
+    #[must_use]
+    pub fn supports(&self, capability: &str) -> bool {
+        let declared = self.params.meta.capabilities.and_then(|raw| serde_json::from_str(raw.get()).ok());
+        declared.is_some_and(|declared: Map<String, Value>| declared.contains_key(capability))
+    }
+
+    /// Ends the call with an error unless the client declared the capability.
+    ///
+    /// # Errors
+    /// [`CallError::MissingCapability`].
+    pub fn require(&self, capability: &'static str) -> Result<(), CallError> {
+        if self.supports(capability) { Ok(()) } else { Err(CallError::MissingCapability(capability)) }
+    }
+
+    /// The client's answer to what was asked under `key` ([`InputRequired::ask`]), if it gave one that is an object.
+    #[must_use]
+    pub fn input(&self, key: &str) -> Option<Map<String, Value>> {
+        let answers: Map<String, Value> = serde_json::from_str(self.params.input_responses?.get()).ok()?;
+        answers.get(key)?.as_object().cloned()
+    }
+
+    /// What the client sent back as it was told to ([`InputRequired::state`]). It may have been changed on the way.
+    #[must_use]
+    pub fn state(&self) -> Option<Cow<'a, str>> {
+        self.params.request_state.and_then(string)
+    }
+
+    /// Tells the client how far the work is, if it asked to be told and can be. What cannot be sent is dropped.
+    pub fn progress(&self, done: f64, total: Option<f64>, message: &str) {
+        let (Some(notifications), Some(token)) = (self.notifications, self.params.meta.progress_token) else { return };
+        let mut params = json!({ "progressToken": token, "progress": done, "message": message });
+        if let Some(total) = total {
+            params["total"] = json!(total);
+        }
+        notifications.push("notifications/progress", &params);
+    }
+
+    /// Tells the client something for its log, if it asked for that level. Since 2026-07-28 it asks with each request,
+    /// before that once a session or not at all, which is taken for [`LogLevel::Info`]. The server must have said that
+    /// it logs ([`Server::logs`](crate::Server::logs)).
+    pub fn log(&self, level: LogLevel, logger: &str, data: &Value) {
+        let Some(notifications) = self.notifications.filter(|_| self.logs) else { return };
+        let asked = match self.params.meta.log_level.and_then(string) {
+            Some(name) => LogLevel::parse(&name),
+            None if self.revision.is_stateless() => None,
+            None => Some(self.log_level.unwrap_or(LogLevel::Info)),
+        };
+        if asked.is_some_and(|asked| level >= asked) {
+            let params = json!({ "level": level.as_str(), "logger": logger, "data": data });
+            notifications.push("notifications/message", &params);
+        }
+    }
+
+    /// What must be asked of the client, if it can be asked at all.
+    pub(crate) fn may_ask(&self, asked: InputRequired) -> Result<InputRequired, Fault> {
+        if !self.revision.is_stateless() {
+            let reason = "this needs answers from the client, which exist since revision 2026-07-28; use that";
+            return Err(Fault::params(reason));
+        }
+        let missing = asked.capabilities().find(|capability| !self.supports(capability));
+        match missing {
+            Some(missing) => Err(Fault::missing_capability(missing)),
+            None => Ok(asked),
+        }
+    }
+}

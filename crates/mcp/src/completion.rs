@@ -1,0 +1,78 @@
+use std::collections::BTreeMap;
+
+use serde_json::value::RawValue;
+use serde_json::{Value, json};
+
+use crate::Revision;
+use crate::fault::{Fault, shown};
+use crate::json::{Members, kind, string};
+use crate::message::Params;
+
+/// Texts by name: the arguments of a prompt, the variables of a resource.
+pub type Texts = BTreeMap<String, String>;
+
+/// What a half-typed value could become, best first: a function of the state, what is typed so far, and the arguments
+/// that are known already. The protocol sends the first 100 and how many there are.
+pub type Complete<S> = fn(&S, &str, &Texts) -> Vec<String>;
+
+const MOST_VALUES: usize = 100;
+
+const EXAMPLE: &str =
+    concat!(r#"for example {"ref":{"type":"ref/prompt","name":"…"},"#, r#""argument":{"name":"…","value":"…"}}"#);
+
+/// What is to be completed.
+pub(crate) struct Question<'a> {
+    pub(crate) of: Of<'a>,
+    pub(crate) argument: std::borrow::Cow<'a, str>,
+    pub(crate) typed: std::borrow::Cow<'a, str>,
+    pub(crate) known: Texts,
+}
+
+/// What the argument belongs to.
+pub(crate) enum Of<'a> {
+    Prompt(std::borrow::Cow<'a, str>),
+    Resource(std::borrow::Cow<'a, str>),
+}
+
+impl<'a> Question<'a> {
+    pub(crate) fn read(params: &Params<'a>, revision: Revision) -> Result<Self, Fault> {
+        let malformed = |what: &str| Fault::malformed(revision, format!("{what}; {EXAMPLE}"));
+        let members = |raw: Option<&'a RawValue>, names, what| {
+            let read = raw.and_then(|raw| Members::<3>::read(raw.get(), names).ok());
+            read.map(|members| members.values).ok_or_else(|| malformed(&format!("params.{what} must be an object")))
+        };
+        let [kind, name, uri] = members(params.reference, ["type", "name", "uri"], "ref")?;
+        let of = match (kind.and_then(string).as_deref(), name.and_then(string), uri.and_then(string)) {
+            (Some("ref/prompt"), Some(name), _) => Of::Prompt(name),
+            (Some("ref/resource"), _, Some(uri)) => Of::Resource(uri),
+            _ => return Err(malformed("params.ref must be a ref/prompt with a name or a ref/resource with a uri")),
+        };
+        let [name, value, _] = members(params.argument, ["name", "value", ""], "argument")?;
+        let (Some(argument), Some(typed)) = (name.and_then(string), value.and_then(string)) else {
+            return Err(malformed("params.argument needs the texts name and value"));
+        };
+        Ok(Self { of, argument, typed, known: known(params.context).map_err(|what| malformed(&what))? })
+    }
+}
+
+/// `context.arguments`, where a client sends it.
+fn known(context: Option<&RawValue>) -> Result<Texts, String> {
+    let Some(context) = context else { return Ok(Texts::new()) };
+    let [arguments] = Members::<1>::read(context.get(), ["arguments"])
+        .map_err(|_| format!("params.context must be an object, got {}", kind(context)))?
+        .values;
+    let Some(arguments) = arguments else { return Ok(Texts::new()) };
+    serde_json::from_str(arguments.get()).map_err(|_| "params.context.arguments must hold texts".to_owned())
+}
+
+/// The `completion` member of the result.
+pub(crate) fn completion(mut values: Vec<String>) -> Value {
+    let total = values.len();
+    values.truncate(MOST_VALUES);
+    json!({ "values": values, "total": total, "hasMore": total > MOST_VALUES })
+}
+
+/// A name in `completion/complete` that is nowhere.
+pub(crate) fn unknown(what: &str, name: &str) -> Fault {
+    Fault::params(format!("{what} {} is unknown; the lists have all that are", shown(name)))
+}

@@ -1,0 +1,155 @@
+use data_encoding::BASE64;
+use serde::Serialize;
+use serde_json::value::{RawValue, to_raw_value};
+use serde_json::{Value, json};
+
+use crate::CallError;
+
+/// A picture by which people recognise a server, a tool, a resource or a prompt.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Icon {
+    /// An `https:` or `data:` URI.
+    pub src: String,
+    /// Such as `image/svg+xml`.
+    pub mime_type: String,
+    /// Such as `48x48`, or `any`.
+    pub sizes: Vec<String>,
+}
+
+/// What a tool returns.
+#[derive(Clone, Debug)]
+pub enum Output {
+    /// A value, sent as `structuredContent` and as text.
+    Structured(Structured),
+    /// Whatever people and models should see.
+    Content(Vec<Content>),
+}
+
+/// A JSON object, already rendered, because it is sent twice.
+#[derive(Clone, Debug)]
+pub struct Structured(Box<RawValue>);
+
+/// One thing to see or hear.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Content {
+    /// A text.
+    Text(String),
+    /// A picture.
+    Image {
+        /// Its bytes.
+        data: Vec<u8>,
+        /// Their format, such as `image/png`.
+        mime_type: String,
+    },
+    /// A sound.
+    Audio {
+        /// Its bytes.
+        data: Vec<u8>,
+        /// Their format, such as `audio/wav`.
+        mime_type: String,
+    },
+    /// What a resource holds.
+    Resource {
+        /// Where it can be read again.
+        uri: String,
+        /// Its format.
+        mime_type: String,
+        /// What it holds.
+        contents: Contents,
+    },
+    /// Where something can be read.
+    Link {
+        /// The resource.
+        uri: String,
+        /// A name for it.
+        name: String,
+        /// Its format.
+        mime_type: String,
+    },
+}
+
+/// What a resource holds.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Contents {
+    /// A text.
+    Text(String),
+    /// Bytes.
+    Blob(Vec<u8>),
+}
+
+impl Output {
+    /// A value that serialises as a JSON object.
+    ///
+    /// # Errors
+    /// As [`Structured::render`].
+    pub fn structured(value: &(impl Serialize + ?Sized)) -> Result<Self, CallError> {
+        Structured::render(value).map(Self::Structured)
+    }
+
+    /// A text.
+    pub fn text(text: impl Into<String>) -> Self {
+        Self::Content(vec![Content::Text(text.into())])
+    }
+}
+
+impl Structured {
+    /// Renders `value`, which must serialise as a JSON object.
+    ///
+    /// # Errors
+    /// [`CallError::Internal`] if it does not serialise, or as something else than an object.
+    pub fn render(value: &(impl Serialize + ?Sized)) -> Result<Self, CallError> {
+        let mut json = to_raw_value(value).map_err(CallError::internal)?;
+        // A value may hold JSON that someone else wrote, and stdio and SSE end a message where its line ends.
+        if json.get().contains('\n') || json.get().contains('\r') {
+            let read: Value = serde_json::from_str(json.get()).map_err(CallError::internal)?;
+            json = to_raw_value(&read).map_err(CallError::internal)?;
+        }
+        if json.get().starts_with('{') {
+            Ok(Self(json))
+        } else {
+            Err(CallError::internal("a tool's value is an object"))
+        }
+    }
+
+    /// The value as it will be sent.
+    #[must_use]
+    pub fn json(&self) -> &str {
+        self.0.get()
+    }
+
+    pub(crate) fn raw(&self) -> &RawValue {
+        &self.0
+    }
+}
+
+impl Contents {
+    /// As the member of `contents` of a resource.
+    pub(crate) fn listed(&self, uri: &str, mime_type: &str) -> Value {
+        match self {
+            Self::Text(text) => json!({ "uri": uri, "mimeType": mime_type, "text": text }),
+            Self::Blob(bytes) => json!({ "uri": uri, "mimeType": mime_type, "blob": BASE64.encode(bytes) }),
+        }
+    }
+}
+
+impl Serialize for Content {
+    fn serialize<T: serde::Serializer>(&self, serializer: T) -> Result<T::Ok, T::Error> {
+        let value = match self {
+            Self::Text(text) => json!({ "type": "text", "text": text }),
+            Self::Image { data, mime_type } => {
+                json!({ "type": "image", "data": BASE64.encode(data), "mimeType": mime_type })
+            }
+            Self::Audio { data, mime_type } => {
+                json!({ "type": "audio", "data": BASE64.encode(data), "mimeType": mime_type })
+            }
+            Self::Resource { uri, mime_type, contents } => {
+                json!({ "type": "resource", "resource": contents.listed(uri, mime_type) })
+            }
+            Self::Link { uri, name, mime_type } => {
+                json!({ "type": "resource_link", "uri": uri, "name": name, "mimeType": mime_type })
+            }
+        };
+        value.serialize(serializer)
+    }
+}

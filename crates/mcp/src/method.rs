@@ -1,0 +1,16 @@
+use std::ops::RangeInclusive;
+
+use serde_json::Value;
+
+use crate::{Arguments, Handler, Revision};
+
+/// A method that this crate does not serve by itself: an extension, or something of older revisions.
+#[derive(Debug)]
+pub struct Method<S> {
+    /// What a request calls it.
+    pub name: &'static str,
+    /// At which revisions it exists; at others it is unknown.
+    pub revisions: RangeInclusive<Revision>,
+    /// Serves it, given `params`; the result is an object.
+    pub call: Handler<S, Arguments, Value>,
+}

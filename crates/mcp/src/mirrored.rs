@@ -1,0 +1,66 @@
+use serde_json::Value;
+
+use crate::Arguments;
+use crate::context::{Headers, decoded};
+use crate::fault::{Fault, shown};
+
+/// An argument that is also sent as a header (`x-mcp-header`, 2026-07-28), so that what stands between client and
+/// server can act on it unread.
+#[derive(Debug)]
+pub(crate) struct Mirrored {
+    header: String,
+    /// The names that lead to it.
+    path: Vec<String>,
+}
+
+impl Mirrored {
+    /// All that a schema marks.
+    ///
+    /// # Panics
+    /// If a mark is no text, or two are the same header.
+    pub(crate) fn of(schema: &Value) -> Vec<Self> {
+        let mut found = Vec::new();
+        collect(schema, &mut Vec::new(), &mut found);
+        for (at, mirrored) in found.iter().enumerate() {
+            let header = &mirrored.header;
+            assert!(http::HeaderName::try_from(header.as_str()).is_ok(), "{header:?} is no name for a header");
+            assert!(found[..at].iter().all(|other| other.header != *header), "two arguments are the header {header:?}");
+        }
+        found
+    }
+
+    pub(crate) fn check(&self, arguments: &Arguments, headers: Headers<'_>) -> Result<(), Fault> {
+        let mut value = arguments.get(&self.path[0]);
+        for name in &self.path[1..] {
+            value = value.and_then(|value| value.get(name));
+        }
+        let text = match value {
+            None | Some(Value::Null) => None,
+            Some(Value::String(text)) => Some(text.clone()),
+            Some(other) => Some(other.to_string()),
+        };
+        let sent = headers.get(&self.header);
+        if sent.map(decoded) == text.as_ref().map(|text| Some(text.as_bytes().into())) {
+            return Ok(());
+        }
+        let name = self.path.join(".");
+        let received = sent.map_or("missing".to_owned(), |sent| shown(&String::from_utf8_lossy(sent)));
+        let expected = text.map_or("absent".to_owned(), |text| shown(&text));
+        let header = &self.header;
+        let detail = format!("the header {header} is {received} but params.arguments.{name} is {expected}");
+        Err(Fault::header_mismatch(detail))
+    }
+}
+
+fn collect(schema: &Value, path: &mut Vec<String>, found: &mut Vec<Mirrored>) {
+    let Some(properties) = schema["properties"].as_object() else { return };
+    for (name, property) in properties {
+        path.push(name.clone());
+        if let Some(mark) = property.get("x-mcp-header") {
+            let mark = mark.as_str().expect("x-mcp-header is a text");
+            found.push(Mirrored { header: format!("mcp-param-{}", mark.to_ascii_lowercase()), path: path.clone() });
+        }
+        collect(property, path, found);
+        path.pop();
+    }
+}

@@ -1,0 +1,143 @@
+use percent_encoding::percent_decode_str;
+use serde_json::{Value, json};
+
+use crate::completion::{Complete, Texts, unknown};
+use crate::fault::{Fault, shown};
+use crate::list::List;
+use crate::message::Params;
+use crate::outcome::{Outcome, settle};
+use crate::reply::Cacheable;
+use crate::{Call, Contents, Handler, Icon};
+
+/// Something a client can read.
+#[derive(Debug)]
+pub struct Resource<S> {
+    /// Where it is. With variables (`notes://{folder}/{note}`, RFC 6570 level 1) it is a template of many resources;
+    /// each variable stands for one or more characters other than `/`, percent-decoded.
+    pub uri: &'static str,
+    /// A name for programs.
+    pub name: &'static str,
+    /// A name for people.
+    pub title: &'static str,
+    /// What it holds and when to read it.
+    pub description: &'static str,
+    /// The format of what it holds.
+    pub mime_type: &'static str,
+    /// By which people recognise it.
+    pub icons: Vec<Icon>,
+    /// How variables are completed, by name.
+    pub completions: Vec<(&'static str, Complete<S>)>,
+    /// Reads it, given its variables. [`CallError::Failed`](crate::CallError::Failed) says that there is no such
+    /// resource.
+    pub read: Handler<S, Texts, Contents>,
+}
+
+/// The resources of a server.
+#[derive(Debug)]
+pub(crate) struct Resources<S> {
+    all: Vec<Resource<S>>,
+    pub(crate) listed: List,
+    pub(crate) templates: List,
+}
+
+impl<S> Resource<S> {
+    fn is_template(&self) -> bool {
+        self.uri.contains('{')
+    }
+
+    fn entry(&self) -> Value {
+        let at = if self.is_template() { "uriTemplate" } else { "uri" };
+        let mut entry = json!({
+            at: self.uri, "name": self.name, "title": self.title,
+            "description": self.description, "mimeType": self.mime_type,
+        });
+        if !self.icons.is_empty() {
+            entry["icons"] = json!(self.icons);
+        }
+        entry
+    }
+
+    /// The variables by which `uri` is one of this template.
+    fn variables(&self, uri: &str) -> Option<Texts> {
+        let (mut template, mut rest, mut variables) = (self.uri, uri, Texts::new());
+        while let Some((literal, (name, after))) =
+            template.split_once('{').and_then(|(literal, rest)| Some((literal, rest.split_once('}')?)))
+        {
+            rest = rest.strip_prefix(literal)?;
+            let end = rest.find('/').unwrap_or(rest.len());
+            let next = after.split('{').next().filter(|next| !next.is_empty() && !next.starts_with('/'));
+            let end = next.map_or(Some(end), |next| rest[..end].find(next))?;
+            let value = percent_decode_str(&rest[..end]).decode_utf8().ok().filter(|value| !value.is_empty())?;
+            variables.insert(name.to_owned(), value.into_owned());
+            (template, rest) = (after, &rest[end..]);
+        }
+        (template == rest).then_some(variables)
+    }
+}
+
+impl<S> Default for Resources<S> {
+    fn default() -> Self {
+        Self { all: Vec::new(), listed: List::new("resources"), templates: List::new("resourceTemplates") }
+    }
+}
+
+impl<S> Resources<S> {
+    pub(crate) fn add(&mut self, resource: Resource<S>) {
+        assert!(self.all.iter().all(|other| other.uri != resource.uri), "two resources are at {:?}", resource.uri);
+        let list = if resource.is_template() { &mut self.templates } else { &mut self.listed };
+        list.push(resource.entry());
+        self.all.push(resource);
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.all.is_empty()
+    }
+
+    pub(crate) fn complete_anything(&self) -> bool {
+        self.all.iter().any(|resource| !resource.completions.is_empty())
+    }
+
+    pub(crate) fn complete(
+        &self,
+        state: &S,
+        uri: &str,
+        (argument, typed): (&str, &str),
+        known: &Texts,
+    ) -> Result<Vec<String>, Fault> {
+        let resource = self.all.iter().find(|resource| resource.uri == uri);
+        let resource = resource.ok_or_else(|| unknown("the resource", uri))?;
+        let completion = resource.completions.iter().find(|(name, _)| *name == argument);
+        match completion {
+            Some((_, complete)) => Ok(complete(state, typed, known)),
+            None if resource.uri.contains(&format!("{{{argument}}}")) => Ok(Vec::new()),
+            None => Err(unknown("the variable", argument)),
+        }
+    }
+}
+
+impl<S: Sync> Resources<S> {
+    pub(crate) async fn read(&self, state: &S, params: &Params<'_>, call: &Call<'_>) -> Result<Outcome<Value>, Fault> {
+        let uri = params.uri(call.revision)?;
+        let missing = |reason: &str| Fault::no_resource(call.revision, &uri, reason);
+        let found = self.all.iter().find_map(|resource| Some((resource, resource.variables(&uri)?)));
+        let (resource, variables) = found.ok_or_else(|| missing("the lists of resources and templates have all"))?;
+        let read = resource.read.run(state, &variables, call).await;
+        let outcome = settle(read, resource.name, call, |reason| missing(&reason))?;
+        Ok(match outcome {
+            Outcome::Done(contents) => {
+                let mut result = json!({ "contents": [contents.listed(&uri, resource.mime_type)] });
+                if call.revision.is_stateless() {
+                    Cacheable::mark(&mut result);
+                }
+                Outcome::Done(result)
+            }
+            Outcome::Input(asked) => Outcome::Input(asked),
+        })
+    }
+}
+
+impl Fault {
+    fn no_resource(revision: crate::Revision, uri: &str, reason: &str) -> Self {
+        Self::resource(revision, uri, format!("there is no resource {}; {reason}", shown(uri)))
+    }
+}
