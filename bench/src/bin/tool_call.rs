@@ -12,7 +12,7 @@ use axum::routing::post as route;
 use axum::serve::ListenerExt;
 use serde_json::json;
 use signpost::atms::{Snapshot, Stored};
-use signpost::tools::Locator;
+use signpost::mcp::Locator;
 use signpost_bench::{Variant, post, print, requests_per_second, server};
 use signpost_locator::{Atm, AtmId, Point, Record};
 use signpost_mcp::{
@@ -36,7 +36,7 @@ async fn main() -> Result<()> {
     let context = Context::session(Revision::ASSUMED);
     let stub_reply = stub().answer(&found(), &context, STUB.as_bytes()).await.body.context("a reply")?;
     let search_reply =
-        signpost::tools::server().answer(&locator, &context, SEARCH.as_bytes()).await.body.context("a reply")?;
+        signpost::mcp::server().answer(&locator, &context, SEARCH.as_bytes()).await.body.context("a reply")?;
     let bytes = search_reply.len();
     let address = serve(stub_reply.into(), search_reply.into())?;
     let variants = [

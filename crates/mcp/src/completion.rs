@@ -11,9 +11,16 @@ use crate::message::Params;
 /// Texts by name: the arguments of a prompt, the variables of a resource.
 pub type Texts = BTreeMap<String, String>;
 
-/// What a half-typed value could become, best first: a function of the state, what is typed so far, and the arguments
-/// that are known already. The protocol sends the first 100 and how many there are.
-pub type Complete<S> = fn(&S, &str, &Texts) -> Vec<String>;
+/// What a half-typed value could become: a function of the state, what is typed so far, and the arguments that are
+/// known already.
+pub type Complete<S> = fn(&S, &str, &Texts) -> Completion;
+
+/// Values to choose from, collected from an iterator, best first: the first 100, and how many there are.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Completion {
+    values: Vec<String>,
+    total: usize,
+}
 
 const MOST_VALUES: usize = 100;
 
@@ -65,11 +72,19 @@ fn known(context: Option<&RawValue>) -> Result<Texts, String> {
     serde_json::from_str(arguments.get()).map_err(|_| "params.context.arguments must hold texts".to_owned())
 }
 
-/// The `completion` member of the result.
-pub(crate) fn completion(mut values: Vec<String>) -> Value {
-    let total = values.len();
-    values.truncate(MOST_VALUES);
-    json!({ "values": values, "total": total, "hasMore": total > MOST_VALUES })
+impl<T: ToString> FromIterator<T> for Completion {
+    fn from_iter<I: IntoIterator<Item = T>>(all: I) -> Self {
+        let mut all = all.into_iter();
+        let values: Vec<_> = all.by_ref().take(MOST_VALUES).map(|value| value.to_string()).collect();
+        Self { total: values.len() + all.count(), values }
+    }
+}
+
+impl Completion {
+    /// The `completion` member of the result.
+    pub(crate) fn shown(&self) -> Value {
+        json!({ "values": self.values, "total": self.total, "hasMore": self.total > self.values.len() })
+    }
 }
 
 /// A name in `completion/complete` that is nowhere.

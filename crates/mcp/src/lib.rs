@@ -69,7 +69,7 @@ mod tools;
 pub const MAX_MESSAGE_BYTES: usize = 1 << 20;
 
 pub use call::{Call, InputRequired};
-pub use completion::{Complete, Texts};
+pub use completion::{Complete, Completion, Texts};
 pub use content::{Content, Contents, Icon, Output, Structured};
 pub use context::{Context, Headers};
 pub use handler::{CallError, Handler};

@@ -1,7 +1,7 @@
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
-use crate::completion::{Complete, Texts, unknown};
+use crate::completion::{Complete, Completion, Texts, unknown};
 use crate::fault::{Fault, shown};
 use crate::json::kind;
 use crate::list::List;
@@ -140,7 +140,7 @@ impl<S> Prompts<S> {
         name: &str,
         (argument, typed): (&str, &str),
         known: &Texts,
-    ) -> Result<Vec<String>, Fault> {
+    ) -> Result<Completion, Fault> {
         let prompt = self.find(name).ok_or_else(|| unknown("the prompt", name))?;
         let found = prompt.arguments.iter().find(|one| one.name == argument);
         let found = found.ok_or_else(|| unknown("the argument", argument))?;

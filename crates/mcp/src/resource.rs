@@ -1,7 +1,7 @@
 use percent_encoding::percent_decode_str;
 use serde_json::{Value, json};
 
-use crate::completion::{Complete, Texts, unknown};
+use crate::completion::{Complete, Completion, Texts, unknown};
 use crate::fault::{Fault, shown};
 use crate::list::List;
 use crate::message::Params;
@@ -103,13 +103,13 @@ impl<S> Resources<S> {
         uri: &str,
         (argument, typed): (&str, &str),
         known: &Texts,
-    ) -> Result<Vec<String>, Fault> {
+    ) -> Result<Completion, Fault> {
         let resource = self.all.iter().find(|resource| resource.uri == uri);
         let resource = resource.ok_or_else(|| unknown("the resource", uri))?;
         let completion = resource.completions.iter().find(|(name, _)| *name == argument);
         match completion {
             Some((_, complete)) => Ok(complete(state, typed, known)),
-            None if resource.uri.contains(&format!("{{{argument}}}")) => Ok(Vec::new()),
+            None if resource.uri.contains(&format!("{{{argument}}}")) => Ok(Completion::default()),
             None => Err(unknown("the variable", argument)),
         }
     }

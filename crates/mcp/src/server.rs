@@ -3,7 +3,7 @@ use serde::Serialize;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
-use crate::completion::{Of, Question, completion};
+use crate::completion::{Of, Question};
 use crate::fault::{Fault, shown};
 use crate::json::string;
 use crate::message::{Message, NotAMessage, Params};
@@ -192,7 +192,7 @@ impl<S> Server<S> {
             Of::Prompt(name) => self.prompts.complete(state, &name, asked, &known),
             Of::Resource(uri) => self.resources.complete(state, &uri, asked, &known),
         };
-        Ok(json!({ "completion": completion(values?) }))
+        Ok(json!({ "completion": values?.shown() }))
     }
 
     /// The methods served at a revision, for whoever asked for another.

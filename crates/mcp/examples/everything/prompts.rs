@@ -68,7 +68,7 @@ fn prompt(
         required: true,
         complete: Some(|_, typed, _| {
             let all = ["paris", "park", "party"];
-            all.into_iter().filter(|one| one.starts_with(typed)).map(str::to_owned).collect()
+            all.into_iter().filter(|one| one.starts_with(typed)).collect()
         }),
     };
     let arguments = arguments.iter().map(argument).collect();

@@ -18,7 +18,7 @@ pub(crate) fn all() -> Vec<Resource<Everything>> {
     });
     let mut template = resource("test://template/{id}/data", "template", "application/json", data);
     template.completions.push(("id", |_, typed, _| {
-        ["alpha", "beta", "gamma"].into_iter().filter(|id| id.starts_with(typed)).map(str::to_owned).collect()
+        ["alpha", "beta", "gamma"].into_iter().filter(|id| id.starts_with(typed)).collect()
     }));
     let bytes = Handler::Now(|_: &_, _: &_, _: &_| Ok(Contents::Blob(PICTURE.to_vec())));
     vec![

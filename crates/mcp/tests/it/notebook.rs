@@ -4,8 +4,8 @@ use axum::Router;
 use futures_util::FutureExt;
 use serde_json::{Value, json};
 use signpost_mcp::{
-    Annotations, CallError, Contents, Context, Handler, Info, InputRequired, LogLevel, Output, Prompt, PromptArgument,
-    PromptMessage, Resource, Revision, Server, Texts, Tool, router,
+    Annotations, CallError, Completion, Contents, Context, Handler, Info, InputRequired, LogLevel, Output, Prompt,
+    PromptArgument, PromptMessage, Resource, Revision, Server, Texts, Tool, router,
 };
 use tokio::sync::Notify;
 
@@ -98,9 +98,9 @@ fn argument(name: &'static str, required: bool) -> PromptArgument<Notebook> {
     PromptArgument { name, title: name, description: name, required, complete }
 }
 
-fn folders(_: &Notebook, typed: &str, known: &Texts) -> Vec<String> {
+fn folders(_: &Notebook, typed: &str, known: &Texts) -> Completion {
     if known.contains_key("note") {
-        return vec!["inbox".into()];
+        return ["inbox"].into_iter().collect();
     }
     (0..250).map(|n| format!("folder{n}")).filter(|folder| folder.starts_with(typed)).collect()
 }

@@ -1,6 +1,6 @@
 //! One state of the catalogue, ready to be searched; never changed once built.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
 use anyhow::Result;
 use jiff::Timestamp;
@@ -111,6 +111,24 @@ impl Snapshot {
         let found = self.cities.get(&(region, fold(city))).into_iter().flatten();
         let atms = found.map(|at| &self.atms[*at as usize]);
         atms.filter(|atm| atm.record.reported != Reported::PermanentlyClosed)
+    }
+
+    /// The regions that addresses name, by country and code.
+    pub fn regions(&self) -> impl Iterator<Item = Region> {
+        self.cities.keys().map(|(region, _)| *region).collect::<BTreeSet<_>>().into_iter()
+    }
+
+    /// The cities that addresses name: region, folded name, and the name as its first machine writes it.
+    pub fn cities(&self) -> impl Iterator<Item = (Region, &str, &str)> {
+        self.cities.iter().filter_map(|((region, folded), atms)| {
+            let first = &self.atms[*atms.first()? as usize].record.address;
+            Some((*region, folded.as_str(), first.city.as_deref()?.trim()))
+        })
+    }
+
+    /// Where the machines come from.
+    pub fn sources(&self) -> impl Iterator<Item = &Source> {
+        self.sources.iter()
     }
 
     /// The source of this name.

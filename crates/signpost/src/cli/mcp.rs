@@ -9,7 +9,7 @@ use tokio_util::sync::CancellationToken;
 use super::Session;
 use crate::atms::{Catalogue, watch};
 use crate::clock::Clock;
-use crate::tools::{self, Locator};
+use crate::mcp::{self, Locator};
 
 /// Serves until standard input ends. Standard output holds messages and nothing else.
 pub(super) async fn run(session: &Session) -> Result<()> {
@@ -17,7 +17,7 @@ pub(super) async fn run(session: &Session) -> Result<()> {
     let (store, clock) = (session.store()?, Clock::System);
     let catalogue = Arc::new(Catalogue::open(&store, &clock).await?);
     let locator = Locator { catalogue: Arc::clone(&catalogue), clock };
-    let (server, never) = (tools::server(), CancellationToken::new());
+    let (server, never) = (mcp::server(), CancellationToken::new());
     tokio::select! {
         done = signpost_mcp::serve_stdio(&server, &locator, BufReader::new(stdin()), stdout()) => Ok(done?),
         () = watch(&store, &catalogue, &never) => Ok(()),

@@ -29,7 +29,7 @@ pub use path_id::PathId;
 pub fn router(app: &App) -> Router {
     let mut router = Router::new().route("/health", get(health::show)).route("/health/ready", get(health::ready));
     if app.config.services.contains(&Service::Atm) {
-        router = router.route("/.well-known/mcp-server", get(discovery::show)).merge(rpc::router(app));
+        router = router.merge(discovery::router(app)).merge(rpc::router(app));
     }
     if app.config.services.contains(&Service::Auth) {
         for environment in Environment::ALL {

@@ -9,7 +9,7 @@ use signpost_mcp::{Bucket, Gate, Hosts, Http, Origins, RetryAfter, SessionLimits
 use crate::app::App;
 use crate::id;
 use crate::limits::Limit;
-use crate::tools::{self, Locator};
+use crate::mcp::{self, Locator};
 
 pub(super) fn router(app: &App) -> Router<App> {
     let sessions = Sessions::new(SessionLimits::default(), id::random);
@@ -19,7 +19,7 @@ pub(super) fn router(app: &App) -> Router<App> {
     http.hosts = hosts(app);
     http.gate = Some(std::sync::Arc::new(Limiter(app.clone())));
     let locator = Locator { catalogue: app.catalogue.clone(), clock: app.clock.clone() };
-    signpost_mcp::router(tools::server(), locator, http).with_state(())
+    signpost_mcp::router(mcp::server(), locator, http).with_state(())
 }
 
 /// Streams do not end by themselves: without this every stop would wait for the longest of them.

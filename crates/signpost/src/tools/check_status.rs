@@ -11,8 +11,9 @@ use signpost_mcp::{Annotations, Call, CallError, Handler, Output, Tool};
 use super::arguments::Arguments;
 use super::beyond::beyond;
 use super::place::Center;
+use super::schema;
 use super::view::{Item, Page, attribution, notice};
-use super::{Locator, schema};
+use crate::mcp::Locator;
 
 const EXAMPLE: &str = r#"{"location":"Austin, TX","radius":10}"#;
 
@@ -44,7 +45,7 @@ pub(super) fn tool() -> Tool<Locator> {
             "asOf": { "type": "string", "description": "When this was so, RFC 3339" },
         }))),
         annotations: Annotations::LOOKUP,
-        icons: Vec::new(),
+        icons: crate::mcp::icons(),
         call: Handler::Now(call),
     }
 }

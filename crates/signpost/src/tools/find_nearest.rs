@@ -8,9 +8,10 @@ use signpost_mcp::{Annotations, Call, CallError, Handler, Output, Structured, To
 use super::arguments::{Arguments, Service, Units};
 use super::beyond::beyond;
 use super::place::Center;
+use super::schema;
 use super::view::{Item, Page, attribution, notice};
-use super::{Locator, schema};
 use crate::atms::Snapshot;
+use crate::mcp::Locator;
 
 const EXAMPLE: &str = r#"{"location":"Austin, TX","limit":10,"maxDistance":25}"#;
 
@@ -43,7 +44,7 @@ pub(super) fn tool() -> Tool<Locator> {
         ),
         output_schema: Some(schema::page(json!({}))),
         annotations: Annotations::LOOKUP,
-        icons: Vec::new(),
+        icons: crate::mcp::icons(),
         call: Handler::Now(answer),
     }
 }

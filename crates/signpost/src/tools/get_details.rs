@@ -5,9 +5,10 @@ use signpost_locator::{Atm, Hours, status};
 use signpost_mcp::{Annotations, Call, CallError, Handler, Output, Structured, Tool};
 
 use super::arguments::Arguments;
+use super::schema;
 use super::view::{address, notice};
-use super::{Locator, schema};
 use crate::atms::Snapshot;
+use crate::mcp::Locator;
 
 const EXAMPLE: &str = r#"{"atmId":17}"#;
 
@@ -27,7 +28,7 @@ pub(super) fn tool() -> Tool<Locator> {
         ),
         output_schema: Some(schema::details()),
         annotations: Annotations::LOOKUP,
-        icons: Vec::new(),
+        icons: crate::mcp::icons(),
         call: Handler::Now(answer),
     }
 }

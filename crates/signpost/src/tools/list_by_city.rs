@@ -8,8 +8,9 @@ use signpost_mcp::{Annotations, Call, CallError, Handler, Output, Structured, To
 use super::arguments::{Arguments, Units};
 use super::beyond::beyond;
 use super::place::shown;
+use super::schema;
 use super::view::{Item, Page, attribution_of_city, notice};
-use super::{Locator, schema};
+use crate::mcp::Locator;
 
 const EXAMPLE: &str = r#"{"state":"TX","city":"Austin"}"#;
 
@@ -36,7 +37,7 @@ pub(super) fn tool() -> Tool<Locator> {
         ),
         output_schema: Some(schema::page(json!({}))),
         annotations: Annotations::LOOKUP,
-        icons: Vec::new(),
+        icons: crate::mcp::icons(),
         call: Handler::Now(answer),
     }
 }

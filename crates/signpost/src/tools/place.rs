@@ -5,8 +5,8 @@ use signpost_locator::gazetteer::{Place, Resolved, Source, Unresolved};
 use signpost_locator::{Point, Region};
 use signpost_mcp::CallError;
 
-use super::Locator;
 use super::arguments::Arguments;
+use crate::mcp::Locator;
 
 /// A point to search from, and how it was understood.
 pub(super) struct Center {

@@ -3,6 +3,7 @@
 mod catalogue;
 mod errors;
 mod harness;
+mod mcp;
 mod program;
 mod races;
 mod tidy;

@@ -14,8 +14,9 @@ use signpost_mcp::{CallError, Structured};
 use super::{Session, Usage, table};
 use crate::atms::Catalogue;
 use crate::clock::Clock;
+use crate::mcp::Locator;
 use crate::store::Store;
-use crate::tools::{self, Locator};
+use crate::tools;
 
 #[derive(Debug, Subcommand)]
 pub(super) enum Atms {
