@@ -2,12 +2,27 @@
 
 mod table;
 
+use std::collections::HashMap;
 use std::fmt;
+use std::sync::LazyLock;
 
 use serde::{Deserialize, Serialize};
 
 use crate::fold::fold;
 use table::{COUNTRIES, Row};
+
+/// Every country by its codes in lower case and its folded names; of two meanings of one text, a code is meant.
+static NAMED: LazyLock<HashMap<String, Country>> = LazyLock::new(|| {
+    let country = |row: &Row| Country(row.0.as_bytes().try_into().unwrap_or_default());
+    let codes = COUNTRIES.iter().flat_map(|row| [row.0, row.1].map(|code| (code.to_ascii_lowercase(), country(row))));
+    let mut named: HashMap<_, _> = codes.collect();
+    for row in &COUNTRIES {
+        for name in row.3 {
+            named.entry((*name).to_owned()).or_insert_with(|| country(row));
+        }
+    }
+    named
+});
 
 /// A country, by its ISO 3166-1 code of two letters. Written as that code.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -32,16 +47,9 @@ impl Country {
     /// ```
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
-        let text = text.trim();
-        let by_code = |text: &str| {
-            let is_code = |row: &&Row| row.0.eq_ignore_ascii_case(text) || row.1.eq_ignore_ascii_case(text);
-            if text.len() <= 3 { COUNTRIES.iter().find(is_code) } else { None }
-        };
-        let row = by_code(text).or_else(|| {
-            let name = fold(text);
-            by_code(&name).or_else(|| COUNTRIES.iter().find(|(.., names)| names.contains(&name.as_str())))
-        });
-        row.map(|row| Self(row.0.as_bytes().try_into().unwrap_or_default()))
+        // Folding takes a code such as MT for an abbreviation.
+        let code = text.trim().to_ascii_lowercase();
+        NAMED.get(&code).or_else(|| NAMED.get(&fold(text))).copied()
     }
 
     /// The two letters, in upper case.

@@ -54,9 +54,12 @@ pub(crate) fn words(name: &str) -> Vec<String> {
     let mut words = vec![String::new()];
     // Letters since the last full stop or break: the stops in P.E.I. are within a word, the one in St.Louis is not.
     let mut run = 0;
-    for letter in name.nfkd().filter(|&letter| !is_combining_mark(letter)).flat_map(char::to_lowercase) {
+    let mut take = |letter: char| {
         let word = words.last_mut().expect("there is always one");
-        if let Some((_, plain)) = PLAIN.iter().find(|(special, _)| *special == letter) {
+        if letter.is_ascii_alphanumeric() {
+            word.push(letter);
+            run += 1;
+        } else if let Some((_, plain)) = PLAIN.iter().find(|(special, _)| *special == letter) {
             word.push_str(plain);
             run += 1;
         } else if letter.is_alphanumeric() {
@@ -68,6 +71,13 @@ pub(crate) fn words(name: &str) -> Vec<String> {
             }
             run = 0;
         }
+    };
+    // Most names are plain, and Unicode's tables are slow to ask.
+    if name.is_ascii() {
+        name.chars().map(|letter| letter.to_ascii_lowercase()).for_each(&mut take);
+    } else {
+        let letters = name.nfkd().filter(|&letter| !is_combining_mark(letter));
+        letters.flat_map(char::to_lowercase).for_each(&mut take);
     }
     let long = |word: String| SHORT.iter().find(|(short, _)| *short == word).map_or(word, |(_, long)| (*long).into());
     words.into_iter().filter(|word| !word.is_empty()).map(long).collect()

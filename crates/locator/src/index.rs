@@ -89,18 +89,52 @@ impl Index {
         found
     }
 
+    /// The `k` nearest among all points that [`Index::within`] would return, and how many those are. It costs less,
+    /// because only the `k` are put in order.
+    #[must_use]
+    pub fn nearest_and_count(
+        &self,
+        from: Point,
+        radius: Distance,
+        k: usize,
+        keep: impl FnMut(u32) -> bool,
+    ) -> (Vec<Near>, usize) {
+        let Some(limit) = farthest_chord(radius) else { return (Vec::new(), 0) };
+        let mut candidates = self.candidates(from, limit, keep);
+        // Only what is about as far away as the radius has to be measured to be counted.
+        let surely = without_slack(limit);
+        candidates.retain(|(chord, _)| *chord <= surely || Distance::of_chord(*chord) <= radius);
+        let total = candidates.len();
+        if k == 0 {
+            return (Vec::new(), total);
+        }
+        if k < total {
+            let (_, &mut (last, _), _) = candidates.select_nth_unstable_by(k - 1, |a, b| a.0.total_cmp(&b.0));
+            let bound = with_slack(last);
+            candidates.retain(|(chord, _)| *chord <= bound);
+        }
+        let mut found = measure(radius, candidates);
+        found.truncate(k);
+        (found, total)
+    }
+
     /// All points at most `radius` away from `from` that `keep` accepts, in the order of [`Index::nearest`].
     #[must_use]
-    pub fn within(&self, from: Point, radius: Distance, mut keep: impl FnMut(u32) -> bool) -> Vec<Near> {
+    pub fn within(&self, from: Point, radius: Distance, keep: impl FnMut(u32) -> bool) -> Vec<Near> {
         let Some(limit) = farthest_chord(radius) else { return Vec::new() };
-        let mut candidates = Vec::new();
+        measure(radius, self.candidates(from, limit, keep))
+    }
+
+    /// All points within the squared chord `limit` that `keep` accepts.
+    fn candidates(&self, from: Point, limit: f64, mut keep: impl FnMut(u32) -> bool) -> Vec<Candidate> {
+        let mut candidates = Vec::with_capacity(64);
         self.walk(from, limit, |candidate, bound| {
             if keep(candidate.1) {
                 candidates.push(candidate);
             }
             bound
         });
-        measure(radius, candidates)
+        candidates
     }
 
     /// Calls `offer` with the points within the squared chord `bound`, roughly nearest first; it is told the bound and
@@ -211,6 +245,11 @@ fn farthest_chord(distance: Distance) -> Option<f64> {
 /// A squared chord that is longer than any that rounds to the same micrometre.
 fn with_slack(chord: f64) -> f64 {
     chord + chord * 1e-9 + 3e-17
+}
+
+/// A squared chord that is shorter than any that [`with_slack`] could have made this one from.
+fn without_slack(chord: f64) -> f64 {
+    chord - chord * 3e-9 - 1e-16
 }
 
 /// How many inner nodes a tree has whose leaves hold at most [`LEAF`] of `points`.

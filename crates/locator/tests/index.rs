@@ -67,7 +67,9 @@ proptest! {
         let keep = |at: u32| at.is_multiple_of(every);
         let expected = measured(&points, from, within, keep);
         prop_assert_eq!(index.within(from, within, keep), &expected[..]);
-        prop_assert_eq!(index.nearest(from, within, k, keep), &expected[..k.min(expected.len())]);
+        let nearest = &expected[..k.min(expected.len())];
+        prop_assert_eq!(index.nearest(from, within, k, keep), nearest);
+        prop_assert_eq!(index.nearest_and_count(from, within, k, keep), (nearest.to_vec(), expected.len()));
     }
 
     #[test]
@@ -78,7 +80,9 @@ proptest! {
         let index = Index::build(&points);
         for &end in &points {
             let within = from.distance(end);
-            prop_assert_eq!(index.within(from, within, |_| true), measured(&points, from, within, |_| true));
+            let expected = measured(&points, from, within, |_| true);
+            prop_assert_eq!(index.nearest_and_count(from, within, 1, |_| true).1, expected.len());
+            prop_assert_eq!(index.within(from, within, |_| true), expected);
         }
     }
 

@@ -32,14 +32,18 @@ impl Reply {
     }
 
     pub(crate) fn result(id: &RawValue, result: &(impl Serialize + ?Sized)) -> Self {
+        Self::sized_result(id, result, 1024)
+    }
+
+    /// The same where the size is about known, so that the buffer need not grow.
+    pub(crate) fn sized_result(id: &RawValue, result: &(impl Serialize + ?Sized), size: usize) -> Self {
         #[derive(Serialize)]
         struct Success<'a, T: ?Sized> {
             jsonrpc: &'static str,
             id: &'a RawValue,
             result: &'a T,
         }
-        // Most replies fit, so that the buffer seldom has to grow.
-        let mut body = Vec::with_capacity(4096);
+        let mut body = Vec::with_capacity(size);
         serde_json::to_writer(&mut body, &Success { jsonrpc: "2.0", id, result }).expect("a result always serialises");
         Self { status: StatusCode::OK, body: Some(body), negotiated: None, log_level: None }
     }
@@ -73,6 +77,11 @@ struct Text<'a> {
 }
 
 impl<'a> CallResult<'a> {
+    /// About how many bytes it will be: the value twice, once as a text in which every quotation mark is escaped.
+    pub(crate) fn size(&self) -> usize {
+        1024 + self.structured_content.map_or(0, |value| value.get().len() * 5 / 2)
+    }
+
     /// `meta` is what a result of a stateless revision says about the server.
     pub(crate) fn new(told: &'a Told, meta: Option<&'a RawValue>) -> Self {
         let text = |text| Contents::Text([Text { r#type: "text", text }]);

@@ -252,7 +252,10 @@ impl<S: Sync> Server<S> {
         let value = |value| Ok(Reply::result(id, &completed(value, meta)));
         match (&*message.method, revision.is_stateless()) {
             ("tools/call", _) => match self.tools.call(state, context, params, call).await? {
-                Outcome::Done(told) => Ok(Reply::result(id, &CallResult::new(&told, meta))),
+                Outcome::Done(told) => {
+                    let result = CallResult::new(&told, meta);
+                    Ok(Reply::sized_result(id, &result, result.size()))
+                }
                 Outcome::Input(asked) => Ok(Reply::result(id, &input_required(&asked, &self.meta))),
             },
             ("tools/list", _) if !self.tools.listed.is_empty() => list(self.tools.listed.page(params, revision)),

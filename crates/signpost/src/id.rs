@@ -2,6 +2,7 @@
 //! and the one place where random bytes are drawn.
 
 use std::fmt;
+use std::sync::LazyLock;
 
 use data_encoding::{Encoding, Specification};
 use jiff::Timestamp;
@@ -21,24 +22,24 @@ pub fn random<const N: usize>() -> [u8; N] {
 
 /// Lower-case base32 without padding, in an alphabet whose order is the bytes' order: newer ids sort behind older
 /// ones, so a table's index grows at its end.
-fn base32() -> Encoding {
+static BASE32: LazyLock<Encoding> = LazyLock::new(|| {
     let mut specification = Specification::new();
     specification.symbols.push_str("0123456789abcdefghjkmnpqrstvwxyz");
     specification.encoding().expect("32 different symbols are an alphabet")
-}
+});
 
 /// 48 bits of Unix milliseconds, then 128 random bits: 36 characters.
 fn spell(prefix: &str, now: Timestamp, random: [u8; 16]) -> String {
     let mut bytes = [0; 22];
     bytes[..6].copy_from_slice(&now.as_millisecond().to_be_bytes()[2..]);
     bytes[6..].copy_from_slice(&random);
-    format!("{prefix}_{}", base32().encode(&bytes))
+    format!("{prefix}_{}", BASE32.encode(&bytes))
 }
 
 /// The text behind the prefix is one that [`spell`] could have written.
 fn is_spelled(prefix: &str, text: &str) -> bool {
     let rest = text.strip_prefix(prefix).and_then(|rest| rest.strip_prefix('_'));
-    rest.is_some_and(|rest| rest.len() == 36 && base32().decode(rest.as_bytes()).is_ok())
+    rest.is_some_and(|rest| rest.len() == 36 && BASE32.decode(rest.as_bytes()).is_ok())
 }
 
 macro_rules! ids {

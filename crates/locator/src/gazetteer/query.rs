@@ -60,8 +60,10 @@ impl Within {
 /// The questions that a text may ask, the likeliest first: as it stands, then without the words around a place.
 /// What a text says of region or country is in every one of them.
 pub(super) fn queries(text: &str) -> Vec<Query> {
-    let mut queries: Vec<Query> = Vec::new();
-    for query in read(text).into_iter().chain(read(without_words_around(text))) {
+    let (whole, bare) = (text.trim(), without_words_around(text));
+    let mut queries = read(whole);
+    let more = if bare == whole { Vec::new() } else { read(bare) };
+    for query in more {
         if !queries.contains(&query) {
             queries.push(query);
         }

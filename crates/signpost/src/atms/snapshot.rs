@@ -25,6 +25,8 @@ pub struct Snapshot {
     version: i64,
     /// By id, so that equal distances are told apart by position.
     atms: Vec<Atm>,
+    /// The positions of the machines that are not gone, and where they are: a search sees no others.
+    present: Vec<u32>,
     index: Index,
     /// The positions of the machines of a city, by region and folded name.
     cities: HashMap<(Region, String), Vec<u32>>,
@@ -39,14 +41,16 @@ impl Snapshot {
     pub fn build(stored: Stored) -> Result<Self> {
         let Stored { version, mut atms, sources } = stored;
         atms.sort_by_key(|atm| atm.id);
-        let points: Vec<_> = atms.iter().map(|atm| atm.record.point).collect();
+        let is_present = |(at, atm): (u32, &Atm)| (atm.record.reported != Reported::PermanentlyClosed).then_some(at);
+        let present: Vec<_> = (0..).zip(&atms).filter_map(is_present).collect();
+        let points: Vec<_> = present.iter().map(|at| atms[*at as usize].record.point).collect();
         let mut cities: HashMap<_, Vec<u32>> = HashMap::new();
         for (at, atm) in (0..).zip(&atms) {
             if let Some(city) = city_of(atm) {
                 cities.entry(city).or_default().push(at);
             }
         }
-        Ok(Self { version, index: Index::build(&points), atms, cities, sources })
+        Ok(Self { version, index: Index::build(&points), present, atms, cities, sources })
     }
 
     /// Which change of the catalogue this is.
@@ -88,22 +92,32 @@ impl Snapshot {
     /// The machine that a search found.
     #[must_use]
     pub fn at(&self, near: Near) -> &Atm {
-        &self.atms[near.at as usize]
+        self.present_at(near.at)
     }
 
     /// The `most` nearest machines within `radius` that are not gone and that `keep` wants, nearest first, then by id.
     pub fn nearest(&self, from: Point, radius: Distance, most: usize, keep: impl Fn(&Atm) -> bool) -> Vec<Near> {
-        self.index.nearest(from, radius, most, |at| self.wanted(at, &keep))
+        self.index.nearest(from, radius, most, |at| keep(self.present_at(at)))
+    }
+
+    /// The `most` nearest of what [`Snapshot::within`] would return, and how many that is.
+    pub fn nearest_and_count(
+        &self,
+        from: Point,
+        radius: Distance,
+        most: usize,
+        keep: impl Fn(&Atm) -> bool,
+    ) -> (Vec<Near>, usize) {
+        self.index.nearest_and_count(from, radius, most, |at| keep(self.present_at(at)))
     }
 
     /// All machines within `radius` that are not gone and that `keep` wants, nearest first, then by id.
     pub fn within(&self, from: Point, radius: Distance, keep: impl Fn(&Atm) -> bool) -> Vec<Near> {
-        self.index.within(from, radius, |at| self.wanted(at, &keep))
+        self.index.within(from, radius, |at| keep(self.present_at(at)))
     }
 
-    fn wanted(&self, at: u32, keep: impl Fn(&Atm) -> bool) -> bool {
-        let atm = &self.atms[at as usize];
-        atm.record.reported != Reported::PermanentlyClosed && keep(atm)
+    fn present_at(&self, at: u32) -> &Atm {
+        &self.atms[self.present[at as usize] as usize]
     }
 
     /// The machines whose address is in a city, by id, those that are gone left out.

@@ -153,9 +153,13 @@ impl<'a> Arguments<'a> {
 impl Units {
     /// A distance as people read it: `1.2 miles`.
     pub(super) fn text(self, distance: Distance) -> String {
-        match self {
-            Self::Miles => format!("{:.1} miles", distance.in_miles()),
-            Self::Kilometres => format!("{:.1} km", distance.in_kilometres()),
-        }
+        let (length, name) = match self {
+            Self::Miles => (distance.in_miles(), "miles"),
+            Self::Kilometres => (distance.in_kilometres(), "km"),
+        };
+        // Whole numbers are much cheaper to write than fractions.
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "at most half the way around")]
+        let tenths = (length * 10.0).round() as u64;
+        format!("{}.{} {name}", tenths / 10, tenths % 10)
     }
 }

@@ -82,7 +82,7 @@ fn call(locator: &Locator, given: &Map<String, Value>, _: &Call<'_>) -> Result<O
         total: found.len(),
         truncated: atms.len() < found.len(),
         notice: notice(&snapshot, [center.note.clone(), nothing]),
-        attribution: attribution(&snapshot, Some(&center)),
+        attribution: attribution(&snapshot, &center),
         resolved_location: center.resolved,
         next_cursor: None,
         atms,

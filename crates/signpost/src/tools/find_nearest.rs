@@ -72,15 +72,17 @@ pub(crate) fn call(locator: &Locator, given: &Map<String, Value>) -> Result<Stru
     arguments.done()?;
 
     let snapshot = locator.catalogue.snapshot();
-    let found = snapshot.within(center.point, Distance::miles(miles), |atm| wanted.keeps(atm));
-    let items = found.iter().take(limit).map(|near| Item::new(snapshot.at(*near), near.distance, units, now));
+    let radius = Distance::miles(miles);
+    let any = wanted.is_any();
+    let (found, total) = snapshot.nearest_and_count(center.point, radius, limit, |atm| any || wanted.keeps(atm));
+    let items = found.iter().map(|near| Item::new(snapshot.at(*near), near.distance, units, now));
     let atms: Vec<_> = items.collect();
     let beyond = if atms.is_empty() { Some(nothing_near(&snapshot, &center, &wanted, miles, units)) } else { None };
     Structured::render(&Page {
-        total: found.len(),
-        truncated: atms.len() < found.len(),
+        total,
+        truncated: atms.len() < total,
         notice: notice(&snapshot, [center.note.clone(), beyond]),
-        attribution: attribution(&snapshot, Some(&center)),
+        attribution: attribution(&snapshot, &center),
         resolved_location: center.resolved,
         next_cursor: None,
         atms,

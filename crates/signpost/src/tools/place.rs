@@ -1,8 +1,8 @@
 //! Where a call wants to search: coordinates, or a location that the gazetteer understands.
 
-use serde_json::{Value, json};
+use serde::Serialize;
 use signpost_locator::gazetteer::{Place, Resolved, Source, Unresolved};
-use signpost_locator::{Point, Region};
+use signpost_locator::{Country, Point, Region};
 use signpost_mcp::CallError;
 
 use super::arguments::Arguments;
@@ -14,11 +14,34 @@ pub(super) struct Center {
     /// How people would call it: `Austin, Texas` or `30.27, -97.74`.
     pub(super) name: String,
     /// How the location was understood, where one was used.
-    pub(super) resolved: Option<Value>,
+    pub(super) resolved: Option<Understood>,
     /// What the caller should know about the choice.
     pub(super) note: Option<String>,
     /// Whether the place names' licence wants to be named.
     pub(super) from_gazetteer: bool,
+}
+
+/// How a location was understood, as replies tell it.
+#[derive(Serialize)]
+pub(super) struct Understood {
+    name: String,
+    region: Option<&'static str>,
+    country: Option<Country>,
+    lat: f64,
+    lon: f64,
+    source: Source,
+    confidence: f64,
+    alternatives: Vec<Alternative>,
+}
+
+/// Another place of the same name.
+#[derive(Serialize)]
+struct Alternative {
+    name: String,
+    region: Option<&'static str>,
+    country: Country,
+    lat: f64,
+    lon: f64,
 }
 
 impl Center {
@@ -53,7 +76,7 @@ impl Center {
             format!("'{}' was taken for {name}; there is also {}.", shown(location), others.join("; "))
         });
         let from_gazetteer = resolved.source != Source::Coordinates;
-        Ok(Self { point: resolved.point, name, resolved: Some(view(&resolved)), note, from_gazetteer })
+        Ok(Self { point: resolved.point, name, resolved: Some(resolved.into()), note, from_gazetteer })
     }
 }
 
@@ -73,25 +96,24 @@ pub(super) fn shown(text: &str) -> String {
     text.chars().take(80).filter(|c| !c.is_control()).collect()
 }
 
-fn view(resolved: &Resolved) -> Value {
-    json!({
-        "name": resolved.name,
-        "region": resolved.region.map(Region::name),
-        "country": resolved.country.map(|country| country.code().to_owned()),
-        "lat": resolved.point.lat(),
-        "lon": resolved.point.lon(),
-        "source": resolved.source,
-        "confidence": resolved.confidence,
-        "alternatives": resolved.alternatives.iter().map(alternative).collect::<Vec<_>>(),
-    })
-}
-
-fn alternative(place: &Place) -> Value {
-    json!({
-        "name": place.name,
-        "region": place.region.map(Region::name),
-        "country": place.country.code(),
-        "lat": place.point.lat(),
-        "lon": place.point.lon(),
-    })
+impl From<Resolved> for Understood {
+    fn from(resolved: Resolved) -> Self {
+        let alternatives = resolved.alternatives.into_iter().map(|place| Alternative {
+            name: place.name,
+            region: place.region.map(Region::name),
+            country: place.country,
+            lat: place.point.lat(),
+            lon: place.point.lon(),
+        });
+        Self {
+            name: resolved.name,
+            region: resolved.region.map(Region::name),
+            country: resolved.country,
+            lat: resolved.point.lat(),
+            lon: resolved.point.lon(),
+            source: resolved.source,
+            confidence: resolved.confidence,
+            alternatives: alternatives.collect(),
+        }
+    }
 }

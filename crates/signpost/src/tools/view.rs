@@ -2,12 +2,11 @@
 
 use jiff::Timestamp;
 use serde::Serialize;
-use serde_json::Value;
 use signpost_locator::gazetteer::ATTRIBUTION;
 use signpost_locator::{Atm, AtmId, Distance, Status, status};
 
 use super::arguments::Units;
-use super::place::Center;
+use super::place::{Center, Understood};
 use crate::atms::Snapshot;
 
 /// Said as long as no real machine was imported.
@@ -43,10 +42,10 @@ pub(super) struct Page<'a> {
     pub(super) total: usize,
     pub(super) truncated: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) resolved_location: Option<Value>,
+    pub(super) resolved_location: Option<Understood>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) notice: Option<String>,
-    pub(super) attribution: Vec<String>,
+    pub(super) attribution: Vec<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) next_cursor: Option<String>,
 }
@@ -85,12 +84,11 @@ pub(super) fn notice(snapshot: &Snapshot, said: impl IntoIterator<Item = Option<
 }
 
 /// Whom to thank for what the reply says.
-pub(super) fn attribution(snapshot: &Snapshot, center: Option<&Center>) -> Vec<String> {
-    let places = center.filter(|center| center.from_gazetteer).map(|_| ATTRIBUTION.to_owned());
-    snapshot.attribution().map(ToOwned::to_owned).chain(places).collect()
+pub(super) fn attribution<'a>(snapshot: &'a Snapshot, center: &Center) -> Vec<&'a str> {
+    snapshot.attribution().chain(center.from_gazetteer.then_some(ATTRIBUTION)).collect()
 }
 
 /// The same for a result that names a city.
-pub(super) fn attribution_of_city(snapshot: &Snapshot) -> Vec<String> {
-    snapshot.attribution().map(ToOwned::to_owned).chain([ATTRIBUTION.to_owned()]).collect()
+pub(super) fn attribution_of_city(snapshot: &Snapshot) -> Vec<&str> {
+    snapshot.attribution().chain([ATTRIBUTION]).collect()
 }
