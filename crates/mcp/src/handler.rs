@@ -46,6 +46,12 @@ impl CallError {
     }
 }
 
+impl<S, I, O> Handler<S, I, O> {
+    pub(crate) fn waits(&self) -> bool {
+        matches!(self, Self::Later(_))
+    }
+}
+
 impl<S: Sync, I: Sync, O> Handler<S, I, O> {
     /// A panic is a fault like any other: it costs one reply, not the connection and all that runs on it.
     pub(crate) async fn run(&self, state: &S, input: &I, call: &Call<'_>) -> Result<O, CallError> {

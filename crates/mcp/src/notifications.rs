@@ -98,6 +98,11 @@ impl<'a> Answering<'a> {
         Self { work: Some(work), reply: None, notifications }
     }
 
+    /// What is left once all is done.
+    pub(crate) fn done(notifications: Notifications, reply: Reply) -> Self {
+        Self { work: None, reply: Some(reply), notifications: Arc::new(notifications) }
+    }
+
     /// The next step; `None` after the reply. It may be dropped and asked for again.
     pub(crate) async fn next(&mut self) -> Option<Step> {
         std::future::poll_fn(|context| {

@@ -57,6 +57,8 @@ pub struct Server<S> {
     prompts: Prompts<S>,
     methods: Vec<Method<S>>,
     logs: bool,
+    /// Whether any handler does.
+    waits: bool,
 }
 
 impl<S> Server<S> {
@@ -73,6 +75,7 @@ impl<S> Server<S> {
             prompts: Prompts::default(),
             methods: Vec::new(),
             logs: false,
+            waits: false,
         }
     }
 
@@ -82,6 +85,7 @@ impl<S> Server<S> {
     /// If the name is taken, or is not 1 to 128 of `A-Z a-z 0-9 _ - .`; if a mark `x-mcp-header` makes no header.
     #[must_use]
     pub fn tool(mut self, tool: Tool<S>) -> Self {
+        self.waits |= tool.call.waits();
         self.tools.add(tool);
         self.tools.listed.render(self.page_size, &self.meta);
         self
@@ -93,6 +97,7 @@ impl<S> Server<S> {
     /// If its URI is taken.
     #[must_use]
     pub fn resource(mut self, resource: Resource<S>) -> Self {
+        self.waits |= resource.read.waits();
         self.resources.add(resource);
         self.resources.listed.render(self.page_size, &self.meta);
         self.resources.templates.render(self.page_size, &self.meta);
@@ -105,6 +110,7 @@ impl<S> Server<S> {
     /// If its name is taken.
     #[must_use]
     pub fn prompt(mut self, prompt: Prompt<S>) -> Self {
+        self.waits |= prompt.get.waits();
         self.prompts.add(prompt);
         self.prompts.listed.render(self.page_size, &self.meta);
         self
@@ -113,6 +119,7 @@ impl<S> Server<S> {
     /// The server with one more method. What this crate serves by itself comes first.
     #[must_use]
     pub fn method(mut self, method: Method<S>) -> Self {
+        self.waits |= method.call.waits();
         self.methods.push(method);
         self
     }
@@ -163,6 +170,11 @@ impl<S> Server<S> {
             }
         }
         capabilities
+    }
+
+    /// Whether an answer may take longer than computing it.
+    pub(crate) fn waits(&self) -> bool {
+        self.waits
     }
 
     fn discover(&self) -> Cacheable {

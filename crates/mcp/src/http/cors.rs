@@ -16,7 +16,7 @@ const HEADERS: HeaderValue = HeaderValue::from_static(
 const EXPOSED: HeaderValue = HeaderValue::from_static("Retry-After, X-Request-Id");
 
 /// The answer to a preflight. A refused origin is refused by what is missing from it.
-pub(super) fn preflight(origin: &Origin) -> Response {
+pub(super) fn preflight(origin: Origin<'_>) -> Response {
     let mut response = Response::default();
     *response.status_mut() = StatusCode::NO_CONTENT;
     if let Origin::Allowed(_) = origin {
@@ -27,11 +27,11 @@ pub(super) fn preflight(origin: &Origin) -> Response {
 }
 
 /// Lets an allowed origin's script read `response`.
-pub(super) fn share(response: &mut Response, origin: Origin) {
+pub(super) fn share(response: &mut Response, origin: Origin<'_>) {
     let headers = response.headers_mut();
     headers.insert(VARY, HeaderValue::from_static("Origin"));
     if let Origin::Allowed(origin) = origin {
-        headers.insert(ACCESS_CONTROL_ALLOW_ORIGIN, origin);
+        headers.insert(ACCESS_CONTROL_ALLOW_ORIGIN, origin.clone());
         headers.insert(ACCESS_CONTROL_EXPOSE_HEADERS, EXPOSED);
     }
 }

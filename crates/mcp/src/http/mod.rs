@@ -20,7 +20,7 @@ use axum::routing::any;
 use bytes::Bytes;
 use http::header::{ACCEPT, ALLOW, CONTENT_TYPE, RETRY_AFTER};
 use http::request::Parts;
-use http::{HeaderName, HeaderValue, Method, StatusCode};
+use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
 use serde_json::value::RawValue;
 
 pub use gate::{Bucket, Gate, RetryAfter};
@@ -30,7 +30,7 @@ pub use sessions::{SessionLimits, Sessions};
 
 use crate::fault::Fault;
 use crate::message::Message;
-use crate::notifications::{Answering, Step};
+use crate::notifications::{Answering, Notifications, Step};
 use crate::{Context, Headers, Reply, Revision, Server};
 use origins::Origin;
 
@@ -95,23 +95,23 @@ struct Endpoint<S> {
 
 async fn mcp<S: Send + Sync + 'static>(State(endpoint): State<Arc<Endpoint<S>>>, request: Request) -> Response {
     let (parts, body) = request.into_parts();
-    guarded(&endpoint.http, parts, async |parts: Parts| match parts.method {
-        Method::POST => post(endpoint.clone(), parts, body, true).await,
+    let answer = async || match parts.method {
+        Method::POST => post(&endpoint, &parts, body, true).await,
         _ => not_allowed(&parts.method, HeaderValue::from_static("POST, OPTIONS")),
-    })
-    .await
+    };
+    guarded(&endpoint.http, &parts, answer).await
 }
 
 /// What comes before and after every answer: who may ask at all, and what a browser is told.
-async fn guarded(http: &Http, parts: Parts, answer: impl AsyncFnOnce(Parts) -> Response) -> Response {
+async fn guarded(http: &Http, parts: &Parts, answer: impl AsyncFnOnce() -> Response) -> Response {
     let origin = http.origins.judge(&parts.headers);
     let mut response = match origin {
-        _ if !http.hosts.allow(&parts) => {
+        _ if !http.hosts.allow(parts) => {
             forbidden("the Host header names another server; use localhost, 127.0.0.1 or [::1]")
         }
-        _ if parts.method == Method::OPTIONS => cors::preflight(&origin),
+        _ if parts.method == Method::OPTIONS => cors::preflight(origin),
         Origin::Refused => forbidden("the Origin header names a site that is not allowed to call this server"),
-        Origin::Allowed(_) | Origin::Absent => answer(parts).await,
+        Origin::Allowed(_) | Origin::Absent => answer().await,
     };
     cors::share(&mut response, origin);
     response
@@ -119,30 +119,51 @@ async fn guarded(http: &Http, parts: Parts, answer: impl AsyncFnOnce(Parts) -> R
 
 /// Answers a message in the response to it: as JSON, or as a stream of events if there is something to tell before.
 async fn post<S: Send + Sync + 'static>(
-    endpoint: Arc<Endpoint<S>>,
-    parts: Parts,
+    endpoint: &Arc<Endpoint<S>>,
+    parts: &Parts,
     body: Body,
     headers_required: bool,
 ) -> Response {
-    let body = match endpoint.message(&parts, body).await {
+    let body = match endpoint.message(parts, body).await {
         Ok(body) => body,
         Err(response) => return response,
     };
-    let takes_events = takes_events(&parts);
-    let mut answering = Answering::new(|notifications| async move {
-        let context = Context {
-            headers: Headers(Some(&parts.headers)),
-            headers_required,
-            request_id: request_id(&parts),
-            notifications: takes_events.then_some(&notifications),
-            ..Context::session(Revision::ASSUMED)
+    let posted = Posted { body, headers_required, takes_events: takes_events(parts) };
+    if !endpoint.server.waits() {
+        let told = Notifications::default();
+        let done = posted.answer(endpoint, &parts.headers, &told).await;
+        return match told.take() {
+            None => reply(done),
+            Some(first) => sse::stream(first, Answering::done(told, done)),
         };
-        endpoint.server.answer(&endpoint.state, &context, &body).await
-    });
+    }
+    let (endpoint, headers) = (Arc::clone(endpoint), parts.headers.clone());
+    let answer = |told: Arc<Notifications>| async move { posted.answer(&endpoint, &headers, &told).await };
+    let mut answering = Answering::new(answer);
     match answering.next().await {
         Some(Step::Reply(done)) => reply(done),
         Some(Step::Notification(first)) => sse::stream(first, answering),
         None => Response::default(),
+    }
+}
+
+/// A message that was posted.
+struct Posted {
+    body: Bytes,
+    headers_required: bool,
+    takes_events: bool,
+}
+
+impl Posted {
+    async fn answer<S: Sync>(&self, endpoint: &Endpoint<S>, headers: &HeaderMap, told: &Notifications) -> Reply {
+        let context = Context {
+            headers: Headers(Some(headers)),
+            headers_required: self.headers_required,
+            request_id: request_id(headers),
+            notifications: self.takes_events.then_some(told),
+            ..Context::session(Revision::ASSUMED)
+        };
+        endpoint.server.answer(&endpoint.state, &context, &self.body).await
     }
 }
 
@@ -206,6 +227,6 @@ fn not_allowed(method: &Method, allowed: HeaderValue) -> Response {
     response
 }
 
-fn request_id(parts: &Parts) -> Option<&str> {
-    parts.headers.get(REQUEST_ID)?.to_str().ok()
+fn request_id(headers: &HeaderMap) -> Option<&str> {
+    headers.get(REQUEST_ID)?.to_str().ok()
 }

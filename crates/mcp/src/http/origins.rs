@@ -32,9 +32,10 @@ pub struct BadOrigin {
 }
 
 /// What the `Origin` header of a request amounts to.
-pub(crate) enum Origin {
+#[derive(Clone, Copy)]
+pub(crate) enum Origin<'a> {
     Absent,
-    Allowed(HeaderValue),
+    Allowed(&'a HeaderValue),
     Refused,
 }
 
@@ -64,13 +65,11 @@ impl Origins {
         self.0.iter().any(|rule| rule.allows(origin))
     }
 
-    pub(crate) fn judge(&self, headers: &HeaderMap) -> Origin {
+    pub(crate) fn judge<'a>(&self, headers: &'a HeaderMap) -> Origin<'a> {
         let mut sent = headers.get_all(ORIGIN).iter();
         match (sent.next(), sent.next()) {
             (None, _) => Origin::Absent,
-            (Some(origin), None) if origin.to_str().is_ok_and(|origin| self.allow(origin)) => {
-                Origin::Allowed(origin.clone())
-            }
+            (Some(origin), None) if origin.to_str().is_ok_and(|origin| self.allow(origin)) => Origin::Allowed(origin),
             _ => Origin::Refused,
         }
     }

@@ -39,13 +39,13 @@ pub(super) async fn sse<S: Send + Sync + 'static>(
     request: Request,
 ) -> Response {
     let (parts, body) = request.into_parts();
-    guarded(&endpoint.http, parts, async |parts: Parts| match parts.method {
-        Method::GET => endpoint.open(&parts).await,
-        Method::POST if session_id(&parts).is_none() => post(endpoint.clone(), parts, body, false).await,
-        Method::POST => post_to(endpoint.clone(), parts, body).await,
-        _ => not_allowed(&parts.method, HeaderValue::from_static("GET, POST, OPTIONS")),
-    })
-    .await
+    let answer = async || match (&parts.method, session_id(&parts)) {
+        (&Method::GET, _) => endpoint.open(&parts).await,
+        (&Method::POST, None) => post(&endpoint, &parts, body, false).await,
+        (&Method::POST, Some(id)) => post_to(&endpoint, id, &parts, body).await,
+        (method, _) => not_allowed(method, HeaderValue::from_static("GET, POST, OPTIONS")),
+    };
+    guarded(&endpoint.http, &parts, answer).await
 }
 
 impl<S> Endpoint<S> {
@@ -63,13 +63,17 @@ impl<S> Endpoint<S> {
 }
 
 /// Answers a message on the stream of its session.
-async fn post_to<S: Send + Sync + 'static>(endpoint: Arc<Endpoint<S>>, parts: Parts, body: Body) -> Response {
-    let body = match endpoint.message(&parts, body).await {
+async fn post_to<S: Send + Sync + 'static>(
+    endpoint: &Arc<Endpoint<S>>,
+    id: &str,
+    parts: &Parts,
+    body: Body,
+) -> Response {
+    let body = match endpoint.message(parts, body).await {
         Ok(body) => body,
         Err(response) => return response,
     };
-    let id = session_id(&parts).and_then(SessionId::parse);
-    let Some(session) = id.and_then(|id| endpoint.http.sessions.find(id)) else {
+    let Some(session) = SessionId::parse(id).and_then(|id| endpoint.http.sessions.find(id)) else {
         return refusal(&gone(), Message::id(&body));
     };
     // A place is taken before the work is done, so that no work is done for nothing.
@@ -81,9 +85,9 @@ async fn post_to<S: Send + Sync + 'static>(endpoint: Arc<Endpoint<S>>, parts: Pa
         }
         Err(TrySendError::Closed(_)) => return refusal(&gone(), Message::id(&body)),
     };
-    let agreed = session.agreed();
+    let (endpoint, agreed, headers) = (Arc::clone(endpoint), session.agreed(), parts.headers.clone());
     let mut answering = Answering::new(|notifications| async move {
-        let request_id = super::request_id(&parts);
+        let request_id = super::request_id(&headers);
         let context = Context { request_id, notifications: Some(&notifications), ..agreed };
         endpoint.server.answer(&endpoint.state, &context, &body).await
     });
