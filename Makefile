@@ -13,9 +13,10 @@ test-rust:
 	cargo test --workspace --lib --bins --tests --examples --quiet
 	cargo test --workspace --doc --quiet
 
-# Official clients of the Model Context Protocol against the built program.
+# Clients of the Model Context Protocol and its conformance suite against the built programs.
 test-clients:
 	cargo build --quiet
+	cargo build --quiet --package signpost-mcp --example everything
 	sh tests/clients/run.sh
 
 setup:

@@ -9,6 +9,8 @@ need make make
 need node nodejs
 need npm npm
 need curl curl
+need python3 python3
+python3 -c 'import ensurepip' >/dev/null 2>&1 || missing="$missing python3-venv"
 [ -n "$missing" ] || exit 0
 
 if [ "$(id -u)" = 0 ]; then as_root=""; elif sudo -n true 2>/dev/null; then as_root="sudo"; else

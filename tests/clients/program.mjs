@@ -1,0 +1,88 @@
+// The program under test, and what every client must be able to do with it.
+import assert from 'node:assert/strict';
+import { execFile, spawn } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before } from 'node:test';
+import { promisify } from 'node:util';
+
+export const TOOLS = ['find_nearest_bitcoin_atm', 'get_atm_details', 'check_atm_status', 'list_atms_by_city'];
+export const NEWEST = '2026-07-28';
+export const run = promisify(execFile);
+
+/** Starts `signpost serve` for the tests of a file; its addresses and a folder are there once the tests run. */
+export function program() {
+  const running = { folder: mkdtempSync(join(tmpdir(), 'signpost-')) };
+  let child;
+  before(async () => {
+    const args = ['serve', '--json', '--listen', '127.0.0.1:0', '--data-dir', join(running.folder, 'data'), '--services', 'atm'];
+    const env = { ...process.env, SIGNPOST_RATE_LIMIT_MCP: 'off', SIGNPOST_RATE_LIMIT_SSE: 'off' };
+    child = spawn(process.env.SIGNPOST, args, { env, stdio: ['ignore', 'pipe', 'inherit'] });
+    Object.assign(running, JSON.parse(await firstLine(child)));
+  });
+  after(async () => {
+    await end(child);
+    rmSync(running.folder, { recursive: true });
+  });
+  return running;
+}
+
+/** The first line that a program prints. */
+export function firstLine(child) {
+  return new Promise((resolve, reject) => {
+    let text = '';
+    child.once('error', reject);
+    child.once('exit', (code) => reject(new Error(`it ended with ${code}`)));
+    child.stdout.on('data', (chunk) => {
+      text += chunk;
+      if (text.includes('\n')) resolve(text.split('\n')[0]);
+    });
+  });
+}
+
+/** Asks a program to end, and waits until it has. */
+export async function end(child) {
+  child.removeAllListeners('exit');
+  const ended = new Promise((resolve) => child.once('exit', resolve));
+  child.kill('SIGTERM');
+  await ended;
+}
+
+/** What a search must have found, given the whole result of the call. */
+export function checkFound(result) {
+  assert.ok(!result.isError, JSON.stringify(result));
+  assert.deepEqual(JSON.parse(result.content[0].text), result.structuredContent);
+  assert.equal(result.structuredContent.atms.length, 3);
+  assert.match(result.structuredContent.notice, /sample/i);
+}
+
+/** Everything the server offers, through an official TypeScript client that is connected. */
+export async function useEverything(client) {
+  const { tools } = await client.listTools();
+  assert.deepEqual(tools.map((tool) => tool.name), TOOLS);
+  assert.ok(!JSON.stringify(tools).includes('uint64'));
+  const call = (name, args) => client.callTool({ name, arguments: args });
+  // The client checks each structured result against the tool's output schema.
+  const found = await call('find_nearest_bitcoin_atm', { location: 'Miami, FL', limit: 3 });
+  checkFound(found);
+  const { id } = found.structuredContent.atms[0];
+  const details = await call('get_atm_details', { atmId: id });
+  assert.equal(details.structuredContent.id, id);
+  assert.ok((await call('check_atm_status', { location: 'Austin, TX' })).structuredContent.counts);
+  assert.ok((await call('list_atms_by_city', { state: 'TX', city: 'Austin' })).structuredContent.total >= 3);
+  assert.equal((await call('get_atm_details', { atmId: 999999999 })).isError, true);
+  await assert.rejects(call('no_such_tool', {}), { code: -32602 });
+
+  const read = async (uri) => JSON.parse((await client.readResource({ uri })).contents[0].text);
+  assert.deepEqual((await client.listResources()).resources.map((one) => one.uri), ['signpost://coverage']);
+  assert.equal((await client.listResourceTemplates()).resourceTemplates.length, 2);
+  assert.ok((await read('signpost://coverage')).machines > 100);
+  assert.deepEqual(await read(`atm://${id}`), details.structuredContent);
+  assert.equal((await client.listPrompts()).prompts.length, 3);
+  const prompt = await client.getPrompt({ name: 'find_atm_near_me', arguments: { location: 'Miami' } });
+  assert.match(prompt.messages[0].content.text, /Miami/);
+  const ref = { type: 'ref/prompt', name: 'find_atm_near_me' };
+  const completed = await client.complete({ ref, argument: { name: 'location', value: 'mia' } });
+  assert.deepEqual(completed.completion.values, ['Miami, FL']);
+}
