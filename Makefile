@@ -1,5 +1,5 @@
 # The work of this project by name. `make ci` is what CI runs, no more and no less.
-.PHONY: run test test-rust test-clients check fmt doc deny bench ci setup gazetteer
+.PHONY: run test test-rust test-clients check fmt doc deny bench fuzz ci setup gazetteer
 
 CARGO_DENY_VERSION := 0.20.2
 
@@ -37,6 +37,10 @@ doc:
 deny:
 	command -v cargo-deny >/dev/null || cargo install --quiet --locked cargo-deny@$(CARGO_DENY_VERSION)
 	cargo deny --offline --log-level error check licenses bans sources
+
+# A minute of made-up messages to the parser; the corpus itself is replayed by `make test`.
+fuzz:
+	cargo test --quiet --release --package signpost-mcp --test it -- --ignored --nocapture fuzz::
 
 # Ratios against baselines of the same run; see bench/README.md.
 bench:

@@ -2,6 +2,7 @@
 
 mod errors;
 mod fixture;
+mod fuzz;
 mod gate;
 mod http;
 mod lifecycle;

@@ -24,7 +24,7 @@ struct Problem {
 }
 
 /// A reply is one line holding either a result or an error, and its status fits.
-fn is_answer(reply: &Reply) -> Result<(), TestCaseError> {
+pub(crate) fn is_answer(reply: &Reply) -> Result<(), TestCaseError> {
     let Some(body) = &reply.body else {
         prop_assert_eq!(reply.status, 202);
         return Ok(());
@@ -41,7 +41,9 @@ fn is_answer(reply: &Reply) -> Result<(), TestCaseError> {
                 -32600 => "Invalid request: ",
                 -32601 => "Method not found: ",
                 -32602 => "Invalid params: ",
+                -32002 => "Resource not found: ",
                 -32020 => "Header mismatch: ",
+                -32021 => "Missing client capability: ",
                 -32022 => "Unsupported protocol version: ",
                 -32603 => "Internal error",
                 _ => "a code of the table",
