@@ -152,9 +152,9 @@ impl<S> Server<S> {
         &self.info
     }
 
-    /// The names of the tools, as listed.
-    pub fn tool_names(&self) -> impl Iterator<Item = &'static str> {
-        self.tools.names()
+    /// The tools, as listed.
+    pub fn tools(&self) -> impl Iterator<Item = &Tool<S>> {
+        self.tools.iter()
     }
 
     /// What the server tells clients that it can do.

@@ -40,8 +40,8 @@ impl<S> Tools<S> {
         self.all.push((tool, mirrored));
     }
 
-    pub(crate) fn names(&self) -> impl Iterator<Item = &'static str> {
-        self.all.iter().map(|(tool, _)| tool.name)
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &Tool<S>> {
+        self.all.iter().map(|(tool, _)| tool)
     }
 
     fn find(&self, name: &str) -> Option<&(Tool<S>, Vec<Mirrored>)> {
@@ -55,7 +55,7 @@ impl<S> Tools<S> {
     }
 
     fn advice(&self) -> String {
-        let names: Vec<_> = self.names().collect();
+        let names: Vec<_> = self.iter().map(|tool| tool.name).collect();
         match self.all.first() {
             Some((tool, _)) => format!("the tools are {}; {}", names.join(", "), tool.example()),
             None => "this server has none".to_owned(),

@@ -93,7 +93,7 @@ fn the_list_is_the_same_bytes_every_time() {
     let legacy = answer(Revision::ASSUMED, &list)["result"].take();
     let names: Vec<_> = legacy["tools"].as_array().unwrap().iter().map(|tool| tool["name"].as_str().unwrap()).collect();
     assert_eq!(names, ["add", "fail", "break", "panic"]);
-    assert_eq!(names, server().tool_names().collect::<Vec<_>>());
+    assert_eq!(names, server().tools().map(|tool| tool.name).collect::<Vec<_>>());
     let annotations =
         json!({ "readOnlyHint": true, "destructiveHint": false, "idempotentHint": true, "openWorldHint": false });
     assert_eq!(legacy["tools"][0]["annotations"], annotations);

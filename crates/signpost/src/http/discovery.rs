@@ -59,7 +59,7 @@ fn document(server: &Server<Locator>, base: &str) -> Value {
         "version": server.info().version,
         "endpoints": { "sse": format!("{base}/sse"), "http": format!("{base}/mcp") },
         "capabilities": capabilities.as_object().into_iter().flatten().map(|(name, _)| name).collect::<Vec<_>>(),
-        "tools": server.tool_names().collect::<Vec<_>>(),
+        "tools": server.tools().map(|tool| tool.name).collect::<Vec<_>>(),
     })
 }
 

@@ -73,14 +73,22 @@ impl Sqlite {
     /// Waits until what was queued is on disk and the files are closed.
     pub(super) async fn close(&self) {
         let Self { writer, reader, threads } = self;
-        // A queue that is closed already needs no sign to end.
-        drop(writer.send(Job::Close).await);
-        for _ in 0..READERS {
+        let mut threads: Vec<_> = threads.lock().await.drain(..).collect();
+        // Only the last connection moves the log into the database, so the writer's is closed when all others are.
+        let readers = threads.split_off(threads.len().min(1));
+        for _ in &readers {
+            // A queue that is closed already needs no sign to end.
             drop(reader.send(Job::Close).await);
         }
-        let threads: Vec<_> = threads.lock().await.drain(..).collect();
-        drop(tokio::task::spawn_blocking(|| threads.into_iter().for_each(|thread| drop(thread.join()))).await);
+        join(readers).await;
+        drop(writer.send(Job::Close).await);
+        join(threads).await;
     }
+}
+
+async fn join(threads: Vec<thread::JoinHandle<()>>) {
+    let wait = || threads.into_iter().for_each(|thread| drop(thread.join()));
+    drop(tokio::task::spawn_blocking(wait).await);
 }
 
 fn closed() -> Error {

@@ -16,7 +16,6 @@ use signpost::config::{Config, Origin, Written};
 use signpost::id;
 use signpost::keys::NewKey;
 use signpost::serve::Server;
-use signpost_auth::{Challenge, Wallet};
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
 
@@ -46,11 +45,7 @@ pub(crate) struct Integrator {
     client: Client,
     base: String,
     key: String,
-    pub(crate) account: Account,
 }
-
-/// Somebody's phone.
-pub(crate) struct Phone(pub(crate) Wallet);
 
 /// A server in memory with the default settings, the limits off.
 pub(crate) async fn server() -> TestServer {
@@ -106,7 +101,7 @@ impl TestServer {
         let key = NewKey::new(environment, id::random(), id::random());
         self.app.store.insert_key(&account, "test", &key, self.app.clock.now()).await.unwrap();
         let key = key.key.expose_secret().to_owned();
-        Integrator { client: self.client.clone(), base: self.url(environment.path()), key, account }
+        Integrator { client: self.client.clone(), base: self.url(environment.path()), key }
     }
 
     pub(crate) fn url(&self, path: &str) -> String {
@@ -118,13 +113,11 @@ impl TestServer {
         self.app.clock.advance(SignedDuration::from_secs(seconds));
     }
 
-    pub(crate) fn now(&self) -> i64 {
-        self.app.clock.now().as_second()
-    }
-
     /// A request by nobody in particular.
     pub(crate) async fn send(&self, method: Method, path: &str, headers: &[(&str, &str)], body: &str) -> Reply {
-        send(&self.client, method, &self.url(path), headers, body).await
+        let reply = send(&self.client, method, &self.url(path), headers, body).await;
+        crate::schemas::check(body, &reply.body);
+        reply
     }
 
     /// A JSON-RPC message to `/mcp`.
@@ -181,19 +174,6 @@ impl Integrator {
     pub(crate) async fn session(&self) -> Value {
         self.register("example.com", "https://example.com/login").await;
         self.post("/sessions", json!({ "domain": "example.com" })).await.expect(201)
-    }
-}
-
-impl Phone {
-    /// Always the same phone for the same number.
-    pub(crate) fn new(number: u8) -> Self {
-        Self(Wallet::from_bytes([number; 32]).unwrap())
-    }
-
-    /// The answer to a session's challenge, signed at `now`.
-    pub(crate) fn answer(&self, session: &Value, now: i64) -> Value {
-        let challenge = Challenge::parse(session["challenge"].as_str().unwrap()).unwrap();
-        serde_json::to_value(self.0.answer(&challenge, now, None)).unwrap()
     }
 }
 

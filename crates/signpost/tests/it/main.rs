@@ -1,11 +1,12 @@
 //! Every integration test, in one binary: the real server on a free port, spoken to over HTTP by actors.
 
 mod catalogue;
+mod disk;
 mod errors;
 mod harness;
 mod mcp;
 mod program;
-mod races;
+mod schemas;
 mod tidy;
 mod tools;
 mod transport;

@@ -1,0 +1,28 @@
+//! What every tool's result must be, checked on every one that any test here receives.
+
+use std::collections::HashMap;
+use std::sync::LazyLock;
+
+use jsonschema::Validator;
+use serde_json::Value;
+
+/// The most that a model should have to read.
+const MOST_BYTES: usize = 32 * 1024;
+
+static OUTPUTS: LazyLock<HashMap<&str, Validator>> = LazyLock::new(|| {
+    let server = signpost::mcp::server();
+    let output = |schema: &Value| jsonschema::validator_for(schema).unwrap();
+    server.tools().map(|tool| (tool.name, output(tool.output_schema.as_ref().unwrap()))).collect()
+});
+
+/// Checks the result of a call, if that is what `request` and `reply` are.
+pub(crate) fn check(request: &str, reply: &Value) {
+    let Some(structured) = reply["result"].get("structuredContent") else { return };
+    let request: Value = serde_json::from_str(request).unwrap();
+    let name = request["params"]["name"].as_str().unwrap();
+    let errors: Vec<_> = OUTPUTS[name].iter_errors(structured).map(|error| error.to_string()).collect();
+    assert!(errors.is_empty(), "{name}: {errors:?}");
+    let text = reply["result"]["content"][0]["text"].as_str().unwrap();
+    assert_eq!(serde_json::from_str::<Value>(text).unwrap(), *structured);
+    assert!(text.len() < MOST_BYTES, "{name} returned {} bytes", text.len());
+}
