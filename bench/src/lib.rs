@@ -3,6 +3,7 @@
 //! The variants of one measurement take turns, round by round, so that whatever else the machine does meets all of
 //! them; only the ratios mean anything.
 
+pub mod child;
 pub mod server;
 
 use std::net::SocketAddr;
@@ -85,16 +86,25 @@ async fn ask(variant: Variant) -> Result<u32> {
     Ok(answered)
 }
 
-/// Reads one whole reply with a `content-length`.
-async fn read_reply(connection: &mut TcpStream, reply: &mut Vec<u8>) -> Result<()> {
+/// Reads one whole reply, with a `content-length` or in chunks.
+///
+/// # Errors
+/// Where it is no success.
+pub async fn read_reply(connection: &mut TcpStream, reply: &mut Vec<u8>) -> Result<()> {
     reply.clear();
     loop {
         ensure!(connection.read_buf(reply).await? > 0, "the server hung up");
         let Some(head) = reply.windows(4).position(|bytes| bytes == b"\r\n\r\n") else { continue };
         let text = std::str::from_utf8(&reply[..head])?;
         ensure!(text.starts_with("HTTP/1.1 20"), "{text}\n{}", String::from_utf8_lossy(&reply[head..]));
-        let length = text.lines().find_map(|line| line.strip_prefix("content-length: ")).context("no length")?;
-        if reply.len() >= head + 4 + length.parse::<usize>()? {
+        let length = text
+            .lines()
+            .find_map(|line| line.to_ascii_lowercase().strip_prefix("content-length: ")?.parse::<usize>().ok());
+        let is_whole = match length {
+            Some(length) => reply.len() >= head + 4 + length,
+            None => reply.ends_with(b"0\r\n\r\n"),
+        };
+        if is_whole {
             return Ok(());
         }
     }

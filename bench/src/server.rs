@@ -29,7 +29,15 @@ pub struct Running {
 /// # Errors
 /// Where it does not start.
 pub fn start(data_dir: Option<&Path>) -> Result<Running> {
-    let config = config(data_dir)?;
+    start_with(data_dir, "off")
+}
+
+/// The same with a limit for messages to `/mcp`.
+///
+/// # Errors
+/// Where it does not start.
+pub fn start_with(data_dir: Option<&Path>, limit: &str) -> Result<Running> {
+    let config = config(data_dir, limit)?;
     let (told, started) = mpsc::channel();
     thread::spawn(move || {
         let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
@@ -44,12 +52,13 @@ pub fn start(data_dir: Option<&Path>) -> Result<Running> {
     started.recv().context("the server did not start")
 }
 
-fn config(data_dir: Option<&Path>) -> Result<Config> {
+fn config(data_dir: Option<&Path>, limit: &str) -> Result<Config> {
     let mut written = Written::default();
     written.set("listen", "127.0.0.1:0", Origin::Flag);
     for limit in ["mcp", "sse", "create_session", "get_session", "verify", "domains", "answer"] {
         written.set(&format!("rate_limit_{limit}"), "off", Origin::Flag);
     }
+    written.set("rate_limit_mcp", limit, Origin::Flag);
     match data_dir {
         Some(folder) => written.set("data_dir", folder.display().to_string(), Origin::Flag),
         None => written.set("database_url", "sqlite::memory:", Origin::Flag),

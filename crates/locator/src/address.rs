@@ -1,5 +1,7 @@
 //! Postal addresses, and those of the United States and Canada taken apart.
 
+use std::borrow::Cow;
+
 use serde::{Deserialize, Serialize};
 
 use crate::country::Country;
@@ -47,12 +49,15 @@ impl Address {
     /// assert_eq!(address.one_line().as_deref(), Some("1 Main St, Austin, TX 78701"));
     /// ```
     #[must_use]
-    pub fn one_line(&self) -> Option<String> {
+    pub fn one_line(&self) -> Option<Cow<'_, str>> {
+        if let Some(written) = &self.formatted {
+            return Some(Cow::Borrowed(written));
+        }
         let together = |parts: [Option<&str>; 2]| parts.into_iter().flatten().collect::<Vec<_>>().join(" ");
         let end = together([self.region.as_deref(), self.postcode.as_deref()]);
         let parts = [self.street.as_deref(), self.city.as_deref(), Some(end.as_str()).filter(|end| !end.is_empty())];
         let composed = parts.into_iter().flatten().collect::<Vec<_>>().join(", ");
-        self.formatted.clone().or(Some(composed).filter(|line| !line.is_empty()))
+        Some(composed).filter(|line| !line.is_empty()).map(Cow::Owned)
     }
 
     /// Takes apart an address of the United States or Canada that is written on one line. `None` where it does not

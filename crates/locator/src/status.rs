@@ -1,5 +1,7 @@
 //! Whether a machine can be used.
 
+use std::borrow::Cow;
+
 use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
 
@@ -32,7 +34,7 @@ pub struct StatusReport {
     /// The status.
     pub status: Status,
     /// Why, in words.
-    pub reason: String,
+    pub reason: Cow<'static, str>,
     /// When the source learned of it.
     pub as_of: Option<Timestamp>,
 }
@@ -76,7 +78,7 @@ impl Status {
 #[must_use]
 pub fn status(record: &Record, now: Timestamp) -> StatusReport {
     let as_of = record.reported_at;
-    let report = |status, reason: &str| StatusReport { status, reason: reason.to_owned(), as_of };
+    let report = |status, reason: &'static str| StatusReport { status, reason: Cow::Borrowed(reason), as_of };
     match record.reported {
         Reported::OutOfService => report(Status::OutOfService, "reported out of service"),
         Reported::TemporarilyClosed => report(Status::TemporarilyClosed, "reported temporarily closed"),
@@ -88,7 +90,8 @@ pub fn status(record: &Record, now: Timestamp) -> StatusReport {
         Reported::InService => match &record.hours {
             Some(Hours::Always) => report(Status::Open, "reported in service; open 24/7"),
             Some(Hours::Text(hours)) => {
-                report(Status::Unknown, &format!("reported in service; opening hours not evaluated: {hours}"))
+                let reason = format!("reported in service; opening hours not evaluated: {hours}").into();
+                StatusReport { status: Status::Unknown, reason, as_of }
             }
             None => report(Status::Unknown, "reported in service; opening hours not known"),
         },

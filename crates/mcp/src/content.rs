@@ -1,6 +1,5 @@
 use data_encoding::BASE64;
 use serde::Serialize;
-use serde_json::value::{RawValue, to_raw_value};
 use serde_json::{Value, json};
 
 use crate::CallError;
@@ -28,7 +27,7 @@ pub enum Output {
 
 /// A JSON object, already rendered, because it is sent twice.
 #[derive(Clone, Debug)]
-pub struct Structured(Box<RawValue>);
+pub struct Structured(String);
 
 /// One thing to see or hear.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -99,14 +98,16 @@ impl Structured {
     /// # Errors
     /// [`CallError::Internal`] if it does not serialise, or as something else than an object.
     pub fn render(value: &(impl Serialize + ?Sized)) -> Result<Self, CallError> {
-        let mut json = to_raw_value(value).map_err(CallError::internal)?;
+        // Most values fit, so that the buffer seldom grows.
+        let mut json = Vec::with_capacity(4096);
+        serde_json::to_writer(&mut json, value).map_err(CallError::internal)?;
         // A value may hold JSON that someone else wrote, and stdio and SSE end a message where its line ends.
-        if json.get().contains('\n') || json.get().contains('\r') {
-            let read: Value = serde_json::from_str(json.get()).map_err(CallError::internal)?;
-            json = to_raw_value(&read).map_err(CallError::internal)?;
+        if json.contains(&b'\n') || json.contains(&b'\r') {
+            let read: Value = serde_json::from_slice(&json).map_err(CallError::internal)?;
+            json = serde_json::to_vec(&read).map_err(CallError::internal)?;
         }
-        if json.get().starts_with('{') {
-            Ok(Self(json))
+        if json.starts_with(b"{") {
+            String::from_utf8(json).map(Self).map_err(CallError::internal)
         } else {
             Err(CallError::internal("a tool's value is an object"))
         }
@@ -115,10 +116,6 @@ impl Structured {
     /// The value as it will be sent.
     #[must_use]
     pub fn json(&self) -> &str {
-        self.0.get()
-    }
-
-    pub(crate) fn raw(&self) -> &RawValue {
         &self.0
     }
 }

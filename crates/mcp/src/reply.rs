@@ -32,30 +32,22 @@ impl Reply {
     }
 
     pub(crate) fn result(id: &RawValue, result: &(impl Serialize + ?Sized)) -> Self {
-        Self::sized_result(id, result, 1024)
-    }
-
-    /// The same where the size is about known, so that the buffer need not grow.
-    pub(crate) fn sized_result(id: &RawValue, result: &(impl Serialize + ?Sized), size: usize) -> Self {
         #[derive(Serialize)]
         struct Success<'a, T: ?Sized> {
             jsonrpc: &'static str,
             id: &'a RawValue,
             result: &'a T,
         }
-        let mut body = Vec::with_capacity(size);
-        serde_json::to_writer(&mut body, &Success { jsonrpc: "2.0", id, result }).expect("a result always serialises");
+        let body = serde_json::to_vec(&Success { jsonrpc: "2.0", id, result }).expect("a result always serialises");
         Self { status: StatusCode::OK, body: Some(body), negotiated: None, log_level: None }
     }
 }
 
-/// The result of `tools/call`.
+/// The result of `tools/call` that holds no structured value.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct CallResult<'a> {
+struct CallResult<'a> {
     content: Contents<'a>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    structured_content: Option<&'a RawValue>,
     is_error: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     result_type: Option<&'static str>,
@@ -76,23 +68,34 @@ struct Text<'a> {
     text: &'a str,
 }
 
-impl<'a> CallResult<'a> {
-    /// About how many bytes it will be: the value twice, once as a text in which every quotation mark is escaped.
-    pub(crate) fn size(&self) -> usize {
-        1024 + self.structured_content.map_or(0, |value| value.get().len() * 5 / 2)
-    }
+/// What a tool told; `meta` is what a result of a stateless revision says about the server.
+pub(crate) fn told(id: &RawValue, told: &Told, meta: Option<&RawValue>) -> Reply {
+    let (content, is_error) = match told {
+        Told::Output(Output::Structured(value)) => return structured(id, value.json(), meta),
+        Told::Output(Output::Content(content)) => (Contents::Any(content), false),
+        Told::Failure(reason) => (Contents::Text([Text { r#type: "text", text: reason }]), true),
+    };
+    Reply::result(id, &CallResult { content, is_error, result_type: meta.map(|_| "complete"), meta })
+}
 
-    /// `meta` is what a result of a stateless revision says about the server.
-    pub(crate) fn new(told: &'a Told, meta: Option<&'a RawValue>) -> Self {
-        let text = |text| Contents::Text([Text { r#type: "text", text }]);
-        let (content, structured_content) = match told {
-            Told::Output(Output::Structured(structured)) => (text(structured.json()), Some(structured.raw())),
-            Told::Output(Output::Content(content)) => (Contents::Any(content), None),
-            Told::Failure(reason) => (text(reason), None),
-        };
-        let is_error = matches!(told, Told::Failure(_));
-        Self { content, structured_content, is_error, result_type: meta.map(|_| "complete"), meta }
+/// A structured value, as it is and as text. It is put together by hand because it is most of what a server sends, and
+/// the value is JSON already.
+fn structured(id: &RawValue, value: &str, meta: Option<&RawValue>) -> Reply {
+    // The value twice, once with every quotation mark escaped, and what stands around it.
+    let mut body = Vec::with_capacity(1024 + value.len() * 5 / 2);
+    body.extend_from_slice(br#"{"jsonrpc":"2.0","id":"#);
+    body.extend_from_slice(id.get().as_bytes());
+    body.extend_from_slice(br#","result":{"content":[{"type":"text","text":"#);
+    serde_json::to_writer(&mut body, value).expect("a text always serialises");
+    body.extend_from_slice(br#"}],"structuredContent":"#);
+    body.extend_from_slice(value.as_bytes());
+    body.extend_from_slice(br#","isError":false"#);
+    if let Some(meta) = meta {
+        body.extend_from_slice(br#","resultType":"complete","_meta":"#);
+        body.extend_from_slice(meta.get().as_bytes());
     }
+    body.extend_from_slice(b"}}");
+    Reply { status: StatusCode::OK, body: Some(body), negotiated: None, log_level: None }
 }
 
 /// A result with what a stateless revision adds to every one.

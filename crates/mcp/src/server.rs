@@ -10,7 +10,7 @@ use crate::message::{Message, NotAMessage, Params};
 use crate::notifications::LogLevel;
 use crate::outcome::{Outcome, settle};
 use crate::prompt::Prompts;
-use crate::reply::{Cacheable, CallResult, completed, input_required, rendered};
+use crate::reply::{self, Cacheable, completed, input_required, rendered};
 use crate::resource::Resources;
 use crate::tools::Tools;
 use crate::{Call, Context, Icon, Method, Prompt, Reply, Resource, Revision, Tool};
@@ -268,10 +268,7 @@ impl<S: Sync> Server<S> {
         let value = |value| Ok(Reply::result(id, &completed(value, meta)));
         match (&*message.method, revision.is_stateless()) {
             ("tools/call", _) => match self.tools.call(state, context, params, call).await? {
-                Outcome::Done(told) => {
-                    let result = CallResult::new(&told, meta);
-                    Ok(Reply::sized_result(id, &result, result.size()))
-                }
+                Outcome::Done(told) => Ok(reply::told(id, &told, meta)),
                 Outcome::Input(asked) => Ok(Reply::result(id, &input_required(&asked, &self.meta))),
             },
             ("tools/list", _) if !self.tools.listed.is_empty() => list(self.tools.listed.page(params, revision)),

@@ -42,7 +42,8 @@ pub(super) fn record<'a>(
 /// What tells a machine without an identifier from others: its name, address and coordinates, hashed.
 pub(super) fn hash(record: &Record) -> String {
     let (lat, lon) = (record.point.lat(), record.point.lon());
-    let [name, address] = [record.name.clone(), record.address.one_line()].map(Option::unwrap_or_default);
+    let name = record.name.clone().unwrap_or_default();
+    let address = record.address.one_line().unwrap_or_default();
     let digest = Sha256::digest(format!("{lat:.6}\n{lon:.6}\n{name}\n{address}"));
     let half: [u8; 16] = digest[..16].try_into().expect("SHA-256 has 32 bytes");
     format!("{:032x}", u128::from_be_bytes(half))

@@ -1,5 +1,7 @@
 //! How machines and results look in replies.
 
+use std::borrow::Cow;
+
 use jiff::Timestamp;
 use serde::Serialize;
 use signpost_locator::gazetteer::ATTRIBUTION;
@@ -24,9 +26,9 @@ pub(super) struct Item<'a> {
     distance: String,
     distance_meters: f64,
     status: Status,
-    status_reason: String,
+    status_reason: Cow<'static, str>,
     status_as_of: Option<Timestamp>,
-    address: String,
+    address: Cow<'a, str>,
     lat: f64,
     lon: f64,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -72,8 +74,8 @@ impl<'a> Item<'a> {
 }
 
 /// A machine's address on one line.
-pub(super) fn address(atm: &Atm) -> String {
-    atm.record.address.one_line().unwrap_or_else(|| "address not known".to_owned())
+pub(super) fn address(atm: &Atm) -> Cow<'_, str> {
+    atm.record.address.one_line().unwrap_or(Cow::Borrowed("address not known"))
 }
 
 /// The sentences that a reply begins with, if any.

@@ -1,0 +1,24 @@
+// The official TypeScript SDK serving one tool that returns what it was started with, stateless and in JSON:
+// `node typescript.mjs '{"atms":[]}'`. The SDK is the one that the clients' tests install.
+import { createServer } from 'node:http';
+import { McpServer } from '../../tests/clients/node_modules/@modelcontextprotocol/sdk/dist/esm/server/mcp.js';
+import { StreamableHTTPServerTransport } from '../../tests/clients/node_modules/@modelcontextprotocol/sdk/dist/esm/server/streamableHttp.js';
+import { z } from '../../tests/clients/node_modules/zod/index.js';
+
+const found = JSON.parse(process.argv[2]);
+const inputSchema = { location: z.string(), limit: z.number().int().optional() };
+
+createServer(async (request, response) => {
+  // Without sessions there is a server for each request, as the SDK's own example has it.
+  const server = new McpServer({ name: 'bench', version: '1.0.0' });
+  server.registerTool('find', { inputSchema }, () => ({
+    content: [{ type: 'text', text: JSON.stringify(found) }],
+    structuredContent: found,
+  }));
+  const transport = new StreamableHTTPServerTransport({ sessionIdGenerator: undefined, enableJsonResponse: true });
+  response.on('close', () => server.close());
+  await server.connect(transport);
+  await transport.handleRequest(request, response);
+}).listen(0, '127.0.0.1', function () {
+  console.log(`http://127.0.0.1:${this.address().port}/mcp`);
+});
