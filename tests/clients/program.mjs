@@ -58,7 +58,7 @@ export function checkFound(result) {
 }
 
 /** Everything the server offers, through an official TypeScript client that is connected. */
-export async function useEverything(client) {
+export async function useEverything(client, mode = 'remote') {
   const { tools } = await client.listTools();
   assert.deepEqual(tools.map((tool) => tool.name), TOOLS);
   assert.ok(!JSON.stringify(tools).includes('uint64'));
@@ -77,7 +77,9 @@ export async function useEverything(client) {
   const read = async (uri) => JSON.parse((await client.readResource({ uri })).contents[0].text);
   assert.deepEqual((await client.listResources()).resources.map((one) => one.uri), ['signpost://coverage']);
   assert.equal((await client.listResourceTemplates()).resourceTemplates.length, 2);
-  assert.ok((await read('signpost://coverage')).machines > 100);
+  const coverage = await read('signpost://coverage');
+  assert.ok(coverage.machines > 100);
+  assert.equal(coverage.server.mode, mode);
   assert.deepEqual(await read(`atm://${id}`), details.structuredContent);
   assert.equal((await client.listPrompts()).prompts.length, 3);
   const prompt = await client.getPrompt({ name: 'find_atm_near_me', arguments: { location: 'Miami' } });

@@ -18,7 +18,7 @@ for (const [over, transport] of Object.entries({
     const client = new Client({ name: 'client-test', version: '1.0.0' });
     await client.connect(transport());
     try {
-      await useEverything(client);
+      await useEverything(client, over === 'stdio' ? 'local' : 'remote');
     } finally {
       await client.close();
     }

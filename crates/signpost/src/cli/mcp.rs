@@ -9,14 +9,14 @@ use tokio_util::sync::CancellationToken;
 use super::Session;
 use crate::atms::{Catalogue, watch};
 use crate::clock::Clock;
-use crate::mcp::{self, Locator};
+use crate::mcp::{self, Locator, Mode};
 
 /// Serves until standard input ends. Standard output holds messages and nothing else.
 pub(super) async fn run(session: &Session) -> Result<()> {
     super::log(&session.config);
     let (store, clock) = (session.store()?, Clock::System);
     let catalogue = Arc::new(Catalogue::open(&store, &clock).await?);
-    let locator = Locator { catalogue: Arc::clone(&catalogue), clock };
+    let locator = Locator { catalogue: Arc::clone(&catalogue), clock, mode: Mode::Local };
     let (server, never) = (mcp::server(), CancellationToken::new());
     tokio::select! {
         done = signpost_mcp::serve_stdio(&server, &locator, BufReader::new(stdin()), stdout()) => Ok(done?),

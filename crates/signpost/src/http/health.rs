@@ -7,6 +7,7 @@ use axum::response::IntoResponse;
 use serde_json::{Value, json};
 
 use crate::app::App;
+use crate::mcp::Mode;
 
 /// Every page may ask for public documents.
 pub(super) const ANY_ORIGIN: [(HeaderName, &str); 1] = [(header::ACCESS_CONTROL_ALLOW_ORIGIN, "*")];
@@ -34,7 +35,7 @@ fn document(app: &App) -> Value {
     json!({
         "status": "ok",
         "version": env!("CARGO_PKG_VERSION"),
-        "mode": "remote",
+        "mode": Mode::Remote,
         "timestamp": app.clock.now(),
     })
 }

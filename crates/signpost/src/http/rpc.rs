@@ -9,7 +9,7 @@ use signpost_mcp::{Bucket, Gate, Hosts, Http, Origins, RetryAfter, SessionLimits
 use crate::app::App;
 use crate::id;
 use crate::limits::Limit;
-use crate::mcp::{self, Locator};
+use crate::mcp::{self, Locator, Mode};
 
 pub(super) fn router(app: &App) -> Router<App> {
     let sessions = Sessions::new(SessionLimits::default(), id::random);
@@ -18,7 +18,7 @@ pub(super) fn router(app: &App) -> Router<App> {
     http.origins = app.config.allowed_origins.clone().and(own_origins(app));
     http.hosts = hosts(app);
     http.gate = Some(std::sync::Arc::new(Limiter(app.clone())));
-    let locator = Locator { catalogue: app.catalogue.clone(), clock: app.clock.clone() };
+    let locator = Locator { catalogue: app.catalogue.clone(), clock: app.clock.clone(), mode: Mode::Remote };
     signpost_mcp::router(mcp::server(), locator, http).with_state(())
 }
 

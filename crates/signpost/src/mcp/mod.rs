@@ -8,6 +8,7 @@ mod resources;
 use std::sync::Arc;
 
 use data_encoding::BASE64;
+use serde::Serialize;
 use signpost_mcp::{Icon, Info, Server};
 
 use crate::atms::Catalogue;
@@ -21,6 +22,18 @@ pub struct Locator {
     pub catalogue: Arc<Catalogue>,
     /// The time.
     pub clock: Clock,
+    /// Where it is used from.
+    pub mode: Mode,
+}
+
+/// Where a server is used from (ATM locator specification, §2).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Mode {
+    /// Over the network: `serve`.
+    Remote,
+    /// By one client on the same machine: `mcp`.
+    Local,
 }
 
 /// What a model reads before it uses any tool.

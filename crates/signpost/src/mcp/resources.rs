@@ -86,6 +86,7 @@ fn coverage(locator: &Locator) -> Value {
         })
         .collect();
     json!({
+        "server": { "version": env!("CARGO_PKG_VERSION"), "mode": locator.mode },
         "machines": snapshot.len(),
         "fictional": snapshot.is_sample(),
         "regions": regions,

@@ -12,7 +12,7 @@ use super::arguments::Arguments;
 use super::beyond::beyond;
 use super::place::Center;
 use super::schema;
-use super::view::{Item, Page, attribution, notice};
+use super::view::{Item, Page, attribution, fitting, notice};
 use crate::mcp::Locator;
 
 const EXAMPLE: &str = r#"{"location":"Austin, TX","radius":10}"#;
@@ -72,7 +72,7 @@ fn call(locator: &Locator, given: &Map<String, Value>, _: &Call<'_>) -> Result<O
         *counts.entry(status(&snapshot.at(*near).record, now).status).or_default() += 1;
     }
     let items = found.iter().take(LISTED).map(|near| Item::new(snapshot.at(*near), near.distance, units, now));
-    let atms: Vec<_> = items.collect();
+    let atms = fitting(items);
     let nothing = atms.is_empty().then(|| {
         let radius = units.text(Distance::miles(miles));
         let next = beyond(&snapshot, center.point, units, "call again with radius", |_| true);

@@ -9,7 +9,7 @@ use super::arguments::{Arguments, Service, Units};
 use super::beyond::beyond;
 use super::place::Center;
 use super::schema;
-use super::view::{Item, Page, attribution, notice};
+use super::view::{Item, Page, attribution, fitting, notice};
 use crate::atms::Snapshot;
 use crate::mcp::Locator;
 
@@ -76,7 +76,7 @@ pub(crate) fn call(locator: &Locator, given: &Map<String, Value>) -> Result<Stru
     let any = wanted.is_any();
     let (found, total) = snapshot.nearest_and_count(center.point, radius, limit, |atm| any || wanted.keeps(atm));
     let items = found.iter().map(|near| Item::new(snapshot.at(*near), near.distance, units, now));
-    let atms: Vec<_> = items.collect();
+    let atms = fitting(items);
     let beyond = if atms.is_empty() { Some(nothing_near(&snapshot, &center, &wanted, miles, units)) } else { None };
     Structured::render(&Page {
         total,

@@ -9,7 +9,7 @@ use super::arguments::{Arguments, Units};
 use super::beyond::beyond;
 use super::place::shown;
 use super::schema;
-use super::view::{Item, Page, attribution_of_city, notice};
+use super::view::{Item, Page, attribution_of_city, fitting, notice};
 use crate::mcp::Locator;
 
 const EXAMPLE: &str = r#"{"state":"TX","city":"Austin"}"#;
@@ -67,13 +67,13 @@ pub(crate) fn call(locator: &Locator, given: &Map<String, Value>) -> Result<Stru
         return Err(no_such_city(city, region));
     };
     let rest: Vec<_> = all.iter().filter(|atm| after.is_none_or(|after| atm.id > after)).collect();
-    let atms: Vec<_> = rest.iter().take(PAGE).map(|atm| item(atm, center, units, now)).collect();
+    let atms = fitting(rest.iter().take(PAGE).map(|atm| item(atm, center, units, now)));
     let nothing = all.is_empty().then(|| {
         let (city, code) = (main.unwrap_or(city), region.code());
         let next = beyond(&snapshot, center, units, "call find_nearest_bitcoin_atm with maxDistance", |_| true);
         format!("No Bitcoin ATM is known with an address in {city}, {code}. {next}")
     });
-    let next_cursor = rest.get(PAGE).and_then(|_| rest.get(PAGE - 1)).map(|last| spell(last.id));
+    let next_cursor = rest.get(atms.len()).and_then(|_| rest[..atms.len()].last()).map(|last| spell(last.id));
     Structured::render(&Page {
         total: all.len(),
         truncated: next_cursor.is_some(),

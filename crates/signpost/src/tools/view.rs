@@ -15,6 +15,11 @@ use crate::atms::Snapshot;
 const SAMPLE_NOTICE: &str = "These are fictional sample machines: no real ATM data was imported into this server yet. \
                              Do not send anybody there.";
 
+/// How many bytes the machines of a reply may take: with what stands around them, less than 32 KiB.
+const MOST_BYTES: usize = 29 * 1024;
+/// How much of a text that a source wrote is shown in a list.
+const MOST_CHARACTERS: usize = 200;
+
 /// A machine in a list of results.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -52,24 +57,53 @@ pub(super) struct Page<'a> {
     pub(super) next_cursor: Option<String>,
 }
 
+/// As many machines as a model should have to read at once: what a source writes has no bound of its own.
+pub(super) fn fitting<'a>(items: impl Iterator<Item = Item<'a>>) -> Vec<Item<'a>> {
+    let mut left = MOST_BYTES;
+    let fits = |item: Item<'a>| {
+        left = left.checked_sub(item.size())?;
+        Some(item)
+    };
+    items.map_while(fits).collect()
+}
+
 impl<'a> Item<'a> {
     pub(super) fn new(atm: &'a Atm, distance: Distance, units: Units, now: Timestamp) -> Self {
         let record = &atm.record;
         let report = status(record, now);
         Self {
             id: atm.id,
-            name: record.title(),
-            operator: record.operator.as_deref(),
+            name: clipped(record.title()),
+            operator: record.operator.as_deref().map(clipped),
             distance: units.text(distance),
             distance_meters: (distance.in_metres() * 10.0).round() / 10.0,
             status: report.status,
             status_reason: report.reason,
             status_as_of: report.as_of,
-            address: address(atm),
+            address: clipped_cow(address(atm)),
             lat: record.point.lat(),
             lon: record.point.lon(),
-            hours: record.hours.as_ref().map(signpost_locator::Hours::text),
+            hours: record.hours.as_ref().map(|hours| clipped(hours.text())),
         }
+    }
+
+    /// About how many bytes it is in a reply.
+    fn size(&self) -> usize {
+        let texts = [Some(self.name), self.operator, self.hours, Some(&self.status_reason), Some(&self.address)];
+        // The names of the members, and the numbers.
+        300 + texts.into_iter().flatten().map(|text| text.len() + text.matches('"').count()).sum::<usize>()
+    }
+}
+
+/// The beginning of a text that a source wrote at length; `get_atm_details` has all of it.
+fn clipped(text: &str) -> &str {
+    text.char_indices().nth(MOST_CHARACTERS).map_or(text, |(end, _)| &text[..end])
+}
+
+fn clipped_cow(text: Cow<'_, str>) -> Cow<'_, str> {
+    match text {
+        Cow::Borrowed(text) => Cow::Borrowed(clipped(text)),
+        Cow::Owned(text) => Cow::Owned(clipped(&text).to_owned()),
     }
 }
 

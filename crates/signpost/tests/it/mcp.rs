@@ -43,6 +43,7 @@ async fn resources_hold_what_tools_return() {
     let details = structured(&server, "get_atm_details", json!({ "atmId": id })).await;
     assert_eq!(read(&server, &format!("atm://{id}")).await, details);
     let coverage = read(&server, "signpost://coverage").await;
+    assert_eq!(coverage["server"]["mode"], "remote");
     assert!(coverage["machines"].as_u64() >= Some(150) && coverage["fictional"] == true);
     let texas = coverage["regions"].as_array().unwrap().iter().find(|region| region["code"] == "TX").unwrap();
     assert!(texas["machines"].as_u64() >= Some(3));

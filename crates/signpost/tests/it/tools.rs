@@ -5,6 +5,9 @@ use std::collections::BTreeSet;
 use reqwest::Method;
 use serde_json::{Value, json};
 
+use signpost::atms::{Snapshot, Stored};
+use signpost_locator::{Atm, AtmId, Hours, Point, Record};
+
 use crate::harness::{Reply, TestServer, server};
 
 const FIND: &str = "find_nearest_bitcoin_atm";
@@ -269,4 +272,42 @@ async fn every_result_fits_its_schema() {
         seen.insert(name);
     }
     assert_eq!(seen.len(), tools.len());
+}
+
+/// Machines at one place, described at a length that nobody wants to read.
+fn verbose() -> Snapshot {
+    let atm = |number: u64| {
+        let mut record = Record::at(Point::new(30.267, -97.743).unwrap());
+        let long = |word: &str| Some(format!("\"{word} {number}\" {}", "ありがとう\"".repeat(300)));
+        (record.name, record.operator) = (long("Name"), long("Operator"));
+        record.hours = Hours::parse(&long("Hours").unwrap());
+        (record.address.city, record.address.region) = (Some("Austin".to_owned()), Some("TX".to_owned()));
+        record.address.formatted = long("Address");
+        Atm { id: AtmId::new(number).unwrap(), source: "test".to_owned(), record }
+    };
+    Snapshot::build(Stored { version: 2, atms: (1..=120).map(atm).collect(), sources: Vec::new() }).unwrap()
+}
+
+#[tokio::test]
+async fn a_reply_stays_small_and_says_how_to_go_on() {
+    let server = server().await;
+    server.app.catalogue.replace(verbose());
+    // The size of every result is checked as it is received.
+    let found = structured(server.call(FIND, json!({ "lat": 30.267, "lon": -97.743, "limit": 50 })).await);
+    let listed = found["atms"].as_array().unwrap().len();
+    assert!((1..50).contains(&listed), "{listed}");
+    assert_eq!((found["total"].as_u64(), found["truncated"].as_bool()), (Some(120), Some(true)));
+    let area = structured(server.call(STATUS, json!({ "lat": 30.267, "lon": -97.743 })).await);
+    assert_eq!((area["total"].as_u64(), area["truncated"].as_bool()), (Some(120), Some(true)));
+    let (mut ids, mut cursor) = (Vec::new(), Value::Null);
+    loop {
+        let page = json!({ "state": "TX", "city": "Austin", "cursor": cursor });
+        let page = structured(server.call(LIST, page).await);
+        ids.extend(page["atms"].as_array().unwrap().iter().map(|atm| atm["id"].as_u64().unwrap()));
+        match page.get("nextCursor") {
+            Some(next) => cursor = next.clone(),
+            None => break,
+        }
+    }
+    assert_eq!(ids, (1..=120).collect::<Vec<_>>());
 }

@@ -14,7 +14,7 @@ use signpost_mcp::{CallError, Structured};
 use super::{Session, Usage, table};
 use crate::atms::Catalogue;
 use crate::clock::Clock;
-use crate::mcp::Locator;
+use crate::mcp::{Locator, Mode};
 use crate::store::Store;
 use crate::tools;
 
@@ -59,7 +59,7 @@ impl Atms {
 
 async fn locator(store: &Store) -> Result<Locator> {
     let clock = Clock::System;
-    Ok(Locator { catalogue: Arc::new(Catalogue::open(store, &clock).await?), clock })
+    Ok(Locator { catalogue: Arc::new(Catalogue::open(store, &clock).await?), clock, mode: Mode::Local })
 }
 
 /// What a tool answered, as a document.
