@@ -83,3 +83,8 @@ pub use revision::Revision;
 pub use server::{Info, Server};
 pub use stdio::serve_stdio;
 pub use tool::{Annotations, Arguments, Tool};
+
+/// The README's example is one that works.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;
