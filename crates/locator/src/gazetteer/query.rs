@@ -61,9 +61,9 @@ impl Within {
 /// What a text says of region or country is in every one of them.
 pub(super) fn queries(text: &str) -> Vec<Query> {
     let (whole, bare) = (text.trim(), without_words_around(text));
-    let mut queries = read(whole);
     let more = if bare == whole { Vec::new() } else { read(bare) };
-    for query in more {
+    let mut queries: Vec<Query> = Vec::new();
+    for query in read(whole).into_iter().chain(more) {
         if !queries.contains(&query) {
             queries.push(query);
         }

@@ -1,6 +1,6 @@
 //! One state of the catalogue, ready to be searched; never changed once built.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, HashMap};
 
 use anyhow::Result;
 use jiff::Timestamp;
@@ -30,6 +30,8 @@ pub struct Snapshot {
     index: Index,
     /// The positions of the machines of a city, by region and folded name.
     cities: HashMap<(Region, String), Vec<u32>>,
+    /// How many machines have an address in a region.
+    regions: BTreeMap<Region, usize>,
     sources: Vec<Source>,
 }
 
@@ -44,13 +46,16 @@ impl Snapshot {
         let is_present = |(at, atm): (u32, &Atm)| (atm.record.reported != Reported::PermanentlyClosed).then_some(at);
         let present: Vec<_> = (0..).zip(&atms).filter_map(is_present).collect();
         let points: Vec<_> = present.iter().map(|at| atms[*at as usize].record.point).collect();
-        let mut cities: HashMap<_, Vec<u32>> = HashMap::new();
+        let (mut cities, mut regions) = (HashMap::<_, Vec<u32>>::new(), BTreeMap::new());
         for (at, atm) in (0..).zip(&atms) {
-            if let Some(city) = city_of(atm) {
-                cities.entry(city).or_default().push(at);
+            let address = &atm.record.address;
+            let Some(region) = address.region.as_deref().and_then(Region::parse) else { continue };
+            *regions.entry(region).or_default() += 1;
+            if let Some(city) = &address.city {
+                cities.entry((region, fold(city))).or_default().push(at);
             }
         }
-        Ok(Self { version, index: Index::build(&points), present, atms, cities, sources })
+        Ok(Self { version, index: Index::build(&points), present, atms, cities, regions, sources })
     }
 
     /// Which change of the catalogue this is.
@@ -127,9 +132,9 @@ impl Snapshot {
         atms.filter(|atm| atm.record.reported != Reported::PermanentlyClosed)
     }
 
-    /// The regions that addresses name, by country and code.
-    pub fn regions(&self) -> impl Iterator<Item = Region> {
-        self.cities.keys().map(|(region, _)| *region).collect::<BTreeSet<_>>().into_iter()
+    /// The regions that addresses name, by country and code, and how many machines each has.
+    pub fn regions(&self) -> impl Iterator<Item = (Region, usize)> {
+        self.regions.iter().map(|(region, count)| (*region, *count))
     }
 
     /// The cities that addresses name: region, folded name, and the name as its first machine writes it.
@@ -155,10 +160,4 @@ impl Snapshot {
     pub fn attribution(&self) -> impl Iterator<Item = &str> {
         self.sources.iter().map(|source| source.attribution.as_str())
     }
-}
-
-/// The city that a machine's address names, where the address names one.
-fn city_of(atm: &Atm) -> Option<(Region, String)> {
-    let address = &atm.record.address;
-    Some((Region::parse(address.region.as_deref()?)?, fold(address.city.as_deref()?)))
 }

@@ -11,7 +11,7 @@ use super::Locator;
 pub(super) fn state(locator: &Locator, typed: &str, _: &Texts) -> Completion {
     let (snapshot, typed) = (locator.catalogue.snapshot(), fold(typed));
     let fits = |region: &Region| fold(region.code()).starts_with(&typed) || fold(region.name()).starts_with(&typed);
-    snapshot.regions().filter(fits).map(Region::code).collect()
+    snapshot.regions().map(|(region, _)| region).filter(fits).map(Region::code).collect()
 }
 
 /// Cities that have machines, of the state if that is known.

@@ -1,9 +1,6 @@
 //! What can be read without calling a tool: one machine, the machines of a city, and what the catalogue covers.
 
-use std::collections::BTreeMap;
-
 use serde_json::{Map, Value, json};
-use signpost_locator::Region;
 use signpost_locator::gazetteer::ATTRIBUTION;
 use signpost_mcp::{CallError, Contents, Handler, Resource, Structured, Texts};
 
@@ -68,15 +65,9 @@ fn text(value: &Structured) -> Contents {
 
 fn coverage(locator: &Locator) -> Value {
     let snapshot = locator.catalogue.snapshot();
-    let mut machines = BTreeMap::<Region, usize>::new();
-    for atm in snapshot.atms() {
-        if let Some(region) = atm.record.address.region.as_deref().and_then(Region::parse) {
-            *machines.entry(region).or_default() += 1;
-        }
-    }
-    let placed: usize = machines.values().sum();
-    let regions: Vec<_> = machines
-        .iter()
+    let placed: usize = snapshot.regions().map(|(_, machines)| machines).sum();
+    let regions: Vec<_> = snapshot
+        .regions()
         .map(|(region, count)| json!({ "code": region.code(), "name": region.name(), "machines": count }))
         .collect();
     let sources: Vec<_> = snapshot
