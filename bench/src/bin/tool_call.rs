@@ -2,6 +2,7 @@
 //! layer alone with a tool that does nothing, and of the real search over 40,000 machines. Every server is a process of
 //! its own (this program again, told what to serve), so that processor time is the server's alone.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 use std::process::Command;
 use std::time::{Duration, Instant};
@@ -272,7 +273,7 @@ fn machines() -> Result<Snapshot> {
         Some(Atm { id: AtmId::new(number)?, source: "bench".to_owned(), record })
     };
     let atms = (1..=MACHINES).map(atm).collect::<Option<Vec<_>>>().context("points on the earth")?;
-    Snapshot::build(Stored { version: 1, atms, sources: Vec::new() })
+    Ok(Snapshot::build(Stored { version: 1, atms, apart: BTreeSet::new(), sources: Vec::new() }))
 }
 
 fn stub() -> Server<Structured> {

@@ -7,7 +7,9 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use crate::address::Address;
+use crate::hours::Hours;
 use crate::point::Point;
+use crate::terms::{Currency, Fees, Kyc, Limits, Trade};
 
 /// A Bitcoin ATM: our number for it, and what one source says of it.
 #[derive(Clone, Debug, PartialEq)]
@@ -35,6 +37,9 @@ pub struct Record {
     /// Who runs it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub operator: Option<String>,
+    /// The name that stands on it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub brand: Option<String>,
     /// Where it stands.
     pub point: Point,
     /// Its postal address.
@@ -43,12 +48,18 @@ pub struct Record {
     /// When it can be used.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hours: Option<Hours>,
+    /// The IANA name of its time zone.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub time_zone: Option<String>,
     /// Its operational state.
     #[serde(default)]
     pub reported: Reported,
     /// When the source learned of that state.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reported_at: Option<Timestamp>,
+    /// When somebody last checked what the source says.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub verified_at: Option<Timestamp>,
     /// Whether it sells coins for cash.
     #[serde(default)]
     pub buy: Tri,
@@ -64,6 +75,72 @@ pub struct Record {
     /// An `http` or `https` URL.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub website: Option<String>,
+    /// What few sources say.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub more: Option<Box<More>>,
+}
+
+/// What few sources say of a machine; apart, so that the many that say nothing of it stay small.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct More {
+    /// What it charges.
+    #[serde(skip_serializing_if = "Fees::is_empty")]
+    pub fees: Fees,
+    /// How much can be traded.
+    #[serde(skip_serializing_if = "Limits::is_empty")]
+    pub limits: Limits,
+    /// What it wants to know of people.
+    pub kyc: Kyc,
+    /// How it deals in single coins, where that is known.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub trades: BTreeMap<Coin, Trade>,
+    /// The currencies of its cash.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub fiat: Vec<Currency>,
+    /// The Wikidata item of its brand, such as `Q123`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub brand_wikidata: Option<String>,
+    /// The network it belongs to.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub network: Option<String>,
+    /// The business it stands in.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub located_in: Option<String>,
+    /// Whether it stands indoors.
+    pub indoor: Tri,
+    /// The floor it stands on.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub level: Option<String>,
+    /// How to find it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub note: Option<String>,
+    /// Whether it can be reached in a wheelchair.
+    pub wheelchair: Tri,
+    /// Who made it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub manufacturer: Option<String>,
+    /// What it is called by who made it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub model: Option<String>,
+    /// Where to write to.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub email: Option<String>,
+    /// When somebody answers the telephone.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub support_hours: Option<String>,
+    /// What the operator wants to be said.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub notice: Option<String>,
+    /// Pictures of it, as `http` or `https` URLs.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub images: Vec<String>,
+    /// The number that the operator gives the machine, where that is not the source's identifier.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub machine_ref: Option<String>,
+    /// The machine's page at the source.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub source_url: Option<String>,
 }
 
 /// The number of an ATM: 1 to 2^53, which every JSON reader keeps exactly.
@@ -101,16 +178,6 @@ pub enum Tri {
     Unknown,
 }
 
-/// When a machine can be used.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(from = "String", into = "String")]
-pub enum Hours {
-    /// At any time; written `24/7`.
-    Always,
-    /// In the words of the source, which are kept but not evaluated.
-    Text(String),
-}
-
 /// The code of a coin: 2 to 10 letters and digits in upper case, such as `BTC`.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
@@ -124,20 +191,49 @@ impl Record {
             source_ref: None,
             name: None,
             operator: None,
+            brand: None,
             point,
             address: Address::default(),
             hours: None,
+            time_zone: None,
             reported: Reported::Unknown,
             reported_at: None,
+            verified_at: None,
             buy: Tri::Unknown,
             sell: Tri::Unknown,
             coins: BTreeMap::new(),
             phone: None,
             website: None,
+            more: None,
         }
     }
 
-    /// What to call it: its name, else its operator's, else `Bitcoin ATM`.
+    /// What few sources say, to be added to.
+    pub fn more_mut(&mut self) -> &mut More {
+        self.more.get_or_insert_default()
+    }
+
+    /// The newest time at which anybody knew anything of the machine.
+    #[must_use]
+    pub fn known_at(&self) -> Option<Timestamp> {
+        self.reported_at.max(self.verified_at)
+    }
+
+    /// Whether it sells (`buy`) or pays out (`sell`) a coin: what is known of the coin itself, else what is known of
+    /// the coin and of the machine.
+    #[must_use]
+    pub fn trades(&self, coin: &Coin) -> Trade {
+        let own = self.more.as_ref().and_then(|more| more.trades.get(coin)).copied().unwrap_or_default();
+        let deals = self.coins.get(coin).copied().unwrap_or_default();
+        let known = |own: Tri, whole: Tri| match (own, deals, whole) {
+            (Tri::Unknown, Tri::Yes, whole) => whole,
+            (Tri::Unknown, Tri::No, _) => Tri::No,
+            (own, ..) => own,
+        };
+        Trade { buy: known(own.buy, self.buy), sell: known(own.sell, self.sell), lightning: own.lightning }
+    }
+
+    /// What to call it: its name, else its brand's or operator's, else `Bitcoin ATM`.
     ///
     /// ```
     /// # use signpost_locator::{Point, Record};
@@ -148,7 +244,7 @@ impl Record {
     /// ```
     #[must_use]
     pub fn title(&self) -> &str {
-        self.name.as_deref().or(self.operator.as_deref()).unwrap_or("Bitcoin ATM")
+        [&self.name, &self.brand, &self.operator].into_iter().find_map(Option::as_deref).unwrap_or("Bitcoin ATM")
     }
 }
 
@@ -189,53 +285,6 @@ impl TryFrom<u64> for AtmId {
     }
 }
 
-impl Hours {
-    /// What these words say: [`Hours::Always`] for `24/7` and other spellings of it, else the words themselves.
-    /// `None` if there are none.
-    ///
-    /// ```
-    /// # use signpost_locator::Hours;
-    /// assert_eq!(Hours::parse("Open 24/7"), Some(Hours::Always));
-    /// assert_eq!(Hours::parse(" Mo-Fr 09:00-17:00 "), Some(Hours::Text("Mo-Fr 09:00-17:00".to_owned())));
-    /// assert_eq!(Hours::parse(" "), None);
-    /// ```
-    #[must_use]
-    pub fn parse(text: &str) -> Option<Self> {
-        const ALWAYS: [&str; 7] =
-            ["24/7", "24x7", "24 hours", "24 hours a day", "24 hours, 7 days a week", "24 hours/7 days", "00:00-24:00"];
-        let text = text.trim();
-        let lower = text.to_ascii_lowercase();
-        let words = lower.strip_prefix("open").unwrap_or(&lower).trim_start();
-        let words = words.strip_prefix("mo-su").unwrap_or(words).trim_start();
-        match text {
-            "" => None,
-            _ if ALWAYS.contains(&words) => Some(Self::Always),
-            _ => Some(Self::Text(text.to_owned())),
-        }
-    }
-
-    /// As it is written.
-    #[must_use]
-    pub fn text(&self) -> &str {
-        match self {
-            Self::Always => "24/7",
-            Self::Text(text) => text,
-        }
-    }
-}
-
-impl From<String> for Hours {
-    fn from(text: String) -> Self {
-        Self::parse(&text).unwrap_or(Self::Text(text))
-    }
-}
-
-impl From<Hours> for String {
-    fn from(hours: Hours) -> Self {
-        hours.text().to_owned()
-    }
-}
-
 impl Coin {
     /// The coin with this code, in any case. `XBT` is another code for `BTC`.
     ///
@@ -249,6 +298,12 @@ impl Coin {
         let code = text.trim().to_ascii_uppercase();
         let valid = (2..=10).contains(&code.len()) && code.bytes().all(|byte| byte.is_ascii_alphanumeric());
         valid.then(|| Self(if code == "XBT" { "BTC".to_owned() } else { code }))
+    }
+
+    /// The coin that all of this is about.
+    #[must_use]
+    pub fn bitcoin() -> Self {
+        Self("BTC".to_owned())
     }
 
     /// The code, in upper case.
@@ -313,16 +368,6 @@ mod tests {
         for (number, valid) in [(0, false), (1, true), (1 << 53, true), ((1 << 53) + 1, false), (u64::MAX, false)] {
             assert_eq!(AtmId::new(number).is_some(), valid, "{number}");
             assert_eq!(serde_json::from_str::<AtmId>(&number.to_string()).is_ok(), valid, "{number}");
-        }
-    }
-
-    #[test]
-    fn hours_are_always_only_where_they_say_so() {
-        for text in ["24/7", " 24/7 ", "24X7", "Open 24 hours", "24 Hours a Day", "Mo-Su 00:00-24:00"] {
-            assert_eq!(Hours::parse(text), Some(Hours::Always), "{text}");
-        }
-        for text in ["Mo-Fr 24/7", "24/6", "9-5", "open", "24/7 except Sunday", "Mo-Fr 00:00-24:00"] {
-            assert_eq!(Hours::parse(text), Some(Hours::Text(text.to_owned())), "{text}");
         }
     }
 }

@@ -3,8 +3,9 @@
 use std::collections::BTreeMap;
 
 use crate::address::Address;
-use crate::atm::{Coin, Hours, Record, Reported, Tri};
+use crate::atm::{Coin, Record, Reported, Tri};
 use crate::country::Country;
+use crate::hours::Hours;
 use crate::point::Point;
 
 /// The name of the source of these machines.
@@ -151,7 +152,8 @@ mod tests {
             assert!(record.title().contains("(fictional)"), "{record:?}");
             assert!(record.address.one_line().unwrap().contains("(fictional)"), "{record:?}");
             assert!(Region::parse(record.address.region.as_deref().unwrap()).is_some(), "{record:?}");
-            assert_eq!(status(&record, long_after).status, Status::Open);
+            let open = Some(Ok(crate::hours::OpenState::Open));
+            assert_eq!(status(&record, open, long_after).status, Status::Open);
         }
     }
 

@@ -1,14 +1,17 @@
-//! Whether a machine can be used.
-
-use std::borrow::Cow;
+//! Whether a machine can be used, and how old that knowledge is.
 
 use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
 
-use crate::atm::{Hours, Record, Reported};
+use crate::atm::{Record, Reported};
+use crate::hours::{Hours, NotEvaluated, OpenState};
 
 /// A report older than this no longer says that a machine is in service.
 pub const FRESH: SignedDuration = SignedDuration::from_hours(365 * 24);
+/// A younger report comes from the machine itself.
+const LIVE: SignedDuration = SignedDuration::from_mins(15);
+/// A younger report is recent.
+const RECENT: SignedDuration = SignedDuration::from_hours(90 * 24);
 
 /// Whether a machine can be used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -34,9 +37,39 @@ pub struct StatusReport {
     /// The status.
     pub status: Status,
     /// Why, in words.
-    pub reason: Cow<'static, str>,
+    pub reason: &'static str,
     /// When the source learned of it.
     pub as_of: Option<Timestamp>,
+}
+
+/// How old the newest report or check of a machine is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Freshness {
+    /// At most 15 minutes: the machine itself reports.
+    Live,
+    /// At most 90 days.
+    Recent,
+    /// At most 365 days.
+    Aging,
+    /// More than that.
+    Stale,
+    /// Nobody said when.
+    Never,
+}
+
+impl Freshness {
+    /// How old knowledge of the time `at` is at the time `now`.
+    #[must_use]
+    pub fn of(at: Option<Timestamp>, now: Timestamp) -> Self {
+        let Some(at) = at else { return Self::Never };
+        match now.duration_since(at) {
+            age if age <= LIVE => Self::Live,
+            age if age <= RECENT => Self::Recent,
+            age if age <= FRESH => Self::Aging,
+            _ => Self::Stale,
+        }
+    }
 }
 
 impl Status {
@@ -59,42 +92,63 @@ impl Status {
 }
 
 /// The status of a machine at the time `now`. It follows from the reported operational state, the age of that report
-/// and the opening hours.
+/// and `opening`, what its hours say of `now` ([`Schedule::at`](crate::Schedule::at)), if it has any.
 ///
 /// Only a report of being in service grows old: a machine that was closed long ago is not open now. A report without a
-/// date is taken as it is. Hours other than `24/7` are not evaluated, so with them nothing is said to be open or closed.
+/// date is taken as it is. A machine is open only where a report says that it is in service; outside its hours it is
+/// closed even where nothing was reported.
 ///
 /// ```
-/// # use signpost_locator::{Hours, Point, Record, Reported, Status, status};
+/// # use signpost_locator::{Hours, OpenState, Point, Record, Reported, Status, status};
 /// let mut record = Record::at(Point::new(25.7617, -80.1918).unwrap());
 /// let now = "2026-11-20T12:00:00Z".parse().unwrap();
-/// assert_eq!(status(&record, now).status, Status::Unknown);
+/// assert_eq!(status(&record, None, now).status, Status::Unknown);
 ///
 /// record.reported = Reported::InService;
 /// record.reported_at = Some("2026-11-01T00:00:00Z".parse().unwrap());
 /// record.hours = Some(Hours::Always);
-/// assert_eq!(status(&record, now).status, Status::Open);
+/// assert_eq!(status(&record, Some(Ok(OpenState::Open)), now).status, Status::Open);
 /// ```
 #[must_use]
-pub fn status(record: &Record, now: Timestamp) -> StatusReport {
+pub fn status(record: &Record, opening: Option<Result<OpenState, NotEvaluated>>, now: Timestamp) -> StatusReport {
     let as_of = record.reported_at;
-    let report = |status, reason: &'static str| StatusReport { status, reason: Cow::Borrowed(reason), as_of };
-    match record.reported {
-        Reported::OutOfService => report(Status::OutOfService, "reported out of service"),
-        Reported::TemporarilyClosed => report(Status::TemporarilyClosed, "reported temporarily closed"),
-        Reported::PermanentlyClosed => report(Status::PermanentlyClosed, "reported permanently closed"),
-        Reported::Unknown => report(Status::Unknown, "no operational state was reported"),
+    let always = record.hours == Some(Hours::Always);
+    let (status, reason) = match record.reported {
+        Reported::OutOfService => (Status::OutOfService, "reported out of service"),
+        Reported::TemporarilyClosed => (Status::TemporarilyClosed, "reported temporarily closed"),
+        Reported::PermanentlyClosed => (Status::PermanentlyClosed, "reported permanently closed"),
         Reported::InService if as_of.is_some_and(|as_of| now.duration_since(as_of) > FRESH) => {
-            report(Status::Unknown, "reported in service, but more than 365 days ago")
+            (Status::Unknown, "reported in service, but more than 365 days ago")
         }
-        Reported::InService => match &record.hours {
-            Some(Hours::Always) => report(Status::Open, "reported in service; open 24/7"),
-            Some(Hours::Text(hours)) => {
-                let reason = format!("reported in service; opening hours not evaluated: {hours}").into();
-                StatusReport { status: Status::Unknown, reason, as_of }
+        Reported::InService => in_service(opening, always),
+        Reported::Unknown => match opening {
+            Some(Ok(OpenState::Closed)) => (Status::Closed, "outside its opening hours"),
+            Some(Ok(OpenState::Open)) if always => {
+                (Status::Unknown, "its hours are 24/7, but no operational state was reported")
             }
-            None => report(Status::Unknown, "reported in service; opening hours not known"),
+            Some(Ok(OpenState::Open)) => {
+                (Status::Unknown, "within its opening hours, but no operational state was reported")
+            }
+            _ => (Status::Unknown, "no operational state was reported"),
         },
+    };
+    StatusReport { status, reason, as_of }
+}
+
+fn in_service(opening: Option<Result<OpenState, NotEvaluated>>, always: bool) -> (Status, &'static str) {
+    match opening {
+        Some(Ok(OpenState::Open)) if always => (Status::Open, "reported in service; open 24/7"),
+        Some(Ok(OpenState::Open)) => (Status::Open, "reported in service; within its opening hours"),
+        Some(Ok(OpenState::Closed)) => (Status::Closed, "outside its opening hours"),
+        Some(Ok(OpenState::Unknown)) => {
+            (Status::Unknown, "reported in service; its opening hours leave open whether it is open now")
+        }
+        Some(Err(NotEvaluated::Words)) => {
+            (Status::Unknown, "reported in service; its opening hours are not in a form that can be evaluated")
+        }
+        Some(Err(NotEvaluated::Sun)) => (Status::Unknown, "reported in service; its opening hours follow the sun"),
+        Some(Err(NotEvaluated::NoZone)) => (Status::Unknown, "reported in service; its time zone is not known"),
+        None => (Status::Unknown, "reported in service; opening hours not known"),
     }
 }
 
@@ -105,39 +159,69 @@ mod tests {
 
     const NOW: &str = "2026-11-20T12:00:00Z";
 
-    /// Operational state, date of the report, hours: status, and a part of the reason.
-    type Case = (Reported, Option<&'static str>, Option<&'static str>, Status, &'static str);
+    /// Operational state, date of the report, hours and what they say: status, and a part of the reason.
+    type Case =
+        (Reported, Option<&'static str>, &'static str, Option<Result<OpenState, NotEvaluated>>, Status, &'static str);
+
+    const OPEN: Option<Result<OpenState, NotEvaluated>> = Some(Ok(OpenState::Open));
+    const CLOSED: Option<Result<OpenState, NotEvaluated>> = Some(Ok(OpenState::Closed));
+    const UNSURE: Option<Result<OpenState, NotEvaluated>> = Some(Ok(OpenState::Unknown));
 
     #[rustfmt::skip]
-    const TABLE: [Case; 14] = [
-        (Reported::InService,         Some("2026-11-19T00:00:00Z"), Some("24/7"), Status::Open, "open 24/7"),
-        (Reported::InService,         None,                         Some("24/7"), Status::Open, "open 24/7"),
-        (Reported::InService,         Some("2027-01-01T00:00:00Z"), Some("24/7"), Status::Open, "open 24/7"),
-        (Reported::InService,         Some("2025-11-20T12:00:00Z"), Some("24/7"), Status::Open, "open 24/7"),
-        (Reported::InService,         Some("2025-11-20T11:59:59Z"), Some("24/7"), Status::Unknown, "365 days"),
-        (Reported::InService,         Some("2026-11-19T00:00:00Z"), Some("Mo-Fr 9-17"), Status::Unknown, "not evaluated: Mo-Fr 9-17"),
-        (Reported::InService,         Some("2026-11-19T00:00:00Z"), None, Status::Unknown, "hours not known"),
-        (Reported::OutOfService,      Some("2020-01-01T00:00:00Z"), Some("24/7"), Status::OutOfService, "out of service"),
-        (Reported::OutOfService,      None,                         None, Status::OutOfService, "out of service"),
-        (Reported::TemporarilyClosed, Some("2026-11-19T00:00:00Z"), Some("24/7"), Status::TemporarilyClosed, "temporarily"),
-        (Reported::PermanentlyClosed, Some("2019-01-01T00:00:00Z"), Some("24/7"), Status::PermanentlyClosed, "permanently"),
-        (Reported::PermanentlyClosed, None,                         None, Status::PermanentlyClosed, "permanently"),
-        (Reported::Unknown,           Some("2026-11-19T00:00:00Z"), Some("24/7"), Status::Unknown, "no operational state"),
-        (Reported::Unknown,           None,                         None, Status::Unknown, "no operational state"),
+    const TABLE: [Case; 22] = [
+        (Reported::InService,         Some("2026-11-19T00:00:00Z"), "24/7", OPEN, Status::Open, "open 24/7"),
+        (Reported::InService,         None,                         "24/7", OPEN, Status::Open, "open 24/7"),
+        (Reported::InService,         Some("2027-01-01T00:00:00Z"), "24/7", OPEN, Status::Open, "open 24/7"),
+        (Reported::InService,         Some("2025-11-20T12:00:00Z"), "24/7", OPEN, Status::Open, "open 24/7"),
+        (Reported::InService,         Some("2025-11-20T11:59:59Z"), "24/7", OPEN, Status::Unknown, "365 days"),
+        (Reported::InService,         Some("2026-11-19T00:00:00Z"), "9:00-17:00", OPEN, Status::Open, "within"),
+        (Reported::InService,         Some("2026-11-19T00:00:00Z"), "9:00-17:00", CLOSED, Status::Closed, "outside"),
+        (Reported::InService,         Some("2026-11-19T00:00:00Z"), "9:00-17:00", UNSURE, Status::Unknown, "whether it is open"),
+        (Reported::InService,         Some("2025-11-19T00:00:00Z"), "9:00-17:00", CLOSED, Status::Unknown, "365 days"),
+        (Reported::InService,         None, "by chance", Some(Err(NotEvaluated::Words)), Status::Unknown, "form"),
+        (Reported::InService,         None, "sunrise-sunset", Some(Err(NotEvaluated::Sun)), Status::Unknown, "sun"),
+        (Reported::InService,         None, "9:00-17:00", Some(Err(NotEvaluated::NoZone)), Status::Unknown, "time zone"),
+        (Reported::InService,         Some("2026-11-19T00:00:00Z"), "", None, Status::Unknown, "hours not known"),
+        (Reported::OutOfService,      Some("2020-01-01T00:00:00Z"), "24/7", OPEN, Status::OutOfService, "out of service"),
+        (Reported::OutOfService,      None,                         "", None, Status::OutOfService, "out of service"),
+        (Reported::TemporarilyClosed, Some("2026-11-19T00:00:00Z"), "24/7", OPEN, Status::TemporarilyClosed, "temporarily"),
+        (Reported::PermanentlyClosed, Some("2019-01-01T00:00:00Z"), "24/7", OPEN, Status::PermanentlyClosed, "permanently"),
+        (Reported::PermanentlyClosed, None,                         "", None, Status::PermanentlyClosed, "permanently"),
+        (Reported::Unknown,           Some("2026-11-19T00:00:00Z"), "24/7", OPEN, Status::Unknown, "no operational state"),
+        (Reported::Unknown,           None, "9:00-17:00", OPEN, Status::Unknown, "within its opening hours"),
+        (Reported::Unknown,           None, "9:00-17:00", CLOSED, Status::Closed, "outside"),
+        (Reported::Unknown,           None,                         "", None, Status::Unknown, "no operational state"),
     ];
 
     #[test]
     fn the_status_follows_from_report_age_and_hours() {
-        for (reported, at, hours, expected, reason) in TABLE {
+        for (reported, at, hours, opening, expected, reason) in TABLE {
             let mut record = Record::at(Point::new(25.7617, -80.1918).expect("on the earth"));
             record.reported = reported;
             record.reported_at = at.map(|at| at.parse().unwrap());
-            record.hours = hours.and_then(Hours::parse);
-            let report = status(&record, NOW.parse().unwrap());
+            record.hours = Hours::parse(hours);
+            let report = status(&record, opening, NOW.parse().unwrap());
             assert_eq!(report.status, expected, "{reported:?} {at:?} {hours:?}: {}", report.reason);
             assert!(report.reason.contains(reason), "{}", report.reason);
             assert_eq!(report.as_of, record.reported_at);
         }
+    }
+
+    #[test]
+    fn knowledge_ages_in_steps() {
+        let now: Timestamp = NOW.parse().unwrap();
+        for (at, expected) in [
+            ("2026-11-20T11:45:00Z", Freshness::Live),
+            ("2026-11-20T11:44:59Z", Freshness::Recent),
+            ("2026-11-21T00:00:00Z", Freshness::Live),
+            ("2026-08-22T12:00:00Z", Freshness::Recent),
+            ("2026-08-22T11:59:59Z", Freshness::Aging),
+            ("2025-11-20T12:00:00Z", Freshness::Aging),
+            ("2025-11-20T11:59:59Z", Freshness::Stale),
+        ] {
+            assert_eq!(Freshness::of(Some(at.parse().unwrap()), now), expected, "{at}");
+        }
+        assert_eq!(Freshness::of(None, now), Freshness::Never);
     }
 
     #[test]

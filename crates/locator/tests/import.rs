@@ -260,7 +260,7 @@ fn fields_are_read_by_name() {
         assert_eq!(format!(" {} ", field.name().to_uppercase()).parse(), Ok(field));
     }
     let error = "latitude".parse::<Field>().unwrap_err().to_string();
-    assert!(error.starts_with("\"latitude\" is not a field; the fields are: lat, lon, name,"), "{error}");
+    assert!(error.starts_with("\"latitude\" is not a field; the fields are: lat, lon, ref, name,"), "{error}");
     assert!(Field::all().all(|field| error.contains(field.name())), "{error}");
 }
 

@@ -1,14 +1,21 @@
 //! From the cells of a row to what they say.
 
+use std::collections::BTreeMap;
+
+use jiff::{SignedDuration, Timestamp};
 use sha2::{Digest, Sha256};
 
-use super::columns::Field;
+use super::{Field, Options, words};
 use crate::address::{Address, parse_postcode};
-use crate::atm::{Hours, Record, Reported};
+use crate::atm::{Coin, More, Record, Tri};
 use crate::country::Country;
+use crate::hours::Hours;
 use crate::point::Point;
 use crate::region::Region;
+use crate::terms::{Currency, Decimal, Fees, Limits};
 
+/// How far the clock of a source may be ahead of ours.
+const CLOCKS_APART: SignedDuration = SignedDuration::from_hours(24);
 /// Most characters in a cell that is kept.
 const LONGEST_TEXT: usize = 500;
 
@@ -18,24 +25,36 @@ pub(super) type Doubtful = (Field, String, &'static str);
 /// The cells of a row, and what could not be understood of them.
 struct Reading<'a> {
     cell: &'a dyn Fn(Field) -> &'a str,
+    now: Option<Timestamp>,
     doubts: Vec<Doubtful>,
 }
 
 /// What the row says, or why it cannot be a machine.
 pub(super) fn record<'a>(
     cell: &'a dyn Fn(Field) -> &'a str,
-    country: Option<Country>,
+    options: &Options,
 ) -> Result<(Record, Vec<Doubtful>), String> {
     let mut record = Record::at(point(cell(Field::Lat), cell(Field::Lon))?);
-    let mut read = Reading { cell, doubts: Vec::new() };
+    let mut read = Reading { cell, now: options.now, doubts: Vec::new() };
     record.source_ref = read.text(Field::Ref);
     record.name = read.text(Field::Name);
     record.operator = read.text(Field::Operator);
-    record.address = read.address(country);
-    record.hours = read.text(Field::Hours).as_deref().and_then(Hours::parse);
-    record.reported = read.as_one_of(Field::Status, reported, "not a known state of a machine").unwrap_or_default();
-    record.phone = read.as_one_of(Field::Phone, phone, "not a telephone number");
-    record.website = read.as_one_of(Field::Website, website, "not an http or https address");
+    record.brand = read.text(Field::Brand);
+    record.address = read.address(options.country);
+    record.hours = read.hours();
+    record.time_zone = read.as_one_of(Field::TimeZone, words::time_zone, "not the IANA name of a time zone");
+    let state = read.as_one_of(Field::Status, words::reported, "not a known state of a machine");
+    record.reported = state.unwrap_or_default();
+    record.reported_at = read.time(Field::ReportedAt);
+    record.verified_at = read.time(Field::VerifiedAt);
+    (record.buy, record.sell) = read.services();
+    for coin in read.coins() {
+        record.coins.insert(coin, Tri::Yes);
+    }
+    record.phone = read.as_one_of(Field::Phone, words::phone, "not a telephone number");
+    record.website = read.as_one_of(Field::Website, words::website, "not an http or https address");
+    let more = read.more();
+    record.more = (more != More::default()).then(|| Box::new(more));
     Ok((record, read.doubts))
 }
 
@@ -96,6 +115,80 @@ impl Reading<'_> {
         self.doubts.push((field, (self.cell)(field).to_owned(), reason));
     }
 
+    fn hours(&mut self) -> Option<Hours> {
+        let hours = Hours::parse(&self.text(Field::Hours)?)?;
+        if !hours.is_understood() {
+            self.doubt(Field::Hours, "not hours that can be evaluated, such as Mo-Fr 09:00-17:00; kept as words");
+        }
+        Some(hours)
+    }
+
+    /// A time that is not in the future: a report from there would never grow old.
+    fn time(&mut self, field: Field) -> Option<Timestamp> {
+        let time = self.as_one_of(field, words::time, "not a time, such as 2026-11-20T12:00:00Z")?;
+        if self.now.is_some_and(|now| time > now + CLOCKS_APART) {
+            self.doubt(field, "in the future");
+            return None;
+        }
+        Some(time)
+    }
+
+    fn services(&mut self) -> (Tri, Tri) {
+        let stated = self.as_one_of(Field::Services, words::services, "not a way to trade, such as 'buy and sell'");
+        let stated = stated.unwrap_or_default();
+        let wrong = "neither yes nor no";
+        let own = [Field::Buy, Field::Sell].map(|field| self.as_one_of(field, words::truth, wrong));
+        (own[0].unwrap_or(stated.0), own[1].unwrap_or(stated.1))
+    }
+
+    fn coins(&mut self) -> Vec<Coin> {
+        let (coins, all) = self.text(Field::Coins).map_or((Vec::new(), true), |text| words::coins(&text));
+        if !all {
+            self.doubt(Field::Coins, "names something that is no coin");
+        }
+        coins
+    }
+
+    /// What few sources say.
+    fn more(&mut self) -> More {
+        let number = "not a number, such as 12.5";
+        let code = "not a currency, such as USD";
+        let mut decimal = |field| self.as_one_of(field, Decimal::parse, number);
+        let [buy_percent, buy_fixed, sell_percent, sell_fixed] =
+            [Field::BuyFee, Field::BuyFeeFixed, Field::SellFee, Field::SellFeeFixed].map(&mut decimal);
+        let [min, max, max_day, kyc_above] = [Field::Min, Field::Max, Field::MaxDay, Field::KycAbove].map(&mut decimal);
+        let currency = self.as_one_of(Field::Currency, Currency::parse, code);
+        let fiat = self.as_one_of(Field::Fiat, |text| text.split([',', ';']).map(Currency::parse).collect(), code);
+        let truth = "neither yes nor no";
+        let mut fees = Fees { buy_percent, buy_fixed, sell_percent, sell_fixed, currency: None };
+        let mut limits = Limits { min, max, max_day, kyc_above, currency: None };
+        fees.currency = currency.filter(|_| !fees.is_empty());
+        limits.currency = currency.filter(|_| !limits.is_empty());
+        let image = self.as_one_of(Field::Image, words::website, "not an http or https address");
+        More {
+            fees,
+            limits,
+            kyc: self.as_one_of(Field::Kyc, words::kyc, "none of none, phone and id").unwrap_or_default(),
+            trades: BTreeMap::new(),
+            fiat: fiat.unwrap_or_default(),
+            brand_wikidata: self.as_one_of(Field::BrandWikidata, words::wikidata, "not an item of Wikidata"),
+            network: self.text(Field::Network),
+            located_in: self.text(Field::LocatedIn),
+            indoor: self.as_one_of(Field::Indoor, words::truth, truth).unwrap_or_default(),
+            level: self.text(Field::Level),
+            note: self.text(Field::Note),
+            wheelchair: self.as_one_of(Field::Wheelchair, words::truth, truth).unwrap_or_default(),
+            manufacturer: self.text(Field::Manufacturer),
+            model: self.text(Field::Model),
+            email: self.as_one_of(Field::Email, words::email, "not an e-mail address"),
+            support_hours: self.text(Field::SupportHours),
+            notice: self.text(Field::Notice),
+            images: image.into_iter().collect(),
+            source_url: self.as_one_of(Field::SourceUrl, words::website, "not an http or https address"),
+            machine_ref: self.text(Field::MachineRef),
+        }
+    }
+
     /// The address from its own columns; what they lack, from the address on one line.
     fn address(&mut self, default: Option<Country>) -> Address {
         let formatted = self.text(Field::Address);
@@ -145,68 +238,4 @@ impl Reading<'_> {
 /// The territory of the United States that has this country code.
 fn territory(country: Country) -> Option<Region> {
     ["AS", "GU", "MP", "PR", "VI"].contains(&country.code()).then(|| Region::parse(country.code()))?
-}
-
-/// The words in which sources report a state.
-fn reported(text: &str) -> Option<Reported> {
-    const WORDS: [(Reported, &[&str]); 5] = [
-        (
-            Reported::InService,
-            &[
-                "in service",
-                "active",
-                "enabled",
-                "online",
-                "open",
-                "operational",
-                "available",
-                "working",
-                "live",
-                "true",
-            ],
-        ),
-        (
-            Reported::OutOfService,
-            &[
-                "out of service",
-                "inactive",
-                "disabled",
-                "offline",
-                "out of order",
-                "broken",
-                "down",
-                "unavailable",
-                "not working",
-                "false",
-            ],
-        ),
-        (
-            Reported::TemporarilyClosed,
-            &["temporarily closed", "closed temporarily", "maintenance", "under maintenance"],
-        ),
-        (
-            Reported::PermanentlyClosed,
-            &["permanently closed", "closed permanently", "removed", "deleted", "decommissioned"],
-        ),
-        (Reported::Unknown, &["unknown", "not reported", "n/a"]),
-    ];
-    let words = text.to_ascii_lowercase().replace(['_', '-'], " ");
-    WORDS.iter().find(|(_, known)| known.contains(&words.as_str())).map(|(reported, _)| *reported)
-}
-
-fn phone(text: &str) -> Option<String> {
-    let digits = text.bytes().filter(u8::is_ascii_digit).count();
-    let extension = |letter: char| "extEXT".contains(letter);
-    let usual = |letter: char| letter.is_ascii_digit() || " +-().,/#:;".contains(letter) || extension(letter);
-    ((5..=20).contains(&digits) && text.chars().all(usual)).then(|| text.to_owned())
-}
-
-/// An address of the web; without a scheme it is taken for `https`.
-fn website(text: &str) -> Option<String> {
-    let lower = text.to_ascii_lowercase();
-    let bare = lower.strip_prefix("https://").or_else(|| lower.strip_prefix("http://"));
-    let host = bare.unwrap_or(&lower).split(['/', '?', '#']).next().unwrap_or_default();
-    let usual = |byte: u8| byte.is_ascii_alphanumeric() || b".-:".contains(&byte) || !byte.is_ascii();
-    let plausible = host.contains('.') && !host.starts_with('.') && host.bytes().all(usual) && !text.contains(' ');
-    plausible.then(|| if bare.is_some() { text.to_owned() } else { format!("https://{text}") })
 }

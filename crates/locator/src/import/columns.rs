@@ -1,85 +1,12 @@
 //! Which column holds which field.
 
 use std::borrow::Cow;
-use std::fmt;
-use std::str::FromStr;
+use std::collections::BTreeSet;
 
+use super::field::{FIELDS, Field};
+use super::json::Entry;
 use super::text::RawRow;
 use super::{Broken, ColumnList, Options};
-
-/// What a column can hold.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Field {
-    /// Latitude in degrees.
-    Lat,
-    /// Longitude in degrees.
-    Lon,
-    /// Name of the machine or of the place it stands in.
-    Name,
-    /// The source's identifier.
-    Ref,
-    /// The whole address on one line.
-    Address,
-    /// House number and street.
-    Street,
-    /// City.
-    City,
-    /// State or province.
-    Region,
-    /// Postcode.
-    Postcode,
-    /// Country.
-    Country,
-    /// Who runs the machine.
-    Operator,
-    /// Operational state.
-    Status,
-    /// Opening hours.
-    Hours,
-    /// Telephone number.
-    Phone,
-    /// Web page.
-    Website,
-}
-
-/// A text is not the name of a [`Field`].
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error(
-    "{0:?} is not a field; the fields are: lat, lon, name, ref, address, street, city, region, postcode, country, \
-     operator, status, hours, phone, website"
-)]
-pub struct UnknownField(pub String);
-
-/// The field, its name, and the columns that are taken for it, the best first: in lower case, letters and digits only.
-const FIELDS: [(Field, &str, &[&str]); 15] = [
-    (Field::Lat, "lat", &["latitude", "lat", "y", "geolat", "ycoordinate", "locationlat", "locationlatitude"]),
-    (
-        Field::Lon,
-        "lon",
-        &["longitude", "lon", "lng", "long", "x", "geolon", "geolng", "xcoordinate", "locationlongitude"],
-    ),
-    (
-        Field::Ref,
-        "ref",
-        &["ref", "id", "externalid", "sourceid", "atmid", "machineid", "terminalid", "locationid", "uid"],
-    ),
-    (
-        Field::Name,
-        "name",
-        &["name", "locationname", "businessname", "storename", "title", "business", "store", "venue"],
-    ),
-    (Field::Street, "street", &["street", "streetaddress", "address1", "addressline1", "addrstreet"]),
-    (Field::City, "city", &["city", "town", "locality", "municipality", "addrcity"]),
-    (Field::Region, "region", &["region", "state", "province", "stateprovince", "statecode", "addrstate", "admin1"]),
-    (Field::Postcode, "postcode", &["postcode", "zip", "zipcode", "postalcode", "addrpostcode"]),
-    (Field::Country, "country", &["country", "countrycode", "addrcountry"]),
-    (Field::Address, "address", &["address", "fulladdress", "formattedaddress", "addr"]),
-    (Field::Operator, "operator", &["operator", "brand", "provider", "company", "network"]),
-    (Field::Status, "status", &["status", "operationalstatus", "operationalstate", "operatingstatus", "condition"]),
-    (Field::Hours, "hours", &["hours", "openinghours", "openhours", "businesshours"]),
-    (Field::Phone, "phone", &["phone", "telephone", "phonenumber", "tel"]),
-    (Field::Website, "website", &["website", "url", "web", "homepage", "link"]),
-];
 
 /// The columns of a file as they are to be read.
 pub(super) struct Columns {
@@ -178,31 +105,33 @@ impl Columns {
     }
 }
 
-impl Field {
-    /// All of them.
-    pub fn all() -> impl Iterator<Item = Self> {
-        FIELDS.iter().map(|(field, ..)| *field)
+/// Gives the properties of entries that their format does not know the fields that their names stand for, as those of
+/// columns do, and those that the options map the fields that they are mapped to. Returns what was read from where.
+pub(super) fn name_cells(entries: &mut [Entry], options: &Options) -> Result<Vec<(Field, String)>, Broken> {
+    let names: BTreeSet<&String> = entries.iter().flat_map(|entry| entry.properties.keys()).collect();
+    let names: Vec<String> = names.into_iter().cloned().collect();
+    let mut columns = Columns { header: names, fields: vec![], only: vec![] };
+    for (name, _) in &options.only {
+        columns.named(name)?;
     }
-
-    /// Its name in options and reports.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        FIELDS.iter().find(|(field, ..)| *field == self).map_or("", |(_, name, _)| name)
+    let mut mapped = Vec::new();
+    for (field, name) in &options.map {
+        mapped.push((*field, if name.is_empty() { None } else { Some(columns.named(name)?) }));
     }
-}
-
-impl fmt::Display for Field {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
+    // Where a format knows a field, its name is not guessed from others.
+    let known: BTreeSet<Field> = entries.iter().flat_map(|entry| entry.cells.keys().copied()).collect();
+    let decided: Vec<Field> = known.into_iter().chain(mapped.iter().map(|(field, _)| *field)).collect();
+    columns.guess(&decided);
+    for entry in entries {
+        for (field, column) in &columns.fields {
+            entry.put(*field, entry.properties.get(&columns.header[*column]).cloned());
+        }
+        for (field, column) in &mapped {
+            entry.cells.remove(field);
+            entry.put(*field, column.and_then(|column| entry.properties.get(&columns.header[column]).cloned()));
+        }
     }
-}
-
-impl FromStr for Field {
-    type Err = UnknownField;
-
-    fn from_str(text: &str) -> Result<Self, UnknownField> {
-        let name = text.trim();
-        let known = FIELDS.iter().find(|(_, known, _)| known.eq_ignore_ascii_case(name));
-        known.map(|(field, ..)| *field).ok_or_else(|| UnknownField(name.to_owned()))
-    }
+    columns.fields.extend(mapped.into_iter().filter_map(|(field, column)| Some((field, column?))));
+    columns.fields.sort_unstable();
+    Ok(columns.used())
 }

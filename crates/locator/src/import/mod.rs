@@ -1,23 +1,37 @@
-//! Reading machines from delimited text with a header: CSV and TSV.
+//! Reading machines from files: tables with a header, and documents of the sources that there are ([`Format`]).
 //!
 //! A file is read as a whole: either every row is an ATM, is skipped, or is filtered out, and each is accounted for by
-//! its line; or the file is [`Broken`] and nothing of it is used. The same file always gives the same rows with the
+//! its line or, in a document, its number; or the file is [`Broken`] and nothing of it is used. The same file always gives the same rows with the
 //! same keys, so that importing it again changes nothing.
 
+mod btcmap;
 mod cells;
 mod columns;
+mod field;
+mod format;
+mod geojson;
+mod json;
+mod osm;
+mod overpass;
+mod pbf;
+mod submission;
 mod text;
+mod words;
 
 use std::collections::HashMap;
 use std::fmt;
 
+use jiff::Timestamp;
+
 use crate::atm::Record;
 use crate::country::Country;
 
-pub use columns::{Field, UnknownField};
-pub use text::Format;
+pub use field::{Field, UnknownField};
+pub use format::Format;
 
 use columns::Columns;
+use format::Opened;
+use json::Entry;
 
 /// Most items of one kind that an [`Import`] lists; beyond it they are only counted.
 pub const MOST_LISTED: usize = 1_000;
@@ -25,7 +39,7 @@ pub const MOST_LISTED: usize = 1_000;
 /// How to read a file.
 #[derive(Clone, Debug, Default)]
 pub struct Options {
-    /// How the cells of a row are separated.
+    /// How the file is written.
     pub format: Format,
     /// Which column holds which field. A column name of `""` says that no column does. What is not named here is
     /// guessed from the header.
@@ -34,6 +48,8 @@ pub struct Options {
     pub only: Vec<(String, String)>,
     /// The country of rows that do not say.
     pub country: Option<Country>,
+    /// The time: what a source claims to have learned later is not believed.
+    pub now: Option<Timestamp>,
 }
 
 /// What a file holds.
@@ -47,14 +63,18 @@ pub struct Import {
     pub doubts: Listed<Doubt>,
     /// How many rows [`Options::only`] left out.
     pub filtered: usize,
-    /// Which column each field was read from.
+    /// The keys of machines that the source says are there no more.
+    pub gone: Vec<String>,
+    /// Which column each field was read from; empty where the format decides that.
     pub columns: Vec<(Field, String)>,
+    /// What the numbers of rows count: `line` or `item`.
+    pub counted: &'static str,
 }
 
 /// A machine in a file.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Row {
-    /// Its line in the file, from 1; of a row over several lines, the first.
+    /// Its line in the file, from 1; of a row over several lines, the first. In a document, its number.
     pub line: usize,
     /// What tells it from the other machines of its source, in this file and in later ones: `ref:` and the source's own
     /// identifier, else `row:`, a hash of name, address and coordinates, and a count of the rows that have it.
@@ -66,7 +86,7 @@ pub struct Row {
 /// A row that is not used.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Skipped {
-    /// Its line in the file, from 1.
+    /// Its line or number in the file, from 1.
     pub line: usize,
     /// Why.
     pub reason: String,
@@ -75,7 +95,7 @@ pub struct Skipped {
 /// A cell that could not be understood.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Doubt {
-    /// Its line in the file, from 1.
+    /// Its line or number in the file, from 1.
     pub line: usize,
     /// The field that is unknown because of it.
     pub field: Field,
@@ -136,6 +156,37 @@ pub enum Broken {
     /// There is a header and nothing else.
     #[error("the file has a header but no rows")]
     NoRows,
+    /// A document cannot be read.
+    #[error("line {line} is not JSON: {reason}")]
+    NotJson {
+        /// Where.
+        line: usize,
+        /// What is wrong there.
+        reason: String,
+    },
+    /// A document can be read, and is of no format that is known.
+    #[error(
+        "the file is JSON of no known format; known are GeoJSON, Overpass, BTC Map, AllThePlaces and submissions \
+         (--format names one)"
+    )]
+    UnknownJson,
+    /// A document lacks what its format has.
+    #[error("the file is not {format}: it does not have {expected} at its top")]
+    OtherJson {
+        /// The format it was taken for.
+        format: &'static str,
+        /// What such a document has.
+        expected: String,
+    },
+    /// There are no machines in a document.
+    #[error("the file holds no machines (of {others} items, none is a machine that deals in coins)")]
+    NoMachines {
+        /// How many other things there are.
+        others: usize,
+    },
+    /// A binary extract cannot be read.
+    #[error("the file is not an OpenStreetMap extract (.osm.pbf), or is damaged: {0}")]
+    NotPbf(String),
 }
 
 /// The columns of a file, for an error message.
@@ -161,27 +212,88 @@ pub struct ColumnList(pub Vec<String>);
 /// # Errors
 /// [`Broken`], where the file as a whole or the options cannot be right.
 pub fn read(bytes: &[u8], options: &Options) -> Result<Import, Broken> {
+    let mut import = match format::open(bytes, options.format)? {
+        Opened::Table(format) => table(bytes, format, options)?,
+        Opened::Pbf => document(pbf::entries(bytes)?, 0, options)?,
+        Opened::Json(format, json) => {
+            let (entries, others) = match format {
+                Format::Overpass => overpass::entries(&json)?,
+                Format::BtcMap => btcmap::entries(&json)?,
+                Format::AllThePlaces => geojson::all_the_places(&json)?,
+                Format::Submission => (submission::entries(&json)?, 0),
+                _ => geojson::entries(&json)?,
+            };
+            document(entries, others, options)?
+        }
+    };
+    import.settle_identities();
+    Ok(import)
+}
+
+fn table(bytes: &[u8], format: Format, options: &Options) -> Result<Import, Broken> {
     let text = text::decode(bytes)?;
-    let mut lines = text::rows(text, options.format)?.into_iter();
+    let mut lines = text::rows(text, format)?.into_iter();
     let header = lines.next().ok_or(Broken::Empty)?;
     let header = header.cells.map_err(Broken::Header)?;
     let columns = Columns::new(&header, options)?;
-    let mut import = Import::empty(columns.used());
+    let mut import = Import::empty(columns.used(), "line");
     let mut any = false;
     for row in lines {
         any = true;
         import.take(&row, &columns, options);
     }
-    if !any {
-        return Err(Broken::NoRows);
+    if any { Ok(import) } else { Err(Broken::NoRows) }
+}
+
+fn document(mut entries: Vec<Entry>, others: usize, options: &Options) -> Result<Import, Broken> {
+    if entries.is_empty() {
+        return Err(Broken::NoMachines { others });
     }
-    import.settle_identities();
+    let used = columns::name_cells(&mut entries, options)?;
+    let mut import = Import::empty(used, "item");
+    import.filtered = others;
+    for entry in entries {
+        import.take_entry(entry, options);
+    }
     Ok(import)
 }
 
 impl Import {
-    fn empty(columns: Vec<(Field, String)>) -> Self {
-        Self { rows: vec![], skipped: Listed::default(), doubts: Listed::default(), filtered: 0, columns }
+    fn empty(columns: Vec<(Field, String)>, counted: &'static str) -> Self {
+        let (skipped, doubts) = (Listed::default(), Listed::default());
+        Self { rows: vec![], skipped, doubts, filtered: 0, gone: vec![], columns, counted }
+    }
+
+    fn take_entry(&mut self, entry: Entry, options: &Options) {
+        let line = entry.number;
+        let value = |name: &str| entry.properties.get(name).map_or("", |value| value.trim());
+        if !options.only.iter().all(|(name, wanted)| value(name) == wanted.trim()) {
+            self.filtered += 1;
+            return;
+        }
+        let id = entry.cells.get(&Field::Ref);
+        if entry.is_gone {
+            self.gone.extend(id.map(|id| format!("ref:{id}")));
+            return;
+        }
+        match cells::record(&|field| entry.cells.get(&field).map_or("", String::as_str), options) {
+            Err(reason) => self.skipped.push(Skipped { line, reason }),
+            Ok((mut record, doubts)) => {
+                record.coins.extend(entry.coins);
+                if !entry.trades.is_empty() {
+                    record.more_mut().trades = entry.trades;
+                }
+                self.doubt(line, doubts);
+                self.rows.push(Row { line, key: String::new(), record });
+            }
+        }
+    }
+
+    fn doubt(&mut self, line: usize, doubts: Vec<cells::Doubtful>) {
+        for (field, value, reason) in doubts {
+            let value = value.chars().take(80).collect();
+            self.doubts.push(Doubt { line, field, value, reason });
+        }
     }
 
     fn take(&mut self, row: &text::RawRow, columns: &Columns, options: &Options) {
@@ -194,16 +306,13 @@ impl Import {
             self.filtered += 1;
             return;
         }
-        match cells::record(&|field| columns.cell(cells, field), options.country) {
+        match cells::record(&|field| columns.cell(cells, field), options) {
             Err(reason) => self.skipped.push(Skipped { line, reason }),
             Ok((record, doubts)) => {
                 for field in columns.missing(cells) {
                     self.doubts.push(Doubt { line, field, value: String::new(), reason: "the row ends before it" });
                 }
-                for (field, value, reason) in doubts {
-                    let value = value.chars().take(80).collect();
-                    self.doubts.push(Doubt { line, field, value, reason });
-                }
+                self.doubt(line, doubts);
                 self.rows.push(Row { line, key: String::new(), record });
             }
         }
@@ -219,6 +328,7 @@ impl Import {
         }
         let mut alike: HashMap<String, usize> = HashMap::new();
         let mut replaced = Vec::new();
+        let counted = self.counted;
         let keys: Vec<Option<String>> = self
             .rows
             .iter()
@@ -228,7 +338,7 @@ impl Import {
                     let line = last[source_ref.as_str()];
                     replaced.push(Skipped {
                         line: row.line,
-                        reason: format!("line {line} has the same ref {source_ref:?}"),
+                        reason: format!("{counted} {line} has the same ref {source_ref:?}"),
                     });
                     None
                 }

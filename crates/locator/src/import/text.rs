@@ -3,27 +3,13 @@
 use std::borrow::Cow;
 use std::io::Read as _;
 
-use super::Broken;
+use super::{Broken, Format};
 
 /// Most bytes in a row; a longer one is not a machine.
 const LONGEST_ROW: usize = 64 * 1024;
 
 /// A row that no file holds. It is read after the last one: if it does not arrive whole, an open quote has swallowed it.
 const END: &[u8] = b"\n\x1eend\x1e\n";
-
-/// How the cells of a row are separated.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Format {
-    /// By tabs if the header has one, else by commas or semicolons.
-    #[default]
-    Auto,
-    /// By commas, or by semicolons if the header has more of them. Cells may be quoted, and then hold separators, line
-    /// breaks and doubled quotes (RFC 4180).
-    Csv,
-    /// By tabs, always: a quote does not hide a tab or the end of a line. Quotes around a cell are taken off and
-    /// quotes inside it may be doubled or follow a backslash.
-    Tsv,
-}
 
 /// A row of a file.
 pub(super) struct RawRow<'a> {
@@ -47,13 +33,13 @@ pub(super) fn decode(bytes: &[u8]) -> Result<&str, Broken> {
     if text.trim().is_empty() { Err(Broken::Empty) } else { Ok(text) }
 }
 
-/// The rows of a text. Empty lines are no rows.
+/// The rows of a text: of tab-separated cells if it is said or the header has a tab. Empty lines are no rows.
 pub(super) fn rows(text: &str, format: Format) -> Result<Vec<RawRow<'_>>, Broken> {
     let header = text.lines().find(|line| !line.trim().is_empty()).unwrap_or_default();
     match format {
         Format::Tsv => Ok(tsv(text)),
         Format::Auto if header.contains('\t') => Ok(tsv(text)),
-        Format::Auto | Format::Csv => {
+        _ => {
             let count = |separator: char| header.matches(separator).count();
             csv(text, if count(';') > count(',') { b';' } else { b',' })
         }

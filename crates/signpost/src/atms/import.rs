@@ -1,6 +1,6 @@
 //! What an import changes. Pure: the rows that were read against the rows that are kept.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
 
@@ -37,6 +37,15 @@ pub struct Plan {
     pub changes: Changes,
 }
 
+/// How much of a source a document has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Extent {
+    /// All of it: what it lacks is gone.
+    Whole,
+    /// What changed: only what it says to be gone is.
+    Part,
+}
+
 /// An import would delete too much.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
@@ -48,15 +57,26 @@ pub struct TooManyGone {
     kept: usize,
 }
 
-/// Compares the rows of a file, by reference, with those that are kept of its source.
+/// Compares the rows of a file, by reference, with those that are kept of its source; `gone` are references that it
+/// says to be gone.
 ///
 /// # Errors
 /// Where more than 20 % of the kept machines would be gone, unless forced.
-pub fn plan(kept: &BTreeMap<String, Kept>, rows: Vec<(String, String)>, force: bool) -> Result<Plan, TooManyGone> {
+pub fn plan(
+    kept: &BTreeMap<String, Kept>,
+    rows: Vec<(String, String)>,
+    gone: &[String],
+    extent: Extent,
+    force: bool,
+) -> Result<Plan, TooManyGone> {
     let mut changes = Changes::default();
     let mut upserts = Vec::new();
-    let mut gone: BTreeMap<&String, &Kept> = kept.iter().filter(|(_, kept)| !kept.is_gone).collect();
-    let living = gone.len();
+    let living: BTreeSet<&String> = kept.iter().filter(|(_, kept)| !kept.is_gone).map(|(name, _)| name).collect();
+    let mut gone: BTreeSet<&String> = match extent {
+        Extent::Whole => living.clone(),
+        Extent::Part => gone.iter().filter(|reference| living.contains(reference)).collect(),
+    };
+    let living = living.len();
     for (reference, record) in rows {
         gone.remove(&reference);
         match kept.get(&reference) {
@@ -73,7 +93,7 @@ pub fn plan(kept: &BTreeMap<String, Kept>, rows: Vec<(String, String)>, force: b
     if !force && gone.len() * 100 > living * MOST_GONE_PERCENT {
         return Err(TooManyGone { gone: gone.len(), kept: living });
     }
-    let removals = gone.into_keys().cloned().collect();
+    let removals = gone.into_iter().cloned().collect();
     Ok(Plan { upserts, removals, changes })
 }
 
@@ -94,14 +114,15 @@ mod tests {
 
     #[test]
     fn the_same_file_again_changes_nothing() {
-        let plan = plan(&kept(&[("a", "1", false)]), rows(&[("a", "1")]), false).unwrap();
+        let plan = plan(&kept(&[("a", "1", false)]), rows(&[("a", "1")]), &[], Extent::Whole, false).unwrap();
         assert_eq!((plan.upserts.len(), plan.removals.len(), plan.changes.unchanged), (0, 0, 1));
     }
 
     #[test]
     fn rows_are_added_changed_removed_and_come_back() {
         let before = kept(&[("a", "1", false), ("b", "1", false), ("c", "1", true), ("d", "1", false)]);
-        let plan = plan(&before, rows(&[("a", "2"), ("c", "1"), ("e", "1"), ("d", "1")]), true).unwrap();
+        let new = rows(&[("a", "2"), ("c", "1"), ("e", "1"), ("d", "1")]);
+        let plan = plan(&before, new, &[], Extent::Whole, true).unwrap();
         assert_eq!(plan.upserts, rows(&[("a", "2"), ("c", "1"), ("e", "1")]));
         assert_eq!(plan.removals, ["b"]);
         assert_eq!(plan.changes, Changes { added: 2, changed: 1, unchanged: 1, removed: 1 });
@@ -112,8 +133,21 @@ mod tests {
         let names: Vec<String> = (0..10).map(|number| number.to_string()).collect();
         let before: Vec<_> = names.iter().map(|name| (name.as_str(), "1", false)).collect();
         let after = |count: usize| rows(&before[..count].iter().map(|row| (row.0, row.1)).collect::<Vec<_>>());
-        assert!(plan(&kept(&before), after(8), false).is_ok());
-        assert_eq!(plan(&kept(&before), after(7), false), Err(TooManyGone { gone: 3, kept: 10 }));
-        assert_eq!(plan(&kept(&before), after(0), true).unwrap().changes.removed, 10);
+        let whole = |count, force| plan(&kept(&before), after(count), &[], Extent::Whole, force);
+        assert!(whole(8, false).is_ok());
+        assert_eq!(whole(7, false), Err(TooManyGone { gone: 3, kept: 10 }));
+        assert_eq!(whole(0, true).unwrap().changes.removed, 10);
+        let part = |gone: &[String]| plan(&kept(&before), after(0), gone, Extent::Part, false);
+        assert_eq!(part(&names[..2]).unwrap().changes.removed, 2);
+        assert_eq!(part(&names[..3]), Err(TooManyGone { gone: 3, kept: 10 }));
+    }
+
+    #[test]
+    fn a_part_removes_only_what_it_says_to_be_gone() {
+        let before = kept(&[("a", "1", false), ("b", "1", false), ("c", "1", true)]);
+        let gone = ["b", "c", "never there"].map(str::to_owned);
+        let plan = plan(&before, rows(&[("d", "1")]), &gone, Extent::Part, true).unwrap();
+        assert_eq!((plan.upserts, plan.removals), (rows(&[("d", "1")]), vec!["b".to_owned()]));
+        assert_eq!(plan.changes, Changes { added: 1, changed: 0, unchanged: 0, removed: 1 });
     }
 }

@@ -1,8 +1,12 @@
 //! The catalogue of ATMs: what the database keeps, as one immutable snapshot that requests search.
 
+mod facts;
 mod import;
+mod moment;
 mod snapshot;
 mod sql;
+mod take_over;
+mod timetable;
 mod watch;
 
 use std::sync::Arc;
@@ -14,9 +18,12 @@ use signpost_locator::gazetteer::Gazetteer;
 use crate::clock::Clock;
 use crate::store::Store;
 
-pub use import::{Changes, Plan, TooManyGone, plan};
-pub use snapshot::{Snapshot, Source};
+pub use facts::{Service, Wanted};
+pub use import::{Changes, Extent, Plan, TooManyGone, plan};
+pub use moment::{Change, Moment};
+pub use snapshot::{Entry, Snapshot, Source};
 pub use sql::{AtmHistory, SourceCount, Stored};
+pub use take_over::{Terms, take_over};
 pub use watch::watch;
 
 /// The source of the machines that an empty catalogue is filled with.
@@ -62,5 +69,5 @@ impl Catalogue {
 pub async fn load(store: &Store) -> Result<Snapshot> {
     let stored = store.catalogue().await?;
     // 40,000 records take a tenth of a second: too long to hold up the requests beside it.
-    tokio::task::spawn_blocking(|| Snapshot::build(stored)).await.context("the snapshot was not built")?
+    tokio::task::spawn_blocking(|| Snapshot::build(stored)).await.context("the snapshot was not built")
 }

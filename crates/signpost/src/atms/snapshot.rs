@@ -2,11 +2,12 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use anyhow::Result;
 use jiff::Timestamp;
-use signpost_locator::{Atm, AtmId, Distance, Index, Near, Point, Region, Reported, fold};
+use signpost_locator::{AtmId, Index, Machine, Near, Point, Record, Region, Reported, fold, merge};
 
-use super::{SAMPLE, Stored};
+use super::facts::{Coins, Facts};
+use super::timetable::{Hoursbook, Timetable};
+use super::{Moment, SAMPLE, Stored};
 
 /// Where machines come from.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -19,15 +20,29 @@ pub struct Source {
     pub imported_at: Timestamp,
 }
 
+/// A machine of the catalogue, and which of the hours are its own.
+#[derive(Debug)]
+pub struct Entry {
+    /// The machine, by all that is said of it.
+    pub machine: Machine,
+    pub(super) hours: Option<u32>,
+}
+
 /// One state of the catalogue.
 #[derive(Debug)]
 pub struct Snapshot {
     version: i64,
     /// By id, so that equal distances are told apart by position.
-    atms: Vec<Atm>,
+    entries: Vec<Entry>,
+    /// The positions of machines by the numbers of their other rows.
+    merged: HashMap<AtmId, u32>,
     /// The positions of the machines that are not gone, and where they are: a search sees no others.
     present: Vec<u32>,
-    index: Index,
+    /// What is known of those that are present.
+    pub(super) facts: Vec<Facts>,
+    pub(super) coins: Coins,
+    pub(super) index: Index,
+    timetable: Timetable,
     /// The positions of the machines of a city, by region and folded name.
     cities: HashMap<(Region, String), Vec<u32>>,
     /// How many machines have an address in a region.
@@ -36,26 +51,37 @@ pub struct Snapshot {
 }
 
 impl Snapshot {
-    /// Sorts what the database keeps.
-    ///
-    /// # Errors
-    /// Where a stored record cannot be read.
-    pub fn build(stored: Stored) -> Result<Self> {
-        let Stored { version, mut atms, sources } = stored;
-        atms.sort_by_key(|atm| atm.id);
-        let is_present = |(at, atm): (u32, &Atm)| (atm.record.reported != Reported::PermanentlyClosed).then_some(at);
-        let present: Vec<_> = (0..).zip(&atms).filter_map(is_present).collect();
-        let points: Vec<_> = present.iter().map(|at| atms[*at as usize].record.point).collect();
+    /// Sorts what the database keeps: rows of several sources that are one machine become one.
+    #[must_use]
+    pub fn build(stored: Stored) -> Self {
+        let Stored { version, atms, apart, sources } = stored;
+        let mut book = Hoursbook::default();
+        let machines = merge(atms, &apart).into_iter();
+        let entries: Vec<Entry> =
+            machines.map(|machine| Entry { hours: book.number(&machine.record), machine }).collect();
+        let records = || entries.iter().map(|entry| &entry.machine.record);
+        let is_present = |(at, record): (u32, &Record)| (record.reported != Reported::PermanentlyClosed).then_some(at);
+        let present: Vec<u32> = (0..).zip(records()).filter_map(is_present).collect();
+        let present_entries = || present.iter().map(|at| &entries[*at as usize]);
+        let points: Vec<Point> = present_entries().map(|entry| entry.machine.record.point).collect();
+        let coins = Coins::of(records());
+        let facts = present_entries().map(|entry| coins.facts(&entry.machine.record, entry.hours)).collect();
         let (mut cities, mut regions) = (HashMap::<_, Vec<u32>>::new(), BTreeMap::new());
-        for (at, atm) in (0..).zip(&atms) {
-            let address = &atm.record.address;
-            let Some(region) = address.region.as_deref().and_then(Region::parse) else { continue };
+        for (at, record) in (0..).zip(records()) {
+            let Some(region) = record.address.region.as_deref().and_then(Region::parse) else { continue };
             *regions.entry(region).or_default() += 1;
-            if let Some(city) = &address.city {
+            if let Some(city) = &record.address.city {
                 cities.entry((region, fold(city))).or_default().push(at);
             }
         }
-        Ok(Self { version, index: Index::build(&points), present, atms, cities, regions, sources })
+        let others = |(at, entry): (u32, &Entry)| {
+            let id = entry.machine.id;
+            let rows: Vec<AtmId> = entry.machine.told.iter().map(|told| told.id).filter(|row| *row != id).collect();
+            rows.into_iter().map(move |row| (row, at))
+        };
+        let merged = (0..).zip(&entries).flat_map(others).collect();
+        let (index, timetable) = (Index::build(&points), book.timetable());
+        Self { version, entries, merged, present, facts, coins, index, timetable, cities, regions, sources }
     }
 
     /// Which change of the catalogue this is.
@@ -67,13 +93,13 @@ impl Snapshot {
     /// How many machines there are, the permanently closed ones too.
     #[must_use]
     pub fn len(&self) -> usize {
-        self.atms.len()
+        self.entries.len()
     }
 
     /// Whether there are none.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.atms.is_empty()
+        self.entries.is_empty()
     }
 
     /// Whether the machines are the built-in fictional ones.
@@ -84,52 +110,39 @@ impl Snapshot {
 
     /// Every machine, by id.
     #[must_use]
-    pub fn atms(&self) -> &[Atm] {
-        &self.atms
+    pub fn entries(&self) -> &[Entry] {
+        &self.entries
     }
 
-    /// The machine with this number.
+    /// The machine with this number, which may be that of any of its rows.
     #[must_use]
-    pub fn get(&self, id: AtmId) -> Option<&Atm> {
-        self.atms.binary_search_by_key(&id, |atm| atm.id).ok().map(|at| &self.atms[at])
+    pub fn get(&self, id: AtmId) -> Option<&Entry> {
+        let own = || self.entries.binary_search_by_key(&id, |entry| entry.machine.id).ok();
+        let at = own().or_else(|| self.merged.get(&id).map(|at| *at as usize))?;
+        self.entries.get(at)
     }
 
     /// The machine that a search found.
     #[must_use]
-    pub fn at(&self, near: Near) -> &Atm {
+    pub fn found(&self, near: Near) -> &Entry {
         self.present_at(near.at)
     }
 
-    /// The `most` nearest machines within `radius` that are not gone and that `keep` wants, nearest first, then by id.
-    pub fn nearest(&self, from: Point, radius: Distance, most: usize, keep: impl Fn(&Atm) -> bool) -> Vec<Near> {
-        self.index.nearest(from, radius, most, |at| keep(self.present_at(at)))
+    pub(super) fn present_at(&self, at: u32) -> &Entry {
+        &self.entries[self.present[at as usize] as usize]
     }
 
-    /// The `most` nearest of what [`Snapshot::within`] would return, and how many that is.
-    pub fn nearest_and_count(
-        &self,
-        from: Point,
-        radius: Distance,
-        most: usize,
-        keep: impl Fn(&Atm) -> bool,
-    ) -> (Vec<Near>, usize) {
-        self.index.nearest_and_count(from, radius, most, |at| keep(self.present_at(at)))
-    }
-
-    /// All machines within `radius` that are not gone and that `keep` wants, nearest first, then by id.
-    pub fn within(&self, from: Point, radius: Distance, keep: impl Fn(&Atm) -> bool) -> Vec<Near> {
-        self.index.within(from, radius, |at| keep(self.present_at(at)))
-    }
-
-    fn present_at(&self, at: u32) -> &Atm {
-        &self.atms[self.present[at as usize] as usize]
+    /// The catalogue as it is at a moment, which decides what is open.
+    #[must_use]
+    pub fn at(&self, now: Timestamp) -> Moment<'_> {
+        Moment { snapshot: self, board: self.timetable.at(now), now }
     }
 
     /// The machines whose address is in a city, by id, those that are gone left out.
-    pub fn in_city(&self, region: Region, city: &str) -> impl Iterator<Item = &Atm> {
+    pub fn in_city(&self, region: Region, city: &str) -> impl Iterator<Item = &Entry> {
         let found = self.cities.get(&(region, fold(city))).into_iter().flatten();
-        let atms = found.map(|at| &self.atms[*at as usize]);
-        atms.filter(|atm| atm.record.reported != Reported::PermanentlyClosed)
+        let entries = found.map(|at| &self.entries[*at as usize]);
+        entries.filter(|entry| entry.machine.record.reported != Reported::PermanentlyClosed)
     }
 
     /// The regions that addresses name, by country and code, and how many machines each has.
@@ -140,7 +153,7 @@ impl Snapshot {
     /// The cities that addresses name: region, folded name, and the name as its first machine writes it.
     pub fn cities(&self) -> impl Iterator<Item = (Region, &str, &str)> {
         self.cities.iter().filter_map(|((region, folded), atms)| {
-            let first = &self.atms[*atms.first()? as usize].record.address;
+            let first = &self.entries[*atms.first()? as usize].machine.record.address;
             Some((*region, folded.as_str(), first.city.as_deref()?.trim()))
         })
     }

@@ -1,6 +1,6 @@
 //! The catalogue in the database.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use anyhow::{Context, Result, bail};
 use jiff::Timestamp;
@@ -14,6 +14,8 @@ use crate::store::{Row, Step, Store, Written, must, params, step};
 const VERSION: &str = "SELECT version FROM catalogue";
 
 const ATMS: &str = "SELECT id, source, record FROM atms WHERE removed_at IS NULL ORDER BY id";
+
+const APART: &str = "SELECT id FROM atm_apart";
 
 const SOURCES: &str = "SELECT name, attribution, imported_at FROM atm_sources ORDER BY name";
 
@@ -53,6 +55,8 @@ const FIRST: &str = "
 pub struct Stored {
     pub version: i64,
     pub atms: Vec<Atm>,
+    /// Rows that are never taken for the machine of another source's row.
+    pub apart: BTreeSet<AtmId>,
     pub sources: Vec<Source>,
 }
 
@@ -96,7 +100,8 @@ impl Store {
         let version = self.catalogue_version().await?;
         let sources = self.read(SOURCES, params![]).await?.iter().map(source).collect::<Result<_>>()?;
         let atms = self.read(ATMS, params![]).await?.iter().map(atm).collect::<Result<_>>()?;
-        Ok(Stored { version, atms, sources })
+        let apart = self.read(APART, params![]).await?.iter().map(|row| atm_id(row, 0)).collect::<Result<_>>()?;
+        Ok(Stored { version, atms, apart, sources })
     }
 
     /// What is kept of a source's machines, by its own references.
@@ -190,8 +195,11 @@ fn source(row: &Row) -> Result<Source> {
 }
 
 fn atm(row: &Row) -> Result<Atm> {
-    let number = u64::try_from(row.int(0)?)?;
-    let id = AtmId::new(number).context("atms.id")?;
+    let id = atm_id(row, 0)?;
     let record: Record = serde_json::from_str(row.text(2)?).with_context(|| format!("the record of ATM {id}"))?;
     Ok(Atm { id, source: row.text(1)?.to_owned(), record })
+}
+
+fn atm_id(row: &Row, column: usize) -> Result<AtmId> {
+    AtmId::new(u64::try_from(row.int(column)?)?).context("the id of an ATM")
 }

@@ -14,6 +14,7 @@ use std::process::ExitCode;
 use anyhow::Result;
 use clap::{Args, Parser, Subcommand};
 use serde::Serialize;
+use signpost_locator::gazetteer::Gazetteer;
 
 use crate::config::{BadSetting, Config, DEFAULT, Origin, Written};
 use crate::store::Store;
@@ -149,6 +150,12 @@ impl Session {
             crate::serve::prepare_data_dir(&self.config.data_dir)?;
         }
         Store::open(&self.config.database_url())
+    }
+
+    /// The place names.
+    #[expect(clippy::unused_self, clippy::unnecessary_wraps, reason = "configuration decides which, soon")]
+    fn gazetteer(&self) -> Result<Gazetteer> {
+        Ok(Gazetteer::embedded())
     }
 
     /// Prints a result: as one JSON document, or as people read it.

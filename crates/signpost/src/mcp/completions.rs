@@ -34,7 +34,7 @@ pub(super) fn location(locator: &Locator, typed: &str, _: &Texts) -> Completion 
 /// Ids that begin with the digits typed.
 pub(super) fn atm_id(locator: &Locator, typed: &str, _: &Texts) -> Completion {
     let snapshot = locator.catalogue.snapshot();
-    let ids = snapshot.atms().iter().map(|atm| atm.id.get());
+    let ids = snapshot.entries().iter().map(|entry| entry.machine.id.get());
     match typed.trim() {
         "" => ids.collect(),
         typed => match typed.parse::<u64>().ok().filter(|digits| *digits > 0) {

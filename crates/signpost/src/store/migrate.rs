@@ -4,7 +4,8 @@ use anyhow::{Context, Result};
 use rusqlite::{Connection, TransactionBehavior};
 
 /// Every change of the tables since the first, in order; a released one is never edited.
-const MIGRATIONS: &[&str] = &[include_str!("../../migrations/0001_first.sql")];
+const MIGRATIONS: &[&str] =
+    &[include_str!("../../migrations/0001_first.sql"), include_str!("../../migrations/0002_sources.sql")];
 
 /// A newer program wrote this database.
 #[derive(Debug, thiserror::Error)]

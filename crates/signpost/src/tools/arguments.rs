@@ -5,6 +5,8 @@ use serde_json::{Map, Value};
 use signpost_locator::{AtmId, Coin, Distance, Point};
 use signpost_mcp::CallError;
 
+use crate::atms::Service;
+
 /// The most characters of a value that are sent back to whoever sent it.
 const SHOWN: usize = 80;
 /// The largest number that a fraction counts exactly, 2^53.
@@ -22,13 +24,6 @@ pub(super) struct Arguments<'a> {
 pub(super) enum Units {
     Miles,
     Kilometres,
-}
-
-/// What somebody wants to do at a machine.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Service {
-    Buy,
-    Sell,
 }
 
 impl<'a> Arguments<'a> {

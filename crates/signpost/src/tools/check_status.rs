@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use jiff::Timestamp;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
-use signpost_locator::{Distance, Status, status};
+use signpost_locator::{Distance, Status};
 use signpost_mcp::{Annotations, Call, CallError, Handler, Output, Tool};
 
 use super::arguments::Arguments;
@@ -13,6 +13,7 @@ use super::beyond::beyond;
 use super::place::Center;
 use super::schema;
 use super::view::{Item, Page, attribution, fitting, notice};
+use crate::atms::Wanted;
 use crate::mcp::Locator;
 
 const EXAMPLE: &str = r#"{"location":"Austin, TX","radius":10}"#;
@@ -65,17 +66,18 @@ fn call(locator: &Locator, given: &Map<String, Value>, _: &Call<'_>) -> Result<O
     let (miles, units) = (arguments.miles("radius", 10.0)?, arguments.units()?);
     arguments.done()?;
 
-    let (snapshot, now) = (locator.catalogue.snapshot(), locator.clock.now());
-    let found = snapshot.within(center.point, Distance::miles(miles), |_| true);
+    let snapshot = locator.catalogue.snapshot();
+    let moment = snapshot.at(locator.clock.now());
+    let found = moment.within(center.point, Distance::miles(miles), &Wanted::default());
     let mut counts = BTreeMap::new();
     for near in &found {
-        *counts.entry(status(&snapshot.at(*near).record, now).status).or_default() += 1;
+        *counts.entry(moment.status(snapshot.found(*near)).status).or_default() += 1;
     }
-    let items = found.iter().take(LISTED).map(|near| Item::new(snapshot.at(*near), near.distance, units, now));
+    let items = found.iter().take(LISTED).map(|near| Item::new(&moment, snapshot.found(*near), near.distance, units));
     let atms = fitting(items);
     let nothing = atms.is_empty().then(|| {
         let radius = units.text(Distance::miles(miles));
-        let next = beyond(&snapshot, center.point, units, "call again with radius", |_| true);
+        let next = beyond(&moment, center.point, units, "call again with radius", &Wanted::default());
         format!("No Bitcoin ATM is known within {radius} of {}. {next}", center.name)
     });
     let page = Page {
@@ -87,5 +89,5 @@ fn call(locator: &Locator, given: &Map<String, Value>, _: &Call<'_>) -> Result<O
         next_cursor: None,
         atms,
     };
-    Output::structured(&Area { counts, as_of: now, page })
+    Output::structured(&Area { counts, as_of: moment.now(), page })
 }

@@ -1,16 +1,15 @@
 //! `find_nearest_bitcoin_atm`
 
-use jiff::Timestamp;
 use serde_json::{Map, Value, json};
-use signpost_locator::{Atm, Coin, Distance, Status, Tri, status};
+use signpost_locator::Distance;
 use signpost_mcp::{Annotations, Call, CallError, Handler, Output, Structured, Tool};
 
-use super::arguments::{Arguments, Service, Units};
+use super::arguments::{Arguments, Units};
 use super::beyond::beyond;
 use super::place::Center;
 use super::schema;
 use super::view::{Item, Page, attribution, fitting, notice};
-use crate::atms::Snapshot;
+use crate::atms::{Moment, Wanted};
 use crate::mcp::Locator;
 
 const EXAMPLE: &str = r#"{"location":"Austin, TX","limit":10,"maxDistance":25}"#;
@@ -49,14 +48,6 @@ pub(super) fn tool() -> Tool<Locator> {
     }
 }
 
-/// What the machines must be like.
-struct Wanted {
-    open_now: bool,
-    service: Option<Service>,
-    coin: Option<Coin>,
-    now: Timestamp,
-}
-
 fn answer(locator: &Locator, given: &Map<String, Value>, _: &Call<'_>) -> Result<Output, CallError> {
     call(locator, given).map(Output::Structured)
 }
@@ -65,19 +56,17 @@ pub(crate) fn call(locator: &Locator, given: &Map<String, Value>) -> Result<Stru
     let mut arguments = Arguments::new(given, EXAMPLE);
     let center = Center::take(locator, &mut arguments)?;
     let (limit, miles) = (arguments.limit()?, arguments.miles("maxDistance", 25.0)?);
-    let now = locator.clock.now();
     let (open_now, service, coin) = (arguments.boolean("openNow")?, arguments.service()?, arguments.coin()?);
-    let wanted = Wanted { open_now, service, coin, now };
+    let wanted = Wanted { open_now, service, coin };
     let units = arguments.units()?;
     arguments.done()?;
 
     let snapshot = locator.catalogue.snapshot();
-    let radius = Distance::miles(miles);
-    let any = wanted.is_any();
-    let (found, total) = snapshot.nearest_and_count(center.point, radius, limit, |atm| any || wanted.keeps(atm));
-    let items = found.iter().map(|near| Item::new(snapshot.at(*near), near.distance, units, now));
-    let atms = fitting(items);
-    let beyond = if atms.is_empty() { Some(nothing_near(&snapshot, &center, &wanted, miles, units)) } else { None };
+    let moment = snapshot.at(locator.clock.now());
+    let (found, total) = moment.nearest_and_count(center.point, Distance::miles(miles), limit, &wanted);
+    let items = found.iter().map(|near| (snapshot.found(*near), near.distance));
+    let atms = fitting(items.map(|(entry, away)| Item::new(&moment, entry, away, units).with_change(&moment, entry)));
+    let beyond = if atms.is_empty() { Some(nothing_near(&moment, &center, &wanted, miles, units)) } else { None };
     Structured::render(&Page {
         total,
         truncated: atms.len() < total,
@@ -90,27 +79,9 @@ pub(crate) fn call(locator: &Locator, given: &Map<String, Value>) -> Result<Stru
 }
 
 /// What was searched, the nearest machine beyond it, and the next call to make.
-fn nothing_near(snapshot: &Snapshot, center: &Center, wanted: &Wanted, miles: f64, units: Units) -> String {
+fn nothing_near(moment: &Moment<'_>, center: &Center, wanted: &Wanted, miles: f64, units: Units) -> String {
     let kind = if wanted.is_any() { "Bitcoin ATM" } else { "Bitcoin ATM with the wanted properties" };
     let radius = units.text(Distance::miles(miles));
-    let next = beyond(snapshot, center.point, units, "call again with maxDistance", |atm| wanted.keeps(atm));
+    let next = beyond(moment, center.point, units, "call again with maxDistance", wanted);
     format!("No {kind} is known within {radius} of {}. {next}", center.name)
-}
-
-impl Wanted {
-    fn is_any(&self) -> bool {
-        !self.open_now && self.service.is_none() && self.coin.is_none()
-    }
-
-    /// Only what is known counts: a machine that may sell is not one that sells.
-    fn keeps(&self, atm: &Atm) -> bool {
-        let record = &atm.record;
-        let serves = match self.service {
-            None => true,
-            Some(Service::Buy) => record.buy == Tri::Yes,
-            Some(Service::Sell) => record.sell == Tri::Yes,
-        };
-        let deals = self.coin.as_ref().is_none_or(|coin| record.coins.get(coin) == Some(&Tri::Yes));
-        serves && deals && (!self.open_now || status(record, self.now).status == Status::Open)
-    }
 }

@@ -2,14 +2,15 @@
 
 use data_encoding::BASE64URL_NOPAD;
 use serde_json::{Map, Value, json};
-use signpost_locator::{Atm, AtmId, Point, Region};
+use signpost_locator::{AtmId, Region};
 use signpost_mcp::{Annotations, Call, CallError, Handler, Output, Structured, Tool};
 
-use super::arguments::{Arguments, Units};
+use super::arguments::Arguments;
 use super::beyond::beyond;
 use super::place::shown;
 use super::schema;
 use super::view::{Item, Page, attribution_of_city, fitting, notice};
+use crate::atms::{Entry, Wanted};
 use crate::mcp::Locator;
 
 const EXAMPLE: &str = r#"{"state":"TX","city":"Austin"}"#;
@@ -53,27 +54,29 @@ pub(crate) fn call(locator: &Locator, given: &Map<String, Value>) -> Result<Stru
     let (units, after) = (arguments.units()?, cursor(&mut arguments)?);
     arguments.done()?;
 
-    let (snapshot, now) = (locator.catalogue.snapshot(), locator.clock.now());
+    let snapshot = locator.catalogue.snapshot();
+    let moment = snapshot.at(locator.clock.now());
     let place = locator.catalogue.gazetteer.city(region, city);
     // An address may spell the city in another way than the map; both name the same place.
     let main = place.as_ref().map(|place| place.name.as_str());
-    let mut all: Vec<&Atm> = snapshot.in_city(region, city).collect();
+    let mut all: Vec<&Entry> = snapshot.in_city(region, city).collect();
     if let Some(main) = main.filter(|main| signpost_locator::fold(main) != signpost_locator::fold(city)) {
         all.extend(snapshot.in_city(region, main));
-        all.sort_by_key(|atm| atm.id);
+        all.sort_by_key(|entry| entry.machine.id);
     }
-    let Some(center) = place.as_ref().map(|place| place.point).or_else(|| all.first().map(|atm| atm.record.point))
-    else {
+    let first = all.first().map(|entry| entry.machine.record.point);
+    let Some(center) = place.as_ref().map(|place| place.point).or(first) else {
         return Err(no_such_city(city, region));
     };
-    let rest: Vec<_> = all.iter().filter(|atm| after.is_none_or(|after| atm.id > after)).collect();
-    let atms = fitting(rest.iter().take(PAGE).map(|atm| item(atm, center, units, now)));
+    let rest: Vec<_> = all.iter().filter(|entry| after.is_none_or(|after| entry.machine.id > after)).collect();
+    let away = |entry: &Entry| center.distance(entry.machine.record.point);
+    let atms = fitting(rest.iter().take(PAGE).map(|entry| Item::new(&moment, entry, away(entry), units)));
     let nothing = all.is_empty().then(|| {
         let (city, code) = (main.unwrap_or(city), region.code());
-        let next = beyond(&snapshot, center, units, "call find_nearest_bitcoin_atm with maxDistance", |_| true);
+        let next = beyond(&moment, center, units, "call find_nearest_bitcoin_atm with maxDistance", &Wanted::default());
         format!("No Bitcoin ATM is known with an address in {city}, {code}. {next}")
     });
-    let next_cursor = rest.get(atms.len()).and_then(|_| rest[..atms.len()].last()).map(|last| spell(last.id));
+    let next_cursor = rest.get(atms.len()).and_then(|_| rest[..atms.len()].last()).map(|last| spell(last.machine.id));
     Structured::render(&Page {
         total: all.len(),
         truncated: next_cursor.is_some(),
@@ -83,10 +86,6 @@ pub(crate) fn call(locator: &Locator, given: &Map<String, Value>) -> Result<Stru
         next_cursor,
         atms,
     })
-}
-
-fn item(atm: &Atm, center: Point, units: Units, now: jiff::Timestamp) -> Item<'_> {
-    Item::new(atm, center.distance(atm.record.point), units, now)
 }
 
 fn region(arguments: &mut Arguments<'_>) -> Result<Region, CallError> {

@@ -53,29 +53,75 @@ pub(super) fn page(additions: Value) -> Value {
 }
 
 pub(super) fn details() -> Value {
-    let text = || json!({ "type": ["string", "null"] });
     let tri = || json!({ "type": "string", "enum": ["yes", "no", "unknown"] });
-    json!({
-        "type": "object",
-        "properties": {
-            "id": { "type": "integer" }, "name": { "type": "string" }, "operator": text(),
-            "status": status(), "statusReason": { "type": "string" }, "statusAsOf": text(), "verifiedAt": text(),
-            "address": { "type": "string" },
-            "addressParts": { "type": "object", "properties": {
-                "street": text(), "city": text(), "region": text(), "postcode": text(), "country": text(),
-            } },
-            "lat": { "type": "number" }, "lon": { "type": "number" }, "hours": text(),
-            "buy": tri(), "sell": tri(), "coins": { "type": "object", "additionalProperties": tri() },
-            "phone": text(), "website": text(),
-            "sources": { "type": "array", "items": { "type": "object", "properties": {
-                "name": { "type": "string" }, "ref": text(), "importedAt": text(), "attribution": text(),
-            } } },
-            "attribution": { "type": "array", "items": { "type": "string" } },
-            "notice": { "type": "string" },
-        },
-        "required": ["id", "name", "status", "statusReason", "statusAsOf", "verifiedAt", "address", "lat", "lon",
-                     "hours", "buy", "sell", "coins", "sources", "attribution"],
-    })
+    let mut properties = members(json!({
+        "id": { "type": "integer" },
+        "name": { "type": "string" },
+        "status": status(),
+        "statusReason": { "type": "string" },
+        "freshness": { "type": "string", "enum": ["live", "recent", "aging", "stale", "never"],
+                       "description": "How old the newest report or check is: up to 15 minutes, 90 days, a year, more" },
+        "address": { "type": "string" },
+        "addressParts": texts(&["street", "city", "region", "postcode", "country"]),
+        "lat": { "type": "number" },
+        "lon": { "type": "number" },
+        "buy": tri(),
+        "sell": tri(),
+        "coins": { "type": "object", "additionalProperties": tri() },
+        "trades": { "type": "object", "additionalProperties": { "type": "object", "properties": {
+            "buy": tri(), "sell": tri(), "lightning": tri(),
+        } } },
+        "fiat": { "type": "array", "items": { "type": "string" } },
+        "fees": texts(&["buyPercent", "buyFixed", "sellPercent", "sellFixed", "currency"]),
+        "limits": texts(&["min", "max", "maxDay", "kycAbove", "currency"]),
+        "kyc": { "type": "string" },
+        "placement": { "type": "object", "properties": { "indoor": tri() } },
+        "wheelchair": tri(),
+        "machine": texts(&["manufacturer", "model", "ref"]),
+        "images": { "type": "array", "items": { "type": "string" } },
+        "sources": { "type": "array", "minItems": 1, "items": source() },
+        "attribution": { "type": "array", "items": { "type": "string" } },
+        "notice": { "type": "string" },
+    }));
+    properties.extend(members(
+        texts(&[
+            "operator",
+            "brand",
+            "brandWikidata",
+            "network",
+            "locatedIn",
+            "statusAsOf",
+            "verifiedAt",
+            "hours",
+            "timeZone",
+            "opensAt",
+            "closesAt",
+            "phone",
+            "website",
+            "email",
+            "supportHours",
+            "operatorNotice",
+        ])["properties"]
+            .take(),
+    ));
+    let required: Vec<_> = properties.keys().filter(|name| *name != "notice").cloned().collect();
+    json!({ "type": "object", "properties": properties, "required": required })
+}
+
+/// An object of texts that may be unknown.
+fn texts(names: &[&str]) -> Value {
+    let text = |name: &&str| ((*name).to_owned(), json!({ "type": ["string", "null"] }));
+    json!({ "type": "object", "properties": names.iter().map(text).collect::<Map<_, _>>() })
+}
+
+fn source() -> Value {
+    let mut properties = members(texts(&["ref", "url", "importedAt", "attribution"])["properties"].take());
+    properties.extend(members(json!({
+        "name": { "type": "string" },
+        "atmId": { "type": "integer", "description": "The id that this source's row has of its own" },
+        "parts": { "type": "array", "items": { "type": "string" }, "description": "What is known from it" },
+    })));
+    json!({ "type": "object", "properties": properties, "required": ["name", "atmId", "parts"] })
 }
 
 fn item() -> Value {
@@ -94,6 +140,8 @@ fn item() -> Value {
             "lat": { "type": "number" },
             "lon": { "type": "number" },
             "hours": { "type": "string", "description": "In the grammar of OpenStreetMap's opening_hours" },
+            "opensAt": { "type": "string", "description": "Of a closed machine: when it opens, on a clock there" },
+            "closesAt": { "type": "string", "description": "Of an open machine: when it closes, on a clock there" },
         },
         "required": ["id", "name", "distance", "distanceMeters", "status", "address", "lat", "lon"],
     })
@@ -119,7 +167,8 @@ fn resolved_location() -> Value {
     })
 }
 
-fn members(value: Value) -> Map<String, Value> {
+/// The members of an object that was just written down.
+pub(super) fn members(value: Value) -> Map<String, Value> {
     match value {
         Value::Object(members) => members,
         _ => Map::new(),

@@ -5,11 +5,11 @@ use std::borrow::Cow;
 use jiff::Timestamp;
 use serde::Serialize;
 use signpost_locator::gazetteer::ATTRIBUTION;
-use signpost_locator::{Atm, AtmId, Distance, Status, status};
+use signpost_locator::{AtmId, Distance, Record, Status};
 
 use super::arguments::Units;
 use super::place::{Center, Understood};
-use crate::atms::Snapshot;
+use crate::atms::{Change, Entry, Moment, Snapshot};
 
 /// Said as long as no real machine was imported.
 const SAMPLE_NOTICE: &str = "These are fictional sample machines: no real ATM data was imported into this server yet. \
@@ -31,13 +31,17 @@ pub(super) struct Item<'a> {
     distance: String,
     distance_meters: f64,
     status: Status,
-    status_reason: Cow<'static, str>,
+    status_reason: &'static str,
     status_as_of: Option<Timestamp>,
     address: Cow<'a, str>,
     lat: f64,
     lon: f64,
     #[serde(skip_serializing_if = "Option::is_none")]
     hours: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    opens_at: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    closes_at: Option<&'a str>,
 }
 
 /// A list of results.
@@ -68,11 +72,11 @@ pub(super) fn fitting<'a>(items: impl Iterator<Item = Item<'a>>) -> Vec<Item<'a>
 }
 
 impl<'a> Item<'a> {
-    pub(super) fn new(atm: &'a Atm, distance: Distance, units: Units, now: Timestamp) -> Self {
-        let record = &atm.record;
-        let report = status(record, now);
+    pub(super) fn new(moment: &Moment<'_>, entry: &'a Entry, distance: Distance, units: Units) -> Self {
+        let record = &entry.machine.record;
+        let report = moment.status(entry);
         Self {
-            id: atm.id,
+            id: entry.machine.id,
             name: clipped(record.title()),
             operator: record.operator.as_deref().map(clipped),
             distance: units.text(distance),
@@ -80,18 +84,29 @@ impl<'a> Item<'a> {
             status: report.status,
             status_reason: report.reason,
             status_as_of: report.as_of,
-            address: clipped_cow(address(atm)),
+            address: clipped_cow(address(record)),
             lat: record.point.lat(),
             lon: record.point.lon(),
             hours: record.hours.as_ref().map(|hours| clipped(hours.text())),
+            opens_at: None,
+            closes_at: None,
+        }
+    }
+
+    /// The same, with when it opens or closes next.
+    pub(super) fn with_change(self, moment: &'a Moment<'_>, entry: &Entry) -> Self {
+        match moment.change(entry, self.status) {
+            Some(Change::OpensAt(at)) => Self { opens_at: Some(at), ..self },
+            Some(Change::ClosesAt(at)) => Self { closes_at: Some(at), ..self },
+            None => self,
         }
     }
 
     /// About how many bytes it is in a reply.
     fn size(&self) -> usize {
-        let texts = [Some(self.name), self.operator, self.hours, Some(&self.status_reason), Some(&self.address)];
-        // The names of the members, and the numbers.
-        300 + texts.into_iter().flatten().map(|text| text.len() + text.matches('"').count()).sum::<usize>()
+        let texts = [Some(self.name), self.operator, self.hours, Some(self.status_reason), Some(&self.address)];
+        // The names of the members, the numbers and the times.
+        350 + texts.into_iter().flatten().map(|text| text.len() + text.matches('"').count()).sum::<usize>()
     }
 }
 
@@ -108,8 +123,8 @@ fn clipped_cow(text: Cow<'_, str>) -> Cow<'_, str> {
 }
 
 /// A machine's address on one line.
-pub(super) fn address(atm: &Atm) -> Cow<'_, str> {
-    atm.record.address.one_line().unwrap_or(Cow::Borrowed("address not known"))
+pub(super) fn address(record: &Record) -> Cow<'_, str> {
+    record.address.one_line().unwrap_or(Cow::Borrowed("address not known"))
 }
 
 /// The sentences that a reply begins with, if any.

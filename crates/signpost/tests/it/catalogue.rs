@@ -78,10 +78,11 @@ fn an_import_that_would_lose_a_fifth_is_refused_unless_forced() {
     assert!(refused.status.code() == Some(1) && told.contains("--force") && told.lines().count() == 1, "{told}");
     assert_eq!(document(folder, &["atms", "stats"])["total"], 20);
     assert_eq!(counts(&import(folder, &["--force"])), [0, 0, 15, 5]);
-    // Another source keeps its own rows.
+    // Another source keeps its own rows; where they stand together they are one machine.
     assert_eq!(counts(&import(folder, &["--source", "second", "--attribution", "Second (CC0)"])), [15, 0, 0, 0]);
     let stats = document(folder, &["atms", "stats"]);
-    assert_eq!((stats["total"].as_u64(), stats["sources"].as_array().unwrap().len()), (Some(30), 2));
+    assert_eq!((stats["total"].as_u64(), stats["sources"].as_array().unwrap().len()), (Some(15), 2));
+    assert!(stats["sources"].as_array().unwrap().iter().all(|source| source["machines"] == 15), "{stats}");
 }
 
 #[test]

@@ -285,7 +285,12 @@ fn verbose() -> Snapshot {
         record.address.formatted = long("Address");
         Atm { id: AtmId::new(number).unwrap(), source: "test".to_owned(), record }
     };
-    Snapshot::build(Stored { version: 2, atms: (1..=120).map(atm).collect(), sources: Vec::new() }).unwrap()
+    Snapshot::build(Stored {
+        version: 2,
+        atms: (1..=120).map(atm).collect(),
+        apart: BTreeSet::new(),
+        sources: Vec::new(),
+    })
 }
 
 #[tokio::test]

@@ -4,13 +4,15 @@ use std::fs;
 use std::path::PathBuf;
 
 use anyhow::{Context, Result};
-use clap::{Args, ValueEnum};
+use clap::Args;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use indicatif::{ProgressBar, ProgressStyle};
+use jiff::Timestamp;
 use serde_json::{Value, json};
 use signpost_locator::import::{self, Format, Listed, Options};
 
 use super::super::{Session, Usage};
-use crate::atms::{Changes, SAMPLE, Source, plan};
+use crate::atms::{Changes, Extent, SAMPLE, Source, Terms, take_over};
 use crate::clock::Clock;
 use crate::store::Store;
 
@@ -18,24 +20,28 @@ use crate::store::Store;
 const LARGEST: u64 = 1 << 30;
 /// How many skipped rows and doubtful cells are printed for people.
 const PRINTED: usize = 20;
-/// The steps that the progress bar counts: read, understand, compare, write.
-const STEPS: u64 = 4;
+/// The steps that the progress bar counts: read, understand, compare and write.
+const STEPS: u64 = 3;
 
 #[derive(Debug, Args)]
 pub(in crate::cli) struct Import {
     /// The file
     file: PathBuf,
     /// How it is written
-    #[arg(long, value_enum, default_value_t = Written::Auto)]
-    format: Written,
+    #[arg(long, value_parser = formats(), default_value = Format::Auto.name())]
+    format: Format,
+    /// The file has only what changed: machines that it lacks stay
+    #[arg(long)]
+    partial: bool,
     /// The name of the source; an import replaces what the source of this name had [default: the file's name]
     #[arg(long)]
     source: Option<String>,
     /// What the source's licence wants to be said in every reply [default: the source's name]
     #[arg(long, value_name = "TEXT")]
     attribution: Option<String>,
-    /// Which column holds which field, such as name=title,lat=y: lat lon name ref address street city region
-    /// postcode country operator status hours phone website. Others are guessed from the header
+    /// Which column (of a document: property) holds which field, such as name=title,lat=y: lat lon name ref address
+    /// street city region postcode country operator status hours phone website and others. Others are guessed from the
+    /// header
     #[arg(long, value_name = "FIELD=COLUMN", value_delimiter = ',')]
     map: Vec<String>,
     /// Only rows whose column has this value; all of several
@@ -49,40 +55,24 @@ pub(in crate::cli) struct Import {
     force: bool,
 }
 
-#[derive(Clone, Copy, Debug, ValueEnum)]
-enum Written {
-    /// By the first line
-    Auto,
-    /// Separated by commas
-    Csv,
-    /// Separated by tabs
-    Tsv,
-}
-
 impl Import {
     pub(super) async fn run(self, session: &Session, store: &Store) -> Result<()> {
         let progress = progress(session.json);
-        let source = Source { name: self.source_name()?, attribution: String::new(), imported_at: Clock::System.now() };
-        let attribution = self.attribution.clone().unwrap_or_else(|| source.name.clone());
-        let source = Source { attribution, ..source };
+        let now = Clock::System.now();
+        let name = self.source_name()?;
+        let attribution = self.attribution.clone().unwrap_or_else(|| name.clone());
+        let source = Source { name, attribution, imported_at: now };
         progress.set_message("reading");
         let bytes = self.read()?;
         progress.inc(1);
         progress.set_message("understanding");
-        let import = import::read(&bytes, &self.options()?);
-        let mut import = import.with_context(|| format!("{}", self.file.display()))?;
+        let import = import::read(&bytes, &self.options(now)?);
+        let import = import.with_context(|| format!("{}", self.file.display()))?;
         progress.inc(1);
-        progress.set_message("comparing");
-        let rows = std::mem::take(&mut import.rows).into_iter();
-        let rows = rows.map(|row| Ok((row.key, serde_json::to_string(&row.record)?))).collect::<Result<Vec<_>>>()?;
-        let version = store.catalogue_version().await?;
-        let plan = plan(&store.kept(&source.name).await?, rows, self.force)?;
-        let changes = plan.changes;
-        progress.inc(1);
-        progress.set_message("writing");
-        if !self.dry_run {
-            store.import(&source, plan, version).await?;
-        }
+        progress.set_message("comparing and writing");
+        let extent = if self.partial { Extent::Part } else { Extent::Whole };
+        let terms = Terms { extent, force: self.force, dry_run: self.dry_run };
+        let changes = take_over(store, &session.gazetteer()?, &source, &import, terms).await?;
         progress.finish_and_clear();
         self.report(session, &source.name, changes, &import)
     }
@@ -107,7 +97,7 @@ impl Import {
         fs::read(&self.file).with_context(|| format!("cannot read {shown}"))
     }
 
-    fn options(&self) -> Result<Options> {
+    fn options(&self, now: Timestamp) -> Result<Options> {
         let pair = |flag: &str, text: &str| {
             let pair = text.split_once('=').map(|(left, right)| (left.trim().to_owned(), right.trim().to_owned()));
             pair.ok_or_else(|| Usage(format!("{flag} '{text}' lacks a '='")))
@@ -117,27 +107,23 @@ impl Import {
             Ok((field.parse().map_err(|error| Usage(format!("--map: {error}")))?, column))
         });
         let only = self.only.iter().map(|text| Ok(pair("--where", text)?)).collect::<Result<_>>()?;
-        let format = match self.format {
-            Written::Auto => Format::Auto,
-            Written::Csv => Format::Csv,
-            Written::Tsv => Format::Tsv,
-        };
-        Ok(Options { format, map: map.collect::<Result<_>>()?, only, country: None })
+        let map = map.collect::<Result<_>>()?;
+        Ok(Options { format: self.format, map, only, country: None, now: Some(now) })
     }
 
     fn report(&self, session: &Session, source: &str, changes: Changes, import: &import::Import) -> Result<()> {
         let Changes { added, changed, unchanged, removed } = changes;
-        let import::Import { skipped, doubts, filtered, columns, .. } = import;
+        let import::Import { skipped, doubts, filtered, columns, counted, .. } = import;
         let columns: serde_json::Map<String, Value> =
             columns.iter().map(|(field, column)| (field.to_string(), column.as_str().into())).collect();
         let document = json!({
             "source": source, "dry_run": self.dry_run,
             "added": added, "changed": changed, "unchanged": unchanged, "removed": removed, "filtered": filtered,
             "skipped": { "total": skipped.total, "first": skipped.first.iter().map(|row| {
-                json!({ "line": row.line, "reason": row.reason })
+                json!({ *counted: row.line, "reason": row.reason })
             }).collect::<Vec<_>>() },
             "doubts": { "total": doubts.total, "first": doubts.first.iter().map(|doubt| {
-                json!({ "line": doubt.line, "field": doubt.field.to_string(), "value": doubt.value,
+                json!({ *counted: doubt.line, "field": doubt.field.to_string(), "value": doubt.value,
                         "reason": doubt.reason })
             }).collect::<Vec<_>>() },
             "columns": columns,
@@ -149,14 +135,21 @@ impl Import {
                  {filtered} filtered out"
             )];
             let read = columns.iter().map(|(field, column)| format!("{field}={}", column.as_str().unwrap_or_default()));
-            lines.push(format!("read as: {}", read.collect::<Vec<_>>().join(", ")));
-            list(&mut lines, "rows skipped", skipped, |row| format!("line {}: {}", row.line, row.reason));
+            if !columns.is_empty() {
+                lines.push(format!("read as: {}", read.collect::<Vec<_>>().join(", ")));
+            }
+            list(&mut lines, "skipped", skipped, |row| format!("{counted} {}: {}", row.line, row.reason));
             list(&mut lines, "values not understood", doubts, |doubt| {
-                format!("line {}: {} '{}' {}", doubt.line, doubt.field, doubt.value, doubt.reason)
+                format!("{counted} {}: {} '{}' {}", doubt.line, doubt.field, doubt.value, doubt.reason)
             });
             lines.join("\n")
         })
     }
+}
+
+/// The names of the formats, as they are written after `--format`.
+pub(super) fn formats() -> impl TypedValueParser<Value = Format> {
+    PossibleValuesParser::new(Format::ALL.map(Format::name)).map(|name| Format::named(&name).unwrap_or_default())
 }
 
 fn list<T>(lines: &mut Vec<String>, what: &str, listed: &Listed<T>, text: impl Fn(&T) -> String) {

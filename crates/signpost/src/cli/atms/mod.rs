@@ -8,7 +8,6 @@ use std::sync::Arc;
 use anyhow::{Context, Result, bail};
 use clap::Subcommand;
 use serde_json::{Map, Value, json};
-use signpost_locator::status;
 use signpost_mcp::{CallError, Structured};
 
 use super::{Session, Usage, table};
@@ -106,9 +105,10 @@ async fn show(session: &Session, store: &Store, id: u64) -> Result<()> {
 async fn stats(session: &Session, store: &Store) -> Result<()> {
     let locator = locator(store).await?;
     let (snapshot, now) = (locator.catalogue.snapshot(), locator.clock.now());
+    let moment = snapshot.at(now);
     let mut statuses = BTreeMap::<_, usize>::new();
-    for atm in snapshot.atms() {
-        *statuses.entry(status(&atm.record, now).status).or_default() += 1;
+    for entry in snapshot.entries() {
+        *statuses.entry(moment.status(entry).status).or_default() += 1;
     }
     let sources = store.source_counts().await?;
     let document = json!({

@@ -1,0 +1,104 @@
+//! Features (RFC 7946): with the columns of a table as properties, or with OpenStreetMap's tags.
+
+use std::collections::BTreeMap;
+
+use serde_json::Value;
+
+use super::json::{self, Entry};
+use super::overpass::middle;
+use super::{Broken, Field, osm};
+
+/// Deepest nesting of a geometry's coordinates: those of a `MultiPolygon`.
+const DEEPEST: usize = 4;
+
+/// The features of any collection. Properties that look like tags are read as such; others by their names, later.
+pub(super) fn entries(document: &Value) -> Result<(Vec<Entry>, usize), Broken> {
+    let features = json::list(document, "features", "geojson")?;
+    let mut others = 0;
+    let mut entries = Vec::new();
+    for (number, feature) in (1..).zip(features) {
+        let properties = json::cells(feature["properties"].as_object());
+        let is_tagged = properties.keys().any(|key| key.starts_with("addr:") || key.starts_with("currency:"));
+        if properties.get("amenity").is_some_and(|amenity| amenity != "atm") {
+            others += 1;
+            continue;
+        }
+        let id = id_of(feature, &properties);
+        let mut entry = if is_tagged || properties.contains_key("amenity") {
+            let edited = properties.get("@timestamp").or_else(|| properties.get("timestamp")).cloned();
+            let mut entry = osm::entry(number, id.as_deref().unwrap_or_default(), properties, edited.as_deref());
+            // Outside the map, being listed says nothing of being in service.
+            if edited.is_none() && !entry.cells.contains_key(&Field::VerifiedAt) && id_is_not_osm(id.as_deref()) {
+                entry.cells.remove(&Field::Status);
+            }
+            entry
+        } else {
+            let mut entry = Entry { number, properties, ..Entry::default() };
+            entry.put(Field::Ref, id);
+            entry
+        };
+        place(&mut entry, feature);
+        entries.push(entry);
+    }
+    Ok((entries, others))
+}
+
+/// The output of spiders: tags, each with the spider's name and the operator's own reference.
+pub(super) fn all_the_places(document: &Value) -> Result<(Vec<Entry>, usize), Broken> {
+    let features = json::list(document, "features", "atp")?;
+    let tags: Vec<_> = features.iter().map(|feature| json::cells(feature["properties"].as_object())).collect();
+    let spider = |tags: &BTreeMap<String, String>| tags.get("@spider").cloned();
+    // A file of one spider is one operator's: it was chosen. In the output of all, most machines deal in cash.
+    let is_chosen = tags.windows(2).all(|pair| spider(&pair[0]) == spider(&pair[1]));
+    let generated = document["dataset_attributes"]["@timestamp"].as_str().map(str::to_owned);
+    let (mut entries, mut others) = (Vec::new(), 0);
+    for ((number, feature), tags) in (1..).zip(features).zip(tags) {
+        let is_atm = tags.get("amenity").is_none_or(|amenity| amenity == "atm");
+        if !is_atm || !(is_chosen || osm::deals_in_coins(&tags)) {
+            others += 1;
+            continue;
+        }
+        let own = tags.get("ref").or_else(|| tags.get("@ref")).cloned();
+        let id = own.map(|own| spider(&tags).map_or_else(|| own.clone(), |spider| format!("{spider}:{own}")));
+        let id = id.or_else(|| id_of(feature, &tags));
+        let is_closed = tags.contains_key("end_date") || tags.contains_key("closed");
+        let url = tags.get("@source_uri").cloned();
+        let mut entry = osm::entry(number, id.as_deref().unwrap_or_default(), tags, generated.as_deref());
+        if is_closed {
+            entry.put(Field::Status, Some("permanently closed".to_owned()));
+        }
+        entry.put(Field::SourceUrl, url);
+        place(&mut entry, feature);
+        entries.push(entry);
+    }
+    Ok((entries, others))
+}
+
+fn id_of(feature: &Value, properties: &BTreeMap<String, String>) -> Option<String> {
+    let named = |name: &str| properties.get(name).cloned();
+    named("@id").or_else(|| json::cell(&feature["id"])).or_else(|| named("ref"))
+}
+
+fn id_is_not_osm(id: Option<&str>) -> bool {
+    !id.is_some_and(|id| ["node/", "way/", "relation/"].iter().any(|kind| id.starts_with(kind)))
+}
+
+/// Puts the coordinates of the geometry in; of a line or an area, its middle.
+fn place(entry: &mut Entry, feature: &Value) {
+    let mut points = Vec::new();
+    collect(&feature["geometry"]["coordinates"], DEEPEST, &mut points);
+    if let Some((lat, lon)) = middle(&points) {
+        entry.put(Field::Lat, Some(lat.to_string()));
+        entry.put(Field::Lon, Some(lon.to_string()));
+    }
+}
+
+/// Positions are longitude, latitude and perhaps an altitude.
+fn collect(coordinates: &Value, depth: usize, points: &mut Vec<(f64, f64)>) {
+    let Some(list) = coordinates.as_array() else { return };
+    match (list.first().and_then(Value::as_f64), list.get(1).and_then(Value::as_f64)) {
+        (Some(lon), Some(lat)) => points.push((lat, lon)),
+        _ if depth > 1 => list.iter().for_each(|inner| collect(inner, depth - 1, points)),
+        _ => {}
+    }
+}

@@ -1,0 +1,90 @@
+//! Documents, and what all formats in them share.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Map, Value};
+
+use super::{Broken, Field};
+use crate::atm::{Coin, Tri};
+use crate::terms::Trade;
+
+/// A machine in a document: what of it is said in our terms, and all of it in the source's.
+#[derive(Default)]
+pub(super) struct Entry {
+    /// Its number in the file, from 1.
+    pub(super) number: usize,
+    /// What the source says, by the source's own names.
+    pub(super) properties: BTreeMap<String, String>,
+    /// The same by field, as far as it is known.
+    pub(super) cells: BTreeMap<Field, String>,
+    pub(super) coins: BTreeMap<Coin, Tri>,
+    pub(super) trades: BTreeMap<Coin, Trade>,
+    /// Whether the source says that it is there no more, and nothing else.
+    pub(super) is_gone: bool,
+}
+
+impl Entry {
+    pub(super) fn put(&mut self, field: Field, value: Option<String>) {
+        if let Some(value) = value.filter(|value| !value.trim().is_empty()) {
+            self.cells.insert(field, value);
+        }
+    }
+
+    /// Puts each property that is there into the field beside it; of several for one field the first counts.
+    pub(super) fn put_all(&mut self, fields: &[(Field, &str)]) {
+        for (field, name) in fields {
+            let value = self.properties.get(*name).filter(|value| !value.trim().is_empty()).cloned();
+            if let Some(value) = value {
+                self.cells.entry(*field).or_insert(value);
+            }
+        }
+    }
+}
+
+/// A whole document.
+pub(super) fn parse(bytes: &[u8]) -> Result<Value, Broken> {
+    let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
+    if bytes.iter().all(u8::is_ascii_whitespace) {
+        return Err(Broken::Empty);
+    }
+    serde_json::from_slice(bytes).map_err(|error| {
+        let reason = if error.is_eof() { "it ends too early".to_owned() } else { plain(&error) };
+        Broken::NotJson { line: error.line(), reason }
+    })
+}
+
+/// What is wrong, without the place, which is said apart.
+fn plain(error: &serde_json::Error) -> String {
+    let text = error.to_string();
+    text.rsplit_once(" at line ").map_or_else(|| text.clone(), |(reason, _)| reason.to_owned())
+}
+
+/// A list in a document that must have it.
+pub(super) fn list<'a>(document: &'a Value, name: &'static str, format: &'static str) -> Result<&'a [Value], Broken> {
+    let list = if name.is_empty() { document } else { &document[name] };
+    let missing = || {
+        let expected = if name.is_empty() { "a list of objects".to_owned() } else { format!("a list '{name}'") };
+        Broken::OtherJson { format, expected }
+    };
+    list.as_array().map(Vec::as_slice).ok_or_else(missing)
+}
+
+/// A value as a cell of a table would hold it; `None` for nothing and for objects.
+pub(super) fn cell(value: &Value) -> Option<String> {
+    match value {
+        Value::String(text) => Some(text.clone()),
+        Value::Number(number) => Some(number.to_string()),
+        Value::Bool(truth) => Some(truth.to_string()),
+        Value::Array(list) => {
+            let cells: Vec<String> = list.iter().filter_map(cell).collect();
+            (!cells.is_empty()).then(|| cells.join(", "))
+        }
+        Value::Null | Value::Object(_) => None,
+    }
+}
+
+/// The members of an object as cells.
+pub(super) fn cells(object: Option<&Map<String, Value>>) -> BTreeMap<String, String> {
+    let members = object.into_iter().flatten();
+    members.filter_map(|(name, value)| Some((name.clone(), cell(value)?))).collect()
+}

@@ -1,0 +1,69 @@
+//! What OpenStreetMap's Overpass API answers in JSON, whichever of its `out` statements was used.
+
+use std::collections::{BTreeMap, HashMap};
+
+use serde_json::Value;
+
+use super::json::{self, Entry};
+use super::{Broken, Field, osm};
+
+/// Where a node is.
+type Nodes = HashMap<i64, (f64, f64)>;
+
+/// The elements that are machines, and how many are not.
+pub(super) fn entries(document: &Value) -> Result<(Vec<Entry>, usize), Broken> {
+    let elements = json::list(document, "elements", "overpass")?;
+    let nodes: Nodes = elements.iter().filter_map(|element| Some((element["id"].as_i64()?, point(element)?))).collect();
+    let mut entries = Vec::new();
+    let mut others = 0;
+    for (number, element) in (1..).zip(elements) {
+        let tags = json::cells(element["tags"].as_object());
+        if osm::is_bitcoin_atm(&tags) {
+            entries.push(entry(number, element, tags, &nodes));
+        } else {
+            others += 1;
+        }
+    }
+    Ok((entries, others))
+}
+
+fn entry(number: usize, element: &Value, tags: BTreeMap<String, String>, nodes: &Nodes) -> Entry {
+    let id = format!("{}/{}", element["type"].as_str().unwrap_or("element"), element["id"]);
+    let mut entry = osm::entry(number, &id, tags, element["timestamp"].as_str());
+    if let Some((lat, lon)) = point(element).or_else(|| centre(element, nodes)) {
+        entry.put(Field::Lat, Some(lat.to_string()));
+        entry.put(Field::Lon, Some(lon.to_string()));
+    }
+    entry.put(Field::SourceUrl, Some(format!("https://www.openstreetmap.org/{id}")));
+    entry
+}
+
+fn point(element: &Value) -> Option<(f64, f64)> {
+    Some((element["lat"].as_f64()?, element["lon"].as_f64()?))
+}
+
+/// The centre of a way or relation: as it is given (`out center`), else of its box (`out bb`), else of its points
+/// (`out geom`, or its nodes beside it).
+fn centre(element: &Value, nodes: &Nodes) -> Option<(f64, f64)> {
+    let bounds = |bounds: &Value| {
+        let side = |name: &str| bounds[name].as_f64();
+        Some((f64::midpoint(side("minlat")?, side("maxlat")?), f64::midpoint(side("minlon")?, side("maxlon")?)))
+    };
+    let corners = || {
+        let geometry = element["geometry"].as_array().into_iter().flatten().filter_map(point);
+        let named =
+            element["nodes"].as_array().into_iter().flatten().filter_map(|id| nodes.get(&id.as_i64()?).copied());
+        geometry.chain(named).collect::<Vec<_>>()
+    };
+    point(&element["center"]).or_else(|| bounds(&element["bounds"])).or_else(|| middle(&corners()))
+}
+
+/// The middle of some points that lie together, on one side of the date line.
+pub(super) fn middle(points: &[(f64, f64)]) -> Option<(f64, f64)> {
+    let (first, rest) = points.split_first()?;
+    let start = (first.0, first.0, first.1, first.1);
+    let (south, north, west, east) = rest.iter().fold(start, |(south, north, west, east), (lat, lon)| {
+        (south.min(*lat), north.max(*lat), west.min(*lon), east.max(*lon))
+    });
+    Some((f64::midpoint(south, north), f64::midpoint(west, east)))
+}

@@ -1,0 +1,340 @@
+//! Which rows of different sources are one machine, and what they say of it together.
+//!
+//! Measured on sources of the United States: of the machines that two of them know, nearly all lie within 25 m of each
+//! other, and farther out distance alone says nothing. So rows within 25 m are taken for one machine unless the names of
+//! their brands or operators contradict; up to 150 m they must share the number that the operator gave the machine, or
+//! the number of the house. Rows of one source are never merged: a source knows how many machines it has, and two in one
+//! mall are two. Nothing is stored, so that a merge is undone by what it followed from.
+
+use std::collections::{BTreeMap, BTreeSet, HashSet};
+
+use crate::atm::{Atm, AtmId, Record, Reported, Tri};
+use crate::fold::{fold, words};
+use crate::index::Index;
+use crate::point::{Distance, Point};
+
+/// Rows this close are one machine unless something contradicts.
+const SAME: Distance = Distance::metres(25.0);
+/// Rows this close are one machine if they share a number.
+const NEAR: Distance = Distance::metres(150.0);
+/// Most neighbours that a row is compared with.
+const MOST_NEIGHBOURS: usize = 16;
+/// Words that do not tell one operator from another.
+const COMMON: [&str; 12] =
+    ["atm", "atms", "bitcoin", "btc", "btm", "coin", "crypto", "inc", "llc", "ltd", "machine", "the"];
+
+/// A machine, by all that is said of it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Machine {
+    /// The lowest of the numbers of its rows.
+    pub id: AtmId,
+    /// What its sources say together.
+    pub record: Record,
+    /// Who says it: the one whose word counts most first. Never empty.
+    pub told: Vec<Told>,
+}
+
+/// A row that a machine is known from.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Told {
+    /// The number of the row.
+    pub id: AtmId,
+    /// The name of its source.
+    pub source: String,
+    /// The source's identifier of the machine.
+    pub source_ref: Option<String>,
+    /// The machine's page at the source.
+    pub url: Option<String>,
+    /// What the machine's record has from this row: all of it where there is only one.
+    pub parts: Vec<&'static str>,
+}
+
+/// The machines that rows stand for, by id. Rows in `apart` are never merged with others.
+#[must_use]
+pub fn merge(mut atms: Vec<Atm>, apart: &BTreeSet<AtmId>) -> Vec<Machine> {
+    atms.sort_by_key(|atm| atm.id);
+    let groups = groups(&atms, apart);
+    let mut members: BTreeMap<usize, Vec<Atm>> = BTreeMap::new();
+    for (group, atm) in groups.into_iter().zip(atms) {
+        members.entry(group).or_default().push(atm);
+    }
+    // The first row of a group has its lowest number, and groups are numbered by their first rows.
+    members.into_values().map(machine).collect()
+}
+
+/// The group of each row: the position of the group's first row.
+fn groups(atms: &[Atm], apart: &BTreeSet<AtmId>) -> Vec<usize> {
+    let mut groups = Groups { of: (0..atms.len()).collect(), members: (0..atms.len()).map(|at| vec![at]).collect() };
+    if atms.windows(2).all(|pair| pair[0].source == pair[1].source) {
+        return groups.of;
+    }
+    let points: Vec<Point> = atms.iter().map(|atm| atm.record.point).collect();
+    let index = Index::build(&points);
+    let mut pairs = Vec::new();
+    for (at, atm) in atms.iter().enumerate().filter(|(_, atm)| !apart.contains(&atm.id)) {
+        let may_be = |other: u32| {
+            let other = &atms[other as usize];
+            other.id > atm.id && other.source != atm.source && !apart.contains(&other.id)
+        };
+        for near in index.nearest(atm.record.point, NEAR, MOST_NEIGHBOURS, may_be) {
+            let other = near.at as usize;
+            if are_one(&atm.record, &atms[other].record, near.distance) {
+                pairs.push((near.distance, at, other));
+            }
+        }
+    }
+    pairs.sort_by(|a, b| a.0.in_metres().total_cmp(&b.0.in_metres()).then((a.1, a.2).cmp(&(b.1, b.2))));
+    for (_, one, other) in pairs {
+        groups.join(one, other, atms);
+    }
+    groups.of
+}
+
+struct Groups {
+    of: Vec<usize>,
+    members: Vec<Vec<usize>>,
+}
+
+impl Groups {
+    /// Makes one group of two, unless they have rows of one source or of brands that contradict.
+    fn join(&mut self, one: usize, other: usize, atms: &[Atm]) {
+        let (one, other) = (self.of[one].min(self.of[other]), self.of[one].max(self.of[other]));
+        let fits = |a: &usize, b: &usize| {
+            let (a, b) = (&atms[*a], &atms[*b]);
+            a.source != b.source && !contradict(&a.record, &b.record)
+        };
+        if one == other || !self.members[one].iter().all(|a| self.members[other].iter().all(|b| fits(a, b))) {
+            return;
+        }
+        let joined = std::mem::take(&mut self.members[other]);
+        for at in &joined {
+            self.of[*at] = one;
+        }
+        self.members[one].extend(joined);
+    }
+}
+
+fn are_one(a: &Record, b: &Record, distance: Distance) -> bool {
+    !contradict(a, b) && (distance <= SAME || same_number(a, b))
+}
+
+/// Whether both say whose machine it is, and not the same.
+fn contradict(a: &Record, b: &Record) -> bool {
+    let (a, b) = (names(a), names(b));
+    !a.is_empty() && !b.is_empty() && a.is_disjoint(&b)
+}
+
+/// The words that tell whose machine it is.
+fn names(record: &Record) -> HashSet<String> {
+    let said = [&record.brand, &record.operator].into_iter().flatten();
+    let known = said.flat_map(|name| {
+        let telling: Vec<String> = words(name).into_iter().filter(|word| !COMMON.contains(&word.as_str())).collect();
+        // A name written in one word and in two, as in Coin Flip, is one name.
+        let whole = (!telling.is_empty()).then(|| fold(name));
+        telling.into_iter().chain(whole)
+    });
+    known.collect()
+}
+
+/// Whether they share the operator's number of the machine, or the number of the house in the same street.
+fn same_number(a: &Record, b: &Record) -> bool {
+    let own = |record: &Record| {
+        let more = record.more.as_ref().and_then(|more| more.machine_ref.clone());
+        more.or_else(|| record.source_ref.clone())
+    };
+    let shared_ref = own(a).zip(own(b)).is_some_and(|(a, b)| a.eq_ignore_ascii_case(&b));
+    let house = |record: &Record| {
+        let street = record.address.street.clone().or_else(|| record.address.formatted.clone())?;
+        let words = words(street.split(',').next()?);
+        let number = words.first().filter(|word| word.starts_with(|letter: char| letter.is_ascii_digit()))?;
+        Some((number.clone(), words.get(1)?.clone()))
+    };
+    shared_ref || house(a).zip(house(b)).is_some_and(|(a, b)| a == b)
+}
+
+/// The machine of some rows. The word of the row whose source knew of it last counts most.
+fn machine(mut rows: Vec<Atm>) -> Machine {
+    let id = rows[0].id;
+    rows.sort_by_key(|atm| (std::cmp::Reverse(atm.record.known_at()), atm.id));
+    let mut told: Vec<Told> = rows.iter().map(told).collect();
+    let mut rows = rows.into_iter().map(|atm| atm.record);
+    let mut record = rows.next().unwrap_or_else(|| unreachable!("a group has a row"));
+    let all: Vec<&'static str> = parts(&record).into_iter().filter(|(_, known)| *known).map(|(name, _)| name).collect();
+    told[0].parts = all;
+    for (other, told) in rows.zip(&mut told[1..]) {
+        fill(&mut record, other, &mut told.parts);
+    }
+    Machine { id, record, told }
+}
+
+fn told(atm: &Atm) -> Told {
+    let record = &atm.record;
+    let url = record.more.as_ref().and_then(|more| more.source_url.clone());
+    Told { id: atm.id, source: atm.source.clone(), source_ref: record.source_ref.clone(), url, parts: Vec::new() }
+}
+
+/// The parts of a record that are known one by one.
+fn parts(record: &Record) -> [(&'static str, bool); 12] {
+    [
+        ("location", true),
+        ("name", record.name.is_some()),
+        ("operator", record.operator.is_some()),
+        ("brand", record.brand.is_some()),
+        ("address", !record.address.is_empty()),
+        ("hours", record.hours.is_some()),
+        ("status", record.reported != Reported::Unknown),
+        ("services", record.buy != Tri::Unknown || record.sell != Tri::Unknown),
+        ("coins", !record.coins.is_empty()),
+        ("phone", record.phone.is_some()),
+        ("website", record.website.is_some()),
+        ("more", record.more.is_some()),
+    ]
+}
+
+/// Takes what a record lacks from another one, and notes what that was.
+fn fill(record: &mut Record, other: Record, taken: &mut Vec<&'static str>) {
+    for ((name, known), (_, offered)) in parts(record).into_iter().zip(parts(&other)) {
+        // Of two states the one that is known to be newer counts, which is the first.
+        if known || !offered {
+            continue;
+        }
+        taken.push(name);
+    }
+    let has = |name: &str| taken.contains(&name);
+    if has("status") {
+        (record.reported, record.reported_at) = (other.reported, other.reported_at);
+    }
+    if has("services") {
+        (record.buy, record.sell) = (other.buy, other.sell);
+    }
+    if has("address") {
+        record.address = other.address;
+    }
+    if has("coins") {
+        record.coins = other.coins;
+    }
+    record.name = record.name.take().or(other.name);
+    record.operator = record.operator.take().or(other.operator);
+    record.brand = record.brand.take().or(other.brand);
+    record.hours = record.hours.take().or(other.hours);
+    record.phone = record.phone.take().or(other.phone);
+    record.website = record.website.take().or(other.website);
+    record.more = record.more.take().or(other.more);
+    record.time_zone = record.time_zone.take().or(other.time_zone);
+    record.verified_at = record.verified_at.max(other.verified_at);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// About 1e-5 degrees of latitude to a metre.
+    const METRE: f64 = 1.0 / 111_195.0;
+
+    fn atm(id: u64, source: &str, metres: f64, set: impl FnOnce(&mut Record)) -> Atm {
+        let mut record = Record::at(Point::new(30.0 + metres * METRE, -97.0).expect("on the earth"));
+        set(&mut record);
+        Atm { id: AtmId::new(id).expect("an id"), source: source.to_owned(), record }
+    }
+
+    fn brand(name: &str) -> impl FnOnce(&mut Record) {
+        let name = Some(name.to_owned());
+        |record| record.brand = name
+    }
+
+    /// The numbers of the rows of each machine.
+    fn merged(atms: Vec<Atm>) -> Vec<Vec<u64>> {
+        let mut machines: Vec<Vec<u64>> = merge(atms, &BTreeSet::new())
+            .into_iter()
+            .map(|machine| {
+                let mut ids: Vec<u64> = machine.told.iter().map(|told| told.id.get()).collect();
+                ids.sort_unstable();
+                ids
+            })
+            .collect();
+        machines.sort();
+        machines
+    }
+
+    #[test]
+    fn rows_of_two_sources_at_one_place_are_one_machine_unless_their_brands_contradict() {
+        let none = |_: &mut Record| {};
+        assert_eq!(merged(vec![atm(1, "a", 0.0, none), atm(2, "b", 24.0, none)]), [vec![1, 2]]);
+        assert_eq!(merged(vec![atm(1, "a", 0.0, none), atm(2, "b", 26.0, none)]), [vec![1], vec![2]]);
+        assert_eq!(merged(vec![atm(1, "a", 0.0, none), atm(2, "a", 0.0, none)]), [vec![1], vec![2]]);
+        for (one, other, same) in [
+            ("CoinFlip", "Coin Flip", true),
+            ("Bitcoin Depot", "BITCOIN DEPOT", true),
+            ("Athena Bitcoin", "Athena Bitcoin Inc.", true),
+            ("CoinFlip", "Bitcoin Depot", false),
+            ("Bitcoin ATM", "CoinFlip", true),
+        ] {
+            let machines = merged(vec![atm(1, "a", 0.0, brand(one)), atm(2, "b", 5.0, brand(other))]);
+            assert_eq!(machines.len() == 1, same, "{one} and {other}");
+        }
+    }
+
+    #[test]
+    fn farther_apart_they_must_share_a_number() {
+        let street = |text: &str| {
+            let text = Some(text.to_owned());
+            |record: &mut Record| record.address.street = text
+        };
+        let number = |text: &str| {
+            let text = Some(text.to_owned());
+            |record: &mut Record| record.source_ref = text
+        };
+        let far = |a: Atm, b: Atm| merged(vec![a, b]).len() == 1;
+        assert!(far(atm(1, "a", 0.0, street("12 Main St")), atm(2, "b", 140.0, street("12 Main Street"))));
+        assert!(!far(atm(1, "a", 0.0, street("12 Main St")), atm(2, "b", 140.0, street("14 Main St"))));
+        assert!(!far(atm(1, "a", 0.0, street("12 Main St")), atm(2, "b", 140.0, street("12 Oak Ave"))));
+        assert!(!far(atm(1, "a", 0.0, street("12 Main St")), atm(2, "b", 160.0, street("12 Main St"))));
+        assert!(far(atm(1, "a", 0.0, number("A17")), atm(2, "b", 100.0, number("a17"))));
+        assert!(!far(atm(1, "a", 0.0, number("A17")), atm(2, "b", 100.0, number("A18"))));
+    }
+
+    #[test]
+    fn two_machines_in_one_mall_stay_two_and_find_their_likes() {
+        let none = |_: &mut Record| {};
+        let atms =
+            vec![atm(1, "a", 0.0, none), atm(2, "a", 10.0, none), atm(3, "b", 1.0, none), atm(4, "b", 11.0, none)];
+        assert_eq!(merged(atms), [vec![1, 3], vec![2, 4]]);
+        let atms = vec![atm(1, "a", 0.0, none), atm(2, "b", 2.0, none), atm(3, "c", 4.0, none), atm(4, "c", 6.0, none)];
+        assert_eq!(merged(atms), [vec![1, 2, 3], vec![4]]);
+        // What lies between two brands does not make them one.
+        let atms = vec![atm(1, "a", 0.0, brand("CoinFlip")), atm(2, "b", 2.0, none), atm(3, "c", 5.0, brand("Athena"))];
+        assert_eq!(merged(atms), [vec![1, 2], vec![3]]);
+    }
+
+    #[test]
+    fn the_newest_word_counts_and_others_fill_its_gaps() {
+        let at = |text: &str| text.parse().ok();
+        let old = atm(1, "map", 0.0, |record| {
+            record.name = Some("Old name".to_owned());
+            record.phone = Some("+1 512 555 0100".to_owned());
+            record.reported = Reported::InService;
+            record.reported_at = at("2025-01-01T00:00:00Z");
+        });
+        let new = atm(2, "operator", 3.0, |record| {
+            record.name = Some("New name".to_owned());
+            record.reported = Reported::OutOfService;
+            record.reported_at = at("2026-11-20T00:00:00Z");
+        });
+        let machines = merge(vec![new, old], &BTreeSet::new());
+        let machine = &machines[0];
+        assert_eq!((machines.len(), machine.id.get()), (1, 1));
+        assert_eq!((machine.record.title(), machine.record.phone.is_some()), ("New name", true));
+        assert_eq!(machine.record.reported, Reported::OutOfService);
+        let told: Vec<_> = machine.told.iter().map(|told| (told.source.as_str(), told.parts.join(" "))).collect();
+        assert_eq!(told, [("operator", "location name status".to_owned()), ("map", "phone".to_owned())]);
+    }
+
+    #[test]
+    fn rows_that_are_to_stay_apart_do() {
+        let none = |_: &mut Record| {};
+        let atms = || vec![atm(1, "a", 0.0, none), atm(2, "b", 1.0, none)];
+        for id in [1, 2] {
+            assert_eq!(merge(atms(), &BTreeSet::from([AtmId::new(id).expect("an id")])).len(), 2);
+        }
+    }
+}
