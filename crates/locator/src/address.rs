@@ -116,6 +116,15 @@ pub(crate) fn parse_postcode(text: &str) -> Option<(String, Country)> {
     }
 }
 
+/// The first half of a Canadian postal code, such as `M5V`, and its country. Canada Post begins none with D, F, I, O, Q,
+/// U, W or Z.
+pub(crate) fn parse_forward_sortation_area(text: &str) -> Option<(String, Country)> {
+    let code = text.trim().to_ascii_uppercase();
+    let [first, digit, last] = code.as_bytes().try_into().ok()?;
+    let begins = first.is_ascii_uppercase() && !b"DFIOQUWZ".contains(&first);
+    (begins && digit.is_ascii_digit() && last.is_ascii_uppercase()).then_some((code, Country::CANADA))
+}
+
 /// Whether a text names the United States or Canada, and no region: `CA` at the end of an address is California.
 fn is_country_here(text: &str) -> bool {
     let here = !text.contains(|letter: char| letter.is_ascii_digit())

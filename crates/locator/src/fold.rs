@@ -3,19 +3,35 @@
 use unicode_normalization::UnicodeNormalization;
 use unicode_normalization::char::is_combining_mark;
 
-/// Words that are written short as often as long.
-const SHORT: [(&str, &str); 12] = [
+/// Words that are written short as often as long, or in two ways.
+const SHORT: [(&str, &str); 28] = [
+    ("bch", "beach"),
+    ("brk", "brook"),
+    ("centre", "center"),
+    ("ctr", "center"),
     ("e", "east"),
     ("ft", "fort"),
+    ("gdns", "gardens"),
+    ("harbour", "harbor"),
+    ("hbr", "harbor"),
+    ("hls", "hills"),
+    ("hts", "heights"),
+    ("jct", "junction"),
     ("mt", "mount"),
     ("mte", "monte"),
+    ("mtn", "mountain"),
     ("n", "north"),
+    ("pk", "park"),
     ("pt", "port"),
     ("s", "south"),
     ("sainte", "saint"),
+    ("spg", "spring"),
+    ("spgs", "springs"),
     ("st", "saint"),
     ("ste", "saint"),
     ("twp", "township"),
+    ("vlg", "village"),
+    ("vly", "valley"),
     ("w", "west"),
 ];
 
@@ -109,6 +125,9 @@ mod tests {
             ("Tromsø", "tromso"),
             ("Kailua‑Kona", "kailua kona"),
             ("N. Little Rock", "North Little Rock"),
+            ("Mountain Brk", "Mountain Brook"),
+            ("Rockville Centre", "rockville ctr"),
+            ("Colorado Spgs", "Colorado Springs"),
             ("ＭＩＡＭＩ", "miami"),
             ("U.S.A.", "USA"),
             ("St.Louis", "St Louis"),

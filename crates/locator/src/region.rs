@@ -90,11 +90,13 @@ impl TryFrom<String> for Region {
 }
 
 /// Other folded names.
-const ALIASES: [(&str, &str); 8] = [
+const ALIASES: [(&str, &str); 10] = [
     ("washingtondc", "DC"),
     ("newfoundland", "NL"),
     ("labrador", "NL"),
     ("pei", "PE"),
+    ("northwestterritory", "NT"),
+    ("nunavutterritory", "NU"),
     ("yukonterritory", "YT"),
     ("usvirginislands", "VI"),
     ("unitedstatesvirginislands", "VI"),

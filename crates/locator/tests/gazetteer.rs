@@ -18,7 +18,7 @@ fn labels(places: &[Place]) -> Vec<String> {
 
 /// A text, and the name, region or country, and source of what it means.
 #[rustfmt::skip]
-const RESOLVED: [(&str, &str, &str, Source); 83] = [
+const RESOLVED: [(&str, &str, &str, Source); 94] = [
     ("Miami", "Miami", "FL", Source::Place),
     ("  miami  ", "Miami", "FL", Source::Place),
     ("MIAMI, FL", "Miami", "FL", Source::Place),
@@ -91,6 +91,17 @@ const RESOLVED: [(&str, &str, &str, Source); 83] = [
     ("78701-1234", "78701-1234", "TX", Source::Postcode),
     ("02142", "02142", "MA", Source::Postcode),
     ("00901", "00901", "PR", Source::Postcode),
+    ("M5V 2T6", "M5V 2T6", "ON", Source::Postcode),
+    ("m5v2t6", "M5V 2T6", "ON", Source::Postcode),
+    ("near H2X", "H2X", "QC", Source::Postcode),
+    ("100 Queen St W, Toronto, ON M5H 2N2", "M5H 2N2", "ON", Source::Postcode),
+    ("Tarzana, CA", "Tarzana", "CA", Source::Place),
+    ("Mountain Brk, AL", "Mountain Brook", "AL", Source::Place),
+    ("City of Wilkes Barre, PA", "Wilkes-Barre", "PA", Source::Place),
+    ("Town of Brookhaven, NY", "Brookhaven", "NY", Source::Place),
+    ("Philadlephai, PA", "Philadelphia", "PA", Source::Misspelt),
+    ("Alburquerqe", "Albuquerque", "NM", Source::Misspelt),
+    ("minneapolous mn", "Minneapolis", "MN", Source::Misspelt),
     ("miamy", "Miami", "FL", Source::Misspelt),
     ("Maimi, FL", "Miami", "FL", Source::Misspelt),
     ("austn tx", "Austin", "TX", Source::Misspelt),
@@ -143,7 +154,7 @@ const UNRESOLVED: [(&str, &str, &str); 17] = [
     ("USA", "too large an area", "New York City, NY"),
     ("Germany", "too large an area", "Berlin, Germany"),
     ("00000", "the ZIP code 00000 is not known", ""),
-    ("M5V 2T6", "the postcode M5V 2T6 cannot be looked up", ""),
+    ("B9Z 9Z9", "the postal code B9Z 9Z9 is not known", ""),
     ("95, 200", "neither a ZIP code nor coordinates", ""),
     ("bitcoin atm", "no place is known", ""),
 ];

@@ -10,13 +10,13 @@
 //! ```
 
 mod blob;
+mod build;
 mod coordinates;
+mod geonames;
 mod query;
 mod resolve;
 mod spelling;
 mod suggest;
-
-use levenshtein_automata::LevenshteinAutomatonBuilder;
 
 use crate::country::Country;
 use crate::fold::fold;
@@ -25,16 +25,19 @@ use crate::point::{Distance, Point};
 use crate::region::Region;
 
 pub use blob::{Area, Damaged, PlaceEntry, PostcodeEntry, encode};
+pub use build::{GeoName, Postcode, build};
+pub use geonames::{Line, read_line};
 pub use resolve::{LONGEST_TEXT, Resolved, Source, Unresolved};
 
 use blob::Contents;
 use query::Within;
+use spelling::Spelling;
 
 /// The places that are part of the program; `data/NOTICE.md` says where they come from.
 const EMBEDDED: &[u8] = include_bytes!("../../data/gazetteer.bin.gz");
 
 /// What must be shown beside places of the embedded gazetteer: `GeoNames` is licensed under CC BY 4.0.
-pub const ATTRIBUTION: &str = "Place names: GeoNames, CC BY 4.0; ZIP codes: US Census Bureau";
+pub const ATTRIBUTION: &str = "Place names and postcodes: GeoNames, CC BY 4.0; US Census Bureau";
 
 /// How much less likely a place is meant by another name of it than one of the same size by its main name. Paris is
 /// one of the names of Parys in South Africa.
@@ -44,7 +47,7 @@ const OTHER_NAME: u32 = 20;
 pub struct Gazetteer {
     contents: Contents,
     index: Index,
-    spelling: LevenshteinAutomatonBuilder,
+    spelling: Spelling,
 }
 
 /// A populated place.
@@ -81,7 +84,7 @@ impl Gazetteer {
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, Damaged> {
         let contents = blob::decode(bytes)?;
         let index = Index::build(&contents.places.iter().map(|place| place.point).collect::<Vec<_>>());
-        Ok(Self { contents, index, spelling: LevenshteinAutomatonBuilder::new(1, true) })
+        Ok(Self { contents, index, spelling: Spelling::new() })
     }
 
     /// How many places there are.

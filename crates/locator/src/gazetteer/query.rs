@@ -68,7 +68,21 @@ pub(super) fn queries(text: &str) -> Vec<Query> {
             queries.push(query);
         }
     }
+    let plain: Vec<Query> = queries.iter().filter_map(Query::without_kind).collect();
+    queries.extend(plain);
     queries
+}
+
+impl Query {
+    /// The same without the kind of place that some put before a name, as in `City of Industry`: only in a region that
+    /// is named, where little is left to be mistaken. `Township` behind a name stays: it is often elsewhere than the
+    /// town of that name.
+    fn without_kind(&self) -> Option<Self> {
+        const BEFORE: [&str; 4] = ["boroughof", "cityof", "townof", "villageof"];
+        let name = BEFORE.iter().find_map(|kind| self.name.strip_prefix(kind))?;
+        let is_sure = name.len() > 2 && self.within != Within::Anywhere;
+        is_sure.then(|| Self { name: name.to_owned(), within: self.within })
+    }
 }
 
 fn read(text: &str) -> Vec<Query> {
@@ -171,6 +185,8 @@ mod tests {
             ("austin tx  usa", &["austintxusa", "austin/US-TX", "austintx/US"]),
             ("Paris France", &["parisfrance", "paris/FR"]),
             ("Tbilisi, Georgia", &["tbilisi/US-GA", "tbilisi/GE"]),
+            ("Hanover Township, PA", &["hanovertownship/US-PA", "hanovertownship/PA"]),
+            ("City of Industry, CA", &["cityofindustry/US-CA", "cityofindustry/CA", "industry/US-CA", "industry/CA"]),
             ("1 Main St, Austin, TX", &["austin/US-TX", "1mainsaint/US-TX"]),
             ("Springfield, ZZ", &[]),
             ("bitcoin ATMs near St. Louis", &["bitcoinatmsnearsaintlouis", "saintlouis"]),

@@ -4,12 +4,15 @@ use std::fmt;
 
 use serde::Serialize;
 
+use super::blob::StoredPostcode;
+use super::build::{middle, number};
 use super::query::{Query, Within, is_around, queries, without_words_around};
+use super::spelling::Mistakes;
 use super::{Gazetteer, Place, coordinates, likelihood};
-use crate::address::{Address, parse_postcode, split_postcode};
+use crate::address::{Address, parse_forward_sortation_area, parse_postcode, split_postcode};
 use crate::country::Country;
 use crate::fold::fold;
-use crate::point::{Distance, Point};
+use crate::point::Point;
 use crate::region::Region;
 
 /// Most characters of a text, without the white space around it.
@@ -20,8 +23,9 @@ pub(super) const MOST_OTHERS: usize = 5;
 const LARGE: u32 = 100_000;
 /// How likely a place must be for a misspelt name, or for the name of the state or country it lies in.
 const LEAST_LIKELY: u32 = 10_000;
-/// Postcodes with the same first three digits that are all this close to their middle stand for each other.
-const POSTCODES_TOGETHER: Distance = Distance::miles(25.0);
+
+/// Most questions of a text that are asked with mistakes allowed, which is slow.
+const MOST_MISSPELT: usize = 8;
 
 /// What a text means.
 #[derive(Clone, Debug, PartialEq)]
@@ -91,7 +95,7 @@ impl Gazetteer {
         if let Some(point) = coordinates::parse(bare) {
             return Ok(Resolved::coordinates(point));
         }
-        if let Some((code, country)) = parse_postcode(bare) {
+        if let Some((code, country)) = parse_postcode(bare).or_else(|| parse_forward_sortation_area(bare)) {
             return self.postcode(&code, country);
         }
         let areas: Vec<Within> = Within::named(bare).collect();
@@ -119,10 +123,13 @@ impl Gazetteer {
     fn nearly(&self, queries: &[Query]) -> Option<Resolved> {
         let (anywhere, within): (Vec<&Query>, Vec<_>) =
             queries.iter().partition(|query| query.within == Within::Anywhere);
-        within
-            .into_iter()
-            .chain(anywhere)
-            .find_map(|query| self.resolved(&self.misspelt(query, LEAST_LIKELY), query, Source::Misspelt))
+        let ordered: Vec<&Query> = within.into_iter().chain(anywhere).take(MOST_MISSPELT).collect();
+        let with = |mistakes: Mistakes| {
+            ordered
+                .iter()
+                .find_map(|query| self.resolved(&self.misspelt(query, mistakes, LEAST_LIKELY), query, Source::Misspelt))
+        };
+        with(Mistakes::One).or_else(|| with(Mistakes::Two))
     }
 
     /// An address on one line: the postcode at its end, else its city.
@@ -136,14 +143,11 @@ impl Gazetteer {
     }
 
     fn postcode(&self, code: &str, country: Country) -> Result<Resolved, Unresolved> {
-        if country != Country::UNITED_STATES {
-            return Err(Unresolved::new(format!(
-                "the postcode {code} cannot be looked up here; name the city and province"
-            )));
-        }
-        let number = code.get(..5).and_then(|digits| digits.parse().ok());
-        let unknown = || Unresolved::new(format!("the ZIP code {code} is not known; name the city and state"));
-        let (point, area, confidence) = number.and_then(|number| self.zip_code(number)).ok_or_else(unknown)?;
+        let found = if country == Country::UNITED_STATES { self.zip_code(code) } else { self.postal_code(code) };
+        let (point, area, confidence) = found.ok_or_else(|| {
+            let parts = if country == Country::UNITED_STATES { ("ZIP", "state") } else { ("postal", "province") };
+            Unresolved::new(format!("the {} code {code} is not known; name the city and {}", parts.0, parts.1))
+        })?;
         let area = self.contents.areas[area as usize];
         let (region, country, alternatives) = (area.region, Some(area.country), Vec::new());
         Ok(Resolved {
@@ -158,16 +162,31 @@ impl Gazetteer {
     }
 
     /// The centre of a ZIP code, its area, and how sure that is.
-    fn zip_code(&self, number: u32) -> Option<(Point, u32, f64)> {
-        let postcodes = &self.contents.postcodes;
-        if let Ok(at) = postcodes.binary_search_by_key(&number, |postcode| postcode.code) {
-            return Some((postcodes[at].point, postcodes[at].area, 0.95));
+    fn zip_code(&self, code: &str) -> Option<(Point, u32, f64)> {
+        let number = number(code)?;
+        if let Some(known) = self.known_postcode(number) {
+            return Some((known.point, known.area, 0.95));
         }
         // Codes of post boxes have no area of their own, but share the first digits with those around them.
+        let postcodes = &self.contents.postcodes;
         let start = postcodes.partition_point(|postcode| postcode.code / 100 < number / 100);
         let end = postcodes.partition_point(|postcode| postcode.code / 100 <= number / 100);
         let points: Vec<Point> = postcodes[start..end].iter().map(|postcode| postcode.point).collect();
         Some((middle(&points)?, postcodes[start].area, 0.6))
+    }
+
+    /// The same of a Canadian postal code, or else of the area that its first half stands for.
+    fn postal_code(&self, code: &str) -> Option<(Point, u32, f64)> {
+        let whole = || self.known_postcode(number(code)?).map(|known| (known, 0.95));
+        let area = || self.known_postcode(number(code.get(..3)?)?).map(|known| (known, 0.85));
+        let (known, confidence) = whole().or_else(area)?;
+        Some((known.point, known.area, confidence))
+    }
+
+    fn known_postcode(&self, number: u32) -> Option<&StoredPostcode> {
+        let postcodes = &self.contents.postcodes;
+        let at = postcodes.binary_search_by_key(&number, |postcode| postcode.code).ok()?;
+        postcodes.get(at)
     }
 
     /// The first of some places as an answer, with the others as alternatives.
@@ -227,14 +246,4 @@ impl fmt::Display for Source {
             Self::Misspelt => "misspelt",
         })
     }
-}
-
-/// The middle of points that lie together.
-fn middle(points: &[Point]) -> Option<Point> {
-    let mean = |along: fn(Point) -> f64| {
-        let sum: f64 = points.iter().map(|point| along(*point)).sum();
-        u32::try_from(points.len()).ok().filter(|count| *count > 0).map(|count| sum / f64::from(count))
-    };
-    let middle = Point::new(mean(Point::lat)?, mean(Point::lon)?)?;
-    points.iter().all(|point| point.distance(middle) <= POSTCODES_TOGETHER).then_some(middle)
 }

@@ -1,33 +1,64 @@
-//! Names with one typing mistake in them.
+//! Names with typing mistakes in them.
 
 use fst::{IntoStreamer, Streamer};
+use levenshtein_automata::LevenshteinAutomatonBuilder;
 
 use super::query::{Query, Within};
 use super::{Gazetteer, likelihood};
 
 /// Shorter names have too many neighbours.
 const SHORTEST: usize = 4;
+/// The same for two mistakes.
+const SHORTEST_FOR_TWO: usize = 9;
 /// Longer names are not names of places.
 const LONGEST: usize = 40;
 /// How much less likely a mistake is in the first letter, which people get right.
 const FIRST_LETTER: u32 = 20;
 
+/// How names may be misspelt: what is slow to make, made once.
+pub(super) struct Spelling {
+    one: LevenshteinAutomatonBuilder,
+    two: LevenshteinAutomatonBuilder,
+}
+
+/// How many typing mistakes a name has: letters that are too many, missing, wrong or swapped with the next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Mistakes {
+    One,
+    /// In long names only, and not in the first letter.
+    Two,
+}
+
+impl Spelling {
+    pub(super) fn new() -> Self {
+        Self { one: LevenshteinAutomatonBuilder::new(1, true), two: LevenshteinAutomatonBuilder::new(2, true) }
+    }
+}
+
 impl Gazetteer {
-    /// The places whose name is one letter too many, missing, wrong or swapped with the next away from a query's, the
-    /// likeliest first: their numbers × 2, plus 1 where it is not the main name.
+    /// The places whose names are some mistakes away from a query's, the likeliest first: their numbers × 2, plus 1
+    /// where it is not the main name.
     ///
     /// Only those are named that are at least this likely, in people. Names of small places are too often like those
     /// of other places that are not known here.
-    pub(super) fn misspelt(&self, Query { name, within }: &Query, least: u32) -> Vec<u32> {
+    pub(super) fn misspelt(&self, Query { name, within }: &Query, mistakes: Mistakes, least: u32) -> Vec<u32> {
         let length = name.chars().count();
-        if !(SHORTEST..=LONGEST).contains(&length) || name.contains(|letter: char| letter.is_numeric()) {
+        let (shortest, spelling) = match mistakes {
+            Mistakes::One => (SHORTEST, &self.spelling.one),
+            Mistakes::Two => (SHORTEST_FOR_TWO, &self.spelling.two),
+        };
+        if !(shortest..=LONGEST).contains(&length) || name.contains(|letter: char| letter.is_numeric()) {
             return Vec::new();
         }
-        let like = self.spelling.build_dfa(name);
-        let mut keys = self.contents.keys.search(like).into_stream();
+        let first = name.as_bytes().first().copied().unwrap_or_default();
+        let mut keys = self.contents.keys.search(spelling.build_dfa(name));
+        if mistakes == Mistakes::Two {
+            keys = keys.ge([first]).lt([first.saturating_add(1)]);
+        }
+        let mut keys = keys.into_stream();
         let mut found = Vec::new();
         while let Some((key, leads_to)) = keys.next() {
-            let harder = if key.first() == name.as_bytes().first() { 1 } else { FIRST_LETTER };
+            let harder = if key.first() == Some(&first) { 1 } else { FIRST_LETTER };
             found.extend(
                 self.led_to(leads_to, *within)
                     .map(|named| (likelihood(self.population(named / 2), named) / harder, named)),

@@ -2,6 +2,7 @@
 
 use super::query::{Query, Within, is_around};
 use super::resolve::{MOST_OTHERS, Unresolved, distinct};
+use super::spelling::Mistakes;
 use super::{Gazetteer, Place};
 use crate::fold::fold;
 
@@ -31,7 +32,8 @@ impl Gazetteer {
         }
         let first = fold(text.split(',').next().unwrap_or_default());
         let names = || queries.iter().map(|query| query.name.as_str()).chain([first.as_str()]);
-        let like = |name: &str| self.misspelt(&Query { name: name.to_owned(), within: Within::Anywhere }, 0);
+        let like =
+            |name: &str| self.misspelt(&Query { name: name.to_owned(), within: Within::Anywhere }, Mistakes::One, 0);
         let within = queries.iter().map(|query| query.within).find(|within| *within != Within::Anywhere);
         let steps: [&dyn Fn() -> Vec<u32>; 4] = [
             &|| names().flat_map(|name| self.named(name, Within::Anywhere)).collect(),
