@@ -1,7 +1,7 @@
 //! Signpost: finds Bitcoin ATMs for AI assistants, and logs people in with a wallet and a QR code.
 //!
 //! In reading order: [`serve`] starts the program; [`http`] is the route table; [`sessions`], [`domains`], [`keys`],
-//! [`verify`] and [`outbox`] are authentication; [`mcp`], [`tools`] and [`atms`] are the locator; [`store`] is the database;
+//! [`verify`] and [`outbox`] are authentication; [`mcp`], [`tools`], [`atms`], [`places`] and [`geocoder`] are the locator; [`store`] is the database;
 //! [`cli`] is the command line.
 
 pub mod account;
@@ -12,6 +12,7 @@ pub mod clock;
 pub mod config;
 pub mod domains;
 pub mod error;
+pub mod geocoder;
 pub mod http;
 pub mod id;
 pub mod keys;
@@ -19,6 +20,7 @@ pub mod limits;
 pub mod mcp;
 pub mod outbound;
 pub mod outbox;
+pub mod places;
 pub mod serve;
 pub mod sessions;
 pub mod store;

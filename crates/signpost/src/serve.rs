@@ -17,6 +17,7 @@ use crate::atms::{self, Catalogue};
 use crate::clock::Clock;
 use crate::config::{Config, Service};
 use crate::domains::Prover;
+use crate::geocoder::Geocoder;
 use crate::keys::KeyCache;
 use crate::limits::Limits;
 use crate::outbound::{Names, Outbound};
@@ -48,7 +49,9 @@ impl Server {
         }
         let lock = config.database_file().map(|file| lock(&file)).transpose()?;
         let store = Store::open(&config.database_url())?;
-        let catalogue = Catalogue::open(&store, &clock).await?;
+        let outbound = Outbound::new(&Names::System);
+        let geocoder = config.geocoder.clone().map(|settings| Geocoder::new(settings, outbound.clone()));
+        let catalogue = Catalogue::open(&store, &clock, &config.data_dir, geocoder).await?;
         let listener = TcpListener::bind(config.listen).await;
         let listener = listener
             .with_context(|| format!("cannot listen on {}: choose another address with --listen", config.listen))?;
@@ -68,7 +71,7 @@ impl Server {
             keys: KeyCache::default(),
             limits: Arc::new(Limits::new(config.rates.clone())),
             catalogue: Arc::new(catalogue),
-            outbound: Outbound::new(&Names::System),
+            outbound,
             prover: Prover::new(names),
             outbox: Arc::new(Notify::new()),
             draining: CancellationToken::new(),

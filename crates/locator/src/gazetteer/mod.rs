@@ -93,6 +93,12 @@ impl Gazetteer {
         self.contents.places.len()
     }
 
+    /// How many postcodes there are.
+    #[must_use]
+    pub fn postcodes(&self) -> usize {
+        self.contents.postcodes.len()
+    }
+
     /// Whether there are no places.
     #[must_use]
     pub fn is_empty(&self) -> bool {
@@ -197,7 +203,7 @@ fn likelihood(population: u32, named: u32) -> u32 {
 
 impl std::fmt::Debug for Gazetteer {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let postcodes = self.contents.postcodes.len();
-        f.debug_struct("Gazetteer").field("places", &self.len()).field("postcodes", &postcodes).finish_non_exhaustive()
+        let (places, postcodes) = (self.len(), self.postcodes());
+        f.debug_struct("Gazetteer").field("places", &places).field("postcodes", &postcodes).finish_non_exhaustive()
     }
 }

@@ -1,9 +1,5 @@
 //! From a text to a place.
 
-use std::fmt;
-
-use serde::Serialize;
-
 use super::blob::StoredPostcode;
 use super::build::{middle, number};
 use super::query::{Query, Within, is_around, queries, without_words_around};
@@ -47,8 +43,7 @@ pub struct Resolved {
 }
 
 /// How a text was understood.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Source {
     /// It gives coordinates.
     Coordinates,
@@ -237,13 +232,15 @@ pub(super) fn distinct(named: impl IntoIterator<Item = u32>, most: usize) -> Vec
     places
 }
 
-impl fmt::Display for Source {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
+impl Source {
+    /// As it is written in replies: `coordinates`, `postcode`, `place` or `misspelt`.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
             Self::Coordinates => "coordinates",
             Self::Postcode => "postcode",
             Self::Place => "place",
             Self::Misspelt => "misspelt",
-        })
+        }
     }
 }

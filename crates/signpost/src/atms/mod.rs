@@ -9,13 +9,15 @@ mod take_over;
 mod timetable;
 mod watch;
 
+use std::path::Path;
 use std::sync::Arc;
 
 use anyhow::{Context, Result};
 use arc_swap::ArcSwap;
-use signpost_locator::gazetteer::Gazetteer;
 
 use crate::clock::Clock;
+use crate::geocoder::Geocoder;
+use crate::places::Places;
 use crate::store::Store;
 
 pub use facts::{Service, Wanted};
@@ -34,20 +36,23 @@ pub const SAMPLE: &str = "sample";
 pub struct Catalogue {
     snapshot: ArcSwap<Snapshot>,
     /// The place names behind free-text search.
-    pub gazetteer: Arc<Gazetteer>,
+    pub places: Places,
+    /// Who is asked about what they do not know.
+    pub geocoder: Option<Geocoder>,
 }
 
 impl Catalogue {
     /// Reads the catalogue, and fills an empty one with fictional sample machines first.
     ///
     /// # Errors
-    /// As [`Store::read`] and [`Store::write`].
-    pub async fn open(store: &Store, clock: &Clock) -> Result<Self> {
+    /// As [`Store::read`], [`Store::write`] and [`Places::open`].
+    pub async fn open(store: &Store, clock: &Clock, data_dir: &Path, geocoder: Option<Geocoder>) -> Result<Self> {
         store.fill_with_sample(clock.now()).await?;
-        let gazetteer = tokio::task::spawn_blocking(Gazetteer::embedded);
+        let data_dir = data_dir.to_owned();
+        let places = tokio::task::spawn_blocking(move || Places::open(&data_dir));
         let snapshot = load(store).await?;
-        let gazetteer = gazetteer.await.context("the gazetteer could not be read")?;
-        Ok(Self { snapshot: ArcSwap::from_pointee(snapshot), gazetteer: Arc::new(gazetteer) })
+        let places = places.await.context("the place names could not be read")??;
+        Ok(Self { snapshot: ArcSwap::from_pointee(snapshot), places, geocoder })
     }
 
     /// The machines as they are now. Hold it for one request, so that its parts fit together.

@@ -1,5 +1,6 @@
-//! Notices that the catalogue changed, whichever program changed it.
+//! Notices that the catalogue or the place names changed, whichever program changed them.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::Result;
@@ -12,7 +13,7 @@ use crate::store::Store;
 const EVERY: Duration = Duration::from_secs(1);
 
 /// Serves every new state of the catalogue until `draining`.
-pub async fn watch(store: &Store, catalogue: &Catalogue, draining: &CancellationToken) {
+pub async fn watch(store: &Store, catalogue: &Arc<Catalogue>, draining: &CancellationToken) {
     loop {
         tokio::select! {
             () = draining.cancelled() => return,
@@ -25,7 +26,9 @@ pub async fn watch(store: &Store, catalogue: &Catalogue, draining: &Cancellation
     }
 }
 
-async fn look(store: &Store, catalogue: &Catalogue) -> Result<()> {
+async fn look(store: &Store, catalogue: &Arc<Catalogue>) -> Result<()> {
+    let places = Arc::clone(catalogue);
+    tokio::task::spawn_blocking(move || places.places.look()).await??;
     if store.catalogue_version().await? == catalogue.snapshot().version() {
         return Ok(());
     }

@@ -7,7 +7,7 @@ use tokio::io::{BufReader, stdin, stdout};
 use tokio_util::sync::CancellationToken;
 
 use super::Session;
-use crate::atms::{Catalogue, watch};
+use crate::atms::watch;
 use crate::clock::Clock;
 use crate::mcp::{self, Locator, Mode};
 
@@ -15,9 +15,10 @@ use crate::mcp::{self, Locator, Mode};
 pub(super) async fn run(session: &Session) -> Result<()> {
     super::log(&session.config);
     let (store, clock) = (session.store()?, Clock::System);
-    let catalogue = Arc::new(Catalogue::open(&store, &clock).await?);
+    let catalogue = Arc::new(session.catalogue(&store, &clock).await?);
+    let server = mcp::server(catalogue.geocoder.is_some());
     let locator = Locator { catalogue: Arc::clone(&catalogue), clock, mode: Mode::Local };
-    let (server, never) = (mcp::server(), CancellationToken::new());
+    let never = CancellationToken::new();
     tokio::select! {
         done = signpost_mcp::serve_stdio(&server, &locator, BufReader::new(stdin()), stdout()) => Ok(done?),
         () = watch(&store, &catalogue, &never) => Ok(()),

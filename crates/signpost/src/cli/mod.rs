@@ -2,8 +2,10 @@
 
 mod atms;
 mod domains;
+mod gazetteer;
 mod keys;
 mod mcp;
+mod places;
 mod serve;
 mod wallet;
 
@@ -14,9 +16,13 @@ use std::process::ExitCode;
 use anyhow::Result;
 use clap::{Args, Parser, Subcommand};
 use serde::Serialize;
-use signpost_locator::gazetteer::Gazetteer;
 
+use crate::atms::Catalogue;
+use crate::clock::Clock;
 use crate::config::{BadSetting, Config, DEFAULT, Origin, Written};
+use crate::geocoder::Geocoder;
+use crate::outbound::{Names, Outbound};
+use crate::places::Places;
 use crate::store::Store;
 
 /// Finds Bitcoin ATMs for AI assistants, and logs people in with a wallet and a QR code.
@@ -60,6 +66,11 @@ enum Command {
     /// The catalogue of ATMs
     #[command(subcommand)]
     Atms(atms::Atms),
+    /// The place names behind free-text search
+    #[command(subcommand)]
+    Gazetteer(gazetteer::Gazetteer),
+    /// Show what a text for a place means
+    Places(places::Places),
     /// Serve the locator's tools over standard input and output, for one client on this machine
     Mcp,
     /// A wallet for people at a terminal, and for tests
@@ -103,6 +114,8 @@ impl Cli {
             Command::Keys(command) => command.run(&session()?).await,
             Command::Domains(command) => command.run(&session()?).await,
             Command::Atms(command) => command.run(&session()?).await,
+            Command::Gazetteer(command) => command.run(&session()?),
+            Command::Places(command) => command.run(&session()?).await,
             Command::Mcp => mcp::run(&session()?).await,
             Command::Wallet(command) => command.run(&session()?).await,
             // Asked for above all by those whose own configuration is broken: nothing else is read.
@@ -153,9 +166,19 @@ impl Session {
     }
 
     /// The place names.
-    #[expect(clippy::unused_self, clippy::unnecessary_wraps, reason = "configuration decides which, soon")]
-    fn gazetteer(&self) -> Result<Gazetteer> {
-        Ok(Gazetteer::embedded())
+    fn places(&self) -> Result<Places> {
+        Places::open(&self.config.data_dir)
+    }
+
+    /// The machines and the places.
+    async fn catalogue(&self, store: &Store, clock: &Clock) -> Result<Catalogue> {
+        Catalogue::open(store, clock, &self.config.data_dir, self.geocoder()).await
+    }
+
+    /// The external geocoder, where the operator named one.
+    fn geocoder(&self) -> Option<Geocoder> {
+        let settings = self.config.geocoder.clone()?;
+        Some(Geocoder::new(settings, Outbound::new(&Names::System)))
     }
 
     /// Prints a result: as one JSON document, or as people read it.

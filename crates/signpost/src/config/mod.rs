@@ -12,6 +12,7 @@ use std::time::Duration;
 use signpost_mcp::Origins;
 use url::Url;
 
+use crate::geocoder;
 use crate::limits::{Proxies, Rates};
 use parse::Reader;
 pub use written::{BadSetting, Origin, Written};
@@ -56,6 +57,7 @@ pub struct Config {
     pub webhook_retry_schedule: Vec<Duration>,
     pub dns_server: Option<SocketAddr>,
     pub trusted_proxies: Proxies,
+    pub geocoder: Option<geocoder::Settings>,
     pub log: tracing::level_filters::LevelFilter,
 }
 
@@ -88,6 +90,7 @@ impl Config {
             webhook_retry_schedule: read.get("webhook_retry_schedule", parse::schedule)?,
             dns_server: read.optional("dns_server", parse::address)?,
             trusted_proxies: read.get("trusted_proxies", parse::proxies)?,
+            geocoder: geocoder(&read)?,
             log: read.get("log", parse::log)?,
         })
     }
@@ -114,6 +117,19 @@ impl Config {
             None => format!("http://{listen}"),
         }
     }
+}
+
+/// The external geocoder, where one is named.
+fn geocoder(read: &Reader<'_>) -> Result<Option<geocoder::Settings>, BadSetting> {
+    let Some(kind) = read.optional("geocoder", parse::geocoder)? else { return Ok(None) };
+    let url = |text: &str| parse::geocoder_url(kind, text);
+    Ok(Some(geocoder::Settings {
+        kind,
+        url: read.get("geocoder_url", url)?,
+        key: read.optional("geocoder_key", |text| Ok(text.to_owned().into()))?,
+        within: read.get("geocoder_timeout", parse::geocoder_timeout)?,
+        rate: read.get("geocoder_rate_limit", parse::rate)?,
+    }))
 }
 
 #[cfg(test)]
@@ -155,6 +171,7 @@ mod tests {
             ("webhook_retry_schedule", "2s,soon"),
             ("dns_server", "dns.example"),
             ("trusted_proxies", "10.0.0.0/64"),
+            ("geocoder", "atlas"),
             ("log", "loud"),
         ] {
             let error = config(key, value).expect_err(key);

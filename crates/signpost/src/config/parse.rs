@@ -10,6 +10,7 @@ use tracing::level_filters::LevelFilter;
 use url::Url;
 
 use super::{BadSetting, PrivateWebhooks, Service, Written};
+use crate::geocoder::Kind;
 use crate::limits::{Proxies, Rate};
 
 /// A value, or what would be allowed.
@@ -102,6 +103,27 @@ pub(super) fn schedule(text: &str) -> Meant<Vec<Duration>> {
 pub(super) fn proxies(text: &str) -> Meant<Proxies> {
     let networks = list(text).map(|network| network.parse().map_err(|error| format!("a list of networks: {error}")));
     networks.collect::<Result<_, String>>().map(Proxies::new)
+}
+
+pub(super) fn geocoder(text: &str) -> Meant<Kind> {
+    let named = Kind::ALL.into_iter().find(|kind| kind.name() == text);
+    named.ok_or_else(|| "nominatim, photon or pelias, or nothing".to_owned())
+}
+
+/// Where a geocoder is. The public one of its kind, if nothing else is said; of Pelias there is none.
+pub(super) fn geocoder_url(kind: Kind, text: &str) -> Meant<Url> {
+    let text = match (kind, text) {
+        (Kind::Nominatim, "") => "https://nominatim.openstreetmap.org",
+        (Kind::Photon, "") => "https://photon.komoot.io",
+        (_, text) => text,
+    };
+    let fit = Url::parse(text).ok().filter(|url| matches!(url.scheme(), "http" | "https") && url.query().is_none());
+    fit.ok_or_else(|| "an http or https address without query, such as https://pelias.example.com".to_owned())
+}
+
+pub(super) fn geocoder_timeout(text: &str) -> Meant<Duration> {
+    let allowed = Duration::from_millis(100)..=Duration::from_secs(30);
+    duration(text).filter(|wait| allowed.contains(wait)).ok_or_else(|| "100ms to 30s, such as 3s".to_owned())
 }
 
 pub(super) fn log(text: &str) -> Meant<LevelFilter> {

@@ -21,7 +21,7 @@ const CARD: &str = "application/mcp-server-card+json";
 const CATALOGUE: &str = "application/ai-catalog+json";
 
 pub(super) fn router(app: &App) -> Router<App> {
-    let server = mcp::server();
+    let server = mcp::server(false);
     let base = &app.base_url;
     Router::new()
         .route("/.well-known/mcp-server", serve(JSON, &document(&server, base)))

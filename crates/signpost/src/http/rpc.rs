@@ -19,7 +19,8 @@ pub(super) fn router(app: &App) -> Router<App> {
     http.hosts = hosts(app);
     http.gate = Some(std::sync::Arc::new(Limiter(app.clone())));
     let locator = Locator { catalogue: app.catalogue.clone(), clock: app.clock.clone(), mode: Mode::Remote };
-    signpost_mcp::router(mcp::server(), locator, http).with_state(())
+    let geocodes = locator.catalogue.geocoder.is_some();
+    signpost_mcp::router(mcp::server(geocodes), locator, http).with_state(())
 }
 
 /// Streams do not end by themselves: without this every stop would wait for the longest of them.

@@ -43,9 +43,10 @@ ids it returns for get_atm_details. Distances are in miles unless units is km. F
 differ: tell people to check before they travel. A status says when and why it is believed; 'unknown' means unknown, \
 not open.";
 
-/// The server; whatever describes it elsewhere is made from it.
+/// The server; whatever describes it elsewhere is made from it. `geocodes` says whether an external geocoder may have to
+/// be asked.
 #[must_use]
-pub fn server() -> Server<Locator> {
+pub fn server(geocodes: bool) -> Server<Locator> {
     let info = Info {
         name: "signpost".to_owned(),
         title: "Signpost: Bitcoin ATM locator".to_owned(),
@@ -55,7 +56,7 @@ pub fn server() -> Server<Locator> {
         icons: icons(),
         instructions: Some(INSTRUCTIONS.to_owned()),
     };
-    let server = tools::all().into_iter().fold(Server::new(info), Server::tool);
+    let server = tools::all(geocodes).into_iter().fold(Server::new(info), Server::tool);
     let server = resources::all().into_iter().fold(server, Server::resource);
     prompts::all().into_iter().fold(server, Server::prompt)
 }

@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use futures_util::FutureExt;
+use futures_util::future::BoxFuture;
 use jiff::Timestamp;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
@@ -10,7 +12,7 @@ use signpost_mcp::{Annotations, Call, CallError, Handler, Output, Tool};
 
 use super::arguments::Arguments;
 use super::beyond::beyond;
-use super::place::Center;
+use super::place::{Center, ask_geocoder};
 use super::schema;
 use super::view::{Item, Page, attribution, fitting, notice};
 use crate::atms::Wanted;
@@ -21,7 +23,7 @@ const EXAMPLE: &str = r#"{"location":"Austin, TX","radius":10}"#;
 /// How many machines are listed; all of them are counted.
 const LISTED: usize = 50;
 
-pub(super) fn tool() -> Tool<Locator> {
+pub(super) fn tool(geocodes: bool) -> Tool<Locator> {
     Tool {
         name: "check_atm_status",
         title: "Check the status of Bitcoin ATMs in an area",
@@ -47,7 +49,7 @@ pub(super) fn tool() -> Tool<Locator> {
         }))),
         annotations: Annotations::LOOKUP,
         icons: crate::mcp::icons(),
-        call: Handler::Now(call),
+        call: if geocodes { Handler::Later(later) } else { Handler::Now(answer) },
     }
 }
 
@@ -60,7 +62,19 @@ struct Area<'a> {
     page: Page<'a>,
 }
 
-fn call(locator: &Locator, given: &Map<String, Value>, _: &Call<'_>) -> Result<Output, CallError> {
+fn later<'a>(
+    locator: &'a Locator,
+    given: &'a Map<String, Value>,
+    call: &'a Call<'a>,
+) -> BoxFuture<'a, Result<Output, CallError>> {
+    async move {
+        ask_geocoder(locator, given).await;
+        answer(locator, given, call)
+    }
+    .boxed()
+}
+
+fn answer(locator: &Locator, given: &Map<String, Value>, _: &Call<'_>) -> Result<Output, CallError> {
     let mut arguments = Arguments::new(given, EXAMPLE);
     let center = Center::take(locator, &mut arguments)?;
     let (miles, units) = (arguments.miles("radius", 10.0)?, arguments.units()?);

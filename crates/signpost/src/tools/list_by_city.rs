@@ -56,7 +56,7 @@ pub(crate) fn call(locator: &Locator, given: &Map<String, Value>) -> Result<Stru
 
     let snapshot = locator.catalogue.snapshot();
     let moment = snapshot.at(locator.clock.now());
-    let place = locator.catalogue.gazetteer.city(region, city);
+    let place = locator.catalogue.places.now().city(region, city);
     // An address may spell the city in another way than the map; both name the same place.
     let main = place.as_ref().map(|place| place.name.as_str());
     let mut all: Vec<&Entry> = snapshot.in_city(region, city).collect();

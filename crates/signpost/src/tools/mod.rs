@@ -18,8 +18,10 @@ use crate::mcp::Locator;
 pub(crate) use find_nearest::call as find_nearest;
 pub(crate) use get_details::call as get_details;
 pub(crate) use list_by_city::call as list_by_city;
+pub(crate) use place::ask_geocoder;
 
-/// All of them, in the order in which they are listed.
-pub(crate) fn all() -> [Tool<Locator>; 4] {
-    [find_nearest::tool(), get_details::tool(), check_status::tool(), list_by_city::tool()]
+/// All of them, in the order in which they are listed. Where an external geocoder may have to be asked, those that take
+/// a location wait for it.
+pub(crate) fn all(geocodes: bool) -> [Tool<Locator>; 4] {
+    [find_nearest::tool(geocodes), get_details::tool(), check_status::tool(geocodes), list_by_city::tool()]
 }

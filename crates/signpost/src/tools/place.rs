@@ -1,11 +1,13 @@
 //! Where a call wants to search: coordinates, or a location that the gazetteer understands.
 
-use serde::Serialize;
-use signpost_locator::gazetteer::{Place, Resolved, Source, Unresolved};
+use serde::{Serialize, Serializer};
+use serde_json::{Map, Value};
+use signpost_locator::gazetteer::{ATTRIBUTION, LONGEST_TEXT, Place, Resolved, Source, Unresolved};
 use signpost_locator::{Country, Point, Region};
 use signpost_mcp::CallError;
 
 use super::arguments::Arguments;
+use crate::geocoder::{self, Found};
 use crate::mcp::Locator;
 
 /// A point to search from, and how it was understood.
@@ -17,8 +19,8 @@ pub(super) struct Center {
     pub(super) resolved: Option<Understood>,
     /// What the caller should know about the choice.
     pub(super) note: Option<String>,
-    /// Whether the place names' licence wants to be named.
-    pub(super) from_gazetteer: bool,
+    /// What the licence of whoever knew the place wants to be said.
+    pub(super) attribution: Option<&'static str>,
 }
 
 /// How a location was understood, as replies tell it.
@@ -29,7 +31,7 @@ pub(super) struct Understood {
     country: Option<Country>,
     lat: f64,
     lon: f64,
-    source: Source,
+    source: &'static str,
     confidence: f64,
     alternatives: Vec<Alternative>,
 }
@@ -38,8 +40,9 @@ pub(super) struct Understood {
 #[derive(Serialize)]
 struct Alternative {
     name: String,
-    region: Option<&'static str>,
-    country: Country,
+    #[serde(serialize_with = "name_of")]
+    region: Option<Region>,
+    country: Option<Country>,
     lat: f64,
     lon: f64,
 }
@@ -61,22 +64,50 @@ impl Center {
 
     fn at(point: Point, note: Option<String>) -> Self {
         let name = format!("{}, {}", point.lat(), point.lon());
-        Self { point, name, resolved: None, note, from_gazetteer: false }
+        Self { point, name, resolved: None, note, attribution: None }
     }
 
     fn resolve(locator: &Locator, location: &str) -> Result<Self, CallError> {
-        let resolved =
-            locator.catalogue.gazetteer.resolve(location).map_err(|unresolved| not_found(location, &unresolved))?;
+        if let Some(geocoder) = &locator.catalogue.geocoder
+            && let Some(found) = geocoder.known(location)
+        {
+            let attribution = Some(geocoder.attribution());
+            return Ok(Self::understood(location, Understood::geocoded(geocoder.name(), found), attribution));
+        }
+        let resolved = locator.catalogue.places.now().resolve(location);
+        let resolved = resolved.map_err(|unresolved| not_found(location, &unresolved))?;
+        let attribution = (resolved.source != Source::Coordinates).then_some(ATTRIBUTION);
+        Ok(Self::understood(location, Understood::named(resolved), attribution))
+    }
+
+    fn understood(location: &str, (point, resolved): (Point, Understood), attribution: Option<&'static str>) -> Self {
         let name = match resolved.region {
-            Some(region) => format!("{}, {}", resolved.name, region.name()),
+            Some(region) => format!("{}, {region}", resolved.name),
             None => resolved.name.clone(),
         };
         let note = (!resolved.alternatives.is_empty()).then(|| {
-            let others: Vec<_> = resolved.alternatives.iter().map(Place::label).collect();
+            let others: Vec<_> = resolved.alternatives.iter().map(Alternative::label).collect();
             format!("'{}' was taken for {name}; there is also {}.", shown(location), others.join("; "))
         });
-        let from_gazetteer = resolved.source != Source::Coordinates;
-        Ok(Self { point: resolved.point, name, resolved: Some(resolved.into()), note, from_gazetteer })
+        Self { point, name, resolved: Some(resolved), note, attribution }
+    }
+}
+
+/// Asks the external geocoder, if there is one, about a location that the place names do not know, or know less
+/// exactly than it is given. What it answers is remembered, for [`Center::take`] to find.
+pub(crate) async fn ask_geocoder(locator: &Locator, given: &Map<String, Value>) {
+    let Some(geocoder) = &locator.catalogue.geocoder else { return };
+    let Some(location) = given.get("location").and_then(Value::as_str).map(str::trim) else { return };
+    let has_point = given.contains_key("lat") || given.contains_key("lon");
+    if has_point || !(1..=LONGEST_TEXT).contains(&location.chars().count()) {
+        return;
+    }
+    // A house in a street: the place names know no more than the city.
+    let is_address = location.starts_with(|first: char| first.is_ascii_digit()) && location.contains(' ');
+    let known = locator.catalogue.places.now().resolve(location);
+    let is_enough = |resolved: &Resolved| !is_address || resolved.source == Source::Coordinates;
+    if !known.as_ref().is_ok_and(is_enough) {
+        geocoder.ask(location).await;
     }
 }
 
@@ -96,24 +127,63 @@ pub(super) fn shown(text: &str) -> String {
     text.chars().take(80).filter(|c| !c.is_control()).collect()
 }
 
-impl From<Resolved> for Understood {
-    fn from(resolved: Resolved) -> Self {
-        let alternatives = resolved.alternatives.into_iter().map(|place| Alternative {
+impl Understood {
+    /// What the place names know.
+    fn named(resolved: Resolved) -> (Point, Self) {
+        let alternative = |place: Place| Alternative {
             name: place.name,
-            region: place.region.map(Region::name),
-            country: place.country,
+            region: place.region,
+            country: Some(place.country),
             lat: place.point.lat(),
             lon: place.point.lon(),
-        });
-        Self {
+        };
+        let understood = Self {
             name: resolved.name,
             region: resolved.region.map(Region::name),
             country: resolved.country,
             lat: resolved.point.lat(),
             lon: resolved.point.lon(),
-            source: resolved.source,
+            source: resolved.source.name(),
             confidence: resolved.confidence,
-            alternatives: alternatives.collect(),
-        }
+            alternatives: resolved.alternatives.into_iter().map(alternative).collect(),
+        };
+        (resolved.point, understood)
     }
+
+    /// What a geocoder of this name found.
+    fn geocoded(source: &'static str, found: Found) -> (Point, Self) {
+        let alternative = |place: geocoder::Place| Alternative {
+            name: place.name,
+            region: place.region,
+            country: place.country,
+            lat: place.point.lat(),
+            lon: place.point.lon(),
+        };
+        let Found { place, confidence, alternatives } = found;
+        let understood = Self {
+            name: place.name,
+            region: place.region.map(Region::name),
+            country: place.country,
+            lat: place.point.lat(),
+            lon: place.point.lon(),
+            source,
+            confidence,
+            alternatives: alternatives.into_iter().map(alternative).collect(),
+        };
+        (place.point, understood)
+    }
+}
+
+impl Alternative {
+    /// Its name with its region or country, as it can be asked for.
+    fn label(&self) -> String {
+        let area = self.region.map(Region::code).or_else(|| self.country.map(Country::name));
+        area.map_or_else(|| self.name.clone(), |area| format!("{}, {area}", self.name))
+    }
+}
+
+/// The region's name.
+#[expect(clippy::ref_option, clippy::trivially_copy_pass_by_ref, reason = "serde's signature")]
+fn name_of<S: Serializer>(region: &Option<Region>, serializer: S) -> Result<S::Ok, S::Error> {
+    region.map(Region::name).serialize(serializer)
 }

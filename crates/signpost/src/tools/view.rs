@@ -136,7 +136,7 @@ pub(super) fn notice(snapshot: &Snapshot, said: impl IntoIterator<Item = Option<
 
 /// Whom to thank for what the reply says.
 pub(super) fn attribution<'a>(snapshot: &'a Snapshot, center: &Center) -> Vec<&'a str> {
-    snapshot.attribution().chain(center.from_gazetteer.then_some(ATTRIBUTION)).collect()
+    snapshot.attribution().chain(center.attribution).collect()
 }
 
 /// The same for a result that names a city.

@@ -5,6 +5,7 @@ mod disk;
 mod errors;
 mod harness;
 mod mcp;
+mod places;
 mod program;
 mod schemas;
 mod tidy;

@@ -72,7 +72,7 @@ impl Import {
         progress.set_message("comparing and writing");
         let extent = if self.partial { Extent::Part } else { Extent::Whole };
         let terms = Terms { extent, force: self.force, dry_run: self.dry_run };
-        let changes = take_over(store, &session.gazetteer()?, &source, &import, terms).await?;
+        let changes = take_over(store, &session.places()?.now(), &source, &import, terms).await?;
         progress.finish_and_clear();
         self.report(session, &source.name, changes, &import)
     }

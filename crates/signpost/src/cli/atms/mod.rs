@@ -11,7 +11,6 @@ use serde_json::{Map, Value, json};
 use signpost_mcp::{CallError, Structured};
 
 use super::{Session, Usage, table};
-use crate::atms::Catalogue;
 use crate::clock::Clock;
 use crate::mcp::{Locator, Mode};
 use crate::store::Store;
@@ -56,9 +55,9 @@ impl Atms {
     }
 }
 
-async fn locator(store: &Store) -> Result<Locator> {
+async fn locator(session: &Session, store: &Store) -> Result<Locator> {
     let clock = Clock::System;
-    Ok(Locator { catalogue: Arc::new(Catalogue::open(store, &clock).await?), clock, mode: Mode::Local })
+    Ok(Locator { catalogue: Arc::new(session.catalogue(store, &clock).await?), clock, mode: Mode::Local })
 }
 
 /// What a tool answered, as a document.
@@ -76,7 +75,9 @@ fn arguments(value: Value) -> Map<String, Value> {
 }
 
 async fn near(session: &Session, store: &Store, given: Value) -> Result<()> {
-    let found = document(tools::find_nearest(&locator(store).await?, &arguments(given)))?;
+    let (locator, given) = (locator(session, store).await?, arguments(given));
+    tools::ask_geocoder(&locator, &given).await;
+    let found = document(tools::find_nearest(&locator, &given))?;
     session.print(&found, || {
         let text = |item: &Value, member: &str| item[member].as_str().unwrap_or_default().to_owned();
         let rows = found["atms"].as_array().into_iter().flatten().map(|item| {
@@ -92,7 +93,8 @@ async fn near(session: &Session, store: &Store, given: Value) -> Result<()> {
 }
 
 async fn show(session: &Session, store: &Store, id: u64) -> Result<()> {
-    let mut details = document(tools::get_details(&locator(store).await?, &arguments(json!({ "atmId": id }))))?;
+    let mut details =
+        document(tools::get_details(&locator(session, store).await?, &arguments(json!({ "atmId": id }))))?;
     let id = signpost_locator::AtmId::new(id).context("the id is not one")?;
     details.insert("history".to_owned(), json!(store.atm_history(id).await?));
     session.print(&details, || {
@@ -103,7 +105,7 @@ async fn show(session: &Session, store: &Store, id: u64) -> Result<()> {
 }
 
 async fn stats(session: &Session, store: &Store) -> Result<()> {
-    let locator = locator(store).await?;
+    let locator = locator(session, store).await?;
     let (snapshot, now) = (locator.catalogue.snapshot(), locator.clock.now());
     let moment = snapshot.at(now);
     let mut statuses = BTreeMap::<_, usize>::new();

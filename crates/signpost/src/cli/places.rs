@@ -1,0 +1,111 @@
+//! `signpost places`
+
+use anyhow::{Result, bail};
+use clap::Args;
+use serde_json::{Value, json};
+use signpost_locator::gazetteer::{Place, Resolved, Unresolved};
+use signpost_locator::{Country, Region};
+
+use super::{Session, table};
+use crate::geocoder::{self, Found};
+
+#[derive(Debug, Args)]
+pub(super) struct Places {
+    /// A place as people write it: "paris", "Austin, TX", 78701, "M5V 2T6", "30.27,-97.74"
+    text: String,
+}
+
+impl Places {
+    /// Shows what the text means, and what else it may mean. A text that means nothing fails.
+    pub(super) async fn run(self, session: &Session) -> Result<()> {
+        let text = self.text.trim();
+        match session.places()?.now().resolve(text) {
+            Ok(resolved) => session.print(&document(&resolved), || readable(&resolved)),
+            Err(unresolved) => {
+                if let Some(geocoder) = session.geocoder() {
+                    geocoder.ask(text).await;
+                    if let Some(found) = geocoder.known(text) {
+                        let document = geocoded(geocoder.name(), &found);
+                        return session.print(&document, || format!("{document:#}"));
+                    }
+                }
+                not_found(session, text, &unresolved)
+            }
+        }
+    }
+}
+
+fn document(resolved: &Resolved) -> Value {
+    json!({
+        "name": resolved.name,
+        "region": resolved.region.map(Region::code),
+        "country": resolved.country,
+        "lat": resolved.point.lat(),
+        "lon": resolved.point.lon(),
+        "source": resolved.source.name(),
+        "confidence": resolved.confidence,
+        "alternatives": resolved.alternatives.iter().map(place).collect::<Vec<_>>(),
+    })
+}
+
+fn place(place: &Place) -> Value {
+    json!({
+        "name": place.name,
+        "region": place.region.map(Region::code),
+        "country": place.country,
+        "lat": place.point.lat(),
+        "lon": place.point.lon(),
+        "population": place.population,
+        "timeZone": place.time_zone,
+    })
+}
+
+fn geocoded(source: &str, found: &Found) -> Value {
+    let place = |place: &geocoder::Place| {
+        json!({
+            "name": place.name,
+            "region": place.region.map(Region::code),
+            "country": place.country,
+            "lat": place.point.lat(),
+            "lon": place.point.lon(),
+        })
+    };
+    let mut document = place(&found.place);
+    document["source"] = source.into();
+    document["confidence"] = found.confidence.into();
+    document["alternatives"] = found.alternatives.iter().map(place).collect();
+    document
+}
+
+fn readable(resolved: &Resolved) -> String {
+    let area = resolved.region.map(Region::name).or_else(|| resolved.country.map(Country::name));
+    let name = area.map_or_else(|| resolved.name.clone(), |area| format!("{}, {area}", resolved.name));
+    let (lat, lon) = (resolved.point.lat(), resolved.point.lon());
+    let source = resolved.source.name();
+    let mut lines = vec![format!("{name}  {lat:.5}, {lon:.5}  ({source}, confidence {})", resolved.confidence)];
+    if !resolved.alternatives.is_empty() {
+        lines.push(format!("\nothers of that name:\n{}", listed(&resolved.alternatives)));
+    }
+    lines.join("\n")
+}
+
+fn listed(places: &[Place]) -> String {
+    let row = |place: &Place| {
+        let point = format!("{:.5}, {:.5}", place.point.lat(), place.point.lon());
+        [place.label(), place.population.to_string(), point]
+    };
+    table(["PLACE", "PEOPLE", "COORDINATES"], &places.iter().map(row).collect::<Vec<_>>())
+}
+
+fn not_found(session: &Session, text: &str, unresolved: &Unresolved) -> Result<()> {
+    let reason = &unresolved.reason;
+    if session.json {
+        session.print(
+            &json!({ "text": text, "reason": reason, "suggestions": unresolved.suggestions.iter().map(place).collect::<Vec<_>>() }),
+            String::new,
+        )?;
+    }
+    let labels: Vec<_> = unresolved.suggestions.iter().map(Place::label).collect();
+    let meant = if labels.is_empty() { String::new() } else { format!("; did you mean {}?", labels.join("; ")) };
+    bail!("{reason}{meant}")
+}

@@ -1,0 +1,241 @@
+//! Place names: those of the operator instead of the embedded ones, and an external geocoder behind them.
+
+use std::fs::{self, File};
+use std::io::Write as _;
+use std::path::Path;
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+use axum::Router;
+use axum::extract::State;
+use axum::http::{StatusCode, Uri};
+use axum::response::{IntoResponse, Response};
+use serde_json::{Value, json};
+use tokio::net::TcpListener;
+use zip::write::SimpleFileOptions;
+
+use crate::harness::{TestServer, server, server_in, server_with};
+use crate::program::{command, document};
+
+const FIND: &str = "find_nearest_bitcoin_atm";
+/// Near enough to the sample machines of Austin.
+const LAT: f64 = 30.2672;
+const LON: f64 = -97.7431;
+
+/// A geocoder of one's own, and the questions that it was asked.
+#[derive(Clone)]
+struct Fake {
+    answer: fn(&str) -> Response,
+    asked: Arc<Mutex<Vec<String>>>,
+}
+
+async fn fake(answer: fn(&str) -> Response) -> (String, Arc<Mutex<Vec<String>>>) {
+    async fn reply(State(fake): State<Fake>, uri: Uri) -> Response {
+        fake.asked.lock().unwrap().push(uri.to_string());
+        (fake.answer)(uri.query().unwrap_or_default())
+    }
+    let asked = Arc::default();
+    let fake = Fake { answer, asked: Arc::clone(&asked) };
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap();
+    tokio::spawn(async move { axum::serve(listener, Router::new().fallback(reply).with_state(fake)).await });
+    (format!("http://{address}/geo"), asked)
+}
+
+fn json_reply(value: &Value) -> Response {
+    ([("content-type", "application/json")], value.to_string()).into_response()
+}
+
+fn nominatim(query: &str) -> Response {
+    if query.contains("nowhere") {
+        return json_reply(&json!([]));
+    }
+    json_reply(&json!([
+        { "lat": LAT.to_string(), "lon": LON.to_string(), "name": "Moonlight Tower", "importance": 0.3,
+          "address": { "country_code": "us", "ISO3166-2-lvl4": "US-TX" } },
+        { "lat": "48.1", "lon": "11.6", "name": "Moonlight Tower", "address": { "country_code": "de" } },
+    ]))
+}
+
+fn feature(properties: &Value) -> Response {
+    let geometry = json!({ "type": "Point", "coordinates": [LON, LAT] });
+    json_reply(
+        &json!({ "type": "FeatureCollection", "features": [{ "properties": properties, "geometry": geometry }] }),
+    )
+}
+
+fn photon(_: &str) -> Response {
+    feature(&json!({ "name": "Moonlight Tower", "state": "Texas", "countrycode": "US" }))
+}
+
+fn pelias(_: &str) -> Response {
+    feature(&json!({ "name": "Moonlight Tower", "region_a": "TX", "country_code": "US", "confidence": 0.9 }))
+}
+
+async fn found(server: &TestServer, location: &str) -> Value {
+    server.call(FIND, json!({ "location": location })).await.expect(200)["result"].clone()
+}
+
+#[tokio::test]
+async fn a_place_that_is_not_known_here_is_asked_of_each_geocoder_in_its_own_way() {
+    for (kind, answer, question) in [
+        ("nominatim", nominatim as fn(&str) -> Response, "/geo/search?q=moonlight+tower&format=jsonv2"),
+        ("photon", photon, "/geo/api?q=moonlight+tower&limit=6"),
+        ("pelias", pelias, "/geo/v1/search?text=moonlight+tower&size=6"),
+    ] {
+        let (url, asked) = fake(answer).await;
+        let settings = [("geocoder", kind), ("geocoder_url", &url), ("geocoder_key", "a-secret")];
+        let server = server_with(&settings).await;
+        let result = found(&server, "moonlight tower").await["structuredContent"].clone();
+        let resolved = &result["resolvedLocation"];
+        assert_eq!((&resolved["name"], &resolved["source"]), (&json!("Moonlight Tower"), &json!(kind)), "{result}");
+        assert_eq!((&resolved["region"], &resolved["country"]), (&json!("Texas"), &json!("US")));
+        assert!(result["total"].as_u64() >= Some(3), "{result}");
+        let thanks = result["attribution"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .any(|text| text.as_str().unwrap().contains("Place search"));
+        assert!(thanks, "{result}");
+        let asked = asked.lock().unwrap().clone();
+        assert!(asked.len() == 1 && asked[0].starts_with(question) && asked[0].contains("=a-secret"), "{asked:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_geocoder_is_asked_only_about_what_is_not_known_and_once() {
+    let (url, asked) = fake(nominatim).await;
+    let server = server_with(&[("geocoder", "nominatim"), ("geocoder_url", &url)]).await;
+    for location in ["Austin, TX", "78701", "30.27,-97.74", "Miamy"] {
+        assert!(found(&server, location).await["structuredContent"]["total"].as_u64() > Some(0), "{location}");
+    }
+    server.call(FIND, json!({ "location": "moonlight tower", "lat": 30.27, "lon": -97.74 })).await.expect(200);
+    assert_eq!(asked.lock().unwrap().len(), 0);
+    // A house is known to no place name; the answer is remembered, and so is that there is none.
+    for location in
+        ["900 W 9th St, Austin, TX", "Moonlight Tower", "moonlight tower ", "nowhere at all", "Nowhere at all"]
+    {
+        let result = found(&server, location).await;
+        assert_eq!(result["isError"] == true, location.to_lowercase().starts_with("nowhere"), "{location}: {result}");
+    }
+    assert_eq!(asked.lock().unwrap().len(), 3);
+}
+
+#[tokio::test]
+async fn a_geocoder_is_asked_once_a_second_and_nobody_waits_for_it_for_ever() {
+    let (url, asked) = fake(nominatim).await;
+    let server =
+        server_with(&[("geocoder", "nominatim"), ("geocoder_url", &url), ("geocoder_timeout", "1500ms")]).await;
+    let begun = Instant::now();
+    let texts = ["tower one", "tower two", "tower three", "tower four"];
+    let answers = futures_util::future::join_all(texts.map(|text| found(&server, text))).await;
+    let understood = answers.iter().filter(|answer| answer["isError"] != true).count();
+    assert_eq!((understood, asked.lock().unwrap().len()), (2, 2));
+    assert!((Duration::from_millis(900)..Duration::from_secs(10)).contains(&begun.elapsed()), "{:?}", begun.elapsed());
+}
+
+#[tokio::test]
+async fn a_geocoder_that_is_down_slow_or_broken_takes_nothing_away() {
+    fn failing(_: &str) -> Response {
+        StatusCode::SERVICE_UNAVAILABLE.into_response()
+    }
+    fn nonsense(_: &str) -> Response {
+        "<html>".into_response()
+    }
+    fn huge(_: &str) -> Response {
+        "[".repeat(10 << 20).into_response()
+    }
+    let mut urls = vec!["http://127.0.0.1:9/".to_owned()];
+    for answer in [failing as fn(&str) -> Response, nonsense, huge] {
+        urls.push(fake(answer).await.0);
+    }
+    for url in urls {
+        let server =
+            server_with(&[("geocoder", "nominatim"), ("geocoder_url", &url), ("geocoder_timeout", "2s")]).await;
+        let result = found(&server, "moonlight tower").await;
+        let text = result["content"][0]["text"].as_str().unwrap();
+        assert!(result["isError"] == true && text.contains("was not understood"), "{url}: {text}");
+        assert!(found(&server, "Austin").await["structuredContent"]["total"].as_u64() > Some(0));
+    }
+}
+
+#[tokio::test]
+async fn without_a_geocoder_nobody_is_asked() {
+    let result = found(&server().await, "moonlight tower").await;
+    assert_eq!(result["isError"], true);
+}
+
+/// A line of GeoNames' table of places.
+fn place(id: u32, name: &str, others: &str, point: [f64; 2], country: &str, division: &str) -> String {
+    let [lat, lon] = point;
+    format!(
+        "{id}\t{name}\t{name}\t{others}\t{lat}\t{lon}\tP\tPPL\t{country}\t\t{division}\t\t\t\t900\t\t1\tAmerica/Chicago\t2026-01-01\n"
+    )
+}
+
+fn packed(path: &Path, name: &str, text: &str) {
+    let mut archive = zip::ZipWriter::new(File::create(path).unwrap());
+    for (name, text) in [("readme.txt", "about\tthis"), (name, text)] {
+        archive.start_file(name, SimpleFileOptions::default()).unwrap();
+        archive.write_all(text.as_bytes()).unwrap();
+    }
+    archive.finish().unwrap();
+}
+
+#[tokio::test]
+async fn imported_place_names_replace_the_embedded_ones_in_a_running_server() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    let server = server_in(&folder.join("data"), &[]).await;
+    let cities = place(7, "Austin", "Oldname", [LAT, LON], "US", "TX") + &place(8, "Ribe", "", [55.3, 8.8], "DK", "21");
+    packed(&folder.join("cities500.zip"), "cities500.txt", &cities);
+    let names = "1\t7\ten\tOldname\t\t\t\t1\t\t\n2\t7\ten\tAustin Wzxk\t\t\t\t\t\t\n3\t7\tiata\tAUS\t\t\t\t\t\t\n";
+    fs::write(folder.join("alternateNamesV2.txt"), names).unwrap();
+    let codes = "CA\tM5V 2T6\tToronto\tOntario\tON\t\t\t\t\t43.6448\t-79.3949\t6\nCA\tM5V\tToronto\tOntario\tON\t\t\t\t\t43.64\t-79.39\t6\n";
+    packed(&folder.join("CA.zip"), "CA.txt", codes);
+    let report = document(folder, &["gazetteer", "import", "cities500.zip", "alternateNamesV2.txt", "CA.zip"]);
+    assert_eq!((report["places"].as_u64(), report["postcodes"].as_u64()), (Some(2), Some(2)), "{report}");
+
+    let begun = Instant::now();
+    while found(&server, "Austin Wzxk").await["isError"] == true {
+        assert!(begun.elapsed() < Duration::from_secs(5), "the running server did not notice");
+        tokio::time::sleep(Duration::from_millis(100)).await;
+    }
+    assert_eq!(found(&server, "Miami").await["isError"], true);
+    for (text, known) in [("Austin, TX", true), ("Ribe", true), ("M5V 2T6", true), ("m5v", true), ("Oldname", false)] {
+        let shown = command(folder, &["places", text, "--json"]).output().unwrap();
+        assert_eq!(shown.status.success(), known, "{text}: {}", String::from_utf8_lossy(&shown.stdout));
+    }
+    fs::remove_file(folder.join("data/gazetteer.bin.gz")).unwrap();
+    let begun = Instant::now();
+    while found(&server, "Miami").await["isError"] == true {
+        assert!(begun.elapsed() < Duration::from_secs(5), "the running server did not go back");
+        tokio::time::sleep(Duration::from_millis(100)).await;
+    }
+    server.stop().await;
+}
+
+#[test]
+fn tables_that_are_none_change_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    fs::write(folder.join("words.txt"), "just words\n").unwrap();
+    fs::write(folder.join("latin1.txt"), b"caf\xe9\n").unwrap();
+    fs::write(folder.join("codes.txt"), "CA\tM5V\tToronto\tOntario\tON\t\t\t\t\t43.64\t-79.39\t6\n").unwrap();
+    fs::write(folder.join("broken.zip"), "PK").unwrap();
+    for (file, said) in [
+        ("words.txt", "line 1 is of no table"),
+        ("latin1.txt", "line 1 is not UTF-8"),
+        ("codes.txt", "none of the files holds places"),
+        ("broken.zip", "broken.zip"),
+        ("missing.txt", "missing.txt"),
+    ] {
+        let refused = command(folder, &["gazetteer", "import", file]).output().unwrap();
+        let told = String::from_utf8_lossy(&refused.stderr);
+        assert!(refused.status.code() == Some(1) && told.contains(said) && told.lines().count() == 1, "{file}: {told}");
+        assert!(!folder.join("data/gazetteer.bin.gz").exists());
+    }
+    let shown = document(folder, &["places", "springfield"]);
+    assert_eq!((&shown["name"], &shown["region"]), (&json!("Springfield"), &json!("MO")));
+    assert_eq!(shown["alternatives"].as_array().unwrap().len(), 5);
+}
