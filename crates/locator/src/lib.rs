@@ -21,6 +21,7 @@
 mod address;
 mod atm;
 mod country;
+pub mod export;
 mod fold;
 pub mod gazetteer;
 mod hours;
@@ -28,6 +29,7 @@ pub mod import;
 mod index;
 mod merge;
 mod point;
+pub mod quality;
 mod region;
 pub mod sample;
 mod status;

@@ -5,9 +5,12 @@ CREATE TABLE atm_apart (id BIGINT PRIMARY KEY);
 CREATE TABLE atm_feeds (
     name          TEXT   PRIMARY KEY,
     url           TEXT   NOT NULL,
+    format        TEXT   NOT NULL,
+    attribution   TEXT   NOT NULL,
+    every_ms      BIGINT,
     etag          TEXT,
     last_modified TEXT,
-    since         TEXT,
+    synced_to     BIGINT,
     fetched_at    BIGINT,
     failures      BIGINT NOT NULL,
     next_at       BIGINT NOT NULL,

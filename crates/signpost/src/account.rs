@@ -24,6 +24,43 @@ pub struct Account {
     pub environment: Environment,
 }
 
+/// What a key opens.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Scope {
+    /// The authentication API.
+    #[default]
+    Auth,
+    /// The reporting of an operator's own machines.
+    Atms,
+}
+
+impl Scope {
+    /// Both.
+    pub const ALL: [Self; 2] = [Self::Auth, Self::Atms];
+
+    /// The word in the database and in replies.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Auth => "auth",
+            Self::Atms => "atms",
+        }
+    }
+
+    /// Reads the word.
+    #[must_use]
+    pub fn parse(text: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|scope| scope.as_str() == text)
+    }
+}
+
+impl From<Scope> for crate::store::Value {
+    fn from(scope: Scope) -> Self {
+        Self::Text(scope.as_str().to_owned())
+    }
+}
+
 impl Environment {
     /// Both.
     pub const ALL: [Self; 2] = [Self::Live, Self::Sandbox];

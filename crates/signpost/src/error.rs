@@ -7,6 +7,8 @@ use jiff::Timestamp;
 use serde_json::{Value, json};
 use signpost_auth::NotVerified;
 
+use crate::account::Scope;
+use crate::atms::Conflict;
 use crate::limits::Exceeded;
 use crate::store::Unavailable;
 
@@ -20,6 +22,8 @@ pub enum Error {
     InvalidRequest { field: String, reason: String },
     #[error("the API key is missing, unknown, revoked or of the other environment; send 'Authorization: Bearer <key>'")]
     InvalidApiKey,
+    #[error("this API key opens '{}', and this address needs one for '{}'", .opened.as_str(), .needed.as_str())]
+    InsufficientScope { needed: Scope, opened: Scope },
     #[error("nothing is at this address")]
     NotFound,
     #[error("no session has this id")]
@@ -74,6 +78,7 @@ impl Error {
             Self::InvalidJson(_) => (StatusCode::BAD_REQUEST, "invalid_json"),
             Self::InvalidRequest { .. } => (StatusCode::BAD_REQUEST, "invalid_request"),
             Self::InvalidApiKey => (StatusCode::UNAUTHORIZED, "invalid_api_key"),
+            Self::InsufficientScope { .. } => (StatusCode::FORBIDDEN, "insufficient_scope"),
             Self::NotFound => (StatusCode::NOT_FOUND, "not_found"),
             Self::SessionNotFound => (StatusCode::NOT_FOUND, "session_not_found"),
             Self::DomainNotFound => (StatusCode::NOT_FOUND, "domain_not_found"),
@@ -105,6 +110,7 @@ impl Error {
                 "public_key": public_key,
                 "expected_format": "DER-encoded ECDSA signature on secp256k1, in hex, without trailing bytes",
             }),
+            Self::InsufficientScope { needed, opened } => json!({ "needed": needed, "opened": opened }),
             Self::SignatureRefused { reason } => json!({ "reason": reason.to_string() }),
             Self::InvalidPublicKey { public_key } => json!({
                 "public_key": public_key,
@@ -135,10 +141,10 @@ impl Error {
 
 impl From<anyhow::Error> for Error {
     fn from(error: anyhow::Error) -> Self {
-        match error.downcast_ref::<Unavailable>() {
-            Some(unavailable) => Self::Unavailable(unavailable.to_string()),
-            None => Self::Internal(error),
+        if error.is::<Unavailable>() || error.is::<Conflict>() {
+            return Self::Unavailable(error.to_string());
         }
+        Self::Internal(error)
     }
 }
 

@@ -98,6 +98,7 @@ impl Server {
         }
         if app.config.services.contains(&Service::Atm) {
             let app = app.clone();
+            background.push(tokio::spawn(atms::feeds::run(app.clone())));
             background.push(tokio::spawn(async move { atms::watch(&app.store, &app.catalogue, &app.draining).await }));
         }
         let draining = app.draining.clone();

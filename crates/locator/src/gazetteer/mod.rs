@@ -147,6 +147,16 @@ impl Gazetteer {
         Some(&self.contents.zones[place.zone as usize])
     }
 
+    /// Whether a place of a country, or of a region of it, lies at most this far from a point.
+    #[must_use]
+    pub fn is_near(&self, point: Point, within: Distance, country: Country, region: Option<Region>) -> bool {
+        let inside = |at: u32| {
+            let area = self.contents.areas[self.contents.places[at as usize].area as usize];
+            area.country == country && (region.is_none() || area.region == region)
+        };
+        !self.index.nearest(point, within, 1, inside).is_empty()
+    }
+
     /// The places that a folded name leads to, the likeliest first: their numbers × 2, plus 1 where it is not the
     /// main name.
     fn named(&self, name: &str, within: Within) -> impl Iterator<Item = u32> {

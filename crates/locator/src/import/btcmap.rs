@@ -32,12 +32,10 @@ pub(super) fn entries(document: &Value) -> Result<(Vec<Entry>, usize), Broken> {
             Some(icon) => icon == "local_atm",
             None => osm::is_bitcoin_atm(&tags),
         };
-        // What was deleted may have lost all it had: its number is enough to take it out.
-        if is_gone || is_atm {
-            entries.push(entry(number, place, tags, is_gone));
-        } else {
-            others += 1;
-        }
+        // What was deleted may have lost all it had: its number is enough to take it out. What is no machine may have
+        // been one the last time.
+        others += usize::from(!is_gone && !is_atm);
+        entries.push(entry(number, place, tags, is_gone || !is_atm));
     }
     Ok((entries, others))
 }

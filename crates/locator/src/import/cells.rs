@@ -80,7 +80,8 @@ fn point(lat: &str, lon: &str) -> Result<Point, String> {
         return Err("coordinates are 0, 0".to_owned());
     }
     Point::new(north, east).ok_or_else(|| {
-        format!("coordinates out of range (latitude -90 to 90, longitude -180 to 180): {}", shown(lat, lon))
+        let swapped = if Point::new(east, north).is_some() { "; are they swapped?" } else { "" };
+        format!("coordinates out of range (latitude -90 to 90, longitude -180 to 180): {}{swapped}", shown(lat, lon))
     })
 }
 

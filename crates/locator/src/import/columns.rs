@@ -40,17 +40,24 @@ impl Columns {
         Ok(columns)
     }
 
-    /// Finds columns for the fields that were not `named`, by the header alone.
+    /// Finds columns for the fields that were not `named`, by the header alone: those with a field's own name first.
     fn guess(&mut self, named: &[Field]) {
         let bare =
-            |name: &String| name.chars().filter(char::is_ascii_alphanumeric).collect::<String>().to_ascii_lowercase();
-        let bare: Vec<String> = self.header.iter().map(bare).collect();
-        for (field, _, names) in FIELDS.iter().filter(|(field, ..)| !named.contains(field)) {
+            |name: &str| name.chars().filter(char::is_ascii_alphanumeric).collect::<String>().to_ascii_lowercase();
+        let header: Vec<String> = self.header.iter().map(|name| bare(name)).collect();
+        let mut take = |field: Field, names: &[&str]| {
+            let is_open = !named.contains(&field) && self.fields.iter().all(|(known, _)| *known != field);
             let free = |column: &usize| self.fields.iter().all(|(_, taken)| taken != column);
-            let columns = |name: &&str| (0..bare.len()).filter(|&column| bare[column] == *name).find(free);
-            if let Some(column) = names.iter().find_map(columns) {
-                self.fields.push((*field, column));
+            let columns = |name: &&str| (0..header.len()).filter(|&column| header[column] == *name).find(free);
+            if let Some(column) = names.iter().find_map(columns).filter(|_| is_open) {
+                self.fields.push((field, column));
             }
+        };
+        for (field, name, _) in &FIELDS {
+            take(*field, &[bare(name).as_str()]);
+        }
+        for (field, _, names) in &FIELDS {
+            take(*field, names);
         }
     }
 

@@ -76,7 +76,7 @@ pub(super) fn all_the_places(document: &Value) -> Result<(Vec<Entry>, usize), Br
 
 fn id_of(feature: &Value, properties: &BTreeMap<String, String>) -> Option<String> {
     let named = |name: &str| properties.get(name).cloned();
-    named("@id").or_else(|| json::cell(&feature["id"])).or_else(|| named("ref"))
+    named("@id").or_else(|| named("ref")).or_else(|| json::cell(&feature["id"]))
 }
 
 fn id_is_not_osm(id: Option<&str>) -> bool {

@@ -48,6 +48,8 @@ pub struct Options {
     pub only: Vec<(String, String)>,
     /// The country of rows that do not say.
     pub country: Option<Country>,
+    /// Whether a document has only what changed, so that it may hold no machines.
+    pub partial: bool,
     /// The time: what a source claims to have learned later is not believed.
     pub now: Option<Timestamp>,
 }
@@ -246,7 +248,7 @@ fn table(bytes: &[u8], format: Format, options: &Options) -> Result<Import, Brok
 }
 
 fn document(mut entries: Vec<Entry>, others: usize, options: &Options) -> Result<Import, Broken> {
-    if entries.is_empty() {
+    if !options.partial && entries.iter().all(|entry| entry.is_gone) {
         return Err(Broken::NoMachines { others });
     }
     let used = columns::name_cells(&mut entries, options)?;

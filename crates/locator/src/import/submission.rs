@@ -72,6 +72,7 @@ fn entry(number: usize, location: &Value, sent: Option<&str>) -> Entry {
     let reported_at = json::cell(&location["lastReportedTime"]).or_else(|| sent.map(str::to_owned));
     entry.put(Field::ReportedAt, reported_at);
     entry.put(Field::Status, state(&location["status"]).map(str::to_owned));
+    entry.is_gone = [&location["isDeleted"], &location["status"]["isDeleted"]].contains(&&Value::Bool(true));
     entry
 }
 

@@ -1,8 +1,11 @@
 //! The catalogue of ATMs: what the database keeps, as one immutable snapshot that requests search.
 
 mod facts;
+pub mod feeds;
 mod import;
 mod moment;
+mod report;
+pub(crate) mod routes;
 mod snapshot;
 mod sql;
 mod take_over;
@@ -23,8 +26,9 @@ use crate::store::Store;
 pub use facts::{Service, Wanted};
 pub use import::{Changes, Extent, Plan, TooManyGone, plan};
 pub use moment::{Change, Moment};
+pub use report::report;
 pub use snapshot::{Entry, Snapshot, Source};
-pub use sql::{AtmHistory, SourceCount, Stored};
+pub use sql::{AtmHistory, Conflict, SourceCount, Stored};
 pub use take_over::{Terms, take_over};
 pub use watch::watch;
 

@@ -20,6 +20,14 @@ pub struct Source {
     pub imported_at: Timestamp,
 }
 
+impl Source {
+    /// What an operator reports of its own machines.
+    #[must_use]
+    pub fn of_operator(account: &str, now: Timestamp) -> Self {
+        Self { name: format!("operator/{account}"), attribution: format!("Reported by {account}"), imported_at: now }
+    }
+}
+
 /// A machine of the catalogue, and which of the hours are its own.
 #[derive(Debug)]
 pub struct Entry {

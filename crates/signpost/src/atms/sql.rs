@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result};
 use jiff::Timestamp;
 use serde::Serialize;
 use signpost_locator::{Atm, AtmId, Record, sample};
@@ -43,6 +43,10 @@ const PUT_SOURCE: &str = "
     INSERT INTO atm_sources (name, attribution, imported_at) VALUES ($1, $2, $3)
     ON CONFLICT (name) DO UPDATE SET attribution = $2, imported_at = $3";
 
+const KEEP_APART: &str = "INSERT INTO atm_apart (id) VALUES ($1) ON CONFLICT (id) DO NOTHING";
+
+const LET_MERGE: &str = "DELETE FROM atm_apart WHERE id = $1";
+
 const DROP_SOURCE: &str = "DELETE FROM atm_sources WHERE name = $1";
 
 /// Only where nothing was ever kept.
@@ -59,6 +63,11 @@ pub struct Stored {
     pub apart: BTreeSet<AtmId>,
     pub sources: Vec<Source>,
 }
+
+/// Another import came between.
+#[derive(Debug, thiserror::Error)]
+#[error("another import ran at the same time; nothing was changed, try again")]
+pub struct Conflict;
 
 /// What happened to a machine's row.
 #[derive(Debug, Serialize)]
@@ -129,10 +138,7 @@ impl Store {
         }
         steps.extend(plan.upserts.into_iter().map(|(reference, record)| upsert(name, reference, record, *now)));
         steps.extend(plan.removals.into_iter().map(|reference| step(REMOVE, params![*now, name, reference])));
-        match self.write(steps).await? {
-            Written::Committed(_) => Ok(()),
-            Written::Refused(_) => bail!("another import ran at the same time; nothing was changed, try again"),
-        }
+        self.commit(steps).await
     }
 
     /// Fills a catalogue that never held anything with the built-in fictional machines.
@@ -152,6 +158,40 @@ impl Store {
         // Refused where another program filled it in between: all the same.
         self.write(steps).await?;
         Ok(())
+    }
+
+    /// Keeps rows from ever being taken for the machine of another source's row, or lets them again.
+    ///
+    /// # Errors
+    /// As [`Store::write`], or where an import came between.
+    pub async fn set_apart(&self, rows: &[AtmId], apart: bool) -> Result<()> {
+        let mut steps = vec![must(ADVANCE, params![self.catalogue_version().await?])];
+        for row in rows {
+            let sql = if apart { KEEP_APART } else { LET_MERGE };
+            steps.push(step(sql, params![i64::try_from(row.get())?]));
+        }
+        self.commit(steps).await
+    }
+
+    /// Takes away all machines of a source, and the source. Their numbers are not given again.
+    ///
+    /// # Errors
+    /// As [`Store::write`], or where an import came between.
+    pub async fn forget_source(&self, name: &str, now: Timestamp) -> Result<()> {
+        let version = self.catalogue_version().await?;
+        let steps = vec![
+            must(ADVANCE, params![version]),
+            step(REMOVE_ALL, params![now, name]),
+            step(DROP_SOURCE, params![name]),
+        ];
+        self.commit(steps).await
+    }
+
+    async fn commit(&self, steps: Vec<Step>) -> Result<()> {
+        match self.write(steps).await? {
+            Written::Committed(_) => Ok(()),
+            Written::Refused(_) => Err(Conflict.into()),
+        }
     }
 
     /// What happened to a machine's row.

@@ -6,7 +6,7 @@ use secrecy::ExposeSecret;
 use serde_json::json;
 
 use super::{Session, Usage, table};
-use crate::account::{Account, Environment};
+use crate::account::{Account, Environment, Scope};
 use crate::clock::Clock;
 use crate::id;
 use crate::keys::{KeyId, NewKey};
@@ -24,6 +24,9 @@ pub(super) enum Keys {
         /// Whose data it opens
         #[arg(long, default_value = "default")]
         account: String,
+        /// What it opens: the authentication API, or the reporting of an operator's own machines
+        #[arg(long, value_enum, default_value_t = Opens::Auth)]
+        scope: Opens,
     },
     /// List the keys, without their secrets
     List,
@@ -40,30 +43,50 @@ pub(super) enum Where {
     Sandbox,
 }
 
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub(super) enum Opens {
+    Auth,
+    Atms,
+}
+
 impl Keys {
     pub(super) async fn run(self, session: &Session) -> Result<()> {
         match self {
-            Self::Create { environment, name, account } => create(session, environment.into(), name, account).await,
+            Self::Create { environment, name, account, scope } => {
+                create(session, environment.into(), name, account, scope.into()).await
+            }
             Self::List => list(session).await,
             Self::Revoke { id } => revoke(session, &id).await,
         }
     }
 }
 
-async fn create(session: &Session, environment: Environment, name: String, account: String) -> Result<()> {
+async fn create(
+    session: &Session,
+    environment: Environment,
+    name: String,
+    account: String,
+    scope: Scope,
+) -> Result<()> {
     let name = label("--name", &name)?;
     let account = Account { name: label("--account", &account)?, environment };
-    let key = NewKey::new(environment, id::random(), id::random());
+    let key = NewKey::new(environment, id::random(), id::random()).for_scope(scope);
     session.store()?.insert_key(&account, &name, &key, Clock::System.now()).await?;
     let shown = key.key.expose_secret();
-    let document = json!({
+    let mut document = json!({
         "id": key.id, "key": shown, "environment": environment, "name": name, "account": account.name,
     });
+    if scope != Scope::default() {
+        document["scope"] = json!(scope);
+    }
     session.print(&document, || {
         let path = environment.path();
+        let next = match scope {
+            Scope::Auth => format!("register a domain with POST {path}/domains"),
+            Scope::Atms => format!("report machines with POST {path}/atms/submissions"),
+        };
         format!(
-            "{shown}\n\nKeep it: it is not shown again. Send it as 'Authorization: Bearer …' to {path}.\n\
-             Next: register a domain with POST {path}/domains."
+            "{shown}\n\nKeep it: it is not shown again. Send it as 'Authorization: Bearer …' to {path}.\nNext: {next}."
         )
     })
 }
@@ -76,10 +99,11 @@ async fn list(session: &Session) -> Result<()> {
             .iter()
             .map(|key| {
                 let (environment, state) = (key.environment.to_string(), state(key.revoked_at.is_some()));
-                [key.id.to_string(), environment, key.account.clone(), key.name.clone(), state]
+                let scope = key.scope.as_str().to_owned();
+                [key.id.to_string(), environment, scope, key.account.clone(), key.name.clone(), state]
             })
             .collect();
-        table(["ID", "ENVIRONMENT", "ACCOUNT", "NAME", "STATE"], &rows)
+        table(["ID", "ENVIRONMENT", "OPENS", "ACCOUNT", "NAME", "STATE"], &rows)
     })
 }
 
@@ -100,6 +124,15 @@ fn label(flag: &str, text: &str) -> Result<String> {
     let text = text.trim();
     let is_fit = (1..=64).contains(&text.chars().count()) && !text.chars().any(char::is_control);
     if is_fit { Ok(text.to_owned()) } else { Err(Usage(format!("{flag} must have 1 to 64 characters")).into()) }
+}
+
+impl From<Opens> for Scope {
+    fn from(value: Opens) -> Self {
+        match value {
+            Opens::Auth => Self::Auth,
+            Opens::Atms => Self::Atms,
+        }
+    }
 }
 
 impl From<Where> for Environment {

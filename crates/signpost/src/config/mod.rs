@@ -83,6 +83,7 @@ impl Config {
                 verify: read.get("rate_limit_verify", parse::rate)?,
                 domains: read.get("rate_limit_domains", parse::rate)?,
                 answer: read.get("rate_limit_answer", parse::rate)?,
+                submissions: read.get("rate_limit_submissions", parse::rate)?,
             },
             session_ttl: read.get("session_ttl", parse::session_ttl)?,
             require_verified_domains: read.get("require_verified_domains", parse::truth)?,

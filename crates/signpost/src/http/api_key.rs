@@ -6,10 +6,10 @@ use axum::http::{HeaderMap, header};
 use axum::middleware::Next;
 use axum::response::Response;
 
-use crate::account::{Account, Environment};
+use crate::account::{Account, Environment, Scope};
 use crate::app::App;
 use crate::error::Error;
-use crate::keys::KeyHash;
+use crate::keys::{KeyHash, Opened};
 use crate::limits::{Caller, Limit};
 
 /// What a group of addresses asks of those who come.
@@ -18,24 +18,28 @@ pub(super) struct Door {
     pub(super) app: App,
     pub(super) environment: Environment,
     pub(super) limit: Limit,
+    pub(super) scope: Scope,
 }
 
 /// Lets a request with a valid key in, counted for its account; one without is counted for its address.
 pub(super) async fn admit(State(door): State<Door>, mut request: Request, next: Next) -> Result<Response, Error> {
     // A key of the other environment is no key here.
-    let Door { app, environment, limit } = door;
+    let Door { app, environment, limit, scope } = door;
     let now = app.clock.now();
-    let account = match key(request.headers()) {
-        Some((of, hash)) if of == environment => app.keys.account(&app.store, of, hash, now).await?,
+    let opened = match key(request.headers()) {
+        Some((of, hash)) if of == environment => app.keys.opened(&app.store, of, hash, now).await?,
         _ => None,
     };
-    let Some(account) = account else {
+    let Some(Opened { account, scope: opened }) = opened else {
         let address = super::client_address(&app, &request);
         app.limits.check(limit, &address, now).map_err(Error::RateLimited)?;
         return Err(Error::InvalidApiKey);
     };
     let caller = Caller::Account(format!("{environment}/{}", account.name));
     app.limits.check(limit, &caller, now).map_err(Error::RateLimited)?;
+    if opened != scope {
+        return Err(Error::InsufficientScope { needed: scope, opened });
+    }
     request.extensions_mut().insert(account);
     Ok(next.run(request).await)
 }

@@ -16,6 +16,8 @@ use crate::error::Error;
 
 /// The most that a body may hold, in bytes.
 const MOST_BYTES: usize = 64 * 1024;
+/// The same of a report of machines.
+const MOST_BYTES_OF_A_REPORT: usize = 8 << 20;
 /// How deep its arrays and objects may stand in one another.
 const MOST_DEPTH: usize = 16;
 
@@ -27,6 +29,10 @@ pub struct Fields(BTreeMap<String, Box<RawValue>>);
 #[derive(Debug)]
 pub struct Payload(pub Bytes);
 
+/// The bytes of a JSON body that may be large, and is read by rules of its own.
+#[derive(Debug)]
+pub struct Report(pub Bytes);
+
 /// A request that carries nothing: no body, or `{}`.
 #[derive(Debug)]
 pub struct Nothing;
@@ -37,7 +43,7 @@ impl<S: Send + Sync> FromRequest<S> for Fields {
     async fn from_request(request: Request, _: &S) -> Result<Self, Error> {
         let (parts, body) = request.into_parts();
         require_json(&parts.headers)?;
-        Self::parse(&read(body).await?)
+        Self::parse(&read(body, MOST_BYTES).await?)
     }
 }
 
@@ -47,9 +53,19 @@ impl<S: Send + Sync> FromRequest<S> for Payload {
     async fn from_request(request: Request, _: &S) -> Result<Self, Error> {
         let (parts, body) = request.into_parts();
         require_json(&parts.headers)?;
-        let body = read(body).await?;
+        let body = read(body, MOST_BYTES).await?;
         Fields::parse(&body)?;
         Ok(Self(body))
+    }
+}
+
+impl<S: Send + Sync> FromRequest<S> for Report {
+    type Rejection = Error;
+
+    async fn from_request(request: Request, _: &S) -> Result<Self, Error> {
+        let (parts, body) = request.into_parts();
+        require_json(&parts.headers)?;
+        Ok(Self(read(body, MOST_BYTES_OF_A_REPORT).await?))
     }
 }
 
@@ -57,7 +73,7 @@ impl<S: Send + Sync> FromRequest<S> for Nothing {
     type Rejection = Error;
 
     async fn from_request(request: Request, _: &S) -> Result<Self, Error> {
-        let body = read(request.into_body()).await?;
+        let body = read(request.into_body(), MOST_BYTES).await?;
         if !body.is_empty() {
             Fields::parse(&body)?.done()?;
         }
@@ -142,10 +158,10 @@ fn require_json(headers: &HeaderMap) -> Result<(), Error> {
     if essence.eq_ignore_ascii_case("application/json") { Ok(()) } else { Err(Error::UnsupportedMediaType) }
 }
 
-async fn read(body: Body) -> Result<Bytes, Error> {
-    match Limited::new(body, MOST_BYTES).collect().await {
+async fn read(body: Body, limit: usize) -> Result<Bytes, Error> {
+    match Limited::new(body, limit).collect().await {
         Ok(collected) => Ok(collected.to_bytes()),
-        Err(error) if error.is::<LengthLimitError>() => Err(Error::PayloadTooLarge { limit: MOST_BYTES }),
+        Err(error) if error.is::<LengthLimitError>() => Err(Error::PayloadTooLarge { limit }),
         Err(_) => Err(Error::field("body", "ended before it was whole")),
     }
 }

@@ -15,14 +15,14 @@ use axum::extract::{ConnectInfo, Request};
 use axum::middleware::{from_fn, from_fn_with_state};
 use axum::routing::{MethodRouter, get, post};
 
-use crate::account::Environment;
+use crate::account::{Environment, Scope};
 use crate::app::App;
 use crate::config::Service;
 use crate::error::Error;
 use crate::limits::{Caller, Limit, caller};
-use crate::{domains, sessions, verify};
+use crate::{atms, domains, sessions, verify};
 
-pub use json::{Fields, Nothing, Payload};
+pub use json::{Fields, Nothing, Payload, Report};
 pub use path_id::PathId;
 
 /// Every address that the server answers.
@@ -31,10 +31,15 @@ pub fn router(app: &App) -> Router {
     if app.config.services.contains(&Service::Atm) {
         router = router.merge(discovery::router(app)).merge(rpc::router(app));
     }
-    if app.config.services.contains(&Service::Auth) {
-        for environment in Environment::ALL {
-            router = router.nest(environment.path(), authentication(app, environment));
+    for environment in Environment::ALL {
+        let mut api = Router::new().fallback(async || Error::NotFound);
+        if app.config.services.contains(&Service::Auth) {
+            api = api.merge(authentication(app, environment));
         }
+        if app.config.services.contains(&Service::Atm) {
+            api = api.merge(reporting(app, environment));
+        }
+        router = router.nest(environment.path(), api);
     }
     let router = router.fallback(async || Error::NotFound);
     let router = router.method_not_allowed_fallback(async || Error::MethodNotAllowed).with_state(app.clone());
@@ -43,12 +48,7 @@ pub fn router(app: &App) -> Router {
 
 /// The authentication service's addresses, each with the limit that it counts against (specification, §8).
 fn authentication(app: &App, environment: Environment) -> Router<App> {
-    let door = |limit| {
-        let door = api_key::Door { app: app.clone(), environment, limit };
-        move |routes: MethodRouter<App>| {
-            routes.fallback(async || Error::MethodNotAllowed).layer(from_fn_with_state(door.clone(), api_key::admit))
-        }
-    };
+    let door = |limit| door(app, environment, limit, Scope::Auth);
     let (create, read) = (door(Limit::CreateSession), door(Limit::GetSession));
     let (verify, answer, domains) = (door(Limit::Verify), door(Limit::Answer), door(Limit::Domains));
     Router::new()
@@ -60,7 +60,25 @@ fn authentication(app: &App, environment: Environment) -> Router<App> {
         .route("/domains", domains(get(domains::routes::list).post(domains::routes::create)))
         .route("/domains/{id}", domains(get(domains::routes::show).patch(domains::routes::patch)))
         .route("/domains/{id}/verify", domains(post(domains::routes::verify)))
-        .fallback(async || Error::NotFound)
+}
+
+/// Where operators report their own machines; in the sandbox nothing is kept.
+fn reporting(app: &App, environment: Environment) -> Router<App> {
+    let submissions = door(app, environment, Limit::Submissions, Scope::Atms);
+    Router::new().route("/atms/submissions", submissions(post(atms::routes::submit)))
+}
+
+/// Lets those in who have a key for `scope`, each as often as `limit` says.
+fn door(
+    app: &App,
+    environment: Environment,
+    limit: Limit,
+    scope: Scope,
+) -> impl Fn(MethodRouter<App>) -> MethodRouter<App> {
+    let door = api_key::Door { app: app.clone(), environment, limit, scope };
+    move |routes| {
+        routes.fallback(async || Error::MethodNotAllowed).layer(from_fn_with_state(door.clone(), api_key::admit))
+    }
 }
 
 /// The client's address, as far as the proxies before us are believed.

@@ -1,4 +1,4 @@
-//! Remembers for a moment which account a key opens, so that a busy integrator does not ask the database each time.
+//! Remembers for a moment what a key opens, so that a busy integrator does not ask the database each time.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -6,8 +6,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use anyhow::Result;
 use jiff::{SignedDuration, Timestamp};
 
-use super::KeyHash;
-use crate::account::{Account, Environment};
+use super::{KeyHash, Opened};
+use crate::account::Environment;
 use crate::store::Store;
 
 /// How long an answer is believed. A revoked key must stop within 5 s.
@@ -17,41 +17,41 @@ const MOST: usize = 10_000;
 
 /// Keys that opened an account a moment ago; cheap to clone. Keys that opened nothing are not remembered.
 #[derive(Clone, Debug, Default)]
-pub struct KeyCache(Arc<Mutex<HashMap<KeyHash, (Account, Timestamp)>>>);
+pub struct KeyCache(Arc<Mutex<HashMap<KeyHash, (Opened, Timestamp)>>>);
 
 impl KeyCache {
-    /// The account that a key opens.
+    /// What a key opens.
     ///
     /// # Errors
-    /// As [`Store::account`].
-    pub async fn account(
+    /// As [`Store::opened`].
+    pub async fn opened(
         &self,
         store: &Store,
         environment: Environment,
         hash: KeyHash,
         now: Timestamp,
-    ) -> Result<Option<Account>> {
-        if let Some(account) = self.remembered(&hash, now) {
-            return Ok(Some(account));
+    ) -> Result<Option<Opened>> {
+        if let Some(opened) = self.remembered(&hash, now) {
+            return Ok(Some(opened));
         }
-        let account = store.account(environment, &hash).await?;
+        let opened = store.opened(environment, &hash).await?;
         let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        match &account {
-            Some(account) => {
+        match &opened {
+            Some(opened) => {
                 if known.len() >= MOST {
                     known.clear();
                 }
-                known.insert(hash, (account.clone(), now));
+                known.insert(hash, (opened.clone(), now));
             }
             None => drop(known.remove(&hash)),
         }
-        Ok(account)
+        Ok(opened)
     }
 
-    fn remembered(&self, hash: &KeyHash, now: Timestamp) -> Option<Account> {
+    fn remembered(&self, hash: &KeyHash, now: Timestamp) -> Option<Opened> {
         let known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         // A clock that was set back makes the answer look young: it is asked for again then too.
         let is_young = |since: &Timestamp| now.duration_since(*since).abs() < BELIEVED;
-        known.get(hash).filter(|(_, since)| is_young(since)).map(|(account, _)| account.clone())
+        known.get(hash).filter(|(_, since)| is_young(since)).map(|(opened, _)| opened.clone())
     }
 }

@@ -12,7 +12,7 @@ use secrecy::{ExposeSecret, SecretString};
 use serde::Serialize;
 use sha2::{Digest, Sha256};
 
-use crate::account::Environment;
+use crate::account::{Account, Environment, Scope};
 
 pub use cache::KeyCache;
 
@@ -36,6 +36,17 @@ pub struct NewKey {
     pub id: KeyId,
     /// What requests carry.
     pub key: SecretString,
+    /// What it opens.
+    pub scope: Scope,
+}
+
+/// What a key opened: whose data, and which of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Opened {
+    /// Whose data.
+    pub account: Account,
+    /// Which of it.
+    pub scope: Scope,
 }
 
 /// A key as it is listed.
@@ -47,6 +58,8 @@ pub struct ListedKey {
     pub account: String,
     /// Where it opens.
     pub environment: Environment,
+    /// What it opens.
+    pub scope: Scope,
     /// What the operator called it.
     pub name: String,
     /// When it was made.
@@ -63,7 +76,13 @@ impl NewKey {
         let id = BASE32_NOPAD.encode(&id).to_lowercase();
         let body = format!("{}{id}{}", prefix(environment), BASE32_NOPAD.encode(&secret).to_lowercase());
         let key = format!("{body}{}", checksum(&body));
-        Self { id: KeyId(format!("key_{id}")), key: key.into() }
+        Self { id: KeyId(format!("key_{id}")), key: key.into(), scope: Scope::default() }
+    }
+
+    /// The same key for something else than the authentication API.
+    #[must_use]
+    pub fn for_scope(self, scope: Scope) -> Self {
+        Self { scope, ..self }
     }
 
     /// What the database keeps.

@@ -3,18 +3,19 @@
 use anyhow::{Context, Result};
 use jiff::Timestamp;
 
-use super::{KeyHash, KeyId, ListedKey, NewKey};
-use crate::account::{Account, Environment};
+use super::{KeyHash, KeyId, ListedKey, NewKey, Opened};
+use crate::account::{Account, Environment, Scope};
 use crate::store::{Row, Store, must, params};
 
 const INSERT: &str = "
-    INSERT INTO api_keys (id, account, environment, name, hash, created_at) VALUES ($1, $2, $3, $4, $5, $6)";
+    INSERT INTO api_keys (id, account, environment, name, hash, created_at, scope)
+    VALUES ($1, $2, $3, $4, $5, $6, $7)";
 
 const LIST: &str =
-    "SELECT id, account, environment, name, created_at, revoked_at FROM api_keys ORDER BY created_at, id";
+    "SELECT id, account, environment, name, created_at, revoked_at, scope FROM api_keys ORDER BY created_at, id";
 
-const ACCOUNT: &str = "
-    SELECT account FROM api_keys WHERE hash = $1 AND environment = $2 AND revoked_at IS NULL";
+const OPENED: &str = "
+    SELECT account, scope FROM api_keys WHERE hash = $1 AND environment = $2 AND revoked_at IS NULL";
 
 const REVOKE: &str = "UPDATE api_keys SET revoked_at = $1 WHERE id = $2 AND revoked_at IS NULL";
 
@@ -25,7 +26,7 @@ impl Store {
     /// As [`Store::write`].
     pub async fn insert_key(&self, account: &Account, name: &str, key: &NewKey, now: Timestamp) -> Result<()> {
         let Account { name: account, environment } = account;
-        let params = params![&key.id, account, *environment, name, &key.hash(), now];
+        let params = params![&key.id, account, *environment, name, &key.hash(), now, key.scope];
         self.write([must(INSERT, params)]).await?;
         Ok(())
     }
@@ -38,13 +39,17 @@ impl Store {
         self.read(LIST, params![]).await?.iter().map(listed).collect()
     }
 
-    /// The account that a key opens, unless it was revoked.
+    /// What a key opens, unless it was revoked.
     ///
     /// # Errors
     /// As [`Store::read`].
-    pub async fn account(&self, environment: Environment, hash: &KeyHash) -> Result<Option<Account>> {
-        let row = self.read_one(ACCOUNT, params![hash, environment]).await?;
-        row.map(|row| Ok(Account { name: row.text(0)?.to_owned(), environment })).transpose()
+    pub async fn opened(&self, environment: Environment, hash: &KeyHash) -> Result<Option<Opened>> {
+        let row = self.read_one(OPENED, params![hash, environment]).await?;
+        let opened = |row: Row| {
+            let account = Account { name: row.text(0)?.to_owned(), environment };
+            Ok(Opened { account, scope: Scope::parse(row.text(1)?).context("api_keys.scope")? })
+        };
+        row.map(opened).transpose()
     }
 
     /// Ends a key. False where no key that still opens has this id.
@@ -64,5 +69,6 @@ fn listed(row: &Row) -> Result<ListedKey> {
         name: row.text(3)?.to_owned(),
         created_at: row.time(4)?,
         revoked_at: row.opt_time(5)?,
+        scope: Scope::parse(row.text(6)?).context("api_keys.scope")?,
     })
 }

@@ -34,6 +34,7 @@ pub struct Rates {
     pub verify: Option<Rate>,
     pub domains: Option<Rate>,
     pub answer: Option<Rate>,
+    pub submissions: Option<Rate>,
 }
 
 /// What a request counts against.
@@ -47,6 +48,7 @@ pub enum Limit {
     Verify,
     Domains,
     Answer,
+    Submissions,
 }
 
 /// A request that came too soon.
@@ -94,6 +96,7 @@ impl Rates {
             Limit::Verify => self.verify,
             Limit::Domains => self.domains,
             Limit::Answer => self.answer,
+            Limit::Submissions => self.submissions,
         }
     }
 }
@@ -108,6 +111,7 @@ impl Limit {
             Self::Verify => "verify",
             Self::Domains => "domains",
             Self::Answer => "answer",
+            Self::Submissions => "submissions",
         }
     }
 }

@@ -37,6 +37,8 @@ pub struct Answer {
     pub body: Vec<u8>,
     /// The wait that the host asked for (`Retry-After` in seconds).
     pub retry_after: Option<Duration>,
+    /// The header fields.
+    pub headers: HeaderMap,
 }
 
 /// A request to another host.
@@ -103,13 +105,14 @@ async fn exchange(client: &Client, request: Request<'_>) -> Result<Answer> {
     }
     let mut response = outgoing.send().await.map_err(reqwest::Error::without_url).context("no answer")?;
     let status = response.status().as_u16();
-    let retry_after = response.headers().get("retry-after").and_then(|value| value.to_str().ok()?.parse().ok());
+    let headers = response.headers().clone();
+    let retry_after = headers.get("retry-after").and_then(|value| value.to_str().ok()?.parse().ok());
     let mut kept = Vec::new();
     while kept.len() < keep {
         let Some(chunk) = response.chunk().await.map_err(reqwest::Error::without_url)? else { break };
         kept.extend_from_slice(&chunk[..chunk.len().min(keep - kept.len())]);
     }
-    Ok(Answer { status, body: kept, retry_after: retry_after.map(Duration::from_secs) })
+    Ok(Answer { status, body: kept, retry_after: retry_after.map(Duration::from_secs), headers })
 }
 
 #[expect(clippy::disallowed_methods, reason = "this is the one guarded client")]

@@ -51,7 +51,8 @@ fn written() -> BTreeSet<&'static str> {
 #[tokio::test]
 async fn every_code_of_the_program_is_the_contracts_and_can_be_met() {
     let names = NameServer::start().await;
-    let service = Service::with(&[("rate_limit_verify", "3/m"), ("dns_server", &names.setting())]).await;
+    let settings = [("rate_limit_verify", "3/m"), ("dns_server", &names.setting()), ("services", "atm,auth")];
+    let service = Service::with(&settings).await;
     let integrator = service.shop().await;
     let mut met = of_requests(&integrator).await;
     met.extend(of_sessions(&service, &integrator).await);
@@ -79,6 +80,7 @@ async fn of_requests(integrator: &Integrator) -> Vec<Reply> {
         integrator.post_raw("/sessions", "{}").await,
         integrator.with_key(None).get("/domains").await,
         integrator.get("/nothing").await,
+        integrator.post_raw("/atms/submissions", "{}").await,
         integrator.get("/sessions/sess_x").await,
         integrator.get("/domains/dom_x").await,
         send(integrator.request(Method::PUT, "/domains")).await,

@@ -70,7 +70,7 @@ async fn start(settings: &[(&str, &str)], database_url: &str, folder: Option<&Pa
     if let Some(folder) = folder {
         set("data_dir", folder.to_str().unwrap());
     }
-    for limit in ["mcp", "sse", "create_session", "get_session", "verify", "domains", "answer"] {
+    for limit in ["mcp", "sse", "create_session", "get_session", "verify", "domains", "answer", "submissions"] {
         set(&format!("rate_limit_{limit}"), "off");
     }
     for (key, value) in settings {

@@ -3,11 +3,14 @@
 mod catalogue;
 mod disk;
 mod errors;
+mod feeds;
 mod harness;
 mod mcp;
 mod places;
 mod program;
 mod schemas;
+mod sources;
+mod submissions;
 mod tidy;
 mod tools;
 mod transport;

@@ -8,11 +8,10 @@ use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use indicatif::{ProgressBar, ProgressStyle};
 use jiff::Timestamp;
-use serde_json::{Value, json};
 use signpost_locator::import::{self, Format, Listed, Options};
 
 use super::super::{Session, Usage};
-use crate::atms::{Changes, Extent, SAMPLE, Source, Terms, take_over};
+use crate::atms::{Changes, Extent, SAMPLE, Source, Terms, report, take_over};
 use crate::clock::Clock;
 use crate::store::Store;
 
@@ -79,15 +78,7 @@ impl Import {
 
     fn source_name(&self) -> Result<String> {
         let stem = || self.file.file_stem().map(|stem| stem.to_string_lossy().into_owned());
-        let name = self.source.clone().or_else(stem).unwrap_or_default();
-        let is_fit = (1..=64).contains(&name.chars().count()) && !name.chars().any(char::is_control);
-        if !is_fit {
-            return Err(Usage("--source must have 1 to 64 characters".to_owned()).into());
-        }
-        if name == SAMPLE {
-            return Err(Usage(format!("--source {SAMPLE} is the name of the built-in machines")).into());
-        }
-        Ok(name)
+        source_name(&self.source.clone().or_else(stem).unwrap_or_default())
     }
 
     fn read(&self) -> Result<Vec<u8>> {
@@ -108,33 +99,20 @@ impl Import {
         });
         let only = self.only.iter().map(|text| Ok(pair("--where", text)?)).collect::<Result<_>>()?;
         let map = map.collect::<Result<_>>()?;
-        Ok(Options { format: self.format, map, only, country: None, now: Some(now) })
+        Ok(Options { format: self.format, map, only, country: None, partial: self.partial, now: Some(now) })
     }
 
     fn report(&self, session: &Session, source: &str, changes: Changes, import: &import::Import) -> Result<()> {
         let Changes { added, changed, unchanged, removed } = changes;
         let import::Import { skipped, doubts, filtered, columns, counted, .. } = import;
-        let columns: serde_json::Map<String, Value> =
-            columns.iter().map(|(field, column)| (field.to_string(), column.as_str().into())).collect();
-        let document = json!({
-            "source": source, "dry_run": self.dry_run,
-            "added": added, "changed": changed, "unchanged": unchanged, "removed": removed, "filtered": filtered,
-            "skipped": { "total": skipped.total, "first": skipped.first.iter().map(|row| {
-                json!({ *counted: row.line, "reason": row.reason })
-            }).collect::<Vec<_>>() },
-            "doubts": { "total": doubts.total, "first": doubts.first.iter().map(|doubt| {
-                json!({ *counted: doubt.line, "field": doubt.field.to_string(), "value": doubt.value,
-                        "reason": doubt.reason })
-            }).collect::<Vec<_>>() },
-            "columns": columns,
-        });
+        let document = report(source, changes, import, self.dry_run);
         session.print(&document, || {
             let head = if self.dry_run { "would import" } else { "imported" };
             let mut lines = vec![format!(
                 "{head} {source}: {added} added, {changed} changed, {unchanged} unchanged, {removed} removed; \
                  {filtered} filtered out"
             )];
-            let read = columns.iter().map(|(field, column)| format!("{field}={}", column.as_str().unwrap_or_default()));
+            let read = columns.iter().map(|(field, column)| format!("{field}={column}"));
             if !columns.is_empty() {
                 lines.push(format!("read as: {}", read.collect::<Vec<_>>().join(", ")));
             }
@@ -145,6 +123,18 @@ impl Import {
             lines.join("\n")
         })
     }
+}
+
+/// A name that a source can have.
+pub(super) fn source_name(name: &str) -> Result<String> {
+    let is_fit = (1..=64).contains(&name.chars().count()) && !name.chars().any(char::is_control);
+    if !is_fit {
+        return Err(Usage("the name of a source must have 1 to 64 characters".to_owned()).into());
+    }
+    if name == SAMPLE {
+        return Err(Usage(format!("{SAMPLE} is the name of the built-in machines; give the source another one")).into());
+    }
+    Ok(name.to_owned())
 }
 
 /// The names of the formats, as they are written after `--format`.

@@ -1,6 +1,10 @@
 //! `signpost atms`
 
+mod export;
+mod feeds;
 mod import;
+mod quality;
+mod rows;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -8,6 +12,7 @@ use std::sync::Arc;
 use anyhow::{Context, Result, bail};
 use clap::Subcommand;
 use serde_json::{Map, Value, json};
+use signpost_locator::AtmId;
 use signpost_mcp::{CallError, Structured};
 
 use super::{Session, Usage, table};
@@ -20,6 +25,11 @@ use crate::tools;
 pub(super) enum Atms {
     /// Take machines over from a file; a running server serves them within 5 seconds
     Import(import::Import),
+    /// Fetch the feeds, and take over what they hold
+    Sync(feeds::Sync),
+    /// The sources that are fetched
+    #[command(subcommand)]
+    Feeds(feeds::Feeds),
     /// Show everything known about one machine
     Show {
         /// As searches return it
@@ -38,6 +48,25 @@ pub(super) enum Atms {
     },
     /// Count the machines by source and status
     Stats,
+    /// Write the machines to a file that 'atms import' reads
+    Export(export::Export),
+    /// List what may be wrong with the machines: where they are, what is said of them, and how old that is
+    Check(quality::Check),
+    /// Keep the rows of a machine apart that were taken for one
+    Split {
+        /// As searches return it
+        id: u64,
+    },
+    /// Let a row be taken for the machine of another source's row again
+    Join {
+        /// The id of a row that was split
+        id: u64,
+    },
+    /// Take away all machines of a source
+    Forget {
+        /// As 'atms stats' shows it
+        source: String,
+    },
 }
 
 impl Atms {
@@ -45,12 +74,19 @@ impl Atms {
         let store = session.store()?;
         match self {
             Self::Import(import) => import.run(session, &store).await,
+            Self::Sync(sync) => sync.run(session, &store).await,
+            Self::Feeds(feeds) => feeds.run(session, &store).await,
             Self::Show { id } => show(session, &store, id).await,
             Self::Near { location, limit, max_distance } => {
                 let arguments = json!({ "location": location, "limit": limit, "maxDistance": max_distance });
                 near(session, &store, arguments).await
             }
             Self::Stats => stats(session, &store).await,
+            Self::Export(export) => export.run(session, &store).await,
+            Self::Check(check) => check.run(session, &store).await,
+            Self::Split { id } => rows::split(session, &store, id).await,
+            Self::Join { id } => rows::join(session, &store, id).await,
+            Self::Forget { source } => rows::forget(session, &store, &source).await,
         }
     }
 }
@@ -95,13 +131,16 @@ async fn near(session: &Session, store: &Store, given: Value) -> Result<()> {
 async fn show(session: &Session, store: &Store, id: u64) -> Result<()> {
     let mut details =
         document(tools::get_details(&locator(session, store).await?, &arguments(json!({ "atmId": id }))))?;
-    let id = signpost_locator::AtmId::new(id).context("the id is not one")?;
-    details.insert("history".to_owned(), json!(store.atm_history(id).await?));
+    details.insert("history".to_owned(), json!(store.atm_history(atm_id(id)?).await?));
     session.print(&details, || {
         let plain = |value: &Value| value.as_str().map_or_else(|| value.to_string(), ToOwned::to_owned);
         let known = details.iter().filter(|(_, value)| !value.is_null());
         known.map(|(member, value)| format!("{member}: {}", plain(value))).collect::<Vec<_>>().join("\n")
     })
+}
+
+fn atm_id(id: u64) -> Result<AtmId> {
+    AtmId::new(id).context("an id is a whole number from 1 to 9007199254740992")
 }
 
 async fn stats(session: &Session, store: &Store) -> Result<()> {

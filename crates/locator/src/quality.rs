@@ -1,0 +1,254 @@
+//! What may be wrong with the machines of a catalogue: found by comparing what is said of each with what is known of
+//! the world. Nothing is mended: a doubt is for people.
+
+use std::fmt;
+
+use jiff::Timestamp;
+
+use crate::atm::{Record, Reported};
+use crate::country::Country;
+use crate::gazetteer::{Gazetteer, Source};
+use crate::index::Index;
+use crate::merge::Machine;
+use crate::point::{Distance, Point};
+use crate::region::Region;
+use crate::status::Freshness;
+
+/// A machine this near to a place of a country or region may be in it; borders are not known here.
+const NEAR: Distance = Distance::miles(60.0);
+/// A machine farther than this from the middle of its postcode is elsewhere.
+const POSTCODE: Distance = Distance::miles(25.0);
+/// A machine farther than this from the middle of its city is elsewhere.
+const CITY: Distance = Distance::miles(50.0);
+/// Two machines this close may be one.
+const TOGETHER: Distance = Distance::metres(10.0);
+
+/// What may be wrong with a machine.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Concern {
+    /// Its coordinates make sense the other way around.
+    SwappedCoordinates,
+    /// Its coordinates make sense with the other sign.
+    WrongSign,
+    /// It is not in the country of its address.
+    WrongCountry,
+    /// It is not in the state or province of its address.
+    WrongRegion,
+    /// It is more than 25 miles from the middle of its postcode.
+    FarFromPostcode,
+    /// It is more than 50 miles from the middle of its city.
+    FarFromCity,
+    /// Its hours are words that cannot be evaluated.
+    HoursNotUnderstood,
+    /// Its name says that it is closed, or not there yet.
+    SaysClosed,
+    /// Nobody has reported or checked it for more than a year.
+    Stale,
+    /// Nobody said when it was reported to be in service.
+    Undated,
+    /// Another machine of the same source and brand stands within 10 metres.
+    DuplicateSuspect,
+}
+
+impl Concern {
+    /// All of them.
+    pub const ALL: [Self; 11] = [
+        Self::SwappedCoordinates,
+        Self::WrongSign,
+        Self::WrongCountry,
+        Self::WrongRegion,
+        Self::FarFromPostcode,
+        Self::FarFromCity,
+        Self::HoursNotUnderstood,
+        Self::SaysClosed,
+        Self::Stale,
+        Self::Undated,
+        Self::DuplicateSuspect,
+    ];
+}
+
+impl fmt::Display for Concern {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::SwappedCoordinates => "coordinates are swapped: latitude stands where longitude belongs",
+            Self::WrongSign => "a coordinate has the wrong sign",
+            Self::WrongCountry => "not in the country of its address",
+            Self::WrongRegion => "not in the state or province of its address",
+            Self::FarFromPostcode => "more than 25 miles from its postcode",
+            Self::FarFromCity => "more than 50 miles from its city",
+            Self::HoursNotUnderstood => "hours are not in a form that can be evaluated",
+            Self::SaysClosed => "its name says that it is closed or not there yet",
+            Self::Stale => "not reported or checked for more than 365 days",
+            Self::Undated => "reported in service, nobody said when",
+            Self::DuplicateSuspect => "another machine of the same source and brand stands within 10 metres",
+        })
+    }
+}
+
+/// What may be wrong with one machine, looked at alone.
+///
+/// ```
+/// use signpost_locator::gazetteer::Gazetteer;
+/// use signpost_locator::quality::{Concern, concerns};
+/// use signpost_locator::{Country, Point, Record};
+///
+/// let gazetteer = Gazetteer::embedded();
+/// let now = "2026-11-20T12:00:00Z".parse().unwrap();
+/// let mut record = Record::at(Point::new(-80.19, 25.76).unwrap());
+/// record.address.country = Some(Country::UNITED_STATES);
+/// assert_eq!(concerns(&record, &gazetteer, now), [Concern::SwappedCoordinates]);
+/// ```
+#[must_use]
+pub fn concerns(record: &Record, gazetteer: &Gazetteer, now: Timestamp) -> Vec<Concern> {
+    let mut found: Vec<Concern> = place(record, gazetteer).into_iter().collect();
+    let words = record.hours.as_ref().is_some_and(|hours| !hours.is_understood());
+    let name = record.title().to_lowercase();
+    let says_closed = ["(closed", "closed)", "permanently closed", "coming soon", "temporarily closed"]
+        .iter()
+        .any(|words| name.contains(words));
+    let is_old = Freshness::of(record.known_at(), now) == Freshness::Stale;
+    found.extend(words.then_some(Concern::HoursNotUnderstood));
+    found.extend((says_closed && record.reported != Reported::PermanentlyClosed).then_some(Concern::SaysClosed));
+    found.extend(is_old.then_some(Concern::Stale));
+    found.extend((record.reported == Reported::InService && record.known_at().is_none()).then_some(Concern::Undated));
+    found
+}
+
+/// Where a machine is, against where it is said to be.
+fn place(record: &Record, gazetteer: &Gazetteer) -> Option<Concern> {
+    let address = &record.address;
+    let region = address.region.as_deref().and_then(Region::parse);
+    if let Some(country) = address.country
+        && !gazetteer.is_near(record.point, NEAR, country, None)
+    {
+        return Some(displaced(record.point, country, gazetteer));
+    }
+    if let Some(region) = region
+        && !gazetteer.is_near(record.point, NEAR, region.country(), Some(region))
+    {
+        return Some(Concern::WrongRegion);
+    }
+    let far = |text: &str, source: Source, most: Distance| {
+        let known = gazetteer.resolve(text).ok()?;
+        // Of several places of a name any may be meant.
+        let others = known.alternatives.iter().map(|place| place.point);
+        let is_far = || std::iter::once(known.point).chain(others).all(|point| point.distance(record.point) > most);
+        Some(known.source == source && known.confidence > 0.7 && is_far())
+    };
+    let postcode = address.postcode.as_deref();
+    if postcode.is_some_and(|code| far(code, Source::Postcode, POSTCODE) == Some(true)) {
+        return Some(Concern::FarFromPostcode);
+    }
+    let city = address.city.as_ref().zip(region).map(|(city, region)| format!("{city}, {region}"));
+    city.is_some_and(|city| far(&city, Source::Place, CITY) == Some(true)).then_some(Concern::FarFromCity)
+}
+
+/// Why a machine is not in its country.
+fn displaced(point: Point, country: Country, gazetteer: &Gazetteer) -> Concern {
+    let (lat, lon) = (point.lat(), point.lon());
+    let there =
+        |lat: f64, lon: f64| Point::new(lat, lon).is_some_and(|point| gazetteer.is_near(point, NEAR, country, None));
+    if there(lon, lat) {
+        Concern::SwappedCoordinates
+    } else if there(lat, -lon) || there(-lat, lon) || there(-lat, -lon) {
+        Concern::WrongSign
+    } else {
+        Concern::WrongCountry
+    }
+}
+
+/// The positions of machines that may be another one of the same source a second time.
+#[must_use]
+pub fn duplicate_suspects(machines: &[&Machine]) -> Vec<usize> {
+    let points: Vec<Point> = machines.iter().map(|machine| machine.record.point).collect();
+    let index = Index::build(&points);
+    let names = |machine: &Machine| {
+        let record = &machine.record;
+        (record.brand.clone(), record.operator.clone(), record.name.clone())
+    };
+    let source = |machine: &Machine| machine.told.first().map(|told| told.source.clone());
+    let is_suspect = |at: &usize| {
+        let machine = machines[*at];
+        let alike = |other: u32| {
+            let other_machine = machines[other as usize];
+            other as usize != *at && source(other_machine) == source(machine) && names(other_machine) == names(machine)
+        };
+        !index.nearest(machine.record.point, TOGETHER, 1, alike).is_empty()
+    };
+    (0..machines.len()).filter(is_suspect).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::OnceLock;
+
+    use super::*;
+    use crate::atm::{Atm, AtmId};
+    use crate::hours::Hours;
+    use crate::merge::merge;
+
+    const NOW: &str = "2026-11-20T12:00:00Z";
+
+    fn gazetteer() -> &'static Gazetteer {
+        static EMBEDDED: OnceLock<Gazetteer> = OnceLock::new();
+        EMBEDDED.get_or_init(Gazetteer::embedded)
+    }
+
+    fn found(lat: f64, lon: f64, set: impl FnOnce(&mut Record)) -> Vec<Concern> {
+        let mut record = Record::at(Point::new(lat, lon).expect("on the earth"));
+        record.address.country = Some(Country::UNITED_STATES);
+        set(&mut record);
+        concerns(&record, gazetteer(), NOW.parse().unwrap())
+    }
+
+    fn text(text: &str) -> Option<String> {
+        Some(text.to_owned()).filter(|text| !text.is_empty())
+    }
+
+    #[test]
+    fn places_are_compared_with_addresses() {
+        let none = |_: &mut Record| {};
+        assert_eq!(found(30.27, -97.74, none), []);
+        assert_eq!(found(-80.19, 25.76, none), [Concern::SwappedCoordinates]);
+        assert_eq!(found(30.27, 97.74, none), [Concern::WrongSign]);
+        assert_eq!(found(48.85, 2.35, none), [Concern::WrongCountry]);
+        assert_eq!(found(30.27, -97.74, |record| record.address.region = text("FL")), [Concern::WrongRegion]);
+        assert_eq!(found(30.27, -97.74, |record| record.address.postcode = text("79901")), [Concern::FarFromPostcode]);
+        let city = |city: &'static str| {
+            move |record: &mut Record| (record.address.city, record.address.region) = (text(city), text("TX"))
+        };
+        assert_eq!(found(30.27, -97.74, city("Austin")), []);
+        assert_eq!(found(30.27, -97.74, city("Dallas")), [Concern::FarFromCity]);
+        assert_eq!(found(48.85, 2.35, |record| record.address.country = None), []);
+    }
+
+    #[test]
+    fn words_and_dates_are_looked_at() {
+        let hours = |record: &mut Record| record.hours = Hours::parse("ask inside");
+        assert_eq!(found(30.27, -97.74, hours), [Concern::HoursNotUnderstood]);
+        let named = |record: &mut Record| record.name = text("Corner Shop (CLOSED)");
+        assert_eq!(found(30.27, -97.74, named), [Concern::SaysClosed]);
+        let old = |record: &mut Record| record.reported_at = "2024-01-01T00:00:00Z".parse().ok();
+        assert_eq!(found(30.27, -97.74, old), [Concern::Stale]);
+        assert_eq!(found(30.27, -97.74, |record| record.reported = Reported::InService), [Concern::Undated]);
+    }
+
+    #[test]
+    fn alike_machines_of_one_source_at_one_place_are_suspects() {
+        let atm = |id: u64, lat: f64, name: &str| {
+            let mut record = Record::at(Point::new(lat, -97.74).expect("on the earth"));
+            record.name = text(name);
+            Atm { id: AtmId::new(id).expect("an id"), source: "a".to_owned(), record }
+        };
+        let atms = vec![atm(1, 30.0, "One"), atm(2, 30.000_05, "One"), atm(3, 30.0, "Other"), atm(4, 31.0, "One")];
+        let machines = merge(atms, &std::collections::BTreeSet::new());
+        assert_eq!(duplicate_suspects(&machines.iter().collect::<Vec<_>>()), [0, 1]);
+    }
+
+    #[test]
+    fn each_concern_says_what_it_is() {
+        let texts: std::collections::BTreeSet<_> = Concern::ALL.iter().map(ToString::to_string).collect();
+        assert_eq!(texts.len(), Concern::ALL.len());
+    }
+}

@@ -1,0 +1,102 @@
+//! What is written is read back as it was.
+
+use proptest::prelude::*;
+use signpost_locator::import::{Options, read};
+use signpost_locator::{
+    Address, Coin, Country, Currency, Decimal, Hours, Kyc, Point, Record, Reported, Tri, export, import,
+};
+
+fn text() -> impl Strategy<Value = Option<String>> {
+    prop::option::of("[A-Z'\"é東][a-z,;é]{2,6}( [A-Z0-9][a-z&.,\"]{1,5})?")
+}
+
+fn tri() -> impl Strategy<Value = Tri> {
+    prop_oneof![Just(Tri::Yes), Just(Tri::No), Just(Tri::Unknown)]
+}
+
+fn decimal() -> impl Strategy<Value = Option<Decimal>> {
+    prop::option::of(
+        (0..9_999_u32, 0..99_u8).prop_map(|(whole, part)| Decimal::parse(&format!("{whole}.{part:02}")).unwrap()),
+    )
+}
+
+prop_compose! {
+    fn address()(
+        street in text(), city in text(), region in prop::sample::select(vec!["TX", "NY"]),
+        postcode in prop::sample::select(vec!["78701", "78701-1234"]),
+    ) -> Address {
+        let known = |text: &str| Some(text.to_owned());
+        let (region, postcode) = (known(region), known(postcode));
+        Address { street, city, region, postcode, country: Some(Country::UNITED_STATES), formatted: None }
+    }
+}
+
+prop_compose! {
+    fn record()(
+        lat in -89.9..89.9_f64, lon in 0.1..179.9_f64, address in address(),
+        names in prop::array::uniform4(text()),
+        terms in prop::array::uniform5(decimal()),
+        flags in prop::array::uniform4(tri()),
+        reported in prop::sample::select(vec![Reported::Unknown, Reported::InService, Reported::PermanentlyClosed]),
+        hours in prop::sample::select(vec!["", "24/7", "Mo-Fr 09:00-17:00", "ask inside"]),
+        kyc in prop::sample::select(vec![Kyc::Unknown, Kyc::None, Kyc::Phone, Kyc::Id]),
+        seconds in prop::option::of(1_500_000_000..1_700_000_000_i64),
+    ) -> Record {
+        let mut record = Record::at(Point::new(lat, lon).unwrap());
+        record.source_ref = Some("A-17".to_owned());
+        [record.name, record.operator, record.brand, _] = names.clone();
+        record.address = address;
+        record.hours = Hours::parse(hours);
+        record.time_zone = Some("America/Chicago".to_owned());
+        (record.reported, record.buy, record.sell) = (reported, flags[0], flags[1]);
+        record.reported_at = seconds.map(|at| jiff::Timestamp::from_second(at).unwrap());
+        record.coins = [Coin::parse("BTC").unwrap(), Coin::parse("LTC").unwrap()].map(|coin| (coin, Tri::Yes)).into();
+        record.phone = Some("+1 512 555 0100".to_owned());
+        record.website = Some("https://example.com/a?b=c".to_owned());
+        let more = record.more_mut();
+        let [buy_fee, sell_fee, least, most, above] = terms;
+        (more.fees.buy_percent, more.fees.sell_fixed) = (buy_fee, sell_fee);
+        (more.limits.min, more.limits.max, more.limits.kyc_above) = (least, most, above);
+        let currency = Currency::parse("USD");
+        more.fees.currency = currency.filter(|_| !more.fees.is_empty());
+        more.limits.currency = currency.filter(|_| !more.limits.is_empty());
+        more.fiat = vec![Currency::parse("USD").unwrap(), Currency::parse("CAD").unwrap()];
+        (more.kyc, more.indoor, more.wheelchair) = (kyc, flags[2], flags[3]);
+        (more.located_in, more.note, more.model) = (names[3].clone(), names[0].clone(), names[1].clone());
+        more.email = Some("atm@example.com".to_owned());
+        record
+    }
+}
+
+/// What a record says in a form in which the order of its members and the last digit of a coordinate do not count.
+fn said(record: &Record) -> serde_json::Value {
+    serde_json::to_value(record).unwrap()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn a_table_is_read_back_as_it_was_written(records in prop::collection::vec(record(), 1..5)) {
+        let mut records = records;
+        for (number, record) in (1..).zip(&mut records) {
+            record.source_ref = Some(format!("A-{number}"));
+        }
+        let table = export::csv((1..).zip(&records).map(|(id, record)| (id, record, "thanks, all".to_owned())));
+        let import = read(&table, &Options::default()).unwrap();
+        let back: Vec<_> = import.rows.iter().map(|row| said(&row.record)).collect();
+        prop_assert_eq!(back, records.iter().map(said).collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn features_are_read_back_as_they_were_written(record in record()) {
+        let mut record = record;
+        // Columns are known by their names, which a document only has where something is said.
+        for (at, text) in [&mut record.name, &mut record.operator, &mut record.brand].into_iter().enumerate() {
+            text.get_or_insert_with(|| format!("name {at}"));
+        }
+        let collection = serde_json::json!({ "type": "FeatureCollection", "features": [export::feature(7, &record)] });
+        let import: import::Import = read(collection.to_string().as_bytes(), &Options::default()).unwrap();
+        prop_assert_eq!(said(&import.rows[0].record), said(&record));
+    }
+}

@@ -1,0 +1,87 @@
+//! Feeds in the database.
+
+use std::time::Duration;
+
+use anyhow::{Context, Result};
+use signpost_locator::import::Format;
+
+use super::{Feed, Validators};
+use crate::store::{Row, Store, params, step};
+
+const FEEDS: &str = "
+    SELECT name, url, format, attribution, every_ms, etag, last_modified, synced_to, fetched_at, failures, next_at,
+           last_error
+    FROM atm_feeds ORDER BY name";
+
+const PUT: &str = "
+    INSERT INTO atm_feeds (name, url, format, attribution, every_ms, etag, last_modified, synced_to, fetched_at,
+                           failures, next_at, last_error)
+    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)
+    ON CONFLICT (name) DO UPDATE SET url = $2, format = $3, attribution = $4, every_ms = $5, etag = $6,
+        last_modified = $7, synced_to = $8, fetched_at = $9, failures = $10, next_at = $11, last_error = $12";
+
+const DROP: &str = "DELETE FROM atm_feeds WHERE name = $1";
+
+impl Store {
+    /// Every feed, by name.
+    ///
+    /// # Errors
+    /// As [`Store::read`].
+    pub async fn feeds(&self) -> Result<Vec<Feed>> {
+        self.read(FEEDS, params![]).await?.iter().map(feed).collect()
+    }
+
+    /// Keeps a feed, a new one or a known one.
+    ///
+    /// # Errors
+    /// As [`Store::write`].
+    pub async fn put_feed(&self, feed: &Feed) -> Result<()> {
+        let every = feed.every.and_then(|every| i64::try_from(every.as_millis()).ok());
+        let Validators { etag, last_modified } = feed.known.clone();
+        let params = params![
+            &feed.name,
+            &feed.url,
+            feed.format.name(),
+            &feed.attribution,
+            every,
+            etag,
+            last_modified,
+            feed.synced_to,
+            feed.fetched_at,
+            i64::from(feed.failures),
+            feed.next_at,
+            feed.last_error.clone()
+        ];
+        self.write([step(PUT, params)]).await?;
+        Ok(())
+    }
+
+    /// Forgets a feed; the machines that it brought stay.
+    ///
+    /// # Errors
+    /// As [`Store::write`].
+    pub async fn drop_feed(&self, name: &str) -> Result<()> {
+        self.write([step(DROP, params![name])]).await?;
+        Ok(())
+    }
+}
+
+fn feed(row: &Row) -> Result<Feed> {
+    let every = row.opt_int(4)?.and_then(|every| u64::try_from(every).ok()).map(Duration::from_millis);
+    Ok(Feed {
+        name: row.text(0)?.to_owned(),
+        url: row.text(1)?.to_owned(),
+        format: Format::named(row.text(2)?).context("atm_feeds.format")?,
+        attribution: row.text(3)?.to_owned(),
+        every,
+        known: Validators {
+            etag: row.opt_text(5)?.map(str::to_owned),
+            last_modified: row.opt_text(6)?.map(str::to_owned),
+        },
+        synced_to: row.opt_time(7)?,
+        fetched_at: row.opt_time(8)?,
+        failures: u32::try_from(row.int(9)?)?,
+        next_at: row.time(10)?,
+        last_error: row.opt_text(11)?.map(str::to_owned),
+    })
+}

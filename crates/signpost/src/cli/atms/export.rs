@@ -1,0 +1,101 @@
+//! `signpost atms export`
+
+use std::fs;
+use std::path::PathBuf;
+
+use anyhow::{Context, Result};
+use clap::{Args, ValueEnum};
+use serde_json::json;
+use signpost_locator::{Record, export};
+
+use super::super::{Session, say};
+use crate::atms::{Snapshot, Stored};
+use crate::store::Store;
+
+#[derive(Debug, Args)]
+pub(in crate::cli) struct Export {
+    /// Where to [default: standard output]
+    file: Option<PathBuf>,
+    /// How it is written [default: by the file's name, else geojson]
+    #[arg(long, value_enum)]
+    format: Option<Written>,
+    /// Only what this source says, before it is merged with others
+    #[arg(long)]
+    source: Option<String>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Written {
+    /// A collection of features, with the attributions of all sources
+    Geojson,
+    /// Separated by commas, with a header
+    Csv,
+}
+
+/// A machine as it is written.
+struct Line {
+    id: u64,
+    record: Record,
+    attribution: String,
+}
+
+impl Export {
+    pub(super) async fn run(self, session: &Session, store: &Store) -> Result<()> {
+        let stored = store.catalogue().await?;
+        let lines = match &self.source {
+            Some(source) => of_source(stored, source)?,
+            None => merged(&Snapshot::build(stored)),
+        };
+        let text = match self.format() {
+            Written::Csv => {
+                let rows = lines.iter().map(|line| (line.id, &line.record, line.attribution.clone()));
+                String::from_utf8(export::csv(rows))?
+            }
+            Written::Geojson => geojson(&lines),
+        };
+        let Some(file) = &self.file else { return say(text.trim_end()) };
+        let shown = file.display().to_string();
+        fs::write(file, text).with_context(|| format!("cannot write {shown}"))?;
+        session.print(&json!({ "file": shown, "machines": lines.len() }), || {
+            format!("wrote {} machines to {shown}; mind the licences of their sources", lines.len())
+        })
+    }
+
+    fn format(&self) -> Written {
+        let is_csv = |file: &PathBuf| file.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("csv"));
+        let by_name = || if self.file.as_ref().is_some_and(is_csv) { Written::Csv } else { Written::Geojson };
+        self.format.unwrap_or_else(by_name)
+    }
+}
+
+/// The machines as searches find them.
+fn merged(snapshot: &Snapshot) -> Vec<Line> {
+    let line = |entry: &crate::atms::Entry| {
+        let sources = entry.machine.told.iter().filter_map(|told| snapshot.source(&told.source));
+        let mut thanks: Vec<&str> = sources.map(|source| source.attribution.as_str()).collect();
+        thanks.dedup();
+        let attribution = thanks.join("; ");
+        Line { id: entry.machine.id.get(), record: entry.machine.record.clone(), attribution }
+    };
+    snapshot.entries().iter().map(line).collect()
+}
+
+fn of_source(stored: Stored, name: &str) -> Result<Vec<Line>> {
+    let source = stored.sources.iter().find(|source| source.name == name);
+    let attribution = source.with_context(|| format!("there is no source {name}"))?.attribution.clone();
+    let rows = stored.atms.into_iter().filter(|atm| atm.source == name);
+    Ok(rows.map(|atm| Line { id: atm.id.get(), record: atm.record, attribution: attribution.clone() }).collect())
+}
+
+fn geojson(lines: &[Line]) -> String {
+    let mut thanks: Vec<&str> = lines.iter().map(|line| line.attribution.as_str()).collect();
+    thanks.sort_unstable();
+    thanks.dedup();
+    // A feature a line: such a file can be read, compared and mended by eye.
+    let features: Vec<String> = lines.iter().map(|line| export::feature(line.id, &line.record).to_string()).collect();
+    format!(
+        "{{\"type\":\"FeatureCollection\",\"attribution\":{},\"features\":[\n{}\n]}}\n",
+        json!(thanks),
+        features.join(",\n")
+    )
+}

@@ -1,0 +1,145 @@
+//! `signpost atms feeds` and `signpost atms sync`
+
+use std::time::Duration;
+
+use anyhow::{Result, bail};
+use clap::{Args, Subcommand};
+use serde_json::{Value, json};
+use signpost_locator::import::Format;
+
+use super::super::{Session, Usage, table};
+use super::import::{formats, source_name};
+use crate::atms::feeds::{Feed, Synced, check_url, check_wait, sync};
+use crate::atms::report;
+use crate::clock::Clock;
+use crate::outbound::{Names, Outbound};
+use crate::store::Store;
+
+#[derive(Debug, Subcommand)]
+pub(in crate::cli) enum Feeds {
+    /// Name a source that is fetched; one of the same name is replaced
+    Add {
+        /// What it is called in replies
+        name: String,
+        /// Where it is. `{updated_since}` in it becomes the time of the last fetch, for servers that tell what changed
+        url: String,
+        /// How it is written
+        #[arg(long, value_parser = formats(), default_value = Format::Auto.name())]
+        format: Format,
+        /// What its licence wants to be said in every reply [default: its name]
+        #[arg(long, value_name = "TEXT")]
+        attribution: Option<String>,
+        /// How many hours a running server waits before it fetches it again [default: only 'atms sync' fetches it]
+        #[arg(long, value_name = "HOURS", value_parser = clap::value_parser!(u32).range(1..=8760))]
+        every: Option<u32>,
+    },
+    /// List the feeds and what came of them
+    List,
+    /// Fetch a feed no more; its machines stay
+    Remove {
+        /// As 'atms feeds list' shows it
+        name: String,
+    },
+}
+
+#[derive(Debug, Args)]
+pub(in crate::cli) struct Sync {
+    /// Which feeds [default: all]
+    names: Vec<String>,
+    /// Fetch one that failed lately, and take over what lacks more than 20 % of its machines
+    #[arg(long)]
+    force: bool,
+}
+
+impl Feeds {
+    pub(super) async fn run(self, session: &Session, store: &Store) -> Result<()> {
+        match self {
+            Self::Add { name, url, format, attribution, every } => {
+                let name = source_name(&name)?;
+                check_url(&url).map_err(|reason| Usage(format!("the URL {reason}")))?;
+                let attribution = attribution.unwrap_or_else(|| name.clone());
+                let every = every.map(|hours| Duration::from_hours(hours.into()));
+                let feed = Feed::new(name, url, format, attribution, every);
+                store.put_feed(&feed).await?;
+                session.print(&feed, || format!("added {0}\nNext: fetch it with 'signpost atms sync {0}'.", feed.name))
+            }
+            Self::List => list(session, store).await,
+            Self::Remove { name } => {
+                named(store, &name).await?;
+                store.drop_feed(&name).await?;
+                session.print(&json!({ "name": name, "removed": true }), || format!("{name} is fetched no more"))
+            }
+        }
+    }
+}
+
+async fn list(session: &Session, store: &Store) -> Result<()> {
+    let feeds = store.feeds().await?;
+    session.print(&json!({ "feeds": feeds }), || {
+        let row = |feed: &Feed| {
+            let fetched = feed.fetched_at.map_or_else(|| "never".to_owned(), |at| at.to_string());
+            let state = feed.last_error.clone().unwrap_or_default();
+            [feed.name.clone(), feed.format.name().to_owned(), fetched, state, feed.url.clone()]
+        };
+        table(["NAME", "FORMAT", "FETCHED", "LAST ERROR", "URL"], &feeds.iter().map(row).collect::<Vec<_>>())
+    })
+}
+
+async fn named(store: &Store, name: &str) -> Result<Feed> {
+    let found = store.feeds().await?.into_iter().find(|feed| feed.name == name);
+    match found {
+        Some(feed) => Ok(feed),
+        None => bail!("there is no feed {name}; 'signpost atms feeds list' shows all"),
+    }
+}
+
+impl Sync {
+    /// Fetches one after the other. One that fails does not keep the others from being fetched.
+    pub(super) async fn run(self, session: &Session, store: &Store) -> Result<()> {
+        let feeds = if self.names.is_empty() {
+            store.feeds().await?
+        } else {
+            let mut feeds = Vec::new();
+            for name in &self.names {
+                feeds.push(named(store, name).await?);
+            }
+            feeds
+        };
+        anyhow::ensure!(!feeds.is_empty(), "there are no feeds; add one with 'signpost atms feeds add NAME URL'");
+        let (places, outbound) = (session.places()?, Outbound::new(&Names::System));
+        let (mut documents, mut lines, mut failed) = (Vec::new(), Vec::new(), Vec::new());
+        for feed in feeds {
+            let (name, now) = (feed.name.clone(), Clock::System.now());
+            let waits = if self.force { Ok(()) } else { check_wait(&feed, now) };
+            let synced = match waits {
+                Ok(()) => sync(store, &places.now(), &outbound, feed, now, self.force).await,
+                Err(waits) => Err(waits),
+            };
+            let (document, line) = told(&name, synced.as_ref());
+            documents.push(document);
+            lines.push(line);
+            failed.extend(synced.is_err().then_some(name));
+        }
+        session.print(&json!({ "feeds": documents }), || lines.join("\n"))?;
+        if failed.is_empty() { Ok(()) } else { bail!("not taken over: {}", failed.join(", ")) }
+    }
+}
+
+fn told(name: &str, synced: Result<&Synced, &anyhow::Error>) -> (Value, String) {
+    match synced {
+        Ok(Synced::Unchanged) => (json!({ "source": name, "not_modified": true }), format!("{name}: nothing changed")),
+        Ok(Synced::TakenOver { changes, import }) => {
+            let line = format!(
+                "{name}: {} added, {} changed, {} unchanged, {} removed; {} skipped, {} values not understood",
+                changes.added,
+                changes.changed,
+                changes.unchanged,
+                changes.removed,
+                import.skipped.total,
+                import.doubts.total
+            );
+            (report(name, *changes, import, false), line)
+        }
+        Err(error) => (json!({ "source": name, "error": format!("{error:#}") }), format!("{name}: {error:#}")),
+    }
+}

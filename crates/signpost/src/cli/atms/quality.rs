@@ -1,0 +1,72 @@
+//! `signpost atms check`
+
+use std::collections::BTreeMap;
+
+use anyhow::Result;
+use clap::Args;
+use serde_json::json;
+use signpost_locator::Machine;
+use signpost_locator::quality::{Concern, concerns, duplicate_suspects};
+
+use super::super::{Session, table};
+use crate::atms;
+use crate::clock::Clock;
+use crate::store::Store;
+
+/// How many machines are printed for people.
+const PRINTED: usize = 50;
+
+#[derive(Debug, Args)]
+pub(in crate::cli) struct Check {
+    /// Only machines that this source says something of
+    #[arg(long)]
+    source: Option<String>,
+    /// List this many machines at most; all are counted
+    #[arg(long, default_value_t = 1_000)]
+    limit: usize,
+}
+
+impl Check {
+    pub(super) async fn run(self, session: &Session, store: &Store) -> Result<()> {
+        let (snapshot, places, now) = (atms::load(store).await?, session.places()?, Clock::System.now());
+        let gazetteer = places.now();
+        let is_asked = |machine: &&Machine| {
+            self.source.as_ref().is_none_or(|source| machine.told.iter().any(|told| told.source == *source))
+        };
+        let machines: Vec<&Machine> = snapshot.entries().iter().map(|entry| &entry.machine).filter(is_asked).collect();
+        let mut found: Vec<(&Machine, Vec<Concern>)> =
+            machines.iter().map(|machine| (*machine, concerns(&machine.record, &gazetteer, now))).collect();
+        for at in duplicate_suspects(&machines) {
+            found[at].1.push(Concern::DuplicateSuspect);
+        }
+        found.retain(|(_, concerns)| !concerns.is_empty());
+        let mut counts: BTreeMap<Concern, usize> = BTreeMap::new();
+        for concern in found.iter().flat_map(|(_, concerns)| concerns) {
+            *counts.entry(*concern).or_default() += 1;
+        }
+        let listed = found.iter().take(self.limit).map(|(machine, concerns)| {
+            let told: Vec<&str> = machine.told.iter().map(|told| told.source.as_str()).collect();
+            json!({ "id": machine.id, "name": machine.record.title(), "sources": told, "concerns": concerns })
+        });
+        let listed: Vec<_> = listed.collect();
+        let document =
+            json!({ "checked": machines.len(), "concerned": found.len(), "counts": counts, "machines": listed });
+        session.print(&document, || readable(machines.len(), &found, &counts))
+    }
+}
+
+fn readable(checked: usize, found: &[(&Machine, Vec<Concern>)], counts: &BTreeMap<Concern, usize>) -> String {
+    let rows: Vec<_> = counts.iter().map(|(concern, count)| [count.to_string(), concern.to_string()]).collect();
+    let machines: Vec<_> = found
+        .iter()
+        .flat_map(|(machine, concerns)| concerns.iter().map(move |concern| (machine, concern)))
+        .take(PRINTED)
+        .map(|(machine, concern)| [machine.id.to_string(), machine.record.title().to_owned(), concern.to_string()])
+        .collect();
+    let head = format!("{checked} machines checked, {} may need a look", found.len());
+    if found.is_empty() {
+        return head;
+    }
+    let listed = table(["ID", "NAME", "CONCERN"], &machines);
+    format!("{head}\n\n{}\n\n{listed}\n\n--json lists more of them", table(["MACHINES", "CONCERN"], &rows))
+}

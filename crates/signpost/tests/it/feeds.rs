@@ -1,0 +1,179 @@
+//! Sources that are fetched.
+
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+use axum::Router;
+use axum::extract::{Request, State};
+use axum::http::StatusCode;
+use axum::response::{IntoResponse, Response};
+use serde_json::{Value, json};
+use tokio::net::TcpListener;
+
+use crate::harness::server_in;
+use crate::program::{command, document};
+
+/// The address that was asked for, and the tag that was known.
+type Asked = (String, Option<String>);
+
+/// A server of a feed: what it answers next, and the requests that came.
+#[derive(Clone, Default)]
+struct Source {
+    answer: Arc<Mutex<(u16, String)>>,
+    asked: Arc<Mutex<Vec<Asked>>>,
+}
+
+impl Source {
+    async fn start() -> (Self, String) {
+        async fn reply(State(source): State<Source>, request: Request) -> Response {
+            let known = request.headers().get("if-none-match").map(|tag| tag.to_str().unwrap().to_owned());
+            source.asked.lock().unwrap().push((request.uri().to_string(), known.clone()));
+            let (status, body) = source.answer.lock().unwrap().clone();
+            let tag = format!("\"{}\"", body.len());
+            if status == 200 && known.as_ref() == Some(&tag) {
+                return StatusCode::NOT_MODIFIED.into_response();
+            }
+            let headers =
+                [("etag", tag), ("retry-after", "7200".to_owned()), ("location", "https://moved.example/".to_owned())];
+            (StatusCode::from_u16(status).unwrap(), headers, body).into_response()
+        }
+        let source = Self::default();
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let url = format!("http://{}/places", listener.local_addr().unwrap());
+        let router = Router::new().fallback(reply).with_state(source.clone());
+        tokio::spawn(async move { axum::serve(listener, router).await });
+        (source, url)
+    }
+
+    fn answers(&self, status: u16, body: &impl ToString) {
+        *self.answer.lock().unwrap() = (status, body.to_string());
+    }
+
+    fn asked(&self) -> Vec<Asked> {
+        std::mem::take(&mut *self.asked.lock().unwrap())
+    }
+}
+
+fn places(count: u8) -> Value {
+    let place = |id: u8| json!({ "id": id, "lat": 40.0, "lon": -70.0 - f64::from(id), "icon": "local_atm", "name": format!("P{id}") });
+    (1..=count).map(place).collect()
+}
+
+/// Runs the command line beside the server of a feed.
+async fn synced(folder: &std::path::Path, arguments: &[&str]) -> (bool, Value) {
+    let arguments = [&["--json", "atms", "sync"], arguments].concat();
+    let mut command = command(folder, &arguments);
+    let output = tokio::task::spawn_blocking(move || command.output()).await.unwrap().unwrap();
+    let document: Value = serde_json::from_slice(&output.stdout).unwrap();
+    (output.status.success(), document["feeds"][0].clone())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_feed_is_fetched_with_what_its_server_said_last_time() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    let (source, url) = Source::start().await;
+    document(folder, &["atms", "feeds", "add", "map", &url, "--attribution", "© map, ODbL"]);
+    source.answers(200, &places(10));
+    let (done, report) = synced(folder, &[]).await;
+    assert!(done && report["added"] == 10, "{report}");
+    let (done, report) = synced(folder, &["map"]).await;
+    assert!(done && report["not_modified"] == true, "{report}");
+    let asked = source.asked();
+    assert_eq!((&asked[0].1, asked[1].1.is_some()), (&None, true), "{asked:?}");
+
+    // What is lost all at once was hardly taken down.
+    source.answers(200, &places(5));
+    let (done, report) = synced(folder, &[]).await;
+    assert!(!done && report["error"].as_str().unwrap().contains("20 %"), "{report}");
+    assert_eq!(document(folder, &["atms", "stats"])["total"], 10);
+    source.asked();
+    let (done, report) = synced(folder, &[]).await;
+    assert!(!done && report["error"].as_str().unwrap().contains("left alone until"), "{report}");
+    assert_eq!(source.asked().len(), 0);
+    let (done, report) = synced(folder, &["--force"]).await;
+    assert!(done && report["removed"] == 5, "{report}");
+    let near = document(folder, &["atms", "near", "40.0,-71.0"]);
+    assert_eq!((&near["atms"][0]["name"], &near["attribution"]), (&json!("P1"), &json!(["© map, ODbL"])));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_feed_that_tells_what_changed_is_asked_for_that() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    let (source, url) = Source::start().await;
+    let url = format!("{url}?include_deleted=true&updated_since={{updated_since}}");
+    document(folder, &["atms", "feeds", "add", "map", &url, "--format", "btcmap"]);
+    source.answers(200, &places(10));
+    assert!(synced(folder, &[]).await.0);
+    source.answers(
+        200,
+        &json!([
+            { "id": 3, "deleted_at": "2026-11-20T00:00:00Z" },
+            { "id": 4, "lat": 40.0, "lon": -74.0, "icon": "local_cafe" },
+            { "id": 11, "lat": 41.0, "lon": -70.0, "icon": "local_atm" },
+        ]),
+    );
+    let (_, report) = synced(folder, &[]).await;
+    let counts = ["added", "changed", "unchanged", "removed"].map(|name| report[name].as_u64().unwrap());
+    assert_eq!(counts, [1, 0, 0, 2], "{report}");
+    // That nothing changed is an answer.
+    source.answers(200, &json!([]));
+    assert!(synced(folder, &[]).await.0);
+    assert_eq!(document(folder, &["atms", "stats"])["total"], 9);
+    let asked: Vec<String> = source.asked().into_iter().map(|(uri, _)| uri).collect();
+    assert!(asked[0].ends_with("updated_since=1970-01-01T00:00:00Z"), "{asked:?}");
+    assert!(asked[1].contains("updated_since=20") && asked[1] <= asked[2], "{asked:?}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_feed_that_fails_changes_nothing_and_is_left_alone_for_a_while() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    let (source, url) = Source::start().await;
+    document(folder, &["atms", "feeds", "add", "map", &url]);
+    source.answers(200, &places(10));
+    assert!(synced(folder, &[]).await.0);
+    for (status, body, said) in [
+        (503, "", "it answered 503"),
+        (301, "", "it is now at https://moved.example/"),
+        (200, "<html>not the data</html>", "cannot be read"),
+        (200, "[{\"id\": 1", "cannot be read"),
+        (200, "[]", "cannot be read"),
+    ] {
+        source.answers(status, &body);
+        let (done, report) = synced(folder, &["--force"]).await;
+        assert!(!done && report["error"].as_str().unwrap().contains(said), "{report}");
+        assert_eq!(document(folder, &["atms", "stats"])["total"], 10);
+    }
+    let feed = document(folder, &["atms", "feeds", "list"])["feeds"][0].clone();
+    assert_eq!(feed["failures"], 5);
+    document(folder, &["atms", "feeds", "remove", "map"]);
+    let refused = command(folder, &["atms", "sync"]).output().unwrap();
+    assert_eq!(refused.status.code(), Some(1));
+    assert_eq!(document(folder, &["atms", "forget", "map"])["removed"], 10);
+    assert_eq!(document(folder, &["atms", "stats"])["total"], 0);
+    for url in ["ftp://x/", "map.json", "https://user@host/x"] {
+        assert_eq!(
+            command(folder, &["atms", "feeds", "add", "map", url]).output().unwrap().status.code(),
+            Some(2),
+            "{url}"
+        );
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_running_server_fetches_what_is_due() {
+    let folder = tempfile::tempdir().unwrap();
+    let (source, url) = Source::start().await;
+    source.answers(200, &places(3));
+    document(folder.path(), &["atms", "feeds", "add", "map", &url, "--every", "6"]);
+    let server = server_in(&folder.path().join("data"), &[]).await;
+    let begun = Instant::now();
+    while server.app.catalogue.snapshot().len() != 3 {
+        assert!(begun.elapsed() < Duration::from_secs(25), "the feed was not fetched");
+        tokio::time::sleep(Duration::from_millis(100)).await;
+    }
+    assert_eq!(source.asked().len(), 1);
+    server.stop().await;
+}

@@ -1,0 +1,186 @@
+//! Operators that report their own machines.
+
+use std::time::{Duration, Instant};
+
+use reqwest::Method;
+use secrecy::ExposeSecret;
+use serde_json::{Value, json};
+use signpost::account::{Account, Environment, Scope};
+use signpost::id;
+use signpost::keys::NewKey;
+
+use crate::harness::{Reply, TestServer, server};
+
+const SUBMISSIONS: &str = "/atms/submissions";
+
+/// An operator's machines, and the key that reports them.
+struct Operator<'a> {
+    server: &'a TestServer,
+    environment: Environment,
+    authorization: String,
+}
+
+async fn operator<'a>(server: &'a TestServer, name: &str, environment: Environment) -> Operator<'a> {
+    let account = Account { name: name.to_owned(), environment };
+    let key = NewKey::new(environment, id::random(), id::random()).for_scope(Scope::Atms);
+    server.app.store.insert_key(&account, "feed", &key, server.app.clock.now()).await.unwrap();
+    Operator { server, environment, authorization: format!("Bearer {}", key.key.expose_secret()) }
+}
+
+impl Operator<'_> {
+    async fn report(&self, body: &str) -> Reply {
+        let headers = [("authorization", self.authorization.as_str()), ("content-type", "application/json")];
+        self.server.send(Method::POST, &format!("{}{SUBMISSIONS}", self.environment.path()), &headers, body).await
+    }
+}
+
+fn location(id: &str, lat: f64, enabled: bool) -> Value {
+    json!({
+        "locationId": id, "lastReportedTime": "2027-01-15T07:59:00Z",
+        "address": { "street": "100 Congress Ave", "city": "Austin", "region": "TX", "postalCode": "78701",
+                     "country": "US", "latitude": lat, "longitude": -97.7431 },
+        "business": { "name": format!("Shop {id}"), "hours": "Mo-Su 06:00-22:00" },
+        "status": { "isEnabled": enabled, "cashInEnabled": true, "cashOutEnabled": false },
+        "fees": { "buyPercent": "12.5" }, "limits": { "max": "3000" }, "coins": "BTC",
+    })
+}
+
+fn submission(locations: &[Value]) -> String {
+    json!({ "providerId": "acme", "apiTimestamp": "2027-01-15T08:00:00Z", "locations": locations }).to_string()
+}
+
+/// The machines that a running server finds, once it has noticed a change.
+async fn found(server: &TestServer, expected: usize) -> Vec<Value> {
+    let begun = Instant::now();
+    loop {
+        let call = json!({ "lat": 30.2672, "lon": -97.7431, "maxDistance": 5, "limit": 50 });
+        let result = server.call("find_nearest_bitcoin_atm", call).await.expect(200);
+        let atms = result["result"]["structuredContent"]["atms"].as_array().unwrap().clone();
+        if atms.len() == expected {
+            return atms;
+        }
+        assert!(begun.elapsed() < Duration::from_secs(5), "{} machines: {result}", atms.len());
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+}
+
+async fn details(server: &TestServer, id: &Value) -> Value {
+    let result = server.call("get_atm_details", json!({ "atmId": id })).await.expect(200);
+    result["result"]["structuredContent"].clone()
+}
+
+#[tokio::test]
+async fn an_operators_report_keeps_the_status_of_its_machines_live() {
+    let server = server().await;
+    let acme = operator(&server, "acme", Environment::Live).await;
+    let report =
+        acme.report(&submission(&[location("1", 30.2672, true), location("2", 30.2772, true)])).await.expect(200);
+    assert_eq!((&report["added"], &report["source"]), (&json!(2), &json!("operator/acme")), "{report}");
+    let atms = found(&server, 2).await;
+    let known = details(&server, &atms[0]["id"]).await;
+    // A Friday, 8:00 UTC: two at night in Austin.
+    assert_eq!(
+        (&known["status"], &known["freshness"], &known["opensAt"]),
+        (&json!("closed"), &json!("live"), &json!("2027-01-15T06:00:00-06:00")),
+        "{known}"
+    );
+    assert_eq!(
+        (&known["fees"]["buyPercent"], &known["limits"]["max"], &known["buy"], &known["sell"]),
+        (&json!("12.5"), &json!("3000"), &json!("yes"), &json!("no"))
+    );
+    assert_eq!(known["timeZone"], "America/Chicago");
+
+    // Morning comes without a report; a report of one machine leaves the other as it is.
+    server.pass(4 * 3600 + 60);
+    let open = found(&server, 2).await;
+    assert!(
+        open.iter().all(|atm| atm["status"] == "open" && atm["closesAt"] == "2027-01-15T22:00:00-06:00"),
+        "{open:?}"
+    );
+    let report = acme.report(&submission(&[location("1", 30.2672, false)])).await.expect(200);
+    assert_eq!((&report["changed"], &report["removed"]), (&json!(1), &json!(0)));
+    let begun = Instant::now();
+    while details(&server, &atms[0]["id"]).await["status"] != "out_of_service" {
+        assert!(begun.elapsed() < Duration::from_secs(5));
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+    assert_eq!(details(&server, &atms[1]["id"]).await["status"], "open");
+    let gone = acme.report(&submission(&[json!({ "locationId": "2", "isDeleted": true })])).await.expect(200);
+    assert_eq!(gone["removed"], 1, "{gone}");
+    found(&server, 1).await;
+}
+
+#[tokio::test]
+async fn a_report_needs_a_key_for_reports_and_opens_nothing_else() {
+    let server = server().await;
+    let acme = operator(&server, "acme", Environment::Live).await;
+    let body = submission(&[location("1", 30.2672, true)]);
+    let integrator = server.integrator_of("acme", Environment::Live).await;
+    let refused = integrator.send(Method::POST, SUBMISSIONS, &body).await.expect_error(403, "insufficient_scope");
+    assert_eq!(refused, json!({ "needed": "atms", "opened": "auth" }));
+    let headers = [("authorization", acme.authorization.as_str())];
+    server.send(Method::GET, "/v1/domains", &headers, "").await.expect_error(403, "insufficient_scope");
+    server
+        .send(Method::POST, "/sandbox/v1/atms/submissions", &headers, &body)
+        .await
+        .expect_error(401, "invalid_api_key");
+    server.send(Method::POST, "/v1/atms/submissions", &[], &body).await.expect_error(401, "invalid_api_key");
+    server
+        .send(Method::POST, "/v1/atms/submissions", &headers, &body)
+        .await
+        .expect_error(415, "unsupported_media_type");
+    server.send(Method::GET, "/v1/atms/submissions", &headers, "").await.expect_error(405, "method_not_allowed");
+}
+
+#[tokio::test]
+async fn a_bad_report_changes_nothing_and_says_what_is_wrong() {
+    let server = server().await;
+    let version = server.app.store.catalogue_version().await.unwrap();
+    let acme = operator(&server, "acme", Environment::Live).await;
+    for (body, code, field) in [
+        ("{", "invalid_json", ""),
+        ("", "invalid_json", ""),
+        ("[]", "invalid_request", "locations"),
+        ("{}", "invalid_request", "locations"),
+        (r#"{"locations": {}}"#, "invalid_request", "locations"),
+        (r#"{"locations": []}"#, "invalid_request", "locations"),
+        ("\u{feff} ", "invalid_json", ""),
+    ] {
+        let details = acme.report(body).await.expect_error(400, code);
+        assert_eq!(details.get("field").and_then(Value::as_str).unwrap_or_default(), field, "{body}");
+    }
+    acme.report(&"[".repeat(200_000)).await.expect_error(400, "invalid_json");
+    acme.report(&" ".repeat((8 << 20) + 1)).await.expect_error(413, "payload_too_large");
+    assert_eq!(server.app.store.catalogue_version().await.unwrap(), version);
+    // One bad location does not keep the others away.
+    let report =
+        acme.report(&submission(&[json!({ "locationId": "9" }), location("1", 30.2672, true), json!(7)])).await;
+    let report = report.expect(200);
+    assert_eq!((&report["added"], &report["skipped"]["total"]), (&json!(1), &json!(2)), "{report}");
+    assert_eq!(report["skipped"]["first"][0], json!({ "item": 1, "reason": "no coordinates" }));
+}
+
+#[tokio::test]
+async fn a_report_to_the_sandbox_is_tried_and_not_kept() {
+    let server = server().await;
+    let acme = operator(&server, "acme", Environment::Sandbox).await;
+    let report = acme.report(&submission(&[location("1", 30.2672, true)])).await.expect(200);
+    assert_eq!((&report["added"], &report["dry_run"]), (&json!(1), &json!(true)));
+    assert_eq!(server.app.store.kept("operator/acme").await.unwrap().len(), 0);
+}
+
+#[tokio::test]
+async fn operators_that_report_at_once_all_get_in() {
+    let server = server().await;
+    let names: Vec<String> = (0..8).map(|number| format!("operator{number}")).collect();
+    let reports = names.iter().enumerate().map(async |(number, name)| {
+        let lat = 30.2 + f64::from(u32::try_from(number).unwrap()) * 0.01;
+        operator(&server, name, Environment::Live).await.report(&submission(&[location("1", lat, true)])).await
+    });
+    for reply in futures_util::future::join_all(reports).await {
+        assert_eq!(reply.expect(200)["added"], 1);
+    }
+    for name in names {
+        assert_eq!(server.app.store.kept(&format!("operator/{name}")).await.unwrap().len(), 1);
+    }
+}
