@@ -66,7 +66,7 @@ fn only_rows_without_usable_coordinates_are_skipped() {
             (2, "no coordinates"),
             (3, "no coordinates"),
             (4, "coordinates are 0, 0"),
-            (5, &format!("{out}91, 0")),
+            (5, &format!("{out}91, 0; are they swapped?")),
             (6, &format!("{out}0, 181")),
             (7, "coordinates are not numbers: x, 1"),
             (8, &format!("{out}NaN, 1")),
