@@ -5,7 +5,6 @@
 //! what is inside a radius and in which order; points too close to call by their chords are carried along until then.
 
 use std::f64::consts::PI;
-use std::ops::Range;
 
 use crate::point::{Distance, EARTH_RADIUS, Point, squared_chord};
 
@@ -16,15 +15,23 @@ const LEAF: usize = 16;
 /// Points, ready to be searched; never changed once built.
 ///
 /// The tree has no pointers: level by level, node `n` has the children `2n + 1` and `2n + 2`, and each takes one half
-/// of its parent's points.
+/// of its parent's points. The last level are the leaves.
 #[derive(Clone, Debug, Default)]
 pub struct Index {
     splits: Vec<Split>,
-    x: Vec<f64>,
-    y: Vec<f64>,
-    z: Vec<f64>,
-    /// Position in the caller's slice, in the order of the leaves like `x`, `y` and `z`.
-    at: Vec<u32>,
+    leaves: Vec<Leaf>,
+    count: usize,
+}
+
+/// The points of a leaf beside each other: a search that comes here waits for one stretch of memory. What no point
+/// takes up is infinitely far away.
+#[derive(Clone, Debug)]
+struct Leaf {
+    x: [f64; LEAF],
+    y: [f64; LEAF],
+    z: [f64; LEAF],
+    /// Position in the caller's slice.
+    at: [u32; LEAF],
 }
 
 /// A point that a search found.
@@ -57,21 +64,21 @@ impl Index {
         let vectors: Vec<[f64; 3]> = points.iter().map(|point| point.unit_vector()).collect();
         let mut at: Vec<u32> = (0..count).collect();
         let mut splits = vec![Split::default(); inner_nodes(points.len())];
-        sort_into_leaves(&vectors, &mut at, &mut splits, 0);
-        let along = |axis: usize| at.iter().map(|&at| vectors[at as usize][axis]).collect();
-        Self { x: along(0), y: along(1), z: along(2), splits, at }
+        let mut leaves = vec![Leaf::EMPTY; splits.len() + 1];
+        sort_into_leaves(&vectors, &mut at, &mut splits, &mut leaves, 0);
+        Self { splits, leaves, count: points.len() }
     }
 
     /// How many points there are.
     #[must_use]
     pub fn len(&self) -> usize {
-        self.at.len()
+        self.count
     }
 
     /// Whether there are no points.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.at.is_empty()
+        self.count == 0
     }
 
     /// The `k` points nearest to `from` among those at most `within` away that `keep` accepts: nearest first, points
@@ -89,8 +96,7 @@ impl Index {
         found
     }
 
-    /// The `k` nearest among all points that [`Index::within`] would return, and how many those are. It costs less,
-    /// because only the `k` are put in order.
+    /// The `k` nearest among all points that [`Index::within`] would return, and how many those are.
     #[must_use]
     pub fn nearest_and_count(
         &self,
@@ -118,11 +124,19 @@ impl Index {
         (found, total)
     }
 
-    /// All points at most `radius` away from `from` that `keep` accepts, in the order of [`Index::nearest`].
+    /// The positions of all points at most `radius` away from `from` that `keep` accepts, in no order.
     #[must_use]
-    pub fn within(&self, from: Point, radius: Distance, keep: impl FnMut(u32) -> bool) -> Vec<Near> {
+    pub fn within(&self, from: Point, radius: Distance, mut keep: impl FnMut(u32) -> bool) -> Vec<u32> {
         let Some(limit) = farthest_chord(radius) else { return Vec::new() };
-        measure(radius, self.candidates(from, limit, keep))
+        let surely = without_slack(limit);
+        let mut found = Vec::with_capacity(64);
+        self.walk(from, limit, |(chord, at), bound| {
+            if (chord <= surely || Distance::of_chord(chord) <= radius) && keep(at) {
+                found.push(at);
+            }
+            bound
+        });
+        found
     }
 
     /// All points within the squared chord `limit` that `keep` accepts.
@@ -141,7 +155,7 @@ impl Index {
     /// returns the one from there on. Returns the last bound.
     fn walk(&self, from: Point, bound: f64, offer: impl FnMut(Candidate, f64) -> f64) -> f64 {
         let mut walk = Walk { index: self, from: from.unit_vector(), bound, offer };
-        walk.descend(0, 0..self.len(), [0.0; 3]);
+        walk.descend(0, [0.0; 3]);
         walk.bound
     }
 }
@@ -165,25 +179,23 @@ struct Walk<'a, F> {
 
 impl<F: FnMut(Candidate, f64) -> f64> Walk<'_, F> {
     /// `outside` holds, for each axis, how far `from` is from the box of this node.
-    fn descend(&mut self, node: usize, points: Range<usize>, outside: [f64; 3]) {
+    fn descend(&mut self, node: usize, outside: [f64; 3]) {
         let Some(&Split { plane, axis }) = self.index.splits.get(node) else {
-            return self.scan(points);
+            return self.scan(node - self.index.splits.len());
         };
         let axis = axis as usize;
         let past = self.from[axis] - plane;
-        let (low, high) = halves(points);
-        let (here, there) = if past <= 0.0 { ((1, low), (2, high)) } else { ((2, high), (1, low)) };
-        self.descend(2 * node + here.0, here.1, outside);
+        let (here, there) = if past <= 0.0 { (1, 2) } else { (2, 1) };
+        self.descend(2 * node + here, outside);
         let mut outside = outside;
         outside[axis] = past;
         if squared_chord(outside, [0.0; 3]) <= self.bound {
-            self.descend(2 * node + there.0, there.1, outside);
+            self.descend(2 * node + there, outside);
         }
     }
 
-    fn scan(&mut self, leaf: Range<usize>) {
-        let Index { x, y, z, at, .. } = self.index;
-        let (x, y, z, at) = (&x[leaf.clone()], &y[leaf.clone()], &z[leaf.clone()], &at[leaf]);
+    fn scan(&mut self, leaf: usize) {
+        let Some(Leaf { x, y, z, at }) = self.index.leaves.get(leaf) else { return };
         // In a loop of its own, without a branch, several chords are computed at a time.
         let mut chords = [0.0; LEAF];
         for (((chord, x), y), z) in chords.iter_mut().zip(x).zip(y).zip(z) {
@@ -257,25 +269,29 @@ fn inner_nodes(points: usize) -> usize {
     points.div_ceil(LEAF).next_power_of_two() - 1
 }
 
-/// The points of a node's two children.
-fn halves(Range { start, end }: Range<usize>) -> (Range<usize>, Range<usize>) {
-    let middle = start.midpoint(end);
-    (start..middle, middle..end)
+impl Leaf {
+    const EMPTY: Self =
+        Self { x: [f64::INFINITY; LEAF], y: [f64::INFINITY; LEAF], z: [f64::INFINITY; LEAF], at: [u32::MAX; LEAF] };
 }
 
 /// Sorts `at` so that each node's children have the points on either side of a plane across the node's widest axis.
-fn sort_into_leaves(vectors: &[[f64; 3]], at: &mut [u32], splits: &mut [Split], node: usize) {
+fn sort_into_leaves(vectors: &[[f64; 3]], at: &mut [u32], splits: &mut [Split], leaves: &mut [Leaf], node: usize) {
     if node >= splits.len() {
+        let leaf = &mut leaves[node - splits.len()];
+        for (slot, &at) in at.iter().enumerate() {
+            [leaf.x[slot], leaf.y[slot], leaf.z[slot]] = vectors[at as usize];
+            leaf.at[slot] = at;
+        }
         return;
     }
     let axis = widest_axis(vectors, at);
     let along = |at: u32| vectors[at as usize][axis];
-    let (_, middle) = halves(0..at.len());
-    let (_, &mut pivot, _) = at.select_nth_unstable_by(middle.start, |&a, &b| along(a).total_cmp(&along(b)));
+    let middle = at.len() / 2;
+    let (_, &mut pivot, _) = at.select_nth_unstable_by(middle, |&a, &b| along(a).total_cmp(&along(b)));
     splits[node] = Split { plane: along(pivot), axis: u32::try_from(axis).unwrap_or_default() };
-    let (low, high) = at.split_at_mut(middle.start);
-    sort_into_leaves(vectors, low, splits, 2 * node + 1);
-    sort_into_leaves(vectors, high, splits, 2 * node + 2);
+    let (low, high) = at.split_at_mut(middle);
+    sort_into_leaves(vectors, low, splits, leaves, 2 * node + 1);
+    sort_into_leaves(vectors, high, splits, leaves, 2 * node + 2);
 }
 
 /// The axis along which the points are spread most.

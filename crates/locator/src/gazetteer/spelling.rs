@@ -15,6 +15,9 @@ const LONGEST: usize = 40;
 /// How much less likely a mistake is in the first letter, which people get right.
 const FIRST_LETTER: u32 = 20;
 
+/// Keys of other than Latin letters begin with this byte or a larger one.
+const FIRST_BEYOND_ASCII: u8 = 0x80;
+
 /// How names may be misspelt: what is slow to make, made once.
 pub(super) struct Spelling {
     one: LevenshteinAutomatonBuilder,
@@ -51,10 +54,13 @@ impl Gazetteer {
             return Vec::new();
         }
         let first = name.as_bytes().first().copied().unwrap_or_default();
-        let mut keys = self.contents.keys.search(spelling.build_dfa(name));
-        if mistakes == Mistakes::Two {
-            keys = keys.ge([first]).lt([first.saturating_add(1)]);
-        }
+        let keys = self.contents.keys.search(spelling.build_dfa(name));
+        let keys = match mistakes {
+            Mistakes::Two => keys.ge([first]).lt([first.saturating_add(1)]),
+            // Nobody slips from one script into another, and the thousands of signs of some are slow to try.
+            Mistakes::One if first.is_ascii() => keys.lt([FIRST_BEYOND_ASCII]),
+            Mistakes::One => keys.ge([FIRST_BEYOND_ASCII]),
+        };
         let mut keys = keys.into_stream();
         let mut found = Vec::new();
         while let Some((key, leads_to)) = keys.next() {

@@ -68,10 +68,10 @@ impl Moment<'_> {
         self.snapshot.index.nearest_and_count(from, radius, most, self.asking(wanted))
     }
 
-    /// All machines within `radius` that are not gone and are as `wanted`, nearest first, then by id.
-    #[must_use]
-    pub fn within(&self, from: Point, radius: Distance, wanted: &Wanted) -> Vec<Near> {
-        self.snapshot.index.within(from, radius, self.asking(wanted))
+    /// All machines within `radius` that are not gone and are as `wanted`, in no order.
+    pub fn within(&self, from: Point, radius: Distance, wanted: &Wanted) -> impl Iterator<Item = &Entry> {
+        let found = self.snapshot.index.within(from, radius, self.asking(wanted));
+        found.into_iter().map(|at| self.snapshot.present_at(at))
     }
 
     fn asking(&self, wanted: &Wanted) -> impl Fn(u32) -> bool {

@@ -82,21 +82,23 @@ fn answer(locator: &Locator, given: &Map<String, Value>, _: &Call<'_>) -> Result
 
     let snapshot = locator.catalogue.snapshot();
     let moment = snapshot.at(locator.clock.now());
-    let found = moment.within(center.point, Distance::miles(miles), &Wanted::default());
+    let (radius, wanted) = (Distance::miles(miles), Wanted::default());
     let mut counts = BTreeMap::new();
-    for near in &found {
-        *counts.entry(moment.status(snapshot.found(*near)).status).or_default() += 1;
+    for entry in moment.within(center.point, radius, &wanted) {
+        *counts.entry(moment.status(entry).status).or_default() += 1;
     }
-    let items = found.iter().take(LISTED).map(|near| Item::new(&moment, snapshot.found(*near), near.distance, units));
+    let total = counts.values().sum();
+    let nearest = moment.nearest(center.point, radius, LISTED, &wanted);
+    let items = nearest.iter().map(|near| Item::new(&moment, snapshot.found(*near), near.distance, units));
     let atms = fitting(items);
     let nothing = atms.is_empty().then(|| {
-        let radius = units.text(Distance::miles(miles));
-        let next = beyond(&moment, center.point, units, "call again with radius", &Wanted::default());
-        format!("No Bitcoin ATM is known within {radius} of {}. {next}", center.name)
+        let within = units.text(radius);
+        let next = beyond(&moment, center.point, units, "call again with radius", &wanted);
+        format!("No Bitcoin ATM is known within {within} of {}. {next}", center.name)
     });
     let page = Page {
-        total: found.len(),
-        truncated: atms.len() < found.len(),
+        total,
+        truncated: atms.len() < total,
         notice: notice(&snapshot, [center.note.clone(), nothing]),
         attribution: attribution(&snapshot, &center),
         resolved_location: center.resolved,
