@@ -6,6 +6,7 @@ cargo build --quiet --release -p signpost-bench
 CARGO_TARGET_DIR=target/baselines cargo build --quiet --release --manifest-path bench/baselines/rmcp/Cargo.toml ||
   echo "without rmcp: it could not be built" >&2
 cargo bench --quiet -p signpost-locator --bench nearest
-for measurement in verify sessions tool_call; do
+cargo bench --quiet -p signpost-locator --bench places
+for measurement in catalogue verify sessions tool_call; do
   cargo run --quiet --release -p signpost-bench --bin "$measurement"
 done

@@ -270,7 +270,7 @@ fn machines() -> Result<Snapshot> {
         let mut record = Record::at(point);
         record.name = Some(format!("Machine {number}"));
         record.address.formatted = Some(format!("{number} Congress Ave, Austin, TX 78701"));
-        Some(Atm { id: AtmId::new(number)?, source: "bench".to_owned(), record })
+        Some(Atm { id: AtmId::new(number)?, source: "bench".into(), record })
     };
     let atms = (1..=MACHINES).map(atm).collect::<Option<Vec<_>>>().context("points on the earth")?;
     Ok(Snapshot::build(Stored { version: 1, atms, apart: BTreeSet::new(), sources: Vec::new() }))

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
+use std::sync::Arc;
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -17,7 +18,7 @@ pub struct Atm {
     /// Our number, which never changes hands.
     pub id: AtmId,
     /// The name of the source, such as `sample` or the one an import was given.
-    pub source: String,
+    pub source: Arc<str>,
     /// What the source says.
     pub record: Record,
 }
@@ -179,9 +180,12 @@ pub enum Tri {
 }
 
 /// The code of a coin: 2 to 10 letters and digits in upper case, such as `BTC`.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
-pub struct Coin(String);
+pub struct Coin {
+    /// In ASCII, with zeros behind it: most machines name some, and none of them should cost memory of its own.
+    code: [u8; Self::LONGEST],
+}
 
 impl Record {
     /// A machine of which only its place is known.
@@ -286,6 +290,8 @@ impl TryFrom<u64> for AtmId {
 }
 
 impl Coin {
+    const LONGEST: usize = 10;
+
     /// The coin with this code, in any case. `XBT` is another code for `BTC`.
     ///
     /// ```
@@ -295,33 +301,47 @@ impl Coin {
     /// ```
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
-        let code = text.trim().to_ascii_uppercase();
-        let valid = (2..=10).contains(&code.len()) && code.bytes().all(|byte| byte.is_ascii_alphanumeric());
-        valid.then(|| Self(if code == "XBT" { "BTC".to_owned() } else { code }))
+        let text = text.trim();
+        let valid = (2..=Self::LONGEST).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_alphanumeric());
+        if !valid {
+            return None;
+        }
+        let mut code = [0; Self::LONGEST];
+        code[..text.len()].copy_from_slice(text.as_bytes());
+        code.make_ascii_uppercase();
+        let coin = Self { code };
+        Some(if coin.code() == "XBT" { Self::bitcoin() } else { coin })
     }
 
     /// The coin that all of this is about.
     #[must_use]
     pub fn bitcoin() -> Self {
-        Self("BTC".to_owned())
+        Self { code: *b"BTC\0\0\0\0\0\0\0" }
     }
 
     /// The code, in upper case.
     #[must_use]
     pub fn code(&self) -> &str {
-        &self.0
+        let end = self.code.iter().position(|byte| *byte == 0).unwrap_or(Self::LONGEST);
+        std::str::from_utf8(&self.code[..end]).unwrap_or_default()
     }
 }
 
 impl fmt::Display for Coin {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
+        f.write_str(self.code())
+    }
+}
+
+impl fmt::Debug for Coin {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Coin({self})")
     }
 }
 
 impl From<Coin> for String {
     fn from(coin: Coin) -> Self {
-        coin.0
+        coin.code().to_owned()
     }
 }
 

@@ -41,7 +41,7 @@ pub use country::Country;
 pub use fold::fold;
 pub use hours::{Hours, NotEvaluated, OpenState, Opening, Schedule};
 pub use index::{Index, Near};
-pub use merge::{Machine, Told, merge};
+pub use merge::{Machine, Parts, Told, merge};
 pub use point::{Distance, EARTH_RADIUS, Point};
 pub use region::Region;
 pub use status::{FRESH, Freshness, Status, StatusReport, status};

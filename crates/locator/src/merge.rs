@@ -6,7 +6,8 @@
 //! the number of the house. Rows of one source are never merged: a source knows how many machines it has, and two in one
 //! mall are two. Nothing is stored, so that a merge is undone by what it followed from.
 
-use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::collections::{BTreeSet, HashSet};
+use std::sync::Arc;
 
 use crate::atm::{Atm, AtmId, Record, Reported, Tri};
 use crate::fold::{fold, words};
@@ -40,13 +41,33 @@ pub struct Told {
     /// The number of the row.
     pub id: AtmId,
     /// The name of its source.
-    pub source: String,
+    pub source: Arc<str>,
     /// The source's identifier of the machine.
     pub source_ref: Option<String>,
     /// The machine's page at the source.
     pub url: Option<String>,
     /// What the machine's record has from this row: all of it where there is only one.
-    pub parts: Vec<&'static str>,
+    pub parts: Parts,
+}
+
+/// Some of the parts that a record has, such as `address` and `hours`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Parts(u16);
+
+impl Parts {
+    /// Their names.
+    pub fn names(self) -> impl Iterator<Item = &'static str> {
+        NAMES.into_iter().enumerate().filter(move |(at, _)| self.has(*at)).map(|(_, name)| name)
+    }
+
+    fn has(self, at: usize) -> bool {
+        self.0 & (1 << at) != 0
+    }
+
+    /// Those of `self` that `other` lacks.
+    fn without(self, other: Self) -> Self {
+        Self(self.0 & !other.0)
+    }
 }
 
 /// The machines that rows stand for, by id. Rows in `apart` are never merged with others.
@@ -54,12 +75,22 @@ pub struct Told {
 pub fn merge(mut atms: Vec<Atm>, apart: &BTreeSet<AtmId>) -> Vec<Machine> {
     atms.sort_by_key(|atm| atm.id);
     let groups = groups(&atms, apart);
-    let mut members: BTreeMap<usize, Vec<Atm>> = BTreeMap::new();
-    for (group, atm) in groups.into_iter().zip(atms) {
-        members.entry(group).or_default().push(atm);
-    }
     // The first row of a group has its lowest number, and groups are numbered by their first rows.
-    members.into_values().map(machine).collect()
+    let mut rows: Vec<(usize, Atm)> = groups.into_iter().zip(atms).collect();
+    rows.sort_by_key(|(group, _)| *group);
+    let mut rows = rows.into_iter().peekable();
+    let mut machines = Vec::with_capacity(rows.len());
+    while let Some((group, first)) = rows.next() {
+        // Nearly all groups are of one row.
+        let mut members = Vec::with_capacity(1);
+        members.push(first);
+        while let Some((_, row)) = rows.next_if(|(other, _)| *other == group) {
+            members.push(row);
+        }
+        machines.push(machine(members));
+    }
+    machines.shrink_to_fit();
+    machines
 }
 
 /// The group of each row: the position of the group's first row.
@@ -159,10 +190,10 @@ fn machine(mut rows: Vec<Atm>) -> Machine {
     let mut told: Vec<Told> = rows.iter().map(told).collect();
     let mut rows = rows.into_iter().map(|atm| atm.record);
     let mut record = rows.next().unwrap_or_else(|| unreachable!("a group has a row"));
-    let all: Vec<&'static str> = parts(&record).into_iter().filter(|(_, known)| *known).map(|(name, _)| name).collect();
-    told[0].parts = all;
+    told[0].parts = parts(&record);
     for (other, told) in rows.zip(&mut told[1..]) {
-        fill(&mut record, other, &mut told.parts);
+        told.parts = parts(&other).without(parts(&record));
+        fill(&mut record, other, told.parts);
     }
     Machine { id, record, told }
 }
@@ -170,47 +201,52 @@ fn machine(mut rows: Vec<Atm>) -> Machine {
 fn told(atm: &Atm) -> Told {
     let record = &atm.record;
     let url = record.more.as_ref().and_then(|more| more.source_url.clone());
-    Told { id: atm.id, source: atm.source.clone(), source_ref: record.source_ref.clone(), url, parts: Vec::new() }
+    let source_ref = record.source_ref.clone();
+    Told { id: atm.id, source: Arc::clone(&atm.source), source_ref, url, parts: Parts::default() }
 }
 
 /// The parts of a record that are known one by one.
-fn parts(record: &Record) -> [(&'static str, bool); 12] {
-    [
-        ("location", true),
-        ("name", record.name.is_some()),
-        ("operator", record.operator.is_some()),
-        ("brand", record.brand.is_some()),
-        ("address", !record.address.is_empty()),
-        ("hours", record.hours.is_some()),
-        ("status", record.reported != Reported::Unknown),
-        ("services", record.buy != Tri::Unknown || record.sell != Tri::Unknown),
-        ("coins", !record.coins.is_empty()),
-        ("phone", record.phone.is_some()),
-        ("website", record.website.is_some()),
-        ("more", record.more.is_some()),
-    ]
+const NAMES: [&str; 12] = [
+    "location", "name", "operator", "brand", "address", "hours", "status", "services", "coins", "phone", "website",
+    "more",
+];
+const ADDRESS: usize = 4;
+const STATUS: usize = 6;
+const SERVICES: usize = 7;
+const COINS: usize = 8;
+
+/// Those that a record has.
+fn parts(record: &Record) -> Parts {
+    let known = [
+        true,
+        record.name.is_some(),
+        record.operator.is_some(),
+        record.brand.is_some(),
+        !record.address.is_empty(),
+        record.hours.is_some(),
+        record.reported != Reported::Unknown,
+        record.buy != Tri::Unknown || record.sell != Tri::Unknown,
+        !record.coins.is_empty(),
+        record.phone.is_some(),
+        record.website.is_some(),
+        record.more.is_some(),
+    ];
+    Parts((0..).zip(known).map(|(at, known)| u16::from(known) << at).sum())
 }
 
-/// Takes what a record lacks from another one, and notes what that was.
-fn fill(record: &mut Record, other: Record, taken: &mut Vec<&'static str>) {
-    for ((name, known), (_, offered)) in parts(record).into_iter().zip(parts(&other)) {
-        // Of two states the one that is known to be newer counts, which is the first.
-        if known || !offered {
-            continue;
-        }
-        taken.push(name);
-    }
-    let has = |name: &str| taken.contains(&name);
-    if has("status") {
+/// Takes what a record lacks from another one.
+fn fill(record: &mut Record, other: Record, taken: Parts) {
+    // Of two states the one that is known to be newer counts, which is the first.
+    if taken.has(STATUS) {
         (record.reported, record.reported_at) = (other.reported, other.reported_at);
     }
-    if has("services") {
+    if taken.has(SERVICES) {
         (record.buy, record.sell) = (other.buy, other.sell);
     }
-    if has("address") {
+    if taken.has(ADDRESS) {
         record.address = other.address;
     }
-    if has("coins") {
+    if taken.has(COINS) {
         record.coins = other.coins;
     }
     record.name = record.name.take().or(other.name);
@@ -234,7 +270,7 @@ mod tests {
     fn atm(id: u64, source: &str, metres: f64, set: impl FnOnce(&mut Record)) -> Atm {
         let mut record = Record::at(Point::new(30.0 + metres * METRE, -97.0).expect("on the earth"));
         set(&mut record);
-        Atm { id: AtmId::new(id).expect("an id"), source: source.to_owned(), record }
+        Atm { id: AtmId::new(id).expect("an id"), source: source.into(), record }
     }
 
     fn brand(name: &str) -> impl FnOnce(&mut Record) {
@@ -325,7 +361,8 @@ mod tests {
         assert_eq!((machines.len(), machine.id.get()), (1, 1));
         assert_eq!((machine.record.title(), machine.record.phone.is_some()), ("New name", true));
         assert_eq!(machine.record.reported, Reported::OutOfService);
-        let told: Vec<_> = machine.told.iter().map(|told| (told.source.as_str(), told.parts.join(" "))).collect();
+        let told: Vec<_> =
+            machine.told.iter().map(|told| (&*told.source, told.parts.names().collect::<Vec<_>>().join(" "))).collect();
         assert_eq!(told, [("operator", "location name status".to_owned()), ("map", "phone".to_owned())]);
     }
 

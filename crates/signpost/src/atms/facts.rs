@@ -99,7 +99,7 @@ impl Coins {
         let mut coins: Vec<(&Coin, usize)> = counts.into_iter().collect();
         coins.sort_unstable_by(|a, b| b.1.cmp(&a.1).then(a.0.cmp(b.0)));
         let bits = (0..BITS).map(|bit| 1 << bit).chain(std::iter::repeat(0));
-        Self(coins.into_iter().zip(bits).map(|((coin, _), bit)| (coin.clone(), bit)).collect())
+        Self(coins.into_iter().zip(bits).map(|((coin, _), bit)| (*coin, bit)).collect())
     }
 
     /// A machine's facts, given the number of its hours.

@@ -1,6 +1,7 @@
 //! The catalogue in the database.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::sync::Arc;
 
 use anyhow::{Context, Result};
 use jiff::Timestamp;
@@ -13,7 +14,9 @@ use crate::store::{Row, Step, Store, Written, must, params, step};
 
 const VERSION: &str = "SELECT version FROM catalogue";
 
-const ATMS: &str = "SELECT id, source, record FROM atms WHERE removed_at IS NULL ORDER BY id";
+/// A page at a time: what was read of 40,000 rows and thrown away again would stay with the process.
+const ATMS: &str = "
+    SELECT id, source, record FROM atms WHERE removed_at IS NULL AND id > $1 ORDER BY id LIMIT 1000";
 
 const APART: &str = "SELECT id FROM atm_apart";
 
@@ -108,9 +111,24 @@ impl Store {
         // An import between these reads leaves an old version beside new rows: the next look reads again.
         let version = self.catalogue_version().await?;
         let sources = self.read(SOURCES, params![]).await?.iter().map(source).collect::<Result<_>>()?;
-        let atms = self.read(ATMS, params![]).await?.iter().map(atm).collect::<Result<_>>()?;
+        let atms = self.atms().await?;
         let apart = self.read(APART, params![]).await?.iter().map(|row| atm_id(row, 0)).collect::<Result<_>>()?;
         Ok(Stored { version, atms, apart, sources })
+    }
+
+    /// Every machine, by id.
+    async fn atms(&self) -> Result<Vec<Atm>> {
+        let (mut atms, mut names) = (Vec::new(), HashSet::new());
+        loop {
+            let after = atms.last().map_or(0, |atm: &Atm| atm.id.get());
+            let page = self.read(ATMS, params![i64::try_from(after)?]).await?;
+            if page.is_empty() {
+                return Ok(atms);
+            }
+            for row in &page {
+                atms.push(atm(row, &mut names)?);
+            }
+        }
     }
 
     /// What is kept of a source's machines, by its own references.
@@ -234,10 +252,14 @@ fn source(row: &Row) -> Result<Source> {
     Ok(Source { name, attribution, imported_at: row.time(2)? })
 }
 
-fn atm(row: &Row) -> Result<Atm> {
+/// The machine in a row. The names of sources are few: each is kept once.
+fn atm(row: &Row, names: &mut HashSet<Arc<str>>) -> Result<Atm> {
     let id = atm_id(row, 0)?;
+    let name = row.text(1)?;
+    let source = names.get(name).cloned().unwrap_or_else(|| name.into());
+    names.insert(Arc::clone(&source));
     let record: Record = serde_json::from_str(row.text(2)?).with_context(|| format!("the record of ATM {id}"))?;
-    Ok(Atm { id, source: row.text(1)?.to_owned(), record })
+    Ok(Atm { id, source, record })
 }
 
 fn atm_id(row: &Row, column: usize) -> Result<AtmId> {

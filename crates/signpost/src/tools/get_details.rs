@@ -147,11 +147,11 @@ fn more(more: &More) -> Map<String, Value> {
 fn source(snapshot: &Snapshot, told: &Told) -> Value {
     let source = snapshot.source(&told.source);
     json!({
-        "name": told.source,
+        "name": &*told.source,
         "ref": told.source_ref,
         "atmId": told.id,
         "url": told.url,
-        "parts": told.parts,
+        "parts": told.parts.names().collect::<Vec<_>>(),
         "importedAt": source.map(|source| source.imported_at),
         "attribution": source.map(|source| &source.attribution),
     })

@@ -283,7 +283,7 @@ fn verbose() -> Snapshot {
         record.hours = Hours::parse(&long("Hours").unwrap());
         (record.address.city, record.address.region) = (Some("Austin".to_owned()), Some("TX".to_owned()));
         record.address.formatted = long("Address");
-        Atm { id: AtmId::new(number).unwrap(), source: "test".to_owned(), record }
+        Atm { id: AtmId::new(number).unwrap(), source: "test".into(), record }
     };
     Snapshot::build(Stored {
         version: 2,

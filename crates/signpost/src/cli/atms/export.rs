@@ -83,7 +83,7 @@ fn merged(snapshot: &Snapshot) -> Vec<Line> {
 fn of_source(stored: Stored, name: &str) -> Result<Vec<Line>> {
     let source = stored.sources.iter().find(|source| source.name == name);
     let attribution = source.with_context(|| format!("there is no source {name}"))?.attribution.clone();
-    let rows = stored.atms.into_iter().filter(|atm| atm.source == name);
+    let rows = stored.atms.into_iter().filter(|atm| &*atm.source == name);
     Ok(rows.map(|atm| Line { id: atm.id.get(), record: atm.record, attribution: attribution.clone() }).collect())
 }
 

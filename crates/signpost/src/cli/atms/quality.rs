@@ -31,7 +31,7 @@ impl Check {
         let (snapshot, places, now) = (atms::load(store).await?, session.places()?, Clock::System.now());
         let gazetteer = places.now();
         let is_asked = |machine: &&Machine| {
-            self.source.as_ref().is_none_or(|source| machine.told.iter().any(|told| told.source == *source))
+            self.source.as_ref().is_none_or(|source| machine.told.iter().any(|told| *told.source == **source))
         };
         let machines: Vec<&Machine> = snapshot.entries().iter().map(|entry| &entry.machine).filter(is_asked).collect();
         let mut found: Vec<(&Machine, Vec<Concern>)> =
@@ -45,7 +45,7 @@ impl Check {
             *counts.entry(*concern).or_default() += 1;
         }
         let listed = found.iter().take(self.limit).map(|(machine, concerns)| {
-            let told: Vec<&str> = machine.told.iter().map(|told| told.source.as_str()).collect();
+            let told: Vec<&str> = machine.told.iter().map(|told| &*told.source).collect();
             json!({ "id": machine.id, "name": machine.record.title(), "sources": told, "concerns": concerns })
         });
         let listed: Vec<_> = listed.collect();
