@@ -7,6 +7,7 @@ CARGO_TARGET_DIR=target/baselines cargo build --quiet --release --manifest-path 
   echo "without rmcp: it could not be built" >&2
 cargo bench --quiet -p signpost-locator --bench nearest
 cargo bench --quiet -p signpost-locator --bench places
+sh bench/databases.sh
 for measurement in catalogue verify sessions tool_call; do
   cargo run --quiet --release -p signpost-bench --bin "$measurement"
 done
