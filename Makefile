@@ -36,6 +36,7 @@ doc:
 # Licences, bans and sources. Advisories need the public network and run where there is one: `cargo deny check`.
 deny:
 	command -v cargo-deny >/dev/null || cargo install --quiet --locked cargo-deny@$(CARGO_DENY_VERSION)
+	cargo fetch --quiet --locked
 	cargo deny --offline --log-level error check licenses bans sources
 
 # A minute of made-up messages to the parser; the corpus itself is replayed by `make test`.

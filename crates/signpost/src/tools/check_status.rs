@@ -2,8 +2,6 @@
 
 use std::collections::BTreeMap;
 
-use futures_util::FutureExt;
-use futures_util::future::BoxFuture;
 use jiff::Timestamp;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
@@ -12,7 +10,7 @@ use signpost_mcp::{Annotations, Call, CallError, Handler, Output, Tool};
 
 use super::arguments::Arguments;
 use super::beyond::beyond;
-use super::place::{Center, ask_geocoder};
+use super::place::{Center, after_geocoder};
 use super::schema;
 use super::view::{Item, Page, attribution, fitting, notice};
 use crate::atms::Wanted;
@@ -49,7 +47,11 @@ pub(super) fn tool(geocodes: bool) -> Tool<Locator> {
         }))),
         annotations: Annotations::LOOKUP,
         icons: crate::mcp::icons(),
-        call: if geocodes { Handler::Later(later) } else { Handler::Now(answer) },
+        call: if geocodes {
+            Handler::Later(|l, given, call| after_geocoder(l, given, call, answer))
+        } else {
+            Handler::Now(answer)
+        },
     }
 }
 
@@ -60,18 +62,6 @@ struct Area<'a> {
     as_of: Timestamp,
     #[serde(flatten)]
     page: Page<'a>,
-}
-
-fn later<'a>(
-    locator: &'a Locator,
-    given: &'a Map<String, Value>,
-    call: &'a Call<'a>,
-) -> BoxFuture<'a, Result<Output, CallError>> {
-    async move {
-        ask_geocoder(locator, given).await;
-        answer(locator, given, call)
-    }
-    .boxed()
 }
 
 fn answer(locator: &Locator, given: &Map<String, Value>, _: &Call<'_>) -> Result<Output, CallError> {

@@ -1,14 +1,12 @@
 //! `find_nearest_bitcoin_atm`
 
-use futures_util::FutureExt;
-use futures_util::future::BoxFuture;
 use serde_json::{Map, Value, json};
 use signpost_locator::Distance;
 use signpost_mcp::{Annotations, Call, CallError, Handler, Output, Structured, Tool};
 
 use super::arguments::{Arguments, Units};
 use super::beyond::beyond;
-use super::place::{Center, ask_geocoder};
+use super::place::{Center, after_geocoder};
 use super::schema;
 use super::view::{Item, Page, attribution, fitting, notice};
 use crate::atms::{Moment, Wanted};
@@ -46,20 +44,12 @@ pub(super) fn tool(geocodes: bool) -> Tool<Locator> {
         output_schema: Some(schema::page(json!({}))),
         annotations: Annotations::LOOKUP,
         icons: crate::mcp::icons(),
-        call: if geocodes { Handler::Later(later) } else { Handler::Now(answer) },
+        call: if geocodes {
+            Handler::Later(|l, given, call| after_geocoder(l, given, call, answer))
+        } else {
+            Handler::Now(answer)
+        },
     }
-}
-
-fn later<'a>(
-    locator: &'a Locator,
-    given: &'a Map<String, Value>,
-    call: &'a Call<'a>,
-) -> BoxFuture<'a, Result<Output, CallError>> {
-    async move {
-        ask_geocoder(locator, given).await;
-        answer(locator, given, call)
-    }
-    .boxed()
 }
 
 fn answer(locator: &Locator, given: &Map<String, Value>, _: &Call<'_>) -> Result<Output, CallError> {

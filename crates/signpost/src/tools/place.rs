@@ -1,10 +1,12 @@
 //! Where a call wants to search: coordinates, or a location that the gazetteer understands.
 
+use futures_util::FutureExt;
+use futures_util::future::BoxFuture;
 use serde::{Serialize, Serializer};
 use serde_json::{Map, Value};
 use signpost_locator::gazetteer::{ATTRIBUTION, LONGEST_TEXT, Place, Resolved, Source, Unresolved};
 use signpost_locator::{Country, Point, Region};
-use signpost_mcp::CallError;
+use signpost_mcp::{Call, CallError, Output};
 
 use super::arguments::Arguments;
 use crate::geocoder::{self, Found};
@@ -109,6 +111,23 @@ pub(crate) async fn ask_geocoder(locator: &Locator, given: &Map<String, Value>) 
     if !known.as_ref().is_ok_and(is_enough) {
         geocoder.ask(location).await;
     }
+}
+
+/// A tool, as a function over the catalogue.
+type Answer = fn(&Locator, &Map<String, Value>, &Call<'_>) -> Result<Output, CallError>;
+
+/// What a tool answers once the external geocoder was asked.
+pub(super) fn after_geocoder<'a>(
+    locator: &'a Locator,
+    given: &'a Map<String, Value>,
+    call: &'a Call<'a>,
+    answer: Answer,
+) -> BoxFuture<'a, Result<Output, CallError>> {
+    async move {
+        ask_geocoder(locator, given).await;
+        answer(locator, given, call)
+    }
+    .boxed()
 }
 
 /// A location that means nothing to us is an answer, with what to try instead.

@@ -173,7 +173,7 @@ impl Feed {
 /// Fetches a feed and takes over what it holds. What came of it is remembered, failures too.
 ///
 /// # Errors
-/// Where the fetch failed, what came is no such document, or as [`take_over`]; nothing of the catalogue was changed
+/// Where the fetch failed, what came is no such document, or as [`take_over()`]; nothing of the catalogue was changed
 /// then.
 pub async fn sync(
     store: &Store,
