@@ -38,7 +38,9 @@ pub(super) fn parse(text: &str) -> Option<Point> {
     }
     let uri = text.get(..4).filter(|scheme| scheme.eq_ignore_ascii_case("geo:")).map(|_| &text[4..]);
     let text = uri.map_or(text, |uri| uri.split(['?', ';']).next().unwrap_or_default());
-    let tokens = tokens(text)?;
+    // With a semicolon between them, commas are those of decimals.
+    let decimal = text.contains(';').then(|| text.replace(',', "."));
+    let tokens = tokens(decimal.as_deref().unwrap_or(text))?;
     let mut halves = tokens.split(|token| *token == Token::Comma);
     match (halves.next(), halves.next(), halves.next()) {
         (Some(first), Some(second), None) => point(first, second),
@@ -166,6 +168,7 @@ mod tests {
             "40.7128, -74.006",
             " 40.7128 -74.006 ",
             "40.7128;-74.006",
+            "40,7128; -74,006",
             "(40.7128, -74.006)",
             "+40.7128, −74.006",
             "40.7128N 74.006W",

@@ -13,6 +13,7 @@ mod blob;
 mod build;
 mod coordinates;
 mod geonames;
+mod map_link;
 mod query;
 mod resolve;
 mod spelling;

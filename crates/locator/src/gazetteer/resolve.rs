@@ -4,7 +4,7 @@ use super::blob::StoredPostcode;
 use super::build::{middle, number};
 use super::query::{Query, Within, is_around, queries, without_words_around};
 use super::spelling::Mistakes;
-use super::{Gazetteer, Place, coordinates, likelihood};
+use super::{Gazetteer, Place, coordinates, likelihood, map_link};
 use crate::address::{Address, parse_forward_sortation_area, parse_postcode, split_postcode};
 use crate::country::Country;
 use crate::fold::fold;
@@ -66,7 +66,7 @@ pub struct Unresolved {
 }
 
 impl Gazetteer {
-    /// What a text for a location means: coordinates in the usual notations, a US ZIP code, `City, ST`, `City ST`,
+    /// What a text for a location means: coordinates in the usual notations or in a link to a map, a US ZIP code, `City, ST`, `City ST`,
     /// `City, Country`, or a city, of which the largest counts; in any case, with or without accents, with words like
     /// `bitcoin atms near` before it and with one typing mistake. A region or country that is named is respected.
     ///
@@ -87,7 +87,7 @@ impl Gazetteer {
             return Err(Unresolved::new(format!("a location is 1 to {LONGEST_TEXT} characters")));
         }
         let bare = without_words_around(text);
-        if let Some(point) = coordinates::parse(bare) {
+        if let Some(point) = coordinates::parse(bare).or_else(|| map_link::parse(bare)) {
             return Ok(Resolved::coordinates(point));
         }
         if let Some((code, country)) = parse_postcode(bare).or_else(|| parse_forward_sortation_area(bare)) {
