@@ -7,7 +7,7 @@ use std::time::SystemTime;
 
 use anyhow::{Context, Result};
 use arc_swap::ArcSwap;
-use signpost_locator::gazetteer::Gazetteer;
+use signpost_locator::gazetteer::{Gazetteer, build};
 
 /// The place names; replaced whole, so that a search sees one state from beginning to end.
 #[derive(Debug)]
@@ -34,6 +34,15 @@ impl Places {
         let written = written(&file);
         let gazetteer = if written.is_some() { read(&file)? } else { Gazetteer::embedded() };
         Ok(Self { gazetteer: ArcSwap::from_pointee(gazetteer), file, written: Mutex::new(written) })
+    }
+
+    /// No place names, for a server that finds no machines.
+    ///
+    /// # Errors
+    /// Never, as long as nothing can be written down.
+    pub fn none() -> Result<Self> {
+        let gazetteer = Gazetteer::from_bytes(&build(Vec::new(), &[], 0)?)?;
+        Ok(Self { gazetteer: ArcSwap::from_pointee(gazetteer), file: PathBuf::new(), written: Mutex::new(None) })
     }
 
     /// The place names as they are now.

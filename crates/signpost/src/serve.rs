@@ -51,7 +51,11 @@ impl Server {
         let store = Store::open(&config.database_url())?;
         let outbound = Outbound::new(&Names::System);
         let geocoder = config.geocoder.clone().map(|settings| Geocoder::new(settings, outbound.clone()));
-        let catalogue = Catalogue::open(&store, &clock, &config.data_dir, geocoder).await?;
+        let catalogue = if config.services.contains(&Service::Atm) {
+            Catalogue::open(&store, &clock, &config.data_dir, geocoder).await?
+        } else {
+            Catalogue::none()?
+        };
         let listener = TcpListener::bind(config.listen).await;
         let listener = listener
             .with_context(|| format!("cannot listen on {}: choose another address with --listen", config.listen))?;

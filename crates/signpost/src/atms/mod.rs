@@ -12,6 +12,7 @@ mod take_over;
 mod timetable;
 mod watch;
 
+use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -57,6 +58,16 @@ impl Catalogue {
         let snapshot = load(store).await?;
         let places = places.await.context("the place names could not be read")??;
         Ok(Self { snapshot: ArcSwap::from_pointee(snapshot), places, geocoder })
+    }
+
+    /// No machines and no places, for a server that does not find any.
+    ///
+    /// # Errors
+    /// As [`Places::none`].
+    pub fn none() -> Result<Self> {
+        let nothing = Stored { version: 0, atms: Vec::new(), apart: BTreeSet::new(), sources: Vec::new() };
+        let snapshot = ArcSwap::from_pointee(Snapshot::build(nothing));
+        Ok(Self { snapshot, places: Places::none()?, geocoder: None })
     }
 
     /// The machines as they are now. Hold it for one request, so that its parts fit together.
