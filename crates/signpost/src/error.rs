@@ -48,6 +48,8 @@ pub enum Error {
     SessionAlreadyAuthenticated,
     #[error("the session expired; create another, or refresh it within 15 minutes")]
     SessionExpired { id: String, expired_at: Timestamp },
+    #[error("the session was cancelled")]
+    SessionCancelled { id: String },
     #[error("the body is over {limit} bytes")]
     PayloadTooLarge { limit: usize },
     #[error("the body must be JSON: send 'Content-Type: application/json'")]
@@ -91,6 +93,7 @@ impl Error {
             Self::DomainExists(_) => (StatusCode::CONFLICT, "domain_exists"),
             Self::SessionAlreadyAuthenticated => (StatusCode::CONFLICT, "session_already_authenticated"),
             Self::SessionExpired { .. } => (StatusCode::GONE, "session_expired"),
+            Self::SessionCancelled { .. } => (StatusCode::GONE, "session_cancelled"),
             Self::PayloadTooLarge { .. } => (StatusCode::PAYLOAD_TOO_LARGE, "payload_too_large"),
             Self::UnsupportedMediaType => (StatusCode::UNSUPPORTED_MEDIA_TYPE, "unsupported_media_type"),
             Self::DomainNotRegistered(_) => (StatusCode::UNPROCESSABLE_ENTITY, "domain_not_registered"),
@@ -120,6 +123,7 @@ impl Error {
             Self::SessionExpired { id, expired_at } => {
                 json!({ "id": id, "status": "expired", "expired_at": expired_at })
             }
+            Self::SessionCancelled { id } => json!({ "id": id, "status": "cancelled" }),
             Self::PayloadTooLarge { limit } => json!({ "limit": limit }),
             Self::DomainNotRegistered(domain) | Self::DomainExists(domain) => json!({ "domain": domain }),
             Self::DomainNotVerified { domain, reason } => json!({ "domain": domain, "reason": reason }),

@@ -21,6 +21,7 @@ pub mod mcp;
 pub mod outbound;
 pub mod outbox;
 pub mod places;
+pub mod retention;
 pub mod serve;
 pub mod sessions;
 pub mod store;

@@ -22,7 +22,7 @@ use crate::keys::KeyCache;
 use crate::limits::Limits;
 use crate::outbound::{Names, Outbound};
 use crate::store::Store;
-use crate::{http, outbox};
+use crate::{http, outbox, retention};
 
 /// How long requests that run may take to end once the server stops.
 const DRAIN: Duration = Duration::from_secs(10);
@@ -99,6 +99,7 @@ impl Server {
         let mut background = Vec::new();
         if app.config.services.contains(&Service::Auth) {
             background.push(tokio::spawn(outbox::worker::run(app.clone())));
+            background.push(tokio::spawn(retention::run(app.clone())));
         }
         if app.config.services.contains(&Service::Atm) {
             let app = app.clone();

@@ -1,6 +1,7 @@
 //! The command line.
 
 mod atms;
+mod deliveries;
 mod domains;
 mod gazetteer;
 mod keys;
@@ -63,6 +64,9 @@ enum Command {
     /// Domains and the secrets that sign their webhooks
     #[command(subcommand)]
     Domains(domains::Domains),
+    /// Events on their way to integrators
+    #[command(subcommand)]
+    Deliveries(deliveries::Deliveries),
     /// The catalogue of ATMs
     #[command(subcommand)]
     Atms(atms::Atms),
@@ -113,6 +117,7 @@ impl Cli {
             }
             Command::Keys(command) => command.run(&session()?).await,
             Command::Domains(command) => command.run(&session()?).await,
+            Command::Deliveries(command) => command.run(&session()?).await,
             Command::Atms(command) => command.run(&session()?).await,
             Command::Gazetteer(command) => command.run(&session()?),
             Command::Places(command) => command.run(&session()?).await,

@@ -53,7 +53,7 @@ fn authentication(app: &App, environment: Environment) -> Router<App> {
     let (verify, answer, domains) = (door(Limit::Verify), door(Limit::Answer), door(Limit::Domains));
     Router::new()
         .route("/sessions", create(post(sessions::routes::create)))
-        .route("/sessions/{id}", read(get(sessions::routes::show)))
+        .route("/sessions/{id}", read(get(sessions::routes::show).delete(sessions::routes::cancel)))
         .route("/sessions/{id}/refresh", create(post(sessions::routes::refresh)))
         .route("/sessions/{id}/authenticate", answer(post(sessions::routes::authenticate)))
         .route("/verify", verify(post(verify::verify)))

@@ -2,6 +2,7 @@
 //!
 //! This file is the rules, and pure; [`worker`] delivers, [`sql`] remembers.
 
+mod desk;
 mod sql;
 pub mod worker;
 
@@ -20,6 +21,7 @@ use crate::id::{DomainId, EventId};
 use crate::sessions::Session;
 use crate::store::{Step, must};
 
+pub use desk::Listed;
 pub use sql::Ended;
 
 /// The longest that an endpoint may put us off with `Retry-After`.

@@ -48,6 +48,7 @@ pub struct Session {
 pub enum State {
     Pending,
     Authenticated { at: Timestamp, user: User },
+    Cancelled { at: Timestamp },
 }
 
 /// What is told.
@@ -58,6 +59,7 @@ pub enum Status {
     Pending,
     Authenticated,
     Expired,
+    Cancelled,
 }
 
 /// Who answered: the key as the wallet spelled it, and what the wallet said of its device.
@@ -87,6 +89,8 @@ pub enum Refusal {
     Authenticated,
     /// Too late.
     Expired,
+    /// The integrator called it off.
+    Cancelled,
     /// The key, the signature or both are not what they must be.
     Signature(NotVerified),
 }
@@ -140,6 +144,7 @@ impl Session {
     pub fn status(&self, now: Timestamp) -> Status {
         match self.state {
             State::Authenticated { .. } => Status::Authenticated,
+            State::Cancelled { .. } => Status::Cancelled,
             State::Pending if now >= self.expires_at => Status::Expired,
             State::Pending => Status::Pending,
         }
@@ -149,7 +154,7 @@ impl Session {
     #[must_use]
     pub fn is_readable(&self, now: Timestamp) -> bool {
         match &self.state {
-            State::Authenticated { at, .. } => now.duration_since(*at) < READABLE,
+            State::Authenticated { at, .. } | State::Cancelled { at } => now.duration_since(*at) < READABLE,
             State::Pending => true,
         }
     }
@@ -161,11 +166,25 @@ impl Session {
     pub fn refresh(self, ttl: Duration, now: Timestamp, nonce: [u8; 16]) -> Result<Self, Refusal> {
         match self.state {
             State::Authenticated { .. } => Err(Refusal::Authenticated),
+            State::Cancelled { .. } => Err(Refusal::Cancelled),
             State::Pending if now.duration_since(self.expires_at) >= REFRESHABLE => Err(Refusal::Expired),
             State::Pending => {
                 let challenge = Challenge { issued_at: now.as_second(), nonce: Nonce(nonce), ..self.challenge };
                 Ok(Self { challenge, expires_at: now + ttl, ..self })
             }
+        }
+    }
+
+    /// Calls the session off, while it is pending.
+    ///
+    /// # Errors
+    /// Where it is not pending any more.
+    pub fn cancel(self, now: Timestamp) -> Result<Self, Refusal> {
+        match self.status(now) {
+            Status::Pending => Ok(Self { state: State::Cancelled { at: now }, ..self }),
+            Status::Authenticated => Err(Refusal::Authenticated),
+            Status::Expired => Err(Refusal::Expired),
+            Status::Cancelled => Err(Refusal::Cancelled),
         }
     }
 
@@ -185,6 +204,7 @@ impl Session {
             Status::Pending => {}
             Status::Authenticated => return Err(Refusal::Authenticated),
             Status::Expired => return Err(Refusal::Expired),
+            Status::Cancelled => return Err(Refusal::Cancelled),
         }
         answer.verify().map_err(Refusal::Signature)?;
         let user = User { public_key: answer.public_key.clone(), device_info: device_info(answer) };

@@ -43,6 +43,7 @@ pub(crate) async fn show(
     let session = find(&app, &account, &id).await?;
     match session.status(app.clock.now()) {
         Status::Expired => Err(refused(Refusal::Expired, &session, &app)),
+        Status::Cancelled => Err(refused(Refusal::Cancelled, &session, &app)),
         status => Ok(Json(Shown::of(session, status))),
     }
 }
@@ -64,6 +65,22 @@ pub(crate) async fn refresh(
         }
     }
     Err(Error::Unavailable("too many refresh this session at once".to_owned()))
+}
+
+/// `DELETE /sessions/{id}`
+pub(crate) async fn cancel(
+    Extract(app): Extract<App>,
+    account: Account,
+    PathId(id): PathId,
+    _: Nothing,
+) -> Result<StatusCode, Error> {
+    let session = find(&app, &account, &id).await?;
+    let now = app.clock.now();
+    let cancelled = session.clone().cancel(now).map_err(|refusal| refused(refusal, &session, &app))?;
+    if app.store.cancel_session(&cancelled.id, now).await? {
+        return Ok(StatusCode::NO_CONTENT);
+    }
+    Err(lost_race(&app, &account, &session).await)
 }
 
 pub(crate) async fn authenticate(
@@ -153,6 +170,7 @@ fn refused(refusal: Refusal, session: &Session, app: &App) -> Error {
         Refusal::Stale => Error::TimestampOutOfRange { server_time: app.clock.now() },
         Refusal::UnknownChallenge => Error::ChallengeNotFound,
         Refusal::Authenticated => Error::SessionAlreadyAuthenticated,
+        Refusal::Cancelled => Error::SessionCancelled { id: session.id.to_string() },
         Refusal::Expired => Error::SessionExpired { id: session.id.to_string(), expired_at: session.expires_at },
         Refusal::Signature(reason) => Error::SignatureRefused { reason },
     }
@@ -162,6 +180,9 @@ fn refused(refusal: Refusal, session: &Session, app: &App) -> Error {
 async fn lost_race(app: &App, account: &Account, session: &Session) -> Error {
     match app.store.session(account, &session.id).await {
         Ok(Some(Session { state: State::Authenticated { .. }, .. })) => Error::SessionAlreadyAuthenticated,
+        Ok(Some(Session { state: State::Cancelled { .. }, .. })) => {
+            Error::SessionCancelled { id: session.id.to_string() }
+        }
         Ok(Some(_)) => Error::ChallengeNotFound,
         Ok(None) => Error::SessionNotFound,
         Err(error) => error.into(),
@@ -223,7 +244,7 @@ impl Shown {
     fn of(session: Session, status: Status) -> Self {
         let Session { id, metadata, expires_at, state, .. } = session;
         match state {
-            State::Pending => {
+            State::Pending | State::Cancelled { .. } => {
                 Self { id, status, expires_at: Some(expires_at), authenticated_at: None, user: None, metadata }
             }
             State::Authenticated { at, user } => {

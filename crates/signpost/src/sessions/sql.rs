@@ -1,6 +1,7 @@
 //! Sessions in the database.
 
 use anyhow::{Context, Result, bail};
+use jiff::Timestamp;
 use signpost_auth::Challenge;
 
 use super::{Accepted, Metadata, Session, State};
@@ -15,17 +16,21 @@ const INSERT: &str = "
 
 const SELECT: &str = "
     SELECT id, account, environment, domain_id, challenge, webhook_url, metadata, created_at, expires_at,
-           authenticated_at, user_json
+           authenticated_at, user_json, cancelled_at
     FROM sessions WHERE id = $1 AND account = $2 AND environment = $3";
 
 /// Names the old challenge, so that of two refreshes, or a refresh and an answer, only the first changes a row.
 const REFRESH: &str = "
-    UPDATE sessions SET challenge = $1, expires_at = $2 WHERE id = $3 AND challenge = $4 AND authenticated_at IS NULL";
+    UPDATE sessions SET challenge = $1, expires_at = $2
+    WHERE id = $3 AND challenge = $4 AND authenticated_at IS NULL AND cancelled_at IS NULL";
 
 /// Names the challenge, so that of two answers, or an answer and a refresh, only the first changes a row.
 const AUTHENTICATE: &str = "
     UPDATE sessions SET authenticated_at = $1, user_json = $2
-    WHERE id = $3 AND challenge = $4 AND authenticated_at IS NULL";
+    WHERE id = $3 AND challenge = $4 AND authenticated_at IS NULL AND cancelled_at IS NULL";
+
+const CANCEL: &str = "
+    UPDATE sessions SET cancelled_at = $1 WHERE id = $2 AND authenticated_at IS NULL AND cancelled_at IS NULL";
 
 impl Store {
     /// Keeps a new session.
@@ -68,6 +73,14 @@ impl Store {
         Ok(self.write([must(REFRESH, params)]).await?.is_committed())
     }
 
+    /// Calls a session off. False where it was answered or called off meanwhile.
+    ///
+    /// # Errors
+    /// As [`Store::write`].
+    pub async fn cancel_session(&self, id: &SessionId, now: Timestamp) -> Result<bool> {
+        Ok(self.write([must(CANCEL, params![now, id])]).await?.is_committed())
+    }
+
     /// Keeps an accepted answer and queues its event, both or neither. False where another answer came first.
     ///
     /// # Errors
@@ -89,7 +102,7 @@ impl TryFrom<Row> for Session {
 
     fn try_from(row: Row) -> Result<Self> {
         let state = match (row.opt_time(9)?, row.opt_text(10)?) {
-            (None, None) => State::Pending,
+            (None, None) => row.opt_time(11)?.map_or(State::Pending, |at| State::Cancelled { at }),
             (Some(at), Some(user)) => State::Authenticated { at, user: serde_json::from_str(user)? },
             (Some(_), None) | (None, Some(_)) => bail!("it is neither pending nor authenticated"),
         };

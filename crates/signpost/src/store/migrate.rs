@@ -4,8 +4,11 @@ use anyhow::{Context, Result};
 use rusqlite::{Connection, TransactionBehavior};
 
 /// Every change of the tables since the first, in order; a released one is never edited.
-const MIGRATIONS: &[&str] =
-    &[include_str!("../../migrations/0001_first.sql"), include_str!("../../migrations/0002_sources.sql")];
+const MIGRATIONS: &[&str] = &[
+    include_str!("../../migrations/0001_first.sql"),
+    include_str!("../../migrations/0002_sources.sql"),
+    include_str!("../../migrations/0003_sessions.sql"),
+];
 
 /// A newer program wrote this database.
 #[derive(Debug, thiserror::Error)]

@@ -109,6 +109,9 @@ async fn of_sessions(service: &Service, integrator: &Integrator) -> Vec<Reply> {
     integrator.hands_in(&session, &answer).await.with(200);
     met.push(integrator.hands_in(&session, &answer).await);
     let session = integrator.opens("shop.test").await;
+    integrator.cancels(&session).await;
+    met.push(integrator.sees(&session).await);
+    let session = integrator.opens("shop.test").await;
     service.passes(SignedDuration::from_secs(300));
     met.push(integrator.sees(&session).await);
     met

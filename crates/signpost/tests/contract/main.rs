@@ -7,6 +7,7 @@
 mod authenticate;
 mod authentication;
 mod bodies;
+mod cancel;
 mod crash;
 mod deliveries;
 mod domains;
@@ -16,6 +17,7 @@ mod harness;
 mod interleavings;
 mod limits;
 mod metadata;
+mod outbox;
 mod program;
 mod proofs;
 mod races;

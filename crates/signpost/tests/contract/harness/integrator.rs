@@ -51,6 +51,11 @@ impl Integrator {
     }
 
     /// Posts nothing at all.
+    /// Calls a session off.
+    pub(crate) async fn cancels(&self, session: &Value) -> Reply {
+        send(self.request(Method::DELETE, &format!("/sessions/{}", text(session, "id")))).await
+    }
+
     pub(crate) async fn post_nothing(&self, path: &str) -> Reply {
         send(self.request(Method::POST, path)).await
     }

@@ -1,0 +1,99 @@
+//! `signpost deliveries`
+
+use anyhow::{Context, Result, bail};
+use clap::{Subcommand, ValueEnum};
+use serde_json::{Value, json};
+
+use super::{Session, Usage, table};
+use crate::clock::Clock;
+use crate::id::EventId;
+use crate::outbox::Listed;
+use crate::store::Store;
+
+#[derive(Debug, Subcommand)]
+pub(super) enum Deliveries {
+    /// List the events of all accounts, newest first
+    List {
+        /// Only those of this state
+        #[arg(long, value_enum)]
+        state: Option<State>,
+        /// How many at most
+        #[arg(long, default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..=10_000))]
+        limit: u32,
+    },
+    /// Show an event, what it sends and what became of it
+    Show {
+        /// As 'deliveries list' shows it
+        id: String,
+    },
+    /// Send an event again, as soon as may be; its receiver knows it by its id
+    Retry {
+        /// As 'deliveries list' shows it
+        id: Option<String>,
+        /// All events that failed
+        #[arg(long, conflicts_with = "id")]
+        failed: bool,
+    },
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub(super) enum State {
+    Pending,
+    Delivered,
+    Failed,
+}
+
+impl Deliveries {
+    pub(super) async fn run(self, session: &Session) -> Result<()> {
+        let store = session.store()?;
+        match self {
+            Self::List { state, limit } => list(session, &store, state, limit).await,
+            Self::Show { id } => show(session, &store, &id).await,
+            Self::Retry { id, failed } => retry(session, &store, id.as_deref(), failed).await,
+        }
+    }
+}
+
+fn event_id(id: &str) -> Result<EventId> {
+    EventId::parse(id).with_context(|| format!("no event has the id {id}; 'signpost deliveries list' shows all"))
+}
+
+async fn list(session: &Session, store: &Store, state: Option<State>, limit: u32) -> Result<()> {
+    let state = state.map(|state| match state {
+        State::Pending => "pending",
+        State::Delivered => "delivered",
+        State::Failed => "failed",
+    });
+    let events = store.anyones_deliveries(state, limit).await?;
+    session.print(&json!({ "deliveries": events }), || {
+        let row = |event: &Listed| {
+            let said = event.last_error.clone().or_else(|| event.last_status.map(|status| status.to_string()));
+            let (id, attempts, at) = (event.id.to_string(), event.attempts.to_string(), event.created_at.to_string());
+            [id, event.state.clone(), attempts, at, event.url.clone(), said.unwrap_or_default()]
+        };
+        let rows: Vec<_> = events.iter().map(row).collect();
+        table(["ID", "STATE", "ATTEMPTS", "CREATED", "URL", "LAST ANSWER"], &rows)
+    })
+}
+
+async fn show(session: &Session, store: &Store, id: &str) -> Result<()> {
+    let found = store.anyones_delivery(&event_id(id)?).await?;
+    let event = found.with_context(|| format!("no event has the id {id}; 'signpost deliveries list' shows all"))?;
+    let mut document = json!(event);
+    document["body"] = serde_json::from_str::<Value>(&event.body).unwrap_or_else(|_| event.body.clone().into());
+    session.print(&document, || format!("{document:#}"))
+}
+
+async fn retry(session: &Session, store: &Store, id: Option<&str>, failed: bool) -> Result<()> {
+    if id.is_none() && !failed {
+        return Err(Usage("say which event, or --failed for all that failed".to_owned()).into());
+    }
+    let one = id.map(event_id).transpose()?;
+    let count = store.retry_deliveries(one.as_ref(), Clock::System.now()).await?;
+    if let Some(id) = id.filter(|_| count == 0) {
+        bail!("{id} is not there, or is being sent just now; 'signpost deliveries list' shows all");
+    }
+    session.print(&json!({ "retried": count }), || {
+        format!("{count} to be sent again; a running server does so within a second")
+    })
+}

@@ -1,0 +1,66 @@
+//! What is over is forgotten in time, so that no table grows for ever.
+
+use std::time::Duration;
+
+use anyhow::Result;
+use jiff::{SignedDuration, Timestamp};
+
+use crate::app::App;
+use crate::id::SessionId;
+use crate::store::{Store, Value, Written, params, step};
+
+/// How long a session is kept from its creation on; an authenticated one is readable for a day of that.
+const SESSIONS: SignedDuration = SignedDuration::from_hours(7 * 24);
+/// How long an event is kept that arrived.
+const DELIVERED: SignedDuration = SignedDuration::from_hours(7 * 24);
+/// How long one is kept that did not: its integrator may be on holiday.
+const FAILED: SignedDuration = SignedDuration::from_hours(30 * 24);
+/// How often a running server looks.
+const EVERY: Duration = Duration::from_hours(1);
+
+/// Ids begin with the time. A thousand at a time, so that others can write in between.
+const FORGET_SESSIONS: &str = "
+    DELETE FROM sessions WHERE id IN (SELECT id FROM sessions WHERE id < $1 ORDER BY id LIMIT 1000) RETURNING id";
+
+const FORGET_DELIVERIES: &str = "
+    DELETE FROM deliveries WHERE id IN (
+        SELECT id FROM deliveries WHERE ended_at < $1 AND state = $2 ORDER BY ended_at LIMIT 1000
+    ) RETURNING id";
+
+/// Forgets what is over, now and every hour, until the server stops.
+pub async fn run(app: App) {
+    loop {
+        match sweep(&app.store, app.clock.now()).await {
+            Ok(0) => {}
+            Ok(forgotten) => tracing::info!(forgotten, "old sessions and events were deleted"),
+            Err(error) => tracing::warn!(error = format!("{error:#}"), "old sessions and events could not be deleted"),
+        }
+        tokio::select! {
+            () = app.draining.cancelled() => return,
+            () = tokio::time::sleep(EVERY) => {}
+        }
+    }
+}
+
+/// Forgets what is over at the time `now`; returns how many rows that were.
+///
+/// # Errors
+/// As [`Store::write`].
+pub async fn sweep(store: &Store, now: Timestamp) -> Result<usize> {
+    let oldest = SessionId::new(now - SESSIONS, [0; 16]);
+    let sessions = all(store, FORGET_SESSIONS, || params![&oldest]).await?;
+    let delivered = all(store, FORGET_DELIVERIES, || params![now - DELIVERED, "delivered"]).await?;
+    let failed = all(store, FORGET_DELIVERIES, || params![now - FAILED, "failed"]).await?;
+    Ok(sessions + delivered + failed)
+}
+
+async fn all(store: &Store, sql: &'static str, params: impl Fn() -> Vec<Value>) -> Result<usize> {
+    let mut forgotten = 0;
+    loop {
+        let Written::Committed(rows) = store.write([step(sql, params())]).await? else { return Ok(forgotten) };
+        if rows.is_empty() {
+            return Ok(forgotten);
+        }
+        forgotten += rows.len();
+    }
+}

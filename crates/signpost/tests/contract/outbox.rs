@@ -1,0 +1,75 @@
+//! The outbox by hand, and how long what is over is kept (contract, §1 and §4).
+
+use axum::http::StatusCode;
+use jiff::SignedDuration;
+use signpost::retention::sweep;
+
+use crate::harness::{Endpoint, Program, Service, text, until};
+
+#[tokio::test]
+async fn a_failed_event_is_listed_shown_and_sent_again() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let mut endpoint = Endpoint::start().await;
+    endpoint.answers((StatusCode::GONE, "their-secret"));
+    let clock = Service::clock();
+    let service = Service::on(folder.path(), &clock, &[]).await;
+    let integrator = service.integrator().await;
+    integrator.registers_at("shop.test", &endpoint.url("/hook")).await;
+    let session = integrator.opens("shop.test").await;
+    integrator.hands_in(&session, &service.phone().answers(&session)).await.with(200);
+    let failed = until("it failed", async || {
+        service.app.store.anyones_deliveries(Some("failed"), 10).await.expect("a database").pop()
+    });
+    let failed = failed.await;
+    let first = endpoint.receives().await;
+    assert_eq!(
+        (failed.attempts, failed.last_status, failed.last_error.as_deref()),
+        (1, Some(410), Some("it answered 410"))
+    );
+
+    let run = |arguments: &[&str]| {
+        let data_dir = folder.path().to_str().expect("a path");
+        Program::within(folder.path(), &[&["--data-dir", data_dir, "--json", "deliveries"], arguments].concat()).run()
+    };
+    let listed = run(&["list", "--state", "failed"]).json();
+    assert_eq!(text(&listed["deliveries"][0], "id"), failed.id.as_str());
+    assert_eq!(run(&["list", "--state", "pending"]).json()["deliveries"].as_array().map(Vec::len), Some(0));
+    let shown = run(&["show", failed.id.as_str()]);
+    assert_eq!(shown.json()["body"]["session_id"], session["id"]);
+    assert!(!format!("{}", shown.json()).contains("their-secret"));
+    run(&["show", "evt_x"]).failed(1);
+    run(&["retry"]).failed(2);
+    run(&["retry", "evt_x"]).failed(1);
+
+    assert_eq!(service.app.store.retry_deliveries(None, clock.now()).await.expect("a database"), 1);
+    service.app.outbox.notify_one();
+    let again = endpoint.receives().await;
+    assert_eq!((&again.body, again.header("webhook-id")), (&first.body, first.header("webhook-id")));
+    until("it arrived", async || {
+        service.app.store.anyones_deliveries(Some("delivered"), 10).await.expect("a database").pop()
+    })
+    .await;
+    assert_eq!(service.app.store.retry_deliveries(None, clock.now()).await.expect("a database"), 0);
+}
+
+#[tokio::test]
+async fn what_is_over_is_forgotten_in_time_and_nothing_else() {
+    let mut endpoint = Endpoint::start().await;
+    let service = Service::start().await;
+    let integrator = service.integrator().await;
+    integrator.registers_at("shop.test", &endpoint.url("/hook")).await;
+    let (old, pending) = (integrator.opens("shop.test").await, integrator.opens("shop.test").await);
+    integrator.hands_in(&old, &service.phone().answers(&old)).await.with(200);
+    endpoint.receives().await;
+    let store = &service.app.store;
+    until("it arrived", async || store.anyones_deliveries(Some("delivered"), 1).await.expect("a database").pop()).await;
+    service.passes(SignedDuration::from_hours(7 * 24 - 1));
+    assert_eq!(sweep(store, service.clock.now()).await.expect("a database"), 0);
+    integrator.sees(&pending).await.refused(410, "session_expired");
+    let young = integrator.opens("shop.test").await;
+    service.passes(SignedDuration::from_hours(2));
+    assert_eq!(sweep(store, service.clock.now()).await.expect("a database"), 3);
+    integrator.sees(&pending).await.refused(404, "session_not_found");
+    integrator.sees(&young).await.refused(410, "session_expired");
+    assert_eq!(service.outbox().await.len(), 0);
+}
