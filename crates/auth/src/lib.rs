@@ -9,6 +9,8 @@
 
 mod answer;
 mod challenge;
+#[cfg(feature = "qr")]
+mod code;
 mod domain;
 mod keys;
 mod qr;
@@ -17,6 +19,9 @@ mod wallet;
 mod webhook;
 
 pub use answer::{Answer, DeviceInfo, InvalidAnswer, NotVerified, is_fresh};
+#[cfg(feature = "qr")]
+pub use code::QrCode;
+
 pub use challenge::{Challenge, Mode, Nonce, NotAChallenge, NotANonce, UnknownMode};
 pub use domain::{DomainName, InvalidDomain};
 pub use keys::{MalformedPublicKey, MalformedSignature, PublicKey, Signature, message_hash, verify};

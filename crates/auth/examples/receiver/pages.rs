@@ -1,7 +1,4 @@
-use std::fmt::Write as _;
-
-use fast_qr::{ECL, QRBuilder};
-use signpost_auth::{DomainName, Mode, PublicKey, QrData};
+use signpost_auth::{DomainName, Mode, PublicKey, QrCode, QrData};
 
 /// The page that shows a code and waits for its answer.
 pub(crate) fn code(domain: &DomainName, mode: Mode, sid: &str, qr: &QrData, now: i64) -> String {
@@ -52,29 +49,10 @@ fn page(domain: &DomainName, title: &str, body: &str) -> String {
     )
 }
 
-/// The code as a drawing with the quiet zone it needs: one path, a rectangle for every run of dark modules.
+/// The code as a drawing.
 pub(crate) fn svg(text: &str) -> String {
-    const QUIET: usize = 4;
-    let Ok(qr) = QRBuilder::new(text).ecl(ECL::M).build() else {
-        return "<p>The code is too long to draw; use the text below.</p>".to_owned();
-    };
-    let mut path = String::new();
-    for y in 0..qr.size {
-        let row = &qr[y][..qr.size];
-        let mut x = 0;
-        for run in row.chunk_by(|a, b| a.value() == b.value()) {
-            let length = run.len();
-            if run[0].value() {
-                let _ = write!(path, "M{} {}h{length}v1h-{length}z", x + QUIET, y + QUIET);
-            }
-            x += length;
-        }
-    }
-    let side = qr.size + 2 * QUIET;
-    format!(
-        "<svg viewBox=\"0 0 {side} {side}\" role=\"img\" aria-label=\"QR code\" shape-rendering=\"crispEdges\">\
-         <rect width=\"{side}\" height=\"{side}\" fill=\"#fff\"/><path d=\"{path}\" fill=\"#000\"/></svg>"
-    )
+    let too_long = || "<p>The code is too long to draw; use the text below.</p>".to_owned();
+    QrCode::of(text).map_or_else(too_long, |code| code.svg())
 }
 
 fn escape(text: &str) -> String {
@@ -94,26 +72,6 @@ fn escape(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn the_drawing_has_the_codes_dark_modules_and_a_quiet_zone() {
-        let text = "svc://auth?v=1";
-        let qr = QRBuilder::new(text).ecl(ECL::M).build().unwrap();
-        let mut drawn = vec![vec![false; qr.size + 8]; qr.size + 8];
-        let svg = svg(text);
-        let path = svg.split_once("d=\"").unwrap().1.split_once('"').unwrap().0;
-        for run in path.split('M').skip(1) {
-            let numbers: Vec<usize> =
-                run.split([' ', 'h', 'v']).take(3).map(|number| number.parse().unwrap()).collect();
-            drawn[numbers[1]][numbers[0]..numbers[0] + numbers[2]].fill(true);
-        }
-        for (y, row) in drawn.iter().enumerate() {
-            for (x, dark) in row.iter().enumerate() {
-                let inside = (4..qr.size + 4).contains(&x) && (4..qr.size + 4).contains(&y);
-                assert_eq!(*dark, inside && qr[y - 4][x - 4].value(), "{x} {y}");
-            }
-        }
-    }
 
     #[test]
     fn text_cannot_become_markup() {

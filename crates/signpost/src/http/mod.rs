@@ -54,6 +54,8 @@ fn authentication(app: &App, environment: Environment) -> Router<App> {
     Router::new()
         .route("/sessions", create(post(sessions::routes::create)))
         .route("/sessions/{id}", read(get(sessions::routes::show).delete(sessions::routes::cancel)))
+        .route("/sessions/{id}/qr.svg", read(get(sessions::routes::svg)))
+        .route("/sessions/{id}/qr.png", read(get(sessions::routes::png)))
         .route("/sessions/{id}/refresh", create(post(sessions::routes::refresh)))
         .route("/sessions/{id}/authenticate", answer(post(sessions::routes::authenticate)))
         .route("/verify", verify(post(verify::verify)))

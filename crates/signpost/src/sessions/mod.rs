@@ -3,6 +3,7 @@
 //! This file is the whole rule book, and pure: the time and the random bytes come in as arguments, [`sql`] remembers,
 //! [`routes`] speaks HTTP.
 
+mod drawing;
 mod metadata;
 pub mod routes;
 mod sql;

@@ -1,13 +1,16 @@
 //! `/sessions` over HTTP.
 
+use anyhow::Context;
 use axum::Json;
 use axum::extract::{FromRequest, Request, State as Extract};
-use axum::http::StatusCode;
+use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE};
+use axum::http::{HeaderName, StatusCode};
 use jiff::Timestamp;
 use serde::Serialize;
-use signpost_auth::{Answer, DomainName, Mode};
+use signpost_auth::{Answer, DomainName, Mode, QrCode};
 use url::Url;
 
+use super::drawing;
 use super::{Metadata, Random, Refusal, Session, State, Status, User};
 use crate::account::Account;
 use crate::app::App;
@@ -15,6 +18,9 @@ use crate::domains::{Domain, Usable, webhook_url};
 use crate::error::Error;
 use crate::http::{Fields, Nothing, PathId, Payload};
 use crate::id::{self, SessionId};
+
+/// A code is dead as soon as the session is refreshed.
+const NOT_KEPT: (HeaderName, &str) = (CACHE_CONTROL, "no-store");
 
 /// How often a refresh looks again after another was first.
 const REFRESHES_AT_ONCE: usize = 100;
@@ -65,6 +71,42 @@ pub(crate) async fn refresh(
         }
     }
     Err(Error::Unavailable("too many refresh this session at once".to_owned()))
+}
+
+/// `GET /sessions/{id}/qr.svg`
+pub(crate) async fn svg(
+    extract: Extract<App>,
+    account: Account,
+    id: PathId,
+) -> Result<([(HeaderName, &'static str); 2], String), Error> {
+    let code = code(extract, account, id).await?;
+    Ok(([(CONTENT_TYPE, "image/svg+xml"), NOT_KEPT], code.svg()))
+}
+
+/// `GET /sessions/{id}/qr.png`
+pub(crate) async fn png(
+    extract: Extract<App>,
+    account: Account,
+    id: PathId,
+) -> Result<([(HeaderName, &'static str); 2], Vec<u8>), Error> {
+    let code = code(extract, account, id).await?;
+    Ok(([(CONTENT_TYPE, "image/png"), NOT_KEPT], drawing::png(&code)?))
+}
+
+/// The code of a session that waits for its answer.
+async fn code(Extract(app): Extract<App>, account: Account, PathId(id): PathId) -> Result<QrCode, Error> {
+    let session = find(&app, &account, &id).await?;
+    let refusal = match session.status(app.clock.now()) {
+        Status::Pending => None,
+        Status::Authenticated => Some(Refusal::Authenticated),
+        Status::Expired => Some(Refusal::Expired),
+        Status::Cancelled => Some(Refusal::Cancelled),
+    };
+    if let Some(refusal) = refusal {
+        return Err(refused(refusal, &session, &app));
+    }
+    let text = Refreshed::of(&session)?.qr_data;
+    Ok(QrCode::of(&text).context("qr_data fits in a code")?)
 }
 
 /// `DELETE /sessions/{id}`

@@ -8,6 +8,7 @@ mod authenticate;
 mod authentication;
 mod bodies;
 mod cancel;
+mod codes;
 mod crash;
 mod deliveries;
 mod domains;

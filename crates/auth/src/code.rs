@@ -1,0 +1,96 @@
+//! Drawing `qr_data` as a QR code (ISO/IEC 18004).
+
+use std::fmt::Write as _;
+
+use fast_qr::{ECL, QRBuilder, QRCode};
+
+/// How many light modules a scanner needs around a code.
+const QUIET: usize = 4;
+
+/// A QR code of level M, with the quiet zone that it needs around it.
+///
+/// ```
+/// use signpost_auth::QrCode;
+///
+/// let code = QrCode::of("svc://auth?v=1").unwrap();
+/// assert_eq!(code.side(), 21 + 8);
+/// assert!(!code.is_dark(0, 0) && code.is_dark(4, 4));
+/// assert!(code.svg().starts_with("<svg "));
+/// ```
+pub struct QrCode(QRCode);
+
+impl QrCode {
+    /// The code of a text; `None` if the text is too long for any.
+    #[must_use]
+    pub fn of(text: &str) -> Option<Self> {
+        QRBuilder::new(text).ecl(ECL::M).build().ok().map(Self)
+    }
+
+    /// How many modules it has in a row, the quiet zone included.
+    #[must_use]
+    pub fn side(&self) -> usize {
+        self.0.size + 2 * QUIET
+    }
+
+    /// Whether a module is dark; those outside are light.
+    #[must_use]
+    pub fn is_dark(&self, x: usize, y: usize) -> bool {
+        let inside = |at: usize| at.checked_sub(QUIET).filter(|at| *at < self.0.size);
+        inside(x).zip(inside(y)).is_some_and(|(x, y)| self.0[y][x].value())
+    }
+
+    /// A drawing that a page can hold: one path, a rectangle for every run of dark modules.
+    #[must_use]
+    pub fn svg(&self) -> String {
+        let side = self.side();
+        let mut path = String::new();
+        for y in 0..side {
+            let row: Vec<bool> = (0..side).map(|x| self.is_dark(x, y)).collect();
+            let mut x = 0;
+            for run in row.chunk_by(|a, b| a == b) {
+                let length = run.len();
+                if run[0] {
+                    let _ = write!(path, "M{x} {y}h{length}v1h-{length}z");
+                }
+                x += length;
+            }
+        }
+        format!(
+            "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {side} {side}\" role=\"img\" \
+             aria-label=\"QR code\" shape-rendering=\"crispEdges\"><rect width=\"{side}\" height=\"{side}\" \
+             fill=\"#fff\"/><path d=\"{path}\" fill=\"#000\"/></svg>"
+        )
+    }
+}
+
+impl std::fmt::Debug for QrCode {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "QrCode({} modules)", self.0.size)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_drawing_has_the_codes_dark_modules_and_a_quiet_zone() {
+        let text = "svc://auth?v=1";
+        let qr = QRBuilder::new(text).ecl(ECL::M).build().unwrap();
+        let code = QrCode::of(text).unwrap();
+        let mut drawn = vec![vec![false; code.side()]; code.side()];
+        let svg = code.svg();
+        let path = svg.split_once(" d=\"").unwrap().1.split_once('"').unwrap().0;
+        for run in path.split('M').skip(1) {
+            let numbers: Vec<usize> =
+                run.split([' ', 'h', 'v']).take(3).map(|number| number.parse().unwrap()).collect();
+            drawn[numbers[1]][numbers[0]..numbers[0] + numbers[2]].fill(true);
+        }
+        for (y, row) in drawn.iter().enumerate() {
+            for (x, dark) in row.iter().enumerate() {
+                let inside = (4..qr.size + 4).contains(&x) && (4..qr.size + 4).contains(&y);
+                assert_eq!(*dark, inside && qr[y - 4][x - 4].value(), "{x} {y}");
+            }
+        }
+    }
+}
