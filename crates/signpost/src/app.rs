@@ -14,6 +14,7 @@ use crate::domains::Prover;
 use crate::keys::KeyCache;
 use crate::limits::Limits;
 use crate::outbound::{Outbound, Reach};
+use crate::sessions::Waiting;
 use crate::store::Store;
 
 /// What every request can reach.
@@ -41,6 +42,8 @@ pub struct App {
     pub prover: Prover,
     /// Wakes the delivery of events.
     pub outbox: Arc<Notify>,
+    /// Who waits for which session.
+    pub waiting: Waiting,
     /// Cancelled when the server begins to stop.
     pub draining: CancellationToken,
 }

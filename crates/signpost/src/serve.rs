@@ -21,6 +21,7 @@ use crate::geocoder::Geocoder;
 use crate::keys::KeyCache;
 use crate::limits::Limits;
 use crate::outbound::{Names, Outbound};
+use crate::sessions::Waiting;
 use crate::store::Store;
 use crate::{http, outbox, retention};
 
@@ -78,6 +79,7 @@ impl Server {
             outbound,
             prover: Prover::new(names),
             outbox: Arc::new(Notify::new()),
+            waiting: Waiting::default(),
             draining: CancellationToken::new(),
             config: Arc::new(config),
         };

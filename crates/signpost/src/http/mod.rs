@@ -53,7 +53,8 @@ fn authentication(app: &App, environment: Environment) -> Router<App> {
     let (verify, answer, domains) = (door(Limit::Verify), door(Limit::Answer), door(Limit::Domains));
     Router::new()
         .route("/sessions", create(post(sessions::routes::create)))
-        .route("/sessions/{id}", read(get(sessions::routes::show).delete(sessions::routes::cancel)))
+        .route("/sessions/{id}", read(get(sessions::live::show).delete(sessions::routes::cancel)))
+        .route("/sessions/{id}/events", read(get(sessions::live::events)))
         .route("/sessions/{id}/qr.svg", read(get(sessions::routes::svg)))
         .route("/sessions/{id}/qr.png", read(get(sessions::routes::png)))
         .route("/sessions/{id}/refresh", create(post(sessions::routes::refresh)))

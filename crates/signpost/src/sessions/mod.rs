@@ -4,9 +4,11 @@
 //! [`routes`] speaks HTTP.
 
 mod drawing;
+pub mod live;
 mod metadata;
 pub mod routes;
 mod sql;
+mod waiting;
 
 use std::time::Duration;
 
@@ -21,6 +23,7 @@ use crate::domains::Domain;
 use crate::id::{EventId, SessionId};
 
 pub use metadata::Metadata;
+pub use waiting::{Waiter, Waiting};
 
 /// How long after its expiry a session can still be refreshed (contract, §3.2).
 pub const REFRESHABLE: SignedDuration = SignedDuration::from_mins(15);

@@ -41,19 +41,6 @@ pub(crate) async fn create(
     Ok((StatusCode::CREATED, Json(created)))
 }
 
-pub(crate) async fn show(
-    Extract(app): Extract<App>,
-    account: Account,
-    PathId(id): PathId,
-) -> Result<Json<Shown>, Error> {
-    let session = find(&app, &account, &id).await?;
-    match session.status(app.clock.now()) {
-        Status::Expired => Err(refused(Refusal::Expired, &session, &app)),
-        Status::Cancelled => Err(refused(Refusal::Cancelled, &session, &app)),
-        status => Ok(Json(Shown::of(session, status))),
-    }
-}
-
 pub(crate) async fn refresh(
     Extract(app): Extract<App>,
     account: Account,
@@ -120,6 +107,7 @@ pub(crate) async fn cancel(
     let now = app.clock.now();
     let cancelled = session.clone().cancel(now).map_err(|refusal| refused(refusal, &session, &app))?;
     if app.store.cancel_session(&cancelled.id, now).await? {
+        app.waiting.wake(&cancelled.id);
         return Ok(StatusCode::NO_CONTENT);
     }
     Err(lost_race(&app, &account, &session).await)
@@ -144,6 +132,7 @@ pub(crate) async fn authenticate(
         return Err(lost_race(&app, &account, &asked).await);
     }
     app.outbox.notify_one();
+    app.waiting.wake(&accepted.session.id);
     Ok(Json(Shown::of(accepted.session, Status::Authenticated)))
 }
 
@@ -201,13 +190,13 @@ async fn event_url(app: &App, session: &Session) -> Result<Url, Error> {
     Ok(domain.and_then(|domain| domain.event_url).unwrap_or_else(|| session.webhook_url.clone()))
 }
 
-async fn find(app: &App, account: &Account, id: &str) -> Result<Session, Error> {
+pub(super) async fn find(app: &App, account: &Account, id: &str) -> Result<Session, Error> {
     let id = SessionId::parse(id).ok_or(Error::SessionNotFound)?;
     let session = app.store.session(account, &id).await?;
     session.filter(|session| session.is_readable(app.clock.now())).ok_or(Error::SessionNotFound)
 }
 
-fn refused(refusal: Refusal, session: &Session, app: &App) -> Error {
+pub(super) fn refused(refusal: Refusal, session: &Session, app: &App) -> Error {
     match refusal {
         Refusal::Stale => Error::TimestampOutOfRange { server_time: app.clock.now() },
         Refusal::UnknownChallenge => Error::ChallengeNotFound,
@@ -283,7 +272,7 @@ impl Refreshed {
 }
 
 impl Shown {
-    fn of(session: Session, status: Status) -> Self {
+    pub(super) fn of(session: Session, status: Status) -> Self {
         let Session { id, metadata, expires_at, state, .. } = session;
         match state {
             State::Pending | State::Cancelled { .. } => {

@@ -27,4 +27,5 @@ mod serving;
 mod sessions;
 mod signatures;
 mod store;
+mod waiting;
 mod wallet;

@@ -1,0 +1,97 @@
+//! Waiting for a session to change: `?wait=` and `/events` (contract, §3.2, additive).
+
+use std::time::{Duration, Instant};
+
+use futures_util::future::join_all;
+use jiff::SignedDuration;
+use serde_json::{Value, json};
+
+use crate::harness::{Integrator, Service, text, until};
+
+async fn waits(integrator: &Integrator, session: &Value, seconds: &str) -> crate::harness::Reply {
+    integrator.get(&format!("/sessions/{}?wait={seconds}", text(session, "id"))).await
+}
+
+#[tokio::test]
+async fn a_request_that_waits_is_answered_as_soon_as_the_session_is() {
+    let service = Service::with(&[("rate_limit_get_session", "off")]).await;
+    let integrator = service.shop().await;
+    let session = integrator.opens("shop.test").await;
+    let begun = Instant::now();
+    let waiting = join_all((0..20).map(|_| waits(&integrator, &session, "25")));
+    let answering = async {
+        until("they wait", async || (service.app.waiting.len() == 1).then_some(())).await;
+        integrator.hands_in(&session, &service.phone().answers(&session)).await.with(200)
+    };
+    let (seen, answered) = tokio::join!(waiting, answering);
+    for reply in seen {
+        assert_eq!(reply.with(200), answered);
+    }
+    assert!(begun.elapsed() < Duration::from_secs(10), "{:?}", begun.elapsed());
+    until("nobody waits any more", async || service.app.waiting.is_empty().then_some(())).await;
+    // What is over is not waited for.
+    assert_eq!(waits(&integrator, &session, "25").await.with(200), answered);
+}
+
+#[tokio::test]
+async fn a_request_waits_no_longer_than_it_asked_and_hears_of_every_end() {
+    let service = Service::start().await;
+    let integrator = service.shop().await;
+    let session = integrator.opens("shop.test").await;
+    let begun = Instant::now();
+    assert_eq!(text(&waits(&integrator, &session, "1").await.with(200), "status"), "pending");
+    assert!(begun.elapsed() >= Duration::from_millis(900));
+    let (cancelled, _) = tokio::join!(waits(&integrator, &session, "20"), integrator.cancels(&session));
+    cancelled.refused(410, "session_cancelled");
+    let session = integrator.opens("shop.test").await;
+    let time_passes = async { service.passes(SignedDuration::from_secs(300)) };
+    let (expired, ()) = tokio::join!(waits(&integrator, &session, "20"), time_passes);
+    expired.refused(410, "session_expired");
+    for wrong in ["26", "-1", "1.5", "", "long", "1&wait=2"] {
+        waits(&integrator, &session, wrong).await.blames("wait");
+    }
+    waits(&integrator, &json!({ "id": "sess_x" }), "5").await.refused(404, "session_not_found");
+}
+
+#[tokio::test]
+async fn a_stream_tells_where_the_session_stands_and_then_how_it_ends() {
+    let service = Service::start().await;
+    let integrator = service.shop().await;
+    let session = integrator.opens("shop.test").await;
+    let path = format!("/sessions/{}/events", text(&session, "id"));
+    let streamed = async { integrator.get(&path).await };
+    let answering = async {
+        until("it waits", async || (service.app.waiting.len() == 1).then_some(())).await;
+        integrator.hands_in(&session, &service.phone().answers(&session)).await.with(200)
+    };
+    let (streamed, answered) = tokio::join!(streamed, answering);
+    assert_eq!((streamed.status, streamed.header("content-type")), (200, Some("text/event-stream")));
+    let data: Vec<Value> = streamed
+        .text
+        .lines()
+        .filter_map(|line| line.strip_prefix("data: "))
+        .map(|data| serde_json::from_str(data).expect("JSON"))
+        .collect();
+    assert_eq!((text(&data[0], "status"), &data[1], data.len()), ("pending", &answered, 2));
+    // What is over is told once.
+    let again = integrator.get(&path).await;
+    assert_eq!(again.text.matches("event: status").count(), 1, "{}", again.text);
+    let rival = service.integrator_of("rival", signpost::account::Environment::Sandbox).await;
+    rival.get(&path).await.refused(404, "session_not_found");
+}
+
+#[tokio::test]
+async fn a_server_that_stops_lets_those_who_wait_go() {
+    let service = Service::start().await;
+    let integrator = service.shop().await;
+    let session = integrator.opens("shop.test").await;
+    let waiting = tokio::spawn({
+        let (integrator, session) = (integrator.clone(), session.clone());
+        async move { waits(&integrator, &session, "25").await }
+    });
+    until("it waits", async || (service.app.waiting.len() == 1).then_some(())).await;
+    let begun = Instant::now();
+    service.stop().await;
+    assert!(begun.elapsed() < Duration::from_secs(5));
+    assert_eq!(text(&waiting.await.expect("no panic").with(200), "status"), "pending");
+}
