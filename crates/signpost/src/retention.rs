@@ -27,6 +27,8 @@ const FORGET_DELIVERIES: &str = "
         SELECT id FROM deliveries WHERE ended_at < $1 AND state = $2 ORDER BY ended_at LIMIT 1000
     ) RETURNING id";
 
+const FORGET_DOMAINS: &str = "DELETE FROM deleted_domains WHERE deleted_at < $1 RETURNING id";
+
 /// Forgets what is over, now and every hour, until the server stops.
 pub async fn run(app: App) {
     loop {
@@ -51,7 +53,9 @@ pub async fn sweep(store: &Store, now: Timestamp) -> Result<usize> {
     let sessions = all(store, FORGET_SESSIONS, || params![&oldest]).await?;
     let delivered = all(store, FORGET_DELIVERIES, || params![now - DELIVERED, "delivered"]).await?;
     let failed = all(store, FORGET_DELIVERIES, || params![now - FAILED, "failed"]).await?;
-    Ok(sessions + delivered + failed)
+    // Their last events are gone by then.
+    let domains = all(store, FORGET_DOMAINS, || params![now - FAILED - FAILED]).await?;
+    Ok(sessions + delivered + failed + domains)
 }
 
 async fn all(store: &Store, sql: &'static str, params: impl Fn() -> Vec<Value>) -> Result<usize> {

@@ -67,6 +67,20 @@ pub(crate) async fn patch(
     Ok(Json(Shown::of(&find(&app, &account, &id).await?)))
 }
 
+/// `DELETE /domains/{id}`: its pending sessions are cancelled, its queued events still go out.
+pub(crate) async fn delete(
+    State(app): State<App>,
+    account: Account,
+    PathId(id): PathId,
+    _: Nothing,
+) -> Result<StatusCode, Error> {
+    let id = DomainId::parse(&id).ok_or(Error::DomainNotFound)?;
+    if app.store.delete_domain(&account, &id, app.clock.now()).await? {
+        return Ok(StatusCode::NO_CONTENT);
+    }
+    Err(Error::DomainNotFound)
+}
+
 pub(crate) async fn verify(
     State(app): State<App>,
     account: Account,

@@ -7,7 +7,8 @@ use signpost_auth::{DomainName, WebhookSecret};
 use super::{Domain, MOST, Secrets, Token, apex};
 use crate::account::{Account, Environment};
 use crate::id::DomainId;
-use crate::store::{Row, Store, Written, must, params};
+use crate::sessions::REFRESHABLE;
+use crate::store::{Row, Store, Written, must, params, step};
 
 /// Guarded by the number of domains in its `WHERE`.
 const INSERT: &str = "
@@ -53,6 +54,23 @@ const ROTATE: &str = "UPDATE domains SET next_webhook_secret = $1 WHERE id = $2"
 const ACTIVATE: &str = "
     UPDATE domains SET webhook_secret = next_webhook_secret, next_webhook_secret = NULL
     WHERE id = $1 AND next_webhook_secret IS NOT NULL";
+
+/// What signs a domain's events, also where it is gone and its last events are not.
+const SECRETS: &str = "
+    SELECT webhook_secret, next_webhook_secret FROM domains WHERE id = $1
+    UNION ALL SELECT webhook_secret, next_webhook_secret FROM deleted_domains WHERE id = $1";
+
+const BURY: &str = "
+    INSERT INTO deleted_domains (id, webhook_secret, next_webhook_secret, deleted_at)
+    SELECT id, webhook_secret, next_webhook_secret, $1 FROM domains
+    WHERE account = $2 AND environment = $3 AND id = $4";
+
+const DELETE: &str = "DELETE FROM domains WHERE id = $1";
+
+/// Those that could be answered, and those that could be refreshed.
+const CANCEL_SESSIONS: &str = "
+    UPDATE sessions SET cancelled_at = $1
+    WHERE domain_id = $2 AND expires_at > $3 AND authenticated_at IS NULL AND cancelled_at IS NULL";
 
 /// A domain as the operator lists it, whosever it is.
 #[derive(Debug, serde::Serialize)]
@@ -185,6 +203,28 @@ impl Store {
         Ok(self.write([must(VERIFY, params)]).await?.is_committed())
     }
 
+    /// Takes a domain away and cancels its pending sessions; events that are queued still go out. False where there is
+    /// no such domain.
+    ///
+    /// # Errors
+    /// As [`Store::write`].
+    pub async fn delete_domain(&self, account: &Account, id: &DomainId, now: Timestamp) -> Result<bool> {
+        let steps = [
+            must(BURY, params![now, &account.name, account.environment, id]),
+            must(DELETE, params![id]),
+            step(CANCEL_SESSIONS, params![now, id, now - REFRESHABLE]),
+        ];
+        Ok(self.write(steps).await?.is_committed())
+    }
+
+    /// For the delivery of events: what signs those of a domain, whosever it is or was.
+    ///
+    /// # Errors
+    /// As [`Store::read`].
+    pub async fn anyones_secrets(&self, id: &DomainId) -> Result<Option<Secrets>> {
+        self.read_one(SECRETS, params![id]).await?.map(|row| secrets(&row, 0)).transpose()
+    }
+
     /// The operator's list: every account's domains.
     ///
     /// # Errors
@@ -218,6 +258,15 @@ impl Store {
     }
 }
 
+/// The secrets in a column and the one behind it.
+fn secrets(row: &Row, column: usize) -> Result<Secrets> {
+    let next = row.opt_text(column + 1)?.map(WebhookSecret::parse);
+    Ok(Secrets {
+        current: WebhookSecret::parse(row.text(column)?).context("webhook_secret")?,
+        next: next.transpose().context("next_webhook_secret")?,
+    })
+}
+
 impl TryFrom<Row> for Domain {
     type Error = anyhow::Error;
 
@@ -228,10 +277,7 @@ impl TryFrom<Row> for Domain {
             account: Account { name: row.text(1)?.to_owned(), environment },
             name: DomainName::parse(row.text(3)?).context("domains.name")?,
             webhook_url: row.text(4)?.parse().context("domains.webhook_url")?,
-            secrets: Secrets {
-                current: WebhookSecret::parse(row.text(5)?).context("domains.webhook_secret")?,
-                next: row.opt_text(6)?.map(WebhookSecret::parse).transpose().context("domains.next_webhook_secret")?,
-            },
+            secrets: secrets(&row, 5)?,
             token: Token(row.text(7)?.to_owned()),
             created_at: row.time(8)?,
             verified_at: row.opt_time(9)?,

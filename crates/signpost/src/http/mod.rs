@@ -61,7 +61,10 @@ fn authentication(app: &App, environment: Environment) -> Router<App> {
         .route("/sessions/{id}/authenticate", answer(post(sessions::routes::authenticate)))
         .route("/verify", verify(post(verify::verify)))
         .route("/domains", domains(get(domains::routes::list).post(domains::routes::create)))
-        .route("/domains/{id}", domains(get(domains::routes::show).patch(domains::routes::patch)))
+        .route(
+            "/domains/{id}",
+            domains(get(domains::routes::show).patch(domains::routes::patch).delete(domains::routes::delete)),
+        )
         .route("/domains/{id}/verify", domains(post(domains::routes::verify)))
 }
 

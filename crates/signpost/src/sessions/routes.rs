@@ -37,7 +37,9 @@ pub(crate) async fn create(
     let random = Random { id: id::random(), nonce: id::random() };
     let session = Session::open(&domain, asked.mode, webhook_url, asked.metadata, ttl, now, random);
     let created = Created::of(&session)?;
-    app.store.insert_session(&session).await?;
+    if !app.store.insert_session(&session).await? {
+        return Err(Error::DomainNotRegistered(asked.domain.to_string()));
+    }
     Ok((StatusCode::CREATED, Json(created)))
 }
 

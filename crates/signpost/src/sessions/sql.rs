@@ -12,7 +12,7 @@ use crate::store::{Row, Store, must, params};
 
 const INSERT: &str = "
     INSERT INTO sessions (id, account, environment, domain_id, challenge, webhook_url, metadata, created_at, expires_at)
-    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)";
+    SELECT $1, $2, $3, $4, $5, $6, $7, $8, $9 WHERE EXISTS (SELECT 1 FROM domains WHERE id = $4)";
 
 const SELECT: &str = "
     SELECT id, account, environment, domain_id, challenge, webhook_url, metadata, created_at, expires_at,
@@ -33,11 +33,11 @@ const CANCEL: &str = "
     UPDATE sessions SET cancelled_at = $1 WHERE id = $2 AND authenticated_at IS NULL AND cancelled_at IS NULL";
 
 impl Store {
-    /// Keeps a new session.
+    /// Keeps a new session. False where its domain is gone meanwhile.
     ///
     /// # Errors
     /// As [`Store::write`].
-    pub async fn insert_session(&self, session: &Session) -> Result<()> {
+    pub async fn insert_session(&self, session: &Session) -> Result<bool> {
         let Session { id, account, domain_id, challenge, webhook_url, metadata, created_at, expires_at, .. } = session;
         let metadata = metadata.as_ref().map(Metadata::as_str);
         let params = params![
@@ -51,8 +51,7 @@ impl Store {
             *created_at,
             *expires_at
         ];
-        self.write([must(INSERT, params)]).await?;
-        Ok(())
+        Ok(self.write([must(INSERT, params)]).await?.is_committed())
     }
 
     /// An account's session.

@@ -23,6 +23,7 @@ mod program;
 mod proofs;
 mod races;
 mod refresh;
+mod removal;
 mod serving;
 mod sessions;
 mod signatures;
