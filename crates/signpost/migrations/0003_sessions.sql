@@ -11,3 +11,15 @@ CREATE TABLE deleted_domains (
     next_webhook_secret TEXT,
     deleted_at          BIGINT NOT NULL
 );
+
+-- What was answered to a creation that named a key, so that asking again creates nothing.
+CREATE TABLE idempotency_keys (
+    account     TEXT   NOT NULL,
+    environment TEXT   NOT NULL,
+    key         TEXT   NOT NULL,
+    asked       TEXT   NOT NULL,
+    reply       TEXT   NOT NULL,
+    created_at  BIGINT NOT NULL,
+    PRIMARY KEY (account, environment, key)
+);
+CREATE INDEX idempotency_keys_age ON idempotency_keys (created_at);

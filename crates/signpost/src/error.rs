@@ -58,6 +58,8 @@ pub enum Error {
     DomainNotRegistered(String),
     #[error("the domain {domain} is not verified: {reason}")]
     DomainNotVerified { domain: String, reason: &'static str },
+    #[error("this Idempotency-Key came with another request in the last 24 hours; use a new one")]
+    IdempotencyKeyReused,
     #[error("no proof was found for the domain {domain}; see details.checks")]
     DomainVerificationFailed { domain: String, checks: Value },
     #[error("too many requests; try again in {} s", .0.retry_after())]
@@ -99,6 +101,7 @@ impl Error {
             Self::DomainNotRegistered(_) => (StatusCode::UNPROCESSABLE_ENTITY, "domain_not_registered"),
             Self::DomainNotVerified { .. } => (StatusCode::UNPROCESSABLE_ENTITY, "domain_not_verified"),
             Self::DomainVerificationFailed { .. } => (StatusCode::UNPROCESSABLE_ENTITY, "domain_verification_failed"),
+            Self::IdempotencyKeyReused => (StatusCode::UNPROCESSABLE_ENTITY, "idempotency_key_reused"),
             Self::RateLimited(_) => (StatusCode::TOO_MANY_REQUESTS, "rate_limited"),
             Self::Unavailable(_) => (StatusCode::SERVICE_UNAVAILABLE, "unavailable"),
             Self::Internal(_) => (StatusCode::INTERNAL_SERVER_ERROR, "internal_error"),

@@ -7,6 +7,7 @@ use jiff::{SignedDuration, Timestamp};
 
 use crate::app::App;
 use crate::id::SessionId;
+use crate::sessions::REMEMBERED;
 use crate::store::{Store, Value, Written, params, step};
 
 /// How long a session is kept from its creation on; an authenticated one is readable for a day of that.
@@ -26,6 +27,11 @@ const FORGET_DELIVERIES: &str = "
     DELETE FROM deliveries WHERE id IN (
         SELECT id FROM deliveries WHERE ended_at < $1 AND state = $2 ORDER BY ended_at LIMIT 1000
     ) RETURNING id";
+
+const FORGET_KEYS: &str = "
+    DELETE FROM idempotency_keys WHERE (account, environment, key) IN (
+        SELECT account, environment, key FROM idempotency_keys WHERE created_at < $1 ORDER BY created_at LIMIT 1000
+    ) RETURNING key";
 
 const FORGET_DOMAINS: &str = "DELETE FROM deleted_domains WHERE deleted_at < $1 RETURNING id";
 
@@ -53,9 +59,10 @@ pub async fn sweep(store: &Store, now: Timestamp) -> Result<usize> {
     let sessions = all(store, FORGET_SESSIONS, || params![&oldest]).await?;
     let delivered = all(store, FORGET_DELIVERIES, || params![now - DELIVERED, "delivered"]).await?;
     let failed = all(store, FORGET_DELIVERIES, || params![now - FAILED, "failed"]).await?;
+    let keys = all(store, FORGET_KEYS, || params![now - REMEMBERED]).await?;
     // Their last events are gone by then.
     let domains = all(store, FORGET_DOMAINS, || params![now - FAILED - FAILED]).await?;
-    Ok(sessions + delivered + failed + domains)
+    Ok(sessions + delivered + failed + keys + domains)
 }
 
 async fn all(store: &Store, sql: &'static str, params: impl Fn() -> Vec<Value>) -> Result<usize> {

@@ -4,6 +4,7 @@
 //! [`routes`] speaks HTTP.
 
 mod drawing;
+mod idempotency;
 pub mod live;
 mod metadata;
 pub mod routes;
@@ -22,6 +23,7 @@ use crate::account::Account;
 use crate::domains::Domain;
 use crate::id::{EventId, SessionId};
 
+pub use idempotency::{Once, REMEMBERED};
 pub use metadata::Metadata;
 pub use waiting::{Waiter, Waiting};
 

@@ -1,17 +1,20 @@
 //! `/sessions` over HTTP.
 
+use std::fmt;
+
 use anyhow::Context;
 use axum::Json;
 use axum::extract::{FromRequest, Request, State as Extract};
 use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE};
-use axum::http::{HeaderName, StatusCode};
+use axum::http::{HeaderMap, HeaderName, StatusCode};
+use axum::response::{IntoResponse, Response};
 use jiff::Timestamp;
 use serde::Serialize;
 use signpost_auth::{Answer, DomainName, Mode, QrCode};
 use url::Url;
 
 use super::drawing;
-use super::{Metadata, Random, Refusal, Session, State, Status, User};
+use super::{Metadata, Once, Random, Refusal, Session, State, Status, User};
 use crate::account::Account;
 use crate::app::App;
 use crate::domains::{Domain, Usable, webhook_url};
@@ -22,25 +25,46 @@ use crate::id::{self, SessionId};
 /// A code is dead as soon as the session is refreshed.
 const NOT_KEPT: (HeaderName, &str) = (CACHE_CONTROL, "no-store");
 
+/// Says that a reply was given before.
+const REPLAYED: (HeaderName, &str) = (HeaderName::from_static("idempotent-replayed"), "true");
+
 /// How often a refresh looks again after another was first.
 const REFRESHES_AT_ONCE: usize = 100;
 
 pub(crate) async fn create(
     Extract(app): Extract<App>,
     account: Account,
+    headers: HeaderMap,
     fields: Fields,
-) -> Result<(StatusCode, Json<Created>), Error> {
+) -> Result<Response, Error> {
     let asked = Create::read(fields)?;
+    let once = Once::read(&headers, &asked.to_string())?;
+    if let Some(again) = again(&app, &account, once.as_ref()).await? {
+        return Ok(again);
+    }
     let domain = usable_domain(&app, &account, &asked.domain).await?;
     let webhook_url = asked.webhook_url(&app, &domain)?;
     let (now, ttl) = (app.clock.now(), app.config.session_ttl);
     let random = Random { id: id::random(), nonce: id::random() };
     let session = Session::open(&domain, asked.mode, webhook_url, asked.metadata, ttl, now, random);
-    let created = Created::of(&session)?;
-    if !app.store.insert_session(&session).await? {
-        return Err(Error::DomainNotRegistered(asked.domain.to_string()));
+    let reply = serde_json::to_string(&Created::of(&session)?).context("a session is JSON")?;
+    if app.store.insert_session(&session, once.as_ref().map(|once| once.keep(&account, &reply, now))).await? {
+        return Ok(created(reply).into_response());
     }
-    Ok((StatusCode::CREATED, Json(created)))
+    // Somebody asked for the same meanwhile, or took the domain away.
+    let again = again(&app, &account, once.as_ref()).await?;
+    again.ok_or_else(|| Error::DomainNotRegistered(asked.domain.to_string()))
+}
+
+/// What was answered before to a request that names the same key.
+async fn again(app: &App, account: &Account, once: Option<&Once>) -> Result<Option<Response>, Error> {
+    let Some(once) = once else { return Ok(None) };
+    let kept = app.store.kept_reply(account, once, app.clock.now()).await?;
+    Ok(kept.map(|reply| ([REPLAYED], created(reply)).into_response()))
+}
+
+fn created(reply: String) -> impl IntoResponse {
+    (StatusCode::CREATED, [(CONTENT_TYPE, "application/json")], reply)
 }
 
 pub(crate) async fn refresh(
@@ -172,6 +196,15 @@ impl Create {
         }
         let reason = format!("must be on {0}, below it, or on the host of the domain's own webhook_url", domain.name);
         Err(Error::field("webhook_url", reason))
+    }
+}
+
+/// All of it that counts, in one spelling.
+impl fmt::Display for Create {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let metadata = self.metadata.as_ref().map(Metadata::as_str);
+        let Self { domain, mode, webhook_url, .. } = self;
+        write!(f, "{:?}", (domain.as_str(), mode, webhook_url, metadata))
     }
 }
 

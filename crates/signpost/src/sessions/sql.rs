@@ -8,7 +8,7 @@ use super::{Accepted, Metadata, Session, State};
 use crate::account::{Account, Environment};
 use crate::id::{DomainId, SessionId};
 use crate::outbox;
-use crate::store::{Row, Store, must, params};
+use crate::store::{Row, Step, Store, must, params};
 
 const INSERT: &str = "
     INSERT INTO sessions (id, account, environment, domain_id, challenge, webhook_url, metadata, created_at, expires_at)
@@ -33,11 +33,12 @@ const CANCEL: &str = "
     UPDATE sessions SET cancelled_at = $1 WHERE id = $2 AND authenticated_at IS NULL AND cancelled_at IS NULL";
 
 impl Store {
-    /// Keeps a new session. False where its domain is gone meanwhile.
+    /// Keeps a new session, and with it what `with` says, both or neither. False where its domain is gone meanwhile, or
+    /// the other step changes nothing.
     ///
     /// # Errors
     /// As [`Store::write`].
-    pub async fn insert_session(&self, session: &Session) -> Result<bool> {
+    pub async fn insert_session(&self, session: &Session, with: Option<Step>) -> Result<bool> {
         let Session { id, account, domain_id, challenge, webhook_url, metadata, created_at, expires_at, .. } = session;
         let metadata = metadata.as_ref().map(Metadata::as_str);
         let params = params![
@@ -51,7 +52,8 @@ impl Store {
             *created_at,
             *expires_at
         ];
-        Ok(self.write([must(INSERT, params)]).await?.is_committed())
+        let steps: Vec<Step> = with.into_iter().chain([must(INSERT, params)]).collect();
+        Ok(self.write(steps).await?.is_committed())
     }
 
     /// An account's session.

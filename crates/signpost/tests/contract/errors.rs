@@ -110,6 +110,8 @@ async fn of_sessions(service: &Service, integrator: &Integrator) -> Vec<Reply> {
     met.push(integrator.hands_in(&session, &answer).await);
     let session = integrator.opens("shop.test").await;
     integrator.cancels(&session).await;
+    integrator.creates_once("key", &json!({ "domain": "shop.test" })).await;
+    met.push(integrator.creates_once("key", &json!({ "domain": "shop.test", "mode": "register" })).await);
     met.push(integrator.sees(&session).await);
     let session = integrator.opens("shop.test").await;
     service.passes(SignedDuration::from_secs(300));

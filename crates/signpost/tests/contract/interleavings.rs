@@ -65,7 +65,7 @@ impl World {
         store.insert_domain(&domain).await.expect("a database").expect("a new name");
         let random = sessions::Random { id: [3; 16], nonce: [4; 16] };
         let session = Session::open(&domain, Mode::Login, domain.webhook_url.clone(), None, TTL, now, random);
-        store.insert_session(&session).await.expect("a database");
+        store.insert_session(&session, None).await.expect("a database");
         let wallet = Wallet::from_bytes([7; 32]).expect("a key");
         let truth = truth(&session);
         Self { store, now, wallet, domain, seen: [session.clone(), session.clone(), session], truth }

@@ -15,6 +15,7 @@ mod domains;
 mod errors;
 mod events;
 mod harness;
+mod idempotency;
 mod interleavings;
 mod limits;
 mod metadata;

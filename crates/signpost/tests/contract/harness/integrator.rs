@@ -51,6 +51,12 @@ impl Integrator {
     }
 
     /// Posts nothing at all.
+    /// Asks for a session under a key.
+    pub(crate) async fn creates_once(&self, key: &str, body: &Value) -> Reply {
+        let request = self.request(Method::POST, "/sessions").header(CONTENT_TYPE, "application/json");
+        send(request.header("idempotency-key", key).body(body.to_string())).await
+    }
+
     /// Calls a session off.
     pub(crate) async fn cancels(&self, session: &Value) -> Reply {
         send(self.request(Method::DELETE, &format!("/sessions/{}", text(session, "id")))).await

@@ -1,0 +1,56 @@
+//! `Idempotency-Key` on `POST /sessions` (contract, §3.2).
+
+use futures_util::future::join_all;
+use jiff::SignedDuration;
+use serde_json::json;
+
+use crate::harness::{Service, text};
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn a_creation_that_is_asked_for_again_happens_once() {
+    let service = Service::start().await;
+    let integrator = service.shop().await;
+    let body = json!({ "domain": "shop.test", "metadata": { "custom_data": "x" } });
+    let replies = join_all((0..16).map(|_| {
+        let (integrator, body) = (integrator.clone(), body.clone());
+        tokio::spawn(async move { integrator.creates_once("order-17", &body).await })
+    }))
+    .await;
+    let replies: Vec<_> = replies.into_iter().map(|reply| reply.expect("no panic")).collect();
+    let first = replies[0].with(201);
+    assert!(replies.iter().all(|reply| reply.with(201) == first), "{replies:?}");
+    let replayed = replies.iter().filter(|reply| reply.header("idempotent-replayed") == Some("true")).count();
+    assert_eq!(replayed, 15);
+    // What is spelled another way is the same request.
+    let spelled = r#"{ "metadata": { "custom_data": "x" },  "mode": "login", "domain": "SHOP.test." }"#;
+    let again = integrator.creates_once("order-17", &serde_json::from_str(spelled).expect("JSON")).await;
+    assert_eq!(again.with(201), first);
+    let other = integrator.creates_once("order-18", &body).await.with(201);
+    assert_ne!(other["id"], first["id"]);
+}
+
+#[tokio::test]
+async fn a_key_belongs_to_one_request_of_one_account_for_a_day() {
+    let service = Service::start().await;
+    let integrator = service.shop().await;
+    let body = json!({ "domain": "shop.test" });
+    let first = integrator.creates_once("k", &body).await.with(201);
+    for other in
+        [json!({ "domain": "shop.test", "mode": "register" }), json!({ "domain": "shop.test", "metadata": {} })]
+    {
+        integrator.creates_once("k", &other).await.refused(422, "idempotency_key_reused");
+    }
+    let rival = service.integrator_of("rival", signpost::account::Environment::Sandbox).await;
+    rival.registers("shop.test").await;
+    assert_ne!(rival.creates_once("k", &body).await.with(201)["id"], first["id"]);
+    // A failure is not kept.
+    integrator.creates_once("late", &json!({ "domain": "late.test" })).await.refused(422, "domain_not_registered");
+    integrator.registers("late.test").await;
+    integrator.creates_once("late", &json!({ "domain": "late.test" })).await.with(201);
+    for wrong in ["", " ", "a b", &"k".repeat(256)] {
+        integrator.creates_once(wrong, &body).await.blames("Idempotency-Key");
+    }
+    service.passes(SignedDuration::from_hours(24));
+    let next = integrator.creates_once("k", &body).await.with(201);
+    assert_ne!(text(&next, "id"), text(&first, "id"));
+}
