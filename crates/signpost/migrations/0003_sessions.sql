@@ -23,3 +23,7 @@ CREATE TABLE idempotency_keys (
     PRIMARY KEY (account, environment, key)
 );
 CREATE INDEX idempotency_keys_age ON idempotency_keys (created_at);
+
+-- Number match: what the page shows and the wallet must send back, and how many answers with a good signature came.
+ALTER TABLE sessions ADD COLUMN confirm_code TEXT;
+ALTER TABLE sessions ADD COLUMN confirm_tries BIGINT NOT NULL DEFAULT 0;

@@ -38,6 +38,8 @@ pub enum Error {
     MalformedSignature { public_key: String },
     #[error("the signature does not verify: {reason}")]
     SignatureRefused { reason: NotVerified },
+    #[error("the number that the page shows is missing or wrong; the third wrong one ends the session")]
+    ConfirmCodeRefused,
     #[error("the public key is not a secp256k1 key in hex: 33 bytes (02, 03) or 65 bytes (04)")]
     InvalidPublicKey { public_key: String },
     #[error("the timestamp is more than 30 seconds from the server's time")]
@@ -89,7 +91,9 @@ impl Error {
             Self::ChallengeNotFound => (StatusCode::NOT_FOUND, "challenge_not_found"),
             Self::MethodNotAllowed => (StatusCode::METHOD_NOT_ALLOWED, "method_not_allowed"),
             Self::MalformedSignature { .. } => (StatusCode::BAD_REQUEST, "invalid_signature"),
-            Self::SignatureRefused { .. } => (StatusCode::NOT_ACCEPTABLE, "invalid_signature"),
+            Self::SignatureRefused { .. } | Self::ConfirmCodeRefused => {
+                (StatusCode::NOT_ACCEPTABLE, "invalid_signature")
+            }
             Self::InvalidPublicKey { .. } => (StatusCode::BAD_REQUEST, "invalid_public_key"),
             Self::TimestampOutOfRange { .. } => (StatusCode::REQUEST_TIMEOUT, "timestamp_out_of_range"),
             Self::DomainExists(_) => (StatusCode::CONFLICT, "domain_exists"),
@@ -117,6 +121,7 @@ impl Error {
                 "expected_format": "DER-encoded ECDSA signature on secp256k1, in hex, without trailing bytes",
             }),
             Self::InsufficientScope { needed, opened } => json!({ "needed": needed, "opened": opened }),
+            Self::ConfirmCodeRefused => json!({ "reason": "confirm_code" }),
             Self::SignatureRefused { reason } => json!({ "reason": reason.to_string() }),
             Self::InvalidPublicKey { public_key } => json!({
                 "public_key": public_key,

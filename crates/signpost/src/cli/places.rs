@@ -4,7 +4,7 @@ use anyhow::{Result, bail};
 use clap::Args;
 use serde_json::{Value, json};
 use signpost_locator::gazetteer::{Place, Resolved, Unresolved};
-use signpost_locator::{Country, Region};
+use signpost_locator::{Country, Point, Region};
 
 use super::{Session, table};
 use crate::geocoder::{self, Found};
@@ -36,45 +36,38 @@ impl Places {
 }
 
 fn document(resolved: &Resolved) -> Value {
-    json!({
-        "name": resolved.name,
-        "region": resolved.region.map(Region::code),
-        "country": resolved.country,
-        "lat": resolved.point.lat(),
-        "lon": resolved.point.lon(),
-        "source": resolved.source.name(),
-        "confidence": resolved.confidence,
-        "alternatives": resolved.alternatives.iter().map(place).collect::<Vec<_>>(),
-    })
-}
-
-fn place(place: &Place) -> Value {
-    json!({
-        "name": place.name,
-        "region": place.region.map(Region::code),
-        "country": place.country,
-        "lat": place.point.lat(),
-        "lon": place.point.lon(),
-        "population": place.population,
-        "timeZone": place.time_zone,
-    })
+    let mut document = place(&resolved.name, resolved.region, resolved.country, resolved.point);
+    document["source"] = resolved.source.name().into();
+    document["confidence"] = resolved.confidence.into();
+    document["alternatives"] = resolved.alternatives.iter().map(named).collect();
+    document
 }
 
 fn geocoded(source: &str, found: &Found) -> Value {
-    let place = |place: &geocoder::Place| {
-        json!({
-            "name": place.name,
-            "region": place.region.map(Region::code),
-            "country": place.country,
-            "lat": place.point.lat(),
-            "lon": place.point.lon(),
-        })
-    };
-    let mut document = place(&found.place);
+    let shown = |found: &geocoder::Place| place(&found.name, found.region, found.country, found.point);
+    let mut document = shown(&found.place);
     document["source"] = source.into();
     document["confidence"] = found.confidence.into();
-    document["alternatives"] = found.alternatives.iter().map(place).collect();
+    document["alternatives"] = found.alternatives.iter().map(shown).collect();
     document
+}
+
+/// A place of ours, of which more is known.
+fn named(found: &Place) -> Value {
+    let mut document = place(&found.name, found.region, Some(found.country), found.point);
+    document["population"] = found.population.into();
+    document["timeZone"] = found.time_zone.as_str().into();
+    document
+}
+
+fn place(name: &str, region: Option<Region>, country: Option<Country>, point: Point) -> Value {
+    json!({
+        "name": name,
+        "region": region.map(Region::code),
+        "country": country,
+        "lat": point.lat(),
+        "lon": point.lon(),
+    })
 }
 
 fn readable(resolved: &Resolved) -> String {
@@ -101,7 +94,7 @@ fn not_found(session: &Session, text: &str, unresolved: &Unresolved) -> Result<(
     let reason = &unresolved.reason;
     if session.json {
         session.print(
-            &json!({ "text": text, "reason": reason, "suggestions": unresolved.suggestions.iter().map(place).collect::<Vec<_>>() }),
+            &json!({ "text": text, "reason": reason, "suggestions": unresolved.suggestions.iter().map(named).collect::<Vec<_>>() }),
             String::new,
         )?;
     }

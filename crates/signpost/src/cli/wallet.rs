@@ -11,7 +11,7 @@ use data_encoding::HEXLOWER;
 use reqwest::Method;
 use reqwest::header::{CONTENT_TYPE, HeaderMap, HeaderValue};
 use serde_json::{Value, json};
-use signpost_auth::{DeviceInfo, QrData, Wallet as Key};
+use signpost_auth::{Answer, DeviceInfo, QrData, Wallet as Key};
 
 use super::{Session, Usage};
 use crate::clock::Clock;
@@ -36,6 +36,9 @@ pub(super) enum Wallet {
         /// Do not ask
         #[arg(long)]
         yes: bool,
+        /// The number beside the code, if the page shows one
+        #[arg(long, value_name = "NUMBER")]
+        confirm_code: Option<String>,
     },
     /// Sign a text
     Sign {
@@ -49,7 +52,7 @@ impl Wallet {
         match self {
             Self::New => new(session),
             Self::Show => show(session, &open(session)?),
-            Self::Scan { qr_data, yes } => scan(session, &qr_data, yes).await,
+            Self::Scan { qr_data, yes, confirm_code } => scan(session, &qr_data, yes, confirm_code).await,
             Self::Sign { text } => {
                 let wallet = open(session)?;
                 let (public_key, signature) = (wallet.public_key().canonical(), wallet.sign(&text));
@@ -95,7 +98,7 @@ fn show(session: &Session, wallet: &Key) -> Result<()> {
     session.print(&json!({ "public_key": public_key }), || public_key.clone())
 }
 
-async fn scan(session: &Session, qr_data: &str, yes: bool) -> Result<()> {
+async fn scan(session: &Session, qr_data: &str, yes: bool, confirm_code: Option<String>) -> Result<()> {
     let qr = QrData::parse(qr_data).map_err(|error| Usage(error.to_string()))?;
     let wallet = open(session)?;
     let now = Clock::System.now();
@@ -117,6 +120,7 @@ async fn scan(session: &Session, qr_data: &str, yes: bool) -> Result<()> {
         device_id: None,
     };
     let answer = wallet.answer(qr.challenge(), now.as_second(), Some(device));
+    let answer = Answer { confirm_code, ..answer };
     let (status, body) = post(&qr, serde_json::to_vec(&answer)?).await?;
     let document = json!({ "status": status, "body": body, "public_key": answer.public_key });
     session.print(&document, || format!("{} answered {status}: {body}", host(&qr)))?;

@@ -3,6 +3,7 @@
 //! This file is the whole rule book, and pure: the time and the random bytes come in as arguments, [`sql`] remembers,
 //! [`routes`] speaks HTTP.
 
+mod confirm;
 mod drawing;
 mod idempotency;
 pub mod live;
@@ -23,6 +24,7 @@ use crate::account::Account;
 use crate::domains::Domain;
 use crate::id::{EventId, SessionId};
 
+pub use confirm::{ConfirmCode, TRIES};
 pub use idempotency::{Once, REMEMBERED};
 pub use metadata::Metadata;
 pub use waiting::{Waiter, Waiting};
@@ -43,6 +45,8 @@ pub struct Session {
     pub challenge: Challenge,
     pub webhook_url: Url,
     pub metadata: Option<Metadata>,
+    /// What the wallet must send back, where the integrator wants number match.
+    pub confirm: Option<ConfirmCode>,
     pub created_at: Timestamp,
     pub expires_at: Timestamp,
     pub state: State,
@@ -99,6 +103,8 @@ pub enum Refusal {
     Cancelled,
     /// The key, the signature or both are not what they must be.
     Signature(NotVerified),
+    /// The number is missing or another than the page shows.
+    ConfirmCode,
 }
 
 /// An accepted answer: the session as it is now, and the event that tells of it. Both are kept or neither.
@@ -131,6 +137,7 @@ impl Session {
             challenge,
             webhook_url,
             metadata,
+            confirm: None,
             created_at: now,
             expires_at: now + ttl,
             state: State::Pending,

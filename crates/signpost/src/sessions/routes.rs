@@ -14,7 +14,7 @@ use signpost_auth::{Answer, DomainName, Mode, QrCode};
 use url::Url;
 
 use super::drawing;
-use super::{Metadata, Once, Random, Refusal, Session, State, Status, User};
+use super::{ConfirmCode, Metadata, Once, Random, Refusal, Session, State, Status, User};
 use crate::account::Account;
 use crate::app::App;
 use crate::domains::{Domain, Usable, webhook_url};
@@ -46,7 +46,9 @@ pub(crate) async fn create(
     let webhook_url = asked.webhook_url(&app, &domain)?;
     let (now, ttl) = (app.clock.now(), app.config.session_ttl);
     let random = Random { id: id::random(), nonce: id::random() };
+    let confirm = asked.confirm.then(|| ConfirmCode::new(id::random()));
     let session = Session::open(&domain, asked.mode, webhook_url, asked.metadata, ttl, now, random);
+    let session = Session { confirm, ..session };
     let reply = serde_json::to_string(&Created::of(&session)?).context("a session is JSON")?;
     if app.store.insert_session(&session, once.as_ref().map(|once| once.keep(&account, &reply, now))).await? {
         return Ok(created(reply).into_response());
@@ -54,6 +56,26 @@ pub(crate) async fn create(
     // Somebody asked for the same meanwhile, or took the domain away.
     let again = again(&app, &account, once.as_ref()).await?;
     again.ok_or_else(|| Error::DomainNotRegistered(asked.domain.to_string()))
+}
+
+/// Lets an answer pass that carries the number that the page shows; the third that does not ends the session.
+async fn confirm(
+    app: &App,
+    account: &Account,
+    session: &Session,
+    code: &ConfirmCode,
+    answer: &Answer,
+) -> Result<(), Error> {
+    if !app.store.take_confirm_try(session).await? {
+        return Err(lost_race(app, account, session).await);
+    }
+    if code.is_in(answer) {
+        return Ok(());
+    }
+    if app.store.cancel_if_no_try_is_left(&session.id, app.clock.now()).await? {
+        app.waiting.wake(&session.id);
+    }
+    Err(refused(Refusal::ConfirmCode, session, app))
 }
 
 /// What was answered before to a request that names the same key.
@@ -153,6 +175,9 @@ pub(crate) async fn authenticate(
     let asked = session.clone();
     let accepted = session.answer(&answer, app.clock.now(), id::random());
     let accepted = accepted.map_err(|refusal| refused(refusal, &asked, &app))?;
+    if let Some(code) = &asked.confirm {
+        confirm(&app, &account, &asked, code, &answer).await?;
+    }
     let url = event_url(&app, &asked).await?;
     if !app.store.authenticate(&accepted, &url).await? {
         return Err(lost_race(&app, &account, &asked).await);
@@ -168,6 +193,8 @@ struct Create {
     mode: Mode,
     webhook_url: Option<String>,
     metadata: Option<Metadata>,
+    /// Whether the wallet must send back what the page shows.
+    confirm: bool,
 }
 
 impl Create {
@@ -179,11 +206,16 @@ impl Create {
         };
         let webhook_url = fields.optional_text("webhook_url")?;
         let metadata = fields.optional_object("metadata")?;
+        let confirm = match fields.optional_text("confirm")?.as_deref() {
+            None => false,
+            Some("code") => true,
+            Some(_) => return Err(Error::field("confirm", "must be 'code'")),
+        };
         fields.done()?;
         let domain = DomainName::parse(&domain).map_err(|error| Error::field("domain", error.to_string()))?;
         let metadata = metadata.map(|object| Metadata::new(object, &domain)).transpose();
         let metadata = metadata.map_err(|(field, reason)| Error::field(field, reason))?;
-        Ok(Self { domain, mode, webhook_url, metadata })
+        Ok(Self { domain, mode, webhook_url, metadata, confirm })
     }
 
     /// The session's own webhook if it names one, else the domain's.
@@ -203,8 +235,8 @@ impl Create {
 impl fmt::Display for Create {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let metadata = self.metadata.as_ref().map(Metadata::as_str);
-        let Self { domain, mode, webhook_url, .. } = self;
-        write!(f, "{:?}", (domain.as_str(), mode, webhook_url, metadata))
+        let Self { domain, mode, webhook_url, confirm, .. } = self;
+        write!(f, "{:?}", (domain.as_str(), mode, webhook_url, metadata, confirm))
     }
 }
 
@@ -239,6 +271,7 @@ pub(super) fn refused(refusal: Refusal, session: &Session, app: &App) -> Error {
         Refusal::Cancelled => Error::SessionCancelled { id: session.id.to_string() },
         Refusal::Expired => Error::SessionExpired { id: session.id.to_string(), expired_at: session.expires_at },
         Refusal::Signature(reason) => Error::SignatureRefused { reason },
+        Refusal::ConfirmCode => Error::ConfirmCodeRefused,
     }
 }
 
@@ -265,6 +298,8 @@ pub(crate) struct Created {
     created_at: Timestamp,
     #[serde(skip_serializing_if = "Option::is_none")]
     metadata: Option<Metadata>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    confirm_code: Option<String>,
 }
 
 /// The answer to a refresh.
@@ -294,7 +329,8 @@ pub(crate) struct Shown {
 impl Created {
     fn of(session: &Session) -> Result<Self, Error> {
         let (created_at, metadata) = (session.created_at, session.metadata.clone());
-        Ok(Self { refreshed: Refreshed::of(session)?, status: Status::Pending, created_at, metadata })
+        let confirm_code = session.confirm.as_ref().map(|code| code.reveal().to_owned());
+        Ok(Self { refreshed: Refreshed::of(session)?, status: Status::Pending, created_at, metadata, confirm_code })
     }
 }
 

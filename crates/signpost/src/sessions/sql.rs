@@ -4,19 +4,20 @@ use anyhow::{Context, Result, bail};
 use jiff::Timestamp;
 use signpost_auth::Challenge;
 
-use super::{Accepted, Metadata, Session, State};
+use super::{Accepted, ConfirmCode, Metadata, Session, State, TRIES};
 use crate::account::{Account, Environment};
 use crate::id::{DomainId, SessionId};
 use crate::outbox;
 use crate::store::{Row, Step, Store, must, params};
 
 const INSERT: &str = "
-    INSERT INTO sessions (id, account, environment, domain_id, challenge, webhook_url, metadata, created_at, expires_at)
-    SELECT $1, $2, $3, $4, $5, $6, $7, $8, $9 WHERE EXISTS (SELECT 1 FROM domains WHERE id = $4)";
+    INSERT INTO sessions (id, account, environment, domain_id, challenge, webhook_url, metadata, created_at, expires_at,
+                          confirm_code)
+    SELECT $1, $2, $3, $4, $5, $6, $7, $8, $9, $10 WHERE EXISTS (SELECT 1 FROM domains WHERE id = $4)";
 
 const SELECT: &str = "
     SELECT id, account, environment, domain_id, challenge, webhook_url, metadata, created_at, expires_at,
-           authenticated_at, user_json, cancelled_at
+           authenticated_at, user_json, cancelled_at, confirm_code
     FROM sessions WHERE id = $1 AND account = $2 AND environment = $3";
 
 /// Names the old challenge, so that of two refreshes, or a refresh and an answer, only the first changes a row.
@@ -28,6 +29,14 @@ const REFRESH: &str = "
 const AUTHENTICATE: &str = "
     UPDATE sessions SET authenticated_at = $1, user_json = $2
     WHERE id = $3 AND challenge = $4 AND authenticated_at IS NULL AND cancelled_at IS NULL";
+
+const TAKE_TRY: &str = "
+    UPDATE sessions SET confirm_tries = confirm_tries + 1
+    WHERE id = $1 AND challenge = $2 AND confirm_tries < $3 AND authenticated_at IS NULL AND cancelled_at IS NULL";
+
+const CANCEL_TRIED: &str = "
+    UPDATE sessions SET cancelled_at = $1
+    WHERE id = $2 AND confirm_tries >= $3 AND authenticated_at IS NULL AND cancelled_at IS NULL";
 
 const CANCEL: &str = "
     UPDATE sessions SET cancelled_at = $1 WHERE id = $2 AND authenticated_at IS NULL AND cancelled_at IS NULL";
@@ -50,7 +59,8 @@ impl Store {
             webhook_url,
             metadata,
             *created_at,
-            *expires_at
+            *expires_at,
+            session.confirm.as_ref().map(ConfirmCode::reveal)
         ];
         let steps: Vec<Step> = with.into_iter().chain([must(INSERT, params)]).collect();
         Ok(self.write(steps).await?.is_committed())
@@ -72,6 +82,24 @@ impl Store {
     pub async fn refresh_session(&self, session: &Session, old: &Challenge) -> Result<bool> {
         let params = params![session.challenge.to_string(), session.expires_at, &session.id, old.to_string()];
         Ok(self.write([must(REFRESH, params)]).await?.is_committed())
+    }
+
+    /// Uses up one of the tries that number match allows, before anybody looks at the number: of answers that come at
+    /// once no more are looked at than may be. False where none is left, or the session is not pending any more.
+    ///
+    /// # Errors
+    /// As [`Store::write`].
+    pub async fn take_confirm_try(&self, session: &Session) -> Result<bool> {
+        let params = params![&session.id, session.challenge.to_string(), TRIES];
+        Ok(self.write([must(TAKE_TRY, params)]).await?.is_committed())
+    }
+
+    /// Calls a session off whose tries are used up. False where some are left.
+    ///
+    /// # Errors
+    /// As [`Store::write`].
+    pub async fn cancel_if_no_try_is_left(&self, id: &SessionId, now: Timestamp) -> Result<bool> {
+        Ok(self.write([must(CANCEL_TRIED, params![now, id, TRIES])]).await?.is_committed())
     }
 
     /// Calls a session off. False where it was answered or called off meanwhile.
@@ -115,6 +143,7 @@ impl TryFrom<Row> for Session {
             challenge: Challenge::parse(row.text(4)?).context("sessions.challenge")?,
             webhook_url: row.text(5)?.parse().context("sessions.webhook_url")?,
             metadata: row.opt_text(6)?.map(Metadata::kept).transpose().context("sessions.metadata")?,
+            confirm: row.opt_text(12)?.and_then(ConfirmCode::kept),
             created_at: row.time(7)?,
             expires_at: row.time(8)?,
             state,

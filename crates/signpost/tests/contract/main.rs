@@ -19,6 +19,7 @@ mod idempotency;
 mod interleavings;
 mod limits;
 mod metadata;
+mod number_match;
 mod outbox;
 mod program;
 mod proofs;

@@ -1,0 +1,89 @@
+//! Number match: `confirm: "code"` on `POST /sessions` (contract, §3.5, additive).
+
+use futures_util::future::join_all;
+use serde_json::{Value, json};
+
+use crate::harness::{Integrator, Phone, Service, text};
+
+async fn opens(integrator: &Integrator) -> Value {
+    integrator.post("/sessions", &json!({ "domain": "shop.test", "confirm": "code" })).await.with(201)
+}
+
+fn answer(phone: &Phone, session: &Value, code: Option<&str>) -> Value {
+    let mut answer = phone.answers(session);
+    if let Some(code) = code {
+        answer["confirm_code"] = code.into();
+    }
+    answer
+}
+
+/// Another number than the right one.
+fn wrong(session: &Value) -> &'static str {
+    if text(session, "confirm_code") == "11" { "12" } else { "11" }
+}
+
+#[tokio::test]
+async fn the_wallet_must_send_back_what_the_page_shows() {
+    let service = Service::start().await;
+    let integrator = service.shop().await;
+    let session = opens(&integrator).await;
+    let code = text(&session, "confirm_code");
+    assert!(code.len() == 2 && code.parse::<u8>().is_ok_and(|number| number >= 10), "{code}");
+    assert!(!text(&session, "qr_data").contains(&format!("confirm={code}")));
+    assert!(integrator.sees(&session).await.with(200).get("confirm_code").is_none());
+    let (phone, missing) = (service.phone(), answer(&service.phone(), &session, None));
+    let refused = integrator.hands_in(&session, &missing).await.refused(406, "invalid_signature");
+    assert_eq!(refused, json!({ "reason": "confirm_code" }));
+    integrator
+        .hands_in(&session, &answer(&phone, &session, Some(wrong(&session))))
+        .await
+        .refused(406, "invalid_signature");
+    integrator.hands_in(&session, &answer(&phone, &session, Some(code))).await.with(200);
+    assert_eq!(service.outbox().await.len(), 1);
+    // Who asks for none is sent none, and none is looked at.
+    let plain = integrator.opens("shop.test").await;
+    assert!(plain.get("confirm_code").is_none());
+    integrator.hands_in(&plain, &answer(&phone, &plain, Some("99"))).await.with(200);
+    integrator.post("/sessions", &json!({ "domain": "shop.test", "confirm": "word" })).await.blames("confirm");
+}
+
+#[tokio::test]
+async fn the_third_wrong_number_ends_the_session() {
+    let service = Service::start().await;
+    let integrator = service.shop().await;
+    let session = opens(&integrator).await;
+    let (phone, bad) = (service.phone(), wrong(&session));
+    // What has no good signature uses nothing up.
+    for _ in 0..5 {
+        let mut forged = answer(&phone, &session, Some(bad));
+        forged["signature"] = "3006020101020101".into();
+        integrator.hands_in(&session, &forged).await.refused(406, "invalid_signature");
+    }
+    for _ in 0..2 {
+        integrator.hands_in(&session, &answer(&phone, &session, Some(bad))).await.refused(406, "invalid_signature");
+    }
+    // A refresh gives a new challenge and no new tries.
+    let fresh = integrator.refreshes(&session).await.with(200);
+    integrator.hands_in(&fresh, &answer(&phone, &fresh, Some(bad))).await.refused(406, "invalid_signature");
+    integrator.sees(&session).await.refused(410, "session_cancelled");
+    let right = answer(&phone, &fresh, Some(text(&session, "confirm_code")));
+    integrator.hands_in(&fresh, &right).await.refused(410, "session_cancelled");
+    assert_eq!(service.outbox().await.len(), 0);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn of_all_numbers_at_once_no_more_than_three_are_looked_at() {
+    let service = Service::start().await;
+    let integrator = service.shop().await;
+    for _ in 0..5 {
+        let session = opens(&integrator).await;
+        let guesses = (10..100).map(|number| {
+            let (integrator, session) = (integrator.clone(), session.clone());
+            let answer = answer(&service.phone(), &session, Some(&number.to_string()));
+            tokio::spawn(async move { integrator.hands_in(&session, &answer).await.status })
+        });
+        let statuses: Vec<u16> = join_all(guesses).await.into_iter().map(|status| status.expect("no panic")).collect();
+        let looked_at = statuses.iter().filter(|status| [200, 406].contains(*status)).count();
+        assert!((1..=3).contains(&looked_at), "{statuses:?}");
+    }
+}
