@@ -16,7 +16,7 @@ use crate::app::App;
 use crate::atms::{self, Catalogue};
 use crate::clock::Clock;
 use crate::config::{Config, Service};
-use crate::domains::Prover;
+use crate::domains::{Prover, recheck};
 use crate::geocoder::Geocoder;
 use crate::keys::KeyCache;
 use crate::limits::Limits;
@@ -102,6 +102,7 @@ impl Server {
         if app.config.services.contains(&Service::Auth) {
             background.push(tokio::spawn(outbox::worker::run(app.clone())));
             background.push(tokio::spawn(retention::run(app.clone())));
+            background.push(tokio::spawn(recheck::run(app.clone())));
         }
         if app.config.services.contains(&Service::Atm) {
             let app = app.clone();

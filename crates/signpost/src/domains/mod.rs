@@ -3,6 +3,7 @@
 //! This file is the rules, and pure; [`proof`] looks for proofs, [`sql`] remembers, [`routes`] speaks HTTP.
 
 mod proof;
+pub mod recheck;
 pub mod routes;
 mod sql;
 
@@ -33,6 +34,10 @@ pub struct Domain {
     pub token: Token,
     pub created_at: Timestamp,
     pub verified_at: Option<Timestamp>,
+    /// When the proof was last looked for again.
+    pub last_checked_at: Option<Timestamp>,
+    /// Since when it was looked for in vain.
+    pub failing_since: Option<Timestamp>,
 }
 
 /// What signs a domain's events. Between `--rotate` and `--activate` there are two (contract, §3.4).
@@ -92,6 +97,8 @@ pub fn register(
         token: Token::new(random.token),
         created_at: now,
         verified_at: None,
+        last_checked_at: None,
+        failing_since: None,
     })
 }
 

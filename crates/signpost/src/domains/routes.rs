@@ -126,6 +126,10 @@ pub(crate) struct Shown {
     event_url: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     verified_at: Option<Timestamp>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    last_checked_at: Option<Timestamp>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    failing_since: Option<Timestamp>,
 }
 
 /// A domain in the list.
@@ -157,7 +161,14 @@ impl Shown {
     fn of(domain: &Domain) -> Self {
         let verification_token = domain.token.as_str().to_owned();
         let event_url = domain.event_url.as_ref().map(ToString::to_string);
-        Self { listed: Listed::of(domain), verification_token, event_url, verified_at: domain.verified_at }
+        Self {
+            listed: Listed::of(domain),
+            verification_token,
+            event_url,
+            verified_at: domain.verified_at,
+            last_checked_at: domain.last_checked_at,
+            failing_since: domain.failing_since,
+        }
     }
 }
 

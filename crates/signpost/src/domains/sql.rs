@@ -7,8 +7,8 @@ use signpost_auth::{DomainName, WebhookSecret};
 use super::{Domain, MOST, Secrets, Token, apex};
 use crate::account::{Account, Environment};
 use crate::id::DomainId;
-use crate::sessions::REFRESHABLE;
-use crate::store::{Row, Store, Written, must, params, step};
+use crate::sessions::cancel_sessions_of;
+use crate::store::{Row, Store, Written, must, params};
 
 /// Guarded by the number of domains in its `WHERE`.
 const INSERT: &str = "
@@ -21,7 +21,7 @@ macro_rules! select {
     ($condition:literal) => {
         concat!(
             "SELECT id, account, environment, name, webhook_url, webhook_secret, next_webhook_secret, ",
-            "verification_token, created_at, verified_at, event_url FROM domains WHERE ",
+            "verification_token, created_at, verified_at, event_url, last_checked_at, failing_since FROM domains WHERE ",
             $condition
         )
     };
@@ -35,7 +35,9 @@ const ANYONES: &str = select!("id = $1");
 const LIST: &str = "
     SELECT id, account, environment, name, webhook_url, created_at, verified_at FROM domains ORDER BY created_at, id";
 
-const VERIFY: &str = "UPDATE domains SET verified_at = $1 WHERE account = $2 AND environment = $3 AND id = $4";
+const VERIFY: &str = "
+    UPDATE domains SET verified_at = $1, last_checked_at = NULL, failing_since = NULL, misses = 0
+    WHERE account = $2 AND environment = $3 AND id = $4";
 
 /// Whether another account has proved this name, one below it or one above it.
 const CLAIMED: &str = "
@@ -66,11 +68,6 @@ const BURY: &str = "
     WHERE account = $2 AND environment = $3 AND id = $4";
 
 const DELETE: &str = "DELETE FROM domains WHERE id = $1";
-
-/// Those that could be answered, and those that could be refreshed.
-const CANCEL_SESSIONS: &str = "
-    UPDATE sessions SET cancelled_at = $1
-    WHERE domain_id = $2 AND expires_at > $3 AND authenticated_at IS NULL AND cancelled_at IS NULL";
 
 /// A domain as the operator lists it, whosever it is.
 #[derive(Debug, serde::Serialize)]
@@ -212,7 +209,7 @@ impl Store {
         let steps = [
             must(BURY, params![now, &account.name, account.environment, id]),
             must(DELETE, params![id]),
-            step(CANCEL_SESSIONS, params![now, id, now - REFRESHABLE]),
+            cancel_sessions_of(id, now),
         ];
         Ok(self.write(steps).await?.is_committed())
     }
@@ -282,6 +279,8 @@ impl TryFrom<Row> for Domain {
             created_at: row.time(8)?,
             verified_at: row.opt_time(9)?,
             event_url: row.opt_text(10)?.map(str::parse).transpose().context("domains.event_url")?,
+            last_checked_at: row.opt_time(11)?,
+            failing_since: row.opt_time(12)?,
         })
     }
 }

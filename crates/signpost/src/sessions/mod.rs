@@ -27,6 +27,7 @@ use crate::id::{EventId, SessionId};
 pub use confirm::{ConfirmCode, TRIES};
 pub use idempotency::{Once, REMEMBERED};
 pub use metadata::Metadata;
+pub(crate) use sql::cancel_sessions_of;
 pub use waiting::{Waiter, Waiting};
 
 /// How long after its expiry a session can still be refreshed (contract, §3.2).

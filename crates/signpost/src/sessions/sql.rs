@@ -4,11 +4,11 @@ use anyhow::{Context, Result, bail};
 use jiff::Timestamp;
 use signpost_auth::Challenge;
 
-use super::{Accepted, ConfirmCode, Metadata, Session, State, TRIES};
+use super::{Accepted, ConfirmCode, Metadata, REFRESHABLE, Session, State, TRIES};
 use crate::account::{Account, Environment};
 use crate::id::{DomainId, SessionId};
 use crate::outbox;
-use crate::store::{Row, Step, Store, must, params};
+use crate::store::{Row, Step, Store, must, params, step};
 
 const INSERT: &str = "
     INSERT INTO sessions (id, account, environment, domain_id, challenge, webhook_url, metadata, created_at, expires_at,
@@ -38,8 +38,18 @@ const CANCEL_TRIED: &str = "
     UPDATE sessions SET cancelled_at = $1
     WHERE id = $2 AND confirm_tries >= $3 AND authenticated_at IS NULL AND cancelled_at IS NULL";
 
+/// Those that could be answered, and those that could be refreshed.
+const CANCEL_ALL: &str = "
+    UPDATE sessions SET cancelled_at = $1
+    WHERE domain_id = $2 AND expires_at > $3 AND authenticated_at IS NULL AND cancelled_at IS NULL";
+
 const CANCEL: &str = "
     UPDATE sessions SET cancelled_at = $1 WHERE id = $2 AND authenticated_at IS NULL AND cancelled_at IS NULL";
+
+/// Calls off all sessions of a domain that are not over, in the write that takes the domain or its proof away.
+pub(crate) fn cancel_sessions_of(domain: &DomainId, now: Timestamp) -> Step {
+    step(CANCEL_ALL, params![now, domain, now - REFRESHABLE])
+}
 
 impl Store {
     /// Keeps a new session, and with it what `with` says, both or neither. False where its domain is gone meanwhile, or

@@ -7,7 +7,7 @@ use rusqlite::{Connection, TransactionBehavior};
 const MIGRATIONS: &[&str] = &[
     include_str!("../../migrations/0001_first.sql"),
     include_str!("../../migrations/0002_sources.sql"),
-    include_str!("../../migrations/0003_sessions.sql"),
+    include_str!("../../migrations/0003_lifecycle.sql"),
 ];
 
 /// A newer program wrote this database.

@@ -24,6 +24,7 @@ mod outbox;
 mod program;
 mod proofs;
 mod races;
+mod recheck;
 mod refresh;
 mod removal;
 mod serving;

@@ -27,3 +27,8 @@ CREATE INDEX idempotency_keys_age ON idempotency_keys (created_at);
 -- Number match: what the page shows and the wallet must send back, and how many answers with a good signature came.
 ALTER TABLE sessions ADD COLUMN confirm_code TEXT;
 ALTER TABLE sessions ADD COLUMN confirm_tries BIGINT NOT NULL DEFAULT 0;
+
+-- Proofs are looked for again: when that was last, how often in a row in vain, and since when.
+ALTER TABLE domains ADD COLUMN last_checked_at BIGINT;
+ALTER TABLE domains ADD COLUMN failing_since BIGINT;
+ALTER TABLE domains ADD COLUMN misses BIGINT NOT NULL DEFAULT 0;

@@ -1,0 +1,117 @@
+//! Looks for the proofs of domains again: who has lost a name shall not go on to speak for it.
+
+use std::time::Duration;
+
+use anyhow::{Context, Result};
+use jiff::{SignedDuration, Timestamp};
+
+use super::Domain;
+use crate::account::Account;
+use crate::app::App;
+use crate::id::DomainId;
+use crate::sessions::cancel_sessions_of;
+use crate::store::{Store, must, params};
+
+/// How long after one check a proof is looked for again.
+const AFTER: SignedDuration = SignedDuration::from_hours(7 * 24);
+/// How many checks in a row may be in vain; the last of them takes the proof away.
+const MISSES: i64 = 3;
+/// How often a running server looks for what is due.
+const EVERY: Duration = Duration::from_mins(1);
+/// How many domains are checked in one look, one after the other: each may take ten seconds.
+const AT_ONCE: i64 = 20;
+
+const DUE: &str = "
+    SELECT id, account, environment FROM domains
+    WHERE verified_at IS NOT NULL AND COALESCE(last_checked_at, verified_at) <= $1
+    ORDER BY COALESCE(last_checked_at, verified_at) LIMIT $2";
+
+const FOUND: &str = "
+    UPDATE domains SET last_checked_at = $1, failing_since = NULL, misses = 0
+    WHERE id = $2 AND verified_at IS NOT NULL";
+
+const MISSED: &str = "
+    UPDATE domains SET last_checked_at = $1, failing_since = COALESCE(failing_since, $1), misses = misses + 1
+    WHERE id = $2 AND verified_at IS NOT NULL AND misses + 1 < $3";
+
+const LOST: &str = "
+    UPDATE domains SET last_checked_at = $1, failing_since = COALESCE(failing_since, $1), misses = misses + 1,
+                       verified_at = NULL
+    WHERE id = $2 AND verified_at IS NOT NULL AND misses + 1 >= $3";
+
+/// Checks what is due until the server stops.
+pub async fn run(app: App) {
+    loop {
+        tokio::select! {
+            () = app.draining.cancelled() => return,
+            () = tokio::time::sleep(EVERY) => {}
+        }
+        let swept = tokio::select! {
+            // A check that is cut off is made again.
+            () = app.draining.cancelled() => return,
+            swept = sweep(&app) => swept,
+        };
+        if let Err(error) = swept {
+            tracing::warn!(error = format!("{error:#}"), "the domains could not be checked");
+        }
+    }
+}
+
+/// Checks what is due now; returns how many domains that were.
+///
+/// # Errors
+/// As [`Store::read`] and [`Store::write`].
+pub async fn sweep(app: &App) -> Result<usize> {
+    let due = app.store.due_domains(app.clock.now()).await?;
+    for (account, id) in &due {
+        if let Some(domain) = app.store.domain(account, id).await? {
+            check(app, &domain).await?;
+        }
+    }
+    Ok(due.len())
+}
+
+async fn check(app: &App, domain: &Domain) -> Result<()> {
+    let Domain { id, name, .. } = domain;
+    let proved = app.prover.prove(name, &domain.token, app.reach(domain.account.environment)).await;
+    let now = app.clock.now();
+    if proved.is_ok() {
+        return app.store.found_proof(id, now).await;
+    }
+    if app.store.lost_proof(id, now).await? {
+        tracing::warn!(domain = %name, account = domain.account.name, "the domain's proof is gone: it is unverified now");
+    } else {
+        app.store.missed_proof(id, now).await?;
+        tracing::warn!(domain = %name, account = domain.account.name, "the domain's proof was not found");
+    }
+    Ok(())
+}
+
+impl Store {
+    /// The proved domains whose proof is to be looked for again.
+    async fn due_domains(&self, now: Timestamp) -> Result<Vec<(Account, DomainId)>> {
+        let rows = self.read(DUE, params![now - AFTER, AT_ONCE]).await?;
+        let due = rows.iter().map(|row| {
+            let environment = crate::account::Environment::parse(row.text(2)?).context("domains.environment")?;
+            let account = Account { name: row.text(1)?.to_owned(), environment };
+            Ok((account, DomainId::parse(row.text(0)?).context("domains.id")?))
+        });
+        due.collect()
+    }
+
+    async fn found_proof(&self, id: &DomainId, now: Timestamp) -> Result<()> {
+        self.write([must(FOUND, params![now, id])]).await?;
+        Ok(())
+    }
+
+    async fn missed_proof(&self, id: &DomainId, now: Timestamp) -> Result<()> {
+        self.write([must(MISSED, params![now, id, MISSES])]).await?;
+        Ok(())
+    }
+
+    /// Takes the proof away, and with it the pending sessions. False where some misses are left.
+    async fn lost_proof(&self, id: &DomainId, now: Timestamp) -> Result<bool> {
+        let steps = [must(LOST, params![now, id, MISSES]), cancel_sessions_of(id, now)];
+        Ok(self.write(steps).await?.is_committed())
+    }
+}

@@ -1,0 +1,63 @@
+//! Proofs are looked for again (contract, §3.3).
+
+use jiff::SignedDuration;
+use serde_json::{Value, json};
+use signpost::domains::recheck::sweep;
+
+use crate::harness::{Integrator, NameServer, Service, text};
+
+const WEEK: SignedDuration = SignedDuration::from_hours(7 * 24);
+
+async fn shown(integrator: &Integrator, domain: &Value) -> Value {
+    integrator.get(&format!("/domains/{}", text(domain, "id"))).await.with(200)
+}
+
+#[tokio::test]
+async fn a_proof_that_is_missed_three_times_is_gone_and_one_that_is_found_is_not() {
+    let names = NameServer::start().await;
+    let service = Service::with(&[("dns_server", &names.setting())]).await;
+    let integrator = service.integrator().await;
+    let domain = integrator.registers("shop.test").await;
+    let token = text(&domain, "verification_token").to_owned();
+    names.publishes("shop.test", &[&token]);
+    integrator.post_nothing(&format!("/domains/{}/verify", text(&domain, "id"))).await.with(200);
+    assert!(shown(&integrator, &domain).await.get("last_checked_at").is_none());
+    assert_eq!(sweep(&service.app).await.expect("a database"), 0);
+
+    service.passes(WEEK);
+    assert_eq!(sweep(&service.app).await.expect("a database"), 1);
+    let found = shown(&integrator, &domain).await;
+    assert!(found["verified"] == true && found["last_checked_at"].is_string(), "{found}");
+    assert_eq!(sweep(&service.app).await.expect("a database"), 0);
+
+    names.publishes("shop.test", &["v=spf1 -all"]);
+    service.passes(WEEK);
+    sweep(&service.app).await.expect("a database");
+    let missed = shown(&integrator, &domain).await;
+    assert!(missed["verified"] == true && missed["failing_since"] == missed["last_checked_at"], "{missed}");
+    // One that is found in between begins anew.
+    names.publishes("shop.test", &[&token]);
+    service.passes(WEEK);
+    sweep(&service.app).await.expect("a database");
+    assert!(shown(&integrator, &domain).await.get("failing_since").is_none());
+
+    names.publishes("shop.test", &[]);
+    for _ in 0..2 {
+        service.passes(WEEK);
+        sweep(&service.app).await.expect("a database");
+        assert_eq!(shown(&integrator, &domain).await["verified"], true);
+    }
+    service.passes(WEEK);
+    let session = integrator.opens("shop.test").await;
+    sweep(&service.app).await.expect("a database");
+    let lost = shown(&integrator, &domain).await;
+    assert_eq!((&lost["verified"], lost.get("verified_at")), (&json!(false), None));
+    assert!(lost["failing_since"].is_string(), "{lost}");
+    integrator.sees(&session).await.refused(410, "session_cancelled");
+    assert_eq!(service.outbox().await.len(), 0);
+
+    names.publishes("shop.test", &[&token]);
+    integrator.post_nothing(&format!("/domains/{}/verify", text(&domain, "id"))).await.with(200);
+    let again = shown(&integrator, &domain).await;
+    assert_eq!((&again["verified"], again.get("failing_since")), (&json!(true), None));
+}
