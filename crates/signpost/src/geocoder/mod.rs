@@ -8,7 +8,7 @@ use std::fmt;
 use std::sync::Mutex;
 use std::time::Duration;
 
-use anyhow::{Context, Result};
+use anyhow::Result;
 use reqwest::Method;
 use reqwest::header::{ACCEPT, HeaderMap, HeaderValue};
 use secrecy::{ExposeSecret, SecretString};
@@ -24,6 +24,8 @@ pub use answers::{Found, Place};
 const REMEMBERED: usize = 10_000;
 /// How long a text is remembered.
 const REMEMBERED_FOR: Duration = Duration::from_hours(24);
+/// How long a geocoder that failed is left alone: nobody should wait for it again and again.
+const LEFT_ALONE: Duration = Duration::from_secs(10);
 /// How many bytes of an answer are read: ten times as many as six places take.
 const LONGEST_ANSWER: usize = 256 << 10;
 
@@ -58,6 +60,8 @@ pub struct Geocoder {
     remembered: Mutex<HashMap<String, Remembered>>,
     /// When the next question may be asked.
     turn: Mutex<Option<Instant>>,
+    /// Until when it is left alone.
+    alone: Mutex<Option<Instant>>,
 }
 
 /// What a text meant, if anything, and until when that counts.
@@ -86,7 +90,7 @@ impl Geocoder {
     /// A geocoder that nobody has asked yet.
     #[must_use]
     pub fn new(settings: Settings, outbound: Outbound) -> Self {
-        Self { settings, outbound, remembered: Mutex::default(), turn: Mutex::default() }
+        Self { settings, outbound, remembered: Mutex::default(), turn: Mutex::default(), alone: Mutex::default() }
     }
 
     /// The geocoder's name.
@@ -113,14 +117,22 @@ impl Geocoder {
     /// Finds out what a text means. Where the geocoder is down, slow or busy, nothing is found out, and the log says
     /// why.
     pub async fn ask(&self, text: &str) {
-        if self.remembered(text).is_some() {
+        let is_alone = || self.alone.lock().is_ok_and(|until| until.is_some_and(|until| Instant::now() < until));
+        if self.remembered(text).is_some() || is_alone() {
             return;
         }
-        let asked = timeout(self.settings.within, self.fetch(text)).await;
+        let Some(wait) = self.take_turn() else {
+            return tracing::warn!(geocoder = self.name(), "too many questions wait for the geocoder");
+        };
+        tokio::time::sleep(wait).await;
+        let asked = timeout(self.settings.within.saturating_sub(wait), self.fetch(text)).await;
         match asked.unwrap_or_else(|_| Err(anyhow::anyhow!("no answer within {:?}", self.settings.within))) {
             Ok(found) => self.remember(text, found),
             Err(error) => {
                 tracing::warn!(geocoder = self.name(), error = format!("{error:#}"), "the geocoder did not answer");
+                if let Ok(mut until) = self.alone.lock() {
+                    *until = Some(Instant::now() + LEFT_ALONE);
+                }
             }
         }
     }
@@ -143,8 +155,6 @@ impl Geocoder {
     }
 
     async fn fetch(&self, text: &str) -> Result<Option<Found>> {
-        let wait = self.take_turn().context("too many questions wait for it")?;
-        tokio::time::sleep(wait).await;
         let url = self.question(text)?;
         let headers = HeaderMap::from_iter([(ACCEPT, HeaderValue::from_static("application/json"))]);
         let within = self.settings.within;

@@ -7,7 +7,7 @@ use axum::Json;
 use axum::extract::{RawQuery, State as Extract};
 use axum::response::Sse;
 use axum::response::sse::{Event, KeepAlive};
-use futures_util::{Stream, stream};
+use futures_util::{Stream, StreamExt, stream};
 use serde_json::json;
 use tokio::time::{Instant, timeout};
 use url::form_urlencoded;
@@ -60,9 +60,8 @@ pub(crate) async fn events(
             Ok(_) | Err(_) => None,
         }
     });
-    let next = futures_util::StreamExt::filter_map(next, std::future::ready);
-    let next = futures_util::StreamExt::take(next, usize::from(!is_over));
-    let events = futures_util::StreamExt::map(futures_util::StreamExt::chain(stream::iter([first]), next), Ok);
+    let next = next.filter_map(std::future::ready).take(usize::from(!is_over));
+    let events = stream::iter([first]).chain(next).map(Ok);
     Ok(Sse::new(events).keep_alive(KeepAlive::new().interval(KEEP_ALIVE)))
 }
 

@@ -145,16 +145,19 @@ async fn a_geocoder_that_is_down_slow_or_broken_takes_nothing_away() {
     fn huge(_: &str) -> Response {
         "[".repeat(10 << 20).into_response()
     }
-    let mut urls = vec!["http://127.0.0.1:9/".to_owned()];
+    let mut geocoders = vec![("http://127.0.0.1:9/".to_owned(), Arc::default())];
     for answer in [failing as fn(&str) -> Response, nonsense, huge] {
-        urls.push(fake(answer).await.0);
+        geocoders.push(fake(answer).await);
     }
-    for url in urls {
+    for (url, asked) in geocoders {
         let server =
             server_with(&[("geocoder", "nominatim"), ("geocoder_url", &url), ("geocoder_timeout", "2s")]).await;
         let result = found(&server, "moonlight tower").await;
         let text = result["content"][0]["text"].as_str().unwrap();
         assert!(result["isError"] == true && text.contains("was not understood"), "{url}: {text}");
+        // Nobody waits for it again so soon.
+        assert_eq!(found(&server, "another tower").await["isError"], true);
+        assert!(asked.lock().unwrap().len() <= 1, "{url}");
         assert!(found(&server, "Austin").await["structuredContent"]["total"].as_u64() > Some(0));
     }
 }
