@@ -7,6 +7,7 @@
 pub mod account;
 pub mod app;
 pub mod atms;
+mod background;
 pub mod cli;
 pub mod clock;
 pub mod config;

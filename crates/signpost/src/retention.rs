@@ -6,6 +6,7 @@ use anyhow::Result;
 use jiff::{SignedDuration, Timestamp};
 
 use crate::app::App;
+use crate::background::every;
 use crate::id::SessionId;
 use crate::sessions::REMEMBERED;
 use crate::store::{Store, Value, Written, params, step};
@@ -37,17 +38,14 @@ const FORGET_DOMAINS: &str = "DELETE FROM deleted_domains WHERE deleted_at < $1 
 
 /// Forgets what is over, now and every hour, until the server stops.
 pub async fn run(app: App) {
-    loop {
-        match sweep(&app.store, app.clock.now()).await {
-            Ok(0) => {}
-            Ok(forgotten) => tracing::info!(forgotten, "old sessions and events were deleted"),
-            Err(error) => tracing::warn!(error = format!("{error:#}"), "old sessions and events could not be deleted"),
+    let forget = || async {
+        let forgotten = sweep(&app.store, app.clock.now()).await?;
+        if forgotten > 0 {
+            tracing::info!(forgotten, "old sessions and events were deleted");
         }
-        tokio::select! {
-            () = app.draining.cancelled() => return,
-            () = tokio::time::sleep(EVERY) => {}
-        }
-    }
+        Ok(())
+    };
+    every(EVERY, &app.draining, "old sessions and events could not be deleted", forget).await;
 }
 
 /// Forgets what is over at the time `now`; returns how many rows that were.

@@ -7,6 +7,7 @@ use anyhow::Result;
 use tokio_util::sync::CancellationToken;
 
 use super::{Catalogue, load};
+use crate::background::every;
 use crate::store::Store;
 
 /// How often a running server looks. An import must be served within 5 s.
@@ -14,16 +15,8 @@ const EVERY: Duration = Duration::from_secs(1);
 
 /// Serves every new state of the catalogue until `draining`.
 pub async fn watch(store: &Store, catalogue: &Arc<Catalogue>, draining: &CancellationToken) {
-    loop {
-        tokio::select! {
-            () = draining.cancelled() => return,
-            () = tokio::time::sleep(EVERY) => {}
-        }
-        if let Err(error) = look(store, catalogue).await {
-            // The state that is served stays; the next look may succeed.
-            tracing::warn!(error = format!("{error:#}"), "the catalogue could not be reloaded");
-        }
-    }
+    // Where that fails, the state that is served stays.
+    every(EVERY, draining, "the catalogue could not be reloaded", || look(store, catalogue)).await;
 }
 
 async fn look(store: &Store, catalogue: &Arc<Catalogue>) -> Result<()> {

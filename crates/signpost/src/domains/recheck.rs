@@ -8,6 +8,7 @@ use jiff::{SignedDuration, Timestamp};
 use super::Domain;
 use crate::account::Account;
 use crate::app::App;
+use crate::background::every;
 use crate::id::DomainId;
 use crate::sessions::cancel_sessions_of;
 use crate::store::{Store, must, params};
@@ -41,20 +42,7 @@ const LOST: &str = "
 
 /// Checks what is due until the server stops.
 pub async fn run(app: App) {
-    loop {
-        tokio::select! {
-            () = app.draining.cancelled() => return,
-            () = tokio::time::sleep(EVERY) => {}
-        }
-        let swept = tokio::select! {
-            // A check that is cut off is made again.
-            () = app.draining.cancelled() => return,
-            swept = sweep(&app) => swept,
-        };
-        if let Err(error) = swept {
-            tracing::warn!(error = format!("{error:#}"), "the domains could not be checked");
-        }
-    }
+    every(EVERY, &app.draining, "the domains could not be checked", || async { sweep(&app).await.map(drop) }).await;
 }
 
 /// Checks what is due now; returns how many domains that were.

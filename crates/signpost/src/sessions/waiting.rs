@@ -13,7 +13,13 @@ const MOST: usize = 10_000;
 
 /// Who waits for which session in this process; cheap to clone.
 #[derive(Clone, Debug, Default)]
-pub struct Waiting(Arc<Mutex<HashMap<SessionId, Waited>>>);
+pub struct Waiting(Arc<Mutex<All>>);
+
+#[derive(Debug, Default)]
+struct All {
+    sessions: HashMap<SessionId, Waited>,
+    requests: usize,
+}
 
 #[derive(Debug, Default)]
 struct Waited {
@@ -33,19 +39,20 @@ impl Waiting {
     /// A place among those who wait for a session; `None` where too many wait already.
     #[must_use]
     pub fn take(&self, id: &SessionId) -> Option<Waiter> {
-        let mut waited = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if waited.values().map(|entry| entry.by).sum::<usize>() >= MOST {
+        let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if all.requests >= MOST {
             return None;
         }
-        let entry = waited.entry(id.clone()).or_default();
+        all.requests += 1;
+        let entry = all.sessions.entry(id.clone()).or_default();
         entry.by += 1;
         Some(Waiter { all: self.clone(), id: id.clone(), changed: Arc::clone(&entry.changed) })
     }
 
     /// Wakes all that wait for a session.
     pub fn wake(&self, id: &SessionId) {
-        let waited = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(entry) = waited.get(id) {
+        let all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(entry) = all.sessions.get(id) {
             entry.changed.notify_waiters();
         }
     }
@@ -53,7 +60,7 @@ impl Waiting {
     /// How many sessions are waited for.
     #[must_use]
     pub fn len(&self) -> usize {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).len()
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).sessions.len()
     }
 
     /// Whether nobody waits.
@@ -72,11 +79,12 @@ impl Waiter {
 
 impl Drop for Waiter {
     fn drop(&mut self) {
-        let mut waited = self.all.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(entry) = waited.get_mut(&self.id) {
+        let mut all = self.all.0.lock().unwrap_or_else(PoisonError::into_inner);
+        all.requests -= 1;
+        if let Some(entry) = all.sessions.get_mut(&self.id) {
             entry.by -= 1;
             if entry.by == 0 {
-                waited.remove(&self.id);
+                all.sessions.remove(&self.id);
             }
         }
     }

@@ -6,26 +6,15 @@ use anyhow::Result;
 
 use super::{Feed, Synced, sync};
 use crate::app::App;
+use crate::background::every;
 
 /// How often a running server looks.
 const EVERY: Duration = Duration::from_secs(10);
 
 /// Fetches what is due until the server stops.
 pub async fn run(app: App) {
-    loop {
-        tokio::select! {
-            () = app.draining.cancelled() => return,
-            () = tokio::time::sleep(EVERY) => {}
-        }
-        let looked = tokio::select! {
-            // A fetch that is cut off changed nothing: it is made again.
-            () = app.draining.cancelled() => return,
-            looked = look(&app) => looked,
-        };
-        if let Err(error) = looked {
-            tracing::warn!(error = format!("{error:#}"), "the feeds could not be read");
-        }
-    }
+    // A fetch that is cut off is made again, and the same document changes nothing twice.
+    every(EVERY, &app.draining, "the feeds could not be read", || look(&app)).await;
 }
 
 async fn look(app: &App) -> Result<()> {

@@ -1,0 +1,26 @@
+//! Work that a running server does by itself, again and again.
+
+use std::time::Duration;
+
+use anyhow::Result;
+use tokio_util::sync::CancellationToken;
+
+/// Does `work` now and after every `pause`, until the server drains; work that runs then is cut off, so it must be such
+/// that it can be done again. A failure is logged under `failed`, and the next round may succeed.
+pub(crate) async fn every<F>(pause: Duration, draining: &CancellationToken, failed: &str, work: impl Fn() -> F)
+where
+    F: Future<Output = Result<()>>,
+{
+    let rounds = async {
+        loop {
+            if let Err(error) = work().await {
+                tracing::warn!(error = format!("{error:#}"), "{failed}");
+            }
+            tokio::time::sleep(pause).await;
+        }
+    };
+    tokio::select! {
+        () = draining.cancelled() => {}
+        () = rounds => {}
+    }
+}
