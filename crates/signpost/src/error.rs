@@ -1,7 +1,7 @@
 //! Everything that can go wrong in a request of the authentication service, and what the caller is told.
 
 use axum::Json;
-use axum::http::{HeaderValue, StatusCode, header};
+use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use jiff::Timestamp;
 use serde_json::{Value, json};
@@ -40,6 +40,8 @@ pub enum Error {
     SignatureRefused { reason: NotVerified },
     #[error("the number that the page shows is missing or wrong; the third wrong one ends the session")]
     ConfirmCodeRefused,
+    #[error("the code is not the one that the wallet was told, or no wallet answered yet")]
+    CompletionCodeRefused,
     #[error("the public key is not a secp256k1 key in hex: 33 bytes (02, 03) or 65 bytes (04)")]
     InvalidPublicKey { public_key: String },
     #[error("the timestamp is more than 30 seconds from the server's time")]
@@ -78,6 +80,15 @@ impl Error {
         Self::InvalidRequest { field: field.into(), reason: reason.into() }
     }
 
+    /// The same error, of a field inside of `object`.
+    #[must_use]
+    pub fn within(self, object: &str) -> Self {
+        match self {
+            Self::InvalidRequest { field, reason } => Self::field(format!("{object}.{field}"), reason),
+            other => other,
+        }
+    }
+
     /// The whole catalogue: variant, HTTP status, stable code.
     fn face(&self) -> (StatusCode, &'static str) {
         match self {
@@ -91,7 +102,7 @@ impl Error {
             Self::ChallengeNotFound => (StatusCode::NOT_FOUND, "challenge_not_found"),
             Self::MethodNotAllowed => (StatusCode::METHOD_NOT_ALLOWED, "method_not_allowed"),
             Self::MalformedSignature { .. } => (StatusCode::BAD_REQUEST, "invalid_signature"),
-            Self::SignatureRefused { .. } | Self::ConfirmCodeRefused => {
+            Self::SignatureRefused { .. } | Self::ConfirmCodeRefused | Self::CompletionCodeRefused => {
                 (StatusCode::NOT_ACCEPTABLE, "invalid_signature")
             }
             Self::InvalidPublicKey { .. } => (StatusCode::BAD_REQUEST, "invalid_public_key"),
@@ -122,6 +133,7 @@ impl Error {
             }),
             Self::InsufficientScope { needed, opened } => json!({ "needed": needed, "opened": opened }),
             Self::ConfirmCodeRefused => json!({ "reason": "confirm_code" }),
+            Self::CompletionCodeRefused => json!({ "reason": "completion_code" }),
             Self::SignatureRefused { reason } => json!({ "reason": reason.to_string() }),
             Self::InvalidPublicKey { public_key } => json!({
                 "public_key": public_key,
@@ -142,7 +154,7 @@ impl Error {
     }
 
     /// Failures of ours are logged here and nowhere else.
-    fn log(&self) {
+    pub(crate) fn log(&self) {
         match self {
             Self::Internal(cause) => tracing::error!(error = format!("{cause:#}"), "request failed"),
             Self::Unavailable(cause) => tracing::warn!(error = cause, "request could not be served"),
@@ -160,23 +172,30 @@ impl From<anyhow::Error> for Error {
     }
 }
 
-impl IntoResponse for Error {
-    fn into_response(self) -> Response {
-        self.log();
-        let (status, code) = self.face();
-        let body = json!({ "error": { "code": code, "message": self.to_string(), "details": self.details() } });
-        let mut response = (status, Json(body)).into_response();
-        let headers = response.headers_mut();
-        match &self {
+impl Error {
+    /// The status and the fields beside the body.
+    pub(crate) fn status_and_headers(&self) -> (StatusCode, HeaderMap) {
+        let mut headers = HeaderMap::new();
+        match self {
             Self::InvalidApiKey => {
                 headers.insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer realm=\"signpost\""));
             }
-            Self::RateLimited(exceeded) => exceeded.write(headers),
+            Self::RateLimited(exceeded) => exceeded.write(&mut headers),
             Self::Unavailable(_) => {
                 headers.insert(header::RETRY_AFTER, HeaderValue::from_static("1"));
             }
             _ => {}
         }
-        response
+        (self.face().0, headers)
+    }
+}
+
+impl IntoResponse for Error {
+    fn into_response(self) -> Response {
+        self.log();
+        let (_, code) = self.face();
+        let body = json!({ "error": { "code": code, "message": self.to_string(), "details": self.details() } });
+        let (status, headers) = self.status_and_headers();
+        (status, headers, Json(body)).into_response()
     }
 }

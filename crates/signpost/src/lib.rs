@@ -14,6 +14,7 @@ pub mod config;
 pub mod domains;
 pub mod error;
 pub mod geocoder;
+pub mod hosted;
 pub mod http;
 pub mod id;
 pub mod keys;

@@ -12,7 +12,7 @@ use crate::sessions::REMEMBERED;
 use crate::store::{Store, Value, Written, params, step};
 
 /// How long a session is kept from its creation on; an authenticated one is readable for a day of that.
-const SESSIONS: SignedDuration = SignedDuration::from_hours(7 * 24);
+pub const SESSIONS: SignedDuration = SignedDuration::from_hours(7 * 24);
 /// How long an event is kept that arrived.
 const DELIVERED: SignedDuration = SignedDuration::from_hours(7 * 24);
 /// How long one is kept that did not: its integrator may be on holiday.

@@ -2,7 +2,7 @@ use std::collections::{HashMap, VecDeque};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use data_encoding::BASE64URL_NOPAD;
-use signpost_auth::receiver::{CodeBinding, Host, Origin, Refusal, ShownCode, Site};
+use signpost_auth::receiver::{CodeBinding, Host, Logged, Origin, Refusal, ShownCode, Site};
 use signpost_auth::{Answer, Challenge, DomainName, Event, Mode, PublicKey, QrData};
 
 use crate::api::{Api, ApiError};
@@ -100,7 +100,7 @@ impl Memory {
     }
 
     /// Has the service mark the session, and then does the same here. The service settles who comes first.
-    async fn mark(&self, sid: &str, key: &PublicKey, answer: &Answer) -> Result<(), Refusal> {
+    async fn mark(&self, sid: &str, key: &PublicKey, answer: &Answer) -> Result<Logged, Refusal> {
         if let Err(error) = self.api.authenticate(sid, answer).await {
             println!("{sid} not authenticated: {error}");
             return Err(error.to_refusal());
@@ -111,7 +111,7 @@ impl Memory {
             code.answered_by = Some(key.clone());
         }
         println!("{sid} authenticated by {}", key.canonical());
-        Ok(())
+        Ok(Logged::default())
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -132,12 +132,12 @@ impl Host for Memory {
         Ok(self.state().users.get_mut(&key.canonical()).cloned())
     }
 
-    async fn log_in(&self, sid: String, user: PublicKey, answer: &Answer) -> Result<(), Refusal> {
+    async fn log_in(&self, sid: String, user: PublicKey, answer: &Answer) -> Result<Logged, Refusal> {
         self.mark(&sid, &user, answer).await
     }
 
     /// Two codes that one wallet answers at once are one user: whoever comes second finds what it wanted.
-    async fn register(&self, sid: String, key: PublicKey, answer: &Answer) -> Result<(), Refusal> {
+    async fn register(&self, sid: String, key: PublicKey, answer: &Answer) -> Result<Logged, Refusal> {
         self.mark(&sid, &key, answer).await
     }
 }

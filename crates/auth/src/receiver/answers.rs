@@ -1,6 +1,6 @@
 use serde_json::json;
 
-use super::{Host, Refusal, Reply};
+use super::{Host, Logged, Refusal, Reply};
 use crate::{Answer, Challenge, Mode, PublicKey, is_fresh};
 
 /// Answers a wallet that logs in: 200 `{status: "authenticated", message}` or `{error}`.
@@ -20,8 +20,8 @@ pub async fn register<H: Host>(host: &H, body: &[u8], now: i64) -> Reply {
 async fn log_in<H: Host>(host: &H, body: &[u8], now: i64) -> Result<Reply, Refusal> {
     let Checked { session, challenge, key, answer } = check(host, Mode::Login, body, now).await?;
     let user = host.user(&key).await?.ok_or(Refusal::UserUnknown)?;
-    host.log_in(session, user, &answer).await?;
-    Ok(Reply::ok(json!({ "status": "authenticated", "message": format!("logged in to {}", challenge.domain) })))
+    let logged = host.log_in(session, user, &answer).await?;
+    Ok(told("authenticated", &format!("logged in to {}", challenge.domain), logged))
 }
 
 async fn sign_up<H: Host>(host: &H, body: &[u8], now: i64) -> Result<Reply, Refusal> {
@@ -29,8 +29,16 @@ async fn sign_up<H: Host>(host: &H, body: &[u8], now: i64) -> Result<Reply, Refu
     if host.user(&key).await?.is_some() {
         return Err(Refusal::UserExists);
     }
-    host.register(session, key, &answer).await?;
-    Ok(Reply::ok(json!({ "status": "registered", "message": format!("registered with {}", challenge.domain) })))
+    let logged = host.register(session, key, &answer).await?;
+    Ok(told("registered", &format!("registered with {}", challenge.domain), logged))
+}
+
+fn told(status: &str, message: &str, Logged { redirect }: Logged) -> Reply {
+    let mut body = json!({ "status": status, "message": message });
+    if let Some(redirect) = redirect {
+        body["redirect"] = redirect.into();
+    }
+    Reply::ok(body)
 }
 
 struct Checked<S> {

@@ -50,7 +50,7 @@ pub trait Host: Send + Sync {
         session: Self::Session,
         user: Self::User,
         answer: &Answer,
-    ) -> impl Future<Output = Result<(), Refusal>> + Send;
+    ) -> impl Future<Output = Result<Logged, Refusal>> + Send;
 
     /// Creates the user and marks the session authenticated, both or neither: [`Refusal::UserExists`] and
     /// [`Refusal::NotHeld`] where another answer came first.
@@ -59,7 +59,15 @@ pub trait Host: Send + Sync {
         session: Self::Session,
         key: PublicKey,
         answer: &Answer,
-    ) -> impl Future<Output = Result<(), Refusal>> + Send;
+    ) -> impl Future<Output = Result<Logged, Refusal>> + Send;
+}
+
+/// What the wallet is told beside its success.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Logged {
+    /// Where the wallet sends the person: on one device the service's answer to `authenticate` has it, and it holds the
+    /// code that alone completes the login.
+    pub redirect: Option<String>,
 }
 
 /// A [`Host`] with pages that show codes, and with a webhook for the service's events.
@@ -105,6 +113,9 @@ pub enum Refusal {
     /// 406: not signed by this key, malformed key and signature included.
     #[error(transparent)]
     NotVerified(#[from] NotVerified),
+    /// 406: without the number that the page shows, or with another.
+    #[error("the number that the page shows is missing or wrong: type it as it stands there")]
+    ConfirmCode,
     /// 408: signed too long ago, or by a clock that is off.
     #[error("the timestamp is more than 30 seconds from this server's time: sign again, or set the device's clock")]
     NotFresh,
@@ -128,7 +139,7 @@ impl Refusal {
             Self::NotAuthentic(_) => 401,
             Self::SourceNotAllowed => 403,
             Self::NotHeld | Self::UserUnknown => 404,
-            Self::NotVerified(_) => 406,
+            Self::NotVerified(_) | Self::ConfirmCode => 406,
             Self::NotFresh => 408,
             Self::UserExists => 409,
             Self::TooLarge => 413,

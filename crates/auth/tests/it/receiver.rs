@@ -4,8 +4,8 @@ use std::net::IpAddr;
 use serde::Deserialize;
 use serde_json::Value;
 use signpost_auth::receiver::{
-    Browser, CodeBinding, EventHeaders, EventRules, Host, Origin, PollRules, Refusal, Reply, ShownCode, Site, event,
-    login, poll, register,
+    Browser, CodeBinding, EventHeaders, EventRules, Host, Logged, Origin, PollRules, Refusal, Reply, ShownCode, Site,
+    event, login, poll, register,
 };
 use signpost_auth::{Answer, Challenge, Event, PublicKey, WebhookSecret};
 
@@ -93,12 +93,12 @@ impl Host for Held {
         Ok(self.users.contains(&key.canonical()).then_some(()))
     }
 
-    async fn log_in(&self, (): (), (): (), _: &Answer) -> Result<(), Refusal> {
-        Ok(())
+    async fn log_in(&self, (): (), (): (), _: &Answer) -> Result<Logged, Refusal> {
+        Ok(Logged::default())
     }
 
-    async fn register(&self, (): (), _: PublicKey, _: &Answer) -> Result<(), Refusal> {
-        Ok(())
+    async fn register(&self, (): (), _: PublicKey, _: &Answer) -> Result<Logged, Refusal> {
+        Ok(Logged::default())
     }
 }
 

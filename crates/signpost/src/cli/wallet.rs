@@ -20,6 +20,8 @@ use crate::outbound::{Names, Outbound, Reach, Request};
 
 /// How long a webhook may take to answer a person.
 const WITHIN: Duration = Duration::from_secs(20);
+/// How long it may take to say who asks.
+const CONTEXT: Duration = Duration::from_secs(3);
 /// How much of its answer is shown.
 const SHOWN: usize = 4096;
 
@@ -109,7 +111,7 @@ async fn scan(session: &Session, qr_data: &str, yes: bool, confirm_code: Option<
         return Err(Usage("nobody can be asked here; add --yes to sign without asking".to_owned()).into());
     }
     if !session.json {
-        eprintln!("{}", question(&qr));
+        eprintln!("{}{}", question(&qr), requester(&qr).await);
     }
     if !yes && !confirmed()? {
         bail!("nothing was signed");
@@ -139,6 +141,20 @@ fn question(qr: &QrData) -> String {
         text.push_str("\n\nWARNING: the answer travels unencrypted (http).");
     }
     text
+}
+
+/// Who asks for the login, where the webhook tells wallets: a person whose own browser it is not should say no.
+async fn requester(qr: &QrData) -> String {
+    let mut url = qr.webhook().clone();
+    url.query_pairs_mut().append_pair("challenge", &qr.challenge().to_string());
+    let headers = HeaderMap::new();
+    let request = Request { method: Method::GET, url: &url, headers, body: None, within: CONTEXT, keep: SHOWN };
+    let Ok(answer) = Outbound::new(&Names::System).send(Reach::Everything, request).await else { return String::new() };
+    let told =
+        if answer.status == 200 { serde_json::from_slice(&answer.body).unwrap_or_default() } else { Value::Null };
+    let known = ["ip", "country", "user_agent"].map(|member| told["requester"][member].as_str());
+    let known: Vec<_> = known.into_iter().flatten().map(|text| text.replace(char::is_control, " ")).collect();
+    if known.is_empty() { String::new() } else { format!("\nasked from {}", known.join(", ")) }
 }
 
 fn host(qr: &QrData) -> String {

@@ -30,6 +30,7 @@ pub struct Domain {
     pub name: DomainName,
     pub webhook_url: Url,
     pub event_url: Option<Url>,
+    pub handler: Handler,
     pub secrets: Secrets,
     pub token: Token,
     pub created_at: Timestamp,
@@ -38,6 +39,34 @@ pub struct Domain {
     pub last_checked_at: Option<Timestamp>,
     /// Since when it was looked for in vain.
     pub failing_since: Option<Timestamp>,
+}
+
+/// Who answers the wallets of a domain.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Handler {
+    /// Its integrator's own server.
+    #[default]
+    Direct,
+    /// The service.
+    Hosted,
+}
+
+impl Handler {
+    /// The word in requests and in the database.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Direct => "direct",
+            Self::Hosted => "hosted",
+        }
+    }
+
+    /// Reads the word.
+    #[must_use]
+    pub fn parse(text: &str) -> Option<Self> {
+        [Self::Direct, Self::Hosted].into_iter().find(|handler| handler.as_str() == text)
+    }
 }
 
 /// What signs a domain's events. Between `--rotate` and `--activate` there are two (contract, §3.4).
@@ -93,6 +122,7 @@ pub fn register(
         name,
         webhook_url,
         event_url: None,
+        handler: Handler::Direct,
         secrets: Secrets { current: random.secret, next: None },
         token: Token::new(random.token),
         created_at: now,
@@ -100,6 +130,17 @@ pub fn register(
         last_checked_at: None,
         failing_since: None,
     })
+}
+
+/// What a change of a domain sets; what is `None` stays.
+#[derive(Debug, Default)]
+pub struct Change {
+    /// Where wallets post.
+    pub webhook_url: Option<Url>,
+    /// Where events go; `Some(None)` takes that away.
+    pub event_url: Option<Option<Url>>,
+    /// Who answers wallets.
+    pub handler: Option<Handler>,
 }
 
 /// What a registration asks for.

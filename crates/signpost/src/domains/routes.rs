@@ -9,11 +9,11 @@ use serde_json::{Value, json};
 use signpost_auth::WebhookSecret;
 
 use super::sql::NotRegistered;
-use super::{Domain, MOST, New, Random, register, webhook_url};
+use super::{Change, Domain, Handler, MOST, New, Random, register, webhook_url};
 use crate::account::Account;
 use crate::app::App;
 use crate::error::Error;
-use crate::http::{Fields, Nothing, PathId};
+use crate::http::{Fields, Nothing, Page, PathId};
 use crate::id::{self, DomainId};
 
 pub(crate) async fn create(
@@ -34,10 +34,14 @@ pub(crate) async fn create(
     }
 }
 
-pub(crate) async fn list(State(app): State<App>, account: Account) -> Result<Json<Value>, Error> {
-    let domains = app.store.domains(&account).await?;
+/// `GET /domains`: all of them, or in pages where `limit` or `cursor` asks for them.
+pub(crate) async fn list(State(app): State<App>, account: Account, page: Page) -> Result<Json<Value>, Error> {
+    let page = page.whole_where_nobody_asks(MOST);
+    let after = page.cursor(DomainId::parse)?;
+    let mut domains = app.store.domains(&account, after.as_ref(), page.limit + 1).await?;
+    let next = page.next(&mut domains, |domain| domain.id.to_string());
     let listed: Vec<_> = domains.iter().map(Listed::of).collect();
-    Ok(Json(json!({ "domains": listed })))
+    Ok(Json(page.reply("domains", &listed, next)))
 }
 
 pub(crate) async fn show(State(app): State<App>, account: Account, PathId(id): PathId) -> Result<Json<Shown>, Error> {
@@ -54,14 +58,17 @@ pub(crate) async fn patch(
     let domain = find(&app, &account, &id).await?;
     let reach = app.reach(account.environment);
     let url = |field, text: &str| webhook_url(text, reach).map_err(|reason| Error::field(field, reason));
-    let webhook = fields.optional_text("webhook_url")?.map(|text| url("webhook_url", &text)).transpose()?;
-    let event = match fields.nullable_text("event_url")? {
+    let webhook_url = fields.optional_text("webhook_url")?.map(|text| url("webhook_url", &text)).transpose()?;
+    let event_url = match fields.nullable_text("event_url")? {
         None => None,
         Some(None) => Some(None),
         Some(Some(text)) => Some(Some(url("event_url", &text)?)),
     };
+    let handler = fields.optional_text("handler")?.map(|word| Handler::parse(&word));
+    let wrong = || Error::field("handler", "must be 'direct' or 'hosted'");
+    let handler = handler.map(|handler| handler.ok_or_else(wrong)).transpose()?;
     fields.done()?;
-    if !app.store.patch_domain(&account, &domain.id, webhook.as_ref(), event.as_ref().map(Option::as_ref)).await? {
+    if !app.store.patch_domain(&account, &domain.id, &Change { webhook_url, event_url, handler }).await? {
         return Err(Error::DomainNotFound);
     }
     Ok(Json(Shown::of(&find(&app, &account, &id).await?)))
@@ -103,7 +110,7 @@ pub(crate) async fn verify(
     Ok(Json(Proved::of(&domain, now)))
 }
 
-async fn find(app: &App, account: &Account, id: &str) -> Result<Domain, Error> {
+pub(crate) async fn find(app: &App, account: &Account, id: &str) -> Result<Domain, Error> {
     let id = DomainId::parse(id).ok_or(Error::DomainNotFound)?;
     app.store.domain(account, &id).await?.ok_or(Error::DomainNotFound)
 }
@@ -124,6 +131,7 @@ pub(crate) struct Shown {
     verification_token: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     event_url: Option<String>,
+    handler: Handler,
     #[serde(skip_serializing_if = "Option::is_none")]
     verified_at: Option<Timestamp>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -165,6 +173,7 @@ impl Shown {
             listed: Listed::of(domain),
             verification_token,
             event_url,
+            handler: domain.handler,
             verified_at: domain.verified_at,
             last_checked_at: domain.last_checked_at,
             failing_since: domain.failing_since,

@@ -4,8 +4,9 @@ use anyhow::{Context, Result};
 use jiff::Timestamp;
 use signpost_auth::{DomainName, WebhookSecret};
 
-use super::{Domain, MOST, Secrets, Token, apex};
+use super::{Change, Domain, Handler, MOST, Secrets, Token, apex};
 use crate::account::{Account, Environment};
+use crate::hosted::forget_users_of;
 use crate::id::DomainId;
 use crate::sessions::cancel_sessions_of;
 use crate::store::{Row, Store, Written, must, params};
@@ -21,13 +22,14 @@ macro_rules! select {
     ($condition:literal) => {
         concat!(
             "SELECT id, account, environment, name, webhook_url, webhook_secret, next_webhook_secret, ",
-            "verification_token, created_at, verified_at, event_url, last_checked_at, failing_since FROM domains WHERE ",
+            "verification_token, created_at, verified_at, event_url, last_checked_at, failing_since, handler ",
+            "FROM domains WHERE ",
             $condition
         )
     };
 }
 
-const ALL: &str = select!("account = $1 AND environment = $2 ORDER BY created_at, id");
+const ALL: &str = select!("account = $1 AND environment = $2 AND id > $3 ORDER BY id LIMIT $4");
 const BY_ID: &str = select!("account = $1 AND environment = $2 AND id = $3");
 const BY_NAME: &str = select!("account = $1 AND environment = $2 AND name = $3");
 const ANYONES: &str = select!("id = $1");
@@ -48,7 +50,8 @@ const CLAIMED: &str = "
 
 const PATCH: &str = "
     UPDATE domains
-    SET webhook_url = COALESCE($1, webhook_url), event_url = CASE WHEN $2 = 1 THEN $3 ELSE event_url END
+    SET webhook_url = COALESCE($1, webhook_url), event_url = CASE WHEN $2 = 1 THEN $3 ELSE event_url END,
+        handler = COALESCE($7, handler)
     WHERE account = $4 AND environment = $5 AND id = $6";
 
 const ROTATE: &str = "UPDATE domains SET next_webhook_secret = $1 WHERE id = $2";
@@ -131,12 +134,13 @@ impl Store {
         }
     }
 
-    /// An account's domains, oldest first.
+    /// An account's domains, oldest first, those behind `after`.
     ///
     /// # Errors
     /// As [`Store::read`].
-    pub async fn domains(&self, account: &Account) -> Result<Vec<Domain>> {
-        let rows = self.read(ALL, params![&account.name, account.environment]).await?;
+    pub async fn domains(&self, account: &Account, after: Option<&DomainId>, most: u32) -> Result<Vec<Domain>> {
+        let after = after.map_or("", DomainId::as_str);
+        let rows = self.read(ALL, params![&account.name, account.environment, after, most]).await?;
         rows.into_iter().map(Domain::try_from).collect()
     }
 
@@ -179,15 +183,12 @@ impl Store {
     ///
     /// # Errors
     /// As [`Store::write`].
-    pub async fn patch_domain(
-        &self,
-        account: &Account,
-        id: &DomainId,
-        webhook_url: Option<&url::Url>,
-        event_url: Option<Option<&url::Url>>,
-    ) -> Result<bool> {
-        let sets_event = i64::from(event_url.is_some());
-        let params = params![webhook_url, sets_event, event_url.flatten(), &account.name, account.environment, id];
+    pub async fn patch_domain(&self, account: &Account, id: &DomainId, change: &Change) -> Result<bool> {
+        let Change { webhook_url, event_url, handler } = change;
+        let (sets_event, event_url) = (i64::from(event_url.is_some()), event_url.as_ref().and_then(Option::as_ref));
+        let handler = handler.map(Handler::as_str);
+        let (account, environment) = (&account.name, account.environment);
+        let params = params![webhook_url.as_ref(), sets_event, event_url, account, environment, id, handler];
         Ok(self.write([must(PATCH, params)]).await?.is_committed())
     }
 
@@ -210,6 +211,7 @@ impl Store {
             must(BURY, params![now, &account.name, account.environment, id]),
             must(DELETE, params![id]),
             cancel_sessions_of(id, now),
+            forget_users_of(id),
         ];
         Ok(self.write(steps).await?.is_committed())
     }
@@ -281,6 +283,7 @@ impl TryFrom<Row> for Domain {
             event_url: row.opt_text(10)?.map(str::parse).transpose().context("domains.event_url")?,
             last_checked_at: row.opt_time(11)?,
             failing_since: row.opt_time(12)?,
+            handler: Handler::parse(row.text(13)?).context("domains.handler")?,
         })
     }
 }

@@ -2,9 +2,10 @@
 
 use axum::extract::{FromRequestParts, Request, State};
 use axum::http::request::Parts;
-use axum::http::{HeaderMap, header};
+use axum::http::{HeaderMap, Method, header};
 use axum::middleware::Next;
 use axum::response::Response;
+use secrecy::{ExposeSecret, SecretString};
 
 use crate::account::{Account, Environment, Scope};
 use crate::app::App;
@@ -21,12 +22,32 @@ pub(super) struct Door {
     pub(super) scope: Scope,
 }
 
+/// The key that a request came with.
+#[derive(Clone, Debug)]
+pub struct ApiKey(pub SecretString);
+
+impl Door {
+    pub(super) fn new(app: &App, environment: Environment, limit: Limit, scope: Scope) -> Self {
+        Self { app: app.clone(), environment, limit, scope }
+    }
+
+    /// Listing sessions is reading, whatever opening them is.
+    fn limit_of(&self, method: &Method) -> Limit {
+        match self.limit {
+            Limit::CreateSession if method != Method::POST => Limit::GetSession,
+            limit => limit,
+        }
+    }
+}
+
 /// Lets a request with a valid key in, counted for its account; one without is counted for its address.
 pub(super) async fn admit(State(door): State<Door>, mut request: Request, next: Next) -> Result<Response, Error> {
     // A key of the other environment is no key here.
-    let Door { app, environment, limit, scope } = door;
+    let limit = door.limit_of(request.method());
+    let Door { app, environment, scope, .. } = door;
     let now = app.clock.now();
-    let opened = match key(request.headers()) {
+    let sent = bearer(request.headers()).map(SecretString::from);
+    let opened = match sent.as_ref().and_then(|key| KeyHash::read(key.expose_secret())) {
         Some((of, hash)) if of == environment => app.keys.opened(&app.store, of, hash, now).await?,
         _ => None,
     };
@@ -41,14 +62,25 @@ pub(super) async fn admit(State(door): State<Door>, mut request: Request, next: 
         return Err(Error::InsufficientScope { needed: scope, opened });
     }
     request.extensions_mut().insert(account);
+    if let Some(sent) = sent {
+        request.extensions_mut().insert(ApiKey(sent));
+    }
     Ok(next.run(request).await)
 }
 
-/// The key that a request carries, if it is one of ours.
-fn key(headers: &HeaderMap) -> Option<(Environment, KeyHash)> {
+/// The bearer that a request carries.
+pub(super) fn bearer(headers: &HeaderMap) -> Option<&str> {
     let sent = headers.get(header::AUTHORIZATION)?.to_str().ok()?;
-    let (scheme, key) = sent.split_once(' ')?;
-    if scheme.eq_ignore_ascii_case("bearer") { KeyHash::read(key.trim()) } else { None }
+    let (scheme, token) = sent.split_once(' ')?;
+    scheme.eq_ignore_ascii_case("bearer").then(|| token.trim())
+}
+
+impl<S: Send + Sync> FromRequestParts<S> for ApiKey {
+    type Rejection = Error;
+
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Error> {
+        parts.extensions.get::<Self>().cloned().ok_or(Error::InvalidApiKey)
+    }
 }
 
 impl<S: Send + Sync> FromRequestParts<S> for Account {

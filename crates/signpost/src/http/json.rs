@@ -29,6 +29,10 @@ pub struct Fields(BTreeMap<String, Box<RawValue>>);
 #[derive(Debug)]
 pub struct Payload(pub Bytes);
 
+/// The fields of a body that may be left out.
+#[derive(Debug)]
+pub struct OptionalFields(pub Fields);
+
 /// The bytes of a JSON body that may be large, and is read by rules of its own.
 #[derive(Debug)]
 pub struct Report(pub Bytes);
@@ -59,6 +63,30 @@ impl<S: Send + Sync> FromRequest<S> for Payload {
     }
 }
 
+impl Payload {
+    /// A body that is read by rules of its own, whatever it calls itself.
+    ///
+    /// # Errors
+    /// Where it is too long or ends early.
+    pub async fn bytes(body: Body) -> Result<Bytes, Error> {
+        read(body, MOST_BYTES).await
+    }
+}
+
+impl<S: Send + Sync> FromRequest<S> for OptionalFields {
+    type Rejection = Error;
+
+    async fn from_request(request: Request, _: &S) -> Result<Self, Error> {
+        let (parts, body) = request.into_parts();
+        let body = read(body, MOST_BYTES).await?;
+        if body.is_empty() {
+            return Ok(Self(Fields(BTreeMap::new())));
+        }
+        require_json(&parts.headers)?;
+        Fields::parse(&body).map(Self)
+    }
+}
+
 impl<S: Send + Sync> FromRequest<S> for Report {
     type Rejection = Error;
 
@@ -82,7 +110,11 @@ impl<S: Send + Sync> FromRequest<S> for Nothing {
 }
 
 impl Fields {
-    fn parse(body: &[u8]) -> Result<Self, Error> {
+    /// Reads an object.
+    ///
+    /// # Errors
+    /// Where it is no JSON object, too deep, or has a field twice.
+    pub fn parse(body: &[u8]) -> Result<Self, Error> {
         if is_too_deep(body) {
             return Err(Error::InvalidJson(format!("it is nested more than {MOST_DEPTH} deep")));
         }
@@ -126,6 +158,17 @@ impl Fields {
     /// Where it is missing or no text.
     pub fn text(&mut self, field: &str) -> Result<String, Error> {
         self.optional_text(field)?.ok_or_else(|| Error::field(field, "is required"))
+    }
+
+    /// A whole number, if it is there.
+    ///
+    /// # Errors
+    /// Where it is there and something else, or not from `least` to `most`.
+    pub fn optional_integer(&mut self, field: &str, least: u64, most: u64) -> Result<Option<u64>, Error> {
+        let Some(value) = self.0.remove(field) else { return Ok(None) };
+        let number = serde_json::from_str(value.get()).ok().filter(|number| (least..=most).contains(number));
+        let wrong = || Error::field(field, format!("must be a whole number from {least} to {most}"));
+        number.map(Some).ok_or_else(wrong)
     }
 
     /// An object as it was written, if it is there: what is given back unchanged must not pass through numbers of ours.

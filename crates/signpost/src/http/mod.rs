@@ -3,8 +3,11 @@
 mod api_key;
 mod discovery;
 mod health;
+mod hosted;
 mod json;
+mod page;
 mod path_id;
+mod query;
 mod request_id;
 mod rpc;
 
@@ -13,17 +16,20 @@ use std::net::SocketAddr;
 use axum::Router;
 use axum::extract::{ConnectInfo, Request};
 use axum::middleware::{from_fn, from_fn_with_state};
-use axum::routing::{MethodRouter, get, post};
+use axum::routing::{MethodRouter, delete, get, post};
 
 use crate::account::{Environment, Scope};
 use crate::app::App;
 use crate::config::Service;
 use crate::error::Error;
+use crate::hosted::routes;
 use crate::limits::{Caller, Limit, caller};
 use crate::{atms, domains, sessions, verify};
 
-pub use json::{Fields, Nothing, Payload, Report};
-pub use path_id::PathId;
+pub use api_key::ApiKey;
+pub use json::{Fields, Nothing, OptionalFields, Payload, Report};
+pub use path_id::{PathId, PathPair};
+pub use query::Page;
 
 /// Every address that the server answers.
 pub fn router(app: &App) -> Router {
@@ -51,14 +57,19 @@ fn authentication(app: &App, environment: Environment) -> Router<App> {
     let door = |limit| door(app, environment, limit, Scope::Auth);
     let (create, read) = (door(Limit::CreateSession), door(Limit::GetSession));
     let (verify, answer, domains) = (door(Limit::Verify), door(Limit::Answer), door(Limit::Domains));
-    Router::new()
-        .route("/sessions", create(post(sessions::routes::create)))
-        .route("/sessions/{id}", read(get(sessions::live::show).delete(sessions::routes::cancel)))
-        .route("/sessions/{id}/events", read(get(sessions::live::events)))
+    let page = |routes: MethodRouter<App>| {
+        let door = api_key::Door::new(app, environment, Limit::GetSession, Scope::Auth);
+        routes.fallback(async || Error::MethodNotAllowed).layer(from_fn_with_state(door, page::admit_page))
+    };
+    let router = Router::new()
+        .route("/sessions", create(get(sessions::list::list).post(sessions::create::create)))
+        .route("/sessions/{id}", page(get(sessions::live::show).delete(sessions::routes::cancel)))
+        .route("/sessions/{id}/events", page(get(sessions::live::events)))
         .route("/sessions/{id}/qr.svg", read(get(sessions::routes::svg)))
         .route("/sessions/{id}/qr.png", read(get(sessions::routes::png)))
         .route("/sessions/{id}/refresh", create(post(sessions::routes::refresh)))
-        .route("/sessions/{id}/authenticate", answer(post(sessions::routes::authenticate)))
+        .route("/sessions/{id}/authenticate", answer(post(sessions::answer::authenticate)))
+        .route("/sessions/{id}/complete", answer(post(sessions::answer::complete)))
         .route("/verify", verify(post(verify::verify)))
         .route("/domains", domains(get(domains::routes::list).post(domains::routes::create)))
         .route(
@@ -66,6 +77,13 @@ fn authentication(app: &App, environment: Environment) -> Router<App> {
             domains(get(domains::routes::show).patch(domains::routes::patch).delete(domains::routes::delete)),
         )
         .route("/domains/{id}/verify", domains(post(domains::routes::verify)))
+        .route("/domains/{id}/users", domains(get(routes::users).delete(routes::delete_all)))
+        .route("/domains/{id}/users/{public_key}", domains(delete(routes::delete)))
+        .merge(hosted::router(environment));
+    match environment {
+        Environment::Live => router,
+        Environment::Sandbox => router.route("/sessions/{id}/simulate", answer(post(sessions::simulate::simulate))),
+    }
 }
 
 /// Where operators report their own machines; in the sandbox nothing is kept.
@@ -81,7 +99,7 @@ fn door(
     limit: Limit,
     scope: Scope,
 ) -> impl Fn(MethodRouter<App>) -> MethodRouter<App> {
-    let door = api_key::Door { app: app.clone(), environment, limit, scope };
+    let door = api_key::Door::new(app, environment, limit, scope);
     move |routes| {
         routes.fallback(async || Error::MethodNotAllowed).layer(from_fn_with_state(door.clone(), api_key::admit))
     }

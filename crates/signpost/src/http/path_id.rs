@@ -16,3 +16,16 @@ impl<S: Send + Sync> FromRequestParts<S> for PathId {
         Ok(Self(Path::from_request_parts(parts, state).await.map_or_else(|_| String::new(), |Path(id)| id)))
     }
 }
+
+/// The two texts where an address has an id and something of it.
+#[derive(Debug)]
+pub struct PathPair(pub String, pub String);
+
+impl<S: Send + Sync> FromRequestParts<S> for PathPair {
+    type Rejection = Infallible;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Infallible> {
+        let pair = Path::<(String, String)>::from_request_parts(parts, state).await;
+        Ok(pair.map_or_else(|_| Self(String::new(), String::new()), |Path((id, of))| Self(id, of)))
+    }
+}

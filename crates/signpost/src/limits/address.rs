@@ -5,11 +5,15 @@ use std::str::FromStr;
 
 use axum::http::HeaderMap;
 
+use crate::id::SessionId;
+
 /// Whom a request is counted for.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Caller {
     /// An account in one environment.
     Account(String),
+    /// A page that follows one session.
+    Session(SessionId),
     /// An IPv4 address, or an IPv6 network of 64 bits: one household or machine.
     Address(IpAddr),
 }
@@ -124,6 +128,7 @@ mod tests {
         match caller(SocketAddr::new(peer.parse().unwrap(), 1), &headers, &proxies) {
             Caller::Address(address) => address.to_string(),
             Caller::Account(account) => account,
+            Caller::Session(session) => session.to_string(),
         }
     }
 

@@ -86,6 +86,18 @@ impl Limits {
     }
 }
 
+impl Limits {
+    /// Counts a request of a caller who has a tenth of the limit, at least one.
+    ///
+    /// # Errors
+    /// As [`Limits::check`].
+    pub fn check_tenth(&self, limit: Limit, caller: &Caller, now: Timestamp) -> Result<(), Exceeded> {
+        let Some(rate) = self.rates.of(limit) else { return Ok(()) };
+        let rate = Rate { count: (rate.count / 10).max(1), ..rate };
+        self.windows.take(limit, caller, rate, now).map_err(|wait| Exceeded { name: limit.name(), rate, wait })
+    }
+}
+
 impl Rates {
     fn of(&self, limit: Limit) -> Option<Rate> {
         match limit {

@@ -12,7 +12,8 @@ use serde_json::json;
 use tokio::time::{Instant, timeout};
 use url::form_urlencoded;
 
-use super::routes::{Shown, find, refused};
+use super::routes::{find, refused};
+use super::shown::{Shown, Viewer};
 use super::{Refusal, Session, Status, Waiter};
 use crate::account::Account;
 use crate::app::App;
@@ -30,6 +31,7 @@ const KEEP_ALIVE: Duration = Duration::from_secs(15);
 pub(crate) async fn show(
     Extract(app): Extract<App>,
     account: Account,
+    viewer: Viewer,
     PathId(id): PathId,
     RawQuery(query): RawQuery,
 ) -> Result<Json<Shown>, Error> {
@@ -39,7 +41,7 @@ pub(crate) async fn show(
         let deadline = Instant::now() + seconds;
         session = changed(&app, &account, session, deadline).await?;
     }
-    shown(&app, session)
+    shown(&app, session, viewer)
 }
 
 /// `GET /sessions/{id}/events`: an event `status` with what `GET` says now, and another when that changes, which is the
@@ -47,15 +49,16 @@ pub(crate) async fn show(
 pub(crate) async fn events(
     Extract(app): Extract<App>,
     account: Account,
+    viewer: Viewer,
     PathId(id): PathId,
 ) -> Result<Sse<impl Stream<Item = Result<Event, Infallible>>>, Error> {
     let session = find(&app, &account, &id).await?;
-    let first = told(&app, session.clone());
+    let first = told(&app, session.clone(), viewer);
     let is_over = session.status(app.clock.now()) != Status::Pending;
     let next = stream::once(async move {
         let forever = Instant::now() + Duration::from_hours(24);
         match changed(&app, &account, session, forever).await {
-            Ok(session) if session.status(app.clock.now()) != Status::Pending => Some(told(&app, session)),
+            Ok(session) if session.status(app.clock.now()) != Status::Pending => Some(told(&app, session, viewer)),
             // The server stops, or cannot tell: the client comes again.
             Ok(_) | Err(_) => None,
         }
@@ -86,19 +89,19 @@ async fn changed(app: &App, account: &Account, mut session: Session, deadline: I
     }
 }
 
-fn shown(app: &App, session: Session) -> Result<Json<Shown>, Error> {
+fn shown(app: &App, session: Session, viewer: Viewer) -> Result<Json<Shown>, Error> {
     match session.status(app.clock.now()) {
         Status::Expired => Err(refused(Refusal::Expired, &session, app)),
         Status::Cancelled => Err(refused(Refusal::Cancelled, &session, app)),
-        status => Ok(Json(Shown::of(session, status))),
+        status => Ok(Json(Shown::of(session, status, viewer))),
     }
 }
 
-fn told(app: &App, session: Session) -> Event {
+fn told(app: &App, session: Session, viewer: Viewer) -> Event {
     let status = session.status(app.clock.now());
     let event = Event::default().event("status");
     let data = match status {
-        Status::Pending | Status::Authenticated => json!(Shown::of(session, status)),
+        Status::Pending | Status::Authenticated => json!(Shown::of(session, status, viewer)),
         Status::Expired | Status::Cancelled => json!({ "id": session.id, "status": status }),
     };
     event.data(data.to_string())

@@ -41,6 +41,12 @@ impl Metadata {
         Ok(Self(object))
     }
 
+    /// Where the person goes on, if the integrator said so.
+    pub(super) fn return_url(&self) -> Option<String> {
+        let known = serde_json::from_str::<Known<'_>>(self.0.get()).ok()?;
+        serde_json::from_str(known.return_url?.get()).ok()
+    }
+
     /// As it was kept.
     pub(super) fn kept(object: &str) -> serde_json::Result<Self> {
         RawValue::from_string(object.to_owned()).map(Self)

@@ -3,12 +3,20 @@
 //! This file is the whole rule book, and pure: the time and the random bytes come in as arguments, [`sql`] remembers,
 //! [`routes`] speaks HTTP.
 
+pub mod answer;
+mod client_secret;
+mod completion;
 mod confirm;
+pub mod create;
 mod drawing;
 mod idempotency;
+pub mod list;
 pub mod live;
 mod metadata;
+mod requester;
 pub mod routes;
+mod shown;
+pub mod simulate;
 mod sql;
 mod waiting;
 
@@ -24,14 +32,21 @@ use crate::account::Account;
 use crate::domains::Domain;
 use crate::id::{EventId, SessionId};
 
+pub use client_secret::{ClientSecret, ClientSecretHash};
+pub use completion::{CompletionCode, CompletionHash, Flow};
 pub use confirm::{ConfirmCode, TRIES};
 pub use idempotency::{Once, REMEMBERED};
 pub use metadata::Metadata;
+pub use requester::Requester;
+pub use shown::Viewer;
 pub(crate) use sql::cancel_sessions_of;
 pub use waiting::{Waiter, Waiting};
 
 /// How long after its expiry a session can still be refreshed (contract, §3.2).
 pub const REFRESHABLE: SignedDuration = SignedDuration::from_mins(15);
+
+/// How long a wallet's answer on one device can be completed at least.
+pub const COMPLETABLE: SignedDuration = SignedDuration::from_mins(1);
 
 /// How long an authenticated session can be read (contract, §3.2).
 pub const READABLE: SignedDuration = SignedDuration::from_hours(24);
@@ -45,9 +60,14 @@ pub struct Session {
     pub domain_id: crate::id::DomainId,
     pub challenge: Challenge,
     pub webhook_url: Url,
+    /// Where the service itself takes the wallet's answer, on a domain whose handler is hosted.
+    pub hosted_url: Option<Url>,
     pub metadata: Option<Metadata>,
     /// What the wallet must send back, where the integrator wants number match.
     pub confirm: Option<ConfirmCode>,
+    pub flow: Flow,
+    pub requester: Option<Requester>,
+    pub client_secret: Option<ClientSecretHash>,
     pub created_at: Timestamp,
     pub expires_at: Timestamp,
     pub state: State,
@@ -58,8 +78,31 @@ pub struct Session {
 #[expect(missing_docs, reason = "the states are the specification's, §3")]
 pub enum State {
     Pending,
-    Authenticated { at: Timestamp, user: User },
-    Cancelled { at: Timestamp },
+    /// On one device: answered, and told to nobody until the code comes back.
+    Answered {
+        answer: Box<Answer>,
+        code: CompletionHash,
+    },
+    Authenticated {
+        at: Timestamp,
+        user: User,
+    },
+    Cancelled {
+        at: Timestamp,
+    },
+}
+
+/// What is asked for beside the domain.
+#[derive(Clone, Debug)]
+#[expect(missing_docs, reason = "the names are those of Session")]
+pub struct New {
+    pub mode: Mode,
+    pub webhook_url: Url,
+    pub hosted_url: Option<Url>,
+    pub metadata: Option<Metadata>,
+    pub confirm: Option<ConfirmCode>,
+    pub flow: Flow,
+    pub requester: Option<Requester>,
 }
 
 /// What is told.
@@ -106,29 +149,33 @@ pub enum Refusal {
     Signature(NotVerified),
     /// The number is missing or another than the page shows.
     ConfirmCode,
+    /// The code is not the one that the wallet was told.
+    CompletionCode,
 }
 
-/// An accepted answer: the session as it is now, and the event that tells of it. Both are kept or neither.
+/// A login: the session as it is now, and the event that tells of it. Both are kept or neither.
 #[derive(Clone, Debug)]
 #[expect(missing_docs, reason = "the names say it")]
-pub struct Accepted {
+pub struct Login {
     pub session: Session,
     pub event: Event,
     pub event_id: EventId,
 }
 
+/// What an accepted answer leads to.
+#[derive(Clone, Debug)]
+pub enum Accepted {
+    /// The session is authenticated.
+    Login(Box<Login>),
+    /// On one device: it will be, once this code comes back.
+    Answered(Box<Session>, CompletionCode),
+}
+
 impl Session {
     /// Opens a session on a domain.
     #[must_use]
-    pub fn open(
-        domain: &Domain,
-        mode: Mode,
-        webhook_url: Url,
-        metadata: Option<Metadata>,
-        ttl: Duration,
-        now: Timestamp,
-        random: Random,
-    ) -> Self {
+    pub fn open(domain: &Domain, new: New, ttl: Duration, now: Timestamp, random: Random) -> Self {
+        let New { mode, webhook_url, hosted_url, metadata, confirm, flow, requester } = new;
         let nonce = Nonce(random.nonce);
         let challenge = Challenge { mode, domain: domain.name.clone(), issued_at: now.as_second(), nonce };
         Self {
@@ -137,12 +184,43 @@ impl Session {
             domain_id: domain.id.clone(),
             challenge,
             webhook_url,
+            hosted_url,
             metadata,
-            confirm: None,
+            confirm,
+            flow,
+            requester,
+            client_secret: None,
             created_at: now,
             expires_at: now + ttl,
             state: State::Pending,
         }
+    }
+
+    /// The same session, readable by the page that holds this.
+    #[must_use]
+    pub fn with_client_secret(self, secret: &ClientSecret) -> Self {
+        Self { client_secret: Some(secret.hash()), ..self }
+    }
+
+    /// Where wallets post their answer.
+    #[must_use]
+    pub fn answer_url(&self) -> &Url {
+        self.hosted_url.as_ref().unwrap_or(&self.webhook_url)
+    }
+
+    /// Where the person goes on, if the integrator said so: a path is one on the site that has the webhook, where that
+    /// is the domain's, else on the domain.
+    #[must_use]
+    pub fn return_url(&self) -> Option<Url> {
+        let text = self.metadata.as_ref()?.return_url()?;
+        let domain = &self.challenge.domain;
+        let is_own = |url: &Url| domain.covers(url.host_str().unwrap_or_default());
+        let site = if is_own(&self.webhook_url) || domain.as_str() == "localhost" {
+            self.webhook_url.clone()
+        } else {
+            Url::parse(&format!("https://{domain}/")).ok()?
+        };
+        site.join(&text).ok()
     }
 
     /// What the QR code says.
@@ -150,7 +228,7 @@ impl Session {
     /// # Errors
     /// Where the webhook's URL is too long for a code that a phone can read.
     pub fn qr_data(&self) -> Result<QrData, InvalidQrData> {
-        QrData::new(self.webhook_url.clone(), self.challenge.clone(), self.expires_at.as_second())
+        QrData::new(self.answer_url().clone(), self.challenge.clone(), self.expires_at.as_second())
     }
 
     /// Where the session stands.
@@ -159,9 +237,15 @@ impl Session {
         match self.state {
             State::Authenticated { .. } => Status::Authenticated,
             State::Cancelled { .. } => Status::Cancelled,
-            State::Pending if now >= self.expires_at => Status::Expired,
-            State::Pending => Status::Pending,
+            State::Pending | State::Answered { .. } if now >= self.expires_at => Status::Expired,
+            State::Pending | State::Answered { .. } => Status::Pending,
         }
+    }
+
+    /// Whether a wallet has answered already.
+    #[must_use]
+    pub fn is_answered(&self) -> bool {
+        matches!(self.state, State::Answered { .. } | State::Authenticated { .. })
     }
 
     /// Whether anybody can still see it.
@@ -169,7 +253,7 @@ impl Session {
     pub fn is_readable(&self, now: Timestamp) -> bool {
         match &self.state {
             State::Authenticated { at, .. } | State::Cancelled { at } => now.duration_since(*at) < READABLE,
-            State::Pending => true,
+            State::Pending | State::Answered { .. } => true,
         }
     }
 
@@ -179,7 +263,7 @@ impl Session {
     /// Where the session is authenticated, or expired too long ago.
     pub fn refresh(self, ttl: Duration, now: Timestamp, nonce: [u8; 16]) -> Result<Self, Refusal> {
         match self.state {
-            State::Authenticated { .. } => Err(Refusal::Authenticated),
+            State::Authenticated { .. } | State::Answered { .. } => Err(Refusal::Authenticated),
             State::Cancelled { .. } => Err(Refusal::Cancelled),
             State::Pending if now.duration_since(self.expires_at) >= REFRESHABLE => Err(Refusal::Expired),
             State::Pending => {
@@ -215,17 +299,49 @@ impl Session {
             return Err(Refusal::UnknownChallenge);
         }
         match self.status(now) {
+            Status::Pending if matches!(self.state, State::Answered { .. }) => return Err(Refusal::Authenticated),
             Status::Pending => {}
             Status::Authenticated => return Err(Refusal::Authenticated),
             Status::Expired => return Err(Refusal::Expired),
             Status::Cancelled => return Err(Refusal::Cancelled),
         }
         answer.verify().map_err(Refusal::Signature)?;
+        Ok(match self.flow {
+            Flow::CrossDevice => Accepted::Login(Box::new(self.log_in(answer, now, random))),
+            Flow::SameDevice => {
+                let code = CompletionCode::new(random);
+                let state = State::Answered { answer: Box::new(answer.clone()), code: code.hash() };
+                let expires_at = self.expires_at.max(now + COMPLETABLE);
+                Accepted::Answered(Box::new(Self { expires_at, state, ..self }), code)
+            }
+        })
+    }
+
+    /// Completes a login on one device, or says why not.
+    ///
+    /// # Errors
+    /// Where the code is not the one that the wallet was told, or the session is over.
+    pub fn complete(self, code: &str, now: Timestamp, random: [u8; 16]) -> Result<Login, Refusal> {
+        match self.status(now) {
+            Status::Pending => {}
+            Status::Authenticated => return Err(Refusal::Authenticated),
+            Status::Expired => return Err(Refusal::Expired),
+            Status::Cancelled => return Err(Refusal::Cancelled),
+        }
+        match &self.state {
+            State::Answered { answer, code: told } if told.is(&CompletionHash::of(code)) => {
+                let answer = answer.clone();
+                Ok(self.log_in(&answer, now, random))
+            }
+            _ => Err(Refusal::CompletionCode),
+        }
+    }
+
+    fn log_in(self, answer: &Answer, now: Timestamp, random: [u8; 16]) -> Login {
         let user = User { public_key: answer.public_key.clone(), device_info: device_info(answer) };
         let event_id = EventId::new(now, random);
         let event = self.event(&event_id, answer, now);
-        let session = Self { state: State::Authenticated { at: now, user }, ..self };
-        Ok(Accepted { session, event, event_id })
+        Login { session: Self { state: State::Authenticated { at: now, user }, ..self }, event, event_id }
     }
 
     /// The event that tells of an accepted answer (specification, §6).

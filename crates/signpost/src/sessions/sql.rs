@@ -2,33 +2,72 @@
 
 use anyhow::{Context, Result, bail};
 use jiff::Timestamp;
-use signpost_auth::Challenge;
+use signpost_auth::{Answer, Challenge};
 
-use super::{Accepted, ConfirmCode, Metadata, REFRESHABLE, Session, State, TRIES};
+use super::list::Wanted;
+use super::{
+    ClientSecretHash, CompletionHash, ConfirmCode, Flow, Login, Metadata, READABLE, REFRESHABLE, Session, State,
+    Status, TRIES,
+};
 use crate::account::{Account, Environment};
 use crate::id::{DomainId, SessionId};
 use crate::outbox;
-use crate::store::{Row, Step, Store, must, params, step};
+use crate::retention::SESSIONS as KEPT;
+use crate::store::{Row, Step, Store, Written, must, params, step};
 
 const INSERT: &str = "
     INSERT INTO sessions (id, account, environment, domain_id, challenge, webhook_url, metadata, created_at, expires_at,
-                          confirm_code)
-    SELECT $1, $2, $3, $4, $5, $6, $7, $8, $9, $10 WHERE EXISTS (SELECT 1 FROM domains WHERE id = $4)";
+                          confirm_code, client_secret, hosted_url, requester, flow)
+    SELECT $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14
+    WHERE EXISTS (SELECT 1 FROM domains WHERE id = $4)";
 
-const SELECT: &str = "
-    SELECT id, account, environment, domain_id, challenge, webhook_url, metadata, created_at, expires_at,
-           authenticated_at, user_json, cancelled_at, confirm_code
-    FROM sessions WHERE id = $1 AND account = $2 AND environment = $3";
+macro_rules! select {
+    ($condition:literal) => {
+        concat!(
+            "SELECT id, account, environment, domain_id, challenge, webhook_url, metadata, created_at, expires_at, ",
+            "authenticated_at, user_json, cancelled_at, confirm_code, client_secret, hosted_url, requester, flow, ",
+            "answer, completion FROM sessions WHERE ",
+            $condition
+        )
+    };
+}
+
+const SELECT: &str = select!("id = $1 AND account = $2 AND environment = $3");
+
+const ANYONES: &str = select!("id = $1 AND environment = $2");
+
+/// Those that the service answers for, by what their wallets sign.
+const HOSTED: &str = select!("challenge = $1 AND environment = $2 AND hosted_url IS NOT NULL");
+
+/// Newest first. What a status means is said once more in [`Session::status`].
+const LIST: &str = select!(
+    "account = $1 AND environment = $2 AND id < $3 AND created_at > $7
+     AND ($4 = '' OR domain_id = $4)
+     AND ($5 = '' OR $5 = CASE WHEN authenticated_at IS NOT NULL THEN 'authenticated'
+                               WHEN cancelled_at IS NOT NULL THEN 'cancelled'
+                               WHEN expires_at <= $6 THEN 'expired' ELSE 'pending' END)
+     AND (authenticated_at IS NULL OR authenticated_at > $8) AND (cancelled_at IS NULL OR cancelled_at > $8)
+     ORDER BY id DESC LIMIT $9"
+);
 
 /// Names the old challenge, so that of two refreshes, or a refresh and an answer, only the first changes a row.
 const REFRESH: &str = "
     UPDATE sessions SET challenge = $1, expires_at = $2
-    WHERE id = $3 AND challenge = $4 AND authenticated_at IS NULL AND cancelled_at IS NULL";
+    WHERE id = $3 AND challenge = $4 AND answer IS NULL AND authenticated_at IS NULL AND cancelled_at IS NULL";
 
 /// Names the challenge, so that of two answers, or an answer and a refresh, only the first changes a row.
 const AUTHENTICATE: &str = "
     UPDATE sessions SET authenticated_at = $1, user_json = $2
-    WHERE id = $3 AND challenge = $4 AND authenticated_at IS NULL AND cancelled_at IS NULL";
+    WHERE id = $3 AND challenge = $4 AND answer IS NULL AND authenticated_at IS NULL AND cancelled_at IS NULL";
+
+/// The same on one device, where the login waits for its code.
+const ANSWER: &str = "
+    UPDATE sessions SET answer = $1, completion = $2, expires_at = $3
+    WHERE id = $4 AND challenge = $5 AND answer IS NULL AND authenticated_at IS NULL AND cancelled_at IS NULL";
+
+const COMPLETE: &str = "
+    UPDATE sessions SET authenticated_at = $1, user_json = $2, answer = NULL, completion = NULL
+    WHERE id = $3 AND challenge = $4 AND answer IS NOT NULL AND authenticated_at IS NULL AND cancelled_at IS NULL";
 
 const TAKE_TRY: &str = "
     UPDATE sessions SET confirm_tries = confirm_tries + 1
@@ -60,6 +99,7 @@ impl Store {
     pub async fn insert_session(&self, session: &Session, with: Option<Step>) -> Result<bool> {
         let Session { id, account, domain_id, challenge, webhook_url, metadata, created_at, expires_at, .. } = session;
         let metadata = metadata.as_ref().map(Metadata::as_str);
+        let requester = session.requester.as_ref().map(serde_json::to_string).transpose()?;
         let params = params![
             id,
             &account.name,
@@ -70,7 +110,11 @@ impl Store {
             metadata,
             *created_at,
             *expires_at,
-            session.confirm.as_ref().map(ConfirmCode::reveal)
+            session.confirm.as_ref().map(ConfirmCode::reveal),
+            session.client_secret.as_ref().map(ClientSecretHash::as_str),
+            session.hosted_url.as_ref(),
+            requester,
+            session.flow.as_str(),
         ];
         let steps: Vec<Step> = with.into_iter().chain([must(INSERT, params)]).collect();
         Ok(self.write(steps).await?.is_committed())
@@ -83,6 +127,44 @@ impl Store {
     pub async fn session(&self, account: &Account, id: &SessionId) -> Result<Option<Session>> {
         let row = self.read_one(SELECT, params![id, &account.name, account.environment]).await?;
         row.map(|row| Session::try_from(row).with_context(|| format!("session {id}"))).transpose()
+    }
+
+    /// A session, whosever it is: for those who prove in another way that they may see it.
+    ///
+    /// # Errors
+    /// As [`Store::read`].
+    pub async fn anyones_session(&self, environment: Environment, id: &SessionId) -> Result<Option<Session>> {
+        let row = self.read_one(ANYONES, params![id, environment]).await?;
+        row.map(|row| Session::try_from(row).with_context(|| format!("session {id}"))).transpose()
+    }
+
+    /// The session whose answer the service itself takes, by its challenge.
+    ///
+    /// # Errors
+    /// As [`Store::read`].
+    pub async fn hosted_session(&self, environment: Environment, challenge: &Challenge) -> Result<Option<Session>> {
+        let row = self.read_one(HOSTED, params![challenge.to_string(), environment]).await?;
+        row.map(Session::try_from).transpose()
+    }
+
+    /// An account's sessions, newest first, as far as they can still be read.
+    ///
+    /// # Errors
+    /// As [`Store::read`].
+    pub async fn sessions(&self, account: &Account, wanted: &Wanted, now: Timestamp) -> Result<Vec<Session>> {
+        let Wanted { before, domain, status, most } = wanted;
+        let params = params![
+            &account.name,
+            account.environment,
+            before.as_ref().map_or("sess_~", SessionId::as_str),
+            domain.as_ref().map_or("", DomainId::as_str),
+            status.map_or("", Status::as_str),
+            now,
+            now - KEPT,
+            now - READABLE,
+            i64::from(*most),
+        ];
+        self.read(LIST, params).await?.into_iter().map(Session::try_from).collect()
     }
 
     /// Replaces the challenge `old` by the session's. False where an answer or another refresh came first.
@@ -120,19 +202,44 @@ impl Store {
         Ok(self.write([must(CANCEL, params![now, id])]).await?.is_committed())
     }
 
-    /// Keeps an accepted answer and queues its event, both or neither. False where another answer came first.
+    /// Keeps a login and queues its event, and with it what `with` says, all or nothing. Refused at 0 where another
+    /// answer came first, at 2 where `with` changes nothing.
     ///
     /// # Errors
     /// As [`Store::write`].
-    pub async fn authenticate(&self, accepted: &Accepted, url: &url::Url) -> Result<bool> {
-        let Accepted { session, event, event_id } = accepted;
+    pub async fn authenticate(&self, login: &Login, url: &url::Url, with: Option<Step>) -> Result<Written> {
+        self.log_in(AUTHENTICATE, login, url, with).await
+    }
+
+    /// The same for a login on one device whose code came back.
+    ///
+    /// # Errors
+    /// As [`Store::write`].
+    pub async fn complete_session(&self, login: &Login, url: &url::Url, with: Option<Step>) -> Result<Written> {
+        self.log_in(COMPLETE, login, url, with).await
+    }
+
+    async fn log_in(&self, sql: &'static str, login: &Login, url: &url::Url, with: Option<Step>) -> Result<Written> {
+        let Login { session, event, event_id } = login;
         let State::Authenticated { at, user } = &session.state else { bail!("{} is pending", session.id) };
         let user = serde_json::to_string(user)?;
         let steps = [
-            must(AUTHENTICATE, params![*at, user, &session.id, session.challenge.to_string()]),
+            must(sql, params![*at, user, &session.id, session.challenge.to_string()]),
             outbox::queue(event_id, event, session, url, *at)?,
         ];
-        Ok(self.write(steps).await?.is_committed())
+        self.write(steps.into_iter().chain(with).collect::<Vec<_>>()).await
+    }
+
+    /// Keeps the answer of a session on one device. False where another came first.
+    ///
+    /// # Errors
+    /// As [`Store::write`].
+    pub async fn keep_answer(&self, session: &Session) -> Result<bool> {
+        let State::Answered { answer, code } = &session.state else { bail!("{} has no answer", session.id) };
+        let answer = serde_json::to_string(answer)?;
+        let (id, challenge) = (&session.id, session.challenge.to_string());
+        let params = params![answer, code.as_str(), session.expires_at, id, challenge];
+        Ok(self.write([must(ANSWER, params)]).await?.is_committed())
     }
 }
 
@@ -141,7 +248,14 @@ impl TryFrom<Row> for Session {
 
     fn try_from(row: Row) -> Result<Self> {
         let state = match (row.opt_time(9)?, row.opt_text(10)?) {
-            (None, None) => row.opt_time(11)?.map_or(State::Pending, |at| State::Cancelled { at }),
+            (None, None) => match (row.opt_time(11)?, row.opt_text(17)?, row.opt_text(18)?) {
+                (Some(at), ..) => State::Cancelled { at },
+                (None, Some(answer), Some(code)) => State::Answered {
+                    answer: Box::new(Answer::parse(answer.as_bytes()).context("sessions.answer")?),
+                    code: CompletionHash::kept(code),
+                },
+                (None, ..) => State::Pending,
+            },
             (Some(at), Some(user)) => State::Authenticated { at, user: serde_json::from_str(user)? },
             (Some(_), None) | (None, Some(_)) => bail!("it is neither pending nor authenticated"),
         };
@@ -153,7 +267,11 @@ impl TryFrom<Row> for Session {
             challenge: Challenge::parse(row.text(4)?).context("sessions.challenge")?,
             webhook_url: row.text(5)?.parse().context("sessions.webhook_url")?,
             metadata: row.opt_text(6)?.map(Metadata::kept).transpose().context("sessions.metadata")?,
+            hosted_url: row.opt_text(14)?.map(str::parse).transpose().context("sessions.hosted_url")?,
             confirm: row.opt_text(12)?.and_then(ConfirmCode::kept),
+            client_secret: row.opt_text(13)?.map(ClientSecretHash::kept),
+            requester: row.opt_text(15)?.map(serde_json::from_str).transpose().context("sessions.requester")?,
+            flow: Flow::parse(row.text(16)?).context("sessions.flow")?,
             created_at: row.time(7)?,
             expires_at: row.time(8)?,
             state,

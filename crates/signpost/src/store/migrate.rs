@@ -8,6 +8,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("../../migrations/0001_first.sql"),
     include_str!("../../migrations/0002_sources.sql"),
     include_str!("../../migrations/0003_lifecycle.sql"),
+    include_str!("../../migrations/0004_complete.sql"),
 ];
 
 /// A newer program wrote this database.

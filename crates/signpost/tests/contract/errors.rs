@@ -163,7 +163,6 @@ async fn an_address_that_is_not_there_and_a_method_that_is_not_taken_are_told_li
         visitor.get(path).await.refused(404, "not_found");
     }
     for (method, path, allowed) in [
-        (Method::GET, "/sessions", "POST"),
         (Method::PUT, "/sessions", "POST"),
         (Method::POST, "/sessions/sess_x", "GET"),
         (Method::GET, "/sessions/sess_x/refresh", "POST"),

@@ -8,7 +8,7 @@ use signpost::account::{Account, Environment};
 use signpost::domains::{self, Domain};
 use signpost::id;
 use signpost::outbound::Reach;
-use signpost::sessions::{self, Session, State};
+use signpost::sessions::{self, Accepted, Flow, New, Session, State};
 use signpost::store::Store;
 use signpost_auth::{Mode, Wallet, WebhookSecret};
 
@@ -64,7 +64,16 @@ impl World {
         let domain = domains::register(&new, account, Reach::Public, now, random).expect("a domain");
         store.insert_domain(&domain).await.expect("a database").expect("a new name");
         let random = sessions::Random { id: [3; 16], nonce: [4; 16] };
-        let session = Session::open(&domain, Mode::Login, domain.webhook_url.clone(), None, TTL, now, random);
+        let new = New {
+            mode: Mode::Login,
+            webhook_url: domain.webhook_url.clone(),
+            hosted_url: None,
+            metadata: None,
+            confirm: None,
+            flow: Flow::CrossDevice,
+            requester: None,
+        };
+        let session = Session::open(&domain, new, TTL, now, random);
         store.insert_session(&session, None).await.expect("a database");
         let wallet = Wallet::from_bytes([7; 32]).expect("a key");
         let truth = truth(&session);
@@ -97,12 +106,12 @@ impl World {
             Deed::Answer(actor) => {
                 let old = self.seen[actor].clone();
                 let answer = self.wallet.answer(&old.challenge, self.now.as_second(), None);
-                let Ok(accepted) = old.answer(&answer, self.now, id::random()) else { return };
+                let Ok(Accepted::Login(login)) = old.answer(&answer, self.now, id::random()) else { return };
                 let url = &self.domain.webhook_url;
-                let took = self.store.authenticate(&accepted, url).await.expect("a database");
+                let took = self.store.authenticate(&login, url, None).await.expect("a database").is_committed();
                 assert_eq!(took, self.is_up_to_date(actor), "an answer by what was seen of {:?}", self.truth);
                 if took {
-                    self.truth = truth(&accepted.session);
+                    self.truth = truth(&login.session);
                 }
             }
         }

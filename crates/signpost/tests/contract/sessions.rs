@@ -7,7 +7,7 @@ use signpost_auth::{Challenge, Mode};
 
 use crate::harness::{DEAD, Endpoint, Service, members, scan, text, time};
 
-const CREATED: [&str; 6] = ["id", "challenge", "qr_data", "expires_at", "status", "created_at"];
+const CREATED: [&str; 7] = ["id", "challenge", "qr_data", "expires_at", "status", "created_at", "client_secret"];
 
 #[tokio::test]
 async fn only_the_domain_is_required() {

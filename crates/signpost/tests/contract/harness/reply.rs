@@ -26,9 +26,14 @@ impl Reply {
         let Self { status, headers, text } = self;
         let id = self.header("x-request-id").unwrap_or_else(|| panic!("{path}: {status} without X-Request-Id"));
         assert!(id.starts_with("req_") && id.len() == 40, "{path}: X-Request-Id is {id}");
-        let is_public = path.starts_with("/health") || path.starts_with("/.well-known");
+        let is_public = path.starts_with("/health") || path.starts_with("/.well-known") || is_followed(path);
         let open = headers.keys().find(|name| name.as_str().starts_with("access-control-"));
         assert!(is_public || open.is_none(), "{path}: {open:?} lets web pages in");
+        if *status >= 400 && path.contains("/hosted/") {
+            assert_eq!(members(&self.json()), ["error"].into(), "{path}: {status} {text}");
+            assert!(self.json()["error"].is_string(), "{path}: {status} {text}");
+            return;
+        }
         if *status >= 400 && path != "/health/ready" {
             assert_eq!(self.header("content-type"), Some("application/json"), "{path}: {status} {text}");
             let body = self.json();
@@ -77,4 +82,10 @@ impl Reply {
     pub(crate) fn code(&self) -> String {
         if self.status < 400 { String::new() } else { self.json()["error"]["code"].as_str().unwrap_or("").to_owned() }
     }
+}
+
+/// Whether pages may follow what is at this path, with their session's client secret.
+fn is_followed(path: &str) -> bool {
+    let path = path.strip_prefix("/sandbox").unwrap_or(path).strip_prefix("/v1/sessions/").unwrap_or_default();
+    path.starts_with("sess_") && (!path.contains('/') || path.ends_with("/events"))
 }

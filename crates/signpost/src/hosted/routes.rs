@@ -1,0 +1,206 @@
+//! `/hosted/login` and `/hosted/register`, where wallets post, and `/domains/{id}/users`.
+
+use std::sync::OnceLock;
+
+use axum::Json;
+use axum::extract::State as Extract;
+use axum::http::{HeaderValue, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use bytes::Bytes;
+use serde_json::{Value, json};
+use signpost_auth::receiver::{self, Host, Logged, Refusal, Reply};
+use signpost_auth::{Answer, Challenge, Mode, NotVerified, PublicKey};
+
+use super::{HostedUser, sql};
+use crate::account::{Account, Environment};
+use crate::app::App;
+use crate::domains::Domain;
+use crate::error::Error;
+use crate::http::{Nothing, Page, PathId, PathPair};
+use crate::id::DomainId;
+use crate::limits::{Caller, Exceeded, Limit};
+use crate::sessions::answer::take;
+use crate::sessions::{Session, Status};
+use crate::store::Step;
+
+/// The service as the application that answers a wallet.
+struct Wallets<'a> {
+    app: &'a App,
+    environment: Environment,
+    /// Whose user is asked for: that of the session that was found.
+    domain: OnceLock<DomainId>,
+    /// That the session's account is over its limit.
+    exceeded: OnceLock<Exceeded>,
+}
+
+impl<'a> Wallets<'a> {
+    fn of(app: &'a App, environment: Environment) -> Self {
+        Self { app, environment, domain: OnceLock::new(), exceeded: OnceLock::new() }
+    }
+}
+
+/// Answers a wallet as the handler contract says (specification, §4).
+pub(crate) async fn answer(app: &App, environment: Environment, mode: Mode, body: &Bytes) -> Reply {
+    let wallets = Wallets::of(app, environment);
+    let now = app.clock.now().as_second();
+    let reply = match mode {
+        Mode::Login => receiver::login(&wallets, body, now).await,
+        Mode::Register => receiver::register(&wallets, body, now).await,
+    };
+    match wallets.exceeded.into_inner() {
+        Some(exceeded) => Reply { status: 429, body: json!({ "error": limited(&exceeded) }), set_cookie: None },
+        None => reply,
+    }
+}
+
+/// `POST /hosted/{mode}`; who may ask is counted before.
+pub(crate) async fn post(app: App, environment: Environment, mode: Mode, body: Result<Bytes, Error>) -> Response {
+    let reply = match body {
+        Ok(body) => answer(&app, environment, mode, &body).await,
+        Err(error) => return told(&error),
+    };
+    let mut response = reply.into_response();
+    if response.status() == StatusCode::TOO_MANY_REQUESTS {
+        response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from_static("1"));
+    }
+    response
+}
+
+/// `GET /hosted/{mode}?challenge=`: what a wallet shows before its person signs.
+pub(crate) async fn context(app: &App, environment: Environment, mode: Mode, challenge: Option<&str>) -> Response {
+    match shown(app, environment, mode, challenge).await {
+        Ok(context) => ([(header::CACHE_CONTROL, "no-store")], Json(context)).into_response(),
+        Err(refusal) => Reply::from(refusal).into_response(),
+    }
+}
+
+async fn shown(app: &App, environment: Environment, mode: Mode, challenge: Option<&str>) -> Result<Value, Refusal> {
+    let challenge = challenge.and_then(|text| Challenge::parse(text).ok()).filter(|challenge| challenge.mode == mode);
+    let challenge = challenge.ok_or(Refusal::NotHeld)?;
+    let wallets = Wallets::of(app, environment);
+    let session = wallets.held(&challenge, 0).await?.ok_or(Refusal::NotHeld)?;
+    let mut context = json!({
+        "domain": session.challenge.domain, "mode": session.challenge.mode, "expires_at": session.expires_at,
+    });
+    if session.confirm.is_some() {
+        context["confirm"] = "code".into();
+    }
+    if let Some(requester) = &session.requester {
+        context["requester"] = json!(requester);
+    }
+    Ok(context)
+}
+
+/// A refusal before the handlers, in their words.
+pub(crate) fn told(error: &Error) -> Response {
+    let (status, headers) = error.status_and_headers();
+    (status, headers, Json(json!({ "error": error.to_string() }))).into_response()
+}
+
+fn limited(exceeded: &Exceeded) -> String {
+    format!("too many answers for this site; try again in {} s", exceeded.retry_after())
+}
+
+impl Wallets<'_> {
+    async fn mark(&self, session: Session, answer: &Answer, user: Step) -> Result<Option<Logged>, Refusal> {
+        let taken = take(self.app, session, answer, Some(user)).await.map_err(|error| refusal(&error))?;
+        Ok(taken.map(|taken| Logged { redirect: taken.redirect.map(String::from) }))
+    }
+}
+
+impl Host for Wallets<'_> {
+    type Session = Session;
+    type User = PublicKey;
+
+    async fn held(&self, challenge: &Challenge, _: i64) -> Result<Option<Session>, Refusal> {
+        let now = self.app.clock.now();
+        let session = self.app.store.hosted_session(self.environment, challenge).await.map_err(failed)?;
+        let is_held = |session: &Session| session.status(now) == Status::Pending && !session.is_answered();
+        let Some(session) = session.filter(is_held) else { return Ok(None) };
+        let caller = Caller::Account(format!("{}/{}", self.environment, session.account.name));
+        if let Err(exceeded) = self.app.limits.check(Limit::Answer, &caller, now) {
+            // Told by `answer`, which knows what it is.
+            drop(self.exceeded.set(exceeded));
+            return Err(Refusal::Failed);
+        }
+        drop(self.domain.set(session.domain_id.clone()));
+        Ok(Some(session))
+    }
+
+    async fn user(&self, key: &PublicKey) -> Result<Option<PublicKey>, Refusal> {
+        let Some(domain) = self.domain.get() else { return Ok(None) };
+        let user = self.app.store.hosted_user(domain, key).await.map_err(failed)?;
+        Ok(user.map(|_| key.clone()))
+    }
+
+    async fn log_in(&self, session: Session, key: PublicKey, answer: &Answer) -> Result<Logged, Refusal> {
+        let user = sql::log_in_user(&session.domain_id, &key, self.app.clock.now());
+        self.mark(session, answer, user).await?.ok_or(Refusal::UserUnknown)
+    }
+
+    async fn register(&self, session: Session, key: PublicKey, answer: &Answer) -> Result<Logged, Refusal> {
+        let user = sql::add_user(&session.domain_id, &key, self.app.clock.now());
+        self.mark(session, answer, user).await?.ok_or(Refusal::UserExists)
+    }
+}
+
+fn failed(error: anyhow::Error) -> Refusal {
+    refusal(&Error::from(error))
+}
+
+/// What a wallet is told of a rule that its answer broke; what is ours is logged and not told.
+fn refusal(error: &Error) -> Refusal {
+    match error {
+        Error::TimestampOutOfRange { .. } => Refusal::NotFresh,
+        Error::ConfirmCodeRefused => Refusal::ConfirmCode,
+        Error::SignatureRefused { reason } => Refusal::NotVerified(*reason),
+        Error::ChallengeNotFound
+        | Error::SessionNotFound
+        | Error::SessionAlreadyAuthenticated
+        | Error::SessionExpired { .. }
+        | Error::SessionCancelled { .. } => Refusal::NotHeld,
+        Error::InvalidPublicKey { .. } => Refusal::NotVerified(NotVerified::Mismatch),
+        other => {
+            other.log();
+            Refusal::Failed
+        }
+    }
+}
+
+/// `GET /domains/{id}/users`
+pub(crate) async fn users(
+    Extract(app): Extract<App>,
+    account: Account,
+    PathId(id): PathId,
+    page: Page,
+) -> Result<Json<Value>, Error> {
+    let domain = crate::domains::routes::find(&app, &account, &id).await?;
+    let after = page.cursor(|text| PublicKey::parse(text).ok())?.map_or_else(String::new, |key| key.canonical());
+    let mut users = app.store.hosted_users(&domain.id, &after, page.limit + 1).await?;
+    let next = page.next(&mut users, |user: &HostedUser| user.public_key.clone());
+    Ok(Json(page.reply("users", &users, next)))
+}
+
+/// `DELETE /domains/{id}/users`: all of them.
+pub(crate) async fn delete_all(
+    Extract(app): Extract<App>,
+    account: Account,
+    PathId(id): PathId,
+    _: Nothing,
+) -> Result<StatusCode, Error> {
+    let domain = crate::domains::routes::find(&app, &account, &id).await?;
+    app.store.delete_hosted_users(&domain.id).await?;
+    Ok(StatusCode::NO_CONTENT)
+}
+
+/// `DELETE /domains/{id}/users/{public_key}`
+pub(crate) async fn delete(
+    Extract(app): Extract<App>,
+    account: Account,
+    PathPair(id, key): PathPair,
+    _: Nothing,
+) -> Result<StatusCode, Error> {
+    let Domain { id, .. } = crate::domains::routes::find(&app, &account, &id).await?;
+    let key = PublicKey::parse(&key).map_err(|_| Error::NotFound)?;
+    if app.store.delete_hosted_user(&id, &key).await? { Ok(StatusCode::NO_CONTENT) } else { Err(Error::NotFound) }
+}

@@ -1,0 +1,89 @@
+//! Users of hosted domains in the database.
+
+use anyhow::Result;
+use jiff::Timestamp;
+use signpost_auth::PublicKey;
+
+use super::HostedUser;
+use crate::id::DomainId;
+use crate::store::{Row, Step, Store, must, params, step};
+
+const FIND: &str = "
+    SELECT public_key, created_at, last_login_at FROM users WHERE domain_id = $1 AND public_key = $2";
+
+const LIST: &str = "
+    SELECT public_key, created_at, last_login_at FROM users WHERE domain_id = $1 AND public_key > $2
+    ORDER BY public_key LIMIT $3";
+
+const ADD: &str = "
+    INSERT INTO users (domain_id, public_key, created_at) VALUES ($1, $2, $3)
+    ON CONFLICT (domain_id, public_key) DO NOTHING";
+
+const LOG_IN: &str = "UPDATE users SET last_login_at = $3 WHERE domain_id = $1 AND public_key = $2";
+
+const KEEP: &str = "
+    INSERT INTO users (domain_id, public_key, created_at) VALUES ($1, $2, $3)
+    ON CONFLICT (domain_id, public_key) DO UPDATE SET last_login_at = $3";
+
+const DELETE: &str = "DELETE FROM users WHERE domain_id = $1 AND public_key = $2";
+
+const FORGET: &str = "DELETE FROM users WHERE domain_id = $1";
+
+/// Refused where the user is there already.
+pub(super) fn add_user(domain: &DomainId, key: &PublicKey, now: Timestamp) -> Step {
+    must(ADD, params![domain, key.canonical(), now])
+}
+
+/// Refused where there is no such user.
+pub(super) fn log_in_user(domain: &DomainId, key: &PublicKey, now: Timestamp) -> Step {
+    must(LOG_IN, params![domain, key.canonical(), now])
+}
+
+pub(super) fn keep_user(domain: &DomainId, key: &PublicKey, now: Timestamp) -> Step {
+    step(KEEP, params![domain, key.canonical(), now])
+}
+
+/// Deletes all users of a domain.
+pub(crate) fn forget_users_of(domain: &DomainId) -> Step {
+    step(FORGET, params![domain])
+}
+
+impl Store {
+    /// A domain's user with this key, in whichever spelling.
+    ///
+    /// # Errors
+    /// As [`Store::read`].
+    pub async fn hosted_user(&self, domain: &DomainId, key: &PublicKey) -> Result<Option<HostedUser>> {
+        let row = self.read_one(FIND, params![domain, key.canonical()]).await?;
+        row.as_ref().map(user).transpose()
+    }
+
+    /// A domain's users by their keys, those behind `after`.
+    ///
+    /// # Errors
+    /// As [`Store::read`].
+    pub async fn hosted_users(&self, domain: &DomainId, after: &str, most: u32) -> Result<Vec<HostedUser>> {
+        self.read(LIST, params![domain, after, i64::from(most)]).await?.iter().map(user).collect()
+    }
+
+    /// Forgets a domain's user. False where there is none with this key.
+    ///
+    /// # Errors
+    /// As [`Store::write`].
+    pub async fn delete_hosted_user(&self, domain: &DomainId, key: &PublicKey) -> Result<bool> {
+        Ok(self.write([must(DELETE, params![domain, key.canonical()])]).await?.is_committed())
+    }
+
+    /// Forgets all users of a domain.
+    ///
+    /// # Errors
+    /// As [`Store::write`].
+    pub async fn delete_hosted_users(&self, domain: &DomainId) -> Result<()> {
+        self.write([forget_users_of(domain)]).await?;
+        Ok(())
+    }
+}
+
+fn user(row: &Row) -> Result<HostedUser> {
+    Ok(HostedUser { public_key: row.text(0)?.to_owned(), created_at: row.time(1)?, last_login_at: row.opt_time(2)? })
+}

@@ -1,0 +1,49 @@
+//! Where wallets post to hosted handlers: without a key, so each address has a tenth of what an account has.
+
+use axum::Router;
+use axum::extract::Request;
+use axum::response::Response;
+use axum::routing::{MethodRouter, post};
+use signpost_auth::Mode;
+use url::form_urlencoded;
+
+use super::Payload;
+use crate::account::Environment;
+use crate::app::App;
+use crate::error::Error;
+use crate::hosted::routes;
+use crate::limits::Limit;
+
+pub(super) fn router(environment: Environment) -> Router<App> {
+    let route = |mode| -> MethodRouter<App> {
+        post(move |app, request| answer(app, environment, mode, request))
+            .get(move |app, request| context(app, environment, mode, request))
+            .fallback(async || Error::MethodNotAllowed)
+    };
+    Router::new().route("/hosted/login", route(Mode::Login)).route("/hosted/register", route(Mode::Register))
+}
+
+type Extract = axum::extract::State<App>;
+
+async fn answer(app: Extract, environment: Environment, mode: Mode, request: Request) -> Response {
+    if let Err(error) = counted(&app, &request) {
+        return routes::told(&error);
+    }
+    // As in the handler contract: what is no JSON at all is a body that lacks its fields.
+    let body = Payload::bytes(request.into_body()).await;
+    routes::post(app.0, environment, mode, body).await
+}
+
+async fn context(app: Extract, environment: Environment, mode: Mode, request: Request) -> Response {
+    if let Err(error) = counted(&app, &request) {
+        return routes::told(&error);
+    }
+    let query = request.uri().query().unwrap_or_default().to_owned();
+    let challenge = form_urlencoded::parse(query.as_bytes()).find(|(name, _)| name == "challenge");
+    routes::context(&app, environment, mode, challenge.as_ref().map(|(_, text)| &**text)).await
+}
+
+fn counted(app: &App, request: &Request) -> Result<(), Error> {
+    let address = super::client_address(app, request);
+    app.limits.check_tenth(Limit::Answer, &address, app.clock.now()).map_err(Error::RateLimited)
+}

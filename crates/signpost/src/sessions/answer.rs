@@ -1,0 +1,123 @@
+//! `POST /sessions/{id}/authenticate` and `/complete`: what a wallet answered, handed in by the integrator.
+
+use axum::Json;
+use axum::extract::{FromRequest, Request, State as Extract};
+use signpost_auth::Answer;
+use url::Url;
+
+use super::routes::{find, lost_race, refused};
+use super::shown::{Shown, Viewer};
+use super::{Accepted, ConfirmCode, Login, Refusal, Session, Status};
+use crate::account::Account;
+use crate::app::App;
+use crate::error::Error;
+use crate::hosted;
+use crate::http::{Fields, PathId, Payload};
+use crate::id;
+use crate::store::{Step, Written};
+
+/// An answer that was accepted.
+#[derive(Debug)]
+pub(crate) struct Taken {
+    /// The session as it is now.
+    pub(crate) session: Session,
+    /// Where the wallet sends the person, on one device.
+    pub(crate) redirect: Option<Url>,
+}
+
+/// `POST /sessions/{id}/authenticate`
+pub(crate) async fn authenticate(
+    Extract(app): Extract<App>,
+    account: Account,
+    PathId(id): PathId,
+    request: Request,
+) -> Result<Json<Shown>, Error> {
+    let session = find(&app, &account, &id).await?;
+    // Only now, for the contract says of an unknown session first that it is unknown.
+    let Payload(body) = Payload::from_request(request, &app).await?;
+    let answer =
+        Answer::parse(&body).map_err(|error| Error::field(error.field().unwrap_or("body"), error.to_string()))?;
+    let Taken { session, redirect } = take(&app, session, &answer, None).await?.ok_or(Error::ChallengeNotFound)?;
+    let status = session.status(app.clock.now());
+    Ok(Json(Shown::of(session, status, Viewer::Owner).with_redirect(redirect.map(String::from))))
+}
+
+/// `POST /sessions/{id}/complete`: the code that the wallet was told came back in the browser that began the login.
+pub(crate) async fn complete(
+    Extract(app): Extract<App>,
+    account: Account,
+    PathId(id): PathId,
+    mut fields: Fields,
+) -> Result<Json<Shown>, Error> {
+    let code = fields.text("code")?;
+    fields.done()?;
+    let asked = find(&app, &account, &id).await?;
+    let login = asked.clone().complete(&code, app.clock.now(), id::random());
+    let login = login.map_err(|refusal| refused(refusal, &asked, &app))?;
+    let (url, user) = (event_url(&app, &asked).await?, hosted::completes(&login));
+    if !app.store.complete_session(&login, &url, user).await?.is_committed() {
+        return Err(lost_race(&app, &asked).await);
+    }
+    let session = told(&app, login);
+    Ok(Json(Shown::of(session, Status::Authenticated, Viewer::Owner)))
+}
+
+/// Checks an answer and keeps what follows from it, and with it what `with` says. `None` where `with` changes nothing.
+///
+/// # Errors
+/// The first rule that the answer breaks, or that another answer came first.
+pub(crate) async fn take(
+    app: &App,
+    asked: Session,
+    answer: &Answer,
+    with: Option<Step>,
+) -> Result<Option<Taken>, Error> {
+    let accepted = asked.clone().answer(answer, app.clock.now(), id::random());
+    let accepted = accepted.map_err(|refusal| refused(refusal, &asked, app))?;
+    if let Some(code) = &asked.confirm {
+        confirm(app, &asked, code, answer).await?;
+    }
+    match accepted {
+        Accepted::Login(login) => {
+            let url = event_url(app, &asked).await?;
+            match app.store.authenticate(&login, &url, with).await? {
+                Written::Committed(_) => Ok(Some(Taken { session: told(app, *login), redirect: None })),
+                Written::Refused(0) => Err(lost_race(app, &asked).await),
+                Written::Refused(_) => Ok(None),
+            }
+        }
+        Accepted::Answered(session, code) => {
+            if !app.store.keep_answer(&session).await? {
+                return Err(lost_race(app, &asked).await);
+            }
+            Ok(Some(Taken { redirect: code.redirect(&session), session: *session }))
+        }
+    }
+}
+
+/// Wakes those who wait for a login that is on disk now.
+fn told(app: &App, login: Login) -> Session {
+    app.outbox.notify_one();
+    app.waiting.wake(&login.session.id);
+    login.session
+}
+
+/// Lets an answer pass that carries the number that the page shows; the third that does not ends the session.
+async fn confirm(app: &App, session: &Session, code: &ConfirmCode, answer: &Answer) -> Result<(), Error> {
+    if !app.store.take_confirm_try(session).await? {
+        return Err(lost_race(app, session).await);
+    }
+    if code.is_in(answer) {
+        return Ok(());
+    }
+    if app.store.cancel_if_no_try_is_left(&session.id, app.clock.now()).await? {
+        app.waiting.wake(&session.id);
+    }
+    Err(refused(Refusal::ConfirmCode, session, app))
+}
+
+/// Where the session's event goes: the domain's `event_url` if it has one, else where wallets post.
+async fn event_url(app: &App, session: &Session) -> Result<Url, Error> {
+    let domain = app.store.domain(&session.account, &session.domain_id).await?;
+    Ok(domain.and_then(|domain| domain.event_url).unwrap_or_else(|| session.webhook_url.clone()))
+}

@@ -1,0 +1,174 @@
+//! `POST /sessions`
+
+use std::fmt;
+
+use anyhow::Context;
+use axum::extract::State as Extract;
+use axum::http::header::CONTENT_TYPE;
+use axum::http::{HeaderMap, HeaderName, StatusCode};
+use axum::response::{IntoResponse, Response};
+use serde::Deserialize;
+use serde_json::json;
+use signpost_auth::{DomainName, Mode};
+use url::Url;
+
+use super::shown::Created;
+use super::{ClientSecret, ConfirmCode, Flow, Metadata, New, Once, Random, Requester, Session};
+use crate::account::{Account, Environment};
+use crate::app::App;
+use crate::domains::{Domain, Handler, Usable, webhook_url};
+use crate::error::Error;
+use crate::hosted;
+use crate::http::{ApiKey, Fields};
+use crate::id::{self, SessionId};
+
+/// Says that a reply was given before.
+const REPLAYED: (HeaderName, &str) = (HeaderName::from_static("idempotent-replayed"), "true");
+
+/// `POST /sessions`
+pub(crate) async fn create(
+    Extract(app): Extract<App>,
+    account: Account,
+    key: ApiKey,
+    headers: HeaderMap,
+    fields: Fields,
+) -> Result<Response, Error> {
+    let asked = Create::read(fields)?;
+    let once = Once::read(&headers, &asked.to_string())?;
+    if let Some(again) = again(&app, &account, &key, once.as_ref()).await? {
+        return Ok(again);
+    }
+    let domain = usable_domain(&app, &account, &asked.domain).await?;
+    let name = domain.name.to_string();
+    let (new, now, ttl) = (asked.on(&app, &domain)?, app.clock.now(), app.config.session_ttl);
+    let session = Session::open(&domain, new, ttl, now, Random { id: id::random(), nonce: id::random() });
+    let secret = ClientSecret::of(&key.0, &session.id);
+    let session = session.with_client_secret(&secret);
+    let reply = serde_json::to_string(&Created::of(&session)?).context("a session is JSON")?;
+    if app.store.insert_session(&session, once.as_ref().map(|once| once.keep(&account, &reply, now))).await? {
+        return Ok(created(&reply, Some(&secret)).into_response());
+    }
+    // Somebody asked for the same meanwhile, or took the domain away.
+    let again = again(&app, &account, &key, once.as_ref()).await?;
+    again.ok_or(Error::DomainNotRegistered(name))
+}
+
+/// What was answered before to a request that names the same key.
+async fn again(app: &App, account: &Account, key: &ApiKey, once: Option<&Once>) -> Result<Option<Response>, Error> {
+    #[derive(Deserialize)]
+    struct Kept {
+        id: String,
+    }
+    let Some(once) = once else { return Ok(None) };
+    let now = app.clock.now();
+    let Some(reply) = app.store.kept_reply(account, once, now).await? else { return Ok(None) };
+    let Kept { id } = serde_json::from_str(&reply).context("a kept reply is a session")?;
+    let id = SessionId::parse(&id).context("a kept reply has an id")?;
+    let session = app.store.session(account, &id).await?;
+    // Another key of the account asks under the same Idempotency-Key: that one's secret is not the session's.
+    let secret =
+        Some(ClientSecret::of(&key.0, &id)).filter(|secret| session.is_some_and(|own| secret.reads(&own, now)));
+    Ok(Some(([REPLAYED], created(&reply, secret.as_ref())).into_response()))
+}
+
+/// A reply with the secret behind what is kept of it, which must not hold the secret.
+fn created(reply: &str, secret: Option<&ClientSecret>) -> impl IntoResponse + use<> {
+    let reply = match secret {
+        Some(secret) => format!("{},\"client_secret\":{}}}", &reply[..reply.len() - 1], json!(secret.reveal())),
+        None => reply.to_owned(),
+    };
+    (StatusCode::CREATED, [(CONTENT_TYPE, "application/json")], reply)
+}
+
+/// What a creation asks for.
+struct Create {
+    domain: DomainName,
+    mode: Mode,
+    webhook_url: Option<String>,
+    metadata: Option<Metadata>,
+    /// Whether the wallet must send back what the page shows.
+    confirm: bool,
+    flow: Flow,
+    requester: Option<Requester>,
+}
+
+impl Create {
+    fn read(mut fields: Fields) -> Result<Self, Error> {
+        let domain = fields.text("domain")?;
+        let mode = match fields.optional_text("mode")? {
+            None => Mode::Login,
+            Some(word) => word.parse().map_err(|_| Error::field("mode", "must be 'login' or 'register'"))?,
+        };
+        let webhook_url = fields.optional_text("webhook_url")?;
+        let metadata = fields.optional_object("metadata")?;
+        let confirm = match fields.optional_text("confirm")?.as_deref() {
+            None => false,
+            Some("code") => true,
+            Some(_) => return Err(Error::field("confirm", "must be 'code'")),
+        };
+        let flow = fields.optional_text("flow")?.map_or(Some(Flow::CrossDevice), |word| Flow::parse(&word));
+        let flow = flow.ok_or_else(|| Error::field("flow", "must be 'cross_device' or 'same_device'"))?;
+        let requester = fields.optional_object("requester")?.map(|object| Requester::read(object.get())).transpose()?;
+        fields.done()?;
+        let domain = DomainName::parse(&domain).map_err(|error| Error::field("domain", error.to_string()))?;
+        let metadata = metadata.map(|object| Metadata::new(object, &domain)).transpose();
+        let metadata = metadata.map_err(|(field, reason)| Error::field(field, reason))?;
+        if flow == Flow::SameDevice && metadata.as_ref().and_then(Metadata::return_url).is_none() {
+            return Err(Error::field("metadata.return_url", "is required where flow is 'same_device'"));
+        }
+        Ok(Self { domain, mode, webhook_url, metadata, confirm, flow, requester })
+    }
+
+    /// What the session will be, on this domain.
+    fn on(self, app: &App, domain: &Domain) -> Result<New, Error> {
+        let webhook_url = self.webhook_url(app, domain)?;
+        let Self { mode, metadata, confirm, flow, requester, .. } = self;
+        let environment = domain.account.environment;
+        let hosted_url = match domain.handler {
+            Handler::Direct => None,
+            Handler::Hosted => Some(hosted::url(&app.base_url, environment, mode)?),
+        };
+        // Nobody else can ask the person of a hosted login, and a relayed code must not be enough.
+        let must_confirm = hosted_url.is_some() && environment == Environment::Live && mode == Mode::Login;
+        let must_confirm = must_confirm && flow == Flow::CrossDevice;
+        let confirm = (confirm || must_confirm).then(|| ConfirmCode::new(id::random()));
+        Ok(New { mode, webhook_url, hosted_url, metadata, confirm, flow, requester })
+    }
+
+    /// The session's own webhook if it names one, else the domain's.
+    fn webhook_url(&self, app: &App, domain: &Domain) -> Result<Url, Error> {
+        let Some(text) = &self.webhook_url else { return Ok(domain.webhook_url.clone()) };
+        let reach = app.reach(domain.account.environment);
+        let url = webhook_url(text, reach).map_err(|reason| Error::field("webhook_url", reason))?;
+        if domain.owns_webhook(&url) {
+            return Ok(url);
+        }
+        let reason = format!("must be on {0}, below it, or on the host of the domain's own webhook_url", domain.name);
+        Err(Error::field("webhook_url", reason))
+    }
+}
+
+/// All of it that counts, in one spelling.
+impl fmt::Display for Create {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let metadata = self.metadata.as_ref().map(Metadata::as_str);
+        let Self { domain, mode, webhook_url, confirm, flow, requester, .. } = self;
+        write!(f, "{:?}", (domain.as_str(), mode, webhook_url, metadata, confirm))?;
+        // What came later is written only where it is said: keys of before still stand for their requests.
+        if *flow != Flow::CrossDevice || requester.is_some() {
+            write!(f, "{:?}", (flow, requester))?;
+        }
+        Ok(())
+    }
+}
+
+/// The account's domain, if sessions may be opened on it.
+async fn usable_domain(app: &App, account: &Account, name: &DomainName) -> Result<Domain, Error> {
+    let not_verified = |reason| Error::DomainNotVerified { domain: name.to_string(), reason };
+    match app.store.usable_domain(account, name, app.config.require_verified_domains).await? {
+        Usable::Yes(domain) => Ok(*domain),
+        Usable::NotRegistered => Err(Error::DomainNotRegistered(name.to_string())),
+        Usable::NotVerified => Err(not_verified("this server opens sessions on verified domains only")),
+        Usable::ClaimedByAnother => Err(not_verified("another account has proved this name or a related one")),
+    }
+}

@@ -1,0 +1,122 @@
+//! `POST /sandbox/v1/sessions/{id}/simulate`: a wallet that anybody has, for trying out a login without a phone.
+
+use std::time::Duration;
+
+use axum::Json;
+use axum::extract::State as Extract;
+use bytes::Bytes;
+use reqwest::Method;
+use reqwest::header::{CONTENT_TYPE, HeaderMap, HeaderValue};
+use serde_json::{Value, json};
+use sha2::{Digest, Sha256};
+use signpost_auth::{Answer, DeviceInfo, Wallet};
+
+use super::routes::{find, refused};
+use super::{Refusal, Session, Status};
+use crate::account::Account;
+use crate::app::App;
+use crate::error::Error;
+use crate::hosted;
+use crate::http::{Fields, OptionalFields, PathId};
+use crate::outbound::Request;
+
+/// How long a handler may take to answer.
+const WITHIN: Duration = Duration::from_secs(15);
+/// How many wallets there are to choose from.
+const WALLETS: u64 = 100;
+
+/// What a simulated wallet does wrong.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Fault {
+    Signature,
+    Timestamp,
+    Challenge,
+    ConfirmCode,
+}
+
+/// Signs the session's challenge and posts the answer where a wallet would; tells what was posted and how it was
+/// answered. `wallet` (1 to 100) says who signs, `fault` what is wrong with the answer.
+pub(crate) async fn simulate(
+    Extract(app): Extract<App>,
+    account: Account,
+    PathId(id): PathId,
+    OptionalFields(fields): OptionalFields,
+) -> Result<Json<Value>, Error> {
+    let (wallet, fault) = read(fields)?;
+    let session = find(&app, &account, &id).await?;
+    let refusal = match session.status(app.clock.now()) {
+        Status::Pending => None,
+        Status::Authenticated => Some(Refusal::Authenticated),
+        Status::Expired => Some(Refusal::Expired),
+        Status::Cancelled => Some(Refusal::Cancelled),
+    };
+    if let Some(refusal) = refusal {
+        return Err(refused(refusal, &session, &app));
+    }
+    let answer = answer(&session, &account, wallet, fault, app.clock.now().as_second());
+    let (posted_to, payload) = (session.answer_url().to_string(), json!(answer));
+    let (status, error) = post(&app, &session, &payload).await;
+    let mut told = json!({ "public_key": answer.public_key, "posted_to": posted_to, "payload": payload });
+    if let Some(status) = status {
+        told["status"] = status.into();
+    }
+    if let Some(error) = error {
+        told["error"] = error.into();
+    }
+    Ok(Json(told))
+}
+
+fn read(mut fields: Fields) -> Result<(u64, Option<Fault>), Error> {
+    let wallet = fields.optional_integer("wallet", 1, WALLETS)?.unwrap_or(1);
+    let fault = match fields.optional_text("fault")?.as_deref() {
+        None => None,
+        Some("signature") => Some(Fault::Signature),
+        Some("timestamp") => Some(Fault::Timestamp),
+        Some("challenge") => Some(Fault::Challenge),
+        Some("confirm_code") => Some(Fault::ConfirmCode),
+        Some(_) => {
+            return Err(Error::field("fault", "must be 'signature', 'timestamp', 'challenge' or 'confirm_code'"));
+        }
+    };
+    fields.done()?;
+    Ok((wallet, fault))
+}
+
+/// What the wallet with this number answers. Its key follows from account and number: it opens nothing but sandboxes.
+fn answer(session: &Session, account: &Account, number: u64, fault: Option<Fault>, now: i64) -> Answer {
+    let seed = |salt: u64| Sha256::digest(format!("sandbox wallet {salt} {number} {}", account.name)).into();
+    let wallet = (0..).find_map(|salt| Wallet::from_bytes(seed(salt)).ok()).expect("nearly every number is a key");
+    let device = DeviceInfo { platform: Some("sandbox".to_owned()), version: None, device_id: None };
+    let mut answer = wallet.answer(&session.challenge, now, Some(device));
+    answer.confirm_code = session.confirm.as_ref().map(|code| code.reveal().to_owned());
+    match fault {
+        None => {}
+        Some(Fault::Signature) => answer.signature = wallet.sign("another text"),
+        Some(Fault::Timestamp) => answer.timestamp = now - 31,
+        Some(Fault::Challenge) => {
+            answer = Answer {
+                confirm_code: answer.confirm_code,
+                ..wallet.answer_text(format!("{}x", answer.challenge), now, answer.device_info)
+            };
+        }
+        Some(Fault::ConfirmCode) => answer.confirm_code = Some("00".to_owned()),
+    }
+    answer
+}
+
+/// The handler's status, or why there was none. What else it said is not repeated: it may be anybody's.
+async fn post(app: &App, session: &Session, payload: &Value) -> (Option<u16>, Option<String>) {
+    let body = Bytes::from(payload.to_string());
+    if session.hosted_url.is_some() {
+        let reply = hosted::routes::answer(app, session.account.environment, session.challenge.mode, &body).await;
+        return (Some(reply.status), None);
+    }
+    let mut headers = HeaderMap::new();
+    headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+    let url = &session.webhook_url;
+    let request = Request { method: Method::POST, url, headers, body: Some(body), within: WITHIN, keep: 0 };
+    match app.outbound.send(app.reach(session.account.environment), request).await {
+        Ok(answer) => (Some(answer.status), None),
+        Err(error) => (None, Some(format!("{error:#}"))),
+    }
+}

@@ -1,0 +1,116 @@
+//! Contract, §3.2: a page follows its own session with a bearer that reads the status and nothing else.
+
+use jiff::SignedDuration;
+use reqwest::Method;
+use serde_json::{Value, json};
+
+use crate::harness::{Integrator, Reply, Service, members, send, text};
+
+const PAGE: &str = "https://shop.test";
+
+/// A page's own way to ask.
+async fn follows(service: &Integrator, session: &Value, secret: &str, origin: &str) -> Reply {
+    let page = service.with_key(Some(secret));
+    send(page.request(Method::GET, &format!("/sessions/{}", text(session, "id"))).header("origin", origin)).await
+}
+
+#[tokio::test]
+async fn a_page_follows_its_session_and_learns_where_it_stands_and_no_more() {
+    let service = Service::start().await;
+    let integrator = service.shop().await;
+    let body = json!({ "domain": "shop.test", "metadata": { "custom_data": "mine" } });
+    let session = integrator.post("/sessions", &body).await.with(201);
+    let secret = text(&session, "client_secret");
+    assert!(!text(&session, "qr_data").contains(secret));
+    let reply = follows(&integrator, &session, secret, PAGE).await;
+    assert_eq!(reply.header("access-control-allow-origin"), Some(PAGE));
+    assert_eq!(reply.header("vary"), Some("Origin"));
+    assert_eq!(members(&reply.with(200)), ["id", "status", "expires_at"].into());
+    integrator.hands_in(&session, &service.phone().answers(&session)).await.with(200);
+    let told = follows(&integrator, &session, secret, PAGE).await.with(200);
+    assert_eq!(members(&told), ["id", "status", "authenticated_at"].into());
+    assert_eq!(told["status"], "authenticated");
+    service.passes(SignedDuration::from_secs(299));
+    follows(&integrator, &session, secret, PAGE).await.with(200);
+    service.passes(SignedDuration::from_secs(1));
+    follows(&integrator, &session, secret, PAGE).await.refused(401, "invalid_api_key");
+    integrator.sees(&session).await.with(200);
+}
+
+#[tokio::test]
+async fn a_page_of_another_site_is_not_let_in_by_the_browser() {
+    let service = Service::start().await;
+    let integrator = service.shop().await;
+    let session = integrator.opens("shop.test").await;
+    let secret = text(&session, "client_secret");
+    for origin in ["https://evil.test", "http://shop.test", "null", "https://shop.test.evil.test"] {
+        let reply = follows(&integrator, &session, secret, origin).await;
+        assert_eq!(reply.header("access-control-allow-origin"), None, "{origin}");
+    }
+    let below = follows(&integrator, &session, secret, "https://www.shop.test").await;
+    assert_eq!(below.header("access-control-allow-origin"), Some("https://www.shop.test"));
+    let ask = |origin| {
+        let path = format!("/sessions/{}", text(&session, "id"));
+        let request = integrator.with_key(None).request(Method::OPTIONS, &path).header("origin", origin);
+        send(request.header("access-control-request-method", "GET"))
+    };
+    let asked = ask(PAGE).await;
+    assert_eq!((asked.status, asked.header("access-control-allow-methods")), (204, Some("GET")));
+    assert_eq!(asked.header("access-control-allow-headers"), Some("authorization"));
+    assert_eq!(ask("https://evil.test").await.header("access-control-allow-origin"), None);
+}
+
+#[tokio::test]
+async fn a_client_secret_opens_nothing_else() {
+    let service = Service::start().await;
+    let integrator = service.shop().await;
+    let (session, other) = (integrator.opens("shop.test").await, integrator.opens("shop.test").await);
+    let secret = text(&session, "client_secret");
+    assert_ne!(secret, text(&other, "client_secret"));
+    let page = integrator.with_key(Some(secret));
+    page.sees(&other).await.refused(401, "invalid_api_key");
+    page.cancels(&session).await.refused(401, "invalid_api_key");
+    page.refreshes(&session).await.refused(401, "invalid_api_key");
+    page.hands_in(&session, &service.phone().answers(&session)).await.refused(401, "invalid_api_key");
+    page.get("/domains").await.refused(401, "invalid_api_key");
+    page.get("/sessions").await.refused(401, "invalid_api_key");
+    page.get(&format!("/sessions/{}/qr.svg", text(&session, "id"))).await.refused(401, "invalid_api_key");
+    let wrong = format!("{}A", &secret[..secret.len() - 1]);
+    let wrong = if wrong == secret { format!("{}B", &secret[..secret.len() - 1]) } else { wrong };
+    integrator.with_key(Some(&wrong)).sees(&session).await.refused(401, "invalid_api_key");
+    page.sees(&session).await.with(200);
+    integrator.cancels(&session).await;
+    page.sees(&session).await.refused(410, "session_cancelled");
+}
+
+#[tokio::test]
+async fn a_refresh_keeps_the_secret_and_so_does_asking_again() {
+    let service = Service::start().await;
+    let integrator = service.shop().await;
+    let body = json!({ "domain": "shop.test" });
+    let first = integrator.creates_once("one", &body).await.with(201);
+    let again = integrator.creates_once("one", &body).await.with(201);
+    assert_eq!(first, again);
+    integrator.refreshes(&first).await.with(200);
+    integrator.with_key(Some(text(&first, "client_secret"))).sees(&first).await.with(200);
+    // The secret itself stands nowhere in the database.
+    let kept = service.app.store.read("SELECT reply FROM idempotency_keys", Vec::new()).await.expect("a database");
+    assert!(!kept[0].text(0).expect("a reply").contains(text(&first, "client_secret")));
+    // Another key of the account gets the session, and a secret that is not its own would read nothing.
+    let colleague = service.integrator().await;
+    let theirs = colleague.creates_once("one", &body).await.with(201);
+    assert_eq!((&theirs["id"], theirs.get("client_secret")), (&first["id"], None));
+}
+
+#[tokio::test]
+async fn reads_with_a_client_secret_count_for_its_session() {
+    let service = Service::with(&[("rate_limit_get_session", "2/m")]).await;
+    let integrator = service.shop().await;
+    let (session, other) = (integrator.opens("shop.test").await, integrator.opens("shop.test").await);
+    let page = integrator.with_key(Some(text(&session, "client_secret")));
+    page.sees(&session).await.with(200);
+    page.sees(&session).await.with(200);
+    page.sees(&session).await.refused(429, "rate_limited");
+    integrator.with_key(Some(text(&other, "client_secret"))).sees(&other).await.with(200);
+    integrator.sees(&session).await.with(200);
+}

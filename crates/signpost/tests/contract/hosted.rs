@@ -1,0 +1,209 @@
+//! Contract, §3.5: the service answers wallets itself, in the words of the handler contract, and keeps the users.
+
+use jiff::SignedDuration;
+use reqwest::Method;
+use serde_json::{Value, json};
+use signpost::account::Environment;
+
+use crate::harness::{Endpoint, Integrator, Phone, Reply, Service, scan, send, text};
+
+/// A domain that wants it, with its webhooks leading to `at`.
+async fn shop(integrator: &Integrator, at: &str) -> Value {
+    let domain = integrator.registers_at("shop.test", at).await;
+    let path = format!("/domains/{}", text(&domain, "id"));
+    let changed = integrator.patch(&path, &json!({ "handler": "hosted" })).await.with(200);
+    assert_eq!(changed["handler"], "hosted");
+    changed
+}
+
+async fn opens(integrator: &Integrator, mode: &str) -> Value {
+    integrator.post("/sessions", &json!({ "domain": "shop.test", "mode": mode })).await.with(201)
+}
+
+/// Posts to where the code says, as a wallet does: without a key.
+async fn posts(integrator: &Integrator, session: &Value, answer: &Value) -> Reply {
+    let url = scan(session).webhook().clone();
+    send(integrator.http.post(url).header("content-type", "application/json").body(answer.to_string())).await
+}
+
+async fn registers(service: &Service, integrator: &Integrator, phone: &Phone) {
+    let session = opens(integrator, "register").await;
+    let reply = posts(integrator, &session, &phone.answers(&session)).await.with(200);
+    assert_eq!(reply["status"], "registered");
+    assert!(!service.outbox().await.is_empty());
+}
+
+#[tokio::test]
+async fn the_service_takes_answers_in_the_order_of_the_handler_contract() {
+    let service = Service::start().await;
+    let integrator = service.integrator().await;
+    shop(&integrator, "http://127.0.0.1:1/hook").await;
+    let (phone, session) = (service.phone(), opens(&integrator, "login").await);
+    assert!(scan(&session).webhook().path().ends_with("/sandbox/v1/hosted/login"));
+    let answer = phone.answers(&session);
+    let altered = |member: &str, value: Value| {
+        let mut answer = answer.clone();
+        answer[member] = value;
+        answer
+    };
+    let without = |member: &str| {
+        let mut answer = answer.clone();
+        answer.as_object_mut().unwrap().remove(member);
+        answer
+    };
+    for (body, status) in [
+        (json!("text"), 400),
+        (without("public_key"), 400),
+        (altered("timestamp", json!("now")), 400),
+        (altered("timestamp", json!(1)), 408),
+        (altered("challenge", json!("svc:login:shop.test:1:AAAAAAAAAAAAAAAAAAAAAA")), 404),
+        (altered("signature", json!("3006020101020101")), 406),
+        (altered("public_key", json!("02")), 406),
+        (answer.clone(), 404),
+    ] {
+        let reply = posts(&integrator, &session, &body).await;
+        assert_eq!(reply.status, status, "{body}: {}", reply.text);
+    }
+    registers(&service, &integrator, &phone).await;
+    let reply = posts(&integrator, &session, &answer).await.with(200);
+    assert_eq!(reply["status"], "authenticated");
+    assert_eq!(posts(&integrator, &session, &answer).await.status, 404);
+    assert_eq!(integrator.sees(&session).await.with(200)["status"], "authenticated");
+    let again = opens(&integrator, "register").await;
+    assert_eq!(posts(&integrator, &again, &phone.answers(&again)).await.status, 409);
+}
+
+#[tokio::test]
+async fn a_code_for_one_purpose_is_not_taken_for_the_other() {
+    let service = Service::start().await;
+    let integrator = service.integrator().await;
+    shop(&integrator, "http://127.0.0.1:1/hook").await;
+    let session = opens(&integrator, "register").await;
+    let login = format!("{}/hosted/login", integrator.api);
+    let body = service.phone().answers(&session).to_string();
+    assert_eq!(send(integrator.http.post(login).body(body)).await.status, 404);
+}
+
+#[tokio::test]
+async fn its_integrator_gets_the_event_and_keeps_the_list_of_users() {
+    let service = Service::start().await;
+    let (integrator, mut endpoint) = (service.integrator().await, Endpoint::start().await);
+    let domain = shop(&integrator, &endpoint.url("/hook")).await;
+    let users = format!("/domains/{}/users", text(&domain, "id"));
+    for somebody in 1..=3 {
+        let phone = Phone::of(somebody, &service.clock);
+        registers(&service, &integrator, &phone).await;
+        let event = endpoint.receives().await.json();
+        assert_eq!((&event["event"], &event["data"]["public_key"]), (&json!("register"), &json!(phone.public_key())));
+    }
+    let all = integrator.get(&users).await.with(200);
+    assert_eq!(all["users"].as_array().map(Vec::len), Some(3));
+    let first = integrator.get(&format!("{users}?limit=2")).await.with(200);
+    let rest = integrator.get(&format!("{users}?limit=2&cursor={}", text(&first, "next_cursor"))).await.with(200);
+    let keys = |page: &Value| {
+        page["users"].as_array().unwrap().iter().map(|user| user["public_key"].clone()).collect::<Vec<_>>()
+    };
+    assert_eq!([keys(&first), keys(&rest)].concat(), keys(&all));
+    let delete = |path: String| send(integrator.request(Method::DELETE, &path));
+    let one = Phone::of(1, &service.clock);
+    assert_eq!(delete(format!("{users}/{}", one.public_key())).await.status, 204);
+    delete(format!("{users}/{}", one.public_key())).await.refused(404, "not_found");
+    delete(format!("{users}/x")).await.refused(404, "not_found");
+    let session = opens(&integrator, "login").await;
+    assert_eq!(posts(&integrator, &session, &one.answers(&session)).await.status, 404);
+    assert_eq!(delete(users.clone()).await.status, 204);
+    assert_eq!(integrator.get(&users).await.with(200), json!({ "users": [] }));
+    let stranger = service.integrator_of("stranger", Environment::Sandbox).await;
+    stranger.get(&users).await.refused(404, "domain_not_found");
+}
+
+#[tokio::test]
+async fn two_logins_that_race_are_one() {
+    let service = Service::start().await;
+    let integrator = service.integrator().await;
+    shop(&integrator, "http://127.0.0.1:1/hook").await;
+    let session = opens(&integrator, "register").await;
+    let race = (1..=8).map(|somebody| {
+        let answer = Phone::of(somebody, &service.clock).answers(&session);
+        let (integrator, session) = (integrator.clone(), session.clone());
+        async move { posts(&integrator, &session, &answer).await.status }
+    });
+    let mut statuses = futures_util::future::join_all(race).await;
+    statuses.sort_unstable();
+    assert_eq!(statuses, [200, 404, 404, 404, 404, 404, 404, 404]);
+    let users = service.app.store.read("SELECT public_key FROM users", Vec::new()).await.expect("a database");
+    assert_eq!((users.len(), service.outbox().await.len()), (1, 1));
+}
+
+#[tokio::test]
+async fn a_live_login_asks_for_more_than_a_scan() {
+    let service = Service::with(&[("allow_private_webhooks", "true")]).await;
+    let integrator = service.integrator_of("acme", Environment::Live).await;
+    shop(&integrator, "http://127.0.0.1:1/hook").await;
+    let phone = service.phone();
+    registers(&service, &integrator, &phone).await;
+    let session = opens(&integrator, "login").await;
+    let answer = phone.answers(&session);
+    assert_eq!(posts(&integrator, &session, &answer).await.status, 406);
+    let mut typed = answer.clone();
+    typed["confirm_code"] = session["confirm_code"].clone();
+    assert_eq!(posts(&integrator, &session, &typed).await.with(200)["status"], "authenticated");
+    // On one device the code goes to the wallet instead.
+    let same = json!({ "domain": "shop.test", "flow": "same_device", "metadata": { "return_url": "/in" } });
+    let session = integrator.post("/sessions", &same).await.with(201);
+    assert_eq!(session.get("confirm_code"), None);
+    let told = posts(&integrator, &session, &phone.answers(&session)).await.with(200);
+    let code = text(&told, "redirect").split("code=").nth(1).expect("a code");
+    let path = format!("/sessions/{}/complete", text(&session, "id"));
+    let seen = integrator.post(&path, &json!({ "code": code })).await.with(200);
+    assert_eq!(seen["user"]["public_key"], json!(phone.public_key()));
+}
+
+#[tokio::test]
+async fn a_wallet_can_show_who_asks() {
+    let service = Service::start().await;
+    let integrator = service.integrator().await;
+    shop(&integrator, "http://127.0.0.1:1/hook").await;
+    let requester = json!({ "ip": "203.0.113.9", "country": "US", "user_agent": "Firefox on Linux" });
+    let body = json!({ "domain": "shop.test", "confirm": "code", "requester": requester });
+    let session = integrator.post("/sessions", &body).await.with(201);
+    let ask = |mode: &str, challenge: &str| {
+        let url = format!("{}/hosted/{mode}?challenge={challenge}", integrator.api);
+        send(integrator.http.get(url))
+    };
+    let told = ask("login", text(&session, "challenge")).await.with(200);
+    assert_eq!((&told["requester"], &told["confirm"]), (&requester, &json!("code")));
+    assert_eq!((&told["domain"], &told["mode"]), (&json!("shop.test"), &json!("login")));
+    assert!(told.get("confirm_code").is_none());
+    assert_eq!(ask("register", text(&session, "challenge")).await.status, 404);
+    assert_eq!(ask("login", "").await.status, 404);
+    service.passes(SignedDuration::from_secs(300));
+    assert_eq!(ask("login", text(&session, "challenge")).await.status, 404);
+    for (member, value) in [("ip", "x"), ("country", "usa"), ("user_agent", "a\nb"), ("name", "x")] {
+        let body = json!({ "domain": "shop.test", "requester": { member: value } });
+        integrator.post("/sessions", &body).await.blames(&format!("requester.{member}"));
+    }
+}
+
+#[tokio::test]
+async fn each_address_has_a_tenth_of_an_accounts_answers() {
+    let service = Service::with(&[("rate_limit_answer", "30/m")]).await;
+    let integrator = service.integrator().await;
+    let url = format!("{}/hosted/login", integrator.api);
+    for _ in 0..3 {
+        assert_eq!(send(integrator.http.post(&url).body("{}")).await.status, 400);
+    }
+    let refused = send(integrator.http.post(&url).body("{}")).await;
+    assert_eq!(refused.status, 429);
+    assert!(refused.header("retry-after").is_some());
+}
+
+#[tokio::test]
+async fn a_direct_domain_is_not_answered_for() {
+    let service = Service::start().await;
+    let integrator = service.shop().await;
+    let session = integrator.opens("shop.test").await;
+    let url = format!("{}/hosted/login", integrator.api);
+    let body = service.phone().answers(&session).to_string();
+    assert_eq!(send(integrator.http.post(url).body(body)).await.status, 404);
+}

@@ -1,0 +1,137 @@
+//! Lists in pages, and the sandbox's own wallet.
+
+use jiff::SignedDuration;
+use serde_json::{Value, json};
+use signpost::account::Environment;
+
+use crate::harness::{Endpoint, Integrator, Service, members, text};
+
+fn ids(page: &Value, list: &str) -> Vec<String> {
+    page[list].as_array().expect("a list").iter().map(|item| text(item, "id").to_owned()).collect()
+}
+
+async fn all(integrator: &Integrator, path: &str, list: &str) -> Vec<String> {
+    let mut found = Vec::new();
+    let mut next = String::new();
+    for _ in 0..20 {
+        let page = integrator.get(&format!("{path}limit=2{next}")).await.with(200);
+        found.extend(ids(&page, list));
+        match page["next_cursor"].as_str() {
+            Some(cursor) => next = format!("&cursor={cursor}"),
+            None => return found,
+        }
+    }
+    panic!("the list has no end: {found:?}")
+}
+
+#[tokio::test]
+async fn sessions_are_listed_newest_first_in_pages() {
+    let service = Service::start().await;
+    let integrator = service.shop().await;
+    let mut opened = Vec::new();
+    for _ in 0..5 {
+        opened.push(text(&integrator.opens("shop.test").await, "id").to_owned());
+        service.passes(SignedDuration::from_secs(1));
+    }
+    opened.reverse();
+    assert_eq!(all(&integrator, "/sessions?", "sessions").await, opened);
+    let page = integrator.get("/sessions").await.with(200);
+    assert_eq!(members(&page), ["sessions"].into());
+    assert_eq!(members(&page["sessions"][0]), ["id", "status", "expires_at", "domain", "mode", "created_at"].into());
+    let stranger = service.integrator_of("stranger", Environment::Sandbox).await;
+    assert_eq!(stranger.get("/sessions").await.with(200), json!({ "sessions": [] }));
+}
+
+#[tokio::test]
+async fn sessions_are_listed_by_status_and_domain() {
+    let service = Service::start().await;
+    let integrator = service.shop().await;
+    integrator.registers("other.test").await;
+    let expired = integrator.opens("shop.test").await;
+    service.passes(SignedDuration::from_secs(300));
+    let (pending, done, gone) = (
+        integrator.opens("other.test").await,
+        integrator.opens("shop.test").await,
+        integrator.opens("shop.test").await,
+    );
+    integrator.hands_in(&done, &service.phone().answers(&done)).await.with(200);
+    integrator.cancels(&gone).await;
+    for (query, expected) in [
+        ("status=pending", &pending),
+        ("status=authenticated", &done),
+        ("status=expired", &expired),
+        ("status=cancelled", &gone),
+        ("domain=other.test", &pending),
+    ] {
+        let page = integrator.get(&format!("/sessions?{query}")).await.with(200);
+        assert_eq!(ids(&page, "sessions"), [text(expected, "id")], "{query}");
+    }
+    assert_eq!(integrator.get("/sessions?domain=unknown.test").await.with(200), json!({ "sessions": [] }));
+    for (query, field) in
+        [("status=x", "status"), ("limit=0", "limit"), ("cursor=x", "cursor"), ("domain=a b", "domain")]
+    {
+        integrator.get(&format!("/sessions?{query}")).await.blames(field);
+    }
+}
+
+#[tokio::test]
+async fn domains_are_one_list_or_pages() {
+    let service = Service::start().await;
+    let integrator = service.integrator().await;
+    let mut registered = Vec::new();
+    for number in 0..5 {
+        registered.push(text(&integrator.registers(&format!("shop{number}.test")).await, "id").to_owned());
+        service.passes(SignedDuration::from_secs(1));
+    }
+    assert_eq!(ids(&integrator.get("/domains").await.with(200), "domains"), registered);
+    assert_eq!(all(&integrator, "/domains?", "domains").await, registered);
+}
+
+#[tokio::test]
+async fn the_sandbox_has_a_wallet_of_its_own() {
+    let service = Service::start().await;
+    let (integrator, mut endpoint) = (service.integrator().await, Endpoint::start().await);
+    integrator.registers_at("localhost", &endpoint.url("/webhooks/login")).await;
+    let session = integrator.opens("localhost").await;
+    let path = format!("/sessions/{}/simulate", text(&session, "id"));
+    let told = integrator.post_nothing(&path).await.with(200);
+    assert_eq!(told["status"], 200);
+    let posted = endpoint.receives().await;
+    assert_eq!((posted.json(), posted.path.as_str()), (told["payload"].clone(), "/webhooks/login"));
+    integrator.hands_in(&session, &posted.json()).await.with(200);
+    assert_eq!(endpoint.receives().await.json()["event"], "login");
+    integrator.post_nothing(&path).await.refused(409, "session_already_authenticated");
+    let session = integrator.opens("localhost").await;
+    let path = format!("/sessions/{}/simulate", text(&session, "id"));
+    for (fault, status, code) in [
+        ("signature", 406, "invalid_signature"),
+        ("timestamp", 408, "timestamp_out_of_range"),
+        ("challenge", 404, "challenge_not_found"),
+    ] {
+        integrator.post(&path, &json!({ "fault": fault, "wallet": 2 })).await.with(200);
+        integrator.hands_in(&session, &endpoint.receives().await.json()).await.refused(status, code);
+    }
+    integrator.post(&path, &json!({ "fault": "x" })).await.blames("fault");
+    integrator.post(&path, &json!({ "wallet": 0 })).await.blames("wallet");
+    endpoint.answers((axum::http::StatusCode::NOT_FOUND, "secret"));
+    let told = integrator.post_nothing(&path).await;
+    assert!(told.with(200)["status"] == 404 && !told.text.contains("secret"));
+}
+
+#[tokio::test]
+async fn a_simulated_wallet_logs_in_at_a_hosted_handler_and_never_in_live() {
+    let service = Service::start().await;
+    let integrator = service.shop().await;
+    let domain = integrator.get("/domains").await.with(200)["domains"][0].clone();
+    let path = format!("/domains/{}", text(&domain, "id"));
+    integrator.patch(&path, &json!({ "handler": "hosted" })).await.with(200);
+    integrator.patch(&path, &json!({ "handler": "x" })).await.blames("handler");
+    for (mode, status) in [("login", 404), ("register", 200), ("login", 200)] {
+        let body = json!({ "domain": "shop.test", "mode": mode, "confirm": "code" });
+        let session = integrator.post("/sessions", &body).await.with(201);
+        let told = integrator.post_nothing(&format!("/sessions/{}/simulate", text(&session, "id"))).await.with(200);
+        assert_eq!(told["status"], status, "{mode}");
+    }
+    let live = service.integrator_of("acme", Environment::Live).await;
+    live.post_nothing("/sessions/sess_x/simulate").await.refused(404, "not_found");
+}
