@@ -2,6 +2,7 @@
 
 use anyhow::Result;
 use signpost::account::{Account, Environment};
+use signpost::audit::Actor;
 use signpost::domains::{New, Random, register};
 use signpost::id;
 use signpost::outbound::Reach;
@@ -30,7 +31,7 @@ async fn variant(name: &'static str, running: &Running) -> Result<Variant> {
     let random = Random { id: id::random(), token: id::random(), secret: WebhookSecret::from_bytes(&id::random()) };
     let domain = register(&new, account, Reach::Public, app.clock.now(), random);
     let domain = domain.map_err(|(field, reason)| anyhow::anyhow!("{field}: {reason}"))?;
-    app.store.insert_domain(&domain).await?.map_err(|error| anyhow::anyhow!("{error:?}"))?;
+    app.store.insert_domain(&domain, &Actor::Operator).await?.map_err(|error| anyhow::anyhow!("{error:?}"))?;
     let request = post("/sandbox/v1/sessions", &running.authorization, r#"{"domain":"example.com","mode":"login"}"#);
     Ok(Variant { name, address: running.address, request })
 }

@@ -8,11 +8,13 @@ use tokio_util::sync::CancellationToken;
 
 use crate::account::Environment;
 use crate::atms::Catalogue;
+use crate::audit::Refusals;
 use crate::clock::Clock;
 use crate::config::{Config, PrivateWebhooks};
 use crate::domains::Prover;
 use crate::keys::KeyCache;
 use crate::limits::Limits;
+use crate::metrics::Metrics;
 use crate::outbound::{Outbound, Reach};
 use crate::sessions::Waiting;
 use crate::store::Store;
@@ -32,6 +34,8 @@ pub struct App {
     pub store: Store,
     /// Which account a key opens.
     pub keys: KeyCache,
+    /// Who was refused.
+    pub refusals: Refusals,
     /// Who may ask how often.
     pub limits: Arc<Limits>,
     /// The ATMs and the places.
@@ -44,6 +48,8 @@ pub struct App {
     pub outbox: Arc<Notify>,
     /// Who waits for which session.
     pub waiting: Waiting,
+    /// What is counted.
+    pub metrics: Metrics,
     /// Cancelled when the server begins to stop.
     pub draining: CancellationToken,
 }

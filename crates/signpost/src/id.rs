@@ -61,6 +61,14 @@ macro_rules! ids {
                 is_spelled($prefix, text).then(|| Self(text.to_owned()))
             }
 
+            /// When it was made, to the millisecond.
+            #[must_use]
+            pub fn time(&self) -> Timestamp {
+                let bytes = self.0.rsplit('_').next().and_then(|rest| BASE32.decode(rest.as_bytes()).ok());
+                let millis = bytes.unwrap_or_default().iter().take(6).fold(0_i64, |sum, byte| sum << 8 | i64::from(*byte));
+                Timestamp::from_millisecond(millis).unwrap_or(Timestamp::UNIX_EPOCH)
+            }
+
             /// Its text.
             #[must_use]
             pub fn as_str(&self) -> &str {
@@ -95,6 +103,8 @@ ids! {
     DomainId = "dom";
     /// Names an event, the same on every attempt to deliver it.
     EventId = "evt";
+    /// Names an entry of the audit log.
+    AuditId = "aud";
     /// Names a request, in its reply and in the log.
     RequestId = "req";
 }
@@ -108,6 +118,7 @@ mod tests {
         let early = SessionId::new(Timestamp::from_second(1_700_000_000).unwrap(), [255; 16]);
         let late = SessionId::new(Timestamp::from_second(1_700_000_001).unwrap(), [0; 16]);
         assert_eq!(SessionId::parse(early.as_str()), Some(early.clone()));
+        assert_eq!(early.time(), Timestamp::from_second(1_700_000_000).unwrap());
         assert!(early < late);
     }
 

@@ -1,12 +1,13 @@
 //! Signpost: finds Bitcoin ATMs for AI assistants, and logs people in with a wallet and a QR code.
 //!
 //! In reading order: [`serve`] starts the program; [`http`] is the route table; [`sessions`], [`domains`], [`keys`],
-//! [`verify`] and [`outbox`] are authentication; [`mcp`], [`tools`], [`atms`], [`places`] and [`geocoder`] are the locator; [`store`] is the database;
-//! [`cli`] is the command line.
+//! [`verify`], [`hosted`] and [`outbox`] are authentication; [`mcp`], [`tools`], [`atms`], [`places`] and [`geocoder`]
+//! are the locator; [`store`] is the database, [`audit`] its memory of who did what; [`cli`] is the command line.
 
 pub mod account;
 pub mod app;
 pub mod atms;
+pub mod audit;
 mod background;
 pub mod cli;
 pub mod clock;
@@ -20,10 +21,12 @@ pub mod id;
 pub mod keys;
 pub mod limits;
 pub mod mcp;
+pub mod metrics;
 pub mod outbound;
 pub mod outbox;
 pub mod places;
 pub mod retention;
+pub mod seal;
 pub mod serve;
 pub mod sessions;
 pub mod store;

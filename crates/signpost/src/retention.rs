@@ -7,7 +7,7 @@ use jiff::{SignedDuration, Timestamp};
 
 use crate::app::App;
 use crate::background::every;
-use crate::id::SessionId;
+use crate::id::{AuditId, SessionId};
 use crate::sessions::REMEMBERED;
 use crate::store::{Store, Value, Written, params, step};
 
@@ -17,6 +17,8 @@ pub const SESSIONS: SignedDuration = SignedDuration::from_hours(7 * 24);
 const DELIVERED: SignedDuration = SignedDuration::from_hours(7 * 24);
 /// How long one is kept that did not: its integrator may be on holiday.
 const FAILED: SignedDuration = SignedDuration::from_hours(30 * 24);
+/// How long an entry of the audit log is kept: a year, and a month to look back at it.
+const AUDIT: SignedDuration = SignedDuration::from_hours(400 * 24);
 /// How often a running server looks.
 const EVERY: Duration = Duration::from_hours(1);
 
@@ -33,6 +35,17 @@ const FORGET_KEYS: &str = "
     DELETE FROM idempotency_keys WHERE (account, environment, key) IN (
         SELECT account, environment, key FROM idempotency_keys WHERE created_at < $1 ORDER BY created_at LIMIT 1000
     ) RETURNING key";
+
+/// Those that wait for an endpoint that is disabled do not wait for ever.
+const GIVE_UP: &str = "
+    UPDATE deliveries SET state = 'failed', ended_at = $1, last_error = 'the endpoint stayed disabled for 30 days'
+    WHERE state = 'pending' AND created_at < $2 AND (leased_until IS NULL OR leased_until <= $1)";
+
+const FORGET_ENDPOINTS: &str = "DELETE FROM endpoints WHERE next_probe_at < $1 RETURNING endpoint";
+
+/// Ids begin with the time.
+const FORGET_AUDIT: &str = "
+    DELETE FROM audit WHERE id IN (SELECT id FROM audit WHERE id < $1 ORDER BY id LIMIT 1000) RETURNING id";
 
 const FORGET_DOMAINS: &str = "DELETE FROM deleted_domains WHERE deleted_at < $1 RETURNING id";
 
@@ -60,7 +73,12 @@ pub async fn sweep(store: &Store, now: Timestamp) -> Result<usize> {
     let keys = all(store, FORGET_KEYS, || params![now - REMEMBERED]).await?;
     // Their last events are gone by then.
     let domains = all(store, FORGET_DOMAINS, || params![now - FAILED - FAILED]).await?;
-    Ok(sessions + delivered + failed + keys + domains)
+    store.write([step(GIVE_UP, params![now, now - FAILED])]).await?;
+    let oldest = AuditId::new(now - AUDIT, [0; 16]);
+    let entries = all(store, FORGET_AUDIT, || params![&oldest]).await?;
+    // Nothing was sent there for a month: whether it still fails is not known any more.
+    let endpoints = all(store, FORGET_ENDPOINTS, || params![now - FAILED]).await?;
+    Ok(sessions + delivered + failed + keys + domains + entries + endpoints)
 }
 
 async fn all(store: &Store, sql: &'static str, params: impl Fn() -> Vec<Value>) -> Result<usize> {

@@ -14,16 +14,18 @@ use tokio_util::sync::CancellationToken;
 
 use crate::app::App;
 use crate::atms::{self, Catalogue};
+use crate::audit::{Refusals, refusals};
 use crate::clock::Clock;
 use crate::config::{Config, Service};
 use crate::domains::{Prover, recheck};
 use crate::geocoder::Geocoder;
-use crate::keys::KeyCache;
+use crate::keys::{KeyCache, used};
 use crate::limits::Limits;
+use crate::metrics::Metrics;
 use crate::outbound::{Names, Outbound};
 use crate::sessions::Waiting;
 use crate::store::Store;
-use crate::{http, outbox, retention};
+use crate::{http, metrics, outbox, retention};
 
 /// How long requests that run may take to end once the server stops.
 const DRAIN: Duration = Duration::from_secs(10);
@@ -34,6 +36,7 @@ pub struct Server {
     /// What its requests can reach.
     pub app: App,
     listener: TcpListener,
+    metrics: Option<TcpListener>,
     /// Held as long as the server runs: two servers on one embedded database would deliver every event twice.
     _lock: Option<File>,
 }
@@ -49,7 +52,8 @@ impl Server {
             prepare_data_dir(&config.data_dir)?;
         }
         let lock = config.database_file().map(|file| lock(&file)).transpose()?;
-        let store = Store::open(&config.database_url())?;
+        let store = Store::open(&config.database_url())?.sealed_with(config.seal());
+        store.check_seal().await?;
         let outbound = Outbound::new(&Names::System);
         let geocoder = config.geocoder.clone().map(|settings| Geocoder::new(settings, outbound.clone()));
         let catalogue = if config.services.contains(&Service::Atm) {
@@ -74,19 +78,28 @@ impl Server {
             base_url: config.base_url(listen).into(),
             store,
             keys: KeyCache::default(),
+            refusals: Refusals::default(),
             limits: Arc::new(Limits::new(config.rates.clone())),
             catalogue: Arc::new(catalogue),
             outbound,
             prover: Prover::new(names),
             outbox: Arc::new(Notify::new()),
             waiting: Waiting::default(),
+            metrics: Metrics::default(),
             draining: CancellationToken::new(),
             config: Arc::new(config),
         };
         if lock.is_some() {
             app.store.free_deliveries().await?;
         }
-        Ok(Self { app, listener, _lock: lock })
+        let metrics = metrics::listen(&app).await?;
+        Ok(Self { app, listener, metrics, _lock: lock })
+    }
+
+    /// Where the metrics are served, if anywhere.
+    #[must_use]
+    pub fn metrics_listen(&self) -> Option<SocketAddr> {
+        self.metrics.as_ref().and_then(|listener| listener.local_addr().ok())
     }
 
     /// Serves until `shutdown`, then stops accepting, finishes what runs within 10 s, and closes the database.
@@ -94,7 +107,7 @@ impl Server {
     /// # Errors
     /// Where the listener fails.
     pub async fn run(self, shutdown: impl Future<Output = ()> + Send + 'static) -> Result<()> {
-        let Self { app, listener, _lock } = self;
+        let Self { app, listener, metrics, _lock } = self;
         let router = http::router(&app).into_make_service_with_connect_info::<SocketAddr>();
         // Without it every reply on an event stream waits 40 ms for the client's acknowledgement of the one before.
         let listener = listener.tap_io(|stream| drop(stream.set_nodelay(true)));
@@ -104,6 +117,11 @@ impl Server {
             background.push(tokio::spawn(retention::run(app.clone())));
             background.push(tokio::spawn(recheck::run(app.clone())));
         }
+        if let Some(listener) = metrics {
+            background.push(tokio::spawn(metrics::run(app.clone(), listener)));
+        }
+        background.push(tokio::spawn(refusals::run(app.clone())));
+        background.push(tokio::spawn(used::run(app.clone())));
         if app.config.services.contains(&Service::Atm) {
             let app = app.clone();
             background.push(tokio::spawn(atms::feeds::run(app.clone())));

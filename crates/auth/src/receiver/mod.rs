@@ -7,6 +7,7 @@
 
 mod answers;
 mod browser;
+mod classify;
 mod events;
 mod polls;
 #[cfg(feature = "axum")]
@@ -14,6 +15,7 @@ mod router;
 
 pub use answers::{login, register};
 pub use browser::{Browser, CodeBinding, InvalidOrigin, Origin};
+pub use classify::{Post, classify};
 pub use events::{EventHeaders, EventRules, event};
 pub use polls::{PollRules, ShownCode, is_local_path, poll};
 #[cfg(feature = "axum")]

@@ -12,7 +12,9 @@ use axum::routing::{get, post};
 use axum::{Json, Router};
 use serde::Deserialize;
 
-use super::{Browser, EventHeaders, EventRules, PollRules, Refusal, Reply, Site, event, login, poll, register};
+use super::{
+    Browser, EventHeaders, EventRules, PollRules, Post, Refusal, Reply, Site, classify, event, login, poll, register,
+};
 use crate::{Mode, WEBHOOK_ID, WEBHOOK_SIGNATURE, WEBHOOK_TIMESTAMP, X_SVC_SIGNATURE, X_SVC_SIGNATURE_NEXT};
 
 /// The longest body that is read, in bytes; longer ones get 413.
@@ -85,8 +87,9 @@ async fn on_register<S: Site>(app: App<S>, request: Request) -> Result<Reply, Re
 
 async fn on_answer<S: Site>(app: &Receiver<S>, mode: Mode, request: Request) -> Result<Reply, Refusal> {
     let (parts, body) = read(request).await?;
+    let post = classify(&signatures(&parts), &body, &app.events, (app.clock)())?;
     Ok(match mode {
-        _ if parts.headers.contains_key(X_SVC_SIGNATURE) => take(app, &parts, &body).await,
+        _ if post == Post::Event => take(app, &parts, &body).await,
         Mode::Login => login(&app.site, &body, (app.clock)()).await,
         Mode::Register => register(&app.site, &body, (app.clock)()).await,
     })
@@ -117,14 +120,17 @@ async fn on_poll<S: Site>(State(app): App<S>, query: Result<Query<Poll>, QueryRe
 
 async fn take<S: Site>(app: &Receiver<S>, parts: &Parts, body: &[u8]) -> Reply {
     let source = parts.extensions.get::<ConnectInfo<SocketAddr>>().map(|ConnectInfo(address)| address.ip());
-    let headers = EventHeaders {
+    event(&app.site, source, &signatures(parts), body, &app.events, (app.clock)()).await
+}
+
+fn signatures(parts: &Parts) -> EventHeaders<'_> {
+    EventHeaders {
         x_svc_signature: text(&parts.headers, X_SVC_SIGNATURE),
         x_svc_signature_next: text(&parts.headers, X_SVC_SIGNATURE_NEXT),
         webhook_id: text(&parts.headers, WEBHOOK_ID),
         webhook_timestamp: text(&parts.headers, WEBHOOK_TIMESTAMP),
         webhook_signature: text(&parts.headers, WEBHOOK_SIGNATURE),
-    };
-    event(&app.site, source, &headers, body, &app.events, (app.clock)()).await
+    }
 }
 
 async fn read(request: Request<Body>) -> Result<(Parts, Bytes), Refusal> {

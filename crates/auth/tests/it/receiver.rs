@@ -2,10 +2,10 @@ use std::collections::HashMap;
 use std::net::IpAddr;
 
 use serde::Deserialize;
-use serde_json::Value;
+use serde_json::{Value, json};
 use signpost_auth::receiver::{
-    Browser, CodeBinding, EventHeaders, EventRules, Host, Logged, Origin, PollRules, Refusal, Reply, ShownCode, Site,
-    event, login, poll, register,
+    Browser, CodeBinding, EventHeaders, EventRules, Host, Logged, Origin, PollRules, Post, Refusal, Reply, ShownCode,
+    Site, classify, event, login, poll, register,
 };
 use signpost_auth::{Answer, Challenge, Event, PublicKey, WebhookSecret};
 
@@ -130,6 +130,7 @@ impl Case {
             "register" => register(held, text.as_bytes(), now).await,
             "poll" => self.poll(origin).await,
             "event" => self.event(text.as_bytes(), now).await,
+            "classify" => self.classify(text.as_bytes(), now),
             other => panic!("no handler {other}"),
         }
     }
@@ -151,20 +152,35 @@ impl Case {
         poll(held, request.sid.as_deref(), &browser, &rules).await
     }
 
+    fn classify(&self, body: &[u8], now: i64) -> Reply {
+        match classify(&self.headers(), body, &self.rules(), now) {
+            Ok(Post::Answer) => Reply { status: 200, body: json!({ "post": "answer" }), set_cookie: None },
+            Ok(Post::Event) => Reply { status: 200, body: json!({ "post": "event" }), set_cookie: None },
+            Err(refusal) => refusal.into(),
+        }
+    }
+
     async fn event(&self, body: &[u8], now: i64) -> Reply {
-        let Self { held, request, .. } = self;
+        event(&self.held, self.request.source, &self.headers(), body, &self.rules(), now).await
+    }
+
+    fn headers(&self) -> EventHeaders<'_> {
+        let Self { request, .. } = self;
         let header = |name: &str| request.headers.get(name).map(String::as_str);
-        let headers = EventHeaders {
+        EventHeaders {
             x_svc_signature: header("X-Svc-Signature"),
             x_svc_signature_next: header("X-Svc-Signature-Next"),
             webhook_id: header("webhook-id"),
             webhook_timestamp: header("webhook-timestamp"),
             webhook_signature: header("webhook-signature"),
-        };
+        }
+    }
+
+    fn rules(&self) -> EventRules {
+        let Self { held, .. } = self;
         let secrets = held.secrets.iter().map(|secret| WebhookSecret::parse(secret).unwrap()).collect();
         let allowed_sources = held.allowed_sources.iter().map(|net| net.parse().unwrap()).collect();
-        let rules = EventRules { secrets, allowed_sources };
-        event(held, request.source, &headers, body, &rules, now).await
+        EventRules { secrets, allowed_sources }
     }
 }
 

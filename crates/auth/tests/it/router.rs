@@ -92,7 +92,7 @@ async fn an_event_is_taken_wherever_it_arrives_and_nowhere_without_its_signature
         }
     }
     assert_eq!(send(post("/webhooks/events", event.clone())).await.0, 401);
-    assert_eq!(send(post("/webhooks/login", event)).await.0, 400);
+    assert_eq!(send(post("/webhooks/login", event)).await.0, 401);
 }
 
 #[tokio::test]

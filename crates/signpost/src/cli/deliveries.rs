@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use super::{Session, Usage, table};
 use crate::clock::Clock;
 use crate::id::EventId;
-use crate::outbox::Listed;
+use crate::outbox::{Failing, Listed};
 use crate::store::Store;
 
 #[derive(Debug, Subcommand)]
@@ -26,6 +26,8 @@ pub(super) enum Deliveries {
         /// As 'deliveries list' shows it
         id: String,
     },
+    /// List the endpoints that only fail, and since when
+    Endpoints,
     /// Send an event again, as soon as may be; its receiver knows it by its id
     Retry {
         /// As 'deliveries list' shows it
@@ -48,6 +50,7 @@ impl Deliveries {
         let store = session.store()?;
         match self {
             Self::List { state, limit } => list(session, &store, state, limit).await,
+            Self::Endpoints => endpoints(session, &store).await,
             Self::Show { id } => show(session, &store, &id).await,
             Self::Retry { id, failed } => retry(session, &store, id.as_deref(), failed).await,
         }
@@ -76,6 +79,19 @@ async fn list(session: &Session, store: &Store, state: Option<State>, limit: u32
     })
 }
 
+async fn endpoints(session: &Session, store: &Store) -> Result<()> {
+    let endpoints = store.failing_endpoints().await?;
+    session.print(&json!({ "endpoints": endpoints }), || {
+        let row = |failing: &Failing| {
+            let state = failing.disabled_at.map_or_else(|| "failing".to_owned(), |at| format!("disabled since {at}"));
+            let environment = failing.environment.to_string();
+            [failing.endpoint.clone(), failing.account.clone(), environment, failing.failing_since.to_string(), state]
+        };
+        let rows: Vec<_> = endpoints.iter().map(row).collect();
+        table(["ENDPOINT", "ACCOUNT", "ENVIRONMENT", "FAILING SINCE", "STATE"], &rows)
+    })
+}
+
 async fn show(session: &Session, store: &Store, id: &str) -> Result<()> {
     let found = store.anyones_delivery(&event_id(id)?).await?;
     let event = found.with_context(|| format!("no event has the id {id}; 'signpost deliveries list' shows all"))?;
@@ -89,7 +105,7 @@ async fn retry(session: &Session, store: &Store, id: Option<&str>, failed: bool)
         return Err(Usage("say which event, or --failed for all that failed".to_owned()).into());
     }
     let one = id.map(event_id).transpose()?;
-    let count = store.retry_deliveries(one.as_ref(), Clock::System.now()).await?;
+    let count = store.retry_deliveries(None, one.as_ref(), Clock::System.now()).await?;
     if let Some(id) = id.filter(|_| count == 0) {
         bail!("{id} is not there, or is being sent just now; 'signpost deliveries list' shows all");
     }

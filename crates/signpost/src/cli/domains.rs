@@ -6,6 +6,7 @@ use serde_json::json;
 use signpost_auth::WebhookSecret;
 
 use super::{Session, table};
+use crate::clock::Clock;
 use crate::domains::Domain;
 use crate::id::{self, DomainId};
 use crate::store::Store;
@@ -14,6 +15,8 @@ use crate::store::Store;
 pub(super) enum Domains {
     /// List the domains of all accounts
     List,
+    /// Seal the webhook secrets that stand in the database as they are, or were sealed with another key
+    Seal,
     /// Show the secret that signs a domain's webhooks
     Secret {
         /// As 'domains list' shows it
@@ -32,19 +35,31 @@ impl Domains {
         let store = session.store()?;
         match self {
             Self::List => list(session, &store).await,
+            Self::Seal => seal(session, &store).await,
             Self::Secret { id, rotate, activate } => {
                 let found = DomainId::parse(&id);
                 let id =
                     found.with_context(|| format!("no domain has the id {id}; 'signpost domains list' shows all"))?;
                 if rotate {
-                    store.rotate_secret(&id, &WebhookSecret::from_bytes(&id::random())).await?;
-                } else if activate && !store.activate_secret(&id).await? {
+                    let next = WebhookSecret::from_bytes(&id::random());
+                    store.rotate_secret(&id, &next, Clock::System.now()).await?;
+                } else if activate && !store.activate_secret(&id, Clock::System.now()).await? {
                     bail!("{id} has no next secret; make one with --rotate first");
                 }
                 secret(session, &store, &id).await
             }
         }
     }
+}
+
+async fn seal(session: &Session, store: &Store) -> Result<()> {
+    if !session.config.seal().is_on() {
+        bail!(
+            "there is no key to seal with: set SIGNPOST_SEAL_KEY, for instance to what 'openssl rand -hex 32' prints"
+        );
+    }
+    let sealed = store.seal_secrets(Clock::System.now()).await?;
+    session.print(&json!({ "sealed": sealed }), || format!("sealed the secrets of {sealed} domains"))
 }
 
 async fn list(session: &Session, store: &Store) -> Result<()> {

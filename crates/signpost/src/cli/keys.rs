@@ -1,7 +1,8 @@
 //! `signpost keys`
 
-use anyhow::{Result, bail};
+use anyhow::{Context, Result, bail};
 use clap::{Subcommand, ValueEnum};
+use jiff::SignedDuration;
 use secrecy::ExposeSecret;
 use serde_json::json;
 
@@ -9,7 +10,7 @@ use super::{Session, Usage, table};
 use crate::account::{Account, Environment, Scope};
 use crate::clock::Clock;
 use crate::id;
-use crate::keys::{KeyId, NewKey};
+use crate::keys::{KeyId, ListedKey, NewKey};
 
 #[derive(Debug, Subcommand)]
 pub(super) enum Keys {
@@ -30,6 +31,14 @@ pub(super) enum Keys {
     },
     /// List the keys, without their secrets
     List,
+    /// Replace a key by a new one; the old one opens for a while longer
+    Rotate {
+        /// As 'keys list' shows it
+        id: String,
+        /// How many hours the old key still opens
+        #[arg(long, value_name = "HOURS", default_value_t = 24, value_parser = clap::value_parser!(u32).range(0..=8760))]
+        grace: u32,
+    },
     /// End a key; it opens nothing within 5 seconds
     Revoke {
         /// As 'keys list' shows it
@@ -55,6 +64,7 @@ impl Keys {
             Self::Create { environment, name, account, scope } => {
                 create(session, environment.into(), name, account, scope.into()).await
             }
+            Self::Rotate { id, grace } => rotate(session, &id, grace).await,
             Self::List => list(session).await,
             Self::Revoke { id } => revoke(session, &id).await,
         }
@@ -93,18 +103,43 @@ async fn create(
 
 async fn list(session: &Session) -> Result<()> {
     let keys = session.store()?.keys().await?;
+    let now = Clock::System.now();
     session.print(&json!({ "keys": keys }), || {
-        let state = |revoked: bool| if revoked { "revoked" } else { "opens" }.to_owned();
+        let state = |key: &ListedKey| match (key.revoked_at, key.expires_at) {
+            (Some(_), _) => "revoked".to_owned(),
+            (None, Some(at)) if at <= now => "expired".to_owned(),
+            (None, Some(at)) => format!("opens until {at}"),
+            (None, None) => "opens".to_owned(),
+        };
         let rows: Vec<_> = keys
             .iter()
             .map(|key| {
-                let (environment, state) = (key.environment.to_string(), state(key.revoked_at.is_some()));
+                let (environment, state) = (key.environment.to_string(), state(key));
+                let used = key.last_used_at.map_or_else(|| "never".to_owned(), |at| at.to_string());
                 let scope = key.scope.as_str().to_owned();
-                [key.id.to_string(), environment, scope, key.account.clone(), key.name.clone(), state]
+                [key.id.to_string(), environment, scope, key.account.clone(), key.name.clone(), used, state]
             })
             .collect();
-        table(["ID", "ENVIRONMENT", "OPENS", "ACCOUNT", "NAME", "STATE"], &rows)
+        table(["ID", "ENVIRONMENT", "OPENS", "ACCOUNT", "NAME", "LAST USED", "STATE"], &rows)
     })
+}
+
+async fn rotate(session: &Session, id: &str, grace: u32) -> Result<()> {
+    let (store, now) = (session.store()?, Clock::System.now());
+    let old = store.keys().await?.into_iter().find(|key| key.id.as_str() == id);
+    let old = old.with_context(|| format!("no key has the id {id}; 'signpost keys list' shows all"))?;
+    let new = NewKey::in_place_of(&old, id::random(), id::random());
+    let until = now + SignedDuration::from_hours(grace.into());
+    if !store.rotate_key(&old, &new, until, now).await? {
+        bail!("{id} opens nothing any more; make a key with 'signpost keys create'");
+    }
+    let shown = new.key.expose_secret();
+    let ListedKey { environment, name, account, .. } = &old;
+    let document = json!({
+        "id": new.id, "key": shown, "environment": environment, "name": name, "account": account,
+        "replaces": old.id, "old_expires_at": until,
+    });
+    session.print(&document, || format!("{shown}\n\nKeep it: it is not shown again. {id} opens until {until}."))
 }
 
 async fn revoke(session: &Session, id: &str) -> Result<()> {

@@ -1,6 +1,8 @@
 //! The command line.
 
 mod atms;
+mod audit;
+mod backup;
 mod deliveries;
 mod domains;
 mod gazetteer;
@@ -67,6 +69,11 @@ enum Command {
     /// Events on their way to integrators
     #[command(subcommand)]
     Deliveries(deliveries::Deliveries),
+    /// Who did what to keys, domains and secrets
+    #[command(subcommand)]
+    Audit(audit::Audit),
+    /// Copy the embedded database, also of a server that runs
+    Backup(backup::Backup),
     /// The catalogue of ATMs
     #[command(subcommand)]
     Atms(atms::Atms),
@@ -118,6 +125,8 @@ impl Cli {
             Command::Keys(command) => command.run(&session()?).await,
             Command::Domains(command) => command.run(&session()?).await,
             Command::Deliveries(command) => command.run(&session()?).await,
+            Command::Audit(command) => command.run(&session()?).await,
+            Command::Backup(command) => command.run(&session()?),
             Command::Atms(command) => command.run(&session()?).await,
             Command::Gazetteer(command) => command.run(&session()?),
             Command::Places(command) => command.run(&session()?).await,
@@ -167,7 +176,7 @@ impl Session {
         if self.config.database_url.is_none() {
             crate::serve::prepare_data_dir(&self.config.data_dir)?;
         }
-        Store::open(&self.config.database_url())
+        Ok(Store::open(&self.config.database_url())?.sealed_with(self.config.seal()))
     }
 
     /// The place names.

@@ -14,6 +14,7 @@ use url::Url;
 
 use crate::geocoder;
 use crate::limits::{Proxies, Rates};
+use crate::seal::{Seal, SealKey};
 use parse::Reader;
 pub use written::{BadSetting, Origin, Written};
 
@@ -58,6 +59,9 @@ pub struct Config {
     pub dns_server: Option<SocketAddr>,
     pub trusted_proxies: Proxies,
     pub geocoder: Option<geocoder::Settings>,
+    pub metrics_listen: Option<SocketAddr>,
+    pub seal_key: Option<SealKey>,
+    pub seal_key_old: Option<SealKey>,
     pub log: tracing::level_filters::LevelFilter,
 }
 
@@ -92,6 +96,9 @@ impl Config {
             dns_server: read.optional("dns_server", parse::address)?,
             trusted_proxies: read.get("trusted_proxies", parse::proxies)?,
             geocoder: geocoder(&read)?,
+            metrics_listen: read.optional("metrics_listen", parse::address)?,
+            seal_key: read.optional("seal_key", parse::seal_key)?,
+            seal_key_old: read.optional("seal_key_old", parse::seal_key)?,
             log: read.get("log", parse::log)?,
         })
     }
@@ -101,6 +108,13 @@ impl Config {
     pub fn database_url(&self) -> String {
         let file = || format!("sqlite:{}", self.data_dir.join("signpost.sqlite").display());
         self.database_url.clone().unwrap_or_else(file)
+    }
+
+    /// What closes and opens the secrets in the database.
+    #[must_use]
+    pub fn seal(&self) -> Seal {
+        let [key, old] = [&self.seal_key, &self.seal_key_old].map(|key| key.as_ref().map(SealKey::bytes));
+        Seal::new(key.as_ref(), old.as_ref())
     }
 
     /// The file of an embedded database; none where it is in memory.
@@ -173,12 +187,19 @@ mod tests {
             ("dns_server", "dns.example"),
             ("trusted_proxies", "10.0.0.0/64"),
             ("geocoder", "atlas"),
+            ("metrics_listen", "9090"),
             ("log", "loud"),
         ] {
             let error = config(key, value).expect_err(key);
             assert!(error.starts_with(key) && error.contains(&format!("'{value}'")), "{error}");
             assert!(error.contains("allowed") && !error.contains('\n'), "{error}");
         }
+    }
+
+    #[test]
+    fn a_key_is_not_repeated_even_where_it_is_wrong() {
+        let error = config("seal_key", "nearly-a-key").expect_err("it is none");
+        assert!(error.starts_with("seal_key") && !error.contains("nearly"), "{error}");
     }
 
     #[test]

@@ -12,6 +12,7 @@ use url::Url;
 use super::{BadSetting, PrivateWebhooks, Service, Written};
 use crate::geocoder::Kind;
 use crate::limits::{Proxies, Rate};
+use crate::seal::SealKey;
 
 /// A value, or what would be allowed.
 type Meant<T> = Result<T, String>;
@@ -24,7 +25,7 @@ impl Reader<'_> {
         parse(value).map_err(|allowed| BadSetting {
             key: key.to_owned(),
             origin: origin.to_string(),
-            value: value.to_owned(),
+            value: if key.contains("_key") { "…".to_owned() } else { value.to_owned() },
             allowed,
         })
     }
@@ -36,6 +37,10 @@ impl Reader<'_> {
 
 pub(super) fn address(text: &str) -> Meant<SocketAddr> {
     text.parse().map_err(|_| "an address and a port, such as 127.0.0.1:8080 or [::1]:8080".to_owned())
+}
+
+pub(super) fn seal_key(text: &str) -> Meant<SealKey> {
+    crate::seal::key(text).ok_or_else(|| "32 bytes in hex or base64, as 'openssl rand -hex 32' prints them".to_owned())
 }
 
 pub(super) fn path(text: &str) -> Meant<PathBuf> {

@@ -5,6 +5,7 @@
 mod proof;
 pub mod recheck;
 pub mod routes;
+mod sealing;
 mod sql;
 
 use jiff::Timestamp;
@@ -141,6 +142,23 @@ pub struct Change {
     pub event_url: Option<Option<Url>>,
     /// Who answers wallets.
     pub handler: Option<Handler>,
+}
+
+impl Change {
+    /// What was set, for the audit log.
+    fn told(&self) -> serde_json::Value {
+        let mut told = serde_json::Map::new();
+        if let Some(url) = &self.webhook_url {
+            told.insert("webhook_url".to_owned(), url.as_str().into());
+        }
+        if let Some(url) = &self.event_url {
+            told.insert("event_url".to_owned(), url.as_ref().map(Url::as_str).into());
+        }
+        if let Some(handler) = self.handler {
+            told.insert("handler".to_owned(), handler.as_str().into());
+        }
+        told.into()
+    }
 }
 
 /// What a registration asks for.

@@ -4,10 +4,12 @@ use std::time::Duration;
 
 use anyhow::{Context, Result};
 use jiff::{SignedDuration, Timestamp};
+use serde_json::json;
 
 use super::Domain;
 use crate::account::Account;
 use crate::app::App;
+use crate::audit::{Action, Actor, entry_on_domain};
 use crate::background::every;
 use crate::id::DomainId;
 use crate::sessions::cancel_sessions_of;
@@ -99,7 +101,8 @@ impl Store {
 
     /// Takes the proof away, and with it the pending sessions. False where some misses are left.
     async fn lost_proof(&self, id: &DomainId, now: Timestamp) -> Result<bool> {
-        let steps = [must(LOST, params![now, id, MISSES]), cancel_sessions_of(id, now)];
+        let entry = entry_on_domain(&Actor::Server, Action::DomainUnverified, id, &json!({}), now);
+        let steps = [must(LOST, params![now, id, MISSES]), entry, cancel_sessions_of(id, now)];
         Ok(self.write(steps).await?.is_committed())
     }
 }

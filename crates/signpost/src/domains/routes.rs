@@ -13,12 +13,13 @@ use super::{Change, Domain, Handler, MOST, New, Random, register, webhook_url};
 use crate::account::Account;
 use crate::app::App;
 use crate::error::Error;
-use crate::http::{Fields, Nothing, Page, PathId};
+use crate::http::{ApiKey, Fields, Nothing, Page, PathId};
 use crate::id::{self, DomainId};
 
 pub(crate) async fn create(
     State(app): State<App>,
     account: Account,
+    key: ApiKey,
     mut fields: Fields,
 ) -> Result<(StatusCode, Json<Created>), Error> {
     let new = New { domain: fields.text("domain")?, webhook_url: fields.text("webhook_url")? };
@@ -27,7 +28,7 @@ pub(crate) async fn create(
     let random = Random { id: id::random(), token: id::random(), secret: WebhookSecret::from_bytes(&id::random()) };
     let domain = register(&new, account, reach, app.clock.now(), random);
     let domain = domain.map_err(|(field, reason)| Error::field(field, reason))?;
-    match app.store.insert_domain(&domain).await? {
+    match app.store.insert_domain(&domain, &key.actor()).await? {
         Ok(()) => Ok((StatusCode::CREATED, Json(Created::of(&domain)))),
         Err(NotRegistered::Exists) => Err(Error::DomainExists(domain.name.to_string())),
         Err(NotRegistered::TooMany) => Err(Error::field("domain", format!("an account has at most {MOST} domains"))),
@@ -52,6 +53,7 @@ pub(crate) async fn show(State(app): State<App>, account: Account, PathId(id): P
 pub(crate) async fn patch(
     State(app): State<App>,
     account: Account,
+    key: ApiKey,
     PathId(id): PathId,
     mut fields: Fields,
 ) -> Result<Json<Shown>, Error> {
@@ -68,7 +70,8 @@ pub(crate) async fn patch(
     let wrong = || Error::field("handler", "must be 'direct' or 'hosted'");
     let handler = handler.map(|handler| handler.ok_or_else(wrong)).transpose()?;
     fields.done()?;
-    if !app.store.patch_domain(&account, &domain.id, &Change { webhook_url, event_url, handler }).await? {
+    let (change, now) = (Change { webhook_url, event_url, handler }, app.clock.now());
+    if !app.store.patch_domain(&account, &domain.id, &change, &key.actor(), now).await? {
         return Err(Error::DomainNotFound);
     }
     Ok(Json(Shown::of(&find(&app, &account, &id).await?)))
@@ -78,11 +81,12 @@ pub(crate) async fn patch(
 pub(crate) async fn delete(
     State(app): State<App>,
     account: Account,
+    key: ApiKey,
     PathId(id): PathId,
     _: Nothing,
 ) -> Result<StatusCode, Error> {
     let id = DomainId::parse(&id).ok_or(Error::DomainNotFound)?;
-    if app.store.delete_domain(&account, &id, app.clock.now()).await? {
+    if app.store.delete_domain(&account, &id, &key.actor(), app.clock.now()).await? {
         return Ok(StatusCode::NO_CONTENT);
     }
     Err(Error::DomainNotFound)
@@ -91,6 +95,7 @@ pub(crate) async fn delete(
 pub(crate) async fn verify(
     State(app): State<App>,
     account: Account,
+    key: ApiKey,
     PathId(id): PathId,
     _: Nothing,
 ) -> Result<Json<Proved>, Error> {
@@ -104,7 +109,7 @@ pub(crate) async fn verify(
         return Err(Error::DomainVerificationFailed { domain: domain.name.to_string(), checks });
     }
     let now = app.clock.now();
-    if !app.store.verify_domain(&account, &domain.id, now).await? {
+    if !app.store.verify_domain(&account, &domain.id, &key.actor(), now).await? {
         return Err(Error::DomainNotFound);
     }
     Ok(Json(Proved::of(&domain, now)))

@@ -2,12 +2,15 @@
 
 use anyhow::{Context, Result};
 use jiff::Timestamp;
+use secrecy::ExposeSecret;
+use serde_json::json;
 use signpost_auth::{DomainName, WebhookSecret};
 
 use super::{Change, Domain, Handler, MOST, Secrets, Token, apex};
 use crate::account::{Account, Environment};
+use crate::audit::{Action, Actor, entry, entry_on_domain};
 use crate::hosted::forget_users_of;
-use crate::id::DomainId;
+use crate::id::{self, DomainId};
 use crate::sessions::cancel_sessions_of;
 use crate::store::{Row, Store, Written, must, params};
 
@@ -109,9 +112,11 @@ impl Store {
     ///
     /// # Errors
     /// As [`Store::write`].
-    pub async fn insert_domain(&self, domain: &Domain) -> Result<Result<(), NotRegistered>> {
+    pub async fn insert_domain(&self, domain: &Domain, by: &Actor) -> Result<Result<(), NotRegistered>> {
         let Domain { id, account, name, webhook_url, secrets, token, created_at, .. } = domain;
-        let secret = secrets.current.reveal();
+        let secret = self.seal().close(secrets.current.reveal(), id.as_str(), id::random());
+        let told = json!({ "domain": domain.name });
+        let entry = entry(by, Some(account), Action::DomainRegistered, id.as_str(), &told, *created_at);
         let (name, apex) = (name.as_str(), apex(name));
         let params = params![
             id,
@@ -125,7 +130,7 @@ impl Store {
             *created_at,
             MOST
         ];
-        match self.write([must(INSERT, params)]).await? {
+        match self.write([must(INSERT, params), entry]).await? {
             Written::Committed(_) => Ok(Ok(())),
             Written::Refused(_) if self.domain_named(account, &domain.name).await?.is_some() => {
                 Ok(Err(NotRegistered::Exists))
@@ -141,7 +146,7 @@ impl Store {
     pub async fn domains(&self, account: &Account, after: Option<&DomainId>, most: u32) -> Result<Vec<Domain>> {
         let after = after.map_or("", DomainId::as_str);
         let rows = self.read(ALL, params![&account.name, account.environment, after, most]).await?;
-        rows.into_iter().map(Domain::try_from).collect()
+        rows.iter().map(|row| self.read_domain(row)).collect()
     }
 
     /// An account's domain.
@@ -150,7 +155,7 @@ impl Store {
     /// As [`Store::read`].
     pub async fn domain(&self, account: &Account, id: &DomainId) -> Result<Option<Domain>> {
         let row = self.read_one(BY_ID, params![&account.name, account.environment, id]).await?;
-        row.map(Domain::try_from).transpose()
+        row.map(|row| self.read_domain(&row)).transpose()
     }
 
     /// An account's domain, by its name.
@@ -159,7 +164,7 @@ impl Store {
     /// As [`Store::read`].
     pub async fn domain_named(&self, account: &Account, name: &DomainName) -> Result<Option<Domain>> {
         let row = self.read_one(BY_NAME, params![&account.name, account.environment, name.as_str()]).await?;
-        row.map(Domain::try_from).transpose()
+        row.map(|row| self.read_domain(&row)).transpose()
     }
 
     /// An account's domain, by its name, if sessions may be opened on it.
@@ -183,22 +188,31 @@ impl Store {
     ///
     /// # Errors
     /// As [`Store::write`].
-    pub async fn patch_domain(&self, account: &Account, id: &DomainId, change: &Change) -> Result<bool> {
+    pub async fn patch_domain(
+        &self,
+        account: &Account,
+        id: &DomainId,
+        change: &Change,
+        by: &Actor,
+        now: Timestamp,
+    ) -> Result<bool> {
+        let entry = entry(by, Some(account), Action::DomainChanged, id.as_str(), &change.told(), now);
         let Change { webhook_url, event_url, handler } = change;
         let (sets_event, event_url) = (i64::from(event_url.is_some()), event_url.as_ref().and_then(Option::as_ref));
         let handler = handler.map(Handler::as_str);
         let (account, environment) = (&account.name, account.environment);
         let params = params![webhook_url.as_ref(), sets_event, event_url, account, environment, id, handler];
-        Ok(self.write([must(PATCH, params)]).await?.is_committed())
+        Ok(self.write([must(PATCH, params), entry]).await?.is_committed())
     }
 
     /// Remembers that a domain was proved.
     ///
     /// # Errors
     /// As [`Store::write`].
-    pub async fn verify_domain(&self, account: &Account, id: &DomainId, now: Timestamp) -> Result<bool> {
+    pub async fn verify_domain(&self, account: &Account, id: &DomainId, by: &Actor, now: Timestamp) -> Result<bool> {
         let params = params![now, &account.name, account.environment, id];
-        Ok(self.write([must(VERIFY, params)]).await?.is_committed())
+        let entry = entry(by, Some(account), Action::DomainVerified, id.as_str(), &json!({}), now);
+        Ok(self.write([must(VERIFY, params), entry]).await?.is_committed())
     }
 
     /// Takes a domain away and cancels its pending sessions; events that are queued still go out. False where there is
@@ -206,8 +220,9 @@ impl Store {
     ///
     /// # Errors
     /// As [`Store::write`].
-    pub async fn delete_domain(&self, account: &Account, id: &DomainId, now: Timestamp) -> Result<bool> {
+    pub async fn delete_domain(&self, account: &Account, id: &DomainId, by: &Actor, now: Timestamp) -> Result<bool> {
         let steps = [
+            entry_on_domain(by, Action::DomainDeleted, id, &json!({}), now),
             must(BURY, params![now, &account.name, account.environment, id]),
             must(DELETE, params![id]),
             cancel_sessions_of(id, now),
@@ -221,7 +236,7 @@ impl Store {
     /// # Errors
     /// As [`Store::read`].
     pub async fn anyones_secrets(&self, id: &DomainId) -> Result<Option<Secrets>> {
-        self.read_one(SECRETS, params![id]).await?.map(|row| secrets(&row, 0)).transpose()
+        self.read_one(SECRETS, params![id]).await?.map(|row| self.read_secrets(&row, 0, id)).transpose()
     }
 
     /// The operator's list: every account's domains.
@@ -237,46 +252,48 @@ impl Store {
     /// # Errors
     /// As [`Store::read`].
     pub async fn anyones_domain(&self, id: &DomainId) -> Result<Option<Domain>> {
-        self.read_one(ANYONES, params![id]).await?.map(Domain::try_from).transpose()
+        self.read_one(ANYONES, params![id]).await?.map(|row| self.read_domain(&row)).transpose()
     }
 
     /// Sets the secret that will sign next. False where there is no such domain.
     ///
     /// # Errors
     /// As [`Store::write`].
-    pub async fn rotate_secret(&self, id: &DomainId, next: &WebhookSecret) -> Result<bool> {
-        Ok(self.write([must(ROTATE, params![next.reveal(), id])]).await?.is_committed())
+    pub async fn rotate_secret(&self, id: &DomainId, next: &WebhookSecret, now: Timestamp) -> Result<bool> {
+        let next = self.seal().close(next.reveal(), id.as_str(), id::random());
+        let entry = entry_on_domain(&Actor::Operator, Action::SecretRotated, id, &json!({}), now);
+        Ok(self.write([must(ROTATE, params![next, id]), entry]).await?.is_committed())
     }
 
     /// Lets the next secret sign. False where there is none.
     ///
     /// # Errors
     /// As [`Store::write`].
-    pub async fn activate_secret(&self, id: &DomainId) -> Result<bool> {
-        Ok(self.write([must(ACTIVATE, params![id])]).await?.is_committed())
+    pub async fn activate_secret(&self, id: &DomainId, now: Timestamp) -> Result<bool> {
+        let entry = entry_on_domain(&Actor::Operator, Action::SecretActivated, id, &json!({}), now);
+        Ok(self.write([must(ACTIVATE, params![id]), entry]).await?.is_committed())
     }
-}
 
-/// The secrets in a column and the one behind it.
-fn secrets(row: &Row, column: usize) -> Result<Secrets> {
-    let next = row.opt_text(column + 1)?.map(WebhookSecret::parse);
-    Ok(Secrets {
-        current: WebhookSecret::parse(row.text(column)?).context("webhook_secret")?,
-        next: next.transpose().context("next_webhook_secret")?,
-    })
-}
+    /// The secrets in a column and the one behind it.
+    fn read_secrets(&self, row: &Row, column: usize, id: &DomainId) -> Result<Secrets> {
+        let open = |kept: &str| -> Result<WebhookSecret> {
+            Ok(WebhookSecret::parse(self.seal().open(kept, id.as_str())?.expose_secret())?)
+        };
+        Ok(Secrets {
+            current: open(row.text(column)?).context("webhook_secret")?,
+            next: row.opt_text(column + 1)?.map(open).transpose().context("next_webhook_secret")?,
+        })
+    }
 
-impl TryFrom<Row> for Domain {
-    type Error = anyhow::Error;
-
-    fn try_from(row: Row) -> Result<Self> {
+    fn read_domain(&self, row: &Row) -> Result<Domain> {
         let environment = Environment::parse(row.text(2)?).context("domains.environment")?;
-        Ok(Self {
-            id: DomainId::parse(row.text(0)?).context("domains.id")?,
+        let id = DomainId::parse(row.text(0)?).context("domains.id")?;
+        Ok(Domain {
             account: Account { name: row.text(1)?.to_owned(), environment },
             name: DomainName::parse(row.text(3)?).context("domains.name")?,
             webhook_url: row.text(4)?.parse().context("domains.webhook_url")?,
-            secrets: secrets(&row, 5)?,
+            secrets: self.read_secrets(row, 5, &id)?,
+            id,
             token: Token(row.text(7)?.to_owned()),
             created_at: row.time(8)?,
             verified_at: row.opt_time(9)?,

@@ -16,7 +16,7 @@ use crate::account::{Account, Environment};
 use crate::app::App;
 use crate::domains::Domain;
 use crate::error::Error;
-use crate::http::{Nothing, Page, PathId, PathPair};
+use crate::http::{ApiKey, Nothing, Page, PathId, PathPair};
 use crate::id::DomainId;
 use crate::limits::{Caller, Exceeded, Limit};
 use crate::sessions::answer::take;
@@ -185,11 +185,12 @@ pub(crate) async fn users(
 pub(crate) async fn delete_all(
     Extract(app): Extract<App>,
     account: Account,
+    by: ApiKey,
     PathId(id): PathId,
     _: Nothing,
 ) -> Result<StatusCode, Error> {
     let domain = crate::domains::routes::find(&app, &account, &id).await?;
-    app.store.delete_hosted_users(&domain.id).await?;
+    app.store.delete_hosted_users(&domain.id, &by.actor(), app.clock.now()).await?;
     Ok(StatusCode::NO_CONTENT)
 }
 
@@ -197,10 +198,12 @@ pub(crate) async fn delete_all(
 pub(crate) async fn delete(
     Extract(app): Extract<App>,
     account: Account,
+    by: ApiKey,
     PathPair(id, key): PathPair,
     _: Nothing,
 ) -> Result<StatusCode, Error> {
     let Domain { id, .. } = crate::domains::routes::find(&app, &account, &id).await?;
     let key = PublicKey::parse(&key).map_err(|_| Error::NotFound)?;
-    if app.store.delete_hosted_user(&id, &key).await? { Ok(StatusCode::NO_CONTENT) } else { Err(Error::NotFound) }
+    let deleted = app.store.delete_hosted_user(&id, &key, &by.actor(), app.clock.now()).await?;
+    if deleted { Ok(StatusCode::NO_CONTENT) } else { Err(Error::NotFound) }
 }

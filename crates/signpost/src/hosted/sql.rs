@@ -2,9 +2,11 @@
 
 use anyhow::Result;
 use jiff::Timestamp;
+use serde_json::json;
 use signpost_auth::PublicKey;
 
 use super::HostedUser;
+use crate::audit::{Action, Actor, entry_on_domain};
 use crate::id::DomainId;
 use crate::store::{Row, Step, Store, must, params, step};
 
@@ -70,16 +72,24 @@ impl Store {
     ///
     /// # Errors
     /// As [`Store::write`].
-    pub async fn delete_hosted_user(&self, domain: &DomainId, key: &PublicKey) -> Result<bool> {
-        Ok(self.write([must(DELETE, params![domain, key.canonical()])]).await?.is_committed())
+    pub async fn delete_hosted_user(
+        &self,
+        domain: &DomainId,
+        key: &PublicKey,
+        by: &Actor,
+        now: Timestamp,
+    ) -> Result<bool> {
+        let entry = entry_on_domain(by, Action::UserDeleted, domain, &json!({ "public_key": key.canonical() }), now);
+        Ok(self.write([must(DELETE, params![domain, key.canonical()]), entry]).await?.is_committed())
     }
 
     /// Forgets all users of a domain.
     ///
     /// # Errors
     /// As [`Store::write`].
-    pub async fn delete_hosted_users(&self, domain: &DomainId) -> Result<()> {
-        self.write([forget_users_of(domain)]).await?;
+    pub async fn delete_hosted_users(&self, domain: &DomainId, by: &Actor, now: Timestamp) -> Result<()> {
+        let entry = entry_on_domain(by, Action::UsersDeleted, domain, &json!({}), now);
+        self.write([forget_users_of(domain), entry]).await?;
         Ok(())
     }
 }

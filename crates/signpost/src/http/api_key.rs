@@ -9,8 +9,9 @@ use secrecy::{ExposeSecret, SecretString};
 
 use crate::account::{Account, Environment, Scope};
 use crate::app::App;
+use crate::audit::Actor;
 use crate::error::Error;
-use crate::keys::{KeyHash, Opened};
+use crate::keys::{KeyHash, KeyId, Opened};
 use crate::limits::{Caller, Limit};
 
 /// What a group of addresses asks of those who come.
@@ -24,7 +25,20 @@ pub(super) struct Door {
 
 /// The key that a request came with.
 #[derive(Clone, Debug)]
-pub struct ApiKey(pub SecretString);
+pub struct ApiKey {
+    /// Its name.
+    pub id: KeyId,
+    /// All of it.
+    pub key: SecretString,
+}
+
+impl ApiKey {
+    /// Whoever holds it, as the audit log names them.
+    #[must_use]
+    pub fn actor(&self) -> Actor {
+        Actor::Key(self.id.clone())
+    }
+}
 
 impl Door {
     pub(super) fn new(app: &App, environment: Environment, limit: Limit, scope: Scope) -> Self {
@@ -51,19 +65,21 @@ pub(super) async fn admit(State(door): State<Door>, mut request: Request, next: 
         Some((of, hash)) if of == environment => app.keys.opened(&app.store, of, hash, now).await?,
         _ => None,
     };
-    let Some(Opened { account, scope: opened }) = opened else {
+    let Some(Opened { account, scope: opened, key }) = opened else {
         let address = super::client_address(&app, &request);
+        app.refusals.count(&address, "invalid_api_key");
         app.limits.check(limit, &address, now).map_err(Error::RateLimited)?;
         return Err(Error::InvalidApiKey);
     };
     let caller = Caller::Account(format!("{environment}/{}", account.name));
     app.limits.check(limit, &caller, now).map_err(Error::RateLimited)?;
     if opened != scope {
+        app.refusals.count(&caller, "insufficient_scope");
         return Err(Error::InsufficientScope { needed: scope, opened });
     }
     request.extensions_mut().insert(account);
     if let Some(sent) = sent {
-        request.extensions_mut().insert(ApiKey(sent));
+        request.extensions_mut().insert(ApiKey { id: key, key: sent });
     }
     Ok(next.run(request).await)
 }

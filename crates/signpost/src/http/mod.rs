@@ -15,7 +15,7 @@ use std::net::SocketAddr;
 
 use axum::Router;
 use axum::extract::{ConnectInfo, Request};
-use axum::middleware::{from_fn, from_fn_with_state};
+use axum::middleware::from_fn_with_state;
 use axum::routing::{MethodRouter, delete, get, post};
 
 use crate::account::{Environment, Scope};
@@ -24,7 +24,7 @@ use crate::config::Service;
 use crate::error::Error;
 use crate::hosted::routes;
 use crate::limits::{Caller, Limit, caller};
-use crate::{atms, domains, sessions, verify};
+use crate::{atms, domains, outbox, sessions, verify};
 
 pub use api_key::ApiKey;
 pub use json::{Fields, Nothing, OptionalFields, Payload, Report};
@@ -49,7 +49,7 @@ pub fn router(app: &App) -> Router {
     }
     let router = router.fallback(async || Error::NotFound);
     let router = router.method_not_allowed_fallback(async || Error::MethodNotAllowed).with_state(app.clone());
-    router.layer(from_fn(request_id::name_and_log))
+    router.layer(from_fn_with_state(app.metrics.clone(), request_id::name_and_log))
 }
 
 /// The authentication service's addresses, each with the limit that it counts against (specification, §8).
@@ -79,6 +79,11 @@ fn authentication(app: &App, environment: Environment) -> Router<App> {
         .route("/domains/{id}/verify", domains(post(domains::routes::verify)))
         .route("/domains/{id}/users", domains(get(routes::users).delete(routes::delete_all)))
         .route("/domains/{id}/users/{public_key}", domains(delete(routes::delete)))
+        .route("/domains/{id}/test-event", domains(post(outbox::routes::test_event)))
+        .route("/deliveries", domains(get(outbox::routes::list)))
+        .route("/deliveries/retry", domains(post(outbox::routes::retry_failed)))
+        .route("/deliveries/{id}", domains(get(outbox::routes::show)))
+        .route("/deliveries/{id}/retry", domains(post(outbox::routes::retry)))
         .merge(hosted::router(environment));
     match environment {
         Environment::Live => router,

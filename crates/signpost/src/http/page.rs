@@ -61,6 +61,7 @@ async fn follow(
     let now = door.app.clock.now();
     let Some(session) = session.filter(|session| secret.reads(session, now)) else {
         let address = super::client_address(&door.app, &request);
+        door.app.refusals.count(&address, "invalid_api_key");
         door.app.limits.check(Limit::GetSession, &address, now).map_err(Error::RateLimited)?;
         return Err(Error::InvalidApiKey);
     };

@@ -3,7 +3,7 @@
 use std::panic::AssertUnwindSafe;
 use std::time::{Duration, Instant};
 
-use axum::extract::Request;
+use axum::extract::{MatchedPath, Request, State};
 use axum::http::{HeaderName, HeaderValue};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
@@ -13,6 +13,7 @@ use tracing::Instrument;
 use crate::clock::Clock;
 use crate::error::Error;
 use crate::id::{self, RequestId};
+use crate::metrics::Metrics;
 
 const X_REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 /// The longest that any handler may take; a domain check is the slowest (10 s).
@@ -20,13 +21,14 @@ const LONGEST: Duration = Duration::from_secs(30);
 
 /// Gives the request an id that its reply carries, and writes one line about it to the log: never its headers, its
 /// body or its query, which may hold secrets.
-pub(super) async fn name_and_log(mut request: Request, next: Next) -> Response {
+pub(super) async fn name_and_log(State(metrics): State<Metrics>, mut request: Request, next: Next) -> Response {
     let id = RequestId::new(Clock::System.now(), id::random());
     let span = tracing::info_span!("request", %id);
     let value = HeaderValue::from_str(id.as_str()).expect("an id is letters and digits");
     // Whatever a client called it: the id under which faults are logged is ours.
     request.headers_mut().insert(X_REQUEST_ID, value.clone());
     let (method, path) = (request.method().clone(), request.uri().path().to_owned());
+    let route = request.extensions().get::<MatchedPath>().cloned();
     let begun = Instant::now();
     let running = tokio::time::timeout(LONGEST, next.run(request)).instrument(span.clone());
     // A panic ends this request, not the connection's others. What it held is dropped with it.
@@ -38,6 +40,7 @@ pub(super) async fn name_and_log(mut request: Request, next: Next) -> Response {
     let status = response.status().as_u16();
     let elapsed_ms = u64::try_from(begun.elapsed().as_millis()).unwrap_or(u64::MAX);
     span.in_scope(|| tracing::debug!(%method, path, status, elapsed_ms, "answered"));
+    metrics.answered(&method, route.as_ref().map_or("none", MatchedPath::as_str), status, begun.elapsed());
     response.headers_mut().insert(X_REQUEST_ID, value);
     response
 }

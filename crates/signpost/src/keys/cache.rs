@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use anyhow::Result;
 use jiff::{SignedDuration, Timestamp};
 
+use super::used::Used;
 use super::{KeyHash, Opened};
 use crate::account::Environment;
 use crate::store::Store;
@@ -17,7 +18,11 @@ const MOST: usize = 10_000;
 
 /// Keys that opened an account a moment ago; cheap to clone. Keys that opened nothing are not remembered.
 #[derive(Clone, Debug, Default)]
-pub struct KeyCache(Arc<Mutex<HashMap<KeyHash, (Opened, Timestamp)>>>);
+pub struct KeyCache {
+    known: Arc<Mutex<HashMap<KeyHash, (Opened, Timestamp)>>>,
+    /// Which of them were asked for, to be remembered with the keys.
+    pub used: Used,
+}
 
 impl KeyCache {
     /// What a key opens.
@@ -34,8 +39,11 @@ impl KeyCache {
         if let Some(opened) = self.remembered(&hash, now) {
             return Ok(Some(opened));
         }
-        let opened = store.opened(environment, &hash).await?;
-        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let opened = store.opened(environment, &hash, now).await?;
+        if let Some(opened) = &opened {
+            self.used.at(&opened.key, now);
+        }
+        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         match &opened {
             Some(opened) => {
                 if known.len() >= MOST {
@@ -49,7 +57,7 @@ impl KeyCache {
     }
 
     fn remembered(&self, hash: &KeyHash, now: Timestamp) -> Option<Opened> {
-        let known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         // A clock that was set back makes the answer look young: it is asked for again then too.
         let is_young = |since: &Timestamp| now.duration_since(*since).abs() < BELIEVED;
         known.get(hash).filter(|(_, since)| is_young(since)).map(|(opened, _)| opened.clone())

@@ -3,6 +3,7 @@
 
 mod cache;
 mod sql;
+pub mod used;
 
 use std::fmt;
 
@@ -22,7 +23,7 @@ const SECRET: usize = 52;
 const CHECKSUM: usize = 7;
 
 /// Names a key without opening anything: `key_` and the 16 characters that stand in the key itself.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize)]
 pub struct KeyId(String);
 
 /// The SHA-256 of a whole key, in hex: what the database knows it by. Long random keys need no slow hash.
@@ -47,6 +48,8 @@ pub struct Opened {
     pub account: Account,
     /// Which of it.
     pub scope: Scope,
+    /// Which key it was.
+    pub key: KeyId,
 }
 
 /// A key as it is listed.
@@ -67,6 +70,12 @@ pub struct ListedKey {
     /// Since when it opens nothing.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub revoked_at: Option<Timestamp>,
+    /// When it opened something last, to the minute.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub last_used_at: Option<Timestamp>,
+    /// When it ends, once it was replaced.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub expires_at: Option<Timestamp>,
 }
 
 impl NewKey {
@@ -77,6 +86,12 @@ impl NewKey {
         let body = format!("{}{id}{}", prefix(environment), BASE32_NOPAD.encode(&secret).to_lowercase());
         let key = format!("{body}{}", checksum(&body));
         Self { id: KeyId(format!("key_{id}")), key: key.into(), scope: Scope::default() }
+    }
+
+    /// One that takes the place of `old`: for the same account and scope.
+    #[must_use]
+    pub fn in_place_of(old: &ListedKey, id: [u8; 10], secret: [u8; 32]) -> Self {
+        Self::new(old.environment, id, secret).for_scope(old.scope)
     }
 
     /// The same key for something else than the authentication API.
@@ -110,6 +125,12 @@ impl KeyHash {
 }
 
 impl KeyId {
+    /// Its text.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
     /// Reads an id.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {

@@ -1,5 +1,6 @@
 //! Whom a request is counted for.
 
+use std::fmt;
 use std::net::{IpAddr, Ipv6Addr, SocketAddr};
 use std::str::FromStr;
 
@@ -16,6 +17,16 @@ pub enum Caller {
     Session(SessionId),
     /// An IPv4 address, or an IPv6 network of 64 bits: one household or machine.
     Address(IpAddr),
+}
+
+impl fmt::Display for Caller {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Account(account) => f.write_str(account),
+            Self::Session(session) => write!(f, "{session}"),
+            Self::Address(address) => write!(f, "{address}"),
+        }
+    }
 }
 
 /// The proxies whose word about the client is believed.
@@ -125,11 +136,7 @@ mod tests {
         let proxies = Proxies::new(proxies.iter().map(|network| network.parse().unwrap()).collect());
         let mut headers = HeaderMap::new();
         headers.insert(header.0, header.1.parse().unwrap());
-        match caller(SocketAddr::new(peer.parse().unwrap(), 1), &headers, &proxies) {
-            Caller::Address(address) => address.to_string(),
-            Caller::Account(account) => account,
-            Caller::Session(session) => session.to_string(),
-        }
+        caller(SocketAddr::new(peer.parse().unwrap(), 1), &headers, &proxies).to_string()
     }
 
     #[test]

@@ -4,18 +4,24 @@ use anyhow::{Context, Result};
 use jiff::Timestamp;
 use serde::Serialize;
 
-use crate::account::Environment;
+use crate::account::{Account, Environment};
 use crate::id::{DomainId, EventId};
 use crate::store::{Row, Store, Written, params, step};
 
 const LIST: &str = "
-    SELECT id, account, environment, domain_id, url, state, attempts, created_at, next_attempt_at, ended_at, last_status,
-           last_error, body
-    FROM deliveries WHERE ($1 = '' OR state = $1) AND ($2 = '' OR id = $2) ORDER BY created_at DESC, id DESC LIMIT $3";
+    SELECT d.id, d.account, d.environment, d.domain_id, d.url, d.state, d.attempts, d.created_at, d.next_attempt_at,
+           d.ended_at, d.last_status, d.last_error, d.body, d.last_answer, e.disabled_at
+    FROM deliveries AS d
+    LEFT JOIN endpoints AS e
+           ON e.account = d.account AND e.environment = d.environment AND e.endpoint = d.endpoint
+    WHERE ($1 = '' OR d.state = $1) AND ($2 = '' OR d.id = $2) AND ($4 = '' OR d.account = $4)
+      AND ($5 = '' OR d.environment = $5) AND ($6 = '' OR d.id < $6)
+    ORDER BY d.id DESC LIMIT $3";
 
 const RETRY: &str = "
     UPDATE deliveries SET state = 'pending', attempts = 0, next_attempt_at = $1, ended_at = NULL, leased_until = NULL
     WHERE (id = $2 OR ($2 = '' AND state = 'failed')) AND (leased_until IS NULL OR leased_until <= $1)
+      AND ($3 = '' OR account = $3) AND ($4 = '' OR environment = $4)
     RETURNING id";
 
 /// An event and what became of it.
@@ -38,9 +44,24 @@ pub struct Listed {
     pub last_status: Option<i64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub last_error: Option<String>,
+    /// The beginning of what a public endpoint said last.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub last_answer: Option<String>,
+    /// Since when the endpoint is left alone but for one attempt an hour.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub endpoint_disabled_at: Option<Timestamp>,
     /// What every attempt sends; shown for one event alone.
     #[serde(skip)]
     pub body: String,
+}
+
+/// Which events of an account.
+#[derive(Clone, Copy, Debug)]
+#[expect(missing_docs, reason = "the names say it")]
+pub struct Chosen<'a> {
+    pub state: Option<&'a str>,
+    pub before: Option<&'a EventId>,
+    pub most: u32,
 }
 
 impl Store {
@@ -49,8 +70,28 @@ impl Store {
     /// # Errors
     /// As [`Store::read`].
     pub async fn anyones_deliveries(&self, state: Option<&str>, most: u32) -> Result<Vec<Listed>> {
-        let params = params![state.unwrap_or_default(), "", i64::from(most)];
+        let params = params![state.unwrap_or_default(), "", i64::from(most), "", "", ""];
         self.read(LIST, params).await?.iter().map(listed).collect()
+    }
+
+    /// An account's events, newest first.
+    ///
+    /// # Errors
+    /// As [`Store::read`].
+    pub async fn deliveries(&self, account: &Account, chosen: &Chosen<'_>) -> Result<Vec<Listed>> {
+        let Chosen { state, before, most } = chosen;
+        let (name, before) = (&account.name, before.map_or("", EventId::as_str));
+        let params = params![state.unwrap_or_default(), "", i64::from(*most), name, account.environment, before];
+        self.read(LIST, params).await?.iter().map(listed).collect()
+    }
+
+    /// An account's event.
+    ///
+    /// # Errors
+    /// As [`Store::read`].
+    pub async fn delivery(&self, account: &Account, id: &EventId) -> Result<Option<Listed>> {
+        let params = params!["", id, 1_i64, &account.name, account.environment, ""];
+        self.read_one(LIST, params).await?.as_ref().map(listed).transpose()
     }
 
     /// One event.
@@ -58,17 +99,23 @@ impl Store {
     /// # Errors
     /// As [`Store::read`].
     pub async fn anyones_delivery(&self, id: &EventId) -> Result<Option<Listed>> {
-        self.read_one(LIST, params!["", id, 1_i64]).await?.as_ref().map(listed).transpose()
+        self.read_one(LIST, params!["", id, 1_i64, "", "", ""]).await?.as_ref().map(listed).transpose()
     }
 
-    /// Sends an event again as soon as may be, or all that failed; what is being sent just now is left alone. Returns
+    /// Sends an event again as soon as may be, or all that failed, of an account or of all; what is being sent just now is left alone. Returns
     /// how many those are. Their attempts count anew.
     ///
     /// # Errors
     /// As [`Store::write`].
-    pub async fn retry_deliveries(&self, id: Option<&EventId>, now: Timestamp) -> Result<usize> {
+    pub async fn retry_deliveries(
+        &self,
+        account: Option<&Account>,
+        id: Option<&EventId>,
+        now: Timestamp,
+    ) -> Result<usize> {
         let id = id.map_or("", EventId::as_str);
-        match self.write([step(RETRY, params![now, id])]).await? {
+        let (name, environment) = account.map_or(("", ""), |of| (&of.name, of.environment.as_str()));
+        match self.write([step(RETRY, params![now, id, name, environment])]).await? {
             Written::Committed(rows) => Ok(rows.len()),
             Written::Refused(_) => Ok(0),
         }
@@ -89,6 +136,8 @@ fn listed(row: &Row) -> Result<Listed> {
         ended_at: row.opt_time(9)?,
         last_status: row.opt_int(10)?,
         last_error: row.opt_text(11)?.map(str::to_owned),
+        last_answer: row.opt_text(13)?.map(str::to_owned),
+        endpoint_disabled_at: row.opt_time(14)?,
         body: row.text(12)?.to_owned(),
     })
 }

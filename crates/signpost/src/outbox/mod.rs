@@ -3,6 +3,8 @@
 //! This file is the rules, and pure; [`worker`] delivers, [`sql`] remembers.
 
 mod desk;
+mod endpoints;
+pub mod routes;
 mod sql;
 pub mod worker;
 
@@ -10,18 +12,20 @@ use std::time::Duration;
 
 use anyhow::{Context, Result};
 use jiff::{SignedDuration, Timestamp};
+use serde_json::json;
 use signpost_auth::{
     Event, WEBHOOK_ID, WEBHOOK_SIGNATURE, WEBHOOK_TIMESTAMP, WebhookSecret, X_SVC_SIGNATURE, X_SVC_SIGNATURE_NEXT,
 };
 use url::Url;
 
 use crate::account::Environment;
-use crate::domains::Secrets;
+use crate::domains::{Domain, Secrets};
 use crate::id::{DomainId, EventId};
 use crate::sessions::Session;
-use crate::store::{Step, must};
+use crate::store::Step;
 
-pub use desk::Listed;
+pub use desk::{Chosen, Listed};
+pub use endpoints::Failing;
 pub use sql::Ended;
 
 /// The longest that an endpoint may put us off with `Retry-After`.
@@ -36,6 +40,8 @@ pub struct Delivery {
     pub domain_id: DomainId,
     /// Decides how far it may reach.
     pub environment: Environment,
+    /// Whose event it is.
+    pub account: String,
     /// Where to.
     pub url: Url,
     /// The bytes that every attempt sends.
@@ -53,6 +59,8 @@ pub struct Attempt {
     pub error: Option<String>,
     /// How long the endpoint asked us to wait.
     pub retry_after: Option<Duration>,
+    /// What it said, where it is a public one.
+    pub answer: Option<String>,
 }
 
 /// What follows from an attempt.
@@ -66,13 +74,32 @@ pub enum Outcome {
     Failed,
 }
 
+impl Outcome {
+    /// Its word among the metrics.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Delivered => "delivered",
+            Self::Retry(_) => "retry",
+            Self::Failed => "failed",
+        }
+    }
+}
+
 /// The step that queues an event, to be written with what it tells of.
 ///
 /// # Errors
 /// Where the event cannot be written as JSON, which no event of ours does.
 pub fn queue(id: &EventId, event: &Event, session: &Session, url: &Url, now: Timestamp) -> Result<Step> {
     let body = serde_json::to_string(event).context("an event is JSON")?;
-    Ok(must(sql::QUEUE, sql::queue_params(id, session, url, &endpoint(url), body, now)))
+    Ok(sql::queue(id, &session.account, &session.domain_id, url, body, now))
+}
+
+/// The step that queues an event which tells of nothing: it shows an integrator whether events arrive.
+pub(crate) fn queue_test(id: &EventId, domain: &Domain, now: Timestamp) -> Step {
+    let body = json!({ "id": id, "event": "test", "timestamp": now, "session_id": "", "data": {} }).to_string();
+    let url = domain.event_url.as_ref().unwrap_or(&domain.webhook_url);
+    sql::queue(id, &domain.account, &domain.id, url, body, now)
 }
 
 /// Whom a slow answer delays: one host and port.
@@ -122,7 +149,7 @@ mod tests {
 
     fn judged(status: Option<u16>, attempts: u32, random: u32, retry_after: Option<u64>) -> Outcome {
         let retry_after = retry_after.map(Duration::from_secs);
-        let attempt = Attempt { status, error: None, retry_after };
+        let attempt = Attempt { status, error: None, retry_after, answer: None };
         judge(&attempt, attempts, &SCHEDULE, Timestamp::UNIX_EPOCH, random)
     }
 

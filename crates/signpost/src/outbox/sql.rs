@@ -4,13 +4,12 @@ use anyhow::{Context, Result};
 use jiff::Timestamp;
 use url::Url;
 
-use super::{Attempt, Delivery, Outcome};
-use crate::account::Environment;
+use super::{Attempt, Delivery, Outcome, endpoint};
+use crate::account::{Account, Environment};
 use crate::id::{DomainId, EventId};
-use crate::sessions::Session;
-use crate::store::{Row, Store, Value, Written, must, params, step};
+use crate::store::{Row, Step, Store, Written, must, params, step};
 
-pub(super) const QUEUE: &str = "
+const QUEUE: &str = "
     INSERT INTO deliveries (id, account, environment, domain_id, url, endpoint, body, state, attempts, created_at,
                             next_attempt_at)
     VALUES ($1, $2, $3, $4, $5, $6, $7, 'pending', 0, $8, $8)";
@@ -20,26 +19,31 @@ const NEXT: &str = "
     WHERE state = 'pending' AND (leased_until IS NULL OR leased_until <= $1)";
 
 /// Takes what is due, oldest first, but of one endpoint only so many at once: what is leased already counts, so a slow
-/// endpoint fills its own places and nobody else's.
+/// endpoint fills its own places and nobody else's. A disabled one has one place, once an hour.
 const CLAIM: &str = "
     UPDATE deliveries SET leased_until = $1, attempts = attempts + 1
     WHERE id IN (
         SELECT id FROM (
-            SELECT id, leased_until, next_attempt_at,
-                   ROW_NUMBER() OVER (PARTITION BY endpoint ORDER BY COALESCE(leased_until, 0) > $2 DESC,
-                                                                     next_attempt_at, id) AS place
-            FROM deliveries WHERE state = 'pending' AND next_attempt_at <= $2
+            SELECT d.id, d.leased_until, d.next_attempt_at,
+                   ROW_NUMBER() OVER (PARTITION BY d.endpoint, e.disabled_at
+                                      ORDER BY COALESCE(d.leased_until, 0) > $2 DESC, d.next_attempt_at, d.id) AS place,
+                   CASE WHEN e.disabled_at IS NULL THEN $3 ELSE 1 END AS places
+            FROM deliveries AS d
+            LEFT JOIN endpoints AS e ON e.account = d.account AND e.environment = d.environment
+                                    AND e.endpoint = d.endpoint AND e.disabled_at IS NOT NULL
+            WHERE d.state = 'pending' AND d.next_attempt_at <= $2
+              AND (e.disabled_at IS NULL OR e.next_probe_at <= $2)
         ) AS due
-        WHERE place <= $3 AND (leased_until IS NULL OR leased_until <= $2)
+        WHERE place <= places AND (leased_until IS NULL OR leased_until <= $2)
         ORDER BY next_attempt_at, id LIMIT $4
     )
-    RETURNING id, domain_id, environment, url, body, attempts";
+    RETURNING id, domain_id, environment, url, body, attempts, account";
 
 /// Names the lease: an attempt that outlived it has no say any more.
 const END: &str = "
     UPDATE deliveries
     SET state = $1, next_attempt_at = COALESCE($2, next_attempt_at), ended_at = $3, last_status = $4, last_error = $5,
-        leased_until = NULL
+        last_answer = $8, leased_until = NULL
     WHERE id = $6 AND leased_until = $7 AND state = 'pending'";
 
 const FREE: &str = "UPDATE deliveries SET leased_until = NULL WHERE state = 'pending' AND leased_until IS NOT NULL";
@@ -55,16 +59,17 @@ pub struct Ended<'a> {
     pub now: Timestamp,
 }
 
-pub(super) fn queue_params(
+/// The step that queues a body.
+pub(super) fn queue(
     id: &EventId,
-    session: &Session,
+    account: &Account,
+    domain: &DomainId,
     url: &Url,
-    endpoint: &str,
     body: String,
     now: Timestamp,
-) -> Vec<Value> {
-    let account = &session.account;
-    params![id, &account.name, account.environment, &session.domain_id, url, endpoint, body, now]
+) -> Step {
+    let params = params![id, &account.name, account.environment, domain, url, endpoint(url), body, now];
+    must(QUEUE, params)
 }
 
 impl Store {
@@ -107,7 +112,8 @@ impl Store {
         };
         let status = attempt.status.map(i64::from);
         let error = attempt.error.as_ref();
-        let params = params![state, next, ended_at, status, error, id, leased_until];
+        let answer = attempt.answer.as_ref();
+        let params = params![state, next, ended_at, status, error, id, leased_until, answer];
         Ok(self.write([must(END, params)]).await?.is_committed())
     }
 
@@ -130,6 +136,7 @@ impl TryFrom<Row> for Delivery {
             domain_id: DomainId::parse(row.text(1)?).context("deliveries.domain_id")?,
             environment: Environment::parse(row.text(2)?).context("deliveries.environment")?,
             url: row.text(3)?.parse().context("deliveries.url")?,
+            account: row.text(6)?.to_owned(),
             body: row.text(4)?.to_owned(),
             attempts: u32::try_from(row.int(5)?).context("deliveries.attempts")?,
         })

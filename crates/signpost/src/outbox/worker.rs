@@ -12,7 +12,7 @@ use tokio::task::JoinSet;
 use super::{Attempt, Delivery, Ended, judge, signatures};
 use crate::app::App;
 use crate::id;
-use crate::outbound::Request;
+use crate::outbound::{Reach, Request};
 
 /// How long an endpoint may take to answer (contract, §3.4).
 const WITHIN: Duration = Duration::from_secs(15);
@@ -74,14 +74,26 @@ async fn deliver(app: App, delivery: Delivery, leased_until: Timestamp) {
         status: None,
         error: Some(format!("{error:#}")),
         retry_after: None,
+        answer: None,
     });
     let (now, random) = (app.clock.now(), u32::from_be_bytes(id::random()));
     let Delivery { id, attempts, .. } = &delivery;
     let outcome = judge(&attempt, *attempts, &app.config.webhook_retry_schedule, now, random);
     tracing::info!(event = %id, attempts, status = attempt.status, error = attempt.error, ?outcome, "event sent");
+    app.metrics.attempt(outcome.as_str());
+    if attempts == &1 {
+        let after = now.duration_since(id.time());
+        app.metrics.first_attempt(Duration::try_from(after).unwrap_or_default());
+    }
     let ended = Ended { id, leased_until, attempt: &attempt, outcome, now };
     match app.store.end_attempt(ended).await {
-        Ok(true) => {}
+        // What an endpoint that is gone says ends that delivery, and tells nothing of the endpoint.
+        Ok(true) if attempt.status == Some(410) => {}
+        Ok(true) => {
+            if let Err(error) = app.store.judge_endpoint(&delivery, outcome, now).await {
+                tracing::warn!(event = %id, error = format!("{error:#}"), "the endpoint's state could not be kept");
+            }
+        }
         Ok(false) => tracing::warn!(event = %id, "the attempt outlived its lease; the event may arrive twice"),
         Err(error) => tracing::warn!(event = %id, error = format!("{error:#}"), "the attempt's end could not be kept"),
     }
@@ -97,7 +109,11 @@ async fn attempt(app: &App, delivery: &Delivery) -> Result<Attempt> {
     }
     let request =
         Request { method: Method::POST, url: &delivery.url, headers, body: Some(body), within: WITHIN, keep: READ };
-    let answer = app.outbound.send(app.reach(delivery.environment), request).await?;
+    let reach = app.reach(delivery.environment);
+    let answer = app.outbound.send(reach, request).await?;
+    // Where private targets are open too, nobody knows which this was: a private one must not be read through us.
+    let is_public = reach == Reach::Public;
+    let said = is_public.then(|| String::from_utf8_lossy(&answer.body).replace('\0', ""));
     let error = (!(200..300).contains(&answer.status)).then(|| format!("it answered {}", answer.status));
-    Ok(Attempt { status: Some(answer.status), error, retry_after: answer.retry_after })
+    Ok(Attempt { status: Some(answer.status), error, retry_after: answer.retry_after, answer: said })
 }

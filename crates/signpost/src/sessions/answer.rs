@@ -97,6 +97,7 @@ pub(crate) async fn take(
 
 /// Wakes those who wait for a login that is on disk now.
 fn told(app: &App, login: Login) -> Session {
+    app.metrics.session(login.session.account.environment, "authenticated");
     app.outbox.notify_one();
     app.waiting.wake(&login.session.id);
     login.session

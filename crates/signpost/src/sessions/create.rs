@@ -42,10 +42,11 @@ pub(crate) async fn create(
     let name = domain.name.to_string();
     let (new, now, ttl) = (asked.on(&app, &domain)?, app.clock.now(), app.config.session_ttl);
     let session = Session::open(&domain, new, ttl, now, Random { id: id::random(), nonce: id::random() });
-    let secret = ClientSecret::of(&key.0, &session.id);
+    let secret = ClientSecret::of(&key.key, &session.id);
     let session = session.with_client_secret(&secret);
     let reply = serde_json::to_string(&Created::of(&session)?).context("a session is JSON")?;
     if app.store.insert_session(&session, once.as_ref().map(|once| once.keep(&account, &reply, now))).await? {
+        app.metrics.session(account.environment, "created");
         return Ok(created(&reply, Some(&secret)).into_response());
     }
     // Somebody asked for the same meanwhile, or took the domain away.
@@ -67,7 +68,7 @@ async fn again(app: &App, account: &Account, key: &ApiKey, once: Option<&Once>) 
     let session = app.store.session(account, &id).await?;
     // Another key of the account asks under the same Idempotency-Key: that one's secret is not the session's.
     let secret =
-        Some(ClientSecret::of(&key.0, &id)).filter(|secret| session.is_some_and(|own| secret.reads(&own, now)));
+        Some(ClientSecret::of(&key.key, &id)).filter(|secret| session.is_some_and(|own| secret.reads(&own, now)));
     Ok(Some(([REPLAYED], created(&reply, secret.as_ref())).into_response()))
 }
 

@@ -89,6 +89,7 @@ pub(crate) async fn cancel(
     let now = app.clock.now();
     let cancelled = session.clone().cancel(now).map_err(|refusal| refused(refusal, &session, &app))?;
     if app.store.cancel_session(&cancelled.id, now).await? {
+        app.metrics.session(account.environment, "cancelled");
         app.waiting.wake(&cancelled.id);
         return Ok(StatusCode::NO_CONTENT);
     }

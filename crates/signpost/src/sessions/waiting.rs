@@ -57,6 +57,12 @@ impl Waiting {
         }
     }
 
+    /// How many requests wait.
+    #[must_use]
+    pub fn requests(&self) -> usize {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).requests
+    }
+
     /// How many sessions are waited for.
     #[must_use]
     pub fn len(&self) -> usize {

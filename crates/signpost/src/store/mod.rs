@@ -4,20 +4,31 @@
 //! writes of many requests into one commit, and it is why each feature writes its SQL once, in its own `sql.rs`. The
 //! price: nothing can be decided in Rust in mid-transaction, so races are settled in the `WHERE`.
 
+mod backup;
 mod migrate;
 mod row;
 mod sqlite;
 
 use std::fmt;
+use std::path::Path;
+use std::sync::Arc;
 
 use anyhow::{Result, bail};
 
+use crate::seal::Seal;
 pub use migrate::Newer;
 pub use row::{Row, Value};
 
 /// A handle on the database; cheap to clone.
 #[derive(Clone)]
-pub enum Store {
+pub struct Store {
+    engine: Engine,
+    seal: Arc<Seal>,
+}
+
+/// What keeps the rows.
+#[derive(Clone)]
+enum Engine {
     /// A file, or memory, inside this process.
     Sqlite(sqlite::Sqlite),
 }
@@ -77,8 +88,31 @@ impl Store {
     /// Where the address is not one we know, the file cannot be opened, or a newer program wrote it ([`Newer`]).
     pub fn open(url: &str) -> Result<Self> {
         match url.strip_prefix("sqlite:") {
-            Some(file) => Ok(Self::Sqlite(sqlite::Sqlite::open(file)?)),
+            Some(file) => Ok(Self { engine: Engine::Sqlite(sqlite::Sqlite::open(file)?), seal: Arc::default() }),
             None => bail!("a database address begins with sqlite: (this version knows no other database)"),
+        }
+    }
+
+    /// The same database, its secrets closed and opened with this.
+    #[must_use]
+    pub fn sealed_with(self, seal: Seal) -> Self {
+        Self { seal: Arc::new(seal), ..self }
+    }
+
+    /// What closes and opens the secrets in it.
+    pub(crate) fn seal(&self) -> &Seal {
+        &self.seal
+    }
+
+    /// Copies an embedded database into a new file, whole and as of one moment, while others read and write it.
+    /// Returns its size in bytes.
+    ///
+    /// # Errors
+    /// Where the file is there already or cannot be written, or the database is not an embedded one.
+    pub fn backup(url: &str, to: &Path) -> Result<u64> {
+        match url.strip_prefix("sqlite:") {
+            Some(file) if file != ":memory:" => backup::backup(Path::new(file), to),
+            _ => bail!("only an embedded database is copied this way"),
         }
     }
 
@@ -87,8 +121,8 @@ impl Store {
     /// # Errors
     /// [`Unavailable`], or a fault of the statement.
     pub async fn read(&self, sql: &'static str, params: Vec<Value>) -> Result<Vec<Row>> {
-        match self {
-            Self::Sqlite(sqlite) => sqlite.read(step(sql, params)).await,
+        match &self.engine {
+            Engine::Sqlite(sqlite) => sqlite.read(step(sql, params)).await,
         }
     }
 
@@ -105,15 +139,15 @@ impl Store {
     /// # Errors
     /// [`Unavailable`], or a fault of a statement; nothing happened then.
     pub async fn write(&self, steps: impl Into<Vec<Step>>) -> Result<Written> {
-        match self {
-            Self::Sqlite(sqlite) => sqlite.write(steps.into()).await,
+        match &self.engine {
+            Engine::Sqlite(sqlite) => sqlite.write(steps.into()).await,
         }
     }
 
     /// Finishes what waits and closes; later calls are [`Unavailable`].
     pub async fn close(&self) {
-        match self {
-            Self::Sqlite(sqlite) => sqlite.close().await,
+        match &self.engine {
+            Engine::Sqlite(sqlite) => sqlite.close().await,
         }
     }
 }

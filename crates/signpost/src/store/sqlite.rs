@@ -31,7 +31,7 @@ enum Job {
 
 /// The queues to the threads. The threads end when the last handle is gone.
 #[derive(Clone)]
-pub struct Sqlite {
+pub(super) struct Sqlite {
     writer: mpsc::Sender<Job>,
     /// The writer's own queue where the database is in memory: no other connection can see that one.
     reader: mpsc::Sender<Job>,

@@ -7,6 +7,7 @@ use reqwest::Method;
 use serde_json::json;
 
 use signpost::account::{Account, Environment};
+use signpost::audit::Actor;
 use signpost::id::DomainId;
 use signpost::store::step;
 
@@ -130,7 +131,14 @@ async fn of_domains(service: &Service, integrator: &Integrator) -> Vec<Reply> {
     ];
     let proved = DomainId::parse(text(&domain, "id")).expect("an id");
     let account = Account { name: "rival".to_owned(), environment: Environment::Sandbox };
-    assert!(service.app.store.verify_domain(&account, &proved, service.clock.now()).await.expect("a database"));
+    assert!(
+        service
+            .app
+            .store
+            .verify_domain(&account, &proved, &Actor::Operator, service.clock.now())
+            .await
+            .expect("a database")
+    );
     met.push(integrator.post("/sessions", &body).await);
     met
 }

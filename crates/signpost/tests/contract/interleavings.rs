@@ -5,6 +5,7 @@ use std::time::Duration;
 use jiff::{SignedDuration, Timestamp};
 use proptest::prelude::*;
 use signpost::account::{Account, Environment};
+use signpost::audit::Actor;
 use signpost::domains::{self, Domain};
 use signpost::id;
 use signpost::outbound::Reach;
@@ -62,7 +63,7 @@ impl World {
         let secret = WebhookSecret::from_bytes(&[1; 32]);
         let random = domains::Random { id: [1; 16], token: [2; 20], secret };
         let domain = domains::register(&new, account, Reach::Public, now, random).expect("a domain");
-        store.insert_domain(&domain).await.expect("a database").expect("a new name");
+        store.insert_domain(&domain, &Actor::Operator).await.expect("a database").expect("a new name");
         let random = sessions::Random { id: [3; 16], nonce: [4; 16] };
         let new = New {
             mode: Mode::Login,

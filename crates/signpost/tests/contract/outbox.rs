@@ -41,7 +41,7 @@ async fn a_failed_event_is_listed_shown_and_sent_again() {
     run(&["retry"]).failed(2);
     run(&["retry", "evt_x"]).failed(1);
 
-    assert_eq!(service.app.store.retry_deliveries(None, clock.now()).await.expect("a database"), 1);
+    assert_eq!(service.app.store.retry_deliveries(None, None, clock.now()).await.expect("a database"), 1);
     service.app.outbox.notify_one();
     let again = endpoint.receives().await;
     assert_eq!((&again.body, again.header("webhook-id")), (&first.body, first.header("webhook-id")));
@@ -49,7 +49,7 @@ async fn a_failed_event_is_listed_shown_and_sent_again() {
         service.app.store.anyones_deliveries(Some("delivered"), 10).await.expect("a database").pop()
     })
     .await;
-    assert_eq!(service.app.store.retry_deliveries(None, clock.now()).await.expect("a database"), 0);
+    assert_eq!(service.app.store.retry_deliveries(None, None, clock.now()).await.expect("a database"), 0);
 }
 
 #[tokio::test]

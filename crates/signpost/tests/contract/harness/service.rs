@@ -27,6 +27,7 @@ const BEGINNING: Timestamp = Timestamp::constant(1_800_000_000, 250_000_000);
 pub(crate) struct Service {
     pub(crate) app: App,
     pub(crate) clock: Clock,
+    pub(crate) metrics_listen: Option<std::net::SocketAddr>,
     http: Client,
     stop: CancellationToken,
     running: JoinHandle<anyhow::Result<()>>,
@@ -72,8 +73,9 @@ impl Service {
     pub(crate) async fn open(settings: &[(&str, &str)], clock: Clock) -> Self {
         let server = Server::open(config(settings), clock.clone()).await.expect("a server");
         let (app, stop) = (server.app.clone(), CancellationToken::new());
+        let metrics_listen = server.metrics_listen();
         let running = tokio::spawn(server.run(stop.clone().cancelled_owned()));
-        Self { app, clock, http: http(), stop, running }
+        Self { app, clock, metrics_listen, http: http(), stop, running }
     }
 
     /// Ends as SIGTERM ends it.

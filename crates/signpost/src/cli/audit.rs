@@ -1,0 +1,110 @@
+//! `signpost audit`
+
+use std::fs::File;
+use std::io::{BufWriter, Write};
+use std::path::PathBuf;
+
+use anyhow::{Context, Result};
+use clap::{Args, Subcommand};
+use jiff::{SignedDuration, Timestamp};
+use serde_json::json;
+
+use super::{Session, Usage, say, table};
+use crate::audit::Entry;
+use crate::clock::Clock;
+use crate::store::Store;
+
+/// How many entries are read at once for an export.
+const AT_ONCE: u32 = 1000;
+
+#[derive(Debug, Subcommand)]
+pub(super) enum Audit {
+    /// List the newest entries, newest first
+    List {
+        #[command(flatten)]
+        chosen: Chosen,
+        /// How many at most
+        #[arg(long, default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..=10_000))]
+        limit: u32,
+    },
+    /// Write entries as lines of JSON, oldest first
+    Export {
+        /// Where to [default: standard output]
+        file: Option<PathBuf>,
+        #[command(flatten)]
+        chosen: Chosen,
+    },
+}
+
+/// Which entries.
+#[derive(Debug, Args)]
+pub(super) struct Chosen {
+    /// Not older than this: a time such as 2026-01-31T00:00:00Z, or 7d for seven days
+    #[arg(long, value_name = "TIME")]
+    since: Option<String>,
+    /// Only of this account
+    #[arg(long, default_value = "")]
+    account: String,
+    /// Only this, such as key.created or access.refused
+    #[arg(long, default_value = "")]
+    action: String,
+}
+
+impl Audit {
+    pub(super) async fn run(self, session: &Session) -> Result<()> {
+        let store = session.store()?;
+        match self {
+            Self::List { chosen, limit } => list(session, &store, &chosen, limit).await,
+            Self::Export { file, chosen } => export(session, &store, file, &chosen).await,
+        }
+    }
+}
+
+impl Chosen {
+    fn since(&self) -> Result<Timestamp> {
+        let Some(text) = &self.since else { return Ok(Timestamp::UNIX_EPOCH) };
+        let days = text.strip_suffix('d').and_then(|days| days.parse::<i64>().ok()).filter(|days| *days <= 10_000);
+        match days {
+            Some(days) => Ok(Clock::System.now() - SignedDuration::from_hours(days * 24)),
+            None => text.parse().map_err(|_| Usage(format!("--since: '{text}' is no time such as 7d")).into()),
+        }
+    }
+}
+
+async fn list(session: &Session, store: &Store, chosen: &Chosen, limit: u32) -> Result<()> {
+    let entries = store.newest_audit(chosen.since()?, &chosen.account, &chosen.action, limit).await?;
+    session.print(&json!({ "entries": entries }), || {
+        let row = |entry: &Entry| {
+            let Entry { at, account, actor, action, object, details, .. } = entry;
+            let is_empty = details.as_object().is_some_and(serde_json::Map::is_empty);
+            let details = if is_empty { String::new() } else { details.to_string() };
+            [at.to_string(), action.clone(), object.clone(), account.clone(), actor.clone(), details]
+        };
+        let rows: Vec<_> = entries.iter().map(row).collect();
+        table(["AT", "ACTION", "OBJECT", "ACCOUNT", "BY", "DETAILS"], &rows)
+    })
+}
+
+async fn export(session: &Session, store: &Store, file: Option<PathBuf>, chosen: &Chosen) -> Result<()> {
+    let since = chosen.since()?;
+    let shown = file.as_ref().map(|path| path.display().to_string());
+    let opened = file.map(File::create).transpose().with_context(|| format!("cannot write {shown:?}"))?;
+    let mut out = opened.map(BufWriter::new);
+    let (mut after, mut count) = (None, 0);
+    loop {
+        let entries = store.audit(after.as_ref(), since, &chosen.account, &chosen.action, AT_ONCE).await?;
+        let Some(last) = entries.last() else { break };
+        after = Some(last.id.clone());
+        count += entries.len();
+        for entry in &entries {
+            let line = serde_json::to_string(entry)?;
+            match &mut out {
+                Some(out) => writeln!(out, "{line}")?,
+                None => say(&line)?,
+            }
+        }
+    }
+    let (Some(out), Some(shown)) = (out, shown) else { return Ok(()) };
+    out.into_inner().map_err(std::io::IntoInnerError::into_error)?.sync_all()?;
+    session.print(&json!({ "file": shown, "entries": count }), || format!("wrote {count} entries to {shown}"))
+}

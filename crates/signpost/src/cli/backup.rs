@@ -1,0 +1,24 @@
+//! `signpost backup`
+
+use std::path::PathBuf;
+
+use anyhow::Result;
+use clap::Args;
+use serde_json::json;
+
+use super::Session;
+use crate::store::Store;
+
+#[derive(Debug, Args)]
+pub(super) struct Backup {
+    /// The new file; to restore it, stop the server and put it in the place of signpost.sqlite
+    file: PathBuf,
+}
+
+impl Backup {
+    pub(super) fn run(self, session: &Session) -> Result<()> {
+        let bytes = Store::backup(&session.config.database_url(), &self.file)?;
+        let shown = self.file.display().to_string();
+        session.print(&json!({ "file": shown, "bytes": bytes }), || format!("wrote {bytes} bytes to {shown}"))
+    }
+}

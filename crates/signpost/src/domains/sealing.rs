@@ -1,0 +1,67 @@
+//! Seals the webhook secrets that were written before there was a key, or with another.
+
+use anyhow::Result;
+use jiff::Timestamp;
+use secrecy::ExposeSecret;
+use serde_json::json;
+
+use crate::audit::{Action, Actor, entry};
+use crate::id;
+use crate::store::{Store, params, step};
+
+/// One of those that are sealed is as good as all to see whether the key is at hand.
+const SEALED: &str = "SELECT id, webhook_secret FROM domains WHERE webhook_secret LIKE 'sealed%' LIMIT 1";
+
+const ALL: &str = "
+    SELECT id, webhook_secret, next_webhook_secret FROM domains
+    UNION ALL SELECT id, webhook_secret, next_webhook_secret FROM deleted_domains";
+
+/// Names what was read: a secret that was changed meanwhile was sealed then.
+const SEAL: &str = "
+    UPDATE domains SET webhook_secret = $1, next_webhook_secret = $2 WHERE id = $3 AND webhook_secret = $4";
+
+const SEAL_DELETED: &str = "
+    UPDATE deleted_domains SET webhook_secret = $1, next_webhook_secret = $2 WHERE id = $3 AND webhook_secret = $4";
+
+impl Store {
+    /// Says at the start, and not at the first event, that the key is missing with which secrets are sealed.
+    ///
+    /// # Errors
+    /// Where a secret cannot be opened, or as [`Store::read`].
+    pub async fn check_seal(&self) -> Result<()> {
+        for row in self.read(SEALED, params![]).await? {
+            self.seal().open(row.text(1)?, row.text(0)?)?;
+        }
+        Ok(())
+    }
+
+    /// Seals all secrets that are not sealed with the operator's key; returns how many domains had some.
+    ///
+    /// # Errors
+    /// As [`Store::read`] and [`Store::write`].
+    pub async fn seal_secrets(&self, now: Timestamp) -> Result<usize> {
+        let (mut steps, mut sealed) = (Vec::new(), 0);
+        for row in self.read(ALL, params![]).await? {
+            let (id, current, next) = (row.text(0)?, row.text(1)?, row.opt_text(2)?);
+            let is_stale = |kept: &str| self.seal().is_stale(kept, id);
+            if !is_stale(current) && !next.is_some_and(is_stale) {
+                continue;
+            }
+            let anew = |kept: &str| -> Result<String> {
+                let open = self.seal().open(kept, id)?;
+                Ok(self.seal().close(open.expose_secret(), id, id::random()))
+            };
+            let (current_anew, next_anew) = (anew(current)?, next.map(anew).transpose()?);
+            for sql in [SEAL, SEAL_DELETED] {
+                steps.push(step(sql, params![&current_anew, next_anew.as_ref(), id, current]));
+            }
+            sealed += 1;
+        }
+        if sealed > 0 {
+            let details = json!({ "domains": sealed });
+            steps.push(entry(&Actor::Operator, None, Action::SecretsSealed, "", &details, now));
+            self.write(steps).await?;
+        }
+        Ok(sealed)
+    }
+}

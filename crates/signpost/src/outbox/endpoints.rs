@@ -1,0 +1,97 @@
+//! Endpoints that only fail: after days of it they are left alone but for one attempt an hour, until one succeeds.
+
+use anyhow::{Context, Result};
+use jiff::{SignedDuration, Timestamp};
+use serde::Serialize;
+use serde_json::json;
+
+use super::{Delivery, Outcome, endpoint};
+use crate::account::{Account, Environment};
+use crate::audit::{Action, Actor, entry};
+use crate::store::{Row, Store, Written, params, step};
+
+/// How long an endpoint may do nothing but fail.
+const PATIENCE: SignedDuration = SignedDuration::from_hours(5 * 24);
+/// How often a disabled one is tried.
+const PROBE: SignedDuration = SignedDuration::from_hours(1);
+
+const FAILED: &str = "
+    INSERT INTO endpoints (account, environment, endpoint, failing_since, next_probe_at) VALUES ($1, $2, $3, $4, $5)
+    ON CONFLICT (account, environment, endpoint) DO UPDATE SET
+        disabled_at = CASE WHEN endpoints.disabled_at IS NULL AND endpoints.failing_since <= $6 THEN $4
+                           ELSE endpoints.disabled_at END,
+        next_probe_at = $5
+    RETURNING disabled_at";
+
+const SUCCEEDED: &str = "
+    DELETE FROM endpoints WHERE account = $1 AND environment = $2 AND endpoint = $3 RETURNING disabled_at";
+
+const LIST: &str = "
+    SELECT account, environment, endpoint, failing_since, disabled_at, next_probe_at FROM endpoints
+    ORDER BY failing_since, endpoint";
+
+/// An endpoint whose last attempt failed, and all before it since then.
+#[derive(Debug, Serialize)]
+#[expect(missing_docs, reason = "the names say it")]
+pub struct Failing {
+    pub account: String,
+    pub environment: Environment,
+    /// Scheme, host and port.
+    pub endpoint: String,
+    pub failing_since: Timestamp,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub disabled_at: Option<Timestamp>,
+    /// When it is tried next, once it is disabled.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub next_probe_at: Option<Timestamp>,
+}
+
+impl Store {
+    /// Remembers whether an endpoint still only fails. Says so in log and audit where that disables or enables it.
+    ///
+    /// # Errors
+    /// As [`Store::write`].
+    pub async fn judge_endpoint(&self, delivery: &Delivery, outcome: Outcome, now: Timestamp) -> Result<()> {
+        let endpoint = endpoint(&delivery.url);
+        let (account, environment) = (&delivery.account, delivery.environment);
+        let written = if outcome == Outcome::Delivered {
+            self.write([step(SUCCEEDED, params![account, environment, &endpoint])]).await?
+        } else {
+            let (probe, since) = (now + PROBE, now - PATIENCE);
+            self.write([step(FAILED, params![account, environment, &endpoint, now, probe, since])]).await?
+        };
+        let Written::Committed(rows) = written else { return Ok(()) };
+        let disabled_at = rows.first().map(|row| row.opt_time(0)).transpose()?.flatten();
+        let action = match (outcome, disabled_at) {
+            (Outcome::Delivered, Some(_)) => Action::EndpointEnabled,
+            // Millisecond by millisecond the same: it was this attempt.
+            (_, Some(at)) if at.as_millisecond() == now.as_millisecond() => Action::EndpointDisabled,
+            _ => return Ok(()),
+        };
+        tracing::warn!(endpoint, account, "{}", action.as_str());
+        let account = Account { name: account.clone(), environment };
+        let entry = entry(&Actor::Server, Some(&account), action, &endpoint, &json!({}), now);
+        self.write([entry]).await?;
+        Ok(())
+    }
+
+    /// The endpoints that fail, those first that do so the longest.
+    ///
+    /// # Errors
+    /// As [`Store::read`].
+    pub async fn failing_endpoints(&self) -> Result<Vec<Failing>> {
+        self.read(LIST, params![]).await?.iter().map(failing).collect()
+    }
+}
+
+fn failing(row: &Row) -> Result<Failing> {
+    let disabled_at = row.opt_time(4)?;
+    Ok(Failing {
+        account: row.text(0)?.to_owned(),
+        environment: Environment::parse(row.text(1)?).context("endpoints.environment")?,
+        endpoint: row.text(2)?.to_owned(),
+        failing_since: row.time(3)?,
+        disabled_at,
+        next_probe_at: disabled_at.map(|_| row.time(5)).transpose()?,
+    })
+}

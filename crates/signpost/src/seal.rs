@@ -1,0 +1,153 @@
+//! Webhook secrets at rest: sealed with the operator's key, where there is one (AES-256-GCM, RFC 5116).
+
+use std::fmt;
+
+use anyhow::{Result, bail};
+use data_encoding::BASE64;
+use ring::aead::{AES_256_GCM, Aad, LessSafeKey, NONCE_LEN, Nonce, UnboundKey};
+use secrecy::{ExposeSecret, SecretString};
+
+/// How a sealed text begins.
+const SEALED: &str = "sealed1:";
+
+/// Closes and opens secrets.
+#[derive(Default)]
+pub struct Seal {
+    /// What closes, and opens what it closed.
+    key: Option<LessSafeKey>,
+    /// What opens still, while the key is being changed.
+    old: Option<LessSafeKey>,
+}
+
+impl Seal {
+    /// With the operator's key, and the one of before while it is being changed. Without either nothing is sealed.
+    #[must_use]
+    pub fn new(key: Option<&[u8; 32]>, old: Option<&[u8; 32]>) -> Self {
+        Self { key: key.map(aead), old: old.map(aead) }
+    }
+
+    /// Whether secrets are sealed when they are written.
+    #[must_use]
+    pub fn is_on(&self) -> bool {
+        self.key.is_some()
+    }
+
+    /// A secret of `owner` as it is kept. The owner is bound in: a row's secret opens in no other row.
+    ///
+    /// # Panics
+    /// Never: a secret is far below what the cipher takes.
+    #[must_use]
+    pub fn close(&self, secret: &str, owner: &str, nonce: [u8; NONCE_LEN]) -> String {
+        let Some(key) = &self.key else { return secret.to_owned() };
+        let mut sealed = secret.as_bytes().to_vec();
+        let bound = Aad::from(owner.as_bytes());
+        key.seal_in_place_append_tag(Nonce::assume_unique_for_key(nonce), bound, &mut sealed)
+            .expect("a secret is short");
+        format!("{SEALED}{}", BASE64.encode(&[&nonce[..], &sealed].concat()))
+    }
+
+    /// A secret of `owner` as it was before it was kept; one that was never sealed is itself.
+    ///
+    /// # Errors
+    /// Where it is sealed, and with no key that is at hand.
+    pub fn open(&self, kept: &str, owner: &str) -> Result<SecretString> {
+        let Some(sealed) = kept.strip_prefix(SEALED) else { return Ok(kept.to_owned().into()) };
+        let bytes = BASE64.decode(sealed.as_bytes()).unwrap_or_default();
+        for key in [&self.key, &self.old].into_iter().flatten() {
+            let Some((nonce, sealed)) = bytes.split_first_chunk::<NONCE_LEN>() else { break };
+            let (mut sealed, bound) = (sealed.to_vec(), Aad::from(owner.as_bytes()));
+            if let Ok(plain) = key.open_in_place(Nonce::assume_unique_for_key(*nonce), bound, &mut sealed) {
+                return Ok(String::from_utf8(plain.to_vec())?.into());
+            }
+        }
+        bail!("the webhook secrets are sealed with a key that is not at hand: set SIGNPOST_SEAL_KEY to it")
+    }
+
+    /// Whether what is kept is not as [`Seal::close`] would write it now.
+    #[must_use]
+    pub fn is_stale(&self, kept: &str, owner: &str) -> bool {
+        let now = Self { key: self.key.clone(), old: None };
+        self.is_on() && (!kept.starts_with(SEALED) || now.open(kept, owner).is_err())
+    }
+}
+
+fn aead(key: &[u8; 32]) -> LessSafeKey {
+    LessSafeKey::new(UnboundKey::new(&AES_256_GCM, key).expect("a key of this cipher has 32 bytes"))
+}
+
+/// Reads a key: 32 bytes in hex or base64.
+#[must_use]
+pub fn key(text: &str) -> Option<SealKey> {
+    let hex = data_encoding::HEXLOWER_PERMISSIVE.decode(text.trim().as_bytes());
+    let bytes = hex.or_else(|_| BASE64.decode(text.trim().as_bytes())).ok()?;
+    let bytes: [u8; 32] = bytes.try_into().ok()?;
+    Some(SealKey(data_encoding::HEXLOWER.encode(&bytes).into()))
+}
+
+/// The operator's key.
+#[derive(Clone, Debug)]
+pub struct SealKey(SecretString);
+
+impl SealKey {
+    /// Its bytes.
+    ///
+    /// # Panics
+    /// Never: [`key`] made it of 32 bytes.
+    #[must_use]
+    pub fn bytes(&self) -> [u8; 32] {
+        let bytes = data_encoding::HEXLOWER.decode(self.0.expose_secret().as_bytes());
+        bytes.ok().and_then(|bytes| bytes.try_into().ok()).expect("made of 32 bytes")
+    }
+}
+
+impl fmt::Debug for Seal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(if self.is_on() { "Seal(on)" } else { "Seal(off)" })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_closed_opens_with_the_same_key_for_the_same_owner() {
+        let seal = Seal::new(Some(&[1; 32]), None);
+        let kept = seal.close("whsec_x", "dom_1", [9; 12]);
+        assert!(kept.starts_with(SEALED) && !kept.contains("whsec"));
+        assert_eq!(seal.open(&kept, "dom_1").unwrap().expose_secret(), "whsec_x");
+        assert!(seal.open(&kept, "dom_2").is_err());
+        assert!(Seal::new(Some(&[2; 32]), None).open(&kept, "dom_1").is_err());
+        assert!(Seal::default().open(&kept, "dom_1").unwrap_err().to_string().contains("SIGNPOST_SEAL_KEY"));
+        for broken in ["sealed1:", "sealed1:AAAA", "sealed1:!", &kept[..kept.len() - 4]] {
+            assert!(seal.open(broken, "dom_1").is_err(), "{broken}");
+        }
+    }
+
+    #[test]
+    fn a_key_is_changed_with_both_at_hand() {
+        let (old, changing) = (Seal::new(Some(&[1; 32]), None), Seal::new(Some(&[2; 32]), Some(&[1; 32])));
+        let kept = old.close("whsec_x", "dom_1", [9; 12]);
+        assert_eq!(changing.open(&kept, "dom_1").unwrap().expose_secret(), "whsec_x");
+        assert!(changing.is_stale(&kept, "dom_1") && changing.is_stale("whsec_x", "dom_1"));
+        let anew = changing.close("whsec_x", "dom_1", [8; 12]);
+        assert!(!changing.is_stale(&anew, "dom_1") && old.open(&anew, "dom_1").is_err());
+    }
+
+    #[test]
+    fn without_a_key_nothing_is_sealed() {
+        let seal = Seal::default();
+        assert_eq!(seal.close("whsec_x", "dom_1", [0; 12]), "whsec_x");
+        assert_eq!(seal.open("whsec_x", "dom_1").unwrap().expose_secret(), "whsec_x");
+        assert!(!seal.is_stale("whsec_x", "dom_1"));
+    }
+
+    #[test]
+    fn a_key_is_32_bytes() {
+        assert_eq!(key(&"ab".repeat(32)).unwrap().bytes(), [0xab; 32]);
+        assert_eq!(key(&BASE64.encode(&[7; 32])).unwrap().bytes(), [7; 32]);
+        for text in ["", "secret", &"ab".repeat(31), &BASE64.encode(&[7; 33])] {
+            assert!(key(text).is_none(), "{text}");
+        }
+    }
+}

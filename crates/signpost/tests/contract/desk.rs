@@ -1,0 +1,116 @@
+//! Deliveries as their integrator sees them, the event that tells of nothing, and endpoints that only fail.
+
+use axum::http::StatusCode;
+use jiff::SignedDuration;
+use serde_json::{Value, json};
+use signpost::account::Environment;
+
+use crate::harness::{Endpoint, Integrator, Service, members, text, until};
+
+async fn log_in(service: &Service, integrator: &Integrator) {
+    let session = integrator.opens("shop.test").await;
+    integrator.hands_in(&session, &service.phone().answers(&session)).await.with(200);
+}
+
+/// The account's events in a state, once there are so many.
+async fn in_state(integrator: &Integrator, state: &str, count: usize) -> Vec<Value> {
+    until(&format!("{count} are {state}"), async || {
+        let page = integrator.get(&format!("/deliveries?state={state}")).await.with(200);
+        page["deliveries"].as_array().filter(|list| list.len() == count).cloned()
+    })
+    .await
+}
+
+#[tokio::test]
+async fn an_integrator_lists_shows_and_retries_its_own_events() {
+    let service = Service::start().await;
+    let (integrator, mut endpoint) = (service.integrator().await, Endpoint::start().await);
+    integrator.registers_at("shop.test", &endpoint.url("/hook")).await;
+    endpoint.answers((StatusCode::GONE, "their-secret"));
+    log_in(&service, &integrator).await;
+    let failed = in_state(&integrator, "failed", 1).await.remove(0);
+    let first = endpoint.receives().await;
+    let path = format!("/deliveries/{}", text(&failed, "id"));
+    let shown = integrator.get(&path).await;
+    assert_eq!(shown.with(200)["body"], first.json());
+    assert!(!shown.text.contains("their-secret") && !shown.text.contains("acme"), "{}", shown.text);
+    let known = ["id", "domain_id", "url", "state", "attempts", "created_at", "next_attempt_at", "ended_at"];
+    let expected: Vec<_> = known.into_iter().chain(["last_status", "last_error", "body"]).collect();
+    assert_eq!(members(&shown.json()), expected.into_iter().collect());
+    let stranger = service.integrator_of("stranger", Environment::Sandbox).await;
+    stranger.get(&path).await.refused(404, "not_found");
+    stranger.post_nothing(&format!("{path}/retry")).await.refused(404, "not_found");
+    assert_eq!(stranger.post_nothing("/deliveries/retry").await.with(202), json!({ "retried": 0 }));
+    assert_eq!(stranger.get("/deliveries").await.with(200), json!({ "deliveries": [] }));
+    assert_eq!(integrator.post_nothing(&format!("{path}/retry")).await.with(202)["id"], failed["id"]);
+    assert_eq!(endpoint.receives().await.body, first.body);
+    in_state(&integrator, "delivered", 1).await;
+    assert_eq!(integrator.post_nothing("/deliveries/retry").await.with(202), json!({ "retried": 0 }));
+    integrator.get("/deliveries?state=lost").await.blames("state");
+    integrator.get("/deliveries/evt_x").await.refused(404, "not_found");
+}
+
+#[tokio::test]
+async fn a_test_event_shows_that_events_arrive() {
+    let service = Service::start().await;
+    let (integrator, mut endpoint) = (service.integrator().await, Endpoint::start().await);
+    let domain = integrator.registers_at("shop.test", &endpoint.url("/hook")).await;
+    let path = format!("/domains/{}/test-event", text(&domain, "id"));
+    let queued = integrator.post_nothing(&path).await.with(202);
+    let arrived = endpoint.receives().await;
+    let event = arrived.json();
+    assert_eq!((&event["id"], &event["event"], &event["data"]), (&queued["id"], &json!("test"), &json!({})));
+    let secret = signpost_auth::WebhookSecret::parse(text(&domain, "webhook_secret")).expect("a secret");
+    assert!(secret.made_x_svc_signature(arrived.header("x-svc-signature"), &arrived.body));
+    integrator.post_nothing("/domains/dom_x/test-event").await.refused(404, "domain_not_found");
+}
+
+#[tokio::test]
+async fn an_endpoint_that_only_failed_for_five_days_is_left_alone_but_for_a_probe_an_hour() {
+    let service = Service::with(&[("webhook_retry_schedule", "24h,24h,24h,24h,24h,24h,24h,24h,24h")]).await;
+    let (integrator, mut endpoint) = (service.integrator().await, Endpoint::start().await);
+    integrator.registers_at("shop.test", &endpoint.url("/hook")).await;
+    for _ in 0..8 {
+        endpoint.answers(StatusCode::INTERNAL_SERVER_ERROR);
+    }
+    log_in(&service, &integrator).await;
+    service.tried(1).await;
+    // Waits vary by 20 %: the sixth attempt comes after at least four days and at most six, the seventh after five.
+    for attempt in 2..=7 {
+        service.passes(SignedDuration::from_hours(29));
+        service.tried(attempt).await;
+    }
+    let disabled = || async { service.app.store.failing_endpoints().await.expect("a database").remove(0).disabled_at };
+    until("it is disabled", async || disabled().await).await;
+    let shown = integrator.get("/deliveries").await.with(200);
+    assert!(shown["deliveries"][0]["endpoint_disabled_at"].is_string(), "{shown}");
+    while endpoint.has().is_some() {}
+    // New events wait; of all that wait, one is tried each hour.
+    for _ in 0..3 {
+        log_in(&service, &integrator).await;
+    }
+    service.passes(SignedDuration::from_mins(59));
+    tokio::time::sleep(std::time::Duration::from_millis(200)).await;
+    assert!(endpoint.has().is_none(), "nothing is sent before the probe is due");
+    service.passes(SignedDuration::from_mins(1));
+    endpoint.receives().await;
+    until("the probe failed", async || {
+        let attempts: i64 = service.outbox().await.iter().map(|queued| queued.attempts).sum();
+        (attempts == 8).then_some(())
+    })
+    .await;
+    assert!(endpoint.has().is_none());
+    // The next one succeeds, and all that waited follow.
+    service.passes(SignedDuration::from_hours(1));
+    endpoint.receives().await;
+    until("it is enabled", async || {
+        service.app.store.failing_endpoints().await.expect("a database").is_empty().then_some(())
+    })
+    .await;
+    service.passes(SignedDuration::from_hours(30));
+    in_state(&integrator, "delivered", 4).await;
+    let actions =
+        service.app.store.newest_audit(jiff::Timestamp::UNIX_EPOCH, "acme", "", 10).await.expect("a database");
+    let actions: Vec<_> = actions.iter().map(|entry| entry.action.as_str()).collect();
+    assert_eq!(actions[..2], ["endpoint.enabled", "endpoint.disabled"]);
+}

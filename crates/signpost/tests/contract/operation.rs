@@ -1,0 +1,219 @@
+//! What an operator has beside the server: audit log, key rotation, sealed secrets, backups and metrics.
+
+use std::fs;
+use std::path::Path;
+
+use jiff::{SignedDuration, Timestamp};
+use reqwest::Method;
+use serde_json::{Value, json};
+use signpost::audit::{Entry, refusals};
+use signpost::keys::used;
+
+use crate::harness::{Endpoint, Program, Service, http, send, text, until};
+
+const KEY: &str = "0101010101010101010101010101010101010101010101010101010101010101";
+const OTHER: &str = "0202020202020202020202020202020202020202020202020202020202020202";
+
+fn run(folder: &Path, arguments: &[&str]) -> Value {
+    let data_dir = folder.to_str().expect("a path");
+    Program::within(folder, &[&["--data-dir", data_dir, "--json"], arguments].concat()).run().json()
+}
+
+async fn audit(service: &Service) -> Vec<Entry> {
+    service.app.store.audit(None, Timestamp::UNIX_EPOCH, "", "", 1000).await.expect("a database")
+}
+
+#[tokio::test]
+async fn the_audit_log_says_who_did_what() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let service = Service::on(folder.path(), &Service::clock(), &[]).await;
+    let (integrator, key) = service.integrator_with_id("acme", signpost::account::Environment::Sandbox).await;
+    let domain = integrator.registers("shop.test").await;
+    let path = format!("/domains/{}", text(&domain, "id"));
+    integrator.patch(&path, &json!({ "handler": "hosted" })).await.with(200);
+    run(folder.path(), &["domains", "secret", text(&domain, "id"), "--rotate"]);
+    run(folder.path(), &["domains", "secret", text(&domain, "id"), "--activate"]);
+    assert_eq!(send(integrator.request(Method::DELETE, &format!("{path}/users"))).await.status, 204);
+    assert_eq!(send(integrator.request(Method::DELETE, &path)).await.status, 204);
+    run(folder.path(), &["keys", "revoke", key.as_str()]);
+    let told = audit(&service).await;
+    let expected = [
+        ("key.created", "operator"),
+        ("domain.registered", key.as_str()),
+        ("domain.changed", key.as_str()),
+        ("users.deleted", key.as_str()),
+        ("domain.deleted", key.as_str()),
+    ];
+    // What the command line did has its own clock, so it is looked at apart.
+    let ours = |entry: &&Entry| expected.iter().any(|(action, _)| *action == entry.action);
+    let mut ours: Vec<_> =
+        told.iter().filter(ours).map(|entry| (entry.action.as_str(), entry.actor.as_str())).collect();
+    // All in one millisecond of a clock that stands still, in which they have no order.
+    let mut expected = expected.to_vec();
+    ours.sort_unstable();
+    expected.sort_unstable();
+    assert_eq!(ours, expected);
+    for action in ["secret.rotated", "secret.activated", "key.revoked"] {
+        assert!(told.iter().any(|entry| entry.action == action && entry.actor == "operator"), "{action}: {told:?}");
+    }
+    let changed = told.iter().find(|entry| entry.action == "domain.changed").expect("an entry");
+    assert_eq!((&changed.details, changed.account.as_str()), (&json!({ "handler": "hosted" }), "acme"));
+}
+
+#[tokio::test]
+async fn refusals_are_counted_for_whom_they_hit() {
+    let service = Service::start().await;
+    let integrator = service.shop().await;
+    for _ in 0..5 {
+        integrator.with_key(Some("svc_test_x")).get("/domains").await.refused(401, "invalid_api_key");
+    }
+    integrator.with_key(None).get("/domains").await.refused(401, "invalid_api_key");
+    refusals::flush(&service.app).await.expect("a database");
+    let refused: Vec<_> = audit(&service).await.into_iter().filter(|entry| entry.action == "access.refused").collect();
+    assert_eq!(refused.len(), 1, "{refused:?}");
+    assert_eq!((refused[0].actor.as_str(), refused[0].object.as_str()), ("127.0.0.1", "invalid_api_key"));
+    assert_eq!(refused[0].details, json!({ "count": 6 }));
+}
+
+#[tokio::test]
+async fn the_audit_log_is_exported_line_by_line() {
+    let folder = tempfile::tempdir().expect("a folder");
+    for name in ["one", "two", "three"] {
+        run(folder.path(), &["keys", "create", "--environment", "sandbox", "--name", name, "--account", name]);
+    }
+    let file = folder.path().join("audit.jsonl");
+    let told = run(folder.path(), &["audit", "export", file.to_str().expect("a path")]);
+    assert_eq!(told["entries"], 3);
+    let lines: Vec<Value> =
+        fs::read_to_string(&file).expect("a file").lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let accounts: Vec<_> = lines.iter().map(|line| text(line, "account")).collect();
+    assert_eq!(accounts, ["one", "two", "three"]);
+    let listed = run(folder.path(), &["audit", "list", "--account", "two", "--since", "1d"]);
+    assert_eq!(listed["entries"].as_array().map(Vec::len), Some(1));
+    assert_eq!(run(folder.path(), &["audit", "list", "--action", "key.revoked"])["entries"], json!([]));
+    Program::within(folder.path(), &["audit", "list", "--since", "yesterday"]).run().failed(2);
+}
+
+#[tokio::test]
+async fn a_key_is_replaced_without_a_gap_and_shows_when_it_was_used() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let clock = signpost::clock::Clock::manual(signpost::clock::Clock::System.now());
+    let service = Service::on(folder.path(), &clock, &[]).await;
+    let made = run(folder.path(), &["keys", "create", "--environment", "sandbox", "--name", "shop"]);
+    let rotated = run(folder.path(), &["keys", "rotate", text(&made, "id"), "--grace", "2"]);
+    assert_eq!((&rotated["name"], &rotated["replaces"]), (&json!("shop"), &made["id"]));
+    let visitor = service.integrator().await;
+    let [old, new] = [&made, &rotated].map(|key| visitor.with_key(Some(text(key, "key"))));
+    new.registers("shop.test").await;
+    old.get("/domains").await.with(200);
+    used::flush(&service.app).await.expect("a database");
+    let keys = run(folder.path(), &["keys", "list"]);
+    let of = |id: &Value| keys["keys"].as_array().unwrap().iter().find(|key| key["id"] == *id).unwrap().clone();
+    assert!(of(&made["id"])["expires_at"].is_string() && of(&made["id"])["last_used_at"].is_string());
+    assert_eq!(of(&rotated["id"]).get("expires_at"), None);
+    service.passes(SignedDuration::from_hours(2) + SignedDuration::from_secs(5));
+    old.get("/domains").await.refused(401, "invalid_api_key");
+    new.get("/domains").await.with(200);
+    let data_dir = folder.path().to_str().expect("a path");
+    let again = ["--data-dir", data_dir, "keys", "rotate", "key_x"];
+    Program::within(folder.path(), &again).run().failed(1);
+}
+
+#[tokio::test]
+async fn sealed_secrets_sign_as_before_and_stand_nowhere() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let clock = Service::clock();
+    let mut endpoint = Endpoint::start().await;
+    let plain = Service::on(folder.path(), &clock, &[]).await;
+    let integrator = plain.integrator().await;
+    let domain = integrator.registers_at("shop.test", &endpoint.url("/hook")).await;
+    let secret = text(&domain, "webhook_secret").to_owned();
+    plain.stop().await;
+    let seal = |key: &str, old: &str| {
+        let data_dir = folder.path().to_str().expect("a path");
+        let program = Program::within(folder.path(), &["--data-dir", data_dir, "--json", "domains", "seal"]);
+        program.env("SIGNPOST_SEAL_KEY", key).env("SIGNPOST_SEAL_KEY_OLD", old).run()
+    };
+    assert_eq!(seal(KEY, "").json(), json!({ "sealed": 1 }));
+    assert_eq!(seal(KEY, "").json(), json!({ "sealed": 0 }));
+    assert_eq!(seal(OTHER, KEY).json(), json!({ "sealed": 1 }));
+    seal(KEY, "").failed(1);
+    let sealed = Service::on(folder.path(), &clock, &[("seal_key", OTHER)]).await;
+    let rows = sealed.app.store.read("SELECT webhook_secret FROM domains", Vec::new()).await.expect("a database");
+    assert!(rows[0].text(0).expect("a text").starts_with("sealed1:"));
+    let integrator = sealed.integrator().await;
+    integrator.post_nothing(&format!("/domains/{}/test-event", text(&domain, "id"))).await.with(202);
+    let arrived = endpoint.receives().await;
+    let secret = signpost_auth::WebhookSecret::parse(&secret).expect("a secret");
+    assert!(secret.made_x_svc_signature(arrived.header("x-svc-signature"), &arrived.body));
+    let other = integrator.registers("other.test").await;
+    assert!(text(&other, "webhook_secret").starts_with("whsec_"));
+    sealed.stop().await;
+    let config = crate::harness::config(&[("data_dir", folder.path().to_str().expect("a path"))]);
+    let error = signpost::serve::Server::open(config, clock).await.expect_err("the key is missing");
+    assert!(format!("{error:#}").contains("SIGNPOST_SEAL_KEY"), "{error:#}");
+}
+
+#[tokio::test]
+async fn a_backup_of_a_running_server_is_a_database_with_all_that_was_acknowledged() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let service = Service::on(folder.path(), &Service::clock(), &[]).await;
+    let integrator = service.shop().await;
+    let session = integrator.opens("shop.test").await;
+    let copy = folder.path().join("copy.sqlite");
+    let told = run(folder.path(), &["backup", copy.to_str().expect("a path")]);
+    assert_eq!(told["bytes"].as_u64(), fs::metadata(&copy).ok().map(|file| file.len()));
+    integrator.opens("shop.test").await;
+    let again = ["--data-dir", folder.path().to_str().expect("a path"), "backup", copy.to_str().expect("a path")];
+    Program::within(folder.path(), &again).run().failed(1);
+    let restored = format!("sqlite:{}", copy.display());
+    let restored = Service::open(&[("database_url", &restored)], service.clock.clone()).await;
+    let there = restored.integrator().await;
+    let all = there.get("/sessions").await.with(200);
+    assert_eq!(all["sessions"].as_array().map(Vec::len), Some(1));
+    assert_eq!(all["sessions"][0]["id"], session["id"]);
+    let elsewhere = tempfile::tempdir().expect("a folder");
+    let nothing = ["backup", "copy", "--data-dir", elsewhere.path().to_str().expect("a path")];
+    Program::within(elsewhere.path(), &nothing).run().failed(1);
+    assert!(!elsewhere.path().join("copy").exists());
+}
+
+#[tokio::test]
+async fn metrics_are_served_at_an_address_of_their_own_and_nowhere_else() {
+    let service = Service::with(&[("metrics_listen", "127.0.0.1:0")]).await;
+    let integrator = service.shop().await;
+    let session = integrator.opens("shop.test").await;
+    integrator.hands_in(&session, &service.phone().answers(&session)).await.with(200);
+    integrator.get("/sessions/no-such-path/at/all").await.refused(404, "not_found");
+    service.visitor().get("/metrics").await.refused(404, "not_found");
+    let address = service.metrics_listen.expect("an address");
+    let read = || async {
+        let response = http().get(format!("http://{address}/metrics")).send().await.expect("an answer");
+        assert_eq!(response.status(), 200);
+        response.text().await.expect("a text")
+    };
+    let text = until("an attempt is counted", async || {
+        Some(read().await).filter(|text| text.contains("signpost_delivery_attempts_total{outcome=\"retry\"} 1"))
+    })
+    .await;
+    for line in [
+        "signpost_http_requests_total{method=\"POST\",route=\"/sandbox/v1/sessions\",status=\"201\"} 1",
+        "signpost_http_requests_total{method=\"GET\",route=\"none\",status=\"404\"} 2",
+        "signpost_sessions_total{environment=\"sandbox\",event=\"created\"} 1",
+        "signpost_sessions_total{environment=\"sandbox\",event=\"authenticated\"} 1",
+        "signpost_deliveries_pending 1",
+        "# EOF",
+    ] {
+        assert!(text.contains(line), "{line} is not in {text}");
+    }
+}
+
+#[tokio::test]
+async fn a_metrics_address_that_is_taken_is_told_at_the_start() {
+    let taken = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
+    let address = taken.local_addr().expect("an address").to_string();
+    let folder = tempfile::tempdir().expect("a folder");
+    let program = Program::within(folder.path(), &["serve", "--listen", "127.0.0.1:0", "--services", "auth"]);
+    let ended = program.env("SIGNPOST_METRICS_LISTEN", &address).run();
+    assert!(ended.failed(1).contains("for metrics"), "{ended:?}");
+}
