@@ -1,5 +1,5 @@
 # The work of this project by name. `make ci` is what CI runs, no more and no less.
-.PHONY: run test test-rust test-clients check fmt doc deny bench fuzz ci setup gazetteer
+.PHONY: reference run test test-rust test-clients test-api check fmt doc deny bench fuzz ci setup gazetteer
 
 CARGO_DENY_VERSION := 0.20.2
 
@@ -7,10 +7,11 @@ run:
 	cargo run --release -- serve
 
 # Everything a newcomer needs to see green; installs what is missing where it may.
-test: setup test-rust test-clients
+test: setup test-rust test-clients test-api
 
 test-rust:
 	cargo test --workspace --lib --bins --tests --examples --quiet
+	cargo test --package signpost --test contract --quiet -- --ignored every_documented_reply_was_seen
 	cargo test --workspace --doc --quiet
 
 # Clients of the Model Context Protocol and its conformance suite against the built programs.
@@ -18,6 +19,11 @@ test-clients:
 	cargo build --quiet
 	cargo build --quiet --package signpost-mcp --example everything
 	sh tests/clients/run.sh
+
+# Requests made up from openapi.yaml against the built program.
+test-api:
+	cargo build --quiet
+	sh tests/api/run.sh
 
 setup:
 	sh tests/setup.sh
@@ -46,6 +52,10 @@ fuzz:
 # Ratios against baselines of the same run; see bench/README.md.
 bench:
 	sh bench/run.sh
+
+# Makes docs/reference.html of openapi.yaml.
+reference:
+	cargo test --package signpost --test contract --quiet -- --ignored write_the_page
 
 # Rebuilds the place names from their pinned source, byte for byte; see data/NOTICE.md.
 gazetteer:

@@ -8,6 +8,7 @@ mod json;
 mod page;
 mod path_id;
 mod query;
+mod reference;
 mod request_id;
 mod rpc;
 
@@ -38,7 +39,7 @@ pub fn router(app: &App) -> Router {
         router = router.merge(discovery::router(app)).merge(rpc::router(app));
     }
     for environment in Environment::ALL {
-        let mut api = Router::new().fallback(async || Error::NotFound);
+        let mut api = Router::new().fallback(async || Error::NotFound).merge(reference::router());
         if app.config.services.contains(&Service::Auth) {
             api = api.merge(authentication(app, environment));
         }

@@ -14,7 +14,7 @@ use signpost::store::step;
 use crate::harness::{DEAD, Integrator, NameServer, Reply, Service, send, text};
 
 /// The contract's list.
-const CODES: &[(&str, &[u16])] = &[
+pub(crate) const CODES: &[(&str, &[u16])] = &[
     ("invalid_json", &[400]),
     ("invalid_request", &[400]),
     ("invalid_api_key", &[401]),

@@ -13,6 +13,7 @@ mod codes;
 mod crash;
 mod deliveries;
 mod desk;
+mod documented;
 mod domains;
 mod errors;
 mod events;

@@ -50,7 +50,6 @@ impl Integrator {
         send(request.body(body.to_owned())).await
     }
 
-    /// Posts nothing at all.
     /// Asks for a session under a key.
     pub(crate) async fn creates_once(&self, key: &str, body: &Value) -> Reply {
         let request = self.request(Method::POST, "/sessions").header(CONTENT_TYPE, "application/json");
@@ -62,6 +61,7 @@ impl Integrator {
         send(self.request(Method::DELETE, &format!("/sessions/{}", text(session, "id")))).await
     }
 
+    /// Posts nothing at all.
     pub(crate) async fn post_nothing(&self, path: &str) -> Reply {
         send(self.request(Method::POST, path)).await
     }
@@ -95,5 +95,8 @@ impl Integrator {
 }
 
 pub(crate) async fn send(request: RequestBuilder) -> Reply {
-    Reply::read(request.send().await.expect("an answer")).await
+    let (client, request) = request.build_split();
+    let request = request.expect("a request");
+    let method = request.method().clone();
+    Reply::read(&method, client.execute(request).await.expect("an answer")).await
 }

@@ -1,6 +1,7 @@
 //! The actors: a running [`Service`], the [`Integrator`] who calls it, the [`Phone`] that answers, the [`Endpoint`] that
 //! receives events, the [`NameServer`] that knows domains, and the [`Program`] at a command line.
 
+pub(crate) mod documented;
 mod endpoint;
 mod integrator;
 mod name_server;

@@ -1,9 +1,10 @@
 //! What the service answered. Nobody reads a reply that breaks the rules which hold for all of them.
 
+use reqwest::Method;
 use reqwest::header::HeaderMap;
 use serde_json::Value;
 
-use super::members;
+use super::{documented, members};
 
 #[derive(Debug)]
 pub(crate) struct Reply {
@@ -14,11 +15,13 @@ pub(crate) struct Reply {
 
 impl Reply {
     /// Reads a reply and checks what holds for every one.
-    pub(crate) async fn read(response: reqwest::Response) -> Self {
+    pub(crate) async fn read(method: &Method, response: reqwest::Response) -> Self {
         let path = response.url().path().to_owned();
         let (status, headers) = (response.status().as_u16(), response.headers().clone());
         let reply = Self { status, headers, text: response.text().await.expect("a whole body") };
         reply.check(&path);
+        let media_type = reply.header("content-type").unwrap_or_default();
+        documented::check(method, &path, status, media_type, &reply.text);
         reply
     }
 
@@ -26,7 +29,8 @@ impl Reply {
         let Self { status, headers, text } = self;
         let id = self.header("x-request-id").unwrap_or_else(|| panic!("{path}: {status} without X-Request-Id"));
         assert!(id.starts_with("req_") && id.len() == 40, "{path}: X-Request-Id is {id}");
-        let is_public = path.starts_with("/health") || path.starts_with("/.well-known") || is_followed(path);
+        let is_public = path.starts_with("/health") || path.starts_with("/.well-known");
+        let is_public = is_public || path.ends_with("/openapi.yaml") || is_followed(path);
         let open = headers.keys().find(|name| name.as_str().starts_with("access-control-"));
         assert!(is_public || open.is_none(), "{path}: {open:?} lets web pages in");
         if *status >= 400 && path.contains("/hosted/") {

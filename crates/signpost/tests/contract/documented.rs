@@ -1,0 +1,370 @@
+//! `openapi.yaml`: the harness checks every reply of every test against it; here is what no other test asks for, the
+//! page that is made of it, and, behind all tests, whether every reply that it promises was seen.
+
+use std::collections::BTreeSet;
+use std::fmt::Write;
+use std::fs;
+
+use jiff::SignedDuration;
+use reqwest::Method;
+use serde_json::{Value, json};
+use signpost::account::{Account, Environment, Scope};
+use signpost::id;
+use signpost::keys::NewKey;
+
+use crate::harness::documented::{DOCUMENT, operations, seen_file};
+use crate::harness::{Integrator, Reply, Service, send, text};
+
+const NOBODY: &str = "000000000000000000000000000000000000";
+const MACHINE: &str = r#"{"locations": []}"#;
+
+/// An address with ids in it that nobody has.
+fn address(path: &str) -> String {
+    let kind = match path {
+        _ if path.starts_with("/sessions") => "sess",
+        _ if path.starts_with("/domains") => "dom",
+        _ => "evt",
+    };
+    let path = path.replace("{id}", &format!("{kind}_{NOBODY}"));
+    path.replace("{public_key}", "02").replace("{challenge}", "x")
+}
+
+fn is_keyed(operation: &Value) -> bool {
+    operation["security"].as_array().is_none_or(|all| !all.is_empty())
+}
+
+/// What is only read, by everybody, and cannot fail.
+fn is_document(path: &str) -> bool {
+    matches!(path, "/openapi.yaml" | "/reference")
+}
+
+async fn ask(integrator: &Integrator, path: &str, method: &str, body: Option<&str>) -> Reply {
+    let method: Method = method.to_uppercase().parse().expect("a method");
+    let request = integrator.request(method, &address(path));
+    send(match body {
+        Some(body) => request.header("content-type", "application/json").body(body.to_owned()),
+        None => request,
+    })
+    .await
+}
+
+/// A body that the schema allows.
+fn body(path: &str) -> Option<&'static str> {
+    Some(match path {
+        "/sessions" => r#"{"domain": "shop.test"}"#,
+        "/sessions/{id}/complete" => r#"{"code": "x"}"#,
+        "/sessions/{id}/simulate" | "/domains/{id}" => "{}",
+        "/verify" => r#"{"public_key": "02", "signature": "30", "message": "m"}"#,
+        "/domains" => r#"{"domain": "shop.test", "webhook_url": "https://shop.test/"}"#,
+        "/atms/submissions" => MACHINE,
+        _ if path.ends_with("/authenticate") || path.starts_with("/hosted") => {
+            r#"{"public_key": "02", "signature": "30", "challenge": "svc", "timestamp": 1}"#
+        }
+        _ => return None,
+    })
+}
+
+fn body_of(path: &str, operation: &Value) -> Option<&'static str> {
+    operation.get("requestBody").and_then(|_| body(path))
+}
+
+#[tokio::test]
+async fn every_address_wants_a_key_that_opens_it_and_counts() {
+    let service = Service::with(&[("services", "atm,auth")]).await;
+    let (auth, visitor) = (service.integrator().await, service.integrator().await.with_key(None));
+    let atms = NewKey::new(Environment::Sandbox, id::random(), id::random()).for_scope(Scope::Atms);
+    let account = Account { name: "acme".to_owned(), environment: Environment::Sandbox };
+    service.app.store.insert_key(&account, "machines", &atms, service.clock.now()).await.expect("a key");
+    let atms = auth.with_key(Some(secrecy::ExposeSecret::expose_secret(&atms.key)));
+    for (path, method, operation) in operations().filter(|(.., operation)| is_keyed(operation)) {
+        let body = body_of(path, operation);
+        ask(&visitor, path, method, body).await.refused(401, "invalid_api_key");
+        let (fit, unfit) = if path.starts_with("/atms") { (&atms, &auth) } else { (&auth, &atms) };
+        ask(unfit, path, method, body).await.refused(403, "insufficient_scope");
+        let reply = ask(fit, path, method, body).await;
+        if path.contains('{') {
+            assert_eq!(reply.status, 404, "{method} {path}");
+        }
+    }
+    service.app.store.close().await;
+    for (path, method, operation) in operations().filter(|(path, ..)| !is_document(path)) {
+        let reply = ask(&auth.with_key(Some("svc_test_x")), path, method, body_of(path, operation)).await;
+        assert!(reply.status < 500, "{method} {path}");
+        service.passes(SignedDuration::from_secs(5));
+        let key = if path.starts_with("/atms") { &atms } else { &auth };
+        let now = service.clock.now().as_second();
+        let body = body_of(path, operation).map(|body| {
+            let challenge = "svc:login:shop.test:1:AAAAAAAAAAAAAAAAAAAAAA".replace("login", kind(path));
+            body.replace("\"svc\"", &format!("\"{challenge}\"")).replace(": 1}", &format!(": {now}}}"))
+        });
+        let path = if method == "get" && path.starts_with("/hosted") {
+            format!("{path}?challenge=svc:{}:shop.test:1:AAAAAAAAAAAAAAAAAAAAAA", kind(path))
+        } else {
+            path.to_owned()
+        };
+        let reply = ask(key, &path, method, body.as_deref()).await;
+        assert!(reply.status >= 500, "{method} {path}: {}", reply.text);
+    }
+}
+
+fn kind(path: &str) -> &'static str {
+    if path.ends_with("register") { "register" } else { "login" }
+}
+
+#[tokio::test]
+async fn every_address_has_its_limit() {
+    let names = ["create_session", "get_session", "verify", "domains", "answer", "submissions"];
+    let settings: Vec<_> = names.iter().map(|name| format!("rate_limit_{name}")).collect();
+    let mut settings: Vec<_> = settings.iter().map(|name| (name.as_str(), "1/m")).collect();
+    settings.push(("services", "atm,auth"));
+    let service = Service::with(&settings).await;
+    let integrator = service.integrator().await;
+    for (path, method, operation) in operations().filter(|(path, ..)| !is_document(path)) {
+        let body = body_of(path, operation);
+        ask(&integrator, path, method, body).await;
+        assert_eq!(ask(&integrator, path, method, body).await.status, 429, "{method} {path}");
+    }
+}
+
+#[tokio::test]
+async fn every_body_is_bounded_json() {
+    let service = Service::with(&[("services", "atm,auth")]).await;
+    let (auth, visitor) = (service.shop().await, service.integrator().await.with_key(None));
+    let session = auth.opens("shop.test").await;
+    let domain = auth.get("/domains").await.with(200)["domains"][0].clone();
+    let atms = NewKey::new(Environment::Sandbox, id::random(), id::random()).for_scope(Scope::Atms);
+    let account = Account { name: "acme".to_owned(), environment: Environment::Sandbox };
+    service.app.store.insert_key(&account, "machines", &atms, service.clock.now()).await.expect("a key");
+    let atms = auth.with_key(Some(secrecy::ExposeSecret::expose_secret(&atms.key)));
+    let long = " ".repeat((8 << 20) + 1);
+    for (path, method, operation) in operations().filter(|(_, method, _)| *method != "get") {
+        let takes_body = operation.get("requestBody").is_some();
+        let key = if path.starts_with("/hosted") { &visitor } else { &auth };
+        let key = if path.starts_with("/atms") { &atms } else { key };
+        let id = if path.starts_with("/domains") { text(&domain, "id") } else { text(&session, "id") };
+        let path = path.replace("{id}", id);
+        assert_eq!(ask(key, &path, method, Some(&long)).await.status, 413, "{method} {path}");
+        assert_eq!(ask(key, &path, method, Some("[")).await.status, 400, "{method} {path}");
+        if takes_body && !path.starts_with("/hosted") {
+            let method: Method = method.to_uppercase().parse().expect("a method");
+            let typed = key.request(method, &path).header("content-type", "text/plain").body("{\"a\": 1}");
+            send(typed).await.refused(415, "unsupported_media_type");
+        }
+    }
+}
+
+#[tokio::test]
+async fn every_list_has_pages_within_bounds() {
+    let service = Service::start().await;
+    let integrator = service.shop().await;
+    let domain = integrator.get("/domains").await.with(200)["domains"][0].clone();
+    let is_list = |operation: &Value| operation["parameters"].to_string().contains("parameters/Limit");
+    for (path, ..) in operations().filter(|(.., operation)| is_list(operation)) {
+        let path = path.replace("{id}", text(&domain, "id"));
+        integrator.get(&format!("{path}?limit=0")).await.blames("limit");
+        integrator.get(&format!("{path}?cursor=x")).await.blames("cursor");
+        integrator.get(&format!("{path}?limit=100")).await.with(200);
+    }
+}
+
+#[tokio::test]
+async fn a_report_of_machines_and_a_picture_are_as_documented() {
+    let service = Service::with(&[("services", "atm,auth")]).await;
+    let auth = service.shop().await;
+    let session = auth.opens("shop.test").await;
+    let picture = auth.get(&format!("/sessions/{}/qr.png", text(&session, "id"))).await;
+    assert_eq!((picture.status, picture.header("content-type")), (200, Some("image/png")));
+    let atms = NewKey::new(Environment::Sandbox, id::random(), id::random()).for_scope(Scope::Atms);
+    let account = Account { name: "acme".to_owned(), environment: Environment::Sandbox };
+    service.app.store.insert_key(&account, "machines", &atms, service.clock.now()).await.expect("a key");
+    let atms = auth.with_key(Some(secrecy::ExposeSecret::expose_secret(&atms.key)));
+    let machine = json!({ "id": "1", "lat": 25.77, "lon": -80.19 });
+    atms.post("/atms/submissions", &json!({ "locations": [machine] })).await.with(200);
+}
+
+#[tokio::test]
+async fn every_call_to_a_session_that_is_over_says_so() {
+    let service = Service::start().await;
+    let integrator = service.shop().await;
+    let (done, late) = (integrator.opens("shop.test").await, integrator.opens("shop.test").await);
+    integrator.hands_in(&done, &service.phone().answers(&done)).await.with(200);
+    let answer = service.phone().answers(&late);
+    service.passes(SignedDuration::from_secs(300 + 15 * 60));
+    let of_sessions = operations().filter(|(path, ..)| path.starts_with("/sessions/{id}"));
+    for (path, method, operation) in of_sessions.filter(|(path, ..)| !path.ends_with("/events")) {
+        let body = if path.ends_with("/authenticate") {
+            let mut answer = answer.clone();
+            answer["timestamp"] = service.clock.now().as_second().into();
+            Some(answer.to_string())
+        } else {
+            body_of(path, operation).map(str::to_owned)
+        };
+        let reply = ask(&integrator, &path.replace("{id}", text(&late, "id")), method, body.as_deref()).await;
+        reply.refused(410, "session_expired");
+        let reply = ask(&integrator, &path.replace("{id}", text(&done, "id")), method, body.as_deref()).await;
+        if operation["responses"].get("409").is_some() && !path.ends_with("/authenticate") {
+            reply.refused(409, "session_already_authenticated");
+        }
+    }
+}
+
+/// What wallets get at a hosted handler, in either mode, that no other test asks for.
+#[tokio::test]
+async fn both_hosted_handlers_refuse_alike() {
+    let service = Service::start().await;
+    let integrator = service.shop().await;
+    let domain = integrator.get("/domains").await.with(200)["domains"][0].clone();
+    let path = format!("/domains/{}", text(&domain, "id"));
+    integrator.patch(&path, &json!({ "handler": "hosted" })).await.with(200);
+    let visitor = integrator.with_key(None);
+    for mode in ["login", "register"] {
+        let body = json!({ "domain": "shop.test", "mode": mode });
+        let session = integrator.post("/sessions", &body).await.with(201);
+        let post = async |member: &str, value: Value| {
+            let mut answer = service.phone().answers(&session);
+            answer[member] = value;
+            visitor.post(&format!("/hosted/{mode}"), &answer).await.status
+        };
+        assert_eq!(post("public_key", Value::Null).await, 400);
+        assert_eq!(post("timestamp", json!(1)).await, 408);
+        assert_eq!(post("challenge", json!("x")).await, 404);
+        assert_eq!(post("signature", json!("3006020101020101")).await, 406);
+        let path = format!("/hosted/{mode}?challenge={}", text(&session, "challenge"));
+        assert_eq!(visitor.get(&path).await.with(200)["mode"], mode);
+    }
+}
+
+#[tokio::test]
+async fn the_document_and_its_page_are_served_to_everybody() {
+    let service = Service::start().await;
+    let visitor = service.visitor();
+    for base in ["/v1", "/sandbox/v1"] {
+        let document = visitor.get(&format!("{base}/openapi.yaml")).await;
+        assert_eq!((document.status, document.header("content-type")), (200, Some("application/yaml")));
+        assert_eq!(document.text, include_str!("../../../../openapi.yaml"));
+        let page = visitor.get(&format!("{base}/reference")).await;
+        assert_eq!((page.status, page.header("content-type")), (200, Some("text/html; charset=utf-8")));
+        assert!(!page.text.contains("<script") && !page.text.contains("src="));
+        visitor.post_nothing(&format!("{base}/reference")).await.refused(405, "method_not_allowed");
+    }
+}
+
+#[test]
+fn the_page_is_made_of_the_document() {
+    let made = page();
+    assert!(
+        made == include_str!("../../../../docs/reference.html"),
+        "docs/reference.html is old: run 'make reference'"
+    );
+}
+
+#[test]
+fn every_code_stands_in_the_document() {
+    let codes = &DOCUMENT["components"]["schemas"]["Error"]["properties"]["error"]["properties"]["code"]["enum"];
+    let codes: BTreeSet<_> = codes.as_array().expect("a list").iter().filter_map(Value::as_str).collect();
+    let contract: BTreeSet<_> = crate::errors::CODES.iter().map(|(code, _)| *code).collect();
+    assert_eq!(codes, contract);
+}
+
+/// `make test` runs this behind all others of this binary.
+#[test]
+#[ignore = "it looks at what all other tests saw"]
+fn every_documented_reply_was_seen() {
+    let seen = fs::read_to_string(seen_file()).expect("what the tests saw; run them first");
+    let seen: BTreeSet<_> = seen.lines().collect();
+    let mut unseen = Vec::new();
+    for (path, method, operation) in operations() {
+        for status in operation["responses"].as_object().expect("responses").keys() {
+            let line = format!("{method} {path} {status}");
+            if !seen.contains(line.as_str()) {
+                unseen.push(line);
+            }
+        }
+    }
+    assert!(unseen.is_empty(), "documented, and seen by no test:\n{}", unseen.join("\n"));
+}
+
+/// `make reference` runs this.
+#[test]
+#[ignore = "it writes docs/reference.html"]
+fn write_the_page() {
+    fs::write(concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/reference.html"), page()).expect("a file");
+}
+
+fn page() -> String {
+    let mut page = String::from(HEAD);
+    let info = &DOCUMENT["info"];
+    write!(page, "<h1>{} API</h1>{}", escaped(&info["title"]), paragraphs(&info["description"])).unwrap();
+    for tag in DOCUMENT["tags"].as_array().expect("tags") {
+        let name = &tag["name"];
+        write!(page, "<h2>{}</h2>{}", escaped(name), paragraphs(&tag["description"])).unwrap();
+        for (path, method, operation) in operations().filter(|(.., operation)| operation["tags"][0] == *name) {
+            section(&mut page, path, method, operation);
+        }
+    }
+    page.push_str("<h2>Schemas</h2>");
+    for (name, schema) in DOCUMENT["components"]["schemas"].as_object().expect("schemas") {
+        let schema = serde_json::to_string_pretty(schema).unwrap();
+        let schema = schema.replace("#/components/schemas/", "");
+        write!(page, "<h3 id=\"{name}\">{name}</h3><pre>{}</pre>", escaped(&schema.into())).unwrap();
+    }
+    page.push_str("</main>\n");
+    page
+}
+
+fn section(page: &mut String, path: &str, method: &str, operation: &Value) {
+    let (upper, id) = (method.to_uppercase(), operation["operationId"].as_str().expect("an id"));
+    write!(page, "\n<section id=\"{id}\"><h3><b>{upper}</b> <code>{path}</code></h3>").unwrap();
+    write!(page, "<p><strong>{}</strong></p>{}", escaped(&operation["summary"]), paragraphs(&operation["description"]))
+        .unwrap();
+    let parameters = operation["parameters"].as_array().into_iter().flatten().filter_map(|one| one["$ref"].as_str());
+    let parameters: Vec<_> = parameters.map(|pointer| &DOCUMENT.pointer(&pointer[1..]).expect("it")["name"]).collect();
+    if !parameters.is_empty() {
+        let names: Vec<_> = parameters.into_iter().map(|name| format!("<code>{}</code>", escaped(name))).collect();
+        write!(page, "<p>Parameters: {}</p>", names.join(", ")).unwrap();
+    }
+    if let Some(pointer) = operation.pointer("/requestBody/content/application~1json/schema/$ref") {
+        write!(page, "<p>Body: {}</p>", link(pointer)).unwrap();
+    }
+    page.push_str("<table>");
+    for (status, response) in operation["responses"].as_object().expect("responses") {
+        let pointer = response["$ref"].as_str();
+        let response = pointer.map_or(response, |pointer| DOCUMENT.pointer(&pointer[1..]).expect("it"));
+        let schema = response.pointer("/content/application~1json/schema/$ref").map(link).unwrap_or_default();
+        write!(page, "<tr><th>{status}<td>{}<td>{schema}", escaped(&response["description"])).unwrap();
+    }
+    page.push_str("</table></section>");
+}
+
+fn link(pointer: &Value) -> String {
+    let name = pointer.as_str().and_then(|pointer| pointer.rsplit('/').next()).expect("a name");
+    format!("<a href=\"#{name}\">{name}</a>")
+}
+
+fn paragraphs(text: &Value) -> String {
+    let text = escaped(text);
+    if text.is_empty() { text } else { format!("<p>{}</p>", text.trim().replace("\n\n", "</p><p>")) }
+}
+
+/// Text in a page; what stands between backticks is code.
+fn escaped(text: &Value) -> String {
+    let text = text.as_str().unwrap_or_default();
+    let text = text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;");
+    let parts = text.split('`').enumerate();
+    parts.map(|(at, part)| if at % 2 == 1 { format!("<code>{part}</code>") } else { part.to_owned() }).collect()
+}
+
+const HEAD: &str = "<!doctype html>
+<html lang=\"en\">
+<meta charset=\"utf-8\">
+<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">
+<title>Signpost API</title>
+<style>
+:root { color-scheme: light dark; font: 16px/1.5 system-ui, sans-serif; }
+main { max-width: 52rem; margin: 0 auto; padding: 1rem; }
+section { border-top: 1px solid #8884; padding: .5rem 0; }
+code, pre { font-family: ui-monospace, monospace; font-size: .9em; }
+pre { overflow-x: auto; background: #8881; padding: .75rem; border-radius: .5rem; }
+table { border-collapse: collapse; } th, td { text-align: left; padding: .15rem 1rem .15rem 0; vertical-align: top; }
+</style>
+<main>";

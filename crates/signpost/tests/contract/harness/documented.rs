@@ -1,0 +1,121 @@
+//! `openapi.yaml` as the judge of every reply.
+
+use std::collections::{BTreeSet, HashMap};
+use std::fs::{self, OpenOptions};
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, LazyLock, Mutex, PoisonError};
+
+use jsonschema::Validator;
+use reqwest::Method;
+use serde_json::{Value, json};
+
+pub(crate) static DOCUMENT: LazyLock<Value> =
+    LazyLock::new(|| serde_saphyr::from_str(include_str!("../../../../../openapi.yaml")).expect("YAML"));
+
+/// The operations by name, each with its path, method and description.
+pub(crate) fn operations() -> impl Iterator<Item = (&'static str, &'static str, &'static Value)> {
+    let paths = DOCUMENT["paths"].as_object().expect("paths");
+    paths.iter().flat_map(|(path, item)| {
+        let methods = item.as_object().expect("an item").iter();
+        let methods = methods.filter(|(name, _)| matches!(name.as_str(), "get" | "post" | "patch" | "delete"));
+        methods.map(move |(method, operation)| (path.as_str(), method.as_str(), operation))
+    })
+}
+
+/// Checks a reply: its address, its status, its media type and its body are documented.
+pub(crate) fn check(method: &Method, path: &str, status: u16, media_type: &str, body: &str) {
+    let (rest, is_sandbox) = match path.strip_prefix("/sandbox/v1") {
+        Some(rest) => (rest, true),
+        None => match path.strip_prefix("/v1") {
+            Some(rest) => (rest, false),
+            None => return,
+        },
+    };
+    if matches!(*method, Method::OPTIONS | Method::HEAD) {
+        return;
+    }
+    let told = format!("{method} {path}: {status} {body}");
+    let Some((template, item)) = item(rest).filter(|(_, item)| is_sandbox || item.get("servers").is_none()) else {
+        assert!(matches!(status, 404 | 503), "an address that is not documented: {told}");
+        return;
+    };
+    let name = method.as_str().to_lowercase();
+    let Some(operation) = item.get(&name) else {
+        assert!(matches!(status, 401 | 405 | 429 | 503), "a method that is not documented: {told}");
+        return;
+    };
+    let (exact, class) = (status.to_string(), format!("{}XX", status / 100));
+    let named = [exact, class].into_iter().find(|status| operation["responses"].get(status).is_some());
+    let status = named.unwrap_or_else(|| panic!("a status that is not documented: {told}"));
+    let response = resolve(&operation["responses"][&status]);
+    match response.get("content") {
+        None => assert!(body.is_empty(), "a body where none is documented: {told}"),
+        Some(content) => {
+            let media_type = media_type.split(';').next().unwrap_or_default();
+            let described = content.get(media_type);
+            let described = described.unwrap_or_else(|| panic!("{media_type} is not documented: {told}"));
+            if media_type == "application/json" {
+                let key = format!("{name} {template} {status}");
+                let value: Value = serde_json::from_str(body).expect("JSON");
+                if let Err(error) = validator(&key, &described["schema"]).validate(&value) {
+                    panic!("{error} at {}: {told}", error.instance_path());
+                }
+            }
+        }
+    }
+    saw(format!("{name} {template} {status}"));
+}
+
+/// The description of an address: that with the fewest places for anything.
+fn item(rest: &str) -> Option<(&'static str, &'static Value)> {
+    let segments: Vec<_> = rest.split('/').collect();
+    let matches = |template: &str| {
+        let places: Vec<_> = template.split('/').collect();
+        let fits = |(place, segment): (&&str, &&str)| {
+            if place.starts_with('{') { !segment.is_empty() } else { place == segment }
+        };
+        places.len() == segments.len() && places.iter().zip(&segments).all(fits)
+    };
+    let paths = DOCUMENT["paths"].as_object().expect("paths");
+    let fitting = paths.iter().filter(|(template, _)| matches(template));
+    fitting.min_by_key(|(template, _)| template.matches('{').count()).map(|(template, item)| (template.as_str(), item))
+}
+
+fn resolve(value: &'static Value) -> &'static Value {
+    match value["$ref"].as_str() {
+        Some(pointer) => DOCUMENT.pointer(&pointer[1..]).unwrap_or_else(|| panic!("{pointer} is not there")),
+        None => value,
+    }
+}
+
+fn validator(key: &str, schema: &Value) -> Arc<Validator> {
+    static MADE: LazyLock<Mutex<HashMap<String, Arc<Validator>>>> = LazyLock::new(Mutex::default);
+    let mut validators = MADE.lock().unwrap_or_else(PoisonError::into_inner);
+    let make = || {
+        let whole = json!({ "allOf": [schema], "components": DOCUMENT["components"] });
+        Arc::new(jsonschema::draft202012::new(&whole).unwrap_or_else(|error| panic!("{key}: {error}")))
+    };
+    Arc::clone(validators.entry(key.to_owned()).or_insert_with(make))
+}
+
+/// Where the tests of this very binary write what they saw, for the check that comes after all of them.
+pub(crate) fn seen_file() -> PathBuf {
+    let built = std::env::current_exe().and_then(|exe| exe.metadata()?.modified()).expect("a binary");
+    let built = built.duration_since(std::time::UNIX_EPOCH).expect("a time").as_nanos();
+    Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("seen-{built}"))
+}
+
+/// A line per documented reply that some test has seen.
+fn saw(line: String) {
+    static SEEN: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
+    let mut seen = SEEN.lock().unwrap_or_else(PoisonError::into_inner);
+    if seen.contains(&line) {
+        return;
+    }
+    let file = seen_file();
+    fs::create_dir_all(file.parent().expect("a folder")).expect("a folder");
+    let mut file = OpenOptions::new().create(true).append(true).open(file).expect("a file");
+    writeln!(file, "{line}").expect("a line");
+    seen.insert(line);
+}
