@@ -20,10 +20,12 @@ test-clients:
 	cargo build --quiet --package signpost-mcp --example everything
 	sh tests/clients/run.sh
 
-# Requests made up from openapi.yaml against the built program.
+# Requests made up from openapi.yaml against the built program, and the conformance kit against our own receiver.
 test-api:
 	cargo build --quiet
+	cargo build --quiet --package signpost-auth --features axum,qr --example receiver
 	sh tests/api/run.sh
+	sh tests/conformance.sh
 
 setup:
 	sh tests/setup.sh

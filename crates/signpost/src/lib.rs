@@ -12,6 +12,7 @@ mod background;
 pub mod cli;
 pub mod clock;
 pub mod config;
+pub mod conformance;
 pub mod domains;
 pub mod error;
 pub mod geocoder;

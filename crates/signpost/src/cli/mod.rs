@@ -3,6 +3,7 @@
 mod atms;
 mod audit;
 mod backup;
+mod conformance;
 mod deliveries;
 mod domains;
 mod gazetteer;
@@ -84,6 +85,8 @@ enum Command {
     Places(places::Places),
     /// Serve the locator's tools over standard input and output, for one client on this machine
     Mcp,
+    /// Test the endpoints of a site that logs in with wallets, whatever it is written in
+    Conformance(Box<conformance::Conformance>),
     /// A wallet for people at a terminal, and for tests
     #[command(subcommand)]
     Wallet(wallet::Wallet),
@@ -131,6 +134,7 @@ impl Cli {
             Command::Gazetteer(command) => command.run(&session()?),
             Command::Places(command) => command.run(&session()?).await,
             Command::Mcp => mcp::run(&session()?).await,
+            Command::Conformance(command) => command.run(&session()?).await,
             Command::Wallet(command) => command.run(&session()?).await,
             // Asked for above all by those whose own configuration is broken: nothing else is read.
             Command::Config if common.json => say(&serde_json::to_string_pretty(&DEFAULT.parse::<toml::Table>()?)?),

@@ -1,0 +1,50 @@
+//! `signpost conformance`
+
+use std::net::SocketAddr;
+
+use anyhow::{Context, Result, bail};
+use clap::Args;
+use signpost_auth::WebhookSecret;
+use tokio::net::TcpListener;
+use url::Url;
+
+use super::Session;
+use crate::clock::Clock;
+use crate::conformance::{self, Settings, Verdict};
+
+/// What events are signed with where the integrator has no secret of its own for the test. Nothing else uses it.
+const SECRET: &str = "whsec_Y29uZm9ybWFuY2Uga2l0LCBub3QgYSBzZWNyZXQhIQ==";
+
+#[derive(Debug, Args)]
+pub(super) struct Conformance {
+    /// The page that shows a code to log in with
+    #[arg(long, value_name = "URL")]
+    start: Url,
+    /// The page that shows a code to register with [default: what the first page links to]
+    #[arg(long, value_name = "URL")]
+    register: Option<Url>,
+    /// Where the page asks whether somebody answered
+    #[arg(long, value_name = "URL")]
+    poll: Url,
+    /// Where the service posts events
+    #[arg(long, value_name = "URL")]
+    events: Url,
+    /// Where this kit is the service: the integrator's API address is then `http://ADDRESS/v1`
+    #[arg(long, value_name = "ADDRESS")]
+    api_listen: SocketAddr,
+    /// The webhook secret that the integrator knows
+    #[arg(long, value_name = "WHSEC", default_value = SECRET, value_parser = WebhookSecret::parse)]
+    webhook_secret: WebhookSecret,
+}
+
+impl Conformance {
+    pub(super) async fn run(self, session: &Session) -> Result<()> {
+        let Self { start, register, poll, events, api_listen, webhook_secret } = self;
+        let api = TcpListener::bind(api_listen).await;
+        let api = api.with_context(|| format!("cannot listen on {api_listen}: choose another --api-listen"))?;
+        let settings = Settings { start, register, poll, events, api, secret: webhook_secret };
+        let report = conformance::run(settings, Clock::System).await?;
+        session.print(&report.document(), || report.text())?;
+        if report.holds() { Ok(()) } else { bail!("{} rules are broken", report.count(Verdict::Broken)) }
+    }
+}

@@ -1,0 +1,144 @@
+//! A browser, as far as a login needs one: cookies, and reading what a page shows.
+
+use std::collections::BTreeMap;
+
+use reqwest::header::{HeaderMap, SET_COOKIE};
+use signpost_auth::QrData;
+use url::Url;
+
+/// What may stand in a QR code's text; anything else ends it.
+const QR_ENDS: &[char] = &['"', '\'', '<', '>', '`', '\\', ' ', '\n', '\r', '\t', ')', '}'];
+
+/// Cookies of one site, and what the browser says of itself.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Browser {
+    jar: BTreeMap<String, String>,
+    pub(super) origin: Option<String>,
+    pub(super) headers: Vec<(&'static str, String)>,
+}
+
+impl Browser {
+    /// One that sends these fields and has no cookies.
+    pub(super) fn with_headers(headers: Vec<(&'static str, String)>) -> Self {
+        Self { headers, ..Self::default() }
+    }
+
+    /// The same browser, on a page of another site that asks this one.
+    pub(super) fn on_a_page_elsewhere(self) -> Self {
+        let headers = vec![("sec-fetch-site", "cross-site".to_owned())];
+        Self { origin: Some("https://elsewhere.example".to_owned()), headers, ..self }
+    }
+
+    pub(super) fn cookies(&self) -> Option<String> {
+        let pairs: Vec<_> = self.jar.iter().map(|(name, value)| format!("{name}={value}")).collect();
+        (!pairs.is_empty()).then(|| pairs.join("; "))
+    }
+
+    pub(super) fn keep(&mut self, headers: &HeaderMap) {
+        for line in headers.get_all(SET_COOKIE).iter().filter_map(|line| line.to_str().ok()) {
+            let mut parts = line.split(';').map(str::trim);
+            let Some((name, value)) = parts.next().and_then(|pair| pair.split_once('=')) else { continue };
+            let is_gone = parts.any(|part| part.eq_ignore_ascii_case("max-age=0"));
+            if is_gone {
+                self.jar.remove(name);
+            } else {
+                self.jar.insert(name.to_owned(), value.to_owned());
+            }
+        }
+    }
+}
+
+/// The QR code's text on a page, in whichever way it is written there.
+pub(super) fn qr_data(page: &str) -> Option<QrData> {
+    let text = plain(page);
+    text.match_indices("svc://auth?").find_map(|(at, _)| {
+        let rest = &text[at..];
+        QrData::parse(&rest[..rest.find(QR_ENDS).unwrap_or(rest.len())]).ok()
+    })
+}
+
+/// What the page polls with: what it calls `sid`, else the id of a session that the service opened for it.
+pub(super) fn sid(page: &str, opened: &[String]) -> Option<String> {
+    let text = plain(page);
+    if let Some(id) = opened.iter().find(|id| text.contains(id.as_str())) {
+        return Some(id.clone());
+    }
+    let is_id = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
+    text.match_indices("sid").find_map(|(at, name)| {
+        let rest = text[at + name.len()..].trim_start_matches(['"', '\'']).trim_start();
+        let rest = rest.strip_prefix(['=', ':'])?.trim_start().trim_start_matches(['"', '\'']);
+        let end = rest.find(|c| !is_id(c)).unwrap_or(rest.len());
+        (end >= 8).then(|| rest[..end].to_owned())
+    })
+}
+
+/// Where a page links to that registers.
+pub(super) fn register_link(start: &Url, page: &str) -> Option<Url> {
+    let text = plain(page);
+    let links = text.match_indices("href=").filter_map(|(at, name)| {
+        let rest = text[at + name.len()..].trim_start_matches(['"', '\'']);
+        Some(&rest[..rest.find(['"', '\'', ' ', '>'])?])
+    });
+    let mut found = links.filter(|link| link.contains("regist") || link.contains("signup") || link.contains("sign-up"));
+    found.find_map(|link| start.join(link).ok()).filter(|url| url.origin() == start.origin())
+}
+
+/// A page without the ways in which HTML, JSON and scripts write `&`, `/` and quotes.
+fn plain(page: &str) -> String {
+    page.replace("\\u0026", "&")
+        .replace("\\/", "/")
+        .replace("&#x2F;", "/")
+        .replace("&#47;", "/")
+        .replace("&#38;", "&")
+        .replace("&amp;", "&")
+        .replace("&quot;", "\"")
+        .replace("&#34;", "\"")
+        .replace("&#39;", "'")
+        .replace("\\\"", "\"")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const QR: &str = "svc://auth?v=1&webhook=https://shop.test/w&challenge=svc:login:shop.test:1700000000:AAAAAAAAAAAAAAAAAAAAAA&exp=1700000300";
+
+    #[test]
+    fn a_code_is_found_however_the_page_writes_it() {
+        let amp = QR.replace('&', "&amp;");
+        let json = QR.replace('&', "\\u0026").replace('/', "\\/");
+        for page in [
+            format!("<a href=\"{amp}\">wallet</a>"),
+            format!("<code>{amp}</code>"),
+            format!("<script>const code = '{QR}';</script>"),
+            format!("{{\"qr_data\":\"{json}\",\"sid\":\"x\"}}"),
+            format!("svc://auth?broken {QR}"),
+        ] {
+            assert_eq!(qr_data(&page).map(|qr| qr.to_string()).as_deref(), Some(QR), "{page}");
+        }
+        assert!(qr_data("<p>nothing</p>").is_none());
+    }
+
+    #[test]
+    fn a_sid_is_what_the_page_calls_so_or_the_sessions_id() {
+        for (page, expected) in [
+            ("<div data-sid=\"abcdefgh1\">", Some("abcdefgh1")),
+            ("{\"sid\": \"abcdefgh2\"}", Some("abcdefgh2")),
+            ("const sid = 'abcdefgh3';", Some("abcdefgh3")),
+            ("fetch('/poll?sid=abcdefgh4')", Some("abcdefgh4")),
+            ("<i>sess_known</i> data-sid=\"abcdefgh5\"", Some("sess_known")),
+            ("outside sides", None),
+        ] {
+            assert_eq!(sid(page, &["sess_known".to_owned()]).as_deref(), expected, "{page}");
+        }
+    }
+
+    #[test]
+    fn the_page_to_register_with_is_on_the_same_site() {
+        let start: Url = "https://shop.test/login".parse().unwrap();
+        let link = |page| register_link(&start, page).map(String::from);
+        assert_eq!(link("<a href=\"/register?x\">new</a>").as_deref(), Some("https://shop.test/register?x"));
+        assert_eq!(link("<a href='https://elsewhere.test/register'>"), None);
+        assert_eq!(link("<a href=/help>"), None);
+    }
+}

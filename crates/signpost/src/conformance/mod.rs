@@ -1,0 +1,211 @@
+//! Plays the wallet, the browser and the service against an integrator's own endpoints, whatever they are written in, and
+//! says which rules of the handler contract hold (specification, §4 to §6; contract, §3.5).
+//!
+//! The integrator points its API address at [`service`], which is as much of the service as a login needs. Then the kit
+//! opens the page that shows a code, as a browser with its cookies; answers the code as wallets do, rightly and wrongly;
+//! polls as the page does; and posts events as the service does.
+
+mod browser;
+mod events;
+mod polls;
+mod report;
+mod service;
+mod wallets;
+
+use std::time::Duration;
+
+use anyhow::{Context, Result};
+use bytes::Bytes;
+use reqwest::Method;
+use reqwest::header::{CONTENT_TYPE, COOKIE, HeaderMap, HeaderName, HeaderValue, ORIGIN};
+use serde_json::Value;
+use signpost_auth::{Mode, QrData, Wallet, WebhookSecret};
+use tokio::net::TcpListener;
+use url::Url;
+
+use crate::clock::Clock;
+use crate::id;
+use crate::outbound::{Answer, Names, Outbound, Reach, Request};
+
+pub use report::{Check, Report, Verdict};
+
+use browser::Browser;
+use service::Service;
+
+/// How long an endpoint may take to answer.
+const WITHIN: Duration = Duration::from_secs(20);
+/// How much of a page is read.
+const LONGEST: usize = 1 << 20;
+/// How often a page may send the browser on.
+const REDIRECTS: usize = 5;
+
+/// Where the integrator's endpoints are.
+#[derive(Debug)]
+pub struct Settings {
+    /// The page that shows a code to log in with.
+    pub start: Url,
+    /// The page that shows a code to register with; found on the first page where it is not given.
+    pub register: Option<Url>,
+    /// Where the page asks whether somebody answered.
+    pub poll: Url,
+    /// Where the service posts events.
+    pub events: Url,
+    /// Where the kit is the service.
+    pub api: TcpListener,
+    /// What the kit signs events with; the integrator must know it.
+    pub secret: WebhookSecret,
+}
+
+/// What is tested.
+struct Endpoints {
+    start: Url,
+    register: Option<Url>,
+    poll: Url,
+    events: Url,
+    secret: WebhookSecret,
+}
+
+/// A test in progress.
+struct Kit {
+    endpoints: Endpoints,
+    service: Service,
+    outbound: Outbound,
+    clock: Clock,
+    report: Report,
+}
+
+/// A page that shows a code, in the browser that opened it.
+struct Page {
+    browser: Browser,
+    qr: QrData,
+    /// What the page polls with.
+    sid: String,
+    text: String,
+}
+
+/// What an endpoint answered.
+struct Reply {
+    status: u16,
+    body: String,
+    headers: HeaderMap,
+}
+
+/// Tests everything that can be reached.
+///
+/// # Errors
+/// Where the page that shows a code cannot be opened or read: then nothing can be tested.
+pub async fn run(settings: Settings, clock: Clock) -> Result<Report> {
+    let Settings { start, register, poll, events, api, secret } = settings;
+    let service = Service::start(api, clock.clone());
+    let outbound = Outbound::new(&Names::System);
+    let endpoints = Endpoints { start, register, poll, events, secret };
+    let mut kit = Kit { endpoints, service, outbound, clock, report: Report::default() };
+    let page = kit.open(Mode::Login).await.context("nothing can be tested")?;
+    if kit.endpoints.register.is_none() {
+        kit.endpoints.register = browser::register_link(&kit.endpoints.start, &page.text);
+    }
+    wallets::shown(&mut kit, &page);
+    wallets::refusals(&mut kit, &page).await?;
+    let user = wallets::registration(&mut kit).await?;
+    wallets::logins(&mut kit, user.as_ref()).await?;
+    polls::run(&mut kit, user.as_ref()).await?;
+    events::run(&mut kit, page.qr.webhook()).await?;
+    Ok(kit.report)
+}
+
+impl Kit {
+    fn now(&self) -> i64 {
+        self.clock.now().as_second()
+    }
+
+    /// Opens the page that shows a code.
+    async fn open(&self, mode: Mode) -> Result<Page> {
+        let start = match mode {
+            Mode::Login => Some(&self.endpoints.start),
+            Mode::Register => self.endpoints.register.as_ref(),
+        };
+        self.open_at(start.context("no page to register with is known: name it with --register")?.clone()).await
+    }
+
+    async fn open_at(&self, start: Url) -> Result<Page> {
+        let mut browser = Browser::default();
+        let (mut url, before) = (start, self.service.opened());
+        for _ in 0..=REDIRECTS {
+            let reply = self.send(Method::GET, &url, &mut browser, None).await?;
+            if (300..400).contains(&reply.status) {
+                let to = reply.header("location").context("a redirect that leads nowhere")?;
+                url = url.join(to).with_context(|| format!("a redirect to {to}"))?;
+                continue;
+            }
+            anyhow::ensure!(reply.status == 200, "{url} answered {}", reply.status);
+            let qr = browser::qr_data(&reply.body);
+            let qr = qr.with_context(|| format!("{url} shows no qr_data (a text that begins with svc://auth?)"))?;
+            let opened = self.service.opened_since(before);
+            let sid = browser::sid(&reply.body, &opened);
+            let sid = sid.with_context(|| format!("{url} shows no sid to poll with (such as data-sid=\"…\")"))?;
+            return Ok(Page { browser, qr, sid, text: reply.body });
+        }
+        anyhow::bail!("{url} redirects more than {REDIRECTS} times")
+    }
+
+    /// Posts to the webhook of a code, as a wallet does.
+    async fn answers(&self, url: &Url, answer: &Value) -> Result<Reply> {
+        self.send(Method::POST, url, &mut Browser::default(), Some(answer.to_string())).await
+    }
+
+    /// Asks as the page does.
+    async fn polls(&self, page: &mut Page) -> Result<Reply> {
+        self.polls_as(&page.sid, &mut page.browser).await
+    }
+
+    async fn polls_as(&self, sid: &str, browser: &mut Browser) -> Result<Reply> {
+        let mut url = self.endpoints.poll.clone();
+        url.query_pairs_mut().append_pair("sid", sid);
+        self.send(Method::GET, &url, browser, None).await
+    }
+
+    async fn send(&self, method: Method, url: &Url, browser: &mut Browser, body: Option<String>) -> Result<Reply> {
+        let mut headers = HeaderMap::new();
+        if let Some(cookies) = browser.cookies() {
+            headers.insert(COOKIE, HeaderValue::from_str(&cookies)?);
+        }
+        if let Some(origin) = &browser.origin {
+            headers.insert(ORIGIN, HeaderValue::from_str(origin)?);
+        }
+        for (name, value) in &browser.headers {
+            headers.insert(HeaderName::from_static(name), HeaderValue::from_str(value)?);
+        }
+        if body.is_some() {
+            headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+        }
+        let body = body.map(Bytes::from);
+        let request = Request { method, url, headers, body, within: WITHIN, keep: LONGEST };
+        // The operator tests endpoints of their own, wherever they are.
+        let answer = self.outbound.send(Reach::Everything, request).await;
+        let Answer { status, body, headers, .. } = answer.with_context(|| format!("{url} does not answer"))?;
+        browser.keep(&headers);
+        Ok(Reply { status, body: String::from_utf8_lossy(&body).into_owned(), headers })
+    }
+
+    /// A wallet that nobody has seen.
+    fn wallet() -> Wallet {
+        let keys = std::iter::repeat_with(|| Wallet::from_bytes(id::random()).ok());
+        keys.flatten().next().expect("nearly every number is a key")
+    }
+}
+
+impl Reply {
+    fn header(&self, name: &str) -> Option<&str> {
+        self.headers.get(name)?.to_str().ok()
+    }
+
+    fn json(&self) -> Value {
+        serde_json::from_str(&self.body).unwrap_or_default()
+    }
+
+    /// The reply in a line.
+    fn shown(&self) -> String {
+        let body: String = self.body.chars().take(160).map(|c| if c.is_control() { ' ' } else { c }).collect();
+        format!("{} {body}", self.status)
+    }
+}

@@ -1,0 +1,73 @@
+//! The endpoint that the page polls (specification, §4), and what binds it to the page's own browser (RFC 10027).
+
+use anyhow::Result;
+use serde_json::json;
+use signpost_auth::receiver::is_local_path;
+use signpost_auth::{Mode, Wallet};
+
+use super::{Browser, Kit, Page};
+
+const OWN: &str = "after the login the page is told authenticated and where to go";
+const LOCAL: &str = "the redirect is a path of the same site";
+const FRESH: &str = "the login gives the browser a new session";
+const OTHERS: &str = "another browser that knows the sid stays pending";
+const ELSEWHERE: &str = "a page of another site that asks stays pending";
+const OPEN: &str = "a return_url that leads elsewhere is not followed";
+
+pub(super) async fn run(kit: &mut Kit, user: Option<&Wallet>) -> Result<()> {
+    let poll = kit.endpoints.poll.clone();
+    let reply = kit.send(reqwest::Method::GET, &poll, &mut Browser::default(), None).await?;
+    kit.report.refused("a poll without sid is 400", 400, &reply);
+    let reply = kit.polls_as("sess_000000000000000000000000000000000000", &mut Browser::default()).await?;
+    kit.report.told("a poll with an unknown sid is 404 not_found", 404, "not_found", &reply);
+    let mut page = kit.open(Mode::Login).await?;
+    let reply = kit.polls(&mut page).await?;
+    kit.report.told("a poll before the answer is 200 pending", 200, "pending", &reply);
+    let Some(wallet) = user else {
+        for rule in [OTHERS, ELSEWHERE, OWN, LOCAL, FRESH, OPEN] {
+            kit.report.not_tested(rule, "nobody could register");
+        }
+        return Ok(());
+    };
+    answered(kit, &mut page, wallet).await?;
+    return_urls(kit, wallet).await
+}
+
+async fn answered(kit: &mut Kit, page: &mut Page, wallet: &Wallet) -> Result<()> {
+    let answer = json!(wallet.answer(page.qr.challenge(), kit.now(), None));
+    kit.answers(page.qr.webhook(), &answer).await?;
+    // The others ask first: who asks after the login was completed proves nothing.
+    let reply = kit.polls_as(&page.sid, &mut Browser::default()).await?;
+    kit.report.told(OTHERS, 200, "pending", &reply);
+    let reply = kit.polls_as(&page.sid, &mut page.browser.clone().on_a_page_elsewhere()).await?;
+    kit.report.told(ELSEWHERE, 200, "pending", &reply);
+    let before = page.browser.cookies();
+    let reply = kit.polls(page).await?;
+    kit.report.told(OWN, 200, "authenticated", &reply);
+    let redirect = reply.json()["redirect"].as_str().unwrap_or_default().to_owned();
+    kit.report.note(LOCAL, is_local_path(&redirect), "a path such as /account", reply.shown());
+    let (is_fresh, after) = (page.browser.cookies() != before, page.browser.cookies().is_some());
+    let got = if is_fresh { "a new cookie" } else { "the cookies of before" };
+    kit.report.note(FRESH, is_fresh && after, "a Set-Cookie with a session of its own", got);
+    Ok(())
+}
+
+/// A page may take where to go from its address; then it must look at it.
+async fn return_urls(kit: &mut Kit, wallet: &Wallet) -> Result<()> {
+    for evil in ["https://elsewhere.example/", "//elsewhere.example/", "/\\elsewhere.example/"] {
+        let mut start = kit.endpoints.start.clone();
+        start.query_pairs_mut().append_pair("return_url", evil);
+        // A page that refuses such an address shows no code, which is as good.
+        let Ok(mut page) = kit.open_at(start).await else { continue };
+        let answer = json!(wallet.answer(page.qr.challenge(), kit.now(), None));
+        kit.answers(page.qr.webhook(), &answer).await?;
+        let reply = kit.polls(&mut page).await?;
+        let redirect = reply.json()["redirect"].as_str().unwrap_or("/").to_owned();
+        if !is_local_path(&redirect) {
+            kit.report.note(OPEN, false, "a path of the same site", reply.shown());
+            return Ok(());
+        }
+    }
+    kit.report.note(OPEN, true, "a path of the same site", "a path");
+    Ok(())
+}

@@ -1,0 +1,101 @@
+//! What was found.
+
+use serde::Serialize;
+use serde_json::{Value, json};
+
+use super::Reply;
+
+/// Whether a rule holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+#[expect(missing_docs, reason = "the names say it")]
+pub enum Verdict {
+    Holds,
+    Broken,
+    NotTested,
+}
+
+/// A rule, and what became of it.
+#[derive(Clone, Debug, Serialize)]
+pub struct Check {
+    /// Its name, the same in every run.
+    pub rule: &'static str,
+    /// Whether it holds.
+    pub verdict: Verdict,
+    /// What should have come.
+    pub expected: String,
+    /// What came, or why it was not tested.
+    pub got: String,
+}
+
+/// All rules that were looked at, in that order.
+#[derive(Debug, Default)]
+pub struct Report(pub Vec<Check>);
+
+impl Report {
+    /// Whether no rule is broken.
+    #[must_use]
+    pub fn holds(&self) -> bool {
+        self.count(Verdict::Broken) == 0
+    }
+
+    /// How many rules became this.
+    #[must_use]
+    pub fn count(&self, verdict: Verdict) -> usize {
+        self.0.iter().filter(|check| check.verdict == verdict).count()
+    }
+
+    /// For machines.
+    #[must_use]
+    pub fn document(&self) -> Value {
+        let [holds, broken, not_tested] = [Verdict::Holds, Verdict::Broken, Verdict::NotTested].map(|v| self.count(v));
+        json!({ "holds": holds, "broken": broken, "not_tested": not_tested, "checks": self.0 })
+    }
+
+    /// For people: a line per rule, and for a broken one what was expected and what came.
+    #[must_use]
+    pub fn text(&self) -> String {
+        let mut lines = Vec::new();
+        for Check { rule, verdict, expected, got } in &self.0 {
+            match verdict {
+                Verdict::Holds => lines.push(format!("ok      {rule}")),
+                Verdict::Broken => {
+                    lines.push(format!("BROKEN  {rule}"));
+                    lines.push(format!("          expected  {expected}"));
+                    lines.push(format!("          got       {got}"));
+                }
+                Verdict::NotTested => lines.push(format!("-       {rule}: not tested, {got}")),
+            }
+        }
+        let [holds, broken, not_tested] = [Verdict::Holds, Verdict::Broken, Verdict::NotTested].map(|v| self.count(v));
+        lines.push(format!("\n{holds} rules hold, {broken} are broken, {not_tested} were not tested"));
+        lines.join("\n")
+    }
+
+    pub(super) fn note(
+        &mut self,
+        rule: &'static str,
+        holds: bool,
+        expected: impl Into<String>,
+        got: impl Into<String>,
+    ) {
+        let verdict = if holds { Verdict::Holds } else { Verdict::Broken };
+        self.0.push(Check { rule, verdict, expected: expected.into(), got: got.into() });
+    }
+
+    pub(super) fn not_tested(&mut self, rule: &'static str, why: &str) {
+        self.0.push(Check { rule, verdict: Verdict::NotTested, expected: String::new(), got: why.to_owned() });
+    }
+
+    /// A refusal: this status, and `{error}`.
+    pub(super) fn refused(&mut self, rule: &'static str, status: u16, reply: &Reply) {
+        let holds = reply.status == status && reply.json()["error"].as_str().is_some_and(|text| !text.is_empty());
+        self.note(rule, holds, format!("{status} {{error: <message>}}"), reply.shown());
+    }
+
+    /// This status, and this `status` in the body.
+    pub(super) fn told(&mut self, rule: &'static str, status: u16, word: &str, reply: &Reply) {
+        let holds = reply.status == status && reply.json()["status"] == word;
+        self.note(rule, holds, format!("{status} {{status: '{word}'}}"), reply.shown());
+    }
+}

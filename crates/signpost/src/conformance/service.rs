@@ -1,0 +1,231 @@
+//! As much of the service as an integrator's login sees, under whatever prefix it asks.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use axum::Router;
+use axum::body::Bytes;
+use axum::extract::State;
+use axum::http::{HeaderMap, Method, StatusCode, Uri, header};
+use axum::response::{IntoResponse, Response};
+use jiff::Timestamp;
+use serde_json::{Value, json};
+use signpost_auth::{
+    Answer, Challenge, DomainName, Mode, Nonce, PublicKey, QrCode, QrData, Signature, message_hash, verify,
+};
+use tokio::net::TcpListener;
+
+use crate::clock::Clock;
+use crate::id::{self, SessionId};
+
+/// How long a code lasts, and one that is to expire while the kit waits.
+const LASTS: i64 = 300;
+const SHORT: i64 = 2;
+/// How many sessions are kept; an integrator that opens more is broken in a way that the kit does not test.
+const MOST: usize = 10_000;
+
+/// The service that the kit plays; cheap to clone.
+#[derive(Clone)]
+pub(super) struct Service {
+    state: Arc<Mutex<Played>>,
+    clock: Clock,
+}
+
+#[derive(Default)]
+struct Played {
+    sessions: HashMap<String, Session>,
+    order: Vec<String>,
+    /// The API keys that came.
+    keys: Vec<String>,
+    /// Whether the next codes are short-lived.
+    is_short: bool,
+    /// Whether answers are refused that are right.
+    refuses: bool,
+    /// How many answers were handed in or checked.
+    asked: usize,
+}
+
+struct Session {
+    challenge: Challenge,
+    webhook_url: url::Url,
+    expires_at: i64,
+    metadata: Value,
+    user: Option<Value>,
+}
+
+impl Service {
+    /// Answers until the program ends.
+    pub(super) fn start(listener: TcpListener, clock: Clock) -> Self {
+        let service = Self { state: Arc::default(), clock };
+        let router = Router::new().fallback(answer).with_state(service.clone());
+        tokio::spawn(async move { axum::serve(listener, router).await });
+        service
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Played> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// How many sessions were opened.
+    pub(super) fn opened(&self) -> usize {
+        self.lock().order.len()
+    }
+
+    pub(super) fn opened_since(&self, before: usize) -> Vec<String> {
+        self.lock().order.iter().skip(before).cloned().collect()
+    }
+
+    /// How many answers the integrator had the service look at.
+    pub(super) fn asked(&self) -> usize {
+        self.lock().asked
+    }
+
+    pub(super) fn keys(&self) -> Vec<String> {
+        self.lock().keys.clone()
+    }
+
+    /// Lets the next codes expire in 2 seconds.
+    pub(super) fn is_short(&self, is_short: bool) {
+        self.lock().is_short = is_short;
+    }
+
+    /// Refuses all answers, as a service does that was asked too late.
+    pub(super) fn refuses(&self, refuses: bool) {
+        self.lock().refuses = refuses;
+    }
+
+    /// Whether a challenge is one that was issued.
+    pub(super) fn issued(&self, challenge: &Challenge) -> bool {
+        self.lock().sessions.values().any(|session| session.challenge == *challenge)
+    }
+}
+
+async fn answer(State(service): State<Service>, method: Method, uri: Uri, headers: HeaderMap, body: Bytes) -> Response {
+    let key = headers.get(header::AUTHORIZATION).and_then(|value| value.to_str().ok()?.split_once(' '));
+    let Some((_, key)) = key else { return refused(401, "invalid_api_key") };
+    let now = service.clock.now().as_second();
+    let mut played = service.lock();
+    if !played.keys.iter().any(|known| known == key) && played.keys.len() < MOST {
+        played.keys.push(key.to_owned());
+    }
+    let body: Value = if body.is_empty() { Value::Null } else { serde_json::from_slice(&body).unwrap_or(json!([])) };
+    let path: Vec<_> = uri.path().trim_matches('/').split('/').collect();
+    let at = path.iter().rposition(|part| matches!(*part, "sessions" | "verify"));
+    match (&method, at.map(|at| &path[at..])) {
+        (&Method::POST, Some(["sessions"])) => open(&mut played, &body, &service.clock, now),
+        (&Method::POST, Some(["verify"])) => check(&mut played, &body),
+        (_, Some(["sessions", id, rest @ ..])) => of_session(&mut played, &method, id, rest, &body, now),
+        _ => refused(404, "not_found"),
+    }
+}
+
+fn open(played: &mut Played, body: &Value, clock: &Clock, now: i64) -> Response {
+    let text = |member: &str| body[member].as_str();
+    let domain = text("domain").and_then(|text| DomainName::parse(text).ok());
+    let mode = text("mode").map_or(Some(Mode::Login), |word| word.parse().ok());
+    let webhook = text("webhook_url").and_then(|text| text.parse().ok());
+    let (Some(domain), Some(mode), Some(webhook_url)) = (domain, mode, webhook) else {
+        let reason = "the kit knows no domains: name domain, mode and webhook_url in every session";
+        return (StatusCode::BAD_REQUEST, axum::Json(error("invalid_request", reason))).into_response();
+    };
+    if played.sessions.len() >= MOST {
+        return refused(429, "rate_limited");
+    }
+    let challenge = Challenge { mode, domain, issued_at: now, nonce: Nonce(id::random()) };
+    let expires_at = now + if played.is_short { SHORT } else { LASTS };
+    let id = SessionId::new(clock.now(), id::random()).to_string();
+    let session = Session { challenge, webhook_url, expires_at, metadata: body["metadata"].clone(), user: None };
+    let Some(mut reply) = shown_code(&id, &session) else { return refused(400, "invalid_request") };
+    reply["status"] = "pending".into();
+    reply["created_at"] = time(now).into();
+    if !session.metadata.is_null() {
+        reply["metadata"] = session.metadata.clone();
+    }
+    played.order.push(id.clone());
+    played.sessions.insert(id, session);
+    (StatusCode::CREATED, axum::Json(reply)).into_response()
+}
+
+fn of_session(played: &mut Played, method: &Method, id: &str, rest: &[&str], body: &Value, now: i64) -> Response {
+    let refuses = played.refuses;
+    let Some(session) = played.sessions.get_mut(id) else { return refused(404, "session_not_found") };
+    match (method.as_str(), rest) {
+        ("GET", []) => show(id, session, now),
+        ("POST", ["refresh"]) => {
+            session.challenge.nonce = Nonce(id::random());
+            session.challenge.issued_at = now;
+            session.expires_at = now + LASTS;
+            shown_code(id, session)
+                .map_or_else(|| refused(400, "invalid_request"), |reply| axum::Json(reply).into_response())
+        }
+        ("POST", ["authenticate"]) => {
+            let reply = authenticate(id, session, body, refuses, now);
+            played.asked += 1;
+            reply
+        }
+        ("GET", ["qr.svg"]) => {
+            let code = shown_code(id, session).and_then(|reply| QrCode::of(reply["qr_data"].as_str()?));
+            let svg = |code: QrCode| ([(header::CONTENT_TYPE, "image/svg+xml")], code.svg()).into_response();
+            code.map_or_else(|| refused(404, "not_found"), svg)
+        }
+        _ => refused(404, "not_found"),
+    }
+}
+
+fn show(id: &str, session: &Session, now: i64) -> Response {
+    axum::Json(match &session.user {
+        Some(user) => json!({ "id": id, "status": "authenticated", "authenticated_at": time(now), "user": user }),
+        None if now >= session.expires_at => return refused(410, "session_expired"),
+        None => json!({ "id": id, "status": "pending", "expires_at": time(session.expires_at) }),
+    })
+    .into_response()
+}
+
+fn authenticate(id: &str, session: &mut Session, body: &Value, refuses: bool, now: i64) -> Response {
+    let Ok(answer) = Answer::parse(body.to_string().as_bytes()) else { return refused(400, "invalid_request") };
+    let Session { challenge, expires_at, user, .. } = session;
+    if answer.challenge != challenge.to_string() && answer.challenge != challenge.sentence() {
+        return refused(404, "challenge_not_found");
+    }
+    if user.is_some() {
+        return refused(409, "session_already_authenticated");
+    }
+    if now >= *expires_at {
+        return refused(410, "session_expired");
+    }
+    if refuses || answer.verify().is_err() {
+        return refused(406, "invalid_signature");
+    }
+    *user = Some(json!({ "public_key": answer.public_key, "device_info": answer.device_info.unwrap_or_default() }));
+    show(id, session, now)
+}
+
+fn check(played: &mut Played, body: &Value) -> Response {
+    played.asked += 1;
+    let text = |member: &str| body[member].as_str().unwrap_or_default();
+    let (public_key, message) = (text("public_key"), text("message"));
+    let Ok(key) = PublicKey::parse(public_key) else { return refused(400, "invalid_public_key") };
+    let Ok(signature) = Signature::parse(text("signature")) else { return refused(400, "invalid_signature") };
+    let valid = !played.refuses && verify(&key, &signature, message.as_bytes());
+    let hash = message_hash(message.as_bytes());
+    axum::Json(json!({ "valid": valid, "public_key": public_key, "message_hash": hash })).into_response()
+}
+
+fn shown_code(id: &str, session: &Session) -> Option<Value> {
+    let qr = QrData::new(session.webhook_url.clone(), session.challenge.clone(), session.expires_at).ok()?;
+    let (challenge, expires_at) = (session.challenge.to_string(), time(session.expires_at));
+    Some(json!({ "id": id, "challenge": challenge, "qr_data": qr.to_string(), "expires_at": expires_at }))
+}
+
+fn time(seconds: i64) -> String {
+    Timestamp::from_second(seconds).unwrap_or_default().to_string()
+}
+
+fn error(code: &str, message: &str) -> Value {
+    json!({ "error": { "code": code, "message": message, "details": {} } })
+}
+
+fn refused(status: u16, code: &str) -> Response {
+    let status = StatusCode::from_u16(status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+    (status, axum::Json(error(code, "refused by the conformance kit"))).into_response()
+}

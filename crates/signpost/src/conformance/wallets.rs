@@ -1,0 +1,179 @@
+//! The page that shows a code, and the endpoints that answer wallets (specification, §4).
+
+use std::time::Duration;
+
+use anyhow::Result;
+use serde_json::{Value, json};
+use signpost_auth::{Challenge, Mode, Nonce, Wallet};
+
+use super::{Kit, Page};
+use crate::id;
+
+/// How long a short-lived code and a second more last.
+const UNTIL_EXPIRED: Duration = Duration::from_millis(3200);
+
+/// What the page must show, and must not.
+pub(super) fn shown(kit: &mut Kit, page: &Page) {
+    let (issued, challenge) = (kit.service.issued(page.qr.challenge()), page.qr.challenge().to_string());
+    kit.report.note(
+        "the page shows a code that the service issued",
+        issued,
+        "a challenge of POST /sessions",
+        challenge,
+    );
+    let leaked = kit.service.keys().into_iter().filter(|key| key.len() > 8).any(|key| page.text.contains(&key));
+    let got = if leaked { "the API key stands on the page" } else { "no API key" };
+    kit.report.note("the page does not show the API key", !leaked, "no API key", got);
+}
+
+/// What a wallet is told whose answer is not right. None of it may use the code up.
+pub(super) async fn refusals(kit: &mut Kit, page: &Page) -> Result<()> {
+    let (wallet, webhook, challenge) = (Kit::wallet(), page.qr.webhook().clone(), page.qr.challenge().clone());
+    let now = kit.now();
+    let right = json!(wallet.answer(&challenge, now, None));
+    let with = |changes: &[(&str, Value)]| {
+        let mut answer = right.clone();
+        for (member, value) in changes {
+            answer[*member] = value.clone();
+        }
+        answer
+    };
+    let without = |member: &str| {
+        let mut answer = right.clone();
+        answer.as_object_mut().expect("an object").remove(member);
+        answer
+    };
+    let other = Challenge { nonce: Nonce(id::random()), ..challenge.clone() };
+    let unknown = json!(wallet.answer(&other, now, None));
+    let unknown_unsigned = json!({ "public_key": right["public_key"], "signature": "3006020101020101",
+                                   "challenge": other.sentence(), "timestamp": now });
+    let mut stale_unknown = unknown;
+    stale_unknown["timestamp"] = (now - 40).into();
+    let stranger = json!(Kit::wallet().public_key().canonical());
+    for (rule, status, answer) in [
+        ("a body without public_key is 400", 400, without("public_key")),
+        ("a body without signature is 400", 400, without("signature")),
+        ("a body without challenge is 400", 400, without("challenge")),
+        ("a body without timestamp is 400", 400, without("timestamp")),
+        ("a timestamp that is no integer is 400", 400, with(&[("timestamp", json!("now"))])),
+        ("a public_key that is no string is 400", 400, with(&[("public_key", json!(2))])),
+        ("a body that is no object is 400", 400, json!("text")),
+        ("a timestamp 40 s in the past is 408", 408, with(&[("timestamp", json!(now - 40))])),
+        ("a timestamp 40 s in the future is 408", 408, with(&[("timestamp", json!(now + 40))])),
+        ("the timestamp is looked at before the challenge", 408, stale_unknown),
+        ("the challenge is looked at before the signature", 404, unknown_unsigned),
+        ("a signature that is no DER is 406", 406, with(&[("signature", json!("00"))])),
+        ("a signature over another text is 406", 406, with(&[("signature", json!(wallet.sign("another text")))])),
+        ("a signature of another key is 406", 406, with(&[("public_key", stranger)])),
+        ("a public key that is none is 406", 406, with(&[("public_key", json!("02"))])),
+        ("a login by a key that never registered is 404", 404, right.clone()),
+    ] {
+        let reply = kit.answers(&webhook, &answer).await?;
+        kit.report.refused(rule, status, &reply);
+    }
+    Ok(())
+}
+
+/// Registers somebody, who logs in later.
+pub(super) async fn registration(kit: &mut Kit) -> Result<Option<Wallet>> {
+    const RULES: [&str; 5] = [
+        "a registration is 200 with status registered",
+        "an answer is taken once: the same registration again is 404",
+        "a registration by a key that has a user is 409",
+        "a code for logging in does not register",
+        "a code for registering does not log in",
+    ];
+    if kit.endpoints.register.is_none() {
+        for rule in RULES {
+            kit.report.not_tested(rule, "no page to register with is known: name it with --register");
+        }
+        return Ok(None);
+    }
+    let (wallet, page) = (Kit::wallet(), kit.open(Mode::Register).await?);
+    let webhook = page.qr.webhook().clone();
+    let answer = json!(wallet.answer(page.qr.challenge(), kit.now(), None));
+    let login = kit.open(Mode::Login).await?;
+    let crossed = json!(Kit::wallet().answer(login.qr.challenge(), kit.now(), None));
+    let reply = kit.answers(&webhook, &crossed).await?;
+    kit.report.refused(RULES[3], 404, &reply);
+    let reply = kit.answers(&webhook, &answer).await?;
+    kit.report.told(RULES[0], 200, "registered", &reply);
+    let is_registered = reply.status == 200;
+    let reply = kit.answers(&webhook, &answer).await?;
+    kit.report.refused(RULES[1], 404, &reply);
+    let again = kit.open(Mode::Register).await?;
+    let answer = json!(wallet.answer(again.qr.challenge(), kit.now(), None));
+    let reply = kit.answers(&webhook, &answer).await?;
+    kit.report.refused(RULES[2], 409, &reply);
+    // By somebody who could log in: a stranger would be turned away in any case.
+    let reply = kit.answers(login.qr.webhook(), &answer).await?;
+    kit.report.refused(RULES[4], 404, &reply);
+    Ok(is_registered.then_some(wallet))
+}
+
+/// Logs somebody in who has registered.
+pub(super) async fn logins(kit: &mut Kit, user: Option<&Wallet>) -> Result<()> {
+    const RULES: [&str; 8] = [
+        "a login is 200 with status authenticated and a message",
+        "an answer is taken once: the same login again is 404",
+        "either rendering of the challenge may be signed",
+        "a key in capital letters is the same user",
+        "a code that expired is 404",
+        "what the service refuses is no login",
+        "a challenge that was never issued is 404",
+        "a text around the challenge is 404",
+    ];
+    let Some(wallet) = user else {
+        for rule in RULES {
+            kit.report.not_tested(rule, "nobody could register");
+        }
+        return Ok(());
+    };
+    let page = kit.open(Mode::Login).await?;
+    let other = Challenge { nonce: Nonce(id::random()), ..page.qr.challenge().clone() };
+    let reply = kit.answers(page.qr.webhook(), &json!(wallet.answer(&other, kit.now(), None))).await?;
+    kit.report.refused(RULES[6], 404, &reply);
+    let around = format!("{} ", page.qr.challenge());
+    let reply = kit.answers(page.qr.webhook(), &json!(wallet.answer_text(around, kit.now(), None))).await?;
+    kit.report.refused(RULES[7], 404, &reply);
+    let answer = json!(wallet.answer(page.qr.challenge(), kit.now(), None));
+    let reply = kit.answers(page.qr.webhook(), &answer).await?;
+    let is_told = reply.json()["message"].is_string() && reply.json()["status"] == "authenticated";
+    let expected = "200 {status: 'authenticated', message: <text>}";
+    kit.report.note(RULES[0], reply.status == 200 && is_told, expected, reply.shown());
+    let reply = kit.answers(page.qr.webhook(), &answer).await?;
+    kit.report.refused(RULES[1], 404, &reply);
+    let page = kit.open(Mode::Login).await?;
+    let answer = json!(wallet.answer_text(page.qr.challenge().to_string(), kit.now(), None));
+    let reply = kit.answers(page.qr.webhook(), &answer).await?;
+    kit.report.told(RULES[2], 200, "authenticated", &reply);
+    let page = kit.open(Mode::Login).await?;
+    let mut answer = json!(wallet.answer(page.qr.challenge(), kit.now(), None));
+    answer["public_key"] = wallet.public_key().canonical().to_uppercase().into();
+    let reply = kit.answers(page.qr.webhook(), &answer).await?;
+    kit.report.told(RULES[3], 200, "authenticated", &reply);
+    kit.service.is_short(true);
+    let page = kit.open(Mode::Login).await;
+    kit.service.is_short(false);
+    let page = page?;
+    tokio::time::sleep(UNTIL_EXPIRED).await;
+    let answer = json!(wallet.answer(page.qr.challenge(), kit.now(), None));
+    let reply = kit.answers(page.qr.webhook(), &answer).await?;
+    kit.report.refused(RULES[4], 404, &reply);
+    overruled(kit, wallet, RULES[5]).await
+}
+
+/// An integrator that has the service look at answers must mind what it says.
+async fn overruled(kit: &mut Kit, wallet: &Wallet, rule: &'static str) -> Result<()> {
+    let (page, before) = (kit.open(Mode::Login).await?, kit.service.asked());
+    kit.service.refuses(true);
+    let reply = kit.answers(page.qr.webhook(), &json!(wallet.answer(page.qr.challenge(), kit.now(), None))).await;
+    kit.service.refuses(false);
+    let reply = reply?;
+    if kit.service.asked() == before {
+        kit.report.not_tested(rule, "the integrator checks signatures itself and never asks the service");
+    } else {
+        kit.report.note(rule, reply.status >= 400, "an error", reply.shown());
+    }
+    Ok(())
+}
