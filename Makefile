@@ -47,9 +47,11 @@ deny:
 	cargo fetch --quiet --locked
 	cargo deny --offline --log-level error check licenses bans sources
 
-# A minute of made-up messages to the parser; the corpus itself is replayed by `make test`.
+# A minute of made-up texts to every parser; the corpora are replayed by `make test`.
 fuzz:
 	cargo test --quiet --release --package signpost-mcp --test it -- --ignored --nocapture fuzz::
+	cargo test --quiet --release --package signpost-auth --test it -- --ignored --nocapture fuzz::
+	cargo test --quiet --release --package signpost --test contract -- --ignored --nocapture fuzz::
 
 # Ratios against baselines of the same run; see bench/README.md.
 bench:

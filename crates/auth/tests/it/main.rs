@@ -1,10 +1,14 @@
 //! The cases in `vectors/`, which the kits in other languages read too, and the router around the receiver.
 
 mod challenge;
+mod fuzz;
+#[path = "../../../../tests/mutations.rs"]
+mod mutations;
 mod receiver;
 mod router;
 mod signature;
 mod webhook;
+mod wycheproof;
 
 use serde::de::DeserializeOwned;
 

@@ -4,7 +4,7 @@
 //! minute with others each time; what breaks the parser is then put into the corpus, to be replayed for ever.
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::LazyLock;
 use std::time::{Duration, Instant};
 
@@ -12,6 +12,7 @@ use futures_util::FutureExt;
 use signpost_mcp::{Context, Headers, Revision, Server};
 
 use crate::fixture::sent;
+use crate::mutations::{Random, mutated, seed};
 use crate::notebook::{Notebook, server};
 use crate::properties::is_answer;
 
@@ -19,23 +20,10 @@ const CORPUS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/corpus");
 /// How many mutations `make test` tries.
 const MUTATIONS: u32 = 5_000;
 
-/// Numbers that look random (xorshift64*).
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, most: usize) -> usize {
-        self.0 ^= self.0 >> 12;
-        self.0 ^= self.0 << 25;
-        self.0 ^= self.0 >> 27;
-        let high = self.0.wrapping_mul(0x2545_F491_4F6C_DD1D) >> 33;
-        usize::try_from(high).unwrap() % most.max(1)
-    }
-}
-
-fn corpus() -> Vec<(PathBuf, Vec<u8>)> {
+fn corpus() -> Vec<Vec<u8>> {
     let mut files: Vec<_> = fs::read_dir(CORPUS).unwrap().map(|entry| entry.unwrap().path()).collect();
     files.sort();
-    files.into_iter().map(|path| (path.clone(), fs::read(path).unwrap())).collect()
+    files.into_iter().map(|path| fs::read(path).unwrap()).collect()
 }
 
 /// Answers a body at every revision, with headers and without.
@@ -58,52 +46,31 @@ fn check(body: &[u8]) {
     }
 }
 
-/// One to four of the changes that turn a message into almost one.
-fn mutated(random: &mut Random, corpus: &[(PathBuf, Vec<u8>)]) -> Vec<u8> {
-    const TOKENS: [&str; 16] = [
-        "{",
-        "}",
-        "[",
-        "]",
-        ",",
-        ":",
-        "\"",
-        "\\",
-        "null",
-        "true",
-        "-0",
-        "1e400",
-        "\\ud800",
-        "\"id\":",
-        "\"_meta\":{}",
-        "é",
-    ];
-    let mut body = corpus[random.below(corpus.len())].1.clone();
-    for _ in 0..=random.below(4) {
-        let (from, to) = (random.below(body.len() + 1), random.below(body.len() + 1));
-        let (start, end) = (from.min(to), from.max(to));
-        match random.below(6) {
-            0 => drop(body.drain(start..end.min(start + 16))),
-            1 => drop(body.splice(start..start, TOKENS[random.below(TOKENS.len())].bytes())),
-            2 => body.iter_mut().skip(start).take(1).for_each(|byte| *byte ^= 1 << random.below(8)),
-            3 => body.extend_from_within(start..end.min(start + 64)),
-            4 => body.truncate(end),
-            _ => {
-                let other = &corpus[random.below(corpus.len())].1;
-                let cut = random.below(other.len() + 1);
-                body.truncate(start);
-                body.extend_from_slice(&other[cut..]);
-            }
-        }
-    }
-    body
-}
+/// What breaks messages of this kind.
+const TOKENS: &[&str] = &[
+    "{",
+    "}",
+    "[",
+    "]",
+    ",",
+    ":",
+    "\"",
+    "\\",
+    "null",
+    "true",
+    "-0",
+    "1e400",
+    "\\ud800",
+    "\"id\":",
+    "\"_meta\":{}",
+    "é",
+];
 
 #[test]
 fn the_corpus_is_answered() {
     let corpus = corpus();
     assert!(corpus.len() >= 20);
-    for (_, body) in corpus {
+    for body in corpus {
         check(&body);
     }
 }
@@ -112,7 +79,7 @@ fn the_corpus_is_answered() {
 fn what_is_made_from_the_corpus_is_answered() {
     let (corpus, mut random) = (corpus(), Random(0x5169_6E70_6F73_7421));
     for _ in 0..MUTATIONS {
-        check(&mutated(&mut random, &corpus));
+        check(&mutated(&mut random, &corpus, TOKENS));
     }
 }
 
@@ -120,16 +87,13 @@ fn what_is_made_from_the_corpus_is_answered() {
 #[test]
 #[ignore = "it takes a minute: make fuzz"]
 fn a_minute_of_mutations_is_answered() {
-    let mut seed = [0; 8];
-    #[expect(clippy::disallowed_methods, reason = "each run tries others")]
-    getrandom::fill(&mut seed).unwrap();
-    let (corpus, mut random) = (corpus(), Random(u64::from_le_bytes(seed) | 1));
+    let (corpus, mut random) = (corpus(), Random(seed()));
     // One of the tools panics, which is answered like any fault: thousands of times there is nothing to say about it.
     let hook = std::panic::take_hook();
     std::panic::set_hook(Box::new(|_| {}));
     let (begun, mut count) = (Instant::now(), 0_u64);
     while begun.elapsed() < Duration::from_mins(1) {
-        let body = mutated(&mut random, &corpus);
+        let body = mutated(&mut random, &corpus, TOKENS);
         if std::panic::catch_unwind(|| check(&body)).is_err() {
             std::panic::set_hook(hook);
             let kept = Path::new(CORPUS).join(format!("found-{:016x}.json", random.0));

@@ -6,6 +6,8 @@ mod fuzz;
 mod gate;
 mod http;
 mod lifecycle;
+#[path = "../../../../tests/mutations.rs"]
+mod mutations;
 mod notebook;
 mod origins;
 mod properties;

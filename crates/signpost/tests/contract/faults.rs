@@ -1,0 +1,225 @@
+//! Endpoints that misbehave, servers that die at each step of a delivery, names that change where they lead, clocks that
+//! are set back: each with what comes of it.
+
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use jiff::{SignedDuration, Timestamp};
+use reqwest::Method;
+use reqwest::header::HeaderMap;
+use signpost::outbound::{Names, Outbound, Reach, Request};
+use signpost::outbox::{Attempt, Ended, Outcome};
+use signpost::store::Store;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::{TcpListener, TcpStream};
+
+use crate::harness::{Endpoint, Integrator, NameServer, Service, until};
+
+async fn log_in(service: &Service, integrator: &Integrator) {
+    let session = integrator.opens("shop.test").await;
+    integrator.hands_in(&session, &service.phone().answers(&session)).await.with(200);
+}
+
+/// Listens, and treats every connection like this once its request came; counts them.
+async fn listener<F>(treat: impl Fn(TcpStream) -> F + Send + 'static) -> (SocketAddr, Arc<AtomicUsize>)
+where
+    F: Future<Output = ()> + Send + 'static,
+{
+    let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
+    let (address, count) = (listener.local_addr().expect("an address"), Arc::new(AtomicUsize::new(0)));
+    let counted = Arc::clone(&count);
+    tokio::spawn(async move {
+        while let Ok((mut stream, _)) = listener.accept().await {
+            counted.fetch_add(1, Ordering::SeqCst);
+            let mut read = [0; 4096];
+            let _ = stream.read(&mut read).await;
+            tokio::spawn(treat(stream));
+        }
+    });
+    (address, count)
+}
+
+/// Says that it sends 4 GiB, and sends until nobody listens; tells how much that was.
+async fn endless(mut stream: TcpStream, sent: Arc<AtomicUsize>) {
+    let head = "HTTP/1.1 200 OK\r\ncontent-length: 4294967296\r\n\r\n";
+    let mut chunk = head.as_bytes().to_vec();
+    while stream.write_all(&chunk).await.is_ok() {
+        sent.fetch_add(chunk.len(), Ordering::SeqCst);
+        chunk = vec![b'x'; 16 * 1024];
+    }
+}
+
+/// A byte now and then, and never an end.
+async fn dripping(mut stream: TcpStream) {
+    for byte in b"HTTP/1.1 200 OK\r\ncontent-length: 1000000\r\n\r\n".iter().chain(std::iter::repeat(&b'x')) {
+        if stream.write_all(&[*byte]).await.is_err() {
+            return;
+        }
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+}
+
+#[tokio::test]
+async fn an_answer_of_4_gib_is_a_success_of_which_2_kib_are_read() {
+    let sent = Arc::new(AtomicUsize::new(0));
+    let counted = Arc::clone(&sent);
+    let (address, _) = listener(move |stream| endless(stream, Arc::clone(&counted))).await;
+    let service = Service::start().await;
+    let integrator = service.integrator().await;
+    integrator.registers_at("shop.test", &format!("http://{address}/")).await;
+    log_in(&service, &integrator).await;
+    let done = service.tried(1).await;
+    assert_eq!((done.state.as_str(), done.last_status), ("delivered", Some(200)));
+    // What the two machines' buffers hold is on its way; no more follows.
+    let total = sent.load(Ordering::SeqCst);
+    assert!(total < 64 << 20, "{total}");
+}
+
+#[tokio::test]
+async fn an_answer_that_drips_ends_with_its_time() {
+    let (address, _) = listener(dripping).await;
+    let url = format!("http://{address}/").parse().expect("a URL");
+    let outbound = Outbound::new(&Names::System);
+    // In the head and, a second later, in the body.
+    for within in [300, 1500] {
+        let within = Duration::from_millis(within);
+        let headers = HeaderMap::new();
+        let request = Request { method: Method::GET, url: &url, headers, body: None, within, keep: 2048 };
+        let begun = std::time::Instant::now();
+        assert!(outbound.send(Reach::Everything, request).await.is_err());
+        assert!(begun.elapsed() < within + Duration::from_secs(5));
+    }
+}
+
+#[tokio::test]
+async fn a_name_that_leads_elsewhere_the_second_time_is_dialled_where_it_was_checked() {
+    let (address, connections) = listener(dripping).await;
+    let names = NameServer::start().await;
+    let public = IpAddr::V4(Ipv4Addr::new(192, 0, 0, 9));
+    let loopback = IpAddr::V4(Ipv4Addr::LOCALHOST);
+    let outbound = Outbound::new(&Names::uncached(Some(names.address)).expect("a resolver"));
+    let send = async |host: &str| {
+        let url = format!("https://{host}:{}/", address.port()).parse().expect("a URL");
+        let within = Duration::from_millis(400);
+        let request =
+            Request { method: Method::GET, url: &url, headers: HeaderMap::new(), body: None, within, keep: 0 };
+        format!("{:#}", outbound.send(Reach::Public, request).await.expect_err("nobody answers there"))
+    };
+    // A lookup that is public is dialled; the private one that follows is another lookup, and is checked again.
+    names.leads("rebinds.test", &[&[public], &[loopback], &[loopback]]);
+    send("rebinds.test").await;
+    for _ in 0..2 {
+        let refused = send("rebinds.test").await;
+        assert!(refused.contains("not public"), "{refused}");
+    }
+    // One of each kind closes the name.
+    names.leads("mixed.test", &[&[public, loopback]]);
+    assert!(send("mixed.test").await.contains("not public"));
+    assert_eq!(connections.load(Ordering::SeqCst), 0, "nothing was dialled on this machine");
+}
+
+/// Where a server dies.
+#[derive(Clone, Copy, Debug)]
+enum Point {
+    Queued,
+    Claimed,
+    Sent,
+    Ended,
+}
+
+#[tokio::test]
+async fn a_server_may_die_at_every_step_of_a_delivery() {
+    for (point, arrivals) in [(Point::Queued, 1), (Point::Claimed, 1), (Point::Sent, 2), (Point::Ended, 1)] {
+        let folder = tempfile::tempdir().expect("a folder");
+        let clock = Service::clock();
+        let mut endpoint = Endpoint::start().await;
+        let url = endpoint.url("/hook");
+        let first = Service::on(folder.path(), &clock, &[]).await;
+        let integrator = first.integrator().await;
+        integrator.registers_at("shop.test", "http://127.0.0.1:1/dead").await;
+        log_in(&first, &integrator).await;
+        first.tried(1).await;
+        first.stop().await;
+        // The server that dies, as far as its hand on the database goes.
+        let file = folder.path().join("signpost.sqlite");
+        let dying = Store::open(&format!("sqlite:{}", file.display())).expect("a database");
+        let moved = "UPDATE deliveries SET url = $1, endpoint = 'http://moved', attempts = 0, next_attempt_at = $2";
+        let now = clock.now();
+        let params = vec![url.as_str().into(), now.into()];
+        dying.write([signpost::store::step(moved, params)]).await.expect("a database");
+        reaches(point, &dying, now, &url).await;
+        dying.close().await;
+        let second = Service::on(folder.path(), &clock, &[]).await;
+        let done = until("it is delivered", async || {
+            second.outbox().await.pop().filter(|queued| queued.state == "delivered" && !queued.is_running)
+        });
+        let done = done.await;
+        let mut bodies = Vec::new();
+        while let Some(arrived) = endpoint.has() {
+            bodies.push(arrived.body);
+        }
+        assert_eq!(bodies.len(), arrivals, "{point:?}");
+        assert!(bodies.iter().all(|body| *body == bodies[0]), "{point:?}");
+        assert_eq!(serde_json::from_slice::<serde_json::Value>(&bodies[0]).expect("JSON"), done.body);
+        second.stop().await;
+    }
+}
+
+/// What a server does up to the point at which it dies.
+async fn reaches(point: Point, store: &Store, now: Timestamp, url: &str) {
+    let leased_until = now + SignedDuration::from_secs(45);
+    if matches!(point, Point::Queued) {
+        return;
+    }
+    let claimed = store.claim_deliveries(now, leased_until, 8, 256).await.expect("a database");
+    let [delivery] = &claimed[..] else { panic!("{claimed:?}") };
+    if matches!(point, Point::Claimed) {
+        return;
+    }
+    let sent = crate::harness::http().post(url).body(delivery.body.clone()).send().await.expect("an answer");
+    assert_eq!(sent.status(), 200);
+    if matches!(point, Point::Sent) {
+        return;
+    }
+    let attempt = Attempt { status: Some(200), error: None, retry_after: None, answer: None };
+    let ended = Ended { id: &delivery.id, leased_until, attempt: &attempt, outcome: Outcome::Delivered, now };
+    assert!(store.end_attempt(ended).await.expect("a database"));
+}
+
+#[tokio::test]
+async fn a_clock_that_is_set_back_lets_nobody_in_and_loses_nothing() {
+    let service = Service::start().await;
+    let (integrator, mut endpoint) = (service.integrator().await, Endpoint::start().await);
+    integrator.registers_at("shop.test", &endpoint.url("/hook")).await;
+    let session = integrator.opens("shop.test").await;
+    let early = service.phone().answers(&session);
+    service.clock.advance(-SignedDuration::from_mins(10));
+    // An answer of the time before is of the future now; one signed by the new time is taken once.
+    integrator.hands_in(&session, &early).await.refused(408, "timestamp_out_of_range");
+    let answer = service.phone().answers(&session);
+    integrator.hands_in(&session, &answer).await.with(200);
+    integrator.hands_in(&session, &answer).await.refused(409, "session_already_authenticated");
+    endpoint.receives().await;
+    integrator.sees(&session).await.with(200);
+    // What was opened after that expires by the new time.
+    let late = integrator.opens("shop.test").await;
+    service.passes(SignedDuration::from_secs(300));
+    integrator.sees(&late).await.refused(410, "session_expired");
+}
+
+#[tokio::test]
+async fn an_answer_at_the_very_moment_of_expiry_is_too_late_for_everybody() {
+    let service = Service::start().await;
+    let integrator = service.shop().await;
+    let session = integrator.opens("shop.test").await;
+    service.passes(SignedDuration::from_secs(300));
+    let answers = (1..=8).map(|somebody| {
+        let phone = crate::harness::Phone::of(somebody, &service.clock);
+        let (integrator, session, answer) = (integrator.clone(), session.clone(), phone.answers(&session));
+        async move { integrator.hands_in(&session, &answer).await.refused(410, "session_expired") }
+    });
+    futures_util::future::join_all(answers).await;
+    assert!(service.outbox().await.is_empty());
+}
