@@ -26,6 +26,7 @@ test-api:
 	cargo build --quiet --package signpost-auth --features axum,qr --example receiver
 	sh tests/api/run.sh
 	sh tests/conformance.sh
+	sh tests/integrate.sh
 
 setup:
 	sh tests/setup.sh

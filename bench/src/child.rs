@@ -17,20 +17,21 @@ pub struct Server {
 }
 
 impl Server {
-    /// Starts a program whose first line on standard output is its address, as `http://127.0.0.1:1234/…`.
+    /// Starts a program that prints its address on a line of its own, as `http://127.0.0.1:1234/…`, among the first few.
     ///
     /// # Errors
     /// Where it does not start or prints something else.
     pub fn start(command: &mut Command) -> Result<Self> {
         let shown = command.get_program().display().to_string();
         let mut child = command.stdout(Stdio::piped()).spawn().with_context(|| shown.clone())?;
-        let mut line = String::new();
         let output = child.stdout.take().context("its output is a pipe")?;
-        let read = BufReader::new(output).read_line(&mut line);
-        let address = line.trim().strip_prefix("http://").and_then(|rest| rest.split('/').next()?.parse().ok());
+        let mut lines = BufReader::new(output).lines().map_while(Result::ok).take(20);
+        let address = |line: String| line.trim().strip_prefix("http://")?.split('/').next()?.parse().ok();
+
+        let address = lines.find_map(address);
         let server = Self { child, address: address.unwrap_or_else(|| SocketAddr::from(([127, 0, 0, 1], 0))) };
         // Whatever it is, it is ended when it is dropped here.
-        ensure!(read.is_ok() && address.is_some(), "{shown} printed {line:?} instead of its address");
+        ensure!(address.is_some(), "{shown} did not print its address");
         Ok(server)
     }
 

@@ -38,6 +38,18 @@ pub fn post(path: &str, headers: &str, body: &str) -> Vec<u8> {
     format!("{head}content-length: {length}\r\n\r\n{body}").into_bytes()
 }
 
+/// A GET without anything.
+#[must_use]
+pub fn get(path: &str) -> Vec<u8> {
+    get_with(path, "")
+}
+
+/// A GET; `headers` are lines that end with `\r\n`.
+#[must_use]
+pub fn get_with(path: &str, headers: &str) -> Vec<u8> {
+    format!("GET {path} HTTP/1.1\r\nhost: localhost\r\n{headers}\r\n").into_bytes()
+}
+
 /// The requests per second of each variant: the median of its rounds.
 ///
 /// # Errors

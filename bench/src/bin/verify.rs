@@ -3,11 +3,15 @@
 use std::thread;
 use std::time::Instant;
 
-use anyhow::Result;
+use anyhow::{Context, Result, ensure};
+use axum::body::Body;
+use axum::http::Request;
 use secp256k1::{Message, PublicKey, ecdsa};
 use sha2::{Digest, Sha256};
 use signpost_auth::Wallet;
+use signpost_bench::server::Running;
 use signpost_bench::{ROUND, ROUNDS, Variant, per_second, post, print, round, server};
+use tower::ServiceExt;
 
 const TEXT: &str = "Sign this to login to example.com at 1700000000:AAAAAAAAAAAAAAAAAAAAAA";
 const CONNECTIONS: usize = 32;
@@ -26,9 +30,36 @@ async fn main() -> Result<()> {
         served.push(round(&variant, CONNECTIONS).await?);
     }
     let (raw, served) = (per_second(raw), per_second(served));
+    in_process(&running, &key, &signature).await?;
     println!("verify: ratio to raw libsecp256k1 on all cores, which the load shares (goal 0.35)");
     print("raw libsecp256k1, all cores", raw, raw);
     print("POST /verify, 32 connections", served, raw);
+    Ok(())
+}
+
+/// The handler by itself, without a socket, against the library by itself, both on one core.
+async fn in_process(running: &Running, key: &str, signature: &str) -> Result<()> {
+    let router = signpost::http::router(&running.app);
+    let body = format!(r#"{{"public_key":"{key}","signature":"{signature}","message":"{TEXT}"}}"#);
+    let bearer = running.authorization.trim().split_once(": ").map(|(_, bearer)| bearer.to_owned());
+    let bearer = bearer.context("an authorization line")?;
+    let (mut raws, mut ours) = (Vec::new(), Vec::new());
+    for _ in 0..ROUNDS {
+        raws.push(raw(key, signature)?);
+        let (begun, mut count) = (Instant::now(), 0);
+        while begun.elapsed() < ROUND {
+            let request = Request::post("/sandbox/v1/verify").header("authorization", &bearer);
+            let request = request.header("content-type", "application/json").body(Body::from(body.clone()))?;
+            let response = router.clone().oneshot(request).await?;
+            ensure!(response.status() == 200, "{}", response.status());
+            count += 1;
+        }
+        ours.push(count);
+    }
+    let (raws, ours) = (per_second(raws), per_second(ours));
+    println!("verify in process: ratio to raw libsecp256k1 on one core (goal 0.75)");
+    print("raw libsecp256k1, one core", raws, raws);
+    print("the handler, no sockets", ours, raws);
     Ok(())
 }
 

@@ -1,6 +1,7 @@
 //! What every request can reach. Cheap to clone; built once, in `serve`.
 
 use std::net::SocketAddr;
+use std::ops::Deref;
 use std::sync::Arc;
 
 use tokio::sync::Notify;
@@ -19,17 +20,21 @@ use crate::outbound::{Outbound, Reach};
 use crate::sessions::Waiting;
 use crate::store::Store;
 
-/// What every request can reach.
+/// What every request can reach. One count goes up and down with each copy, not one for each part of it.
 #[derive(Clone, Debug)]
-pub struct App {
+pub struct App(Arc<Parts>);
+
+/// The parts of an [`App`].
+#[derive(Debug)]
+pub struct Parts {
     /// The time.
     pub clock: Clock,
     /// The operator's decisions.
-    pub config: Arc<Config>,
+    pub config: Config,
     /// Where the server listens.
     pub listen: SocketAddr,
     /// The address under which clients reach it, without a slash at the end.
-    pub base_url: Arc<str>,
+    pub base_url: String,
     /// The database.
     pub store: Store,
     /// Which account a key opens.
@@ -37,7 +42,7 @@ pub struct App {
     /// Who was refused.
     pub refusals: Refusals,
     /// Who may ask how often.
-    pub limits: Arc<Limits>,
+    pub limits: Limits,
     /// The ATMs and the places.
     pub catalogue: Arc<Catalogue>,
     /// The way to other hosts.
@@ -52,6 +57,20 @@ pub struct App {
     pub metrics: Metrics,
     /// Cancelled when the server begins to stop.
     pub draining: CancellationToken,
+}
+
+impl Deref for App {
+    type Target = Parts;
+
+    fn deref(&self) -> &Parts {
+        &self.0
+    }
+}
+
+impl From<Parts> for App {
+    fn from(parts: Parts) -> Self {
+        Self(Arc::new(parts))
+    }
 }
 
 impl App {

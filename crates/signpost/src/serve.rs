@@ -12,7 +12,7 @@ use tokio::net::TcpListener;
 use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 
-use crate::app::App;
+use crate::app::{App, Parts};
 use crate::atms::{self, Catalogue};
 use crate::audit::{Refusals, refusals};
 use crate::clock::Clock;
@@ -72,14 +72,14 @@ impl Server {
             );
             Names::System
         });
-        let app = App {
+        let app = App::from(Parts {
             clock,
             listen,
-            base_url: config.base_url(listen).into(),
+            base_url: config.base_url(listen),
             store,
             keys: KeyCache::default(),
             refusals: Refusals::default(),
-            limits: Arc::new(Limits::new(config.rates.clone())),
+            limits: Limits::new(config.rates.clone()),
             catalogue: Arc::new(catalogue),
             outbound,
             prover: Prover::new(names),
@@ -87,8 +87,8 @@ impl Server {
             waiting: Waiting::default(),
             metrics: Metrics::default(),
             draining: CancellationToken::new(),
-            config: Arc::new(config),
-        };
+            config,
+        });
         if lock.is_some() {
             app.store.free_deliveries().await?;
         }

@@ -154,7 +154,7 @@ impl Store {
     /// # Errors
     /// As [`Store::read`].
     pub async fn domain(&self, account: &Account, id: &DomainId) -> Result<Option<Domain>> {
-        let row = self.read_one(BY_ID, params![&account.name, account.environment, id]).await?;
+        let row = self.look(BY_ID, params![&account.name, account.environment, id]).await?;
         row.map(|row| self.read_domain(&row)).transpose()
     }
 
@@ -163,7 +163,7 @@ impl Store {
     /// # Errors
     /// As [`Store::read`].
     pub async fn domain_named(&self, account: &Account, name: &DomainName) -> Result<Option<Domain>> {
-        let row = self.read_one(BY_NAME, params![&account.name, account.environment, name.as_str()]).await?;
+        let row = self.look(BY_NAME, params![&account.name, account.environment, name.as_str()]).await?;
         row.map(|row| self.read_domain(&row)).transpose()
     }
 
@@ -180,7 +180,7 @@ impl Store {
             return Ok(Usable::NotVerified);
         }
         let params = params![account.environment, apex(name), &account.name, name.as_str()];
-        let claimed = self.read_one(CLAIMED, params).await?.is_some();
+        let claimed = self.look(CLAIMED, params).await?.is_some();
         Ok(if claimed { Usable::ClaimedByAnother } else { Usable::Yes(Box::new(domain)) })
     }
 
@@ -236,7 +236,7 @@ impl Store {
     /// # Errors
     /// As [`Store::read`].
     pub async fn anyones_secrets(&self, id: &DomainId) -> Result<Option<Secrets>> {
-        self.read_one(SECRETS, params![id]).await?.map(|row| self.read_secrets(&row, 0, id)).transpose()
+        self.look(SECRETS, params![id]).await?.map(|row| self.read_secrets(&row, 0, id)).transpose()
     }
 
     /// The operator's list: every account's domains.
@@ -252,7 +252,7 @@ impl Store {
     /// # Errors
     /// As [`Store::read`].
     pub async fn anyones_domain(&self, id: &DomainId) -> Result<Option<Domain>> {
-        self.read_one(ANYONES, params![id]).await?.map(|row| self.read_domain(&row)).transpose()
+        self.look(ANYONES, params![id]).await?.map(|row| self.read_domain(&row)).transpose()
     }
 
     /// Sets the secret that will sign next. False where there is no such domain.

@@ -56,7 +56,7 @@ impl Store {
     /// # Errors
     /// As [`Store::read`].
     pub async fn hosted_user(&self, domain: &DomainId, key: &PublicKey) -> Result<Option<HostedUser>> {
-        let row = self.read_one(FIND, params![domain, key.canonical()]).await?;
+        let row = self.look(FIND, params![domain, key.canonical()]).await?;
         row.as_ref().map(user).transpose()
     }
 

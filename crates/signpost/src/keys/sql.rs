@@ -83,7 +83,7 @@ impl Store {
     /// # Errors
     /// As [`Store::read`].
     pub async fn opened(&self, environment: Environment, hash: &KeyHash, now: Timestamp) -> Result<Option<Opened>> {
-        let row = self.read_one(OPENED, params![hash, environment, now]).await?;
+        let row = self.look(OPENED, params![hash, environment, now]).await?;
         let opened = |row: Row| {
             let account = Account { name: row.text(0)?.to_owned(), environment };
             let scope = Scope::parse(row.text(1)?).context("api_keys.scope")?;

@@ -66,7 +66,7 @@ impl Store {
     /// Where the key belongs to another request, or as [`Store::read`].
     pub async fn kept_reply(&self, account: &Account, once: &Once, now: Timestamp) -> Result<Option<String>, Error> {
         let params = params![&account.name, account.environment, &once.key, now - REMEMBERED];
-        let Some(row) = self.read_one(KEPT, params).await? else { return Ok(None) };
+        let Some(row) = self.look(KEPT, params).await? else { return Ok(None) };
         if row.text(0)? != once.asked {
             return Err(Error::IdempotencyKeyReused);
         }

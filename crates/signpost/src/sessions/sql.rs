@@ -125,7 +125,7 @@ impl Store {
     /// # Errors
     /// As [`Store::read`].
     pub async fn session(&self, account: &Account, id: &SessionId) -> Result<Option<Session>> {
-        let row = self.read_one(SELECT, params![id, &account.name, account.environment]).await?;
+        let row = self.look(SELECT, params![id, &account.name, account.environment]).await?;
         row.map(|row| Session::try_from(row).with_context(|| format!("session {id}"))).transpose()
     }
 
@@ -134,7 +134,7 @@ impl Store {
     /// # Errors
     /// As [`Store::read`].
     pub async fn anyones_session(&self, environment: Environment, id: &SessionId) -> Result<Option<Session>> {
-        let row = self.read_one(ANYONES, params![id, environment]).await?;
+        let row = self.look(ANYONES, params![id, environment]).await?;
         row.map(|row| Session::try_from(row).with_context(|| format!("session {id}"))).transpose()
     }
 
@@ -143,7 +143,7 @@ impl Store {
     /// # Errors
     /// As [`Store::read`].
     pub async fn hosted_session(&self, environment: Environment, challenge: &Challenge) -> Result<Option<Session>> {
-        let row = self.read_one(HOSTED, params![challenge.to_string(), environment]).await?;
+        let row = self.look(HOSTED, params![challenge.to_string(), environment]).await?;
         row.map(Session::try_from).transpose()
     }
 

@@ -18,6 +18,8 @@ const BATCH: usize = 256;
 const WAITING: usize = 1024;
 /// How many threads read. Each holds a connection and its own cache of statements.
 const READERS: usize = 2;
+/// How many connections wait for requests that look a row up themselves.
+const NEAR: usize = 4;
 /// How long one program waits for another that holds the file.
 const PATIENCE: Duration = Duration::from_secs(10);
 
@@ -35,6 +37,8 @@ pub(super) struct Sqlite {
     writer: mpsc::Sender<Job>,
     /// The writer's own queue where the database is in memory: no other connection can see that one.
     reader: mpsc::Sender<Job>,
+    /// Connections for whoever finds one free. None where the database is in memory.
+    near: Arc<[std::sync::Mutex<Connection>]>,
     threads: Arc<Mutex<Vec<thread::JoinHandle<()>>>>,
 }
 
@@ -44,9 +48,13 @@ impl Sqlite {
         migrate::run(&mut connection)?;
         let (writer, jobs) = mpsc::channel(WAITING);
         let mut threads = vec![spawn("store-writer", move || write_loop(&connection, jobs))?];
+        let mut near = Vec::new();
         let reader = if file == ":memory:" {
             writer.clone()
         } else {
+            for _ in 0..NEAR {
+                near.push(std::sync::Mutex::new(connect(file)?));
+            }
             let (reader, jobs) = mpsc::channel(WAITING);
             let jobs = Arc::new(Mutex::new(jobs));
             for _ in 0..READERS {
@@ -55,7 +63,16 @@ impl Sqlite {
             }
             reader
         };
-        Ok(Self { writer, reader, threads: Arc::new(Mutex::new(threads)) })
+        Ok(Self { writer, reader, near: near.into(), threads: Arc::new(Mutex::new(threads)) })
+    }
+
+    /// Reads at once, on this thread; `None` where no connection is free, or the database is closed.
+    pub(super) fn look(&self, step: &Step) -> Option<Result<Vec<Row>>> {
+        if self.writer.is_closed() {
+            return None;
+        }
+        let connection = self.near.iter().find_map(|connection| connection.try_lock().ok())?;
+        Some(run(&connection, step).map(|(_, rows)| rows).map_err(named))
     }
 
     pub(super) async fn read(&self, step: Step) -> Result<Vec<Row>> {
@@ -72,7 +89,7 @@ impl Sqlite {
 
     /// Waits until what was queued is on disk and the files are closed.
     pub(super) async fn close(&self) {
-        let Self { writer, reader, threads } = self;
+        let Self { writer, reader, threads, .. } = self;
         let mut threads: Vec<_> = threads.lock().await.drain(..).collect();
         // Only the last connection moves the log into the database, so the writer's is closed when all others are.
         let readers = threads.split_off(threads.len().min(1));
@@ -81,8 +98,18 @@ impl Sqlite {
             drop(reader.send(Job::Close).await);
         }
         join(readers).await;
+        self.near.iter().for_each(near_close);
         drop(writer.send(Job::Close).await);
         join(threads).await;
+    }
+}
+
+/// Ends what a connection holds of the log; it is closed with the last handle on the database.
+fn near_close(connection: &std::sync::Mutex<Connection>) {
+    let mut connection = connection.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+    // In the place of the file stands an empty database in memory.
+    if let Ok(none) = Connection::open_in_memory() {
+        drop(std::mem::replace(&mut *connection, none));
     }
 }
 

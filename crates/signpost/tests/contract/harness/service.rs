@@ -120,7 +120,7 @@ impl Service {
 
     /// Somebody at the root of the server, without a key.
     pub(crate) fn visitor(&self) -> Integrator {
-        Integrator { http: self.http.clone(), api: self.app.base_url.to_string(), key: None }
+        Integrator { http: self.http.clone(), api: self.app.base_url.clone(), key: None }
     }
 
     /// Moves the clock, and wakes what waits for it.

@@ -1,0 +1,15 @@
+// LNURL-auth by the npm package of that name, as its README has it: an Express route gives a code, the package's own
+// server takes the signed callback. It keeps everything in memory.
+import express from 'express';
+import lnurl from 'lnurl';
+
+const codes = lnurl.createServer({ endpoint: '/lnurl', listen: false, store: { backend: 'memory' } });
+const app = express();
+app.get('/new', async (request, response) => {
+  const { secret } = await codes.generateNewUrl('login');
+  response.json({ k1: secret });
+});
+app.use(codes.app);
+app.listen(0, '127.0.0.1', function () {
+  console.log(`http://127.0.0.1:${this.address().port}/`);
+});

@@ -1,0 +1,207 @@
+//! A login's two requests against the packages that JavaScript servers use: `lnurl` (which keeps nothing on disk) and
+//! `siwe`; and how long after a login its event arrives.
+
+use std::process::Command;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result, ensure};
+use axum::Router;
+use axum::body::Bytes;
+use axum::extract::State;
+use axum::routing::post as route;
+use data_encoding::HEXLOWER;
+use secp256k1::{Message, SecretKey};
+use serde_json::{Value, json};
+use signpost_auth::{QrData, Wallet};
+use signpost_bench::child::Server as Child;
+use signpost_bench::server::{self, Running};
+use signpost_bench::{Variant, get, post, print, read_reply, requests_per_second};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::mpsc;
+
+const CONNECTIONS: usize = 64;
+/// How many logins are signed before they are timed.
+const LOGINS: usize = 1_600;
+/// How many events are timed, one after the other.
+const EVENTS: usize = 300;
+const TEXT: &str = "Sign this to login to example.com at 1700000000:AAAAAAAAAAAAAAAAAAAAAA";
+
+#[tokio::main(flavor = "current_thread")]
+async fn main() -> Result<()> {
+    let folder = tempfile::tempdir()?;
+    let durable = server::start(Some(folder.path()))?;
+    let (sink, mut arrived) = sink().await?;
+    let webhook = format!("http://{sink}/hook");
+    let domain = json!({ "domain": "localhost", "webhook_url": webhook }).to_string();
+    ask(&durable, "/sandbox/v1/domains", &domain).await?;
+    let node = |name: &str| {
+        let started = Child::start(Command::new("node").arg(name).current_dir("bench/baselines/node"));
+        started.map_err(|error| println!("without {name}: {error:#} (npm ci in bench/baselines/node?)")).ok()
+    };
+    let (lnurl, siwe) = (node("lnurl.mjs"), node("siwe.mjs"));
+    creation(&durable, lnurl.as_ref()).await?;
+    callbacks(&durable, lnurl.as_ref()).await?;
+    verification(&durable, siwe.as_ref()).await?;
+    // What the measurements before sent is on its way still.
+    while tokio::time::timeout(Duration::from_secs(3), arrived.recv()).await.is_ok() {}
+    events(&durable, &mut arrived).await
+}
+
+async fn creation(ours: &Running, lnurl: Option<&Child>) -> Result<()> {
+    let request = post("/sandbox/v1/sessions", &ours.authorization, r#"{"domain":"localhost"}"#);
+    let mut variants = vec![Variant { name: "ours, on disk before the answer", address: ours.address, request }];
+    variants.extend(lnurl.map(|lnurl| Variant {
+        name: "lnurl, in memory",
+        address: lnurl.address,
+        request: get("/new"),
+    }));
+    let rates = requests_per_second(&variants, CONNECTIONS).await?;
+    println!("creating a login, {CONNECTIONS} connections (goal: 5 x lnurl)");
+    report(&variants, &rates);
+    Ok(())
+}
+
+/// Prints rates, as parts of the last.
+fn report(variants: &[Variant], rates: &[f64]) {
+    for (variant, rate) in variants.iter().zip(rates) {
+        print(variant.name, *rate, *rates.last().unwrap_or(rate));
+    }
+}
+
+async fn callbacks(ours: &Running, lnurl: Option<&Child>) -> Result<()> {
+    println!("answering a login, signed before, {CONNECTIONS} connections (goal: 4 x lnurl)");
+    let mut requests = Vec::new();
+    for number in 0..LOGINS {
+        requests.push(answer(ours, number).await?.1);
+    }
+    let ours = burst(ours.address, requests).await?;
+    let Some(lnurl) = lnurl else {
+        print("ours: authenticate, on disk before the answer", ours, ours);
+        return Ok(());
+    };
+    let mut requests = Vec::new();
+    for _ in 0..LOGINS {
+        requests.push(callback(lnurl).await?);
+    }
+    let theirs = burst(lnurl.address, requests).await?;
+    print("ours: authenticate, on disk before the answer", ours, theirs);
+    print("lnurl: callback, in memory", theirs, theirs);
+    Ok(())
+}
+
+/// A session and the request that answers it.
+async fn answer(ours: &Running, number: usize) -> Result<(String, Vec<u8>)> {
+    let session: Value =
+        serde_json::from_slice(&ask(ours, "/sandbox/v1/sessions", r#"{"domain":"localhost"}"#).await?)?;
+    let qr = QrData::parse(session["qr_data"].as_str().context("qr_data")?)?;
+    let mut secret = [1; 32];
+    secret[..8].copy_from_slice(&(number as u64 + 1).to_be_bytes());
+    let answer = Wallet::from_bytes(secret)?.answer(qr.challenge(), qr.challenge().issued_at, None);
+    let id = session["id"].as_str().context("id")?.to_owned();
+    let path = format!("/sandbox/v1/sessions/{id}/authenticate");
+    Ok((id, post(&path, &ours.authorization, &serde_json::to_string(&answer)?)))
+}
+
+async fn callback(lnurl: &Child) -> Result<Vec<u8>> {
+    let mut connection = TcpStream::connect(lnurl.address).await?;
+    let reply = exchange(&mut connection, &get("/new")).await?;
+    let k1 = serde_json::from_slice::<Value>(&reply)?["k1"].as_str().context("k1")?.to_owned();
+    let digest: [u8; 32] = HEXLOWER.decode(k1.as_bytes())?.try_into().map_err(|_| anyhow::anyhow!("k1"))?;
+    let secret = SecretKey::from_secret_bytes([7; 32])?;
+    let signature = secret.sign_ecdsa(Message::from_digest(digest));
+    let key = Wallet::from_bytes([7; 32])?.public_key().canonical();
+    let sig = HEXLOWER.encode(&signature.serialize_der());
+    Ok(get(&format!("/lnurl?tag=login&k1={k1}&sig={sig}&key={key}")))
+}
+
+/// Sends all requests over a few connections; how many a second that were.
+async fn burst(address: std::net::SocketAddr, requests: Vec<Vec<u8>>) -> Result<f64> {
+    let (count, mut clients) = (requests.len(), tokio::task::JoinSet::new());
+    let mut shares = vec![Vec::new(); CONNECTIONS];
+    for (at, request) in requests.into_iter().enumerate() {
+        shares[at % CONNECTIONS].push(request);
+    }
+    let begun = Instant::now();
+    for share in shares {
+        clients.spawn(async move {
+            let mut connection = TcpStream::connect(address).await?;
+            connection.set_nodelay(true)?;
+            for request in share {
+                exchange(&mut connection, &request).await?;
+            }
+            anyhow::Ok(())
+        });
+    }
+    for done in clients.join_all().await {
+        done?;
+    }
+    #[expect(clippy::cast_precision_loss, reason = "a few thousand")]
+    Ok(count as f64 / begun.elapsed().as_secs_f64())
+}
+
+async fn verification(ours: &Running, siwe: Option<&Child>) -> Result<()> {
+    let wallet = Wallet::from_bytes([7; 32])?;
+    let (key, signature) = (wallet.public_key().canonical(), wallet.sign(TEXT));
+    let body = format!(r#"{{"public_key":"{key}","signature":"{signature}","message":"{TEXT}"}}"#);
+    let request = post("/sandbox/v1/verify", &ours.authorization, &body);
+    let mut variants = vec![Variant { name: "ours: POST /verify", address: ours.address, request }];
+    if let Some(siwe) = siwe {
+        let mut connection = TcpStream::connect(siwe.address).await?;
+        let sample = String::from_utf8(exchange(&mut connection, &get("/sample")).await?)?;
+        let request = post("/verify", "", &sample);
+        variants.push(Variant { name: "siwe behind Fastify", address: siwe.address, request });
+    }
+    let rates = requests_per_second(&variants, CONNECTIONS).await?;
+    println!("verifying a signature, {CONNECTIONS} connections (goal: 40 x siwe)");
+    report(&variants, &rates);
+    Ok(())
+}
+
+/// How long after the answer to a login its event arrives.
+async fn events(ours: &Running, arrived: &mut mpsc::UnboundedReceiver<(String, Instant)>) -> Result<()> {
+    let mut waits = Vec::new();
+    for number in 0..EVENTS {
+        let (id, request) = answer(ours, LOGINS + number).await?;
+        let mut connection = TcpStream::connect(ours.address).await?;
+        exchange(&mut connection, &request).await?;
+        let answered = Instant::now();
+        let (session, at) = tokio::time::timeout(Duration::from_secs(10), arrived.recv()).await?.context("an event")?;
+        ensure!(session == id, "an event of {session} instead of {id}");
+        waits.push(at.saturating_duration_since(answered));
+    }
+    waits.sort_unstable();
+    println!("from the answer to a login to its event (goal: 99 of 100 below 50 ms)");
+    println!("  half below {:?}, 99 of 100 below {:?}", waits[EVENTS / 2], waits[EVENTS * 99 / 100]);
+    Ok(())
+}
+
+/// An endpoint that says which session an event is of, and when it came.
+async fn sink() -> Result<(std::net::SocketAddr, mpsc::UnboundedReceiver<(String, Instant)>)> {
+    let listener = TcpListener::bind("127.0.0.1:0").await?;
+    let address = listener.local_addr()?;
+    let (told, arrived) = mpsc::unbounded_channel();
+    let router = Router::new().route("/hook", route(took)).with_state(Arc::new(told));
+    tokio::spawn(async { axum::serve(listener, router).await });
+    Ok((address, arrived))
+}
+
+async fn took(State(told): State<Arc<mpsc::UnboundedSender<(String, Instant)>>>, body: Bytes) {
+    let at = Instant::now();
+    let event: Value = serde_json::from_slice(&body).unwrap_or_default();
+    drop(told.send((event["session_id"].as_str().unwrap_or_default().to_owned(), at)));
+}
+
+async fn ask(ours: &Running, path: &str, body: &str) -> Result<Vec<u8>> {
+    let mut connection = TcpStream::connect(ours.address).await?;
+    exchange(&mut connection, &post(path, &ours.authorization, body)).await
+}
+
+async fn exchange(connection: &mut TcpStream, request: &[u8]) -> Result<Vec<u8>> {
+    use tokio::io::AsyncWriteExt;
+    connection.write_all(request).await?;
+    let mut reply = Vec::new();
+    read_reply(connection, &mut reply).await?;
+    let head = reply.windows(4).position(|bytes| bytes == b"\r\n\r\n").context("a head")?;
+    Ok(reply.split_off(head + 4))
+}
