@@ -11,7 +11,7 @@ test: setup test-rust test-clients test-api
 
 test-rust:
 	cargo test --workspace --lib --bins --tests --examples --quiet
-	cargo test --package signpost --test contract --quiet -- --ignored every_documented_reply_was_seen
+	cargo test --workspace --test contract --quiet -- --ignored every_documented_reply_was_seen
 	cargo test --workspace --doc --quiet
 
 # Clients of the Model Context Protocol and its conformance suite against the built programs.
