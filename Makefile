@@ -12,6 +12,7 @@ test: setup test-rust test-clients test-api
 test-rust:
 	cargo test --workspace --lib --bins --tests --examples --quiet
 	cargo test --workspace --test contract --quiet -- --ignored every_documented_reply_was_seen
+	cargo test --package signpost --features otlp --test otlp --quiet
 	cargo test --workspace --doc --quiet
 
 # Clients of the Model Context Protocol and its conformance suite against the built programs.
@@ -34,6 +35,7 @@ setup:
 check:
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets --quiet -- -D warnings
+	cargo clippy --package signpost --features otlp --quiet -- -D warnings
 	$(MAKE) --no-print-directory doc
 
 fmt:

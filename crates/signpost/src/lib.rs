@@ -31,5 +31,6 @@ pub mod seal;
 pub mod serve;
 pub mod sessions;
 pub mod store;
+pub mod telemetry;
 pub mod tools;
 mod verify;

@@ -10,17 +10,20 @@ use super::Session;
 use crate::atms::watch;
 use crate::clock::Clock;
 use crate::mcp::{self, Locator, Mode};
+use crate::telemetry;
 
 /// Serves until standard input ends. Standard output holds messages and nothing else.
 pub(super) async fn run(session: &Session) -> Result<()> {
-    super::log(&session.config);
+    let telling = telemetry::start(&session.config)?;
     let (store, clock) = (session.store()?, Clock::System);
     let catalogue = Arc::new(session.catalogue(&store, &clock).await?);
     let server = mcp::server(catalogue.geocoder.is_some());
     let locator = Locator { catalogue: Arc::clone(&catalogue), clock, mode: Mode::Local };
     let never = CancellationToken::new();
-    tokio::select! {
+    let done = tokio::select! {
         done = signpost_mcp::serve_stdio(&server, &locator, BufReader::new(stdin()), stdout()) => Ok(done?),
         () = watch(&store, &catalogue, &never) => Ok(()),
-    }
+    };
+    telling.end().await;
+    done
 }

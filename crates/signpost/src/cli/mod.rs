@@ -13,7 +13,7 @@ mod places;
 mod serve;
 mod wallet;
 
-use std::io::{IsTerminal, Write};
+use std::io::Write;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -141,12 +141,6 @@ impl Cli {
             Command::Config => say(DEFAULT.trim_end()),
         }
     }
-}
-
-/// Writes the log to standard error, in colour where that is a terminal.
-fn log(config: &Config) {
-    let log = tracing_subscriber::fmt().with_max_level(config.log).with_target(false);
-    log.with_writer(std::io::stderr).with_ansi(std::io::stderr().is_terminal()).init();
 }
 
 /// The command was not used as it is meant: exit code 2.

@@ -10,6 +10,7 @@ use crate::app::App;
 use crate::clock::Clock;
 use crate::config::{Origin, Service, Written};
 use crate::serve::Server;
+use crate::telemetry;
 
 #[derive(Debug, Args)]
 pub(super) struct Serve {
@@ -37,7 +38,7 @@ impl Serve {
 }
 
 pub(super) async fn run(session: Session) -> Result<()> {
-    super::log(&session.config);
+    let telling = telemetry::start(&session.config)?;
     let Session { config, json } = session;
     let stop = stop_signal()?;
     let server = Server::open(config, Clock::System).await?;
@@ -46,7 +47,9 @@ pub(super) async fn run(session: Session) -> Result<()> {
     } else {
         println!("{}", banner(&server.app));
     }
-    server.run(stop).await
+    let done = server.run(stop).await;
+    telling.end().await;
+    done
 }
 
 /// Ends when the operator (Ctrl-C) or the system (SIGTERM) asks for it. Listens from the moment it is made: whoever

@@ -14,6 +14,7 @@ use crate::clock::Clock;
 use crate::error::Error;
 use crate::id::{self, RequestId};
 use crate::metrics::Metrics;
+use crate::telemetry;
 
 const X_REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 /// The longest that any handler may take; a domain check is the slowest (10 s).
@@ -23,12 +24,14 @@ const LONGEST: Duration = Duration::from_secs(30);
 /// body or its query, which may hold secrets.
 pub(super) async fn name_and_log(State(metrics): State<Metrics>, mut request: Request, next: Next) -> Response {
     let id = RequestId::new(Clock::System.now(), id::random());
-    let span = tracing::info_span!("request", %id);
+    let route = request.extensions().get::<MatchedPath>().cloned();
+    let route = route.as_ref().map_or("none", MatchedPath::as_str);
+    let span = tracing::info_span!("request", %id, method = %request.method(), route, status = tracing::field::Empty);
+    telemetry::adopt(&span, request.headers());
     let value = HeaderValue::from_str(id.as_str()).expect("an id is letters and digits");
     // Whatever a client called it: the id under which faults are logged is ours.
     request.headers_mut().insert(X_REQUEST_ID, value.clone());
     let (method, path) = (request.method().clone(), request.uri().path().to_owned());
-    let route = request.extensions().get::<MatchedPath>().cloned();
     let begun = Instant::now();
     let running = tokio::time::timeout(LONGEST, next.run(request)).instrument(span.clone());
     // A panic ends this request, not the connection's others. What it held is dropped with it.
@@ -39,8 +42,9 @@ pub(super) async fn name_and_log(State(metrics): State<Metrics>, mut request: Re
     };
     let status = response.status().as_u16();
     let elapsed_ms = u64::try_from(begun.elapsed().as_millis()).unwrap_or(u64::MAX);
+    span.record("status", status);
     span.in_scope(|| tracing::debug!(%method, path, status, elapsed_ms, "answered"));
-    metrics.answered(&method, route.as_ref().map_or("none", MatchedPath::as_str), status, begun.elapsed());
+    metrics.answered(&method, route, status, begun.elapsed());
     response.headers_mut().insert(X_REQUEST_ID, value);
     response
 }

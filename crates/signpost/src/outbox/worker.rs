@@ -8,6 +8,7 @@ use jiff::{SignedDuration, Timestamp};
 use reqwest::Method;
 use reqwest::header::{CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
 use tokio::task::JoinSet;
+use tracing::Instrument;
 
 use super::{Attempt, Delivery, Ended, judge, signatures};
 use crate::app::App;
@@ -64,7 +65,8 @@ async fn take(app: &App, running: &mut JoinSet<()>) -> Result<Duration> {
     // Due, but all places of their endpoints are taken: an end wakes us.
     let wait = if claimed.is_empty() { SLEEP } else { Duration::ZERO };
     for delivery in claimed {
-        running.spawn(deliver(app.clone(), delivery, leased_until));
+        let span = tracing::info_span!("delivery", event = %delivery.id, attempt = delivery.attempts);
+        running.spawn(deliver(app.clone(), delivery, leased_until).instrument(span));
     }
     Ok(wait)
 }
