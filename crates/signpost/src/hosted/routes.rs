@@ -4,7 +4,7 @@ use std::sync::OnceLock;
 
 use axum::Json;
 use axum::extract::State as Extract;
-use axum::http::{HeaderValue, StatusCode, header};
+use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use bytes::Bytes;
 use serde_json::{Value, json};
@@ -40,44 +40,44 @@ impl<'a> Wallets<'a> {
 }
 
 /// Answers a wallet as the handler contract says (specification, §4).
-pub(crate) async fn answer(app: &App, environment: Environment, mode: Mode, body: &Bytes) -> Reply {
+///
+/// # Errors
+/// That the session's account is over its limit.
+pub(crate) async fn answer(app: &App, environment: Environment, mode: Mode, body: &Bytes) -> Result<Reply, Exceeded> {
     let wallets = Wallets::of(app, environment);
     let now = app.clock.now().as_second();
     let reply = match mode {
         Mode::Login => receiver::login(&wallets, body, now).await,
         Mode::Register => receiver::register(&wallets, body, now).await,
     };
-    match wallets.exceeded.into_inner() {
-        Some(exceeded) => Reply { status: 429, body: json!({ "error": limited(&exceeded) }), set_cookie: None },
-        None => reply,
-    }
+    wallets.exceeded.into_inner().map_or(Ok(reply), Err)
 }
 
 /// `POST /hosted/{mode}`; who may ask is counted before.
 pub(crate) async fn post(app: App, environment: Environment, mode: Mode, body: Result<Bytes, Error>) -> Response {
-    let reply = match body {
-        Ok(body) => answer(&app, environment, mode, &body).await,
+    let body = match body {
+        Ok(body) => body,
         Err(error) => return told(&error),
     };
-    let mut response = reply.into_response();
-    if response.status() == StatusCode::TOO_MANY_REQUESTS {
-        response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from_static("1"));
+    match answer(&app, environment, mode, &body).await {
+        Ok(reply) => reply.into_response(),
+        Err(exceeded) => told(&Error::RateLimited(exceeded)),
     }
-    response
 }
 
 /// `GET /hosted/{mode}?challenge=`: what a wallet shows before its person signs.
 pub(crate) async fn context(app: &App, environment: Environment, mode: Mode, challenge: Option<&str>) -> Response {
-    match shown(app, environment, mode, challenge).await {
-        Ok(context) => ([(header::CACHE_CONTROL, "no-store")], Json(context)).into_response(),
-        Err(refusal) => Reply::from(refusal).into_response(),
+    let wallets = Wallets::of(app, environment);
+    match (shown(&wallets, mode, challenge).await, wallets.exceeded.into_inner()) {
+        (_, Some(exceeded)) => told(&Error::RateLimited(exceeded)),
+        (Ok(context), None) => ([(header::CACHE_CONTROL, "no-store")], Json(context)).into_response(),
+        (Err(refusal), None) => Reply::from(refusal).into_response(),
     }
 }
 
-async fn shown(app: &App, environment: Environment, mode: Mode, challenge: Option<&str>) -> Result<Value, Refusal> {
+async fn shown(wallets: &Wallets<'_>, mode: Mode, challenge: Option<&str>) -> Result<Value, Refusal> {
     let challenge = challenge.and_then(|text| Challenge::parse(text).ok()).filter(|challenge| challenge.mode == mode);
     let challenge = challenge.ok_or(Refusal::NotHeld)?;
-    let wallets = Wallets::of(app, environment);
     let session = wallets.held(&challenge, 0).await?.ok_or(Refusal::NotHeld)?;
     let mut context = json!({
         "domain": session.challenge.domain, "mode": session.challenge.mode, "expires_at": session.expires_at,
@@ -95,10 +95,6 @@ async fn shown(app: &App, environment: Environment, mode: Mode, challenge: Optio
 pub(crate) fn told(error: &Error) -> Response {
     let (status, headers) = error.status_and_headers();
     (status, headers, Json(json!({ "error": error.to_string() }))).into_response()
-}
-
-fn limited(exceeded: &Exceeded) -> String {
-    format!("too many answers for this site; try again in {} s", exceeded.retry_after())
 }
 
 impl Wallets<'_> {
@@ -119,7 +115,7 @@ impl Host for Wallets<'_> {
         let Some(session) = session.filter(is_held) else { return Ok(None) };
         let caller = Caller::Account(format!("{}/{}", self.environment, session.account.name));
         if let Err(exceeded) = self.app.limits.check(Limit::Answer, &caller, now) {
-            // Told by `answer`, which knows what it is.
+            // Told by whoever asked, who knows what it is.
             drop(self.exceeded.set(exceeded));
             return Err(Refusal::Failed);
         }

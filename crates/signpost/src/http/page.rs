@@ -24,8 +24,8 @@ pub(super) async fn admit_page(State(door): State<Door>, request: Request, next:
     let origin = request.headers().get(header::ORIGIN).cloned();
     let is_preflight = request.method() == Method::OPTIONS;
     let secret = bearer(request.headers()).and_then(ClientSecret::read);
-    // Who sends neither is no page, and nothing more is asked of the database.
-    if origin.is_none() && secret.is_none() {
+    // An API key is not for pages: whoever sends one gets no leave to read the reply from a page.
+    if secret.is_none() && !(is_preflight && origin.is_some()) {
         return admit(State(door), request, next).await.into_response();
     }
     let session = match find(&door, &id).await {
@@ -35,9 +35,8 @@ pub(super) async fn admit_page(State(door): State<Door>, request: Request, next:
     let own = |session: &Session, origin: &HeaderValue| is_of(origin, &session.challenge.domain);
     let origin = origin.filter(|origin| session.as_ref().is_some_and(|session| own(session, origin)));
     let response = match secret {
-        _ if is_preflight => preflight(&door, &request),
-        Some(secret) => follow(&door, session, &secret, request, next).await.into_response(),
-        None => admit(State(door), request, next).await.into_response(),
+        Some(secret) if !is_preflight => follow(&door, session, &secret, request, next).await.into_response(),
+        _ => preflight(&door, &request),
     };
     match origin {
         Some(origin) => open(response, origin, is_preflight),

@@ -257,6 +257,19 @@ impl Session {
         }
     }
 
+    /// Ends well while the session is pending.
+    ///
+    /// # Errors
+    /// What became of it.
+    pub fn waits(&self, now: Timestamp) -> Result<(), Refusal> {
+        match self.status(now) {
+            Status::Pending => Ok(()),
+            Status::Authenticated => Err(Refusal::Authenticated),
+            Status::Expired => Err(Refusal::Expired),
+            Status::Cancelled => Err(Refusal::Cancelled),
+        }
+    }
+
     /// Issues a new challenge; the old one stops working.
     ///
     /// # Errors
@@ -278,12 +291,8 @@ impl Session {
     /// # Errors
     /// Where it is not pending any more.
     pub fn cancel(self, now: Timestamp) -> Result<Self, Refusal> {
-        match self.status(now) {
-            Status::Pending => Ok(Self { state: State::Cancelled { at: now }, ..self }),
-            Status::Authenticated => Err(Refusal::Authenticated),
-            Status::Expired => Err(Refusal::Expired),
-            Status::Cancelled => Err(Refusal::Cancelled),
-        }
+        self.waits(now)?;
+        Ok(Self { state: State::Cancelled { at: now }, ..self })
     }
 
     /// Accepts a wallet's answer, or says why not.
@@ -298,12 +307,9 @@ impl Session {
         if answer.challenge != self.challenge.to_string() && answer.challenge != self.challenge.sentence() {
             return Err(Refusal::UnknownChallenge);
         }
-        match self.status(now) {
-            Status::Pending if matches!(self.state, State::Answered { .. }) => return Err(Refusal::Authenticated),
-            Status::Pending => {}
-            Status::Authenticated => return Err(Refusal::Authenticated),
-            Status::Expired => return Err(Refusal::Expired),
-            Status::Cancelled => return Err(Refusal::Cancelled),
+        self.waits(now)?;
+        if self.is_answered() {
+            return Err(Refusal::Authenticated);
         }
         answer.verify().map_err(Refusal::Signature)?;
         Ok(match self.flow {
@@ -322,12 +328,7 @@ impl Session {
     /// # Errors
     /// Where the code is not the one that the wallet was told, or the session is over.
     pub fn complete(self, code: &str, now: Timestamp, random: [u8; 16]) -> Result<Login, Refusal> {
-        match self.status(now) {
-            Status::Pending => {}
-            Status::Authenticated => return Err(Refusal::Authenticated),
-            Status::Expired => return Err(Refusal::Expired),
-            Status::Cancelled => return Err(Refusal::Cancelled),
-        }
+        self.waits(now)?;
         match &self.state {
             State::Answered { answer, code: told } if told.is(&CompletionHash::of(code)) => {
                 let answer = answer.clone();

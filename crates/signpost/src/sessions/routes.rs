@@ -9,7 +9,7 @@ use signpost_auth::QrCode;
 
 use super::drawing;
 use super::shown::Refreshed;
-use super::{Refusal, Session, State, Status};
+use super::{Refusal, Session, State};
 use crate::account::Account;
 use crate::app::App;
 use crate::error::Error;
@@ -65,15 +65,7 @@ pub(crate) async fn png(
 /// The code of a session that waits for its answer.
 async fn code(Extract(app): Extract<App>, account: Account, PathId(id): PathId) -> Result<QrCode, Error> {
     let session = find(&app, &account, &id).await?;
-    let refusal = match session.status(app.clock.now()) {
-        Status::Pending => None,
-        Status::Authenticated => Some(Refusal::Authenticated),
-        Status::Expired => Some(Refusal::Expired),
-        Status::Cancelled => Some(Refusal::Cancelled),
-    };
-    if let Some(refusal) = refusal {
-        return Err(refused(refusal, &session, &app));
-    }
+    session.waits(app.clock.now()).map_err(|refusal| refused(refusal, &session, &app))?;
     let text = Refreshed::of(&session)?.qr_data;
     Ok(QrCode::of(&text).context("qr_data fits in a code")?)
 }

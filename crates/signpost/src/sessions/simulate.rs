@@ -11,8 +11,8 @@ use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 use signpost_auth::{Answer, DeviceInfo, Wallet};
 
+use super::Session;
 use super::routes::{find, refused};
-use super::{Refusal, Session, Status};
 use crate::account::Account;
 use crate::app::App;
 use crate::error::Error;
@@ -44,15 +44,7 @@ pub(crate) async fn simulate(
 ) -> Result<Json<Value>, Error> {
     let (wallet, fault) = read(fields)?;
     let session = find(&app, &account, &id).await?;
-    let refusal = match session.status(app.clock.now()) {
-        Status::Pending => None,
-        Status::Authenticated => Some(Refusal::Authenticated),
-        Status::Expired => Some(Refusal::Expired),
-        Status::Cancelled => Some(Refusal::Cancelled),
-    };
-    if let Some(refusal) = refusal {
-        return Err(refused(refusal, &session, &app));
-    }
+    session.waits(app.clock.now()).map_err(|refusal| refused(refusal, &session, &app))?;
     let answer = answer(&session, &account, wallet, fault, app.clock.now().as_second());
     let (posted_to, payload) = (session.answer_url().to_string(), json!(answer));
     let (status, error) = post(&app, &session, &payload).await;
@@ -109,7 +101,7 @@ async fn post(app: &App, session: &Session, payload: &Value) -> (Option<u16>, Op
     let body = Bytes::from(payload.to_string());
     if session.hosted_url.is_some() {
         let reply = hosted::routes::answer(app, session.account.environment, session.challenge.mode, &body).await;
-        return (Some(reply.status), None);
+        return (Some(reply.map_or(429, |reply| reply.status)), None);
     }
     let mut headers = HeaderMap::new();
     headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));

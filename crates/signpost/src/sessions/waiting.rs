@@ -8,8 +8,10 @@ use tokio::sync::futures::Notified;
 
 use crate::id::SessionId;
 
-/// Most requests that wait in one process.
+/// Most requests that wait in one process, and most of them for one session: whoever holds one page's secret must not
+/// take all places.
 const MOST: usize = 10_000;
+const OF_ONE: usize = 100;
 
 /// Who waits for which session in this process; cheap to clone.
 #[derive(Clone, Debug, Default)]
@@ -36,17 +38,21 @@ pub struct Waiter {
 }
 
 impl Waiting {
-    /// A place among those who wait for a session; `None` where too many wait already.
+    /// A place among those who wait for a session; `None` where too many wait already, for it or at all.
     #[must_use]
     pub fn take(&self, id: &SessionId) -> Option<Waiter> {
         let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if all.requests >= MOST {
             return None;
         }
-        all.requests += 1;
         let entry = all.sessions.entry(id.clone()).or_default();
+        if entry.by >= OF_ONE {
+            return None;
+        }
         entry.by += 1;
-        Some(Waiter { all: self.clone(), id: id.clone(), changed: Arc::clone(&entry.changed) })
+        let changed = Arc::clone(&entry.changed);
+        all.requests += 1;
+        Some(Waiter { all: self.clone(), id: id.clone(), changed })
     }
 
     /// Wakes all that wait for a session.

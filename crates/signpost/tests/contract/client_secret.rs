@@ -61,6 +61,18 @@ async fn a_page_of_another_site_is_not_let_in_by_the_browser() {
 }
 
 #[tokio::test]
+async fn an_api_key_is_not_for_pages() {
+    let service = Service::start().await;
+    let integrator = service.shop().await;
+    let session = integrator.opens("shop.test").await;
+    let path = format!("/sessions/{}", text(&session, "id"));
+    let reply = send(integrator.request(Method::GET, &path).header("origin", PAGE)).await;
+    assert_eq!((reply.status, reply.header("access-control-allow-origin")), (200, None));
+    let reply = send(integrator.with_key(None).request(Method::GET, &path).header("origin", PAGE)).await;
+    assert_eq!((reply.status, reply.header("access-control-allow-origin")), (401, None));
+}
+
+#[tokio::test]
 async fn a_client_secret_opens_nothing_else() {
     let service = Service::start().await;
     let integrator = service.shop().await;

@@ -199,6 +199,25 @@ async fn each_address_has_a_tenth_of_an_accounts_answers() {
 }
 
 #[tokio::test]
+async fn an_account_over_its_answers_is_told_when_to_come_again() {
+    let service = Service::with(&[("rate_limit_answer", "20/m")]).await;
+    let integrator = service.integrator().await;
+    shop(&integrator, "http://127.0.0.1:1/hook").await;
+    let session = opens(&integrator, "login").await;
+    let path = format!("/sessions/{}/simulate", text(&session, "id"));
+    // The account's own bucket, by calls with its key; those of the address are another.
+    for _ in 0..10 {
+        integrator.post_nothing(&path).await.with(200);
+    }
+    let reply = posts(&integrator, &session, &service.phone().answers(&session)).await;
+    assert_eq!(reply.status, 429, "{}", reply.text);
+    let wait: u64 = reply.header("retry-after").expect("a wait").parse().expect("seconds");
+    assert!((30..=60).contains(&wait), "{wait}");
+    let ask = format!("{}/hosted/login?challenge={}", integrator.api, text(&session, "challenge"));
+    assert_eq!(send(integrator.http.get(ask)).await.status, 429);
+}
+
+#[tokio::test]
 async fn a_direct_domain_is_not_answered_for() {
     let service = Service::start().await;
     let integrator = service.shop().await;

@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 use futures_util::future::join_all;
 use jiff::SignedDuration;
 use serde_json::{Value, json};
+use signpost::id::SessionId;
 
 use crate::harness::{Integrator, Service, text, until};
 
@@ -94,4 +95,17 @@ async fn a_server_that_stops_lets_those_who_wait_go() {
     service.stop().await;
     assert!(begun.elapsed() < Duration::from_secs(5));
     assert_eq!(text(&waiting.await.expect("no panic").with(200), "status"), "pending");
+}
+
+#[tokio::test]
+async fn one_session_takes_no_more_than_its_places() {
+    let service = Service::start().await;
+    let integrator = service.shop().await;
+    let (session, other) = (integrator.opens("shop.test").await, integrator.opens("shop.test").await);
+    let id = |session: &Value| SessionId::parse(text(session, "id")).expect("an id");
+    let places: Vec<_> = (0..100).map(|_| service.app.waiting.take(&id(&session)).expect("a place")).collect();
+    integrator.get(&format!("/sessions/{}?wait=1", text(&session, "id"))).await.refused(503, "unavailable");
+    assert!(service.app.waiting.take(&id(&other)).is_some());
+    drop(places);
+    assert!(service.app.waiting.is_empty() && service.app.waiting.take(&id(&session)).is_some());
 }
