@@ -1,5 +1,5 @@
 # The work of this project by name. `make ci` is what CI runs, no more and no less.
-.PHONY: reference run test test-rust test-clients test-api check fmt doc deny bench fuzz ci setup gazetteer
+.PHONY: reference run test test-rust test-postgres test-clients test-api check fmt doc deny bench fuzz ci setup gazetteer
 
 CARGO_DENY_VERSION := 0.20.2
 
@@ -7,13 +7,17 @@ run:
 	cargo run --release -- serve
 
 # Everything a newcomer needs to see green; installs what is missing where it may.
-test: setup test-rust test-clients test-api
+test: setup test-rust test-postgres test-clients test-api
 
 test-rust:
 	cargo test --workspace --lib --bins --tests --examples --quiet
 	cargo test --workspace --test contract --quiet -- --ignored every_documented_reply_was_seen
 	cargo test --package signpost --features otlp --test otlp --quiet
 	cargo test --workspace --doc --quiet
+
+# The contract's tests once more, on a PostgreSQL server that is started for them, and those of several replicas.
+test-postgres:
+	sh tests/postgres.sh
 
 # Clients of the Model Context Protocol and its conformance suite against the built programs.
 test-clients:

@@ -10,6 +10,7 @@ need node nodejs
 need npm npm
 need curl curl
 need python3 python3
+ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1 || need initdb postgresql
 python3 -c 'import ensurepip' >/dev/null 2>&1 || missing="$missing python3-venv"
 [ -n "$missing" ] || exit 0
 

@@ -13,6 +13,7 @@ use super::{BadSetting, PrivateWebhooks, Service, Written};
 use crate::geocoder::Kind;
 use crate::limits::{Proxies, Rate};
 use crate::seal::SealKey;
+use crate::store::is_postgres;
 
 /// A value, or what would be allowed.
 type Meant<T> = Result<T, String>;
@@ -48,8 +49,9 @@ pub(super) fn path(text: &str) -> Meant<PathBuf> {
 }
 
 pub(super) fn database_url(text: &str) -> Meant<String> {
-    let file = text.strip_prefix("sqlite:").filter(|file| !file.is_empty());
-    file.map(|_| text.to_owned()).ok_or_else(|| "sqlite:/path/to/file or sqlite::memory:".to_owned())
+    let is_file = text.strip_prefix("sqlite:").is_some_and(|file| !file.is_empty());
+    let allowed = || "sqlite:/path/to/file, sqlite::memory: or postgres://user@host/database".to_owned();
+    if is_file || is_postgres(text) { Ok(text.to_owned()) } else { Err(allowed()) }
 }
 
 pub(super) fn public_url(text: &str) -> Meant<Url> {

@@ -29,18 +29,19 @@ const DUE: &str = "
     WHERE verified_at IS NOT NULL AND COALESCE(last_checked_at, verified_at) <= $1
     ORDER BY COALESCE(last_checked_at, verified_at) LIMIT $2";
 
+/// Each of these names what is due: of several servers that looked, the first is counted.
 const FOUND: &str = "
     UPDATE domains SET last_checked_at = $1, failing_since = NULL, misses = 0
-    WHERE id = $2 AND verified_at IS NOT NULL";
+    WHERE id = $2 AND verified_at IS NOT NULL AND COALESCE(last_checked_at, verified_at) <= $3";
 
 const MISSED: &str = "
     UPDATE domains SET last_checked_at = $1, failing_since = COALESCE(failing_since, $1), misses = misses + 1
-    WHERE id = $2 AND verified_at IS NOT NULL AND misses + 1 < $3";
+    WHERE id = $2 AND verified_at IS NOT NULL AND misses + 1 < $3 AND COALESCE(last_checked_at, verified_at) <= $4";
 
 const LOST: &str = "
     UPDATE domains SET last_checked_at = $1, failing_since = COALESCE(failing_since, $1), misses = misses + 1,
                        verified_at = NULL
-    WHERE id = $2 AND verified_at IS NOT NULL AND misses + 1 >= $3";
+    WHERE id = $2 AND verified_at IS NOT NULL AND misses + 1 >= $3 AND COALESCE(last_checked_at, verified_at) <= $4";
 
 /// Checks what is due until the server stops.
 pub async fn run(app: App) {
@@ -90,19 +91,19 @@ impl Store {
     }
 
     async fn found_proof(&self, id: &DomainId, now: Timestamp) -> Result<()> {
-        self.write([must(FOUND, params![now, id])]).await?;
+        self.write([must(FOUND, params![now, id, now - AFTER])]).await?;
         Ok(())
     }
 
     async fn missed_proof(&self, id: &DomainId, now: Timestamp) -> Result<()> {
-        self.write([must(MISSED, params![now, id, MISSES])]).await?;
+        self.write([must(MISSED, params![now, id, MISSES, now - AFTER])]).await?;
         Ok(())
     }
 
     /// Takes the proof away, and with it the pending sessions. False where some misses are left.
     async fn lost_proof(&self, id: &DomainId, now: Timestamp) -> Result<bool> {
         let entry = entry_on_domain(&Actor::Server, Action::DomainUnverified, id, &json!({}), now);
-        let steps = [must(LOST, params![now, id, MISSES]), entry, cancel_sessions_of(id, now)];
+        let steps = [must(LOST, params![now, id, MISSES, now - AFTER]), entry, cancel_sessions_of(id, now)];
         Ok(self.write(steps).await?.is_committed())
     }
 }

@@ -36,7 +36,7 @@ const CLAIM: &str = "
         ) AS due
         WHERE place <= places AND (leased_until IS NULL OR leased_until <= $2)
         ORDER BY next_attempt_at, id LIMIT $4
-    )
+    ) AND (leased_until IS NULL OR leased_until <= $2)
     RETURNING id, domain_id, environment, url, body, attempts, account";
 
 /// Names the lease: an attempt that outlived it has no say any more.

@@ -2,6 +2,7 @@
 
 use anyhow::{Context, Result};
 use rusqlite::{Connection, TransactionBehavior};
+use tokio_postgres::IsolationLevel;
 
 /// Every change of the tables since the first, in order; a released one is never edited.
 const MIGRATIONS: &[&str] = &[
@@ -22,6 +23,23 @@ pub struct Newer {
     pub found: i64,
     /// The newest version this program knows.
     pub known: i64,
+}
+
+/// The same on PostgreSQL; of replicas that start together one runs them and the others wait.
+pub(super) async fn run_on(client: &mut tokio_postgres::Client) -> Result<()> {
+    let transaction = client.build_transaction().isolation_level(IsolationLevel::ReadCommitted).start().await?;
+    transaction.batch_execute("SELECT pg_advisory_xact_lock(6073411870224)").await?;
+    transaction.batch_execute("CREATE TABLE IF NOT EXISTS schema_version (version BIGINT NOT NULL)").await?;
+    let row = transaction.query_one("SELECT COALESCE(MAX(version), 0) FROM schema_version", &[]).await?;
+    let (found, known) = (row.try_get::<_, i64>(0)?, i64::try_from(MIGRATIONS.len())?);
+    if found > known {
+        return Err(Newer { found, known }.into());
+    }
+    for (version, sql) in (1_i64..).zip(MIGRATIONS).skip(usize::try_from(found)?) {
+        transaction.batch_execute(sql).await.with_context(|| format!("migration {version}"))?;
+        transaction.execute("INSERT INTO schema_version (version) VALUES ($1)", &[&version]).await?;
+    }
+    Ok(transaction.commit().await?)
 }
 
 /// Runs what is missing.

@@ -1,4 +1,4 @@
-//! The database: SQLite by default.
+//! The database: SQLite by default, PostgreSQL for several replicas.
 //!
 //! A write is a *value*: a list of [`Step`]s that happen together or not at all. That is what lets SQLite put the
 //! writes of many requests into one commit, and it is why each feature writes its SQL once, in its own `sql.rs`. The
@@ -6,6 +6,7 @@
 
 mod backup;
 mod migrate;
+mod postgres;
 mod row;
 mod sqlite;
 
@@ -31,6 +32,8 @@ pub struct Store {
 enum Engine {
     /// A file, or memory, inside this process.
     Sqlite(sqlite::Sqlite),
+    /// A server that several processes share.
+    Postgres(postgres::Postgres),
 }
 
 /// One statement of a write.
@@ -54,6 +57,11 @@ pub enum Written {
 #[derive(Debug, thiserror::Error)]
 #[error("the database cannot be used now: {0}")]
 pub struct Unavailable(pub String);
+
+/// Whether an address is that of a PostgreSQL server.
+pub(crate) fn is_postgres(url: &str) -> bool {
+    url.starts_with("postgres://") || url.starts_with("postgresql://")
+}
 
 /// A step that may change any number of rows.
 #[must_use]
@@ -87,10 +95,12 @@ impl Store {
     /// # Errors
     /// Where the address is not one we know, the file cannot be opened, or a newer program wrote it ([`Newer`]).
     pub fn open(url: &str) -> Result<Self> {
-        match url.strip_prefix("sqlite:") {
-            Some(file) => Ok(Self { engine: Engine::Sqlite(sqlite::Sqlite::open(file)?), seal: Arc::default() }),
-            None => bail!("a database address begins with sqlite: (this version knows no other database)"),
-        }
+        let engine = match url.strip_prefix("sqlite:") {
+            Some(file) => Engine::Sqlite(sqlite::Sqlite::open(file)?),
+            None if is_postgres(url) => Engine::Postgres(postgres::Postgres::open(url)?),
+            None => bail!("a database address begins with sqlite: or postgres://"),
+        };
+        Ok(Self { engine, seal: Arc::default() })
     }
 
     /// The same database, its secrets closed and opened with this.
@@ -123,6 +133,7 @@ impl Store {
     pub async fn read(&self, sql: &'static str, params: Vec<Value>) -> Result<Vec<Row>> {
         match &self.engine {
             Engine::Sqlite(sqlite) => sqlite.read(step(sql, params)).await,
+            Engine::Postgres(postgres) => postgres.read(step(sql, params)).await,
         }
     }
 
@@ -146,6 +157,7 @@ impl Store {
                 Some(rows) => rows?,
                 None => sqlite.read(step).await?,
             },
+            Engine::Postgres(postgres) => postgres.read(step).await?,
         };
         Ok(rows.into_iter().next())
     }
@@ -157,6 +169,7 @@ impl Store {
     pub async fn write(&self, steps: impl Into<Vec<Step>>) -> Result<Written> {
         match &self.engine {
             Engine::Sqlite(sqlite) => sqlite.write(steps.into()).await,
+            Engine::Postgres(postgres) => postgres.write(steps.into()).await,
         }
     }
 
@@ -164,6 +177,7 @@ impl Store {
     pub async fn close(&self) {
         match &self.engine {
             Engine::Sqlite(sqlite) => sqlite.close().await,
+            Engine::Postgres(postgres) => postgres.close().await,
         }
     }
 }

@@ -38,6 +38,7 @@ mod races;
 mod recheck;
 mod refresh;
 mod removal;
+mod replicas;
 mod same_device;
 mod serving;
 mod sessions;

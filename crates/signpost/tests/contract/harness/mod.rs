@@ -21,7 +21,7 @@ pub(crate) use name_server::NameServer;
 pub(crate) use phone::{Phone, scan};
 pub(crate) use program::{Program, Running};
 pub(crate) use reply::Reply;
-pub(crate) use service::{Queued, Service, config, http};
+pub(crate) use service::{Queued, Service, config, database, http};
 
 /// How long a test waits for what must happen; never for what takes that long.
 const PATIENCE: Duration = Duration::from_secs(20);

@@ -54,7 +54,8 @@ impl Service {
 
     /// A server with its data in memory and some settings changed; limits are off unless they are among them.
     pub(crate) async fn with(settings: &[(&str, &str)]) -> Self {
-        let settings = [&[("database_url", "sqlite::memory:")], settings].concat();
+        let url = database().await;
+        let settings = [&[("database_url", url.as_str())], settings].concat();
         Self::open(&settings, Clock::manual(BEGINNING)).await
     }
 
@@ -158,6 +159,20 @@ impl Service {
         })
         .await
     }
+}
+
+/// A database of a test's own: memory, or a schema of the server that `SIGNPOST_TEST_POSTGRES` names.
+pub(crate) async fn database() -> String {
+    #[expect(clippy::disallowed_methods, reason = "it says which database the tests run on")]
+    let Ok(server) = std::env::var("SIGNPOST_TEST_POSTGRES") else { return "sqlite::memory:".to_owned() };
+    let schema = format!("test_{}", data_encoding::HEXLOWER.encode(&id::random::<8>()));
+    let (client, connection) = tokio_postgres::connect(&server, tokio_postgres::NoTls).await.expect("a server");
+    tokio::spawn(async { drop(connection.await) });
+    client.batch_execute(&format!("CREATE SCHEMA {schema}")).await.expect("a schema");
+    format!(
+        "{server}{}application_name={schema}&options=-csearch_path%3D{schema}",
+        if server.contains('?') { '&' } else { '?' }
+    )
 }
 
 /// The configuration of a test: nothing leaves the machine, nothing is limited unless the test is about limits.

@@ -1,0 +1,182 @@
+//! Several servers on one PostgreSQL database (`make test` starts one): together they keep what one alone promises.
+
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+use futures_util::future::join_all;
+use jiff::SignedDuration;
+use serde_json::{Value, json};
+use signpost::account::Environment;
+use signpost::clock::Clock;
+
+use crate::harness::{Endpoint, Integrator, Phone, Service, database, text, until};
+
+/// Three servers, and one integrator at each of them with the same key.
+struct Replicas {
+    servers: Vec<Service>,
+    integrators: Vec<Integrator>,
+    clock: Clock,
+    url: String,
+}
+
+impl Replicas {
+    async fn start() -> Self {
+        let (url, clock) = (database().await, Service::clock());
+        assert!(url.starts_with("postgres"), "SIGNPOST_TEST_POSTGRES names the server: tests/postgres.sh starts one");
+        let mut servers = Vec::new();
+        for _ in 0..3 {
+            servers.push(Service::open(&[("database_url", &url)], clock.clone()).await);
+        }
+        let first = servers[0].integrator().await;
+        let at = |server: &Service| Integrator {
+            api: format!("{}{}", server.app.base_url, Environment::Sandbox.path()),
+            ..first.clone()
+        };
+        let integrators = servers.iter().map(at).collect();
+        Self { servers, integrators, clock, url }
+    }
+
+    /// Ends every connection that the servers have, as a restart of the database does.
+    async fn cut(&self) {
+        let (client, connection) = tokio_postgres::connect(&self.url, tokio_postgres::NoTls).await.expect("a server");
+        tokio::spawn(async { drop(connection.await) });
+        let cut = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+                   WHERE application_name = current_setting('application_name') AND pid <> pg_backend_pid()";
+        client.batch_execute(cut).await.expect("the right to do so");
+    }
+}
+
+#[tokio::test]
+#[ignore = "it needs PostgreSQL: tests/postgres.sh, which make test runs"]
+async fn of_sixty_four_answers_at_three_servers_one_wins_and_one_event_is_sent() {
+    let all = Replicas::start().await;
+    let mut endpoint = Endpoint::start().await;
+    all.integrators[0].registers_at("shop.test", &endpoint.url("/hook")).await;
+    let session = all.integrators[1].opens("shop.test").await;
+    let race = (0..64_u8).map(|number| {
+        let answer = Phone::of(number % 7 + 1, &all.clock).answers(&session);
+        let (integrator, session) = (all.integrators[usize::from(number) % 3].clone(), session.clone());
+        async move { integrator.hands_in(&session, &answer).await }
+    });
+    let replies = join_all(race).await;
+    let won = replies.iter().filter(|reply| reply.status == 200).count();
+    assert_eq!(won, 1);
+    for reply in replies.iter().filter(|reply| reply.status != 200) {
+        reply.refused(409, "session_already_authenticated");
+    }
+    let event = endpoint.receives().await.json();
+    assert_eq!(event["session_id"], session["id"]);
+    tokio::time::sleep(Duration::from_millis(1500)).await;
+    assert!(endpoint.has().is_none(), "it was sent twice");
+}
+
+#[tokio::test]
+#[ignore = "it needs PostgreSQL: tests/postgres.sh, which make test runs"]
+async fn many_events_are_shared_and_each_is_sent_once() {
+    let all = Replicas::start().await;
+    let mut endpoint = Endpoint::start().await;
+    all.integrators[0].registers_at("shop.test", &endpoint.url("/hook")).await;
+    let logins = (0..60).map(|number| {
+        let (integrator, phone) = (all.integrators[number % 3].clone(), all.servers[0].phone());
+        async move {
+            let session = integrator.opens("shop.test").await;
+            integrator.hands_in(&session, &phone.answers(&session)).await.with(200);
+            text(&session, "id").to_owned()
+        }
+    });
+    let logins: BTreeSet<String> = join_all(logins).await.into_iter().collect();
+    let mut told = BTreeSet::new();
+    while told.len() < logins.len() {
+        let event = endpoint.receives().await.json();
+        assert!(told.insert(text(&event, "session_id").to_owned()), "{event} was sent twice");
+    }
+    assert_eq!(told, logins);
+}
+
+#[tokio::test]
+#[ignore = "it needs PostgreSQL: tests/postgres.sh, which make test runs"]
+async fn what_one_server_does_the_others_know() {
+    let all = Replicas::start().await;
+    let [first, second, third] = &all.integrators[..] else { panic!("three") };
+    first.registers("shop.test").await;
+    let session = second.opens("shop.test").await;
+    // Who waits at one is told of what happened at another.
+    let path = format!("/sessions/{}?wait=20", text(&session, "id"));
+    let answer = all.servers[0].phone().answers(&session);
+    let (told, ()) = tokio::join!(third.get(&path), async {
+        tokio::time::sleep(Duration::from_millis(200)).await;
+        first.hands_in(&session, &answer).await.with(200);
+    });
+    assert_eq!(told.with(200)["status"], "authenticated");
+    // One creation under one key, wherever it is asked for.
+    let body = json!({ "domain": "shop.test" });
+    let asked = (0..24).map(|number| {
+        let (integrator, body) = (all.integrators[number % 3].clone(), body.clone());
+        async move { integrator.creates_once("one", &body).await.with(201) }
+    });
+    let ids: BTreeSet<String> = join_all(asked).await.iter().map(|made| text(made, "id").to_owned()).collect();
+    assert_eq!(ids.len(), 1);
+    // A key that ended at one ends at all.
+    let keys = all.servers[0].app.store.keys().await.expect("a database");
+    assert!(all.servers[1].app.store.revoke_key(&keys[0].id, all.clock.now()).await.expect("a database"));
+    all.clock.advance(SignedDuration::from_secs(5));
+    for integrator in &all.integrators {
+        integrator.get("/domains").await.refused(401, "invalid_api_key");
+    }
+}
+
+#[tokio::test]
+#[ignore = "it needs PostgreSQL: tests/postgres.sh, which make test runs"]
+async fn an_event_in_the_hands_of_a_server_that_died_goes_to_another() {
+    let all = Replicas::start().await;
+    let mut endpoint = Endpoint::start().await;
+    all.integrators[0].registers_at("shop.test", "http://127.0.0.1:1/dead").await;
+    let session = all.integrators[0].opens("shop.test").await;
+    all.integrators[0].hands_in(&session, &all.servers[0].phone().answers(&session)).await.with(200);
+    all.servers[0].tried(1).await;
+    let store = &all.servers[0].app.store;
+    let now = all.clock.now();
+    // Another process took it, and is gone.
+    let taken = "UPDATE deliveries SET url = $1, endpoint = 'http://moved', leased_until = $2, next_attempt_at = $3";
+    let lease = now + SignedDuration::from_secs(45);
+    let params = vec![endpoint.url("/hook").as_str().into(), lease.into(), now.into()];
+    assert!(store.write([signpost::store::step(taken, params)]).await.expect("a database").is_committed());
+    tokio::time::sleep(Duration::from_millis(1200)).await;
+    assert!(endpoint.has().is_none(), "it is still the other's");
+    all.clock.advance(SignedDuration::from_secs(46));
+    assert_eq!(endpoint.receives().await.json()["session_id"], session["id"]);
+}
+
+#[tokio::test]
+#[ignore = "it needs PostgreSQL: tests/postgres.sh, which make test runs"]
+async fn connections_that_are_cut_are_made_anew_and_nothing_acknowledged_is_lost() {
+    let all = Replicas::start().await;
+    all.integrators[0].registers("shop.test").await;
+    let mut acknowledged: Vec<Value> = Vec::new();
+    for round in 0..4 {
+        let open = (0..30).map(|number| {
+            let integrator = all.integrators[number % 3].clone();
+            async move { integrator.post("/sessions", &json!({ "domain": "shop.test" })).await }
+        });
+        let (replies, ()) = tokio::join!(join_all(open), async {
+            tokio::time::sleep(Duration::from_millis(5 * round)).await;
+            all.cut().await;
+        });
+        for reply in replies {
+            match reply.status {
+                201 => acknowledged.push(reply.json()),
+                // Said plainly: it may or may not have happened, and can be asked for again.
+                _ => drop(reply.refused(503, "unavailable")),
+            }
+        }
+    }
+    assert!(!acknowledged.is_empty());
+    for session in &acknowledged {
+        until("it is there", async || {
+            let reply = all.integrators[0].sees(session).await;
+            if reply.status == 503 { None } else { Some(reply.with(200)) }
+        })
+        .await;
+    }
+    all.integrators[2].opens("shop.test").await;
+}
