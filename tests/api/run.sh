@@ -27,9 +27,10 @@ key="$("$signpost" keys create --json --data-dir "$folder" --environment sandbox
 curl -sf "$api/domains" -H "Authorization: Bearer $key" -H 'content-type: application/json' \
   -d '{"domain": "shop.test", "webhook_url": "https://shop.test/hook"}' >/dev/null
 
+# One worker: Python's parser, which the generator uses, does not bear two threads (its recursion counter).
 # Left out: what a schema cannot say is refused too (a domain that is a public suffix, a cursor of another list), so not
 # everything that fits is taken (positive_data_acceptance). Machines belong to the other service, streams have no end.
 venv/bin/st run ../../openapi.yaml --url "$api" --header "Authorization: Bearer $key" \
-  --max-examples 25 --generation-deterministic --request-timeout 40 --workers 2 \
+  --max-examples 25 --generation-deterministic --request-timeout 40 --workers 1 \
   --exclude-checks positive_data_acceptance --exclude-path /atms/submissions --exclude-path '/sessions/{id}/events'
 if grep -v '^$' "$folder/log"; then echo "the server logged errors" >&2; exit 1; fi
