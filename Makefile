@@ -32,6 +32,7 @@ test-api:
 	sh tests/api/run.sh
 	sh tests/conformance.sh
 	sh tests/integrate.sh
+	sh tests/deploy/run.sh
 
 setup:
 	sh tests/setup.sh

@@ -1,0 +1,33 @@
+#!/bin/sh
+# The files in deploy/: Kubernetes takes the manifests, the compose file is what it refers to, and every variable that
+# any of them sets is one of the program's.
+set -eu
+cd "$(dirname "$0")"
+if ! [ venv -nt requirements.txt ]; then
+  python3 -m venv --clear venv
+  venv/bin/pip install --quiet --disable-pip-version-check --no-deps -r requirements.txt
+  touch venv
+fi
+venv/bin/kubernetes-validate --strict --quiet ../../deploy/kubernetes/*.yaml
+venv/bin/python - <<'CHECK'
+import re, yaml
+compose = yaml.safe_load(open('../../deploy/compose.yaml'))
+services, volumes = compose['services'], compose['volumes']
+for name, service in services.items():
+    assert 'image' in service or 'build' in service, name
+    assert set(service.get('depends_on', {})) <= set(services), name
+    for volume in service.get('volumes', []):
+        assert volume.split(':')[0] in volumes, volume
+keys = set(re.findall(r'^([a-z_]+) =', open('../../crates/signpost/config.default.toml').read(), re.M))
+for file in ['compose.yaml', 'kubernetes/signpost.yaml', 'signpost.service', 'Dockerfile']:
+    for name in re.findall(r'SIGNPOST_([A-Z_]+)', open(f'../../deploy/{file}').read()):
+        assert name.lower() in keys or name == 'DOMAIN', f'{file} sets SIGNPOST_{name}, which is no setting'
+docker = open('../../deploy/Dockerfile').read()
+assert re.search(r'^USER 10001', docker, re.M) and re.search(r'^FROM rust:1\.\d+', docker, re.M)
+CHECK
+if command -v systemd-analyze >/dev/null 2>&1; then
+  # The program is not installed where the unit looks for it, which is all that it may say.
+  said="$(systemd-analyze verify ../../deploy/signpost.service 2>&1 | grep signpost.service | grep -v 'is not executable' || true)"
+  [ -z "$said" ] || { echo "$said" >&2; exit 1; }
+fi
+echo "deploy/: manifests, compose file and unit are what they should be"
