@@ -55,6 +55,9 @@ fn the_configuration_prints_itself_and_reads_itself() {
     let told = failure(wrong, 2);
     assert!(["session_ttl", "environment", "'soon'", "1s to 1h"].iter().all(|part| told.contains(part)), "{told}");
     let mut wrong = command(folder.path(), &["serve"]);
-    wrong.env("SIGNPOST_DATABASE_URL", "postgres://localhost/x");
+    wrong.env("SIGNPOST_DATABASE_URL", "mysql://localhost/x");
     assert!(failure(wrong, 2).contains("sqlite:"));
+    let mut away = command(folder.path(), &["serve"]);
+    away.env("SIGNPOST_DATABASE_URL", "postgres://nobody@127.0.0.1:1/x");
+    assert!(failure(away, 1).contains("cannot connect to the database"));
 }
