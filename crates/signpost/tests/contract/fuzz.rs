@@ -18,6 +18,7 @@ const CORPUS: &[&str] = &[
     r#"{"public_key":"02","signature":"3006020101020101","message":"m"}"#,
     r#"{"a":[[[[[[[[[[[[[[[1]]]]]]]]]]]]]]],"b":{"c":[true,false,null,-0.0,1e-9]}}"#,
     r#"{"domain":"shop.test","domain":"twice.test"}"#,
+    r#"{"domain":"shop.test","metadata":{"custom_data":"x","number":1e4001}}"#,
 ];
 const TOKENS: &[&str] =
     &["{", "}", "[", "]", ",", ":", "\"", "\\", "null", "1e400", "\\ud800", "\"domain\":", "é", "\u{0}"];
@@ -29,7 +30,12 @@ fn corpus() -> Vec<Vec<u8>> {
 
 fn check(body: &[u8]) {
     if let Ok(mut fields) = Fields::parse(body) {
-        let value: Value = serde_json::from_slice(body).unwrap_or_else(|error| panic!("{error}: {body:?}"));
+        let value: Value = match serde_json::from_slice(body) {
+            Ok(value) => value,
+            // Kept as it was written: JSON bounds no number, and what is given back must be what came.
+            Err(error) if error.to_string().contains("number out of range") => return,
+            Err(error) => panic!("{error}: {body:?}"),
+        };
         let mut members = value.as_object().expect("an object").clone();
         for name in ["domain", "mode", "webhook_url", "confirm"] {
             let (text, sent) = (fields.optional_text(name), members.remove(name));
