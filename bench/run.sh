@@ -14,3 +14,4 @@ fi
 for measurement in catalogue verify sessions polls logins tool_call; do
   cargo run --quiet --release -p signpost-bench --bin "$measurement"
 done
+if ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1; then sh bench/postgres.sh; else echo "without PostgreSQL: it is not installed"; fi

@@ -37,7 +37,20 @@ pub fn start(data_dir: Option<&Path>) -> Result<Running> {
 /// # Errors
 /// Where it does not start.
 pub fn start_with(data_dir: Option<&Path>, limit: &str) -> Result<Running> {
-    let config = config(data_dir, limit)?;
+    run(config(data_dir, limit)?)
+}
+
+/// The same on a database by its address.
+///
+/// # Errors
+/// Where it does not start.
+pub fn start_on(database_url: &str) -> Result<Running> {
+    let mut written = written("off");
+    written.set("database_url", database_url, Origin::Flag);
+    run(Config::new(&written)?)
+}
+
+fn run(config: Config) -> Result<Running> {
     let (told, started) = mpsc::channel();
     thread::spawn(move || {
         let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
@@ -53,17 +66,22 @@ pub fn start_with(data_dir: Option<&Path>, limit: &str) -> Result<Running> {
 }
 
 fn config(data_dir: Option<&Path>, limit: &str) -> Result<Config> {
+    let mut written = written(limit);
+    match data_dir {
+        Some(folder) => written.set("data_dir", folder.display().to_string(), Origin::Flag),
+        None => written.set("database_url", "sqlite::memory:", Origin::Flag),
+    }
+    Ok(Config::new(&written)?)
+}
+
+fn written(limit: &str) -> Written {
     let mut written = Written::default();
     written.set("listen", "127.0.0.1:0", Origin::Flag);
     for limit in ["mcp", "sse", "create_session", "get_session", "verify", "domains", "answer"] {
         written.set(&format!("rate_limit_{limit}"), "off", Origin::Flag);
     }
     written.set("rate_limit_mcp", limit, Origin::Flag);
-    match data_dir {
-        Some(folder) => written.set("data_dir", folder.display().to_string(), Origin::Flag),
-        None => written.set("database_url", "sqlite::memory:", Origin::Flag),
-    }
-    Ok(Config::new(&written)?)
+    written
 }
 
 async fn authorization(app: &App) -> Result<String> {

@@ -4,20 +4,23 @@ use std::net::SocketAddr;
 use std::ops::Deref;
 use std::sync::Arc;
 
+use signpost_auth::DomainName;
 use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 
-use crate::account::Environment;
+use crate::account::{Account, Environment};
 use crate::atms::Catalogue;
 use crate::audit::Refusals;
 use crate::clock::Clock;
 use crate::config::{Config, PrivateWebhooks};
-use crate::domains::Prover;
+use crate::domains::{Domain, Prover};
+use crate::id::SessionId;
+use crate::kept::Kept;
 use crate::keys::KeyCache;
 use crate::limits::Limits;
 use crate::metrics::Metrics;
 use crate::outbound::{Outbound, Reach};
-use crate::sessions::Waiting;
+use crate::sessions::{Session, Waiting};
 use crate::store::Store;
 
 /// What every request can reach. One count goes up and down with each copy, not one for each part of it.
@@ -51,6 +54,10 @@ pub struct Parts {
     pub prover: Prover,
     /// Wakes the delivery of events.
     pub outbox: Arc<Notify>,
+    /// Sessions that need not be read again.
+    pub sessions: Kept<SessionId, Session>,
+    /// Domains that sessions may be opened on, likewise.
+    pub domains: Kept<(Account, DomainName), Domain>,
     /// Who waits for which session.
     pub waiting: Waiting,
     /// What is counted.
@@ -74,6 +81,21 @@ impl From<Parts> for App {
 }
 
 impl App {
+    /// A session is not what it was: whoever asks reads it anew, and whoever waits looks.
+    pub fn session_changed(&self, id: &SessionId) {
+        self.sessions.forget(id);
+        self.waiting.wake(id);
+    }
+
+    /// A session, as it was a moment ago where changes since would have been told.
+    ///
+    /// # Errors
+    /// As [`Store::anyones_session`].
+    pub async fn anyones_session(&self, environment: Environment, id: &SessionId) -> anyhow::Result<Option<Session>> {
+        let session = self.sessions.find(id, self.store.anyones_session(environment, id)).await?;
+        Ok(session.filter(|session| session.account.environment == environment))
+    }
+
     /// How far requests on behalf of an integrator may reach in an environment.
     #[must_use]
     pub fn reach(&self, environment: Environment) -> Reach {

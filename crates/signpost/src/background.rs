@@ -3,12 +3,18 @@
 use std::time::Duration;
 
 use anyhow::Result;
+use tokio::sync::Notify;
+use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
-/// Does `work` now and after every `pause`, until the server drains; work that runs then is cut off, so it must be such
-/// that it can be done again. A failure is logged under `failed`, and the next round may succeed.
-pub(crate) async fn every<F>(pause: Duration, draining: &CancellationToken, failed: &str, work: impl Fn() -> F)
-where
+/// As [`every`], and also at once when somebody says that there is something to do.
+pub(crate) async fn every_or_when<F>(
+    pause: Duration,
+    told: &Notify,
+    draining: &CancellationToken,
+    failed: &str,
+    work: impl Fn() -> F,
+) where
     F: Future<Output = Result<()>>,
 {
     let rounds = async {
@@ -16,11 +22,17 @@ where
             if let Err(error) = work().await {
                 tracing::warn!(error = format!("{error:#}"), "{failed}");
             }
-            tokio::time::sleep(pause).await;
+            drop(timeout(pause, told.notified()).await);
         }
     };
-    tokio::select! {
-        () = draining.cancelled() => {}
-        () = rounds => {}
-    }
+    draining.run_until_cancelled(rounds).await;
+}
+
+/// Does `work` now and after every `pause`, until the server drains; work that runs then is cut off, so it must be such
+/// that it can be done again. A failure is logged under `failed`, and the next round may succeed.
+pub(crate) async fn every<F>(pause: Duration, draining: &CancellationToken, failed: &str, work: impl Fn() -> F)
+where
+    F: Future<Output = Result<()>>,
+{
+    every_or_when(pause, &Notify::new(), draining, failed, work).await;
 }

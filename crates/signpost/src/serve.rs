@@ -19,13 +19,14 @@ use crate::clock::Clock;
 use crate::config::{Config, Service};
 use crate::domains::{Prover, recheck};
 use crate::geocoder::Geocoder;
+use crate::kept::Kept;
 use crate::keys::{KeyCache, used};
 use crate::limits::Limits;
 use crate::metrics::Metrics;
 use crate::outbound::{Names, Outbound};
-use crate::sessions::Waiting;
+use crate::sessions::{Session, Waiting};
 use crate::store::Store;
-use crate::{http, metrics, outbox, retention};
+use crate::{changes, http, metrics, outbox, retention};
 
 /// How long requests that run may take to end once the server stops.
 const DRAIN: Duration = Duration::from_secs(10);
@@ -84,6 +85,9 @@ impl Server {
             outbound,
             prover: Prover::new(names),
             outbox: Arc::new(Notify::new()),
+            sessions: Kept::new(Session::size),
+            // A name, two addresses, and what signs.
+            domains: Kept::new(|_| 2048),
             waiting: Waiting::default(),
             metrics: Metrics::default(),
             draining: CancellationToken::new(),
@@ -120,6 +124,7 @@ impl Server {
         if let Some(listener) = metrics {
             background.push(tokio::spawn(metrics::run(app.clone(), listener)));
         }
+        background.push(tokio::spawn(changes::run(app.clone())));
         background.push(tokio::spawn(refusals::run(app.clone())));
         background.push(tokio::spawn(used::run(app.clone())));
         if app.config.services.contains(&Service::Atm) {

@@ -18,6 +18,7 @@ use std::sync::Arc;
 
 use anyhow::{Context, Result};
 use arc_swap::ArcSwap;
+use tokio::sync::Notify;
 
 use crate::clock::Clock;
 use crate::geocoder::Geocoder;
@@ -44,6 +45,8 @@ pub struct Catalogue {
     pub places: Places,
     /// Who is asked about what they do not know.
     pub geocoder: Option<Geocoder>,
+    /// Wakes whoever watches for a new state.
+    pub changed: Notify,
 }
 
 impl Catalogue {
@@ -57,7 +60,7 @@ impl Catalogue {
         let places = tokio::task::spawn_blocking(move || Places::open(&data_dir));
         let snapshot = load(store).await?;
         let places = places.await.context("the place names could not be read")??;
-        Ok(Self { snapshot: ArcSwap::from_pointee(snapshot), places, geocoder })
+        Ok(Self { snapshot: ArcSwap::from_pointee(snapshot), places, geocoder, changed: Notify::new() })
     }
 
     /// No machines and no places, for a server that does not find any.
@@ -67,7 +70,7 @@ impl Catalogue {
     pub fn none() -> Result<Self> {
         let nothing = Stored { version: 0, atms: Vec::new(), apart: BTreeSet::new(), sources: Vec::new() };
         let snapshot = ArcSwap::from_pointee(Snapshot::build(nothing));
-        Ok(Self { snapshot, places: Places::none()?, geocoder: None })
+        Ok(Self { snapshot, places: Places::none()?, geocoder: None, changed: Notify::new() })
     }
 
     /// The machines as they are now. Hold it for one request, so that its parts fit together.

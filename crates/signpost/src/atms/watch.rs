@@ -7,7 +7,7 @@ use anyhow::Result;
 use tokio_util::sync::CancellationToken;
 
 use super::{Catalogue, load};
-use crate::background::every;
+use crate::background::every_or_when;
 use crate::store::Store;
 
 /// How often a running server looks. An import must be served within 5 s.
@@ -16,7 +16,8 @@ const EVERY: Duration = Duration::from_secs(1);
 /// Serves every new state of the catalogue until `draining`.
 pub async fn watch(store: &Store, catalogue: &Arc<Catalogue>, draining: &CancellationToken) {
     // Where that fails, the state that is served stays.
-    every(EVERY, draining, "the catalogue could not be reloaded", || look(store, catalogue)).await;
+    let look = || look(store, catalogue);
+    every_or_when(EVERY, &catalogue.changed, draining, "the catalogue could not be reloaded", look).await;
 }
 
 async fn look(store: &Store, catalogue: &Arc<Catalogue>) -> Result<()> {

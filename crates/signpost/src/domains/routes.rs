@@ -74,6 +74,7 @@ pub(crate) async fn patch(
     if !app.store.patch_domain(&account, &domain.id, &change, &key.actor(), now).await? {
         return Err(Error::DomainNotFound);
     }
+    app.domains.forget_all();
     Ok(Json(Shown::of(&find(&app, &account, &id).await?)))
 }
 
@@ -87,6 +88,8 @@ pub(crate) async fn delete(
 ) -> Result<StatusCode, Error> {
     let id = DomainId::parse(&id).ok_or(Error::DomainNotFound)?;
     if app.store.delete_domain(&account, &id, &key.actor(), app.clock.now()).await? {
+        app.domains.forget_all();
+        app.sessions.forget_all();
         return Ok(StatusCode::NO_CONTENT);
     }
     Err(Error::DomainNotFound)

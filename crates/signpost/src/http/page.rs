@@ -46,7 +46,7 @@ pub(super) async fn admit_page(State(door): State<Door>, request: Request, next:
 
 async fn find(door: &Door, id: &str) -> Result<Option<Session>, Error> {
     let Some(id) = SessionId::parse(id) else { return Ok(None) };
-    Ok(door.app.store.anyones_session(door.environment, &id).await?)
+    Ok(door.app.anyones_session(door.environment, &id).await?)
 }
 
 /// Lets a client secret read its session.

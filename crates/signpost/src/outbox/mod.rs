@@ -46,8 +46,10 @@ pub struct Delivery {
     pub url: Url,
     /// The bytes that every attempt sends.
     pub body: String,
-    /// How many attempts failed.
+    /// How many attempts there were, this one included.
     pub attempts: u32,
+    /// Whether the endpoint's last attempt before was a failure.
+    pub failed_before: bool,
 }
 
 /// How an attempt ended.

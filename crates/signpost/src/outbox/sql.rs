@@ -7,7 +7,7 @@ use url::Url;
 use super::{Attempt, Delivery, Outcome, endpoint};
 use crate::account::{Account, Environment};
 use crate::id::{DomainId, EventId};
-use crate::store::{Row, Step, Store, Written, must, params, step};
+use crate::store::{Row, Step, Store, must, params, step};
 
 const QUEUE: &str = "
     INSERT INTO deliveries (id, account, environment, domain_id, url, endpoint, body, state, attempts, created_at,
@@ -18,26 +18,68 @@ const NEXT: &str = "
     SELECT MIN(next_attempt_at) FROM deliveries
     WHERE state = 'pending' AND (leased_until IS NULL OR leased_until <= $1)";
 
-/// Takes what is due, oldest first, but of one endpoint only so many at once: what is leased already counts, so a slow
-/// endpoint fills its own places and nobody else's. A disabled one has one place, once an hour.
-const CLAIM: &str = "
-    UPDATE deliveries SET leased_until = $1, attempts = attempts + 1
-    WHERE id IN (
-        SELECT id FROM (
-            SELECT d.id, d.leased_until, d.next_attempt_at,
-                   ROW_NUMBER() OVER (PARTITION BY d.endpoint, e.disabled_at
-                                      ORDER BY COALESCE(d.leased_until, 0) > $2 DESC, d.next_attempt_at, d.id) AS place,
-                   CASE WHEN e.disabled_at IS NULL THEN $3 ELSE 1 END AS places
-            FROM deliveries AS d
-            LEFT JOIN endpoints AS e ON e.account = d.account AND e.environment = d.environment
-                                    AND e.endpoint = d.endpoint AND e.disabled_at IS NOT NULL
-            WHERE d.state = 'pending' AND d.next_attempt_at <= $2
-              AND (e.disabled_at IS NULL OR e.next_probe_at <= $2)
-        ) AS due
-        WHERE place <= places AND (leased_until IS NULL OR leased_until <= $2)
-        ORDER BY next_attempt_at, id LIMIT $4
-    ) AND (leased_until IS NULL OR leased_until <= $2)
-    RETURNING id, domain_id, environment, url, body, attempts, account";
+/// Takes what is due, oldest first, but of one account's endpoint only so many at once: what is leased already counts,
+/// so a slow endpoint fills its own places and nobody else's. A disabled one has one place, once an hour.
+///
+/// The recursion goes from endpoint to endpoint along the index `deliveries_pending`, so that a long queue to one of
+/// them costs no more than a short one. The databases differ in how to take the first few of each.
+macro_rules! claim {
+    ($first_of_each:literal) => {
+        concat!(
+            "WITH RECURSIVE waiting (id) AS (
+                 SELECT (SELECT id FROM deliveries WHERE state = 'pending'
+                         ORDER BY endpoint, account, environment LIMIT 1)
+                 UNION ALL
+                 SELECT (SELECT n.id FROM deliveries AS n
+                         WHERE n.state = 'pending'
+                           AND (n.endpoint, n.account, n.environment) > (d.endpoint, d.account, d.environment)
+                         ORDER BY n.endpoint, n.account, n.environment LIMIT 1)
+                 FROM waiting JOIN deliveries AS d ON d.id = waiting.id
+             ), leased AS (
+                 SELECT endpoint, account, environment, COUNT(*) AS taken FROM deliveries
+                 WHERE leased_until > $2 AND state = 'pending' GROUP BY endpoint, account, environment
+             ), due AS (
+                 SELECT d.id, d.next_attempt_at, COALESCE(l.taken, 0) AS taken,
+                        ROW_NUMBER() OVER (PARTITION BY g.endpoint, g.account, g.environment
+                                           ORDER BY d.next_attempt_at, d.id) AS place,
+                        CASE WHEN e.disabled_at IS NULL THEN $3 ELSE 1 END AS places
+                 FROM waiting JOIN deliveries AS g ON g.id = waiting.id
+                 LEFT JOIN endpoints AS e ON e.endpoint = g.endpoint AND e.account = g.account
+                                         AND e.environment = g.environment AND e.disabled_at IS NOT NULL
+                 LEFT JOIN leased AS l ON l.endpoint = g.endpoint AND l.account = g.account
+                                      AND l.environment = g.environment ",
+            $first_of_each,
+            " WHERE e.disabled_at IS NULL OR e.next_probe_at <= $2
+             )
+             UPDATE deliveries SET leased_until = $1, attempts = attempts + 1
+             WHERE id IN (SELECT id FROM due WHERE place <= places - taken ORDER BY next_attempt_at, id LIMIT $4)
+               AND (leased_until IS NULL OR leased_until <= $2)
+             RETURNING id, domain_id, environment, url, body, attempts, account,
+                       CASE WHEN EXISTS (SELECT 1 FROM endpoints AS f
+                                         WHERE f.account = deliveries.account AND f.endpoint = deliveries.endpoint
+                                           AND f.environment = deliveries.environment) THEN 1 ELSE 0 END"
+        )
+    };
+}
+
+const CLAIM: &str = claim!(
+    "JOIN deliveries AS d ON d.id IN (
+         SELECT q.id FROM deliveries AS q
+         WHERE q.state = 'pending' AND q.endpoint = g.endpoint AND q.account = g.account
+           AND q.environment = g.environment AND q.next_attempt_at <= $2
+           AND (q.leased_until IS NULL OR q.leased_until <= $2)
+         ORDER BY q.next_attempt_at, q.id LIMIT $3)"
+);
+
+/// Of several servers none waits for what another is taking.
+const CLAIM_SHARED: &str = claim!(
+    "CROSS JOIN LATERAL (
+         SELECT q.id, q.next_attempt_at FROM deliveries AS q
+         WHERE q.state = 'pending' AND q.endpoint = g.endpoint AND q.account = g.account
+           AND q.environment = g.environment AND q.next_attempt_at <= $2
+           AND (q.leased_until IS NULL OR q.leased_until <= $2)
+         ORDER BY q.next_attempt_at, q.id LIMIT $3 FOR UPDATE SKIP LOCKED) AS d"
+);
 
 /// Names the lease: an attempt that outlived it has no say any more.
 const END: &str = "
@@ -45,6 +87,15 @@ const END: &str = "
     SET state = $1, next_attempt_at = COALESCE($2, next_attempt_at), ended_at = $3, last_status = $4, last_error = $5,
         last_answer = $8, leased_until = NULL
     WHERE id = $6 AND leased_until = $7 AND state = 'pending'";
+
+/// The same for many that wait.
+const END_MANY: &str = "
+    UPDATE deliveries
+    SET state = e.state, next_attempt_at = COALESCE(e.next_attempt_at, deliveries.next_attempt_at), ended_at = e.ended_at,
+        last_status = e.status, last_error = e.error, last_answer = e.answer, leased_until = NULL
+    FROM unnest($1::TEXT[], $2::BIGINT[], $3::BIGINT[], $4::BIGINT[], $5::TEXT[], $6::TEXT[], $7::BIGINT[], $8::TEXT[])
+         AS e (state, next_attempt_at, ended_at, status, error, id, leased_until, answer)
+    WHERE deliveries.id = e.id AND deliveries.leased_until = e.leased_until AND deliveries.state = 'pending'";
 
 const FREE: &str = "UPDATE deliveries SET leased_until = NULL WHERE state = 'pending' AND leased_until IS NOT NULL";
 
@@ -82,7 +133,7 @@ impl Store {
         row.opt_time(0)
     }
 
-    /// Takes deliveries that are due until `leased_until`: at most `most`, and of one endpoint at most `of_endpoint`.
+    /// Takes deliveries that are due until `leased_until`: at most `most`, and of one account's endpoint at most `of_endpoint`.
     ///
     /// # Errors
     /// As [`Store::write`].
@@ -93,10 +144,8 @@ impl Store {
         of_endpoint: u32,
         most: u32,
     ) -> Result<Vec<Delivery>> {
-        match self.write([step(CLAIM, params![leased_until, now, of_endpoint, most])]).await? {
-            Written::Committed(rows) => rows.into_iter().map(Delivery::try_from).collect(),
-            Written::Refused(_) => Ok(Vec::new()),
-        }
+        let rows = self.claim(CLAIM, CLAIM_SHARED, params![leased_until, now, of_endpoint, most]).await?;
+        rows.into_iter().map(Delivery::try_from).collect()
     }
 
     /// Remembers how an attempt ended. False where its lease was over.
@@ -114,7 +163,7 @@ impl Store {
         let error = attempt.error.as_ref();
         let answer = attempt.answer.as_ref();
         let params = params![state, next, ended_at, status, error, id, leased_until, answer];
-        Ok(self.write([must(END, params)]).await?.is_committed())
+        Ok(self.write([must(END, params).alike(END_MANY)]).await?.is_committed())
     }
 
     /// Ends the leases of a process that is gone. Only for a database that this process has for itself.
@@ -139,6 +188,7 @@ impl TryFrom<Row> for Delivery {
             account: row.text(6)?.to_owned(),
             body: row.text(4)?.to_owned(),
             attempts: u32::try_from(row.int(5)?).context("deliveries.attempts")?,
+            failed_before: row.int(7)? == 1,
         })
     }
 }

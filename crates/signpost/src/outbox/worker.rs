@@ -1,5 +1,7 @@
 //! Delivers what waits in the outbox, at least once each.
 
+use std::collections::HashMap;
+use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::{Context, Result};
@@ -10,22 +12,25 @@ use reqwest::header::{CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
 use tokio::task::JoinSet;
 use tracing::Instrument;
 
-use super::{Attempt, Delivery, Ended, judge, signatures};
+use super::{Attempt, Delivery, Ended, Outcome, judge, signatures};
 use crate::app::App;
-use crate::id;
+use crate::domains::Secrets;
+use crate::id::{self, DomainId};
 use crate::outbound::{Reach, Request};
 
 /// How long an endpoint may take to answer (contract, §3.4).
 const WITHIN: Duration = Duration::from_secs(15);
 /// How long a delivery belongs to the process that took it: one attempt, and 30 s more.
 const LEASE: SignedDuration = SignedDuration::from_secs(45);
-/// How many attempts run at once, and how many of them to one endpoint.
+/// How many attempts run at once, and how many of them to one account's endpoint.
 const AT_ONCE: usize = 256;
 const OF_ENDPOINT: u32 = 8;
 /// How much of an answer is read, so that the connection can serve the next event.
 const READ: usize = 2048;
 /// The longest sleep: another process may have queued something.
 const SLEEP: Duration = Duration::from_secs(1);
+/// How long an end waits for others, so that their places are taken at once.
+const GATHER: Duration = Duration::from_millis(2);
 
 /// Delivers until the server drains, then finishes what runs.
 pub async fn run(app: App) {
@@ -43,7 +48,10 @@ pub async fn run(app: App) {
             () = app.outbox.notified() => {}
             () = tokio::time::sleep(wait) => {}
             // An end makes a place free.
-            Some(_) = running.join_next() => {}
+            Some(_) = running.join_next() => {
+                tokio::time::sleep(GATHER).await;
+                while running.try_join_next().is_some() {}
+            }
         }
     }
     while running.join_next().await.is_some() {}
@@ -64,15 +72,29 @@ async fn take(app: &App, running: &mut JoinSet<()>) -> Result<Duration> {
     let claimed = app.store.claim_deliveries(now, leased_until, OF_ENDPOINT, places).await?;
     // Due, but all places of their endpoints are taken: an end wakes us.
     let wait = if claimed.is_empty() { SLEEP } else { Duration::ZERO };
+    let secrets = secrets(app, &claimed).await?;
     for delivery in claimed {
+        let secrets = secrets.get(&delivery.domain_id).cloned();
         let span = tracing::info_span!("delivery", event = %delivery.id, attempt = delivery.attempts);
-        running.spawn(deliver(app.clone(), delivery, leased_until).instrument(span));
+        running.spawn(deliver(app.clone(), delivery, secrets, leased_until).instrument(span));
     }
     Ok(wait)
 }
 
-async fn deliver(app: App, delivery: Delivery, leased_until: Timestamp) {
-    let attempt = attempt(&app, &delivery).await.unwrap_or_else(|error| Attempt {
+/// What signs these deliveries, as it is now.
+async fn secrets(app: &App, claimed: &[Delivery]) -> Result<HashMap<DomainId, Arc<Secrets>>> {
+    let mut secrets = HashMap::new();
+    for Delivery { domain_id, .. } in claimed {
+        if !secrets.contains_key(domain_id) {
+            let own = app.store.anyones_secrets(domain_id).await?;
+            secrets.extend(own.map(|own| (domain_id.clone(), Arc::new(own))));
+        }
+    }
+    Ok(secrets)
+}
+
+async fn deliver(app: App, delivery: Delivery, secrets: Option<Arc<Secrets>>, leased_until: Timestamp) {
+    let attempt = attempt(&app, &delivery, secrets.as_deref()).await.unwrap_or_else(|error| Attempt {
         status: None,
         error: Some(format!("{error:#}")),
         retry_after: None,
@@ -91,6 +113,7 @@ async fn deliver(app: App, delivery: Delivery, leased_until: Timestamp) {
     match app.store.end_attempt(ended).await {
         // What an endpoint that is gone says ends that delivery, and tells nothing of the endpoint.
         Ok(true) if attempt.status == Some(410) => {}
+        Ok(true) if outcome == Outcome::Delivered && !delivery.failed_before => {}
         Ok(true) => {
             if let Err(error) = app.store.judge_endpoint(&delivery, outcome, now).await {
                 tracing::warn!(event = %id, error = format!("{error:#}"), "the endpoint's state could not be kept");
@@ -101,12 +124,12 @@ async fn deliver(app: App, delivery: Delivery, leased_until: Timestamp) {
     }
 }
 
-async fn attempt(app: &App, delivery: &Delivery) -> Result<Attempt> {
-    let secrets = app.store.anyones_secrets(&delivery.domain_id).await?.context("the domain is gone")?;
+async fn attempt(app: &App, delivery: &Delivery, secrets: Option<&Secrets>) -> Result<Attempt> {
+    let secrets = secrets.context("the domain is gone")?;
     let body = Bytes::from(delivery.body.clone());
     let mut headers = HeaderMap::new();
     headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
-    for (name, value) in signatures(&delivery.id, &body, &secrets, app.clock.now()) {
+    for (name, value) in signatures(&delivery.id, &body, secrets, app.clock.now()) {
         headers.insert(HeaderName::from_static(name), HeaderValue::from_str(&value)?);
     }
     let request =

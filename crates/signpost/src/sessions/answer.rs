@@ -90,6 +90,7 @@ pub(crate) async fn take(
             if !app.store.keep_answer(&session).await? {
                 return Err(lost_race(app, &asked).await);
             }
+            app.session_changed(&session.id);
             Ok(Some(Taken { redirect: code.redirect(&session), session: *session }))
         }
     }
@@ -99,7 +100,7 @@ pub(crate) async fn take(
 fn told(app: &App, login: Login) -> Session {
     app.metrics.session(login.session.account.environment, "authenticated");
     app.outbox.notify_one();
-    app.waiting.wake(&login.session.id);
+    app.session_changed(&login.session.id);
     login.session
 }
 
@@ -112,7 +113,7 @@ async fn confirm(app: &App, session: &Session, code: &ConfirmCode, answer: &Answ
         return Ok(());
     }
     if app.store.cancel_if_no_try_is_left(&session.id, app.clock.now()).await? {
-        app.waiting.wake(&session.id);
+        app.session_changed(&session.id);
     }
     Err(refused(Refusal::ConfirmCode, session, app))
 }

@@ -165,11 +165,26 @@ impl fmt::Display for Create {
 
 /// The account's domain, if sessions may be opened on it.
 async fn usable_domain(app: &App, account: &Account, name: &DomainName) -> Result<Domain, Error> {
+    let (key, mut refused) = ((account.clone(), name.clone()), None);
+    let read = async {
+        match app.store.usable_domain(account, name, app.config.require_verified_domains).await? {
+            Usable::Yes(domain) => Ok(Some(*domain)),
+            other => {
+                refused = Some(other);
+                Ok(None)
+            }
+        }
+    };
+    let domain = app.domains.find(&key, read).await?;
     let not_verified = |reason| Error::DomainNotVerified { domain: name.to_string(), reason };
-    match app.store.usable_domain(account, name, app.config.require_verified_domains).await? {
-        Usable::Yes(domain) => Ok(*domain),
-        Usable::NotRegistered => Err(Error::DomainNotRegistered(name.to_string())),
-        Usable::NotVerified => Err(not_verified("this server opens sessions on verified domains only")),
-        Usable::ClaimedByAnother => Err(not_verified("another account has proved this name or a related one")),
+    match (domain, refused) {
+        (Some(domain), _) => Ok(domain),
+        (None, None | Some(Usable::Yes(_) | Usable::NotRegistered)) => {
+            Err(Error::DomainNotRegistered(name.to_string()))
+        }
+        (None, Some(Usable::NotVerified)) => Err(not_verified("this server opens sessions on verified domains only")),
+        (None, Some(Usable::ClaimedByAnother)) => {
+            Err(not_verified("another account has proved this name or a related one"))
+        }
     }
 }

@@ -12,13 +12,14 @@ use serde_json::json;
 use tokio::time::{Instant, timeout};
 use url::form_urlencoded;
 
-use super::routes::{find, refused};
+use super::routes::refused;
 use super::shown::{Shown, Viewer};
 use super::{Refusal, Session, Status, Waiter};
 use crate::account::Account;
 use crate::app::App;
 use crate::error::Error;
 use crate::http::PathId;
+use crate::id::SessionId;
 
 /// The longest that a request waits: a little less than most proxies do.
 const LONGEST: u64 = 25;
@@ -87,6 +88,14 @@ async fn changed(app: &App, account: &Account, mut session: Session, deadline: I
             () = app.draining.cancelled() => {}
         }
     }
+}
+
+/// As it was told a moment ago, where changes since would have been told too.
+async fn find(app: &App, account: &Account, id: &str) -> Result<Session, Error> {
+    let id = SessionId::parse(id).ok_or(Error::SessionNotFound)?;
+    let session = app.anyones_session(account.environment, &id).await?;
+    let own = session.filter(|session| session.account == *account && session.is_readable(app.clock.now()));
+    own.ok_or(Error::SessionNotFound)
 }
 
 fn shown(app: &App, session: Session, viewer: Viewer) -> Result<Json<Shown>, Error> {

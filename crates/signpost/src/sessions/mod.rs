@@ -31,6 +31,7 @@ use url::Url;
 use crate::account::Account;
 use crate::domains::Domain;
 use crate::id::{EventId, SessionId};
+use crate::retention::SESSIONS as KEPT;
 
 pub use client_secret::{ClientSecret, ClientSecretHash};
 pub use completion::{CompletionCode, CompletionHash, Flow};
@@ -248,12 +249,18 @@ impl Session {
         matches!(self.state, State::Answered { .. } | State::Authenticated { .. })
     }
 
+    /// About how many bytes it takes in memory.
+    #[must_use]
+    pub fn size(&self) -> usize {
+        1536 + self.metadata.as_ref().map_or(0, |metadata| metadata.as_str().len())
+    }
+
     /// Whether anybody can still see it.
     #[must_use]
     pub fn is_readable(&self, now: Timestamp) -> bool {
         match &self.state {
             State::Authenticated { at, .. } | State::Cancelled { at } => now.duration_since(*at) < READABLE,
-            State::Pending | State::Answered { .. } => true,
+            State::Pending | State::Answered { .. } => now.duration_since(self.created_at) < KEPT,
         }
     }
 

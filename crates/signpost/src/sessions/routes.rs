@@ -36,6 +36,7 @@ pub(crate) async fn refresh(
         let session = session.map_err(|refusal| refused(refusal, &old, &app))?;
         let refreshed = Refreshed::of(&session)?;
         if app.store.refresh_session(&session, &old.challenge).await? {
+            app.session_changed(&session.id);
             return Ok(Json(refreshed));
         }
     }
@@ -82,7 +83,7 @@ pub(crate) async fn cancel(
     let cancelled = session.clone().cancel(now).map_err(|refusal| refused(refusal, &session, &app))?;
     if app.store.cancel_session(&cancelled.id, now).await? {
         app.metrics.session(account.environment, "cancelled");
-        app.waiting.wake(&cancelled.id);
+        app.session_changed(&cancelled.id);
         return Ok(StatusCode::NO_CONTENT);
     }
     Err(lost_race(&app, &session).await)

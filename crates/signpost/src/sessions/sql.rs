@@ -21,6 +21,16 @@ const INSERT: &str = "
     SELECT $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14
     WHERE EXISTS (SELECT 1 FROM domains WHERE id = $4)";
 
+/// The same for many that wait.
+const INSERT_MANY: &str = "
+    INSERT INTO sessions (id, account, environment, domain_id, challenge, webhook_url, metadata, created_at, expires_at,
+                          confirm_code, client_secret, hosted_url, requester, flow)
+    SELECT * FROM unnest($1::TEXT[], $2::TEXT[], $3::TEXT[], $4::TEXT[], $5::TEXT[], $6::TEXT[], $7::TEXT[], $8::BIGINT[],
+                         $9::BIGINT[], $10::TEXT[], $11::TEXT[], $12::TEXT[], $13::TEXT[], $14::TEXT[])
+                AS new (id, account, environment, domain_id, challenge, webhook_url, metadata, created_at, expires_at,
+                        confirm_code, client_secret, hosted_url, requester, flow)
+    WHERE EXISTS (SELECT 1 FROM domains WHERE domains.id = new.domain_id)";
+
 macro_rules! select {
     ($condition:literal) => {
         concat!(
@@ -116,7 +126,7 @@ impl Store {
             requester,
             session.flow.as_str(),
         ];
-        let steps: Vec<Step> = with.into_iter().chain([must(INSERT, params)]).collect();
+        let steps: Vec<Step> = with.into_iter().chain([must(INSERT, params).alike(INSERT_MANY)]).collect();
         Ok(self.write(steps).await?.is_committed())
     }
 

@@ -5,12 +5,22 @@ use rusqlite::{Connection, TransactionBehavior};
 use tokio_postgres::IsolationLevel;
 
 /// Every change of the tables since the first, in order; a released one is never edited.
-const MIGRATIONS: &[&str] = &[
-    include_str!("../../migrations/0001_first.sql"),
-    include_str!("../../migrations/0002_sources.sql"),
-    include_str!("../../migrations/0003_lifecycle.sql"),
-    include_str!("../../migrations/0004_complete.sql"),
+const MIGRATIONS: &[Migration] = &[
+    Migration::Both(include_str!("../../migrations/0001_first.sql")),
+    Migration::Both(include_str!("../../migrations/0002_sources.sql")),
+    Migration::Both(include_str!("../../migrations/0003_lifecycle.sql")),
+    Migration::Both(include_str!("../../migrations/0004_complete.sql")),
+    Migration::Postgres(include_str!("../../migrations/0005_told.postgres.sql")),
+    Migration::Both(include_str!("../../migrations/0006_waiting.sql")),
 ];
+
+/// One change of the tables.
+enum Migration {
+    /// One text for both databases.
+    Both(&'static str),
+    /// What an embedded database has no need of.
+    Postgres(&'static str),
+}
 
 /// A newer program wrote this database.
 #[derive(Debug, thiserror::Error)]
@@ -35,7 +45,9 @@ pub(super) async fn run_on(client: &mut tokio_postgres::Client) -> Result<()> {
     if found > known {
         return Err(Newer { found, known }.into());
     }
-    for (version, sql) in (1_i64..).zip(MIGRATIONS).skip(usize::try_from(found)?) {
+    for (version, Migration::Both(sql) | Migration::Postgres(sql)) in
+        (1_i64..).zip(MIGRATIONS).skip(usize::try_from(found)?)
+    {
         transaction.batch_execute(sql).await.with_context(|| format!("migration {version}"))?;
         transaction.execute("INSERT INTO schema_version (version) VALUES ($1)", &[&version]).await?;
     }
@@ -52,8 +64,10 @@ pub(super) fn run(connection: &mut Connection) -> Result<()> {
     if found > known {
         return Err(Newer { found, known }.into());
     }
-    for (version, sql) in (1..).zip(MIGRATIONS).skip(usize::try_from(found)?) {
-        transaction.execute_batch(sql).with_context(|| format!("migration {version}"))?;
+    for (version, migration) in (1..).zip(MIGRATIONS).skip(usize::try_from(found)?) {
+        if let Migration::Both(sql) = migration {
+            transaction.execute_batch(sql).with_context(|| format!("migration {version}"))?;
+        }
         transaction.execute("INSERT INTO schema_version (version) VALUES (?1)", [version])?;
     }
     Ok(transaction.commit()?)

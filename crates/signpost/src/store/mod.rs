@@ -5,6 +5,7 @@
 //! price: nothing can be decided in Rust in mid-transaction, so races are settled in the `WHERE`.
 
 mod backup;
+mod changes;
 mod migrate;
 mod postgres;
 mod row;
@@ -17,6 +18,7 @@ use std::sync::Arc;
 use anyhow::{Result, bail};
 
 use crate::seal::Seal;
+pub use changes::{Change, Changes};
 pub use migrate::Newer;
 pub use row::{Row, Value};
 
@@ -42,6 +44,7 @@ pub struct Step {
     sql: &'static str,
     params: Vec<Value>,
     must: bool,
+    alike: Option<&'static str>,
 }
 
 /// How a write ended.
@@ -66,13 +69,13 @@ pub(crate) fn is_postgres(url: &str) -> bool {
 /// A step that may change any number of rows.
 #[must_use]
 pub fn step(sql: &'static str, params: Vec<Value>) -> Step {
-    Step { sql, params, must: false }
+    Step { sql, params, must: false, alike: None }
 }
 
 /// A step that must change a row, or the whole write is refused.
 #[must_use]
 pub fn must(sql: &'static str, params: Vec<Value>) -> Step {
-    Step { sql, params, must: true }
+    Step { sql, params, must: true, alike: None }
 }
 
 /// The values behind `$1`, `$2`, ….
@@ -80,6 +83,15 @@ macro_rules! params {
     ($($value:expr),* $(,)?) => { vec![$($crate::store::Value::from($value)),*] };
 }
 pub(crate) use params;
+
+impl Step {
+    /// Where many writes of this one step wait, PostgreSQL does them as one statement, which takes an array for each
+    /// value and changes a row for each.
+    #[must_use]
+    pub fn alike(self, sql: &'static str) -> Self {
+        Self { alike: Some(sql), ..self }
+    }
+}
 
 impl Written {
     /// Whether the write happened.
@@ -170,6 +182,30 @@ impl Store {
         match &self.engine {
             Engine::Sqlite(sqlite) => sqlite.write(steps.into()).await,
             Engine::Postgres(postgres) => postgres.write(steps.into()).await,
+        }
+    }
+
+    /// A statement that takes rows for this process, and gives them. Where several processes share the database the
+    /// second text is used, which may pass over what another is taking (`FOR UPDATE SKIP LOCKED`).
+    ///
+    /// # Errors
+    /// As [`Store::write`]. Where the connection is cut, rows may have been taken that nobody was given.
+    pub async fn claim(&self, alone: &'static str, shared: &'static str, params: Vec<Value>) -> Result<Vec<Row>> {
+        match &self.engine {
+            Engine::Sqlite(sqlite) => match sqlite.write(vec![step(alone, params)]).await? {
+                Written::Committed(rows) => Ok(rows),
+                Written::Refused(_) => Ok(Vec::new()),
+            },
+            Engine::Postgres(postgres) => postgres.read(step(shared, params)).await,
+        }
+    }
+
+    /// What other processes change from now on, as far as the database can tell: an embedded one has no others, and none.
+    #[must_use]
+    pub fn changes(&self) -> Option<Changes> {
+        match &self.engine {
+            Engine::Sqlite(_) => None,
+            Engine::Postgres(postgres) => Some(postgres.changes()),
         }
     }
 

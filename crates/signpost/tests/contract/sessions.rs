@@ -190,8 +190,11 @@ async fn a_session_expires_exactly_at_its_end() {
     service.passes(SignedDuration::from_millis(1));
     let details = integrator.sees(&session).await.refused(410, "session_expired");
     assert_eq!(details["status"], "expired");
-    service.passes(SignedDuration::from_hours(24 * 30));
+    service.passes(SignedDuration::from_hours(24 * 6));
     integrator.sees(&session).await.refused(410, "session_expired");
+    // What is over is forgotten after a week, whether it is still in the database or not.
+    service.passes(SignedDuration::from_hours(24));
+    integrator.sees(&session).await.refused(404, "session_not_found");
 }
 
 #[tokio::test]

@@ -1,0 +1,4 @@
+-- Which endpoints something waits for, and what of it comes first; and what is being sent.
+CREATE INDEX deliveries_pending ON deliveries (endpoint, account, environment, next_attempt_at, id)
+    WHERE state = 'pending';
+CREATE INDEX deliveries_leased ON deliveries (leased_until) WHERE leased_until IS NOT NULL;

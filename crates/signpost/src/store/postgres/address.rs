@@ -1,0 +1,122 @@
+//! Where the server is, and how it is reached.
+
+use std::path::Path;
+use std::str::FromStr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use anyhow::{Context, Result, bail};
+use rustls::pki_types::CertificateDer;
+use rustls::pki_types::pem::PemObject;
+use rustls::{ClientConfig, RootCertStore};
+use tokio_postgres::config::{Host, SslMode};
+use tokio_postgres::tls::MakeTlsConnect;
+use tokio_postgres::{Client, Config, Connection, Socket};
+use tokio_postgres_rustls::MakeRustlsConnect;
+
+/// How long a connection may take to stand.
+pub(super) const CONNECT: Duration = Duration::from_secs(5);
+/// A statement that takes longer is ended by the server; it is also how long a dead client holds its locks.
+const SESSION: &str = "SET statement_timeout = '20s'; SET idle_in_transaction_session_timeout = '20s'";
+
+/// A database address, read.
+#[derive(Clone)]
+pub(super) struct Address {
+    config: Config,
+    tls: MakeRustlsConnect,
+}
+
+/// What speaks the protocol on a connection, and has to be polled for that.
+pub(super) type Wire = Connection<Socket, <MakeRustlsConnect as MakeTlsConnect<Socket>>::Stream>;
+
+impl Address {
+    /// Reads `postgres://…`. With `sslmode` `require`, `verify-ca` or `verify-full` the connection is encrypted and the
+    /// server's certificate and name are checked, against `sslrootcert` (a PEM file) or what the system trusts; without
+    /// it, or with `disable`, it is not encrypted.
+    pub(super) fn parse(url: &str) -> Result<Self> {
+        let (plain, query) = url.split_once('?').unwrap_or((url, ""));
+        let (mut mode, mut roots, mut others) = ("disable", None, Vec::new());
+        for pair in query.split('&').filter(|pair| !pair.is_empty()) {
+            match pair.split_once('=') {
+                Some(("sslmode", value)) => mode = value,
+                Some(("sslrootcert", value)) => {
+                    roots = Some(percent_encoding::percent_decode_str(value).decode_utf8()?.into_owned());
+                }
+                _ => others.push(pair),
+            }
+        }
+        let mut config = Config::from_str(&format!("{plain}?{}", others.join("&")))
+            .context("the database's address cannot be read: postgres://USER:PASSWORD@HOST:PORT/NAME")?;
+        let is_encrypted = match mode {
+            "disable" => false,
+            "require" | "verify-ca" | "verify-full" => true,
+            other => {
+                bail!("sslmode is {other}: use disable, or verify-full, which require and verify-ca mean here too")
+            }
+        };
+        if !is_encrypted && config.get_hosts().iter().any(is_far) {
+            tracing::warn!("the connection to the database is not encrypted: add sslmode=verify-full to its address");
+        }
+        config.connect_timeout(CONNECT).ssl_mode(if is_encrypted { SslMode::Require } else { SslMode::Disable });
+        if config.get_application_name().is_none() {
+            config.application_name("signpost");
+        }
+        Ok(Self { config, tls: MakeRustlsConnect::new(tls(is_encrypted, roots.as_deref().map(Path::new))?) })
+    }
+
+    /// Opens a connection; the second part has to be polled for the first to work.
+    pub(super) async fn open(&self) -> Result<(Client, Wire)> {
+        Ok(tokio::time::timeout(CONNECT, self.config.connect(self.tls.clone())).await??)
+    }
+
+    /// A connection that works, its session set up with this besides.
+    pub(super) async fn connect(&self, setting: &str) -> Result<Client> {
+        let (client, wire) = self.open().await?;
+        tokio::spawn(async { drop(wire.await) });
+        tokio::time::timeout(CONNECT, client.batch_execute(&format!("{SESSION}; {setting}"))).await??;
+        Ok(client)
+    }
+}
+
+/// Whether a host is not this machine. A name may be a neighbour's on a private network, which nobody can tell here.
+fn is_far(host: &Host) -> bool {
+    match host {
+        Host::Tcp(name) => name != "localhost" && !name.parse().is_ok_and(|ip: std::net::IpAddr| ip.is_loopback()),
+        Host::Unix(_) => false,
+    }
+}
+
+fn tls(is_used: bool, roots: Option<&Path>) -> Result<ClientConfig> {
+    let mut store = RootCertStore::empty();
+    match roots {
+        _ if !is_used => {}
+        Some(file) => {
+            let unreadable = || format!("sslrootcert: {} cannot be read as PEM", file.display());
+            for certificate in CertificateDer::pem_file_iter(file).with_context(unreadable)? {
+                store.add(certificate.with_context(unreadable)?).with_context(unreadable)?;
+            }
+        }
+        None => drop(store.add_parsable_certificates(rustls_native_certs::load_native_certs().certs)),
+    }
+    let config = ClientConfig::builder_with_provider(Arc::new(rustls::crypto::ring::default_provider()));
+    Ok(config.with_safe_default_protocol_versions()?.with_root_certificates(store).with_no_client_auth())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn encryption_is_checked_or_absent_and_never_a_matter_of_luck() {
+        let mode = |query: &str| Address::parse(&format!("postgres://signpost@127.0.0.1/signpost{query}"));
+        let is_used = |query: &str| mode(query).map(|address| address.config.get_ssl_mode() == SslMode::Require);
+        assert!(!is_used("").unwrap());
+        assert!(!is_used("?sslmode=disable&connect_timeout=3").unwrap());
+        for name in ["require", "verify-ca", "verify-full"] {
+            assert!(is_used(&format!("?sslmode={name}")).unwrap(), "{name}");
+        }
+        for wrong in ["?sslmode=prefer", "?sslmode=allow", "?sslmode=require&sslrootcert=/no/such.pem", "?nonsense=1"] {
+            assert!(is_used(wrong).is_err(), "{wrong}");
+        }
+    }
+}

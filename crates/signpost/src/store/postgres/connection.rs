@@ -1,0 +1,267 @@
+//! One connection: a step, a write, or the writes of many requests in one commit.
+
+use std::collections::HashMap;
+use std::pin::Pin;
+use std::task::Poll;
+use std::time::Duration;
+
+use anyhow::{Context, Error, Result, anyhow, bail};
+use futures_util::future::{MaybeDone, maybe_done, poll_fn};
+use tokio_postgres::error::SqlState;
+use tokio_postgres::types::ToSql;
+use tokio_postgres::{Client, Statement};
+
+use super::super::{Row, Step, Unavailable, Value, Written};
+use super::value;
+
+/// How often what lost to another is run again, alone; and how often a group of writes, before each runs alone.
+const ATTEMPTS: u32 = 20;
+const GROUP_ATTEMPTS: u32 = 3;
+/// How many statements are on their way before the first answer is read.
+const PIPELINED: usize = 256;
+
+/// A connection and the statements it has prepared.
+pub(super) struct Connection {
+    pub(super) client: Client,
+    prepared: HashMap<&'static str, Statement>,
+}
+
+/// How many rows a step changed, and the rows it gave.
+type Done = (u64, Vec<Row>);
+
+impl Connection {
+    pub(super) fn new(client: Client) -> Self {
+        Self { client, prepared: HashMap::new() }
+    }
+
+    /// Reads that have nothing to do with each other: what fails fails alone.
+    pub(super) async fn read_all(&mut self, steps: &[Step]) -> Vec<Result<Vec<Row>>> {
+        let mut unknown = Vec::with_capacity(steps.len());
+        for step in steps {
+            unknown.push(self.prepare(&[step.sql]).await.err());
+        }
+        let known = steps.iter().zip(&unknown).filter(|(_, error)| error.is_none());
+        let mut answers = answers(known.map(|(step, _)| self.send(step)).collect()).await.into_iter();
+        let answer = |error: Option<Error>| match error {
+            Some(error) => Err(error),
+            None => Ok(answers.next().context("each was answered")??.1),
+        };
+        unknown.into_iter().map(answer).collect()
+    }
+
+    /// The writes of many requests, in one transaction if they do not meet: each ends as it would alone.
+    pub(super) async fn write_all(&mut self, writes: &[Vec<Step>]) -> Vec<Result<Written>> {
+        if writes.len() > 1 {
+            for attempt in 0..GROUP_ATTEMPTS {
+                match self.together(writes).await {
+                    Ok(Some(written)) => return written.into_iter().map(Ok).collect(),
+                    // Whether it was committed is not known, and will not be from this connection.
+                    Err(error) if self.client.is_closed() => {
+                        return writes.iter().map(|_| Err(Unavailable(format!("{error:#}")).into())).collect();
+                    }
+                    Err(error) if is_conflict(&error) => pause(attempt).await,
+                    Ok(None) | Err(_) => break,
+                }
+            }
+        }
+        let mut written = Vec::with_capacity(writes.len());
+        for write in writes {
+            written.push(self.write(write).await);
+        }
+        written
+    }
+
+    async fn write(&mut self, write: &Vec<Step>) -> Result<Written> {
+        for attempt in 0..ATTEMPTS {
+            match self.alone(write).await {
+                Err(error) if is_conflict(&error) => pause(attempt).await,
+                done => return done,
+            }
+        }
+        bail!(Unavailable("too many write at once".to_owned()))
+    }
+
+    async fn alone(&mut self, write: &Vec<Step>) -> Result<Written> {
+        // One statement alone is whole or nothing by itself.
+        if let [step] = write.as_slice() {
+            self.prepare(&[step.sql]).await?;
+            return Ok(written(write, [self.run(step).await?].into()));
+        }
+        let written = self.together(std::slice::from_ref(write)).await?;
+        written.and_then(|mut written| written.pop()).context("one write")
+    }
+
+    /// Several writes as one transaction; none where one of them was refused after it had changed something, so that
+    /// nothing happened and each has to run alone.
+    async fn together(&mut self, writes: &[Vec<Step>]) -> Result<Option<Vec<Written>>> {
+        let (alike, others) = alike(writes);
+        let mut statements: Vec<&'static str> = alike.first().and_then(|step| step.alike).into_iter().collect();
+        statements.extend(others.iter().copied().flatten().map(|step| step.sql));
+        self.prepare(&statements).await?;
+        let may_be_undone = others.iter().any(|write| write.len() > 1 && write.iter().any(|step| step.must));
+        let may_be_undone = may_be_undone || !alike.is_empty();
+        let mut done = match self.run_all(&alike, &others, !may_be_undone).await {
+            Ok(done) => done.into_iter(),
+            Err(error) => {
+                self.client.batch_execute("ROLLBACK").await?;
+                return Err(error);
+            }
+        };
+        let all_alike =
+            alike.is_empty() || done.next().is_some_and(|(changed, _)| usize::try_from(changed) == Ok(alike.len()));
+        let mut written = Vec::with_capacity(writes.len());
+        let mut is_undone = !all_alike;
+        for write in writes {
+            written.push(if is_alike(write, &alike) {
+                Written::Committed(Vec::new())
+            } else {
+                let own = self::written(write, done.by_ref().take(write.len()).collect());
+                is_undone |= write.len() > 1 && !own.is_committed();
+                own
+            });
+        }
+        if may_be_undone {
+            self.client.batch_execute(if is_undone { "ROLLBACK" } else { "COMMIT" }).await?;
+        }
+        // Alone, a write that is refused is undone too, and that is its answer.
+        Ok((!is_undone || writes.len() == 1).then_some(written))
+    }
+
+    /// Begins, runs the steps that are alike as one and every other step, and commits if that is asked for: sent one
+    /// behind the other, then answered.
+    async fn run_all(&self, alike: &[&Step], others: &[&Vec<Step>], commit: bool) -> Result<Vec<Done>> {
+        let mut statements = vec![self.send_control("BEGIN")];
+        statements
+            .extend((!alike.is_empty()).then(|| -> Sent<'_> { Box::pin(maybe_done(Box::pin(self.run_alike(alike)))) }));
+        statements.extend(others.iter().copied().flatten().map(|step| self.send(step)));
+        statements.extend(commit.then(|| self.send_control("COMMIT")));
+        let mut done = Vec::with_capacity(statements.len());
+        let mut statements = statements.into_iter();
+        loop {
+            let sent: Vec<Sent<'_>> = statements.by_ref().take(PIPELINED).collect();
+            if sent.is_empty() {
+                break;
+            }
+            // The first failure is the one that made the others fail.
+            done.extend(answers(sent).await.into_iter().collect::<Result<Vec<_>>>()?);
+        }
+        done.remove(0);
+        done.truncate(done.len() - usize::from(commit));
+        Ok(done)
+    }
+
+    fn send<'a>(&'a self, step: &'a Step) -> Sent<'a> {
+        Box::pin(maybe_done(Box::pin(self.run(step))))
+    }
+
+    fn send_control<'a>(&'a self, sql: &'static str) -> Sent<'a> {
+        Box::pin(maybe_done(Box::pin(async move {
+            self.client.batch_execute(sql).await?;
+            Ok((0, Vec::new()))
+        })))
+    }
+
+    /// One statement for all of them.
+    async fn run_alike(&self, steps: &[&Step]) -> Result<Done> {
+        let sql = steps.first().and_then(|step| step.alike).context("they are alike")?;
+        let statement = self.prepared.get(sql).context("it was prepared")?;
+        let column = |at| steps.iter().map(|step| step.params.get(at).unwrap_or(&Value::Null)).collect::<Vec<_>>();
+        let columns: Vec<Vec<&Value>> = (0..statement.params().len()).map(column).collect();
+        let params: Vec<&(dyn ToSql + Sync)> = columns.iter().map(|column| column as &(dyn ToSql + Sync)).collect();
+        Ok((self.client.execute(statement, &params).await?, Vec::new()))
+    }
+
+    async fn prepare(&mut self, statements: &[&'static str]) -> Result<()> {
+        for &sql in statements {
+            if !self.prepared.contains_key(sql) {
+                let made = self.client.prepare(sql).await.with_context(|| sql)?;
+                self.prepared.insert(sql, made);
+            }
+        }
+        Ok(())
+    }
+
+    async fn run(&self, step: &Step) -> Result<Done> {
+        let statement = self.prepared.get(step.sql).context("it was prepared")?;
+        // A statement may use fewer values than the step has.
+        let params: Vec<&(dyn ToSql + Sync)> =
+            step.params.iter().take(statement.params().len()).map(|value| value as &(dyn ToSql + Sync)).collect();
+        if statement.columns().is_empty() {
+            return Ok((self.client.execute(statement, &params).await?, Vec::new()));
+        }
+        let found = self.client.query(statement, &params).await?;
+        let rows = found.iter().map(value::row).collect::<Result<Vec<_>>>()?;
+        Ok((u64::try_from(rows.len())?, rows))
+    }
+}
+
+type Running<'a> = Pin<Box<dyn Future<Output = Result<Done>> + Send + 'a>>;
+/// A statement on its way: the first poll sends it.
+type Sent<'a> = Pin<Box<MaybeDone<Running<'a>>>>;
+
+/// Sends all of them in order, then awaits each.
+async fn answers(mut sent: Vec<Sent<'_>>) -> Vec<Result<Done>> {
+    poll_fn(|context| {
+        for statement in &mut sent {
+            let _sent = statement.as_mut().poll(context);
+        }
+        Poll::Ready(())
+    })
+    .await;
+    let mut answers = Vec::with_capacity(sent.len());
+    for statement in &mut sent {
+        statement.as_mut().await;
+        answers.push(statement.as_mut().take_output().context("it is done").flatten());
+    }
+    answers
+}
+
+/// The steps that one statement can do for many writes, if there is more than one, and the writes beside them.
+fn alike(writes: &[Vec<Step>]) -> (Vec<&Step>, Vec<&Vec<Step>>) {
+    let sql = writes.iter().find_map(|write| write.first().filter(|_| write.len() == 1).and_then(|step| step.alike));
+    let (alike, others): (Vec<&Vec<Step>>, Vec<_>) =
+        writes.iter().partition(|write| write.len() == 1 && sql.is_some() && write[0].alike == sql);
+    if alike.len() < 2 {
+        return (Vec::new(), writes.iter().collect());
+    }
+    (alike.into_iter().flatten().collect(), others)
+}
+
+fn is_alike(write: &[Step], alike: &[&Step]) -> bool {
+    matches!((write, alike.first()), ([step], Some(first)) if step.alike.is_some() && step.alike == first.alike)
+}
+
+/// How a write ended whose steps ended so.
+fn written(write: &[Step], done: Vec<Done>) -> Written {
+    let refused = write.iter().zip(&done).position(|(step, (changed, _))| step.must && *changed == 0);
+    refused.map_or_else(
+        || Written::Committed(done.into_iter().next_back().map(|(_, rows)| rows).unwrap_or_default()),
+        Written::Refused,
+    )
+}
+
+/// A little longer each time, and not in step with the others.
+async fn pause(attempt: u32) {
+    let spread = u64::from(u32::from_be_bytes(crate::id::random()) % 1000);
+    tokio::time::sleep(Duration::from_micros(200 * u64::from(attempt) + spread)).await;
+}
+
+fn failure(error: &Error) -> Option<&tokio_postgres::Error> {
+    error.chain().find_map(|cause| cause.downcast_ref())
+}
+
+/// Whether another transaction was first, so that the same once more may succeed.
+fn is_conflict(error: &Error) -> bool {
+    let conflicts = [SqlState::T_R_SERIALIZATION_FAILURE, SqlState::T_R_DEADLOCK_DETECTED];
+    failure(error).and_then(tokio_postgres::Error::code).is_some_and(|state| conflicts.contains(state))
+}
+
+/// Tells the faults of the machine, which pass, from the faults of the program.
+pub(super) fn named(error: Error) -> Error {
+    let Some(failed) = failure(&error) else { return error };
+    let passes = failed.code().is_none_or(|state| {
+        // Connection lost, out of resources, stopped by its operator, a fault of its system.
+        ["08", "53", "57", "58"].iter().any(|class| state.code().starts_with(class))
+    });
+    if passes { Unavailable(format!("{failed}")).into() } else { anyhow!("{error:#}: {failed:?}") }
+}

@@ -1,0 +1,253 @@
+//! PostgreSQL, for more than one machine: a few connections on a thread of their own.
+//!
+//! Every write is serializable, as SQLite's are, and one that lost to another is run again as it was given, which is why
+//! a write is a value: so the races that a `WHERE` settles there are settled here too. What waits together is committed
+//! together, as there. A read is one statement, which sees one moment anyway; so is a claim, which passes over what
+//! another takes.
+
+mod address;
+mod connection;
+mod pulse;
+mod value;
+
+use std::fmt;
+use std::sync::Arc;
+use std::sync::mpsc as told;
+
+use anyhow::{Context, Error, Result};
+use tokio::sync::{Mutex, broadcast, mpsc, oneshot, watch};
+use tokio::task::JoinSet;
+use tokio::time::Instant;
+
+use super::changes::{self, Change, Changes};
+use super::{Row, Step, Unavailable, Written, migrate};
+use address::Address;
+use connection::{Connection, named};
+use pulse::{Pulse, gone};
+
+/// How many connections a process reads with. One more writes, for the more a commit holds the better; another does the
+/// writes that are so large that nobody should wait for them; and one listens.
+const READERS: usize = 6;
+const READS: &str = "SET default_transaction_isolation = 'read committed'";
+const WRITES: &str = "SET default_transaction_isolation = 'serializable'";
+/// How many requests may wait for a connection; later ones wait for a place.
+const WAITING: usize = 1024;
+/// How many reads one connection takes at once, and how many steps of writes are committed together.
+const READ_AT_ONCE: usize = 8;
+const WRITE_AT_ONCE: usize = 128;
+
+type Reply<T> = oneshot::Sender<Result<T>>;
+type Read = (Step, Reply<Vec<Row>>);
+type Write = (Vec<Step>, Reply<Written>);
+/// A queue that several connections take from.
+type Shared<T> = Arc<Mutex<mpsc::Receiver<T>>>;
+
+/// The queues to the connections. They end when the last handle is gone or the store is closed.
+#[derive(Clone)]
+pub(super) struct Postgres {
+    queues: Arc<std::sync::Mutex<Option<Queues>>>,
+    thread: Arc<Mutex<Option<std::thread::JoinHandle<()>>>>,
+    changes: broadcast::Sender<Change>,
+    pulse: Pulse,
+}
+
+#[derive(Clone)]
+struct Queues {
+    reads: mpsc::Sender<Read>,
+    writes: mpsc::Sender<Write>,
+    large: mpsc::Sender<Write>,
+}
+
+/// The ends of the queues, and of what is told.
+struct Work {
+    address: Address,
+    reads: mpsc::Receiver<Read>,
+    writes: mpsc::Receiver<Write>,
+    large: mpsc::Receiver<Write>,
+    changes: broadcast::Sender<Change>,
+    state: watch::Sender<Option<Instant>>,
+}
+
+impl Postgres {
+    /// Connects, and brings the tables up to date.
+    pub(super) fn open(url: &str) -> Result<Self> {
+        let address = Address::parse(url)?;
+        let ((to_reads, reads), (to_writes, writes)) = (mpsc::channel(WAITING), mpsc::channel(WAITING));
+        let (to_large, large) = mpsc::channel(WAITING);
+        let (changes, _) = broadcast::channel(changes::WAITING);
+        let (state, pulse) = watch::channel(Some(Instant::now()));
+        let work = Work { address, reads, writes, large, changes: changes.clone(), state };
+        let (told, opened) = told::channel();
+        let run = move || {
+            let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+            let done = runtime.map_err(Error::from).map(|runtime| runtime.block_on(serve(work, &told)));
+            if let Err(error) = done {
+                drop(told.send(Err(error)));
+            }
+        };
+        let thread = std::thread::Builder::new().name("store-postgres".to_owned()).spawn(run)?;
+        opened.recv().context("the database's thread ended")??;
+        let queues = Queues { reads: to_reads, writes: to_writes, large: to_large };
+        let (queues, thread) = (Arc::new(std::sync::Mutex::new(Some(queues))), Arc::new(Mutex::new(Some(thread))));
+        Ok(Self { queues, thread, changes, pulse })
+    }
+
+    pub(super) async fn read(&self, step: Step) -> Result<Vec<Row>> {
+        let (reply, rows) = oneshot::channel();
+        self.queues()?.reads.send((step, reply)).await.map_err(|_| closed())?;
+        rows.await.map_err(|_| closed())?
+    }
+
+    pub(super) async fn write(&self, steps: Vec<Step>) -> Result<Written> {
+        let (reply, written) = oneshot::channel();
+        let Queues { writes, large, .. } = self.queues()?;
+        let queue = if steps.len() > WRITE_AT_ONCE { large } else { writes };
+        queue.send((steps, reply)).await.map_err(|_| closed())?;
+        written.await.map_err(|_| closed())?
+    }
+
+    /// What changes from now on.
+    pub(super) fn changes(&self) -> Changes {
+        let rest = self.changes.subscribe();
+        let is_heard = self.pulse.borrow().is_none();
+        Changes { first: is_heard.then_some(Change::Heard), rest }
+    }
+
+    fn queues(&self) -> Result<Queues> {
+        self.queues.lock().unwrap_or_else(std::sync::PoisonError::into_inner).clone().ok_or_else(closed)
+    }
+
+    /// Waits until what was queued is done.
+    pub(super) async fn close(&self) {
+        drop(self.queues.lock().unwrap_or_else(std::sync::PoisonError::into_inner).take());
+        if let Some(thread) = self.thread.lock().await.take() {
+            drop(tokio::task::spawn_blocking(move || drop(thread.join())).await);
+        }
+    }
+}
+
+fn closed() -> Error {
+    Unavailable("it is closed".to_owned()).into()
+}
+
+fn away() -> Error {
+    Unavailable("the database does not answer".to_owned()).into()
+}
+
+/// Opens the connections and lets each take what waits.
+async fn serve(work: Work, told: &told::Sender<Result<()>>) {
+    let Work { address, reads, writes, large, changes, state } = work;
+    let opened = async {
+        // A migration may take longer than a request.
+        let mut client =
+            address.connect("SET statement_timeout = 0").await.context("cannot connect to the database")?;
+        migrate::run_on(&mut client).await
+    };
+    let opened = opened.await;
+    let failed = opened.is_err();
+    let pulse = state.subscribe();
+    tokio::spawn(pulse::run(address.clone(), changes, state));
+    drop(told.send(opened));
+    if failed {
+        return;
+    }
+    let (reads, mut connections) = (Arc::new(Mutex::new(reads)), JoinSet::new());
+    for _ in 0..READERS {
+        connections.spawn(read(address.clone(), Arc::clone(&reads), pulse.clone()));
+    }
+    for writes in [writes, large] {
+        connections.spawn(write(address.clone(), Arc::new(Mutex::new(writes)), pulse.clone()));
+    }
+    while connections.join_next().await.is_some() {}
+}
+
+/// Answers what waits, a few at a time.
+async fn read(address: Address, jobs: Shared<Read>, mut pulse: Pulse) {
+    let mut held = None;
+    loop {
+        let Some((steps, replies)) = take(&jobs, READ_AT_ONCE, |_| 1).await else { return };
+        let rows = tokio::select! {
+            biased;
+            rows = read_again(&mut held, &address, &steps) => rows,
+            () = gone(&mut pulse) => Err(away()),
+        };
+        // What was under way when the database went is not waited for when it is back.
+        held = held.filter(|_| rows.is_ok());
+        answer(replies, rows);
+    }
+}
+
+/// A connection may have been cut since it was used last; what only reads is asked for once more.
+async fn read_again(held: &mut Option<Connection>, address: &Address, steps: &[Step]) -> Result<Vec<Result<Vec<Row>>>> {
+    let rows = connected(held, address, READS).await?.read_all(steps).await;
+    if held.as_ref().is_none_or(|held| held.client.is_closed()) {
+        return Ok(connected(held, address, READS).await?.read_all(steps).await);
+    }
+    Ok(rows)
+}
+
+/// Commits what waits, as much as there is.
+async fn write(address: Address, jobs: Shared<Write>, mut pulse: Pulse) {
+    let mut held = None;
+    loop {
+        let Some((writes, replies)) = take(&jobs, WRITE_AT_ONCE, Vec::len).await else { return };
+        let written = tokio::select! {
+            biased;
+            written = async { anyhow::Ok(connected(&mut held, &address, WRITES).await?.write_all(&writes).await) } => {
+                written
+            }
+            () = gone(&mut pulse) => Err(away()),
+        };
+        // Neither is a connection used again on which a commit may be under way.
+        held = held.filter(|_| written.is_ok());
+        answer(replies, written);
+    }
+}
+
+/// The next job and those behind it, as long as there are and they are small; none at the end.
+async fn take<J, A>(
+    jobs: &Shared<(J, Reply<A>)>,
+    most: usize,
+    size: impl Fn(&J) -> usize,
+) -> Option<(Vec<J>, Vec<Reply<A>>)> {
+    let mut jobs = jobs.lock().await;
+    let (first, reply) = jobs.recv().await?;
+    let mut taken = size(&first);
+    let (mut all, mut replies) = (vec![first], vec![reply]);
+    while taken < most {
+        let Ok((job, reply)) = jobs.try_recv() else { break };
+        taken += size(&job);
+        all.push(job);
+        replies.push(reply);
+    }
+    Some((all, replies))
+}
+
+fn answer<A>(replies: Vec<Reply<A>>, answers: Result<Vec<Result<A>>>) {
+    match answers {
+        Ok(answers) => {
+            replies.into_iter().zip(answers).for_each(|(reply, answer)| drop(reply.send(answer.map_err(named))));
+        }
+        Err(_) => replies.into_iter().for_each(|reply| drop(reply.send(Err(away())))),
+    }
+}
+
+/// The connection, made anew where it is gone.
+async fn connected<'a>(
+    held: &'a mut Option<Connection>,
+    address: &Address,
+    setting: &str,
+) -> Result<&'a mut Connection> {
+    let usable = held.take().filter(|connection| !connection.client.is_closed());
+    let connection = match usable {
+        Some(connection) => connection,
+        None => Connection::new(address.connect(setting).await.map_err(|_| away())?),
+    };
+    Ok(held.insert(connection))
+}
+
+impl fmt::Debug for Postgres {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Postgres")
+    }
+}

@@ -1,0 +1,36 @@
+# Servers of one's own from Debian's packages, on loopback, in a folder that goes with the script that reads this one.
+# `start_postgres [setting…]` says its address in $postgres, `start_redis` in $redis. Nothing that runs already is used.
+folder="$(mktemp -d)"
+as=""
+pg_bin="$(ls -d /usr/lib/postgresql/*/bin 2>/dev/null | sort -V | tail -1)"
+[ -n "$pg_bin" ] || pg_bin="$(dirname "$(command -v initdb || echo /usr/bin/initdb)")"
+# PostgreSQL refuses to run as root.
+if [ "$(id -u)" = 0 ]; then as="runuser -u postgres --"; chmod 755 "$folder"; fi
+
+end_servers() {
+  if [ -d "$folder/postgres" ]; then $as "$pg_bin/pg_ctl" -D "$folder/postgres/data" -m immediate stop >/dev/null 2>&1 || true; fi
+  if [ -f "$folder/redis.pid" ]; then kill "$(cat "$folder/redis.pid")" 2>/dev/null || true; fi
+  rm -rf "$folder"
+}
+trap end_servers EXIT
+trap 'exit 1' INT TERM
+
+start_postgres() {
+  mkdir "$folder/postgres"
+  [ -z "$as" ] || chown postgres "$folder/postgres"
+  $as "$pg_bin/initdb" -D "$folder/postgres/data" -A trust -U signpost >/dev/null
+  # Below the ports that the system gives away.
+  port=$((29000 + $$ % 1000))
+  settings="-c listen_addresses=127.0.0.1 -p $port -c unix_socket_directories=$folder/postgres -c max_connections=600"
+  for setting in "$@"; do settings="$settings -c $setting"; done
+  $as "$pg_bin/pg_ctl" -D "$folder/postgres/data" -w -l "$folder/postgres/log" -o "$settings" start >/dev/null
+  postgres="postgres://signpost@127.0.0.1:$port/postgres"
+}
+
+start_redis() {
+  port=$((28000 + $$ % 1000))
+  redis-server --bind 127.0.0.1 --port "$port" --dir "$folder" --save '' --appendonly no --daemonize yes \
+    --pidfile "$folder/redis.pid" --logfile "$folder/redis.log" >/dev/null
+  until redis-cli -p "$port" ping >/dev/null 2>&1; do sleep 0.05; done
+  redis="redis://127.0.0.1:$port/"
+}
