@@ -5,6 +5,7 @@ cd "$(dirname "$0")/.."
 . tests/servers.sh
 # What the tests write may be lost with the machine.
 start_postgres fsync=off
-export SIGNPOST_TEST_POSTGRES="$postgres"
+start_redis
+export SIGNPOST_TEST_POSTGRES="$postgres" SIGNPOST_TEST_REDIS="$redis" SIGNPOST_TEST_POSTGRES_CA="$postgres_ca"
 cargo test --workspace --test contract --quiet
-cargo test --workspace --test contract --quiet -- --ignored replicas::
+cargo test --workspace --test contract --quiet -- --ignored replicas:: partitions::

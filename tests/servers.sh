@@ -1,5 +1,6 @@
 # Servers of one's own from Debian's packages, on loopback, in a folder that goes with the script that reads this one.
-# `start_postgres [setting…]` says its address in $postgres, `start_redis` in $redis. Nothing that runs already is used.
+# `start_postgres [setting…]` says its address in $postgres and whom it is known by in
+# $postgres_ca, `start_redis` in $redis. Nothing that runs already is used.
 folder="$(mktemp -d)"
 as=""
 pg_bin="$(ls -d /usr/lib/postgresql/*/bin 2>/dev/null | sort -V | tail -1)"
@@ -19,9 +20,22 @@ start_postgres() {
   mkdir "$folder/postgres"
   [ -z "$as" ] || chown postgres "$folder/postgres"
   $as "$pg_bin/initdb" -D "$folder/postgres/data" -A trust -U signpost >/dev/null
+  # An authority for this one server, which answers to 127.0.0.1 and to nothing else.
+  (
+    cd "$folder/postgres"
+    openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 2 -subj /CN=authority \
+      -addext basicConstraints=critical,CA:TRUE -keyout authority.key -out authority.pem
+    openssl req -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -subj /CN=server -keyout server.key -out server.csr
+    printf 'basicConstraints=CA:FALSE\nsubjectAltName=IP:127.0.0.1\n' >server.ext
+    openssl x509 -req -in server.csr -CA authority.pem -CAkey authority.key -days 2 -extfile server.ext -out server.pem
+    chmod 600 server.key
+    [ -z "$as" ] || chown postgres server.key server.pem
+  ) >/dev/null 2>&1
+  postgres_ca="$folder/postgres/authority.pem"
   # Below the ports that the system gives away.
   port=$((29000 + $$ % 1000))
   settings="-c listen_addresses=127.0.0.1 -p $port -c unix_socket_directories=$folder/postgres -c max_connections=600"
+  settings="$settings -c ssl=on -c ssl_cert_file=$folder/postgres/server.pem -c ssl_key_file=$folder/postgres/server.key"
   for setting in "$@"; do settings="$settings -c $setting"; done
   $as "$pg_bin/pg_ctl" -D "$folder/postgres/data" -w -l "$folder/postgres/log" -o "$settings" start >/dev/null
   postgres="postgres://signpost@127.0.0.1:$port/postgres"

@@ -10,6 +10,10 @@ need node nodejs
 need npm npm
 need curl curl
 need python3 python3
+need openssl openssl
+need redis-server redis-server
+need redis-cli redis-tools
+need faketime faketime
 ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1 || need initdb postgresql
 python3 -c 'import ensurepip' >/dev/null 2>&1 || missing="$missing python3-venv"
 [ -n "$missing" ] || exit 0

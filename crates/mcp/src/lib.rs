@@ -73,7 +73,9 @@ pub use completion::{Complete, Completion, Texts};
 pub use content::{Content, Contents, Icon, Output, Structured};
 pub use context::{Context, Headers};
 pub use handler::{CallError, Handler};
-pub use http::{BadOrigin, Bucket, Gate, Hosts, Http, Origins, RetryAfter, SessionLimits, Sessions, router};
+pub use http::{
+    BadOrigin, Bucket, Gate, Hosts, Http, Origins, Relay, RetryAfter, SessionLimits, Sessions, Take, Taken, router,
+};
 pub use method::Method;
 pub use notifications::{LogLevel, Notifications};
 pub use prompt::{Prompt, PromptArgument, PromptMessage, Role};

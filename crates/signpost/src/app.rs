@@ -20,6 +20,7 @@ use crate::keys::KeyCache;
 use crate::limits::Limits;
 use crate::metrics::Metrics;
 use crate::outbound::{Outbound, Reach};
+use crate::redis::Redis;
 use crate::sessions::{Session, Waiting};
 use crate::store::Store;
 
@@ -44,6 +45,8 @@ pub struct Parts {
     pub keys: KeyCache,
     /// Who was refused.
     pub refusals: Refusals,
+    /// What servers behind one address share, if there is such a thing.
+    pub redis: Option<Redis>,
     /// Who may ask how often.
     pub limits: Limits,
     /// The ATMs and the places.

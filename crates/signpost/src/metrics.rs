@@ -21,6 +21,7 @@ use prometheus_client::registry::{Registry, Unit};
 use tokio::net::TcpListener;
 
 use crate::app::App;
+use crate::redis::Redis;
 use crate::store::{Store, params};
 
 const WAITING: &str = "
@@ -68,6 +69,7 @@ struct All {
     oldest: Gauge<f64, AtomicU64>,
     disabled: Gauge,
     waiting: Gauge,
+    redis: Gauge,
     machines: Gauge,
     memory: Gauge,
 }
@@ -88,6 +90,7 @@ impl Default for Metrics {
             oldest: Gauge::default(),
             disabled: Gauge::default(),
             waiting: Gauge::default(),
+            redis: Gauge::default(),
             machines: Gauge::default(),
             memory: Gauge::default(),
         };
@@ -103,6 +106,8 @@ impl Default for Metrics {
         registry.register_with_unit("delivery_oldest_pending", oldest, seconds(), all.oldest.clone());
         registry.register("endpoints_disabled", "Webhook endpoints that only failed for days", all.disabled.clone());
         registry.register("session_waiters", "Requests that wait for a session", all.waiting.clone());
+        let redis = "Whether Redis answered last, where one is used; 1 where none is";
+        registry.register("redis_up", redis, all.redis.clone());
         registry.register("machines", "ATMs in the catalogue", all.machines.clone());
         registry.register_with_unit("resident_memory", "Memory of the process", Unit::Bytes, all.memory.clone());
         all.registry = registry;
@@ -150,6 +155,7 @@ impl Metrics {
         let now = app.clock.now();
         self.0.oldest.set(oldest.map_or(0.0, |at| now.duration_since(at).as_secs_f64().max(0.0)));
         self.0.disabled.set(app.store.disabled_endpoints().await?);
+        self.0.redis.set(app.redis.as_ref().is_none_or(Redis::answers).into());
         self.0.waiting.set(i64::try_from(app.waiting.requests())?);
         self.0.machines.set(i64::try_from(app.catalogue.snapshot().len())?);
         self.0.memory.set(resident().unwrap_or(0));

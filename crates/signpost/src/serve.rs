@@ -24,6 +24,7 @@ use crate::keys::{KeyCache, used};
 use crate::limits::Limits;
 use crate::metrics::Metrics;
 use crate::outbound::{Names, Outbound};
+use crate::redis::Redis;
 use crate::sessions::{Session, Waiting};
 use crate::store::Store;
 use crate::{changes, http, metrics, outbox, retention};
@@ -73,6 +74,10 @@ impl Server {
             );
             Names::System
         });
+        let redis = match &config.redis_url {
+            Some(url) => Some(Redis::open(url).await?),
+            None => None,
+        };
         let app = App::from(Parts {
             clock,
             listen,
@@ -80,7 +85,8 @@ impl Server {
             store,
             keys: KeyCache::default(),
             refusals: Refusals::default(),
-            limits: Limits::new(config.rates.clone()),
+            limits: Limits::new(config.rates.clone(), redis.clone()),
+            redis,
             catalogue: Arc::new(catalogue),
             outbound,
             prover: Prover::new(names),

@@ -5,6 +5,7 @@ mod cors;
 mod gate;
 mod hosts;
 mod origins;
+mod relay;
 mod sessions;
 mod sse;
 
@@ -26,6 +27,7 @@ use serde_json::value::RawValue;
 pub use gate::{Bucket, Gate, RetryAfter};
 pub use hosts::Hosts;
 pub use origins::{BadOrigin, Origins};
+pub use relay::{Relay, Take, Taken};
 pub use sessions::{SessionLimits, Sessions};
 
 use crate::fault::Fault;
@@ -46,12 +48,14 @@ pub struct Http {
     pub gate: Option<Arc<dyn Gate>>,
     /// The sessions over SSE; keep a clone to count them and to end them.
     pub sessions: Sessions,
+    /// The way to sessions of other servers, if there are any.
+    pub relay: Option<Arc<dyn Relay>>,
     /// How long a request's body may take to arrive.
     pub body_timeout: Duration,
 }
 
 impl Http {
-    /// No origins, any host, no limit on requests, 10 s for a body.
+    /// No origins, any host, no limit on requests, no other servers, 10 s for a body.
     #[must_use]
     pub fn new(sessions: Sessions) -> Self {
         Self {
@@ -59,6 +63,7 @@ impl Http {
             hosts: Hosts::default(),
             gate: None,
             sessions,
+            relay: None,
             body_timeout: Duration::from_secs(10),
         }
     }
@@ -66,12 +71,13 @@ impl Http {
 
 impl fmt::Debug for Http {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { origins, hosts, gate, sessions, body_timeout } = self;
+        let Self { origins, hosts, gate, sessions, relay, body_timeout } = self;
         f.debug_struct("Http")
             .field("origins", origins)
             .field("hosts", hosts)
             .field("gate", &gate.is_some())
             .field("sessions", sessions)
+            .field("relay", &relay.is_some())
             .field("body_timeout", body_timeout)
             .finish()
     }
@@ -84,6 +90,12 @@ impl fmt::Debug for Http {
 /// is what failures are logged and reported under.
 pub fn router<S: Send + Sync + 'static>(server: Server<S>, state: S, http: Http) -> Router {
     let endpoint = Arc::new(Endpoint { server, state, http });
+    if let Some(relay) = &endpoint.http.relay {
+        let here = Arc::downgrade(&endpoint);
+        relay.start(Box::new(move |session, message, request_id| {
+            here.upgrade().map_or(Taken::Unknown, |here| sse::take(&here, session, message, request_id))
+        }));
+    }
     Router::new().route("/mcp", any(mcp)).route("/sse", any(sse::sse)).with_state(endpoint)
 }
 

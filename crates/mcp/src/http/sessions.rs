@@ -7,6 +7,7 @@ use std::time::Duration;
 use data_encoding::HEXLOWER;
 use tokio::sync::mpsc::{OwnedPermit, Receiver, Sender, channel};
 
+use super::Relay;
 use crate::notifications::LogLevel;
 use crate::{Context, Reply, Revision};
 
@@ -58,6 +59,8 @@ pub(super) struct Open {
     pub(super) id: SessionId,
     sessions: Sessions,
     replies: Receiver<Vec<u8>>,
+    /// Told when it ends.
+    relay: Option<Arc<dyn Relay>>,
 }
 
 impl Sessions {
@@ -80,7 +83,7 @@ impl Sessions {
     }
 
     /// A new session, unless there are too many.
-    pub(super) fn open(&self) -> Option<Open> {
+    pub(super) fn open(&self, relay: Option<Arc<dyn Relay>>) -> Option<Open> {
         let id = SessionId((self.0.random)());
         let mut table = self.table();
         if table.closed || table.sessions.len() >= self.0.limits.open {
@@ -90,7 +93,7 @@ impl Sessions {
         let Entry::Vacant(place) = table.sessions.entry(id) else { return None };
         let (sender, replies) = channel(self.0.limits.queued);
         place.insert(Arc::new(Session { replies: sender, agreed: Mutex::new((Revision::ASSUMED, None)) }));
-        Some(Open { id, sessions: self.clone(), replies })
+        Some(Open { id, sessions: self.clone(), replies, relay })
     }
 
     pub(super) fn find(&self, id: SessionId) -> Option<Arc<Session>> {
@@ -146,5 +149,8 @@ impl Open {
 impl Drop for Open {
     fn drop(&mut self) {
         self.sessions.table().sessions.remove(&self.id);
+        if let Some(relay) = &self.relay {
+            relay.closed(&self.id.secret());
+        }
     }
 }

@@ -8,6 +8,7 @@ use axum::body::Body;
 use axum::extract::{Request, State};
 use axum::response::sse::{Event, KeepAlive, Sse};
 use axum::response::{IntoResponse, Response};
+use bytes::Bytes;
 use futures_util::FutureExt;
 use futures_util::future::ready;
 use futures_util::stream::{self, Stream, StreamExt};
@@ -18,7 +19,7 @@ use tokio::sync::mpsc::OwnedPermit;
 use tokio::sync::mpsc::error::TrySendError;
 
 use super::sessions::{Open, Session, SessionId};
-use super::{Bucket, Endpoint, guarded, not_allowed, post, refusal};
+use super::{Bucket, Endpoint, Taken, guarded, not_allowed, post, refusal};
 use crate::Context;
 use crate::fault::Fault;
 use crate::message::Message;
@@ -53,10 +54,13 @@ impl<S> Endpoint<S> {
         if let Err(fault) = self.admit(Bucket::Stream, parts).await {
             return refusal(&fault, RawValue::NULL);
         }
-        let Some(session) = self.http.sessions.open() else {
+        let Some(session) = self.http.sessions.open(self.http.relay.clone()) else {
             let fault = Fault::busy(Duration::from_secs(10), "no stream is free; POST /mcp needs none");
             return refusal(&fault, RawValue::NULL);
         };
+        if let Some(relay) = &self.http.relay {
+            relay.opened(&session.id.secret()).await;
+        }
         let events = Sse::new(events(session)).keep_alive(KeepAlive::new().interval(KEEP_ALIVE));
         ([UNBUFFERED], events).into_response()
     }
@@ -73,21 +77,43 @@ async fn post_to<S: Send + Sync + 'static>(
         Ok(body) => body,
         Err(response) => return response,
     };
+    let request_id = super::request_id(&parts.headers);
+    let taken = match (take(endpoint, id, body.clone(), request_id), &endpoint.http.relay) {
+        (Taken::Unknown, Some(relay)) if SessionId::parse(id).is_some() => {
+            relay.forward(id, body.clone(), request_id).await
+        }
+        (taken, _) => taken,
+    };
+    match taken {
+        Taken::Accepted => StatusCode::ACCEPTED.into_response(),
+        Taken::Full => {
+            let detail = "earlier replies are still waiting on the stream; read them first";
+            refusal(&Fault::too_many(Duration::from_secs(1), detail), Message::id(&body))
+        }
+        Taken::Unknown => refusal(&gone(), Message::id(&body)),
+    }
+}
+
+/// Hands a message to a stream that is open here, on which its answer will come.
+pub(super) fn take<S: Send + Sync + 'static>(
+    endpoint: &Arc<Endpoint<S>>,
+    id: &str,
+    body: Bytes,
+    request_id: Option<&str>,
+) -> Taken {
     let Some(session) = SessionId::parse(id).and_then(|id| endpoint.http.sessions.find(id)) else {
-        return refusal(&gone(), Message::id(&body));
+        return Taken::Unknown;
     };
     // A place is taken before the work is done, so that no work is done for nothing.
     let place = match session.replies.clone().try_reserve_owned() {
         Ok(place) => place,
-        Err(TrySendError::Full(_)) => {
-            let detail = "earlier replies are still waiting on the stream; read them first";
-            return refusal(&Fault::too_many(Duration::from_secs(1), detail), Message::id(&body));
-        }
-        Err(TrySendError::Closed(_)) => return refusal(&gone(), Message::id(&body)),
+        Err(TrySendError::Full(_)) => return Taken::Full,
+        Err(TrySendError::Closed(_)) => return Taken::Unknown,
     };
-    let (endpoint, agreed, headers) = (Arc::clone(endpoint), session.agreed(), parts.headers.clone());
+    let (endpoint, agreed) = (Arc::clone(endpoint), session.agreed());
+    let request_id = request_id.map(ToOwned::to_owned);
     let mut answering = Answering::new(|notifications| async move {
-        let request_id = super::request_id(&headers);
+        let request_id = request_id.as_deref();
         let context = Context { request_id, notifications: Some(&notifications), ..agreed };
         endpoint.server.answer(&endpoint.state, &context, &body).await
     });
@@ -96,7 +122,7 @@ async fn post_to<S: Send + Sync + 'static>(
         Some(Some(Step::Reply(reply))) => session.deliver(reply, place),
         first => drop(tokio::spawn(deliver(first.flatten(), answering, session, place))),
     }
-    StatusCode::ACCEPTED.into_response()
+    Taken::Accepted
 }
 
 /// Brings the rest of an answer to its stream, as fast as that is read. It ends with the session.

@@ -20,6 +20,9 @@ pub(super) struct Serve {
     /// The address under which clients reach the server [default: the listen address]
     #[arg(long, value_name = "URL")]
     public_url: Option<String>,
+    /// Redis or Valkey, for several servers behind one address
+    #[arg(long, value_name = "URL")]
+    redis_url: Option<String>,
     /// Which services run: atm, auth [default: both]
     #[arg(long, value_name = "LIST")]
     services: Option<String>,
@@ -28,7 +31,12 @@ pub(super) struct Serve {
 impl Serve {
     /// Puts the flags over what is written elsewhere.
     pub(super) fn write(&self, written: &mut Written) {
-        let flags = [("listen", &self.listen), ("public_url", &self.public_url), ("services", &self.services)];
+        let flags = [
+            ("listen", &self.listen),
+            ("public_url", &self.public_url),
+            ("redis_url", &self.redis_url),
+            ("services", &self.services),
+        ];
         for (key, value) in flags {
             if let Some(value) = value {
                 written.set(key, value, Origin::Flag);

@@ -48,6 +48,7 @@ pub struct Config {
     pub listen: SocketAddr,
     pub data_dir: PathBuf,
     pub database_url: Option<String>,
+    pub redis_url: Option<String>,
     pub public_url: Option<Url>,
     pub services: BTreeSet<Service>,
     pub allowed_origins: Origins,
@@ -77,6 +78,7 @@ impl Config {
             listen: read.get("listen", parse::address)?,
             data_dir: read.get("data_dir", parse::path)?,
             database_url: read.optional("database_url", parse::database_url)?,
+            redis_url: read.optional("redis_url", parse::redis_url)?,
             public_url: read.optional("public_url", parse::public_url)?,
             services: read.get("services", parse::services)?,
             allowed_origins: read.get("allowed_origins", parse::origins)?,
@@ -174,6 +176,7 @@ mod tests {
         for (key, value) in [
             ("listen", "8080"),
             ("database_url", "mysql://x"),
+            ("redis_url", "http://x"),
             ("public_url", "ftp://x"),
             ("public_url", "https://x/?q"),
             ("services", "atm,web"),

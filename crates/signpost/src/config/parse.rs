@@ -26,7 +26,8 @@ impl Reader<'_> {
         parse(value).map_err(|allowed| BadSetting {
             key: key.to_owned(),
             origin: origin.to_string(),
-            value: if key.contains("_key") { "…".to_owned() } else { value.to_owned() },
+            // The addresses of databases hold passwords.
+            value: if is_secret(key) { "…".to_owned() } else { value.to_owned() },
             allowed,
         })
     }
@@ -34,6 +35,10 @@ impl Reader<'_> {
     pub(super) fn optional<T>(&self, key: &str, parse: impl FnOnce(&str) -> Meant<T>) -> Result<Option<T>, BadSetting> {
         if self.0.get(key).0.is_empty() { Ok(None) } else { self.get(key, parse).map(Some) }
     }
+}
+
+fn is_secret(key: &str) -> bool {
+    key.contains("_key") || matches!(key, "database_url" | "redis_url")
 }
 
 pub(super) fn address(text: &str) -> Meant<SocketAddr> {
@@ -52,6 +57,12 @@ pub(super) fn database_url(text: &str) -> Meant<String> {
     let is_file = text.strip_prefix("sqlite:").is_some_and(|file| !file.is_empty());
     let allowed = || "sqlite:/path/to/file, sqlite::memory: or postgres://user@host/database".to_owned();
     if is_file || is_postgres(text) { Ok(text.to_owned()) } else { Err(allowed()) }
+}
+
+pub(super) fn redis_url(text: &str) -> Meant<String> {
+    let allowed = || "redis://host:port/, rediss://host:port/ (encrypted) or redis+unix:///path/to/socket".to_owned();
+    let known = ["redis://", "rediss://", "redis+unix://", "unix://"].iter().any(|scheme| text.starts_with(scheme));
+    if known { Ok(text.to_owned()) } else { Err(allowed()) }
 }
 
 pub(super) fn public_url(text: &str) -> Meant<Url> {

@@ -12,7 +12,7 @@ use crate::account::Environment;
 use crate::app::App;
 use crate::error::Error;
 use crate::hosted::routes;
-use crate::limits::Limit;
+use crate::limits::{Caller, Limit};
 
 pub(super) fn router(environment: Environment) -> Router<App> {
     let route = |mode| -> MethodRouter<App> {
@@ -26,7 +26,7 @@ pub(super) fn router(environment: Environment) -> Router<App> {
 type Extract = axum::extract::State<App>;
 
 async fn answer(app: Extract, environment: Environment, mode: Mode, request: Request) -> Response {
-    if let Err(error) = counted(&app, &request) {
+    if let Err(error) = counted(&app, super::client_address(&app, &request)).await {
         return routes::told(&error);
     }
     // As in the handler contract: what is no JSON at all is a body that lacks its fields.
@@ -35,7 +35,7 @@ async fn answer(app: Extract, environment: Environment, mode: Mode, request: Req
 }
 
 async fn context(app: Extract, environment: Environment, mode: Mode, request: Request) -> Response {
-    if let Err(error) = counted(&app, &request) {
+    if let Err(error) = counted(&app, super::client_address(&app, &request)).await {
         return routes::told(&error);
     }
     let query = request.uri().query().unwrap_or_default().to_owned();
@@ -43,7 +43,6 @@ async fn context(app: Extract, environment: Environment, mode: Mode, request: Re
     routes::context(&app, environment, mode, challenge.as_ref().map(|(_, text)| &**text)).await
 }
 
-fn counted(app: &App, request: &Request) -> Result<(), Error> {
-    let address = super::client_address(app, request);
-    app.limits.check_tenth(Limit::Answer, &address, app.clock.now()).map_err(Error::RateLimited)
+async fn counted(app: &App, address: Caller) -> Result<(), Error> {
+    app.limits.check_tenth(Limit::Answer, &address, app.clock.now()).await.map_err(Error::RateLimited)
 }

@@ -9,6 +9,7 @@ mod page;
 mod path_id;
 mod query;
 mod reference;
+mod relay;
 mod request_id;
 mod rpc;
 

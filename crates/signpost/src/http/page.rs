@@ -36,7 +36,7 @@ pub(super) async fn admit_page(State(door): State<Door>, request: Request, next:
     let origin = origin.filter(|origin| session.as_ref().is_some_and(|session| own(session, origin)));
     let response = match secret {
         Some(secret) if !is_preflight => follow(&door, session, &secret, request, next).await.into_response(),
-        _ => preflight(&door, &request),
+        _ => preflight(&door, super::client_address(&door.app, &request)).await,
     };
     match origin {
         Some(origin) => open(response, origin, is_preflight),
@@ -61,11 +61,11 @@ async fn follow(
     let Some(session) = session.filter(|session| secret.reads(session, now)) else {
         let address = super::client_address(&door.app, &request);
         door.app.refusals.count(&address, "invalid_api_key");
-        door.app.limits.check(Limit::GetSession, &address, now).map_err(Error::RateLimited)?;
+        door.app.limits.check(Limit::GetSession, &address, now).await.map_err(Error::RateLimited)?;
         return Err(Error::InvalidApiKey);
     };
     let caller = Caller::Session(session.id.clone());
-    door.app.limits.check(Limit::GetSession, &caller, now).map_err(Error::RateLimited)?;
+    door.app.limits.check(Limit::GetSession, &caller, now).await.map_err(Error::RateLimited)?;
     if request.method() != Method::GET && request.method() != Method::HEAD {
         return Err(Error::InvalidApiKey);
     }
@@ -75,9 +75,8 @@ async fn follow(
 }
 
 /// What a browser asks before it sends a bearer to another origin.
-fn preflight(door: &Door, request: &Request) -> Response {
-    let address = super::client_address(&door.app, request);
-    match door.app.limits.check(Limit::GetSession, &address, door.app.clock.now()) {
+async fn preflight(door: &Door, address: Caller) -> Response {
+    match door.app.limits.check(Limit::GetSession, &address, door.app.clock.now()).await {
         Ok(()) => (StatusCode::NO_CONTENT, Body::empty()).into_response(),
         Err(exceeded) => Error::RateLimited(exceeded).into_response(),
     }

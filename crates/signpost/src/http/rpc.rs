@@ -1,11 +1,14 @@
 //! `/mcp` and `/sse`: signpost-mcp's transports around our tools, with our limits and origins.
 
+use std::sync::Arc;
+
 use axum::Router;
 use axum::http::request::Parts;
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 use signpost_mcp::{Bucket, Gate, Hosts, Http, Origins, RetryAfter, SessionLimits, Sessions};
 
+use super::relay::Streams;
 use crate::app::App;
 use crate::id;
 use crate::limits::Limit;
@@ -17,7 +20,12 @@ pub(super) fn router(app: &App) -> Router<App> {
     let mut http = Http::new(sessions);
     http.origins = app.config.allowed_origins.clone().and(own_origins(app));
     http.hosts = hosts(app);
-    http.gate = Some(std::sync::Arc::new(Limiter(app.clone())));
+    http.gate = Some(Arc::new(Limiter(app.clone())));
+    if let Some(redis) = &app.redis {
+        let streams = Arc::new(Streams::new(redis.clone()));
+        tokio::spawn(Arc::clone(&streams).run(app.draining.clone()));
+        http.relay = Some(streams);
+    }
     let locator = Locator { catalogue: app.catalogue.clone(), clock: app.clock.clone(), mode: Mode::Remote };
     let geocodes = locator.catalogue.geocoder.is_some();
     signpost_mcp::router(mcp::server(geocodes), locator, http).with_state(())
@@ -57,8 +65,11 @@ impl Gate for Limiter {
             Bucket::Message => Limit::Mcp,
             Bucket::Stream => Limit::Sse,
         };
-        let caller = super::peer(app, &request.extensions, &request.headers);
-        let admitted = app.limits.check(limit, &caller, app.clock.now());
-        std::future::ready(admitted.map_err(|exceeded| RetryAfter(exceeded.wait))).boxed()
+        async move {
+            let caller = super::peer(app, &request.extensions, &request.headers);
+            let admitted = app.limits.check(limit, &caller, app.clock.now()).await;
+            admitted.map_err(|exceeded| RetryAfter(exceeded.wait))
+        }
+        .boxed()
     }
 }

@@ -50,6 +50,16 @@ impl Local {
     }
 }
 
+impl Local {
+    /// The last request of a caller did not pass after all.
+    pub(super) fn give_back(&self, limit: Limit, caller: &Caller) {
+        let mut windows = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(window) = windows.passed.get_mut(&(limit, caller.clone())) {
+            window.passed.pop_back();
+        }
+    }
+}
+
 impl Windows {
     /// Keeps memory bounded by the requests of one window, however many addresses they come from. Doubling the mark
     /// while all of them are busy keeps the work per request constant.
@@ -96,6 +106,16 @@ mod tests {
         assert_eq!(take(60_000), Ok(()));
         assert_eq!(take(60_001), Err(Duration::from_millis(19_999)));
         assert_eq!(take(80_000), Ok(()));
+    }
+
+    #[test]
+    fn what_is_given_back_was_not_counted() {
+        let windows = Local::default();
+        for millis in 0..10 {
+            assert_eq!(windows.take(Limit::Verify, &caller("a"), RATE, at(millis)), Ok(()));
+            windows.give_back(Limit::Verify, &caller("a"));
+        }
+        windows.give_back(Limit::Verify, &caller("nobody"));
     }
 
     #[test]

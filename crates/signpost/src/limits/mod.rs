@@ -3,6 +3,7 @@
 
 mod address;
 mod local;
+mod shared;
 
 use std::fmt;
 use std::str::FromStr;
@@ -13,6 +14,8 @@ use jiff::Timestamp;
 
 pub use address::{Caller, Proxies, caller};
 pub use local::Local;
+
+use crate::redis::Redis;
 
 /// `count` requests in any `window`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -62,39 +65,53 @@ pub struct Exceeded {
     pub wait: Duration,
 }
 
-/// The limiter: a policy table over windows kept in this process.
+/// The limiter: a policy table over windows kept in this process and, where servers share them, in Redis.
 #[derive(Debug)]
 pub struct Limits {
     rates: Rates,
     windows: Local,
+    shared: Option<Redis>,
 }
 
 impl Limits {
-    /// A limiter with nothing counted.
+    /// A limiter with nothing counted here, sharing what it counts through Redis if there is one.
     #[must_use]
-    pub fn new(rates: Rates) -> Self {
-        Self { rates, windows: Local::default() }
+    pub fn new(rates: Rates, shared: Option<Redis>) -> Self {
+        Self { rates, windows: Local::default(), shared }
     }
 
     /// Counts a request of `caller`, or says how long to wait.
     ///
     /// # Errors
     /// [`Exceeded`] where the window is full; the request is not counted then.
-    pub fn check(&self, limit: Limit, caller: &Caller, now: Timestamp) -> Result<(), Exceeded> {
+    pub async fn check(&self, limit: Limit, caller: &Caller, now: Timestamp) -> Result<(), Exceeded> {
         let Some(rate) = self.rates.of(limit) else { return Ok(()) };
-        self.windows.take(limit, caller, rate, now).map_err(|wait| Exceeded { name: limit.name(), rate, wait })
+        self.take(limit, caller, rate, now).await
     }
-}
 
-impl Limits {
     /// Counts a request of a caller who has a tenth of the limit, at least one.
     ///
     /// # Errors
     /// As [`Limits::check`].
-    pub fn check_tenth(&self, limit: Limit, caller: &Caller, now: Timestamp) -> Result<(), Exceeded> {
+    pub async fn check_tenth(&self, limit: Limit, caller: &Caller, now: Timestamp) -> Result<(), Exceeded> {
         let Some(rate) = self.rates.of(limit) else { return Ok(()) };
         let rate = Rate { count: (rate.count / 10).max(1), ..rate };
-        self.windows.take(limit, caller, rate, now).map_err(|wait| Exceeded { name: limit.name(), rate, wait })
+        self.take(limit, caller, rate, now).await
+    }
+
+    /// What passed here is a part of what passed anywhere: where that part alone is too much, nobody else is asked, and
+    /// while Redis is away or has forgotten everything, it is what is known.
+    async fn take(&self, limit: Limit, caller: &Caller, rate: Rate, now: Timestamp) -> Result<(), Exceeded> {
+        let exceeded = |wait| Exceeded { name: limit.name(), rate, wait };
+        self.windows.take(limit, caller, rate, now).map_err(exceeded)?;
+        let Some(redis) = &self.shared else { return Ok(()) };
+        match shared::take(redis, limit, caller, rate).await {
+            Some(Err(wait)) => {
+                self.windows.give_back(limit, caller);
+                Err(exceeded(wait))
+            }
+            Some(Ok(())) | None => Ok(()),
+        }
     }
 }
 

@@ -32,6 +32,7 @@ mod mutations;
 mod number_match;
 mod operation;
 mod outbox;
+mod partitions;
 mod program;
 mod proofs;
 mod races;

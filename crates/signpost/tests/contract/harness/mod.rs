@@ -7,6 +7,7 @@ mod integrator;
 mod name_server;
 mod phone;
 mod program;
+mod proxy;
 mod reply;
 mod service;
 
@@ -20,8 +21,9 @@ pub(crate) use integrator::{DEAD, Integrator, send};
 pub(crate) use name_server::NameServer;
 pub(crate) use phone::{Phone, scan};
 pub(crate) use program::{Program, Running};
+pub(crate) use proxy::{Proxy, Weather, authority};
 pub(crate) use reply::Reply;
-pub(crate) use service::{Queued, Service, config, database, http};
+pub(crate) use service::{Queued, Service, config, database, http, redis};
 
 /// How long a test waits for what must happen; never for what takes that long.
 const PATIENCE: Duration = Duration::from_secs(20);

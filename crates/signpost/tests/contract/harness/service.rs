@@ -1,6 +1,7 @@
 //! A server of our own: the real one, in this process, with a clock that stands still.
 
 use std::path::Path;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use jiff::{SignedDuration, Timestamp};
 use reqwest::Client;
@@ -173,6 +174,14 @@ pub(crate) async fn database() -> String {
         "{server}{}application_name={schema}&options=-csearch_path%3D{schema}",
         if server.contains('?') { '&' } else { '?' }
     )
+}
+
+/// A part of the Redis that `SIGNPOST_TEST_REDIS` names, of a test's own.
+pub(crate) fn redis() -> String {
+    static NEXT: AtomicUsize = AtomicUsize::new(0);
+    #[expect(clippy::disallowed_methods, reason = "it says which Redis the tests run on")]
+    let server = std::env::var("SIGNPOST_TEST_REDIS").expect("SIGNPOST_TEST_REDIS: tests/postgres.sh starts one");
+    format!("{}/{}", server.trim_end_matches('/'), NEXT.fetch_add(1, Ordering::Relaxed))
 }
 
 /// The configuration of a test: nothing leaves the machine, nothing is limited unless the test is about limits.

@@ -1,0 +1,328 @@
+//! Servers whose database or Redis fails them (`make test` starts both): nothing acknowledged is lost, nothing happens
+//! twice, and what can go on goes on.
+
+use std::collections::BTreeSet;
+use std::time::{Duration, Instant};
+
+use futures_util::future::join_all;
+use serde_json::{Value, json};
+use signpost::account::Environment;
+use signpost::store::Store;
+
+use crate::harness::{Endpoint, Integrator, Proxy, Service, Weather, authority, database, redis, text, until};
+
+/// Two servers on one database; the second reaches it through a proxy.
+struct Pair {
+    near: Service,
+    far: Service,
+    proxy: Proxy,
+    near_by: Integrator,
+    far_off: Integrator,
+}
+
+impl Pair {
+    async fn start() -> Self {
+        let (url, clock) = (database().await, Service::clock());
+        assert!(url.starts_with("postgres"), "SIGNPOST_TEST_POSTGRES names the server: tests/postgres.sh starts one");
+        let proxy = Proxy::before(&authority(&url)).await;
+        let near = Service::open(&[("database_url", &url)], clock.clone()).await;
+        let far = Service::open(&[("database_url", &proxy.instead_of(&url))], clock.clone()).await;
+        let near_by = near.integrator().await;
+        let far_off = at(&near_by, &far);
+        Self { near, far, proxy, near_by, far_off }
+    }
+}
+
+/// The same integrator, calling another server.
+fn at(integrator: &Integrator, server: &Service) -> Integrator {
+    Integrator { api: format!("{}{}", server.app.base_url, Environment::Sandbox.path()), ..integrator.clone() }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+#[ignore = "it needs PostgreSQL: tests/postgres.sh, which make test runs"]
+async fn a_server_that_cannot_reach_the_database_says_so_and_the_others_go_on() {
+    let pair = Pair::start().await;
+    pair.near_by.registers("shop.test").await;
+    let known = pair.far_off.opens("shop.test").await;
+    pair.far_off.sees(&known).await.with(200);
+    pair.proxy.has(Weather::Silent);
+    let begun = Instant::now();
+    let body = json!({ "domain": "shop.test" });
+    let (asked, reads) = (pair.far_off.post("/sessions", &body), pair.far_off.get("/domains"));
+    let ((asked, reads), ()) = tokio::join!(async { tokio::join!(asked, reads) }, async {
+        for _ in 0..20 {
+            pair.near_by.opens("shop.test").await;
+        }
+    });
+    asked.refused(503, "unavailable");
+    reads.refused(503, "unavailable");
+    assert!(begun.elapsed() < Duration::from_secs(12), "it took {:?}", begun.elapsed());
+    // Now that it knows, it says so at once, and nothing that it kept is told any more.
+    let begun = Instant::now();
+    pair.far_off.sees(&known).await.refused(503, "unavailable");
+    assert!(begun.elapsed() < Duration::from_secs(2), "it took {:?}", begun.elapsed());
+    let health = pair.far.visitor().get("/health/ready").await;
+    assert_eq!(health.status, 503);
+    pair.proxy.has(Weather::Fair);
+    until("it is back", async || Some(pair.far_off.sees(&known).await).filter(|reply| reply.status == 200)).await;
+    pair.far_off.opens("shop.test").await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+#[ignore = "it needs PostgreSQL: tests/postgres.sh, which make test runs"]
+async fn an_answer_whose_commit_is_unknown_authenticates_once() {
+    let pair = Pair::start().await;
+    let mut endpoint = Endpoint::start().await;
+    pair.near_by.registers_at("shop.test", &endpoint.url("/hook")).await;
+    let mut logins = BTreeSet::new();
+    for _ in 0..5 {
+        let session = pair.near_by.opens("shop.test").await;
+        let answer = pair.near.phone().answers(&session);
+        pair.proxy.has(Weather::CutAtCommit);
+        let first = pair.far_off.hands_in(&session, &answer).await;
+        pair.proxy.has(Weather::Fair);
+        // It was not acknowledged, so it is asked again, here and there.
+        first.refused(503, "unavailable");
+        let again = pair.near_by.hands_in(&session, &answer).await;
+        assert!([200, 409].contains(&again.status), "{again:?}");
+        let seen =
+            until("it is back", async || Some(pair.far_off.sees(&session).await).filter(|reply| reply.status == 200));
+        assert_eq!(seen.await.with(200)["status"], "authenticated");
+        pair.far_off.hands_in(&session, &answer).await.refused(409, "session_already_authenticated");
+        logins.insert(text(&session, "id").to_owned());
+    }
+    let mut told = BTreeSet::new();
+    while told.len() < logins.len() {
+        let event = endpoint.receives().await.json();
+        assert!(told.insert(text(&event, "session_id").to_owned()), "{event} was sent twice");
+    }
+    tokio::time::sleep(Duration::from_millis(1500)).await;
+    assert!(endpoint.has().is_none(), "an event too many");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+#[ignore = "it needs PostgreSQL: tests/postgres.sh, which make test runs"]
+async fn what_is_kept_in_memory_is_forgotten_when_changes_are_not_heard() {
+    let pair = Pair::start().await;
+    pair.near_by.registers("shop.test").await;
+    let session = pair.near_by.opens("shop.test").await;
+    for _ in 0..3 {
+        assert_eq!(pair.far_off.sees(&session).await.with(200)["status"], "pending");
+    }
+    // The connection that hears is cut with all others, and the change comes in between.
+    pair.proxy.has(Weather::Cut);
+    pair.near_by.hands_in(&session, &pair.near.phone().answers(&session)).await.with(200);
+    pair.proxy.has(Weather::Fair);
+    let seen =
+        until("it is back", async || Some(pair.far_off.sees(&session).await).filter(|reply| reply.status == 200)).await;
+    assert_eq!(seen.with(200)["status"], "authenticated");
+}
+
+#[tokio::test]
+#[ignore = "it needs PostgreSQL: tests/postgres.sh, which make test runs"]
+async fn the_connection_is_encrypted_to_the_right_server_or_not_at_all() {
+    let url = database().await;
+    #[expect(clippy::disallowed_methods, reason = "it says whom the test's server is known by")]
+    let authority = std::env::var("SIGNPOST_TEST_POSTGRES_CA").expect("tests/postgres.sh makes one");
+    let open = |url: String| tokio::task::spawn_blocking(move || Store::open(&url));
+    let checked = format!("{url}&sslmode=verify-full&sslrootcert={authority}");
+    let store = open(checked.clone()).await.expect("no panic").expect("a server that is known");
+    let encrypted = "SELECT CASE WHEN ssl THEN 1 ELSE 0 END FROM pg_stat_ssl WHERE pid = pg_backend_pid()";
+    let row = store.read_one(encrypted, Vec::new()).await.expect("a database").expect("a row");
+    assert_eq!(row.int(0).expect("a number"), 1);
+    // Another name than the certificate's; an authority that nobody knows.
+    for wrong in [checked.replace("127.0.0.1", "localhost"), format!("{url}&sslmode=require")] {
+        let refused = open(wrong).await.expect("no panic").expect_err("a server that is not known");
+        assert!(format!("{refused:#}").contains("certificate"), "{refused:#}");
+    }
+}
+
+/// Three servers with one Redis, each through a proxy of its own, and one integrator at each.
+async fn sharing(settings: &[(&str, &str)]) -> (Vec<Service>, Vec<Integrator>, Vec<Proxy>, String) {
+    let (url, redis, clock) = (database().await, redis(), Service::clock());
+    let (mut servers, mut proxies) = (Vec::new(), Vec::new());
+    for _ in 0..3 {
+        let proxy = Proxy::before(&authority(&redis)).await;
+        let through = proxy.instead_of(&redis);
+        let own = [("database_url", url.as_str()), ("redis_url", &through)];
+        servers.push(Service::open(&[&own, settings].concat(), clock.clone()).await);
+        proxies.push(proxy);
+    }
+    let first = servers[0].integrator().await;
+    let integrators = servers.iter().map(|server| at(&first, server)).collect();
+    (servers, integrators, proxies, redis)
+}
+
+fn all_have(proxies: &[Proxy], weather: Weather) {
+    for proxy in proxies {
+        proxy.has(weather);
+    }
+}
+
+async fn flood(integrators: &[Integrator], requests: usize) -> Vec<u16> {
+    let body = json!({ "domain": "shop.test" });
+    let asked = (0..requests).map(|number| {
+        let (integrator, body) = (integrators[number % integrators.len()].clone(), body.clone());
+        async move { integrator.post("/sessions", &body).await.status }
+    });
+    join_all(asked).await
+}
+
+fn count(statuses: &[u16], status: u16) -> usize {
+    statuses.iter().filter(|found| **found == status).count()
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+#[ignore = "it needs PostgreSQL and Redis: tests/postgres.sh, which make test runs"]
+async fn a_hundred_a_minute_are_a_hundred_at_three_servers() {
+    let (_servers, integrators, _proxies, _) = sharing(&[("rate_limit_create_session", "100/m")]).await;
+    integrators[0].registers("shop.test").await;
+    let statuses = flood(&integrators, 300).await;
+    assert_eq!((count(&statuses, 201), count(&statuses, 429)), (100, 200));
+    let refused = integrators[1].post("/sessions", &json!({ "domain": "shop.test" })).await;
+    let wait: u64 = refused.header("retry-after").expect("a wait").parse().expect("seconds");
+    assert!((50..=60).contains(&wait), "{wait}");
+    refused.refused(429, "rate_limited");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+#[ignore = "it needs PostgreSQL and Redis: tests/postgres.sh, which make test runs"]
+async fn without_redis_each_counts_by_itself_and_nothing_fails() {
+    let (_servers, integrators, proxies, redis) = sharing(&[("rate_limit_create_session", "100/m")]).await;
+    integrators[0].registers("shop.test").await;
+    // Slow, silent and cut off: each server lets through what it alone may, and all are answered.
+    let failures = [Weather::Slow(Duration::from_millis(400)), Weather::Silent, Weather::Cut];
+    for (proxy, weather) in proxies.iter().zip(failures) {
+        proxy.has(weather);
+    }
+    let begun = Instant::now();
+    let statuses = flood(&integrators, 150).await;
+    assert_eq!(count(&statuses, 201), 150, "{statuses:?}");
+    assert!(begun.elapsed() < Duration::from_secs(5), "{:?}", begun.elapsed());
+    let statuses = flood(&integrators, 300).await;
+    // What was let through in that time is between one's own count and what Redis heard of the slow one's.
+    assert_eq!(count(&statuses, 201) + count(&statuses, 429), 300, "{statuses:?}");
+    assert!(count(&statuses, 201) <= 150, "{statuses:?}");
+    // Back, and emptied: what each server let through by itself still counts there.
+    all_have(&proxies, Weather::Fair);
+    empty(&redis).await;
+    tokio::time::sleep(Duration::from_millis(1200)).await;
+    let statuses = flood(&integrators, 60).await;
+    assert_eq!(count(&statuses, 201) + count(&statuses, 429), 60, "{statuses:?}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+#[ignore = "it needs PostgreSQL and Redis: tests/postgres.sh, which make test runs"]
+async fn limits_are_shared_again_once_redis_is_back() {
+    let (_servers, integrators, proxies, _) = sharing(&[("rate_limit_create_session", "100/m")]).await;
+    integrators[0].registers("shop.test").await;
+    all_have(&proxies, Weather::Cut);
+    assert_eq!(count(&flood(&integrators, 3).await, 201), 3);
+    all_have(&proxies, Weather::Fair);
+    tokio::time::sleep(Duration::from_millis(2500)).await;
+    let statuses = flood(&integrators, 300).await;
+    assert!((97..=100).contains(&count(&statuses, 201)), "{} passed", count(&statuses, 201));
+    assert_eq!(count(&statuses, 201) + count(&statuses, 429), 300);
+}
+
+/// Forgets everything in a test's own part of Redis.
+async fn empty(url: &str) {
+    let client = ::redis::Client::open(url).expect("an address");
+    let mut connection = client.get_multiplexed_async_connection().await.expect("a server");
+    ::redis::cmd("FLUSHDB").query_async::<()>(&mut connection).await.expect("leave to do so");
+}
+
+/// An event stream, as a client of the 2024-11-05 transport reads it.
+struct Stream {
+    response: reqwest::Response,
+    read: String,
+}
+
+impl Stream {
+    async fn open(server: &Service) -> Self {
+        let response = crate::harness::http().get(format!("{}/sse", server.app.base_url)).send().await;
+        Self { response: response.expect("an answer"), read: String::new() }
+    }
+
+    /// The data of the next event.
+    async fn next(&mut self) -> String {
+        loop {
+            if let Some(end) = self.read.find("\n\n") {
+                let event: String = self.read.drain(..end + 2).collect();
+                let data = event.lines().find_map(|line| line.strip_prefix("data: ")).map(str::to_owned);
+                match data {
+                    Some(data) => return data,
+                    None => continue,
+                }
+            }
+            let chunk = tokio::time::timeout(Duration::from_secs(10), self.response.chunk()).await;
+            let chunk = chunk.expect("an event in time").expect("a stream").expect("it goes on");
+            self.read.push_str(str::from_utf8(&chunk).expect("text"));
+        }
+    }
+}
+
+async fn posts(server: &Service, path: &str, message: &Value) -> u16 {
+    let request = crate::harness::http().post(format!("{}{path}", server.app.base_url));
+    let request = request.header("content-type", "application/json").body(message.to_string());
+    request.send().await.expect("an answer").status().as_u16()
+}
+
+async fn says(server: &Service, path: &str, id: u32) -> u16 {
+    posts(server, path, &json!({ "jsonrpc": "2.0", "id": id, "method": "ping" })).await
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+#[ignore = "it needs PostgreSQL and Redis: tests/postgres.sh, which make test runs"]
+async fn a_message_reaches_the_stream_at_another_server() {
+    let settings = [("services", "atm,auth"), ("rate_limit_mcp", "off"), ("rate_limit_sse", "off")];
+    let (servers, _, proxies, _) = sharing(&settings).await;
+    // From the start on it takes a moment until a server listens.
+    tokio::time::sleep(Duration::from_millis(300)).await;
+    let mut stream = Stream::open(&servers[0]).await;
+    let path = stream.next().await;
+    for (id, server) in (1_u32..).zip(servers.iter().cycle()).take(30) {
+        assert_eq!(says(server, &path, id).await, 202, "message {id}");
+        let reply: Value = serde_json::from_str(&stream.next().await).expect("JSON");
+        assert_eq!(reply["id"], id);
+    }
+    // What is agreed on by one way holds on the other.
+    let initialize = json!({ "jsonrpc": "2.0", "id": 50, "method": "initialize", "params": {
+        "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": { "name": "test", "version": "1" } } });
+    assert_eq!(posts(&servers[1], &path, &initialize).await, 202);
+    let reply: Value = serde_json::from_str(&stream.next().await).expect("JSON");
+    assert_eq!(reply["result"]["protocolVersion"], "2025-11-25");
+    let unknown = "/sse?sessionId=00000000000000000000000000000000";
+    assert_eq!(says(&servers[1], unknown, 1).await, 404);
+    // Without Redis a stream is served where it is open, and unknown elsewhere; with it again, everywhere.
+    all_have(&proxies, Weather::Cut);
+    assert_eq!(says(&servers[0], &path, 60).await, 202);
+    assert_eq!(serde_json::from_str::<Value>(&stream.next().await).expect("JSON")["id"], 60);
+    assert_eq!(says(&servers[1], &path, 61).await, 404);
+    all_have(&proxies, Weather::Fair);
+    until("it is reached again", async || (says(&servers[1], &path, 62).await == 202).then_some(())).await;
+    assert_eq!(serde_json::from_str::<Value>(&stream.next().await).expect("JSON")["id"], 62);
+    drop(stream);
+    until("it is gone", async || (says(&servers[2], &path, 63).await == 404).then_some(())).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+#[ignore = "it needs PostgreSQL and Redis: tests/postgres.sh, which make test runs"]
+async fn a_full_stream_is_told_to_who_posts_elsewhere() {
+    let settings = [("services", "atm,auth"), ("rate_limit_mcp", "off"), ("rate_limit_sse", "off")];
+    let (servers, _integrators, _proxies, _) = sharing(&settings).await;
+    tokio::time::sleep(Duration::from_millis(300)).await;
+    let mut stream = Stream::open(&servers[0]).await;
+    let path = stream.next().await;
+    let mut statuses = BTreeSet::new();
+    // Nobody reads: replies fill the connection, then the places.
+    let list = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/list" });
+    for _ in 0..2000 {
+        let status = posts(&servers[1], &path, &list).await;
+        statuses.insert(status);
+        if status == 429 {
+            break;
+        }
+    }
+    assert_eq!(statuses, [202, 429].into());
+}
