@@ -2,3 +2,11 @@
 CREATE INDEX deliveries_pending ON deliveries (endpoint, account, environment, next_attempt_at, id)
     WHERE state = 'pending';
 CREATE INDEX deliveries_leased ON deliveries (leased_until) WHERE leased_until IS NOT NULL;
+
+-- Where the rows of this database were taken from, and how far that is.
+CREATE TABLE moves (
+    source   TEXT   PRIMARY KEY,
+    begun_at BIGINT NOT NULL,
+    ended_at BIGINT,
+    reached  TEXT
+);

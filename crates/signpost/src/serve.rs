@@ -55,6 +55,7 @@ impl Server {
         }
         let lock = config.database_file().map(|file| lock(&file)).transpose()?;
         let store = Store::open(&config.database_url())?.sealed_with(config.seal());
+        store.check_move().await?;
         store.check_seal().await?;
         let outbound = Outbound::new(&Names::System);
         let geocoder = config.geocoder.clone().map(|settings| Geocoder::new(settings, outbound.clone()));
@@ -172,7 +173,7 @@ async fn within_drain(app: &App, work: impl Future<Output = std::io::Result<()>>
 }
 
 /// Takes an embedded database for this process.
-fn lock(database: &Path) -> Result<File> {
+pub(crate) fn lock(database: &Path) -> Result<File> {
     let shown = database.display();
     let file = File::create(database.with_added_extension("lock"))
         .with_context(|| format!("cannot write beside the database {shown}: choose another place with --data-dir"))?;

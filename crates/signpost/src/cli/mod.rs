@@ -9,6 +9,7 @@ mod domains;
 mod gazetteer;
 mod keys;
 mod mcp;
+mod moving;
 mod places;
 mod serve;
 mod wallet;
@@ -46,7 +47,7 @@ struct Common {
     /// The folder of the embedded database [default: ./signpost-data]
     #[arg(long, global = true, value_name = "DIR", help_heading = "Common options")]
     data_dir: Option<String>,
-    /// The database: sqlite:FILE [default: a file in the data folder]
+    /// The database: sqlite:FILE or postgres://… [default: a file in the data folder]
     #[arg(long, global = true, value_name = "URL", help_heading = "Common options")]
     database_url: Option<String>,
     /// The configuration file [default: signpost.toml, if it is there]
@@ -75,6 +76,10 @@ enum Command {
     Audit(audit::Audit),
     /// Copy the embedded database, also of a server that runs
     Backup(backup::Backup),
+    /// Take everything from one database to another, such as from the embedded one to PostgreSQL
+    Move(moving::Move),
+    /// Bring the tables up to date, which every server also does when it starts
+    Migrate(moving::Migrate),
     /// The catalogue of ATMs
     #[command(subcommand)]
     Atms(atms::Atms),
@@ -130,6 +135,8 @@ impl Cli {
             Command::Deliveries(command) => command.run(&session()?).await,
             Command::Audit(command) => command.run(&session()?).await,
             Command::Backup(command) => command.run(&session()?),
+            Command::Move(command) => command.run(&session()?).await,
+            Command::Migrate(command) => command.run(&session()?).await,
             Command::Atms(command) => command.run(&session()?).await,
             Command::Gazetteer(command) => command.run(&session()?),
             Command::Places(command) => command.run(&session()?).await,

@@ -1,74 +1,186 @@
 //! Brings the tables up to date. Each migration runs once, whole or not at all.
+//!
+//! Servers of two versions may share a database while one replaces the other. So a migration *expands* (adds what the
+//! older ones do not miss), which every server does when it starts; what they would miss is taken away by one that
+//! *contracts*, which the operator asks for once they are gone. An embedded database has one server, and waits for nobody.
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
 use rusqlite::{Connection, TransactionBehavior};
-use tokio_postgres::IsolationLevel;
+use serde::Serialize;
+use tokio_postgres::{Client, IsolationLevel, Transaction};
 
 /// Every change of the tables since the first, in order; a released one is never edited.
 const MIGRATIONS: &[Migration] = &[
-    Migration::Both(include_str!("../../migrations/0001_first.sql")),
-    Migration::Both(include_str!("../../migrations/0002_sources.sql")),
-    Migration::Both(include_str!("../../migrations/0003_lifecycle.sql")),
-    Migration::Both(include_str!("../../migrations/0004_complete.sql")),
-    Migration::Postgres(include_str!("../../migrations/0005_told.postgres.sql")),
-    Migration::Both(include_str!("../../migrations/0006_waiting.sql")),
+    Migration::expands(include_str!("../../migrations/0001_first.sql")),
+    Migration::expands(include_str!("../../migrations/0002_sources.sql")),
+    Migration::expands(include_str!("../../migrations/0003_lifecycle.sql")),
+    Migration::expands(include_str!("../../migrations/0004_complete.sql")),
+    Migration { sqlite: None, ..Migration::expands(include_str!("../../migrations/0005_told.postgres.sql")) },
+    Migration::expands(include_str!("../../migrations/0006_waiting.sql")),
 ];
 
+/// What servers connect as, with the version behind it: so the operator sees who is still there.
+pub(super) const SERVER: &str = "signpost/";
+
+const VERSIONS: &str = "CREATE TABLE IF NOT EXISTS schema_version (version BIGINT NOT NULL)";
+/// The versions below which a program cannot use the tables any more.
+const NEEDED: &str = "CREATE TABLE IF NOT EXISTS schema_needed (version BIGINT NOT NULL)";
+
 /// One change of the tables.
-enum Migration {
-    /// One text for both databases.
-    Both(&'static str),
-    /// What an embedded database has no need of.
-    Postgres(&'static str),
+#[derive(Clone, Copy)]
+struct Migration {
+    postgres: &'static str,
+    /// None where an embedded database has no need of it.
+    sqlite: Option<&'static str>,
+    contracts: bool,
 }
 
-/// A newer program wrote this database.
+/// A newer program changed this database so that this one cannot use it.
 #[derive(Debug, thiserror::Error)]
 #[error(
-    "the database is of a newer signpost (its tables are version {found}, this program knows {known}): \
+    "the database is of a newer signpost (its tables need version {needed}, this program knows {known}): \
      update the program; nothing was changed"
 )]
 pub struct Newer {
-    /// The version found.
-    pub found: i64,
+    /// The version that a program must know.
+    pub needed: i64,
     /// The newest version this program knows.
     pub known: i64,
 }
 
-/// The same on PostgreSQL; of replicas that start together one runs them and the others wait.
-pub(super) async fn run_on(client: &mut tokio_postgres::Client) -> Result<()> {
-    let transaction = client.build_transaction().isolation_level(IsolationLevel::ReadCommitted).start().await?;
-    transaction.batch_execute("SELECT pg_advisory_xact_lock(6073411870224)").await?;
-    transaction.batch_execute("CREATE TABLE IF NOT EXISTS schema_version (version BIGINT NOT NULL)").await?;
-    let row = transaction.query_one("SELECT COALESCE(MAX(version), 0) FROM schema_version", &[]).await?;
-    let (found, known) = (row.try_get::<_, i64>(0)?, i64::try_from(MIGRATIONS.len())?);
-    if found > known {
-        return Err(Newer { found, known }.into());
-    }
-    for (version, Migration::Both(sql) | Migration::Postgres(sql)) in
-        (1_i64..).zip(MIGRATIONS).skip(usize::try_from(found)?)
-    {
-        transaction.batch_execute(sql).await.with_context(|| format!("migration {version}"))?;
-        transaction.execute("INSERT INTO schema_version (version) VALUES ($1)", &[&version]).await?;
-    }
-    Ok(transaction.commit().await?)
+/// What a migration did.
+#[derive(Debug, PartialEq, Eq, Serialize)]
+pub struct Migrated {
+    /// The newest version before.
+    pub from: i64,
+    /// And now.
+    pub to: i64,
+    /// Versions that are done once older servers are gone.
+    pub waiting: Vec<i64>,
 }
 
-/// Runs what is missing.
-pub(super) fn run(connection: &mut Connection) -> Result<()> {
+impl Migration {
+    const fn expands(sql: &'static str) -> Self {
+        Self { postgres: sql, sqlite: Some(sql), contracts: false }
+    }
+}
+
+/// The newest version that this program knows.
+pub(super) fn known() -> i64 {
+    version_of(MIGRATIONS.len())
+}
+
+fn version_of(position: usize) -> i64 {
+    i64::try_from(position).unwrap_or(i64::MAX)
+}
+
+/// What is to be done, and what waits: those of `list` that are not applied, the ones that contract only if that is asked
+/// for.
+fn due(
+    list: &[Migration],
+    applied: &[i64],
+    needed: i64,
+    contract: bool,
+) -> Result<(Vec<(i64, Migration)>, Migrated), Newer> {
+    let known = version_of(list.len());
+    if needed > known {
+        return Err(Newer { needed, known });
+    }
+    let numbered = (1..).zip(list.iter().copied()).filter(|(version, _)| !applied.contains(version));
+    let (due, waiting): (Vec<_>, Vec<_>) = numbered.partition(|(_, migration)| contract || !migration.contracts);
+    let from = applied.iter().copied().max().unwrap_or(0);
+    let to = due.iter().map(|(version, _)| *version).chain([from]).max().unwrap_or(from);
+    Ok((due, Migrated { from, to, waiting: waiting.into_iter().map(|(version, _)| version).collect() }))
+}
+
+/// Of servers that start together one does it and the others wait.
+pub(super) async fn run_on(client: &mut Client, contract: bool) -> Result<Migrated> {
+    let transaction = client.build_transaction().isolation_level(IsolationLevel::ReadCommitted).start().await?;
+    transaction.batch_execute("SELECT pg_advisory_xact_lock(6073411870224)").await?;
+    transaction.batch_execute(&format!("{VERSIONS}; {NEEDED}")).await?;
+    let applied = transaction.query("SELECT version FROM schema_version", &[]).await?;
+    let applied = applied.iter().map(|row| row.try_get(0)).collect::<Result<Vec<i64>, _>>()?;
+    let needed = transaction.query_one("SELECT COALESCE(MAX(version), 0) FROM schema_needed", &[]).await?;
+    let (due, migrated) = due(MIGRATIONS, &applied, needed.try_get(0)?, contract)?;
+    for (version, migration) in due {
+        if migration.contracts {
+            nobody_older(&transaction, version).await?;
+            transaction.execute("INSERT INTO schema_needed (version) VALUES ($1)", &[&version]).await?;
+        }
+        transaction.batch_execute(migration.postgres).await.with_context(|| format!("migration {version}"))?;
+        transaction.execute("INSERT INTO schema_version (version) VALUES ($1)", &[&version]).await?;
+    }
+    transaction.commit().await?;
+    Ok(migrated)
+}
+
+/// What contracts would break servers that do not know it.
+async fn nobody_older(transaction: &Transaction<'_>, version: i64) -> Result<()> {
+    let connected = "SELECT DISTINCT application_name FROM pg_stat_activity
+                     WHERE datname = current_database() AND application_name LIKE 'signpost/%'";
+    for row in transaction.query(connected, &[]).await? {
+        let name: String = row.try_get(0)?;
+        if name.strip_prefix(SERVER).and_then(|known| known.parse::<i64>().ok()).is_none_or(|known| known < version) {
+            bail!("a server of an older version ({name}) is connected: update or stop it first; nothing was changed");
+        }
+    }
+    Ok(())
+}
+
+/// The same for an embedded database.
+pub(super) fn run(connection: &mut Connection) -> Result<Migrated> {
+    run_list(connection, MIGRATIONS, true)
+}
+
+fn run_list(connection: &mut Connection, list: &[Migration], contract: bool) -> Result<Migrated> {
     // Takes the write lock first, so that of two programs that start together one waits for the other.
     let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
-    transaction.execute_batch("CREATE TABLE IF NOT EXISTS schema_version (version BIGINT NOT NULL)")?;
-    let found: i64 = transaction.query_row("SELECT COALESCE(MAX(version), 0) FROM schema_version", [], |r| r.get(0))?;
-    let known = i64::try_from(MIGRATIONS.len())?;
-    if found > known {
-        return Err(Newer { found, known }.into());
-    }
-    for (version, migration) in (1..).zip(MIGRATIONS).skip(usize::try_from(found)?) {
-        if let Migration::Both(sql) = migration {
+    transaction.execute_batch(&format!("{VERSIONS}; {NEEDED}"))?;
+    let applied = transaction
+        .prepare("SELECT version FROM schema_version")?
+        .query_map([], |row| row.get(0))?
+        .collect::<Result<Vec<i64>, _>>()?;
+    let needed = transaction.query_row("SELECT COALESCE(MAX(version), 0) FROM schema_needed", [], |row| row.get(0))?;
+    let (due, migrated) = due(list, &applied, needed, contract)?;
+    for (version, migration) in due {
+        if let Some(sql) = migration.sqlite {
             transaction.execute_batch(sql).with_context(|| format!("migration {version}"))?;
+        }
+        if migration.contracts {
+            transaction.execute("INSERT INTO schema_needed (version) VALUES (?1)", [version])?;
         }
         transaction.execute("INSERT INTO schema_version (version) VALUES (?1)", [version])?;
     }
-    Ok(transaction.commit()?)
+    transaction.commit()?;
+    Ok(migrated)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const OLD: &[Migration] = &[Migration::expands("CREATE TABLE words (old TEXT)")];
+    const NEW: &[Migration] = &[
+        OLD[0],
+        Migration::expands("ALTER TABLE words ADD COLUMN new TEXT"),
+        Migration { contracts: true, ..Migration::expands("ALTER TABLE words DROP COLUMN old") },
+        Migration::expands("CREATE TABLE others (id TEXT)"),
+    ];
+
+    #[test]
+    fn the_older_program_goes_on_until_the_tables_are_contracted() {
+        let mut database = Connection::open_in_memory().unwrap();
+        assert_eq!(run_list(&mut database, OLD, false).unwrap(), Migrated { from: 0, to: 1, waiting: vec![] });
+        let expanded = Migrated { from: 1, to: 4, waiting: vec![3] };
+        assert_eq!(run_list(&mut database, NEW, false).unwrap(), expanded);
+        // A restart of the old one, and its statements.
+        run_list(&mut database, OLD, false).unwrap();
+        database.execute("INSERT INTO words (old) VALUES ('a')", []).unwrap();
+        let contracted = Migrated { from: 4, to: 4, waiting: vec![] };
+        assert_eq!(run_list(&mut database, NEW, true).unwrap(), contracted);
+        let refused = run_list(&mut database, OLD, false).unwrap_err();
+        assert_eq!(refused.downcast_ref::<Newer>().map(|newer| (newer.needed, newer.known)), Some((3, 1)));
+        run_list(&mut database, NEW, false).unwrap();
+        database.execute("INSERT INTO words (new) VALUES ('a')", []).unwrap();
+    }
 }

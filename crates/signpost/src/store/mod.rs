@@ -7,6 +7,7 @@
 mod backup;
 mod changes;
 mod migrate;
+mod moving;
 mod postgres;
 mod row;
 mod sqlite;
@@ -19,7 +20,8 @@ use anyhow::{Result, bail};
 
 use crate::seal::Seal;
 pub use changes::{Change, Changes};
-pub use migrate::Newer;
+pub use migrate::{Migrated, Newer};
+pub use moving::Moved;
 pub use row::{Row, Value};
 
 /// A handle on the database; cheap to clone.
@@ -113,6 +115,18 @@ impl Store {
             None => bail!("a database address begins with sqlite: or postgres://"),
         };
         Ok(Self { engine, seal: Arc::default() })
+    }
+
+    /// Brings the tables of a database up to date and says what that did; with `contract` also takes away what only older
+    /// programs use.
+    ///
+    /// # Errors
+    /// As [`Store::open`], or where an older server is connected and `contract` is asked for.
+    pub async fn migrate(url: &str, contract: bool) -> Result<Migrated> {
+        match url.strip_prefix("sqlite:") {
+            Some(file) => sqlite::migrate(file),
+            None => postgres::migrate(url, contract).await,
+        }
     }
 
     /// The same database, its secrets closed and opened with this.

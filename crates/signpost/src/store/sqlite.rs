@@ -10,7 +10,7 @@ use rusqlite::types::{ToSqlOutput, ValueRef};
 use rusqlite::{Connection, ErrorCode};
 use tokio::sync::{Mutex, mpsc, oneshot};
 
-use super::{Row, Step, Unavailable, Value, Written, migrate};
+use super::{Migrated, Row, Step, Unavailable, Value, Written, migrate};
 
 /// How many requests share one commit at most.
 const BATCH: usize = 256;
@@ -40,6 +40,11 @@ pub(super) struct Sqlite {
     /// Connections for whoever finds one free. None where the database is in memory.
     near: Arc<[std::sync::Mutex<Connection>]>,
     threads: Arc<Mutex<Vec<thread::JoinHandle<()>>>>,
+}
+
+/// Brings the tables of a file up to date, and says what that did.
+pub(super) fn migrate(file: &str) -> Result<Migrated> {
+    migrate::run(&mut connect(file)?)
 }
 
 impl Sqlite {

@@ -8,8 +8,9 @@ use jiff::SignedDuration;
 use serde_json::{Value, json};
 use signpost::account::Environment;
 use signpost::clock::Clock;
+use signpost::serve::Server;
 
-use crate::harness::{Endpoint, Integrator, Phone, Service, database, text, until};
+use crate::harness::{Endpoint, Integrator, Phone, Program, Service, config, database, text, until};
 
 /// Three servers, and one integrator at each of them with the same key.
 struct Replicas {
@@ -179,4 +180,77 @@ async fn connections_that_are_cut_are_made_anew_and_nothing_acknowledged_is_lost
         .await;
     }
     all.integrators[2].opens("shop.test").await;
+}
+
+/// An embedded database with an account that logs in, and so many sessions more.
+async fn embedded(folder: &std::path::Path, sessions: i64) -> (Integrator, Value) {
+    let service = Service::on(folder, &Service::clock(), &[]).await;
+    let integrator = service.integrator().await;
+    integrator.registers("shop.test").await;
+    let session = integrator.opens("shop.test").await;
+    integrator.hands_in(&session, &service.phone().answers(&session)).await.with(200);
+    let more = "WITH RECURSIVE numbers (number) AS (SELECT 1 UNION ALL SELECT number + 1 FROM numbers WHERE number < $1)
+                INSERT INTO sessions (id, account, environment, domain_id, challenge, webhook_url, created_at, expires_at)
+                SELECT substr(id, 1, 20) || printf('%012d', number), account, environment, domain_id, challenge, webhook_url,
+                       created_at, expires_at
+                FROM sessions, numbers";
+    service.app.store.write([signpost::store::step(more, vec![sessions.into()])]).await.expect("a database");
+    service.stop().await;
+    (integrator, session)
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+#[ignore = "it needs PostgreSQL: tests/postgres.sh, which make test runs"]
+async fn what_an_embedded_database_holds_is_moved_whole_even_if_cut_off() {
+    let (folder, url) = (tempfile::tempdir().expect("a folder"), database().await);
+    let (integrator, session) = embedded(folder.path(), 60_000).await;
+    let from = format!("sqlite:{}", folder.path().join("signpost.sqlite").display());
+    let starts = || Program::within(folder.path(), &["move", "--json", "--from", &from, "--to", &url]);
+    for cut_after in [300, 500, 700] {
+        let mut running = starts().spawn();
+        tokio::time::sleep(Duration::from_millis(cut_after)).await;
+        if running.ended().is_some() {
+            break;
+        }
+        running.kill();
+        // What is there is a part: no server takes it for the whole.
+        let told = Server::open(config(&[("database_url", &url)]), Service::clock()).await;
+        let told = told.err().map(|error| format!("{error:#}"));
+        assert!(told.as_ref().is_some_and(|told| told.contains("not finished")), "{told:?}");
+    }
+    let done = starts().runs().await;
+    if !done.err.contains("moved to before") {
+        let tables = done.json()["tables"].as_array().expect("tables").clone();
+        let sessions = tables.iter().find(|moved| moved["table"] == "sessions").expect("the table");
+        assert_eq!(sessions["rows"], 60_001);
+    }
+    // A second time there is nothing to move, and somebody else's database is left alone.
+    assert!(starts().runs().await.failed(1).contains("moved to before"));
+    let server = Service::open(&[("database_url", &url)], Service::clock()).await;
+    let api = format!("{}{}", server.app.base_url, Environment::Sandbox.path());
+    let integrator = Integrator { api, ..integrator };
+    assert_eq!(integrator.sees(&session).await.with(200)["status"], "authenticated");
+    integrator.opens("shop.test").await;
+    let count = server.app.store.read("SELECT COUNT(*) FROM sessions", Vec::new()).await.expect("a database");
+    assert_eq!(count[0].int(0).expect("a number"), 60_002);
+    let used = database().await;
+    Service::open(&[("database_url", &used)], Service::clock()).await.shop().await;
+    let arguments = ["move", "--from", from.as_str(), "--to", &used];
+    assert!(Program::within(folder.path(), &arguments).runs().await.failed(1).contains("not empty"));
+}
+
+#[tokio::test]
+#[ignore = "it needs PostgreSQL: tests/postgres.sh, which make test runs"]
+async fn tables_are_brought_up_to_date_by_hand_too() {
+    let (folder, url) = (tempfile::tempdir().expect("a folder"), database().await);
+    let migrates = |more: &[&str]| {
+        Program::within(folder.path(), &[&["migrate", "--json", "--database-url", &url], more].concat())
+    };
+    let first = migrates(&[]).runs().await.json();
+    assert_eq!(first["from"], 0);
+    assert_eq!(
+        migrates(&["--contract"]).runs().await.json(),
+        json!({ "from": first["to"], "to": first["to"], "waiting": [] })
+    );
+    Service::open(&[("database_url", &url)], Service::clock()).await.shop().await;
 }

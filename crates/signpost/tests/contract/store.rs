@@ -148,13 +148,16 @@ async fn a_newer_programs_database_is_refused_and_left_as_it_is() {
     Store::open(&file(folder.path())).expect("a database").close().await;
     // By hand, so that the file holds all of it: a store that closes may leave the last writes beside it.
     let by_hand = rusqlite::Connection::open(folder.path().join("store.sqlite")).expect("a database");
+    // Newer tables alone do no harm: what a newer program adds, this one does not miss.
     by_hand.execute("INSERT INTO schema_version (version) VALUES (4711)", []).expect("the table");
+    Store::open(&file(folder.path())).expect("a database").close().await;
+    by_hand.execute("INSERT INTO schema_needed (version) VALUES (4711)", []).expect("the table");
     by_hand.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(())).expect("a checkpoint");
     by_hand.close().expect("a close");
     let bytes = || std::fs::read(folder.path().join("store.sqlite")).expect("a file");
     let before = bytes();
     let error = Store::open(&file(folder.path())).expect_err("it is newer");
-    assert_eq!(error.downcast_ref::<Newer>().map(|newer| newer.found), Some(4711));
+    assert_eq!(error.downcast_ref::<Newer>().map(|newer| newer.needed), Some(4711));
     let told = format!("{error:#}");
     assert!(told.contains("newer") && told.contains("4711") && told.contains("update"), "{told}");
     assert!(bytes() == before, "the file was changed");

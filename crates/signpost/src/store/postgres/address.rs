@@ -14,6 +14,8 @@ use tokio_postgres::tls::MakeTlsConnect;
 use tokio_postgres::{Client, Config, Connection, Socket};
 use tokio_postgres_rustls::MakeRustlsConnect;
 
+use super::super::migrate::{SERVER, known};
+
 /// How long a connection may take to stand.
 pub(super) const CONNECT: Duration = Duration::from_secs(5);
 /// A statement that takes longer is ended by the server; it is also how long a dead client holds its locks.
@@ -59,7 +61,7 @@ impl Address {
         }
         config.connect_timeout(CONNECT).ssl_mode(if is_encrypted { SslMode::Require } else { SslMode::Disable });
         if config.get_application_name().is_none() {
-            config.application_name("signpost");
+            config.application_name(format!("{SERVER}{}", known()));
         }
         Ok(Self { config, tls: MakeRustlsConnect::new(tls(is_encrypted, roots.as_deref().map(Path::new))?) })
     }

@@ -20,7 +20,7 @@ use tokio::task::JoinSet;
 use tokio::time::Instant;
 
 use super::changes::{self, Change, Changes};
-use super::{Row, Step, Unavailable, Written, migrate};
+use super::{Migrated, Row, Step, Unavailable, Written, migrate};
 use address::Address;
 use connection::{Connection, named};
 use pulse::{Pulse, gone};
@@ -126,6 +126,17 @@ impl Postgres {
     }
 }
 
+/// Brings the tables up to date, and says what that did.
+pub(super) async fn migrate(url: &str, contract: bool) -> Result<Migrated> {
+    let mut client = connect_to_migrate(&Address::parse(url)?).await?;
+    migrate::run_on(&mut client, contract).await
+}
+
+/// A migration may take longer than a request.
+async fn connect_to_migrate(address: &Address) -> Result<tokio_postgres::Client> {
+    address.connect("SET statement_timeout = 0").await.context("cannot connect to the database")
+}
+
 fn closed() -> Error {
     Unavailable("it is closed".to_owned()).into()
 }
@@ -138,10 +149,8 @@ fn away() -> Error {
 async fn serve(work: Work, told: &told::Sender<Result<()>>) {
     let Work { address, reads, writes, large, changes, state } = work;
     let opened = async {
-        // A migration may take longer than a request.
-        let mut client =
-            address.connect("SET statement_timeout = 0").await.context("cannot connect to the database")?;
-        migrate::run_on(&mut client).await
+        let mut client = connect_to_migrate(&address).await?;
+        migrate::run_on(&mut client, false).await.map(|_| ())
     };
     let opened = opened.await;
     let failed = opened.is_err();

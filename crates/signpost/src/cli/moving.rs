@@ -1,0 +1,89 @@
+//! `signpost move` and `signpost migrate`: what stands between a database and the next.
+
+use anyhow::{Context, Result};
+use clap::Args;
+use indicatif::{ProgressBar, ProgressStyle};
+use serde_json::json;
+
+use super::Session;
+use crate::clock::Clock;
+use crate::serve::lock;
+use crate::store::Store;
+
+#[derive(Debug, Args)]
+pub(super) struct Move {
+    /// The database that is there; no server may run on it
+    #[arg(long, value_name = "URL")]
+    from: String,
+    /// The new one, which is empty
+    #[arg(long, value_name = "URL")]
+    to: String,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct Migrate {
+    /// Also take away what only older servers use; none of them may be connected
+    #[arg(long)]
+    contract: bool,
+}
+
+impl Move {
+    pub(super) async fn run(self, session: &Session) -> Result<()> {
+        let Self { from, to } = self;
+        let file = from.strip_prefix("sqlite:").filter(|file| *file != ":memory:").map(std::path::PathBuf::from);
+        let source = match &file {
+            Some(file) => {
+                let shown = file.display();
+                let whole = file.canonicalize().with_context(|| format!("there is no database at {shown}"))?;
+                format!("sqlite:{}", whole.display())
+            }
+            // The address may hold a password.
+            None => "another server".to_owned(),
+        };
+        let _held = file.as_deref().map(lock).transpose()?;
+        let (old, new) = (Store::open(&from)?, Store::open(&to)?);
+        let bar = bar(session.json)?;
+        let moved = new.take_over(&old, &source, Clock::System.now(), |taken, all| {
+            bar.set_length(all.try_into().unwrap_or_default());
+            bar.set_position(taken.try_into().unwrap_or_default());
+        });
+        let moved = moved.await;
+        bar.finish_and_clear();
+        let moved = moved?;
+        let rows: i64 = moved.iter().map(|moved| moved.rows).sum();
+        new.close().await;
+        session.print(&json!({ "rows": rows, "tables": moved }), || {
+            let tables = moved.iter().filter(|moved| moved.rows > 0);
+            let lines: Vec<String> = tables.map(|moved| format!("{:>10}  {}", moved.rows, moved.table)).collect();
+            format!(
+                "{}\nmoved {rows} rows, counted on both sides; the old database was left as it is.\n\
+                 Start the servers with --database-url and the new address. Place names of your own and the wallet's key \
+                 stay in the data folder.",
+                lines.join("\n")
+            )
+        })
+    }
+}
+
+impl Migrate {
+    pub(super) async fn run(self, session: &Session) -> Result<()> {
+        let migrated = Store::migrate(&session.config.database_url(), self.contract).await?;
+        session.print(&migrated, || {
+            let waiting = match migrated.waiting.as_slice() {
+                [] => String::new(),
+                [..] => "; once all servers are of this version, run it again with --contract".to_owned(),
+            };
+            match (migrated.from, migrated.to) {
+                (from, to) if from == to => format!("the tables are at version {to}{waiting}"),
+                (from, to) => format!("the tables went from version {from} to {to}{waiting}"),
+            }
+        })
+    }
+}
+
+fn bar(hidden: bool) -> Result<ProgressBar> {
+    if hidden {
+        return Ok(ProgressBar::hidden());
+    }
+    Ok(ProgressBar::new(0).with_style(ProgressStyle::with_template("{bar:40} {pos} of {len} rows, {eta} left")?))
+}
