@@ -1,5 +1,5 @@
 # The work of this project by name. `make ci` is what CI runs, no more and no less.
-.PHONY: reference run test test-rust test-postgres test-clients test-api check fmt doc deny bench fuzz ci setup gazetteer
+.PHONY: reference run test test-rust test-postgres test-clients test-api check fmt doc deny bench fuzz soak ci setup gazetteer
 
 CARGO_DENY_VERSION := 0.20.2
 
@@ -18,6 +18,7 @@ test-rust:
 # The contract's tests once more, on a PostgreSQL server that is started for them, and those of several replicas.
 test-postgres:
 	sh tests/postgres.sh
+	sh tests/soak.sh
 
 # Clients of the Model Context Protocol and its conformance suite against the built programs.
 test-clients:
@@ -72,5 +73,9 @@ reference:
 # Rebuilds the place names from their pinned source, byte for byte; see data/NOTICE.md.
 gazetteer:
 	sh data/gazetteer.sh
+
+# Ten minutes of three servers under load, while they and what they stand on are killed and restarted.
+soak:
+	sh tests/soak.sh 600
 
 ci: setup check deny test

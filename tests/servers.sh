@@ -1,6 +1,6 @@
 # Servers of one's own from Debian's packages, on loopback, in a folder that goes with the script that reads this one.
 # `start_postgres [setting…]` says its address in $postgres and whom it is known by in
-# $postgres_ca, `start_redis` in $redis. Nothing that runs already is used.
+# $postgres_ca, `start_redis` in $redis; $restart_postgres and $restart_redis are scripts that kill and start them anew. Nothing that runs already is used.
 folder="$(mktemp -d)"
 as=""
 pg_bin="$(ls -d /usr/lib/postgresql/*/bin 2>/dev/null | sort -V | tail -1)"
@@ -37,14 +37,20 @@ start_postgres() {
   settings="-c listen_addresses=127.0.0.1 -p $port -c unix_socket_directories=$folder/postgres -c max_connections=600"
   settings="$settings -c ssl=on -c ssl_cert_file=$folder/postgres/server.pem -c ssl_key_file=$folder/postgres/server.key"
   for setting in "$@"; do settings="$settings -c $setting"; done
-  $as "$pg_bin/pg_ctl" -D "$folder/postgres/data" -w -l "$folder/postgres/log" -o "$settings" start >/dev/null
+  start="$as $pg_bin/pg_ctl -D $folder/postgres/data -w -l $folder/postgres/log -o '$settings' start"
+  eval "$start" >/dev/null
+  restart_postgres="$folder/restart_postgres"
+  echo "$as $pg_bin/pg_ctl -D $folder/postgres/data -m immediate stop >/dev/null; $start >/dev/null" >"$restart_postgres"
   postgres="postgres://signpost@127.0.0.1:$port/postgres"
 }
 
 start_redis() {
   port=$((28000 + $$ % 1000))
-  redis-server --bind 127.0.0.1 --port "$port" --dir "$folder" --save '' --appendonly no --daemonize yes \
-    --pidfile "$folder/redis.pid" --logfile "$folder/redis.log" >/dev/null
+  start="redis-server --bind 127.0.0.1 --port $port --dir $folder --save '' --appendonly no --daemonize yes \
+    --pidfile $folder/redis.pid --logfile $folder/redis.log"
+  eval "$start" >/dev/null
+  restart_redis="$folder/restart_redis"
+  echo "kill -9 \$(cat $folder/redis.pid); sleep 0.5; $start >/dev/null" >"$restart_redis"
   until redis-cli -p "$port" ping >/dev/null 2>&1; do sleep 0.05; done
   redis="redis://127.0.0.1:$port/"
 }

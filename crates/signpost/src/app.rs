@@ -65,7 +65,9 @@ pub struct Parts {
     pub waiting: Waiting,
     /// What is counted.
     pub metrics: Metrics,
-    /// Cancelled when the server begins to stop.
+    /// Cancelled when the server is asked to stop: whoever sends it traffic should look elsewhere.
+    pub stopping: CancellationToken,
+    /// Cancelled when it takes no more, `shutdown_delay` later.
     pub draining: CancellationToken,
 }
 

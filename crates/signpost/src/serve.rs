@@ -97,6 +97,7 @@ impl Server {
             domains: Kept::new(|_| 2048),
             waiting: Waiting::default(),
             metrics: Metrics::default(),
+            stopping: CancellationToken::new(),
             draining: CancellationToken::new(),
             config,
         });
@@ -113,7 +114,7 @@ impl Server {
         self.metrics.as_ref().and_then(|listener| listener.local_addr().ok())
     }
 
-    /// Serves until `shutdown`, then stops accepting, finishes what runs within 10 s, and closes the database.
+    /// Serves until `shutdown` and as long as `shutdown_delay` says behind it, then stops accepting, finishes what runs within 10 s, and closes the database.
     ///
     /// # Errors
     /// Where the listener fails.
@@ -139,9 +140,11 @@ impl Server {
             background.push(tokio::spawn(atms::feeds::run(app.clone())));
             background.push(tokio::spawn(async move { atms::watch(&app.store, &app.catalogue, &app.draining).await }));
         }
-        let draining = app.draining.clone();
+        let (stopping, draining, delay) = (app.stopping.clone(), app.draining.clone(), app.config.shutdown_delay);
         tokio::spawn(async move {
             shutdown.await;
+            stopping.cancel();
+            tokio::time::sleep(delay).await;
             draining.cancel();
         });
         let draining = app.draining.clone();

@@ -100,6 +100,11 @@ pub(super) fn session_ttl(text: &str) -> Meant<Duration> {
     duration(text).filter(|ttl| allowed.contains(ttl)).ok_or_else(|| "1s to 1h, such as 300s or 5m".to_owned())
 }
 
+pub(super) fn shutdown_delay(text: &str) -> Meant<Duration> {
+    let allowed = Duration::ZERO..=Duration::from_mins(1);
+    duration(text).filter(|delay| allowed.contains(delay)).ok_or_else(|| "0s to 60s, such as 5s".to_owned())
+}
+
 pub(super) fn truth(text: &str) -> Meant<bool> {
     text.parse().map_err(|_| "true or false".to_owned())
 }

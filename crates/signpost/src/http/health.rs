@@ -19,7 +19,7 @@ pub(super) async fn show(State(app): State<App>) -> impl IntoResponse {
 
 /// 200 while requests are welcome: the store answers, the catalogue is loaded, and the server is not stopping.
 pub(super) async fn ready(State(app): State<App>) -> impl IntoResponse {
-    let draining = app.draining.is_cancelled();
+    let draining = app.stopping.is_cancelled();
     let store = app.store.read("SELECT version FROM catalogue", Vec::new()).await.is_ok();
     let is_ready = store && !draining;
     let status = if is_ready { StatusCode::OK } else { StatusCode::SERVICE_UNAVAILABLE };

@@ -16,9 +16,13 @@ mod rpc;
 use std::net::SocketAddr;
 
 use axum::Router;
-use axum::extract::{ConnectInfo, Request};
-use axum::middleware::from_fn_with_state;
+use axum::extract::{ConnectInfo, Request, State};
+use axum::http::HeaderValue;
+use axum::http::header::CONNECTION;
+use axum::middleware::{from_fn_with_state, map_response_with_state};
+use axum::response::Response;
 use axum::routing::{MethodRouter, delete, get, post};
+use tokio_util::sync::CancellationToken;
 
 use crate::account::{Environment, Scope};
 use crate::app::App;
@@ -51,7 +55,20 @@ pub fn router(app: &App) -> Router {
     }
     let router = router.fallback(async || Error::NotFound);
     let router = router.method_not_allowed_fallback(async || Error::MethodNotAllowed).with_state(app.clone());
+    // Clients that keep connections come back on others once the server is to stop.
+    let router = if app.config.shutdown_delay.is_zero() {
+        router
+    } else {
+        router.layer(map_response_with_state(app.stopping.clone(), part))
+    };
     router.layer(from_fn_with_state(app.metrics.clone(), request_id::name_and_log))
+}
+
+async fn part(State(stopping): State<CancellationToken>, mut response: Response) -> Response {
+    if stopping.is_cancelled() {
+        response.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
+    }
+    response
 }
 
 /// The authentication service's addresses, each with the limit that it counts against (specification, §8).

@@ -44,6 +44,7 @@ mod same_device;
 mod serving;
 mod sessions;
 mod signatures;
+mod soak;
 mod store;
 mod waiting;
 mod wallet;

@@ -3,6 +3,7 @@
 
 pub(crate) mod documented;
 mod endpoint;
+mod fleet;
 mod integrator;
 mod name_server;
 mod phone;
@@ -17,6 +18,7 @@ use std::time::{Duration, Instant};
 use serde_json::Value;
 
 pub(crate) use endpoint::{Endpoint, Received};
+pub(crate) use fleet::Fleet;
 pub(crate) use integrator::{DEAD, Integrator, send};
 pub(crate) use name_server::NameServer;
 pub(crate) use phone::{Phone, scan};

@@ -76,7 +76,20 @@ impl Program {
     /// Starts `serve` on a free port and waits until it is there.
     pub(crate) fn serves(folder: &Path, environment: &[(&str, &str)]) -> Running {
         let arguments = ["serve", "--json", "--listen", "127.0.0.1:0", "--services", "auth"];
-        let mut command = Self::within(folder, &arguments).command;
+        Self::within(folder, &arguments).started(environment)
+    }
+
+    /// The same with both services at an address of one's choice, under a clock that is off by this much.
+    pub(crate) fn serves_at(folder: &Path, listen: &str, clock: &str, environment: &[(&str, &str)]) -> Running {
+        let mut program = Self::within(folder, &["serve", "--json", "--listen", listen]);
+        // What `faketime` sets; itself it would stand between us and the process. $LIB is the loader's.
+        program = program.env("LD_PRELOAD", "/usr/$LIB/faketime/libfaketime.so.1").env("FAKETIME", clock);
+        // What measures how long something takes goes on as it does.
+        program.env("DONT_FAKE_MONOTONIC", "1").env("FAKETIME_DONT_FAKE_MONOTONIC", "1").started(environment)
+    }
+
+    fn started(self, environment: &[(&str, &str)]) -> Running {
+        let mut command = self.command;
         command.envs(environment.iter().copied()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().expect("the program starts");
         let mut line = String::new();

@@ -1,0 +1,78 @@
+//! Three servers as processes of their own, on one database and one Redis: they can be killed, and their clocks differ.
+
+use std::net::TcpListener;
+use std::path::Path;
+use std::sync::Mutex;
+
+use super::{Program, Running};
+
+/// By how much the clocks are off: 20 s lie between the first and the last.
+const CLOCKS: [&str; 3] = ["-10s", "+0s", "+10s"];
+
+#[derive(Debug)]
+pub(crate) struct Fleet {
+    folder: tempfile::TempDir,
+    /// Where each listens, also after a restart.
+    pub(crate) addresses: Vec<String>,
+    environment: Vec<(String, String)>,
+    running: Vec<Mutex<Option<Running>>>,
+}
+
+impl Fleet {
+    /// Starts all of them.
+    pub(crate) fn start(database: &str, redis: &str, settings: &[(&str, &str)]) -> Self {
+        let free = |_| TcpListener::bind("127.0.0.1:0").expect("a free port").local_addr().expect("an address");
+        let addresses = CLOCKS.map(free).map(|address| address.to_string()).into();
+        let own = [("SIGNPOST_DATABASE_URL", database), ("SIGNPOST_REDIS_URL", redis), ("SIGNPOST_LOG", "warn")];
+        let limits = ["CREATE_SESSION", "GET_SESSION", "VERIFY", "DOMAINS", "ANSWER", "MCP"];
+        let limits = limits.map(|limit| (format!("SIGNPOST_RATE_LIMIT_{limit}"), "off".to_owned()));
+        let settings = own.iter().chain(settings).map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
+        let environment = settings.chain(limits).collect();
+        let folder = tempfile::tempdir().expect("a folder");
+        let fleet = Self { folder, addresses, environment, running: CLOCKS.map(|_| Mutex::new(None)).into() };
+        for number in 0..CLOCKS.len() {
+            fleet.starts(number);
+        }
+        fleet
+    }
+
+    /// Starts one that does not run.
+    pub(crate) fn starts(&self, number: usize) {
+        let environment: Vec<(&str, &str)> =
+            self.environment.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
+        let folder = self.folder.path().join(number.to_string());
+        std::fs::create_dir_all(&folder).expect("a folder");
+        let running = Program::serves_at(&folder, &self.addresses[number], CLOCKS[number], &environment);
+        *self.running[number].lock().expect("no panic") = Some(running);
+    }
+
+    /// Ends one without asking.
+    pub(crate) fn kills(&self, number: usize) {
+        if let Some(running) = self.running[number].lock().expect("no panic").take() {
+            running.kill();
+        }
+    }
+
+    /// Asks one to end, and waits until it has.
+    pub(crate) fn stops(&self, number: usize) {
+        if let Some(mut running) = self.running[number].lock().expect("no panic").take() {
+            running.terminate();
+            let (status, log) = running.ends();
+            assert!(status.success(), "{status}: {log}");
+        }
+    }
+
+    /// Runs a command on the same database.
+    pub(crate) fn command(&self, arguments: &[&str]) -> Program {
+        let program = Program::within(self.folder.path(), arguments);
+        self.environment.iter().fold(program, |program, (name, value)| program.env(name, value))
+    }
+
+    pub(crate) fn folder(&self) -> &Path {
+        self.folder.path()
+    }
+
+    pub(crate) fn url(&self, number: usize, path: &str) -> String {
+        format!("http://{}{path}", self.addresses[number % self.addresses.len()])
+    }
+}

@@ -1,0 +1,361 @@
+//! Three servers under load while everything around them fails, again and again (`tests/soak.sh`, a short one in `make
+//! test`, ten minutes in `make soak`): nothing that was acknowledged is lost, and every login is told.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::process::Command;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+use futures_util::future::join_all;
+use reqwest::{Client, Method};
+use serde_json::{Value, json};
+use signpost::clock::Clock;
+use tokio::time::sleep;
+
+use crate::harness::{Endpoint, Fleet, Phone, http, text, until};
+
+/// How many people come at once.
+const PEOPLE: u8 = 16;
+/// Everything here may take a moment longer where both cores are taken.
+const SETTINGS: [(&str, &str); 3] = [
+    ("SIGNPOST_SESSION_TTL", "1h"),
+    ("SIGNPOST_WEBHOOK_RETRY_SCHEDULE", "1s,1s,1s,2s,2s,5s,5s,5s,5s,10s,10s,10s,10s"),
+    ("SIGNPOST_SHUTDOWN_DELAY", "1s"),
+];
+
+fn setting(name: &str) -> String {
+    #[expect(clippy::disallowed_methods, reason = "it says what the script started")]
+    std::env::var(name).unwrap_or_else(|_| panic!("{name}: tests/soak.sh sets it"))
+}
+
+/// A random number below this.
+fn draw(below: u32) -> u32 {
+    u32::from_be_bytes(signpost::id::random()) % below
+}
+
+/// Whoever calls the servers, wherever they are.
+#[derive(Clone)]
+struct Caller {
+    http: Client,
+    fleet: Arc<Fleet>,
+    key: String,
+}
+
+impl Caller {
+    /// Three servers, a key and a domain whose events go to this endpoint.
+    async fn start(webhook: &str) -> Self {
+        let (database, redis) = (setting("SIGNPOST_TEST_POSTGRES"), setting("SIGNPOST_TEST_REDIS"));
+        let schema = format!("soak_{}", draw(u32::MAX));
+        let (client, connection) = tokio_postgres::connect(&database, tokio_postgres::NoTls).await.expect("a server");
+        tokio::spawn(async { drop(connection.await) });
+        client.batch_execute(&format!("CREATE SCHEMA {schema}")).await.expect("a schema");
+        let database = format!("{database}?options=-csearch_path%3D{schema}");
+        let fleet = Arc::new(Fleet::start(&database, &redis, &SETTINGS));
+        let caller = Self { http: http(), fleet, key: String::new() };
+        let [slow, fast] = [caller.clock(0).await, caller.clock(2).await];
+        assert!(
+            (19..22).contains(&fast.duration_since(slow).as_secs()),
+            "the clocks are to be 20 s apart: is faketime there?"
+        );
+        let arguments = ["keys", "create", "--environment", "sandbox", "--name", "soak", "--json"];
+        let key = text(&caller.fleet.command(&arguments).runs().await.json(), "key").to_owned();
+        let caller = Self { key, ..caller };
+        let domain = json!({ "domain": "shop.test", "webhook_url": webhook });
+        let made = caller.asks(Method::POST, 0, "/sandbox/v1/domains", Some(&domain)).await;
+        assert_eq!(made.as_ref().map(|(status, _)| *status), Some(201), "{made:?}");
+        caller
+    }
+
+    /// Status and body, or nothing where the connection failed.
+    async fn asks(&self, method: Method, server: u32, path: &str, body: Option<&Value>) -> Option<(u16, Value)> {
+        let request = self.http.request(method, self.fleet.url(server as usize, path)).timeout(Duration::from_secs(20));
+        let request = request.header("authorization", format!("Bearer {}", self.key));
+        let request = match body {
+            Some(body) => request.header("content-type", "application/json").body(body.to_string()),
+            None => request,
+        };
+        let reply = request.send().await.ok()?;
+        let (status, body) = (reply.status().as_u16(), reply.bytes().await.ok()?);
+        Some((status, serde_json::from_slice(&body).unwrap_or_default()))
+    }
+
+    /// What a server takes the time for.
+    async fn clock(&self, server: u32) -> jiff::Timestamp {
+        let (_, health) = self.asks(Method::GET, server, "/health", None).await.expect("an answer");
+        text(&health, "timestamp").parse().expect("a time")
+    }
+
+    async fn is_ready(&self, server: u32) -> bool {
+        let request = self.http.get(self.fleet.url(server as usize, "/health/ready")).timeout(Duration::from_secs(2));
+        request.send().await.is_ok_and(|reply| reply.status() == 200)
+    }
+
+    async fn all_ready(&self) {
+        for server in 0..3 {
+            until("it is ready", async || self.is_ready(server).await.then_some(())).await;
+        }
+    }
+}
+
+/// What was acknowledged of a session.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Known {
+    Created,
+    Authenticated,
+    Cancelled,
+    /// Asked for and never heard: either may be.
+    Unknown,
+}
+
+#[derive(Default)]
+struct Ledger {
+    sessions: Mutex<HashMap<String, Known>>,
+    unheard: AtomicU64,
+    searches: AtomicU64,
+    over: AtomicBool,
+}
+
+impl Ledger {
+    fn knows(&self, session: &Value, known: Known) {
+        self.sessions.lock().expect("no panic").insert(text(session, "id").to_owned(), known);
+    }
+}
+
+/// Opens sessions and ends them in one way or another until it is over.
+async fn person(caller: Caller, number: u8, ledger: Arc<Ledger>) {
+    let phone = Phone::of(number + 1, &Clock::System);
+    while !ledger.over.load(Ordering::Relaxed) {
+        sleep(Duration::from_millis(10 + u64::from(draw(40)))).await;
+        let body = json!({ "domain": "shop.test" });
+        let session = match caller.asks(Method::POST, draw(3), "/sandbox/v1/sessions", Some(&body)).await {
+            Some((201, session)) => session,
+            Some((503, _)) | None => {
+                ledger.unheard.fetch_add(1, Ordering::Relaxed);
+                continue;
+            }
+            other => panic!("creating: {other:?}"),
+        };
+        ledger.knows(&session, Known::Created);
+        let path = format!("/sandbox/v1/sessions/{}", text(&session, "id"));
+        match caller.asks(Method::GET, draw(3), &path, None).await {
+            Some((200 | 503, _)) | None => {}
+            other => panic!("an acknowledged session is not there: {other:?}"),
+        }
+        let (method, path, body, done) = match draw(20) {
+            0..=13 => {
+                (Method::POST, format!("{path}/authenticate"), Some(phone.answers(&session)), Known::Authenticated)
+            }
+            14..=16 => (Method::DELETE, path, None, Known::Cancelled),
+            17 => {
+                search(&caller, &ledger).await;
+                continue;
+            }
+            _ => continue,
+        };
+        ledger.knows(&session, Known::Unknown);
+        for _ in 0..100 {
+            match caller.asks(method.clone(), draw(3), &path, body.as_ref()).await {
+                // The second time it may have happened the first time.
+                Some((200 | 204 | 409 | 410, _)) => {
+                    ledger.knows(&session, done);
+                    break;
+                }
+                Some((503, _)) | None => {
+                    ledger.unheard.fetch_add(1, Ordering::Relaxed);
+                    sleep(Duration::from_millis(100)).await;
+                }
+                other => panic!("{path}: {other:?}"),
+            }
+        }
+    }
+}
+
+/// Finds machines, which needs no database.
+async fn search(caller: &Caller, ledger: &Ledger) {
+    let arguments = json!({ "location": "Austin, TX" });
+    let call = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/call",
+                       "params": { "name": "find_nearest_bitcoin_atm", "arguments": arguments } });
+    if let Some((status, found)) = caller.asks(Method::POST, draw(3), "/mcp", Some(&call)).await {
+        assert!(status == 200 && found["result"]["structuredContent"]["total"].as_u64() > Some(0), "{found}");
+        ledger.searches.fetch_add(1, Ordering::Relaxed);
+    }
+}
+
+/// Lets one thing fail; says which.
+async fn fails(fleet: Arc<Fleet>) -> &'static str {
+    let (what, server) = (draw(8), draw(3) as usize);
+    let run = move || match what {
+        0..=4 => {
+            fleet.kills(server);
+            std::thread::sleep(Duration::from_millis(300));
+            fleet.starts(server);
+            "a server was killed"
+        }
+        5 => {
+            fleet.stops(server);
+            fleet.starts(server);
+            "a server was restarted"
+        }
+        6 => restart("SIGNPOST_TEST_RESTART_POSTGRES", "PostgreSQL was stopped and started"),
+        _ => restart("SIGNPOST_TEST_RESTART_REDIS", "Redis was stopped and started"),
+    };
+    tokio::task::spawn_blocking(run).await.expect("no panic")
+}
+
+fn restart(script: &str, what: &'static str) -> &'static str {
+    assert!(Command::new("sh").arg(setting(script)).status().expect("sh is there").success(), "{script}");
+    what
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+#[ignore = "it needs servers that may be stopped: tests/soak.sh, which make test runs"]
+async fn nothing_acknowledged_is_lost_whatever_fails() {
+    let mut endpoint = Endpoint::start().await;
+    let caller = Caller::start(&endpoint.url("/hook")).await;
+    let ledger = Arc::new(Ledger::default());
+    let people: Vec<_> =
+        (0..PEOPLE).map(|number| tokio::spawn(person(caller.clone(), number, Arc::clone(&ledger)))).collect();
+    let end = Instant::now() + Duration::from_secs(setting("SIGNPOST_SOAK_SECONDS").parse().expect("seconds"));
+    let mut failures = BTreeMap::new();
+    while Instant::now() < end {
+        *failures.entry(fails(Arc::clone(&caller.fleet)).await).or_insert(0) += 1;
+        assert!(!people.iter().any(tokio::task::JoinHandle::is_finished), "somebody saw what must not be");
+        sleep(Duration::from_millis(500 + u64::from(draw(1500)))).await;
+    }
+    ledger.over.store(true, Ordering::Relaxed);
+    for person in people {
+        person.await.expect("nobody saw what must not be");
+    }
+    caller.all_ready().await;
+    let sessions = ledger.sessions.lock().expect("no panic").clone();
+    let (logins, lost) = judge(&caller, &sessions).await;
+    let (told, twice) = events(&mut endpoint, &logins).await;
+    let (acknowledged, unheard) = (sessions.len(), ledger.unheard.load(Ordering::Relaxed));
+    println!("failures: {failures:?}");
+    println!("{acknowledged} sessions acknowledged, {} logins, {lost} lost; {unheard} requests unheard", logins.len());
+    println!("{told} logins told, {twice} events more than once; {} searches", ledger.searches.load(Ordering::Relaxed));
+    assert_eq!(lost, 0);
+    assert!(logins.len() > 50, "there was no load");
+}
+
+/// The sessions that are logins now, and how many are not what was acknowledged.
+async fn judge(caller: &Caller, sessions: &HashMap<String, Known>) -> (HashSet<String>, usize) {
+    let (mut logins, mut lost) = (HashSet::new(), 0);
+    let all: Vec<(&String, &Known)> = sessions.iter().collect();
+    for some in all.chunks(64) {
+        let seen = some.iter().map(|(id, _)| async move {
+            let path = format!("/sandbox/v1/sessions/{id}");
+            until("an answer", async || {
+                caller.asks(Method::GET, draw(3), &path, None).await.filter(|(status, _)| *status != 503)
+            })
+            .await
+        });
+        for ((id, known), (status, body)) in some.iter().zip(join_all(seen).await) {
+            let is = match (status, body["status"].as_str()) {
+                (200, Some("authenticated")) => Known::Authenticated,
+                (200, Some("pending")) => Known::Created,
+                (410, _) => Known::Cancelled,
+                other => panic!("{id} was acknowledged, and is {other:?}"),
+            };
+            lost += usize::from(is != **known && **known != Known::Unknown);
+            if is == Known::Authenticated {
+                logins.insert((*id).clone());
+            }
+        }
+    }
+    (logins, lost)
+}
+
+/// Waits until every login was told; how many were, and how many events came more than once.
+async fn events(endpoint: &mut Endpoint, logins: &HashSet<String>) -> (usize, usize) {
+    let (mut told, mut twice, end) = (HashSet::new(), 0, Instant::now() + Duration::from_secs(150));
+    while told.len() < logins.len() {
+        let Some(event) = endpoint.has() else {
+            assert!(Instant::now() < end, "{} of {} logins were told", told.len(), logins.len());
+            sleep(Duration::from_millis(50)).await;
+            continue;
+        };
+        let session = text(&event.json(), "session_id").to_owned();
+        assert!(logins.contains(&session), "{session} was told, and is no login");
+        twice += usize::from(!told.insert(session));
+    }
+    (told.len(), twice)
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+#[ignore = "it needs servers that may be stopped: tests/soak.sh, which make test runs"]
+async fn a_rolling_restart_drops_no_request_and_an_import_reaches_all() {
+    let endpoint = Endpoint::start().await;
+    let caller = Caller::start(&endpoint.url("/hook")).await;
+    caller.all_ready().await;
+    // A load balancer: it asks who is ready, and sends to those.
+    let ready: Arc<Mutex<Vec<u32>>> = Arc::new(Mutex::new(vec![0, 1, 2]));
+    let over = Arc::new(AtomicBool::new(false));
+    let balancer = {
+        let (caller, ready, over) = (caller.clone(), Arc::clone(&ready), Arc::clone(&over));
+        tokio::spawn(async move {
+            while !over.load(Ordering::Relaxed) {
+                let asked = join_all((0..3).map(|server| caller.is_ready(server))).await;
+                let now = (0..).zip(asked).filter_map(|(server, is_ready)| is_ready.then_some(server)).collect();
+                *ready.lock().expect("no panic") = now;
+                sleep(Duration::from_millis(50)).await;
+            }
+        })
+    };
+    let clients: Vec<_> = (0..8_u32)
+        .map(|number| {
+            let (caller, ready, over) = (caller.clone(), Arc::clone(&ready), Arc::clone(&over));
+            tokio::spawn(async move {
+                let mut answered = 0_u32;
+                let body = json!({ "domain": "shop.test" });
+                while !over.load(Ordering::Relaxed) {
+                    let servers = ready.lock().expect("no panic").clone();
+                    let server = servers[(number + answered) as usize % servers.len()];
+                    let reply = caller.asks(Method::POST, server, "/sandbox/v1/sessions", Some(&body)).await;
+                    assert_eq!(reply.as_ref().map(|(status, _)| *status), Some(201), "{reply:?}");
+                    answered += 1;
+                    sleep(Duration::from_millis(5)).await;
+                }
+                answered
+            })
+        })
+        .collect();
+    for server in 0..3 {
+        sleep(Duration::from_millis(500)).await;
+        let fleet = Arc::clone(&caller.fleet);
+        tokio::task::spawn_blocking(move || {
+            fleet.stops(server);
+            fleet.starts(server);
+        })
+        .await
+        .expect("no panic");
+        caller.all_ready().await;
+    }
+    import_reaches_all(&caller).await;
+    over.store(true, Ordering::Relaxed);
+    balancer.await.expect("no panic");
+    let answered: u32 = join_all(clients).await.into_iter().map(|answered| answered.expect("every request")).sum();
+    println!("{answered} requests, none dropped");
+    assert!(answered > 200);
+}
+
+/// A machine of a file is served by all within 5 s.
+async fn import_reaches_all(caller: &Caller) {
+    let file = caller.fleet.folder().join("machines.csv");
+    std::fs::write(&file, "id,name,lat,lon\n1,The one machine,30.2672,-97.7431\n").expect("a file");
+    let file = file.to_str().expect("text");
+    caller.fleet.command(&["atms", "import", file, "--source", "soak", "--json"]).runs().await.json();
+    let imported = Instant::now();
+    let arguments = json!({ "location": "Austin, TX" });
+    let call = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/call",
+                       "params": { "name": "find_nearest_bitcoin_atm", "arguments": arguments } });
+    for server in 0..3 {
+        until("it is served", async || {
+            let (_, found) = caller.asks(Method::POST, server, "/mcp", Some(&call)).await?;
+            (found["result"]["structuredContent"]["atms"][0]["name"] == "The one machine").then_some(())
+        })
+        .await;
+    }
+    assert!(imported.elapsed() < Duration::from_secs(5), "{:?}", imported.elapsed());
+}
