@@ -15,7 +15,8 @@ test-rust:
 	cargo test --package signpost --features otlp --test otlp --quiet
 	cargo test --workspace --doc --quiet
 
-# The contract's tests once more, on a PostgreSQL server that is started for them, and those of several replicas.
+# The tests with servers once more, on a PostgreSQL server that is started for them; those of several servers, with a Redis;
+# and half a minute in which all of these are killed under load.
 test-postgres:
 	sh tests/postgres.sh
 	sh tests/soak.sh

@@ -1,8 +1,12 @@
 #!/bin/sh
-# Starts a PostgreSQL server of its own on loopback, with its defaults: a commit waits for the disk. Measures on it, and
-# ends it. Ends within two minutes.
+# Starts a PostgreSQL server of its own on loopback, with its defaults (a commit waits for the disk), and a Redis where
+# there is one. Measures on them, and ends them. Ends within two minutes.
 set -eu
 cd "$(dirname "$0")/.."
 . tests/servers.sh
 start_postgres
+if command -v redis-server >/dev/null 2>&1; then
+  start_redis
+  export SIGNPOST_BENCH_REDIS="$redis"
+fi
 SIGNPOST_BENCH_POSTGRES="$postgres" cargo run --quiet --release -p signpost-bench --bin postgres

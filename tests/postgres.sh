@@ -1,5 +1,5 @@
 #!/bin/sh
-# The contract's tests once more on a PostgreSQL server of their own, and those of several servers on it, with a Redis.
+# All tests with servers once more on a PostgreSQL server of their own, and those of several servers on it, with a Redis.
 set -eu
 cd "$(dirname "$0")/.."
 . tests/servers.sh
@@ -7,5 +7,5 @@ cd "$(dirname "$0")/.."
 start_postgres fsync=off
 start_redis
 export SIGNPOST_TEST_POSTGRES="$postgres" SIGNPOST_TEST_REDIS="$redis" SIGNPOST_TEST_POSTGRES_CA="$postgres_ca"
-cargo test --workspace --test contract --quiet
+cargo test --package signpost --test contract --test it --quiet
 cargo test --workspace --test contract --quiet -- --ignored replicas:: partitions::

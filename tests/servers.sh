@@ -1,6 +1,7 @@
 # Servers of one's own from Debian's packages, on loopback, in a folder that goes with the script that reads this one.
-# `start_postgres [setting…]` says its address in $postgres and whom it is known by in
-# $postgres_ca, `start_redis` in $redis; $restart_postgres and $restart_redis are scripts that kill and start them anew. Nothing that runs already is used.
+# `start_postgres [setting…]` says its address in $postgres and whom it is known by in $postgres_ca, `start_redis` in
+# $redis; $restart_postgres and $restart_redis are scripts that kill and start them anew. Nothing that runs already is
+# used.
 folder="$(mktemp -d)"
 as=""
 pg_bin="$(ls -d /usr/lib/postgresql/*/bin 2>/dev/null | sort -V | tail -1)"

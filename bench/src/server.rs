@@ -45,8 +45,19 @@ pub fn start_with(data_dir: Option<&Path>, limit: &str) -> Result<Running> {
 /// # Errors
 /// Where it does not start.
 pub fn start_on(database_url: &str) -> Result<Running> {
+    start_on_with(database_url, &[])
+}
+
+/// The same with other settings.
+///
+/// # Errors
+/// Where it does not start.
+pub fn start_on_with(database_url: &str, settings: &[(&str, &str)]) -> Result<Running> {
     let mut written = written("off");
     written.set("database_url", database_url, Origin::Flag);
+    for (key, value) in settings {
+        written.set(key, *value, Origin::Flag);
+    }
     run(Config::new(&written)?)
 }
 

@@ -13,10 +13,11 @@ use axum::http::StatusCode;
 use axum::http::header::CONTENT_TYPE;
 use axum::routing::{get as route_get, post as route_post};
 use serde_json::{Value, json};
+use signpost_auth::{QrData, Wallet};
 use signpost_bench::server::{self, Running};
 use signpost_bench::{Variant, get_with, post, print, read_reply, requests_per_second};
 use std::sync::atomic::{AtomicU64, Ordering};
-use tokio::io::AsyncWriteExt;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::Mutex;
 use tokio_postgres::{Client, NoTls, Statement};
@@ -26,6 +27,7 @@ const CONNECTIONS: usize = 128;
 const POOL: usize = 32;
 const ALONE: usize = 600;
 const EVENTS: usize = 20_000;
+const LOGINS: usize = 6_400;
 
 /// The same row into the same table.
 const INSERT: &str = "
@@ -46,7 +48,85 @@ async fn main() -> Result<()> {
     alone(&ours, plain).await?;
     replicas(&url, &ours).await?;
     polls(&ours).await?;
-    deliveries(&ours).await
+    answers(&ours).await?;
+    deliveries(&ours).await?;
+    match std::env::var("SIGNPOST_BENCH_REDIS") {
+        Ok(redis) => shared_limits(&url, &redis).await,
+        Err(_) => Ok(()),
+    }
+}
+
+/// What a limit costs that is shared through Redis, against one round trip to it.
+async fn shared_limits(url: &str, redis: &str) -> Result<()> {
+    let here = server::start_on_with(url, &[("rate_limit_domains", "1000000/s")])?;
+    let shared = server::start_on_with(url, &[("rate_limit_domains", "1000000/s"), ("redis_url", redis)])?;
+    let mut connection = redis::Client::open(redis)?.get_multiplexed_async_connection().await?;
+    let mut trips = Vec::new();
+    for _ in 0..ALONE {
+        let begun = Instant::now();
+        redis::cmd("PING").query_async::<String>(&mut connection).await?;
+        trips.push(begun.elapsed());
+    }
+    trips.sort_unstable();
+    let ask = |running: &Running| Variant {
+        name: "",
+        address: running.address,
+        request: get_with("/sandbox/v1/domains/dom_none", &running.authorization),
+    };
+    let (without, with) = (half(&ask(&here)).await?, half(&ask(&shared)).await?);
+    println!("a limit shared through Redis, one connection alone, half of them within (goal: one round trip)");
+    println!("  round trip {:?}; request {without:?}, with the shared limit {with:?}", trips[ALONE / 2]);
+    Ok(())
+}
+
+/// Half of a connection's requests take no longer, whatever they are answered.
+async fn half(variant: &Variant) -> Result<Duration> {
+    let mut connection = TcpStream::connect(variant.address).await?;
+    connection.set_nodelay(true)?;
+    let (mut took, mut reply) = (Vec::new(), vec![0; 64 * 1024]);
+    for _ in 0..ALONE {
+        let begun = Instant::now();
+        connection.write_all(&variant.request).await?;
+        ensure!(connection.read(&mut reply).await? > 0, "the server hung up");
+        took.push(begun.elapsed());
+    }
+    took.sort_unstable();
+    Ok(took[ALONE / 2])
+}
+
+/// Logins that were signed before.
+async fn answers(ours: &Running) -> Result<()> {
+    let mut requests = Vec::new();
+    for number in 0..LOGINS {
+        let made = ask(ours.address, &creation("", ours.address, &ours.authorization).request).await?;
+        let session: Value = serde_json::from_slice(&made)?;
+        let qr = QrData::parse(session["qr_data"].as_str().context("qr_data")?)?;
+        let mut secret = [1; 32];
+        secret[..8].copy_from_slice(&(number as u64 + 1).to_be_bytes());
+        let answer = Wallet::from_bytes(secret)?.answer(qr.challenge(), qr.challenge().issued_at, None);
+        let path = format!("/sandbox/v1/sessions/{}/authenticate", session["id"].as_str().context("id")?);
+        requests.push(post(&path, &ours.authorization, &serde_json::to_string(&answer)?));
+    }
+    let (address, begun, mut clients) = (ours.address, Instant::now(), tokio::task::JoinSet::new());
+    for share in requests.chunks(LOGINS / 64) {
+        let share = share.to_vec();
+        clients.spawn(async move {
+            let mut connection = TcpStream::connect(address).await?;
+            connection.set_nodelay(true)?;
+            let mut reply = Vec::new();
+            for request in share {
+                connection.write_all(&request).await?;
+                read_reply(&mut connection, &mut reply).await?;
+            }
+            anyhow::Ok(())
+        });
+    }
+    for done in clients.join_all().await {
+        done?;
+    }
+    let rate = f64::from(u32::try_from(LOGINS)?) / begun.elapsed().as_secs_f64();
+    println!("answering a login on PostgreSQL, signed before, 64 connections\n  {rate:.0} /s");
+    Ok(())
 }
 
 /// A server with a domain.

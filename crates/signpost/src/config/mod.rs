@@ -208,6 +208,8 @@ mod tests {
     fn a_key_is_not_repeated_even_where_it_is_wrong() {
         let error = config("seal_key", "nearly-a-key").expect_err("it is none");
         assert!(error.starts_with("seal_key") && !error.contains("nearly"), "{error}");
+        let error = config("database_url", "mysql://me:secret@db/x").expect_err("it is none");
+        assert!(error.contains("'…@db/x'") && !error.contains("secret"), "{error}");
     }
 
     #[test]

@@ -26,8 +26,7 @@ impl Reader<'_> {
         parse(value).map_err(|allowed| BadSetting {
             key: key.to_owned(),
             origin: origin.to_string(),
-            // The addresses of databases hold passwords.
-            value: if is_secret(key) { "…".to_owned() } else { value.to_owned() },
+            value: shown(key, value),
             allowed,
         })
     }
@@ -37,8 +36,13 @@ impl Reader<'_> {
     }
 }
 
-fn is_secret(key: &str) -> bool {
-    key.contains("_key") || matches!(key, "database_url" | "redis_url")
+/// A value as it may be told: no keys, and no password that an address holds.
+fn shown(key: &str, value: &str) -> String {
+    match value.rsplit_once('@') {
+        _ if key.contains("_key") => "…".to_owned(),
+        Some((_, host)) if key.ends_with("_url") => format!("…@{host}"),
+        _ => value.to_owned(),
+    }
 }
 
 pub(super) fn address(text: &str) -> Meant<SocketAddr> {

@@ -202,6 +202,7 @@ async fn metrics_are_served_at_an_address_of_their_own_and_nowhere_else() {
         "signpost_sessions_total{environment=\"sandbox\",event=\"created\"} 1",
         "signpost_sessions_total{environment=\"sandbox\",event=\"authenticated\"} 1",
         "signpost_deliveries_pending 1",
+        "signpost_redis_up 1",
         "# EOF",
     ] {
         assert!(text.contains(line), "{line} is not in {text}");

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use crate::harness::database;
 use futures_util::future::join_all;
 use signpost::store::{Newer, Step, Store, Unavailable, Value, Written, must, step};
 
@@ -20,6 +21,14 @@ fn file(folder: &Path) -> String {
     format!("sqlite:{}", folder.join("store.sqlite").display())
 }
 
+/// A database that outlives whoever has it open.
+async fn place(folder: &Path) -> String {
+    match database().await {
+        memory if memory.starts_with("sqlite") => file(folder),
+        server => server,
+    }
+}
+
 fn insert(n: i64) -> Step {
     step(INSERT, vec![n.into()])
 }
@@ -36,7 +45,7 @@ async fn all(store: &Store) -> Vec<i64> {
 #[tokio::test]
 async fn all_steps_happen_or_none() {
     let folder = tempfile::tempdir().expect("a folder");
-    for url in ["sqlite::memory:", &file(folder.path())] {
+    for url in [&database().await, &file(folder.path())] {
         let store = numbers(url).await;
         let Written::Committed(rows) = store.write([insert(1), insert(2), insert(3)]).await.expect("a database") else {
             panic!("refused")
@@ -66,7 +75,7 @@ async fn all_steps_happen_or_none() {
 #[tokio::test]
 async fn a_write_that_fails_or_is_refused_leaves_its_neighbours_alone() {
     let folder = tempfile::tempdir().expect("a folder");
-    for url in ["sqlite::memory:", &file(folder.path())] {
+    for url in [&database().await, &file(folder.path())] {
         let store = numbers(url).await;
         assert!(store.write([insert(-1)]).await.expect("a database").is_committed());
         let written = join_all((0..600).map(|n| {
@@ -101,9 +110,10 @@ async fn a_write_that_fails_or_is_refused_leaves_its_neighbours_alone() {
 async fn writers_of_two_programs_count_together() {
     const ADD: &str = "UPDATE numbers SET n = n + 1";
     let folder = tempfile::tempdir().expect("a folder");
-    let one = numbers(&file(folder.path())).await;
+    let url = place(folder.path()).await;
+    let one = numbers(&url).await;
     assert!(one.write([insert(0)]).await.expect("a database").is_committed());
-    let two = Store::open(&file(folder.path())).expect("a database");
+    let two = Store::open(&url).expect("a database");
     let adding = (0..400).map(|number| {
         let store = if number % 2 == 0 { one.clone() } else { two.clone() };
         tokio::spawn(async move { store.write([must(ADD, Vec::new())]).await })
@@ -118,14 +128,15 @@ async fn writers_of_two_programs_count_together() {
 #[tokio::test]
 async fn what_was_written_is_there_after_a_close() {
     let folder = tempfile::tempdir().expect("a folder");
-    let store = numbers(&file(folder.path())).await;
+    let url = place(folder.path()).await;
+    let store = numbers(&url).await;
     assert!(store.write([insert(1)]).await.expect("a database").is_committed());
     store.close().await;
     let refused = store.write([insert(2)]).await.expect_err("it is closed");
     assert!(refused.is::<Unavailable>(), "{refused:#}");
     let refused = store.read(ALL, Vec::new()).await.expect_err("it is closed");
     assert!(refused.is::<Unavailable>(), "{refused:#}");
-    assert_eq!(all(&Store::open(&file(folder.path())).expect("a database")).await, [1]);
+    assert_eq!(all(&Store::open(&url).expect("a database")).await, [1]);
 }
 
 #[tokio::test]

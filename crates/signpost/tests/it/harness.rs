@@ -1,5 +1,8 @@
 //! A server of one test's own, and the actors that speak to it.
 
+#[path = "../contract/harness/database.rs"]
+mod database;
+
 use std::path::Path;
 use std::time::Duration;
 
@@ -18,6 +21,8 @@ use signpost::keys::NewKey;
 use signpost::serve::Server;
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
+
+pub(crate) use database::database;
 
 /// When every test begins.
 pub(crate) const START: i64 = 1_800_000_000;
@@ -47,14 +52,14 @@ pub(crate) struct Integrator {
     key: String,
 }
 
-/// A server in memory with the default settings, the limits off.
+/// A server with a database of its own, the default settings, the limits off.
 pub(crate) async fn server() -> TestServer {
     server_with(&[]).await
 }
 
 /// The same with other settings.
 pub(crate) async fn server_with(settings: &[(&str, &str)]) -> TestServer {
-    start(settings, "sqlite::memory:", None).await
+    start(settings, &database().await, None).await
 }
 
 /// A server whose database is a file, which the next one finds again.

@@ -188,9 +188,15 @@ async fn read(address: Address, jobs: Shared<Read>, mut pulse: Pulse) {
 
 /// A connection may have been cut since it was used last; what only reads is asked for once more.
 async fn read_again(held: &mut Option<Connection>, address: &Address, steps: &[Step]) -> Result<Vec<Result<Vec<Row>>>> {
-    let rows = connected(held, address, READS).await?.read_all(steps).await;
+    let mut rows = connected(held, address, READS).await?.read_all(steps).await;
     if held.as_ref().is_none_or(|held| held.client.is_closed()) {
-        return Ok(connected(held, address, READS).await?.read_all(steps).await);
+        let failed = |at: &usize| rows[*at].is_err();
+        let failed: Vec<usize> = (0..steps.len()).filter(failed).collect();
+        let again: Vec<Step> = failed.iter().map(|at| steps[*at].clone()).collect();
+        let answers = connected(held, address, READS).await?.read_all(&again).await;
+        for (at, answer) in failed.into_iter().zip(answers) {
+            rows[at] = answer;
+        }
     }
     Ok(rows)
 }

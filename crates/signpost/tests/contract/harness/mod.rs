@@ -1,6 +1,7 @@
 //! The actors: a running [`Service`], the [`Integrator`] who calls it, the [`Phone`] that answers, the [`Endpoint`] that
 //! receives events, the [`NameServer`] that knows domains, and the [`Program`] at a command line.
 
+mod database;
 pub(crate) mod documented;
 mod endpoint;
 mod fleet;
@@ -17,6 +18,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
+pub(crate) use database::database;
 pub(crate) use endpoint::{Endpoint, Received};
 pub(crate) use fleet::Fleet;
 pub(crate) use integrator::{DEAD, Integrator, send};
@@ -25,7 +27,7 @@ pub(crate) use phone::{Phone, scan};
 pub(crate) use program::{Program, Running};
 pub(crate) use proxy::{Proxy, Weather, authority};
 pub(crate) use reply::Reply;
-pub(crate) use service::{Queued, Service, config, database, http, redis};
+pub(crate) use service::{Queued, Service, config, http, redis};
 
 /// How long a test waits for what must happen; never for what takes that long.
 const PATIENCE: Duration = Duration::from_secs(20);

@@ -17,7 +17,7 @@ use signpost::serve::Server;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
-use super::{Integrator, Phone, until};
+use super::{Integrator, Phone, database, until};
 
 /// The account of those who do not say another.
 const ACCOUNT: &str = "acme";
@@ -160,20 +160,6 @@ impl Service {
         })
         .await
     }
-}
-
-/// A database of a test's own: memory, or a schema of the server that `SIGNPOST_TEST_POSTGRES` names.
-pub(crate) async fn database() -> String {
-    #[expect(clippy::disallowed_methods, reason = "it says which database the tests run on")]
-    let Ok(server) = std::env::var("SIGNPOST_TEST_POSTGRES") else { return "sqlite::memory:".to_owned() };
-    let schema = format!("test_{}", data_encoding::HEXLOWER.encode(&id::random::<8>()));
-    let (client, connection) = tokio_postgres::connect(&server, tokio_postgres::NoTls).await.expect("a server");
-    tokio::spawn(async { drop(connection.await) });
-    client.batch_execute(&format!("CREATE SCHEMA {schema}")).await.expect("a schema");
-    format!(
-        "{server}{}application_name={schema}&options=-csearch_path%3D{schema}",
-        if server.contains('?') { '&' } else { '?' }
-    )
 }
 
 /// A part of the Redis that `SIGNPOST_TEST_REDIS` names, of a test's own.
