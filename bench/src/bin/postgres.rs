@@ -42,13 +42,17 @@ async fn main() -> Result<()> {
         println!("PostgreSQL: SIGNPOST_BENCH_POSTGRES does not name one (bench/postgres.sh starts one)");
         return Ok(());
     };
-    let ours = prepared(&url).await?;
+    let taken = async || StatusCode::NO_CONTENT;
+    let sink = on_threads(1, async move || Ok(Router::new().route("/hook", route_post(taken))))?[0];
+    let ours = prepared(&url, sink).await?;
     let plain = Plain::start(&url)?;
     creations(&ours, plain).await?;
     alone(&ours, plain).await?;
     replicas(&url, &ours).await?;
     polls(&ours).await?;
     answers(&ours).await?;
+    // What the logins queued is on its way still.
+    drained(&ours).await?;
     deliveries(&ours).await?;
     match std::env::var("SIGNPOST_BENCH_REDIS") {
         Ok(redis) => shared_limits(&url, &redis).await,
@@ -129,10 +133,10 @@ async fn answers(ours: &Running) -> Result<()> {
     Ok(())
 }
 
-/// A server with a domain.
-async fn prepared(url: &str) -> Result<Running> {
+/// A server with a domain whose events go there.
+async fn prepared(url: &str, sink: SocketAddr) -> Result<Running> {
     let ours = server::start_on(url)?;
-    let domain = json!({ "domain": "localhost", "webhook_url": "http://127.0.0.1:1/" }).to_string();
+    let domain = json!({ "domain": "localhost", "webhook_url": format!("http://{sink}/hook") }).to_string();
     ask(ours.address, &post("/sandbox/v1/domains", &ours.authorization, &domain)).await?;
     Ok(ours)
 }
@@ -241,18 +245,20 @@ async fn deliveries(ours: &Running) -> Result<()> {
     let endpoints =
         on_threads(32, async move || Ok(Router::new().route("/hook", route_post(hook)).with_state(counted)))?;
     let begun = queue(ours, &endpoints).await?;
-    let deadline = begun + Duration::from_mins(1);
-    loop {
-        let left = ours.app.store.anyones_deliveries(Some("pending"), 1).await?;
-        if left.is_empty() {
-            break;
-        }
-        ensure!(Instant::now() < deadline, "{} of {EVENTS} arrived", arrived.load(Ordering::Relaxed));
-        tokio::time::sleep(Duration::from_millis(10)).await;
-    }
+    drained(ours).await?;
     let rate = f64::from(u32::try_from(EVENTS)?) / begun.elapsed().as_secs_f64();
     println!("events from the outbox on PostgreSQL to 32 endpoints, each end kept (goal 8,000/s)");
-    println!("  {rate:.0} /s, {} arrived", arrived.load(Ordering::Relaxed));
+    println!("  {rate:.0} /s, {} more than once", arrived.load(Ordering::Relaxed) - EVENTS as u64);
+    Ok(())
+}
+
+/// Waits until no event waits.
+async fn drained(ours: &Running) -> Result<()> {
+    let deadline = Instant::now() + Duration::from_mins(1);
+    while !ours.app.store.anyones_deliveries(Some("pending"), 1).await?.is_empty() {
+        ensure!(Instant::now() < deadline, "events are left after a minute");
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
     Ok(())
 }
 

@@ -1,7 +1,6 @@
--- Which endpoints something waits for, and what of it comes first; and what is being sent.
+-- Which endpoints something waits for, and what of it comes first.
 CREATE INDEX deliveries_pending ON deliveries (endpoint, account, environment, next_attempt_at, id)
     WHERE state = 'pending';
-CREATE INDEX deliveries_leased ON deliveries (leased_until) WHERE leased_until IS NOT NULL;
 
 -- Where the rows of this database were taken from, and how far that is.
 CREATE TABLE moves (

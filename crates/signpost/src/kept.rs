@@ -64,6 +64,15 @@ impl<K: Hash + Eq + Clone, V: Clone> Kept<K, V> {
         value
     }
 
+    /// What is kept under a key.
+    #[must_use]
+    pub fn kept(&self, key: &K) -> Option<V> {
+        match self.lock().by_key.get(key) {
+            Some(Entry::Read(value)) => Some(value.clone()),
+            Some(Entry::Asked(_)) | None => None,
+        }
+    }
+
     fn look(&self, key: &K) -> Found<V> {
         let mut all = self.lock();
         match all.by_key.get(key) {

@@ -22,9 +22,11 @@ const NEXT: &str = "
 /// so a slow endpoint fills its own places and nobody else's. A disabled one has one place, once an hour.
 ///
 /// The recursion goes from endpoint to endpoint along the index `deliveries_pending`, so that a long queue to one of
-/// them costs no more than a short one. The databases differ in how to take the first few of each.
+/// them costs no more than a short one. Of each the oldest are looked at: what is leased is among them, for it was the
+/// oldest when it was taken. What was chosen is asked once more what it is, where it is locked: another server may have
+/// taken it, and delivered it, meanwhile. The databases differ in how to take the first few of each.
 macro_rules! claim {
-    ($first_of_each:literal) => {
+    ($first_of_each:literal, $lock:literal) => {
         concat!(
             "WITH RECURSIVE waiting (id) AS (
                  SELECT (SELECT id FROM deliveries WHERE state = 'pending'
@@ -35,25 +37,27 @@ macro_rules! claim {
                            AND (n.endpoint, n.account, n.environment) > (d.endpoint, d.account, d.environment)
                          ORDER BY n.endpoint, n.account, n.environment LIMIT 1)
                  FROM waiting JOIN deliveries AS d ON d.id = waiting.id
-             ), leased AS (
-                 SELECT endpoint, account, environment, COUNT(*) AS taken FROM deliveries
-                 WHERE leased_until > $2 AND state = 'pending' GROUP BY endpoint, account, environment
              ), due AS (
-                 SELECT d.id, d.next_attempt_at, COALESCE(l.taken, 0) AS taken,
-                        ROW_NUMBER() OVER (PARTITION BY g.endpoint, g.account, g.environment
-                                           ORDER BY d.next_attempt_at, d.id) AS place,
+                 SELECT d.id, d.next_attempt_at, d.leased_until,
+                        ROW_NUMBER() OVER (PARTITION BY g.id ORDER BY COALESCE(d.leased_until, 0) > $2 DESC,
+                                           d.next_attempt_at, d.id) AS place,
                         CASE WHEN e.disabled_at IS NULL THEN $3 ELSE 1 END AS places
                  FROM waiting JOIN deliveries AS g ON g.id = waiting.id
                  LEFT JOIN endpoints AS e ON e.endpoint = g.endpoint AND e.account = g.account
-                                         AND e.environment = g.environment AND e.disabled_at IS NOT NULL
-                 LEFT JOIN leased AS l ON l.endpoint = g.endpoint AND l.account = g.account
-                                      AND l.environment = g.environment ",
+                                         AND e.environment = g.environment AND e.disabled_at IS NOT NULL ",
             $first_of_each,
             " WHERE e.disabled_at IS NULL OR e.next_probe_at <= $2
              )
              UPDATE deliveries SET leased_until = $1, attempts = attempts + 1
-             WHERE id IN (SELECT id FROM due WHERE place <= places - taken ORDER BY next_attempt_at, id LIMIT $4)
-               AND (leased_until IS NULL OR leased_until <= $2)
+             WHERE id IN (
+                 SELECT id FROM deliveries
+                 WHERE id IN (SELECT id FROM due
+                              WHERE place <= places AND (leased_until IS NULL OR leased_until <= $2)
+                              ORDER BY next_attempt_at, id LIMIT $4)
+                   AND state = 'pending' AND next_attempt_at <= $2
+                   AND (leased_until IS NULL OR leased_until <= $2) ",
+            $lock,
+            ")
              RETURNING id, domain_id, environment, url, body, attempts, account,
                        CASE WHEN EXISTS (SELECT 1 FROM endpoints AS f
                                          WHERE f.account = deliveries.account AND f.endpoint = deliveries.endpoint
@@ -67,18 +71,18 @@ const CLAIM: &str = claim!(
          SELECT q.id FROM deliveries AS q
          WHERE q.state = 'pending' AND q.endpoint = g.endpoint AND q.account = g.account
            AND q.environment = g.environment AND q.next_attempt_at <= $2
-           AND (q.leased_until IS NULL OR q.leased_until <= $2)
-         ORDER BY q.next_attempt_at, q.id LIMIT $3)"
+         ORDER BY q.next_attempt_at, q.id LIMIT 2 * $3)",
+    ""
 );
 
 /// Of several servers none waits for what another is taking.
 const CLAIM_SHARED: &str = claim!(
     "CROSS JOIN LATERAL (
-         SELECT q.id, q.next_attempt_at FROM deliveries AS q
+         SELECT q.id, q.next_attempt_at, q.leased_until FROM deliveries AS q
          WHERE q.state = 'pending' AND q.endpoint = g.endpoint AND q.account = g.account
            AND q.environment = g.environment AND q.next_attempt_at <= $2
-           AND (q.leased_until IS NULL OR q.leased_until <= $2)
-         ORDER BY q.next_attempt_at, q.id LIMIT $3 FOR UPDATE SKIP LOCKED) AS d"
+         ORDER BY q.next_attempt_at, q.id LIMIT 2 * $3) AS d",
+    "FOR UPDATE SKIP LOCKED"
 );
 
 /// Names the lease: an attempt that outlived it has no say any more.

@@ -120,6 +120,10 @@ async fn confirm(app: &App, session: &Session, code: &ConfirmCode, answer: &Answ
 
 /// Where the session's event goes: the domain's `event_url` if it has one, else where wallets post.
 async fn event_url(app: &App, session: &Session) -> Result<Url, Error> {
-    let domain = app.store.domain(&session.account, &session.domain_id).await?;
+    let key = (session.account.clone(), session.challenge.domain.clone());
+    let domain = match app.domains.kept(&key).filter(|domain| domain.id == session.domain_id) {
+        Some(domain) => Some(domain),
+        None => app.store.domain(&session.account, &session.domain_id).await?,
+    };
     Ok(domain.and_then(|domain| domain.event_url).unwrap_or_else(|| session.webhook_url.clone()))
 }

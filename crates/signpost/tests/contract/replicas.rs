@@ -4,11 +4,14 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 
 use futures_util::future::join_all;
-use jiff::SignedDuration;
+use jiff::{SignedDuration, Timestamp};
 use serde_json::{Value, json};
 use signpost::account::Environment;
 use signpost::clock::Clock;
+use signpost::id::{DomainId, EventId};
+use signpost::outbox::{Attempt, Ended, Outcome};
 use signpost::serve::Server;
+use signpost::store::{Store, step};
 
 use crate::harness::{Endpoint, Integrator, Phone, Program, Service, config, database, text, until};
 
@@ -253,4 +256,46 @@ async fn tables_are_brought_up_to_date_by_hand_too() {
         json!({ "from": first["to"], "to": first["to"], "waiting": [] })
     );
     Service::open(&[("database_url", &url)], Service::clock()).await.shop().await;
+}
+
+/// Takes what is due and ends it at once, as an endpoint that answers immediately makes it, until nothing is left.
+async fn takes_and_ends(store: Store, now: Timestamp) -> Vec<String> {
+    let (lease, mut taken) = (now + SignedDuration::from_secs(45), Vec::new());
+    let attempt = Attempt { status: Some(200), error: None, retry_after: None, answer: None };
+    loop {
+        let claimed = store.claim_deliveries(now, lease, 8, 32).await.expect("a database");
+        let left = store.read("SELECT 1 FROM deliveries WHERE state = 'pending' LIMIT 1", Vec::new()).await;
+        if claimed.is_empty() && left.expect("a database").is_empty() {
+            return taken;
+        }
+        let ends = claimed.iter().map(|delivery| {
+            let ended =
+                Ended { id: &delivery.id, leased_until: lease, attempt: &attempt, outcome: Outcome::Delivered, now };
+            store.end_attempt(ended)
+        });
+        for ended in join_all(ends).await {
+            assert!(ended.expect("a database"), "somebody else had it");
+        }
+        taken.extend(claimed.into_iter().map(|delivery| delivery.id.to_string()));
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+#[ignore = "it needs PostgreSQL: tests/postgres.sh, which make test runs"]
+async fn no_event_is_taken_twice_however_fast_it_ends() {
+    let (url, now) = (database().await, Service::clock().now());
+    let stores = [(); 3].map(|()| Store::open(&url).expect("a database"));
+    let queue = "INSERT INTO deliveries (id, account, environment, domain_id, url, endpoint, body, state, attempts,
+                                         created_at, next_attempt_at)
+                 VALUES ($1, 'acme', 'sandbox', $2, 'http://127.0.0.1:1/', $3, '{}', 'pending', 0, $4, $4)";
+    let domain = DomainId::new(now, signpost::id::random());
+    let queued = (0..3000).map(|number| {
+        let id = EventId::new(now, signpost::id::random());
+        let endpoint = format!("http://{}.test", number % 5);
+        step(queue, vec![id.as_str().into(), domain.as_str().into(), endpoint.into(), now.into()])
+    });
+    stores[0].write(queued.collect::<Vec<_>>()).await.expect("a database");
+    let taking = stores.map(|store| tokio::spawn(takes_and_ends(store, now)));
+    let taken: Vec<String> = join_all(taking).await.into_iter().flat_map(|taken| taken.expect("no panic")).collect();
+    assert_eq!((taken.len(), taken.iter().collect::<BTreeSet<_>>().len()), (3000, 3000));
 }
