@@ -95,8 +95,9 @@ async fn an_endpoint_that_only_failed_for_five_days_is_left_alone_but_for_a_prob
     service.passes(SignedDuration::from_mins(1));
     endpoint.receives().await;
     until("the probe failed", async || {
-        let attempts: i64 = service.outbox().await.iter().map(|queued| queued.attempts).sum();
-        (attempts == 8).then_some(())
+        let outbox = service.outbox().await;
+        let attempts: i64 = outbox.iter().map(|queued| queued.attempts).sum();
+        (attempts == 8 && outbox.iter().all(|queued| !queued.is_running)).then_some(())
     })
     .await;
     assert!(endpoint.has().is_none());

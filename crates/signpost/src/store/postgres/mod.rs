@@ -154,6 +154,8 @@ async fn serve(work: Work, told: &told::Sender<Result<()>>) {
     };
     let opened = opened.await;
     let failed = opened.is_err();
+    // A migration may have taken long: whoever asks now has not waited yet.
+    state.send_replace(Some(Instant::now()));
     let pulse = state.subscribe();
     tokio::spawn(pulse::run(address.clone(), changes, state));
     drop(told.send(opened));
