@@ -5,10 +5,10 @@ use jiff::{SignedDuration, Timestamp};
 use serde::Serialize;
 use serde_json::json;
 
-use super::{Delivery, Outcome, endpoint};
+use super::{Attempt, Delivery, Outcome, endpoint};
 use crate::account::{Account, Environment};
 use crate::audit::{Action, Actor, entry};
-use crate::store::{Row, Store, Written, params, step};
+use crate::store::{Row, Step, Store, params, step};
 
 /// How long an endpoint may do nothing but fail.
 const PATIENCE: SignedDuration = SignedDuration::from_hours(5 * 24);
@@ -46,21 +46,35 @@ pub struct Failing {
     pub next_probe_at: Option<Timestamp>,
 }
 
+/// The step that remembers whether an endpoint still only fails, in the write that ends the attempt: between the two
+/// nobody must take a second probe. None where there is nothing to remember.
+pub(super) fn judged(delivery: &Delivery, attempt: &Attempt, outcome: Outcome, now: Timestamp) -> Option<Step> {
+    let endpoint = endpoint(&delivery.url);
+    let (account, environment) = (&delivery.account, delivery.environment);
+    match outcome {
+        Outcome::Delivered if delivery.failed_before => Some(step(SUCCEEDED, params![account, environment, &endpoint])),
+        Outcome::Delivered => None,
+        // What an endpoint that is gone says ends that delivery, and tells nothing of the endpoint.
+        Outcome::Failed | Outcome::Retry(_) if attempt.status == Some(410) => None,
+        Outcome::Failed | Outcome::Retry(_) => {
+            let (probe, since) = (now + PROBE, now - PATIENCE);
+            Some(step(FAILED, params![account, environment, &endpoint, now, probe, since]))
+        }
+    }
+}
+
 impl Store {
-    /// Remembers whether an endpoint still only fails. Says so in log and audit where that disables or enables it.
+    /// Says in log and audit where the end of an attempt, which gave these rows, disabled its endpoint or enabled it.
     ///
     /// # Errors
     /// As [`Store::write`].
-    pub async fn judge_endpoint(&self, delivery: &Delivery, outcome: Outcome, now: Timestamp) -> Result<()> {
-        let endpoint = endpoint(&delivery.url);
-        let (account, environment) = (&delivery.account, delivery.environment);
-        let written = if outcome == Outcome::Delivered {
-            self.write([step(SUCCEEDED, params![account, environment, &endpoint])]).await?
-        } else {
-            let (probe, since) = (now + PROBE, now - PATIENCE);
-            self.write([step(FAILED, params![account, environment, &endpoint, now, probe, since])]).await?
-        };
-        let Written::Committed(rows) = written else { return Ok(()) };
+    pub async fn tell_of_endpoint(
+        &self,
+        delivery: &Delivery,
+        outcome: Outcome,
+        rows: &[Row],
+        now: Timestamp,
+    ) -> Result<()> {
         let disabled_at = rows.first().map(|row| row.opt_time(0)).transpose()?.flatten();
         let action = match (outcome, disabled_at) {
             (Outcome::Delivered, Some(_)) => Action::EndpointEnabled,
@@ -68,6 +82,8 @@ impl Store {
             (_, Some(at)) if at.as_millisecond() == now.as_millisecond() => Action::EndpointDisabled,
             _ => return Ok(()),
         };
+        let (account, environment) = (&delivery.account, delivery.environment);
+        let endpoint = endpoint(&delivery.url);
         tracing::warn!(endpoint, account, "{}", action.as_str());
         let account = Account { name: account.clone(), environment };
         let entry = entry(&Actor::Server, Some(&account), action, &endpoint, &json!({}), now);

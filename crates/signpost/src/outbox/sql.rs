@@ -7,7 +7,7 @@ use url::Url;
 use super::{Attempt, Delivery, Outcome, endpoint};
 use crate::account::{Account, Environment};
 use crate::id::{DomainId, EventId};
-use crate::store::{Row, Step, Store, must, params, step};
+use crate::store::{Row, Step, Store, Written, must, params, step};
 
 const QUEUE: &str = "
     INSERT INTO deliveries (id, account, environment, domain_id, url, endpoint, body, state, attempts, created_at,
@@ -22,9 +22,10 @@ const NEXT: &str = "
 /// so a slow endpoint fills its own places and nobody else's. A disabled one has one place, once an hour.
 ///
 /// The recursion goes from endpoint to endpoint along the index `deliveries_pending`, so that a long queue to one of
-/// them costs no more than a short one. Of each the oldest are looked at: what is leased is among them, for it was the
-/// oldest when it was taken. What was chosen is asked once more what it is, where it is locked: another server may have
-/// taken it, and delivered it, meanwhile. The databases differ in how to take the first few of each.
+/// them costs no more than a short one (three questions instead of one comparison of rows, for which SQLite would walk
+/// through the whole queue). Of each the oldest are looked at: what is leased is among them, for it was the oldest when
+/// it was taken. What was chosen is asked once more what it is, where it is locked: another server may have taken it, and
+/// delivered it, meanwhile. The databases differ in how to take the first few of each.
 macro_rules! claim {
     ($first_of_each:literal, $lock:literal) => {
         concat!(
@@ -32,10 +33,15 @@ macro_rules! claim {
                  SELECT (SELECT id FROM deliveries WHERE state = 'pending'
                          ORDER BY endpoint, account, environment LIMIT 1)
                  UNION ALL
-                 SELECT (SELECT n.id FROM deliveries AS n
-                         WHERE n.state = 'pending'
-                           AND (n.endpoint, n.account, n.environment) > (d.endpoint, d.account, d.environment)
-                         ORDER BY n.endpoint, n.account, n.environment LIMIT 1)
+                 SELECT COALESCE(
+                     (SELECT n.id FROM deliveries AS n
+                      WHERE n.state = 'pending' AND n.endpoint = d.endpoint AND n.account = d.account
+                        AND n.environment > d.environment ORDER BY n.environment LIMIT 1),
+                     (SELECT n.id FROM deliveries AS n
+                      WHERE n.state = 'pending' AND n.endpoint = d.endpoint AND n.account > d.account
+                      ORDER BY n.account, n.environment LIMIT 1),
+                     (SELECT n.id FROM deliveries AS n WHERE n.state = 'pending' AND n.endpoint > d.endpoint
+                      ORDER BY n.endpoint, n.account, n.environment LIMIT 1))
                  FROM waiting JOIN deliveries AS d ON d.id = waiting.id
              ), due AS (
                  SELECT d.id, d.next_attempt_at, d.leased_until,
@@ -152,11 +158,12 @@ impl Store {
         rows.into_iter().map(Delivery::try_from).collect()
     }
 
-    /// Remembers how an attempt ended. False where its lease was over.
+    /// Remembers how an attempt ended, and with it what `judged` says of the endpoint, whose rows it gives. `None` where
+    /// its lease was over.
     ///
     /// # Errors
     /// As [`Store::write`].
-    pub async fn end_attempt(&self, ended: Ended<'_>) -> Result<bool> {
+    pub async fn end_attempt(&self, ended: Ended<'_>, judged: Option<Step>) -> Result<Option<Vec<Row>>> {
         let Ended { id, leased_until, attempt, outcome, now } = ended;
         let (state, next, ended_at) = match outcome {
             Outcome::Delivered => ("delivered", None, Some(now)),
@@ -167,7 +174,11 @@ impl Store {
         let error = attempt.error.as_ref();
         let answer = attempt.answer.as_ref();
         let params = params![state, next, ended_at, status, error, id, leased_until, answer];
-        Ok(self.write([must(END, params).alike(END_MANY)]).await?.is_committed())
+        let steps: Vec<Step> = [must(END, params).alike(END_MANY)].into_iter().chain(judged).collect();
+        match self.write(steps).await? {
+            Written::Committed(rows) => Ok(Some(rows)),
+            Written::Refused(_) => Ok(None),
+        }
     }
 
     /// Ends the leases of a process that is gone. Only for a database that this process has for itself.

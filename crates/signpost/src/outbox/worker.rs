@@ -12,7 +12,8 @@ use reqwest::header::{CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
 use tokio::task::JoinSet;
 use tracing::Instrument;
 
-use super::{Attempt, Delivery, Ended, Outcome, judge, signatures};
+use super::endpoints::judged;
+use super::{Attempt, Delivery, Ended, judge, signatures};
 use crate::app::App;
 use crate::domains::Secrets;
 use crate::id::{self, DomainId};
@@ -110,16 +111,14 @@ async fn deliver(app: App, delivery: Delivery, secrets: Option<Arc<Secrets>>, le
         app.metrics.first_attempt(Duration::try_from(after).unwrap_or_default());
     }
     let ended = Ended { id, leased_until, attempt: &attempt, outcome, now };
-    match app.store.end_attempt(ended).await {
-        // What an endpoint that is gone says ends that delivery, and tells nothing of the endpoint.
-        Ok(true) if attempt.status == Some(410) => {}
-        Ok(true) if outcome == Outcome::Delivered && !delivery.failed_before => {}
-        Ok(true) => {
-            if let Err(error) = app.store.judge_endpoint(&delivery, outcome, now).await {
-                tracing::warn!(event = %id, error = format!("{error:#}"), "the endpoint's state could not be kept");
+    let judged = judged(&delivery, &attempt, outcome, now);
+    match app.store.end_attempt(ended, judged).await {
+        Ok(Some(rows)) => {
+            if let Err(error) = app.store.tell_of_endpoint(&delivery, outcome, &rows, now).await {
+                tracing::warn!(event = %id, error = format!("{error:#}"), "the endpoint's state could not be told");
             }
         }
-        Ok(false) => tracing::warn!(event = %id, "the attempt outlived its lease; the event may arrive twice"),
+        Ok(None) => tracing::warn!(event = %id, "the attempt outlived its lease; the event may arrive twice"),
         Err(error) => tracing::warn!(event = %id, error = format!("{error:#}"), "the attempt's end could not be kept"),
     }
 }

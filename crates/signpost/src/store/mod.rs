@@ -148,7 +148,7 @@ impl Store {
     pub fn backup(url: &str, to: &Path) -> Result<u64> {
         match url.strip_prefix("sqlite:") {
             Some(file) if file != ":memory:" => backup::backup(Path::new(file), to),
-            _ => bail!("only an embedded database is copied this way"),
+            _ => bail!("only an embedded database is copied this way: use pg_dump for PostgreSQL"),
         }
     }
 
