@@ -153,7 +153,8 @@ impl Store {
             let (table, there, here) = (wanted.table, wanted.rows, counted.rows);
             ensure!(
                 there == here,
-                "{table} has {there} rows and {here} arrived: is a server still writing to the source?"
+                "{table} has {there} rows and {here} arrived: stop whoever writes to the source, and begin again with an \
+                 empty database"
             );
         }
         self.write([step(SET_VERSION, params![version]), must(END, params![now])]).await?;
