@@ -78,6 +78,13 @@ async fn the_key_is_a_bearer_in_the_header_and_nowhere_else() {
 }
 
 #[tokio::test]
+async fn nobody_elses_page_is_invited() {
+    let integrator = Service::start().await.integrator().await;
+    let request = integrator.request(Method::GET, "/domains").header("origin", "https://shop.test");
+    assert_eq!(send(request).await.header("access-control-allow-origin"), None);
+}
+
+#[tokio::test]
 async fn a_revoked_key_stops_within_five_seconds() {
     let service = Service::start().await;
     let (integrator, key) = service.integrator_with_id("acme", Environment::Live).await;

@@ -35,6 +35,10 @@ async fn a_body_is_json_and_says_so() {
             reply.refused(415, "unsupported_media_type");
         }
     }
+    for path in ["/verify", "/domains"] {
+        let untyped = integrator.request(Method::POST, path).body("{}");
+        send(untyped).await.refused(415, "unsupported_media_type");
+    }
 }
 
 #[tokio::test]

@@ -20,6 +20,7 @@ mod errors;
 mod events;
 mod faults;
 mod fuzz;
+#[path = "../harness/mod.rs"]
 mod harness;
 mod hosted;
 mod idempotency;

@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
-use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use crate::harness::server_in;
+use crate::assistant::server_in;
+use crate::harness::until;
 use crate::program::{command, document};
 
 const EARTH: f64 = 6_371_008.8;
@@ -73,9 +73,8 @@ fn an_import_that_would_lose_a_fifth_is_refused_unless_forced() {
     file(folder, around(20));
     import(folder, &[]);
     file(folder, around(15));
-    let refused = command(folder, &["atms", "import", "machines.csv"]).output().unwrap();
-    let told = String::from_utf8_lossy(&refused.stderr);
-    assert!(refused.status.code() == Some(1) && told.contains("--force") && told.lines().count() == 1, "{told}");
+    let refused = command(folder, &["atms", "import", "machines.csv"]).run();
+    assert!(refused.failed(1).contains("--force"), "{}", refused.err);
     assert_eq!(document(folder, &["atms", "stats"])["total"], 20);
     assert_eq!(counts(&import(folder, &["--force"])), [0, 0, 15, 5]);
     // Another source keeps its own rows; where they stand together they are one machine.
@@ -93,10 +92,8 @@ fn a_broken_file_changes_nothing_and_a_good_one_is_reported_by_line() {
     import(folder, &[]);
     for broken in [&b""[..], b"a,b\n1,2\n", b"lat,lon\n", b"lat,lon,name\n1,2,caf\xe9\n", b"lat,lon,name\n1,2,\"x\n"] {
         fs::write(folder.join("machines.csv"), broken).unwrap();
-        let refused = command(folder, &["atms", "import", "machines.csv", "--force"]).output().unwrap();
-        let told = String::from_utf8_lossy(&refused.stderr);
-        assert!(refused.status.code() == Some(1) && told.contains("machines.csv"), "{told}");
-        assert_eq!(told.lines().count(), 1, "{told}");
+        let refused = command(folder, &["atms", "import", "machines.csv", "--force"]).run();
+        assert!(refused.failed(1).contains("machines.csv"), "{}", refused.err);
     }
     assert_eq!(document(folder, &["atms", "stats"])["total"], 3);
     let text = "kind\ty\tx\tlabel\natm\t1\t2\tA\nshop\t1\t2\tB\natm\t\t2\tC\natm\t3\t4\tD\n";
@@ -105,10 +102,9 @@ fn a_broken_file_changes_nothing_and_a_good_one_is_reported_by_line() {
     let report = import(folder, &more);
     assert_eq!((counts(&report), report["filtered"].as_u64()), ([2, 0, 0, 0], Some(1)));
     assert_eq!(report["skipped"], json!({ "total": 1, "first": [{ "line": 4, "reason": "no coordinates" }] }));
-    let missing = command(folder, &["atms", "import", "nowhere.csv"]).output().unwrap();
-    assert_eq!(missing.status.code(), Some(1));
-    let usage = command(folder, &["atms", "import", "machines.csv", "--map", "colour=label"]).output().unwrap();
-    assert_eq!(usage.status.code(), Some(2));
+    command(folder, &["atms", "import", "nowhere.csv"]).run().failed(1);
+    let usage = command(folder, &["atms", "import", "machines.csv", "--map", "colour=label"]);
+    assert_eq!(usage.run().code, Some(2));
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -120,16 +116,13 @@ async fn a_running_server_serves_an_import_within_seconds_and_answers_meanwhile(
         let folder = folder.path().to_owned();
         tokio::task::spawn_blocking(move || import(&folder, &[]))
     };
-    let begun = Instant::now();
-    loop {
-        let reply = server.call("find_nearest_bitcoin_atm", json!({ "lat": 30.0, "lon": -97.7 })).await.expect(200);
-        let found = &reply["result"]["structuredContent"];
-        if found.get("notice").is_none() {
-            assert_eq!(found["total"], 40);
-            break;
-        }
-        assert!(begun.elapsed() < Duration::from_secs(8), "the import is not served");
-    }
+    let found = until("the import is served", async || {
+        let reply = server.call("find_nearest_bitcoin_atm", json!({ "lat": 30.0, "lon": -97.7 })).await.with(200);
+        let found = reply["result"]["structuredContent"].clone();
+        found.get("notice").is_none().then_some(found)
+    })
+    .await;
+    assert_eq!(found["total"], 40);
     assert_eq!(counts(&importing.await.unwrap()), [40, 0, 0, 0]);
     server.stop().await;
 }
@@ -184,7 +177,7 @@ async fn a_thousand_searches_give_exactly_what_brute_force_gives() {
     let mut found_any = 0;
     for (lat, lon) in points.chain(edges) {
         let arguments = json!({ "lat": lat, "lon": lon, "limit": 50, "maxDistance": 100 });
-        let reply = server.call("find_nearest_bitcoin_atm", arguments).await.expect(200);
+        let reply = server.call("find_nearest_bitcoin_atm", arguments).await.with(200);
         let found = &reply["result"]["structuredContent"];
         let names: Vec<_> =
             found["atms"].as_array().unwrap().iter().map(|atm| atm["name"].as_str().unwrap().to_owned()).collect();
@@ -211,7 +204,7 @@ async fn pages_visit_every_machine_once_and_fifty_results_stay_small() {
     for expected in [50, 50, 23] {
         let reply = server.call("list_atms_by_city", arguments.clone()).await;
         assert!(reply.text.len() < 64 * 1024, "text and structured content, 32 KB each");
-        let page = reply.expect(200)["result"]["structuredContent"].clone();
+        let page = reply.with(200)["result"]["structuredContent"].clone();
         assert_eq!(page["total"], 123);
         let ids: Vec<_> = page["atms"].as_array().unwrap().iter().map(|atm| atm["id"].as_u64().unwrap()).collect();
         assert_eq!((ids.len(), page["truncated"].as_bool()), (expected, Some(expected == 50)));

@@ -1,7 +1,6 @@
 //! Sources that are fetched.
 
 use std::sync::{Arc, Mutex};
-use std::time::{Duration, Instant};
 
 use axum::Router;
 use axum::extract::{Request, State};
@@ -10,7 +9,8 @@ use axum::response::{IntoResponse, Response};
 use serde_json::{Value, json};
 use tokio::net::TcpListener;
 
-use crate::harness::server_in;
+use crate::assistant::server_in;
+use crate::harness::until;
 use crate::program::{command, document};
 
 /// The address that was asked for, and the tag that was known.
@@ -62,10 +62,9 @@ fn places(count: u8) -> Value {
 /// Runs the command line beside the server of a feed.
 async fn synced(folder: &std::path::Path, arguments: &[&str]) -> (bool, Value) {
     let arguments = [&["--json", "atms", "sync"], arguments].concat();
-    let mut command = command(folder, &arguments);
-    let output = tokio::task::spawn_blocking(move || command.output()).await.unwrap().unwrap();
-    let document: Value = serde_json::from_slice(&output.stdout).unwrap();
-    (output.status.success(), document["feeds"][0].clone())
+    let ended = command(folder, &arguments).runs().await;
+    let document: Value = serde_json::from_str(&ended.out).unwrap();
+    (ended.code == Some(0), document["feeds"][0].clone())
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -149,16 +148,11 @@ async fn a_feed_that_fails_changes_nothing_and_is_left_alone_for_a_while() {
     let feed = document(folder, &["atms", "feeds", "list"])["feeds"][0].clone();
     assert_eq!(feed["failures"], 5);
     document(folder, &["atms", "feeds", "remove", "map"]);
-    let refused = command(folder, &["atms", "sync"]).output().unwrap();
-    assert_eq!(refused.status.code(), Some(1));
+    command(folder, &["atms", "sync"]).run().failed(1);
     assert_eq!(document(folder, &["atms", "forget", "map"])["removed"], 10);
     assert_eq!(document(folder, &["atms", "stats"])["total"], 0);
     for url in ["ftp://x/", "map.json", "https://user@host/x"] {
-        assert_eq!(
-            command(folder, &["atms", "feeds", "add", "map", url]).output().unwrap().status.code(),
-            Some(2),
-            "{url}"
-        );
+        assert_eq!(command(folder, &["atms", "feeds", "add", "map", url]).run().code, Some(2), "{url}");
     }
 }
 
@@ -169,11 +163,7 @@ async fn a_running_server_fetches_what_is_due() {
     source.answers(200, &places(3));
     document(folder.path(), &["atms", "feeds", "add", "map", &url, "--every", "6"]);
     let server = server_in(&folder.path().join("data"), &[]).await;
-    let begun = Instant::now();
-    while server.app.catalogue.snapshot().len() != 3 {
-        assert!(begun.elapsed() < Duration::from_secs(25), "the feed was not fetched");
-        tokio::time::sleep(Duration::from_millis(100)).await;
-    }
+    until("the feed is fetched", async || (server.app.catalogue.snapshot().len() == 3).then_some(())).await;
     assert_eq!(source.asked().len(), 1);
     server.stop().await;
 }

@@ -1,9 +1,12 @@
-//! Every integration test, in one binary: the real server on a free port, spoken to over HTTP by actors.
+//! The locator and the shape of the code: the real server on a free port, spoken to over HTTP by the actors of the
+//! [`harness`], among them an [`assistant`].
 
+mod assistant;
 mod catalogue;
 mod disk;
-mod errors;
 mod feeds;
+#[path = "../harness/mod.rs"]
+#[expect(dead_code, unused_imports, reason = "the rest is for the other binary")]
 mod harness;
 mod mcp;
 mod places;

@@ -3,18 +3,19 @@
 use reqwest::Method;
 use serde_json::{Value, json};
 
-use crate::harness::{TestServer, server, server_with};
+use crate::assistant::{server, server_with};
+use crate::harness::Service;
 
-async fn ask(server: &TestServer, method: &str, params: Value) -> Value {
-    server.rpc(&json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": params })).await.expect(200)
+async fn ask(server: &Service, method: &str, params: Value) -> Value {
+    server.rpc(&json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": params })).await.with(200)
 }
 
-async fn structured(server: &TestServer, tool: &str, arguments: Value) -> Value {
-    server.call(tool, arguments).await.expect(200)["result"]["structuredContent"].take()
+async fn structured(server: &Service, tool: &str, arguments: Value) -> Value {
+    server.call(tool, arguments).await.with(200)["result"]["structuredContent"].take()
 }
 
 /// What a resource holds.
-async fn read(server: &TestServer, uri: &str) -> Value {
+async fn read(server: &Service, uri: &str) -> Value {
     let reply = ask(server, "resources/read", json!({ "uri": uri })).await;
     let contents = &reply["result"]["contents"][0];
     assert_eq!(
@@ -25,7 +26,7 @@ async fn read(server: &TestServer, uri: &str) -> Value {
     serde_json::from_str(contents["text"].as_str().unwrap()).unwrap()
 }
 
-async fn complete(server: &TestServer, of: Value, argument: &str, typed: &str, known: Value) -> Vec<String> {
+async fn complete(server: &Service, of: Value, argument: &str, typed: &str, known: Value) -> Vec<String> {
     let params =
         json!({ "ref": of, "argument": { "name": argument, "value": typed }, "context": { "arguments": known } });
     let completion = ask(server, "completion/complete", params).await["result"]["completion"].take();
@@ -113,17 +114,17 @@ async fn every_document_about_the_server_agrees() {
     let document = async |path: &str| server.send(Method::GET, path, &[("origin", "https://any.example")], "").await;
     let known = document("/.well-known/mcp-server").await;
     assert!(known.header("etag").is_some() && known.header("cache-control") == Some("public, max-age=3600"));
-    let known = known.expect(200);
+    let known = known.with(200);
     let card = document("/mcp/server-card").await;
     assert_eq!(card.header("content-type"), Some("application/mcp-server-card+json"));
     assert_eq!(card.header("access-control-allow-origin"), Some("*"));
     let tag = card.header("etag").unwrap().to_owned();
     let again = server.send(Method::GET, "/mcp/server-card", &[("if-none-match", &tag)], "").await;
     assert_eq!((again.status, again.text.as_str()), (304, ""));
-    let card = card.expect(200);
+    let card = card.with(200);
     let catalogue = document("/.well-known/ai-catalog.json").await;
     assert_eq!(catalogue.header("content-type"), Some("application/ai-catalog+json"));
-    let entry = catalogue.expect(200)["entries"][0].take();
+    let entry = catalogue.with(200)["entries"][0].take();
     let told = ask(&server, "initialize", json!({ "protocolVersion": "2025-11-25" })).await["result"].take();
     let capabilities: Vec<_> = told["capabilities"].as_object().unwrap().keys().map(String::as_str).collect();
     let file: Value = serde_json::from_str(include_str!("../../../../server.json")).unwrap();
@@ -153,6 +154,6 @@ async fn every_document_about_the_server_agrees() {
     assert!(card["description"].as_str().unwrap().len() <= 100);
     let wrong = json!({ "jsonrpc": "2.0", "id": 1, "method": "ping" }).to_string();
     let headers = [("content-type", "application/json"), ("mcp-protocol-version", "1999-01-01")];
-    let supported = server.send(Method::POST, "/mcp", &headers, &wrong).await.expect(400);
+    let supported = server.send(Method::POST, "/mcp", &headers, &wrong).await.with(400);
     assert_eq!(card["remotes"][0]["supportedProtocolVersions"], supported["error"]["data"]["supported"]);
 }

@@ -14,7 +14,8 @@ use serde_json::{Value, json};
 use tokio::net::TcpListener;
 use zip::write::SimpleFileOptions;
 
-use crate::harness::{TestServer, server, server_in, server_with};
+use crate::assistant::{server, server_in, server_with};
+use crate::harness::{Service, until};
 use crate::program::{command, document};
 
 const FIND: &str = "find_nearest_bitcoin_atm";
@@ -72,8 +73,8 @@ fn pelias(_: &str) -> Response {
     feature(&json!({ "name": "Moonlight Tower", "region_a": "TX", "country_code": "US", "confidence": 0.9 }))
 }
 
-async fn found(server: &TestServer, location: &str) -> Value {
-    server.call(FIND, json!({ "location": location })).await.expect(200)["result"].clone()
+async fn found(server: &Service, location: &str) -> Value {
+    server.call(FIND, json!({ "location": location })).await.with(200)["result"].clone()
 }
 
 #[tokio::test]
@@ -109,7 +110,7 @@ async fn a_geocoder_is_asked_only_about_what_is_not_known_and_once() {
     for location in ["Austin, TX", "78701", "30.27,-97.74", "Miamy"] {
         assert!(found(&server, location).await["structuredContent"]["total"].as_u64() > Some(0), "{location}");
     }
-    server.call(FIND, json!({ "location": "moonlight tower", "lat": 30.27, "lon": -97.74 })).await.expect(200);
+    server.call(FIND, json!({ "location": "moonlight tower", "lat": 30.27, "lon": -97.74 })).await.with(200);
     assert_eq!(asked.lock().unwrap().len(), 0);
     // A house is known to no place name; the answer is remembered, and so is that there is none.
     for location in
@@ -199,22 +200,15 @@ async fn imported_place_names_replace_the_embedded_ones_in_a_running_server() {
     let report = document(folder, &["gazetteer", "import", "cities500.zip", "alternateNamesV2.txt", "CA.zip"]);
     assert_eq!((report["places"].as_u64(), report["postcodes"].as_u64()), (Some(2), Some(2)), "{report}");
 
-    let begun = Instant::now();
-    while found(&server, "Austin Wzxk").await["isError"] == true {
-        assert!(begun.elapsed() < Duration::from_secs(5), "the running server did not notice");
-        tokio::time::sleep(Duration::from_millis(100)).await;
-    }
+    let finds = async |place| (found(&server, place).await["isError"] == false).then_some(());
+    until("the running server notices", async || finds("Austin Wzxk").await).await;
     assert_eq!(found(&server, "Miami").await["isError"], true);
     for (text, known) in [("Austin, TX", true), ("Ribe", true), ("M5V 2T6", true), ("m5v", true), ("Oldname", false)] {
-        let shown = command(folder, &["places", text, "--json"]).output().unwrap();
-        assert_eq!(shown.status.success(), known, "{text}: {}", String::from_utf8_lossy(&shown.stdout));
+        let shown = command(folder, &["places", text, "--json"]).run();
+        assert_eq!(shown.code == Some(0), known, "{text}: {}", shown.out);
     }
     fs::remove_file(folder.join("data/gazetteer.bin.gz")).unwrap();
-    let begun = Instant::now();
-    while found(&server, "Miami").await["isError"] == true {
-        assert!(begun.elapsed() < Duration::from_secs(5), "the running server did not go back");
-        tokio::time::sleep(Duration::from_millis(100)).await;
-    }
+    until("the running server goes back", async || finds("Miami").await).await;
     server.stop().await;
 }
 
@@ -233,9 +227,8 @@ fn tables_that_are_none_change_nothing() {
         ("broken.zip", "broken.zip"),
         ("missing.txt", "missing.txt"),
     ] {
-        let refused = command(folder, &["gazetteer", "import", file]).output().unwrap();
-        let told = String::from_utf8_lossy(&refused.stderr);
-        assert!(refused.status.code() == Some(1) && told.contains(said) && told.lines().count() == 1, "{file}: {told}");
+        let refused = command(folder, &["gazetteer", "import", file]).run();
+        assert!(refused.failed(1).contains(said), "{file}: {}", refused.err);
         assert!(!folder.join("data/gazetteer.bin.gz").exists());
     }
     let shown = document(folder, &["places", "springfield"]);

@@ -2,62 +2,37 @@
 
 use std::fs;
 use std::path::Path;
-use std::process::{Command, Output};
 
 use serde_json::Value;
 
-/// A command of the program on a data folder, with none of this machine's settings.
-pub(crate) fn command(folder: &Path, arguments: &[&str]) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_signpost"));
-    command.current_dir(folder).arg("--data-dir").arg(folder.join("data")).args(arguments);
-    for (name, _) in std::env::vars_os() {
-        if name.to_string_lossy().starts_with("SIGNPOST_") {
-            command.env_remove(name);
-        }
-    }
-    command
-}
+use crate::harness::Program;
 
-fn run(folder: &Path, arguments: &[&str]) -> Output {
-    command(folder, arguments).output().unwrap()
+/// A command of the program on a data folder.
+pub(crate) fn command(folder: &Path, arguments: &[&str]) -> Program {
+    let data = folder.join("data");
+    Program::within(folder, &[&["--data-dir", data.to_str().unwrap()], arguments].concat())
 }
 
 /// The one JSON document of a command that succeeds.
 #[track_caller]
 pub(crate) fn document(folder: &Path, arguments: &[&str]) -> Value {
-    let output = run(folder, &[arguments, &["--json"]].concat());
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    serde_json::from_slice(&output.stdout).unwrap()
-}
-
-/// The one line of a command that fails.
-#[track_caller]
-fn failure(mut command: Command, code: i32) -> String {
-    let output = command.output().unwrap();
-    let told = String::from_utf8(output.stderr).unwrap();
-    assert_eq!(output.status.code(), Some(code), "{told}");
-    assert_eq!(told.trim_end().lines().count(), 1, "{told}");
-    assert!(output.stdout.is_empty());
-    told
+    command(folder, &[arguments, &["--json"]].concat()).run().json()
 }
 
 #[test]
 fn the_configuration_prints_itself_and_reads_itself() {
     let folder = tempfile::tempdir().unwrap();
-    let printed = run(folder.path(), &["config"]);
-    fs::write(folder.path().join("signpost.toml"), &printed.stdout).unwrap();
-    assert_eq!(run(folder.path(), &["keys", "list"]).status.code(), Some(0));
+    let printed = command(folder.path(), &["config"]).run();
+    fs::write(folder.path().join("signpost.toml"), &printed.out).unwrap();
+    assert_eq!(command(folder.path(), &["keys", "list"]).run().code, Some(0));
     fs::write(folder.path().join("signpost.toml"), "lisen = \"x\"").unwrap();
-    assert!(failure(command(folder.path(), &["keys", "list"]), 2).contains("lisen"));
+    assert!(command(folder.path(), &["keys", "list"]).run().failed(2).contains("lisen"));
     fs::write(folder.path().join("signpost.toml"), "session_ttl = \"1s\"").unwrap();
-    let mut wrong = command(folder.path(), &["serve"]);
-    wrong.env("SIGNPOST_SESSION_TTL", "soon");
-    let told = failure(wrong, 2);
+    let wrong = command(folder.path(), &["serve"]).env("SIGNPOST_SESSION_TTL", "soon").run();
+    let told = wrong.failed(2);
     assert!(["session_ttl", "environment", "'soon'", "1s to 1h"].iter().all(|part| told.contains(part)), "{told}");
-    let mut wrong = command(folder.path(), &["serve"]);
-    wrong.env("SIGNPOST_DATABASE_URL", "mysql://localhost/x");
-    assert!(failure(wrong, 2).contains("sqlite:"));
-    let mut away = command(folder.path(), &["serve"]);
-    away.env("SIGNPOST_DATABASE_URL", "postgres://nobody@127.0.0.1:1/x");
-    assert!(failure(away, 1).contains("cannot connect to the database"));
+    let wrong = command(folder.path(), &["serve"]).env("SIGNPOST_DATABASE_URL", "mysql://localhost/x").run();
+    assert!(wrong.failed(2).contains("sqlite:"));
+    let away = command(folder.path(), &["serve"]).env("SIGNPOST_DATABASE_URL", "postgres://nobody@127.0.0.1:1/x");
+    assert!(away.run().failed(1).contains("cannot connect to the database"));
 }

@@ -16,7 +16,8 @@ static OUTPUTS: LazyLock<HashMap<&str, Validator>> = LazyLock::new(|| {
 });
 
 /// Checks the result of a call, if that is what `request` and `reply` are.
-pub(crate) fn check(request: &str, reply: &Value) {
+pub(crate) fn check(request: &str, reply: &str) {
+    let Ok(reply) = serde_json::from_str::<Value>(reply) else { return };
     let Some(structured) = reply["result"].get("structuredContent") else { return };
     let request: Value = serde_json::from_str(request).unwrap();
     let name = request["params"]["name"].as_str().unwrap();

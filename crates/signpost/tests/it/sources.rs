@@ -36,7 +36,7 @@ async fn what_several_sources_say_of_a_machine_is_one_machine_until_it_is_split(
         document(folder, &["atms", "join", &row.to_string()]);
     }
     assert_eq!(document(folder, &["atms", "near", "30.2672,-97.7431"])["total"], 1);
-    assert_eq!(command(folder, &["atms", "split", "999"]).output().unwrap().status.code(), Some(1));
+    command(folder, &["atms", "split", "999"]).run().failed(1);
 }
 
 #[test]
@@ -59,8 +59,7 @@ fn machines_are_written_to_files_that_are_read_back() {
             "{again}"
         );
     }
-    let printed = command(folder, &["atms", "export", "--format", "csv", "--source", "machines"]).output().unwrap();
-    assert_eq!(String::from_utf8(printed.stdout).unwrap().lines().count(), 3);
-    let none = command(folder, &["atms", "export", "--source", "nobody"]).output().unwrap();
-    assert_eq!(none.status.code(), Some(1));
+    let printed = command(folder, &["atms", "export", "--format", "csv", "--source", "machines"]).run();
+    assert_eq!(printed.out.lines().count(), 3);
+    command(folder, &["atms", "export", "--source", "nobody"]).run().failed(1);
 }

@@ -1,7 +1,6 @@
 //! Operators that report their own machines.
 
-use std::time::{Duration, Instant};
-
+use jiff::SignedDuration;
 use reqwest::Method;
 use secrecy::ExposeSecret;
 use serde_json::{Value, json};
@@ -9,18 +8,19 @@ use signpost::account::{Account, Environment, Scope};
 use signpost::id;
 use signpost::keys::NewKey;
 
-use crate::harness::{Reply, TestServer, server};
+use crate::assistant::server;
+use crate::harness::{Reply, Service, until};
 
 const SUBMISSIONS: &str = "/atms/submissions";
 
 /// An operator's machines, and the key that reports them.
 struct Operator<'a> {
-    server: &'a TestServer,
+    server: &'a Service,
     environment: Environment,
     authorization: String,
 }
 
-async fn operator<'a>(server: &'a TestServer, name: &str, environment: Environment) -> Operator<'a> {
+async fn operator<'a>(server: &'a Service, name: &str, environment: Environment) -> Operator<'a> {
     let account = Account { name: name.to_owned(), environment };
     let key = NewKey::new(environment, id::random(), id::random()).for_scope(Scope::Atms);
     server.app.store.insert_key(&account, "feed", &key, server.app.clock.now()).await.unwrap();
@@ -50,22 +50,18 @@ fn submission(locations: &[Value]) -> String {
 }
 
 /// The machines that a running server finds, once it has noticed a change.
-async fn found(server: &TestServer, expected: usize) -> Vec<Value> {
-    let begun = Instant::now();
-    loop {
+async fn found(server: &Service, expected: usize) -> Vec<Value> {
+    until(&format!("a catalogue of {expected} machines"), async || {
         let call = json!({ "lat": 30.2672, "lon": -97.7431, "maxDistance": 5, "limit": 50 });
-        let result = server.call("find_nearest_bitcoin_atm", call).await.expect(200);
+        let result = server.call("find_nearest_bitcoin_atm", call).await.with(200);
         let atms = result["result"]["structuredContent"]["atms"].as_array().unwrap().clone();
-        if atms.len() == expected {
-            return atms;
-        }
-        assert!(begun.elapsed() < Duration::from_secs(5), "{} machines: {result}", atms.len());
-        tokio::time::sleep(Duration::from_millis(50)).await;
-    }
+        (atms.len() == expected).then_some(atms)
+    })
+    .await
 }
 
-async fn details(server: &TestServer, id: &Value) -> Value {
-    let result = server.call("get_atm_details", json!({ "atmId": id })).await.expect(200);
+async fn details(server: &Service, id: &Value) -> Value {
+    let result = server.call("get_atm_details", json!({ "atmId": id })).await.with(200);
     result["result"]["structuredContent"].clone()
 }
 
@@ -74,7 +70,7 @@ async fn an_operators_report_keeps_the_status_of_its_machines_live() {
     let server = server().await;
     let acme = operator(&server, "acme", Environment::Live).await;
     let report =
-        acme.report(&submission(&[location("1", 30.2672, true), location("2", 30.2772, true)])).await.expect(200);
+        acme.report(&submission(&[location("1", 30.2672, true), location("2", 30.2772, true)])).await.with(200);
     assert_eq!((&report["added"], &report["source"]), (&json!(2), &json!("operator/acme")), "{report}");
     let atms = found(&server, 2).await;
     let known = details(&server, &atms[0]["id"]).await;
@@ -91,21 +87,20 @@ async fn an_operators_report_keeps_the_status_of_its_machines_live() {
     assert_eq!(known["timeZone"], "America/Chicago");
 
     // Morning comes without a report; a report of one machine leaves the other as it is.
-    server.pass(4 * 3600 + 60);
+    server.passes(SignedDuration::from_secs(4 * 3600 + 60));
     let open = found(&server, 2).await;
     assert!(
         open.iter().all(|atm| atm["status"] == "open" && atm["closesAt"] == "2027-01-15T22:00:00-06:00"),
         "{open:?}"
     );
-    let report = acme.report(&submission(&[location("1", 30.2672, false)])).await.expect(200);
+    let report = acme.report(&submission(&[location("1", 30.2672, false)])).await.with(200);
     assert_eq!((&report["changed"], &report["removed"]), (&json!(1), &json!(0)));
-    let begun = Instant::now();
-    while details(&server, &atms[0]["id"]).await["status"] != "out_of_service" {
-        assert!(begun.elapsed() < Duration::from_secs(5));
-        tokio::time::sleep(Duration::from_millis(50)).await;
-    }
+    until("the report is seen", async || {
+        (details(&server, &atms[0]["id"]).await["status"] == "out_of_service").then_some(())
+    })
+    .await;
     assert_eq!(details(&server, &atms[1]["id"]).await["status"], "open");
-    let gone = acme.report(&submission(&[json!({ "locationId": "2", "isDeleted": true })])).await.expect(200);
+    let gone = acme.report(&submission(&[json!({ "locationId": "2", "isDeleted": true })])).await.with(200);
     assert_eq!(gone["removed"], 1, "{gone}");
     found(&server, 1).await;
 }
@@ -116,20 +111,14 @@ async fn a_report_needs_a_key_for_reports_and_opens_nothing_else() {
     let acme = operator(&server, "acme", Environment::Live).await;
     let body = submission(&[location("1", 30.2672, true)]);
     let integrator = server.integrator_of("acme", Environment::Live).await;
-    let refused = integrator.send(Method::POST, SUBMISSIONS, &body).await.expect_error(403, "insufficient_scope");
+    let refused = integrator.post_raw(SUBMISSIONS, &body).await.refused(403, "insufficient_scope");
     assert_eq!(refused, json!({ "needed": "atms", "opened": "auth" }));
     let headers = [("authorization", acme.authorization.as_str())];
-    server.send(Method::GET, "/v1/domains", &headers, "").await.expect_error(403, "insufficient_scope");
-    server
-        .send(Method::POST, "/sandbox/v1/atms/submissions", &headers, &body)
-        .await
-        .expect_error(401, "invalid_api_key");
-    server.send(Method::POST, "/v1/atms/submissions", &[], &body).await.expect_error(401, "invalid_api_key");
-    server
-        .send(Method::POST, "/v1/atms/submissions", &headers, &body)
-        .await
-        .expect_error(415, "unsupported_media_type");
-    server.send(Method::GET, "/v1/atms/submissions", &headers, "").await.expect_error(405, "method_not_allowed");
+    server.send(Method::GET, "/v1/domains", &headers, "").await.refused(403, "insufficient_scope");
+    server.send(Method::POST, "/sandbox/v1/atms/submissions", &headers, &body).await.refused(401, "invalid_api_key");
+    server.send(Method::POST, "/v1/atms/submissions", &[], &body).await.refused(401, "invalid_api_key");
+    server.send(Method::POST, "/v1/atms/submissions", &headers, &body).await.refused(415, "unsupported_media_type");
+    server.send(Method::GET, "/v1/atms/submissions", &headers, "").await.refused(405, "method_not_allowed");
 }
 
 #[tokio::test]
@@ -146,16 +135,16 @@ async fn a_bad_report_changes_nothing_and_says_what_is_wrong() {
         (r#"{"locations": []}"#, "invalid_request", "locations"),
         ("\u{feff} ", "invalid_json", ""),
     ] {
-        let details = acme.report(body).await.expect_error(400, code);
+        let details = acme.report(body).await.refused(400, code);
         assert_eq!(details.get("field").and_then(Value::as_str).unwrap_or_default(), field, "{body}");
     }
-    acme.report(&"[".repeat(200_000)).await.expect_error(400, "invalid_json");
-    acme.report(&" ".repeat((8 << 20) + 1)).await.expect_error(413, "payload_too_large");
+    acme.report(&"[".repeat(200_000)).await.refused(400, "invalid_json");
+    acme.report(&" ".repeat((8 << 20) + 1)).await.refused(413, "payload_too_large");
     assert_eq!(server.app.store.catalogue_version().await.unwrap(), version);
     // One bad location does not keep the others away.
     let report =
         acme.report(&submission(&[json!({ "locationId": "9" }), location("1", 30.2672, true), json!(7)])).await;
-    let report = report.expect(200);
+    let report = report.with(200);
     assert_eq!((&report["added"], &report["skipped"]["total"]), (&json!(1), &json!(2)), "{report}");
     assert_eq!(report["skipped"]["first"][0], json!({ "item": 1, "reason": "no coordinates" }));
 }
@@ -164,7 +153,7 @@ async fn a_bad_report_changes_nothing_and_says_what_is_wrong() {
 async fn a_report_to_the_sandbox_is_tried_and_not_kept() {
     let server = server().await;
     let acme = operator(&server, "acme", Environment::Sandbox).await;
-    let report = acme.report(&submission(&[location("1", 30.2672, true)])).await.expect(200);
+    let report = acme.report(&submission(&[location("1", 30.2672, true)])).await.with(200);
     assert_eq!((&report["added"], &report["dry_run"]), (&json!(1), &json!(true)));
     assert_eq!(server.app.store.kept("operator/acme").await.unwrap().len(), 0);
 }
@@ -178,7 +167,7 @@ async fn operators_that_report_at_once_all_get_in() {
         operator(&server, name, Environment::Live).await.report(&submission(&[location("1", lat, true)])).await
     });
     for reply in futures_util::future::join_all(reports).await {
-        assert_eq!(reply.expect(200)["added"], 1);
+        assert_eq!(reply.with(200)["added"], 1);
     }
     for name in names {
         assert_eq!(server.app.store.kept(&format!("operator/{name}")).await.unwrap().len(), 1);

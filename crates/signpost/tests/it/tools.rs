@@ -8,7 +8,8 @@ use serde_json::{Value, json};
 use signpost::atms::{Snapshot, Stored};
 use signpost_locator::{Atm, AtmId, Hours, Point, Record};
 
-use crate::harness::{Reply, TestServer, server};
+use crate::assistant::server;
+use crate::harness::{Reply, Service};
 
 const FIND: &str = "find_nearest_bitcoin_atm";
 const DETAILS: &str = "get_atm_details";
@@ -17,8 +18,8 @@ const LIST: &str = "list_atms_by_city";
 
 /// What a call that works returns; its text must say the same.
 #[track_caller]
-fn structured(reply: Reply) -> Value {
-    let body = reply.expect(200);
+fn structured(reply: &Reply) -> Value {
+    let body = reply.with(200);
     let result = &body["result"];
     assert_eq!(result["isError"], false, "{body}");
     assert_eq!(result["content"].as_array().unwrap().len(), 1);
@@ -30,8 +31,8 @@ fn structured(reply: Reply) -> Value {
 
 /// What a call that cannot be answered says.
 #[track_caller]
-fn failed(reply: Reply) -> String {
-    let body = reply.expect(200);
+fn failed(reply: &Reply) -> String {
+    let body = reply.with(200);
     assert_eq!(body["result"]["isError"], true, "{body}");
     assert!(body["result"].get("structuredContent").is_none());
     body["result"]["content"][0]["text"].as_str().unwrap().to_owned()
@@ -83,7 +84,7 @@ fn bad_calls() -> Vec<(&'static str, Value, &'static str)> {
 async fn a_bad_argument_is_an_error_to_old_clients_and_a_result_to_new_ones() {
     let server = server().await;
     for (tool, arguments, part) in bad_calls() {
-        let body = server.call(tool, arguments.clone()).await.expect(200);
+        let body = server.call(tool, arguments.clone()).await.with(200);
         let error = &body["error"];
         assert_eq!((error["code"].as_i64(), &body["id"]), (Some(-32602), &json!(1)), "{arguments} {body}");
         let message = error["message"].as_str().unwrap();
@@ -97,15 +98,15 @@ async fn a_bad_argument_is_an_error_to_old_clients_and_a_result_to_new_ones() {
 }
 
 /// The call by a client of 2025-11-25.
-async fn newer(server: &TestServer, tool: &str, arguments: &Value) -> Value {
+async fn newer(server: &Service, tool: &str, arguments: &Value) -> Value {
     let headers = [("content-type", "application/json"), ("mcp-protocol-version", "2025-11-25")];
     let params = json!({ "name": tool, "arguments": arguments });
     let message = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params });
-    server.send(Method::POST, "/mcp", &headers, &message.to_string()).await.expect(200)
+    server.send(Method::POST, "/mcp", &headers, &message.to_string()).await.with(200)
 }
 
 /// The call by a client of 2026-07-28.
-async fn newest(server: &TestServer, tool: &str, arguments: &Value) -> Value {
+async fn newest(server: &Service, tool: &str, arguments: &Value) -> Value {
     let headers = [
         ("content-type", "application/json"),
         ("mcp-protocol-version", "2026-07-28"),
@@ -118,13 +119,13 @@ async fn newest(server: &TestServer, tool: &str, arguments: &Value) -> Value {
     });
     let params = json!({ "_meta": meta, "name": tool, "arguments": arguments });
     let message = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params });
-    server.send(Method::POST, "/mcp", &headers, &message.to_string()).await.expect(200)
+    server.send(Method::POST, "/mcp", &headers, &message.to_string()).await.with(200)
 }
 
 #[tokio::test]
 async fn a_search_gives_the_nearest_machines_and_says_that_they_are_samples() {
     let server = server().await;
-    let found = structured(server.call(FIND, json!({ "location": "Miami, FL", "limit": 10.0 })).await);
+    let found = structured(&server.call(FIND, json!({ "location": "Miami, FL", "limit": 10.0 })).await);
     let atms = found["atms"].as_array().unwrap();
     assert!(atms.len() >= 3 && found["notice"].as_str().unwrap().contains("sample"));
     assert_eq!((found["total"].as_u64(), found["truncated"].as_bool()), (Some(atms.len() as u64), Some(false)));
@@ -139,7 +140,7 @@ async fn a_search_gives_the_nearest_machines_and_says_that_they_are_samples() {
         (Some("Miami"), Some("Florida"), Some("US"))
     );
     assert!(found["attribution"].as_array().unwrap().iter().any(|line| line.as_str().unwrap().contains("GeoNames")));
-    let one = structured(server.call(FIND, json!({ "location": "miami fl", "limit": 1, "units": "km" })).await);
+    let one = structured(&server.call(FIND, json!({ "location": "miami fl", "limit": 1, "units": "km" })).await);
     assert_eq!((one["atms"].as_array().unwrap().len(), one["truncated"].as_bool()), (1, Some(true)));
     assert!(one["atms"][0]["distance"].as_str().unwrap().ends_with(" km"));
 }
@@ -148,12 +149,12 @@ async fn a_search_gives_the_nearest_machines_and_says_that_they_are_samples() {
 async fn coordinates_win_and_a_location_says_how_it_was_understood() {
     let server = server().await;
     let both = json!({ "location": "Austin, TX", "lat": 25.77, "lon": -80.19 });
-    let found = structured(server.call(FIND, both).await);
+    let found = structured(&server.call(FIND, both).await);
     assert!(found["notice"].as_str().unwrap().contains("lat and lon were used"));
     assert!(found["atms"][0]["address"].as_str().unwrap().contains("Miami") && found.get("resolvedLocation").is_none());
-    let found = structured(server.call(FIND, json!({ "location": "25.77, -80.19" })).await);
+    let found = structured(&server.call(FIND, json!({ "location": "25.77, -80.19" })).await);
     assert_eq!(found["resolvedLocation"]["source"], "coordinates");
-    let found = structured(server.call(FIND, json!({ "location": "Springfield" })).await);
+    let found = structured(&server.call(FIND, json!({ "location": "Springfield" })).await);
     assert!(!found["resolvedLocation"]["alternatives"].as_array().unwrap().is_empty());
     assert!(found["notice"].as_str().unwrap().contains("there is also"));
 }
@@ -162,15 +163,15 @@ async fn coordinates_win_and_a_location_says_how_it_was_understood() {
 async fn nothing_near_is_an_answer_that_says_what_to_do_next() {
     let server = server().await;
     for (tool, radius) in [(FIND, "maxDistance"), (STATUS, "radius")] {
-        let found = structured(server.call(tool, json!({ "lat": 0, "lon": -150, radius: 1 })).await);
+        let found = structured(&server.call(tool, json!({ "lat": 0, "lon": -150, radius: 1 })).await);
         assert_eq!((found["total"].as_u64(), found["atms"].as_array().map(Vec::len)), (Some(0), Some(0)));
         let notice = found["notice"].as_str().unwrap();
         assert!(notice.contains("within 1.0 miles") && notice.contains("call get_atm_details with atmId"), "{notice}");
-        let near = structured(server.call(tool, json!({ "lat": 26.5, "lon": -80.19, radius: 1 })).await);
+        let near = structured(&server.call(tool, json!({ "lat": 26.5, "lon": -80.19, radius: 1 })).await);
         let notice = near["notice"].as_str().unwrap();
         let next = notice.split(&format!("call again with {radius} ")).nth(1).unwrap();
         let next: f64 = next.trim_end_matches('.').parse().unwrap();
-        let found = structured(server.call(tool, json!({ "lat": 26.5, "lon": -80.19, radius: next })).await);
+        let found = structured(&server.call(tool, json!({ "lat": 26.5, "lon": -80.19, radius: next })).await);
         assert!(found["total"].as_u64().unwrap() > 0, "{notice}");
     }
 }
@@ -178,21 +179,21 @@ async fn nothing_near_is_an_answer_that_says_what_to_do_next() {
 #[tokio::test]
 async fn what_is_not_known_is_said_with_what_to_try() {
     let server = server().await;
-    let told = failed(server.call(FIND, json!({ "location": "Xyzzyville, TX" })).await);
+    let told = failed(&server.call(FIND, json!({ "location": "Xyzzyville, TX" })).await);
     assert!(told.contains("Xyzzyville") && told.contains("Austin, TX"), "{told}");
-    let told = failed(server.call(FIND, json!({ "location": "Miami, WY" })).await);
+    let told = failed(&server.call(FIND, json!({ "location": "Miami, WY" })).await);
     assert!(told.contains("Did you mean Miami, FL"), "{told}");
-    let told = failed(server.call(DETAILS, json!({ "atmId": 9_007_199_254_740_992_u64 })).await);
+    let told = failed(&server.call(DETAILS, json!({ "atmId": 9_007_199_254_740_992_u64 })).await);
     assert!(told.contains("find_nearest_bitcoin_atm"), "{told}");
-    let told = failed(server.call(LIST, json!({ "state": "TX", "city": "Nowhere at all" })).await);
+    let told = failed(&server.call(LIST, json!({ "state": "TX", "city": "Nowhere at all" })).await);
     assert!(told.contains("Texas"), "{told}");
 }
 
 #[tokio::test]
 async fn details_are_the_whole_record() {
     let server = server().await;
-    let found = structured(server.call(FIND, json!({ "location": "Austin, TX" })).await);
-    let details = structured(server.call(DETAILS, json!({ "atmId": found["atms"][0]["id"] })).await);
+    let found = structured(&server.call(FIND, json!({ "location": "Austin, TX" })).await);
+    let details = structured(&server.call(DETAILS, json!({ "atmId": found["atms"][0]["id"] })).await);
     assert_eq!((&details["id"], &details["name"]), (&found["atms"][0]["id"], &found["atms"][0]["name"]));
     assert_eq!((details["buy"].as_str(), details["sell"].as_str()), (Some("yes"), Some("unknown")));
     assert_eq!((details["coins"]["BTC"].as_str(), details["hours"].as_str()), (Some("yes"), Some("24/7")));
@@ -206,7 +207,7 @@ async fn filters_keep_only_what_is_known() {
     let total = async |filter: Value| {
         let mut arguments = json!({ "location": "Austin, TX" });
         arguments.as_object_mut().unwrap().extend(filter.as_object().unwrap().clone());
-        structured(server.call(FIND, arguments).await)["total"].as_u64().unwrap()
+        structured(&server.call(FIND, arguments).await)["total"].as_u64().unwrap()
     };
     let all = total(json!({})).await;
     assert!(all > 0);
@@ -223,7 +224,7 @@ async fn filters_keep_only_what_is_known() {
 #[tokio::test]
 async fn an_area_is_counted_by_status() {
     let server = server().await;
-    let found = structured(server.call(STATUS, json!({ "location": "Austin, TX" })).await);
+    let found = structured(&server.call(STATUS, json!({ "location": "Austin, TX" })).await);
     let open = found["counts"]["open"].as_u64().unwrap();
     assert!(open >= 3 && found["total"] == open && found["asOf"] == "2027-01-15T08:00:00Z");
 }
@@ -231,15 +232,15 @@ async fn an_area_is_counted_by_status() {
 #[tokio::test]
 async fn a_city_is_listed_however_it_is_spelled() {
     let server = server().await;
-    let austin = structured(server.call(LIST, json!({ "state": "TX", "city": "Austin" })).await);
+    let austin = structured(&server.call(LIST, json!({ "state": "TX", "city": "Austin" })).await);
     let ids: Vec<_> = austin["atms"].as_array().unwrap().iter().map(|atm| atm["id"].as_u64().unwrap()).collect();
     assert!(ids.len() >= 3 && ids.is_sorted());
     for (state, city) in [("tx", "AUSTIN"), (" TX ", " austin "), ("Tx", "Aust\u{ed}n")] {
-        assert_eq!(structured(server.call(LIST, json!({ "state": state, "city": city })).await), austin);
+        assert_eq!(structured(&server.call(LIST, json!({ "state": state, "city": city })).await), austin);
     }
-    let saint = structured(server.call(LIST, json!({ "state": "MO", "city": "St. Louis" })).await);
-    assert_eq!(saint, structured(server.call(LIST, json!({ "state": "MO", "city": "Saint Louis" })).await));
-    let empty = structured(server.call(LIST, json!({ "state": "ON", "city": "Toronto" })).await);
+    let saint = structured(&server.call(LIST, json!({ "state": "MO", "city": "St. Louis" })).await);
+    assert_eq!(saint, structured(&server.call(LIST, json!({ "state": "MO", "city": "Saint Louis" })).await));
+    let empty = structured(&server.call(LIST, json!({ "state": "ON", "city": "Toronto" })).await);
     assert_eq!((empty["total"].as_u64(), empty.get("nextCursor")), (Some(0), None));
     assert!(empty["notice"].as_str().unwrap().contains("The nearest is "), "{empty}");
 }
@@ -247,7 +248,7 @@ async fn a_city_is_listed_however_it_is_spelled() {
 #[tokio::test]
 async fn every_result_fits_its_schema() {
     let server = server().await;
-    let listed = server.rpc(&json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/list" })).await.expect(200);
+    let listed = server.rpc(&json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/list" })).await.with(200);
     let tools = listed["result"]["tools"].as_array().unwrap();
     let names: Vec<_> = tools.iter().map(|tool| tool["name"].as_str().unwrap()).collect();
     assert_eq!(names, [FIND, DETAILS, STATUS, LIST]);
@@ -266,7 +267,7 @@ async fn every_result_fits_its_schema() {
         let input = jsonschema::validator_for(&tool["inputSchema"]).unwrap();
         assert!(input.is_valid(&arguments), "{name} {arguments}");
         let output = jsonschema::validator_for(&tool["outputSchema"]).unwrap();
-        let result = structured(server.call(name, arguments).await);
+        let result = structured(&server.call(name, arguments).await);
         let errors: Vec<_> = output.iter_errors(&result).map(|error| error.to_string()).collect();
         assert!(errors.is_empty(), "{name}: {errors:?}");
         seen.insert(name);
@@ -295,16 +296,16 @@ async fn a_reply_stays_small_and_says_how_to_go_on() {
     let version = server.app.catalogue.snapshot().version();
     server.app.catalogue.replace(verbose(version));
     // The size of every result is checked as it is received.
-    let found = structured(server.call(FIND, json!({ "lat": 30.267, "lon": -97.743, "limit": 50 })).await);
+    let found = structured(&server.call(FIND, json!({ "lat": 30.267, "lon": -97.743, "limit": 50 })).await);
     let listed = found["atms"].as_array().unwrap().len();
     assert!((1..50).contains(&listed), "{listed}");
     assert_eq!((found["total"].as_u64(), found["truncated"].as_bool()), (Some(120), Some(true)));
-    let area = structured(server.call(STATUS, json!({ "lat": 30.267, "lon": -97.743 })).await);
+    let area = structured(&server.call(STATUS, json!({ "lat": 30.267, "lon": -97.743 })).await);
     assert_eq!((area["total"].as_u64(), area["truncated"].as_bool()), (Some(120), Some(true)));
     let (mut ids, mut cursor) = (Vec::new(), Value::Null);
     loop {
         let page = json!({ "state": "TX", "city": "Austin", "cursor": cursor });
-        let page = structured(server.call(LIST, page).await);
+        let page = structured(&server.call(LIST, page).await);
         ids.extend(page["atms"].as_array().unwrap().iter().map(|atm| atm["id"].as_u64().unwrap()));
         match page.get("nextCursor") {
             Some(next) => cursor = next.clone(),

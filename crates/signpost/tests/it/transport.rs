@@ -3,12 +3,14 @@
 
 use std::time::Duration;
 
+use jiff::SignedDuration;
 use reqwest::Method;
 use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
-use crate::harness::{TestServer, server, server_with};
+use crate::assistant::{server, server_with};
+use crate::harness::{Service, http};
 
 const JSON: (&str, &str) = ("content-type", "application/json");
 const PING: &str = r#"{"jsonrpc":"2.0","id":"seven","method":"ping"}"#;
@@ -18,11 +20,11 @@ async fn health_and_discovery_hold_what_the_specification_says() {
     let server = server_with(&[("public_url", "https://atm.example.com/")]).await;
     let health = server.send(Method::GET, "/health", &[("origin", "https://any.example")], "").await;
     assert_eq!(health.header("access-control-allow-origin"), Some("*"));
-    let health = health.expect(200);
+    let health = health.with(200);
     assert_eq!((health["status"].as_str(), health["mode"].as_str()), (Some("ok"), Some("remote")));
     assert_eq!(health["timestamp"], "2027-01-15T08:00:00Z");
     let host = [("host", "evil.example")];
-    let document = server.send(Method::GET, "/.well-known/mcp-server", &host, "").await.expect(200);
+    let document = server.send(Method::GET, "/.well-known/mcp-server", &host, "").await.with(200);
     assert_eq!(
         document["endpoints"],
         json!({ "sse": "https://atm.example.com/sse", "http": "https://atm.example.com/mcp" })
@@ -34,9 +36,9 @@ async fn health_and_discovery_hold_what_the_specification_says() {
         json!(["find_nearest_bitcoin_atm", "get_atm_details", "check_atm_status", "list_atms_by_city"])
     );
     let ready = server.send(Method::GET, "/health/ready", &[], "").await;
-    ready.expect(200);
-    let plain = crate::harness::server().await;
-    let document = plain.send(Method::GET, "/.well-known/mcp-server", &[], "").await.expect(200);
+    ready.with(200);
+    let plain = server_with(&[]).await;
+    let document = plain.send(Method::GET, "/.well-known/mcp-server", &[], "").await.with(200);
     assert_eq!(document["endpoints"]["http"], plain.url("/mcp"));
 }
 
@@ -60,7 +62,7 @@ async fn only_allowed_origins_and_hosts_come_in() {
     ] {
         let reply = server.send(Method::POST, "/mcp", &[JSON, ("origin", origin)], PING).await;
         assert_eq!((reply.status, reply.header("access-control-allow-origin")), (403, None), "{origin}");
-        assert_eq!(reply.body["jsonrpc"], "2.0");
+        assert_eq!(reply.json()["jsonrpc"], "2.0");
         let preflight = server.send(Method::OPTIONS, "/mcp", &[("origin", origin)], "").await;
         assert_eq!((preflight.status, preflight.header("access-control-allow-origin")), (204, None));
     }
@@ -77,12 +79,12 @@ async fn the_eleventh_message_of_a_second_is_refused() {
     let server = server_with(&[("rate_limit_mcp", "10/s")]).await;
     for number in 0..10 {
         let path = if number % 2 == 0 { "/mcp" } else { "/sse" };
-        server.send(Method::POST, path, &[JSON], PING).await.expect(200);
+        server.send(Method::POST, path, &[JSON], PING).await.with(200);
     }
     for path in ["/mcp", "/sse"] {
         let reply = server.send(Method::POST, path, &[JSON], PING).await;
         assert_eq!((reply.status, reply.header("retry-after")), (429, Some("1")));
-        assert_eq!((reply.body["error"]["code"].as_i64(), &reply.body["id"]), (Some(-31429), &json!("seven")));
+        assert_eq!((reply.json()["error"]["code"].as_i64(), &reply.json()["id"]), (Some(-31429), &json!("seven")));
     }
     // None of these counts, and none is refused.
     for _ in 0..20 {
@@ -91,8 +93,8 @@ async fn the_eleventh_message_of_a_second_is_refused() {
         let reply = server.send(Method::GET, "/mcp", &[], "").await;
         assert_eq!((reply.status, reply.header("allow").is_some()), (405, true));
     }
-    server.pass(1);
-    server.send(Method::POST, "/mcp", &[JSON], PING).await.expect(200);
+    server.passes(SignedDuration::from_secs(1));
+    server.send(Method::POST, "/mcp", &[JSON], PING).await.with(200);
 }
 
 #[tokio::test]
@@ -116,7 +118,7 @@ struct Stream {
 }
 
 impl Stream {
-    async fn open(server: &TestServer) -> Self {
+    async fn open(server: &Service) -> Self {
         let mut connection = TcpStream::connect(server.app.listen).await.unwrap();
         connection
             .write_all(b"GET /sse HTTP/1.1\r\nhost: localhost\r\naccept: text/event-stream\r\n\r\n")
@@ -166,16 +168,17 @@ async fn the_sixth_stream_of_a_second_is_refused() {
         open.push(stream);
     }
     assert_eq!(server.send(Method::GET, "/sse", &[], "").await.status, 429);
-    server.send(Method::POST, "/sse", &[JSON], PING).await.expect(200);
+    server.send(Method::POST, "/sse", &[JSON], PING).await.with(200);
     server.stop().await;
 }
 
 #[tokio::test]
 async fn services_can_be_switched_off() {
     let server = server_with(&[("services", "auth")]).await;
-    server.send(Method::POST, "/mcp", &[JSON], PING).await.expect_error(404, "not_found");
-    server.send(Method::GET, "/v1/domains", &[], "").await.expect_error(401, "invalid_api_key");
+    server.send(Method::POST, "/mcp", &[JSON], PING).await.refused(404, "not_found");
+    server.send(Method::GET, "/v1/domains", &[], "").await.refused(401, "invalid_api_key");
     let server = server_with(&[("services", "atm")]).await;
-    server.send(Method::POST, "/mcp", &[JSON], PING).await.expect(200);
-    server.send(Method::GET, "/v1/domains", &[], "").await.expect_error(404, "not_found");
+    server.send(Method::POST, "/mcp", &[JSON], PING).await.with(200);
+    // By a client that does not look whether the address is documented.
+    assert_eq!(http().get(server.url("/v1/domains")).send().await.unwrap().status(), 404);
 }

@@ -1,5 +1,7 @@
 //! Whoever calls the interface, with a key or without.
 
+use std::borrow::Borrow;
+
 use reqwest::header::{AUTHORIZATION, CONTENT_TYPE};
 use reqwest::{Client, Method, RequestBuilder};
 use serde_json::{Value, json};
@@ -35,8 +37,8 @@ impl Integrator {
         send(self.request(Method::GET, path)).await
     }
 
-    pub(crate) async fn post(&self, path: &str, body: &Value) -> Reply {
-        self.post_raw(path, &body.to_string()).await
+    pub(crate) async fn post(&self, path: &str, body: impl Borrow<Value>) -> Reply {
+        self.post_raw(path, &body.borrow().to_string()).await
     }
 
     pub(crate) async fn patch(&self, path: &str, body: &Value) -> Reply {

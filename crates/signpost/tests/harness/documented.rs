@@ -11,7 +11,7 @@ use reqwest::Method;
 use serde_json::{Value, json};
 
 pub(crate) static DOCUMENT: LazyLock<Value> =
-    LazyLock::new(|| serde_saphyr::from_str(include_str!("../../../../../openapi.yaml")).expect("YAML"));
+    LazyLock::new(|| serde_saphyr::from_str(include_str!("../../../../openapi.yaml")).expect("YAML"));
 
 /// The operations by name, each with its path, method and description.
 pub(crate) fn operations() -> impl Iterator<Item = (&'static str, &'static str, &'static Value)> {

@@ -30,7 +30,8 @@ impl Reply {
         let id = self.header("x-request-id").unwrap_or_else(|| panic!("{path}: {status} without X-Request-Id"));
         assert!(id.starts_with("req_") && id.len() == 40, "{path}: X-Request-Id is {id}");
         let is_public = path.starts_with("/health") || path.starts_with("/.well-known");
-        let is_public = is_public || path.ends_with("/openapi.yaml") || is_followed(path);
+        let speaks_mcp = path.starts_with("/mcp") || path.starts_with("/sse");
+        let is_public = is_public || speaks_mcp || path.ends_with("/openapi.yaml") || is_followed(path);
         let open = headers.keys().find(|name| name.as_str().starts_with("access-control-"));
         assert!(is_public || open.is_none(), "{path}: {open:?} lets web pages in");
         if *status >= 400 && path.contains("/hosted/") {
@@ -38,7 +39,7 @@ impl Reply {
             assert!(self.json()["error"].is_string(), "{path}: {status} {text}");
             return;
         }
-        if *status >= 400 && path != "/health/ready" {
+        if *status >= 400 && path != "/health/ready" && !speaks_mcp {
             assert_eq!(self.header("content-type"), Some("application/json"), "{path}: {status} {text}");
             let body = self.json();
             assert_eq!(members(&body), ["error"].into(), "{path}: {status} {text}");

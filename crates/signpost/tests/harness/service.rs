@@ -110,10 +110,15 @@ impl Service {
         self.app.store.insert_key(&account, "a test's", &key, self.clock.now()).await.expect("a key is kept");
         let integrator = Integrator {
             http: self.http.clone(),
-            api: format!("{}{}", self.app.base_url, environment.path()),
+            api: self.url(environment.path()),
             key: Some(key.key.expose_secret().to_owned()),
         };
         (integrator, key.id)
+    }
+
+    /// An address of this server, whatever it calls itself in public.
+    pub(crate) fn url(&self, path: &str) -> String {
+        format!("http://{}{path}", self.app.listen)
     }
 
     pub(crate) fn phone(&self) -> Phone {
@@ -122,7 +127,7 @@ impl Service {
 
     /// Somebody at the root of the server, without a key.
     pub(crate) fn visitor(&self) -> Integrator {
-        Integrator { http: self.http.clone(), api: self.app.base_url.clone(), key: None }
+        Integrator { http: self.http.clone(), api: self.url(""), key: None }
     }
 
     /// Moves the clock, and wakes what waits for it.
@@ -177,7 +182,7 @@ pub(crate) fn config(settings: &[(&str, &str)]) -> Config {
     {
         written.set(key, value, Origin::Flag);
     }
-    for limit in ["create_session", "get_session", "verify", "domains", "answer"] {
+    for limit in ["create_session", "get_session", "verify", "domains", "answer", "submissions", "mcp", "sse"] {
         written.set(&format!("rate_limit_{limit}"), "off", Origin::Flag);
     }
     for (key, value) in settings {
