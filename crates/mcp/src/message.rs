@@ -160,7 +160,7 @@ impl<'a> Params<'a> {
     pub(crate) fn protocol_version(&self) -> Result<Option<Cow<'a, str>>, Fault> {
         let Some(version) = self.protocol_version else { return Ok(None) };
         string(version).map(Some).ok_or_else(|| {
-            let (got, latest) = (kind(version), Revision::V2025_11_25);
+            let (got, latest) = (kind(version), Revision::newest_stateful());
             Fault::params(format!("params.protocolVersion must be a string, got {got}; for example \"{latest}\""))
         })
     }

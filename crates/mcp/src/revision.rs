@@ -48,17 +48,46 @@ impl Revision {
     /// Whether every request stands alone (since 2026-07-28), rather than after an `initialize`.
     #[must_use]
     pub const fn is_stateless(self) -> bool {
-        matches!(self, Self::V2026_07_28)
+        // The old ones are named: whatever comes next is like the newest.
+        !matches!(self, Self::V2024_11_05 | Self::V2025_03_26 | Self::V2025_06_18 | Self::V2025_11_25)
+    }
+
+    /// The newest revision that begins with `initialize`.
+    pub(crate) fn newest_stateful() -> Self {
+        Self::ALL.into_iter().find(|revision| !revision.is_stateless()).expect("ALL holds revisions with initialize")
     }
 
     /// The revision that `initialize` answers: the one asked for if it has an `initialize`, else the newest that has.
     pub(crate) fn negotiate(asked: Option<&str>) -> Self {
-        asked.and_then(Self::parse).filter(|revision| !revision.is_stateless()).unwrap_or(Self::V2025_11_25)
+        asked.and_then(Self::parse).filter(|revision| !revision.is_stateless()).unwrap_or_else(Self::newest_stateful)
     }
 }
 
 impl fmt::Display for Revision {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.as_str())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn all_revisions_are_there_newest_first() {
+        assert!(Revision::ALL.is_sorted_by(|newer, older| newer > older));
+        assert!(Revision::ALL.into_iter().all(|revision| Revision::parse(revision.as_str()) == Some(revision)));
+    }
+
+    #[test]
+    fn only_the_old_revisions_begin_with_initialize_and_the_newest_of_them_is_offered() {
+        let (new, old): (Vec<_>, Vec<_>) = Revision::ALL.into_iter().partition(|revision| revision.is_stateless());
+        assert_eq!([new, old.clone()].concat(), Revision::ALL, "no revision goes back to initialize");
+        for asked in [None, Some("2099-01-01"), Some(Revision::ALL[0].as_str())] {
+            assert_eq!(Revision::negotiate(asked), old[0], "{asked:?}");
+        }
+        for revision in old {
+            assert_eq!(Revision::negotiate(Some(revision.as_str())), revision);
+        }
     }
 }
