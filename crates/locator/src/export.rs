@@ -3,6 +3,7 @@
 use serde_json::{Map, Value, json};
 
 use crate::atm::{More, Record, Reported, Tri};
+use crate::formula;
 use crate::hours::Hours;
 use crate::import::Field;
 use crate::terms::Kyc;
@@ -92,7 +93,9 @@ fn rare_cell(more: &More, field: Field) -> String {
     }
 }
 
-/// A table with a header (RFC 4180): the machine's number, what is known of it, and whom to thank for that.
+/// A table with a header (RFC 4180): the machine's number, what is known of it, and whom to thank for that. A cell that a
+/// spreadsheet would take for a formula (it begins with `=`, `@`, `+`, `-` or a tab and is no number) has an apostrophe
+/// before it, which [`import`](crate::import) takes off again.
 ///
 /// # Panics
 /// Never: every row has as many cells as the header, and memory takes them all.
@@ -104,7 +107,7 @@ pub fn csv<'a>(machines: impl Iterator<Item = (u64, &'a Record, String)>) -> Vec
     for (id, record, attribution) in machines {
         let cells = Field::all().map(|field| cell(record, field));
         let row = std::iter::once(id.to_string()).chain(cells).chain([attribution]);
-        written = written.and_then(|()| table.write_record(row));
+        written = written.and_then(|()| table.write_record(row.map(|cell| formula::guarded(&cell).into_owned())));
     }
     written.ok().and_then(|()| table.into_inner().ok()).expect("a table in memory takes rows as long as its header")
 }

@@ -23,6 +23,7 @@ mod atm;
 mod country;
 pub mod export;
 mod fold;
+mod formula;
 pub mod gazetteer;
 mod hours;
 pub mod import;

@@ -265,6 +265,21 @@ fn fields_are_read_by_name() {
 }
 
 #[test]
+fn what_a_source_hides_in_its_words_is_not_kept() {
+    let hide = |text: &str| format!("\u{feff}{text}\u{200b}\u{202e}\u{e0041}\u{9b}\u{ad}");
+    let [name, street, hours, reference] = ["Corner 👩\u{200d}💻", "1 Main St", "ask inside", "A-1"].map(hide);
+    let import = import(&format!(
+        "re\u{200b}f,lat,lon,name,street,hours,phone\n{reference},1,2,{name},{street},{hours},{name}\n"
+    ));
+    let record = &import.rows[0].record;
+    assert_eq!((record.title(), record.address.street.as_deref()), ("Corner 👩\u{200d}💻", Some("1 Main St")));
+    assert_eq!((&record.hours, import.rows[0].key.as_str()), (&Hours::parse("ask inside"), "ref:A-1"));
+    assert!(import.columns.contains(&(Field::Ref, "ref".to_owned())), "a column is known by what is seen of it");
+    let doubt = import.doubts.first.iter().find(|doubt| doubt.field == Field::Phone).unwrap();
+    assert_eq!(doubt.value, "Corner 👩\u{200d}💻");
+}
+
+#[test]
 fn reports_are_bounded_and_counted() {
     let file = format!("lat,lon,status\n{}{}", "0,0,\n".repeat(MOST_LISTED + 5), "1,2,?\n".repeat(MOST_LISTED + 7));
     let import = import(&file);

@@ -58,6 +58,11 @@ pub(super) fn record<'a>(
     Ok((record, read.doubts))
 }
 
+/// What can be read of what a source wrote, on one line and with single spaces.
+pub(super) fn text(written: &str) -> String {
+    signpost_text::line(written).split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
 /// What tells a machine without an identifier from others: its name, address and coordinates, hashed.
 pub(super) fn hash(record: &Record) -> String {
     let (lat, lon) = (record.point.lat(), record.point.lon());
@@ -87,15 +92,13 @@ fn point(lat: &str, lon: &str) -> Result<Point, String> {
 
 /// Two cells in a message, however long they are.
 fn shown(lat: &str, lon: &str) -> String {
-    [lat, lon].map(|text| text.trim().chars().take(40).collect::<String>()).join(", ")
+    [lat, lon].map(|cell| text(cell).chars().take(40).collect::<String>()).join(", ")
 }
 
 impl Reading<'_> {
-    /// A cell on one line, without control characters.
+    /// What can be read of a cell, on one line.
     fn text(&mut self, field: Field) -> Option<String> {
-        let cell = (self.cell)(field);
-        let spaced: String = cell.chars().map(|letter| if letter.is_control() { ' ' } else { letter }).collect();
-        let text = spaced.split_whitespace().collect::<Vec<_>>().join(" ");
+        let text = text((self.cell)(field));
         if text.chars().count() > LONGEST_TEXT {
             self.doubt(field, "longer than 500 characters");
             return None;
@@ -113,7 +116,7 @@ impl Reading<'_> {
     }
 
     fn doubt(&mut self, field: Field, reason: &'static str) {
-        self.doubts.push((field, (self.cell)(field).to_owned(), reason));
+        self.doubts.push((field, text((self.cell)(field)), reason));
     }
 
     fn hours(&mut self) -> Option<Hours> {

@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use super::field::{FIELDS, Field};
 use super::json::Entry;
 use super::text::RawRow;
-use super::{Broken, ColumnList, Options};
+use super::{Broken, ColumnList, Options, cells};
 
 /// The columns of a file as they are to be read.
 pub(super) struct Columns {
@@ -18,7 +18,7 @@ pub(super) struct Columns {
 impl Columns {
     pub(super) fn new(header: &[Cow<'_, str>], options: &Options) -> Result<Self, Broken> {
         let mut columns =
-            Self { header: header.iter().map(ToString::to_string).collect(), fields: vec![], only: vec![] };
+            Self { header: header.iter().map(|name| cells::text(name)).collect(), fields: vec![], only: vec![] };
         for (field, name) in &options.map {
             if !name.is_empty() {
                 let column = columns.named(name)?;

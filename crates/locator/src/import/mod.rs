@@ -275,7 +275,7 @@ impl Import {
         }
         let id = entry.cells.get(&Field::Ref);
         if entry.is_gone {
-            self.gone.extend(id.map(|id| format!("ref:{id}")));
+            self.gone.extend(id.map(|id| format!("ref:{}", cells::text(id))));
             return;
         }
         match cells::record(&|field| entry.cells.get(&field).map_or("", String::as_str), options) {

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::io::Read as _;
 
 use super::{Broken, Format};
+use crate::formula;
 
 /// Most bytes in a row; a longer one is not a machine.
 const LONGEST_ROW: usize = 64 * 1024;
@@ -52,13 +53,21 @@ fn tsv(text: &str) -> Vec<RawRow<'_>> {
         .filter(|(_, line)| !line.trim_matches(' ').is_empty())
         .map(|(line, row)| {
             let short = row.len() <= LONGEST_ROW;
-            RawRow { line, cells: short.then(|| row.split('\t').map(unquoted).collect()).ok_or_else(too_long) }
+            RawRow { line, cells: short.then(|| row.split('\t').map(plain).collect()).ok_or_else(too_long) }
         })
         .collect()
 }
 
 fn too_long() -> String {
     "the row is longer than 64 KiB".to_owned()
+}
+
+/// A cell of a tab-separated row as it was before it was quoted.
+fn plain(cell: &str) -> Cow<'_, str> {
+    match unquoted(cell) {
+        Cow::Borrowed(cell) => formula::unguarded(cell).into(),
+        Cow::Owned(cell) => formula::unguarded(&cell).to_owned().into(),
+    }
 }
 
 /// A cell of a tab-separated row without its quotes and backslashes.
@@ -108,7 +117,8 @@ fn csv(text: &str, delimiter: u8) -> Result<Vec<RawRow<'_>>, Broken> {
         } else if last_line > line && !is_well_quoted(&bytes[start..end], delimiter) {
             Err(format!("the row goes on to line {last_line}: a quote in it is never closed, or not doubled"))
         } else {
-            Ok(record.iter().map(|cell| String::from_utf8_lossy(cell).trim().to_owned().into()).collect())
+            let plain = |cell| formula::unguarded(String::from_utf8_lossy(cell).trim()).to_owned().into();
+            Ok(record.iter().map(plain).collect())
         };
         if !cells
             .as_ref()

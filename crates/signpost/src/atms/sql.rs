@@ -258,7 +258,9 @@ fn atm(row: &Row, names: &mut HashSet<Arc<str>>) -> Result<Atm> {
     let name = row.text(1)?;
     let source = names.get(name).cloned().unwrap_or_else(|| name.into());
     names.insert(Arc::clone(&source));
-    let record: Record = serde_json::from_str(row.text(2)?).with_context(|| format!("the record of ATM {id}"))?;
+    // An import of an older version kept what cannot be seen too.
+    let record = signpost_text::line(row.text(2)?);
+    let record: Record = serde_json::from_str(&record).with_context(|| format!("the record of ATM {id}"))?;
     Ok(Atm { id, source, record })
 }
 

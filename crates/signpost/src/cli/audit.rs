@@ -9,7 +9,7 @@ use clap::{Args, Subcommand};
 use jiff::{SignedDuration, Timestamp};
 use serde_json::json;
 
-use super::{Session, Usage, say, table};
+use super::{Session, Usage, say_json, table};
 use crate::audit::Entry;
 use crate::clock::Clock;
 use crate::store::Store;
@@ -100,7 +100,7 @@ async fn export(session: &Session, store: &Store, file: Option<PathBuf>, chosen:
             let line = serde_json::to_string(entry)?;
             match &mut out {
                 Some(out) => writeln!(out, "{line}")?,
-                None => say(&line)?,
+                None => say_json(&line)?,
             }
         }
     }

@@ -115,7 +115,7 @@ impl Cli {
             Ok(()) => ExitCode::SUCCESS,
             Err(error) => {
                 // The causes on one line: a script and a person both read it.
-                eprintln!("signpost: {error:#}");
+                eprintln!("{}", signpost_text::lines(&format!("signpost: {error:#}")));
                 ExitCode::from(if error.is::<BadSetting>() || error.is::<Usage>() { 2 } else { 1 })
             }
         }
@@ -144,7 +144,9 @@ impl Cli {
             Command::Conformance(command) => command.run(&session()?).await,
             Command::Wallet(command) => command.run(&session()?).await,
             // Asked for above all by those whose own configuration is broken: nothing else is read.
-            Command::Config if common.json => say(&serde_json::to_string_pretty(&DEFAULT.parse::<toml::Table>()?)?),
+            Command::Config if common.json => {
+                say_json(&serde_json::to_string_pretty(&DEFAULT.parse::<toml::Table>()?)?)
+            }
             Command::Config => say(DEFAULT.trim_end()),
         }
     }
@@ -202,13 +204,19 @@ impl Session {
 
     /// Prints a result: as one JSON document, or as people read it.
     fn print(&self, result: &impl Serialize, text: impl FnOnce() -> String) -> Result<()> {
-        say(&if self.json { serde_json::to_string_pretty(result)? } else { text() })
+        if self.json { say_json(&serde_json::to_string_pretty(result)?) } else { say(&text()) }
     }
 }
 
-/// Prints a result. A reader that went away wanted no more.
+/// Prints a document: a program reads what it says, and a terminal only shows it.
+fn say_json(document: &str) -> Result<()> {
+    say(&signpost_text::json(document))
+}
+
+/// Prints a result, without what a stranger may have written into it to move a terminal. A reader that went away wanted
+/// no more.
 fn say(text: &str) -> Result<()> {
-    match writeln!(std::io::stdout().lock(), "{text}") {
+    match writeln!(std::io::stdout().lock(), "{}", signpost_text::lines(text)) {
         Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => Ok(()),
         printed => Ok(printed?),
     }
@@ -216,8 +224,10 @@ fn say(text: &str) -> Result<()> {
 
 /// Rows under headings, in columns as wide as their widest text.
 fn table<const N: usize>(headings: [&str; N], rows: &[[String; N]]) -> String {
+    // A cell that began a line of its own would look like another row.
+    let rows: Vec<_> = rows.iter().map(|row| row.each_ref().map(|cell| signpost_text::line(cell))).collect();
     let mut widths = headings.map(str::len);
-    for row in rows {
+    for row in &rows {
         for (width, text) in widths.iter_mut().zip(row) {
             *width = text.chars().count().max(*width);
         }
@@ -226,7 +236,7 @@ fn table<const N: usize>(headings: [&str; N], rows: &[[String; N]]) -> String {
         let padded: Vec<_> = texts.iter().zip(widths).map(|(text, width)| format!("{text:width$}")).collect();
         padded.join("  ").trim_end().to_owned()
     };
-    let rows = rows.iter().map(|row| line(row.each_ref().map(String::as_str)));
+    let rows = rows.iter().map(|row| line(row.each_ref().map(AsRef::as_ref)));
     std::iter::once(line(headings)).chain(rows).collect::<Vec<_>>().join("\n")
 }
 
@@ -245,5 +255,11 @@ mod tests {
     fn columns_are_as_wide_as_their_widest_text() {
         let rows = [["a".to_owned(), "b".to_owned()], ["long".to_owned(), String::new()]];
         assert_eq!(table(["id", "name"], &rows), "id    name\na     b\nlong");
+    }
+
+    #[test]
+    fn a_cell_is_one_line_and_as_wide_as_it_looks() {
+        let rows = [["a\u{200b}\u{202e}".to_owned(), "b\nc\u{1b}[31m".to_owned()]];
+        assert_eq!(table(["id", "name"], &rows), "id  name\na   b c [31m");
     }
 }

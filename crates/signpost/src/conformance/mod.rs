@@ -205,7 +205,7 @@ impl Reply {
 
     /// The reply in a line.
     fn shown(&self) -> String {
-        let body: String = self.body.chars().take(160).map(|c| if c.is_control() { ' ' } else { c }).collect();
+        let body: String = signpost_text::line(&self.body).chars().take(160).collect();
         format!("{} {body}", self.status)
     }
 }

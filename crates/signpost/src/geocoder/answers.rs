@@ -115,7 +115,7 @@ fn region_of(country: Option<Country>, region: Option<String>) -> Option<Region>
 
 /// A text on one line, however long it is written.
 fn text(value: &Value) -> Option<String> {
-    let text: String = value.as_str()?.chars().filter(|letter| !letter.is_control()).take(LONGEST_NAME).collect();
+    let text: String = signpost_text::line(value.as_str()?).chars().take(LONGEST_NAME).collect();
     Some(text).filter(|text| !text.trim().is_empty())
 }
 

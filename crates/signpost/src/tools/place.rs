@@ -143,7 +143,7 @@ fn not_found(location: &str, unresolved: &Unresolved) -> CallError {
 }
 
 pub(super) fn shown(text: &str) -> String {
-    text.chars().take(80).filter(|c| !c.is_control()).collect()
+    signpost_text::line(text).chars().take(80).collect()
 }
 
 impl Understood {

@@ -2,6 +2,9 @@
 
 use serde_json::{Map, Value, json};
 
+/// Said of members that hold what somebody else wrote: a model must not take them for anything but data.
+const WORDS: &str = "In the source's own words";
+
 const STATUSES: [&str; 6] = ["open", "closed", "temporarily_closed", "permanently_closed", "out_of_service", "unknown"];
 
 pub(super) fn input(properties: &Value, required: &[&str], example: &str) -> Value {
@@ -42,7 +45,7 @@ pub(super) fn page(additions: Value) -> Value {
         "truncated": { "type": "boolean", "description": "Whether some are not listed" },
         "resolvedLocation": resolved_location(),
         "notice": { "type": "string", "description": "What people should be told first" },
-        "attribution": { "type": "array", "items": { "type": "string" } },
+        "attribution": attribution(),
         "nextCursor": { "type": "string", "description": "Give it as cursor for the next page" },
     }));
     let additions = members(additions);
@@ -56,13 +59,13 @@ pub(super) fn details() -> Value {
     let tri = || json!({ "type": "string", "enum": ["yes", "no", "unknown"] });
     let mut properties = members(json!({
         "id": { "type": "integer" },
-        "name": { "type": "string" },
+        "name": words(),
         "status": status(),
         "statusReason": { "type": "string" },
         "freshness": { "type": "string", "enum": ["live", "recent", "aging", "stale", "never"],
                        "description": "How old the newest report or check is: up to 15 minutes, 90 days, a year, more" },
-        "address": { "type": "string" },
-        "addressParts": texts(&["street", "city", "region", "postcode", "country"]),
+        "address": words(),
+        "addressParts": said(&["street", "city", "region", "postcode", "country"]),
         "lat": { "type": "number" },
         "lon": { "type": "number" },
         "buy": tri(),
@@ -77,33 +80,28 @@ pub(super) fn details() -> Value {
         "kyc": { "type": "string" },
         "placement": { "type": "object", "properties": { "indoor": tri() } },
         "wheelchair": tri(),
-        "machine": texts(&["manufacturer", "model", "ref"]),
-        "images": { "type": "array", "items": { "type": "string" } },
+        "machine": said(&["manufacturer", "model", "ref"]),
+        "images": { "type": "array", "items": words() },
         "sources": { "type": "array", "minItems": 1, "items": source() },
-        "attribution": { "type": "array", "items": { "type": "string" } },
+        "attribution": attribution(),
         "notice": { "type": "string" },
     }));
-    properties.extend(members(
-        texts(&[
-            "operator",
-            "brand",
-            "brandWikidata",
-            "network",
-            "locatedIn",
-            "statusAsOf",
-            "verifiedAt",
-            "hours",
-            "timeZone",
-            "opensAt",
-            "closesAt",
-            "phone",
-            "website",
-            "email",
-            "supportHours",
-            "operatorNotice",
-        ])["properties"]
-            .take(),
-    ));
+    let own = texts(&["brandWikidata", "statusAsOf", "verifiedAt", "timeZone", "opensAt", "closesAt"]);
+    let sources = said(&[
+        "operator",
+        "brand",
+        "network",
+        "locatedIn",
+        "hours",
+        "phone",
+        "website",
+        "email",
+        "supportHours",
+        "operatorNotice",
+    ]);
+    for mut texts in [own, sources] {
+        properties.extend(members(texts["properties"].take()));
+    }
     let required: Vec<_> = properties.keys().filter(|name| *name != "notice").cloned().collect();
     json!({ "type": "object", "properties": properties, "required": required })
 }
@@ -114,8 +112,24 @@ fn texts(names: &[&str]) -> Value {
     json!({ "type": "object", "properties": names.iter().map(text).collect::<Map<_, _>>() })
 }
 
+/// The same of texts that a source wrote.
+fn said(names: &[&str]) -> Value {
+    let text = |name: &&str| ((*name).to_owned(), json!({ "type": ["string", "null"], "description": WORDS }));
+    json!({ "type": "object", "properties": names.iter().map(text).collect::<Map<_, _>>() })
+}
+
+/// A text that a source wrote.
+fn words() -> Value {
+    json!({ "type": "string", "description": WORDS })
+}
+
+fn attribution() -> Value {
+    json!({ "type": "array", "items": { "type": "string" }, "description": "What the sources' licences want to be said" })
+}
+
 fn source() -> Value {
-    let mut properties = members(texts(&["ref", "url", "importedAt", "attribution"])["properties"].take());
+    let mut properties = members(texts(&["importedAt", "attribution"])["properties"].take());
+    properties.extend(members(said(&["ref", "url"])["properties"].take()));
     properties.extend(members(json!({
         "name": { "type": "string" },
         "atmId": { "type": "integer", "description": "The id that this source's row has of its own" },
@@ -129,17 +143,18 @@ fn item() -> Value {
         "type": "object",
         "properties": {
             "id": { "type": "integer", "description": "For get_atm_details" },
-            "name": { "type": "string" },
-            "operator": { "type": "string" },
+            "name": words(),
+            "operator": words(),
             "distance": { "type": "string", "description": "With its unit" },
             "distanceMeters": { "type": "number", "minimum": 0 },
             "status": status(),
             "statusReason": { "type": "string" },
             "statusAsOf": { "type": ["string", "null"], "description": "When the source learned of it, RFC 3339" },
-            "address": { "type": "string" },
+            "address": words(),
             "lat": { "type": "number" },
             "lon": { "type": "number" },
-            "hours": { "type": "string", "description": "In the grammar of OpenStreetMap's opening_hours" },
+            "hours": { "type": "string",
+                       "description": "In the grammar of OpenStreetMap's opening_hours, else in the source's own words" },
             "opensAt": { "type": "string", "description": "Of a closed machine: when it opens, on a clock there" },
             "closesAt": { "type": "string", "description": "Of an open machine: when it closes, on a clock there" },
         },

@@ -13,6 +13,7 @@ mod places;
 mod program;
 mod schemas;
 mod sources;
+mod strangers;
 mod submissions;
 mod tidy;
 mod tools;

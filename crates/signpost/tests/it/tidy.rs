@@ -103,7 +103,7 @@ fn rules_know_neither_http_nor_a_database() {
 #[test]
 fn the_libraries_do_not_know_each_other() {
     let mut seen = Vec::new();
-    for library in ["auth", "locator", "mcp"] {
+    for library in ["auth", "locator", "mcp", "text"] {
         let manifest = fs::read_to_string(root().join(format!("crates/{library}/Cargo.toml"))).unwrap();
         for other in ["auth", "locator", "mcp"].iter().filter(|other| **other != library) {
             if manifest.contains(&format!("signpost-{other}")) {
@@ -126,7 +126,7 @@ fn the_libraries_do_not_know_each_other() {
 
 #[test]
 fn every_crate_obeys_the_lints() {
-    for library in ["auth", "locator", "mcp", "signpost"] {
+    for library in ["auth", "locator", "mcp", "signpost", "text"] {
         let manifest = fs::read_to_string(root().join(format!("crates/{library}/Cargo.toml"))).unwrap();
         assert!(manifest.contains("[lints]\nworkspace = true"), "{library} has lints of its own");
     }

@@ -1,0 +1,54 @@
+//! Cells that a spreadsheet would run. A name such as `=HYPERLINK(…)` is a formula there, whoever wrote it; an apostrophe
+//! before it makes it a text again, and is what spreadsheets themselves write and hide.
+
+use std::borrow::Cow;
+
+/// What a formula begins with; a tab or a carriage return before it is passed over.
+const SIGNS: [char; 6] = ['=', '@', '+', '-', '\t', '\r'];
+
+/// A cell as it is written: a formula as a text; numbers stay numbers.
+pub(crate) fn guarded(cell: &str) -> Cow<'_, str> {
+    if is_formula(cell) && !is_number(cell) { format!("'{cell}").into() } else { cell.into() }
+}
+
+/// A cell as it was before it was [`guarded`].
+pub(crate) fn unguarded(cell: &str) -> &str {
+    cell.strip_prefix('\'').filter(|rest| is_formula(rest)).unwrap_or(cell)
+}
+
+/// Apostrophes before a sign may be ours: so that each is undone once, one is put before those too.
+fn is_formula(cell: &str) -> bool {
+    cell.trim_start_matches('\'').starts_with(SIGNS)
+}
+
+fn is_number(cell: &str) -> bool {
+    cell.bytes().all(|byte| byte.is_ascii_digit() || b"+-.".contains(&byte)) && cell.parse::<f64>().is_ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn formulas_become_texts_and_come_back() {
+        for (cell, written) in [
+            ("=1+1", "'=1+1"),
+            ("@SUM(A1)", "'@SUM(A1)"),
+            ("+1 512 555 0100", "'+1 512 555 0100"),
+            ("-2+3+cmd|' /C calc'!A0", "'-2+3+cmd|' /C calc'!A0"),
+            ("\t=1", "'\t=1"),
+            ("'=1", "''=1"),
+            ("-80.19", "-80.19"),
+            ("+5", "+5"),
+            ("-1-1", "'-1-1"),
+            ("-inf", "'-inf"),
+            ("'s-Hertogenbosch", "'s-Hertogenbosch"),
+            ("O'Brien", "O'Brien"),
+            ("'", "'"),
+            ("", ""),
+        ] {
+            assert_eq!(guarded(cell), written);
+            assert_eq!(unguarded(written), cell);
+        }
+    }
+}

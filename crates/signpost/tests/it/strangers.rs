@@ -1,0 +1,120 @@
+//! Text that strangers wrote, as a terminal and an assistant get it.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use axum::http::StatusCode;
+use serde_json::{Value, json};
+use signpost::atms::{Extent, Source, plan};
+use signpost::store::step;
+use signpost_locator::{Point, Record};
+
+use crate::assistant::{server, server_in};
+use crate::harness::{Endpoint, until};
+use crate::program::command;
+
+/// A name that turns the line, hides a word and paints a terminal, and how it looks.
+const HOSTILE: &str = "Corner\u{202e} Shop\u{200b}\u{e0041}\u{9b}31m \u{1f468}\u{200d}\u{1f469}";
+const SEEN: &str = "Corner Shop 31m \u{1f468}\u{200d}\u{1f469}";
+
+fn is_hidden(letter: char) -> bool {
+    (letter.is_control() && letter != '\n')
+        || matches!(letter, '\u{200b}' | '\u{202a}'..='\u{202e}' | '\u{e0000}'..='\u{e007f}')
+}
+
+/// What a command prints, for people and as a document.
+fn printed(folder: &Path, arguments: &[&str]) -> (String, Value) {
+    let people = command(folder, arguments).run();
+    assert_eq!((people.code, people.err.as_str()), (Some(0), ""), "{}", people.out);
+    let program = command(folder, &[arguments, &["--json"]].concat()).run();
+    for out in [&people.out, &program.out] {
+        assert!(!out.contains(is_hidden), "{out:?}");
+    }
+    (people.out.clone(), program.json())
+}
+
+#[tokio::test]
+async fn what_a_source_hides_is_shown_to_nobody() {
+    let folder = tempfile::tempdir().unwrap();
+    let (folder, data) = (folder.path(), folder.path().join("data"));
+    let row = format!("1,30.2672,-97.7431,\"{HOSTILE}\",\"{HOSTILE}\",\"{HOSTILE}\",\"1 {HOSTILE} St\",Austin,TX");
+    let table = format!("ref,lat,lon,name,operator,hours,street,city,state\n{row}\n");
+    std::fs::write(folder.join("machines.csv"), table).unwrap();
+    let (told, report) = printed(folder, &["atms", "import", "machines.csv"]);
+    assert!(told.contains(SEEN) && report.to_string().contains(SEEN), "the doubtful hours: {told}");
+    let (told, found) = printed(folder, &["atms", "near", "30.2672,-97.7431"]);
+    assert!(told.contains(SEEN), "{told}");
+    let id = &found["atms"][0]["id"];
+    for command in [&["atms", "show", &id.to_string()][..], &["atms", "check"], &["atms", "export", "--format", "csv"]]
+    {
+        let people = crate::program::command(folder, command).run();
+        assert!(people.out.contains(SEEN) && !people.out.contains(is_hidden), "{people:?}");
+    }
+    let server = server_in(&data, &[]).await;
+    for (tool, arguments) in [
+        ("find_nearest_bitcoin_atm", json!({ "lat": 30.2672, "lon": -97.7431 })),
+        ("get_atm_details", json!({ "atmId": id })),
+        ("check_atm_status", json!({ "lat": 30.2672, "lon": -97.7431 })),
+        ("list_atms_by_city", json!({ "city": "Austin", "state": "TX" })),
+    ] {
+        let reply = server.call(tool, arguments).await.with(200);
+        let told = &reply["result"]["content"][0]["text"];
+        assert!(told.as_str().unwrap().contains(SEEN) && !reply.to_string().contains(is_hidden), "{tool}: {reply}");
+    }
+}
+
+#[tokio::test]
+async fn what_an_older_version_kept_is_not_shown_either() {
+    let server = server().await;
+    let mut record = Record::at(Point::new(30.2672, -97.7431).unwrap());
+    record.name = Some(HOSTILE.to_owned());
+    let rows = vec![("ref:1".to_owned(), serde_json::to_string(&record).unwrap())];
+    let plan = plan(&BTreeMap::new(), rows, &[], Extent::Whole, false).unwrap();
+    let now = server.clock.now();
+    let source = Source { name: "old".to_owned(), attribution: "old".to_owned(), imported_at: now };
+    let version = server.app.store.catalogue_version().await.unwrap();
+    server.app.store.import(&source, plan, version).await.unwrap();
+    until("it is served", async || {
+        let reply = server.call("find_nearest_bitcoin_atm", json!({ "lat": 30.2672, "lon": -97.7431 })).await.with(200);
+        let atms = reply["result"]["structuredContent"]["atms"].as_array().unwrap().clone();
+        atms.iter().any(|atm| atm["name"] == SEEN).then_some(())
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn an_endpoints_answer_does_not_speak_to_the_operators_terminal() {
+    let folder = tempfile::tempdir().unwrap();
+    let (folder, data) = (folder.path(), folder.path().join("data"));
+    let service = server_in(&data, &[]).await;
+    let (integrator, endpoint) = (service.integrator().await, Endpoint::start().await);
+    integrator.registers_at("shop.test", &endpoint.url("/hook")).await;
+    endpoint.answers((StatusCode::GONE, HOSTILE));
+    let session = integrator.opens("shop.test").await;
+    integrator.hands_in(&session, &service.phone().answers(&session)).await.with(200);
+    let failed = until("it failed", async || {
+        let events = service.outbox().await;
+        events.into_iter().find(|event| event.state == "failed")
+    })
+    .await;
+    // Of an answer of this machine's nothing is kept, so that of a public host is put in its place.
+    let answered = step("UPDATE deliveries SET last_answer = $1", vec![HOSTILE.to_owned().into()]);
+    service.app.store.write([answered]).await.unwrap();
+    let (told, document) = printed(folder, &["deliveries", "show", &failed.id]);
+    assert!(told.contains(SEEN), "{told}");
+    assert!(document.to_string().contains(HOSTILE), "a program gets the bytes that the endpoint sent: {document}");
+}
+
+#[test]
+fn the_schemas_say_which_members_are_a_sources_words() {
+    let server = signpost::mcp::server(false);
+    for tool in server.tools() {
+        let schema = tool.output_schema.as_ref().unwrap();
+        let machine = schema.pointer("/properties/atms/items").unwrap_or(schema);
+        for member in ["name", "address", "operator"] {
+            let said = machine["properties"][member]["description"].as_str().unwrap_or_default();
+            assert_eq!(said, "In the source's own words", "{} {member}", tool.name);
+        }
+        assert!(machine["properties"]["status"]["description"].is_null());
+    }
+}
