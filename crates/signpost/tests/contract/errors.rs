@@ -29,7 +29,6 @@ pub(crate) const CODES: &[(&str, &[u16])] = &[
     ("timestamp_out_of_range", &[408]),
     ("domain_exists", &[409]),
     ("session_already_authenticated", &[409]),
-    ("idempotency_in_progress", &[409]),
     ("session_expired", &[410]),
     ("session_cancelled", &[410]),
     ("payload_too_large", &[413]),
