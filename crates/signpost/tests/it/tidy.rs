@@ -14,7 +14,14 @@ fn root() -> PathBuf {
 
 /// Every Rust file of the workspace, with its path from the root.
 fn sources() -> Vec<(String, String)> {
-    let (mut found, mut folders) = (Vec::new(), vec![root().join("crates")]);
+    let found = rust_files(&root().join("crates"));
+    assert!(found.len() > 50, "the search for sources is broken");
+    found
+}
+
+/// Every Rust file in a folder, likewise.
+fn rust_files(folder: &Path) -> Vec<(String, String)> {
+    let (mut found, mut folders) = (Vec::new(), vec![folder.to_owned()]);
     while let Some(folder) = folders.pop() {
         for entry in fs::read_dir(folder).unwrap() {
             let path = entry.unwrap().path();
@@ -26,7 +33,6 @@ fn sources() -> Vec<(String, String)> {
             }
         }
     }
-    assert!(found.len() > 50, "the search for sources is broken");
     found.sort();
     found
 }
@@ -130,4 +136,48 @@ fn every_crate_obeys_the_lints() {
         let manifest = fs::read_to_string(root().join(format!("crates/{library}/Cargo.toml"))).unwrap();
         assert!(manifest.contains("[lints]\nworkspace = true"), "{library} has lints of its own");
     }
+}
+
+#[test]
+fn every_dependency_is_used() {
+    let mut seen = Vec::new();
+    for member in ["crates/auth", "crates/locator", "crates/mcp", "crates/signpost", "bench"] {
+        let manifest = fs::read_to_string(root().join(member).join("Cargo.toml")).unwrap();
+        let manifest: toml::Table = manifest.parse().unwrap();
+        let texts: Vec<_> = rust_files(&root().join(member)).into_iter().map(|(_, text)| text).collect();
+        for table in ["dependencies", "dev-dependencies"] {
+            for name in manifest.get(table).and_then(toml::Value::as_table).into_iter().flat_map(toml::Table::keys) {
+                let path = format!("{}::", name.replace('-', "_"));
+                if !texts.iter().any(|text| names(text, &path)) {
+                    seen.push(format!("{member} depends on {name}"));
+                }
+            }
+        }
+    }
+    none("dependencies that no source names", &seen);
+}
+
+/// Whether a text holds a path, and not only as the end of a longer one.
+fn names(text: &str, path: &str) -> bool {
+    let is_longer = |before: char| before.is_alphanumeric() || matches!(before, '_' | ':');
+    text.match_indices(path).any(|(at, _)| !text[..at].ends_with(is_longer))
+}
+
+#[test]
+fn what_contributing_names_is_there() {
+    let text = fs::read_to_string(root().join("CONTRIBUTING.md")).unwrap();
+    let quoted = text.split('`').skip(1).step_by(2).filter_map(|name| name.split_once("::"));
+    let mut missing = Vec::new();
+    let mut found = 0;
+    for (module, function) in quoted {
+        let place = format!("crates/signpost/src/{module}");
+        let declares =
+            |(name, text): &(String, String)| name.starts_with(&place) && text.contains(&format!("fn {function}("));
+        found += 1;
+        if !sources().iter().any(declares) {
+            missing.push(format!("{module}::{function}"));
+        }
+    }
+    assert!(found > 0, "the search for names is broken");
+    none("functions that CONTRIBUTING.md names and nobody declares", &missing);
 }
