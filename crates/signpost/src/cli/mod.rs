@@ -163,7 +163,8 @@ impl Common {
         let mut written = Written::default();
         written.read_file(self.config.as_deref()).map_err(|error| Usage(format!("{error:#}")))?;
         #[expect(clippy::disallowed_methods, reason = "the edge: configuration is handed on from here")]
-        written.read_variables(std::env::vars());
+        let variables = std::env::vars_os();
+        written.read_variables(variables).map_err(|error| Usage(error.to_string()))?;
         for (key, value) in [("data_dir", &self.data_dir), ("database_url", &self.database_url)] {
             if let Some(value) = value {
                 written.set(key, value, Origin::Flag);

@@ -1,12 +1,16 @@
 //! What stands in the flags, the environment and the files, before anybody asks what it means.
 
 use std::collections::BTreeMap;
+use std::ffi::OsString;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
 
 use super::DEFAULT;
+
+/// How our variables begin.
+const PREFIX: &str = "SIGNPOST_";
 
 /// Where a value was written.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -73,13 +77,34 @@ impl Written {
     }
 
     /// Puts the variables over what is there: `SIGNPOST_` and the key in capitals.
-    pub fn read_variables(&mut self, variables: impl Iterator<Item = (String, String)>) {
+    ///
+    /// # Errors
+    /// Where one is of no key that we know, and not of somebody whom we know either, or is not UTF-8: a setting that was
+    /// meant and is not heeded may be the one that protects something.
+    pub fn read_variables(&mut self, variables: impl Iterator<Item = (OsString, OsString)>) -> Result<()> {
         for (name, value) in variables {
-            let Some(key) = name.strip_prefix("SIGNPOST_").map(str::to_lowercase) else { continue };
+            let Some(rest) = name.to_str().and_then(|name| name.strip_prefix(PREFIX)) else { continue };
+            let key = rest.to_lowercase();
+            let value = value.into_string();
             if self.0.contains_key(&key) {
+                let value = value.map_err(|_| anyhow::anyhow!("{PREFIX}{rest} is not UTF-8"))?;
                 self.set(&key, value, Origin::Variable);
+            } else if !is_of_others(rest, value.as_deref().unwrap_or_default()) {
+                let nearest = self.nearest(&key).to_uppercase();
+                bail!(
+                    "no setting is named {PREFIX}{rest}: the nearest is {PREFIX}{nearest}, 'signpost config' prints all \
+                     that are"
+                );
             }
         }
+        Ok(())
+    }
+
+    /// The key that is spelled most like this.
+    fn nearest(&self, key: &str) -> &str {
+        let alike = |known: &str| strsim::normalized_damerau_levenshtein(known, key);
+        let nearest = self.0.keys().max_by(|one, other| alike(one).total_cmp(&alike(other)));
+        nearest.expect("config.default.toml has keys")
     }
 
     /// Puts one value over what is there.
@@ -92,6 +117,19 @@ impl Written {
         let (value, origin) = self.0.get(key).expect("every key stands in config.default.toml");
         (value.trim(), origin)
     }
+}
+
+/// Variables that begin as ours do and are not: those of tests, and the links to services that Kubernetes and Docker
+/// set, here those of a service whose own name begins with `signpost`.
+fn is_of_others(name: &str, value: &str) -> bool {
+    const TESTS: [&str; 3] = ["TEST_", "BENCH_", "SOAK_"];
+    let words: Vec<_> = name.split('_').collect();
+    let is_link = || ["tcp://", "udp://", "sctp://"].iter().any(|scheme| value.starts_with(scheme));
+    let is_part_of_link = || matches!(words[..], [.., "TCP" | "UDP" | "SCTP", "PROTO" | "PORT" | "ADDR"]);
+    TESTS.iter().any(|prefix| name.starts_with(prefix))
+        || words.ends_with(&["SERVICE", "HOST"])
+        || words.windows(2).any(|pair| pair == ["SERVICE", "PORT"])
+        || words.contains(&"PORT") && (is_link() || is_part_of_link())
 }
 
 /// The keys of a file and the texts of their values.
@@ -142,10 +180,63 @@ mod tests {
         let toml = file("listen = \"127.0.0.1:1\"\nlog = \"warn\"\nservices = [\"atm\"]\nsession_ttl = \"60s\"");
         written.read_file(Some(toml.path())).unwrap();
         let variables = [("SIGNPOST_LOG", "debug"), ("SIGNPOST_SERVICES", "auth"), ("OTHER", "x")];
-        written.read_variables(variables.map(|(name, value)| (name.to_owned(), value.to_owned())).into_iter());
+        written.read_variables(variables.map(|(name, value)| (name.into(), value.into())).into_iter()).unwrap();
         written.set("services", "atm,auth", Origin::Flag);
         let all = ["listen", "log", "services", "session_ttl", "data_dir"].map(|key| written.get(key).0);
         assert_eq!(all, ["127.0.0.1:1", "debug", "atm,auth", "60s", "./signpost-data"]);
+    }
+
+    fn variable(name: &str, value: &str) -> Result<(), String> {
+        let read = Written::default().read_variables([(name.into(), value.into())].into_iter());
+        read.map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn a_variable_that_nobody_knows_is_refused_with_the_nearest_name() {
+        for (name, nearest) in [
+            ("SIGNPOST_SEALKEY", "SIGNPOST_SEAL_KEY"),
+            ("SIGNPOST_PUBLICURL", "SIGNPOST_PUBLIC_URL"),
+            ("SIGNPOST_DATA_DIRECTORY", "SIGNPOST_DATA_DIR"),
+            ("SIGNPOST_SERVICE", "SIGNPOST_SERVICES"),
+            ("SIGNPOST_TRUSTED_PROXY", "SIGNPOST_TRUSTED_PROXIES"),
+        ] {
+            let error = variable(name, "x").expect_err(name);
+            assert!(error.contains(&format!("{name}:")) && error.contains(&format!("{nearest},")), "{error}");
+        }
+        for (name, value) in [
+            ("SIGNPOST_PORT", "9000"),
+            ("SIGNPOST_PORT", "127.0.0.1:9000"),
+            ("SIGNPOST_PORT_80_TCP", "80"),
+            ("SIGNPOST_SERVICE_HOSTS", "10.0.0.1"),
+            ("SIGNPOST_", ""),
+            ("SIGNPOST_TESTS", ""),
+        ] {
+            variable(name, value).expect_err(name);
+        }
+    }
+
+    #[test]
+    fn variables_of_tests_and_of_kubernetes_are_left_alone() {
+        for (name, value) in [
+            ("SIGNPOST_TEST_POSTGRES", "x"),
+            ("SIGNPOST_BENCH_REDIS", "x"),
+            ("SIGNPOST_SOAK_SECONDS", "1"),
+            ("SIGNPOST_SERVICE_HOST", "10.96.0.7"),
+            ("SIGNPOST_SERVICE_PORT", "80"),
+            ("SIGNPOST_SERVICE_PORT_HTTP", "80"),
+            ("SIGNPOST_PORT", "tcp://10.96.0.7:80"),
+            ("SIGNPOST_PORT", "udp://10.96.0.7:80"),
+            ("SIGNPOST_PORT_80_TCP", "tcp://10.96.0.7:80"),
+            ("SIGNPOST_PORT_80_TCP_PROTO", "tcp"),
+            ("SIGNPOST_PORT_80_TCP_PORT", "80"),
+            ("SIGNPOST_PORT_80_TCP_ADDR", "10.96.0.7"),
+            ("SIGNPOST_REDIS_SERVICE_HOST", "10.96.0.8"),
+            ("SIGNPOST_REDIS_SERVICE_PORT_CACHE", "6379"),
+            ("SIGNPOST_REDIS_PORT_6379_TCP_ADDR", "10.96.0.8"),
+            ("HOME", "/"),
+        ] {
+            assert_eq!(variable(name, value), Ok(()), "{name}");
+        }
     }
 
     #[test]
