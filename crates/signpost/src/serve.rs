@@ -1,12 +1,12 @@
 //! The server's life: open, listen, serve, drain, close.
 
-use std::fs::{File, TryLockError};
+use std::fs::File;
 use std::net::SocketAddr;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result};
 use axum::serve::ListenerExt;
 use tokio::net::TcpListener;
 use tokio::sync::Notify;
@@ -26,7 +26,7 @@ use crate::metrics::Metrics;
 use crate::outbound::{Names, Outbound};
 use crate::redis::Redis;
 use crate::sessions::{Session, Waiting};
-use crate::store::Store;
+use crate::store::{Store, lock};
 use crate::{changes, http, metrics, outbox, retention};
 
 /// How long requests that run may take to end once the server stops.
@@ -172,20 +172,6 @@ async fn within_drain(app: &App, work: impl Future<Output = std::io::Result<()>>
             tracing::warn!("some requests did not end in time and were cut off");
             Ok(())
         }
-    }
-}
-
-/// Takes an embedded database for this process.
-pub(crate) fn lock(database: &Path) -> Result<File> {
-    let shown = database.display();
-    let file = File::create(database.with_added_extension("lock"))
-        .with_context(|| format!("cannot write beside the database {shown}: choose another place with --data-dir"))?;
-    match file.try_lock() {
-        Ok(()) => Ok(file),
-        Err(TryLockError::WouldBlock) => {
-            bail!("another server is using the database {shown}: stop it, or choose another place with --data-dir")
-        }
-        Err(TryLockError::Error(error)) => Err(error).with_context(|| format!("cannot lock the database {shown}")),
     }
 }
 

@@ -18,7 +18,7 @@ use std::io::Write;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use anyhow::Result;
+use anyhow::{Error, Result, anyhow};
 use clap::{Args, Parser, Subcommand};
 use serde::Serialize;
 
@@ -28,7 +28,7 @@ use crate::config::{BadSetting, Config, DEFAULT, Origin, Written};
 use crate::geocoder::Geocoder;
 use crate::outbound::{Names, Outbound};
 use crate::places::Places;
-use crate::store::Store;
+use crate::store::{Missing, Store};
 
 /// Finds Bitcoin ATMs for AI assistants, and logs people in with a wallet and a QR code.
 #[derive(Debug, Parser)]
@@ -179,12 +179,39 @@ impl Session {
         Ok(Self { config: Config::new(written)?, json })
     }
 
-    /// The database, made where there is none yet.
+    /// The database, which must be there: a command that is run in the wrong folder shall not make another one.
     fn store(&self) -> Result<Store> {
+        let store = Store::open_existing(&self.config.database_url()).map_err(|error| self.where_from(error))?;
+        Ok(store.sealed_with(self.config.seal()))
+    }
+
+    /// The database, made where there is none yet.
+    fn new_store(&self) -> Result<Store> {
         if self.config.database_url.is_none() {
             crate::serve::prepare_data_dir(&self.config.data_dir)?;
         }
         Ok(Store::open(&self.config.database_url())?.sealed_with(self.config.seal()))
+    }
+
+    /// Whether there is a database, as far as a look into the folder tells.
+    fn has_store(&self) -> bool {
+        self.config.database_file().is_none_or(|file| file.exists())
+    }
+
+    /// Says of a database that is not there in which folder it was looked for, and how to name another.
+    fn where_from(&self, error: Error) -> Error {
+        if !error.is::<Missing>() {
+            return error;
+        }
+        if self.config.database_url.is_some() {
+            return anyhow!("{error}: name another with --database-url");
+        }
+        let folder = &self.config.data_dir;
+        let whole = std::path::absolute(folder).unwrap_or_else(|_| folder.clone());
+        anyhow!(
+            "there is no signpost database in the folder {}: name another with --data-dir, or make one with 'signpost serve'",
+            whole.display()
+        )
     }
 
     /// The place names.
@@ -206,6 +233,16 @@ impl Session {
     /// Prints a result: as one JSON document, or as people read it.
     fn print(&self, result: &impl Serialize, text: impl FnOnce() -> String) -> Result<()> {
         if self.json { say_json(&serde_json::to_string_pretty(result)?) } else { say(&text()) }
+    }
+
+    /// Prints a secret alone, so that a script can keep what is printed, and what a person should know of it on standard
+    /// error; or all of it as one JSON document.
+    fn hand_over(&self, result: &impl Serialize, secret: &str, words: &str) -> Result<()> {
+        self.print(result, || secret.to_owned())?;
+        if !self.json {
+            eprintln!("\n{words}");
+        }
+        Ok(())
     }
 }
 

@@ -7,8 +7,7 @@ use serde_json::json;
 
 use super::Session;
 use crate::clock::Clock;
-use crate::serve::lock;
-use crate::store::Store;
+use crate::store::{Store, lock};
 
 #[derive(Debug, Args)]
 pub(super) struct Move {
@@ -41,7 +40,7 @@ impl Move {
             None => "another server".to_owned(),
         };
         let _held = file.as_deref().map(lock).transpose()?;
-        let (old, new) = (Store::open(&from)?, Store::open(&to)?);
+        let (old, new) = (Store::open_existing(&from)?, Store::open(&to)?);
         let bar = bar(session.json)?;
         let moved = new.take_over(&old, &source, Clock::System.now(), |taken, all| {
             bar.set_length(all.try_into().unwrap_or_default());
@@ -67,7 +66,8 @@ impl Move {
 
 impl Migrate {
     pub(super) async fn run(self, session: &Session) -> Result<()> {
-        let migrated = Store::migrate(&session.config.database_url(), self.contract).await?;
+        let migrated = Store::migrate(&session.config.database_url(), self.contract).await;
+        let migrated = migrated.map_err(|error| session.where_from(error))?;
         session.print(&migrated, || {
             let waiting = match migrated.waiting.as_slice() {
                 [] => String::new(),

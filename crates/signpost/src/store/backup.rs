@@ -3,8 +3,11 @@
 use std::fs;
 use std::path::Path;
 
-use anyhow::{Context, Result, bail};
-use rusqlite::{Connection, OpenFlags};
+use anyhow::{Context, Error, Result, bail};
+use rusqlite::{Connection, ErrorCode, OpenFlags};
+
+use super::Missing;
+use super::sqlite::{broken, is_broken};
 
 /// Copies `file` to `to`, which must not be there yet; returns its size in bytes. What is under that name is whole or
 /// not there: it is written beside it first, and reaches the disk before it gets its name.
@@ -20,11 +23,15 @@ pub(super) fn backup(file: &Path, to: &Path) -> Result<u64> {
     }
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let connection = Connection::open_with_flags(file, flags);
-    let connection = connection.with_context(|| format!("there is no database at {from}"))?;
+    let connection = connection.map_err(|error| match error.sqlite_error_code() {
+        Some(ErrorCode::CannotOpen) => Missing(from.to_string()).into(),
+        _ => Error::new(error).context(format!("cannot open the database {from}")),
+    })?;
     let name = partial.to_str().context("the name of a backup must be text")?;
     if let Err(error) = connection.execute("VACUUM INTO ?1", [name]) {
         drop(fs::remove_file(&partial));
-        return Err(error).with_context(|| format!("cannot write {shown}"));
+        let why = if is_broken(Some(&error)) { broken(&from.to_string()) } else { format!("cannot write {shown}") };
+        return Err(error).context(why);
     }
     #[cfg(unix)]
     fs::set_permissions(&partial, std::os::unix::fs::PermissionsExt::from_mode(0o600))?;

@@ -6,6 +6,7 @@
 
 mod backup;
 mod changes;
+mod lock;
 mod migrate;
 mod moving;
 mod postgres;
@@ -20,6 +21,7 @@ use anyhow::{Result, bail};
 
 use crate::seal::Seal;
 pub use changes::{Change, Changes};
+pub use lock::lock;
 pub use migrate::{Migrated, Newer};
 pub use moving::Moved;
 pub use row::{Row, Value};
@@ -63,6 +65,11 @@ pub enum Written {
 #[error("the database cannot be used now: {0}")]
 pub struct Unavailable(pub String);
 
+/// There is no database in the place where an embedded one was looked for.
+#[derive(Debug, thiserror::Error)]
+#[error("there is no signpost database at {0}")]
+pub struct Missing(pub String);
+
 /// Whether an address is that of a PostgreSQL server.
 pub(crate) fn is_postgres(url: &str) -> bool {
     url.starts_with("postgres://") || url.starts_with("postgresql://")
@@ -104,24 +111,36 @@ impl Written {
 }
 
 impl Store {
-    /// Opens the database and brings its tables up to date.
+    /// Opens the database, or makes it where an embedded one is not there yet, and brings its tables up to date.
     ///
     /// # Errors
     /// Where the address is not one we know, the file cannot be opened, or a newer program wrote it ([`Newer`]).
     pub fn open(url: &str) -> Result<Self> {
+        Self::open_with(url, sqlite::Sqlite::open)
+    }
+
+    /// Opens a database that is there, and brings its tables up to date. One on a server is there where the server is.
+    ///
+    /// # Errors
+    /// [`Missing`] where an embedded one is not there, or as [`Store::open`].
+    pub fn open_existing(url: &str) -> Result<Self> {
+        Self::open_with(url, sqlite::Sqlite::open_existing)
+    }
+
+    fn open_with(url: &str, embedded: fn(&str) -> Result<sqlite::Sqlite>) -> Result<Self> {
         let engine = match url.strip_prefix("sqlite:") {
-            Some(file) => Engine::Sqlite(sqlite::Sqlite::open(file)?),
+            Some(file) => Engine::Sqlite(embedded(file)?),
             None if is_postgres(url) => Engine::Postgres(postgres::Postgres::open(url)?),
             None => bail!("a database address begins with sqlite: or postgres://"),
         };
         Ok(Self { engine, seal: Arc::default() })
     }
 
-    /// Brings the tables of a database up to date and says what that did; with `contract` also takes away what only older
-    /// programs use.
+    /// Brings the tables of a database that is there up to date and says what that did; with `contract` also takes away
+    /// what only older programs use.
     ///
     /// # Errors
-    /// As [`Store::open`], or where an older server is connected and `contract` is asked for.
+    /// As [`Store::open_existing`], or where an older server is connected and `contract` is asked for.
     pub async fn migrate(url: &str, contract: bool) -> Result<Migrated> {
         match url.strip_prefix("sqlite:") {
             Some(file) => sqlite::migrate(file),

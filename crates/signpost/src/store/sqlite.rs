@@ -5,12 +5,12 @@ use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
 
-use anyhow::{Context, Error, Result, anyhow};
+use anyhow::{Context, Error, Result, anyhow, ensure};
 use rusqlite::types::{ToSqlOutput, ValueRef};
-use rusqlite::{Connection, ErrorCode};
+use rusqlite::{Connection, ErrorCode, OpenFlags};
 use tokio::sync::{Mutex, mpsc, oneshot};
 
-use super::{Migrated, Row, Step, Unavailable, Value, Written, migrate};
+use super::{Migrated, Missing, Row, Step, Unavailable, Value, Written, migrate};
 
 /// How many requests share one commit at most.
 const BATCH: usize = 256;
@@ -22,6 +22,8 @@ const READERS: usize = 2;
 const NEAR: usize = 4;
 /// How long one program waits for another that holds the file.
 const PATIENCE: Duration = Duration::from_secs(10);
+/// Whether a file is a database of this program: every one of them has this table.
+const OURS: &str = "SELECT COUNT(*) FROM sqlite_master WHERE type = 'table' AND name = 'schema_version'";
 
 type Reply<T> = oneshot::Sender<Result<T>>;
 
@@ -44,13 +46,23 @@ pub(super) struct Sqlite {
 
 /// Brings the tables of a file up to date, and says what that did.
 pub(super) fn migrate(file: &str) -> Result<Migrated> {
-    migrate::run(&mut connect(file)?)
+    migrate::run(&mut find(file)?).map_err(|error| unopened(error, file))
 }
 
 impl Sqlite {
+    /// Opens a file, which is made where there is none.
     pub(super) fn open(file: &str) -> Result<Self> {
-        let mut connection = connect(file)?;
-        migrate::run(&mut connection)?;
+        Self::over(connect(file, OpenFlags::SQLITE_OPEN_CREATE)?, file)
+    }
+
+    /// Opens a file that is a database of this program already.
+    pub(super) fn open_existing(file: &str) -> Result<Self> {
+        Self::over(find(file)?, file)
+    }
+
+    fn over(mut connection: Connection, file: &str) -> Result<Self> {
+        migrate::run(&mut connection).map_err(|error| unopened(error, file))?;
+        let connect = || connect(file, OpenFlags::empty());
         let (writer, jobs) = mpsc::channel(WAITING);
         let mut threads = vec![spawn("store-writer", move || write_loop(&connection, jobs))?];
         let mut near = Vec::new();
@@ -58,12 +70,12 @@ impl Sqlite {
             writer.clone()
         } else {
             for _ in 0..NEAR {
-                near.push(std::sync::Mutex::new(connect(file)?));
+                near.push(std::sync::Mutex::new(connect()?));
             }
             let (reader, jobs) = mpsc::channel(WAITING);
             let jobs = Arc::new(Mutex::new(jobs));
             for _ in 0..READERS {
-                let (connection, jobs) = (connect(file)?, Arc::clone(&jobs));
+                let (connection, jobs) = (connect()?, Arc::clone(&jobs));
                 threads.push(spawn("store-reader", move || read_loop(&connection, &jobs))?);
             }
             reader
@@ -77,7 +89,7 @@ impl Sqlite {
             return None;
         }
         let connection = self.near.iter().find_map(|connection| connection.try_lock().ok())?;
-        Some(run(&connection, step).map(|(_, rows)| rows).map_err(named))
+        Some(rows(&connection, step))
     }
 
     pub(super) async fn read(&self, step: Step) -> Result<Vec<Row>> {
@@ -131,15 +143,39 @@ fn spawn(name: &str, run: impl FnOnce() + Send + 'static) -> Result<thread::Join
     Ok(thread::Builder::new().name(name.to_owned()).spawn(run)?)
 }
 
-fn connect(file: &str) -> Result<Connection> {
-    let connection = Connection::open(file).with_context(|| format!("cannot open the database {file}"))?;
+/// A connection to a file that is there and has tables of this program; another's is left as it is.
+fn find(file: &str) -> Result<Connection> {
+    if file == ":memory:" {
+        return connect(file, OpenFlags::SQLITE_OPEN_CREATE);
+    }
+    ensure!(std::fs::exists(file).unwrap_or(true), Missing(file.to_owned()));
+    let connection = dial(file, OpenFlags::empty())?;
+    let tables = connection.query_row(OURS, [], |row| row.get::<_, i64>(0));
+    ensure!(tables.map_err(|error| unopened(error.into(), file))? > 0, Missing(file.to_owned()));
+    tune(&connection).map_err(|error| unopened(error, file))?;
+    Ok(connection)
+}
+
+fn connect(file: &str, more: OpenFlags) -> Result<Connection> {
+    let connection = dial(file, more)?;
+    tune(&connection).map_err(|error| unopened(error, file))?;
+    Ok(connection)
+}
+
+fn dial(file: &str, more: OpenFlags) -> Result<Connection> {
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX | more;
+    let connection = Connection::open_with_flags(file, flags).map_err(|error| unopened(error.into(), file))?;
     // The command line writes to the same file while a server runs.
     connection.busy_timeout(PATIENCE)?;
+    Ok(connection)
+}
+
+fn tune(connection: &Connection) -> Result<()> {
     let begun = std::time::Instant::now();
     while let Err(error) = connection.pragma_update(None, "journal_mode", "WAL") {
         // SQLite does not wait here by itself: another program is just making the database.
         let is_busy = error.sqlite_error_code() == Some(ErrorCode::DatabaseBusy);
-        anyhow::ensure!(is_busy && begun.elapsed() < PATIENCE, error);
+        ensure!(is_busy && begun.elapsed() < PATIENCE, error);
         thread::sleep(Duration::from_millis(10));
     }
     // An acknowledged login must survive a power cut, not only a crash; group commit makes that affordable.
@@ -147,14 +183,14 @@ fn connect(file: &str) -> Result<Connection> {
     connection.pragma_update(None, "wal_autocheckpoint", 4000)?;
     connection.pragma_update(None, "cache_size", -16_384)?;
     connection.set_prepared_statement_cache_capacity(128);
-    Ok(connection)
+    Ok(())
 }
 
 fn read_loop(connection: &Connection, jobs: &Mutex<mpsc::Receiver<Job>>) {
     // The lock is held while waiting for a job, not while doing it.
     let next = || jobs.blocking_lock().blocking_recv();
     while let Some(Job::Read(step, reply)) = next() {
-        drop(reply.send(run(connection, &step).map(|(_, rows)| rows).map_err(named)));
+        drop(reply.send(rows(connection, &step)));
     }
 }
 
@@ -174,14 +210,16 @@ type Held = Box<dyn FnOnce(&Result<()>)>;
 
 /// Runs what waits in one transaction, and answers nobody before it is on disk.
 fn commit(connection: &Connection, jobs: impl Iterator<Item = Job>) {
-    let begun = connection.execute_batch("BEGIN IMMEDIATE").map_err(|error| named(error.into()));
+    let file: Arc<str> = connection.path().unwrap_or_default().into();
+    let named = |error: rusqlite::Error| named(error.into(), &file);
+    let begun = connection.execute_batch("BEGIN IMMEDIATE").map_err(named);
     let mut held: Vec<Held> = Vec::new();
     for job in jobs {
         // A full disk ends the whole transaction: a later job must not run outside of it.
         let open = begun.is_ok() && !connection.is_autocommit();
         held.push(match job {
-            Job::Read(step, reply) => hold(reply, open.then(|| run(connection, &step).map(|(_, rows)| rows))),
-            Job::Write(steps, reply) => hold(reply, open.then(|| together(connection, &steps))),
+            Job::Read(step, reply) => hold(&file, reply, open.then(|| run(connection, &step).map(|(_, rows)| rows))),
+            Job::Write(steps, reply) => hold(&file, reply, open.then(|| together(connection, &steps))),
             Job::Close => continue,
         });
     }
@@ -189,7 +227,7 @@ fn commit(connection: &Connection, jobs: impl Iterator<Item = Job>) {
         if connection.is_autocommit() {
             return Err(Unavailable("the disk is full or failing".to_owned()).into());
         }
-        connection.execute_batch("COMMIT").map_err(|error| named(error.into()))
+        connection.execute_batch("COMMIT").map_err(named)
     });
     if !connection.is_autocommit() {
         drop(connection.execute_batch("ROLLBACK"));
@@ -199,10 +237,11 @@ fn commit(connection: &Connection, jobs: impl Iterator<Item = Job>) {
     }
 }
 
-fn hold<T: 'static>(reply: Reply<T>, result: Option<Result<T>>) -> Held {
+fn hold<T: 'static>(file: &Arc<str>, reply: Reply<T>, result: Option<Result<T>>) -> Held {
+    let file = Arc::clone(file);
     Box::new(move |done| {
         drop(reply.send(match (done, result) {
-            (Ok(()), Some(result)) => result.map_err(named),
+            (Ok(()), Some(result)) => result.map_err(|error| named(error, &file)),
             (Ok(()), None) => Err(closed()),
             (Err(error), _) => Err(again(error)),
         }));
@@ -217,8 +256,8 @@ fn again(error: &Error) -> Error {
     }
 }
 
-/// Tells the faults of the machine, which pass, from the faults of the program.
-fn named(error: Error) -> Error {
+/// Tells the faults of the machine, which pass, from the faults of the program, and those of the file from both.
+fn named(error: Error, file: &str) -> Error {
     let code = error.downcast_ref::<rusqlite::Error>().and_then(rusqlite::Error::sqlite_error_code);
     match code {
         Some(ErrorCode::DiskFull) => Unavailable("the disk is full".to_owned()).into(),
@@ -226,8 +265,28 @@ fn named(error: Error) -> Error {
         Some(ErrorCode::SystemIoFailure | ErrorCode::ReadOnly | ErrorCode::CannotOpen) => {
             Unavailable(format!("the disk fails: {error}")).into()
         }
+        _ if is_broken(error.downcast_ref()) => error.context(broken(file)),
         _ => error,
     }
+}
+
+/// Names the file that could not be opened.
+fn unopened(error: Error, file: &str) -> Error {
+    if is_broken(error.downcast_ref()) {
+        return error.context(broken(file));
+    }
+    error.context(format!("cannot open the database {file}"))
+}
+
+/// Whether a file is no database, or not all of one.
+pub(super) fn is_broken(error: Option<&rusqlite::Error>) -> bool {
+    let code = error.and_then(rusqlite::Error::sqlite_error_code);
+    matches!(code, Some(ErrorCode::NotADatabase | ErrorCode::DatabaseCorrupt))
+}
+
+/// What is said of such a file, whoever opened it.
+pub(super) fn broken(file: &str) -> String {
+    format!("the database {file} is broken: restore a backup, or name another database")
 }
 
 /// All steps or none: a savepoint keeps one request's failure from its neighbours in the batch.
@@ -251,6 +310,11 @@ fn together(connection: &Connection, steps: &[Step]) -> Result<Written> {
 
 fn written(position: usize, step: &Step, (changed, rows): (usize, Vec<Row>)) -> Written {
     if step.must && changed == 0 { Written::Refused(position) } else { Written::Committed(rows) }
+}
+
+fn rows(connection: &Connection, step: &Step) -> Result<Vec<Row>> {
+    let rows = run(connection, step).map(|(_, rows)| rows);
+    rows.map_err(|error| named(error, connection.path().unwrap_or_default()))
 }
 
 fn run(connection: &Connection, step: &Step) -> Result<(usize, Vec<Row>)> {

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use signpost::clock::Clock;
 use tokio::task::JoinSet;
 
-use crate::harness::{Endpoint, Integrator, Phone, Program, Running, http, text, until};
+use crate::harness::{Endpoint, Integrator, Phone, Program, Running, embedded_database, http, text, until};
 
 /// How many logins are acknowledged before the server dies, by how many integrators at once.
 const LOGINS: usize = 300;
@@ -84,6 +84,7 @@ async fn dies_at_work(server: Running, http: &Client, key: &str) -> Told {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_was_acknowledged_outlives_a_kill() {
     let folder = tempfile::tempdir().expect("a folder");
+    embedded_database(&folder.path().join("signpost-data"));
     let arguments = ["keys", "create", "--environment", "sandbox", "--name", "crash", "--json"];
     let key = Program::within(folder.path(), &arguments).runs().await.json();
     let (key, http, mut endpoint) = (text(&key, "key").to_owned(), http(), Endpoint::start().await);

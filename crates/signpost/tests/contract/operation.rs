@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use signpost::audit::{Entry, refusals};
 use signpost::keys::used;
 
-use crate::harness::{Endpoint, Program, Service, http, send, text, until};
+use crate::harness::{Endpoint, Program, Service, embedded_database, http, send, text, until};
 
 const KEY: &str = "0101010101010101010101010101010101010101010101010101010101010101";
 const OTHER: &str = "0202020202020202020202020202020202020202020202020202020202020202";
@@ -78,6 +78,7 @@ async fn refusals_are_counted_for_whom_they_hit() {
 #[tokio::test]
 async fn the_audit_log_is_exported_line_by_line() {
     let folder = tempfile::tempdir().expect("a folder");
+    embedded_database(folder.path());
     for name in ["one", "two", "three"] {
         run(folder.path(), &["keys", "create", "--environment", "sandbox", "--name", name, "--account", name]);
     }
@@ -91,7 +92,8 @@ async fn the_audit_log_is_exported_line_by_line() {
     let listed = run(folder.path(), &["audit", "list", "--account", "two", "--since", "1d"]);
     assert_eq!(listed["entries"].as_array().map(Vec::len), Some(1));
     assert_eq!(run(folder.path(), &["audit", "list", "--action", "key.revoked"])["entries"], json!([]));
-    Program::within(folder.path(), &["audit", "list", "--since", "yesterday"]).run().failed(2);
+    let data_dir = folder.path().to_str().expect("a path");
+    Program::within(folder.path(), &["--data-dir", data_dir, "audit", "list", "--since", "yesterday"]).run().failed(2);
 }
 
 #[tokio::test]

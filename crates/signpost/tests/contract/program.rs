@@ -211,7 +211,7 @@ fn whatever_hinders_a_server_is_one_line() {
     assert!(ended.failed(1).contains("/nowhere/at/all"), "{}", ended.err);
     fs::write(folder.path().join("letter"), "no database at all, only words ".repeat(50)).expect("a file");
     let ended = Program::within(folder.path(), &["keys", "list", "--database-url", "sqlite:letter"]).run();
-    ended.failed(1);
+    assert!(ended.failed(1).contains("letter is broken"), "{}", ended.err);
 }
 
 #[test]
@@ -229,19 +229,140 @@ fn a_reader_that_went_away_is_no_crash() {
 #[test]
 fn many_commands_may_begin_a_new_folder_at_once() {
     let folder = folder();
-    let arguments = ["keys", "create", "--environment", "live", "--name", "one of many", "--json"];
     let path = folder.path().to_owned();
+    let machines = "name,address,city,state,lat,lon\nOne,1 Main St,Austin,TX,30.27,-97.74\n";
+    fs::write(path.join("machines.csv"), machines).expect("a file");
     let making: Vec<_> = (0..6)
-        .map(|_| {
-            let path = path.clone();
-            std::thread::spawn(move || Program::within(&path, &arguments).run().json())
+        .map(|number| {
+            let (path, source) = (path.clone(), number.to_string());
+            let arguments = ["atms", "import", "machines.csv", "--source", &source, "--json"].map(str::to_owned);
+            std::thread::spawn(move || {
+                let arguments = arguments.each_ref().map(String::as_str);
+                Program::within(&path, &arguments).run()
+            })
         })
         .collect();
+    let mut done = 0;
     for made in making {
-        assert!(text(&made.join().expect("no panic"), "key").starts_with("svc_live_"));
+        let ended = made.join().expect("no panic");
+        // Of two that compare with the same catalogue one is told so; none is told that the database is locked.
+        match ended.code {
+            Some(0) => done += 1,
+            _ => assert!(ended.failed(1).contains("another import ran at the same time"), "{}", ended.err),
+        }
     }
-    let list = Program::within(folder.path(), &["keys", "list", "--json"]).run().json();
-    assert_eq!(list["keys"].as_array().expect("a list").len(), 6);
+    let stats = Program::within(folder.path(), &["atms", "stats", "--json"]).run().json();
+    assert_eq!((done > 0, stats["sources"].as_array().expect("a list").len()), (true, done));
     let mode = |path: &Path| fs::metadata(path).expect("it is there").permissions().mode() & 0o777;
     assert_eq!(mode(&folder.path().join("signpost-data")), 0o700);
+}
+
+#[test]
+fn a_command_in_the_wrong_folder_says_where_it_looked_and_makes_nothing() {
+    let folder = folder();
+    for arguments in [
+        &["keys", "create", "--environment", "live", "--name", "x"][..],
+        &["keys", "list"],
+        &["keys", "rotate", "key_x"],
+        &["keys", "revoke", "key_aaaaaaaaaaaaaaaa"],
+        &["domains", "list"],
+        &["domains", "secret", "dom_x"],
+        &["deliveries", "list"],
+        &["audit", "list"],
+        &["backup", "copy"],
+        &["migrate"],
+        &["atms", "stats"],
+        &["atms", "near", "Austin, TX"],
+        &["atms", "sync"],
+        &["mcp"],
+    ] {
+        let ended = Program::within(folder.path(), arguments).run();
+        let line = ended.failed(1);
+        let looked = folder.path().canonicalize().expect("a folder").join("signpost-data");
+        assert!(line.contains(&looked.display().to_string()) && line.contains("--data-dir"), "{arguments:?}: {line}");
+        let ended = Program::within(folder.path(), &[arguments, &["--database-url", "sqlite:other"]].concat()).run();
+        let line = ended.failed(1);
+        assert!(line.contains("at other") && line.contains("--database-url"), "{arguments:?}: {line}");
+    }
+    assert!(fs::read_dir(folder.path()).expect("a folder").next().is_none(), "something was made");
+    fs::write(folder.path().join("machines.csv"), "name,lat,lon\nOne,30.27,-97.74\n").expect("a file");
+    Program::within(folder.path(), &["atms", "import", "machines.csv", "--dry-run", "--json"]).run().json();
+    assert!(!folder.path().join("signpost-data").exists(), "a dry run made a database");
+}
+
+#[test]
+fn another_programs_database_is_left_as_it_is() {
+    let folder = folder();
+    let path = folder.path().join("other");
+    let other = rusqlite::Connection::open(&path).expect("a database");
+    other.execute_batch("CREATE TABLE bookmarks (n); INSERT INTO bookmarks VALUES (1)").expect("a table");
+    other.close().expect("a close");
+    let before = fs::read(&path).expect("a file");
+    let ended = Program::within(folder.path(), &["keys", "list", "--database-url", "sqlite:other"]).run();
+    assert!(ended.failed(1).contains("no signpost database at other"), "{}", ended.err);
+    assert!(fs::read(&path).expect("a file") == before, "the file was changed");
+}
+
+/// A database, what broke it, and what every command says of it then.
+#[test]
+fn a_broken_database_is_named_whoever_opens_it() {
+    let folder = folder();
+    fs::write(folder.path().join("machines.csv"), "name,lat,lon\nOne,30.27,-97.74\n").expect("a file");
+    Program::within(folder.path(), &["atms", "import", "machines.csv", "--json"]).run().json();
+    let file = folder.path().join("signpost-data/signpost.sqlite");
+    let by_hand = rusqlite::Connection::open(&file).expect("a database");
+    by_hand.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(())).expect("a checkpoint");
+    let whole = fs::read(&file).expect("a file");
+    let path = folder.path().join("broken.sqlite");
+    let mut torn = whole.clone();
+    torn[4096..].fill(0x5a);
+    for bytes in
+        [&b"a letter, and no database at all. ".repeat(200)[..], &torn, &whole[..whole.len() / 2], &whole[..4000]]
+    {
+        fs::write(&path, bytes).expect("a file");
+        for arguments in [
+            &["keys", "list"][..],
+            &["atms", "near", "30.27,-97.74"],
+            &["atms", "import", "machines.csv"],
+            &["migrate"],
+            &["backup", "copy"],
+            &["serve", "--listen", "127.0.0.1:0"],
+            &["move", "--from", "sqlite:broken.sqlite", "--to", "sqlite:new"],
+        ] {
+            let arguments = [arguments, &["--database-url", "sqlite:broken.sqlite"]].concat();
+            let ended = Program::within(folder.path(), &arguments).run();
+            assert!(ended.failed(1).contains("broken.sqlite"), "{arguments:?}: {}", ended.err);
+        }
+    }
+}
+
+#[test]
+fn a_database_by_another_name_is_the_same_database() {
+    let folder = folder();
+    let settings = [("SIGNPOST_DATABASE_URL", "sqlite:real.sqlite")];
+    let server = Program::serves(folder.path(), &settings);
+    std::os::unix::fs::symlink("real.sqlite", folder.path().join("link.sqlite")).expect("a link");
+    let second = ["serve", "--listen", "127.0.0.1:0", "--database-url", "sqlite:link.sqlite"];
+    let ended = Program::within(folder.path(), &second).run();
+    assert!(ended.failed(1).contains("another server is using the database"), "{}", ended.err);
+    let moving = ["move", "--from", "sqlite:link.sqlite", "--to", "sqlite:new"];
+    assert!(Program::within(folder.path(), &moving).run().failed(1).contains("another server"));
+    drop(server);
+}
+
+#[test]
+fn a_variable_that_is_no_setting_is_refused_at_the_start() {
+    let folder = folder();
+    for (name, value, nearest) in
+        [("SIGNPOST_SEALKEY", "x", "SIGNPOST_SEAL_KEY"), ("SIGNPOST_PORT", "9000", "'signpost config'")]
+    {
+        for arguments in [&["serve"][..], &["keys", "list"]] {
+            let ended = Program::within(folder.path(), arguments).env(name, value).run();
+            let line = ended.failed(2);
+            assert!(line.contains(name) && line.contains(nearest), "{line}");
+        }
+    }
+    assert!(fs::read_dir(folder.path()).expect("a folder").next().is_none(), "something was made");
+    let links = [("SIGNPOST_PORT", "tcp://10.96.0.7:80"), ("SIGNPOST_SERVICE_HOST", "10.96.0.7")];
+    drop(Program::serves(folder.path(), &links));
 }

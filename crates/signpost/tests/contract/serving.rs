@@ -7,10 +7,11 @@ use std::time::{Duration, Instant};
 
 use serde_json::json;
 
-use crate::harness::{Endpoint, Integrator, Phone, Program, Running, http, members, text, until};
+use crate::harness::{Endpoint, Integrator, Phone, Program, Running, embedded_database, http, members, text, until};
 
 /// Makes a key in a folder's database.
 async fn key(folder: &Path) -> String {
+    embedded_database(&folder.join("signpost-data"));
     let arguments = ["keys", "create", "--environment", "sandbox", "--name", "a test's", "--json"];
     text(&Program::within(folder, &arguments).runs().await.json(), "key").to_owned()
 }

@@ -1,6 +1,9 @@
 //! Databases of tests.
 
+use std::path::Path;
+
 use signpost::id;
+use signpost::store::Store;
 
 /// A database of a test's own: memory, or a schema of the server that `SIGNPOST_TEST_POSTGRES` names.
 pub(crate) async fn database() -> String {
@@ -14,4 +17,10 @@ pub(crate) async fn database() -> String {
         "{server}{}application_name={schema}&options=-csearch_path%3D{schema}",
         if server.contains('?') { '&' } else { '?' }
     )
+}
+
+/// Makes an embedded database in a folder, as a server that ran there leaves it: commands find one and make none.
+pub(crate) fn embedded_database(data_dir: &Path) {
+    std::fs::create_dir_all(data_dir).expect("a folder");
+    drop(Store::open(&format!("sqlite:{}", data_dir.join("signpost.sqlite").display())).expect("a database"));
 }

@@ -8,7 +8,7 @@ use std::path::Path;
 use serde_json::{Value, json};
 
 use crate::assistant::server_in;
-use crate::harness::until;
+use crate::harness::{embedded_database, until};
 use crate::program::{command, document};
 
 const EARTH: f64 = 6_371_008.8;
@@ -45,6 +45,7 @@ fn ids(folder: &Path) -> BTreeMap<String, u64> {
 fn machines_keep_their_ids_and_no_id_is_given_twice() {
     let folder = tempfile::tempdir().unwrap();
     let folder = folder.path();
+    embedded_database(&folder.join("data"));
     let sample = document(folder, &["atms", "stats"]);
     let most = sample["total"].as_u64().unwrap();
     assert!(sample["sample"] == true && most >= 150);

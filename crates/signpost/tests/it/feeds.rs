@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use tokio::net::TcpListener;
 
 use crate::assistant::server_in;
-use crate::harness::until;
+use crate::harness::{embedded_database, until};
 use crate::program::{command, document};
 
 /// The address that was asked for, and the tag that was known.
@@ -70,6 +70,7 @@ async fn synced(folder: &std::path::Path, arguments: &[&str]) -> (bool, Value) {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_feed_is_fetched_with_what_its_server_said_last_time() {
     let folder = tempfile::tempdir().unwrap();
+    embedded_database(&folder.path().join("data"));
     let folder = folder.path();
     let (source, url) = Source::start().await;
     document(folder, &["atms", "feeds", "add", "map", &url, "--attribution", "© map, ODbL"]);
@@ -99,6 +100,7 @@ async fn a_feed_is_fetched_with_what_its_server_said_last_time() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_feed_that_tells_what_changed_is_asked_for_that() {
     let folder = tempfile::tempdir().unwrap();
+    embedded_database(&folder.path().join("data"));
     let folder = folder.path();
     let (source, url) = Source::start().await;
     let url = format!("{url}?include_deleted=true&updated_since={{updated_since}}");
@@ -128,6 +130,7 @@ async fn a_feed_that_tells_what_changed_is_asked_for_that() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_feed_that_fails_changes_nothing_and_is_left_alone_for_a_while() {
     let folder = tempfile::tempdir().unwrap();
+    embedded_database(&folder.path().join("data"));
     let folder = folder.path();
     let (source, url) = Source::start().await;
     document(folder, &["atms", "feeds", "add", "map", &url]);
@@ -159,6 +162,7 @@ async fn a_feed_that_fails_changes_nothing_and_is_left_alone_for_a_while() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_running_server_fetches_what_is_due() {
     let folder = tempfile::tempdir().unwrap();
+    embedded_database(&folder.path().join("data"));
     let (source, url) = Source::start().await;
     source.answers(200, &places(3));
     document(folder.path(), &["atms", "feeds", "add", "map", &url, "--every", "6"]);

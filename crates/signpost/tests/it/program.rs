@@ -5,7 +5,7 @@ use std::path::Path;
 
 use serde_json::Value;
 
-use crate::harness::Program;
+use crate::harness::{Program, embedded_database};
 
 /// A command of the program on a data folder.
 pub(crate) fn command(folder: &Path, arguments: &[&str]) -> Program {
@@ -24,6 +24,7 @@ fn the_configuration_prints_itself_and_reads_itself() {
     let folder = tempfile::tempdir().unwrap();
     let printed = command(folder.path(), &["config"]).run();
     fs::write(folder.path().join("signpost.toml"), &printed.out).unwrap();
+    embedded_database(&folder.path().join("data"));
     assert_eq!(command(folder.path(), &["keys", "list"]).run().code, Some(0));
     fs::write(folder.path().join("signpost.toml"), "lisen = \"x\"").unwrap();
     assert!(command(folder.path(), &["keys", "list"]).run().failed(2).contains("lisen"));

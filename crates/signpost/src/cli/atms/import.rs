@@ -55,6 +55,11 @@ pub(in crate::cli) struct Import {
 }
 
 impl Import {
+    /// Whether nothing is to be changed.
+    pub(super) fn is_dry(&self) -> bool {
+        self.dry_run
+    }
+
     pub(super) async fn run(self, session: &Session, store: &Store) -> Result<()> {
         let progress = progress(session.json);
         let now = Clock::System.now();

@@ -71,7 +71,12 @@ pub(super) enum Atms {
 
 impl Atms {
     pub(super) async fn run(self, session: &Session) -> Result<()> {
-        let store = session.store()?;
+        let store = match &self {
+            Self::Import(import) if !import.is_dry() => session.new_store()?,
+            // What an import into a new folder would do is tried in memory.
+            Self::Import(_) if !session.has_store() => Store::open("sqlite::memory:")?,
+            _ => session.store()?,
+        };
         match self {
             Self::Import(import) => import.run(session, &store).await,
             Self::Sync(sync) => sync.run(session, &store).await,
