@@ -12,7 +12,7 @@ use crate::account::{Account, Environment};
 use crate::atms::Catalogue;
 use crate::audit::Refusals;
 use crate::clock::Clock;
-use crate::config::{Config, PrivateWebhooks};
+use crate::config::Config;
 use crate::domains::{Domain, Prover};
 use crate::id::SessionId;
 use crate::kept::Kept;
@@ -37,8 +37,10 @@ pub struct Parts {
     pub config: Config,
     /// Where the server listens.
     pub listen: SocketAddr,
-    /// The address under which clients reach it, without a slash at the end.
+    /// The address under which programs reach it, without a slash at the end.
     pub base_url: String,
+    /// The address under which people reach it, likewise.
+    pub public_address: String,
     /// The database.
     pub store: Store,
     /// Which account a key opens.
@@ -104,10 +106,6 @@ impl App {
     /// How far requests on behalf of an integrator may reach in an environment.
     #[must_use]
     pub fn reach(&self, environment: Environment) -> Reach {
-        match (self.config.allow_private_webhooks, environment) {
-            (PrivateWebhooks::Allowed, _) => Reach::Everything,
-            (PrivateWebhooks::Auto, Environment::Sandbox) if self.listen.ip().is_loopback() => Reach::Loopback,
-            (PrivateWebhooks::Auto | PrivateWebhooks::Refused, _) => Reach::Public,
-        }
+        self.config.reach(environment, self.listen)
     }
 }

@@ -62,6 +62,8 @@ pub enum Error {
     DomainNotRegistered(String),
     #[error("the domain {domain} is not verified: {reason}")]
     DomainNotVerified { domain: String, reason: &'static str },
+    #[error("a live session of a hosted domain needs a server with an https public URL, and this one is at {0}")]
+    InsecurePublicUrl(String),
     #[error("this Idempotency-Key came with another request in the last 24 hours; use a new one")]
     IdempotencyKeyReused,
     #[error("no proof was found for the domain {domain}; see details.checks")]
@@ -116,6 +118,7 @@ impl Error {
             Self::DomainNotRegistered(_) => (StatusCode::UNPROCESSABLE_ENTITY, "domain_not_registered"),
             Self::DomainNotVerified { .. } => (StatusCode::UNPROCESSABLE_ENTITY, "domain_not_verified"),
             Self::DomainVerificationFailed { .. } => (StatusCode::UNPROCESSABLE_ENTITY, "domain_verification_failed"),
+            Self::InsecurePublicUrl(_) => (StatusCode::UNPROCESSABLE_ENTITY, "insecure_public_url"),
             Self::IdempotencyKeyReused => (StatusCode::UNPROCESSABLE_ENTITY, "idempotency_key_reused"),
             Self::RateLimited(_) => (StatusCode::TOO_MANY_REQUESTS, "rate_limited"),
             Self::Unavailable(_) => (StatusCode::SERVICE_UNAVAILABLE, "unavailable"),
@@ -146,6 +149,7 @@ impl Error {
             Self::SessionCancelled { id } => json!({ "id": id, "status": "cancelled" }),
             Self::PayloadTooLarge { limit } => json!({ "limit": limit }),
             Self::DomainNotRegistered(domain) | Self::DomainExists(domain) => json!({ "domain": domain }),
+            Self::InsecurePublicUrl(address) => json!({ "public_url": address }),
             Self::DomainNotVerified { domain, reason } => json!({ "domain": domain, "reason": reason }),
             Self::DomainVerificationFailed { domain, checks } => json!({ "domain": domain, "checks": checks }),
             Self::RateLimited(exceeded) => json!({ "limit": exceeded.name, "retry_after": exceeded.retry_after() }),

@@ -28,6 +28,7 @@ pub mod metrics;
 pub mod outbound;
 pub mod outbox;
 pub mod places;
+mod public_address;
 pub mod redis;
 pub mod retention;
 pub mod seal;

@@ -24,6 +24,7 @@ use crate::keys::{KeyCache, used};
 use crate::limits::Limits;
 use crate::metrics::Metrics;
 use crate::outbound::{Names, Outbound};
+use crate::public_address::say_what_is_unsafe;
 use crate::redis::Redis;
 use crate::sessions::{Session, Waiting};
 use crate::store::{Store, lock};
@@ -83,6 +84,7 @@ impl Server {
             clock,
             listen,
             base_url: config.base_url(listen),
+            public_address: config.public_address(listen),
             store,
             keys: KeyCache::default(),
             refusals: Refusals::default(),
@@ -105,6 +107,8 @@ impl Server {
             app.store.free_deliveries().await?;
         }
         let metrics = metrics::listen(&app).await?;
+        app.store.remember_public_address(&app.public_address).await?;
+        say_what_is_unsafe(&app.config);
         Ok(Self { app, listener, metrics, _lock: lock })
     }
 

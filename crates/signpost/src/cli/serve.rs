@@ -3,12 +3,13 @@
 use anyhow::Result;
 use clap::Args;
 use serde_json::json;
+use url::Url;
 
 use super::Session;
 use crate::account::Environment;
 use crate::app::App;
 use crate::clock::Clock;
-use crate::config::{Origin, Service, Written};
+use crate::config::{Config, Origin, Service, Written};
 use crate::serve::Server;
 use crate::telemetry;
 
@@ -84,6 +85,8 @@ fn addresses(app: &App) -> serde_json::Value {
     json!({
         "version": env!("CARGO_PKG_VERSION"),
         "listen": app.listen.to_string(),
+        "data": data(&app.config),
+        "public_address": app.public_address,
         "mcp": format!("{base}/mcp"),
         "sse": format!("{base}/sse"),
         "health": format!("{base}/health"),
@@ -94,8 +97,11 @@ fn addresses(app: &App) -> serde_json::Value {
 
 /// The addresses, and the next useful command of each service.
 fn banner(app: &App) -> String {
-    let (base, program) = (&app.base_url, program());
-    let mut lines = vec![format!("signpost {} is ready on {base}", env!("CARGO_PKG_VERSION"))];
+    let (base, people, program) = (&app.base_url, &app.public_address, program());
+    let mut lines = vec![
+        format!("signpost {} is ready on {people}", env!("CARGO_PKG_VERSION")),
+        format!("Data: {}", data(&app.config)),
+    ];
     if app.config.services.contains(&Service::Atm) {
         let snapshot = app.catalogue.snapshot();
         let machines = snapshot.len();
@@ -118,8 +124,20 @@ fn banner(app: &App) -> String {
             format!("  Next         {program} keys create --environment sandbox --name first"),
         ]);
     }
-    lines.extend([String::new(), format!("Health {base}/health · stop with Ctrl-C")]);
+    lines.extend([String::new(), format!("Health {people}/health · stop with Ctrl-C")]);
     lines.join("\n")
+}
+
+/// Where the data is: commands in another folder are told of it by --data-dir or --database-url.
+fn data(config: &Config) -> String {
+    if let Some(file) = config.database_file() {
+        return std::path::absolute(&file).unwrap_or(file).display().to_string();
+    }
+    let server = config.database_url.as_deref().filter(|url| url.starts_with("postgres"));
+    let Some(server) = server else { return "in memory, and gone when it stops".to_owned() };
+    // The address may hold a password.
+    let place = Url::parse(server).ok().and_then(|url| Some(format!("{}{}", url.host_str()?, url.path())));
+    place.map_or("in PostgreSQL".to_owned(), |place| format!("in PostgreSQL at {place}"))
 }
 
 /// The program as it was called, so that what is printed can be typed.

@@ -5,15 +5,17 @@ mod parse;
 mod written;
 
 use std::collections::BTreeSet;
-use std::net::SocketAddr;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::path::PathBuf;
 use std::time::Duration;
 
 use signpost_mcp::Origins;
-use url::Url;
+use url::{Host, Url};
 
+use crate::account::Environment;
 use crate::geocoder;
 use crate::limits::{Proxies, Rates};
+use crate::outbound::Reach;
 use crate::seal::{Seal, SealKey};
 use parse::Reader;
 pub use written::{BadSetting, Origin, Written};
@@ -130,12 +132,51 @@ impl Config {
         url.strip_prefix("sqlite:").filter(|file| *file != ":memory:").map(PathBuf::from)
     }
 
-    /// The address under which clients reach the server that listens at `listen`, without a slash at the end.
+    /// The address under which programs reach the server that listens at `listen`, without a slash at the end.
     #[must_use]
     pub fn base_url(&self, listen: SocketAddr) -> String {
         match &self.public_url {
             Some(url) => url.as_str().trim_end_matches('/').to_owned(),
             None => format!("http://{listen}"),
+        }
+    }
+
+    /// The address under which people's browsers and wallets reach it. On this machine that is `localhost`, and never an
+    /// address: a passkey belongs to a name, and two names are two sets of cookies.
+    #[must_use]
+    pub fn public_address(&self, listen: SocketAddr) -> String {
+        let is_localhost = [IpAddr::from(Ipv4Addr::LOCALHOST), Ipv6Addr::LOCALHOST.into()].contains(&listen.ip());
+        match &self.public_url {
+            None if is_localhost => format!("http://localhost:{}", listen.port()),
+            _ => self.base_url(listen),
+        }
+    }
+
+    /// Whether the public URL is encrypted.
+    #[must_use]
+    pub fn is_https(&self) -> bool {
+        self.public_url.as_ref().is_some_and(|url| url.scheme() == "https")
+    }
+
+    /// Whether the public URL leads over a network in clear text.
+    #[must_use]
+    pub fn is_public_unencrypted(&self) -> bool {
+        let is_loopback = |url: &Url| match url.host() {
+            Some(Host::Domain(name)) => name == "localhost" || name.ends_with(".localhost"),
+            Some(Host::Ipv4(address)) => address.is_loopback(),
+            Some(Host::Ipv6(address)) => address.is_loopback(),
+            None => false,
+        };
+        self.public_url.as_ref().is_some_and(|url| url.scheme() != "https" && !is_loopback(url))
+    }
+
+    /// How far requests on behalf of an integrator may reach in an environment, of a server that listens at `listen`.
+    #[must_use]
+    pub fn reach(&self, environment: Environment, listen: SocketAddr) -> Reach {
+        match (self.allow_private_webhooks, environment) {
+            (PrivateWebhooks::Allowed, _) => Reach::Everything,
+            (PrivateWebhooks::Auto, Environment::Sandbox) if listen.ip().is_loopback() => Reach::Loopback,
+            (PrivateWebhooks::Auto | PrivateWebhooks::Refused, _) => Reach::Public,
         }
     }
 }
@@ -210,6 +251,38 @@ mod tests {
         assert!(error.starts_with("seal_key") && !error.contains("nearly"), "{error}");
         let error = config("database_url", "mysql://me:secret@db/x").expect_err("it is none");
         assert!(error.contains("'…@db/x'") && !error.contains("secret"), "{error}");
+    }
+
+    #[test]
+    fn people_on_this_machine_are_at_localhost() {
+        for (public_url, listen, programs, people) in [
+            ("", "127.0.0.1:8080", "http://127.0.0.1:8080", "http://localhost:8080"),
+            ("", "[::1]:8080", "http://[::1]:8080", "http://localhost:8080"),
+            // Not what the name leads to.
+            ("", "127.0.0.2:8080", "http://127.0.0.2:8080", "http://127.0.0.2:8080"),
+            ("", "192.0.2.1:80", "http://192.0.2.1:80", "http://192.0.2.1:80"),
+            ("https://a.example/", "127.0.0.1:8080", "https://a.example", "https://a.example"),
+            ("http://127.0.0.1:8080", "127.0.0.1:8080", "http://127.0.0.1:8080", "http://127.0.0.1:8080"),
+        ] {
+            let (config, listen) = (config("public_url", public_url).unwrap(), listen.parse().unwrap());
+            assert_eq!((config.base_url(listen).as_str(), config.public_address(listen).as_str()), (programs, people));
+        }
+    }
+
+    #[test]
+    fn a_public_url_without_encryption_is_known_by_its_host() {
+        for (url, is_https, is_unencrypted) in [
+            ("https://a.example", true, false),
+            ("http://a.example", false, true),
+            ("http://192.168.0.7:8080", false, true),
+            ("http://localhost:8080", false, false),
+            ("http://127.0.0.1:8080", false, false),
+            ("http://[::1]:8080", false, false),
+            ("", false, false),
+        ] {
+            let config = config("public_url", url).unwrap();
+            assert_eq!((config.is_https(), config.is_public_unencrypted()), (is_https, is_unencrypted), "{url}");
+        }
     }
 
     #[test]

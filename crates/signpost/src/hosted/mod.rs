@@ -4,13 +4,15 @@
 pub mod routes;
 mod sql;
 
-use anyhow::{Context, Result};
+use anyhow::Context;
 use jiff::Timestamp;
 use serde::Serialize;
 use signpost_auth::{Mode, PublicKey};
 use url::Url;
 
 use crate::account::Environment;
+use crate::app::App;
+use crate::error::Error;
 use crate::sessions::{Login, State};
 use crate::store::Step;
 
@@ -26,13 +28,17 @@ pub struct HostedUser {
     pub last_login_at: Option<Timestamp>,
 }
 
-/// Where wallets of a mode post.
+/// Where wallets of a mode post: where their people reach the service. In live never in clear text.
 ///
 /// # Errors
-/// Where the server's own address is no URL, which a server that started has checked.
-pub fn url(base_url: &str, environment: Environment, mode: Mode) -> Result<Url> {
-    let text = format!("{base_url}{}/hosted/{mode}", environment.path());
-    text.parse().with_context(|| format!("{text} is no address"))
+/// [`Error::InsecurePublicUrl`], or where the server's own address is no URL, which a server that started has checked.
+pub(crate) fn url(app: &App, environment: Environment, mode: Mode) -> Result<Url, Error> {
+    let address = &app.public_address;
+    if environment == Environment::Live && !app.config.is_https() {
+        return Err(Error::InsecurePublicUrl(address.clone()));
+    }
+    let text = format!("{address}{}/hosted/{mode}", environment.path());
+    Ok(text.parse().with_context(|| format!("{text} is no address"))?)
 }
 
 /// What a login on one device changes among the users, once its code came back. The answer was checked against them

@@ -127,7 +127,7 @@ impl Create {
         let environment = domain.account.environment;
         let hosted_url = match domain.handler {
             Handler::Direct => None,
-            Handler::Hosted => Some(hosted::url(&app.base_url, environment, mode)?),
+            Handler::Hosted => Some(hosted::url(app, environment, mode)?),
         };
         // Nobody else can ask the person of a hosted login, and a relayed code must not be enough.
         let must_confirm = hosted_url.is_some() && environment == Environment::Live && mode == Mode::Login;

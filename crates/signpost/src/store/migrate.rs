@@ -17,6 +17,7 @@ const MIGRATIONS: &[Migration] = &[
     Migration::expands(include_str!("../../migrations/0004_complete.sql")),
     Migration { sqlite: None, ..Migration::expands(include_str!("../../migrations/0005_told.postgres.sql")) },
     Migration::expands(include_str!("../../migrations/0006_waiting.sql")),
+    Migration::expands(include_str!("../../migrations/0007_deployment.sql")),
 ];
 
 /// What servers connect as, with the version behind it: so the operator sees who is still there.

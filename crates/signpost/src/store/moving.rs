@@ -16,6 +16,8 @@ const REACH: &str = "UPDATE moves SET reached = $1 WHERE ended_at IS NULL";
 const END: &str = "UPDATE moves SET ended_at = $1 WHERE ended_at IS NULL";
 const VERSION: &str = "SELECT version FROM catalogue";
 const SET_VERSION: &str = "UPDATE catalogue SET version = $1";
+const ADDRESS: &str = "SELECT public_address FROM deployment";
+const SET_ADDRESS: &str = "UPDATE deployment SET public_address = $1";
 
 /// A table: its key, and its other columns.
 struct Table {
@@ -148,6 +150,8 @@ impl Store {
             }
         }
         let version = from.read_one(VERSION, params![]).await?.context("catalogue is one row")?.int(0)?;
+        let address = from.read_one(ADDRESS, params![]).await?.context("deployment is one row")?;
+        let address = address.opt_text(0)?;
         let counted = self.counts().await?;
         for (wanted, counted) in wanted.iter().zip(&counted) {
             let (table, there, here) = (wanted.table, wanted.rows, counted.rows);
@@ -157,7 +161,8 @@ impl Store {
                  empty database"
             );
         }
-        self.write([step(SET_VERSION, params![version]), must(END, params![now])]).await?;
+        let ends = [step(SET_VERSION, params![version]), step(SET_ADDRESS, params![address]), must(END, params![now])];
+        self.write(ends).await?;
         Ok(counted)
     }
 
@@ -227,7 +232,7 @@ mod tests {
     #[tokio::test]
     async fn no_table_and_no_column_is_left_behind() {
         let store = Store::open("sqlite::memory:").unwrap();
-        let of_one_row = ["schema_version", "schema_needed", "catalogue", "moves"];
+        let of_one_row = ["schema_version", "schema_needed", "catalogue", "deployment", "moves"];
         let tables = store.read("SELECT name FROM sqlite_master WHERE type = 'table'", params![]).await.unwrap();
         let tables: BTreeSet<String> = tables.iter().map(|row| row.text(0).unwrap().to_owned()).collect();
         let known: BTreeSet<String> =

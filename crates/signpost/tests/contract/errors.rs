@@ -36,6 +36,7 @@ pub(crate) const CODES: &[(&str, &[u16])] = &[
     ("domain_not_registered", &[422]),
     ("domain_not_verified", &[422]),
     ("domain_verification_failed", &[422]),
+    ("insecure_public_url", &[422]),
     ("idempotency_key_reused", &[422]),
     ("rate_limited", &[429]),
     ("internal_error", &[500]),
@@ -139,6 +140,10 @@ async fn of_domains(service: &Service, integrator: &Integrator) -> Vec<Reply> {
             .expect("a database")
     );
     met.push(integrator.post("/sessions", &body).await);
+    let live = service.integrator_of("acme", Environment::Live).await;
+    let hosted = live.registers_at("hosted.test", "https://hosted.test/").await;
+    live.patch(&format!("/domains/{}", text(&hosted, "id")), &json!({ "handler": "hosted" })).await.with(200);
+    met.push(live.post("/sessions", &json!({ "domain": "hosted.test" })).await);
     met
 }
 

@@ -22,7 +22,9 @@ async fn opens(integrator: &Integrator, mode: &str) -> Value {
 
 /// Posts to where the code says, as a wallet does: without a key.
 async fn posts(integrator: &Integrator, session: &Value, answer: &Value) -> Reply {
-    let url = scan(session).webhook().clone();
+    let told = scan(session).webhook().clone();
+    // A public URL of a test leads nowhere: the server itself is asked.
+    let url = reqwest::Url::parse(&integrator.api).expect("an address").join(told.path()).expect("an address");
     send(integrator.http.post(url).header("content-type", "application/json").body(answer.to_string())).await
 }
 
@@ -137,7 +139,8 @@ async fn two_logins_that_race_are_one() {
 
 #[tokio::test]
 async fn a_live_login_asks_for_more_than_a_scan() {
-    let service = Service::with(&[("allow_private_webhooks", "true")]).await;
+    let settings = [("allow_private_webhooks", "true"), ("public_url", "https://login.test")];
+    let service = Service::with(&settings).await;
     let integrator = service.integrator_of("acme", Environment::Live).await;
     shop(&integrator, "http://127.0.0.1:1/hook").await;
     let phone = service.phone();
@@ -225,4 +228,42 @@ async fn a_direct_domain_is_not_answered_for() {
     let url = format!("{}/hosted/login", integrator.api);
     let body = service.phone().answers(&session).to_string();
     assert_eq!(send(integrator.http.post(url).body(body)).await.status, 404);
+}
+
+#[tokio::test]
+async fn wallets_on_this_machine_are_sent_to_localhost() {
+    let service = Service::start().await;
+    let integrator = service.integrator().await;
+    shop(&integrator, "http://127.0.0.1:1/hook").await;
+    let session = opens(&integrator, "login").await;
+    let here = format!("http://localhost:{}/sandbox/v1/hosted/login", service.app.listen.port());
+    assert_eq!(scan(&session).webhook().as_str(), here);
+}
+
+#[tokio::test]
+async fn a_live_session_of_a_hosted_domain_is_opened_behind_https_alone() {
+    for (public_url, is_opened) in
+        [("", false), ("http://login.test", false), ("http://localhost:8080", false), ("https://login.test", true)]
+    {
+        let service = Service::with(&[("public_url", public_url)]).await;
+        let sandbox = service.integrator().await;
+        let live = service.integrator_of("acme", Environment::Live).await;
+        for integrator in [&live, &sandbox] {
+            let domain = integrator.registers_at("shop.test", "https://shop.test/hook").await;
+            integrator.opens("shop.test").await;
+            let path = format!("/domains/{}", text(&domain, "id"));
+            integrator.patch(&path, &json!({ "handler": "hosted" })).await.with(200);
+        }
+        opens(&sandbox, "login").await;
+        for mode in ["login", "register"] {
+            let reply = live.post("/sessions", &json!({ "domain": "shop.test", "mode": mode })).await;
+            if is_opened {
+                let told = scan(&reply.with(201)).webhook().to_string();
+                assert_eq!(told, format!("https://login.test/v1/hosted/{mode}"));
+            } else {
+                let details = reply.refused(422, "insecure_public_url");
+                assert_eq!(details["public_url"], json!(service.app.public_address));
+            }
+        }
+    }
 }

@@ -1,0 +1,70 @@
+//! The address under which people reach this deployment. A server writes it into the database, because a command that
+//! prints a link runs without the server's settings.
+
+use anyhow::Result;
+
+use crate::account::Environment;
+use crate::config::{Config, Service};
+use crate::store::{Store, params, step};
+
+const FIND: &str = "SELECT public_address FROM deployment WHERE public_address IS NOT NULL";
+
+const SET: &str = "UPDATE deployment SET public_address = $1 WHERE public_address IS NULL OR public_address <> $1";
+
+impl Store {
+    /// The public address of the server that ran on this database last, if one did.
+    ///
+    /// # Errors
+    /// As [`Store::read`].
+    pub async fn public_address(&self) -> Result<Option<String>> {
+        let row = self.read_one(FIND, params![]).await?;
+        row.map(|row| Ok(row.text(0)?.to_owned())).transpose()
+    }
+
+    /// Where an environment's API begins, as far as that is known.
+    ///
+    /// # Errors
+    /// As [`Store::read`].
+    pub async fn api_address(&self, environment: Environment) -> Result<String> {
+        Ok(self.public_address().await?.unwrap_or_default() + environment.path())
+    }
+
+    /// Remembers the public address, and warns where it was another one.
+    ///
+    /// # Errors
+    /// As [`Store::write`].
+    pub async fn remember_public_address(&self, now: &str) -> Result<()> {
+        let before = self.public_address().await?;
+        if before.as_deref() == Some(now) {
+            return Ok(());
+        }
+        if let Some(before) = before {
+            tracing::warn!(
+                before,
+                now,
+                "the public address changed: what people were given under the old one belongs to it"
+            );
+        }
+        self.write([step(SET, params![now])]).await?;
+        Ok(())
+    }
+}
+
+/// Says what is unsafe about the settings, before somebody relies on them.
+pub(crate) fn say_what_is_unsafe(config: &Config) {
+    if config.services.contains(&Service::Auth) && config.seal_key.is_none() {
+        const PLAIN: &str = "webhook secrets are stored unencrypted: set SIGNPOST_SEAL_KEY, for instance to what 'openssl rand -hex 32' prints";
+        // On the way to the first login it is no news; whoever has a public address has others' secrets.
+        if config.public_url.is_some() {
+            tracing::warn!("{PLAIN}");
+        } else {
+            tracing::info!("{PLAIN}");
+        }
+    }
+    if config.is_public_unencrypted() {
+        tracing::warn!(
+            "the public URL is http: what people and their wallets send can be read and changed on its way, and live \
+             sessions of hosted domains are refused; set an https URL with --public-url"
+        );
+    }
+}
