@@ -3,10 +3,8 @@
 use anyhow::Result;
 use signpost::account::{Account, Environment};
 use signpost::audit::Actor;
-use signpost::domains::{New, Random, register};
-use signpost::id;
+use signpost::domains::{Handler, New, Random, register};
 use signpost::outbound::Reach;
-use signpost_auth::WebhookSecret;
 use signpost_bench::server::Running;
 use signpost_bench::{Variant, post, print, requests_per_second, server};
 
@@ -27,9 +25,13 @@ async fn main() -> Result<()> {
 async fn variant(name: &'static str, running: &Running) -> Result<Variant> {
     let app = &running.app;
     let account = Account { name: "bench".to_owned(), environment: Environment::Sandbox };
-    let new = New { domain: "example.com".to_owned(), webhook_url: "https://example.com/login".to_owned() };
-    let random = Random { id: id::random(), token: id::random(), secret: WebhookSecret::from_bytes(&id::random()) };
-    let domain = register(&new, account, Reach::Public, app.clock.now(), random);
+    let new = New {
+        domain: "example.com".to_owned(),
+        webhook_url: "https://example.com/login".to_owned(),
+        event_url: None,
+        handler: Handler::Direct,
+    };
+    let domain = register(&new, account, Reach::Public, app.clock.now(), Random::draw());
     let domain = domain.map_err(|(field, reason)| anyhow::anyhow!("{field}: {reason}"))?;
     app.store.insert_domain(&domain, &Actor::Operator).await?.map_err(|error| anyhow::anyhow!("{error:?}"))?;
     let request = post("/sandbox/v1/sessions", &running.authorization, r#"{"domain":"example.com","mode":"login"}"#);

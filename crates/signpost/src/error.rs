@@ -9,6 +9,7 @@ use signpost_auth::NotVerified;
 
 use crate::account::Scope;
 use crate::atms::Conflict;
+use crate::id::DomainId;
 use crate::limits::Exceeded;
 use crate::store::Unavailable;
 
@@ -46,8 +47,8 @@ pub enum Error {
     InvalidPublicKey { public_key: String },
     #[error("the timestamp is more than 30 seconds from the server's time")]
     TimestampOutOfRange { server_time: Timestamp },
-    #[error("the domain {0} is registered already")]
-    DomainExists(String),
+    #[error("the domain {domain} is registered already")]
+    DomainExists { domain: String, id: DomainId },
     #[error("the session is authenticated already")]
     SessionAlreadyAuthenticated,
     #[error("the session expired; create another, or refresh it within 15 minutes")]
@@ -109,7 +110,7 @@ impl Error {
             }
             Self::InvalidPublicKey { .. } => (StatusCode::BAD_REQUEST, "invalid_public_key"),
             Self::TimestampOutOfRange { .. } => (StatusCode::REQUEST_TIMEOUT, "timestamp_out_of_range"),
-            Self::DomainExists(_) => (StatusCode::CONFLICT, "domain_exists"),
+            Self::DomainExists { .. } => (StatusCode::CONFLICT, "domain_exists"),
             Self::SessionAlreadyAuthenticated => (StatusCode::CONFLICT, "session_already_authenticated"),
             Self::SessionExpired { .. } => (StatusCode::GONE, "session_expired"),
             Self::SessionCancelled { .. } => (StatusCode::GONE, "session_cancelled"),
@@ -148,7 +149,8 @@ impl Error {
             }
             Self::SessionCancelled { id } => json!({ "id": id, "status": "cancelled" }),
             Self::PayloadTooLarge { limit } => json!({ "limit": limit }),
-            Self::DomainNotRegistered(domain) | Self::DomainExists(domain) => json!({ "domain": domain }),
+            Self::DomainNotRegistered(domain) => json!({ "domain": domain }),
+            Self::DomainExists { domain, id } => json!({ "domain": domain, "id": id }),
             Self::InsecurePublicUrl(address) => json!({ "public_url": address }),
             Self::DomainNotVerified { domain, reason } => json!({ "domain": domain, "reason": reason }),
             Self::DomainVerificationFailed { domain, checks } => json!({ "domain": domain, "checks": checks }),

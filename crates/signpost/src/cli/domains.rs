@@ -1,53 +1,223 @@
 //! `signpost domains`
 
 use anyhow::{Context, Result, bail};
-use clap::Subcommand;
+use clap::{Args, Subcommand, ValueEnum};
 use serde_json::json;
 use signpost_auth::WebhookSecret;
 
-use super::{Session, table};
+use super::keys::label;
+use super::{Session, Usage, table};
+use crate::account::{Account, Environment};
+use crate::audit::Actor;
 use crate::clock::Clock;
-use crate::domains::Domain;
+use crate::domains::{
+    Change, Created, Domain, Handler, ListedDomain, MOST, New, NotRegistered, Random, Shown, register,
+};
 use crate::id::{self, DomainId};
 use crate::store::Store;
 
 #[derive(Debug, Subcommand)]
 pub(super) enum Domains {
+    /// Register a domain, or see to it that a registered one is as is said here
+    Add(Add),
     /// List the domains of all accounts
     List,
     /// Seal the webhook secrets that stand in the database as they are, or were sealed with another key
     Seal,
     /// Show the secret that signs a domain's webhooks
-    Secret {
-        /// As 'domains list' shows it
-        id: String,
-        /// Make the next secret: both sign until it is activated
-        #[arg(long, conflicts_with = "activate")]
-        rotate: bool,
-        /// Let the next secret sign alone
-        #[arg(long)]
-        activate: bool,
-    },
+    Secret(Secret),
+}
+
+#[derive(Debug, Args)]
+pub(super) struct Add {
+    /// The host name, such as shop.example; in the sandbox also localhost
+    name: String,
+    /// In the sandbox, not for people
+    #[arg(long)]
+    sandbox: bool,
+    /// Who answers wallets: the domain's own server, or signpost itself [default: direct]
+    #[arg(long, value_enum)]
+    handler: Option<Who>,
+    /// Where events go [default: the webhook URL]
+    #[arg(long, value_name = "URL")]
+    event_url: Option<String>,
+    /// Where wallets post [default: /webhooks/login of the domain, for localhost on port 9000]
+    #[arg(long, value_name = "URL")]
+    webhook_url: Option<String>,
+    /// Whose domain it is
+    #[arg(long, default_value = "default")]
+    account: String,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub(super) enum Who {
+    Direct,
+    Hosted,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct Secret {
+    #[command(flatten)]
+    which: Which,
+    /// Make the next secret: both sign until it is activated
+    #[arg(long, conflicts_with = "activate")]
+    rotate: bool,
+    /// Let the next secret sign alone
+    #[arg(long)]
+    activate: bool,
+}
+
+/// A domain that is there.
+#[derive(Debug, Args)]
+struct Which {
+    /// The domain's id or name, as 'domains list' shows it
+    domain: String,
+    /// That of the sandbox, where a name is in both
+    #[arg(long, conflicts_with = "live")]
+    sandbox: bool,
+    /// That of the live environment, where a name is in both
+    #[arg(long)]
+    live: bool,
+    /// That of this account, where several have the name
+    #[arg(long)]
+    account: Option<String>,
 }
 
 impl Domains {
     pub(super) async fn run(self, session: &Session) -> Result<()> {
-        let store = session.store()?;
         match self {
-            Self::List => list(session, &store).await,
-            Self::Seal => seal(session, &store).await,
-            Self::Secret { id, rotate, activate } => {
-                let found = DomainId::parse(&id);
-                let id =
-                    found.with_context(|| format!("no domain has the id {id}; 'signpost domains list' shows all"))?;
-                if rotate {
-                    let next = WebhookSecret::from_bytes(&id::random());
-                    store.rotate_secret(&id, &next, Clock::System.now()).await?;
-                } else if activate && !store.activate_secret(&id, Clock::System.now()).await? {
-                    bail!("{id} has no next secret; make one with --rotate first");
-                }
-                secret(session, &store, &id).await
+            Self::Add(add) => add.run(session).await,
+            Self::List => list(session, &session.store()?).await,
+            Self::Seal => seal(session, &session.store()?).await,
+            Self::Secret(secret) => secret.run(session, &session.store()?).await,
+        }
+    }
+}
+
+impl Add {
+    async fn run(self, session: &Session) -> Result<()> {
+        let environment = if self.sandbox { Environment::Sandbox } else { Environment::Live };
+        let account = Account { name: label("--account", &self.account)?, environment };
+        let reach = session.config.reach(environment, session.config.listen);
+        let now = Clock::System.now();
+        let domain = register(&self.wanted(), account, reach, now, Random::draw());
+        let domain = domain.map_err(|(field, reason)| Usage(format!("{}: {reason}", flag(field))))?;
+        let store = session.store()?;
+        match store.insert_domain(&domain, &Actor::Operator).await? {
+            Ok(()) => session.print(&Created::of(&domain), || made(&domain)),
+            Err(NotRegistered::TooMany) => bail!("an account has at most {MOST} domains"),
+            Err(NotRegistered::Exists(there)) => {
+                let changed = self.sees_to(&store, &domain, &there).await?;
+                let there =
+                    store.domain(&there.account, &there.id).await?.context("the domain was removed just now")?;
+                session.print(&Shown::of(&there), || {
+                    let told = if changed { "changed as you said" } else { "registered already, and as you said" };
+                    format!("id       {}\n{told}; 'signpost domains secret {}' shows its secret", there.id, there.id)
+                })
             }
+        }
+    }
+
+    /// The domain with what nobody said filled in.
+    fn wanted(&self) -> New {
+        let default = match self.name.as_str() {
+            "localhost" => "http://localhost:9000/webhooks/login".to_owned(),
+            name => format!("https://{name}/webhooks/login"),
+        };
+        New {
+            domain: self.name.clone(),
+            webhook_url: self.webhook_url.clone().unwrap_or(default),
+            event_url: self.event_url.clone(),
+            handler: self.handler.map(Handler::from).unwrap_or_default(),
+        }
+    }
+
+    /// Sets what was said, and nothing else, on the domain that is there. False where all of it is so already.
+    async fn sees_to(&self, store: &Store, wanted: &Domain, there: &Domain) -> Result<bool> {
+        let change = Change {
+            webhook_url: self.webhook_url.as_ref().map(|_| wanted.webhook_url.clone()),
+            event_url: self.event_url.as_ref().map(|_| wanted.event_url.clone()),
+            handler: self.handler.map(|_| wanted.handler),
+        };
+        if change.is_in(there) {
+            return Ok(false);
+        }
+        store.patch_domain(&there.account, &there.id, &change, &Actor::Operator, wanted.created_at).await
+    }
+}
+
+/// The flag, or the argument, that sets a field.
+fn flag(field: &str) -> String {
+    if field == "domain" { "NAME".to_owned() } else { format!("--{}", field.replace('_', "-")) }
+}
+
+fn made(domain: &Domain) -> String {
+    let Domain { id, name, secrets, token, account, webhook_url, event_url, handler, .. } = domain;
+    let mut lines = vec![format!("id       {id}"), format!("secret   {}", secrets.current.reveal())];
+    let wallets = match handler {
+        Handler::Direct => webhook_url.as_str(),
+        Handler::Hosted => "signpost itself answers them",
+    };
+    lines.push(format!("wallets  {wallets}"));
+    lines.push(format!("events   {}", event_url.as_ref().unwrap_or(webhook_url)));
+    if account.environment == Environment::Live {
+        let token = token.as_str();
+        lines.push(format!(
+            "proof    {token}\n         (a TXT record of _svc-challenge.{name}; then POST /v1/domains/{id}/verify)"
+        ));
+    }
+    lines.join("\n")
+}
+
+impl Secret {
+    async fn run(self, session: &Session, store: &Store) -> Result<()> {
+        let id = self.which.find(store).await?;
+        if self.rotate {
+            let next = WebhookSecret::from_bytes(&id::random());
+            store.rotate_secret(&id, &next, Clock::System.now()).await?;
+        } else if self.activate && !store.activate_secret(&id, Clock::System.now()).await? {
+            bail!("{id} has no next secret; make one with --rotate first");
+        }
+        secret(session, store, &id).await
+    }
+}
+
+impl Which {
+    /// The domain that is meant, by its id or by a name that only one has.
+    async fn find(&self, store: &Store) -> Result<DomainId> {
+        let Self { domain: text, sandbox, live, account } = self;
+        if let Some(id) = DomainId::parse(text) {
+            return Ok(id);
+        }
+        let environment = match (sandbox, live) {
+            (true, _) => Some(Environment::Sandbox),
+            (_, true) => Some(Environment::Live),
+            _ => None,
+        };
+        let is_meant = |domain: &ListedDomain| {
+            domain.domain == *text
+                && environment.is_none_or(|environment| environment == domain.environment)
+                && account.as_ref().is_none_or(|account| *account == domain.account)
+        };
+        let mut found: Vec<_> = store.all_domains().await?.into_iter().filter(is_meant).collect();
+        match (found.pop(), found.len()) {
+            (Some(domain), 0) => Ok(domain.id),
+            (None, _) => bail!("no domain has the id or name {text}; 'signpost domains list' shows all"),
+            (Some(_), more) => {
+                bail!(
+                    "{} domains are named {text}: say which with --sandbox, --live or --account, or by its id",
+                    more + 1
+                )
+            }
+        }
+    }
+}
+
+impl From<Who> for Handler {
+    fn from(who: Who) -> Self {
+        match who {
+            Who::Direct => Self::Direct,
+            Who::Hosted => Self::Hosted,
         }
     }
 }
@@ -79,7 +249,8 @@ async fn list(session: &Session, store: &Store) -> Result<()> {
 
 async fn secret(session: &Session, store: &Store, id: &DomainId) -> Result<()> {
     let domain = store.anyones_domain(id).await?;
-    let Domain { secrets, .. } = domain.with_context(|| format!("no domain has the id {id}"))?;
+    let Domain { secrets, .. } =
+        domain.with_context(|| format!("no domain has the id {id}; 'signpost domains list' shows all"))?;
     let current = secrets.current.reveal();
     let next = secrets.next.as_ref().map(WebhookSecret::reveal);
     let mut document = json!({ "domain_id": id, "webhook_secret": current });

@@ -81,7 +81,9 @@ async fn create(
     let name = label("--name", &name)?;
     let account = Account { name: label("--account", &account)?, environment };
     let key = NewKey::new(environment, id::random(), id::random()).for_scope(scope);
-    session.store()?.insert_key(&account, &name, &key, Clock::System.now()).await?;
+    let store = session.store()?;
+    store.insert_key(&account, &name, &key, Clock::System.now()).await?;
+    let api = store.api_address(environment).await?;
     let shown = key.key.expose_secret();
     let mut document = json!({
         "id": key.id, "key": shown, "environment": environment, "name": name, "account": account.name,
@@ -89,16 +91,16 @@ async fn create(
     if scope != Scope::default() {
         document["scope"] = json!(scope);
     }
-    session.print(&document, || {
-        let path = environment.path();
-        let next = match scope {
-            Scope::Auth => format!("register a domain with POST {path}/domains"),
-            Scope::Atms => format!("report machines with POST {path}/atms/submissions"),
-        };
-        format!(
-            "{shown}\n\nKeep it: it is not shown again. Send it as 'Authorization: Bearer …' to {path}.\nNext: {next}."
-        )
-    })
+    let next = match scope {
+        Scope::Auth => {
+            let flag = if environment == Environment::Sandbox { " --sandbox" } else { "" };
+            format!("register a domain with 'signpost domains add NAME{flag}' or POST {api}/domains")
+        }
+        Scope::Atms => format!("report machines with POST {api}/atms/submissions"),
+    };
+    let words =
+        format!("Keep it: it is not shown again. Send it as 'Authorization: Bearer …' to {api}.\nNext: {next}.");
+    session.hand_over(&document, shown, &words)
 }
 
 async fn list(session: &Session) -> Result<()> {
@@ -139,7 +141,7 @@ async fn rotate(session: &Session, id: &str, grace: u32) -> Result<()> {
         "id": new.id, "key": shown, "environment": environment, "name": name, "account": account,
         "replaces": old.id, "old_expires_at": until,
     });
-    session.print(&document, || format!("{shown}\n\nKeep it: it is not shown again. {id} opens until {until}."))
+    session.hand_over(&document, shown, &format!("Keep it: it is not shown again. {id} opens until {until}."))
 }
 
 async fn revoke(session: &Session, id: &str) -> Result<()> {
@@ -155,7 +157,7 @@ async fn revoke(session: &Session, id: &str) -> Result<()> {
 }
 
 /// A name that fits in a table and a log line.
-fn label(flag: &str, text: &str) -> Result<String> {
+pub(super) fn label(flag: &str, text: &str) -> Result<String> {
     let text = text.trim();
     let is_fit = (1..=64).contains(&text.chars().count()) && !text.chars().any(char::is_control);
     if is_fit { Ok(text.to_owned()) } else { Err(Usage(format!("{flag} must have 1 to 64 characters")).into()) }

@@ -13,11 +13,12 @@ use signpost_auth::{DomainName, WebhookSecret};
 use url::{Host, Url};
 
 use crate::account::{Account, Environment};
-use crate::id::DomainId;
+use crate::id::{self, DomainId};
 use crate::outbound::Reach;
 
 pub use proof::{Check, Prover};
-pub use sql::{ListedDomain, Usable};
+pub(crate) use routes::{Created, Shown};
+pub use sql::{ListedDomain, NotRegistered, Usable};
 
 /// How many domains an account may register in one environment: the list of them stays one reply.
 pub const MOST: u32 = 1000;
@@ -116,14 +117,15 @@ pub fn register(
     random: Random,
 ) -> Result<Domain, (&'static str, String)> {
     let name = registrable(&new.domain, account.environment).map_err(|reason| ("domain", reason))?;
-    let webhook_url = webhook_url(&new.webhook_url, reach).map_err(|reason| ("webhook_url", reason))?;
+    let url = |field, text: &str| webhook_url(text, reach).map_err(|reason| (field, reason));
+    let event_url = new.event_url.as_deref().map(|text| url("event_url", text)).transpose()?;
     Ok(Domain {
         id: DomainId::new(now, random.id),
         account,
         name,
-        webhook_url,
-        event_url: None,
-        handler: Handler::Direct,
+        webhook_url: url("webhook_url", &new.webhook_url)?,
+        event_url,
+        handler: new.handler,
         secrets: Secrets { current: random.secret, next: None },
         token: Token::new(random.token),
         created_at: now,
@@ -145,6 +147,15 @@ pub struct Change {
 }
 
 impl Change {
+    /// Whether a domain has all of it already.
+    #[must_use]
+    pub fn is_in(&self, domain: &Domain) -> bool {
+        let Self { webhook_url, event_url, handler } = self;
+        webhook_url.as_ref().is_none_or(|url| *url == domain.webhook_url)
+            && event_url.as_ref().is_none_or(|url| *url == domain.event_url)
+            && handler.is_none_or(|handler| handler == domain.handler)
+    }
+
     /// What was set, for the audit log.
     fn told(&self) -> serde_json::Value {
         let mut told = serde_json::Map::new();
@@ -167,6 +178,8 @@ impl Change {
 pub struct New {
     pub domain: String,
     pub webhook_url: String,
+    pub event_url: Option<String>,
+    pub handler: Handler,
 }
 
 /// What a registration draws.
@@ -176,6 +189,14 @@ pub struct Random {
     pub id: [u8; 16],
     pub token: [u8; 20],
     pub secret: WebhookSecret,
+}
+
+impl Random {
+    /// Drawn anew.
+    #[must_use]
+    pub fn draw() -> Self {
+        Self { id: id::random(), token: id::random(), secret: WebhookSecret::from_bytes(&id::random()) }
+    }
 }
 
 /// A host name that somebody can own: below a public suffix, or `localhost` in the sandbox.

@@ -6,7 +6,6 @@ use axum::http::StatusCode;
 use jiff::Timestamp;
 use serde::Serialize;
 use serde_json::{Value, json};
-use signpost_auth::WebhookSecret;
 
 use super::sql::NotRegistered;
 use super::{Change, Domain, Handler, MOST, New, Random, register, webhook_url};
@@ -14,7 +13,7 @@ use crate::account::Account;
 use crate::app::App;
 use crate::error::Error;
 use crate::http::{ApiKey, Fields, Nothing, Page, PathId};
-use crate::id::{self, DomainId};
+use crate::id::DomainId;
 
 pub(crate) async fn create(
     State(app): State<App>,
@@ -22,15 +21,15 @@ pub(crate) async fn create(
     key: ApiKey,
     mut fields: Fields,
 ) -> Result<(StatusCode, Json<Created>), Error> {
-    let new = New { domain: fields.text("domain")?, webhook_url: fields.text("webhook_url")? };
+    let (domain, webhook_url) = (fields.text("domain")?, fields.text("webhook_url")?);
     fields.done()?;
+    let new = New { domain, webhook_url, event_url: None, handler: Handler::Direct };
     let reach = app.reach(account.environment);
-    let random = Random { id: id::random(), token: id::random(), secret: WebhookSecret::from_bytes(&id::random()) };
-    let domain = register(&new, account, reach, app.clock.now(), random);
+    let domain = register(&new, account, reach, app.clock.now(), Random::draw());
     let domain = domain.map_err(|(field, reason)| Error::field(field, reason))?;
     match app.store.insert_domain(&domain, &key.actor()).await? {
         Ok(()) => Ok((StatusCode::CREATED, Json(Created::of(&domain)))),
-        Err(NotRegistered::Exists) => Err(Error::DomainExists(domain.name.to_string())),
+        Err(NotRegistered::Exists(there)) => Err(Error::DomainExists { domain: domain.name.to_string(), id: there.id }),
         Err(NotRegistered::TooMany) => Err(Error::field("domain", format!("an account has at most {MOST} domains"))),
     }
 }
@@ -168,13 +167,13 @@ pub(crate) struct Proved {
 }
 
 impl Created {
-    fn of(domain: &Domain) -> Self {
+    pub(crate) fn of(domain: &Domain) -> Self {
         Self { domain: Shown::of(domain), webhook_secret: domain.secrets.current.reveal().to_owned() }
     }
 }
 
 impl Shown {
-    fn of(domain: &Domain) -> Self {
+    pub(crate) fn of(domain: &Domain) -> Self {
         let verification_token = domain.token.as_str().to_owned();
         let event_url = domain.event_url.as_ref().map(ToString::to_string);
         Self {

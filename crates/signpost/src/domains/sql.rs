@@ -12,13 +12,14 @@ use crate::audit::{Action, Actor, entry, entry_on_domain};
 use crate::hosted::forget_users_of;
 use crate::id::{self, DomainId};
 use crate::sessions::cancel_sessions_of;
-use crate::store::{Row, Store, Written, must, params};
+use crate::store::{Row, Store, must, params};
 
 /// Guarded by the number of domains in its `WHERE`.
 const INSERT: &str = "
-    INSERT INTO domains (id, account, environment, name, apex, webhook_url, webhook_secret, verification_token, created_at)
-    SELECT $1, $2, $3, $4, $5, $6, $7, $8, $9
-    WHERE (SELECT COUNT(*) FROM domains WHERE account = $2 AND environment = $3) < $10
+    INSERT INTO domains (id, account, environment, name, apex, webhook_url, webhook_secret, verification_token, created_at,
+        event_url, handler)
+    SELECT $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11
+    WHERE (SELECT COUNT(*) FROM domains WHERE account = $2 AND environment = $3) < $12
     ON CONFLICT (account, environment, name) DO NOTHING";
 
 macro_rules! select {
@@ -89,10 +90,10 @@ pub struct ListedDomain {
 }
 
 /// Why a domain was not registered.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Debug)]
 pub enum NotRegistered {
-    /// The account has it already.
-    Exists,
+    /// The account has it already: this one.
+    Exists(Box<Domain>),
     /// The account has as many as it may.
     TooMany,
 }
@@ -113,7 +114,7 @@ impl Store {
     /// # Errors
     /// As [`Store::write`].
     pub async fn insert_domain(&self, domain: &Domain, by: &Actor) -> Result<Result<(), NotRegistered>> {
-        let Domain { id, account, name, webhook_url, secrets, token, created_at, .. } = domain;
+        let Domain { id, account, name, webhook_url, event_url, handler, secrets, token, created_at, .. } = domain;
         let secret = self.seal().close(secrets.current.reveal(), id.as_str(), id::random());
         let told = json!({ "domain": domain.name });
         let entry = entry(by, Some(account), Action::DomainRegistered, id.as_str(), &told, *created_at);
@@ -128,15 +129,15 @@ impl Store {
             secret,
             token.as_str(),
             *created_at,
+            event_url.as_ref(),
+            handler.as_str(),
             MOST
         ];
-        match self.write([must(INSERT, params), entry]).await? {
-            Written::Committed(_) => Ok(Ok(())),
-            Written::Refused(_) if self.domain_named(account, &domain.name).await?.is_some() => {
-                Ok(Err(NotRegistered::Exists))
-            }
-            Written::Refused(_) => Ok(Err(NotRegistered::TooMany)),
+        if self.write([must(INSERT, params), entry]).await?.is_committed() {
+            return Ok(Ok(()));
         }
+        let there = self.domain_named(account, &domain.name).await?;
+        Ok(Err(there.map_or(NotRegistered::TooMany, |there| NotRegistered::Exists(Box::new(there)))))
     }
 
     /// An account's domains, oldest first, those behind `after`.

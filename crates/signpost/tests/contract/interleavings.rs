@@ -59,7 +59,12 @@ impl World {
         let store = Store::open("sqlite::memory:").expect("a database");
         let now = Timestamp::from_second(1_800_000_000).expect("a time");
         let account = Account { name: "acme".to_owned(), environment: Environment::Live };
-        let new = domains::New { domain: "shop.test".to_owned(), webhook_url: "https://shop.test/".to_owned() };
+        let new = domains::New {
+            domain: "shop.test".to_owned(),
+            webhook_url: "https://shop.test/".to_owned(),
+            event_url: None,
+            handler: domains::Handler::Direct,
+        };
         let secret = WebhookSecret::from_bytes(&[1; 32]);
         let random = domains::Random { id: [1; 16], token: [2; 20], secret };
         let domain = domains::register(&new, account, Reach::Public, now, random).expect("a domain");

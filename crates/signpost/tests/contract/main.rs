@@ -10,6 +10,7 @@ mod bodies;
 mod cancel;
 mod client_secret;
 mod codes;
+mod commands;
 mod conformance;
 mod crash;
 mod deliveries;
