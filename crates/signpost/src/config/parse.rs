@@ -11,7 +11,7 @@ use url::Url;
 
 use super::{BadSetting, PrivateWebhooks, Service, Written};
 use crate::geocoder::Kind;
-use crate::limits::{Proxies, Rate};
+use crate::limits::{ForwardedHeader, Network, Rate};
 use crate::seal::SealKey;
 use crate::store::is_postgres;
 
@@ -127,9 +127,16 @@ pub(super) fn schedule(text: &str) -> Meant<Vec<Duration>> {
     waits.ok_or_else(|| "a list of at most 30 waits, such as 2s,10s,1m,2h".to_owned())
 }
 
-pub(super) fn proxies(text: &str) -> Meant<Proxies> {
-    let networks = list(text).map(|network| network.parse().map_err(|error| format!("a list of networks: {error}")));
-    networks.collect::<Result<_, String>>().map(Proxies::new)
+pub(super) fn networks(text: &str) -> Meant<Vec<Network>> {
+    list(text).map(|network| network.parse().map_err(|error| format!("a list of networks: {error}"))).collect()
+}
+
+pub(super) fn forwarded_header(text: &str) -> Meant<ForwardedHeader> {
+    match text.to_ascii_lowercase().as_str() {
+        "x-forwarded-for" => Ok(ForwardedHeader::XForwardedFor),
+        "forwarded" => Ok(ForwardedHeader::Forwarded),
+        _ => Err("x-forwarded-for or forwarded".to_owned()),
+    }
 }
 
 pub(super) fn geocoder(text: &str) -> Meant<Kind> {

@@ -6,6 +6,7 @@ use std::str::FromStr;
 
 use axum::http::HeaderMap;
 
+use crate::account::Account;
 use crate::id::SessionId;
 
 /// Whom a request is counted for.
@@ -29,9 +30,29 @@ impl fmt::Display for Caller {
     }
 }
 
-/// The proxies whose word about the client is believed.
+impl From<&Account> for Caller {
+    fn from(account: &Account) -> Self {
+        Self::Account(format!("{}/{}", account.environment, account.name))
+    }
+}
+
+/// The trusted proxies, and the header in which they name the client.
 #[derive(Clone, Debug, Default)]
-pub struct Proxies(Vec<Network>);
+pub struct Proxies {
+    networks: Vec<Network>,
+    header: ForwardedHeader,
+}
+
+/// The header in which a proxy names the client. A proxy writes one of them and passes the other on as the client sent
+/// it, so only the one that is configured is ever read.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ForwardedHeader {
+    /// `X-Forwarded-For`, which nearly every proxy writes.
+    #[default]
+    XForwardedFor,
+    /// `Forwarded` (RFC 7239).
+    Forwarded,
+}
 
 /// A block of addresses: `10.0.0.0/8`, `2001:db8::/32`, or a single address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -79,40 +100,58 @@ impl Network {
 }
 
 impl Proxies {
-    /// Believes these.
+    /// Trusts these to name the client in that header.
     #[must_use]
-    pub fn new(networks: Vec<Network>) -> Self {
-        Self(networks)
+    pub fn new(networks: Vec<Network>, header: ForwardedHeader) -> Self {
+        Self { networks, header }
     }
 
-    fn believes(&self, address: IpAddr) -> bool {
-        self.0.iter().any(|network| network.contains(address))
+    /// Whose connection it is, as connections are counted: nobody's in particular where it is a trusted proxy's.
+    #[must_use]
+    pub fn client_of(&self, peer: SocketAddr) -> Option<IpAddr> {
+        let address = peer.ip().to_canonical();
+        (!self.trust(address)).then(|| household(address))
+    }
+
+    fn trust(&self, address: IpAddr) -> bool {
+        self.networks.iter().any(|network| network.contains(address))
+    }
+
+    /// The addresses of the header, left to right; `None` for one that cannot be read.
+    fn hops(&self, headers: &HeaderMap) -> Vec<Option<IpAddr>> {
+        let (name, read): (_, fn(&str) -> Option<IpAddr>) = match self.header {
+            ForwardedHeader::XForwardedFor => ("x-forwarded-for", address),
+            ForwardedHeader::Forwarded => ("forwarded", |hop| hop.split(';').find_map(for_parameter)),
+        };
+        // What a client wrote before the proxy did may be anything, and must not hide what the proxy wrote.
+        let lines = headers.get_all(name).iter().map(|line| String::from_utf8_lossy(line.as_bytes()));
+        lines.flat_map(|line| line.split(',').map(read).collect::<Vec<_>>()).collect()
     }
 }
 
-/// The client's address: the connection's, or, behind proxies that are believed, the last one in `Forwarded` or
-/// `X-Forwarded-For` that is not such a proxy, read from right to left.
+/// The client's address: the connection's, or, behind trusted proxies, the last one in their header that is not such a
+/// proxy, read from right to left.
 #[must_use]
 pub fn caller(peer: SocketAddr, headers: &HeaderMap, proxies: &Proxies) -> Caller {
     let mut client = peer.ip().to_canonical();
-    for hop in hops(headers).into_iter().rev() {
-        if !proxies.believes(client) {
-            break;
+    if proxies.trust(client) {
+        for hop in proxies.hops(headers).into_iter().rev() {
+            let Some(address) = hop else { break };
+            client = address;
+            if !proxies.trust(client) {
+                break;
+            }
         }
-        let Some(address) = hop else { break };
-        client = address;
     }
-    Caller::Address(match client {
-        IpAddr::V6(v6) => Ipv6Addr::from_bits(v6.to_bits() & (u128::MAX << 64)).into(),
-        v4 @ IpAddr::V4(_) => v4,
-    })
+    Caller::Address(household(client))
 }
 
-/// The addresses of the header that is there, left to right; `None` for one that cannot be read.
-fn hops(headers: &HeaderMap) -> Vec<Option<IpAddr>> {
-    let list = |name| headers.get_all(name).iter().filter_map(|value| value.to_str().ok()).flat_map(|v| v.split(','));
-    let forwarded: Vec<_> = list("forwarded").map(|hop| hop.split(';').find_map(for_parameter)).collect();
-    if forwarded.is_empty() { list("x-forwarded-for").map(address).collect() } else { forwarded }
+/// An IPv4 address as it is, an IPv6 address as its network of 64 bits.
+fn household(address: IpAddr) -> IpAddr {
+    match address {
+        IpAddr::V6(v6) => Ipv6Addr::from_bits(v6.to_bits() & (u128::MAX << 64)).into(),
+        v4 @ IpAddr::V4(_) => v4,
+    }
 }
 
 /// RFC 7239, section 4: `for="[2001:db8::1]:4711"`.
@@ -130,13 +169,44 @@ fn address(text: &str) -> Option<IpAddr> {
 
 #[cfg(test)]
 mod tests {
+    use axum::http::HeaderValue;
+
     use super::*;
 
     fn seen(peer: &str, header: (&'static str, &str), proxies: &[&str]) -> String {
-        let proxies = Proxies::new(proxies.iter().map(|network| network.parse().unwrap()).collect());
-        let mut headers = HeaderMap::new();
-        headers.insert(header.0, header.1.parse().unwrap());
-        caller(SocketAddr::new(peer.parse().unwrap(), 1), &headers, &proxies).to_string()
+        let written = match header.0 {
+            "forwarded" => ForwardedHeader::Forwarded,
+            _ => ForwardedHeader::XForwardedFor,
+        };
+        seen_by(peer, &[header], proxies, written)
+    }
+
+    fn seen_by(peer: &str, headers: &[(&'static str, &str)], proxies: &[&str], written: ForwardedHeader) -> String {
+        let proxies = Proxies::new(proxies.iter().map(|network| network.parse().unwrap()).collect(), written);
+        let mut sent = HeaderMap::new();
+        for (name, value) in headers {
+            sent.append(*name, HeaderValue::from_bytes(value.as_bytes()).unwrap());
+        }
+        caller(SocketAddr::new(peer.parse().unwrap(), 1), &sent, &proxies).to_string()
+    }
+
+    #[test]
+    fn the_header_that_the_proxy_does_not_write_is_never_read() {
+        let both = [("forwarded", "for=203.0.113.66"), ("x-forwarded-for", "198.51.100.7")];
+        for (written, expected) in
+            [(ForwardedHeader::XForwardedFor, "198.51.100.7"), (ForwardedHeader::Forwarded, "203.0.113.66")]
+        {
+            assert_eq!(seen_by("10.0.0.1", &both, &["10.0.0.0/8"], written), expected);
+        }
+        // Where the proxy's own is missing, the other one does not stand in for it.
+        assert_eq!(seen_by("10.0.0.1", &both[..1], &["10.0.0.0/8"], ForwardedHeader::XForwardedFor), "10.0.0.1");
+        assert_eq!(seen_by("10.0.0.1", &both[1..], &["10.0.0.0/8"], ForwardedHeader::Forwarded), "10.0.0.1");
+    }
+
+    #[test]
+    fn what_a_client_wrote_does_not_hide_what_the_proxy_did() {
+        assert_eq!(seen("10.0.0.1", ("x-forwarded-for", "\u{e9}, 198.51.100.7"), &["10.0.0.0/8"]), "198.51.100.7");
+        assert_eq!(seen("10.0.0.1", ("x-forwarded-for", "198.51.100.7, \u{e9}"), &["10.0.0.0/8"]), "10.0.0.1");
     }
 
     #[test]

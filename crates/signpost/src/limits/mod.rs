@@ -12,7 +12,7 @@ use std::time::Duration;
 use axum::http::{HeaderMap, HeaderName, HeaderValue, header};
 use jiff::Timestamp;
 
-pub use address::{Caller, Proxies, caller};
+pub use address::{Caller, ForwardedHeader, Network, Proxies, caller};
 pub use local::Local;
 
 use crate::redis::Redis;

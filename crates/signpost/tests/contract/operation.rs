@@ -5,6 +5,7 @@ use std::path::Path;
 
 use jiff::{SignedDuration, Timestamp};
 use reqwest::Method;
+use reqwest::header::HeaderValue;
 use serde_json::{Value, json};
 use signpost::audit::{Entry, refusals};
 use signpost::keys::used;
@@ -73,6 +74,32 @@ async fn refusals_are_counted_for_whom_they_hit() {
     assert_eq!(refused.len(), 1, "{refused:?}");
     assert_eq!((refused[0].actor.as_str(), refused[0].object.as_str()), ("127.0.0.1", "invalid_api_key"));
     assert_eq!(refused[0].details, json!({ "count": 6 }));
+}
+
+#[tokio::test]
+async fn nobody_forges_who_they_are_in_the_header_that_the_proxy_does_not_write() {
+    let (forwarded, x_forwarded_for) = ("forwarded", "x-forwarded-for");
+    let limited = [("rate_limit_domains", "3/m"), ("trusted_proxies", "127.0.0.1")];
+    let turned = [&limited[..], &[("forwarded_header", "forwarded")]].concat();
+    for (settings, written, forged) in
+        [(&limited[..], x_forwarded_for, forwarded), (&turned, forwarded, x_forwarded_for)]
+    {
+        let service = Service::with(settings).await;
+        let named = |header: &str, address: &str| {
+            if header == forwarded { format!("for={address}") } else { address.to_owned() }
+        };
+        let mut found = Vec::new();
+        for number in 0..5 {
+            let request = service.visitor().request(Method::GET, "/v1/domains");
+            let request = request.header(forged, named(forged, &format!("203.0.113.{number}")));
+            found.push(send(request.header(written, named(written, "198.51.100.7"))).await.status);
+        }
+        assert_eq!(found, [401, 401, 401, 429, 429], "{forged}");
+        refusals::flush(&service.app).await.expect("a database");
+        let told = audit(&service).await;
+        let actors: Vec<_> = told.iter().map(|entry| (entry.actor.as_str(), &entry.details["count"])).collect();
+        assert_eq!(actors, [("198.51.100.7", &json!(5))], "{forged}");
+    }
 }
 
 #[tokio::test]
@@ -191,9 +218,17 @@ async fn metrics_are_served_at_an_address_of_their_own_and_nowhere_else() {
     let address = service.metrics_listen.expect("an address");
     let read = || async {
         let response = http().get(format!("http://{address}/metrics")).send().await.expect("an answer");
-        assert_eq!(response.status(), 200);
+        assert_eq!(
+            (response.status().as_u16(), &response.headers()["x-content-type-options"]),
+            (200, &HeaderValue::from_static("nosniff"))
+        );
         response.text().await.expect("a text")
     };
+    let nothing = http().get(format!("http://{address}/")).send().await.expect("an answer");
+    assert_eq!(
+        (nothing.status().as_u16(), &nothing.headers()["x-content-type-options"]),
+        (404, &HeaderValue::from_static("nosniff"))
+    );
     let text = until("an attempt is counted", async || {
         Some(read().await).filter(|text| text.contains("signpost_delivery_attempts_total{outcome=\"retry\"} 1"))
     })
