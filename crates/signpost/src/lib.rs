@@ -14,6 +14,7 @@ pub mod cli;
 pub mod clock;
 pub mod config;
 pub mod conformance;
+pub mod connections;
 pub mod domains;
 pub mod error;
 pub mod geocoder;

@@ -21,6 +21,7 @@ use prometheus_client::registry::{Registry, Unit};
 use tokio::net::TcpListener;
 
 use crate::app::App;
+use crate::connections::{self, ConnectionLimits};
 use crate::redis::Redis;
 use crate::store::{Store, params};
 
@@ -28,6 +29,9 @@ const WAITING: &str = "
     SELECT COUNT(*), MIN(created_at) FROM deliveries WHERE state = 'pending'";
 
 const DISABLED: &str = "SELECT COUNT(*) FROM endpoints WHERE disabled_at IS NOT NULL";
+
+/// Connections of those who read the metrics.
+const MAX_CONNECTIONS: usize = 64;
 
 /// A request that was answered. The route is one of ours, never the path that was asked: a caller cannot make series.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
@@ -184,12 +188,9 @@ pub(crate) async fn listen(app: &App) -> Result<Option<TcpListener>> {
 
 /// Serves `/metrics` until the server stops.
 pub(crate) async fn run(app: App, listener: TcpListener) {
-    let draining = app.draining.clone();
-    let router = Router::new().route("/metrics", get(show)).with_state(app);
-    let serving = axum::serve(listener, router).with_graceful_shutdown(draining.cancelled_owned());
-    if let Err(error) = serving.await {
-        tracing::warn!(error = %error, "the metrics are not served any more");
-    }
+    let router = Router::new().route("/metrics", get(show)).with_state(app.clone());
+    let (limits, proxies) = (ConnectionLimits::with_total(MAX_CONNECTIONS), &app.config.trusted_proxies);
+    connections::serve(listener, router, limits, proxies, app.draining.clone()).await;
 }
 
 async fn show(State(app): State<App>) -> Result<impl IntoResponse, crate::error::Error> {

@@ -7,7 +7,6 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::{Context, Result};
-use axum::serve::ListenerExt;
 use tokio::net::TcpListener;
 use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
@@ -17,6 +16,7 @@ use crate::atms::{self, Catalogue};
 use crate::audit::{Refusals, refusals};
 use crate::clock::Clock;
 use crate::config::{Config, Service};
+use crate::connections::{self, ConnectionLimits};
 use crate::domains::{Prover, recheck};
 use crate::geocoder::Geocoder;
 use crate::kept::Kept;
@@ -39,6 +39,7 @@ pub struct Server {
     /// What its requests can reach.
     pub app: App,
     listener: TcpListener,
+    limits: ConnectionLimits,
     metrics: Option<TcpListener>,
     /// Held as long as the server runs: two servers on one embedded database would deliver every event twice.
     _lock: Option<File>,
@@ -54,6 +55,7 @@ impl Server {
         if config.database_url.is_none() {
             prepare_data_dir(&config.data_dir)?;
         }
+        let limits = ConnectionLimits::of_server();
         let lock = config.database_file().map(|file| lock(&file)).transpose()?;
         let store = Store::open(&config.database_url())?.sealed_with(config.seal());
         store.check_move().await?;
@@ -109,7 +111,7 @@ impl Server {
         let metrics = metrics::listen(&app).await?;
         app.store.remember_public_address(&app.public_address).await?;
         say_what_is_unsafe(&app.config);
-        Ok(Self { app, listener, metrics, _lock: lock })
+        Ok(Self { app, listener, limits, metrics, _lock: lock })
     }
 
     /// Where the metrics are served, if anywhere.
@@ -121,12 +123,9 @@ impl Server {
     /// Serves until `shutdown` and as long as `shutdown_delay` says behind it, then stops accepting, finishes what runs within 10 s, and closes the database.
     ///
     /// # Errors
-    /// Where the listener fails.
+    /// None today: what fails while it serves is answered and logged there.
     pub async fn run(self, shutdown: impl Future<Output = ()> + Send + 'static) -> Result<()> {
-        let Self { app, listener, metrics, _lock } = self;
-        let router = http::router(&app).into_make_service_with_connect_info::<SocketAddr>();
-        // Without it every reply on an event stream waits 40 ms for the client's acknowledgement of the one before.
-        let listener = listener.tap_io(|stream| drop(stream.set_nodelay(true)));
+        let Self { app, listener, limits, metrics, _lock } = self;
         let mut background = Vec::new();
         if app.config.services.contains(&Service::Auth) {
             background.push(tokio::spawn(outbox::worker::run(app.clone())));
@@ -151,31 +150,24 @@ impl Server {
             tokio::time::sleep(delay).await;
             draining.cancel();
         });
-        let draining = app.draining.clone();
-        let serving = axum::serve(listener, router).with_graceful_shutdown(draining.cancelled_owned());
+        let (router, proxies) = (http::router(&app), &app.config.trusted_proxies);
+        let serving = connections::serve(listener, router, limits, proxies, app.draining.clone());
         let background = futures_util::future::join_all(background);
-        let served = within_drain(&app, async {
-            let (served, _) = tokio::join!(async { serving.await }, background);
-            served
-        });
-        let served = served.await;
+        within_drain(&app, async { drop(tokio::join!(serving, background)) }).await;
         app.store.close().await;
-        served
+        Ok(())
     }
 }
 
 /// Waits for `work`, but once the server drains no longer than [`DRAIN`].
-async fn within_drain(app: &App, work: impl Future<Output = std::io::Result<()>>) -> Result<()> {
+async fn within_drain(app: &App, work: impl Future<Output = ()>) {
     let too_long = async {
         app.draining.cancelled().await;
         tokio::time::sleep(DRAIN).await;
     };
     tokio::select! {
-        done = work => Ok(done?),
-        () = too_long => {
-            tracing::warn!("some requests did not end in time and were cut off");
-            Ok(())
-        }
+        () = work => {}
+        () = too_long => tracing::warn!("shutdown deadline reached; aborted the remaining requests"),
     }
 }
 

@@ -12,6 +12,7 @@ mod client_secret;
 mod codes;
 mod commands;
 mod conformance;
+mod connections;
 mod crash;
 mod deliveries;
 mod desk;

@@ -36,7 +36,10 @@ impl Program {
     /// In a folder that is its working directory and holds its data; with nothing of our own environment, and proxies
     /// that lead nowhere.
     pub(crate) fn within(folder: &Path, arguments: &[&str]) -> Self {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_signpost"));
+        Self::by(Command::new(env!("CARGO_BIN_EXE_signpost")), folder, arguments)
+    }
+
+    fn by(mut command: Command, folder: &Path, arguments: &[&str]) -> Self {
         command.current_dir(folder).env_clear().args(arguments).stdin(Stdio::null());
         for proxy in ["HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "http_proxy", "https_proxy", "all_proxy"] {
             command.env(proxy, "http://127.0.0.1:1");
@@ -77,6 +80,15 @@ impl Program {
     pub(crate) fn serves(folder: &Path, environment: &[(&str, &str)]) -> Running {
         let arguments = ["serve", "--json", "--listen", "127.0.0.1:0", "--services", "auth"];
         Self::within(folder, &arguments).started(environment)
+    }
+
+    /// The same where no more than so many files may be open.
+    pub(crate) fn serves_with(folder: &Path, descriptors: u32) -> Running {
+        let mut shell = Command::new("/bin/sh");
+        let limited = "ulimit -n \"$0\" && exec \"$@\"";
+        shell.args(["-c", limited, &descriptors.to_string(), env!("CARGO_BIN_EXE_signpost")]);
+        let arguments = ["serve", "--json", "--listen", "127.0.0.1:0", "--services", "auth"];
+        Self::by(shell, folder, &arguments).started(&[])
     }
 
     /// The same with both services at an address of one's choice, under a clock that is off by this much.

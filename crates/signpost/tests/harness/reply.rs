@@ -29,6 +29,7 @@ impl Reply {
         let Self { status, headers, text } = self;
         let id = self.header("x-request-id").unwrap_or_else(|| panic!("{path}: {status} without X-Request-Id"));
         assert!(id.starts_with("req_") && id.len() == 40, "{path}: X-Request-Id is {id}");
+        assert_eq!(self.header("x-content-type-options"), Some("nosniff"), "{path}: {status}");
         let is_public = path.starts_with("/health") || path.starts_with("/.well-known");
         let speaks_mcp = path.starts_with("/mcp") || path.starts_with("/sse");
         let is_public = is_public || speaks_mcp || path.ends_with("/openapi.yaml") || is_followed(path);
