@@ -74,7 +74,8 @@ pub use content::{Content, Contents, Icon, Output, Structured};
 pub use context::{Context, Headers};
 pub use handler::{CallError, Handler};
 pub use http::{
-    BadOrigin, Bucket, Gate, Hosts, Http, Origins, Relay, RetryAfter, SessionLimits, Sessions, Take, Taken, router,
+    BadOrigin, Bucket, Gate, Hosts, Http, Origins, Permit, Relay, RetryAfter, SessionLimits, Sessions, Take, Taken,
+    router,
 };
 pub use method::Method;
 pub use notifications::{LogLevel, Notifications};

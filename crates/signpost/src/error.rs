@@ -71,6 +71,8 @@ pub enum Error {
     DomainVerificationFailed { domain: String, checks: Value },
     #[error("too many requests; try again in {} s", .0.retry_after())]
     RateLimited(Exceeded),
+    #[error("{most} of your requests are open at once, which is the most; let some of them end first")]
+    TooManyAtOnce { limit: &'static str, most: usize },
     #[error("the service cannot do this now; try again soon")]
     Unavailable(String),
     #[error("something went wrong on our side")]
@@ -121,7 +123,7 @@ impl Error {
             Self::DomainVerificationFailed { .. } => (StatusCode::UNPROCESSABLE_ENTITY, "domain_verification_failed"),
             Self::InsecurePublicUrl(_) => (StatusCode::UNPROCESSABLE_ENTITY, "insecure_public_url"),
             Self::IdempotencyKeyReused => (StatusCode::UNPROCESSABLE_ENTITY, "idempotency_key_reused"),
-            Self::RateLimited(_) => (StatusCode::TOO_MANY_REQUESTS, "rate_limited"),
+            Self::RateLimited(_) | Self::TooManyAtOnce { .. } => (StatusCode::TOO_MANY_REQUESTS, "rate_limited"),
             Self::Unavailable(_) => (StatusCode::SERVICE_UNAVAILABLE, "unavailable"),
             Self::Internal(_) => (StatusCode::INTERNAL_SERVER_ERROR, "internal_error"),
         }
@@ -155,6 +157,7 @@ impl Error {
             Self::DomainNotVerified { domain, reason } => json!({ "domain": domain, "reason": reason }),
             Self::DomainVerificationFailed { domain, checks } => json!({ "domain": domain, "checks": checks }),
             Self::RateLimited(exceeded) => json!({ "limit": exceeded.name, "retry_after": exceeded.retry_after() }),
+            Self::TooManyAtOnce { limit, most } => json!({ "limit": limit, "at_once": most, "retry_after": 1 }),
             _ => json!({}),
         }
     }
@@ -187,7 +190,7 @@ impl Error {
                 headers.insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer realm=\"signpost\""));
             }
             Self::RateLimited(exceeded) => exceeded.write(&mut headers),
-            Self::Unavailable(_) => {
+            Self::Unavailable(_) | Self::TooManyAtOnce { .. } => {
                 headers.insert(header::RETRY_AFTER, HeaderValue::from_static("1"));
             }
             _ => {}

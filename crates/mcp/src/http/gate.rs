@@ -1,3 +1,5 @@
+use std::any::Any;
+use std::fmt;
 use std::time::Duration;
 
 use futures_util::future::BoxFuture;
@@ -9,7 +11,25 @@ use http::request::Parts;
 /// and 405 answers.
 pub trait Gate: Send + Sync + 'static {
     /// Lets the request pass, or says when to come again.
-    fn admit<'a>(&'a self, bucket: Bucket, request: &'a Parts) -> BoxFuture<'a, Result<(), RetryAfter>>;
+    fn admit<'a>(&'a self, bucket: Bucket, request: &'a Parts) -> BoxFuture<'a, Result<Permit, RetryAfter>>;
+}
+
+/// Leave to pass. A stream keeps it for as long as it is open: whoever counts open streams puts what ends the count into
+/// it.
+#[derive(Default)]
+pub struct Permit(Option<Box<dyn Any + Send + Sync>>);
+
+impl Permit {
+    /// Leave to pass, with something that is dropped when what passed has ended.
+    pub fn holding(held: impl Any + Send + Sync) -> Self {
+        Self(Some(Box::new(held)))
+    }
+}
+
+impl fmt::Debug for Permit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Permit").field("holds", &self.0.is_some()).finish()
+    }
 }
 
 /// What is counted.

@@ -24,7 +24,7 @@ use http::request::Parts;
 use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
 use serde_json::value::RawValue;
 
-pub use gate::{Bucket, Gate, RetryAfter};
+pub use gate::{Bucket, Gate, Permit, RetryAfter};
 pub use hosts::Hosts;
 pub use origins::{BadOrigin, Origins};
 pub use relay::{Relay, Take, Taken};
@@ -193,17 +193,17 @@ impl<S> Endpoint<S> {
         let admitted = self.admit(Bucket::Message, parts).await;
         let body = body::read(&parts.headers, body, self.http.body_timeout).await;
         match (admitted, body) {
-            (Ok(()), Ok(body)) => match body::check_type(&parts.headers) {
+            (Ok(_), Ok(body)) => match body::check_type(&parts.headers) {
                 Ok(()) => Ok(body),
                 Err(fault) => Err(refusal(&fault, Message::id(&body))),
             },
             (Err(fault), Ok(body)) => Err(refusal(&fault, Message::id(&body))),
-            (Err(fault), Err(_)) | (Ok(()), Err(fault)) => Err(refusal(&fault, RawValue::NULL)),
+            (Err(fault), Err(_)) | (Ok(_), Err(fault)) => Err(refusal(&fault, RawValue::NULL)),
         }
     }
 
-    async fn admit(&self, bucket: Bucket, parts: &Parts) -> Result<(), Fault> {
-        let Some(gate) = &self.http.gate else { return Ok(()) };
+    async fn admit(&self, bucket: Bucket, parts: &Parts) -> Result<Permit, Fault> {
+        let Some(gate) = &self.http.gate else { return Ok(Permit::default()) };
         gate.admit(bucket, parts)
             .await
             .map_err(|RetryAfter(wait)| Fault::too_many(wait, format!("try again in {} ms", wait.as_millis())))

@@ -19,7 +19,7 @@ use tokio::sync::mpsc::OwnedPermit;
 use tokio::sync::mpsc::error::TrySendError;
 
 use super::sessions::{Open, Session, SessionId};
-use super::{Bucket, Endpoint, Taken, guarded, not_allowed, post, refusal};
+use super::{Bucket, Endpoint, Permit, Taken, guarded, not_allowed, post, refusal};
 use crate::Context;
 use crate::fault::Fault;
 use crate::message::Message;
@@ -51,9 +51,10 @@ pub(super) async fn sse<S: Send + Sync + 'static>(
 
 impl<S> Endpoint<S> {
     async fn open(&self, parts: &Parts) -> Response {
-        if let Err(fault) = self.admit(Bucket::Stream, parts).await {
-            return refusal(&fault, RawValue::NULL);
-        }
+        let permit = match self.admit(Bucket::Stream, parts).await {
+            Ok(permit) => permit,
+            Err(fault) => return refusal(&fault, RawValue::NULL),
+        };
         let Some(session) = self.http.sessions.open(self.http.relay.clone()) else {
             let fault = Fault::busy(Duration::from_secs(10), "no stream is free; POST /mcp needs none");
             return refusal(&fault, RawValue::NULL);
@@ -61,7 +62,7 @@ impl<S> Endpoint<S> {
         if let Some(relay) = &self.http.relay {
             relay.opened(&session.id.secret()).await;
         }
-        let events = Sse::new(events(session)).keep_alive(KeepAlive::new().interval(KEEP_ALIVE));
+        let events = Sse::new(events(session, permit)).keep_alive(KeepAlive::new().interval(KEEP_ALIVE));
         ([UNBUFFERED], events).into_response()
     }
 }
@@ -166,11 +167,11 @@ fn session_id(parts: &Parts) -> Option<&str> {
 }
 
 /// `endpoint` first, then a `message` for each reply.
-fn events(session: Open) -> impl Stream<Item = Result<Event, Infallible>> {
+fn events(session: Open, permit: Permit) -> impl Stream<Item = Result<Event, Infallible>> {
     let endpoint = Event::default().event("endpoint").data(format!("/sse?sessionId={}", session.id.secret()));
-    let replies = stream::unfold(session, async |mut session| {
+    let replies = stream::unfold((session, permit), async |(mut session, permit)| {
         let reply = session.next().await?;
-        Some((event(&reply), session))
+        Some((event(&reply), (session, permit)))
     });
     stream::once(ready(endpoint)).chain(replies).map(Ok)
 }

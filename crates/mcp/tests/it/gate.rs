@@ -9,7 +9,7 @@ use axum::body::Body;
 use axum::http::request::Parts;
 use futures_util::FutureExt;
 use futures_util::future::{BoxFuture, ready};
-use signpost_mcp::{Bucket, Gate, Hosts, Http, RetryAfter, router};
+use signpost_mcp::{Bucket, Gate, Hosts, Http, Permit, RetryAfter, router};
 
 use crate::fixture::{Start, Stream, http, post, request, send, server};
 
@@ -21,13 +21,13 @@ struct Count {
 }
 
 impl Gate for Count {
-    fn admit<'a>(&'a self, bucket: Bucket, _: &'a Parts) -> BoxFuture<'a, Result<(), RetryAfter>> {
+    fn admit<'a>(&'a self, bucket: Bucket, _: &'a Parts) -> BoxFuture<'a, Result<Permit, RetryAfter>> {
         let counter = match bucket {
             Bucket::Message => &self.messages,
             Bucket::Stream => &self.streams,
         };
         counter.fetch_add(1, Ordering::Relaxed);
-        ready(if self.closed { Err(RetryAfter(Duration::from_millis(1200))) } else { Ok(()) }).boxed()
+        ready(if self.closed { Err(RetryAfter(Duration::from_millis(1200))) } else { Ok(Permit::default()) }).boxed()
     }
 }
 

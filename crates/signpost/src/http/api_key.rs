@@ -71,7 +71,7 @@ pub(super) async fn admit(State(door): State<Door>, mut request: Request, next: 
         app.limits.check(limit, &address, now).await.map_err(Error::RateLimited)?;
         return Err(Error::InvalidApiKey);
     };
-    let caller = Caller::Account(format!("{environment}/{}", account.name));
+    let caller = Caller::from(&account);
     app.limits.check(limit, &caller, now).await.map_err(Error::RateLimited)?;
     if opened != scope {
         app.refusals.count(&caller, "insufficient_scope");

@@ -69,8 +69,10 @@ async fn follow(
     if request.method() != Method::GET && request.method() != Method::HEAD {
         return Err(Error::InvalidApiKey);
     }
+    let address = super::client_address(&door.app, &request);
     request.extensions_mut().insert(session.account);
     request.extensions_mut().insert(Viewer::Page);
+    request.extensions_mut().insert(address);
     Ok(next.run(request).await)
 }
 

@@ -1,18 +1,24 @@
 //! `/mcp` and `/sse`: signpost-mcp's transports around our tools, with our limits and origins.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use axum::Router;
 use axum::http::request::Parts;
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
-use signpost_mcp::{Bucket, Gate, Hosts, Http, Origins, RetryAfter, SessionLimits, Sessions};
+use signpost_mcp::{Bucket, Gate, Hosts, Http, Origins, Permit, RetryAfter, SessionLimits, Sessions};
 
 use super::relay::Streams;
 use crate::app::App;
 use crate::id;
-use crate::limits::Limit;
+use crate::limits::{Caller, Concurrent, Limit};
 use crate::mcp::{self, Locator, Mode};
+
+/// Most event streams that are open to one client address: of 1024 in all.
+const MAX_STREAMS_OF_ADDRESS: usize = 64;
+/// When a client who has that many may try again.
+const STREAM_PAUSE: Duration = Duration::from_secs(5);
 
 pub(super) fn router(app: &App) -> Router<App> {
     let sessions = Sessions::new(SessionLimits::default(), id::random);
@@ -20,7 +26,7 @@ pub(super) fn router(app: &App) -> Router<App> {
     let mut http = Http::new(sessions);
     http.origins = app.config.allowed_origins.clone().and(own_origins(app));
     http.hosts = hosts(app);
-    http.gate = Some(Arc::new(Limiter(app.clone())));
+    http.gate = Some(Arc::new(Limiter { app: app.clone(), streams: Concurrent::default() }));
     if let Some(redis) = &app.redis {
         let streams = Arc::new(Streams::new(redis.clone()));
         tokio::spawn(Arc::clone(&streams).run(app.draining.clone()));
@@ -56,20 +62,32 @@ fn hosts(app: &App) -> Hosts {
     Hosts::Loopback { also: public.into_iter().collect() }
 }
 
-struct Limiter(App);
+struct Limiter {
+    app: App,
+    streams: Concurrent,
+}
 
-impl Gate for Limiter {
-    fn admit<'a>(&'a self, bucket: Bucket, request: &'a Parts) -> BoxFuture<'a, Result<(), RetryAfter>> {
-        let Self(app) = self;
+impl Limiter {
+    async fn admit(&self, bucket: Bucket, caller: Caller) -> Result<Permit, RetryAfter> {
         let limit = match bucket {
             Bucket::Message => Limit::Mcp,
             Bucket::Stream => Limit::Sse,
         };
-        async move {
-            let caller = super::peer(app, &request.extensions, &request.headers);
-            let admitted = app.limits.check(limit, &caller, app.clock.now()).await;
-            admitted.map_err(|exceeded| RetryAfter(exceeded.wait))
+        let admitted = self.app.limits.check(limit, &caller, self.app.clock.now()).await;
+        admitted.map_err(|exceeded| RetryAfter(exceeded.wait))?;
+        match bucket {
+            Bucket::Message => Ok(Permit::default()),
+            Bucket::Stream => {
+                let slot = self.streams.take(caller, MAX_STREAMS_OF_ADDRESS);
+                slot.map(Permit::holding).ok_or(RetryAfter(STREAM_PAUSE))
+            }
         }
-        .boxed()
+    }
+}
+
+impl Gate for Limiter {
+    fn admit<'a>(&'a self, bucket: Bucket, request: &'a Parts) -> BoxFuture<'a, Result<Permit, RetryAfter>> {
+        let caller = super::peer(&self.app, &request.extensions, &request.headers);
+        self.admit(bucket, caller).boxed()
     }
 }

@@ -2,6 +2,7 @@
 //! pass. Requests that are refused do not count.
 
 mod address;
+mod concurrent;
 mod local;
 mod shared;
 
@@ -13,6 +14,7 @@ use axum::http::{HeaderMap, HeaderName, HeaderValue, header};
 use jiff::Timestamp;
 
 pub use address::{Caller, ForwardedHeader, Network, Proxies, caller};
+pub use concurrent::{Concurrent, Slot};
 pub use local::Local;
 
 use crate::redis::Redis;

@@ -3,10 +3,10 @@
 use std::convert::Infallible;
 use std::time::Duration;
 
-use axum::Json;
 use axum::extract::{RawQuery, State as Extract};
 use axum::response::Sse;
 use axum::response::sse::{Event, KeepAlive};
+use axum::{Extension, Json};
 use futures_util::{Stream, StreamExt, stream};
 use serde_json::json;
 use tokio::time::{Instant, timeout};
@@ -14,12 +14,13 @@ use url::form_urlencoded;
 
 use super::routes::refused;
 use super::shown::{Shown, Viewer};
-use super::{Refusal, Session, Status, Waiter};
+use super::{Crowded, Refusal, Session, Status, Waiter};
 use crate::account::Account;
 use crate::app::App;
 use crate::error::Error;
 use crate::http::PathId;
 use crate::id::SessionId;
+use crate::limits::Caller;
 
 /// The longest that a request waits: a little less than most proxies do.
 const LONGEST: u64 = 25;
@@ -33,6 +34,7 @@ pub(crate) async fn show(
     Extract(app): Extract<App>,
     account: Account,
     viewer: Viewer,
+    page: Option<Extension<Caller>>,
     PathId(id): PathId,
     RawQuery(query): RawQuery,
 ) -> Result<Json<Shown>, Error> {
@@ -40,7 +42,8 @@ pub(crate) async fn show(
     let mut session = find(&app, &account, &id).await?;
     if seconds > Duration::ZERO && session.status(app.clock.now()) == Status::Pending {
         let deadline = Instant::now() + seconds;
-        session = changed(&app, &account, session, deadline).await?;
+        let waiter = place(&app, &account, &session, page.as_deref())?;
+        session = changed(&app, &account, session, &waiter, deadline).await?;
     }
     shown(&app, session, viewer)
 }
@@ -51,30 +54,45 @@ pub(crate) async fn events(
     Extract(app): Extract<App>,
     account: Account,
     viewer: Viewer,
+    page: Option<Extension<Caller>>,
     PathId(id): PathId,
 ) -> Result<Sse<impl Stream<Item = Result<Event, Infallible>>>, Error> {
     let session = find(&app, &account, &id).await?;
     let first = told(&app, session.clone(), viewer);
     let is_over = session.status(app.clock.now()) != Status::Pending;
-    let next = stream::once(async move {
-        let forever = Instant::now() + Duration::from_hours(24);
-        match changed(&app, &account, session, forever).await {
-            Ok(session) if session.status(app.clock.now()) != Status::Pending => Some(told(&app, session, viewer)),
-            // The server stops, or cannot tell: the client comes again.
-            Ok(_) | Err(_) => None,
+    // A place is taken before the stream begins, so that whoever gets none is told so.
+    let waiter = if is_over { None } else { Some(place(&app, &account, &session, page.as_deref())?) };
+    let next = stream::iter(waiter).filter_map(move |waiter| {
+        let (app, account, session) = (app.clone(), account.clone(), session.clone());
+        async move {
+            let forever = Instant::now() + Duration::from_hours(24);
+            match changed(&app, &account, session, &waiter, forever).await {
+                Ok(session) if session.status(app.clock.now()) != Status::Pending => Some(told(&app, session, viewer)),
+                // The server stops, or cannot tell: the client comes again.
+                Ok(_) | Err(_) => None,
+            }
         }
     });
-    let next = next.filter_map(std::future::ready).take(usize::from(!is_over));
     let events = stream::iter([first]).chain(next).map(Ok);
     Ok(Sse::new(events).keep_alive(KeepAlive::new().interval(KEEP_ALIVE)))
 }
 
+/// A place among those who wait.
+fn place(app: &App, account: &Account, session: &Session, page: Option<&Caller>) -> Result<Waiter, Error> {
+    app.waiting.take(&session.id, account, page).map_err(|crowded| match crowded {
+        Crowded::Everybody => Error::Unavailable("too many requests wait for sessions".to_owned()),
+        Crowded::Caller(most) => Error::TooManyAtOnce { limit: "waiting", most },
+    })
+}
+
 /// The session once it is not pending any more, or as it is at the deadline or when the server stops.
-async fn changed(app: &App, account: &Account, mut session: Session, deadline: Instant) -> Result<Session, Error> {
-    let waiter: Waiter = app
-        .waiting
-        .take(&session.id)
-        .ok_or_else(|| Error::Unavailable("too many requests wait for sessions".to_owned()))?;
+async fn changed(
+    app: &App,
+    account: &Account,
+    mut session: Session,
+    waiter: &Waiter,
+    deadline: Instant,
+) -> Result<Session, Error> {
     loop {
         let changed = waiter.changed();
         session = find(app, account, session.id.as_str()).await?;

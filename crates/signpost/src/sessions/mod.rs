@@ -41,7 +41,7 @@ pub use metadata::Metadata;
 pub use requester::Requester;
 pub use shown::Viewer;
 pub(crate) use sql::cancel_sessions_of;
-pub use waiting::{Waiter, Waiting};
+pub use waiting::{Crowded, Waiter, Waiting};
 
 /// How long after its expiry a session can still be refreshed (contract, §3.2).
 pub const REFRESHABLE: SignedDuration = SignedDuration::from_mins(15);

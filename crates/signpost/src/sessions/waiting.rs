@@ -6,16 +6,25 @@ use std::sync::{Arc, Mutex, PoisonError};
 use tokio::sync::Notify;
 use tokio::sync::futures::Notified;
 
+use crate::account::Account;
 use crate::id::SessionId;
+use crate::limits::{Caller, Concurrent, Slot};
 
-/// Most requests that wait in one process, and most of them for one session: whoever holds one page's secret must not
-/// take all places.
-const MOST: usize = 10_000;
-const OF_ONE: usize = 100;
+/// Most requests that wait in one process.
+const MAX_WAITING: usize = 10_000;
+/// Most of them for one session: whoever holds one page's secret must not take all places.
+const MAX_OF_SESSION: usize = 100;
+/// Most of them for sessions of one account: a quarter, so that no account takes the places of the others.
+const MAX_OF_ACCOUNT: usize = MAX_WAITING / 4;
+/// Most of those from one client address that come with a page's secret.
+const MAX_OF_ADDRESS: usize = 64;
 
 /// Who waits for which session in this process; cheap to clone.
 #[derive(Clone, Debug, Default)]
-pub struct Waiting(Arc<Mutex<All>>);
+pub struct Waiting {
+    all: Arc<Mutex<All>>,
+    callers: Concurrent,
+}
 
 #[derive(Debug, Default)]
 struct All {
@@ -32,32 +41,48 @@ struct Waited {
 /// A place in the queue, given up when it is dropped.
 #[derive(Debug)]
 pub struct Waiter {
-    all: Waiting,
+    waiting: Waiting,
     id: SessionId,
     changed: Arc<Notify>,
+    _slots: [Option<Slot>; 2],
+}
+
+/// Why nobody more may wait.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Crowded {
+    /// Too many wait in this process, or for this session.
+    Everybody,
+    /// Too many wait for sessions of this account, or from this client address: so many may.
+    Caller(usize),
 }
 
 impl Waiting {
-    /// A place among those who wait for a session; `None` where too many wait already, for it or at all.
-    #[must_use]
-    pub fn take(&self, id: &SessionId) -> Option<Waiter> {
-        let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if all.requests >= MOST {
-            return None;
+    /// A place among those who wait for a session of an account; `page` is the client address of one who came with the
+    /// session's client secret.
+    ///
+    /// # Errors
+    /// Where too many wait already.
+    pub fn take(&self, id: &SessionId, account: &Account, page: Option<&Caller>) -> Result<Waiter, Crowded> {
+        let slot = |caller, most| self.callers.take(caller, most).ok_or(Crowded::Caller(most));
+        let of_address = page.map(|address| slot(address.clone(), MAX_OF_ADDRESS)).transpose()?;
+        let of_account = slot(Caller::from(account), MAX_OF_ACCOUNT)?;
+        let mut all = self.all.lock().unwrap_or_else(PoisonError::into_inner);
+        if all.requests >= MAX_WAITING {
+            return Err(Crowded::Everybody);
         }
         let entry = all.sessions.entry(id.clone()).or_default();
-        if entry.by >= OF_ONE {
-            return None;
+        if entry.by >= MAX_OF_SESSION {
+            return Err(Crowded::Everybody);
         }
         entry.by += 1;
         let changed = Arc::clone(&entry.changed);
         all.requests += 1;
-        Some(Waiter { all: self.clone(), id: id.clone(), changed })
+        Ok(Waiter { waiting: self.clone(), id: id.clone(), changed, _slots: [Some(of_account), of_address] })
     }
 
     /// Wakes all that wait for a session.
     pub fn wake(&self, id: &SessionId) {
-        let all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let all = self.all.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(entry) = all.sessions.get(id) {
             entry.changed.notify_waiters();
         }
@@ -66,13 +91,13 @@ impl Waiting {
     /// How many requests wait.
     #[must_use]
     pub fn requests(&self) -> usize {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).requests
+        self.all.lock().unwrap_or_else(PoisonError::into_inner).requests
     }
 
     /// How many sessions are waited for.
     #[must_use]
     pub fn len(&self) -> usize {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).sessions.len()
+        self.all.lock().unwrap_or_else(PoisonError::into_inner).sessions.len()
     }
 
     /// Whether nobody waits.
@@ -91,7 +116,7 @@ impl Waiter {
 
 impl Drop for Waiter {
     fn drop(&mut self) {
-        let mut all = self.all.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut all = self.waiting.all.lock().unwrap_or_else(PoisonError::into_inner);
         all.requests -= 1;
         if let Some(entry) = all.sessions.get_mut(&self.id) {
             entry.by -= 1;

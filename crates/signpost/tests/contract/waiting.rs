@@ -3,11 +3,15 @@
 use std::time::{Duration, Instant};
 
 use futures_util::future::join_all;
-use jiff::SignedDuration;
+use jiff::{SignedDuration, Timestamp};
+use reqwest::Method;
 use serde_json::{Value, json};
+use signpost::account::{Account, Environment};
 use signpost::id::SessionId;
 
 use crate::harness::{Integrator, Service, text, until};
+
+const BEGINNING: Timestamp = Timestamp::constant(1_800_000_000, 0);
 
 async fn waits(integrator: &Integrator, session: &Value, seconds: &str) -> crate::harness::Reply {
     integrator.get(&format!("/sessions/{}?wait={seconds}", text(session, "id"))).await
@@ -97,15 +101,84 @@ async fn a_server_that_stops_lets_those_who_wait_go() {
     assert_eq!(text(&waiting.await.expect("no panic").with(200), "status"), "pending");
 }
 
+fn account(name: &str) -> Account {
+    Account { name: name.to_owned(), environment: Environment::Sandbox }
+}
+
+fn id(session: &Value) -> SessionId {
+    SessionId::parse(text(session, "id")).expect("an id")
+}
+
 #[tokio::test]
 async fn one_session_takes_no_more_than_its_places() {
     let service = Service::start().await;
     let integrator = service.shop().await;
     let (session, other) = (integrator.opens("shop.test").await, integrator.opens("shop.test").await);
-    let id = |session: &Value| SessionId::parse(text(session, "id")).expect("an id");
-    let places: Vec<_> = (0..100).map(|_| service.app.waiting.take(&id(&session)).expect("a place")).collect();
+    let (acme, waiting) = (account("acme"), &service.app.waiting);
+    let places: Vec<_> = (0..100).map(|_| waiting.take(&id(&session), &acme, None).expect("a place")).collect();
     integrator.get(&format!("/sessions/{}?wait=1", text(&session, "id"))).await.refused(503, "unavailable");
-    assert!(service.app.waiting.take(&id(&other)).is_some());
+    assert!(waiting.take(&id(&other), &acme, None).is_ok());
     drop(places);
-    assert!(service.app.waiting.is_empty() && service.app.waiting.take(&id(&session)).is_some());
+    assert!(waiting.is_empty() && waiting.take(&id(&session), &acme, None).is_ok());
+}
+
+#[tokio::test]
+async fn an_account_that_waits_with_all_it_has_leaves_the_others_their_places() {
+    let service = Service::start().await;
+    let hostile = service.shop().await;
+    let session = hostile.opens("shop.test").await;
+    let fill = |number: usize| {
+        let id = SessionId::new(BEGINNING, [u8::try_from(number / 100).expect("small"); 16]);
+        service.app.waiting.take(&id, &account("acme"), None).expect("a place")
+    };
+    let mut places: Vec<_> = (0..2500).map(fill).collect();
+    for path in ["?wait=25", "/events"] {
+        let refused = hostile.get(&format!("/sessions/{}{path}", text(&session, "id"))).await;
+        let details = refused.refused(429, "rate_limited");
+        assert_eq!((&details["limit"], &details["at_once"]), (&json!("waiting"), &json!(2500)));
+        assert_eq!(refused.header("retry-after"), Some("1"));
+    }
+    let other = service.integrator_of("rival", Environment::Sandbox).await;
+    other.registers("rival.test").await;
+    let theirs = other.opens("rival.test").await;
+    let (seen, _) = tokio::join!(waits(&other, &theirs, "25"), async {
+        until("the other waits", async || (service.app.waiting.requests() == 2501).then_some(())).await;
+        other.cancels(&theirs).await
+    });
+    seen.refused(410, "session_cancelled");
+    // What ended is free again at once.
+    places.pop();
+    let (seen, _) = tokio::join!(waits(&hostile, &session, "25"), async {
+        until("it waits", async || (service.app.waiting.requests() == 2500).then_some(())).await;
+        hostile.cancels(&session).await
+    });
+    seen.refused(410, "session_cancelled");
+}
+
+#[tokio::test]
+async fn pages_at_one_address_leave_those_at_others_their_places() {
+    let service = Service::with(&[("trusted_proxies", "127.0.0.1")]).await;
+    let integrator = service.shop().await;
+    let session = integrator.opens("shop.test").await;
+    let path = format!("/sessions/{}/events", text(&session, "id"));
+    let page = integrator.with_key(Some(text(&session, "client_secret")));
+    let opens = async |address: &str| {
+        let request = page.request(Method::GET, &path).header("x-forwarded-for", address);
+        request.send().await.expect("an answer")
+    };
+    let mut streams = Vec::new();
+    for _ in 0..64 {
+        let stream = opens("203.0.113.1").await;
+        assert_eq!(stream.status(), 200);
+        streams.push(stream);
+    }
+    let refused = opens("203.0.113.1").await;
+    assert_eq!((refused.status().as_u16(), &refused.headers()["retry-after"]), (429, &"1".parse().expect("a value")));
+    assert_eq!(opens("203.0.113.2").await.status(), 200);
+    // The account's own servers are counted as the account, wherever they are.
+    let own = integrator.request(Method::GET, &path).header("x-forwarded-for", "203.0.113.1");
+    assert_eq!(own.send().await.expect("an answer").status(), 200);
+    streams.pop();
+    let again = async || (opens("203.0.113.1").await.status() == 200).then_some(());
+    until("the place of a stream that ended is free", again).await;
 }

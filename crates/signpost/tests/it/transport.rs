@@ -10,7 +10,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
 use crate::assistant::{server, server_with};
-use crate::harness::{Service, http};
+use crate::harness::{Service, http, until};
 
 const JSON: (&str, &str) = ("content-type", "application/json");
 const PING: &str = r#"{"jsonrpc":"2.0","id":"seven","method":"ping"}"#;
@@ -170,6 +170,29 @@ async fn the_sixth_stream_of_a_second_is_refused() {
     assert_eq!(server.send(Method::GET, "/sse", &[], "").await.status, 429);
     server.send(Method::POST, "/sse", &[JSON], PING).await.with(200);
     server.stop().await;
+}
+
+#[tokio::test]
+async fn the_streams_of_one_address_leave_those_of_others_their_places() {
+    let server = server_with(&[("trusted_proxies", "127.0.0.1")]).await;
+    let opens = async |address: &str| {
+        let request = server.visitor().request(Method::GET, "/sse").header("x-forwarded-for", address);
+        request.send().await.unwrap()
+    };
+    let mut open = Vec::new();
+    for _ in 0..64 {
+        let stream = opens("203.0.113.1").await;
+        assert_eq!(stream.status(), 200);
+        open.push(stream);
+    }
+    let refused = opens("203.0.113.1").await;
+    assert_eq!((refused.status().as_u16(), &refused.headers()["retry-after"]), (429, &"5".parse().unwrap()));
+    let refused: Value = serde_json::from_str(&refused.text().await.unwrap()).unwrap();
+    assert_eq!(refused["error"]["code"], -31429);
+    assert_eq!(opens("203.0.113.2").await.status(), 200);
+    open.pop();
+    let again = async || (opens("203.0.113.1").await.status() == 200).then_some(());
+    until("the place of a stream that ended is free", again).await;
 }
 
 #[tokio::test]
