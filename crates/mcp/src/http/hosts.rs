@@ -1,5 +1,6 @@
 use std::net::IpAddr;
 
+use http::Version;
 use http::header::HOST;
 use http::request::Parts;
 use http::uri::Authority;
@@ -20,17 +21,33 @@ pub enum Hosts {
     },
 }
 
+/// What the `Host` of a request is to a server.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Host {
+    /// One that it answers to.
+    Served,
+    /// Another one.
+    Foreign,
+    /// None, several, or no host (RFC 9112, section 3.2).
+    NotOne,
+}
+
 impl Hosts {
-    /// A request without any `Host` comes from no browser and is let in.
-    pub(crate) fn allow(&self, parts: &Parts) -> bool {
-        let Self::Loopback { also } = self else { return true };
+    pub(super) fn judge(&self, parts: &Parts) -> Host {
         let mut sent = parts.headers.get_all(HOST).iter();
-        let host = match (sent.next(), sent.next()) {
-            (None, _) => return parts.uri.host().is_none_or(|host| is_local(host, also)),
-            (Some(host), None) => host,
-            (Some(_), Some(_)) => return false,
+        let named = match (sent.next(), sent.next()) {
+            (Some(host), None) => Authority::try_from(host.as_bytes()).ok().filter(|host| !host.as_str().contains('@')),
+            // HTTP/2 names it in the target instead.
+            (None, _) if parts.version > Version::HTTP_11 => parts.uri.authority().cloned(),
+            _ => None,
         };
-        Authority::try_from(host.as_bytes()).is_ok_and(|authority| is_local(authority.host(), also))
+        let Some(named) = named else { return Host::NotOne };
+        // A target that names a host itself is what counts.
+        let host = parts.uri.host().unwrap_or(named.host());
+        match self {
+            Self::Loopback { also } if !is_local(host, also) => Host::Foreign,
+            Self::Any | Self::Loopback { .. } => Host::Served,
+        }
     }
 }
 

@@ -34,6 +34,7 @@ use crate::fault::Fault;
 use crate::message::Message;
 use crate::notifications::{Answering, Notifications, Step};
 use crate::{Context, Headers, Reply, Revision, Server};
+use hosts::Host;
 use origins::Origin;
 
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
@@ -117,13 +118,17 @@ async fn mcp<S: Send + Sync + 'static>(State(endpoint): State<Arc<Endpoint<S>>>,
 /// What comes before and after every answer: who may ask at all, and what a browser is told.
 async fn guarded(http: &Http, parts: &Parts, answer: impl AsyncFnOnce() -> Response) -> Response {
     let origin = http.origins.judge(&parts.headers);
-    let mut response = match origin {
-        _ if !http.hosts.allow(parts) => {
-            forbidden("the Host header names another server; use localhost, 127.0.0.1 or [::1]")
+    let mut response = match (http.hosts.judge(parts), origin) {
+        (Host::NotOne, _) => {
+            let fault = Fault::http(StatusCode::BAD_REQUEST, "a request has exactly one Host header, with a host");
+            refusal(&fault, RawValue::NULL)
         }
-        _ if parts.method == Method::OPTIONS => cors::preflight(origin),
-        Origin::Refused => forbidden("the Origin header names a site that is not allowed to call this server"),
-        Origin::Allowed(_) | Origin::Absent => answer().await,
+        (Host::Foreign, _) => forbidden("the Host header names another server; use localhost, 127.0.0.1 or [::1]"),
+        (Host::Served, _) if parts.method == Method::OPTIONS => cors::preflight(origin),
+        (Host::Served, Origin::Refused) => {
+            forbidden("the Origin header names a site that is not allowed to call this server")
+        }
+        (Host::Served, Origin::Allowed(_) | Origin::Absent) => answer().await,
     };
     cors::share(&mut response, origin);
     response

@@ -111,9 +111,12 @@ impl Answer {
     }
 }
 
-/// `method` on `path` with `headers`, given as one text, a line each.
+/// `method` on `path` with `headers`, given as one text, a line each; for `localhost` unless they say otherwise.
 pub(crate) fn request(method: &str, path: &str, headers: &str, body: impl Into<Body>) -> Request<Body> {
     let mut request = Request::builder().method(method).uri(path);
+    if !headers.contains("Host:") {
+        request = request.header("Host", "localhost");
+    }
     for (name, value) in headers.lines().filter_map(|line| line.trim().split_once(": ")) {
         request = request.header(name, value);
     }

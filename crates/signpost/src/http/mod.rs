@@ -3,6 +3,7 @@
 mod api_key;
 mod discovery;
 mod health;
+mod host;
 mod hosted;
 mod json;
 mod page;

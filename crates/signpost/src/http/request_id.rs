@@ -10,6 +10,7 @@ use axum::response::{IntoResponse, Response};
 use futures_util::FutureExt;
 use tracing::Instrument;
 
+use super::{host, rpc};
 use crate::clock::Clock;
 use crate::error::Error;
 use crate::id::{self, RequestId};
@@ -33,7 +34,16 @@ pub(super) async fn name_and_log(State(metrics): State<Metrics>, mut request: Re
     request.headers_mut().insert(X_REQUEST_ID, value.clone());
     let (method, path) = (request.method().clone(), request.uri().path().to_owned());
     let begun = Instant::now();
-    let running = tokio::time::timeout(LONGEST, next.run(request)).instrument(span.clone());
+    let answering = async {
+        // The protocol of the other two refuses in its own words.
+        if !rpc::PATHS.contains(&route)
+            && let Err(error) = host::check(request.headers())
+        {
+            return error.into_response();
+        }
+        next.run(request).await
+    };
+    let running = tokio::time::timeout(LONGEST, answering).instrument(span.clone());
     // A panic ends this request, not the connection's others. What it held is dropped with it.
     let mut response = match AssertUnwindSafe(running).catch_unwind().await {
         Ok(Ok(response)) => response,

@@ -19,6 +19,8 @@ use crate::mcp::{self, Locator, Mode};
 const MAX_STREAMS_OF_ADDRESS: usize = 64;
 /// When a client who has that many may try again.
 const STREAM_PAUSE: Duration = Duration::from_secs(5);
+/// Where it is served.
+pub(super) const PATHS: [&str; 2] = ["/mcp", "/sse"];
 
 pub(super) fn router(app: &App) -> Router<App> {
     let sessions = Sessions::new(SessionLimits::default(), id::random);

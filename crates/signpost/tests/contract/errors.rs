@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use jiff::SignedDuration;
 use reqwest::Method;
 use serde_json::json;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
 use signpost::account::{Account, Environment};
 use signpost::audit::Actor;
@@ -198,6 +199,40 @@ async fn the_public_documents_take_no_other_method_either() {
         assert_eq!(visitor.get(path).await.status, 200);
         visitor.post_nothing(path).await.refused(405, "method_not_allowed");
     }
+}
+
+#[tokio::test]
+async fn a_request_says_once_for_which_host_it_is() {
+    let service = Service::with(&[("services", "auth,atm")]).await;
+    let ask = async |head: String| {
+        let mut stream = tokio::net::TcpStream::connect(service.app.listen).await.expect("a connection");
+        stream.write_all(head.as_bytes()).await.expect("a connection");
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).await.expect("an answer");
+        assert!(answer.contains("x-content-type-options: nosniff"), "{answer}");
+        answer
+    };
+    let end = "Content-Type: application/json\r\nContent-Length: 0\r\nConnection: close\r\n\r\n";
+    for hosts in
+        ["", "Host: a.test\r\nHost: a.test\r\n", "Host: a.test\r\nHost: b.test\r\n", "Host: a b\r\n", "Host:\r\n"]
+    {
+        for version in ["1.0", "1.1"] {
+            for target in ["/health", "/v1/domains", "/nothing", "http://a.test/v1/domains"] {
+                let answer = ask(format!("GET {target} HTTP/{version}\r\n{hosts}{end}")).await;
+                assert!(answer.contains(" 400 Bad Request\r\n"), "{target} {hosts}: {answer}");
+                assert!(
+                    answer.contains(r#""code":"invalid_request""#) && answer.contains(r#""field":"Host""#),
+                    "{answer}"
+                );
+            }
+            for target in ["/mcp", "/sse"] {
+                let answer = ask(format!("POST {target} HTTP/{version}\r\n{hosts}{end}")).await;
+                assert!(answer.contains(" 400 Bad Request\r\n") && answer.contains(r#""code":-32600"#), "{answer}");
+            }
+        }
+    }
+    let answer = ask(format!("GET /health HTTP/1.1\r\nHost: any.test:80\r\n{end}")).await;
+    assert!(answer.starts_with("HTTP/1.1 200 OK\r\n"), "{answer}");
 }
 
 #[tokio::test]
