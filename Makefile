@@ -33,7 +33,7 @@ test-api:
 	cargo build --quiet --package signpost-auth --features axum,qr --example receiver
 	sh tests/api/run.sh
 	sh tests/conformance.sh
-	sh tests/integrate.sh
+	bash tests/integrate.sh
 	sh tests/deploy/run.sh
 
 setup:

@@ -23,7 +23,7 @@ export SIGNPOST_WEBHOOK_RETRY_SCHEDULE=24h
 server=$!
 until [ -s "$folder/addresses" ]; do kill -0 "$server"; sleep 0.1; done
 api="$(sed -n 's/.*"sandbox":"\([^"]*\)".*/\1/p' "$folder/addresses")"
-key="$("$signpost" keys create --json --data-dir "$folder" --environment sandbox --name made-up | sed -n 's/.*"key": "\(.*\)".*/\1/p')"
+key="$("$signpost" keys create --data-dir "$folder" --environment sandbox --name made-up 2>"$folder/words")"
 curl -sf "$api/domains" -H "Authorization: Bearer $key" -H 'content-type: application/json' \
   -d '{"domain": "shop.test", "webhook_url": "https://shop.test/hook"}' >/dev/null
 
