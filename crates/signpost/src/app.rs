@@ -9,7 +9,7 @@ use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 
 use crate::account::{Account, Environment};
-use crate::atms::Catalogue;
+use crate::atms::{Catalogue, Reports};
 use crate::audit::Refusals;
 use crate::clock::Clock;
 use crate::config::Config;
@@ -53,6 +53,8 @@ pub struct Parts {
     pub limits: Limits,
     /// The ATMs and the places.
     pub catalogue: Arc<Catalogue>,
+    /// Which reports of machines are being read.
+    pub reports: Reports,
     /// The way to other hosts.
     pub outbound: Outbound,
     /// Looks for the proofs of domains.

@@ -29,6 +29,7 @@ pub mod metrics;
 pub mod outbound;
 pub mod outbox;
 pub mod places;
+pub mod processor;
 mod public_address;
 pub mod redis;
 pub mod retention;

@@ -12,7 +12,7 @@ use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 
 use crate::app::{App, Parts};
-use crate::atms::{self, Catalogue};
+use crate::atms::{self, Catalogue, Reports};
 use crate::audit::{Refusals, refusals};
 use crate::clock::Clock;
 use crate::config::{Config, Service};
@@ -93,6 +93,7 @@ impl Server {
             limits: Limits::new(config.rates.clone(), redis.clone()),
             redis,
             catalogue: Arc::new(catalogue),
+            reports: Reports::default(),
             outbound,
             prover: Prover::new(names),
             outbox: Arc::new(Notify::new()),

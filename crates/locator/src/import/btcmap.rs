@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
+use super::document::Document;
 use super::json::{self, Entry};
 use super::{Broken, Field, osm};
 
@@ -21,13 +22,13 @@ const PLAIN: [(&str, &str); 8] = [
 ];
 
 /// The places that are machines, and how many are not.
-pub(super) fn entries(document: &Value) -> Result<(Vec<Entry>, usize), Broken> {
-    let places = json::list(document, "", "btcmap")?;
+pub(super) fn entries(document: &Document<'_>) -> Result<(Vec<Entry>, usize), Broken> {
     let mut entries = Vec::new();
     let mut others = 0;
-    for (number, place) in (1..).zip(places) {
+    for place in document.items("", "btcmap")? {
+        let (number, place) = place?;
         let is_gone = place["deleted_at"].as_str().is_some_and(|at| !at.is_empty());
-        let tags = tags(place);
+        let tags = tags(&place);
         let is_atm = match place["icon"].as_str().or_else(|| place["tags"]["icon:android"].as_str()) {
             Some(icon) => icon == "local_atm",
             None => osm::is_bitcoin_atm(&tags),
@@ -35,7 +36,7 @@ pub(super) fn entries(document: &Value) -> Result<(Vec<Entry>, usize), Broken> {
         // What was deleted may have lost all it had: its number is enough to take it out. What is no machine may have
         // been one the last time.
         others += usize::from(!is_gone && !is_atm);
-        entries.push(entry(number, place, tags, is_gone || !is_atm));
+        entries.push(entry(number, &place, tags, is_gone || !is_atm));
     }
     Ok((entries, others))
 }

@@ -1,8 +1,7 @@
 //! How files are written, and how to tell.
 
-use serde_json::Value;
-
-use super::{Broken, json};
+use super::document::Document;
+use super::{Broken, Options};
 
 /// How a file is written.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -73,28 +72,28 @@ impl Format {
 }
 
 /// A file, taken apart as far as its format goes.
-pub(super) enum Opened {
+pub(super) enum Opened<'a> {
     /// The text of a table.
     Table(Format),
     /// A document.
-    Json(Format, Value),
+    Json(Format, Document<'a>),
     /// An extract of OpenStreetMap.
     Pbf,
 }
 
 /// What a file is: as it was said, else as it looks.
-pub(super) fn open(bytes: &[u8], said: Format) -> Result<Opened, Broken> {
-    match said {
-        Format::Csv | Format::Tsv => Ok(Opened::Table(said)),
+pub(super) fn open<'a>(bytes: &'a [u8], options: &'a Options) -> Result<Opened<'a>, Broken> {
+    match options.format {
+        said @ (Format::Csv | Format::Tsv) => Ok(Opened::Table(said)),
         Format::OsmPbf => Ok(Opened::Pbf),
         Format::Auto if looks_like_pbf(bytes) => Ok(Opened::Pbf),
         Format::Auto if !looks_like_json(bytes) => Ok(Opened::Table(Format::Auto)),
         Format::Auto => {
-            let document = json::parse(bytes)?;
-            let format = format_of(&document).ok_or(Broken::UnknownJson)?;
+            let document = Document::open(bytes, options)?;
+            let format = format_of(&document)?.ok_or(Broken::UnknownJson)?;
             Ok(Opened::Json(format, document))
         }
-        _ => Ok(Opened::Json(said, json::parse(bytes)?)),
+        said => Ok(Opened::Json(said, Document::open(bytes, options)?)),
     }
 }
 
@@ -110,20 +109,22 @@ fn looks_like_json(bytes: &[u8]) -> bool {
     matches!(first, Some(b'{' | b'['))
 }
 
-fn format_of(document: &Value) -> Option<Format> {
-    let first = |list: &Value| list.as_array().and_then(|list| list.first().cloned()).unwrap_or_default();
-    if document["elements"].is_array() {
-        return Some(Format::Overpass);
+fn format_of(document: &Document<'_>) -> Result<Option<Format>, Broken> {
+    if document.has("elements") {
+        return Ok(Some(Format::Overpass));
     }
-    if document["locations"].is_array() {
-        return Some(Format::Submission);
+    if document.has("locations") {
+        return Ok(Some(Format::Submission));
     }
-    if document["features"].is_array() {
-        let properties = &first(&document["features"])["properties"];
-        return Some(if properties["@spider"].is_string() { Format::AllThePlaces } else { Format::GeoJson });
+    if document.has("features") {
+        let first = document.first("features")?.unwrap_or_default();
+        let is_spiders = first["properties"]["@spider"].is_string();
+        return Ok(Some(if is_spiders { Format::AllThePlaces } else { Format::GeoJson }));
     }
-    let place = first(document);
-    let is_place =
-        document.as_array().is_some_and(Vec::is_empty) || place["osm_json"].is_object() || !place["lat"].is_null();
-    is_place.then_some(Format::BtcMap)
+    if !document.has("") {
+        return Ok(None);
+    }
+    let place = document.first("")?;
+    let is_place = place.is_none_or(|place| place["osm_json"].is_object() || !place["lat"].is_null());
+    Ok(is_place.then_some(Format::BtcMap))
 }

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
+use super::document::Document;
 use super::json::{self, Entry};
 use super::overpass::middle;
 use super::{Broken, Field, osm};
@@ -12,18 +13,18 @@ use super::{Broken, Field, osm};
 const DEEPEST: usize = 4;
 
 /// The features of any collection. Properties that look like tags are read as such; others by their names, later.
-pub(super) fn entries(document: &Value) -> Result<(Vec<Entry>, usize), Broken> {
-    let features = json::list(document, "features", "geojson")?;
+pub(super) fn entries(document: &Document<'_>) -> Result<(Vec<Entry>, usize), Broken> {
     let mut others = 0;
     let mut entries = Vec::new();
-    for (number, feature) in (1..).zip(features) {
+    for feature in document.items("features", "geojson")? {
+        let (number, feature) = feature?;
         let properties = json::cells(feature["properties"].as_object());
         let is_tagged = properties.keys().any(|key| key.starts_with("addr:") || key.starts_with("currency:"));
         if properties.get("amenity").is_some_and(|amenity| amenity != "atm") {
             others += 1;
             continue;
         }
-        let id = id_of(feature, &properties);
+        let id = id_of(&feature, &properties);
         let mut entry = if is_tagged || properties.contains_key("amenity") {
             let edited = properties.get("@timestamp").or_else(|| properties.get("timestamp")).cloned();
             let mut entry = osm::entry(number, id.as_deref().unwrap_or_default(), properties, edited.as_deref());
@@ -37,22 +38,27 @@ pub(super) fn entries(document: &Value) -> Result<(Vec<Entry>, usize), Broken> {
             entry.put(Field::Ref, id);
             entry
         };
-        place(&mut entry, feature);
+        place(&mut entry, &feature);
         entries.push(entry);
     }
     Ok((entries, others))
 }
 
 /// The output of spiders: tags, each with the spider's name and the operator's own reference.
-pub(super) fn all_the_places(document: &Value) -> Result<(Vec<Entry>, usize), Broken> {
-    let features = json::list(document, "features", "atp")?;
-    let tags: Vec<_> = features.iter().map(|feature| json::cells(feature["properties"].as_object())).collect();
+pub(super) fn all_the_places(document: &Document<'_>) -> Result<(Vec<Entry>, usize), Broken> {
+    let features = || document.items("features", "atp");
     let spider = |tags: &BTreeMap<String, String>| tags.get("@spider").cloned();
     // A file of one spider is one operator's: it was chosen. In the output of all, most machines deal in cash.
-    let is_chosen = tags.windows(2).all(|pair| spider(&pair[0]) == spider(&pair[1]));
-    let generated = document["dataset_attributes"]["@timestamp"].as_str().map(str::to_owned);
+    let (mut first, mut is_chosen) = (None, true);
+    for feature in features()? {
+        let spider = json::cell(&feature?.1["properties"]["@spider"]);
+        is_chosen &= *first.get_or_insert_with(|| spider.clone()) == spider;
+    }
+    let generated = document.member("dataset_attributes")?["@timestamp"].as_str().map(str::to_owned);
     let (mut entries, mut others) = (Vec::new(), 0);
-    for ((number, feature), tags) in (1..).zip(features).zip(tags) {
+    for feature in features()? {
+        let (number, feature) = feature?;
+        let tags = json::cells(feature["properties"].as_object());
         let is_atm = tags.get("amenity").is_none_or(|amenity| amenity == "atm");
         if !is_atm || !(is_chosen || osm::deals_in_coins(&tags)) {
             others += 1;
@@ -60,7 +66,7 @@ pub(super) fn all_the_places(document: &Value) -> Result<(Vec<Entry>, usize), Br
         }
         let own = tags.get("ref").or_else(|| tags.get("@ref")).cloned();
         let id = own.map(|own| spider(&tags).map_or_else(|| own.clone(), |spider| format!("{spider}:{own}")));
-        let id = id.or_else(|| id_of(feature, &tags));
+        let id = id.or_else(|| id_of(&feature, &tags));
         let is_closed = tags.contains_key("end_date") || tags.contains_key("closed");
         let url = tags.get("@source_uri").cloned();
         let mut entry = osm::entry(number, id.as_deref().unwrap_or_default(), tags, generated.as_deref());
@@ -68,7 +74,7 @@ pub(super) fn all_the_places(document: &Value) -> Result<(Vec<Entry>, usize), Br
             entry.put(Field::Status, Some("permanently closed".to_owned()));
         }
         entry.put(Field::SourceUrl, url);
-        place(&mut entry, feature);
+        place(&mut entry, &feature);
         entries.push(entry);
     }
     Ok((entries, others))

@@ -1,10 +1,10 @@
-//! Documents, and what all formats in them share.
+//! What all formats of documents share.
 
 use std::collections::BTreeMap;
 
 use serde_json::{Map, Value};
 
-use super::{Broken, Field};
+use super::Field;
 use crate::atm::{Coin, Tri};
 use crate::terms::Trade;
 
@@ -39,34 +39,6 @@ impl Entry {
             }
         }
     }
-}
-
-/// A whole document.
-pub(super) fn parse(bytes: &[u8]) -> Result<Value, Broken> {
-    let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
-    if bytes.iter().all(u8::is_ascii_whitespace) {
-        return Err(Broken::Empty);
-    }
-    serde_json::from_slice(bytes).map_err(|error| {
-        let reason = if error.is_eof() { "it ends too early".to_owned() } else { plain(&error) };
-        Broken::NotJson { line: error.line(), reason }
-    })
-}
-
-/// What is wrong, without the place, which is said apart.
-fn plain(error: &serde_json::Error) -> String {
-    let text = error.to_string();
-    text.rsplit_once(" at line ").map_or_else(|| text.clone(), |(reason, _)| reason.to_owned())
-}
-
-/// A list in a document that must have it.
-pub(super) fn list<'a>(document: &'a Value, name: &'static str, format: &'static str) -> Result<&'a [Value], Broken> {
-    let list = if name.is_empty() { document } else { &document[name] };
-    let missing = || {
-        let expected = if name.is_empty() { "a list of objects".to_owned() } else { format!("a list '{name}'") };
-        Broken::OtherJson { format, expected }
-    };
-    list.as_array().map(Vec::as_slice).ok_or_else(missing)
 }
 
 /// A value as a cell of a table would hold it; `None` for nothing and for objects.

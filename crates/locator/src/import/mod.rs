@@ -4,9 +4,12 @@
 //! its line or, in a document, its number; or the file is [`Broken`] and nothing of it is used. The same file always gives the same rows with the
 //! same keys, so that importing it again changes nothing.
 
+mod bounds;
+mod broken;
 mod btcmap;
 mod cells;
 mod columns;
+mod document;
 mod field;
 mod format;
 mod geojson;
@@ -19,13 +22,14 @@ mod text;
 mod words;
 
 use std::collections::HashMap;
-use std::fmt;
 
 use jiff::Timestamp;
 
 use crate::atm::Record;
 use crate::country::Country;
 
+pub use bounds::{Bounds, Stop};
+pub use broken::{Broken, ColumnList};
 pub use field::{Field, UnknownField};
 pub use format::Format;
 
@@ -52,6 +56,10 @@ pub struct Options {
     pub partial: bool,
     /// The time: what a source claims to have learned later is not believed.
     pub now: Option<Timestamp>,
+    /// How much is read.
+    pub bounds: Bounds,
+    /// By which another thread ends the reading.
+    pub stop: Stop,
 }
 
 /// What a file holds.
@@ -116,85 +124,6 @@ pub struct Listed<T> {
     pub total: usize,
 }
 
-/// Why nothing of a file can be used.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum Broken {
-    /// There is nothing in it but white space.
-    #[error("the file is empty; it must have a header line and a line for each machine")]
-    Empty,
-    /// It is in another encoding.
-    #[error("line {line} is not UTF-8 ({looks_like}); save the file as UTF-8 and import it again")]
-    NotUtf8 {
-        /// The first line that is not.
-        line: usize,
-        /// The encoding it may have.
-        looks_like: &'static str,
-    },
-    /// A quoted cell does not end.
-    #[error("the quote in line {line} is never closed; close it, or double the quotes that belong to the text")]
-    OpenQuote {
-        /// The line of the row that it is in.
-        line: usize,
-    },
-    /// The header cannot be read.
-    #[error("the header cannot be read: {0}")]
-    Header(String),
-    /// The header does not say where the coordinates are.
-    #[error("no column is known to hold the {field}; map it ({field}=COLUMN). {columns}")]
-    NoCoordinates {
-        /// `lat` or `lon`.
-        field: Field,
-        /// What there is.
-        columns: ColumnList,
-    },
-    /// An option names a column that is not there.
-    #[error("there is no column {column:?}. {columns}")]
-    NoSuchColumn {
-        /// The name in the option.
-        column: String,
-        /// What there is.
-        columns: ColumnList,
-    },
-    /// There is a header and nothing else.
-    #[error("the file has a header but no rows")]
-    NoRows,
-    /// A document cannot be read.
-    #[error("line {line} is not JSON: {reason}")]
-    NotJson {
-        /// Where.
-        line: usize,
-        /// What is wrong there.
-        reason: String,
-    },
-    /// A document can be read, and is of no format that is known.
-    #[error(
-        "the file is JSON of no known format; known are GeoJSON, Overpass, BTC Map, AllThePlaces and submissions \
-         (--format names one)"
-    )]
-    UnknownJson,
-    /// A document lacks what its format has.
-    #[error("the file is not {format}: it does not have {expected} at its top")]
-    OtherJson {
-        /// The format it was taken for.
-        format: &'static str,
-        /// What such a document has.
-        expected: String,
-    },
-    /// There are no machines in a document.
-    #[error("the file holds no machines (of {others} items, none is a machine that deals in coins)")]
-    NoMachines {
-        /// How many other things there are.
-        others: usize,
-    },
-    /// A binary extract cannot be read.
-    #[error("the file is not an OpenStreetMap extract (.osm.pbf), or is damaged: {0}")]
-    NotPbf(String),
-}
-
-/// The columns of a file, for an error message.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ColumnList(pub Vec<String>);
-
 /// Reads a file.
 ///
 /// Rows are one machine each, even where they are alike; only of rows with the same identifier does the last one
@@ -214,9 +143,10 @@ pub struct ColumnList(pub Vec<String>);
 /// # Errors
 /// [`Broken`], where the file as a whole or the options cannot be right.
 pub fn read(bytes: &[u8], options: &Options) -> Result<Import, Broken> {
-    let mut import = match format::open(bytes, options.format)? {
+    options.stop.check()?;
+    let mut import = match format::open(bytes, options)? {
         Opened::Table(format) => table(bytes, format, options)?,
-        Opened::Pbf => document(pbf::entries(bytes)?, 0, options)?,
+        Opened::Pbf => document(pbf::entries(bytes, options)?, 0, options)?,
         Opened::Json(format, json) => {
             let (entries, others) = match format {
                 Format::Overpass => overpass::entries(&json)?,
@@ -234,13 +164,19 @@ pub fn read(bytes: &[u8], options: &Options) -> Result<Import, Broken> {
 
 fn table(bytes: &[u8], format: Format, options: &Options) -> Result<Import, Broken> {
     let text = text::decode(bytes)?;
-    let mut lines = text::rows(text, format)?.into_iter();
+    let most = options.bounds.items;
+    let rows = text::rows(text, format, most.saturating_add(2))?;
+    if rows.len() > most.saturating_add(1) {
+        return Err(Broken::TooManyItems { most });
+    }
+    let mut lines = rows.into_iter();
     let header = lines.next().ok_or(Broken::Empty)?;
     let header = header.cells.map_err(Broken::Header)?;
     let columns = Columns::new(&header, options)?;
     let mut import = Import::empty(columns.used(), "line");
     let mut any = false;
     for row in lines {
+        options.stop.check()?;
         any = true;
         import.take(&row, &columns, options);
     }
@@ -255,6 +191,7 @@ fn document(mut entries: Vec<Entry>, others: usize, options: &Options) -> Result
     let mut import = Import::empty(used, "item");
     import.filtered = others;
     for entry in entries {
+        options.stop.check()?;
         import.take_entry(entry, options);
     }
     Ok(import)
@@ -380,17 +317,5 @@ impl Listed<Skipped> {
         self.first.extend(more);
         self.first.sort_by_key(|skipped| skipped.line);
         self.first.truncate(MOST_LISTED);
-    }
-}
-
-impl fmt::Display for ColumnList {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        const MOST: usize = 50;
-        f.write_str("the columns are: ")?;
-        for (at, column) in self.0.iter().take(MOST).enumerate() {
-            let column: String = column.chars().take(60).collect();
-            write!(f, "{}{column}", if at == 0 { "" } else { ", " })?;
-        }
-        if self.0.len() > MOST { write!(f, " and {} more", self.0.len() - MOST) } else { Ok(()) }
     }
 }

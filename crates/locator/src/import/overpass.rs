@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use serde_json::Value;
 
+use super::document::Document;
 use super::json::{self, Entry};
 use super::{Broken, Field, osm};
 
@@ -11,15 +12,20 @@ use super::{Broken, Field, osm};
 type Nodes = HashMap<i64, (f64, f64)>;
 
 /// The elements that are machines, and how many are not.
-pub(super) fn entries(document: &Value) -> Result<(Vec<Entry>, usize), Broken> {
-    let elements = json::list(document, "elements", "overpass")?;
-    let nodes: Nodes = elements.iter().filter_map(|element| Some((element["id"].as_i64()?, point(element)?))).collect();
+pub(super) fn entries(document: &Document<'_>) -> Result<(Vec<Entry>, usize), Broken> {
+    let elements = || document.items("elements", "overpass");
+    let mut nodes = Nodes::new();
+    for element in elements()? {
+        let (_, element) = element?;
+        nodes.extend(element["id"].as_i64().zip(point(&element)));
+    }
     let mut entries = Vec::new();
     let mut others = 0;
-    for (number, element) in (1..).zip(elements) {
+    for element in elements()? {
+        let (number, element) = element?;
         let tags = json::cells(element["tags"].as_object());
         if osm::is_bitcoin_atm(&tags) {
-            entries.push(entry(number, element, tags, &nodes));
+            entries.push(entry(number, &element, tags, &nodes));
         } else {
             others += 1;
         }

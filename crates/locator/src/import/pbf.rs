@@ -3,11 +3,11 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::io::Cursor;
 
-use osmpbf::{Element, ElementReader, Info};
+use osmpbf::{BlobDecode, BlobReader, Element, Info};
 
 use super::json::Entry;
 use super::overpass::middle;
-use super::{Broken, Field, osm};
+use super::{Broken, Field, Options, osm};
 
 /// A machine whose place may have to be looked for.
 struct Found {
@@ -24,13 +24,16 @@ enum Place {
 }
 
 /// The elements that are machines. An extract has millions of others, which are not counted.
-pub(super) fn entries(bytes: &[u8]) -> Result<Vec<Entry>, Broken> {
-    let mut found = Vec::new();
-    each(bytes, |element| found.extend(machine(&element)))?;
+pub(super) fn entries(bytes: &[u8], options: &Options) -> Result<Vec<Entry>, Broken> {
+    let (mut found, most) = (Vec::new(), options.bounds.items);
+    each(bytes, options, |element| found.extend(machine(&element).filter(|_| found.len() <= most)))?;
+    if found.len() > most {
+        return Err(Broken::TooManyItems { most });
+    }
     let wanted: HashSet<i64> = found.iter().flat_map(|found| found.place.nodes()).copied().collect();
     let mut nodes = HashMap::new();
     if !wanted.is_empty() {
-        each(bytes, |element| {
+        each(bytes, options, |element| {
             let node = match element {
                 Element::Node(node) => Some((node.id(), node.lat(), node.lon())),
                 Element::DenseNode(node) => Some((node.id(), node.lat(), node.lon())),
@@ -44,8 +47,15 @@ pub(super) fn entries(bytes: &[u8]) -> Result<Vec<Entry>, Broken> {
     Ok((1..).zip(found).map(|(number, found)| found.entry(number, &nodes)).collect())
 }
 
-fn each(bytes: &[u8], take: impl for<'a> FnMut(Element<'a>)) -> Result<(), Broken> {
-    ElementReader::new(Cursor::new(bytes)).for_each(take).map_err(|error| Broken::NotPbf(error.to_string()))
+fn each(bytes: &[u8], options: &Options, mut take: impl for<'a> FnMut(Element<'a>)) -> Result<(), Broken> {
+    let damaged = |error: osmpbf::Error| Broken::NotPbf(error.to_string());
+    for blob in BlobReader::new(Cursor::new(bytes)) {
+        options.stop.check()?;
+        if let BlobDecode::OsmData(block) = blob.map_err(damaged)?.decode().map_err(damaged)? {
+            block.for_each_element(&mut take);
+        }
+    }
+    Ok(())
 }
 
 fn machine(element: &Element<'_>) -> Option<Found> {

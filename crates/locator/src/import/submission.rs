@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
+use super::document::Document;
 use super::json::{self, Entry};
 use super::{Broken, Field};
 
@@ -54,10 +55,10 @@ const MEMBERS: [(Field, &str); 42] = [
 ];
 
 /// All locations of a submission.
-pub(super) fn entries(document: &Value) -> Result<Vec<Entry>, Broken> {
-    let locations = json::list(document, "locations", "submission")?;
-    let sent = json::cell(&document["apiTimestamp"]);
-    Ok((1..).zip(locations).map(|(number, location)| entry(number, location, sent.as_deref())).collect())
+pub(super) fn entries(document: &Document<'_>) -> Result<Vec<Entry>, Broken> {
+    let sent = json::cell(&document.member("apiTimestamp")?);
+    let locations = document.items("locations", "submission")?;
+    locations.map(|location| location.map(|(number, location)| entry(number, &location, sent.as_deref()))).collect()
 }
 
 fn entry(number: usize, location: &Value, sent: Option<&str>) -> Entry {

@@ -35,22 +35,24 @@ pub(super) fn decode(bytes: &[u8]) -> Result<&str, Broken> {
 }
 
 /// The rows of a text: of tab-separated cells if it is said or the header has a tab. Empty lines are no rows.
-pub(super) fn rows(text: &str, format: Format) -> Result<Vec<RawRow<'_>>, Broken> {
+/// Of more rows than `most` the first.
+pub(super) fn rows(text: &str, format: Format, most: usize) -> Result<Vec<RawRow<'_>>, Broken> {
     let header = text.lines().find(|line| !line.trim().is_empty()).unwrap_or_default();
     match format {
-        Format::Tsv => Ok(tsv(text)),
-        Format::Auto if header.contains('\t') => Ok(tsv(text)),
+        Format::Tsv => Ok(tsv(text, most)),
+        Format::Auto if header.contains('\t') => Ok(tsv(text, most)),
         _ => {
             let count = |separator: char| header.matches(separator).count();
-            csv(text, if count(';') > count(',') { b';' } else { b',' })
+            csv(text, if count(';') > count(',') { b';' } else { b',' }, most)
         }
     }
 }
 
-fn tsv(text: &str) -> Vec<RawRow<'_>> {
+fn tsv(text: &str, most: usize) -> Vec<RawRow<'_>> {
     let lines = (1..).zip(text.split('\n')).map(|(number, line)| (number, line.strip_suffix('\r').unwrap_or(line)));
     lines
         .filter(|(_, line)| !line.trim_matches(' ').is_empty())
+        .take(most)
         .map(|(line, row)| {
             let short = row.len() <= LONGEST_ROW;
             RawRow { line, cells: short.then(|| row.split('\t').map(plain).collect()).ok_or_else(too_long) }
@@ -89,7 +91,7 @@ fn unquoted(cell: &str) -> Cow<'_, str> {
     plain.into()
 }
 
-fn csv(text: &str, delimiter: u8) -> Result<Vec<RawRow<'_>>, Broken> {
+fn csv(text: &str, delimiter: u8, most: usize) -> Result<Vec<RawRow<'_>>, Broken> {
     let bytes = text.as_bytes();
     let mut reader =
         csv::ReaderBuilder::new().has_headers(false).flexible(true).delimiter(delimiter).from_reader(bytes.chain(END));
@@ -99,7 +101,7 @@ fn csv(text: &str, delimiter: u8) -> Result<Vec<RawRow<'_>>, Broken> {
     loop {
         // The reader counts lines too, but not the empty ones before a row.
         let start = end + bytes[end..].iter().take_while(|byte| b"\r\n".contains(byte)).count();
-        if start == bytes.len() {
+        if start == bytes.len() || rows.len() == most {
             return Ok(rows);
         }
         line += line_breaks(&bytes[end..start]);

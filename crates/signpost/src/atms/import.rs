@@ -35,6 +35,8 @@ pub struct Plan {
     pub removals: Vec<String>,
     /// The count of all that.
     pub changes: Changes,
+    /// How many references were never there before.
+    pub new: usize,
 }
 
 /// How much of a source a document has.
@@ -64,7 +66,7 @@ pub struct TooManyGone {
 /// Where more than 20 % of the kept machines would be gone, unless forced.
 pub fn plan(
     kept: &BTreeMap<String, Kept>,
-    rows: Vec<(String, String)>,
+    rows: &[(String, String)],
     gone: &[String],
     extent: Extent,
     force: bool,
@@ -77,24 +79,26 @@ pub fn plan(
         Extent::Part => gone.iter().filter(|reference| living.contains(reference)).collect(),
     };
     let living = living.len();
+    let mut new = 0;
     for (reference, record) in rows {
-        gone.remove(&reference);
-        match kept.get(&reference) {
-            Some(kept) if !kept.is_gone && kept.record == record => {
+        gone.remove(reference);
+        match kept.get(reference) {
+            Some(kept) if !kept.is_gone && kept.record == *record => {
                 changes.unchanged += 1;
                 continue;
             }
             Some(kept) if !kept.is_gone => changes.changed += 1,
-            _ => changes.added += 1,
+            Some(_) => changes.added += 1,
+            None => (changes.added, new) = (changes.added + 1, new + 1),
         }
-        upserts.push((reference, record));
+        upserts.push((reference.clone(), record.clone()));
     }
     changes.removed = gone.len();
     if !force && gone.len() * 100 > living * MOST_GONE_PERCENT {
         return Err(TooManyGone { gone: gone.len(), kept: living });
     }
     let removals = gone.into_iter().cloned().collect();
-    Ok(Plan { upserts, removals, changes })
+    Ok(Plan { upserts, removals, changes, new })
 }
 
 #[cfg(test)]
@@ -114,7 +118,7 @@ mod tests {
 
     #[test]
     fn the_same_file_again_changes_nothing() {
-        let plan = plan(&kept(&[("a", "1", false)]), rows(&[("a", "1")]), &[], Extent::Whole, false).unwrap();
+        let plan = plan(&kept(&[("a", "1", false)]), &rows(&[("a", "1")]), &[], Extent::Whole, false).unwrap();
         assert_eq!((plan.upserts.len(), plan.removals.len(), plan.changes.unchanged), (0, 0, 1));
     }
 
@@ -122,9 +126,9 @@ mod tests {
     fn rows_are_added_changed_removed_and_come_back() {
         let before = kept(&[("a", "1", false), ("b", "1", false), ("c", "1", true), ("d", "1", false)]);
         let new = rows(&[("a", "2"), ("c", "1"), ("e", "1"), ("d", "1")]);
-        let plan = plan(&before, new, &[], Extent::Whole, true).unwrap();
+        let plan = plan(&before, &new, &[], Extent::Whole, true).unwrap();
         assert_eq!(plan.upserts, rows(&[("a", "2"), ("c", "1"), ("e", "1")]));
-        assert_eq!(plan.removals, ["b"]);
+        assert_eq!((plan.removals, plan.new), (vec!["b".to_owned()], 1));
         assert_eq!(plan.changes, Changes { added: 2, changed: 1, unchanged: 1, removed: 1 });
     }
 
@@ -133,11 +137,11 @@ mod tests {
         let names: Vec<String> = (0..10).map(|number| number.to_string()).collect();
         let before: Vec<_> = names.iter().map(|name| (name.as_str(), "1", false)).collect();
         let after = |count: usize| rows(&before[..count].iter().map(|row| (row.0, row.1)).collect::<Vec<_>>());
-        let whole = |count, force| plan(&kept(&before), after(count), &[], Extent::Whole, force);
+        let whole = |count, force| plan(&kept(&before), &after(count), &[], Extent::Whole, force);
         assert!(whole(8, false).is_ok());
         assert_eq!(whole(7, false), Err(TooManyGone { gone: 3, kept: 10 }));
         assert_eq!(whole(0, true).unwrap().changes.removed, 10);
-        let part = |gone: &[String]| plan(&kept(&before), after(0), gone, Extent::Part, false);
+        let part = |gone: &[String]| plan(&kept(&before), &after(0), gone, Extent::Part, false);
         assert_eq!(part(&names[..2]).unwrap().changes.removed, 2);
         assert_eq!(part(&names[..3]), Err(TooManyGone { gone: 3, kept: 10 }));
     }
@@ -146,7 +150,7 @@ mod tests {
     fn a_part_removes_only_what_it_says_to_be_gone() {
         let before = kept(&[("a", "1", false), ("b", "1", false), ("c", "1", true)]);
         let gone = ["b", "c", "never there"].map(str::to_owned);
-        let plan = plan(&before, rows(&[("d", "1")]), &gone, Extent::Part, true).unwrap();
+        let plan = plan(&before, &rows(&[("d", "1")]), &gone, Extent::Part, true).unwrap();
         assert_eq!((plan.upserts, plan.removals), (rows(&[("d", "1")]), vec!["b".to_owned()]));
         assert_eq!(plan.changes, Changes { added: 1, changed: 0, unchanged: 0, removed: 1 });
     }

@@ -5,6 +5,7 @@ pub mod feeds;
 mod import;
 mod moment;
 mod report;
+mod reports;
 pub(crate) mod routes;
 mod snapshot;
 mod sql;
@@ -29,9 +30,10 @@ pub use facts::{Service, Wanted};
 pub use import::{Changes, Extent, Plan, TooManyGone, plan};
 pub use moment::{Change, Moment};
 pub use report::report;
+pub use reports::Reports;
 pub use snapshot::{Entry, Snapshot, Source};
 pub use sql::{AtmHistory, Conflict, SourceCount, Stored};
-pub use take_over::{Terms, take_over};
+pub use take_over::{Reading, Terms, TooManyMachines, take_over};
 pub use watch::watch;
 
 /// The source of the machines that an empty catalogue is filled with.

@@ -2,11 +2,20 @@
 
 use anyhow::Result;
 use signpost_locator::gazetteer::Gazetteer;
-use signpost_locator::import::Import;
+use signpost_locator::import::{self, Broken, Import, Options};
 use signpost_locator::{Record, Region};
 
 use super::{Changes, Extent, Source, plan};
 use crate::store::Store;
+
+/// What was read from a file.
+#[derive(Debug)]
+pub struct Reading {
+    /// What came of each row, but for the machines themselves.
+    pub import: Import,
+    /// The machines as they are kept: the source's reference and the record.
+    pub rows: Vec<(String, String)>,
+}
 
 /// How what a source says is taken over.
 #[derive(Clone, Copy, Debug)]
@@ -17,26 +26,49 @@ pub struct Terms {
     pub force: bool,
     /// Whether nothing is to be changed.
     pub dry_run: bool,
+    /// Most machines that the source may have, with those that are gone.
+    pub most: usize,
+}
+
+/// A source would have too many machines.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("a source of this kind has at most {most} machines, with those that are gone")]
+pub struct TooManyMachines {
+    most: usize,
+}
+
+impl Reading {
+    /// Reads a file. Takes a processor until it is done or stopped.
+    ///
+    /// # Errors
+    /// [`Broken`], where nothing of it can be used.
+    ///
+    /// # Panics
+    /// Never: a record can be written as JSON.
+    pub fn of(bytes: &[u8], options: &Options, gazetteer: &Gazetteer) -> Result<Self, Broken> {
+        let mut import = import::read(bytes, options)?;
+        let mut rows = Vec::with_capacity(import.rows.len());
+        for row in std::mem::take(&mut import.rows) {
+            options.stop.check()?;
+            let record = in_its_time_zone(row.record, gazetteer);
+            rows.push((row.key, serde_json::to_string(&record).expect("a record is texts and finite numbers")));
+        }
+        Ok(Self { import, rows })
+    }
 }
 
 /// Compares what was read with what is kept of the source, and keeps what is new, whole or not at all.
 ///
 /// # Errors
-/// Where too many machines would be gone, where another import came between, or as [`Store::write`].
-pub async fn take_over(
-    store: &Store,
-    gazetteer: &Gazetteer,
-    source: &Source,
-    import: &Import,
-    terms: Terms,
-) -> Result<Changes> {
-    let row = |row: &signpost_locator::import::Row| {
-        Ok((row.key.clone(), serde_json::to_string(&in_its_time_zone(&row.record, gazetteer))?))
-    };
-    let rows = import.rows.iter().map(row).collect::<Result<Vec<_>>>()?;
+/// Where too many machines would be gone or there, where another import came between, or as [`Store::write`].
+pub async fn take_over(store: &Store, source: &Source, reading: &Reading, terms: Terms) -> Result<Changes> {
     let version = store.catalogue_version().await?;
-    let plan = plan(&store.kept(&source.name).await?, rows, &import.gone, terms.extent, terms.force)?;
+    let kept = store.kept(&source.name).await?;
+    let known = kept.len();
+    let plan = plan(&kept, &reading.rows, &reading.import.gone, terms.extent, terms.force)?;
+    drop(kept);
     let changes = plan.changes;
+    anyhow::ensure!(known + plan.new <= terms.most, TooManyMachines { most: terms.most });
     if !terms.dry_run {
         store.import(source, plan, version).await?;
     }
@@ -44,12 +76,11 @@ pub async fn take_over(
 }
 
 /// The record with the time zone of its place, where its source did not name one.
-fn in_its_time_zone(record: &Record, gazetteer: &Gazetteer) -> Record {
-    let mut record = record.clone();
-    if record.time_zone.is_none() {
-        let region = record.address.region.as_deref().and_then(Region::parse);
-        let zone = gazetteer.time_zone(record.point, region).or_else(|| gazetteer.time_zone(record.point, None));
-        record.time_zone = zone.map(ToOwned::to_owned);
+fn in_its_time_zone(record: Record, gazetteer: &Gazetteer) -> Record {
+    if record.time_zone.is_some() {
+        return record;
     }
-    record
+    let region = record.address.region.as_deref().and_then(Region::parse);
+    let zone = gazetteer.time_zone(record.point, region).or_else(|| gazetteer.time_zone(record.point, None));
+    Record { time_zone: zone.map(ToOwned::to_owned), ..record }
 }

@@ -17,6 +17,7 @@ mod wallet;
 use std::io::Write;
 use std::path::PathBuf;
 use std::process::ExitCode;
+use std::time::Duration;
 
 use anyhow::{Error, Result, anyhow};
 use clap::{Args, Parser, Subcommand};
@@ -29,6 +30,9 @@ use crate::geocoder::Geocoder;
 use crate::outbound::{Names, Outbound};
 use crate::places::Places;
 use crate::store::{Missing, Store};
+
+/// How long what runs on other threads may take to end once the command is done.
+const LEAVE: Duration = Duration::from_millis(500);
 
 /// Finds Bitcoin ATMs for AI assistants, and logs people in with a wallet and a QR code.
 #[derive(Debug, Parser)]
@@ -110,7 +114,12 @@ impl Cli {
     #[must_use]
     pub fn run(self) -> ExitCode {
         let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
-        let done = runtime.map_err(Into::into).and_then(|runtime| runtime.block_on(self.dispatch()));
+        let done = runtime.map_err(Into::into).and_then(|runtime| {
+            let done = runtime.block_on(self.dispatch());
+            // What still runs on other threads has nobody who waits for it.
+            runtime.shutdown_timeout(LEAVE);
+            done
+        });
         match done {
             Ok(()) => ExitCode::SUCCESS,
             Err(error) => {

@@ -69,7 +69,7 @@ async fn what_an_older_version_kept_is_not_shown_either() {
     let mut record = Record::at(Point::new(30.2672, -97.7431).unwrap());
     record.name = Some(HOSTILE.to_owned());
     let rows = vec![("ref:1".to_owned(), serde_json::to_string(&record).unwrap())];
-    let plan = plan(&BTreeMap::new(), rows, &[], Extent::Whole, false).unwrap();
+    let plan = plan(&BTreeMap::new(), &rows, &[], Extent::Whole, false).unwrap();
     let now = server.clock.now();
     let source = Source { name: "old".to_owned(), attribution: "old".to_owned(), imported_at: now };
     let version = server.app.store.catalogue_version().await.unwrap();

@@ -7,6 +7,8 @@ use serde_json::{Value, json};
 use signpost::account::{Account, Environment, Scope};
 use signpost::id;
 use signpost::keys::NewKey;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
 
 use crate::assistant::server;
 use crate::harness::{Reply, Service, until};
@@ -31,6 +33,21 @@ impl Operator<'_> {
     async fn report(&self, body: &str) -> Reply {
         let headers = [("authorization", self.authorization.as_str()), ("content-type", "application/json")];
         self.server.send(Method::POST, &format!("{}{SUBMISSIONS}", self.environment.path()), &headers, body).await
+    }
+
+    /// Begins a report and does not go on with it, once its server has taken it for one.
+    async fn begins(&self) -> TcpStream {
+        let running = self.server.app.reports.running();
+        let mut stream = TcpStream::connect(self.server.app.listen).await.unwrap();
+        let head = format!(
+            "POST {}{SUBMISSIONS} HTTP/1.1\r\nHost: localhost\r\nAuthorization: {}\r\n\
+             Content-Type: application/json\r\nContent-Length: 1000\r\n\r\n{{\"locations\": [",
+            self.environment.path(),
+            self.authorization
+        );
+        stream.write_all(head.as_bytes()).await.unwrap();
+        until("the report is begun", async || (self.server.app.reports.running() > running).then_some(())).await;
+        stream
     }
 }
 
@@ -172,4 +189,59 @@ async fn operators_that_report_at_once_all_get_in() {
     for name in names {
         assert_eq!(server.app.store.kept(&format!("operator/{name}")).await.unwrap().len(), 1);
     }
+}
+
+#[tokio::test]
+async fn a_report_costs_what_its_bound_allows_however_long_it_is() {
+    let server = server().await;
+    let acme = operator(&server, "acme", Environment::Live).await;
+    // Eight megabytes of nothing, and then no JSON: what stands behind the bound is not looked at.
+    let body = format!("{{\"locations\": [{}", "{},".repeat((8 << 20) / 3 - 10));
+    let details = acme.report(&body).await.refused(400, "invalid_request");
+    assert_eq!(details["field"], "locations");
+    assert!(details["reason"].as_str().unwrap().starts_with("must hold at most 25000 locations"), "{details}");
+    let long = format!("{{\"locations\": [{{\"note\": \"{}\"}}]}}", "x".repeat(64 * 1024));
+    acme.report(&long).await.blames("locations");
+    let report = acme.report(&submission(&vec![json!({}); 25_000])).await.with(200);
+    assert_eq!(
+        (&report["skipped"]["total"], report["skipped"]["first"].as_array().unwrap().len()),
+        (&json!(25_000), 1_000)
+    );
+}
+
+#[tokio::test]
+async fn an_account_reports_once_at_a_time_and_all_together_eight_times() {
+    let server = server().await;
+    let acme = operator(&server, "acme", Environment::Live).await;
+    let other = operator(&server, "other", Environment::Live).await;
+    let body = submission(&[location("1", 30.2672, true)]);
+    let mut begun = vec![acme.begins().await];
+    // Refused before the body is read: it is not even looked at what it calls itself.
+    let headers = [("authorization", acme.authorization.as_str())];
+    let refused = server.send(Method::POST, "/v1/atms/submissions", &headers, "x").await;
+    assert_eq!(refused.header("retry-after"), Some("1"));
+    assert_eq!(refused.refused(429, "rate_limited"), json!({ "limit": "reports", "at_once": 1, "retry_after": 1 }));
+    other.report(&body).await.with(200);
+    for number in 2..=8 {
+        begun.push(operator(&server, &format!("operator{number}"), Environment::Live).await.begins().await);
+    }
+    let refused = other.report(&body).await;
+    assert_eq!(refused.header("retry-after"), Some("1"));
+    refused.refused(503, "unavailable");
+    // Whoever has no key takes no place, and whoever goes away leaves it.
+    server.send(Method::POST, "/v1/atms/submissions", &[], &body).await.refused(401, "invalid_api_key");
+    begun.clear();
+    until("all places are free", async || (server.app.reports.running() == 0).then_some(())).await;
+    acme.report(&body).await.with(200);
+}
+
+#[tokio::test]
+async fn a_server_that_stops_does_not_wait_for_reports() {
+    let server = server().await;
+    let acme = operator(&server, "acme", Environment::Live).await;
+    let mut begun = acme.begins().await;
+    server.stop().await;
+    let mut reply = String::new();
+    begun.read_to_string(&mut reply).await.unwrap();
+    assert!(reply.starts_with("HTTP/1.1 503 ") && reply.contains("retry-after: 1"), "{reply}");
 }

@@ -4,6 +4,7 @@
 mod sql;
 mod worker;
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
@@ -14,11 +15,12 @@ use reqwest::header::{
 };
 use serde::Serialize;
 use signpost_locator::gazetteer::Gazetteer;
-use signpost_locator::import::{self, Format, Import, Options};
+use signpost_locator::import::{Bounds, Format, Import, Options};
 use url::Url;
 
-use super::{Changes, Extent, Source, Terms, take_over};
+use super::{Changes, Extent, Reading, Source, Terms, take_over};
 use crate::outbound::{Answer, Outbound, Reach, Request};
+use crate::processor;
 use crate::store::Store;
 
 pub use worker::run;
@@ -27,6 +29,8 @@ pub use worker::run;
 pub const SINCE: &str = "{updated_since}";
 /// Most bytes of what a feed holds.
 const LARGEST: usize = 256 << 20;
+/// What is read of it.
+const BOUNDS: Bounds = Bounds { items: 1_000_000, item_bytes: 4 << 20 };
 /// How long a fetch may take.
 const WITHIN: Duration = Duration::from_mins(5);
 /// What changed is asked for from this long before the last fetch: clocks differ, and changes take time to be seen.
@@ -177,7 +181,7 @@ impl Feed {
 /// then.
 pub async fn sync(
     store: &Store,
-    gazetteer: &Gazetteer,
+    gazetteer: &Arc<Gazetteer>,
     outbound: &Outbound,
     feed: Feed,
     now: Timestamp,
@@ -190,7 +194,7 @@ pub async fn sync(
 
 async fn fetch(
     store: &Store,
-    gazetteer: &Gazetteer,
+    gazetteer: &Arc<Gazetteer>,
     outbound: &Outbound,
     feed: &Feed,
     now: Timestamp,
@@ -213,18 +217,28 @@ async fn fetch(
         _ => return Err(Failed { wait: answer.retry_after, reason: refusal(&answer) }),
     }
     let known = Validators { etag: text(&answer, &ETAG), last_modified: text(&answer, &LAST_MODIFIED) };
-    let import = read(answer, feed.format, feed.extent(), now).await?;
+    let reading = read(answer, Arc::clone(gazetteer), feed.format, feed.extent(), now).await?;
     let source = Source { name: feed.name.clone(), attribution: feed.attribution.clone(), imported_at: now };
-    let terms = Terms { extent: feed.extent(), force, dry_run: false };
-    let changes = take_over(store, gazetteer, &source, &import, terms).await?;
-    Ok((Synced::TakenOver { changes, import: Box::new(import) }, known))
+    let terms = Terms { extent: feed.extent(), force, dry_run: false, most: usize::MAX };
+    let changes = take_over(store, &source, &reading, terms).await?;
+    Ok((Synced::TakenOver { changes, import: Box::new(reading.import) }, known))
 }
 
-async fn read(answer: Answer, format: Format, extent: Extent, now: Timestamp) -> Result<Import> {
+async fn read(
+    answer: Answer,
+    gazetteer: Arc<Gazetteer>,
+    format: Format,
+    extent: Extent,
+    now: Timestamp,
+) -> Result<Reading> {
     anyhow::ensure!(answer.body.len() <= LARGEST, "it is larger than {LARGEST} bytes");
-    let options = Options { format, partial: extent == Extent::Part, now: Some(now), ..Options::default() };
-    let read = tokio::task::spawn_blocking(move || import::read(&answer.body, &options)).await?;
-    read.context("what it holds cannot be read")
+    let read = processor::run(move |stop| {
+        let partial = extent == Extent::Part;
+        let (bounds, stop) = (BOUNDS, stop.clone());
+        let options = Options { format, partial, now: Some(now), bounds, stop, ..Options::default() };
+        Reading::of(&answer.body, &options, &gazetteer)
+    });
+    read.await?.context("what it holds cannot be read")
 }
 
 fn refusal(answer: &Answer) -> anyhow::Error {

@@ -11,7 +11,7 @@ use jiff::Timestamp;
 use signpost_locator::import::{self, Format, Listed, Options};
 
 use super::super::{Session, Usage};
-use crate::atms::{Changes, Extent, SAMPLE, Source, Terms, report, take_over};
+use crate::atms::{Changes, Extent, Reading, SAMPLE, Source, Terms, report, take_over};
 use crate::clock::Clock;
 use crate::store::Store;
 
@@ -70,15 +70,15 @@ impl Import {
         let bytes = self.read()?;
         progress.inc(1);
         progress.set_message("understanding");
-        let import = import::read(&bytes, &self.options(now)?);
-        let import = import.with_context(|| format!("{}", self.file.display()))?;
+        let reading = Reading::of(&bytes, &self.options(now)?, &session.places()?.now());
+        let reading = reading.with_context(|| format!("{}", self.file.display()))?;
         progress.inc(1);
         progress.set_message("comparing and writing");
         let extent = if self.partial { Extent::Part } else { Extent::Whole };
-        let terms = Terms { extent, force: self.force, dry_run: self.dry_run };
-        let changes = take_over(store, &session.places()?.now(), &source, &import, terms).await?;
+        let terms = Terms { extent, force: self.force, dry_run: self.dry_run, most: usize::MAX };
+        let changes = take_over(store, &source, &reading, terms).await?;
         progress.finish_and_clear();
-        self.report(session, &source.name, changes, &import)
+        self.report(session, &source.name, changes, &reading.import)
     }
 
     fn source_name(&self) -> Result<String> {
@@ -104,7 +104,7 @@ impl Import {
         });
         let only = self.only.iter().map(|text| Ok(pair("--where", text)?)).collect::<Result<_>>()?;
         let map = map.collect::<Result<_>>()?;
-        Ok(Options { format: self.format, map, only, country: None, partial: self.partial, now: Some(now) })
+        Ok(Options { format: self.format, map, only, partial: self.partial, now: Some(now), ..Options::default() })
     }
 
     fn report(&self, session: &Session, source: &str, changes: Changes, import: &import::Import) -> Result<()> {

@@ -1,0 +1,211 @@
+//! JSON documents, read item by item: as one value each would take many times its own size.
+
+use std::cell::Cell;
+use std::fmt;
+
+use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use serde_json::Value;
+use serde_json::value::RawValue;
+
+use super::{Broken, Options};
+
+/// The members that a format has its items in.
+const LISTS: [&str; 3] = ["elements", "features", "locations"];
+/// Members beside them that say something of all items.
+const MEMBERS: [&str; 2] = ["apiTimestamp", "dataset_attributes"];
+/// Most bytes of such a member.
+const LONGEST_MEMBER: usize = 64 * 1024;
+
+/// A document of which nothing is read but where its items are.
+pub(super) struct Document<'a> {
+    bytes: &'a [u8],
+    options: &'a Options,
+    /// The items of each list that is there; one without a name is the document.
+    lists: Vec<(&'static str, Vec<&'a RawValue>)>,
+    members: Vec<(&'static str, &'a RawValue)>,
+}
+
+impl<'a> Document<'a> {
+    pub(super) fn open(bytes: &'a [u8], options: &'a Options) -> Result<Self, Broken> {
+        let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
+        if bytes.iter().all(u8::is_ascii_whitespace) {
+            return Err(Broken::Empty);
+        }
+        let most = options.bounds.items;
+        let (mut lists, mut members, is_full) = (Vec::new(), Vec::new(), Cell::new(false));
+        let top = Top { list: List { most, is_full: &is_full }, lists: &mut lists, members: &mut members };
+        let mut json = serde_json::Deserializer::from_slice(bytes);
+        let read = json.deserialize_any(top).and_then(|()| json.end());
+        if is_full.get() {
+            return Err(Broken::TooManyItems { most });
+        }
+        read.map_err(|error| not_json(&error, 0))?;
+        Ok(Self { bytes, options, lists, members })
+    }
+
+    /// Whether there is a list of this name.
+    pub(super) fn has(&self, list: &str) -> bool {
+        self.lists.iter().any(|(name, _)| *name == list)
+    }
+
+    /// The items of a list that must be there, with their numbers.
+    pub(super) fn items(
+        &self,
+        list: &'static str,
+        format: &'static str,
+    ) -> Result<impl Iterator<Item = Result<(usize, Value), Broken>>, Broken> {
+        let missing = || {
+            let expected = if list.is_empty() { "a list of objects".to_owned() } else { format!("a list '{list}'") };
+            Broken::OtherJson { format, expected }
+        };
+        let (_, items) = self.lists.iter().find(|(name, _)| *name == list).ok_or_else(missing)?;
+        Ok((1..).zip(items).map(|(number, item)| {
+            self.options.stop.check()?;
+            let most = self.options.bounds.item_bytes;
+            if item.get().len() > most {
+                return Err(Broken::ItemTooLong { item: number, most });
+            }
+            Ok((number, self.value(item)?))
+        }))
+    }
+
+    /// The first item of a list, if there is one.
+    pub(super) fn first(&self, list: &'static str) -> Result<Option<Value>, Broken> {
+        let first = self.items(list, "")?.next();
+        first.map(|item| Ok(item?.1)).transpose()
+    }
+
+    /// What a member beside the lists says; null where it is not there, or too long to say something.
+    pub(super) fn member(&self, name: &str) -> Result<Value, Broken> {
+        let member = self.members.iter().find(|(known, _)| *known == name);
+        let short = member.filter(|(_, member)| member.get().len() <= LONGEST_MEMBER);
+        short.map_or(Ok(Value::Null), |(_, member)| self.value(member))
+    }
+
+    fn value(&self, part: &RawValue) -> Result<Value, Broken> {
+        serde_json::from_str(part.get()).map_err(|error| {
+            // A part is a piece of the document, so where it begins there is a matter of addresses.
+            let before = part.get().as_ptr().addr().saturating_sub(self.bytes.as_ptr().addr());
+            let before = self.bytes.get(..before).unwrap_or_default();
+            not_json(&error, before.split(|byte| *byte == b'\n').count() - 1)
+        })
+    }
+}
+
+/// Why something is no JSON that begins after so many lines.
+fn not_json(error: &serde_json::Error, lines: usize) -> Broken {
+    let reason = if error.is_eof() { "it ends too early".to_owned() } else { plain(error) };
+    Broken::NotJson { line: lines + error.line(), reason }
+}
+
+/// What is wrong, without the place, which is said apart.
+fn plain(error: &serde_json::Error) -> String {
+    let text = error.to_string();
+    text.rsplit_once(" at line ").map_or_else(|| text.clone(), |(reason, _)| reason.to_owned())
+}
+
+/// Reads a document down to its items.
+struct Top<'m, 'a> {
+    list: List<'m>,
+    lists: &'m mut Vec<(&'static str, Vec<&'a RawValue>)>,
+    members: &'m mut Vec<(&'static str, &'a RawValue)>,
+}
+
+/// Reads a list down to its items, or what is no list as none. Ends at the first item too many.
+#[derive(Clone, Copy)]
+struct List<'m> {
+    most: usize,
+    is_full: &'m Cell<bool>,
+}
+
+/// What is neither an object nor a list holds no items.
+macro_rules! nothing_in_scalars {
+    ($nothing:expr) => {
+        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            f.write_str("JSON")
+        }
+
+        fn visit_bool<E: Error>(self, _: bool) -> Result<Self::Value, E> {
+            Ok($nothing)
+        }
+
+        fn visit_i64<E: Error>(self, _: i64) -> Result<Self::Value, E> {
+            Ok($nothing)
+        }
+
+        fn visit_u64<E: Error>(self, _: u64) -> Result<Self::Value, E> {
+            Ok($nothing)
+        }
+
+        fn visit_f64<E: Error>(self, _: f64) -> Result<Self::Value, E> {
+            Ok($nothing)
+        }
+
+        fn visit_str<E: Error>(self, _: &str) -> Result<Self::Value, E> {
+            Ok($nothing)
+        }
+
+        fn visit_unit<E: Error>(self) -> Result<Self::Value, E> {
+            Ok($nothing)
+        }
+    };
+}
+
+impl<'a> Visitor<'a> for Top<'_, 'a> {
+    type Value = ();
+
+    nothing_in_scalars!(());
+
+    fn visit_seq<A: SeqAccess<'a>>(self, items: A) -> Result<(), A::Error> {
+        let items = self.list.visit_seq(items)?;
+        self.lists.extend(items.map(|items| ("", items)));
+        Ok(())
+    }
+
+    // Of two members of one name the last one counts, as for most readers.
+    fn visit_map<A: MapAccess<'a>>(self, mut object: A) -> Result<(), A::Error> {
+        while let Some(name) = object.next_key::<String>()? {
+            if let Some(list) = LISTS.into_iter().find(|list| *list == name) {
+                self.lists.retain(|(known, _)| *known != list);
+                self.lists.extend(object.next_value_seed(self.list)?.map(|items| (list, items)));
+            } else if let Some(member) = MEMBERS.into_iter().find(|member| *member == name) {
+                self.members.retain(|(known, _)| *known != member);
+                self.members.push((member, object.next_value()?));
+            } else {
+                object.next_value::<IgnoredAny>()?;
+            }
+        }
+        Ok(())
+    }
+}
+
+impl<'a> DeserializeSeed<'a> for List<'_> {
+    type Value = Option<Vec<&'a RawValue>>;
+
+    fn deserialize<D: Deserializer<'a>>(self, deserializer: D) -> Result<Self::Value, D::Error> {
+        deserializer.deserialize_any(self)
+    }
+}
+
+impl<'a> Visitor<'a> for List<'_> {
+    type Value = Option<Vec<&'a RawValue>>;
+
+    nothing_in_scalars!(None);
+
+    fn visit_seq<A: SeqAccess<'a>>(self, mut items: A) -> Result<Self::Value, A::Error> {
+        let mut found = Vec::new();
+        while let Some(item) = items.next_element()? {
+            if found.len() == self.most {
+                self.is_full.set(true);
+                return Err(A::Error::custom("too many items"));
+            }
+            found.push(item);
+        }
+        Ok(Some(found))
+    }
+
+    fn visit_map<A: MapAccess<'a>>(self, mut object: A) -> Result<Self::Value, A::Error> {
+        while object.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {}
+        Ok(None)
+    }
+}

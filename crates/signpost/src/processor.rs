@@ -1,0 +1,53 @@
+//! Work that takes a processor for a while, on threads where it holds up nobody.
+
+use anyhow::{Context, Result};
+use signpost_locator::import::Stop;
+
+/// Does `work` on a thread for such work, and tells it to stop once nobody waits for it any more: the request has ended,
+/// the server drains.
+///
+/// # Errors
+/// Where it panics.
+pub async fn run<T: Send + 'static>(work: impl FnOnce(&Stop) -> T + Send + 'static) -> Result<T> {
+    struct Waiting(Stop);
+
+    impl Drop for Waiting {
+        fn drop(&mut self) {
+            self.0.stop();
+        }
+    }
+
+    let stop = Stop::default();
+    let _waiting = Waiting(stop.clone());
+    tokio::task::spawn_blocking(move || work(&stop)).await.context("the work was cut off")
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::mpsc;
+    use std::time::Duration;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn work_ends_once_nobody_waits_for_it() {
+        let (begun, begins) = tokio::sync::oneshot::channel();
+        let (ended, ends) = mpsc::channel();
+        let work = tokio::spawn(run(move |stop| {
+            begun.send(()).unwrap();
+            while stop.check().is_ok() {
+                std::thread::yield_now();
+            }
+            ended.send(()).unwrap();
+        }));
+        begins.await.unwrap();
+        work.abort();
+        let ended = tokio::task::spawn_blocking(move || ends.recv_timeout(Duration::from_mins(1)));
+        ended.await.unwrap().expect("it was told to stop");
+    }
+
+    #[tokio::test]
+    async fn work_that_is_waited_for_is_done() {
+        assert_eq!(run(|stop| stop.check().map(|()| 7)).await.unwrap(), Ok(7));
+    }
+}
