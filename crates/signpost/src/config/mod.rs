@@ -35,7 +35,8 @@ pub enum Service {
 /// Whether webhooks may reach private addresses and plain http.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PrivateWebhooks {
-    /// Plain http to loopback, in the sandbox only, while the server itself listens on loopback.
+    /// Plain http to loopback, in the sandbox only, while the server listens on loopback and neither a public URL nor a
+    /// trusted proxy is set.
     Auto,
     /// Everything.
     Allowed,
@@ -178,9 +179,15 @@ impl Config {
     pub fn reach(&self, environment: Environment, listen: SocketAddr) -> Reach {
         match (self.allow_private_webhooks, environment) {
             (PrivateWebhooks::Allowed, _) => Reach::Everything,
-            (PrivateWebhooks::Auto, Environment::Sandbox) if listen.ip().is_loopback() => Reach::Loopback,
+            (PrivateWebhooks::Auto, Environment::Sandbox) if self.serves_only_its_machine(listen) => Reach::Loopback,
             (PrivateWebhooks::Auto | PrivateWebhooks::Refused, _) => Reach::Public,
         }
+    }
+
+    /// A public address or a trusted proxy means that others come through a proxy on this machine: to them its own ports
+    /// must stay closed.
+    fn serves_only_its_machine(&self, listen: SocketAddr) -> bool {
+        listen.ip().is_loopback() && self.public_url.is_none() && self.trusted_proxies.is_empty()
     }
 }
 

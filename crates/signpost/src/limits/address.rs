@@ -54,6 +54,14 @@ pub enum ForwardedHeader {
     Forwarded,
 }
 
+impl Proxies {
+    /// Whether nobody is believed.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.networks.is_empty()
+    }
+}
+
 /// A block of addresses: `10.0.0.0/8`, `2001:db8::/32`, or a single address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Network {

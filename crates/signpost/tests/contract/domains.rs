@@ -148,7 +148,12 @@ async fn a_webhook_is_https_to_a_public_host_and_in_the_sandbox_also_loopback() 
     let auto = Service::start().await;
     let allowed = Service::with(&[("allow_private_webhooks", "true")]).await;
     let refused = Service::with(&[("allow_private_webhooks", "false")]).await;
+    // Others come through a proxy here: this machine's own ports are closed to them.
+    let public = Service::with(&[("public_url", "https://login.example.com")]).await;
+    let proxied = Service::with(&[("trusted_proxies", "127.0.0.1")]).await;
     for (service, environment, column) in [
+        (&public, Environment::Sandbox, 0),
+        (&proxied, Environment::Sandbox, 0),
         (&auto, Environment::Live, 0),
         (&auto, Environment::Sandbox, 1),
         (&allowed, Environment::Live, 2),
