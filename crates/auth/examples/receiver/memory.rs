@@ -164,7 +164,7 @@ impl Site for Memory {
 
     async fn event(&self, event: Event) -> Result<bool, Refusal> {
         let new = self.state().events.insert(event.identity(), ());
-        let again = if new { "" } else { " again, refused" };
+        let again = if new { "" } else { " again" };
         println!("event {} {} {}{again}", event.identity(), event.event, event.session_id);
         Ok(new)
     }

@@ -216,15 +216,18 @@ async fn a_refreshed_code_replaces_the_old_one_for_the_same_browser() {
 }
 
 #[tokio::test]
-async fn an_event_is_taken_once() {
+async fn an_event_that_comes_again_is_answered_and_changes_nothing() {
     let app = App::start().await;
     let data = json!({ "public_key": "02", "signature": "30", "challenge": "svc:", "signed_at": NOW });
     let event = json!({ "id": "evt_1", "event": "login", "timestamp": "t", "session_id": "sess_1", "data": data });
     let event = event.to_string();
-    for (path, status) in [("/webhooks/login", 200), ("/webhooks/events", 401)] {
+    for (path, status) in [("/webhooks/login", "received"), ("/webhooks/events", "received before")] {
         let signature = WebhookSecret::from_bytes(&[1; 32]).x_svc_signature(event.as_bytes());
         let request = Request::post(path).header("X-Svc-Signature", signature).body(Body::from(event.clone())).unwrap();
-        assert_eq!(app.0.clone().oneshot(request).await.unwrap().status(), status);
+        let reply = app.0.clone().oneshot(request).await.unwrap();
+        assert_eq!(reply.status(), 200);
+        let body = axum::body::to_bytes(reply.into_body(), 1024).await.unwrap();
+        assert_eq!(serde_json::from_slice::<Value>(&body).unwrap(), json!({ "status": status }));
     }
 }
 

@@ -8,7 +8,7 @@ use super::{EventHeaders, EventRules, Refusal};
 pub enum Post {
     /// A wallet's answer, not yet checked: give it to [`super::login`] or [`super::register`].
     Answer,
-    /// The service's event, its signature checked: give it to [`super::event`], which takes each one once.
+    /// The service's event, its signature checked: give it to [`super::event`], which acts on each one once.
     Event,
 }
 

@@ -35,8 +35,9 @@ pub struct EventHeaders<'a> {
 
 /// Takes an event from the service: 200 `{status: "received"}` or `{error}`.
 ///
-/// `X-Svc-Signature` must match; it covers the whole body, and with it the event's id, which is taken once. The
-/// Standard Webhooks headers are checked where they are given: a sender that knows only the specification has none.
+/// `X-Svc-Signature` must match; it covers the whole body, and with it the event's id. The service delivers at least
+/// once: an event that comes again is 200 `{status: "received before"}` and has no second effect. The Standard Webhooks
+/// headers are checked where they are given: a sender that knows only the specification has none.
 /// `source` is the address the request came from, if known; `now` is in Unix seconds.
 pub async fn event<S: Site>(
     site: &S,
@@ -62,14 +63,12 @@ async fn take<S: Site>(
         return Err(Refusal::SourceNotAllowed);
     }
     authenticate(headers, body, rules, now).map_err(Refusal::NotAuthentic)?;
+    let received = |status: &str| Reply::ok(json!({ "status": status }));
     if is_test(body) {
-        return Ok(Reply::ok(json!({ "status": "received" })));
+        return Ok(received("received"));
     }
     let event: Event = serde_json::from_slice(body).map_err(|_| Refusal::InvalidEvent)?;
-    if !site.event(event).await? {
-        return Err(Refusal::NotAuthentic("it was taken before"));
-    }
-    Ok(Reply::ok(json!({ "status": "received" })))
+    Ok(received(if site.event(event).await? { "received" } else { "received before" }))
 }
 
 /// Whether it is the event that an integrator has sent to see whether events arrive; it tells of nothing.

@@ -81,10 +81,12 @@ pub trait Site: Host {
     /// value of a `Set-Cookie` header. `None` on every call but the first for this `sid`, whoever races.
     fn complete(&self, sid: &str) -> impl Future<Output = Result<Option<String>, Refusal>> + Send;
 
-    /// Takes an event whose signature was checked; `false` if one with its [`Event::identity`] came before.
+    /// Takes an event whose signature was checked; `false`, and no second effect, if one with its [`Event::identity`]
+    /// came before.
     ///
-    /// Remembering it and acting on it belong together: once it is remembered, the service's next attempt is refused.
-    /// The service goes on trying for two days.
+    /// Remembering it and acting on it belong together: once it is remembered, the service's next attempt does nothing.
+    /// The service goes on trying for two days, and for up to 30 where the endpoint failed for long; identities older
+    /// than that may be forgotten.
     fn event(&self, event: Event) -> impl Future<Output = Result<bool, Refusal>> + Send;
 }
 
@@ -100,7 +102,7 @@ pub enum Refusal {
     /// 400: signed by the service, and yet no event.
     #[error("the body is not an event: event, timestamp, session_id and data are required")]
     InvalidEvent,
-    /// 401: not, or not provably, from the service, or not for the first time.
+    /// 401: not, or not provably, from the service.
     #[error("the event is refused: {0}")]
     NotAuthentic(&'static str),
     /// 403: from an address that is not the service's.

@@ -35,7 +35,7 @@ pub(super) async fn run(kit: &mut Kit, webhook: &Url) -> Result<()> {
     let reply = kit.post(&url, &event.body, signed(&secret, &event)).await?;
     kit.report.note("a signed event is taken", reply.is_success(), "2xx", reply.shown());
     let reply = kit.post(&url, &event.body, signed(&secret, &event)).await?;
-    kit.report.refused("an event that comes again is 401", 401, &reply);
+    kit.report.note("an event that comes again is 2xx", reply.is_success(), "2xx", reply.shown());
     let rotated = kit.event("register");
     let mut headers = signed(&secret, &rotated);
     let standard = other.standard_signature(&rotated.id, rotated.sent_at, rotated.body.as_bytes());
