@@ -40,6 +40,19 @@ enum Found<V> {
     Ask(Option<u64>),
 }
 
+/// A read that runs. Who asked may leave before it ends (a long poll does all the time): then the next one reads anew.
+struct Asked<'a, K: Hash + Eq + Clone, V: Clone> {
+    kept: &'a Kept<K, V>,
+    key: &'a K,
+    number: u64,
+}
+
+impl<K: Hash + Eq + Clone, V: Clone> Drop for Asked<'_, K, V> {
+    fn drop(&mut self) {
+        self.kept.bring(self.key, self.number, None);
+    }
+}
+
 impl<K: Hash + Eq + Clone, V: Clone> Kept<K, V> {
     /// Nothing, until every change is told. `size` says about how many bytes a value takes.
     #[must_use]
@@ -57,9 +70,10 @@ impl<K: Hash + Eq + Clone, V: Clone> Kept<K, V> {
             Found::Kept(value) => return Ok(Some(value)),
             Found::Ask(number) => number,
         };
+        let asked = number.map(|number| Asked { kept: self, key, number });
         let value = read.await;
-        if let Some(number) = number {
-            self.bring(key, number, value.as_ref().ok().and_then(Option::as_ref));
+        if let Some(asked) = asked {
+            self.bring(key, asked.number, value.as_ref().ok().and_then(Option::as_ref));
         }
         value
     }
@@ -82,6 +96,7 @@ impl<K: Hash + Eq + Clone, V: Clone> Kept<K, V> {
         }
     }
 
+    /// Ends a read: with a value that is kept, or with none.
     fn bring(&self, key: &K, number: u64, value: Option<&V>) {
         let mut all = self.lock();
         if !matches!(all.by_key.get(key), Some(Entry::Asked(asked)) if *asked == number) {
@@ -188,6 +203,16 @@ mod tests {
             assert_eq!(find(&kept, Some(2)).await, Some(2));
             kept.forget_all();
         }
+    }
+
+    #[tokio::test]
+    async fn a_read_that_nobody_waits_for_any_more_keeps_no_other_from_being_kept() {
+        let kept = numbers();
+        kept.begin(true);
+        let mut left = Box::pin(kept.find(&"a", std::future::pending()));
+        assert!(futures_util::poll!(&mut left).is_pending());
+        drop(left);
+        assert_eq!([find(&kept, Some(1)).await, find(&kept, Some(2)).await], [Some(1), Some(1)]);
     }
 
     #[tokio::test]
