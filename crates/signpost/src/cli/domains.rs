@@ -11,7 +11,7 @@ use crate::account::{Account, Environment};
 use crate::audit::Actor;
 use crate::clock::Clock;
 use crate::domains::{
-    Change, Created, Domain, Handler, ListedDomain, MOST, New, NotRegistered, Random, Shown, register,
+    Change, Created, Domain, Handler, ListedDomain, MOST, New, NotRegistered, Random, Registered, Shown, register,
 };
 use crate::id::{self, DomainId};
 use crate::store::Store;
@@ -100,14 +100,14 @@ impl Add {
         let account = Account { name: label("--account", &self.account)?, environment };
         let reach = session.config.reach(environment, session.config.listen);
         let now = Clock::System.now();
-        let domain = register(&self.wanted(), account, reach, now, Random::draw());
-        let domain = domain.map_err(|(field, reason)| Usage(format!("{}: {reason}", flag(field))))?;
+        let registered = register(&self.wanted(), account, reach, now, Random::draw());
+        let registered = registered.map_err(|(field, reason)| Usage(format!("{}: {reason}", flag(field))))?;
         let store = session.store()?;
-        match store.insert_domain(&domain, &Actor::Operator).await? {
-            Ok(()) => session.print(&Created::of(&domain), || made(&domain)),
+        match store.insert_domain(&registered, &Actor::Operator).await? {
+            Ok(()) => session.print(&Created::of(&registered), || made(&registered)),
             Err(NotRegistered::TooMany) => bail!("an account has at most {MOST} domains"),
             Err(NotRegistered::Exists(there)) => {
-                let changed = self.sees_to(&store, &domain, &there).await?;
+                let changed = self.sees_to(&store, &registered.domain, &there).await?;
                 let there =
                     store.domain(&there.account, &there.id).await?.context("the domain was removed just now")?;
                 session.print(&Shown::of(&there), || {
@@ -151,9 +151,10 @@ fn flag(field: &str) -> String {
     if field == "domain" { "NAME".to_owned() } else { format!("--{}", field.replace('_', "-")) }
 }
 
-fn made(domain: &Domain) -> String {
-    let Domain { id, name, secrets, token, account, webhook_url, event_url, handler, .. } = domain;
-    let mut lines = vec![format!("id       {id}"), format!("secret   {}", secrets.current.reveal())];
+fn made(registered: &Registered) -> String {
+    let Registered { domain, secret } = registered;
+    let Domain { id, name, token, account, webhook_url, event_url, handler, .. } = domain;
+    let mut lines = vec![format!("id       {id}"), format!("secret   {}", secret.reveal())];
     let wallets = match handler {
         Handler::Direct => webhook_url.as_str(),
         Handler::Hosted => "signpost itself answers them",
@@ -248,9 +249,10 @@ async fn list(session: &Session, store: &Store) -> Result<()> {
 }
 
 async fn secret(session: &Session, store: &Store, id: &DomainId) -> Result<()> {
-    let domain = store.anyones_domain(id).await?;
-    let Domain { secrets, .. } =
-        domain.with_context(|| format!("no domain has the id {id}; 'signpost domains list' shows all"))?;
+    let unknown = || format!("no domain has the id {id}; 'signpost domains list' shows all");
+    // One that is deleted has secrets for its last events.
+    store.anyones_domain(id).await?.with_context(unknown)?;
+    let secrets = store.anyones_secrets(id).await?.with_context(unknown)?;
     let current = secrets.current.reveal();
     let next = secrets.next.as_ref().map(WebhookSecret::reveal);
     let mut document = json!({ "domain_id": id, "webhook_secret": current });

@@ -33,7 +33,6 @@ pub struct Domain {
     pub webhook_url: Url,
     pub event_url: Option<Url>,
     pub handler: Handler,
-    pub secrets: Secrets,
     pub token: Token,
     pub created_at: Timestamp,
     pub verified_at: Option<Timestamp>,
@@ -105,7 +104,15 @@ impl Token {
     }
 }
 
-/// A domain that was just registered.
+/// A domain that was just registered, and what signs its events: shown now, and by the command line alone.
+#[derive(Clone, Debug)]
+#[expect(missing_docs, reason = "the names say it")]
+pub struct Registered {
+    pub domain: Domain,
+    pub secret: WebhookSecret,
+}
+
+/// Registers a domain.
 ///
 /// # Errors
 /// The field that is wrong and why.
@@ -115,24 +122,24 @@ pub fn register(
     reach: Reach,
     now: Timestamp,
     random: Random,
-) -> Result<Domain, (&'static str, String)> {
+) -> Result<Registered, (&'static str, String)> {
     let name = registrable(&new.domain, account.environment).map_err(|reason| ("domain", reason))?;
     let url = |field, text: &str| webhook_url(text, reach).map_err(|reason| (field, reason));
     let event_url = new.event_url.as_deref().map(|text| url("event_url", text)).transpose()?;
-    Ok(Domain {
+    let domain = Domain {
         id: DomainId::new(now, random.id),
         account,
         name,
         webhook_url: url("webhook_url", &new.webhook_url)?,
         event_url,
         handler: new.handler,
-        secrets: Secrets { current: random.secret, next: None },
         token: Token::new(random.token),
         created_at: now,
         verified_at: None,
         last_checked_at: None,
         failing_since: None,
-    })
+    };
+    Ok(Registered { domain, secret: random.secret })
 }
 
 /// What a change of a domain sets; what is `None` stays.

@@ -8,7 +8,7 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::sql::NotRegistered;
-use super::{Change, Domain, Handler, MOST, New, Random, register, webhook_url};
+use super::{Change, Domain, Handler, MOST, New, Random, Registered, register, webhook_url};
 use crate::account::Account;
 use crate::app::App;
 use crate::error::Error;
@@ -25,11 +25,11 @@ pub(crate) async fn create(
     fields.done()?;
     let new = New { domain, webhook_url, event_url: None, handler: Handler::Direct };
     let reach = app.reach(account.environment);
-    let domain = register(&new, account, reach, app.clock.now(), Random::draw());
-    let domain = domain.map_err(|(field, reason)| Error::field(field, reason))?;
-    match app.store.insert_domain(&domain, &key.actor()).await? {
-        Ok(()) => Ok((StatusCode::CREATED, Json(Created::of(&domain)))),
-        Err(NotRegistered::Exists(there)) => Err(Error::DomainExists { domain: domain.name.to_string(), id: there.id }),
+    let registered = register(&new, account, reach, app.clock.now(), Random::draw());
+    let registered = registered.map_err(|(field, reason)| Error::field(field, reason))?;
+    match app.store.insert_domain(&registered, &key.actor()).await? {
+        Ok(()) => Ok((StatusCode::CREATED, Json(Created::of(&registered)))),
+        Err(NotRegistered::Exists(there)) => Err(Error::DomainExists { domain: there.name.to_string(), id: there.id }),
         Err(NotRegistered::TooMany) => Err(Error::field("domain", format!("an account has at most {MOST} domains"))),
     }
 }
@@ -167,8 +167,9 @@ pub(crate) struct Proved {
 }
 
 impl Created {
-    pub(crate) fn of(domain: &Domain) -> Self {
-        Self { domain: Shown::of(domain), webhook_secret: domain.secrets.current.reveal().to_owned() }
+    pub(crate) fn of(registered: &Registered) -> Self {
+        let Registered { domain, secret } = registered;
+        Self { domain: Shown::of(domain), webhook_secret: secret.reveal().to_owned() }
     }
 }
 

@@ -9,9 +9,6 @@ use crate::audit::{Action, Actor, entry};
 use crate::id;
 use crate::store::{Store, params, step};
 
-/// One of those that are sealed is as good as all to see whether the key is at hand.
-const SEALED: &str = "SELECT id, webhook_secret FROM domains WHERE webhook_secret LIKE 'sealed%' LIMIT 1";
-
 const ALL: &str = "
     SELECT id, webhook_secret, next_webhook_secret FROM domains
     UNION ALL SELECT id, webhook_secret, next_webhook_secret FROM deleted_domains";
@@ -24,15 +21,28 @@ const SEAL_DELETED: &str = "
     UPDATE deleted_domains SET webhook_secret = $1, next_webhook_secret = $2 WHERE id = $3 AND webhook_secret = $4";
 
 impl Store {
-    /// Says at the start, and not at the first event, that the key is missing with which secrets are sealed.
+    /// Says at the start, and not at the first event, that webhook secrets cannot be read, and of how many domains: a key
+    /// that was changed halfway opens some.
     ///
     /// # Errors
-    /// Where a secret cannot be opened, or as [`Store::read`].
+    /// Where a secret cannot be decrypted, or as [`Store::read`].
     pub async fn check_seal(&self) -> Result<()> {
-        for row in self.read(SEALED, params![]).await? {
-            self.seal().open(row.text(1)?, row.text(0)?)?;
+        let rows = self.read(ALL, params![]).await?;
+        let (mut unreadable, mut first) = (0_usize, None);
+        for row in &rows {
+            let id = row.text(0)?;
+            let secrets = [Some(row.text(1)?), row.opt_text(2)?];
+            let error = secrets.into_iter().flatten().find_map(|kept| self.open_secret(kept, id).err());
+            unreadable += usize::from(error.is_some());
+            first = first.or(error.map(|error| (id, error)));
         }
-        Ok(())
+        match first {
+            None => Ok(()),
+            Some((id, error)) => {
+                let all = rows.len();
+                Err(error.context(format!("the webhook secrets of {unreadable} of {all} domains cannot be read; {id}")))
+            }
+        }
     }
 
     /// Seals all secrets that are not sealed with the operator's key; returns how many domains had some.

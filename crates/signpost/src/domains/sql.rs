@@ -6,7 +6,7 @@ use secrecy::ExposeSecret;
 use serde_json::json;
 use signpost_auth::{DomainName, WebhookSecret};
 
-use super::{Change, Domain, Handler, MOST, Secrets, Token, apex};
+use super::{Change, Domain, Handler, MOST, Registered, Secrets, Token, apex};
 use crate::account::{Account, Environment};
 use crate::audit::{Action, Actor, entry, entry_on_domain};
 use crate::hosted::forget_users_of;
@@ -25,8 +25,8 @@ const INSERT: &str = "
 macro_rules! select {
     ($condition:literal) => {
         concat!(
-            "SELECT id, account, environment, name, webhook_url, webhook_secret, next_webhook_secret, ",
-            "verification_token, created_at, verified_at, event_url, last_checked_at, failing_since, handler ",
+            "SELECT id, account, environment, name, webhook_url, verification_token, created_at, verified_at, ",
+            "event_url, last_checked_at, failing_since, handler ",
             "FROM domains WHERE ",
             $condition
         )
@@ -113,9 +113,10 @@ impl Store {
     ///
     /// # Errors
     /// As [`Store::write`].
-    pub async fn insert_domain(&self, domain: &Domain, by: &Actor) -> Result<Result<(), NotRegistered>> {
-        let Domain { id, account, name, webhook_url, event_url, handler, secrets, token, created_at, .. } = domain;
-        let secret = self.seal().close(secrets.current.reveal(), id.as_str(), id::random());
+    pub async fn insert_domain(&self, registered: &Registered, by: &Actor) -> Result<Result<(), NotRegistered>> {
+        let Registered { domain, secret } = registered;
+        let Domain { id, account, name, webhook_url, event_url, handler, token, created_at, .. } = domain;
+        let secret = self.seal().close(secret.reveal(), id.as_str(), id::random());
         let told = json!({ "domain": domain.name });
         let entry = entry(by, Some(account), Action::DomainRegistered, id.as_str(), &told, *created_at);
         let (name, apex) = (name.as_str(), apex(name));
@@ -147,7 +148,7 @@ impl Store {
     pub async fn domains(&self, account: &Account, after: Option<&DomainId>, most: u32) -> Result<Vec<Domain>> {
         let after = after.map_or("", DomainId::as_str);
         let rows = self.read(ALL, params![&account.name, account.environment, after, most]).await?;
-        rows.iter().map(|row| self.read_domain(row)).collect()
+        rows.iter().map(read_domain).collect()
     }
 
     /// An account's domain.
@@ -156,7 +157,7 @@ impl Store {
     /// As [`Store::read`].
     pub async fn domain(&self, account: &Account, id: &DomainId) -> Result<Option<Domain>> {
         let row = self.look(BY_ID, params![&account.name, account.environment, id]).await?;
-        row.map(|row| self.read_domain(&row)).transpose()
+        row.map(|row| read_domain(&row)).transpose()
     }
 
     /// An account's domain, by its name.
@@ -165,7 +166,7 @@ impl Store {
     /// As [`Store::read`].
     pub async fn domain_named(&self, account: &Account, name: &DomainName) -> Result<Option<Domain>> {
         let row = self.look(BY_NAME, params![&account.name, account.environment, name.as_str()]).await?;
-        row.map(|row| self.read_domain(&row)).transpose()
+        row.map(|row| read_domain(&row)).transpose()
     }
 
     /// An account's domain, by its name, if sessions may be opened on it.
@@ -232,12 +233,22 @@ impl Store {
         Ok(self.write(steps).await?.is_committed())
     }
 
-    /// For the delivery of events: what signs those of a domain, whosever it is or was.
+    /// For the operator and the delivery of events: what signs those of a domain, whosever it is or was.
     ///
     /// # Errors
-    /// As [`Store::read`].
+    /// Where it cannot be decrypted, or as [`Store::read`].
     pub async fn anyones_secrets(&self, id: &DomainId) -> Result<Option<Secrets>> {
-        self.look(SECRETS, params![id]).await?.map(|row| self.read_secrets(&row, 0, id)).transpose()
+        let Some(row) = self.look(SECRETS, params![id]).await? else { return Ok(None) };
+        let (current, next) = (row.text(0)?, row.opt_text(1)?);
+        Ok(Some(Secrets {
+            current: self.open_secret(current, id.as_str()).context("webhook_secret")?,
+            next: next.map(|next| self.open_secret(next, id.as_str())).transpose().context("next_webhook_secret")?,
+        }))
+    }
+
+    /// A domain's secret as it was before it was kept.
+    pub(super) fn open_secret(&self, kept: &str, domain: &str) -> Result<WebhookSecret> {
+        Ok(WebhookSecret::parse(self.seal().open(kept, domain)?.expose_secret())?)
     }
 
     /// The operator's list: every account's domains.
@@ -253,7 +264,7 @@ impl Store {
     /// # Errors
     /// As [`Store::read`].
     pub async fn anyones_domain(&self, id: &DomainId) -> Result<Option<Domain>> {
-        self.look(ANYONES, params![id]).await?.map(|row| self.read_domain(&row)).transpose()
+        self.look(ANYONES, params![id]).await?.map(|row| read_domain(&row)).transpose()
     }
 
     /// Sets the secret that will sign next. False where there is no such domain.
@@ -274,36 +285,23 @@ impl Store {
         let entry = entry_on_domain(&Actor::Operator, Action::SecretActivated, id, &json!({}), now);
         Ok(self.write([must(ACTIVATE, params![id]), entry]).await?.is_committed())
     }
+}
 
-    /// The secrets in a column and the one behind it.
-    fn read_secrets(&self, row: &Row, column: usize, id: &DomainId) -> Result<Secrets> {
-        let open = |kept: &str| -> Result<WebhookSecret> {
-            Ok(WebhookSecret::parse(self.seal().open(kept, id.as_str())?.expose_secret())?)
-        };
-        Ok(Secrets {
-            current: open(row.text(column)?).context("webhook_secret")?,
-            next: row.opt_text(column + 1)?.map(open).transpose().context("next_webhook_secret")?,
-        })
-    }
-
-    fn read_domain(&self, row: &Row) -> Result<Domain> {
-        let environment = Environment::parse(row.text(2)?).context("domains.environment")?;
-        let id = DomainId::parse(row.text(0)?).context("domains.id")?;
-        Ok(Domain {
-            account: Account { name: row.text(1)?.to_owned(), environment },
-            name: DomainName::parse(row.text(3)?).context("domains.name")?,
-            webhook_url: row.text(4)?.parse().context("domains.webhook_url")?,
-            secrets: self.read_secrets(row, 5, &id)?,
-            id,
-            token: Token(row.text(7)?.to_owned()),
-            created_at: row.time(8)?,
-            verified_at: row.opt_time(9)?,
-            event_url: row.opt_text(10)?.map(str::parse).transpose().context("domains.event_url")?,
-            last_checked_at: row.opt_time(11)?,
-            failing_since: row.opt_time(12)?,
-            handler: Handler::parse(row.text(13)?).context("domains.handler")?,
-        })
-    }
+fn read_domain(row: &Row) -> Result<Domain> {
+    let environment = Environment::parse(row.text(2)?).context("domains.environment")?;
+    Ok(Domain {
+        id: DomainId::parse(row.text(0)?).context("domains.id")?,
+        account: Account { name: row.text(1)?.to_owned(), environment },
+        name: DomainName::parse(row.text(3)?).context("domains.name")?,
+        webhook_url: row.text(4)?.parse().context("domains.webhook_url")?,
+        token: Token(row.text(5)?.to_owned()),
+        created_at: row.time(6)?,
+        verified_at: row.opt_time(7)?,
+        event_url: row.opt_text(8)?.map(str::parse).transpose().context("domains.event_url")?,
+        last_checked_at: row.opt_time(9)?,
+        failing_since: row.opt_time(10)?,
+        handler: Handler::parse(row.text(11)?).context("domains.handler")?,
+    })
 }
 
 fn listed(row: &Row) -> Result<ListedDomain> {

@@ -67,8 +67,9 @@ impl World {
         };
         let secret = WebhookSecret::from_bytes(&[1; 32]);
         let random = domains::Random { id: [1; 16], token: [2; 20], secret };
-        let domain = domains::register(&new, account, Reach::Public, now, random).expect("a domain");
-        store.insert_domain(&domain, &Actor::Operator).await.expect("a database").expect("a new name");
+        let registered = domains::register(&new, account, Reach::Public, now, random).expect("a domain");
+        store.insert_domain(&registered, &Actor::Operator).await.expect("a database").expect("a new name");
+        let domain = registered.domain;
         let random = sessions::Random { id: [3; 16], nonce: [4; 16] };
         let new = New {
             mode: Mode::Login,

@@ -9,6 +9,8 @@ use reqwest::header::HeaderValue;
 use serde_json::{Value, json};
 use signpost::audit::{Entry, refusals};
 use signpost::keys::used;
+use signpost::seal::Seal;
+use signpost::store::step;
 
 use crate::harness::{Endpoint, Program, Service, embedded_database, http, send, text, until};
 
@@ -181,6 +183,37 @@ async fn sealed_secrets_sign_as_before_and_stand_nowhere() {
     let config = crate::harness::config(&[("data_dir", folder.path().to_str().expect("a path"))]);
     let error = signpost::serve::Server::open(config, clock).await.expect_err("the key is missing");
     assert!(format!("{error:#}").contains("SIGNPOST_SEAL_KEY"), "{error:#}");
+}
+
+#[tokio::test]
+async fn a_server_that_cannot_read_a_secret_does_not_start_and_says_of_how_many_domains() {
+    let (folder, clock) = (tempfile::tempdir().expect("a folder"), Service::clock());
+    let settings = [("seal_key", KEY)];
+    let service = Service::on(folder.path(), &clock, &settings).await;
+    let integrator = service.integrator().await;
+    let mut ids = Vec::new();
+    for name in ["current.test", "next.test", "gone.test", "fine.test"] {
+        ids.push(text(&integrator.registers(name).await, "id").to_owned());
+    }
+    assert_eq!(send(integrator.request(Method::DELETE, &format!("/domains/{}", ids[2]))).await.status, 204);
+    let foreign = Seal::new(Some(&[9; 32]), None);
+    for (sql, id) in [
+        ("UPDATE domains SET webhook_secret = $1 WHERE id = $2", &ids[0]),
+        ("UPDATE domains SET next_webhook_secret = $1 WHERE id = $2", &ids[1]),
+        ("UPDATE deleted_domains SET webhook_secret = $1 WHERE id = $2", &ids[2]),
+    ] {
+        let secret = foreign.close("whsec_x", id, [1; 12]);
+        service.app.store.write([step(sql, vec![secret.into(), id.as_str().into()])]).await.expect("a database");
+    }
+    // What shows no secret reads none.
+    let listed = integrator.get("/domains").await.with(200);
+    assert_eq!(listed["domains"].as_array().map(Vec::len), Some(3));
+    integrator.get(&format!("/domains/{}", ids[0])).await.with(200);
+    integrator.opens("current.test").await;
+    service.stop().await;
+    let settings = [("data_dir", folder.path().to_str().expect("a path")), ("seal_key", KEY)];
+    let error = signpost::serve::Server::open(crate::harness::config(&settings), clock).await.expect_err("a refusal");
+    assert!(format!("{error:#}").contains("of 3 of 4 domains cannot be read"), "{error:#}");
 }
 
 #[tokio::test]
