@@ -6,11 +6,12 @@ mod names;
 
 use std::net::SocketAddr;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use anyhow::{Context, Result};
 use bytes::Bytes;
-use reqwest::header::HeaderMap;
+use jiff::Timestamp;
+use reqwest::header::{HeaderMap, RETRY_AFTER};
 use reqwest::{Client, Method, redirect};
 use url::{Host, Url};
 
@@ -35,10 +36,36 @@ pub struct Answer {
     pub status: u16,
     /// The beginning of the body.
     pub body: Vec<u8>,
-    /// The wait that the host asked for (`Retry-After` in seconds).
-    pub retry_after: Option<Duration>,
+    /// The wait that the host asked for.
+    pub retry_after: Option<RetryAfter>,
     /// The header fields.
     pub headers: HeaderMap,
+}
+
+/// `Retry-After` (RFC 9110, section 10.2.3).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RetryAfter {
+    /// So long.
+    Delay(Duration),
+    /// Until then.
+    Until(SystemTime),
+}
+
+impl RetryAfter {
+    fn parse(text: &str) -> Option<Self> {
+        let text = text.trim();
+        let delay = text.parse().map(|seconds| Self::Delay(Duration::from_secs(seconds)));
+        delay.ok().or_else(|| httpdate::parse_http_date(text).ok().map(Self::Until))
+    }
+
+    /// The wait from `now` on; none for a time that is over.
+    #[must_use]
+    pub fn wait(self, now: Timestamp) -> Duration {
+        match self {
+            Self::Delay(delay) => delay,
+            Self::Until(time) => time.duration_since(now.into()).unwrap_or_default(),
+        }
+    }
 }
 
 /// A request to another host.
@@ -79,6 +106,20 @@ impl Outbound {
     /// Where the URL or the address behind it is closed to `reach`, the host does not answer in time, or the answer
     /// is not HTTP. The text names the reason, never the answer.
     pub async fn send(&self, reach: Reach, request: Request<'_>) -> Result<Answer> {
+        let (answer, cut) = self.exchange(reach, request).await?;
+        cut.map_or(Ok(answer), |error| Err(error.into()))
+    }
+
+    /// Sends one request of whose answer the status is what counts: it holds once its status line came in time, whatever
+    /// the body does then. Of the body there is what came.
+    ///
+    /// # Errors
+    /// As [`Outbound::send`].
+    pub async fn notify(&self, reach: Reach, request: Request<'_>) -> Result<Answer> {
+        Ok(self.exchange(reach, request).await?.0)
+    }
+
+    async fn exchange(&self, reach: Reach, request: Request<'_>) -> Result<(Answer, Option<reqwest::Error>)> {
         reach.check(request.url).map_err(|reason| anyhow::anyhow!("the URL {reason}"))?;
         // A host that is an address is not looked up, so nobody else would check it.
         let address = match request.url.host() {
@@ -97,7 +138,8 @@ impl Outbound {
     }
 }
 
-async fn exchange(client: &Client, request: Request<'_>) -> Result<Answer> {
+/// The answer, and why its body ended too early, if it did.
+async fn exchange(client: &Client, request: Request<'_>) -> Result<(Answer, Option<reqwest::Error>)> {
     let Request { method, url, headers, body, within, keep } = request;
     let mut outgoing = client.request(method, url.clone()).headers(headers).timeout(within);
     if let Some(body) = body {
@@ -106,13 +148,19 @@ async fn exchange(client: &Client, request: Request<'_>) -> Result<Answer> {
     let mut response = outgoing.send().await.map_err(reqwest::Error::without_url).context("no answer")?;
     let status = response.status().as_u16();
     let headers = response.headers().clone();
-    let retry_after = headers.get("retry-after").and_then(|value| value.to_str().ok()?.parse().ok());
-    let mut kept = Vec::new();
-    while kept.len() < keep {
-        let Some(chunk) = response.chunk().await.map_err(reqwest::Error::without_url)? else { break };
-        kept.extend_from_slice(&chunk[..chunk.len().min(keep - kept.len())]);
+    let retry_after = headers.get(RETRY_AFTER).and_then(|value| RetryAfter::parse(value.to_str().ok()?));
+    let (mut body, mut cut) = (Vec::new(), None);
+    while body.len() < keep {
+        match response.chunk().await {
+            Ok(Some(chunk)) => body.extend_from_slice(&chunk[..chunk.len().min(keep - body.len())]),
+            Ok(None) => break,
+            Err(error) => {
+                cut = Some(error.without_url());
+                break;
+            }
+        }
     }
-    Ok(Answer { status, body: kept, retry_after: retry_after.map(Duration::from_secs), headers })
+    Ok((Answer { status, body, retry_after, headers }, cut))
 }
 
 #[expect(clippy::disallowed_methods, reason = "this is the one guarded client")]
@@ -137,4 +185,72 @@ pub(crate) fn permitted(reach: Reach, found: Vec<SocketAddr>) -> Result<Vec<Sock
     // One closed address closes the name: else an attacker names one of each and waits for luck.
     anyhow::ensure!(found.iter().all(|address| reach.permits(address.ip())), names::CLOSED);
     Ok(found)
+}
+
+#[cfg(test)]
+mod tests {
+    use tokio::io::{AsyncReadExt, AsyncWriteExt};
+    use tokio::net::TcpListener;
+
+    use super::*;
+
+    /// Asks a host that answers with these bytes, and then goes on or leaves.
+    async fn asked(answer: &'static [u8], stays: bool) -> [Result<Answer>; 2] {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let url = Url::parse(&format!("http://{}/", listener.local_addr().unwrap())).unwrap();
+        let host = tokio::spawn(async move {
+            let mut open = Vec::new();
+            for _ in 0..2 {
+                let (mut connection, _) = listener.accept().await.unwrap();
+                assert!(connection.read(&mut [0; 1024]).await.unwrap() > 0);
+                connection.write_all(answer).await.unwrap();
+                open.extend(stays.then_some(connection));
+            }
+            open
+        });
+        let outbound = Outbound::new(&Names::System);
+        let within = Duration::from_secs(3);
+        let request =
+            || Request { method: Method::GET, url: &url, headers: HeaderMap::new(), body: None, within, keep: 4 };
+        let answers =
+            [outbound.notify(Reach::Everything, request()).await, outbound.send(Reach::Everything, request()).await];
+        drop(host.await.unwrap());
+        answers
+    }
+
+    #[tokio::test]
+    async fn what_counts_by_its_status_counts_however_its_body_ends() {
+        for (answer, stays, body, is_whole) in [
+            (&b"HTTP/1.1 200 OK\r\ncontent-length: 4\r\n\r\nfine"[..], false, "fine", true),
+            (b"HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\ntoo long", true, "too ", true),
+            (b"HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\ncut", false, "cut", false),
+            (b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n3\r\nbad\r\nx", true, "bad", false),
+            (b"HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\n", true, "", false),
+        ] {
+            let [notified, sent] = asked(answer, stays).await;
+            let notified = notified.unwrap();
+            assert_eq!((notified.status, &notified.body[..]), (200, body.as_bytes()));
+            assert_eq!(sent.is_ok(), is_whole, "{body}");
+        }
+    }
+
+    #[test]
+    fn a_wait_is_asked_for_in_seconds_or_by_a_date_in_any_of_its_three_forms() {
+        let now = Timestamp::from_second(784_111_777 - 90).unwrap();
+        let wait = |text| RetryAfter::parse(text).map(|after| after.wait(now).as_secs());
+        for (text, expected) in [
+            ("120", Some(120)),
+            (" 0 ", Some(0)),
+            ("Sun, 06 Nov 1994 08:49:37 GMT", Some(90)),
+            ("Sunday, 06-Nov-94 08:49:37 GMT", Some(90)),
+            ("Sun Nov  6 08:49:37 1994", Some(90)),
+            ("Sun, 06 Nov 1994 08:40:00 GMT", Some(0)),
+            ("soon", None),
+            ("-1", None),
+            ("1.5", None),
+            ("", None),
+        ] {
+            assert_eq!(wait(text), expected, "{text}");
+        }
+    }
 }

@@ -134,10 +134,11 @@ async fn attempt(app: &App, delivery: &Delivery, secrets: Option<&Secrets>) -> R
     let request =
         Request { method: Method::POST, url: &delivery.url, headers, body: Some(body), within: WITHIN, keep: READ };
     let reach = app.reach(delivery.environment);
-    let answer = app.outbound.send(reach, request).await?;
+    let answer = app.outbound.notify(reach, request).await?;
     // Where private targets are open too, nobody knows which this was: a private one must not be read through us.
     let is_public = reach == Reach::Public;
     let said = is_public.then(|| String::from_utf8_lossy(&answer.body).replace('\0', ""));
     let error = (!(200..300).contains(&answer.status)).then(|| format!("it answered {}", answer.status));
-    Ok(Attempt { status: Some(answer.status), error, retry_after: answer.retry_after, answer: said })
+    let retry_after = answer.retry_after.map(|after| after.wait(app.clock.now()));
+    Ok(Attempt { status: Some(answer.status), error, retry_after, answer: said })
 }

@@ -214,7 +214,7 @@ async fn fetch(
     match answer.status {
         200 => {}
         304 => return Ok((Synced::Unchanged, feed.known.clone())),
-        _ => return Err(Failed { wait: answer.retry_after, reason: refusal(&answer) }),
+        _ => return Err(Failed { wait: answer.retry_after.map(|after| after.wait(now)), reason: refusal(&answer) }),
     }
     let known = Validators { etag: text(&answer, &ETAG), last_modified: text(&answer, &LAST_MODIFIED) };
     let reading = read(answer, Arc::clone(gazetteer), feed.format, feed.extent(), now).await?;
