@@ -18,10 +18,12 @@ use crate::app::App;
 use crate::error::Error;
 use crate::hosted;
 use crate::http::{Fields, OptionalFields, PathId};
-use crate::outbound::Request;
+use crate::outbound::{Reach, Request};
 
 /// How long a handler may take to answer.
 const WITHIN: Duration = Duration::from_secs(15);
+/// How many bytes of its answer are passed on.
+const KEPT: usize = 2048;
 /// How many wallets there are to choose from.
 const WALLETS: u64 = 100;
 
@@ -47,13 +49,16 @@ pub(crate) async fn simulate(
     session.waits(app.clock.now()).map_err(|refusal| refused(refusal, &session, &app))?;
     let answer = answer(&session, &account, wallet, fault, app.clock.now().as_second());
     let (posted_to, payload) = (session.answer_url().to_string(), json!(answer));
-    let (status, error) = post(&app, &session, &payload).await;
+    let reply = post(&app, &session, &payload).await;
     let mut told = json!({ "public_key": answer.public_key, "posted_to": posted_to, "payload": payload });
-    if let Some(status) = status {
-        told["status"] = status.into();
-    }
-    if let Some(error) = error {
-        told["error"] = error.into();
+    match reply {
+        Ok(HandlerReply { status, body }) => {
+            told["status"] = status.into();
+            if let Some(body) = body {
+                told["body"] = body.into();
+            }
+        }
+        Err(error) => told["error"] = format!("{error:#}").into(),
     }
     Ok(Json(told))
 }
@@ -96,19 +101,32 @@ fn answer(session: &Session, account: &Account, number: u64, fault: Option<Fault
     answer
 }
 
-/// The handler's status, or why there was none. What else it said is not repeated: it may be anybody's.
-async fn post(app: &App, session: &Session, payload: &Value) -> (Option<u16>, Option<String>) {
+/// What the handler answered.
+struct HandlerReply {
+    status: u16,
+    /// The beginning of what it said. None where the operator opened private networks to webhooks: these must not be read
+    /// through this server. Loopback is open only where the server serves its own machine, so that is the developer's own.
+    body: Option<String>,
+}
+
+async fn post(app: &App, session: &Session, payload: &Value) -> anyhow::Result<HandlerReply> {
     let body = Bytes::from(payload.to_string());
     if session.hosted_url.is_some() {
         let reply = hosted::routes::answer(app, session.account.environment, session.challenge.mode, &body).await;
-        return (Some(reply.map_or(429, |reply| reply.status)), None);
+        return Ok(match reply {
+            Ok(reply) => HandlerReply { status: reply.status, body: Some(reply.body.to_string()) },
+            Err(_) => HandlerReply { status: 429, body: None },
+        });
     }
     let mut headers = HeaderMap::new();
     headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
     let url = &session.webhook_url;
-    let request = Request { method: Method::POST, url, headers, body: Some(body), within: WITHIN, keep: 0 };
-    match app.outbound.send(app.reach(session.account.environment), request).await {
-        Ok(answer) => (Some(answer.status), None),
-        Err(error) => (None, Some(format!("{error:#}"))),
-    }
+    let request = Request { method: Method::POST, url, headers, body: Some(body), within: WITHIN, keep: KEPT };
+    let reach = app.reach(session.account.environment);
+    let answer = app.outbound.notify(reach, request).await?;
+    let is_open = reach != Reach::Everything;
+    Ok(HandlerReply {
+        status: answer.status,
+        body: is_open.then(|| signpost_text::lines(&String::from_utf8_lossy(&answer.body)).into_owned()),
+    })
 }

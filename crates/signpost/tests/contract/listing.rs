@@ -95,7 +95,7 @@ async fn the_sandbox_has_a_wallet_of_its_own() {
     let session = integrator.opens("localhost").await;
     let path = format!("/sessions/{}/simulate", text(&session, "id"));
     let told = integrator.post_nothing(&path).await.with(200);
-    assert_eq!(told["status"], 200);
+    assert_eq!((&told["status"], &told["body"]), (&json!(200), &json!("taken")));
     let posted = endpoint.receives().await;
     assert_eq!((posted.json(), posted.path.as_str()), (told["payload"].clone(), "/webhooks/login"));
     integrator.hands_in(&session, &posted.json()).await.with(200);
@@ -113,9 +113,22 @@ async fn the_sandbox_has_a_wallet_of_its_own() {
     }
     integrator.post(&path, &json!({ "fault": "x" })).await.blames("fault");
     integrator.post(&path, &json!({ "wallet": 0 })).await.blames("wallet");
-    endpoint.answers((axum::http::StatusCode::NOT_FOUND, "secret"));
-    let told = integrator.post_nothing(&path).await;
-    assert!(told.with(200)["status"] == 404 && !told.text.contains("secret"));
+}
+
+#[tokio::test]
+async fn a_simulated_wallet_passes_on_what_the_handler_said_but_reads_no_private_network() {
+    let endpoint = Endpoint::start().await;
+    let said = format!("{{\"error\":\"\u{1b}[31mno\"}}\n{}", "x".repeat(10_000));
+    let shown = said[..2048].replace('\u{1b}', " ");
+    for (setting, body) in [("auto", Some(shown.as_str())), ("true", None)] {
+        let service = Service::with(&[("allow_private_webhooks", setting)]).await;
+        let integrator = service.integrator().await;
+        integrator.registers_at("localhost", &endpoint.url("/webhooks/login")).await;
+        let session = integrator.opens("localhost").await;
+        endpoint.answers((axum::http::StatusCode::NOT_FOUND, said.clone()));
+        let told = integrator.post_nothing(&format!("/sessions/{}/simulate", text(&session, "id"))).await.with(200);
+        assert_eq!((&told["status"], told["body"].as_str()), (&json!(404), body), "{setting}");
+    }
 }
 
 #[tokio::test]
@@ -131,6 +144,8 @@ async fn a_simulated_wallet_logs_in_at_a_hosted_handler_and_never_in_live() {
         let session = integrator.post("/sessions", &body).await.with(201);
         let told = integrator.post_nothing(&format!("/sessions/{}/simulate", text(&session, "id"))).await.with(200);
         assert_eq!(told["status"], status, "{mode}");
+        let said: serde_json::Value = serde_json::from_str(text(&told, "body")).expect("JSON");
+        assert!(said["error"].is_string() != said["message"].is_string(), "{said}");
     }
     let live = service.integrator_of("acme", Environment::Live).await;
     live.post_nothing("/sessions/sess_x/simulate").await.refused(404, "not_found");
