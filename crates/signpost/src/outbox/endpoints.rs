@@ -17,10 +17,12 @@ const PROBE: SignedDuration = SignedDuration::from_hours(1);
 
 const FAILED: &str = "
     INSERT INTO endpoints (account, environment, endpoint, failing_since, next_probe_at) VALUES ($1, $2, $3, $4, $5)
-    ON CONFLICT (account, environment, endpoint) DO UPDATE SET
-        disabled_at = CASE WHEN endpoints.disabled_at IS NULL AND endpoints.failing_since <= $6 THEN $4
-                           ELSE endpoints.disabled_at END,
-        next_probe_at = $5
+    ON CONFLICT (account, environment, endpoint) DO UPDATE SET next_probe_at = $5";
+
+/// Changes a row once: of attempts that end together one disables the endpoint, and tells.
+const DISABLED: &str = "
+    UPDATE endpoints SET disabled_at = $4
+    WHERE account = $1 AND environment = $2 AND endpoint = $3 AND disabled_at IS NULL AND failing_since <= $5
     RETURNING disabled_at";
 
 const SUCCEEDED: &str = "
@@ -46,20 +48,20 @@ pub struct Failing {
     pub next_probe_at: Option<Timestamp>,
 }
 
-/// The step that remembers whether an endpoint still only fails, in the write that ends the attempt: between the two
-/// nobody must take a second probe. None where there is nothing to remember.
-pub(super) fn judged(delivery: &Delivery, attempt: &Attempt, outcome: Outcome, now: Timestamp) -> Option<Step> {
+/// The steps that remember whether an endpoint still only fails, in the write that ends the attempt: between the two
+/// nobody must take a second probe. None where there is nothing to remember. The last one's row is the endpoint's change.
+pub(super) fn judged(delivery: &Delivery, attempt: &Attempt, outcome: Outcome, now: Timestamp) -> Vec<Step> {
     let endpoint = endpoint(&delivery.url);
     let (account, environment) = (&delivery.account, delivery.environment);
     match outcome {
-        Outcome::Delivered if delivery.failed_before => Some(step(SUCCEEDED, params![account, environment, &endpoint])),
-        Outcome::Delivered => None,
+        Outcome::Delivered if delivery.failed_before => vec![step(SUCCEEDED, params![account, environment, &endpoint])],
+        Outcome::Delivered => Vec::new(),
         // What an endpoint that is gone says ends that delivery, and tells nothing of the endpoint.
-        Outcome::Failed | Outcome::Retry(_) if attempt.status == Some(410) => None,
-        Outcome::Failed | Outcome::Retry(_) => {
-            let (probe, since) = (now + PROBE, now - PATIENCE);
-            Some(step(FAILED, params![account, environment, &endpoint, now, probe, since]))
-        }
+        Outcome::Failed | Outcome::Retry(_) if attempt.status == Some(410) => Vec::new(),
+        Outcome::Failed | Outcome::Retry(_) => vec![
+            step(FAILED, params![account, environment, &endpoint, now, now + PROBE]),
+            step(DISABLED, params![account, environment, &endpoint, now, now - PATIENCE]),
+        ],
     }
 }
 
@@ -77,10 +79,9 @@ impl Store {
     ) -> Result<()> {
         let disabled_at = rows.first().map(|row| row.opt_time(0)).transpose()?.flatten();
         let action = match (outcome, disabled_at) {
+            (_, None) => return Ok(()),
             (Outcome::Delivered, Some(_)) => Action::EndpointEnabled,
-            // Millisecond by millisecond the same: it was this attempt.
-            (_, Some(at)) if at.as_millisecond() == now.as_millisecond() => Action::EndpointDisabled,
-            _ => return Ok(()),
+            (Outcome::Failed | Outcome::Retry(_), Some(_)) => Action::EndpointDisabled,
         };
         let (account, environment) = (&delivery.account, delivery.environment);
         let endpoint = endpoint(&delivery.url);

@@ -46,10 +46,19 @@ pub struct Delivery {
     pub url: Url,
     /// The bytes that every attempt sends.
     pub body: String,
-    /// How many attempts there were, this one included.
-    pub attempts: u32,
     /// Whether the endpoint's last attempt before was a failure.
     pub failed_before: bool,
+}
+
+/// A delivery that was taken for one attempt.
+#[derive(Debug)]
+pub struct Claimed {
+    /// The event's id.
+    pub id: String,
+    /// How many attempts there were, this one included.
+    pub attempts: u32,
+    /// What to send, or why its row cannot be read.
+    pub delivery: Result<Delivery>,
 }
 
 /// How an attempt ended.

@@ -4,7 +4,7 @@ use anyhow::{Context, Result};
 use jiff::Timestamp;
 use url::Url;
 
-use super::{Attempt, Delivery, Outcome, endpoint};
+use super::{Attempt, Claimed, Delivery, Outcome, endpoint};
 use crate::account::{Account, Environment};
 use crate::id::{DomainId, EventId};
 use crate::store::{Row, Step, Store, Written, must, params, step};
@@ -113,7 +113,7 @@ const FREE: &str = "UPDATE deliveries SET leased_until = NULL WHERE state = 'pen
 #[derive(Debug)]
 #[expect(missing_docs, reason = "the names say it")]
 pub struct Ended<'a> {
-    pub id: &'a EventId,
+    pub id: &'a str,
     pub leased_until: Timestamp,
     pub attempt: &'a Attempt,
     pub outcome: Outcome,
@@ -153,9 +153,9 @@ impl Store {
         leased_until: Timestamp,
         of_endpoint: u32,
         most: u32,
-    ) -> Result<Vec<Delivery>> {
+    ) -> Result<Vec<Claimed>> {
         let rows = self.claim(CLAIM, CLAIM_SHARED, params![leased_until, now, of_endpoint, most]).await?;
-        rows.into_iter().map(Delivery::try_from).collect()
+        rows.iter().map(claimed).collect()
     }
 
     /// Remembers how an attempt ended, and with it what `judged` says of the endpoint, whose rows it gives. `None` where
@@ -163,7 +163,7 @@ impl Store {
     ///
     /// # Errors
     /// As [`Store::write`].
-    pub async fn end_attempt(&self, ended: Ended<'_>, judged: Option<Step>) -> Result<Option<Vec<Row>>> {
+    pub async fn end_attempt(&self, ended: Ended<'_>, judged: Vec<Step>) -> Result<Option<Vec<Row>>> {
         let Ended { id, leased_until, attempt, outcome, now } = ended;
         let (state, next, ended_at) = match outcome {
             Outcome::Delivered => ("delivered", None, Some(now)),
@@ -191,19 +191,23 @@ impl Store {
     }
 }
 
-impl TryFrom<Row> for Delivery {
-    type Error = anyhow::Error;
+/// What leads to the row must be readable; what else is wrong with it is wrong with this delivery alone.
+fn claimed(row: &Row) -> Result<Claimed> {
+    Ok(Claimed {
+        id: row.text(0)?.to_owned(),
+        attempts: u32::try_from(row.int(5)?).context("deliveries.attempts")?,
+        delivery: delivery(row),
+    })
+}
 
-    fn try_from(row: Row) -> Result<Self> {
-        Ok(Self {
-            id: EventId::parse(row.text(0)?).context("deliveries.id")?,
-            domain_id: DomainId::parse(row.text(1)?).context("deliveries.domain_id")?,
-            environment: Environment::parse(row.text(2)?).context("deliveries.environment")?,
-            url: row.text(3)?.parse().context("deliveries.url")?,
-            account: row.text(6)?.to_owned(),
-            body: row.text(4)?.to_owned(),
-            attempts: u32::try_from(row.int(5)?).context("deliveries.attempts")?,
-            failed_before: row.int(7)? == 1,
-        })
-    }
+fn delivery(row: &Row) -> Result<Delivery> {
+    Ok(Delivery {
+        id: EventId::parse(row.text(0)?).context("deliveries.id")?,
+        domain_id: DomainId::parse(row.text(1)?).context("deliveries.domain_id")?,
+        environment: Environment::parse(row.text(2)?).context("deliveries.environment")?,
+        url: row.text(3)?.parse().context("deliveries.url")?,
+        account: row.text(6)?.to_owned(),
+        body: row.text(4)?.to_owned(),
+        failed_before: row.int(7)? == 1,
+    })
 }

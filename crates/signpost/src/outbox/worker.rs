@@ -4,16 +4,17 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Error, Result};
 use bytes::Bytes;
 use jiff::{SignedDuration, Timestamp};
 use reqwest::Method;
 use reqwest::header::{CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
+use tokio::sync::OnceCell;
 use tokio::task::JoinSet;
 use tracing::Instrument;
 
 use super::endpoints::judged;
-use super::{Attempt, Delivery, Ended, judge, signatures};
+use super::{Attempt, Claimed, Delivery, Ended, judge, signatures};
 use crate::app::App;
 use crate::domains::Secrets;
 use crate::id::{self, DomainId};
@@ -73,72 +74,85 @@ async fn take(app: &App, running: &mut JoinSet<()>) -> Result<Duration> {
     let claimed = app.store.claim_deliveries(now, leased_until, OF_ENDPOINT, places).await?;
     // Due, but all places of their endpoints are taken: an end wakes us.
     let wait = if claimed.is_empty() { SLEEP } else { Duration::ZERO };
-    let secrets = secrets(app, &claimed).await?;
-    for delivery in claimed {
-        let secrets = secrets.get(&delivery.domain_id).cloned();
-        let span = tracing::info_span!("delivery", event = %delivery.id, attempt = delivery.attempts);
-        running.spawn(deliver(app.clone(), delivery, secrets, leased_until).instrument(span));
+    let mut secrets: HashMap<DomainId, SharedSecrets> = HashMap::new();
+    for claimed in claimed {
+        let domain = claimed.delivery.as_ref().ok().map(|delivery| delivery.domain_id.clone());
+        let secrets = domain.map(|domain| secrets.entry(domain).or_default().clone()).unwrap_or_default();
+        let span = tracing::info_span!("delivery", event = claimed.id, attempt = claimed.attempts);
+        running.spawn(deliver(app.clone(), claimed, secrets, leased_until).instrument(span));
     }
     Ok(wait)
 }
 
-/// What signs these deliveries, as it is now.
-async fn secrets(app: &App, claimed: &[Delivery]) -> Result<HashMap<DomainId, Arc<Secrets>>> {
-    let mut secrets = HashMap::new();
-    for Delivery { domain_id, .. } in claimed {
-        if !secrets.contains_key(domain_id) {
-            let own = app.store.anyones_secrets(domain_id).await?;
-            secrets.extend(own.map(|own| (domain_id.clone(), Arc::new(own))));
-        }
-    }
-    Ok(secrets)
-}
+/// What signs a domain's events, read once for all that were taken together.
+type SharedSecrets = Arc<OnceCell<Option<Secrets>>>;
 
-async fn deliver(app: App, delivery: Delivery, secrets: Option<Arc<Secrets>>, leased_until: Timestamp) {
-    let attempt = attempt(&app, &delivery, secrets.as_deref()).await.unwrap_or_else(|error| Attempt {
-        status: None,
-        error: Some(format!("{error:#}")),
-        retry_after: None,
-        answer: None,
-    });
+/// One delivery to the end of its attempt. Whatever is wrong with it ends this attempt and no other's.
+async fn deliver(app: App, claimed: Claimed, secrets: SharedSecrets, leased_until: Timestamp) {
+    let (attempt, sent) = match prepare(&app, claimed.delivery, &secrets).await {
+        Ok((delivery, headers)) => (send(&app, &delivery, headers).await, Some(delivery)),
+        // The endpoint has no part in this.
+        Err(error) => (Attempt::failed(&error), None),
+    };
     let (now, random) = (app.clock.now(), u32::from_be_bytes(id::random()));
-    let Delivery { id, attempts, .. } = &delivery;
-    let outcome = judge(&attempt, *attempts, &app.config.webhook_retry_schedule, now, random);
-    tracing::info!(event = %id, attempts, status = attempt.status, error = attempt.error, ?outcome, "event sent");
+    let (id, attempts) = (&claimed.id, claimed.attempts);
+    let outcome = judge(&attempt, attempts, &app.config.webhook_retry_schedule, now, random);
+    tracing::info!(event = id, attempts, status = attempt.status, error = attempt.error, ?outcome, "event sent");
     app.metrics.attempt(outcome.as_str());
-    if attempts == &1 {
-        let after = now.duration_since(id.time());
+    if let Some(delivery) = sent.as_ref().filter(|_| attempts == 1) {
+        let after = now.duration_since(delivery.id.time());
         app.metrics.first_attempt(Duration::try_from(after).unwrap_or_default());
     }
     let ended = Ended { id, leased_until, attempt: &attempt, outcome, now };
-    let judged = judged(&delivery, &attempt, outcome, now);
-    match app.store.end_attempt(ended, judged).await {
-        Ok(Some(rows)) => {
+    let judged = sent.as_ref().map(|delivery| judged(delivery, &attempt, outcome, now)).unwrap_or_default();
+    match (app.store.end_attempt(ended, judged).await, sent) {
+        (Ok(Some(rows)), Some(delivery)) => {
             if let Err(error) = app.store.tell_of_endpoint(&delivery, outcome, &rows, now).await {
-                tracing::warn!(event = %id, error = format!("{error:#}"), "the endpoint's state could not be told");
+                tracing::warn!(event = id, error = format!("{error:#}"), "could not record the endpoint's change");
             }
         }
-        Ok(None) => tracing::warn!(event = %id, "the attempt outlived its lease; the event may arrive twice"),
-        Err(error) => tracing::warn!(event = %id, error = format!("{error:#}"), "the attempt's end could not be kept"),
+        (Ok(Some(_)), None) => {}
+        (Ok(None), _) => tracing::warn!(event = id, "the attempt outlived its lease; the event may arrive twice"),
+        (Err(error), _) => {
+            tracing::warn!(event = id, error = format!("{error:#}"), "could not record the delivery attempt");
+        }
     }
 }
 
-async fn attempt(app: &App, delivery: &Delivery, secrets: Option<&Secrets>) -> Result<Attempt> {
-    let secrets = secrets.context("the domain is gone")?;
-    let body = Bytes::from(delivery.body.clone());
+/// What is sent, and the header fields that sign it.
+async fn prepare(app: &App, delivery: Result<Delivery>, secrets: &SharedSecrets) -> Result<(Delivery, HeaderMap)> {
+    let delivery = delivery.context("its row in the database cannot be read")?;
+    let read = app.store.anyones_secrets(&delivery.domain_id);
+    let secrets = secrets.get_or_try_init(|| read).await.context("its webhook secret cannot be read")?;
+    let secrets = secrets.as_ref().context("the domain is gone")?;
     let mut headers = HeaderMap::new();
     headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
-    for (name, value) in signatures(&delivery.id, &body, secrets, app.clock.now()) {
+    for (name, value) in signatures(&delivery.id, delivery.body.as_bytes(), secrets, app.clock.now()) {
         headers.insert(HeaderName::from_static(name), HeaderValue::from_str(&value)?);
     }
+    Ok((delivery, headers))
+}
+
+async fn send(app: &App, delivery: &Delivery, headers: HeaderMap) -> Attempt {
+    let body = Bytes::from(delivery.body.clone());
     let request =
         Request { method: Method::POST, url: &delivery.url, headers, body: Some(body), within: WITHIN, keep: READ };
     let reach = app.reach(delivery.environment);
-    let answer = app.outbound.notify(reach, request).await?;
+    let answer = match app.outbound.notify(reach, request).await {
+        Ok(answer) => answer,
+        Err(error) => return Attempt::failed(&error),
+    };
     // Where private targets are open too, nobody knows which this was: a private one must not be read through us.
     let is_public = reach == Reach::Public;
     let said = is_public.then(|| String::from_utf8_lossy(&answer.body).replace('\0', ""));
     let error = (!(200..300).contains(&answer.status)).then(|| format!("it answered {}", answer.status));
     let retry_after = answer.retry_after.map(|after| after.wait(app.clock.now()));
-    Ok(Attempt { status: Some(answer.status), error, retry_after, answer: said })
+    Attempt { status: Some(answer.status), error, retry_after, answer: said }
+}
+
+impl Attempt {
+    /// One without an answer.
+    fn failed(error: &Error) -> Self {
+        Self { status: None, error: Some(format!("{error:#}")), retry_after: None, answer: None }
+    }
 }

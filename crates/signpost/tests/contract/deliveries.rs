@@ -5,6 +5,10 @@ use futures_util::future::join_all;
 use jiff::SignedDuration;
 use serde_json::json;
 use signpost::account::Environment;
+use signpost::id::EventId;
+use signpost::seal::Seal;
+use signpost::store::step;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpSocket;
 
 use crate::harness::{Endpoint, Integrator, Queued, Service, text, until};
@@ -124,12 +128,78 @@ async fn the_schedule_is_the_operators_and_ends() {
 
 #[tokio::test]
 async fn an_endpoint_may_ask_for_a_longer_wait() {
-    for (asked, from, to) in [("120", 120_000, 120_000), ("1", 1600, 2400), ("soon", 1600, 2400)] {
+    for (asked, from, to) in [
+        ("120", 120_000, 120_000),
+        ("1", 1600, 2400),
+        ("soon", 1600, 2400),
+        // Two minutes after the whole second in which this test's clock stands still.
+        ("Fri, 15 Jan 2027 08:02:00 GMT", 119_750, 119_750),
+        ("Fri, 15 Jan 2027 07:00:00 GMT", 1600, 2400),
+    ] {
         let endpoint = Endpoint::start().await;
         endpoint.answers((StatusCode::SERVICE_UNAVAILABLE, [("retry-after", asked)]));
         let service = with_event(&endpoint, &[]).await;
         waits(&service, &service.tried(1).await, from, to);
     }
+}
+
+#[tokio::test]
+async fn a_2xx_is_a_success_however_its_body_ends() {
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.expect("a free port");
+    let url = format!("http://{}/hook", listener.local_addr().expect("an address"));
+    let service = Service::start().await;
+    let integrator = service.integrator().await;
+    integrator.registers_at("shop.test", &url).await;
+    log_in(&service, &integrator, "shop.test").await;
+    let (mut connection, _) = listener.accept().await.expect("a connection");
+    assert!(connection.read(&mut [0; 1024]).await.expect("a request") > 0);
+    connection.write_all(b"HTTP/1.1 202 Accepted\r\ncontent-length: 1000\r\n\r\ncut").await.expect("a connection");
+    drop(connection);
+    let queued = service.tried(1).await;
+    assert_eq!((queued.state.as_str(), queued.last_status, queued.last_error), ("delivered", Some(202), None));
+}
+
+/// An event that was queued some other way than by a login.
+async fn queue(service: &Service, domain: &serde_json::Value, url: &str) {
+    const QUEUE: &str = "INSERT INTO deliveries (id, account, environment, domain_id, url, endpoint, body, state,
+                                                 attempts, created_at, next_attempt_at)
+                         VALUES ($1, 'acme', 'sandbox', $2, $3, $3, '{}', 'pending', 0, $4, $4)";
+    let now = service.clock.now();
+    let id = EventId::new(now, signpost::id::random());
+    let params = vec![id.as_str().into(), text(domain, "id").into(), url.into(), now.into()];
+    service.app.store.write([step(QUEUE, params)]).await.expect("a database");
+}
+
+#[tokio::test]
+async fn an_event_that_cannot_be_sent_ends_its_own_attempt_and_no_others() {
+    let service = Service::start().await;
+    let integrator = service.integrator().await;
+    let (mut unreadable, mut endpoint) = (Endpoint::start().await, Endpoint::start().await);
+    let domain = integrator.registers_at("unreadable.test", &unreadable.url("/")).await;
+    let other = integrator.registers_at("shop.test", &endpoint.url("/")).await;
+    // Sealed by a key that this server does not have.
+    let sealed = Seal::new(Some(&[9; 32]), None).close("whsec_x", text(&domain, "id"), [1; 12]);
+    let spoil =
+        step("UPDATE domains SET webhook_secret = $1 WHERE id = $2", vec![sealed.into(), text(&domain, "id").into()]);
+    service.app.store.write([spoil]).await.expect("a database");
+    // Both are older than the event that must arrive, and taken together with it.
+    queue(&service, &domain, &unreadable.url("/")).await;
+    queue(&service, &other, "nowhere").await;
+    log_in(&service, &integrator, "shop.test").await;
+    assert_eq!(endpoint.receives().await.json()["event"], "login");
+    let outbox = until("the others were tried", async || {
+        let outbox = service.outbox().await;
+        outbox.iter().all(|queued| queued.attempts == 1 && !queued.is_running).then_some(outbox)
+    });
+    let errors: Vec<_> = outbox.await.into_iter().filter_map(|queued| queued.last_error).collect();
+    assert_eq!(errors.len(), 2, "{errors:?}");
+    assert!(errors.iter().any(|error| error.contains("webhook secret cannot be read")), "{errors:?}");
+    assert!(errors.iter().any(|error| error.contains("deliveries.url")), "{errors:?}");
+    let shown = integrator.get("/deliveries?state=pending").await.with(200);
+    assert_eq!(shown["deliveries"].as_array().map(Vec::len), Some(2), "{shown}");
+    assert!(unreadable.has().is_none());
+    // That was no failure of theirs.
+    assert!(service.app.store.failing_endpoints().await.expect("a database").is_empty());
 }
 
 #[tokio::test]

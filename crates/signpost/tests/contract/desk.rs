@@ -1,6 +1,7 @@
 //! Deliveries as their integrator sees them, the event that tells of nothing, and endpoints that only fail.
 
 use axum::http::StatusCode;
+use futures_util::future::join_all;
 use jiff::SignedDuration;
 use serde_json::{Value, json};
 use signpost::account::Environment;
@@ -114,4 +115,31 @@ async fn an_endpoint_that_only_failed_for_five_days_is_left_alone_but_for_a_prob
         service.app.store.newest_audit(jiff::Timestamp::UNIX_EPOCH, "acme", "", 10).await.expect("a database");
     let actions: Vec<_> = actions.iter().map(|entry| entry.action.as_str()).collect();
     assert_eq!(actions[..2], ["endpoint.enabled", "endpoint.disabled"]);
+}
+
+#[tokio::test]
+async fn of_attempts_that_end_together_one_disables_the_endpoint() {
+    let (folder, clock) = (tempfile::tempdir().expect("a folder"), Service::clock());
+    let settings = [("webhook_retry_schedule", "24h,24h")];
+    let service = Service::on(folder.path(), &clock, &settings).await;
+    let (integrator, endpoint) = (service.integrator().await, Endpoint::start().await);
+    integrator.registers_at("shop.test", &endpoint.url("/hook")).await;
+    (0..4).for_each(|_| endpoint.answers(StatusCode::INTERNAL_SERVER_ERROR));
+    log_in(&service, &integrator).await;
+    service.tried(1).await;
+    let age = signpost::store::step("UPDATE endpoints SET failing_since = 0", Vec::new());
+    service.app.store.write([age]).await.expect("a database");
+    // The clock stands still: they end in the same millisecond.
+    join_all((0..3).map(|_| log_in(&service, &integrator))).await;
+    until("all were tried", async || {
+        let outbox = service.outbox().await;
+        outbox.iter().all(|queued| queued.attempts == 1 && !queued.is_running).then_some(())
+    })
+    .await;
+    // It ends once all of them were told.
+    service.stop().await;
+    let service = Service::on(folder.path(), &clock, &settings).await;
+    let told = service.app.store.newest_audit(jiff::Timestamp::UNIX_EPOCH, "acme", "", 100).await;
+    let told = told.expect("a database");
+    assert_eq!(told.iter().filter(|entry| entry.action == "endpoint.disabled").count(), 1, "{told:?}");
 }

@@ -178,14 +178,19 @@ async fn reaches(point: Point, store: &Store, now: Timestamp, url: &str) {
     if matches!(point, Point::Claimed) {
         return;
     }
-    let sent = crate::harness::http().post(url).body(delivery.body.clone()).send().await.expect("an answer");
+    let sent = crate::harness::http()
+        .post(url)
+        .body(delivery.delivery.as_ref().expect("a row").body.clone())
+        .send()
+        .await
+        .expect("an answer");
     assert_eq!(sent.status(), 200);
     if matches!(point, Point::Sent) {
         return;
     }
     let attempt = Attempt { status: Some(200), error: None, retry_after: None, answer: None };
     let ended = Ended { id: &delivery.id, leased_until, attempt: &attempt, outcome: Outcome::Delivered, now };
-    assert!(store.end_attempt(ended, None).await.expect("a database").is_some());
+    assert!(store.end_attempt(ended, Vec::new()).await.expect("a database").is_some());
 }
 
 #[tokio::test]

@@ -271,12 +271,12 @@ async fn takes_and_ends(store: Store, now: Timestamp) -> Vec<String> {
         let ends = claimed.iter().map(|delivery| {
             let ended =
                 Ended { id: &delivery.id, leased_until: lease, attempt: &attempt, outcome: Outcome::Delivered, now };
-            store.end_attempt(ended, None)
+            store.end_attempt(ended, Vec::new())
         });
         for ended in join_all(ends).await {
             assert!(ended.expect("a database").is_some(), "somebody else had it");
         }
-        taken.extend(claimed.into_iter().map(|delivery| delivery.id.to_string()));
+        taken.extend(claimed.into_iter().map(|delivery| delivery.id));
     }
 }
 
