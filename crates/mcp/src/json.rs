@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, Visitor};
+use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
@@ -86,7 +86,7 @@ impl Visitor<'_> for Position<'_> {
     }
 }
 
-/// A whole object, and the first of its members that stands there twice.
+/// A whole object, and the first member of it, or of what is in it, that stands there twice.
 pub(crate) struct Object {
     pub(crate) members: Map<String, Value>,
     pub(crate) repeated: Option<String>,
@@ -102,18 +102,85 @@ impl<'de> serde::Deserialize<'de> for Object {
                 f.write_str("an object")
             }
 
-            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Object, A::Error> {
-                let (mut members, mut repeated) = (Map::new(), None);
-                while let Some((name, value)) = map.next_entry::<String, Value>()? {
-                    if members.contains_key(&name) {
-                        repeated.get_or_insert_with(|| name.clone());
-                    }
-                    members.insert(name, value);
-                }
-                Ok(Object { members, repeated })
+            fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Object, A::Error> {
+                let mut repeated = None;
+                Ok(Object { members: Inside(&mut repeated).members(map)?, repeated })
             }
         }
         json.deserialize_map(Whole)
+    }
+}
+
+/// Reads a value, and notes the first name that stands twice in one object.
+struct Inside<'r>(&'r mut Option<String>);
+
+impl Inside<'_> {
+    fn members<'de, A: MapAccess<'de>>(self, mut map: A) -> Result<Map<String, Value>, A::Error> {
+        let mut members = Map::new();
+        while let Some(name) = map.next_key::<String>()? {
+            let value = map.next_value_seed(Inside(self.0))?;
+            if members.contains_key(&name) {
+                self.0.get_or_insert_with(|| name.clone());
+            }
+            members.insert(name, value);
+        }
+        Ok(members)
+    }
+}
+
+impl<'de> DeserializeSeed<'de> for Inside<'_> {
+    type Value = Value;
+
+    fn deserialize<D: Deserializer<'de>>(self, json: D) -> Result<Value, D::Error> {
+        json.deserialize_any(self)
+    }
+}
+
+impl<'de> Visitor<'de> for Inside<'_> {
+    type Value = Value;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a value")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Value, A::Error> {
+        self.members(map).map(Value::Object)
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Value, A::Error> {
+        let mut values = Vec::new();
+        while let Some(value) = items.next_element_seed(Inside(self.0))? {
+            values.push(value);
+        }
+        Ok(Value::Array(values))
+    }
+
+    fn visit_unit<E: Error>(self) -> Result<Value, E> {
+        Ok(Value::Null)
+    }
+
+    fn visit_bool<E: Error>(self, value: bool) -> Result<Value, E> {
+        Ok(value.into())
+    }
+
+    fn visit_i64<E: Error>(self, value: i64) -> Result<Value, E> {
+        Ok(value.into())
+    }
+
+    fn visit_u64<E: Error>(self, value: u64) -> Result<Value, E> {
+        Ok(value.into())
+    }
+
+    fn visit_f64<E: Error>(self, value: f64) -> Result<Value, E> {
+        Ok(value.into())
+    }
+
+    fn visit_str<E: Error>(self, value: &str) -> Result<Value, E> {
+        Ok(value.into())
+    }
+
+    fn visit_string<E: Error>(self, value: String) -> Result<Value, E> {
+        Ok(value.into())
     }
 }
 
@@ -137,5 +204,23 @@ pub(crate) fn string(value: &RawValue) -> Option<std::borrow::Cow<'_, str>> {
         serde_json::from_str(value.get()).ok().map(Cow::Owned)
     } else {
         Some(Cow::Borrowed(inner))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_member_that_stands_twice_is_noted_at_any_depth() {
+        for (json, repeated) in [
+            (r#"{"a": 1, "b": {"a": 2}, "c": [{"a": 3}, {"a": 4}]}"#, None),
+            (r#"{"a": 1, "a": 2}"#, Some("a")),
+            (r#"{"a": {"b": [null, {"c": true, "d": -1.5, "\u0063": false}]}}"#, Some("c")),
+        ] {
+            let object: Object = serde_json::from_str(json).unwrap();
+            assert_eq!(object.repeated.as_deref(), repeated);
+            assert_eq!(Value::Object(object.members), serde_json::from_str::<Value>(json).unwrap());
+        }
     }
 }

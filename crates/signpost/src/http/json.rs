@@ -9,7 +9,6 @@ use axum::http::{HeaderMap, header};
 use bytes::Bytes;
 use http_body_util::{BodyExt, LengthLimitError, Limited};
 use serde::de::{self, Deserialize, Deserializer, MapAccess, Visitor};
-use serde_json::Value;
 use serde_json::value::RawValue;
 
 use crate::error::Error;
@@ -118,14 +117,8 @@ impl Fields {
         if is_too_deep(body) {
             return Err(Error::InvalidJson(format!("it is nested more than {MOST_DEPTH} deep")));
         }
-        let fields: Self = serde_json::from_slice(body).map_err(|error| match error.classify() {
-            serde_json::error::Category::Data => Error::field("body", shape(&error)),
-            _ => Error::InvalidJson(error.to_string()),
-        })?;
-        // What is kept as it was written was not decoded, and half a surrogate pair is no text.
-        for value in fields.0.values().filter(|value| value.get().contains("\\u")) {
-            serde_json::from_str::<Value>(value.get()).map_err(|error| Error::InvalidJson(error.to_string()))?;
-        }
+        let fields: Self = serde_json::from_slice(body).map_err(|error| told(&error))?;
+        fields.0.values().try_for_each(|value| check(value)).map_err(|error| told(&error))?;
         Ok(fields)
     }
 
@@ -228,6 +221,24 @@ fn is_too_deep(body: &[u8]) -> bool {
     false
 }
 
+/// What is kept as it was written was not decoded: a field may stand twice in it too, and half a surrogate pair is no text.
+fn check(value: &RawValue) -> serde_json::Result<()> {
+    let text = value.get();
+    match text.as_bytes().first() {
+        Some(b'{') => serde_json::from_str::<Fields>(text)?.0.values().try_for_each(|value| check(value)),
+        Some(b'[') => serde_json::from_str::<Vec<&RawValue>>(text)?.into_iter().try_for_each(check),
+        Some(b'"') if text.contains("\\u") => serde_json::from_str::<String>(text).map(drop),
+        _ => Ok(()),
+    }
+}
+
+fn told(error: &serde_json::Error) -> Error {
+    match error.classify() {
+        serde_json::error::Category::Data => Error::field("body", shape(error)),
+        _ => Error::InvalidJson(error.to_string()),
+    }
+}
+
 /// The parser's words without its position, which means nothing in a one-line body.
 fn shape(error: &serde_json::Error) -> String {
     let text = error.to_string();
@@ -294,6 +305,8 @@ mod tests {
         assert_eq!(told, "dommain: is not a field of this request");
         for (body, said) in [
             (&br#"{"a":1,"a":2}"#[..], "the field 'a' stands twice"),
+            (br#"{"a":{"b":[1,{"c":1,"\u0063":2}]}}"#, "the field 'c' stands twice"),
+            (br#"{"a":["\ud800"]}"#, "not valid JSON"),
             (b"[]", "expected a JSON object"),
             (b"", "not valid JSON"),
             (b"{", "not valid JSON"),

@@ -128,6 +128,11 @@ async fn a_field_is_known_and_stands_once() {
         let escaped = fields.replace("\"domain\"", "\"d\\u006fmain\"").replace("\"message\"", "\"m\\u0065ssage\"");
         integrator.post_raw(path, &format!("{{{fields},{escaped}}}")).await.refused(400, "invalid_request");
     }
+    for inside in [r#"{"return_url":"/a","return_url":"/b"}"#, r#"{"custom_data":[{"x":{"y":1,"\u0079":1}}]}"#] {
+        let body = format!(r#"{{"domain":"shop.test","metadata":{inside}}}"#);
+        let details = integrator.post_raw("/sessions", &body).await.refused(400, "invalid_request");
+        assert!(details["reason"].as_str().unwrap().contains("twice"), "{details}");
+    }
     let path = format!("/domains/{}", text(&domain, "id"));
     for body in [json!({ "extra": 1 }), json!({ "domain": "two.test" }), json!({ "verified": true })] {
         let field = body.as_object().unwrap().keys().next().unwrap().clone();
