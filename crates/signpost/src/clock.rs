@@ -1,7 +1,8 @@
 //! The only place that asks what time it is; `clippy.toml` forbids every other.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
+use std::sync::{Arc, LazyLock};
+use std::time::{Duration, Instant};
 
 use jiff::{SignedDuration, Timestamp};
 
@@ -11,15 +12,24 @@ pub enum Clock {
     /// The machine's own.
     #[default]
     System,
-    /// Stands still until a test moves it; Unix milliseconds.
-    Manual(Arc<AtomicI64>),
+    /// Stands still until a test moves it.
+    Manual(Arc<Manual>),
+}
+
+/// A clock that a test moves.
+#[derive(Debug, Default)]
+pub struct Manual {
+    /// What it shows; Unix milliseconds.
+    shown: AtomicI64,
+    /// How long it has run; milliseconds.
+    run: AtomicI64,
 }
 
 impl Clock {
     /// A clock that stands still at `at`.
     #[must_use]
     pub fn manual(at: Timestamp) -> Self {
-        Self::Manual(Arc::new(AtomicI64::new(at.as_millisecond())))
+        Self::Manual(Arc::new(Manual { shown: at.as_millisecond().into(), run: 0.into() }))
     }
 
     /// The time, in whole milliseconds.
@@ -28,15 +38,35 @@ impl Clock {
     pub fn now(&self) -> Timestamp {
         let millis = match self {
             Self::System => Timestamp::now().as_millisecond(),
-            Self::Manual(millis) => millis.load(Ordering::Relaxed),
+            Self::Manual(manual) => manual.shown.load(Ordering::Relaxed),
         };
         Timestamp::from_millisecond(millis).unwrap_or_default()
     }
 
-    /// Moves a manual clock; the system's cannot be moved.
+    /// How long the clock has run. It never goes back and never jumps, whatever the time of day is set to: what is only
+    /// about how long something lasts is measured with it.
+    #[must_use]
+    pub fn elapsed(&self) -> Duration {
+        static STARTED: LazyLock<Instant> = LazyLock::new(Instant::now);
+        match self {
+            Self::System => STARTED.elapsed(),
+            Self::Manual(manual) => Duration::from_millis(manual.run.load(Ordering::Relaxed).unsigned_abs()),
+        }
+    }
+
+    /// Lets time pass on a manual clock; the system's cannot be moved.
     pub fn advance(&self, by: SignedDuration) {
-        if let Self::Manual(millis) = self {
-            millis.fetch_add(i64::try_from(by.as_millis()).unwrap_or(i64::MAX), Ordering::Relaxed);
+        if let Self::Manual(manual) = self {
+            let by = i64::try_from(by.as_millis()).unwrap_or(i64::MAX);
+            manual.shown.fetch_add(by, Ordering::Relaxed);
+            manual.run.fetch_add(by.max(0), Ordering::Relaxed);
+        }
+    }
+
+    /// Sets what a manual clock shows, as who corrects a wrong clock does: no time passes.
+    pub fn set(&self, at: Timestamp) {
+        if let Self::Manual(manual) = self {
+            manual.shown.store(at.as_millisecond(), Ordering::Relaxed);
         }
     }
 }

@@ -114,7 +114,7 @@ impl Host for Wallets<'_> {
         let is_held = |session: &Session| session.status(now) == Status::Pending && !session.is_answered();
         let Some(session) = session.filter(is_held) else { return Ok(None) };
         let caller = Caller::Account(format!("{}/{}", self.environment, session.account.name));
-        if let Err(exceeded) = self.app.limits.check(Limit::Answer, &caller, now).await {
+        if let Err(exceeded) = self.app.limits.check(Limit::Answer, &caller, self.app.clock.elapsed()).await {
             // Told by whoever asked, who knows what it is.
             drop(self.exceeded.set(exceeded));
             return Err(Refusal::Failed);

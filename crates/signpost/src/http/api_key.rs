@@ -68,11 +68,11 @@ pub(super) async fn admit(State(door): State<Door>, mut request: Request, next: 
     let Some(Opened { account, scope: opened, key }) = opened else {
         let address = super::client_address(&app, &request);
         app.refusals.count(&address, "invalid_api_key");
-        app.limits.check(limit, &address, now).await.map_err(Error::RateLimited)?;
+        app.limits.check(limit, &address, app.clock.elapsed()).await.map_err(Error::RateLimited)?;
         return Err(Error::InvalidApiKey);
     };
     let caller = Caller::from(&account);
-    app.limits.check(limit, &caller, now).await.map_err(Error::RateLimited)?;
+    app.limits.check(limit, &caller, app.clock.elapsed()).await.map_err(Error::RateLimited)?;
     if opened != scope {
         app.refusals.count(&caller, "insufficient_scope");
         return Err(Error::InsufficientScope { needed: scope, opened });

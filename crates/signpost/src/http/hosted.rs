@@ -44,5 +44,5 @@ async fn context(app: Extract, environment: Environment, mode: Mode, request: Re
 }
 
 async fn counted(app: &App, address: Caller) -> Result<(), Error> {
-    app.limits.check_tenth(Limit::Answer, &address, app.clock.now()).await.map_err(Error::RateLimited)
+    app.limits.check_tenth(Limit::Answer, &address, app.clock.elapsed()).await.map_err(Error::RateLimited)
 }

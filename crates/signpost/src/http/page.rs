@@ -61,11 +61,15 @@ async fn follow(
     let Some(session) = session.filter(|session| secret.reads(session, now)) else {
         let address = super::client_address(&door.app, &request);
         door.app.refusals.count(&address, "invalid_api_key");
-        door.app.limits.check(Limit::GetSession, &address, now).await.map_err(Error::RateLimited)?;
+        door.app
+            .limits
+            .check(Limit::GetSession, &address, door.app.clock.elapsed())
+            .await
+            .map_err(Error::RateLimited)?;
         return Err(Error::InvalidApiKey);
     };
     let caller = Caller::Session(session.id.clone());
-    door.app.limits.check(Limit::GetSession, &caller, now).await.map_err(Error::RateLimited)?;
+    door.app.limits.check(Limit::GetSession, &caller, door.app.clock.elapsed()).await.map_err(Error::RateLimited)?;
     if request.method() != Method::GET && request.method() != Method::HEAD {
         return Err(Error::InvalidApiKey);
     }
@@ -78,7 +82,7 @@ async fn follow(
 
 /// What a browser asks before it sends a bearer to another origin.
 async fn preflight(door: &Door, address: Caller) -> Response {
-    match door.app.limits.check(Limit::GetSession, &address, door.app.clock.now()).await {
+    match door.app.limits.check(Limit::GetSession, &address, door.app.clock.elapsed()).await {
         Ok(()) => (StatusCode::NO_CONTENT, Body::empty()).into_response(),
         Err(exceeded) => Error::RateLimited(exceeded).into_response(),
     }

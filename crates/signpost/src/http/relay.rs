@@ -118,7 +118,8 @@ impl Streams {
         let taken = self.take.get().map_or(Taken::Unknown, |take| take(session, posted.body, posted.request_id));
         let answer = format!("{} {}", posted.number, word(taken));
         let inbox = posted.inbox;
-        self.redis.ask(async |mut redis| redis.publish::<_, _, ()>(inbox, answer).await).await;
+        // Who is not answered gives up by itself.
+        let _sent = self.redis.ask(async |mut redis| redis.publish::<_, _, ()>(inbox, answer).await).await;
     }
 
     async fn send(&self, session: &str, message: Bytes, request_id: Option<&str>) -> Taken {
@@ -128,7 +129,7 @@ impl Streams {
         let posted = Posted { inbox: &self.inbox, number, request_id, body: message }.write();
         let heard = self.redis.ask(async |mut redis| redis.publish::<_, _, i64>(channel(session), posted).await).await;
         let taken = match heard {
-            Some(1..) => timeout(WITHIN, answer).await.ok().and_then(Result::ok),
+            Ok(1..) => timeout(WITHIN, answer).await.ok().and_then(Result::ok),
             _ => None,
         };
         self.lock_asked().remove(&number);

@@ -75,7 +75,7 @@ impl Limiter {
             Bucket::Message => Limit::Mcp,
             Bucket::Stream => Limit::Sse,
         };
-        let admitted = self.app.limits.check(limit, &caller, self.app.clock.now()).await;
+        let admitted = self.app.limits.check(limit, &caller, self.app.clock.elapsed()).await;
         admitted.map_err(|exceeded| RetryAfter(exceeded.wait))?;
         match bucket {
             Bucket::Message => Ok(Permit::default()),

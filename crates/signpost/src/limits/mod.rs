@@ -11,13 +11,15 @@ use std::str::FromStr;
 use std::time::Duration;
 
 use axum::http::{HeaderMap, HeaderName, HeaderValue, header};
-use jiff::Timestamp;
 
 pub use address::{Caller, ForwardedHeader, Network, Proxies, caller};
 pub use concurrent::{Concurrent, Slot};
 pub use local::Local;
 
-use crate::redis::Redis;
+use crate::redis::{NoAnswer, Redis};
+
+/// When to try again after Redis did not answer in time.
+const SLOW_WAIT: Duration = Duration::from_secs(1);
 
 /// `count` requests in any `window`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -82,11 +84,11 @@ impl Limits {
         Self { rates, windows: Local::default(), shared }
     }
 
-    /// Counts a request of `caller`, or says how long to wait.
+    /// Counts a request of `caller` at a time of [`crate::clock::Clock::elapsed`], or says how long to wait.
     ///
     /// # Errors
     /// [`Exceeded`] where the window is full; the request is not counted then.
-    pub async fn check(&self, limit: Limit, caller: &Caller, now: Timestamp) -> Result<(), Exceeded> {
+    pub async fn check(&self, limit: Limit, caller: &Caller, now: Duration) -> Result<(), Exceeded> {
         let Some(rate) = self.rates.of(limit) else { return Ok(()) };
         self.take(limit, caller, rate, now).await
     }
@@ -95,25 +97,24 @@ impl Limits {
     ///
     /// # Errors
     /// As [`Limits::check`].
-    pub async fn check_tenth(&self, limit: Limit, caller: &Caller, now: Timestamp) -> Result<(), Exceeded> {
+    pub async fn check_tenth(&self, limit: Limit, caller: &Caller, now: Duration) -> Result<(), Exceeded> {
         let Some(rate) = self.rates.of(limit) else { return Ok(()) };
         let rate = Rate { count: (rate.count / 10).max(1), ..rate };
         self.take(limit, caller, rate, now).await
     }
 
-    /// What passed here is a part of what passed anywhere: where that part alone is too much, nobody else is asked, and
-    /// while Redis is away or has forgotten everything, it is what is known.
-    async fn take(&self, limit: Limit, caller: &Caller, rate: Rate, now: Timestamp) -> Result<(), Exceeded> {
+    /// What passed here is a part of what passed anywhere: where that part alone is too much, nobody else is asked. Redis
+    /// decides while it answers; whoever it keeps waiting is refused, for nobody knows what passed elsewhere.
+    async fn take(&self, limit: Limit, caller: &Caller, rate: Rate, now: Duration) -> Result<(), Exceeded> {
         let exceeded = |wait| Exceeded { name: limit.name(), rate, wait };
-        self.windows.take(limit, caller, rate, now).map_err(exceeded)?;
+        let counted = self.windows.take(limit, caller, rate, now).map_err(exceeded)?;
         let Some(redis) = &self.shared else { return Ok(()) };
-        match shared::take(redis, limit, caller, rate).await {
-            Some(Err(wait)) => {
-                self.windows.give_back(limit, caller);
-                Err(exceeded(wait))
-            }
-            Some(Ok(())) | None => Ok(()),
-        }
+        let told = match shared::take(redis, limit, caller, rate, counted.owed()).await {
+            Ok(told) => counted.settle(&told),
+            Err(NoAnswer::Slow) => counted.refuse(SLOW_WAIT),
+            Err(NoAnswer::Away) => counted.share(redis.servers()),
+        };
+        told.map_err(exceeded)
     }
 }
 

@@ -64,6 +64,23 @@ async fn every_limit_is_exact_and_its_window_slides() {
     }
 }
 
+#[tokio::test]
+async fn a_window_lasts_as_long_as_it_does_whatever_the_clock_is_set_to() {
+    let service = Service::with(&[("rate_limit_domains", "2/m")]).await;
+    let integrator = service.integrator().await;
+    let began = service.clock.now();
+    assert_eq!(passes(&integrator, &Method::GET, "/domains").await.0, 2);
+    for hours in [-48, -1, 1, 48] {
+        service.clock.set(began + SignedDuration::from_hours(hours));
+        let refused = integrator.get("/domains").await;
+        refused.refused(429, "rate_limited");
+        assert_eq!(refused.header("retry-after"), Some("60"), "{hours} h off");
+    }
+    service.clock.set(began - SignedDuration::from_hours(1));
+    service.passes(SignedDuration::from_secs(60));
+    assert_eq!(passes(&integrator, &Method::GET, "/domains").await.0, 2);
+}
+
 #[track_caller]
 fn check_refusal(reply: &Reply, name: &str, count: u32, retry_after: u32) {
     let details = reply.refused(429, "rate_limited");

@@ -46,6 +46,7 @@ mod replicas;
 mod same_device;
 mod serving;
 mod sessions;
+mod shared_limits;
 mod signatures;
 mod soak;
 mod store;
