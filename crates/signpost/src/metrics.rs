@@ -69,6 +69,7 @@ struct All {
     sessions: Family<Happened, Counter>,
     attempts: Family<Ended, Counter>,
     first_attempts: Histogram,
+    passes: Counter,
     outbox: Gauge,
     oldest: Gauge<f64, AtomicU64>,
     disabled: Gauge,
@@ -90,6 +91,7 @@ impl Default for Metrics {
             sessions: Family::default(),
             attempts: Family::default(),
             first_attempts: Histogram::new(SECONDS),
+            passes: Counter::default(),
             outbox: Gauge::default(),
             oldest: Gauge::default(),
             disabled: Gauge::default(),
@@ -105,6 +107,7 @@ impl Default for Metrics {
         registry.register("delivery_attempts", "Attempts to deliver an event, by outcome", all.attempts.clone());
         let first = "From the event to the end of the first attempt to deliver it";
         registry.register_with_unit("first_delivery_attempt", first, seconds(), all.first_attempts.clone());
+        registry.register("outbox_passes", "Looks of the delivery worker into the outbox", all.passes.clone());
         registry.register("deliveries_pending", "Events that wait for delivery", all.outbox.clone());
         let oldest = "Age of the oldest event that waits for delivery";
         registry.register_with_unit("delivery_oldest_pending", oldest, seconds(), all.oldest.clone());
@@ -150,6 +153,17 @@ impl Metrics {
     /// How long after an event its first attempt ended.
     pub(crate) fn first_attempt(&self, after: Duration) {
         self.0.first_attempts.observe(after.as_secs_f64());
+    }
+
+    /// Counts a look of the delivery worker into the outbox.
+    pub(crate) fn outbox_pass(&self) {
+        self.0.passes.inc();
+    }
+
+    /// How often the delivery worker has looked into the outbox.
+    #[must_use]
+    pub fn outbox_passes(&self) -> u64 {
+        self.0.passes.get()
     }
 
     /// All of them as text, with what is counted only when somebody asks.

@@ -39,7 +39,10 @@ pub async fn run(app: App) {
     let mut running = JoinSet::new();
     while !app.draining.is_cancelled() {
         let wait = match take(&app, &mut running).await {
-            Ok(wait) => wait,
+            Ok(wait) => {
+                app.metrics.outbox_pass();
+                wait
+            }
             Err(error) => {
                 tracing::warn!(error = format!("{error:#}"), "the outbox could not be read");
                 SLEEP

@@ -91,8 +91,9 @@ async fn an_endpoint_that_only_failed_for_five_days_is_left_alone_but_for_a_prob
         log_in(&service, &integrator).await;
     }
     service.passes(SignedDuration::from_mins(59));
-    tokio::time::sleep(std::time::Duration::from_millis(200)).await;
-    assert!(endpoint.has().is_none(), "nothing is sent before the probe is due");
+    service.looks_again().await;
+    let attempts: i64 = service.outbox().await.iter().map(|queued| queued.attempts).sum();
+    assert!(attempts == 7 && endpoint.has().is_none(), "nothing is sent before the probe is due");
     service.passes(SignedDuration::from_mins(1));
     endpoint.receives().await;
     until("the probe failed", async || {

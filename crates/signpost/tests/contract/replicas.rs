@@ -1,7 +1,7 @@
 //! Several servers on one PostgreSQL database (`make test` starts one): together they keep what one alone promises.
 
 use std::collections::BTreeSet;
-use std::time::Duration;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use futures_util::future::join_all;
 use jiff::{SignedDuration, Timestamp};
@@ -70,8 +70,10 @@ async fn of_sixty_four_answers_at_three_servers_one_wins_and_one_event_is_sent()
     }
     let event = endpoint.receives().await.json();
     assert_eq!(event["session_id"], session["id"]);
-    tokio::time::sleep(Duration::from_millis(1500)).await;
-    assert!(endpoint.has().is_none(), "it was sent twice");
+    for server in &all.servers {
+        server.looks_again().await;
+    }
+    assert!(all.servers[0].tried(1).await.state == "delivered" && endpoint.has().is_none(), "it was sent twice");
 }
 
 #[tokio::test]
@@ -105,10 +107,10 @@ async fn what_one_server_does_the_others_know() {
     first.registers("shop.test").await;
     let session = second.opens("shop.test").await;
     // Who waits at one is told of what happened at another.
-    let path = format!("/sessions/{}?wait=20", text(&session, "id"));
+    let path = format!("/sessions/{}?wait=25", text(&session, "id"));
     let answer = all.servers[0].phone().answers(&session);
     let (told, ()) = tokio::join!(third.get(&path), async {
-        tokio::time::sleep(Duration::from_millis(200)).await;
+        until("it waits", async || (all.servers[2].app.waiting.requests() == 1).then_some(())).await;
         first.hands_in(&session, &answer).await.with(200);
     });
     assert_eq!(told.with(200)["status"], "authenticated");
@@ -145,8 +147,11 @@ async fn an_event_in_the_hands_of_a_server_that_died_goes_to_another() {
     let lease = now + SignedDuration::from_secs(45);
     let params = vec![endpoint.url("/hook").as_str().into(), lease.into(), now.into()];
     assert!(store.write([signpost::store::step(taken, params)]).await.expect("a database").is_committed());
-    tokio::time::sleep(Duration::from_millis(1200)).await;
-    assert!(endpoint.has().is_none(), "it is still the other's");
+    for server in &all.servers {
+        server.looks_again().await;
+    }
+    let queued = all.servers[0].outbox().await.remove(0);
+    assert!((queued.attempts, queued.is_running) == (1, true) && endpoint.has().is_none(), "it is still the other's");
     all.clock.advance(SignedDuration::from_secs(46));
     assert_eq!(endpoint.receives().await.json()["session_id"], session["id"]);
 }
@@ -158,12 +163,19 @@ async fn connections_that_are_cut_are_made_anew_and_nothing_acknowledged_is_lost
     all.integrators[0].registers("shop.test").await;
     let mut acknowledged: Vec<Value> = Vec::new();
     for round in 0..4 {
+        let answered = AtomicUsize::new(0);
         let open = (0..30).map(|number| {
-            let integrator = all.integrators[number % 3].clone();
-            async move { integrator.post("/sessions", &json!({ "domain": "shop.test" })).await }
+            let (integrator, answered) = (all.integrators[number % 3].clone(), &answered);
+            async move {
+                let reply = integrator.post("/sessions", &json!({ "domain": "shop.test" })).await;
+                answered.fetch_add(1, Ordering::Relaxed);
+                reply
+            }
         });
+        // Some have their answer, the others are on their way.
         let (replies, ()) = tokio::join!(join_all(open), async {
-            tokio::time::sleep(Duration::from_millis(5 * round)).await;
+            let enough = async || (answered.load(Ordering::Relaxed) >= 8 * round).then_some(());
+            until("some are answered", enough).await;
             all.cut().await;
         });
         for reply in replies {
@@ -209,9 +221,15 @@ async fn what_an_embedded_database_holds_is_moved_whole_even_if_cut_off() {
     let (integrator, session) = embedded(folder.path(), 60_000).await;
     let from = format!("sqlite:{}", folder.path().join("signpost.sqlite").display());
     let starts = || Program::within(folder.path(), &["move", "--json", "--from", &from, "--to", &url]);
-    for cut_after in [300, 500, 700] {
+    let store = Store::open(&url).expect("a database");
+    for cut_after in [1, 10_000, 40_000] {
         let mut running = starts().spawn();
-        tokio::time::sleep(Duration::from_millis(cut_after)).await;
+        until("so many are moved", async || {
+            let moved = store.read("SELECT COUNT(*) FROM sessions", Vec::new()).await.ok().map(|rows| rows[0].int(0));
+            let is_far = moved.is_some_and(|moved| moved.expect("a number") >= cut_after);
+            (is_far || running.ended().is_some()).then_some(())
+        })
+        .await;
         if running.ended().is_some() {
             break;
         }

@@ -146,7 +146,7 @@ async fn the_end_comes_within_ten_seconds_whatever_runs() {
     let begun = Instant::now();
     assert_eq!(ends(server).await.0, Some(0));
     // What a busy machine needs comes on top.
-    assert!(begun.elapsed() < Duration::from_secs(13), "{:?}", begun.elapsed());
+    assert!(begun.elapsed() < Duration::from_secs(20), "{:?}", begun.elapsed());
 }
 
 #[tokio::test]

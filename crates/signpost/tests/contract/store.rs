@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use crate::harness::database;
+use crate::harness::{database, until};
 use futures_util::future::join_all;
 use signpost::store::{Newer, Step, Store, Unavailable, Value, Written, must, step};
 
@@ -187,15 +187,28 @@ fn what_is_no_database_is_refused_and_left_as_it_is() {
     assert!(format!("{error:#}").contains("sqlite:"), "{error:#}");
 }
 
-#[test]
-fn a_new_database_waits_for_the_program_that_is_making_it() {
+#[tokio::test]
+async fn a_new_database_waits_for_the_program_that_is_making_it() {
     let folder = tempfile::tempdir().expect("a folder");
     let url = file(folder.path());
-    let maker = rusqlite::Connection::open(folder.path().join("store.sqlite")).expect("a database");
+    let database = folder.path().join("store.sqlite");
+    let maker = rusqlite::Connection::open(&database).expect("a database");
     maker.execute_batch("BEGIN IMMEDIATE; CREATE TABLE half_made (n)").expect("a lock");
-    let opening = std::thread::spawn(move || Store::open(&url).map(drop).map_err(|error| format!("{error:#}")));
-    // Whoever does not wait has failed long before; whoever comes later has nobody to wait for.
-    std::thread::sleep(std::time::Duration::from_millis(300));
+    let (says, hears) = std::sync::mpsc::channel();
+    let opening = std::thread::spawn(move || {
+        says.send(std::fs::read_link("/proc/thread-self").expect("a thread")).expect("somebody hears");
+        Store::open(&url).map(drop).map_err(|error| format!("{error:#}"))
+    });
+    let thread = Path::new("/proc").join(hears.recv().expect("a thread"));
+    // Whoever does not wait has failed; whoever waits has the file open and sleeps.
+    until("it waits", async || {
+        let files = std::fs::read_dir(thread.join("fd")).into_iter().flatten().flatten();
+        let opened = files.filter(|file| std::fs::read_link(file.path()).is_ok_and(|path| path == database)).count();
+        let stat = std::fs::read_to_string(thread.join("stat")).unwrap_or_default();
+        let sleeps = stat.rsplit(") ").next().is_some_and(|state| state.starts_with('S'));
+        ((opened > 1 && sleeps) || opening.is_finished()).then_some(())
+    })
+    .await;
     maker.execute_batch("ROLLBACK").expect("an end");
     assert_eq!(opening.join().expect("no panic"), Ok(()));
 }

@@ -30,7 +30,7 @@ pub(crate) use reply::Reply;
 pub(crate) use service::{Queued, Service, config, http, redis};
 
 /// How long a test waits for what must happen; never for what takes that long. A busy machine is slow, not broken.
-const PATIENCE: Duration = Duration::from_mins(1);
+pub(crate) const PATIENCE: Duration = Duration::from_mins(1);
 
 /// Looks again and again until there is something to see.
 pub(crate) async fn until<T>(what: &str, mut look: impl AsyncFnMut() -> Option<T>) -> T {

@@ -156,6 +156,16 @@ impl Service {
         rows.iter().map(read).collect::<Result<_, _>>().expect("the table as it is")
     }
 
+    /// Waits until the worker has looked into the outbox twice from now on: what it would do at this time, it has begun.
+    pub(crate) async fn looks_again(&self) {
+        let looks = self.app.metrics.outbox_passes();
+        until("the worker looks into the outbox", async || {
+            self.app.outbox.notify_one();
+            (self.app.metrics.outbox_passes() >= looks + 2).then_some(())
+        })
+        .await;
+    }
+
     /// Waits until the outbox's only event was tried this often and the last attempt is over.
     pub(crate) async fn tried(&self, attempts: i64) -> Queued {
         until(&format!("attempt {attempts}"), async || {

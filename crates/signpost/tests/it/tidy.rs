@@ -130,6 +130,30 @@ fn the_libraries_do_not_know_each_other() {
     none("libraries that know too much", &seen);
 }
 
+/// Where a test may sleep: actors at a pace of their own, and those who look again and again.
+const SLEEPERS: [&str; 5] = [
+    "crates/signpost/tests/harness/mod.rs",
+    "crates/signpost/tests/harness/program.rs",
+    "crates/signpost/tests/harness/proxy.rs",
+    "crates/signpost/tests/contract/faults.rs",
+    "crates/signpost/tests/contract/soak.rs",
+];
+
+#[test]
+fn no_test_waits_a_fixed_time() {
+    let mut seen = Vec::new();
+    for (name, text) in sources().into_iter().filter(|(name, _)| !SLEEPERS.contains(&name.as_str())) {
+        // In the program it is what it does; its own tests stand behind this line.
+        let first = if name.contains("/tests/") { Some(0) } else { text.find("#[cfg(test)]") };
+        let tests = first.map_or("", |first| &text[first..]);
+        // Written apart, so that this file does not find itself.
+        if tests.contains(concat!("sle", "ep(")) {
+            seen.push(name);
+        }
+    }
+    none("tests that sleep: await what must happen, with the harness' `until`", &seen);
+}
+
 #[test]
 fn every_crate_obeys_the_lints() {
     for library in ["auth", "locator", "mcp", "signpost", "text"] {
