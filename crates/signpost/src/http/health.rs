@@ -17,18 +17,20 @@ pub(super) async fn show(State(app): State<App>) -> impl IntoResponse {
     (ANY_ORIGIN, Json(document(&app)))
 }
 
-/// 200 while requests are welcome: the store answers, the catalogue is loaded, and the server is not stopping.
+/// 200 while requests are welcome: the database can be read and written, and the server is not stopping. Otherwise the
+/// reasons, in words.
 pub(super) async fn ready(State(app): State<App>) -> impl IntoResponse {
-    let draining = app.stopping.is_cancelled();
-    let store = app.store.read("SELECT version FROM catalogue", Vec::new()).await.is_ok();
-    let is_ready = store && !draining;
-    let status = if is_ready { StatusCode::OK } else { StatusCode::SERVICE_UNAVAILABLE };
-    let word = |ok| if ok { "ok" } else { "failing" };
-    let body = json!({
-        "status": if is_ready { "ok" } else { "unavailable" },
-        "checks": { "store": word(store), "accepting": word(!draining) },
-    });
-    (status, ANY_ORIGIN, Json(body))
+    let store = app.store.check_ready(app.clock.now()).await;
+    let accepting = if app.stopping.is_cancelled() { Err("the server is stopping".to_owned()) } else { Ok(()) };
+    let word = |check: &Result<(), String>| if check.is_ok() { "ok" } else { "failing" };
+    let checks = json!({ "store": word(&store), "accepting": word(&accepting) });
+    let reasons: Vec<String> = [store, accepting].into_iter().filter_map(Result::err).collect();
+    if reasons.is_empty() {
+        return (StatusCode::OK, ANY_ORIGIN, Json(json!({ "status": "ok", "checks": checks })));
+    }
+    tracing::warn!(?reasons, "not ready");
+    let body = json!({ "status": "unavailable", "checks": checks, "reasons": reasons });
+    (StatusCode::SERVICE_UNAVAILABLE, ANY_ORIGIN, Json(body))
 }
 
 fn document(app: &App) -> Value {

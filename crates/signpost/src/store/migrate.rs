@@ -18,6 +18,7 @@ const MIGRATIONS: &[Migration] = &[
     Migration { sqlite: None, ..Migration::expands(include_str!("../../migrations/0005_told.postgres.sql")) },
     Migration::expands(include_str!("../../migrations/0006_waiting.sql")),
     Migration::expands(include_str!("../../migrations/0007_deployment.sql")),
+    Migration::expands(include_str!("../../migrations/0008_probe.sql")),
 ];
 
 /// What servers connect as, with the version behind it: so the operator sees who is still there.

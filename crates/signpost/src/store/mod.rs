@@ -6,10 +6,12 @@
 
 mod backup;
 mod changes;
+mod file;
 mod lock;
 mod migrate;
 mod moving;
 mod postgres;
+mod readiness;
 mod row;
 mod sqlite;
 
@@ -24,6 +26,7 @@ pub use changes::{Change, Changes};
 pub use lock::lock;
 pub use migrate::{Migrated, Newer};
 pub use moving::Moved;
+use readiness::LastWrite;
 pub use row::{Row, Value};
 
 /// A handle on the database; cheap to clone.
@@ -31,6 +34,7 @@ pub use row::{Row, Value};
 pub struct Store {
     engine: Engine,
     seal: Arc<Seal>,
+    writes: Arc<LastWrite>,
 }
 
 /// What keeps the rows.
@@ -133,7 +137,7 @@ impl Store {
             None if is_postgres(url) => Engine::Postgres(postgres::Postgres::open(url)?),
             None => bail!("a database address begins with sqlite: or postgres://"),
         };
-        Ok(Self { engine, seal: Arc::default() })
+        Ok(Self { engine, seal: Arc::default(), writes: Arc::default() })
     }
 
     /// Brings the tables of a database that is there up to date and says what that did; with `contract` also takes away
@@ -212,10 +216,12 @@ impl Store {
     /// # Errors
     /// [`Unavailable`], or a fault of a statement; nothing happened then.
     pub async fn write(&self, steps: impl Into<Vec<Step>>) -> Result<Written> {
-        match &self.engine {
+        let written = match &self.engine {
             Engine::Sqlite(sqlite) => sqlite.write(steps.into()).await,
             Engine::Postgres(postgres) => postgres.write(steps.into()).await,
-        }
+        };
+        self.writes.ended(&written);
+        written
     }
 
     /// A statement that takes rows for this process, and gives them. Where several processes share the database the

@@ -232,7 +232,7 @@ mod tests {
     #[tokio::test]
     async fn no_table_and_no_column_is_left_behind() {
         let store = Store::open("sqlite::memory:").unwrap();
-        let of_one_row = ["schema_version", "schema_needed", "catalogue", "deployment", "moves"];
+        let of_one_row = ["schema_version", "schema_needed", "catalogue", "deployment", "moves", "probe"];
         let tables = store.read("SELECT name FROM sqlite_master WHERE type = 'table'", params![]).await.unwrap();
         let tables: BTreeSet<String> = tables.iter().map(|row| row.text(0).unwrap().to_owned()).collect();
         let known: BTreeSet<String> =

@@ -1,6 +1,7 @@
 //! SQLite: one thread writes, others read. Writes that wait together are committed together.
 
 use std::fmt;
+use std::path::Path;
 use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
@@ -10,6 +11,7 @@ use rusqlite::types::{ToSqlOutput, ValueRef};
 use rusqlite::{Connection, ErrorCode, OpenFlags};
 use tokio::sync::{Mutex, mpsc, oneshot};
 
+use super::file::DatabaseFile;
 use super::{Migrated, Missing, Row, Step, Unavailable, Value, Written, migrate};
 
 /// How many requests share one commit at most.
@@ -42,6 +44,8 @@ pub(super) struct Sqlite {
     /// Connections for whoever finds one free. None where the database is in memory.
     near: Arc<[std::sync::Mutex<Connection>]>,
     threads: Arc<Mutex<Vec<thread::JoinHandle<()>>>>,
+    /// None where the database is in memory.
+    file: Option<DatabaseFile>,
 }
 
 /// Brings the tables of a file up to date, and says what that did.
@@ -80,7 +84,13 @@ impl Sqlite {
             }
             reader
         };
-        Ok(Self { writer, reader, near: near.into(), threads: Arc::new(Mutex::new(threads)) })
+        let file = (file != ":memory:").then(|| DatabaseFile::opened(Path::new(file)));
+        Ok(Self { writer, reader, near: near.into(), threads: Arc::new(Mutex::new(threads)), file })
+    }
+
+    /// Whether the file is where it was opened and has room.
+    pub(super) fn check_file(&self) -> Result<(), String> {
+        self.file.as_ref().map_or(Ok(()), |file| file.check().map_err(str::to_owned))
     }
 
     /// Reads at once, on this thread; `None` where no connection is free, or the database is closed.

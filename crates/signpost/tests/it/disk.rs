@@ -1,6 +1,11 @@
-//! A disk without room.
+//! A disk without room, and a database file that is not where it was.
 
+use std::fs;
+
+use serde_json::json;
 use signpost::store::{Store, step};
+
+use crate::harness::{Service, until};
 
 const MAKE: &str = "CREATE TABLE pairs (left_one BIGINT PRIMARY KEY, right_one BIGINT)";
 const PUT: &str = "INSERT INTO pairs (left_one, right_one) VALUES ($1, $2)";
@@ -37,4 +42,48 @@ async fn a_full_disk_is_told_and_nothing_is_acknowledged() {
     store.write([step("PRAGMA max_page_count = 12000", vec![])]).await.unwrap();
     let put = step(PUT, vec![10_000_i64.into(), 1_i64.into()]);
     assert!(store.write([put]).await.unwrap().is_committed(), "it goes on once there is room");
+}
+
+async fn readiness(service: &Service) -> (u16, serde_json::Value) {
+    let ready = service.visitor().get("/health/ready").await;
+    (ready.status, ready.json())
+}
+
+async fn is_ready_again(service: &Service) {
+    until("it is ready", async || (readiness(service).await.0 == 200).then_some(())).await;
+}
+
+#[tokio::test]
+async fn a_server_whose_writes_fail_is_not_ready_until_one_succeeds() {
+    let folder = tempfile::tempdir().unwrap();
+    let service = Service::on(folder.path(), &Service::clock(), &[]).await;
+    let ok = json!({ "status": "ok", "checks": { "store": "ok", "accepting": "ok" } });
+    assert_eq!(readiness(&service).await, (200, ok));
+    service.app.store.write([step("PRAGMA max_page_count = 1", vec![])]).await.unwrap();
+    let make = step("CREATE TABLE notes (text TEXT)", vec![]);
+    let note = step("INSERT INTO notes (text) VALUES ($1)", vec!["x".repeat(100_000).as_str().into()]);
+    assert!(service.app.store.write([make, note]).await.is_err());
+    let (status, told) = readiness(&service).await;
+    assert_eq!((status, &told["status"], &told["checks"]["store"]), (503, &json!("unavailable"), &json!("failing")));
+    let reason = told["reasons"][0].as_str().unwrap();
+    assert!(reason.starts_with("the last write failed: the disk is full"), "{reason}");
+    // Nobody writes but the question itself.
+    is_ready_again(&service).await;
+    service.stop().await;
+}
+
+#[tokio::test]
+async fn a_server_whose_file_was_moved_is_not_ready() {
+    let folder = tempfile::tempdir().unwrap();
+    let service = Service::on(folder.path(), &Service::clock(), &[]).await;
+    let [file, aside] = ["signpost.sqlite", "aside"].map(|name| folder.path().join(name));
+    fs::rename(&file, &aside).unwrap();
+    let (status, told) = readiness(&service).await;
+    assert_eq!((status, &told["reasons"]), (503, &json!(["the database file was moved or deleted"])));
+    fs::copy(&aside, &file).unwrap();
+    let (status, told) = readiness(&service).await;
+    assert_eq!((status, &told["reasons"]), (503, &json!(["the database file was replaced by another"])));
+    fs::rename(&aside, &file).unwrap();
+    is_ready_again(&service).await;
+    service.stop().await;
 }

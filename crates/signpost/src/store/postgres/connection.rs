@@ -260,8 +260,8 @@ fn is_conflict(error: &Error) -> bool {
 pub(super) fn named(error: Error) -> Error {
     let Some(failed) = failure(&error) else { return error };
     let passes = failed.code().is_none_or(|state| {
-        // Connection lost, out of resources, stopped by its operator, a fault of its system.
-        ["08", "53", "57", "58"].iter().any(|class| state.code().starts_with(class))
+        // Connection lost, out of resources, stopped by its operator, a fault of its system; a standby takes no writes.
+        ["08", "53", "57", "58", "25006"].iter().any(|class| state.code().starts_with(class))
     });
     if passes { Unavailable(format!("{failed}")).into() } else { anyhow!("{error:#}: {failed:?}") }
 }

@@ -1,0 +1,110 @@
+//! Whether the database can be relied on now: what became of the last write, and of one that is tried where nobody has
+//! written for a second.
+
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use anyhow::Result;
+use jiff::Timestamp;
+use tokio::time::timeout;
+
+use super::{Engine, Store, Unavailable, params, sqlite, step};
+
+/// How long the outcome of a write says what would become of the next.
+const FRESH: Duration = Duration::from_secs(1);
+/// How long a read and a write are waited for.
+const PROBE_TIMEOUT: Duration = Duration::from_secs(2);
+
+const READ: &str = "SELECT version FROM catalogue";
+const WRITE: &str = "UPDATE probe SET at = $1";
+
+/// What became of the last write.
+#[derive(Debug, Default)]
+pub(super) struct LastWrite {
+    outcome: Mutex<Option<Outcome>>,
+    /// Of those who ask at the same time one tries.
+    trying: Arc<tokio::sync::Mutex<()>>,
+}
+
+#[derive(Clone, Debug)]
+struct Outcome {
+    at: Instant,
+    failure: Option<String>,
+}
+
+impl LastWrite {
+    /// Remembers how a write ended. A statement that fails by itself says nothing of the next.
+    pub(super) fn ended<T>(&self, result: &Result<T>) {
+        let failure = match result {
+            Ok(_) => None,
+            Err(error) if sqlite::is_broken(error.downcast_ref()) => Some("the database is broken".to_owned()),
+            Err(error) => match error.downcast_ref::<Unavailable>() {
+                // What stands behind the colon is for the log.
+                Some(Unavailable(reason)) => reason.split(':').next().map(str::to_owned),
+                None => return,
+            },
+        };
+        *self.outcome.lock().unwrap_or_else(PoisonError::into_inner) = Some(Outcome { at: Instant::now(), failure });
+    }
+
+    fn is_fresh(&self) -> bool {
+        let outcome = self.outcome.lock().unwrap_or_else(PoisonError::into_inner);
+        outcome.as_ref().is_some_and(|outcome| outcome.at.elapsed() < FRESH)
+    }
+
+    fn told(&self) -> Result<(), String> {
+        let outcome = self.outcome.lock().unwrap_or_else(PoisonError::into_inner);
+        match outcome.as_ref().and_then(|outcome| outcome.failure.as_ref()) {
+            Some(failure) => Err(format!("the last write failed: {failure}")),
+            None => Ok(()),
+        }
+    }
+}
+
+impl Store {
+    /// Whether the database can be read and written, and an embedded one is still where it was opened.
+    ///
+    /// # Errors
+    /// Why not, in words that may be told to anybody.
+    pub async fn check_ready(&self, now: Timestamp) -> Result<(), String> {
+        if let Engine::Sqlite(sqlite) = &self.engine {
+            sqlite.check_file()?;
+        }
+        let read = timeout(PROBE_TIMEOUT, self.read(READ, params![])).await;
+        let read = read.map_err(|_| "the database does not answer".to_owned())?;
+        read.map_err(|_| "the database cannot be read".to_owned())?;
+        if !self.writes.is_fresh()
+            && let Ok(trying) = Arc::clone(&self.writes.trying).try_lock_owned()
+        {
+            let store = self.clone();
+            let tried = tokio::spawn(async move {
+                drop(store.write([step(WRITE, params![now])]).await);
+                drop(trying);
+            });
+            // One that still waits for its turn, behind a large import, has not failed.
+            drop(timeout(PROBE_TIMEOUT, tried).await);
+        }
+        self.writes.told()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use anyhow::anyhow;
+
+    use super::*;
+
+    #[test]
+    fn the_last_write_says_what_became_of_it_and_no_more() {
+        let writes = LastWrite::default();
+        assert!(!writes.is_fresh());
+        writes.ended(&Ok(()));
+        assert!(writes.is_fresh());
+        writes.ended::<()>(&Err(anyhow!("a fault of one statement")));
+        assert_eq!(writes.told(), Ok(()));
+        writes.ended::<()>(&Err(Unavailable("the disk fails: at /secret/place".to_owned()).into()));
+        assert_eq!(writes.told(), Err("the last write failed: the disk fails".to_owned()));
+        writes.ended(&Ok(()));
+        assert_eq!(writes.told(), Ok(()));
+    }
+}
