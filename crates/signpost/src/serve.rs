@@ -39,7 +39,6 @@ pub struct Server {
     /// What its requests can reach.
     pub app: App,
     listener: TcpListener,
-    limits: ConnectionLimits,
     metrics: Option<TcpListener>,
     /// Held as long as the server runs: two servers on one embedded database would deliver every event twice.
     _lock: Option<File>,
@@ -55,7 +54,6 @@ impl Server {
         if config.database_url.is_none() {
             prepare_data_dir(&config.data_dir)?;
         }
-        let limits = ConnectionLimits::of_server();
         let lock = config.database_file().map(|file| lock(&file)).transpose()?;
         let store = Store::open(&config.database_url())?.sealed_with(config.seal());
         store.check_move().await?;
@@ -71,13 +69,7 @@ impl Server {
         let listener = listener
             .with_context(|| format!("cannot listen on {}: choose another address with --listen", config.listen))?;
         let listen = listener.local_addr()?;
-        let names = Names::uncached(config.dns_server).unwrap_or_else(|error| {
-            tracing::warn!(
-                error = format!("{error:#}"),
-                "no name server is configured: domains cannot be proved by TXT"
-            );
-            Names::System
-        });
+        let names = names(&config);
         let redis = match &config.redis_url {
             Some(url) => Some(Redis::open(url).await?),
             None => None,
@@ -112,7 +104,7 @@ impl Server {
         let metrics = metrics::listen(&app).await?;
         app.store.remember_public_address(&app.public_address).await?;
         say_what_is_unsafe(&app.config);
-        Ok(Self { app, listener, limits, metrics, _lock: lock })
+        Ok(Self { app, listener, metrics, _lock: lock })
     }
 
     /// Where the metrics are served, if anywhere.
@@ -126,7 +118,7 @@ impl Server {
     /// # Errors
     /// None today: what fails while it serves is answered and logged there.
     pub async fn run(self, shutdown: impl Future<Output = ()> + Send + 'static) -> Result<()> {
-        let Self { app, listener, limits, metrics, _lock } = self;
+        let Self { app, listener, metrics, _lock } = self;
         let mut background = Vec::new();
         if app.config.services.contains(&Service::Auth) {
             background.push(tokio::spawn(outbox::worker::run(app.clone())));
@@ -152,12 +144,21 @@ impl Server {
             draining.cancel();
         });
         let (router, proxies) = (http::router(&app), &app.config.trusted_proxies);
-        let serving = connections::serve(listener, router, limits, proxies, app.draining.clone());
+        let serving =
+            connections::serve(listener, router, ConnectionLimits::of_server(), proxies, app.draining.clone());
         let background = futures_util::future::join_all(background);
         within_drain(&app, async { drop(tokio::join!(serving, background)) }).await;
         app.store.close().await;
         Ok(())
     }
+}
+
+/// Who is asked for proofs of domains.
+fn names(config: &Config) -> Names {
+    Names::uncached(config.dns_server).unwrap_or_else(|error| {
+        tracing::warn!(error = format!("{error:#}"), "no name server is configured: domains cannot be proved by TXT");
+        Names::System
+    })
 }
 
 /// Waits for `work`, but once the server drains no longer than [`DRAIN`].
