@@ -7,7 +7,7 @@ import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/
 import { program, useEverything } from './program.mjs';
 
 const running = program();
-const stdio = () => ({ command: process.env.SIGNPOST, args: ['mcp', '--data-dir', `${running.folder}/stdio`] });
+const stdio = () => ({ command: process.env.SIGNPOST, args: ['mcp', '--data-dir', `${running.folder}/data`] });
 
 for (const [over, transport] of Object.entries({
   '/mcp': () => new StreamableHTTPClientTransport(new URL(running.mcp)),
