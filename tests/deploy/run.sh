@@ -22,6 +22,10 @@ keys = set(re.findall(r'^([a-z_]+) =', open('../../crates/signpost/config.defaul
 for file in ['compose.yaml', 'kubernetes/signpost.yaml', 'signpost.service', 'Dockerfile']:
     for name in re.findall(r'SIGNPOST_([A-Z_]+)', open(f'../../deploy/{file}').read()):
         assert name.lower() in keys or name == 'DOMAIN', f'{file} sets SIGNPOST_{name}, which is no setting'
+# Else a service named signpost sets SIGNPOST_PORT and its like in every pod of the namespace.
+manifests = list(yaml.safe_load_all(open('../../deploy/kubernetes/signpost.yaml')))
+pods = [manifest['spec']['template']['spec'] for manifest in manifests if manifest['kind'] == 'Deployment']
+assert pods and all(pod['enableServiceLinks'] is False for pod in pods)
 docker = open('../../deploy/Dockerfile').read()
 assert re.search(r'^USER 10001', docker, re.M) and re.search(r'^FROM rust:1\.\d+', docker, re.M)
 CHECK

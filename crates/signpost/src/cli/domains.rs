@@ -104,7 +104,10 @@ impl Add {
         let registered = registered.map_err(|(field, reason)| Usage(format!("{}: {reason}", flag(field))))?;
         let store = session.store()?;
         match store.insert_domain(&registered, &Actor::Operator).await? {
-            Ok(()) => session.print(&Created::of(&registered), || made(&registered)),
+            Ok(()) => {
+                let address = store.public_address().await?;
+                session.print(&Created::of(&registered), || made(&registered, address.as_deref().unwrap_or_default()))
+            }
             Err(NotRegistered::TooMany) => bail!("an account has at most {MOST} domains"),
             Err(NotRegistered::Exists(there)) => {
                 let changed = self.sees_to(&store, &registered.domain, &there).await?;
@@ -151,7 +154,8 @@ fn flag(field: &str) -> String {
     if field == "domain" { "NAME".to_owned() } else { format!("--{}", field.replace('_', "-")) }
 }
 
-fn made(registered: &Registered) -> String {
+/// A new domain, and what it still lacks.
+fn made(registered: &Registered, public_address: &str) -> String {
     let Registered { domain, secret } = registered;
     let Domain { id, name, token, account, webhook_url, event_url, handler, .. } = domain;
     let mut lines = vec![format!("id       {id}"), format!("secret   {}", secret.reveal())];
@@ -166,6 +170,10 @@ fn made(registered: &Registered) -> String {
         lines.push(format!(
             "proof    {token}\n         (a TXT record of _svc-challenge.{name}; then POST /v1/domains/{id}/verify)"
         ));
+    }
+    if account.environment == Environment::Live && *handler == Handler::Hosted && !public_address.starts_with("https:")
+    {
+        lines.push("before it opens sessions: run the server with an https --public-url".to_owned());
     }
     lines.join("\n")
 }

@@ -230,6 +230,16 @@ mod tests {
     use super::*;
 
     #[tokio::test]
+    async fn the_public_address_is_taken_along() {
+        let (old, new) = (Store::open("sqlite::memory:").unwrap(), Store::open("sqlite::memory:").unwrap());
+        for address in ["https://before.test", "https://a.test"] {
+            old.remember_public_address(address).await.unwrap();
+        }
+        new.take_over(&old, "old", Timestamp::UNIX_EPOCH, |_, _| ()).await.unwrap();
+        assert_eq!(new.public_address().await.unwrap().as_deref(), Some("https://a.test"));
+    }
+
+    #[tokio::test]
     async fn no_table_and_no_column_is_left_behind() {
         let store = Store::open("sqlite::memory:").unwrap();
         let of_one_row = ["schema_version", "schema_needed", "catalogue", "deployment", "moves", "probe"];

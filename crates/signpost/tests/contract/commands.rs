@@ -161,6 +161,8 @@ fn a_command_before_the_first_server_names_the_path_alone() {
     let added = Program::within(folder.path(), &["domains", "add", "shop.test"]).run();
     assert_eq!(added.code, Some(0), "{}", added.err);
     assert!(added.out.contains("dom_") && added.out.contains("whsec_") && added.out.contains("svc-verify="));
+    let hosted = Program::within(folder.path(), &["domains", "add", "hosted.test", "--handler", "hosted"]).run();
+    assert!(hosted.out.contains("an https --public-url") && !added.out.contains("--public-url"), "{}", hosted.out);
     let listed = Program::within(folder.path(), &["domains", "list", "--json"]).run().json();
     assert!(members(&listed["domains"][0]).contains("id") && added.out.contains(text(&listed["domains"][0], "id")));
 }
