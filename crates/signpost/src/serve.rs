@@ -7,6 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::{Context, Result};
+use futures_util::FutureExt;
 use tokio::net::TcpListener;
 use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
@@ -30,8 +31,13 @@ use crate::sessions::{Session, Waiting};
 use crate::store::{Store, lock};
 use crate::{changes, http, metrics, outbox, retention};
 
-/// How long requests that run may take to end once the server stops.
-const DRAIN: Duration = Duration::from_secs(10);
+/// How long requests that run may take to end once the server stops. It promises to be gone after ten seconds: the rest
+/// is for the database and for what computes on other threads.
+const DRAIN: Duration = Duration::from_secs(9);
+/// How long the database may take to close after that.
+const CLOSE: Duration = Duration::from_millis(400);
+/// How long that, which nobody waits for any more, may take to end.
+pub(crate) const LEAVE: Duration = Duration::from_millis(400);
 
 /// A server that holds its database and its address, and serves nobody yet.
 #[derive(Debug)]
@@ -69,7 +75,6 @@ impl Server {
         let listener = listener
             .with_context(|| format!("cannot listen on {}: choose another address with --listen", config.listen))?;
         let listen = listener.local_addr()?;
-        let names = names(&config);
         let redis = match &config.redis_url {
             Some(url) => Some(Redis::open(url).await?),
             None => None,
@@ -87,7 +92,7 @@ impl Server {
             catalogue: Arc::new(catalogue),
             reports: Reports::default(),
             outbound,
-            prover: Prover::new(names),
+            prover: Prover::new(name_server(&config)),
             outbox: Arc::new(Notify::new()),
             sessions: Kept::new(Session::size),
             // A name, two addresses, and what signs.
@@ -147,30 +152,45 @@ impl Server {
         let serving =
             connections::serve(listener, router, ConnectionLimits::of_server(), proxies, app.draining.clone());
         let background = futures_util::future::join_all(background);
-        within_drain(&app, async { drop(tokio::join!(serving, background)) }).await;
-        app.store.close().await;
+        let running = async { drop(tokio::join!(serving, background)) };
+        end(&app.draining, [DRAIN, CLOSE], running, app.store.close()).await;
         Ok(())
     }
 }
 
-/// Who is asked for proofs of domains.
-fn names(config: &Config) -> Names {
+/// Waits for what runs, and then until the database is closed; once the server drains, for each of them no longer than
+/// `within` says.
+async fn end(
+    draining: &CancellationToken,
+    within: [Duration; 2],
+    running: impl Future<Output = ()>,
+    close: impl Future<Output = ()>,
+) {
+    let over = async {
+        draining.cancelled().await;
+        tokio::time::sleep(within[0]).await;
+    };
+    let over = over.shared();
+    tokio::select! {
+        () = running => {}
+        () = over.clone() => tracing::warn!("shutdown deadline reached; aborted the remaining requests"),
+    }
+    let over = async {
+        over.await;
+        tokio::time::sleep(within[1]).await;
+    };
+    tokio::select! {
+        () = close => {}
+        () = over => tracing::warn!("the database did not close in time; all that was acknowledged is kept"),
+    }
+}
+
+/// Who is asked for TXT records.
+fn name_server(config: &Config) -> Names {
     Names::uncached(config.dns_server).unwrap_or_else(|error| {
         tracing::warn!(error = format!("{error:#}"), "no name server is configured: domains cannot be proved by TXT");
         Names::System
     })
-}
-
-/// Waits for `work`, but once the server drains no longer than [`DRAIN`].
-async fn within_drain(app: &App, work: impl Future<Output = ()>) {
-    let too_long = async {
-        app.draining.cancelled().await;
-        tokio::time::sleep(DRAIN).await;
-    };
-    tokio::select! {
-        () = work => {}
-        () = too_long => tracing::warn!("shutdown deadline reached; aborted the remaining requests"),
-    }
 }
 
 /// Makes the data folder, for its owner's eyes only: it holds the webhook secrets.
@@ -185,4 +205,36 @@ pub fn prepare_data_dir(data_dir: &Path) -> Result<()> {
     builder
         .create(data_dir)
         .with_context(|| format!("cannot make the data folder {}: choose another with --data-dir", data_dir.display()))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::future::pending;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn a_server_that_stops_is_gone_in_time_whatever_hangs() {
+        let draining = CancellationToken::new();
+        draining.cancel();
+        let soon = Duration::from_millis(1);
+        end(&draining, [soon; 2], pending(), pending()).await;
+        end(&draining, [soon; 2], async {}, pending()).await;
+        assert!(DRAIN + CLOSE + LEAVE < Duration::from_secs(10), "what the contract promises");
+    }
+
+    #[tokio::test]
+    async fn while_nobody_stops_it_what_runs_is_waited_for() {
+        let (ended, closed) = (CancellationToken::new(), CancellationToken::new());
+        let running = async {
+            tokio::task::yield_now().await;
+            ended.cancel();
+        };
+        let close = async {
+            assert!(ended.is_cancelled());
+            closed.cancel();
+        };
+        end(&CancellationToken::new(), [Duration::ZERO; 2], running, close).await;
+        assert!(closed.is_cancelled());
+    }
 }

@@ -17,7 +17,6 @@ mod wallet;
 use std::io::Write;
 use std::path::PathBuf;
 use std::process::ExitCode;
-use std::time::Duration;
 
 use anyhow::{Error, Result, anyhow};
 use clap::{Args, Parser, Subcommand};
@@ -30,9 +29,6 @@ use crate::geocoder::Geocoder;
 use crate::outbound::{Names, Outbound};
 use crate::places::Places;
 use crate::store::{Missing, Store};
-
-/// How long what runs on other threads may take to end once the command is done.
-const LEAVE: Duration = Duration::from_millis(500);
 
 /// Finds Bitcoin ATMs for AI assistants, and logs people in with a wallet and a QR code.
 #[derive(Debug, Parser)]
@@ -117,7 +113,7 @@ impl Cli {
         let done = runtime.map_err(Into::into).and_then(|runtime| {
             let done = runtime.block_on(self.dispatch());
             // What still runs on other threads has nobody who waits for it.
-            runtime.shutdown_timeout(LEAVE);
+            runtime.shutdown_timeout(crate::serve::LEAVE);
             done
         });
         match done {
