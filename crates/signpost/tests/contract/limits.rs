@@ -155,7 +155,9 @@ async fn behind_a_trusted_proxy_the_address_is_the_clients() {
 
 #[tokio::test]
 async fn answers_are_limited_per_account() {
-    let service = Service::with(&[("rate_limit_answer", "600/m"), ("trusted_proxies", "127.0.0.1")]).await;
+    let settings =
+        [("rate_limit_answer", "600/m"), ("trusted_proxies", "127.0.0.1"), ("allow_private_webhooks", "true")];
+    let service = Service::with(&settings).await;
     let integrator = service.shop().await;
     let session = integrator.opens("shop.test").await;
     let path = format!("/sessions/{}/authenticate", text(&session, "id"));

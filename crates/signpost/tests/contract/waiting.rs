@@ -156,7 +156,7 @@ async fn an_account_that_waits_with_all_it_has_leaves_the_others_their_places() 
 
 #[tokio::test]
 async fn pages_at_one_address_leave_those_at_others_their_places() {
-    let service = Service::with(&[("trusted_proxies", "127.0.0.1")]).await;
+    let service = Service::with(&[("trusted_proxies", "127.0.0.1"), ("allow_private_webhooks", "true")]).await;
     let integrator = service.shop().await;
     let session = integrator.opens("shop.test").await;
     let path = format!("/sessions/{}/events", text(&session, "id"));
