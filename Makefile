@@ -1,5 +1,5 @@
 # The work of this project by name. `make ci` is what CI runs, no more and no less.
-.PHONY: reference run test test-rust test-postgres test-clients test-api check fmt doc deny bench fuzz soak ci setup gazetteer
+.PHONY: reference run programs test test-rust test-postgres test-clients test-api check fmt doc deny bench fuzz soak ci setup gazetteer
 
 CARGO_DENY_VERSION := 0.20.2
 
@@ -9,10 +9,12 @@ run:
 # Everything a newcomer needs to see green; installs what is missing where it may.
 test: setup test-rust test-postgres test-clients test-api
 
+# All of it selects the whole workspace with what its tests need: other selections have other features, and each of them
+# would build every dependency anew.
 test-rust:
 	cargo test --workspace --lib --bins --tests --examples --quiet
 	cargo test --workspace --test contract --quiet -- --ignored every_documented_reply_was_seen
-	cargo test --package signpost --features otlp --test otlp --quiet
+	cargo test --workspace --features signpost/otlp --test otlp --quiet
 	cargo test --workspace --doc --quiet
 
 # The tests with servers once more, on a PostgreSQL server that is started for them; those of several servers, with a Redis;
@@ -22,19 +24,18 @@ test-postgres:
 	sh tests/soak.sh
 
 # Clients of the Model Context Protocol and its conformance suite against the built programs.
-test-clients:
-	cargo build --quiet
-	cargo build --quiet --package signpost-mcp --example everything
+test-clients: programs
 	sh tests/clients/run.sh
 
 # Requests made up from openapi.yaml against the built program, and the conformance kit against our own receiver.
-test-api:
-	cargo build --quiet
-	cargo build --quiet --package signpost-auth --features axum,qr --example receiver
+test-api: programs
 	sh tests/api/run.sh
 	sh tests/conformance.sh
 	bash tests/integrate.sh
 	sh tests/deploy/run.sh
+
+programs:
+	cargo build --workspace --bin signpost --examples --quiet
 
 setup:
 	sh tests/setup.sh
