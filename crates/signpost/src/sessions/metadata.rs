@@ -1,5 +1,6 @@
 //! What an integrator attaches to a session and gets back unchanged.
 
+use percent_encoding::percent_decode_str;
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::value::RawValue;
 use signpost_auth::DomainName;
@@ -7,6 +8,10 @@ use url::Url;
 
 const MOST_RETURN_URL: usize = 2048;
 const MOST_CUSTOM_DATA: usize = 4096;
+
+/// What comes back with the person in the query of a `return_url`. Of two of one name the site might read the first, and
+/// that one would be whoever's who wrote the address.
+const OURS: [&str; 3] = ["code", "session_id", "error"];
 
 /// A JSON object as the integrator wrote it: key order, spelling of numbers and all.
 #[derive(Clone, Debug, Serialize)]
@@ -32,9 +37,8 @@ impl Metadata {
         let known = serde_json::from_str::<Known<'_>>(object.get());
         let known = known.map_err(|_| ("metadata", "must have each of its members once".to_owned()))?;
         if let Some(text) = text(known.return_url, "metadata.return_url", MOST_RETURN_URL)?
-            && !is_at_home(&text, domain)
+            && let Err(reason) = check_return_url(&text, domain)
         {
-            let reason = "must be a path such as /account, or an https URL on the domain or below it";
             return Err(("metadata.return_url", reason.to_owned()));
         }
         text(known.custom_data, "metadata.custom_data", MOST_CUSTOM_DATA)?;
@@ -72,18 +76,35 @@ fn text(member: Option<&RawValue>, name: &'static str, most: usize) -> Result<Op
     Ok(Some(text))
 }
 
-/// Whether a browser that follows `text` stays on the domain. Browsers read `//host` and `/\host` as other hosts, and
-/// drop tabs and line ends before they look.
-fn is_at_home(text: &str, domain: &DomainName) -> bool {
+/// Whether a browser that follows `text` stays on the domain and brings back what we add, and nothing else of that name.
+fn check_return_url(text: &str, domain: &DomainName) -> Result<(), &'static str> {
+    let url =
+        at_home(text, domain).ok_or("must be a path such as /account, or an https URL on the domain or below it")?;
+    if url.query_pairs().any(|(name, _)| OURS.contains(&&*name)) {
+        return Err("must not have code, session_id or error in its query: they are added when the person comes back");
+    }
+    let path = text.split(['?', '#']).next().unwrap_or_default();
+    // Decoded before it is split: a slash may be escaped too.
+    if percent_decode_str(path).decode_utf8_lossy().split(['/', '\\']).any(|segment| segment == "..") {
+        return Err("must not have '..' in its path: say where it leads");
+    }
+    Ok(())
+}
+
+/// Where a browser that follows `text` arrives, if that is on the domain. Browsers read `//host` and `/\host` as other
+/// hosts, and drop tabs and line ends before they look.
+fn at_home(text: &str, domain: &DomainName) -> Option<Url> {
     if text.chars().any(char::is_control) || text.contains('\\') {
-        return false;
+        return None;
     }
     if text.starts_with('/') {
-        return !text.starts_with("//");
+        let base = Url::parse(&format!("https://{domain}/")).ok()?;
+        return (!text.starts_with("//")).then(|| base.join(text).ok())?;
     }
-    let Ok(url) = Url::parse(text) else { return false };
+    let url = Url::parse(text).ok()?;
     let is_bare = url.username().is_empty() && url.password().is_none();
-    url.scheme() == "https" && is_bare && url.host_str().is_some_and(|host| domain.covers(host))
+    let is_own = url.scheme() == "https" && is_bare && url.host_str().is_some_and(|host| domain.covers(host));
+    is_own.then_some(url)
 }
 
 #[cfg(test)]
@@ -115,6 +136,22 @@ mod tests {
             ("javascript:alert(1)", false),
             ("account", false),
             ("", false),
+            ("/in?code=1", false),
+            ("/in?a=1&c%6fde=", false),
+            ("/in?session_id", false),
+            ("https://example.com/in?error=access_denied", false),
+            ("/in?codes=1&Code=2&a=code", true),
+            ("/in#code=1", true),
+            ("/a/../b", false),
+            ("/..", false),
+            ("https://example.com/a/..", false),
+            ("/a/%2e%2E/b", false),
+            ("/a/.%2e?x", false),
+            ("/a%2f..%2Fb", false),
+            ("/a%5C..%5Cb", false),
+            ("/a/...", true),
+            ("/a..b/.c", true),
+            ("/in?next=/../x", true),
         ] {
             assert_eq!(metadata(&json!({ "return_url": text }).to_string()).is_ok(), ok, "{text}");
         }
