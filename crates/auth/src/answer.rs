@@ -18,7 +18,7 @@ pub struct Answer {
     pub public_key: String,
     /// The signature in hex, DER.
     pub signature: String,
-    /// The text that was signed, in either rendering of a [`crate::Challenge`].
+    /// The text that was signed, in either rendering of a [`crate::Challenge`], or in that of a [`crate::Through`].
     pub challenge: String,
     /// When the wallet signed, in Unix seconds. It is not signed itself: what keeps an answer from being used twice is
     /// the challenge.
@@ -161,7 +161,7 @@ impl fmt::Debug for Answer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Answer")
             .field("public_key", &self.public_key)
-            .field("challenge", &self.challenge)
+            .field("challenge", &self.challenge.split(" with ").next())
             .field("timestamp", &self.timestamp)
             .finish_non_exhaustive()
     }
@@ -272,6 +272,7 @@ mod tests {
         let text = with("device_info", json!({"device_id": "DEVICE-7"}));
         let mut answer = Answer::parse(&text).unwrap();
         answer.confirm_code = Some("CODE-42".to_owned());
+        answer.challenge = "Sign this to login to a.example through a.example with CODE-42".to_owned();
         let debug = format!("{answer:?}");
         assert!(!debug.contains("DEVICE-7") && !debug.contains("CODE-42"), "{debug}");
     }

@@ -15,6 +15,7 @@ mod domain;
 mod keys;
 mod qr;
 pub mod receiver;
+mod through;
 mod wallet;
 mod webhook;
 
@@ -25,7 +26,8 @@ pub use code::QrCode;
 pub use challenge::{Challenge, Mode, Nonce, NotAChallenge, NotANonce, UnknownMode};
 pub use domain::{DomainName, InvalidDomain};
 pub use keys::{MalformedPublicKey, MalformedSignature, PublicKey, Signature, message_hash, verify};
-pub use qr::{InvalidQrData, QrData};
+pub use qr::{InvalidQrData, QrData, Signing};
+pub use through::{Through, authority};
 pub use wallet::{InvalidSecretKey, Wallet};
 pub use webhook::{
     Event, EventData, InvalidWebhookSecret, WEBHOOK_ID, WEBHOOK_SIGNATURE, WEBHOOK_TIMESTAMP, WebhookSecret,

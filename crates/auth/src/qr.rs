@@ -5,8 +5,6 @@ use url::Url;
 
 use crate::Challenge;
 
-/// The most characters `qr_data` may have: beyond it the code grows too dense for a phone held at arm's length.
-const LONGEST: usize = 500;
 /// The most bytes a QR code can hold (version 40, level L): nothing longer was ever scanned.
 const LONGEST_SCANNED: usize = 2953;
 
@@ -32,7 +30,9 @@ const ESCAPED: &AsciiSet = &NON_ALPHANUMERIC
 /// What the QR code says: which challenge to sign, where to post the answer, and until when.
 ///
 /// Printed as `svc://auth?v=1&webhook=…&challenge=…&exp=…`, at most 500 characters. It holds nothing that could ask
-/// for the session's state or complete it: whoever photographs the code learns no more than what to sign.
+/// for the session's state or complete it: whoever photographs the code learns no more than what to sign. With `v=2` it
+/// is answered by the [`Through`](crate::Through) rendering and nothing else, with the page's number in it where the code
+/// says `number=1`.
 ///
 /// ```
 /// use signpost_auth::QrData;
@@ -50,13 +50,26 @@ pub struct QrData {
     webhook: Url,
     challenge: Challenge,
     expires_at: i64,
+    signing: Signing,
+}
+
+/// Which rendering of the challenge a wallet signs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Signing {
+    /// `v=1`: [`Challenge::sentence`]. A number, where the page shows one, stands beside it in the answer.
+    Sentence,
+    /// `v=2`: [`Through`](crate::Through), which names the host that gets the answer.
+    Through {
+        /// Whether it names the number that the page shows too: `number=1`.
+        number: bool,
+    },
 }
 
 /// The text is not QR data that a wallet can act on, or the parts do not make one.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum InvalidQrData {
     /// Printed, it would be longer than the code should be.
-    #[error("the QR data would have {0} characters, at most 500 are allowed: use a shorter webhook URL")]
+    #[error("the QR data would have {0} characters, at most {max} are allowed: use a shorter webhook URL", max = QrData::MAX_LEN)]
     TooLong(usize),
     /// More than any QR code holds.
     #[error("the text has {0} bytes, more than any QR code can hold")]
@@ -65,7 +78,7 @@ pub enum InvalidQrData {
     #[error("not a login code: it starts with svc://auth?")]
     Scheme,
     /// From a later version of this format.
-    #[error("the login code has version {0}, this wallet reads version 1: update the wallet")]
+    #[error("the login code has version {0}, this wallet reads versions 1 and 2: update the wallet")]
     Version(String),
     /// A parameter is not there.
     #[error("the login code lacks the parameter {0}: v, webhook, challenge and exp are required")]
@@ -82,20 +95,39 @@ pub enum InvalidQrData {
     /// A challenge in another form.
     #[error("the login code's challenge is not svc:<mode>:<domain>:<unix>:<nonce>")]
     Challenge,
+    /// A wish for a number in another form.
+    #[error("the login code's number is not 1: it says so, or is left out")]
+    Number,
     /// A time in another form.
     #[error("the login code's exp is not a whole number of Unix seconds")]
     Expiry,
 }
 
 impl QrData {
+    /// The most characters `qr_data` may have: beyond it the code grows too dense for a phone held at arm's length.
+    pub const MAX_LEN: usize = 500;
+
     /// Puts the parts together; `expires_at` is in Unix seconds.
     ///
     /// # Errors
     /// [`InvalidQrData::Webhook`] and [`InvalidQrData::TooLong`].
     pub fn new(webhook: Url, challenge: Challenge, expires_at: i64) -> Result<Self, InvalidQrData> {
-        let qr = Self { webhook: allowed(webhook)?, challenge, expires_at };
+        Self::signed_as(Signing::Sentence, webhook, challenge, expires_at)
+    }
+
+    /// The same of a code that says how it is to be signed.
+    ///
+    /// # Errors
+    /// As [`QrData::new`].
+    pub fn signed_as(
+        signing: Signing,
+        webhook: Url,
+        challenge: Challenge,
+        expires_at: i64,
+    ) -> Result<Self, InvalidQrData> {
+        let qr = Self { webhook: allowed(webhook)?, challenge, expires_at, signing };
         match qr.to_string().len() {
-            length if length > LONGEST => Err(InvalidQrData::TooLong(length)),
+            length if length > Self::MAX_LEN => Err(InvalidQrData::TooLong(length)),
             _ => Ok(qr),
         }
     }
@@ -109,10 +141,11 @@ impl QrData {
             return Err(InvalidQrData::NotScanned(text.len()));
         }
         let query = text.strip_prefix("svc://auth?").ok_or(InvalidQrData::Scheme)?;
-        match &*value(query, "v")? {
-            "1" => {}
+        let signing = match &*value(query, "v")? {
+            "1" => Signing::Sentence,
+            "2" => Signing::Through { number: wants_number(query)? },
             other => return Err(InvalidQrData::Version(other.to_owned())),
-        }
+        };
         let webhook = value(query, "webhook")?;
         if !unambiguous(&webhook) {
             return Err(InvalidQrData::Webhook);
@@ -124,7 +157,7 @@ impl QrData {
             return Err(InvalidQrData::Challenge);
         }
         let expires_at = value(query, "exp")?.parse().map_err(|_| InvalidQrData::Expiry)?;
-        Self::new(webhook, challenge, expires_at)
+        Self::signed_as(signing, webhook, challenge, expires_at)
     }
 
     /// Where the wallet posts its answer.
@@ -139,6 +172,12 @@ impl QrData {
         &self.challenge
     }
 
+    /// How the wallet signs it.
+    #[must_use]
+    pub fn signing(&self) -> Signing {
+        self.signing
+    }
+
     /// Until when an answer is taken, in Unix seconds.
     #[must_use]
     pub fn expires_at(&self) -> i64 {
@@ -149,7 +188,13 @@ impl QrData {
 impl fmt::Display for QrData {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let webhook = utf8_percent_encode(self.webhook.as_str(), ESCAPED);
-        write!(f, "svc://auth?v=1&webhook={webhook}&challenge={}&exp={}", self.challenge, self.expires_at)
+        let (version, number) = match self.signing {
+            Signing::Sentence => (1, ""),
+            Signing::Through { number: false } => (2, ""),
+            Signing::Through { number: true } => (2, "&number=1"),
+        };
+        let Self { challenge, expires_at, .. } = self;
+        write!(f, "svc://auth?v={version}&webhook={webhook}&challenge={challenge}&exp={expires_at}{number}")
     }
 }
 
@@ -167,6 +212,16 @@ fn allowed(webhook: Url) -> Result<Url, InvalidQrData> {
 /// shown must be the host that is dialled.
 fn unambiguous(url: &str) -> bool {
     url.bytes().all(|byte| byte.is_ascii_graphic() && byte != b'\\')
+}
+
+/// Whether a code of `v=2` is answered with the page's number. A value from a later version is not taken for a no.
+fn wants_number(query: &str) -> Result<bool, InvalidQrData> {
+    match value(query, "number") {
+        Ok(text) if text == "1" => Ok(true),
+        Ok(_) => Err(InvalidQrData::Number),
+        Err(InvalidQrData::Missing(_)) => Ok(false),
+        Err(other) => Err(other),
+    }
 }
 
 fn value(query: &str, name: &'static str) -> Result<String, InvalidQrData> {
@@ -219,7 +274,7 @@ mod tests {
 
     #[test]
     fn a_code_that_a_wallet_must_not_act_on_is_refused_with_its_reason() {
-        use InvalidQrData::{Challenge as C, Duplicate, Expiry, Missing, Scheme, Version, Webhook};
+        use InvalidQrData::{Challenge as C, Duplicate, Expiry, Missing, Number, Scheme, Version, Webhook};
         let good = format!("svc://auth?v=1&webhook=https://example.com/hook&challenge={CHALLENGE}&exp=1700000300");
         assert!(QrData::parse(&good).is_ok());
         assert!(QrData::parse(&good.replace("v=1&", "v=1&later=x&later=y&")).is_ok());
@@ -229,7 +284,10 @@ mod tests {
             ("https://example.com/".to_owned(), Scheme),
             (good.replace("svc:", "svx:"), Scheme),
             (good.replace("auth?", "auth.example?"), Scheme),
-            (good.replace("v=1", "v=2"), Version("2".to_owned())),
+            (good.replace("v=1", "v=3"), Version("3".to_owned())),
+            (good.replace("v=1", "v=2") + "&number=0", Number),
+            (good.replace("v=1", "v=2") + "&number=", Number),
+            (good.replace("v=1", "v=2") + "&number=1&number=1", Duplicate("number")),
             (good.replace("v=1&", ""), Missing("v")),
             (good.replace("webhook=", "hook="), Missing("webhook")),
             (good.replace("&challenge", "&Challenge"), Missing("challenge")),

@@ -3,7 +3,7 @@ use secp256k1::SecretKey;
 use secrecy::{ExposeSecret, SecretBox};
 
 use crate::keys::digest;
-use crate::{Answer, Challenge, DeviceInfo, PublicKey};
+use crate::{Answer, Challenge, DeviceInfo, PublicKey, QrData, Signing, Through};
 
 /// The signing half of a login: one secret key.
 ///
@@ -58,6 +58,29 @@ impl Wallet {
         self.answer_text(challenge.sentence(), timestamp, device_info)
     }
 
+    /// Answers a code as it asks to be answered. `number` is the one that the page shows, if it shows one: a code of `v=2`
+    /// that wants it has it signed, one of `v=1` has it beside the signature.
+    #[must_use]
+    pub fn answer_code(
+        &self,
+        code: &QrData,
+        number: Option<&str>,
+        timestamp: i64,
+        device_info: Option<DeviceInfo>,
+    ) -> Answer {
+        match code.signing() {
+            Signing::Sentence => {
+                let answer = self.answer(code.challenge(), timestamp, device_info);
+                Answer { confirm_code: number.map(ToOwned::to_owned), ..answer }
+            }
+            Signing::Through { number: is_wanted } => {
+                let number = number.filter(|_| is_wanted);
+                let text = Through::new(code.challenge().clone(), code.webhook(), number);
+                self.answer_text(text.to_string(), timestamp, device_info)
+            }
+        }
+    }
+
     /// Answers with exactly this text, for instance a challenge's `svc:` rendering.
     #[must_use]
     pub fn answer_text(&self, challenge: String, timestamp: i64, device_info: Option<DeviceInfo>) -> Answer {
@@ -100,6 +123,26 @@ mod tests {
         challenge.mode = Mode::Login;
         answer.challenge = challenge.sentence();
         assert_eq!(answer.verify(), Err(NotVerified::Mismatch));
+    }
+
+    #[test]
+    fn a_code_is_answered_as_it_asks() {
+        let wallet = Wallet::from_bytes([7; 32]).unwrap();
+        let rest =
+            "webhook=https://LOGIN.example.com:443/x&challenge=svc:login:example.com:1:AAAAAAAAAAAAAAAAAAAAAA&exp=9";
+        let sentence = "Sign this to login to example.com at 1:AAAAAAAAAAAAAAAAAAAAAA";
+        for (version, number, signed, beside) in [
+            ("v=1", None, sentence.to_owned(), None),
+            ("v=1", Some("42"), sentence.to_owned(), Some("42")),
+            ("v=2", Some("42"), format!("{sentence} through login.example.com"), None),
+            ("v=2&number=1", Some("42"), format!("{sentence} through login.example.com with 42"), None),
+            ("v=2&number=1", None, format!("{sentence} through login.example.com"), None),
+        ] {
+            let code = QrData::parse(&format!("svc://auth?{version}&{rest}")).unwrap();
+            let answer = wallet.answer_code(&code, number, 5, None);
+            assert_eq!((&answer.challenge, answer.confirm_code.as_deref()), (&signed, beside));
+            assert_eq!(answer.verify().as_ref(), Ok(wallet.public_key()));
+        }
     }
 
     #[test]

@@ -39,6 +39,8 @@ pub enum Error {
     MalformedSignature { public_key: String },
     #[error("the signature does not verify: {reason}")]
     SignatureRefused { reason: NotVerified },
+    #[error("the signature is for another host than the code names: the wallet was shown a changed code")]
+    HostRefused,
     #[error("the number that the page shows is missing or wrong; the third wrong one ends the session")]
     ConfirmCodeRefused,
     #[error("the code is not the one that the wallet was told, or no wallet answered yet")]
@@ -107,9 +109,10 @@ impl Error {
             Self::ChallengeNotFound => (StatusCode::NOT_FOUND, "challenge_not_found"),
             Self::MethodNotAllowed => (StatusCode::METHOD_NOT_ALLOWED, "method_not_allowed"),
             Self::MalformedSignature { .. } => (StatusCode::BAD_REQUEST, "invalid_signature"),
-            Self::SignatureRefused { .. } | Self::ConfirmCodeRefused | Self::CompletionCodeRefused => {
-                (StatusCode::NOT_ACCEPTABLE, "invalid_signature")
-            }
+            Self::SignatureRefused { .. }
+            | Self::HostRefused
+            | Self::ConfirmCodeRefused
+            | Self::CompletionCodeRefused => (StatusCode::NOT_ACCEPTABLE, "invalid_signature"),
             Self::InvalidPublicKey { .. } => (StatusCode::BAD_REQUEST, "invalid_public_key"),
             Self::TimestampOutOfRange { .. } => (StatusCode::REQUEST_TIMEOUT, "timestamp_out_of_range"),
             Self::DomainExists { .. } => (StatusCode::CONFLICT, "domain_exists"),
@@ -138,6 +141,7 @@ impl Error {
                 "expected_format": "DER-encoded ECDSA signature on secp256k1, in hex, without trailing bytes",
             }),
             Self::InsufficientScope { needed, opened } => json!({ "needed": needed, "opened": opened }),
+            Self::HostRefused => json!({ "reason": "host" }),
             Self::ConfirmCodeRefused => json!({ "reason": "confirm_code" }),
             Self::CompletionCodeRefused => json!({ "reason": "completion_code" }),
             Self::SignatureRefused { reason } => json!({ "reason": reason.to_string() }),

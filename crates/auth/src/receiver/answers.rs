@@ -55,7 +55,7 @@ async fn check<H: Host>(host: &H, mode: Mode, body: &[u8], now: i64) -> Result<C
         return Err(Refusal::NotFresh);
     }
     // A code for registering must not log anybody in, nor the reverse: here the other kind does not exist.
-    let challenge = Challenge::parse(&answer.challenge).ok().filter(|challenge| challenge.mode == mode);
+    let challenge = host.named(&answer.challenge).filter(|challenge| challenge.mode == mode);
     let challenge = challenge.ok_or(Refusal::NotHeld)?;
     let session = host.held(&challenge, now).await?.ok_or(Refusal::NotHeld)?;
     let key = answer.verify()?;

@@ -34,6 +34,12 @@ pub trait Host: Send + Sync {
     /// What the host knows a user by.
     type User: Send;
 
+    /// The challenge that a signed text names: in one of the specification's two renderings, and in no other. Only a host
+    /// whose codes have `v=2` reads [`crate::Through`] here.
+    fn named(&self, text: &str) -> Option<Challenge> {
+        Challenge::parse(text).ok()
+    }
+
     /// The session that waits for an answer to this challenge; none once it is answered, replaced or, at `now` in
     /// Unix seconds, expired.
     fn held(
@@ -120,6 +126,9 @@ pub enum Refusal {
     /// 406: without the number that the page shows, or with another.
     #[error("the number that the page shows is missing or wrong: type it as it stands there")]
     ConfirmCode,
+    /// 406: signed for another host than the code names.
+    #[error("the signature is for another host: scan the code on the page itself, and not a picture of it elsewhere")]
+    Host,
     /// 408: signed too long ago, or by a clock that is off.
     #[error("the timestamp is more than 30 seconds from this server's time: sign again, or set the device's clock")]
     NotFresh,
@@ -143,11 +152,21 @@ impl Refusal {
             Self::NotAuthentic(_) => 401,
             Self::SourceNotAllowed => 403,
             Self::NotHeld | Self::UserUnknown => 404,
-            Self::NotVerified(_) | Self::ConfirmCode => 406,
+            Self::NotVerified(_) | Self::ConfirmCode | Self::Host => 406,
             Self::NotFresh => 408,
             Self::UserExists => 409,
             Self::TooLarge => 413,
             Self::Failed => 500,
+        }
+    }
+
+    /// What a wallet can act on, where the status leaves it open: ask for the number again, or warn its person.
+    #[must_use]
+    pub fn reason(&self) -> Option<&'static str> {
+        match self {
+            Self::ConfirmCode => Some("confirm_code"),
+            Self::Host => Some("host"),
+            _ => None,
         }
     }
 }
@@ -171,7 +190,11 @@ impl Reply {
 
 impl From<Refusal> for Reply {
     fn from(refusal: Refusal) -> Self {
-        Self { status: refusal.status(), body: json!({ "error": refusal.to_string() }), set_cookie: None }
+        let mut body = json!({ "error": refusal.to_string() });
+        if let Some(reason) = refusal.reason() {
+            body["details"] = json!({ "reason": reason });
+        }
+        Self { status: refusal.status(), body, set_cookie: None }
     }
 }
 

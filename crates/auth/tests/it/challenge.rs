@@ -1,10 +1,12 @@
 use serde::Deserialize;
-use signpost_auth::{Challenge, DomainName, Mode, QrData};
+use signpost_auth::{Challenge, DomainName, Mode, QrData, Signing, Through};
 
 #[derive(Deserialize)]
 struct Vectors {
     challenges: Vec<Printed>,
     refused: Vec<Refused>,
+    through: Vec<Third>,
+    through_refused: Vec<Refused>,
     qr_data: Vec<Code>,
     qr_data_read_alike: Alike,
     qr_data_refused: Vec<Named>,
@@ -27,10 +29,22 @@ struct Refused {
 }
 
 #[derive(Deserialize)]
+struct Third {
+    name: String,
+    challenge: String,
+    webhook: String,
+    number: Option<String>,
+    authority: String,
+    text: String,
+}
+
+#[derive(Deserialize)]
 struct Code {
     webhook: String,
     challenge: String,
     expires_at: i64,
+    version: Option<u8>,
+    number: Option<bool>,
     qr_data: String,
 }
 
@@ -61,10 +75,36 @@ fn a_challenge_has_two_renderings_and_no_third() {
 }
 
 #[test]
+fn the_third_rendering_names_the_host_as_the_url_standard_writes_it() {
+    let vectors: Vectors = crate::read("challenge");
+    for Third { name, challenge, webhook, number, authority, text } in vectors.through {
+        let (challenge, webhook) = (Challenge::parse(&challenge).unwrap(), webhook.parse().unwrap());
+        assert_eq!(signpost_auth::authority(&webhook), authority, "{name}");
+        let through = Through::new(challenge.clone(), &webhook, number.as_deref());
+        assert_eq!(through.to_string(), text, "{name}");
+        let read = Through::parse(&text).unwrap();
+        assert_eq!(
+            (read.challenge(), read.authority(), read.number()),
+            (&challenge, &*authority, number.as_deref()),
+            "{name}"
+        );
+        assert!(Challenge::parse(&text).is_err(), "{name}");
+    }
+    for Refused { name, text } in vectors.through_refused {
+        assert!(Through::parse(&text).is_err(), "{name}");
+    }
+}
+
+#[test]
 fn a_code_is_written_and_read_strictly() {
     let vectors: Vectors = crate::read("challenge");
-    for Code { webhook, challenge, expires_at, qr_data } in vectors.qr_data {
-        let code = QrData::new(webhook.parse().unwrap(), Challenge::parse(&challenge).unwrap(), expires_at).unwrap();
+    for Code { webhook, challenge, expires_at, version, number, qr_data } in vectors.qr_data {
+        let signing = match version {
+            Some(2) => Signing::Through { number: number == Some(true) },
+            _ => Signing::Sentence,
+        };
+        let (webhook, challenge) = (webhook.parse().unwrap(), Challenge::parse(&challenge).unwrap());
+        let code = QrData::signed_as(signing, webhook, challenge, expires_at).unwrap();
         assert_eq!(code.to_string(), qr_data);
         assert_eq!(QrData::parse(&qr_data), Ok(code));
     }

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use futures_util::FutureExt;
 use serde_json::Value;
 use signpost_auth::receiver::{EventHeaders, EventRules, classify, event};
-use signpost_auth::{Answer, Challenge, QrData, Signature, WebhookSecret};
+use signpost_auth::{Answer, Challenge, QrData, Signature, Through, WebhookSecret};
 
 use crate::mutations::{Random, mutated, seed};
 use crate::receiver::Held;
@@ -16,6 +16,10 @@ const TOKENS: &[&str] = &[
     "svc:",
     ":",
     "svc://auth?v=1",
+    "svc://auth?v=2",
+    "&number=1",
+    " through ",
+    " with ",
     "&",
     "=",
     "%00",
@@ -75,6 +79,9 @@ fn check(bytes: &[u8]) {
     let text = String::from_utf8_lossy(bytes);
     if let Ok(challenge) = Challenge::parse(&text) {
         assert!(text == challenge.to_string() || text == challenge.sentence(), "{text}");
+    }
+    if let Ok(through) = Through::parse(&text) {
+        assert!(text == through.to_string() && Challenge::parse(&text).is_err(), "{text}");
     }
     if let Ok(qr) = QrData::parse(&text) {
         let again = QrData::parse(&qr.to_string()).unwrap_or_else(|error| panic!("{text}: {error}"));

@@ -9,7 +9,7 @@ use axum::response::{IntoResponse, Response};
 use bytes::Bytes;
 use serde_json::{Value, json};
 use signpost_auth::receiver::{self, Host, Logged, Refusal, Reply};
-use signpost_auth::{Answer, Challenge, Mode, NotVerified, PublicKey};
+use signpost_auth::{Answer, Challenge, Mode, NotVerified, PublicKey, Through};
 
 use super::{HostedUser, sql};
 use crate::account::{Account, Environment};
@@ -108,6 +108,11 @@ impl Host for Wallets<'_> {
     type Session = Session;
     type User = PublicKey;
 
+    fn named(&self, text: &str) -> Option<Challenge> {
+        let through = || Through::parse(text).ok().map(|through| through.challenge().clone());
+        Challenge::parse(text).ok().or_else(through)
+    }
+
     async fn held(&self, challenge: &Challenge, _: i64) -> Result<Option<Session>, Refusal> {
         let now = self.app.clock.now();
         let session = self.app.store.hosted_session(self.environment, challenge).await.map_err(failed)?;
@@ -148,6 +153,7 @@ fn failed(error: anyhow::Error) -> Refusal {
 fn refusal(error: &Error) -> Refusal {
     match error {
         Error::TimestampOutOfRange { .. } => Refusal::NotFresh,
+        Error::HostRefused => Refusal::Host,
         Error::ConfirmCodeRefused => Refusal::ConfirmCode,
         Error::SignatureRefused { reason } => Refusal::NotVerified(*reason),
         Error::ChallengeNotFound

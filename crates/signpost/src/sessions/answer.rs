@@ -7,7 +7,7 @@ use url::Url;
 
 use super::routes::{find, lost_race, refused};
 use super::shown::{Shown, Viewer};
-use super::{Accepted, ConfirmCode, Login, Refusal, Session, Status};
+use super::{Accepted, Login, Refusal, Session, Status};
 use crate::account::Account;
 use crate::app::App;
 use crate::error::Error;
@@ -74,8 +74,8 @@ pub(crate) async fn take(
 ) -> Result<Option<Taken>, Error> {
     let accepted = asked.clone().answer(answer, app.clock.now(), id::random());
     let accepted = accepted.map_err(|refusal| refused(refusal, &asked, app))?;
-    if let Some(code) = &asked.confirm {
-        confirm(app, &asked, code, answer).await?;
+    if asked.confirm.is_some() {
+        confirm(app, &asked, answer).await?;
     }
     match accepted {
         Accepted::Login(login) => {
@@ -105,11 +105,11 @@ fn told(app: &App, login: Login) -> Session {
 }
 
 /// Lets an answer pass that carries the number that the page shows; the third that does not ends the session.
-async fn confirm(app: &App, session: &Session, code: &ConfirmCode, answer: &Answer) -> Result<(), Error> {
+async fn confirm(app: &App, session: &Session, answer: &Answer) -> Result<(), Error> {
     if !app.store.take_confirm_try(session).await? {
         return Err(lost_race(app, session).await);
     }
-    if code.is_in(answer) {
+    if session.is_confirmed_by(answer) {
         return Ok(());
     }
     if app.store.cancel_if_no_try_is_left(&session.id, app.clock.now()).await? {

@@ -157,9 +157,9 @@ impl Create {
             Handler::Direct => None,
             Handler::Hosted => Some(hosted::url(app, environment, mode)?),
         };
-        // Nobody else can ask the person of a hosted login, and a relayed code must not be enough.
-        let must_confirm = hosted_url.is_some() && environment == Environment::Live && mode == Mode::Login;
-        let must_confirm = must_confirm && flow == Flow::CrossDevice;
+        // Nobody else can ask the person of a hosted session, and a relayed code must not be enough: not to log in, and
+        // not to have a thief's account opened with the person's key.
+        let must_confirm = hosted_url.is_some() && environment == Environment::Live && flow == Flow::CrossDevice;
         let confirm = (confirm || must_confirm).then(|| ConfirmCode::new(id::random()));
         Ok(New { mode, webhook_url, hosted_url, metadata, confirm, flow, requester })
     }

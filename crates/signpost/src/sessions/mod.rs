@@ -16,6 +16,7 @@ mod metadata;
 mod requester;
 pub mod routes;
 mod shown;
+mod signing;
 pub mod simulate;
 mod sql;
 mod waiting;
@@ -25,7 +26,7 @@ use std::time::Duration;
 use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
-use signpost_auth::{Answer, Challenge, Event, EventData, InvalidQrData, Mode, Nonce, NotVerified, QrData, is_fresh};
+use signpost_auth::{Answer, Challenge, Event, EventData, Mode, Nonce, NotVerified, is_fresh};
 use url::Url;
 
 use crate::account::Account;
@@ -148,6 +149,8 @@ pub enum Refusal {
     Cancelled,
     /// The key, the signature or both are not what they must be.
     Signature(NotVerified),
+    /// Signed for another host than the code names.
+    Host,
     /// The number is missing or another than the page shows.
     ConfirmCode,
     /// The code is not the one that the wallet was told.
@@ -224,14 +227,6 @@ impl Session {
         site.join(&text).ok()
     }
 
-    /// What the QR code says.
-    ///
-    /// # Errors
-    /// Where the webhook's URL is too long for a code that a phone can read.
-    pub fn qr_data(&self) -> Result<QrData, InvalidQrData> {
-        QrData::new(self.answer_url().clone(), self.challenge.clone(), self.expires_at.as_second())
-    }
-
     /// Where the session stands.
     #[must_use]
     pub fn status(&self, now: Timestamp) -> Status {
@@ -302,7 +297,8 @@ impl Session {
         Ok(Self { state: State::Cancelled { at: now }, ..self })
     }
 
-    /// Accepts a wallet's answer, or says why not.
+    /// Accepts a wallet's answer, or says why not. The number is not looked at: [`Session::is_confirmed_by`] does, once a
+    /// try was taken for it.
     ///
     /// # Errors
     /// The first rule that the answer breaks.
@@ -310,15 +306,15 @@ impl Session {
         if !is_fresh(answer.timestamp, now.as_second()) {
             return Err(Refusal::Stale);
         }
-        // Compared with what we would write, byte for byte: what merely means the same was not ours to sign.
-        if answer.challenge != self.challenge.to_string() && answer.challenge != self.challenge.sentence() {
-            return Err(Refusal::UnknownChallenge);
-        }
+        let is_for_us = self.is_named_by(&answer.challenge)?;
         self.waits(now)?;
         if self.is_answered() {
             return Err(Refusal::Authenticated);
         }
         answer.verify().map_err(Refusal::Signature)?;
+        if !is_for_us {
+            return Err(Refusal::Host);
+        }
         Ok(match self.flow {
             Flow::CrossDevice => Accepted::Login(Box::new(self.log_in(answer, now, random))),
             Flow::SameDevice => {

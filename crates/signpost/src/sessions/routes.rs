@@ -103,6 +103,7 @@ pub(super) fn refused(refusal: Refusal, session: &Session, app: &App) -> Error {
         Refusal::Cancelled => Error::SessionCancelled { id: session.id.to_string() },
         Refusal::Expired => Error::SessionExpired { id: session.id.to_string(), expired_at: session.expires_at },
         Refusal::Signature(reason) => Error::SignatureRefused { reason },
+        Refusal::Host => Error::HostRefused,
         Refusal::ConfirmCode => Error::ConfirmCodeRefused,
         Refusal::CompletionCode => Error::CompletionCodeRefused,
     }

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use anyhow::Context;
 use axum::Json;
 use axum::extract::State as Extract;
 use bytes::Bytes;
@@ -11,8 +12,8 @@ use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 use signpost_auth::{Answer, DeviceInfo, Wallet};
 
-use super::Session;
 use super::routes::{find, refused};
+use super::{ConfirmCode, Session};
 use crate::account::Account;
 use crate::app::App;
 use crate::error::Error;
@@ -47,7 +48,7 @@ pub(crate) async fn simulate(
     let (wallet, fault) = read(fields)?;
     let session = find(&app, &account, &id).await?;
     session.waits(app.clock.now()).map_err(|refusal| refused(refusal, &session, &app))?;
-    let answer = answer(&session, &account, wallet, fault, app.clock.now().as_second());
+    let answer = answer(&session, &account, wallet, fault, app.clock.now().as_second())?;
     let (posted_to, payload) = (session.answer_url().to_string(), json!(answer));
     let reply = post(&app, &session, &payload).await;
     let mut told = json!({ "public_key": answer.public_key, "posted_to": posted_to, "payload": payload });
@@ -80,25 +81,24 @@ fn read(mut fields: Fields) -> Result<(u64, Option<Fault>), Error> {
 }
 
 /// What the wallet with this number answers. Its key follows from account and number: it opens nothing but sandboxes.
-fn answer(session: &Session, account: &Account, number: u64, fault: Option<Fault>, now: i64) -> Answer {
+fn answer(session: &Session, account: &Account, number: u64, fault: Option<Fault>, now: i64) -> Result<Answer, Error> {
     let seed = |salt: u64| Sha256::digest(format!("sandbox wallet {salt} {number} {}", account.name)).into();
     let wallet = (0..).find_map(|salt| Wallet::from_bytes(seed(salt)).ok()).expect("nearly every number is a key");
     let device = DeviceInfo { platform: Some("sandbox".to_owned()), version: None, device_id: None };
-    let mut answer = wallet.answer(&session.challenge, now, Some(device));
-    answer.confirm_code = session.confirm.as_ref().map(|code| code.reveal().to_owned());
+    let code = session.qr_data().context("a session that was opened has a code")?;
+    let shown = session.confirm.as_ref().map(ConfirmCode::reveal);
+    let typed = if fault == Some(Fault::ConfirmCode) { Some("00") } else { shown };
+    let timestamp = if fault == Some(Fault::Timestamp) { now - 31 } else { now };
+    let mut answer = wallet.answer_code(&code, typed, timestamp, Some(device));
     match fault {
-        None => {}
         Some(Fault::Signature) => answer.signature = wallet.sign("another text"),
-        Some(Fault::Timestamp) => answer.timestamp = now - 31,
         Some(Fault::Challenge) => {
-            answer = Answer {
-                confirm_code: answer.confirm_code,
-                ..wallet.answer_text(format!("{}x", answer.challenge), now, answer.device_info)
-            };
+            let spoilt = wallet.answer_text(format!("{}x", session.challenge.sentence()), now, None);
+            answer = Answer { signature: spoilt.signature, challenge: spoilt.challenge, ..answer };
         }
-        Some(Fault::ConfirmCode) => answer.confirm_code = Some("00".to_owned()),
+        None | Some(Fault::Timestamp | Fault::ConfirmCode) => {}
     }
-    answer
+    Ok(answer)
 }
 
 /// What the handler answered.

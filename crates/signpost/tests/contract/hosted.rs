@@ -30,7 +30,8 @@ async fn posts(integrator: &Integrator, session: &Value, answer: &Value) -> Repl
 
 async fn registers(service: &Service, integrator: &Integrator, phone: &Phone) {
     let session = opens(integrator, "register").await;
-    let reply = posts(integrator, &session, &phone.answers(&session)).await.with(200);
+    let answer = phone.answers_with(&session, session["confirm_code"].as_str());
+    let reply = posts(integrator, &session, &answer).await.with(200);
     assert_eq!(reply["status"], "registered");
     assert!(!service.outbox().await.is_empty());
 }
@@ -145,12 +146,16 @@ async fn a_live_login_asks_for_more_than_a_scan() {
     shop(&integrator, "http://127.0.0.1:1/hook").await;
     let phone = service.phone();
     registers(&service, &integrator, &phone).await;
-    let session = opens(&integrator, "login").await;
-    let answer = phone.answers(&session);
-    assert_eq!(posts(&integrator, &session, &answer).await.status, 406);
-    let mut typed = answer.clone();
-    typed["confirm_code"] = session["confirm_code"].clone();
-    assert_eq!(posts(&integrator, &session, &typed).await.with(200)["status"], "authenticated");
+    for (mode, somebody) in [("login", phone.public_key()), ("register", Phone::of(9, &service.clock).public_key())] {
+        let session = opens(&integrator, mode).await;
+        let own = if mode == "login" { service.phone() } else { Phone::of(9, &service.clock) };
+        assert_eq!(own.public_key(), somebody);
+        let reply = posts(&integrator, &session, &own.answers(&session)).await;
+        assert_eq!((reply.status, &reply.json()["details"]["reason"]), (406, &json!("confirm_code")));
+        let typed = own.answers_with(&session, session["confirm_code"].as_str());
+        posts(&integrator, &session, &typed).await.with(200);
+        assert_eq!(integrator.sees(&session).await.with(200)["user"]["public_key"], json!(somebody));
+    }
     // On one device the code goes to the wallet instead.
     let same = json!({ "domain": "shop.test", "flow": "same_device", "metadata": { "return_url": "/in" } });
     let session = integrator.post("/sessions", &same).await.with(201);

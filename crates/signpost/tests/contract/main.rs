@@ -50,5 +50,6 @@ mod shared_limits;
 mod signatures;
 mod soak;
 mod store;
+mod through;
 mod waiting;
 mod wallet;

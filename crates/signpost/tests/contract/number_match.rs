@@ -10,11 +10,7 @@ async fn opens(integrator: &Integrator) -> Value {
 }
 
 fn answer(phone: &Phone, session: &Value, code: Option<&str>) -> Value {
-    let mut answer = phone.answers(session);
-    if let Some(code) = code {
-        answer["confirm_code"] = code.into();
-    }
-    answer
+    phone.answers_with(session, code)
 }
 
 /// Another number than the right one.

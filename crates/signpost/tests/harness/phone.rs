@@ -22,11 +22,15 @@ impl Phone {
         self.wallet.public_key().canonical()
     }
 
-    /// Scans the QR code of a session and signs the sentence in it, as wallets do.
+    /// Scans the QR code of a session and signs what it asks for, as wallets do. Its person types no number.
     pub(crate) fn answers(&self, session: &Value) -> Value {
-        let qr = scan(session);
+        self.answers_with(session, None)
+    }
+
+    /// The same, with the number that its person typed.
+    pub(crate) fn answers_with(&self, session: &Value, number: Option<&str>) -> Value {
         let device = DeviceInfo { platform: Some("ios".to_owned()), version: Some("17.5".to_owned()), device_id: None };
-        json!(self.wallet.answer(qr.challenge(), self.clock.now().as_second(), Some(device)))
+        json!(self.wallet.answer_code(&scan(session), number, self.clock.now().as_second(), Some(device)))
     }
 
     /// Signs a text of its own choice instead.

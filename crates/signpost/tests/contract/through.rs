@@ -1,0 +1,237 @@
+//! Contract, §3.5: a code of `v=2` is answered by one text, which names the host that gets the answer and the number.
+
+use std::time::Duration;
+
+use jiff::Timestamp;
+use serde::Deserialize;
+use serde_json::{Value, json};
+use signpost::account::{Account, Environment};
+use signpost::domains;
+use signpost::outbound::Reach;
+use signpost::sessions::{self, ConfirmCode, Flow, New, Refusal, Session};
+use signpost_auth::{Challenge, QrData, Signing, Wallet, WebhookSecret};
+
+use crate::harness::{Integrator, Phone, Reply, Service, scan, send, text};
+
+#[derive(Deserialize)]
+struct Vectors {
+    answers: Answers,
+}
+
+#[derive(Deserialize)]
+struct Answers {
+    cases: Vec<Case>,
+}
+
+#[derive(Deserialize)]
+struct Case {
+    name: String,
+    qr_data: String,
+    number: Option<String>,
+    text: String,
+    confirm_code: Option<String>,
+    outcome: String,
+}
+
+/// The session that shows a code.
+fn session(code: &QrData, number: Option<&str>) -> Session {
+    let (now, account) = (Timestamp::UNIX_EPOCH, Account { name: "a".to_owned(), environment: Environment::Live });
+    let new = domains::New {
+        domain: code.challenge().domain.to_string(),
+        webhook_url: "https://example.com/".to_owned(),
+        event_url: None,
+        handler: domains::Handler::Direct,
+    };
+    let random = domains::Random { id: [1; 16], token: [2; 20], secret: WebhookSecret::from_bytes(&[1; 32]) };
+    let domain = domains::register(&new, account, Reach::Public, now, random).expect("a domain").domain;
+    let is_hosted = code.signing() != Signing::Sentence;
+    let new = New {
+        mode: code.challenge().mode,
+        webhook_url: code.webhook().clone(),
+        hosted_url: is_hosted.then(|| code.webhook().clone()),
+        metadata: None,
+        confirm: number.map(|number| ConfirmCode::kept(number).expect("two digits")),
+        flow: Flow::CrossDevice,
+        requester: None,
+    };
+    let random = sessions::Random { id: [3; 16], nonce: code.challenge().nonce.0 };
+    let issued_at = Timestamp::from_second(code.challenge().issued_at).expect("a time");
+    let ttl = u64::try_from(code.expires_at() - code.challenge().issued_at).expect("a time to come");
+    Session::open(&domain, new, Duration::from_secs(ttl), issued_at, random)
+}
+
+#[test]
+fn every_answer_of_the_vectors_comes_to_its_outcome() {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../vectors/challenge.json");
+    let vectors: Vectors = serde_json::from_str(&std::fs::read_to_string(path).expect("a file")).expect("vectors");
+    let wallet = Wallet::from_bytes([7; 32]).expect("a key");
+    assert!(vectors.answers.cases.len() > 25);
+    for Case { name, qr_data, number, text, confirm_code, outcome } in vectors.answers.cases {
+        let session = session(&QrData::parse(&qr_data).expect("a code"), number.as_deref());
+        assert_eq!(session.qr_data().expect("a code").to_string(), qr_data, "{name}");
+        let (now, signed_at) = (session.created_at, session.created_at.as_second());
+        let mut answer = wallet.answer_text(text.clone(), signed_at, None);
+        answer.confirm_code = confirm_code;
+        let is_confirmed = session.is_confirmed_by(&answer);
+        let found = match session.clone().answer(&answer, now, [1; 16]) {
+            Ok(_) if is_confirmed => "taken",
+            Ok(_) => "confirm_code",
+            Err(Refusal::Host) => "host",
+            Err(Refusal::UnknownChallenge) => "challenge_not_found",
+            Err(other) => panic!("{name}: {other:?}"),
+        };
+        assert_eq!(found, outcome, "{name}: {text}");
+        // What is signed by nobody is told no reason.
+        answer.signature = wallet.sign("another text");
+        let refused = session.answer(&answer, now, [1; 16]).expect_err(&name);
+        assert_eq!(refused == Refusal::UnknownChallenge, outcome == "challenge_not_found", "{name}");
+        assert_ne!(refused, Refusal::Host, "{name}");
+    }
+}
+
+async fn hosted(service: &Service, environment: Environment) -> Integrator {
+    let integrator = service.integrator_of("acme", environment).await;
+    let domain = integrator.registers_at("shop.test", "http://127.0.0.1:1/hook").await;
+    let path = format!("/domains/{}", text(&domain, "id"));
+    integrator.patch(&path, &json!({ "handler": "hosted" })).await.with(200);
+    integrator
+}
+
+async fn opens(integrator: &Integrator, mode: &str) -> Value {
+    integrator.post("/sessions", &json!({ "domain": "shop.test", "mode": mode, "confirm": "code" })).await.with(201)
+}
+
+/// Posts to where the code says, as a wallet does: without a key.
+async fn posts(integrator: &Integrator, session: &Value, answer: &Value) -> Reply {
+    let told = scan(session).webhook().clone();
+    // A public URL of a test leads nowhere: the server itself is asked.
+    let url = reqwest::Url::parse(&integrator.api).expect("an address").join(told.path()).expect("an address");
+    send(integrator.http.post(url).header("content-type", "application/json").body(answer.to_string())).await
+}
+
+/// What a person's wallet signs that was shown the code with another host in it, and the number beside.
+fn relayed(phone: &Phone, session: &Value) -> Value {
+    let number = text(session, "confirm_code");
+    let sentence = Challenge::parse(text(session, "challenge")).expect("a challenge").sentence();
+    phone.signs(&format!("{sentence} through evil.example with {number}"))
+}
+
+#[tokio::test]
+async fn a_signature_for_another_host_is_worth_nothing_and_costs_nothing() {
+    for (environment, public_url) in
+        [(Environment::Sandbox, None), (Environment::Live, Some("https://Login.B\u{fc}cher.test:443/"))]
+    {
+        let settings = public_url.map(|url| ("public_url", url));
+        let settings: Vec<_> = settings.into_iter().chain([("allow_private_webhooks", "true")]).collect();
+        let service = Service::with(&settings).await;
+        let integrator = hosted(&service, environment).await;
+        for (mode, status) in [("register", "registered"), ("login", "authenticated")] {
+            let session = opens(&integrator, mode).await;
+            let qr_data = text(&session, "qr_data");
+            assert!(qr_data.starts_with("svc://auth?v=2&") && qr_data.ends_with("&number=1"), "{qr_data}");
+            let (phone, number) = (service.phone(), text(&session, "confirm_code"));
+            // The thief gets this, and posts it to us. At a login the key is known, at a registration it is new.
+            for _ in 0..5 {
+                let refused = posts(&integrator, &session, &relayed(&phone, &session)).await;
+                assert_eq!((refused.status, &refused.json()["details"]), (406, &json!({ "reason": "host" })));
+                let handed_in = integrator.hands_in(&session, &relayed(&phone, &session)).await;
+                assert_eq!(handed_in.refused(406, "invalid_signature"), json!({ "reason": "host" }));
+            }
+            let before = service.outbox().await.len();
+            let answer = phone.answers_with(&session, Some(number));
+            let authority = signpost_auth::authority(scan(&session).webhook());
+            let expected = format!(" through {authority} with {number}");
+            assert!(text(&answer, "challenge").ends_with(&expected), "{answer}");
+            assert!(answer.get("confirm_code").is_none(), "{answer}");
+            assert!(public_url.is_none() || authority == "login.xn--bcher-kva.test", "{authority}");
+            assert_eq!(posts(&integrator, &session, &answer).await.with(200)["status"], status);
+            let events = service.outbox().await;
+            let event = events.iter().find(|event| event.body["session_id"] == session["id"]).expect("an event");
+            assert_eq!((events.len(), &event.body["data"]["signed_message"]), (before + 1, &answer["challenge"]));
+            assert_eq!(event.body["data"]["challenge"], session["challenge"]);
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_code_of_one_version_is_not_answered_as_one_of_the_other() {
+    let service = Service::start().await;
+    let integrator = hosted(&service, Environment::Sandbox).await;
+    let phone = service.phone();
+    let session = opens(&integrator, "register").await;
+    let challenge = Challenge::parse(text(&session, "challenge")).expect("a challenge");
+    for signed in [challenge.to_string(), challenge.sentence()] {
+        let mut answer = phone.signs(&signed);
+        answer["confirm_code"] = session["confirm_code"].clone();
+        assert_eq!(posts(&integrator, &session, &answer).await.status, 404);
+        integrator.hands_in(&session, &answer).await.refused(404, "challenge_not_found");
+    }
+    // Without a number a code is as the specification says, and so is that of a domain that answers for itself.
+    let plain = integrator.post("/sessions", &json!({ "domain": "shop.test", "mode": "register" })).await.with(201);
+    let direct = service.integrator_of("direct", Environment::Sandbox).await;
+    direct.registers_at("shop.test", "http://127.0.0.1:1/hook").await;
+    let own = opens(&direct, "register").await;
+    for (integrator, session, path) in [(&integrator, &plain, "/hosted/register"), (&direct, &own, "/hook")] {
+        let code = scan(session);
+        assert_eq!((code.signing(), code.webhook().path().ends_with(path)), (Signing::Sentence, true));
+        let sentence = code.challenge().sentence();
+        let authority = signpost_auth::authority(code.webhook());
+        for signed in [format!("{sentence} through {authority}"), format!("{sentence} through {authority} with 42")] {
+            integrator.hands_in(session, &phone.signs(&signed)).await.refused(404, "challenge_not_found");
+        }
+        let typed = phone.answers_with(session, session["confirm_code"].as_str());
+        assert_eq!(text(&typed, "challenge"), sentence);
+        integrator.hands_in(session, &typed).await.with(200);
+    }
+}
+
+#[tokio::test]
+async fn a_wrong_number_costs_a_try_wherever_it_stands() {
+    let service = Service::start().await;
+    let integrator = hosted(&service, Environment::Sandbox).await;
+    let session = opens(&integrator, "register").await;
+    let phone = service.phone();
+    let right = text(&session, "confirm_code");
+    let wrong = if right == "11" { "12" } else { "11" };
+    posts(&integrator, &session, &relayed(&phone, &session)).await;
+    let mut beside = phone.answers(&session);
+    beside["confirm_code"] = right.into();
+    for answer in [beside, phone.answers_with(&session, Some(wrong)), phone.answers(&session)] {
+        let refused = posts(&integrator, &session, &answer).await;
+        assert_eq!((refused.status, &refused.json()["details"]["reason"]), (406, &json!("confirm_code")));
+    }
+    let late = phone.answers_with(&session, Some(right));
+    assert_eq!(posts(&integrator, &session, &late).await.status, 404);
+    integrator.sees(&session).await.refused(410, "session_cancelled");
+}
+
+#[tokio::test]
+async fn a_signature_over_the_third_rendering_verifies_like_any_other() {
+    let service = Service::start().await;
+    let integrator = hosted(&service, Environment::Sandbox).await;
+    let session = opens(&integrator, "register").await;
+    let answer = service.phone().answers_with(&session, Some("42"));
+    let body = json!({ "public_key": answer["public_key"], "signature": answer["signature"],
+                       "message": answer["challenge"] });
+    assert_eq!(integrator.post("/verify", &body).await.with(200)["valid"], true);
+    // Nor does a refresh change how the code is answered.
+    let fresh = integrator.refreshes(&session).await.with(200);
+    assert!(text(&fresh, "qr_data").ends_with("&number=1"), "{fresh}");
+    let answer = service.phone().answers_with(&fresh, session["confirm_code"].as_str());
+    posts(&integrator, &fresh, &answer).await.with(200);
+}
+
+#[tokio::test]
+async fn the_sandbox_plays_a_wallet_that_signs_what_the_code_asks_for() {
+    let service = Service::start().await;
+    let integrator = hosted(&service, Environment::Sandbox).await;
+    let session = opens(&integrator, "register").await;
+    let path = format!("/sessions/{}/simulate", text(&session, "id"));
+    for (fault, status) in [("signature", 406), ("timestamp", 408), ("challenge", 404), ("confirm_code", 406)] {
+        let told = integrator.post(&path, &json!({ "fault": fault })).await.with(200);
+        assert_eq!(told["status"], status, "{fault}");
+    }
+    let told = integrator.post(&path, &json!({})).await.with(200);
+    assert_eq!(told["status"], 200);
+    assert!(text(&told["payload"], "challenge").ends_with(&format!(" with {}", text(&session, "confirm_code"))));
+}
