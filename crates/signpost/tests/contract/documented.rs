@@ -111,6 +111,17 @@ fn kind(path: &str) -> &'static str {
     if path.ends_with("register") { "register" } else { "login" }
 }
 
+#[test]
+fn a_code_is_as_long_as_the_library_lets_it_be() {
+    let schemas = &DOCUMENT["components"]["schemas"];
+    let all = schemas
+        .as_object()
+        .expect("an object")
+        .values()
+        .filter_map(|schema| schema["properties"].get("qr_data").map(|code| code["maxLength"].clone()));
+    assert_eq!(all.collect::<Vec<_>>(), [json!(signpost_auth::QrData::MAX_LEN)]);
+}
+
 #[tokio::test]
 async fn every_address_has_its_limit() {
     let names = ["create_session", "get_session", "verify", "domains", "answer", "submissions"];
