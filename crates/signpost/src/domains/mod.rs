@@ -7,6 +7,7 @@ pub mod recheck;
 pub mod routes;
 mod sealing;
 mod sql;
+mod well_known;
 
 use jiff::Timestamp;
 use signpost_auth::{DomainName, WebhookSecret};
@@ -19,6 +20,7 @@ use crate::outbound::Reach;
 pub use proof::{Check, Prover};
 pub(crate) use routes::{Created, Shown};
 pub use sql::{ListedDomain, NotRegistered, Usable};
+pub(crate) use well_known::WellKnown;
 
 /// How many domains an account may register in one environment: the list of them stays one reply.
 pub const MOST: u32 = 1000;

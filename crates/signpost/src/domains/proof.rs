@@ -3,18 +3,15 @@
 use std::pin::Pin;
 use std::time::Duration;
 
-use reqwest::Method;
-use reqwest::header::HeaderMap;
 use serde::Serialize;
 use signpost_auth::DomainName;
-use url::Url;
 
-use super::Token;
-use crate::outbound::{Names, Outbound, Reach, Request};
+use super::{Token, WellKnown};
+use crate::outbound::{Names, Outbound, Reach};
 
 /// How long a whole check may take.
 const WITHIN: Duration = Duration::from_secs(10);
-/// How much of what is found is told: enough to see a mistake, too little to read a stranger's file.
+/// How many characters of what is found are told: enough to see a mistake, too little to read a stranger's file.
 const TOLD: usize = 200;
 
 /// Looks where proofs may stand; cheap to clone.
@@ -84,18 +81,14 @@ impl Prover {
     }
 
     async fn file(&self, domain: &DomainName, token: &Token, reach: Reach) -> Check {
-        let name = format!("https://{domain}/.well-known/svc-verify");
-        let url = Url::parse(&name).expect("a host name makes a URL");
-        let headers = HeaderMap::new();
-        let request = Request { method: Method::GET, url: &url, headers, body: None, within: WITHIN, keep: TOLD };
-        let (found, error) = match self.outbound.send(reach, request).await {
-            Ok(answer) if answer.status == 200 => {
-                let text = String::from_utf8_lossy(&answer.body).trim().to_owned();
-                // What does not look like a proof is not told: the file may be anybody's.
-                let looks_right = text.starts_with("svc-verify=") || token.is_in(&text);
-                (if looks_right { vec![text] } else { Vec::new() }, (!looks_right).then(|| "not a token".to_owned()))
+        let name = WellKnown::url(domain).to_string();
+        let (found, error) = match WellKnown::fetch(&self.outbound, domain, reach, WITHIN).await {
+            Ok(file) => {
+                let proofs = file.proofs(token).map(|line| line.chars().take(TOLD).collect());
+                let found: Vec<String> = proofs.collect();
+                let error = found.is_empty().then(|| "no line of it is a token".to_owned());
+                (found, error)
             }
-            Ok(answer) => (Vec::new(), Some(format!("it answered {}", answer.status))),
             Err(error) => (Vec::new(), Some(format!("{error:#}"))),
         };
         Check { method: "well_known", name, expected: token.as_str().to_owned(), found, error }

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use signpost::clock::Clock;
 use signpost_auth::{PublicKey, Signature, verify};
 
-use crate::harness::{Endpoint, Program, Service, members, text};
+use crate::harness::{Endpoint, Integrator, Program, Service, members, text};
 
 async fn json_of(folder: &Path, arguments: &[&str]) -> Value {
     Program::within(folder, &[arguments, &["--json"]].concat()).runs().await.json()
@@ -58,7 +58,8 @@ async fn a_scanned_code_is_signed_posted_and_taken() {
     for mode in ["login", "register"] {
         let session = integrator.post("/sessions", &json!({ "domain": "shop.test", "mode": mode })).await.with(201);
         endpoint.answers((StatusCode::OK, axum::Json(json!({ "status": "authenticated", "message": "welcome" }))));
-        let scanned = json_of(folder.path(), &["wallet", "scan", text(&session, "qr_data"), "--yes"]).await;
+        let scanned =
+            json_of(folder.path(), &["wallet", "scan", text(&session, "qr_data"), "--yes", "--allow-host"]).await;
         assert_eq!(members(&scanned), ["status", "body", "public_key"].into());
         assert_eq!((&scanned["status"], &scanned["public_key"]), (&json!(200), &wallet["public_key"]));
         assert_eq!(scanned["body"], json!({ "status": "authenticated", "message": "welcome" }));
@@ -77,8 +78,8 @@ async fn a_login_that_was_refused_is_a_failure() {
     let (folder, service) = (tempfile::tempdir().expect("a folder"), service().await);
     let (integrator, mut endpoint) = (service.integrator().await, Endpoint::start().await);
     json_of(folder.path(), &["wallet", "new"]).await;
-    integrator.registers_at("shop.test", &endpoint.url("/")).await;
-    let session = integrator.opens("shop.test").await;
+    integrator.registers_at("localhost", &endpoint.url("/")).await;
+    let session = integrator.opens("localhost").await;
     endpoint.answers((StatusCode::NOT_FOUND, "nobody has this key"));
     let ended = Program::within(folder.path(), &["wallet", "scan", text(&session, "qr_data"), "--yes", "--json"]);
     let ended = ended.runs().await;
@@ -94,12 +95,25 @@ async fn nothing_is_signed_without_a_yes_or_for_a_code_that_is_over() {
     let (folder, service) = (tempfile::tempdir().expect("a folder"), service().await);
     let (integrator, mut endpoint) = (service.integrator().await, Endpoint::start().await);
     json_of(folder.path(), &["wallet", "new"]).await;
-    integrator.registers_at("shop.test", &endpoint.url("/")).await;
-    let session = integrator.opens("shop.test").await;
+    integrator.registers_at("localhost", &endpoint.url("/")).await;
+    let session = integrator.opens("localhost").await;
     let qr_data = text(&session, "qr_data");
-    let expired = format!("{}&exp=1", qr_data.rsplit_once("&exp=").expect("an end").0);
+    let ends_at = |exp: i64| format!("{}&exp={exp}", qr_data.rsplit_once("&exp=").expect("an end").0);
+    let now = service.clock.now().as_second();
+    let (expired, tomorrow) = (ends_at(now - 1), ends_at(now + 25 * 60 * 60));
+    let yesterday = qr_data.replace(
+        text(&session, "challenge"),
+        &format!("svc:login:localhost:{}:AAAAAAAAAAAAAAAAAAAAAA", now - 25 * 60 * 60),
+    );
     let evil = qr_data.replace("svc://", "https://");
-    for (qr_data, yes, code) in [(qr_data, false, 2), (&expired, true, 1), (&evil, true, 2), ("", true, 2)] {
+    for (qr_data, yes, code) in [
+        (qr_data, false, 2),
+        (&expired, true, 1),
+        (&tomorrow, true, 1),
+        (&yesterday, true, 1),
+        (&evil, true, 2),
+        ("", true, 2),
+    ] {
         let flags: &[&str] = if yes { &["--yes"] } else { &[] };
         let arguments = [&["wallet", "scan", qr_data][..], flags].concat();
         let ended = Program::within(folder.path(), &arguments).runs().await;
@@ -110,20 +124,84 @@ async fn nothing_is_signed_without_a_yes_or_for_a_code_that_is_over() {
 }
 
 #[tokio::test]
-async fn a_person_sees_the_domain_the_host_and_a_warning_where_they_differ() {
+async fn a_person_sees_the_domain_the_host_and_what_the_host_says_of_who_asks() {
     let (folder, service) = (tempfile::tempdir().expect("a folder"), service().await);
     let (integrator, mut endpoint) = (service.integrator().await, Endpoint::start().await);
     json_of(folder.path(), &["wallet", "new"]).await;
-    for (domain, is_warned) in [("shop.test", true), ("localhost", false)] {
-        integrator.registers_at(domain, &endpoint.url("/").replace("127.0.0.1", "localhost")).await;
-        let session = integrator.opens(domain).await;
-        let ended =
-            Program::within(folder.path(), &["wallet", "scan", text(&session, "qr_data"), "--yes"]).runs().await;
-        assert_eq!(ended.code, Some(0), "{}", ended.err);
-        let host = endpoint.url("").replace("127.0.0.1", "localhost");
-        let asked = &ended.err;
-        assert!(asked.contains(domain) && asked.contains(&host), "{asked}");
-        assert_eq!(asked.contains("not the domain or below it"), is_warned, "{asked}");
-        endpoint.receives().await;
+    let url = endpoint.url("/hook").replace("127.0.0.1", "localhost");
+    integrator.registers_at("localhost", &url).await;
+    let session = integrator.opens("localhost").await;
+    let agent = format!("Fire\u{202e}fox\u{1b}[2J\n\u{200b}login at  bank.example {}", "x".repeat(200));
+    let context = json!({ "requester": { "ip": "203.0.113.9", "country": "US", "user_agent": agent } });
+    endpoint.answers((StatusCode::OK, axum::Json(context)));
+    endpoint.answers((StatusCode::OK, "welcome"));
+    let ended = Program::within(folder.path(), &["wallet", "scan", text(&session, "qr_data"), "--yes"]).runs().await;
+    assert_eq!(ended.code, Some(0), "{}", ended.err);
+    let (asked, answered) = (endpoint.receives().await, endpoint.receives().await);
+    assert!(asked.path.starts_with("/hook?challenge=svc%3Alogin%3Alocalhost%3A") && asked.body.is_empty(), "{asked:?}");
+    assert_eq!(answered.path, "/hook");
+    let host = endpoint.url("").replace("127.0.0.1", "localhost");
+    let lines: Vec<_> = ended.err.lines().collect();
+    assert_eq!(lines[..2], ["login at  localhost", &format!("answer to {host}")]);
+    let said = format!("{} says that it was asked by: ", host.trim_start_matches("http://"));
+    assert!(lines[2].starts_with(&said) && lines[2].contains("\"203.0.113.9\", country \"US\""), "{}", ended.err);
+    assert!(lines[2].ends_with("x\"") && lines[2].matches('x').count() < 80, "{}", ended.err);
+    assert!(!lines[2].contains(['\u{202e}', '\u{1b}', '\u{200b}']), "{}", ended.err);
+    // Where all is well nothing warns.
+    assert_eq!(lines.len(), 3, "{}", ended.err);
+}
+
+#[tokio::test]
+async fn a_host_that_the_domain_does_not_name_is_neither_asked_nor_answered() {
+    let (folder, service) = (tempfile::tempdir().expect("a folder"), service().await);
+    let (integrator, mut endpoint) = (service.integrator().await, Endpoint::start().await);
+    json_of(folder.path(), &["wallet", "new"]).await;
+    // A name that exists nowhere: nobody says which hosts are its own.
+    integrator.registers_at("shop.invalid", &endpoint.url("/hook")).await;
+    let session = integrator.opens("shop.invalid").await;
+    let host = endpoint.url("").replace("http://", "");
+    for flags in [&["--yes"][..], &["--yes", "--json"], &["--yes", "--allow-host", "evil.example"]] {
+        let arguments = [&["wallet", "scan", text(&session, "qr_data")], flags].concat();
+        let ended = Program::within(folder.path(), &arguments).runs().await;
+        let told = ended.failed(1);
+        assert!(told.contains("shop.invalid") && told.contains(&format!("--allow-host {host}")), "{told}");
+        assert_eq!(told.trim_end().lines().count(), 1, "{told}");
     }
+    assert!(endpoint.has().is_none());
+    for allowed in [&host, "127.0.0.1"] {
+        let arguments = ["wallet", "scan", text(&session, "qr_data"), "--yes", "--json", "--allow-host", allowed];
+        assert_eq!(Program::within(folder.path(), &arguments).runs().await.code, Some(0), "{allowed}");
+        assert_eq!(endpoint.receives().await.path, "/hook");
+    }
+}
+
+/// A domain whose wallets the service answers.
+async fn hosted(integrator: &Integrator) {
+    let domain = integrator.registers_at("localhost", "http://localhost:9/").await;
+    let path = format!("/domains/{}", text(&domain, "id"));
+    integrator.patch(&path, &json!({ "handler": "hosted" })).await.with(200);
+}
+
+#[tokio::test]
+async fn a_number_is_signed_where_the_code_wants_one_and_asked_for_where_nobody_gave_it() {
+    let (folder, service) = (tempfile::tempdir().expect("a folder"), service().await);
+    let integrator = service.integrator().await;
+    let wallet = json_of(folder.path(), &["wallet", "new"]).await;
+    hosted(&integrator).await;
+    let body = json!({ "domain": "localhost", "mode": "register", "confirm": "code" });
+    let session = integrator.post("/sessions", &body).await.with(201);
+    let scan = ["wallet", "scan", text(&session, "qr_data"), "--yes"];
+    let ended = Program::within(folder.path(), &scan).runs().await;
+    assert!(ended.failed(2).contains("--confirm-code"), "{}", ended.err);
+    let ended = Program::within(folder.path(), &[&scan[..], &["--confirm-code", "4 2"]].concat()).runs().await;
+    assert!(ended.failed(2).contains("digits"), "{}", ended.err);
+    let right = text(&session, "confirm_code");
+    let wrong = if right == "11" { "12" } else { "11" };
+    for (number, code, status) in [(wrong, 1, 406), (right, 0, 200)] {
+        let arguments = [&scan[..], &["--json", "--confirm-code", number]].concat();
+        let ended = Program::within(folder.path(), &arguments).runs().await;
+        let told: Value = serde_json::from_str(&ended.out).expect("one document");
+        assert_eq!((ended.code, &told["status"]), (Some(code), &json!(status)), "{told}");
+    }
+    assert_eq!(integrator.sees(&session).await.with(200)["user"]["public_key"], wallet["public_key"]);
 }

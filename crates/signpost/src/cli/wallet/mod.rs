@@ -1,0 +1,237 @@
+//! `signpost wallet`: signs in from a terminal.
+
+mod host;
+
+use std::io::{IsTerminal, Write};
+use std::path::PathBuf;
+use std::time::Duration;
+
+use anyhow::{Context, Result, bail};
+use bytes::Bytes;
+use clap::{Args, Subcommand};
+use data_encoding::HEXLOWER;
+use reqwest::Method;
+use reqwest::header::{CONTENT_TYPE, HeaderMap, HeaderValue};
+use serde_json::{Value, json};
+use signpost_auth::{DeviceInfo, QrData, Signing, Wallet as Key};
+
+use super::{Session, Usage};
+use crate::clock::Clock;
+use crate::id;
+use crate::outbound::{Names, Outbound, Reach, Request};
+
+/// How long a webhook may take to answer a person.
+const WITHIN: Duration = Duration::from_secs(20);
+/// How much of its answer is shown.
+const SHOWN: usize = 4096;
+/// How far from now a code's times may be, in seconds. Codes live for an hour at most; one that says more is not a code
+/// that a service just made, or this machine's clock is wrong.
+const MAX_AGE: u64 = 24 * 60 * 60;
+
+#[derive(Debug, Subcommand)]
+pub(super) enum Wallet {
+    /// Make a wallet; its key stays in the data folder
+    New,
+    /// Show the wallet's public key
+    Show,
+    /// Act on a QR code's content: shows where it leads, asks, signs and posts
+    Scan(Scan),
+    /// Sign a text
+    Sign {
+        /// The text, exactly
+        text: String,
+    },
+}
+
+#[derive(Debug, Args)]
+pub(super) struct Scan {
+    /// The text of the QR code, in quotes
+    qr_data: String,
+    /// Do not ask
+    #[arg(long)]
+    yes: bool,
+    /// The number beside the code, if the page shows one
+    #[arg(long, value_name = "NUMBER")]
+    confirm_code: Option<String>,
+    /// Answer at this host although the domain does not name it [without HOST: at whichever the code names]
+    #[arg(long, value_name = "HOST", num_args = 0..=1, default_missing_value = "")]
+    allow_host: Option<String>,
+}
+
+impl Wallet {
+    pub(super) async fn run(self, session: &Session) -> Result<()> {
+        match self {
+            Self::New => new(session),
+            Self::Show => show(session, &open(session)?),
+            Self::Scan(command) => scan(session, command).await,
+            Self::Sign { text } => {
+                let wallet = open(session)?;
+                let (public_key, signature) = (wallet.public_key().canonical(), wallet.sign(&text));
+                let document = json!({ "public_key": public_key, "signature": signature, "message": text });
+                session.print(&document, || signature.clone())
+            }
+        }
+    }
+}
+
+fn path(session: &Session) -> PathBuf {
+    session.config.data_dir.join("wallet.key")
+}
+
+fn new(session: &Session) -> Result<()> {
+    crate::serve::prepare_data_dir(&session.config.data_dir)?;
+    let (path, bytes) = (path(session), id::random());
+    let wallet = Key::from_bytes(bytes)?;
+    let mut options = std::fs::OpenOptions::new();
+    // Never over an older wallet: its logins would be lost.
+    options.write(true).create_new(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    let shown = path.display();
+    let mut file = options.open(&path).with_context(|| {
+        format!("cannot make {shown}: if a wallet is there already, use it or choose another --data-dir")
+    })?;
+    writeln!(file, "{}", HEXLOWER.encode(&bytes)).and_then(|()| file.sync_all())?;
+    show(session, &wallet)
+}
+
+fn open(session: &Session) -> Result<Key> {
+    let path = path(session);
+    let shown = path.display();
+    let text = std::fs::read_to_string(&path);
+    let text = text.with_context(|| format!("cannot read {shown}: make a wallet with 'signpost wallet new'"))?;
+    let bytes = HEXLOWER.decode(text.trim().as_bytes()).ok().and_then(|bytes| bytes.try_into().ok());
+    Ok(Key::from_bytes(bytes.with_context(|| format!("{shown} does not hold a wallet's key"))?)?)
+}
+
+fn show(session: &Session, wallet: &Key) -> Result<()> {
+    let public_key = wallet.public_key().canonical();
+    session.print(&json!({ "public_key": public_key }), || public_key.clone())
+}
+
+async fn scan(session: &Session, command: Scan) -> Result<()> {
+    let Scan { qr_data, yes, confirm_code, allow_host } = command;
+    let qr = QrData::parse(&qr_data).map_err(|error| Usage(error.to_string()))?;
+    let wallet = open(session)?;
+    let now = Clock::System.now().as_second();
+    check_times(&qr, now)?;
+    if !yes && !std::io::stdin().is_terminal() {
+        return Err(Usage("nobody can be asked here; add --yes to sign without asking".to_owned()).into());
+    }
+    let given = confirm_code.as_deref().map(number).transpose()?;
+    let is_number_missing = qr.signing() == (Signing::Through { number: true }) && given.is_none();
+    if yes && is_number_missing {
+        let reason = "this code wants the number that the page shows beside it; add --confirm-code NUMBER";
+        return Err(Usage(reason.to_owned()).into());
+    }
+    let outbound = Outbound::new(&Names::System);
+    let standing = host::standing(&outbound, &qr, allow_host.as_deref()).await?;
+    if !session.json {
+        eprintln!("{}", question(&qr));
+        if let Some(said) = host::requester(&outbound, &qr, standing).await {
+            eprintln!("{said}");
+        }
+    }
+    if !yes && !matches!(asked("\nSign and send? [y/N] ")?.to_lowercase().as_str(), "y" | "yes") {
+        bail!("nothing was signed");
+    }
+    let typed = if is_number_missing { Some(asked("The number beside the code: ")?) } else { None };
+    let number = typed.as_deref().map(number).transpose()?.or(given);
+    let device = DeviceInfo {
+        platform: Some("cli".to_owned()),
+        version: Some(env!("CARGO_PKG_VERSION").to_owned()),
+        device_id: None,
+    };
+    let answer = wallet.answer_code(&qr, number, Clock::System.now().as_second(), Some(device));
+    let (status, body) = post(&outbound, &qr, serde_json::to_vec(&answer)?).await?;
+    let document = json!({ "status": status, "body": body, "public_key": answer.public_key });
+    session
+        .print(&document, || format!("{} answered {status}: {}", host(&qr), signpost_text::line(&body.to_string())))?;
+    if (200..300).contains(&status) { Ok(()) } else { bail!("the login was refused ({status})") }
+}
+
+/// Refuses a code that nobody could have made just now.
+fn check_times(qr: &QrData, now: i64) -> Result<()> {
+    let (issued_at, expires_at) = (qr.challenge().issued_at, qr.expires_at());
+    if issued_at.abs_diff(now) > MAX_AGE || expires_at.abs_diff(now) > MAX_AGE {
+        bail!("this code is more than 24 hours from now; look at this machine's clock, or ask the page for a new one");
+    }
+    if now >= expires_at {
+        bail!("this code expired; ask the page for a new one");
+    }
+    Ok(())
+}
+
+/// A number as a page shows it: what else somebody typed would stand in a signed text.
+fn number(text: &str) -> Result<&str> {
+    let text = text.trim();
+    let is_number = (1..=8).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_digit());
+    if is_number { Ok(text) } else { Err(Usage("the number is digits, as the page shows them".to_owned()).into()) }
+}
+
+/// What a person must see before signing: which domain, and which host gets the answer.
+fn question(qr: &QrData) -> String {
+    let challenge = qr.challenge();
+    format!("{} at  {}\nanswer to {}", challenge.mode, challenge.domain, host(qr))
+}
+
+fn host(qr: &QrData) -> String {
+    qr.webhook().origin().ascii_serialization()
+}
+
+/// What a person at the terminal types.
+fn asked(question: &str) -> Result<String> {
+    eprint!("{question}");
+    let mut line = String::new();
+    std::io::stdin().read_line(&mut line)?;
+    Ok(line.trim().to_owned())
+}
+
+async fn post(outbound: &Outbound, qr: &QrData, body: Vec<u8>) -> Result<(u16, Value)> {
+    let mut headers = HeaderMap::new();
+    headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+    let body = Some(Bytes::from(body));
+    let request = Request { method: Method::POST, url: qr.webhook(), headers, body, within: WITHIN, keep: SHOWN };
+    // The wallet acts for the person who sits here and said yes: it may reach what that person can.
+    let answer = outbound.send(Reach::Everything, request).await;
+    let answer = answer.with_context(|| format!("cannot post to {}", host(qr)))?;
+    let text = String::from_utf8_lossy(&answer.body).into_owned();
+    Ok((answer.status, serde_json::from_str(&text).unwrap_or(Value::String(text))))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_code_is_signed_on_its_own_day() {
+        let now = 1_700_000_000;
+        for (issued_at, expires_at, is_taken) in [
+            (now, now + 300, true),
+            (now - 3600, now + 1, true),
+            (now + 20, now + 320, true),
+            (now - 300, now, false),
+            (now, now + 86_400, true),
+            (now, now + 86_401, false),
+            (now - 86_401, now + 300, false),
+            (now + 86_401, now + 300, false),
+            (i64::MIN, i64::MAX, false),
+            (i64::MAX, i64::MIN, false),
+        ] {
+            let challenge = format!("svc:login:example.com:{issued_at}:AAAAAAAAAAAAAAAAAAAAAA");
+            let code = format!("svc://auth?v=1&webhook=https://example.com/&challenge={challenge}&exp={expires_at}");
+            let taken = check_times(&QrData::parse(&code).unwrap(), now);
+            assert_eq!(taken.is_ok(), is_taken, "{issued_at} {expires_at}");
+        }
+    }
+
+    #[test]
+    fn a_number_is_digits() {
+        for text in ["42", " 42\n", "7", "00"] {
+            assert_eq!(number(text).unwrap(), text.trim());
+        }
+        for text in ["", "4 2", "42 with 42", "\u{664}\u{662}", "-1", "123456789"] {
+            assert!(number(text).is_err(), "{text}");
+        }
+    }
+}
