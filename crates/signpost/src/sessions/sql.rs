@@ -257,18 +257,6 @@ impl TryFrom<Row> for Session {
     type Error = anyhow::Error;
 
     fn try_from(row: Row) -> Result<Self> {
-        let state = match (row.opt_time(9)?, row.opt_text(10)?) {
-            (None, None) => match (row.opt_time(11)?, row.opt_text(17)?, row.opt_text(18)?) {
-                (Some(at), ..) => State::Cancelled { at },
-                (None, Some(answer), Some(code)) => State::Answered {
-                    answer: Box::new(Answer::parse(answer.as_bytes()).context("sessions.answer")?),
-                    code: CompletionHash::kept(code),
-                },
-                (None, ..) => State::Pending,
-            },
-            (Some(at), Some(user)) => State::Authenticated { at, user: serde_json::from_str(user)? },
-            (Some(_), None) | (None, Some(_)) => bail!("it is neither pending nor authenticated"),
-        };
         let environment = Environment::parse(row.text(2)?).context("sessions.environment")?;
         Ok(Self {
             id: SessionId::parse(row.text(0)?).context("sessions.id")?,
@@ -278,13 +266,35 @@ impl TryFrom<Row> for Session {
             webhook_url: row.text(5)?.parse().context("sessions.webhook_url")?,
             metadata: row.opt_text(6)?.map(Metadata::kept).transpose().context("sessions.metadata")?,
             hosted_url: row.opt_text(14)?.map(str::parse).transpose().context("sessions.hosted_url")?,
-            confirm: row.opt_text(12)?.and_then(ConfirmCode::kept),
+            confirm: row
+                .opt_text(12)?
+                .map(|text| ConfirmCode::kept(text).context("sessions.confirm_code"))
+                .transpose()?,
             client_secret: row.opt_text(13)?.map(ClientSecretHash::kept),
             requester: row.opt_text(15)?.map(serde_json::from_str).transpose().context("sessions.requester")?,
             flow: Flow::parse(row.text(16)?).context("sessions.flow")?,
             created_at: row.time(7)?,
             expires_at: row.time(8)?,
-            state,
+            state: state(&row)?,
         })
     }
+}
+
+/// What the columns of the state say together: only what a write of ours makes is a state, for whoever read any other
+/// combination as the nearest one would open an answered session again.
+fn state(row: &Row) -> Result<State> {
+    let authenticated = (row.opt_time(9)?, row.opt_text(10)?);
+    let (cancelled_at, answered) = (row.opt_time(11)?, (row.opt_text(17)?, row.opt_text(18)?));
+    Ok(match (authenticated, cancelled_at, answered) {
+        ((None, None), None, (None, None)) => State::Pending,
+        ((None, None), None, (Some(answer), Some(code))) => State::Answered {
+            answer: Box::new(Answer::parse(answer.as_bytes()).context("sessions.answer")?),
+            code: CompletionHash::kept(code),
+        },
+        ((Some(at), Some(user)), None, (None, None)) => {
+            State::Authenticated { at, user: serde_json::from_str(user).context("sessions.user_json")? }
+        }
+        ((None, None), Some(at), (None, None) | (Some(_), Some(_))) => State::Cancelled { at },
+        _ => bail!("sessions: authenticated_at, user_json, cancelled_at, answer and completion contradict each other"),
+    })
 }

@@ -50,6 +50,7 @@ mod shared_limits;
 mod signatures;
 mod soak;
 mod store;
+mod stored;
 mod through;
 mod waiting;
 mod wallet;

@@ -1,0 +1,38 @@
+//! A stored session that cannot be read is an error, and never one that asks for less.
+
+use serde_json::json;
+use signpost::store::{Value, step};
+
+use crate::harness::{Service, text};
+
+#[tokio::test]
+async fn a_session_whose_columns_make_no_sense_is_neither_shown_nor_answered() {
+    let service = Service::start().await;
+    let integrator = service.shop().await;
+    let user = r#"user_json = '{"public_key":"02","device_info":{}}'"#;
+    for change in [
+        "confirm_code = '7'",
+        "confirm_code = ''",
+        "confirm_code = 'ab'",
+        "confirm_code = '420'",
+        "answer = '{}', completion = NULL",
+        "completion = 'x'",
+        "answer = 'junk', completion = 'x'",
+        &format!("authenticated_at = 1, cancelled_at = 1, {user}"),
+        &format!("authenticated_at = 1, answer = '{{}}', completion = 'x', {user}"),
+        "cancelled_at = 1, completion = 'x'",
+        "authenticated_at = 1, user_json = '{'",
+        "hosted_url = 'nowhere'",
+        "requester = '7'",
+    ] {
+        let body = json!({ "domain": "shop.test", "confirm": "code" });
+        let session = integrator.post("/sessions", &body).await.with(201);
+        let id = text(&session, "id");
+        let sql = format!("UPDATE sessions SET {change} WHERE id = $1").leak();
+        assert!(service.app.store.write([step(sql, vec![Value::from(id)])]).await.expect("a database").is_committed());
+        integrator.sees(&session).await.refused(500, "internal_error");
+        let answer = service.phone().answers_with(&session, session["confirm_code"].as_str());
+        integrator.hands_in(&session, &answer).await.refused(500, "internal_error");
+        assert!(service.outbox().await.is_empty(), "{change}");
+    }
+}
