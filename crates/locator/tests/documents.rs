@@ -3,7 +3,7 @@
 mod pbf;
 
 use proptest::prelude::*;
-use signpost_locator::import::{Bounds, Broken, Field, Format, Import, Options, Row, read};
+use signpost_locator::import::{Field, Format, Import, Options, Row, read};
 use signpost_locator::{Coin, Decimal, Hours, Kyc, More, Point, Record, Reported, Tri};
 
 const NOW: &str = "2026-11-20T12:00:00Z";
@@ -263,69 +263,18 @@ fn what_cannot_be_read_is_refused_whole_and_says_why() {
     assert!(read(b"\x00\x00\x00\x0dOSMHeader and then nothing", &options()).is_err());
 }
 
-/// Every format, as two machines each.
-fn two_of_each() -> Vec<(Format, String)> {
-    let feature = |properties: &str| {
-        let point = r#""geometry": {"type": "Point", "coordinates": [1, 2]}"#;
-        format!(r#"{{"features": [{{{point}, "properties": {properties}}}, {{{point}, "properties": {properties}}}"#)
-    };
-    let node = r#"{"type": "node", "id": 1, "lat": 1, "lon": 2, "tags": {"amenity": "atm", "currency:XBT": "yes"}}"#;
-    let place = r#"{"id": 1, "lat": 1, "lon": 2, "icon": "local_atm"}"#;
-    let location = r#"{"latitude": 1, "longitude": 2}"#;
-    vec![
-        (Format::GeoJson, feature("{}")),
-        (Format::AllThePlaces, feature(r#"{"@spider": "coins", "amenity": "atm"}"#)),
-        (Format::Overpass, format!(r#"{{"elements": [{node}, {node}"#)),
-        (Format::BtcMap, format!("[{place}, {place}")),
-        (Format::Submission, format!(r#"{{"locations": [{location}, {location}"#)),
-    ]
-}
-
 #[test]
-fn reading_ends_at_the_first_item_too_many() {
-    let first = |file: &[u8], format, items| {
-        let bounds = Bounds { items, ..Bounds::default() };
-        read(file, &Options { format, bounds, ..options() })
-    };
-    for (format, two) in two_of_each() {
-        let name = format.name();
-        let end = if format == Format::BtcMap { "]" } else { "]}" };
-        let both = first(format!("{two}{end}").as_bytes(), format, 2).unwrap();
-        assert_eq!(both.rows.len() + both.skipped.total, 2, "{name}");
-        // What stands behind the bound is never looked at: it is not even JSON.
-        for format in [format, Format::Auto] {
-            let broken = first(format!("{two}, {{}} and so on for ever").as_bytes(), format, 2).unwrap_err();
-            assert_eq!(broken, Broken::TooManyItems { most: 2 }, "{name}");
-        }
-    }
-    for format in [Format::Csv, Format::Tsv] {
-        let table =
-            |rows| format!("lat{0}lon\n{1}", if format == Format::Csv { "," } else { "\t" }, "1,2\n".repeat(rows));
-        let broken = first((table(3) + "\"never closed").as_bytes(), format, 2).unwrap_err();
-        assert_eq!(broken, Broken::TooManyItems { most: 2 }, "{}", format.name());
-    }
-    assert_eq!(first(&pbf::extract(), Format::OsmPbf, 1).unwrap_err(), Broken::TooManyItems { most: 1 });
-}
-
-#[test]
-fn an_item_that_is_far_too_long_is_no_machine() {
-    let bounds = Bounds { item_bytes: 100, ..Bounds::default() };
-    let file = format!(r#"{{"locations": [{{"latitude": 1, "longitude": 2}}, {{"note": "{}"}}]}}"#, "x".repeat(100));
-    let broken = read(file.as_bytes(), &Options { bounds, ..options() }).unwrap_err();
-    assert_eq!(broken.to_string(), "item 2 is longer than 100 bytes");
-}
-
-#[test]
-fn a_reading_that_nobody_waits_for_ends() {
-    let options = options();
-    options.stop.stop();
-    for (_, two) in two_of_each() {
-        let end = if two.starts_with('[') { "]" } else { "]}" };
-        assert_eq!(read(format!("{two}{end}").as_bytes(), &options).unwrap_err(), Broken::Stopped);
-    }
-    for file in [&b"lat,lon\n1,2\n"[..], &pbf::extract()] {
-        assert_eq!(read(file, &options).unwrap_err(), Broken::Stopped);
-    }
+fn properties_that_nothing_is_read_from_are_listed() {
+    let unused = |file: &str| import(file).unused.first.join(" ");
+    let point = r#""geometry": {"type": "Point", "coordinates": [1, 2]}"#;
+    let feature = |properties: &str| format!(r#"{{"features": [{{{point}, "properties": {properties}}}]}}"#);
+    assert_eq!(unused(&feature(r#"{"name": "A", "ref": "1", "charge": "5%", "rating": 5}"#)), "charge rating");
+    let tagged = r#"{"amenity": "atm", "currency:XBT": "yes", "charge": "5%", "ref": "1", "drive_through": "yes"}"#;
+    assert_eq!(unused(&feature(tagged)), "drive_through");
+    assert_eq!(unused(OVERPASS), "");
+    let location = r#"{"locationId": 1, "address": {"latitude": 1, "longitude": 2, "planet": "Earth"},
+        "status": {"isEnabled": true}, "isDeleted": false, "lastReportedTime": 1795175820, "screen": "big"}"#;
+    assert_eq!(unused(&format!(r#"{{"locations": [{location}]}}"#)), "address.planet screen");
 }
 
 #[test]

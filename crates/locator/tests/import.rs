@@ -265,6 +265,21 @@ fn fields_are_read_by_name() {
 }
 
 #[test]
+fn columns_that_nothing_is_read_from_are_listed() {
+    let file = "id,lat,lon,category,Rating,,Owner\u{200b}'s note\n1,1,2,atm,5,,x\n2,1,2,shop,5,,x\n";
+    let unused = |options: &Options| read(file.as_bytes(), options).unwrap().unused;
+    let names = |listed: &[&str]| listed.iter().map(ToString::to_string).collect::<Vec<_>>();
+    assert_eq!(unused(&Options::default()).first, names(&["category", "Rating", "Owner's note"]));
+    let only = vec![("category".to_owned(), "atm".to_owned())];
+    let map = vec![(Field::Note, "Rating".to_owned())];
+    assert_eq!(unused(&Options { only, map, ..Options::default() }).first, names(&["Owner's note"]));
+    let wide =
+        format!("lat,lon,{}\n1,2\n", (0..MOST_LISTED + 5).map(|n| format!("c{n}")).collect::<Vec<_>>().join(","));
+    let unused = import(&wide).unused;
+    assert_eq!((unused.first.len(), unused.total), (MOST_LISTED, MOST_LISTED + 5));
+}
+
+#[test]
 fn what_a_source_hides_in_its_words_is_not_kept() {
     let hide = |text: &str| format!("\u{feff}{text}\u{200b}\u{202e}\u{e0041}\u{9b}\u{ad}");
     let [name, street, hours, reference] = ["Corner 👩\u{200d}💻", "1 Main St", "ask inside", "A-1"].map(hide);

@@ -6,19 +6,23 @@ use std::collections::BTreeSet;
 use super::field::{FIELDS, Field};
 use super::json::Entry;
 use super::text::RawRow;
-use super::{Broken, ColumnList, Options, cells};
+use super::{Broken, ColumnList, Listed, Options, cells};
+
+/// Most different names of properties that are looked at in a document.
+const MOST_NAMES: usize = 10_000;
 
 /// The columns of a file as they are to be read.
 pub(super) struct Columns {
     header: Vec<String>,
     fields: Vec<(Field, usize)>,
     only: Vec<(usize, String)>,
+    /// Whether a format reads what has a name, whichever field that is.
+    is_read: fn(&str) -> bool,
 }
 
 impl Columns {
     pub(super) fn new(header: &[Cow<'_, str>], options: &Options) -> Result<Self, Broken> {
-        let mut columns =
-            Self { header: header.iter().map(|name| cells::text(name)).collect(), fields: vec![], only: vec![] };
+        let mut columns = Self::with_header(header.iter().map(|name| cells::text(name)).collect());
         for (field, name) in &options.map {
             if !name.is_empty() {
                 let column = columns.named(name)?;
@@ -38,6 +42,10 @@ impl Columns {
         }
         columns.fields.sort_unstable();
         Ok(columns)
+    }
+
+    fn with_header(header: Vec<String>) -> Self {
+        Self { header, fields: vec![], only: vec![], is_read: str::is_empty }
     }
 
     /// Finds columns for the fields that were not `named`, by the header alone: those with a field's own name first.
@@ -89,6 +97,19 @@ impl Columns {
         self.of(field).and_then(|column| cells.get(column)).map_or("", |cell| cell)
     }
 
+    /// The columns that nothing is read from.
+    pub(super) fn unused(&self) -> Listed<String> {
+        let used = self.fields.iter().map(|(_, column)| column).chain(self.only.iter().map(|(column, _)| column));
+        let used: BTreeSet<&usize> = used.collect();
+        let mut unused = Listed::default();
+        for (column, name) in self.header.iter().enumerate() {
+            if !(self.is_read)(name) && !used.contains(&column) {
+                unused.push(shown(name));
+            }
+        }
+        unused
+    }
+
     /// Which column each field is read from.
     pub(super) fn used(&self) -> Vec<(Field, String)> {
         self.fields.iter().map(|&(field, column)| (field, self.header[column].clone())).collect()
@@ -113,13 +134,16 @@ impl Columns {
 }
 
 /// Gives the properties of entries that their format does not know the fields that their names stand for, as those of
-/// columns do, and those that the options map the fields that they are mapped to. Returns what was read from where.
-pub(super) fn name_cells(entries: &mut [Entry], options: &Options) -> Result<Vec<(Field, String)>, Broken> {
-    let names: BTreeSet<&String> = entries.iter().flat_map(|entry| entry.properties.keys()).collect();
-    let names: Vec<String> = names.into_iter().cloned().collect();
-    let mut columns = Columns { header: names, fields: vec![], only: vec![] };
-    for (name, _) in &options.only {
-        columns.named(name)?;
+/// columns do, and those that the options map the fields that they are mapped to. Returns what was read from where; of
+/// the names that the format reads in its own way nothing is said.
+pub(super) fn name_cells(
+    entries: &mut [Entry],
+    options: &Options,
+    is_read: fn(&str) -> bool,
+) -> Result<Columns, Broken> {
+    let mut columns = Columns::with_header(names(entries, options));
+    for (name, value) in &options.only {
+        columns.only.push((columns.named(name)?, value.clone()));
     }
     let mut mapped = Vec::new();
     for (field, name) in &options.map {
@@ -140,5 +164,24 @@ pub(super) fn name_cells(entries: &mut [Entry], options: &Options) -> Result<Vec
     }
     columns.fields.extend(mapped.into_iter().filter_map(|(field, column)| Some((field, column?))));
     columns.fields.sort_unstable();
-    Ok(columns.used())
+    columns.is_read = is_read;
+    Ok(columns)
+}
+
+/// The names of all properties, or of so many that no source has them all by design.
+fn names(entries: &[Entry], options: &Options) -> Vec<String> {
+    let asked = options.only.iter().map(|(name, _)| name).chain(options.map.iter().map(|(_, name)| name));
+    let asked: BTreeSet<String> = asked.map(|name| name.trim().to_lowercase()).collect();
+    let mut names = BTreeSet::new();
+    for name in entries.iter().flat_map(|entry| entry.properties.keys()) {
+        if names.len() < MOST_NAMES || asked.contains(&name.to_lowercase()) {
+            names.insert(name);
+        }
+    }
+    names.into_iter().cloned().collect()
+}
+
+/// As much of a name as a report shows.
+fn shown(name: &str) -> String {
+    cells::text(name).chars().take(60).collect()
 }

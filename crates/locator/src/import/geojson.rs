@@ -19,13 +19,12 @@ pub(super) fn entries(document: &Document<'_>) -> Result<(Vec<Entry>, usize), Br
     for feature in document.items("features", "geojson")? {
         let (number, feature) = feature?;
         let properties = json::cells(feature["properties"].as_object());
-        let is_tagged = properties.keys().any(|key| key.starts_with("addr:") || key.starts_with("currency:"));
         if properties.get("amenity").is_some_and(|amenity| amenity != "atm") {
             others += 1;
             continue;
         }
         let id = id_of(&feature, &properties);
-        let mut entry = if is_tagged || properties.contains_key("amenity") {
+        let mut entry = if is_tagged(&properties) {
             let edited = properties.get("@timestamp").or_else(|| properties.get("timestamp")).cloned();
             let mut entry = osm::entry(number, id.as_deref().unwrap_or_default(), properties, edited.as_deref());
             // Outside the map, being listed says nothing of being in service.
@@ -42,6 +41,21 @@ pub(super) fn entries(document: &Document<'_>) -> Result<(Vec<Entry>, usize), Br
         entries.push(entry);
     }
     Ok((entries, others))
+}
+
+/// Whether properties look like OpenStreetMap's tags.
+fn is_tagged(properties: &BTreeMap<String, String>) -> bool {
+    properties.keys().any(|key| key == "amenity" || key.starts_with("addr:") || key.starts_with("currency:"))
+}
+
+/// The same of any of these.
+pub(super) fn are_tagged(entries: &[Entry]) -> bool {
+    entries.iter().any(|entry| is_tagged(&entry.properties))
+}
+
+/// Whether a property is read whatever the others are called.
+pub(super) fn is_read(name: &str) -> bool {
+    ["@id", "ref"].contains(&name)
 }
 
 /// The output of spiders: tags, each with the spider's name and the operator's own reference.

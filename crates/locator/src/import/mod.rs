@@ -77,6 +77,8 @@ pub struct Import {
     pub gone: Vec<String>,
     /// Which column each field was read from; empty where the format decides that.
     pub columns: Vec<(Field, String)>,
+    /// The columns, in a document the properties, that nothing was read from; the first 60 characters of each.
+    pub unused: Listed<String>,
     /// What the numbers of rows count: `line` or `item`.
     pub counted: &'static str,
 }
@@ -146,16 +148,17 @@ pub fn read(bytes: &[u8], options: &Options) -> Result<Import, Broken> {
     options.stop.check()?;
     let mut import = match format::open(bytes, options)? {
         Opened::Table(format) => table(bytes, format, options)?,
-        Opened::Pbf => document(pbf::entries(bytes, options)?, 0, options)?,
-        Opened::Json(format, json) => {
-            let (entries, others) = match format {
-                Format::Overpass => overpass::entries(&json)?,
-                Format::BtcMap => btcmap::entries(&json)?,
-                Format::AllThePlaces => geojson::all_the_places(&json)?,
-                Format::Submission => (submission::entries(&json)?, 0),
-                _ => geojson::entries(&json)?,
-            };
-            document(entries, others, options)?
+        Opened::Pbf => document((pbf::entries(bytes, options)?, 0), osm::is_read, options)?,
+        Opened::Json(Format::Overpass, json) => document(overpass::entries(&json)?, osm::is_read, options)?,
+        Opened::Json(Format::BtcMap, json) => document(btcmap::entries(&json)?, osm::is_read, options)?,
+        Opened::Json(Format::AllThePlaces, json) => document(geojson::all_the_places(&json)?, osm::is_read, options)?,
+        Opened::Json(Format::Submission, json) => {
+            document((submission::entries(&json)?, 0), submission::is_read, options)?
+        }
+        Opened::Json(_, json) => {
+            let features = geojson::entries(&json)?;
+            let is_read = if geojson::are_tagged(&features.0) { osm::is_read } else { geojson::is_read };
+            document(features, is_read, options)?
         }
     };
     import.settle_identities();
@@ -173,7 +176,7 @@ fn table(bytes: &[u8], format: Format, options: &Options) -> Result<Import, Brok
     let header = lines.next().ok_or(Broken::Empty)?;
     let header = header.cells.map_err(Broken::Header)?;
     let columns = Columns::new(&header, options)?;
-    let mut import = Import::empty(columns.used(), "line");
+    let mut import = Import::empty(&columns, "line");
     let mut any = false;
     for row in lines {
         options.stop.check()?;
@@ -183,12 +186,17 @@ fn table(bytes: &[u8], format: Format, options: &Options) -> Result<Import, Brok
     if any { Ok(import) } else { Err(Broken::NoRows) }
 }
 
-fn document(mut entries: Vec<Entry>, others: usize, options: &Options) -> Result<Import, Broken> {
+/// A document's machines, and how many other things are in it.
+fn document(
+    (mut entries, others): (Vec<Entry>, usize),
+    is_read: fn(&str) -> bool,
+    options: &Options,
+) -> Result<Import, Broken> {
     if !options.partial && entries.iter().all(|entry| entry.is_gone) {
         return Err(Broken::NoMachines { others });
     }
-    let used = columns::name_cells(&mut entries, options)?;
-    let mut import = Import::empty(used, "item");
+    let columns = columns::name_cells(&mut entries, options, is_read)?;
+    let mut import = Import::empty(&columns, "item");
     import.filtered = others;
     for entry in entries {
         options.stop.check()?;
@@ -198,9 +206,10 @@ fn document(mut entries: Vec<Entry>, others: usize, options: &Options) -> Result
 }
 
 impl Import {
-    fn empty(columns: Vec<(Field, String)>, counted: &'static str) -> Self {
+    fn empty(columns: &Columns, counted: &'static str) -> Self {
+        let (columns, unused) = (columns.used(), columns.unused());
         let (skipped, doubts) = (Listed::default(), Listed::default());
-        Self { rows: vec![], skipped, doubts, filtered: 0, gone: vec![], columns, counted }
+        Self { rows: vec![], skipped, doubts, filtered: 0, gone: vec![], columns, unused, counted }
     }
 
     fn take_entry(&mut self, entry: Entry, options: &Options) {

@@ -54,6 +54,28 @@ const TAGS: [(Field, &str); 35] = [
 const CHECKED: [&str; 5] =
     ["check_date", "survey:date", "check_date:currency:XBT", "check_date:opening_hours", "lastcheck"];
 
+/// Tags that say something in other ways, with those that only tell elements apart.
+const OTHERS: [&str; 16] = [
+    "amenity",
+    "addr:housenumber",
+    "addr:street",
+    "addr:street_address",
+    "charge",
+    "payment:lightning",
+    "nsi_id",
+    "@id",
+    "@ref",
+    "@spider",
+    "@source_uri",
+    "@timestamp",
+    "timestamp",
+    "end_date",
+    "closed",
+    "disused",
+];
+/// What stands before such a tag.
+const PREFIXES: [&str; 6] = ["currency:", "disused:", "was:", "removed:", "demolished:", "abandoned:"];
+
 /// Codes that are no currencies of a state. Others of three letters are.
 const CRYPTO: [&str; 26] = [
     "ADA", "BCH", "BNB", "BSV", "BTC", "BTG", "DAI", "DASH", "DGB", "DOGE", "DOT", "EOS", "ETC", "ETH", "LTC", "NANO",
@@ -76,6 +98,14 @@ const NAMES: [&str; 13] = [
     "bitxchange",
     "satoshi",
 ];
+
+/// Whether anything is read from a tag.
+pub(super) fn is_read(tag: &str) -> bool {
+    TAGS.iter().any(|(_, known)| *known == tag)
+        || CHECKED.contains(&tag)
+        || OTHERS.contains(&tag)
+        || PREFIXES.iter().any(|prefix| tag.starts_with(prefix))
+}
 
 /// Whether the tags are those of a machine that deals in coins, and not in cash alone.
 pub(super) fn is_bitcoin_atm(tags: &BTreeMap<String, String>) -> bool {

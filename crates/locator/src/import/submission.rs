@@ -54,6 +54,14 @@ const MEMBERS: [(Field, &str); 42] = [
     (Field::TimeZone, "/timeZone"),
 ];
 
+/// Members that are read in another way, as their paths are written in options.
+const OTHERS: [&str; 5] = ["lastReportedTime", "isDeleted", "status", "status.isEnabled", "status.isDeleted"];
+
+/// Whether anything is read from a member, by its path.
+pub(super) fn is_read(path: &str) -> bool {
+    OTHERS.contains(&path) || MEMBERS.iter().any(|(_, pointer)| pointer[1..].replace('/', ".") == path)
+}
+
 /// All locations of a submission.
 pub(super) fn entries(document: &Document<'_>) -> Result<Vec<Entry>, Broken> {
     let sent = json::cell(&document.member("apiTimestamp")?);

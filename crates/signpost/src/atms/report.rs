@@ -9,7 +9,7 @@ use super::Changes;
 #[must_use]
 pub fn report(source: &str, changes: Changes, import: &Import, dry_run: bool) -> Value {
     let Changes { added, changed, unchanged, removed } = changes;
-    let Import { skipped, doubts, filtered, columns, counted, .. } = import;
+    let Import { skipped, doubts, filtered, columns, unused, counted, .. } = import;
     let columns: serde_json::Map<String, Value> =
         columns.iter().map(|(field, column)| (field.to_string(), column.as_str().into())).collect();
     json!({
@@ -23,5 +23,6 @@ pub fn report(source: &str, changes: Changes, import: &Import, dry_run: bool) ->
                     "reason": doubt.reason })
         }).collect::<Vec<_>>() },
         "columns": columns,
+        "unused_columns": { "total": unused.total, "first": unused.first },
     })
 }

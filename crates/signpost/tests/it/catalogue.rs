@@ -68,6 +68,16 @@ fn machines_keep_their_ids_and_no_id_is_given_twice() {
 }
 
 #[test]
+fn an_import_names_the_columns_that_it_did_not_use() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    fs::write(folder.join("machines.csv"), "ref,lat,lon,rating,owner\n1,30.2,-97.7,5,Ann\n").unwrap();
+    let told = command(folder, &["atms", "import", "machines.csv", "--dry-run"]).run();
+    assert!(told.out.lines().any(|line| line == "not used: rating, owner"), "{}", told.out);
+    assert_eq!(import(folder, &[])["unused_columns"], json!({ "total": 2, "first": ["rating", "owner"] }));
+}
+
+#[test]
 fn an_import_that_would_lose_a_fifth_is_refused_unless_forced() {
     let folder = tempfile::tempdir().unwrap();
     let folder = folder.path();

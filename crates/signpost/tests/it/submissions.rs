@@ -245,3 +245,25 @@ async fn a_server_that_stops_does_not_wait_for_reports() {
     begun.read_to_string(&mut reply).await.unwrap();
     assert!(reply.starts_with("HTTP/1.1 503 ") && reply.contains("retry-after: 1"), "{reply}");
 }
+
+#[tokio::test]
+async fn the_report_in_the_readme_is_understood_whole() {
+    let readme = include_str!("../../../../README.md");
+    let (_, rest) = readme.split_once("cat >machines.json <<'END'\n").unwrap();
+    let (shown, rest) = rest.split_once("\nEND\n").unwrap();
+    assert!(rest.contains("/v1/atms/submissions") && rest.contains("-d @machines.json"));
+    let server = server().await;
+    let acme = operator(&server, "acme", Environment::Live).await;
+    acme.report(&submission(&[json!({ "locationId": "ATM-18", "latitude": 30.3, "longitude": -97.7 })]))
+        .await
+        .with(200);
+    let report = acme.report(shown).await.with(200);
+    assert_eq!([&report["added"], &report["removed"]], [1, 1], "{report}");
+    for nothing in ["skipped", "doubts"] {
+        assert_eq!(report[nothing]["total"], 0, "{report}");
+    }
+    assert_eq!(report["unused_columns"], json!({ "total": 0, "first": [] }), "{report}");
+    let found = found(&server, 1).await;
+    let known = details(&server, &found[0]["id"]).await;
+    assert_eq!((&known["name"], &known["fees"]["buyPercent"]), (&json!("Corner Shop"), &json!("12.5")), "{known}");
+}

@@ -109,7 +109,7 @@ impl Import {
 
     fn report(&self, session: &Session, source: &str, changes: Changes, import: &import::Import) -> Result<()> {
         let Changes { added, changed, unchanged, removed } = changes;
-        let import::Import { skipped, doubts, filtered, columns, counted, .. } = import;
+        let import::Import { skipped, doubts, filtered, columns, unused, counted, .. } = import;
         let document = report(source, changes, import, self.dry_run);
         session.print(&document, || {
             let head = if self.dry_run { "would import" } else { "imported" };
@@ -120,6 +120,12 @@ impl Import {
             let read = columns.iter().map(|(field, column)| format!("{field}={column}"));
             if !columns.is_empty() {
                 lines.push(format!("read as: {}", read.collect::<Vec<_>>().join(", ")));
+            }
+            if unused.total > 0 {
+                let first: Vec<&str> = unused.first.iter().take(PRINTED).map(String::as_str).collect();
+                let more = unused.total - first.len();
+                let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+                lines.push(format!("not used: {}{more}", first.join(", ")));
             }
             list(&mut lines, "skipped", skipped, |row| format!("{counted} {}: {}", row.line, row.reason));
             list(&mut lines, "values not understood", doubts, |doubt| {

@@ -1,0 +1,79 @@
+//! How much of a file is read, and when the reading ends.
+
+mod pbf;
+
+use signpost_locator::import::{Bounds, Broken, Field, Format, Options, read};
+
+#[test]
+fn names_without_end_are_not_looked_at() {
+    let many = (0..20_000).map(|n| format!("\"n{n}\": 1")).collect::<Vec<_>>().join(",");
+    let file = format!(r#"{{"locations": [{{"latitude": 1, "longitude": 2, {many}, "zz": "x"}}]}}"#);
+    let map = vec![(Field::Note, "ZZ".to_owned())];
+    let import = read(file.as_bytes(), &Options { map, ..Options::default() }).unwrap();
+    assert_eq!((import.unused.total, import.columns.len()), (9_998, 1));
+}
+
+/// Every format, as two machines each.
+fn two_of_each() -> Vec<(Format, String)> {
+    let feature = |properties: &str| {
+        let point = r#""geometry": {"type": "Point", "coordinates": [1, 2]}"#;
+        format!(r#"{{"features": [{{{point}, "properties": {properties}}}, {{{point}, "properties": {properties}}}"#)
+    };
+    let node = r#"{"type": "node", "id": 1, "lat": 1, "lon": 2, "tags": {"amenity": "atm", "currency:XBT": "yes"}}"#;
+    let place = r#"{"id": 1, "lat": 1, "lon": 2, "icon": "local_atm"}"#;
+    let location = r#"{"latitude": 1, "longitude": 2}"#;
+    vec![
+        (Format::GeoJson, feature("{}")),
+        (Format::AllThePlaces, feature(r#"{"@spider": "coins", "amenity": "atm"}"#)),
+        (Format::Overpass, format!(r#"{{"elements": [{node}, {node}"#)),
+        (Format::BtcMap, format!("[{place}, {place}")),
+        (Format::Submission, format!(r#"{{"locations": [{location}, {location}"#)),
+    ]
+}
+
+#[test]
+fn reading_ends_at_the_first_item_too_many() {
+    let first = |file: &[u8], format, items| {
+        let bounds = Bounds { items, ..Bounds::default() };
+        read(file, &Options { format, bounds, ..Options::default() })
+    };
+    for (format, two) in two_of_each() {
+        let name = format.name();
+        let end = if format == Format::BtcMap { "]" } else { "]}" };
+        let both = first(format!("{two}{end}").as_bytes(), format, 2).unwrap();
+        assert_eq!(both.rows.len() + both.skipped.total, 2, "{name}");
+        // What stands behind the bound is never looked at: it is not even JSON.
+        for format in [format, Format::Auto] {
+            let broken = first(format!("{two}, {{}} and so on for ever").as_bytes(), format, 2).unwrap_err();
+            assert_eq!(broken, Broken::TooManyItems { most: 2 }, "{name}");
+        }
+    }
+    for format in [Format::Csv, Format::Tsv] {
+        let table =
+            |rows| format!("lat{0}lon\n{1}", if format == Format::Csv { "," } else { "\t" }, "1,2\n".repeat(rows));
+        let broken = first((table(3) + "\"never closed").as_bytes(), format, 2).unwrap_err();
+        assert_eq!(broken, Broken::TooManyItems { most: 2 }, "{}", format.name());
+    }
+    assert_eq!(first(&pbf::extract(), Format::OsmPbf, 1).unwrap_err(), Broken::TooManyItems { most: 1 });
+}
+
+#[test]
+fn an_item_that_is_far_too_long_is_no_machine() {
+    let bounds = Bounds { item_bytes: 100, ..Bounds::default() };
+    let file = format!(r#"{{"locations": [{{"latitude": 1, "longitude": 2}}, {{"note": "{}"}}]}}"#, "x".repeat(100));
+    let broken = read(file.as_bytes(), &Options { bounds, ..Options::default() }).unwrap_err();
+    assert_eq!(broken.to_string(), "item 2 is longer than 100 bytes");
+}
+
+#[test]
+fn a_reading_that_nobody_waits_for_ends() {
+    let options = Options::default();
+    options.stop.stop();
+    for (_, two) in two_of_each() {
+        let end = if two.starts_with('[') { "]" } else { "]}" };
+        assert_eq!(read(format!("{two}{end}").as_bytes(), &options).unwrap_err(), Broken::Stopped);
+    }
+    for file in [&b"lat,lon\n1,2\n"[..], &pbf::extract()] {
+        assert_eq!(read(file, &options).unwrap_err(), Broken::Stopped);
+    }
+}
