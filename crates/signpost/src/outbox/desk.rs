@@ -19,7 +19,8 @@ const LIST: &str = "
     ORDER BY d.id DESC LIMIT $3";
 
 const RETRY: &str = "
-    UPDATE deliveries SET state = 'pending', attempts = 0, next_attempt_at = $1, ended_at = NULL, leased_until = NULL
+    UPDATE deliveries SET state = 'pending', attempts = 0, next_attempt_at = $1, ended_at = NULL, leased_until = NULL,
+                          in_backoff = 0
     WHERE (id = $2 OR ($2 = '' AND state = 'failed')) AND (leased_until IS NULL OR leased_until <= $1)
       AND ($3 = '' OR account = $3) AND ($4 = '' OR environment = $4)
     RETURNING id";

@@ -4,6 +4,7 @@
 
 mod desk;
 mod endpoints;
+mod places;
 pub mod routes;
 mod sql;
 pub mod worker;
@@ -26,7 +27,8 @@ use crate::store::Step;
 
 pub use desk::{Chosen, Listed};
 pub use endpoints::Failing;
-pub use sql::Ended;
+pub use places::Places;
+pub use sql::{Claim, Ended, Upcoming};
 
 /// The longest that an endpoint may put us off with `Retry-After`.
 const LONGEST_WAIT: SignedDuration = SignedDuration::from_hours(24);
@@ -55,6 +57,8 @@ pub struct Delivery {
 pub struct Claimed {
     /// The event's id.
     pub id: String,
+    /// Environment and account, as the row names them.
+    pub owner: String,
     /// How many attempts there were, this one included.
     pub attempts: u32,
     /// What to send, or why its row cannot be read.

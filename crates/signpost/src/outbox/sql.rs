@@ -1,10 +1,14 @@
 //! Deliveries in the database.
 
+use std::collections::HashMap;
+
 use anyhow::{Context, Result};
 use jiff::Timestamp;
+use serde_json::Value;
 use url::Url;
 
-use super::{Attempt, Claimed, Delivery, Outcome, endpoint};
+use super::places::{Due, LOOKED_AT, OF_ENDPOINT};
+use super::{Attempt, Claimed, Delivery, Outcome, Places, endpoint};
 use crate::account::{Account, Environment};
 use crate::id::{DomainId, EventId};
 use crate::store::{Row, Step, Store, Written, must, params, step};
@@ -15,51 +19,119 @@ const QUEUE: &str = "
     VALUES ($1, $2, $3, $4, $5, $6, $7, 'pending', 0, $8, $8)";
 
 const NEXT: &str = "
-    SELECT MIN(next_attempt_at) FROM deliveries
-    WHERE state = 'pending' AND (leased_until IS NULL OR leased_until <= $1)";
+    SELECT (SELECT MIN(next_attempt_at) FROM deliveries
+            WHERE state = 'pending' AND (leased_until IS NULL OR leased_until <= $1)),
+           (SELECT MIN(next_attempt_at) FROM deliveries WHERE state = 'pending' AND in_backoff = 1)";
 
-/// Takes what is due, oldest first, but of one account's endpoint only so many at once: what is leased already counts,
-/// so a slow endpoint fills its own places and nobody else's. A disabled one has one place, once an hour.
-///
-/// The recursion goes from endpoint to endpoint along the index `deliveries_pending`, so that a long queue to one of
-/// them costs no more than a short one (three questions instead of one comparison of rows, for which SQLite would walk
-/// through the whole queue). Of each the oldest are looked at: what is leased is among them, for it was the oldest when
-/// it was taken. What was chosen is asked once more what it is, where it is locked: another server may have taken it, and
-/// delivered it, meanwhile. The databases differ in how to take the first few of each.
-macro_rules! claim {
-    ($first_of_each:literal, $lock:literal) => {
+macro_rules! ready {
+    ($lock:literal) => {
         concat!(
-            "WITH RECURSIVE waiting (id) AS (
-                 SELECT (SELECT id FROM deliveries WHERE state = 'pending'
-                         ORDER BY endpoint, account, environment LIMIT 1)
+            "UPDATE deliveries SET in_backoff = 0
+             WHERE state = 'pending' AND id IN (
+                 SELECT id FROM deliveries WHERE state = 'pending' AND in_backoff = 1 AND next_attempt_at <= $1
+                 ORDER BY next_attempt_at LIMIT $2 ",
+            $lock,
+            ")
+             RETURNING id"
+        )
+    };
+}
+
+const READY: &str = ready!("");
+const READY_SHARED: &str = ready!("FOR UPDATE SKIP LOCKED");
+
+/// What is due and has a place at its endpoint, oldest first, and of owners with more endpoints than are looked at the
+/// last one that was. Only reads, so that nobody who writes waits for it.
+///
+/// The recursions go along the index `deliveries_ready`, from owner to owner and in each from endpoint to endpoint: an
+/// endpoint for which everything waits for its next attempt is not among them, an owner without a free place neither,
+/// and a long queue to one endpoint costs no more than a short one. Of each endpoint the oldest are looked at: what is
+/// leased is among them, for it was the oldest when it was taken. It counts, so a slow endpoint fills its own places and
+/// nobody else's. A disabled one has one place, once an hour. The databases differ in how to read a list and how to take
+/// the first few of each.
+macro_rules! due {
+    ($list:literal, $first_of_each:literal) => {
+        concat!(
+            "WITH RECURSIVE known (owner, word, reached) AS (
+                 SELECT k.value ->> 0, k.value ->> 1, k.value ->> 2 FROM ",
+            $list,
+            " AS k
+             ), owners (owner) AS (
+                 SELECT (SELECT q.environment || ' ' || q.account FROM deliveries AS q
+                         WHERE q.state = 'pending' AND q.in_backoff = 0
+                         ORDER BY q.environment || ' ' || q.account LIMIT 1)
                  UNION ALL
-                 SELECT COALESCE(
-                     (SELECT n.id FROM deliveries AS n
-                      WHERE n.state = 'pending' AND n.endpoint = d.endpoint AND n.account = d.account
-                        AND n.environment > d.environment ORDER BY n.environment LIMIT 1),
-                     (SELECT n.id FROM deliveries AS n
-                      WHERE n.state = 'pending' AND n.endpoint = d.endpoint AND n.account > d.account
-                      ORDER BY n.account, n.environment LIMIT 1),
-                     (SELECT n.id FROM deliveries AS n WHERE n.state = 'pending' AND n.endpoint > d.endpoint
-                      ORDER BY n.endpoint, n.account, n.environment LIMIT 1))
-                 FROM waiting JOIN deliveries AS d ON d.id = waiting.id
+                 SELECT (SELECT q.environment || ' ' || q.account FROM deliveries AS q
+                         WHERE q.state = 'pending' AND q.in_backoff = 0
+                           AND q.environment || ' ' || q.account > o.owner
+                         ORDER BY q.environment || ' ' || q.account LIMIT 1)
+                 FROM owners AS o WHERE o.owner IS NOT NULL
+             ), looked_at (owner, endpoint, number) AS (
+                 SELECT o.owner,
+                        (SELECT q.endpoint FROM deliveries AS q
+                         WHERE q.state = 'pending' AND q.in_backoff = 0 AND q.environment || ' ' || q.account = o.owner
+                           AND q.endpoint > COALESCE(k.reached, '') ORDER BY q.endpoint LIMIT 1), 1
+                 FROM owners AS o LEFT JOIN known AS k ON k.owner = o.owner
+                 WHERE o.owner IS NOT NULL AND COALESCE(k.word, '') <> 'full'
+                 UNION ALL
+                 SELECT l.owner,
+                        (SELECT q.endpoint FROM deliveries AS q
+                         WHERE q.state = 'pending' AND q.in_backoff = 0 AND q.environment || ' ' || q.account = l.owner
+                           AND q.endpoint > l.endpoint ORDER BY q.endpoint LIMIT 1), l.number + 1
+                 FROM looked_at AS l WHERE l.endpoint IS NOT NULL AND l.number < $4
              ), due AS (
-                 SELECT d.id, d.next_attempt_at, d.leased_until,
-                        ROW_NUMBER() OVER (PARTITION BY g.id ORDER BY COALESCE(d.leased_until, 0) > $2 DESC,
-                                           d.next_attempt_at, d.id) AS place,
-                        CASE WHEN e.disabled_at IS NULL THEN $3 ELSE 1 END AS places
-                 FROM waiting JOIN deliveries AS g ON g.id = waiting.id
-                 LEFT JOIN endpoints AS e ON e.endpoint = g.endpoint AND e.account = g.account
-                                         AND e.environment = g.environment AND e.disabled_at IS NOT NULL ",
+                 SELECT l.owner, d.id, d.next_attempt_at, d.leased_until,
+                        ROW_NUMBER() OVER (PARTITION BY l.owner, l.endpoint
+                                           ORDER BY COALESCE(d.leased_until, 0) > $1 DESC, d.next_attempt_at, d.id)
+                            AS place,
+                        CASE WHEN e.disabled_at IS NULL THEN $2 ELSE 1 END AS places
+                 FROM looked_at AS l
+                 LEFT JOIN endpoints AS e ON e.environment || ' ' || e.account = l.owner AND e.endpoint = l.endpoint
+                                         AND e.disabled_at IS NOT NULL ",
             $first_of_each,
-            " WHERE e.disabled_at IS NULL OR e.next_probe_at <= $2
+            " WHERE l.endpoint IS NOT NULL AND (e.disabled_at IS NULL OR e.next_probe_at <= $1)
+             ), oldest AS (
+                 SELECT owner, id, next_attempt_at,
+                        ROW_NUMBER() OVER (PARTITION BY owner ORDER BY next_attempt_at, id) AS place
+                 FROM due WHERE place <= places AND (leased_until IS NULL OR leased_until <= $1)
              )
-             UPDATE deliveries SET leased_until = $1, attempts = attempts + 1
+             SELECT owner, id, NULL AS endpoint, next_attempt_at FROM oldest WHERE place <= $3
+             UNION ALL
+             SELECT owner, NULL, endpoint, 0 FROM looked_at WHERE number = $4 AND endpoint IS NOT NULL
+             ORDER BY 4, 2"
+        )
+    };
+}
+
+const DUE: &str = due!(
+    "json_each($5)",
+    "JOIN deliveries AS d ON d.id IN (
+         SELECT q.id FROM deliveries AS q
+         WHERE q.state = 'pending' AND q.in_backoff = 0 AND q.environment || ' ' || q.account = l.owner
+           AND q.endpoint = l.endpoint AND q.next_attempt_at <= $1
+         ORDER BY q.next_attempt_at, q.id LIMIT 2 * $2)"
+);
+
+const DUE_SHARED: &str = due!(
+    "json_array_elements(CAST(CAST($5 AS TEXT) AS JSON))",
+    "CROSS JOIN LATERAL (
+         SELECT q.id, q.next_attempt_at, q.leased_until FROM deliveries AS q
+         WHERE q.state = 'pending' AND q.in_backoff = 0 AND q.environment || ' ' || q.account = l.owner
+           AND q.endpoint = l.endpoint AND q.next_attempt_at <= $1
+         ORDER BY q.next_attempt_at, q.id LIMIT 2 * $2) AS d"
+);
+
+/// Takes what was chosen. It is asked once more what it is, where it is locked: another server may have taken it, and
+/// delivered it, meanwhile.
+macro_rules! claim {
+    ($list:literal, $lock:literal) => {
+        concat!(
+            "UPDATE deliveries SET leased_until = $1, attempts = attempts + 1
              WHERE id IN (
                  SELECT id FROM deliveries
-                 WHERE id IN (SELECT id FROM due
-                              WHERE place <= places AND (leased_until IS NULL OR leased_until <= $2)
-                              ORDER BY next_attempt_at, id LIMIT $4)
+                 WHERE id IN (SELECT c.value FROM ",
+            $list,
+            " AS c)
                    AND state = 'pending' AND next_attempt_at <= $2
                    AND (leased_until IS NULL OR leased_until <= $2) ",
             $lock,
@@ -72,42 +144,47 @@ macro_rules! claim {
     };
 }
 
-const CLAIM: &str = claim!(
-    "JOIN deliveries AS d ON d.id IN (
-         SELECT q.id FROM deliveries AS q
-         WHERE q.state = 'pending' AND q.endpoint = g.endpoint AND q.account = g.account
-           AND q.environment = g.environment AND q.next_attempt_at <= $2
-         ORDER BY q.next_attempt_at, q.id LIMIT 2 * $3)",
-    ""
-);
+const CLAIM: &str = claim!("json_each($3)", "");
 
 /// Of several servers none waits for what another is taking.
-const CLAIM_SHARED: &str = claim!(
-    "CROSS JOIN LATERAL (
-         SELECT q.id, q.next_attempt_at, q.leased_until FROM deliveries AS q
-         WHERE q.state = 'pending' AND q.endpoint = g.endpoint AND q.account = g.account
-           AND q.environment = g.environment AND q.next_attempt_at <= $2
-         ORDER BY q.next_attempt_at, q.id LIMIT 2 * $3) AS d",
-    "FOR UPDATE SKIP LOCKED"
-);
+const CLAIM_SHARED: &str = claim!("json_array_elements_text(CAST(CAST($3 AS TEXT) AS JSON))", "FOR UPDATE SKIP LOCKED");
 
 /// Names the lease: an attempt that outlived it has no say any more.
 const END: &str = "
     UPDATE deliveries
     SET state = $1, next_attempt_at = COALESCE($2, next_attempt_at), ended_at = $3, last_status = $4, last_error = $5,
-        last_answer = $8, leased_until = NULL
+        last_answer = $8, leased_until = NULL, in_backoff = CASE WHEN $1 = 'pending' THEN 1 ELSE 0 END
     WHERE id = $6 AND leased_until = $7 AND state = 'pending'";
 
 /// The same for many that wait.
 const END_MANY: &str = "
     UPDATE deliveries
     SET state = e.state, next_attempt_at = COALESCE(e.next_attempt_at, deliveries.next_attempt_at), ended_at = e.ended_at,
-        last_status = e.status, last_error = e.error, last_answer = e.answer, leased_until = NULL
+        last_status = e.status, last_error = e.error, last_answer = e.answer, leased_until = NULL,
+        in_backoff = CASE WHEN e.state = 'pending' THEN 1 ELSE 0 END
     FROM unnest($1::TEXT[], $2::BIGINT[], $3::BIGINT[], $4::BIGINT[], $5::TEXT[], $6::TEXT[], $7::BIGINT[], $8::TEXT[])
          AS e (state, next_attempt_at, ended_at, status, error, id, leased_until, answer)
     WHERE deliveries.id = e.id AND deliveries.leased_until = e.leased_until AND deliveries.state = 'pending'";
 
 const FREE: &str = "UPDATE deliveries SET leased_until = NULL WHERE state = 'pending' AND leased_until IS NOT NULL";
+
+/// When there is something to do.
+#[derive(Clone, Copy, Debug)]
+pub struct Upcoming {
+    /// When the next attempt is due; none where nothing waits.
+    pub attempt_at: Option<Timestamp>,
+    /// When the first wait for a further attempt is over.
+    pub backoff_until: Option<Timestamp>,
+}
+
+/// What was taken.
+#[derive(Debug)]
+pub struct Claim {
+    /// It, oldest first where one server takes.
+    pub taken: Vec<Claimed>,
+    /// Whether another look may find more at once.
+    pub is_more: bool,
+}
 
 /// An attempt that ended, to be remembered.
 #[derive(Debug)]
@@ -134,28 +211,51 @@ pub(super) fn queue(
 }
 
 impl Store {
-    /// When the next attempt is due; `None` where nothing waits.
+    /// When there is something to do.
     ///
     /// # Errors
     /// As [`Store::read`].
-    pub async fn next_delivery_at(&self, now: Timestamp) -> Result<Option<Timestamp>> {
+    pub async fn next_deliveries(&self, now: Timestamp) -> Result<Upcoming> {
         let row = self.read_one(NEXT, params![now]).await?.context("MIN is one row")?;
-        row.opt_time(0)
+        Ok(Upcoming { attempt_at: row.opt_time(0)?, backoff_until: row.opt_time(1)? })
     }
 
-    /// Takes deliveries that are due until `leased_until`: at most `most`, and of one account's endpoint at most `of_endpoint`.
+    /// Makes events ready whose wait is over, the first `most` of them. Returns how many those were.
     ///
     /// # Errors
     /// As [`Store::write`].
+    pub async fn ready_deliveries(&self, now: Timestamp, most: u32) -> Result<usize> {
+        Ok(self.claim(READY, READY_SHARED, params![now, most]).await?.len())
+    }
+
+    /// Takes deliveries that are due until `leased_until`, as far as `places` go.
+    ///
+    /// # Errors
+    /// As [`Store::read`] and [`Store::write`].
     pub async fn claim_deliveries(
         &self,
         now: Timestamp,
         leased_until: Timestamp,
-        of_endpoint: u32,
-        most: u32,
-    ) -> Result<Vec<Claimed>> {
-        let rows = self.claim(CLAIM, CLAIM_SHARED, params![leased_until, now, of_endpoint, most]).await?;
-        rows.iter().map(claimed).collect()
+        places: &mut Places,
+    ) -> Result<Claim> {
+        let most = u32::try_from(places.free())?;
+        let params = params![now, OF_ENDPOINT, most, LOOKED_AT, places.known()];
+        let (mut due, mut reached) = (Vec::new(), HashMap::new());
+        for row in self.pick(DUE, DUE_SHARED, params).await? {
+            let owner = row.text(0)?.to_owned();
+            match (row.opt_text(1)?, row.opt_text(2)?) {
+                (Some(id), _) => due.push(Due { id: id.to_owned(), owner }),
+                (None, endpoint) => drop(reached.insert(owner, endpoint.unwrap_or_default().to_owned())),
+            }
+        }
+        places.reached(reached);
+        let chosen = places.choose(due);
+        if chosen.is_empty() {
+            return Ok(Claim { taken: Vec::new(), is_more: places.is_halfway() });
+        }
+        let ids: Value = chosen.into_iter().map(|due| due.id).collect();
+        let rows = self.claim(CLAIM, CLAIM_SHARED, params![leased_until, now, ids.to_string()]).await?;
+        Ok(Claim { taken: rows.iter().map(claimed).collect::<Result<_>>()?, is_more: true })
     }
 
     /// Remembers how an attempt ended, and with it what `judged` says of the endpoint, whose rows it gives. `None` where
@@ -195,6 +295,7 @@ impl Store {
 fn claimed(row: &Row) -> Result<Claimed> {
     Ok(Claimed {
         id: row.text(0)?.to_owned(),
+        owner: format!("{} {}", row.text(2)?, row.text(6)?),
         attempts: u32::try_from(row.int(5)?).context("deliveries.attempts")?,
         delivery: delivery(row),
     })
@@ -211,3 +312,7 @@ fn delivery(row: &Row) -> Result<Delivery> {
         failed_before: row.int(7)? == 1,
     })
 }
+
+#[cfg(test)]
+#[path = "sql_tests.rs"]
+mod tests;

@@ -10,11 +10,11 @@ use jiff::{SignedDuration, Timestamp};
 use reqwest::Method;
 use reqwest::header::{CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
 use tokio::sync::OnceCell;
-use tokio::task::JoinSet;
+use tokio::task::{self, JoinError, JoinSet};
 use tracing::Instrument;
 
 use super::endpoints::judged;
-use super::{Attempt, Claimed, Delivery, Ended, judge, signatures};
+use super::{Attempt, Claim, Claimed, Delivery, Ended, Places, judge, signatures};
 use crate::app::App;
 use crate::domains::Secrets;
 use crate::id::{self, DomainId};
@@ -24,19 +24,29 @@ use crate::outbound::{Reach, Request};
 const WITHIN: Duration = Duration::from_secs(15);
 /// How long a delivery belongs to the process that took it: one attempt, and 30 s more.
 const LEASE: SignedDuration = SignedDuration::from_secs(45);
-/// How many attempts run at once, and how many of them to one account's endpoint.
-const AT_ONCE: usize = 256;
-const OF_ENDPOINT: u32 = 8;
 /// How much of an answer is read, so that the connection can serve the next event.
 const READ: usize = 2048;
 /// The longest sleep: another process may have queued something.
 const SLEEP: Duration = Duration::from_secs(1);
+/// The wait before the next look, where more may be due.
+const SOON: Duration = Duration::from_millis(20);
 /// How long an end waits for others, so that their places are taken at once.
 const GATHER: Duration = Duration::from_millis(2);
 
+/// How many events are made ready in one write.
+const READY_AT_ONCE: u32 = 256;
+
+/// The attempts that run, and the places that they take.
+#[derive(Default)]
+struct Running {
+    attempts: JoinSet<()>,
+    owners: HashMap<task::Id, String>,
+    places: Places,
+}
+
 /// Delivers until the server drains, then finishes what runs.
 pub async fn run(app: App) {
-    let mut running = JoinSet::new();
+    let mut running = Running::default();
     while !app.draining.is_cancelled() {
         let wait = match take(&app, &mut running).await {
             Ok(wait) => {
@@ -53,36 +63,58 @@ pub async fn run(app: App) {
             () = app.outbox.notified() => {}
             () = tokio::time::sleep(wait) => {}
             // An end makes a place free.
-            Some(_) = running.join_next() => {
+            Some(ended) = running.attempts.join_next_with_id() => {
+                running.end(ended);
                 tokio::time::sleep(GATHER).await;
-                while running.try_join_next().is_some() {}
+                while let Some(ended) = running.attempts.try_join_next_with_id() {
+                    running.end(ended);
+                }
             }
         }
     }
-    while running.join_next().await.is_some() {}
+    while running.attempts.join_next().await.is_some() {}
+}
+
+impl Running {
+    fn end(&mut self, ended: std::result::Result<(task::Id, ()), JoinError>) {
+        let id = ended.map_or_else(|error| error.id(), |(id, ())| id);
+        if let Some(owner) = self.owners.remove(&id) {
+            self.places.end(&owner);
+        }
+    }
 }
 
 /// Starts what is due and has a place; says how long there is nothing to do.
-async fn take(app: &App, running: &mut JoinSet<()>) -> Result<Duration> {
+async fn take(app: &App, running: &mut Running) -> Result<Duration> {
     let now = app.clock.now();
-    let Some(next) = app.store.next_delivery_at(now).await? else { return Ok(SLEEP) };
+    let upcoming = app.store.next_deliveries(now).await?;
+    let Some(next) = upcoming.attempt_at else { return Ok(SLEEP) };
     if next > now {
         return Ok(Duration::try_from(next.duration_since(now)).unwrap_or(SLEEP).min(SLEEP));
     }
-    let places = u32::try_from(AT_ONCE.saturating_sub(running.len()))?;
-    if places == 0 {
+    if running.places.free() == 0 {
         return Ok(SLEEP);
     }
+    let is_over = upcoming.backoff_until.is_some_and(|until| until <= now);
+    let ready = if is_over { app.store.ready_deliveries(now, READY_AT_ONCE).await? } else { 0 };
     let leased_until = now + LEASE;
-    let claimed = app.store.claim_deliveries(now, leased_until, OF_ENDPOINT, places).await?;
-    // Due, but all places of their endpoints are taken: an end wakes us.
-    let wait = if claimed.is_empty() { SLEEP } else { Duration::ZERO };
+    let Claim { taken, is_more } = app.store.claim_deliveries(now, leased_until, &mut running.places).await?;
+    let wait = match () {
+        () if !taken.is_empty() || ready > 0 => Duration::ZERO,
+        // Other endpoints are still to be looked at, or another server was faster.
+        () if is_more => SOON,
+        // Due, but all places are taken: an end wakes us.
+        () => SLEEP,
+    };
     let mut secrets: HashMap<DomainId, SharedSecrets> = HashMap::new();
-    for claimed in claimed {
+    for claimed in taken {
         let domain = claimed.delivery.as_ref().ok().map(|delivery| delivery.domain_id.clone());
         let secrets = domain.map(|domain| secrets.entry(domain).or_default().clone()).unwrap_or_default();
         let span = tracing::info_span!("delivery", event = claimed.id, attempt = claimed.attempts);
-        running.spawn(deliver(app.clone(), claimed, secrets, leased_until).instrument(span));
+        let owner = claimed.owner.clone();
+        let attempt = running.attempts.spawn(deliver(app.clone(), claimed, secrets, leased_until).instrument(span));
+        running.places.begin(owner.clone());
+        running.owners.insert(attempt.id(), owner);
     }
     Ok(wait)
 }

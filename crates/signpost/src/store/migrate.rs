@@ -19,6 +19,7 @@ const MIGRATIONS: &[Migration] = &[
     Migration::expands(include_str!("../../migrations/0006_waiting.sql")),
     Migration::expands(include_str!("../../migrations/0007_deployment.sql")),
     Migration::expands(include_str!("../../migrations/0008_probe.sql")),
+    Migration::expands(include_str!("../../migrations/0009_backoff.sql")),
 ];
 
 /// What servers connect as, with the version behind it: so the operator sees who is still there.

@@ -224,6 +224,17 @@ impl Store {
         written
     }
 
+    /// The rows of one query, whose text the databases do not share.
+    ///
+    /// # Errors
+    /// As [`Store::read`].
+    pub async fn pick(&self, alone: &'static str, shared: &'static str, params: Vec<Value>) -> Result<Vec<Row>> {
+        match &self.engine {
+            Engine::Sqlite(_) => self.read(alone, params).await,
+            Engine::Postgres(_) => self.read(shared, params).await,
+        }
+    }
+
     /// A statement that takes rows for this process, and gives them. Where several processes share the database the
     /// second text is used, which may pass over what another is taking (`FOR UPDATE SKIP LOCKED`).
     ///

@@ -50,7 +50,8 @@ const TABLES: &[Table] = &[
         name: "deliveries",
         key: &["id"],
         others: "account, environment, domain_id, url, endpoint, body, state, attempts, created_at, \
-                 next_attempt_at, leased_until, ended_at, last_status, last_error, last_answer",
+                 next_attempt_at, leased_until, ended_at, last_status, last_error, last_answer, \
+                 in_backoff",
     },
     Table { name: "atm_sources", key: &["name"], others: "attribution, imported_at" },
     Table { name: "atms", key: &["id"], others: "source, ref, record, first_seen, updated_at, removed_at" },

@@ -10,7 +10,7 @@ use jiff::{SignedDuration, Timestamp};
 use reqwest::Method;
 use reqwest::header::HeaderMap;
 use signpost::outbound::{Names, Outbound, Reach, Request};
-use signpost::outbox::{Attempt, Ended, Outcome};
+use signpost::outbox::{Attempt, Ended, Outcome, Places};
 use signpost::store::Store;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
@@ -173,7 +173,8 @@ async fn reaches(point: Point, store: &Store, now: Timestamp, url: &str) {
     if matches!(point, Point::Queued) {
         return;
     }
-    let claimed = store.claim_deliveries(now, leased_until, 8, 256).await.expect("a database");
+    store.ready_deliveries(now, 256).await.expect("a database");
+    let claimed = store.claim_deliveries(now, leased_until, &mut Places::default()).await.expect("a database").taken;
     let [delivery] = &claimed[..] else { panic!("{claimed:?}") };
     if matches!(point, Point::Claimed) {
         return;

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use signpost::account::Environment;
 use signpost::clock::Clock;
 use signpost::id::{DomainId, EventId};
-use signpost::outbox::{Attempt, Ended, Outcome};
+use signpost::outbox::{Attempt, Ended, Outcome, Places};
 use signpost::serve::Server;
 use signpost::store::{Store, step};
 
@@ -281,7 +281,7 @@ async fn takes_and_ends(store: Store, now: Timestamp) -> Vec<String> {
     let (lease, mut taken) = (now + SignedDuration::from_secs(45), Vec::new());
     let attempt = Attempt { status: Some(200), error: None, retry_after: None, answer: None };
     loop {
-        let claimed = store.claim_deliveries(now, lease, 8, 32).await.expect("a database");
+        let claimed = store.claim_deliveries(now, lease, &mut Places::default()).await.expect("a database").taken;
         let left = store.read("SELECT 1 FROM deliveries WHERE state = 'pending' LIMIT 1", Vec::new()).await;
         if claimed.is_empty() && left.expect("a database").is_empty() {
             return taken;
