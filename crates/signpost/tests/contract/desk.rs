@@ -123,15 +123,21 @@ async fn of_attempts_that_end_together_one_disables_the_endpoint() {
     let (folder, clock) = (tempfile::tempdir().expect("a folder"), Service::clock());
     let settings = [("webhook_retry_schedule", "24h,24h")];
     let service = Service::on(folder.path(), &clock, &settings).await;
-    let (integrator, endpoint) = (service.integrator().await, Endpoint::start().await);
+    let (integrator, mut endpoint) = (service.integrator().await, Endpoint::start().await);
     integrator.registers_at("shop.test", &endpoint.url("/hook")).await;
     (0..4).for_each(|_| endpoint.answers(StatusCode::INTERNAL_SERVER_ERROR));
     log_in(&service, &integrator).await;
     service.tried(1).await;
     let age = signpost::store::step("UPDATE endpoints SET failing_since = 0", Vec::new());
     service.app.store.write([age]).await.expect("a database");
-    // The clock stands still: they end in the same millisecond.
+    // The clock stands still: they end in the same millisecond, once all of them are there.
+    endpoint.receives().await;
+    endpoint.hangs(true);
     join_all((0..3).map(|_| log_in(&service, &integrator))).await;
+    for _ in 0..3 {
+        endpoint.receives().await;
+    }
+    endpoint.hangs(false);
     until("all were tried", async || {
         let outbox = service.outbox().await;
         outbox.iter().all(|queued| queued.attempts == 1 && !queued.is_running).then_some(())

@@ -11,7 +11,7 @@ use http_body_util::BodyExt;
 use reqwest::header::HeaderMap;
 use serde_json::Value;
 use tokio::net::TcpListener;
-use tokio::sync::mpsc;
+use tokio::sync::{mpsc, watch};
 
 use super::PATIENCE;
 
@@ -30,11 +30,11 @@ pub(crate) struct Received {
     pub(crate) body: Bytes,
 }
 
-/// The next answers; 200 once they are used up, or no answer ever for an endpoint that hangs.
-#[derive(Clone, Debug, Default)]
+/// The next answers; 200 once they are used up, and none while the endpoint hangs.
+#[derive(Clone, Debug)]
 struct Answers {
     next: Arc<Mutex<VecDeque<Response>>>,
-    hangs: bool,
+    hangs: Arc<watch::Sender<bool>>,
 }
 
 type Shared = (Answers, mpsc::UnboundedSender<Received>);
@@ -45,7 +45,7 @@ impl Endpoint {
         Self::on(TcpListener::bind("127.0.0.1:0").await.expect("a free port"), false)
     }
 
-    /// Takes every request and never answers.
+    /// Takes every request and answers none.
     pub(crate) async fn hanging() -> Self {
         Self::on(TcpListener::bind("127.0.0.1:0").await.expect("a free port"), true)
     }
@@ -53,7 +53,7 @@ impl Endpoint {
     pub(crate) fn on(listener: TcpListener, hangs: bool) -> Self {
         let address = format!("http://{}", listener.local_addr().expect("an address"));
         let (arrivals, arrived) = mpsc::unbounded_channel();
-        let answers = Answers { next: Arc::default(), hangs };
+        let answers = Answers { next: Arc::default(), hangs: Arc::new(watch::channel(hangs).0) };
         let router = Router::new().fallback(receive).with_state((answers.clone(), arrivals));
         tokio::spawn(async { axum::serve(listener, router).await });
         Self { address, answers, arrived }
@@ -66,6 +66,11 @@ impl Endpoint {
     /// Answers one of the next requests like this.
     pub(crate) fn answers(&self, answer: impl IntoResponse) {
         self.answers.next.lock().unwrap().push_back(answer.into_response());
+    }
+
+    /// Takes every request from now on and answers none, or answers them all.
+    pub(crate) fn hangs(&self, hangs: bool) {
+        self.answers.hangs.send_replace(hangs);
     }
 
     /// The next request that nobody has looked at yet.
@@ -84,9 +89,7 @@ async fn receive(State((answers, arrivals)): State<Shared>, request: Request) ->
     let body = body.collect().await.expect("a whole body").to_bytes();
     // A test that ended listens no more.
     drop(arrivals.send(Received { path: parts.uri.to_string(), headers: parts.headers, body }));
-    if answers.hangs {
-        std::future::pending::<()>().await;
-    }
+    answers.hangs.subscribe().wait_for(|hangs| !hangs).await.expect("we hold the sender");
     let answer = answers.next.lock().unwrap().pop_front();
     answer.unwrap_or_else(|| "taken".into_response())
 }
