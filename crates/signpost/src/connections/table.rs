@@ -15,6 +15,9 @@ use super::ConnectionLimits;
 
 /// How many idle connections make way at once: they are found by looking at all of them.
 const IDLE_BATCH: usize = 32;
+/// How many sweeps pass before a connection without a request makes way for others: the head of one that has just been
+/// accepted is most likely here and only not read yet.
+const GRACE_SWEEPS: u32 = 2;
 
 /// Where a connection stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -83,16 +86,15 @@ impl Table {
         }
     }
 
-    /// A place for a connection. Where its client has too many without a request, the oldest of those is closed.
+    /// A place for a connection. Where its client has too many without a request, the oldest of those is closed, now or
+    /// with the sweep that finds it old enough.
     pub(super) fn enter(self: &Arc<Self>, client: Option<IpAddr>) -> Place {
         let mut open = self.lock();
         let number = open.next;
         open.next += 1;
         if let Some(client) = client {
-            let of_client = open.opening_by_client.entry(client).or_default();
-            let oldest = of_client.first().copied().filter(|_| of_client.len() >= self.limits.opening_per_client);
-            of_client.insert(number);
-            oldest.map(|oldest| open.close(oldest));
+            open.opening_by_client.entry(client).or_default().insert(number);
+            self.trim(&mut open, client);
         }
         let state = AtomicU32::new(packed(Phase::Opening, self.now()));
         let connection = Connection { number, client, state, told: Notify::new(), table: Arc::clone(self) };
@@ -106,11 +108,22 @@ impl Table {
     /// Whether any was closed.
     pub(super) fn make_room(&self) -> bool {
         let mut open = self.lock();
+        self.close_opening(&mut open, GRACE_SWEEPS) || Self::close_idle(&open) || self.close_opening(&mut open, 0)
+    }
+
+    fn close_opening(&self, open: &mut Open, least_age: u32) -> bool {
         while let Some(oldest) = open.opening.first().copied() {
+            if open.age(oldest, self.now()) < least_age {
+                return false;
+            }
             if open.close(oldest) {
                 return true;
             }
         }
+        false
+    }
+
+    fn close_idle(open: &Open) -> bool {
         let waits = |connection: &&Arc<Connection>| matches!(connection.phase(), Phase::Idle | Phase::Head);
         let mut waiting: Vec<_> = open.connections.values().filter(waits).cloned().collect();
         let batch = IDLE_BATCH.min(waiting.len());
@@ -120,10 +133,27 @@ impl Table {
         waiting[..batch].iter().filter(|connection| connection.close()).count() > 0
     }
 
+    /// Closes what a client has more without a request than it may.
+    fn trim(&self, open: &mut Open, client: IpAddr) {
+        let Some(of_client) = open.opening_by_client.get(&client) else { return };
+        let surplus = of_client.len().saturating_sub(self.limits.opening_per_client);
+        let oldest: Vec<_> = of_client.iter().copied().take(surplus).collect();
+        for number in oldest {
+            if open.age(number, self.now()) >= GRACE_SWEEPS {
+                open.close(number);
+            }
+        }
+    }
+
     /// Lets a little time pass, and closes what has waited for too long.
     pub(super) fn sweep(&self) {
         let now = self.now.fetch_add(1, Ordering::Relaxed) + 1;
-        for connection in self.lock().connections.values() {
+        let mut open = self.lock();
+        let clients: Vec<_> = open.opening_by_client.keys().copied().collect();
+        for client in clients {
+            self.trim(&mut open, client);
+        }
+        for connection in open.connections.values() {
             let most = match connection.phase() {
                 Phase::Opening | Phase::Head => self.head_sweeps,
                 Phase::Idle => self.idle_sweeps,
@@ -156,6 +186,11 @@ impl Open {
         let Some(connection) = self.connections.get(&number).cloned() else { return false };
         self.leave_opening(&connection);
         connection.close()
+    }
+
+    /// How many sweeps ago a connection's state changed.
+    fn age(&self, number: u64, now: u32) -> u32 {
+        self.connections.get(&number).map_or(0, |connection| now - connection.since())
     }
 
     fn leave_opening(&mut self, connection: &Connection) {

@@ -145,14 +145,19 @@ async fn the_oldest_without_a_head_makes_way_then_the_longest_idle() {
     let mut answering = connect(&table, 1);
     answering.sends(b"GET /hang HTTP/1.1\r\nHost: localhost\r\n\r\n").await;
     answering.is(Phase::Request).await;
+    sweep(&table, 2);
     assert!(table.make_room());
     oldest.closes().await;
     assert!(idle.is_open().await);
     assert!(table.make_room());
     younger.closes().await;
     assert!(idle.is_open().await);
+    let mut fresh = connect(&table, 3);
     assert!(table.make_room());
     idle.closes().await;
+    assert!(fresh.is_open().await);
+    assert!(table.make_room());
+    fresh.closes().await;
     assert!(!table.make_room() && answering.is_open().await);
 }
 
@@ -163,6 +168,7 @@ async fn one_address_has_so_many_without_a_head_and_others_do_not_pay() {
     let mut first = connect(&table, 1);
     let mut rest: Vec<_> = (0..255).map(|_| connect(&table, 1)).collect();
     assert!(first.is_open().await);
+    sweep(&table, 2);
     let mut newest = connect(&table, 1);
     first.closes().await;
     assert!(other.is_open().await && rest[0].is_open().await);
@@ -173,6 +179,15 @@ async fn one_address_has_so_many_without_a_head_and_others_do_not_pay() {
     let _one_too_many = connect(&table, 1);
     rest.swap_remove(0).closes().await;
     drop(more);
+    // Many that come at once are given a moment to be read.
+    let mut burst: Vec<_> = (0..300).map(|_| connect(&table, 3)).collect();
+    sweep(&table, 1);
+    assert!(burst[0].is_open().await);
+    sweep(&table, 1);
+    assert!(burst[44].is_open().await);
+    for surplus in burst.drain(..44) {
+        surplus.closes().await;
+    }
     // A trusted proxy speaks for many.
     let proxy = "192.0.2.1:1".parse().unwrap();
     let trusted = Proxies::new(vec!["192.0.2.1".parse().unwrap()], crate::limits::ForwardedHeader::default());

@@ -7,6 +7,7 @@ use reqwest::Client;
 use signpost::connections::ConnectionLimits;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
+use tokio::task::JoinSet;
 
 use crate::harness::{Program, Running, Service, until};
 
@@ -61,6 +62,26 @@ async fn half_open_connections_from_one_address_keep_nobody_out() {
     // Of those of one address 256 stay, the newest.
     assert!(!is_closed(&mut open[last]).await);
     until("all but so many are closed", async || is_closed(&mut open[last - 256]).await.then_some(())).await;
+    service.stop().await;
+}
+
+#[tokio::test]
+async fn a_thousand_at_one_address_who_ask_at_once_are_all_answered() {
+    let service = Service::start().await;
+    let address = service.app.listen;
+    assert!(ConnectionLimits::of_server().total > MANY, "the tests need {MANY} descriptors (ulimit -n)");
+    let mut clients = JoinSet::new();
+    for _ in 0..1000 {
+        clients.spawn(async move {
+            let mut stream = TcpStream::connect(address).await.expect("a connection");
+            let ask = b"GET /health HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n";
+            stream.write_all(ask).await.expect("a connection");
+            let mut answer = String::new();
+            stream.read_to_string(&mut answer).await.expect("an answer");
+            assert!(answer.starts_with("HTTP/1.1 200 OK\r\n"), "{answer}");
+        });
+    }
+    clients.join_all().await;
     service.stop().await;
 }
 
