@@ -5,9 +5,17 @@ use std::path::{Path, PathBuf};
 /// A file system with less than this is full, in bytes: a checkpoint of the log needs room too.
 const MIN_FREE: u64 = 1 << 20;
 
-/// The file that was opened.
+/// The files of a database that was opened.
 #[derive(Clone, Debug)]
 pub(super) struct DatabaseFile {
+    database: Opened,
+    /// What was written last stands here alone, until it is copied into the other.
+    log: Opened,
+}
+
+/// A file that is open.
+#[derive(Clone, Debug)]
+struct Opened {
     path: PathBuf,
     /// None where the system does not tell files apart.
     identity: Option<Identity>,
@@ -16,23 +24,48 @@ pub(super) struct DatabaseFile {
 /// Device and number.
 type Identity = (u64, u64);
 
+/// What became of a file.
+enum Change {
+    Gone,
+    Replaced,
+}
+
 impl DatabaseFile {
-    /// The file at a path, which has just been opened.
+    /// The database at a path, which has just been opened.
     pub(super) fn opened(path: &Path) -> Self {
-        Self { path: path.to_owned(), identity: identity(path) }
+        // The log stands beside the file itself, not beside a link to it.
+        let mut log = path.canonicalize().unwrap_or_else(|_| path.to_owned()).into_os_string();
+        log.push("-wal");
+        Self { database: Opened::at(path.to_owned()), log: Opened::at(log.into()) }
     }
 
     /// Says why it should not be written to: what is written to a file that was moved or deleted is not found again by
     /// the next server.
     pub(super) fn check(&self) -> Result<(), &'static str> {
-        match (self.identity, identity(&self.path)) {
-            (Some(_), None) => return Err("the database file was moved or deleted"),
-            (Some(opened), Some(found)) if opened != found => return Err("the database file was replaced by another"),
-            _ => {}
+        match (self.database.change(), self.log.change()) {
+            (Some(Change::Gone), _) => return Err("the database file was moved or deleted"),
+            (Some(Change::Replaced), _) => return Err("the database file was replaced by another"),
+            (None, Some(Change::Gone)) => return Err("the -wal file of the database was moved or deleted"),
+            (None, Some(Change::Replaced)) => return Err("the -wal file of the database was replaced by another"),
+            (None, None) => {}
         }
-        match free_bytes(&self.path) {
+        match free_bytes(&self.database.path) {
             Some(free) if free < MIN_FREE => Err("the disk is full"),
             _ => Ok(()),
+        }
+    }
+}
+
+impl Opened {
+    fn at(path: PathBuf) -> Self {
+        Self { identity: identity(&path), path }
+    }
+
+    fn change(&self) -> Option<Change> {
+        match (self.identity, identity(&self.path)) {
+            (Some(_), None) => Some(Change::Gone),
+            (Some(opened), Some(found)) if opened != found => Some(Change::Replaced),
+            _ => None,
         }
     }
 }
@@ -80,6 +113,27 @@ mod tests {
             fs::write(&path, "").unwrap();
             assert_eq!(file.check(), Err("the database file was replaced by another"));
             fs::rename(&aside, &path).unwrap();
+            assert_eq!(file.check(), Ok(()));
+        }
+    }
+
+    #[test]
+    fn a_log_that_is_not_beside_its_file_is_noticed() {
+        let folder = tempfile::tempdir().unwrap();
+        let [path, log, link, aside] =
+            ["database", "database-wal", "link", "aside"].map(|name| folder.path().join(name));
+        fs::write(&path, "").unwrap();
+        std::os::unix::fs::symlink(&path, &link).unwrap();
+        // Where there was none, one may come.
+        let before = DatabaseFile::opened(&path);
+        fs::write(&log, "").unwrap();
+        for file in [DatabaseFile::opened(&path), DatabaseFile::opened(&link)] {
+            fs::rename(&log, &aside).unwrap();
+            assert_eq!(file.check(), Err("the -wal file of the database was moved or deleted"));
+            fs::write(&log, "").unwrap();
+            assert_eq!(file.check(), Err("the -wal file of the database was replaced by another"));
+            assert_eq!(before.check(), Ok(()));
+            fs::rename(&aside, &log).unwrap();
             assert_eq!(file.check(), Ok(()));
         }
     }

@@ -90,5 +90,12 @@ async fn a_server_whose_file_was_moved_is_not_ready() {
     assert_eq!((status, &told["reasons"]), (503, &json!(["the database file was replaced by another"])));
     fs::rename(&aside, &file).unwrap();
     is_ready_again(&service).await;
+    // What was written last is in the file beside it.
+    let log = folder.path().join("signpost.sqlite-wal");
+    fs::rename(&log, &aside).unwrap();
+    let (status, told) = readiness(&service).await;
+    assert_eq!((status, &told["reasons"]), (503, &json!(["the -wal file of the database was moved or deleted"])));
+    fs::rename(&aside, &log).unwrap();
+    is_ready_again(&service).await;
     service.stop().await;
 }
