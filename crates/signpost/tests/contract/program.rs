@@ -288,6 +288,12 @@ fn a_command_in_the_wrong_folder_says_where_it_looked_and_makes_nothing() {
     fs::write(folder.path().join("machines.csv"), "name,lat,lon\nOne,30.27,-97.74\n").expect("a file");
     Program::within(folder.path(), &["atms", "import", "machines.csv", "--dry-run", "--json"]).run().json();
     assert!(!folder.path().join("signpost-data").exists(), "a dry run made a database");
+    fs::write(folder.path().join("letter.csv"), "Dear all,\nall is well\n").expect("a file");
+    for file in ["nowhere.csv", "letter.csv"] {
+        let ended = Program::within(folder.path(), &["atms", "import", file]).run();
+        assert!(ended.failed(1).contains(file), "{}", ended.err);
+        assert!(!folder.path().join("signpost-data").exists(), "what cannot be imported made a database");
+    }
 }
 
 #[test]

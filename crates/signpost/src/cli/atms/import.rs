@@ -55,12 +55,7 @@ pub(in crate::cli) struct Import {
 }
 
 impl Import {
-    /// Whether nothing is to be changed.
-    pub(super) fn is_dry(&self) -> bool {
-        self.dry_run
-    }
-
-    pub(super) async fn run(self, session: &Session, store: &Store) -> Result<()> {
+    pub(super) async fn run(self, session: &Session) -> Result<()> {
         let progress = progress(session.json);
         let now = Clock::System.now();
         let name = self.source_name()?;
@@ -76,9 +71,22 @@ impl Import {
         progress.set_message("comparing and writing");
         let extent = if self.partial { Extent::Part } else { Extent::Whole };
         let terms = Terms { extent, force: self.force, dry_run: self.dry_run, most: usize::MAX };
-        let changes = take_over(store, &source, &reading, terms).await?;
+        let store = self.store(session)?;
+        let changes = take_over(&store, &source, &reading, terms).await?;
         progress.finish_and_clear();
         self.report(session, &source.name, changes, &reading.import)
+    }
+
+    /// Opened after the file was read: what cannot be imported makes no database.
+    fn store(&self, session: &Session) -> Result<Store> {
+        if !self.dry_run {
+            session.new_store()
+        } else if session.has_store() {
+            session.store()
+        } else {
+            // What an import into a new folder would do is tried in memory.
+            Store::open("sqlite::memory:")
+        }
     }
 
     fn source_name(&self) -> Result<String> {

@@ -71,27 +71,23 @@ pub(super) enum Atms {
 
 impl Atms {
     pub(super) async fn run(self, session: &Session) -> Result<()> {
-        let store = match &self {
-            Self::Import(import) if !import.is_dry() => session.new_store()?,
-            // What an import into a new folder would do is tried in memory.
-            Self::Import(_) if !session.has_store() => Store::open("sqlite::memory:")?,
-            _ => session.store()?,
-        };
+        let store = || session.store();
         match self {
-            Self::Import(import) => import.run(session, &store).await,
-            Self::Sync(sync) => sync.run(session, &store).await,
-            Self::Feeds(feeds) => feeds.run(session, &store).await,
-            Self::Show { id } => show(session, &store, id).await,
+            // Into a new folder it makes the database.
+            Self::Import(import) => import.run(session).await,
+            Self::Sync(sync) => sync.run(session, &store()?).await,
+            Self::Feeds(feeds) => feeds.run(session, &store()?).await,
+            Self::Show { id } => show(session, &store()?, id).await,
             Self::Near { location, limit, max_distance } => {
                 let arguments = json!({ "location": location, "limit": limit, "maxDistance": max_distance });
-                near(session, &store, arguments).await
+                near(session, &store()?, arguments).await
             }
-            Self::Stats => stats(session, &store).await,
-            Self::Export(export) => export.run(session, &store).await,
-            Self::Check(check) => check.run(session, &store).await,
-            Self::Split { id } => rows::split(session, &store, id).await,
-            Self::Join { id } => rows::join(session, &store, id).await,
-            Self::Forget { source } => rows::forget(session, &store, &source).await,
+            Self::Stats => stats(session, &store()?).await,
+            Self::Export(export) => export.run(session, &store()?).await,
+            Self::Check(check) => check.run(session, &store()?).await,
+            Self::Split { id } => rows::split(session, &store()?, id).await,
+            Self::Join { id } => rows::join(session, &store()?, id).await,
+            Self::Forget { source } => rows::forget(session, &store()?, &source).await,
         }
     }
 }
