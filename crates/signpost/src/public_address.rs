@@ -50,7 +50,7 @@ impl Store {
     }
 }
 
-/// Says what is unsafe about the settings, before somebody relies on them.
+/// Says what is unsafe about the settings, or cannot work, before somebody relies on them.
 pub(crate) fn say_what_is_unsafe(config: &Config) {
     if config.services.contains(&Service::Auth) && config.seal_key.is_none() {
         const PLAIN: &str = "webhook secrets are stored unencrypted: set SIGNPOST_SEAL_KEY, for instance to what 'openssl rand -hex 32' prints";
@@ -60,6 +60,13 @@ pub(crate) fn say_what_is_unsafe(config: &Config) {
         } else {
             tracing::info!("{PLAIN}");
         }
+    }
+    if config.is_nowhere() {
+        let listen = config.listen;
+        tracing::warn!(
+            "links and login codes lead to http://{listen}, where nobody reaches this server: say with --public-url \
+             where it is reached"
+        );
     }
     if config.is_public_unencrypted() {
         tracing::warn!(

@@ -162,6 +162,13 @@ impl Config {
         self.public_url.as_ref().is_some_and(|url| url.scheme() == "https")
     }
 
+    /// Whether the address that others are given is none: the server listens at all of its own, and nobody said where it
+    /// is reached.
+    #[must_use]
+    pub fn is_nowhere(&self) -> bool {
+        self.public_url.is_none() && self.listen.ip().is_unspecified()
+    }
+
     /// Whether the public URL leads over a network in clear text.
     #[must_use]
     pub fn is_public_unencrypted(&self) -> bool {
@@ -293,6 +300,22 @@ mod tests {
         ] {
             let config = config("public_url", url).unwrap();
             assert_eq!((config.is_https(), config.is_public_unencrypted()), (is_https, is_unencrypted), "{url}");
+        }
+    }
+
+    #[test]
+    fn every_address_is_none_that_could_be_given_to_others() {
+        for (listen, public_url, is_nowhere) in [
+            ("0.0.0.0:8080", "", true),
+            ("[::]:8080", "", true),
+            ("0.0.0.0:8080", "https://a.example", false),
+            ("127.0.0.1:8080", "", false),
+            ("192.0.2.1:8080", "", false),
+        ] {
+            let mut written = Written::default();
+            written.set("listen", listen, Origin::Flag);
+            written.set("public_url", public_url, Origin::Flag);
+            assert_eq!(Config::new(&written).unwrap().is_nowhere(), is_nowhere, "{listen} {public_url}");
         }
     }
 
