@@ -73,22 +73,6 @@ fn connections_below(descriptors: u64) -> usize {
     usize::try_from((descriptors - reserved).min(MAX_CONNECTIONS)).unwrap_or(usize::MAX)
 }
 
-/// Says when the client of a request sends no more. It may have gone, and on TCP that looks just like one that still waits
-/// for its answer: what would wait for something else to happen answers then.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct ClientLeft(CancellationToken);
-
-impl ClientLeft {
-    pub(crate) fn is_so(&self) -> bool {
-        self.0.is_cancelled()
-    }
-
-    /// Ends once it is so.
-    pub(crate) async fn wait(&self) {
-        self.0.cancelled().await;
-    }
-}
-
 /// Serves until `draining`, then accepts no more, closes the connections without a request and ends with the last of the
 /// others. Dropped, it cuts them off.
 pub(crate) async fn serve(

@@ -7,12 +7,9 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::net::IpAddr;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::task::{Context, Poll};
 use std::time::Duration;
 
-use futures_util::task::AtomicWaker;
 use tokio::sync::Notify;
-use tokio_util::sync::CancellationToken;
 
 use super::ConnectionLimits;
 
@@ -70,10 +67,6 @@ pub(super) struct Connection {
     /// The phase, and since when.
     state: AtomicU32,
     told: Notify,
-    /// Cancelled once the client has said that it sends no more.
-    left: CancellationToken,
-    /// Of who reads for the next request, where the client has said so.
-    reader: AtomicWaker,
     table: Arc<Table>,
 }
 
@@ -104,15 +97,8 @@ impl Table {
             self.trim(&mut open, client);
         }
         let state = AtomicU32::new(packed(Phase::Opening, self.now()));
-        let connection = Arc::new(Connection {
-            number,
-            client,
-            state,
-            told: Notify::new(),
-            left: CancellationToken::new(),
-            reader: AtomicWaker::new(),
-            table: Arc::clone(self),
-        });
+        let connection = Connection { number, client, state, told: Notify::new(), table: Arc::clone(self) };
+        let connection = Arc::new(connection);
         open.opening.insert(number);
         open.connections.insert(number, Arc::clone(&connection));
         Place(connection)
@@ -248,20 +234,6 @@ impl Connection {
     /// The request is answered, or was given up.
     pub(super) fn end_request(&self) {
         self.state.store(packed(Phase::Idle, self.table.now()), Ordering::Release);
-        self.reader.wake();
-    }
-
-    /// The client sends no more. While a request is answered its reader is not told, who would take that for a connection
-    /// that broke.
-    pub(super) fn poll_end(&self, context: &Context<'_>) -> Poll<()> {
-        self.left.cancel();
-        self.reader.register(context.waker());
-        if self.phase() == Phase::Request { Poll::Pending } else { Poll::Ready(()) }
-    }
-
-    /// Cancelled once the client sends no more.
-    pub(super) fn left(&self) -> &CancellationToken {
-        &self.left
     }
 
     /// Ends once the connection is to close, or the server drains.

@@ -1,5 +1,3 @@
-use axum::Extension;
-use axum::body::Body;
 use axum::routing::{get, post};
 use tokio::io::{AsyncReadExt, AsyncWriteExt, DuplexStream, duplex};
 use tokio::task::JoinHandle;
@@ -29,7 +27,6 @@ fn connect(table: &Arc<Table>, client: u8) -> Client {
     let peer = format!("192.0.2.{client}:1").parse().unwrap();
     let hang = async || std::future::pending::<()>().await;
     let router = Router::new().route("/", get(async || "here")).route("/hang", get(hang)).route("/echo", post(echo));
-    let router = router.route("/later", get(later)).route("/news", get(news)).route("/wait", get(wait));
     let place = table.enter(Proxies::default().client_of(peer));
     let connection = Arc::clone(place.connection());
     Client { stream, connection, task: tokio::spawn(serving::serve(io, peer, router, place)) }
@@ -37,23 +34,6 @@ fn connect(table: &Arc<Table>, client: u8) -> Client {
 
 async fn echo(body: String) -> String {
     body
-}
-
-/// Answers when the reader of the connection has had its turn.
-async fn later() -> &'static str {
-    for _ in 0..10 {
-        tokio::task::yield_now().await;
-    }
-    "here"
-}
-
-async fn news() -> Body {
-    Body::from_stream(futures_util::stream::pending::<Result<String, std::io::Error>>())
-}
-
-async fn wait(Extension(left): Extension<ClientLeft>) -> &'static str {
-    left.wait().await;
-    "nothing changed"
 }
 
 impl Client {
@@ -232,56 +212,6 @@ async fn draining_ends_what_waits_at_once_and_lets_the_others_finish() {
     asking.sends(b"re").await;
     let answer = asking.closes().await;
     assert!(answer.contains("connection: close") && answer.ends_with("here"), "{answer}");
-}
-
-#[tokio::test]
-async fn who_has_sent_everything_is_answered() {
-    let table = table(ConnectionLimits::with_total(10));
-    for requests in [1, 3] {
-        let mut client = connect(&table, 1);
-        client.sends("GET /later HTTP/1.1\r\nHost: localhost\r\n\r\n".repeat(requests).as_bytes()).await;
-        client.stream.shutdown().await.unwrap();
-        assert_eq!(client.closes().await.matches("here").count(), requests);
-    }
-    let mut client = connect(&table, 1);
-    client
-        .sends(b"POST /echo HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n4\r\nhere\r\n0\r\n\r\n")
-        .await;
-    client.stream.shutdown().await.unwrap();
-    assert!(client.closes().await.ends_with("here"));
-}
-
-#[tokio::test]
-async fn who_leaves_in_the_middle_of_a_request_is_not_waited_for() {
-    let table = table(ConnectionLimits::with_total(10));
-    let mut half = connect(&table, 1);
-    half.sends(HALF).await;
-    half.stream.shutdown().await.unwrap();
-    assert_eq!(half.closes().await, "");
-    for body in ["Content-Length: 4\r\n\r\nhe", "Transfer-Encoding: chunked\r\n\r\n4\r\nhere\r\n0"] {
-        for is_read_before in [false, true] {
-            let mut client = connect(&table, 1);
-            client.sends(format!("POST /echo HTTP/1.1\r\nHost: localhost\r\n{body}").as_bytes()).await;
-            assert!(!is_read_before || client.is_open().await);
-            client.stream.shutdown().await.unwrap();
-            let answer = client.closes().await;
-            assert!(answer.starts_with("HTTP/1.1 400 "), "{answer}");
-        }
-    }
-}
-
-#[tokio::test]
-async fn what_waits_and_streams_ends_with_its_client() {
-    let table = table(ConnectionLimits::with_total(10));
-    for (path, expected) in [("/news", "\r\n0\r\n\r\n"), ("/wait", "nothing changed")] {
-        let mut client = connect(&table, 1);
-        client.sends(format!("GET {path} HTTP/1.1\r\nHost: localhost\r\n\r\n").as_bytes()).await;
-        client.is(Phase::Request).await;
-        assert!(client.is_open().await);
-        client.stream.shutdown().await.unwrap();
-        let answer = client.closes().await;
-        assert!(answer.ends_with(expected), "{answer}");
-    }
 }
 
 #[tokio::test]

@@ -17,7 +17,6 @@ use super::shown::{Shown, Viewer};
 use super::{Crowded, Refusal, Session, Status, Waiter};
 use crate::account::Account;
 use crate::app::App;
-use crate::connections::ClientLeft;
 use crate::error::Error;
 use crate::http::PathId;
 use crate::id::SessionId;
@@ -36,7 +35,6 @@ pub(crate) async fn show(
     account: Account,
     viewer: Viewer,
     page: Option<Extension<Caller>>,
-    left: Option<Extension<ClientLeft>>,
     PathId(id): PathId,
     RawQuery(query): RawQuery,
 ) -> Result<Json<Shown>, Error> {
@@ -45,8 +43,7 @@ pub(crate) async fn show(
     if seconds > Duration::ZERO && session.status(app.clock.now()) == Status::Pending {
         let deadline = Instant::now() + seconds;
         let waiter = place(&app, &account, &session, page.as_deref())?;
-        let left = left.as_deref().cloned().unwrap_or_default();
-        session = changed(&app, &account, session, &waiter, &left, deadline).await?;
+        session = changed(&app, &account, session, &waiter, deadline).await?;
     }
     shown(&app, session, viewer)
 }
@@ -69,8 +66,7 @@ pub(crate) async fn events(
         let (app, account, session) = (app.clone(), account.clone(), session.clone());
         async move {
             let forever = Instant::now() + Duration::from_hours(24);
-            // With its client the whole stream ends.
-            match changed(&app, &account, session, &waiter, &ClientLeft::default(), forever).await {
+            match changed(&app, &account, session, &waiter, forever).await {
                 Ok(session) if session.status(app.clock.now()) != Status::Pending => Some(told(&app, session, viewer)),
                 // The server stops, or cannot tell: the client comes again.
                 Ok(_) | Err(_) => None,
@@ -89,26 +85,24 @@ fn place(app: &App, account: &Account, session: &Session, page: Option<&Caller>)
     })
 }
 
-/// The session once it is not pending any more, or as it is at the deadline, when the client has left or the server stops.
+/// The session once it is not pending any more, or as it is at the deadline or when the server stops.
 async fn changed(
     app: &App,
     account: &Account,
     mut session: Session,
     waiter: &Waiter,
-    left: &ClientLeft,
     deadline: Instant,
 ) -> Result<Session, Error> {
     loop {
         let changed = waiter.changed();
         session = find(app, account, session.id.as_str()).await?;
-        let remaining = deadline.saturating_duration_since(Instant::now());
+        let left = deadline.saturating_duration_since(Instant::now());
         let is_over = session.status(app.clock.now()) != Status::Pending;
-        if is_over || remaining.is_zero() || left.is_so() || app.draining.is_cancelled() {
+        if is_over || left.is_zero() || app.draining.is_cancelled() {
             return Ok(session);
         }
         tokio::select! {
-            _ = timeout(LOOK.min(remaining), changed) => {}
-            () = left.wait() => {}
+            _ = timeout(LOOK.min(left), changed) => {}
             () = app.draining.cancelled() => {}
         }
     }

@@ -133,23 +133,3 @@ async fn a_client_that_goes_away_is_noticed() {
     until("its place is free", async || service.app.waiting.is_empty().then_some(())).await;
     service.stop().await;
 }
-
-#[tokio::test]
-async fn a_client_that_sends_no_more_is_still_answered() {
-    let service = Service::start().await;
-    let integrator = service.shop().await;
-    let session = integrator.opens("shop.test").await;
-    let (id, key) = (session["id"].as_str().expect("an id"), integrator.key.as_deref().expect("a key"));
-    // The second would wait for longer than a test does.
-    for url in [format!("{}/health/ready", service.app.base_url), format!("{}/sessions/{id}?wait=25", integrator.api)] {
-        let mut stream = TcpStream::connect(service.app.listen).await.expect("a connection");
-        let head = format!("GET {url} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {key}\r\n\r\n");
-        stream.write_all(head.as_bytes()).await.expect("a connection");
-        stream.shutdown().await.expect("a connection");
-        let mut answer = String::new();
-        stream.read_to_string(&mut answer).await.expect("an answer");
-        assert!(answer.starts_with("HTTP/1.1 200 "), "{url}: {answer}");
-    }
-    assert!(service.app.waiting.is_empty());
-    service.stop().await;
-}
