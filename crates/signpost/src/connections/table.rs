@@ -133,15 +133,15 @@ impl Table {
         waiting[..batch].iter().filter(|connection| connection.close()).count() > 0
     }
 
-    /// Closes what a client has more without a request than it may.
+    /// Closes what a client has more without a request than it may, the oldest first, and looks at no younger one than it
+    /// has to: of a flood each connection would else be looked at for every other.
     fn trim(&self, open: &mut Open, client: IpAddr) {
-        let Some(of_client) = open.opening_by_client.get(&client) else { return };
-        let surplus = of_client.len().saturating_sub(self.limits.opening_per_client);
-        let oldest: Vec<_> = of_client.iter().copied().take(surplus).collect();
-        for number in oldest {
-            if open.age(number, self.now()) >= GRACE_SWEEPS {
-                open.close(number);
-            }
+        while let Some(of_client) = open.opening_by_client.get(&client)
+            && of_client.len() > self.limits.opening_per_client
+            && let Some(oldest) = of_client.first().copied()
+            && open.age(oldest, self.now()) >= GRACE_SWEEPS
+        {
+            open.close(oldest);
         }
     }
 

@@ -214,6 +214,17 @@ async fn draining_ends_what_waits_at_once_and_lets_the_others_finish() {
     assert!(answer.contains("connection: close") && answer.ends_with("here"), "{answer}");
 }
 
+#[test]
+fn a_flood_from_one_address_costs_each_connection_once() {
+    let table = table(ConnectionLimits::with_total(16_384));
+    let client = Proxies::default().client_of("192.0.2.1:1".parse().unwrap());
+    let places: Vec<_> = (0..16_384).map(|_| table.enter(client)).collect();
+    sweep(&table, 2);
+    let is_open = |place: &table::Place| place.connection().phase() == Phase::Opening;
+    assert_eq!(places.iter().filter(|place| is_open(place)).count(), 256);
+    assert!(places[16_128..].iter().all(is_open), "the newest stay");
+}
+
 #[tokio::test]
 async fn a_head_without_end_is_refused() {
     let table = table(ConnectionLimits::with_total(10));
