@@ -7,6 +7,7 @@ use axum::extract::{Request, State};
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use serde_json::{Value, json};
+use signpost::store::{Store, step};
 use tokio::net::TcpListener;
 
 use crate::assistant::server_in;
@@ -95,6 +96,25 @@ async fn a_feed_is_fetched_with_what_its_server_said_last_time() {
     assert!(done && report["removed"] == 5, "{report}");
     let near = document(folder, &["atms", "near", "40.0,-71.0"]);
     assert_eq!((&near["atms"][0]["name"], &near["attribution"]), (&json!("P1"), &json!(["© map, ODbL"])));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_stored_feed_that_makes_no_sense_is_named_and_can_be_removed() {
+    let folder = tempfile::tempdir().unwrap();
+    let data = folder.path().join("data");
+    embedded_database(&data);
+    let (store, folder) =
+        (Store::open(&format!("sqlite:{}", data.join("signpost.sqlite").display())).unwrap(), folder.path());
+    for (name, column) in [("rare", "every_ms"), ("worn", "failures")] {
+        document(folder, &["atms", "feeds", "add", name, "http://127.0.0.1:1/", "--every", "24"]);
+        let sql = format!("UPDATE atm_feeds SET {column} = -1 WHERE name = $1").leak();
+        assert!(store.write([step(sql, vec![name.into()])]).await.unwrap().is_committed());
+        let listed = command(folder, &["atms", "feeds", "list"]).runs().await;
+        let error = listed.failed(1);
+        assert!(error.contains(name) && error.contains(column), "{error}");
+        assert!(command(folder, &["atms", "feeds", "remove", name]).runs().await.code == Some(0));
+        assert!(command(folder, &["atms", "feeds", "remove", name]).runs().await.failed(1).contains("no feed"));
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]

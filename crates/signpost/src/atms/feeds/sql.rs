@@ -6,7 +6,7 @@ use anyhow::{Context, Result};
 use signpost_locator::import::Format;
 
 use super::{Feed, Validators};
-use crate::store::{Row, Store, params, step};
+use crate::store::{Row, Store, must, params, step};
 
 const FEEDS: &str = "
     SELECT name, url, format, attribution, every_ms, etag, last_modified, synced_to, fetched_at, failures, next_at,
@@ -28,7 +28,10 @@ impl Store {
     /// # Errors
     /// As [`Store::read`].
     pub async fn feeds(&self) -> Result<Vec<Feed>> {
-        self.read(FEEDS, params![]).await?.iter().map(feed).collect()
+        let rows = self.read(FEEDS, params![]).await?;
+        let named =
+            |row| feed(row).with_context(|| format!("the feed {} cannot be read", row.text(0).unwrap_or_default()));
+        rows.iter().map(named).collect()
     }
 
     /// Keeps a feed, a new one or a known one.
@@ -36,7 +39,8 @@ impl Store {
     /// # Errors
     /// As [`Store::write`].
     pub async fn put_feed(&self, feed: &Feed) -> Result<()> {
-        let every = feed.every.and_then(|every| i64::try_from(every.as_millis()).ok());
+        let every = feed.every.map(|every| i64::try_from(every.as_millis())).transpose();
+        let every = every.context("no feed is fetched that rarely")?;
         let Validators { etag, last_modified } = feed.known.clone();
         let params = params![
             &feed.name,
@@ -56,18 +60,18 @@ impl Store {
         Ok(())
     }
 
-    /// Forgets a feed; the machines that it brought stay.
+    /// Forgets a feed, one that cannot be read too; the machines that it brought stay. False where there is none.
     ///
     /// # Errors
     /// As [`Store::write`].
-    pub async fn drop_feed(&self, name: &str) -> Result<()> {
-        self.write([step(DROP, params![name])]).await?;
-        Ok(())
+    pub async fn drop_feed(&self, name: &str) -> Result<bool> {
+        Ok(self.write([must(DROP, params![name])]).await?.is_committed())
     }
 }
 
 fn feed(row: &Row) -> Result<Feed> {
-    let every = row.opt_int(4)?.and_then(|every| u64::try_from(every).ok()).map(Duration::from_millis);
+    let every =
+        row.opt_int(4)?.map(u64::try_from).transpose().context("atm_feeds.every_ms")?.map(Duration::from_millis);
     Ok(Feed {
         name: row.text(0)?.to_owned(),
         url: row.text(1)?.to_owned(),
@@ -80,7 +84,7 @@ fn feed(row: &Row) -> Result<Feed> {
         },
         synced_to: row.opt_time(7)?,
         fetched_at: row.opt_time(8)?,
-        failures: u32::try_from(row.int(9)?)?,
+        failures: u32::try_from(row.int(9)?).context("atm_feeds.failures")?,
         next_at: row.time(10)?,
         last_error: row.opt_text(11)?.map(str::to_owned),
     })

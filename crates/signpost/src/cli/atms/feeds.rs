@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use anyhow::{Result, bail};
+use anyhow::{Error, Result, anyhow, bail};
 use clap::{Args, Subcommand};
 use serde_json::{Value, json};
 use signpost_locator::import::Format;
@@ -65,8 +65,9 @@ impl Feeds {
             }
             Self::List => list(session, store).await,
             Self::Remove { name } => {
-                named(store, &name).await?;
-                store.drop_feed(&name).await?;
+                if !store.drop_feed(&name).await? {
+                    return Err(unknown(&name));
+                }
                 session.print(&json!({ "name": name, "removed": true }), || format!("{name} is fetched no more"))
             }
         }
@@ -86,11 +87,11 @@ async fn list(session: &Session, store: &Store) -> Result<()> {
 }
 
 async fn named(store: &Store, name: &str) -> Result<Feed> {
-    let found = store.feeds().await?.into_iter().find(|feed| feed.name == name);
-    match found {
-        Some(feed) => Ok(feed),
-        None => bail!("there is no feed {name}; 'signpost atms feeds list' shows all"),
-    }
+    store.feeds().await?.into_iter().find(|feed| feed.name == name).ok_or_else(|| unknown(name))
+}
+
+fn unknown(name: &str) -> Error {
+    anyhow!("there is no feed {name}; 'signpost atms feeds list' shows all")
 }
 
 impl Sync {
