@@ -13,7 +13,7 @@ use url::Url;
 use crate::account::Environment;
 use crate::app::App;
 use crate::error::Error;
-use crate::sessions::{Login, State};
+use crate::sessions::{Login, Session, State};
 use crate::store::Step;
 
 pub(crate) use sql::forget_users_of;
@@ -42,10 +42,20 @@ pub(crate) fn url(app: &App, environment: Environment, mode: Mode) -> Result<Url
 }
 
 /// What a login on one device changes among the users, once its code came back. The answer was checked against them
-/// when it came; of two registrations that race the second finds what it wanted.
-pub(crate) fn completes(login: &Login) -> Option<Step> {
-    login.session.hosted_url.as_ref()?;
-    let State::Authenticated { at, user } = &login.session.state else { return None };
-    let key = PublicKey::parse(&user.public_key).ok()?;
-    Some(sql::keep_user(&login.session.domain_id, &key, *at))
+/// when it came, and who was deleted since logs in no more; of two registrations that race the second finds what it
+/// wanted.
+///
+/// # Errors
+/// Where the answer that was kept has no key.
+pub(crate) fn completes(login: &Login) -> anyhow::Result<Option<Step>> {
+    let Session { domain_id, challenge, hosted_url: Some(_), state: State::Authenticated { at, user }, .. } =
+        &login.session
+    else {
+        return Ok(None);
+    };
+    let key = PublicKey::parse(&user.public_key).context("sessions.answer")?;
+    Ok(Some(match challenge.mode {
+        Mode::Login => sql::log_in_user(domain_id, &key, *at),
+        Mode::Register => sql::keep_user(domain_id, &key, *at),
+    }))
 }

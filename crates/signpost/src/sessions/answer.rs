@@ -54,12 +54,12 @@ pub(crate) async fn complete(
     let asked = find(&app, &account, &id).await?;
     let login = asked.clone().complete(&code, app.clock.now(), id::random());
     let login = login.map_err(|refusal| refused(refusal, &asked, &app))?;
-    let (url, user) = (event_url(&app, &asked).await?, hosted::completes(&login));
-    if !app.store.complete_session(&login, &url, user).await?.is_committed() {
-        return Err(lost_race(&app, &asked).await);
+    let (url, user) = (event_url(&app, &asked).await?, hosted::completes(&login)?);
+    match app.store.complete_session(&login, &url, user).await? {
+        Written::Committed(_) => Ok(Json(Shown::of(told(&app, login), Status::Authenticated, Viewer::Owner))),
+        Written::Refused(0) => Err(lost_race(&app, &asked).await),
+        Written::Refused(_) => Err(Error::CompletionCodeRefused),
     }
-    let session = told(&app, login);
-    Ok(Json(Shown::of(session, Status::Authenticated, Viewer::Owner)))
 }
 
 /// Checks an answer and keeps what follows from it, and with it what `with` says. `None` where `with` changes nothing.

@@ -168,6 +168,31 @@ async fn a_live_login_asks_for_more_than_a_scan() {
 }
 
 #[tokio::test]
+async fn who_was_deleted_since_the_answer_neither_logs_in_nor_comes_back() {
+    let service = Service::start().await;
+    let integrator = service.integrator().await;
+    let domain = shop(&integrator, "http://127.0.0.1:1/hook").await;
+    let phone = service.phone();
+    registers(&service, &integrator, &phone).await;
+    let before = service.outbox().await.len();
+    let same = json!({ "domain": "shop.test", "flow": "same_device", "metadata": { "return_url": "/in" } });
+    let session = integrator.post("/sessions", &same).await.with(201);
+    let told = posts(&integrator, &session, &phone.answers(&session)).await.with(200);
+    let code = text(&told, "redirect").split("code=").nth(1).expect("a code");
+    let users = format!("/domains/{}/users", text(&domain, "id"));
+    let user = format!("{users}/{}", phone.public_key());
+    assert_eq!(send(integrator.request(Method::DELETE, &user)).await.status, 204);
+    let path = format!("/sessions/{}/complete", text(&session, "id"));
+    let details = integrator.post(&path, &json!({ "code": code })).await.refused(406, "invalid_signature");
+    assert_eq!(details["reason"], "completion_code");
+    assert_eq!(integrator.get(&users).await.with(200)["users"], json!([]));
+    assert_eq!(
+        (integrator.sees(&session).await.with(200)["status"].clone(), service.outbox().await.len()),
+        (json!("pending"), before)
+    );
+}
+
+#[tokio::test]
 async fn a_wallet_can_show_who_asks() {
     let service = Service::start().await;
     let integrator = service.integrator().await;
