@@ -293,12 +293,14 @@ impl Store {
 
 /// What leads to the row must be readable; what else is wrong with it is wrong with this delivery alone.
 fn claimed(row: &Row) -> Result<Claimed> {
-    Ok(Claimed {
-        id: row.text(0)?.to_owned(),
-        owner: format!("{} {}", row.text(2)?, row.text(6)?),
-        attempts: u32::try_from(row.int(5)?).context("deliveries.attempts")?,
-        delivery: delivery(row),
-    })
+    let attempts = row.int(5).and_then(|attempts| u32::try_from(attempts).context("deliveries.attempts"));
+    let (attempts, delivery) = match attempts {
+        Ok(attempts) => (attempts, delivery(row)),
+        // Nobody knows how many there may still be: this is the last.
+        Err(error) => (u32::MAX, Err(error)),
+    };
+    let owner = format!("{} {}", row.text(2)?, row.text(6)?);
+    Ok(Claimed { id: row.text(0)?.to_owned(), owner, attempts, delivery })
 }
 
 fn delivery(row: &Row) -> Result<Delivery> {
