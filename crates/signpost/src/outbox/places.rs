@@ -65,22 +65,32 @@ impl Places {
     /// For the look at what is due, a list of `[owner, "full", ""]` for those who get no place now, and of
     /// `[owner, "", endpoint]` for those of whom it begins behind an endpoint.
     pub(super) fn known(&self) -> String {
-        let is_spare = self.taken() < AT_ONCE - SPARE;
-        let is_full = |owner: &str| !is_spare && self.running.get(owner).is_some_and(|own| *own >= OF_ACCOUNT);
-        let full = self.running.keys().filter(|owner| is_full(owner)).map(|owner| [owner, "full", ""]);
-        let reached = self.reached.iter().filter(|(owner, _)| !is_full(owner));
+        let full = self.running.keys().filter(|owner| self.is_full(owner)).map(|owner| [owner, "full", ""]);
+        let reached = self.reached.iter().filter(|(owner, _)| !self.is_full(owner));
         let reached = reached.map(|(owner, endpoint)| [owner.as_str(), "", endpoint]);
         full.chain(reached).map(Value::from_iter).collect::<Value>().to_string()
     }
 
-    /// How far the look came with those of whom there was more to look at.
-    pub(super) fn reached(&mut self, reached: HashMap<Owner, String>) {
-        self.reached = reached;
+    /// Whether an account gets no place now.
+    fn is_full(&self, owner: &str) -> bool {
+        self.taken() >= AT_ONCE - SPARE && self.running.get(owner).is_some_and(|own| *own >= OF_ACCOUNT)
     }
 
-    /// Whether some endpoints were not looked at yet.
-    pub(super) fn is_halfway(&self) -> bool {
-        !self.reached.is_empty()
+    /// How far the look came with those of whom there was more to look at. With whom it passed over, it goes on where it
+    /// was: else their first endpoints would get every place. Says whether some endpoints of those who get places were not
+    /// looked at: behind where it came to, or before where it began.
+    #[must_use]
+    pub(super) fn reached(&mut self, reached: HashMap<Owner, String>) -> bool {
+        let was_halfway = self.is_halfway();
+        let mut before = std::mem::take(&mut self.reached);
+        before.retain(|owner, _| self.is_full(owner));
+        before.extend(reached);
+        self.reached = before;
+        was_halfway || self.is_halfway()
+    }
+
+    fn is_halfway(&self) -> bool {
+        self.reached.keys().any(|owner| !self.is_full(owner))
     }
 
     /// An attempt begins.
@@ -155,10 +165,16 @@ mod tests {
     #[test]
     fn a_look_goes_on_behind_the_endpoint_that_it_reached() {
         let mut places = Places::default();
-        places.reached(HashMap::from([("a".to_owned(), "https://m.test".to_owned())]));
-        assert!(places.is_halfway());
+        assert!(places.reached(HashMap::from([("a".to_owned(), "https://m.test".to_owned())])));
         assert_eq!(places.known(), r#"[["a","","https://m.test"]]"#);
         gets(&mut places, due("a", 1000));
         assert_eq!(places.known(), r#"[["a","full",""]]"#);
+        // It was passed over, and goes on there once it has places again.
+        assert!(!places.reached(HashMap::new()));
+        places.end("a");
+        assert_eq!(places.known(), r#"[["a","","https://m.test"]]"#);
+        // There was nothing behind; before it there may be.
+        assert!(places.reached(HashMap::new()));
+        assert_eq!((places.known().as_str(), places.reached(HashMap::new())), ("[]", false));
     }
 }

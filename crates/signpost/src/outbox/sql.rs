@@ -248,10 +248,10 @@ impl Store {
                 (None, endpoint) => drop(reached.insert(owner, endpoint.unwrap_or_default().to_owned())),
             }
         }
-        places.reached(reached);
+        let is_more = places.reached(reached);
         let chosen = places.choose(due);
         if chosen.is_empty() {
-            return Ok(Claim { taken: Vec::new(), is_more: places.is_halfway() });
+            return Ok(Claim { taken: Vec::new(), is_more });
         }
         let ids: Value = chosen.into_iter().map(|due| due.id).collect();
         let rows = self.claim(CLAIM, CLAIM_SHARED, params![leased_until, now, ids.to_string()]).await?;
