@@ -94,8 +94,8 @@ fn rare_cell(more: &More, field: Field) -> String {
 }
 
 /// A table with a header (RFC 4180): the machine's number, what is known of it, and whom to thank for that. A cell that a
-/// spreadsheet would take for a formula (it begins with `=`, `@`, `+`, `-` or a tab and is no number) has an apostrophe
-/// before it, which [`import`](crate::import) takes off again.
+/// spreadsheet would take for a formula (it begins with `=`, `@`, `+`, `-`, a wide form of these or a tab and is no
+/// number) has an apostrophe before it, which [`import`](crate::import) takes off again.
 ///
 /// # Panics
 /// Never: every row has as many cells as the header, and memory takes them all.

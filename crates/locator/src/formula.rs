@@ -3,8 +3,9 @@
 
 use std::borrow::Cow;
 
-/// What a formula begins with; a tab or a carriage return before it is passed over.
-const SIGNS: [char; 6] = ['=', '@', '+', '-', '\t', '\r'];
+/// What a formula begins with, in the wide spelling of East Asian keyboards too; a tab or a line end before it is passed
+/// over.
+const SIGNS: [char; 11] = ['=', '@', '+', '-', '\t', '\r', '\n', '\u{ff1d}', '\u{ff20}', '\u{ff0b}', '\u{ff0d}'];
 
 /// A cell as it is written: a formula as a text; numbers stay numbers.
 pub(crate) fn guarded(cell: &str) -> Cow<'_, str> {
@@ -37,6 +38,8 @@ mod tests {
             ("+1 512 555 0100", "'+1 512 555 0100"),
             ("-2+3+cmd|' /C calc'!A0", "'-2+3+cmd|' /C calc'!A0"),
             ("\t=1", "'\t=1"),
+            ("\n=1", "'\n=1"),
+            ("\u{ff1d}1+1", "'\u{ff1d}1+1"),
             ("'=1", "''=1"),
             ("-80.19", "-80.19"),
             ("+5", "+5"),
