@@ -120,7 +120,7 @@ impl Cli {
             Ok(()) => ExitCode::SUCCESS,
             Err(error) => {
                 // The causes on one line: a script and a person both read it.
-                eprintln!("{}", signpost_text::lines(&format!("signpost: {error:#}")));
+                eprintln!("{}", signpost_text::line(&format!("signpost: {error:#}")));
                 ExitCode::from(if error.is::<BadSetting>() || error.is::<Usage>() { 2 } else { 1 })
             }
         }

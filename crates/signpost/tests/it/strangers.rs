@@ -106,6 +106,14 @@ async fn an_endpoints_answer_does_not_speak_to_the_operators_terminal() {
 }
 
 #[test]
+fn a_code_does_not_add_a_line_to_what_is_said_of_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let code = "svc://auth?v=3%0asignpost:%20the%20code%20is%20good%1b[2K";
+    let ended = command(folder.path(), &["wallet", "scan", code]).run();
+    assert!(ended.failed(2).contains("3 signpost: the code is good [2K"), "{}", ended.err);
+}
+
+#[test]
 fn the_schemas_say_which_members_are_a_sources_words() {
     let server = signpost::mcp::server(false);
     for tool in server.tools() {
