@@ -16,7 +16,10 @@ const MAX_WAITING: usize = 10_000;
 const MAX_OF_SESSION: usize = 100;
 /// Most of them for sessions of one account: a quarter, so that no account takes the places of the others.
 const MAX_OF_ACCOUNT: usize = MAX_WAITING / 4;
-/// Most of those from one client address that come with a page's secret.
+/// Most of those that come with a page's secret: anybody can open pages, and must not keep the account's own servers from
+/// waiting.
+const MAX_OF_PAGES: usize = 2000;
+/// Most of these from one client address.
 const MAX_OF_ADDRESS: usize = 64;
 
 /// Who waits for which session in this process; cheap to clone.
@@ -24,6 +27,8 @@ const MAX_OF_ADDRESS: usize = 64;
 pub struct Waiting {
     all: Arc<Mutex<All>>,
     callers: Concurrent,
+    /// The pages of each account.
+    pages: Concurrent,
 }
 
 #[derive(Debug, Default)]
@@ -44,7 +49,7 @@ pub struct Waiter {
     waiting: Waiting,
     id: SessionId,
     changed: Arc<Notify>,
-    _slots: [Option<Slot>; 2],
+    _slots: [Option<Slot>; 3],
 }
 
 /// Why nobody more may wait.
@@ -52,7 +57,7 @@ pub struct Waiter {
 pub enum Crowded {
     /// Too many wait in this process, or for this session.
     Everybody,
-    /// Too many wait for sessions of this account, or from this client address: so many may.
+    /// Too many wait for sessions of this account, or pages for these, or from this client address: so many may.
     Caller(usize),
 }
 
@@ -63,9 +68,10 @@ impl Waiting {
     /// # Errors
     /// Where too many wait already.
     pub fn take(&self, id: &SessionId, account: &Account, page: Option<&Caller>) -> Result<Waiter, Crowded> {
-        let slot = |caller, most| self.callers.take(caller, most).ok_or(Crowded::Caller(most));
-        let of_address = page.map(|address| slot(address.clone(), MAX_OF_ADDRESS)).transpose()?;
-        let of_account = slot(Caller::from(account), MAX_OF_ACCOUNT)?;
+        let slot = |all: &Concurrent, caller, most| all.take(caller, most).ok_or(Crowded::Caller(most));
+        let of_address = page.map(|address| slot(&self.callers, address.clone(), MAX_OF_ADDRESS)).transpose()?;
+        let of_pages = page.map(|_| slot(&self.pages, Caller::from(account), MAX_OF_PAGES)).transpose()?;
+        let of_account = slot(&self.callers, Caller::from(account), MAX_OF_ACCOUNT)?;
         let mut all = self.all.lock().unwrap_or_else(PoisonError::into_inner);
         if all.requests >= MAX_WAITING {
             return Err(Crowded::Everybody);
@@ -77,7 +83,7 @@ impl Waiting {
         entry.by += 1;
         let changed = Arc::clone(&entry.changed);
         all.requests += 1;
-        Ok(Waiter { waiting: self.clone(), id: id.clone(), changed, _slots: [Some(of_account), of_address] })
+        Ok(Waiter { waiting: self.clone(), id: id.clone(), changed, _slots: [Some(of_account), of_pages, of_address] })
     }
 
     /// Wakes all that wait for a session.

@@ -1,5 +1,6 @@
 //! Waiting for a session to change: `?wait=` and `/events` (contract, §3.2, additive).
 
+use std::net::Ipv4Addr;
 use std::time::{Duration, Instant};
 
 use futures_util::future::join_all;
@@ -8,6 +9,8 @@ use reqwest::Method;
 use serde_json::{Value, json};
 use signpost::account::{Account, Environment};
 use signpost::id::SessionId;
+use signpost::limits::Caller;
+use signpost::sessions::{Crowded, Waiting};
 
 use crate::harness::{Integrator, Service, text, until};
 
@@ -152,6 +155,22 @@ async fn an_account_that_waits_with_all_it_has_leaves_the_others_their_places() 
         hostile.cancels(&session).await
     });
     seen.refused(410, "session_cancelled");
+}
+
+#[test]
+fn pages_at_many_addresses_leave_an_account_places_of_its_own() {
+    let (waiting, acme) = (Waiting::default(), account("acme"));
+    let take = |number: u32, is_page: bool| {
+        let id = SessionId::new(BEGINNING, [u8::try_from(number / 100).expect("small"); 16]);
+        let address = Caller::Address(Ipv4Addr::from_bits(number / 64).into());
+        waiting.take(&id, &acme, is_page.then_some(&address))
+    };
+    let mut pages: Vec<_> = (0..2000).map(|number| take(number, true).expect("a place")).collect();
+    assert_eq!(take(2000, true).expect_err("a page too many"), Crowded::Caller(2000));
+    let own: Vec<_> = (2000..2500).map(|number| take(number, false).expect("a place")).collect();
+    assert_eq!(take(2500, false).expect_err("one too many"), Crowded::Caller(2500));
+    pages.pop();
+    drop((take(1999, true).expect("a place that is free again"), own));
 }
 
 #[tokio::test]
