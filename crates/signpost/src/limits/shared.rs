@@ -9,11 +9,20 @@ use super::{Caller, Limit, Rate};
 use crate::redis::{NoAnswer, Redis};
 
 /// The times of the requests that passed, oldest first, by Redis' own clock: those of the servers may differ. What a
-/// server let through while Redis was away is counted first. One round trip, and nothing comes between.
+/// server let through while Redis was away is counted first. Where its clock was set back, what passed later than now
+/// counts as passed now, so that nobody waits for longer than a window. One round trip, and nothing comes between.
 const TAKE: &str = "
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
 local count, window, owed = tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3])
+local last = -1
+local newest = tonumber(redis.call('LINDEX', KEYS[1], last))
+while newest and newest > now do
+    redis.call('LSET', KEYS[1], last, now)
+    redis.call('PEXPIRE', KEYS[1], window)
+    last = last - 1
+    newest = tonumber(redis.call('LINDEX', KEYS[1], last))
+end
 local oldest = tonumber(redis.call('LINDEX', KEYS[1], 0))
 while oldest and oldest + window <= now do
     redis.call('LPOP', KEYS[1])

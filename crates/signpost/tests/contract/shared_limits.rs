@@ -81,9 +81,25 @@ impl Sharing {
 
     /// Forgets everything in the test's own part of Redis.
     async fn forgets(&self) {
+        ::redis::cmd("FLUSHDB").query_async::<()>(&mut self.connection().await).await.expect("leave to do so");
+    }
+
+    /// Leaves Redis as it is when its clock is set back by three hours: what passed lies ahead.
+    async fn sets_the_clock_of_redis_back(&self) {
+        const AHEAD: &str = "
+            for _, key in ipairs(redis.call('KEYS', 'signpost:limit:create_session:*')) do
+                for at, passed in ipairs(redis.call('LRANGE', key, 0, -1)) do
+                    redis.call('LSET', key, at - 1, passed + 3 * 3600000)
+                end
+                redis.call('PEXPIRE', key, 4 * 3600000)
+            end";
+        let script = ::redis::Script::new(AHEAD);
+        script.prepare_invoke().invoke_async::<()>(&mut self.connection().await).await.expect("leave to do so");
+    }
+
+    async fn connection(&self) -> ::redis::aio::MultiplexedConnection {
         let client = ::redis::Client::open(self.redis.as_str()).expect("an address");
-        let mut connection = client.get_multiplexed_async_connection().await.expect("a server");
-        ::redis::cmd("FLUSHDB").query_async::<()>(&mut connection).await.expect("leave to do so");
+        client.get_multiplexed_async_connection().await.expect("a server")
     }
 }
 
@@ -248,4 +264,18 @@ async fn what_a_server_let_through_counts_there_when_redis_has_forgotten_everyth
     })
     .await;
     assert_eq!(passed, 40);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+#[ignore = "it needs PostgreSQL and Redis: tests/postgres.sh, which make test runs"]
+async fn nobody_waits_for_longer_than_a_window_when_the_clock_of_redis_is_set_back() {
+    let all = Sharing::hundred().await;
+    assert_eq!(all.fills().await, 100);
+    all.sets_the_clock_of_redis_back().await;
+    // A server that let through less than the limit asks Redis.
+    let refused = until("Redis decides", async || {
+        Some(creates(&all.integrators[0]).await).filter(|reply| reply.status == 429 && !is_slow(reply))
+    });
+    let wait: u64 = refused.await.header("retry-after").and_then(|wait| wait.parse().ok()).expect("a wait");
+    assert!((3500..=3600).contains(&wait), "{wait}");
 }
