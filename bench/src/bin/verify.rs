@@ -49,7 +49,8 @@ async fn in_process(running: &Running, key: &str, signature: &str) -> Result<()>
         let (begun, mut count) = (Instant::now(), 0);
         while begun.elapsed() < ROUND {
             let request = Request::post("/sandbox/v1/verify").header("authorization", &bearer);
-            let request = request.header("content-type", "application/json").body(Body::from(body.clone()))?;
+            let request = request.header("host", "localhost").header("content-type", "application/json");
+            let request = request.body(Body::from(body.clone()))?;
             let response = router.clone().oneshot(request).await?;
             ensure!(response.status() == 200, "{}", response.status());
             count += 1;
