@@ -11,6 +11,7 @@ use reqwest::Method;
 use reqwest::header::{CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
 use tokio::sync::OnceCell;
 use tokio::task::{self, JoinError, JoinSet};
+use tokio::time::{Instant, sleep, sleep_until};
 use tracing::Instrument;
 
 use super::endpoints::judged;
@@ -30,7 +31,8 @@ const READ: usize = 2048;
 const SLEEP: Duration = Duration::from_secs(1);
 /// The wait before the next look, where more may be due.
 const SOON: Duration = Duration::from_millis(20);
-/// How long an end waits for others, so that their places are taken at once.
+/// How long an end waits for others, so that their places are taken at once; and how long a look serves for all that is
+/// queued behind it: a login a moment after the last one is not worth another.
 const GATHER: Duration = Duration::from_millis(2);
 
 /// How many events are made ready in one write.
@@ -48,6 +50,7 @@ struct Running {
 pub async fn run(app: App) {
     let mut running = Running::default();
     while !app.draining.is_cancelled() {
+        let looked_at = Instant::now();
         let wait = match take(&app, &mut running).await {
             Ok(wait) => {
                 app.metrics.outbox_pass();
@@ -60,12 +63,12 @@ pub async fn run(app: App) {
         };
         tokio::select! {
             () = app.draining.cancelled() => {}
-            () = app.outbox.notified() => {}
-            () = tokio::time::sleep(wait) => {}
+            () = app.outbox.notified() => sleep_until(looked_at + GATHER).await,
+            () = sleep(wait) => {}
             // An end makes a place free.
             Some(ended) = running.attempts.join_next_with_id() => {
                 running.end(ended);
-                tokio::time::sleep(GATHER).await;
+                sleep(GATHER).await;
                 while let Some(ended) = running.attempts.try_join_next_with_id() {
                     running.end(ended);
                 }
