@@ -28,7 +28,7 @@ use crate::store::Step;
 pub use desk::{Chosen, Listed};
 pub use endpoints::Failing;
 pub use places::Places;
-pub use sql::{Claim, Ended, Upcoming};
+pub use sql::{Claim, Ended, More, Upcoming};
 
 /// The longest that an endpoint may put us off with `Retry-After`.
 const LONGEST_WAIT: SignedDuration = SignedDuration::from_hours(24);

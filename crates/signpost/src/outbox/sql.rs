@@ -122,17 +122,17 @@ const DUE_SHARED: &str = due!(
 );
 
 /// Takes what was chosen. It is asked once more what it is, where it is locked: another server may have taken it, and
-/// delivered it, meanwhile.
+/// delivered it, meanwhile. `|| ''` and `+ 0` keep the indexes of what waits out of it, in which a planner
+/// would read everything.
 macro_rules! claim {
-    ($list:literal, $lock:literal) => {
+    ($chosen:literal, $lock:literal) => {
         concat!(
             "UPDATE deliveries SET leased_until = $1, attempts = attempts + 1
              WHERE id IN (
                  SELECT id FROM deliveries
-                 WHERE id IN (SELECT c.value FROM ",
-            $list,
-            " AS c)
-                   AND state = 'pending' AND next_attempt_at <= $2
+                 WHERE ",
+            $chosen,
+            " AND state || '' = 'pending' AND next_attempt_at + 0 <= $2
                    AND (leased_until IS NULL OR leased_until <= $2) ",
             $lock,
             ")
@@ -144,10 +144,14 @@ macro_rules! claim {
     };
 }
 
-const CLAIM: &str = claim!("json_each($3)", "");
+const CLAIM: &str = claim!("id IN (SELECT c.value FROM json_each($3) AS c)", "");
 
-/// Of several servers none waits for what another is taking.
-const CLAIM_SHARED: &str = claim!("json_array_elements_text(CAST(CAST($3 AS TEXT) AS JSON))", "FOR UPDATE SKIP LOCKED");
+/// Of several servers none waits for what another is taking. The ids are an array, which leads along the primary key: of a
+/// set of rows a planner without statistics would look through everything that waits.
+const CLAIM_SHARED: &str = claim!(
+    "id = ANY (ARRAY(SELECT c.value FROM json_array_elements_text(CAST(CAST($3 AS TEXT) AS JSON)) AS c))",
+    "FOR UPDATE SKIP LOCKED"
+);
 
 /// Names the lease: an attempt that outlived it has no say any more.
 const END: &str = "
@@ -182,8 +186,19 @@ pub struct Upcoming {
 pub struct Claim {
     /// It, oldest first where one server takes.
     pub taken: Vec<Claimed>,
-    /// Whether another look may find more at once.
-    pub is_more: bool,
+    /// Whether another look may find more.
+    pub more: More,
+}
+
+/// What is due and was not taken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum More {
+    /// Nothing that has a place.
+    None,
+    /// Perhaps something for endpoints that were not looked at.
+    NotLookedAt,
+    /// What was chosen and another server may have taken first.
+    Chosen,
 }
 
 /// An attempt that ended, to be remembered.
@@ -251,11 +266,12 @@ impl Store {
         let is_more = places.reached(reached);
         let chosen = places.choose(due);
         if chosen.is_empty() {
-            return Ok(Claim { taken: Vec::new(), is_more });
+            let more = if is_more { More::NotLookedAt } else { More::None };
+            return Ok(Claim { taken: Vec::new(), more });
         }
         let ids: Value = chosen.into_iter().map(|due| due.id).collect();
         let rows = self.claim(CLAIM, CLAIM_SHARED, params![leased_until, now, ids.to_string()]).await?;
-        Ok(Claim { taken: rows.iter().map(claimed).collect::<Result<_>>()?, is_more: true })
+        Ok(Claim { taken: rows.iter().map(claimed).collect::<Result<_>>()?, more: More::Chosen })
     }
 
     /// Remembers how an attempt ended, and with it what `judged` says of the endpoint, whose rows it gives. `None` where

@@ -15,7 +15,7 @@ use tokio::time::{Instant, sleep, sleep_until};
 use tracing::Instrument;
 
 use super::endpoints::judged;
-use super::{Attempt, Claim, Claimed, Delivery, Ended, Places, judge, signatures};
+use super::{Attempt, Claim, Claimed, Delivery, Ended, More, Places, judge, signatures};
 use crate::app::App;
 use crate::domains::Secrets;
 use crate::id::{self, DomainId};
@@ -29,7 +29,7 @@ const LEASE: SignedDuration = SignedDuration::from_secs(45);
 const READ: usize = 2048;
 /// The longest sleep: another process may have queued something.
 const SLEEP: Duration = Duration::from_secs(1);
-/// The wait before the next look, where more may be due.
+/// The wait before endpoints are looked at that were not.
 const SOON: Duration = Duration::from_millis(20);
 /// How long an end waits for others, so that their places are taken at once; and how long a look serves for all that is
 /// queued behind it: a login a moment after the last one is not worth another.
@@ -101,13 +101,14 @@ async fn take(app: &App, running: &mut Running) -> Result<Duration> {
     let is_over = upcoming.backoff_until.is_some_and(|until| until <= now);
     let ready = if is_over { app.store.ready_deliveries(now, READY_AT_ONCE).await? } else { 0 };
     let leased_until = now + LEASE;
-    let Claim { taken, is_more } = app.store.claim_deliveries(now, leased_until, &mut running.places).await?;
-    let wait = match () {
-        () if !taken.is_empty() || ready > 0 => Duration::ZERO,
-        // Other endpoints are still to be looked at, or another server was faster.
-        () if is_more => SOON,
+    let Claim { taken, more } = app.store.claim_deliveries(now, leased_until, &mut running.places).await?;
+    let wait = match more {
+        _ if !taken.is_empty() || ready > 0 => Duration::ZERO,
+        // Another server was faster: it takes what it can at once, and leaves the rest.
+        More::Chosen => GATHER,
+        More::NotLookedAt => SOON,
         // Due, but all places are taken: an end wakes us.
-        () => SLEEP,
+        More::None => SLEEP,
     };
     let mut secrets: HashMap<DomainId, SharedSecrets> = HashMap::new();
     for claimed in taken {
