@@ -10,7 +10,7 @@ use signpost::account::{Account, Environment};
 use signpost::app::App;
 use signpost::clock::Clock;
 use signpost::config::{Config, Origin, Written};
-use signpost::keys::NewKey;
+use signpost::keys::{self, NewKey};
 use signpost::serve::Server;
 
 /// A server that runs until the process ends, and a sandbox key that opens it.
@@ -98,6 +98,6 @@ fn written(limit: &str) -> Written {
 async fn authorization(app: &App) -> Result<String> {
     let account = Account { name: "bench".to_owned(), environment: Environment::Sandbox };
     let key = NewKey::new(Environment::Sandbox, signpost::id::random(), signpost::id::random());
-    app.store.insert_key(&account, "bench", &key, app.clock.now()).await?;
+    keys::sql::insert(&app.store, &account, "bench", &key, app.clock.now()).await?;
     Ok(format!("authorization: Bearer {}\r\n", secrecy::ExposeSecret::expose_secret(&key.key)))
 }

@@ -2,6 +2,7 @@
 //! starts one, which waits for its disk as it does by default), against what the same server gives to one INSERT per
 //! request; what a delivery costs; and three servers on one database against one.
 
+use signpost::outbox;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -255,7 +256,7 @@ async fn deliveries(ours: &Running) -> Result<()> {
 /// Waits until no event waits.
 async fn drained(ours: &Running) -> Result<()> {
     let deadline = Instant::now() + Duration::from_mins(1);
-    while !ours.app.store.anyones_deliveries(Some("pending"), 1).await?.is_empty() {
+    while !outbox::desk::list_all(&ours.app.store, Some("pending"), 1).await?.is_empty() {
         ensure!(Instant::now() < deadline, "events are left after a minute");
         tokio::time::sleep(Duration::from_millis(10)).await;
     }

@@ -3,7 +3,7 @@
 use anyhow::Result;
 use signpost::account::{Account, Environment};
 use signpost::audit::Actor;
-use signpost::domains::{Handler, New, Random, register};
+use signpost::domains::{self, Handler, New, Random, register};
 use signpost::outbound::Reach;
 use signpost_bench::server::Running;
 use signpost_bench::{Variant, post, print, requests_per_second, server};
@@ -33,7 +33,9 @@ async fn variant(name: &'static str, running: &Running) -> Result<Variant> {
     };
     let domain = register(&new, account, Reach::Public, app.clock.now(), Random::draw());
     let domain = domain.map_err(|(field, reason)| anyhow::anyhow!("{field}: {reason}"))?;
-    app.store.insert_domain(&domain, &Actor::Operator).await?.map_err(|error| anyhow::anyhow!("{error:?}"))?;
+    domains::sql::insert(&app.store, &app.seal, &domain, &Actor::Operator)
+        .await?
+        .map_err(|error| anyhow::anyhow!("{error:?}"))?;
     let request = post("/sandbox/v1/sessions", &running.authorization, r#"{"domain":"example.com","mode":"login"}"#);
     Ok(Variant { name, address: running.address, request })
 }

@@ -21,7 +21,8 @@ use crate::limits::Limits;
 use crate::metrics::Metrics;
 use crate::outbound::{Outbound, Reach};
 use crate::redis::Redis;
-use crate::sessions::{Session, Waiting};
+use crate::seal::Seal;
+use crate::sessions::{self, Session, Waiting};
 use crate::store::Store;
 
 /// What every request can reach. One count goes up and down with each copy, not one for each part of it.
@@ -43,6 +44,8 @@ pub struct Parts {
     pub public_address: String,
     /// The database.
     pub store: Store,
+    /// Closes and opens the webhook secrets in it.
+    pub seal: Seal,
     /// Which account a key opens.
     pub keys: KeyCache,
     /// Who was refused.
@@ -99,9 +102,9 @@ impl App {
     /// A session, as it was a moment ago where changes since would have been told.
     ///
     /// # Errors
-    /// As [`Store::anyones_session`].
+    /// As [`sessions::sql::find_in_any_account`].
     pub async fn anyones_session(&self, environment: Environment, id: &SessionId) -> anyhow::Result<Option<Session>> {
-        let session = self.sessions.find(id, self.store.anyones_session(environment, id)).await?;
+        let session = self.sessions.find(id, sessions::sql::find_in_any_account(&self.store, environment, id)).await?;
         Ok(session.filter(|session| session.account.environment == environment))
     }
 

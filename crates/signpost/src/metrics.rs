@@ -22,13 +22,8 @@ use tokio::net::TcpListener;
 
 use crate::app::App;
 use crate::connections::{self, ConnectionLimits};
+use crate::outbox;
 use crate::redis::Redis;
-use crate::store::{Store, params};
-
-const WAITING: &str = "
-    SELECT COUNT(*), MIN(created_at) FROM deliveries WHERE state = 'pending'";
-
-const DISABLED: &str = "SELECT COUNT(*) FROM endpoints WHERE disabled_at IS NOT NULL";
 
 /// Connections of those who read the metrics.
 const MAX_CONNECTIONS: usize = 64;
@@ -168,11 +163,11 @@ impl Metrics {
 
     /// All of them as text, with what is counted only when somebody asks.
     async fn text(&self, app: &App) -> Result<String> {
-        let (waiting, oldest) = app.store.outbox_size().await?;
+        let (waiting, oldest) = outbox::sql::count_waiting(&app.store).await?;
         self.0.outbox.set(waiting);
         let now = app.clock.now();
         self.0.oldest.set(oldest.map_or(0.0, |at| now.duration_since(at).as_secs_f64().max(0.0)));
-        self.0.disabled.set(app.store.disabled_endpoints().await?);
+        self.0.disabled.set(outbox::endpoints::count_disabled(&app.store).await?);
         self.0.redis.set(app.redis.as_ref().is_none_or(Redis::answers).into());
         self.0.waiting.set(i64::try_from(app.waiting.requests())?);
         self.0.machines.set(i64::try_from(app.catalogue.snapshot().len())?);
@@ -210,18 +205,6 @@ pub(crate) async fn run(app: App, listener: TcpListener) {
 async fn show(State(app): State<App>) -> Result<impl IntoResponse, crate::error::Error> {
     let text = app.metrics.text(&app).await?;
     Ok(([(CONTENT_TYPE, "application/openmetrics-text; version=1.0.0; charset=utf-8")], text))
-}
-
-impl Store {
-    /// How many events wait, and since when the oldest does.
-    async fn outbox_size(&self) -> Result<(i64, Option<jiff::Timestamp>)> {
-        let row = self.read_one(WAITING, params![]).await?.context("COUNT is one row")?;
-        Ok((row.int(0)?, row.opt_time(1)?))
-    }
-
-    async fn disabled_endpoints(&self) -> Result<i64> {
-        self.read_one(DISABLED, params![]).await?.context("COUNT is one row")?.int(0)
-    }
 }
 
 impl fmt::Debug for Metrics {

@@ -11,43 +11,41 @@ const FIND: &str = "SELECT public_address FROM deployment WHERE public_address I
 
 const SET: &str = "UPDATE deployment SET public_address = $1 WHERE public_address IS NULL OR public_address <> $1";
 
-impl Store {
-    /// The public address of the server that ran on this database last, if one did.
-    ///
-    /// # Errors
-    /// As [`Store::read`].
-    pub async fn public_address(&self) -> Result<Option<String>> {
-        let row = self.read_one(FIND, params![]).await?;
-        row.map(|row| Ok(row.text(0)?.to_owned())).transpose()
-    }
+/// The public address of the server that ran on this database last, if one did.
+///
+/// # Errors
+/// As [`Store::read`].
+pub(crate) async fn find(store: &Store) -> Result<Option<String>> {
+    let row = store.read_one(FIND, params![]).await?;
+    row.map(|row| Ok(row.text(0)?.to_owned())).transpose()
+}
 
-    /// Where an environment's API begins, as far as that is known.
-    ///
-    /// # Errors
-    /// As [`Store::read`].
-    pub async fn api_address(&self, environment: Environment) -> Result<String> {
-        Ok(self.public_address().await?.unwrap_or_default() + environment.path())
-    }
+/// Where an environment's API begins, as far as that is known.
+///
+/// # Errors
+/// As [`Store::read`].
+pub(crate) async fn find_api_address(store: &Store, environment: Environment) -> Result<String> {
+    Ok(find(store).await?.unwrap_or_default() + environment.path())
+}
 
-    /// Remembers the public address, and warns where it was another one.
-    ///
-    /// # Errors
-    /// As [`Store::write`].
-    pub async fn remember_public_address(&self, now: &str) -> Result<()> {
-        let before = self.public_address().await?;
-        if before.as_deref() == Some(now) {
-            return Ok(());
-        }
-        if let Some(before) = before {
-            tracing::warn!(
-                before,
-                now,
-                "the public address changed: what people were given under the old one belongs to it"
-            );
-        }
-        self.write([step(SET, params![now])]).await?;
-        Ok(())
+/// Remembers the public address, and warns where it was another one.
+///
+/// # Errors
+/// As [`Store::write`].
+pub(crate) async fn remember(store: &Store, now: &str) -> Result<()> {
+    let before = find(store).await?;
+    if before.as_deref() == Some(now) {
+        return Ok(());
     }
+    if let Some(before) = before {
+        tracing::warn!(
+            before,
+            now,
+            "the public address changed: what people were given under the old one belongs to it"
+        );
+    }
+    store.write([step(SET, params![now])]).await?;
+    Ok(())
 }
 
 /// Says what is unsafe about the settings, or cannot work, before somebody relies on them.

@@ -18,14 +18,14 @@ use crate::audit::{Refusals, refusals};
 use crate::clock::Clock;
 use crate::config::{Config, Service};
 use crate::connections::{self, ConnectionLimits};
-use crate::domains::{Prover, recheck};
+use crate::domains::{self, Prover, recheck};
 use crate::geocoder::Geocoder;
 use crate::kept::Kept;
 use crate::keys::{KeyCache, used};
 use crate::limits::Limits;
 use crate::metrics::Metrics;
 use crate::outbound::{Names, Outbound};
-use crate::public_address::say_what_is_unsafe;
+use crate::public_address::{self, say_what_is_unsafe};
 use crate::redis::Redis;
 use crate::sessions::{Session, Waiting};
 use crate::store::{Store, lock};
@@ -61,9 +61,9 @@ impl Server {
             prepare_data_dir(&config.data_dir)?;
         }
         let lock = config.database_file().map(|file| lock(&file)).transpose()?;
-        let store = Store::open(&config.database_url())?.sealed_with(config.seal());
+        let (store, seal) = (Store::open(&config.database_url())?, config.seal());
         store.check_move().await?;
-        store.check_seal().await?;
+        domains::sealing::check(&store, &seal).await?;
         let outbound = Outbound::new(&Names::System);
         let geocoder = config.geocoder.clone().map(|settings| Geocoder::new(settings, outbound.clone()));
         let catalogue = if config.services.contains(&Service::Atm) {
@@ -85,6 +85,7 @@ impl Server {
             base_url: config.base_url(listen),
             public_address: config.public_address(listen),
             store,
+            seal,
             keys: KeyCache::default(),
             refusals: Refusals::default(),
             limits: Limits::new(config.rates.clone(), redis.clone()),
@@ -104,10 +105,10 @@ impl Server {
             config,
         });
         if lock.is_some() {
-            app.store.free_deliveries().await?;
+            outbox::sql::free_leases(&app.store).await?;
         }
         let metrics = metrics::listen(&app).await?;
-        app.store.remember_public_address(&app.public_address).await?;
+        public_address::remember(&app.store, &app.public_address).await?;
         say_what_is_unsafe(&app.config);
         Ok(Self { app, listener, metrics, _lock: lock })
     }

@@ -8,7 +8,7 @@ mod report;
 mod reports;
 pub(crate) mod routes;
 mod snapshot;
-mod sql;
+pub mod sql;
 mod take_over;
 mod timetable;
 mod watch;
@@ -57,7 +57,7 @@ impl Catalogue {
     /// # Errors
     /// As [`Store::read`], [`Store::write`] and [`Places::open`].
     pub async fn open(store: &Store, clock: &Clock, data_dir: &Path, geocoder: Option<Geocoder>) -> Result<Self> {
-        store.fill_with_sample(clock.now()).await?;
+        sql::fill_with_sample(store, clock.now()).await?;
         let data_dir = data_dir.to_owned();
         let places = tokio::task::spawn_blocking(move || Places::open(&data_dir));
         let snapshot = load(store).await?;
@@ -92,7 +92,7 @@ impl Catalogue {
 /// # Errors
 /// As [`Store::read`], or where a record cannot be read.
 pub async fn load(store: &Store) -> Result<Snapshot> {
-    let stored = store.catalogue().await?;
+    let stored = sql::read_catalogue(store).await?;
     // 40,000 records take a tenth of a second: too long to hold up the requests beside it.
     tokio::task::spawn_blocking(|| Snapshot::build(stored)).await.context("the snapshot was not built")
 }

@@ -94,153 +94,148 @@ pub struct SourceCount {
     pub gone: i64,
 }
 
-impl Store {
-    /// Which change of the catalogue is the last.
-    ///
-    /// # Errors
-    /// As [`Store::read`].
-    pub async fn catalogue_version(&self) -> Result<i64> {
-        self.read_one(VERSION, params![]).await?.context("catalogue is one row")?.int(0)
-    }
+/// Which change of the catalogue is the last.
+///
+/// # Errors
+/// As [`Store::read`].
+pub async fn read_version(store: &Store) -> Result<i64> {
+    store.read_one(VERSION, params![]).await?.context("catalogue is one row")?.int(0)
+}
 
-    /// The whole catalogue.
-    ///
-    /// # Errors
-    /// As [`Store::read`], or where a record cannot be read.
-    pub async fn catalogue(&self) -> Result<Stored> {
-        // An import between these reads leaves an old version beside new rows: the next look reads again.
-        let version = self.catalogue_version().await?;
-        let sources = self.read(SOURCES, params![]).await?.iter().map(source).collect::<Result<_>>()?;
-        let atms = self.atms().await?;
-        let apart = self.read(APART, params![]).await?.iter().map(|row| atm_id(row, 0)).collect::<Result<_>>()?;
-        Ok(Stored { version, atms, apart, sources })
-    }
+/// The whole catalogue.
+///
+/// # Errors
+/// As [`Store::read`], or where a record cannot be read.
+pub async fn read_catalogue(store: &Store) -> Result<Stored> {
+    // An import between these reads leaves an old version beside new rows: the next look reads again.
+    let version = read_version(store).await?;
+    let sources = store.read(SOURCES, params![]).await?.iter().map(source).collect::<Result<_>>()?;
+    let atms = read_atms(store).await?;
+    let apart = store.read(APART, params![]).await?.iter().map(|row| atm_id(row, 0)).collect::<Result<_>>()?;
+    Ok(Stored { version, atms, apart, sources })
+}
 
-    /// Every machine, by id.
-    async fn atms(&self) -> Result<Vec<Atm>> {
-        let (mut atms, mut names) = (Vec::new(), HashSet::new());
-        loop {
-            let after = atms.last().map_or(0, |atm: &Atm| atm.id.get());
-            let page = self.read(ATMS, params![i64::try_from(after)?]).await?;
-            if page.is_empty() {
-                return Ok(atms);
-            }
-            for row in &page {
-                atms.push(atm(row, &mut names)?);
-            }
+/// Every machine, by id.
+async fn read_atms(store: &Store) -> Result<Vec<Atm>> {
+    let (mut atms, mut names) = (Vec::new(), HashSet::new());
+    loop {
+        let after = atms.last().map_or(0, |atm: &Atm| atm.id.get());
+        let page = store.read(ATMS, params![i64::try_from(after)?]).await?;
+        if page.is_empty() {
+            return Ok(atms);
+        }
+        for row in &page {
+            atms.push(atm(row, &mut names)?);
         }
     }
+}
 
-    /// What is kept of a source's machines, by its own references.
-    ///
-    /// # Errors
-    /// As [`Store::read`].
-    pub async fn kept(&self, source: &str) -> Result<BTreeMap<String, Kept>> {
-        let kept = |row: &Row| {
-            let is_gone = row.opt_time(2)?.is_some();
-            Ok((row.text(0)?.to_owned(), Kept { record: row.text(1)?.to_owned(), is_gone }))
-        };
-        self.read(KEPT, params![source]).await?.iter().map(kept).collect()
+/// What is kept of a source's machines, by its own references.
+///
+/// # Errors
+/// As [`Store::read`].
+pub async fn read_source(store: &Store, source: &str) -> Result<BTreeMap<String, Kept>> {
+    let kept = |row: &Row| {
+        let is_gone = row.opt_time(2)?.is_some();
+        Ok((row.text(0)?.to_owned(), Kept { record: row.text(1)?.to_owned(), is_gone }))
+    };
+    store.read(KEPT, params![source]).await?.iter().map(kept).collect()
+}
+
+/// Does what an import plans, whole or not at all; the sample machines go with the first.
+///
+/// # Errors
+/// As [`Store::write`], or where another import came between.
+pub async fn import(store: &Store, source: &Source, plan: Plan, version: i64) -> Result<()> {
+    let Source { name, attribution, imported_at: now } = source;
+    let mut steps = vec![must(ADVANCE, params![version]), step(PUT_SOURCE, params![name, attribution, *now])];
+    if name != SAMPLE {
+        steps.push(step(REMOVE_ALL, params![*now, SAMPLE]));
+        steps.push(step(DROP_SOURCE, params![SAMPLE]));
     }
+    steps.extend(plan.upserts.into_iter().map(|(reference, record)| upsert(name, reference, record, *now)));
+    steps.extend(plan.removals.into_iter().map(|reference| step(REMOVE, params![*now, name, reference])));
+    commit(store, steps).await
+}
 
-    /// Does what an import plans, whole or not at all; the sample machines go with the first.
-    ///
-    /// # Errors
-    /// As [`Store::write`], or where another import came between.
-    pub async fn import(&self, source: &Source, plan: Plan, version: i64) -> Result<()> {
-        let Source { name, attribution, imported_at: now } = source;
-        let mut steps = vec![must(ADVANCE, params![version]), step(PUT_SOURCE, params![name, attribution, *now])];
-        if name != SAMPLE {
-            steps.push(step(REMOVE_ALL, params![*now, SAMPLE]));
-            steps.push(step(DROP_SOURCE, params![SAMPLE]));
-        }
-        steps.extend(plan.upserts.into_iter().map(|(reference, record)| upsert(name, reference, record, *now)));
-        steps.extend(plan.removals.into_iter().map(|reference| step(REMOVE, params![*now, name, reference])));
-        self.commit(steps).await
+/// Fills a catalogue that never held anything with the built-in fictional machines.
+///
+/// # Errors
+/// As [`Store::write`].
+pub async fn fill_with_sample(store: &Store, now: Timestamp) -> Result<()> {
+    if read_version(store).await? > 0 {
+        return Ok(());
     }
-
-    /// Fills a catalogue that never held anything with the built-in fictional machines.
-    ///
-    /// # Errors
-    /// As [`Store::write`].
-    pub async fn fill_with_sample(&self, now: Timestamp) -> Result<()> {
-        if self.catalogue_version().await? > 0 {
-            return Ok(());
-        }
-        let mut steps = vec![must(FIRST, params![])];
-        steps.push(step(PUT_SOURCE, params![SAMPLE, "Fictional sample machines, made by Signpost", now]));
-        for record in sample::records() {
-            let reference = record.source_ref.clone().context("a sample machine has a reference")?;
-            steps.push(upsert(SAMPLE, reference, serde_json::to_string(&record)?, now));
-        }
-        // Refused where another program filled it in between: all the same.
-        self.write(steps).await?;
-        Ok(())
+    let mut steps = vec![must(FIRST, params![])];
+    steps.push(step(PUT_SOURCE, params![SAMPLE, "Fictional sample machines, made by Signpost", now]));
+    for record in sample::records() {
+        let reference = record.source_ref.clone().context("a sample machine has a reference")?;
+        steps.push(upsert(SAMPLE, reference, serde_json::to_string(&record)?, now));
     }
+    // Refused where another program filled it in between: all the same.
+    store.write(steps).await?;
+    Ok(())
+}
 
-    /// Keeps rows from ever being taken for the machine of another source's row, or lets them again.
-    ///
-    /// # Errors
-    /// As [`Store::write`], or where an import came between.
-    pub async fn set_apart(&self, rows: &[AtmId], apart: bool) -> Result<()> {
-        let mut steps = vec![must(ADVANCE, params![self.catalogue_version().await?])];
-        for row in rows {
-            let sql = if apart { KEEP_APART } else { LET_MERGE };
-            steps.push(step(sql, params![i64::try_from(row.get())?]));
-        }
-        self.commit(steps).await
+/// Keeps rows from ever being taken for the machine of another source's row, or lets them again.
+///
+/// # Errors
+/// As [`Store::write`], or where an import came between.
+pub async fn set_apart(store: &Store, rows: &[AtmId], apart: bool) -> Result<()> {
+    let mut steps = vec![must(ADVANCE, params![read_version(store).await?])];
+    for row in rows {
+        let sql = if apart { KEEP_APART } else { LET_MERGE };
+        steps.push(step(sql, params![i64::try_from(row.get())?]));
     }
+    commit(store, steps).await
+}
 
-    /// Takes away all machines of a source, and the source. Their numbers are not given again.
-    ///
-    /// # Errors
-    /// As [`Store::write`], or where an import came between.
-    pub async fn forget_source(&self, name: &str, now: Timestamp) -> Result<()> {
-        let version = self.catalogue_version().await?;
-        let steps = vec![
-            must(ADVANCE, params![version]),
-            step(REMOVE_ALL, params![now, name]),
-            step(DROP_SOURCE, params![name]),
-        ];
-        self.commit(steps).await
+/// Takes away all machines of a source, and the source. Their numbers are not given again.
+///
+/// # Errors
+/// As [`Store::write`], or where an import came between.
+pub async fn forget_source(store: &Store, name: &str, now: Timestamp) -> Result<()> {
+    let version = read_version(store).await?;
+    let steps =
+        vec![must(ADVANCE, params![version]), step(REMOVE_ALL, params![now, name]), step(DROP_SOURCE, params![name])];
+    commit(store, steps).await
+}
+
+async fn commit(store: &Store, steps: Vec<Step>) -> Result<()> {
+    match store.write(steps).await? {
+        Written::Committed(_) => Ok(()),
+        Written::Refused(_) => Err(Conflict.into()),
     }
+}
 
-    async fn commit(&self, steps: Vec<Step>) -> Result<()> {
-        match self.write(steps).await? {
-            Written::Committed(_) => Ok(()),
-            Written::Refused(_) => Err(Conflict.into()),
-        }
-    }
-
-    /// What happened to a machine's row.
-    ///
-    /// # Errors
-    /// As [`Store::read`].
-    pub async fn atm_history(&self, id: AtmId) -> Result<Option<AtmHistory>> {
-        let row = self.read_one(HISTORY, params![i64::try_from(id.get())?]).await?;
-        row.map(|row| {
-            Ok(AtmHistory {
-                source: row.text(0)?.to_owned(),
-                reference: row.text(1)?.to_owned(),
-                first_seen: row.time(2)?,
-                updated_at: row.time(3)?,
-                removed_at: row.opt_time(4)?,
-            })
+/// What happened to a machine's row.
+///
+/// # Errors
+/// As [`Store::read`].
+pub async fn find_history(store: &Store, id: AtmId) -> Result<Option<AtmHistory>> {
+    let row = store.read_one(HISTORY, params![i64::try_from(id.get())?]).await?;
+    row.map(|row| {
+        Ok(AtmHistory {
+            source: row.text(0)?.to_owned(),
+            reference: row.text(1)?.to_owned(),
+            first_seen: row.time(2)?,
+            updated_at: row.time(3)?,
+            removed_at: row.opt_time(4)?,
         })
-        .transpose()
-    }
+    })
+    .transpose()
+}
 
-    /// How many machines each source has.
-    ///
-    /// # Errors
-    /// As [`Store::read`].
-    pub async fn source_counts(&self) -> Result<Vec<SourceCount>> {
-        let count = |row: &Row| {
-            let (all, gone) = (row.int(1)?, row.int(2)?);
-            Ok(SourceCount { source: row.text(0)?.to_owned(), machines: all - gone, gone })
-        };
-        self.read(COUNTS, params![]).await?.iter().map(count).collect()
-    }
+/// How many machines each source has.
+///
+/// # Errors
+/// As [`Store::read`].
+pub async fn count_by_source(store: &Store) -> Result<Vec<SourceCount>> {
+    let count = |row: &Row| {
+        let (all, gone) = (row.int(1)?, row.int(2)?);
+        Ok(SourceCount { source: row.text(0)?.to_owned(), machines: all - gone, gone })
+    };
+    store.read(COUNTS, params![]).await?.iter().map(count).collect()
 }
 
 fn upsert(source: &str, reference: String, record: String, now: Timestamp) -> Step {

@@ -5,7 +5,7 @@ use signpost_locator::gazetteer::Gazetteer;
 use signpost_locator::import::{self, Broken, Import, Options};
 use signpost_locator::{Record, Region};
 
-use super::{Changes, Extent, Source, plan};
+use super::{Changes, Extent, Source, plan, sql};
 use crate::store::Store;
 
 /// What was read from a file.
@@ -62,15 +62,15 @@ impl Reading {
 /// # Errors
 /// Where too many machines would be gone or there, where another import came between, or as [`Store::write`].
 pub async fn take_over(store: &Store, source: &Source, reading: &Reading, terms: Terms) -> Result<Changes> {
-    let version = store.catalogue_version().await?;
-    let kept = store.kept(&source.name).await?;
+    let version = sql::read_version(store).await?;
+    let kept = sql::read_source(store, &source.name).await?;
     let known = kept.len();
     let plan = plan(&kept, &reading.rows, &reading.import.gone, terms.extent, terms.force)?;
     drop(kept);
     let changes = plan.changes;
     anyhow::ensure!(known + plan.new <= terms.most, TooManyMachines { most: terms.most });
     if !terms.dry_run {
-        store.import(source, plan, version).await?;
+        sql::import(store, source, plan, version).await?;
     }
     Ok(changes)
 }

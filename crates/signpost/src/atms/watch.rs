@@ -6,7 +6,7 @@ use std::time::Duration;
 use anyhow::Result;
 use tokio_util::sync::CancellationToken;
 
-use super::{Catalogue, load};
+use super::{Catalogue, load, sql};
 use crate::background::every_or_when;
 use crate::store::Store;
 
@@ -23,7 +23,7 @@ pub async fn watch(store: &Store, catalogue: &Arc<Catalogue>, draining: &Cancell
 async fn look(store: &Store, catalogue: &Arc<Catalogue>) -> Result<()> {
     let places = Arc::clone(catalogue);
     tokio::task::spawn_blocking(move || places.places.look()).await??;
-    if store.catalogue_version().await? == catalogue.snapshot().version() {
+    if sql::read_version(store).await? == catalogue.snapshot().version() {
         return Ok(());
     }
     let snapshot = load(store).await?;

@@ -2,7 +2,7 @@
 //! tell of, and nothing in the program changes one.
 
 pub mod refusals;
-mod sql;
+pub mod sql;
 
 use std::fmt;
 

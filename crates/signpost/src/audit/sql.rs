@@ -66,32 +66,36 @@ pub(crate) fn entry_on_key(actor: &Actor, action: Action, key: &KeyId, details: 
     must(ADD_ON_KEY, params)
 }
 
-impl Store {
-    /// Entries since `since`, oldest first, those behind `after`; empty texts choose all.
-    ///
-    /// # Errors
-    /// As [`Store::read`].
-    pub async fn audit(
-        &self,
-        after: Option<&AuditId>,
-        since: Timestamp,
-        account: &str,
-        action: &str,
-        most: u32,
-    ) -> Result<Vec<Entry>> {
-        let after = after.map_or("", AuditId::as_str);
-        let rows = self.read(LIST, params![after, since, account, action, most]).await?;
-        rows.iter().map(read).collect()
-    }
+/// Entries since `since`, oldest first, those behind `after`; empty texts choose all.
+///
+/// # Errors
+/// As [`Store::read`].
+pub async fn list(
+    store: &Store,
+    after: Option<&AuditId>,
+    since: Timestamp,
+    account: &str,
+    action: &str,
+    most: u32,
+) -> Result<Vec<Entry>> {
+    let after = after.map_or("", AuditId::as_str);
+    let rows = store.read(LIST, params![after, since, account, action, most]).await?;
+    rows.iter().map(read).collect()
+}
 
-    /// The newest entries since `since`, newest first.
-    ///
-    /// # Errors
-    /// As [`Store::read`].
-    pub async fn newest_audit(&self, since: Timestamp, account: &str, action: &str, most: u32) -> Result<Vec<Entry>> {
-        let rows = self.read(NEWEST, params![since, account, action, most]).await?;
-        rows.iter().map(read).collect()
-    }
+/// The newest entries since `since`, newest first.
+///
+/// # Errors
+/// As [`Store::read`].
+pub async fn list_newest(
+    store: &Store,
+    since: Timestamp,
+    account: &str,
+    action: &str,
+    most: u32,
+) -> Result<Vec<Entry>> {
+    let rows = store.read(NEWEST, params![since, account, action, most]).await?;
+    rows.iter().map(read).collect()
 }
 
 fn read(row: &Row) -> Result<Entry> {

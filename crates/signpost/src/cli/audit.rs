@@ -10,7 +10,7 @@ use jiff::{SignedDuration, Timestamp};
 use serde_json::json;
 
 use super::{Session, Usage, say_json, table};
-use crate::audit::Entry;
+use crate::audit::{self, Entry};
 use crate::clock::Clock;
 use crate::store::Store;
 
@@ -72,7 +72,7 @@ impl Chosen {
 }
 
 async fn list(session: &Session, store: &Store, chosen: &Chosen, limit: u32) -> Result<()> {
-    let entries = store.newest_audit(chosen.since()?, &chosen.account, &chosen.action, limit).await?;
+    let entries = audit::sql::list_newest(store, chosen.since()?, &chosen.account, &chosen.action, limit).await?;
     session.print(&json!({ "entries": entries }), || {
         let row = |entry: &Entry| {
             let Entry { at, account, actor, action, object, details, .. } = entry;
@@ -92,7 +92,7 @@ async fn export(session: &Session, store: &Store, file: Option<PathBuf>, chosen:
     let mut out = opened.map(BufWriter::new);
     let (mut after, mut count) = (None, 0);
     loop {
-        let entries = store.audit(after.as_ref(), since, &chosen.account, &chosen.action, AT_ONCE).await?;
+        let entries = audit::sql::list(store, after.as_ref(), since, &chosen.account, &chosen.action, AT_ONCE).await?;
         let Some(last) = entries.last() else { break };
         after = Some(last.id.clone());
         count += entries.len();

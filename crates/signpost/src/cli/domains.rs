@@ -11,9 +11,10 @@ use crate::account::{Account, Environment};
 use crate::audit::Actor;
 use crate::clock::Clock;
 use crate::domains::{
-    Change, Created, Domain, Handler, ListedDomain, MOST, New, NotRegistered, Random, Registered, Shown, register,
+    self, Change, Created, Domain, Handler, ListedDomain, MOST, New, NotRegistered, Random, Registered, Shown, register,
 };
 use crate::id::{self, DomainId};
+use crate::public_address;
 use crate::store::Store;
 
 #[derive(Debug, Subcommand)]
@@ -103,16 +104,17 @@ impl Add {
         let registered = register(&self.wanted(), account, reach, now, Random::draw());
         let registered = registered.map_err(|(field, reason)| Usage(format!("{}: {reason}", flag(field))))?;
         let store = session.store()?;
-        match store.insert_domain(&registered, &Actor::Operator).await? {
+        match domains::sql::insert(&store, &session.config.seal(), &registered, &Actor::Operator).await? {
             Ok(()) => {
-                let address = store.public_address().await?;
+                let address = public_address::find(&store).await?;
                 session.print(&Created::of(&registered), || made(&registered, address.as_deref().unwrap_or_default()))
             }
             Err(NotRegistered::TooMany) => bail!("an account has at most {MOST} domains"),
             Err(NotRegistered::Exists(there)) => {
                 let changed = self.sees_to(&store, &registered.domain, &there).await?;
-                let there =
-                    store.domain(&there.account, &there.id).await?.context("the domain was removed just now")?;
+                let there = domains::sql::find(&store, &there.account, &there.id)
+                    .await?
+                    .context("the domain was removed just now")?;
                 session.print(&Shown::of(&there), || {
                     let told = if changed { "changed as you said" } else { "registered already, and as you said" };
                     format!("id       {}\n{told}; 'signpost domains secret {}' shows its secret", there.id, there.id)
@@ -145,7 +147,7 @@ impl Add {
         if change.is_in(there) {
             return Ok(false);
         }
-        store.patch_domain(&there.account, &there.id, &change, &Actor::Operator, wanted.created_at).await
+        domains::sql::patch(store, &there.account, &there.id, &change, &Actor::Operator, wanted.created_at).await
     }
 }
 
@@ -183,8 +185,8 @@ impl Secret {
         let id = self.which.find(store).await?;
         if self.rotate {
             let next = WebhookSecret::from_bytes(&id::random());
-            store.rotate_secret(&id, &next, Clock::System.now()).await?;
-        } else if self.activate && !store.activate_secret(&id, Clock::System.now()).await? {
+            domains::sql::rotate_secret(store, &session.config.seal(), &id, &next, Clock::System.now()).await?;
+        } else if self.activate && !domains::sql::activate_secret(store, &id, Clock::System.now()).await? {
             bail!("{id} has no next secret; make one with --rotate first");
         }
         secret(session, store, &id).await
@@ -208,7 +210,7 @@ impl Which {
                 && environment.is_none_or(|environment| environment == domain.environment)
                 && account.as_ref().is_none_or(|account| *account == domain.account)
         };
-        let mut found: Vec<_> = store.all_domains().await?.into_iter().filter(is_meant).collect();
+        let mut found: Vec<_> = domains::sql::list_all(store).await?.into_iter().filter(is_meant).collect();
         match (found.pop(), found.len()) {
             (Some(domain), 0) => Ok(domain.id),
             (None, _) => bail!("no domain has the id or name {text}; 'signpost domains list' shows all"),
@@ -232,17 +234,18 @@ impl From<Who> for Handler {
 }
 
 async fn seal(session: &Session, store: &Store) -> Result<()> {
-    if !session.config.seal().is_on() {
+    let seal = session.config.seal();
+    if !seal.is_on() {
         bail!(
             "there is no key to seal with: set SIGNPOST_SEAL_KEY, for instance to what 'openssl rand -hex 32' prints"
         );
     }
-    let sealed = store.seal_secrets(Clock::System.now()).await?;
+    let sealed = domains::sealing::seal_all(store, &seal, Clock::System.now()).await?;
     session.print(&json!({ "sealed": sealed }), || format!("sealed the secrets of {sealed} domains"))
 }
 
 async fn list(session: &Session, store: &Store) -> Result<()> {
-    let domains = store.all_domains().await?;
+    let domains = domains::sql::list_all(store).await?;
     session.print(&json!({ "domains": domains }), || {
         let verified = |verified: bool| if verified { "verified" } else { "unverified" }.to_owned();
         let rows: Vec<_> = domains
@@ -259,8 +262,8 @@ async fn list(session: &Session, store: &Store) -> Result<()> {
 async fn secret(session: &Session, store: &Store, id: &DomainId) -> Result<()> {
     let unknown = || format!("no domain has the id {id}; 'signpost domains list' shows all");
     // One that is deleted has secrets for its last events.
-    store.anyones_domain(id).await?.with_context(unknown)?;
-    let secrets = store.anyones_secrets(id).await?.with_context(unknown)?;
+    domains::sql::find_in_any_account(store, id).await?.with_context(unknown)?;
+    let secrets = domains::sql::find_secrets(store, &session.config.seal(), id).await?.with_context(unknown)?;
     let current = secrets.current.reveal();
     let next = secrets.next.as_ref().map(WebhookSecret::reveal);
     let mut document = json!({ "domain_id": id, "webhook_secret": current });

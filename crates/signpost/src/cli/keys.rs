@@ -10,7 +10,8 @@ use super::{Session, Usage, table};
 use crate::account::{Account, Environment, Scope};
 use crate::clock::Clock;
 use crate::id;
-use crate::keys::{KeyId, ListedKey, NewKey};
+use crate::keys::{self, KeyId, ListedKey, NewKey};
+use crate::public_address;
 
 #[derive(Debug, Subcommand)]
 pub(super) enum Keys {
@@ -82,8 +83,8 @@ async fn create(
     let account = Account { name: label("--account", &account)?, environment };
     let key = NewKey::new(environment, id::random(), id::random()).for_scope(scope);
     let store = session.store()?;
-    store.insert_key(&account, &name, &key, Clock::System.now()).await?;
-    let api = store.api_address(environment).await?;
+    keys::sql::insert(&store, &account, &name, &key, Clock::System.now()).await?;
+    let api = public_address::find_api_address(&store, environment).await?;
     let shown = key.key.expose_secret();
     let mut document = json!({
         "id": key.id, "key": shown, "environment": environment, "name": name, "account": account.name,
@@ -104,7 +105,7 @@ async fn create(
 }
 
 async fn list(session: &Session) -> Result<()> {
-    let keys = session.store()?.keys().await?;
+    let keys = keys::sql::list(&session.store()?).await?;
     let now = Clock::System.now();
     session.print(&json!({ "keys": keys }), || {
         let state = |key: &ListedKey| match (key.revoked_at, key.expires_at) {
@@ -128,11 +129,11 @@ async fn list(session: &Session) -> Result<()> {
 
 async fn rotate(session: &Session, id: &str, grace: u32) -> Result<()> {
     let (store, now) = (session.store()?, Clock::System.now());
-    let old = store.keys().await?.into_iter().find(|key| key.id.as_str() == id);
+    let old = keys::sql::list(&store).await?.into_iter().find(|key| key.id.as_str() == id);
     let old = old.with_context(|| format!("no key has the id {id}; 'signpost keys list' shows all"))?;
     let new = NewKey::in_place_of(&old, id::random(), id::random());
     let until = now + SignedDuration::from_hours(grace.into());
-    if !store.rotate_key(&old, &new, until, now).await? {
+    if !keys::sql::rotate(&store, &old, &new, until, now).await? {
         bail!("{id} opens nothing any more; make a key with 'signpost keys create'");
     }
     let shown = new.key.expose_secret();
@@ -147,7 +148,7 @@ async fn rotate(session: &Session, id: &str, grace: u32) -> Result<()> {
 async fn revoke(session: &Session, id: &str) -> Result<()> {
     let now = Clock::System.now();
     let revoked = match KeyId::parse(id) {
-        Some(id) => session.store()?.revoke_key(&id, now).await?,
+        Some(id) => keys::sql::revoke(&session.store()?, &id, now).await?,
         None => false,
     };
     if !revoked {

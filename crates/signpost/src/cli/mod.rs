@@ -186,8 +186,7 @@ impl Session {
 
     /// The database, which must be there: a command that is run in the wrong folder shall not make another one.
     fn store(&self) -> Result<Store> {
-        let store = Store::open_existing(&self.config.database_url()).map_err(|error| self.where_from(error))?;
-        Ok(store.sealed_with(self.config.seal()))
+        Store::open_existing(&self.config.database_url()).map_err(|error| self.where_from(error))
     }
 
     /// The database, made where there is none yet.
@@ -195,7 +194,7 @@ impl Session {
         if self.config.database_url.is_none() {
             crate::serve::prepare_data_dir(&self.config.data_dir)?;
         }
-        Ok(Store::open(&self.config.database_url())?.sealed_with(self.config.seal()))
+        Store::open(&self.config.database_url())
     }
 
     /// Whether there is a database, as far as a look into the folder tells.

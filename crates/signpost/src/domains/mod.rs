@@ -5,8 +5,8 @@
 mod proof;
 pub mod recheck;
 pub mod routes;
-mod sealing;
-mod sql;
+pub mod sealing;
+pub mod sql;
 mod well_known;
 
 use jiff::Timestamp;

@@ -6,7 +6,7 @@ use anyhow::{Context, Result};
 use jiff::{SignedDuration, Timestamp};
 use serde_json::json;
 
-use super::Domain;
+use super::{Domain, sql};
 use crate::account::Account;
 use crate::app::App;
 use crate::audit::{Action, Actor, entry_on_domain};
@@ -53,9 +53,9 @@ pub async fn run(app: App) {
 /// # Errors
 /// As [`Store::read`] and [`Store::write`].
 pub async fn sweep(app: &App) -> Result<usize> {
-    let due = app.store.due_domains(app.clock.now()).await?;
+    let due = find_due(&app.store, app.clock.now()).await?;
     for (account, id) in &due {
-        if let Some(domain) = app.store.domain(account, id).await? {
+        if let Some(domain) = sql::find(&app.store, account, id).await? {
             check(app, &domain).await?;
         }
     }
@@ -67,43 +67,41 @@ async fn check(app: &App, domain: &Domain) -> Result<()> {
     let proved = app.prover.prove(name, &domain.token, app.reach(domain.account.environment)).await;
     let now = app.clock.now();
     if proved.is_ok() {
-        return app.store.found_proof(id, now).await;
+        return keep_found(&app.store, id, now).await;
     }
-    if app.store.lost_proof(id, now).await? {
+    if keep_lost(&app.store, id, now).await? {
         tracing::warn!(domain = %name, account = domain.account.name, "the domain's proof is gone: it is unverified now");
     } else {
-        app.store.missed_proof(id, now).await?;
+        keep_missed(&app.store, id, now).await?;
         tracing::warn!(domain = %name, account = domain.account.name, "the domain's proof was not found");
     }
     Ok(())
 }
 
-impl Store {
-    /// The proved domains whose proof is to be looked for again.
-    async fn due_domains(&self, now: Timestamp) -> Result<Vec<(Account, DomainId)>> {
-        let rows = self.read(DUE, params![now - AFTER, AT_ONCE]).await?;
-        let due = rows.iter().map(|row| {
-            let environment = crate::account::Environment::parse(row.text(2)?).context("domains.environment")?;
-            let account = Account { name: row.text(1)?.to_owned(), environment };
-            Ok((account, DomainId::parse(row.text(0)?).context("domains.id")?))
-        });
-        due.collect()
-    }
+/// The proved domains whose proof is to be looked for again.
+async fn find_due(store: &Store, now: Timestamp) -> Result<Vec<(Account, DomainId)>> {
+    let rows = store.read(DUE, params![now - AFTER, AT_ONCE]).await?;
+    let due = rows.iter().map(|row| {
+        let environment = crate::account::Environment::parse(row.text(2)?).context("domains.environment")?;
+        let account = Account { name: row.text(1)?.to_owned(), environment };
+        Ok((account, DomainId::parse(row.text(0)?).context("domains.id")?))
+    });
+    due.collect()
+}
 
-    async fn found_proof(&self, id: &DomainId, now: Timestamp) -> Result<()> {
-        self.write([must(FOUND, params![now, id, now - AFTER])]).await?;
-        Ok(())
-    }
+async fn keep_found(store: &Store, id: &DomainId, now: Timestamp) -> Result<()> {
+    store.write([must(FOUND, params![now, id, now - AFTER])]).await?;
+    Ok(())
+}
 
-    async fn missed_proof(&self, id: &DomainId, now: Timestamp) -> Result<()> {
-        self.write([must(MISSED, params![now, id, MISSES, now - AFTER])]).await?;
-        Ok(())
-    }
+async fn keep_missed(store: &Store, id: &DomainId, now: Timestamp) -> Result<()> {
+    store.write([must(MISSED, params![now, id, MISSES, now - AFTER])]).await?;
+    Ok(())
+}
 
-    /// Takes the proof away, and with it the pending sessions. False where some misses are left.
-    async fn lost_proof(&self, id: &DomainId, now: Timestamp) -> Result<bool> {
-        let entry = entry_on_domain(&Actor::Server, Action::DomainUnverified, id, &json!({}), now);
-        let steps = [must(LOST, params![now, id, MISSES, now - AFTER]), entry, cancel_sessions_of(id, now)];
-        Ok(self.write(steps).await?.is_committed())
-    }
+/// Takes the proof away, and with it the pending sessions. False where some misses are left.
+async fn keep_lost(store: &Store, id: &DomainId, now: Timestamp) -> Result<bool> {
+    let entry = entry_on_domain(&Actor::Server, Action::DomainUnverified, id, &json!({}), now);
+    let steps = [must(LOST, params![now, id, MISSES, now - AFTER]), entry, cancel_sessions_of(id, now)];
+    Ok(store.write(steps).await?.is_committed())
 }

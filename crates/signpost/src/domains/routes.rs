@@ -7,7 +7,7 @@ use jiff::Timestamp;
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use super::sql::NotRegistered;
+use super::sql::{self, NotRegistered};
 use super::{Change, Domain, Handler, MOST, New, Random, Registered, register, webhook_url};
 use crate::account::Account;
 use crate::app::App;
@@ -27,7 +27,7 @@ pub(crate) async fn create(
     let reach = app.reach(account.environment);
     let registered = register(&new, account, reach, app.clock.now(), Random::draw());
     let registered = registered.map_err(|(field, reason)| Error::field(field, reason))?;
-    match app.store.insert_domain(&registered, &key.actor()).await? {
+    match sql::insert(&app.store, &app.seal, &registered, &key.actor()).await? {
         Ok(()) => Ok((StatusCode::CREATED, Json(Created::of(&registered)))),
         Err(NotRegistered::Exists(there)) => Err(Error::DomainExists { domain: there.name.to_string(), id: there.id }),
         Err(NotRegistered::TooMany) => Err(Error::field("domain", format!("an account has at most {MOST} domains"))),
@@ -38,7 +38,7 @@ pub(crate) async fn create(
 pub(crate) async fn list(State(app): State<App>, account: Account, page: Page) -> Result<Json<Value>, Error> {
     let page = page.whole_where_nobody_asks(MOST);
     let after = page.cursor(DomainId::parse)?;
-    let mut domains = app.store.domains(&account, after.as_ref(), page.limit + 1).await?;
+    let mut domains = sql::list(&app.store, &account, after.as_ref(), page.limit + 1).await?;
     let next = page.next(&mut domains, |domain| domain.id.to_string());
     let listed: Vec<_> = domains.iter().map(Listed::of).collect();
     Ok(Json(page.reply("domains", &listed, next)))
@@ -70,7 +70,7 @@ pub(crate) async fn patch(
     let handler = handler.map(|handler| handler.ok_or_else(wrong)).transpose()?;
     fields.done()?;
     let (change, now) = (Change { webhook_url, event_url, handler }, app.clock.now());
-    if !app.store.patch_domain(&account, &domain.id, &change, &key.actor(), now).await? {
+    if !sql::patch(&app.store, &account, &domain.id, &change, &key.actor(), now).await? {
         return Err(Error::DomainNotFound);
     }
     app.domains.forget_all();
@@ -86,7 +86,7 @@ pub(crate) async fn delete(
     _: Nothing,
 ) -> Result<StatusCode, Error> {
     let id = DomainId::parse(&id).ok_or(Error::DomainNotFound)?;
-    if app.store.delete_domain(&account, &id, &key.actor(), app.clock.now()).await? {
+    if sql::delete(&app.store, &account, &id, &key.actor(), app.clock.now()).await? {
         app.domains.forget_all();
         app.sessions.forget_all();
         return Ok(StatusCode::NO_CONTENT);
@@ -111,7 +111,7 @@ pub(crate) async fn verify(
         return Err(Error::DomainVerificationFailed { domain: domain.name.to_string(), checks });
     }
     let now = app.clock.now();
-    if !app.store.verify_domain(&account, &domain.id, &key.actor(), now).await? {
+    if !sql::set_verified(&app.store, &account, &domain.id, &key.actor(), now).await? {
         return Err(Error::DomainNotFound);
     }
     Ok(Json(Proved::of(&domain, now)))
@@ -119,7 +119,7 @@ pub(crate) async fn verify(
 
 pub(crate) async fn find(app: &App, account: &Account, id: &str) -> Result<Domain, Error> {
     let id = DomainId::parse(id).ok_or(Error::DomainNotFound)?;
-    app.store.domain(account, &id).await?.ok_or(Error::DomainNotFound)
+    sql::find(&app.store, account, &id).await?.ok_or(Error::DomainNotFound)
 }
 
 /// The answer to a registration; the only one that shows the secret.

@@ -11,6 +11,7 @@ use crate::account::{Account, Environment};
 use crate::audit::{Action, Actor, entry, entry_on_domain};
 use crate::hosted::forget_users_of;
 use crate::id::{self, DomainId};
+use crate::seal::Seal;
 use crate::sessions::cancel_sessions_of;
 use crate::store::{Row, Store, must, params};
 
@@ -108,183 +109,192 @@ pub enum Usable {
     ClaimedByAnother,
 }
 
-impl Store {
-    /// Registers a domain.
-    ///
-    /// # Errors
-    /// As [`Store::write`].
-    pub async fn insert_domain(&self, registered: &Registered, by: &Actor) -> Result<Result<(), NotRegistered>> {
-        let Registered { domain, secret } = registered;
-        let Domain { id, account, name, webhook_url, event_url, handler, token, created_at, .. } = domain;
-        let secret = self.seal().close(secret.reveal(), id.as_str(), id::random());
-        let told = json!({ "domain": domain.name });
-        let entry = entry(by, Some(account), Action::DomainRegistered, id.as_str(), &told, *created_at);
-        let (name, apex) = (name.as_str(), apex(name));
-        let params = params![
-            id,
-            &account.name,
-            account.environment,
-            name,
-            apex,
-            webhook_url,
-            secret,
-            token.as_str(),
-            *created_at,
-            event_url.as_ref(),
-            handler.as_str(),
-            MOST
-        ];
-        if self.write([must(INSERT, params), entry]).await?.is_committed() {
-            return Ok(Ok(()));
-        }
-        let there = self.domain_named(account, &domain.name).await?;
-        Ok(Err(there.map_or(NotRegistered::TooMany, |there| NotRegistered::Exists(Box::new(there)))))
+/// Registers a domain.
+///
+/// # Errors
+/// As [`Store::write`].
+pub async fn insert(
+    store: &Store,
+    seal: &Seal,
+    registered: &Registered,
+    by: &Actor,
+) -> Result<Result<(), NotRegistered>> {
+    let Registered { domain, secret } = registered;
+    let Domain { id, account, name, webhook_url, event_url, handler, token, created_at, .. } = domain;
+    let secret = seal.close(secret.reveal(), id.as_str(), id::random());
+    let told = json!({ "domain": domain.name });
+    let entry = entry(by, Some(account), Action::DomainRegistered, id.as_str(), &told, *created_at);
+    let (name, apex) = (name.as_str(), apex(name));
+    let params = params![
+        id,
+        &account.name,
+        account.environment,
+        name,
+        apex,
+        webhook_url,
+        secret,
+        token.as_str(),
+        *created_at,
+        event_url.as_ref(),
+        handler.as_str(),
+        MOST
+    ];
+    if store.write([must(INSERT, params), entry]).await?.is_committed() {
+        return Ok(Ok(()));
     }
+    let there = find_by_name(store, account, &domain.name).await?;
+    Ok(Err(there.map_or(NotRegistered::TooMany, |there| NotRegistered::Exists(Box::new(there)))))
+}
 
-    /// An account's domains, oldest first, those behind `after`.
-    ///
-    /// # Errors
-    /// As [`Store::read`].
-    pub async fn domains(&self, account: &Account, after: Option<&DomainId>, most: u32) -> Result<Vec<Domain>> {
-        let after = after.map_or("", DomainId::as_str);
-        let rows = self.read(ALL, params![&account.name, account.environment, after, most]).await?;
-        rows.iter().map(read_domain).collect()
-    }
+/// An account's domains, oldest first, those behind `after`.
+///
+/// # Errors
+/// As [`Store::read`].
+pub async fn list(store: &Store, account: &Account, after: Option<&DomainId>, most: u32) -> Result<Vec<Domain>> {
+    let after = after.map_or("", DomainId::as_str);
+    let rows = store.read(ALL, params![&account.name, account.environment, after, most]).await?;
+    rows.iter().map(read_domain).collect()
+}
 
-    /// An account's domain.
-    ///
-    /// # Errors
-    /// As [`Store::read`].
-    pub async fn domain(&self, account: &Account, id: &DomainId) -> Result<Option<Domain>> {
-        let row = self.look(BY_ID, params![&account.name, account.environment, id]).await?;
-        row.map(|row| read_domain(&row)).transpose()
-    }
+/// An account's domain.
+///
+/// # Errors
+/// As [`Store::read`].
+pub async fn find(store: &Store, account: &Account, id: &DomainId) -> Result<Option<Domain>> {
+    let row = store.look(BY_ID, params![&account.name, account.environment, id]).await?;
+    row.map(|row| read_domain(&row)).transpose()
+}
 
-    /// An account's domain, by its name.
-    ///
-    /// # Errors
-    /// As [`Store::read`].
-    pub async fn domain_named(&self, account: &Account, name: &DomainName) -> Result<Option<Domain>> {
-        let row = self.look(BY_NAME, params![&account.name, account.environment, name.as_str()]).await?;
-        row.map(|row| read_domain(&row)).transpose()
-    }
+/// An account's domain, by its name.
+///
+/// # Errors
+/// As [`Store::read`].
+pub async fn find_by_name(store: &Store, account: &Account, name: &DomainName) -> Result<Option<Domain>> {
+    let row = store.look(BY_NAME, params![&account.name, account.environment, name.as_str()]).await?;
+    row.map(|row| read_domain(&row)).transpose()
+}
 
-    /// An account's domain, by its name, if sessions may be opened on it.
-    ///
-    /// # Errors
-    /// As [`Store::read`].
-    pub async fn usable_domain(&self, account: &Account, name: &DomainName, only_verified: bool) -> Result<Usable> {
-        let Some(domain) = self.domain_named(account, name).await? else { return Ok(Usable::NotRegistered) };
-        if domain.verified_at.is_some() {
-            return Ok(Usable::Yes(Box::new(domain)));
-        }
-        if only_verified {
-            return Ok(Usable::NotVerified);
-        }
-        let params = params![account.environment, apex(name), &account.name, name.as_str()];
-        let claimed = self.look(CLAIMED, params).await?.is_some();
-        Ok(if claimed { Usable::ClaimedByAnother } else { Usable::Yes(Box::new(domain)) })
+/// An account's domain, by its name, if sessions may be opened on it.
+///
+/// # Errors
+/// As [`Store::read`].
+pub async fn find_usable(store: &Store, account: &Account, name: &DomainName, only_verified: bool) -> Result<Usable> {
+    let Some(domain) = find_by_name(store, account, name).await? else { return Ok(Usable::NotRegistered) };
+    if domain.verified_at.is_some() {
+        return Ok(Usable::Yes(Box::new(domain)));
     }
+    if only_verified {
+        return Ok(Usable::NotVerified);
+    }
+    let params = params![account.environment, apex(name), &account.name, name.as_str()];
+    let claimed = store.look(CLAIMED, params).await?.is_some();
+    Ok(if claimed { Usable::ClaimedByAnother } else { Usable::Yes(Box::new(domain)) })
+}
 
-    /// Sets where wallets and events go. False where there is no such domain.
-    ///
-    /// # Errors
-    /// As [`Store::write`].
-    pub async fn patch_domain(
-        &self,
-        account: &Account,
-        id: &DomainId,
-        change: &Change,
-        by: &Actor,
-        now: Timestamp,
-    ) -> Result<bool> {
-        let entry = entry(by, Some(account), Action::DomainChanged, id.as_str(), &change.told(), now);
-        let Change { webhook_url, event_url, handler } = change;
-        let (sets_event, event_url) = (i64::from(event_url.is_some()), event_url.as_ref().and_then(Option::as_ref));
-        let handler = handler.map(Handler::as_str);
-        let (account, environment) = (&account.name, account.environment);
-        let params = params![webhook_url.as_ref(), sets_event, event_url, account, environment, id, handler];
-        Ok(self.write([must(PATCH, params), entry]).await?.is_committed())
-    }
+/// Sets where wallets and events go. False where there is no such domain.
+///
+/// # Errors
+/// As [`Store::write`].
+pub async fn patch(
+    store: &Store,
+    account: &Account,
+    id: &DomainId,
+    change: &Change,
+    by: &Actor,
+    now: Timestamp,
+) -> Result<bool> {
+    let entry = entry(by, Some(account), Action::DomainChanged, id.as_str(), &change.told(), now);
+    let Change { webhook_url, event_url, handler } = change;
+    let (sets_event, event_url) = (i64::from(event_url.is_some()), event_url.as_ref().and_then(Option::as_ref));
+    let handler = handler.map(Handler::as_str);
+    let (account, environment) = (&account.name, account.environment);
+    let params = params![webhook_url.as_ref(), sets_event, event_url, account, environment, id, handler];
+    Ok(store.write([must(PATCH, params), entry]).await?.is_committed())
+}
 
-    /// Remembers that a domain was proved.
-    ///
-    /// # Errors
-    /// As [`Store::write`].
-    pub async fn verify_domain(&self, account: &Account, id: &DomainId, by: &Actor, now: Timestamp) -> Result<bool> {
-        let params = params![now, &account.name, account.environment, id];
-        let entry = entry(by, Some(account), Action::DomainVerified, id.as_str(), &json!({}), now);
-        Ok(self.write([must(VERIFY, params), entry]).await?.is_committed())
-    }
+/// Remembers that a domain was proved.
+///
+/// # Errors
+/// As [`Store::write`].
+pub async fn set_verified(store: &Store, account: &Account, id: &DomainId, by: &Actor, now: Timestamp) -> Result<bool> {
+    let params = params![now, &account.name, account.environment, id];
+    let entry = entry(by, Some(account), Action::DomainVerified, id.as_str(), &json!({}), now);
+    Ok(store.write([must(VERIFY, params), entry]).await?.is_committed())
+}
 
-    /// Takes a domain away and cancels its pending sessions; events that are queued still go out. False where there is
-    /// no such domain.
-    ///
-    /// # Errors
-    /// As [`Store::write`].
-    pub async fn delete_domain(&self, account: &Account, id: &DomainId, by: &Actor, now: Timestamp) -> Result<bool> {
-        let steps = [
-            entry_on_domain(by, Action::DomainDeleted, id, &json!({}), now),
-            must(BURY, params![now, &account.name, account.environment, id]),
-            must(DELETE, params![id]),
-            cancel_sessions_of(id, now),
-            forget_users_of(id),
-        ];
-        Ok(self.write(steps).await?.is_committed())
-    }
+/// Takes a domain away and cancels its pending sessions; events that are queued still go out. False where there is
+/// no such domain.
+///
+/// # Errors
+/// As [`Store::write`].
+pub async fn delete(store: &Store, account: &Account, id: &DomainId, by: &Actor, now: Timestamp) -> Result<bool> {
+    let steps = [
+        entry_on_domain(by, Action::DomainDeleted, id, &json!({}), now),
+        must(BURY, params![now, &account.name, account.environment, id]),
+        must(DELETE, params![id]),
+        cancel_sessions_of(id, now),
+        forget_users_of(id),
+    ];
+    Ok(store.write(steps).await?.is_committed())
+}
 
-    /// For the operator and the delivery of events: what signs those of a domain, whosever it is or was.
-    ///
-    /// # Errors
-    /// Where it cannot be decrypted, or as [`Store::read`].
-    pub async fn anyones_secrets(&self, id: &DomainId) -> Result<Option<Secrets>> {
-        let Some(row) = self.look(SECRETS, params![id]).await? else { return Ok(None) };
-        let (current, next) = (row.text(0)?, row.opt_text(1)?);
-        Ok(Some(Secrets {
-            current: self.open_secret(current, id.as_str()).context("webhook_secret")?,
-            next: next.map(|next| self.open_secret(next, id.as_str())).transpose().context("next_webhook_secret")?,
-        }))
-    }
+/// For the operator and the delivery of events: what signs those of a domain, whosever it is or was.
+///
+/// # Errors
+/// Where it cannot be decrypted, or as [`Store::read`].
+pub async fn find_secrets(store: &Store, seal: &Seal, id: &DomainId) -> Result<Option<Secrets>> {
+    let Some(row) = store.look(SECRETS, params![id]).await? else { return Ok(None) };
+    let (current, next) = (row.text(0)?, row.opt_text(1)?);
+    Ok(Some(Secrets {
+        current: open_secret(seal, current, id.as_str()).context("webhook_secret")?,
+        next: next.map(|next| open_secret(seal, next, id.as_str())).transpose().context("next_webhook_secret")?,
+    }))
+}
 
-    /// A domain's secret as it was before it was kept.
-    pub(super) fn open_secret(&self, kept: &str, domain: &str) -> Result<WebhookSecret> {
-        Ok(WebhookSecret::parse(self.seal().open(kept, domain)?.expose_secret())?)
-    }
+/// A domain's secret as it was before it was kept.
+pub(super) fn open_secret(seal: &Seal, kept: &str, domain: &str) -> Result<WebhookSecret> {
+    Ok(WebhookSecret::parse(seal.open(kept, domain)?.expose_secret())?)
+}
 
-    /// The operator's list: every account's domains.
-    ///
-    /// # Errors
-    /// As [`Store::read`].
-    pub async fn all_domains(&self) -> Result<Vec<ListedDomain>> {
-        self.read(LIST, params![]).await?.iter().map(listed).collect()
-    }
+/// The operator's list: every account's domains.
+///
+/// # Errors
+/// As [`Store::read`].
+pub async fn list_all(store: &Store) -> Result<Vec<ListedDomain>> {
+    store.read(LIST, params![]).await?.iter().map(listed).collect()
+}
 
-    /// For the operator and the delivery of events: a domain, whosever it is.
-    ///
-    /// # Errors
-    /// As [`Store::read`].
-    pub async fn anyones_domain(&self, id: &DomainId) -> Result<Option<Domain>> {
-        self.look(ANYONES, params![id]).await?.map(|row| read_domain(&row)).transpose()
-    }
+/// For the operator and the delivery of events: a domain, whosever it is.
+///
+/// # Errors
+/// As [`Store::read`].
+pub async fn find_in_any_account(store: &Store, id: &DomainId) -> Result<Option<Domain>> {
+    store.look(ANYONES, params![id]).await?.map(|row| read_domain(&row)).transpose()
+}
 
-    /// Sets the secret that will sign next. False where there is no such domain.
-    ///
-    /// # Errors
-    /// As [`Store::write`].
-    pub async fn rotate_secret(&self, id: &DomainId, next: &WebhookSecret, now: Timestamp) -> Result<bool> {
-        let next = self.seal().close(next.reveal(), id.as_str(), id::random());
-        let entry = entry_on_domain(&Actor::Operator, Action::SecretRotated, id, &json!({}), now);
-        Ok(self.write([must(ROTATE, params![next, id]), entry]).await?.is_committed())
-    }
+/// Sets the secret that will sign next. False where there is no such domain.
+///
+/// # Errors
+/// As [`Store::write`].
+pub async fn rotate_secret(
+    store: &Store,
+    seal: &Seal,
+    id: &DomainId,
+    next: &WebhookSecret,
+    now: Timestamp,
+) -> Result<bool> {
+    let next = seal.close(next.reveal(), id.as_str(), id::random());
+    let entry = entry_on_domain(&Actor::Operator, Action::SecretRotated, id, &json!({}), now);
+    Ok(store.write([must(ROTATE, params![next, id]), entry]).await?.is_committed())
+}
 
-    /// Lets the next secret sign. False where there is none.
-    ///
-    /// # Errors
-    /// As [`Store::write`].
-    pub async fn activate_secret(&self, id: &DomainId, now: Timestamp) -> Result<bool> {
-        let entry = entry_on_domain(&Actor::Operator, Action::SecretActivated, id, &json!({}), now);
-        Ok(self.write([must(ACTIVATE, params![id]), entry]).await?.is_committed())
-    }
+/// Lets the next secret sign. False where there is none.
+///
+/// # Errors
+/// As [`Store::write`].
+pub async fn activate_secret(store: &Store, id: &DomainId, now: Timestamp) -> Result<bool> {
+    let entry = entry_on_domain(&Actor::Operator, Action::SecretActivated, id, &json!({}), now);
+    Ok(store.write([must(ACTIVATE, params![id]), entry]).await?.is_committed())
 }
 
 fn read_domain(row: &Row) -> Result<Domain> {

@@ -2,7 +2,7 @@
 //! integrator writes no cryptography (contract, §3.5).
 
 pub mod routes;
-mod sql;
+pub mod sql;
 
 use anyhow::Context;
 use jiff::Timestamp;

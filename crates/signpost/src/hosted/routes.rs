@@ -19,7 +19,7 @@ use crate::error::Error;
 use crate::http::{ApiKey, Nothing, Page, PathId, PathPair};
 use crate::id::DomainId;
 use crate::limits::{Caller, Exceeded, Limit};
-use crate::sessions::answer::take;
+use crate::sessions::{self, answer::take};
 use crate::sessions::{Session, Status};
 use crate::store::Step;
 
@@ -115,7 +115,7 @@ impl Host for Wallets<'_> {
 
     async fn held(&self, challenge: &Challenge, _: i64) -> Result<Option<Session>, Refusal> {
         let now = self.app.clock.now();
-        let session = self.app.store.hosted_session(self.environment, challenge).await.map_err(failed)?;
+        let session = sessions::sql::find_hosted(&self.app.store, self.environment, challenge).await.map_err(failed)?;
         let is_held = |session: &Session| session.status(now) == Status::Pending && !session.is_answered();
         let Some(session) = session.filter(is_held) else { return Ok(None) };
         let caller = Caller::Account(format!("{}/{}", self.environment, session.account.name));
@@ -130,7 +130,7 @@ impl Host for Wallets<'_> {
 
     async fn user(&self, key: &PublicKey) -> Result<Option<PublicKey>, Refusal> {
         let Some(domain) = self.domain.get() else { return Ok(None) };
-        let user = self.app.store.hosted_user(domain, key).await.map_err(failed)?;
+        let user = sql::find(&self.app.store, domain, key).await.map_err(failed)?;
         Ok(user.map(|_| key.clone()))
     }
 
@@ -178,7 +178,7 @@ pub(crate) async fn users(
 ) -> Result<Json<Value>, Error> {
     let domain = crate::domains::routes::find(&app, &account, &id).await?;
     let after = page.cursor(|text| PublicKey::parse(text).ok())?.map_or_else(String::new, |key| key.canonical());
-    let mut users = app.store.hosted_users(&domain.id, &after, page.limit + 1).await?;
+    let mut users = sql::list(&app.store, &domain.id, &after, page.limit + 1).await?;
     let next = page.next(&mut users, |user: &HostedUser| user.public_key.clone());
     Ok(Json(page.reply("users", &users, next)))
 }
@@ -192,7 +192,7 @@ pub(crate) async fn delete_all(
     _: Nothing,
 ) -> Result<StatusCode, Error> {
     let domain = crate::domains::routes::find(&app, &account, &id).await?;
-    app.store.delete_hosted_users(&domain.id, &by.actor(), app.clock.now()).await?;
+    sql::delete_all(&app.store, &domain.id, &by.actor(), app.clock.now()).await?;
     Ok(StatusCode::NO_CONTENT)
 }
 
@@ -206,6 +206,6 @@ pub(crate) async fn delete(
 ) -> Result<StatusCode, Error> {
     let Domain { id, .. } = crate::domains::routes::find(&app, &account, &id).await?;
     let key = PublicKey::parse(&key).map_err(|_| Error::NotFound)?;
-    let deleted = app.store.delete_hosted_user(&id, &key, &by.actor(), app.clock.now()).await?;
+    let deleted = sql::delete(&app.store, &id, &key, &by.actor(), app.clock.now()).await?;
     if deleted { Ok(StatusCode::NO_CONTENT) } else { Err(Error::NotFound) }
 }

@@ -50,48 +50,40 @@ pub(crate) fn forget_users_of(domain: &DomainId) -> Step {
     step(FORGET, params![domain])
 }
 
-impl Store {
-    /// A domain's user with this key, in whichever spelling.
-    ///
-    /// # Errors
-    /// As [`Store::read`].
-    pub async fn hosted_user(&self, domain: &DomainId, key: &PublicKey) -> Result<Option<HostedUser>> {
-        let row = self.look(FIND, params![domain, key.canonical()]).await?;
-        row.as_ref().map(user).transpose()
-    }
+/// A domain's user with this key, in whichever spelling.
+///
+/// # Errors
+/// As [`Store::read`].
+pub async fn find(store: &Store, domain: &DomainId, key: &PublicKey) -> Result<Option<HostedUser>> {
+    let row = store.look(FIND, params![domain, key.canonical()]).await?;
+    row.as_ref().map(user).transpose()
+}
 
-    /// A domain's users by their keys, those behind `after`.
-    ///
-    /// # Errors
-    /// As [`Store::read`].
-    pub async fn hosted_users(&self, domain: &DomainId, after: &str, most: u32) -> Result<Vec<HostedUser>> {
-        self.read(LIST, params![domain, after, i64::from(most)]).await?.iter().map(user).collect()
-    }
+/// A domain's users by their keys, those behind `after`.
+///
+/// # Errors
+/// As [`Store::read`].
+pub async fn list(store: &Store, domain: &DomainId, after: &str, most: u32) -> Result<Vec<HostedUser>> {
+    store.read(LIST, params![domain, after, i64::from(most)]).await?.iter().map(user).collect()
+}
 
-    /// Forgets a domain's user. False where there is none with this key.
-    ///
-    /// # Errors
-    /// As [`Store::write`].
-    pub async fn delete_hosted_user(
-        &self,
-        domain: &DomainId,
-        key: &PublicKey,
-        by: &Actor,
-        now: Timestamp,
-    ) -> Result<bool> {
-        let entry = entry_on_domain(by, Action::UserDeleted, domain, &json!({ "public_key": key.canonical() }), now);
-        Ok(self.write([must(DELETE, params![domain, key.canonical()]), entry]).await?.is_committed())
-    }
+/// Forgets a domain's user. False where there is none with this key.
+///
+/// # Errors
+/// As [`Store::write`].
+pub async fn delete(store: &Store, domain: &DomainId, key: &PublicKey, by: &Actor, now: Timestamp) -> Result<bool> {
+    let entry = entry_on_domain(by, Action::UserDeleted, domain, &json!({ "public_key": key.canonical() }), now);
+    Ok(store.write([must(DELETE, params![domain, key.canonical()]), entry]).await?.is_committed())
+}
 
-    /// Forgets all users of a domain.
-    ///
-    /// # Errors
-    /// As [`Store::write`].
-    pub async fn delete_hosted_users(&self, domain: &DomainId, by: &Actor, now: Timestamp) -> Result<()> {
-        let entry = entry_on_domain(by, Action::UsersDeleted, domain, &json!({}), now);
-        self.write([forget_users_of(domain), entry]).await?;
-        Ok(())
-    }
+/// Forgets all users of a domain.
+///
+/// # Errors
+/// As [`Store::write`].
+pub async fn delete_all(store: &Store, domain: &DomainId, by: &Actor, now: Timestamp) -> Result<()> {
+    let entry = entry_on_domain(by, Action::UsersDeleted, domain, &json!({}), now);
+    store.write([forget_users_of(domain), entry]).await?;
+    Ok(())
 }
 
 fn user(row: &Row) -> Result<HostedUser> {

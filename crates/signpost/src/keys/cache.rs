@@ -7,7 +7,7 @@ use anyhow::Result;
 use jiff::{SignedDuration, Timestamp};
 
 use super::used::Used;
-use super::{KeyHash, Opened};
+use super::{KeyHash, Opened, sql};
 use crate::account::Environment;
 use crate::store::Store;
 
@@ -28,7 +28,7 @@ impl KeyCache {
     /// What a key opens.
     ///
     /// # Errors
-    /// As [`Store::opened`].
+    /// As [`sql::find_opened`].
     pub async fn opened(
         &self,
         store: &Store,
@@ -39,7 +39,7 @@ impl KeyCache {
         if let Some(opened) = self.remembered(&hash, now) {
             return Ok(Some(opened));
         }
-        let opened = store.opened(environment, &hash, now).await?;
+        let opened = sql::find_opened(store, environment, &hash, now).await?;
         if let Some(opened) = &opened {
             self.used.at(&opened.key, now);
         }

@@ -2,7 +2,7 @@
 //! a copy of the database opens nothing.
 
 mod cache;
-mod sql;
+pub mod sql;
 pub mod used;
 
 use std::fmt;

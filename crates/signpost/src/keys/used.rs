@@ -7,7 +7,7 @@ use std::time::Duration;
 use anyhow::Result;
 use jiff::Timestamp;
 
-use super::KeyId;
+use super::{KeyId, sql};
 use crate::app::App;
 use crate::background::every;
 
@@ -42,5 +42,5 @@ pub async fn run(app: App) {
 /// # Errors
 /// As [`crate::store::Store::write`].
 pub async fn flush(app: &App) -> Result<()> {
-    app.store.keys_used(&app.keys.used.take()).await
+    sql::set_used(&app.store, &app.keys.used.take()).await
 }

@@ -65,61 +65,54 @@ pub struct Chosen<'a> {
     pub most: u32,
 }
 
-impl Store {
-    /// The newest events of a state, or of every state.
-    ///
-    /// # Errors
-    /// As [`Store::read`].
-    pub async fn anyones_deliveries(&self, state: Option<&str>, most: u32) -> Result<Vec<Listed>> {
-        let params = params![state.unwrap_or_default(), "", i64::from(most), "", "", ""];
-        self.read(LIST, params).await?.iter().map(listed).collect()
-    }
+/// The newest events of a state, or of every state.
+///
+/// # Errors
+/// As [`Store::read`].
+pub async fn list_all(store: &Store, state: Option<&str>, most: u32) -> Result<Vec<Listed>> {
+    let params = params![state.unwrap_or_default(), "", i64::from(most), "", "", ""];
+    store.read(LIST, params).await?.iter().map(listed).collect()
+}
 
-    /// An account's events, newest first.
-    ///
-    /// # Errors
-    /// As [`Store::read`].
-    pub async fn deliveries(&self, account: &Account, chosen: &Chosen<'_>) -> Result<Vec<Listed>> {
-        let Chosen { state, before, most } = chosen;
-        let (name, before) = (&account.name, before.map_or("", EventId::as_str));
-        let params = params![state.unwrap_or_default(), "", i64::from(*most), name, account.environment, before];
-        self.read(LIST, params).await?.iter().map(listed).collect()
-    }
+/// An account's events, newest first.
+///
+/// # Errors
+/// As [`Store::read`].
+pub async fn list(store: &Store, account: &Account, chosen: &Chosen<'_>) -> Result<Vec<Listed>> {
+    let Chosen { state, before, most } = chosen;
+    let (name, before) = (&account.name, before.map_or("", EventId::as_str));
+    let params = params![state.unwrap_or_default(), "", i64::from(*most), name, account.environment, before];
+    store.read(LIST, params).await?.iter().map(listed).collect()
+}
 
-    /// An account's event.
-    ///
-    /// # Errors
-    /// As [`Store::read`].
-    pub async fn delivery(&self, account: &Account, id: &EventId) -> Result<Option<Listed>> {
-        let params = params!["", id, 1_i64, &account.name, account.environment, ""];
-        self.read_one(LIST, params).await?.as_ref().map(listed).transpose()
-    }
+/// An account's event.
+///
+/// # Errors
+/// As [`Store::read`].
+pub async fn find(store: &Store, account: &Account, id: &EventId) -> Result<Option<Listed>> {
+    let params = params!["", id, 1_i64, &account.name, account.environment, ""];
+    store.read_one(LIST, params).await?.as_ref().map(listed).transpose()
+}
 
-    /// One event.
-    ///
-    /// # Errors
-    /// As [`Store::read`].
-    pub async fn anyones_delivery(&self, id: &EventId) -> Result<Option<Listed>> {
-        self.read_one(LIST, params!["", id, 1_i64, "", "", ""]).await?.as_ref().map(listed).transpose()
-    }
+/// One event.
+///
+/// # Errors
+/// As [`Store::read`].
+pub async fn find_in_any_account(store: &Store, id: &EventId) -> Result<Option<Listed>> {
+    store.read_one(LIST, params!["", id, 1_i64, "", "", ""]).await?.as_ref().map(listed).transpose()
+}
 
-    /// Sends an event again as soon as may be, or all that failed, of an account or of all; what is being sent just now is left alone. Returns
-    /// how many those are. Their attempts count anew.
-    ///
-    /// # Errors
-    /// As [`Store::write`].
-    pub async fn retry_deliveries(
-        &self,
-        account: Option<&Account>,
-        id: Option<&EventId>,
-        now: Timestamp,
-    ) -> Result<usize> {
-        let id = id.map_or("", EventId::as_str);
-        let (name, environment) = account.map_or(("", ""), |of| (&of.name, of.environment.as_str()));
-        match self.write([step(RETRY, params![now, id, name, environment])]).await? {
-            Written::Committed(rows) => Ok(rows.len()),
-            Written::Refused(_) => Ok(0),
-        }
+/// Sends an event again as soon as may be, or all that failed, of an account or of all; what is being sent just now is left alone. Returns
+/// how many those are. Their attempts count anew.
+///
+/// # Errors
+/// As [`Store::write`].
+pub async fn retry(store: &Store, account: Option<&Account>, id: Option<&EventId>, now: Timestamp) -> Result<usize> {
+    let id = id.map_or("", EventId::as_str);
+    let (name, environment) = account.map_or(("", ""), |of| (&of.name, of.environment.as_str()));
+    match store.write([step(RETRY, params![now, id, name, environment])]).await? {
+        Written::Committed(rows) => Ok(rows.len()),
+        Written::Refused(_) => Ok(0),
     }
 }
 

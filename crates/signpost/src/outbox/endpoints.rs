@@ -32,6 +32,8 @@ const LIST: &str = "
     SELECT account, environment, endpoint, failing_since, disabled_at, next_probe_at FROM endpoints
     ORDER BY failing_since, endpoint";
 
+const COUNT_DISABLED: &str = "SELECT COUNT(*) FROM endpoints WHERE disabled_at IS NOT NULL";
+
 /// An endpoint whose last attempt failed, and all before it since then.
 #[derive(Debug, Serialize)]
 #[expect(missing_docs, reason = "the names say it")]
@@ -65,40 +67,46 @@ pub(super) fn judged(delivery: &Delivery, attempt: &Attempt, outcome: Outcome, n
     }
 }
 
-impl Store {
-    /// Says in log and audit where the end of an attempt, which gave these rows, disabled its endpoint or enabled it.
-    ///
-    /// # Errors
-    /// As [`Store::write`].
-    pub async fn tell_of_endpoint(
-        &self,
-        delivery: &Delivery,
-        outcome: Outcome,
-        rows: &[Row],
-        now: Timestamp,
-    ) -> Result<()> {
-        let disabled_at = rows.first().map(|row| row.opt_time(0)).transpose()?.flatten();
-        let action = match (outcome, disabled_at) {
-            (_, None) => return Ok(()),
-            (Outcome::Delivered, Some(_)) => Action::EndpointEnabled,
-            (Outcome::Failed | Outcome::Retry(_), Some(_)) => Action::EndpointDisabled,
-        };
-        let (account, environment) = (&delivery.account, delivery.environment);
-        let endpoint = endpoint(&delivery.url);
-        tracing::warn!(endpoint, account, "{}", action.as_str());
-        let account = Account { name: account.clone(), environment };
-        let entry = entry(&Actor::Server, Some(&account), action, &endpoint, &json!({}), now);
-        self.write([entry]).await?;
-        Ok(())
-    }
+/// Says in log and audit where the end of an attempt, which gave these rows, disabled its endpoint or enabled it.
+///
+/// # Errors
+/// As [`Store::write`].
+pub async fn report_change(
+    store: &Store,
+    delivery: &Delivery,
+    outcome: Outcome,
+    rows: &[Row],
+    now: Timestamp,
+) -> Result<()> {
+    let disabled_at = rows.first().map(|row| row.opt_time(0)).transpose()?.flatten();
+    let action = match (outcome, disabled_at) {
+        (_, None) => return Ok(()),
+        (Outcome::Delivered, Some(_)) => Action::EndpointEnabled,
+        (Outcome::Failed | Outcome::Retry(_), Some(_)) => Action::EndpointDisabled,
+    };
+    let (account, environment) = (&delivery.account, delivery.environment);
+    let endpoint = endpoint(&delivery.url);
+    tracing::warn!(endpoint, account, "{}", action.as_str());
+    let account = Account { name: account.clone(), environment };
+    let entry = entry(&Actor::Server, Some(&account), action, &endpoint, &json!({}), now);
+    store.write([entry]).await?;
+    Ok(())
+}
 
-    /// The endpoints that fail, those first that do so the longest.
-    ///
-    /// # Errors
-    /// As [`Store::read`].
-    pub async fn failing_endpoints(&self) -> Result<Vec<Failing>> {
-        self.read(LIST, params![]).await?.iter().map(failing).collect()
-    }
+/// The endpoints that fail, those first that do so the longest.
+///
+/// # Errors
+/// As [`Store::read`].
+pub async fn list_failing(store: &Store) -> Result<Vec<Failing>> {
+    store.read(LIST, params![]).await?.iter().map(failing).collect()
+}
+
+/// How many endpoints are disabled.
+///
+/// # Errors
+/// As [`Store::read`].
+pub async fn count_disabled(store: &Store) -> Result<i64> {
+    store.read_one(COUNT_DISABLED, params![]).await?.context("COUNT is one row")?.int(0)
 }
 
 fn failing(row: &Row) -> Result<Failing> {

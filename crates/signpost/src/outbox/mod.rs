@@ -2,11 +2,11 @@
 //!
 //! This file is the rules, and pure; [`worker`] delivers, [`sql`] remembers.
 
-mod desk;
-mod endpoints;
+pub mod desk;
+pub mod endpoints;
 mod places;
 pub mod routes;
-mod sql;
+pub mod sql;
 pub mod worker;
 
 use std::time::Duration;

@@ -5,7 +5,7 @@ use axum::extract::State as Extract;
 use axum::http::StatusCode;
 use serde_json::{Value, json};
 
-use super::{Chosen, Listed, queue_test};
+use super::{Chosen, Listed, desk, queue_test};
 use crate::account::Account;
 use crate::app::App;
 use crate::domains::routes::find as find_domain;
@@ -23,7 +23,7 @@ pub(crate) async fn list(Extract(app): Extract<App>, account: Account, page: Pag
     }
     let before = page.cursor(EventId::parse)?;
     let chosen = Chosen { state, before: before.as_ref(), most: page.limit + 1 };
-    let mut events = app.store.deliveries(&account, &chosen).await?;
+    let mut events = desk::list(&app.store, &account, &chosen).await?;
     let next = page.next(&mut events, |event| event.id.to_string());
     let events: Vec<_> = events.iter().map(shown).collect();
     Ok(Json(page.reply("deliveries", &events, next)))
@@ -49,7 +49,7 @@ pub(crate) async fn retry(
     _: Nothing,
 ) -> Result<(StatusCode, Json<Value>), Error> {
     let event = find(&app, &account, &id).await?;
-    app.store.retry_deliveries(Some(&account), Some(&event.id), app.clock.now()).await?;
+    desk::retry(&app.store, Some(&account), Some(&event.id), app.clock.now()).await?;
     app.outbox.notify_one();
     Ok((StatusCode::ACCEPTED, Json(shown(&find(&app, &account, &id).await?))))
 }
@@ -60,7 +60,7 @@ pub(crate) async fn retry_failed(
     account: Account,
     _: Nothing,
 ) -> Result<(StatusCode, Json<Value>), Error> {
-    let retried = app.store.retry_deliveries(Some(&account), None, app.clock.now()).await?;
+    let retried = desk::retry(&app.store, Some(&account), None, app.clock.now()).await?;
     app.outbox.notify_one();
     Ok((StatusCode::ACCEPTED, Json(json!({ "retried": retried }))))
 }
@@ -82,7 +82,7 @@ pub(crate) async fn test_event(
 
 async fn find(app: &App, account: &Account, id: &str) -> Result<Listed, Error> {
     let id = EventId::parse(id).ok_or(Error::NotFound)?;
-    app.store.delivery(account, &id).await?.ok_or(Error::NotFound)
+    desk::find(&app.store, account, &id).await?.ok_or(Error::NotFound)
 }
 
 /// Whose it is, the caller knows.

@@ -172,6 +172,9 @@ const END_MANY: &str = "
 
 const FREE: &str = "UPDATE deliveries SET leased_until = NULL WHERE state = 'pending' AND leased_until IS NOT NULL";
 
+const WAITING: &str = "
+    SELECT COUNT(*), MIN(created_at) FROM deliveries WHERE state = 'pending'";
+
 /// When there is something to do.
 #[derive(Clone, Copy, Debug)]
 pub struct Upcoming {
@@ -225,86 +228,88 @@ pub(super) fn queue(
     must(QUEUE, params)
 }
 
-impl Store {
-    /// When there is something to do.
-    ///
-    /// # Errors
-    /// As [`Store::read`].
-    pub async fn next_deliveries(&self, now: Timestamp) -> Result<Upcoming> {
-        let row = self.read_one(NEXT, params![now]).await?.context("MIN is one row")?;
-        Ok(Upcoming { attempt_at: row.opt_time(0)?, backoff_until: row.opt_time(1)? })
-    }
+/// When there is something to do.
+///
+/// # Errors
+/// As [`Store::read`].
+pub async fn find_upcoming(store: &Store, now: Timestamp) -> Result<Upcoming> {
+    let row = store.read_one(NEXT, params![now]).await?.context("MIN is one row")?;
+    Ok(Upcoming { attempt_at: row.opt_time(0)?, backoff_until: row.opt_time(1)? })
+}
 
-    /// Makes events ready whose wait is over, the first `most` of them. Returns how many those were.
-    ///
-    /// # Errors
-    /// As [`Store::write`].
-    pub async fn ready_deliveries(&self, now: Timestamp, most: u32) -> Result<usize> {
-        Ok(self.claim(READY, READY_SHARED, params![now, most]).await?.len())
-    }
+/// How many events wait, and since when the oldest does.
+///
+/// # Errors
+/// As [`Store::read`].
+pub async fn count_waiting(store: &Store) -> Result<(i64, Option<Timestamp>)> {
+    let row = store.read_one(WAITING, params![]).await?.context("COUNT is one row")?;
+    Ok((row.int(0)?, row.opt_time(1)?))
+}
 
-    /// Takes deliveries that are due until `leased_until`, as far as `places` go.
-    ///
-    /// # Errors
-    /// As [`Store::read`] and [`Store::write`].
-    pub async fn claim_deliveries(
-        &self,
-        now: Timestamp,
-        leased_until: Timestamp,
-        places: &mut Places,
-    ) -> Result<Claim> {
-        let most = u32::try_from(places.free())?;
-        let params = params![now, OF_ENDPOINT, most, LOOKED_AT, places.known()];
-        let (mut due, mut reached) = (Vec::new(), HashMap::new());
-        for row in self.pick(DUE, DUE_SHARED, params).await? {
-            let owner = row.text(0)?.to_owned();
-            match (row.opt_text(1)?, row.opt_text(2)?) {
-                (Some(id), _) => due.push(Due { id: id.to_owned(), owner }),
-                (None, endpoint) => drop(reached.insert(owner, endpoint.unwrap_or_default().to_owned())),
-            }
-        }
-        let is_more = places.reached(reached);
-        let chosen = places.choose(due);
-        if chosen.is_empty() {
-            let more = if is_more { More::NotLookedAt } else { More::None };
-            return Ok(Claim { taken: Vec::new(), more });
-        }
-        let ids: Value = chosen.into_iter().map(|due| due.id).collect();
-        let rows = self.claim(CLAIM, CLAIM_SHARED, params![leased_until, now, ids.to_string()]).await?;
-        Ok(Claim { taken: rows.iter().map(claimed).collect::<Result<_>>()?, more: More::Chosen })
-    }
+/// Makes events ready whose wait is over, the first `most` of them. Returns how many those were.
+///
+/// # Errors
+/// As [`Store::write`].
+pub async fn make_ready(store: &Store, now: Timestamp, most: u32) -> Result<usize> {
+    Ok(store.claim(READY, READY_SHARED, params![now, most]).await?.len())
+}
 
-    /// Remembers how an attempt ended, and with it what `judged` says of the endpoint, whose rows it gives. `None` where
-    /// its lease was over.
-    ///
-    /// # Errors
-    /// As [`Store::write`].
-    pub async fn end_attempt(&self, ended: Ended<'_>, judged: Vec<Step>) -> Result<Option<Vec<Row>>> {
-        let Ended { id, leased_until, attempt, outcome, now } = ended;
-        let (state, next, ended_at) = match outcome {
-            Outcome::Delivered => ("delivered", None, Some(now)),
-            Outcome::Retry(at) => ("pending", Some(at), None),
-            Outcome::Failed => ("failed", None, Some(now)),
-        };
-        let status = attempt.status.map(i64::from);
-        let error = attempt.error.as_ref();
-        let answer = attempt.answer.as_ref();
-        let params = params![state, next, ended_at, status, error, id, leased_until, answer];
-        let steps: Vec<Step> = [must(END, params).alike(END_MANY)].into_iter().chain(judged).collect();
-        match self.write(steps).await? {
-            Written::Committed(rows) => Ok(Some(rows)),
-            Written::Refused(_) => Ok(None),
+/// Takes deliveries that are due until `leased_until`, as far as `places` go.
+///
+/// # Errors
+/// As [`Store::read`] and [`Store::write`].
+pub async fn claim(store: &Store, now: Timestamp, leased_until: Timestamp, places: &mut Places) -> Result<Claim> {
+    let most = u32::try_from(places.free())?;
+    let params = params![now, OF_ENDPOINT, most, LOOKED_AT, places.known()];
+    let (mut due, mut reached) = (Vec::new(), HashMap::new());
+    for row in store.pick(DUE, DUE_SHARED, params).await? {
+        let owner = row.text(0)?.to_owned();
+        match (row.opt_text(1)?, row.opt_text(2)?) {
+            (Some(id), _) => due.push(Due { id: id.to_owned(), owner }),
+            (None, endpoint) => drop(reached.insert(owner, endpoint.unwrap_or_default().to_owned())),
         }
     }
-
-    /// Ends the leases of a process that is gone. Only for a database that this process has for itself.
-    ///
-    /// # Errors
-    /// As [`Store::write`].
-    pub async fn free_deliveries(&self) -> Result<()> {
-        self.write([step(FREE, params![])]).await?;
-        Ok(())
+    let is_more = places.reached(reached);
+    let chosen = places.choose(due);
+    if chosen.is_empty() {
+        let more = if is_more { More::NotLookedAt } else { More::None };
+        return Ok(Claim { taken: Vec::new(), more });
     }
+    let ids: Value = chosen.into_iter().map(|due| due.id).collect();
+    let rows = store.claim(CLAIM, CLAIM_SHARED, params![leased_until, now, ids.to_string()]).await?;
+    Ok(Claim { taken: rows.iter().map(claimed).collect::<Result<_>>()?, more: More::Chosen })
+}
+
+/// Remembers how an attempt ended, and with it what `judged` says of the endpoint, whose rows it gives. `None` where
+/// its lease was over.
+///
+/// # Errors
+/// As [`Store::write`].
+pub async fn end_attempt(store: &Store, ended: Ended<'_>, judged: Vec<Step>) -> Result<Option<Vec<Row>>> {
+    let Ended { id, leased_until, attempt, outcome, now } = ended;
+    let (state, next, ended_at) = match outcome {
+        Outcome::Delivered => ("delivered", None, Some(now)),
+        Outcome::Retry(at) => ("pending", Some(at), None),
+        Outcome::Failed => ("failed", None, Some(now)),
+    };
+    let status = attempt.status.map(i64::from);
+    let error = attempt.error.as_ref();
+    let answer = attempt.answer.as_ref();
+    let params = params![state, next, ended_at, status, error, id, leased_until, answer];
+    let steps: Vec<Step> = [must(END, params).alike(END_MANY)].into_iter().chain(judged).collect();
+    match store.write(steps).await? {
+        Written::Committed(rows) => Ok(Some(rows)),
+        Written::Refused(_) => Ok(None),
+    }
+}
+
+/// Ends the leases of a process that is gone. Only for a database that this process has for itself.
+///
+/// # Errors
+/// As [`Store::write`].
+pub async fn free_leases(store: &Store) -> Result<()> {
+    store.write([step(FREE, params![])]).await?;
+    Ok(())
 }
 
 /// What leads to the row must be readable; what else is wrong with it is wrong with this delivery alone.

@@ -14,10 +14,10 @@ use tokio::task::{self, JoinError, JoinSet};
 use tokio::time::{Instant, sleep, sleep_until};
 use tracing::Instrument;
 
-use super::endpoints::judged;
-use super::{Attempt, Claim, Claimed, Delivery, Ended, More, Places, judge, signatures};
+use super::endpoints::{self, judged};
+use super::{Attempt, Claim, Claimed, Delivery, Ended, More, Places, judge, signatures, sql};
 use crate::app::App;
-use crate::domains::Secrets;
+use crate::domains::{self, Secrets};
 use crate::id::{self, DomainId};
 use crate::outbound::{Reach, Request};
 
@@ -90,7 +90,7 @@ impl Running {
 /// Starts what is due and has a place; says how long there is nothing to do.
 async fn take(app: &App, running: &mut Running) -> Result<Duration> {
     let now = app.clock.now();
-    let upcoming = app.store.next_deliveries(now).await?;
+    let upcoming = sql::find_upcoming(&app.store, now).await?;
     let Some(next) = upcoming.attempt_at else { return Ok(SLEEP) };
     if next > now {
         return Ok(Duration::try_from(next.duration_since(now)).unwrap_or(SLEEP).min(SLEEP));
@@ -99,9 +99,9 @@ async fn take(app: &App, running: &mut Running) -> Result<Duration> {
         return Ok(SLEEP);
     }
     let is_over = upcoming.backoff_until.is_some_and(|until| until <= now);
-    let ready = if is_over { app.store.ready_deliveries(now, READY_AT_ONCE).await? } else { 0 };
+    let ready = if is_over { sql::make_ready(&app.store, now, READY_AT_ONCE).await? } else { 0 };
     let leased_until = now + LEASE;
-    let Claim { taken, more } = app.store.claim_deliveries(now, leased_until, &mut running.places).await?;
+    let Claim { taken, more } = sql::claim(&app.store, now, leased_until, &mut running.places).await?;
     let wait = match more {
         _ if !taken.is_empty() || ready > 0 => Duration::ZERO,
         // Another server was faster: it takes what it can at once, and leaves the rest.
@@ -144,9 +144,9 @@ async fn deliver(app: App, claimed: Claimed, secrets: SharedSecrets, leased_unti
     }
     let ended = Ended { id, leased_until, attempt: &attempt, outcome, now };
     let judged = sent.as_ref().map(|delivery| judged(delivery, &attempt, outcome, now)).unwrap_or_default();
-    match (app.store.end_attempt(ended, judged).await, sent) {
+    match (sql::end_attempt(&app.store, ended, judged).await, sent) {
         (Ok(Some(rows)), Some(delivery)) => {
-            if let Err(error) = app.store.tell_of_endpoint(&delivery, outcome, &rows, now).await {
+            if let Err(error) = endpoints::report_change(&app.store, &delivery, outcome, &rows, now).await {
                 tracing::warn!(event = id, error = format!("{error:#}"), "could not record the endpoint's change");
             }
         }
@@ -161,7 +161,7 @@ async fn deliver(app: App, claimed: Claimed, secrets: SharedSecrets, leased_unti
 /// What is sent, and the header fields that sign it.
 async fn prepare(app: &App, delivery: Result<Delivery>, secrets: &SharedSecrets) -> Result<(Delivery, HeaderMap)> {
     let delivery = delivery.context("its row in the database cannot be read")?;
-    let read = app.store.anyones_secrets(&delivery.domain_id);
+    let read = domains::sql::find_secrets(&app.store, &app.seal, &delivery.domain_id);
     let secrets = secrets.get_or_try_init(|| read).await.context("its webhook secret cannot be read")?;
     let secrets = secrets.as_ref().context("the domain is gone")?;
     let mut headers = HeaderMap::new();

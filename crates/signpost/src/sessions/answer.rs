@@ -7,9 +7,10 @@ use url::Url;
 
 use super::routes::{find, lost_race, refused};
 use super::shown::{Shown, Viewer};
-use super::{Accepted, Login, Refusal, Session, Status};
+use super::{Accepted, Login, Refusal, Session, Status, sql};
 use crate::account::Account;
 use crate::app::App;
+use crate::domains;
 use crate::error::Error;
 use crate::hosted;
 use crate::http::{Fields, PathId, Payload};
@@ -55,7 +56,7 @@ pub(crate) async fn complete(
     let login = asked.clone().complete(&code, app.clock.now(), id::random());
     let login = login.map_err(|refusal| refused(refusal, &asked, &app))?;
     let (url, user) = (event_url(&app, &asked).await?, hosted::completes(&login)?);
-    match app.store.complete_session(&login, &url, user).await? {
+    match sql::complete(&app.store, &login, &url, user).await? {
         Written::Committed(_) => Ok(Json(Shown::of(told(&app, login), Status::Authenticated, Viewer::Owner))),
         Written::Refused(0) => Err(lost_race(&app, &asked).await),
         Written::Refused(_) => Err(Error::CompletionCodeRefused),
@@ -80,14 +81,14 @@ pub(crate) async fn take(
     match accepted {
         Accepted::Login(login) => {
             let url = event_url(app, &asked).await?;
-            match app.store.authenticate(&login, &url, with).await? {
+            match sql::authenticate(&app.store, &login, &url, with).await? {
                 Written::Committed(_) => Ok(Some(Taken { session: told(app, *login), redirect: None })),
                 Written::Refused(0) => Err(lost_race(app, &asked).await),
                 Written::Refused(_) => Ok(None),
             }
         }
         Accepted::Answered(session, code) => {
-            if !app.store.keep_answer(&session).await? {
+            if !sql::keep_answer(&app.store, &session).await? {
                 return Err(lost_race(app, &asked).await);
             }
             app.session_changed(&session.id);
@@ -106,13 +107,13 @@ fn told(app: &App, login: Login) -> Session {
 
 /// Lets an answer pass that carries the number that the page shows; the third that does not ends the session.
 async fn confirm(app: &App, session: &Session, answer: &Answer) -> Result<(), Error> {
-    if !app.store.take_confirm_try(session).await? {
+    if !sql::take_confirm_try(&app.store, session).await? {
         return Err(lost_race(app, session).await);
     }
     if session.is_confirmed_by(answer) {
         return Ok(());
     }
-    if app.store.cancel_if_no_try_is_left(&session.id, app.clock.now()).await? {
+    if sql::cancel_if_no_try_is_left(&app.store, &session.id, app.clock.now()).await? {
         app.session_changed(&session.id);
     }
     Err(refused(Refusal::ConfirmCode, session, app))
@@ -123,7 +124,7 @@ async fn event_url(app: &App, session: &Session) -> Result<Url, Error> {
     let key = (session.account.clone(), session.challenge.domain.clone());
     let domain = match app.domains.kept(&key).filter(|domain| domain.id == session.domain_id) {
         Some(domain) => Some(domain),
-        None => app.store.domain(&session.account, &session.domain_id).await?,
+        None => domains::sql::find(&app.store, &session.account, &session.domain_id).await?,
     };
     Ok(domain.and_then(|domain| domain.event_url).unwrap_or_else(|| session.webhook_url.clone()))
 }

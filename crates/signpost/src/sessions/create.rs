@@ -11,10 +11,10 @@ use signpost_auth::{DomainName, Mode};
 use url::Url;
 
 use super::shown::Created;
-use super::{ClientSecret, ConfirmCode, Flow, Metadata, New, Once, Random, Requester, Session};
+use super::{ClientSecret, ConfirmCode, Flow, Metadata, New, Once, Random, Requester, Session, idempotency, sql};
 use crate::account::{Account, Environment};
 use crate::app::App;
-use crate::domains::{Domain, Handler, Usable, webhook_url};
+use crate::domains::{self, Domain, Handler, Usable, webhook_url};
 use crate::error::Error;
 use crate::hosted;
 use crate::http::{ApiKey, Fields};
@@ -43,7 +43,7 @@ pub(crate) async fn create(
     let secret = ClientSecret::of(&key.key, &session.id);
     let session = session.with_client_secret(&secret);
     let reply = serde_json::to_string(&Created::of(&session)?).context("a session is JSON")?;
-    if app.store.insert_session(&session, once.as_ref().map(|once| once.keep(&account, &reply, now))).await? {
+    if sql::insert(&app.store, &session, once.as_ref().map(|once| once.keep(&account, &reply, now))).await? {
         app.metrics.session(account.environment, "created");
         return Ok(created(&reply, Some(&secret)).into_response());
     }
@@ -60,10 +60,10 @@ async fn again(app: &App, account: &Account, key: &ApiKey, once: Option<&Once>) 
     }
     let Some(once) = once else { return Ok(None) };
     let now = app.clock.now();
-    let Some(reply) = app.store.kept_reply(account, once, now).await? else { return Ok(None) };
+    let Some(reply) = idempotency::find_reply(&app.store, account, once, now).await? else { return Ok(None) };
     let Kept { id } = serde_json::from_str(&reply).context("a kept reply is a session")?;
     let id = SessionId::parse(&id).context("a kept reply has an id")?;
-    let session = app.store.session(account, &id).await?;
+    let session = sql::find(&app.store, account, &id).await?;
     // Another key of the account asks under the same Idempotency-Key: that one's secret is not the session's.
     let secret =
         Some(ClientSecret::of(&key.key, &id)).filter(|secret| session.is_some_and(|own| secret.reads(&own, now)));
@@ -181,7 +181,7 @@ impl Create {
 async fn usable_domain(app: &App, account: &Account, name: &DomainName) -> Result<Domain, Error> {
     let (key, mut refused) = ((account.clone(), name.clone()), None);
     let read = async {
-        match app.store.usable_domain(account, name, app.config.require_verified_domains).await? {
+        match domains::sql::find_usable(&app.store, account, name, app.config.require_verified_domains).await? {
             Usable::Yes(domain) => Ok(Some(*domain)),
             other => {
                 refused = Some(other);

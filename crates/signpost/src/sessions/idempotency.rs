@@ -59,17 +59,20 @@ impl Once {
     }
 }
 
-impl Store {
-    /// What was answered to the same request before.
-    ///
-    /// # Errors
-    /// Where the key belongs to another request, or as [`Store::read`].
-    pub async fn kept_reply(&self, account: &Account, once: &Once, now: Timestamp) -> Result<Option<String>, Error> {
-        let params = params![&account.name, account.environment, &once.key, now - REMEMBERED];
-        let Some(row) = self.look(KEPT, params).await? else { return Ok(None) };
-        if row.text(0)? != once.asked {
-            return Err(Error::IdempotencyKeyReused);
-        }
-        Ok(Some(row.text(1)?.to_owned()))
+/// What was answered to the same request before.
+///
+/// # Errors
+/// Where the key belongs to another request, or as [`Store::read`].
+pub(super) async fn find_reply(
+    store: &Store,
+    account: &Account,
+    once: &Once,
+    now: Timestamp,
+) -> Result<Option<String>, Error> {
+    let params = params![&account.name, account.environment, &once.key, now - REMEMBERED];
+    let Some(row) = store.look(KEPT, params).await? else { return Ok(None) };
+    if row.text(0)? != once.asked {
+        return Err(Error::IdempotencyKeyReused);
     }
+    Ok(Some(row.text(1)?.to_owned()))
 }

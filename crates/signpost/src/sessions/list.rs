@@ -5,10 +5,11 @@ use axum::extract::State as Extract;
 use serde_json::{Value, json};
 use signpost_auth::DomainName;
 
-use super::Status;
 use super::shown::Listed;
+use super::{Status, sql};
 use crate::account::Account;
 use crate::app::App;
+use crate::domains;
 use crate::error::Error;
 use crate::http::Page;
 use crate::id::{DomainId, SessionId};
@@ -33,14 +34,14 @@ pub(crate) async fn list(Extract(app): Extract<App>, account: Account, page: Pag
     let name = name.map_err(|error| Error::field("domain", error.to_string()))?;
     let domain = match &name {
         None => None,
-        Some(name) => match app.store.domain_named(&account, name).await? {
+        Some(name) => match domains::sql::find_by_name(&app.store, &account, name).await? {
             Some(domain) => Some(domain.id),
             None => return Ok(Json(json!({ "sessions": [] }))),
         },
     };
     let now = app.clock.now();
     let wanted = Wanted { before, domain, status, most: page.limit + 1 };
-    let mut sessions = app.store.sessions(&account, &wanted, now).await?;
+    let mut sessions = sql::list(&app.store, &account, &wanted, now).await?;
     let next = page.next(&mut sessions, |session| session.id.to_string());
     let sessions: Vec<_> = sessions.into_iter().map(|session| Listed::of(session, now)).collect();
     Ok(Json(page.reply("sessions", &sessions, next)))

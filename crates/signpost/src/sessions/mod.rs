@@ -18,7 +18,7 @@ pub mod routes;
 mod shown;
 mod signing;
 pub mod simulate;
-mod sql;
+pub mod sql;
 mod waiting;
 
 use std::time::Duration;

@@ -9,7 +9,7 @@ use signpost_auth::QrCode;
 
 use super::drawing;
 use super::shown::Refreshed;
-use super::{Refusal, Session, State};
+use super::{Refusal, Session, State, sql};
 use crate::account::Account;
 use crate::app::App;
 use crate::error::Error;
@@ -35,7 +35,7 @@ pub(crate) async fn refresh(
         let session = old.clone().refresh(app.config.session_ttl, app.clock.now(), id::random());
         let session = session.map_err(|refusal| refused(refusal, &old, &app))?;
         let refreshed = Refreshed::of(&session)?;
-        if app.store.refresh_session(&session, &old.challenge).await? {
+        if sql::refresh(&app.store, &session, &old.challenge).await? {
             app.session_changed(&session.id);
             return Ok(Json(refreshed));
         }
@@ -81,7 +81,7 @@ pub(crate) async fn cancel(
     let session = find(&app, &account, &id).await?;
     let now = app.clock.now();
     let cancelled = session.clone().cancel(now).map_err(|refusal| refused(refusal, &session, &app))?;
-    if app.store.cancel_session(&cancelled.id, now).await? {
+    if sql::cancel(&app.store, &cancelled.id, now).await? {
         app.metrics.session(account.environment, "cancelled");
         app.session_changed(&cancelled.id);
         return Ok(StatusCode::NO_CONTENT);
@@ -91,7 +91,7 @@ pub(crate) async fn cancel(
 
 pub(super) async fn find(app: &App, account: &Account, id: &str) -> Result<Session, Error> {
     let id = SessionId::parse(id).ok_or(Error::SessionNotFound)?;
-    let session = app.store.session(account, &id).await?;
+    let session = sql::find(&app.store, account, &id).await?;
     session.filter(|session| session.is_readable(app.clock.now())).ok_or(Error::SessionNotFound)
 }
 
@@ -111,7 +111,7 @@ pub(super) fn refused(refusal: Refusal, session: &Session, app: &App) -> Error {
 
 /// The row changed between reading and writing: what it is now says who was first.
 pub(super) async fn lost_race(app: &App, session: &Session) -> Error {
-    match app.store.session(&session.account, &session.id).await {
+    match sql::find(&app.store, &session.account, &session.id).await {
         Ok(Some(Session { state: State::Authenticated { .. } | State::Answered { .. }, .. })) => {
             Error::SessionAlreadyAuthenticated
         }

@@ -100,157 +100,161 @@ pub(crate) fn cancel_sessions_of(domain: &DomainId, now: Timestamp) -> Step {
     step(CANCEL_ALL, params![now, domain, now - REFRESHABLE])
 }
 
-impl Store {
-    /// Keeps a new session, and with it what `with` says, both or neither. False where its domain is gone meanwhile, or
-    /// the other step changes nothing.
-    ///
-    /// # Errors
-    /// As [`Store::write`].
-    pub async fn insert_session(&self, session: &Session, with: Option<Step>) -> Result<bool> {
-        let Session { id, account, domain_id, challenge, webhook_url, metadata, created_at, expires_at, .. } = session;
-        let metadata = metadata.as_ref().map(Metadata::as_str);
-        let requester = session.requester.as_ref().map(serde_json::to_string).transpose()?;
-        let params = params![
-            id,
-            &account.name,
-            account.environment,
-            domain_id,
-            challenge.to_string(),
-            webhook_url,
-            metadata,
-            *created_at,
-            *expires_at,
-            session.confirm.as_ref().map(ConfirmCode::reveal),
-            session.client_secret.as_ref().map(ClientSecretHash::as_str),
-            session.hosted_url.as_ref(),
-            requester,
-            session.flow.as_str(),
-        ];
-        let steps: Vec<Step> = with.into_iter().chain([must(INSERT, params).alike(INSERT_MANY)]).collect();
-        Ok(self.write(steps).await?.is_committed())
-    }
+/// Keeps a new session, and with it what `with` says, both or neither. False where its domain is gone meanwhile, or
+/// the other step changes nothing.
+///
+/// # Errors
+/// As [`Store::write`].
+pub async fn insert(store: &Store, session: &Session, with: Option<Step>) -> Result<bool> {
+    let Session { id, account, domain_id, challenge, webhook_url, metadata, created_at, expires_at, .. } = session;
+    let metadata = metadata.as_ref().map(Metadata::as_str);
+    let requester = session.requester.as_ref().map(serde_json::to_string).transpose()?;
+    let params = params![
+        id,
+        &account.name,
+        account.environment,
+        domain_id,
+        challenge.to_string(),
+        webhook_url,
+        metadata,
+        *created_at,
+        *expires_at,
+        session.confirm.as_ref().map(ConfirmCode::reveal),
+        session.client_secret.as_ref().map(ClientSecretHash::as_str),
+        session.hosted_url.as_ref(),
+        requester,
+        session.flow.as_str(),
+    ];
+    let steps: Vec<Step> = with.into_iter().chain([must(INSERT, params).alike(INSERT_MANY)]).collect();
+    Ok(store.write(steps).await?.is_committed())
+}
 
-    /// An account's session.
-    ///
-    /// # Errors
-    /// As [`Store::read`].
-    pub async fn session(&self, account: &Account, id: &SessionId) -> Result<Option<Session>> {
-        let row = self.look(SELECT, params![id, &account.name, account.environment]).await?;
-        row.map(|row| Session::try_from(row).with_context(|| format!("session {id}"))).transpose()
-    }
+/// An account's session.
+///
+/// # Errors
+/// As [`Store::read`].
+pub async fn find(store: &Store, account: &Account, id: &SessionId) -> Result<Option<Session>> {
+    let row = store.look(SELECT, params![id, &account.name, account.environment]).await?;
+    row.map(|row| Session::try_from(row).with_context(|| format!("session {id}"))).transpose()
+}
 
-    /// A session, whosever it is: for those who prove in another way that they may see it.
-    ///
-    /// # Errors
-    /// As [`Store::read`].
-    pub async fn anyones_session(&self, environment: Environment, id: &SessionId) -> Result<Option<Session>> {
-        let row = self.look(ANYONES, params![id, environment]).await?;
-        row.map(|row| Session::try_from(row).with_context(|| format!("session {id}"))).transpose()
-    }
+/// A session, whosever it is: for those who prove in another way that they may see it.
+///
+/// # Errors
+/// As [`Store::read`].
+pub async fn find_in_any_account(store: &Store, environment: Environment, id: &SessionId) -> Result<Option<Session>> {
+    let row = store.look(ANYONES, params![id, environment]).await?;
+    row.map(|row| Session::try_from(row).with_context(|| format!("session {id}"))).transpose()
+}
 
-    /// The session whose answer the service itself takes, by its challenge.
-    ///
-    /// # Errors
-    /// As [`Store::read`].
-    pub async fn hosted_session(&self, environment: Environment, challenge: &Challenge) -> Result<Option<Session>> {
-        let row = self.look(HOSTED, params![challenge.to_string(), environment]).await?;
-        row.map(Session::try_from).transpose()
-    }
+/// The session whose answer the service itself takes, by its challenge.
+///
+/// # Errors
+/// As [`Store::read`].
+pub async fn find_hosted(store: &Store, environment: Environment, challenge: &Challenge) -> Result<Option<Session>> {
+    let row = store.look(HOSTED, params![challenge.to_string(), environment]).await?;
+    row.map(Session::try_from).transpose()
+}
 
-    /// An account's sessions, newest first, as far as they can still be read.
-    ///
-    /// # Errors
-    /// As [`Store::read`].
-    pub async fn sessions(&self, account: &Account, wanted: &Wanted, now: Timestamp) -> Result<Vec<Session>> {
-        let Wanted { before, domain, status, most } = wanted;
-        let params = params![
-            &account.name,
-            account.environment,
-            before.as_ref().map_or("sess_~", SessionId::as_str),
-            domain.as_ref().map_or("", DomainId::as_str),
-            status.map_or("", Status::as_str),
-            now,
-            now - KEPT,
-            now - READABLE,
-            i64::from(*most),
-        ];
-        self.read(LIST, params).await?.into_iter().map(Session::try_from).collect()
-    }
+/// An account's sessions, newest first, as far as they can still be read.
+///
+/// # Errors
+/// As [`Store::read`].
+pub async fn list(store: &Store, account: &Account, wanted: &Wanted, now: Timestamp) -> Result<Vec<Session>> {
+    let Wanted { before, domain, status, most } = wanted;
+    let params = params![
+        &account.name,
+        account.environment,
+        before.as_ref().map_or("sess_~", SessionId::as_str),
+        domain.as_ref().map_or("", DomainId::as_str),
+        status.map_or("", Status::as_str),
+        now,
+        now - KEPT,
+        now - READABLE,
+        i64::from(*most),
+    ];
+    store.read(LIST, params).await?.into_iter().map(Session::try_from).collect()
+}
 
-    /// Replaces the challenge `old` by the session's. False where an answer or another refresh came first.
-    ///
-    /// # Errors
-    /// As [`Store::write`].
-    pub async fn refresh_session(&self, session: &Session, old: &Challenge) -> Result<bool> {
-        let params = params![session.challenge.to_string(), session.expires_at, &session.id, old.to_string()];
-        Ok(self.write([must(REFRESH, params)]).await?.is_committed())
-    }
+/// Replaces the challenge `old` by the session's. False where an answer or another refresh came first.
+///
+/// # Errors
+/// As [`Store::write`].
+pub async fn refresh(store: &Store, session: &Session, old: &Challenge) -> Result<bool> {
+    let params = params![session.challenge.to_string(), session.expires_at, &session.id, old.to_string()];
+    Ok(store.write([must(REFRESH, params)]).await?.is_committed())
+}
 
-    /// Uses up one of the tries that number match allows, before anybody looks at the number: of answers that come at
-    /// once no more are looked at than may be. False where none is left, or the session is not pending any more.
-    ///
-    /// # Errors
-    /// As [`Store::write`].
-    pub async fn take_confirm_try(&self, session: &Session) -> Result<bool> {
-        let params = params![&session.id, session.challenge.to_string(), TRIES];
-        Ok(self.write([must(TAKE_TRY, params)]).await?.is_committed())
-    }
+/// Uses up one of the tries that number match allows, before anybody looks at the number: of answers that come at
+/// once no more are looked at than may be. False where none is left, or the session is not pending any more.
+///
+/// # Errors
+/// As [`Store::write`].
+pub async fn take_confirm_try(store: &Store, session: &Session) -> Result<bool> {
+    let params = params![&session.id, session.challenge.to_string(), TRIES];
+    Ok(store.write([must(TAKE_TRY, params)]).await?.is_committed())
+}
 
-    /// Calls a session off whose tries are used up. False where some are left.
-    ///
-    /// # Errors
-    /// As [`Store::write`].
-    pub async fn cancel_if_no_try_is_left(&self, id: &SessionId, now: Timestamp) -> Result<bool> {
-        Ok(self.write([must(CANCEL_TRIED, params![now, id, TRIES])]).await?.is_committed())
-    }
+/// Calls a session off whose tries are used up. False where some are left.
+///
+/// # Errors
+/// As [`Store::write`].
+pub async fn cancel_if_no_try_is_left(store: &Store, id: &SessionId, now: Timestamp) -> Result<bool> {
+    Ok(store.write([must(CANCEL_TRIED, params![now, id, TRIES])]).await?.is_committed())
+}
 
-    /// Calls a session off. False where it was answered or called off meanwhile.
-    ///
-    /// # Errors
-    /// As [`Store::write`].
-    pub async fn cancel_session(&self, id: &SessionId, now: Timestamp) -> Result<bool> {
-        Ok(self.write([must(CANCEL, params![now, id])]).await?.is_committed())
-    }
+/// Calls a session off. False where it was answered or called off meanwhile.
+///
+/// # Errors
+/// As [`Store::write`].
+pub async fn cancel(store: &Store, id: &SessionId, now: Timestamp) -> Result<bool> {
+    Ok(store.write([must(CANCEL, params![now, id])]).await?.is_committed())
+}
 
-    /// Keeps a login and queues its event, and with it what `with` says, all or nothing. Refused at 0 where another
-    /// answer came first, at 2 where `with` changes nothing.
-    ///
-    /// # Errors
-    /// As [`Store::write`].
-    pub async fn authenticate(&self, login: &Login, url: &url::Url, with: Option<Step>) -> Result<Written> {
-        self.log_in(AUTHENTICATE, login, url, with).await
-    }
+/// Keeps a login and queues its event, and with it what `with` says, all or nothing. Refused at 0 where another
+/// answer came first, at 2 where `with` changes nothing.
+///
+/// # Errors
+/// As [`Store::write`].
+pub async fn authenticate(store: &Store, login: &Login, url: &url::Url, with: Option<Step>) -> Result<Written> {
+    log_in(store, AUTHENTICATE, login, url, with).await
+}
 
-    /// The same for a login on one device whose code came back.
-    ///
-    /// # Errors
-    /// As [`Store::write`].
-    pub async fn complete_session(&self, login: &Login, url: &url::Url, with: Option<Step>) -> Result<Written> {
-        self.log_in(COMPLETE, login, url, with).await
-    }
+/// The same for a login on one device whose code came back.
+///
+/// # Errors
+/// As [`Store::write`].
+pub async fn complete(store: &Store, login: &Login, url: &url::Url, with: Option<Step>) -> Result<Written> {
+    log_in(store, COMPLETE, login, url, with).await
+}
 
-    async fn log_in(&self, sql: &'static str, login: &Login, url: &url::Url, with: Option<Step>) -> Result<Written> {
-        let Login { session, event, event_id } = login;
-        let State::Authenticated { at, user } = &session.state else { bail!("{} is pending", session.id) };
-        let user = serde_json::to_string(user)?;
-        let steps = [
-            must(sql, params![*at, user, &session.id, session.challenge.to_string()]),
-            outbox::queue(event_id, event, session, url, *at)?,
-        ];
-        self.write(steps.into_iter().chain(with).collect::<Vec<_>>()).await
-    }
+async fn log_in(
+    store: &Store,
+    sql: &'static str,
+    login: &Login,
+    url: &url::Url,
+    with: Option<Step>,
+) -> Result<Written> {
+    let Login { session, event, event_id } = login;
+    let State::Authenticated { at, user } = &session.state else { bail!("{} is pending", session.id) };
+    let user = serde_json::to_string(user)?;
+    let steps = [
+        must(sql, params![*at, user, &session.id, session.challenge.to_string()]),
+        outbox::queue(event_id, event, session, url, *at)?,
+    ];
+    store.write(steps.into_iter().chain(with).collect::<Vec<_>>()).await
+}
 
-    /// Keeps the answer of a session on one device. False where another came first.
-    ///
-    /// # Errors
-    /// As [`Store::write`].
-    pub async fn keep_answer(&self, session: &Session) -> Result<bool> {
-        let State::Answered { answer, code } = &session.state else { bail!("{} has no answer", session.id) };
-        let answer = serde_json::to_string(answer)?;
-        let (id, challenge) = (&session.id, session.challenge.to_string());
-        let params = params![answer, code.as_str(), session.expires_at, id, challenge];
-        Ok(self.write([must(ANSWER, params)]).await?.is_committed())
-    }
+/// Keeps the answer of a session on one device. False where another came first.
+///
+/// # Errors
+/// As [`Store::write`].
+pub async fn keep_answer(store: &Store, session: &Session) -> Result<bool> {
+    let State::Answered { answer, code } = &session.state else { bail!("{} has no answer", session.id) };
+    let answer = serde_json::to_string(answer)?;
+    let (id, challenge) = (&session.id, session.challenge.to_string());
+    let params = params![answer, code.as_str(), session.expires_at, id, challenge];
+    Ok(store.write([must(ANSWER, params)]).await?.is_committed())
 }
 
 impl TryFrom<Row> for Session {

@@ -21,7 +21,6 @@ use std::sync::Arc;
 
 use anyhow::{Result, bail};
 
-use crate::seal::Seal;
 pub use changes::{Change, Changes};
 pub use lock::lock;
 pub use migrate::{Migrated, Newer};
@@ -33,7 +32,6 @@ pub use row::{Row, Value};
 #[derive(Clone)]
 pub struct Store {
     engine: Engine,
-    seal: Arc<Seal>,
     writes: Arc<LastWrite>,
 }
 
@@ -137,7 +135,7 @@ impl Store {
             None if is_postgres(url) => Engine::Postgres(postgres::Postgres::open(url)?),
             None => bail!("a database address begins with sqlite: or postgres://"),
         };
-        Ok(Self { engine, seal: Arc::default(), writes: Arc::default() })
+        Ok(Self { engine, writes: Arc::default() })
     }
 
     /// Brings the tables of a database that is there up to date and says what that did; with `contract` also takes away
@@ -150,17 +148,6 @@ impl Store {
             Some(file) => sqlite::migrate(file),
             None => postgres::migrate(url, contract).await,
         }
-    }
-
-    /// The same database, its secrets closed and opened with this.
-    #[must_use]
-    pub fn sealed_with(self, seal: Seal) -> Self {
-        Self { seal: Arc::new(seal), ..self }
-    }
-
-    /// What closes and opens the secrets in it.
-    pub(crate) fn seal(&self) -> &Seal {
-        &self.seal
     }
 
     /// Copies an embedded database into a new file, whole and as of one moment, while others read and write it.

@@ -229,15 +229,16 @@ mod tests {
     use std::collections::BTreeSet;
 
     use super::*;
+    use crate::public_address;
 
     #[tokio::test]
     async fn the_public_address_is_taken_along() {
         let (old, new) = (Store::open("sqlite::memory:").unwrap(), Store::open("sqlite::memory:").unwrap());
         for address in ["https://before.test", "https://a.test"] {
-            old.remember_public_address(address).await.unwrap();
+            public_address::remember(&old, address).await.unwrap();
         }
         new.take_over(&old, "old", Timestamp::UNIX_EPOCH, |_, _| ()).await.unwrap();
-        assert_eq!(new.public_address().await.unwrap().as_deref(), Some("https://a.test"));
+        assert_eq!(public_address::find(&new).await.unwrap().as_deref(), Some("https://a.test"));
     }
 
     #[tokio::test]

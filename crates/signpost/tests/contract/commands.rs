@@ -4,7 +4,7 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 use signpost::account::Environment;
-use signpost::audit::Entry;
+use signpost::audit::{self, Entry};
 
 use crate::harness::{Program, Service, embedded_database, members, text};
 
@@ -19,7 +19,9 @@ async fn json_of(folder: &Path, arguments: &[&str]) -> Value {
 }
 
 async fn told(service: &Service, action: &str) -> Vec<Entry> {
-    let all = service.app.store.audit(None, jiff::Timestamp::UNIX_EPOCH, "", "", 1000).await.expect("a database");
+    let all = audit::sql::list(&service.app.store, None, jiff::Timestamp::UNIX_EPOCH, "", "", 1000)
+        .await
+        .expect("a database");
     all.into_iter().filter(|entry| entry.action == action).collect()
 }
 

@@ -6,7 +6,7 @@ use jiff::SignedDuration;
 use serde_json::json;
 use signpost::account::Environment;
 use signpost::id::EventId;
-use signpost::outbox::Places;
+use signpost::outbox::{self, Places};
 use signpost::seal::Seal;
 use signpost::store::{Step, step};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -253,7 +253,7 @@ async fn an_event_that_cannot_be_sent_ends_its_own_attempt_and_no_others() {
     assert_eq!(shown["deliveries"].as_array().map(Vec::len), Some(2), "{shown}");
     assert!(unreadable.has().is_none());
     // That was no failure of theirs.
-    assert!(service.app.store.failing_endpoints().await.expect("a database").is_empty());
+    assert!(outbox::endpoints::list_failing(&service.app.store).await.expect("a database").is_empty());
 }
 
 #[tokio::test]
@@ -380,8 +380,8 @@ async fn an_event_outlives_its_server(settings: &[(&str, &str)]) {
     let config = crate::harness::config(settings);
     let dying = signpost::store::Store::open(&config.database_url()).expect("the database");
     let lease = now + SignedDuration::from_secs(45);
-    dying.ready_deliveries(now, 256).await.expect("a database");
-    let claimed = dying.claim_deliveries(now, lease, &mut Places::default()).await.expect("a database").taken;
+    outbox::sql::make_ready(&dying, now, 256).await.expect("a database");
+    let claimed = outbox::sql::claim(&dying, now, lease, &mut Places::default()).await.expect("a database").taken;
     assert_eq!(claimed.len(), 1);
     dying.close().await;
     let second = Service::open(settings, clock.clone()).await;

@@ -5,6 +5,8 @@ use futures_util::future::join_all;
 use jiff::SignedDuration;
 use serde_json::{Value, json};
 use signpost::account::Environment;
+use signpost::audit;
+use signpost::outbox;
 
 use crate::harness::{Endpoint, Integrator, Service, members, text, until};
 
@@ -81,7 +83,9 @@ async fn an_endpoint_that_only_failed_for_five_days_is_left_alone_but_for_a_prob
         service.passes(SignedDuration::from_hours(29));
         service.tried(attempt).await;
     }
-    let disabled = || async { service.app.store.failing_endpoints().await.expect("a database").remove(0).disabled_at };
+    let disabled = || async {
+        outbox::endpoints::list_failing(&service.app.store).await.expect("a database").remove(0).disabled_at
+    };
     until("it is disabled", async || disabled().await).await;
     let shown = integrator.get("/deliveries").await.with(200);
     assert!(shown["deliveries"][0]["endpoint_disabled_at"].is_string(), "{shown}");
@@ -107,13 +111,14 @@ async fn an_endpoint_that_only_failed_for_five_days_is_left_alone_but_for_a_prob
     service.passes(SignedDuration::from_hours(1));
     endpoint.receives().await;
     until("it is enabled", async || {
-        service.app.store.failing_endpoints().await.expect("a database").is_empty().then_some(())
+        outbox::endpoints::list_failing(&service.app.store).await.expect("a database").is_empty().then_some(())
     })
     .await;
     service.passes(SignedDuration::from_hours(30));
     in_state(&integrator, "delivered", 4).await;
-    let actions =
-        service.app.store.newest_audit(jiff::Timestamp::UNIX_EPOCH, "acme", "", 10).await.expect("a database");
+    let actions = audit::sql::list_newest(&service.app.store, jiff::Timestamp::UNIX_EPOCH, "acme", "", 10)
+        .await
+        .expect("a database");
     let actions: Vec<_> = actions.iter().map(|entry| entry.action.as_str()).collect();
     assert_eq!(actions[..2], ["endpoint.enabled", "endpoint.disabled"]);
 }
@@ -146,7 +151,7 @@ async fn of_attempts_that_end_together_one_disables_the_endpoint() {
     // It ends once all of them were told.
     service.stop().await;
     let service = Service::on(folder.path(), &clock, &settings).await;
-    let told = service.app.store.newest_audit(jiff::Timestamp::UNIX_EPOCH, "acme", "", 100).await;
+    let told = audit::sql::list_newest(&service.app.store, jiff::Timestamp::UNIX_EPOCH, "acme", "", 100).await;
     let told = told.expect("a database");
     assert_eq!(told.iter().filter(|entry| entry.action == "endpoint.disabled").count(), 1, "{told:?}");
 }

@@ -10,7 +10,7 @@ use reqwest::Method;
 use serde_json::{Value, json};
 use signpost::account::{Account, Environment, Scope};
 use signpost::id;
-use signpost::keys::NewKey;
+use signpost::keys::{self, NewKey};
 
 use crate::harness::documented::{DOCUMENT, operations, seen_file};
 use crate::harness::{Integrator, Reply, Service, send, text};
@@ -74,7 +74,7 @@ async fn every_address_wants_a_key_that_opens_it_and_counts() {
     let (auth, visitor) = (service.integrator().await, service.integrator().await.with_key(None));
     let atms = NewKey::new(Environment::Sandbox, id::random(), id::random()).for_scope(Scope::Atms);
     let account = Account { name: "acme".to_owned(), environment: Environment::Sandbox };
-    service.app.store.insert_key(&account, "machines", &atms, service.clock.now()).await.expect("a key");
+    keys::sql::insert(&service.app.store, &account, "machines", &atms, service.clock.now()).await.expect("a key");
     let atms = auth.with_key(Some(secrecy::ExposeSecret::expose_secret(&atms.key)));
     for (path, method, operation) in operations().filter(|(.., operation)| is_keyed(operation)) {
         let body = body_of(path, operation);
@@ -145,7 +145,7 @@ async fn every_body_is_bounded_json() {
     let domain = auth.get("/domains").await.with(200)["domains"][0].clone();
     let atms = NewKey::new(Environment::Sandbox, id::random(), id::random()).for_scope(Scope::Atms);
     let account = Account { name: "acme".to_owned(), environment: Environment::Sandbox };
-    service.app.store.insert_key(&account, "machines", &atms, service.clock.now()).await.expect("a key");
+    keys::sql::insert(&service.app.store, &account, "machines", &atms, service.clock.now()).await.expect("a key");
     let atms = auth.with_key(Some(secrecy::ExposeSecret::expose_secret(&atms.key)));
     let long = " ".repeat((8 << 20) + 1);
     for (path, method, operation) in operations().filter(|(_, method, _)| *method != "get") {
@@ -187,7 +187,7 @@ async fn a_report_of_machines_and_a_picture_are_as_documented() {
     assert_eq!((picture.status, picture.header("content-type")), (200, Some("image/png")));
     let atms = NewKey::new(Environment::Sandbox, id::random(), id::random()).for_scope(Scope::Atms);
     let account = Account { name: "acme".to_owned(), environment: Environment::Sandbox };
-    service.app.store.insert_key(&account, "machines", &atms, service.clock.now()).await.expect("a key");
+    keys::sql::insert(&service.app.store, &account, "machines", &atms, service.clock.now()).await.expect("a key");
     let atms = auth.with_key(Some(secrecy::ExposeSecret::expose_secret(&atms.key)));
     let machine = json!({ "id": "1", "lat": 25.77, "lon": -80.19 });
     atms.post("/atms/submissions", &json!({ "locations": [machine] })).await.with(200);

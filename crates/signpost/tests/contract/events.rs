@@ -4,6 +4,7 @@ use data_encoding::{BASE64, HEXLOWER};
 use hmac::{Hmac, KeyInit, Mac};
 use serde_json::{Value, json};
 use sha2::Sha256;
+use signpost::domains;
 use signpost::id::DomainId;
 use signpost_auth::WebhookSecret;
 
@@ -131,16 +132,16 @@ async fn during_a_rotation_both_secrets_sign_and_after_it_the_new_one() {
     let id = DomainId::parse(text(&domain, "id")).expect("an id");
     let (old, next) = (text(&domain, "webhook_secret"), WebhookSecret::from_bytes(&[7; 32]));
     let (store, now) = (&service.app.store, service.clock.now());
-    assert!(!store.activate_secret(&id, now).await.expect("a database"), "there is nothing to activate");
-    assert!(store.rotate_secret(&id, &next, now).await.expect("a database"));
+    assert!(!domains::sql::activate_secret(store, &id, now).await.expect("a database"), "there is nothing to activate");
+    assert!(domains::sql::rotate_secret(store, &service.app.seal, &id, &next, now).await.expect("a database"));
     log_in(&service, &integrator).await;
     let received = endpoint.receives().await;
     assert_eq!(received.header("x-svc-signature"), svc_signature(old, &received.body));
     assert_eq!(received.header("x-svc-signature-next"), svc_signature(next.reveal(), &received.body));
     let both = [old, next.reveal()].map(|secret| standard_signature(secret, &received)).join(" ");
     assert_eq!(received.header("webhook-signature"), both);
-    assert!(store.activate_secret(&id, now).await.expect("a database"));
-    assert!(!store.activate_secret(&id, now).await.expect("a database"), "it is activated already");
+    assert!(domains::sql::activate_secret(store, &id, now).await.expect("a database"));
+    assert!(!domains::sql::activate_secret(store, &id, now).await.expect("a database"), "it is activated already");
     log_in(&service, &integrator).await;
     let received = endpoint.receives().await;
     assert_eq!(received.header("x-svc-signature"), svc_signature(next.reveal(), &received.body));

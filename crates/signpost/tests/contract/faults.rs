@@ -10,7 +10,7 @@ use jiff::{SignedDuration, Timestamp};
 use reqwest::Method;
 use reqwest::header::HeaderMap;
 use signpost::outbound::{Names, Outbound, Reach, Request};
-use signpost::outbox::{Attempt, Ended, Outcome, Places};
+use signpost::outbox::{self, Attempt, Ended, Outcome, Places};
 use signpost::store::Store;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
@@ -173,8 +173,8 @@ async fn reaches(point: Point, store: &Store, now: Timestamp, url: &str) {
     if matches!(point, Point::Queued) {
         return;
     }
-    store.ready_deliveries(now, 256).await.expect("a database");
-    let claimed = store.claim_deliveries(now, leased_until, &mut Places::default()).await.expect("a database").taken;
+    outbox::sql::make_ready(store, now, 256).await.expect("a database");
+    let claimed = outbox::sql::claim(store, now, leased_until, &mut Places::default()).await.expect("a database").taken;
     let [delivery] = &claimed[..] else { panic!("{claimed:?}") };
     if matches!(point, Point::Claimed) {
         return;
@@ -191,7 +191,7 @@ async fn reaches(point: Point, store: &Store, now: Timestamp, url: &str) {
     }
     let attempt = Attempt { status: Some(200), error: None, retry_after: None, answer: None };
     let ended = Ended { id: &delivery.id, leased_until, attempt: &attempt, outcome: Outcome::Delivered, now };
-    assert!(store.end_attempt(ended, Vec::new()).await.expect("a database").is_some());
+    assert!(outbox::sql::end_attempt(store, ended, Vec::new()).await.expect("a database").is_some());
 }
 
 #[tokio::test]

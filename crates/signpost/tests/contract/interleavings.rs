@@ -9,6 +9,7 @@ use signpost::audit::Actor;
 use signpost::domains::{self, Domain};
 use signpost::id;
 use signpost::outbound::Reach;
+use signpost::seal::Seal;
 use signpost::sessions::{self, Accepted, Flow, New, Session, State};
 use signpost::store::Store;
 use signpost_auth::{Mode, Wallet, WebhookSecret};
@@ -68,7 +69,10 @@ impl World {
         let secret = WebhookSecret::from_bytes(&[1; 32]);
         let random = domains::Random { id: [1; 16], token: [2; 20], secret };
         let registered = domains::register(&new, account, Reach::Public, now, random).expect("a domain");
-        store.insert_domain(&registered, &Actor::Operator).await.expect("a database").expect("a new name");
+        domains::sql::insert(&store, &Seal::default(), &registered, &Actor::Operator)
+            .await
+            .expect("a database")
+            .expect("a new name");
         let domain = registered.domain;
         let random = sessions::Random { id: [3; 16], nonce: [4; 16] };
         let new = New {
@@ -81,14 +85,14 @@ impl World {
             requester: None,
         };
         let session = Session::open(&domain, new, TTL, now, random);
-        store.insert_session(&session, None).await.expect("a database");
+        sessions::sql::insert(&store, &session, None).await.expect("a database");
         let wallet = Wallet::from_bytes([7; 32]).expect("a key");
         let truth = truth(&session);
         Self { store, now, wallet, domain, seen: [session.clone(), session.clone(), session], truth }
     }
 
     async fn look(&self) -> Session {
-        let found = self.store.session(&self.domain.account, &self.seen[0].id).await;
+        let found = sessions::sql::find(&self.store, &self.domain.account, &self.seen[0].id).await;
         found.expect("a database").expect("a session")
     }
 
@@ -104,7 +108,7 @@ impl World {
             Deed::Refresh(actor) => {
                 let old = self.seen[actor].clone();
                 let Ok(new) = old.clone().refresh(TTL, self.now, id::random()) else { return };
-                let took = self.store.refresh_session(&new, &old.challenge).await.expect("a database");
+                let took = sessions::sql::refresh(&self.store, &new, &old.challenge).await.expect("a database");
                 assert_eq!(took, self.is_up_to_date(actor), "a refresh by what was seen of {:?}", self.truth);
                 if took {
                     self.truth = truth(&new);
@@ -115,7 +119,10 @@ impl World {
                 let answer = self.wallet.answer(&old.challenge, self.now.as_second(), None);
                 let Ok(Accepted::Login(login)) = old.answer(&answer, self.now, id::random()) else { return };
                 let url = &self.domain.webhook_url;
-                let took = self.store.authenticate(&login, url, None).await.expect("a database").is_committed();
+                let took = sessions::sql::authenticate(&self.store, &login, url, None)
+                    .await
+                    .expect("a database")
+                    .is_committed();
                 assert_eq!(took, self.is_up_to_date(actor), "an answer by what was seen of {:?}", self.truth);
                 if took {
                     self.truth = truth(&login.session);

@@ -7,7 +7,7 @@ use jiff::{SignedDuration, Timestamp};
 use reqwest::Method;
 use reqwest::header::HeaderValue;
 use serde_json::{Value, json};
-use signpost::audit::{Entry, refusals};
+use signpost::audit::{self, Entry, refusals};
 use signpost::keys::used;
 use signpost::seal::Seal;
 use signpost::store::step;
@@ -23,7 +23,7 @@ fn run(folder: &Path, arguments: &[&str]) -> Value {
 }
 
 async fn audit(service: &Service) -> Vec<Entry> {
-    service.app.store.audit(None, Timestamp::UNIX_EPOCH, "", "", 1000).await.expect("a database")
+    audit::sql::list(&service.app.store, None, Timestamp::UNIX_EPOCH, "", "", 1000).await.expect("a database")
 }
 
 #[tokio::test]

@@ -9,7 +9,8 @@ use serde_json::{Value, json};
 use signpost::account::Environment;
 use signpost::clock::Clock;
 use signpost::id::{DomainId, EventId};
-use signpost::outbox::{Attempt, Ended, Outcome, Places};
+use signpost::keys;
+use signpost::outbox::{self, Attempt, Ended, Outcome, Places};
 use signpost::serve::Server;
 use signpost::store::{Store, step};
 
@@ -123,8 +124,8 @@ async fn what_one_server_does_the_others_know() {
     let ids: BTreeSet<String> = join_all(asked).await.iter().map(|made| text(made, "id").to_owned()).collect();
     assert_eq!(ids.len(), 1);
     // A key that ended at one ends at all.
-    let keys = all.servers[0].app.store.keys().await.expect("a database");
-    assert!(all.servers[1].app.store.revoke_key(&keys[0].id, all.clock.now()).await.expect("a database"));
+    let keys = keys::sql::list(&all.servers[0].app.store).await.expect("a database");
+    assert!(keys::sql::revoke(&all.servers[1].app.store, &keys[0].id, all.clock.now()).await.expect("a database"));
     all.clock.advance(SignedDuration::from_secs(5));
     for integrator in &all.integrators {
         integrator.get("/domains").await.refused(401, "invalid_api_key");
@@ -281,7 +282,7 @@ async fn takes_and_ends(store: Store, now: Timestamp) -> Vec<String> {
     let (lease, mut taken) = (now + SignedDuration::from_secs(45), Vec::new());
     let attempt = Attempt { status: Some(200), error: None, retry_after: None, answer: None };
     loop {
-        let claimed = store.claim_deliveries(now, lease, &mut Places::default()).await.expect("a database").taken;
+        let claimed = outbox::sql::claim(&store, now, lease, &mut Places::default()).await.expect("a database").taken;
         let left = store.read("SELECT 1 FROM deliveries WHERE state = 'pending' LIMIT 1", Vec::new()).await;
         if claimed.is_empty() && left.expect("a database").is_empty() {
             return taken;
@@ -289,7 +290,7 @@ async fn takes_and_ends(store: Store, now: Timestamp) -> Vec<String> {
         let ends = claimed.iter().map(|delivery| {
             let ended =
                 Ended { id: &delivery.id, leased_until: lease, attempt: &attempt, outcome: Outcome::Delivered, now };
-            store.end_attempt(ended, Vec::new())
+            outbox::sql::end_attempt(&store, ended, Vec::new())
         });
         for ended in join_all(ends).await {
             assert!(ended.expect("a database").is_some(), "somebody else had it");

@@ -12,7 +12,7 @@ use signpost::app::App;
 use signpost::clock::Clock;
 use signpost::config::{Config, Origin, Written};
 use signpost::id;
-use signpost::keys::{KeyId, NewKey};
+use signpost::keys::{self, KeyId, NewKey};
 use signpost::serve::Server;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
@@ -107,7 +107,7 @@ impl Service {
     pub(crate) async fn integrator_with_id(&self, account: &str, environment: Environment) -> (Integrator, KeyId) {
         let key = NewKey::new(environment, id::random(), id::random());
         let account = Account { name: account.to_owned(), environment };
-        self.app.store.insert_key(&account, "a test's", &key, self.clock.now()).await.expect("a key is kept");
+        keys::sql::insert(&self.app.store, &account, "a test's", &key, self.clock.now()).await.expect("a key is kept");
         let integrator = Integrator {
             http: self.http.clone(),
             api: self.url(environment.path()),

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use axum::http::StatusCode;
 use serde_json::{Value, json};
-use signpost::atms::{Extent, Source, plan};
+use signpost::atms::{self, Extent, Source, plan};
 use signpost::store::step;
 use signpost_locator::{Point, Record};
 
@@ -72,8 +72,8 @@ async fn what_an_older_version_kept_is_not_shown_either() {
     let plan = plan(&BTreeMap::new(), &rows, &[], Extent::Whole, false).unwrap();
     let now = server.clock.now();
     let source = Source { name: "old".to_owned(), attribution: "old".to_owned(), imported_at: now };
-    let version = server.app.store.catalogue_version().await.unwrap();
-    server.app.store.import(&source, plan, version).await.unwrap();
+    let version = atms::sql::read_version(&server.app.store).await.unwrap();
+    atms::sql::import(&server.app.store, &source, plan, version).await.unwrap();
     until("it is served", async || {
         let reply = server.call("find_nearest_bitcoin_atm", json!({ "lat": 30.2672, "lon": -97.7431 })).await.with(200);
         let atms = reply["result"]["structuredContent"]["atms"].as_array().unwrap().clone();

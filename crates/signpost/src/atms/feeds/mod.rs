@@ -1,7 +1,7 @@
 //! Feeds: sources that are fetched. Asked politely: with what their server said last time, so that it can answer that
 //! nothing changed, and after a failure ever more rarely.
 
-mod sql;
+pub mod sql;
 mod worker;
 
 use std::sync::Arc;
@@ -188,7 +188,7 @@ pub async fn sync(
     force: bool,
 ) -> Result<Synced> {
     let outcome = fetch(store, gazetteer, outbound, &feed, now, force).await;
-    store.put_feed(&feed.after(now, &outcome)).await?;
+    sql::put(store, &feed.after(now, &outcome)).await?;
     Ok(outcome?.0)
 }
 

@@ -22,51 +22,48 @@ const PUT: &str = "
 
 const DROP: &str = "DELETE FROM atm_feeds WHERE name = $1";
 
-impl Store {
-    /// Every feed, by name.
-    ///
-    /// # Errors
-    /// As [`Store::read`].
-    pub async fn feeds(&self) -> Result<Vec<Feed>> {
-        let rows = self.read(FEEDS, params![]).await?;
-        let named =
-            |row| feed(row).with_context(|| format!("the feed {} cannot be read", row.text(0).unwrap_or_default()));
-        rows.iter().map(named).collect()
-    }
+/// Every feed, by name.
+///
+/// # Errors
+/// As [`Store::read`].
+pub async fn list(store: &Store) -> Result<Vec<Feed>> {
+    let rows = store.read(FEEDS, params![]).await?;
+    let named = |row| feed(row).with_context(|| format!("the feed {} cannot be read", row.text(0).unwrap_or_default()));
+    rows.iter().map(named).collect()
+}
 
-    /// Keeps a feed, a new one or a known one.
-    ///
-    /// # Errors
-    /// As [`Store::write`].
-    pub async fn put_feed(&self, feed: &Feed) -> Result<()> {
-        let every = feed.every.map(|every| i64::try_from(every.as_millis())).transpose();
-        let every = every.context("no feed is fetched that rarely")?;
-        let Validators { etag, last_modified } = feed.known.clone();
-        let params = params![
-            &feed.name,
-            &feed.url,
-            feed.format.name(),
-            &feed.attribution,
-            every,
-            etag,
-            last_modified,
-            feed.synced_to,
-            feed.fetched_at,
-            i64::from(feed.failures),
-            feed.next_at,
-            feed.last_error.clone()
-        ];
-        self.write([step(PUT, params)]).await?;
-        Ok(())
-    }
+/// Keeps a feed, a new one or a known one.
+///
+/// # Errors
+/// As [`Store::write`].
+pub async fn put(store: &Store, feed: &Feed) -> Result<()> {
+    let every = feed.every.map(|every| i64::try_from(every.as_millis())).transpose();
+    let every = every.context("no feed is fetched that rarely")?;
+    let Validators { etag, last_modified } = feed.known.clone();
+    let params = params![
+        &feed.name,
+        &feed.url,
+        feed.format.name(),
+        &feed.attribution,
+        every,
+        etag,
+        last_modified,
+        feed.synced_to,
+        feed.fetched_at,
+        i64::from(feed.failures),
+        feed.next_at,
+        feed.last_error.clone()
+    ];
+    store.write([step(PUT, params)]).await?;
+    Ok(())
+}
 
-    /// Forgets a feed, one that cannot be read too; the machines that it brought stay. False where there is none.
-    ///
-    /// # Errors
-    /// As [`Store::write`].
-    pub async fn drop_feed(&self, name: &str) -> Result<bool> {
-        Ok(self.write([must(DROP, params![name])]).await?.is_committed())
-    }
+/// Forgets a feed, one that cannot be read too; the machines that it brought stay. False where there is none.
+///
+/// # Errors
+/// As [`Store::write`].
+pub async fn delete(store: &Store, name: &str) -> Result<bool> {
+    Ok(store.write([must(DROP, params![name])]).await?.is_committed())
 }
 
 fn feed(row: &Row) -> Result<Feed> {

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use anyhow::Result;
 
-use super::{Feed, Synced, sync};
+use super::{Feed, Synced, sql, sync};
 use crate::app::App;
 use crate::background::every;
 
@@ -20,7 +20,7 @@ pub async fn run(app: App) {
 async fn look(app: &App) -> Result<()> {
     let now = app.clock.now();
     let due = |feed: &Feed| feed.every.is_some() && feed.next_at <= now;
-    for feed in app.store.feeds().await?.into_iter().filter(due) {
+    for feed in sql::list(&app.store).await?.into_iter().filter(due) {
         let name = feed.name.clone();
         match sync(&app.store, &app.catalogue.places.now(), &app.outbound, feed, now, false).await {
             Ok(Synced::Unchanged) => tracing::info!(feed = name, "nothing changed"),

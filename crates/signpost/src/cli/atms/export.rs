@@ -9,7 +9,7 @@ use serde_json::json;
 use signpost_locator::{Record, export};
 
 use super::super::{Session, say};
-use crate::atms::{Snapshot, Stored};
+use crate::atms::{self, Snapshot, Stored};
 use crate::store::Store;
 
 #[derive(Debug, Args)]
@@ -41,7 +41,7 @@ struct Line {
 
 impl Export {
     pub(super) async fn run(self, session: &Session, store: &Store) -> Result<()> {
-        let stored = store.catalogue().await?;
+        let stored = atms::sql::read_catalogue(store).await?;
         let lines = match &self.source {
             Some(source) => of_source(stored, source)?,
             None => merged(&Snapshot::build(stored)),

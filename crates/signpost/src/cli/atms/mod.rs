@@ -16,6 +16,7 @@ use signpost_locator::AtmId;
 use signpost_mcp::{CallError, Structured};
 
 use super::{Session, Usage, table};
+use crate::atms;
 use crate::clock::Clock;
 use crate::mcp::{Locator, Mode};
 use crate::store::Store;
@@ -132,7 +133,7 @@ async fn near(session: &Session, store: &Store, given: Value) -> Result<()> {
 async fn show(session: &Session, store: &Store, id: u64) -> Result<()> {
     let mut details =
         document(tools::get_details(&locator(session, store).await?, &arguments(json!({ "atmId": id }))))?;
-    details.insert("history".to_owned(), json!(store.atm_history(atm_id(id)?).await?));
+    details.insert("history".to_owned(), json!(atms::sql::find_history(store, atm_id(id)?).await?));
     session.print(&details, || {
         let plain = |value: &Value| value.as_str().map_or_else(|| value.to_string(), ToOwned::to_owned);
         let known = details.iter().filter(|(_, value)| !value.is_null());
@@ -152,7 +153,7 @@ async fn stats(session: &Session, store: &Store) -> Result<()> {
     for entry in snapshot.entries() {
         *statuses.entry(moment.status(entry).status).or_default() += 1;
     }
-    let sources = store.source_counts().await?;
+    let sources = atms::sql::count_by_source(store).await?;
     let document = json!({
         "total": snapshot.len(),
         "sample": snapshot.is_sample(),

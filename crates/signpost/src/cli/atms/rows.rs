@@ -15,7 +15,7 @@ pub(super) async fn split(session: &Session, store: &Store, id: u64) -> Result<(
     let entry = snapshot.get(atm_id(id)?).with_context(|| format!("no machine has the id {id}"))?;
     let rows: Vec<AtmId> = entry.machine.told.iter().map(|told| told.id).collect();
     anyhow::ensure!(rows.len() > 1, "the machine {id} is known from one source only; there is nothing to split");
-    store.set_apart(&rows, true).await?;
+    atms::sql::set_apart(store, &rows, true).await?;
     session.print(&json!({ "split": rows }), || {
         let rows: Vec<_> = rows.iter().map(ToString::to_string).collect();
         format!("kept apart from now on: {}", rows.join(", "))
@@ -24,8 +24,8 @@ pub(super) async fn split(session: &Session, store: &Store, id: u64) -> Result<(
 
 pub(super) async fn join(session: &Session, store: &Store, id: u64) -> Result<()> {
     let row = atm_id(id)?;
-    store.atm_history(row).await?.with_context(|| format!("no machine has the id {id}"))?;
-    store.set_apart(&[row], false).await?;
+    atms::sql::find_history(store, row).await?.with_context(|| format!("no machine has the id {id}"))?;
+    atms::sql::set_apart(store, &[row], false).await?;
     let machine = atms::load(store).await?.get(row).map(|entry| entry.machine.id);
     session.print(&json!({ "id": row, "machine": machine }), || match machine {
         Some(machine) if machine != row => format!("{id} is taken for the machine {machine}"),
@@ -34,9 +34,9 @@ pub(super) async fn join(session: &Session, store: &Store, id: u64) -> Result<()
 }
 
 pub(super) async fn forget(session: &Session, store: &Store, source: &str) -> Result<()> {
-    let kept = store.source_counts().await?.into_iter().find(|count| count.source == source);
+    let kept = atms::sql::count_by_source(store).await?.into_iter().find(|count| count.source == source);
     let machines = kept.map(|count| count.machines).with_context(|| format!("there is no source {source}"))?;
-    store.forget_source(source, Clock::System.now()).await?;
+    atms::sql::forget_source(store, source, Clock::System.now()).await?;
     session.print(&json!({ "source": source, "removed": machines }), || {
         format!("{machines} machines of {source} were taken away; a feed of that name would bring them again")
     })
