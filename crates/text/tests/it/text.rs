@@ -4,7 +4,7 @@ use proptest::prelude::*;
 use signpost_text::{json, line, lines};
 
 /// Ordinary text, which stays as it is.
-const ORDINARY: &[&str] = &[
+pub(crate) const ORDINARY: &[&str] = &[
     "",
     "Corner Shop, 100 Congress Ave #4, Austin, TX 78701",
     "São Paulo, Łódź, Đà Nẵng, Ørsta, İstanbul, Zürich, Þórshöfn",
@@ -27,7 +27,7 @@ const ORDINARY: &[&str] = &[
 ];
 
 /// Characters that show nothing by themselves.
-const HIDDEN: &str = "\u{61c}\u{200e}\u{200f}\u{202a}\u{202b}\u{202c}\u{202d}\u{202e}\u{2066}\u{2067}\u{2068}\u{2069}\
+pub(crate) const HIDDEN: &str = "\u{61c}\u{200e}\u{200f}\u{202a}\u{202b}\u{202c}\u{202d}\u{202e}\u{2066}\u{2067}\u{2068}\u{2069}\
     \u{200b}\u{2060}\u{feff}\u{200c}\u{200d}\u{e0000}\u{e0001}\u{e0041}\u{e007f}\u{ad}\u{34f}\u{115f}\u{3164}\u{ffa0}\
     \u{2061}\u{206a}\u{206f}\u{fe00}\u{fe0e}\u{fe0f}\u{e0100}\u{e01ef}\u{fff9}\u{fffa}\u{fffb}\u{180b}\u{180e}";
 
@@ -83,6 +83,13 @@ fn a_terminal_is_not_spoken_to() {
     assert_eq!(line("ok\u{1b}[2J\u{1b}]0;title\u{7}\u{9b}31m"), "ok [2J ]0;title  31m");
 }
 
+/// What may stand in no cleaned text, wherever it stands.
+pub(crate) fn is_dangerous(letter: char) -> bool {
+    letter.is_control()
+        || matches!(letter, '\u{61c}' | '\u{200b}' | '\u{200e}'..='\u{200f}' | '\u{2028}'..='\u{202e}'
+            | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{e0000}'..='\u{e0fff}')
+}
+
 /// Texts that are mostly what is hard: what hides, beside what it may hide in.
 fn hostile() -> impl Strategy<Value = String> {
     let sample = ORDINARY.concat() + HIDDEN + "\u{1b}\u{9b}\n\t\r\u{2028}";
@@ -113,11 +120,6 @@ proptest! {
 
     #[test]
     fn nothing_dangerous_stays(text in hostile()) {
-        let is_dangerous = |letter: char| {
-            letter.is_control()
-                || matches!(letter, '\u{61c}' | '\u{200b}' | '\u{200e}'..='\u{200f}' | '\u{2028}'..='\u{202e}'
-                    | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{e0000}'..='\u{e0fff}')
-        };
         prop_assert!(!line(&text).contains(is_dangerous));
     }
 
