@@ -54,6 +54,14 @@ impl Clock {
         }
     }
 
+    /// Returns once this much time has passed: the system's clock is waited for, a manual one is moved.
+    pub async fn sleep(&self, time: Duration) {
+        match self {
+            Self::System => tokio::time::sleep(time).await,
+            Self::Manual(_) => self.advance(SignedDuration::try_from(time).unwrap_or(SignedDuration::MAX)),
+        }
+    }
+
     /// Lets time pass on a manual clock; the system's cannot be moved.
     pub fn advance(&self, by: SignedDuration) {
         if let Self::Manual(manual) = self {

@@ -11,6 +11,7 @@ use url::Url;
 use super::Session;
 use crate::clock::Clock;
 use crate::conformance::{self, Settings, Verdict};
+use crate::outbound::{Names, Outbound};
 
 /// What events are signed with where the integrator has no secret of its own for the test. Nothing else uses it.
 const SECRET: &str = "whsec_Y29uZm9ybWFuY2Uga2l0LCBub3QgYSBzZWNyZXQhIQ==";
@@ -43,7 +44,7 @@ impl Conformance {
         let api = TcpListener::bind(api_listen).await;
         let api = api.with_context(|| format!("cannot listen on {api_listen}: choose another --api-listen"))?;
         let settings = Settings { start, register, poll, events, api, secret: webhook_secret };
-        let report = conformance::run(settings, Clock::System).await?;
+        let report = conformance::run(settings, Outbound::new(&Names::System), Clock::System).await?;
         session.print(&report.document(), || report.text())?;
         if report.holds() { Ok(()) } else { bail!("{} rules are broken", report.count(Verdict::Broken)) }
     }

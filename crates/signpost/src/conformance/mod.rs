@@ -25,7 +25,7 @@ use url::Url;
 
 use crate::clock::Clock;
 use crate::id;
-use crate::outbound::{Answer, Names, Outbound, Reach, Request};
+use crate::outbound::{Answer, Outbound, Reach, Request};
 
 pub use report::{Check, Report, Verdict};
 
@@ -94,10 +94,9 @@ struct Reply {
 ///
 /// # Errors
 /// Where the page that shows a code cannot be opened or read: then nothing can be tested.
-pub async fn run(settings: Settings, clock: Clock) -> Result<Report> {
+pub async fn run(settings: Settings, outbound: Outbound, clock: Clock) -> Result<Report> {
     let Settings { start, register, poll, events, api, secret } = settings;
     let service = Service::start(api, clock.clone());
-    let outbound = Outbound::new(&Names::System);
     let endpoints = Endpoints { start, register, poll, events, secret };
     let mut kit = Kit { endpoints, service, outbound, clock, report: Report::default() };
     let page = kit.open(Mode::Login).await.context("nothing can be tested")?;

@@ -156,7 +156,7 @@ pub(super) async fn logins(kit: &mut Kit, user: Option<&Wallet>) -> Result<()> {
     let page = kit.open(Mode::Login).await;
     kit.service.is_short(false);
     let page = page?;
-    tokio::time::sleep(UNTIL_EXPIRED).await;
+    kit.clock.sleep(UNTIL_EXPIRED).await;
     let answer = json!(wallet.answer(page.qr.challenge(), kit.now(), None));
     let reply = kit.answers(page.qr.webhook(), &answer).await?;
     kit.report.refused(RULES[4], 404, &reply);
