@@ -164,10 +164,15 @@ async fn a_2xx_is_a_success_however_its_body_ends() {
 fn queue(service: &Service, account: &str, domain: &serde_json::Value, url: &str) -> Step {
     const QUEUE: &str = "INSERT INTO deliveries (id, account, environment, domain_id, url, endpoint, body, state,
                                                  attempts, created_at, next_attempt_at)
-                         VALUES ($1, $5, 'sandbox', $2, $3, $3, '{}', 'pending', 0, $4, $4)";
+                         VALUES ($1, $5, 'sandbox', $2, $3, $3, $6, 'pending', 0, $4, $4)";
     let now = service.clock.now();
     let id = EventId::new(now, signpost::id::random());
-    step(QUEUE, vec![id.as_str().into(), text(domain, "id").into(), url.into(), now.into(), account.into()])
+    let body =
+        json!({ "id": id.as_str(), "event": "test", "timestamp": now, "session_id": "", "data": {} }).to_string();
+    step(
+        QUEUE,
+        vec![id.as_str().into(), text(domain, "id").into(), url.into(), now.into(), account.into(), body.into()],
+    )
 }
 
 #[tokio::test]

@@ -1,8 +1,7 @@
-//! `openapi.yaml`: the harness checks every reply of every test against it; here is what no other test asks for, the
-//! page that is made of it, and, behind all tests, whether every reply that it promises was seen.
+//! `openapi.yaml`: the harness checks every reply of every test against it; here is what no other test asks for, and,
+//! behind all tests, whether every reply that it promises was seen.
 
 use std::collections::BTreeSet;
-use std::fmt::Write;
 use std::fs;
 
 use jiff::SignedDuration;
@@ -12,8 +11,8 @@ use signpost::account::{Account, Environment, Scope};
 use signpost::id;
 use signpost::keys::{self, NewKey};
 
-use crate::harness::documented::{DOCUMENT, operations, seen_file};
-use crate::harness::{Integrator, Reply, Service, send, text};
+use crate::harness::documented::{DOCUMENT, fits, operations, seen_file};
+use crate::harness::{Endpoint, Integrator, Reply, Service, send, text};
 
 const NOBODY: &str = "000000000000000000000000000000000000";
 const MACHINE: &str = r#"{"locations": []}"#;
@@ -109,6 +108,51 @@ async fn every_address_wants_a_key_that_opens_it_and_counts() {
 
 fn kind(path: &str) -> &'static str {
     if path.ends_with("register") { "register" } else { "login" }
+}
+
+#[tokio::test]
+async fn a_member_that_is_not_documented_is_found() {
+    let service = Service::start().await;
+    let integrator = service.integrator().await;
+    let mut endpoint = Endpoint::start().await;
+    let domain = integrator.registers_at("shop.test", &endpoint.url("/")).await;
+    let body = json!({ "domain": "shop.test", "metadata": { "own": 1 }, "requester": { "country": "US" } });
+    let session = integrator.post("/sessions", &body).await.with(201);
+    integrator.hands_in(&session, &service.phone().answers(&session)).await.with(200);
+    let event = endpoint.receives().await.json();
+    let delivery = integrator.get(&format!("/deliveries/{}", text(&event, "id"))).await.with(200);
+    for (schema, value) in [
+        ("RegisteredDomain", domain),
+        ("CreatedSession", session.clone()),
+        ("Session", integrator.sees(&session).await.with(200)),
+        ("SessionList", integrator.get("/sessions").await.with(200)),
+        ("DomainList", integrator.get("/domains").await.with(200)),
+        ("Event", event),
+        ("Delivery", delivery),
+        ("Error", integrator.get("/sessions?limit=0").await.json()),
+    ] {
+        assert_eq!(fits(schema, &value), Ok(()));
+        let places = objects(&value, String::new());
+        // What an integrator attached is theirs.
+        for place in places.iter().filter(|place| !place.ends_with("/metadata")) {
+            let mut more = value.clone();
+            more.pointer_mut(place).expect("an object of it")["undocumented"] = 1.into();
+            fits(schema, &more).expect_err(&format!("a member that is not documented, in {schema} at '{place}'"));
+        }
+    }
+}
+
+/// Where in a value objects are, as JSON Pointers.
+fn objects(value: &Value, place: String) -> Vec<String> {
+    let inside: Vec<_> = match value {
+        Value::Object(members) => members.iter().map(|(name, value)| (name.clone(), value)).collect(),
+        Value::Array(all) => all.iter().enumerate().map(|(at, value)| (at.to_string(), value)).collect(),
+        _ => return Vec::new(),
+    };
+    let mut found: Vec<_> =
+        inside.into_iter().flat_map(|(name, value)| objects(value, format!("{place}/{name}"))).collect();
+    found.extend(value.is_object().then_some(place));
+    found
 }
 
 #[test]
@@ -261,15 +305,6 @@ async fn the_document_and_its_page_are_served_to_everybody() {
 }
 
 #[test]
-fn the_page_is_made_of_the_document() {
-    let made = page();
-    assert!(
-        made == include_str!("../../../../docs/reference.html"),
-        "docs/reference.html is old: run 'make reference'"
-    );
-}
-
-#[test]
 fn every_code_stands_in_the_document() {
     let codes = &DOCUMENT["components"]["schemas"]["Error"]["properties"]["error"]["properties"]["code"]["enum"];
     let codes: BTreeSet<_> = codes.as_array().expect("a list").iter().filter_map(Value::as_str).collect();
@@ -301,88 +336,3 @@ fn every_documented_reply_was_seen() {
     }
     assert!(unseen.is_empty(), "documented, and seen by no test:\n{}", unseen.join("\n"));
 }
-
-/// `make reference` runs this.
-#[test]
-#[ignore = "it writes docs/reference.html"]
-fn write_the_page() {
-    fs::write(concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/reference.html"), page()).expect("a file");
-}
-
-fn page() -> String {
-    let mut page = String::from(HEAD);
-    let info = &DOCUMENT["info"];
-    write!(page, "<h1>{} API</h1>{}", escaped(&info["title"]), paragraphs(&info["description"])).unwrap();
-    for tag in DOCUMENT["tags"].as_array().expect("tags") {
-        let name = &tag["name"];
-        write!(page, "<h2>{}</h2>{}", escaped(name), paragraphs(&tag["description"])).unwrap();
-        for (path, method, operation) in operations().filter(|(.., operation)| operation["tags"][0] == *name) {
-            section(&mut page, path, method, operation);
-        }
-    }
-    page.push_str("<h2>Schemas</h2>");
-    for (name, schema) in DOCUMENT["components"]["schemas"].as_object().expect("schemas") {
-        let schema = serde_json::to_string_pretty(schema).unwrap();
-        let schema = schema.replace("#/components/schemas/", "");
-        write!(page, "<h3 id=\"{name}\">{name}</h3><pre>{}</pre>", escaped(&schema.into())).unwrap();
-    }
-    page.push_str("</main>\n");
-    page
-}
-
-fn section(page: &mut String, path: &str, method: &str, operation: &Value) {
-    let (upper, id) = (method.to_uppercase(), operation["operationId"].as_str().expect("an id"));
-    write!(page, "\n<section id=\"{id}\"><h3><b>{upper}</b> <code>{path}</code></h3>").unwrap();
-    write!(page, "<p><strong>{}</strong></p>{}", escaped(&operation["summary"]), paragraphs(&operation["description"]))
-        .unwrap();
-    let parameters = operation["parameters"].as_array().into_iter().flatten().filter_map(|one| one["$ref"].as_str());
-    let parameters: Vec<_> = parameters.map(|pointer| &DOCUMENT.pointer(&pointer[1..]).expect("it")["name"]).collect();
-    if !parameters.is_empty() {
-        let names: Vec<_> = parameters.into_iter().map(|name| format!("<code>{}</code>", escaped(name))).collect();
-        write!(page, "<p>Parameters: {}</p>", names.join(", ")).unwrap();
-    }
-    if let Some(pointer) = operation.pointer("/requestBody/content/application~1json/schema/$ref") {
-        write!(page, "<p>Body: {}</p>", link(pointer)).unwrap();
-    }
-    page.push_str("<table>");
-    for (status, response) in operation["responses"].as_object().expect("responses") {
-        let pointer = response["$ref"].as_str();
-        let response = pointer.map_or(response, |pointer| DOCUMENT.pointer(&pointer[1..]).expect("it"));
-        let schema = response.pointer("/content/application~1json/schema/$ref").map(link).unwrap_or_default();
-        write!(page, "<tr><th>{status}<td>{}<td>{schema}", escaped(&response["description"])).unwrap();
-    }
-    page.push_str("</table></section>");
-}
-
-fn link(pointer: &Value) -> String {
-    let name = pointer.as_str().and_then(|pointer| pointer.rsplit('/').next()).expect("a name");
-    format!("<a href=\"#{name}\">{name}</a>")
-}
-
-fn paragraphs(text: &Value) -> String {
-    let text = escaped(text);
-    if text.is_empty() { text } else { format!("<p>{}</p>", text.trim().replace("\n\n", "</p><p>")) }
-}
-
-/// Text in a page; what stands between backticks is code.
-fn escaped(text: &Value) -> String {
-    let text = text.as_str().unwrap_or_default();
-    let text = text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;");
-    let parts = text.split('`').enumerate();
-    parts.map(|(at, part)| if at % 2 == 1 { format!("<code>{part}</code>") } else { part.to_owned() }).collect()
-}
-
-const HEAD: &str = "<!doctype html>
-<html lang=\"en\">
-<meta charset=\"utf-8\">
-<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">
-<title>Signpost API</title>
-<style>
-:root { color-scheme: light dark; font: 16px/1.5 system-ui, sans-serif; }
-main { max-width: 52rem; margin: 0 auto; padding: 1rem; }
-section { border-top: 1px solid #8884; padding: .5rem 0; }
-code, pre { font-family: ui-monospace, monospace; font-size: .9em; }
-pre { overflow-x: auto; background: #8881; padding: .75rem; border-radius: .5rem; }
-table { border-collapse: collapse; } th, td { text-align: left; padding: .15rem 1rem .15rem 0; vertical-align: top; }
-</style>
-<main>";

@@ -40,6 +40,7 @@ mod program;
 mod proofs;
 mod races;
 mod recheck;
+mod reference;
 mod refresh;
 mod removal;
 mod replicas;

@@ -8,10 +8,16 @@ use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 
 use jsonschema::Validator;
 use reqwest::Method;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 pub(crate) static DOCUMENT: LazyLock<Value> =
     LazyLock::new(|| serde_saphyr::from_str(include_str!("../../../../openapi.yaml")).expect("YAML"));
+
+/// The schemas as the tests read them: see [`closed`].
+static SCHEMAS: LazyLock<Value> = LazyLock::new(|| {
+    let schemas = DOCUMENT["components"]["schemas"].as_object().expect("schemas");
+    schemas.iter().map(|(name, schema)| (name.clone(), part(schema))).collect::<Map<_, _>>().into()
+});
 
 /// The operations by name, each with its path, method and description.
 pub(crate) fn operations() -> impl Iterator<Item = (&'static str, &'static str, &'static Value)> {
@@ -89,11 +95,41 @@ fn resolve(value: &'static Value) -> &'static Value {
     }
 }
 
+/// Checks a value against a schema by its name.
+pub(crate) fn fits(schema: &str, value: &Value) -> Result<(), String> {
+    let validator = validator(schema, &json!({ "$ref": format!("#/components/schemas/{schema}") }));
+    validator.validate(value).map_err(|error| format!("{error} at {}: no {schema}: {value}", error.instance_path()))
+}
+
+/// The schema of a value that has no member which the document does not name. Clients ignore members that they do not
+/// know, so the document leaves its objects open; here a member that is sent and not documented is a mistake.
+fn closed(schema: &Value) -> Value {
+    let mut closed = part(schema);
+    closed["unevaluatedProperties"] = false.into();
+    closed
+}
+
+/// A schema that others are put together from: its members' values are closed, it is not.
+fn part(schema: &Value) -> Value {
+    let members = schema.as_object().expect("a schema is an object").iter().map(|(word, value)| {
+        let value = match (word.as_str(), value) {
+            ("properties", Value::Object(properties)) => {
+                properties.iter().map(|(name, schema)| (name.clone(), closed(schema))).collect::<Map<_, _>>().into()
+            }
+            ("items", schema) => closed(schema),
+            ("allOf" | "anyOf" | "oneOf", Value::Array(parts)) => parts.iter().map(part).collect(),
+            _ => value.clone(),
+        };
+        (word.clone(), value)
+    });
+    Value::Object(members.collect())
+}
+
 fn validator(key: &str, schema: &Value) -> Arc<Validator> {
     static MADE: LazyLock<Mutex<HashMap<String, Arc<Validator>>>> = LazyLock::new(Mutex::default);
     let mut validators = MADE.lock().unwrap_or_else(PoisonError::into_inner);
     let make = || {
-        let whole = json!({ "allOf": [schema], "components": DOCUMENT["components"] });
+        let whole = json!({ "allOf": [closed(schema)], "components": { "schemas": *SCHEMAS } });
         Arc::new(jsonschema::draft202012::new(&whole).unwrap_or_else(|error| panic!("{key}: {error}")))
     };
     Arc::clone(validators.entry(key.to_owned()).or_insert_with(make))

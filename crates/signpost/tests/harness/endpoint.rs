@@ -13,7 +13,7 @@ use serde_json::Value;
 use tokio::net::TcpListener;
 use tokio::sync::{mpsc, watch};
 
-use super::PATIENCE;
+use super::{PATIENCE, documented};
 
 #[derive(Debug)]
 pub(crate) struct Endpoint {
@@ -75,12 +75,13 @@ impl Endpoint {
 
     /// The next request that nobody has looked at yet.
     pub(crate) async fn receives(&mut self) -> Received {
-        tokio::time::timeout(PATIENCE, self.arrived.recv()).await.expect("a request arrives").expect("a server")
+        let arrived = tokio::time::timeout(PATIENCE, self.arrived.recv()).await;
+        arrived.expect("a request arrives").expect("a server").checked()
     }
 
     /// A request that is there already.
     pub(crate) fn has(&mut self) -> Option<Received> {
-        self.arrived.try_recv().ok()
+        self.arrived.try_recv().ok().map(Received::checked)
     }
 }
 
@@ -95,6 +96,14 @@ async fn receive(State((answers, arrivals)): State<Shared>, request: Request) ->
 }
 
 impl Received {
+    /// Nobody reads an event that is not as it is documented.
+    fn checked(self) -> Self {
+        if self.headers.contains_key(signpost_auth::WEBHOOK_ID) {
+            documented::fits("Event", &self.json()).unwrap_or_else(|error| panic!("{error}"));
+        }
+        self
+    }
+
     pub(crate) fn json(&self) -> Value {
         serde_json::from_slice(&self.body).expect("JSON")
     }
