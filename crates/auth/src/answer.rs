@@ -3,10 +3,10 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::{MalformedPublicKey, MalformedSignature, PublicKey, Signature, verify};
+use crate::keys::{MalformedPublicKey, MalformedSignature, PublicKey, Signature, verify};
 
 /// How far a wallet's clock may be from ours, in seconds, either way (specification, section 8).
-const CLOCK_TOLERANCE: u64 = 30;
+const CLOCK_TOLERANCE_SECS: u64 = 30;
 
 /// What a wallet posts: a challenge's text, signed.
 ///
@@ -63,12 +63,12 @@ pub enum InvalidAnswer {
         expected: &'static str,
     },
     /// A device says more about itself than is kept.
-    #[error("the field {field} has more than {longest} characters")]
+    #[error("the field {field} has more than {max_chars} characters")]
     TooLong {
         /// The field, with its object's name before it.
         field: &'static str,
         /// The most characters it may have.
-        longest: usize,
+        max_chars: usize,
     },
 }
 
@@ -128,13 +128,13 @@ impl Answer {
 /// ```
 #[must_use]
 pub fn is_fresh(timestamp: i64, now: i64) -> bool {
-    timestamp.abs_diff(now) <= CLOCK_TOLERANCE
+    timestamp.abs_diff(now) <= CLOCK_TOLERANCE_SECS
 }
 
 impl DeviceInfo {
     fn read(fields: &Map<String, Value>) -> Result<Self, InvalidAnswer> {
-        let bounded = |key, field, longest| match optional(fields, key, field)? {
-            Some(text) if text.chars().count() > longest => Err(InvalidAnswer::TooLong { field, longest }),
+        let bounded = |key, field, max_chars| match optional(fields, key, field)? {
+            Some(text) if text.chars().count() > max_chars => Err(InvalidAnswer::TooLong { field, max_chars }),
             text => Ok(text),
         };
         Ok(Self {
@@ -238,14 +238,14 @@ mod tests {
         assert_eq!(device(Value::Null), Ok(None));
         assert_eq!(device(json!({})), Ok(Some(DeviceInfo::default())));
         assert_eq!(device(json!({"platform": null, "build": 7})), Ok(Some(DeviceInfo::default())));
-        for (key, field, longest) in [
+        for (key, field, max_chars) in [
             ("platform", "device_info.platform", 32),
             ("version", "device_info.version", 64),
             ("device_id", "device_info.device_id", 128),
         ] {
-            assert!(device(json!({ key: "ü".repeat(longest) })).is_ok());
-            let error = device(json!({ key: "ü".repeat(longest + 1) })).unwrap_err();
-            assert_eq!(error, InvalidAnswer::TooLong { field, longest });
+            assert!(device(json!({ key: "ü".repeat(max_chars) })).is_ok());
+            let error = device(json!({ key: "ü".repeat(max_chars + 1) })).unwrap_err();
+            assert_eq!(error, InvalidAnswer::TooLong { field, max_chars });
             assert_eq!(device(json!({ key: 1 })).unwrap_err().field(), Some(field));
         }
     }

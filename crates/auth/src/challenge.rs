@@ -4,7 +4,7 @@ use std::str::FromStr;
 use data_encoding::BASE64URL_NOPAD;
 use serde::{Deserialize, Serialize};
 
-use crate::DomainName;
+use crate::domain::DomainName;
 
 /// What one login is about: who asks, for which purpose, since when, and something nobody can guess.
 ///

@@ -5,14 +5,14 @@ use std::fmt::Write as _;
 use fast_qr::{ECL, QRBuilder, QRCode};
 
 /// How many light modules a scanner needs around a code.
-const QUIET: usize = 4;
+const QUIET_ZONE: usize = 4;
 
 /// A QR code of level M, with the quiet zone that it needs around it.
 ///
 /// ```
 /// use signpost_auth::QrCode;
 ///
-/// let code = QrCode::of("svc://auth?v=1").unwrap();
+/// let code = QrCode::from_text("svc://auth?v=1").unwrap();
 /// assert_eq!(code.side(), 21 + 8);
 /// assert!(!code.is_dark(0, 0) && code.is_dark(4, 4));
 /// assert!(code.svg().starts_with("<svg "));
@@ -22,20 +22,20 @@ pub struct QrCode(QRCode);
 impl QrCode {
     /// The code of a text; `None` if the text is too long for any.
     #[must_use]
-    pub fn of(text: &str) -> Option<Self> {
+    pub fn from_text(text: &str) -> Option<Self> {
         QRBuilder::new(text).ecl(ECL::M).build().ok().map(Self)
     }
 
     /// How many modules it has in a row, the quiet zone included.
     #[must_use]
     pub fn side(&self) -> usize {
-        self.0.size + 2 * QUIET
+        self.0.size + 2 * QUIET_ZONE
     }
 
     /// Whether a module is dark; those outside are light.
     #[must_use]
     pub fn is_dark(&self, x: usize, y: usize) -> bool {
-        let inside = |at: usize| at.checked_sub(QUIET).filter(|at| *at < self.0.size);
+        let inside = |at: usize| at.checked_sub(QUIET_ZONE).filter(|at| *at < self.0.size);
         inside(x).zip(inside(y)).is_some_and(|(x, y)| self.0[y][x].value())
     }
 
@@ -77,7 +77,7 @@ mod tests {
     fn the_drawing_has_the_codes_dark_modules_and_a_quiet_zone() {
         let text = "svc://auth?v=1";
         let qr = QRBuilder::new(text).ecl(ECL::M).build().unwrap();
-        let code = QrCode::of(text).unwrap();
+        let code = QrCode::from_text(text).unwrap();
         let mut drawn = vec![vec![false; code.side()]; code.side()];
         let svg = code.svg();
         let path = svg.split_once(" d=\"").unwrap().1.split_once('"').unwrap().0;

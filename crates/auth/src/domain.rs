@@ -5,7 +5,7 @@ use idna::uts46::{AsciiDenyList, DnsLength, Hyphens, Uts46};
 use serde::{Deserialize, Serialize};
 
 /// The longest input looked at, in bytes: a name of 253 ASCII characters can be written in this much of any script.
-const LONGEST_INPUT: usize = 1024;
+const MAX_INPUT_LEN: usize = 1024;
 
 /// A host name: what a user logs in to.
 ///
@@ -59,7 +59,7 @@ impl DomainName {
     /// [`InvalidDomain`] says what the text has that a host name has not.
     pub fn parse(text: &str) -> Result<Self, InvalidDomain> {
         foreign_part(text)?;
-        if text.len() > LONGEST_INPUT {
+        if text.len() > MAX_INPUT_LEN {
             return Err(InvalidDomain::TooLong);
         }
         let ascii = Uts46::new()

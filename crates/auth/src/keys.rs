@@ -82,7 +82,7 @@ impl PublicKey {
         Ok(Self { point, given: hex.to_owned() })
     }
 
-    pub(crate) fn of(secret: &SecretKey) -> Self {
+    pub(crate) fn from_secret(secret: &SecretKey) -> Self {
         let point = secret.public_key();
         Self { point, given: HEXLOWER.encode(&point.serialize()) }
     }

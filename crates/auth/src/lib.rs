@@ -12,6 +12,7 @@ mod challenge;
 #[cfg(feature = "qr")]
 mod code;
 mod domain;
+mod event;
 mod keys;
 mod qr;
 pub mod receiver;
@@ -25,11 +26,12 @@ pub use code::QrCode;
 
 pub use challenge::{Challenge, Mode, Nonce, NotAChallenge, NotANonce, UnknownMode};
 pub use domain::{DomainName, InvalidDomain};
+pub use event::{Event, EventData, EventKind};
 pub use keys::{MalformedPublicKey, MalformedSignature, PublicKey, Signature, message_hash, verify};
 pub use qr::{InvalidQrData, QrData, Signing};
 pub use through::{Through, authority};
 pub use wallet::{InvalidSecretKey, Wallet};
 pub use webhook::{
-    Event, EventData, InvalidWebhookSecret, WEBHOOK_ID, WEBHOOK_SIGNATURE, WEBHOOK_TIMESTAMP, WebhookSecret,
-    X_SVC_SIGNATURE, X_SVC_SIGNATURE_NEXT,
+    InvalidWebhookSecret, WEBHOOK_ID, WEBHOOK_SIGNATURE, WEBHOOK_TIMESTAMP, WebhookSecret, X_SVC_SIGNATURE,
+    X_SVC_SIGNATURE_NEXT,
 };

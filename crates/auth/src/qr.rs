@@ -3,10 +3,10 @@ use std::fmt;
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
 use url::Url;
 
-use crate::Challenge;
+use crate::challenge::Challenge;
 
 /// The most bytes a QR code can hold (version 40, level L): nothing longer was ever scanned.
-const LONGEST_SCANNED: usize = 2953;
+const MAX_SCANNED_LEN: usize = 2953;
 
 /// What stays readable in a value: RFC 3986's query characters, less those that a query parser gives a meaning to
 /// (`&`, `;`, `=`, `+`). Fewer escapes make a smaller code.
@@ -137,7 +137,7 @@ impl QrData {
     /// # Errors
     /// [`InvalidQrData`] says what is missing, doubled, unknown or not allowed.
     pub fn parse(text: &str) -> Result<Self, InvalidQrData> {
-        if text.len() > LONGEST_SCANNED {
+        if text.len() > MAX_SCANNED_LEN {
             return Err(InvalidQrData::NotScanned(text.len()));
         }
         let query = text.strip_prefix("svc://auth?").ok_or(InvalidQrData::Scheme)?;

@@ -2,7 +2,7 @@ use std::fmt;
 
 use url::Url;
 
-use crate::{Challenge, NotAChallenge};
+use crate::challenge::{Challenge, NotAChallenge};
 
 /// The rendering of a [`Challenge`] that wallets sign for a code of `v=2`: the sentence, and behind it the host that gets
 /// the answer, and the number that the page shows where it shows one.

@@ -2,8 +2,11 @@ use data_encoding::HEXLOWER;
 use secp256k1::SecretKey;
 use secrecy::{ExposeSecret, SecretBox};
 
-use crate::keys::digest;
-use crate::{Answer, Challenge, DeviceInfo, PublicKey, QrData, Signing, Through};
+use crate::answer::{Answer, DeviceInfo};
+use crate::challenge::Challenge;
+use crate::keys::{PublicKey, digest};
+use crate::qr::{QrData, Signing};
+use crate::through::Through;
 
 /// The signing half of a login: one secret key.
 ///
@@ -36,7 +39,7 @@ impl Wallet {
     pub fn from_bytes(bytes: [u8; 32]) -> Result<Self, InvalidSecretKey> {
         let secret = SecretBox::new(Box::new(bytes));
         let key = SecretKey::from_secret_bytes(*secret.expose_secret()).map_err(|_| InvalidSecretKey)?;
-        Ok(Self { public_key: PublicKey::of(&key), secret })
+        Ok(Self { public_key: PublicKey::from_secret(&key), secret })
     }
 
     /// Who this wallet is.
@@ -102,7 +105,8 @@ impl Wallet {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Mode, NotVerified};
+    use crate::answer::NotVerified;
+    use crate::challenge::Mode;
 
     #[test]
     fn only_numbers_between_zero_and_the_order_are_keys() {

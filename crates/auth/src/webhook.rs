@@ -1,10 +1,7 @@
 use data_encoding::{BASE64, HEXLOWER};
 use hmac::{Hmac, KeyInit, Mac};
 use secrecy::{ExposeSecret, SecretString};
-use serde::{Deserialize, Serialize};
 use sha2::Sha256;
-
-use crate::{DeviceInfo, Mode};
 
 /// The header that carries [`WebhookSecret::x_svc_signature`].
 pub const X_SVC_SIGNATURE: &str = "x-svc-signature";
@@ -17,7 +14,7 @@ pub const WEBHOOK_TIMESTAMP: &str = "webhook-timestamp";
 /// The Standard Webhooks header that carries one [`WebhookSecret::standard_signature`] or several.
 pub const WEBHOOK_SIGNATURE: &str = "webhook-signature";
 
-const PREFIX: &str = "whsec_";
+const SECRET_PREFIX: &str = "whsec_";
 
 /// What a domain's events are signed with: `whsec_` and base64.
 ///
@@ -42,55 +39,11 @@ pub struct WebhookSecret(SecretString);
 #[error("a webhook secret is whsec_ followed by 24 to 64 bytes in base64, as the domain's registration showed it")]
 pub struct InvalidWebhookSecret;
 
-/// What is posted to the integrator when a user has logged in or registered (specification, section 6).
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Event {
-    /// `evt_…`, the same on every attempt. Empty from a sender that knows only the specification.
-    #[serde(default)]
-    pub id: String,
-    /// What happened.
-    pub event: Mode,
-    /// When it happened, RFC 3339 in UTC.
-    pub timestamp: String,
-    /// In which session it happened, `sess_…`.
-    pub session_id: String,
-    /// The proof.
-    pub data: EventData,
-}
-
-/// The wallet's answer, as an event repeats it.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct EventData {
-    /// The user's public key, as the wallet spelled it.
-    pub public_key: String,
-    /// The signature in hex, DER.
-    pub signature: String,
-    /// The challenge, always in its `svc:` rendering.
-    pub challenge: String,
-    /// The exact text that was signed: without it `signature` could not be checked. Empty from a sender that knows
-    /// only the specification.
-    #[serde(default)]
-    pub signed_message: String,
-    /// When the wallet signed by its own clock, in Unix seconds.
-    pub signed_at: i64,
-    /// What the wallet said it runs on; empty if it did not say.
-    #[serde(default)]
-    pub device_info: DeviceInfo,
-}
-
-impl Event {
-    /// What tells this event from all others: its id, else its session and kind, of which there is one each.
-    #[must_use]
-    pub fn identity(&self) -> String {
-        if self.id.is_empty() { format!("{}:{}", self.session_id, self.event) } else { self.id.clone() }
-    }
-}
-
 impl WebhookSecret {
     /// Makes a secret of 256 random bits.
     #[must_use]
     pub fn from_bytes(bytes: &[u8; 32]) -> Self {
-        Self(format!("{PREFIX}{}", BASE64.encode(bytes)).into())
+        Self(format!("{SECRET_PREFIX}{}", BASE64.encode(bytes)).into())
     }
 
     /// Reads a secret as it is displayed. Ours hold 32 bytes; Standard Webhooks allows 24 to 64.
@@ -98,7 +51,7 @@ impl WebhookSecret {
     /// # Errors
     /// [`InvalidWebhookSecret`] for anything else.
     pub fn parse(text: &str) -> Result<Self, InvalidWebhookSecret> {
-        let bytes = text.strip_prefix(PREFIX).and_then(|base64| BASE64.decode(base64.as_bytes()).ok());
+        let bytes = text.strip_prefix(SECRET_PREFIX).and_then(|base64| BASE64.decode(base64.as_bytes()).ok());
         match bytes {
             Some(bytes) if (24..=64).contains(&bytes.len()) => Ok(Self(text.into())),
             _ => Err(InvalidWebhookSecret),
@@ -146,7 +99,8 @@ impl WebhookSecret {
     }
 
     fn standard(&self, id: &str, timestamp: i64, body: &[u8]) -> Hmac<Sha256> {
-        let key = BASE64.decode(&self.reveal().as_bytes()[PREFIX.len()..]).expect("checked when the secret was made");
+        let key =
+            BASE64.decode(&self.reveal().as_bytes()[SECRET_PREFIX.len()..]).expect("checked when the secret was made");
         keyed(&key).chain_update(format!("{id}.{timestamp}.")).chain_update(body)
     }
 }
@@ -158,7 +112,6 @@ fn keyed(key: &[u8]) -> Hmac<Sha256> {
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
-    use serde_json::json;
 
     use super::*;
 
@@ -211,35 +164,6 @@ mod tests {
         }
         assert!(!WebhookSecret::from_bytes(&[3; 32]).made_standard_signature(&header, "evt_1", 5, b"body"));
         assert!(!old.made_standard_signature("", "evt_1", 5, b"body"));
-    }
-
-    #[test]
-    fn an_event_prints_in_the_order_of_its_table_and_leaves_out_what_was_not_given() {
-        let event = Event {
-            id: "evt_1".to_owned(),
-            event: Mode::Login,
-            timestamp: "2026-11-20T12:00:00Z".to_owned(),
-            session_id: "sess_1".to_owned(),
-            data: EventData {
-                public_key: "02".to_owned(),
-                signature: "30".to_owned(),
-                challenge: "svc:".to_owned(),
-                signed_message: "Sign".to_owned(),
-                signed_at: 5,
-                device_info: DeviceInfo { platform: Some("ios".to_owned()), ..DeviceInfo::default() },
-            },
-        };
-        let text = r#"{"id":"evt_1","event":"login","timestamp":"2026-11-20T12:00:00Z","session_id":"sess_1","data":{"public_key":"02","signature":"30","challenge":"svc:","signed_message":"Sign","signed_at":5,"device_info":{"platform":"ios"}}}"#;
-        assert_eq!(serde_json::to_string(&event).unwrap(), text);
-        assert_eq!(serde_json::from_str::<Event>(text).unwrap(), event);
-    }
-
-    #[test]
-    fn an_event_of_the_specification_alone_is_read_and_told_apart() {
-        let data = json!({"public_key": "02", "signature": "30", "challenge": "svc:", "signed_at": 5});
-        let event = json!({"event": "register", "timestamp": "t", "session_id": "sess_1", "data": data});
-        let event: Event = serde_json::from_value(event).unwrap();
-        assert_eq!(event.identity(), "sess_1:register");
     }
 
     proptest! {

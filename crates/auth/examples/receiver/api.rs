@@ -4,11 +4,11 @@ use reqwest::{Client, RequestBuilder, Response};
 use secrecy::{ExposeSecret, SecretString};
 use serde::Deserialize;
 use serde_json::{Value, json};
-use signpost_auth::receiver::{Origin, Refusal};
+use signpost_auth::receiver::{HandlerRefusal, SiteOrigin};
 use signpost_auth::{Answer, DomainName, InvalidQrData, Mode, NotVerified, QrData};
 use url::Url;
 
-const LONGEST_REPLY: usize = 64 * 1024;
+const MAX_REPLY_LEN: usize = 64 * 1024;
 
 /// The service, as this application calls it.
 pub(crate) struct Api {
@@ -40,12 +40,12 @@ pub(crate) enum ApiError {
 
 impl ApiError {
     /// What the wallet is told when the service does not take its answer.
-    pub(crate) fn to_refusal(&self) -> Refusal {
+    pub(crate) fn to_refusal(&self) -> HandlerRefusal {
         match self {
-            Self::Refused { status: 404 | 409 | 410, .. } => Refusal::NotHeld,
-            Self::Refused { status: 406, .. } => Refusal::NotVerified(NotVerified::Mismatch),
-            Self::Refused { status: 408, .. } => Refusal::NotFresh,
-            _ => Refusal::Failed,
+            Self::Refused { status: 404 | 409 | 410, .. } => HandlerRefusal::NotHeld,
+            Self::Refused { status: 406, .. } => HandlerRefusal::NotVerified(NotVerified::Mismatch),
+            Self::Refused { status: 408, .. } => HandlerRefusal::NotFresh,
+            _ => HandlerRefusal::Failed,
         }
     }
 }
@@ -64,7 +64,7 @@ impl Api {
         &self,
         domain: &DomainName,
         mode: Mode,
-        origin: &Origin,
+        origin: &SiteOrigin,
         return_url: &str,
     ) -> Result<Session, ApiError> {
         let webhook_url = format!("{origin}/webhooks/{mode}");
@@ -112,7 +112,7 @@ async fn read(mut response: Response) -> Result<Vec<u8>, ApiError> {
     let mut body = Vec::new();
     while let Some(chunk) = response.chunk().await? {
         body.extend_from_slice(&chunk);
-        if body.len() > LONGEST_REPLY {
+        if body.len() > MAX_REPLY_LEN {
             return Err(ApiError::TooLong);
         }
     }

@@ -23,7 +23,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use clap::builder::{StringValueParser, TypedValueParser};
 use clap::{ArgAction, Parser};
 use secrecy::SecretString;
-use signpost_auth::receiver::{EventRules, Origin, Paths, PollRules, Receiver};
+use signpost_auth::receiver::{EventRules, Paths, PollRules, Receiver, SiteOrigin};
 use signpost_auth::{DomainName, WebhookSecret};
 use tokio::net::TcpListener;
 use url::Url;
@@ -50,8 +50,8 @@ struct Arguments {
     #[arg(long, value_name = "WHSEC", value_parser = WebhookSecret::parse)]
     webhook_secret: WebhookSecret,
     /// Where browsers and wallets find this application, if not where it listens.
-    #[arg(long, value_name = "ORIGIN", value_parser = Origin::parse)]
-    public_url: Option<Origin>,
+    #[arg(long, value_name = "ORIGIN", value_parser = SiteOrigin::parse)]
+    public_url: Option<SiteOrigin>,
     /// Whether only the browser that was shown a code is logged in by it.
     #[arg(long, action = ArgAction::Set, default_value_t = true)]
     bind_poll: bool,
@@ -63,7 +63,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let listener = TcpListener::bind(&listen).await.map_err(|error| format!("cannot listen on {listen}: {error}"))?;
     let origin = match public_url {
         Some(origin) => origin,
-        None => Origin::parse(&format!("http://{}", reached_at(listener.local_addr()?, &domain)))?,
+        None => SiteOrigin::parse(&format!("http://{}", reached_at(listener.local_addr()?, &domain)))?,
     };
     if !origin.is_secure() {
         println!("plain http: good for trying things out on one's own network, not for users");

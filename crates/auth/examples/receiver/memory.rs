@@ -2,23 +2,23 @@ use std::collections::{HashMap, VecDeque};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use data_encoding::BASE64URL_NOPAD;
-use signpost_auth::receiver::{CodeBinding, Host, Logged, Origin, Refusal, ShownCode, Site};
+use signpost_auth::receiver::{CodeBinding, HandlerRefusal, Host, LoggedIn, ShownCode, Site, SiteOrigin};
 use signpost_auth::{Answer, Challenge, DomainName, Event, Mode, PublicKey, QrData};
 
 use crate::api::{Api, ApiError};
 
 /// How many codes, logins and events are remembered: beyond it the oldest of each is forgotten.
-const MOST: usize = 10_000;
+const MAX_ENTRIES: usize = 10_000;
 /// How long a browser stays logged in, in seconds.
-const LOGIN_LASTS: u32 = 24 * 60 * 60;
+const LOGIN_MAX_AGE_SECS: u32 = 24 * 60 * 60;
 /// How long a browser holds the cookie of a code it was shown, in seconds: longer than a code can be refreshed.
-const CODE_LASTS: u32 = 30 * 60;
+const CODE_MAX_AGE_SECS: u32 = 30 * 60;
 
 /// What the application remembers. A real one keeps it in its database.
 pub(crate) struct Memory {
     api: Api,
     domain: DomainName,
-    origin: Origin,
+    origin: SiteOrigin,
     state: Mutex<State>,
 }
 
@@ -49,7 +49,7 @@ pub(crate) struct Shown {
 }
 
 impl Memory {
-    pub(crate) fn new(api: Api, domain: DomainName, origin: Origin) -> Self {
+    pub(crate) fn new(api: Api, domain: DomainName, origin: SiteOrigin) -> Self {
         Self { api, domain, origin, state: Mutex::default() }
     }
 
@@ -69,7 +69,7 @@ impl Memory {
             answered_by: None,
             completed: false,
         };
-        let set_cookie = CodeBinding::from_bytes(code.binding).set_cookie(&session.id, &self.origin, CODE_LASTS);
+        let set_cookie = CodeBinding::from_bytes(code.binding).set_cookie(&session.id, &self.origin, CODE_MAX_AGE_SECS);
         self.state().codes.insert(session.id.clone(), code);
         Ok(Shown { sid: session.id, qr: session.qr, set_cookie })
     }
@@ -100,7 +100,7 @@ impl Memory {
     }
 
     /// Has the service mark the session, and then does the same here. The service settles who comes first.
-    async fn mark(&self, sid: &str, key: &PublicKey, answer: &Answer) -> Result<Logged, Refusal> {
+    async fn mark(&self, sid: &str, key: &PublicKey, answer: &Answer) -> Result<LoggedIn, HandlerRefusal> {
         if let Err(error) = self.api.authenticate(sid, answer).await {
             println!("{sid} not authenticated: {error}");
             return Err(error.to_refusal());
@@ -111,7 +111,7 @@ impl Memory {
             code.answered_by = Some(key.clone());
         }
         println!("{sid} authenticated by {}", key.canonical());
-        Ok(Logged::default())
+        Ok(LoggedIn::default())
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -123,27 +123,27 @@ impl Host for Memory {
     type Session = String;
     type User = PublicKey;
 
-    async fn held(&self, challenge: &Challenge, now: i64) -> Result<Option<String>, Refusal> {
+    async fn find_session(&self, challenge: &Challenge, now: i64) -> Result<Option<String>, HandlerRefusal> {
         let waits = |code: &Code| code.challenge == *challenge && now < code.expires_at && code.answered_by.is_none();
         Ok(self.state().codes.find(waits))
     }
 
-    async fn user(&self, key: &PublicKey) -> Result<Option<PublicKey>, Refusal> {
+    async fn find_user(&self, _: &String, key: &PublicKey) -> Result<Option<PublicKey>, HandlerRefusal> {
         Ok(self.state().users.get_mut(&key.canonical()).cloned())
     }
 
-    async fn log_in(&self, sid: String, user: PublicKey, answer: &Answer) -> Result<Logged, Refusal> {
+    async fn log_in(&self, sid: String, user: PublicKey, answer: &Answer) -> Result<LoggedIn, HandlerRefusal> {
         self.mark(&sid, &user, answer).await
     }
 
     /// Two codes that one wallet answers at once are one user: whoever comes second finds what it wanted.
-    async fn register(&self, sid: String, key: PublicKey, answer: &Answer) -> Result<Logged, Refusal> {
+    async fn register(&self, sid: String, key: PublicKey, answer: &Answer) -> Result<LoggedIn, HandlerRefusal> {
         self.mark(&sid, &key, answer).await
     }
 }
 
 impl Site for Memory {
-    async fn shown(&self, sid: &str) -> Result<Option<ShownCode>, Refusal> {
+    async fn find_code(&self, sid: &str) -> Result<Option<ShownCode>, HandlerRefusal> {
         Ok(self.state().codes.get_mut(sid).map(|code| ShownCode {
             binding: CodeBinding::from_bytes(code.binding),
             authenticated: code.answered_by.is_some(),
@@ -151,7 +151,7 @@ impl Site for Memory {
         }))
     }
 
-    async fn complete(&self, sid: &str) -> Result<Option<String>, Refusal> {
+    async fn complete_login(&self, sid: &str) -> Result<Option<String>, HandlerRefusal> {
         let mut state = self.state();
         let Some(code) = state.codes.get_mut(sid).filter(|code| !code.completed) else { return Ok(None) };
         let Some(user) = code.answered_by.clone() else { return Ok(None) };
@@ -159,10 +159,10 @@ impl Site for Memory {
         println!("{sid} logged in {}", user.canonical());
         let login = BASE64URL_NOPAD.encode(&random());
         state.logins.insert(login.clone(), user);
-        Ok(Some(self.origin.set_cookie("login", &login, LOGIN_LASTS)))
+        Ok(Some(self.origin.set_cookie("login", &login, LOGIN_MAX_AGE_SECS)))
     }
 
-    async fn event(&self, event: Event) -> Result<bool, Refusal> {
+    async fn accept_event(&self, event: Event) -> Result<bool, HandlerRefusal> {
         let new = self.state().events.insert(event.identity(), ());
         let again = if new { "" } else { " again" };
         println!("event {} {} {}{again}", event.identity(), event.event, event.session_id);
@@ -188,7 +188,7 @@ impl<T> Remembered<T> {
         if self.entries.contains_key(&key) {
             return false;
         }
-        if self.order.len() >= MOST
+        if self.order.len() >= MAX_ENTRIES
             && let Some(oldest) = self.order.pop_front()
         {
             self.entries.remove(&oldest);

@@ -52,7 +52,7 @@ fn page(domain: &DomainName, title: &str, body: &str) -> String {
 /// The code as a drawing.
 pub(crate) fn svg(text: &str) -> String {
     let too_long = || "<p>The code is too long to draw; use the text below.</p>".to_owned();
-    QrCode::of(text).map_or_else(too_long, |code| code.svg())
+    QrCode::from_text(text).map_or_else(too_long, |code| code.svg())
 }
 
 fn escape(text: &str) -> String {

@@ -80,7 +80,7 @@ async fn show(State(app): App, mode: Mode, Query(Wish { return_url }): Query<Wis
 async fn refresh(State(app): App, Query(Sid { sid }): Query<Sid>, headers: HeaderMap) -> Response {
     let origin = &app.poll.origin;
     let browser = browser(&headers);
-    let shown = app.site.shown(&sid).await.ok().flatten();
+    let shown = app.site.find_code(&sid).await.ok().flatten();
     let held = |cookies| shown.is_some_and(|code| code.binding.is_held(&sid, origin, cookies));
     if browser.is_foreign(origin) || !browser.cookies.is_some_and(held) {
         return (StatusCode::FORBIDDEN, Json(json!({ "error": "this code was shown to another browser" })))

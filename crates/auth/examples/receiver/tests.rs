@@ -8,7 +8,7 @@ use axum::http::{HeaderMap, Request, StatusCode};
 use axum::routing::post;
 use axum::{Json, Router};
 use serde_json::{Value, json};
-use signpost_auth::receiver::{EventRules, LARGEST_BODY, Origin, Paths, PollRules, Receiver};
+use signpost_auth::receiver::{EventRules, MAX_BODY_LEN, Paths, PollRules, Receiver, SiteOrigin};
 use signpost_auth::{Answer, Challenge, DomainName, Mode, Nonce, QrData, Wallet, WebhookSecret};
 use tokio::net::TcpListener;
 use tower::ServiceExt;
@@ -104,7 +104,7 @@ impl App {
     }
 
     fn with(api: Api) -> Self {
-        let origin = Origin::parse("https://example.com").unwrap();
+        let origin = SiteOrigin::parse("https://example.com").unwrap();
         let secrets = vec![WebhookSecret::from_bytes(&[1; 32])];
         Self(crate::routes::router(Arc::new(Receiver {
             site: Memory::new(api, DomainName::parse("example.com").unwrap(), origin.clone()),
@@ -118,7 +118,7 @@ impl App {
     async fn send(&self, method: &str, target: &str, cookie: &str, body: Vec<u8>) -> Reply {
         let request = Request::builder().method(method).uri(target).header(COOKIE, cookie);
         let (parts, body) = self.0.clone().oneshot(request.body(Body::from(body)).unwrap()).await.unwrap().into_parts();
-        let text = String::from_utf8(to_bytes(body, LARGEST_BODY).await.unwrap().to_vec()).unwrap();
+        let text = String::from_utf8(to_bytes(body, MAX_BODY_LEN).await.unwrap().to_vec()).unwrap();
         Reply { status: parts.status, headers: parts.headers, text }
     }
 

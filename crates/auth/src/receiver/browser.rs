@@ -11,7 +11,7 @@ use url::Url;
 /// Plain http is for development on one's own machine: browsers keep `__Host-` cookies on https alone, so that there
 /// the cookies have a plain name.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Origin(Url);
+pub struct SiteOrigin(Url);
 
 /// The text is not an origin.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -36,10 +36,10 @@ pub struct Browser<'a> {
 /// with two codes do not take each other's away.
 ///
 /// ```
-/// use signpost_auth::receiver::{CodeBinding, Origin};
+/// use signpost_auth::receiver::{CodeBinding, SiteOrigin};
 ///
 /// let binding = CodeBinding::from_bytes([7; 32]);
-/// let origin = Origin::parse("https://example.com")?;
+/// let origin = SiteOrigin::parse("https://example.com")?;
 /// let cookie = binding.set_cookie("sess_1", &origin, 900);
 /// assert!(cookie.starts_with("__Host-code-"));
 /// assert!(cookie.ends_with("; Path=/; Max-Age=900; HttpOnly; SameSite=Lax; Secure"));
@@ -48,7 +48,7 @@ pub struct Browser<'a> {
 #[derive(Debug)]
 pub struct CodeBinding(SecretBox<[u8; 32]>);
 
-impl Origin {
+impl SiteOrigin {
     /// Reads an origin; a slash at its end is dropped.
     ///
     /// # Errors
@@ -74,7 +74,7 @@ impl Origin {
         format!("{name}={value}; Path=/; Max-Age={max_age}; HttpOnly; SameSite=Lax{secure}")
     }
 
-    /// The value of the cookie that [`Origin::set_cookie`] set, from a `Cookie` header.
+    /// The value of the cookie that [`SiteOrigin::set_cookie`] set, from a `Cookie` header.
     #[must_use]
     pub fn cookie<'a>(&self, name: &str, cookies: &'a str) -> Option<&'a str> {
         let name = self.cookie_name(name);
@@ -87,7 +87,7 @@ impl Origin {
     }
 }
 
-impl fmt::Display for Origin {
+impl fmt::Display for SiteOrigin {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0.origin().ascii_serialization())
     }
@@ -96,7 +96,7 @@ impl fmt::Display for Origin {
 impl Browser<'_> {
     /// Whether a page of another origin sent the request. Browsers say so; who is no browser may say nothing.
     #[must_use]
-    pub fn is_foreign(&self, own: &Origin) -> bool {
+    pub fn is_foreign(&self, own: &SiteOrigin) -> bool {
         self.origin.is_some_and(|origin| origin != own.to_string())
             || self.sec_fetch_site.is_some_and(|site| !matches!(site, "same-origin" | "none"))
     }
@@ -111,14 +111,14 @@ impl CodeBinding {
 
     /// The `Set-Cookie` value that goes out with the page that shows the code; `max_age` is in seconds.
     #[must_use]
-    pub fn set_cookie(&self, sid: &str, origin: &Origin, max_age: u32) -> String {
-        origin.set_cookie(&cookie_of(sid), &self.value(), max_age)
+    pub fn set_cookie(&self, sid: &str, origin: &SiteOrigin, max_age: u32) -> String {
+        origin.set_cookie(&cookie_name(sid), &self.value(), max_age)
     }
 
     /// Whether a `Cookie` header carries this binding; takes the same time wherever a wrong value differs.
     #[must_use]
-    pub fn is_held(&self, sid: &str, origin: &Origin, cookies: &str) -> bool {
-        let value = origin.cookie(&cookie_of(sid), cookies);
+    pub fn is_held(&self, sid: &str, origin: &SiteOrigin, cookies: &str) -> bool {
+        let value = origin.cookie(&cookie_name(sid), cookies);
         value.is_some_and(|value| value.as_bytes().ct_eq(self.value().as_bytes()).into())
     }
 
@@ -127,7 +127,7 @@ impl CodeBinding {
     }
 }
 
-fn cookie_of(sid: &str) -> String {
+fn cookie_name(sid: &str) -> String {
     format!("code-{}", HEXLOWER.encode(&Sha256::digest(sid)[..8]))
 }
 
@@ -140,8 +140,8 @@ mod tests {
     const SECURE: &str = "https://example.com";
     const PLAIN: &str = "http://127.0.0.1:9000";
 
-    fn origin(text: &str) -> Origin {
-        Origin::parse(text).unwrap()
+    fn origin(text: &str) -> SiteOrigin {
+        SiteOrigin::parse(text).unwrap()
     }
 
     fn sent(set_cookie: &str) -> &str {
@@ -154,10 +154,10 @@ mod tests {
             assert_eq!(origin(text).to_string(), printed);
         }
         for text in ["", "example.com", "ftp://example.com", "https://example.com/a", "https://me@example.com"] {
-            assert_eq!(Origin::parse(text), Err(InvalidOrigin), "{text}");
+            assert_eq!(SiteOrigin::parse(text), Err(InvalidOrigin), "{text}");
         }
         for text in ["https://example.com?", "https://example.com/#", "null", "data:,a", "https://"] {
-            assert_eq!(Origin::parse(text), Err(InvalidOrigin), "{text}");
+            assert_eq!(SiteOrigin::parse(text), Err(InvalidOrigin), "{text}");
         }
     }
 

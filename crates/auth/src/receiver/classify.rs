@@ -1,14 +1,14 @@
 use serde::Deserialize;
 
-use super::events::authenticate;
-use super::{EventHeaders, EventRules, Refusal};
+use super::events::{EventHeaders, EventRules, authenticate};
+use super::response::HandlerRefusal;
 
 /// What was posted to a webhook that wallets and the service share.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Post {
-    /// A wallet's answer, not yet checked: give it to [`super::login`] or [`super::register`].
+    /// A wallet's answer, not yet checked: give it to [`super::handle_login`] or [`super::handle_register`].
     Answer,
-    /// The service's event, its signature checked: give it to [`super::event`], which acts on each one once.
+    /// The service's event, its signature checked: give it to [`super::handle_event`], which acts on each one once.
     Event,
 }
 
@@ -16,7 +16,7 @@ pub enum Post {
 /// nobody's, and is not looked at as an answer either.
 ///
 /// # Errors
-/// [`Refusal::NotAuthentic`] for an event whose signature is missing or wrong.
+/// [`HandlerRefusal::NotAuthentic`] for an event whose signature is missing or wrong.
 ///
 /// ```
 /// use signpost_auth::receiver::{EventHeaders, EventRules, Post, classify};
@@ -26,7 +26,7 @@ pub enum Post {
 /// assert_eq!(classify(&EventHeaders::default(), answer, &rules, 0), Ok(Post::Answer));
 /// assert!(classify(&EventHeaders::default(), br#"{"event": "login"}"#, &rules, 0).is_err());
 /// ```
-pub fn classify(headers: &EventHeaders<'_>, body: &[u8], rules: &EventRules, now: i64) -> Result<Post, Refusal> {
+pub fn classify(headers: &EventHeaders<'_>, body: &[u8], rules: &EventRules, now: i64) -> Result<Post, HandlerRefusal> {
     #[derive(Deserialize)]
     struct Named {
         #[serde(default)]
@@ -37,6 +37,6 @@ pub fn classify(headers: &EventHeaders<'_>, body: &[u8], rules: &EventRules, now
     if !is_signed && !calls_itself_one {
         return Ok(Post::Answer);
     }
-    authenticate(headers, body, rules, now).map_err(Refusal::NotAuthentic)?;
+    authenticate(headers, body, rules, now).map_err(HandlerRefusal::NotAuthentic)?;
     Ok(Post::Event)
 }

@@ -3,11 +3,13 @@ use std::net::IpAddr;
 use ipnet::IpNet;
 use serde_json::json;
 
-use super::{Refusal, Reply, Site};
-use crate::{Event, WebhookSecret};
+use super::host::Site;
+use super::response::{HandlerRefusal, HandlerResponse};
+use crate::event::{Event, EventKind};
+use crate::webhook::WebhookSecret;
 
 /// How far an attempt's `webhook-timestamp` may be from this server's time, in seconds, either way.
-const ATTEMPT_TOLERANCE: u64 = 5 * 60;
+const ATTEMPT_TOLERANCE_SECS: u64 = 5 * 60;
 
 /// How events are judged.
 #[derive(Clone, Debug)]
@@ -33,51 +35,45 @@ pub struct EventHeaders<'a> {
     pub webhook_signature: Option<&'a str>,
 }
 
-/// Takes an event from the service: 200 `{status: "received"}` or `{error}`.
+/// Accepts an event from the service: 200 `{status: "received"}` or `{error}`.
 ///
 /// `X-Svc-Signature` must match; it covers the whole body, and with it the event's id. The service delivers at least
-/// once: an event that comes again is 200 `{status: "received before"}` and has no second effect. The Standard Webhooks
+/// once: an event that comes again is 200 `{status: "received before"}` and has no second effect. A test is 200
+/// without any effect. The Standard Webhooks
 /// headers are checked where they are given: a sender that knows only the specification has none.
 /// `source` is the address the request came from, if known; `now` is in Unix seconds.
-pub async fn event<S: Site>(
+pub async fn handle_event<S: Site>(
     site: &S,
     source: Option<IpAddr>,
     headers: &EventHeaders<'_>,
     body: &[u8],
     rules: &EventRules,
     now: i64,
-) -> Reply {
-    take(site, source, headers, body, rules, now).await.into()
+) -> HandlerResponse {
+    accept(site, source, headers, body, rules, now).await.into()
 }
 
-async fn take<S: Site>(
+async fn accept<S: Site>(
     site: &S,
     source: Option<IpAddr>,
     headers: &EventHeaders<'_>,
     body: &[u8],
     rules: &EventRules,
     now: i64,
-) -> Result<Reply, Refusal> {
+) -> Result<HandlerResponse, HandlerRefusal> {
     let allowed = |source: IpAddr| rules.allowed_sources.iter().any(|net| net.contains(&source.to_canonical()));
     if !rules.allowed_sources.is_empty() && !source.is_some_and(allowed) {
-        return Err(Refusal::SourceNotAllowed);
+        return Err(HandlerRefusal::SourceNotAllowed);
     }
-    authenticate(headers, body, rules, now).map_err(Refusal::NotAuthentic)?;
-    let received = |status: &str| Reply::ok(json!({ "status": status }));
-    if is_test(body) {
-        return Ok(received("received"));
-    }
-    let event: Event = serde_json::from_slice(body).map_err(|_| Refusal::InvalidEvent)?;
-    Ok(received(if site.event(event).await? { "received" } else { "received before" }))
-}
-
-/// Whether it is the event that an integrator has sent to see whether events arrive; it tells of nothing.
-fn is_test(body: &[u8]) -> bool {
-    #[derive(serde::Deserialize)]
-    struct Kind {
-        event: String,
-    }
-    serde_json::from_slice(body).is_ok_and(|kind: Kind| kind.event == "test")
+    authenticate(headers, body, rules, now).map_err(HandlerRefusal::NotAuthentic)?;
+    let received = |status: &str| HandlerResponse::ok(json!({ "status": status }));
+    let event: Event = serde_json::from_slice(body).map_err(|_| HandlerRefusal::InvalidEvent)?;
+    let is_new = match event.event {
+        // Nothing happened: there is nothing to act on or to remember.
+        EventKind::Test => true,
+        EventKind::Login | EventKind::Register | EventKind::Other(_) => site.accept_event(event).await?,
+    };
+    Ok(received(if is_new { "received" } else { "received before" }))
 }
 
 pub(super) fn authenticate(
@@ -96,7 +92,7 @@ pub(super) fn authenticate(
     }
     let timestamp = headers.webhook_timestamp.map(str::parse::<i64>).transpose();
     let timestamp = timestamp.map_err(|_| "its webhook-timestamp is no number")?;
-    if timestamp.is_some_and(|timestamp| timestamp.abs_diff(now) > ATTEMPT_TOLERANCE) {
+    if timestamp.is_some_and(|timestamp| timestamp.abs_diff(now) > ATTEMPT_TOLERANCE_SECS) {
         return Err("its webhook-timestamp is more than 5 minutes from this server's time");
     }
     let Some(signature) = headers.webhook_signature else { return Ok(()) };

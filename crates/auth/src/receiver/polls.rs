@@ -1,12 +1,14 @@
 use serde_json::json;
 
-use super::{Browser, CodeBinding, Origin, Refusal, Reply, Site};
+use super::browser::{Browser, SiteOrigin};
+use super::host::{ShownCode, Site};
+use super::response::{HandlerRefusal, HandlerResponse};
 
 /// How polls are judged.
 #[derive(Clone, Debug)]
 pub struct PollRules {
     /// Where the page that polls lives.
-    pub origin: Origin,
+    pub origin: SiteOrigin,
     /// Whether only the browser that was shown the code learns that it was answered, and is logged in.
     ///
     /// `false` is the specification to the letter: whoever knows the `sid` is logged in. That is open to anyone who
@@ -14,41 +16,38 @@ pub struct PollRules {
     pub bind_poll: bool,
 }
 
-/// A code that some browser was shown.
-#[derive(Debug)]
-pub struct ShownCode {
-    /// Which browser.
-    pub binding: CodeBinding,
-    /// Whether a wallet has answered it.
-    pub authenticated: bool,
-    /// Where the user wanted to go.
-    pub return_url: Option<String>,
-}
-
 /// Answers the page that waits for its code to be answered.
 ///
 /// 400 `{error}` without `sid`, 404 `{status: "not_found"}`, 200 `{status: "pending"}`, 200 `{status: "authenticated",
 /// redirect}`. The first of the last kind logs the browser in.
-pub async fn poll<S: Site>(site: &S, sid: Option<&str>, browser: &Browser<'_>, rules: &PollRules) -> Reply {
-    answer(site, sid, browser, rules).await.into()
-}
-
-async fn answer<S: Site>(
+pub async fn handle_poll<S: Site>(
     site: &S,
     sid: Option<&str>,
     browser: &Browser<'_>,
     rules: &PollRules,
-) -> Result<Reply, Refusal> {
-    let sid = sid.filter(|sid| !sid.is_empty()).ok_or(Refusal::NoSid)?;
-    let Some(code) = site.shown(sid).await? else {
-        return Ok(Reply { status: 404, ..Reply::ok(json!({ "status": "not_found" })) });
+) -> HandlerResponse {
+    tell(site, sid, browser, rules).await.into()
+}
+
+async fn tell<S: Site>(
+    site: &S,
+    sid: Option<&str>,
+    browser: &Browser<'_>,
+    rules: &PollRules,
+) -> Result<HandlerResponse, HandlerRefusal> {
+    let sid = sid.filter(|sid| !sid.is_empty()).ok_or(HandlerRefusal::NoSid)?;
+    let Some(code) = site.find_code(sid).await? else {
+        return Ok(HandlerResponse { status: 404, ..HandlerResponse::ok(json!({ "status": "not_found" })) });
     };
     if !code.authenticated || !may_know(&code, sid, browser, rules) {
-        return Ok(Reply::ok(json!({ "status": "pending" })));
+        return Ok(HandlerResponse::ok(json!({ "status": "pending" })));
     }
-    let set_cookie = site.complete(sid).await?;
+    let set_cookie = site.complete_login(sid).await?;
     let redirect = code.return_url.as_deref().filter(|url| is_local_path(url)).unwrap_or("/");
-    Ok(Reply { set_cookie, ..Reply::ok(json!({ "status": "authenticated", "redirect": redirect })) })
+    Ok(HandlerResponse {
+        set_cookie,
+        ..HandlerResponse::ok(json!({ "status": "authenticated", "redirect": redirect }))
+    })
 }
 
 fn may_know(code: &ShownCode, sid: &str, browser: &Browser<'_>, rules: &PollRules) -> bool {

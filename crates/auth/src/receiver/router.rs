@@ -6,19 +6,24 @@ use axum::extract::rejection::QueryRejection;
 use axum::extract::{ConnectInfo, Query, Request, State};
 use axum::http::header::{CACHE_CONTROL, COOKIE, ORIGIN, SET_COOKIE};
 use axum::http::request::Parts;
-use axum::http::{HeaderMap, HeaderValue, StatusCode};
+use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
 use axum::{Json, Router};
 use serde::Deserialize;
 
-use super::{
-    Browser, EventHeaders, EventRules, PollRules, Post, Refusal, Reply, Site, classify, event, login, poll, register,
-};
-use crate::{Mode, WEBHOOK_ID, WEBHOOK_SIGNATURE, WEBHOOK_TIMESTAMP, X_SVC_SIGNATURE, X_SVC_SIGNATURE_NEXT};
+use super::answers::{handle_login, handle_register};
+use super::browser::Browser;
+use super::classify::{Post, classify};
+use super::events::{EventHeaders, EventRules, handle_event};
+use super::host::Site;
+use super::polls::{PollRules, handle_poll};
+use super::response::{HandlerRefusal, HandlerResponse};
+use crate::challenge::Mode;
+use crate::webhook::{WEBHOOK_ID, WEBHOOK_SIGNATURE, WEBHOOK_TIMESTAMP, X_SVC_SIGNATURE, X_SVC_SIGNATURE_NEXT};
 
 /// The longest body that is read, in bytes; longer ones get 413.
-pub const LARGEST_BODY: usize = 64 * 1024;
+pub const MAX_BODY_LEN: usize = 64 * 1024;
 
 /// Everything the four endpoints need.
 #[derive(Debug)]
@@ -75,29 +80,33 @@ pub fn router<S: Site + 'static>(receiver: Arc<Receiver<S>>) -> Router {
         .with_state(receiver)
 }
 
-type App<S> = State<Arc<Receiver<S>>>;
+type SharedReceiver<S> = State<Arc<Receiver<S>>>;
 
-async fn on_login<S: Site>(app: App<S>, request: Request) -> Result<Reply, Refusal> {
+async fn on_login<S: Site>(app: SharedReceiver<S>, request: Request) -> Result<HandlerResponse, HandlerRefusal> {
     on_answer(&app, Mode::Login, request).await
 }
 
-async fn on_register<S: Site>(app: App<S>, request: Request) -> Result<Reply, Refusal> {
+async fn on_register<S: Site>(app: SharedReceiver<S>, request: Request) -> Result<HandlerResponse, HandlerRefusal> {
     on_answer(&app, Mode::Register, request).await
 }
 
-async fn on_answer<S: Site>(app: &Receiver<S>, mode: Mode, request: Request) -> Result<Reply, Refusal> {
+async fn on_answer<S: Site>(
+    app: &Receiver<S>,
+    mode: Mode,
+    request: Request,
+) -> Result<HandlerResponse, HandlerRefusal> {
     let (parts, body) = read(request).await?;
     let post = classify(&signatures(&parts), &body, &app.events, (app.clock)())?;
     Ok(match mode {
-        _ if post == Post::Event => take(app, &parts, &body).await,
-        Mode::Login => login(&app.site, &body, (app.clock)()).await,
-        Mode::Register => register(&app.site, &body, (app.clock)()).await,
+        _ if post == Post::Event => accept_event(app, &parts, &body).await,
+        Mode::Login => handle_login(&app.site, &body, (app.clock)()).await,
+        Mode::Register => handle_register(&app.site, &body, (app.clock)()).await,
     })
 }
 
-async fn on_event<S: Site>(app: App<S>, request: Request) -> Result<Reply, Refusal> {
+async fn on_event<S: Site>(app: SharedReceiver<S>, request: Request) -> Result<HandlerResponse, HandlerRefusal> {
     let (parts, body) = read(request).await?;
-    Ok(take(&app, &parts, &body).await)
+    Ok(accept_event(&app, &parts, &body).await)
 }
 
 #[derive(Deserialize)]
@@ -105,7 +114,11 @@ struct Poll {
     sid: Option<String>,
 }
 
-async fn on_poll<S: Site>(State(app): App<S>, query: Result<Query<Poll>, QueryRejection>, headers: HeaderMap) -> Reply {
+async fn on_poll<S: Site>(
+    State(app): SharedReceiver<S>,
+    query: Result<Query<Poll>, QueryRejection>,
+    headers: HeaderMap,
+) -> HandlerResponse {
     let sid = query.ok().and_then(|Query(query)| query.sid);
     // HTTP/2 may split the cookies over several lines.
     let cookies: Vec<&str> = headers.get_all(COOKIE).iter().filter_map(|line| line.to_str().ok()).collect();
@@ -115,12 +128,12 @@ async fn on_poll<S: Site>(State(app): App<S>, query: Result<Query<Poll>, QueryRe
         origin: text(&headers, ORIGIN.as_str()),
         sec_fetch_site: text(&headers, "sec-fetch-site"),
     };
-    poll(&app.site, sid.as_deref(), &browser, &app.poll).await
+    handle_poll(&app.site, sid.as_deref(), &browser, &app.poll).await
 }
 
-async fn take<S: Site>(app: &Receiver<S>, parts: &Parts, body: &[u8]) -> Reply {
+async fn accept_event<S: Site>(app: &Receiver<S>, parts: &Parts, body: &[u8]) -> HandlerResponse {
     let source = parts.extensions.get::<ConnectInfo<SocketAddr>>().map(|ConnectInfo(address)| address.ip());
-    event(&app.site, source, &signatures(parts), body, &app.events, (app.clock)()).await
+    handle_event(&app.site, source, &signatures(parts), body, &app.events, (app.clock)()).await
 }
 
 fn signatures(parts: &Parts) -> EventHeaders<'_> {
@@ -133,9 +146,9 @@ fn signatures(parts: &Parts) -> EventHeaders<'_> {
     }
 }
 
-async fn read(request: Request<Body>) -> Result<(Parts, Bytes), Refusal> {
+async fn read(request: Request<Body>) -> Result<(Parts, Bytes), HandlerRefusal> {
     let (parts, body) = request.into_parts();
-    let body = to_bytes(body, LARGEST_BODY).await.map_err(|_| Refusal::TooLarge)?;
+    let body = to_bytes(body, MAX_BODY_LEN).await.map_err(|_| HandlerRefusal::TooLarge)?;
     Ok((parts, body))
 }
 
@@ -144,18 +157,22 @@ fn text<'a>(headers: &'a HeaderMap, name: &str) -> Option<&'a str> {
     headers.get(name).map(|value| value.to_str().unwrap_or("\u{fffd}"))
 }
 
-impl IntoResponse for Refusal {
+impl IntoResponse for HandlerRefusal {
     fn into_response(self) -> Response {
-        Reply::from(self).into_response()
+        HandlerResponse::from(self).into_response()
     }
 }
 
-impl IntoResponse for Reply {
+impl IntoResponse for HandlerResponse {
     fn into_response(self) -> Response {
         let status = StatusCode::from_u16(self.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
         let mut response = (status, [(CACHE_CONTROL, "no-store")], Json(self.body)).into_response();
         if let Some(cookie) = self.set_cookie.and_then(|cookie| HeaderValue::try_from(cookie).ok()) {
             response.headers_mut().append(SET_COOKIE, cookie);
+        }
+        for (name, value) in self.headers {
+            let field = HeaderName::try_from(name).ok().zip(HeaderValue::try_from(value).ok());
+            response.headers_mut().extend(field);
         }
         response
     }

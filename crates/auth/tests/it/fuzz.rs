@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use futures_util::FutureExt;
 use serde_json::Value;
-use signpost_auth::receiver::{EventHeaders, EventRules, classify, event};
+use signpost_auth::receiver::{EventHeaders, EventRules, classify, handle_event};
 use signpost_auth::{Answer, Challenge, QrData, Signature, Through, WebhookSecret};
 
 use crate::mutations::{Random, mutated, seed};
@@ -103,12 +103,12 @@ fn posted(body: &[u8]) {
     static SECRET: LazyLock<WebhookSecret> = LazyLock::new(|| WebhookSecret::from_bytes(&[5; 32]));
     let rules = EventRules { secrets: vec![SECRET.clone()], allowed_sources: Vec::new() };
     let (site, unsigned) = (Held::default(), EventHeaders::default());
-    let reply = event(&site, None, &unsigned, body, &rules, 0).now_or_never().expect("nothing there waits");
+    let reply = handle_event(&site, None, &unsigned, body, &rules, 0).now_or_never().expect("nothing there waits");
     assert_eq!(reply.status, 401);
     drop(classify(&unsigned, body, &rules, 0));
     let signature = SECRET.x_svc_signature(body);
     let signed = EventHeaders { x_svc_signature: Some(&signature), ..unsigned };
-    let reply = event(&site, None, &signed, body, &rules, 0).now_or_never().expect("nothing there waits");
+    let reply = handle_event(&site, None, &signed, body, &rules, 0).now_or_never().expect("nothing there waits");
     assert!(matches!(reply.status, 200 | 400), "{}", reply.body);
 }
 

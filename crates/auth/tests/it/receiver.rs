@@ -4,8 +4,8 @@ use std::net::IpAddr;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use signpost_auth::receiver::{
-    Browser, CodeBinding, EventHeaders, EventRules, Host, Logged, Origin, PollRules, Post, Refusal, Reply, ShownCode,
-    Site, classify, event, login, poll, register,
+    Browser, CodeBinding, EventHeaders, EventRules, HandlerRefusal, HandlerResponse, Host, LoggedIn, PollRules, Post,
+    ShownCode, Site, SiteOrigin, classify, handle_event, handle_login, handle_poll, handle_register,
 };
 use signpost_auth::{Answer, Challenge, Event, PublicKey, WebhookSecret};
 
@@ -38,6 +38,7 @@ pub(crate) struct Held {
     allowed_sources: Vec<String>,
     seen: Vec<String>,
     fails: bool,
+    busy: Option<u64>,
 }
 
 #[derive(Deserialize)]
@@ -72,11 +73,16 @@ struct Expected {
     status: u16,
     body: Value,
     logs_in: Option<bool>,
+    retry_after: Option<u64>,
 }
 
 impl Held {
-    fn or_fail<T>(&self, value: T) -> Result<T, Refusal> {
-        if self.fails { Err(Refusal::Failed) } else { Ok(value) }
+    fn or_fail<T>(&self, value: T) -> Result<T, HandlerRefusal> {
+        match self.busy {
+            Some(retry_after) => Err(HandlerRefusal::Busy { retry_after, headers: Vec::new() }),
+            None if self.fails => Err(HandlerRefusal::Failed),
+            None => Ok(value),
+        }
     }
 }
 
@@ -84,26 +90,26 @@ impl Host for Held {
     type Session = ();
     type User = ();
 
-    async fn held(&self, challenge: &Challenge, _: i64) -> Result<Option<()>, Refusal> {
+    async fn find_session(&self, challenge: &Challenge, _: i64) -> Result<Option<()>, HandlerRefusal> {
         let mut pending = self.sessions.iter().filter(|session| session.state == "pending");
         self.or_fail(pending.any(|session| session.challenge == challenge.to_string()).then_some(()))
     }
 
-    async fn user(&self, key: &PublicKey) -> Result<Option<()>, Refusal> {
+    async fn find_user(&self, (): &(), key: &PublicKey) -> Result<Option<()>, HandlerRefusal> {
         Ok(self.users.contains(&key.canonical()).then_some(()))
     }
 
-    async fn log_in(&self, (): (), (): (), _: &Answer) -> Result<Logged, Refusal> {
-        Ok(Logged::default())
+    async fn log_in(&self, (): (), (): (), _: &Answer) -> Result<LoggedIn, HandlerRefusal> {
+        Ok(LoggedIn::default())
     }
 
-    async fn register(&self, (): (), _: PublicKey, _: &Answer) -> Result<Logged, Refusal> {
-        Ok(Logged::default())
+    async fn register(&self, (): (), _: PublicKey, _: &Answer) -> Result<LoggedIn, HandlerRefusal> {
+        Ok(LoggedIn::default())
     }
 }
 
 impl Site for Held {
-    async fn shown(&self, sid: &str) -> Result<Option<ShownCode>, Refusal> {
+    async fn find_code(&self, sid: &str) -> Result<Option<ShownCode>, HandlerRefusal> {
         let code = self.codes.iter().find(|code| code.sid == sid).map(|code| ShownCode {
             binding: CodeBinding::from_bytes([1; 32]),
             authenticated: code.state == "authenticated",
@@ -112,22 +118,22 @@ impl Site for Held {
         self.or_fail(code)
     }
 
-    async fn complete(&self, sid: &str) -> Result<Option<String>, Refusal> {
+    async fn complete_login(&self, sid: &str) -> Result<Option<String>, HandlerRefusal> {
         Ok((!self.completed.iter().any(|done| done == sid)).then(|| "session=new".to_owned()))
     }
 
-    async fn event(&self, event: Event) -> Result<bool, Refusal> {
+    async fn accept_event(&self, event: Event) -> Result<bool, HandlerRefusal> {
         self.or_fail(!self.seen.contains(&event.identity()))
     }
 }
 
 impl Case {
-    async fn reply(&self, origin: &Origin, now: i64) -> Reply {
+    async fn reply(&self, origin: &SiteOrigin, now: i64) -> HandlerResponse {
         let Self { held, request, .. } = self;
         let text = request.text.clone().or_else(|| request.body.as_ref().map(Value::to_string)).unwrap_or_default();
         match &*self.handler {
-            "login" => login(held, text.as_bytes(), now).await,
-            "register" => register(held, text.as_bytes(), now).await,
+            "login" => handle_login(held, text.as_bytes(), now).await,
+            "register" => handle_register(held, text.as_bytes(), now).await,
             "poll" => self.poll(origin).await,
             "event" => self.event(text.as_bytes(), now).await,
             "classify" => self.classify(text.as_bytes(), now),
@@ -135,7 +141,7 @@ impl Case {
         }
     }
 
-    async fn poll(&self, origin: &Origin) -> Reply {
+    async fn poll(&self, origin: &SiteOrigin) -> HandlerResponse {
         let Self { held, request, .. } = self;
         let set_cookie = match request.browser.as_deref() {
             Some("shown") => Some(CodeBinding::from_bytes([1; 32]).set_cookie("sess_1", origin, 900)),
@@ -149,19 +155,19 @@ impl Case {
             sec_fetch_site: request.sec_fetch_site.as_deref(),
         };
         let rules = PollRules { origin: origin.clone(), bind_poll: held.bind_poll.unwrap_or(true) };
-        poll(held, request.sid.as_deref(), &browser, &rules).await
+        handle_poll(held, request.sid.as_deref(), &browser, &rules).await
     }
 
-    fn classify(&self, body: &[u8], now: i64) -> Reply {
+    fn classify(&self, body: &[u8], now: i64) -> HandlerResponse {
         match classify(&self.headers(), body, &self.rules(), now) {
-            Ok(Post::Answer) => Reply { status: 200, body: json!({ "post": "answer" }), set_cookie: None },
-            Ok(Post::Event) => Reply { status: 200, body: json!({ "post": "event" }), set_cookie: None },
+            Ok(Post::Answer) => posted("answer"),
+            Ok(Post::Event) => posted("event"),
             Err(refusal) => refusal.into(),
         }
     }
 
-    async fn event(&self, body: &[u8], now: i64) -> Reply {
-        event(&self.held, self.request.source, &self.headers(), body, &self.rules(), now).await
+    async fn event(&self, body: &[u8], now: i64) -> HandlerResponse {
+        handle_event(&self.held, self.request.source, &self.headers(), body, &self.rules(), now).await
     }
 
     fn headers(&self) -> EventHeaders<'_> {
@@ -184,6 +190,10 @@ impl Case {
     }
 }
 
+fn posted(kind: &str) -> HandlerResponse {
+    HandlerResponse { status: 200, body: json!({ "post": kind }), set_cookie: None, headers: Vec::new() }
+}
+
 /// `<text>` stands for any text but the empty one; apart from it both have the same members and values.
 fn matches(body: &Value, shape: &Value) -> bool {
     let (Some(body), Some(shape)) = (body.as_object(), shape.as_object()) else { return false };
@@ -197,12 +207,14 @@ fn matches(body: &Value, shape: &Value) -> bool {
 #[tokio::test]
 async fn every_request_gets_the_reply_of_the_contract() {
     let Vectors { now, origin, cases } = crate::read("receiver");
-    let origin = Origin::parse(&origin).unwrap();
+    let origin = SiteOrigin::parse(&origin).unwrap();
     for case in cases {
-        let Reply { status, body, set_cookie } = case.reply(&origin, now).await;
-        let Expected { status: expected, body: shape, logs_in } = &case.expect;
+        let HandlerResponse { status, body, set_cookie, headers } = case.reply(&origin, now).await;
+        let Expected { status: expected, body: shape, logs_in, retry_after } = &case.expect;
         assert_eq!(status, *expected, "{}: {body}", case.name);
         assert!(matches(&body, shape), "{}: {body} is not like {shape}", case.name);
         assert_eq!(set_cookie.is_some(), logs_in.unwrap_or(false), "{}", case.name);
+        let waits: Vec<_> = retry_after.iter().map(|wait| ("retry-after", wait.to_string())).collect();
+        assert_eq!(headers, waits, "{}", case.name);
     }
 }

@@ -4,7 +4,7 @@ use axum::Router;
 use axum::body::{Body, to_bytes};
 use axum::http::{HeaderMap, Request, StatusCode};
 use serde_json::{Value, json};
-use signpost_auth::receiver::{CodeBinding, EventRules, LARGEST_BODY, Origin, Paths, PollRules, Receiver, router};
+use signpost_auth::receiver::{CodeBinding, EventRules, MAX_BODY_LEN, Paths, PollRules, Receiver, SiteOrigin, router};
 use signpost_auth::{Challenge, Wallet, WebhookSecret};
 use tower::ServiceExt;
 
@@ -21,8 +21,8 @@ fn wallet() -> Wallet {
     Wallet::from_bytes([1; 32]).unwrap()
 }
 
-fn origin() -> Origin {
-    Origin::parse("https://example.com").unwrap()
+fn origin() -> SiteOrigin {
+    SiteOrigin::parse("https://example.com").unwrap()
 }
 
 fn app(paths: Paths) -> Router {
@@ -43,7 +43,7 @@ fn answer() -> Vec<u8> {
 
 async fn send(request: Request<Body>) -> (StatusCode, HeaderMap, Value) {
     let (parts, body) = app(Paths::default()).oneshot(request).await.unwrap().into_parts();
-    let body = to_bytes(body, LARGEST_BODY).await.unwrap();
+    let body = to_bytes(body, MAX_BODY_LEN).await.unwrap();
     (parts.status, parts.headers, serde_json::from_slice(&body).unwrap())
 }
 
@@ -73,9 +73,9 @@ async fn the_paths_are_the_integrators_choice() {
 #[tokio::test]
 async fn a_body_that_is_too_long_is_refused_in_the_receivers_words() {
     for path in ["/webhooks/login", "/webhooks/register", "/webhooks/events"] {
-        let (status, _, body) = send(post(path, vec![b' '; LARGEST_BODY + 1])).await;
+        let (status, _, body) = send(post(path, vec![b' '; MAX_BODY_LEN + 1])).await;
         assert!(status == 413 && body["error"].is_string(), "{path}: {body}");
-        let (status, _, _) = send(post(path, vec![b' '; LARGEST_BODY])).await;
+        let (status, _, _) = send(post(path, vec![b' '; MAX_BODY_LEN])).await;
         assert_ne!(status, 413, "{path}");
     }
 }
@@ -93,6 +93,16 @@ async fn an_event_is_taken_wherever_it_arrives_and_nowhere_without_its_signature
     }
     assert_eq!(send(post("/webhooks/events", event.clone())).await.0, 401);
     assert_eq!(send(post("/webhooks/login", event)).await.0, 401);
+}
+
+#[tokio::test]
+async fn a_host_that_is_busy_says_when_to_come_back() {
+    let site: Held = serde_json::from_value(json!({ "busy": 7 })).unwrap();
+    let poll = PollRules { origin: origin(), bind_poll: true };
+    let events = EventRules { secrets: Vec::new(), allowed_sources: Vec::new() };
+    let app = router(Arc::new(Receiver { site, paths: Paths::default(), poll, events, clock: || NOW }));
+    let response = app.oneshot(post("/webhooks/login", answer())).await.unwrap();
+    assert_eq!((response.status().as_u16(), &response.headers()["retry-after"]), (429, &"7".parse().unwrap()));
 }
 
 #[tokio::test]

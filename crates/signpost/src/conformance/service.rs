@@ -164,7 +164,7 @@ fn of_session(played: &mut Played, method: &Method, id: &str, rest: &[&str], bod
             reply
         }
         ("GET", ["qr.svg"]) => {
-            let code = shown_code(id, session).and_then(|reply| QrCode::of(reply["qr_data"].as_str()?));
+            let code = shown_code(id, session).and_then(|reply| QrCode::from_text(reply["qr_data"].as_str()?));
             let svg = |code: QrCode| ([(header::CONTENT_TYPE, "image/svg+xml")], code.svg()).into_response();
             code.map_or_else(|| refused(404, "not_found"), svg)
         }

@@ -1,14 +1,12 @@
 //! `/hosted/login` and `/hosted/register`, where wallets post, and `/domains/{id}/users`.
 
-use std::sync::OnceLock;
-
 use axum::Json;
 use axum::extract::State as Extract;
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use bytes::Bytes;
 use serde_json::{Value, json};
-use signpost_auth::receiver::{self, Host, Logged, Refusal, Reply};
+use signpost_auth::receiver::{HandlerRefusal, HandlerResponse, Host, LoggedIn, handle_login, handle_register};
 use signpost_auth::{Answer, Challenge, Mode, NotVerified, PublicKey, Through};
 
 use super::{HostedUser, sql};
@@ -17,8 +15,7 @@ use crate::app::App;
 use crate::domains::Domain;
 use crate::error::Error;
 use crate::http::{ApiKey, Nothing, Page, PathId, PathPair};
-use crate::id::DomainId;
-use crate::limits::{Caller, Exceeded, Limit};
+use crate::limits::{Caller, Limit};
 use crate::sessions::{self, answer::take};
 use crate::sessions::{Session, Status};
 use crate::store::Step;
@@ -27,58 +24,38 @@ use crate::store::Step;
 struct Wallets<'a> {
     app: &'a App,
     environment: Environment,
-    /// Whose user is asked for: that of the session that was found.
-    domain: OnceLock<DomainId>,
-    /// That the session's account is over its limit.
-    exceeded: OnceLock<Exceeded>,
-}
-
-impl<'a> Wallets<'a> {
-    fn of(app: &'a App, environment: Environment) -> Self {
-        Self { app, environment, domain: OnceLock::new(), exceeded: OnceLock::new() }
-    }
 }
 
 /// Answers a wallet as the handler contract says (specification, §4).
-///
-/// # Errors
-/// That the session's account is over its limit.
-pub(crate) async fn answer(app: &App, environment: Environment, mode: Mode, body: &Bytes) -> Result<Reply, Exceeded> {
-    let wallets = Wallets::of(app, environment);
+pub(crate) async fn answer(app: &App, environment: Environment, mode: Mode, body: &Bytes) -> HandlerResponse {
+    let wallets = Wallets { app, environment };
     let now = app.clock.now().as_second();
-    let reply = match mode {
-        Mode::Login => receiver::login(&wallets, body, now).await,
-        Mode::Register => receiver::register(&wallets, body, now).await,
-    };
-    wallets.exceeded.into_inner().map_or(Ok(reply), Err)
+    match mode {
+        Mode::Login => handle_login(&wallets, body, now).await,
+        Mode::Register => handle_register(&wallets, body, now).await,
+    }
 }
 
 /// `POST /hosted/{mode}`; who may ask is counted before.
 pub(crate) async fn post(app: App, environment: Environment, mode: Mode, body: Result<Bytes, Error>) -> Response {
-    let body = match body {
-        Ok(body) => body,
-        Err(error) => return told(&error),
-    };
-    match answer(&app, environment, mode, &body).await {
-        Ok(reply) => reply.into_response(),
-        Err(exceeded) => told(&Error::RateLimited(exceeded)),
+    match body {
+        Ok(body) => answer(&app, environment, mode, &body).await.into_response(),
+        Err(error) => told(&error),
     }
 }
 
 /// `GET /hosted/{mode}?challenge=`: what a wallet shows before its person signs.
 pub(crate) async fn context(app: &App, environment: Environment, mode: Mode, challenge: Option<&str>) -> Response {
-    let wallets = Wallets::of(app, environment);
-    match (shown(&wallets, mode, challenge).await, wallets.exceeded.into_inner()) {
-        (_, Some(exceeded)) => told(&Error::RateLimited(exceeded)),
-        (Ok(context), None) => ([(header::CACHE_CONTROL, "no-store")], Json(context)).into_response(),
-        (Err(refusal), None) => Reply::from(refusal).into_response(),
+    match shown(&Wallets { app, environment }, mode, challenge).await {
+        Ok(context) => ([(header::CACHE_CONTROL, "no-store")], Json(context)).into_response(),
+        Err(refusal) => refusal.into_response(),
     }
 }
 
-async fn shown(wallets: &Wallets<'_>, mode: Mode, challenge: Option<&str>) -> Result<Value, Refusal> {
+async fn shown(wallets: &Wallets<'_>, mode: Mode, challenge: Option<&str>) -> Result<Value, HandlerRefusal> {
     let challenge = challenge.and_then(|text| Challenge::parse(text).ok()).filter(|challenge| challenge.mode == mode);
-    let challenge = challenge.ok_or(Refusal::NotHeld)?;
-    let session = wallets.held(&challenge, 0).await?.ok_or(Refusal::NotHeld)?;
+    let challenge = challenge.ok_or(HandlerRefusal::NotHeld)?;
+    let session = wallets.find_session(&challenge, 0).await?.ok_or(HandlerRefusal::NotHeld)?;
     let mut context = json!({
         "domain": session.challenge.domain, "mode": session.challenge.mode, "expires_at": session.expires_at,
     });
@@ -98,9 +75,9 @@ pub(crate) fn told(error: &Error) -> Response {
 }
 
 impl Wallets<'_> {
-    async fn mark(&self, session: Session, answer: &Answer, user: Step) -> Result<Option<Logged>, Refusal> {
+    async fn mark(&self, session: Session, answer: &Answer, user: Step) -> Result<Option<LoggedIn>, HandlerRefusal> {
         let taken = take(self.app, session, answer, Some(user)).await.map_err(|error| refusal(&error))?;
-        Ok(taken.map(|taken| Logged { redirect: taken.redirect.map(String::from) }))
+        Ok(taken.map(|taken| LoggedIn { redirect: taken.redirect.map(String::from) }))
     }
 }
 
@@ -108,63 +85,61 @@ impl Host for Wallets<'_> {
     type Session = Session;
     type User = PublicKey;
 
-    fn named(&self, text: &str) -> Option<Challenge> {
+    fn read_challenge(&self, text: &str) -> Option<Challenge> {
         let through = || Through::parse(text).ok().map(|through| through.challenge().clone());
         Challenge::parse(text).ok().or_else(through)
     }
 
-    async fn held(&self, challenge: &Challenge, _: i64) -> Result<Option<Session>, Refusal> {
+    async fn find_session(&self, challenge: &Challenge, _: i64) -> Result<Option<Session>, HandlerRefusal> {
         let now = self.app.clock.now();
         let session = sessions::sql::find_hosted(&self.app.store, self.environment, challenge).await.map_err(failed)?;
         let is_held = |session: &Session| session.status(now) == Status::Pending && !session.is_answered();
         let Some(session) = session.filter(is_held) else { return Ok(None) };
         let caller = Caller::Account(format!("{}/{}", self.environment, session.account.name));
-        if let Err(exceeded) = self.app.limits.check(Limit::Answer, &caller, self.app.clock.elapsed()).await {
-            // Told by whoever asked, who knows what it is.
-            drop(self.exceeded.set(exceeded));
-            return Err(Refusal::Failed);
-        }
-        drop(self.domain.set(session.domain_id.clone()));
+        let counted = self.app.limits.check(Limit::Answer, &caller, self.app.clock.elapsed()).await;
+        counted.map_err(|exceeded| HandlerRefusal::Busy {
+            retry_after: exceeded.retry_after(),
+            headers: exceeded.rate_limit_headers().into(),
+        })?;
         Ok(Some(session))
     }
 
-    async fn user(&self, key: &PublicKey) -> Result<Option<PublicKey>, Refusal> {
-        let Some(domain) = self.domain.get() else { return Ok(None) };
-        let user = sql::find(&self.app.store, domain, key).await.map_err(failed)?;
+    async fn find_user(&self, session: &Session, key: &PublicKey) -> Result<Option<PublicKey>, HandlerRefusal> {
+        let user = sql::find(&self.app.store, &session.domain_id, key).await.map_err(failed)?;
         Ok(user.map(|_| key.clone()))
     }
 
-    async fn log_in(&self, session: Session, key: PublicKey, answer: &Answer) -> Result<Logged, Refusal> {
+    async fn log_in(&self, session: Session, key: PublicKey, answer: &Answer) -> Result<LoggedIn, HandlerRefusal> {
         let user = sql::log_in_user(&session.domain_id, &key, self.app.clock.now());
-        self.mark(session, answer, user).await?.ok_or(Refusal::UserUnknown)
+        self.mark(session, answer, user).await?.ok_or(HandlerRefusal::UserUnknown)
     }
 
-    async fn register(&self, session: Session, key: PublicKey, answer: &Answer) -> Result<Logged, Refusal> {
+    async fn register(&self, session: Session, key: PublicKey, answer: &Answer) -> Result<LoggedIn, HandlerRefusal> {
         let user = sql::add_user(&session.domain_id, &key, self.app.clock.now());
-        self.mark(session, answer, user).await?.ok_or(Refusal::UserExists)
+        self.mark(session, answer, user).await?.ok_or(HandlerRefusal::UserExists)
     }
 }
 
-fn failed(error: anyhow::Error) -> Refusal {
+fn failed(error: anyhow::Error) -> HandlerRefusal {
     refusal(&Error::from(error))
 }
 
 /// What a wallet is told of a rule that its answer broke; what is ours is logged and not told.
-fn refusal(error: &Error) -> Refusal {
+fn refusal(error: &Error) -> HandlerRefusal {
     match error {
-        Error::TimestampOutOfRange { .. } => Refusal::NotFresh,
-        Error::HostRefused => Refusal::Host,
-        Error::ConfirmCodeRefused => Refusal::ConfirmCode,
-        Error::SignatureRefused { reason } => Refusal::NotVerified(*reason),
+        Error::TimestampOutOfRange { .. } => HandlerRefusal::NotFresh,
+        Error::HostRefused => HandlerRefusal::Host,
+        Error::ConfirmCodeRefused => HandlerRefusal::ConfirmCode,
+        Error::SignatureRefused { reason } => HandlerRefusal::NotVerified(*reason),
         Error::ChallengeNotFound
         | Error::SessionNotFound
         | Error::SessionAlreadyAuthenticated
         | Error::SessionExpired { .. }
-        | Error::SessionCancelled { .. } => Refusal::NotHeld,
-        Error::InvalidPublicKey { .. } => Refusal::NotVerified(NotVerified::Mismatch),
+        | Error::SessionCancelled { .. } => HandlerRefusal::NotHeld,
+        Error::InvalidPublicKey { .. } => HandlerRefusal::NotVerified(NotVerified::Mismatch),
         other => {
             other.log();
-            Refusal::Failed
+            HandlerRefusal::Failed
         }
     }
 }

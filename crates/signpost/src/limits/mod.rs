@@ -157,13 +157,19 @@ impl Exceeded {
 
     /// `Retry-After`, and the fields of draft-ietf-httpapi-ratelimit-headers.
     pub fn write(&self, headers: &mut HeaderMap) {
-        let (name, rate, retry_after) = (self.name, self.rate, self.retry_after());
-        let policy = format!("\"{name}\";q={};w={}", rate.count, rate.window.as_secs().max(1));
-        let state = format!("\"{name}\";r=0;t={retry_after}");
-        headers.insert(header::RETRY_AFTER, retry_after.into());
-        for (field, text) in [("ratelimit-policy", policy), ("ratelimit", state)] {
+        headers.insert(header::RETRY_AFTER, self.retry_after().into());
+        for (field, text) in self.rate_limit_headers() {
             headers.extend(HeaderValue::try_from(text).ok().map(|value| (HeaderName::from_static(field), value)));
         }
+    }
+
+    /// The fields of draft-ietf-httpapi-ratelimit-headers.
+    #[must_use]
+    pub fn rate_limit_headers(&self) -> [(&'static str, String); 2] {
+        let (name, rate) = (self.name, self.rate);
+        let policy = format!("\"{name}\";q={};w={}", rate.count, rate.window.as_secs().max(1));
+        let state = format!("\"{name}\";r=0;t={}", self.retry_after());
+        [("ratelimit-policy", policy), ("ratelimit", state)]
     }
 }
 

@@ -13,16 +13,15 @@ use std::time::Duration;
 
 use anyhow::{Context, Result};
 use jiff::{SignedDuration, Timestamp};
-use serde_json::json;
 use signpost_auth::{
-    Event, WEBHOOK_ID, WEBHOOK_SIGNATURE, WEBHOOK_TIMESTAMP, WebhookSecret, X_SVC_SIGNATURE, X_SVC_SIGNATURE_NEXT,
+    Event, EventKind, WEBHOOK_ID, WEBHOOK_SIGNATURE, WEBHOOK_TIMESTAMP, WebhookSecret, X_SVC_SIGNATURE,
+    X_SVC_SIGNATURE_NEXT,
 };
 use url::Url;
 
-use crate::account::Environment;
+use crate::account::{Account, Environment};
 use crate::domains::{Domain, Secrets};
 use crate::id::{DomainId, EventId};
-use crate::sessions::Session;
 use crate::store::Step;
 
 pub use desk::{Chosen, Listed};
@@ -105,16 +104,32 @@ impl Outcome {
 ///
 /// # Errors
 /// Where the event cannot be written as JSON, which no event of ours does.
-pub fn queue(id: &EventId, event: &Event, session: &Session, url: &Url, now: Timestamp) -> Result<Step> {
+pub fn queue(
+    id: &EventId,
+    event: &Event,
+    account: &Account,
+    domain: &DomainId,
+    url: &Url,
+    now: Timestamp,
+) -> Result<Step> {
     let body = serde_json::to_string(event).context("an event is JSON")?;
-    Ok(sql::queue(id, &session.account, &session.domain_id, url, body, now))
+    Ok(sql::queue(id, account, domain, url, body, now))
 }
 
-/// The step that queues an event which tells of nothing: it shows an integrator whether events arrive.
-pub(crate) fn queue_test(id: &EventId, domain: &Domain, now: Timestamp) -> Step {
-    let body = json!({ "id": id, "event": "test", "timestamp": now, "session_id": "", "data": {} }).to_string();
+/// The step that queues a test: an integrator sees whether events arrive.
+///
+/// # Errors
+/// As [`queue`].
+pub(crate) fn queue_test(id: &EventId, domain: &Domain, now: Timestamp) -> Result<Step> {
+    let event = Event {
+        id: id.to_string(),
+        event: EventKind::Test,
+        timestamp: now.to_string(),
+        session_id: String::new(),
+        data: None,
+    };
     let url = domain.event_url.as_ref().unwrap_or(&domain.webhook_url);
-    sql::queue(id, &domain.account, &domain.id, url, body, now)
+    queue(id, &event, &domain.account, &domain.id, url, now)
 }
 
 /// Whom a slow answer delays: one host and port.

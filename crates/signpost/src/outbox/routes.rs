@@ -75,7 +75,7 @@ pub(crate) async fn test_event(
     let domain = find_domain(&app, &account, &id).await?;
     let now = app.clock.now();
     let id = EventId::new(now, id::random());
-    app.store.write([queue_test(&id, &domain, now)]).await?;
+    app.store.write([queue_test(&id, &domain, now)?]).await?;
     app.outbox.notify_one();
     Ok((StatusCode::ACCEPTED, Json(shown(&find(&app, &account, id.as_str()).await?))))
 }

@@ -35,7 +35,7 @@ mod tests {
 
     #[test]
     fn a_picture_has_the_modules_of_its_code() {
-        let code = QrCode::of("svc://auth?v=1&webhook=https://example.com/hook").unwrap();
+        let code = QrCode::from_text("svc://auth?v=1&webhook=https://example.com/hook").unwrap();
         let file = png(&code).unwrap();
         let mut reader = png::Decoder::new(std::io::Cursor::new(file)).read_info().unwrap();
         let mut image = vec![0; reader.output_buffer_size().unwrap()];

@@ -352,17 +352,17 @@ impl Session {
     fn event(&self, id: &EventId, answer: &Answer, now: Timestamp) -> Event {
         Event {
             id: id.to_string(),
-            event: self.challenge.mode,
+            event: self.challenge.mode.into(),
             timestamp: now.to_string(),
             session_id: self.id.to_string(),
-            data: EventData {
+            data: Some(EventData {
                 public_key: answer.public_key.clone(),
                 signature: answer.signature.clone(),
                 challenge: self.challenge.to_string(),
                 signed_message: answer.challenge.clone(),
                 signed_at: answer.timestamp,
                 device_info: answer.device_info.clone().unwrap_or_default(),
-            },
+            }),
         }
     }
 }

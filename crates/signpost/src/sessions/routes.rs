@@ -68,7 +68,7 @@ async fn code(Extract(app): Extract<App>, account: Account, PathId(id): PathId) 
     let session = find(&app, &account, &id).await?;
     session.waits(app.clock.now()).map_err(|refusal| refused(refusal, &session, &app))?;
     let text = Refreshed::of(&session)?.qr_data;
-    Ok(QrCode::of(&text).context("qr_data fits in a code")?)
+    Ok(QrCode::from_text(&text).context("qr_data fits in a code")?)
 }
 
 /// `DELETE /sessions/{id}`

@@ -113,10 +113,7 @@ async fn post(app: &App, session: &Session, payload: &Value) -> anyhow::Result<H
     let body = Bytes::from(payload.to_string());
     if session.hosted_url.is_some() {
         let reply = hosted::routes::answer(app, session.account.environment, session.challenge.mode, &body).await;
-        return Ok(match reply {
-            Ok(reply) => HandlerReply { status: reply.status, body: Some(reply.body.to_string()) },
-            Err(_) => HandlerReply { status: 429, body: None },
-        });
+        return Ok(HandlerReply { status: reply.status, body: Some(reply.body.to_string()) });
     }
     let mut headers = HeaderMap::new();
     headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));

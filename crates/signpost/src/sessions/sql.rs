@@ -240,7 +240,7 @@ async fn log_in(
     let user = serde_json::to_string(user)?;
     let steps = [
         must(sql, params![*at, user, &session.id, session.challenge.to_string()]),
-        outbox::queue(event_id, event, session, url, *at)?,
+        outbox::queue(event_id, event, &session.account, &session.domain_id, url, *at)?,
     ];
     store.write(steps.into_iter().chain(with).collect::<Vec<_>>()).await
 }

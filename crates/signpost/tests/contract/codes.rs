@@ -15,7 +15,7 @@ async fn a_pending_session_can_be_had_as_a_picture() {
         (svg.status, svg.header("content-type"), svg.header("cache-control")),
         (200, Some("image/svg+xml"), Some("no-store"))
     );
-    assert_eq!(svg.text, signpost_auth::QrCode::of(text(&session, "qr_data")).expect("a code").svg());
+    assert_eq!(svg.text, signpost_auth::QrCode::from_text(text(&session, "qr_data")).expect("a code").svg());
     let png = integrator.request(reqwest::Method::GET, &path("png")).send().await.expect("an answer");
     assert_eq!((png.status().as_u16(), png.headers()["content-type"].as_bytes()), (200, &b"image/png"[..]));
     assert!(png.bytes().await.expect("a body").starts_with(b"\x89PNG\r\n\x1a\n"));

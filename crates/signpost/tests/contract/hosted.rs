@@ -246,6 +246,9 @@ async fn an_account_over_its_answers_is_told_when_to_come_again() {
     assert_eq!(reply.status, 429, "{}", reply.text);
     let wait: u64 = reply.header("retry-after").expect("a wait").parse().expect("seconds");
     assert!((30..=60).contains(&wait), "{wait}");
+    let state = format!("\"answer\";r=0;t={wait}");
+    assert_eq!(reply.header("ratelimit"), Some(&*state));
+    assert_eq!(reply.header("ratelimit-policy"), Some("\"answer\";q=20;w=60"));
     let ask = format!("{}/hosted/login?challenge={}", integrator.api, text(&session, "challenge"));
     assert_eq!(send(integrator.http.get(ask)).await.status, 429);
 }

@@ -1,0 +1,200 @@
+use std::fmt;
+
+use serde::{Deserialize, Serialize, Serializer};
+use serde_json::{Map, Value};
+
+use crate::answer::DeviceInfo;
+use crate::challenge::Mode;
+
+/// What is posted to the integrator when something happened (specification, section 6).
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "RawEvent")]
+pub struct Event {
+    /// `evt_…`, the same on every attempt. Empty from a sender that knows only the specification.
+    pub id: String,
+    /// What happened.
+    pub event: EventKind,
+    /// When it happened, RFC 3339 in UTC.
+    pub timestamp: String,
+    /// In which session it happened, `sess_…`. Empty in a test.
+    pub session_id: String,
+    /// The proof. Always there in a login and a registration, `None` in every other kind.
+    #[serde(serialize_with = "as_object")]
+    pub data: Option<EventData>,
+}
+
+/// What happened. Who adds a kind is led by the compiler to every place that must decide what it means.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum EventKind {
+    /// A user logged in.
+    Login,
+    /// A user registered.
+    #[serde(alias = "registration")]
+    Register,
+    /// Nothing: the integrator asked for an event, to see whether events arrive.
+    Test,
+    /// A kind that a later version of the service sends. Accept it and ignore it, so that the service stops sending it.
+    #[serde(untagged)]
+    Other(String),
+}
+
+/// The wallet's answer, as an event repeats it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct EventData {
+    /// The user's public key, as the wallet spelled it.
+    pub public_key: String,
+    /// The signature in hex, DER.
+    pub signature: String,
+    /// The challenge, always in its `svc:` rendering.
+    pub challenge: String,
+    /// The exact text that was signed: without it `signature` could not be checked. Empty from a sender that knows
+    /// only the specification.
+    #[serde(default)]
+    pub signed_message: String,
+    /// When the wallet signed by its own clock, in Unix seconds.
+    pub signed_at: i64,
+    /// What the wallet said it runs on; empty if it did not say.
+    #[serde(default)]
+    pub device_info: DeviceInfo,
+}
+
+impl Event {
+    /// What tells this event from all others: its id, else its session and kind, of which there is one each.
+    #[must_use]
+    pub fn identity(&self) -> String {
+        if self.id.is_empty() { format!("{}:{}", self.session_id, self.event) } else { self.id.clone() }
+    }
+}
+
+impl EventKind {
+    /// The word as the API writes it.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        match self {
+            Self::Login => "login",
+            Self::Register => "register",
+            Self::Test => "test",
+            Self::Other(word) => word,
+        }
+    }
+}
+
+impl From<Mode> for EventKind {
+    fn from(mode: Mode) -> Self {
+        match mode {
+            Mode::Login => Self::Login,
+            Mode::Register => Self::Register,
+        }
+    }
+}
+
+impl fmt::Display for EventKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+/// An event before its kind says what its data must be.
+#[derive(Deserialize)]
+struct RawEvent {
+    #[serde(default)]
+    id: String,
+    event: EventKind,
+    timestamp: String,
+    session_id: String,
+    #[serde(default)]
+    data: Value,
+}
+
+impl TryFrom<RawEvent> for Event {
+    type Error = serde_json::Error;
+
+    fn try_from(raw: RawEvent) -> Result<Self, serde_json::Error> {
+        let RawEvent { id, event, timestamp, session_id, data } = raw;
+        let data = match event {
+            EventKind::Login | EventKind::Register => Some(serde_json::from_value(data)?),
+            EventKind::Test | EventKind::Other(_) => None,
+        };
+        Ok(Self { id, event, timestamp, session_id, data })
+    }
+}
+
+/// `data` is an object in every kind.
+#[expect(clippy::ref_option, reason = "serde passes a reference to the field")]
+fn as_object<S: Serializer>(data: &Option<EventData>, serializer: S) -> Result<S::Ok, S::Error> {
+    match data {
+        Some(data) => data.serialize(serializer),
+        None => Map::new().serialize(serializer),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    const LOGIN: &str = r#"{"id":"evt_1","event":"login","timestamp":"2026-11-20T12:00:00Z","session_id":"sess_1","data":{"public_key":"02","signature":"30","challenge":"svc:","signed_message":"Sign","signed_at":5,"device_info":{"platform":"ios"}}}"#;
+    const TEST: &str = r#"{"id":"evt_1","event":"test","timestamp":"2026-11-20T12:00:00Z","session_id":"","data":{}}"#;
+
+    fn event(event: EventKind, session_id: &str, data: Option<EventData>) -> Event {
+        let (id, timestamp) = ("evt_1".to_owned(), "2026-11-20T12:00:00Z".to_owned());
+        Event { id, event, timestamp, session_id: session_id.to_owned(), data }
+    }
+
+    fn read(value: Value) -> Option<Event> {
+        serde_json::from_value(value).ok()
+    }
+
+    #[test]
+    fn an_event_prints_in_the_order_of_its_table_and_leaves_out_what_was_not_given() {
+        let data = EventData {
+            public_key: "02".to_owned(),
+            signature: "30".to_owned(),
+            challenge: "svc:".to_owned(),
+            signed_message: "Sign".to_owned(),
+            signed_at: 5,
+            device_info: DeviceInfo { platform: Some("ios".to_owned()), ..DeviceInfo::default() },
+        };
+        for (event, text) in
+            [(event(EventKind::Login, "sess_1", Some(data)), LOGIN), (event(EventKind::Test, "", None), TEST)]
+        {
+            assert_eq!(serde_json::to_string(&event).unwrap(), text);
+            assert_eq!(serde_json::from_str::<Event>(text).unwrap(), event);
+        }
+    }
+
+    #[test]
+    fn a_kind_is_printed_as_its_word_and_read_from_it() {
+        for kind in [EventKind::Login, EventKind::Register, EventKind::Test, EventKind::Other("link".to_owned())] {
+            let word = json!(kind);
+            assert_eq!(word, kind.as_str());
+            assert_eq!(serde_json::from_value::<EventKind>(word).unwrap(), kind);
+        }
+        assert_eq!(serde_json::from_value::<EventKind>(json!("registration")).unwrap(), EventKind::Register);
+        assert!(serde_json::from_value::<EventKind>(json!(1)).is_err());
+    }
+
+    #[test]
+    fn a_login_without_its_proof_is_no_event_and_a_later_kind_needs_none() {
+        let of = |kind: &str, data: Value| {
+            read(json!({"event": kind, "timestamp": "t", "session_id": "sess_1", "data": data}))
+        };
+        for kind in ["login", "register"] {
+            assert_eq!(of(kind, json!({})), None);
+            assert_eq!(of(kind, json!({"public_key": "02", "signature": "30", "challenge": "svc:"})), None);
+        }
+        let later = of("link", json!({"user_id": "usr_1"})).unwrap();
+        assert_eq!((later.event.as_str(), &later.data), ("link", &None));
+        assert_eq!(later.identity(), "sess_1:link");
+        assert_eq!(read(json!({"timestamp": "t", "session_id": "sess_1", "data": {}})), None);
+    }
+
+    #[test]
+    fn an_event_of_the_specification_alone_is_read_and_told_apart() {
+        let data = json!({"public_key": "02", "signature": "30", "challenge": "svc:", "signed_at": 5});
+        let event = json!({"event": "register", "timestamp": "t", "session_id": "sess_1", "data": data});
+        assert_eq!(read(event).unwrap().identity(), "sess_1:register");
+    }
+}

@@ -1,0 +1,129 @@
+use serde_json::{Value, json};
+
+use crate::answer::{InvalidAnswer, NotVerified};
+
+/// Every way a request can fail, and the code it gets (specification, section 4, receiver status codes).
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum HandlerRefusal {
+    /// 400: the wallet's body lacks something.
+    #[error(transparent)]
+    InvalidAnswer(InvalidAnswer),
+    /// 400: the poll names no session.
+    #[error("the query parameter sid is missing: poll with ?sid=<session id>")]
+    NoSid,
+    /// 400: signed by the service, and yet no event.
+    #[error("the body is not an event: event, timestamp, session_id and data are required")]
+    InvalidEvent,
+    /// 401: not, or not provably, from the service.
+    #[error("the event is refused: {0}")]
+    NotAuthentic(&'static str),
+    /// 403: from an address that is not the service's.
+    #[error("events from this address are not taken")]
+    SourceNotAllowed,
+    /// 404: never issued, for the other purpose, answered, replaced or expired.
+    #[error("no session waits for an answer to this challenge: scan the code again")]
+    NotHeld,
+    /// 404: a login by a key that never registered.
+    #[error("no user has this public key: register first")]
+    UserUnknown,
+    /// 406: not signed by this key, malformed key and signature included.
+    #[error(transparent)]
+    NotVerified(#[from] NotVerified),
+    /// 406: without the number that the page shows, or with another.
+    #[error("the number that the page shows is missing or wrong: type it as it stands there")]
+    ConfirmCode,
+    /// 406: signed for another host than the code names.
+    #[error("the signature is for another host: scan the code on the page itself, and not a picture of it elsewhere")]
+    Host,
+    /// 408: signed too long ago, or by a clock that is off.
+    #[error("the timestamp is more than 30 seconds from this server's time: sign again, or set the device's clock")]
+    NotFresh,
+    /// 409: a registration by a key that has a user.
+    #[error("a user with this public key exists: log in instead")]
+    UserExists,
+    /// 413: more than any wallet or event needs.
+    #[error("the body is too long: at most 64 KiB are taken")]
+    TooLarge,
+    /// 429: too many answers, and when to send the next one.
+    #[error("too many requests; try again in {retry_after} s")]
+    Busy {
+        /// Whole seconds, at least 1: `Retry-After`.
+        retry_after: u64,
+        /// Header fields that say more about the limit.
+        headers: Vec<(&'static str, String)>,
+    },
+    /// 500: anything else. The host has logged it.
+    #[error("something went wrong on this server: try again")]
+    Failed,
+}
+
+impl HandlerRefusal {
+    /// The HTTP status code.
+    #[must_use]
+    pub fn status(&self) -> u16 {
+        match self {
+            Self::InvalidAnswer(_) | Self::NoSid | Self::InvalidEvent => 400,
+            Self::NotAuthentic(_) => 401,
+            Self::SourceNotAllowed => 403,
+            Self::NotHeld | Self::UserUnknown => 404,
+            Self::NotVerified(_) | Self::ConfirmCode | Self::Host => 406,
+            Self::NotFresh => 408,
+            Self::UserExists => 409,
+            Self::TooLarge => 413,
+            Self::Busy { .. } => 429,
+            Self::Failed => 500,
+        }
+    }
+
+    /// What a wallet can act on, where the status leaves it open: ask for the number again, or warn its person.
+    #[must_use]
+    pub fn reason(&self) -> Option<&'static str> {
+        match self {
+            Self::ConfirmCode => Some("confirm_code"),
+            Self::Host => Some("host"),
+            _ => None,
+        }
+    }
+}
+
+/// What to send back.
+#[derive(Clone, Debug, PartialEq)]
+pub struct HandlerResponse {
+    /// The HTTP status code.
+    pub status: u16,
+    /// The JSON body.
+    pub body: Value,
+    /// The value of a `Set-Cookie` header: the browser that polled is now logged in.
+    pub set_cookie: Option<String>,
+    /// Further header fields.
+    pub headers: Vec<(&'static str, String)>,
+}
+
+impl HandlerResponse {
+    pub(super) fn ok(body: Value) -> Self {
+        Self { status: 200, body, set_cookie: None, headers: Vec::new() }
+    }
+}
+
+impl From<HandlerRefusal> for HandlerResponse {
+    fn from(refusal: HandlerRefusal) -> Self {
+        let mut body = json!({ "error": refusal.to_string() });
+        if let Some(reason) = refusal.reason() {
+            body["details"] = json!({ "reason": reason });
+        }
+        let status = refusal.status();
+        let headers = match refusal {
+            HandlerRefusal::Busy { retry_after, headers } => {
+                [("retry-after", retry_after.to_string())].into_iter().chain(headers).collect()
+            }
+            _ => Vec::new(),
+        };
+        Self { status, body, set_cookie: None, headers }
+    }
+}
+
+impl From<Result<HandlerResponse, HandlerRefusal>> for HandlerResponse {
+    fn from(result: Result<HandlerResponse, HandlerRefusal>) -> Self {
+        result.unwrap_or_else(Self::from)
+    }
+}
