@@ -6,12 +6,12 @@ use std::sync::mpsc;
 use std::thread;
 
 use anyhow::{Context, Result};
-use signpost::account::{Account, Environment};
 use signpost::app::App;
-use signpost::clock::Clock;
 use signpost::config::{Config, Origin, Written};
-use signpost::keys::{self, NewKey};
-use signpost::serve::Server;
+use signpost::platform::accounts::keys::{self, NewKey};
+use signpost::platform::accounts::{Account, Environment};
+use signpost::platform::clock::Clock;
+use signpost::server::Server;
 
 /// A server that runs until the process ends, and a sandbox key that opens it.
 #[derive(Debug)]
@@ -97,7 +97,7 @@ fn written(limit: &str) -> Written {
 
 async fn authorization(app: &App) -> Result<String> {
     let account = Account { name: "bench".to_owned(), environment: Environment::Sandbox };
-    let key = NewKey::new(Environment::Sandbox, signpost::id::random(), signpost::id::random());
+    let key = NewKey::new(Environment::Sandbox, signpost::store::id::random(), signpost::store::id::random());
     keys::sql::insert(&app.store, &account, "bench", &key, app.clock.now()).await?;
     Ok(format!("authorization: Bearer {}\r\n", secrecy::ExposeSecret::expose_secret(&key.key)))
 }

@@ -9,8 +9,10 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result};
 use jiff::Timestamp;
-use signpost::atms::{Catalogue, Extent, Reading, Service, Snapshot, Source, Stored, Terms, Wanted, load, take_over};
-use signpost::clock::Clock;
+use signpost::atm::catalogue::{
+    Catalogue, Extent, Reading, Service, Snapshot, Source, Stored, Terms, Wanted, apply, load,
+};
+use signpost::platform::clock::Clock;
 use signpost::store::Store;
 use signpost_locator::import::{self, Options};
 use signpost_locator::{Atm, AtmId, Coin, Distance, Hours, Point, Record, Reported, Schedule, Tri};
@@ -116,7 +118,7 @@ async fn taken_over(store: &Store, catalogue: &Catalogue, now: Timestamp) -> Res
     let reading = Reading::of(text.as_bytes(), &options, &catalogue.places.now())?;
     let source = Source { name: "bench".to_owned(), attribution: "bench".to_owned(), imported_at: now };
     let terms = Terms { extent: Extent::Whole, force: false, dry_run: false, most: usize::MAX };
-    let changes = take_over(store, &source, &reading, terms).await?;
+    let changes = apply(store, &source, &reading, terms).await?;
     let all = begun.elapsed();
     println!(
         "import of {} machines {:.2} s (goal 2), {:.1} x reading them",

@@ -13,7 +13,7 @@ use axum::routing::post as route;
 use data_encoding::HEXLOWER;
 use secp256k1::{Message, SecretKey};
 use serde_json::{Value, json};
-use signpost::id::EventId;
+use signpost::store::id::EventId;
 use signpost::store::step;
 use signpost_auth::{QrData, Wallet};
 use signpost_bench::child::Server as Child;

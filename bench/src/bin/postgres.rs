@@ -2,7 +2,7 @@
 //! starts one, which waits for its disk as it does by default), against what the same server gives to one INSERT per
 //! request; what a delivery costs; and three servers on one database against one.
 
-use signpost::outbox;
+use signpost::login::events;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -256,7 +256,7 @@ async fn deliveries(ours: &Running) -> Result<()> {
 /// Waits until no event waits.
 async fn drained(ours: &Running) -> Result<()> {
     let deadline = Instant::now() + Duration::from_mins(1);
-    while !outbox::desk::list_all(&ours.app.store, Some("pending"), 1).await?.is_empty() {
+    while !events::deliveries::list_all(&ours.app.store, Some("pending"), 1).await?.is_empty() {
         ensure!(Instant::now() < deadline, "events are left after a minute");
         tokio::time::sleep(Duration::from_millis(10)).await;
     }
@@ -272,7 +272,7 @@ async fn queue(ours: &Running, endpoints: &[SocketAddr]) -> Result<Instant> {
     let now = ours.app.clock.now();
     let mut steps = Vec::new();
     for number in 0..EVENTS {
-        let id = signpost::id::EventId::new(now, signpost::id::random());
+        let id = signpost::store::id::EventId::new(now, signpost::store::id::random());
         let address = endpoints[number % endpoints.len()];
         let insert =
             "INSERT INTO deliveries (id, account, environment, domain_id, url, endpoint, body, state, attempts,
@@ -316,7 +316,7 @@ impl Plain {
 
     async fn insert(State(plain): State<Arc<Self>>, body: axum::Json<Value>) -> Result<axum::Json<Value>, StatusCode> {
         let domain = body["domain"].as_str().ok_or(StatusCode::BAD_REQUEST)?;
-        let id = data_encoding::HEXLOWER.encode(&signpost::id::random::<16>());
+        let id = data_encoding::HEXLOWER.encode(&signpost::store::id::random::<16>());
         let number = plain.next.fetch_add(1, Ordering::Relaxed);
         let at = usize::try_from(number).unwrap_or_default() % POOL;
         let held = plain.pool[at].lock().await;

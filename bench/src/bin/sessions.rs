@@ -1,10 +1,10 @@
 //! `POST /sessions`, each on disk before it is answered, against the same server with its database in memory.
 
 use anyhow::Result;
-use signpost::account::{Account, Environment};
-use signpost::audit::Actor;
-use signpost::domains::{self, Handler, New, Random, register};
-use signpost::outbound::Reach;
+use signpost::login::domains::{self, Handler, New, Random, register};
+use signpost::platform::accounts::audit::Actor;
+use signpost::platform::accounts::{Account, Environment};
+use signpost::platform::outbound::Reach;
 use signpost_bench::server::Running;
 use signpost_bench::{Variant, post, print, requests_per_second, server};
 

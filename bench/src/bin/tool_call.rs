@@ -14,7 +14,7 @@ use axum::http::header::CONTENT_TYPE;
 use axum::routing::post as route;
 use axum::serve::ListenerExt;
 use serde_json::json;
-use signpost::atms::{Snapshot, Stored};
+use signpost::atm::catalogue::{Snapshot, Stored};
 use signpost_bench::child::Server as Child;
 use signpost_bench::{ROUND, ROUNDS, Variant, post, read_reply, round, server};
 use signpost_locator::{Atm, AtmId, Point, Record};

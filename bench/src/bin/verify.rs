@@ -39,7 +39,7 @@ async fn main() -> Result<()> {
 
 /// The handler by itself, without a socket, against the library by itself, both on one core.
 async fn in_process(running: &Running, key: &str, signature: &str) -> Result<()> {
-    let router = signpost::http::router(&running.app);
+    let router = signpost::server::routes::router(&running.app);
     let body = format!(r#"{{"public_key":"{key}","signature":"{signature}","message":"{TEXT}"}}"#);
     let bearer = running.authorization.trim().split_once(": ").map(|(_, bearer)| bearer.to_owned());
     let bearer = bearer.context("an authorization line")?;

@@ -8,22 +8,23 @@ use signpost_auth::DomainName;
 use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 
-use crate::account::{Account, Environment};
-use crate::atms::{Catalogue, Reports};
-use crate::audit::Refusals;
-use crate::clock::Clock;
+use crate::atm::catalogue::Catalogue;
+use crate::atm::submissions::Reports;
 use crate::config::Config;
-use crate::domains::{Domain, Prover};
-use crate::id::SessionId;
-use crate::kept::Kept;
-use crate::keys::KeyCache;
-use crate::limits::Limits;
-use crate::metrics::Metrics;
-use crate::outbound::{Outbound, Reach};
-use crate::redis::Redis;
-use crate::seal::Seal;
-use crate::sessions::{self, Session, Waiting};
+use crate::login::domains::seal::Seal;
+use crate::login::domains::{Domain, Prover};
+use crate::login::sessions::{self, Session, Waiting};
+use crate::platform::accounts::audit::Refusals;
+use crate::platform::accounts::keys::KeyCache;
+use crate::platform::accounts::{Account, Environment};
+use crate::platform::cache::Kept;
+use crate::platform::clock::Clock;
+use crate::platform::limits::Limits;
+use crate::platform::observe::metrics::Metrics;
+use crate::platform::outbound::{Outbound, Reach};
+use crate::platform::redis::Redis;
 use crate::store::Store;
+use crate::store::id::SessionId;
 
 /// What every request can reach. One count goes up and down with each copy, not one for each part of it.
 #[derive(Clone, Debug)]

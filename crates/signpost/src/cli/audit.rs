@@ -9,9 +9,9 @@ use clap::{Args, Subcommand};
 use jiff::{SignedDuration, Timestamp};
 use serde_json::json;
 
-use super::{Session, Usage, say_json, table};
-use crate::audit::{self, Entry};
-use crate::clock::Clock;
+use crate::cli::{Session, Usage, say_json, table};
+use crate::platform::accounts::audit::{self, Entry};
+use crate::platform::clock::Clock;
 use crate::store::Store;
 
 /// How many entries are read at once for an export.

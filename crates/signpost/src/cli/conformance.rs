@@ -8,10 +8,10 @@ use signpost_auth::WebhookSecret;
 use tokio::net::TcpListener;
 use url::Url;
 
-use super::Session;
-use crate::clock::Clock;
+use crate::cli::Session;
 use crate::conformance::{self, Settings, Verdict};
-use crate::outbound::{Names, Outbound};
+use crate::platform::clock::Clock;
+use crate::platform::outbound::{Names, Outbound};
 
 /// What events are signed with where the integrator has no secret of its own for the test. Nothing else uses it.
 const SECRET: &str = "whsec_Y29uZm9ybWFuY2Uga2l0LCBub3QgYSBzZWNyZXQhIQ==";

@@ -4,11 +4,11 @@ use anyhow::{Context, Result, bail};
 use clap::{Subcommand, ValueEnum};
 use serde_json::{Value, json};
 
-use super::{Session, Usage, table};
-use crate::clock::Clock;
-use crate::id::EventId;
-use crate::outbox::{self, Failing, Listed};
+use crate::cli::{Session, Usage, table};
+use crate::login::events::{self, Failing, Listed};
+use crate::platform::clock::Clock;
 use crate::store::Store;
+use crate::store::id::EventId;
 
 #[derive(Debug, Subcommand)]
 pub(super) enum Deliveries {
@@ -67,7 +67,7 @@ async fn list(session: &Session, store: &Store, state: Option<State>, limit: u32
         State::Delivered => "delivered",
         State::Failed => "failed",
     });
-    let events = outbox::desk::list_all(store, state, limit).await?;
+    let events = events::deliveries::list_all(store, state, limit).await?;
     session.print(&json!({ "deliveries": events }), || {
         let row = |event: &Listed| {
             let said = event.last_error.clone().or_else(|| event.last_status.map(|status| status.to_string()));
@@ -80,7 +80,7 @@ async fn list(session: &Session, store: &Store, state: Option<State>, limit: u32
 }
 
 async fn endpoints(session: &Session, store: &Store) -> Result<()> {
-    let endpoints = outbox::endpoints::list_failing(store).await?;
+    let endpoints = events::endpoints::list_failing(store).await?;
     session.print(&json!({ "endpoints": endpoints }), || {
         let row = |failing: &Failing| {
             let state = failing.disabled_at.map_or_else(|| "failing".to_owned(), |at| format!("disabled since {at}"));
@@ -93,7 +93,7 @@ async fn endpoints(session: &Session, store: &Store) -> Result<()> {
 }
 
 async fn show(session: &Session, store: &Store, id: &str) -> Result<()> {
-    let found = outbox::desk::find_in_any_account(store, &event_id(id)?).await?;
+    let found = events::deliveries::find_in_any_account(store, &event_id(id)?).await?;
     let event = found.with_context(|| format!("no event has the id {id}; 'signpost deliveries list' shows all"))?;
     let mut document = json!(event);
     document["body"] = serde_json::from_str::<Value>(&event.body).unwrap_or_else(|_| event.body.clone().into());
@@ -105,7 +105,7 @@ async fn retry(session: &Session, store: &Store, id: Option<&str>, failed: bool)
         return Err(Usage("say which event, or --failed for all that failed".to_owned()).into());
     }
     let one = id.map(event_id).transpose()?;
-    let count = outbox::desk::retry(store, None, one.as_ref(), Clock::System.now()).await?;
+    let count = events::deliveries::retry(store, None, one.as_ref(), Clock::System.now()).await?;
     if let Some(id) = id.filter(|_| count == 0) {
         bail!("{id} is not there, or is being sent just now; 'signpost deliveries list' shows all");
     }

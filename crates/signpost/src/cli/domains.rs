@@ -5,17 +5,18 @@ use clap::{Args, Subcommand, ValueEnum};
 use serde_json::json;
 use signpost_auth::WebhookSecret;
 
-use super::keys::label;
-use super::{Session, Usage, table};
-use crate::account::{Account, Environment};
-use crate::audit::Actor;
-use crate::clock::Clock;
-use crate::domains::{
-    self, Change, Created, Domain, Handler, ListedDomain, MOST, New, NotRegistered, Random, Registered, Shown, register,
+use crate::cli::keys::label;
+use crate::cli::{Session, Usage, table};
+use crate::login::api::domains::{Created, Shown};
+use crate::login::domains::{
+    self, Change, Domain, Handler, ListedDomain, MOST, New, NotRegistered, Random, Registered, register,
 };
-use crate::id::{self, DomainId};
-use crate::public_address;
+use crate::platform::accounts::audit::Actor;
+use crate::platform::accounts::{Account, Environment};
+use crate::platform::clock::Clock;
+use crate::server::public_address;
 use crate::store::Store;
+use crate::store::id::{self, DomainId};
 
 #[derive(Debug, Subcommand)]
 pub(super) enum Domains {
@@ -240,7 +241,7 @@ async fn seal(session: &Session, store: &Store) -> Result<()> {
             "there is no key to seal with: set SIGNPOST_SEAL_KEY, for instance to what 'openssl rand -hex 32' prints"
         );
     }
-    let sealed = domains::sealing::seal_all(store, &seal, Clock::System.now()).await?;
+    let sealed = domains::reseal::seal_all(store, &seal, Clock::System.now()).await?;
     session.print(&json!({ "sealed": sealed }), || format!("sealed the secrets of {sealed} domains"))
 }
 

@@ -11,7 +11,8 @@ use serde_json::json;
 use signpost_locator::gazetteer::{Gazetteer as Names, GeoName, Line, Postcode, build, read_line};
 
 use super::Session;
-use crate::{places, serve};
+use crate::atm::places;
+use crate::server;
 
 /// Most characters of a line: the longest of the tables have a hundredth of it.
 const LONGEST_LINE: u64 = 1 << 20;
@@ -62,7 +63,7 @@ impl Gazetteer {
         let blob = build(places, &postcodes, import.fewest)?;
         // What cannot be read back is not put where the server would look for it.
         let names = Names::from_bytes(&blob)?;
-        serve::prepare_data_dir(&session.config.data_dir)?;
+        server::prepare_data_dir(&session.config.data_dir)?;
         let file = places::file(&session.config.data_dir);
         put(&file, &blob)?;
         let document =

@@ -6,12 +6,12 @@ use jiff::SignedDuration;
 use secrecy::ExposeSecret;
 use serde_json::json;
 
-use super::{Session, Usage, table};
-use crate::account::{Account, Environment, Scope};
-use crate::clock::Clock;
-use crate::id;
-use crate::keys::{self, KeyId, ListedKey, NewKey};
-use crate::public_address;
+use crate::cli::{Session, Usage, table};
+use crate::platform::accounts::keys::{self, KeyId, ListedKey, NewKey};
+use crate::platform::accounts::{Account, Environment, Scope};
+use crate::platform::clock::Clock;
+use crate::server::public_address;
+use crate::store::id;
 
 #[derive(Debug, Subcommand)]
 pub(super) enum Keys {

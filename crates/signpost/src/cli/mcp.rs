@@ -7,10 +7,10 @@ use tokio::io::{BufReader, stdin, stdout};
 use tokio_util::sync::CancellationToken;
 
 use super::Session;
-use crate::atms::watch;
-use crate::clock::Clock;
-use crate::mcp::{self, Locator, Mode};
-use crate::telemetry;
+use crate::atm::catalogue::watch;
+use crate::atm::mcp::{self, Locator, Mode};
+use crate::platform::clock::Clock;
+use crate::platform::observe::telemetry;
 
 /// Serves until standard input ends. Standard output holds messages and nothing else.
 pub(super) async fn run(session: &Session) -> Result<()> {

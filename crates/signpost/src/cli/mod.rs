@@ -22,12 +22,12 @@ use anyhow::{Error, Result, anyhow};
 use clap::{Args, Parser, Subcommand};
 use serde::Serialize;
 
-use crate::atms::Catalogue;
-use crate::clock::Clock;
+use crate::atm::catalogue::Catalogue;
+use crate::atm::places::Places;
+use crate::atm::places::geocoder::Geocoder;
 use crate::config::{BadSetting, Config, DEFAULT, Origin, Written};
-use crate::geocoder::Geocoder;
-use crate::outbound::{Names, Outbound};
-use crate::places::Places;
+use crate::platform::clock::Clock;
+use crate::platform::outbound::{Names, Outbound};
 use crate::store::{Missing, Store};
 
 /// Finds Bitcoin ATMs for AI assistants, and logs people in with a wallet and a QR code.
@@ -113,7 +113,7 @@ impl Cli {
         let done = runtime.map_err(Into::into).and_then(|runtime| {
             let done = runtime.block_on(self.dispatch());
             // What still runs on other threads has nobody who waits for it.
-            runtime.shutdown_timeout(crate::serve::LEAVE);
+            runtime.shutdown_timeout(crate::server::LEAVE);
             done
         });
         match done {
@@ -192,7 +192,7 @@ impl Session {
     /// The database, made where there is none yet.
     fn new_store(&self) -> Result<Store> {
         if self.config.database_url.is_none() {
-            crate::serve::prepare_data_dir(&self.config.data_dir)?;
+            crate::server::prepare_data_dir(&self.config.data_dir)?;
         }
         Store::open(&self.config.database_url())
     }

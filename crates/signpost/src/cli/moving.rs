@@ -6,7 +6,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 use serde_json::json;
 
 use super::Session;
-use crate::clock::Clock;
+use crate::platform::clock::Clock;
 use crate::store::{Store, lock};
 
 #[derive(Debug, Args)]

@@ -7,7 +7,7 @@ use signpost_locator::gazetteer::{Place, Resolved, Unresolved};
 use signpost_locator::{Country, Point, Region};
 
 use super::{Session, table};
-use crate::geocoder::{self, Found};
+use crate::atm::places::geocoder::{self, Found};
 
 #[derive(Debug, Args)]
 pub(super) struct Places {

@@ -6,12 +6,12 @@ use serde_json::json;
 use url::Url;
 
 use super::Session;
-use crate::account::Environment;
 use crate::app::App;
-use crate::clock::Clock;
 use crate::config::{Config, Origin, Service, Written};
-use crate::serve::Server;
-use crate::telemetry;
+use crate::platform::accounts::Environment;
+use crate::platform::clock::Clock;
+use crate::platform::observe::telemetry;
+use crate::server::Server;
 
 #[derive(Debug, Args)]
 pub(super) struct Serve {

@@ -12,11 +12,12 @@ use std::time::Duration;
 use signpost_mcp::Origins;
 use url::{Host, Url};
 
-use crate::account::Environment;
-use crate::geocoder;
-use crate::limits::{Proxies, Rates};
-use crate::outbound::Reach;
-use crate::seal::{Seal, SealKey};
+use crate::atm::places::geocoder;
+use crate::login::domains::seal::{Seal, SealKey};
+use crate::platform::accounts::Environment;
+use crate::platform::limits::{Proxies, Rates};
+use crate::platform::outbound::Reach;
+
 use parse::Reader;
 pub use written::{BadSetting, Origin, Written};
 

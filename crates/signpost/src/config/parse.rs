@@ -10,9 +10,9 @@ use tracing::level_filters::LevelFilter;
 use url::Url;
 
 use super::{BadSetting, PrivateWebhooks, Service, Written};
-use crate::geocoder::Kind;
-use crate::limits::{ForwardedHeader, Network, Rate};
-use crate::seal::SealKey;
+use crate::atm::places::geocoder::Kind;
+use crate::login::domains::seal::SealKey;
+use crate::platform::limits::{ForwardedHeader, Network, Rate};
 use crate::store::is_postgres;
 
 /// A value, or what would be allowed.
@@ -50,7 +50,8 @@ pub(super) fn address(text: &str) -> Meant<SocketAddr> {
 }
 
 pub(super) fn seal_key(text: &str) -> Meant<SealKey> {
-    crate::seal::key(text).ok_or_else(|| "32 bytes in hex or base64, as 'openssl rand -hex 32' prints them".to_owned())
+    crate::login::domains::seal::key(text)
+        .ok_or_else(|| "32 bytes in hex or base64, as 'openssl rand -hex 32' prints them".to_owned())
 }
 
 pub(super) fn path(text: &str) -> Meant<PathBuf> {

@@ -9,7 +9,7 @@ use signpost_auth::{
 use url::Url;
 
 use super::{Browser, Kit, Reply};
-use crate::id::{self, EventId, SessionId};
+use crate::store::id::{self, EventId, SessionId};
 
 /// An event as it is posted.
 struct Posted {

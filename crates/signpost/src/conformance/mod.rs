@@ -23,13 +23,12 @@ use signpost_auth::{Mode, QrData, Wallet, WebhookSecret};
 use tokio::net::TcpListener;
 use url::Url;
 
-use crate::clock::Clock;
-use crate::id;
-use crate::outbound::{Answer, Outbound, Reach, Request};
-
-pub use report::{Check, Report, Verdict};
+use crate::platform::clock::Clock;
+use crate::platform::outbound::{Answer, Outbound, Reach, Request};
+use crate::store::id;
 
 use browser::Browser;
+pub use report::{Check, Report, Verdict};
 use service::Service;
 
 /// How long an endpoint may take to answer.

@@ -15,8 +15,8 @@ use signpost_auth::{
 };
 use tokio::net::TcpListener;
 
-use crate::clock::Clock;
-use crate::id::{self, SessionId};
+use crate::platform::clock::Clock;
+use crate::store::id::{self, SessionId};
 
 /// How long a code lasts, and one that is to expire while the kit waits.
 const LASTS: i64 = 300;

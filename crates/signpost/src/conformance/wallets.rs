@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use signpost_auth::{Challenge, Mode, Nonce, Wallet};
 
 use super::{Kit, Page};
-use crate::id;
+use crate::store::id;
 
 /// How long a short-lived code and a second more last.
 const UNTIL_EXPIRED: Duration = Duration::from_millis(3200);

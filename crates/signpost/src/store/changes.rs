@@ -2,7 +2,7 @@
 
 use tokio::sync::broadcast;
 
-use crate::id::SessionId;
+use crate::store::id::SessionId;
 
 /// How many changes may wait for one who listens; then it is told that it missed some.
 pub(super) const WAITING: usize = 4096;

@@ -7,6 +7,7 @@
 mod backup;
 mod changes;
 mod file;
+pub mod id;
 mod lock;
 mod migrate;
 mod moving;

@@ -229,7 +229,7 @@ mod tests {
     use std::collections::BTreeSet;
 
     use super::*;
-    use crate::public_address;
+    use crate::server::public_address;
 
     #[tokio::test]
     async fn the_public_address_is_taken_along() {

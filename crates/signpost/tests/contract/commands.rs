@@ -3,8 +3,8 @@
 use std::path::Path;
 
 use serde_json::{Value, json};
-use signpost::account::Environment;
-use signpost::audit::{self, Entry};
+use signpost::platform::accounts::Environment;
+use signpost::platform::accounts::audit::{self, Entry};
 
 use crate::harness::{Program, Service, embedded_database, members, text};
 

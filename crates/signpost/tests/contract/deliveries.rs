@@ -4,10 +4,11 @@ use axum::http::StatusCode;
 use futures_util::future::join_all;
 use jiff::SignedDuration;
 use serde_json::json;
-use signpost::account::Environment;
-use signpost::id::EventId;
-use signpost::outbox::{self, Places};
-use signpost::seal::Seal;
+use signpost::login::domains::seal::Seal;
+use signpost::login::events;
+use signpost::login::events::Places;
+use signpost::platform::accounts::Environment;
+use signpost::store::id::EventId;
 use signpost::store::{Step, step};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpSocket;
@@ -166,7 +167,7 @@ fn queue(service: &Service, account: &str, domain: &serde_json::Value, url: &str
                                                  attempts, created_at, next_attempt_at)
                          VALUES ($1, $5, 'sandbox', $2, $3, $3, $6, 'pending', 0, $4, $4)";
     let now = service.clock.now();
-    let id = EventId::new(now, signpost::id::random());
+    let id = EventId::new(now, signpost::store::id::random());
     let body =
         json!({ "id": id.as_str(), "event": "test", "timestamp": now, "session_id": "", "data": {} }).to_string();
     step(
@@ -258,7 +259,7 @@ async fn an_event_that_cannot_be_sent_ends_its_own_attempt_and_no_others() {
     assert_eq!(shown["deliveries"].as_array().map(Vec::len), Some(2), "{shown}");
     assert!(unreadable.has().is_none());
     // That was no failure of theirs.
-    assert!(outbox::endpoints::list_failing(&service.app.store).await.expect("a database").is_empty());
+    assert!(events::endpoints::list_failing(&service.app.store).await.expect("a database").is_empty());
 }
 
 #[tokio::test]
@@ -385,8 +386,8 @@ async fn an_event_outlives_its_server(settings: &[(&str, &str)]) {
     let config = crate::harness::config(settings);
     let dying = signpost::store::Store::open(&config.database_url()).expect("the database");
     let lease = now + SignedDuration::from_secs(45);
-    outbox::sql::make_ready(&dying, now, 256).await.expect("a database");
-    let claimed = outbox::sql::claim(&dying, now, lease, &mut Places::default()).await.expect("a database").taken;
+    events::sql::make_ready(&dying, now, 256).await.expect("a database");
+    let claimed = events::sql::claim(&dying, now, lease, &mut Places::default()).await.expect("a database").taken;
     assert_eq!(claimed.len(), 1);
     dying.close().await;
     let second = Service::open(settings, clock.clone()).await;

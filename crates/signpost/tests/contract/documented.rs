@@ -7,9 +7,9 @@ use std::fs;
 use jiff::SignedDuration;
 use reqwest::Method;
 use serde_json::{Value, json};
-use signpost::account::{Account, Environment, Scope};
-use signpost::id;
-use signpost::keys::{self, NewKey};
+use signpost::platform::accounts::keys::{self, NewKey};
+use signpost::platform::accounts::{Account, Environment, Scope};
+use signpost::store::id;
 
 use crate::harness::documented::{DOCUMENT, fits, operations, seen_file};
 use crate::harness::{Endpoint, Integrator, Reply, Service, send, text};

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use serde_json::{Value, json};
-use signpost::account::Environment;
+use signpost::platform::accounts::Environment;
 use signpost_auth::WebhookSecret;
 
 use crate::harness::{DEAD, Endpoint, Service, members, text, time};

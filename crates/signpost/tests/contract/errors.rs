@@ -7,10 +7,10 @@ use reqwest::Method;
 use serde_json::json;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
-use signpost::account::{Account, Environment};
-use signpost::audit::Actor;
-use signpost::domains;
-use signpost::id::DomainId;
+use signpost::login::domains;
+use signpost::platform::accounts::audit::Actor;
+use signpost::platform::accounts::{Account, Environment};
+use signpost::store::id::DomainId;
 use signpost::store::step;
 
 use crate::harness::{DEAD, Integrator, NameServer, Reply, Service, send, text};
@@ -47,7 +47,7 @@ pub(crate) const CODES: &[(&str, &[u16])] = &[
 
 /// The codes that the program's own table holds.
 fn written() -> BTreeSet<&'static str> {
-    let source = include_str!("../../src/error.rs");
+    let source = include_str!("../../src/platform/web/problem.rs");
     source.lines().filter(|line| line.contains("=> (StatusCode::")).filter_map(|line| line.split('"').nth(1)).collect()
 }
 

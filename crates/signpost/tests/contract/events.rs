@@ -4,8 +4,8 @@ use data_encoding::{BASE64, HEXLOWER};
 use hmac::{Hmac, KeyInit, Mac};
 use serde_json::{Value, json};
 use sha2::Sha256;
-use signpost::domains;
-use signpost::id::DomainId;
+use signpost::login::domains;
+use signpost::store::id::DomainId;
 use signpost_auth::WebhookSecret;
 
 use crate::harness::{Endpoint, Integrator, Received, Service, members, text, time};

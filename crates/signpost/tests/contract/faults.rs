@@ -9,8 +9,9 @@ use std::time::Duration;
 use jiff::{SignedDuration, Timestamp};
 use reqwest::Method;
 use reqwest::header::HeaderMap;
-use signpost::outbound::{Names, Outbound, Reach, Request};
-use signpost::outbox::{self, Attempt, Ended, Outcome, Places};
+use signpost::login::events;
+use signpost::login::events::{Attempt, Ended, Outcome, Places};
+use signpost::platform::outbound::{Names, Outbound, Reach, Request};
 use signpost::store::Store;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
@@ -173,8 +174,8 @@ async fn reaches(point: Point, store: &Store, now: Timestamp, url: &str) {
     if matches!(point, Point::Queued) {
         return;
     }
-    outbox::sql::make_ready(store, now, 256).await.expect("a database");
-    let claimed = outbox::sql::claim(store, now, leased_until, &mut Places::default()).await.expect("a database").taken;
+    events::sql::make_ready(store, now, 256).await.expect("a database");
+    let claimed = events::sql::claim(store, now, leased_until, &mut Places::default()).await.expect("a database").taken;
     let [delivery] = &claimed[..] else { panic!("{claimed:?}") };
     if matches!(point, Point::Claimed) {
         return;
@@ -191,7 +192,7 @@ async fn reaches(point: Point, store: &Store, now: Timestamp, url: &str) {
     }
     let attempt = Attempt { status: Some(200), error: None, retry_after: None, answer: None };
     let ended = Ended { id: &delivery.id, leased_until, attempt: &attempt, outcome: Outcome::Delivered, now };
-    assert!(outbox::sql::end_attempt(store, ended, Vec::new()).await.expect("a database").is_some());
+    assert!(events::sql::end_attempt(store, ended, Vec::new()).await.expect("a database").is_some());
 }
 
 #[tokio::test]

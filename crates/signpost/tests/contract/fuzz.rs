@@ -4,8 +4,8 @@
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
-use signpost::http::Fields;
-use signpost::sessions::Requester;
+use signpost::login::sessions::Requester;
+use signpost::platform::web::Fields;
 
 use crate::mutations::{Random, mutated, seed};
 

@@ -4,14 +4,13 @@ use std::time::Duration;
 
 use jiff::{SignedDuration, Timestamp};
 use proptest::prelude::*;
-use signpost::account::{Account, Environment};
-use signpost::audit::Actor;
-use signpost::domains::{self, Domain};
-use signpost::id;
-use signpost::outbound::Reach;
-use signpost::seal::Seal;
-use signpost::sessions::{self, Accepted, Flow, New, Session, State};
-use signpost::store::Store;
+use signpost::login::domains::seal::Seal;
+use signpost::login::domains::{self, Domain};
+use signpost::login::sessions::{self, Accepted, Flow, New, Session, State};
+use signpost::platform::accounts::audit::Actor;
+use signpost::platform::accounts::{Account, Environment};
+use signpost::platform::outbound::Reach;
+use signpost::store::{Store, id};
 use signpost_auth::{Mode, Wallet, WebhookSecret};
 
 const ACTORS: usize = 3;

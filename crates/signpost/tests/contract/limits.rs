@@ -3,8 +3,8 @@
 use jiff::SignedDuration;
 use reqwest::Method;
 use serde_json::json;
-use signpost::account::Environment;
 use signpost::config::{Config, Written};
+use signpost::platform::accounts::Environment;
 
 use crate::harness::{Integrator, Reply, Service, send, text};
 

@@ -7,9 +7,9 @@ use jiff::{SignedDuration, Timestamp};
 use reqwest::Method;
 use reqwest::header::HeaderValue;
 use serde_json::{Value, json};
-use signpost::audit::{self, Entry, refusals};
-use signpost::keys::used;
-use signpost::seal::Seal;
+use signpost::login::domains::seal::Seal;
+use signpost::platform::accounts::audit::{self, Entry, refusals};
+use signpost::platform::accounts::keys::used;
 use signpost::store::step;
 
 use crate::harness::{Endpoint, Program, Service, embedded_database, http, send, text, until};
@@ -30,7 +30,8 @@ async fn audit(service: &Service) -> Vec<Entry> {
 async fn the_audit_log_says_who_did_what() {
     let folder = tempfile::tempdir().expect("a folder");
     let service = Service::on(folder.path(), &Service::clock(), &[]).await;
-    let (integrator, key) = service.integrator_with_id("acme", signpost::account::Environment::Sandbox).await;
+    let (integrator, key) =
+        service.integrator_with_id("acme", signpost::platform::accounts::Environment::Sandbox).await;
     let domain = integrator.registers("shop.test").await;
     let path = format!("/domains/{}", text(&domain, "id"));
     integrator.patch(&path, &json!({ "handler": "hosted" })).await.with(200);
@@ -128,7 +129,7 @@ async fn the_audit_log_is_exported_line_by_line() {
 #[tokio::test]
 async fn a_key_is_replaced_without_a_gap_and_shows_when_it_was_used() {
     let folder = tempfile::tempdir().expect("a folder");
-    let clock = signpost::clock::Clock::manual(signpost::clock::Clock::System.now());
+    let clock = signpost::platform::clock::Clock::manual(signpost::platform::clock::Clock::System.now());
     let service = Service::on(folder.path(), &clock, &[]).await;
     let made = run(folder.path(), &["keys", "create", "--environment", "sandbox", "--name", "shop"]);
     let rotated = run(folder.path(), &["keys", "rotate", text(&made, "id"), "--grace", "2"]);
@@ -181,7 +182,7 @@ async fn sealed_secrets_sign_as_before_and_stand_nowhere() {
     assert!(text(&other, "webhook_secret").starts_with("whsec_"));
     sealed.stop().await;
     let config = crate::harness::config(&[("data_dir", folder.path().to_str().expect("a path"))]);
-    let error = signpost::serve::Server::open(config, clock).await.expect_err("the key is missing");
+    let error = signpost::server::Server::open(config, clock).await.expect_err("the key is missing");
     assert!(format!("{error:#}").contains("SIGNPOST_SEAL_KEY"), "{error:#}");
 }
 
@@ -212,7 +213,7 @@ async fn a_server_that_cannot_read_a_secret_does_not_start_and_says_of_how_many_
     integrator.opens("current.test").await;
     service.stop().await;
     let settings = [("data_dir", folder.path().to_str().expect("a path")), ("seal_key", KEY)];
-    let error = signpost::serve::Server::open(crate::harness::config(&settings), clock).await.expect_err("a refusal");
+    let error = signpost::server::Server::open(crate::harness::config(&settings), clock).await.expect_err("a refusal");
     assert!(format!("{error:#}").contains("of 3 of 4 domains cannot be read"), "{error:#}");
 }
 

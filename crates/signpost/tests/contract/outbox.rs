@@ -2,8 +2,8 @@
 
 use axum::http::StatusCode;
 use jiff::SignedDuration;
-use signpost::outbox;
-use signpost::retention::sweep;
+use signpost::login::events;
+use signpost::login::jobs::forget::sweep;
 
 use crate::harness::{Endpoint, Program, Service, text, until};
 
@@ -19,7 +19,7 @@ async fn a_failed_event_is_listed_shown_and_sent_again() {
     let session = integrator.opens("shop.test").await;
     integrator.hands_in(&session, &service.phone().answers(&session)).await.with(200);
     let failed = until("it failed", async || {
-        outbox::desk::list_all(&service.app.store, Some("failed"), 10).await.expect("a database").pop()
+        events::deliveries::list_all(&service.app.store, Some("failed"), 10).await.expect("a database").pop()
     });
     let failed = failed.await;
     let first = endpoint.receives().await;
@@ -42,15 +42,15 @@ async fn a_failed_event_is_listed_shown_and_sent_again() {
     run(&["retry"]).failed(2);
     run(&["retry", "evt_x"]).failed(1);
 
-    assert_eq!(outbox::desk::retry(&service.app.store, None, None, clock.now()).await.expect("a database"), 1);
+    assert_eq!(events::deliveries::retry(&service.app.store, None, None, clock.now()).await.expect("a database"), 1);
     service.app.outbox.notify_one();
     let again = endpoint.receives().await;
     assert_eq!((&again.body, again.header("webhook-id")), (&first.body, first.header("webhook-id")));
     until("it arrived", async || {
-        outbox::desk::list_all(&service.app.store, Some("delivered"), 10).await.expect("a database").pop()
+        events::deliveries::list_all(&service.app.store, Some("delivered"), 10).await.expect("a database").pop()
     })
     .await;
-    assert_eq!(outbox::desk::retry(&service.app.store, None, None, clock.now()).await.expect("a database"), 0);
+    assert_eq!(events::deliveries::retry(&service.app.store, None, None, clock.now()).await.expect("a database"), 0);
 }
 
 #[tokio::test]
@@ -63,8 +63,10 @@ async fn what_is_over_is_forgotten_in_time_and_nothing_else() {
     integrator.hands_in(&old, &service.phone().answers(&old)).await.with(200);
     endpoint.receives().await;
     let store = &service.app.store;
-    until("it arrived", async || outbox::desk::list_all(store, Some("delivered"), 1).await.expect("a database").pop())
-        .await;
+    until("it arrived", async || {
+        events::deliveries::list_all(store, Some("delivered"), 1).await.expect("a database").pop()
+    })
+    .await;
     service.passes(SignedDuration::from_hours(7 * 24 - 1));
     assert_eq!(sweep(store, service.clock.now()).await.expect("a database"), 0);
     integrator.sees(&pending).await.refused(410, "session_expired");

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use std::time::Instant;
 
 use serde_json::{Value, json};
-use signpost::account::Environment;
+use signpost::platform::accounts::Environment;
 use signpost::store::Store;
 
 use crate::harness::{Endpoint, Integrator, PATIENCE, Proxy, Service, Weather, authority, database, http, text, until};

@@ -6,12 +6,12 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use futures_util::future::join_all;
 use jiff::{SignedDuration, Timestamp};
 use serde_json::{Value, json};
-use signpost::account::Environment;
-use signpost::clock::Clock;
-use signpost::id::{DomainId, EventId};
-use signpost::keys;
-use signpost::outbox::{self, Attempt, Ended, Outcome, Places};
-use signpost::serve::Server;
+use signpost::login::events;
+use signpost::login::events::{Attempt, Ended, Outcome, Places};
+use signpost::platform::accounts::{Environment, keys};
+use signpost::platform::clock::Clock;
+use signpost::server::Server;
+use signpost::store::id::{DomainId, EventId};
 use signpost::store::{Store, step};
 
 use crate::harness::{Endpoint, Integrator, Phone, Program, Service, config, database, text, until};
@@ -282,7 +282,7 @@ async fn takes_and_ends(store: Store, now: Timestamp) -> Vec<String> {
     let (lease, mut taken) = (now + SignedDuration::from_secs(45), Vec::new());
     let attempt = Attempt { status: Some(200), error: None, retry_after: None, answer: None };
     loop {
-        let claimed = outbox::sql::claim(&store, now, lease, &mut Places::default()).await.expect("a database").taken;
+        let claimed = events::sql::claim(&store, now, lease, &mut Places::default()).await.expect("a database").taken;
         let left = store.read("SELECT 1 FROM deliveries WHERE state = 'pending' LIMIT 1", Vec::new()).await;
         if claimed.is_empty() && left.expect("a database").is_empty() {
             return taken;
@@ -290,7 +290,7 @@ async fn takes_and_ends(store: Store, now: Timestamp) -> Vec<String> {
         let ends = claimed.iter().map(|delivery| {
             let ended =
                 Ended { id: &delivery.id, leased_until: lease, attempt: &attempt, outcome: Outcome::Delivered, now };
-            outbox::sql::end_attempt(&store, ended, Vec::new())
+            events::sql::end_attempt(&store, ended, Vec::new())
         });
         for ended in join_all(ends).await {
             assert!(ended.expect("a database").is_some(), "somebody else had it");
@@ -309,9 +309,9 @@ async fn every_event_is_taken_once_however_fast_it_ends() {
     let queue = "INSERT INTO deliveries (id, account, environment, domain_id, url, endpoint, body, state, attempts,
                                          created_at, next_attempt_at)
                  VALUES ($1, $5, $6, $2, 'http://127.0.0.1:1/', $3, '{}', 'pending', 0, $4, $4)";
-    let domain = DomainId::new(now, signpost::id::random());
+    let domain = DomainId::new(now, signpost::store::id::random());
     let queued = (0..3000).map(|number| {
-        let id = EventId::new(now, signpost::id::random());
+        let id = EventId::new(now, signpost::store::id::random());
         let endpoint = format!("http://{}.test", number % 5);
         let account = format!("account-{}", number % 3);
         let environment = if number % 2 == 0 { "live" } else { "sandbox" };

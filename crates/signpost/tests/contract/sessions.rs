@@ -2,7 +2,7 @@
 
 use jiff::SignedDuration;
 use serde_json::{Value, json};
-use signpost::account::Environment;
+use signpost::platform::accounts::Environment;
 use signpost_auth::{Challenge, Mode};
 
 use crate::harness::{DEAD, Endpoint, Service, members, scan, text, time};

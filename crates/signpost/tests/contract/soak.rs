@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use futures_util::future::join_all;
 use reqwest::{Client, Method};
 use serde_json::{Value, json};
-use signpost::clock::Clock;
+use signpost::platform::clock::Clock;
 use tokio::time::sleep;
 
 use crate::harness::{Endpoint, Fleet, PATIENCE, Phone, http, text, until};
@@ -31,7 +31,7 @@ fn setting(name: &str) -> String {
 
 /// A random number below this.
 fn draw(below: u32) -> u32 {
-    u32::from_be_bytes(signpost::id::random()) % below
+    u32::from_be_bytes(signpost::store::id::random()) % below
 }
 
 /// Whoever calls the servers, wherever they are.

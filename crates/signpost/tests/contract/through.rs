@@ -5,10 +5,10 @@ use std::time::Duration;
 use jiff::Timestamp;
 use serde::Deserialize;
 use serde_json::{Value, json};
-use signpost::account::{Account, Environment};
-use signpost::domains;
-use signpost::outbound::Reach;
-use signpost::sessions::{self, ConfirmCode, Flow, New, Refusal, Session};
+use signpost::login::domains;
+use signpost::login::sessions::{self, ConfirmCode, Flow, New, Refusal, Session};
+use signpost::platform::accounts::{Account, Environment};
+use signpost::platform::outbound::Reach;
 use signpost_auth::{Challenge, QrData, Signing, Wallet, WebhookSecret};
 
 use crate::harness::{Integrator, Phone, Reply, Service, scan, send, text};

@@ -7,10 +7,10 @@ use futures_util::future::join_all;
 use jiff::{SignedDuration, Timestamp};
 use reqwest::Method;
 use serde_json::{Value, json};
-use signpost::account::{Account, Environment};
-use signpost::id::SessionId;
-use signpost::limits::Caller;
-use signpost::sessions::{Crowded, Waiting};
+use signpost::login::sessions::{Crowded, Waiting};
+use signpost::platform::accounts::{Account, Environment};
+use signpost::platform::limits::Caller;
+use signpost::store::id::SessionId;
 
 use crate::harness::{Integrator, Service, text, until};
 
@@ -84,7 +84,7 @@ async fn a_stream_tells_where_the_session_stands_and_then_how_it_ends() {
     // What is over is told once.
     let again = integrator.get(&path).await;
     assert_eq!(again.text.matches("event: status").count(), 1, "{}", again.text);
-    let rival = service.integrator_of("rival", signpost::account::Environment::Sandbox).await;
+    let rival = service.integrator_of("rival", signpost::platform::accounts::Environment::Sandbox).await;
     rival.get(&path).await.refused(404, "session_not_found");
 }
 

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use axum::http::StatusCode;
 use serde_json::{Value, json};
-use signpost::clock::Clock;
+use signpost::platform::clock::Clock;
 use signpost_auth::{PublicKey, Signature, verify};
 
 use crate::harness::{Endpoint, Integrator, Program, Service, members, text};

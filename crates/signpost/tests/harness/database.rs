@@ -2,8 +2,7 @@
 
 use std::path::Path;
 
-use signpost::id;
-use signpost::store::Store;
+use signpost::store::{Store, id};
 
 /// A database of a test's own: memory, or a schema of the server that `SIGNPOST_TEST_POSTGRES` names.
 pub(crate) async fn database() -> String {

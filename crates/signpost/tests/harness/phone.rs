@@ -1,7 +1,7 @@
 //! A phone with a wallet: scans what the page shows and answers.
 
 use serde_json::{Value, json};
-use signpost::clock::Clock;
+use signpost::platform::clock::Clock;
 use signpost_auth::{DeviceInfo, QrData, Wallet};
 
 use super::text;

@@ -7,13 +7,13 @@ use jiff::{SignedDuration, Timestamp};
 use reqwest::Client;
 use secrecy::ExposeSecret;
 use serde_json::Value;
-use signpost::account::{Account, Environment};
 use signpost::app::App;
-use signpost::clock::Clock;
 use signpost::config::{Config, Origin, Written};
-use signpost::id;
-use signpost::keys::{self, KeyId, NewKey};
-use signpost::serve::Server;
+use signpost::platform::accounts::keys::{self, KeyId, NewKey};
+use signpost::platform::accounts::{Account, Environment};
+use signpost::platform::clock::Clock;
+use signpost::server::Server;
+use signpost::store::id;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 

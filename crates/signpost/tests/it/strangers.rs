@@ -5,7 +5,8 @@ use std::path::Path;
 
 use axum::http::StatusCode;
 use serde_json::{Value, json};
-use signpost::atms::{self, Extent, Source, plan};
+use signpost::atm::catalogue;
+use signpost::atm::catalogue::{Extent, Source, plan};
 use signpost::store::step;
 use signpost_locator::{Point, Record};
 
@@ -72,8 +73,8 @@ async fn what_an_older_version_kept_is_not_shown_either() {
     let plan = plan(&BTreeMap::new(), &rows, &[], Extent::Whole, false).unwrap();
     let now = server.clock.now();
     let source = Source { name: "old".to_owned(), attribution: "old".to_owned(), imported_at: now };
-    let version = atms::sql::read_version(&server.app.store).await.unwrap();
-    atms::sql::import(&server.app.store, &source, plan, version).await.unwrap();
+    let version = catalogue::sql::read_version(&server.app.store).await.unwrap();
+    catalogue::sql::import(&server.app.store, &source, plan, version).await.unwrap();
     until("it is served", async || {
         let reply = server.call("find_nearest_bitcoin_atm", json!({ "lat": 30.2672, "lon": -97.7431 })).await.with(200);
         let atms = reply["result"]["structuredContent"]["atms"].as_array().unwrap().clone();
@@ -115,7 +116,7 @@ fn a_code_does_not_add_a_line_to_what_is_said_of_it() {
 
 #[test]
 fn the_schemas_say_which_members_are_a_sources_words() {
-    let server = signpost::mcp::server(false);
+    let server = signpost::atm::mcp::server(false);
     for tool in server.tools() {
         let schema = tool.output_schema.as_ref().unwrap();
         let machine = schema.pointer("/properties/atms/items").unwrap_or(schema);

@@ -4,10 +4,10 @@ use jiff::SignedDuration;
 use reqwest::Method;
 use secrecy::ExposeSecret;
 use serde_json::{Value, json};
-use signpost::account::{Account, Environment, Scope};
-use signpost::atms;
-use signpost::id;
-use signpost::keys::{self, NewKey};
+use signpost::atm::catalogue;
+use signpost::platform::accounts::keys::{self, NewKey};
+use signpost::platform::accounts::{Account, Environment, Scope};
+use signpost::store::id;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
@@ -142,7 +142,7 @@ async fn a_report_needs_a_key_for_reports_and_opens_nothing_else() {
 #[tokio::test]
 async fn a_bad_report_changes_nothing_and_says_what_is_wrong() {
     let server = server().await;
-    let version = atms::sql::read_version(&server.app.store).await.unwrap();
+    let version = catalogue::sql::read_version(&server.app.store).await.unwrap();
     let acme = operator(&server, "acme", Environment::Live).await;
     for (body, code, field) in [
         ("{", "invalid_json", ""),
@@ -158,7 +158,7 @@ async fn a_bad_report_changes_nothing_and_says_what_is_wrong() {
     }
     acme.report(&"[".repeat(200_000)).await.refused(400, "invalid_json");
     acme.report(&" ".repeat((8 << 20) + 1)).await.refused(413, "payload_too_large");
-    assert_eq!(atms::sql::read_version(&server.app.store).await.unwrap(), version);
+    assert_eq!(catalogue::sql::read_version(&server.app.store).await.unwrap(), version);
     // One bad location does not keep the others away.
     let report =
         acme.report(&submission(&[json!({ "locationId": "9" }), location("1", 30.2672, true), json!(7)])).await;
@@ -173,7 +173,7 @@ async fn a_report_to_the_sandbox_is_tried_and_not_kept() {
     let acme = operator(&server, "acme", Environment::Sandbox).await;
     let report = acme.report(&submission(&[location("1", 30.2672, true)])).await.with(200);
     assert_eq!((&report["added"], &report["dry_run"]), (&json!(1), &json!(true)));
-    assert_eq!(atms::sql::read_source(&server.app.store, "operator/acme").await.unwrap().len(), 0);
+    assert_eq!(catalogue::sql::read_source(&server.app.store, "operator/acme").await.unwrap().len(), 0);
 }
 
 #[tokio::test]
@@ -188,7 +188,7 @@ async fn operators_that_report_at_once_all_get_in() {
         assert_eq!(reply.with(200)["added"], 1);
     }
     for name in names {
-        assert_eq!(atms::sql::read_source(&server.app.store, &format!("operator/{name}")).await.unwrap().len(), 1);
+        assert_eq!(catalogue::sql::read_source(&server.app.store, &format!("operator/{name}")).await.unwrap().len(), 1);
     }
 }
 

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use reqwest::Method;
 use serde_json::{Value, json};
 
-use signpost::atms::{Snapshot, Stored};
+use signpost::atm::catalogue::{Snapshot, Stored};
 use signpost_locator::{Atm, AtmId, Hours, Point, Record};
 
 use crate::assistant::server;

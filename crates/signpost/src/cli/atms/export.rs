@@ -8,8 +8,8 @@ use clap::{Args, ValueEnum};
 use serde_json::json;
 use signpost_locator::{Record, export};
 
-use super::super::{Session, say};
-use crate::atms::{self, Snapshot, Stored};
+use crate::atm::catalogue::{self, Snapshot, Stored};
+use crate::cli::{Session, say};
 use crate::store::Store;
 
 #[derive(Debug, Args)]
@@ -41,7 +41,7 @@ struct Line {
 
 impl Export {
     pub(super) async fn run(self, session: &Session, store: &Store) -> Result<()> {
-        let stored = atms::sql::read_catalogue(store).await?;
+        let stored = catalogue::sql::read_catalogue(store).await?;
         let lines = match &self.source {
             Some(source) => of_source(stored, source)?,
             None => merged(&Snapshot::build(stored)),
@@ -70,7 +70,7 @@ impl Export {
 
 /// The machines as searches find them.
 fn merged(snapshot: &Snapshot) -> Vec<Line> {
-    let line = |entry: &crate::atms::Entry| {
+    let line = |entry: &crate::atm::catalogue::Entry| {
         let sources = entry.machine.told.iter().filter_map(|told| snapshot.source(&told.source));
         let mut thanks: Vec<&str> = sources.map(|source| source.attribution.as_str()).collect();
         thanks.dedup();

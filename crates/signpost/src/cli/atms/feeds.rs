@@ -7,15 +7,12 @@ use clap::{Args, Subcommand};
 use serde_json::{Value, json};
 use signpost_locator::import::Format;
 
-use super::super::{Session, Usage, table};
-use super::import::{formats, source_name};
-use crate::atms::report;
-use crate::atms::{
-    self,
-    feeds::{Feed, Synced, check_url, check_wait, sync},
-};
-use crate::clock::Clock;
-use crate::outbound::{Names, Outbound};
+use crate::atm::catalogue::report;
+use crate::atm::feeds::{self, Feed, Synced, check_url, check_wait, sync};
+use crate::cli::atms::import::{formats, source_name};
+use crate::cli::{Session, Usage, table};
+use crate::platform::clock::Clock;
+use crate::platform::outbound::{Names, Outbound};
 use crate::store::Store;
 
 #[derive(Debug, Subcommand)]
@@ -63,12 +60,12 @@ impl Feeds {
                 let attribution = attribution.unwrap_or_else(|| name.clone());
                 let every = every.map(|hours| Duration::from_hours(hours.into()));
                 let feed = Feed::new(name, url, format, attribution, every);
-                atms::feeds::sql::put(store, &feed).await?;
+                feeds::sql::put(store, &feed).await?;
                 session.print(&feed, || format!("added {0}\nNext: fetch it with 'signpost atms sync {0}'.", feed.name))
             }
             Self::List => list(session, store).await,
             Self::Remove { name } => {
-                if !atms::feeds::sql::delete(store, &name).await? {
+                if !feeds::sql::delete(store, &name).await? {
                     return Err(unknown(&name));
                 }
                 session.print(&json!({ "name": name, "removed": true }), || format!("{name} is fetched no more"))
@@ -78,7 +75,7 @@ impl Feeds {
 }
 
 async fn list(session: &Session, store: &Store) -> Result<()> {
-    let feeds = atms::feeds::sql::list(store).await?;
+    let feeds = feeds::sql::list(store).await?;
     session.print(&json!({ "feeds": feeds }), || {
         let row = |feed: &Feed| {
             let fetched = feed.fetched_at.map_or_else(|| "never".to_owned(), |at| at.to_string());
@@ -90,7 +87,7 @@ async fn list(session: &Session, store: &Store) -> Result<()> {
 }
 
 async fn named(store: &Store, name: &str) -> Result<Feed> {
-    atms::feeds::sql::list(store).await?.into_iter().find(|feed| feed.name == name).ok_or_else(|| unknown(name))
+    feeds::sql::list(store).await?.into_iter().find(|feed| feed.name == name).ok_or_else(|| unknown(name))
 }
 
 fn unknown(name: &str) -> Error {
@@ -101,7 +98,7 @@ impl Sync {
     /// Fetches one after the other. One that fails does not keep the others from being fetched.
     pub(super) async fn run(self, session: &Session, store: &Store) -> Result<()> {
         let feeds = if self.names.is_empty() {
-            atms::feeds::sql::list(store).await?
+            feeds::sql::list(store).await?
         } else {
             let mut feeds = Vec::new();
             for name in &self.names {

@@ -10,9 +10,9 @@ use indicatif::{ProgressBar, ProgressStyle};
 use jiff::Timestamp;
 use signpost_locator::import::{self, Format, Listed, Options};
 
-use super::super::{Session, Usage};
-use crate::atms::{Changes, Extent, Reading, SAMPLE, Source, Terms, report, take_over};
-use crate::clock::Clock;
+use crate::atm::catalogue::{Changes, Extent, Reading, SAMPLE, Source, Terms, apply, report};
+use crate::cli::{Session, Usage};
+use crate::platform::clock::Clock;
 use crate::store::Store;
 
 /// The largest file that is read, in bytes.
@@ -72,7 +72,7 @@ impl Import {
         let extent = if self.partial { Extent::Part } else { Extent::Whole };
         let terms = Terms { extent, force: self.force, dry_run: self.dry_run, most: usize::MAX };
         let store = self.store(session)?;
-        let changes = take_over(&store, &source, &reading, terms).await?;
+        let changes = apply(&store, &source, &reading, terms).await?;
         progress.finish_and_clear();
         self.report(session, &source.name, changes, &reading.import)
     }

@@ -15,12 +15,11 @@ use serde_json::{Map, Value, json};
 use signpost_locator::AtmId;
 use signpost_mcp::{CallError, Structured};
 
-use super::{Session, Usage, table};
-use crate::atms;
-use crate::clock::Clock;
-use crate::mcp::{Locator, Mode};
+use crate::atm::catalogue;
+use crate::atm::mcp::{Locator, Mode, tools};
+use crate::cli::{Session, Usage, table};
+use crate::platform::clock::Clock;
 use crate::store::Store;
-use crate::tools;
 
 #[derive(Debug, Subcommand)]
 pub(super) enum Atms {
@@ -133,7 +132,7 @@ async fn near(session: &Session, store: &Store, given: Value) -> Result<()> {
 async fn show(session: &Session, store: &Store, id: u64) -> Result<()> {
     let mut details =
         document(tools::get_details(&locator(session, store).await?, &arguments(json!({ "atmId": id }))))?;
-    details.insert("history".to_owned(), json!(atms::sql::find_history(store, atm_id(id)?).await?));
+    details.insert("history".to_owned(), json!(catalogue::sql::find_history(store, atm_id(id)?).await?));
     session.print(&details, || {
         let plain = |value: &Value| value.as_str().map_or_else(|| value.to_string(), ToOwned::to_owned);
         let known = details.iter().filter(|(_, value)| !value.is_null());
@@ -153,7 +152,7 @@ async fn stats(session: &Session, store: &Store) -> Result<()> {
     for entry in snapshot.entries() {
         *statuses.entry(moment.status(entry).status).or_default() += 1;
     }
-    let sources = atms::sql::count_by_source(store).await?;
+    let sources = catalogue::sql::count_by_source(store).await?;
     let document = json!({
         "total": snapshot.len(),
         "sample": snapshot.is_sample(),

@@ -8,9 +8,9 @@ use serde_json::json;
 use signpost_locator::Machine;
 use signpost_locator::quality::{Concern, concerns, duplicate_suspects};
 
-use super::super::{Session, table};
-use crate::atms;
-use crate::clock::Clock;
+use crate::atm::catalogue;
+use crate::cli::{Session, table};
+use crate::platform::clock::Clock;
 use crate::store::Store;
 
 /// How many machines are printed for people.
@@ -28,7 +28,7 @@ pub(in crate::cli) struct Check {
 
 impl Check {
     pub(super) async fn run(self, session: &Session, store: &Store) -> Result<()> {
-        let (snapshot, places, now) = (atms::load(store).await?, session.places()?, Clock::System.now());
+        let (snapshot, places, now) = (catalogue::load(store).await?, session.places()?, Clock::System.now());
         let gazetteer = places.now();
         let is_asked = |machine: &&Machine| {
             self.source.as_ref().is_none_or(|source| machine.told.iter().any(|told| *told.source == **source))

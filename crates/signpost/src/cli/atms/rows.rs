@@ -4,18 +4,18 @@ use anyhow::{Context, Result};
 use serde_json::json;
 use signpost_locator::AtmId;
 
-use super::super::Session;
-use super::atm_id;
-use crate::atms;
-use crate::clock::Clock;
+use crate::atm::catalogue;
+use crate::cli::Session;
+use crate::cli::atms::atm_id;
+use crate::platform::clock::Clock;
 use crate::store::Store;
 
 pub(super) async fn split(session: &Session, store: &Store, id: u64) -> Result<()> {
-    let snapshot = atms::load(store).await?;
+    let snapshot = catalogue::load(store).await?;
     let entry = snapshot.get(atm_id(id)?).with_context(|| format!("no machine has the id {id}"))?;
     let rows: Vec<AtmId> = entry.machine.told.iter().map(|told| told.id).collect();
     anyhow::ensure!(rows.len() > 1, "the machine {id} is known from one source only; there is nothing to split");
-    atms::sql::set_apart(store, &rows, true).await?;
+    catalogue::sql::set_apart(store, &rows, true).await?;
     session.print(&json!({ "split": rows }), || {
         let rows: Vec<_> = rows.iter().map(ToString::to_string).collect();
         format!("kept apart from now on: {}", rows.join(", "))
@@ -24,9 +24,9 @@ pub(super) async fn split(session: &Session, store: &Store, id: u64) -> Result<(
 
 pub(super) async fn join(session: &Session, store: &Store, id: u64) -> Result<()> {
     let row = atm_id(id)?;
-    atms::sql::find_history(store, row).await?.with_context(|| format!("no machine has the id {id}"))?;
-    atms::sql::set_apart(store, &[row], false).await?;
-    let machine = atms::load(store).await?.get(row).map(|entry| entry.machine.id);
+    catalogue::sql::find_history(store, row).await?.with_context(|| format!("no machine has the id {id}"))?;
+    catalogue::sql::set_apart(store, &[row], false).await?;
+    let machine = catalogue::load(store).await?.get(row).map(|entry| entry.machine.id);
     session.print(&json!({ "id": row, "machine": machine }), || match machine {
         Some(machine) if machine != row => format!("{id} is taken for the machine {machine}"),
         _ => format!("{id} may be merged with others again; now it is like none"),
@@ -34,9 +34,9 @@ pub(super) async fn join(session: &Session, store: &Store, id: u64) -> Result<()
 }
 
 pub(super) async fn forget(session: &Session, store: &Store, source: &str) -> Result<()> {
-    let kept = atms::sql::count_by_source(store).await?.into_iter().find(|count| count.source == source);
+    let kept = catalogue::sql::count_by_source(store).await?.into_iter().find(|count| count.source == source);
     let machines = kept.map(|count| count.machines).with_context(|| format!("there is no source {source}"))?;
-    atms::sql::forget_source(store, source, Clock::System.now()).await?;
+    catalogue::sql::forget_source(store, source, Clock::System.now()).await?;
     session.print(&json!({ "source": source, "removed": machines }), || {
         format!("{machines} machines of {source} were taken away; a feed of that name would bring them again")
     })

@@ -12,8 +12,8 @@ use serde_json::Value;
 use signpost_auth::{QrData, authority};
 use url::{Host, Url};
 
-use crate::domains::WellKnown;
-use crate::outbound::{Outbound, Reach, Request};
+use crate::login::domains::WellKnown;
+use crate::platform::outbound::{Outbound, Reach, Request};
 
 /// How long the domain, and then the host, may take to answer before the person is asked.
 const ASK_TIMEOUT: Duration = Duration::from_secs(3);

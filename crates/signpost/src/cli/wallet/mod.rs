@@ -16,9 +16,9 @@ use serde_json::{Value, json};
 use signpost_auth::{DeviceInfo, QrData, Signing, Wallet as Key};
 
 use super::{Session, Usage};
-use crate::clock::Clock;
-use crate::id;
-use crate::outbound::{Names, Outbound, Reach, Request};
+use crate::platform::clock::Clock;
+use crate::platform::outbound::{Names, Outbound, Reach, Request};
+use crate::store::id;
 
 /// How long a webhook may take to answer a person.
 const WITHIN: Duration = Duration::from_secs(20);
@@ -79,7 +79,7 @@ fn path(session: &Session) -> PathBuf {
 }
 
 fn new(session: &Session) -> Result<()> {
-    crate::serve::prepare_data_dir(&session.config.data_dir)?;
+    crate::server::prepare_data_dir(&session.config.data_dir)?;
     let (path, bytes) = (path(session), id::random());
     let wallet = Key::from_bytes(bytes)?;
     let mut options = std::fs::OpenOptions::new();

@@ -14,7 +14,7 @@ use tokio_postgres::tls::MakeTlsConnect;
 use tokio_postgres::{Client, Config, Connection, Socket};
 use tokio_postgres_rustls::MakeRustlsConnect;
 
-use super::super::migrate::{SERVER, known};
+use crate::store::migrate::{SERVER, known};
 
 /// How long a connection may take to stand.
 pub(super) const CONNECT: Duration = Duration::from_secs(5);

@@ -11,8 +11,8 @@ use tokio_postgres::error::SqlState;
 use tokio_postgres::types::ToSql;
 use tokio_postgres::{Client, Statement};
 
-use super::super::{Row, Step, Unavailable, Value, Written};
 use super::value;
+use crate::store::{Row, Step, Unavailable, Value, Written};
 
 /// How often what lost to another is run again, alone; and how often a group of writes, before each runs alone.
 const ATTEMPTS: u32 = 20;
@@ -242,7 +242,7 @@ fn written(write: &[Step], done: Vec<Done>) -> Written {
 
 /// A little longer each time, and not in step with the others.
 async fn pause(attempt: u32) {
-    let spread = u64::from(u32::from_be_bytes(crate::id::random()) % 1000);
+    let spread = u64::from(u32::from_be_bytes(crate::store::id::random()) % 1000);
     tokio::time::sleep(Duration::from_micros(200 * u64::from(attempt) + spread)).await;
 }
 

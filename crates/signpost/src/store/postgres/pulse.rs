@@ -8,8 +8,8 @@ use tokio::sync::{broadcast, watch};
 use tokio::time::{Instant, sleep, timeout, timeout_at};
 use tokio_postgres::{AsyncMessage, Client};
 
-use super::super::changes::Change;
 use super::address::{Address, Wire};
+use crate::store::changes::Change;
 
 /// How often the server is asked for a sign of life, and how long it may take to give one.
 const BEAT: Duration = Duration::from_secs(1);

@@ -1,0 +1,86 @@
+//! Takes over what a source says, from wherever it came.
+
+use anyhow::Result;
+use signpost_locator::gazetteer::Gazetteer;
+use signpost_locator::import::{self, Broken, Import, Options};
+use signpost_locator::{Record, Region};
+
+use crate::atm::catalogue::{Changes, Extent, Source, plan, sql};
+use crate::store::Store;
+
+/// What was read from a file.
+#[derive(Debug)]
+pub struct Reading {
+    /// What came of each row, but for the machines themselves.
+    pub import: Import,
+    /// The machines as they are kept: the source's reference and the record.
+    pub rows: Vec<(String, String)>,
+}
+
+/// How what a source says is taken over.
+#[derive(Clone, Copy, Debug)]
+pub struct Terms {
+    /// Whether it is all that the source has.
+    pub extent: Extent,
+    /// Whether more of its machines may go than is likely.
+    pub force: bool,
+    /// Whether nothing is to be changed.
+    pub dry_run: bool,
+    /// Most machines that the source may have, with those that are gone.
+    pub most: usize,
+}
+
+/// A source would have too many machines.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("a source of this kind has at most {most} machines, with those that are gone")]
+pub struct TooManyMachines {
+    most: usize,
+}
+
+impl Reading {
+    /// Reads a file. Takes a processor until it is done or stopped.
+    ///
+    /// # Errors
+    /// [`Broken`], where nothing of it can be used.
+    ///
+    /// # Panics
+    /// Never: a record can be written as JSON.
+    pub fn of(bytes: &[u8], options: &Options, gazetteer: &Gazetteer) -> Result<Self, Broken> {
+        let mut import = import::read(bytes, options)?;
+        let mut rows = Vec::with_capacity(import.rows.len());
+        for row in std::mem::take(&mut import.rows) {
+            options.stop.check()?;
+            let record = in_its_time_zone(row.record, gazetteer);
+            rows.push((row.key, serde_json::to_string(&record).expect("a record is texts and finite numbers")));
+        }
+        Ok(Self { import, rows })
+    }
+}
+
+/// Compares what was read with what is kept of the source, and keeps what is new, whole or not at all.
+///
+/// # Errors
+/// Where too many machines would be gone or there, where another import came between, or as [`Store::write`].
+pub async fn apply(store: &Store, source: &Source, reading: &Reading, terms: Terms) -> Result<Changes> {
+    let version = sql::read_version(store).await?;
+    let kept = sql::read_source(store, &source.name).await?;
+    let known = kept.len();
+    let plan = plan(&kept, &reading.rows, &reading.import.gone, terms.extent, terms.force)?;
+    drop(kept);
+    let changes = plan.changes;
+    anyhow::ensure!(known + plan.new <= terms.most, TooManyMachines { most: terms.most });
+    if !terms.dry_run {
+        sql::import(store, source, plan, version).await?;
+    }
+    Ok(changes)
+}
+
+/// The record with the time zone of its place, where its source did not name one.
+fn in_its_time_zone(record: Record, gazetteer: &Gazetteer) -> Record {
+    if record.time_zone.is_some() {
+        return record;
+    }
+    let region = record.address.region.as_deref().and_then(Region::parse);
+    let zone = gazetteer.time_zone(record.point, region).or_else(|| gazetteer.time_zone(record.point, None));
+    Record { time_zone: zone.map(ToOwned::to_owned), ..record }
+}

@@ -1,0 +1,184 @@
+//! One state of the catalogue, ready to be searched; never changed once built.
+
+use std::collections::{BTreeMap, HashMap};
+
+use jiff::Timestamp;
+use signpost_locator::{AtmId, Index, Machine, Near, Point, Record, Region, Reported, fold, merge};
+
+use super::facts::{Coins, Facts};
+use super::timetable::{Hoursbook, Timetable};
+use super::{Moment, SAMPLE, Stored};
+
+/// Where machines come from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Source {
+    /// Its name.
+    pub name: String,
+    /// What its licence wants to be said.
+    pub attribution: String,
+    /// When it was last imported.
+    pub imported_at: Timestamp,
+}
+
+impl Source {
+    /// What an operator reports of its own machines.
+    #[must_use]
+    pub fn of_operator(account: &str, now: Timestamp) -> Self {
+        Self { name: format!("operator/{account}"), attribution: format!("Reported by {account}"), imported_at: now }
+    }
+}
+
+/// A machine of the catalogue, and which of the hours are its own.
+#[derive(Debug)]
+pub struct Entry {
+    /// The machine, by all that is said of it.
+    pub machine: Machine,
+    pub(crate) hours: Option<u32>,
+}
+
+/// One state of the catalogue.
+#[derive(Debug)]
+pub struct Snapshot {
+    version: i64,
+    /// By id, so that equal distances are told apart by position.
+    entries: Vec<Entry>,
+    /// The positions of machines by the numbers of their other rows.
+    merged: HashMap<AtmId, u32>,
+    /// The positions of the machines that are not gone, and where they are: a search sees no others.
+    present: Vec<u32>,
+    /// What is known of those that are present.
+    pub(crate) facts: Vec<Facts>,
+    pub(crate) coins: Coins,
+    pub(crate) index: Index,
+    timetable: Timetable,
+    /// The positions of the machines of a city, by region and folded name.
+    cities: HashMap<(Region, String), Vec<u32>>,
+    /// How many machines have an address in a region.
+    regions: BTreeMap<Region, usize>,
+    sources: Vec<Source>,
+}
+
+impl Snapshot {
+    /// Sorts what the database keeps: rows of several sources that are one machine become one.
+    #[must_use]
+    pub fn build(stored: Stored) -> Self {
+        let Stored { version, atms, apart, sources } = stored;
+        let mut book = Hoursbook::default();
+        let machines = merge(atms, &apart).into_iter();
+        let entries: Vec<Entry> =
+            machines.map(|machine| Entry { hours: book.number(&machine.record), machine }).collect();
+        let records = || entries.iter().map(|entry| &entry.machine.record);
+        let is_present = |(at, record): (u32, &Record)| (record.reported != Reported::PermanentlyClosed).then_some(at);
+        let present: Vec<u32> = (0..).zip(records()).filter_map(is_present).collect();
+        let present_entries = || present.iter().map(|at| &entries[*at as usize]);
+        let points: Vec<Point> = present_entries().map(|entry| entry.machine.record.point).collect();
+        let coins = Coins::of(records());
+        let facts = present_entries().map(|entry| coins.facts(&entry.machine.record, entry.hours)).collect();
+        let (mut cities, mut regions) = (HashMap::<_, Vec<u32>>::new(), BTreeMap::new());
+        for (at, record) in (0..).zip(records()) {
+            let Some(region) = record.address.region.as_deref().and_then(Region::parse) else { continue };
+            *regions.entry(region).or_default() += 1;
+            if let Some(city) = &record.address.city {
+                cities.entry((region, fold(city))).or_default().push(at);
+            }
+        }
+        let others = |(at, entry): (u32, &Entry)| {
+            let id = entry.machine.id;
+            let rows: Vec<AtmId> = entry.machine.told.iter().map(|told| told.id).filter(|row| *row != id).collect();
+            rows.into_iter().map(move |row| (row, at))
+        };
+        let merged = (0..).zip(&entries).flat_map(others).collect();
+        let (index, timetable) = (Index::build(&points), book.timetable());
+        Self { version, entries, merged, present, facts, coins, index, timetable, cities, regions, sources }
+    }
+
+    /// Which change of the catalogue this is.
+    #[must_use]
+    pub fn version(&self) -> i64 {
+        self.version
+    }
+
+    /// How many machines there are, the permanently closed ones too.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.entries.len()
+    }
+
+    /// Whether there are none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.entries.is_empty()
+    }
+
+    /// Whether the machines are the built-in fictional ones.
+    #[must_use]
+    pub fn is_sample(&self) -> bool {
+        self.sources.iter().any(|source| source.name == SAMPLE)
+    }
+
+    /// Every machine, by id.
+    #[must_use]
+    pub fn entries(&self) -> &[Entry] {
+        &self.entries
+    }
+
+    /// The machine with this number, which may be that of any of its rows.
+    #[must_use]
+    pub fn get(&self, id: AtmId) -> Option<&Entry> {
+        let own = || self.entries.binary_search_by_key(&id, |entry| entry.machine.id).ok();
+        let at = own().or_else(|| self.merged.get(&id).map(|at| *at as usize))?;
+        self.entries.get(at)
+    }
+
+    /// The machine that a search found.
+    #[must_use]
+    pub fn found(&self, near: Near) -> &Entry {
+        self.present_at(near.at)
+    }
+
+    pub(crate) fn present_at(&self, at: u32) -> &Entry {
+        &self.entries[self.present[at as usize] as usize]
+    }
+
+    /// The catalogue as it is at a moment, which decides what is open.
+    #[must_use]
+    pub fn at(&self, now: Timestamp) -> Moment<'_> {
+        Moment { snapshot: self, board: self.timetable.at(now), now }
+    }
+
+    /// The machines whose address is in a city, by id, those that are gone left out.
+    pub fn in_city(&self, region: Region, city: &str) -> impl Iterator<Item = &Entry> {
+        let found = self.cities.get(&(region, fold(city))).into_iter().flatten();
+        let entries = found.map(|at| &self.entries[*at as usize]);
+        entries.filter(|entry| entry.machine.record.reported != Reported::PermanentlyClosed)
+    }
+
+    /// The regions that addresses name, by country and code, and how many machines each has.
+    pub fn regions(&self) -> impl Iterator<Item = (Region, usize)> {
+        self.regions.iter().map(|(region, count)| (*region, *count))
+    }
+
+    /// The cities that addresses name: region, folded name, and the name as its first machine writes it.
+    pub fn cities(&self) -> impl Iterator<Item = (Region, &str, &str)> {
+        self.cities.iter().filter_map(|((region, folded), atms)| {
+            let first = &self.entries[*atms.first()? as usize].machine.record.address;
+            Some((*region, folded.as_str(), first.city.as_deref()?.trim()))
+        })
+    }
+
+    /// Where the machines come from.
+    pub fn sources(&self) -> impl Iterator<Item = &Source> {
+        self.sources.iter()
+    }
+
+    /// The source of this name.
+    #[must_use]
+    pub fn source(&self, name: &str) -> Option<&Source> {
+        self.sources.iter().find(|source| source.name == name)
+    }
+
+    /// What the licences of all sources want to be said.
+    pub fn attribution(&self) -> impl Iterator<Item = &str> {
+        self.sources.iter().map(|source| source.attribution.as_str())
+    }
+}

@@ -1,0 +1,264 @@
+//! The catalogue in the database.
+
+use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::sync::Arc;
+
+use anyhow::{Context, Result};
+use jiff::Timestamp;
+use serde::Serialize;
+use signpost_locator::{Atm, AtmId, Record, sample};
+
+use super::plan::Kept;
+use super::{Plan, SAMPLE, Source};
+use crate::store::{Row, Step, Store, Written, must, params, step};
+
+const VERSION: &str = "SELECT version FROM catalogue";
+
+/// A page at a time: what was read of 40,000 rows and thrown away again would stay with the process.
+const ATMS: &str = "
+    SELECT id, source, record FROM atms WHERE removed_at IS NULL AND id > $1 ORDER BY id LIMIT 1000";
+
+const APART: &str = "SELECT id FROM atm_apart";
+
+const SOURCES: &str = "SELECT name, attribution, imported_at FROM atm_sources ORDER BY name";
+
+const KEPT: &str = "SELECT ref, record, removed_at FROM atms WHERE source = $1";
+
+const HISTORY: &str = "SELECT source, ref, first_seen, updated_at, removed_at FROM atms WHERE id = $1";
+
+const COUNTS: &str = "
+    SELECT source, COUNT(*), SUM(CASE WHEN removed_at IS NULL THEN 0 ELSE 1 END) FROM atms GROUP BY source";
+
+/// Names the version that the plan was made from: of two imports at once, one changes no row and is refused.
+const ADVANCE: &str = "UPDATE catalogue SET version = version + 1 WHERE version = $1";
+
+/// The next number above all that were ever given: rows are never deleted, so none is given twice.
+const UPSERT: &str = "
+    INSERT INTO atms (id, source, ref, record, first_seen, updated_at)
+    VALUES ((SELECT COALESCE(MAX(id), 0) + 1 FROM atms), $1, $2, $3, $4, $4)
+    ON CONFLICT (source, ref) DO UPDATE SET record = $3, updated_at = $4, removed_at = NULL";
+
+const REMOVE: &str = "UPDATE atms SET removed_at = $1 WHERE source = $2 AND ref = $3";
+
+const REMOVE_ALL: &str = "UPDATE atms SET removed_at = $1 WHERE source = $2 AND removed_at IS NULL";
+
+const PUT_SOURCE: &str = "
+    INSERT INTO atm_sources (name, attribution, imported_at) VALUES ($1, $2, $3)
+    ON CONFLICT (name) DO UPDATE SET attribution = $2, imported_at = $3";
+
+const KEEP_APART: &str = "INSERT INTO atm_apart (id) VALUES ($1) ON CONFLICT (id) DO NOTHING";
+
+const LET_MERGE: &str = "DELETE FROM atm_apart WHERE id = $1";
+
+const DROP_SOURCE: &str = "DELETE FROM atm_sources WHERE name = $1";
+
+/// Only where nothing was ever kept.
+const FIRST: &str = "
+    UPDATE catalogue SET version = version + 1 WHERE version = 0 AND NOT EXISTS (SELECT 1 FROM atms)";
+
+/// What the database keeps of the catalogue, the machines that are gone left out.
+#[derive(Debug)]
+#[expect(missing_docs, reason = "the names say it")]
+pub struct Stored {
+    pub version: i64,
+    pub atms: Vec<Atm>,
+    /// Rows that are never taken for the machine of another source's row.
+    pub apart: BTreeSet<AtmId>,
+    pub sources: Vec<Source>,
+}
+
+/// Another import came between.
+#[derive(Debug, thiserror::Error)]
+#[error("another import ran at the same time; nothing was changed, try again")]
+pub struct Conflict;
+
+/// What happened to a machine's row.
+#[derive(Debug, Serialize)]
+#[expect(missing_docs, reason = "the names say it")]
+pub struct AtmHistory {
+    pub source: String,
+    #[serde(rename = "ref")]
+    pub reference: String,
+    pub first_seen: Timestamp,
+    pub updated_at: Timestamp,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub removed_at: Option<Timestamp>,
+}
+
+/// How many machines a source has.
+#[derive(Debug, Serialize)]
+#[expect(missing_docs, reason = "the names say it")]
+pub struct SourceCount {
+    pub source: String,
+    pub machines: i64,
+    pub gone: i64,
+}
+
+/// Which change of the catalogue is the last.
+///
+/// # Errors
+/// As [`Store::read`].
+pub async fn read_version(store: &Store) -> Result<i64> {
+    store.read_one(VERSION, params![]).await?.context("catalogue is one row")?.int(0)
+}
+
+/// The whole catalogue.
+///
+/// # Errors
+/// As [`Store::read`], or where a record cannot be read.
+pub async fn read_catalogue(store: &Store) -> Result<Stored> {
+    // An import between these reads leaves an old version beside new rows: the next look reads again.
+    let version = read_version(store).await?;
+    let sources = store.read(SOURCES, params![]).await?.iter().map(source).collect::<Result<_>>()?;
+    let atms = read_atms(store).await?;
+    let apart = store.read(APART, params![]).await?.iter().map(|row| atm_id(row, 0)).collect::<Result<_>>()?;
+    Ok(Stored { version, atms, apart, sources })
+}
+
+/// Every machine, by id.
+async fn read_atms(store: &Store) -> Result<Vec<Atm>> {
+    let (mut atms, mut names) = (Vec::new(), HashSet::new());
+    loop {
+        let after = atms.last().map_or(0, |atm: &Atm| atm.id.get());
+        let page = store.read(ATMS, params![i64::try_from(after)?]).await?;
+        if page.is_empty() {
+            return Ok(atms);
+        }
+        for row in &page {
+            atms.push(atm(row, &mut names)?);
+        }
+    }
+}
+
+/// What is kept of a source's machines, by its own references.
+///
+/// # Errors
+/// As [`Store::read`].
+pub async fn read_source(store: &Store, source: &str) -> Result<BTreeMap<String, Kept>> {
+    let kept = |row: &Row| {
+        let is_gone = row.opt_time(2)?.is_some();
+        Ok((row.text(0)?.to_owned(), Kept { record: row.text(1)?.to_owned(), is_gone }))
+    };
+    store.read(KEPT, params![source]).await?.iter().map(kept).collect()
+}
+
+/// Does what an import plans, whole or not at all; the sample machines go with the first.
+///
+/// # Errors
+/// As [`Store::write`], or where another import came between.
+pub async fn import(store: &Store, source: &Source, plan: Plan, version: i64) -> Result<()> {
+    let Source { name, attribution, imported_at: now } = source;
+    let mut steps = vec![must(ADVANCE, params![version]), step(PUT_SOURCE, params![name, attribution, *now])];
+    if name != SAMPLE {
+        steps.push(step(REMOVE_ALL, params![*now, SAMPLE]));
+        steps.push(step(DROP_SOURCE, params![SAMPLE]));
+    }
+    steps.extend(plan.upserts.into_iter().map(|(reference, record)| upsert(name, reference, record, *now)));
+    steps.extend(plan.removals.into_iter().map(|reference| step(REMOVE, params![*now, name, reference])));
+    commit(store, steps).await
+}
+
+/// Fills a catalogue that never held anything with the built-in fictional machines.
+///
+/// # Errors
+/// As [`Store::write`].
+pub async fn fill_with_sample(store: &Store, now: Timestamp) -> Result<()> {
+    if read_version(store).await? > 0 {
+        return Ok(());
+    }
+    let mut steps = vec![must(FIRST, params![])];
+    steps.push(step(PUT_SOURCE, params![SAMPLE, "Fictional sample machines, made by Signpost", now]));
+    for record in sample::records() {
+        let reference = record.source_ref.clone().context("a sample machine has a reference")?;
+        steps.push(upsert(SAMPLE, reference, serde_json::to_string(&record)?, now));
+    }
+    // Refused where another program filled it in between: all the same.
+    store.write(steps).await?;
+    Ok(())
+}
+
+/// Keeps rows from ever being taken for the machine of another source's row, or lets them again.
+///
+/// # Errors
+/// As [`Store::write`], or where an import came between.
+pub async fn set_apart(store: &Store, rows: &[AtmId], apart: bool) -> Result<()> {
+    let mut steps = vec![must(ADVANCE, params![read_version(store).await?])];
+    for row in rows {
+        let sql = if apart { KEEP_APART } else { LET_MERGE };
+        steps.push(step(sql, params![i64::try_from(row.get())?]));
+    }
+    commit(store, steps).await
+}
+
+/// Takes away all machines of a source, and the source. Their numbers are not given again.
+///
+/// # Errors
+/// As [`Store::write`], or where an import came between.
+pub async fn forget_source(store: &Store, name: &str, now: Timestamp) -> Result<()> {
+    let version = read_version(store).await?;
+    let steps =
+        vec![must(ADVANCE, params![version]), step(REMOVE_ALL, params![now, name]), step(DROP_SOURCE, params![name])];
+    commit(store, steps).await
+}
+
+async fn commit(store: &Store, steps: Vec<Step>) -> Result<()> {
+    match store.write(steps).await? {
+        Written::Committed(_) => Ok(()),
+        Written::Refused(_) => Err(Conflict.into()),
+    }
+}
+
+/// What happened to a machine's row.
+///
+/// # Errors
+/// As [`Store::read`].
+pub async fn find_history(store: &Store, id: AtmId) -> Result<Option<AtmHistory>> {
+    let row = store.read_one(HISTORY, params![i64::try_from(id.get())?]).await?;
+    row.map(|row| {
+        Ok(AtmHistory {
+            source: row.text(0)?.to_owned(),
+            reference: row.text(1)?.to_owned(),
+            first_seen: row.time(2)?,
+            updated_at: row.time(3)?,
+            removed_at: row.opt_time(4)?,
+        })
+    })
+    .transpose()
+}
+
+/// How many machines each source has.
+///
+/// # Errors
+/// As [`Store::read`].
+pub async fn count_by_source(store: &Store) -> Result<Vec<SourceCount>> {
+    let count = |row: &Row| {
+        let (all, gone) = (row.int(1)?, row.int(2)?);
+        Ok(SourceCount { source: row.text(0)?.to_owned(), machines: all - gone, gone })
+    };
+    store.read(COUNTS, params![]).await?.iter().map(count).collect()
+}
+
+fn upsert(source: &str, reference: String, record: String, now: Timestamp) -> Step {
+    must(UPSERT, params![source, reference, record, now])
+}
+
+fn source(row: &Row) -> Result<Source> {
+    let (name, attribution) = (row.text(0)?.to_owned(), row.text(1)?.to_owned());
+    Ok(Source { name, attribution, imported_at: row.time(2)? })
+}
+
+/// The machine in a row. The names of sources are few: each is kept once.
+fn atm(row: &Row, names: &mut HashSet<Arc<str>>) -> Result<Atm> {
+    let id = atm_id(row, 0)?;
+    let name = row.text(1)?;
+    let source = names.get(name).cloned().unwrap_or_else(|| name.into());
+    names.insert(Arc::clone(&source));
+    // An import of an older version kept what cannot be seen too.
+    let record = signpost_text::line(row.text(2)?);
+    let record: Record = serde_json::from_str(&record).with_context(|| format!("the record of ATM {id}"))?;
+    Ok(Atm { id, source, record })
+}
+
+fn atm_id(row: &Row, column: usize) -> Result<AtmId> {
+    AtmId::new(u64::try_from(row.int(column)?)?).context("the id of an ATM")
+}

@@ -1,0 +1,167 @@
+//! What the hours of all machines say now: each hours in each time zone once, and asked again only when its answer ends.
+
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+use std::sync::Arc;
+
+use arc_swap::ArcSwap;
+use jiff::Timestamp;
+use signpost_locator::{Country, Hours, NotEvaluated, OpenState, Record, Schedule};
+
+/// The hours of all machines, ready to be asked.
+#[derive(Debug)]
+pub(crate) struct Timetable {
+    schedules: Vec<Result<Schedule, NotEvaluated>>,
+    board: ArcSwap<Board>,
+}
+
+/// What all hours say in a span of time in which none of the answers changes.
+#[derive(Debug)]
+pub(crate) struct Board {
+    answers: Vec<Answer>,
+    from: Timestamp,
+    until: Timestamp,
+}
+
+/// What hours say of a moment.
+#[derive(Clone, Debug)]
+pub(crate) struct Answer {
+    /// Whether it is open.
+    pub(crate) opening: Result<OpenState, NotEvaluated>,
+    /// When that changes, on a clock there.
+    pub(crate) changes_at: Option<Box<str>>,
+    valid_until: Timestamp,
+}
+
+/// Collects hours, and numbers them.
+#[derive(Default)]
+pub(crate) struct Hoursbook {
+    numbers: HashMap<(Hours, Option<String>, Option<Country>), u32>,
+    schedules: Vec<Result<Schedule, NotEvaluated>>,
+}
+
+impl Hoursbook {
+    /// The number of a machine's hours, if it has any.
+    pub(crate) fn number(&mut self, record: &Record) -> Option<u32> {
+        let hours = record.hours.as_ref()?;
+        // What never closes does so in every country.
+        let anywhere = *hours == Hours::Always;
+        let (zone, country) = if anywhere { (None, None) } else { (record.time_zone.clone(), record.address.country) };
+        match self.numbers.entry((hours.clone(), zone, country)) {
+            Entry::Occupied(known) => Some(*known.get()),
+            Entry::Vacant(new) => {
+                let number = u32::try_from(self.schedules.len()).ok()?;
+                self.schedules.push(Schedule::new(hours, record.time_zone.as_deref(), country));
+                Some(*new.insert(number))
+            }
+        }
+    }
+
+    pub(crate) fn timetable(self) -> Timetable {
+        // Of no moment at all: the first question fills it.
+        let board = Board { answers: Vec::new(), from: Timestamp::MAX, until: Timestamp::MIN };
+        Timetable { schedules: self.schedules, board: ArcSwap::from_pointee(board) }
+    }
+}
+
+impl Timetable {
+    /// What all hours say at a moment. Only those are asked whose last answer has ended.
+    pub(crate) fn at(&self, now: Timestamp) -> Arc<Board> {
+        let board = self.board.load();
+        if board.from <= now && now < board.until {
+            return Arc::clone(&board);
+        }
+        let next = Arc::new(board.next(&self.schedules, now));
+        self.board.store(Arc::clone(&next));
+        next
+    }
+}
+
+impl Board {
+    fn next(&self, schedules: &[Result<Schedule, NotEvaluated>], now: Timestamp) -> Self {
+        let last = |at: usize| self.answers.get(at).filter(|answer| self.from <= now && now < answer.valid_until);
+        let answers = schedules.iter().enumerate();
+        let answers: Vec<Answer> =
+            answers.map(|(at, schedule)| last(at).cloned().unwrap_or_else(|| Answer::of(schedule, now))).collect();
+        let until = answers.iter().map(|answer| answer.valid_until).fold(Timestamp::MAX, Timestamp::min);
+        Self { answers, from: now, until }
+    }
+
+    pub(crate) fn answer(&self, number: u32) -> Option<&Answer> {
+        self.answers.get(number as usize)
+    }
+}
+
+impl Answer {
+    fn of(schedule: &Result<Schedule, NotEvaluated>, now: Timestamp) -> Self {
+        match schedule {
+            Err(why) => Self { opening: Err(*why), changes_at: None, valid_until: Timestamp::MAX },
+            Ok(schedule) => {
+                let opening = schedule.at(now);
+                let changes_at = opening.changes_at.and_then(|moment| schedule.local(moment));
+                let changes_at = changes_at.map(String::into_boxed_str);
+                Self { opening: Ok(opening.state), changes_at, valid_until: opening.valid_until }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use signpost_locator::Point;
+
+    use super::*;
+
+    fn record(hours: &str, zone: &str) -> Record {
+        let mut record = Record::at(Point::new(30.0, -97.0).expect("on the earth"));
+        record.hours = Hours::parse(hours);
+        record.time_zone = Some(zone.to_owned());
+        record
+    }
+
+    fn time(text: &str) -> Timestamp {
+        text.parse().expect("a time")
+    }
+
+    #[test]
+    fn the_same_hours_are_kept_once_for_each_time_zone() {
+        let mut book = Hoursbook::default();
+        let mut number = |hours, zone| book.number(&record(hours, zone));
+        let first = number("Mo-Fr 09:00-17:00", "America/Chicago");
+        assert_eq!(number("Mo-Fr 09:00-17:00", "America/Chicago"), first);
+        assert_ne!(number("Mo-Fr 09:00-17:00", "America/Denver"), first);
+        assert_eq!(number("24/7", "America/Chicago"), number("24/7", "America/Denver"));
+        assert_eq!(number("", "America/Chicago"), None);
+    }
+
+    #[test]
+    fn a_board_is_right_from_change_to_change() {
+        let mut book = Hoursbook::default();
+        let chicago = book.number(&record("Mo-Fr 09:00-17:00", "America/Chicago")).unwrap();
+        let words = book.number(&record("ask inside", "America/Chicago")).unwrap();
+        let timetable = book.timetable();
+        // A Friday; Chicago is six hours behind in winter.
+        for (now, open, changes_at) in [
+            ("2026-11-20T14:59:59Z", OpenState::Closed, "2026-11-20T09:00:00-06:00"),
+            ("2026-11-20T15:00:00Z", OpenState::Open, "2026-11-20T17:00:00-06:00"),
+            ("2026-11-20T22:59:59Z", OpenState::Open, "2026-11-20T17:00:00-06:00"),
+            ("2026-11-20T23:00:00Z", OpenState::Closed, "2026-11-23T09:00:00-06:00"),
+            ("2026-11-20T16:00:00Z", OpenState::Open, "2026-11-20T17:00:00-06:00"),
+        ] {
+            let board = timetable.at(time(now));
+            let answer = board.answer(chicago).unwrap();
+            assert_eq!((answer.opening, answer.changes_at.as_deref()), (Ok(open), Some(changes_at)), "{now}");
+            assert_eq!(board.answer(words).unwrap().opening, Err(NotEvaluated::Words));
+        }
+    }
+
+    #[test]
+    fn a_board_is_made_again_only_when_an_answer_ends() {
+        let mut book = Hoursbook::default();
+        book.number(&record("Mo-Fr 09:00-17:00", "America/Chicago"));
+        let timetable = book.timetable();
+        let board = timetable.at(time("2026-11-20T15:00:00Z"));
+        assert!(Arc::ptr_eq(&board, &timetable.at(time("2026-11-20T22:59:59Z"))));
+        assert!(!Arc::ptr_eq(&board, &timetable.at(time("2026-11-20T23:00:00Z"))));
+    }
+}

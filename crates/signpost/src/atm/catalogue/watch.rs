@@ -1,0 +1,33 @@
+//! Notices that the catalogue or the place names changed, whichever program changed them.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use anyhow::Result;
+use tokio_util::sync::CancellationToken;
+
+use crate::atm::catalogue::{Catalogue, load, sql};
+use crate::platform::interval::every_or_when;
+use crate::store::Store;
+
+/// How often a running server looks. An import must be served within 5 s.
+const EVERY: Duration = Duration::from_secs(1);
+
+/// Serves every new state of the catalogue until `draining`.
+pub async fn watch(store: &Store, catalogue: &Arc<Catalogue>, draining: &CancellationToken) {
+    // Where that fails, the state that is served stays.
+    let look = || look(store, catalogue);
+    every_or_when(EVERY, &catalogue.changed, draining, "the catalogue could not be reloaded", look).await;
+}
+
+async fn look(store: &Store, catalogue: &Arc<Catalogue>) -> Result<()> {
+    let places = Arc::clone(catalogue);
+    tokio::task::spawn_blocking(move || places.places.look()).await??;
+    if sql::read_version(store).await? == catalogue.snapshot().version() {
+        return Ok(());
+    }
+    let snapshot = load(store).await?;
+    tracing::info!(version = snapshot.version(), machines = snapshot.len(), "the catalogue changed");
+    catalogue.replace(snapshot);
+    Ok(())
+}

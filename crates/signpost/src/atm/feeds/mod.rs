@@ -1,0 +1,283 @@
+//! Feeds: sources that are fetched. Asked politely: with what their server said last time, so that it can answer that
+//! nothing changed, and after a failure ever more rarely.
+
+pub mod sql;
+mod worker;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use anyhow::{Context, Result, bail};
+use jiff::{SignedDuration, Timestamp};
+use reqwest::Method;
+use reqwest::header::{
+    ACCEPT, ETAG, HeaderMap, HeaderValue, IF_MODIFIED_SINCE, IF_NONE_MATCH, LAST_MODIFIED, LOCATION,
+};
+use serde::Serialize;
+use signpost_locator::gazetteer::Gazetteer;
+use signpost_locator::import::{Bounds, Format, Import, Options};
+use url::Url;
+
+use super::catalogue::{Changes, Extent, Reading, Source, Terms, apply};
+use crate::platform::outbound::{Answer, Outbound, Reach, Request};
+use crate::platform::processor;
+use crate::store::Store;
+
+pub use worker::run;
+
+/// Where in an address the time of the last fetch belongs, for servers that tell what changed since.
+pub const SINCE: &str = "{updated_since}";
+/// Most bytes of what a feed holds.
+const LARGEST: usize = 256 << 20;
+/// What is read of it.
+const BOUNDS: Bounds = Bounds { items: 1_000_000, item_bytes: 4 << 20 };
+/// How long a fetch may take.
+const WITHIN: Duration = Duration::from_mins(5);
+/// What changed is asked for from this long before the last fetch: clocks differ, and changes take time to be seen.
+const OVERLAP: SignedDuration = SignedDuration::from_mins(10);
+/// The wait after a first failure; each further one doubles it.
+const FIRST_WAIT: SignedDuration = SignedDuration::from_mins(5);
+/// The longest wait.
+const LONGEST_WAIT: SignedDuration = SignedDuration::from_hours(24);
+
+/// A source that is fetched.
+#[derive(Clone, Debug, Serialize)]
+pub struct Feed {
+    /// The name of the source.
+    pub name: String,
+    /// Where it is; [`SINCE`] in it is replaced.
+    pub url: String,
+    /// How it is written.
+    #[serde(serialize_with = "format_name")]
+    pub format: Format,
+    /// What its licence wants to be said.
+    pub attribution: String,
+    /// How often a running server fetches it; otherwise only on request.
+    #[serde(rename = "every_seconds", serialize_with = "seconds")]
+    pub every: Option<Duration>,
+    /// What its server said last time.
+    #[serde(skip)]
+    pub known: Validators,
+    /// Up to when all changes were taken over.
+    pub synced_to: Option<Timestamp>,
+    /// When it was last fetched without failure.
+    pub fetched_at: Option<Timestamp>,
+    /// How often in a row it has failed since.
+    pub failures: u32,
+    /// When it may be fetched again.
+    pub next_at: Timestamp,
+    /// Why it failed last.
+    pub last_error: Option<String>,
+}
+
+/// What a server wants to be told with the next question (RFC 9110, section 13).
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the names say it")]
+pub struct Validators {
+    pub etag: Option<String>,
+    pub last_modified: Option<String>,
+}
+
+/// What came of a fetch.
+#[derive(Debug)]
+pub enum Synced {
+    /// The server says that nothing changed.
+    Unchanged,
+    /// What it holds was taken over.
+    TakenOver {
+        /// How many machines changed.
+        changes: Changes,
+        /// What was read.
+        import: Box<Import>,
+    },
+}
+
+/// A fetch that failed, and how long its server wants to be left alone.
+#[derive(Debug, thiserror::Error)]
+#[error("{reason:#}")]
+pub struct Failed {
+    reason: anyhow::Error,
+    wait: Option<Duration>,
+}
+
+/// Whether an address can be that of a feed.
+///
+/// # Errors
+/// What is allowed instead.
+pub fn check_url(url: &str) -> Result<(), &'static str> {
+    let parsed = Url::parse(&url.replace(SINCE, "2026-01-01T00:00:00Z")).map_err(|_| "must be an http or https URL")?;
+    // Whoever adds a feed runs this server, so it may be anywhere.
+    Reach::Everything.check(&parsed)
+}
+
+impl Feed {
+    /// A feed that was never fetched.
+    #[must_use]
+    pub fn new(name: String, url: String, format: Format, attribution: String, every: Option<Duration>) -> Self {
+        Self {
+            name,
+            url,
+            format,
+            attribution,
+            every,
+            known: Validators::default(),
+            synced_to: None,
+            fetched_at: None,
+            failures: 0,
+            next_at: Timestamp::UNIX_EPOCH,
+            last_error: None,
+        }
+    }
+
+    /// Whether only what changed is asked for; everything else stays then.
+    fn extent(&self) -> Extent {
+        if self.url.contains(SINCE) && self.synced_to.is_some() { Extent::Part } else { Extent::Whole }
+    }
+
+    fn address(&self) -> Result<Url> {
+        let since = self.synced_to.and_then(|at| at.checked_sub(OVERLAP).ok()).unwrap_or(Timestamp::UNIX_EPOCH);
+        Url::parse(&self.url.replace(SINCE, &since.to_string())).context("its URL is none")
+    }
+
+    fn question(&self) -> HeaderMap {
+        let mut headers = HeaderMap::from_iter([(ACCEPT, HeaderValue::from_static("*/*"))]);
+        // What changed since another time is another document.
+        if self.extent() == Extent::Whole {
+            let known = [(IF_NONE_MATCH, &self.known.etag), (IF_MODIFIED_SINCE, &self.known.last_modified)];
+            headers.extend(known.into_iter().filter_map(|(name, value)| Some((name, value.as_deref()?.parse().ok()?))));
+        }
+        headers
+    }
+
+    /// The same after a fetch at `now`.
+    #[must_use]
+    fn after(mut self, now: Timestamp, outcome: &Result<(Synced, Validators), Failed>) -> Self {
+        match outcome {
+            Ok((synced, known)) => {
+                let every = self.every.and_then(|every| SignedDuration::try_from(every).ok()).unwrap_or_default();
+                self.next_at = now.checked_add(every).unwrap_or(Timestamp::MAX);
+                (self.failures, self.last_error, self.fetched_at) = (0, None, Some(now));
+                if let Synced::TakenOver { .. } = synced {
+                    (self.known, self.synced_to) = (known.clone(), Some(now));
+                }
+            }
+            Err(failed) => {
+                self.failures += 1;
+                let doubled = FIRST_WAIT.checked_mul(1 << (self.failures - 1).min(12)).unwrap_or(LONGEST_WAIT);
+                let asked = failed.wait.and_then(|wait| SignedDuration::try_from(wait).ok()).unwrap_or_default();
+                let wait = doubled.max(asked).min(LONGEST_WAIT);
+                self.next_at = now.checked_add(wait).unwrap_or(Timestamp::MAX);
+                self.last_error = Some(failed.to_string());
+            }
+        }
+        self
+    }
+}
+
+/// Fetches a feed and takes over what it holds. What came of it is remembered, failures too.
+///
+/// # Errors
+/// Where the fetch failed, what came is no such document, or as [`apply()`]; nothing of the catalogue was changed
+/// then.
+pub async fn sync(
+    store: &Store,
+    gazetteer: &Arc<Gazetteer>,
+    outbound: &Outbound,
+    feed: Feed,
+    now: Timestamp,
+    force: bool,
+) -> Result<Synced> {
+    let outcome = fetch(store, gazetteer, outbound, &feed, now, force).await;
+    sql::put(store, &feed.after(now, &outcome)).await?;
+    Ok(outcome?.0)
+}
+
+async fn fetch(
+    store: &Store,
+    gazetteer: &Arc<Gazetteer>,
+    outbound: &Outbound,
+    feed: &Feed,
+    now: Timestamp,
+    force: bool,
+) -> Result<(Synced, Validators), Failed> {
+    let url = feed.address()?;
+    // One byte more than may be tells what is too large.
+    let request = Request {
+        method: Method::GET,
+        url: &url,
+        headers: feed.question(),
+        body: None,
+        within: WITHIN,
+        keep: LARGEST + 1,
+    };
+    let answer = outbound.send(Reach::Everything, request).await?;
+    match answer.status {
+        200 => {}
+        304 => return Ok((Synced::Unchanged, feed.known.clone())),
+        _ => return Err(Failed { wait: answer.retry_after.map(|after| after.wait(now)), reason: refusal(&answer) }),
+    }
+    let known = Validators { etag: text(&answer, &ETAG), last_modified: text(&answer, &LAST_MODIFIED) };
+    let reading = read(answer, Arc::clone(gazetteer), feed.format, feed.extent(), now).await?;
+    let source = Source { name: feed.name.clone(), attribution: feed.attribution.clone(), imported_at: now };
+    let terms = Terms { extent: feed.extent(), force, dry_run: false, most: usize::MAX };
+    let changes = apply(store, &source, &reading, terms).await?;
+    Ok((Synced::TakenOver { changes, import: Box::new(reading.import) }, known))
+}
+
+async fn read(
+    answer: Answer,
+    gazetteer: Arc<Gazetteer>,
+    format: Format,
+    extent: Extent,
+    now: Timestamp,
+) -> Result<Reading> {
+    anyhow::ensure!(answer.body.len() <= LARGEST, "it is larger than {LARGEST} bytes");
+    let read = processor::run(move |stop| {
+        let partial = extent == Extent::Part;
+        let (bounds, stop) = (BOUNDS, stop.clone());
+        let options = Options { format, partial, now: Some(now), bounds, stop, ..Options::default() };
+        Reading::of(&answer.body, &options, &gazetteer)
+    });
+    read.await?.context("what it holds cannot be read")
+}
+
+fn refusal(answer: &Answer) -> anyhow::Error {
+    match (answer.status, text(answer, &LOCATION)) {
+        (300..=399, Some(to)) => anyhow::anyhow!("it answered {}: it is now at {to}", answer.status),
+        (status, _) => anyhow::anyhow!("it answered {status}"),
+    }
+}
+
+/// A header field, where it is a text of a length that can be kept.
+fn text(answer: &Answer, name: &reqwest::header::HeaderName) -> Option<String> {
+    let text = answer.headers.get(name)?.to_str().ok()?;
+    (text.len() <= 1024).then(|| text.to_owned())
+}
+
+impl From<anyhow::Error> for Failed {
+    fn from(reason: anyhow::Error) -> Self {
+        Self { reason, wait: None }
+    }
+}
+
+/// Refuses a feed that is to be left alone for a while.
+///
+/// # Errors
+/// Where it failed lately.
+pub fn check_wait(feed: &Feed, now: Timestamp) -> Result<()> {
+    if feed.failures > 0 && now < feed.next_at {
+        let (next_at, why) = (feed.next_at, feed.last_error.as_deref().unwrap_or_default());
+        bail!("{} failed lately ({why}) and is left alone until {next_at}; --force asks all the same", feed.name);
+    }
+    Ok(())
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde's signature")]
+fn format_name<S: serde::Serializer>(format: &Format, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_str(format.name())
+}
+
+#[expect(clippy::ref_option, reason = "serde's signature")]
+fn seconds<S: serde::Serializer>(every: &Option<Duration>, serializer: S) -> Result<S::Ok, S::Error> {
+    every.map(|every| every.as_secs()).serialize(serializer)
+}

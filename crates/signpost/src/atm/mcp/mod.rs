@@ -1,0 +1,72 @@
+//! The ATM locator as clients of the Model Context Protocol see it: four tools, three resources, three prompts. What
+//! carries it is signpost-mcp.
+
+mod completions;
+pub mod discovery;
+mod prompts;
+mod relay;
+mod resources;
+pub mod tools;
+pub mod transport;
+
+use std::sync::Arc;
+
+use data_encoding::BASE64;
+use serde::Serialize;
+use signpost_mcp::{Icon, Info, Server};
+
+use crate::atm::catalogue::Catalogue;
+use crate::platform::clock::Clock;
+
+/// What everything works with.
+#[derive(Clone, Debug)]
+pub struct Locator {
+    /// The machines and the places.
+    pub catalogue: Arc<Catalogue>,
+    /// The time.
+    pub clock: Clock,
+    /// Where it is used from.
+    pub mode: Mode,
+}
+
+/// Where a server is used from (ATM locator specification, §2).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Mode {
+    /// Over the network: `serve`.
+    Remote,
+    /// By one client on the same machine: `mcp`.
+    Local,
+}
+
+/// What a model reads before it uses any tool.
+const INSTRUCTIONS: &str = "\
+Finds Bitcoin ATMs. Begin with find_nearest_bitcoin_atm: give it the place as the user said it, or coordinates. Use the \
+ids it returns for get_atm_details. Distances are in miles unless units is km. Fees at Bitcoin ATMs are high and limits \
+differ: tell people to check before they travel. A status says when and why it is believed; 'unknown' means unknown, \
+not open.";
+
+/// The server; whatever describes it elsewhere is made from it. `geocodes` says whether an external geocoder may have to
+/// be asked.
+#[must_use]
+pub fn server(geocodes: bool) -> Server<Locator> {
+    let info = Info {
+        name: "signpost".to_owned(),
+        title: "Signpost: Bitcoin ATM locator".to_owned(),
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        description: Some("Finds Bitcoin ATMs by place name or coordinates, with status and details.".to_owned()),
+        website_url: None,
+        icons: icons(),
+        instructions: Some(INSTRUCTIONS.to_owned()),
+    };
+    let server = tools::all(geocodes).into_iter().fold(Server::new(info), Server::tool);
+    let server = resources::all().into_iter().fold(server, Server::resource);
+    prompts::all().into_iter().fold(server, Server::prompt)
+}
+
+/// The sign on a post, in the document itself: clients fetch nothing from anywhere.
+pub(crate) fn icons() -> Vec<Icon> {
+    let data = BASE64.encode(include_bytes!("icon.svg"));
+    let src = format!("data:image/svg+xml;base64,{data}");
+    vec![Icon { src, mime_type: "image/svg+xml".to_owned(), sizes: vec!["any".to_owned()] }]
+}

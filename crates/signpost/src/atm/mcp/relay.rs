@@ -1,0 +1,228 @@
+//! Messages for event streams that are open at another server, brought there by Redis.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::time::Duration;
+
+use anyhow::{Context, Result};
+use bytes::Bytes;
+use data_encoding::HEXLOWER;
+use futures_util::future::BoxFuture;
+use futures_util::{FutureExt, StreamExt};
+use redis::AsyncCommands;
+use redis::aio::PubSubSink;
+use signpost_mcp::{Relay, Take, Taken};
+use tokio::sync::{mpsc, oneshot};
+use tokio::time::{sleep, timeout};
+use tokio_util::sync::CancellationToken;
+
+use crate::platform::redis::Redis;
+use crate::store::id;
+
+/// How long a stream that was opened waits until it can be reached from elsewhere, and a message for its answer.
+const WITHIN: Duration = Duration::from_secs(1);
+/// How long until Redis is tried again.
+const AGAIN: Duration = Duration::from_millis(500);
+/// How many streams' beginnings and ends may wait to be told to Redis.
+const WAITING: usize = 4096;
+
+/// The way to other servers' streams.
+pub(crate) struct Streams {
+    redis: Redis,
+    /// Where this server is answered.
+    inbox: String,
+    take: OnceLock<Take>,
+    /// The streams that are open here.
+    open: Mutex<HashSet<String>>,
+    /// Messages on their way, by number.
+    asked: Mutex<HashMap<u64, oneshot::Sender<Taken>>>,
+    number: AtomicU64,
+    is_listening: AtomicBool,
+    wanted: mpsc::Sender<Wanted>,
+    told: Mutex<Option<mpsc::Receiver<Wanted>>>,
+}
+
+/// What the listening connection is to do.
+enum Wanted {
+    Hear(String, oneshot::Sender<()>),
+    Forget(String),
+}
+
+impl Streams {
+    pub(crate) fn new(redis: Redis) -> Self {
+        let (wanted, told) = mpsc::channel(WAITING);
+        Self {
+            redis,
+            inbox: format!("signpost:server:{}", HEXLOWER.encode(&id::random::<16>())),
+            take: OnceLock::new(),
+            open: Mutex::default(),
+            asked: Mutex::default(),
+            number: AtomicU64::new(0),
+            is_listening: AtomicBool::new(false),
+            wanted,
+            told: Mutex::new(Some(told)),
+        }
+    }
+
+    /// Listens until the server drains.
+    pub(crate) async fn run(self: Arc<Self>, draining: CancellationToken) {
+        let Some(mut told) = self.told.lock().unwrap_or_else(PoisonError::into_inner).take() else { return };
+        let listen = async {
+            loop {
+                // That Redis is away was said where it was asked.
+                let ended = self.listen(&mut told).await;
+                self.is_listening.store(false, Ordering::SeqCst);
+                if let Err(error) = ended {
+                    tracing::debug!(error = format!("{error:#}"), "streams of other servers are not reached");
+                }
+                sleep(AGAIN).await;
+            }
+        };
+        draining.run_until_cancelled(listen).await;
+    }
+
+    async fn listen(&self, told: &mut mpsc::Receiver<Wanted>) -> Result<()> {
+        let (mut sink, mut messages) = self.redis.listen().await?.split();
+        sink.subscribe(&self.inbox).await?;
+        // Streams that are opened from now on say so by themselves.
+        self.is_listening.store(true, Ordering::SeqCst);
+        let open: Vec<String> = self.lock_open().iter().map(|session| channel(session)).collect();
+        for channel in open {
+            sink.subscribe(channel).await?;
+        }
+        loop {
+            tokio::select! {
+                wanted = told.recv() => follow(&mut sink, wanted.context("nobody opens streams")?).await?,
+                message = messages.next() => {
+                    let message = message.context("the connection ended")?;
+                    self.hear(message.get_channel_name(), message.get_payload_bytes()).await;
+                }
+            }
+        }
+    }
+
+    /// A message for a stream that is open here, or the answer to one that went elsewhere.
+    async fn hear(&self, channel: &str, payload: &[u8]) {
+        if channel == self.inbox {
+            let answer = str::from_utf8(payload).ok().and_then(|text| text.split_once(' '));
+            let Some((Ok(number), Some(taken))) = answer.map(|(number, word)| (number.parse(), read(word))) else {
+                return;
+            };
+            if let Some(asked) = self.lock_asked().remove(&number) {
+                let _gave_up = asked.send(taken);
+            }
+            return;
+        }
+        let (Some(session), Some(posted)) = (channel.strip_prefix(STREAM), Posted::read(payload)) else { return };
+        let taken = self.take.get().map_or(Taken::Unknown, |take| take(session, posted.body, posted.request_id));
+        let answer = format!("{} {}", posted.number, word(taken));
+        let inbox = posted.inbox;
+        // Who is not answered gives up by itself.
+        let _sent = self.redis.ask(async |mut redis| redis.publish::<_, _, ()>(inbox, answer).await).await;
+    }
+
+    async fn send(&self, session: &str, message: Bytes, request_id: Option<&str>) -> Taken {
+        let number = self.number.fetch_add(1, Ordering::Relaxed);
+        let (asked, answer) = oneshot::channel();
+        self.lock_asked().insert(number, asked);
+        let posted = Posted { inbox: &self.inbox, number, request_id, body: message }.write();
+        let heard = self.redis.ask(async |mut redis| redis.publish::<_, _, i64>(channel(session), posted).await).await;
+        let taken = match heard {
+            Ok(1..) => timeout(WITHIN, answer).await.ok().and_then(Result::ok),
+            _ => None,
+        };
+        self.lock_asked().remove(&number);
+        taken.unwrap_or(Taken::Unknown)
+    }
+
+    fn lock_open(&self) -> std::sync::MutexGuard<'_, HashSet<String>> {
+        self.open.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn lock_asked(&self) -> std::sync::MutexGuard<'_, HashMap<u64, oneshot::Sender<Taken>>> {
+        self.asked.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Relay for Streams {
+    fn start(&self, take: Take) {
+        drop(self.take.set(take));
+    }
+
+    fn opened<'a>(&'a self, session: &'a str) -> BoxFuture<'a, ()> {
+        self.lock_open().insert(session.to_owned());
+        async move {
+            let (done, heard) = oneshot::channel();
+            // Where Redis is away the stream is heard once it is back, and until then served by this server alone.
+            let is_listening = self.is_listening.load(Ordering::SeqCst);
+            if is_listening && self.wanted.try_send(Wanted::Hear(channel(session), done)).is_ok() {
+                drop(timeout(WITHIN, heard).await);
+            }
+        }
+        .boxed()
+    }
+
+    fn closed(&self, session: &str) {
+        self.lock_open().remove(session);
+        if self.is_listening.load(Ordering::SeqCst) {
+            drop(self.wanted.try_send(Wanted::Forget(channel(session))));
+        }
+    }
+
+    fn forward<'a>(&'a self, session: &'a str, message: Bytes, request_id: Option<&'a str>) -> BoxFuture<'a, Taken> {
+        self.send(session, message, request_id).boxed()
+    }
+}
+
+async fn follow(sink: &mut PubSubSink, wanted: Wanted) -> Result<()> {
+    match wanted {
+        Wanted::Hear(channel, done) => {
+            sink.subscribe(channel).await?;
+            let _gave_up = done.send(());
+        }
+        Wanted::Forget(channel) => sink.unsubscribe(channel).await?,
+    }
+    Ok(())
+}
+
+const STREAM: &str = "signpost:stream:";
+
+fn channel(session: &str) -> String {
+    format!("{STREAM}{session}")
+}
+
+/// A message on its way: a line that says where from, and the body.
+struct Posted<'a> {
+    inbox: &'a str,
+    number: u64,
+    request_id: Option<&'a str>,
+    body: Bytes,
+}
+
+impl<'a> Posted<'a> {
+    fn read(payload: &'a [u8]) -> Option<Self> {
+        let end = payload.iter().position(|byte| *byte == b'\n')?;
+        let mut head = str::from_utf8(&payload[..end]).ok()?.splitn(3, ' ');
+        let (inbox, number, request_id) = (head.next()?, head.next()?.parse().ok()?, head.next()?);
+        let request_id = Some(request_id).filter(|id| !id.is_empty());
+        Some(Self { inbox, number, request_id, body: Bytes::copy_from_slice(&payload[end + 1..]) })
+    }
+
+    fn write(&self) -> Vec<u8> {
+        let head = format!("{} {} {}\n", self.inbox, self.number, self.request_id.unwrap_or_default());
+        [head.as_bytes(), &self.body].concat()
+    }
+}
+
+fn word(taken: Taken) -> &'static str {
+    match taken {
+        Taken::Accepted => "accepted",
+        Taken::Full => "full",
+        Taken::Unknown => "unknown",
+    }
+}
+
+fn read(text: &str) -> Option<Taken> {
+    [Taken::Accepted, Taken::Full, Taken::Unknown].into_iter().find(|taken| word(*taken) == text)
+}

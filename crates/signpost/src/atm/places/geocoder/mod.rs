@@ -1,0 +1,213 @@
+//! An external geocoder behind the embedded place names: off unless the operator names one, asked only about what the
+//! embedded names do not know, politely, and remembered.
+
+mod answers;
+
+use std::collections::HashMap;
+use std::fmt;
+use std::sync::Mutex;
+use std::time::Duration;
+
+use anyhow::Result;
+use reqwest::Method;
+use reqwest::header::{ACCEPT, HeaderMap, HeaderValue};
+use secrecy::{ExposeSecret, SecretString};
+use tokio::time::{Instant, timeout};
+use url::Url;
+
+use crate::platform::limits::Rate;
+use crate::platform::outbound::{Outbound, Reach, Request};
+
+pub use answers::{Found, Place};
+
+/// How many texts are remembered.
+const REMEMBERED: usize = 10_000;
+/// How long a text is remembered.
+const REMEMBERED_FOR: Duration = Duration::from_hours(24);
+/// How long a geocoder that failed is left alone: nobody should wait for it again and again.
+const LEFT_ALONE: Duration = Duration::from_secs(10);
+/// How many bytes of an answer are read: ten times as many as six places take.
+const LONGEST_ANSWER: usize = 256 << 10;
+
+/// Which geocoder is asked, and thereby how.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the names say it")]
+pub enum Kind {
+    Nominatim,
+    Photon,
+    Pelias,
+}
+
+/// Which geocoder the operator named.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// Which kind it is.
+    pub kind: Kind,
+    /// Where it is: what stands before `/search` or `/api`.
+    pub url: Url,
+    /// The key it wants, if any.
+    pub key: Option<SecretString>,
+    /// How long an answer may take, the wait for our turn included.
+    pub within: Duration,
+    /// How often it may be asked.
+    pub rate: Option<Rate>,
+}
+
+/// Asks, and remembers the answers.
+pub struct Geocoder {
+    settings: Settings,
+    outbound: Outbound,
+    remembered: Mutex<HashMap<String, Remembered>>,
+    /// When the next question may be asked.
+    turn: Mutex<Option<Instant>>,
+    /// Until when it is left alone.
+    alone: Mutex<Option<Instant>>,
+}
+
+/// What a text meant, if anything, and until when that counts.
+#[derive(Clone)]
+struct Remembered {
+    found: Option<Found>,
+    until: Instant,
+}
+
+impl Kind {
+    /// All of them.
+    pub const ALL: [Self; 3] = [Self::Nominatim, Self::Photon, Self::Pelias];
+
+    /// Its name in the configuration and in replies.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Nominatim => "nominatim",
+            Self::Photon => "photon",
+            Self::Pelias => "pelias",
+        }
+    }
+}
+
+impl Geocoder {
+    /// A geocoder that nobody has asked yet.
+    #[must_use]
+    pub fn new(settings: Settings, outbound: Outbound) -> Self {
+        Self { settings, outbound, remembered: Mutex::default(), turn: Mutex::default(), alone: Mutex::default() }
+    }
+
+    /// The geocoder's name.
+    #[must_use]
+    pub fn name(&self) -> &'static str {
+        self.settings.kind.name()
+    }
+
+    /// What the licence of its data wants to be said.
+    #[must_use]
+    pub fn attribution(&self) -> &'static str {
+        match self.settings.kind {
+            Kind::Nominatim | Kind::Photon => "Place search: © OpenStreetMap contributors, ODbL",
+            Kind::Pelias => "Place search: Pelias and its sources",
+        }
+    }
+
+    /// What a text was found to mean, if it was asked about.
+    #[must_use]
+    pub fn known(&self, text: &str) -> Option<Found> {
+        self.remembered(text)?.found
+    }
+
+    /// Finds out what a text means. Where the geocoder is down, slow or busy, nothing is found out, and the log says
+    /// why.
+    pub async fn ask(&self, text: &str) {
+        let is_alone = || self.alone.lock().is_ok_and(|until| until.is_some_and(|until| Instant::now() < until));
+        if self.remembered(text).is_some() || is_alone() {
+            return;
+        }
+        let Some(wait) = self.take_turn() else {
+            return tracing::warn!(geocoder = self.name(), "too many questions wait for the geocoder");
+        };
+        tokio::time::sleep(wait).await;
+        let asked = timeout(self.settings.within.saturating_sub(wait), self.fetch(text)).await;
+        match asked.unwrap_or_else(|_| Err(anyhow::anyhow!("no answer within {:?}", self.settings.within))) {
+            Ok(found) => self.remember(text, found),
+            Err(error) => {
+                tracing::warn!(geocoder = self.name(), error = format!("{error:#}"), "the geocoder did not answer");
+                if let Ok(mut until) = self.alone.lock() {
+                    *until = Some(Instant::now() + LEFT_ALONE);
+                }
+            }
+        }
+    }
+
+    fn remembered(&self, text: &str) -> Option<Remembered> {
+        let remembered = self.remembered.lock().ok()?;
+        remembered.get(&key(text)).filter(|known| Instant::now() < known.until).cloned()
+    }
+
+    fn remember(&self, text: &str, found: Option<Found>) {
+        let Ok(mut remembered) = self.remembered.lock() else { return };
+        let now = Instant::now();
+        if remembered.len() >= REMEMBERED {
+            remembered.retain(|_, known| now < known.until);
+        }
+        if remembered.len() >= REMEMBERED {
+            remembered.clear();
+        }
+        remembered.insert(key(text), Remembered { found, until: now + REMEMBERED_FOR });
+    }
+
+    async fn fetch(&self, text: &str) -> Result<Option<Found>> {
+        let url = self.question(text)?;
+        let headers = HeaderMap::from_iter([(ACCEPT, HeaderValue::from_static("application/json"))]);
+        let within = self.settings.within;
+        let request = Request { method: Method::GET, url: &url, headers, body: None, within, keep: LONGEST_ANSWER };
+        // The operator chose the address, so it may be a private one.
+        let answer = self.outbound.send(Reach::Everything, request).await?;
+        anyhow::ensure!(answer.status == 200, "it answered {}", answer.status);
+        answers::read(self.settings.kind, &answer.body)
+    }
+
+    /// How long until our turn; `None` where that is too long to wait for.
+    fn take_turn(&self) -> Option<Duration> {
+        let Some(rate) = self.settings.rate else { return Some(Duration::ZERO) };
+        let mut turn = self.turn.lock().ok()?;
+        let now = Instant::now();
+        let mine = turn.map_or(now, |next| next.max(now));
+        let wait = mine - now;
+        (wait < self.settings.within).then(|| {
+            *turn = Some(mine + rate.window / rate.count);
+            wait
+        })
+    }
+
+    fn question(&self, text: &str) -> Result<Url> {
+        let (path, name) = match self.settings.kind {
+            Kind::Nominatim => ("search", "q"),
+            Kind::Photon => ("api", "q"),
+            Kind::Pelias => ("v1/search", "text"),
+        };
+        let base = self.settings.url.as_str().trim_end_matches('/');
+        let mut url = Url::parse(&format!("{base}/{path}"))?;
+        let mut query = url.query_pairs_mut();
+        query.append_pair(name, text);
+        match self.settings.kind {
+            Kind::Nominatim => query.extend_pairs([("format", "jsonv2"), ("addressdetails", "1"), ("limit", "6")]),
+            Kind::Photon => query.extend_pairs([("limit", "6"), ("lang", "en")]),
+            Kind::Pelias => query.extend_pairs([("size", "6"), ("lang", "en")]),
+        };
+        if let Some(key) = &self.settings.key {
+            let name = if self.settings.kind == Kind::Pelias { "api_key" } else { "key" };
+            query.append_pair(name, key.expose_secret());
+        }
+        drop(query);
+        Ok(url)
+    }
+}
+
+fn key(text: &str) -> String {
+    text.trim().to_lowercase()
+}
+
+impl fmt::Debug for Geocoder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Geocoder").field("settings", &self.settings).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,104 @@
+//! Which reports of operators are being read: each takes memory and a processor for a while.
+
+use std::collections::HashSet;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use axum::extract::FromRequestParts;
+use axum::http::request::Parts;
+use tokio::sync::{Semaphore, SemaphorePermit};
+
+use crate::app::App;
+use crate::platform::accounts::Account;
+use crate::platform::web::problem::Error;
+
+/// Most reports that one server takes in at once.
+const MOST: usize = 8;
+/// Most of these that are read and compared at once; the others wait with their bodies.
+const MOST_READ: usize = 2;
+
+/// The reports that a server takes in; its copies are one.
+#[derive(Clone, Debug)]
+pub struct Reports {
+    accounts: Arc<Mutex<HashSet<Account>>>,
+    turns: Arc<Semaphore>,
+}
+
+/// A report's place, given up when it is dropped.
+#[derive(Debug)]
+pub(crate) struct Place {
+    reports: Reports,
+    account: Account,
+}
+
+impl Default for Reports {
+    fn default() -> Self {
+        Self { accounts: Arc::default(), turns: Arc::new(Semaphore::new(MOST_READ)) }
+    }
+}
+
+impl Reports {
+    /// A place for a report of an account that has none.
+    fn begin(&self, account: &Account) -> Result<Place, Error> {
+        let mut accounts = self.accounts.lock().unwrap_or_else(PoisonError::into_inner);
+        if accounts.contains(account) {
+            return Err(Error::TooManyAtOnce { limit: "reports", most: 1 });
+        }
+        if accounts.len() >= MOST {
+            return Err(Error::Unavailable(format!("{MOST} reports of machines are being read")));
+        }
+        accounts.insert(account.clone());
+        Ok(Place { reports: self.clone(), account: account.clone() })
+    }
+
+    /// How many are being taken in.
+    #[must_use]
+    pub fn running(&self) -> usize {
+        self.accounts.lock().unwrap_or_else(PoisonError::into_inner).len()
+    }
+}
+
+impl Place {
+    /// Waits until this report may be read, and lets the next one when that is dropped.
+    pub(crate) async fn turn(&self) -> SemaphorePermit<'_> {
+        self.reports.turns.acquire().await.expect("nobody closes the semaphore")
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        let mut accounts = self.reports.accounts.lock().unwrap_or_else(PoisonError::into_inner);
+        accounts.remove(&self.account);
+    }
+}
+
+impl FromRequestParts<App> for Place {
+    type Rejection = Error;
+
+    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Error> {
+        app.reports.begin(&Account::from_request_parts(parts, app).await?)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::platform::accounts::Environment;
+
+    fn account(name: &str) -> Account {
+        Account { name: name.to_owned(), environment: Environment::Live }
+    }
+
+    #[test]
+    fn an_account_has_one_place_and_all_have_a_few() {
+        let reports = Reports::default();
+        let first = reports.begin(&account("acme")).unwrap();
+        assert!(matches!(reports.begin(&account("acme")), Err(Error::TooManyAtOnce { .. })));
+        let sandbox = Account { environment: Environment::Sandbox, ..account("acme") };
+        let mut places = vec![reports.begin(&sandbox).unwrap()];
+        places.extend((2..MOST).map(|number| reports.begin(&account(&number.to_string())).unwrap()));
+        assert!(matches!(reports.begin(&account("late")), Err(Error::Unavailable(_))));
+        drop(first);
+        assert_eq!(reports.running(), MOST - 1);
+        reports.begin(&account("acme")).unwrap();
+    }
+}

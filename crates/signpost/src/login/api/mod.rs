@@ -1,0 +1,7 @@
+//! Handlers for integrators' servers.
+
+pub mod deliveries;
+pub mod domains;
+pub mod sessions;
+pub mod users;
+pub mod verify;

@@ -1,0 +1,233 @@
+//! `POST /sessions`
+
+use anyhow::Context;
+use axum::extract::State as Extract;
+use axum::http::header::CONTENT_TYPE;
+use axum::http::{HeaderMap, HeaderName, StatusCode};
+use axum::response::{IntoResponse, Response};
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+use signpost_auth::{DomainName, Mode};
+use url::Url;
+
+use crate::app::App;
+use crate::login::api::sessions::replies::Created;
+use crate::login::domains::{self, Domain, Handler, Usable, webhook_url};
+use crate::login::sessions::{
+    ClientSecret, ConfirmCode, Flow, Metadata, New, Once, Random, Requester, Session, idempotency, sql,
+};
+use crate::login::users;
+use crate::platform::accounts::{Account, Environment};
+use crate::platform::web::problem::Error;
+use crate::platform::web::{ApiKey, Fields};
+use crate::store::id::{self, SessionId};
+
+/// Says that a reply was given before.
+const REPLAYED: (HeaderName, &str) = (HeaderName::from_static("idempotent-replayed"), "true");
+
+/// `POST /sessions`
+pub(crate) async fn create(
+    Extract(app): Extract<App>,
+    account: Account,
+    key: ApiKey,
+    headers: HeaderMap,
+    fields: Fields,
+) -> Result<Response, Error> {
+    let asked = Create::read(fields)?;
+    let once = Once::read(&headers, &asked.fingerprint()?)?;
+    if let Some(again) = again(&app, &account, &key, once.as_ref()).await? {
+        return Ok(again);
+    }
+    let domain = usable_domain(&app, &account, &asked.domain).await?;
+    let name = domain.name.to_string();
+    let (new, now, ttl) = (asked.on(&app, &domain)?, app.clock.now(), app.config.session_ttl);
+    let session = Session::open(&domain, new, ttl, now, Random { id: id::random(), nonce: id::random() });
+    let secret = ClientSecret::of(&key.key, &session.id);
+    let session = session.with_client_secret(&secret);
+    let reply = serde_json::to_string(&Created::of(&session)?).context("a session is JSON")?;
+    if sql::insert(&app.store, &session, once.as_ref().map(|once| once.keep(&account, &reply, now))).await? {
+        app.metrics.session(account.environment, "created");
+        return Ok(created(&reply, Some(&secret)).into_response());
+    }
+    // Somebody asked for the same meanwhile, or took the domain away.
+    let again = again(&app, &account, &key, once.as_ref()).await?;
+    again.ok_or(Error::DomainNotRegistered(name))
+}
+
+/// What was answered before to a request that names the same key.
+async fn again(app: &App, account: &Account, key: &ApiKey, once: Option<&Once>) -> Result<Option<Response>, Error> {
+    #[derive(Deserialize)]
+    struct Kept {
+        id: String,
+    }
+    let Some(once) = once else { return Ok(None) };
+    let now = app.clock.now();
+    let Some(reply) = idempotency::find_reply(&app.store, account, once, now).await? else { return Ok(None) };
+    let Kept { id } = serde_json::from_str(&reply).context("a kept reply is a session")?;
+    let id = SessionId::parse(&id).context("a kept reply has an id")?;
+    let session = sql::find(&app.store, account, &id).await?;
+    // Another key of the account asks under the same Idempotency-Key: that one's secret is not the session's.
+    let secret =
+        Some(ClientSecret::of(&key.key, &id)).filter(|secret| session.is_some_and(|own| secret.reads(&own, now)));
+    Ok(Some(([REPLAYED], created(&reply, secret.as_ref())).into_response()))
+}
+
+/// A reply with the secret behind what is kept of it, which must not hold the secret.
+fn created(reply: &str, secret: Option<&ClientSecret>) -> impl IntoResponse + use<> {
+    let reply = match secret {
+        Some(secret) => format!("{},\"client_secret\":{}}}", &reply[..reply.len() - 1], json!(secret.reveal())),
+        None => reply.to_owned(),
+    };
+    (StatusCode::CREATED, [(CONTENT_TYPE, "application/json")], reply)
+}
+
+/// What a creation asks for.
+struct Create {
+    domain: DomainName,
+    mode: Mode,
+    webhook_url: Option<String>,
+    metadata: Option<Metadata>,
+    /// Whether the wallet must send back what the page shows.
+    confirm: bool,
+    flow: Flow,
+    requester: Option<Requester>,
+}
+
+impl Create {
+    fn read(mut fields: Fields) -> Result<Self, Error> {
+        let domain = fields.text("domain")?;
+        let mode = match fields.optional_text("mode")? {
+            None => Mode::Login,
+            Some(word) => word.parse().map_err(|_| Error::field("mode", "must be 'login' or 'register'"))?,
+        };
+        let webhook_url = fields.optional_text("webhook_url")?;
+        let metadata = fields.optional_object("metadata")?;
+        let confirm = match fields.optional_text("confirm")?.as_deref() {
+            None => false,
+            Some("code") => true,
+            Some(_) => return Err(Error::field("confirm", "must be 'code'")),
+        };
+        let flow = fields.optional_text("flow")?.map_or(Some(Flow::CrossDevice), |word| Flow::parse(&word));
+        let flow = flow.ok_or_else(|| Error::field("flow", "must be 'cross_device' or 'same_device'"))?;
+        let requester = fields.optional_object("requester")?.map(|object| Requester::read(object.get())).transpose()?;
+        fields.done()?;
+        let domain = DomainName::parse(&domain).map_err(|error| Error::field("domain", error.to_string()))?;
+        let metadata = metadata.map(|object| Metadata::new(object, &domain)).transpose();
+        let metadata = metadata.map_err(|(field, reason)| Error::field(field, reason))?;
+        if flow == Flow::SameDevice && metadata.as_ref().and_then(Metadata::return_url).is_none() {
+            return Err(Error::field("metadata.return_url", "is required where flow is 'same_device'"));
+        }
+        Ok(Self { domain, mode, webhook_url, metadata, confirm, flow, requester })
+    }
+
+    /// All of it that counts, in one spelling, which a retry after an upgrade must meet again: members may be added where
+    /// they are said, and none may change.
+    fn fingerprint(&self) -> Result<String, Error> {
+        #[derive(Serialize)]
+        struct Asked<'a> {
+            domain: &'a str,
+            mode: &'static str,
+            #[serde(skip_serializing_if = "Option::is_none")]
+            webhook_url: Option<&'a str>,
+            #[serde(skip_serializing_if = "Option::is_none")]
+            metadata: Option<&'a str>,
+            #[serde(skip_serializing_if = "Option::is_none")]
+            confirm: Option<&'static str>,
+            flow: &'static str,
+            #[serde(skip_serializing_if = "Option::is_none")]
+            requester: Option<&'a Requester>,
+        }
+        let Self { domain, mode, webhook_url, metadata, confirm, flow, requester } = self;
+        let asked = Asked {
+            domain: domain.as_str(),
+            mode: mode.as_str(),
+            webhook_url: webhook_url.as_deref(),
+            metadata: metadata.as_ref().map(Metadata::as_str),
+            confirm: confirm.then_some("code"),
+            flow: flow.as_str(),
+            requester: requester.as_ref(),
+        };
+        Ok(serde_json::to_string(&asked).context("a request is JSON")?)
+    }
+
+    /// What the session will be, on this domain.
+    fn on(self, app: &App, domain: &Domain) -> Result<New, Error> {
+        let webhook_url = self.webhook_url(app, domain)?;
+        let Self { mode, metadata, confirm, flow, requester, .. } = self;
+        let environment = domain.account.environment;
+        let hosted_url = match domain.handler {
+            Handler::Direct => None,
+            Handler::Hosted => Some(users::url(app, environment, mode)?),
+        };
+        // Nobody else can ask the person of a hosted session, and a relayed code must not be enough: not to log in, and
+        // not to have a thief's account opened with the person's key.
+        let must_confirm = hosted_url.is_some() && environment == Environment::Live && flow == Flow::CrossDevice;
+        let confirm = (confirm || must_confirm).then(|| ConfirmCode::new(id::random()));
+        Ok(New { mode, webhook_url, hosted_url, metadata, confirm, flow, requester })
+    }
+
+    /// The session's own webhook if it names one, else the domain's.
+    fn webhook_url(&self, app: &App, domain: &Domain) -> Result<Url, Error> {
+        let Some(text) = &self.webhook_url else { return Ok(domain.webhook_url.clone()) };
+        let reach = app.reach(domain.account.environment);
+        let url = webhook_url(text, reach).map_err(|reason| Error::field("webhook_url", reason))?;
+        if domain.owns_webhook(&url) {
+            return Ok(url);
+        }
+        let reason = format!("must be on {0}, below it, or on the host of the domain's own webhook_url", domain.name);
+        Err(Error::field("webhook_url", reason))
+    }
+}
+
+/// The account's domain, if sessions may be opened on it.
+async fn usable_domain(app: &App, account: &Account, name: &DomainName) -> Result<Domain, Error> {
+    let (key, mut refused) = ((account.clone(), name.clone()), None);
+    let read = async {
+        match domains::sql::find_usable(&app.store, account, name, app.config.require_verified_domains).await? {
+            Usable::Yes(domain) => Ok(Some(*domain)),
+            other => {
+                refused = Some(other);
+                Ok(None)
+            }
+        }
+    };
+    let domain = app.domains.find(&key, read).await?;
+    let not_verified = |reason| Error::DomainNotVerified { domain: name.to_string(), reason };
+    match (domain, refused) {
+        (Some(domain), _) => Ok(domain),
+        (None, None | Some(Usable::Yes(_) | Usable::NotRegistered)) => {
+            Err(Error::DomainNotRegistered(name.to_string()))
+        }
+        (None, Some(Usable::NotVerified)) => Err(not_verified("this server opens sessions on verified domains only")),
+        (None, Some(Usable::ClaimedByAnother)) => {
+            Err(not_verified("another account has proved this name or a related one"))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn fingerprint(body: &str) -> String {
+        Create::read(Fields::parse(body.as_bytes()).unwrap()).unwrap().fingerprint().unwrap()
+    }
+
+    /// These texts are in databases: whoever changes one refuses the retries of an hour before.
+    #[test]
+    fn the_text_that_tells_one_creation_from_another_stays_as_it_is() {
+        let least = r#"{"domain": "Shop.TEST."}"#;
+        assert_eq!(fingerprint(least), r#"{"domain":"shop.test","mode":"login","flow":"cross_device"}"#);
+        let most = r#"{
+            "requester": {"country": "US", "user_agent": "Firefox", "ip": "203.0.113.9"}, "flow": "same_device",
+            "confirm": "code", "metadata": {"return_url": "/in", "n": 1.0}, "webhook_url": "https://shop.test/a",
+            "mode": "registration", "domain": "shop.test"
+        }"#;
+        let expected = concat!(
+            r#"{"domain":"shop.test","mode":"register","webhook_url":"https://shop.test/a","#,
+            r#""metadata":"{\"return_url\": \"/in\", \"n\": 1.0}","confirm":"code","flow":"same_device","#,
+            r#""requester":{"ip":"203.0.113.9","country":"US","user_agent":"Firefox"}}"#
+        );
+        assert_eq!(fingerprint(most), expected);
+    }
+}

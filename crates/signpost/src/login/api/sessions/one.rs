@@ -1,0 +1,91 @@
+//! `/sessions/{id}`: refreshing, drawing and cancelling.
+
+use anyhow::Context;
+use axum::Json;
+use axum::extract::State as Extract;
+use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE};
+use axum::http::{HeaderName, StatusCode};
+use signpost_auth::QrCode;
+
+use crate::app::App;
+use crate::login::api::sessions::qr_image;
+use crate::login::api::sessions::replies::Refreshed;
+use crate::login::flows::lookup::{find_session, lost_race, refused};
+use crate::login::sessions::sql;
+use crate::platform::accounts::Account;
+use crate::platform::web::problem::Error;
+use crate::platform::web::{Nothing, PathId};
+use crate::store::id;
+
+/// A code is dead as soon as the session is refreshed.
+const NOT_KEPT: (HeaderName, &str) = (CACHE_CONTROL, "no-store");
+
+/// How often a refresh looks again after another was first.
+const REFRESHES_AT_ONCE: usize = 100;
+
+/// `POST /sessions/{id}/refresh`
+pub(crate) async fn refresh(
+    Extract(app): Extract<App>,
+    account: Account,
+    PathId(id): PathId,
+    _: Nothing,
+) -> Result<Json<Refreshed>, Error> {
+    // Who loses to another refresh looks again: the session is still there to be refreshed.
+    for _ in 0..REFRESHES_AT_ONCE {
+        let old = find_session(&app, &account, &id).await?;
+        let session = old.clone().refresh(app.config.session_ttl, app.clock.now(), id::random());
+        let session = session.map_err(|refusal| refused(refusal, &old, &app))?;
+        let refreshed = Refreshed::of(&session)?;
+        if sql::refresh(&app.store, &session, &old.challenge).await? {
+            app.session_changed(&session.id);
+            return Ok(Json(refreshed));
+        }
+    }
+    Err(Error::Unavailable("too many refresh this session at once".to_owned()))
+}
+
+/// `GET /sessions/{id}/qr.svg`
+pub(crate) async fn svg(
+    extract: Extract<App>,
+    account: Account,
+    id: PathId,
+) -> Result<([(HeaderName, &'static str); 2], String), Error> {
+    let code = code(extract, account, id).await?;
+    Ok(([(CONTENT_TYPE, "image/svg+xml"), NOT_KEPT], code.svg()))
+}
+
+/// `GET /sessions/{id}/qr.png`
+pub(crate) async fn png(
+    extract: Extract<App>,
+    account: Account,
+    id: PathId,
+) -> Result<([(HeaderName, &'static str); 2], Vec<u8>), Error> {
+    let code = code(extract, account, id).await?;
+    Ok(([(CONTENT_TYPE, "image/png"), NOT_KEPT], qr_image::png(&code)?))
+}
+
+/// The code of a session that waits for its answer.
+async fn code(Extract(app): Extract<App>, account: Account, PathId(id): PathId) -> Result<QrCode, Error> {
+    let session = find_session(&app, &account, &id).await?;
+    session.waits(app.clock.now()).map_err(|refusal| refused(refusal, &session, &app))?;
+    let text = Refreshed::of(&session)?.qr_data;
+    Ok(QrCode::from_text(&text).context("qr_data fits in a code")?)
+}
+
+/// `DELETE /sessions/{id}`
+pub(crate) async fn cancel(
+    Extract(app): Extract<App>,
+    account: Account,
+    PathId(id): PathId,
+    _: Nothing,
+) -> Result<StatusCode, Error> {
+    let session = find_session(&app, &account, &id).await?;
+    let now = app.clock.now();
+    let cancelled = session.clone().cancel(now).map_err(|refusal| refused(refusal, &session, &app))?;
+    if sql::cancel(&app.store, &cancelled.id, now).await? {
+        app.metrics.session(account.environment, "cancelled");
+        app.session_changed(&cancelled.id);
+        return Ok(StatusCode::NO_CONTENT);
+    }
+    Err(lost_race(&app, &session).await)
+}

@@ -1,0 +1,122 @@
+//! Endpoints that only fail: after days of it they are left alone but for one attempt an hour, until one succeeds.
+
+use anyhow::{Context, Result};
+use jiff::{SignedDuration, Timestamp};
+use serde::Serialize;
+use serde_json::json;
+
+use super::{Attempt, Delivery, Outcome, endpoint};
+use crate::platform::accounts::audit::{Action, Actor, entry};
+use crate::platform::accounts::{Account, Environment};
+use crate::store::{Row, Step, Store, params, step};
+
+/// How long an endpoint may do nothing but fail.
+const PATIENCE: SignedDuration = SignedDuration::from_hours(5 * 24);
+/// How often a disabled one is tried.
+const PROBE: SignedDuration = SignedDuration::from_hours(1);
+
+const FAILED: &str = "
+    INSERT INTO endpoints (account, environment, endpoint, failing_since, next_probe_at) VALUES ($1, $2, $3, $4, $5)
+    ON CONFLICT (account, environment, endpoint) DO UPDATE SET next_probe_at = $5";
+
+/// Changes a row once: of attempts that end together one disables the endpoint, and tells.
+const DISABLED: &str = "
+    UPDATE endpoints SET disabled_at = $4
+    WHERE account = $1 AND environment = $2 AND endpoint = $3 AND disabled_at IS NULL AND failing_since <= $5
+    RETURNING disabled_at";
+
+const SUCCEEDED: &str = "
+    DELETE FROM endpoints WHERE account = $1 AND environment = $2 AND endpoint = $3 RETURNING disabled_at";
+
+const LIST: &str = "
+    SELECT account, environment, endpoint, failing_since, disabled_at, next_probe_at FROM endpoints
+    ORDER BY failing_since, endpoint";
+
+const COUNT_DISABLED: &str = "SELECT COUNT(*) FROM endpoints WHERE disabled_at IS NOT NULL";
+
+/// An endpoint whose last attempt failed, and all before it since then.
+#[derive(Debug, Serialize)]
+#[expect(missing_docs, reason = "the names say it")]
+pub struct Failing {
+    pub account: String,
+    pub environment: Environment,
+    /// Scheme, host and port.
+    pub endpoint: String,
+    pub failing_since: Timestamp,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub disabled_at: Option<Timestamp>,
+    /// When it is tried next, once it is disabled.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub next_probe_at: Option<Timestamp>,
+}
+
+/// The steps that remember whether an endpoint still only fails, in the write that ends the attempt: between the two
+/// nobody must take a second probe. None where there is nothing to remember. The last one's row is the endpoint's change.
+pub(crate) fn judged(delivery: &Delivery, attempt: &Attempt, outcome: Outcome, now: Timestamp) -> Vec<Step> {
+    let endpoint = endpoint(&delivery.url);
+    let (account, environment) = (&delivery.account, delivery.environment);
+    match outcome {
+        Outcome::Delivered if delivery.failed_before => vec![step(SUCCEEDED, params![account, environment, &endpoint])],
+        Outcome::Delivered => Vec::new(),
+        // What an endpoint that is gone says ends that delivery, and tells nothing of the endpoint.
+        Outcome::Failed | Outcome::Retry(_) if attempt.status == Some(410) => Vec::new(),
+        Outcome::Failed | Outcome::Retry(_) => vec![
+            step(FAILED, params![account, environment, &endpoint, now, now + PROBE]),
+            step(DISABLED, params![account, environment, &endpoint, now, now - PATIENCE]),
+        ],
+    }
+}
+
+/// Says in log and audit where the end of an attempt, which gave these rows, disabled its endpoint or enabled it.
+///
+/// # Errors
+/// As [`Store::write`].
+pub async fn report_change(
+    store: &Store,
+    delivery: &Delivery,
+    outcome: Outcome,
+    rows: &[Row],
+    now: Timestamp,
+) -> Result<()> {
+    let disabled_at = rows.first().map(|row| row.opt_time(0)).transpose()?.flatten();
+    let action = match (outcome, disabled_at) {
+        (_, None) => return Ok(()),
+        (Outcome::Delivered, Some(_)) => Action::EndpointEnabled,
+        (Outcome::Failed | Outcome::Retry(_), Some(_)) => Action::EndpointDisabled,
+    };
+    let (account, environment) = (&delivery.account, delivery.environment);
+    let endpoint = endpoint(&delivery.url);
+    tracing::warn!(endpoint, account, "{}", action.as_str());
+    let account = Account { name: account.clone(), environment };
+    let entry = entry(&Actor::Server, Some(&account), action, &endpoint, &json!({}), now);
+    store.write([entry]).await?;
+    Ok(())
+}
+
+/// The endpoints that fail, those first that do so the longest.
+///
+/// # Errors
+/// As [`Store::read`].
+pub async fn list_failing(store: &Store) -> Result<Vec<Failing>> {
+    store.read(LIST, params![]).await?.iter().map(failing).collect()
+}
+
+/// How many endpoints are disabled.
+///
+/// # Errors
+/// As [`Store::read`].
+pub async fn count_disabled(store: &Store) -> Result<i64> {
+    store.read_one(COUNT_DISABLED, params![]).await?.context("COUNT is one row")?.int(0)
+}
+
+fn failing(row: &Row) -> Result<Failing> {
+    let disabled_at = row.opt_time(4)?;
+    Ok(Failing {
+        account: row.text(0)?.to_owned(),
+        environment: Environment::parse(row.text(1)?).context("endpoints.environment")?,
+        endpoint: row.text(2)?.to_owned(),
+        failing_since: row.time(3)?,
+        disabled_at,
+        next_probe_at: disabled_at.map(|_| row.time(5)).transpose()?,
+    })
+}

@@ -1,0 +1,142 @@
+//! `/hosted/login` and `/hosted/register`, where wallets post, and `/domains/{id}/users`.
+
+use axum::Json;
+use axum::http::header;
+use axum::response::{IntoResponse, Response};
+use bytes::Bytes;
+use serde_json::{Value, json};
+use signpost_auth::receiver::{HandlerRefusal, HandlerResponse, Host, LoggedIn, handle_login, handle_register};
+use signpost_auth::{Answer, Challenge, Mode, NotVerified, PublicKey, Through};
+
+use crate::app::App;
+use crate::login::flows::submit::take;
+use crate::login::sessions::{self, Session, Status};
+use crate::login::users::sql;
+use crate::platform::accounts::Environment;
+use crate::platform::limits::{Caller, Limit};
+use crate::platform::web::problem::Error;
+use crate::store::Step;
+
+/// The service as the application that answers a wallet.
+struct Wallets<'a> {
+    app: &'a App,
+    environment: Environment,
+}
+
+/// Answers a wallet as the handler contract says (specification, §4).
+pub(crate) async fn answer(app: &App, environment: Environment, mode: Mode, body: &Bytes) -> HandlerResponse {
+    let wallets = Wallets { app, environment };
+    let now = app.clock.now().as_second();
+    match mode {
+        Mode::Login => handle_login(&wallets, body, now).await,
+        Mode::Register => handle_register(&wallets, body, now).await,
+    }
+}
+
+/// `POST /hosted/{mode}`; who may ask is counted before.
+pub(crate) async fn post(app: App, environment: Environment, mode: Mode, body: Result<Bytes, Error>) -> Response {
+    match body {
+        Ok(body) => answer(&app, environment, mode, &body).await.into_response(),
+        Err(error) => told(&error),
+    }
+}
+
+/// `GET /hosted/{mode}?challenge=`: what a wallet shows before its person signs.
+pub(crate) async fn context(app: &App, environment: Environment, mode: Mode, challenge: Option<&str>) -> Response {
+    match shown(&Wallets { app, environment }, mode, challenge).await {
+        Ok(context) => ([(header::CACHE_CONTROL, "no-store")], Json(context)).into_response(),
+        Err(refusal) => refusal.into_response(),
+    }
+}
+
+async fn shown(wallets: &Wallets<'_>, mode: Mode, challenge: Option<&str>) -> Result<Value, HandlerRefusal> {
+    let challenge = challenge.and_then(|text| Challenge::parse(text).ok()).filter(|challenge| challenge.mode == mode);
+    let challenge = challenge.ok_or(HandlerRefusal::NotHeld)?;
+    let session = wallets.find_session(&challenge, 0).await?.ok_or(HandlerRefusal::NotHeld)?;
+    let mut context = json!({
+        "domain": session.challenge.domain, "mode": session.challenge.mode, "expires_at": session.expires_at,
+    });
+    if session.confirm.is_some() {
+        context["confirm"] = "code".into();
+    }
+    if let Some(requester) = &session.requester {
+        context["requester"] = json!(requester);
+    }
+    Ok(context)
+}
+
+/// A refusal before the handlers, in their words.
+pub(crate) fn told(error: &Error) -> Response {
+    let (status, headers) = error.status_and_headers();
+    (status, headers, Json(json!({ "error": error.to_string() }))).into_response()
+}
+
+impl Wallets<'_> {
+    async fn mark(&self, session: Session, answer: &Answer, user: Step) -> Result<Option<LoggedIn>, HandlerRefusal> {
+        let taken = take(self.app, session, answer, Some(user)).await.map_err(|error| refusal(&error))?;
+        Ok(taken.map(|taken| LoggedIn { redirect: taken.redirect.map(String::from) }))
+    }
+}
+
+impl Host for Wallets<'_> {
+    type Session = Session;
+    type User = PublicKey;
+
+    fn read_challenge(&self, text: &str) -> Option<Challenge> {
+        let through = || Through::parse(text).ok().map(|through| through.challenge().clone());
+        Challenge::parse(text).ok().or_else(through)
+    }
+
+    async fn find_session(&self, challenge: &Challenge, _: i64) -> Result<Option<Session>, HandlerRefusal> {
+        let now = self.app.clock.now();
+        let session = sessions::sql::find_hosted(&self.app.store, self.environment, challenge).await.map_err(failed)?;
+        let is_held = |session: &Session| session.status(now) == Status::Pending && !session.is_answered();
+        let Some(session) = session.filter(is_held) else { return Ok(None) };
+        let caller = Caller::Account(format!("{}/{}", self.environment, session.account.name));
+        let counted = self.app.limits.check(Limit::Answer, &caller, self.app.clock.elapsed()).await;
+        counted.map_err(|exceeded| HandlerRefusal::Busy {
+            retry_after: exceeded.retry_after(),
+            headers: exceeded.rate_limit_headers().into(),
+        })?;
+        Ok(Some(session))
+    }
+
+    async fn find_user(&self, session: &Session, key: &PublicKey) -> Result<Option<PublicKey>, HandlerRefusal> {
+        let user = sql::find(&self.app.store, &session.domain_id, key).await.map_err(failed)?;
+        Ok(user.map(|_| key.clone()))
+    }
+
+    async fn log_in(&self, session: Session, key: PublicKey, answer: &Answer) -> Result<LoggedIn, HandlerRefusal> {
+        let user = sql::log_in_user(&session.domain_id, &key, self.app.clock.now());
+        self.mark(session, answer, user).await?.ok_or(HandlerRefusal::UserUnknown)
+    }
+
+    async fn register(&self, session: Session, key: PublicKey, answer: &Answer) -> Result<LoggedIn, HandlerRefusal> {
+        let user = sql::add_user(&session.domain_id, &key, self.app.clock.now());
+        self.mark(session, answer, user).await?.ok_or(HandlerRefusal::UserExists)
+    }
+}
+
+fn failed(error: anyhow::Error) -> HandlerRefusal {
+    refusal(&Error::from(error))
+}
+
+/// What a wallet is told of a rule that its answer broke; what is ours is logged and not told.
+fn refusal(error: &Error) -> HandlerRefusal {
+    match error {
+        Error::TimestampOutOfRange { .. } => HandlerRefusal::NotFresh,
+        Error::HostRefused => HandlerRefusal::Host,
+        Error::ConfirmCodeRefused => HandlerRefusal::ConfirmCode,
+        Error::SignatureRefused { reason } => HandlerRefusal::NotVerified(*reason),
+        Error::ChallengeNotFound
+        | Error::SessionNotFound
+        | Error::SessionAlreadyAuthenticated
+        | Error::SessionExpired { .. }
+        | Error::SessionCancelled { .. } => HandlerRefusal::NotHeld,
+        Error::InvalidPublicKey { .. } => HandlerRefusal::NotVerified(NotVerified::Mismatch),
+        other => {
+            other.log();
+            HandlerRefusal::Failed
+        }
+    }
+}

@@ -1,0 +1,48 @@
+//! Finds a session or a domain, or says why not.
+
+use crate::app::App;
+use crate::login::domains::{self, Domain};
+use crate::login::sessions::{self, Refusal, Session, State};
+use crate::platform::accounts::Account;
+use crate::platform::web::problem::Error;
+use crate::store::id::{DomainId, SessionId};
+
+pub(crate) async fn find_session(app: &App, account: &Account, id: &str) -> Result<Session, Error> {
+    let id = SessionId::parse(id).ok_or(Error::SessionNotFound)?;
+    let session = sessions::sql::find(&app.store, account, &id).await?;
+    session.filter(|session| session.is_readable(app.clock.now())).ok_or(Error::SessionNotFound)
+}
+
+pub(crate) fn refused(refusal: Refusal, session: &Session, app: &App) -> Error {
+    match refusal {
+        Refusal::Stale => Error::TimestampOutOfRange { server_time: app.clock.now() },
+        Refusal::UnknownChallenge => Error::ChallengeNotFound,
+        Refusal::Authenticated => Error::SessionAlreadyAuthenticated,
+        Refusal::Cancelled => Error::SessionCancelled { id: session.id.to_string() },
+        Refusal::Expired => Error::SessionExpired { id: session.id.to_string(), expired_at: session.expires_at },
+        Refusal::Signature(reason) => Error::SignatureRefused { reason },
+        Refusal::Host => Error::HostRefused,
+        Refusal::ConfirmCode => Error::ConfirmCodeRefused,
+        Refusal::CompletionCode => Error::CompletionCodeRefused,
+    }
+}
+
+/// The row changed between reading and writing: what it is now says who was first.
+pub(crate) async fn lost_race(app: &App, session: &Session) -> Error {
+    match sessions::sql::find(&app.store, &session.account, &session.id).await {
+        Ok(Some(Session { state: State::Authenticated { .. } | State::Answered { .. }, .. })) => {
+            Error::SessionAlreadyAuthenticated
+        }
+        Ok(Some(Session { state: State::Cancelled { .. }, .. })) => {
+            Error::SessionCancelled { id: session.id.to_string() }
+        }
+        Ok(Some(_)) => Error::ChallengeNotFound,
+        Ok(None) => Error::SessionNotFound,
+        Err(error) => error.into(),
+    }
+}
+
+pub(crate) async fn find_domain(app: &App, account: &Account, id: &str) -> Result<Domain, Error> {
+    let id = DomainId::parse(id).ok_or(Error::DomainNotFound)?;
+    domains::sql::find(&app.store, account, &id).await?.ok_or(Error::DomainNotFound)
+}

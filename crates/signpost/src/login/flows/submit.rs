@@ -1,0 +1,101 @@
+//! Takes a wallet's answer: checks it and keeps what follows from it in one write.
+
+use signpost_auth::Answer;
+use url::Url;
+
+use crate::app::App;
+use crate::login::flows::lookup::{lost_race, refused};
+use crate::login::sessions::{self, Accepted, Login, Refusal, Session, sql};
+use crate::login::{domains, users};
+use crate::platform::web::problem::Error;
+use crate::store::{Step, Written, id};
+
+/// An answer that was accepted.
+#[derive(Debug)]
+pub(crate) struct Taken {
+    /// The session as it is now.
+    pub(crate) session: Session,
+    /// Where the wallet sends the person, on one device.
+    pub(crate) redirect: Option<Url>,
+}
+
+/// Checks an answer and keeps what follows from it, and with it what `with` says. `None` where `with` changes nothing.
+///
+/// # Errors
+/// The first rule that the answer breaks, or that another answer came first.
+pub(crate) async fn take(
+    app: &App,
+    asked: Session,
+    answer: &Answer,
+    with: Option<Step>,
+) -> Result<Option<Taken>, Error> {
+    let accepted = asked.clone().answer(answer, app.clock.now(), id::random());
+    let accepted = accepted.map_err(|refusal| refused(refusal, &asked, app))?;
+    if asked.confirm.is_some() {
+        confirm(app, &asked, answer).await?;
+    }
+    match accepted {
+        Accepted::Login(login) => {
+            let url = event_url(app, &asked).await?;
+            match sql::authenticate(&app.store, &login, &url, with).await? {
+                Written::Committed(_) => Ok(Some(Taken { session: told(app, *login), redirect: None })),
+                Written::Refused(0) => Err(lost_race(app, &asked).await),
+                Written::Refused(_) => Ok(None),
+            }
+        }
+        Accepted::Answered(session, code) => {
+            if !sql::keep_answer(&app.store, &session).await? {
+                return Err(lost_race(app, &asked).await);
+            }
+            app.session_changed(&session.id);
+            Ok(Some(Taken { redirect: code.redirect(&session), session: *session }))
+        }
+    }
+}
+
+/// Completes a login on one device with the code that came back in the browser that began it.
+///
+/// # Errors
+/// Where the code is not the one that the wallet was told, or the session is over.
+pub(crate) async fn complete_login(app: &App, asked: Session, code: &str) -> Result<Session, Error> {
+    let login = asked.clone().complete(code, app.clock.now(), id::random());
+    let login = login.map_err(|refusal| refused(refusal, &asked, app))?;
+    let (url, user) = (event_url(app, &asked).await?, users::completes(&login)?);
+    match sessions::sql::complete(&app.store, &login, &url, user).await? {
+        Written::Committed(_) => Ok(told(app, login)),
+        Written::Refused(0) => Err(lost_race(app, &asked).await),
+        Written::Refused(_) => Err(Error::CompletionCodeRefused),
+    }
+}
+
+/// Wakes those who wait for a login that is on disk now.
+fn told(app: &App, login: Login) -> Session {
+    app.metrics.session(login.session.account.environment, "authenticated");
+    app.outbox.notify_one();
+    app.session_changed(&login.session.id);
+    login.session
+}
+
+/// Lets an answer pass that carries the number that the page shows; the third that does not ends the session.
+async fn confirm(app: &App, session: &Session, answer: &Answer) -> Result<(), Error> {
+    if !sql::take_confirm_try(&app.store, session).await? {
+        return Err(lost_race(app, session).await);
+    }
+    if session.is_confirmed_by(answer) {
+        return Ok(());
+    }
+    if sql::cancel_if_no_try_is_left(&app.store, &session.id, app.clock.now()).await? {
+        app.session_changed(&session.id);
+    }
+    Err(refused(Refusal::ConfirmCode, session, app))
+}
+
+/// Where the session's event goes: the domain's `event_url` if it has one, else where wallets post.
+async fn event_url(app: &App, session: &Session) -> Result<Url, Error> {
+    let key = (session.account.clone(), session.challenge.domain.clone());
+    let domain = match app.domains.kept(&key).filter(|domain| domain.id == session.domain_id) {
+        Some(domain) => Some(domain),
+        None => domains::sql::find(&app.store, &session.account, &session.domain_id).await?,
+    };
+    Ok(domain.and_then(|domain| domain.event_url).unwrap_or_else(|| session.webhook_url.clone()))
+}

@@ -1,0 +1,93 @@
+//! What is over is forgotten in time, so that no table grows for ever.
+
+use std::time::Duration;
+
+use anyhow::Result;
+use jiff::{SignedDuration, Timestamp};
+
+use crate::app::App;
+use crate::login::sessions::REMEMBERED;
+use crate::platform::interval::every;
+use crate::store::id::{AuditId, SessionId};
+use crate::store::{Store, Value, Written, params, step};
+
+/// How long a session is kept from its creation on; an authenticated one is readable for a day of that.
+pub const SESSIONS: SignedDuration = SignedDuration::from_hours(7 * 24);
+/// How long an event is kept that arrived.
+const DELIVERED: SignedDuration = SignedDuration::from_hours(7 * 24);
+/// How long one is kept that did not: its integrator may be on holiday.
+const FAILED: SignedDuration = SignedDuration::from_hours(30 * 24);
+/// How long an entry of the audit log is kept: a year, and a month to look back at it.
+const AUDIT: SignedDuration = SignedDuration::from_hours(400 * 24);
+/// How often a running server looks.
+const EVERY: Duration = Duration::from_hours(1);
+
+/// Ids begin with the time. A thousand at a time, so that others can write in between.
+const FORGET_SESSIONS: &str = "
+    DELETE FROM sessions WHERE id IN (SELECT id FROM sessions WHERE id < $1 ORDER BY id LIMIT 1000) RETURNING id";
+
+const FORGET_DELIVERIES: &str = "
+    DELETE FROM deliveries WHERE id IN (
+        SELECT id FROM deliveries WHERE ended_at < $1 AND state = $2 ORDER BY ended_at LIMIT 1000
+    ) RETURNING id";
+
+const FORGET_KEYS: &str = "
+    DELETE FROM idempotency_keys WHERE (account, environment, key) IN (
+        SELECT account, environment, key FROM idempotency_keys WHERE created_at < $1 ORDER BY created_at LIMIT 1000
+    ) RETURNING key";
+
+/// Those that wait for an endpoint that is disabled do not wait for ever.
+const GIVE_UP: &str = "
+    UPDATE deliveries SET state = 'failed', ended_at = $1, last_error = 'the endpoint stayed disabled for 30 days'
+    WHERE state = 'pending' AND created_at < $2 AND (leased_until IS NULL OR leased_until <= $1)";
+
+const FORGET_ENDPOINTS: &str = "DELETE FROM endpoints WHERE next_probe_at < $1 RETURNING endpoint";
+
+/// Ids begin with the time.
+const FORGET_AUDIT: &str = "
+    DELETE FROM audit WHERE id IN (SELECT id FROM audit WHERE id < $1 ORDER BY id LIMIT 1000) RETURNING id";
+
+const FORGET_DOMAINS: &str = "DELETE FROM deleted_domains WHERE deleted_at < $1 RETURNING id";
+
+/// Forgets what is over, now and every hour, until the server stops.
+pub async fn run(app: App) {
+    let forget = || async {
+        let forgotten = sweep(&app.store, app.clock.now()).await?;
+        if forgotten > 0 {
+            tracing::info!(forgotten, "old sessions and events were deleted");
+        }
+        Ok(())
+    };
+    every(EVERY, &app.draining, "old sessions and events could not be deleted", forget).await;
+}
+
+/// Forgets what is over at the time `now`; returns how many rows that were.
+///
+/// # Errors
+/// As [`Store::write`].
+pub async fn sweep(store: &Store, now: Timestamp) -> Result<usize> {
+    let oldest = SessionId::new(now - SESSIONS, [0; 16]);
+    let sessions = all(store, FORGET_SESSIONS, || params![&oldest]).await?;
+    let delivered = all(store, FORGET_DELIVERIES, || params![now - DELIVERED, "delivered"]).await?;
+    let failed = all(store, FORGET_DELIVERIES, || params![now - FAILED, "failed"]).await?;
+    let keys = all(store, FORGET_KEYS, || params![now - REMEMBERED]).await?;
+    // Their last events are gone by then.
+    let domains = all(store, FORGET_DOMAINS, || params![now - FAILED - FAILED]).await?;
+    store.write([step(GIVE_UP, params![now, now - FAILED])]).await?;
+    let oldest = AuditId::new(now - AUDIT, [0; 16]);
+    let entries = all(store, FORGET_AUDIT, || params![&oldest]).await?;
+    // Nothing was sent there for a month: whether it still fails is not known any more.
+    let endpoints = all(store, FORGET_ENDPOINTS, || params![now - FAILED]).await?;
+    Ok(sessions + delivered + failed + keys + domains + entries + endpoints)
+}
+
+async fn all(store: &Store, sql: &'static str, params: impl Fn() -> Vec<Value>) -> Result<usize> {
+    let mut forgotten = 0;
+    loop {
+        let Written::Committed(rows) = store.write([step(sql, params())]).await? else { return Ok(forgotten) };
+        if rows.is_empty() {
+            return Ok(forgotten);
+        }
+        forgotten += rows.len();
+    }
+}

@@ -1,0 +1,107 @@
+//! Looks for the proofs of domains again: who has lost a name shall not go on to speak for it.
+
+use std::time::Duration;
+
+use anyhow::{Context, Result};
+use jiff::{SignedDuration, Timestamp};
+use serde_json::json;
+
+use crate::app::App;
+use crate::login::domains::{Domain, sql};
+use crate::login::sessions::cancel_sessions_of;
+use crate::platform::accounts::Account;
+use crate::platform::accounts::audit::{Action, Actor, entry_on_domain};
+use crate::platform::interval::every;
+use crate::store::id::DomainId;
+use crate::store::{Store, must, params};
+
+/// How long after one check a proof is looked for again.
+const AFTER: SignedDuration = SignedDuration::from_hours(7 * 24);
+/// How many checks in a row may be in vain; the last of them takes the proof away.
+const MISSES: i64 = 3;
+/// How often a running server looks for what is due.
+const EVERY: Duration = Duration::from_mins(1);
+/// How many domains are checked in one look, one after the other: each may take ten seconds.
+const AT_ONCE: i64 = 20;
+
+const DUE: &str = "
+    SELECT id, account, environment FROM domains
+    WHERE verified_at IS NOT NULL AND COALESCE(last_checked_at, verified_at) <= $1
+    ORDER BY COALESCE(last_checked_at, verified_at) LIMIT $2";
+
+/// Each of these names what is due: of several servers that looked, the first is counted.
+const FOUND: &str = "
+    UPDATE domains SET last_checked_at = $1, failing_since = NULL, misses = 0
+    WHERE id = $2 AND verified_at IS NOT NULL AND COALESCE(last_checked_at, verified_at) <= $3";
+
+const MISSED: &str = "
+    UPDATE domains SET last_checked_at = $1, failing_since = COALESCE(failing_since, $1), misses = misses + 1
+    WHERE id = $2 AND verified_at IS NOT NULL AND misses + 1 < $3 AND COALESCE(last_checked_at, verified_at) <= $4";
+
+const LOST: &str = "
+    UPDATE domains SET last_checked_at = $1, failing_since = COALESCE(failing_since, $1), misses = misses + 1,
+                       verified_at = NULL
+    WHERE id = $2 AND verified_at IS NOT NULL AND misses + 1 >= $3 AND COALESCE(last_checked_at, verified_at) <= $4";
+
+/// Checks what is due until the server stops.
+pub async fn run(app: App) {
+    every(EVERY, &app.draining, "the domains could not be checked", || async { sweep(&app).await.map(drop) }).await;
+}
+
+/// Checks what is due now; returns how many domains that were.
+///
+/// # Errors
+/// As [`Store::read`] and [`Store::write`].
+pub async fn sweep(app: &App) -> Result<usize> {
+    let due = find_due(&app.store, app.clock.now()).await?;
+    for (account, id) in &due {
+        if let Some(domain) = sql::find(&app.store, account, id).await? {
+            check(app, &domain).await?;
+        }
+    }
+    Ok(due.len())
+}
+
+async fn check(app: &App, domain: &Domain) -> Result<()> {
+    let Domain { id, name, .. } = domain;
+    let proved = app.prover.prove(name, &domain.token, app.reach(domain.account.environment)).await;
+    let now = app.clock.now();
+    if proved.is_ok() {
+        return keep_found(&app.store, id, now).await;
+    }
+    if keep_lost(&app.store, id, now).await? {
+        tracing::warn!(domain = %name, account = domain.account.name, "the domain's proof is gone: it is unverified now");
+    } else {
+        keep_missed(&app.store, id, now).await?;
+        tracing::warn!(domain = %name, account = domain.account.name, "the domain's proof was not found");
+    }
+    Ok(())
+}
+
+/// The proved domains whose proof is to be looked for again.
+async fn find_due(store: &Store, now: Timestamp) -> Result<Vec<(Account, DomainId)>> {
+    let rows = store.read(DUE, params![now - AFTER, AT_ONCE]).await?;
+    let due = rows.iter().map(|row| {
+        let environment = crate::platform::accounts::Environment::parse(row.text(2)?).context("domains.environment")?;
+        let account = Account { name: row.text(1)?.to_owned(), environment };
+        Ok((account, DomainId::parse(row.text(0)?).context("domains.id")?))
+    });
+    due.collect()
+}
+
+async fn keep_found(store: &Store, id: &DomainId, now: Timestamp) -> Result<()> {
+    store.write([must(FOUND, params![now, id, now - AFTER])]).await?;
+    Ok(())
+}
+
+async fn keep_missed(store: &Store, id: &DomainId, now: Timestamp) -> Result<()> {
+    store.write([must(MISSED, params![now, id, MISSES, now - AFTER])]).await?;
+    Ok(())
+}
+
+/// Takes the proof away, and with it the pending sessions. False where some misses are left.
+async fn keep_lost(store: &Store, id: &DomainId, now: Timestamp) -> Result<bool> {
+    let entry = entry_on_domain(&Actor::Server, Action::DomainUnverified, id, &json!({}), now);
+    let steps = [must(LOST, params![now, id, MISSES, now - AFTER]), entry, cancel_sessions_of(id, now)];
+    Ok(store.write(steps).await?.is_committed())
+}

@@ -1,0 +1,11 @@
+//! The login service: domains, sessions, users and events.
+
+pub mod api;
+pub mod domains;
+pub mod events;
+pub mod flows;
+pub mod jobs;
+pub mod routes;
+pub mod sessions;
+pub mod users;
+pub mod wallet;

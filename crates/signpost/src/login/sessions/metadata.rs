@@ -1,0 +1,179 @@
+//! What an integrator attaches to a session and gets back unchanged.
+
+use percent_encoding::percent_decode_str;
+use serde::{Deserialize, Deserializer, Serialize};
+use serde_json::value::RawValue;
+use signpost_auth::DomainName;
+use url::Url;
+
+const MOST_RETURN_URL: usize = 2048;
+const MOST_CUSTOM_DATA: usize = 4096;
+
+/// What comes back with the person in the query of a `return_url`. Of two of one name the site might read the first, and
+/// that one would be whoever's who wrote the address.
+const OURS: [&str; 3] = ["code", "session_id", "error"];
+
+/// A JSON object as the integrator wrote it: key order, spelling of numbers and all.
+#[derive(Clone, Debug, Serialize)]
+#[serde(transparent)]
+pub struct Metadata(Box<RawValue>);
+
+/// The members that mean something to us.
+#[derive(Deserialize)]
+struct Known<'a> {
+    #[serde(borrow, default, deserialize_with = "present")]
+    return_url: Option<&'a RawValue>,
+    #[serde(borrow, default, deserialize_with = "present")]
+    custom_data: Option<&'a RawValue>,
+}
+
+impl Metadata {
+    /// Metadata of a session on `domain`.
+    ///
+    /// # Errors
+    /// The member that is wrong and why: a `return_url` that leads away from the domain would make us an open redirect.
+    pub fn new(object: Box<RawValue>, domain: &DomainName) -> Result<Self, (&'static str, String)> {
+        // Of two members of one name, one reader takes the first and another the last.
+        let known = serde_json::from_str::<Known<'_>>(object.get());
+        let known = known.map_err(|_| ("metadata", "must have each of its members once".to_owned()))?;
+        if let Some(text) = text(known.return_url, "metadata.return_url", MOST_RETURN_URL)?
+            && let Err(reason) = check_return_url(&text, domain)
+        {
+            return Err(("metadata.return_url", reason.to_owned()));
+        }
+        text(known.custom_data, "metadata.custom_data", MOST_CUSTOM_DATA)?;
+        Ok(Self(object))
+    }
+
+    /// Where the person goes on, if the integrator said so.
+    pub(crate) fn return_url(&self) -> Option<String> {
+        let known = serde_json::from_str::<Known<'_>>(self.0.get()).ok()?;
+        serde_json::from_str(known.return_url?.get()).ok()
+    }
+
+    /// As it was kept.
+    pub(crate) fn kept(object: &str) -> serde_json::Result<Self> {
+        RawValue::from_string(object.to_owned()).map(Self)
+    }
+
+    /// As it is kept.
+    pub(crate) fn as_str(&self) -> &str {
+        self.0.get()
+    }
+}
+
+/// A member that is there, `null` included.
+fn present<'de: 'a, 'a, D: Deserializer<'de>>(json: D) -> Result<Option<&'a RawValue>, D::Error> {
+    Deserialize::deserialize(json).map(Some)
+}
+
+fn text(member: Option<&RawValue>, name: &'static str, most: usize) -> Result<Option<String>, (&'static str, String)> {
+    let Some(member) = member else { return Ok(None) };
+    let text: String = serde_json::from_str(member.get()).map_err(|_| (name, "must be a string".to_owned()))?;
+    if text.chars().count() > most {
+        return Err((name, format!("must have at most {most} characters")));
+    }
+    Ok(Some(text))
+}
+
+/// Whether a browser that follows `text` stays on the domain and brings back what we add, and nothing else of that name.
+fn check_return_url(text: &str, domain: &DomainName) -> Result<(), &'static str> {
+    let url =
+        at_home(text, domain).ok_or("must be a path such as /account, or an https URL on the domain or below it")?;
+    if url.query_pairs().any(|(name, _)| OURS.contains(&&*name)) {
+        return Err("must not have code, session_id or error in its query: they are added when the person comes back");
+    }
+    let path = text.split(['?', '#']).next().unwrap_or_default();
+    // Decoded before it is split: a slash may be escaped too.
+    if percent_decode_str(path).decode_utf8_lossy().split(['/', '\\']).any(|segment| segment == "..") {
+        return Err("must not have '..' in its path: say where it leads");
+    }
+    Ok(())
+}
+
+/// Where a browser that follows `text` arrives, if that is on the domain. Browsers read `//host` and `/\host` as other
+/// hosts, and drop tabs and line ends before they look.
+fn at_home(text: &str, domain: &DomainName) -> Option<Url> {
+    if text.chars().any(char::is_control) || text.contains('\\') {
+        return None;
+    }
+    if text.starts_with('/') {
+        let base = Url::parse(&format!("https://{domain}/")).ok()?;
+        return (!text.starts_with("//")).then(|| base.join(text).ok())?;
+    }
+    let url = Url::parse(text).ok()?;
+    let is_bare = url.username().is_empty() && url.password().is_none();
+    let is_own = url.scheme() == "https" && is_bare && url.host_str().is_some_and(|host| domain.covers(host));
+    is_own.then_some(url)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn metadata(object: &str) -> Result<Metadata, (&'static str, String)> {
+        Metadata::new(RawValue::from_string(object.to_owned()).unwrap(), &DomainName::parse("example.com").unwrap())
+    }
+
+    #[test]
+    fn a_return_url_stays_on_the_domain() {
+        for (text, ok) in [
+            ("/account", true),
+            ("/", true),
+            ("/a?next=//b", true),
+            ("https://example.com/account", true),
+            ("https://shop.example.com/", true),
+            ("//evil.example", false),
+            ("/\\evil.example", false),
+            ("/\t/evil.example", false),
+            ("https://example.com.evil.example/", false),
+            ("https://evilexample.com/", false),
+            ("https://example.com@evil.example/", false),
+            ("https://user@example.com/", false),
+            ("http://example.com/", false),
+            ("javascript:alert(1)", false),
+            ("account", false),
+            ("", false),
+            ("/in?code=1", false),
+            ("/in?a=1&c%6fde=", false),
+            ("/in?session_id", false),
+            ("https://example.com/in?error=access_denied", false),
+            ("/in?codes=1&Code=2&a=code", true),
+            ("/in#code=1", true),
+            ("/a/../b", false),
+            ("/..", false),
+            ("https://example.com/a/..", false),
+            ("/a/%2e%2E/b", false),
+            ("/a/.%2e?x", false),
+            ("/a%2f..%2Fb", false),
+            ("/a%5C..%5Cb", false),
+            ("/a/...", true),
+            ("/a..b/.c", true),
+            ("/in?next=/../x", true),
+        ] {
+            assert_eq!(metadata(&json!({ "return_url": text }).to_string()).is_ok(), ok, "{text}");
+        }
+    }
+
+    #[test]
+    fn lengths_are_counted_in_characters() {
+        for (member, most) in [("custom_data", 4096), ("return_url", 2048)] {
+            for (length, ok) in [(most, true), (most + 1, false)] {
+                let text = format!("/{}", "é".repeat(length - 1));
+                assert_eq!(metadata(&json!({ member: text }).to_string()).is_ok(), ok, "{member} {length}");
+            }
+        }
+        assert!(metadata(r#"{"custom_data":1}"#).is_err());
+        assert!(metadata(r#"{"return_url":null}"#).is_err());
+        assert!(metadata(r#"{"return_url":"/a","return_url":"/b"}"#).is_err());
+    }
+
+    #[test]
+    fn an_object_is_kept_as_it_was_written() {
+        for object in [r#"{"z": 1, "a": 18446744073709551617}"#, r#"{"n":1.00,"e":1e400}"#] {
+            assert_eq!(serde_json::to_string(&metadata(object).unwrap()).unwrap(), object);
+        }
+    }
+}

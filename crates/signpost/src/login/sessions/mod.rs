@@ -1,0 +1,366 @@
+//! A session: one challenge, shown as a QR code, answered at most once.
+//!
+//! This file is the whole rule book, and pure: the time and the random bytes come in as arguments, [`sql`] remembers.
+
+mod client_secret;
+mod completion;
+mod confirm;
+pub mod idempotency;
+mod metadata;
+mod requester;
+mod signing;
+pub mod sql;
+mod waiting;
+
+use std::time::Duration;
+
+use jiff::{SignedDuration, Timestamp};
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+use signpost_auth::{Answer, Challenge, Event, EventData, Mode, Nonce, NotVerified, is_fresh};
+use url::Url;
+
+use crate::login::domains::Domain;
+use crate::login::jobs::forget::SESSIONS as KEPT;
+use crate::platform::accounts::Account;
+use crate::store::id::{EventId, SessionId};
+
+pub use client_secret::{ClientSecret, ClientSecretHash};
+pub use completion::{CompletionCode, CompletionHash, Flow};
+pub use confirm::{ConfirmCode, TRIES};
+pub use idempotency::{Once, REMEMBERED};
+pub use metadata::Metadata;
+pub use requester::Requester;
+pub(crate) use sql::cancel_sessions_of;
+pub use waiting::{Crowded, Waiter, Waiting};
+
+/// How long after its expiry a session can still be refreshed (contract, §3.2).
+pub const REFRESHABLE: SignedDuration = SignedDuration::from_mins(15);
+
+/// How long a wallet's answer on one device can be completed at least.
+pub const COMPLETABLE: SignedDuration = SignedDuration::from_mins(1);
+
+/// How long an authenticated session can be read (contract, §3.2).
+pub const READABLE: SignedDuration = SignedDuration::from_hours(24);
+
+/// A session.
+#[derive(Clone, Debug)]
+#[expect(missing_docs, reason = "the fields are the specification's, §2")]
+pub struct Session {
+    pub id: SessionId,
+    pub account: Account,
+    pub domain_id: crate::store::id::DomainId,
+    pub challenge: Challenge,
+    pub webhook_url: Url,
+    /// Where the service itself takes the wallet's answer, on a domain whose handler is hosted.
+    pub hosted_url: Option<Url>,
+    pub metadata: Option<Metadata>,
+    /// What the wallet must send back, where the integrator wants number match.
+    pub confirm: Option<ConfirmCode>,
+    pub flow: Flow,
+    pub requester: Option<Requester>,
+    pub client_secret: Option<ClientSecretHash>,
+    pub created_at: Timestamp,
+    pub expires_at: Timestamp,
+    pub state: State,
+}
+
+/// What is remembered. That a session *expired* is not: it follows from the clock.
+#[derive(Clone, Debug, PartialEq)]
+#[expect(missing_docs, reason = "the states are the specification's, §3")]
+pub enum State {
+    Pending,
+    /// On one device: answered, and told to nobody until the code comes back.
+    Answered {
+        answer: Box<Answer>,
+        code: CompletionHash,
+    },
+    Authenticated {
+        at: Timestamp,
+        user: User,
+    },
+    Cancelled {
+        at: Timestamp,
+    },
+}
+
+/// What is asked for beside the domain.
+#[derive(Clone, Debug)]
+#[expect(missing_docs, reason = "the names are those of Session")]
+pub struct New {
+    pub mode: Mode,
+    pub webhook_url: Url,
+    pub hosted_url: Option<Url>,
+    pub metadata: Option<Metadata>,
+    pub confirm: Option<ConfirmCode>,
+    pub flow: Flow,
+    pub requester: Option<Requester>,
+}
+
+/// What is told.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+#[expect(missing_docs, reason = "the states are the specification's, §3")]
+pub enum Status {
+    Pending,
+    Authenticated,
+    Expired,
+    Cancelled,
+}
+
+/// Who answered: the key as the wallet spelled it, and what the wallet said of its device.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[expect(missing_docs, reason = "the fields are the specification's, §2")]
+pub struct User {
+    pub public_key: String,
+    pub device_info: Map<String, Value>,
+}
+
+/// What opening a session draws.
+#[derive(Clone, Copy, Debug)]
+#[expect(missing_docs, reason = "the names say it")]
+pub struct Random {
+    pub id: [u8; 16],
+    pub nonce: [u8; 16],
+}
+
+/// Why an answer or a refresh was turned away, in the order in which the contract checks (§3.2).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Refusal {
+    /// The wallet's timestamp is more than 30 s off.
+    Stale,
+    /// The challenge is not this session's, or a refresh replaced it.
+    UnknownChallenge,
+    /// Somebody answered before.
+    Authenticated,
+    /// Too late.
+    Expired,
+    /// The integrator called it off.
+    Cancelled,
+    /// The key, the signature or both are not what they must be.
+    Signature(NotVerified),
+    /// Signed for another host than the code names.
+    Host,
+    /// The number is missing or another than the page shows.
+    ConfirmCode,
+    /// The code is not the one that the wallet was told.
+    CompletionCode,
+}
+
+/// A login: the session as it is now, and the event that tells of it. Both are kept or neither.
+#[derive(Clone, Debug)]
+#[expect(missing_docs, reason = "the names say it")]
+pub struct Login {
+    pub session: Session,
+    pub event: Event,
+    pub event_id: EventId,
+}
+
+/// What an accepted answer leads to.
+#[derive(Clone, Debug)]
+pub enum Accepted {
+    /// The session is authenticated.
+    Login(Box<Login>),
+    /// On one device: it will be, once this code comes back.
+    Answered(Box<Session>, CompletionCode),
+}
+
+impl Session {
+    /// Opens a session on a domain.
+    #[must_use]
+    pub fn open(domain: &Domain, new: New, ttl: Duration, now: Timestamp, random: Random) -> Self {
+        let New { mode, webhook_url, hosted_url, metadata, confirm, flow, requester } = new;
+        let nonce = Nonce(random.nonce);
+        let challenge = Challenge { mode, domain: domain.name.clone(), issued_at: now.as_second(), nonce };
+        Self {
+            id: SessionId::new(now, random.id),
+            account: domain.account.clone(),
+            domain_id: domain.id.clone(),
+            challenge,
+            webhook_url,
+            hosted_url,
+            metadata,
+            confirm,
+            flow,
+            requester,
+            client_secret: None,
+            created_at: now,
+            expires_at: now + ttl,
+            state: State::Pending,
+        }
+    }
+
+    /// The same session, readable by the page that holds this.
+    #[must_use]
+    pub fn with_client_secret(self, secret: &ClientSecret) -> Self {
+        Self { client_secret: Some(secret.hash()), ..self }
+    }
+
+    /// Where wallets post their answer.
+    #[must_use]
+    pub fn answer_url(&self) -> &Url {
+        self.hosted_url.as_ref().unwrap_or(&self.webhook_url)
+    }
+
+    /// Where the person goes on, if the integrator said so: a path is one on the site that has the webhook, where that
+    /// is the domain's, else on the domain.
+    #[must_use]
+    pub fn return_url(&self) -> Option<Url> {
+        let text = self.metadata.as_ref()?.return_url()?;
+        let domain = &self.challenge.domain;
+        let is_own = |url: &Url| domain.covers(url.host_str().unwrap_or_default());
+        let site = if is_own(&self.webhook_url) || domain.as_str() == "localhost" {
+            self.webhook_url.clone()
+        } else {
+            Url::parse(&format!("https://{domain}/")).ok()?
+        };
+        site.join(&text).ok()
+    }
+
+    /// Where the session stands.
+    #[must_use]
+    pub fn status(&self, now: Timestamp) -> Status {
+        match self.state {
+            State::Authenticated { .. } => Status::Authenticated,
+            State::Cancelled { .. } => Status::Cancelled,
+            State::Pending | State::Answered { .. } if now >= self.expires_at => Status::Expired,
+            State::Pending | State::Answered { .. } => Status::Pending,
+        }
+    }
+
+    /// Whether a wallet has answered already.
+    #[must_use]
+    pub fn is_answered(&self) -> bool {
+        matches!(self.state, State::Answered { .. } | State::Authenticated { .. })
+    }
+
+    /// About how many bytes it takes in memory.
+    #[must_use]
+    pub fn size(&self) -> usize {
+        1536 + self.metadata.as_ref().map_or(0, |metadata| metadata.as_str().len())
+    }
+
+    /// Whether anybody can still see it.
+    #[must_use]
+    pub fn is_readable(&self, now: Timestamp) -> bool {
+        match &self.state {
+            State::Authenticated { at, .. } | State::Cancelled { at } => now.duration_since(*at) < READABLE,
+            State::Pending | State::Answered { .. } => now.duration_since(self.created_at) < KEPT,
+        }
+    }
+
+    /// Ends well while the session is pending.
+    ///
+    /// # Errors
+    /// What became of it.
+    pub fn waits(&self, now: Timestamp) -> Result<(), Refusal> {
+        match self.status(now) {
+            Status::Pending => Ok(()),
+            Status::Authenticated => Err(Refusal::Authenticated),
+            Status::Expired => Err(Refusal::Expired),
+            Status::Cancelled => Err(Refusal::Cancelled),
+        }
+    }
+
+    /// Issues a new challenge; the old one stops working.
+    ///
+    /// # Errors
+    /// Where the session is authenticated, or expired too long ago.
+    pub fn refresh(self, ttl: Duration, now: Timestamp, nonce: [u8; 16]) -> Result<Self, Refusal> {
+        match self.state {
+            State::Authenticated { .. } | State::Answered { .. } => Err(Refusal::Authenticated),
+            State::Cancelled { .. } => Err(Refusal::Cancelled),
+            State::Pending if now.duration_since(self.expires_at) >= REFRESHABLE => Err(Refusal::Expired),
+            State::Pending => {
+                let challenge = Challenge { issued_at: now.as_second(), nonce: Nonce(nonce), ..self.challenge };
+                Ok(Self { challenge, expires_at: now + ttl, ..self })
+            }
+        }
+    }
+
+    /// Calls the session off, while it is pending.
+    ///
+    /// # Errors
+    /// Where it is not pending any more.
+    pub fn cancel(self, now: Timestamp) -> Result<Self, Refusal> {
+        self.waits(now)?;
+        Ok(Self { state: State::Cancelled { at: now }, ..self })
+    }
+
+    /// Accepts a wallet's answer, or says why not. The number is not looked at: [`Session::is_confirmed_by`] does, once a
+    /// try was taken for it.
+    ///
+    /// # Errors
+    /// The first rule that the answer breaks.
+    pub fn answer(self, answer: &Answer, now: Timestamp, random: [u8; 16]) -> Result<Accepted, Refusal> {
+        if !is_fresh(answer.timestamp, now.as_second()) {
+            return Err(Refusal::Stale);
+        }
+        let is_for_us = self.is_named_by(&answer.challenge)?;
+        self.waits(now)?;
+        if self.is_answered() {
+            return Err(Refusal::Authenticated);
+        }
+        answer.verify().map_err(Refusal::Signature)?;
+        if !is_for_us {
+            return Err(Refusal::Host);
+        }
+        Ok(match self.flow {
+            Flow::CrossDevice => Accepted::Login(Box::new(self.log_in(answer, now, random))),
+            Flow::SameDevice => {
+                let code = CompletionCode::new(random);
+                let state = State::Answered { answer: Box::new(answer.clone()), code: code.hash() };
+                let expires_at = self.expires_at.max(now + COMPLETABLE);
+                Accepted::Answered(Box::new(Self { expires_at, state, ..self }), code)
+            }
+        })
+    }
+
+    /// Completes a login on one device, or says why not.
+    ///
+    /// # Errors
+    /// Where the code is not the one that the wallet was told, or the session is over.
+    pub fn complete(self, code: &str, now: Timestamp, random: [u8; 16]) -> Result<Login, Refusal> {
+        self.waits(now)?;
+        match &self.state {
+            State::Answered { answer, code: told } if told.is(&CompletionHash::of(code)) => {
+                let answer = answer.clone();
+                Ok(self.log_in(&answer, now, random))
+            }
+            _ => Err(Refusal::CompletionCode),
+        }
+    }
+
+    fn log_in(self, answer: &Answer, now: Timestamp, random: [u8; 16]) -> Login {
+        let user = User { public_key: answer.public_key.clone(), device_info: device_info(answer) };
+        let event_id = EventId::new(now, random);
+        let event = self.event(&event_id, answer, now);
+        Login { session: Self { state: State::Authenticated { at: now, user }, ..self }, event, event_id }
+    }
+
+    /// The event that tells of an accepted answer (specification, §6).
+    fn event(&self, id: &EventId, answer: &Answer, now: Timestamp) -> Event {
+        Event {
+            id: id.to_string(),
+            event: self.challenge.mode.into(),
+            timestamp: now.to_string(),
+            session_id: self.id.to_string(),
+            data: Some(EventData {
+                public_key: answer.public_key.clone(),
+                signature: answer.signature.clone(),
+                challenge: self.challenge.to_string(),
+                signed_message: answer.challenge.clone(),
+                signed_at: answer.timestamp,
+                device_info: answer.device_info.clone().unwrap_or_default(),
+            }),
+        }
+    }
+}
+
+/// What the wallet said of its device; `{}` if nothing.
+fn device_info(answer: &Answer) -> Map<String, Value> {
+    match serde_json::to_value(answer.device_info.clone().unwrap_or_default()) {
+        Ok(Value::Object(object)) => object,
+        _ => Map::new(),
+    }
+}

@@ -1,0 +1,304 @@
+//! Sessions in the database.
+
+use anyhow::{Context, Result, bail};
+use jiff::Timestamp;
+use signpost_auth::{Answer, Challenge};
+
+use crate::login::api::sessions::list::Wanted;
+use crate::login::events;
+use crate::login::jobs::forget::SESSIONS as KEPT;
+use crate::login::sessions::{
+    ClientSecretHash, CompletionHash, ConfirmCode, Flow, Login, Metadata, READABLE, REFRESHABLE, Session, State,
+    Status, TRIES,
+};
+use crate::platform::accounts::{Account, Environment};
+use crate::store::id::{DomainId, SessionId};
+use crate::store::{Row, Step, Store, Written, must, params, step};
+
+const INSERT: &str = "
+    INSERT INTO sessions (id, account, environment, domain_id, challenge, webhook_url, metadata, created_at, expires_at,
+                          confirm_code, client_secret, hosted_url, requester, flow)
+    SELECT $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14
+    WHERE EXISTS (SELECT 1 FROM domains WHERE id = $4)";
+
+/// The same for many that wait.
+const INSERT_MANY: &str = "
+    INSERT INTO sessions (id, account, environment, domain_id, challenge, webhook_url, metadata, created_at, expires_at,
+                          confirm_code, client_secret, hosted_url, requester, flow)
+    SELECT * FROM unnest($1::TEXT[], $2::TEXT[], $3::TEXT[], $4::TEXT[], $5::TEXT[], $6::TEXT[], $7::TEXT[], $8::BIGINT[],
+                         $9::BIGINT[], $10::TEXT[], $11::TEXT[], $12::TEXT[], $13::TEXT[], $14::TEXT[])
+                AS new (id, account, environment, domain_id, challenge, webhook_url, metadata, created_at, expires_at,
+                        confirm_code, client_secret, hosted_url, requester, flow)
+    WHERE EXISTS (SELECT 1 FROM domains WHERE domains.id = new.domain_id)";
+
+macro_rules! select {
+    ($condition:literal) => {
+        concat!(
+            "SELECT id, account, environment, domain_id, challenge, webhook_url, metadata, created_at, expires_at, ",
+            "authenticated_at, user_json, cancelled_at, confirm_code, client_secret, hosted_url, requester, flow, ",
+            "answer, completion FROM sessions WHERE ",
+            $condition
+        )
+    };
+}
+
+const SELECT: &str = select!("id = $1 AND account = $2 AND environment = $3");
+
+const ANYONES: &str = select!("id = $1 AND environment = $2");
+
+/// Those that the service answers for, by what their wallets sign.
+const HOSTED: &str = select!("challenge = $1 AND environment = $2 AND hosted_url IS NOT NULL");
+
+/// Newest first. What a status means is said once more in [`Session::status`].
+const LIST: &str = select!(
+    "account = $1 AND environment = $2 AND id < $3 AND created_at > $7
+     AND ($4 = '' OR domain_id = $4)
+     AND ($5 = '' OR $5 = CASE WHEN authenticated_at IS NOT NULL THEN 'authenticated'
+                               WHEN cancelled_at IS NOT NULL THEN 'cancelled'
+                               WHEN expires_at <= $6 THEN 'expired' ELSE 'pending' END)
+     AND (authenticated_at IS NULL OR authenticated_at > $8) AND (cancelled_at IS NULL OR cancelled_at > $8)
+     ORDER BY id DESC LIMIT $9"
+);
+
+/// Names the old challenge, so that of two refreshes, or a refresh and an answer, only the first changes a row.
+const REFRESH: &str = "
+    UPDATE sessions SET challenge = $1, expires_at = $2
+    WHERE id = $3 AND challenge = $4 AND answer IS NULL AND authenticated_at IS NULL AND cancelled_at IS NULL";
+
+/// Names the challenge, so that of two answers, or an answer and a refresh, only the first changes a row.
+const AUTHENTICATE: &str = "
+    UPDATE sessions SET authenticated_at = $1, user_json = $2
+    WHERE id = $3 AND challenge = $4 AND answer IS NULL AND authenticated_at IS NULL AND cancelled_at IS NULL";
+
+/// The same on one device, where the login waits for its code.
+const ANSWER: &str = "
+    UPDATE sessions SET answer = $1, completion = $2, expires_at = $3
+    WHERE id = $4 AND challenge = $5 AND answer IS NULL AND authenticated_at IS NULL AND cancelled_at IS NULL";
+
+const COMPLETE: &str = "
+    UPDATE sessions SET authenticated_at = $1, user_json = $2, answer = NULL, completion = NULL
+    WHERE id = $3 AND challenge = $4 AND answer IS NOT NULL AND authenticated_at IS NULL AND cancelled_at IS NULL";
+
+const TAKE_TRY: &str = "
+    UPDATE sessions SET confirm_tries = confirm_tries + 1
+    WHERE id = $1 AND challenge = $2 AND confirm_tries < $3 AND authenticated_at IS NULL AND cancelled_at IS NULL";
+
+const CANCEL_TRIED: &str = "
+    UPDATE sessions SET cancelled_at = $1
+    WHERE id = $2 AND confirm_tries >= $3 AND authenticated_at IS NULL AND cancelled_at IS NULL";
+
+/// Those that could be answered, and those that could be refreshed.
+const CANCEL_ALL: &str = "
+    UPDATE sessions SET cancelled_at = $1
+    WHERE domain_id = $2 AND expires_at > $3 AND authenticated_at IS NULL AND cancelled_at IS NULL";
+
+const CANCEL: &str = "
+    UPDATE sessions SET cancelled_at = $1 WHERE id = $2 AND authenticated_at IS NULL AND cancelled_at IS NULL";
+
+/// Calls off all sessions of a domain that are not over, in the write that takes the domain or its proof away.
+pub(crate) fn cancel_sessions_of(domain: &DomainId, now: Timestamp) -> Step {
+    step(CANCEL_ALL, params![now, domain, now - REFRESHABLE])
+}
+
+/// Keeps a new session, and with it what `with` says, both or neither. False where its domain is gone meanwhile, or
+/// the other step changes nothing.
+///
+/// # Errors
+/// As [`Store::write`].
+pub async fn insert(store: &Store, session: &Session, with: Option<Step>) -> Result<bool> {
+    let Session { id, account, domain_id, challenge, webhook_url, metadata, created_at, expires_at, .. } = session;
+    let metadata = metadata.as_ref().map(Metadata::as_str);
+    let requester = session.requester.as_ref().map(serde_json::to_string).transpose()?;
+    let params = params![
+        id,
+        &account.name,
+        account.environment,
+        domain_id,
+        challenge.to_string(),
+        webhook_url,
+        metadata,
+        *created_at,
+        *expires_at,
+        session.confirm.as_ref().map(ConfirmCode::reveal),
+        session.client_secret.as_ref().map(ClientSecretHash::as_str),
+        session.hosted_url.as_ref(),
+        requester,
+        session.flow.as_str(),
+    ];
+    let steps: Vec<Step> = with.into_iter().chain([must(INSERT, params).alike(INSERT_MANY)]).collect();
+    Ok(store.write(steps).await?.is_committed())
+}
+
+/// An account's session.
+///
+/// # Errors
+/// As [`Store::read`].
+pub async fn find(store: &Store, account: &Account, id: &SessionId) -> Result<Option<Session>> {
+    let row = store.look(SELECT, params![id, &account.name, account.environment]).await?;
+    row.map(|row| Session::try_from(row).with_context(|| format!("session {id}"))).transpose()
+}
+
+/// A session, whosever it is: for those who prove in another way that they may see it.
+///
+/// # Errors
+/// As [`Store::read`].
+pub async fn find_in_any_account(store: &Store, environment: Environment, id: &SessionId) -> Result<Option<Session>> {
+    let row = store.look(ANYONES, params![id, environment]).await?;
+    row.map(|row| Session::try_from(row).with_context(|| format!("session {id}"))).transpose()
+}
+
+/// The session whose answer the service itself takes, by its challenge.
+///
+/// # Errors
+/// As [`Store::read`].
+pub async fn find_hosted(store: &Store, environment: Environment, challenge: &Challenge) -> Result<Option<Session>> {
+    let row = store.look(HOSTED, params![challenge.to_string(), environment]).await?;
+    row.map(Session::try_from).transpose()
+}
+
+/// An account's sessions, newest first, as far as they can still be read.
+///
+/// # Errors
+/// As [`Store::read`].
+pub async fn list(store: &Store, account: &Account, wanted: &Wanted, now: Timestamp) -> Result<Vec<Session>> {
+    let Wanted { before, domain, status, most } = wanted;
+    let params = params![
+        &account.name,
+        account.environment,
+        before.as_ref().map_or("sess_~", SessionId::as_str),
+        domain.as_ref().map_or("", DomainId::as_str),
+        status.map_or("", Status::as_str),
+        now,
+        now - KEPT,
+        now - READABLE,
+        i64::from(*most),
+    ];
+    store.read(LIST, params).await?.into_iter().map(Session::try_from).collect()
+}
+
+/// Replaces the challenge `old` by the session's. False where an answer or another refresh came first.
+///
+/// # Errors
+/// As [`Store::write`].
+pub async fn refresh(store: &Store, session: &Session, old: &Challenge) -> Result<bool> {
+    let params = params![session.challenge.to_string(), session.expires_at, &session.id, old.to_string()];
+    Ok(store.write([must(REFRESH, params)]).await?.is_committed())
+}
+
+/// Uses up one of the tries that number match allows, before anybody looks at the number: of answers that come at
+/// once no more are looked at than may be. False where none is left, or the session is not pending any more.
+///
+/// # Errors
+/// As [`Store::write`].
+pub async fn take_confirm_try(store: &Store, session: &Session) -> Result<bool> {
+    let params = params![&session.id, session.challenge.to_string(), TRIES];
+    Ok(store.write([must(TAKE_TRY, params)]).await?.is_committed())
+}
+
+/// Calls a session off whose tries are used up. False where some are left.
+///
+/// # Errors
+/// As [`Store::write`].
+pub async fn cancel_if_no_try_is_left(store: &Store, id: &SessionId, now: Timestamp) -> Result<bool> {
+    Ok(store.write([must(CANCEL_TRIED, params![now, id, TRIES])]).await?.is_committed())
+}
+
+/// Calls a session off. False where it was answered or called off meanwhile.
+///
+/// # Errors
+/// As [`Store::write`].
+pub async fn cancel(store: &Store, id: &SessionId, now: Timestamp) -> Result<bool> {
+    Ok(store.write([must(CANCEL, params![now, id])]).await?.is_committed())
+}
+
+/// Keeps a login and queues its event, and with it what `with` says, all or nothing. Refused at 0 where another
+/// answer came first, at 2 where `with` changes nothing.
+///
+/// # Errors
+/// As [`Store::write`].
+pub async fn authenticate(store: &Store, login: &Login, url: &url::Url, with: Option<Step>) -> Result<Written> {
+    log_in(store, AUTHENTICATE, login, url, with).await
+}
+
+/// The same for a login on one device whose code came back.
+///
+/// # Errors
+/// As [`Store::write`].
+pub async fn complete(store: &Store, login: &Login, url: &url::Url, with: Option<Step>) -> Result<Written> {
+    log_in(store, COMPLETE, login, url, with).await
+}
+
+async fn log_in(
+    store: &Store,
+    sql: &'static str,
+    login: &Login,
+    url: &url::Url,
+    with: Option<Step>,
+) -> Result<Written> {
+    let Login { session, event, event_id } = login;
+    let State::Authenticated { at, user } = &session.state else { bail!("{} is pending", session.id) };
+    let user = serde_json::to_string(user)?;
+    let steps = [
+        must(sql, params![*at, user, &session.id, session.challenge.to_string()]),
+        events::queue(event_id, event, &session.account, &session.domain_id, url, *at)?,
+    ];
+    store.write(steps.into_iter().chain(with).collect::<Vec<_>>()).await
+}
+
+/// Keeps the answer of a session on one device. False where another came first.
+///
+/// # Errors
+/// As [`Store::write`].
+pub async fn keep_answer(store: &Store, session: &Session) -> Result<bool> {
+    let State::Answered { answer, code } = &session.state else { bail!("{} has no answer", session.id) };
+    let answer = serde_json::to_string(answer)?;
+    let (id, challenge) = (&session.id, session.challenge.to_string());
+    let params = params![answer, code.as_str(), session.expires_at, id, challenge];
+    Ok(store.write([must(ANSWER, params)]).await?.is_committed())
+}
+
+impl TryFrom<Row> for Session {
+    type Error = anyhow::Error;
+
+    fn try_from(row: Row) -> Result<Self> {
+        let environment = Environment::parse(row.text(2)?).context("sessions.environment")?;
+        Ok(Self {
+            id: SessionId::parse(row.text(0)?).context("sessions.id")?,
+            account: Account { name: row.text(1)?.to_owned(), environment },
+            domain_id: DomainId::parse(row.text(3)?).context("sessions.domain_id")?,
+            challenge: Challenge::parse(row.text(4)?).context("sessions.challenge")?,
+            webhook_url: row.text(5)?.parse().context("sessions.webhook_url")?,
+            metadata: row.opt_text(6)?.map(Metadata::kept).transpose().context("sessions.metadata")?,
+            hosted_url: row.opt_text(14)?.map(str::parse).transpose().context("sessions.hosted_url")?,
+            confirm: row
+                .opt_text(12)?
+                .map(|text| ConfirmCode::kept(text).context("sessions.confirm_code"))
+                .transpose()?,
+            client_secret: row.opt_text(13)?.map(ClientSecretHash::kept),
+            requester: row.opt_text(15)?.map(serde_json::from_str).transpose().context("sessions.requester")?,
+            flow: Flow::parse(row.text(16)?).context("sessions.flow")?,
+            created_at: row.time(7)?,
+            expires_at: row.time(8)?,
+            state: state(&row)?,
+        })
+    }
+}
+
+/// What the columns of the state say together: only what a write of ours makes is a state, for whoever read any other
+/// combination as the nearest one would open an answered session again.
+fn state(row: &Row) -> Result<State> {
+    let authenticated = (row.opt_time(9)?, row.opt_text(10)?);
+    let (cancelled_at, answered) = (row.opt_time(11)?, (row.opt_text(17)?, row.opt_text(18)?));
+    Ok(match (authenticated, cancelled_at, answered) {
+        ((None, None), None, (None, None)) => State::Pending,
+        ((None, None), None, (Some(answer), Some(code))) => State::Answered {
+            answer: Box::new(Answer::parse(answer.as_bytes()).context("sessions.answer")?),
+            code: CompletionHash::kept(code),
+        },
+        ((Some(at), Some(user)), None, (None, None)) => {
+            State::Authenticated { at, user: serde_json::from_str(user).context("sessions.user_json")? }
+        }
+        ((None, None), Some(at), (None, None) | (Some(_), Some(_))) => State::Cancelled { at },
+        _ => bail!("sessions: authenticated_at, user_json, cancelled_at, answer and completion contradict each other"),
+    })
+}

@@ -1,0 +1,48 @@
+//! Where wallets post to hosted handlers: without a key, so each address has a tenth of what an account has.
+
+use axum::Router;
+use axum::extract::Request;
+use axum::response::Response;
+use axum::routing::{MethodRouter, post};
+use signpost_auth::Mode;
+use url::form_urlencoded;
+
+use crate::app::App;
+use crate::login::flows::hosted;
+use crate::platform::accounts::Environment;
+use crate::platform::limits::{Caller, Limit};
+use crate::platform::web::Payload;
+use crate::platform::web::problem::Error;
+
+pub(crate) fn router(environment: Environment) -> Router<App> {
+    let route = |mode| -> MethodRouter<App> {
+        post(move |app, request| answer(app, environment, mode, request))
+            .get(move |app, request| context(app, environment, mode, request))
+            .fallback(async || Error::MethodNotAllowed)
+    };
+    Router::new().route("/hosted/login", route(Mode::Login)).route("/hosted/register", route(Mode::Register))
+}
+
+type Extract = axum::extract::State<App>;
+
+async fn answer(app: Extract, environment: Environment, mode: Mode, request: Request) -> Response {
+    if let Err(error) = counted(&app, crate::platform::web::peer::client_address(&app, &request)).await {
+        return hosted::told(&error);
+    }
+    // As in the handler contract: what is no JSON at all is a body that lacks its fields.
+    let body = Payload::bytes(request.into_body()).await;
+    hosted::post(app.0, environment, mode, body).await
+}
+
+async fn context(app: Extract, environment: Environment, mode: Mode, request: Request) -> Response {
+    if let Err(error) = counted(&app, crate::platform::web::peer::client_address(&app, &request)).await {
+        return hosted::told(&error);
+    }
+    let query = request.uri().query().unwrap_or_default().to_owned();
+    let challenge = form_urlencoded::parse(query.as_bytes()).find(|(name, _)| name == "challenge");
+    hosted::context(&app, environment, mode, challenge.as_ref().map(|(_, text)| &**text)).await
+}
+
+async fn counted(app: &App, address: Caller) -> Result<(), Error> {
+    app.limits.check_tenth(Limit::Answer, &address, app.clock.elapsed()).await.map_err(Error::RateLimited)
+}

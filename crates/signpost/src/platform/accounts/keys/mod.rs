@@ -1,0 +1,212 @@
+//! API keys: `svc_live_…` or `svc_test_…`, then an id, 256 random bits and a checksum. Only a hash is stored, so that
+//! a copy of the database opens nothing.
+
+mod cache;
+pub mod sql;
+pub mod used;
+
+use std::fmt;
+
+use data_encoding::{BASE32_NOPAD, HEXLOWER};
+use jiff::Timestamp;
+use secrecy::{ExposeSecret, SecretString};
+use serde::Serialize;
+use sha2::{Digest, Sha256};
+
+use crate::platform::accounts::{Account, Environment, Scope};
+
+pub use cache::KeyCache;
+
+/// Characters of the id, the secret and the checksum behind the prefix.
+const ID: usize = 16;
+const SECRET: usize = 52;
+const CHECKSUM: usize = 7;
+
+/// Names a key without opening anything: `key_` and the 16 characters that stand in the key itself.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize)]
+pub struct KeyId(String);
+
+/// The SHA-256 of a whole key, in hex: what the database knows it by. Long random keys need no slow hash.
+#[derive(Clone, PartialEq, Eq, Hash)]
+pub struct KeyHash(String);
+
+/// A key as it is shown once, when it is made.
+#[derive(Debug)]
+pub struct NewKey {
+    /// Its name for the operator.
+    pub id: KeyId,
+    /// What requests carry.
+    pub key: SecretString,
+    /// What it opens.
+    pub scope: Scope,
+}
+
+/// What a key opened: whose data, and which of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Opened {
+    /// Whose data.
+    pub account: Account,
+    /// Which of it.
+    pub scope: Scope,
+    /// Which key it was.
+    pub key: KeyId,
+}
+
+/// A key as it is listed.
+#[derive(Debug, Serialize)]
+pub struct ListedKey {
+    /// Its name for the operator.
+    pub id: KeyId,
+    /// Whose it is.
+    pub account: String,
+    /// Where it opens.
+    pub environment: Environment,
+    /// What it opens.
+    pub scope: Scope,
+    /// What the operator called it.
+    pub name: String,
+    /// When it was made.
+    pub created_at: Timestamp,
+    /// Since when it opens nothing.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub revoked_at: Option<Timestamp>,
+    /// When it opened something last, to the minute.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub last_used_at: Option<Timestamp>,
+    /// When it ends, once it was replaced.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub expires_at: Option<Timestamp>,
+}
+
+impl NewKey {
+    /// A key from 80 bits for its name and 256 for its secret.
+    #[must_use]
+    pub fn new(environment: Environment, id: [u8; 10], secret: [u8; 32]) -> Self {
+        let id = BASE32_NOPAD.encode(&id).to_lowercase();
+        let body = format!("{}{id}{}", prefix(environment), BASE32_NOPAD.encode(&secret).to_lowercase());
+        let key = format!("{body}{}", checksum(&body));
+        Self { id: KeyId(format!("key_{id}")), key: key.into(), scope: Scope::default() }
+    }
+
+    /// One that takes the place of `old`: for the same account and scope.
+    #[must_use]
+    pub fn in_place_of(old: &ListedKey, id: [u8; 10], secret: [u8; 32]) -> Self {
+        Self::new(old.environment, id, secret).for_scope(old.scope)
+    }
+
+    /// The same key for something else than the authentication API.
+    #[must_use]
+    pub fn for_scope(self, scope: Scope) -> Self {
+        Self { scope, ..self }
+    }
+
+    /// What the database keeps.
+    #[must_use]
+    pub fn hash(&self) -> KeyHash {
+        KeyHash::of(self.key.expose_secret())
+    }
+}
+
+impl KeyHash {
+    fn of(key: &str) -> Self {
+        Self(HEXLOWER.encode(&Sha256::digest(key)))
+    }
+
+    /// The environment and the hash of what a request carries; `None` where it cannot be a key of ours, which its
+    /// checksum tells without asking the database.
+    #[must_use]
+    pub fn read(key: &str) -> Option<(Environment, Self)> {
+        let environment = Environment::ALL.into_iter().find(|environment| key.starts_with(prefix(*environment)))?;
+        let body = key.len().checked_sub(CHECKSUM).filter(|at| key.is_char_boundary(*at))?;
+        let (body, sum) = key.split_at(body);
+        let is_whole = body.len() == prefix(environment).len() + ID + SECRET;
+        (is_whole && checksum(body) == sum).then(|| (environment, Self::of(key)))
+    }
+}
+
+impl KeyId {
+    /// Its text.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// Reads an id.
+    #[must_use]
+    pub fn parse(text: &str) -> Option<Self> {
+        let rest = text.strip_prefix("key_")?;
+        let is_id = rest.len() == ID && rest.bytes().all(|byte| matches!(byte, b'a'..=b'z' | b'2'..=b'7'));
+        is_id.then(|| Self(text.to_owned()))
+    }
+}
+
+fn prefix(environment: Environment) -> &'static str {
+    match environment {
+        Environment::Live => "svc_live_",
+        Environment::Sandbox => "svc_test_",
+    }
+}
+
+/// Lets a scanner for leaked secrets, and us, tell a key from a text that looks like one.
+fn checksum(body: &str) -> String {
+    BASE32_NOPAD.encode(&Sha256::digest(body)[..4]).to_lowercase()
+}
+
+impl fmt::Display for KeyId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl fmt::Debug for KeyHash {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("KeyHash")
+    }
+}
+
+impl From<&KeyId> for crate::store::Value {
+    fn from(id: &KeyId) -> Self {
+        Self::Text(id.0.clone())
+    }
+}
+
+impl From<&KeyHash> for crate::store::Value {
+    fn from(hash: &KeyHash) -> Self {
+        Self::Text(hash.0.clone())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_key_reads_back_as_its_environment_and_hash() {
+        for environment in Environment::ALL {
+            let key = NewKey::new(environment, [1; 10], [2; 32]);
+            assert_eq!(KeyHash::read(key.key.expose_secret()), Some((environment, key.hash())));
+            assert_eq!(KeyId::parse(&key.id.to_string()), Some(key.id));
+        }
+    }
+
+    #[test]
+    fn a_key_with_any_character_changed_is_no_key() {
+        let key = NewKey::new(Environment::Live, [1; 10], [2; 32]).key;
+        let key = key.expose_secret();
+        assert_eq!(key.len(), 84);
+        for at in 0..key.len() {
+            let mut other = key.to_owned().into_bytes();
+            other[at] = if other[at] == b'a' { b'b' } else { b'a' };
+            assert_eq!(KeyHash::read(std::str::from_utf8(&other).unwrap()), None, "{at}");
+        }
+        for text in ["", "svc_live_", &format!("{key}a"), &key[..83], "svc_live_é"] {
+            assert_eq!(KeyHash::read(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn nothing_prints_a_key() {
+        let key = NewKey::new(Environment::Live, [1; 10], [2; 32]);
+        assert!(!format!("{key:?} {:?}", key.hash()).contains(key.key.expose_secret()));
+    }
+}

@@ -1,0 +1,46 @@
+//! When keys were used last, written once a minute: an operator sees which ones nobody needs any more.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use anyhow::Result;
+use jiff::Timestamp;
+
+use super::{KeyId, sql};
+use crate::app::App;
+use crate::platform::interval::every;
+
+/// How often what is remembered is written.
+const EVERY: Duration = Duration::from_mins(1);
+
+/// Keys that were used since it was written last; cheap to clone. No more than the account has keys.
+#[derive(Clone, Debug, Default)]
+pub struct Used(Arc<Mutex<HashMap<KeyId, Timestamp>>>);
+
+impl Used {
+    /// Remembers a use.
+    pub(super) fn at(&self, key: &KeyId, now: Timestamp) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(key.clone(), now);
+    }
+
+    fn take(&self) -> Vec<(KeyId, Timestamp)> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).drain().collect()
+    }
+}
+
+/// Writes what is remembered, every minute and once more when the server stops.
+pub async fn run(app: App) {
+    every(EVERY, &app.draining, "the use of keys could not be written", || flush(&app)).await;
+    if let Err(error) = flush(&app).await {
+        tracing::warn!(error = format!("{error:#}"), "the last use of keys could not be written");
+    }
+}
+
+/// Writes what is remembered.
+///
+/// # Errors
+/// As [`crate::store::Store::write`].
+pub async fn flush(app: &App) -> Result<()> {
+    sql::set_used(&app.store, &app.keys.used.take()).await
+}

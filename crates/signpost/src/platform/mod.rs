@@ -1,0 +1,12 @@
+//! What every service stands on: time, accounts and keys, limits, the way to other hosts, and the ground of HTTP.
+
+pub mod accounts;
+pub mod cache;
+pub mod clock;
+pub mod interval;
+pub mod limits;
+pub mod observe;
+pub mod outbound;
+pub mod processor;
+pub mod redis;
+pub mod web;

@@ -1,0 +1,135 @@
+//! What a server says of itself while it runs: lines on standard error and, built with the feature `otlp`, spans to a
+//! collector (OpenTelemetry protocol over HTTP).
+
+use std::io::IsTerminal;
+
+use anyhow::Result;
+use axum::http::HeaderMap;
+use tracing::Span;
+use tracing_subscriber::Layer;
+use tracing_subscriber::layer::SubscriberExt;
+use tracing_subscriber::util::SubscriberInitExt;
+
+use crate::config::Config;
+
+/// What has begun to tell; [`Telemetry::end`] tells the rest.
+#[derive(Debug)]
+#[must_use]
+pub struct Telemetry {
+    #[cfg(feature = "otlp")]
+    #[expect(dead_code, reason = "its end is what it is kept for")]
+    spans: Option<otlp::Spans>,
+}
+
+/// Begins to tell: the log to standard error, in colour where that is a terminal, and spans where the operator named a
+/// collector.
+///
+/// # Errors
+/// Where a collector is named and cannot be told anything, or this program was built without the means.
+pub fn start(config: &Config) -> Result<Telemetry> {
+    let log = tracing_subscriber::fmt::layer().with_target(false).with_writer(std::io::stderr);
+    let log = log.with_ansi(std::io::stderr().is_terminal()).with_filter(config.log);
+    let registry = tracing_subscriber::registry().with(log);
+    #[cfg(feature = "otlp")]
+    {
+        let spans = config.otlp_endpoint.as_ref().map(otlp::Spans::start).transpose()?;
+        registry.with(spans.as_ref().map(otlp::Spans::layer)).try_init()?;
+        Ok(Telemetry { spans })
+    }
+    #[cfg(not(feature = "otlp"))]
+    {
+        anyhow::ensure!(
+            config.otlp_endpoint.is_none(),
+            "otlp_endpoint is set, and this program was built without it: cargo build --release --features otlp"
+        );
+        registry.try_init()?;
+        Ok(Telemetry {})
+    }
+}
+
+impl Telemetry {
+    /// Tells what is still to be told, and waits for the collector to take it.
+    pub async fn end(self) {
+        // On a thread where waiting holds nobody up.
+        drop(tokio::task::spawn_blocking(|| drop(self)).await);
+    }
+}
+
+/// Makes a request's span a part of its caller's trace (W3C Trace Context), where there is one.
+pub(crate) fn adopt(span: &Span, headers: &HeaderMap) {
+    #[cfg(feature = "otlp")]
+    otlp::adopt(span, headers);
+    #[cfg(not(feature = "otlp"))]
+    let _ = (span, headers);
+}
+
+#[cfg(feature = "otlp")]
+mod otlp {
+    use anyhow::{Context, Result};
+    use axum::http::HeaderMap;
+    use opentelemetry::propagation::{Extractor, TextMapPropagator};
+    use opentelemetry::trace::{TraceContextExt, TracerProvider};
+    use opentelemetry_otlp::{Protocol, WithExportConfig};
+    use opentelemetry_sdk::Resource;
+    use opentelemetry_sdk::propagation::TraceContextPropagator;
+    use opentelemetry_sdk::trace::SdkTracerProvider;
+    use tracing::Span;
+    use tracing::level_filters::LevelFilter;
+    use tracing_opentelemetry::OpenTelemetrySpanExt;
+    use tracing_subscriber::Layer;
+    use url::Url;
+
+    /// Spans on their way to a collector, in batches, from a thread of their own.
+    #[derive(Debug)]
+    pub(crate) struct Spans(SdkTracerProvider);
+
+    impl Spans {
+        pub(crate) fn start(endpoint: &Url) -> Result<Self> {
+            // Fails only where another part of the process has chosen already.
+            drop(rustls::crypto::ring::default_provider().install_default());
+            let exporter = opentelemetry_otlp::SpanExporter::builder().with_http().with_protocol(Protocol::HttpBinary);
+            let exporter = exporter.with_endpoint(endpoint.as_str());
+            // Its client waits for answers, and is made where waiting is allowed.
+            let made = std::thread::spawn(|| exporter.build()).join();
+            let exporter = made.map_err(|_| anyhow::anyhow!("the exporter of spans panicked"))?;
+            let exporter = exporter.with_context(|| format!("spans cannot be sent to {endpoint}"))?;
+            let resource = Resource::builder().with_service_name("signpost").build();
+            let provider = SdkTracerProvider::builder().with_batch_exporter(exporter).with_resource(resource);
+            Ok(Self(provider.build()))
+        }
+
+        pub(crate) fn layer<S>(&self) -> impl Layer<S> + use<S>
+        where
+            S: tracing::Subscriber + for<'a> tracing_subscriber::registry::LookupSpan<'a>,
+        {
+            tracing_opentelemetry::layer().with_tracer(self.0.tracer("signpost")).with_filter(LevelFilter::INFO)
+        }
+    }
+
+    impl Drop for Spans {
+        fn drop(&mut self) {
+            // The collector may be away; the server ends all the same.
+            drop(self.0.shutdown());
+        }
+    }
+
+    struct Fields<'a>(&'a HeaderMap);
+
+    impl Extractor for Fields<'_> {
+        fn get(&self, key: &str) -> Option<&str> {
+            self.0.get(key)?.to_str().ok()
+        }
+
+        fn keys(&self) -> Vec<&str> {
+            self.0.keys().map(axum::http::HeaderName::as_str).collect()
+        }
+    }
+
+    pub(crate) fn adopt(span: &Span, headers: &HeaderMap) {
+        let parent = TraceContextPropagator::new().extract(&Fields(headers));
+        if parent.span().span_context().is_valid() {
+            // Fails where no collector is named: then there is no trace to be a part of.
+            let _ = span.set_parent(parent);
+        }
+    }
+}

@@ -1,0 +1,220 @@
+//! Redis or Valkey, shared by the servers behind one address. It holds nothing that may not be lost: while it is away,
+//! each server goes on by itself.
+
+use std::fmt;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, LazyLock, Mutex, PoisonError, Weak};
+use std::time::Duration;
+
+use anyhow::{Context, Result};
+use redis::aio::{ConnectionManager, ConnectionManagerConfig, PubSub};
+use redis::{Client, RedisResult, Script};
+use tokio::time::{sleep, timeout};
+
+use crate::store::id;
+
+/// How long an answer may take: a request waits for it.
+const ANSWER_TIMEOUT: Duration = Duration::from_secs(1);
+/// How long a connection may take to stand.
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(1);
+/// How long it may say nothing at all before it counts as away. Much longer than a request waits: on a machine that is
+/// only busy nobody should begin to count alone.
+const SILENCE_TIMEOUT: Duration = Duration::from_secs(5);
+/// How often a server says that it is alive, and tries again while Redis is away.
+const PULSE_INTERVAL: Duration = Duration::from_millis(500);
+
+/// Announces a server, by Redis' own clock, and returns how many were alive in the last minute and how many of them come
+/// before this one. The newest 1024 are kept.
+const PULSE: &str = "
+local time = redis.call('TIME')
+local now = time[1] * 1000 + math.floor(time[2] / 1000)
+redis.call('ZADD', KEYS[1], now, ARGV[1])
+redis.call('ZREMRANGEBYSCORE', KEYS[1], '-inf', now - 60000)
+redis.call('ZREMRANGEBYRANK', KEYS[1], 0, -1025)
+redis.call('PEXPIRE', KEYS[1], 60000)
+local servers, before = redis.call('ZRANGE', KEYS[1], 0, -1), 0
+for _, server in ipairs(servers) do
+    if server < ARGV[1] then before = before + 1 end
+end
+return {#servers, before}";
+
+static PULSE_SCRIPT: LazyLock<Script> = LazyLock::new(|| Script::new(PULSE));
+
+/// The way to it; cheap to clone.
+#[derive(Clone)]
+pub struct Redis(Arc<Inner>);
+
+struct Inner {
+    client: Client,
+    connection: ConnectionManager,
+    /// Whether it is worth asking. No request finds out that it is not but the first.
+    answers: AtomicBool,
+    /// By what the others know this server.
+    name: String,
+    servers: Mutex<Servers>,
+}
+
+/// The servers that share one Redis, as it last told.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Servers {
+    /// How many were alive in the last minute, this one included.
+    pub count: u32,
+    /// How many of them come before this one, in the order that all agree on.
+    pub before: u32,
+}
+
+/// Why there is no answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NoAnswer {
+    /// It is connected, and did not answer in time.
+    Slow,
+    /// There is no connection, or it refuses to serve.
+    Away,
+}
+
+impl Redis {
+    /// Reads an address: `redis://`, `rediss://` (encrypted, the certificate checked) or `redis+unix://`. Connects if that
+    /// takes no longer than a second, and else in the background, as after every failure.
+    ///
+    /// # Errors
+    /// Where the address cannot be read.
+    pub async fn open(url: &str) -> Result<Self> {
+        let client = Client::open(url).context("the address of Redis cannot be read: redis://HOST:PORT/")?;
+        let config = ConnectionManagerConfig::new()
+            .set_number_of_retries(0)
+            .set_connection_timeout(Some(CONNECT_TIMEOUT))
+            .set_response_timeout(Some(SILENCE_TIMEOUT))
+            .set_pipeline_buffer_size(1024);
+        let connection = ConnectionManager::new_lazy_with_config(client.clone(), config)?;
+        let inner = Arc::new(Inner {
+            client,
+            connection,
+            answers: AtomicBool::new(false),
+            name: data_encoding::HEXLOWER.encode(&id::random::<8>()),
+            servers: Mutex::new(Servers::alone()),
+        });
+        if !inner.pulse().await {
+            tracing::warn!("Redis is unreachable: limits are not shared until it is back");
+        }
+        tokio::spawn(watch(Arc::downgrade(&inner)));
+        Ok(Self(inner))
+    }
+
+    /// What Redis answers to a question.
+    ///
+    /// # Errors
+    /// [`NoAnswer`] where it is slow or away; who asks while it is known to be away does not wait.
+    pub async fn ask<T, F>(&self, question: impl FnOnce(ConnectionManager) -> F) -> Result<T, NoAnswer>
+    where
+        F: Future<Output = RedisResult<T>>,
+    {
+        if !self.answers() {
+            return Err(NoAnswer::Away);
+        }
+        let Ok(answer) = timeout(ANSWER_TIMEOUT, question(self.0.connection.clone())).await else {
+            return Err(NoAnswer::Slow);
+        };
+        answer.map_err(|error| {
+            self.0.is_away(&error.to_string());
+            NoAnswer::Away
+        })
+    }
+
+    /// Whether it is worth asking.
+    #[must_use]
+    pub fn answers(&self) -> bool {
+        self.0.answers.load(Ordering::Relaxed)
+    }
+
+    /// The servers that share it, as it last told.
+    #[must_use]
+    pub fn servers(&self) -> Servers {
+        *self.0.servers.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// A connection of its own for listening.
+    ///
+    /// # Errors
+    /// Where Redis is away.
+    pub async fn listen(&self) -> Result<PubSub> {
+        Ok(timeout(CONNECT_TIMEOUT, self.0.client.get_async_pubsub()).await??)
+    }
+}
+
+impl Servers {
+    /// One that knows of no other.
+    #[must_use]
+    pub fn alone() -> Self {
+        Self { count: 1, before: 0 }
+    }
+
+    /// This server's share of a whole; the shares of all together are the whole.
+    #[must_use]
+    pub fn share(self, whole: u32) -> u32 {
+        let count = self.count.max(1);
+        whole / count + u32::from(self.before < whole % count)
+    }
+}
+
+/// Says that this server is alive, and finds out whether Redis is, as long as anybody uses it.
+async fn watch(inner: Weak<Inner>) {
+    loop {
+        sleep(PULSE_INTERVAL).await;
+        let Some(inner) = inner.upgrade() else { return };
+        let was_away = !inner.answers.load(Ordering::Relaxed);
+        if inner.pulse().await && was_away {
+            tracing::info!("Redis is back: limits and streams are shared");
+        }
+    }
+}
+
+impl Inner {
+    /// A sign of life, both ways. What was away must answer as fast as requests need it, what was not may be slow.
+    async fn pulse(&self) -> bool {
+        let patience = if self.answers.load(Ordering::Relaxed) { SILENCE_TIMEOUT } else { ANSWER_TIMEOUT };
+        let mut connection = self.connection.clone();
+        let mut script = PULSE_SCRIPT.key("signpost:servers");
+        let told = timeout(patience, script.arg(&self.name).invoke_async::<(u32, u32)>(&mut connection)).await;
+        match told {
+            Ok(Ok((count, before))) => {
+                *self.servers.lock().unwrap_or_else(PoisonError::into_inner) = Servers { count, before };
+                self.answers.store(true, Ordering::Relaxed);
+                return true;
+            }
+            Ok(Err(error)) => self.is_away(&error.to_string()),
+            Err(_) => self.is_away(&format!("no answer within {patience:?}")),
+        }
+        false
+    }
+
+    fn is_away(&self, error: &str) {
+        if self.answers.swap(false, Ordering::Relaxed) {
+            tracing::warn!(
+                error,
+                "Redis is unreachable: this server lets through its share of the limits until it is back"
+            );
+        }
+    }
+}
+
+impl fmt::Debug for Redis {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Redis")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_shares_of_all_servers_are_the_whole() {
+        for count in 1..=7 {
+            for whole in [0, 1, 5, 6, 7, 8, 99, 100, 1_000_000] {
+                let shares = (0..count).map(|before| Servers { count, before }.share(whole));
+                assert_eq!(shares.sum::<u32>(), whole);
+            }
+        }
+        assert_eq!(Servers::alone().share(100), 100);
+    }
+}

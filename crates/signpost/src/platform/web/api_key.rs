@@ -1,0 +1,121 @@
+//! Who asks, and whether they may ask again so soon: before anything of the body is read.
+
+use axum::extract::{FromRequestParts, Request, State};
+use axum::http::request::Parts;
+use axum::http::{HeaderMap, Method, header};
+use axum::middleware::{Next, from_fn_with_state};
+use axum::response::Response;
+use axum::routing::MethodRouter;
+use secrecy::{ExposeSecret, SecretString};
+
+use crate::app::App;
+use crate::platform::accounts::audit::Actor;
+use crate::platform::accounts::keys::{KeyHash, KeyId, Opened};
+use crate::platform::accounts::{Account, Environment, Scope};
+use crate::platform::limits::{Caller, Limit};
+use crate::platform::web::problem::Error;
+
+/// What a group of addresses asks of those who come.
+#[derive(Clone)]
+pub(crate) struct Door {
+    pub(crate) app: App,
+    pub(crate) environment: Environment,
+    pub(crate) limit: Limit,
+    pub(crate) scope: Scope,
+}
+
+/// The key that a request came with.
+#[derive(Clone, Debug)]
+pub struct ApiKey {
+    /// Its name.
+    pub id: KeyId,
+    /// All of it.
+    pub key: SecretString,
+}
+
+impl ApiKey {
+    /// Whoever holds it, as the audit log names them.
+    #[must_use]
+    pub fn actor(&self) -> Actor {
+        Actor::Key(self.id.clone())
+    }
+}
+
+impl Door {
+    pub(crate) fn new(app: &App, environment: Environment, limit: Limit, scope: Scope) -> Self {
+        Self { app: app.clone(), environment, limit, scope }
+    }
+
+    /// Listing sessions is reading, whatever opening them is.
+    fn limit_of(&self, method: &Method) -> Limit {
+        match self.limit {
+            Limit::CreateSession if method != Method::POST => Limit::GetSession,
+            limit => limit,
+        }
+    }
+}
+
+/// Lets a request with a valid key in, counted for its account; one without is counted for its address.
+pub(crate) async fn admit(State(door): State<Door>, mut request: Request, next: Next) -> Result<Response, Error> {
+    // A key of the other environment is no key here.
+    let limit = door.limit_of(request.method());
+    let Door { app, environment, scope, .. } = door;
+    let now = app.clock.now();
+    let sent = bearer(request.headers()).map(SecretString::from);
+    let opened = match sent.as_ref().and_then(|key| KeyHash::read(key.expose_secret())) {
+        Some((of, hash)) if of == environment => app.keys.opened(&app.store, of, hash, now).await?,
+        _ => None,
+    };
+    let Some(Opened { account, scope: opened, key }) = opened else {
+        let address = crate::platform::web::peer::client_address(&app, &request);
+        app.refusals.count(&address, "invalid_api_key");
+        app.limits.check(limit, &address, app.clock.elapsed()).await.map_err(Error::RateLimited)?;
+        return Err(Error::InvalidApiKey);
+    };
+    let caller = Caller::from(&account);
+    app.limits.check(limit, &caller, app.clock.elapsed()).await.map_err(Error::RateLimited)?;
+    if opened != scope {
+        app.refusals.count(&caller, "insufficient_scope");
+        return Err(Error::InsufficientScope { needed: scope, opened });
+    }
+    request.extensions_mut().insert(account);
+    if let Some(sent) = sent {
+        request.extensions_mut().insert(ApiKey { id: key, key: sent });
+    }
+    Ok(next.run(request).await)
+}
+
+/// Lets those in who have a key for `scope`, each as often as `limit` says.
+pub(crate) fn door(
+    app: &App,
+    environment: Environment,
+    limit: Limit,
+    scope: Scope,
+) -> impl Fn(MethodRouter<App>) -> MethodRouter<App> {
+    let door = Door::new(app, environment, limit, scope);
+    move |routes| routes.fallback(async || Error::MethodNotAllowed).layer(from_fn_with_state(door.clone(), admit))
+}
+
+/// The bearer that a request carries.
+pub(crate) fn bearer(headers: &HeaderMap) -> Option<&str> {
+    let sent = headers.get(header::AUTHORIZATION)?.to_str().ok()?;
+    let (scheme, token) = sent.split_once(' ')?;
+    scheme.eq_ignore_ascii_case("bearer").then(|| token.trim())
+}
+
+impl<S: Send + Sync> FromRequestParts<S> for ApiKey {
+    type Rejection = Error;
+
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Error> {
+        parts.extensions.get::<Self>().cloned().ok_or(Error::InvalidApiKey)
+    }
+}
+
+impl<S: Send + Sync> FromRequestParts<S> for Account {
+    type Rejection = Error;
+
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Error> {
+        // Fails closed: a route without a door has no account to act for.
+        parts.extensions.get::<Self>().cloned().ok_or(Error::InvalidApiKey)
+    }
+}

@@ -1,0 +1,15 @@
+//! The ground of HTTP: extractors, the API key's door, and the one error body.
+
+pub mod api_key;
+pub mod host;
+pub mod json;
+pub mod path_id;
+pub mod peer;
+pub mod problem;
+pub mod query;
+pub mod request_id;
+
+pub use api_key::ApiKey;
+pub use json::{Fields, Nothing, OptionalFields, Payload, Report};
+pub use path_id::{PathId, PathPair};
+pub use query::Page;

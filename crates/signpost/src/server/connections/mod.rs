@@ -1,0 +1,136 @@
+//! The connections of clients: how many there may be, how long they may say nothing, and how they end.
+//!
+//! A client that opens connections and sends nothing, or a request head a byte at a time, costs itself little and a
+//! server a descriptor each. So a head has a time-out, an idle connection too, and where no place is left the oldest
+//! connection that waits for its client makes way. One with a request in it is never cut for another.
+
+mod serving;
+mod table;
+#[cfg(test)]
+mod tests;
+
+use std::io::ErrorKind;
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::Router;
+use tokio::net::TcpListener;
+use tokio::task::JoinSet;
+use tokio::time::{MissedTickBehavior, interval, sleep};
+use tokio_util::sync::CancellationToken;
+
+use crate::platform::limits::Proxies;
+
+use table::Table;
+
+/// How often connections are looked at; what is closed for its age is up to this much older than it may be.
+const SWEEP_INTERVAL: Duration = Duration::from_millis(250);
+/// How long nobody is accepted after the system refused to, if nothing could be closed for it.
+const ACCEPT_PAUSE: Duration = Duration::from_millis(250);
+/// The most connections of a server, whatever the system allows: each may hold some 100 KiB.
+const MAX_CONNECTIONS: u64 = 16_384;
+/// Descriptors that connections of clients leave for the database, deliveries, other hosts and files.
+const RESERVED_DESCRIPTORS: u64 = 512;
+
+/// How many connections there may be, and how long they may wait for their client.
+#[derive(Clone, Copy, Debug)]
+pub struct ConnectionLimits {
+    /// Open at once.
+    pub total: usize,
+    /// Of one client address, before their first request head is whole. Trusted proxies have no such limit.
+    pub opening_per_client: usize,
+    /// How long a request head may take.
+    pub head_timeout: Duration,
+    /// How long a connection may be idle between two requests.
+    pub idle_timeout: Duration,
+}
+
+impl ConnectionLimits {
+    /// The limits of a server, and as many connections as fit below the limit of open files, which is raised as far as
+    /// the system lets us.
+    #[must_use]
+    pub fn of_server() -> Self {
+        // The limit that stands is enough to go on with.
+        let descriptors = rlimit::increase_nofile_limit(u64::MAX).unwrap_or(1024);
+        let limits = Self::with_total(connections_below(descriptors));
+        if limits.total < 1024 {
+            let connections = limits.total;
+            tracing::warn!(descriptors, connections, "the limit of open files leaves few connections (ulimit -n)");
+        }
+        limits
+    }
+
+    /// The same limits with so many connections in all.
+    #[must_use]
+    pub fn with_total(total: usize) -> Self {
+        let (head_timeout, idle_timeout) = (Duration::from_secs(10), Duration::from_secs(75));
+        Self { total, opening_per_client: 256, head_timeout, idle_timeout }
+    }
+}
+
+/// How many connections fit where so many descriptors are allowed.
+fn connections_below(descriptors: u64) -> usize {
+    let reserved = RESERVED_DESCRIPTORS.min(descriptors / 2);
+    usize::try_from((descriptors - reserved).min(MAX_CONNECTIONS)).unwrap_or(usize::MAX)
+}
+
+/// Serves until `draining`, then accepts no more, closes the connections without a request and ends with the last of the
+/// others. Dropped, it cuts them off.
+pub(crate) async fn serve(
+    listener: TcpListener,
+    router: Router,
+    limits: ConnectionLimits,
+    proxies: &Proxies,
+    draining: CancellationToken,
+) {
+    let table = Arc::new(Table::new(limits, SWEEP_INTERVAL));
+    let mut tasks = JoinSet::new();
+    let mut sweep = interval(SWEEP_INTERVAL);
+    sweep.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    loop {
+        tokio::select! {
+            () = draining.cancelled() => break,
+            _ = sweep.tick() => table.sweep(),
+            Some(_) = tasks.join_next() => {}
+            accepted = listener.accept() => match accepted {
+                Ok((stream, peer)) => {
+                    if has_place(&table, &mut tasks, limits.total).await {
+                        // Without it every reply on an event stream waits 40 ms for the acknowledgement of the one before.
+                        drop(stream.set_nodelay(true));
+                        let place = table.enter(proxies.client_of(peer));
+                        tasks.spawn(serving::serve(stream, peer, router.clone(), place));
+                    }
+                }
+                Err(error) if is_of_client(error.kind()) => {}
+                Err(error) => {
+                    tracing::warn!(error = %error, "cannot accept connections");
+                    // Most likely no descriptor is left. Nobody gains where this is tried again at once.
+                    table.make_room();
+                    sleep(ACCEPT_PAUSE).await;
+                }
+            },
+        }
+    }
+    drop(listener);
+    table.drain();
+    while tasks.join_next().await.is_some() {}
+}
+
+/// Whether one more connection may stay; where all places are taken, one that waits for its client makes way.
+async fn has_place(table: &Table, tasks: &mut JoinSet<()>, total: usize) -> bool {
+    while tasks.len() >= total {
+        if tasks.try_join_next().is_some() {
+            continue;
+        }
+        if !table.make_room() {
+            return false;
+        }
+        tasks.join_next().await;
+    }
+    true
+}
+
+/// Whether a connection ended before it was accepted, which is no fault of ours.
+fn is_of_client(kind: ErrorKind) -> bool {
+    matches!(kind, ErrorKind::ConnectionAborted | ErrorKind::ConnectionReset | ErrorKind::ConnectionRefused)
+}

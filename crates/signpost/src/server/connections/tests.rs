@@ -1,0 +1,245 @@
+use axum::routing::{get, post};
+use tokio::io::{AsyncReadExt, AsyncWriteExt, DuplexStream, duplex};
+use tokio::task::JoinHandle;
+
+use super::table::Phase;
+use super::*;
+
+const WHOLE: &[u8] = b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n";
+const HALF: &[u8] = b"GET / HTTP/1.1\r\nHost: loc";
+/// Sweeps until a head, and until an idle connection, has taken too long.
+const HEAD_SWEEPS: u32 = 41;
+const IDLE_SWEEPS: u32 = 301;
+
+/// A client's end of a connection, and the server's.
+struct Client {
+    stream: DuplexStream,
+    connection: Arc<table::Connection>,
+    task: JoinHandle<()>,
+}
+
+fn table(limits: ConnectionLimits) -> Arc<Table> {
+    Arc::new(Table::new(limits, SWEEP_INTERVAL))
+}
+
+fn connect(table: &Arc<Table>, client: u8) -> Client {
+    let (stream, io) = duplex(1 << 16);
+    let peer = format!("192.0.2.{client}:1").parse().unwrap();
+    let hang = async || std::future::pending::<()>().await;
+    let router = Router::new().route("/", get(async || "here")).route("/hang", get(hang)).route("/echo", post(echo));
+    let place = table.enter(Proxies::default().client_of(peer));
+    let connection = Arc::clone(place.connection());
+    Client { stream, connection, task: tokio::spawn(serving::serve(io, peer, router, place)) }
+}
+
+async fn echo(body: String) -> String {
+    body
+}
+
+impl Client {
+    async fn sends(&mut self, bytes: &[u8]) {
+        self.stream.write_all(bytes).await.unwrap();
+    }
+
+    async fn is_answered(&mut self) {
+        self.sends(WHOLE).await;
+        let mut answer = String::new();
+        while !answer.ends_with("here") {
+            let mut bytes = [0; 512];
+            let length = self.stream.read(&mut bytes).await.unwrap();
+            assert!(length > 0, "closed after {answer}");
+            answer.push_str(std::str::from_utf8(&bytes[..length]).unwrap());
+        }
+        assert!(answer.starts_with("HTTP/1.1 200 OK\r\n") && answer.contains("x-content-type-options: nosniff"));
+    }
+
+    /// Waits until the server sees the connection in this phase.
+    async fn is(&self, phase: Phase) {
+        while self.connection.phase() != phase {
+            tokio::task::yield_now().await;
+        }
+    }
+
+    /// The server closes it; what came before that.
+    async fn closes(mut self) -> String {
+        let mut rest = String::new();
+        self.stream.read_to_string(&mut rest).await.unwrap();
+        self.task.await.unwrap();
+        rest
+    }
+
+    async fn is_open(&mut self) -> bool {
+        // Whoever was told to close has done so by then.
+        for _ in 0..10 {
+            tokio::task::yield_now().await;
+        }
+        !self.task.is_finished()
+    }
+}
+
+fn sweep(table: &Table, times: u32) {
+    (0..times).for_each(|_| table.sweep());
+}
+
+#[tokio::test]
+async fn a_head_that_takes_too_long_is_not_waited_for() {
+    let table = table(ConnectionLimits::with_total(10));
+    let (mut silent, mut slow) = (connect(&table, 1), connect(&table, 1));
+    slow.sends(HALF).await;
+    sweep(&table, HEAD_SWEEPS - 1);
+    // A byte now and then buys no time.
+    slow.sends(b"a").await;
+    assert!(silent.is_open().await && slow.is_open().await);
+    sweep(&table, 1);
+    assert_eq!(silent.closes().await, "");
+    assert_eq!(slow.closes().await, "");
+}
+
+#[tokio::test]
+async fn a_connection_is_kept_between_requests_and_not_for_ever() {
+    let table = table(ConnectionLimits::with_total(10));
+    let mut client = connect(&table, 1);
+    for _ in 0..3 {
+        client.is_answered().await;
+        sweep(&table, IDLE_SWEEPS - 1);
+        assert!(client.is_open().await);
+    }
+    sweep(&table, 1);
+    assert_eq!(client.closes().await, "");
+}
+
+#[tokio::test]
+async fn the_head_of_a_later_request_has_no_more_time_than_the_first() {
+    let table = table(ConnectionLimits::with_total(10));
+    let mut client = connect(&table, 1);
+    client.is_answered().await;
+    client.sends(HALF).await;
+    client.is(Phase::Head).await;
+    sweep(&table, HEAD_SWEEPS);
+    assert_eq!(client.closes().await, "");
+}
+
+#[tokio::test]
+async fn a_request_is_never_cut_for_its_age_or_for_another() {
+    let table = table(ConnectionLimits::with_total(1));
+    let mut client = connect(&table, 1);
+    client.sends(b"GET /hang HTTP/1.1\r\nHost: localhost\r\n\r\n").await;
+    client.is(Phase::Request).await;
+    sweep(&table, 2 * IDLE_SWEEPS);
+    assert!(!table.make_room() && client.is_open().await);
+    // Its body may come in its own time too; what reads it has a limit of its own.
+    let mut client = connect(&table, 1);
+    client.sends(b"POST /echo HTTP/1.1\r\nHost: localhost\r\nContent-Length: 4\r\nConnection: close\r\n\r\nhe").await;
+    client.is(Phase::Request).await;
+    sweep(&table, HEAD_SWEEPS);
+    client.sends(b"re").await;
+    assert!(client.closes().await.ends_with("here"));
+}
+
+#[tokio::test]
+async fn the_oldest_without_a_head_makes_way_then_the_longest_idle() {
+    let table = table(ConnectionLimits::with_total(10));
+    let mut idle = connect(&table, 1);
+    idle.is_answered().await;
+    let (oldest, younger) = (connect(&table, 2), connect(&table, 3));
+    let mut answering = connect(&table, 1);
+    answering.sends(b"GET /hang HTTP/1.1\r\nHost: localhost\r\n\r\n").await;
+    answering.is(Phase::Request).await;
+    sweep(&table, 2);
+    assert!(table.make_room());
+    oldest.closes().await;
+    assert!(idle.is_open().await);
+    assert!(table.make_room());
+    younger.closes().await;
+    assert!(idle.is_open().await);
+    let mut fresh = connect(&table, 3);
+    assert!(table.make_room());
+    idle.closes().await;
+    assert!(fresh.is_open().await);
+    assert!(table.make_room());
+    fresh.closes().await;
+    assert!(!table.make_room() && answering.is_open().await);
+}
+
+#[tokio::test]
+async fn one_address_has_so_many_without_a_head_and_others_do_not_pay() {
+    let table = table(ConnectionLimits::with_total(10_000));
+    let mut other = connect(&table, 2);
+    let mut first = connect(&table, 1);
+    let mut rest: Vec<_> = (0..255).map(|_| connect(&table, 1)).collect();
+    assert!(first.is_open().await);
+    sweep(&table, 2);
+    let mut newest = connect(&table, 1);
+    first.closes().await;
+    assert!(other.is_open().await && rest[0].is_open().await);
+    // Those that sent a whole head are not counted any more.
+    newest.is_answered().await;
+    let more = connect(&table, 1);
+    assert!(rest[0].is_open().await);
+    let _one_too_many = connect(&table, 1);
+    rest.swap_remove(0).closes().await;
+    drop(more);
+    // Many that come at once are given a moment to be read.
+    let mut burst: Vec<_> = (0..300).map(|_| connect(&table, 3)).collect();
+    sweep(&table, 1);
+    assert!(burst[0].is_open().await);
+    sweep(&table, 1);
+    assert!(burst[44].is_open().await);
+    for surplus in burst.drain(..44) {
+        surplus.closes().await;
+    }
+    // A trusted proxy speaks for many.
+    let proxy = "192.0.2.1:1".parse().unwrap();
+    let trusted = Proxies::new(vec!["192.0.2.1".parse().unwrap()], crate::platform::limits::ForwardedHeader::default());
+    assert_eq!(trusted.client_of(proxy), None);
+    let places: Vec<_> = (0..300).map(|_| table.enter(trusted.client_of(proxy))).collect();
+    assert!(places.iter().all(|place| place.connection().phase() == Phase::Opening));
+}
+
+#[tokio::test]
+async fn draining_ends_what_waits_at_once_and_lets_the_others_finish() {
+    let table = table(ConnectionLimits::with_total(10));
+    let (silent, mut half, mut idle, mut asking) =
+        (connect(&table, 1), connect(&table, 1), connect(&table, 1), connect(&table, 1));
+    half.sends(HALF).await;
+    idle.is_answered().await;
+    asking.sends(b"POST /echo HTTP/1.1\r\nHost: localhost\r\nContent-Length: 4\r\n\r\nhe").await;
+    asking.is(Phase::Request).await;
+    table.drain();
+    for client in [silent, half, idle] {
+        assert_eq!(client.closes().await, "");
+    }
+    asking.sends(b"re").await;
+    let answer = asking.closes().await;
+    assert!(answer.contains("connection: close") && answer.ends_with("here"), "{answer}");
+}
+
+#[test]
+fn a_flood_from_one_address_costs_each_connection_once() {
+    let table = table(ConnectionLimits::with_total(16_384));
+    let client = Proxies::default().client_of("192.0.2.1:1".parse().unwrap());
+    let places: Vec<_> = (0..16_384).map(|_| table.enter(client)).collect();
+    sweep(&table, 2);
+    let is_open = |place: &table::Place| place.connection().phase() == Phase::Opening;
+    assert_eq!(places.iter().filter(|place| is_open(place)).count(), 256);
+    assert!(places[16_128..].iter().all(is_open), "the newest stay");
+}
+
+#[tokio::test]
+async fn a_head_without_end_is_refused() {
+    let table = table(ConnectionLimits::with_total(10));
+    let mut client = connect(&table, 1);
+    client.sends(b"GET / HTTP/1.1\r\nHost: localhost\r\nX: ").await;
+    for _ in 0..20 {
+        // It may be closed in mid-air.
+        drop(client.stream.write_all(&[b'x'; 8192]).await);
+    }
+    assert!(client.closes().await.starts_with("HTTP/1.1 431 "));
+}
+
+#[test]
+fn connections_leave_descriptors_for_everything_else() {
+    for (descriptors, connections) in [(200, 100), (1024, 512), (4096, 3584), (65_536, 16_384), (u64::MAX, 16_384)] {
+        assert_eq!(connections_below(descriptors), connections);
+    }
+}

@@ -1,0 +1,43 @@
+//! `/health` for people and load balancers; `/health/ready` for those who send traffic.
+
+use axum::Json;
+use axum::extract::State;
+use axum::http::{HeaderName, StatusCode, header};
+use axum::response::IntoResponse;
+use serde_json::{Value, json};
+
+use crate::app::App;
+use crate::atm::mcp::Mode;
+
+/// Every page may ask for public documents.
+pub(crate) const ANY_ORIGIN: [(HeaderName, &str); 1] = [(header::ACCESS_CONTROL_ALLOW_ORIGIN, "*")];
+
+/// The health document (ATM locator specification, §2).
+pub(crate) async fn show(State(app): State<App>) -> impl IntoResponse {
+    (ANY_ORIGIN, Json(document(&app)))
+}
+
+/// 200 while requests are welcome: the database can be read and written, and the server is not stopping. Otherwise the
+/// reasons, in words.
+pub(crate) async fn ready(State(app): State<App>) -> impl IntoResponse {
+    let store = app.store.check_ready(app.clock.now()).await;
+    let accepting = if app.stopping.is_cancelled() { Err("the server is stopping".to_owned()) } else { Ok(()) };
+    let word = |check: &Result<(), String>| if check.is_ok() { "ok" } else { "failing" };
+    let checks = json!({ "store": word(&store), "accepting": word(&accepting) });
+    let reasons: Vec<String> = [store, accepting].into_iter().filter_map(Result::err).collect();
+    if reasons.is_empty() {
+        return (StatusCode::OK, ANY_ORIGIN, Json(json!({ "status": "ok", "checks": checks })));
+    }
+    tracing::warn!(?reasons, "not ready");
+    let body = json!({ "status": "unavailable", "checks": checks, "reasons": reasons });
+    (StatusCode::SERVICE_UNAVAILABLE, ANY_ORIGIN, Json(body))
+}
+
+fn document(app: &App) -> Value {
+    json!({
+        "status": "ok",
+        "version": env!("CARGO_PKG_VERSION"),
+        "mode": Mode::Remote,
+        "timestamp": app.clock.now(),
+    })
+}

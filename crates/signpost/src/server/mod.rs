@@ -1,0 +1,253 @@
+//! The server's life: open, listen, serve, drain, close.
+
+mod changes;
+pub mod connections;
+pub mod health;
+pub mod public_address;
+mod reference;
+pub mod routes;
+mod scrape;
+
+use std::fs::File;
+use std::net::SocketAddr;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use anyhow::{Context, Result};
+use futures_util::FutureExt;
+use tokio::net::TcpListener;
+use tokio::sync::Notify;
+use tokio_util::sync::CancellationToken;
+
+use self::connections::ConnectionLimits;
+use self::public_address::say_what_is_unsafe;
+use crate::app::{App, Parts};
+use crate::atm::catalogue::{self, Catalogue};
+use crate::atm::feeds;
+use crate::atm::places::geocoder::Geocoder;
+use crate::atm::submissions::Reports;
+use crate::config::{Config, Service};
+use crate::login::domains::{self, Prover};
+use crate::login::events;
+use crate::login::jobs::{deliver, forget, recheck};
+use crate::login::sessions::{Session, Waiting};
+use crate::platform::accounts::audit::{Refusals, refusals};
+use crate::platform::accounts::keys::{KeyCache, used};
+use crate::platform::cache::Kept;
+use crate::platform::clock::Clock;
+use crate::platform::limits::Limits;
+use crate::platform::observe::metrics::Metrics;
+use crate::platform::outbound::{Names, Outbound};
+use crate::platform::redis::Redis;
+use crate::store::{Store, lock};
+
+/// How long requests that run may take to end once the server stops. It promises to be gone after ten seconds: the rest
+/// is for the database and for what computes on other threads.
+const DRAIN: Duration = Duration::from_secs(9);
+/// How long the database may take to close after that.
+const CLOSE: Duration = Duration::from_millis(400);
+/// How long that, which nobody waits for any more, may take to end.
+pub(crate) const LEAVE: Duration = Duration::from_millis(400);
+
+/// A server that holds its database and its address, and serves nobody yet.
+#[derive(Debug)]
+pub struct Server {
+    /// What its requests can reach.
+    pub app: App,
+    listener: TcpListener,
+    metrics: Option<TcpListener>,
+    /// Held as long as the server runs: two servers on one embedded database would deliver every event twice.
+    _lock: Option<File>,
+}
+
+impl Server {
+    /// Opens the database, loads the catalogue and takes the address.
+    ///
+    /// # Errors
+    /// One line that says what to change: the address is in use, the data folder cannot be written, another server
+    /// has the database, a newer program wrote it.
+    pub async fn open(config: Config, clock: Clock) -> Result<Self> {
+        if config.database_url.is_none() {
+            prepare_data_dir(&config.data_dir)?;
+        }
+        let lock = config.database_file().map(|file| lock(&file)).transpose()?;
+        let (store, seal) = (Store::open(&config.database_url())?, config.seal());
+        store.check_move().await?;
+        domains::reseal::check(&store, &seal).await?;
+        let outbound = Outbound::new(&Names::System);
+        let geocoder = config.geocoder.clone().map(|settings| Geocoder::new(settings, outbound.clone()));
+        let catalogue = if config.services.contains(&Service::Atm) {
+            Catalogue::open(&store, &clock, &config.data_dir, geocoder).await?
+        } else {
+            Catalogue::none()?
+        };
+        let listener = TcpListener::bind(config.listen).await;
+        let listener = listener
+            .with_context(|| format!("cannot listen on {}: choose another address with --listen", config.listen))?;
+        let listen = listener.local_addr()?;
+        let redis = match &config.redis_url {
+            Some(url) => Some(Redis::open(url).await?),
+            None => None,
+        };
+        let app = App::from(Parts {
+            clock,
+            listen,
+            base_url: config.base_url(listen),
+            public_address: config.public_address(listen),
+            store,
+            seal,
+            keys: KeyCache::default(),
+            refusals: Refusals::default(),
+            limits: Limits::new(config.rates.clone(), redis.clone()),
+            redis,
+            catalogue: Arc::new(catalogue),
+            reports: Reports::default(),
+            outbound,
+            prover: Prover::new(name_server(&config)),
+            outbox: Arc::new(Notify::new()),
+            sessions: Kept::new(Session::size),
+            // A name, two addresses, and what signs.
+            domains: Kept::new(|_| 2048),
+            waiting: Waiting::default(),
+            metrics: Metrics::default(),
+            stopping: CancellationToken::new(),
+            draining: CancellationToken::new(),
+            config,
+        });
+        if lock.is_some() {
+            events::sql::free_leases(&app.store).await?;
+        }
+        let metrics = scrape::listen(&app).await?;
+        public_address::remember(&app.store, &app.public_address).await?;
+        say_what_is_unsafe(&app.config);
+        Ok(Self { app, listener, metrics, _lock: lock })
+    }
+
+    /// Where the metrics are served, if anywhere.
+    #[must_use]
+    pub fn metrics_listen(&self) -> Option<SocketAddr> {
+        self.metrics.as_ref().and_then(|listener| listener.local_addr().ok())
+    }
+
+    /// Serves until `shutdown` and as long as `shutdown_delay` says behind it, then stops accepting, finishes what runs within 10 s, and closes the database.
+    ///
+    /// # Errors
+    /// None today: what fails while it serves is answered and logged there.
+    pub async fn run(self, shutdown: impl Future<Output = ()> + Send + 'static) -> Result<()> {
+        let Self { app, listener, metrics, _lock } = self;
+        let mut background = Vec::new();
+        if app.config.services.contains(&Service::Auth) {
+            background.push(tokio::spawn(deliver::run(app.clone())));
+            background.push(tokio::spawn(forget::run(app.clone())));
+            background.push(tokio::spawn(recheck::run(app.clone())));
+        }
+        if let Some(listener) = metrics {
+            background.push(tokio::spawn(scrape::run(app.clone(), listener)));
+        }
+        background.push(tokio::spawn(changes::run(app.clone())));
+        background.push(tokio::spawn(refusals::run(app.clone())));
+        background.push(tokio::spawn(used::run(app.clone())));
+        if app.config.services.contains(&Service::Atm) {
+            let app = app.clone();
+            background.push(tokio::spawn(feeds::run(app.clone())));
+            background
+                .push(tokio::spawn(async move { catalogue::watch(&app.store, &app.catalogue, &app.draining).await }));
+        }
+        let (stopping, draining, delay) = (app.stopping.clone(), app.draining.clone(), app.config.shutdown_delay);
+        tokio::spawn(async move {
+            shutdown.await;
+            stopping.cancel();
+            tokio::time::sleep(delay).await;
+            draining.cancel();
+        });
+        let (router, proxies) = (routes::router(&app), &app.config.trusted_proxies);
+        let serving =
+            connections::serve(listener, router, ConnectionLimits::of_server(), proxies, app.draining.clone());
+        let background = futures_util::future::join_all(background);
+        let running = async { drop(tokio::join!(serving, background)) };
+        end(&app.draining, [DRAIN, CLOSE], running, app.store.close()).await;
+        Ok(())
+    }
+}
+
+/// Waits for what runs, and then until the database is closed; once the server drains, for each of them no longer than
+/// `within` says.
+async fn end(
+    draining: &CancellationToken,
+    within: [Duration; 2],
+    running: impl Future<Output = ()>,
+    close: impl Future<Output = ()>,
+) {
+    let over = async {
+        draining.cancelled().await;
+        tokio::time::sleep(within[0]).await;
+    };
+    let over = over.shared();
+    tokio::select! {
+        () = running => {}
+        () = over.clone() => tracing::warn!("shutdown deadline reached; aborted the remaining requests"),
+    }
+    let over = async {
+        over.await;
+        tokio::time::sleep(within[1]).await;
+    };
+    tokio::select! {
+        () = close => {}
+        () = over => tracing::warn!("the database did not close in time; all that was acknowledged is kept"),
+    }
+}
+
+/// Who is asked for TXT records.
+fn name_server(config: &Config) -> Names {
+    Names::uncached(config.dns_server).unwrap_or_else(|error| {
+        tracing::warn!(error = format!("{error:#}"), "no name server is configured: domains cannot be proved by TXT");
+        Names::System
+    })
+}
+
+/// Makes the data folder, for its owner's eyes only: it holds the webhook secrets.
+///
+/// # Errors
+/// Where it cannot be made.
+pub fn prepare_data_dir(data_dir: &Path) -> Result<()> {
+    let mut builder = std::fs::DirBuilder::new();
+    builder.recursive(true);
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder
+        .create(data_dir)
+        .with_context(|| format!("cannot make the data folder {}: choose another with --data-dir", data_dir.display()))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::future::pending;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn a_server_that_stops_is_gone_in_time_whatever_hangs() {
+        let draining = CancellationToken::new();
+        draining.cancel();
+        let soon = Duration::from_millis(1);
+        end(&draining, [soon; 2], pending(), pending()).await;
+        end(&draining, [soon; 2], async {}, pending()).await;
+        assert!(DRAIN + CLOSE + LEAVE < Duration::from_secs(10), "what the contract promises");
+    }
+
+    #[tokio::test]
+    async fn while_nobody_stops_it_what_runs_is_waited_for() {
+        let (ended, closed) = (CancellationToken::new(), CancellationToken::new());
+        let running = async {
+            tokio::task::yield_now().await;
+            ended.cancel();
+        };
+        let close = async {
+            assert!(ended.is_cancelled());
+            closed.cancel();
+        };
+        end(&CancellationToken::new(), [Duration::ZERO; 2], running, close).await;
+        assert!(closed.is_cancelled());
+    }
+}

@@ -1,0 +1,52 @@
+//! HTTP: the whole route table, and what every request passes.
+
+use axum::Router;
+use axum::extract::State;
+use axum::http::HeaderValue;
+use axum::http::header::CONNECTION;
+use axum::middleware::{from_fn_with_state, map_response_with_state};
+use axum::response::Response;
+use axum::routing::get;
+use tokio_util::sync::CancellationToken;
+
+use super::{health, reference};
+use crate::app::App;
+use crate::config::Service;
+use crate::platform::accounts::Environment;
+use crate::platform::web::problem::Error;
+use crate::platform::web::request_id;
+use crate::{atm, login};
+
+/// Every address that the server answers.
+pub fn router(app: &App) -> Router {
+    let mut router = Router::new().route("/health", get(health::show)).route("/health/ready", get(health::ready));
+    if app.config.services.contains(&Service::Atm) {
+        router = router.merge(atm::routes::protocol(app));
+    }
+    for environment in Environment::ALL {
+        let mut api = Router::new().fallback(async || Error::NotFound).merge(reference::router());
+        if app.config.services.contains(&Service::Auth) {
+            api = api.merge(login::routes::router(app, environment));
+        }
+        if app.config.services.contains(&Service::Atm) {
+            api = api.merge(atm::routes::reporting(app, environment));
+        }
+        router = router.nest(environment.path(), api);
+    }
+    let router = router.fallback(async || Error::NotFound);
+    let router = router.method_not_allowed_fallback(async || Error::MethodNotAllowed).with_state(app.clone());
+    // Clients that keep connections come back on others once the server is to stop.
+    let router = if app.config.shutdown_delay.is_zero() {
+        router
+    } else {
+        router.layer(map_response_with_state(app.stopping.clone(), part))
+    };
+    router.layer(from_fn_with_state(app.metrics.clone(), request_id::name_and_log))
+}
+
+async fn part(State(stopping): State<CancellationToken>, mut response: Response) -> Response {
+    if stopping.is_cancelled() {
+        response.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
+    }
+    response
+}

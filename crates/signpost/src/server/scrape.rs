@@ -1,0 +1,54 @@
+//! `/metrics`, at an address of its own.
+
+use anyhow::{Context, Result};
+use axum::Router;
+use axum::extract::State;
+use axum::http::header::CONTENT_TYPE;
+use axum::response::IntoResponse;
+use axum::routing::get;
+use tokio::net::TcpListener;
+
+use super::connections::{self, ConnectionLimits};
+use crate::app::App;
+use crate::login::events;
+use crate::platform::observe::metrics::Gauges;
+use crate::platform::redis::Redis;
+use crate::platform::web::problem::Error;
+
+/// Connections of those who read the metrics.
+const MAX_CONNECTIONS: usize = 64;
+
+/// Listens where the operator wants it, before the server says that it is ready.
+///
+/// # Errors
+/// Where the address is taken.
+pub(crate) async fn listen(app: &App) -> Result<Option<TcpListener>> {
+    let Some(address) = app.config.metrics_listen else { return Ok(None) };
+    let listener = TcpListener::bind(address).await;
+    Ok(Some(listener.with_context(|| format!("cannot listen on {address} for metrics: choose another"))?))
+}
+
+/// Serves `/metrics` until the server stops.
+pub(crate) async fn run(app: App, listener: TcpListener) {
+    let router = Router::new().route("/metrics", get(show)).with_state(app.clone());
+    let (limits, proxies) = (ConnectionLimits::with_total(MAX_CONNECTIONS), &app.config.trusted_proxies);
+    connections::serve(listener, router, limits, proxies, app.draining.clone()).await;
+}
+
+async fn show(State(app): State<App>) -> Result<impl IntoResponse, Error> {
+    let text = app.metrics.write_text(&measure(&app).await?)?;
+    Ok(([(CONTENT_TYPE, "application/openmetrics-text; version=1.0.0; charset=utf-8")], text))
+}
+
+async fn measure(app: &App) -> Result<Gauges> {
+    let (pending_deliveries, oldest) = events::sql::count_waiting(&app.store).await?;
+    let now = app.clock.now();
+    Ok(Gauges {
+        pending_deliveries,
+        oldest_delivery_seconds: oldest.map_or(0.0, |at| now.duration_since(at).as_secs_f64().max(0.0)),
+        disabled_endpoints: events::endpoints::count_disabled(&app.store).await?,
+        redis_answers: app.redis.as_ref().is_none_or(Redis::answers),
+        waiting_requests: i64::try_from(app.waiting.requests())?,
+        machines: i64::try_from(app.catalogue.snapshot().len())?,
+    })
+}
