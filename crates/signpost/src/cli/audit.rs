@@ -19,17 +19,17 @@ const AT_ONCE: u32 = 1000;
 
 #[derive(Debug, Subcommand)]
 pub(super) enum Audit {
-    /// List the newest entries, newest first
+    /// List audit entries, newest first
     List {
         #[command(flatten)]
         chosen: Chosen,
-        /// How many at most
+        /// Maximum number of results
         #[arg(long, default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..=10_000))]
         limit: u32,
     },
-    /// Write entries as lines of JSON, oldest first
+    /// Export audit entries as JSON lines, oldest first
     Export {
-        /// Where to [default: standard output]
+        /// Output file [default: standard output]
         file: Option<PathBuf>,
         #[command(flatten)]
         chosen: Chosen,
@@ -39,13 +39,13 @@ pub(super) enum Audit {
 /// Which entries.
 #[derive(Debug, Args)]
 pub(super) struct Chosen {
-    /// Not older than this: a time such as 2026-01-31T00:00:00Z, or 7d for seven days
+    /// Only since this time: 2026-01-31T00:00:00Z, or 7d for the last seven days
     #[arg(long, value_name = "TIME")]
     since: Option<String>,
-    /// Only of this account
+    /// Only this account
     #[arg(long, default_value = "")]
     account: String,
-    /// Only this, such as key.created or access.refused
+    /// Only this action, such as key.created or access.refused
     #[arg(long, default_value = "")]
     action: String,
 }
@@ -66,7 +66,9 @@ impl Chosen {
         let days = text.strip_suffix('d').and_then(|days| days.parse::<i64>().ok()).filter(|days| *days <= 10_000);
         match days {
             Some(days) => Ok(Clock::System.now() - SignedDuration::from_hours(days * 24)),
-            None => text.parse().map_err(|_| Usage(format!("--since: '{text}' is no time such as 7d")).into()),
+            None => text
+                .parse()
+                .map_err(|_| Usage(format!("--since: '{text}' is not a time; use 2026-01-31T00:00:00Z or 7d")).into()),
         }
     }
 }
@@ -81,7 +83,7 @@ async fn list(session: &Session, store: &Store, chosen: &Chosen, limit: u32) -> 
             [at.to_string(), action.clone(), object.clone(), account.clone(), actor.clone(), details]
         };
         let rows: Vec<_> = entries.iter().map(row).collect();
-        table(["AT", "ACTION", "OBJECT", "ACCOUNT", "BY", "DETAILS"], &rows)
+        table(["AT", "ACTION", "OBJECT", "ACCOUNT", "ACTOR", "DETAILS"], &rows)
     })
 }
 

@@ -11,7 +11,7 @@ use crate::store::Store;
 
 #[derive(Debug, Args)]
 pub(super) struct Backup {
-    /// The new file; to restore it, stop the server and put it in the place of signpost.sqlite
+    /// New file; to restore it, stop the server and put it in place of signpost.sqlite
     file: PathBuf,
 }
 

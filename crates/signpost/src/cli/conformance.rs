@@ -18,22 +18,22 @@ const SECRET: &str = "whsec_Y29uZm9ybWFuY2Uga2l0LCBub3QgYSBzZWNyZXQhIQ==";
 
 #[derive(Debug, Args)]
 pub(super) struct Conformance {
-    /// The page that shows a code to log in with
+    /// Login page, which shows a QR code
     #[arg(long, value_name = "URL")]
     start: Url,
-    /// The page that shows a code to register with [default: what the first page links to]
+    /// Registration page [default: the one that the login page links to]
     #[arg(long, value_name = "URL")]
     register: Option<Url>,
-    /// Where the page asks whether somebody answered
+    /// URL that the login page polls for the result
     #[arg(long, value_name = "URL")]
     poll: Url,
-    /// Where the service posts events
+    /// URL that receives events
     #[arg(long, value_name = "URL")]
     events: Url,
-    /// Where this kit is the service: the integrator's API address is then `http://ADDRESS/v1`
+    /// Listen address of the kit, which plays the service; set the site's API URL to `http://ADDRESS/v1`
     #[arg(long, value_name = "ADDRESS")]
     api_listen: SocketAddr,
-    /// The webhook secret that the integrator knows
+    /// Signing secret that the site checks events with
     #[arg(long, value_name = "WHSEC", default_value = SECRET, value_parser = WebhookSecret::parse)]
     webhook_secret: WebhookSecret,
 }

@@ -12,27 +12,27 @@ use crate::store::id::EventId;
 
 #[derive(Debug, Subcommand)]
 pub(super) enum Deliveries {
-    /// List the events of all accounts, newest first
+    /// List deliveries of all accounts, newest first
     List {
-        /// Only those of this state
+        /// Only deliveries in this state
         #[arg(long, value_enum)]
         state: Option<State>,
-        /// How many at most
+        /// Maximum number of results
         #[arg(long, default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..=10_000))]
         limit: u32,
     },
-    /// Show an event, what it sends and what became of it
+    /// Show a delivery with its body and the result of its last attempt
     Show {
-        /// As 'deliveries list' shows it
+        /// Event ID, as shown by 'deliveries list'
         id: String,
     },
-    /// List the endpoints that only fail, and since when
+    /// List failing endpoints
     Endpoints,
-    /// Send an event again, as soon as may be; its receiver knows it by its id
+    /// Send an event again; its ID stays the same
     Retry {
-        /// As 'deliveries list' shows it
+        /// Event ID, as shown by 'deliveries list'
         id: Option<String>,
-        /// All events that failed
+        /// Retry all failed events
         #[arg(long, conflicts_with = "id")]
         failed: bool,
     },
@@ -58,7 +58,7 @@ impl Deliveries {
 }
 
 fn event_id(id: &str) -> Result<EventId> {
-    EventId::parse(id).with_context(|| format!("no event has the id {id}; 'signpost deliveries list' shows all"))
+    EventId::parse(id).with_context(|| format!("no event has the ID {id}; 'signpost deliveries list' shows all"))
 }
 
 async fn list(session: &Session, store: &Store, state: Option<State>, limit: u32) -> Result<()> {
@@ -75,7 +75,7 @@ async fn list(session: &Session, store: &Store, state: Option<State>, limit: u32
             [id, event.state.clone(), attempts, at, event.url.clone(), said.unwrap_or_default()]
         };
         let rows: Vec<_> = events.iter().map(row).collect();
-        table(["ID", "STATE", "ATTEMPTS", "CREATED", "URL", "LAST ANSWER"], &rows)
+        table(["ID", "STATE", "ATTEMPTS", "CREATED", "URL", "LAST RESULT"], &rows)
     })
 }
 
@@ -94,7 +94,7 @@ async fn endpoints(session: &Session, store: &Store) -> Result<()> {
 
 async fn show(session: &Session, store: &Store, id: &str) -> Result<()> {
     let found = events::deliveries::find_in_any_account(store, &event_id(id)?).await?;
-    let event = found.with_context(|| format!("no event has the id {id}; 'signpost deliveries list' shows all"))?;
+    let event = found.with_context(|| format!("no event has the ID {id}; 'signpost deliveries list' shows all"))?;
     let mut document = json!(event);
     document["body"] = serde_json::from_str::<Value>(&event.body).unwrap_or_else(|_| event.body.clone().into());
     session.print(&document, || format!("{document:#}"))
@@ -102,14 +102,14 @@ async fn show(session: &Session, store: &Store, id: &str) -> Result<()> {
 
 async fn retry(session: &Session, store: &Store, id: Option<&str>, failed: bool) -> Result<()> {
     if id.is_none() && !failed {
-        return Err(Usage("say which event, or --failed for all that failed".to_owned()).into());
+        return Err(Usage("name an event ID, or add --failed to retry all failed events".to_owned()).into());
     }
     let one = id.map(event_id).transpose()?;
     let count = events::deliveries::retry(store, None, one.as_ref(), Clock::System.now()).await?;
     if let Some(id) = id.filter(|_| count == 0) {
-        bail!("{id} is not there, or is being sent just now; 'signpost deliveries list' shows all");
+        bail!("no event has the ID {id}, or it is being sent right now; 'signpost deliveries list' shows all");
     }
     session.print(&json!({ "retried": count }), || {
-        format!("{count} to be sent again; a running server does so within a second")
+        format!("{count} events queued; a running server sends them within a second")
     })
 }

@@ -20,33 +20,33 @@ use crate::store::id::{self, DomainId};
 
 #[derive(Debug, Subcommand)]
 pub(super) enum Domains {
-    /// Register a domain, or see to it that a registered one is as is said here
+    /// Register a domain, or change a registered one
     Add(Add),
     /// List the domains of all accounts
     List,
-    /// Seal the webhook secrets that stand in the database as they are, or were sealed with another key
+    /// Encrypt stored signing secrets with SIGNPOST_SEAL_KEY, also those encrypted with the old key
     Seal,
-    /// Show the secret that signs a domain's webhooks
+    /// Show, rotate or activate the signing secret of a domain
     Secret(Secret),
 }
 
 #[derive(Debug, Args)]
 pub(super) struct Add {
-    /// The host name, such as shop.example; in the sandbox also localhost
+    /// Host name, such as shop.example; in the sandbox also localhost
     name: String,
-    /// In the sandbox, not for people
+    /// Register it in the sandbox instead of live
     #[arg(long)]
     sandbox: bool,
-    /// Who answers wallets: the domain's own server, or signpost itself [default: direct]
+    /// Handler that answers wallets: direct (your server) or hosted (Signpost) [default: direct]
     #[arg(long, value_enum)]
     handler: Option<Who>,
-    /// Where events go [default: the webhook URL]
+    /// URL that receives events [default: the webhook URL]
     #[arg(long, value_name = "URL")]
     event_url: Option<String>,
-    /// Where wallets post [default: /webhooks/login of the domain, for localhost on port 9000]
+    /// URL that wallets post to [default: https://NAME/webhooks/login; for localhost http://localhost:9000/webhooks/login]
     #[arg(long, value_name = "URL")]
     webhook_url: Option<String>,
-    /// Whose domain it is
+    /// Account
     #[arg(long, default_value = "default")]
     account: String,
 }
@@ -61,10 +61,10 @@ pub(super) enum Who {
 pub(super) struct Secret {
     #[command(flatten)]
     which: Which,
-    /// Make the next secret: both sign until it is activated
+    /// Create the next secret; both sign until it is activated
     #[arg(long, conflicts_with = "activate")]
     rotate: bool,
-    /// Let the next secret sign alone
+    /// Switch to the next secret; from then on it signs alone
     #[arg(long)]
     activate: bool,
 }
@@ -72,15 +72,15 @@ pub(super) struct Secret {
 /// A domain that is there.
 #[derive(Debug, Args)]
 struct Which {
-    /// The domain's id or name, as 'domains list' shows it
+    /// Domain ID or name, as shown by 'domains list'
     domain: String,
-    /// That of the sandbox, where a name is in both
+    /// The sandbox domain, if the name is in both environments
     #[arg(long, conflicts_with = "live")]
     sandbox: bool,
-    /// That of the live environment, where a name is in both
+    /// The live domain, if the name is in both environments
     #[arg(long)]
     live: bool,
-    /// That of this account, where several have the name
+    /// The domain of this account, if several have the name
     #[arg(long)]
     account: Option<String>,
 }
@@ -115,10 +115,13 @@ impl Add {
                 let changed = self.sees_to(&store, &registered.domain, &there).await?;
                 let there = domains::sql::find(&store, &there.account, &there.id)
                     .await?
-                    .context("the domain was removed just now")?;
+                    .context("the domain was deleted just now")?;
                 session.print(&Shown::of(&there), || {
-                    let told = if changed { "changed as you said" } else { "registered already, and as you said" };
-                    format!("id       {}\n{told}; 'signpost domains secret {}' shows its secret", there.id, there.id)
+                    let told = if changed { "changed" } else { "already registered; nothing changed" };
+                    format!(
+                        "id       {}\n{told}. Show its secret with 'signpost domains secret {}'.",
+                        there.id, there.id
+                    )
                 })
             }
         }
@@ -164,19 +167,21 @@ fn made(registered: &Registered, public_address: &str) -> String {
     let mut lines = vec![format!("id       {id}"), format!("secret   {}", secret.reveal())];
     let wallets = match handler {
         Handler::Direct => webhook_url.as_str(),
-        Handler::Hosted => "signpost itself answers them",
+        Handler::Hosted => "answered by signpost",
     };
     lines.push(format!("wallets  {wallets}"));
     lines.push(format!("events   {}", event_url.as_ref().unwrap_or(webhook_url)));
     if account.environment == Environment::Live {
         let token = token.as_str();
         lines.push(format!(
-            "proof    {token}\n         (a TXT record of _svc-challenge.{name}; then POST /v1/domains/{id}/verify)"
+            "proof    {token}\n         (set it as a TXT record at _svc-challenge.{name}, then POST /v1/domains/{id}/verify)"
         ));
     }
     if account.environment == Environment::Live && *handler == Handler::Hosted && !public_address.starts_with("https:")
     {
-        lines.push("before it opens sessions: run the server with an https --public-url".to_owned());
+        lines.push(
+            "next     run the server with an https --public-url; live sessions of this domain need it".to_owned(),
+        );
     }
     lines.join("\n")
 }
@@ -188,7 +193,7 @@ impl Secret {
             let next = WebhookSecret::from_bytes(&id::random());
             domains::sql::rotate_secret(store, &session.config.seal(), &id, &next, Clock::System.now()).await?;
         } else if self.activate && !domains::sql::activate_secret(store, &id, Clock::System.now()).await? {
-            bail!("{id} has no next secret; make one with --rotate first");
+            bail!("{id} has no next secret; create one with --rotate first");
         }
         secret(session, store, &id).await
     }
@@ -214,10 +219,10 @@ impl Which {
         let mut found: Vec<_> = domains::sql::list_all(store).await?.into_iter().filter(is_meant).collect();
         match (found.pop(), found.len()) {
             (Some(domain), 0) => Ok(domain.id),
-            (None, _) => bail!("no domain has the id or name {text}; 'signpost domains list' shows all"),
+            (None, _) => bail!("no domain has the ID or name {text}; 'signpost domains list' shows all"),
             (Some(_), more) => {
                 bail!(
-                    "{} domains are named {text}: say which with --sandbox, --live or --account, or by its id",
+                    "{} domains are named {text}: choose one with --sandbox, --live or --account, or use its ID",
                     more + 1
                 )
             }
@@ -237,12 +242,10 @@ impl From<Who> for Handler {
 async fn seal(session: &Session, store: &Store) -> Result<()> {
     let seal = session.config.seal();
     if !seal.is_on() {
-        bail!(
-            "there is no key to seal with: set SIGNPOST_SEAL_KEY, for instance to what 'openssl rand -hex 32' prints"
-        );
+        bail!("no encryption key is set: set SIGNPOST_SEAL_KEY, for example to the output of 'openssl rand -hex 32'");
     }
     let sealed = domains::reseal::seal_all(store, &seal, Clock::System.now()).await?;
-    session.print(&json!({ "sealed": sealed }), || format!("sealed the secrets of {sealed} domains"))
+    session.print(&json!({ "sealed": sealed }), || format!("encrypted the secrets of {sealed} domains"))
 }
 
 async fn list(session: &Session, store: &Store) -> Result<()> {
@@ -261,7 +264,7 @@ async fn list(session: &Session, store: &Store) -> Result<()> {
 }
 
 async fn secret(session: &Session, store: &Store, id: &DomainId) -> Result<()> {
-    let unknown = || format!("no domain has the id {id}; 'signpost domains list' shows all");
+    let unknown = || format!("no domain has the ID {id}; 'signpost domains list' shows all");
     // One that is deleted has secrets for its last events.
     domains::sql::find_in_any_account(store, id).await?.with_context(unknown)?;
     let secrets = domains::sql::find_secrets(store, &session.config.seal(), id).await?.with_context(unknown)?;
@@ -274,7 +277,7 @@ async fn secret(session: &Session, store: &Store, id: &DomainId) -> Result<()> {
     session.print(&document, || match next {
         None => current.to_owned(),
         Some(next) => format!(
-            "{current}\nnext: {next}\n\nTeach your receiver the next one, then run \
+            "{current}\nnext: {next}\n\nConfigure your receiver to accept both, then run \
              'signpost domains secret {id} --activate'."
         ),
     })

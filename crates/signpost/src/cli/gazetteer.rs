@@ -19,17 +19,17 @@ const LONGEST_LINE: u64 = 1 << 20;
 
 #[derive(Debug, Subcommand)]
 pub(super) enum Gazetteer {
-    /// Use the full tables of GeoNames instead of the built-in place names
+    /// Replace the built-in place names with full GeoNames tables
     Import(Import),
 }
 
 #[derive(Debug, Args)]
 pub(super) struct Import {
-    /// Tables of GeoNames, as .txt or .zip: places (cities500, allCountries, US …), postcodes (US, CA, CA_full) and
-    /// other names (alternateNamesV2); which is which is seen from their columns
+    /// GeoNames tables, as .txt or .zip: places (cities500, allCountries, US …), postcodes (US, CA, CA_full) and
+    /// alternate names (alternateNamesV2); their columns show which is which
     #[arg(required = true)]
     files: Vec<PathBuf>,
-    /// Leave out places elsewhere than in the United States and Canada that have fewer people
+    /// Outside the United States and Canada, skip places with fewer people
     #[arg(long, default_value_t = 0, value_name = "PEOPLE")]
     fewest: u32,
 }
@@ -52,10 +52,7 @@ impl Gazetteer {
             tables.read(file).with_context(|| format!("{}", file.display()))?;
         }
         let Tables { mut places, postcodes, mut living, mut dead } = tables;
-        anyhow::ensure!(
-            !places.is_empty(),
-            "none of the files holds places; give cities500.zip or allCountries.zip too"
-        );
+        anyhow::ensure!(!places.is_empty(), "none of the files contains places; add cities500.zip or allCountries.zip");
         for place in &mut places {
             let (dead, living) = (dead.remove(&place.id), living.remove(&place.id));
             place.correct(&dead.unwrap_or_default(), living.unwrap_or_default());
@@ -70,7 +67,7 @@ impl Gazetteer {
             json!({ "file": file, "places": names.len(), "postcodes": names.postcodes(), "bytes": blob.len() });
         session.print(&document, || {
             let (places, postcodes) = (names.len(), names.postcodes());
-            format!("{places} places and {postcodes} postcodes are used from now on, by a running server too")
+            format!("imported {places} places and {postcodes} postcodes; a running server uses them too")
         })
     }
 }
@@ -108,7 +105,7 @@ impl Tables {
                 continue;
             }
             match read_line(text) {
-                None => bail!("line {number} is of no table of GeoNames that is known (19, 12 or 10 columns)"),
+                None => bail!("line {number} is not from a known GeoNames table (19, 12 or 10 columns)"),
                 Some(Line::Other) => {}
                 Some(Line::Place(place)) => self.places.push(place),
                 Some(Line::Postcode(postcode)) => self.postcodes.push(postcode),

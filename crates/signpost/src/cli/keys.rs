@@ -15,34 +15,34 @@ use crate::store::id;
 
 #[derive(Debug, Subcommand)]
 pub(super) enum Keys {
-    /// Make a key; it is shown once
+    /// Create an API key; it is shown once
     Create {
-        /// Where it opens
+        /// Environment
         #[arg(long, value_enum)]
         environment: Where,
-        /// What you call it, such as the site that uses it
+        /// Name of the key, such as the site that uses it
         #[arg(long)]
         name: String,
-        /// Whose data it opens
+        /// Account
         #[arg(long, default_value = "default")]
         account: String,
-        /// What it opens: the authentication API, or the reporting of an operator's own machines
+        /// Scope: the login API or ATM submissions
         #[arg(long, value_enum, default_value_t = Opens::Auth)]
         scope: Opens,
     },
-    /// List the keys, without their secrets
+    /// List API keys, without their secrets
     List,
-    /// Replace a key by a new one; the old one opens for a while longer
+    /// Replace an API key; the old one keeps working for a grace period
     Rotate {
-        /// As 'keys list' shows it
+        /// Key ID, as shown by 'keys list'
         id: String,
-        /// How many hours the old key still opens
+        /// Hours until the old key stops working
         #[arg(long, value_name = "HOURS", default_value_t = 24, value_parser = clap::value_parser!(u32).range(0..=8760))]
         grace: u32,
     },
-    /// End a key; it opens nothing within 5 seconds
+    /// Revoke an API key; it stops working within 5 seconds
     Revoke {
-        /// As 'keys list' shows it
+        /// Key ID, as shown by 'keys list'
         id: String,
     },
 }
@@ -97,10 +97,10 @@ async fn create(
             let flag = if environment == Environment::Sandbox { " --sandbox" } else { "" };
             format!("register a domain with 'signpost domains add NAME{flag}' or POST {api}/domains")
         }
-        Scope::Atms => format!("report machines with POST {api}/atms/submissions"),
+        Scope::Atms => format!("submit ATMs with POST {api}/atms/submissions"),
     };
     let words =
-        format!("Keep it: it is not shown again. Send it as 'Authorization: Bearer …' to {api}.\nNext: {next}.");
+        format!("Save it now: it is not shown again. Send it as 'Authorization: Bearer …' to {api}.\nNext: {next}.");
     session.hand_over(&document, shown, &words)
 }
 
@@ -111,8 +111,8 @@ async fn list(session: &Session) -> Result<()> {
         let state = |key: &ListedKey| match (key.revoked_at, key.expires_at) {
             (Some(_), _) => "revoked".to_owned(),
             (None, Some(at)) if at <= now => "expired".to_owned(),
-            (None, Some(at)) => format!("opens until {at}"),
-            (None, None) => "opens".to_owned(),
+            (None, Some(at)) => format!("active until {at}"),
+            (None, None) => "active".to_owned(),
         };
         let rows: Vec<_> = keys
             .iter()
@@ -123,18 +123,18 @@ async fn list(session: &Session) -> Result<()> {
                 [key.id.to_string(), environment, scope, key.account.clone(), key.name.clone(), used, state]
             })
             .collect();
-        table(["ID", "ENVIRONMENT", "OPENS", "ACCOUNT", "NAME", "LAST USED", "STATE"], &rows)
+        table(["ID", "ENVIRONMENT", "SCOPE", "ACCOUNT", "NAME", "LAST USED", "STATE"], &rows)
     })
 }
 
 async fn rotate(session: &Session, id: &str, grace: u32) -> Result<()> {
     let (store, now) = (session.store()?, Clock::System.now());
     let old = keys::sql::list(&store).await?.into_iter().find(|key| key.id.as_str() == id);
-    let old = old.with_context(|| format!("no key has the id {id}; 'signpost keys list' shows all"))?;
+    let old = old.with_context(|| format!("no key has the ID {id}; 'signpost keys list' shows all"))?;
     let new = NewKey::in_place_of(&old, id::random(), id::random());
     let until = now + SignedDuration::from_hours(grace.into());
     if !keys::sql::rotate(&store, &old, &new, until, now).await? {
-        bail!("{id} opens nothing any more; make a key with 'signpost keys create'");
+        bail!("{id} is expired or revoked; create a new key with 'signpost keys create'");
     }
     let shown = new.key.expose_secret();
     let ListedKey { environment, name, account, .. } = &old;
@@ -142,7 +142,7 @@ async fn rotate(session: &Session, id: &str, grace: u32) -> Result<()> {
         "id": new.id, "key": shown, "environment": environment, "name": name, "account": account,
         "replaces": old.id, "old_expires_at": until,
     });
-    session.hand_over(&document, shown, &format!("Keep it: it is not shown again. {id} opens until {until}."))
+    session.hand_over(&document, shown, &format!("Save it now: it is not shown again. {id} works until {until}."))
 }
 
 async fn revoke(session: &Session, id: &str) -> Result<()> {
@@ -152,9 +152,9 @@ async fn revoke(session: &Session, id: &str) -> Result<()> {
         None => false,
     };
     if !revoked {
-        bail!("no key that opens has the id {id}; 'signpost keys list' shows all");
+        bail!("no active key has the ID {id}; 'signpost keys list' shows all");
     }
-    session.print(&json!({ "id": id, "revoked": true }), || format!("{id} opens nothing any more"))
+    session.print(&json!({ "id": id, "revoked": true }), || format!("revoked {id}; it stops working within 5 seconds"))
 }
 
 /// A name that fits in a table and a log line.

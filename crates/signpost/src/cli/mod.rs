@@ -30,10 +30,10 @@ use crate::platform::clock::Clock;
 use crate::platform::outbound::{Names, Outbound};
 use crate::store::{Missing, Store};
 
-/// Finds Bitcoin ATMs for AI assistants, and logs people in with a wallet and a QR code.
+/// Bitcoin ATM locator for AI assistants, and passwordless login with a wallet and a QR code.
 #[derive(Debug, Parser)]
 #[command(name = "signpost", version, arg_required_else_help = true)]
-#[command(after_help = "Start with 'signpost serve'; it needs no configuration.")]
+#[command(after_help = "Start with 'signpost serve'. It needs no configuration.")]
 pub struct Cli {
     #[command(flatten)]
     common: Common,
@@ -44,13 +44,13 @@ pub struct Cli {
 /// What every command takes.
 #[derive(Debug, Args)]
 struct Common {
-    /// The folder of the embedded database [default: ./signpost-data]
+    /// Data folder [default: ./signpost-data]
     #[arg(long, global = true, value_name = "DIR", help_heading = "Common options")]
     data_dir: Option<String>,
-    /// The database: sqlite:FILE or postgres://… [default: a file in the data folder]
+    /// Database: sqlite:FILE or postgres://… [default: a file in the data folder]
     #[arg(long, global = true, value_name = "URL", help_heading = "Common options")]
     database_url: Option<String>,
-    /// The configuration file [default: signpost.toml, if it is there]
+    /// Configuration file [default: signpost.toml, if present]
     #[arg(long, global = true, value_name = "FILE", help_heading = "Common options")]
     config: Option<PathBuf>,
     /// Print one JSON document and nothing else
@@ -62,40 +62,40 @@ struct Common {
 enum Command {
     /// Run the server
     Serve(serve::Serve),
-    /// API keys of the authentication service
+    /// Manage API keys
     #[command(subcommand)]
     Keys(keys::Keys),
-    /// Domains and the secrets that sign their webhooks
+    /// Manage domains and their signing secrets
     #[command(subcommand)]
     Domains(domains::Domains),
-    /// Events on their way to integrators
+    /// Inspect and retry deliveries of events
     #[command(subcommand)]
     Deliveries(deliveries::Deliveries),
-    /// Who did what to keys, domains and secrets
+    /// Read the audit log: who did what to keys, domains and secrets
     #[command(subcommand)]
     Audit(audit::Audit),
-    /// Copy the embedded database, also of a server that runs
+    /// Back up the embedded database, even while a server is running
     Backup(backup::Backup),
-    /// Take everything from one database to another, such as from the embedded one to PostgreSQL
+    /// Copy a database into an empty one, for example from SQLite to PostgreSQL
     Move(moving::Move),
-    /// Bring the tables up to date, which every server also does when it starts
+    /// Update the database schema; a server also does this at start
     Migrate(moving::Migrate),
-    /// The catalogue of ATMs
+    /// Import, search and check ATMs
     #[command(subcommand)]
     Atms(atms::Atms),
-    /// The place names behind free-text search
+    /// Manage the place names behind location search
     #[command(subcommand)]
     Gazetteer(gazetteer::Gazetteer),
-    /// Show what a text for a place means
+    /// Show which place a text resolves to
     Places(places::Places),
-    /// Serve the locator's tools over standard input and output, for one client on this machine
+    /// Run the MCP server on standard input and output, for one client on this machine
     Mcp,
-    /// Test the endpoints of a site that logs in with wallets, whatever it is written in
+    /// Test a site's login endpoints, whatever language it is written in
     Conformance(Box<conformance::Conformance>),
-    /// A wallet for people at a terminal, and for tests
+    /// Use a wallet from the terminal, for logins and tests
     #[command(subcommand)]
     Wallet(wallet::Wallet),
-    /// Print the commented default configuration
+    /// Print the default configuration, with comments
     Config,
 }
 
@@ -157,7 +157,7 @@ impl Cli {
     }
 }
 
-/// The command was not used as it is meant: exit code 2.
+/// Wrong use of a command: exit code 2.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
 struct Usage(String);
@@ -208,12 +208,12 @@ impl Session {
             return error;
         }
         if self.config.database_url.is_some() {
-            return anyhow!("{error}: name another with --database-url");
+            return anyhow!("{error}: choose another with --database-url");
         }
         let folder = &self.config.data_dir;
         let whole = std::path::absolute(folder).unwrap_or_else(|_| folder.clone());
         anyhow!(
-            "there is no signpost database in the folder {}: name another with --data-dir, or make one with 'signpost serve'",
+            "no database in the folder {}: choose another with --data-dir, or create one with 'signpost serve'",
             whole.display()
         )
     }

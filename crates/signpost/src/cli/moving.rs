@@ -11,17 +11,17 @@ use crate::store::{Store, lock};
 
 #[derive(Debug, Args)]
 pub(super) struct Move {
-    /// The database that is there; no server may run on it
+    /// Existing database; no server may run on it
     #[arg(long, value_name = "URL")]
     from: String,
-    /// The new one, which is empty
+    /// New database, which must be empty
     #[arg(long, value_name = "URL")]
     to: String,
 }
 
 #[derive(Debug, Args)]
 pub(super) struct Migrate {
-    /// Also take away what only older servers use; none of them may be connected
+    /// Also remove what only older servers use; none of them may be connected
     #[arg(long)]
     contract: bool,
 }
@@ -33,7 +33,7 @@ impl Move {
         let source = match &file {
             Some(file) => {
                 let shown = file.display();
-                let whole = file.canonicalize().with_context(|| format!("there is no database at {shown}"))?;
+                let whole = file.canonicalize().with_context(|| format!("no database at {shown}"))?;
                 format!("sqlite:{}", whole.display())
             }
             // The address may hold a password.
@@ -55,8 +55,8 @@ impl Move {
             let tables = moved.iter().filter(|moved| moved.rows > 0);
             let lines: Vec<String> = tables.map(|moved| format!("{:>10}  {}", moved.rows, moved.table)).collect();
             format!(
-                "{}\nmoved {rows} rows, counted on both sides; the old database was left as it is.\n\
-                 Start the servers with --database-url and the new address. Place names of your own and the wallet's key \
+                "{}\ncopied {rows} rows and counted them on both sides; the old database is unchanged.\n\
+                 Start the servers with --database-url and the new address. Imported place names and the wallet's key \
                  stay in the data folder.",
                 lines.join("\n")
             )
@@ -71,11 +71,11 @@ impl Migrate {
         session.print(&migrated, || {
             let waiting = match migrated.waiting.as_slice() {
                 [] => String::new(),
-                [..] => "; once all servers are of this version, run it again with --contract".to_owned(),
+                [..] => "; once all servers run this version, run it again with --contract".to_owned(),
             };
             match (migrated.from, migrated.to) {
-                (from, to) if from == to => format!("the tables are at version {to}{waiting}"),
-                (from, to) => format!("the tables went from version {from} to {to}{waiting}"),
+                (from, to) if from == to => format!("the database schema is at version {to}{waiting}"),
+                (from, to) => format!("migrated the database schema from version {from} to {to}{waiting}"),
             }
         })
     }

@@ -11,12 +11,12 @@ use crate::atm::places::geocoder::{self, Found};
 
 #[derive(Debug, Args)]
 pub(super) struct Places {
-    /// A place as people write it: "paris", "Austin, TX", 78701, "M5V 2T6", "30.27,-97.74"
+    /// Place, such as "paris", "Austin, TX", 78701, "M5V 2T6", "30.27,-97.74"
     text: String,
 }
 
 impl Places {
-    /// Shows what the text means, and what else it may mean. A text that means nothing fails.
+    /// Shows the place that the text resolves to, and the alternatives. A text that resolves to none fails.
     pub(super) async fn run(self, session: &Session) -> Result<()> {
         let text = self.text.trim();
         match session.places()?.now().resolve(text) {
@@ -77,7 +77,7 @@ fn readable(resolved: &Resolved) -> String {
     let source = resolved.source.name();
     let mut lines = vec![format!("{name}  {lat:.5}, {lon:.5}  ({source}, confidence {})", resolved.confidence)];
     if !resolved.alternatives.is_empty() {
-        lines.push(format!("\nothers of that name:\n{}", listed(&resolved.alternatives)));
+        lines.push(format!("\nother places of that name:\n{}", listed(&resolved.alternatives)));
     }
     lines.join("\n")
 }
@@ -87,7 +87,7 @@ fn listed(places: &[Place]) -> String {
         let point = format!("{:.5}, {:.5}", place.point.lat(), place.point.lon());
         [place.label(), place.population.to_string(), point]
     };
-    table(["PLACE", "PEOPLE", "COORDINATES"], &places.iter().map(row).collect::<Vec<_>>())
+    table(["PLACE", "POPULATION", "COORDINATES"], &places.iter().map(row).collect::<Vec<_>>())
 }
 
 fn not_found(session: &Session, text: &str, unresolved: &Unresolved) -> Result<()> {

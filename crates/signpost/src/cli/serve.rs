@@ -15,16 +15,16 @@ use crate::server::Server;
 
 #[derive(Debug, Args)]
 pub(super) struct Serve {
-    /// Where to listen [default: 127.0.0.1:8080]; port 0 takes a free one
+    /// Listen address [default: 127.0.0.1:8080]; port 0 picks a free port
     #[arg(long, value_name = "ADDRESS")]
     listen: Option<String>,
-    /// The address under which clients reach the server [default: the listen address]
+    /// URL at which clients reach the server [default: the listen address]
     #[arg(long, value_name = "URL")]
     public_url: Option<String>,
-    /// Redis or Valkey, for several servers behind one address
+    /// Redis or Valkey, to share rate limits between several servers
     #[arg(long, value_name = "URL")]
     redis_url: Option<String>,
-    /// Which services run: atm, auth [default: both]
+    /// Services to run: atm, auth [default: both]
     #[arg(long, value_name = "LIST")]
     services: Option<String>,
 }
@@ -134,7 +134,7 @@ fn data(config: &Config) -> String {
         return std::path::absolute(&file).unwrap_or(file).display().to_string();
     }
     let server = config.database_url.as_deref().filter(|url| url.starts_with("postgres"));
-    let Some(server) = server else { return "in memory, and gone when it stops".to_owned() };
+    let Some(server) = server else { return "in memory, lost when the server stops".to_owned() };
     // The address may hold a password.
     let place = Url::parse(server).ok().and_then(|url| Some(format!("{}{}", url.host_str()?, url.path())));
     place.map_or("in PostgreSQL".to_owned(), |place| format!("in PostgreSQL at {place}"))

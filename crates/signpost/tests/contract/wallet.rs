@@ -143,7 +143,7 @@ async fn a_person_sees_the_domain_the_host_and_what_the_host_says_of_who_asks() 
     let host = endpoint.url("").replace("127.0.0.1", "localhost");
     let lines: Vec<_> = ended.err.lines().collect();
     assert_eq!(lines[..2], ["login at  localhost", &format!("answer to {host}")]);
-    let said = format!("{} says that it was asked by: ", host.trim_start_matches("http://"));
+    let said = format!("{} reports that the login was requested by: ", host.trim_start_matches("http://"));
     assert!(lines[2].starts_with(&said) && lines[2].contains("\"203.0.113.9\", country \"US\""), "{}", ended.err);
     assert!(lines[2].ends_with("x\"") && lines[2].matches('x').count() < 80, "{}", ended.err);
     assert!(!lines[2].contains(['\u{202e}', '\u{1b}', '\u{200b}']), "{}", ended.err);

@@ -73,7 +73,7 @@ fn an_import_names_the_columns_that_it_did_not_use() {
     let folder = folder.path();
     fs::write(folder.join("machines.csv"), "ref,lat,lon,rating,owner\n1,30.2,-97.7,5,Ann\n").unwrap();
     let told = command(folder, &["atms", "import", "machines.csv", "--dry-run"]).run();
-    assert!(told.out.lines().any(|line| line == "not used: rating, owner"), "{}", told.out);
+    assert!(told.out.lines().any(|line| line == "columns not used: rating, owner"), "{}", told.out);
     assert_eq!(import(folder, &[])["unused_columns"], json!({ "total": 2, "first": ["rating", "owner"] }));
 }
 

@@ -222,9 +222,9 @@ fn tables_that_are_none_change_nothing() {
     fs::write(folder.join("codes.txt"), "CA\tM5V\tToronto\tOntario\tON\t\t\t\t\t43.64\t-79.39\t6\n").unwrap();
     fs::write(folder.join("broken.zip"), "PK").unwrap();
     for (file, said) in [
-        ("words.txt", "line 1 is of no table"),
+        ("words.txt", "line 1 is not from a known GeoNames table"),
         ("latin1.txt", "line 1 is not UTF-8"),
-        ("codes.txt", "none of the files holds places"),
+        ("codes.txt", "none of the files contains places"),
         ("broken.zip", "broken.zip"),
         ("missing.txt", "missing.txt"),
     ] {

@@ -14,21 +14,21 @@ use crate::store::Store;
 
 #[derive(Debug, Args)]
 pub(in crate::cli) struct Export {
-    /// Where to [default: standard output]
+    /// Output file [default: standard output]
     file: Option<PathBuf>,
-    /// How it is written [default: by the file's name, else geojson]
+    /// File format [default: from the file name, else geojson]
     #[arg(long, value_enum)]
     format: Option<Written>,
-    /// Only what this source says, before it is merged with others
+    /// Only this source's records, before merging
     #[arg(long)]
     source: Option<String>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum Written {
-    /// A collection of features, with the attributions of all sources
+    /// GeoJSON features, with the attribution of every source
     Geojson,
-    /// Separated by commas, with a header
+    /// Comma-separated values, with a header
     Csv,
 }
 
@@ -57,7 +57,7 @@ impl Export {
         let shown = file.display().to_string();
         fs::write(file, text).with_context(|| format!("cannot write {shown}"))?;
         session.print(&json!({ "file": shown, "machines": lines.len() }), || {
-            format!("wrote {} machines to {shown}; mind the licences of their sources", lines.len())
+            format!("wrote {} ATMs to {shown}; check the licences of their sources", lines.len())
         })
     }
 
@@ -82,7 +82,7 @@ fn merged(snapshot: &Snapshot) -> Vec<Line> {
 
 fn of_source(stored: Stored, name: &str) -> Result<Vec<Line>> {
     let source = stored.sources.iter().find(|source| source.name == name);
-    let attribution = source.with_context(|| format!("there is no source {name}"))?.attribution.clone();
+    let attribution = source.with_context(|| format!("no source is named {name}"))?.attribution.clone();
     let rows = stored.atms.into_iter().filter(|atm| &*atm.source == name);
     Ok(rows.map(|atm| Line { id: atm.id.get(), record: atm.record, attribution: attribution.clone() }).collect())
 }

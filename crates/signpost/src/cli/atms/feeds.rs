@@ -17,36 +17,36 @@ use crate::store::Store;
 
 #[derive(Debug, Subcommand)]
 pub(in crate::cli) enum Feeds {
-    /// Name a source that is fetched; one of the same name is replaced
+    /// Add a feed, or replace the one with this name
     Add {
-        /// What it is called in replies
+        /// Source name, shown in replies
         name: String,
-        /// Where it is. `{updated_since}` in it becomes the time of the last fetch, for servers that tell what changed
+        /// URL; `{updated_since}` in it becomes the time of the last fetch, for servers that return only changes
         url: String,
-        /// How it is written
+        /// File format
         #[arg(long, value_parser = formats(), default_value = Format::Auto.name())]
         format: Format,
-        /// What its licence wants to be said in every reply [default: its name]
+        /// Credit that its licence requires in every reply [default: its name]
         #[arg(long, value_name = "TEXT")]
         attribution: Option<String>,
-        /// How many hours a running server waits before it fetches it again [default: only 'atms sync' fetches it]
+        /// Hours between fetches by a running server [default: only 'atms sync' fetches it]
         #[arg(long, value_name = "HOURS", value_parser = clap::value_parser!(u32).range(1..=8760))]
         every: Option<u32>,
     },
-    /// List the feeds and what came of them
+    /// List feeds and the result of their last fetch
     List,
-    /// Fetch a feed no more; its machines stay
+    /// Remove a feed; its ATMs stay
     Remove {
-        /// As 'atms feeds list' shows it
+        /// Feed name, as shown by 'atms feeds list'
         name: String,
     },
 }
 
 #[derive(Debug, Args)]
 pub(in crate::cli) struct Sync {
-    /// Which feeds [default: all]
+    /// Feeds to fetch [default: all]
     names: Vec<String>,
-    /// Fetch one that failed lately, and take over what lacks more than 20 % of its machines
+    /// Fetch even right after a failure, and import even if more than 20 % of the ATMs would be removed
     #[arg(long)]
     force: bool,
 }
@@ -68,7 +68,9 @@ impl Feeds {
                 if !feeds::sql::delete(store, &name).await? {
                     return Err(unknown(&name));
                 }
-                session.print(&json!({ "name": name, "removed": true }), || format!("{name} is fetched no more"))
+                session.print(&json!({ "name": name, "removed": true }), || {
+                    format!("removed the feed {name}; its ATMs stay")
+                })
             }
         }
     }
@@ -91,7 +93,7 @@ async fn named(store: &Store, name: &str) -> Result<Feed> {
 }
 
 fn unknown(name: &str) -> Error {
-    anyhow!("there is no feed {name}; 'signpost atms feeds list' shows all")
+    anyhow!("no feed is named {name}; 'signpost atms feeds list' shows all")
 }
 
 impl Sync {
@@ -122,7 +124,7 @@ impl Sync {
             failed.extend(synced.is_err().then_some(name));
         }
         session.print(&json!({ "feeds": documents }), || lines.join("\n"))?;
-        if failed.is_empty() { Ok(()) } else { bail!("not taken over: {}", failed.join(", ")) }
+        if failed.is_empty() { Ok(()) } else { bail!("not imported: {}", failed.join(", ")) }
     }
 }
 

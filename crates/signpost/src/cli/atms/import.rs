@@ -24,32 +24,31 @@ const STEPS: u64 = 3;
 
 #[derive(Debug, Args)]
 pub(in crate::cli) struct Import {
-    /// The file
+    /// File to import
     file: PathBuf,
-    /// How it is written
+    /// File format
     #[arg(long, value_parser = formats(), default_value = Format::Auto.name())]
     format: Format,
-    /// The file has only what changed: machines that it lacks stay
+    /// The file contains only changes: ATMs that are not in it stay
     #[arg(long)]
     partial: bool,
-    /// The name of the source; an import replaces what the source of this name had [default: the file's name]
+    /// Source name; an import replaces the ATMs of the same source [default: the file name]
     #[arg(long)]
     source: Option<String>,
-    /// What the source's licence wants to be said in every reply [default: the source's name]
+    /// Credit that the source's licence requires in every reply [default: the source name]
     #[arg(long, value_name = "TEXT")]
     attribution: Option<String>,
-    /// Which column (of a document: property) holds which field, such as name=title,lat=y: lat lon name ref address
-    /// street city region postcode country operator status hours phone website and others. Others are guessed from the
-    /// header
+    /// Override detected columns (of a document: properties), such as name=title,lat=y. Fields: lat lon name ref address
+    /// street city region postcode country operator status hours phone website and others
     #[arg(long, value_name = "FIELD=COLUMN", value_delimiter = ',')]
     map: Vec<String>,
-    /// Only rows whose column has this value; all of several
+    /// Import only rows whose column has this value; repeat it to require several
     #[arg(long = "where", value_name = "COLUMN=VALUE")]
     only: Vec<String>,
-    /// Report, and change nothing
+    /// Report what would change, and change nothing
     #[arg(long)]
     dry_run: bool,
-    /// Import even if more than 20 % of the source's machines would be gone
+    /// Import even if more than 20 % of the source's ATMs would be removed
     #[arg(long)]
     force: bool,
 }
@@ -97,14 +96,14 @@ impl Import {
     fn read(&self) -> Result<Vec<u8>> {
         let shown = self.file.display();
         let size = fs::metadata(&self.file).with_context(|| format!("cannot read {shown}"))?.len();
-        anyhow::ensure!(size <= LARGEST, "{shown} has {size} bytes; the most that is read is {LARGEST}");
+        anyhow::ensure!(size <= LARGEST, "{shown} has {size} bytes; the maximum is {LARGEST}");
         fs::read(&self.file).with_context(|| format!("cannot read {shown}"))
     }
 
     fn options(&self, now: Timestamp) -> Result<Options> {
         let pair = |flag: &str, text: &str| {
             let pair = text.split_once('=').map(|(left, right)| (left.trim().to_owned(), right.trim().to_owned()));
-            pair.ok_or_else(|| Usage(format!("{flag} '{text}' lacks a '='")))
+            pair.ok_or_else(|| Usage(format!("{flag} '{text}' needs a '='")))
         };
         let map = self.map.iter().map(|text| {
             let (field, column) = pair("--map", text)?;
@@ -127,13 +126,13 @@ impl Import {
             )];
             let read = columns.iter().map(|(field, column)| format!("{field}={column}"));
             if !columns.is_empty() {
-                lines.push(format!("read as: {}", read.collect::<Vec<_>>().join(", ")));
+                lines.push(format!("columns used: {}", read.collect::<Vec<_>>().join(", ")));
             }
             if unused.total > 0 {
                 let first: Vec<&str> = unused.first.iter().take(PRINTED).map(String::as_str).collect();
                 let more = unused.total - first.len();
                 let more = if more > 0 { format!(" and {more} more") } else { String::new() };
-                lines.push(format!("not used: {}{more}", first.join(", ")));
+                lines.push(format!("columns not used: {}{more}", first.join(", ")));
             }
             list(&mut lines, "skipped", skipped, |row| format!("{counted} {}: {}", row.line, row.reason));
             list(&mut lines, "values not understood", doubts, |doubt| {
@@ -151,7 +150,7 @@ pub(super) fn source_name(name: &str) -> Result<String> {
         return Err(Usage("the name of a source must have 1 to 64 characters".to_owned()).into());
     }
     if name == SAMPLE {
-        return Err(Usage(format!("{SAMPLE} is the name of the built-in machines; give the source another one")).into());
+        return Err(Usage(format!("{SAMPLE} is the name of the built-in ATMs; choose another source name")).into());
     }
     Ok(name.to_owned())
 }

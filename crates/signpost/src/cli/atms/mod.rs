@@ -23,48 +23,48 @@ use crate::store::Store;
 
 #[derive(Debug, Subcommand)]
 pub(super) enum Atms {
-    /// Take machines over from a file; a running server serves them within 5 seconds
+    /// Import ATMs from a file; a running server serves them within 5 seconds
     Import(import::Import),
-    /// Fetch the feeds, and take over what they hold
+    /// Fetch feeds now and import them
     Sync(feeds::Sync),
-    /// The sources that are fetched
+    /// Manage the sources that are fetched
     #[command(subcommand)]
     Feeds(feeds::Feeds),
-    /// Show everything known about one machine
+    /// Show everything known about an ATM
     Show {
-        /// As searches return it
+        /// ATM ID, as shown by searches
         id: u64,
     },
-    /// List the machines nearest to a place
+    /// List the ATMs nearest to a place
     Near {
-        /// A place as people write it: "Austin, TX", 78701, "30.27,-97.74"
+        /// Place, such as "Austin, TX", 78701, "30.27,-97.74"
         location: String,
-        /// How many at most, 1 to 50
+        /// Maximum number of results, 1 to 50
         #[arg(long, default_value_t = 10)]
         limit: u32,
-        /// How far away at most, 1 to 100 miles
+        /// Maximum distance, 1 to 100 miles
         #[arg(long, default_value_t = 25.0, value_name = "MILES")]
         max_distance: f64,
     },
-    /// Count the machines by source and status
+    /// Count ATMs by source and status
     Stats,
-    /// Write the machines to a file that 'atms import' reads
+    /// Export ATMs to a file that 'atms import' reads
     Export(export::Export),
-    /// List what may be wrong with the machines: where they are, what is said of them, and how old that is
+    /// List likely mistakes in the records: position, details, age, duplicates
     Check(quality::Check),
-    /// Keep the rows of a machine apart that were taken for one
+    /// Undo a merge: keep the records of an ATM apart
     Split {
-        /// As searches return it
+        /// ATM ID, as shown by searches
         id: u64,
     },
-    /// Let a row be taken for the machine of another source's row again
+    /// Let a split record be merged again
     Join {
-        /// The id of a row that was split
+        /// ID of a record that was split
         id: u64,
     },
-    /// Take away all machines of a source
+    /// Delete all ATMs of a source
     Forget {
-        /// As 'atms stats' shows it
+        /// Source, as shown by 'atms stats'
         source: String,
     },
 }
@@ -141,7 +141,7 @@ async fn show(session: &Session, store: &Store, id: u64) -> Result<()> {
 }
 
 fn atm_id(id: u64) -> Result<AtmId> {
-    AtmId::new(id).context("an id is a whole number from 1 to 9007199254740992")
+    AtmId::new(id).context("an ID is a whole number from 1 to 9007199254740992")
 }
 
 async fn stats(session: &Session, store: &Store) -> Result<()> {

@@ -18,10 +18,10 @@ const PRINTED: usize = 50;
 
 #[derive(Debug, Args)]
 pub(in crate::cli) struct Check {
-    /// Only machines that this source says something of
+    /// Only ATMs that this source has a record of
     #[arg(long)]
     source: Option<String>,
-    /// List this many machines at most; all are counted
+    /// Maximum number of ATMs listed; all are counted
     #[arg(long, default_value_t = 1_000)]
     limit: usize,
 }
@@ -63,7 +63,7 @@ fn readable(checked: usize, found: &[(&Machine, Vec<Concern>)], counts: &BTreeMa
         .take(PRINTED)
         .map(|(machine, concern)| [machine.id.to_string(), machine.record.title().to_owned(), concern.to_string()])
         .collect();
-    let head = format!("{checked} machines checked, {} may need a look", found.len());
+    let head = format!("{checked} ATMs checked, {} with likely mistakes", found.len());
     if found.is_empty() {
         return head;
     }

@@ -12,32 +12,32 @@ use crate::store::Store;
 
 pub(super) async fn split(session: &Session, store: &Store, id: u64) -> Result<()> {
     let snapshot = catalogue::load(store).await?;
-    let entry = snapshot.get(atm_id(id)?).with_context(|| format!("no machine has the id {id}"))?;
+    let entry = snapshot.get(atm_id(id)?).with_context(|| format!("no ATM has the ID {id}"))?;
     let rows: Vec<AtmId> = entry.machine.told.iter().map(|told| told.id).collect();
-    anyhow::ensure!(rows.len() > 1, "the machine {id} is known from one source only; there is nothing to split");
+    anyhow::ensure!(rows.len() > 1, "the ATM {id} is known from one source only; there is nothing to split");
     catalogue::sql::set_apart(store, &rows, true).await?;
     session.print(&json!({ "split": rows }), || {
         let rows: Vec<_> = rows.iter().map(ToString::to_string).collect();
-        format!("kept apart from now on: {}", rows.join(", "))
+        format!("split into: {}", rows.join(", "))
     })
 }
 
 pub(super) async fn join(session: &Session, store: &Store, id: u64) -> Result<()> {
     let row = atm_id(id)?;
-    catalogue::sql::find_history(store, row).await?.with_context(|| format!("no machine has the id {id}"))?;
+    catalogue::sql::find_history(store, row).await?.with_context(|| format!("no ATM has the ID {id}"))?;
     catalogue::sql::set_apart(store, &[row], false).await?;
     let machine = catalogue::load(store).await?.get(row).map(|entry| entry.machine.id);
     session.print(&json!({ "id": row, "machine": machine }), || match machine {
-        Some(machine) if machine != row => format!("{id} is taken for the machine {machine}"),
-        _ => format!("{id} may be merged with others again; now it is like none"),
+        Some(machine) if machine != row => format!("{id} is merged into the ATM {machine}"),
+        _ => format!("{id} may be merged again; no other record matches it now"),
     })
 }
 
 pub(super) async fn forget(session: &Session, store: &Store, source: &str) -> Result<()> {
     let kept = catalogue::sql::count_by_source(store).await?.into_iter().find(|count| count.source == source);
-    let machines = kept.map(|count| count.machines).with_context(|| format!("there is no source {source}"))?;
+    let machines = kept.map(|count| count.machines).with_context(|| format!("no source is named {source}"))?;
     catalogue::sql::forget_source(store, source, Clock::System.now()).await?;
     session.print(&json!({ "source": source, "removed": machines }), || {
-        format!("{machines} machines of {source} were taken away; a feed of that name would bring them again")
+        format!("deleted {machines} ATMs of {source}; a feed of that name would import them again")
     })
 }

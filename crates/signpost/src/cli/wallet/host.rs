@@ -55,7 +55,7 @@ pub(super) async fn standing(outbound: &Outbound, code: &QrData, allowed: Option
     }
     let url = WellKnown::url(domain);
     let reason = file.map_or_else(|error| format!("{url}: {error:#}"), |_| format!("{url} has no login-host={host}"));
-    bail!("this code sends the answer to {host}, which {domain} does not name ({reason}); {}", hint(&host))
+    bail!("this code sends the answer to {host}, which {domain} does not list ({reason}); {}", hint(&host))
 }
 
 /// What is known of the host without asking anybody. `None` where the domain has to say it.
@@ -80,7 +80,7 @@ fn known(code: &QrData, allowed: Option<&str>) -> Result<Option<Standing>> {
 }
 
 fn hint(host: &str) -> String {
-    format!("if you know that host, add --allow-host {host}")
+    format!("if you trust that host, add --allow-host {host}")
 }
 
 /// Whether `--allow-host` names the host: any where it has no value, else this host, on this port if it says one.
@@ -129,7 +129,7 @@ fn said(host: &str, context: &Value) -> Option<String> {
         (!text.trim().is_empty()).then(|| format!("{word} \"{text}\""))
     };
     let told: Vec<_> = fields.into_iter().filter_map(told).collect();
-    (!told.is_empty()).then(|| format!("{host} says that it was asked by: {}", told.join(", ")))
+    (!told.is_empty()).then(|| format!("{host} reports that the login was requested by: {}", told.join(", ")))
 }
 
 #[cfg(test)]
@@ -206,7 +206,7 @@ mod tests {
         let told = json!({ "requester": { "ip": "203.0.113.9", "country": "", "user_agent": agent } });
         let shown = said("login.example.com", &told).unwrap();
         let (before, browser) = shown.rsplit_once("browser ").unwrap();
-        assert_eq!(before, "login.example.com says that it was asked by: address \"203.0.113.9\", ");
+        assert_eq!(before, "login.example.com reports that the login was requested by: address \"203.0.113.9\", ");
         assert_eq!(browser.trim_matches('"'), format!("- [31mFire fox{}", "x".repeat(80 - 14)));
         for nothing in [json!({}), json!([]), json!({ "requester": { "ip": 1 } }), json!({ "requester": "x" })] {
             assert_eq!(said("a.example", &nothing), None);

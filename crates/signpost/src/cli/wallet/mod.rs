@@ -30,30 +30,30 @@ const MAX_AGE: u64 = 24 * 60 * 60;
 
 #[derive(Debug, Subcommand)]
 pub(super) enum Wallet {
-    /// Make a wallet; its key stays in the data folder
+    /// Create a wallet; its key stays in the data folder
     New,
     /// Show the wallet's public key
     Show,
-    /// Act on a QR code's content: shows where it leads, asks, signs and posts
+    /// Answer a QR code: show its domain and host, ask, sign and post
     Scan(Scan),
     /// Sign a text
     Sign {
-        /// The text, exactly
+        /// Text to sign, exactly as given
         text: String,
     },
 }
 
 #[derive(Debug, Args)]
 pub(super) struct Scan {
-    /// The text of the QR code, in quotes
+    /// Text of the QR code, in quotes
     qr_data: String,
-    /// Do not ask
+    /// Do not ask for confirmation
     #[arg(long)]
     yes: bool,
-    /// The number beside the code, if the page shows one
+    /// Number that the page shows beside the code, if any
     #[arg(long, value_name = "NUMBER")]
     confirm_code: Option<String>,
-    /// Answer at this host although the domain does not name it [without HOST: at whichever the code names]
+    /// Post to this host even if the domain does not list it [without HOST: to any host in the code]
     #[arg(long, value_name = "HOST", num_args = 0..=1, default_missing_value = "")]
     allow_host: Option<String>,
 }
@@ -89,7 +89,7 @@ fn new(session: &Session) -> Result<()> {
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
     let shown = path.display();
     let mut file = options.open(&path).with_context(|| {
-        format!("cannot make {shown}: if a wallet is there already, use it or choose another --data-dir")
+        format!("cannot create {shown}: if a wallet exists already, use it or choose another --data-dir")
     })?;
     writeln!(file, "{}", HEXLOWER.encode(&bytes)).and_then(|()| file.sync_all())?;
     show(session, &wallet)
@@ -99,9 +99,9 @@ fn open(session: &Session) -> Result<Key> {
     let path = path(session);
     let shown = path.display();
     let text = std::fs::read_to_string(&path);
-    let text = text.with_context(|| format!("cannot read {shown}: make a wallet with 'signpost wallet new'"))?;
+    let text = text.with_context(|| format!("cannot read {shown}: create a wallet with 'signpost wallet new'"))?;
     let bytes = HEXLOWER.decode(text.trim().as_bytes()).ok().and_then(|bytes| bytes.try_into().ok());
-    Ok(Key::from_bytes(bytes.with_context(|| format!("{shown} does not hold a wallet's key"))?)?)
+    Ok(Key::from_bytes(bytes.with_context(|| format!("{shown} does not contain a wallet key"))?)?)
 }
 
 fn show(session: &Session, wallet: &Key) -> Result<()> {
@@ -116,12 +116,12 @@ async fn scan(session: &Session, command: Scan) -> Result<()> {
     let now = Clock::System.now().as_second();
     check_times(&qr, now)?;
     if !yes && !std::io::stdin().is_terminal() {
-        return Err(Usage("nobody can be asked here; add --yes to sign without asking".to_owned()).into());
+        return Err(Usage("standard input is not a terminal; add --yes to sign without asking".to_owned()).into());
     }
     let given = confirm_code.as_deref().map(number).transpose()?;
     let is_number_missing = qr.signing() == (Signing::Through { number: true }) && given.is_none();
     if yes && is_number_missing {
-        let reason = "this code wants the number that the page shows beside it; add --confirm-code NUMBER";
+        let reason = "this code needs the number that the page shows beside it; add --confirm-code NUMBER";
         return Err(Usage(reason.to_owned()).into());
     }
     let outbound = Outbound::new(&Names::System);
@@ -146,7 +146,7 @@ async fn scan(session: &Session, command: Scan) -> Result<()> {
     let (status, body) = post(&outbound, &qr, serde_json::to_vec(&answer)?).await?;
     let document = json!({ "status": status, "body": body, "public_key": answer.public_key });
     session
-        .print(&document, || format!("{} answered {status}: {}", host(&qr), signpost_text::line(&body.to_string())))?;
+        .print(&document, || format!("{} replied {status}: {}", host(&qr), signpost_text::line(&body.to_string())))?;
     if (200..300).contains(&status) { Ok(()) } else { bail!("the login was refused ({status})") }
 }
 
@@ -154,10 +154,10 @@ async fn scan(session: &Session, command: Scan) -> Result<()> {
 fn check_times(qr: &QrData, now: i64) -> Result<()> {
     let (issued_at, expires_at) = (qr.challenge().issued_at, qr.expires_at());
     if issued_at.abs_diff(now) > MAX_AGE || expires_at.abs_diff(now) > MAX_AGE {
-        bail!("this code is more than 24 hours from now; look at this machine's clock, or ask the page for a new one");
+        bail!("the times in this code are more than 24 hours from now; check this machine's clock, or reload the page");
     }
     if now >= expires_at {
-        bail!("this code expired; ask the page for a new one");
+        bail!("this code has expired; reload the page for a new one");
     }
     Ok(())
 }
@@ -166,7 +166,11 @@ fn check_times(qr: &QrData, now: i64) -> Result<()> {
 fn number(text: &str) -> Result<&str> {
     let text = text.trim();
     let is_number = (1..=8).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_digit());
-    if is_number { Ok(text) } else { Err(Usage("the number is digits, as the page shows them".to_owned()).into()) }
+    if is_number {
+        Ok(text)
+    } else {
+        Err(Usage("the number must be 1 to 8 digits, as the page shows it".to_owned()).into())
+    }
 }
 
 /// What a person must see before signing: which domain, and which host gets the answer.
