@@ -67,7 +67,7 @@ fuzz:
 bench:
 	sh bench/run.sh
 
-# Makes docs/reference.html of openapi.yaml.
+# Makes docs/reference.html of openapi.yaml, docs/configuration.md of config.default.toml, docs/cli.md of the help.
 reference:
 	cargo test --package signpost --test contract --quiet -- --ignored write_the_page
 

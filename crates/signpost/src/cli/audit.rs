@@ -20,6 +20,8 @@ const AT_ONCE: u32 = 1000;
 #[derive(Debug, Subcommand)]
 pub(super) enum Audit {
     /// List audit entries, newest first
+    ///
+    /// With --json, an entry is `{id, at, account, environment, actor, action, object, details}`.
     List {
         #[command(flatten)]
         chosen: Chosen,
@@ -45,7 +47,7 @@ pub(super) struct Chosen {
     /// Only this account
     #[arg(long, default_value = "")]
     account: String,
-    /// Only this action, such as key.created or access.refused
+    /// Only this action, such as key.created or access.refused; docs/operate.md lists them
     #[arg(long, default_value = "")]
     action: String,
 }

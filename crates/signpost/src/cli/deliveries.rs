@@ -29,6 +29,8 @@ pub(super) enum Deliveries {
     /// List failing endpoints
     Endpoints,
     /// Send an event again; its ID stays the same
+    ///
+    /// A running server sends it within a second. Its attempts are counted anew.
     Retry {
         /// Event ID, as shown by 'deliveries list'
         id: Option<String>,

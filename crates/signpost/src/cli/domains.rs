@@ -21,12 +21,23 @@ use crate::store::id::{self, DomainId};
 #[derive(Debug, Subcommand)]
 pub(super) enum Domains {
     /// Register a domain, or change a registered one
+    ///
+    /// Follows the rules of POST /domains, and prints the ID and the signing secret; with --json the document of that
+    /// call.
+    ///
+    /// If the account already has the domain, the options given here are set on it and nothing else. The same command
+    /// again changes nothing and prints the same ID, without the secret; with --json the document of `GET
+    /// /domains/{id}`.
     Add(Add),
     /// List the domains of all accounts
     List,
-    /// Encrypt stored signing secrets with SIGNPOST_SEAL_KEY, also those encrypted with the old key
+    /// Encrypt stored signing secrets with `SIGNPOST_SEAL_KEY`, also those encrypted with the old key
+    ///
+    /// With --json: `{sealed}`, the number of domains.
     Seal,
     /// Show, rotate or activate the signing secret of a domain
+    ///
+    /// With --json: `{domain_id, webhook_secret}`, and `next_webhook_secret` while there is one.
     Secret(Secret),
 }
 
@@ -43,7 +54,8 @@ pub(super) struct Add {
     /// URL that receives events [default: the webhook URL]
     #[arg(long, value_name = "URL")]
     event_url: Option<String>,
-    /// URL that wallets post to [default: https://NAME/webhooks/login; for localhost http://localhost:9000/webhooks/login]
+    /// URL that wallets post to [default: `https://NAME/webhooks/login`, for localhost
+    /// `http://localhost:9000/webhooks/login`]
     #[arg(long, value_name = "URL")]
     webhook_url: Option<String>,
     /// Account

@@ -20,6 +20,8 @@ const LONGEST_LINE: u64 = 1 << 20;
 #[derive(Debug, Subcommand)]
 pub(super) enum Gazetteer {
     /// Replace the built-in place names with full GeoNames tables
+    ///
+    /// They are stored as gazetteer.bin.gz in the data folder. A running server picks them up.
     Import(Import),
 }
 

@@ -16,6 +16,11 @@ use crate::store::id;
 #[derive(Debug, Subcommand)]
 pub(super) enum Keys {
     /// Create an API key; it is shown once
+    ///
+    /// The key is printed alone on standard output, so that `KEY=$(signpost keys create …)` stores it; advice goes to
+    /// standard error. A key of the scope atms submits the ATMs of an operator and authorises nothing else.
+    ///
+    /// With --json: `{id, key, environment, name, account}`, and `scope` unless it is auth.
     Create {
         /// Environment
         #[arg(long, value_enum)]
@@ -31,12 +36,17 @@ pub(super) enum Keys {
         scope: Opens,
     },
     /// List API keys, without their secrets
+    ///
+    /// The time of last use is exact to the minute.
     List,
     /// Replace an API key; the old one keeps working for a grace period
+    ///
+    /// The new key has the same account, environment, scope and name. With --json: as 'keys create', with `replaces`
+    /// and `old_expires_at`.
     Rotate {
         /// Key ID, as shown by 'keys list'
         id: String,
-        /// Hours until the old key stops working
+        /// Hours until the old key stops working, 0 to 8760
         #[arg(long, value_name = "HOURS", default_value_t = 24, value_parser = clap::value_parser!(u32).range(0..=8760))]
         grace: u32,
     },

@@ -47,7 +47,7 @@ struct Common {
     /// Data folder [default: ./signpost-data]
     #[arg(long, global = true, value_name = "DIR", help_heading = "Common options")]
     data_dir: Option<String>,
-    /// Database: sqlite:FILE or postgres://… [default: a file in the data folder]
+    /// Database: sqlite:FILE or `postgres://…` [default: a file in the data folder]
     #[arg(long, global = true, value_name = "URL", help_heading = "Common options")]
     database_url: Option<String>,
     /// Configuration file [default: signpost.toml, if present]
@@ -61,6 +61,12 @@ struct Common {
 #[derive(Debug, Subcommand)]
 enum Command {
     /// Run the server
+    ///
+    /// Prints its addresses, the location of its data, and commands to try next. With --json it prints `{version,
+    /// listen, data, public_address, mcp, sse, health, live, sandbox}`.
+    ///
+    /// SIGTERM or SIGINT stops it: no new connections, up to 10 seconds for running requests, everything written, exit
+    /// code 0.
     Serve(serve::Serve),
     /// Manage API keys
     #[command(subcommand)]
@@ -75,10 +81,19 @@ enum Command {
     #[command(subcommand)]
     Audit(audit::Audit),
     /// Back up the embedded database, even while a server is running
+    ///
+    /// The copy is complete and consistent. It gets its name once it is on disk. The file must not exist yet. With
+    /// --json: `{file, bytes}`.
     Backup(backup::Backup),
     /// Copy a database into an empty one, for example from SQLite to PostgreSQL
+    ///
+    /// Counts the rows on both sides. No server may run on either database. If interrupted, run it again to continue;
+    /// until it has finished, no server starts on the new database. The old database is not changed. URLs are as
+    /// in --database-url, such as sqlite:signpost-data/signpost.sqlite.
     Move(moving::Move),
     /// Update the database schema; a server also does this at start
+    ///
+    /// With --json: `{from, to, waiting}`.
     Migrate(moving::Migrate),
     /// Import, search and check ATMs
     #[command(subcommand)]
@@ -87,15 +102,28 @@ enum Command {
     #[command(subcommand)]
     Gazetteer(gazetteer::Gazetteer),
     /// Show which place a text resolves to
+    ///
+    /// Exit code 1 if it resolves to none.
     Places(places::Places),
     /// Run the MCP server on standard input and output, for one client on this machine
+    ///
+    /// Standard output has messages only. The mode is `local`, as `signpost://coverage` shows.
     Mcp,
     /// Test a site's login endpoints, whatever language it is written in
+    ///
+    /// The kit plays the service: set the site's API URL to the address of --api-listen, with any key and any prefix.
+    /// It opens the login page, keeps its cookies, finds `qr_data` and the `sid` on it, answers as wallets do,
+    /// correctly and incorrectly, polls, and posts events. It prints a line for each rule, with what was expected and
+    /// what came. Exit code 1 if a rule is broken.
+    ///
+    /// With --json: `{holds, broken, not_tested, checks: [{rule, verdict, expected, got}]}`.
     Conformance(Box<conformance::Conformance>),
     /// Use a wallet from the terminal, for logins and tests
     #[command(subcommand)]
     Wallet(wallet::Wallet),
     /// Print the default configuration, with comments
+    ///
+    /// It reads no configuration, so it works if yours is broken. With --json it prints the settings without comments.
     Config,
 }
 

@@ -1,5 +1,5 @@
 //! Plays the wallet, the browser and the service against an integrator's own endpoints, whatever they are written in, and
-//! says which rules of the handler contract hold (specification, §4 to §6; contract, §3.5).
+//! says which rules of the handler contract hold (specification, §4 to §6; docs/handlers.md).
 //!
 //! The integrator points its API address at [`service`], which is as much of the service as a login needs. Then the kit
 //! opens the page that shows a code, as a browser with its cookies; answers the code as wallets do, rightly and wrongly;

@@ -1,4 +1,4 @@
-//! Contract, §3.2: what counts as an answer, and in which order it is looked at.
+//! docs/api.md, Authenticate: what counts as an answer, and in which order it is looked at.
 
 use jiff::SignedDuration;
 use serde_json::{Value, json};

@@ -1,4 +1,4 @@
-//! Contract, §3: who may ask. Authentication comes before anything about the body, and another's objects do not exist.
+//! docs/api.md, Conventions: who may ask. Authentication comes before anything about the body, and another's objects do not exist.
 
 use jiff::SignedDuration;
 use reqwest::Method;

@@ -1,4 +1,4 @@
-//! Contract, §3: JSON of at most 64 KiB and 16 levels, every field known and there once.
+//! docs/api.md, Conventions: JSON of at most 64 KiB and 16 levels, every field known and there once.
 
 use reqwest::Method;
 use serde_json::{Value, json};

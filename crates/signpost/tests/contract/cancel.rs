@@ -1,4 +1,4 @@
-//! `DELETE /sessions/{id}` (contract, §3.2).
+//! `DELETE /sessions/{id}` (docs/api.md, Refresh, cancel).
 
 use jiff::SignedDuration;
 use serde_json::json;

@@ -1,4 +1,4 @@
-//! Contract, §3.2: a page follows its own session with a bearer that reads the status and nothing else.
+//! docs/api.md, Read: a page follows its own session with a bearer that reads the status and nothing else.
 
 use jiff::SignedDuration;
 use reqwest::Method;

@@ -1,4 +1,4 @@
-//! A session's QR code as a picture (contract, §3.2, additive).
+//! A session's QR code as a picture (docs/api.md, Create, additive).
 
 use jiff::SignedDuration;
 

@@ -1,4 +1,4 @@
-//! What clients do that open connections and say nothing (contract, §4).
+//! What clients do that open connections and say nothing (docs/operate.md, Bounds).
 
 use std::net::{IpAddr, SocketAddr};
 use std::time::Duration;

@@ -1,4 +1,4 @@
-//! Contract, §3.4: an event arrives at least once, whatever its endpoint does.
+//! docs/handlers.md, Delivery: an event arrives at least once, whatever its endpoint does.
 
 use axum::http::StatusCode;
 use futures_util::future::join_all;

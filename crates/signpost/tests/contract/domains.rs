@@ -1,4 +1,4 @@
-//! Specification, §4, and contract, §3.3: registering domains and changing where their webhooks lead.
+//! Specification, §4, and docs/api.md, Domains: registering domains and changing where their webhooks lead.
 
 use std::collections::BTreeSet;
 

@@ -1,4 +1,4 @@
-//! Specification, §6, and contract, §3.4: what an event says, who signs it and where it goes.
+//! Specification, §6, and docs/handlers.md, Events: what an event says, who signs it and where it goes.
 
 use data_encoding::{BASE64, HEXLOWER};
 use hmac::{Hmac, KeyInit, Mac};

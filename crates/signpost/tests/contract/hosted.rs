@@ -1,4 +1,4 @@
-//! Contract, §3.5: the service answers wallets itself, in the words of the handler contract, and keeps the users.
+//! docs/handlers.md, Hosted handlers: the service answers wallets itself, in the words of the handler contract, and keeps the users.
 
 use jiff::SignedDuration;
 use reqwest::Method;

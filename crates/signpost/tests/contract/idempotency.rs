@@ -1,4 +1,4 @@
-//! `Idempotency-Key` on `POST /sessions` (contract, §3.2).
+//! `Idempotency-Key` on `POST /sessions` (docs/api.md, Create).
 
 use futures_util::future::join_all;
 use jiff::SignedDuration;

@@ -1,4 +1,4 @@
-//! Specification, §8, and contract, §3: how often one may ask. Exact windows that slide.
+//! Specification, §8, and docs/api.md, Conventions: how often one may ask. Exact windows that slide.
 
 use jiff::SignedDuration;
 use reqwest::Method;

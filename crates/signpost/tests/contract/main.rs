@@ -35,6 +35,7 @@ mod mutations;
 mod number_match;
 mod operation;
 mod outbox;
+mod pages;
 mod partitions;
 mod program;
 mod proofs;

@@ -1,4 +1,4 @@
-//! Contract, §3.2: what an integrator attaches to a session comes back unchanged.
+//! docs/api.md, Create: what an integrator attaches to a session comes back unchanged.
 
 use serde_json::{Value, json};
 

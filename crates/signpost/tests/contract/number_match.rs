@@ -1,4 +1,4 @@
-//! Number match: `confirm: "code"` on `POST /sessions` (contract, §3.5, additive).
+//! Number match: `confirm: "code"` on `POST /sessions` (docs/handlers.md, Number matching, additive).
 
 use futures_util::future::join_all;
 use serde_json::{Value, json};

@@ -1,4 +1,4 @@
-//! The outbox by hand, and how long what is over is kept (contract, §1 and §4).
+//! The outbox by hand, and how long what is over is kept (docs/cli.md; docs/operate.md, Bounds).
 
 use axum::http::StatusCode;
 use jiff::SignedDuration;

@@ -1,4 +1,4 @@
-//! Contract, §3.3: proving that a domain is one's own, and what follows for everybody else.
+//! docs/api.md, Verification: proving that a domain is one's own, and what follows for everybody else.
 
 use std::time::{Duration, Instant};
 

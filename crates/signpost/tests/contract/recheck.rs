@@ -1,4 +1,4 @@
-//! Proofs are looked for again (contract, §3.3).
+//! Proofs are looked for again (docs/api.md, Verification).
 
 use jiff::SignedDuration;
 use serde_json::{Value, json};

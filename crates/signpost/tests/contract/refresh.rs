@@ -1,4 +1,4 @@
-//! Contract, §3.2: a new challenge for a session that nobody answered.
+//! docs/api.md, Refresh: a new challenge for a session that nobody answered.
 
 use jiff::SignedDuration;
 use serde_json::json;

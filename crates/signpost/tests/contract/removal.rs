@@ -1,4 +1,4 @@
-//! `DELETE /domains/{id}` (contract, §3.3, additive).
+//! `DELETE /domains/{id}` (docs/api.md, Domains, additive).
 
 use axum::http::StatusCode;
 use jiff::SignedDuration;

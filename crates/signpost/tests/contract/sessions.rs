@@ -1,4 +1,4 @@
-//! Specification, §4, and contract, §3.2: opening a session and looking at it.
+//! Specification, §4, and docs/api.md, Sessions: opening a session and looking at it.
 
 use jiff::SignedDuration;
 use serde_json::{Value, json};

@@ -1,4 +1,4 @@
-//! Contract, §3.2: keys and signatures, as wallets spell them, before `authenticate` and before `/verify`.
+//! docs/api.md, Signatures: keys and signatures, as wallets spell them, before `authenticate` and before `/verify`.
 
 use data_encoding::HEXLOWER;
 use k256::ecdsa::signature::hazmat::PrehashSigner;

@@ -1,4 +1,4 @@
-//! Contract, §3.5: a code of `v=2` is answered by one text, which names the host that gets the answer and the number.
+//! docs/handlers.md, The `through` rendering: a code of `v=2` is answered by one text, which names the host that gets the answer and the number.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! Waiting for a session to change: `?wait=` and `/events` (contract, §3.2, additive).
+//! Waiting for a session to change: `?wait=` and `/events` (docs/api.md, Read, additive).
 
 use std::net::Ipv4Addr;
 use std::time::{Duration, Instant};

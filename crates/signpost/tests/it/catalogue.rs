@@ -1,4 +1,4 @@
-//! The catalogue: imports by the command line, and what a running server makes of them (contract, §2).
+//! The catalogue: imports by the command line, and what a running server makes of them (docs/locator.md, Sources and merging).
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;

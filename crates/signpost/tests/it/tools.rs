@@ -1,4 +1,4 @@
-//! The four tools over HTTP: arguments, results and refusals (ATM locator specification, §4; contract, §2).
+//! The four tools over HTTP: arguments, results and refusals (ATM locator specification, §4; docs/locator.md, Tools).
 
 use std::collections::BTreeSet;
 

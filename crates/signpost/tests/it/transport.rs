@@ -1,4 +1,4 @@
-//! Health, discovery, origins, limits and the event stream of the real server (contract, §2). The protocol's own
+//! Health, discovery, origins, limits and the event stream of the real server (docs/locator.md). The protocol's own
 //! tables are tested in signpost-mcp.
 
 use std::time::Duration;

@@ -18,10 +18,13 @@ use crate::store::Store;
 #[derive(Debug, Subcommand)]
 pub(in crate::cli) enum Feeds {
     /// Add a feed, or replace the one with this name
+    ///
+    /// Requests are conditional (If-None-Match, If-Modified-Since). After a failure the next fetch waits 5 minutes,
+    /// doubled with each further failure up to 24 hours, or as long as Retry-After says.
     Add {
         /// Source name, shown in replies
         name: String,
-        /// URL; `{updated_since}` in it becomes the time of the last fetch, for servers that return only changes
+        /// URL; `{updated_since}` in it becomes the time of the last fetch, less ten minutes, for servers that return only changes
         url: String,
         /// File format
         #[arg(long, value_parser = formats(), default_value = Format::Auto.name())]

@@ -24,6 +24,9 @@ use crate::store::Store;
 #[derive(Debug, Subcommand)]
 pub(super) enum Atms {
     /// Import ATMs from a file; a running server serves them within 5 seconds
+    ///
+    /// No request fails meanwhile. An import is all or nothing. Columns (of documents: properties) are detected by
+    /// their names. It lists the columns that it did not use; with --json, `unused_columns` is `{total, first}`.
     Import(import::Import),
     /// Fetch feeds now and import them
     Sync(feeds::Sync),
@@ -49,8 +52,14 @@ pub(super) enum Atms {
     /// Count ATMs by source and status
     Stats,
     /// Export ATMs to a file that 'atms import' reads
+    ///
+    /// In CSV, a cell that a spreadsheet would run as a formula gets an apostrophe in front, which an import removes:
+    /// it begins with =, @, +, -, a wide form of these or a tab, and is not a number.
     Export(export::Export),
     /// List likely mistakes in the records: position, details, age, duplicates
+    ///
+    /// Coordinates swapped or of the wrong sign; another country or state than the address; far from the postcode or
+    /// the city; hours not understood; closed, according to the name; stale; without a date; possible duplicates.
     Check(quality::Check),
     /// Undo a merge: keep the records of an ATM apart
     Split {

@@ -35,6 +35,17 @@ pub(super) enum Wallet {
     /// Show the wallet's public key
     Show,
     /// Answer a QR code: show its domain and host, ask, sign and post
+    ///
+    /// The host must be the domain, below it, or listed by it (`login-host=` in its /.well-known/svc-verify); for
+    /// localhost it must be a loopback address. Any other host, and plain http to another machine, is refused unless
+    /// --allow-host names it.
+    ///
+    /// Before you confirm, it asks nobody except the domain, for that file, and, for the requester of the login, a host
+    /// that is the domain, listed by it, or allowed. What a host reports is shown as its own words, 80 characters a
+    /// field.
+    ///
+    /// A code that needs a number asks for it; with --yes it needs --confirm-code. A code whose times are more than 24
+    /// hours from now is refused.
     Scan(Scan),
     /// Sign a text
     Sign {
@@ -53,7 +64,7 @@ pub(super) struct Scan {
     /// Number that the page shows beside the code, if any
     #[arg(long, value_name = "NUMBER")]
     confirm_code: Option<String>,
-    /// Post to this host even if the domain does not list it [without HOST: to any host in the code]
+    /// Post to this host, or HOST:PORT, even if the domain does not list it [without HOST: to any host in the code]
     #[arg(long, value_name = "HOST", num_args = 0..=1, default_missing_value = "")]
     allow_host: Option<String>,
 }

@@ -70,7 +70,7 @@ impl Handler {
     }
 }
 
-/// What signs a domain's events. Between `--rotate` and `--activate` there are two (contract, §3.4).
+/// What signs a domain's events. Between `--rotate` and `--activate` there are two (docs/handlers.md, Events).
 #[derive(Clone, Debug)]
 pub struct Secrets {
     /// Signs `X-Svc-Signature`.

@@ -152,7 +152,7 @@ pub fn judge(attempt: &Attempt, attempts: u32, schedule: &[Duration], now: Times
     Outcome::Retry(now + SignedDuration::try_from(wait).unwrap_or(LONGEST_WAIT).min(LONGEST_WAIT))
 }
 
-/// The header fields that sign a body (contract, §3.4).
+/// The header fields that sign a body (docs/handlers.md, Events).
 #[must_use]
 pub fn signatures(id: &EventId, body: &[u8], secrets: &Secrets, now: Timestamp) -> Vec<(&'static str, String)> {
     let Secrets { current, next } = secrets;

@@ -21,7 +21,7 @@ use crate::login::events::{Attempt, Claim, Claimed, Delivery, Ended, More, Place
 use crate::platform::outbound::{Reach, Request};
 use crate::store::id::{self, DomainId};
 
-/// How long an endpoint may take to answer (contract, §3.4).
+/// How long an endpoint may take to answer (docs/handlers.md, Delivery).
 const WITHIN: Duration = Duration::from_secs(15);
 /// How long a delivery belongs to the process that took it: one attempt, and 30 s more.
 const LEASE: SignedDuration = SignedDuration::from_secs(45);

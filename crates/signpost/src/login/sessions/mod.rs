@@ -34,13 +34,13 @@ pub use requester::Requester;
 pub(crate) use sql::cancel_sessions_of;
 pub use waiting::{Crowded, Waiter, Waiting};
 
-/// How long after its expiry a session can still be refreshed (contract, §3.2).
+/// How long after its expiry a session can still be refreshed (docs/api.md, Refresh, cancel).
 pub const REFRESHABLE: SignedDuration = SignedDuration::from_mins(15);
 
 /// How long a wallet's answer on one device can be completed at least.
 pub const COMPLETABLE: SignedDuration = SignedDuration::from_mins(1);
 
-/// How long an authenticated session can be read (contract, §3.2).
+/// How long an authenticated session can be read (docs/api.md, Read).
 pub const READABLE: SignedDuration = SignedDuration::from_hours(24);
 
 /// A session.

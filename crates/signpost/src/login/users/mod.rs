@@ -1,5 +1,5 @@
 //! Hosted handlers: for a domain that wants it the service itself answers the wallets and keeps the users, so that its
-//! integrator writes no cryptography (contract, §3.5).
+//! integrator writes no cryptography (docs/handlers.md, Hosted handlers).
 
 pub mod sql;
 
