@@ -116,7 +116,8 @@ impl World {
             Deed::Answer(actor) => {
                 let old = self.seen[actor].clone();
                 let answer = self.wallet.answer(&old.challenge, self.now.as_second(), None);
-                let Ok(Accepted::Login(login)) = old.answer(&answer, self.now, id::random()) else { return };
+                let Ok(key) = old.verify(&answer, self.now) else { return };
+                let Ok(Accepted::Login(login)) = old.accept(key, self.now, id::random()) else { return };
                 let url = &self.domain.webhook_url;
                 let took = sessions::sql::authenticate(&self.store, &login, url, None)
                     .await

@@ -39,6 +39,7 @@ mod pages;
 mod partitions;
 mod program;
 mod proofs;
+mod proven_keys;
 mod races;
 mod recheck;
 mod reference;

@@ -34,7 +34,7 @@ struct Case {
 }
 
 /// The session that shows a code.
-fn session(code: &QrData, number: Option<&str>) -> Session {
+pub(crate) fn session(code: &QrData, number: Option<&str>) -> Session {
     let (now, account) = (Timestamp::UNIX_EPOCH, Account { name: "a".to_owned(), environment: Environment::Live });
     let new = domains::New {
         domain: code.challenge().domain.to_string(),
@@ -73,7 +73,7 @@ fn every_answer_of_the_vectors_comes_to_its_outcome() {
         let mut answer = wallet.answer_text(text.clone(), signed_at, None);
         answer.confirm_code = confirm_code;
         let is_confirmed = session.is_confirmed_by(&answer);
-        let found = match session.clone().answer(&answer, now, [1; 16]) {
+        let found = match session.verify(&answer, now) {
             Ok(_) if is_confirmed => "taken",
             Ok(_) => "confirm_code",
             Err(Refusal::Host) => "host",
@@ -83,7 +83,7 @@ fn every_answer_of_the_vectors_comes_to_its_outcome() {
         assert_eq!(found, outcome, "{name}: {text}");
         // What is signed by nobody is told no reason.
         answer.signature = wallet.sign("another text");
-        let refused = session.answer(&answer, now, [1; 16]).expect_err(&name);
+        let refused = session.verify(&answer, now).expect_err(&name);
         assert_eq!(refused == Refusal::UnknownChallenge, outcome == "challenge_not_found", "{name}");
         assert_ne!(refused, Refusal::Host, "{name}");
     }

@@ -29,12 +29,13 @@ pub(crate) async fn take(
     answer: &Answer,
     with: Option<Step>,
 ) -> Result<Option<Taken>, Error> {
-    let accepted = asked.clone().answer(answer, app.clock.now(), id::random());
-    let accepted = accepted.map_err(|refusal| refused(refusal, &asked, app))?;
+    let now = app.clock.now();
+    let refused = |refusal| refused(refusal, &asked, app);
+    let key = asked.verify(answer, now).map_err(refused)?;
     if asked.confirm.is_some() {
         confirm(app, &asked, answer).await?;
     }
-    match accepted {
+    match asked.clone().accept(key, now, id::random()).map_err(refused)? {
         Accepted::Login(login) => {
             let url = event_url(app, &asked).await?;
             match sql::authenticate(&app.store, &login, &url, with).await? {

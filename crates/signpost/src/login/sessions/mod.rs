@@ -7,6 +7,7 @@ mod completion;
 mod confirm;
 pub mod idempotency;
 mod metadata;
+mod proven_key;
 mod requester;
 mod signing;
 pub mod sql;
@@ -17,7 +18,7 @@ use std::time::Duration;
 use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
-use signpost_auth::{Answer, Challenge, Event, EventData, Mode, Nonce, NotVerified, is_fresh};
+use signpost_auth::{Challenge, Event, EventData, Mode, Nonce, NotVerified};
 use url::Url;
 
 use crate::login::domains::Domain;
@@ -30,6 +31,7 @@ pub use completion::{CompletionCode, CompletionHash, Flow};
 pub use confirm::{ConfirmCode, TRIES};
 pub use idempotency::{Once, REMEMBERED};
 pub use metadata::Metadata;
+pub use proven_key::{KeyEvidence, ProvenKey};
 pub use requester::Requester;
 pub(crate) use sql::cancel_sessions_of;
 pub use waiting::{Crowded, Waiter, Waiting};
@@ -72,7 +74,7 @@ pub enum State {
     Pending,
     /// On one device: answered, and told to nobody until the code comes back.
     Answered {
-        answer: Box<Answer>,
+        evidence: Box<KeyEvidence>,
         code: CompletionHash,
     },
     Authenticated {
@@ -287,29 +289,27 @@ impl Session {
         Ok(Self { state: State::Cancelled { at: now }, ..self })
     }
 
-    /// Accepts a wallet's answer, or says why not. The number is not looked at: [`Session::is_confirmed_by`] does, once a
-    /// try was taken for it.
+    /// Ends well while nobody has answered and there is time to.
     ///
     /// # Errors
-    /// The first rule that the answer breaks.
-    pub fn answer(self, answer: &Answer, now: Timestamp, random: [u8; 16]) -> Result<Accepted, Refusal> {
-        if !is_fresh(answer.timestamp, now.as_second()) {
-            return Err(Refusal::Stale);
-        }
-        let is_for_us = self.is_named_by(&answer.challenge)?;
+    /// What became of it.
+    pub(super) fn is_open(&self, now: Timestamp) -> Result<(), Refusal> {
         self.waits(now)?;
-        if self.is_answered() {
-            return Err(Refusal::Authenticated);
-        }
-        answer.verify().map_err(Refusal::Signature)?;
-        if !is_for_us {
-            return Err(Refusal::Host);
-        }
+        if self.is_answered() { Err(Refusal::Authenticated) } else { Ok(()) }
+    }
+
+    /// Accepts a key that was proven to answer this session's challenge, or says why not.
+    ///
+    /// # Errors
+    /// Where the key answered another challenge, or the session is over or answered already.
+    pub fn accept(self, key: ProvenKey, now: Timestamp, random: [u8; 16]) -> Result<Accepted, Refusal> {
+        let evidence = key.of(&self.challenge).ok_or(Refusal::UnknownChallenge)?;
+        self.is_open(now)?;
         Ok(match self.flow {
-            Flow::CrossDevice => Accepted::Login(Box::new(self.log_in(answer, now, random))),
+            Flow::CrossDevice => Accepted::Login(Box::new(self.log_in(&evidence, now, random))),
             Flow::SameDevice => {
                 let code = CompletionCode::new(random);
-                let state = State::Answered { answer: Box::new(answer.clone()), code: code.hash() };
+                let state = State::Answered { evidence: Box::new(evidence), code: code.hash() };
                 let expires_at = self.expires_at.max(now + COMPLETABLE);
                 Accepted::Answered(Box::new(Self { expires_at, state, ..self }), code)
             }
@@ -323,43 +323,43 @@ impl Session {
     pub fn complete(self, code: &str, now: Timestamp, random: [u8; 16]) -> Result<Login, Refusal> {
         self.waits(now)?;
         match &self.state {
-            State::Answered { answer, code: told } if told.is(&CompletionHash::of(code)) => {
-                let answer = answer.clone();
-                Ok(self.log_in(&answer, now, random))
+            State::Answered { evidence, code: told } if told.is(&CompletionHash::of(code)) => {
+                let evidence = evidence.clone();
+                Ok(self.log_in(&evidence, now, random))
             }
             _ => Err(Refusal::CompletionCode),
         }
     }
 
-    fn log_in(self, answer: &Answer, now: Timestamp, random: [u8; 16]) -> Login {
-        let user = User { public_key: answer.public_key.clone(), device_info: device_info(answer) };
+    fn log_in(self, evidence: &KeyEvidence, now: Timestamp, random: [u8; 16]) -> Login {
+        let user = User { public_key: evidence.public_key.clone(), device_info: device_info(evidence) };
         let event_id = EventId::new(now, random);
-        let event = self.event(&event_id, answer, now);
+        let event = self.event(&event_id, evidence, now);
         Login { session: Self { state: State::Authenticated { at: now, user }, ..self }, event, event_id }
     }
 
     /// The event that tells of an accepted answer (specification, §6).
-    fn event(&self, id: &EventId, answer: &Answer, now: Timestamp) -> Event {
+    fn event(&self, id: &EventId, evidence: &KeyEvidence, now: Timestamp) -> Event {
         Event {
             id: id.to_string(),
             event: self.challenge.mode.into(),
             timestamp: now.to_string(),
             session_id: self.id.to_string(),
             data: Some(EventData {
-                public_key: answer.public_key.clone(),
-                signature: answer.signature.clone(),
+                public_key: evidence.public_key.clone(),
+                signature: evidence.signature.clone(),
                 challenge: self.challenge.to_string(),
-                signed_message: answer.challenge.clone(),
-                signed_at: answer.timestamp,
-                device_info: answer.device_info.clone().unwrap_or_default(),
+                signed_message: evidence.signed_message.clone(),
+                signed_at: evidence.signed_at,
+                device_info: evidence.device_info.clone().unwrap_or_default(),
             }),
         }
     }
 }
 
 /// What the wallet said of its device; `{}` if nothing.
-fn device_info(answer: &Answer) -> Map<String, Value> {
-    match serde_json::to_value(answer.device_info.clone().unwrap_or_default()) {
+fn device_info(evidence: &KeyEvidence) -> Map<String, Value> {
+    match serde_json::to_value(evidence.device_info.clone().unwrap_or_default()) {
         Ok(Value::Object(object)) => object,
         _ => Map::new(),
     }

@@ -2,7 +2,7 @@
 
 use anyhow::{Context, Result, bail};
 use jiff::Timestamp;
-use signpost_auth::{Answer, Challenge};
+use signpost_auth::Challenge;
 
 use crate::login::api::sessions::list::Wanted;
 use crate::login::events;
@@ -250,10 +250,10 @@ async fn log_in(
 /// # Errors
 /// As [`Store::write`].
 pub async fn keep_answer(store: &Store, session: &Session) -> Result<bool> {
-    let State::Answered { answer, code } = &session.state else { bail!("{} has no answer", session.id) };
-    let answer = serde_json::to_string(answer)?;
+    let State::Answered { evidence, code } = &session.state else { bail!("{} has no answer", session.id) };
+    let evidence = serde_json::to_string(evidence)?;
     let (id, challenge) = (&session.id, session.challenge.to_string());
-    let params = params![answer, code.as_str(), session.expires_at, id, challenge];
+    let params = params![evidence, code.as_str(), session.expires_at, id, challenge];
     Ok(store.write([must(ANSWER, params)]).await?.is_committed())
 }
 
@@ -292,7 +292,7 @@ fn state(row: &Row) -> Result<State> {
     Ok(match (authenticated, cancelled_at, answered) {
         ((None, None), None, (None, None)) => State::Pending,
         ((None, None), None, (Some(answer), Some(code))) => State::Answered {
-            answer: Box::new(Answer::parse(answer.as_bytes()).context("sessions.answer")?),
+            evidence: serde_json::from_str(answer).context("sessions.answer")?,
             code: CompletionHash::kept(code),
         },
         ((Some(at), Some(user)), None, (None, None)) => {

@@ -1,0 +1,103 @@
+//! Verifying apart from logging in. [`Session::verify`] decides whether a wallet's answer shows that its key's owner
+//! answers this session; [`Session::accept`] decides what follows from that, and asks nothing about how it was shown.
+//! A Lightning wallet (which signs the SHA-256 of the same challenge) or a passkey is then another way to a
+//! [`ProvenKey`], and no other login.
+
+use std::fmt;
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+use signpost_auth::{Answer, Challenge, DeviceInfo, is_fresh};
+
+use super::{Refusal, Session};
+
+/// A key whose owner answered a challenge. Nothing but a check makes one, so that what nobody checked logs nobody in.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ProvenKey {
+    challenge: Challenge,
+    evidence: KeyEvidence,
+}
+
+/// What shows that a key answered a challenge, as events repeat it. The database has it under the names of the wallet's
+/// answer (specification, §4).
+#[derive(Clone, PartialEq, Serialize, Deserialize)]
+#[expect(missing_docs, reason = "the fields are those of an event's data, §6")]
+pub struct KeyEvidence {
+    pub public_key: String,
+    pub signature: String,
+    #[serde(rename = "challenge")]
+    pub signed_message: String,
+    #[serde(rename = "timestamp")]
+    pub signed_at: i64,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub device_info: Option<DeviceInfo>,
+}
+
+impl ProvenKey {
+    /// What shows it.
+    #[must_use]
+    pub fn evidence(&self) -> &KeyEvidence {
+        &self.evidence
+    }
+
+    /// What shows it, where it answered this challenge.
+    pub(super) fn of(self, challenge: &Challenge) -> Option<KeyEvidence> {
+        (self.challenge == *challenge).then_some(self.evidence)
+    }
+}
+
+impl Session {
+    /// Checks a wallet's answer, or says why it does not count. The number is not looked at: [`Session::is_confirmed_by`]
+    /// does, once a try was taken for it.
+    ///
+    /// # Errors
+    /// The first rule that the answer breaks.
+    pub fn verify(&self, answer: &Answer, now: Timestamp) -> Result<ProvenKey, Refusal> {
+        if !is_fresh(answer.timestamp, now.as_second()) {
+            return Err(Refusal::Stale);
+        }
+        let is_for_us = self.is_named_by(&answer.challenge)?;
+        self.is_open(now)?;
+        answer.verify().map_err(Refusal::Signature)?;
+        if !is_for_us {
+            return Err(Refusal::Host);
+        }
+        let evidence = KeyEvidence {
+            public_key: answer.public_key.clone(),
+            signature: answer.signature.clone(),
+            signed_message: answer.challenge.clone(),
+            signed_at: answer.timestamp,
+            device_info: answer.device_info.clone(),
+        };
+        Ok(ProvenKey { challenge: self.challenge.clone(), evidence })
+    }
+}
+
+impl fmt::Debug for KeyEvidence {
+    /// The text that was signed may hold the number that confirms a login, and the device is nobody's business.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("KeyEvidence").field("public_key", &self.public_key).finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn evidence_is_kept_as_the_answer_that_older_servers_read() {
+        let stored = r#"{"public_key":"02","signature":"30","challenge":"Sign","timestamp":5,"device_info":{"platform":"ios"},"confirm_code":"42"}"#;
+        let evidence: KeyEvidence = serde_json::from_str(stored).unwrap();
+        let written = serde_json::to_string(&evidence).unwrap();
+        assert_eq!(written, stored.replace(r#","confirm_code":"42""#, ""));
+        let answer = Answer::parse(written.as_bytes()).unwrap();
+        assert_eq!((answer.challenge, answer.timestamp), (evidence.signed_message, evidence.signed_at));
+    }
+
+    #[test]
+    fn a_debug_text_tells_neither_the_device_nor_the_number() {
+        let stored = r#"{"public_key":"02","signature":"30","challenge":"Sign this with 42","timestamp":5,"device_info":{"device_id":"DEVICE-7"}}"#;
+        let debug = format!("{:?}", serde_json::from_str::<KeyEvidence>(stored).unwrap());
+        assert!(debug.contains("02") && !debug.contains("42") && !debug.contains("DEVICE-7"), "{debug}");
+    }
+}
