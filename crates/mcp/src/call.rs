@@ -1,13 +1,13 @@
 use std::borrow::Cow;
+use std::error::Error;
 
 use serde_json::{Map, Value, json};
 
-use crate::Revision;
-use crate::fault::Fault;
-use crate::handler::CallError;
+use crate::fault::RpcFault;
 use crate::json::string;
 use crate::message::Params;
 use crate::notifications::{LogLevel, Notifications};
+use crate::revision::Revision;
 
 /// What a handler may want to know of the request besides its input, and how it tells what it is doing.
 #[derive(Clone, Copy, Debug)]
@@ -30,6 +30,31 @@ pub struct Call<'a> {
 pub struct InputRequired {
     pub(crate) requests: Map<String, Value>,
     pub(crate) state: Option<String>,
+}
+
+/// Why there is no result.
+#[derive(Debug, thiserror::Error)]
+pub enum CallError {
+    /// An argument makes no sense. The text says which, what was received, what is allowed, and gives an example that
+    /// works. Of a tool it travels as the error -32602 up to 2025-06-18, and since then as a result the model sees and
+    /// learns from.
+    #[error("invalid params: {0}")]
+    BadArgument(String),
+    /// The arguments are fine, the answer is no. The text says what to try instead.
+    #[error("{0}")]
+    Failed(String),
+    /// The request itself cannot be accepted (a `requestState` that is not ours): the error -32602 at every revision.
+    #[error("invalid request: {0}")]
+    Refused(String),
+    /// The client must answer something first (2026-07-28); an older client is told that it cannot.
+    #[error("input from the client is required")]
+    InputRequired(InputRequired),
+    /// The client would have to have a capability that it did not declare, such as `sampling`.
+    #[error("the client lacks the capability {0}")]
+    MissingCapability(&'static str),
+    /// A fault of ours. It is logged; the client is told nothing of it.
+    #[error("internal error")]
+    Internal(#[source] Box<dyn Error + Send + Sync>),
 }
 
 impl InputRequired {
@@ -63,6 +88,13 @@ impl InputRequired {
             Some("roots/list") => Some("roots"),
             _ => None,
         })
+    }
+}
+
+impl CallError {
+    /// A fault of ours, from whatever caused it.
+    pub fn internal(source: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
+        Self::Internal(source.into())
     }
 }
 
@@ -123,14 +155,14 @@ impl<'a> Call<'a> {
     }
 
     /// What must be asked of the client, if it can be asked at all.
-    pub(crate) fn may_ask(&self, asked: InputRequired) -> Result<InputRequired, Fault> {
+    pub(crate) fn may_ask(&self, asked: InputRequired) -> Result<InputRequired, RpcFault> {
         if !self.revision.is_stateless() {
             let reason = "this needs answers from the client, which exist since revision 2026-07-28; use that";
-            return Err(Fault::params(reason));
+            return Err(RpcFault::params(reason));
         }
         let missing = asked.capabilities().find(|capability| !self.supports(capability));
         match missing {
-            Some(missing) => Err(Fault::missing_capability(missing)),
+            Some(missing) => Err(RpcFault::missing_capability(missing)),
             None => Ok(asked),
         }
     }

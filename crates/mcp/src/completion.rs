@@ -3,10 +3,10 @@ use std::collections::BTreeMap;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
-use crate::Revision;
-use crate::fault::{Fault, shown};
-use crate::json::{Members, kind, string};
+use crate::fault::{RpcFault, quoted};
+use crate::json::{RawMembers, kind, string};
 use crate::message::Params;
+use crate::revision::Revision;
 
 /// Texts by name: the arguments of a prompt, the variables of a resource.
 pub type Texts = BTreeMap<String, String>;
@@ -22,36 +22,36 @@ pub struct Completion {
     total: usize,
 }
 
-const MOST_VALUES: usize = 100;
+const MAX_VALUES: usize = 100;
 
 const EXAMPLE: &str =
     concat!(r#"for example {"ref":{"type":"ref/prompt","name":"…"},"#, r#""argument":{"name":"…","value":"…"}}"#);
 
 /// What is to be completed.
-pub(crate) struct Question<'a> {
-    pub(crate) of: Of<'a>,
+pub(crate) struct CompletionRequest<'a> {
+    pub(crate) of: CompletionTarget<'a>,
     pub(crate) argument: std::borrow::Cow<'a, str>,
     pub(crate) typed: std::borrow::Cow<'a, str>,
     pub(crate) known: Texts,
 }
 
 /// What the argument belongs to.
-pub(crate) enum Of<'a> {
+pub(crate) enum CompletionTarget<'a> {
     Prompt(std::borrow::Cow<'a, str>),
     Resource(std::borrow::Cow<'a, str>),
 }
 
-impl<'a> Question<'a> {
-    pub(crate) fn read(params: &Params<'a>, revision: Revision) -> Result<Self, Fault> {
-        let malformed = |what: &str| Fault::malformed(revision, format!("{what}; {EXAMPLE}"));
+impl<'a> CompletionRequest<'a> {
+    pub(crate) fn read(params: &Params<'a>, revision: Revision) -> Result<Self, RpcFault> {
+        let malformed = |what: &str| RpcFault::malformed(revision, format!("{what}; {EXAMPLE}"));
         let members = |raw: Option<&'a RawValue>, names, what| {
-            let read = raw.and_then(|raw| Members::<3>::read(raw.get(), names).ok());
+            let read = raw.and_then(|raw| RawMembers::<3>::read(raw.get(), names).ok());
             read.map(|members| members.values).ok_or_else(|| malformed(&format!("params.{what} must be an object")))
         };
         let [kind, name, uri] = members(params.reference, ["type", "name", "uri"], "ref")?;
         let of = match (kind.and_then(string).as_deref(), name.and_then(string), uri.and_then(string)) {
-            (Some("ref/prompt"), Some(name), _) => Of::Prompt(name),
-            (Some("ref/resource"), _, Some(uri)) => Of::Resource(uri),
+            (Some("ref/prompt"), Some(name), _) => CompletionTarget::Prompt(name),
+            (Some("ref/resource"), _, Some(uri)) => CompletionTarget::Resource(uri),
             _ => return Err(malformed("params.ref must be a ref/prompt with a name or a ref/resource with a uri")),
         };
         let [name, value, _] = members(params.argument, ["name", "value", ""], "argument")?;
@@ -65,7 +65,7 @@ impl<'a> Question<'a> {
 /// `context.arguments`, where a client sends it.
 fn known(context: Option<&RawValue>) -> Result<Texts, String> {
     let Some(context) = context else { return Ok(Texts::new()) };
-    let [arguments] = Members::<1>::read(context.get(), ["arguments"])
+    let [arguments] = RawMembers::<1>::read(context.get(), ["arguments"])
         .map_err(|_| format!("params.context must be an object, got {}", kind(context)))?
         .values;
     let Some(arguments) = arguments else { return Ok(Texts::new()) };
@@ -75,19 +75,19 @@ fn known(context: Option<&RawValue>) -> Result<Texts, String> {
 impl<T: ToString> FromIterator<T> for Completion {
     fn from_iter<I: IntoIterator<Item = T>>(all: I) -> Self {
         let mut all = all.into_iter();
-        let values: Vec<_> = all.by_ref().take(MOST_VALUES).map(|value| value.to_string()).collect();
+        let values: Vec<_> = all.by_ref().take(MAX_VALUES).map(|value| value.to_string()).collect();
         Self { total: values.len() + all.count(), values }
     }
 }
 
 impl Completion {
     /// The `completion` member of the result.
-    pub(crate) fn shown(&self) -> Value {
+    pub(crate) fn quoted(&self) -> Value {
         json!({ "values": self.values, "total": self.total, "hasMore": self.total > self.values.len() })
     }
 }
 
 /// A name in `completion/complete` that is nowhere.
-pub(crate) fn unknown(what: &str, name: &str) -> Fault {
-    Fault::params(format!("{what} {} is unknown; the lists have all that are", shown(name)))
+pub(crate) fn unknown(what: &str, name: &str) -> RpcFault {
+    RpcFault::params(format!("{what} {} is unknown; the lists have all that are", quoted(name)))
 }

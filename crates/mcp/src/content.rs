@@ -2,7 +2,7 @@ use data_encoding::BASE64;
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use crate::CallError;
+use crate::call::CallError;
 
 /// A picture by which people recognise a server, a tool, a resource or a prompt.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]

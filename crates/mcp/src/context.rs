@@ -2,11 +2,11 @@ use data_encoding::BASE64;
 use http::HeaderMap;
 use serde_json::value::RawValue;
 
-use crate::Revision;
-use crate::fault::{Fault, shown};
+use crate::fault::{RpcFault, quoted};
 use crate::json::{kind, string};
 use crate::message::{Message, Meta, Params};
 use crate::notifications::{LogLevel, Notifications};
+use crate::revision::Revision;
 
 const EXAMPLE: &str = concat!(
     r#"for example "_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","#,
@@ -67,10 +67,10 @@ impl Context<'_> {
     }
 
     /// The revision that the version header names, if there is one.
-    pub(crate) fn header_revision(&self) -> Result<Option<Revision>, Fault> {
+    pub(crate) fn header_revision(&self) -> Result<Option<Revision>, RpcFault> {
         let Some(version) = self.headers.get(Headers::VERSION) else { return Ok(None) };
         let version = String::from_utf8_lossy(version);
-        Revision::parse(&version).map(Some).ok_or_else(|| Fault::unsupported_version(&version))
+        Revision::parse(&version).map(Some).ok_or_else(|| RpcFault::unsupported_version(&version))
     }
 
     /// The best guess at the revision of a request whose body does not say.
@@ -79,7 +79,7 @@ impl Context<'_> {
     }
 
     /// The revision by which a request is to be answered, once everything that revision asks of it holds.
-    pub(crate) fn revision(&self, message: &Message<'_>, params: &Params<'_>) -> Result<Revision, Fault> {
+    pub(crate) fn revision(&self, message: &Message<'_>, params: &Params<'_>) -> Result<Revision, RpcFault> {
         let Meta { version, capabilities, .. } = params.meta;
         let body = version.map(body_version).transpose()?;
         if let (Some(header), Some(body)) = (self.headers.get(Headers::VERSION), &body)
@@ -88,7 +88,7 @@ impl Context<'_> {
             return Err(mismatch("MCP-Protocol-Version", header, &format!("params._meta.{}", Meta::VERSION), body));
         }
         let named = match &body {
-            Some(body) => Some(Revision::parse(body).ok_or_else(|| Fault::unsupported_version(body))?),
+            Some(body) => Some(Revision::parse(body).ok_or_else(|| RpcFault::unsupported_version(body))?),
             None => self.header_revision()?,
         };
         // Both exist since 2026-07-28 only, so a request that has them but names no revision is a faulty one of that.
@@ -100,17 +100,17 @@ impl Context<'_> {
         Ok(revision)
     }
 
-    fn check_stateless(&self, message: &Message<'_>, params: &Params<'_>) -> Result<(), Fault> {
+    fn check_stateless(&self, message: &Message<'_>, params: &Params<'_>) -> Result<(), RpcFault> {
         let missing = |key| {
             let detail = format!("params._meta.{key} is missing; every request carries it, {EXAMPLE}");
-            Fault::malformed(Revision::V2026_07_28, detail)
+            RpcFault::malformed(Revision::V2026_07_28, detail)
         };
         params.meta.version.ok_or_else(|| missing(Meta::VERSION))?;
         let capabilities = params.meta.capabilities.ok_or_else(|| missing(Meta::CAPABILITIES))?;
         if kind(capabilities) != "an object" {
             let (key, got) = (Meta::CAPABILITIES, kind(capabilities));
             let detail = format!("params._meta.{key} must be an object, got {got}; {EXAMPLE}");
-            return Err(Fault::malformed(Revision::V2026_07_28, detail));
+            return Err(RpcFault::malformed(Revision::V2026_07_28, detail));
         }
         self.required("MCP-Protocol-Version", Headers::VERSION)?;
         let method = self.required("Mcp-Method", Headers::METHOD)?;
@@ -127,28 +127,28 @@ impl Context<'_> {
     }
 
     /// A header that must be there where headers count.
-    fn required(&self, shown: &str, name: &str) -> Result<Option<&[u8]>, Fault> {
+    fn required(&self, shown: &str, name: &str) -> Result<Option<&[u8]>, RpcFault> {
         let value = self.headers.get(name);
         if self.headers_required && value.is_none() {
             let detail =
                 format!("the header {shown} is missing; revision 2026-07-28 asks for it on every such request");
-            return Err(Fault::header_mismatch(detail));
+            return Err(RpcFault::header_mismatch(detail));
         }
         Ok(value)
     }
 }
 
-fn body_version(version: &RawValue) -> Result<std::borrow::Cow<'_, str>, Fault> {
+fn body_version(version: &RawValue) -> Result<std::borrow::Cow<'_, str>, RpcFault> {
     string(version).ok_or_else(|| {
         let (key, got) = (Meta::VERSION, kind(version));
         let detail = format!("params._meta.{key} must be a string, got {got}; {EXAMPLE}");
-        Fault::malformed(Revision::V2026_07_28, detail)
+        RpcFault::malformed(Revision::V2026_07_28, detail)
     })
 }
 
-fn mismatch(header: &str, sent: &[u8], member: &str, body: &str) -> Fault {
-    let (sent, body) = (shown(&String::from_utf8_lossy(sent)), shown(body));
-    Fault::header_mismatch(format!("the header {header} is {sent} but {member} is {body}; send the same in both"))
+fn mismatch(header: &str, sent: &[u8], member: &str, body: &str) -> RpcFault {
+    let (sent, body) = (quoted(&String::from_utf8_lossy(sent)), quoted(body));
+    RpcFault::header_mismatch(format!("the header {header} is {sent} but {member} is {body}; send the same in both"))
 }
 
 /// A value as it was before it was made fit for a header.

@@ -5,7 +5,7 @@ use serde::Serialize;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
-use crate::Revision;
+use crate::revision::Revision;
 
 /// The error codes this crate sends: JSON-RPC 2.0's own, the protocol's (-32020 to -32099), and two of ours that lie
 /// outside both reserved ranges.
@@ -46,7 +46,7 @@ impl Code {
 
 /// Why a message is answered with an error instead of a result.
 #[derive(Debug)]
-pub(crate) struct Fault {
+pub(crate) struct RpcFault {
     code: Code,
     status: StatusCode,
     detail: String,
@@ -54,7 +54,7 @@ pub(crate) struct Fault {
     wait: Option<Duration>,
 }
 
-impl Fault {
+impl RpcFault {
     fn new(code: Code, status: StatusCode, detail: impl Into<String>) -> Self {
         Self { code, status, detail: detail.into(), data: None, wait: None }
     }
@@ -114,7 +114,7 @@ impl Fault {
 
     pub(crate) fn unsupported_version(requested: &str) -> Self {
         let supported = Revision::ALL.map(Revision::as_str);
-        let detail = format!("{} is not spoken here; use one of {}", shown(requested), supported.join(", "));
+        let detail = format!("{} is not spoken here; use one of {}", quoted(requested), supported.join(", "));
         let data = Some(json!({ "supported": supported, "requested": clipped(requested) }));
         Self { data, ..Self::new(Code::UnsupportedVersion, StatusCode::BAD_REQUEST, detail) }
     }
@@ -172,13 +172,13 @@ impl Fault {
 }
 
 /// What was received, quoted and short enough that an error stays readable whatever was sent.
-pub(crate) fn shown(received: &str) -> String {
+pub(crate) fn quoted(received: &str) -> String {
     let clipped = clipped(received);
     let more = if clipped.len() < received.len() { "…" } else { "" };
     format!("{clipped:?}{more}")
 }
 
 fn clipped(received: &str) -> &str {
-    const MOST: usize = 60;
-    received.char_indices().nth(MOST).map_or(received, |(end, _)| &received[..end])
+    const MAX_CHARACTERS: usize = 60;
+    received.char_indices().nth(MAX_CHARACTERS).map_or(received, |(end, _)| &received[..end])
 }

@@ -7,48 +7,48 @@ use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
 /// Some members of an object, in the order asked for. A member that is absent is `None`; `null` is `Some`.
-pub(crate) struct Members<'a, const N: usize> {
+pub(crate) struct RawMembers<'a, const N: usize> {
     pub(crate) values: [Option<&'a RawValue>; N],
     /// A member asked for that stands there twice: which of the two counts would be anyone's guess.
     pub(crate) repeated: Option<&'static str>,
 }
 
-impl<'a, const N: usize> Members<'a, N> {
+impl<'a, const N: usize> RawMembers<'a, N> {
     /// Reads the whole of `text`; the error says where it is not a JSON object.
     pub(crate) fn read(text: &'a str, names: [&'static str; N]) -> serde_json::Result<Self> {
         let mut json = serde_json::Deserializer::from_str(text);
-        let members = Names(names).deserialize(&mut json)?;
+        let members = MemberNames(names).deserialize(&mut json)?;
         json.end()?;
         Ok(members)
     }
 }
 
-impl<const N: usize> Default for Members<'_, N> {
+impl<const N: usize> Default for RawMembers<'_, N> {
     fn default() -> Self {
         Self { values: [None; N], repeated: None }
     }
 }
 
 /// The members of an object to keep; the rest is checked and skipped.
-struct Names<const N: usize>([&'static str; N]);
+struct MemberNames<const N: usize>([&'static str; N]);
 
-impl<'de, const N: usize> DeserializeSeed<'de> for Names<N> {
-    type Value = Members<'de, N>;
+impl<'de, const N: usize> DeserializeSeed<'de> for MemberNames<N> {
+    type Value = RawMembers<'de, N>;
 
     fn deserialize<D: Deserializer<'de>>(self, json: D) -> Result<Self::Value, D::Error> {
         json.deserialize_map(self)
     }
 }
 
-impl<'de, const N: usize> Visitor<'de> for Names<N> {
-    type Value = Members<'de, N>;
+impl<'de, const N: usize> Visitor<'de> for MemberNames<N> {
+    type Value = RawMembers<'de, N>;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("an object")
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
-        let mut members = Members::default();
+        let mut members = RawMembers::default();
         while let Some(position) = map.next_key_seed(Position(&self.0))? {
             match position {
                 Some(at) => {
@@ -87,24 +87,24 @@ impl Visitor<'_> for Position<'_> {
 }
 
 /// A whole object, and the first member of it, or of what is in it, that stands there twice.
-pub(crate) struct Object {
+pub(crate) struct StrictObject {
     pub(crate) members: Map<String, Value>,
     pub(crate) repeated: Option<String>,
 }
 
-impl<'de> serde::Deserialize<'de> for Object {
+impl<'de> serde::Deserialize<'de> for StrictObject {
     fn deserialize<D: Deserializer<'de>>(json: D) -> Result<Self, D::Error> {
         struct Whole;
         impl<'de> Visitor<'de> for Whole {
-            type Value = Object;
+            type Value = StrictObject;
 
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 f.write_str("an object")
             }
 
-            fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Object, A::Error> {
+            fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<StrictObject, A::Error> {
                 let mut repeated = None;
-                Ok(Object { members: Inside(&mut repeated).members(map)?, repeated })
+                Ok(StrictObject { members: StrictValue(&mut repeated).members(map)?, repeated })
             }
         }
         json.deserialize_map(Whole)
@@ -112,13 +112,13 @@ impl<'de> serde::Deserialize<'de> for Object {
 }
 
 /// Reads a value, and notes the first name that stands twice in one object.
-struct Inside<'r>(&'r mut Option<String>);
+struct StrictValue<'r>(&'r mut Option<String>);
 
-impl Inside<'_> {
+impl StrictValue<'_> {
     fn members<'de, A: MapAccess<'de>>(self, mut map: A) -> Result<Map<String, Value>, A::Error> {
         let mut members = Map::new();
         while let Some(name) = map.next_key::<String>()? {
-            let value = map.next_value_seed(Inside(self.0))?;
+            let value = map.next_value_seed(StrictValue(self.0))?;
             if members.contains_key(&name) {
                 self.0.get_or_insert_with(|| name.clone());
             }
@@ -128,7 +128,7 @@ impl Inside<'_> {
     }
 }
 
-impl<'de> DeserializeSeed<'de> for Inside<'_> {
+impl<'de> DeserializeSeed<'de> for StrictValue<'_> {
     type Value = Value;
 
     fn deserialize<D: Deserializer<'de>>(self, json: D) -> Result<Value, D::Error> {
@@ -136,7 +136,7 @@ impl<'de> DeserializeSeed<'de> for Inside<'_> {
     }
 }
 
-impl<'de> Visitor<'de> for Inside<'_> {
+impl<'de> Visitor<'de> for StrictValue<'_> {
     type Value = Value;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -149,7 +149,7 @@ impl<'de> Visitor<'de> for Inside<'_> {
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Value, A::Error> {
         let mut values = Vec::new();
-        while let Some(value) = items.next_element_seed(Inside(self.0))? {
+        while let Some(value) = items.next_element_seed(StrictValue(self.0))? {
             values.push(value);
         }
         Ok(Value::Array(values))
@@ -218,7 +218,7 @@ mod tests {
             (r#"{"a": 1, "a": 2}"#, Some("a")),
             (r#"{"a": {"b": [null, {"c": true, "d": -1.5, "\u0063": false}]}}"#, Some("c")),
         ] {
-            let object: Object = serde_json::from_str(json).unwrap();
+            let object: StrictObject = serde_json::from_str(json).unwrap();
             assert_eq!(object.repeated.as_deref(), repeated);
             assert_eq!(Value::Object(object.members), serde_json::from_str::<Value>(json).unwrap());
         }

@@ -2,7 +2,7 @@
 //!
 //! Five revisions of the protocol (2024-11-05 to 2026-07-28) on one `POST /mcp` without sessions, the older HTTP+SSE
 //! transport on `/sse`, and stdio. It serves tools, resources with templates, prompts and completions; what they do is
-//! the caller's business. A handler may tell of its progress, log to its client, and ask it for input.
+//! the caller's business. A handler may report progress, log to its client, and ask it for input.
 //!
 //! ```
 //! use serde_json::json;
@@ -33,14 +33,14 @@
 //!
 //! let params = r#"{"name":"greet","arguments":{"name":"Ada"}}"#;
 //! let call = format!(r#"{{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{params}}}"#);
-//! let reply = server.answer(&"Hello".to_owned(), &Context::session(Revision::ASSUMED), call.as_bytes()).await;
+//! let reply = server.handle(&"Hello".to_owned(), &Context::session(Revision::ASSUMED), call.as_bytes()).await;
 //! assert!(String::from_utf8(reply.body.unwrap()).unwrap().contains("Hello, Ada"));
 //! # });
 //! ```
 //!
-//! The way of a message: [`router`] (or [`serve_stdio`]) reads it whole, `message` takes it apart without copying,
-//! `context` settles by which revision it is answered, `server` finds the method, `tools`, `resource` or `prompt` the
-//! handler, and `reply` or `fault` render what came of it. Every error a client can see is built in `fault`.
+//! A message's path: [`router`] (or [`serve_stdio`]) reads it whole, `message` parses it without copying, `context` finds
+//! its revision, `server` the method, `tools`, `resource` or `prompt` the handler, and `response` or `fault` render the
+//! outcome. Every error that a client can see is built in `fault`.
 
 mod call;
 mod completion;
@@ -56,32 +56,31 @@ mod method;
 mod mirrored;
 mod notifications;
 mod outcome;
+mod pending;
 mod prompt;
-mod reply;
 mod resource;
+mod response;
 mod revision;
 mod server;
 mod stdio;
 mod tool;
 mod tools;
 
-/// How large a message may be, in bytes.
-pub const MAX_MESSAGE_BYTES: usize = 1 << 20;
-
-pub use call::{Call, InputRequired};
+pub use call::{Call, CallError, InputRequired};
 pub use completion::{Complete, Completion, Texts};
 pub use content::{Content, Contents, Icon, Output, Structured};
 pub use context::{Context, Headers};
-pub use handler::{CallError, Handler};
+pub use handler::Handler;
 pub use http::{
-    BadOrigin, Bucket, Gate, Hosts, Http, Origins, Permit, Relay, RetryAfter, SessionLimits, Sessions, Take, Taken,
-    router,
+    BadOrigin, Bucket, Gate, Hosts, Http, Origins, Permit, PostResult, PostToStream, Relay, RetryAfter, SessionLimits,
+    Sessions, router,
 };
+pub use message::MAX_MESSAGE_BYTES;
 pub use method::Method;
 pub use notifications::{LogLevel, Notifications};
 pub use prompt::{Prompt, PromptArgument, PromptMessage, Role};
-pub use reply::Reply;
 pub use resource::Resource;
+pub use response::RpcResponse;
 pub use revision::Revision;
 pub use server::{Info, Server};
 pub use stdio::serve_stdio;

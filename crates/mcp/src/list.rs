@@ -1,22 +1,22 @@
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
-use crate::Revision;
-use crate::fault::{Fault, shown};
+use crate::fault::{RpcFault, quoted};
 use crate::json::{kind, string};
 use crate::message::Params;
-use crate::reply::Cacheable;
+use crate::response::Cacheable;
+use crate::revision::Revision;
 
 /// A list that is the same for everyone, cut into pages and rendered once.
 #[derive(Debug)]
-pub(crate) struct List {
+pub(crate) struct PagedList {
     /// The member of the result that holds the entries.
     member: &'static str,
     entries: Vec<Value>,
     pages: Vec<Cacheable>,
 }
 
-impl List {
+impl PagedList {
     pub(crate) fn new(member: &'static str) -> Self {
         Self { member, entries: Vec::new(), pages: Vec::new() }
     }
@@ -44,7 +44,7 @@ impl List {
     }
 
     /// The page that the request asks for.
-    pub(crate) fn page(&self, params: &Params<'_>, revision: Revision) -> Result<&RawValue, Fault> {
+    pub(crate) fn page(&self, params: &Params<'_>, revision: Revision) -> Result<&RawValue, RpcFault> {
         let number = match params.cursor.filter(|cursor| kind(cursor) != "null") {
             None => Some(0),
             Some(asked) => string(asked).and_then(|asked| (1..self.pages.len()).find(|page| cursor(*page) == asked)),
@@ -52,7 +52,10 @@ impl List {
         let page = number.and_then(|number| self.pages.get(number));
         page.map(|page| page.at(revision)).ok_or_else(|| {
             let asked = params.cursor.map_or("", RawValue::get);
-            Fault::params(format!("params.cursor is unknown, got {}; leave it out for the first page", shown(asked)))
+            RpcFault::params(format!(
+                "params.cursor is unknown, got {}; leave it out for the first page",
+                quoted(asked)
+            ))
         })
     }
 }

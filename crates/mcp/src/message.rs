@@ -3,9 +3,12 @@ use std::borrow::Cow;
 use serde::de::IgnoredAny;
 use serde_json::value::RawValue;
 
-use crate::Revision;
-use crate::fault::{Fault, shown};
-use crate::json::{Members, kind, string};
+use crate::fault::{RpcFault, quoted};
+use crate::json::{RawMembers, kind, string};
+use crate::revision::Revision;
+
+/// How large a message may be, in bytes.
+pub const MAX_MESSAGE_BYTES: usize = 1 << 20;
 
 /// An id is kept as long as its reply is, so it has a bound of its own.
 const MAX_ID_BYTES: usize = 16 * 1024;
@@ -23,11 +26,11 @@ pub(crate) struct Message<'a> {
 /// Bytes that are no message, and the id to say so under.
 pub(crate) struct NotAMessage<'a> {
     pub(crate) id: &'a RawValue,
-    pub(crate) fault: Fault,
+    pub(crate) fault: RpcFault,
 }
 
 impl NotAMessage<'_> {
-    fn nameless(fault: Fault) -> Self {
+    fn nameless(fault: RpcFault) -> Self {
         Self { id: RawValue::NULL, fault }
     }
 }
@@ -35,25 +38,25 @@ impl NotAMessage<'_> {
 impl<'a> Message<'a> {
     pub(crate) fn parse(body: &'a [u8]) -> Result<Self, NotAMessage<'a>> {
         let text = std::str::from_utf8(body)
-            .map_err(|e| NotAMessage::nameless(Fault::parse(format!("the body is not UTF-8: {e}; {EXAMPLE}"))))?;
+            .map_err(|e| NotAMessage::nameless(RpcFault::parse(format!("the body is not UTF-8: {e}; {EXAMPLE}"))))?;
         let members = envelope(text).map_err(NotAMessage::nameless)?;
         let [jsonrpc, id, method, params] = members.values;
         let id = if members.repeated == Some("id") { Some(RawValue::NULL) } else { id };
         let refused = |fault| NotAMessage { id: id.filter(|id| is_id(id)).unwrap_or(RawValue::NULL), fault };
 
         if let Some(name) = members.repeated {
-            return Err(refused(Fault::request(format!("{name} is there twice; {EXAMPLE}"))));
+            return Err(refused(RpcFault::request(format!("{name} is there twice; {EXAMPLE}"))));
         }
         if let Some(id) = id.filter(|id| !is_id(id)) {
-            return Err(refused(Fault::request(format!("id must be {}; {EXAMPLE}", id_instead_of(id)))));
+            return Err(refused(RpcFault::request(format!("id must be {}; {EXAMPLE}", id_instead_of(id)))));
         }
         if jsonrpc.and_then(string).as_deref() != Some("2.0") {
             let got = received(jsonrpc);
-            return Err(refused(Fault::request(format!("jsonrpc must be \"2.0\", got {got}; {EXAMPLE}"))));
+            return Err(refused(RpcFault::request(format!("jsonrpc must be \"2.0\", got {got}; {EXAMPLE}"))));
         }
         let Some(method) = method.and_then(string) else {
             let got = received(method);
-            return Err(refused(Fault::request(format!("method must be a string, got {got}; {EXAMPLE}"))));
+            return Err(refused(RpcFault::request(format!("method must be a string, got {got}; {EXAMPLE}"))));
         };
         Ok(Self { id, method, params })
     }
@@ -66,7 +69,7 @@ impl<'a> Message<'a> {
         }
     }
 
-    pub(crate) fn params(&self, assumed: Revision) -> Result<Params<'a>, Fault> {
+    pub(crate) fn params(&self, assumed: Revision) -> Result<Params<'a>, RpcFault> {
         let Some(params) = self.params else { return Ok(Params::default()) };
         let names = [
             "_meta",
@@ -82,9 +85,9 @@ impl<'a> Message<'a> {
             "inputResponses",
             "requestState",
         ];
-        let members = Members::read(params.get(), names).map_err(|_| {
+        let members = RawMembers::read(params.get(), names).map_err(|_| {
             let got = kind(params);
-            Fault::malformed(assumed, format!("params must be an object, got {got}; leave it out or send {{}}"))
+            RpcFault::malformed(assumed, format!("params must be an object, got {got}; leave it out or send {{}}"))
         })?;
         once(members.repeated, "params")?;
         let [meta, name, arguments, protocol_version, cursor, uri, reference, argument, context, level, answers, state] =
@@ -92,7 +95,7 @@ impl<'a> Message<'a> {
         let meta = meta.map(|meta| Meta::read(meta, assumed)).transpose()?.unwrap_or_default();
         if let Some(answers) = answers.filter(|answers| kind(answers) != "an object") {
             let detail = format!("params.inputResponses must be an object, got {}", kind(answers));
-            return Err(Fault::malformed(assumed, detail));
+            return Err(RpcFault::malformed(assumed, detail));
         }
         Ok(Params {
             meta,
@@ -132,18 +135,18 @@ pub(crate) struct Params<'a> {
 
 impl<'a> Params<'a> {
     /// The name of what the request is about: `a tool`, `a prompt`.
-    pub(crate) fn name(&self, of: &str, revision: Revision) -> Result<Cow<'a, str>, Fault> {
+    pub(crate) fn name(&self, of: &str, revision: Revision) -> Result<Cow<'a, str>, RpcFault> {
         self.name.and_then(string).ok_or_else(|| {
             let got = self.name.map_or("nothing", kind);
-            Fault::malformed(revision, format!("params.name must be the name of {of}, got {got}"))
+            RpcFault::malformed(revision, format!("params.name must be the name of {of}, got {got}"))
         })
     }
 
     /// The resource that the request is about.
-    pub(crate) fn uri(&self, revision: Revision) -> Result<Cow<'a, str>, Fault> {
+    pub(crate) fn uri(&self, revision: Revision) -> Result<Cow<'a, str>, RpcFault> {
         self.uri.and_then(string).ok_or_else(|| {
             let got = self.uri.map_or("nothing", kind);
-            Fault::malformed(revision, format!("params.uri must be the URI of a resource, got {got}"))
+            RpcFault::malformed(revision, format!("params.uri must be the URI of a resource, got {got}"))
         })
     }
 
@@ -157,11 +160,11 @@ impl<'a> Params<'a> {
     }
 
     /// The revision that `initialize` asks for.
-    pub(crate) fn protocol_version(&self) -> Result<Option<Cow<'a, str>>, Fault> {
+    pub(crate) fn protocol_version(&self) -> Result<Option<Cow<'a, str>>, RpcFault> {
         let Some(version) = self.protocol_version else { return Ok(None) };
         string(version).map(Some).ok_or_else(|| {
             let (got, latest) = (kind(version), Revision::newest_stateful());
-            Fault::params(format!("params.protocolVersion must be a string, got {got}; for example \"{latest}\""))
+            RpcFault::params(format!("params.protocolVersion must be a string, got {got}; for example \"{latest}\""))
         })
     }
 }
@@ -180,10 +183,10 @@ impl<'a> Meta<'a> {
     pub(crate) const VERSION: &'static str = "io.modelcontextprotocol/protocolVersion";
     pub(crate) const CAPABILITIES: &'static str = "io.modelcontextprotocol/clientCapabilities";
 
-    fn read(meta: &'a RawValue, assumed: Revision) -> Result<Self, Fault> {
+    fn read(meta: &'a RawValue, assumed: Revision) -> Result<Self, RpcFault> {
         let names = [Self::VERSION, Self::CAPABILITIES, "progressToken", "io.modelcontextprotocol/logLevel"];
-        let members = Members::read(meta.get(), names).map_err(|_| {
-            Fault::malformed(
+        let members = RawMembers::read(meta.get(), names).map_err(|_| {
+            RpcFault::malformed(
                 assumed,
                 format!("params._meta must be an object, got {}; leave it out or send {{}}", kind(meta)),
             )
@@ -195,23 +198,23 @@ impl<'a> Meta<'a> {
     }
 }
 
-fn envelope(text: &str) -> Result<Members<'_, 4>, Fault> {
-    let not_json = |e| Fault::parse(format!("the body is not JSON: {e}; {EXAMPLE}"));
+fn envelope(text: &str) -> Result<RawMembers<'_, 4>, RpcFault> {
+    let not_json = |e| RpcFault::parse(format!("the body is not JSON: {e}; {EXAMPLE}"));
     let begins = text.trim_start_matches([' ', '\t', '\r', '\n']);
     if begins.starts_with('{') {
-        return Members::read(text, ["jsonrpc", "id", "method", "params"]).map_err(not_json);
+        return RawMembers::read(text, ["jsonrpc", "id", "method", "params"]).map_err(not_json);
     }
     serde_json::from_str::<IgnoredAny>(text).map_err(not_json)?;
-    Err(Fault::request(if begins.starts_with('[') {
+    Err(RpcFault::request(if begins.starts_with('[') {
         format!("a batch is not taken (the protocol dropped them in 2025-06-18), send one message each; {EXAMPLE}")
     } else {
-        format!("a message is an object, got {}; {EXAMPLE}", shown(begins.trim_end()))
+        format!("a message is an object, got {}; {EXAMPLE}", quoted(begins.trim_end()))
     }))
 }
 
-fn once(repeated: Option<&str>, place: &str) -> Result<(), Fault> {
+fn once(repeated: Option<&str>, place: &str) -> Result<(), RpcFault> {
     match repeated {
-        Some(name) => Err(Fault::request(format!("{place}.{name} is there twice; send it once"))),
+        Some(name) => Err(RpcFault::request(format!("{place}.{name} is there twice; send it once"))),
         None => Ok(()),
     }
 }
@@ -239,7 +242,7 @@ fn received(value: Option<&RawValue>) -> String {
     match value {
         None => "nothing".to_owned(),
         Some(value) => match string(value) {
-            Some(text) => shown(&text),
+            Some(text) => quoted(&text),
             None => kind(value).to_owned(),
         },
     }

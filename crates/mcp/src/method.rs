@@ -2,7 +2,9 @@ use std::ops::RangeInclusive;
 
 use serde_json::Value;
 
-use crate::{Arguments, Handler, Revision};
+use crate::handler::Handler;
+use crate::revision::Revision;
+use crate::tool::Arguments;
 
 /// A method that this crate does not serve by itself: an extension, or something of older revisions.
 #[derive(Debug)]

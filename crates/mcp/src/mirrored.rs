@@ -1,8 +1,8 @@
 use serde_json::Value;
 
-use crate::Arguments;
 use crate::context::{Headers, decoded};
-use crate::fault::{Fault, shown};
+use crate::fault::{RpcFault, quoted};
+use crate::tool::Arguments;
 
 /// An argument that is also sent as a header (`x-mcp-header`, 2026-07-28), so that what stands between client and
 /// server can act on it unread.
@@ -29,7 +29,7 @@ impl Mirrored {
         found
     }
 
-    pub(crate) fn check(&self, arguments: &Arguments, headers: Headers<'_>) -> Result<(), Fault> {
+    pub(crate) fn check(&self, arguments: &Arguments, headers: Headers<'_>) -> Result<(), RpcFault> {
         let mut value = arguments.get(&self.path[0]);
         for name in &self.path[1..] {
             value = value.and_then(|value| value.get(name));
@@ -44,11 +44,11 @@ impl Mirrored {
             return Ok(());
         }
         let name = self.path.join(".");
-        let received = sent.map_or("missing".to_owned(), |sent| shown(&String::from_utf8_lossy(sent)));
-        let expected = text.map_or("absent".to_owned(), |text| shown(&text));
+        let received = sent.map_or("missing".to_owned(), |sent| quoted(&String::from_utf8_lossy(sent)));
+        let expected = text.map_or("absent".to_owned(), |text| quoted(&text));
         let header = &self.header;
         let detail = format!("the header {header} is {received} but params.arguments.{name} is {expected}");
-        Err(Fault::header_mismatch(detail))
+        Err(RpcFault::header_mismatch(detail))
     }
 }
 

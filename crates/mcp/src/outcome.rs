@@ -1,7 +1,7 @@
 use std::error::Error;
 
-use crate::fault::Fault;
-use crate::{Call, CallError, InputRequired};
+use crate::call::{Call, CallError, InputRequired};
+use crate::fault::RpcFault;
 
 /// How a request ended that was not refused.
 pub(crate) enum Outcome<T> {
@@ -15,18 +15,18 @@ pub(crate) fn settle<T>(
     result: Result<T, CallError>,
     name: &str,
     call: &Call<'_>,
-    refusal: impl FnOnce(String) -> Fault,
-) -> Result<Outcome<T>, Fault> {
+    refusal: impl FnOnce(String) -> RpcFault,
+) -> Result<Outcome<T>, RpcFault> {
     match result {
         Ok(done) => Ok(Outcome::Done(done)),
         Err(CallError::BadArgument(text) | CallError::Failed(text)) => Err(refusal(text)),
-        Err(CallError::Refused(text)) => Err(Fault::params(text)),
+        Err(CallError::Refused(text)) => Err(RpcFault::params(text)),
         Err(CallError::InputRequired(asked)) => call.may_ask(asked).map(Outcome::Input),
-        Err(CallError::MissingCapability(capability)) => Err(Fault::missing_capability(capability)),
+        Err(CallError::MissingCapability(capability)) => Err(RpcFault::missing_capability(capability)),
         Err(CallError::Internal(source)) => {
             let error: &(dyn Error + 'static) = &*source;
             tracing::error!(name, request_id = call.request_id, error, "a handler failed");
-            Err(Fault::internal(call.request_id))
+            Err(RpcFault::internal(call.request_id))
         }
     }
 }

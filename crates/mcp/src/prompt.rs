@@ -1,13 +1,15 @@
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
+use crate::call::Call;
 use crate::completion::{Complete, Completion, Texts, unknown};
-use crate::fault::{Fault, shown};
+use crate::content::{Content, Icon};
+use crate::fault::{RpcFault, quoted};
+use crate::handler::Handler;
 use crate::json::kind;
-use crate::list::List;
+use crate::list::PagedList;
 use crate::message::Params;
 use crate::outcome::{Outcome, settle};
-use crate::{Call, Content, Handler, Icon};
 
 /// A way to begin a conversation, which people choose from a menu.
 #[derive(Debug)]
@@ -64,7 +66,7 @@ pub enum Role {
 #[derive(Debug)]
 pub(crate) struct Prompts<S> {
     all: Vec<Prompt<S>>,
-    pub(crate) listed: List,
+    pub(crate) listed: PagedList,
 }
 
 impl PromptMessage {
@@ -90,7 +92,7 @@ impl<S> Prompt<S> {
     }
 
     /// The arguments sent, if they are those the prompt asks for.
-    fn arguments(&self, params: &Params<'_>, call: &Call<'_>) -> Result<Texts, Fault> {
+    fn arguments(&self, params: &Params<'_>, call: &Call<'_>) -> Result<Texts, RpcFault> {
         let asked = || match &*self.arguments {
             [] => "it takes none".to_owned(),
             some => format!("it takes {}", some.iter().map(|one| one.name).collect::<Vec<_>>().join(", ")),
@@ -98,20 +100,24 @@ impl<S> Prompt<S> {
         let mut texts = Texts::new();
         if let Some(sent) = params.arguments.filter(|sent| kind(sent) != "null") {
             let sent: Map<String, Value> = serde_json::from_str(sent.get()).map_err(|_| {
-                Fault::malformed(call.revision, format!("params.arguments must be an object, got {}", kind(sent)))
+                RpcFault::malformed(call.revision, format!("params.arguments must be an object, got {}", kind(sent)))
             })?;
             for (name, value) in sent {
                 let known = self.arguments.iter().any(|argument| argument.name == name);
                 match value {
                     Value::String(text) if known => texts.insert(name, text),
-                    _ if known => return Err(Fault::params(format!("the argument {} must be a text", shown(&name)))),
-                    _ => return Err(Fault::params(format!("there is no argument {}; {}", shown(&name), asked()))),
+                    _ if known => {
+                        return Err(RpcFault::params(format!("the argument {} must be a text", quoted(&name))));
+                    }
+                    _ => return Err(RpcFault::params(format!("there is no argument {}; {}", quoted(&name), asked()))),
                 };
             }
         }
         let missing = self.arguments.iter().find(|argument| argument.required && !texts.contains_key(argument.name));
         match missing {
-            Some(missing) => Err(Fault::params(format!("the argument \"{}\" is missing; {}", missing.name, asked()))),
+            Some(missing) => {
+                Err(RpcFault::params(format!("the argument \"{}\" is missing; {}", missing.name, asked())))
+            }
             None => Ok(texts),
         }
     }
@@ -119,7 +125,7 @@ impl<S> Prompt<S> {
 
 impl<S> Default for Prompts<S> {
     fn default() -> Self {
-        Self { all: Vec::new(), listed: List::new("prompts") }
+        Self { all: Vec::new(), listed: PagedList::new("prompts") }
     }
 }
 
@@ -140,7 +146,7 @@ impl<S> Prompts<S> {
         name: &str,
         (argument, typed): (&str, &str),
         known: &Texts,
-    ) -> Result<Completion, Fault> {
+    ) -> Result<Completion, RpcFault> {
         let prompt = self.find(name).ok_or_else(|| unknown("the prompt", name))?;
         let found = prompt.arguments.iter().find(|one| one.name == argument);
         let found = found.ok_or_else(|| unknown("the argument", argument))?;
@@ -153,15 +159,20 @@ impl<S> Prompts<S> {
 }
 
 impl<S: Sync> Prompts<S> {
-    pub(crate) async fn get(&self, state: &S, params: &Params<'_>, call: &Call<'_>) -> Result<Outcome<Value>, Fault> {
+    pub(crate) async fn get(
+        &self,
+        state: &S,
+        params: &Params<'_>,
+        call: &Call<'_>,
+    ) -> Result<Outcome<Value>, RpcFault> {
         let name = params.name("a prompt", call.revision)?;
         let prompt = self.find(&name).ok_or_else(|| {
             let all: Vec<_> = self.all.iter().map(|prompt| prompt.name).collect();
-            Fault::params(format!("params.name: there is no prompt {}; there are {}", shown(&name), all.join(", ")))
+            RpcFault::params(format!("params.name: there is no prompt {}; there are {}", quoted(&name), all.join(", ")))
         })?;
         let arguments = prompt.arguments(params, call)?;
         let got = prompt.get.run(state, &arguments, call).await;
-        Ok(match settle(got, prompt.name, call, Fault::params)? {
+        Ok(match settle(got, prompt.name, call, RpcFault::params)? {
             Outcome::Done(messages) => {
                 Outcome::Done(json!({ "description": prompt.description, "messages": messages }))
             }

@@ -1,13 +1,16 @@
 use percent_encoding::percent_decode_str;
 use serde_json::{Value, json};
 
+use crate::call::Call;
 use crate::completion::{Complete, Completion, Texts, unknown};
-use crate::fault::{Fault, shown};
-use crate::list::List;
+use crate::content::{Contents, Icon};
+use crate::fault::{RpcFault, quoted};
+use crate::handler::Handler;
+use crate::list::PagedList;
 use crate::message::Params;
 use crate::outcome::{Outcome, settle};
-use crate::reply::Cacheable;
-use crate::{Call, Contents, Handler, Icon};
+use crate::response::Cacheable;
+use crate::revision::Revision;
 
 /// Something a client can read.
 #[derive(Debug)]
@@ -36,8 +39,8 @@ pub struct Resource<S> {
 #[derive(Debug)]
 pub(crate) struct Resources<S> {
     all: Vec<Resource<S>>,
-    pub(crate) listed: List,
-    pub(crate) templates: List,
+    pub(crate) listed: PagedList,
+    pub(crate) templates: PagedList,
 }
 
 impl<S> Resource<S> {
@@ -77,7 +80,7 @@ impl<S> Resource<S> {
 
 impl<S> Default for Resources<S> {
     fn default() -> Self {
-        Self { all: Vec::new(), listed: List::new("resources"), templates: List::new("resourceTemplates") }
+        Self { all: Vec::new(), listed: PagedList::new("resources"), templates: PagedList::new("resourceTemplates") }
     }
 }
 
@@ -103,7 +106,7 @@ impl<S> Resources<S> {
         uri: &str,
         (argument, typed): (&str, &str),
         known: &Texts,
-    ) -> Result<Completion, Fault> {
+    ) -> Result<Completion, RpcFault> {
         let resource = self.all.iter().find(|resource| resource.uri == uri);
         let resource = resource.ok_or_else(|| unknown("the resource", uri))?;
         let completion = resource.completions.iter().find(|(name, _)| *name == argument);
@@ -116,9 +119,14 @@ impl<S> Resources<S> {
 }
 
 impl<S: Sync> Resources<S> {
-    pub(crate) async fn read(&self, state: &S, params: &Params<'_>, call: &Call<'_>) -> Result<Outcome<Value>, Fault> {
+    pub(crate) async fn read(
+        &self,
+        state: &S,
+        params: &Params<'_>,
+        call: &Call<'_>,
+    ) -> Result<Outcome<Value>, RpcFault> {
         let uri = params.uri(call.revision)?;
-        let missing = |reason: &str| Fault::no_resource(call.revision, &uri, reason);
+        let missing = |reason: &str| RpcFault::no_resource(call.revision, &uri, reason);
         let found = self.all.iter().find_map(|resource| Some((resource, resource.variables(&uri)?)));
         let (resource, variables) = found.ok_or_else(|| missing("the lists of resources and templates have all"))?;
         let read = resource.read.run(state, &variables, call).await;
@@ -136,8 +144,8 @@ impl<S: Sync> Resources<S> {
     }
 }
 
-impl Fault {
-    fn no_resource(revision: crate::Revision, uri: &str, reason: &str) -> Self {
-        Self::resource(revision, uri, format!("there is no resource {}; {reason}", shown(uri)))
+impl RpcFault {
+    fn no_resource(revision: Revision, uri: &str, reason: &str) -> Self {
+        Self::resource(revision, uri, format!("there is no resource {}; {reason}", quoted(uri)))
     }
 }

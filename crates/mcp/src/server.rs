@@ -3,17 +3,22 @@ use serde::Serialize;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
-use crate::completion::{Of, Question};
-use crate::fault::{Fault, shown};
+use crate::call::Call;
+use crate::completion::{CompletionRequest, CompletionTarget};
+use crate::content::Icon;
+use crate::context::Context;
+use crate::fault::{RpcFault, quoted};
 use crate::json::string;
 use crate::message::{Message, NotAMessage, Params};
+use crate::method::Method;
 use crate::notifications::LogLevel;
 use crate::outcome::{Outcome, settle};
-use crate::prompt::Prompts;
-use crate::reply::{self, Cacheable, completed, input_required, rendered};
-use crate::resource::Resources;
+use crate::prompt::{Prompt, Prompts};
+use crate::resource::{Resource, Resources};
+use crate::response::{Cacheable, RpcResponse, completed, input_required, rendered, tool_response};
+use crate::revision::Revision;
+use crate::tool::{Arguments, Tool};
 use crate::tools::Tools;
-use crate::{Call, Context, Icon, Method, Prompt, Reply, Resource, Revision, Tool};
 
 /// How many entries a page of a list has, unless it is set.
 const PAGE_SIZE: usize = 100;
@@ -44,7 +49,7 @@ pub struct Info {
 
 /// A server: who it is and what it can do, over a state `S` that its handlers read.
 ///
-/// It knows nothing of transports; [`Server::answer`] turns one message into one reply, and [`router`](crate::router)
+/// It knows nothing of transports; [`Server::handle`] turns one message into one reply, and [`router`](crate::router)
 /// and [`serve_stdio`](crate::serve_stdio) carry them.
 #[derive(Debug)]
 pub struct Server<S> {
@@ -186,10 +191,10 @@ impl<S> Server<S> {
         Cacheable::new(self.introduced(json!({ "supportedVersions": versions })), &self.meta)
     }
 
-    fn initialize(&self, params: &Params<'_>, id: &RawValue) -> Result<Reply, Fault> {
+    fn initialize(&self, params: &Params<'_>, id: &RawValue) -> Result<RpcResponse, RpcFault> {
         let revision = Revision::negotiate(params.protocol_version()?.as_deref());
         let result = self.introduced(json!({ "protocolVersion": revision.as_str(), "serverInfo": self.info }));
-        Ok(Reply { negotiated: Some(revision), ..Reply::result(id, &result) })
+        Ok(RpcResponse { negotiated: Some(revision), ..RpcResponse::result(id, &result) })
     }
 
     /// `result` with what both ways of getting to know a server tell.
@@ -201,18 +206,18 @@ impl<S> Server<S> {
         result
     }
 
-    fn complete(&self, state: &S, params: &Params<'_>, revision: Revision) -> Result<Value, Fault> {
-        let Question { of, argument, typed, known } = Question::read(params, revision)?;
+    fn complete(&self, state: &S, params: &Params<'_>, revision: Revision) -> Result<Value, RpcFault> {
+        let CompletionRequest { of, argument, typed, known } = CompletionRequest::read(params, revision)?;
         let asked = (&*argument, &*typed);
         let values = match of {
-            Of::Prompt(name) => self.prompts.complete(state, &name, asked, &known),
-            Of::Resource(uri) => self.resources.complete(state, &uri, asked, &known),
+            CompletionTarget::Prompt(name) => self.prompts.complete(state, &name, asked, &known),
+            CompletionTarget::Resource(uri) => self.resources.complete(state, &uri, asked, &known),
         };
-        Ok(json!({ "completion": values?.shown() }))
+        Ok(json!({ "completion": values?.quoted() }))
     }
 
     /// The methods served at a revision, for whoever asked for another.
-    fn unknown_method(&self, method: &str, revision: Revision) -> Fault {
+    fn unknown_method(&self, method: &str, revision: Revision) -> RpcFault {
         let served = if revision.is_stateless() { "server/discover" } else { "initialize, ping" };
         let mut all = vec![served.to_owned()];
         for (list, names) in [
@@ -224,31 +229,31 @@ impl<S> Server<S> {
                 all.push(names.to_owned());
             }
         }
-        let (method, all) = (shown(method), all.join(", "));
-        Fault::method(revision, format!("{method} is not served; at revision {revision} try {all}"))
+        let (method, all) = (quoted(method), all.join(", "));
+        RpcFault::method(revision, format!("{method} is not served; at revision {revision} try {all}"))
     }
 }
 
 impl<S: Sync> Server<S> {
-    /// Answers the one message that `body` should be. It never fails: what is wrong with a message is its answer.
-    pub async fn answer(&self, state: &S, context: &Context<'_>, body: &[u8]) -> Reply {
+    /// Handles the one message that `body` should be. It never fails: an error is a response too.
+    pub async fn handle(&self, state: &S, context: &Context<'_>, body: &[u8]) -> RpcResponse {
         let message = match Message::parse(body) {
             Ok(message) => message,
-            Err(NotAMessage { id, fault }) => return Reply::fault(&fault, id),
+            Err(NotAMessage { id, fault }) => return RpcResponse::fault(&fault, id),
         };
         match message.id {
             None => Self::notified(context),
             Some(id) => {
-                self.respond(state, context, &message, id).await.unwrap_or_else(|fault| Reply::fault(&fault, id))
+                self.respond(state, context, &message, id).await.unwrap_or_else(|fault| RpcResponse::fault(&fault, id))
             }
         }
     }
 
     /// Nothing here depends on any notification; all are accepted, for the protocol has them answered with silence.
-    fn notified(context: &Context<'_>) -> Reply {
+    fn notified(context: &Context<'_>) -> RpcResponse {
         match context.header_revision() {
-            Ok(_) => Reply { status: StatusCode::ACCEPTED, body: None, negotiated: None, log_level: None },
-            Err(fault) => Reply::fault(&fault, RawValue::NULL),
+            Ok(_) => RpcResponse { status: StatusCode::ACCEPTED, body: None, negotiated: None, log_level: None },
+            Err(fault) => RpcResponse::fault(&fault, RawValue::NULL),
         }
     }
 
@@ -258,18 +263,18 @@ impl<S: Sync> Server<S> {
         context: &Context<'_>,
         message: &Message<'_>,
         id: &RawValue,
-    ) -> Result<Reply, Fault> {
+    ) -> Result<RpcResponse, RpcFault> {
         let params = &message.params(context.revision_without_body())?;
         let revision = context.revision(message, params)?;
         let Context { request_id, notifications, log_level, .. } = *context;
         let call = &Call { revision, request_id, params, notifications, log_level, logs: self.logs };
         let meta = revision.is_stateless().then_some(&*self.meta);
-        let list = |page: Result<&RawValue, Fault>| page.map(|page| Reply::result(id, page));
-        let value = |value| Ok(Reply::result(id, &completed(value, meta)));
+        let list = |page: Result<&RawValue, RpcFault>| page.map(|page| RpcResponse::result(id, page));
+        let value = |value| Ok(RpcResponse::result(id, &completed(value, meta)));
         match (&*message.method, revision.is_stateless()) {
             ("tools/call", _) => match self.tools.call(state, context, params, call).await? {
-                Outcome::Done(told) => Ok(reply::told(id, &told, meta)),
-                Outcome::Input(asked) => Ok(Reply::result(id, &input_required(&asked, &self.meta))),
+                Outcome::Done(result) => Ok(tool_response(id, &result, meta)),
+                Outcome::Input(asked) => Ok(RpcResponse::result(id, &input_required(&asked, &self.meta))),
             },
             ("tools/list", _) if !self.tools.listed.is_empty() => list(self.tools.listed.page(params, revision)),
             ("resources/list", _) if !self.resources.is_empty() => list(self.resources.listed.page(params, revision)),
@@ -284,9 +289,9 @@ impl<S: Sync> Server<S> {
                 Ok(self.settled(id, self.prompts.get(state, params, call).await?, meta))
             }
             ("completion/complete", _) => value(self.complete(state, params, revision)?),
-            ("server/discover", true) => Ok(Reply::result(id, self.discover().at(revision))),
+            ("server/discover", true) => Ok(RpcResponse::result(id, self.discover().at(revision))),
             ("initialize", false) => self.initialize(params, id),
-            ("ping", false) => Ok(Reply::result(id, &json!({}))),
+            ("ping", false) => Ok(RpcResponse::result(id, &json!({}))),
             ("logging/setLevel", false) if self.logs => set_level(params, id),
             (name, _) => match self.methods.iter().find(|one| one.name == name && one.revisions.contains(&revision)) {
                 Some(method) => self.extended(state, method, call, id, meta).await,
@@ -302,26 +307,26 @@ impl<S: Sync> Server<S> {
         call: &Call<'_>,
         id: &RawValue,
         meta: Option<&RawValue>,
-    ) -> Result<Reply, Fault> {
-        let params = call.params.whole.map_or(Ok(crate::Arguments::new()), |raw| serde_json::from_str(raw.get()));
-        let params = params.map_err(|error| Fault::malformed(call.revision, format!("params: {error}")))?;
+    ) -> Result<RpcResponse, RpcFault> {
+        let params = call.params.whole.map_or(Ok(Arguments::new()), |raw| serde_json::from_str(raw.get()));
+        let params = params.map_err(|error| RpcFault::malformed(call.revision, format!("params: {error}")))?;
         let result = method.call.run(state, &params, call).await;
-        Ok(self.settled(id, settle(result, method.name, call, Fault::params)?, meta))
+        Ok(self.settled(id, settle(result, method.name, call, RpcFault::params)?, meta))
     }
 
-    fn settled(&self, id: &RawValue, outcome: Outcome<Value>, meta: Option<&RawValue>) -> Reply {
+    fn settled(&self, id: &RawValue, outcome: Outcome<Value>, meta: Option<&RawValue>) -> RpcResponse {
         match outcome {
-            Outcome::Done(result) => Reply::result(id, &completed(result, meta)),
-            Outcome::Input(asked) => Reply::result(id, &input_required(&asked, &self.meta)),
+            Outcome::Done(result) => RpcResponse::result(id, &completed(result, meta)),
+            Outcome::Input(asked) => RpcResponse::result(id, &input_required(&asked, &self.meta)),
         }
     }
 }
 
-fn set_level(params: &Params<'_>, id: &RawValue) -> Result<Reply, Fault> {
+fn set_level(params: &Params<'_>, id: &RawValue) -> Result<RpcResponse, RpcFault> {
     let asked = params.level.and_then(string).and_then(|name| LogLevel::parse(&name));
     let level = asked.ok_or_else(|| {
         let all = LogLevel::ALL.map(LogLevel::as_str).join(", ");
-        Fault::params(format!("params.level must be one of {all}"))
+        RpcFault::params(format!("params.level must be one of {all}"))
     })?;
-    Ok(Reply { log_level: Some(level), ..Reply::result(id, &json!({})) })
+    Ok(RpcResponse { log_level: Some(level), ..RpcResponse::result(id, &json!({})) })
 }

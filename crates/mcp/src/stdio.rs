@@ -2,9 +2,13 @@ use std::io;
 
 use tokio::io::{AsyncBufRead, AsyncBufReadExt, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 
-use crate::fault::Fault;
-use crate::notifications::{Answering, Step};
-use crate::{Context, MAX_MESSAGE_BYTES, Reply, Revision, Server};
+use crate::context::Context;
+use crate::fault::RpcFault;
+use crate::message::MAX_MESSAGE_BYTES;
+use crate::pending::{PendingResponse, ResponseStep};
+use crate::response::RpcResponse;
+use crate::revision::Revision;
+use crate::server::Server;
 
 /// Serves one client over a pair of byte streams, one message a line, until `reader` ends.
 ///
@@ -23,9 +27,9 @@ pub async fn serve_stdio<S: Sync>(
     let mut line = Vec::new();
     while let Some(length) = read_line(&mut reader, &mut line).await? {
         let reply = match length {
-            Line::Whole if line.trim_ascii().is_empty() => continue,
-            Line::Whole => answer(server, state, &session, &line, &mut writer).await?,
-            Line::TooLong => Reply::fault(&too_long(), serde_json::value::RawValue::NULL),
+            LineRead::Whole if line.trim_ascii().is_empty() => continue,
+            LineRead::Whole => handle_line(server, state, &session, &line, &mut writer).await?,
+            LineRead::TooLong => RpcResponse::fault(&too_long(), serde_json::value::RawValue::NULL),
         };
         session.revision = reply.negotiated.unwrap_or(session.revision);
         session.log_level = reply.log_level.or(session.log_level);
@@ -36,22 +40,22 @@ pub async fn serve_stdio<S: Sync>(
     Ok(())
 }
 
-/// Writes what is told on the way, and returns the reply.
-async fn answer<S: Sync>(
+/// Writes the notifications, and returns the response.
+async fn handle_line<S: Sync>(
     server: &Server<S>,
     state: &S,
     session: &Context<'_>,
     line: &[u8],
     writer: &mut (impl AsyncWrite + Unpin),
-) -> io::Result<Reply> {
-    let mut answering = Answering::new(|notifications| async move {
+) -> io::Result<RpcResponse> {
+    let mut pending = PendingResponse::new(|notifications| async move {
         let context = Context { notifications: Some(&notifications), ..*session };
-        server.answer(state, &context, line).await
+        server.handle(state, &context, line).await
     });
     loop {
-        match answering.next().await {
-            Some(Step::Notification(told)) => write_line(writer, told).await?,
-            Some(Step::Reply(reply)) => return Ok(reply),
+        match pending.next().await {
+            Some(ResponseStep::Notification(sent)) => write_line(writer, sent).await?,
+            Some(ResponseStep::Response(reply)) => return Ok(reply),
             None => return Err(io::Error::other("there is one reply to each message")),
         }
     }
@@ -63,30 +67,30 @@ async fn write_line(writer: &mut (impl AsyncWrite + Unpin), mut message: Vec<u8>
     writer.flush().await
 }
 
-enum Line {
+enum LineRead {
     Whole,
     TooLong,
 }
 
 /// The next line without its end; `None` at the end of the input.
-async fn read_line(reader: &mut (impl AsyncBufRead + Unpin), line: &mut Vec<u8>) -> io::Result<Option<Line>> {
-    const MOST: u64 = MAX_MESSAGE_BYTES as u64 + 1;
+async fn read_line(reader: &mut (impl AsyncBufRead + Unpin), line: &mut Vec<u8>) -> io::Result<Option<LineRead>> {
+    const MAX_LINE_BYTES: u64 = MAX_MESSAGE_BYTES as u64 + 1;
     line.clear();
-    if reader.take(MOST).read_until(b'\n', line).await? == 0 {
+    if reader.take(MAX_LINE_BYTES).read_until(b'\n', line).await? == 0 {
         return Ok(None);
     }
     if line.pop_if(|last| *last == b'\n').is_some() || line.len() <= MAX_MESSAGE_BYTES {
-        return Ok(Some(Line::Whole));
+        return Ok(Some(LineRead::Whole));
     }
     while !line.ends_with(b"\n") {
         line.clear();
-        if reader.take(MOST).read_until(b'\n', line).await? == 0 {
+        if reader.take(MAX_LINE_BYTES).read_until(b'\n', line).await? == 0 {
             break;
         }
     }
-    Ok(Some(Line::TooLong))
+    Ok(Some(LineRead::TooLong))
 }
 
-fn too_long() -> Fault {
-    Fault::request(format!("the line is longer than {MAX_MESSAGE_BYTES} bytes; send less in one message"))
+fn too_long() -> RpcFault {
+    RpcFault::request(format!("the line is longer than {MAX_MESSAGE_BYTES} bytes; send less in one message"))
 }

@@ -1,7 +1,8 @@
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
-use crate::{Handler, Icon, Output};
+use crate::content::{Icon, Output};
+use crate::handler::Handler;
 
 /// The arguments of a call, by name. Absent arguments are an empty map.
 pub type Arguments = Map<String, Value>;

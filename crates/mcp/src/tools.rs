@@ -1,31 +1,27 @@
 use serde_json::value::RawValue;
 
+use crate::call::{Call, CallError};
 use crate::context::Context;
-use crate::fault::{Fault, shown};
-use crate::json::{Object, kind};
-use crate::list::List;
+use crate::fault::{RpcFault, quoted};
+use crate::json::{StrictObject, kind};
+use crate::list::PagedList;
 use crate::message::Params;
 use crate::mirrored::Mirrored;
 use crate::outcome::{Outcome, settle};
-use crate::{Arguments, Call, CallError, Output, Revision, Tool};
+use crate::response::ToolResult;
+use crate::revision::Revision;
+use crate::tool::{Arguments, Tool};
 
 /// The tools of a server, in the order in which they are listed.
 #[derive(Debug)]
 pub(crate) struct Tools<S> {
     all: Vec<(Tool<S>, Vec<Mirrored>)>,
-    pub(crate) listed: List,
-}
-
-/// What a model gets to see.
-pub(crate) enum Told {
-    Output(Output),
-    /// What went wrong and what to do about it.
-    Failure(String),
+    pub(crate) listed: PagedList,
 }
 
 impl<S> Default for Tools<S> {
     fn default() -> Self {
-        Self { all: Vec::new(), listed: List::new("tools") }
+        Self { all: Vec::new(), listed: PagedList::new("tools") }
     }
 }
 
@@ -48,10 +44,11 @@ impl<S> Tools<S> {
         self.all.iter().find(|(tool, _)| tool.name == name)
     }
 
-    fn named(&self, params: &Params<'_>, revision: Revision) -> Result<&(Tool<S>, Vec<Mirrored>), Fault> {
+    fn named(&self, params: &Params<'_>, revision: Revision) -> Result<&(Tool<S>, Vec<Mirrored>), RpcFault> {
         let name = params.name("a tool", revision).map_err(|fault| fault.adding(&self.advice()))?;
-        self.find(&name)
-            .ok_or_else(|| Fault::params(format!("params.name: there is no tool {}; {}", shown(&name), self.advice())))
+        self.find(&name).ok_or_else(|| {
+            RpcFault::params(format!("params.name: there is no tool {}; {}", quoted(&name), self.advice()))
+        })
     }
 
     fn advice(&self) -> String {
@@ -70,7 +67,7 @@ impl<S: Sync> Tools<S> {
         context: &Context<'_>,
         params: &Params<'_>,
         call: &Call<'_>,
-    ) -> Result<Outcome<Told>, Fault> {
+    ) -> Result<Outcome<ToolResult>, RpcFault> {
         let (tool, mirrored) = self.named(params, call.revision)?;
         let result = match arguments(tool, params.arguments, call.revision)? {
             Ok(arguments) => {
@@ -83,11 +80,11 @@ impl<S: Sync> Tools<S> {
         };
         match result {
             Err(CallError::BadArgument(detail)) if call.revision >= Revision::V2025_11_25 => {
-                Ok(Outcome::Done(Told::Failure(Fault::params(detail).message())))
+                Ok(Outcome::Done(ToolResult::Failure(RpcFault::params(detail).message())))
             }
-            Err(CallError::Failed(text)) => Ok(Outcome::Done(Told::Failure(text))),
-            Ok(output) => Ok(Outcome::Done(Told::Output(output))),
-            Err(error) => settle(Err(error), tool.name, call, Fault::params),
+            Err(CallError::Failed(text)) => Ok(Outcome::Done(ToolResult::Failure(text))),
+            Ok(output) => Ok(Outcome::Done(ToolResult::Output(output))),
+            Err(error) => settle(Err(error), tool.name, call, RpcFault::params),
         }
     }
 }
@@ -98,22 +95,22 @@ fn arguments<S>(
     tool: &Tool<S>,
     sent: Option<&RawValue>,
     revision: Revision,
-) -> Result<Result<Arguments, String>, Fault> {
+) -> Result<Result<Arguments, String>, RpcFault> {
     let Some(sent) = sent else { return Ok(Ok(Arguments::new())) };
     if kind(sent) != "an object" {
         let (got, example) = (kind(sent), tool.example());
         let detail = format!("params.arguments must be an object, got {got}; {example}");
-        return Err(Fault::malformed(revision, detail));
+        return Err(RpcFault::malformed(revision, detail));
     }
-    match serde_json::from_str::<Object>(sent.get()) {
-        Ok(Object { repeated: Some(name), .. }) => {
-            let name = shown(&name);
-            Err(Fault::request(format!("params.arguments has {name} twice; send it once, {}", tool.example())))
+    match serde_json::from_str::<StrictObject>(sent.get()) {
+        Ok(StrictObject { repeated: Some(name), .. }) => {
+            let name = quoted(&name);
+            Err(RpcFault::request(format!("params.arguments has {name} twice; send it once, {}", tool.example())))
         }
         Ok(object) => Ok(Ok(object.members)),
         // serde_json has no kind of its own for this error; a test holds the words.
         Err(e) if e.to_string().starts_with("recursion limit") => {
-            Err(Fault::request("params.arguments is nested more than 127 levels deep; flatten it"))
+            Err(RpcFault::request("params.arguments is nested more than 127 levels deep; flatten it"))
         }
         Err(e) => Ok(Err(format!("params.arguments: {e}; {}", tool.example()))),
     }

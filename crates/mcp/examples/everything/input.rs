@@ -110,8 +110,10 @@ fn rounds(everything: &Everything, call: &Call<'_>) -> Result<Output, CallError>
     };
     match (state(everything, call)?.as_deref(), call.input("step1"), call.input("step2")) {
         (Some("second"), _, Some(_)) => Ok(Output::text("Both rounds are done.")),
-        (Some("first"), Some(_), _) => next("step2", "Step 2: What is your favourite colour?", "color", "second"),
-        _ => next("step1", "Step 1: What is your name?", "name", "first"),
+        (Some("first"), Some(_), _) => {
+            next("step2", "ResponseStep 2: What is your favourite colour?", "color", "second")
+        }
+        _ => next("step1", "ResponseStep 1: What is your name?", "name", "first"),
     }
 }
 

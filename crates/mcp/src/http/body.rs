@@ -6,15 +6,15 @@ use http::header::{CONTENT_TYPE, EXPECT};
 use http::{HeaderMap, StatusCode};
 use http_body_util::{BodyExt, LengthLimitError, Limited};
 
-use crate::MAX_MESSAGE_BYTES;
-use crate::fault::{Fault, shown};
+use crate::fault::{RpcFault, quoted};
+use crate::message::MAX_MESSAGE_BYTES;
 
 /// How much of a body that is too large is still read, in bytes: a client that is busy writing would otherwise find its
 /// connection reset instead of the answer.
 const DISCARDED_BYTES: usize = 16 * MAX_MESSAGE_BYTES;
 
 /// Reads a whole body of at most [`MAX_MESSAGE_BYTES`], in at most `within`.
-pub(super) async fn read(headers: &HeaderMap, mut body: Body, within: Duration) -> Result<Bytes, Fault> {
+pub(super) async fn read(headers: &HeaderMap, mut body: Body, within: Duration) -> Result<Bytes, RpcFault> {
     // Such a client waits to be asked for the body, and is not.
     if headers.contains_key(EXPECT) && body.size_hint().lower() > MAX_MESSAGE_BYTES as u64 {
         return Err(too_large());
@@ -26,12 +26,12 @@ pub(super) async fn read(headers: &HeaderMap, mut body: Body, within: Duration) 
                 discard(body).await;
                 Err(too_large())
             }
-            Err(e) => Err(Fault::request(format!("the body broke off: {e}; send it whole"))),
+            Err(e) => Err(RpcFault::request(format!("the body broke off: {e}; send it whole"))),
         }
     };
     tokio::time::timeout(within, reading).await.unwrap_or_else(|_| {
         let detail = format!("the body took longer than {} s; send it at once", within.as_secs_f32());
-        Err(Fault::http(StatusCode::REQUEST_TIMEOUT, detail))
+        Err(RpcFault::http(StatusCode::REQUEST_TIMEOUT, detail))
     })
 }
 
@@ -40,19 +40,19 @@ async fn discard(body: Body) {
     while let Some(Ok(_)) = rest.frame().await {}
 }
 
-fn too_large() -> Fault {
+fn too_large() -> RpcFault {
     let detail = format!("the body is larger than {MAX_MESSAGE_BYTES} bytes; send less in one message");
-    Fault::http(StatusCode::PAYLOAD_TOO_LARGE, detail)
+    RpcFault::http(StatusCode::PAYLOAD_TOO_LARGE, detail)
 }
 
 /// Refuses what does not call itself JSON; browsers send everything else across origins without asking first.
-pub(super) fn check_type(headers: &HeaderMap) -> Result<(), Fault> {
+pub(super) fn check_type(headers: &HeaderMap) -> Result<(), RpcFault> {
     let sent = headers.get(CONTENT_TYPE).map(|sent| String::from_utf8_lossy(sent.as_bytes()));
     let essence = sent.as_deref().and_then(|sent| sent.split(';').next()).map(str::trim);
     if essence.is_some_and(|essence| essence.eq_ignore_ascii_case("application/json")) {
         return Ok(());
     }
-    let got = sent.map_or("nothing".to_owned(), |sent| shown(&sent));
+    let got = sent.map_or("nothing".to_owned(), |sent| quoted(&sent));
     let detail = format!("Content-Type must be application/json, got {got}");
-    Err(Fault::http(StatusCode::UNSUPPORTED_MEDIA_TYPE, detail))
+    Err(RpcFault::http(StatusCode::UNSUPPORTED_MEDIA_TYPE, detail))
 }

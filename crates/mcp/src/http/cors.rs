@@ -7,7 +7,7 @@ use http::header::{
 };
 use http::{HeaderValue, StatusCode};
 
-use super::origins::Origin;
+use super::origins::OriginVerdict;
 
 const METHODS: HeaderValue = HeaderValue::from_static("GET, POST, DELETE, OPTIONS");
 const HEADERS: HeaderValue = HeaderValue::from_static(
@@ -16,10 +16,10 @@ const HEADERS: HeaderValue = HeaderValue::from_static(
 const EXPOSED: HeaderValue = HeaderValue::from_static("Retry-After, X-Request-Id");
 
 /// The answer to a preflight. A refused origin is refused by what is missing from it.
-pub(super) fn preflight(origin: Origin<'_>) -> Response {
+pub(super) fn preflight(origin: OriginVerdict<'_>) -> Response {
     let mut response = Response::default();
     *response.status_mut() = StatusCode::NO_CONTENT;
-    if let Origin::Allowed(_) = origin {
+    if let OriginVerdict::Allowed(_) = origin {
         response.headers_mut().insert(ACCESS_CONTROL_ALLOW_METHODS, METHODS);
         response.headers_mut().insert(ACCESS_CONTROL_ALLOW_HEADERS, HEADERS);
     }
@@ -27,10 +27,10 @@ pub(super) fn preflight(origin: Origin<'_>) -> Response {
 }
 
 /// Lets an allowed origin's script read `response`.
-pub(super) fn share(response: &mut Response, origin: Origin<'_>) {
+pub(super) fn share(response: &mut Response, origin: OriginVerdict<'_>) {
     let headers = response.headers_mut();
     headers.insert(VARY, HeaderValue::from_static("Origin"));
-    if let Origin::Allowed(origin) = origin {
+    if let OriginVerdict::Allowed(origin) = origin {
         headers.insert(ACCESS_CONTROL_ALLOW_ORIGIN, origin.clone());
         headers.insert(ACCESS_CONTROL_EXPOSE_HEADERS, EXPOSED);
     }

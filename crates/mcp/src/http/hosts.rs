@@ -23,7 +23,7 @@ pub enum Hosts {
 
 /// What the `Host` of a request is to a server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Host {
+pub(super) enum HostVerdict {
     /// One that it answers to.
     Served,
     /// Another one.
@@ -33,7 +33,7 @@ pub(super) enum Host {
 }
 
 impl Hosts {
-    pub(super) fn judge(&self, parts: &Parts) -> Host {
+    pub(super) fn judge(&self, parts: &Parts) -> HostVerdict {
         let mut sent = parts.headers.get_all(HOST).iter();
         let named = match (sent.next(), sent.next()) {
             (Some(host), None) => Authority::try_from(host.as_bytes()).ok().filter(|host| !host.as_str().contains('@')),
@@ -41,12 +41,12 @@ impl Hosts {
             (None, _) if parts.version > Version::HTTP_11 => parts.uri.authority().cloned(),
             _ => None,
         };
-        let Some(named) = named else { return Host::NotOne };
+        let Some(named) = named else { return HostVerdict::NotOne };
         // A target that names a host itself is what counts.
         let host = parts.uri.host().unwrap_or(named.host());
         match self {
-            Self::Loopback { also } if !is_local(host, also) => Host::Foreign,
-            Self::Any | Self::Loopback { .. } => Host::Served,
+            Self::Loopback { also } if !is_local(host, also) => HostVerdict::Foreign,
+            Self::Any | Self::Loopback { .. } => HostVerdict::Served,
         }
     }
 }

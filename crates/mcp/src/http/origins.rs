@@ -33,7 +33,7 @@ pub struct BadOrigin {
 
 /// What the `Origin` header of a request amounts to.
 #[derive(Clone, Copy)]
-pub(crate) enum Origin<'a> {
+pub(crate) enum OriginVerdict<'a> {
     Absent,
     Allowed(&'a HeaderValue),
     Refused,
@@ -65,12 +65,14 @@ impl Origins {
         self.0.iter().any(|rule| rule.allows(origin))
     }
 
-    pub(crate) fn judge<'a>(&self, headers: &'a HeaderMap) -> Origin<'a> {
+    pub(crate) fn judge<'a>(&self, headers: &'a HeaderMap) -> OriginVerdict<'a> {
         let mut sent = headers.get_all(ORIGIN).iter();
         match (sent.next(), sent.next()) {
-            (None, _) => Origin::Absent,
-            (Some(origin), None) if origin.to_str().is_ok_and(|origin| self.allow(origin)) => Origin::Allowed(origin),
-            _ => Origin::Refused,
+            (None, _) => OriginVerdict::Absent,
+            (Some(origin), None) if origin.to_str().is_ok_and(|origin| self.allow(origin)) => {
+                OriginVerdict::Allowed(origin)
+            }
+            _ => OriginVerdict::Refused,
         }
     }
 }

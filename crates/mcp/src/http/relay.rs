@@ -7,7 +7,7 @@ use futures_util::future::BoxFuture;
 /// Sessions are named as the client names them. A name is a secret: whoever knows it can speak on the session.
 pub trait Relay: Send + Sync {
     /// Called once, with what hands a message to a stream that is open here.
-    fn start(&self, take: Take);
+    fn start(&self, post: PostToStream);
 
     /// A stream was opened here. Ends once messages for it can arrive, or cannot be waited for.
     fn opened<'a>(&'a self, session: &'a str) -> BoxFuture<'a, ()>;
@@ -16,16 +16,21 @@ pub trait Relay: Send + Sync {
     fn closed(&self, session: &str);
 
     /// Brings a message to the server where the stream is open.
-    fn forward<'a>(&'a self, session: &'a str, message: Bytes, request_id: Option<&'a str>) -> BoxFuture<'a, Taken>;
+    fn forward<'a>(
+        &'a self,
+        session: &'a str,
+        message: Bytes,
+        request_id: Option<&'a str>,
+    ) -> BoxFuture<'a, PostResult>;
 }
 
 /// Hands a message (session, text, request id) to a stream that is open here.
-pub type Take = Box<dyn Fn(&str, Bytes, Option<&str>) -> Taken + Send + Sync>;
+pub type PostToStream = Box<dyn Fn(&str, Bytes, Option<&str>) -> PostResult + Send + Sync>;
 
 /// What became of a message to a session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Taken {
-    /// Its reply comes on the stream.
+pub enum PostResult {
+    /// Its response comes on the stream.
     Accepted,
     /// Too many replies wait there; the message was not looked at.
     Full,

@@ -7,9 +7,11 @@ use std::time::Duration;
 use data_encoding::HEXLOWER;
 use tokio::sync::mpsc::{OwnedPermit, Receiver, Sender, channel};
 
-use super::Relay;
+use super::relay::Relay;
+use crate::context::Context;
 use crate::notifications::LogLevel;
-use crate::{Context, Reply, Revision};
+use crate::response::RpcResponse;
+use crate::revision::Revision;
 
 /// How many sessions over SSE there may be, and what each may hold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -18,7 +20,7 @@ pub struct SessionLimits {
     pub open: usize,
     /// Replies waiting to be read on one stream; a request for one more is refused (429).
     pub queued: usize,
-    /// How long a stream is kept open after its last reply.
+    /// How long a stream is kept open after its last response.
     pub idle: Duration,
 }
 
@@ -31,32 +33,32 @@ impl Default for SessionLimits {
 
 /// The sessions of the 2024-11-05 transport: streams that are open, and what was agreed on each. Clones share them.
 #[derive(Clone)]
-pub struct Sessions(Arc<Shared>);
+pub struct Sessions(Arc<SessionsInner>);
 
-struct Shared {
+struct SessionsInner {
     limits: SessionLimits,
     random: Box<dyn Fn() -> [u8; 16] + Send + Sync>,
-    table: Mutex<Table>,
+    table: Mutex<SessionTable>,
 }
 
 #[derive(Default)]
-struct Table {
-    sessions: HashMap<SessionId, Arc<Session>>,
+struct SessionTable {
+    sessions: HashMap<SseSessionId, Arc<SseSession>>,
     closed: bool,
 }
 
 /// 128 random bits, written as 32 hex digits. Whoever knows it can speak on the session, so it has no `Debug`.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
-pub(super) struct SessionId([u8; 16]);
+pub(super) struct SseSessionId([u8; 16]);
 
-pub(super) struct Session {
+pub(super) struct SseSession {
     pub(super) replies: Sender<Vec<u8>>,
     agreed: Mutex<(Revision, Option<LogLevel>)>,
 }
 
 /// The reading end of a session, which lives as long as this does.
-pub(super) struct Open {
-    pub(super) id: SessionId,
+pub(super) struct OpenStream {
+    pub(super) id: SseSessionId,
     sessions: Sessions,
     replies: Receiver<Vec<u8>>,
     /// Told when it ends.
@@ -68,7 +70,7 @@ impl Sessions {
     /// cryptographic source.
     #[must_use]
     pub fn new(limits: SessionLimits, random: impl Fn() -> [u8; 16] + Send + Sync + 'static) -> Self {
-        Self(Arc::new(Shared { limits, random: Box::new(random), table: Mutex::default() }))
+        Self(Arc::new(SessionsInner { limits, random: Box::new(random), table: Mutex::default() }))
     }
 
     /// How many streams are open.
@@ -79,12 +81,12 @@ impl Sessions {
 
     /// Ends every stream and opens no more: call it when the server is to stop, for streams do not end by themselves.
     pub fn close(&self) {
-        *self.table() = Table { closed: true, sessions: HashMap::new() };
+        *self.table() = SessionTable { closed: true, sessions: HashMap::new() };
     }
 
     /// A new session, unless there are too many.
-    pub(super) fn open(&self, relay: Option<Arc<dyn Relay>>) -> Option<Open> {
-        let id = SessionId((self.0.random)());
+    pub(super) fn open(&self, relay: Option<Arc<dyn Relay>>) -> Option<OpenStream> {
+        let id = SseSessionId((self.0.random)());
         let mut table = self.table();
         if table.closed || table.sessions.len() >= self.0.limits.open {
             return None;
@@ -92,16 +94,16 @@ impl Sessions {
         // Were the bits those of another session, that one must not change hands.
         let Entry::Vacant(place) = table.sessions.entry(id) else { return None };
         let (sender, replies) = channel(self.0.limits.queued);
-        place.insert(Arc::new(Session { replies: sender, agreed: Mutex::new((Revision::ASSUMED, None)) }));
-        Some(Open { id, sessions: self.clone(), replies, relay })
+        place.insert(Arc::new(SseSession { replies: sender, agreed: Mutex::new((Revision::ASSUMED, None)) }));
+        Some(OpenStream { id, sessions: self.clone(), replies, relay })
     }
 
-    pub(super) fn find(&self, id: SessionId) -> Option<Arc<Session>> {
+    pub(super) fn find(&self, id: SseSessionId) -> Option<Arc<SseSession>> {
         self.table().sessions.get(&id).cloned()
     }
 
     /// Nothing that holds the lock can leave the table half changed, so a panic elsewhere is no reason to stop.
-    fn table(&self) -> MutexGuard<'_, Table> {
+    fn table(&self) -> MutexGuard<'_, SessionTable> {
         self.0.table.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -112,7 +114,7 @@ impl fmt::Debug for Sessions {
     }
 }
 
-impl SessionId {
+impl SseSessionId {
     pub(super) fn parse(text: &str) -> Option<Self> {
         HEXLOWER.decode(text.as_bytes()).ok()?.try_into().ok().map(Self)
     }
@@ -122,7 +124,7 @@ impl SessionId {
     }
 }
 
-impl Session {
+impl SseSession {
     /// What client and server agreed on so far.
     pub(super) fn agreed(&self) -> Context<'static> {
         let (revision, log_level) = *self.agreed.lock().unwrap_or_else(PoisonError::into_inner);
@@ -130,23 +132,23 @@ impl Session {
     }
 
     /// Keeps what a reply agrees on and sends it, if it is one that is sent.
-    pub(super) fn deliver(&self, reply: Reply, place: OwnedPermit<Vec<u8>>) {
+    pub(super) fn deliver(&self, response: RpcResponse, place: OwnedPermit<Vec<u8>>) {
         let mut agreed = self.agreed.lock().unwrap_or_else(PoisonError::into_inner);
-        *agreed = (reply.negotiated.unwrap_or(agreed.0), reply.log_level.or(agreed.1));
-        if let Some(body) = reply.body {
+        *agreed = (response.negotiated.unwrap_or(agreed.0), response.log_level.or(agreed.1));
+        if let Some(body) = response.body {
             place.send(body);
         }
     }
 }
 
-impl Open {
+impl OpenStream {
     /// The next reply; `None` once the session has been idle for too long or was closed.
     pub(super) async fn next(&mut self) -> Option<Vec<u8>> {
         tokio::time::timeout(self.sessions.0.limits.idle, self.replies.recv()).await.ok().flatten()
     }
 }
 
-impl Drop for Open {
+impl Drop for OpenStream {
     fn drop(&mut self) {
         self.sessions.table().sessions.remove(&self.id);
         if let Some(relay) = &self.relay {

@@ -11,9 +11,9 @@ enum Answer {
     /// HTTP status, code, and how the message begins.
     Error(u16, i32, &'static str),
     /// A result the model sees, with `isError`, and how its text begins.
-    Told(&'static str),
+    ToolResult(&'static str),
 }
-use Answer::{Error, Told};
+use Answer::{Error, ToolResult};
 
 /// A body (`META` stands for what a revision has in `params._meta`), the id in the reply, and the answers up to
 /// 2025-06-18, at 2025-11-25 and at 2026-07-28.
@@ -38,7 +38,7 @@ const UNKNOWN_METHOD: [Answer; 3] = [
     Error(200, -32601, "Method not found: "),
     Error(404, -32601, "Method not found: "),
 ];
-const BAD_ARGUMENT: [Answer; 3] = [Error(200, -32602, BAD_N), Told(BAD_N), Told(BAD_N)];
+const BAD_ARGUMENT: [Answer; 3] = [Error(200, -32602, BAD_N), ToolResult(BAD_N), ToolResult(BAD_N)];
 
 const fn malformed(begins: &'static str) -> [Answer; 3] {
     [Error(200, -32602, begins), Error(200, -32602, begins), Error(400, -32602, begins)]
@@ -122,14 +122,14 @@ const CASES: &[Case] = &[
         "1",
         [
             Error(200, -32602, "Invalid params: params.arguments: number out of range"),
-            Told("Invalid params: params.arguments: number out of range"),
-            Told("Invalid params: params.arguments: number out of range"),
+            ToolResult("Invalid params: params.arguments: number out of range"),
+            ToolResult("Invalid params: params.arguments: number out of range"),
         ],
     ),
     (
         r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"_meta":META,"name":"fail"}}"#,
         "1",
-        always(Told("nothing there; try add")),
+        always(ToolResult("nothing there; try add")),
     ),
     (
         r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"_meta":META,"name":"break"}}"#,
@@ -188,7 +188,7 @@ fn check(case: &Case, revision: Option<Revision>, status: Option<u16>, reply: &s
             assert!(json["error"]["message"].as_str().unwrap().starts_with(begins), "{place}");
             assert!(json.get("result").is_none(), "{place}");
         }
-        Told(begins) => {
+        ToolResult(begins) => {
             assert!(status.is_none_or(|status| status == 200), "{place}");
             assert_eq!(json["result"]["isError"], true, "{place}");
             assert_eq!(json["result"]["content"].as_array().unwrap().len(), 1, "{place}");

@@ -10,7 +10,7 @@ use axum::{Router, body};
 use futures_util::{FutureExt, StreamExt};
 use serde_json::{Value, json};
 use signpost_mcp::{
-    Annotations, Arguments, Call, CallError, Context, Handler, Http, Info, Origins, Output, Reply, Server,
+    Annotations, Arguments, Call, CallError, Context, Handler, Http, Info, Origins, Output, RpcResponse, Server,
     SessionLimits, Sessions, Tool, router,
 };
 use tower::ServiceExt;
@@ -38,8 +38,8 @@ pub(crate) fn server() -> Server<Start> {
 }
 
 /// The reply of a server in which nothing waits.
-pub(crate) fn answered(start: i64, context: &Context<'_>, body: &[u8]) -> Reply {
-    server().answer(&Start(start), context, body).now_or_never().expect("nothing waits")
+pub(crate) fn answered(start: i64, context: &Context<'_>, body: &[u8]) -> RpcResponse {
+    server().handle(&Start(start), context, body).now_or_never().expect("nothing waits")
 }
 
 /// The headers for version, method and name; those that are none to HTTP are left out.

@@ -39,7 +39,7 @@ fn check(body: &[u8]) {
                 ..Context::session(revision)
             };
             // A call that waits is one that was understood.
-            if let Some(reply) = SERVER.answer(&state, &context, body).now_or_never() {
+            if let Some(reply) = SERVER.handle(&state, &context, body).now_or_never() {
                 is_answer(&reply).unwrap_or_else(|error| panic!("{error}: {}", String::from_utf8_lossy(body)));
             }
         }

@@ -124,7 +124,7 @@ pub(crate) fn answer(revision: Revision, method: &str, params: &Value) -> Value 
     }
     let body = json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": params }).to_string();
     let (state, context) = (Notebook::default(), Context::session(revision));
-    let reply = server().answer(&state, &context, body.as_bytes()).now_or_never().expect("nothing waits");
+    let reply = server().handle(&state, &context, body.as_bytes()).now_or_never().expect("nothing waits");
     let mut reply: Value = serde_json::from_slice(&reply.body.unwrap()).unwrap();
     let member = if reply.get("error").is_some() { "error" } else { "result" };
     reply[member].take()

@@ -4,7 +4,7 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 use serde::Deserialize;
 use serde_json::value::RawValue;
-use signpost_mcp::{Context, Headers, MAX_MESSAGE_BYTES, Reply, Revision, serve_stdio};
+use signpost_mcp::{Context, Headers, MAX_MESSAGE_BYTES, Revision, RpcResponse, serve_stdio};
 
 use crate::fixture::{META, Start, answered, sent, server};
 
@@ -24,7 +24,7 @@ struct Problem {
 }
 
 /// A reply is one line holding either a result or an error, and its status fits.
-pub(crate) fn is_answer(reply: &Reply) -> Result<(), TestCaseError> {
+pub(crate) fn is_answer(reply: &RpcResponse) -> Result<(), TestCaseError> {
     let Some(body) = &reply.body else {
         prop_assert_eq!(reply.status, 202);
         return Ok(());

@@ -128,7 +128,7 @@ fn a_long_list_comes_in_pages() {
         let body = json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": params }).to_string();
         let context = signpost_mcp::Context::session(OLD);
         let state = Notebook::default();
-        let reply = futures_util::FutureExt::now_or_never(small().answer(&state, &context, body.as_bytes())).unwrap();
+        let reply = futures_util::FutureExt::now_or_never(small().handle(&state, &context, body.as_bytes())).unwrap();
         serde_json::from_slice::<Value>(&reply.body.unwrap()).unwrap()
     };
     let (mut names, mut cursor, mut pages) = (Vec::new(), Value::Null, 0);

@@ -233,7 +233,7 @@ fn notifications_nobody_takes_are_bounded() {
             log_level: Some(LogLevel::Debug),
             ..Context::session(Revision::V2025_06_18)
         };
-        server.answer(&state, &context, wait("{}").as_bytes()).now_or_never().expect("it need not wait");
+        server.handle(&state, &context, wait("{}").as_bytes()).now_or_never().expect("it need not wait");
     }
     assert_eq!(std::iter::from_fn(|| notifications.take()).count(), 1000);
 }

@@ -12,7 +12,7 @@ use futures_util::future::BoxFuture;
 use futures_util::{FutureExt, StreamExt};
 use redis::AsyncCommands;
 use redis::aio::PubSubSink;
-use signpost_mcp::{Relay, Take, Taken};
+use signpost_mcp::{PostResult, PostToStream, Relay};
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::{sleep, timeout};
 use tokio_util::sync::CancellationToken;
@@ -21,68 +21,68 @@ use crate::platform::redis::Redis;
 use crate::store::id;
 
 /// How long a stream that was opened waits until it can be reached from elsewhere, and a message for its answer.
-const WITHIN: Duration = Duration::from_secs(1);
+const STREAM_TIMEOUT: Duration = Duration::from_secs(1);
 /// How long until Redis is tried again.
-const AGAIN: Duration = Duration::from_millis(500);
-/// How many streams' beginnings and ends may wait to be told to Redis.
-const WAITING: usize = 4096;
+const RETRY_DELAY: Duration = Duration::from_millis(500);
+/// How many streams' beginnings and ends may wait until Redis knows of them.
+const MAX_WAITING_COMMANDS: usize = 4096;
 
 /// The way to other servers' streams.
 pub(crate) struct Streams {
     redis: Redis,
     /// Where this server is answered.
     inbox: String,
-    take: OnceLock<Take>,
+    post: OnceLock<PostToStream>,
     /// The streams that are open here.
     open: Mutex<HashSet<String>>,
     /// Messages on their way, by number.
-    asked: Mutex<HashMap<u64, oneshot::Sender<Taken>>>,
+    asked: Mutex<HashMap<u64, oneshot::Sender<PostResult>>>,
     number: AtomicU64,
     is_listening: AtomicBool,
-    wanted: mpsc::Sender<Wanted>,
-    told: Mutex<Option<mpsc::Receiver<Wanted>>>,
+    commands: mpsc::Sender<RelayCommand>,
+    receiver: Mutex<Option<mpsc::Receiver<RelayCommand>>>,
 }
 
 /// What the listening connection is to do.
-enum Wanted {
-    Hear(String, oneshot::Sender<()>),
-    Forget(String),
+enum RelayCommand {
+    Subscribe(String, oneshot::Sender<()>),
+    Unsubscribe(String),
 }
 
 impl Streams {
     pub(crate) fn new(redis: Redis) -> Self {
-        let (wanted, told) = mpsc::channel(WAITING);
+        let (commands, receiver) = mpsc::channel(MAX_WAITING_COMMANDS);
         Self {
             redis,
             inbox: format!("signpost:server:{}", HEXLOWER.encode(&id::random::<16>())),
-            take: OnceLock::new(),
+            post: OnceLock::new(),
             open: Mutex::default(),
             asked: Mutex::default(),
             number: AtomicU64::new(0),
             is_listening: AtomicBool::new(false),
-            wanted,
-            told: Mutex::new(Some(told)),
+            commands,
+            receiver: Mutex::new(Some(receiver)),
         }
     }
 
     /// Listens until the server drains.
     pub(crate) async fn run(self: Arc<Self>, draining: CancellationToken) {
-        let Some(mut told) = self.told.lock().unwrap_or_else(PoisonError::into_inner).take() else { return };
+        let Some(mut commands) = self.receiver.lock().unwrap_or_else(PoisonError::into_inner).take() else { return };
         let listen = async {
             loop {
                 // That Redis is away was said where it was asked.
-                let ended = self.listen(&mut told).await;
+                let ended = self.listen(&mut commands).await;
                 self.is_listening.store(false, Ordering::SeqCst);
                 if let Err(error) = ended {
                     tracing::debug!(error = format!("{error:#}"), "streams of other servers are not reached");
                 }
-                sleep(AGAIN).await;
+                sleep(RETRY_DELAY).await;
             }
         };
         draining.run_until_cancelled(listen).await;
     }
 
-    async fn listen(&self, told: &mut mpsc::Receiver<Wanted>) -> Result<()> {
+    async fn listen(&self, commands: &mut mpsc::Receiver<RelayCommand>) -> Result<()> {
         let (mut sink, mut messages) = self.redis.listen().await?.split();
         sink.subscribe(&self.inbox).await?;
         // Streams that are opened from now on say so by themselves.
@@ -93,7 +93,7 @@ impl Streams {
         }
         loop {
             tokio::select! {
-                wanted = told.recv() => follow(&mut sink, wanted.context("nobody opens streams")?).await?,
+                command = commands.recv() => follow(&mut sink, command.context("nobody opens streams")?).await?,
                 message = messages.next() => {
                     let message = message.context("the connection ended")?;
                     self.hear(message.get_channel_name(), message.get_payload_bytes()).await;
@@ -106,48 +106,50 @@ impl Streams {
     async fn hear(&self, channel: &str, payload: &[u8]) {
         if channel == self.inbox {
             let answer = str::from_utf8(payload).ok().and_then(|text| text.split_once(' '));
-            let Some((Ok(number), Some(taken))) = answer.map(|(number, word)| (number.parse(), read(word))) else {
+            let Some((Ok(number), Some(result))) = answer.map(|(number, word)| (number.parse(), read(word))) else {
                 return;
             };
             if let Some(asked) = self.lock_asked().remove(&number) {
-                let _gave_up = asked.send(taken);
+                let _gave_up = asked.send(result);
             }
             return;
         }
-        let (Some(session), Some(posted)) = (channel.strip_prefix(STREAM), Posted::read(payload)) else { return };
-        let taken = self.take.get().map_or(Taken::Unknown, |take| take(session, posted.body, posted.request_id));
-        let answer = format!("{} {}", posted.number, word(taken));
+        let (Some(session), Some(posted)) = (channel.strip_prefix(STREAM), RelayedMessage::read(payload)) else {
+            return;
+        };
+        let result = self.post.get().map_or(PostResult::Unknown, |post| post(session, posted.body, posted.request_id));
+        let answer = format!("{} {}", posted.number, word(result));
         let inbox = posted.inbox;
         // Who is not answered gives up by itself.
         let _sent = self.redis.ask(async |mut redis| redis.publish::<_, _, ()>(inbox, answer).await).await;
     }
 
-    async fn send(&self, session: &str, message: Bytes, request_id: Option<&str>) -> Taken {
+    async fn send(&self, session: &str, message: Bytes, request_id: Option<&str>) -> PostResult {
         let number = self.number.fetch_add(1, Ordering::Relaxed);
         let (asked, answer) = oneshot::channel();
         self.lock_asked().insert(number, asked);
-        let posted = Posted { inbox: &self.inbox, number, request_id, body: message }.write();
+        let posted = RelayedMessage { inbox: &self.inbox, number, request_id, body: message }.write();
         let heard = self.redis.ask(async |mut redis| redis.publish::<_, _, i64>(channel(session), posted).await).await;
-        let taken = match heard {
-            Ok(1..) => timeout(WITHIN, answer).await.ok().and_then(Result::ok),
+        let result = match heard {
+            Ok(1..) => timeout(STREAM_TIMEOUT, answer).await.ok().and_then(Result::ok),
             _ => None,
         };
         self.lock_asked().remove(&number);
-        taken.unwrap_or(Taken::Unknown)
+        result.unwrap_or(PostResult::Unknown)
     }
 
     fn lock_open(&self) -> std::sync::MutexGuard<'_, HashSet<String>> {
         self.open.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn lock_asked(&self) -> std::sync::MutexGuard<'_, HashMap<u64, oneshot::Sender<Taken>>> {
+    fn lock_asked(&self) -> std::sync::MutexGuard<'_, HashMap<u64, oneshot::Sender<PostResult>>> {
         self.asked.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl Relay for Streams {
-    fn start(&self, take: Take) {
-        drop(self.take.set(take));
+    fn start(&self, post: PostToStream) {
+        drop(self.post.set(post));
     }
 
     fn opened<'a>(&'a self, session: &'a str) -> BoxFuture<'a, ()> {
@@ -156,8 +158,8 @@ impl Relay for Streams {
             let (done, heard) = oneshot::channel();
             // Where Redis is away the stream is heard once it is back, and until then served by this server alone.
             let is_listening = self.is_listening.load(Ordering::SeqCst);
-            if is_listening && self.wanted.try_send(Wanted::Hear(channel(session), done)).is_ok() {
-                drop(timeout(WITHIN, heard).await);
+            if is_listening && self.commands.try_send(RelayCommand::Subscribe(channel(session), done)).is_ok() {
+                drop(timeout(STREAM_TIMEOUT, heard).await);
             }
         }
         .boxed()
@@ -166,22 +168,27 @@ impl Relay for Streams {
     fn closed(&self, session: &str) {
         self.lock_open().remove(session);
         if self.is_listening.load(Ordering::SeqCst) {
-            drop(self.wanted.try_send(Wanted::Forget(channel(session))));
+            drop(self.commands.try_send(RelayCommand::Unsubscribe(channel(session))));
         }
     }
 
-    fn forward<'a>(&'a self, session: &'a str, message: Bytes, request_id: Option<&'a str>) -> BoxFuture<'a, Taken> {
+    fn forward<'a>(
+        &'a self,
+        session: &'a str,
+        message: Bytes,
+        request_id: Option<&'a str>,
+    ) -> BoxFuture<'a, PostResult> {
         self.send(session, message, request_id).boxed()
     }
 }
 
-async fn follow(sink: &mut PubSubSink, wanted: Wanted) -> Result<()> {
-    match wanted {
-        Wanted::Hear(channel, done) => {
+async fn follow(sink: &mut PubSubSink, command: RelayCommand) -> Result<()> {
+    match command {
+        RelayCommand::Subscribe(channel, done) => {
             sink.subscribe(channel).await?;
             let _gave_up = done.send(());
         }
-        Wanted::Forget(channel) => sink.unsubscribe(channel).await?,
+        RelayCommand::Unsubscribe(channel) => sink.unsubscribe(channel).await?,
     }
     Ok(())
 }
@@ -193,14 +200,14 @@ fn channel(session: &str) -> String {
 }
 
 /// A message on its way: a line that says where from, and the body.
-struct Posted<'a> {
+struct RelayedMessage<'a> {
     inbox: &'a str,
     number: u64,
     request_id: Option<&'a str>,
     body: Bytes,
 }
 
-impl<'a> Posted<'a> {
+impl<'a> RelayedMessage<'a> {
     fn read(payload: &'a [u8]) -> Option<Self> {
         let end = payload.iter().position(|byte| *byte == b'\n')?;
         let mut head = str::from_utf8(&payload[..end]).ok()?.splitn(3, ' ');
@@ -215,14 +222,14 @@ impl<'a> Posted<'a> {
     }
 }
 
-fn word(taken: Taken) -> &'static str {
-    match taken {
-        Taken::Accepted => "accepted",
-        Taken::Full => "full",
-        Taken::Unknown => "unknown",
+fn word(result: PostResult) -> &'static str {
+    match result {
+        PostResult::Accepted => "accepted",
+        PostResult::Full => "full",
+        PostResult::Unknown => "unknown",
     }
 }
 
-fn read(text: &str) -> Option<Taken> {
-    [Taken::Accepted, Taken::Full, Taken::Unknown].into_iter().find(|taken| word(*taken) == text)
+fn read(text: &str) -> Option<PostResult> {
+    [PostResult::Accepted, PostResult::Full, PostResult::Unknown].into_iter().find(|result| word(*result) == text)
 }

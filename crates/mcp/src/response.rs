@@ -3,19 +3,18 @@ use serde::Serialize;
 use serde_json::value::{RawValue, to_raw_value};
 use serde_json::{Value, json};
 
-use crate::Revision;
 use crate::call::InputRequired;
-use crate::fault::Fault;
+use crate::content::{Content, Output};
+use crate::fault::RpcFault;
 use crate::notifications::LogLevel;
-use crate::tools::Told;
-use crate::{Content, Output};
+use crate::revision::Revision;
 
 /// For how long a client may keep what does not change while the process lives.
 const TTL_MILLIS: u32 = 300_000;
 
 /// The answer to a message.
 #[derive(Debug)]
-pub struct Reply {
+pub struct RpcResponse {
     /// The HTTP status; other transports have no use for it.
     pub status: StatusCode,
     /// A JSON-RPC reply without line breaks, or nothing where the message was a notification.
@@ -26,8 +25,8 @@ pub struct Reply {
     pub log_level: Option<LogLevel>,
 }
 
-impl Reply {
-    pub(crate) fn fault(fault: &Fault, id: &RawValue) -> Self {
+impl RpcResponse {
+    pub(crate) fn fault(fault: &RpcFault, id: &RawValue) -> Self {
         Self { status: fault.status(), body: Some(fault.render(id)), negotiated: None, log_level: None }
     }
 
@@ -47,7 +46,7 @@ impl Reply {
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct CallResult<'a> {
-    content: Contents<'a>,
+    content: ContentView<'a>,
     is_error: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     result_type: Option<&'static str>,
@@ -57,7 +56,7 @@ struct CallResult<'a> {
 
 #[derive(Serialize)]
 #[serde(untagged)]
-enum Contents<'a> {
+enum ContentView<'a> {
     Text([Text<'a>; 1]),
     Any(&'a [Content]),
 }
@@ -68,19 +67,26 @@ struct Text<'a> {
     text: &'a str,
 }
 
-/// What a tool told; `meta` is what a result of a stateless revision says about the server.
-pub(crate) fn told(id: &RawValue, told: &Told, meta: Option<&RawValue>) -> Reply {
-    let (content, is_error) = match told {
-        Told::Output(Output::Structured(value)) => return structured(id, value.json(), meta),
-        Told::Output(Output::Content(content)) => (Contents::Any(content), false),
-        Told::Failure(reason) => (Contents::Text([Text { r#type: "text", text: reason }]), true),
+/// What a model gets to see.
+pub(crate) enum ToolResult {
+    Output(Output),
+    /// What went wrong and what to do about it.
+    Failure(String),
+}
+
+/// The response to a call of a tool; `meta` is what a result of a stateless revision says about the server.
+pub(crate) fn tool_response(id: &RawValue, result: &ToolResult, meta: Option<&RawValue>) -> RpcResponse {
+    let (content, is_error) = match result {
+        ToolResult::Output(Output::Structured(value)) => return structured(id, value.json(), meta),
+        ToolResult::Output(Output::Content(content)) => (ContentView::Any(content), false),
+        ToolResult::Failure(reason) => (ContentView::Text([Text { r#type: "text", text: reason }]), true),
     };
-    Reply::result(id, &CallResult { content, is_error, result_type: meta.map(|_| "complete"), meta })
+    RpcResponse::result(id, &CallResult { content, is_error, result_type: meta.map(|_| "complete"), meta })
 }
 
 /// A structured value, as it is and as text. It is put together by hand because it is most of what a server sends, and
 /// the value is JSON already.
-fn structured(id: &RawValue, value: &str, meta: Option<&RawValue>) -> Reply {
+fn structured(id: &RawValue, value: &str, meta: Option<&RawValue>) -> RpcResponse {
     // The value twice, once with every quotation mark escaped, and what stands around it.
     let mut body = Vec::with_capacity(1024 + value.len() * 5 / 2);
     body.extend_from_slice(br#"{"jsonrpc":"2.0","id":"#);
@@ -95,7 +101,7 @@ fn structured(id: &RawValue, value: &str, meta: Option<&RawValue>) -> Reply {
         body.extend_from_slice(meta.get().as_bytes());
     }
     body.extend_from_slice(b"}}");
-    Reply { status: StatusCode::OK, body: Some(body), negotiated: None, log_level: None }
+    RpcResponse { status: StatusCode::OK, body: Some(body), negotiated: None, log_level: None }
 }
 
 /// A result with what a stateless revision adds to every one.

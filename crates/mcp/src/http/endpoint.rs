@@ -1,0 +1,154 @@
+//! What every request goes through: hosts, origins, the gate, the body's bounds, and how refusals look.
+
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::body::Body;
+use axum::response::Response;
+use bytes::Bytes;
+use http::header::{ALLOW, CONTENT_TYPE, RETRY_AFTER};
+use http::request::Parts;
+use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
+use serde_json::value::RawValue;
+
+use super::gate::{Bucket, Gate, Permit, RetryAfter};
+use super::hosts::{HostVerdict, Hosts};
+use super::origins::{OriginVerdict, Origins};
+use super::relay::Relay;
+use super::sessions::Sessions;
+use super::{body, cors};
+use crate::fault::RpcFault;
+use crate::message::Message;
+use crate::response::RpcResponse;
+use crate::server::Server;
+
+const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
+
+/// How the server meets the network.
+pub struct Http {
+    /// The web origins let in. The server's own are the caller's to add.
+    pub origins: Origins,
+    /// The `Host` names answered to.
+    pub hosts: Hosts,
+    /// The rate limit, if there is one.
+    pub gate: Option<Arc<dyn Gate>>,
+    /// The sessions over SSE; keep a clone to count them and to end them.
+    pub sessions: Sessions,
+    /// The way to sessions of other servers, if there are any.
+    pub relay: Option<Arc<dyn Relay>>,
+    /// How long a request's body may take to arrive.
+    pub body_timeout: Duration,
+}
+
+impl Http {
+    /// No origins, any host, no limit on requests, no other servers, 10 s for a body.
+    #[must_use]
+    pub fn new(sessions: Sessions) -> Self {
+        Self {
+            origins: Origins::default(),
+            hosts: Hosts::default(),
+            gate: None,
+            sessions,
+            relay: None,
+            body_timeout: Duration::from_secs(10),
+        }
+    }
+}
+
+impl fmt::Debug for Http {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { origins, hosts, gate, sessions, relay, body_timeout } = self;
+        f.debug_struct("Http")
+            .field("origins", origins)
+            .field("hosts", hosts)
+            .field("gate", &gate.is_some())
+            .field("sessions", sessions)
+            .field("relay", &relay.is_some())
+            .field("body_timeout", body_timeout)
+            .finish()
+    }
+}
+
+pub(super) struct Endpoint<S> {
+    pub(super) server: Server<S>,
+    pub(super) state: S,
+    pub(super) http: Http,
+}
+
+/// What comes before and after every response: who may ask at all, and what a browser gets to know.
+pub(super) async fn guarded(http: &Http, parts: &Parts, respond: impl AsyncFnOnce() -> Response) -> Response {
+    let origin = http.origins.judge(&parts.headers);
+    let mut response = match (http.hosts.judge(parts), origin) {
+        (HostVerdict::NotOne, _) => {
+            let fault = RpcFault::http(StatusCode::BAD_REQUEST, "a request has exactly one Host header, with a host");
+            refusal(&fault, RawValue::NULL)
+        }
+        (HostVerdict::Foreign, _) => {
+            forbidden("the Host header names another server; use localhost, 127.0.0.1 or [::1]")
+        }
+        (HostVerdict::Served, _) if parts.method == Method::OPTIONS => cors::preflight(origin),
+        (HostVerdict::Served, OriginVerdict::Refused) => {
+            forbidden("the Origin header names a site that is not allowed to call this server")
+        }
+        (HostVerdict::Served, OriginVerdict::Allowed(_) | OriginVerdict::Absent) => respond().await,
+    };
+    cors::share(&mut response, origin);
+    response
+}
+
+impl<S> Endpoint<S> {
+    /// Counts a message and reads it. It is read even where it is refused, so that the refusal carries its id.
+    pub(super) async fn message(&self, parts: &Parts, body: Body) -> Result<Bytes, Response> {
+        let admitted = self.admit(Bucket::Message, parts).await;
+        let body = body::read(&parts.headers, body, self.http.body_timeout).await;
+        match (admitted, body) {
+            (Ok(_), Ok(body)) => match body::check_type(&parts.headers) {
+                Ok(()) => Ok(body),
+                Err(fault) => Err(refusal(&fault, Message::id(&body))),
+            },
+            (Err(fault), Ok(body)) => Err(refusal(&fault, Message::id(&body))),
+            (Err(fault), Err(_)) | (Ok(_), Err(fault)) => Err(refusal(&fault, RawValue::NULL)),
+        }
+    }
+
+    pub(super) async fn admit(&self, bucket: Bucket, parts: &Parts) -> Result<Permit, RpcFault> {
+        let Some(gate) = &self.http.gate else { return Ok(Permit::default()) };
+        gate.admit(bucket, parts)
+            .await
+            .map_err(|RetryAfter(wait)| RpcFault::too_many(wait, format!("try again in {} ms", wait.as_millis())))
+    }
+}
+
+pub(super) fn response(rpc: RpcResponse) -> Response {
+    let mut response = Response::default();
+    *response.status_mut() = rpc.status;
+    if let Some(body) = rpc.body {
+        response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+        *response.body_mut() = body.into();
+    }
+    response
+}
+
+pub(super) fn refusal(fault: &RpcFault, id: &RawValue) -> Response {
+    let mut response = self::response(RpcResponse::fault(fault, id));
+    if let Some(seconds) = fault.retry_after() {
+        response.headers_mut().insert(RETRY_AFTER, seconds.into());
+    }
+    response
+}
+
+fn forbidden(detail: &str) -> Response {
+    refusal(&RpcFault::http(StatusCode::FORBIDDEN, detail), RawValue::NULL)
+}
+
+pub(super) fn not_allowed(method: &Method, allowed: HeaderValue) -> Response {
+    let detail = format!("{method} is not served here; POST one JSON-RPC message");
+    let mut response = refusal(&RpcFault::http(StatusCode::METHOD_NOT_ALLOWED, detail), RawValue::NULL);
+    response.headers_mut().insert(ALLOW, allowed);
+    response
+}
+
+pub(super) fn request_id(headers: &HeaderMap) -> Option<&str> {
+    headers.get(REQUEST_ID)?.to_str().ok()
+}

@@ -1,0 +1,36 @@
+//! Messages as the events of a stream.
+
+use std::convert::Infallible;
+use std::time::Duration;
+
+use axum::response::sse::{Event, KeepAlive, Sse};
+use axum::response::{IntoResponse, Response};
+use futures_util::future::ready;
+use futures_util::stream::{self, StreamExt};
+use http::{HeaderName, HeaderValue};
+
+use crate::pending::{PendingResponse, ResponseStep};
+
+/// Half of what clients may expect, so that one late comment does no harm.
+pub(super) const KEEP_ALIVE_INTERVAL: Duration = Duration::from_secs(7);
+
+/// Asks nginx and its kin to pass every event on at once.
+pub(super) const UNBUFFERED: (HeaderName, HeaderValue) =
+    (HeaderName::from_static("x-accel-buffering"), HeaderValue::from_static("no"));
+
+/// Notifications and the response to one message, as events.
+pub(super) fn event_stream(first: Vec<u8>, pending: PendingResponse<'static>) -> Response {
+    let rest = stream::unfold(pending, async |mut pending| {
+        let message = match pending.next().await? {
+            ResponseStep::Notification(sent) => sent,
+            ResponseStep::Response(response) => response.body?,
+        };
+        Some((message, pending))
+    });
+    let events = stream::once(ready(first)).chain(rest).map(|message| Ok::<_, Infallible>(event(&message)));
+    ([UNBUFFERED], Sse::new(events).keep_alive(KeepAlive::new().interval(KEEP_ALIVE_INTERVAL))).into_response()
+}
+
+pub(super) fn event(message: &[u8]) -> Event {
+    Event::default().event("message").data(str::from_utf8(message).expect("JSON is UTF-8"))
+}
