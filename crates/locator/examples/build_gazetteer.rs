@@ -7,7 +7,7 @@ use std::error::Error;
 use std::fs;
 
 use serde::Deserialize;
-use signpost_locator::gazetteer::{GeoName, Line, Postcode, build, read_line};
+use signpost_locator::gazetteer::{GeoName, GeonamesLine, Postcode, build, read_line};
 use signpost_locator::{Point, Region};
 
 /// Fewest people of a place outside the United States and Canada. There, all places of the data are taken: 500 people
@@ -44,7 +44,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     // The Census knows the middles of ZIP codes best, so its word comes first.
     let mut postcodes = zctas(&fs::read_to_string(census)?)?;
     postcodes.extend(fs::read_to_string(post)?.lines().filter_map(|line| match read_line(line)? {
-        Line::Postcode(postcode) => Some(postcode),
+        GeonamesLine::Postcode(postcode) => Some(postcode),
         _ => None,
     }));
     postcodes.extend(fs::read_to_string(areas)?.lines().filter_map(forward_sortation_area));

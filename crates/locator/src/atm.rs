@@ -10,7 +10,8 @@ use serde::{Deserialize, Serialize};
 use crate::address::Address;
 use crate::hours::Hours;
 use crate::point::Point;
-use crate::terms::{Currency, Fees, Kyc, Limits, Trade};
+use crate::terms::{CashLimits, Currency, Fees, Kyc, Trade};
+use crate::tri::Tri;
 
 /// A Bitcoin ATM: our number for it, and what one source says of it.
 #[derive(Clone, Debug, PartialEq)]
@@ -78,19 +79,19 @@ pub struct Record {
     pub website: Option<String>,
     /// What few sources say.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub more: Option<Box<More>>,
+    pub more: Option<Box<MoreFields>>,
 }
 
 /// What few sources say of a machine; apart, so that the many that say nothing of it stay small.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct More {
+pub struct MoreFields {
     /// What it charges.
     #[serde(skip_serializing_if = "Fees::is_empty")]
     pub fees: Fees,
     /// How much can be traded.
-    #[serde(skip_serializing_if = "Limits::is_empty")]
-    pub limits: Limits,
+    #[serde(skip_serializing_if = "CashLimits::is_empty")]
+    pub limits: CashLimits,
     /// What it wants to know of people.
     pub kyc: Kyc,
     /// How it deals in single coins, where that is known.
@@ -166,25 +167,12 @@ pub enum Reported {
     Unknown,
 }
 
-/// Yes, no, or not known. Only what a source says explicitly is a yes.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Tri {
-    /// The source says so.
-    Yes,
-    /// The source denies it.
-    No,
-    /// The source says nothing.
-    #[default]
-    Unknown,
-}
-
 /// The code of a coin: 2 to 10 letters and digits in upper case, such as `BTC`.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct Coin {
     /// In ASCII, with zeros behind it: most machines name some, and none of them should cost memory of its own.
-    code: [u8; Self::LONGEST],
+    code: [u8; Self::MAX_LEN],
 }
 
 impl Record {
@@ -213,7 +201,7 @@ impl Record {
     }
 
     /// What few sources say, to be added to.
-    pub fn more_mut(&mut self) -> &mut More {
+    pub fn more_mut(&mut self) -> &mut MoreFields {
         self.more.get_or_insert_default()
     }
 
@@ -290,7 +278,7 @@ impl TryFrom<u64> for AtmId {
 }
 
 impl Coin {
-    const LONGEST: usize = 10;
+    const MAX_LEN: usize = 10;
 
     /// The coin with this code, in any case. `XBT` is another code for `BTC`.
     ///
@@ -302,11 +290,11 @@ impl Coin {
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
         let text = text.trim();
-        let valid = (2..=Self::LONGEST).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_alphanumeric());
+        let valid = (2..=Self::MAX_LEN).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_alphanumeric());
         if !valid {
             return None;
         }
-        let mut code = [0; Self::LONGEST];
+        let mut code = [0; Self::MAX_LEN];
         code[..text.len()].copy_from_slice(text.as_bytes());
         code.make_ascii_uppercase();
         let coin = Self { code };
@@ -322,7 +310,7 @@ impl Coin {
     /// The code, in upper case.
     #[must_use]
     pub fn code(&self) -> &str {
-        let end = self.code.iter().position(|byte| *byte == 0).unwrap_or(Self::LONGEST);
+        let end = self.code.iter().position(|byte| *byte == 0).unwrap_or(Self::MAX_LEN);
         std::str::from_utf8(&self.code[..end]).unwrap_or_default()
     }
 }

@@ -9,11 +9,11 @@ use std::sync::LazyLock;
 use serde::{Deserialize, Serialize};
 
 use crate::fold::fold;
-use table::{COUNTRIES, Row};
+use table::{COUNTRIES, CountryRow};
 
 /// Every country by its codes in lower case and its folded names; of two meanings of one text, a code is meant.
 static NAMED: LazyLock<HashMap<String, Country>> = LazyLock::new(|| {
-    let country = |row: &Row| Country(row.0.as_bytes().try_into().unwrap_or_default());
+    let country = |row: &CountryRow| Country(row.0.as_bytes().try_into().unwrap_or_default());
     let codes = COUNTRIES.iter().flat_map(|row| [row.0, row.1].map(|code| (code.to_ascii_lowercase(), country(row))));
     let mut named: HashMap<_, _> = codes.collect();
     for row in &COUNTRIES {

@@ -2,11 +2,12 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::atm::{More, Record, Reported, Tri};
+use crate::atm::{MoreFields, Record, Reported};
 use crate::formula;
 use crate::hours::Hours;
 use crate::import::Field;
 use crate::terms::Kyc;
+use crate::tri::Tri;
 
 /// What is known of a machine, as the columns of a table say it; empty where nothing is. Coins that a machine is known
 /// not to deal in, and how it deals in single ones, have no column.
@@ -54,7 +55,7 @@ pub fn cell(record: &Record, field: Field) -> String {
 }
 
 /// The same of what few sources say.
-fn rare_cell(more: &More, field: Field) -> String {
+fn rare_cell(more: &MoreFields, field: Field) -> String {
     let text = |text: &Option<String>| text.clone().unwrap_or_default();
     let number = |number: &Option<crate::terms::Decimal>| {
         number.as_ref().map(|number| number.as_str().to_owned()).unwrap_or_default()

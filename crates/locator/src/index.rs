@@ -87,7 +87,8 @@ impl Index {
     #[must_use]
     pub fn nearest(&self, from: Point, within: Distance, k: usize, mut keep: impl FnMut(u32) -> bool) -> Vec<Near> {
         let Some(limit) = farthest_chord(within).filter(|_| k > 0) else { return Vec::new() };
-        let mut nearest = Nearest { k, limit, best: Vec::with_capacity(k.min(self.len())), close: Vec::new() };
+        let mut nearest =
+            NearestCandidates { k, limit, best: Vec::with_capacity(k.min(self.len())), close: Vec::new() };
         let offer =
             |candidate: Candidate, bound| if keep(candidate.1) { nearest.offer(candidate, bound) } else { bound };
         let bound = self.walk(from, limit, offer);
@@ -210,7 +211,7 @@ impl<F: FnMut(Candidate, f64) -> f64> Walk<'_, F> {
 }
 
 /// The best `k` candidates so far.
-struct Nearest {
+struct NearestCandidates {
     k: usize,
     /// The squared chord beyond which nothing is an answer, however few there are.
     limit: f64,
@@ -220,7 +221,7 @@ struct Nearest {
     close: Vec<Candidate>,
 }
 
-impl Nearest {
+impl NearestCandidates {
     /// Takes a candidate within `bound` and returns the bound that all further ones must keep.
     fn offer(&mut self, candidate: Candidate, bound: f64) -> f64 {
         let last = if self.best.len() == self.k { self.best.pop() } else { None };

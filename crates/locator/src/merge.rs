@@ -9,17 +9,18 @@
 use std::collections::{BTreeSet, HashSet};
 use std::sync::Arc;
 
-use crate::atm::{Atm, AtmId, Record, Reported, Tri};
+use crate::atm::{Atm, AtmId, Record, Reported};
 use crate::fold::{fold, words};
 use crate::index::Index;
 use crate::point::{Distance, Point};
+use crate::tri::Tri;
 
 /// Rows this close are one machine unless something contradicts.
 const SAME: Distance = Distance::metres(25.0);
 /// Rows this close are one machine if they share a number.
 const NEAR: Distance = Distance::metres(150.0);
 /// Most neighbours that a row is compared with.
-const MOST_NEIGHBOURS: usize = 16;
+const MAX_NEIGHBOURS: usize = 16;
 /// Words that do not tell one operator from another.
 const COMMON: [&str; 12] =
     ["atm", "atms", "bitcoin", "btc", "btm", "coin", "crypto", "inc", "llc", "ltd", "machine", "the"];
@@ -32,12 +33,12 @@ pub struct Machine {
     /// What its sources say together.
     pub record: Record,
     /// Who says it: the one whose word counts most first. Never empty.
-    pub told: Vec<Told>,
+    pub claims: Vec<SourceClaim>,
 }
 
 /// A row that a machine is known from.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Told {
+pub struct SourceClaim {
     /// The number of the row.
     pub id: AtmId,
     /// The name of its source.
@@ -47,14 +48,14 @@ pub struct Told {
     /// The machine's page at the source.
     pub url: Option<String>,
     /// What the machine's record has from this row: all of it where there is only one.
-    pub parts: Parts,
+    pub parts: ClaimParts,
 }
 
 /// Some of the parts that a record has, such as `address` and `hours`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Parts(u16);
+pub struct ClaimParts(u16);
 
-impl Parts {
+impl ClaimParts {
     /// Their names.
     pub fn names(self) -> impl Iterator<Item = &'static str> {
         NAMES.into_iter().enumerate().filter(move |(at, _)| self.has(*at)).map(|(_, name)| name)
@@ -107,7 +108,7 @@ fn groups(atms: &[Atm], apart: &BTreeSet<AtmId>) -> Vec<usize> {
             let other = &atms[other as usize];
             other.id > atm.id && other.source != atm.source && !apart.contains(&other.id)
         };
-        for near in index.nearest(atm.record.point, NEAR, MOST_NEIGHBOURS, may_be) {
+        for near in index.nearest(atm.record.point, NEAR, MAX_NEIGHBOURS, may_be) {
             let other = near.at as usize;
             if are_one(&atm.record, &atms[other].record, near.distance) {
                 pairs.push((near.distance, at, other));
@@ -187,22 +188,22 @@ fn same_number(a: &Record, b: &Record) -> bool {
 fn machine(mut rows: Vec<Atm>) -> Machine {
     let id = rows[0].id;
     rows.sort_by_key(|atm| (std::cmp::Reverse(atm.record.known_at()), atm.id));
-    let mut told: Vec<Told> = rows.iter().map(told).collect();
+    let mut claims: Vec<SourceClaim> = rows.iter().map(claim).collect();
     let mut rows = rows.into_iter().map(|atm| atm.record);
     let mut record = rows.next().unwrap_or_else(|| unreachable!("a group has a row"));
-    told[0].parts = parts(&record);
-    for (other, told) in rows.zip(&mut told[1..]) {
-        told.parts = parts(&other).without(parts(&record));
-        fill(&mut record, other, told.parts);
+    claims[0].parts = parts(&record);
+    for (other, claim) in rows.zip(&mut claims[1..]) {
+        claim.parts = parts(&other).without(parts(&record));
+        fill(&mut record, other, claim.parts);
     }
-    Machine { id, record, told }
+    Machine { id, record, claims }
 }
 
-fn told(atm: &Atm) -> Told {
+fn claim(atm: &Atm) -> SourceClaim {
     let record = &atm.record;
     let url = record.more.as_ref().and_then(|more| more.source_url.clone());
     let source_ref = record.source_ref.clone();
-    Told { id: atm.id, source: Arc::clone(&atm.source), source_ref, url, parts: Parts::default() }
+    SourceClaim { id: atm.id, source: Arc::clone(&atm.source), source_ref, url, parts: ClaimParts::default() }
 }
 
 /// The parts of a record that are known one by one.
@@ -216,7 +217,7 @@ const SERVICES: usize = 7;
 const COINS: usize = 8;
 
 /// Those that a record has.
-fn parts(record: &Record) -> Parts {
+fn parts(record: &Record) -> ClaimParts {
     let known = [
         true,
         record.name.is_some(),
@@ -231,11 +232,11 @@ fn parts(record: &Record) -> Parts {
         record.website.is_some(),
         record.more.is_some(),
     ];
-    Parts((0..).zip(known).map(|(at, known)| u16::from(known) << at).sum())
+    ClaimParts((0..).zip(known).map(|(at, known)| u16::from(known) << at).sum())
 }
 
 /// Takes what a record lacks from another one.
-fn fill(record: &mut Record, other: Record, taken: Parts) {
+fn fill(record: &mut Record, other: Record, taken: ClaimParts) {
     // Of two states the one that is known to be newer counts, which is the first.
     if taken.has(STATUS) {
         (record.reported, record.reported_at) = (other.reported, other.reported_at);
@@ -283,7 +284,7 @@ mod tests {
         let mut machines: Vec<Vec<u64>> = merge(atms, &BTreeSet::new())
             .into_iter()
             .map(|machine| {
-                let mut ids: Vec<u64> = machine.told.iter().map(|told| told.id.get()).collect();
+                let mut ids: Vec<u64> = machine.claims.iter().map(|claim| claim.id.get()).collect();
                 ids.sort_unstable();
                 ids
             })
@@ -361,9 +362,12 @@ mod tests {
         assert_eq!((machines.len(), machine.id.get()), (1, 1));
         assert_eq!((machine.record.title(), machine.record.phone.is_some()), ("New name", true));
         assert_eq!(machine.record.reported, Reported::OutOfService);
-        let told: Vec<_> =
-            machine.told.iter().map(|told| (&*told.source, told.parts.names().collect::<Vec<_>>().join(" "))).collect();
-        assert_eq!(told, [("operator", "location name status".to_owned()), ("map", "phone".to_owned())]);
+        let claims: Vec<_> = machine
+            .claims
+            .iter()
+            .map(|claim| (&*claim.source, claim.parts.names().collect::<Vec<_>>().join(" ")))
+            .collect();
+        assert_eq!(claims, [("operator", "location name status".to_owned()), ("map", "phone".to_owned())]);
     }
 
     #[test]

@@ -7,7 +7,7 @@ use jiff::Timestamp;
 
 use crate::atm::{Record, Reported};
 use crate::country::Country;
-use crate::gazetteer::{Gazetteer, Source};
+use crate::gazetteer::{Gazetteer, PlaceSource};
 use crate::index::Index;
 use crate::merge::Machine;
 use crate::point::{Distance, Point};
@@ -129,7 +129,7 @@ fn place(record: &Record, gazetteer: &Gazetteer) -> Option<Concern> {
     {
         return Some(Concern::WrongRegion);
     }
-    let far = |text: &str, source: Source, most: Distance| {
+    let far = |text: &str, source: PlaceSource, most: Distance| {
         let known = gazetteer.resolve(text).ok()?;
         // Of several places of a name any may be meant.
         let others = known.alternatives.iter().map(|place| place.point);
@@ -137,11 +137,11 @@ fn place(record: &Record, gazetteer: &Gazetteer) -> Option<Concern> {
         Some(known.source == source && known.confidence > 0.7 && is_far())
     };
     let postcode = address.postcode.as_deref();
-    if postcode.is_some_and(|code| far(code, Source::Postcode, POSTCODE) == Some(true)) {
+    if postcode.is_some_and(|code| far(code, PlaceSource::Postcode, POSTCODE) == Some(true)) {
         return Some(Concern::FarFromPostcode);
     }
     let city = address.city.as_ref().zip(region).map(|(city, region)| format!("{city}, {region}"));
-    city.is_some_and(|city| far(&city, Source::Place, CITY) == Some(true)).then_some(Concern::FarFromCity)
+    city.is_some_and(|city| far(&city, PlaceSource::Place, CITY) == Some(true)).then_some(Concern::FarFromCity)
 }
 
 /// Why a machine is not in its country.
@@ -167,7 +167,7 @@ pub fn duplicate_suspects(machines: &[&Machine]) -> Vec<usize> {
         let record = &machine.record;
         (record.brand.clone(), record.operator.clone(), record.name.clone())
     };
-    let source = |machine: &Machine| machine.told.first().map(|told| told.source.clone());
+    let source = |machine: &Machine| machine.claims.first().map(|told| told.source.clone());
     let is_suspect = |at: &usize| {
         let machine = machines[*at];
         let alike = |other: u32| {

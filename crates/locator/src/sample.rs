@@ -3,10 +3,11 @@
 use std::collections::BTreeMap;
 
 use crate::address::Address;
-use crate::atm::{Coin, Record, Reported, Tri};
+use crate::atm::{Coin, Record, Reported};
 use crate::country::Country;
 use crate::hours::Hours;
 use crate::point::Point;
+use crate::tri::Tri;
 
 /// The name of the source of these machines.
 pub const SOURCE: &str = "sample";
@@ -130,7 +131,7 @@ mod tests {
     use super::*;
     use crate::point::Distance;
     use crate::region::Region;
-    use crate::status::{Status, status};
+    use crate::status::{AtmStatus, status};
 
     #[test]
     fn every_city_has_at_least_three_machines_within_ten_miles_of_its_centre() {
@@ -153,7 +154,7 @@ mod tests {
             assert!(record.address.one_line().unwrap().contains("(fictional)"), "{record:?}");
             assert!(Region::parse(record.address.region.as_deref().unwrap()).is_some(), "{record:?}");
             let open = Some(Ok(crate::hours::OpenState::Open));
-            assert_eq!(status(&record, open, long_after).status, Status::Open);
+            assert_eq!(status(&record, open, long_after).status, AtmStatus::Open);
         }
     }
 

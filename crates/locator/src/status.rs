@@ -16,7 +16,7 @@ const RECENT: SignedDuration = SignedDuration::from_hours(90 * 24);
 /// Whether a machine can be used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Status {
+pub enum AtmStatus {
     /// In service, and within its hours.
     Open,
     /// In service, and outside its hours.
@@ -35,7 +35,7 @@ pub enum Status {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StatusReport {
     /// The status.
-    pub status: Status,
+    pub status: AtmStatus,
     /// Why, in words.
     pub reason: &'static str,
     /// When the source learned of it.
@@ -72,7 +72,7 @@ impl Freshness {
     }
 }
 
-impl Status {
+impl AtmStatus {
     /// All of them.
     pub const ALL: [Self; 6] =
         [Self::Open, Self::Closed, Self::TemporarilyClosed, Self::PermanentlyClosed, Self::OutOfService, Self::Unknown];
@@ -99,56 +99,56 @@ impl Status {
 /// closed even where nothing was reported.
 ///
 /// ```
-/// # use signpost_locator::{Hours, OpenState, Point, Record, Reported, Status, status};
+/// # use signpost_locator::{Hours, OpenState, Point, Record, Reported, AtmStatus, status};
 /// let mut record = Record::at(Point::new(25.7617, -80.1918).unwrap());
 /// let now = "2026-11-20T12:00:00Z".parse().unwrap();
-/// assert_eq!(status(&record, None, now).status, Status::Unknown);
+/// assert_eq!(status(&record, None, now).status, AtmStatus::Unknown);
 ///
 /// record.reported = Reported::InService;
 /// record.reported_at = Some("2026-11-01T00:00:00Z".parse().unwrap());
 /// record.hours = Some(Hours::Always);
-/// assert_eq!(status(&record, Some(Ok(OpenState::Open)), now).status, Status::Open);
+/// assert_eq!(status(&record, Some(Ok(OpenState::Open)), now).status, AtmStatus::Open);
 /// ```
 #[must_use]
 pub fn status(record: &Record, opening: Option<Result<OpenState, NotEvaluated>>, now: Timestamp) -> StatusReport {
     let as_of = record.reported_at;
     let always = record.hours == Some(Hours::Always);
     let (status, reason) = match record.reported {
-        Reported::OutOfService => (Status::OutOfService, "reported out of service"),
-        Reported::TemporarilyClosed => (Status::TemporarilyClosed, "reported temporarily closed"),
-        Reported::PermanentlyClosed => (Status::PermanentlyClosed, "reported permanently closed"),
+        Reported::OutOfService => (AtmStatus::OutOfService, "reported out of service"),
+        Reported::TemporarilyClosed => (AtmStatus::TemporarilyClosed, "reported temporarily closed"),
+        Reported::PermanentlyClosed => (AtmStatus::PermanentlyClosed, "reported permanently closed"),
         Reported::InService if as_of.is_some_and(|as_of| now.duration_since(as_of) > FRESH) => {
-            (Status::Unknown, "reported in service, but more than 365 days ago")
+            (AtmStatus::Unknown, "reported in service, but more than 365 days ago")
         }
         Reported::InService => in_service(opening, always),
         Reported::Unknown => match opening {
-            Some(Ok(OpenState::Closed)) => (Status::Closed, "outside its opening hours"),
+            Some(Ok(OpenState::Closed)) => (AtmStatus::Closed, "outside its opening hours"),
             Some(Ok(OpenState::Open)) if always => {
-                (Status::Unknown, "its hours are 24/7, but no operational state was reported")
+                (AtmStatus::Unknown, "its hours are 24/7, but no operational state was reported")
             }
             Some(Ok(OpenState::Open)) => {
-                (Status::Unknown, "within its opening hours, but no operational state was reported")
+                (AtmStatus::Unknown, "within its opening hours, but no operational state was reported")
             }
-            _ => (Status::Unknown, "no operational state was reported"),
+            _ => (AtmStatus::Unknown, "no operational state was reported"),
         },
     };
     StatusReport { status, reason, as_of }
 }
 
-fn in_service(opening: Option<Result<OpenState, NotEvaluated>>, always: bool) -> (Status, &'static str) {
+fn in_service(opening: Option<Result<OpenState, NotEvaluated>>, always: bool) -> (AtmStatus, &'static str) {
     match opening {
-        Some(Ok(OpenState::Open)) if always => (Status::Open, "reported in service; open 24/7"),
-        Some(Ok(OpenState::Open)) => (Status::Open, "reported in service; within its opening hours"),
-        Some(Ok(OpenState::Closed)) => (Status::Closed, "outside its opening hours"),
+        Some(Ok(OpenState::Open)) if always => (AtmStatus::Open, "reported in service; open 24/7"),
+        Some(Ok(OpenState::Open)) => (AtmStatus::Open, "reported in service; within its opening hours"),
+        Some(Ok(OpenState::Closed)) => (AtmStatus::Closed, "outside its opening hours"),
         Some(Ok(OpenState::Unknown)) => {
-            (Status::Unknown, "reported in service; its opening hours leave open whether it is open now")
+            (AtmStatus::Unknown, "reported in service; its opening hours leave open whether it is open now")
         }
         Some(Err(NotEvaluated::Words)) => {
-            (Status::Unknown, "reported in service; its opening hours are not in a form that can be evaluated")
+            (AtmStatus::Unknown, "reported in service; its opening hours are not in a form that can be evaluated")
         }
-        Some(Err(NotEvaluated::Sun)) => (Status::Unknown, "reported in service; its opening hours follow the sun"),
-        Some(Err(NotEvaluated::NoZone)) => (Status::Unknown, "reported in service; its time zone is not known"),
-        None => (Status::Unknown, "reported in service; opening hours not known"),
+        Some(Err(NotEvaluated::Sun)) => (AtmStatus::Unknown, "reported in service; its opening hours follow the sun"),
+        Some(Err(NotEvaluated::NoZone)) => (AtmStatus::Unknown, "reported in service; its time zone is not known"),
+        None => (AtmStatus::Unknown, "reported in service; opening hours not known"),
     }
 }
 
@@ -160,8 +160,14 @@ mod tests {
     const NOW: &str = "2026-11-20T12:00:00Z";
 
     /// Operational state, date of the report, hours and what they say: status, and a part of the reason.
-    type Case =
-        (Reported, Option<&'static str>, &'static str, Option<Result<OpenState, NotEvaluated>>, Status, &'static str);
+    type Case = (
+        Reported,
+        Option<&'static str>,
+        &'static str,
+        Option<Result<OpenState, NotEvaluated>>,
+        AtmStatus,
+        &'static str,
+    );
 
     const OPEN: Option<Result<OpenState, NotEvaluated>> = Some(Ok(OpenState::Open));
     const CLOSED: Option<Result<OpenState, NotEvaluated>> = Some(Ok(OpenState::Closed));
@@ -169,28 +175,28 @@ mod tests {
 
     #[rustfmt::skip]
     const TABLE: [Case; 22] = [
-        (Reported::InService,         Some("2026-11-19T00:00:00Z"), "24/7", OPEN, Status::Open, "open 24/7"),
-        (Reported::InService,         None,                         "24/7", OPEN, Status::Open, "open 24/7"),
-        (Reported::InService,         Some("2027-01-01T00:00:00Z"), "24/7", OPEN, Status::Open, "open 24/7"),
-        (Reported::InService,         Some("2025-11-20T12:00:00Z"), "24/7", OPEN, Status::Open, "open 24/7"),
-        (Reported::InService,         Some("2025-11-20T11:59:59Z"), "24/7", OPEN, Status::Unknown, "365 days"),
-        (Reported::InService,         Some("2026-11-19T00:00:00Z"), "9:00-17:00", OPEN, Status::Open, "within"),
-        (Reported::InService,         Some("2026-11-19T00:00:00Z"), "9:00-17:00", CLOSED, Status::Closed, "outside"),
-        (Reported::InService,         Some("2026-11-19T00:00:00Z"), "9:00-17:00", UNSURE, Status::Unknown, "whether it is open"),
-        (Reported::InService,         Some("2025-11-19T00:00:00Z"), "9:00-17:00", CLOSED, Status::Unknown, "365 days"),
-        (Reported::InService,         None, "by chance", Some(Err(NotEvaluated::Words)), Status::Unknown, "form"),
-        (Reported::InService,         None, "sunrise-sunset", Some(Err(NotEvaluated::Sun)), Status::Unknown, "sun"),
-        (Reported::InService,         None, "9:00-17:00", Some(Err(NotEvaluated::NoZone)), Status::Unknown, "time zone"),
-        (Reported::InService,         Some("2026-11-19T00:00:00Z"), "", None, Status::Unknown, "hours not known"),
-        (Reported::OutOfService,      Some("2020-01-01T00:00:00Z"), "24/7", OPEN, Status::OutOfService, "out of service"),
-        (Reported::OutOfService,      None,                         "", None, Status::OutOfService, "out of service"),
-        (Reported::TemporarilyClosed, Some("2026-11-19T00:00:00Z"), "24/7", OPEN, Status::TemporarilyClosed, "temporarily"),
-        (Reported::PermanentlyClosed, Some("2019-01-01T00:00:00Z"), "24/7", OPEN, Status::PermanentlyClosed, "permanently"),
-        (Reported::PermanentlyClosed, None,                         "", None, Status::PermanentlyClosed, "permanently"),
-        (Reported::Unknown,           Some("2026-11-19T00:00:00Z"), "24/7", OPEN, Status::Unknown, "no operational state"),
-        (Reported::Unknown,           None, "9:00-17:00", OPEN, Status::Unknown, "within its opening hours"),
-        (Reported::Unknown,           None, "9:00-17:00", CLOSED, Status::Closed, "outside"),
-        (Reported::Unknown,           None,                         "", None, Status::Unknown, "no operational state"),
+        (Reported::InService,         Some("2026-11-19T00:00:00Z"), "24/7", OPEN, AtmStatus::Open, "open 24/7"),
+        (Reported::InService,         None,                         "24/7", OPEN, AtmStatus::Open, "open 24/7"),
+        (Reported::InService,         Some("2027-01-01T00:00:00Z"), "24/7", OPEN, AtmStatus::Open, "open 24/7"),
+        (Reported::InService,         Some("2025-11-20T12:00:00Z"), "24/7", OPEN, AtmStatus::Open, "open 24/7"),
+        (Reported::InService,         Some("2025-11-20T11:59:59Z"), "24/7", OPEN, AtmStatus::Unknown, "365 days"),
+        (Reported::InService,         Some("2026-11-19T00:00:00Z"), "9:00-17:00", OPEN, AtmStatus::Open, "within"),
+        (Reported::InService,         Some("2026-11-19T00:00:00Z"), "9:00-17:00", CLOSED, AtmStatus::Closed, "outside"),
+        (Reported::InService,         Some("2026-11-19T00:00:00Z"), "9:00-17:00", UNSURE, AtmStatus::Unknown, "whether it is open"),
+        (Reported::InService,         Some("2025-11-19T00:00:00Z"), "9:00-17:00", CLOSED, AtmStatus::Unknown, "365 days"),
+        (Reported::InService,         None, "by chance", Some(Err(NotEvaluated::Words)), AtmStatus::Unknown, "form"),
+        (Reported::InService,         None, "sunrise-sunset", Some(Err(NotEvaluated::Sun)), AtmStatus::Unknown, "sun"),
+        (Reported::InService,         None, "9:00-17:00", Some(Err(NotEvaluated::NoZone)), AtmStatus::Unknown, "time zone"),
+        (Reported::InService,         Some("2026-11-19T00:00:00Z"), "", None, AtmStatus::Unknown, "hours not known"),
+        (Reported::OutOfService,      Some("2020-01-01T00:00:00Z"), "24/7", OPEN, AtmStatus::OutOfService, "out of service"),
+        (Reported::OutOfService,      None,                         "", None, AtmStatus::OutOfService, "out of service"),
+        (Reported::TemporarilyClosed, Some("2026-11-19T00:00:00Z"), "24/7", OPEN, AtmStatus::TemporarilyClosed, "temporarily"),
+        (Reported::PermanentlyClosed, Some("2019-01-01T00:00:00Z"), "24/7", OPEN, AtmStatus::PermanentlyClosed, "permanently"),
+        (Reported::PermanentlyClosed, None,                         "", None, AtmStatus::PermanentlyClosed, "permanently"),
+        (Reported::Unknown,           Some("2026-11-19T00:00:00Z"), "24/7", OPEN, AtmStatus::Unknown, "no operational state"),
+        (Reported::Unknown,           None, "9:00-17:00", OPEN, AtmStatus::Unknown, "within its opening hours"),
+        (Reported::Unknown,           None, "9:00-17:00", CLOSED, AtmStatus::Closed, "outside"),
+        (Reported::Unknown,           None,                         "", None, AtmStatus::Unknown, "no operational state"),
     ];
 
     #[test]
@@ -226,7 +232,7 @@ mod tests {
 
     #[test]
     fn a_status_is_written_one_way_everywhere() {
-        for status in Status::ALL {
+        for status in AtmStatus::ALL {
             assert_eq!(serde_json::to_value(status).unwrap(), status.as_str());
         }
     }

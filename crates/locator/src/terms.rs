@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use crate::atm::Tri;
+use crate::tri::Tri;
 
 /// A number as a source writes it, kept exactly: up to 12 digits before the point and 8 behind it, not negative.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -40,7 +40,7 @@ pub struct Fees {
 /// How much can be traded.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct Limits {
+pub struct CashLimits {
     /// Least amount at a time.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub min: Option<Decimal>,
@@ -147,7 +147,7 @@ impl Fees {
     }
 }
 
-impl Limits {
+impl CashLimits {
     /// Whether nothing is known.
     #[must_use]
     pub fn is_empty(&self) -> bool {

@@ -2,7 +2,7 @@
 
 mod pbf;
 
-use signpost_locator::import::{Bounds, Broken, Field, Format, Options, read};
+use signpost_locator::import::{Bounds, Broken, Field, FormatChoice, Options, read};
 
 #[test]
 fn names_without_end_are_not_looked_at() {
@@ -13,8 +13,12 @@ fn names_without_end_are_not_looked_at() {
     assert_eq!((import.unused.total, import.columns.len()), (9_998, 1));
 }
 
+fn format(name: &str) -> FormatChoice {
+    name.parse().unwrap()
+}
+
 /// Every format, as two machines each.
-fn two_of_each() -> Vec<(Format, String)> {
+fn two_of_each() -> Vec<(FormatChoice, String)> {
     let feature = |properties: &str| {
         let point = r#""geometry": {"type": "Point", "coordinates": [1, 2]}"#;
         format!(r#"{{"features": [{{{point}, "properties": {properties}}}, {{{point}, "properties": {properties}}}"#)
@@ -23,38 +27,38 @@ fn two_of_each() -> Vec<(Format, String)> {
     let place = r#"{"id": 1, "lat": 1, "lon": 2, "icon": "local_atm"}"#;
     let location = r#"{"latitude": 1, "longitude": 2}"#;
     vec![
-        (Format::GeoJson, feature("{}")),
-        (Format::AllThePlaces, feature(r#"{"@spider": "coins", "amenity": "atm"}"#)),
-        (Format::Overpass, format!(r#"{{"elements": [{node}, {node}"#)),
-        (Format::BtcMap, format!("[{place}, {place}")),
-        (Format::Submission, format!(r#"{{"locations": [{location}, {location}"#)),
+        (format("geojson"), feature("{}")),
+        (format("atp"), feature(r#"{"@spider": "coins", "amenity": "atm"}"#)),
+        (format("overpass"), format!(r#"{{"elements": [{node}, {node}"#)),
+        (format("btcmap"), format!("[{place}, {place}")),
+        (format("submission"), format!(r#"{{"locations": [{location}, {location}"#)),
     ]
 }
 
 #[test]
 fn reading_ends_at_the_first_item_too_many() {
-    let first = |file: &[u8], format, items| {
+    let first = |file: &[u8], format: FormatChoice, items| {
         let bounds = Bounds { items, ..Bounds::default() };
         read(file, &Options { format, bounds, ..Options::default() })
     };
-    for (format, two) in two_of_each() {
-        let name = format.name();
-        let end = if format == Format::BtcMap { "]" } else { "]}" };
-        let both = first(format!("{two}{end}").as_bytes(), format, 2).unwrap();
+    for (choice, two) in two_of_each() {
+        let name = choice.name();
+        let end = if choice == format("btcmap") { "]" } else { "]}" };
+        let both = first(format!("{two}{end}").as_bytes(), choice, 2).unwrap();
         assert_eq!(both.rows.len() + both.skipped.total, 2, "{name}");
         // What stands behind the bound is never looked at: it is not even JSON.
-        for format in [format, Format::Auto] {
-            let broken = first(format!("{two}, {{}} and so on for ever").as_bytes(), format, 2).unwrap_err();
+        for choice in [choice, FormatChoice::Auto] {
+            let broken = first(format!("{two}, {{}} and so on for ever").as_bytes(), choice, 2).unwrap_err();
             assert_eq!(broken, Broken::TooManyItems { most: 2 }, "{name}");
         }
     }
-    for format in [Format::Csv, Format::Tsv] {
+    for choice in [format("csv"), format("tsv")] {
         let table =
-            |rows| format!("lat{0}lon\n{1}", if format == Format::Csv { "," } else { "\t" }, "1,2\n".repeat(rows));
-        let broken = first((table(3) + "\"never closed").as_bytes(), format, 2).unwrap_err();
-        assert_eq!(broken, Broken::TooManyItems { most: 2 }, "{}", format.name());
+            |rows| format!("lat{0}lon\n{1}", if choice == format("csv") { "," } else { "\t" }, "1,2\n".repeat(rows));
+        let broken = first((table(3) + "\"never closed").as_bytes(), choice, 2).unwrap_err();
+        assert_eq!(broken, Broken::TooManyItems { most: 2 }, "{}", choice.name());
     }
-    assert_eq!(first(&pbf::extract(), Format::OsmPbf, 1).unwrap_err(), Broken::TooManyItems { most: 1 });
+    assert_eq!(first(&pbf::extract(), format("osm-pbf"), 1).unwrap_err(), Broken::TooManyItems { most: 1 });
 }
 
 #[test]

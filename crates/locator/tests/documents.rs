@@ -3,8 +3,8 @@
 mod pbf;
 
 use proptest::prelude::*;
-use signpost_locator::import::{Field, Format, Import, Options, Row, read};
-use signpost_locator::{Coin, Decimal, Hours, Kyc, More, Point, Record, Reported, Tri};
+use signpost_locator::import::{FORMATS, Field, Format, FormatChoice, Import, Options, Row, read};
+use signpost_locator::{Coin, Decimal, Hours, Kyc, MoreFields, Point, Record, Reported, Tri};
 
 const NOW: &str = "2026-11-20T12:00:00Z";
 
@@ -40,7 +40,7 @@ fn keys(import: &Import) -> Vec<&str> {
     import.rows.iter().map(|row| row.key.as_str()).collect()
 }
 
-fn more(record: &Record) -> More {
+fn more(record: &Record) -> MoreFields {
     record.more.as_deref().cloned().unwrap_or_default()
 }
 
@@ -229,7 +229,7 @@ fn an_extract_is_read_with_its_ways() {
     assert_eq!(points, [(30.25, -97.75), (11.0, 21.0)]);
     assert_eq!(import.rows[0].record.operator.as_deref(), Some("Example Coins"));
     for end in (0..extract.len()).step_by(7) {
-        assert!(read(&extract[..end], &Options { format: Format::OsmPbf, ..options() }).is_err(), "{end}");
+        assert!(read(&extract[..end], &Options { format: format("osm-pbf"), ..options() }).is_err(), "{end}");
     }
 }
 
@@ -238,7 +238,7 @@ fn what_cannot_be_read_is_refused_whole_and_says_why() {
     for (file, expected) in [
         ("{\"elements\": [", "line 1 is not JSON: it ends too early"),
         ("{\n\"elements\": [,]}", "line 2 is not JSON: expected value"),
-        ("[1, 2, 3]", "the file is JSON of no known format; known are GeoJSON"),
+        ("[1, 2, 3]", "the file is JSON of no known format; known are Overpass"),
         ("{}", "the file is JSON of no known format"),
         ("{\"elements\": []}", "the file holds no machines (of 0 items"),
         (
@@ -251,11 +251,11 @@ fn what_cannot_be_read_is_refused_whole_and_says_why() {
         let error = read(file.as_bytes(), &options()).expect_err(file).to_string();
         assert!(error.starts_with(expected), "{file}: {error}");
     }
-    for (format, expected) in [
-        (Format::Overpass, "the file is not overpass: it does not have a list 'elements' at its top"),
-        (Format::BtcMap, "the file is not btcmap: it does not have a list of objects at its top"),
+    for (name, expected) in [
+        ("overpass", "the file is not overpass: it does not have a list 'elements' at its top"),
+        ("btcmap", "the file is not btcmap: it does not have a list of objects at its top"),
     ] {
-        let error = read(b"{}", &Options { format, ..options() }).unwrap_err().to_string();
+        let error = read(b"{}", &Options { format: format(name), ..options() }).unwrap_err().to_string();
         assert_eq!(error, expected);
     }
     let deep = format!("{}{}", "[".repeat(100_000), "]".repeat(100_000));
@@ -283,6 +283,56 @@ fn a_broken_item_is_named_by_its_line() {
     assert!(error.starts_with("line 3 is not JSON: "), "{error}");
 }
 
+fn format(name: &str) -> FormatChoice {
+    name.parse().unwrap()
+}
+
+/// A file of each format, with one machine.
+fn one_of_each() -> Vec<(&'static str, Vec<u8>)> {
+    let point = r#""geometry": {"type": "Point", "coordinates": [2, 1]}"#;
+    let node = r#"{"type": "node", "id": 1, "lat": 1, "lon": 2, "tags": {"amenity": "atm", "currency:XBT": "yes"}}"#;
+    let text = [
+        ("overpass", format!(r#"{{"elements": [{node}]}}"#)),
+        ("submission", r#"{"locations": [{"latitude": 1, "longitude": 2}]}"#.to_owned()),
+        ("atp", format!(r#"{{"features": [{{{point}, "properties": {{"@spider": "coins", "amenity": "atm"}}}}]}}"#)),
+        ("geojson", format!(r#"{{"features": [{{{point}, "properties": {{}}}}]}}"#)),
+        ("btcmap", r#"[{"id": 1, "lat": 1, "lon": 2, "icon": "local_atm"}]"#.to_owned()),
+        ("tsv", "lat\tlon\n1\t2\n".to_owned()),
+        ("csv", "lat,lon\n1,2\n".to_owned()),
+    ];
+    let mut files: Vec<_> = text.into_iter().map(|(name, text)| (name, text.into_bytes())).collect();
+    files.push(("osm-pbf", pbf::extract()));
+    files
+}
+
+#[test]
+fn every_row_of_the_table_is_a_format_that_is_named_recognised_and_read() {
+    let files = one_of_each();
+    for Format { name, .. } in FORMATS {
+        let (_, file) = files.iter().find(|(of, _)| of == name).expect(name);
+        let named = read(file, &Options { format: format(name), ..options() }).expect(name);
+        let recognised = read(file, &options()).expect(name);
+        assert!(!named.rows.is_empty(), "{name}");
+        assert_eq!((named.rows, named.unused), (recognised.rows, recognised.unused), "{name}");
+        assert_eq!(FormatChoice::all().filter(|choice| choice.name() == *name).count(), 1, "{name}");
+    }
+    assert_eq!(files.len(), FORMATS.len());
+}
+
+#[test]
+fn a_format_that_is_not_known_is_an_error_that_names_all_that_are() {
+    for name in ["", "xml", "GeoJSON", "json"] {
+        let error = name.parse::<FormatChoice>().unwrap_err().to_string();
+        for choice in FormatChoice::all() {
+            assert!(error.contains(choice.name()), "{error}");
+        }
+    }
+    let unknown = read(b"[1, 2, 3]", &options()).unwrap_err().to_string();
+    for title in ["GeoJSON", "Overpass", "BTC Map", "AllThePlaces", "submissions"] {
+        assert!(unknown.contains(title), "{unknown}");
+    }
+}
+
 fn damaged(file: &str, at: usize, with: &[u8]) -> Vec<u8> {
     let at = at % file.len();
     let end = (at + with.len()).min(file.len());
@@ -290,7 +340,7 @@ fn damaged(file: &str, at: usize, with: &[u8]) -> Vec<u8> {
 }
 
 /// Whatever is read holds: the same file gives the same rows, and no two share a key.
-fn check(bytes: &[u8], format: Format) {
+fn check(bytes: &[u8], format: FormatChoice) {
     let options = Options { format, ..options() };
     let (Ok(one), Ok(other)) = (read(bytes, &options), read(bytes, &options)) else { return };
     assert_eq!(one.rows, other.rows);
@@ -305,9 +355,9 @@ proptest! {
 
     #[test]
     fn damaged_documents_are_read_or_refused(at in 0_usize..10_000, with in prop::collection::vec(any::<u8>(), 0..4)) {
-        check(&damaged(OVERPASS, at, &with), Format::Auto);
-        check(&damaged(OVERPASS, at, &with), Format::GeoJson);
-        check(&OVERPASS.as_bytes()[..at % OVERPASS.len()], Format::Overpass);
+        check(&damaged(OVERPASS, at, &with), FormatChoice::Auto);
+        check(&damaged(OVERPASS, at, &with), format("geojson"));
+        check(&OVERPASS.as_bytes()[..at % OVERPASS.len()], format("overpass"));
     }
 
     #[test]
@@ -316,12 +366,11 @@ proptest! {
         let at = at % extract.len();
         let end = (at + with.len()).min(extract.len());
         extract[at..end].copy_from_slice(&with[..end - at]);
-        check(&extract, Format::OsmPbf);
+        check(&extract, format("osm-pbf"));
     }
 
     #[test]
-    fn any_bytes_are_read_or_refused_in_every_format(bytes in prop::collection::vec(any::<u8>(), 0..200), which in 0_usize..9) {
-        use Format::{AllThePlaces, Auto, BtcMap, Csv, GeoJson, OsmPbf, Overpass, Submission, Tsv};
-        check(&bytes, [Auto, Csv, Tsv, GeoJson, Overpass, OsmPbf, BtcMap, AllThePlaces, Submission][which]);
+    fn any_bytes_are_read_or_refused_in_every_format(bytes in prop::collection::vec(any::<u8>(), 0..200), which in 0..=FORMATS.len()) {
+        check(&bytes, FormatChoice::all().nth(which).unwrap());
     }
 }

@@ -1,7 +1,7 @@
 //! Files as they come, and what is read from them.
 
 use proptest::prelude::*;
-use signpost_locator::import::{Broken, Field, Format, Import, MOST_LISTED, Options, read};
+use signpost_locator::import::{Broken, Field, FormatChoice, Import, MAX_LISTED, Options, read};
 use signpost_locator::{Country, Hours, Point, Reported};
 
 fn import(file: &str) -> Import {
@@ -273,10 +273,9 @@ fn columns_that_nothing_is_read_from_are_listed() {
     let only = vec![("category".to_owned(), "atm".to_owned())];
     let map = vec![(Field::Note, "Rating".to_owned())];
     assert_eq!(unused(&Options { only, map, ..Options::default() }).first, names(&["Owner's note"]));
-    let wide =
-        format!("lat,lon,{}\n1,2\n", (0..MOST_LISTED + 5).map(|n| format!("c{n}")).collect::<Vec<_>>().join(","));
+    let wide = format!("lat,lon,{}\n1,2\n", (0..MAX_LISTED + 5).map(|n| format!("c{n}")).collect::<Vec<_>>().join(","));
     let unused = import(&wide).unused;
-    assert_eq!((unused.first.len(), unused.total), (MOST_LISTED, MOST_LISTED + 5));
+    assert_eq!((unused.first.len(), unused.total), (MAX_LISTED, MAX_LISTED + 5));
 }
 
 #[test]
@@ -296,10 +295,10 @@ fn what_a_source_hides_in_its_words_is_not_kept() {
 
 #[test]
 fn reports_are_bounded_and_counted() {
-    let file = format!("lat,lon,status\n{}{}", "0,0,\n".repeat(MOST_LISTED + 5), "1,2,?\n".repeat(MOST_LISTED + 7));
+    let file = format!("lat,lon,status\n{}{}", "0,0,\n".repeat(MAX_LISTED + 5), "1,2,?\n".repeat(MAX_LISTED + 7));
     let import = import(&file);
-    assert_eq!((import.skipped.first.len(), import.skipped.total), (MOST_LISTED, MOST_LISTED + 5));
-    assert_eq!((import.doubts.first.len(), import.doubts.total), (MOST_LISTED, MOST_LISTED + 7));
+    assert_eq!((import.skipped.first.len(), import.skipped.total), (MAX_LISTED, MAX_LISTED + 5));
+    assert_eq!((import.doubts.first.len(), import.doubts.total), (MAX_LISTED, MAX_LISTED + 7));
     let huge = format!("lat,lon,name\n1,2,{}\n1,2,ok\n", "x".repeat(70_000));
     let import = self::import(&huge);
     assert_eq!((lines(&import), import.skipped.first[0].reason.as_str()), (vec![3], "the row is longer than 64 KiB"));
@@ -342,7 +341,7 @@ proptest! {
     #[test]
     fn no_file_makes_it_panic_and_every_line_is_one_of_the_file(file in files()) {
         let count = 1 + file.iter().filter(|byte| b"\r\n".contains(byte)).count();
-        for format in [Format::Auto, Format::Csv, Format::Tsv] {
+        for format in ["auto", "csv", "tsv"].map(|name| name.parse::<FormatChoice>().unwrap()) {
             match read(&file, &Options { format, ..Options::default() }) {
                 Ok(import) => {
                     let skipped = import.skipped.first.iter().map(|skipped| skipped.line);

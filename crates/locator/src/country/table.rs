@@ -1,10 +1,10 @@
 //! The countries, by code: two letters, three letters, English name, and folded names.
 
 /// Code, code of three letters, name, folded names.
-pub(super) type Row = (&'static str, &'static str, &'static str, &'static [&'static str]);
+pub(super) type CountryRow = (&'static str, &'static str, &'static str, &'static [&'static str]);
 
 #[rustfmt::skip]
-pub(super) const COUNTRIES: [Row; 250] = [
+pub(super) const COUNTRIES: [CountryRow; 250] = [
     ("AD", "AND", "Andorra", &["andorra"]),
     ("AE", "ARE", "United Arab Emirates", &["unitedarabemirates", "uae"]),
     ("AF", "AFG", "Afghanistan", &["afghanistan"]),

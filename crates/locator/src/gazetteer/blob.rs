@@ -31,7 +31,7 @@ use crate::region::Region;
 const MAGIC: &[u8; 8] = b"SIGNPOST";
 const VERSION: u32 = 1;
 /// Most bytes of a whole gazetteer, unpacked: all places of the world are a tenth of it.
-const LONGEST: u64 = 256 << 20;
+const MAX_UNPACKED_BYTES: u64 = 256 << 20;
 
 /// A populated place, for [`encode`].
 #[derive(Clone, Debug, PartialEq)]
@@ -41,7 +41,7 @@ pub struct PlaceEntry {
     /// Other names.
     pub alternates: Vec<String>,
     /// Where it belongs.
-    pub area: Area,
+    pub area: PlaceArea,
     /// Its centre; kept to 1e-5 degrees, about a metre.
     pub point: Point,
     /// How many people live there.
@@ -58,12 +58,12 @@ pub struct PostcodeEntry {
     /// Its centre.
     pub point: Point,
     /// Where it belongs.
-    pub area: Area,
+    pub area: PlaceArea,
 }
 
 /// A country, and in the United States and Canada the region.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Area {
+pub struct PlaceArea {
     /// The country.
     pub country: Country,
     /// The region, where the country has one here.
@@ -88,19 +88,19 @@ pub enum Damaged {
 }
 
 /// What a blob holds.
-pub(super) struct Contents {
-    pub(super) areas: Vec<Area>,
+pub(super) struct BlobContents {
+    pub(super) areas: Vec<PlaceArea>,
     pub(super) zones: Vec<String>,
     /// A line for each place.
     pub(super) names: String,
-    pub(super) places: Vec<Stored>,
+    pub(super) places: Vec<StoredPlace>,
     pub(super) postings: Vec<u32>,
     pub(super) postcodes: Vec<StoredPostcode>,
     pub(super) keys: fst::Map<Vec<u8>>,
 }
 
 /// A place, with its area and time zone as numbers.
-pub(super) struct Stored {
+pub(super) struct StoredPlace {
     /// Where its name begins.
     pub(super) name: u32,
     pub(super) point: Point,
@@ -128,10 +128,10 @@ pub fn encode(mut places: Vec<PlaceEntry>, mut postcodes: Vec<PostcodeEntry>) ->
     });
     postcodes.sort_by_key(|postcode| postcode.code);
     let used = places.iter().map(|place| place.area).chain(postcodes.iter().map(|postcode| postcode.area));
-    let areas: Vec<Area> = used.collect::<BTreeSet<_>>().into_iter().collect();
+    let areas: Vec<PlaceArea> = used.collect::<BTreeSet<_>>().into_iter().collect();
     let zones: BTreeSet<&str> = places.iter().map(|place| place.time_zone.as_str()).collect();
     let zones: Vec<&str> = zones.into_iter().collect();
-    let area = |area: &Area| number(areas.binary_search(area).unwrap_or_default());
+    let area = |area: &PlaceArea| number(areas.binary_search(area).unwrap_or_default());
     let zone = |place: &PlaceEntry| number(zones.binary_search(&place.time_zone.as_str()).unwrap_or_default());
     let places_section = places.iter().map(|place| {
         Ok([degrees(place.point.lat()), degrees(place.point.lon()), place.population, area(&place.area)?, zone(place)?])
@@ -192,10 +192,10 @@ fn index_names(places: &[PlaceEntry]) -> Result<(Vec<u8>, Vec<u32>), Damaged> {
 }
 
 /// Reads what [`encode`] wrote. Every number in it that stands for something is one that is there.
-pub(super) fn decode(bytes: &[u8]) -> Result<Contents, Damaged> {
+pub(super) fn decode(bytes: &[u8]) -> Result<BlobContents, Damaged> {
     let mut unpacked = Vec::new();
     // Only at its end does a gzip stream say whether all of it was right.
-    GzDecoder::new(bytes).take(LONGEST).read_to_end(&mut unpacked)?;
+    GzDecoder::new(bytes).take(MAX_UNPACKED_BYTES).read_to_end(&mut unpacked)?;
     let rest = unpacked.strip_prefix(MAGIC).and_then(|rest| rest.strip_prefix(&VERSION.to_le_bytes()));
     let mut rest = rest.ok_or(Damaged::Foreign)?;
     let mut section = || {
@@ -211,7 +211,7 @@ pub(super) fn decode(bytes: &[u8]) -> Result<Contents, Damaged> {
     let starts = std::iter::once(0).chain(names.match_indices('\n').map(|(at, _)| at + 1));
     let places =
         read_numbers(section()?).zip(starts).map(|(numbers, start)| place(numbers, start)).collect::<Option<_>>();
-    let contents = Contents {
+    let contents = BlobContents {
         areas,
         zones,
         places: places.ok_or(Damaged::Section("places"))?,
@@ -227,7 +227,7 @@ pub(super) fn decode(bytes: &[u8]) -> Result<Contents, Damaged> {
     contents.check()
 }
 
-impl Contents {
+impl BlobContents {
     /// Postings need no check: they are followed with care.
     fn check(self) -> Result<Self, Damaged> {
         let (areas, zones) = (self.areas.len(), self.zones.len());
@@ -245,14 +245,14 @@ impl Contents {
     }
 }
 
-fn area(line: &str) -> Result<Area, Damaged> {
+fn area(line: &str) -> Result<PlaceArea, Damaged> {
     let (country, region) = line.split_once('-').map_or((line, None), |(country, region)| (country, Some(region)));
     let country = Country::parse(country).ok_or(Damaged::Section("areas"))?;
-    Ok(Area { country, region: region.and_then(Region::parse) })
+    Ok(PlaceArea { country, region: region.and_then(Region::parse) })
 }
 
-fn place([lat, lon, population, area, zone]: [u32; 5], name: usize) -> Option<Stored> {
-    Some(Stored { name: u32::try_from(name).ok()?, point: point(lat, lon)?, population, area, zone })
+fn place([lat, lon, population, area, zone]: [u32; 5], name: usize) -> Option<StoredPlace> {
+    Some(StoredPlace { name: u32::try_from(name).ok()?, point: point(lat, lon)?, population, area, zone })
 }
 
 fn postcode([code, lat, lon, area]: [u32; 4]) -> Option<StoredPostcode> {

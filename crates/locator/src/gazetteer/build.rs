@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use super::blob::{Area, Damaged, PlaceEntry, PostcodeEntry, encode};
+use super::blob::{Damaged, PlaceArea, PlaceEntry, PostcodeEntry, encode};
 use crate::address::{parse_forward_sortation_area, parse_postcode};
 use crate::country::Country;
 use crate::fold::fold;
@@ -102,7 +102,7 @@ fn is_known_by(main: &str, other: &str, population: u32, near: bool) -> bool {
     }
 }
 
-fn area(name: &GeoName) -> Option<Area> {
+fn area(name: &GeoName) -> Option<PlaceArea> {
     let country = Country::parse(&name.country)?;
     let region = match country {
         Country::UNITED_STATES => Region::parse(&name.division),
@@ -110,7 +110,7 @@ fn area(name: &GeoName) -> Option<Area> {
         // Territories of the United States have country codes of their own.
         other => Region::parse(other.code()).filter(|region| is_a_territory(*region)),
     };
-    Some(Area { country: region.map_or(country, Region::country), region })
+    Some(PlaceArea { country: region.map_or(country, Region::country), region })
 }
 
 fn is_a_territory(region: Region) -> bool {
@@ -154,9 +154,9 @@ fn post_offices(places: &[PlaceEntry], postcodes: &[Postcode]) -> Vec<PlaceEntry
             }
         }
     }
-    let nearest = Nearest::of(places);
+    let nearest = NearestPlace::of(places);
     let office = |((region, _), (name, points)): ((Region, String), (&str, Vec<Point>))| {
-        let area = Area { country: region.country(), region: Some(region) };
+        let area = PlaceArea { country: region.country(), region: Some(region) };
         let point = middle(&densest(&points))?;
         let time_zone = nearest.place(point)?.time_zone.clone();
         Some(PlaceEntry { name: name.to_owned(), alternates: Vec::new(), area, point, population: 0, time_zone })
@@ -168,7 +168,7 @@ fn post_offices(places: &[PlaceEntry], postcodes: &[Postcode]) -> Vec<PlaceEntry
 fn entries(places: &[PlaceEntry], postcodes: &[Postcode]) -> Vec<PostcodeEntry> {
     let regions: HashMap<&str, Region> =
         postcodes.iter().filter_map(|postcode| Some((postcode.code.as_str(), postcode.region?))).collect();
-    let nearest = Nearest::of(places);
+    let nearest = NearestPlace::of(places);
     let mut seen = BTreeSet::new();
     let entry = |postcode: &Postcode| {
         let written = &postcode.code;
@@ -176,7 +176,7 @@ fn entries(places: &[PlaceEntry], postcodes: &[Postcode]) -> Vec<PostcodeEntry> 
         let number = number(&code)?;
         let known = regions.get(postcode.code.as_str()).copied();
         let region = known.or_else(|| nearest.place(postcode.point)?.area.region)?;
-        let area = Area { country, region: Some(region) };
+        let area = PlaceArea { country, region: Some(region) };
         (region.country() == country && seen.insert(number)).then_some(PostcodeEntry {
             code: number,
             point: postcode.point,
@@ -225,12 +225,12 @@ fn densest(points: &[Point]) -> Vec<Point> {
 }
 
 /// Which place is nearest to a point.
-struct Nearest<'a> {
+struct NearestPlace<'a> {
     places: &'a [PlaceEntry],
     index: Index,
 }
 
-impl<'a> Nearest<'a> {
+impl<'a> NearestPlace<'a> {
     fn of(places: &'a [PlaceEntry]) -> Self {
         Self { places, index: Index::build(&places.iter().map(|place| place.point).collect::<Vec<_>>()) }
     }

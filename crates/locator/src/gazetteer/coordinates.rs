@@ -4,7 +4,7 @@ use crate::point::Point;
 
 /// A piece of a text of coordinates.
 #[derive(Clone, Copy, Debug, PartialEq)]
-enum Token {
+enum CoordinateToken {
     Number(f64),
     /// Ends degrees, minutes or seconds: 0, 1 or 2.
     Mark(usize),
@@ -41,7 +41,7 @@ pub(super) fn parse(text: &str) -> Option<Point> {
     // With a semicolon between them, commas are those of decimals.
     let decimal = text.contains(';').then(|| text.replace(',', "."));
     let tokens = tokens(decimal.as_deref().unwrap_or(text))?;
-    let mut halves = tokens.split(|token| *token == Token::Comma);
+    let mut halves = tokens.split(|token| *token == CoordinateToken::Comma);
     match (halves.next(), halves.next(), halves.next()) {
         (Some(first), Some(second), None) => point(first, second),
         (Some(all), None, None) => {
@@ -54,9 +54,9 @@ pub(super) fn parse(text: &str) -> Option<Point> {
 }
 
 /// The longest text of coordinates has 14: two angles of three numbers, three marks and a letter each.
-const MOST_TOKENS: usize = 16;
+const MAX_TOKENS: usize = 16;
 
-fn tokens(text: &str) -> Option<Vec<Token>> {
+fn tokens(text: &str) -> Option<Vec<CoordinateToken>> {
     let plain: String = text.replace(['−', '–'], "-").replace("''", "\"").to_ascii_uppercase();
     let mut rest = plain.trim_start_matches(['(', '[']).trim_end_matches([')', ']']);
     let mut tokens = Vec::new();
@@ -71,7 +71,7 @@ fn tokens(text: &str) -> Option<Vec<Token>> {
             let end = rest[1..]
                 .find(|letter: char| !letter.is_ascii_digit() && letter != '.')
                 .map_or(rest.len(), |end| end + 1);
-            tokens.push(Token::Number(rest[..end].parse().ok()?));
+            tokens.push(CoordinateToken::Number(rest[..end].parse().ok()?));
             rest = &rest[end..];
             // In 10-20 the minus is not a sign.
             if rest.starts_with(['+', '-']) {
@@ -80,26 +80,26 @@ fn tokens(text: &str) -> Option<Vec<Token>> {
         } else {
             rest = &rest[first.len_utf8()..];
             tokens.push(match first {
-                '°' | 'º' | '˚' => Token::Mark(0),
-                '\'' | '’' | '′' | '´' => Token::Mark(1),
-                '"' | '”' | '″' => Token::Mark(2),
-                'N' => Token::North,
-                'S' => Token::South,
-                'E' => Token::East,
-                'W' => Token::West,
-                ',' | ';' => Token::Comma,
+                '°' | 'º' | '˚' => CoordinateToken::Mark(0),
+                '\'' | '’' | '′' | '´' => CoordinateToken::Mark(1),
+                '"' | '”' | '″' => CoordinateToken::Mark(2),
+                'N' => CoordinateToken::North,
+                'S' => CoordinateToken::South,
+                'E' => CoordinateToken::East,
+                'W' => CoordinateToken::West,
+                ',' | ';' => CoordinateToken::Comma,
                 white if white.is_whitespace() => continue,
                 _ => return None,
             });
         }
-        if tokens.len() > MOST_TOKENS {
+        if tokens.len() > MAX_TOKENS {
             return None;
         }
     }
     Some(tokens)
 }
 
-fn point(first: &[Token], second: &[Token]) -> Option<Point> {
+fn point(first: &[CoordinateToken], second: &[CoordinateToken]) -> Option<Point> {
     let (first, second) = (angle(first)?, angle(second)?);
     match (first.axis, second.axis) {
         (None, None) | (Some(Axis::NorthSouth), Some(Axis::EastWest)) => Point::new(first.degrees, second.degrees),
@@ -109,7 +109,7 @@ fn point(first: &[Token], second: &[Token]) -> Option<Point> {
 }
 
 /// One angle: a letter before or after it, and one to three numbers, each with its mark or without.
-fn angle(tokens: &[Token]) -> Option<Angle> {
+fn angle(tokens: &[CoordinateToken]) -> Option<Angle> {
     let (letter, tokens) = match (tokens.first().and_then(compass), tokens.last().and_then(compass)) {
         (Some(_), Some(_)) => return None,
         (Some(letter), None) => (Some(letter), &tokens[1..]),
@@ -120,11 +120,11 @@ fn angle(tokens: &[Token]) -> Option<Angle> {
     let mut count = 0;
     for token in tokens {
         match *token {
-            Token::Number(number) if count < 3 => {
+            CoordinateToken::Number(number) if count < 3 => {
                 parts[count] = number;
                 count += 1;
             }
-            Token::Mark(mark) if mark + 1 == count => {}
+            CoordinateToken::Mark(mark) if mark + 1 == count => {}
             _ => return None,
         }
     }
@@ -145,13 +145,13 @@ fn angle(tokens: &[Token]) -> Option<Angle> {
 }
 
 /// The axis of a letter, and whether it counts backwards along it.
-fn compass(token: &Token) -> Option<(Axis, bool)> {
+fn compass(token: &CoordinateToken) -> Option<(Axis, bool)> {
     match token {
-        Token::North => Some((Axis::NorthSouth, false)),
-        Token::South => Some((Axis::NorthSouth, true)),
-        Token::East => Some((Axis::EastWest, false)),
-        Token::West => Some((Axis::EastWest, true)),
-        Token::Number(_) | Token::Mark(_) | Token::Comma => None,
+        CoordinateToken::North => Some((Axis::NorthSouth, false)),
+        CoordinateToken::South => Some((Axis::NorthSouth, true)),
+        CoordinateToken::East => Some((Axis::EastWest, false)),
+        CoordinateToken::West => Some((Axis::EastWest, true)),
+        CoordinateToken::Number(_) | CoordinateToken::Mark(_) | CoordinateToken::Comma => None,
     }
 }
 

@@ -10,7 +10,7 @@ use crate::region::Region;
 
 /// A line of one of the tables.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Line {
+pub enum GeonamesLine {
     /// A populated place (`cities500.txt`, `allCountries.txt`, a country's own).
     Place(GeoName),
     /// A postcode (`US.txt`, `CA.txt`, `CA_full.txt` of the postcodes).
@@ -35,7 +35,7 @@ const NO_LANGUAGES: [&str; 8] = ["post", "link", "iata", "icao", "faac", "wkdt",
 
 /// Reads a line. `None` if it is of none of these tables.
 #[must_use]
-pub fn read_line(line: &str) -> Option<Line> {
+pub fn read_line(line: &str) -> Option<GeonamesLine> {
     let columns: Vec<&str> = line.split('\t').collect();
     match columns.len() {
         19 => place(&columns),
@@ -45,13 +45,13 @@ pub fn read_line(line: &str) -> Option<Line> {
     }
 }
 
-fn place(columns: &[&str]) -> Option<Line> {
+fn place(columns: &[&str]) -> Option<GeonamesLine> {
     let id = columns[0].parse().ok()?;
     let (class, kind) = (columns[6], columns[7]);
     if class != "P" || ABANDONED.contains(&kind) {
-        return Some(Line::Other);
+        return Some(GeonamesLine::Other);
     }
-    Some(Line::Place(GeoName {
+    Some(GeonamesLine::Place(GeoName {
         id,
         name: columns[1].to_owned(),
         alternates: columns[3].split(',').filter(|name| !name.is_empty()).map(str::to_owned).collect(),
@@ -64,21 +64,21 @@ fn place(columns: &[&str]) -> Option<Line> {
     }))
 }
 
-fn postcode(columns: &[&str]) -> Option<Line> {
+fn postcode(columns: &[&str]) -> Option<GeonamesLine> {
     let point = Point::new(columns[9].parse().ok()?, columns[10].parse().ok()?)?;
     let country = Country::parse(columns[0])?;
     let region = Region::parse(columns[4]).filter(|region| region.country() == country);
     let territory = || Region::parse(columns[0]).filter(|region| region.country() == Country::UNITED_STATES);
     let is_territory = ["AS", "GU", "MP", "PR", "VI"].contains(&columns[0]);
-    let Some(region) = (if is_territory { territory() } else { region }) else { return Some(Line::Other) };
+    let Some(region) = (if is_territory { territory() } else { region }) else { return Some(GeonamesLine::Other) };
     let name = Some(columns[2].to_owned()).filter(|name| !name.is_empty());
-    Some(Line::Postcode(Postcode { code: columns[1].to_owned(), name, region: Some(region), point }))
+    Some(GeonamesLine::Postcode(Postcode { code: columns[1].to_owned(), name, region: Some(region), point }))
 }
 
-fn name(columns: &[&str]) -> Option<Line> {
+fn name(columns: &[&str]) -> Option<GeonamesLine> {
     let (of, language, name) = (columns[1].parse().ok()?, columns[2], columns[3].to_owned());
     let is_dead = columns[7] == "1" || NO_LANGUAGES.contains(&language);
-    Some(Line::Name { of, name, is_dead })
+    Some(GeonamesLine::Name { of, name, is_dead })
 }
 
 impl GeoName {
@@ -97,20 +97,20 @@ mod tests {
     #[test]
     fn tables_are_told_apart_by_their_columns() {
         let place = "1\tAustin\tAustin\tATX,Waterloo\t30.26715\t-97.74306\tP\tPPLA\tUS\t\tTX\t453\t\t\t931830\t149\t165\tAmerica/Chicago\t2024-01-01";
-        let Some(Line::Place(place)) = read_line(place) else { panic!("a place") };
+        let Some(GeonamesLine::Place(place)) = read_line(place) else { panic!("a place") };
         assert_eq!((place.name.as_str(), place.population, place.alternates.len()), ("Austin", 931_830, 2));
         let ghost = "2\tGone\tGone\t\t30.0\t-97.0\tP\tPPLH\tUS\t\tTX\t\t\t\t0\t\t1\tAmerica/Chicago\t2024-01-01";
-        assert_eq!(read_line(ghost), Some(Line::Other));
+        assert_eq!(read_line(ghost), Some(GeonamesLine::Other));
         let zip = "US\t78701\tAustin\tTexas\tTX\tTravis\t453\t\t\t30.2713\t-97.7426\t4";
-        let Some(Line::Postcode(zip)) = read_line(zip) else { panic!("a postcode") };
+        let Some(GeonamesLine::Postcode(zip)) = read_line(zip) else { panic!("a postcode") };
         assert_eq!((zip.code.as_str(), zip.region.map(Region::code)), ("78701", Some("TX")));
         let territory = "PR\t00601\tAdjuntas\t\t\tAdjuntas\t001\t\t\t18.1788\t-66.7516\t4";
-        let Some(Line::Postcode(zip)) = read_line(territory) else { panic!("a postcode") };
+        let Some(GeonamesLine::Postcode(zip)) = read_line(territory) else { panic!("a postcode") };
         assert_eq!(zip.region.map(Region::code), Some("PR"));
         let french = "FR\t75001\tParis 01\tÎle-de-France\t11\tParis\t75\t\t\t48.8592\t2.3417\t5";
-        assert_eq!(read_line(french), Some(Line::Other));
+        assert_eq!(read_line(french), Some(GeonamesLine::Other));
         let name = "9\t1\ten\tWaterloo\t\t\t\t1\t\t";
-        assert_eq!(read_line(name), Some(Line::Name { of: 1, name: "Waterloo".to_owned(), is_dead: true }));
+        assert_eq!(read_line(name), Some(GeonamesLine::Name { of: 1, name: "Waterloo".to_owned(), is_dead: true }));
         for line in ["", "a\tb", "x\t1\t2\t3\t4\t5\t6\t7\t8\t9\t10\t11"] {
             assert_eq!(read_line(line), None, "{line:?}");
         }
@@ -119,7 +119,7 @@ mod tests {
     #[test]
     fn names_are_corrected() {
         let line = "1\tAustin\tAustin\tATX,Waterloo\t30.26715\t-97.74306\tP\tPPLA\tUS\t\tTX\t453\t\t\t931830\t149\t165\tAmerica/Chicago\t2024-01-01";
-        let Some(Line::Place(mut place)) = read_line(line) else { panic!("a place") };
+        let Some(GeonamesLine::Place(mut place)) = read_line(line) else { panic!("a place") };
         place.correct(&HashSet::from(["Waterloo".to_owned()]), vec!["ATX".to_owned(), "Остин".to_owned()]);
         assert_eq!(place.alternates, ["ATX", "Остин"]);
     }

@@ -25,14 +25,14 @@ use crate::index::Index;
 use crate::point::{Distance, Point};
 use crate::region::Region;
 
-pub use blob::{Area, Damaged, PlaceEntry, PostcodeEntry, encode};
+pub use blob::{Damaged, PlaceArea, PlaceEntry, PostcodeEntry, encode};
 pub use build::{GeoName, Postcode, build};
-pub use geonames::{Line, read_line};
-pub use resolve::{LONGEST_TEXT, Resolved, Source, Unresolved};
+pub use geonames::{GeonamesLine, read_line};
+pub use resolve::{MAX_TEXT_CHARS, PlaceSource, Resolved, Unresolved};
 
-use blob::Contents;
+use blob::BlobContents;
 use query::Within;
-use spelling::Spelling;
+use spelling::PlaceSpelling;
 
 /// The places that are part of the program; `data/NOTICE.md` says where they come from.
 const EMBEDDED: &[u8] = include_bytes!("../../data/gazetteer.bin.gz");
@@ -46,9 +46,9 @@ const OTHER_NAME: u32 = 20;
 
 /// Places and postcodes, ready to be looked up; never changed once read.
 pub struct Gazetteer {
-    contents: Contents,
+    contents: BlobContents,
     index: Index,
-    spelling: Spelling,
+    spelling: PlaceSpelling,
 }
 
 /// A populated place.
@@ -85,7 +85,7 @@ impl Gazetteer {
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, Damaged> {
         let contents = blob::decode(bytes)?;
         let index = Index::build(&contents.places.iter().map(|place| place.point).collect::<Vec<_>>());
-        Ok(Self { contents, index, spelling: Spelling::new() })
+        Ok(Self { contents, index, spelling: PlaceSpelling::new() })
     }
 
     /// How many places there are.
@@ -186,7 +186,7 @@ impl Gazetteer {
 
     fn place(&self, at: u32) -> Place {
         let stored = &self.contents.places[at as usize];
-        let Area { country, region } = self.contents.areas[stored.area as usize];
+        let PlaceArea { country, region } = self.contents.areas[stored.area as usize];
         Place {
             name: self.contents.names[stored.name as usize..].lines().next().unwrap_or_default().to_owned(),
             region,

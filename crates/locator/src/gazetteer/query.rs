@@ -1,6 +1,6 @@
 //! What a text may mean, as questions that the gazetteer can answer.
 
-use super::blob::Area;
+use super::blob::PlaceArea;
 use crate::address::split_region;
 use crate::country::Country;
 use crate::fold::{fold, words};
@@ -33,10 +33,10 @@ const AFTER: [&str; 13] = [
     "near",
 ];
 /// Longest name of a country or region in words.
-const LONGEST_AREA: usize = 5;
+const MAX_AREA_WORDS: usize = 5;
 
 impl Within {
-    pub(super) fn holds(self, area: Area) -> bool {
+    pub(super) fn holds(self, area: PlaceArea) -> bool {
         match self {
             Self::Anywhere => true,
             Self::Country(country) => area.country == country,
@@ -120,7 +120,7 @@ fn read(text: &str) -> Vec<Query> {
 /// A text without commas: all of it is a name, or its last words are a region, a country, or one after the other.
 fn read_words(text: &str) -> Vec<Query> {
     let mut queries = vec![Query { name: fold(text), within: Within::Anywhere }];
-    let breaks: Vec<usize> = text.rmatch_indices(char::is_whitespace).map(|(at, _)| at).take(LONGEST_AREA).collect();
+    let breaks: Vec<usize> = text.rmatch_indices(char::is_whitespace).map(|(at, _)| at).take(MAX_AREA_WORDS).collect();
     for at in breaks.into_iter().rev() {
         for within in Within::named(&text[at..]) {
             let before = &text[..at];

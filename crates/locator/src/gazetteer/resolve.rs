@@ -12,16 +12,16 @@ use crate::point::Point;
 use crate::region::Region;
 
 /// Most characters of a text, without the white space around it.
-pub const LONGEST_TEXT: usize = 200;
+pub const MAX_TEXT_CHARS: usize = 200;
 /// Most other places that an answer names.
-pub(super) const MOST_OTHERS: usize = 5;
+pub(super) const MAX_ALTERNATIVES: usize = 5;
 /// How likely a place must be for a name that is also that of a state or country, if it lies elsewhere.
 const LARGE: u32 = 100_000;
 /// How likely a place must be for a misspelt name, or for the name of the state or country it lies in.
 const LEAST_LIKELY: u32 = 10_000;
 
 /// Most questions of a text that are asked with mistakes allowed, which is slow.
-const MOST_MISSPELT: usize = 8;
+const MAX_MISSPELT: usize = 8;
 
 /// What a text means.
 #[derive(Clone, Debug, PartialEq)]
@@ -35,7 +35,7 @@ pub struct Resolved {
     /// Where to search from.
     pub point: Point,
     /// How it was found.
-    pub source: Source,
+    pub source: PlaceSource,
     /// How sure it is, 0 to 1: 1 for coordinates; less the more places share the name, or the name was misspelt.
     pub confidence: f64,
     /// The other places of that name, at most five, the likeliest first.
@@ -44,7 +44,7 @@ pub struct Resolved {
 
 /// How a text was understood.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Source {
+pub enum PlaceSource {
     /// It gives coordinates.
     Coordinates,
     /// It is a postcode.
@@ -71,20 +71,20 @@ impl Gazetteer {
     /// `bitcoin atms near` before it and with one typing mistake. A region or country that is named is respected.
     ///
     /// ```
-    /// # use signpost_locator::gazetteer::{Gazetteer, Source};
+    /// # use signpost_locator::gazetteer::{Gazetteer, PlaceSource};
     /// # let gazetteer = Gazetteer::embedded();
     /// for text in ["Austin, TX", "austin texas", "30.26715, -97.74306", "near Autsin TX"] {
     ///     assert!(gazetteer.resolve(text).unwrap().point.distance(gazetteer.resolve("Austin").unwrap().point).in_miles() < 1.0);
     /// }
-    /// assert_eq!(gazetteer.resolve("78701").unwrap().source, Source::Postcode);
+    /// assert_eq!(gazetteer.resolve("78701").unwrap().source, PlaceSource::Postcode);
     /// ```
     ///
     /// # Errors
-    /// [`Unresolved`], if the text is empty, longer than [`LONGEST_TEXT`], or means nothing known.
+    /// [`Unresolved`], if the text is empty, longer than [`MAX_TEXT_CHARS`], or means nothing known.
     pub fn resolve(&self, text: &str) -> Result<Resolved, Unresolved> {
         let text = text.trim();
-        if text.is_empty() || text.chars().count() > LONGEST_TEXT {
-            return Err(Unresolved::new(format!("a location is 1 to {LONGEST_TEXT} characters")));
+        if text.is_empty() || text.chars().count() > MAX_TEXT_CHARS {
+            return Err(Unresolved::new(format!("a location is 1 to {MAX_TEXT_CHARS} characters")));
         }
         let bare = without_words_around(text);
         if let Some(point) = coordinates::parse(bare).or_else(|| map_link::parse(bare)) {
@@ -110,19 +110,19 @@ impl Gazetteer {
             let inside = areas.iter().any(|within| within.holds(area));
             !is_area || likelihood(self.population(at), *named) >= if inside { LEAST_LIKELY } else { LARGE }
         };
-        let found: Vec<u32> = self.named(&query.name, query.within).filter(meant).take(1 + MOST_OTHERS).collect();
-        self.resolved(&found, query, Source::Place)
+        let found: Vec<u32> = self.named(&query.name, query.within).filter(meant).take(1 + MAX_ALTERNATIVES).collect();
+        self.resolved(&found, query, PlaceSource::Place)
     }
 
     /// The queries that say where come first: they leave less to choose from.
     fn nearly(&self, queries: &[Query]) -> Option<Resolved> {
         let (anywhere, within): (Vec<&Query>, Vec<_>) =
             queries.iter().partition(|query| query.within == Within::Anywhere);
-        let ordered: Vec<&Query> = within.into_iter().chain(anywhere).take(MOST_MISSPELT).collect();
+        let ordered: Vec<&Query> = within.into_iter().chain(anywhere).take(MAX_MISSPELT).collect();
         let with = |mistakes: Mistakes| {
-            ordered
-                .iter()
-                .find_map(|query| self.resolved(&self.misspelt(query, mistakes, LEAST_LIKELY), query, Source::Misspelt))
+            ordered.iter().find_map(|query| {
+                self.resolved(&self.misspelt(query, mistakes, LEAST_LIKELY), query, PlaceSource::Misspelt)
+            })
         };
         with(Mistakes::One).or_else(|| with(Mistakes::Two))
     }
@@ -150,7 +150,7 @@ impl Gazetteer {
             region,
             country,
             point,
-            source: Source::Postcode,
+            source: PlaceSource::Postcode,
             confidence,
             alternatives,
         })
@@ -185,15 +185,15 @@ impl Gazetteer {
     }
 
     /// The first of some places as an answer, with the others as alternatives.
-    fn resolved(&self, found: &[u32], query: &Query, source: Source) -> Option<Resolved> {
-        let places = distinct(found.iter().copied(), 1 + MOST_OTHERS);
+    fn resolved(&self, found: &[u32], query: &Query, source: PlaceSource) -> Option<Resolved> {
+        let places = distinct(found.iter().copied(), 1 + MAX_ALTERNATIVES);
         let (first, others) = places.split_first()?;
         let people: f64 = places.iter().map(|at| f64::from(self.population(*at)) + 1.0).sum();
         let share = (f64::from(self.population(*first)) + 1.0) / people;
         let sure = if query.within == Within::Anywhere { 0.5 + 0.4 * share } else { 0.8 + 0.15 * share };
         let by_main_name = found[0].is_multiple_of(2);
         let confidence =
-            sure * if source == Source::Misspelt { 0.7 } else { 1.0 } * if by_main_name { 1.0 } else { 0.9 };
+            sure * if source == PlaceSource::Misspelt { 0.7 } else { 1.0 } * if by_main_name { 1.0 } else { 0.9 };
         let place = self.place(*first);
         Some(Resolved {
             name: place.name,
@@ -211,7 +211,7 @@ impl Resolved {
     fn coordinates(point: Point) -> Self {
         let name = format!("{:.5}, {:.5}", point.lat(), point.lon());
         let (region, country, alternatives) = (None, None, Vec::new());
-        Self { name, region, country, point, source: Source::Coordinates, confidence: 1.0, alternatives }
+        Self { name, region, country, point, source: PlaceSource::Coordinates, confidence: 1.0, alternatives }
     }
 }
 
@@ -232,7 +232,7 @@ pub(super) fn distinct(named: impl IntoIterator<Item = u32>, most: usize) -> Vec
     places
 }
 
-impl Source {
+impl PlaceSource {
     /// As it is written in replies: `coordinates`, `postcode`, `place` or `misspelt`.
     #[must_use]
     pub const fn name(self) -> &'static str {

@@ -7,11 +7,11 @@ use super::query::{Query, Within};
 use super::{Gazetteer, likelihood};
 
 /// Shorter names have too many neighbours.
-const SHORTEST: usize = 4;
+const MIN_NAME_CHARS: usize = 4;
 /// The same for two mistakes.
-const SHORTEST_FOR_TWO: usize = 9;
+const MIN_NAME_CHARS_FOR_TWO: usize = 9;
 /// Longer names are not names of places.
-const LONGEST: usize = 40;
+const MAX_NAME_CHARS: usize = 40;
 /// How much less likely a mistake is in the first letter, which people get right.
 const FIRST_LETTER: u32 = 20;
 
@@ -19,7 +19,7 @@ const FIRST_LETTER: u32 = 20;
 const FIRST_BEYOND_ASCII: u8 = 0x80;
 
 /// How names may be misspelt: what is slow to make, made once.
-pub(super) struct Spelling {
+pub(super) struct PlaceSpelling {
     one: LevenshteinAutomatonBuilder,
     two: LevenshteinAutomatonBuilder,
 }
@@ -32,7 +32,7 @@ pub(super) enum Mistakes {
     Two,
 }
 
-impl Spelling {
+impl PlaceSpelling {
     pub(super) fn new() -> Self {
         Self { one: LevenshteinAutomatonBuilder::new(1, true), two: LevenshteinAutomatonBuilder::new(2, true) }
     }
@@ -47,10 +47,10 @@ impl Gazetteer {
     pub(super) fn misspelt(&self, Query { name, within }: &Query, mistakes: Mistakes, least: u32) -> Vec<u32> {
         let length = name.chars().count();
         let (shortest, spelling) = match mistakes {
-            Mistakes::One => (SHORTEST, &self.spelling.one),
-            Mistakes::Two => (SHORTEST_FOR_TWO, &self.spelling.two),
+            Mistakes::One => (MIN_NAME_CHARS, &self.spelling.one),
+            Mistakes::Two => (MIN_NAME_CHARS_FOR_TWO, &self.spelling.two),
         };
-        if !(shortest..=LONGEST).contains(&length) || name.contains(|letter: char| letter.is_numeric()) {
+        if !(shortest..=MAX_NAME_CHARS).contains(&length) || name.contains(|letter: char| letter.is_numeric()) {
             return Vec::new();
         }
         let first = name.as_bytes().first().copied().unwrap_or_default();
@@ -79,9 +79,9 @@ impl Gazetteer {
     /// first, at most `most`.
     pub(super) fn beginning_like(&self, name: &str, within: Within, most: usize) -> Vec<u32> {
         /// Most keys looked at for one beginning.
-        const MOST_KEYS: usize = 2_000;
+        const MAX_KEYS: usize = 2_000;
         let half = name.chars().count().div_ceil(2).max(3);
-        let ends = name.char_indices().map(|(at, letter)| at + letter.len_utf8()).skip(half - 1).take(LONGEST);
+        let ends = name.char_indices().map(|(at, letter)| at + letter.len_utf8()).skip(half - 1).take(MAX_NAME_CHARS);
         for end in ends.collect::<Vec<_>>().into_iter().rev() {
             let beginning = &name[..end];
             let mut keys = self.contents.keys.range().ge(beginning).into_stream();
@@ -89,7 +89,7 @@ impl Gazetteer {
             let mut looked_at = 0;
             while let Some((key, leads_to)) = keys.next()
                 && key.starts_with(beginning.as_bytes())
-                && looked_at < MOST_KEYS
+                && looked_at < MAX_KEYS
             {
                 looked_at += 1;
                 found.extend(self.led_to(leads_to, within).filter(|named| named.is_multiple_of(2)));

@@ -1,7 +1,7 @@
 //! What a text that means no known place may have been meant for.
 
 use super::query::{Query, Within, is_around};
-use super::resolve::{MOST_OTHERS, Unresolved, distinct};
+use super::resolve::{MAX_ALTERNATIVES, Unresolved, distinct};
 use super::spelling::Mistakes;
 use super::{Gazetteer, Place};
 use crate::fold::fold;
@@ -16,8 +16,10 @@ impl Gazetteer {
         } else {
             format!("{text:?} is neither a ZIP code nor coordinates on the earth, such as 40.7, -74.0")
         };
-        let suggestions: Vec<Place> =
-            distinct(self.suggested(text, queries, areas), MOST_OTHERS).into_iter().map(|at| self.place(at)).collect();
+        let suggestions: Vec<Place> = distinct(self.suggested(text, queries, areas), MAX_ALTERNATIVES)
+            .into_iter()
+            .map(|at| self.place(at))
+            .collect();
         Unresolved { reason, suggestions }
     }
 
@@ -38,7 +40,7 @@ impl Gazetteer {
         let steps: [&dyn Fn() -> Vec<u32>; 4] = [
             &|| names().flat_map(|name| self.named(name, Within::Anywhere)).collect(),
             &|| names().last().map(like).unwrap_or_default(),
-            &|| self.beginning_like(&first, within.unwrap_or(Within::Anywhere), MOST_OTHERS),
+            &|| self.beginning_like(&first, within.unwrap_or(Within::Anywhere), MAX_ALTERNATIVES),
             &|| within.map(|within| self.largest(within).collect()).unwrap_or_default(),
         ];
         steps.iter().map(|step| step()).find(|found| !found.is_empty()).unwrap_or_default()
@@ -48,6 +50,6 @@ impl Gazetteer {
     fn largest(&self, within: Within) -> impl Iterator<Item = u32> {
         let places = (0..).zip(&self.contents.places);
         let inside = places.filter(move |(_, place)| within.holds(self.contents.areas[place.area as usize]));
-        inside.map(|(at, _)| at * 2).take(MOST_OTHERS)
+        inside.map(|(at, _)| at * 2).take(MAX_ALTERNATIVES)
     }
 }

@@ -14,7 +14,7 @@ use super::Hours;
 use crate::country::Country;
 
 /// Most bytes of hours that are evaluated, as in OpenStreetMap.
-const LONGEST: usize = 255;
+const MAX_TEXT_BYTES: usize = 255;
 /// How far ahead a change is looked for.
 const AHEAD_DAYS: i64 = 370;
 
@@ -70,7 +70,7 @@ pub(super) fn is_in_the_grammar(text: &str) -> bool {
 }
 
 fn read(text: &str) -> Option<OpeningHours> {
-    if text.len() <= LONGEST { with_doubts(text).parse().ok() } else { None }
+    if text.len() <= MAX_TEXT_BYTES { with_doubts(text).parse().ok() } else { None }
 }
 
 /// A rule that only has a comment, such as `Sa "by appointment"`, leaves open whether it is open; the library takes it

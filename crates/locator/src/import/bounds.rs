@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use super::Broken;
+use super::broken::Broken;
 
 /// How much of a file is read. Reading takes time and memory in proportion to these, however long the file is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -18,6 +18,14 @@ impl Default for Bounds {
     /// For a file of one's own.
     fn default() -> Self {
         Self { items: 10_000_000, item_bytes: 16 << 20 }
+    }
+}
+
+impl Bounds {
+    /// How many rows of a table are worth reading: the header, and one more than may be there, which shows that there
+    /// are too many.
+    pub(super) fn rows(self) -> usize {
+        self.items.saturating_add(2)
     }
 }
 

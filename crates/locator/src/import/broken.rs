@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::Field;
+use super::field::Field;
 
 /// Why nothing of a file can be used.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -55,11 +55,11 @@ pub enum Broken {
         reason: String,
     },
     /// A document can be read, and is of no format that is known.
-    #[error(
-        "the file is JSON of no known format; known are GeoJSON, Overpass, BTC Map, AllThePlaces and submissions \
-         (--format names one)"
-    )]
-    UnknownJson,
+    #[error("the file is JSON of no known format; known are {known} (--format names one)")]
+    UnknownJson {
+        /// The formats of documents.
+        known: String,
+    },
     /// A document lacks what its format has.
     #[error("the file is not {format}: it does not have {expected} at its top")]
     OtherJson {
@@ -102,12 +102,12 @@ pub struct ColumnList(pub Vec<String>);
 
 impl fmt::Display for ColumnList {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        const MOST: usize = 50;
+        const MAX_SHOWN: usize = 50;
         f.write_str("the columns are: ")?;
-        for (at, column) in self.0.iter().take(MOST).enumerate() {
+        for (at, column) in self.0.iter().take(MAX_SHOWN).enumerate() {
             let column: String = column.chars().take(60).collect();
             write!(f, "{}{column}", if at == 0 { "" } else { ", " })?;
         }
-        if self.0.len() > MOST { write!(f, " and {} more", self.0.len() - MOST) } else { Ok(()) }
+        if self.0.len() > MAX_SHOWN { write!(f, " and {} more", self.0.len() - MAX_SHOWN) } else { Ok(()) }
     }
 }

@@ -5,9 +5,12 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-use super::document::Document;
-use super::json::{self, Entry};
-use super::{Broken, Field, osm};
+use super::broken::Broken;
+use super::document::Members;
+use super::field::Field;
+use super::format::{FileContent, Format, SourceFile};
+use super::item::{self, DocumentItem};
+use super::osm;
 
 /// Members of a place beside its tags, and the tags that they stand for.
 const PLAIN: [(&str, &str); 8] = [
@@ -21,11 +24,27 @@ const PLAIN: [(&str, &str); 8] = [
     ("verified_at", "check_date"),
 ];
 
-/// The places that are machines, and how many are not.
-pub(super) fn entries(document: &Document<'_>) -> Result<(Vec<Entry>, usize), Broken> {
-    let mut entries = Vec::new();
+pub(super) const FORMAT: Format = Format {
+    name: "btcmap",
+    title: "BTC Map",
+    json: Some(Members { list: "", others: &[] }),
+    recognise: is_list_of_places,
+    read: machines,
+};
+
+fn is_list_of_places(file: &SourceFile<'_>) -> Result<bool, Broken> {
+    if !file.has_list("")? {
+        return Ok(false);
+    }
+    let place = file.document()?.first("")?;
+    Ok(place.is_none_or(|place| place["osm_json"].is_object() || !place["lat"].is_null()))
+}
+
+/// The places that are machines, and those that are none any more.
+fn machines<'a>(file: &SourceFile<'a>) -> Result<FileContent<'a>, Broken> {
+    let mut items = Vec::new();
     let mut others = 0;
-    for place in document.items("", "btcmap")? {
+    for place in file.document()?.items("", FORMAT.name)? {
         let (number, place) = place?;
         let is_gone = place["deleted_at"].as_str().is_some_and(|at| !at.is_empty());
         let tags = tags(&place);
@@ -36,14 +55,14 @@ pub(super) fn entries(document: &Document<'_>) -> Result<(Vec<Entry>, usize), Br
         // What was deleted may have lost all it had: its number is enough to take it out. What is no machine may have
         // been one the last time.
         others += usize::from(!is_gone && !is_atm);
-        entries.push(entry(number, &place, tags, is_gone || !is_atm));
+        items.push(item_of(number, &place, tags, is_gone || !is_atm));
     }
-    Ok((entries, others))
+    Ok(FileContent::Items { items, others, is_read: osm::is_read })
 }
 
 fn tags(place: &Value) -> BTreeMap<String, String> {
-    let mut tags = json::cells(place["osm_json"]["tags"].as_object());
-    let members = json::cells(place.as_object());
+    let mut tags = item::cells(place["osm_json"]["tags"].as_object());
+    let members = item::cells(place.as_object());
     for (member, value) in &members {
         if let Some(tag) = member.strip_prefix("osm:") {
             tags.insert(tag.to_owned(), value.clone());
@@ -57,10 +76,10 @@ fn tags(place: &Value) -> BTreeMap<String, String> {
     tags
 }
 
-fn entry(number: usize, place: &Value, tags: BTreeMap<String, String>, is_gone: bool) -> Entry {
-    let id = json::cell(&place["id"]).unwrap_or_default();
+fn item_of(number: usize, place: &Value, tags: BTreeMap<String, String>, is_gone: bool) -> DocumentItem {
+    let id = item::cell(&place["id"]).unwrap_or_default();
     let edited = place["osm_json"]["timestamp"].as_str().or_else(|| place["updated_at"].as_str());
-    let mut entry = osm::entry(number, &id, tags, edited);
+    let mut item = osm::item_of(number, &id, tags, edited);
     let (lat, lon) = match &place["osm_json"] {
         Value::Object(element) => (element.get("lat"), element.get("lon")),
         _ => (place.get("lat"), place.get("lon")),
@@ -69,9 +88,9 @@ fn entry(number: usize, place: &Value, tags: BTreeMap<String, String>, is_gone: 
         let side = |name: &str| place["osm_json"]["bounds"][name].as_f64();
         Some(f64::midpoint(side(low)?, side(high)?).to_string())
     };
-    entry.put(Field::Lat, lat.and_then(json::cell).or_else(|| middle("minlat", "maxlat")));
-    entry.put(Field::Lon, lon.and_then(json::cell).or_else(|| middle("minlon", "maxlon")));
-    entry.coins.entry(crate::atm::Coin::bitcoin()).or_insert(crate::atm::Tri::Yes);
-    entry.is_gone = is_gone;
-    entry
+    item.put(Field::Lat, lat.and_then(item::cell).or_else(|| middle("minlat", "maxlat")));
+    item.put(Field::Lon, lon.and_then(item::cell).or_else(|| middle("minlon", "maxlon")));
+    item.coins.entry(crate::atm::Coin::bitcoin()).or_insert(crate::tri::Tri::Yes);
+    item.is_gone = is_gone;
+    item
 }

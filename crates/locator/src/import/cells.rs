@@ -5,25 +5,28 @@ use std::collections::BTreeMap;
 use jiff::{SignedDuration, Timestamp};
 use sha2::{Digest, Sha256};
 
-use super::{Field, Options, words};
+use super::field::Field;
+use super::options::Options;
+use super::words;
 use crate::address::{Address, parse_postcode};
-use crate::atm::{Coin, More, Record, Tri};
+use crate::atm::{Coin, MoreFields, Record};
 use crate::country::Country;
 use crate::hours::Hours;
 use crate::point::Point;
 use crate::region::Region;
-use crate::terms::{Currency, Decimal, Fees, Limits};
+use crate::terms::{CashLimits, Currency, Decimal, Fees};
+use crate::tri::Tri;
 
 /// How far the clock of a source may be ahead of ours.
 const CLOCKS_APART: SignedDuration = SignedDuration::from_hours(24);
 /// Most characters in a cell that is kept.
-const LONGEST_TEXT: usize = 500;
+const MAX_CELL_CHARS: usize = 500;
 
 /// A field that is unknown, the cell because of which it is, and what is wrong with it.
 pub(super) type Doubtful = (Field, String, &'static str);
 
 /// The cells of a row, and what could not be understood of them.
-struct Reading<'a> {
+struct RowReader<'a> {
     cell: &'a dyn Fn(Field) -> &'a str,
     now: Option<Timestamp>,
     doubts: Vec<Doubtful>,
@@ -35,7 +38,7 @@ pub(super) fn record<'a>(
     options: &Options,
 ) -> Result<(Record, Vec<Doubtful>), String> {
     let mut record = Record::at(point(cell(Field::Lat), cell(Field::Lon))?);
-    let mut read = Reading { cell, now: options.now, doubts: Vec::new() };
+    let mut read = RowReader { cell, now: options.now, doubts: Vec::new() };
     record.source_ref = read.text(Field::Ref);
     record.name = read.text(Field::Name);
     record.operator = read.text(Field::Operator);
@@ -54,7 +57,7 @@ pub(super) fn record<'a>(
     record.phone = read.as_one_of(Field::Phone, words::phone, "not a telephone number");
     record.website = read.as_one_of(Field::Website, words::website, "not an http or https address");
     let more = read.more();
-    record.more = (more != More::default()).then(|| Box::new(more));
+    record.more = (more != MoreFields::default()).then(|| Box::new(more));
     Ok((record, read.doubts))
 }
 
@@ -95,11 +98,11 @@ fn shown(lat: &str, lon: &str) -> String {
     [lat, lon].map(|cell| text(cell).chars().take(40).collect::<String>()).join(", ")
 }
 
-impl Reading<'_> {
+impl RowReader<'_> {
     /// What can be read of a cell, on one line.
     fn text(&mut self, field: Field) -> Option<String> {
         let text = text((self.cell)(field));
-        if text.chars().count() > LONGEST_TEXT {
+        if text.chars().count() > MAX_CELL_CHARS {
             self.doubt(field, "longer than 500 characters");
             return None;
         }
@@ -154,7 +157,7 @@ impl Reading<'_> {
     }
 
     /// What few sources say.
-    fn more(&mut self) -> More {
+    fn more(&mut self) -> MoreFields {
         let number = "not a number, such as 12.5";
         let code = "not a currency, such as USD";
         let mut decimal = |field| self.as_one_of(field, Decimal::parse, number);
@@ -165,11 +168,11 @@ impl Reading<'_> {
         let fiat = self.as_one_of(Field::Fiat, |text| text.split([',', ';']).map(Currency::parse).collect(), code);
         let truth = "neither yes nor no";
         let mut fees = Fees { buy_percent, buy_fixed, sell_percent, sell_fixed, currency: None };
-        let mut limits = Limits { min, max, max_day, kyc_above, currency: None };
+        let mut limits = CashLimits { min, max, max_day, kyc_above, currency: None };
         fees.currency = currency.filter(|_| !fees.is_empty());
         limits.currency = currency.filter(|_| !limits.is_empty());
         let image = self.as_one_of(Field::Image, words::website, "not an http or https address");
-        More {
+        MoreFields {
             fees,
             limits,
             kyc: self.as_one_of(Field::Kyc, words::kyc, "none of none, phone and id").unwrap_or_default(),

@@ -3,13 +3,16 @@
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 
+use super::broken::{Broken, ColumnList};
+use super::cells;
 use super::field::{FIELDS, Field};
-use super::json::Entry;
+use super::item::DocumentItem;
+use super::options::Options;
 use super::text::RawRow;
-use super::{Broken, ColumnList, Listed, Options, cells};
+use super::truncated::Truncated;
 
 /// Most different names of properties that are looked at in a document.
-const MOST_NAMES: usize = 10_000;
+const MAX_NAMES: usize = 10_000;
 
 /// The columns of a file as they are to be read.
 pub(super) struct Columns {
@@ -98,10 +101,10 @@ impl Columns {
     }
 
     /// The columns that nothing is read from.
-    pub(super) fn unused(&self) -> Listed<String> {
+    pub(super) fn unused(&self) -> Truncated<String> {
         let used = self.fields.iter().map(|(_, column)| column).chain(self.only.iter().map(|(column, _)| column));
         let used: BTreeSet<&usize> = used.collect();
-        let mut unused = Listed::default();
+        let mut unused = Truncated::default();
         for (column, name) in self.header.iter().enumerate() {
             if !(self.is_read)(name) && !used.contains(&column) {
                 unused.push(shown(name));
@@ -133,15 +136,15 @@ impl Columns {
     }
 }
 
-/// Gives the properties of entries that their format does not know the fields that their names stand for, as those of
+/// Gives the properties of items that their format does not know the fields that their names stand for, as those of
 /// columns do, and those that the options map the fields that they are mapped to. Returns what was read from where; of
 /// the names that the format reads in its own way nothing is said.
 pub(super) fn name_cells(
-    entries: &mut [Entry],
+    items: &mut [DocumentItem],
     options: &Options,
     is_read: fn(&str) -> bool,
 ) -> Result<Columns, Broken> {
-    let mut columns = Columns::with_header(names(entries, options));
+    let mut columns = Columns::with_header(names(items, options));
     for (name, value) in &options.only {
         columns.only.push((columns.named(name)?, value.clone()));
     }
@@ -150,16 +153,16 @@ pub(super) fn name_cells(
         mapped.push((*field, if name.is_empty() { None } else { Some(columns.named(name)?) }));
     }
     // Where a format knows a field, its name is not guessed from others.
-    let known: BTreeSet<Field> = entries.iter().flat_map(|entry| entry.cells.keys().copied()).collect();
+    let known: BTreeSet<Field> = items.iter().flat_map(|item| item.cells.keys().copied()).collect();
     let decided: Vec<Field> = known.into_iter().chain(mapped.iter().map(|(field, _)| *field)).collect();
     columns.guess(&decided);
-    for entry in entries {
+    for item in items {
         for (field, column) in &columns.fields {
-            entry.put(*field, entry.properties.get(&columns.header[*column]).cloned());
+            item.put(*field, item.properties.get(&columns.header[*column]).cloned());
         }
         for (field, column) in &mapped {
-            entry.cells.remove(field);
-            entry.put(*field, column.and_then(|column| entry.properties.get(&columns.header[column]).cloned()));
+            item.cells.remove(field);
+            item.put(*field, column.and_then(|column| item.properties.get(&columns.header[column]).cloned()));
         }
     }
     columns.fields.extend(mapped.into_iter().filter_map(|(field, column)| Some((field, column?))));
@@ -169,12 +172,12 @@ pub(super) fn name_cells(
 }
 
 /// The names of all properties, or of so many that no source has them all by design.
-fn names(entries: &[Entry], options: &Options) -> Vec<String> {
+fn names(items: &[DocumentItem], options: &Options) -> Vec<String> {
     let asked = options.only.iter().map(|(name, _)| name).chain(options.map.iter().map(|(_, name)| name));
     let asked: BTreeSet<String> = asked.map(|name| name.trim().to_lowercase()).collect();
     let mut names = BTreeSet::new();
-    for name in entries.iter().flat_map(|entry| entry.properties.keys()) {
-        if names.len() < MOST_NAMES || asked.contains(&name.to_lowercase()) {
+    for name in items.iter().flat_map(|item| item.properties.keys()) {
+        if names.len() < MAX_NAMES || asked.contains(&name.to_lowercase()) {
             names.insert(name);
         }
     }

@@ -7,40 +7,48 @@ use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, Seq
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use super::{Broken, Options};
+use super::bounds::{Bounds, Stop};
+use super::broken::Broken;
 
-/// The members that a format has its items in.
-const LISTS: [&str; 3] = ["elements", "features", "locations"];
-/// Members beside them that say something of all items.
-const MEMBERS: [&str; 2] = ["apiTimestamp", "dataset_attributes"];
-/// Most bytes of such a member.
-const LONGEST_MEMBER: usize = 64 * 1024;
+/// Most bytes of a member that says something of all items.
+const MAX_MEMBER_BYTES: usize = 64 * 1024;
+
+/// What a format reads of the top of a document.
+#[derive(Clone, Copy)]
+pub(super) struct Members {
+    /// The list of its items; `""` is the document itself.
+    pub(super) list: &'static str,
+    /// Members beside it that say something of all items.
+    pub(super) others: &'static [&'static str],
+}
 
 /// A document of which nothing is read but where its items are.
 pub(super) struct Document<'a> {
     bytes: &'a [u8],
-    options: &'a Options,
+    bounds: Bounds,
+    stop: &'a Stop,
     /// The items of each list that is there; one without a name is the document.
     lists: Vec<(&'static str, Vec<&'a RawValue>)>,
     members: Vec<(&'static str, &'a RawValue)>,
 }
 
 impl<'a> Document<'a> {
-    pub(super) fn open(bytes: &'a [u8], options: &'a Options) -> Result<Self, Broken> {
+    /// `wanted` is what any format reads, for which of them it is shows only in the document.
+    pub(super) fn open(bytes: &'a [u8], bounds: Bounds, stop: &'a Stop, wanted: &[Members]) -> Result<Self, Broken> {
         let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
         if bytes.iter().all(u8::is_ascii_whitespace) {
             return Err(Broken::Empty);
         }
-        let most = options.bounds.items;
+        let most = bounds.items;
         let (mut lists, mut members, is_full) = (Vec::new(), Vec::new(), Cell::new(false));
-        let top = Top { list: List { most, is_full: &is_full }, lists: &mut lists, members: &mut members };
+        let top = Top { wanted, list: ItemList { most, is_full: &is_full }, lists: &mut lists, members: &mut members };
         let mut json = serde_json::Deserializer::from_slice(bytes);
         let read = json.deserialize_any(top).and_then(|()| json.end());
         if is_full.get() {
             return Err(Broken::TooManyItems { most });
         }
         read.map_err(|error| not_json(&error, 0))?;
-        Ok(Self { bytes, options, lists, members })
+        Ok(Self { bytes, bounds, stop, lists, members })
     }
 
     /// Whether there is a list of this name.
@@ -60,8 +68,8 @@ impl<'a> Document<'a> {
         };
         let (_, items) = self.lists.iter().find(|(name, _)| *name == list).ok_or_else(missing)?;
         Ok((1..).zip(items).map(|(number, item)| {
-            self.options.stop.check()?;
-            let most = self.options.bounds.item_bytes;
+            self.stop.check()?;
+            let most = self.bounds.item_bytes;
             if item.get().len() > most {
                 return Err(Broken::ItemTooLong { item: number, most });
             }
@@ -78,7 +86,7 @@ impl<'a> Document<'a> {
     /// What a member beside the lists says; null where it is not there, or too long to say something.
     pub(super) fn member(&self, name: &str) -> Result<Value, Broken> {
         let member = self.members.iter().find(|(known, _)| *known == name);
-        let short = member.filter(|(_, member)| member.get().len() <= LONGEST_MEMBER);
+        let short = member.filter(|(_, member)| member.get().len() <= MAX_MEMBER_BYTES);
         short.map_or(Ok(Value::Null), |(_, member)| self.value(member))
     }
 
@@ -106,14 +114,15 @@ fn plain(error: &serde_json::Error) -> String {
 
 /// Reads a document down to its items.
 struct Top<'m, 'a> {
-    list: List<'m>,
+    wanted: &'m [Members],
+    list: ItemList<'m>,
     lists: &'m mut Vec<(&'static str, Vec<&'a RawValue>)>,
     members: &'m mut Vec<(&'static str, &'a RawValue)>,
 }
 
 /// Reads a list down to its items, or what is no list as none. Ends at the first item too many.
 #[derive(Clone, Copy)]
-struct List<'m> {
+struct ItemList<'m> {
     most: usize,
     is_full: &'m Cell<bool>,
 }
@@ -165,11 +174,13 @@ impl<'a> Visitor<'a> for Top<'_, 'a> {
     // Of two members of one name the last one counts, as for most readers.
     fn visit_map<A: MapAccess<'a>>(self, mut object: A) -> Result<(), A::Error> {
         while let Some(name) = object.next_key::<String>()? {
-            if let Some(list) = LISTS.into_iter().find(|list| *list == name) {
+            if let Some(list) = self.wanted.iter().map(|wanted| wanted.list).find(|list| *list == name) {
                 self.lists.retain(|(known, _)| *known != list);
                 self.lists.extend(object.next_value_seed(self.list)?.map(|items| (list, items)));
-            } else if let Some(member) = MEMBERS.into_iter().find(|member| *member == name) {
-                self.members.retain(|(known, _)| *known != member);
+            } else if let Some(member) =
+                self.wanted.iter().flat_map(|wanted| wanted.others).find(|other| **other == name)
+            {
+                self.members.retain(|(known, _)| known != member);
                 self.members.push((member, object.next_value()?));
             } else {
                 object.next_value::<IgnoredAny>()?;
@@ -179,7 +190,7 @@ impl<'a> Visitor<'a> for Top<'_, 'a> {
     }
 }
 
-impl<'a> DeserializeSeed<'a> for List<'_> {
+impl<'a> DeserializeSeed<'a> for ItemList<'_> {
     type Value = Option<Vec<&'a RawValue>>;
 
     fn deserialize<D: Deserializer<'a>>(self, deserializer: D) -> Result<Self::Value, D::Error> {
@@ -187,7 +198,7 @@ impl<'a> DeserializeSeed<'a> for List<'_> {
     }
 }
 
-impl<'a> Visitor<'a> for List<'_> {
+impl<'a> Visitor<'a> for ItemList<'_> {
     type Value = Option<Vec<&'a RawValue>>;
 
     nothing_in_scalars!(None);

@@ -1,130 +1,101 @@
-//! How files are written, and how to tell.
+//! What a file format is: a name, how its files are recognised, and how they are read.
 
-use super::document::Document;
-use super::{Broken, Options};
+use std::cell::OnceCell;
+use std::fmt;
 
-/// How a file is written.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Format {
-    /// Whatever its beginning looks like.
-    #[default]
-    Auto,
-    /// Cells between commas, or semicolons if the header has more of them. Cells may be quoted, and then hold
-    /// separators, line breaks and doubled quotes (RFC 4180).
-    Csv,
-    /// Cells between tabs, always: a quote does not hide a tab or the end of a line. Quotes around a cell are taken off
-    /// and quotes inside it may be doubled or follow a backslash.
-    Tsv,
-    /// A `FeatureCollection` (RFC 7946), with the columns of a table as properties, or with OpenStreetMap's tags.
-    GeoJson,
-    /// What OpenStreetMap's Overpass API answers in JSON.
-    Overpass,
-    /// OpenStreetMap's binary extracts (`.osm.pbf`).
-    OsmPbf,
-    /// A list of places of BTC Map's API (v2 to v4), snapshots and changes alike.
-    BtcMap,
-    /// What a spider of `AllThePlaces` puts out: `GeoJSON` with OpenStreetMap's tags.
-    AllThePlaces,
-    /// What operators push to directories: `{"providerId", "apiTimestamp", "locations": […]}`.
-    Submission,
+use super::bounds::{Bounds, Stop};
+use super::broken::Broken;
+use super::document::{Document, Members};
+use super::item::DocumentItem;
+use super::text::{self, RawRow};
+
+/// A file format, as a row of [`FORMATS`](super::FORMATS).
+pub struct Format {
+    /// Its name on the command line, unique.
+    pub name: &'static str,
+    /// What people call it.
+    pub title: &'static str,
+    /// Of a JSON document, the member that is the list of its items (`""` is the document itself), and the members
+    /// beside it that say something of all items.
+    pub(super) json: Option<Members>,
+    /// Whether a file is of this format, by its content.
+    pub(super) recognise: for<'a> fn(&SourceFile<'a>) -> Result<bool, Broken>,
+    /// Reads a file of this format.
+    pub(super) read: for<'a> fn(&SourceFile<'a>) -> Result<FileContent<'a>, Broken>,
 }
 
-impl Format {
-    /// All of them.
-    pub const ALL: [Self; 9] = [
-        Self::Auto,
-        Self::Csv,
-        Self::Tsv,
-        Self::GeoJson,
-        Self::Overpass,
-        Self::OsmPbf,
-        Self::BtcMap,
-        Self::AllThePlaces,
-        Self::Submission,
-    ];
+/// What a format makes of a file.
+pub(super) enum FileContent<'a> {
+    /// Rows of cells, the header first.
+    Rows(Vec<RawRow<'a>>),
+    /// Machines that a document describes.
+    Items {
+        items: Vec<DocumentItem>,
+        /// How many things in the document are no machines.
+        others: usize,
+        /// Whether the format reads a property by itself, whichever field that is.
+        is_read: fn(&str) -> bool,
+    },
+}
 
-    /// The format of this name.
-    ///
-    /// ```
-    /// # use signpost_locator::import::Format;
-    /// assert_eq!(Format::named("osm-pbf"), Some(Format::OsmPbf));
-    /// ```
-    #[must_use]
-    pub fn named(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|format| format.name() == name)
+/// A file, parsed only as far as the formats that look at it ask for, and once.
+pub(super) struct SourceFile<'a> {
+    pub(super) bytes: &'a [u8],
+    pub(super) bounds: Bounds,
+    pub(super) stop: &'a Stop,
+    /// The members of documents that any format reads.
+    members: &'a [Members],
+    text: OnceCell<&'a str>,
+    document: OnceCell<Document<'a>>,
+}
+
+impl<'a> SourceFile<'a> {
+    pub(super) fn new(bytes: &'a [u8], bounds: Bounds, stop: &'a Stop, members: &'a [Members]) -> Self {
+        Self { bytes, bounds, stop, members, text: OnceCell::new(), document: OnceCell::new() }
     }
 
-    /// Its name on the command line.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Auto => "auto",
-            Self::Csv => "csv",
-            Self::Tsv => "tsv",
-            Self::GeoJson => "geojson",
-            Self::Overpass => "overpass",
-            Self::OsmPbf => "osm-pbf",
-            Self::BtcMap => "btcmap",
-            Self::AllThePlaces => "atp",
-            Self::Submission => "submission",
+    /// The file as text.
+    pub(super) fn text(&self) -> Result<&'a str, Broken> {
+        if let Some(text) = self.text.get() {
+            return Ok(text);
         }
+        let text = text::decode(self.bytes)?;
+        Ok(self.text.get_or_init(|| text))
     }
-}
 
-/// A file, taken apart as far as its format goes.
-pub(super) enum Opened<'a> {
-    /// The text of a table.
-    Table(Format),
-    /// A document.
-    Json(Format, Document<'a>),
-    /// An extract of OpenStreetMap.
-    Pbf,
-}
-
-/// What a file is: as it was said, else as it looks.
-pub(super) fn open<'a>(bytes: &'a [u8], options: &'a Options) -> Result<Opened<'a>, Broken> {
-    match options.format {
-        said @ (Format::Csv | Format::Tsv) => Ok(Opened::Table(said)),
-        Format::OsmPbf => Ok(Opened::Pbf),
-        Format::Auto if looks_like_pbf(bytes) => Ok(Opened::Pbf),
-        Format::Auto if !looks_like_json(bytes) => Ok(Opened::Table(Format::Auto)),
-        Format::Auto => {
-            let document = Document::open(bytes, options)?;
-            let format = format_of(&document)?.ok_or(Broken::UnknownJson)?;
-            Ok(Opened::Json(format, document))
+    /// The file as JSON.
+    pub(super) fn document(&self) -> Result<&Document<'a>, Broken> {
+        if let Some(document) = self.document.get() {
+            return Ok(document);
         }
-        said => Ok(Opened::Json(said, Document::open(bytes, options)?)),
+        let document = Document::open(self.bytes, self.bounds, self.stop, self.members)?;
+        Ok(self.document.get_or_init(|| document))
+    }
+
+    /// Whether the file begins like JSON.
+    pub(super) fn looks_like_json(&self) -> bool {
+        let bytes = self.bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(self.bytes);
+        let first = bytes.iter().find(|byte| !byte.is_ascii_whitespace());
+        matches!(first, Some(b'{' | b'['))
+    }
+
+    /// Whether the file is JSON with this list.
+    pub(super) fn has_list(&self, list: &str) -> Result<bool, Broken> {
+        Ok(self.looks_like_json() && self.document()?.has(list))
     }
 }
 
-/// The first block of every extract is called so.
-fn looks_like_pbf(bytes: &[u8]) -> bool {
-    let start = &bytes[..bytes.len().min(64)];
-    start.first() == Some(&0) && start.windows(9).any(|window| window == b"OSMHeader")
+/// Two formats of one name are one format.
+impl PartialEq for Format {
+    fn eq(&self, other: &Self) -> bool {
+        self.name == other.name
+    }
 }
 
-fn looks_like_json(bytes: &[u8]) -> bool {
-    let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
-    let first = bytes.iter().find(|byte| !byte.is_ascii_whitespace());
-    matches!(first, Some(b'{' | b'['))
-}
+impl Eq for Format {}
 
-fn format_of(document: &Document<'_>) -> Result<Option<Format>, Broken> {
-    if document.has("elements") {
-        return Ok(Some(Format::Overpass));
+impl fmt::Debug for Format {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Format").field(&self.name).finish()
     }
-    if document.has("locations") {
-        return Ok(Some(Format::Submission));
-    }
-    if document.has("features") {
-        let first = document.first("features")?.unwrap_or_default();
-        let is_spiders = first["properties"]["@spider"].is_string();
-        return Ok(Some(if is_spiders { Format::AllThePlaces } else { Format::GeoJson }));
-    }
-    if !document.has("") {
-        return Ok(None);
-    }
-    let place = document.first("")?;
-    let is_place = place.is_none_or(|place| place["osm_json"].is_object() || !place["lat"].is_null());
-    Ok(is_place.then_some(Format::BtcMap))
 }

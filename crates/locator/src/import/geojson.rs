@@ -4,43 +4,77 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-use super::document::Document;
-use super::json::{self, Entry};
+use super::broken::Broken;
+use super::document::Members;
+use super::field::Field;
+use super::format::{FileContent, Format, SourceFile};
+use super::item::{self, DocumentItem};
+use super::osm;
 use super::overpass::middle;
-use super::{Broken, Field, osm};
 
 /// Deepest nesting of a geometry's coordinates: those of a `MultiPolygon`.
-const DEEPEST: usize = 4;
+const MAX_DEPTH: usize = 4;
+
+const FEATURES: &str = "features";
+/// What a spider's output says of the run.
+const ATTRIBUTES: &str = "dataset_attributes";
+
+/// A `FeatureCollection` (RFC 7946), with the columns of a table as properties, or with OpenStreetMap's tags.
+pub(super) const GEOJSON: Format = Format {
+    name: "geojson",
+    title: "GeoJSON",
+    json: Some(Members { list: FEATURES, others: &[] }),
+    recognise: |file| file.has_list(FEATURES),
+    read: features,
+};
+
+/// The output of a spider of `AllThePlaces`: `GeoJSON` with OpenStreetMap's tags.
+pub(super) const ALL_THE_PLACES: Format = Format {
+    name: "atp",
+    title: "AllThePlaces",
+    json: Some(Members { list: FEATURES, others: &[ATTRIBUTES] }),
+    recognise: names_its_spider,
+    read: all_the_places,
+};
+
+fn names_its_spider(file: &SourceFile<'_>) -> Result<bool, Broken> {
+    if !file.has_list(FEATURES)? {
+        return Ok(false);
+    }
+    let first = file.document()?.first(FEATURES)?.unwrap_or_default();
+    Ok(first["properties"]["@spider"].is_string())
+}
 
 /// The features of any collection. Properties that look like tags are read as such; others by their names, later.
-pub(super) fn entries(document: &Document<'_>) -> Result<(Vec<Entry>, usize), Broken> {
+fn features<'a>(file: &SourceFile<'a>) -> Result<FileContent<'a>, Broken> {
     let mut others = 0;
-    let mut entries = Vec::new();
-    for feature in document.items("features", "geojson")? {
+    let mut items = Vec::new();
+    for feature in file.document()?.items(FEATURES, GEOJSON.name)? {
         let (number, feature) = feature?;
-        let properties = json::cells(feature["properties"].as_object());
+        let properties = item::cells(feature["properties"].as_object());
         if properties.get("amenity").is_some_and(|amenity| amenity != "atm") {
             others += 1;
             continue;
         }
         let id = id_of(&feature, &properties);
-        let mut entry = if is_tagged(&properties) {
+        let mut item = if is_tagged(&properties) {
             let edited = properties.get("@timestamp").or_else(|| properties.get("timestamp")).cloned();
-            let mut entry = osm::entry(number, id.as_deref().unwrap_or_default(), properties, edited.as_deref());
+            let mut item = osm::item_of(number, id.as_deref().unwrap_or_default(), properties, edited.as_deref());
             // Outside the map, being listed says nothing of being in service.
-            if edited.is_none() && !entry.cells.contains_key(&Field::VerifiedAt) && id_is_not_osm(id.as_deref()) {
-                entry.cells.remove(&Field::Status);
+            if edited.is_none() && !item.cells.contains_key(&Field::VerifiedAt) && id_is_not_osm(id.as_deref()) {
+                item.cells.remove(&Field::Status);
             }
-            entry
+            item
         } else {
-            let mut entry = Entry { number, properties, ..Entry::default() };
-            entry.put(Field::Ref, id);
-            entry
+            let mut item = DocumentItem { number, properties, ..DocumentItem::default() };
+            item.put(Field::Ref, id);
+            item
         };
-        place(&mut entry, &feature);
-        entries.push(entry);
+        place(&mut item, &feature);
+        items.push(item);
     }
-    Ok((entries, others))
+    let any_tagged = items.iter().any(|item| is_tagged(&item.properties));
+    Ok(FileContent::Items { items, others, is_read: if any_tagged { osm::is_read } else { is_read } })
 }
 
 /// Whether properties look like OpenStreetMap's tags.
@@ -48,31 +82,27 @@ fn is_tagged(properties: &BTreeMap<String, String>) -> bool {
     properties.keys().any(|key| key == "amenity" || key.starts_with("addr:") || key.starts_with("currency:"))
 }
 
-/// The same of any of these.
-pub(super) fn are_tagged(entries: &[Entry]) -> bool {
-    entries.iter().any(|entry| is_tagged(&entry.properties))
-}
-
 /// Whether a property is read whatever the others are called.
-pub(super) fn is_read(name: &str) -> bool {
+fn is_read(name: &str) -> bool {
     ["@id", "ref"].contains(&name)
 }
 
 /// The output of spiders: tags, each with the spider's name and the operator's own reference.
-pub(super) fn all_the_places(document: &Document<'_>) -> Result<(Vec<Entry>, usize), Broken> {
-    let features = || document.items("features", "atp");
+fn all_the_places<'a>(file: &SourceFile<'a>) -> Result<FileContent<'a>, Broken> {
+    let document = file.document()?;
+    let features = || document.items(FEATURES, ALL_THE_PLACES.name);
     let spider = |tags: &BTreeMap<String, String>| tags.get("@spider").cloned();
     // A file of one spider is one operator's: it was chosen. In the output of all, most machines deal in cash.
     let (mut first, mut is_chosen) = (None, true);
     for feature in features()? {
-        let spider = json::cell(&feature?.1["properties"]["@spider"]);
+        let spider = item::cell(&feature?.1["properties"]["@spider"]);
         is_chosen &= *first.get_or_insert_with(|| spider.clone()) == spider;
     }
-    let generated = document.member("dataset_attributes")?["@timestamp"].as_str().map(str::to_owned);
-    let (mut entries, mut others) = (Vec::new(), 0);
+    let generated = document.member(ATTRIBUTES)?["@timestamp"].as_str().map(str::to_owned);
+    let (mut items, mut others) = (Vec::new(), 0);
     for feature in features()? {
         let (number, feature) = feature?;
-        let tags = json::cells(feature["properties"].as_object());
+        let tags = item::cells(feature["properties"].as_object());
         let is_atm = tags.get("amenity").is_none_or(|amenity| amenity == "atm");
         if !is_atm || !(is_chosen || osm::deals_in_coins(&tags)) {
             others += 1;
@@ -83,20 +113,20 @@ pub(super) fn all_the_places(document: &Document<'_>) -> Result<(Vec<Entry>, usi
         let id = id.or_else(|| id_of(&feature, &tags));
         let is_closed = tags.contains_key("end_date") || tags.contains_key("closed");
         let url = tags.get("@source_uri").cloned();
-        let mut entry = osm::entry(number, id.as_deref().unwrap_or_default(), tags, generated.as_deref());
+        let mut item = osm::item_of(number, id.as_deref().unwrap_or_default(), tags, generated.as_deref());
         if is_closed {
-            entry.put(Field::Status, Some("permanently closed".to_owned()));
+            item.put(Field::Status, Some("permanently closed".to_owned()));
         }
-        entry.put(Field::SourceUrl, url);
-        place(&mut entry, &feature);
-        entries.push(entry);
+        item.put(Field::SourceUrl, url);
+        place(&mut item, &feature);
+        items.push(item);
     }
-    Ok((entries, others))
+    Ok(FileContent::Items { items, others, is_read: osm::is_read })
 }
 
 fn id_of(feature: &Value, properties: &BTreeMap<String, String>) -> Option<String> {
     let named = |name: &str| properties.get(name).cloned();
-    named("@id").or_else(|| named("ref")).or_else(|| json::cell(&feature["id"]))
+    named("@id").or_else(|| named("ref")).or_else(|| item::cell(&feature["id"]))
 }
 
 fn id_is_not_osm(id: Option<&str>) -> bool {
@@ -104,12 +134,12 @@ fn id_is_not_osm(id: Option<&str>) -> bool {
 }
 
 /// Puts the coordinates of the geometry in; of a line or an area, its middle.
-fn place(entry: &mut Entry, feature: &Value) {
+fn place(item: &mut DocumentItem, feature: &Value) {
     let mut points = Vec::new();
-    collect(&feature["geometry"]["coordinates"], DEEPEST, &mut points);
+    collect(&feature["geometry"]["coordinates"], MAX_DEPTH, &mut points);
     if let Some((lat, lon)) = middle(&points) {
-        entry.put(Field::Lat, Some(lat.to_string()));
-        entry.put(Field::Lon, Some(lon.to_string()));
+        item.put(Field::Lat, Some(lat.to_string()));
+        item.put(Field::Lon, Some(lon.to_string()));
     }
 }
 

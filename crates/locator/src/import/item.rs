@@ -4,13 +4,14 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value};
 
-use super::Field;
-use crate::atm::{Coin, Tri};
+use super::field::Field;
+use crate::atm::Coin;
 use crate::terms::Trade;
+use crate::tri::Tri;
 
 /// A machine in a document: what of it is said in our terms, and all of it in the source's.
 #[derive(Default)]
-pub(super) struct Entry {
+pub(super) struct DocumentItem {
     /// Its number in the file, from 1.
     pub(super) number: usize,
     /// What the source says, by the source's own names.
@@ -23,7 +24,7 @@ pub(super) struct Entry {
     pub(super) is_gone: bool,
 }
 
-impl Entry {
+impl DocumentItem {
     pub(super) fn put(&mut self, field: Field, value: Option<String>) {
         if let Some(value) = value.filter(|value| !value.trim().is_empty()) {
             self.cells.insert(field, value);

@@ -1,4 +1,4 @@
-//! Reading machines from files: tables with a header, and documents of the sources that there are ([`Format`]).
+//! Reading machines from files: tables with a header, and documents of the sources that there are ([`FORMATS`]).
 //!
 //! A file is read as a whole: either every row is an ATM, is skipped, or is filtered out, and each is accounted for by
 //! its line or, in a document, its number; or the file is [`Broken`] and nothing of it is used. The same file always gives the same rows with the
@@ -12,55 +12,35 @@ mod columns;
 mod document;
 mod field;
 mod format;
+mod formats;
 mod geojson;
-mod json;
+mod item;
+mod options;
 mod osm;
 mod overpass;
 mod pbf;
 mod submission;
+mod table;
 mod text;
+mod truncated;
 mod words;
 
 use std::collections::HashMap;
 
-use jiff::Timestamp;
-
 use crate::atm::Record;
-use crate::country::Country;
 
 pub use bounds::{Bounds, Stop};
 pub use broken::{Broken, ColumnList};
 pub use field::{Field, UnknownField};
 pub use format::Format;
+pub use formats::{FORMATS, FormatChoice, UnknownFormat};
+pub use options::Options;
+pub use submission::FORMAT as SUBMISSION;
+pub use truncated::{MAX_LISTED, Truncated};
 
 use columns::Columns;
-use format::Opened;
-use json::Entry;
-
-/// Most items of one kind that an [`Import`] lists; beyond it they are only counted.
-pub const MOST_LISTED: usize = 1_000;
-
-/// How to read a file.
-#[derive(Clone, Debug, Default)]
-pub struct Options {
-    /// How the file is written.
-    pub format: Format,
-    /// Which column holds which field. A column name of `""` says that no column does. What is not named here is
-    /// guessed from the header.
-    pub map: Vec<(Field, String)>,
-    /// Column and value: only rows that have all of these values are read.
-    pub only: Vec<(String, String)>,
-    /// The country of rows that do not say.
-    pub country: Option<Country>,
-    /// Whether a document has only what changed, so that it may hold no machines.
-    pub partial: bool,
-    /// The time: what a source claims to have learned later is not believed.
-    pub now: Option<Timestamp>,
-    /// How much is read.
-    pub bounds: Bounds,
-    /// By which another thread ends the reading.
-    pub stop: Stop,
-}
+use format::{FileContent, SourceFile};
+use item::DocumentItem;
 
 /// What a file holds.
 #[derive(Clone, Debug)]
@@ -68,9 +48,9 @@ pub struct Import {
     /// The machines, in the order of the file.
     pub rows: Vec<Row>,
     /// The rows that are not used.
-    pub skipped: Listed<Skipped>,
+    pub skipped: Truncated<Skipped>,
     /// The cells that could not be understood; their fields are unknown.
-    pub doubts: Listed<Doubt>,
+    pub doubts: Truncated<Doubt>,
     /// How many rows [`Options::only`] left out.
     pub filtered: usize,
     /// The keys of machines that the source says are there no more.
@@ -78,7 +58,7 @@ pub struct Import {
     /// Which column each field was read from; empty where the format decides that.
     pub columns: Vec<(Field, String)>,
     /// The columns, in a document the properties, that nothing was read from; the first 60 characters of each.
-    pub unused: Listed<String>,
+    pub unused: Truncated<String>,
     /// What the numbers of rows count: `line` or `item`.
     pub counted: &'static str,
 }
@@ -117,15 +97,6 @@ pub struct Doubt {
     pub reason: &'static str,
 }
 
-/// Things to report: the first [`MOST_LISTED`] of them, and how many there are.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Listed<T> {
-    /// The first ones.
-    pub first: Vec<T>,
-    /// How many there are in all.
-    pub total: usize,
-}
-
 /// Reads a file.
 ///
 /// Rows are one machine each, even where they are alike; only of rows with the same identifier does the last one
@@ -146,29 +117,22 @@ pub struct Listed<T> {
 /// [`Broken`], where the file as a whole or the options cannot be right.
 pub fn read(bytes: &[u8], options: &Options) -> Result<Import, Broken> {
     options.stop.check()?;
-    let mut import = match format::open(bytes, options)? {
-        Opened::Table(format) => table(bytes, format, options)?,
-        Opened::Pbf => document((pbf::entries(bytes, options)?, 0), osm::is_read, options)?,
-        Opened::Json(Format::Overpass, json) => document(overpass::entries(&json)?, osm::is_read, options)?,
-        Opened::Json(Format::BtcMap, json) => document(btcmap::entries(&json)?, osm::is_read, options)?,
-        Opened::Json(Format::AllThePlaces, json) => document(geojson::all_the_places(&json)?, osm::is_read, options)?,
-        Opened::Json(Format::Submission, json) => {
-            document((submission::entries(&json)?, 0), submission::is_read, options)?
-        }
-        Opened::Json(_, json) => {
-            let features = geojson::entries(&json)?;
-            let is_read = if geojson::are_tagged(&features.0) { osm::is_read } else { geojson::is_read };
-            document(features, is_read, options)?
-        }
+    let members = formats::members();
+    let file = SourceFile::new(bytes, options.bounds, &options.stop, &members);
+    let format = match options.format {
+        FormatChoice::Auto => formats::detect(&file)?,
+        FormatChoice::Named(format) => format,
+    };
+    let mut import = match (format.read)(&file)? {
+        FileContent::Rows(rows) => table(rows, options)?,
+        FileContent::Items { items, others, is_read } => document(items, others, is_read, options)?,
     };
     import.settle_identities();
     Ok(import)
 }
 
-fn table(bytes: &[u8], format: Format, options: &Options) -> Result<Import, Broken> {
-    let text = text::decode(bytes)?;
+fn table(rows: Vec<text::RawRow<'_>>, options: &Options) -> Result<Import, Broken> {
     let most = options.bounds.items;
-    let rows = text::rows(text, format, most.saturating_add(2))?;
     if rows.len() > most.saturating_add(1) {
         return Err(Broken::TooManyItems { most });
     }
@@ -181,26 +145,26 @@ fn table(bytes: &[u8], format: Format, options: &Options) -> Result<Import, Brok
     for row in lines {
         options.stop.check()?;
         any = true;
-        import.take(&row, &columns, options);
+        import.add_row(&row, &columns, options);
     }
     if any { Ok(import) } else { Err(Broken::NoRows) }
 }
 
-/// A document's machines, and how many other things are in it.
 fn document(
-    (mut entries, others): (Vec<Entry>, usize),
+    mut items: Vec<DocumentItem>,
+    others: usize,
     is_read: fn(&str) -> bool,
     options: &Options,
 ) -> Result<Import, Broken> {
-    if !options.partial && entries.iter().all(|entry| entry.is_gone) {
+    if !options.partial && items.iter().all(|item| item.is_gone) {
         return Err(Broken::NoMachines { others });
     }
-    let columns = columns::name_cells(&mut entries, options, is_read)?;
+    let columns = columns::name_cells(&mut items, options, is_read)?;
     let mut import = Import::empty(&columns, "item");
     import.filtered = others;
-    for entry in entries {
+    for item in items {
         options.stop.check()?;
-        import.take_entry(entry, options);
+        import.add_item(item, options);
     }
     Ok(import)
 }
@@ -208,28 +172,28 @@ fn document(
 impl Import {
     fn empty(columns: &Columns, counted: &'static str) -> Self {
         let (columns, unused) = (columns.used(), columns.unused());
-        let (skipped, doubts) = (Listed::default(), Listed::default());
+        let (skipped, doubts) = (Truncated::default(), Truncated::default());
         Self { rows: vec![], skipped, doubts, filtered: 0, gone: vec![], columns, unused, counted }
     }
 
-    fn take_entry(&mut self, entry: Entry, options: &Options) {
-        let line = entry.number;
-        let value = |name: &str| entry.properties.get(name).map_or("", |value| value.trim());
+    fn add_item(&mut self, item: DocumentItem, options: &Options) {
+        let line = item.number;
+        let value = |name: &str| item.properties.get(name).map_or("", |value| value.trim());
         if !options.only.iter().all(|(name, wanted)| value(name) == wanted.trim()) {
             self.filtered += 1;
             return;
         }
-        let id = entry.cells.get(&Field::Ref);
-        if entry.is_gone {
+        let id = item.cells.get(&Field::Ref);
+        if item.is_gone {
             self.gone.extend(id.map(|id| format!("ref:{}", cells::text(id))));
             return;
         }
-        match cells::record(&|field| entry.cells.get(&field).map_or("", String::as_str), options) {
+        match cells::record(&|field| item.cells.get(&field).map_or("", String::as_str), options) {
             Err(reason) => self.skipped.push(Skipped { line, reason }),
             Ok((mut record, doubts)) => {
-                record.coins.extend(entry.coins);
-                if !entry.trades.is_empty() {
-                    record.more_mut().trades = entry.trades;
+                record.coins.extend(item.coins);
+                if !item.trades.is_empty() {
+                    record.more_mut().trades = item.trades;
                 }
                 self.doubt(line, doubts);
                 self.rows.push(Row { line, key: String::new(), record });
@@ -244,7 +208,7 @@ impl Import {
         }
     }
 
-    fn take(&mut self, row: &text::RawRow, columns: &Columns, options: &Options) {
+    fn add_row(&mut self, row: &text::RawRow, columns: &Columns, options: &Options) {
         let line = row.line;
         let cells = match columns.fit(row) {
             Ok(cells) => cells,
@@ -304,27 +268,12 @@ impl Import {
     }
 }
 
-impl<T> Default for Listed<T> {
-    fn default() -> Self {
-        Self { first: Vec::new(), total: 0 }
-    }
-}
-
-impl<T> Listed<T> {
-    fn push(&mut self, item: T) {
-        self.total += 1;
-        if self.first.len() < MOST_LISTED {
-            self.first.push(item);
-        }
-    }
-}
-
-impl Listed<Skipped> {
+impl Truncated<Skipped> {
     /// Adds more, and puts all in the order of the file.
     fn merge(&mut self, more: Vec<Skipped>) {
         self.total += more.len();
         self.first.extend(more);
         self.first.sort_by_key(|skipped| skipped.line);
-        self.first.truncate(MOST_LISTED);
+        self.first.truncate(MAX_LISTED);
     }
 }

@@ -5,11 +5,12 @@
 
 use std::collections::BTreeMap;
 
-use super::Field;
-use super::json::Entry;
+use super::field::Field;
+use super::item::DocumentItem;
 use super::words;
-use crate::atm::{Coin, Tri};
+use crate::atm::Coin;
 use crate::terms::{Currency, Trade};
+use crate::tri::Tri;
 
 /// Which tag holds which field; of several for one field the first that is there.
 const TAGS: [(Field, &str); 35] = [
@@ -126,8 +127,8 @@ pub(super) fn deals_in_coins(tags: &BTreeMap<String, String>) -> bool {
 }
 
 /// The element's machine. `edited` is when the element last changed; `id` is as links to it are made, `node/1`.
-pub(super) fn entry(number: usize, id: &str, tags: BTreeMap<String, String>, edited: Option<&str>) -> Entry {
-    let mut entry = Entry { number, properties: tags, ..Entry::default() };
+pub(super) fn item_of(number: usize, id: &str, tags: BTreeMap<String, String>, edited: Option<&str>) -> DocumentItem {
+    let mut entry = DocumentItem { number, properties: tags, ..DocumentItem::default() };
     entry.put_all(&TAGS);
     let tag = |key: &str| entry.properties.get(key).map(String::as_str);
     let street = tag("addr:street_address").map(str::to_owned).or_else(|| {

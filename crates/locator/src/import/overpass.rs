@@ -4,44 +4,58 @@ use std::collections::{BTreeMap, HashMap};
 
 use serde_json::Value;
 
-use super::document::Document;
-use super::json::{self, Entry};
-use super::{Broken, Field, osm};
+use super::broken::Broken;
+use super::document::Members;
+use super::field::Field;
+use super::format::{FileContent, Format, SourceFile};
+use super::item::{self, DocumentItem};
+use super::osm;
 
 /// Where a node is.
 type Nodes = HashMap<i64, (f64, f64)>;
 
-/// The elements that are machines, and how many are not.
-pub(super) fn entries(document: &Document<'_>) -> Result<(Vec<Entry>, usize), Broken> {
-    let elements = || document.items("elements", "overpass");
+const ELEMENTS: &str = "elements";
+
+pub(super) const FORMAT: Format = Format {
+    name: "overpass",
+    title: "Overpass",
+    json: Some(Members { list: ELEMENTS, others: &[] }),
+    recognise: |file| file.has_list(ELEMENTS),
+    read: machines,
+};
+
+/// The elements that are machines.
+fn machines<'a>(file: &SourceFile<'a>) -> Result<FileContent<'a>, Broken> {
+    let document = file.document()?;
+    let elements = || document.items(ELEMENTS, FORMAT.name);
     let mut nodes = Nodes::new();
     for element in elements()? {
         let (_, element) = element?;
         nodes.extend(element["id"].as_i64().zip(point(&element)));
     }
-    let mut entries = Vec::new();
+    let mut items = Vec::new();
     let mut others = 0;
     for element in elements()? {
         let (number, element) = element?;
-        let tags = json::cells(element["tags"].as_object());
+        let tags = item::cells(element["tags"].as_object());
         if osm::is_bitcoin_atm(&tags) {
-            entries.push(entry(number, &element, tags, &nodes));
+            items.push(item_of(number, &element, tags, &nodes));
         } else {
             others += 1;
         }
     }
-    Ok((entries, others))
+    Ok(FileContent::Items { items, others, is_read: osm::is_read })
 }
 
-fn entry(number: usize, element: &Value, tags: BTreeMap<String, String>, nodes: &Nodes) -> Entry {
+fn item_of(number: usize, element: &Value, tags: BTreeMap<String, String>, nodes: &Nodes) -> DocumentItem {
     let id = format!("{}/{}", element["type"].as_str().unwrap_or("element"), element["id"]);
-    let mut entry = osm::entry(number, &id, tags, element["timestamp"].as_str());
+    let mut item = osm::item_of(number, &id, tags, element["timestamp"].as_str());
     if let Some((lat, lon)) = point(element).or_else(|| centre(element, nodes)) {
-        entry.put(Field::Lat, Some(lat.to_string()));
-        entry.put(Field::Lon, Some(lon.to_string()));
+        item.put(Field::Lat, Some(lat.to_string()));
+        item.put(Field::Lon, Some(lon.to_string()));
     }
-    entry.put(Field::SourceUrl, Some(format!("https://www.openstreetmap.org/{id}")));
-    entry
+    item.put(Field::SourceUrl, Some(format!("https://www.openstreetmap.org/{id}")));
+    item
 }
 
 fn point(element: &Value) -> Option<(f64, f64)> {

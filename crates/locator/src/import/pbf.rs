@@ -5,35 +5,53 @@ use std::io::Cursor;
 
 use osmpbf::{BlobDecode, BlobReader, Element, Info};
 
-use super::json::Entry;
+use super::broken::Broken;
+use super::field::Field;
+use super::format::{FileContent, Format, SourceFile};
+use super::item::DocumentItem;
+use super::osm;
 use super::overpass::middle;
-use super::{Broken, Field, Options, osm};
 
-/// A machine whose place may have to be looked for.
-struct Found {
+/// OpenStreetMap's binary extracts (`.osm.pbf`).
+pub(super) const FORMAT: Format = Format {
+    name: "osm-pbf",
+    title: "OpenStreetMap extracts (.osm.pbf)",
+    json: None,
+    recognise: |file| Ok(begins_with_header(file.bytes)),
+    read: machines,
+};
+
+/// The first block of every extract is called so.
+fn begins_with_header(bytes: &[u8]) -> bool {
+    let start = &bytes[..bytes.len().min(64)];
+    start.first() == Some(&0) && start.windows(9).any(|window| window == b"OSMHeader")
+}
+
+/// A machine whose position may have to be looked for.
+struct OsmCandidate {
     id: String,
     tags: BTreeMap<String, String>,
     edited: Option<String>,
-    place: Place,
+    place: OsmPosition,
 }
 
-enum Place {
+enum OsmPosition {
     At(f64, f64),
     /// In the middle of these nodes.
     Among(Vec<i64>),
 }
 
 /// The elements that are machines. An extract has millions of others, which are not counted.
-pub(super) fn entries(bytes: &[u8], options: &Options) -> Result<Vec<Entry>, Broken> {
-    let (mut found, most) = (Vec::new(), options.bounds.items);
-    each(bytes, options, |element| found.extend(machine(&element).filter(|_| found.len() <= most)))?;
+fn machines<'a>(file: &SourceFile<'a>) -> Result<FileContent<'a>, Broken> {
+    let (mut found, most) = (Vec::new(), file.bounds.items);
+    each(file, |element| found.extend(machine(&element).filter(|_| found.len() <= most)))?;
     if found.len() > most {
         return Err(Broken::TooManyItems { most });
     }
     let wanted: HashSet<i64> = found.iter().flat_map(|found| found.place.nodes()).copied().collect();
     let mut nodes = HashMap::new();
     if !wanted.is_empty() {
-        each(bytes, options, |element| {
+        each(file, |element| {
             let node = match element {
                 Element::Node(node) => Some((node.id(), node.lat(), node.lon())),
                 Element::DenseNode(node) => Some((node.id(), node.lat(), node.lon())),
@@ -44,13 +62,14 @@ pub(super) fn entries(bytes: &[u8], options: &Options) -> Result<Vec<Entry>, Bro
             }
         })?;
     }
-    Ok((1..).zip(found).map(|(number, found)| found.entry(number, &nodes)).collect())
+    let items = (1..).zip(found).map(|(number, found)| found.into_item(number, &nodes)).collect();
+    Ok(FileContent::Items { items, others: 0, is_read: osm::is_read })
 }
 
-fn each(bytes: &[u8], options: &Options, mut take: impl for<'a> FnMut(Element<'a>)) -> Result<(), Broken> {
+fn each(file: &SourceFile<'_>, mut take: impl for<'a> FnMut(Element<'a>)) -> Result<(), Broken> {
     let damaged = |error: osmpbf::Error| Broken::NotPbf(error.to_string());
-    for blob in BlobReader::new(Cursor::new(bytes)) {
-        options.stop.check()?;
+    for blob in BlobReader::new(Cursor::new(file.bytes)) {
+        file.stop.check()?;
         if let BlobDecode::OsmData(block) = blob.map_err(damaged)?.decode().map_err(damaged)? {
             block.for_each_element(&mut take);
         }
@@ -58,24 +77,24 @@ fn each(bytes: &[u8], options: &Options, mut take: impl for<'a> FnMut(Element<'a
     Ok(())
 }
 
-fn machine(element: &Element<'_>) -> Option<Found> {
+fn machine(element: &Element<'_>) -> Option<OsmCandidate> {
     let (id, tags, edited, place) = match element {
         Element::Node(node) => {
-            let place = Place::At(node.lat(), node.lon());
+            let place = OsmPosition::At(node.lat(), node.lon());
             (format!("node/{}", node.id()), tags(node.tags())?, edited(&node.info()), place)
         }
         Element::DenseNode(node) => {
             let edited = node.info().and_then(|info| time(info.milli_timestamp()));
-            (format!("node/{}", node.id()), tags(node.tags())?, edited, Place::At(node.lat(), node.lon()))
+            (format!("node/{}", node.id()), tags(node.tags())?, edited, OsmPosition::At(node.lat(), node.lon()))
         }
         Element::Way(way) => {
-            let place = Place::Among(way.refs().collect());
+            let place = OsmPosition::Among(way.refs().collect());
             (format!("way/{}", way.id()), tags(way.tags())?, edited(&way.info()), place)
         }
         // Relations that are machines are not known to exist.
         Element::Relation(_) => return None,
     };
-    Some(Found { id, tags, edited, place })
+    Some(OsmCandidate { id, tags, edited, place })
 }
 
 /// The tags of a machine; `None` of anything else, without copying them.
@@ -96,7 +115,7 @@ fn time(milliseconds: i64) -> Option<String> {
         .map(|time| time.to_string())
 }
 
-impl Place {
+impl OsmPosition {
     fn nodes(&self) -> &[i64] {
         match self {
             Self::At(..) => &[],
@@ -105,20 +124,20 @@ impl Place {
     }
 }
 
-impl Found {
-    fn entry(self, number: usize, nodes: &HashMap<i64, (f64, f64)>) -> Entry {
+impl OsmCandidate {
+    fn into_item(self, number: usize, nodes: &HashMap<i64, (f64, f64)>) -> DocumentItem {
         let place = match &self.place {
-            Place::At(lat, lon) => Some((*lat, *lon)),
-            Place::Among(corners) => {
+            OsmPosition::At(lat, lon) => Some((*lat, *lon)),
+            OsmPosition::Among(corners) => {
                 middle(&corners.iter().filter_map(|id| nodes.get(id).copied()).collect::<Vec<_>>())
             }
         };
-        let mut entry = osm::entry(number, &self.id, self.tags, self.edited.as_deref());
+        let mut item = osm::item_of(number, &self.id, self.tags, self.edited.as_deref());
         if let Some((lat, lon)) = place {
-            entry.put(Field::Lat, Some(format!("{lat:.7}")));
-            entry.put(Field::Lon, Some(format!("{lon:.7}")));
+            item.put(Field::Lat, Some(format!("{lat:.7}")));
+            item.put(Field::Lon, Some(format!("{lon:.7}")));
         }
-        entry.put(Field::SourceUrl, Some(format!("https://www.openstreetmap.org/{}", self.id)));
-        entry
+        item.put(Field::SourceUrl, Some(format!("https://www.openstreetmap.org/{}", self.id)));
+        item
     }
 }

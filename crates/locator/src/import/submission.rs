@@ -4,12 +4,26 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-use super::document::Document;
-use super::json::{self, Entry};
-use super::{Broken, Field};
+use super::broken::Broken;
+use super::document::Members;
+use super::field::Field;
+use super::format::{FileContent, Format, SourceFile};
+use super::item::{self, DocumentItem};
+
+const LOCATIONS: &str = "locations";
+const SENT_AT: &str = "apiTimestamp";
+
+/// What operators push to directories.
+pub const FORMAT: Format = Format {
+    name: "submission",
+    title: "submissions",
+    json: Some(Members { list: LOCATIONS, others: &[SENT_AT] }),
+    recognise: |file| file.has_list(LOCATIONS),
+    read: machines,
+};
 
 /// Where in a location each field stands, as a pointer (RFC 6901); of several for one field the first that is there.
-const MEMBERS: [(Field, &str); 42] = [
+const FIELDS: [(Field, &str); 42] = [
     (Field::Ref, "/locationId"),
     (Field::Ref, "/id"),
     (Field::Operator, "/operatorName"),
@@ -58,31 +72,34 @@ const MEMBERS: [(Field, &str); 42] = [
 const OTHERS: [&str; 5] = ["lastReportedTime", "isDeleted", "status", "status.isEnabled", "status.isDeleted"];
 
 /// Whether anything is read from a member, by its path.
-pub(super) fn is_read(path: &str) -> bool {
-    OTHERS.contains(&path) || MEMBERS.iter().any(|(_, pointer)| pointer[1..].replace('/', ".") == path)
+fn is_read(path: &str) -> bool {
+    OTHERS.contains(&path) || FIELDS.iter().any(|(_, pointer)| pointer[1..].replace('/', ".") == path)
 }
 
 /// All locations of a submission.
-pub(super) fn entries(document: &Document<'_>) -> Result<Vec<Entry>, Broken> {
-    let sent = json::cell(&document.member("apiTimestamp")?);
-    let locations = document.items("locations", "submission")?;
-    locations.map(|location| location.map(|(number, location)| entry(number, &location, sent.as_deref()))).collect()
+fn machines<'a>(file: &SourceFile<'a>) -> Result<FileContent<'a>, Broken> {
+    let document = file.document()?;
+    let sent = item::cell(&document.member(SENT_AT)?);
+    let locations = document.items(LOCATIONS, FORMAT.name)?;
+    let items =
+        locations.map(|location| location.map(|(number, location)| item_of(number, &location, sent.as_deref())));
+    Ok(FileContent::Items { items: items.collect::<Result<_, _>>()?, others: 0, is_read })
 }
 
-fn entry(number: usize, location: &Value, sent: Option<&str>) -> Entry {
+fn item_of(number: usize, location: &Value, sent: Option<&str>) -> DocumentItem {
     let mut properties = BTreeMap::new();
     flatten("", location, &mut properties, 3);
-    let mut entry = Entry { number, properties, ..Entry::default() };
-    for (field, pointer) in MEMBERS {
-        if let Some(value) = location.pointer(pointer).and_then(json::cell).filter(|value| !value.trim().is_empty()) {
-            entry.cells.entry(field).or_insert(value);
+    let mut item = DocumentItem { number, properties, ..DocumentItem::default() };
+    for (field, pointer) in FIELDS {
+        if let Some(value) = location.pointer(pointer).and_then(item::cell).filter(|value| !value.trim().is_empty()) {
+            item.cells.entry(field).or_insert(value);
         }
     }
-    let reported_at = json::cell(&location["lastReportedTime"]).or_else(|| sent.map(str::to_owned));
-    entry.put(Field::ReportedAt, reported_at);
-    entry.put(Field::Status, state(&location["status"]).map(str::to_owned));
-    entry.is_gone = [&location["isDeleted"], &location["status"]["isDeleted"]].contains(&&Value::Bool(true));
-    entry
+    let reported_at = item::cell(&location["lastReportedTime"]).or_else(|| sent.map(str::to_owned));
+    item.put(Field::ReportedAt, reported_at);
+    item.put(Field::Status, state(&location["status"]).map(str::to_owned));
+    item.is_gone = [&location["isDeleted"], &location["status"]["isDeleted"]].contains(&&Value::Bool(true));
+    item
 }
 
 /// The operational state: in words, or by what is enabled. A machine that can neither take nor give cash does not work.
@@ -101,7 +118,7 @@ fn state(status: &Value) -> Option<&str> {
 
 /// The members of an object by their paths, `address.city`, for `--map` and `--where`.
 fn flatten(path: &str, value: &Value, into: &mut BTreeMap<String, String>, depth: usize) {
-    if let Some(cell) = json::cell(value) {
+    if let Some(cell) = item::cell(value) {
         into.insert(path.to_owned(), cell);
     } else if let Some(members) = value.as_object().filter(|_| depth > 0) {
         for (name, member) in members {

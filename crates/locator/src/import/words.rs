@@ -4,8 +4,9 @@ use jiff::Timestamp;
 use jiff::civil::{Date, DateTime};
 use jiff::tz::TimeZone;
 
-use crate::atm::{Coin, Reported, Tri};
+use crate::atm::{Coin, Reported};
 use crate::terms::Kyc;
+use crate::tri::Tri;
 
 /// The words in which sources report a state.
 pub(super) fn reported(text: &str) -> Option<Reported> {

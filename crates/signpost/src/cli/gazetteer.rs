@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, bail};
 use clap::{Args, Subcommand};
 use serde_json::json;
-use signpost_locator::gazetteer::{Gazetteer as Names, GeoName, Line, Postcode, build, read_line};
+use signpost_locator::gazetteer::{Gazetteer as Names, GeoName, GeonamesLine, Postcode, build, read_line};
 
 use super::Session;
 use crate::atm::places;
@@ -108,11 +108,11 @@ impl Tables {
             }
             match read_line(text) {
                 None => bail!("line {number} is not from a known GeoNames table (19, 12 or 10 columns)"),
-                Some(Line::Other) => {}
-                Some(Line::Place(place)) => self.places.push(place),
-                Some(Line::Postcode(postcode)) => self.postcodes.push(postcode),
-                Some(Line::Name { of, name, is_dead: false }) => self.living.entry(of).or_default().push(name),
-                Some(Line::Name { of, name, is_dead: true }) => {
+                Some(GeonamesLine::Other) => {}
+                Some(GeonamesLine::Place(place)) => self.places.push(place),
+                Some(GeonamesLine::Postcode(postcode)) => self.postcodes.push(postcode),
+                Some(GeonamesLine::Name { of, name, is_dead: false }) => self.living.entry(of).or_default().push(name),
+                Some(GeonamesLine::Name { of, name, is_dead: true }) => {
                     self.dead.entry(of).or_default().insert(name);
                 }
             }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use jiff::Timestamp;
-use signpost_locator::{Distance, Near, OpenState, Point, Status, StatusReport, status};
+use signpost_locator::{AtmStatus, Distance, Near, OpenState, Point, StatusReport, status};
 
 use super::Wanted;
 use super::snapshot::{Entry, Snapshot};
@@ -46,12 +46,12 @@ impl Moment<'_> {
 
     /// When a machine of this status closes, or opens again.
     #[must_use]
-    pub fn change(&self, entry: &Entry, status: Status) -> Option<Change<'_>> {
+    pub fn change(&self, entry: &Entry, status: AtmStatus) -> Option<Change<'_>> {
         let answer = self.answer(entry)?;
         let changes_at = answer.changes_at.as_deref()?;
         match (status, answer.opening) {
-            (Status::Open, Ok(OpenState::Open)) => Some(Change::ClosesAt(changes_at)),
-            (Status::Closed, Ok(OpenState::Closed)) => Some(Change::OpensAt(changes_at)),
+            (AtmStatus::Open, Ok(OpenState::Open)) => Some(Change::ClosesAt(changes_at)),
+            (AtmStatus::Closed, Ok(OpenState::Closed)) => Some(Change::OpensAt(changes_at)),
             _ => None,
         }
     }

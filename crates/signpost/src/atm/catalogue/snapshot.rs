@@ -84,7 +84,7 @@ impl Snapshot {
         }
         let others = |(at, entry): (u32, &Entry)| {
             let id = entry.machine.id;
-            let rows: Vec<AtmId> = entry.machine.told.iter().map(|told| told.id).filter(|row| *row != id).collect();
+            let rows: Vec<AtmId> = entry.machine.claims.iter().map(|claim| claim.id).filter(|row| *row != id).collect();
             rows.into_iter().map(move |row| (row, at))
         };
         let merged = (0..).zip(&entries).flat_map(others).collect();

@@ -15,7 +15,7 @@ use reqwest::header::{
 };
 use serde::Serialize;
 use signpost_locator::gazetteer::Gazetteer;
-use signpost_locator::import::{Bounds, Format, Import, Options};
+use signpost_locator::import::{Bounds, FormatChoice, Import, Options};
 use url::Url;
 
 use super::catalogue::{Changes, Extent, Reading, Source, Terms, apply};
@@ -49,7 +49,7 @@ pub struct Feed {
     pub url: String,
     /// How it is written.
     #[serde(serialize_with = "format_name")]
-    pub format: Format,
+    pub format: FormatChoice,
     /// What its licence wants to be said.
     pub attribution: String,
     /// How often a running server fetches it; otherwise only on request.
@@ -113,7 +113,7 @@ pub fn check_url(url: &str) -> Result<(), &'static str> {
 impl Feed {
     /// A feed that was never fetched.
     #[must_use]
-    pub fn new(name: String, url: String, format: Format, attribution: String, every: Option<Duration>) -> Self {
+    pub fn new(name: String, url: String, format: FormatChoice, attribution: String, every: Option<Duration>) -> Self {
         Self {
             name,
             url,
@@ -227,7 +227,7 @@ async fn fetch(
 async fn read(
     answer: Answer,
     gazetteer: Arc<Gazetteer>,
-    format: Format,
+    format: FormatChoice,
     extent: Extent,
     now: Timestamp,
 ) -> Result<Reading> {
@@ -273,7 +273,7 @@ pub fn check_wait(feed: &Feed, now: Timestamp) -> Result<()> {
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde's signature")]
-fn format_name<S: serde::Serializer>(format: &Format, serializer: S) -> Result<S::Ok, S::Error> {
+fn format_name<S: serde::Serializer>(format: &FormatChoice, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.serialize_str(format.name())
 }
 

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use anyhow::{Context, Result};
-use signpost_locator::import::Format;
+use signpost_locator::import::FormatChoice;
 
 use super::{Feed, Validators};
 use crate::store::{Row, Store, must, params, step};
@@ -72,7 +72,7 @@ fn feed(row: &Row) -> Result<Feed> {
     Ok(Feed {
         name: row.text(0)?.to_owned(),
         url: row.text(1)?.to_owned(),
-        format: Format::named(row.text(2)?).context("atm_feeds.format")?,
+        format: row.text(2)?.parse::<FormatChoice>().context("atm_feeds.format")?,
         attribution: row.text(3)?.to_owned(),
         every,
         known: Validators {

@@ -7,7 +7,7 @@ use axum::extract::{FromRequest, Request, State};
 use bytes::Bytes;
 use jiff::Timestamp;
 use serde_json::Value;
-use signpost_locator::import::{Bounds, Broken, Format, Options};
+use signpost_locator::import::{Bounds, Broken, FormatChoice, Options, SUBMISSION};
 
 use super::catalogue::{Changes, Extent, Reading, Source, Terms, TooManyMachines, apply, report};
 use crate::app::App;
@@ -53,8 +53,13 @@ pub(crate) async fn submit(
 
 async fn read(app: &App, body: Bytes, now: Timestamp) -> Result<Reading, Error> {
     let gazetteer = app.catalogue.places.now();
-    let options =
-        Options { format: Format::Submission, partial: true, now: Some(now), bounds: BOUNDS, ..Options::default() };
+    let options = Options {
+        format: FormatChoice::Named(&SUBMISSION),
+        partial: true,
+        now: Some(now),
+        bounds: BOUNDS,
+        ..Options::default()
+    };
     let read = processor::run(move |stop| Reading::of(&body, &Options { stop: stop.clone(), ..options }, &gazetteer));
     let reading = read.await?.map_err(refused)?;
     if reading.rows.len() + reading.import.gone.len() + reading.import.skipped.total == 0 {

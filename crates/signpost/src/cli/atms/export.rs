@@ -71,7 +71,7 @@ impl Export {
 /// The machines as searches find them.
 fn merged(snapshot: &Snapshot) -> Vec<Line> {
     let line = |entry: &crate::atm::catalogue::Entry| {
-        let sources = entry.machine.told.iter().filter_map(|told| snapshot.source(&told.source));
+        let sources = entry.machine.claims.iter().filter_map(|claim| snapshot.source(&claim.source));
         let mut thanks: Vec<&str> = sources.map(|source| source.attribution.as_str()).collect();
         thanks.dedup();
         let attribution = thanks.join("; ");

@@ -5,7 +5,7 @@ use std::time::Duration;
 use anyhow::{Error, Result, anyhow, bail};
 use clap::{Args, Subcommand};
 use serde_json::{Value, json};
-use signpost_locator::import::Format;
+use signpost_locator::import::FormatChoice;
 
 use crate::atm::catalogue::report;
 use crate::atm::feeds::{self, Feed, Synced, check_url, check_wait, sync};
@@ -27,8 +27,8 @@ pub(in crate::cli) enum Feeds {
         /// URL; `{updated_since}` in it becomes the time of the last fetch, less ten minutes, for servers that return only changes
         url: String,
         /// File format
-        #[arg(long, value_parser = formats(), default_value = Format::Auto.name())]
-        format: Format,
+        #[arg(long, value_parser = formats(), default_value = FormatChoice::Auto.name())]
+        format: FormatChoice,
         /// Credit that its licence requires in every reply [default: its name]
         #[arg(long, value_name = "TEXT")]
         attribution: Option<String>,

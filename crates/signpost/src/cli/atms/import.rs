@@ -8,7 +8,7 @@ use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use indicatif::{ProgressBar, ProgressStyle};
 use jiff::Timestamp;
-use signpost_locator::import::{self, Format, Listed, Options};
+use signpost_locator::import::{self, FormatChoice, Options, Truncated};
 
 use crate::atm::catalogue::{Changes, Extent, Reading, SAMPLE, Source, Terms, apply, report};
 use crate::cli::{Session, Usage};
@@ -27,8 +27,8 @@ pub(in crate::cli) struct Import {
     /// File to import
     file: PathBuf,
     /// File format
-    #[arg(long, value_parser = formats(), default_value = Format::Auto.name())]
-    format: Format,
+    #[arg(long, value_parser = formats(), default_value = FormatChoice::Auto.name())]
+    format: FormatChoice,
     /// The file contains only changes: ATMs that are not in it stay
     #[arg(long)]
     partial: bool,
@@ -156,11 +156,11 @@ pub(super) fn source_name(name: &str) -> Result<String> {
 }
 
 /// The names of the formats, as they are written after `--format`.
-pub(super) fn formats() -> impl TypedValueParser<Value = Format> {
-    PossibleValuesParser::new(Format::ALL.map(Format::name)).map(|name| Format::named(&name).unwrap_or_default())
+pub(super) fn formats() -> impl TypedValueParser<Value = FormatChoice> {
+    PossibleValuesParser::new(FormatChoice::all().map(FormatChoice::name)).try_map(|name| name.parse::<FormatChoice>())
 }
 
-fn list<T>(lines: &mut Vec<String>, what: &str, listed: &Listed<T>, text: impl Fn(&T) -> String) {
+fn list<T>(lines: &mut Vec<String>, what: &str, listed: &Truncated<T>, text: impl Fn(&T) -> String) {
     if listed.total == 0 {
         return;
     }

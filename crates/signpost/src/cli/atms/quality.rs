@@ -31,7 +31,7 @@ impl Check {
         let (snapshot, places, now) = (catalogue::load(store).await?, session.places()?, Clock::System.now());
         let gazetteer = places.now();
         let is_asked = |machine: &&Machine| {
-            self.source.as_ref().is_none_or(|source| machine.told.iter().any(|told| *told.source == **source))
+            self.source.as_ref().is_none_or(|source| machine.claims.iter().any(|claim| *claim.source == **source))
         };
         let machines: Vec<&Machine> = snapshot.entries().iter().map(|entry| &entry.machine).filter(is_asked).collect();
         let mut found: Vec<(&Machine, Vec<Concern>)> =
@@ -45,8 +45,8 @@ impl Check {
             *counts.entry(*concern).or_default() += 1;
         }
         let listed = found.iter().take(self.limit).map(|(machine, concerns)| {
-            let told: Vec<&str> = machine.told.iter().map(|told| &*told.source).collect();
-            json!({ "id": machine.id, "name": machine.record.title(), "sources": told, "concerns": concerns })
+            let sources: Vec<&str> = machine.claims.iter().map(|claim| &*claim.source).collect();
+            json!({ "id": machine.id, "name": machine.record.title(), "sources": sources, "concerns": concerns })
         });
         let listed: Vec<_> = listed.collect();
         let document =

@@ -13,7 +13,7 @@ use crate::store::Store;
 pub(super) async fn split(session: &Session, store: &Store, id: u64) -> Result<()> {
     let snapshot = catalogue::load(store).await?;
     let entry = snapshot.get(atm_id(id)?).with_context(|| format!("no ATM has the ID {id}"))?;
-    let rows: Vec<AtmId> = entry.machine.told.iter().map(|told| told.id).collect();
+    let rows: Vec<AtmId> = entry.machine.claims.iter().map(|claim| claim.id).collect();
     anyhow::ensure!(rows.len() > 1, "the ATM {id} is known from one source only; there is nothing to split");
     catalogue::sql::set_apart(store, &rows, true).await?;
     session.print(&json!({ "split": rows }), || {

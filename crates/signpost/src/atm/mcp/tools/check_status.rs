@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use jiff::Timestamp;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
-use signpost_locator::{Distance, Status};
+use signpost_locator::{AtmStatus, Distance};
 use signpost_mcp::{Annotations, Call, CallError, Handler, Output, Tool};
 
 use super::arguments::Arguments;
@@ -58,7 +58,7 @@ pub(crate) fn tool(geocodes: bool) -> Tool<Locator> {
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Area<'a> {
-    counts: BTreeMap<Status, usize>,
+    counts: BTreeMap<AtmStatus, usize>,
     as_of: Timestamp,
     #[serde(flatten)]
     page: Page<'a>,

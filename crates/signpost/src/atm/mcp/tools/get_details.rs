@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use jiff::Timestamp;
 use serde_json::{Map, Value, json};
-use signpost_locator::{Coin, Freshness, Hours, More, Told, Trade};
+use signpost_locator::{Coin, Freshness, Hours, MoreFields, SourceClaim, Trade};
 use signpost_mcp::{Annotations, Call, CallError, Handler, Output, Structured, Tool};
 
 use super::arguments::Arguments;
@@ -63,12 +63,12 @@ fn details(snapshot: &Snapshot, entry: &Entry, now: Timestamp) -> Value {
         Some(Change::ClosesAt(at)) => (None, Some(at)),
         None => (None, None),
     };
-    let sources = entry.machine.told.iter().map(|told| source(snapshot, told));
+    let sources = entry.machine.claims.iter().map(|claim| source(snapshot, claim));
     let attribution: BTreeSet<&str> = entry
         .machine
-        .told
+        .claims
         .iter()
-        .filter_map(|told| snapshot.source(&told.source))
+        .filter_map(|claim| snapshot.source(&claim.source))
         .map(|source| source.attribution.as_str())
         .collect();
     let mut details = json!({
@@ -111,7 +111,7 @@ fn details(snapshot: &Snapshot, entry: &Entry, now: Timestamp) -> Value {
 }
 
 /// What few sources say; null or unknown where nobody does.
-fn more(more: &More) -> Map<String, Value> {
+fn more(more: &MoreFields) -> Map<String, Value> {
     let trade = |(coin, trade): (&Coin, &Trade)| {
         let trade = json!({ "buy": trade.buy, "sell": trade.sell, "lightning": trade.lightning });
         (coin.code().to_owned(), trade)
@@ -144,14 +144,14 @@ fn more(more: &More) -> Map<String, Value> {
 }
 
 /// A row that the machine is known from, and which parts of what is known it tells.
-fn source(snapshot: &Snapshot, told: &Told) -> Value {
-    let source = snapshot.source(&told.source);
+fn source(snapshot: &Snapshot, claim: &SourceClaim) -> Value {
+    let source = snapshot.source(&claim.source);
     json!({
-        "name": &*told.source,
-        "ref": told.source_ref,
-        "atmId": told.id,
-        "url": told.url,
-        "parts": told.parts.names().collect::<Vec<_>>(),
+        "name": &*claim.source,
+        "ref": claim.source_ref,
+        "atmId": claim.id,
+        "url": claim.url,
+        "parts": claim.parts.names().collect::<Vec<_>>(),
         "importedAt": source.map(|source| source.imported_at),
         "attribution": source.map(|source| &source.attribution),
     })

@@ -4,7 +4,7 @@ use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 use serde::{Serialize, Serializer};
 use serde_json::{Map, Value};
-use signpost_locator::gazetteer::{ATTRIBUTION, LONGEST_TEXT, Place, Resolved, Source, Unresolved};
+use signpost_locator::gazetteer::{ATTRIBUTION, MAX_TEXT_CHARS, Place, PlaceSource, Resolved, Unresolved};
 use signpost_locator::{Country, Point, Region};
 use signpost_mcp::{Call, CallError, Output};
 
@@ -78,7 +78,7 @@ impl Center {
         }
         let resolved = locator.catalogue.places.now().resolve(location);
         let resolved = resolved.map_err(|unresolved| not_found(location, &unresolved))?;
-        let attribution = (resolved.source != Source::Coordinates).then_some(ATTRIBUTION);
+        let attribution = (resolved.source != PlaceSource::Coordinates).then_some(ATTRIBUTION);
         Ok(Self::understood(location, Understood::named(resolved), attribution))
     }
 
@@ -101,13 +101,13 @@ pub(crate) async fn ask_geocoder(locator: &Locator, given: &Map<String, Value>) 
     let Some(geocoder) = &locator.catalogue.geocoder else { return };
     let Some(location) = given.get("location").and_then(Value::as_str).map(str::trim) else { return };
     let has_point = given.contains_key("lat") || given.contains_key("lon");
-    if has_point || !(1..=LONGEST_TEXT).contains(&location.chars().count()) {
+    if has_point || !(1..=MAX_TEXT_CHARS).contains(&location.chars().count()) {
         return;
     }
     // A house in a street: the place names know no more than the city.
     let is_address = location.starts_with(|first: char| first.is_ascii_digit()) && location.contains(' ');
     let known = locator.catalogue.places.now().resolve(location);
-    let is_enough = |resolved: &Resolved| !is_address || resolved.source == Source::Coordinates;
+    let is_enough = |resolved: &Resolved| !is_address || resolved.source == PlaceSource::Coordinates;
     if !known.as_ref().is_ok_and(is_enough) {
         geocoder.ask(location).await;
     }

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use jiff::Timestamp;
 use serde::Serialize;
 use signpost_locator::gazetteer::ATTRIBUTION;
-use signpost_locator::{AtmId, Distance, Record, Status};
+use signpost_locator::{AtmId, AtmStatus, Distance, Record};
 
 use super::arguments::Units;
 use super::place::{Center, Understood};
@@ -30,7 +30,7 @@ pub(crate) struct Item<'a> {
     operator: Option<&'a str>,
     distance: String,
     distance_meters: f64,
-    status: Status,
+    status: AtmStatus,
     status_reason: &'static str,
     status_as_of: Option<Timestamp>,
     address: Cow<'a, str>,

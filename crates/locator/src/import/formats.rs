@@ -1,0 +1,96 @@
+//! The formats that are read. A new one is a file that declares it, and a row of [`FORMATS`].
+
+use std::fmt;
+use std::str::FromStr;
+
+use super::broken::Broken;
+use super::document::Members;
+use super::format::{Format, SourceFile};
+use super::{btcmap, geojson, overpass, pbf, submission, table};
+
+/// All formats, in the order in which a file is tried for them: the first that recognises it reads it.
+pub const FORMATS: &[Format] = &[
+    pbf::FORMAT,
+    overpass::FORMAT,
+    submission::FORMAT,
+    geojson::ALL_THE_PLACES,
+    geojson::GEOJSON,
+    btcmap::FORMAT,
+    table::TSV,
+    table::CSV,
+];
+
+/// Which format a file has: one of [`FORMATS`] by its name, or the one that recognises the file.
+///
+/// ```
+/// use signpost_locator::import::FormatChoice;
+///
+/// assert_eq!("osm-pbf".parse::<FormatChoice>().unwrap().name(), "osm-pbf");
+/// assert_eq!("auto".parse(), Ok(FormatChoice::Auto));
+/// let error = "xml".parse::<FormatChoice>().unwrap_err().to_string();
+/// assert!(error.starts_with("there is no format 'xml'; known are auto, osm-pbf, "));
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum FormatChoice {
+    /// Recognise the file by its content.
+    #[default]
+    Auto,
+    /// This format, whatever the file looks like.
+    Named(&'static Format),
+}
+
+/// A name that no format has.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("there is no format '{0}'; known are {known}", known = list(FormatChoice::all().map(FormatChoice::name)))]
+pub struct UnknownFormat(pub String);
+
+impl FormatChoice {
+    /// Everything that can be chosen.
+    pub fn all() -> impl Iterator<Item = Self> {
+        std::iter::once(Self::Auto).chain(FORMATS.iter().map(Self::Named))
+    }
+
+    /// Its name on the command line.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Auto => "auto",
+            Self::Named(format) => format.name,
+        }
+    }
+}
+
+impl FromStr for FormatChoice {
+    type Err = UnknownFormat;
+
+    fn from_str(name: &str) -> Result<Self, UnknownFormat> {
+        Self::all().find(|choice| choice.name() == name).ok_or_else(|| UnknownFormat(name.to_owned()))
+    }
+}
+
+impl fmt::Display for FormatChoice {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// The format that recognises a file.
+pub(super) fn detect(file: &SourceFile<'_>) -> Result<&'static Format, Broken> {
+    for format in FORMATS {
+        if (format.recognise)(file)? {
+            return Ok(format);
+        }
+    }
+    // Tables are whatever is no JSON.
+    let json = FORMATS.iter().filter(|format| format.json.is_some());
+    Err(Broken::UnknownJson { known: list(json.map(|format| format.title)) })
+}
+
+/// The members of documents that any format reads.
+pub(super) fn members() -> Vec<Members> {
+    FORMATS.iter().filter_map(|format| format.json).collect()
+}
+
+fn list(names: impl Iterator<Item = &'static str>) -> String {
+    names.collect::<Vec<_>>().join(", ")
+}
