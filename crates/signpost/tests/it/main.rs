@@ -19,3 +19,4 @@ mod submissions;
 mod tidy;
 mod tools;
 mod transport;
+mod words;
