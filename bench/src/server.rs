@@ -7,7 +7,7 @@ use std::thread;
 
 use anyhow::{Context, Result};
 use signpost::app::App;
-use signpost::config::{Config, Origin, Written};
+use signpost::config::{Config, Origin, RawSettings};
 use signpost::platform::accounts::keys::{self, NewKey};
 use signpost::platform::accounts::{Account, Environment};
 use signpost::platform::clock::Clock;
@@ -53,12 +53,12 @@ pub fn start_on(database_url: &str) -> Result<Running> {
 /// # Errors
 /// Where it does not start.
 pub fn start_on_with(database_url: &str, settings: &[(&str, &str)]) -> Result<Running> {
-    let mut written = written("off");
-    written.set("database_url", database_url, Origin::Flag);
+    let mut raw = raw_settings("off");
+    raw.set("database_url", database_url, Origin::Flag);
     for (key, value) in settings {
-        written.set(key, *value, Origin::Flag);
+        raw.set(key, *value, Origin::Flag);
     }
-    run(Config::new(&written)?)
+    run(Config::new(&raw)?)
 }
 
 fn run(config: Config) -> Result<Running> {
@@ -77,22 +77,22 @@ fn run(config: Config) -> Result<Running> {
 }
 
 fn config(data_dir: Option<&Path>, limit: &str) -> Result<Config> {
-    let mut written = written(limit);
+    let mut raw = raw_settings(limit);
     match data_dir {
-        Some(folder) => written.set("data_dir", folder.display().to_string(), Origin::Flag),
-        None => written.set("database_url", "sqlite::memory:", Origin::Flag),
+        Some(folder) => raw.set("data_dir", folder.display().to_string(), Origin::Flag),
+        None => raw.set("database_url", "sqlite::memory:", Origin::Flag),
     }
-    Ok(Config::new(&written)?)
+    Ok(Config::new(&raw)?)
 }
 
-fn written(limit: &str) -> Written {
-    let mut written = Written::default();
-    written.set("listen", "127.0.0.1:0", Origin::Flag);
+fn raw_settings(limit: &str) -> RawSettings {
+    let mut raw = RawSettings::default();
+    raw.set("listen", "127.0.0.1:0", Origin::Flag);
     for limit in ["mcp", "sse", "create_session", "get_session", "verify", "domains", "answer"] {
-        written.set(&format!("rate_limit_{limit}"), "off", Origin::Flag);
+        raw.set(&format!("rate_limit_{limit}"), "off", Origin::Flag);
     }
-    written.set("rate_limit_mcp", limit, Origin::Flag);
-    written
+    raw.set("rate_limit_mcp", limit, Origin::Flag);
+    raw
 }
 
 async fn authorization(app: &App) -> Result<String> {

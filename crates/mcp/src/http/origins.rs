@@ -23,7 +23,7 @@ enum Rule {
 /// A text that is neither an origin nor a pattern of origins.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "{given:?} is not an allowed origin: {reason}; write a whole origin such as http://localhost:3000, or \
+    "'{given}' is not an allowed origin: {reason}; write a whole origin such as http://localhost:3000, or \
      https://*.example.com for everything below example.com"
 )]
 pub struct BadOrigin {

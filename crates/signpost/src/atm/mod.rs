@@ -5,4 +5,5 @@ pub mod feeds;
 pub mod mcp;
 pub mod places;
 pub mod routes;
+pub mod settings;
 pub mod submissions;

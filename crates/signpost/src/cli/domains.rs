@@ -117,7 +117,7 @@ impl Add {
         let registered = register(&self.wanted(), account, reach, now, Random::draw());
         let registered = registered.map_err(|(field, reason)| Usage(format!("{}: {reason}", flag(field))))?;
         let store = session.store()?;
-        match domains::sql::insert(&store, &session.config.seal(), &registered, &Actor::Operator).await? {
+        match domains::sql::insert(&store, &session.config.login.seal(), &registered, &Actor::Operator).await? {
             Ok(()) => {
                 let address = public_address::find(&store).await?;
                 session.print(&Created::of(&registered), || made(&registered, address.as_deref().unwrap_or_default()))
@@ -203,7 +203,7 @@ impl Secret {
         let id = self.which.find(store).await?;
         if self.rotate {
             let next = WebhookSecret::from_bytes(&id::random());
-            domains::sql::rotate_secret(store, &session.config.seal(), &id, &next, Clock::System.now()).await?;
+            domains::sql::rotate_secret(store, &session.config.login.seal(), &id, &next, Clock::System.now()).await?;
         } else if self.activate && !domains::sql::activate_secret(store, &id, Clock::System.now()).await? {
             bail!("{id} has no next secret; create one with --rotate first");
         }
@@ -252,7 +252,7 @@ impl From<Who> for Handler {
 }
 
 async fn seal(session: &Session, store: &Store) -> Result<()> {
-    let seal = session.config.seal();
+    let seal = session.config.login.seal();
     if !seal.is_on() {
         bail!("no encryption key is set: set SIGNPOST_SEAL_KEY, for example to the output of 'openssl rand -hex 32'");
     }
@@ -279,7 +279,7 @@ async fn secret(session: &Session, store: &Store, id: &DomainId) -> Result<()> {
     let unknown = || format!("no domain has the ID {id}; 'signpost domains list' shows all");
     // One that is deleted has secrets for its last events.
     domains::sql::find_in_any_account(store, id).await?.with_context(unknown)?;
-    let secrets = domains::sql::find_secrets(store, &session.config.seal(), id).await?.with_context(unknown)?;
+    let secrets = domains::sql::find_secrets(store, &session.config.login.seal(), id).await?.with_context(unknown)?;
     let current = secrets.current.reveal();
     let next = secrets.next.as_ref().map(WebhookSecret::reveal);
     let mut document = json!({ "domain_id": id, "webhook_secret": current });

@@ -25,7 +25,7 @@ use serde::Serialize;
 use crate::atm::catalogue::Catalogue;
 use crate::atm::places::Places;
 use crate::atm::places::geocoder::Geocoder;
-use crate::config::{BadSetting, Config, DEFAULT, Origin, Written};
+use crate::config::{BadSetting, Config, DEFAULT, Origin, RawSettings};
 use crate::platform::clock::Clock;
 use crate::platform::outbound::{Names, Outbound};
 use crate::store::{Missing, Store};
@@ -156,12 +156,12 @@ impl Cli {
 
     async fn dispatch(self) -> Result<()> {
         let Self { common, command } = self;
-        let session = || Session::new(&common.written()?, common.json);
+        let session = || Session::new(&common.raw_settings()?, common.json);
         match command {
             Command::Serve(flags) => {
-                let mut written = common.written()?;
-                flags.write(&mut written);
-                serve::run(Session::new(&written, common.json)?).await
+                let mut raw = common.raw_settings()?;
+                flags.set(&mut raw);
+                serve::run(Session::new(&raw, common.json)?).await
             }
             Command::Keys(command) => command.run(&session()?).await,
             Command::Domains(command) => command.run(&session()?).await,
@@ -192,24 +192,24 @@ struct Usage(String);
 
 impl Common {
     /// What the files, the environment and the common flags say.
-    fn written(&self) -> Result<Written> {
-        let mut written = Written::default();
-        written.read_file(self.config.as_deref()).map_err(|error| Usage(format!("{error:#}")))?;
+    fn raw_settings(&self) -> Result<RawSettings> {
+        let mut raw = RawSettings::default();
+        raw.read_file(self.config.as_deref()).map_err(|error| Usage(format!("{error:#}")))?;
         #[expect(clippy::disallowed_methods, reason = "the edge: configuration is handed on from here")]
         let variables = std::env::vars_os();
-        written.read_variables(variables).map_err(|error| Usage(error.to_string()))?;
+        raw.read_variables(variables).map_err(|error| Usage(error.to_string()))?;
         for (key, value) in [("data_dir", &self.data_dir), ("database_url", &self.database_url)] {
             if let Some(value) = value {
-                written.set(key, value, Origin::Flag);
+                raw.set(key, value, Origin::Flag);
             }
         }
-        Ok(written)
+        Ok(raw)
     }
 }
 
 impl Session {
-    fn new(written: &Written, json: bool) -> Result<Self> {
-        Ok(Self { config: Config::new(written)?, json })
+    fn new(raw: &RawSettings, json: bool) -> Result<Self> {
+        Ok(Self { config: Config::new(raw)?, json })
     }
 
     /// The database, which must be there: a command that is run in the wrong folder shall not make another one.
@@ -258,7 +258,7 @@ impl Session {
 
     /// The external geocoder, where the operator named one.
     fn geocoder(&self) -> Option<Geocoder> {
-        let settings = self.config.geocoder.clone()?;
+        let settings = self.config.atm.external_geocoder.clone()?;
         Some(Geocoder::new(settings, Outbound::new(&Names::System)))
     }
 

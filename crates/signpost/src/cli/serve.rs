@@ -7,7 +7,7 @@ use url::Url;
 
 use super::Session;
 use crate::app::App;
-use crate::config::{Config, Origin, Service, Written};
+use crate::config::{Config, Origin, RawSettings, Service};
 use crate::platform::accounts::Environment;
 use crate::platform::clock::Clock;
 use crate::platform::observe::telemetry;
@@ -30,8 +30,8 @@ pub(super) struct Serve {
 }
 
 impl Serve {
-    /// Puts the flags over what is written elsewhere.
-    pub(super) fn write(&self, written: &mut Written) {
+    /// Sets the flags, which override everything else.
+    pub(super) fn set(&self, raw: &mut RawSettings) {
         let flags = [
             ("listen", &self.listen),
             ("public_url", &self.public_url),
@@ -40,7 +40,7 @@ impl Serve {
         ];
         for (key, value) in flags {
             if let Some(value) = value {
-                written.set(key, value, Origin::Flag);
+                raw.set(key, value, Origin::Flag);
             }
         }
     }

@@ -1,25 +1,28 @@
-//! What the operator decided, in two steps: [`Written`] is what stands in the flags, the environment and the files;
-//! [`Config`] is what it means.
+//! The operator's settings, in two steps: [`RawSettings`] are the texts in flags, environment and files; [`Config`] is
+//! what they mean. A setting is a field, here or in the part of the service that it belongs to, and a key of
+//! `config.default.toml`.
 
-mod parse;
-mod written;
+mod raw;
+mod read;
 
 use std::collections::BTreeSet;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::path::PathBuf;
 use std::time::Duration;
 
-use signpost_mcp::Origins;
+use serde::{Deserialize, Deserializer};
+use tracing::level_filters::LevelFilter;
 use url::{Host, Url};
 
-use crate::atm::places::geocoder;
-use crate::login::domains::seal::{Seal, SealKey};
+use crate::atm::settings::AtmSettings;
+use crate::login::settings::{LoginSettings, PrivateWebhooks};
 use crate::platform::accounts::Environment;
 use crate::platform::limits::{Proxies, Rates};
 use crate::platform::outbound::Reach;
+use crate::platform::setting::{self, items, optional, parsed};
+use crate::store::is_postgres;
 
-use parse::Reader;
-pub use written::{BadSetting, Origin, Written};
+pub use raw::{Origin, RawSettings};
 
 /// The defaults and the reference, as the program carries them.
 pub const DEFAULT: &str = include_str!("../../config.default.toml");
@@ -33,87 +36,50 @@ pub enum Service {
     Auth,
 }
 
-/// Whether webhooks may reach private addresses and plain http.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum PrivateWebhooks {
-    /// Plain http to loopback, in the sandbox only, while the server listens on loopback and neither a public URL nor a
-    /// trusted proxy is set.
-    Auto,
-    /// Everything.
-    Allowed,
-    /// Nothing.
-    Refused,
-}
+/// A setting that is unknown, or a value that it does not allow: one line that says what to change.
+#[derive(Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct BadSetting(String);
 
-/// The configuration, typed. Each field is a key of `config.default.toml`, which describes it.
-#[derive(Clone, Debug)]
+/// The configuration, typed. A field is a key of `config.default.toml`, which describes it, or the part that a service
+/// owns.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
 #[expect(missing_docs, reason = "config.default.toml is the reference")]
 pub struct Config {
+    #[serde(deserialize_with = "setting::address")]
     pub listen: SocketAddr,
+    #[serde(deserialize_with = "folder")]
     pub data_dir: PathBuf,
+    #[serde(deserialize_with = "database_url")]
     pub database_url: Option<String>,
+    #[serde(deserialize_with = "redis_url")]
     pub redis_url: Option<String>,
-    pub public_url: Option<Url>,
-    pub services: BTreeSet<Service>,
-    pub allowed_origins: Origins,
-    pub rates: Rates,
-    pub session_ttl: Duration,
+    #[serde(deserialize_with = "setting::duration::<_, 0, 60_000>")]
     pub shutdown_delay: Duration,
-    pub require_verified_domains: bool,
-    pub allow_private_webhooks: PrivateWebhooks,
-    pub webhook_retry_schedule: Vec<Duration>,
-    pub dns_server: Option<SocketAddr>,
-    pub trusted_proxies: Proxies,
-    pub geocoder: Option<geocoder::Settings>,
+    #[serde(deserialize_with = "setting::optional_url")]
+    pub public_url: Option<Url>,
+    #[serde(deserialize_with = "services")]
+    pub services: BTreeSet<Service>,
+    #[serde(deserialize_with = "setting::optional_address")]
     pub metrics_listen: Option<SocketAddr>,
+    #[serde(deserialize_with = "setting::optional_url")]
     pub otlp_endpoint: Option<Url>,
-    pub seal_key: Option<SealKey>,
-    pub seal_key_old: Option<SealKey>,
-    pub log: tracing::level_filters::LevelFilter,
+    #[serde(deserialize_with = "log")]
+    pub log: LevelFilter,
+    pub rates: Rates,
+    pub proxies: Proxies,
+    pub atm: AtmSettings,
+    pub login: LoginSettings,
 }
 
 impl Config {
-    /// What was written, understood.
+    /// Reads the settings.
     ///
     /// # Errors
-    /// [`BadSetting`] for the first key whose value is not allowed.
-    pub fn new(written: &Written) -> Result<Self, BadSetting> {
-        let read = Reader(written);
-        Ok(Self {
-            listen: read.get("listen", parse::address)?,
-            data_dir: read.get("data_dir", parse::path)?,
-            database_url: read.optional("database_url", parse::database_url)?,
-            redis_url: read.optional("redis_url", parse::redis_url)?,
-            public_url: read.optional("public_url", parse::public_url)?,
-            services: read.get("services", parse::services)?,
-            allowed_origins: read.get("allowed_origins", parse::origins)?,
-            rates: Rates {
-                mcp: read.get("rate_limit_mcp", parse::rate)?,
-                sse: read.get("rate_limit_sse", parse::rate)?,
-                create_session: read.get("rate_limit_create_session", parse::rate)?,
-                get_session: read.get("rate_limit_get_session", parse::rate)?,
-                verify: read.get("rate_limit_verify", parse::rate)?,
-                domains: read.get("rate_limit_domains", parse::rate)?,
-                answer: read.get("rate_limit_answer", parse::rate)?,
-                submissions: read.get("rate_limit_submissions", parse::rate)?,
-            },
-            session_ttl: read.get("session_ttl", parse::session_ttl)?,
-            shutdown_delay: read.get("shutdown_delay", parse::shutdown_delay)?,
-            require_verified_domains: read.get("require_verified_domains", parse::truth)?,
-            allow_private_webhooks: read.get("allow_private_webhooks", parse::private_webhooks)?,
-            webhook_retry_schedule: read.get("webhook_retry_schedule", parse::schedule)?,
-            dns_server: read.optional("dns_server", parse::address)?,
-            trusted_proxies: Proxies::new(
-                read.get("trusted_proxies", parse::networks)?,
-                read.get("forwarded_header", parse::forwarded_header)?,
-            ),
-            geocoder: geocoder(&read)?,
-            metrics_listen: read.optional("metrics_listen", parse::address)?,
-            otlp_endpoint: read.optional("otlp_endpoint", parse::public_url)?,
-            seal_key: read.optional("seal_key", parse::seal_key)?,
-            seal_key_old: read.optional("seal_key_old", parse::seal_key)?,
-            log: read.get("log", parse::log)?,
-        })
+    /// [`BadSetting`] for the first key that is unknown or whose value is not allowed.
+    pub fn new(raw: &RawSettings) -> Result<Self, BadSetting> {
+        read::read(raw)
     }
 
     /// The database's address: the one that is set, else a file in the data folder.
@@ -121,13 +87,6 @@ impl Config {
     pub fn database_url(&self) -> String {
         let file = || format!("sqlite:{}", self.data_dir.join("signpost.sqlite").display());
         self.database_url.clone().unwrap_or_else(file)
-    }
-
-    /// What closes and opens the secrets in the database.
-    #[must_use]
-    pub fn seal(&self) -> Seal {
-        let [key, old] = [&self.seal_key, &self.seal_key_old].map(|key| key.as_ref().map(SealKey::bytes));
-        Seal::new(key.as_ref(), old.as_ref())
     }
 
     /// The file of an embedded database; none where it is in memory.
@@ -185,7 +144,7 @@ impl Config {
     /// How far requests on behalf of an integrator may reach in an environment, of a server that listens at `listen`.
     #[must_use]
     pub fn reach(&self, environment: Environment, listen: SocketAddr) -> Reach {
-        match (self.allow_private_webhooks, environment) {
+        match (self.login.allow_private_webhooks, environment) {
             (PrivateWebhooks::Allowed, _) => Reach::Everything,
             (PrivateWebhooks::Auto, Environment::Sandbox) if self.serves_only_its_machine(listen) => Reach::Loopback,
             (PrivateWebhooks::Auto | PrivateWebhooks::Refused, _) => Reach::Public,
@@ -195,21 +154,48 @@ impl Config {
     /// A public address or a trusted proxy means that others come through a proxy on this machine: to them its own ports
     /// must stay closed.
     fn serves_only_its_machine(&self, listen: SocketAddr) -> bool {
-        listen.ip().is_loopback() && self.public_url.is_none() && self.trusted_proxies.is_empty()
+        listen.ip().is_loopback() && self.public_url.is_none() && self.proxies.is_empty()
     }
 }
 
-/// The external geocoder, where one is named.
-fn geocoder(read: &Reader<'_>) -> Result<Option<geocoder::Settings>, BadSetting> {
-    let Some(kind) = read.optional("geocoder", parse::geocoder)? else { return Ok(None) };
-    let url = |text: &str| parse::geocoder_url(kind, text);
-    Ok(Some(geocoder::Settings {
-        kind,
-        url: read.get("geocoder_url", url)?,
-        key: read.optional("geocoder_key", |text| Ok(text.to_owned().into()))?,
-        within: read.get("geocoder_timeout", parse::geocoder_timeout)?,
-        rate: read.get("geocoder_rate_limit", parse::rate)?,
-    }))
+fn folder<'de, D: Deserializer<'de>>(from: D) -> Result<PathBuf, D::Error> {
+    parsed(from, "the path of a folder", |text| (!text.is_empty()).then(|| text.into()))
+}
+
+fn database_url<'de, D: Deserializer<'de>>(from: D) -> Result<Option<String>, D::Error> {
+    let is_file = |text: &str| text.strip_prefix("sqlite:").is_some_and(|file| !file.is_empty());
+    optional(from, "sqlite:/path/to/file, sqlite::memory: or postgres://user@host/database", |text| {
+        (is_file(text) || is_postgres(text)).then(|| text.to_owned())
+    })
+}
+
+fn redis_url<'de, D: Deserializer<'de>>(from: D) -> Result<Option<String>, D::Error> {
+    const SCHEMES: [&str; 4] = ["redis://", "rediss://", "redis+unix://", "unix://"];
+    optional(from, "redis://host:port/, rediss://host:port/ (encrypted) or redis+unix:///path/to/socket", |text| {
+        SCHEMES.iter().any(|scheme| text.starts_with(scheme)).then(|| text.to_owned())
+    })
+}
+
+fn services<'de, D: Deserializer<'de>>(from: D) -> Result<BTreeSet<Service>, D::Error> {
+    let named = |name: &str| match name {
+        "atm" => Some(Service::Atm),
+        "auth" => Some(Service::Auth),
+        _ => None,
+    };
+    parsed(from, "a list of atm and auth, with at least one of them", |text| {
+        items(text).map(named).collect::<Option<BTreeSet<_>>>().filter(|all| !all.is_empty())
+    })
+}
+
+fn log<'de, D: Deserializer<'de>>(from: D) -> Result<LevelFilter, D::Error> {
+    parsed(from, "error, warn, info, debug or off", |text| match text {
+        "off" => Some(LevelFilter::OFF),
+        "error" => Some(LevelFilter::ERROR),
+        "warn" => Some(LevelFilter::WARN),
+        "info" => Some(LevelFilter::INFO),
+        "debug" => Some(LevelFilter::DEBUG),
+        _ => None,
+    })
 }
 
 #[cfg(test)]
@@ -217,17 +203,17 @@ mod tests {
     use super::*;
 
     fn config(key: &str, value: &str) -> Result<Config, String> {
-        let mut written = Written::default();
-        written.set(key, value, Origin::Flag);
-        Config::new(&written).map_err(|error| error.to_string())
+        let mut raw = RawSettings::default();
+        raw.set(key, value, Origin::Flag);
+        Config::new(&raw).map_err(|error| error.to_string())
     }
 
     #[test]
-    fn the_defaults_are_a_configuration() {
-        let config = Config::new(&Written::default()).unwrap();
+    fn the_default_file_has_every_setting_and_no_other() {
+        let config = Config::new(&RawSettings::default()).unwrap();
         assert_eq!(config.listen.to_string(), "127.0.0.1:8080");
-        assert_eq!(config.webhook_retry_schedule.len(), 9);
-        assert_eq!(config.session_ttl, Duration::from_mins(5));
+        assert_eq!(config.login.webhook_retry_schedule.len(), 9);
+        assert_eq!(config.login.session_ttl, Duration::from_mins(5));
         assert_eq!(config.rates.mcp.unwrap().to_string(), "10/s");
         assert!(config.database_url().ends_with("signpost-data/signpost.sqlite"));
     }
@@ -248,19 +234,54 @@ mod tests {
             ("rate_limit_mcp", "0/s"),
             ("session_ttl", "0s"),
             ("session_ttl", "2h"),
+            ("session_ttl", "-5s"),
             ("require_verified_domains", "yes"),
             ("allow_private_webhooks", "maybe"),
             ("webhook_retry_schedule", "2s,soon"),
+            ("webhook_retry_schedule", "721h"),
             ("dns_server", "dns.example"),
             ("trusted_proxies", "10.0.0.0/64"),
             ("forwarded_header", "x-real-ip"),
             ("geocoder", "atlas"),
+            ("geocoder_timeout", "1m"),
             ("metrics_listen", "9090"),
             ("log", "loud"),
         ] {
             let error = config(key, value).expect_err(key);
             assert!(error.starts_with(key) && error.contains(&format!("'{value}'")), "{error}");
             assert!(error.contains("allowed") && !error.contains('\n'), "{error}");
+        }
+    }
+
+    #[test]
+    fn an_error_reads_as_a_sentence() {
+        for (key, value, line) in [
+            ("session_ttl", "2h", "session_ttl (command line): '2h' is not allowed; allowed is a duration of 1s to 1h"),
+            (
+                "geocoder",
+                "atlas",
+                "geocoder (command line): 'atlas' is not allowed; allowed is nominatim, photon or pelias",
+            ),
+            ("sesion_ttl", "1m", "no setting is named 'sesion_ttl'; did you mean 'session_ttl'?"),
+        ] {
+            assert_eq!(config(key, value).unwrap_err(), line);
+        }
+    }
+
+    #[test]
+    fn what_was_written_before_is_still_read() {
+        for (key, value) in [
+            ("session_ttl", "3600000ms"),
+            ("shutdown_delay", "0s"),
+            ("webhook_retry_schedule", ""),
+            ("webhook_retry_schedule", "720h, 0ms"),
+            ("forwarded_header", "X-Forwarded-For"),
+            ("trusted_proxies", "10.0.0.1, fd00::/8"),
+            ("require_verified_domains", "true"),
+            ("services", "auth, atm,"),
+            ("rate_limit_mcp", "10 / s"),
+        ] {
+            config(key, value).unwrap();
         }
     }
 
@@ -313,10 +334,10 @@ mod tests {
             ("127.0.0.1:8080", "", false),
             ("192.0.2.1:8080", "", false),
         ] {
-            let mut written = Written::default();
-            written.set("listen", listen, Origin::Flag);
-            written.set("public_url", public_url, Origin::Flag);
-            assert_eq!(Config::new(&written).unwrap().is_nowhere(), is_nowhere, "{listen} {public_url}");
+            let mut raw = RawSettings::default();
+            raw.set("listen", listen, Origin::Flag);
+            raw.set("public_url", public_url, Origin::Flag);
+            assert_eq!(Config::new(&raw).unwrap().is_nowhere(), is_nowhere, "{listen} {public_url}");
         }
     }
 

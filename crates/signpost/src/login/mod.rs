@@ -7,5 +7,6 @@ pub mod flows;
 pub mod jobs;
 pub mod routes;
 pub mod sessions;
+pub mod settings;
 pub mod users;
 pub mod wallet;

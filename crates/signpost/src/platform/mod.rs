@@ -9,4 +9,5 @@ pub mod observe;
 pub mod outbound;
 pub mod processor;
 pub mod redis;
+pub mod setting;
 pub mod web;

@@ -72,11 +72,11 @@ impl Server {
             prepare_data_dir(&config.data_dir)?;
         }
         let lock = config.database_file().map(|file| lock(&file)).transpose()?;
-        let (store, seal) = (Store::open(&config.database_url())?, config.seal());
+        let (store, seal) = (Store::open(&config.database_url())?, config.login.seal());
         store.check_move().await?;
         domains::reseal::check(&store, &seal).await?;
         let outbound = Outbound::new(&Names::System);
-        let geocoder = config.geocoder.clone().map(|settings| Geocoder::new(settings, outbound.clone()));
+        let geocoder = config.atm.external_geocoder.clone().map(|settings| Geocoder::new(settings, outbound.clone()));
         let catalogue = if config.services.contains(&Service::Atm) {
             Catalogue::open(&store, &clock, &config.data_dir, geocoder).await?
         } else {
@@ -161,7 +161,7 @@ impl Server {
             tokio::time::sleep(delay).await;
             draining.cancel();
         });
-        let (router, proxies) = (routes::router(&app), &app.config.trusted_proxies);
+        let (router, proxies) = (routes::router(&app), &app.config.proxies);
         let serving =
             connections::serve(listener, router, ConnectionLimits::of_server(), proxies, app.draining.clone());
         let background = futures_util::future::join_all(background);
@@ -200,7 +200,7 @@ async fn end(
 
 /// Who is asked for TXT records.
 fn name_server(config: &Config) -> Names {
-    Names::uncached(config.dns_server).unwrap_or_else(|error| {
+    Names::uncached(config.login.dns_server).unwrap_or_else(|error| {
         tracing::warn!(error = format!("{error:#}"), "no name server is configured: domains cannot be proved by TXT");
         Names::System
     })

@@ -50,7 +50,7 @@ pub(crate) async fn remember(store: &Store, now: &str) -> Result<()> {
 
 /// Says what is unsafe about the settings, or cannot work, before somebody relies on them.
 pub(crate) fn say_what_is_unsafe(config: &Config) {
-    if config.services.contains(&Service::Auth) && config.seal_key.is_none() {
+    if config.services.contains(&Service::Auth) && config.login.seal_key.is_none() {
         const PLAIN: &str = "webhook secrets are stored unencrypted: set SIGNPOST_SEAL_KEY, for instance to what 'openssl rand -hex 32' prints";
         // On the way to the first login it is no news; whoever has a public address has others' secrets.
         if config.public_url.is_some() {

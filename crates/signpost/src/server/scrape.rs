@@ -31,7 +31,7 @@ pub(crate) async fn listen(app: &App) -> Result<Option<TcpListener>> {
 /// Serves `/metrics` until the server stops.
 pub(crate) async fn run(app: App, listener: TcpListener) {
     let router = Router::new().route("/metrics", get(show)).with_state(app.clone());
-    let (limits, proxies) = (ConnectionLimits::with_total(MAX_CONNECTIONS), &app.config.trusted_proxies);
+    let (limits, proxies) = (ConnectionLimits::with_total(MAX_CONNECTIONS), &app.config.proxies);
     connections::serve(listener, router, limits, proxies, app.draining.clone()).await;
 }
 

@@ -3,7 +3,7 @@
 use jiff::SignedDuration;
 use reqwest::Method;
 use serde_json::json;
-use signpost::config::{Config, Written};
+use signpost::config::{Config, RawSettings};
 use signpost::platform::accounts::Environment;
 
 use crate::harness::{Integrator, Reply, Service, send, text};
@@ -36,7 +36,7 @@ async fn passes(integrator: &Integrator, method: &Method, path: &str) -> (u32, R
 
 #[tokio::test]
 async fn the_defaults_are_the_specifications() {
-    let rates = Config::new(&Written::default()).expect("the defaults").rates;
+    let rates = Config::new(&RawSettings::default()).expect("the defaults").rates;
     let shown = [rates.create_session, rates.get_session, rates.verify, rates.domains, rates.answer];
     let shown = shown.map(|rate| rate.expect("a limit").to_string());
     assert_eq!(shown, ["100/m", "300/m", "200/m", "60/m", "600/m"]);

@@ -8,7 +8,7 @@ use reqwest::Client;
 use secrecy::ExposeSecret;
 use serde_json::Value;
 use signpost::app::App;
-use signpost::config::{Config, Origin, Written};
+use signpost::config::{Config, Origin, RawSettings};
 use signpost::platform::accounts::keys::{self, KeyId, NewKey};
 use signpost::platform::accounts::{Account, Environment};
 use signpost::platform::clock::Clock;
@@ -187,18 +187,18 @@ pub(crate) fn redis() -> String {
 
 /// The configuration of a test: nothing leaves the machine, nothing is limited unless the test is about limits.
 pub(crate) fn config(settings: &[(&str, &str)]) -> Config {
-    let mut written = Written::default();
+    let mut raw = RawSettings::default();
     for (key, value) in [("listen", "127.0.0.1:0"), ("services", "auth"), ("dns_server", "127.0.0.1:1"), ("log", "off")]
     {
-        written.set(key, value, Origin::Flag);
+        raw.set(key, value, Origin::Flag);
     }
     for limit in ["create_session", "get_session", "verify", "domains", "answer", "submissions", "mcp", "sse"] {
-        written.set(&format!("rate_limit_{limit}"), "off", Origin::Flag);
+        raw.set(&format!("rate_limit_{limit}"), "off", Origin::Flag);
     }
     for (key, value) in settings {
-        written.set(key, *value, Origin::Flag);
+        raw.set(key, *value, Origin::Flag);
     }
-    Config::new(&written).expect("a configuration")
+    Config::new(&raw).expect("a configuration")
 }
 
 #[expect(clippy::disallowed_methods, reason = "the tests are clients, outside of the program")]

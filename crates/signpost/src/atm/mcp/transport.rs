@@ -26,7 +26,7 @@ pub(crate) fn router(app: &App) -> Router<App> {
     let sessions = Sessions::new(SessionLimits::default(), id::random);
     tokio::spawn(close_at_drain(app.clone(), sessions.clone()));
     let mut http = Http::new(sessions);
-    http.origins = app.config.allowed_origins.clone().and(own_origins(app));
+    http.origins = app.config.atm.allowed_origins.clone().and(own_origins(app));
     http.hosts = hosts(app);
     http.gate = Some(Arc::new(Limiter { app: app.clone(), streams: Concurrent::default() }));
     if let Some(redis) = &app.redis {

@@ -135,7 +135,7 @@ async fn deliver(app: App, claimed: Claimed, secrets: SharedSecrets, leased_unti
     };
     let (now, random) = (app.clock.now(), u32::from_be_bytes(id::random()));
     let (id, attempts) = (&claimed.id, claimed.attempts);
-    let outcome = judge(&attempt, attempts, &app.config.webhook_retry_schedule, now, random);
+    let outcome = judge(&attempt, attempts, &app.config.login.webhook_retry_schedule, now, random);
     tracing::info!(event = id, attempts, status = attempt.status, error = attempt.error, ?outcome, "event sent");
     app.metrics.attempt(outcome.as_str());
     if let Some(delivery) = sent.as_ref().filter(|_| attempts == 1) {

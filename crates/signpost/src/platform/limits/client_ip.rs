@@ -2,11 +2,13 @@
 
 use std::fmt;
 use std::net::{IpAddr, Ipv6Addr, SocketAddr};
-use std::str::FromStr;
 
 use axum::http::HeaderMap;
+use ipnet::IpNet;
+use serde::{Deserialize, Deserializer};
 
 use crate::platform::accounts::Account;
+use crate::platform::setting::{items, parsed};
 use crate::store::id::SessionId;
 
 /// Whom a request is counted for.
@@ -36,16 +38,20 @@ impl From<&Account> for Caller {
     }
 }
 
-/// The trusted proxies, and the header in which they name the client.
-#[derive(Clone, Debug, Default)]
+/// The trusted proxies, and the header in which they name the client: a part of the configuration.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Proxies {
-    networks: Vec<Network>,
+    #[serde(rename = "trusted_proxies", deserialize_with = "networks")]
+    networks: Vec<IpNet>,
+    #[serde(rename = "forwarded_header")]
     header: ForwardedHeader,
 }
 
 /// The header in which a proxy names the client. A proxy writes one of them and passes the other on as the client sent
 /// it, so only the one that is configured is ever read.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum ForwardedHeader {
     /// `X-Forwarded-For`, which nearly every proxy writes.
     #[default]
@@ -55,62 +61,23 @@ pub enum ForwardedHeader {
 }
 
 impl Proxies {
-    /// Whether nobody is believed.
+    /// Whether no proxy is trusted.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.networks.is_empty()
     }
 }
 
-/// A block of addresses: `10.0.0.0/8`, `2001:db8::/32`, or a single address.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Network {
-    address: IpAddr,
-    bits: u8,
-}
-
-/// A text that is not a block of addresses.
-#[derive(Debug, PartialEq, Eq, thiserror::Error)]
-#[error("a network is an address and a length, such as 10.0.0.0/8 or fd00::/8")]
-pub struct NotANetwork;
-
-impl FromStr for Network {
-    type Err = NotANetwork;
-
-    fn from_str(text: &str) -> Result<Self, NotANetwork> {
-        let (address, bits) = match text.trim().split_once('/') {
-            Some((address, bits)) => (address, Some(bits)),
-            None => (text.trim(), None),
-        };
-        let address: IpAddr = address.parse().map_err(|_| NotANetwork)?;
-        let most = if address.is_ipv4() { 32 } else { 128 };
-        let bits = bits.map_or(Ok(most), |bits| bits.parse().map_err(|_| NotANetwork))?;
-        if bits <= most { Ok(Self { address, bits }) } else { Err(NotANetwork) }
-    }
-}
-
-impl Network {
-    /// Whether the address is inside the block.
-    #[must_use]
-    pub fn contains(&self, address: IpAddr) -> bool {
-        match (self.address, address.to_canonical()) {
-            (IpAddr::V4(ours), IpAddr::V4(theirs)) => {
-                let mask = u32::MAX.checked_shl(32 - u32::from(self.bits)).unwrap_or(0);
-                ours.to_bits() & mask == theirs.to_bits() & mask
-            }
-            (IpAddr::V6(ours), IpAddr::V6(theirs)) => {
-                let mask = u128::MAX.checked_shl(128 - u32::from(self.bits)).unwrap_or(0);
-                ours.to_bits() & mask == theirs.to_bits() & mask
-            }
-            _ => false,
-        }
-    }
+fn networks<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<IpNet>, D::Error> {
+    let network = |text: &str| text.parse().ok().or_else(|| Some(text.parse::<IpAddr>().ok()?.into()));
+    let allowed = "a list of networks and addresses, such as 10.0.0.0/8, fd00::/8 or 192.0.2.1";
+    parsed(from, allowed, |text| items(text).map(network).collect())
 }
 
 impl Proxies {
     /// Trusts these to name the client in that header.
     #[must_use]
-    pub fn new(networks: Vec<Network>, header: ForwardedHeader) -> Self {
+    pub fn new(networks: Vec<IpNet>, header: ForwardedHeader) -> Self {
         Self { networks, header }
     }
 
@@ -122,7 +89,7 @@ impl Proxies {
     }
 
     fn trust(&self, address: IpAddr) -> bool {
-        self.networks.iter().any(|network| network.contains(address))
+        self.networks.iter().any(|network| network.contains(&address))
     }
 
     /// The addresses of the header, left to right; `None` for one that cannot be read.
@@ -178,6 +145,7 @@ fn address(text: &str) -> Option<IpAddr> {
 #[cfg(test)]
 mod tests {
     use axum::http::HeaderValue;
+    use serde::de::value::StrDeserializer;
 
     use super::*;
 
@@ -190,7 +158,10 @@ mod tests {
     }
 
     fn seen_by(peer: &str, headers: &[(&'static str, &str)], proxies: &[&str], written: ForwardedHeader) -> String {
-        let proxies = Proxies::new(proxies.iter().map(|network| network.parse().unwrap()).collect(), written);
+        let proxies = Proxies::new(
+            networks(StrDeserializer::<serde::de::value::Error>::new(&proxies.join(","))).unwrap(),
+            written,
+        );
         let mut sent = HeaderMap::new();
         for (name, value) in headers {
             sent.append(*name, HeaderValue::from_bytes(value.as_bytes()).unwrap());
@@ -245,9 +216,20 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_a_network_is_refused() {
-        for text in ["", "10.0.0.0/33", "fd00::/129", "example.com", "10.0.0.0/"] {
-            assert_eq!(text.parse::<Network>(), Err(NotANetwork), "{text}");
+    fn networks_are_blocks_or_single_addresses() {
+        let read = |text: &str| networks(StrDeserializer::<serde::de::value::Error>::new(text)).ok();
+        let shown = |text| read(text).map(|all| all.iter().map(ToString::to_string).collect::<Vec<_>>().join(" "));
+        for (text, networks) in [
+            ("", Some("")),
+            ("10.0.0.0/8, fd00::/8", Some("10.0.0.0/8 fd00::/8")),
+            ("192.0.2.1,::1", Some("192.0.2.1/32 ::1/128")),
+            ("10.0.0.0/33", None),
+            ("fd00::/129", None),
+            ("example.com", None),
+            ("10.0.0.0/", None),
+            ("10.0.0.0/8, 10.0.0.0/-1", None),
+        ] {
+            assert_eq!(shown(text).as_deref(), networks, "{text}");
         }
     }
 }

@@ -7,14 +7,15 @@ mod local;
 mod shared;
 
 use std::fmt;
-use std::str::FromStr;
 use std::time::Duration;
 
 use axum::http::{HeaderMap, HeaderName, HeaderValue, header};
+use serde::{Deserialize, Deserializer};
 
 use crate::platform::redis::{NoAnswer, Redis};
+use crate::platform::setting::parsed;
 
-pub use client_ip::{Caller, ForwardedHeader, Network, Proxies, caller};
+pub use client_ip::{Caller, ForwardedHeader, Proxies, caller};
 pub use concurrent::{Concurrent, Slot};
 pub use local::Local;
 
@@ -31,16 +32,25 @@ pub struct Rate {
 }
 
 /// The limits of both specification documents (§8 of each), by the names of their variables. `None` is no limit.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
 #[expect(missing_docs, reason = "the names are those of config.default.toml, which describes them")]
 pub struct Rates {
+    #[serde(rename = "rate_limit_mcp", deserialize_with = "rate")]
     pub mcp: Option<Rate>,
+    #[serde(rename = "rate_limit_sse", deserialize_with = "rate")]
     pub sse: Option<Rate>,
+    #[serde(rename = "rate_limit_create_session", deserialize_with = "rate")]
     pub create_session: Option<Rate>,
+    #[serde(rename = "rate_limit_get_session", deserialize_with = "rate")]
     pub get_session: Option<Rate>,
+    #[serde(rename = "rate_limit_verify", deserialize_with = "rate")]
     pub verify: Option<Rate>,
+    #[serde(rename = "rate_limit_domains", deserialize_with = "rate")]
     pub domains: Option<Rate>,
+    #[serde(rename = "rate_limit_answer", deserialize_with = "rate")]
     pub answer: Option<Rate>,
+    #[serde(rename = "rate_limit_submissions", deserialize_with = "rate")]
     pub submissions: Option<Rate>,
 }
 
@@ -173,24 +183,27 @@ impl Exceeded {
     }
 }
 
-/// A text that is not a rate.
-#[derive(Debug, PartialEq, Eq, thiserror::Error)]
-#[error("a limit is a count and a unit of time, such as 10/s, 100/m or 1000/h")]
-pub struct NotARate;
+/// A rate such as `100/m`; none where it is `off`.
+///
+/// # Errors
+/// Where the text is neither.
+pub fn rate<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Rate>, D::Error> {
+    parsed(from, "a count (1 to 1000000) per s, m or h, such as 100/m, or off", |text| {
+        if text == "off" { Some(None) } else { Rate::parse(text).map(Some) }
+    })
+}
 
-impl FromStr for Rate {
-    type Err = NotARate;
-
-    fn from_str(text: &str) -> Result<Self, NotARate> {
-        let (count, unit) = text.trim().split_once('/').ok_or(NotARate)?;
-        let count = count.trim().parse().ok().filter(|count| (1..=1_000_000).contains(count)).ok_or(NotARate)?;
+impl Rate {
+    fn parse(text: &str) -> Option<Self> {
+        let (count, unit) = text.split_once('/')?;
+        let count = count.trim().parse().ok().filter(|count| (1..=1_000_000).contains(count))?;
         let seconds = match unit.trim() {
             "s" => 1,
             "m" => 60,
             "h" => 3600,
-            _ => return Err(NotARate),
+            _ => return None,
         };
-        Ok(Self { count, window: Duration::from_secs(seconds) })
+        Some(Self { count, window: Duration::from_secs(seconds) })
     }
 }
 

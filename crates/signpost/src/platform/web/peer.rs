@@ -16,5 +16,5 @@ pub(crate) fn client_address(app: &App, request: &Request) -> Caller {
 pub(crate) fn peer(app: &App, extensions: &Extensions, headers: &HeaderMap) -> Caller {
     // A request that came over no connection is a test's: it is its own neighbour.
     let peer = extensions.get::<ConnectInfo<SocketAddr>>().map_or(SocketAddr::from(([127, 0, 0, 1], 0)), |info| info.0);
-    caller(peer, headers, &app.config.trusted_proxies)
+    caller(peer, headers, &app.config.proxies)
 }

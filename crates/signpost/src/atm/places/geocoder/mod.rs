@@ -12,6 +12,7 @@ use anyhow::Result;
 use reqwest::Method;
 use reqwest::header::{ACCEPT, HeaderMap, HeaderValue};
 use secrecy::{ExposeSecret, SecretString};
+use serde::Deserialize;
 use tokio::time::{Instant, timeout};
 use url::Url;
 
@@ -30,7 +31,8 @@ const LEFT_ALONE: Duration = Duration::from_secs(10);
 const LONGEST_ANSWER: usize = 256 << 10;
 
 /// Which geocoder is asked, and thereby how.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
 #[expect(missing_docs, reason = "the names say it")]
 pub enum Kind {
     Nominatim,
@@ -72,9 +74,6 @@ struct Remembered {
 }
 
 impl Kind {
-    /// All of them.
-    pub const ALL: [Self; 3] = [Self::Nominatim, Self::Photon, Self::Pelias];
-
     /// Its name in the configuration and in replies.
     #[must_use]
     pub fn name(self) -> &'static str {
@@ -82,6 +81,16 @@ impl Kind {
             Self::Nominatim => "nominatim",
             Self::Photon => "photon",
             Self::Pelias => "pelias",
+        }
+    }
+
+    /// The server of this kind that everybody may use, if there is one.
+    #[must_use]
+    pub fn public_server(self) -> Option<&'static str> {
+        match self {
+            Self::Nominatim => Some("https://nominatim.openstreetmap.org"),
+            Self::Photon => Some("https://photon.komoot.io"),
+            Self::Pelias => None,
         }
     }
 }

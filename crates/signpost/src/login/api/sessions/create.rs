@@ -40,7 +40,7 @@ pub(crate) async fn create(
     }
     let domain = usable_domain(&app, &account, &asked.domain).await?;
     let name = domain.name.to_string();
-    let (new, now, ttl) = (asked.on(&app, &domain)?, app.clock.now(), app.config.session_ttl);
+    let (new, now, ttl) = (asked.on(&app, &domain)?, app.clock.now(), app.config.login.session_ttl);
     let session = Session::open(&domain, new, ttl, now, Random { id: id::random(), nonce: id::random() });
     let secret = ClientSecret::of(&key.key, &session.id);
     let session = session.with_client_secret(&secret);
@@ -183,7 +183,7 @@ impl Create {
 async fn usable_domain(app: &App, account: &Account, name: &DomainName) -> Result<Domain, Error> {
     let (key, mut refused) = ((account.clone(), name.clone()), None);
     let read = async {
-        match domains::sql::find_usable(&app.store, account, name, app.config.require_verified_domains).await? {
+        match domains::sql::find_usable(&app.store, account, name, app.config.login.require_verified_domains).await? {
             Usable::Yes(domain) => Ok(Some(*domain)),
             other => {
                 refused = Some(other);

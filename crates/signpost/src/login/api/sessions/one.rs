@@ -33,7 +33,7 @@ pub(crate) async fn refresh(
     // Who loses to another refresh looks again: the session is still there to be refreshed.
     for _ in 0..REFRESHES_AT_ONCE {
         let old = find_session(&app, &account, &id).await?;
-        let session = old.clone().refresh(app.config.session_ttl, app.clock.now(), id::random());
+        let session = old.clone().refresh(app.config.login.session_ttl, app.clock.now(), id::random());
         let session = session.map_err(|refusal| refused(refusal, &old, &app))?;
         let refreshed = Refreshed::of(&session)?;
         if sql::refresh(&app.store, &session, &old.challenge).await? {

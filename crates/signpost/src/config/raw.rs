@@ -1,15 +1,15 @@
-//! What stands in the flags, the environment and the files, before anybody asks what it means.
+//! The settings as text, from the flags, the environment and the files, before they are read.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result};
 
 use super::DEFAULT;
 
-/// How our variables begin.
+/// The first characters of our environment variables.
 const PREFIX: &str = "SIGNPOST_";
 
 /// Where a value was written.
@@ -25,37 +25,27 @@ pub enum Origin {
     Flag,
 }
 
-/// A value that a key does not allow: one line that says what to change.
-#[derive(Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{key} ({origin}): '{value}' is not allowed; allowed is {allowed}")]
-pub struct BadSetting {
-    pub(super) key: String,
-    pub(super) origin: String,
-    pub(super) value: String,
-    pub(super) allowed: String,
-}
-
-/// Every key with its text and where that stood. Lists are texts with commas.
+/// Every key with its text and where that is from. Lists are texts with commas.
 #[derive(Clone, Debug)]
-pub struct Written(BTreeMap<String, (String, Origin)>);
+pub struct RawSettings(BTreeMap<String, (String, Origin)>);
 
-impl Default for Written {
+impl Default for RawSettings {
     /// The embedded file alone.
     fn default() -> Self {
-        let mut written = Self(BTreeMap::new());
+        let mut raw = Self(BTreeMap::new());
         let table = DEFAULT.parse().expect("the embedded file is TOML");
         for (key, value) in texts(table).expect("the embedded file holds texts, numbers, truths and lists of texts") {
-            written.0.insert(key, (value, Origin::Default));
+            raw.0.insert(key, (value, Origin::Default));
         }
-        written
+        raw
     }
 }
 
-impl Written {
-    /// Puts the operator's file over what is there. A file that was not asked for by name may be missing.
+impl RawSettings {
+    /// Adds the operator's file, which overrides what is there. The default file may be missing.
     ///
     /// # Errors
-    /// Where it cannot be read, is not TOML, or holds a key that we do not know.
+    /// Where it cannot be read, is not TOML, or contains a value that is neither a text, a number, a boolean nor a list.
     pub fn read_file(&mut self, named: Option<&Path>) -> Result<()> {
         let path = named.unwrap_or(Path::new("signpost.toml"));
         if named.is_none() && !path.exists() {
@@ -68,59 +58,75 @@ impl Written {
             anyhow::anyhow!("{shown} is not TOML: line {line}: {}", error.message())
         })?;
         for (key, value) in texts(table).with_context(|| format!("{shown}"))? {
-            if !self.0.contains_key(&key) {
-                bail!("{shown}: no setting is named '{key}'; 'signpost config' prints all that are");
-            }
             self.set(&key, value, Origin::File(path.to_owned()));
         }
         Ok(())
     }
 
-    /// Puts the variables over what is there: `SIGNPOST_` and the key in capitals.
+    /// Adds the environment variables, which override what is there: `SIGNPOST_` and the key in capitals. An unknown one
+    /// is kept too, so that reading the settings refuses it: a setting that is ignored may be the one that protects
+    /// something.
     ///
     /// # Errors
-    /// Where one is of no key that we know, and not of somebody whom we know either, or is not UTF-8: a setting that was
-    /// meant and is not heeded may be the one that protects something.
+    /// Where one of ours is not UTF-8.
     pub fn read_variables(&mut self, variables: impl Iterator<Item = (OsString, OsString)>) -> Result<()> {
         for (name, value) in variables {
-            let Some(rest) = name.to_str().and_then(|name| name.strip_prefix(PREFIX)) else { continue };
-            let key = rest.to_lowercase();
-            let value = value.into_string();
-            if self.0.contains_key(&key) {
-                let value = value.map_err(|_| anyhow::anyhow!("{PREFIX}{rest} is not UTF-8"))?;
-                self.set(&key, value, Origin::Variable);
-            } else if !is_of_others(rest, value.as_deref().unwrap_or_default()) {
-                let nearest = self.nearest(&key).to_uppercase();
-                bail!(
-                    "no setting is named {PREFIX}{rest}: the nearest is {PREFIX}{nearest}, 'signpost config' prints all \
-                     that are"
-                );
+            let Some(name) = name.to_str().and_then(|name| name.strip_prefix(PREFIX)) else { continue };
+            let key = name.to_lowercase();
+            if !self.0.contains_key(&key) && is_of_others(name, &value.to_string_lossy()) {
+                continue;
             }
+            let value = value.into_string().map_err(|_| anyhow::anyhow!("{PREFIX}{name} is not UTF-8"))?;
+            self.set(&key, value, Origin::Variable);
         }
         Ok(())
     }
 
-    /// The key that is spelled most like this.
-    fn nearest(&self, key: &str) -> &str {
-        let alike = |known: &str| strsim::normalized_damerau_levenshtein(known, key);
-        let nearest = self.0.keys().max_by(|one, other| alike(one).total_cmp(&alike(other)));
-        nearest.expect("config.default.toml has keys")
-    }
-
-    /// Puts one value over what is there.
+    /// Sets one value, which overrides what is there.
     pub fn set(&mut self, key: &str, value: impl Into<String>, origin: Origin) {
         self.0.insert(key.to_owned(), (value.into(), origin));
     }
 
-    /// A key's text, without the space around it, and where it stood.
-    pub(super) fn get(&self, key: &str) -> (&str, &Origin) {
-        let (value, origin) = self.0.get(key).expect("every key stands in config.default.toml");
-        (value.trim(), origin)
+    /// Every key with its text, without the space around it, and where that is from.
+    pub(super) fn iter(&self) -> impl Iterator<Item = (&str, (&str, &Origin))> {
+        self.0.iter().map(|(key, (value, origin))| (key.as_str(), (value.trim(), origin)))
     }
 }
 
-/// Variables that begin as ours do and are not: those of tests, and the links to services that Kubernetes and Docker
-/// set, here those of a service whose own name begins with `signpost`.
+/// What is wrong with a key that is no setting, and which setting was probably meant.
+pub(super) fn unknown(key: &str, origin: &Origin) -> String {
+    let known = RawSettings::default();
+    let written = |key: &str| match origin {
+        Origin::Variable => format!("{PREFIX}{}", key.to_uppercase()),
+        _ => format!("'{key}'"),
+    };
+    let file = if let Origin::File(path) = origin { format!("{}: ", path.display()) } else { String::new() };
+    let meant = match nearest(key, &known) {
+        Some(meant) => format!("did you mean {}?", written(meant)),
+        None => "'signpost config' lists all settings".to_owned(),
+    };
+    format!("{file}no setting is named {}; {meant}", written(key))
+}
+
+/// The setting that a wrong name probably means, if any.
+fn nearest<'a>(key: &str, known: &'a RawSettings) -> Option<&'a str> {
+    // What other programs call it.
+    const LISTEN: [&str; 5] = ["port", "host", "bind", "address", "addr"];
+    /// Below this similarity (0 to 1) a suggestion misleads.
+    const ALIKE: f64 = 0.5;
+    let alike = |known: &str| strsim::normalized_damerau_levenshtein(known, key);
+    let wanted = if LISTEN.contains(&key) { "listen" } else { key };
+    let best = known.0.keys().max_by(|one, other| alike(one).total_cmp(&alike(other)));
+    known
+        .0
+        .get_key_value(wanted)
+        .map(|(known, _)| known)
+        .or(best.filter(|best| alike(best) >= ALIKE))
+        .map(String::as_str)
+}
+
+/// Whether a variable with our prefix is not ours: those of tests, and the service links that Kubernetes and Docker set,
+/// here those of a service whose own name begins with `signpost`.
 fn is_of_others(name: &str, value: &str) -> bool {
     const TESTS: [&str; 3] = ["TEST_", "BENCH_", "SOAK_"];
     let words: Vec<_> = name.split('_').collect();
@@ -145,7 +151,7 @@ fn texts(table: toml::Table) -> Result<Vec<(String, String)>> {
             toml::Value::Array(list) => list.iter().map(text).collect::<Option<Vec<_>>>().map(|all| all.join(",")),
             one => text(one),
         };
-        let all = all.with_context(|| format!("{key} must be a text, a number, true, false or a list of texts"))?;
+        let all = all.with_context(|| format!("{key} must be a string, a number, a boolean or a list of these"))?;
         Ok((key, all))
     };
     table.into_iter().map(|(key, value)| read(key, value)).collect()
@@ -167,6 +173,7 @@ mod tests {
     use std::io::Write;
 
     use super::*;
+    use crate::config::Config;
 
     fn file(text: &str) -> tempfile::NamedTempFile {
         let mut file = tempfile::NamedTempFile::new().unwrap();
@@ -176,43 +183,51 @@ mod tests {
 
     #[test]
     fn flags_win_over_variables_over_the_file_over_the_defaults() {
-        let mut written = Written::default();
+        let mut raw = RawSettings::default();
         let toml = file("listen = \"127.0.0.1:1\"\nlog = \"warn\"\nservices = [\"atm\"]\nsession_ttl = \"60s\"");
-        written.read_file(Some(toml.path())).unwrap();
+        raw.read_file(Some(toml.path())).unwrap();
         let variables = [("SIGNPOST_LOG", "debug"), ("SIGNPOST_SERVICES", "auth"), ("OTHER", "x")];
-        written.read_variables(variables.map(|(name, value)| (name.into(), value.into())).into_iter()).unwrap();
-        written.set("services", "atm,auth", Origin::Flag);
-        let all = ["listen", "log", "services", "session_ttl", "data_dir"].map(|key| written.get(key).0);
+        raw.read_variables(variables.map(|(name, value)| (name.into(), value.into())).into_iter()).unwrap();
+        raw.set("services", "atm,auth", Origin::Flag);
+        let all = raw.iter().collect::<BTreeMap<_, _>>();
+        let all = ["listen", "log", "services", "session_ttl", "data_dir"].map(|key| all[key].0);
         assert_eq!(all, ["127.0.0.1:1", "debug", "atm,auth", "60s", "./signpost-data"]);
     }
 
     fn variable(name: &str, value: &str) -> Result<(), String> {
-        let read = Written::default().read_variables([(name.into(), value.into())].into_iter());
-        read.map_err(|error| error.to_string())
+        let mut raw = RawSettings::default();
+        raw.read_variables([(name.into(), value.into())].into_iter()).map_err(|error| error.to_string())?;
+        Config::new(&raw).map(drop).map_err(|error| error.to_string())
     }
 
     #[test]
-    fn a_variable_that_nobody_knows_is_refused_with_the_nearest_name() {
-        for (name, nearest) in [
+    fn a_variable_that_is_no_setting_is_refused_with_the_one_that_was_meant() {
+        for (name, meant) in [
             ("SIGNPOST_SEALKEY", "SIGNPOST_SEAL_KEY"),
             ("SIGNPOST_PUBLICURL", "SIGNPOST_PUBLIC_URL"),
             ("SIGNPOST_DATA_DIRECTORY", "SIGNPOST_DATA_DIR"),
             ("SIGNPOST_SERVICE", "SIGNPOST_SERVICES"),
             ("SIGNPOST_TRUSTED_PROXY", "SIGNPOST_TRUSTED_PROXIES"),
+            ("SIGNPOST_PORT", "SIGNPOST_LISTEN"),
+            ("SIGNPOST_HOST", "SIGNPOST_LISTEN"),
         ] {
-            let error = variable(name, "x").expect_err(name);
-            assert!(error.contains(&format!("{name}:")) && error.contains(&format!("{nearest},")), "{error}");
+            let error = variable(name, "9000").expect_err(name);
+            assert_eq!(error, format!("no setting is named {name}; did you mean {meant}?"));
         }
         for (name, value) in [
-            ("SIGNPOST_PORT", "9000"),
             ("SIGNPOST_PORT", "127.0.0.1:9000"),
             ("SIGNPOST_PORT_80_TCP", "80"),
             ("SIGNPOST_SERVICE_HOSTS", "10.0.0.1"),
             ("SIGNPOST_", ""),
             ("SIGNPOST_TESTS", ""),
+            ("SIGNPOST_LOGIN", ""),
         ] {
-            variable(name, value).expect_err(name);
+            let error = variable(name, value).expect_err(name);
+            assert!(error.starts_with(&format!("no setting is named {name}; ")), "{error}");
         }
+        // Where no name is alike, a suggestion would mislead.
+        let error = variable("SIGNPOST_TELEPORTATION", "on").unwrap_err();
+        assert!(error.ends_with("; 'signpost config' lists all settings"), "{error}");
     }
 
     #[test]
@@ -243,14 +258,16 @@ mod tests {
     fn a_broken_file_is_one_clear_error() {
         for (text, said) in [
             ("listen = ", "is not TOML"),
-            ("lisen = \"x\"", "no setting is named 'lisen'"),
-            ("listen = 1.5", "listen must be a text"),
+            ("lisen = \"x\"", "no setting is named 'lisen'; did you mean 'listen'?"),
+            ("listen = 1.5", "listen must be a string"),
         ] {
-            let toml = file(text);
-            let error = Written::default().read_file(Some(toml.path())).unwrap_err();
+            let (toml, mut raw) = (file(text), RawSettings::default());
+            let read = raw.read_file(Some(toml.path()));
+            let error = read.and_then(|()| Ok(Config::new(&raw)?)).unwrap_err();
             assert!(format!("{error:#}").contains(said), "{error:#}");
+            assert!(format!("{error:#}").starts_with(&toml.path().display().to_string()), "{error:#}");
         }
-        let error = Written::default().read_file(Some(Path::new("/nowhere/signpost.toml"))).unwrap_err();
+        let error = RawSettings::default().read_file(Some(Path::new("/nowhere/signpost.toml"))).unwrap_err();
         assert!(error.to_string().contains("/nowhere/signpost.toml"), "{error}");
     }
 }

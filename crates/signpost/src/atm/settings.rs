@@ -1,0 +1,82 @@
+//! The settings of the ATM locator.
+
+use std::time::Duration;
+
+use serde::de::Error;
+use serde::{Deserialize, Deserializer};
+use signpost_mcp::Origins;
+use url::Url;
+
+use super::places::geocoder::{self, Kind};
+use crate::platform::limits::{self, Rate};
+use crate::platform::setting::{self, items};
+
+/// The settings of the ATM locator. Each field is a key of `config.default.toml`, which describes it, or a part.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[expect(missing_docs, reason = "config.default.toml is the reference")]
+pub struct AtmSettings {
+    #[serde(deserialize_with = "origins")]
+    pub allowed_origins: Origins,
+    #[serde(deserialize_with = "external_geocoder")]
+    pub external_geocoder: Option<geocoder::Settings>,
+}
+
+/// The keys of the external geocoder.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct GeocoderKeys {
+    geocoder: Option<Kind>,
+    #[serde(deserialize_with = "setting::optional_url")]
+    geocoder_url: Option<Url>,
+    geocoder_key: Option<String>,
+    #[serde(deserialize_with = "setting::duration::<_, 100, 30_000>")]
+    geocoder_timeout: Duration,
+    #[serde(deserialize_with = "limits::rate")]
+    geocoder_rate_limit: Option<Rate>,
+}
+
+fn origins<'de, D: Deserializer<'de>>(from: D) -> Result<Origins, D::Error> {
+    let text = String::deserialize(from)?;
+    Origins::parse(items(&text)).map_err(D::Error::custom)
+}
+
+/// The external geocoder, where one is named: the public server of its kind unless there is an address.
+fn external_geocoder<'de, D: Deserializer<'de>>(from: D) -> Result<Option<geocoder::Settings>, D::Error> {
+    const NO_PUBLIC_SERVER: &str = "geocoder_url is not set, and there is no public server of Pelias: set it to the \
+                                    address of yours, such as https://pelias.example.com";
+    let keys = GeocoderKeys::deserialize(from)?;
+    let Some(kind) = keys.geocoder else { return Ok(None) };
+    let public = || kind.public_server().map(|url| Url::parse(url).expect("the public servers have addresses"));
+    Ok(Some(geocoder::Settings {
+        kind,
+        url: keys.geocoder_url.or_else(public).ok_or_else(|| D::Error::custom(NO_PUBLIC_SERVER))?,
+        key: keys.geocoder_key.map(Into::into),
+        within: keys.geocoder_timeout,
+        rate: keys.geocoder_rate_limit,
+    }))
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::config::{Config, Origin, RawSettings};
+
+    fn geocoder(settings: &[(&str, &str)]) -> Result<Option<String>, String> {
+        let mut raw = RawSettings::default();
+        for (key, value) in settings {
+            raw.set(key, *value, Origin::Flag);
+        }
+        let config = Config::new(&raw).map_err(|error| error.to_string())?;
+        Ok(config.atm.external_geocoder.map(|settings| settings.url.to_string()))
+    }
+
+    #[test]
+    fn a_geocoder_without_an_address_is_the_public_one_of_its_kind() {
+        let mine = ("geocoder_url", "https://pelias.example.com");
+        assert_eq!(geocoder(&[mine]), Ok(None));
+        assert_eq!(geocoder(&[("geocoder", "pelias"), mine]), Ok(Some("https://pelias.example.com/".to_owned())));
+        let public = geocoder(&[("geocoder", "photon")]);
+        assert_eq!(public, Ok(Some("https://photon.komoot.io/".to_owned())));
+        assert!(geocoder(&[("geocoder", "pelias")]).unwrap_err().contains("geocoder_url is not set"));
+    }
+}

@@ -1,0 +1,179 @@
+//! Raw settings as a source for structs that deserialize. A field is a key. A field whose name is no key is a part, a
+//! struct of its own, and takes its keys from the same source. A key that no field took is unknown.
+
+use std::collections::BTreeMap;
+use std::fmt::Display;
+
+use serde::de::value::StrDeserializer;
+use serde::de::{
+    Deserialize, DeserializeSeed, Deserializer, Error, Expected, IntoDeserializer, MapAccess, Unexpected, Visitor,
+};
+use serde::forward_to_deserialize_any;
+
+use super::{BadSetting, Origin, RawSettings, raw};
+
+/// Reads all settings.
+pub(super) fn read<'de, T: Deserialize<'de>>(raw: &RawSettings) -> Result<T, BadSetting> {
+    let mut unread = raw.iter().collect();
+    T::deserialize(Part { unread: &mut unread, name: None })
+}
+
+/// The settings that no field has taken yet.
+type Unread<'a> = BTreeMap<&'a str, (&'a str, &'a Origin)>;
+
+/// What a struct is read from.
+struct Part<'s, 'a> {
+    unread: &'s mut Unread<'a>,
+    /// The field that the struct is the value of; none for the whole.
+    name: Option<&'static str>,
+}
+
+impl<'de> Deserializer<'de> for Part<'_, '_> {
+    type Error = BadSetting;
+
+    fn deserialize_struct<V: Visitor<'de>>(
+        self,
+        _: &'static str,
+        fields: &'static [&'static str],
+        visitor: V,
+    ) -> Result<V::Value, BadSetting> {
+        visitor.visit_map(Fields { part: self, left: fields.iter(), field: "" })
+    }
+
+    fn deserialize_any<V: Visitor<'de>>(self, _: V) -> Result<V::Value, BadSetting> {
+        Err(BadSetting::custom(format_args!("config.default.toml lacks '{}'", self.name.unwrap_or_default())))
+    }
+
+    forward_to_deserialize_any! {
+        bool i8 i16 i32 i64 i128 u8 u16 u32 u64 u128 f32 f64 char str string bytes byte_buf option unit unit_struct
+        newtype_struct seq tuple tuple_struct map enum identifier ignored_any
+    }
+}
+
+/// The fields of a struct, one after the other.
+struct Fields<'s, 'a> {
+    part: Part<'s, 'a>,
+    left: std::slice::Iter<'static, &'static str>,
+    field: &'static str,
+}
+
+impl<'de> MapAccess<'de> for Fields<'_, '_> {
+    type Error = BadSetting;
+
+    fn next_key_seed<K: DeserializeSeed<'de>>(&mut self, seed: K) -> Result<Option<K::Value>, BadSetting> {
+        if let Some(field) = self.left.next() {
+            self.field = field;
+            return seed.deserialize(StrDeserializer::new(field)).map(Some);
+        }
+        // A part leaves what it does not know to the others. At the end of the whole nobody knows it.
+        let unknown = self.part.unread.first_key_value().filter(|_| self.part.name.is_none());
+        let Some((key, (_, origin))) = unknown else { return Ok(None) };
+        let refused = |_: BadSetting| BadSetting(raw::unknown(key, origin));
+        seed.deserialize(StrDeserializer::new(key)).map(Some).map_err(refused)
+    }
+
+    fn next_value_seed<V: DeserializeSeed<'de>>(&mut self, seed: V) -> Result<V::Value, BadSetting> {
+        let Some((text, origin)) = self.part.unread.remove(self.field) else {
+            return seed.deserialize(Part { unread: self.part.unread, name: Some(self.field) });
+        };
+        let (key, value) = (self.field, printable(self.field, text));
+        seed.deserialize(Text(text)).map_err(|wrong| match wrong {
+            Wrong::Allowed(allowed) => {
+                BadSetting(format!("{key} ({origin}): '{value}' is not allowed; allowed is {allowed}"))
+            }
+            Wrong::Unknown => BadSetting(raw::unknown(key, origin)),
+            Wrong::Message(message) => BadSetting(format!("{key} ({origin}): {message}")),
+        })
+    }
+}
+
+/// A value as an error may repeat it: no keys, and no password that an address contains.
+fn printable(key: &str, value: &str) -> String {
+    match value.rsplit_once('@') {
+        _ if key.contains("_key") => "…".to_owned(),
+        Some((_, host)) if key.ends_with("_url") => format!("…@{host}"),
+        _ => value.to_owned(),
+    }
+}
+
+/// The text of one setting; an empty one is not set.
+struct Text<'a>(&'a str);
+
+impl<'de> Deserializer<'de> for Text<'_> {
+    type Error = Wrong;
+
+    fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Wrong> {
+        visitor.visit_str(self.0)
+    }
+
+    fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Wrong> {
+        if self.0.is_empty() { visitor.visit_none() } else { visitor.visit_some(self) }
+    }
+
+    fn deserialize_bool<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Wrong> {
+        visitor.visit_bool(self.0.parse().map_err(|_| Wrong::Allowed("true or false".to_owned()))?)
+    }
+
+    fn deserialize_enum<V: Visitor<'de>>(
+        self,
+        _: &'static str,
+        _: &'static [&'static str],
+        visitor: V,
+    ) -> Result<V::Value, Wrong> {
+        visitor.visit_enum(self.0.to_ascii_lowercase().into_deserializer())
+    }
+
+    fn deserialize_struct<V: Visitor<'de>>(
+        self,
+        _: &'static str,
+        _: &'static [&'static str],
+        _: V,
+    ) -> Result<V::Value, Wrong> {
+        Err(Wrong::Unknown)
+    }
+
+    forward_to_deserialize_any! {
+        i8 i16 i32 i64 i128 u8 u16 u32 u64 u128 f32 f64 char str string bytes byte_buf unit unit_struct newtype_struct
+        seq tuple tuple_struct map identifier ignored_any
+    }
+}
+
+/// What is wrong with a text.
+#[derive(Debug, thiserror::Error)]
+enum Wrong {
+    /// It is not allowed, and this is.
+    #[error("allowed is {0}")]
+    Allowed(String),
+    /// Its key is the name of a part, and no setting.
+    #[error("no setting has this name")]
+    Unknown,
+    #[error("{0}")]
+    Message(String),
+}
+
+impl Error for Wrong {
+    fn custom<T: Display>(message: T) -> Self {
+        Self::Message(message.to_string())
+    }
+
+    fn invalid_type(_: Unexpected<'_>, allowed: &dyn Expected) -> Self {
+        Self::Allowed(allowed.to_string())
+    }
+
+    fn invalid_value(_: Unexpected<'_>, allowed: &dyn Expected) -> Self {
+        Self::Allowed(allowed.to_string())
+    }
+
+    fn unknown_variant(_: &str, allowed: &'static [&'static str]) -> Self {
+        match allowed {
+            [first @ .., last] if !first.is_empty() => Self::Allowed(format!("{} or {last}", first.join(", "))),
+            _ => Self::Allowed(allowed.concat()),
+        }
+    }
+}
+
+impl Error for BadSetting {
+    fn custom<T: Display>(message: T) -> Self {
+        Self(message.to_string())
+    }
+}

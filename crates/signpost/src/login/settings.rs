@@ -1,0 +1,65 @@
+//! The settings of the login service.
+
+use std::net::SocketAddr;
+use std::time::Duration;
+
+use serde::{Deserialize, Deserializer};
+
+use super::domains::seal::{self, Seal, SealKey};
+use crate::platform::setting::{self, items, optional, parse_duration, parsed};
+
+/// The settings of the login service. Each field is a key of `config.default.toml`, which describes it.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[expect(missing_docs, reason = "config.default.toml is the reference")]
+pub struct LoginSettings {
+    #[serde(deserialize_with = "setting::duration::<_, 1_000, 3_600_000>")]
+    pub session_ttl: Duration,
+    pub require_verified_domains: bool,
+    pub allow_private_webhooks: PrivateWebhooks,
+    #[serde(deserialize_with = "schedule")]
+    pub webhook_retry_schedule: Vec<Duration>,
+    #[serde(deserialize_with = "setting::optional_address")]
+    pub dns_server: Option<SocketAddr>,
+    #[serde(deserialize_with = "seal_key")]
+    pub seal_key: Option<SealKey>,
+    #[serde(deserialize_with = "seal_key")]
+    pub seal_key_old: Option<SealKey>,
+}
+
+/// Whether webhooks may reach private addresses and plain http.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+pub enum PrivateWebhooks {
+    /// Plain http to loopback, in the sandbox only, while the server listens on loopback and neither a public URL nor a
+    /// trusted proxy is set.
+    #[serde(rename = "auto")]
+    Auto,
+    /// Everything.
+    #[serde(rename = "true")]
+    Allowed,
+    /// Nothing.
+    #[serde(rename = "false")]
+    Refused,
+}
+
+impl LoginSettings {
+    /// Encrypts and decrypts the secrets in the database.
+    #[must_use]
+    pub fn seal(&self) -> Seal {
+        let [key, old] = [&self.seal_key, &self.seal_key_old].map(|key| key.as_ref().map(SealKey::bytes));
+        Seal::new(key.as_ref(), old.as_ref())
+    }
+}
+
+fn schedule<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<Duration>, D::Error> {
+    const MAX_RETRIES: usize = 30;
+    const MAX_WAIT: Duration = Duration::from_hours(30 * 24);
+    let wait = |text: &str| parse_duration(text).filter(|wait| *wait <= MAX_WAIT);
+    parsed(from, "a list of at most 30 waits of at most 720h each, such as 2s,10s,1m,2h", |text| {
+        items(text).map(wait).collect::<Option<Vec<_>>>().filter(|waits| waits.len() <= MAX_RETRIES)
+    })
+}
+
+fn seal_key<'de, D: Deserializer<'de>>(from: D) -> Result<Option<SealKey>, D::Error> {
+    optional(from, "32 bytes in hex or base64, as 'openssl rand -hex 32' prints them", seal::key)
+}
