@@ -14,7 +14,8 @@ use crate::platform::observe::telemetry;
 
 /// Serves until standard input ends. Standard output holds messages and nothing else.
 pub(super) async fn run(session: &Session) -> Result<()> {
-    let telling = telemetry::start(&session.config)?;
+    let config = &session.config;
+    let telemetry = telemetry::start(config.log, config.log_format, config.otlp_endpoint.as_ref())?;
     let (store, clock) = (session.store()?, Clock::System);
     let catalogue = Arc::new(session.catalogue(&store, &clock).await?);
     let server = mcp::server(catalogue.geocoder.is_some());
@@ -24,6 +25,6 @@ pub(super) async fn run(session: &Session) -> Result<()> {
         done = signpost_mcp::serve_stdio(&server, &locator, BufReader::new(stdin()), stdout()) => Ok(done?),
         () = watch(&store, &catalogue, &never) => Ok(()),
     };
-    telling.end().await;
+    telemetry.end().await;
     done
 }

@@ -3,11 +3,10 @@
 use anyhow::Result;
 use clap::Args;
 use serde_json::json;
-use url::Url;
 
 use super::Session;
 use crate::app::App;
-use crate::config::{Config, Origin, RawSettings, Service};
+use crate::config::{Origin, RawSettings, Service};
 use crate::platform::accounts::Environment;
 use crate::platform::clock::Clock;
 use crate::platform::observe::telemetry;
@@ -27,6 +26,9 @@ pub(super) struct Serve {
     /// Services to run: atm, auth [default: both]
     #[arg(long, value_name = "LIST")]
     services: Option<String>,
+    /// Log format: text, json [default: text]
+    #[arg(long, value_name = "FORMAT")]
+    log_format: Option<String>,
 }
 
 impl Serve {
@@ -37,6 +39,7 @@ impl Serve {
             ("public_url", &self.public_url),
             ("redis_url", &self.redis_url),
             ("services", &self.services),
+            ("log_format", &self.log_format),
         ];
         for (key, value) in flags {
             if let Some(value) = value {
@@ -47,8 +50,8 @@ impl Serve {
 }
 
 pub(super) async fn run(session: Session) -> Result<()> {
-    let telling = telemetry::start(&session.config)?;
     let Session { config, json } = session;
+    let telemetry = telemetry::start(config.log, config.log_format, config.otlp_endpoint.as_ref())?;
     let stop = stop_signal()?;
     let server = Server::open(config, Clock::System).await?;
     if json {
@@ -57,7 +60,7 @@ pub(super) async fn run(session: Session) -> Result<()> {
         println!("{}", banner(&server.app));
     }
     let done = server.run(stop).await;
-    telling.end().await;
+    telemetry.end().await;
     done
 }
 
@@ -85,7 +88,7 @@ fn addresses(app: &App) -> serde_json::Value {
     json!({
         "version": env!("CARGO_PKG_VERSION"),
         "listen": app.listen.to_string(),
-        "data": data(&app.config),
+        "data": app.config.database_shown(),
         "public_address": app.public_address,
         "mcp": format!("{base}/mcp"),
         "sse": format!("{base}/sse"),
@@ -100,7 +103,7 @@ fn banner(app: &App) -> String {
     let (base, people, program) = (&app.base_url, &app.public_address, program());
     let mut lines = vec![
         format!("signpost {} is ready on {people}", env!("CARGO_PKG_VERSION")),
-        format!("Data: {}", data(&app.config)),
+        format!("Data: {}", app.config.database_shown()),
     ];
     if app.config.services.contains(&Service::Atm) {
         let snapshot = app.catalogue.snapshot();
@@ -126,18 +129,6 @@ fn banner(app: &App) -> String {
     }
     lines.extend([String::new(), format!("Health {people}/health · stop with Ctrl-C")]);
     lines.join("\n")
-}
-
-/// Where the data is: commands in another folder are told of it by --data-dir or --database-url.
-fn data(config: &Config) -> String {
-    if let Some(file) = config.database_file() {
-        return std::path::absolute(&file).unwrap_or(file).display().to_string();
-    }
-    let server = config.database_url.as_deref().filter(|url| url.starts_with("postgres"));
-    let Some(server) = server else { return "in memory, lost when the server stops".to_owned() };
-    // The address may hold a password.
-    let place = Url::parse(server).ok().and_then(|url| Some(format!("{}{}", url.host_str()?, url.path())));
-    place.map_or("in PostgreSQL".to_owned(), |place| format!("in PostgreSQL at {place}"))
 }
 
 /// The program as it was called, so that what is printed can be typed.

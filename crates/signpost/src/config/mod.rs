@@ -18,6 +18,7 @@ use crate::atm::settings::AtmSettings;
 use crate::login::settings::{LoginSettings, PrivateWebhooks};
 use crate::platform::accounts::Environment;
 use crate::platform::limits::{Proxies, Rates};
+use crate::platform::observe::telemetry::LogFormat;
 use crate::platform::outbound::Reach;
 use crate::platform::setting::{self, items, optional, parsed};
 use crate::store::is_postgres;
@@ -67,6 +68,7 @@ pub struct Config {
     pub otlp_endpoint: Option<Url>,
     #[serde(deserialize_with = "log")]
     pub log: LevelFilter,
+    pub log_format: LogFormat,
     pub rates: Rates,
     pub proxies: Proxies,
     pub atm: AtmSettings,
@@ -94,6 +96,18 @@ impl Config {
     pub fn database_file(&self) -> Option<PathBuf> {
         let url = self.database_url();
         url.strip_prefix("sqlite:").filter(|file| *file != ":memory:").map(PathBuf::from)
+    }
+
+    /// Where the data is, without a password: a file, or a server and the database's name there.
+    #[must_use]
+    pub fn database_shown(&self) -> String {
+        if let Some(file) = self.database_file() {
+            return std::path::absolute(&file).unwrap_or(file).display().to_string();
+        }
+        let server = self.database_url.as_deref().filter(|url| is_postgres(url));
+        let Some(server) = server else { return "in memory, lost when the server stops".to_owned() };
+        let place = Url::parse(server).ok().and_then(|url| Some(format!("{}{}", url.host_str()?, url.path())));
+        place.map_or("in PostgreSQL".to_owned(), |place| format!("in PostgreSQL at {place}"))
     }
 
     /// The address under which programs reach the server that listens at `listen`, without a slash at the end.
@@ -246,6 +260,7 @@ mod tests {
             ("geocoder_timeout", "1m"),
             ("metrics_listen", "9090"),
             ("log", "loud"),
+            ("log_format", "xml"),
         ] {
             let error = config(key, value).expect_err(key);
             assert!(error.starts_with(key) && error.contains(&format!("'{value}'")), "{error}");

@@ -28,7 +28,7 @@ pub(crate) async fn ready(State(app): State<App>) -> impl IntoResponse {
     if reasons.is_empty() {
         return (StatusCode::OK, ANY_ORIGIN, Json(json!({ "status": "ok", "checks": checks })));
     }
-    tracing::warn!(?reasons, "not ready");
+    tracing::warn!(reasons = reasons.join(", "), "not ready");
     let body = json!({ "status": "unavailable", "checks": checks, "reasons": reasons });
     (StatusCode::SERVICE_UNAVAILABLE, ANY_ORIGIN, Json(body))
 }

@@ -136,6 +136,7 @@ impl Server {
     /// None today: what fails while it serves is answered and logged there.
     pub async fn run(self, shutdown: impl Future<Output = ()> + Send + 'static) -> Result<()> {
         let Self { app, listener, metrics, _lock } = self;
+        log_start(&app);
         let mut background = Vec::new();
         if app.config.services.contains(&Service::Auth) {
             background.push(tokio::spawn(deliver::run(app.clone())));
@@ -167,8 +168,16 @@ impl Server {
         let background = futures_util::future::join_all(background);
         let running = async { drop(tokio::join!(serving, background)) };
         end(&app.draining, [DRAIN, CLOSE], running, app.store.close()).await;
+        tracing::info!("server stopped");
         Ok(())
     }
+}
+
+fn log_start(app: &App) {
+    let (version, listen, public_address) = (env!("CARGO_PKG_VERSION"), app.listen, app.public_address.as_str());
+    let data_dir = std::path::absolute(&app.config.data_dir).unwrap_or_else(|_| app.config.data_dir.clone());
+    let (data_dir, database) = (data_dir.display(), app.config.database_shown());
+    tracing::info!(version, %listen, public_address, %data_dir, database, "server started");
 }
 
 /// Waits for what runs, and then until the database is closed; once the server drains, for each of them no longer than

@@ -62,6 +62,16 @@ pub struct Migrated {
     pub waiting: Vec<i64>,
 }
 
+impl Migrated {
+    /// One line, where tables that were there have changed.
+    pub(super) fn log(&self) {
+        let Self { from, to, .. } = self;
+        if *from > 0 && from != to {
+            tracing::info!(from, to, "database migrated");
+        }
+    }
+}
+
 impl Migration {
     const fn expands(sql: &'static str) -> Self {
         Self { postgres: sql, sqlite: Some(sql), contracts: false }

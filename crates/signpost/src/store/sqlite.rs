@@ -65,7 +65,7 @@ impl Sqlite {
     }
 
     fn over(mut connection: Connection, file: &str) -> Result<Self> {
-        migrate::run(&mut connection).map_err(|error| unopened(error, file))?;
+        migrate::run(&mut connection).map_err(|error| unopened(error, file))?.log();
         let connect = || connect(file, OpenFlags::empty());
         let (writer, jobs) = mpsc::channel(WAITING);
         let mut threads = vec![spawn("store-writer", move || write_loop(&connection, jobs))?];

@@ -29,6 +29,7 @@ mod idempotency;
 mod interleavings;
 mod limits;
 mod listing;
+mod logs;
 mod metadata;
 #[path = "../../../../tests/mutations.rs"]
 mod mutations;

@@ -360,7 +360,7 @@ fn a_database_by_another_name_is_the_same_database() {
 fn a_variable_that_is_no_setting_is_refused_at_the_start() {
     let folder = folder();
     for (name, value, nearest) in
-        [("SIGNPOST_SEALKEY", "x", "SIGNPOST_SEAL_KEY"), ("SIGNPOST_PORT", "9000", "'signpost config'")]
+        [("SIGNPOST_SEALKEY", "x", "SIGNPOST_SEAL_KEY"), ("SIGNPOST_PORT", "9000", "SIGNPOST_LISTEN")]
     {
         for arguments in [&["serve"][..], &["keys", "list"]] {
             let ended = Program::within(folder.path(), arguments).env(name, value).run();

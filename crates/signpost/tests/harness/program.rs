@@ -100,7 +100,8 @@ impl Program {
         program.env("DONT_FAKE_MONOTONIC", "1").env("FAKETIME_DONT_FAKE_MONOTONIC", "1").started(environment)
     }
 
-    fn started(self, environment: &[(&str, &str)]) -> Running {
+    /// Starts a `serve --json` and waits until it is there.
+    pub(crate) fn started(self, environment: &[(&str, &str)]) -> Running {
         let mut command = self.command;
         command.envs(environment.iter().copied()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().expect("the program starts");

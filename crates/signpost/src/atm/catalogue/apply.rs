@@ -71,6 +71,8 @@ pub async fn apply(store: &Store, source: &Source, reading: &Reading, terms: Ter
     anyhow::ensure!(known + plan.new <= terms.most, TooManyMachines { most: terms.most });
     if !terms.dry_run {
         sql::import(store, source, plan, version).await?;
+        let Changes { added, changed, unchanged, removed } = changes;
+        tracing::info!(source = source.name, added, changed, unchanged, removed, "ATMs imported");
     }
     Ok(changes)
 }

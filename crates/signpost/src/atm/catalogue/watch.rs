@@ -27,7 +27,7 @@ async fn look(store: &Store, catalogue: &Arc<Catalogue>) -> Result<()> {
         return Ok(());
     }
     let snapshot = load(store).await?;
-    tracing::info!(version = snapshot.version(), machines = snapshot.len(), "the catalogue changed");
+    tracing::info!(version = snapshot.version(), atms = snapshot.len(), "catalogue reloaded");
     catalogue.replace(snapshot);
     Ok(())
 }

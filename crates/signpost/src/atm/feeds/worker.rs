@@ -23,9 +23,10 @@ async fn look(app: &App) -> Result<()> {
     for feed in sql::list(&app.store).await?.into_iter().filter(due) {
         let name = feed.name.clone();
         match sync(&app.store, &app.catalogue.places.now(), &app.outbound, feed, now, false).await {
-            Ok(Synced::Unchanged) => tracing::info!(feed = name, "nothing changed"),
-            Ok(Synced::TakenOver { changes, .. }) => tracing::info!(feed = name, ?changes, "taken over"),
-            Err(error) => tracing::warn!(feed = name, error = format!("{error:#}"), "not taken over"),
+            Ok(Synced::Unchanged) => tracing::info!(feed = name, "feed unchanged"),
+            // The import has its own line.
+            Ok(Synced::TakenOver { .. }) => {}
+            Err(error) => tracing::warn!(feed = name, error = format!("{error:#}"), "could not import the feed"),
         }
     }
     Ok(())

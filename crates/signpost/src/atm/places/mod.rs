@@ -66,7 +66,7 @@ impl Places {
         // Remembered whether it can be read or not: a broken file is reported once.
         *known = found;
         let gazetteer = if found.is_some() { read(&self.file)? } else { Gazetteer::embedded() };
-        tracing::info!(places = gazetteer.len(), "the place names changed");
+        tracing::info!(places = gazetteer.len(), "place names reloaded");
         self.gazetteer.store(Arc::new(gazetteer));
         Ok(())
     }

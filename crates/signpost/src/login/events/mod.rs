@@ -131,7 +131,7 @@ pub(crate) fn queue_test(id: &EventId, domain: &Domain, now: Timestamp) -> Resul
 }
 
 /// Whom a slow answer delays: one host and port.
-fn endpoint(url: &Url) -> String {
+pub(crate) fn endpoint(url: &Url) -> String {
     url.origin().ascii_serialization()
 }
 

@@ -7,6 +7,7 @@ use crate::app::App;
 use crate::login::flows::lookup::{lost_race, refused};
 use crate::login::sessions::{self, Accepted, Login, Refusal, Session, sql};
 use crate::login::{domains, users};
+use crate::platform::accounts::Account;
 use crate::platform::web::problem::Error;
 use crate::store::{Step, Written, id};
 
@@ -71,6 +72,9 @@ pub(crate) async fn complete_login(app: &App, asked: Session, code: &str) -> Res
 
 /// Wakes those who wait for a login that is on disk now.
 fn told(app: &App, login: Login) -> Session {
+    let Account { name: account, environment } = &login.session.account;
+    let (session, domain) = (&login.session.id, &login.session.challenge.domain);
+    tracing::info!(%session, %domain, account, %environment, mode = login.session.challenge.mode.as_str(), "login succeeded");
     app.metrics.session(login.session.account.environment, "authenticated");
     app.outbox.notify_one();
     app.session_changed(&login.session.id);

@@ -17,7 +17,9 @@ use tracing::Instrument;
 use crate::app::App;
 use crate::login::domains::{self, Secrets};
 use crate::login::events::endpoints::{self, judged};
-use crate::login::events::{Attempt, Claim, Claimed, Delivery, Ended, More, Places, judge, signatures, sql};
+use crate::login::events::{
+    Attempt, Claim, Claimed, Delivery, Ended, More, Outcome, Places, endpoint, judge, signatures, sql,
+};
 use crate::platform::outbound::{Reach, Request};
 use crate::store::id::{self, DomainId};
 
@@ -136,7 +138,7 @@ async fn deliver(app: App, claimed: Claimed, secrets: SharedSecrets, leased_unti
     let (now, random) = (app.clock.now(), u32::from_be_bytes(id::random()));
     let (id, attempts) = (&claimed.id, claimed.attempts);
     let outcome = judge(&attempt, attempts, &app.config.login.webhook_retry_schedule, now, random);
-    tracing::info!(event = id, attempts, status = attempt.status, error = attempt.error, ?outcome, "event sent");
+    log(&attempt, sent.as_ref(), outcome);
     app.metrics.attempt(outcome.as_str());
     if let Some(delivery) = sent.as_ref().filter(|_| attempts == 1) {
         let after = now.duration_since(delivery.id.time());
@@ -147,14 +149,30 @@ async fn deliver(app: App, claimed: Claimed, secrets: SharedSecrets, leased_unti
     match (sql::end_attempt(&app.store, ended, judged).await, sent) {
         (Ok(Some(rows)), Some(delivery)) => {
             if let Err(error) = endpoints::report_change(&app.store, &delivery, outcome, &rows, now).await {
-                tracing::warn!(event = id, error = format!("{error:#}"), "could not record the endpoint's change");
+                tracing::warn!(
+                    error = format!("{error:#}"),
+                    "could not record that an endpoint was disabled or enabled"
+                );
             }
         }
         (Ok(Some(_)), None) => {}
-        (Ok(None), _) => tracing::warn!(event = id, "the attempt outlived its lease; the event may arrive twice"),
+        (Ok(None), _) => tracing::warn!("the attempt outlived its lease; the event may arrive twice"),
         (Err(error), _) => {
-            tracing::warn!(event = id, error = format!("{error:#}"), "could not record the delivery attempt");
+            tracing::warn!(error = format!("{error:#}"), "could not record the delivery attempt");
         }
+    }
+}
+
+/// One line an attempt, in the span that names the event.
+fn log(attempt: &Attempt, sent: Option<&Delivery>, outcome: Outcome) {
+    let Attempt { status, error, .. } = attempt;
+    let (domain, endpoint) = (sent.map(|sent| sent.domain_id.as_str()), sent.map(|sent| endpoint(&sent.url)));
+    match outcome {
+        Outcome::Delivered => tracing::info!(domain, endpoint, status, "event delivered"),
+        Outcome::Retry(next_attempt_at) => {
+            tracing::warn!(domain, endpoint, status, error, %next_attempt_at, "delivery failed");
+        }
+        Outcome::Failed => tracing::warn!(domain, endpoint, status, error, "delivery failed for good"),
     }
 }
 

@@ -1,18 +1,29 @@
-//! What a server says of itself while it runs: lines on standard error and, built with the feature `otlp`, spans to a
+//! What a server reports while it runs: log lines on standard error and, built with the feature `otlp`, spans to a
 //! collector (OpenTelemetry protocol over HTTP).
 
 use std::io::IsTerminal;
 
 use anyhow::Result;
 use axum::http::HeaderMap;
+use serde::Deserialize;
 use tracing::Span;
+use tracing::level_filters::LevelFilter;
 use tracing_subscriber::Layer;
 use tracing_subscriber::layer::SubscriberExt;
 use tracing_subscriber::util::SubscriberInitExt;
+use url::Url;
 
-use crate::config::Config;
+/// How log lines are written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum LogFormat {
+    /// Time, level, message and `name=value`, for people and `grep`.
+    Text,
+    /// A JSON document a line, for programs.
+    Json,
+}
 
-/// What has begun to tell; [`Telemetry::end`] tells the rest.
+/// Logging and tracing while they run; [`Telemetry::end`] sends what is left.
 #[derive(Debug)]
 #[must_use]
 pub struct Telemetry {
@@ -21,25 +32,27 @@ pub struct Telemetry {
     spans: Option<otlp::Spans>,
 }
 
-/// Begins to tell: the log to standard error, in colour where that is a terminal, and spans where the operator named a
-/// collector.
+/// Starts the log on standard error, where a terminal gets colours, and sends spans to the `collector`, if there is one.
 ///
 /// # Errors
-/// Where a collector is named and cannot be told anything, or this program was built without the means.
-pub fn start(config: &Config) -> Result<Telemetry> {
+/// Where the collector cannot be used, or this program was built without support for one.
+pub fn start(level: LevelFilter, format: LogFormat, collector: Option<&Url>) -> Result<Telemetry> {
     let log = tracing_subscriber::fmt::layer().with_target(false).with_writer(std::io::stderr);
-    let log = log.with_ansi(std::io::stderr().is_terminal()).with_filter(config.log);
-    let registry = tracing_subscriber::registry().with(log);
+    let log = match format {
+        LogFormat::Text => log.with_ansi(std::io::stderr().is_terminal()).boxed(),
+        LogFormat::Json => log.json().flatten_event(true).with_span_list(false).boxed(),
+    };
+    let registry = tracing_subscriber::registry().with(log.with_filter(level));
     #[cfg(feature = "otlp")]
     {
-        let spans = config.otlp_endpoint.as_ref().map(otlp::Spans::start).transpose()?;
+        let spans = collector.map(otlp::Spans::start).transpose()?;
         registry.with(spans.as_ref().map(otlp::Spans::layer)).try_init()?;
         Ok(Telemetry { spans })
     }
     #[cfg(not(feature = "otlp"))]
     {
         anyhow::ensure!(
-            config.otlp_endpoint.is_none(),
+            collector.is_none(),
             "otlp_endpoint is set, and this program was built without it: cargo build --release --features otlp"
         );
         registry.try_init()?;
@@ -48,7 +61,7 @@ pub fn start(config: &Config) -> Result<Telemetry> {
 }
 
 impl Telemetry {
-    /// Tells what is still to be told, and waits for the collector to take it.
+    /// Sends the spans that are left, and waits for the collector.
     pub async fn end(self) {
         // On a thread where waiting holds nobody up.
         drop(tokio::task::spawn_blocking(|| drop(self)).await);

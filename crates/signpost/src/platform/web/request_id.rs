@@ -54,7 +54,7 @@ pub(crate) async fn name_and_log(State(metrics): State<Metrics>, mut request: Re
     let status = response.status().as_u16();
     let elapsed_ms = u64::try_from(begun.elapsed().as_millis()).unwrap_or(u64::MAX);
     span.record("status", status);
-    span.in_scope(|| tracing::debug!(%method, path, status, elapsed_ms, "answered"));
+    span.in_scope(|| tracing::debug!(path, elapsed_ms, "answered"));
     metrics.answered(&method, route, status, begun.elapsed());
     response.headers_mut().insert(X_REQUEST_ID, value);
     response

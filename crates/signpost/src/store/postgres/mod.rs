@@ -150,7 +150,7 @@ async fn serve(work: Work, told: &told::Sender<Result<()>>) {
     let Work { address, reads, writes, large, changes, state } = work;
     let opened = async {
         let mut client = connect_to_migrate(&address).await?;
-        migrate::run_on(&mut client, false).await.map(|_| ())
+        migrate::run_on(&mut client, false).await.map(|migrated| migrated.log())
     };
     let opened = opened.await;
     let failed = opened.is_err();

@@ -29,14 +29,21 @@ struct Counted {
 }
 
 impl Refusals {
-    /// Counts a request that was refused for `reason`, a code of the error catalogue.
+    /// Counts a request that was refused for `reason`, a code of the error catalogue. The first one of a caller in a
+    /// minute is logged.
     pub fn count(&self, caller: &Caller, reason: &'static str) {
         let mut counted = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let key = (caller.clone(), reason);
         if counted.callers.len() >= MOST && !counted.callers.contains_key(&key) {
             counted.others += 1;
-        } else {
-            *counted.callers.entry(key).or_default() += 1;
+            return;
+        }
+        let count = counted.callers.entry(key).or_default();
+        *count += 1;
+        let is_first = *count == 1;
+        drop(counted);
+        if is_first {
+            tracing::warn!(%caller, reason, "API key refused");
         }
     }
 

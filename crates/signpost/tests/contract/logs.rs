@@ -1,0 +1,128 @@
+//! What operators find in the log: one line for each thing that they look for, as text and as JSON.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use axum::http::StatusCode;
+use jiff::Timestamp;
+use serde_json::{Map, Value, json};
+use signpost::platform::clock::Clock;
+
+use crate::harness::{Endpoint, Integrator, Phone, Program, http, text};
+
+/// The lines: message, level, the line's own fields, the fields of its span.
+const LINES: [(&str, &str, &[&str], &[&str]); 8] = [
+    ("database migrated", "INFO", &["from", "to"], &[]),
+    ("server started", "INFO", &["version", "listen", "public_address", "data_dir", "database"], &[]),
+    ("API key refused", "WARN", &["caller", "reason"], &["id", "method", "route"]),
+    ("login succeeded", "INFO", &["session", "domain", "account", "environment", "mode"], &["id", "method", "route"]),
+    ("delivery failed", "WARN", &["domain", "endpoint", "status", "error", "next_attempt_at"], &["event", "attempt"]),
+    ("event delivered", "INFO", &["domain", "endpoint", "status"], &["event", "attempt"]),
+    ("ATMs imported", "INFO", &["source", "added", "changed", "unchanged", "removed"], &["id", "method", "route"]),
+    ("server stopped", "INFO", &[], &[]),
+];
+
+/// A server's log from start to stop, and the secrets that it must not contain. Everything happens once, but for the
+/// refused key, which comes twice, and the delivery, which fails first.
+async fn a_day(format: &str) -> (String, Vec<String>) {
+    let folder = tempfile::tempdir().expect("a folder");
+    old_database(folder.path());
+    let arguments = ["serve", "--json", "--listen", "127.0.0.1:0", "--log-format", format];
+    let settings = [("SIGNPOST_WEBHOOK_RETRY_SCHEDULE", "10ms"), ("SIGNPOST_LOG", "debug")];
+    let mut server = Program::within(folder.path(), &arguments).started(&settings);
+    let key = async |arguments: &[&str]| {
+        let arguments = [&["keys", "create", "--name", "k"], arguments].concat();
+        Program::within(folder.path(), &arguments).runs().await.out.trim().to_owned()
+    };
+    let login_key = key(&["--environment", "sandbox"]).await;
+    let atm_key = key(&["--environment", "live", "--scope", "atms"]).await;
+    let mut endpoint = Endpoint::start().await;
+    endpoint.answers(StatusCode::INTERNAL_SERVER_ERROR);
+    let shop = Integrator { http: http(), api: server.address("sandbox"), key: Some(login_key.clone()) };
+    let wrong_key = format!("svc_test_{}", "A".repeat(login_key.len() - "svc_test_".len()));
+    for _ in 0..2 {
+        shop.with_key(Some(&wrong_key)).get("/domains").await.with(401);
+    }
+    let domain = shop.registers_at("shop.test", &endpoint.url("/hook")).await;
+    let session = shop.opens("shop.test").await;
+    let answer = Phone::of(7, &Clock::System).answers(&session);
+    shop.hands_in(&session, &answer).await.with(200);
+    for _ in 0..2 {
+        endpoint.receives().await;
+    }
+    let operator = Integrator { api: server.address("live"), ..shop.with_key(Some(&atm_key)) };
+    operator.post("/atms/submissions", &report()).await.with(200);
+    server.terminate();
+    let (status, log) = tokio::task::spawn_blocking(move || server.ends()).await.expect("no panic");
+    assert!(status.success(), "{log}");
+    let secrets = [text(&domain, "webhook_secret"), text(&answer, "signature"), text(&answer, "public_key")];
+    let secrets = secrets.into_iter().map(str::to_owned).chain([login_key, atm_key, wrong_key]).collect();
+    (log, secrets)
+}
+
+/// The database of the first version.
+fn old_database(folder: &Path) {
+    let folder = folder.join("signpost-data");
+    std::fs::create_dir(&folder).expect("a folder");
+    let database = rusqlite::Connection::open(folder.join("signpost.sqlite")).expect("a database");
+    database.execute_batch(include_str!("../../migrations/0001_first.sql")).expect("its tables");
+    let version = "CREATE TABLE schema_version (version BIGINT NOT NULL); INSERT INTO schema_version VALUES (1)";
+    database.execute_batch(version).expect("its version");
+}
+
+/// What an operator reports of one ATM.
+fn report() -> Value {
+    let address = json!({ "street": "100 Congress Ave", "city": "Austin", "region": "TX", "postalCode": "78701",
+                          "country": "US", "latitude": 30.2672, "longitude": -97.7431 });
+    json!({ "locations": [{
+        "locationId": "one", "lastReportedTime": Clock::System.now(), "address": address,
+        "business": { "name": "Shop", "hours": "Mo-Su 06:00-22:00" },
+        "status": { "isEnabled": true, "cashInEnabled": true, "cashOutEnabled": false },
+    }] })
+}
+
+#[tokio::test]
+async fn what_an_operator_looks_for_is_one_line_of_json_each() {
+    let (log, secrets) = a_day("json").await;
+    let mut lines: BTreeMap<String, Vec<Map<String, Value>>> = BTreeMap::new();
+    for line in log.lines() {
+        let line: Map<String, Value> = serde_json::from_str(line).unwrap_or_else(|error| panic!("{error}: {line}"));
+        lines.entry(line["message"].as_str().expect("a text").to_owned()).or_default().push(line);
+    }
+    for (message, level, fields, of_span) in LINES {
+        let found = lines.get(message).unwrap_or_else(|| panic!("no line '{message}': {log}"));
+        let [line] = &found[..] else { panic!("{} lines '{message}': {log}", found.len()) };
+        assert_eq!(line["level"], level, "{line:?}");
+        let is_there = |of: &Value, field: &str| of.get(field).is_some_and(|value| !value.is_null());
+        for field in fields {
+            assert!(line.get(*field).is_some_and(|value| !value.is_null()), "no {field}: {line:?}");
+            assert!(!line.get("span").is_some_and(|span| is_there(span, field)), "{field} twice: {line:?}");
+        }
+        for field in of_span {
+            assert!(is_there(&line["span"], field), "no {field}: {line:?}");
+        }
+    }
+    let [failed] = &lines["delivery failed"][..] else { panic!("{log}") };
+    assert!(text(&Value::Object(failed.clone()), "next_attempt_at").parse::<Timestamp>().is_ok(), "{failed:?}");
+    assert_eq!(lines["login succeeded"][0]["domain"], "shop.test");
+    assert!(secrets.iter().all(|secret| !log.contains(secret.as_str())), "a secret is in the log: {log}");
+}
+
+#[tokio::test]
+async fn what_an_operator_looks_for_is_one_line_of_text_each() {
+    let (log, secrets) = a_day("text").await;
+    for (message, level, fields, of_span) in LINES {
+        let is_it = |line: &&str| line.split(": ").chain(line.split("  INFO ")).any(|part| part.starts_with(message));
+        let found: Vec<_> = log.lines().filter(is_it).collect();
+        let [line] = found[..] else { panic!("{} lines '{message}': {log}", found.len()) };
+        assert!(line.contains(level), "{line}");
+        for field in fields.iter().chain(of_span) {
+            let count = line.split([' ', '{']).filter(|word| word.starts_with(&format!("{field}="))).count();
+            assert_eq!(count, 1, "{field}: {line}");
+        }
+    }
+    for debug in ["Some(", "None", "Ok(", "Err("] {
+        assert!(!log.contains(debug), "{debug}: {log}");
+    }
+    assert!(secrets.iter().all(|secret| !log.contains(secret.as_str())), "a secret is in the log: {log}");
+}
