@@ -1,7 +1,8 @@
 # The work of this project by name. `make ci` is what CI runs, no more and no less.
-.PHONY: reference run programs test test-rust test-postgres test-clients test-api check fmt doc deny bench fuzz soak ci setup gazetteer
+.PHONY: reference run programs test test-rust test-postgres test-clients test-api check fmt doc unused deny bench fuzz soak ci setup gazetteer
 
 CARGO_DENY_VERSION := 0.20.2
+CARGO_MACHETE_VERSION := 0.9.2
 
 run:
 	cargo run --release -- serve
@@ -44,13 +45,18 @@ check:
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets --quiet -- -D warnings
 	cargo clippy --package signpost --features otlp --quiet -- -D warnings
-	$(MAKE) --no-print-directory doc
+	$(MAKE) --no-print-directory doc unused
 
 fmt:
 	cargo fmt --all
 
 doc:
 	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --document-private-items --quiet
+
+# Dependencies that no source names.
+unused:
+	command -v cargo-machete >/dev/null || cargo install --quiet --locked cargo-machete@$(CARGO_MACHETE_VERSION)
+	cargo machete
 
 # Licences, bans and sources. Advisories need the public network and run where there is one: `cargo deny check`.
 deny:
