@@ -8,7 +8,7 @@ mod feeds;
 #[path = "../harness/mod.rs"]
 #[expect(dead_code, unused_imports, reason = "the rest is for the other binary")]
 mod harness;
-mod links;
+mod house;
 mod listed;
 mod mcp;
 mod places;

@@ -1,44 +1,19 @@
 //! What ARCHITECTURE.md calls invariants and no compiler checks.
 
 use std::fs;
-use std::path::{Path, PathBuf};
+
+use crate::house::{manifest, none, packages, root, rust_files};
 
 const MOST_LINES: usize = 400;
 const MOST_FUNCTION_LINES: usize = 60;
 /// Names that say nothing about what is inside.
 const FOGGY: &[&str] = &["utils", "util", "common", "helpers", "helper", "manager", "misc", "types"];
 
-fn root() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
-}
-
 /// Every Rust file of the workspace, with its path from the root.
 fn sources() -> Vec<(String, String)> {
     let found = rust_files(&root().join("crates"));
     assert!(found.len() > 50, "the search for sources is broken");
     found
-}
-
-/// Every Rust file in a folder, likewise.
-fn rust_files(folder: &Path) -> Vec<(String, String)> {
-    let (mut found, mut folders) = (Vec::new(), vec![folder.to_owned()]);
-    while let Some(folder) = folders.pop() {
-        for entry in fs::read_dir(folder).unwrap() {
-            let path = entry.unwrap().path();
-            if path.is_dir() {
-                folders.push(path);
-            } else if path.extension().is_some_and(|extension| extension == "rs") {
-                let name = path.strip_prefix(root()).unwrap().to_string_lossy().replace('\\', "/");
-                found.push((name, fs::read_to_string(path).unwrap()));
-            }
-        }
-    }
-    found.sort();
-    found
-}
-
-fn none(what: &str, found: &[String]) {
-    assert!(found.is_empty(), "{what}:\n{}", found.join("\n"));
 }
 
 #[test]
@@ -92,51 +67,18 @@ fn names_say_what_is_inside() {
 }
 
 #[test]
-fn rules_know_neither_http_nor_a_database() {
-    let mut seen = Vec::new();
-    for feature in [
-        "login/sessions",
-        "login/domains",
-        "login/users",
-        "login/events",
-        "platform/accounts",
-        "platform/accounts/keys",
-        "platform/limits",
-        "atm/catalogue",
-    ] {
-        let name = format!("crates/signpost/src/{feature}/mod.rs");
-        let text = fs::read_to_string(root().join(&name)).unwrap();
-        for driver in ["rusqlite", "tokio_postgres", "axum::Router", "axum::extract", "axum::Json", "reqwest"] {
-            if text.contains(driver) {
-                seen.push(format!("{name} names {driver}"));
-            }
-        }
-    }
-    none("rules that reach outside", &seen);
-}
-
-#[test]
-fn the_libraries_do_not_know_each_other() {
+fn the_libraries_hold_no_clock_socket_or_dice() {
     let mut seen = Vec::new();
     for library in ["auth", "locator", "mcp", "text"] {
-        let manifest = fs::read_to_string(root().join(format!("crates/{library}/Cargo.toml"))).unwrap();
-        for other in ["auth", "locator", "mcp"].iter().filter(|other| **other != library) {
-            if manifest.contains(&format!("signpost-{other}")) {
-                seen.push(format!("{library} knows {other}"));
-            }
-        }
-        // Time and randomness are arguments there: nothing may bring a clock, a socket or dice.
-        for edge in ["getrandom", "rand", "reqwest", "rusqlite"] {
-            let dependencies = manifest.split("[dev-dependencies]").next().unwrap();
-            if dependencies
-                .lines()
-                .any(|line| line.starts_with(&format!("{edge}.")) || line.starts_with(&format!("{edge} ")))
-            {
-                seen.push(format!("{library} depends on {edge}"));
-            }
+        let manifest = manifest(&root().join("crates").join(library));
+        let dependencies = manifest.get("dependencies").and_then(toml::Value::as_table).expect("it has some");
+        // Time and randomness are arguments there.
+        for edge in ["getrandom", "rand", "reqwest", "rusqlite"].iter().filter(|edge| dependencies.contains_key(**edge))
+        {
+            seen.push(format!("{library} depends on {edge}"));
         }
     }
-    none("libraries that know too much", &seen);
+    none("libraries that reach outside", &seen);
 }
 
 /// Where a test may sleep: actors at a pace of their own, and those who look again and again.
@@ -165,35 +107,11 @@ fn no_test_waits_a_fixed_time() {
 
 #[test]
 fn every_crate_obeys_the_lints() {
-    for library in ["auth", "locator", "mcp", "signpost", "text"] {
-        let manifest = fs::read_to_string(root().join(format!("crates/{library}/Cargo.toml"))).unwrap();
-        assert!(manifest.contains("[lints]\nworkspace = true"), "{library} has lints of its own");
+    for (package, folder) in packages() {
+        let lints = manifest(&folder).remove("lints");
+        let workspace = toml::Table::from_iter([("workspace".to_owned(), true.into())]);
+        assert_eq!(lints, Some(workspace.into()), "{package} has lints of its own");
     }
-}
-
-#[test]
-fn every_dependency_is_used() {
-    let mut seen = Vec::new();
-    for member in ["crates/auth", "crates/locator", "crates/mcp", "crates/signpost", "bench"] {
-        let manifest = fs::read_to_string(root().join(member).join("Cargo.toml")).unwrap();
-        let manifest: toml::Table = manifest.parse().unwrap();
-        let texts: Vec<_> = rust_files(&root().join(member)).into_iter().map(|(_, text)| text).collect();
-        for table in ["dependencies", "dev-dependencies"] {
-            for name in manifest.get(table).and_then(toml::Value::as_table).into_iter().flat_map(toml::Table::keys) {
-                let path = format!("{}::", name.replace('-', "_"));
-                if !texts.iter().any(|text| names(text, &path)) {
-                    seen.push(format!("{member} depends on {name}"));
-                }
-            }
-        }
-    }
-    none("dependencies that no source names", &seen);
-}
-
-/// Whether a text holds a path, and not only as the end of a longer one.
-fn names(text: &str, path: &str) -> bool {
-    let is_longer = |before: char| before.is_alphanumeric() || matches!(before, '_' | ':');
-    text.match_indices(path).any(|(at, _)| !text[..at].ends_with(is_longer))
 }
 
 #[test]

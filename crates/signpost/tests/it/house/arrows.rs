@@ -1,0 +1,209 @@
+//! Which file names what of which other file. Read from tokens: what stands in comments, strings and tests does not count.
+
+use std::collections::HashMap;
+
+use proc_macro2::{Delimiter, TokenStream, TokenTree};
+
+use super::{packages, rust_files};
+
+/// A file names something of another one.
+#[derive(Clone, Debug)]
+pub(super) struct Arrow {
+    pub(super) from: String,
+    /// The first line where it does.
+    pub(super) line: usize,
+    pub(super) to: String,
+    /// What it names there.
+    pub(super) path: String,
+    /// Whether `to` is a folder's `mod.rs`, or a crate's `lib.rs`, and `from` is inside.
+    pub(super) is_to_own_parent: bool,
+}
+
+/// A source file, and the module that it is: the crate's name first.
+pub(super) struct Module {
+    pub(super) file: String,
+    pub(super) path: Vec<String>,
+    pub(super) tokens: TokenStream,
+}
+
+/// Every file of every crate's `src`, but for those of tests.
+pub(super) fn modules() -> Vec<Module> {
+    let mut modules = Vec::new();
+    for (package, folder) in packages() {
+        for (file, text) in rust_files(&folder.join("src")) {
+            let (_, inside) = file.split_once("/src/").expect("it lies there");
+            if inside.ends_with("tests.rs") {
+                continue;
+            }
+            let parts = inside.trim_end_matches(".rs").split('/').map(str::to_owned);
+            let is_name = |part: &String| !matches!(part.as_str(), "mod" | "lib" | "main");
+            let path = [package.replace('-', "_")].into_iter().chain(parts.filter(is_name)).collect();
+            let tokens = text.parse().unwrap_or_else(|error| panic!("{file}: {error}"));
+            modules.push(Module { file, path, tokens });
+        }
+    }
+    modules
+}
+
+/// Every arrow between two files once.
+pub(super) fn arrows() -> Vec<Arrow> {
+    let modules = modules();
+    let is_program = |module: &&Module| module.file.ends_with("/main.rs");
+    let known = modules.iter().filter(|module| !is_program(module));
+    let known: HashMap<_, _> = known.map(|module| (module.path.clone(), module)).collect();
+    let mut arrows = Vec::new();
+    for module in &modules {
+        let mut reader = Reader { known: &known, aliases: HashMap::new(), named: Vec::new() };
+        reader.walk(&module.tokens, &module.path, Part::Uses);
+        reader.walk(&module.tokens, &module.path, Part::Paths);
+        let mut found: HashMap<&str, Arrow> = HashMap::new();
+        for (path, line) in reader.named {
+            let Some(to) = (1..=path.len()).rev().find_map(|length| known.get(&path[..length])) else { continue };
+            let is_to_own_parent = module.path.len() > to.path.len() && module.path.starts_with(&to.path);
+            let (from, path) = (module.file.clone(), path.join("::"));
+            let arrow = Arrow { from, line, to: to.file.clone(), path, is_to_own_parent };
+            found.entry(&to.file).or_insert(arrow);
+        }
+        arrows.extend(found.into_values().filter(|arrow| arrow.from != arrow.to));
+    }
+    arrows.sort_by(|a, b| (&a.from, a.line, &a.to).cmp(&(&b.from, b.line, &b.to)));
+    assert!(arrows.len() > 300, "the search for imports is broken: {} were found", arrows.len());
+    arrows
+}
+
+/// What is read of a file: first what its `use`s bring in, then the paths that begin with one of these.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Part {
+    Uses,
+    Paths,
+}
+
+struct Reader<'a> {
+    known: &'a HashMap<Vec<String>, &'a Module>,
+    /// What a name at the beginning of a path stands for.
+    aliases: HashMap<String, Vec<String>>,
+    /// What was found, with its line.
+    named: Vec<(Vec<String>, usize)>,
+}
+
+impl Reader<'_> {
+    fn walk(&mut self, tokens: &TokenStream, module: &[String], part: Part) {
+        let tokens: Vec<_> = tokens.clone().into_iter().collect();
+        let mut at = 0;
+        while at < tokens.len() {
+            if is_test(&tokens[at..]) {
+                // Up to the end of what the attribute stands before.
+                let ends = |token: &TokenTree| is_punct(token, ';') || braced(token).is_some();
+                at += tokens[at..].iter().position(ends).expect("an attribute stands before something") + 1;
+                continue;
+            }
+            match &tokens[at] {
+                TokenTree::Ident(word) if word == "use" => {
+                    let rest = &tokens[at + 1..];
+                    // Without an end it is a bound of a type: `use<'a>`.
+                    let length = rest.iter().position(|token| is_punct(token, ';')).unwrap_or(0);
+                    if part == Part::Uses {
+                        self.uses(&rest[..length], &[], module);
+                    }
+                    at += length;
+                }
+                TokenTree::Ident(word) if word == "mod" && tokens.get(at + 2).and_then(braced).is_some() => {
+                    let inside = [module, &[tokens[at + 1].to_string()]].concat();
+                    self.walk(&braced(&tokens[at + 2]).expect("it was there"), &inside, part);
+                    at += 2;
+                }
+                TokenTree::Ident(_) => {
+                    let (path, length) = path(&tokens[at..]);
+                    if part == Part::Paths && path.len() > 1 {
+                        self.names(&path, line(&tokens[at]), module);
+                    }
+                    at += length - 1;
+                }
+                TokenTree::Group(group) => self.walk(&group.stream(), module, part),
+                _ => {}
+            }
+            at += 1;
+        }
+    }
+
+    /// Reads what stands between `use` and its semicolon, or in a group of it.
+    fn uses(&mut self, tree: &[TokenTree], prefix: &[String], module: &[String]) {
+        for one in tree.split(|token| is_punct(token, ',')).filter(|one| !one.is_empty()) {
+            let mut path = prefix.to_vec();
+            let mut alias = None;
+            let mut words = one.iter().filter(|token| !is_punct(token, ':'));
+            while let Some(token) = words.next() {
+                match token {
+                    TokenTree::Ident(word) if word == "as" => alias = words.next().map(ToString::to_string),
+                    TokenTree::Ident(word) if word == "self" && !path.is_empty() => {}
+                    TokenTree::Ident(word) => path.push(word.to_string()),
+                    TokenTree::Group(group) => {
+                        let inside: Vec<_> = group.stream().into_iter().collect();
+                        self.uses(&inside, &path, module);
+                        path.clear();
+                    }
+                    _ => {}
+                }
+            }
+            if let Some(absolute) = self.names(&path, one.first().map_or(0, line), module) {
+                let name = alias.unwrap_or_else(|| path.last().expect("it has a name").clone());
+                self.aliases.insert(name, absolute);
+            }
+        }
+    }
+
+    /// Notes a path that leads into the workspace.
+    fn names(&mut self, path: &[String], line: usize, module: &[String]) -> Option<Vec<String>> {
+        let (first, rest) = path.split_first()?;
+        let child = [module, std::slice::from_ref(first)].concat();
+        let (start, rest) = match first.as_str() {
+            "crate" => (module[..1].to_vec(), rest),
+            "self" => (module.to_vec(), rest),
+            "super" => {
+                let more = rest.iter().take_while(|word| *word == "super").count();
+                (module[..module.len().checked_sub(1 + more)?].to_vec(), &rest[more..])
+            }
+            _ if self.aliases.contains_key(first) => (self.aliases[first].clone(), rest),
+            _ if self.known.contains_key(&child) => (child, rest),
+            _ if self.known.contains_key(&path[..1]) => (vec![first.clone()], rest),
+            _ => return None,
+        };
+        let absolute = [&start, rest].concat();
+        self.named.push((absolute.clone(), line));
+        Some(absolute)
+    }
+}
+
+/// Whether these tokens begin with `#[cfg(test)]`.
+fn is_test(tokens: &[TokenTree]) -> bool {
+    let [first, TokenTree::Group(group), ..] = tokens else { return false };
+    is_punct(first, '#') && group.stream().to_string().replace(' ', "") == "cfg(test)"
+}
+
+fn is_punct(token: &TokenTree, letter: char) -> bool {
+    matches!(token, TokenTree::Punct(punct) if punct.as_char() == letter)
+}
+
+fn braced(token: &TokenTree) -> Option<TokenStream> {
+    match token {
+        TokenTree::Group(group) if group.delimiter() == Delimiter::Brace => Some(group.stream()),
+        _ => None,
+    }
+}
+
+fn line(token: &TokenTree) -> usize {
+    token.span().start().line
+}
+
+/// The path at the beginning of some tokens, and how many they are.
+fn path(tokens: &[TokenTree]) -> (Vec<String>, usize) {
+    let (mut path, mut at) = (vec![tokens[0].to_string()], 1);
+    while let [first, second, TokenTree::Ident(word), ..] = &tokens[at..]
+        && is_punct(first, ':')
+        && is_punct(second, ':')
+    {
+        path.push(word.to_string());
+        at += 3;
+    }
+    (path, at)
+}

@@ -1,0 +1,36 @@
+//! No files that import each other in a loop. A file inside a folder may name what the folder's `mod.rs` declares: that
+//! is one room, and no step of a loop.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::arrows::arrows;
+use super::{MEND, known};
+
+type Graph<'a> = BTreeMap<&'a str, BTreeSet<&'a str>>;
+
+#[test]
+fn no_files_import_each_other_in_a_loop() {
+    let (mut graph, mut arrows) = (Graph::new(), arrows());
+    arrows.retain(|arrow| !arrow.is_to_own_parent);
+    for arrow in &arrows {
+        graph.entry(&arrow.from).or_default().insert(&arrow.to);
+    }
+    let behind: BTreeMap<_, _> = graph.keys().map(|file| (*file, reached(&graph, file))).collect();
+    let is_tied = |from: &str, to: &str| behind.get(to).is_some_and(|behind| behind.contains(from));
+    let ties = arrows.iter().filter(|arrow| is_tied(&arrow.from, &arrow.to));
+    let mut found = BTreeMap::new();
+    for tie in ties {
+        let told = format!("{}:{} imports {}, which leads back to it{MEND}", tie.from, tie.line, tie.path);
+        found.entry(tie.from.clone()).or_insert(told);
+    }
+    known::only(&found, known::CIRCLES);
+}
+
+/// What a file imports, and what that imports.
+fn reached<'a>(graph: &Graph<'a>, file: &'a str) -> BTreeSet<&'a str> {
+    let (mut found, mut next) = (BTreeSet::new(), vec![file]);
+    while let Some(file) = next.pop() {
+        next.extend(graph.get(file).into_iter().flatten().filter(|to| found.insert(**to)));
+    }
+    found
+}

@@ -1,0 +1,57 @@
+//! The plan of the house, which no compiler checks: who may know whom, no circles, one name for one type, and documents
+//! that name what is there. ARCHITECTURE.md draws it.
+
+mod arrows;
+mod circles;
+mod doors;
+mod known;
+mod storeys;
+mod type_names;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// What to do about an import that goes the wrong way.
+const MEND: &str = ": move the shared part down, or pass it as an argument";
+
+pub(crate) fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+/// The crates of the product, by the names of their packages.
+pub(crate) fn packages() -> Vec<(String, PathBuf)> {
+    let folders = fs::read_dir(root().join("crates")).unwrap().map(|entry| entry.unwrap().path());
+    let mut packages: Vec<_> = folders.map(|folder| (package(&folder), folder)).collect();
+    packages.sort();
+    packages
+}
+
+fn package(folder: &Path) -> String {
+    manifest(folder)["package"]["name"].as_str().expect("a name").to_owned()
+}
+
+pub(crate) fn manifest(folder: &Path) -> toml::Table {
+    fs::read_to_string(folder.join("Cargo.toml")).unwrap().parse().unwrap()
+}
+
+/// Every Rust file in a folder, with its path from the root.
+pub(crate) fn rust_files(folder: &Path) -> Vec<(String, String)> {
+    let (mut found, mut folders) = (Vec::new(), vec![folder.to_owned()]);
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                folders.push(path);
+            } else if path.extension().is_some_and(|extension| extension == "rs") {
+                let name = path.strip_prefix(root()).unwrap().to_string_lossy().replace('\\', "/");
+                found.push((name, fs::read_to_string(path).unwrap()));
+            }
+        }
+    }
+    found.sort();
+    found
+}
+
+pub(crate) fn none(what: &str, found: &[String]) {
+    assert!(found.is_empty(), "{what}:\n{}", found.join("\n"));
+}

@@ -1,0 +1,152 @@
+//! Who may know whom: the crates each other, and inside of a crate its rooms, the folders and files of its `src`.
+
+use std::collections::BTreeMap;
+
+use super::arrows::{Arrow, arrows};
+use super::{MEND, known, manifest, none, packages};
+
+/// What each part of the workspace may know of the others. `login` and `atm` never know each other.
+const STOREYS: &[(&str, &[&str])] = &[
+    ("text", &[]),
+    ("auth", &[]),
+    ("locator", &["text"]),
+    ("mcp", &[]),
+    ("store", &[]),
+    ("platform", &["store", "text"]),
+    ("login", &["auth", "platform", "store", "text"]),
+    ("atm", &["locator", "mcp", "platform", "store", "text"]),
+    ("signpost", &["atm", "auth", "locator", "login", "mcp", "platform", "store", "text"]),
+];
+
+/// The rooms of a storey from the ground up, by the floors that they stand on. A room knows those on lower floors, and
+/// nobody else.
+const FLOORS: &[(&str, &[&[&str]])] = &[
+    (
+        "store",
+        &[
+            &["id", "row"],
+            &["changes", "lock", "file"],
+            &["migrate", "readiness"],
+            &["sqlite", "postgres"],
+            &["backup", "moving"],
+        ],
+    ),
+    (
+        "platform",
+        &[
+            &["clock", "processor"],
+            &["interval", "cache", "redis"],
+            &["outbound"],
+            &["limits"],
+            &["accounts"],
+            &["observe"],
+            &["sweep"],
+            &["platform"],
+            &["web"],
+        ],
+    ),
+    (
+        "login",
+        &[
+            &["ids", "settings"],
+            &["error"],
+            &["domains", "users"],
+            &["events", "browser_sessions"],
+            &["sessions"],
+            &["service"],
+            &["flows"],
+            &["api", "wallet", "jobs"],
+            &["routes"],
+        ],
+    ),
+    ("atm", &[&["places"], &["catalogue"], &["feeds"], &["service"], &["submissions", "mcp"], &["routes"]]),
+    ("signpost", &[&["config"], &["server"], &["conformance"], &["cli"], &["main"]]),
+];
+
+#[test]
+fn nobody_imports_what_stands_above() {
+    let mut found: BTreeMap<String, String> = BTreeMap::new();
+    for arrow in arrows() {
+        if let Some(reason) = offence(&arrow) {
+            let (from, to) = (place(&arrow.from), place(&arrow.to));
+            found.entry(format!("{from} -> {to}")).or_insert(reason);
+        }
+    }
+    known::only(&found, known::STOREYS);
+}
+
+fn offence(arrow: &Arrow) -> Option<String> {
+    let Arrow { from, line, path, .. } = arrow;
+    let (below, above) = (place(from), place(&arrow.to));
+    let told = format!("{from}:{line} imports {path}");
+    if below.storey != above.storey {
+        let may = known_to(&below.storey).contains(&&*above.storey);
+        let reason = format!(", and {} never knows {}", below.storey, above.storey);
+        return (!may).then(|| told + &reason + MEND);
+    }
+    let (_, floors) = FLOORS.iter().find(|(storey, _)| *storey == below.storey)?;
+    // A crate's `lib.rs` brings its rooms together, and hands their names to others.
+    let below = below.room?;
+    let Some(above) = above.room else {
+        return Some(format!("{told} through the crate's own face: name the room"));
+    };
+    let floor = |room: &str| floors.iter().position(|floor| floor.contains(&room));
+    match (floor(&below), floor(&above)) {
+        _ if below == above => None,
+        (Some(below), Some(above)) if above < below => None,
+        (Some(below), Some(above)) if above > below => Some(told + ", which stands above it" + MEND),
+        (Some(_), Some(_)) => Some(told + ", which stands beside it" + MEND),
+        (None, _) => Some(format!("{from} has no floor: give {below} one in FLOORS")),
+        (_, None) => Some(format!("{} has no floor: give {above} one in FLOORS", arrow.to)),
+    }
+}
+
+fn known_to(storey: &str) -> &'static [&'static str] {
+    let found = STOREYS.iter().find(|(name, _)| *name == storey);
+    found.unwrap_or_else(|| panic!("a new crate: say in STOREYS what {storey} may know")).1
+}
+
+/// Where a file is: its part of the workspace, and the room in it.
+pub(super) struct Place {
+    pub(super) storey: String,
+    pub(super) room: Option<String>,
+}
+
+pub(super) fn place(file: &str) -> Place {
+    let mut parts = file.trim_start_matches("crates/").trim_end_matches(".rs").split('/').filter(|part| *part != "src");
+    let mut storey = parts.next().expect("a crate");
+    let mut room = parts.next().expect("a file");
+    if storey == "signpost" && room != storey && STOREYS.iter().any(|(name, _)| *name == room) {
+        (storey, room) = (room, parts.next().expect("a file"));
+    }
+    let room = (!matches!(room, "lib" | "mod")).then(|| room.to_owned());
+    Place { storey: storey.to_owned(), room }
+}
+
+impl std::fmt::Display for Place {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(out, "{}/{}", self.storey, self.room.as_deref().unwrap_or("lib"))
+    }
+}
+
+#[test]
+fn no_manifest_names_a_crate_that_its_own_must_not_know() {
+    let mut seen = Vec::new();
+    for (package, folder) in packages() {
+        let manifest = manifest(&folder);
+        for table in ["dependencies", "dev-dependencies", "build-dependencies"] {
+            for name in manifest.get(table).and_then(toml::Value::as_table).into_iter().flat_map(toml::Table::keys) {
+                let is_ours = name == "signpost" || name.starts_with("signpost-");
+                if is_ours && *name != package && !known_to(short(&package)).contains(&short(name)) {
+                    seen.push(format!("{}/Cargo.toml depends on {name}", folder.display()));
+                }
+            }
+        }
+    }
+    none("crates that know too much: move the shared part down, or pass it as an argument", &seen);
+}
+
+/// `login` of `signpost-login`.
+fn short(package: &str) -> &str {
+    package.trim_start_matches("signpost-")
+}
