@@ -103,7 +103,7 @@ fn variable(key: &str) -> String {
 fn commands() -> String {
     let root = command(&[]);
     let mut page = COMMANDS_HEAD.to_owned();
-    page.push_str("\n## Common options\n");
+    page.push_str("\n## Common options\n\nEvery command accepts them.\n");
     table(&mut page, root.get_arguments().filter(|arg| arg.is_global_set()));
     sections(&mut page, &root);
     page
