@@ -122,7 +122,7 @@ impl Kit {
             Mode::Login => Some(&self.endpoints.start),
             Mode::Register => self.endpoints.register.as_ref(),
         };
-        self.open_at(start.context("no page to register with is known: name it with --register")?.clone()).await
+        self.open_at(start.context("no registration page was found: pass it with --register")?.clone()).await
     }
 
     async fn open_at(&self, start: Url) -> Result<Page> {
@@ -131,11 +131,11 @@ impl Kit {
         for _ in 0..=REDIRECTS {
             let reply = self.send(Method::GET, &url, &mut browser, None).await?;
             if (300..400).contains(&reply.status) {
-                let to = reply.header("location").context("a redirect that leads nowhere")?;
+                let to = reply.header("location").context("a redirect without a location")?;
                 url = url.join(to).with_context(|| format!("a redirect to {to}"))?;
                 continue;
             }
-            anyhow::ensure!(reply.status == 200, "{url} answered {}", reply.status);
+            anyhow::ensure!(reply.status == 200, "{url} replied {}", reply.status);
             let qr = browser::qr_data(&reply.body);
             let qr = qr.with_context(|| format!("{url} shows no qr_data (a text that begins with svc://auth?)"))?;
             let opened = self.service.opened_since(before);

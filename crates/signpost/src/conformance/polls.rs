@@ -7,12 +7,12 @@ use signpost_auth::{Mode, Wallet};
 
 use super::{Browser, Kit, Page};
 
-const OWN: &str = "after the login the page is told authenticated and where to go";
+const OWN: &str = "after the login the poll returns authenticated and a redirect";
 const LOCAL: &str = "the redirect is a path of the same site";
 const FRESH: &str = "the login gives the browser a new session";
 const OTHERS: &str = "another browser that knows the sid stays pending";
-const ELSEWHERE: &str = "a page of another site that asks stays pending";
-const OPEN: &str = "a return_url that leads elsewhere is not followed";
+const ELSEWHERE: &str = "a poll from a page of another site stays pending";
+const OPEN: &str = "a return_url to another site is not followed";
 
 pub(super) async fn run(kit: &mut Kit, user: Option<&Wallet>) -> Result<()> {
     let poll = kit.endpoints.poll.clone();
@@ -25,7 +25,7 @@ pub(super) async fn run(kit: &mut Kit, user: Option<&Wallet>) -> Result<()> {
     kit.report.told("a poll before the answer is 200 pending", 200, "pending", &reply);
     let Some(wallet) = user else {
         for rule in [OTHERS, ELSEWHERE, OWN, LOCAL, FRESH, OPEN] {
-            kit.report.not_tested(rule, "nobody could register");
+            kit.report.not_tested(rule, "no registration succeeded");
         }
         return Ok(());
     };
@@ -47,7 +47,7 @@ async fn answered(kit: &mut Kit, page: &mut Page, wallet: &Wallet) -> Result<()>
     let redirect = reply.json()["redirect"].as_str().unwrap_or_default().to_owned();
     kit.report.note(LOCAL, is_local_path(&redirect), "a path such as /account", reply.shown());
     let (is_fresh, after) = (page.browser.cookies() != before, page.browser.cookies().is_some());
-    let got = if is_fresh { "a new cookie" } else { "the cookies of before" };
+    let got = if is_fresh { "a new cookie" } else { "the same cookies" };
     kit.report.note(FRESH, is_fresh && after, "a Set-Cookie with a session of its own", got);
     Ok(())
 }

@@ -22,7 +22,7 @@ pub(super) fn shown(kit: &mut Kit, page: &Page) {
         challenge,
     );
     let leaked = kit.service.keys().into_iter().filter(|key| key.len() > 8).any(|key| page.text.contains(&key));
-    let got = if leaked { "the API key stands on the page" } else { "no API key" };
+    let got = if leaked { "the API key is on the page" } else { "no API key" };
     kit.report.note("the page does not show the API key", !leaked, "no API key", got);
 }
 
@@ -55,18 +55,18 @@ pub(super) async fn refusals(kit: &mut Kit, page: &Page) -> Result<()> {
         ("a body without signature is 400", 400, without("signature")),
         ("a body without challenge is 400", 400, without("challenge")),
         ("a body without timestamp is 400", 400, without("timestamp")),
-        ("a timestamp that is no integer is 400", 400, with(&[("timestamp", json!("now"))])),
-        ("a public_key that is no string is 400", 400, with(&[("public_key", json!(2))])),
-        ("a body that is no object is 400", 400, json!("text")),
+        ("a timestamp that is not an integer is 400", 400, with(&[("timestamp", json!("now"))])),
+        ("a public_key that is not a string is 400", 400, with(&[("public_key", json!(2))])),
+        ("a body that is not an object is 400", 400, json!("text")),
         ("a timestamp 40 s in the past is 408", 408, with(&[("timestamp", json!(now - 40))])),
         ("a timestamp 40 s in the future is 408", 408, with(&[("timestamp", json!(now + 40))])),
-        ("the timestamp is looked at before the challenge", 408, stale_unknown),
-        ("the challenge is looked at before the signature", 404, unknown_unsigned),
-        ("a signature that is no DER is 406", 406, with(&[("signature", json!("00"))])),
+        ("the timestamp is checked before the challenge", 408, stale_unknown),
+        ("the challenge is checked before the signature", 404, unknown_unsigned),
+        ("a signature that is not DER is 406", 406, with(&[("signature", json!("00"))])),
         ("a signature over another text is 406", 406, with(&[("signature", json!(wallet.sign("another text")))])),
-        ("a signature of another key is 406", 406, with(&[("public_key", stranger)])),
-        ("a public key that is none is 406", 406, with(&[("public_key", json!("02"))])),
-        ("a login by a key that never registered is 404", 404, right.clone()),
+        ("a signature by another key is 406", 406, with(&[("public_key", stranger)])),
+        ("an invalid public key is 406", 406, with(&[("public_key", json!("02"))])),
+        ("a login by an unregistered key is 404", 404, right.clone()),
     ] {
         let reply = kit.answers(&webhook, &answer).await?;
         kit.report.refused(rule, status, &reply);
@@ -78,14 +78,14 @@ pub(super) async fn refusals(kit: &mut Kit, page: &Page) -> Result<()> {
 pub(super) async fn registration(kit: &mut Kit) -> Result<Option<Wallet>> {
     const RULES: [&str; 5] = [
         "a registration is 200 with status registered",
-        "an answer is taken once: the same registration again is 404",
-        "a registration by a key that has a user is 409",
-        "a code for logging in does not register",
-        "a code for registering does not log in",
+        "an answer is accepted once: the same registration again is 404",
+        "a registration by a registered key is 409",
+        "a login code does not register",
+        "a registration code does not log in",
     ];
     if kit.endpoints.register.is_none() {
         for rule in RULES {
-            kit.report.not_tested(rule, "no page to register with is known: name it with --register");
+            kit.report.not_tested(rule, "no registration page was found: pass it with --register");
         }
         return Ok(None);
     }
@@ -115,17 +115,17 @@ pub(super) async fn registration(kit: &mut Kit) -> Result<Option<Wallet>> {
 pub(super) async fn logins(kit: &mut Kit, user: Option<&Wallet>) -> Result<()> {
     const RULES: [&str; 8] = [
         "a login is 200 with status authenticated and a message",
-        "an answer is taken once: the same login again is 404",
+        "an answer is accepted once: the same login again is 404",
         "either rendering of the challenge may be signed",
         "a key in capital letters is the same user",
-        "a code that expired is 404",
-        "what the service refuses is no login",
+        "an expired code is 404",
+        "an answer that the service refuses is not a login",
         "a challenge that was never issued is 404",
-        "a text around the challenge is 404",
+        "a challenge with extra characters is 404",
     ];
     let Some(wallet) = user else {
         for rule in RULES {
-            kit.report.not_tested(rule, "nobody could register");
+            kit.report.not_tested(rule, "no registration succeeded");
         }
         return Ok(());
     };
@@ -171,7 +171,7 @@ async fn overruled(kit: &mut Kit, wallet: &Wallet, rule: &'static str) -> Result
     kit.service.refuses(false);
     let reply = reply?;
     if kit.service.asked() == before {
-        kit.report.not_tested(rule, "the integrator checks signatures itself and never asks the service");
+        kit.report.not_tested(rule, "the site checks signatures itself and never asks the service");
     } else {
         kit.report.note(rule, reply.status >= 400, "an error", reply.shown());
     }

@@ -92,7 +92,7 @@ impl Site {
 
     async fn answer(self, mode: Mode, body: Bytes) -> Response {
         if serde_json::from_slice::<Value>(&body).is_ok_and(|body| body.get("event").is_some()) {
-            let status = if self.breaks("an unsigned event where wallets post is no login") { 200 } else { 401 };
+            let status = if self.breaks("an unsigned event at the webhook URL is not a login") { 200 } else { 401 };
             return error(status);
         }
         match self.checked(mode, &body).await {
@@ -109,9 +109,9 @@ impl Site {
                 .find(|(field, _)| error.to_string().contains(&format!("field {field} is missing")));
             let rule = match (&shape, error.field()) {
                 (Some((_, rule)), _) => rule.as_str(),
-                (None, Some("timestamp")) => "a timestamp that is no integer is 400",
-                (None, Some("public_key")) => "a public_key that is no string is 400",
-                (None, _) => "a body that is no object is 400",
+                (None, Some("timestamp")) => "a timestamp that is not an integer is 400",
+                (None, Some("public_key")) => "a public_key that is not a string is 400",
+                (None, _) => "a body that is not an object is 400",
             };
             if self.breaks(rule) { 500_u16 } else { 400 }
         })?;
@@ -120,10 +120,10 @@ impl Site {
         let is_lenient = self.breaks("a timestamp 40 s in the past is 408") && is_past
             || self.breaks("a timestamp 40 s in the future is 408") && !is_past;
         let stale = !is_lenient && !is_fresh(answer.timestamp, now);
-        if stale && !self.breaks("the timestamp is looked at before the challenge") {
+        if stale && !self.breaks("the timestamp is checked before the challenge") {
             return Err(408);
         }
-        if self.breaks("the challenge is looked at before the signature") && answer.verify().is_err() {
+        if self.breaks("the challenge is checked before the signature") && answer.verify().is_err() {
             return Err(406);
         }
         let sid = self.held(mode, &answer, now)?;
@@ -143,15 +143,18 @@ impl Site {
     /// The code that this challenge is of.
     fn held(&self, mode: Mode, answer: &Answer, now: i64) -> Result<String, u16> {
         let memory = self.memory.lock().unwrap();
-        let taken =
-            if self.breaks("a text around the challenge is 404") { answer.challenge.trim() } else { &answer.challenge };
+        let taken = if self.breaks("a challenge with extra characters is 404") {
+            answer.challenge.trim()
+        } else {
+            &answer.challenge
+        };
         let crossed = match mode {
-            Mode::Login => "a code for registering does not log in",
-            Mode::Register => "a code for logging in does not register",
+            Mode::Login => "a registration code does not log in",
+            Mode::Register => "a login code does not register",
         };
         let again = match mode {
-            Mode::Login => "an answer is taken once: the same login again is 404",
-            Mode::Register => "an answer is taken once: the same registration again is 404",
+            Mode::Login => "an answer is accepted once: the same login again is 404",
+            Mode::Register => "an answer is accepted once: the same registration again is 404",
         };
         let is_svc = taken.starts_with("svc:");
         if is_svc && self.breaks("either rendering of the challenge may be signed") {
@@ -161,7 +164,7 @@ impl Site {
             let challenge = code.qr.challenge();
             (taken == challenge.to_string() || taken == challenge.sentence())
                 && (challenge.mode == mode || self.breaks(crossed))
-                && (now < code.qr.expires_at() || self.breaks("a code that expired is 404"))
+                && (now < code.qr.expires_at() || self.breaks("an expired code is 404"))
                 && (code.user.is_none() || self.breaks(again))
         };
         let found = memory.codes.iter().find(|(_, code)| fits(code)).map(|(sid, _)| sid.clone());
@@ -172,38 +175,38 @@ impl Site {
     fn verified(&self, answer: &Answer) -> Result<(), u16> {
         let Err(error) = answer.verify() else { return Ok(()) };
         let rule = match error {
-            signpost_auth::NotVerified::PublicKey(_) => "a public key that is none is 406",
-            signpost_auth::NotVerified::Signature(_) => "a signature that is no DER is 406",
+            signpost_auth::NotVerified::PublicKey(_) => "an invalid public key is 406",
+            signpost_auth::NotVerified::Signature(_) => "a signature that is not DER is 406",
             signpost_auth::NotVerified::Mismatch => "a signature over another text is 406",
         };
-        let is_wrong_key = self.breaks("a signature of another key is 406") && rule.contains("another text");
+        let is_wrong_key = self.breaks("a signature by another key is 406") && rule.contains("another text");
         Err(if self.breaks(rule) || is_wrong_key { 400 } else { 406 })
     }
 
     fn known(&self, mode: Mode, user: &str) -> Result<(), u16> {
         let is_known = self.memory.lock().unwrap().users.contains(user);
         match mode {
-            Mode::Login if !is_known && !self.breaks("a login by a key that never registered is 404") => Err(404),
+            Mode::Login if !is_known && !self.breaks("a login by an unregistered key is 404") => Err(404),
             Mode::Register if is_known && !self.may_come_twice() => Err(409),
             _ => Ok(()),
         }
     }
 
     fn may_come_twice(&self) -> bool {
-        self.breaks("a registration by a key that has a user is 409")
-            || self.breaks("an answer is taken once: the same registration again is 404")
+        self.breaks("a registration by a registered key is 409")
+            || self.breaks("an answer is accepted once: the same registration again is 404")
     }
 
     /// Has the service look at the answer too, and remembers the user.
     async fn marked(&self, mode: Mode, sid: &str, user: String, answer: &Answer) -> Result<Value, u16> {
         let (status, _) = self.call(&format!("/sessions/{sid}/authenticate"), &json!(answer)).await;
         let is_deaf = [
-            "what the service refuses is no login",
-            "a code that expired is 404",
+            "an answer that the service refuses is not a login",
+            "an expired code is 404",
             "a challenge that was never issued is 404",
-            "a text around the challenge is 404",
-            "an answer is taken once: the same login again is 404",
-            "an answer is taken once: the same registration again is 404",
+            "a challenge with extra characters is 404",
+            "an answer is accepted once: the same login again is 404",
+            "an answer is accepted once: the same registration again is 404",
         ];
         if status != 200 && !is_deaf.contains(&self.broken) {
             return Err(if status == 406 { 406 } else { 404 });
@@ -234,13 +237,13 @@ impl Site {
         if alone && self.breaks("X-Svc-Signature alone is enough") {
             return Err(401);
         }
-        let trimmed = if self.breaks("an event that was changed on its way is 401") { body.trim_ascii() } else { body };
+        let trimmed = if self.breaks("a modified event is 401") { body.trim_ascii() } else { body };
         let is_ours = self.secret.made_x_svc_signature(signature, trimmed);
         if !is_ours && !self.breaks("an event signed with another secret is 401") {
             return Err(401);
         }
         let many = header("webhook-signature").is_some_and(|all| all.contains(' '));
-        if many && self.breaks("during a rotation an event is taken by the old secret") {
+        if many && self.breaks("during a rotation the old secret is accepted") {
             return Err(401);
         }
         let sent = header("webhook-timestamp").and_then(|text| text.parse::<i64>().ok());
@@ -250,13 +253,13 @@ impl Site {
         }
         let event: Value = serde_json::from_slice(body).map_err(|_| 400_u16)?;
         if event["event"] == "test" {
-            return if self.breaks("a test event is taken") { Err(400) } else { Ok(()) };
+            return if self.breaks("a test event is accepted") { Err(400) } else { Ok(()) };
         }
         let is_new = self.memory.lock().unwrap().events.insert(text(&event, "id").to_owned());
-        if !is_new && self.breaks("an event that comes again is 2xx") {
+        if !is_new && self.breaks("a repeated event is 2xx") {
             return Err(401);
         }
-        if self.breaks("a signed event is taken") { Err(500) } else { Ok(()) }
+        if self.breaks("a signed event is accepted") { Err(500) } else { Ok(()) }
     }
 }
 
@@ -293,16 +296,16 @@ async fn poll(State(site): State<Site>, Query(query): Query<HashMap<String, Stri
     }
     let cookies = headers.get("cookie").and_then(|value| value.to_str().ok()).unwrap_or_default();
     let is_own = cookies.contains(&code.cookie) || site.breaks("another browser that knows the sid stays pending");
-    let is_foreign = headers.contains_key("origin") && !site.breaks("a page of another site that asks stays pending");
+    let is_foreign = headers.contains_key("origin") && !site.breaks("a poll from a page of another site stays pending");
     if code.user.is_none() || !is_own || is_foreign {
         return pending();
     }
     let redirect = match &*code.return_url {
         _ if site.breaks("the redirect is a path of the same site") => "https://elsewhere.example/",
-        url if is_local_path(url) || site.breaks("a return_url that leads elsewhere is not followed") => url,
+        url if is_local_path(url) || site.breaks("a return_url to another site is not followed") => url,
         _ => "/",
     };
-    let own = "after the login the page is told authenticated and where to go";
+    let own = "after the login the poll returns authenticated and a redirect";
     let status = if site.breaks(own) { "ok" } else { "authenticated" };
     let told = axum::Json(json!({ "status": status, "redirect": redirect }));
     if site.breaks("the login gives the browser a new session") {
