@@ -71,17 +71,17 @@ impl Concern {
 impl fmt::Display for Concern {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Self::SwappedCoordinates => "coordinates are swapped: latitude stands where longitude belongs",
+            Self::SwappedCoordinates => "latitude and longitude are swapped",
             Self::WrongSign => "a coordinate has the wrong sign",
             Self::WrongCountry => "not in the country of its address",
             Self::WrongRegion => "not in the state or province of its address",
             Self::FarFromPostcode => "more than 25 miles from its postcode",
             Self::FarFromCity => "more than 50 miles from its city",
             Self::HoursNotUnderstood => "hours are not in a form that can be evaluated",
-            Self::SaysClosed => "its name says that it is closed or not there yet",
+            Self::SaysClosed => "its name says that it is closed or not yet open",
             Self::Stale => "not reported or checked for more than 365 days",
-            Self::Undated => "reported in service, nobody said when",
-            Self::DuplicateSuspect => "another machine of the same source and brand stands within 10 metres",
+            Self::Undated => "reported in service, without a date",
+            Self::DuplicateSuspect => "another ATM of the same source and brand is within 10 metres",
         })
     }
 }
