@@ -13,7 +13,7 @@ use crate::atm::submissions::Reports;
 use crate::config::Config;
 use crate::login::domains::seal::Seal;
 use crate::login::domains::{Domain, Prover};
-use crate::login::sessions::{self, Session, Waiting};
+use crate::login::sessions::{self, Session, Waiters};
 use crate::platform::accounts::audit::Refusals;
 use crate::platform::accounts::keys::KeyCache;
 use crate::platform::accounts::{Account, Environment};
@@ -70,7 +70,7 @@ pub struct Parts {
     /// Domains that sessions may be opened on, likewise.
     pub domains: Kept<(Account, DomainName), Domain>,
     /// Who waits for which session.
-    pub waiting: Waiting,
+    pub waiting: Waiters,
     /// What is counted.
     pub metrics: Metrics,
     /// Cancelled when the server is asked to stop: whoever sends it traffic should look elsewhere.

@@ -31,7 +31,7 @@ use crate::config::{Config, Service};
 use crate::login::domains::{self, Prover};
 use crate::login::events;
 use crate::login::jobs::{deliver, forget, recheck};
-use crate::login::sessions::{Session, Waiting};
+use crate::login::sessions::{Session, Waiters};
 use crate::platform::accounts::audit::{Refusals, refusals};
 use crate::platform::accounts::keys::{KeyCache, used};
 use crate::platform::cache::Kept;
@@ -109,7 +109,7 @@ impl Server {
             sessions: Kept::new(Session::size),
             // A name, two addresses, and what signs.
             domains: Kept::new(|_| 2048),
-            waiting: Waiting::default(),
+            waiting: Waiters::default(),
             metrics: Metrics::default(),
             stopping: CancellationToken::new(),
             draining: CancellationToken::new(),

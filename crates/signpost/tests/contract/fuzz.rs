@@ -45,10 +45,10 @@ fn check(body: &[u8]) {
         assert_eq!(fields.done().is_ok(), members.is_empty());
     }
     if let Ok(text) = std::str::from_utf8(body)
-        && let Ok(requester) = Requester::read(text)
+        && let Ok(requester) = Requester::parse(text)
     {
         let kept = serde_json::to_string(&requester).expect("JSON");
-        assert_eq!(Requester::read(&kept).expect("what was kept"), requester);
+        assert_eq!(Requester::parse(&kept).expect("what was kept"), requester);
     }
 }
 

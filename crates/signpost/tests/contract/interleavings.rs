@@ -6,7 +6,7 @@ use jiff::{SignedDuration, Timestamp};
 use proptest::prelude::*;
 use signpost::login::domains::seal::Seal;
 use signpost::login::domains::{self, Domain};
-use signpost::login::sessions::{self, Accepted, Flow, New, Session, State};
+use signpost::login::sessions::{self, Accepted, Flow, NewSession, Session, SessionState};
 use signpost::platform::accounts::audit::Actor;
 use signpost::platform::accounts::{Account, Environment};
 use signpost::platform::outbound::Reach;
@@ -73,8 +73,8 @@ impl World {
             .expect("a database")
             .expect("a new name");
         let domain = registered.domain;
-        let random = sessions::Random { id: [3; 16], nonce: [4; 16] };
-        let new = New {
+        let random = sessions::SessionEntropy { id: [3; 16], nonce: [4; 16] };
+        let new = NewSession {
             mode: Mode::Login,
             webhook_url: domain.webhook_url.clone(),
             hosted_url: None,
@@ -136,7 +136,7 @@ impl World {
 }
 
 fn truth(session: &Session) -> Truth {
-    let is_answered = matches!(session.state, State::Authenticated { .. });
+    let is_answered = matches!(session.state, SessionState::Authenticated { .. });
     Truth { challenge: session.challenge.to_string(), expires_at: session.expires_at, is_answered }
 }
 

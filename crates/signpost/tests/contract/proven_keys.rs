@@ -1,7 +1,7 @@
 //! A proof and a login are two steps: what was proven for one challenge logs nobody in by another, nor too late.
 
 use jiff::SignedDuration;
-use signpost::login::sessions::{Accepted, ProvenKey, Refusal, Session, State};
+use signpost::login::sessions::{Accepted, AnswerRefusal, ProvenKey, Session, SessionState};
 use signpost_auth::{Challenge, Nonce, QrData, Wallet};
 
 use crate::through::session;
@@ -26,7 +26,7 @@ fn a_proven_key_logs_in_and_its_evidence_is_the_events() {
     let (key, now) = (proves(&session), session.created_at);
     let evidence = key.evidence().clone();
     let Ok(Accepted::Login(login)) = session.accept(key, now, [1; 16]) else { panic!("no login") };
-    let State::Authenticated { user, .. } = &login.session.state else { panic!("not authenticated") };
+    let SessionState::Authenticated { user, .. } = &login.session.state else { panic!("not authenticated") };
     let data = login.event.data.expect("a proof");
     assert_eq!(user.public_key, evidence.public_key);
     assert_eq!((data.signature, data.signed_message), (evidence.signature, evidence.signed_message));
@@ -36,7 +36,7 @@ fn a_proven_key_logs_in_and_its_evidence_is_the_events() {
 fn a_key_that_was_proven_for_another_session_is_refused() {
     let (ours, theirs) = (opens(1), opens(2));
     let (key, now) = (proves(&theirs), ours.created_at);
-    assert_eq!(ours.accept(key, now, [1; 16]).expect_err("another challenge"), Refusal::UnknownChallenge);
+    assert_eq!(ours.accept(key, now, [1; 16]).expect_err("another challenge"), AnswerRefusal::UnknownChallenge);
 }
 
 #[test]
@@ -44,7 +44,7 @@ fn a_key_that_was_proven_before_a_refresh_is_refused() {
     let session = opens(1);
     let (key, now) = (proves(&session), session.created_at);
     let refreshed = session.refresh(std::time::Duration::from_mins(5), now, [3; 16]).expect("a new challenge");
-    assert_eq!(refreshed.accept(key, now, [1; 16]).expect_err("an old challenge"), Refusal::UnknownChallenge);
+    assert_eq!(refreshed.accept(key, now, [1; 16]).expect_err("an old challenge"), AnswerRefusal::UnknownChallenge);
 }
 
 #[test]
@@ -52,7 +52,7 @@ fn a_key_that_was_proven_in_time_is_not_accepted_too_late_or_twice() {
     let session = opens(1);
     let (key, now) = (proves(&session), session.created_at);
     let late = now + SignedDuration::from_secs(300);
-    assert_eq!(session.clone().accept(key.clone(), late, [1; 16]).expect_err("too late"), Refusal::Expired);
+    assert_eq!(session.clone().accept(key.clone(), late, [1; 16]).expect_err("too late"), AnswerRefusal::Expired);
     let Ok(Accepted::Login(login)) = session.accept(key.clone(), now, [1; 16]) else { panic!("no login") };
-    assert_eq!(login.session.accept(key, now, [1; 16]).expect_err("answered"), Refusal::Authenticated);
+    assert_eq!(login.session.accept(key, now, [1; 16]).expect_err("answered"), AnswerRefusal::Authenticated);
 }

@@ -6,7 +6,7 @@ use jiff::Timestamp;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use signpost::login::domains;
-use signpost::login::sessions::{self, ConfirmCode, Flow, New, Refusal, Session};
+use signpost::login::sessions::{self, AnswerRefusal, ConfirmCode, Flow, NewSession, Session};
 use signpost::platform::accounts::{Account, Environment};
 use signpost::platform::outbound::Reach;
 use signpost_auth::{Challenge, QrData, Signing, Wallet, WebhookSecret};
@@ -45,16 +45,16 @@ pub(crate) fn session(code: &QrData, number: Option<&str>) -> Session {
     let random = domains::Random { id: [1; 16], token: [2; 20], secret: WebhookSecret::from_bytes(&[1; 32]) };
     let domain = domains::register(&new, account, Reach::Public, now, random).expect("a domain").domain;
     let is_hosted = code.signing() != Signing::Sentence;
-    let new = New {
+    let new = NewSession {
         mode: code.challenge().mode,
         webhook_url: code.webhook().clone(),
         hosted_url: is_hosted.then(|| code.webhook().clone()),
         metadata: None,
-        confirm: number.map(|number| ConfirmCode::kept(number).expect("two digits")),
+        confirm: number.map(|number| ConfirmCode::from_stored(number).expect("two digits")),
         flow: Flow::CrossDevice,
         requester: None,
     };
-    let random = sessions::Random { id: [3; 16], nonce: code.challenge().nonce.0 };
+    let random = sessions::SessionEntropy { id: [3; 16], nonce: code.challenge().nonce.0 };
     let issued_at = Timestamp::from_second(code.challenge().issued_at).expect("a time");
     let ttl = u64::try_from(code.expires_at() - code.challenge().issued_at).expect("a time to come");
     Session::open(&domain, new, Duration::from_secs(ttl), issued_at, random)
@@ -76,16 +76,16 @@ fn every_answer_of_the_vectors_comes_to_its_outcome() {
         let found = match session.verify(&answer, now) {
             Ok(_) if is_confirmed => "taken",
             Ok(_) => "confirm_code",
-            Err(Refusal::Host) => "host",
-            Err(Refusal::UnknownChallenge) => "challenge_not_found",
+            Err(AnswerRefusal::Host) => "host",
+            Err(AnswerRefusal::UnknownChallenge) => "challenge_not_found",
             Err(other) => panic!("{name}: {other:?}"),
         };
         assert_eq!(found, outcome, "{name}: {text}");
         // What is signed by nobody is told no reason.
         answer.signature = wallet.sign("another text");
         let refused = session.verify(&answer, now).expect_err(&name);
-        assert_eq!(refused == Refusal::UnknownChallenge, outcome == "challenge_not_found", "{name}");
-        assert_ne!(refused, Refusal::Host, "{name}");
+        assert_eq!(refused == AnswerRefusal::UnknownChallenge, outcome == "challenge_not_found", "{name}");
+        assert_ne!(refused, AnswerRefusal::Host, "{name}");
     }
 }
 

@@ -7,7 +7,7 @@ use futures_util::future::join_all;
 use jiff::{SignedDuration, Timestamp};
 use reqwest::Method;
 use serde_json::{Value, json};
-use signpost::login::sessions::{Crowded, Waiting};
+use signpost::login::sessions::{TooManyWaiters, Waiters};
 use signpost::platform::accounts::{Account, Environment};
 use signpost::platform::limits::Caller;
 use signpost::store::id::SessionId;
@@ -117,11 +117,11 @@ async fn one_session_takes_no_more_than_its_places() {
     let integrator = service.shop().await;
     let (session, other) = (integrator.opens("shop.test").await, integrator.opens("shop.test").await);
     let (acme, waiting) = (account("acme"), &service.app.waiting);
-    let places: Vec<_> = (0..100).map(|_| waiting.take(&id(&session), &acme, None).expect("a place")).collect();
+    let places: Vec<_> = (0..100).map(|_| waiting.acquire(&id(&session), &acme, None).expect("a place")).collect();
     integrator.get(&format!("/sessions/{}?wait=1", text(&session, "id"))).await.refused(503, "unavailable");
-    assert!(waiting.take(&id(&other), &acme, None).is_ok());
+    assert!(waiting.acquire(&id(&other), &acme, None).is_ok());
     drop(places);
-    assert!(waiting.is_empty() && waiting.take(&id(&session), &acme, None).is_ok());
+    assert!(waiting.is_empty() && waiting.acquire(&id(&session), &acme, None).is_ok());
 }
 
 #[tokio::test]
@@ -131,7 +131,7 @@ async fn an_account_that_waits_with_all_it_has_leaves_the_others_their_places() 
     let session = hostile.opens("shop.test").await;
     let fill = |number: usize| {
         let id = SessionId::new(BEGINNING, [u8::try_from(number / 100).expect("small"); 16]);
-        service.app.waiting.take(&id, &account("acme"), None).expect("a place")
+        service.app.waiting.acquire(&id, &account("acme"), None).expect("a place")
     };
     let mut places: Vec<_> = (0..2500).map(fill).collect();
     for path in ["?wait=25", "/events"] {
@@ -159,16 +159,16 @@ async fn an_account_that_waits_with_all_it_has_leaves_the_others_their_places() 
 
 #[test]
 fn pages_at_many_addresses_leave_an_account_places_of_its_own() {
-    let (waiting, acme) = (Waiting::default(), account("acme"));
+    let (waiting, acme) = (Waiters::default(), account("acme"));
     let take = |number: u32, is_page: bool| {
         let id = SessionId::new(BEGINNING, [u8::try_from(number / 100).expect("small"); 16]);
         let address = Caller::Address(Ipv4Addr::from_bits(number / 64).into());
-        waiting.take(&id, &acme, is_page.then_some(&address))
+        waiting.acquire(&id, &acme, is_page.then_some(&address))
     };
     let mut pages: Vec<_> = (0..2000).map(|number| take(number, true).expect("a place")).collect();
-    assert_eq!(take(2000, true).expect_err("a page too many"), Crowded::Caller(2000));
+    assert_eq!(take(2000, true).expect_err("a page too many"), TooManyWaiters::Caller(2000));
     let own: Vec<_> = (2000..2500).map(|number| take(number, false).expect("a place")).collect();
-    assert_eq!(take(2500, false).expect_err("one too many"), Crowded::Caller(2500));
+    assert_eq!(take(2500, false).expect_err("one too many"), TooManyWaiters::Caller(2500));
     pages.pop();
     drop((take(1999, true).expect("a place that is free again"), own));
 }

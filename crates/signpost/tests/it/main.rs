@@ -9,6 +9,7 @@ mod feeds;
 #[expect(dead_code, unused_imports, reason = "the rest is for the other binary")]
 mod harness;
 mod house;
+mod links;
 mod listed;
 mod mcp;
 mod places;

@@ -39,7 +39,7 @@ pub(in crate::cli) struct Import {
     #[arg(long, value_name = "TEXT")]
     attribution: Option<String>,
     /// Override detected columns (of a document: properties), such as name=title,lat=y. Fields: lat lon name ref address
-    /// street city region postcode country operator status hours phone website and others
+    /// street city region postcode country operator status hours phone website and others, which a wrong name lists
     #[arg(long, value_name = "FIELD=COLUMN", value_delimiter = ',')]
     map: Vec<String>,
     /// Import only rows whose column has this value; repeat it to require several

@@ -9,8 +9,8 @@ use signpost_auth::receiver::{HandlerRefusal, HandlerResponse, Host, LoggedIn, h
 use signpost_auth::{Answer, Challenge, Mode, NotVerified, PublicKey, Through};
 
 use crate::app::App;
-use crate::login::flows::submit::take;
-use crate::login::sessions::{self, Session, Status};
+use crate::login::flows::submit::accept_answer;
+use crate::login::sessions::{self, Session, SessionStatus};
 use crate::login::users::sql;
 use crate::platform::accounts::Environment;
 use crate::platform::limits::{Caller, Limit};
@@ -24,7 +24,7 @@ struct Wallets<'a> {
 }
 
 /// Answers a wallet as the handler contract says (specification, §4).
-pub(crate) async fn answer(app: &App, environment: Environment, mode: Mode, body: &Bytes) -> HandlerResponse {
+pub(crate) async fn handle_answer(app: &App, environment: Environment, mode: Mode, body: &Bytes) -> HandlerResponse {
     let wallets = Wallets { app, environment };
     let now = app.clock.now().as_second();
     match mode {
@@ -34,22 +34,27 @@ pub(crate) async fn answer(app: &App, environment: Environment, mode: Mode, body
 }
 
 /// `POST /hosted/{mode}`; who may ask is counted before.
-pub(crate) async fn post(app: App, environment: Environment, mode: Mode, body: Result<Bytes, Error>) -> Response {
+pub(crate) async fn handle_post(
+    app: App,
+    environment: Environment,
+    mode: Mode,
+    body: Result<Bytes, Error>,
+) -> Response {
     match body {
-        Ok(body) => answer(&app, environment, mode, &body).await.into_response(),
-        Err(error) => told(&error),
+        Ok(body) => handle_answer(&app, environment, mode, &body).await.into_response(),
+        Err(error) => to_response(&error),
     }
 }
 
 /// `GET /hosted/{mode}?challenge=`: what a wallet shows before its person signs.
-pub(crate) async fn context(app: &App, environment: Environment, mode: Mode, challenge: Option<&str>) -> Response {
-    match shown(&Wallets { app, environment }, mode, challenge).await {
+pub(crate) async fn show_context(app: &App, environment: Environment, mode: Mode, challenge: Option<&str>) -> Response {
+    match read_context(&Wallets { app, environment }, mode, challenge).await {
         Ok(context) => ([(header::CACHE_CONTROL, "no-store")], Json(context)).into_response(),
         Err(refusal) => refusal.into_response(),
     }
 }
 
-async fn shown(wallets: &Wallets<'_>, mode: Mode, challenge: Option<&str>) -> Result<Value, HandlerRefusal> {
+async fn read_context(wallets: &Wallets<'_>, mode: Mode, challenge: Option<&str>) -> Result<Value, HandlerRefusal> {
     let challenge = challenge.and_then(|text| Challenge::parse(text).ok()).filter(|challenge| challenge.mode == mode);
     let challenge = challenge.ok_or(HandlerRefusal::NotHeld)?;
     let session = wallets.find_session(&challenge, 0).await?.ok_or(HandlerRefusal::NotHeld)?;
@@ -66,15 +71,16 @@ async fn shown(wallets: &Wallets<'_>, mode: Mode, challenge: Option<&str>) -> Re
 }
 
 /// A refusal before the handlers, in their words.
-pub(crate) fn told(error: &Error) -> Response {
+pub(crate) fn to_response(error: &Error) -> Response {
     let (status, headers) = error.status_and_headers();
     (status, headers, Json(json!({ "error": error.to_string() }))).into_response()
 }
 
 impl Wallets<'_> {
     async fn mark(&self, session: Session, answer: &Answer, user: Step) -> Result<Option<LoggedIn>, HandlerRefusal> {
-        let taken = take(self.app, session, answer, Some(user)).await.map_err(|error| refusal(&error))?;
-        Ok(taken.map(|taken| LoggedIn { redirect: taken.redirect.map(String::from) }))
+        let accepted =
+            accept_answer(self.app, session, answer, Some(user)).await.map_err(|error| to_refusal(&error))?;
+        Ok(accepted.map(|accepted| LoggedIn { redirect: accepted.redirect.map(String::from) }))
     }
 }
 
@@ -89,8 +95,9 @@ impl Host for Wallets<'_> {
 
     async fn find_session(&self, challenge: &Challenge, _: i64) -> Result<Option<Session>, HandlerRefusal> {
         let now = self.app.clock.now();
-        let session = sessions::sql::find_hosted(&self.app.store, self.environment, challenge).await.map_err(failed)?;
-        let is_held = |session: &Session| session.status(now) == Status::Pending && !session.is_answered();
+        let session =
+            sessions::sql::find_hosted(&self.app.store, self.environment, challenge).await.map_err(log_failure)?;
+        let is_held = |session: &Session| session.status(now) == SessionStatus::Pending && !session.is_answered();
         let Some(session) = session.filter(is_held) else { return Ok(None) };
         let caller = Caller::Account(format!("{}/{}", self.environment, session.account.name));
         let counted = self.app.limits.check(Limit::Answer, &caller, self.app.clock.elapsed()).await;
@@ -102,7 +109,7 @@ impl Host for Wallets<'_> {
     }
 
     async fn find_user(&self, session: &Session, key: &PublicKey) -> Result<Option<PublicKey>, HandlerRefusal> {
-        let user = sql::find(&self.app.store, &session.domain_id, key).await.map_err(failed)?;
+        let user = sql::find(&self.app.store, &session.domain_id, key).await.map_err(log_failure)?;
         Ok(user.map(|_| key.clone()))
     }
 
@@ -117,12 +124,12 @@ impl Host for Wallets<'_> {
     }
 }
 
-fn failed(error: anyhow::Error) -> HandlerRefusal {
-    refusal(&Error::from(error))
+fn log_failure(error: anyhow::Error) -> HandlerRefusal {
+    to_refusal(&Error::from(error))
 }
 
 /// What a wallet is told of a rule that its answer broke; what is ours is logged and not told.
-fn refusal(error: &Error) -> HandlerRefusal {
+fn to_refusal(error: &Error) -> HandlerRefusal {
     match error {
         Error::TimestampOutOfRange { .. } => HandlerRefusal::NotFresh,
         Error::HostRefused => HandlerRefusal::Host,

@@ -2,7 +2,7 @@
 
 use crate::app::App;
 use crate::login::domains::{self, Domain};
-use crate::login::sessions::{self, Refusal, Session, State};
+use crate::login::sessions::{self, AnswerRefusal, Session, SessionState};
 use crate::platform::accounts::Account;
 use crate::platform::web::problem::Error;
 use crate::store::id::{DomainId, SessionId};
@@ -13,27 +13,27 @@ pub(crate) async fn find_session(app: &App, account: &Account, id: &str) -> Resu
     session.filter(|session| session.is_readable(app.clock.now())).ok_or(Error::SessionNotFound)
 }
 
-pub(crate) fn refused(refusal: Refusal, session: &Session, app: &App) -> Error {
+pub(crate) fn refused(refusal: AnswerRefusal, session: &Session, app: &App) -> Error {
     match refusal {
-        Refusal::Stale => Error::TimestampOutOfRange { server_time: app.clock.now() },
-        Refusal::UnknownChallenge => Error::ChallengeNotFound,
-        Refusal::Authenticated => Error::SessionAlreadyAuthenticated,
-        Refusal::Cancelled => Error::SessionCancelled { id: session.id.to_string() },
-        Refusal::Expired => Error::SessionExpired { id: session.id.to_string(), expired_at: session.expires_at },
-        Refusal::Signature(reason) => Error::SignatureRefused { reason },
-        Refusal::Host => Error::HostRefused,
-        Refusal::ConfirmCode => Error::ConfirmCodeRefused,
-        Refusal::CompletionCode => Error::CompletionCodeRefused,
+        AnswerRefusal::Stale => Error::TimestampOutOfRange { server_time: app.clock.now() },
+        AnswerRefusal::UnknownChallenge => Error::ChallengeNotFound,
+        AnswerRefusal::Authenticated => Error::SessionAlreadyAuthenticated,
+        AnswerRefusal::Cancelled => Error::SessionCancelled { id: session.id.to_string() },
+        AnswerRefusal::Expired => Error::SessionExpired { id: session.id.to_string(), expired_at: session.expires_at },
+        AnswerRefusal::Signature(reason) => Error::SignatureRefused { reason },
+        AnswerRefusal::Host => Error::HostRefused,
+        AnswerRefusal::ConfirmCode => Error::ConfirmCodeRefused,
+        AnswerRefusal::CompletionCode => Error::CompletionCodeRefused,
     }
 }
 
 /// The row changed between reading and writing: what it is now says who was first.
 pub(crate) async fn lost_race(app: &App, session: &Session) -> Error {
     match sessions::sql::find(&app.store, &session.account, &session.id).await {
-        Ok(Some(Session { state: State::Authenticated { .. } | State::Answered { .. }, .. })) => {
+        Ok(Some(Session { state: SessionState::Authenticated { .. } | SessionState::Answered { .. }, .. })) => {
             Error::SessionAlreadyAuthenticated
         }
-        Ok(Some(Session { state: State::Cancelled { .. }, .. })) => {
+        Ok(Some(Session { state: SessionState::Cancelled { .. }, .. })) => {
             Error::SessionCancelled { id: session.id.to_string() }
         }
         Ok(Some(_)) => Error::ChallengeNotFound,

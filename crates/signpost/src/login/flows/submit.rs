@@ -1,11 +1,11 @@
-//! Takes a wallet's answer: checks it and keeps what follows from it in one write.
+//! Accepts a wallet's answer: checks it and keeps what follows from it in one write.
 
 use signpost_auth::Answer;
 use url::Url;
 
 use crate::app::App;
 use crate::login::flows::lookup::{lost_race, refused};
-use crate::login::sessions::{self, Accepted, Login, Refusal, Session, sql};
+use crate::login::sessions::{self, Accepted, AnswerRefusal, Login, Session, sql};
 use crate::login::{domains, users};
 use crate::platform::accounts::Account;
 use crate::platform::web::problem::Error;
@@ -13,7 +13,7 @@ use crate::store::{Step, Written, id};
 
 /// An answer that was accepted.
 #[derive(Debug)]
-pub(crate) struct Taken {
+pub(crate) struct AcceptedAnswer {
     /// The session as it is now.
     pub(crate) session: Session,
     /// Where the wallet sends the person, on one device.
@@ -24,33 +24,33 @@ pub(crate) struct Taken {
 ///
 /// # Errors
 /// The first rule that the answer breaks, or that another answer came first.
-pub(crate) async fn take(
+pub(crate) async fn accept_answer(
     app: &App,
     asked: Session,
     answer: &Answer,
     with: Option<Step>,
-) -> Result<Option<Taken>, Error> {
+) -> Result<Option<AcceptedAnswer>, Error> {
     let now = app.clock.now();
     let refused = |refusal| refused(refusal, &asked, app);
     let key = asked.verify(answer, now).map_err(refused)?;
     if asked.confirm.is_some() {
-        confirm(app, &asked, answer).await?;
+        check_confirm_code(app, &asked, answer).await?;
     }
     match asked.clone().accept(key, now, id::random()).map_err(refused)? {
         Accepted::Login(login) => {
             let url = event_url(app, &asked).await?;
             match sql::authenticate(&app.store, &login, &url, with).await? {
-                Written::Committed(_) => Ok(Some(Taken { session: told(app, *login), redirect: None })),
+                Written::Committed(_) => Ok(Some(AcceptedAnswer { session: announce(app, *login), redirect: None })),
                 Written::Refused(0) => Err(lost_race(app, &asked).await),
                 Written::Refused(_) => Ok(None),
             }
         }
         Accepted::Answered(session, code) => {
-            if !sql::keep_answer(&app.store, &session).await? {
+            if !sql::store_answer(&app.store, &session).await? {
                 return Err(lost_race(app, &asked).await);
             }
             app.session_changed(&session.id);
-            Ok(Some(Taken { redirect: code.redirect(&session), session: *session }))
+            Ok(Some(AcceptedAnswer { redirect: code.redirect(&session), session: *session }))
         }
     }
 }
@@ -64,14 +64,14 @@ pub(crate) async fn complete_login(app: &App, asked: Session, code: &str) -> Res
     let login = login.map_err(|refusal| refused(refusal, &asked, app))?;
     let (url, user) = (event_url(app, &asked).await?, users::completes(&login)?);
     match sessions::sql::complete(&app.store, &login, &url, user).await? {
-        Written::Committed(_) => Ok(told(app, login)),
+        Written::Committed(_) => Ok(announce(app, login)),
         Written::Refused(0) => Err(lost_race(app, &asked).await),
         Written::Refused(_) => Err(Error::CompletionCodeRefused),
     }
 }
 
-/// Wakes those who wait for a login that is on disk now.
-fn told(app: &App, login: Login) -> Session {
+/// Logs a login that is on disk now, and wakes those who wait for it.
+fn announce(app: &App, login: Login) -> Session {
     let Account { name: account, environment } = &login.session.account;
     let (session, domain) = (&login.session.id, &login.session.challenge.domain);
     tracing::info!(%session, %domain, account, %environment, mode = login.session.challenge.mode.as_str(), "login succeeded");
@@ -82,8 +82,8 @@ fn told(app: &App, login: Login) -> Session {
 }
 
 /// Lets an answer pass that carries the number that the page shows; the third that does not ends the session.
-async fn confirm(app: &App, session: &Session, answer: &Answer) -> Result<(), Error> {
-    if !sql::take_confirm_try(&app.store, session).await? {
+async fn check_confirm_code(app: &App, session: &Session, answer: &Answer) -> Result<(), Error> {
+    if !sql::use_confirm_try(&app.store, session).await? {
         return Err(lost_race(app, session).await);
     }
     if session.is_confirmed_by(answer) {
@@ -92,7 +92,7 @@ async fn confirm(app: &App, session: &Session, answer: &Answer) -> Result<(), Er
     if sql::cancel_if_no_try_is_left(&app.store, &session.id, app.clock.now()).await? {
         app.session_changed(&session.id);
     }
-    Err(refused(Refusal::ConfirmCode, session, app))
+    Err(refused(AnswerRefusal::ConfirmCode, session, app))
 }
 
 /// Where the session's event goes: the domain's `event_url` if it has one, else where wallets post.

@@ -6,13 +6,11 @@ use anyhow::Result;
 use jiff::{SignedDuration, Timestamp};
 
 use crate::app::App;
-use crate::login::sessions::REMEMBERED;
+use crate::login::sessions::{REPLAY_WINDOW, RETENTION};
 use crate::platform::interval::every;
 use crate::store::id::{AuditId, SessionId};
 use crate::store::{Store, Value, Written, params, step};
 
-/// How long a session is kept from its creation on; an authenticated one is readable for a day of that.
-pub const SESSIONS: SignedDuration = SignedDuration::from_hours(7 * 24);
 /// How long an event is kept that arrived.
 const DELIVERED: SignedDuration = SignedDuration::from_hours(7 * 24);
 /// How long one is kept that did not: its integrator may be on holiday.
@@ -66,11 +64,11 @@ pub async fn run(app: App) {
 /// # Errors
 /// As [`Store::write`].
 pub async fn sweep(store: &Store, now: Timestamp) -> Result<usize> {
-    let oldest = SessionId::new(now - SESSIONS, [0; 16]);
+    let oldest = SessionId::new(now - RETENTION, [0; 16]);
     let sessions = all(store, FORGET_SESSIONS, || params![&oldest]).await?;
     let delivered = all(store, FORGET_DELIVERIES, || params![now - DELIVERED, "delivered"]).await?;
     let failed = all(store, FORGET_DELIVERIES, || params![now - FAILED, "failed"]).await?;
-    let keys = all(store, FORGET_KEYS, || params![now - REMEMBERED]).await?;
+    let keys = all(store, FORGET_KEYS, || params![now - REPLAY_WINDOW]).await?;
     // Their last events are gone by then.
     let domains = all(store, FORGET_DOMAINS, || params![now - FAILED - FAILED]).await?;
     store.write([step(GIVE_UP, params![now, now - FAILED])]).await?;

@@ -9,12 +9,12 @@ use secrecy::{ExposeSecret, SecretString};
 use sha2::{Digest, Sha256};
 use subtle::ConstantTimeEq;
 
-use super::{Session, State};
+use super::{Session, SessionState};
 use crate::store::id::SessionId;
 
-const PREFIX: &str = "svc_client_";
+const CLIENT_SECRET_PREFIX: &str = "svc_client_";
 /// How long after authentication it still reads: as long as a page needs to learn of it.
-const READS: SignedDuration = SignedDuration::from_mins(5);
+const READ_WINDOW_AFTER_LOGIN: SignedDuration = SignedDuration::from_mins(5);
 
 /// A `client_secret`. It follows from the API key and the session, so that asking again under an `Idempotency-Key`
 /// gives the same one and nothing in the database can be turned into it.
@@ -30,17 +30,17 @@ impl ClientSecret {
     /// # Panics
     /// Never: HMAC takes keys of any length.
     #[must_use]
-    pub fn of(key: &SecretString, session: &SessionId) -> Self {
+    pub fn derive(key: &SecretString, session: &SessionId) -> Self {
         let mac =
             Hmac::<Sha256>::new_from_slice(key.expose_secret().as_bytes()).expect("HMAC takes keys of any length");
         let mac = mac.chain_update("client_secret:").chain_update(session.as_str());
-        Self(format!("{PREFIX}{}", BASE64URL_NOPAD.encode(&mac.finalize().into_bytes())).into())
+        Self(format!("{CLIENT_SECRET_PREFIX}{}", BASE64URL_NOPAD.encode(&mac.finalize().into_bytes())).into())
     }
 
     /// What a request carries, if it is spelled like one.
     #[must_use]
-    pub fn read(text: &str) -> Option<Self> {
-        let is_one = text.strip_prefix(PREFIX).is_some_and(|rest| rest.len() == 43);
+    pub fn parse(text: &str) -> Option<Self> {
+        let is_one = text.strip_prefix(CLIENT_SECRET_PREFIX).is_some_and(|rest| rest.len() == 43);
         is_one.then(|| Self(text.into()))
     }
 
@@ -60,7 +60,7 @@ impl ClientSecret {
     #[must_use]
     pub fn reads(&self, session: &Session, now: Timestamp) -> bool {
         let is_alive = match &session.state {
-            State::Authenticated { at, .. } => now.duration_since(*at) < READS,
+            SessionState::Authenticated { at, .. } => now.duration_since(*at) < READ_WINDOW_AFTER_LOGIN,
             _ => true,
         };
         let hash = session.client_secret.as_ref();
@@ -70,7 +70,7 @@ impl ClientSecret {
 
 impl ClientSecretHash {
     /// One that was kept.
-    pub(crate) fn kept(text: &str) -> Self {
+    pub(crate) fn from_stored(text: &str) -> Self {
         Self(text.to_owned())
     }
 

@@ -56,7 +56,7 @@ impl CompletionCode {
     /// What the database keeps.
     #[must_use]
     pub fn hash(&self) -> CompletionHash {
-        CompletionHash::of(&self.0)
+        CompletionHash::from_code(&self.0)
     }
 
     /// Where the wallet sends the person: the session's `return_url` with the code in its query.
@@ -71,18 +71,18 @@ impl CompletionCode {
 impl CompletionHash {
     /// The hash of what a request carries.
     #[must_use]
-    pub fn of(code: &str) -> Self {
+    pub fn from_code(code: &str) -> Self {
         Self(HEXLOWER.encode(&Sha256::digest(code)))
     }
 
     /// Whether both are of one code; takes the same time wherever they differ.
     #[must_use]
-    pub fn is(&self, other: &Self) -> bool {
+    pub fn matches(&self, other: &Self) -> bool {
         self.0.as_bytes().ct_eq(other.0.as_bytes()).into()
     }
 
     /// One that was kept.
-    pub(crate) fn kept(text: &str) -> Self {
+    pub(crate) fn from_stored(text: &str) -> Self {
         Self(text.to_owned())
     }
 

@@ -7,7 +7,7 @@ use signpost_auth::Answer;
 use subtle::ConstantTimeEq;
 
 /// How many answers with a good signature may be wrong about the number; the last of them ends the session.
-pub const TRIES: i64 = 3;
+pub const MAX_CONFIRM_TRIES: i64 = 3;
 
 /// The two digits that a page shows.
 #[derive(Clone, PartialEq, Eq)]
@@ -22,7 +22,7 @@ impl ConfirmCode {
 
     /// One that was kept.
     #[must_use]
-    pub fn kept(text: &str) -> Option<Self> {
+    pub fn from_stored(text: &str) -> Option<Self> {
         let is_code = text.len() == 2 && text.bytes().all(|byte| byte.is_ascii_digit());
         is_code.then(|| Self(text.to_owned()))
     }
@@ -35,7 +35,7 @@ impl ConfirmCode {
 
     /// Whether an answer carries it.
     #[must_use]
-    pub fn is_in(&self, answer: &Answer) -> bool {
+    pub fn is_carried_by(&self, answer: &Answer) -> bool {
         answer.confirm_code.as_ref().is_some_and(|code| bool::from(code.trim().as_bytes().ct_eq(self.0.as_bytes())))
     }
 }
@@ -54,11 +54,11 @@ mod tests {
     fn a_code_has_two_digits_and_no_zero_before_them() {
         for number in [0, 1, 89, 90, u64::MAX] {
             let code = ConfirmCode::new(u64::to_be_bytes(number));
-            assert_eq!(ConfirmCode::kept(code.reveal()), Some(code.clone()));
+            assert_eq!(ConfirmCode::from_stored(code.reveal()), Some(code.clone()));
             assert!(!code.reveal().starts_with('0') && !format!("{code:?}").contains(code.reveal()));
         }
         for text in ["", "7", "123", "ab", "1é"] {
-            assert_eq!(ConfirmCode::kept(text), None, "{text}");
+            assert_eq!(ConfirmCode::from_stored(text), None, "{text}");
         }
     }
 }

@@ -10,17 +10,17 @@ use crate::platform::accounts::Account;
 use crate::platform::web::problem::Error;
 use crate::store::{Step, Store, must, params};
 
-/// How long a key is remembered.
-pub const REMEMBERED: SignedDuration = SignedDuration::from_hours(24);
+/// How long a key's reply is replayed.
+pub const REPLAY_WINDOW: SignedDuration = SignedDuration::from_hours(24);
 /// Most characters of a key.
-const LONGEST: usize = 255;
+const MAX_KEY_LEN: usize = 255;
 
-const KEPT: &str = "
+const FIND: &str = "
     SELECT asked, reply FROM idempotency_keys
     WHERE account = $1 AND environment = $2 AND key = $3 AND created_at > $4";
 
 /// A key that was forgotten is free again; one that is remembered lets nothing of the write happen.
-const KEEP: &str = "
+const INSERT: &str = "
     INSERT INTO idempotency_keys (account, environment, key, asked, reply, created_at)
     VALUES ($1, $2, $3, $4, $5, $6)
     ON CONFLICT (account, environment, key) DO UPDATE SET asked = $4, reply = $5, created_at = $6
@@ -28,34 +28,34 @@ const KEEP: &str = "
 
 /// A key, and what was asked with it.
 #[derive(Clone, Debug)]
-pub struct Once {
+pub struct IdempotencyKey {
     key: String,
     /// A hash of the request, to tell another one under the same key.
     asked: String,
 }
 
-impl Once {
+impl IdempotencyKey {
     /// The key of a request, if it names one; `asked` is all of the request that counts.
     ///
     /// # Errors
     /// Where the key is not 1 to 255 visible characters of ASCII, or stands there twice.
-    pub fn read(headers: &HeaderMap, asked: &str) -> Result<Option<Self>, Error> {
+    pub fn from_headers(headers: &HeaderMap, asked: &str) -> Result<Option<Self>, Error> {
         let mut all = headers.get_all("idempotency-key").iter();
         let Some(first) = all.next() else { return Ok(None) };
         let key = first.to_str().unwrap_or_default().trim();
-        let is_fit = (1..=LONGEST).contains(&key.len()) && key.bytes().all(|byte| byte.is_ascii_graphic());
+        let is_fit = (1..=MAX_KEY_LEN).contains(&key.len()) && key.bytes().all(|byte| byte.is_ascii_graphic());
         if !is_fit || all.next().is_some() {
-            let reason = format!("must be one key of 1 to {LONGEST} visible ASCII characters");
+            let reason = format!("must be one key of 1 to {MAX_KEY_LEN} visible ASCII characters");
             return Err(Error::field("Idempotency-Key", reason));
         }
         Ok(Some(Self { key: key.to_owned(), asked: HEXLOWER.encode(&Sha256::digest(asked)) }))
     }
 
-    /// Keeps the reply, in the write that the request makes.
-    pub(crate) fn keep(&self, account: &Account, reply: &str, now: Timestamp) -> Step {
+    /// Stores the reply, in the write that the request makes.
+    pub(crate) fn store(&self, account: &Account, reply: &str, now: Timestamp) -> Step {
         let Account { name, environment } = account;
-        let forgotten = now - REMEMBERED;
-        must(KEEP, params![name, *environment, &self.key, &self.asked, reply, now, forgotten])
+        let forgotten_before = now - REPLAY_WINDOW;
+        must(INSERT, params![name, *environment, &self.key, &self.asked, reply, now, forgotten_before])
     }
 }
 
@@ -66,12 +66,12 @@ impl Once {
 pub(crate) async fn find_reply(
     store: &Store,
     account: &Account,
-    once: &Once,
+    key: &IdempotencyKey,
     now: Timestamp,
 ) -> Result<Option<String>, Error> {
-    let params = params![&account.name, account.environment, &once.key, now - REMEMBERED];
-    let Some(row) = store.look(KEPT, params).await? else { return Ok(None) };
-    if row.text(0)? != once.asked {
+    let params = params![&account.name, account.environment, &key.key, now - REPLAY_WINDOW];
+    let Some(row) = store.look(FIND, params).await? else { return Ok(None) };
+    if row.text(0)? != key.asked {
         return Err(Error::IdempotencyKeyReused);
     }
     Ok(Some(row.text(1)?.to_owned()))

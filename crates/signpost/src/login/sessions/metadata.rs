@@ -6,12 +6,12 @@ use serde_json::value::RawValue;
 use signpost_auth::DomainName;
 use url::Url;
 
-const MOST_RETURN_URL: usize = 2048;
-const MOST_CUSTOM_DATA: usize = 4096;
+const MAX_RETURN_URL_LEN: usize = 2048;
+const MAX_CUSTOM_DATA_LEN: usize = 4096;
 
 /// What comes back with the person in the query of a `return_url`. Of two of one name the site might read the first, and
 /// that one would be whoever's who wrote the address.
-const OURS: [&str; 3] = ["code", "session_id", "error"];
+const RESERVED_PARAMETERS: [&str; 3] = ["code", "session_id", "error"];
 
 /// A JSON object as the integrator wrote it: key order, spelling of numbers and all.
 #[derive(Clone, Debug, Serialize)]
@@ -36,12 +36,12 @@ impl Metadata {
         // Of two members of one name, one reader takes the first and another the last.
         let known = serde_json::from_str::<Known<'_>>(object.get());
         let known = known.map_err(|_| ("metadata", "must have each of its members once".to_owned()))?;
-        if let Some(text) = text(known.return_url, "metadata.return_url", MOST_RETURN_URL)?
+        if let Some(text) = text(known.return_url, "metadata.return_url", MAX_RETURN_URL_LEN)?
             && let Err(reason) = check_return_url(&text, domain)
         {
             return Err(("metadata.return_url", reason.to_owned()));
         }
-        text(known.custom_data, "metadata.custom_data", MOST_CUSTOM_DATA)?;
+        text(known.custom_data, "metadata.custom_data", MAX_CUSTOM_DATA_LEN)?;
         Ok(Self(object))
     }
 
@@ -52,7 +52,7 @@ impl Metadata {
     }
 
     /// As it was kept.
-    pub(crate) fn kept(object: &str) -> serde_json::Result<Self> {
+    pub(crate) fn from_stored(object: &str) -> serde_json::Result<Self> {
         RawValue::from_string(object.to_owned()).map(Self)
     }
 
@@ -80,7 +80,7 @@ fn text(member: Option<&RawValue>, name: &'static str, most: usize) -> Result<Op
 fn check_return_url(text: &str, domain: &DomainName) -> Result<(), &'static str> {
     let url =
         at_home(text, domain).ok_or("must be a path such as /account, or an https URL on the domain or below it")?;
-    if url.query_pairs().any(|(name, _)| OURS.contains(&&*name)) {
+    if url.query_pairs().any(|(name, _)| RESERVED_PARAMETERS.contains(&&*name)) {
         return Err("must not have code, session_id or error in its query: they are added when the person comes back");
     }
     let path = text.split(['?', '#']).next().unwrap_or_default();

@@ -11,6 +11,7 @@ mod proven_key;
 mod requester;
 mod signing;
 pub mod sql;
+mod status;
 mod waiting;
 
 use std::time::Duration;
@@ -22,28 +23,31 @@ use signpost_auth::{Challenge, Event, EventData, Mode, Nonce, NotVerified};
 use url::Url;
 
 use crate::login::domains::Domain;
-use crate::login::jobs::forget::SESSIONS as KEPT;
 use crate::platform::accounts::Account;
 use crate::store::id::{EventId, SessionId};
 
 pub use client_secret::{ClientSecret, ClientSecretHash};
 pub use completion::{CompletionCode, CompletionHash, Flow};
-pub use confirm::{ConfirmCode, TRIES};
-pub use idempotency::{Once, REMEMBERED};
+pub use confirm::{ConfirmCode, MAX_CONFIRM_TRIES};
+pub use idempotency::{IdempotencyKey, REPLAY_WINDOW};
 pub use metadata::Metadata;
 pub use proven_key::{KeyEvidence, ProvenKey};
 pub use requester::Requester;
 pub(crate) use sql::cancel_sessions_of;
-pub use waiting::{Crowded, Waiter, Waiting};
+pub use status::{SessionFilter, SessionStatus};
+pub use waiting::{TooManyWaiters, Waiter, Waiters};
+
+/// How long a session is kept from its creation on; an authenticated one is readable for a day of that.
+pub const RETENTION: SignedDuration = SignedDuration::from_hours(7 * 24);
 
 /// How long after its expiry a session can still be refreshed (docs/api.md, Refresh, cancel).
-pub const REFRESHABLE: SignedDuration = SignedDuration::from_mins(15);
+pub const REFRESH_WINDOW: SignedDuration = SignedDuration::from_mins(15);
 
 /// How long a wallet's answer on one device can be completed at least.
-pub const COMPLETABLE: SignedDuration = SignedDuration::from_mins(1);
+pub const MIN_COMPLETION_WINDOW: SignedDuration = SignedDuration::from_mins(1);
 
 /// How long an authenticated session can be read (docs/api.md, Read).
-pub const READABLE: SignedDuration = SignedDuration::from_hours(24);
+pub const READ_WINDOW: SignedDuration = SignedDuration::from_hours(24);
 
 /// A session.
 #[derive(Clone, Debug)]
@@ -64,13 +68,13 @@ pub struct Session {
     pub client_secret: Option<ClientSecretHash>,
     pub created_at: Timestamp,
     pub expires_at: Timestamp,
-    pub state: State,
+    pub state: SessionState,
 }
 
 /// What is remembered. That a session *expired* is not: it follows from the clock.
 #[derive(Clone, Debug, PartialEq)]
 #[expect(missing_docs, reason = "the states are the specification's, §3")]
-pub enum State {
+pub enum SessionState {
     Pending,
     /// On one device: answered, and told to nobody until the code comes back.
     Answered {
@@ -89,7 +93,7 @@ pub enum State {
 /// What is asked for beside the domain.
 #[derive(Clone, Debug)]
 #[expect(missing_docs, reason = "the names are those of Session")]
-pub struct New {
+pub struct NewSession {
     pub mode: Mode,
     pub webhook_url: Url,
     pub hosted_url: Option<Url>,
@@ -97,17 +101,6 @@ pub struct New {
     pub confirm: Option<ConfirmCode>,
     pub flow: Flow,
     pub requester: Option<Requester>,
-}
-
-/// What is told.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "lowercase")]
-#[expect(missing_docs, reason = "the states are the specification's, §3")]
-pub enum Status {
-    Pending,
-    Authenticated,
-    Expired,
-    Cancelled,
 }
 
 /// Who answered: the key as the wallet spelled it, and what the wallet said of its device.
@@ -121,14 +114,14 @@ pub struct User {
 /// What opening a session draws.
 #[derive(Clone, Copy, Debug)]
 #[expect(missing_docs, reason = "the names say it")]
-pub struct Random {
+pub struct SessionEntropy {
     pub id: [u8; 16],
     pub nonce: [u8; 16],
 }
 
 /// Why an answer or a refresh was turned away, in the order in which the contract checks (§3.2).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Refusal {
+pub enum AnswerRefusal {
     /// The wallet's timestamp is more than 30 s off.
     Stale,
     /// The challenge is not this session's, or a refresh replaced it.
@@ -170,8 +163,8 @@ pub enum Accepted {
 impl Session {
     /// Opens a session on a domain.
     #[must_use]
-    pub fn open(domain: &Domain, new: New, ttl: Duration, now: Timestamp, random: Random) -> Self {
-        let New { mode, webhook_url, hosted_url, metadata, confirm, flow, requester } = new;
+    pub fn open(domain: &Domain, new: NewSession, ttl: Duration, now: Timestamp, random: SessionEntropy) -> Self {
+        let NewSession { mode, webhook_url, hosted_url, metadata, confirm, flow, requester } = new;
         let nonce = Nonce(random.nonce);
         let challenge = Challenge { mode, domain: domain.name.clone(), issued_at: now.as_second(), nonce };
         Self {
@@ -188,7 +181,7 @@ impl Session {
             client_secret: None,
             created_at: now,
             expires_at: now + ttl,
-            state: State::Pending,
+            state: SessionState::Pending,
         }
     }
 
@@ -221,19 +214,19 @@ impl Session {
 
     /// Where the session stands.
     #[must_use]
-    pub fn status(&self, now: Timestamp) -> Status {
+    pub fn status(&self, now: Timestamp) -> SessionStatus {
         match self.state {
-            State::Authenticated { .. } => Status::Authenticated,
-            State::Cancelled { .. } => Status::Cancelled,
-            State::Pending | State::Answered { .. } if now >= self.expires_at => Status::Expired,
-            State::Pending | State::Answered { .. } => Status::Pending,
+            SessionState::Authenticated { .. } => SessionStatus::Authenticated,
+            SessionState::Cancelled { .. } => SessionStatus::Cancelled,
+            SessionState::Pending | SessionState::Answered { .. } if now >= self.expires_at => SessionStatus::Expired,
+            SessionState::Pending | SessionState::Answered { .. } => SessionStatus::Pending,
         }
     }
 
     /// Whether a wallet has answered already.
     #[must_use]
     pub fn is_answered(&self) -> bool {
-        matches!(self.state, State::Answered { .. } | State::Authenticated { .. })
+        matches!(self.state, SessionState::Answered { .. } | SessionState::Authenticated { .. })
     }
 
     /// About how many bytes it takes in memory.
@@ -246,8 +239,10 @@ impl Session {
     #[must_use]
     pub fn is_readable(&self, now: Timestamp) -> bool {
         match &self.state {
-            State::Authenticated { at, .. } | State::Cancelled { at } => now.duration_since(*at) < READABLE,
-            State::Pending | State::Answered { .. } => now.duration_since(self.created_at) < KEPT,
+            SessionState::Authenticated { at, .. } | SessionState::Cancelled { at } => {
+                now.duration_since(*at) < READ_WINDOW
+            }
+            SessionState::Pending | SessionState::Answered { .. } => now.duration_since(self.created_at) < RETENTION,
         }
     }
 
@@ -255,12 +250,12 @@ impl Session {
     ///
     /// # Errors
     /// What became of it.
-    pub fn waits(&self, now: Timestamp) -> Result<(), Refusal> {
+    pub fn check_pending(&self, now: Timestamp) -> Result<(), AnswerRefusal> {
         match self.status(now) {
-            Status::Pending => Ok(()),
-            Status::Authenticated => Err(Refusal::Authenticated),
-            Status::Expired => Err(Refusal::Expired),
-            Status::Cancelled => Err(Refusal::Cancelled),
+            SessionStatus::Pending => Ok(()),
+            SessionStatus::Authenticated => Err(AnswerRefusal::Authenticated),
+            SessionStatus::Expired => Err(AnswerRefusal::Expired),
+            SessionStatus::Cancelled => Err(AnswerRefusal::Cancelled),
         }
     }
 
@@ -268,12 +263,14 @@ impl Session {
     ///
     /// # Errors
     /// Where the session is authenticated, or expired too long ago.
-    pub fn refresh(self, ttl: Duration, now: Timestamp, nonce: [u8; 16]) -> Result<Self, Refusal> {
+    pub fn refresh(self, ttl: Duration, now: Timestamp, nonce: [u8; 16]) -> Result<Self, AnswerRefusal> {
         match self.state {
-            State::Authenticated { .. } | State::Answered { .. } => Err(Refusal::Authenticated),
-            State::Cancelled { .. } => Err(Refusal::Cancelled),
-            State::Pending if now.duration_since(self.expires_at) >= REFRESHABLE => Err(Refusal::Expired),
-            State::Pending => {
+            SessionState::Authenticated { .. } | SessionState::Answered { .. } => Err(AnswerRefusal::Authenticated),
+            SessionState::Cancelled { .. } => Err(AnswerRefusal::Cancelled),
+            SessionState::Pending if now.duration_since(self.expires_at) >= REFRESH_WINDOW => {
+                Err(AnswerRefusal::Expired)
+            }
+            SessionState::Pending => {
                 let challenge = Challenge { issued_at: now.as_second(), nonce: Nonce(nonce), ..self.challenge };
                 Ok(Self { challenge, expires_at: now + ttl, ..self })
             }
@@ -284,33 +281,33 @@ impl Session {
     ///
     /// # Errors
     /// Where it is not pending any more.
-    pub fn cancel(self, now: Timestamp) -> Result<Self, Refusal> {
-        self.waits(now)?;
-        Ok(Self { state: State::Cancelled { at: now }, ..self })
+    pub fn cancel(self, now: Timestamp) -> Result<Self, AnswerRefusal> {
+        self.check_pending(now)?;
+        Ok(Self { state: SessionState::Cancelled { at: now }, ..self })
     }
 
     /// Ends well while nobody has answered and there is time to.
     ///
     /// # Errors
     /// What became of it.
-    pub(super) fn is_open(&self, now: Timestamp) -> Result<(), Refusal> {
-        self.waits(now)?;
-        if self.is_answered() { Err(Refusal::Authenticated) } else { Ok(()) }
+    pub(super) fn check_open(&self, now: Timestamp) -> Result<(), AnswerRefusal> {
+        self.check_pending(now)?;
+        if self.is_answered() { Err(AnswerRefusal::Authenticated) } else { Ok(()) }
     }
 
     /// Accepts a key that was proven to answer this session's challenge, or says why not.
     ///
     /// # Errors
     /// Where the key answered another challenge, or the session is over or answered already.
-    pub fn accept(self, key: ProvenKey, now: Timestamp, random: [u8; 16]) -> Result<Accepted, Refusal> {
-        let evidence = key.of(&self.challenge).ok_or(Refusal::UnknownChallenge)?;
-        self.is_open(now)?;
+    pub fn accept(self, key: ProvenKey, now: Timestamp, random: [u8; 16]) -> Result<Accepted, AnswerRefusal> {
+        let evidence = key.into_evidence(&self.challenge).ok_or(AnswerRefusal::UnknownChallenge)?;
+        self.check_open(now)?;
         Ok(match self.flow {
             Flow::CrossDevice => Accepted::Login(Box::new(self.log_in(&evidence, now, random))),
             Flow::SameDevice => {
                 let code = CompletionCode::new(random);
-                let state = State::Answered { evidence: Box::new(evidence), code: code.hash() };
-                let expires_at = self.expires_at.max(now + COMPLETABLE);
+                let state = SessionState::Answered { evidence: Box::new(evidence), code: code.hash() };
+                let expires_at = self.expires_at.max(now + MIN_COMPLETION_WINDOW);
                 Accepted::Answered(Box::new(Self { expires_at, state, ..self }), code)
             }
         })
@@ -320,14 +317,14 @@ impl Session {
     ///
     /// # Errors
     /// Where the code is not the one that the wallet was told, or the session is over.
-    pub fn complete(self, code: &str, now: Timestamp, random: [u8; 16]) -> Result<Login, Refusal> {
-        self.waits(now)?;
+    pub fn complete(self, code: &str, now: Timestamp, random: [u8; 16]) -> Result<Login, AnswerRefusal> {
+        self.check_pending(now)?;
         match &self.state {
-            State::Answered { evidence, code: told } if told.is(&CompletionHash::of(code)) => {
+            SessionState::Answered { evidence, code: stored } if stored.matches(&CompletionHash::from_code(code)) => {
                 let evidence = evidence.clone();
                 Ok(self.log_in(&evidence, now, random))
             }
-            _ => Err(Refusal::CompletionCode),
+            _ => Err(AnswerRefusal::CompletionCode),
         }
     }
 
@@ -335,7 +332,7 @@ impl Session {
         let user = User { public_key: evidence.public_key.clone(), device_info: device_info(evidence) };
         let event_id = EventId::new(now, random);
         let event = self.event(&event_id, evidence, now);
-        Login { session: Self { state: State::Authenticated { at: now, user }, ..self }, event, event_id }
+        Login { session: Self { state: SessionState::Authenticated { at: now, user }, ..self }, event, event_id }
     }
 
     /// The event that tells of an accepted answer (specification, §6).

@@ -9,7 +9,7 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use signpost_auth::{Answer, Challenge, DeviceInfo, is_fresh};
 
-use super::{Refusal, Session};
+use super::{AnswerRefusal, Session};
 
 /// A key whose owner answered a challenge. Nothing but a check makes one, so that what nobody checked logs nobody in.
 #[derive(Clone, Debug, PartialEq)]
@@ -41,7 +41,7 @@ impl ProvenKey {
     }
 
     /// What shows it, where it answered this challenge.
-    pub(super) fn of(self, challenge: &Challenge) -> Option<KeyEvidence> {
+    pub(super) fn into_evidence(self, challenge: &Challenge) -> Option<KeyEvidence> {
         (self.challenge == *challenge).then_some(self.evidence)
     }
 }
@@ -52,15 +52,15 @@ impl Session {
     ///
     /// # Errors
     /// The first rule that the answer breaks.
-    pub fn verify(&self, answer: &Answer, now: Timestamp) -> Result<ProvenKey, Refusal> {
+    pub fn verify(&self, answer: &Answer, now: Timestamp) -> Result<ProvenKey, AnswerRefusal> {
         if !is_fresh(answer.timestamp, now.as_second()) {
-            return Err(Refusal::Stale);
+            return Err(AnswerRefusal::Stale);
         }
         let is_for_us = self.is_named_by(&answer.challenge)?;
-        self.is_open(now)?;
-        answer.verify().map_err(Refusal::Signature)?;
+        self.check_open(now)?;
+        answer.verify().map_err(AnswerRefusal::Signature)?;
         if !is_for_us {
-            return Err(Refusal::Host);
+            return Err(AnswerRefusal::Host);
         }
         let evidence = KeyEvidence {
             public_key: answer.public_key.clone(),

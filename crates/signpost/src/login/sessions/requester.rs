@@ -8,7 +8,7 @@ use crate::platform::web::Fields;
 use crate::platform::web::problem::Error;
 
 /// Most characters of what a browser says of itself.
-const MOST_USER_AGENT: usize = 256;
+const MAX_USER_AGENT_LEN: usize = 256;
 
 /// The browser that was shown a code.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -29,7 +29,7 @@ impl Requester {
     ///
     /// # Errors
     /// The member that is wrong and why.
-    pub fn read(object: &str) -> Result<Self, Error> {
+    pub fn parse(object: &str) -> Result<Self, Error> {
         let mut fields = Fields::parse(object.as_bytes())?;
         let mut text = |member| fields.optional_text(member).map_err(|error| error.within("requester"));
         let (ip, country, user_agent) = (text("ip")?, text("country")?, text("user_agent")?);
@@ -40,7 +40,8 @@ impl Requester {
         if country.as_ref().is_some_and(|text| !is_country(text)) {
             return Err(wrong("country", "must be two capital letters such as US"));
         }
-        let is_shown = |text: &String| text.chars().count() <= MOST_USER_AGENT && !text.chars().any(char::is_control);
+        let is_shown =
+            |text: &String| text.chars().count() <= MAX_USER_AGENT_LEN && !text.chars().any(char::is_control);
         if user_agent.as_ref().is_some_and(|text| !is_shown(text)) {
             return Err(wrong("user_agent", "must have at most 256 characters, none of them a control character"));
         }

@@ -4,7 +4,7 @@
 use signpost_auth::{Answer, InvalidQrData, QrData, Signing, Through};
 use subtle::ConstantTimeEq;
 
-use super::{Refusal, Session};
+use super::{AnswerRefusal, Session};
 
 impl Session {
     /// What the QR code says.
@@ -31,19 +31,19 @@ impl Session {
     pub fn is_confirmed_by(&self, answer: &Answer) -> bool {
         match (self.through(), &self.confirm) {
             (Some(expected), _) => expected.to_string().as_bytes().ct_eq(answer.challenge.as_bytes()).into(),
-            (None, Some(code)) => code.is_in(answer),
+            (None, Some(code)) => code.is_carried_by(answer),
             (None, None) => true,
         }
     }
 
     /// Whether the text that was signed names our host too, where it has to. What it names is compared with what we would
     /// write, byte for byte: what merely means the same was not ours to sign.
-    pub(crate) fn is_named_by(&self, text: &str) -> Result<bool, Refusal> {
+    pub(crate) fn is_named_by(&self, text: &str) -> Result<bool, AnswerRefusal> {
         let Some(expected) = self.through() else {
             let is_ours = text == self.challenge.to_string() || text == self.challenge.sentence();
-            return if is_ours { Ok(true) } else { Err(Refusal::UnknownChallenge) };
+            return if is_ours { Ok(true) } else { Err(AnswerRefusal::UnknownChallenge) };
         };
         let said = Through::parse(text).ok().filter(|said| said.challenge() == &self.challenge);
-        Ok(said.ok_or(Refusal::UnknownChallenge)?.authority() == expected.authority())
+        Ok(said.ok_or(AnswerRefusal::UnknownChallenge)?.authority() == expected.authority())
     }
 }

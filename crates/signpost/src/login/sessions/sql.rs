@@ -4,12 +4,10 @@ use anyhow::{Context, Result, bail};
 use jiff::Timestamp;
 use signpost_auth::Challenge;
 
-use crate::login::api::sessions::list::Wanted;
 use crate::login::events;
-use crate::login::jobs::forget::SESSIONS as KEPT;
 use crate::login::sessions::{
-    ClientSecretHash, CompletionHash, ConfirmCode, Flow, Login, Metadata, READABLE, REFRESHABLE, Session, State,
-    Status, TRIES,
+    ClientSecretHash, CompletionHash, ConfirmCode, Flow, Login, MAX_CONFIRM_TRIES, Metadata, READ_WINDOW,
+    REFRESH_WINDOW, RETENTION, Session, SessionFilter, SessionState, SessionStatus,
 };
 use crate::platform::accounts::{Account, Environment};
 use crate::store::id::{DomainId, SessionId};
@@ -97,7 +95,7 @@ const CANCEL: &str = "
 
 /// Calls off all sessions of a domain that are not over, in the write that takes the domain or its proof away.
 pub(crate) fn cancel_sessions_of(domain: &DomainId, now: Timestamp) -> Step {
-    step(CANCEL_ALL, params![now, domain, now - REFRESHABLE])
+    step(CANCEL_ALL, params![now, domain, now - REFRESH_WINDOW])
 }
 
 /// Keeps a new session, and with it what `with` says, both or neither. False where its domain is gone meanwhile, or
@@ -160,17 +158,17 @@ pub async fn find_hosted(store: &Store, environment: Environment, challenge: &Ch
 ///
 /// # Errors
 /// As [`Store::read`].
-pub async fn list(store: &Store, account: &Account, wanted: &Wanted, now: Timestamp) -> Result<Vec<Session>> {
-    let Wanted { before, domain, status, most } = wanted;
+pub async fn list(store: &Store, account: &Account, filter: &SessionFilter, now: Timestamp) -> Result<Vec<Session>> {
+    let SessionFilter { before, domain, status, most } = filter;
     let params = params![
         &account.name,
         account.environment,
         before.as_ref().map_or("sess_~", SessionId::as_str),
         domain.as_ref().map_or("", DomainId::as_str),
-        status.map_or("", Status::as_str),
+        status.map_or("", SessionStatus::as_str),
         now,
-        now - KEPT,
-        now - READABLE,
+        now - RETENTION,
+        now - READ_WINDOW,
         i64::from(*most),
     ];
     store.read(LIST, params).await?.into_iter().map(Session::try_from).collect()
@@ -190,8 +188,8 @@ pub async fn refresh(store: &Store, session: &Session, old: &Challenge) -> Resul
 ///
 /// # Errors
 /// As [`Store::write`].
-pub async fn take_confirm_try(store: &Store, session: &Session) -> Result<bool> {
-    let params = params![&session.id, session.challenge.to_string(), TRIES];
+pub async fn use_confirm_try(store: &Store, session: &Session) -> Result<bool> {
+    let params = params![&session.id, session.challenge.to_string(), MAX_CONFIRM_TRIES];
     Ok(store.write([must(TAKE_TRY, params)]).await?.is_committed())
 }
 
@@ -200,7 +198,7 @@ pub async fn take_confirm_try(store: &Store, session: &Session) -> Result<bool> 
 /// # Errors
 /// As [`Store::write`].
 pub async fn cancel_if_no_try_is_left(store: &Store, id: &SessionId, now: Timestamp) -> Result<bool> {
-    Ok(store.write([must(CANCEL_TRIED, params![now, id, TRIES])]).await?.is_committed())
+    Ok(store.write([must(CANCEL_TRIED, params![now, id, MAX_CONFIRM_TRIES])]).await?.is_committed())
 }
 
 /// Calls a session off. False where it was answered or called off meanwhile.
@@ -236,7 +234,7 @@ async fn log_in(
     with: Option<Step>,
 ) -> Result<Written> {
     let Login { session, event, event_id } = login;
-    let State::Authenticated { at, user } = &session.state else { bail!("{} is pending", session.id) };
+    let SessionState::Authenticated { at, user } = &session.state else { bail!("{} is pending", session.id) };
     let user = serde_json::to_string(user)?;
     let steps = [
         must(sql, params![*at, user, &session.id, session.challenge.to_string()]),
@@ -249,8 +247,8 @@ async fn log_in(
 ///
 /// # Errors
 /// As [`Store::write`].
-pub async fn keep_answer(store: &Store, session: &Session) -> Result<bool> {
-    let State::Answered { evidence, code } = &session.state else { bail!("{} has no answer", session.id) };
+pub async fn store_answer(store: &Store, session: &Session) -> Result<bool> {
+    let SessionState::Answered { evidence, code } = &session.state else { bail!("{} has no answer", session.id) };
     let evidence = serde_json::to_string(evidence)?;
     let (id, challenge) = (&session.id, session.challenge.to_string());
     let params = params![evidence, code.as_str(), session.expires_at, id, challenge];
@@ -268,13 +266,13 @@ impl TryFrom<Row> for Session {
             domain_id: DomainId::parse(row.text(3)?).context("sessions.domain_id")?,
             challenge: Challenge::parse(row.text(4)?).context("sessions.challenge")?,
             webhook_url: row.text(5)?.parse().context("sessions.webhook_url")?,
-            metadata: row.opt_text(6)?.map(Metadata::kept).transpose().context("sessions.metadata")?,
+            metadata: row.opt_text(6)?.map(Metadata::from_stored).transpose().context("sessions.metadata")?,
             hosted_url: row.opt_text(14)?.map(str::parse).transpose().context("sessions.hosted_url")?,
             confirm: row
                 .opt_text(12)?
-                .map(|text| ConfirmCode::kept(text).context("sessions.confirm_code"))
+                .map(|text| ConfirmCode::from_stored(text).context("sessions.confirm_code"))
                 .transpose()?,
-            client_secret: row.opt_text(13)?.map(ClientSecretHash::kept),
+            client_secret: row.opt_text(13)?.map(ClientSecretHash::from_stored),
             requester: row.opt_text(15)?.map(serde_json::from_str).transpose().context("sessions.requester")?,
             flow: Flow::parse(row.text(16)?).context("sessions.flow")?,
             created_at: row.time(7)?,
@@ -286,19 +284,19 @@ impl TryFrom<Row> for Session {
 
 /// What the columns of the state say together: only what a write of ours makes is a state, for whoever read any other
 /// combination as the nearest one would open an answered session again.
-fn state(row: &Row) -> Result<State> {
+fn state(row: &Row) -> Result<SessionState> {
     let authenticated = (row.opt_time(9)?, row.opt_text(10)?);
     let (cancelled_at, answered) = (row.opt_time(11)?, (row.opt_text(17)?, row.opt_text(18)?));
     Ok(match (authenticated, cancelled_at, answered) {
-        ((None, None), None, (None, None)) => State::Pending,
-        ((None, None), None, (Some(answer), Some(code))) => State::Answered {
+        ((None, None), None, (None, None)) => SessionState::Pending,
+        ((None, None), None, (Some(answer), Some(code))) => SessionState::Answered {
             evidence: serde_json::from_str(answer).context("sessions.answer")?,
-            code: CompletionHash::kept(code),
+            code: CompletionHash::from_stored(code),
         },
         ((Some(at), Some(user)), None, (None, None)) => {
-            State::Authenticated { at, user: serde_json::from_str(user).context("sessions.user_json")? }
+            SessionState::Authenticated { at, user: serde_json::from_str(user).context("sessions.user_json")? }
         }
-        ((None, None), Some(at), (None, None) | (Some(_), Some(_))) => State::Cancelled { at },
+        ((None, None), Some(at), (None, None) | (Some(_), Some(_))) => SessionState::Cancelled { at },
         _ => bail!("sessions: authenticated_at, user_json, cancelled_at, answer and completion contradict each other"),
     })
 }

@@ -13,32 +13,32 @@ use crate::store::id::SessionId;
 /// Most requests that wait in one process.
 const MAX_WAITING: usize = 10_000;
 /// Most of them for one session: whoever holds one page's secret must not take all places.
-const MAX_OF_SESSION: usize = 100;
+const MAX_PER_SESSION: usize = 100;
 /// Most of them for sessions of one account: a quarter, so that no account takes the places of the others.
-const MAX_OF_ACCOUNT: usize = MAX_WAITING / 4;
+const MAX_PER_ACCOUNT: usize = MAX_WAITING / 4;
 /// Most of those that come with a page's secret: anybody can open pages, and must not keep the account's own servers from
 /// waiting.
-const MAX_OF_PAGES: usize = 2000;
+const MAX_PAGES_PER_ACCOUNT: usize = 2000;
 /// Most of these from one client address.
-const MAX_OF_ADDRESS: usize = 64;
+const MAX_PER_ADDRESS: usize = 64;
 
 /// Who waits for which session in this process; cheap to clone.
 #[derive(Clone, Debug, Default)]
-pub struct Waiting {
-    all: Arc<Mutex<All>>,
+pub struct Waiters {
+    all: Arc<Mutex<WaitersBySession>>,
     callers: Concurrent,
     /// The pages of each account.
     pages: Concurrent,
 }
 
 #[derive(Debug, Default)]
-struct All {
-    sessions: HashMap<SessionId, Waited>,
+struct WaitersBySession {
+    sessions: HashMap<SessionId, SessionWaiters>,
     requests: usize,
 }
 
 #[derive(Debug, Default)]
-struct Waited {
+struct SessionWaiters {
     changed: Arc<Notify>,
     by: usize,
 }
@@ -46,7 +46,7 @@ struct Waited {
 /// A place in the queue, given up when it is dropped.
 #[derive(Debug)]
 pub struct Waiter {
-    waiting: Waiting,
+    waiting: Waiters,
     id: SessionId,
     changed: Arc<Notify>,
     _slots: [Option<Slot>; 3],
@@ -54,31 +54,31 @@ pub struct Waiter {
 
 /// Why nobody more may wait.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Crowded {
+pub enum TooManyWaiters {
     /// Too many wait in this process, or for this session.
     Everybody,
     /// Too many wait for sessions of this account, or pages for these, or from this client address: so many may.
     Caller(usize),
 }
 
-impl Waiting {
+impl Waiters {
     /// A place among those who wait for a session of an account; `page` is the client address of one who came with the
     /// session's client secret.
     ///
     /// # Errors
     /// Where too many wait already.
-    pub fn take(&self, id: &SessionId, account: &Account, page: Option<&Caller>) -> Result<Waiter, Crowded> {
-        let slot = |all: &Concurrent, caller, most| all.take(caller, most).ok_or(Crowded::Caller(most));
-        let of_address = page.map(|address| slot(&self.callers, address.clone(), MAX_OF_ADDRESS)).transpose()?;
-        let of_pages = page.map(|_| slot(&self.pages, Caller::from(account), MAX_OF_PAGES)).transpose()?;
-        let of_account = slot(&self.callers, Caller::from(account), MAX_OF_ACCOUNT)?;
+    pub fn acquire(&self, id: &SessionId, account: &Account, page: Option<&Caller>) -> Result<Waiter, TooManyWaiters> {
+        let slot = |all: &Concurrent, caller, most| all.take(caller, most).ok_or(TooManyWaiters::Caller(most));
+        let of_address = page.map(|address| slot(&self.callers, address.clone(), MAX_PER_ADDRESS)).transpose()?;
+        let of_pages = page.map(|_| slot(&self.pages, Caller::from(account), MAX_PAGES_PER_ACCOUNT)).transpose()?;
+        let of_account = slot(&self.callers, Caller::from(account), MAX_PER_ACCOUNT)?;
         let mut all = self.all.lock().unwrap_or_else(PoisonError::into_inner);
         if all.requests >= MAX_WAITING {
-            return Err(Crowded::Everybody);
+            return Err(TooManyWaiters::Everybody);
         }
         let entry = all.sessions.entry(id.clone()).or_default();
-        if entry.by >= MAX_OF_SESSION {
-            return Err(Crowded::Everybody);
+        if entry.by >= MAX_PER_SESSION {
+            return Err(TooManyWaiters::Everybody);
         }
         entry.by += 1;
         let changed = Arc::clone(&entry.changed);

@@ -10,7 +10,7 @@ use signpost_auth::{Mode, PublicKey};
 use url::Url;
 
 use crate::app::App;
-use crate::login::sessions::{Login, Session, State};
+use crate::login::sessions::{Login, Session, SessionState};
 use crate::platform::accounts::Environment;
 use crate::platform::web::problem::Error;
 use crate::store::Step;
@@ -47,7 +47,7 @@ pub(crate) fn url(app: &App, environment: Environment, mode: Mode) -> Result<Url
 /// # Errors
 /// Where the answer that was kept has no key.
 pub(crate) fn completes(login: &Login) -> anyhow::Result<Option<Step>> {
-    let Session { domain_id, challenge, hosted_url: Some(_), state: State::Authenticated { at, user }, .. } =
+    let Session { domain_id, challenge, hosted_url: Some(_), state: SessionState::Authenticated { at, user }, .. } =
         &login.session
     else {
         return Ok(None);

@@ -27,20 +27,20 @@ type Extract = axum::extract::State<App>;
 
 async fn answer(app: Extract, environment: Environment, mode: Mode, request: Request) -> Response {
     if let Err(error) = counted(&app, crate::platform::web::peer::client_address(&app, &request)).await {
-        return hosted::told(&error);
+        return hosted::to_response(&error);
     }
     // As in the handler contract: what is no JSON at all is a body that lacks its fields.
     let body = Payload::bytes(request.into_body()).await;
-    hosted::post(app.0, environment, mode, body).await
+    hosted::handle_post(app.0, environment, mode, body).await
 }
 
 async fn context(app: Extract, environment: Environment, mode: Mode, request: Request) -> Response {
     if let Err(error) = counted(&app, crate::platform::web::peer::client_address(&app, &request)).await {
-        return hosted::told(&error);
+        return hosted::to_response(&error);
     }
     let query = request.uri().query().unwrap_or_default().to_owned();
     let challenge = form_urlencoded::parse(query.as_bytes()).find(|(name, _)| name == "challenge");
-    hosted::context(&app, environment, mode, challenge.as_ref().map(|(_, text)| &**text)).await
+    hosted::show_context(&app, environment, mode, challenge.as_ref().map(|(_, text)| &**text)).await
 }
 
 async fn counted(app: &App, address: Caller) -> Result<(), Error> {

@@ -4,11 +4,11 @@ use axum::Json;
 use axum::extract::{FromRequest, Request, State as Extract};
 use signpost_auth::Answer;
 
-use super::replies::{Shown, Viewer};
+use super::replies::{SessionView, Viewer};
 use crate::app::App;
 use crate::login::flows::lookup::find_session;
-use crate::login::flows::submit::{Taken, complete_login, take};
-use crate::login::sessions::Status;
+use crate::login::flows::submit::{AcceptedAnswer, accept_answer, complete_login};
+use crate::login::sessions::SessionStatus;
 use crate::platform::accounts::Account;
 use crate::platform::web::problem::Error;
 use crate::platform::web::{Fields, PathId, Payload};
@@ -19,15 +19,16 @@ pub(crate) async fn authenticate(
     account: Account,
     PathId(id): PathId,
     request: Request,
-) -> Result<Json<Shown>, Error> {
+) -> Result<Json<SessionView>, Error> {
     let session = find_session(&app, &account, &id).await?;
     // Only now, for the contract says of an unknown session first that it is unknown.
     let Payload(body) = Payload::from_request(request, &app).await?;
     let answer =
         Answer::parse(&body).map_err(|error| Error::field(error.field().unwrap_or("body"), error.to_string()))?;
-    let Taken { session, redirect } = take(&app, session, &answer, None).await?.ok_or(Error::ChallengeNotFound)?;
+    let AcceptedAnswer { session, redirect } =
+        accept_answer(&app, session, &answer, None).await?.ok_or(Error::ChallengeNotFound)?;
     let status = session.status(app.clock.now());
-    Ok(Json(Shown::of(session, status, Viewer::Owner).with_redirect(redirect.map(String::from))))
+    Ok(Json(SessionView::new(session, status, Viewer::Owner).with_redirect(redirect.map(String::from))))
 }
 
 /// `POST /sessions/{id}/complete`: the code that the wallet was told came back in the browser that began the login.
@@ -36,10 +37,10 @@ pub(crate) async fn complete(
     account: Account,
     PathId(id): PathId,
     mut fields: Fields,
-) -> Result<Json<Shown>, Error> {
+) -> Result<Json<SessionView>, Error> {
     let code = fields.text("code")?;
     fields.done()?;
     let asked = find_session(&app, &account, &id).await?;
     let session = complete_login(&app, asked, &code).await?;
-    Ok(Json(Shown::of(session, Status::Authenticated, Viewer::Owner)))
+    Ok(Json(SessionView::new(session, SessionStatus::Authenticated, Viewer::Owner)))
 }

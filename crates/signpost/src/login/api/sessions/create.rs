@@ -11,10 +11,11 @@ use signpost_auth::{DomainName, Mode};
 use url::Url;
 
 use crate::app::App;
-use crate::login::api::sessions::replies::Created;
+use crate::login::api::sessions::replies::CreatedSession;
 use crate::login::domains::{self, Domain, Handler, Usable, webhook_url};
 use crate::login::sessions::{
-    ClientSecret, ConfirmCode, Flow, Metadata, New, Once, Random, Requester, Session, idempotency, sql,
+    ClientSecret, ConfirmCode, Flow, IdempotencyKey, Metadata, NewSession, Requester, Session, SessionEntropy,
+    idempotency, sql,
 };
 use crate::login::users;
 use crate::platform::accounts::{Account, Environment};
@@ -33,47 +34,54 @@ pub(crate) async fn create(
     headers: HeaderMap,
     fields: Fields,
 ) -> Result<Response, Error> {
-    let asked = Create::read(fields)?;
-    let once = Once::read(&headers, &asked.fingerprint()?)?;
-    if let Some(again) = again(&app, &account, &key, once.as_ref()).await? {
-        return Ok(again);
+    let request = CreateRequest::parse(fields)?;
+    let idempotency_key = IdempotencyKey::from_headers(&headers, &request.fingerprint()?)?;
+    if let Some(earlier) = find_replay(&app, &account, &key, idempotency_key.as_ref()).await? {
+        return Ok(earlier);
     }
-    let domain = usable_domain(&app, &account, &asked.domain).await?;
+    let domain = usable_domain(&app, &account, &request.domain).await?;
     let name = domain.name.to_string();
-    let (new, now, ttl) = (asked.on(&app, &domain)?, app.clock.now(), app.config.login.session_ttl);
-    let session = Session::open(&domain, new, ttl, now, Random { id: id::random(), nonce: id::random() });
-    let secret = ClientSecret::of(&key.key, &session.id);
+    let (new, now, ttl) = (request.for_domain(&app, &domain)?, app.clock.now(), app.config.login.session_ttl);
+    let session = Session::open(&domain, new, ttl, now, SessionEntropy { id: id::random(), nonce: id::random() });
+    let secret = ClientSecret::derive(&key.key, &session.id);
     let session = session.with_client_secret(&secret);
-    let reply = serde_json::to_string(&Created::of(&session)?).context("a session is JSON")?;
-    if sql::insert(&app.store, &session, once.as_ref().map(|once| once.keep(&account, &reply, now))).await? {
+    let reply = serde_json::to_string(&CreatedSession::new(&session)?).context("a session is JSON")?;
+    if sql::insert(&app.store, &session, idempotency_key.as_ref().map(|key| key.store(&account, &reply, now))).await? {
         app.metrics.session(account.environment, "created");
-        return Ok(created(&reply, Some(&secret)).into_response());
+        return Ok(to_response(&reply, Some(&secret)).into_response());
     }
     // Somebody asked for the same meanwhile, or took the domain away.
-    let again = again(&app, &account, &key, once.as_ref()).await?;
-    again.ok_or(Error::DomainNotRegistered(name))
+    let earlier = find_replay(&app, &account, &key, idempotency_key.as_ref()).await?;
+    earlier.ok_or(Error::DomainNotRegistered(name))
 }
 
 /// What was answered before to a request that names the same key.
-async fn again(app: &App, account: &Account, key: &ApiKey, once: Option<&Once>) -> Result<Option<Response>, Error> {
+async fn find_replay(
+    app: &App,
+    account: &Account,
+    key: &ApiKey,
+    idempotency_key: Option<&IdempotencyKey>,
+) -> Result<Option<Response>, Error> {
     #[derive(Deserialize)]
-    struct Kept {
+    struct StoredReply {
         id: String,
     }
-    let Some(once) = once else { return Ok(None) };
+    let Some(idempotency_key) = idempotency_key else { return Ok(None) };
     let now = app.clock.now();
-    let Some(reply) = idempotency::find_reply(&app.store, account, once, now).await? else { return Ok(None) };
-    let Kept { id } = serde_json::from_str(&reply).context("a kept reply is a session")?;
+    let Some(reply) = idempotency::find_reply(&app.store, account, idempotency_key, now).await? else {
+        return Ok(None);
+    };
+    let StoredReply { id } = serde_json::from_str(&reply).context("a kept reply is a session")?;
     let id = SessionId::parse(&id).context("a kept reply has an id")?;
     let session = sql::find(&app.store, account, &id).await?;
     // Another key of the account asks under the same Idempotency-Key: that one's secret is not the session's.
     let secret =
-        Some(ClientSecret::of(&key.key, &id)).filter(|secret| session.is_some_and(|own| secret.reads(&own, now)));
-    Ok(Some(([REPLAYED], created(&reply, secret.as_ref())).into_response()))
+        Some(ClientSecret::derive(&key.key, &id)).filter(|secret| session.is_some_and(|own| secret.reads(&own, now)));
+    Ok(Some(([REPLAYED], to_response(&reply, secret.as_ref())).into_response()))
 }
 
 /// A reply with the secret behind what is kept of it, which must not hold the secret.
-fn created(reply: &str, secret: Option<&ClientSecret>) -> impl IntoResponse + use<> {
+fn to_response(reply: &str, secret: Option<&ClientSecret>) -> impl IntoResponse + use<> {
     let reply = match secret {
         Some(secret) => format!("{},\"client_secret\":{}}}", &reply[..reply.len() - 1], json!(secret.reveal())),
         None => reply.to_owned(),
@@ -82,7 +90,7 @@ fn created(reply: &str, secret: Option<&ClientSecret>) -> impl IntoResponse + us
 }
 
 /// What a creation asks for.
-struct Create {
+struct CreateRequest {
     domain: DomainName,
     mode: Mode,
     webhook_url: Option<String>,
@@ -93,8 +101,8 @@ struct Create {
     requester: Option<Requester>,
 }
 
-impl Create {
-    fn read(mut fields: Fields) -> Result<Self, Error> {
+impl CreateRequest {
+    fn parse(mut fields: Fields) -> Result<Self, Error> {
         let domain = fields.text("domain")?;
         let mode = match fields.optional_text("mode")? {
             None => Mode::Login,
@@ -109,7 +117,8 @@ impl Create {
         };
         let flow = fields.optional_text("flow")?.map_or(Some(Flow::CrossDevice), |word| Flow::parse(&word));
         let flow = flow.ok_or_else(|| Error::field("flow", "must be 'cross_device' or 'same_device'"))?;
-        let requester = fields.optional_object("requester")?.map(|object| Requester::read(object.get())).transpose()?;
+        let requester =
+            fields.optional_object("requester")?.map(|object| Requester::parse(object.get())).transpose()?;
         fields.done()?;
         let domain = DomainName::parse(&domain).map_err(|error| Error::field("domain", error.to_string()))?;
         let metadata = metadata.map(|object| Metadata::new(object, &domain)).transpose();
@@ -124,7 +133,7 @@ impl Create {
     /// they are said, and none may change.
     fn fingerprint(&self) -> Result<String, Error> {
         #[derive(Serialize)]
-        struct Asked<'a> {
+        struct Fingerprint<'a> {
             domain: &'a str,
             mode: &'static str,
             #[serde(skip_serializing_if = "Option::is_none")]
@@ -138,7 +147,7 @@ impl Create {
             requester: Option<&'a Requester>,
         }
         let Self { domain, mode, webhook_url, metadata, confirm, flow, requester } = self;
-        let asked = Asked {
+        let fingerprint = Fingerprint {
             domain: domain.as_str(),
             mode: mode.as_str(),
             webhook_url: webhook_url.as_deref(),
@@ -147,11 +156,11 @@ impl Create {
             flow: flow.as_str(),
             requester: requester.as_ref(),
         };
-        Ok(serde_json::to_string(&asked).context("a request is JSON")?)
+        Ok(serde_json::to_string(&fingerprint).context("a request is JSON")?)
     }
 
     /// What the session will be, on this domain.
-    fn on(self, app: &App, domain: &Domain) -> Result<New, Error> {
+    fn for_domain(self, app: &App, domain: &Domain) -> Result<NewSession, Error> {
         let webhook_url = self.webhook_url(app, domain)?;
         let Self { mode, metadata, confirm, flow, requester, .. } = self;
         let environment = domain.account.environment;
@@ -163,7 +172,7 @@ impl Create {
         // not to have a thief's account opened with the person's key.
         let must_confirm = hosted_url.is_some() && environment == Environment::Live && flow == Flow::CrossDevice;
         let confirm = (confirm || must_confirm).then(|| ConfirmCode::new(id::random()));
-        Ok(New { mode, webhook_url, hosted_url, metadata, confirm, flow, requester })
+        Ok(NewSession { mode, webhook_url, hosted_url, metadata, confirm, flow, requester })
     }
 
     /// The session's own webhook if it names one, else the domain's.
@@ -210,7 +219,7 @@ mod tests {
     use super::*;
 
     fn fingerprint(body: &str) -> String {
-        Create::read(Fields::parse(body.as_bytes()).unwrap()).unwrap().fingerprint().unwrap()
+        CreateRequest::parse(Fields::parse(body.as_bytes()).unwrap()).unwrap().fingerprint().unwrap()
     }
 
     /// These texts are in databases: whoever changes one refuses the retries of an hour before.

@@ -6,28 +6,18 @@ use serde_json::{Value, json};
 use signpost_auth::DomainName;
 
 use crate::app::App;
-use crate::login::api::sessions::replies::Listed;
+use crate::login::api::sessions::replies::SessionListItem;
 use crate::login::domains;
-use crate::login::sessions::{Status, sql};
+use crate::login::sessions::{SessionFilter, SessionStatus, sql};
 use crate::platform::accounts::Account;
 use crate::platform::web::Page;
 use crate::platform::web::problem::Error;
-use crate::store::id::{DomainId, SessionId};
-
-/// Which sessions are listed.
-#[derive(Debug)]
-#[expect(missing_docs, reason = "the names say it")]
-pub struct Wanted {
-    pub before: Option<SessionId>,
-    pub domain: Option<DomainId>,
-    pub status: Option<Status>,
-    pub most: u32,
-}
+use crate::store::id::SessionId;
 
 /// `GET /sessions?status=&domain=&limit=&cursor=`, newest first.
 pub(crate) async fn list(Extract(app): Extract<App>, account: Account, page: Page) -> Result<Json<Value>, Error> {
     let before = page.cursor(SessionId::parse)?;
-    let status = page.text("status").map(|word| Status::ALL.into_iter().find(|status| status.as_str() == word));
+    let status = page.text("status").map(|word| SessionStatus::ALL.into_iter().find(|status| status.as_str() == word));
     let wrong = || Error::field("status", "must be 'pending', 'authenticated', 'expired' or 'cancelled'");
     let status = status.map(|status| status.ok_or_else(wrong)).transpose()?;
     let name = page.text("domain").map(DomainName::parse).transpose();
@@ -40,9 +30,9 @@ pub(crate) async fn list(Extract(app): Extract<App>, account: Account, page: Pag
         },
     };
     let now = app.clock.now();
-    let wanted = Wanted { before, domain, status, most: page.limit + 1 };
-    let mut sessions = sql::list(&app.store, &account, &wanted, now).await?;
+    let filter = SessionFilter { before, domain, status, most: page.limit + 1 };
+    let mut sessions = sql::list(&app.store, &account, &filter, now).await?;
     let next = page.next(&mut sessions, |session| session.id.to_string());
-    let sessions: Vec<_> = sessions.into_iter().map(|session| Listed::of(session, now)).collect();
+    let sessions: Vec<_> = sessions.into_iter().map(|session| SessionListItem::new(session, now)).collect();
     Ok(Json(page.reply("sessions", &sessions, next)))
 }

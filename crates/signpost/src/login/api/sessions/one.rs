@@ -9,7 +9,7 @@ use signpost_auth::QrCode;
 
 use crate::app::App;
 use crate::login::api::sessions::qr_image;
-use crate::login::api::sessions::replies::Refreshed;
+use crate::login::api::sessions::replies::RefreshedSession;
 use crate::login::flows::lookup::{find_session, lost_race, refused};
 use crate::login::sessions::sql;
 use crate::platform::accounts::Account;
@@ -18,10 +18,10 @@ use crate::platform::web::{Nothing, PathId};
 use crate::store::id;
 
 /// A code is dead as soon as the session is refreshed.
-const NOT_KEPT: (HeaderName, &str) = (CACHE_CONTROL, "no-store");
+const NO_STORE: (HeaderName, &str) = (CACHE_CONTROL, "no-store");
 
 /// How often a refresh looks again after another was first.
-const REFRESHES_AT_ONCE: usize = 100;
+const MAX_REFRESH_ATTEMPTS: usize = 100;
 
 /// `POST /sessions/{id}/refresh`
 pub(crate) async fn refresh(
@@ -29,13 +29,13 @@ pub(crate) async fn refresh(
     account: Account,
     PathId(id): PathId,
     _: Nothing,
-) -> Result<Json<Refreshed>, Error> {
+) -> Result<Json<RefreshedSession>, Error> {
     // Who loses to another refresh looks again: the session is still there to be refreshed.
-    for _ in 0..REFRESHES_AT_ONCE {
+    for _ in 0..MAX_REFRESH_ATTEMPTS {
         let old = find_session(&app, &account, &id).await?;
         let session = old.clone().refresh(app.config.login.session_ttl, app.clock.now(), id::random());
         let session = session.map_err(|refusal| refused(refusal, &old, &app))?;
-        let refreshed = Refreshed::of(&session)?;
+        let refreshed = RefreshedSession::new(&session)?;
         if sql::refresh(&app.store, &session, &old.challenge).await? {
             app.session_changed(&session.id);
             return Ok(Json(refreshed));
@@ -51,7 +51,7 @@ pub(crate) async fn svg(
     id: PathId,
 ) -> Result<([(HeaderName, &'static str); 2], String), Error> {
     let code = code(extract, account, id).await?;
-    Ok(([(CONTENT_TYPE, "image/svg+xml"), NOT_KEPT], code.svg()))
+    Ok(([(CONTENT_TYPE, "image/svg+xml"), NO_STORE], code.svg()))
 }
 
 /// `GET /sessions/{id}/qr.png`
@@ -61,14 +61,14 @@ pub(crate) async fn png(
     id: PathId,
 ) -> Result<([(HeaderName, &'static str); 2], Vec<u8>), Error> {
     let code = code(extract, account, id).await?;
-    Ok(([(CONTENT_TYPE, "image/png"), NOT_KEPT], qr_image::png(&code)?))
+    Ok(([(CONTENT_TYPE, "image/png"), NO_STORE], qr_image::png(&code)?))
 }
 
 /// The code of a session that waits for its answer.
 async fn code(Extract(app): Extract<App>, account: Account, PathId(id): PathId) -> Result<QrCode, Error> {
     let session = find_session(&app, &account, &id).await?;
-    session.waits(app.clock.now()).map_err(|refusal| refused(refusal, &session, &app))?;
-    let text = Refreshed::of(&session)?.qr_data;
+    session.check_pending(app.clock.now()).map_err(|refusal| refused(refusal, &session, &app))?;
+    let text = RefreshedSession::new(&session)?.qr_data;
     Ok(QrCode::from_text(&text).context("qr_data fits in a code")?)
 }
 

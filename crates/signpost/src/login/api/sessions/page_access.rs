@@ -24,7 +24,7 @@ pub(crate) async fn admit_page(State(door): State<Door>, request: Request, next:
     let request = Request::from_parts(parts, body);
     let origin = request.headers().get(header::ORIGIN).cloned();
     let is_preflight = request.method() == Method::OPTIONS;
-    let secret = bearer(request.headers()).and_then(ClientSecret::read);
+    let secret = bearer(request.headers()).and_then(ClientSecret::parse);
     // An API key is not for pages: whoever sends one gets no leave to read the reply from a page.
     if secret.is_none() && !(is_preflight && origin.is_some()) {
         return admit(State(door), request, next).await.into_response();

@@ -4,11 +4,11 @@ use anyhow::{Context, Result};
 use signpost_auth::QrCode;
 
 /// How many pixels a module is wide and high: a usual code is then as large as a page shows it.
-const PIXELS: usize = 8;
+const PIXELS_PER_MODULE: usize = 8;
 
 /// The code as a PNG (ISO/IEC 15948) of one bit a pixel.
 pub(crate) fn png(code: &QrCode) -> Result<Vec<u8>> {
-    let side = code.side() * PIXELS;
+    let side = code.side() * PIXELS_PER_MODULE;
     let mut file = Vec::new();
     let pixels = u32::try_from(side)?;
     let mut encoder = png::Encoder::new(&mut file, pixels, pixels);
@@ -23,7 +23,7 @@ pub(crate) fn png(code: &QrCode) -> Result<Vec<u8>> {
 /// The rows from the top, each of whole bytes; a light pixel is a one.
 fn bits(code: &QrCode, side: usize) -> Vec<u8> {
     let byte = |x: usize, y: usize| {
-        let light = |bit: &usize| x + bit < side && !code.is_dark((x + bit) / PIXELS, y / PIXELS);
+        let light = |bit: &usize| x + bit < side && !code.is_dark((x + bit) / PIXELS_PER_MODULE, y / PIXELS_PER_MODULE);
         (0..8).filter(light).fold(0, |byte, bit| byte | (0x80_u8 >> bit))
     };
     (0..side).flat_map(|y| (0..side).step_by(8).map(move |x| (x, y))).map(|(x, y)| byte(x, y)).collect()
@@ -40,12 +40,12 @@ mod tests {
         let mut reader = png::Decoder::new(std::io::Cursor::new(file)).read_info().unwrap();
         let mut image = vec![0; reader.output_buffer_size().unwrap()];
         let frame = reader.next_frame(&mut image).unwrap();
-        let side = code.side() * PIXELS;
+        let side = code.side() * PIXELS_PER_MODULE;
         assert_eq!((frame.width as usize, frame.height as usize), (side, side));
         for y in 0..side {
             for x in 0..side {
                 let is_light = image[y * frame.line_size + x / 8] & (0x80 >> (x % 8)) != 0;
-                assert_eq!(is_light, !code.is_dark(x / PIXELS, y / PIXELS), "{x}, {y}");
+                assert_eq!(is_light, !code.is_dark(x / PIXELS_PER_MODULE, y / PIXELS_PER_MODULE), "{x}, {y}");
             }
         }
     }

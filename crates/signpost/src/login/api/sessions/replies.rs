@@ -4,17 +4,16 @@ use jiff::Timestamp;
 use serde::Serialize;
 use signpost_auth::Mode;
 
-use crate::login::sessions::{Metadata, Session, State, Status, User};
+use crate::login::sessions::{Metadata, Session, SessionState, SessionStatus, User};
 use crate::platform::web::problem::Error;
 use crate::store::id::SessionId;
 
 /// The answer to a creation.
 #[derive(Serialize)]
-#[expect(clippy::struct_field_names, reason = "the names are the specification's")]
-pub(crate) struct Created {
+pub(crate) struct CreatedSession {
     #[serde(flatten)]
-    refreshed: Refreshed,
-    status: Status,
+    refreshed: RefreshedSession,
+    status: SessionStatus,
     created_at: Timestamp,
     #[serde(skip_serializing_if = "Option::is_none")]
     metadata: Option<Metadata>,
@@ -24,7 +23,7 @@ pub(crate) struct Created {
 
 /// The answer to a refresh.
 #[derive(Serialize)]
-pub(crate) struct Refreshed {
+pub(crate) struct RefreshedSession {
     id: SessionId,
     challenge: String,
     pub(crate) qr_data: String,
@@ -33,9 +32,9 @@ pub(crate) struct Refreshed {
 
 /// A session as `GET` shows it.
 #[derive(Serialize)]
-pub(crate) struct Shown {
+pub(crate) struct SessionView {
     id: SessionId,
-    status: Status,
+    status: SessionStatus,
     #[serde(skip_serializing_if = "Option::is_none")]
     expires_at: Option<Timestamp>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -51,9 +50,9 @@ pub(crate) struct Shown {
 
 /// A session in the list.
 #[derive(Serialize)]
-pub(crate) struct Listed {
+pub(crate) struct SessionListItem {
     #[serde(flatten)]
-    shown: Shown,
+    shown: SessionView,
     domain: String,
     mode: Mode,
     created_at: Timestamp,
@@ -68,27 +67,33 @@ pub enum Viewer {
     Page,
 }
 
-impl Created {
-    pub(crate) fn of(session: &Session) -> Result<Self, Error> {
+impl CreatedSession {
+    pub(crate) fn new(session: &Session) -> Result<Self, Error> {
         let (created_at, metadata) = (session.created_at, session.metadata.clone());
         let confirm_code = session.confirm.as_ref().map(|code| code.reveal().to_owned());
-        Ok(Self { refreshed: Refreshed::of(session)?, status: Status::Pending, created_at, metadata, confirm_code })
+        Ok(Self {
+            refreshed: RefreshedSession::new(session)?,
+            status: SessionStatus::Pending,
+            created_at,
+            metadata,
+            confirm_code,
+        })
     }
 }
 
-impl Refreshed {
-    pub(crate) fn of(session: &Session) -> Result<Self, Error> {
+impl RefreshedSession {
+    pub(crate) fn new(session: &Session) -> Result<Self, Error> {
         let qr_data = session.qr_data().map_err(|error| Error::field("webhook_url", error.to_string()))?.to_string();
         let (id, challenge) = (session.id.clone(), session.challenge.to_string());
         Ok(Self { id, challenge, qr_data, expires_at: session.expires_at })
     }
 }
 
-impl Shown {
-    pub(crate) fn of(session: Session, status: Status, viewer: Viewer) -> Self {
+impl SessionView {
+    pub(crate) fn new(session: Session, status: SessionStatus, viewer: Viewer) -> Self {
         let Session { id, metadata, expires_at, state, .. } = session;
         let (expires_at, authenticated_at, user) = match state {
-            State::Authenticated { at, user } => (None, Some(at), Some(user)),
+            SessionState::Authenticated { at, user } => (None, Some(at), Some(user)),
             _ => (Some(expires_at), None, None),
         };
         let shown = Self { id, status, expires_at, authenticated_at, user, metadata, redirect: None };
@@ -103,26 +108,10 @@ impl Shown {
     }
 }
 
-impl Listed {
-    pub(crate) fn of(session: Session, now: Timestamp) -> Self {
+impl SessionListItem {
+    pub(crate) fn new(session: Session, now: Timestamp) -> Self {
         let (domain, mode) = (session.challenge.domain.to_string(), session.challenge.mode);
         let (created_at, status) = (session.created_at, session.status(now));
-        Self { shown: Shown::of(session, status, Viewer::Owner), domain, mode, created_at }
-    }
-}
-
-impl Status {
-    /// All of them.
-    pub const ALL: [Self; 4] = [Self::Pending, Self::Authenticated, Self::Expired, Self::Cancelled];
-
-    /// The word in requests and replies.
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Pending => "pending",
-            Self::Authenticated => "authenticated",
-            Self::Expired => "expired",
-            Self::Cancelled => "cancelled",
-        }
+        Self { shown: SessionView::new(session, status, Viewer::Owner), domain, mode, created_at }
     }
 }

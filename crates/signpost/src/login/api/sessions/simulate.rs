@@ -22,15 +22,15 @@ use crate::platform::web::problem::Error;
 use crate::platform::web::{Fields, OptionalFields, PathId};
 
 /// How long a handler may take to answer.
-const WITHIN: Duration = Duration::from_secs(15);
+const HANDLER_TIMEOUT: Duration = Duration::from_secs(15);
 /// How many bytes of its answer are passed on.
-const KEPT: usize = 2048;
+const MAX_BODY_LEN: usize = 2048;
 /// How many wallets there are to choose from.
-const WALLETS: u64 = 100;
+const MAX_WALLET: u64 = 100;
 
 /// What a simulated wallet does wrong.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Fault {
+enum SimulatedFault {
     Signature,
     Timestamp,
     Challenge,
@@ -47,7 +47,7 @@ pub(crate) async fn simulate(
 ) -> Result<Json<Value>, Error> {
     let (wallet, fault) = read(fields)?;
     let session = find_session(&app, &account, &id).await?;
-    session.waits(app.clock.now()).map_err(|refusal| refused(refusal, &session, &app))?;
+    session.check_pending(app.clock.now()).map_err(|refusal| refused(refusal, &session, &app))?;
     let answer = answer(&session, &account, wallet, fault, app.clock.now().as_second())?;
     let (posted_to, payload) = (session.answer_url().to_string(), json!(answer));
     let reply = post(&app, &session, &payload).await;
@@ -64,14 +64,14 @@ pub(crate) async fn simulate(
     Ok(Json(told))
 }
 
-fn read(mut fields: Fields) -> Result<(u64, Option<Fault>), Error> {
-    let wallet = fields.optional_integer("wallet", 1, WALLETS)?.unwrap_or(1);
+fn read(mut fields: Fields) -> Result<(u64, Option<SimulatedFault>), Error> {
+    let wallet = fields.optional_integer("wallet", 1, MAX_WALLET)?.unwrap_or(1);
     let fault = match fields.optional_text("fault")?.as_deref() {
         None => None,
-        Some("signature") => Some(Fault::Signature),
-        Some("timestamp") => Some(Fault::Timestamp),
-        Some("challenge") => Some(Fault::Challenge),
-        Some("confirm_code") => Some(Fault::ConfirmCode),
+        Some("signature") => Some(SimulatedFault::Signature),
+        Some("timestamp") => Some(SimulatedFault::Timestamp),
+        Some("challenge") => Some(SimulatedFault::Challenge),
+        Some("confirm_code") => Some(SimulatedFault::ConfirmCode),
         Some(_) => {
             return Err(Error::field("fault", "must be 'signature', 'timestamp', 'challenge' or 'confirm_code'"));
         }
@@ -81,22 +81,28 @@ fn read(mut fields: Fields) -> Result<(u64, Option<Fault>), Error> {
 }
 
 /// What the wallet with this number answers. Its key follows from account and number: it opens nothing but sandboxes.
-fn answer(session: &Session, account: &Account, number: u64, fault: Option<Fault>, now: i64) -> Result<Answer, Error> {
+fn answer(
+    session: &Session,
+    account: &Account,
+    number: u64,
+    fault: Option<SimulatedFault>,
+    now: i64,
+) -> Result<Answer, Error> {
     let seed = |salt: u64| Sha256::digest(format!("sandbox wallet {salt} {number} {}", account.name)).into();
     let wallet = (0..).find_map(|salt| Wallet::from_bytes(seed(salt)).ok()).expect("nearly every number is a key");
     let device = DeviceInfo { platform: Some("sandbox".to_owned()), version: None, device_id: None };
     let code = session.qr_data().context("a session that was opened has a code")?;
     let shown = session.confirm.as_ref().map(ConfirmCode::reveal);
-    let typed = if fault == Some(Fault::ConfirmCode) { Some("00") } else { shown };
-    let timestamp = if fault == Some(Fault::Timestamp) { now - 31 } else { now };
+    let typed = if fault == Some(SimulatedFault::ConfirmCode) { Some("00") } else { shown };
+    let timestamp = if fault == Some(SimulatedFault::Timestamp) { now - 31 } else { now };
     let mut answer = wallet.answer_code(&code, typed, timestamp, Some(device));
     match fault {
-        Some(Fault::Signature) => answer.signature = wallet.sign("another text"),
-        Some(Fault::Challenge) => {
+        Some(SimulatedFault::Signature) => answer.signature = wallet.sign("another text"),
+        Some(SimulatedFault::Challenge) => {
             let spoilt = wallet.answer_text(format!("{}x", session.challenge.sentence()), now, None);
             answer = Answer { signature: spoilt.signature, challenge: spoilt.challenge, ..answer };
         }
-        None | Some(Fault::Timestamp | Fault::ConfirmCode) => {}
+        None | Some(SimulatedFault::Timestamp | SimulatedFault::ConfirmCode) => {}
     }
     Ok(answer)
 }
@@ -112,13 +118,14 @@ struct HandlerReply {
 async fn post(app: &App, session: &Session, payload: &Value) -> anyhow::Result<HandlerReply> {
     let body = Bytes::from(payload.to_string());
     if session.hosted_url.is_some() {
-        let reply = hosted::answer(app, session.account.environment, session.challenge.mode, &body).await;
+        let reply = hosted::handle_answer(app, session.account.environment, session.challenge.mode, &body).await;
         return Ok(HandlerReply { status: reply.status, body: Some(reply.body.to_string()) });
     }
     let mut headers = HeaderMap::new();
     headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
     let url = &session.webhook_url;
-    let request = Request { method: Method::POST, url, headers, body: Some(body), within: WITHIN, keep: KEPT };
+    let request =
+        Request { method: Method::POST, url, headers, body: Some(body), within: HANDLER_TIMEOUT, keep: MAX_BODY_LEN };
     let reach = app.reach(session.account.environment);
     let answer = app.outbound.notify(reach, request).await?;
     let is_open = reach != Reach::Everything;

@@ -12,10 +12,10 @@ use serde_json::json;
 use tokio::time::{Instant, timeout};
 use url::form_urlencoded;
 
-use super::replies::{Shown, Viewer};
+use super::replies::{SessionView, Viewer};
 use crate::app::App;
 use crate::login::flows::lookup::refused;
-use crate::login::sessions::{Crowded, Refusal, Session, Status, Waiter};
+use crate::login::sessions::{AnswerRefusal, Session, SessionStatus, TooManyWaiters, Waiter};
 use crate::platform::accounts::Account;
 use crate::platform::limits::Caller;
 use crate::platform::web::PathId;
@@ -23,11 +23,11 @@ use crate::platform::web::problem::Error;
 use crate::store::id::SessionId;
 
 /// The longest that a request waits: a little less than most proxies do.
-const LONGEST: u64 = 25;
+const MAX_WAIT_SECS: u64 = 25;
 /// How often who waits looks by itself: another process may have changed the session, or it expired.
-const LOOK: Duration = Duration::from_secs(1);
+const LOOK_INTERVAL: Duration = Duration::from_secs(1);
 /// How often a stream says that it is alive.
-const KEEP_ALIVE: Duration = Duration::from_secs(15);
+const KEEP_ALIVE_INTERVAL: Duration = Duration::from_secs(15);
 
 /// `GET /sessions/{id}`, with `?wait=25` as soon as the session is not pending any more, or after so many seconds.
 pub(crate) async fn show(
@@ -37,15 +37,15 @@ pub(crate) async fn show(
     page: Option<Extension<Caller>>,
     PathId(id): PathId,
     RawQuery(query): RawQuery,
-) -> Result<Json<Shown>, Error> {
-    let seconds = wait(query.as_deref().unwrap_or_default())?;
+) -> Result<Json<SessionView>, Error> {
+    let seconds = parse_wait(query.as_deref().unwrap_or_default())?;
     let mut session = find(&app, &account, &id).await?;
-    if seconds > Duration::ZERO && session.status(app.clock.now()) == Status::Pending {
+    if seconds > Duration::ZERO && session.status(app.clock.now()) == SessionStatus::Pending {
         let deadline = Instant::now() + seconds;
-        let waiter = place(&app, &account, &session, page.as_deref())?;
-        session = changed(&app, &account, session, &waiter, deadline).await?;
+        let waiter = acquire_waiter(&app, &account, &session, page.as_deref())?;
+        session = await_change(&app, &account, session, &waiter, deadline).await?;
     }
-    shown(&app, session, viewer)
+    to_reply(&app, session, viewer)
 }
 
 /// `GET /sessions/{id}/events`: an event `status` with what `GET` says now, and another when that changes, which is the
@@ -58,35 +58,37 @@ pub(crate) async fn events(
     PathId(id): PathId,
 ) -> Result<Sse<impl Stream<Item = Result<Event, Infallible>>>, Error> {
     let session = find(&app, &account, &id).await?;
-    let first = told(&app, session.clone(), viewer);
-    let is_over = session.status(app.clock.now()) != Status::Pending;
+    let first = status_event(&app, session.clone(), viewer);
+    let is_over = session.status(app.clock.now()) != SessionStatus::Pending;
     // A place is taken before the stream begins, so that whoever gets none is told so.
-    let waiter = if is_over { None } else { Some(place(&app, &account, &session, page.as_deref())?) };
+    let waiter = if is_over { None } else { Some(acquire_waiter(&app, &account, &session, page.as_deref())?) };
     let next = stream::iter(waiter).filter_map(move |waiter| {
         let (app, account, session) = (app.clone(), account.clone(), session.clone());
         async move {
             let forever = Instant::now() + Duration::from_hours(24);
-            match changed(&app, &account, session, &waiter, forever).await {
-                Ok(session) if session.status(app.clock.now()) != Status::Pending => Some(told(&app, session, viewer)),
+            match await_change(&app, &account, session, &waiter, forever).await {
+                Ok(session) if session.status(app.clock.now()) != SessionStatus::Pending => {
+                    Some(status_event(&app, session, viewer))
+                }
                 // The server stops, or cannot tell: the client comes again.
                 Ok(_) | Err(_) => None,
             }
         }
     });
     let events = stream::iter([first]).chain(next).map(Ok);
-    Ok(Sse::new(events).keep_alive(KeepAlive::new().interval(KEEP_ALIVE)))
+    Ok(Sse::new(events).keep_alive(KeepAlive::new().interval(KEEP_ALIVE_INTERVAL)))
 }
 
 /// A place among those who wait.
-fn place(app: &App, account: &Account, session: &Session, page: Option<&Caller>) -> Result<Waiter, Error> {
-    app.waiting.take(&session.id, account, page).map_err(|crowded| match crowded {
-        Crowded::Everybody => Error::Unavailable("too many requests wait for sessions".to_owned()),
-        Crowded::Caller(most) => Error::TooManyAtOnce { limit: "waiting", most },
+fn acquire_waiter(app: &App, account: &Account, session: &Session, page: Option<&Caller>) -> Result<Waiter, Error> {
+    app.waiting.acquire(&session.id, account, page).map_err(|crowded| match crowded {
+        TooManyWaiters::Everybody => Error::Unavailable("too many requests wait for sessions".to_owned()),
+        TooManyWaiters::Caller(most) => Error::TooManyAtOnce { limit: "waiting", most },
     })
 }
 
 /// The session once it is not pending any more, or as it is at the deadline or when the server stops.
-async fn changed(
+async fn await_change(
     app: &App,
     account: &Account,
     mut session: Session,
@@ -97,12 +99,12 @@ async fn changed(
         let changed = waiter.changed();
         session = find(app, account, session.id.as_str()).await?;
         let left = deadline.saturating_duration_since(Instant::now());
-        let is_over = session.status(app.clock.now()) != Status::Pending;
+        let is_over = session.status(app.clock.now()) != SessionStatus::Pending;
         if is_over || left.is_zero() || app.draining.is_cancelled() {
             return Ok(session);
         }
         tokio::select! {
-            _ = timeout(LOOK.min(left), changed) => {}
+            _ = timeout(LOOK_INTERVAL.min(left), changed) => {}
             () = app.draining.cancelled() => {}
         }
     }
@@ -116,29 +118,29 @@ async fn find(app: &App, account: &Account, id: &str) -> Result<Session, Error> 
     own.ok_or(Error::SessionNotFound)
 }
 
-fn shown(app: &App, session: Session, viewer: Viewer) -> Result<Json<Shown>, Error> {
+fn to_reply(app: &App, session: Session, viewer: Viewer) -> Result<Json<SessionView>, Error> {
     match session.status(app.clock.now()) {
-        Status::Expired => Err(refused(Refusal::Expired, &session, app)),
-        Status::Cancelled => Err(refused(Refusal::Cancelled, &session, app)),
-        status => Ok(Json(Shown::of(session, status, viewer))),
+        SessionStatus::Expired => Err(refused(AnswerRefusal::Expired, &session, app)),
+        SessionStatus::Cancelled => Err(refused(AnswerRefusal::Cancelled, &session, app)),
+        status => Ok(Json(SessionView::new(session, status, viewer))),
     }
 }
 
-fn told(app: &App, session: Session, viewer: Viewer) -> Event {
+fn status_event(app: &App, session: Session, viewer: Viewer) -> Event {
     let status = session.status(app.clock.now());
     let event = Event::default().event("status");
     let data = match status {
-        Status::Pending | Status::Authenticated => json!(Shown::of(session, status, viewer)),
-        Status::Expired | Status::Cancelled => json!({ "id": session.id, "status": status }),
+        SessionStatus::Pending | SessionStatus::Authenticated => json!(SessionView::new(session, status, viewer)),
+        SessionStatus::Expired | SessionStatus::Cancelled => json!({ "id": session.id, "status": status }),
     };
     event.data(data.to_string())
 }
 
 /// How long a request is ready to wait.
-fn wait(query: &str) -> Result<Duration, Error> {
+fn parse_wait(query: &str) -> Result<Duration, Error> {
     let mut asked = form_urlencoded::parse(query.as_bytes()).filter(|(name, _)| name == "wait");
     let Some((_, text)) = asked.next() else { return Ok(Duration::ZERO) };
-    let seconds = text.parse().ok().filter(|seconds| *seconds <= LONGEST && asked.next().is_none());
-    let wrong = || Error::field("wait", format!("must be a whole number of seconds from 0 to {LONGEST}"));
+    let seconds = text.parse().ok().filter(|seconds| *seconds <= MAX_WAIT_SECS && asked.next().is_none());
+    let wrong = || Error::field("wait", format!("must be a whole number of seconds from 0 to {MAX_WAIT_SECS}"));
     seconds.map(Duration::from_secs).ok_or_else(wrong)
 }
