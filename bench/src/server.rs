@@ -2,15 +2,15 @@
 
 use std::net::SocketAddr;
 use std::path::Path;
-use std::sync::mpsc;
+use std::sync::{Arc, mpsc};
 use std::thread;
 
 use anyhow::{Context, Result};
-use signpost::app::App;
 use signpost::config::{Config, Origin, RawSettings};
 use signpost::platform::accounts::keys::{self, NewKey};
 use signpost::platform::accounts::{Account, Environment};
 use signpost::platform::clock::Clock;
+use signpost::server::App;
 use signpost::server::Server;
 
 /// A server that runs until the process ends, and a sandbox key that opens it.
@@ -19,7 +19,7 @@ pub struct Running {
     /// Where it listens.
     pub address: SocketAddr,
     /// What its requests reach.
-    pub app: App,
+    pub app: Arc<App>,
     /// The `authorization` line of a request.
     pub authorization: String,
 }
@@ -68,7 +68,7 @@ fn run(config: Config) -> Result<Running> {
         runtime.block_on(async {
             let server = Server::open(config, Clock::System).await?;
             let authorization = authorization(&server.app).await?;
-            let app = server.app.clone();
+            let app = Arc::clone(&server.app);
             told.send(Running { address: app.listen, app, authorization }).context("nobody waits")?;
             server.run(std::future::pending()).await
         })

@@ -231,7 +231,7 @@ async fn hostile(ours: &Running) -> Result<()> {
     for steps in dead.chain(hangs).collect::<Vec<_>>().chunks(500) {
         ours.app.store.write(steps.to_vec()).await?;
     }
-    ours.app.outbox.notify_one();
+    ours.app.login.outbox.notify_one();
     Ok(())
 }
 

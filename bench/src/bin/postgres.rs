@@ -287,7 +287,7 @@ async fn queue(ours: &Running, endpoints: &[SocketAddr]) -> Result<Instant> {
     let begun = Instant::now();
     ours.app.store.write(steps).await?;
     println!("  ({EVENTS} events queued in {:?})", begun.elapsed());
-    ours.app.outbox.notify_one();
+    ours.app.login.outbox.notify_one();
     Ok(Instant::now())
 }
 

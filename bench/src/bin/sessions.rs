@@ -33,7 +33,7 @@ async fn variant(name: &'static str, running: &Running) -> Result<Variant> {
     };
     let domain = register(&new, account, Reach::Public, app.clock.now(), Random::draw());
     let domain = domain.map_err(|(field, reason)| anyhow::anyhow!("{field}: {reason}"))?;
-    domains::sql::insert(&app.store, &app.seal, &domain, &Actor::Operator)
+    domains::sql::insert(&app.store, &app.login.seal, &domain, &Actor::Operator)
         .await?
         .map_err(|error| anyhow::anyhow!("{error:?}"))?;
     let request = post("/sandbox/v1/sessions", &running.authorization, r#"{"domain":"example.com","mode":"login"}"#);

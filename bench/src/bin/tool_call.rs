@@ -243,7 +243,7 @@ async fn reply(server: &Child, body: &str) -> Result<Vec<u8>> {
 
 async fn program(limit: &str) -> Result<()> {
     let running = server::start_with(None, limit)?;
-    running.app.catalogue.replace(machines()?);
+    running.app.atm.catalogue.replace(machines()?);
     println!("http://{}/mcp", running.address);
     std::future::pending().await
 }

@@ -3,7 +3,6 @@
 //! In reading order: [`server`] starts the program and has its route table; [`login`] and [`atm`] are the two services,
 //! which do not know each other; [`platform`] is what both stand on, [`store`] the database; [`cli`] is the command line.
 
-pub mod app;
 pub mod atm;
 pub mod cli;
 pub mod config;

@@ -5,5 +5,9 @@ pub mod feeds;
 pub mod mcp;
 pub mod places;
 pub mod routes;
+mod service;
 pub mod settings;
 pub mod submissions;
+
+pub use service::{AtmParts, AtmService};
+pub use settings::AtmSettings;

@@ -5,18 +5,18 @@ use axum::routing::post;
 
 use super::mcp::{discovery, transport};
 use super::submissions;
-use crate::app::App;
+use crate::atm::AtmService;
 use crate::platform::accounts::{Environment, Scope};
 use crate::platform::limits::Limit;
 use crate::platform::web::api_key::door;
 
 /// The Model Context Protocol, and the documents that describe it.
-pub(crate) fn protocol(app: &App) -> Router<App> {
+pub(crate) fn protocol(app: &AtmService) -> Router<AtmService> {
     discovery::router(app).merge(transport::router(app))
 }
 
 /// Where operators report their own machines; in the sandbox nothing is kept.
-pub(crate) fn reporting(app: &App, environment: Environment) -> Router<App> {
+pub(crate) fn reporting(app: &AtmService, environment: Environment) -> Router<AtmService> {
     let submissions = door(app, environment, Limit::Submissions, Scope::Atms);
     Router::new().route("/atms/submissions", submissions(post(submissions::submit)))
 }

@@ -112,7 +112,7 @@ impl Add {
     async fn run(self, session: &Session) -> Result<()> {
         let environment = if self.sandbox { Environment::Sandbox } else { Environment::Live };
         let account = Account { name: label("--account", &self.account)?, environment };
-        let reach = session.config.reach(environment, session.config.listen);
+        let reach = session.config.login.reach(environment, session.config.serves_only_its_machine());
         let now = Clock::System.now();
         let registered = register(&self.wanted(), account, reach, now, Random::draw());
         let registered = registered.map_err(|(field, reason)| Usage(format!("{}: {reason}", flag(field))))?;

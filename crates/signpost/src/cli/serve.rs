@@ -5,12 +5,11 @@ use clap::Args;
 use serde_json::json;
 
 use super::Session;
-use crate::app::App;
 use crate::config::{Origin, RawSettings, Service};
 use crate::platform::accounts::Environment;
 use crate::platform::clock::Clock;
 use crate::platform::observe::telemetry;
-use crate::server::Server;
+use crate::server::{App, Server};
 
 #[derive(Debug, Args)]
 pub(super) struct Serve {
@@ -106,7 +105,7 @@ fn banner(app: &App) -> String {
         format!("Data: {}", app.config.database_shown()),
     ];
     if app.config.services.contains(&Service::Atm) {
-        let snapshot = app.catalogue.snapshot();
+        let snapshot = app.atm.catalogue.snapshot();
         let machines = snapshot.len();
         let kind = if snapshot.is_sample() { "fictional sample machines" } else { "machines" };
         lines.extend([

@@ -15,11 +15,9 @@ use tracing::level_filters::LevelFilter;
 use url::{Host, Url};
 
 use crate::atm::settings::AtmSettings;
-use crate::login::settings::{LoginSettings, PrivateWebhooks};
-use crate::platform::accounts::Environment;
+use crate::login::settings::LoginSettings;
 use crate::platform::limits::{Proxies, Rates};
 use crate::platform::observe::telemetry::LogFormat;
-use crate::platform::outbound::Reach;
 use crate::platform::setting::{self, items, optional, parsed};
 use crate::store::is_postgres;
 
@@ -130,12 +128,6 @@ impl Config {
         }
     }
 
-    /// Whether the public URL is encrypted.
-    #[must_use]
-    pub fn is_https(&self) -> bool {
-        self.public_url.as_ref().is_some_and(|url| url.scheme() == "https")
-    }
-
     /// Whether the address that others are given is none: the server listens at all of its own, and nobody said where it
     /// is reached.
     #[must_use]
@@ -155,20 +147,17 @@ impl Config {
         self.public_url.as_ref().is_some_and(|url| url.scheme() != "https" && !is_loopback(url))
     }
 
-    /// How far requests on behalf of an integrator may reach in an environment, of a server that listens at `listen`.
+    /// Whether the public URL is encrypted.
     #[must_use]
-    pub fn reach(&self, environment: Environment, listen: SocketAddr) -> Reach {
-        match (self.login.allow_private_webhooks, environment) {
-            (PrivateWebhooks::Allowed, _) => Reach::Everything,
-            (PrivateWebhooks::Auto, Environment::Sandbox) if self.serves_only_its_machine(listen) => Reach::Loopback,
-            (PrivateWebhooks::Auto | PrivateWebhooks::Refused, _) => Reach::Public,
-        }
+    pub fn is_https(&self) -> bool {
+        self.public_url.as_ref().is_some_and(|url| url.scheme() == "https")
     }
 
-    /// A public address or a trusted proxy means that others come through a proxy on this machine: to them its own ports
-    /// must stay closed.
-    fn serves_only_its_machine(&self, listen: SocketAddr) -> bool {
-        listen.ip().is_loopback() && self.public_url.is_none() && self.proxies.is_empty()
+    /// Whether only programs on this machine reach the server. A public address or a trusted proxy means that others come
+    /// through a proxy on this machine: to them its own ports must stay closed.
+    #[must_use]
+    pub fn serves_only_its_machine(&self) -> bool {
+        self.listen.ip().is_loopback() && self.public_url.is_none() && self.proxies.is_empty()
     }
 }
 

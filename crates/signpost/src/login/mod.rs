@@ -2,11 +2,16 @@
 
 pub mod api;
 pub mod domains;
+pub mod error;
 pub mod events;
 pub mod flows;
 pub mod jobs;
 pub mod routes;
+mod service;
 pub mod sessions;
 pub mod settings;
 pub mod users;
 pub mod wallet;
+
+pub use service::{LoginParts, LoginService};
+pub use settings::LoginSettings;

@@ -4,23 +4,25 @@ use axum::Router;
 use axum::middleware::from_fn_with_state;
 use axum::routing::{MethodRouter, delete, get, post};
 
-use super::api::sessions::{self, page_access};
+use super::api::sessions;
+use super::api::sessions::page_access::{PageDoor, admit_page};
 use super::api::{deliveries, domains, users, verify};
 use super::wallet;
-use crate::app::App;
+use crate::login::LoginService;
 use crate::platform::accounts::{Environment, Scope};
 use crate::platform::limits::Limit;
 use crate::platform::web::api_key::{Door, door};
-use crate::platform::web::problem::Error;
+use crate::platform::web::problem::Problem;
 
 /// The authentication service's addresses, each with the limit that it counts against (specification, §8).
-pub(crate) fn router(app: &App, environment: Environment) -> Router<App> {
+pub(crate) fn router(app: &LoginService, environment: Environment) -> Router<LoginService> {
     let door = |limit| door(app, environment, limit, Scope::Auth);
     let (create, read) = (door(Limit::CreateSession), door(Limit::GetSession));
     let (verify, answer, domains) = (door(Limit::Verify), door(Limit::Answer), door(Limit::Domains));
-    let page = |routes: MethodRouter<App>| {
+    let page = |routes: MethodRouter<LoginService>| {
         let door = Door::new(app, environment, Limit::GetSession, Scope::Auth);
-        routes.fallback(async || Error::MethodNotAllowed).layer(from_fn_with_state(door, page_access::admit_page))
+        let door = PageDoor { service: app.clone(), door };
+        routes.fallback(async || Problem::MethodNotAllowed).layer(from_fn_with_state(door, admit_page))
     };
     let router = Router::new()
         .route("/sessions", create(get(sessions::list::list).post(sessions::create::create)))

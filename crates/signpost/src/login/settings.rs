@@ -6,6 +6,8 @@ use std::time::Duration;
 use serde::{Deserialize, Deserializer};
 
 use super::domains::seal::{self, Seal, SealKey};
+use crate::platform::accounts::Environment;
+use crate::platform::outbound::Reach;
 use crate::platform::setting::{self, items, optional, parse_duration, parsed};
 
 /// The settings of the login service. Each field is a key of `config.default.toml`, which describes it.
@@ -43,6 +45,17 @@ pub enum PrivateWebhooks {
 }
 
 impl LoginSettings {
+    /// How far requests on behalf of an integrator may reach in an environment, of a server that may serve only its own
+    /// machine.
+    #[must_use]
+    pub fn reach(&self, environment: Environment, serves_only_its_machine: bool) -> Reach {
+        match (self.allow_private_webhooks, environment) {
+            (PrivateWebhooks::Allowed, _) => Reach::Everything,
+            (PrivateWebhooks::Auto, Environment::Sandbox) if serves_only_its_machine => Reach::Loopback,
+            (PrivateWebhooks::Auto | PrivateWebhooks::Refused, _) => Reach::Public,
+        }
+    }
+
     /// Encrypts and decrypts the secrets in the database.
     #[must_use]
     pub fn seal(&self) -> Seal {

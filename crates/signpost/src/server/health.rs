@@ -1,25 +1,27 @@
 //! `/health` for people and load balancers; `/health/ready` for those who send traffic.
 
+use std::sync::Arc;
+
 use axum::Json;
 use axum::extract::State;
 use axum::http::{HeaderName, StatusCode, header};
 use axum::response::IntoResponse;
 use serde_json::{Value, json};
 
-use crate::app::App;
+use super::App;
 use crate::atm::mcp::Mode;
 
 /// Every page may ask for public documents.
 pub(crate) const ANY_ORIGIN: [(HeaderName, &str); 1] = [(header::ACCESS_CONTROL_ALLOW_ORIGIN, "*")];
 
 /// The health document (ATM locator specification, §2).
-pub(crate) async fn show(State(app): State<App>) -> impl IntoResponse {
+pub(crate) async fn show(State(app): State<Arc<App>>) -> impl IntoResponse {
     (ANY_ORIGIN, Json(document(&app)))
 }
 
 /// 200 while requests are welcome: the database can be read and written, and the server is not stopping. Otherwise the
 /// reasons, in words.
-pub(crate) async fn ready(State(app): State<App>) -> impl IntoResponse {
+pub(crate) async fn ready(State(app): State<Arc<App>>) -> impl IntoResponse {
     let store = app.store.check_ready(app.clock.now()).await;
     let accepting = if app.stopping.is_cancelled() { Err("the server is stopping".to_owned()) } else { Ok(()) };
     let word = |check: &Result<(), String>| if check.is_ok() { "ok" } else { "failing" };

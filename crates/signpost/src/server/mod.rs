@@ -1,5 +1,6 @@
 //! The server's life: open, listen, serve, drain, close.
 
+mod app;
 mod changes;
 pub mod connections;
 pub mod health;
@@ -17,29 +18,26 @@ use std::time::Duration;
 use anyhow::{Context, Result};
 use futures_util::FutureExt;
 use tokio::net::TcpListener;
-use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 
+pub use self::app::App;
 use self::connections::ConnectionLimits;
 use self::public_address::say_what_is_unsafe;
-use crate::app::{App, Parts};
-use crate::atm::catalogue::{self, Catalogue};
-use crate::atm::feeds;
+use crate::atm::AtmService;
+use crate::atm::catalogue::Catalogue;
 use crate::atm::places::geocoder::Geocoder;
-use crate::atm::submissions::Reports;
 use crate::config::{Config, Service};
 use crate::login::domains::{self, Prover};
 use crate::login::events;
-use crate::login::jobs::{deliver, forget, recheck};
-use crate::login::sessions::{Session, Waiters};
-use crate::platform::accounts::audit::{Refusals, refusals};
-use crate::platform::accounts::keys::{KeyCache, used};
-use crate::platform::cache::Kept;
+use crate::login::{LoginService, jobs};
+use crate::platform::accounts::audit::Refusals;
+use crate::platform::accounts::keys::KeyCache;
 use crate::platform::clock::Clock;
 use crate::platform::limits::Limits;
 use crate::platform::observe::metrics::Metrics;
 use crate::platform::outbound::{Names, Outbound};
 use crate::platform::redis::Redis;
+use crate::platform::{Platform, PlatformParts};
 use crate::store::{Store, lock};
 
 /// How long requests that run may take to end once the server stops. It promises to be gone after ten seconds: the rest
@@ -54,7 +52,7 @@ pub(crate) const LEAVE: Duration = Duration::from_millis(400);
 #[derive(Debug)]
 pub struct Server {
     /// What its requests can reach.
-    pub app: App,
+    pub app: Arc<App>,
     listener: TcpListener,
     metrics: Option<TcpListener>,
     /// Held as long as the server runs: two servers on one embedded database would deliver every event twice.
@@ -72,9 +70,9 @@ impl Server {
             prepare_data_dir(&config.data_dir)?;
         }
         let lock = config.database_file().map(|file| lock(&file)).transpose()?;
-        let (store, seal) = (Store::open(&config.database_url())?, config.login.seal());
+        let store = Store::open(&config.database_url())?;
         store.check_move().await?;
-        domains::reseal::check(&store, &seal).await?;
+        domains::reseal::check(&store, &config.login.seal()).await?;
         let outbound = Outbound::new(&Names::System);
         let geocoder = config.atm.external_geocoder.clone().map(|settings| Geocoder::new(settings, outbound.clone()));
         let catalogue = if config.services.contains(&Service::Atm) {
@@ -90,31 +88,29 @@ impl Server {
             Some(url) => Some(Redis::open(url).await?),
             None => None,
         };
-        let app = App::from(Parts {
+        let platform = Platform::from(PlatformParts {
             clock,
+            is_https: config.is_https(),
+            serves_only_its_machine: config.serves_only_its_machine(),
             listen,
             base_url: config.base_url(listen),
             public_address: config.public_address(listen),
+            public_url: config.public_url.clone(),
+            proxies: config.proxies.clone(),
             store,
-            seal,
             keys: KeyCache::default(),
             refusals: Refusals::default(),
             limits: Limits::new(config.rates.clone(), redis.clone()),
             redis,
-            catalogue: Arc::new(catalogue),
-            reports: Reports::default(),
             outbound,
-            prover: Prover::new(name_server(&config)),
-            outbox: Arc::new(Notify::new()),
-            sessions: Kept::new(Session::size),
-            // A name, two addresses, and what signs.
-            domains: Kept::new(|_| 2048),
-            waiting: Waiters::default(),
             metrics: Metrics::default(),
             stopping: CancellationToken::new(),
             draining: CancellationToken::new(),
-            config,
         });
+        let prover = Prover::new(name_server(&config));
+        let login = LoginService::new(platform.clone(), config.login.clone(), prover);
+        let atm = AtmService::new(platform.clone(), config.atm.clone(), catalogue);
+        let app = Arc::new(App { config, platform, login, atm });
         if lock.is_some() {
             events::sql::free_leases(&app.store).await?;
         }
@@ -139,21 +135,15 @@ impl Server {
         log_start(&app);
         let mut background = Vec::new();
         if app.config.services.contains(&Service::Auth) {
-            background.push(tokio::spawn(deliver::run(app.clone())));
-            background.push(tokio::spawn(forget::run(app.clone())));
-            background.push(tokio::spawn(recheck::run(app.clone())));
+            background.extend(jobs::spawn_all(&app.login));
         }
         if let Some(listener) = metrics {
-            background.push(tokio::spawn(scrape::run(app.clone(), listener)));
+            background.push(tokio::spawn(scrape::run(Arc::clone(&app), listener)));
         }
-        background.push(tokio::spawn(changes::run(app.clone())));
-        background.push(tokio::spawn(refusals::run(app.clone())));
-        background.push(tokio::spawn(used::run(app.clone())));
+        background.push(tokio::spawn(changes::run(Arc::clone(&app))));
+        background.extend(app.platform.spawn_jobs());
         if app.config.services.contains(&Service::Atm) {
-            let app = app.clone();
-            background.push(tokio::spawn(feeds::run(app.clone())));
-            background
-                .push(tokio::spawn(async move { catalogue::watch(&app.store, &app.catalogue, &app.draining).await }));
+            background.extend(app.atm.spawn_jobs());
         }
         let (stopping, draining, delay) = (app.stopping.clone(), app.draining.clone(), app.config.shutdown_delay);
         tokio::spawn(async move {
@@ -162,7 +152,7 @@ impl Server {
             tokio::time::sleep(delay).await;
             draining.cancel();
         });
-        let (router, proxies) = (routes::router(&app), &app.config.proxies);
+        let (router, proxies) = (routes::router(&app), &app.proxies);
         let serving =
             connections::serve(listener, router, ConnectionLimits::of_server(), proxies, app.draining.clone());
         let background = futures_util::future::join_all(background);

@@ -5,8 +5,7 @@ use axum::http::HeaderName;
 use axum::http::header::{ACCESS_CONTROL_ALLOW_ORIGIN, CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE};
 use axum::routing::get;
 
-use crate::app::App;
-use crate::platform::web::problem::Error;
+use crate::platform::web::problem::Problem;
 
 const DOCUMENT: &str = include_str!("../../../../openapi.yaml");
 /// Made from the document by `make reference`; a test says where it is not.
@@ -15,10 +14,10 @@ const PAGE: &str = include_str!("../../../../docs/reference.html");
 const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; frame-ancestors 'none'";
 const KEPT: (HeaderName, &str) = (CACHE_CONTROL, "max-age=300");
 
-pub(crate) fn router() -> Router<App> {
+pub(crate) fn router<S: Clone + Send + Sync + 'static>() -> Router<S> {
     let document = ([(CONTENT_TYPE, "application/yaml"), (ACCESS_CONTROL_ALLOW_ORIGIN, "*"), KEPT], DOCUMENT);
     let page = ([(CONTENT_TYPE, "text/html; charset=utf-8"), (CONTENT_SECURITY_POLICY, POLICY), KEPT], PAGE);
     Router::new()
-        .route("/openapi.yaml", get(async || document).fallback(async || Error::MethodNotAllowed))
-        .route("/reference", get(async || page).fallback(async || Error::MethodNotAllowed))
+        .route("/openapi.yaml", get(async || document).fallback(async || Problem::MethodNotAllowed))
+        .route("/reference", get(async || page).fallback(async || Problem::MethodNotAllowed))
 }

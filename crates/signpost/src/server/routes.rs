@@ -1,5 +1,7 @@
 //! HTTP: the whole route table, and what every request passes.
 
+use std::sync::Arc;
+
 use axum::Router;
 use axum::extract::State;
 use axum::http::HeaderValue;
@@ -9,39 +11,40 @@ use axum::response::Response;
 use axum::routing::get;
 use tokio_util::sync::CancellationToken;
 
-use super::{health, reference};
-use crate::app::App;
+use super::{App, health, reference};
+use crate::atm::mcp::transport;
 use crate::config::Service;
 use crate::platform::accounts::Environment;
-use crate::platform::web::problem::Error;
-use crate::platform::web::request_id;
+use crate::platform::web::problem::Problem;
+use crate::platform::web::request_id::{self, RequestLog};
 use crate::{atm, login};
 
 /// Every address that the server answers.
-pub fn router(app: &App) -> Router {
+pub fn router(app: &Arc<App>) -> Router {
     let mut router = Router::new().route("/health", get(health::show)).route("/health/ready", get(health::ready));
     if app.config.services.contains(&Service::Atm) {
-        router = router.merge(atm::routes::protocol(app));
+        router = router.merge(atm::routes::protocol(&app.atm).with_state(app.atm.clone()));
     }
     for environment in Environment::ALL {
-        let mut api = Router::new().fallback(async || Error::NotFound).merge(reference::router());
+        let mut api = Router::new().fallback(async || Problem::NotFound).merge(reference::router());
         if app.config.services.contains(&Service::Auth) {
-            api = api.merge(login::routes::router(app, environment));
+            api = api.merge(login::routes::router(&app.login, environment).with_state(app.login.clone()));
         }
         if app.config.services.contains(&Service::Atm) {
-            api = api.merge(atm::routes::reporting(app, environment));
+            api = api.merge(atm::routes::reporting(&app.atm, environment).with_state(app.atm.clone()));
         }
         router = router.nest(environment.path(), api);
     }
-    let router = router.fallback(async || Error::NotFound);
-    let router = router.method_not_allowed_fallback(async || Error::MethodNotAllowed).with_state(app.clone());
+    let router = router.fallback(async || Problem::NotFound);
+    let router = router.method_not_allowed_fallback(async || Problem::MethodNotAllowed).with_state(Arc::clone(app));
     // Clients that keep connections come back on others once the server is to stop.
     let router = if app.config.shutdown_delay.is_zero() {
         router
     } else {
         router.layer(map_response_with_state(app.stopping.clone(), part))
     };
-    router.layer(from_fn_with_state(app.metrics.clone(), request_id::name_and_log))
+    let log = RequestLog { metrics: app.metrics.clone(), foreign: &transport::PATHS };
+    router.layer(from_fn_with_state(log, request_id::name_and_log))
 }
 
 async fn part(State(stopping): State<CancellationToken>, mut response: Response) -> Response {

@@ -1,5 +1,7 @@
 //! `/metrics`, at an address of its own.
 
+use std::sync::Arc;
+
 use anyhow::{Context, Result};
 use axum::Router;
 use axum::extract::State;
@@ -8,12 +10,12 @@ use axum::response::IntoResponse;
 use axum::routing::get;
 use tokio::net::TcpListener;
 
+use super::App;
 use super::connections::{self, ConnectionLimits};
-use crate::app::App;
 use crate::login::events;
 use crate::platform::observe::metrics::Gauges;
 use crate::platform::redis::Redis;
-use crate::platform::web::problem::Error;
+use crate::platform::web::problem::Problem;
 
 /// Connections of those who read the metrics.
 const MAX_CONNECTIONS: usize = 64;
@@ -29,13 +31,13 @@ pub(crate) async fn listen(app: &App) -> Result<Option<TcpListener>> {
 }
 
 /// Serves `/metrics` until the server stops.
-pub(crate) async fn run(app: App, listener: TcpListener) {
-    let router = Router::new().route("/metrics", get(show)).with_state(app.clone());
-    let (limits, proxies) = (ConnectionLimits::with_total(MAX_CONNECTIONS), &app.config.proxies);
+pub(crate) async fn run(app: Arc<App>, listener: TcpListener) {
+    let router = Router::new().route("/metrics", get(show)).with_state(Arc::clone(&app));
+    let (limits, proxies) = (ConnectionLimits::with_total(MAX_CONNECTIONS), &app.proxies);
     connections::serve(listener, router, limits, proxies, app.draining.clone()).await;
 }
 
-async fn show(State(app): State<App>) -> Result<impl IntoResponse, Error> {
+async fn show(State(app): State<Arc<App>>) -> Result<impl IntoResponse, Problem> {
     let text = app.metrics.write_text(&measure(&app).await?)?;
     Ok(([(CONTENT_TYPE, "application/openmetrics-text; version=1.0.0; charset=utf-8")], text))
 }
@@ -48,7 +50,7 @@ async fn measure(app: &App) -> Result<Gauges> {
         oldest_delivery_seconds: oldest.map_or(0.0, |at| now.duration_since(at).as_secs_f64().max(0.0)),
         disabled_endpoints: events::endpoints::count_disabled(&app.store).await?,
         redis_answers: app.redis.as_ref().is_none_or(Redis::answers),
-        waiting_requests: i64::try_from(app.waiting.requests())?,
-        machines: i64::try_from(app.catalogue.snapshot().len())?,
+        waiting_requests: i64::try_from(app.login.waiting.requests())?,
+        machines: i64::try_from(app.atm.catalogue.snapshot().len())?,
     })
 }

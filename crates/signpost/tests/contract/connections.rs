@@ -127,9 +127,9 @@ async fn a_client_that_goes_away_is_noticed() {
     let session = integrator.opens("shop.test").await;
     let path = format!("/sessions/{}/events", session["id"].as_str().expect("an id"));
     let stream = integrator.request(reqwest::Method::GET, &path).send().await.expect("an answer");
-    until("it waits", async || (service.app.waiting.requests() == 1).then_some(())).await;
+    until("it waits", async || (service.app.login.waiting.requests() == 1).then_some(())).await;
     drop(stream);
     // By its connection alone: the clock stands still, and nothing is written to it.
-    until("its place is free", async || service.app.waiting.is_empty().then_some(())).await;
+    until("its place is free", async || service.app.login.waiting.is_empty().then_some(())).await;
     service.stop().await;
 }

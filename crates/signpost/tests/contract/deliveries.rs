@@ -192,7 +192,7 @@ async fn an_account_whose_endpoints_hang_keeps_no_event_of_another_waiting() {
     let queued =
         urls.flat_map(|url| (0..8).map(move |_| url.clone())).map(|url| queue(&service, "hostile", &domain, &url));
     service.app.store.write(queued.collect::<Vec<_>>()).await.expect("a database");
-    service.app.outbox.notify_one();
+    service.app.login.outbox.notify_one();
     // Nobody else wants anything, so it has more than its share.
     for _ in 0..192 {
         tarpit.receives().await;

@@ -133,7 +133,7 @@ async fn during_a_rotation_both_secrets_sign_and_after_it_the_new_one() {
     let (old, next) = (text(&domain, "webhook_secret"), WebhookSecret::from_bytes(&[7; 32]));
     let (store, now) = (&service.app.store, service.clock.now());
     assert!(!domains::sql::activate_secret(store, &id, now).await.expect("a database"), "there is nothing to activate");
-    assert!(domains::sql::rotate_secret(store, &service.app.seal, &id, &next, now).await.expect("a database"));
+    assert!(domains::sql::rotate_secret(store, &service.app.login.seal, &id, &next, now).await.expect("a database"));
     log_in(&service, &integrator).await;
     let received = endpoint.receives().await;
     assert_eq!(received.header("x-svc-signature"), svc_signature(old, &received.body));

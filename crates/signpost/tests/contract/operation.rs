@@ -72,7 +72,7 @@ async fn refusals_are_counted_for_whom_they_hit() {
         integrator.with_key(Some("svc_test_x")).get("/domains").await.refused(401, "invalid_api_key");
     }
     integrator.with_key(None).get("/domains").await.refused(401, "invalid_api_key");
-    refusals::flush(&service.app).await.expect("a database");
+    refusals::flush(&service.app.refusals, &service.app.store, service.app.clock.now()).await.expect("a database");
     let refused: Vec<_> = audit(&service).await.into_iter().filter(|entry| entry.action == "access.refused").collect();
     assert_eq!(refused.len(), 1, "{refused:?}");
     assert_eq!((refused[0].actor.as_str(), refused[0].object.as_str()), ("127.0.0.1", "invalid_api_key"));
@@ -98,7 +98,7 @@ async fn nobody_forges_who_they_are_in_the_header_that_the_proxy_does_not_write(
             found.push(send(request.header(written, named(written, "198.51.100.7"))).await.status);
         }
         assert_eq!(found, [401, 401, 401, 429, 429], "{forged}");
-        refusals::flush(&service.app).await.expect("a database");
+        refusals::flush(&service.app.refusals, &service.app.store, service.app.clock.now()).await.expect("a database");
         let told = audit(&service).await;
         let actors: Vec<_> = told.iter().map(|entry| (entry.actor.as_str(), &entry.details["count"])).collect();
         assert_eq!(actors, [("198.51.100.7", &json!(5))], "{forged}");
@@ -138,7 +138,7 @@ async fn a_key_is_replaced_without_a_gap_and_shows_when_it_was_used() {
     let [old, new] = [&made, &rotated].map(|key| visitor.with_key(Some(text(key, "key"))));
     new.registers("shop.test").await;
     old.get("/domains").await.with(200);
-    used::flush(&service.app).await.expect("a database");
+    used::flush(&service.app.keys, &service.app.store).await.expect("a database");
     let keys = run(folder.path(), &["keys", "list"]);
     let of = |id: &Value| keys["keys"].as_array().unwrap().iter().find(|key| key["id"] == *id).unwrap().clone();
     assert!(of(&made["id"])["expires_at"].is_string() && of(&made["id"])["last_used_at"].is_string());

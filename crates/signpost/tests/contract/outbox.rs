@@ -43,7 +43,7 @@ async fn a_failed_event_is_listed_shown_and_sent_again() {
     run(&["retry", "evt_x"]).failed(1);
 
     assert_eq!(events::deliveries::retry(&service.app.store, None, None, clock.now()).await.expect("a database"), 1);
-    service.app.outbox.notify_one();
+    service.app.login.outbox.notify_one();
     let again = endpoint.receives().await;
     assert_eq!((&again.body, again.header("webhook-id")), (&first.body, first.header("webhook-id")));
     until("it arrived", async || {

@@ -22,34 +22,34 @@ async fn a_proof_that_is_missed_three_times_is_gone_and_one_that_is_found_is_not
     names.publishes("shop.test", &[&token]);
     integrator.post_nothing(&format!("/domains/{}/verify", text(&domain, "id"))).await.with(200);
     assert!(shown(&integrator, &domain).await.get("last_checked_at").is_none());
-    assert_eq!(sweep(&service.app).await.expect("a database"), 0);
+    assert_eq!(sweep(&service.app.login).await.expect("a database"), 0);
 
     service.passes(WEEK);
-    assert_eq!(sweep(&service.app).await.expect("a database"), 1);
+    assert_eq!(sweep(&service.app.login).await.expect("a database"), 1);
     let found = shown(&integrator, &domain).await;
     assert!(found["verified"] == true && found["last_checked_at"].is_string(), "{found}");
-    assert_eq!(sweep(&service.app).await.expect("a database"), 0);
+    assert_eq!(sweep(&service.app.login).await.expect("a database"), 0);
 
     names.publishes("shop.test", &["v=spf1 -all"]);
     service.passes(WEEK);
-    sweep(&service.app).await.expect("a database");
+    sweep(&service.app.login).await.expect("a database");
     let missed = shown(&integrator, &domain).await;
     assert!(missed["verified"] == true && missed["failing_since"] == missed["last_checked_at"], "{missed}");
     // One that is found in between begins anew.
     names.publishes("shop.test", &[&token]);
     service.passes(WEEK);
-    sweep(&service.app).await.expect("a database");
+    sweep(&service.app.login).await.expect("a database");
     assert!(shown(&integrator, &domain).await.get("failing_since").is_none());
 
     names.publishes("shop.test", &[]);
     for _ in 0..2 {
         service.passes(WEEK);
-        sweep(&service.app).await.expect("a database");
+        sweep(&service.app.login).await.expect("a database");
         assert_eq!(shown(&integrator, &domain).await["verified"], true);
     }
     service.passes(WEEK);
     let session = integrator.opens("shop.test").await;
-    sweep(&service.app).await.expect("a database");
+    sweep(&service.app.login).await.expect("a database");
     let lost = shown(&integrator, &domain).await;
     assert_eq!((&lost["verified"], lost.get("verified_at")), (&json!(false), None));
     assert!(lost["failing_since"].is_string(), "{lost}");

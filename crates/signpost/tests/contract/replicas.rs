@@ -111,7 +111,7 @@ async fn what_one_server_does_the_others_know() {
     let path = format!("/sessions/{}?wait=25", text(&session, "id"));
     let answer = all.servers[0].phone().answers(&session);
     let (told, ()) = tokio::join!(third.get(&path), async {
-        until("it waits", async || (all.servers[2].app.waiting.requests() == 1).then_some(())).await;
+        until("it waits", async || (all.servers[2].app.login.waiting.requests() == 1).then_some(())).await;
         first.hands_in(&session, &answer).await.with(200);
     });
     assert_eq!(told.with(200)["status"], "authenticated");

@@ -28,7 +28,7 @@ async fn a_request_that_waits_is_answered_as_soon_as_the_session_is() {
     let begun = Instant::now();
     let waiting = join_all((0..20).map(|_| waits(&integrator, &session, "25")));
     let answering = async {
-        until("they wait", async || (service.app.waiting.len() == 1).then_some(())).await;
+        until("they wait", async || (service.app.login.waiting.len() == 1).then_some(())).await;
         integrator.hands_in(&session, &service.phone().answers(&session)).await.with(200)
     };
     let (seen, answered) = tokio::join!(waiting, answering);
@@ -36,7 +36,7 @@ async fn a_request_that_waits_is_answered_as_soon_as_the_session_is() {
         assert_eq!(reply.with(200), answered);
     }
     assert!(begun.elapsed() < Duration::from_secs(25), "they waited to the end");
-    until("nobody waits any more", async || service.app.waiting.is_empty().then_some(())).await;
+    until("nobody waits any more", async || service.app.login.waiting.is_empty().then_some(())).await;
     // What is over is not waited for.
     assert_eq!(waits(&integrator, &session, "25").await.with(200), answered);
 }
@@ -69,7 +69,7 @@ async fn a_stream_tells_where_the_session_stands_and_then_how_it_ends() {
     let path = format!("/sessions/{}/events", text(&session, "id"));
     let streamed = async { integrator.get(&path).await };
     let answering = async {
-        until("it waits", async || (service.app.waiting.len() == 1).then_some(())).await;
+        until("it waits", async || (service.app.login.waiting.len() == 1).then_some(())).await;
         integrator.hands_in(&session, &service.phone().answers(&session)).await.with(200)
     };
     let (streamed, answered) = tokio::join!(streamed, answering);
@@ -97,7 +97,7 @@ async fn a_server_that_stops_lets_those_who_wait_go() {
         let (integrator, session) = (integrator.clone(), session.clone());
         async move { waits(&integrator, &session, "25").await }
     });
-    until("it waits", async || (service.app.waiting.len() == 1).then_some(())).await;
+    until("it waits", async || (service.app.login.waiting.len() == 1).then_some(())).await;
     // Whoever waits to the end of its 25 s is cut off after 10.
     service.stop().await;
     assert_eq!(text(&waiting.await.expect("no panic").with(200), "status"), "pending");
@@ -116,7 +116,7 @@ async fn one_session_takes_no_more_than_its_places() {
     let service = Service::start().await;
     let integrator = service.shop().await;
     let (session, other) = (integrator.opens("shop.test").await, integrator.opens("shop.test").await);
-    let (acme, waiting) = (account("acme"), &service.app.waiting);
+    let (acme, waiting) = (account("acme"), &service.app.login.waiting);
     let places: Vec<_> = (0..100).map(|_| waiting.acquire(&id(&session), &acme, None).expect("a place")).collect();
     integrator.get(&format!("/sessions/{}?wait=1", text(&session, "id"))).await.refused(503, "unavailable");
     assert!(waiting.acquire(&id(&other), &acme, None).is_ok());
@@ -131,7 +131,7 @@ async fn an_account_that_waits_with_all_it_has_leaves_the_others_their_places() 
     let session = hostile.opens("shop.test").await;
     let fill = |number: usize| {
         let id = SessionId::new(BEGINNING, [u8::try_from(number / 100).expect("small"); 16]);
-        service.app.waiting.acquire(&id, &account("acme"), None).expect("a place")
+        service.app.login.waiting.acquire(&id, &account("acme"), None).expect("a place")
     };
     let mut places: Vec<_> = (0..2500).map(fill).collect();
     for path in ["?wait=25", "/events"] {
@@ -144,14 +144,14 @@ async fn an_account_that_waits_with_all_it_has_leaves_the_others_their_places() 
     other.registers("rival.test").await;
     let theirs = other.opens("rival.test").await;
     let (seen, _) = tokio::join!(waits(&other, &theirs, "25"), async {
-        until("the other waits", async || (service.app.waiting.requests() == 2501).then_some(())).await;
+        until("the other waits", async || (service.app.login.waiting.requests() == 2501).then_some(())).await;
         other.cancels(&theirs).await
     });
     seen.refused(410, "session_cancelled");
     // What ended is free again at once.
     places.pop();
     let (seen, _) = tokio::join!(waits(&hostile, &session, "25"), async {
-        until("it waits", async || (service.app.waiting.requests() == 2500).then_some(())).await;
+        until("it waits", async || (service.app.login.waiting.requests() == 2500).then_some(())).await;
         hostile.cancels(&session).await
     });
     seen.refused(410, "session_cancelled");

@@ -1,17 +1,18 @@
 //! A server of our own: the real one, in this process, with a clock that stands still.
 
 use std::path::Path;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use jiff::{SignedDuration, Timestamp};
 use reqwest::Client;
 use secrecy::ExposeSecret;
 use serde_json::Value;
-use signpost::app::App;
 use signpost::config::{Config, Origin, RawSettings};
 use signpost::platform::accounts::keys::{self, KeyId, NewKey};
 use signpost::platform::accounts::{Account, Environment};
 use signpost::platform::clock::Clock;
+use signpost::server::App;
 use signpost::server::Server;
 use signpost::store::id;
 use tokio::task::JoinHandle;
@@ -26,7 +27,7 @@ const BEGINNING: Timestamp = Timestamp::constant(1_800_000_000, 250_000_000);
 
 #[derive(Debug)]
 pub(crate) struct Service {
-    pub(crate) app: App,
+    pub(crate) app: Arc<App>,
     pub(crate) clock: Clock,
     pub(crate) metrics_listen: Option<std::net::SocketAddr>,
     http: Client,
@@ -74,7 +75,7 @@ impl Service {
     /// A server with these settings.
     pub(crate) async fn open(settings: &[(&str, &str)], clock: Clock) -> Self {
         let server = Server::open(config(settings), clock.clone()).await.expect("a server");
-        let (app, stop) = (server.app.clone(), CancellationToken::new());
+        let (app, stop) = (Arc::clone(&server.app), CancellationToken::new());
         let metrics_listen = server.metrics_listen();
         let running = tokio::spawn(server.run(stop.clone().cancelled_owned()));
         Self { app, clock, metrics_listen, http: http(), stop, running }
@@ -133,7 +134,7 @@ impl Service {
     /// Moves the clock, and wakes what waits for it.
     pub(crate) fn passes(&self, time: SignedDuration) {
         self.clock.advance(time);
-        self.app.outbox.notify_one();
+        self.app.login.outbox.notify_one();
     }
 
     /// What stands in the outbox, oldest first.
@@ -160,7 +161,7 @@ impl Service {
     pub(crate) async fn looks_again(&self) {
         let looks = self.app.metrics.outbox_passes();
         until("the worker looks into the outbox", async || {
-            self.app.outbox.notify_one();
+            self.app.login.outbox.notify_one();
             (self.app.metrics.outbox_passes() >= looks + 2).then_some(())
         })
         .await;

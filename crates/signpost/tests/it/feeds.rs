@@ -187,7 +187,7 @@ async fn a_running_server_fetches_what_is_due() {
     source.answers(200, &places(3));
     document(folder.path(), &["atms", "feeds", "add", "map", &url, "--every", "6"]);
     let server = server_in(&folder.path().join("data"), &[]).await;
-    until("the feed is fetched", async || (server.app.catalogue.snapshot().len() == 3).then_some(())).await;
+    until("the feed is fetched", async || (server.app.atm.catalogue.snapshot().len() == 3).then_some(())).await;
     assert_eq!(source.asked().len(), 1);
     server.stop().await;
 }

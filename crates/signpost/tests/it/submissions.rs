@@ -38,7 +38,7 @@ impl Operator<'_> {
 
     /// Begins a report and does not go on with it, once its server has taken it for one.
     async fn begins(&self) -> TcpStream {
-        let running = self.server.app.reports.running();
+        let running = self.server.app.atm.reports.running();
         let mut stream = TcpStream::connect(self.server.app.listen).await.unwrap();
         let head = format!(
             "POST {}{SUBMISSIONS} HTTP/1.1\r\nHost: localhost\r\nAuthorization: {}\r\n\
@@ -47,7 +47,7 @@ impl Operator<'_> {
             self.authorization
         );
         stream.write_all(head.as_bytes()).await.unwrap();
-        until("the report is begun", async || (self.server.app.reports.running() > running).then_some(())).await;
+        until("the report is begun", async || (self.server.app.atm.reports.running() > running).then_some(())).await;
         stream
     }
 }
@@ -232,7 +232,7 @@ async fn an_account_reports_once_at_a_time_and_all_together_eight_times() {
     // Whoever has no key takes no place, and whoever goes away leaves it.
     server.send(Method::POST, "/v1/atms/submissions", &[], &body).await.refused(401, "invalid_api_key");
     begun.clear();
-    until("all places are free", async || (server.app.reports.running() == 0).then_some(())).await;
+    until("all places are free", async || (server.app.atm.reports.running() == 0).then_some(())).await;
     acme.report(&body).await.with(200);
 }
 

@@ -293,8 +293,8 @@ fn verbose(version: i64) -> Snapshot {
 #[tokio::test]
 async fn a_reply_stays_small_and_says_how_to_go_on() {
     let server = server().await;
-    let version = server.app.catalogue.snapshot().version();
-    server.app.catalogue.replace(verbose(version));
+    let version = server.app.atm.catalogue.snapshot().version();
+    server.app.atm.catalogue.replace(verbose(version));
     // The size of every result is checked as it is received.
     let found = structured(&server.call(FIND, json!({ "lat": 30.267, "lon": -97.743, "limit": 50 })).await);
     let listed = found["atms"].as_array().unwrap().len();

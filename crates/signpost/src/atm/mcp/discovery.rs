@@ -12,7 +12,7 @@ use sha2::{Digest, Sha256};
 use signpost_mcp::{Revision, Server};
 use url::Url;
 
-use crate::app::App;
+use crate::atm::AtmService;
 use crate::atm::mcp::{self, Locator};
 use crate::server::health::ANY_ORIGIN;
 
@@ -20,7 +20,7 @@ const JSON: &str = "application/json";
 const CARD: &str = "application/mcp-server-card+json";
 const CATALOGUE: &str = "application/ai-catalog+json";
 
-pub(crate) fn router(app: &App) -> Router<App> {
+pub(crate) fn router(app: &AtmService) -> Router<AtmService> {
     let server = mcp::server(false);
     let base = &app.base_url;
     Router::new()
@@ -30,7 +30,7 @@ pub(crate) fn router(app: &App) -> Router<App> {
 }
 
 /// A document that stays the same while the process lives.
-fn serve(media_type: &'static str, document: &Value) -> axum::routing::MethodRouter<App> {
+fn serve(media_type: &'static str, document: &Value) -> axum::routing::MethodRouter<AtmService> {
     let body = Bytes::from(document.to_string());
     let tag = format!("\"{}\"", HEXLOWER.encode(&Sha256::digest(&body)[..8]));
     let tag = HeaderValue::try_from(tag).expect("hex is fit for a header");

@@ -10,7 +10,7 @@ use futures_util::future::BoxFuture;
 use signpost_mcp::{Bucket, Gate, Hosts, Http, Origins, Permit, RetryAfter, SessionLimits, Sessions};
 
 use super::relay::Streams;
-use crate::app::App;
+use crate::atm::AtmService;
 use crate::atm::mcp::{self, Locator, Mode};
 use crate::platform::limits::{Caller, Concurrent, Limit};
 use crate::store::id;
@@ -22,11 +22,11 @@ const STREAM_PAUSE: Duration = Duration::from_secs(5);
 /// Where it is served.
 pub(crate) const PATHS: [&str; 2] = ["/mcp", "/sse"];
 
-pub(crate) fn router(app: &App) -> Router<App> {
+pub(crate) fn router(app: &AtmService) -> Router<AtmService> {
     let sessions = Sessions::new(SessionLimits::default(), id::random);
     tokio::spawn(close_at_drain(app.clone(), sessions.clone()));
     let mut http = Http::new(sessions);
-    http.origins = app.config.atm.allowed_origins.clone().and(own_origins(app));
+    http.origins = app.settings.allowed_origins.clone().and(own_origins(app));
     http.hosts = hosts(app);
     http.gate = Some(Arc::new(Limiter { app: app.clone(), streams: Concurrent::default() }));
     if let Some(redis) = &app.redis {
@@ -40,15 +40,15 @@ pub(crate) fn router(app: &App) -> Router<App> {
 }
 
 /// Streams do not end by themselves: without this every stop would wait for the longest of them.
-async fn close_at_drain(app: App, sessions: Sessions) {
+async fn close_at_drain(app: AtmService, sessions: Sessions) {
     app.draining.cancelled().await;
     sessions.close();
 }
 
 /// The server's own pages may always call it.
-fn own_origins(app: &App) -> Origins {
+fn own_origins(app: &AtmService) -> Origins {
     let port = app.listen.port();
-    let mut own: Vec<String> = app.config.public_url.iter().map(|url| url.origin().ascii_serialization()).collect();
+    let mut own: Vec<String> = app.public_url.iter().map(|url| url.origin().ascii_serialization()).collect();
     if app.listen.ip().is_loopback() {
         own.extend(["localhost", "127.0.0.1", "[::1]"].map(|host| format!("http://{host}:{port}")));
     }
@@ -56,16 +56,16 @@ fn own_origins(app: &App) -> Origins {
 }
 
 /// A web page can point its own name at loopback; a server there answers to loopback's names only.
-fn hosts(app: &App) -> Hosts {
+fn hosts(app: &AtmService) -> Hosts {
     if !app.listen.ip().is_loopback() {
         return Hosts::Any;
     }
-    let public = app.config.public_url.as_ref().and_then(|url| url.host_str()).map(ToOwned::to_owned);
+    let public = app.public_url.as_ref().and_then(|url| url.host_str()).map(ToOwned::to_owned);
     Hosts::Loopback { also: public.into_iter().collect() }
 }
 
 struct Limiter {
-    app: App,
+    app: AtmService,
     streams: Concurrent,
 }
 

@@ -10,12 +10,12 @@ use serde_json::Value;
 use signpost_locator::import::{Bounds, Broken, FormatChoice, Options, SUBMISSION};
 
 use super::catalogue::{Changes, Extent, Reading, Source, Terms, TooManyMachines, apply, report};
-use crate::app::App;
+use crate::atm::AtmService;
 use crate::atm::catalogue::Conflict;
 use crate::platform::accounts::{Account, Environment};
 use crate::platform::processor;
 use crate::platform::web::Report;
-use crate::platform::web::problem::Error;
+use crate::platform::web::problem::Problem;
 
 use reports::Place;
 pub use reports::Reports;
@@ -28,11 +28,11 @@ const BOUNDS: Bounds = Bounds { items: 25_000, item_bytes: 64 * 1024 };
 const MOST_ATTEMPTS: usize = 10;
 
 pub(crate) async fn submit(
-    State(app): State<App>,
+    State(app): State<AtmService>,
     account: Account,
     place: Place,
     request: Request,
-) -> Result<Json<Value>, Error> {
+) -> Result<Json<Value>, Problem> {
     let now = app.clock.now();
     let source = Source::of_operator(&account.name, now);
     // In the sandbox a report is read and compared, and nothing of it is kept: there is one catalogue.
@@ -47,11 +47,11 @@ pub(crate) async fn submit(
         Ok(Json(report(&source.name, changes, &reading.import, dry_run)))
     };
     // A report that comes again does no harm, so none holds up a server that is to end.
-    let stopped = || Error::Unavailable("the server is stopping".to_owned());
+    let stopped = || Problem::Unavailable("the server is stopping".to_owned());
     app.draining.run_until_cancelled(taken).await.unwrap_or_else(|| Err(stopped()))
 }
 
-async fn read(app: &App, body: Bytes, now: Timestamp) -> Result<Reading, Error> {
+async fn read(app: &AtmService, body: Bytes, now: Timestamp) -> Result<Reading, Problem> {
     let gazetteer = app.catalogue.places.now();
     let options = Options {
         format: FormatChoice::Named(&SUBMISSION),
@@ -63,37 +63,38 @@ async fn read(app: &App, body: Bytes, now: Timestamp) -> Result<Reading, Error> 
     let read = processor::run(move |stop| Reading::of(&body, &Options { stop: stop.clone(), ..options }, &gazetteer));
     let reading = read.await?.map_err(refused)?;
     if reading.rows.len() + reading.import.gone.len() + reading.import.skipped.total == 0 {
-        return Err(Error::field("locations", "must hold at least one location"));
+        return Err(Problem::field("locations", "must hold at least one location"));
     }
     Ok(reading)
 }
 
 /// Keeps a report; where another import came between, compares it again.
-async fn keep(app: &App, source: &Source, reading: &Reading, terms: Terms) -> Result<Changes, Error> {
-    for _ in 1..MOST_ATTEMPTS {
+async fn keep(app: &AtmService, source: &Source, reading: &Reading, terms: Terms) -> Result<Changes, Problem> {
+    for _ in 0..MOST_ATTEMPTS {
         match apply(&app.store, source, reading, terms).await {
             Err(error) if error.is::<Conflict>() => {}
             Err(error) if error.is::<TooManyMachines>() => {
-                return Err(Error::field("locations", format!("an operator has at most {MOST_MACHINES} machines")));
+                return Err(Problem::field("locations", format!("an operator has at most {MOST_MACHINES} machines")));
             }
             done => return Ok(done?),
         }
     }
-    Ok(apply(&app.store, source, reading, terms).await?)
+    Err(Problem::Unavailable(Conflict.to_string()))
 }
 
-fn refused(broken: Broken) -> Error {
+fn refused(broken: Broken) -> Problem {
     match broken {
-        Broken::NotJson { reason, .. } => Error::InvalidJson(reason),
-        Broken::Empty => Error::InvalidJson("it is empty".to_owned()),
-        Broken::NotUtf8 { .. } => Error::InvalidJson("it is not UTF-8".to_owned()),
-        Broken::OtherJson { .. } => Error::field("locations", "is required, and is a list of locations"),
-        Broken::TooManyItems { most } => {
-            Error::field("locations", format!("must hold at most {most} locations; send the others in another report"))
-        }
+        Broken::NotJson { reason, .. } => Problem::InvalidJson(reason),
+        Broken::Empty => Problem::InvalidJson("it is empty".to_owned()),
+        Broken::NotUtf8 { .. } => Problem::InvalidJson("it is not UTF-8".to_owned()),
+        Broken::OtherJson { .. } => Problem::field("locations", "is required, and is a list of locations"),
+        Broken::TooManyItems { most } => Problem::field(
+            "locations",
+            format!("must hold at most {most} locations; send the others in another report"),
+        ),
         Broken::ItemTooLong { item, most } => {
-            Error::field("locations", format!("location {item} is longer than {most} bytes"))
+            Problem::field("locations", format!("location {item} is longer than {most} bytes"))
         }
-        other => Error::field("body", other.to_string()),
+        other => Problem::field("body", other.to_string()),
     }
 }

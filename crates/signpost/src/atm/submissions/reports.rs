@@ -7,9 +7,9 @@ use axum::extract::FromRequestParts;
 use axum::http::request::Parts;
 use tokio::sync::{Semaphore, SemaphorePermit};
 
-use crate::app::App;
+use crate::atm::AtmService;
 use crate::platform::accounts::Account;
-use crate::platform::web::problem::Error;
+use crate::platform::web::problem::Problem;
 
 /// Most reports that one server takes in at once.
 const MOST: usize = 8;
@@ -38,13 +38,13 @@ impl Default for Reports {
 
 impl Reports {
     /// A place for a report of an account that has none.
-    fn begin(&self, account: &Account) -> Result<Place, Error> {
+    fn begin(&self, account: &Account) -> Result<Place, Problem> {
         let mut accounts = self.accounts.lock().unwrap_or_else(PoisonError::into_inner);
         if accounts.contains(account) {
-            return Err(Error::TooManyAtOnce { limit: "reports", most: 1 });
+            return Err(Problem::TooManyAtOnce { limit: "reports", most: 1 });
         }
         if accounts.len() >= MOST {
-            return Err(Error::Unavailable(format!("{MOST} reports of machines are being read")));
+            return Err(Problem::Unavailable(format!("{MOST} reports of machines are being read")));
         }
         accounts.insert(account.clone());
         Ok(Place { reports: self.clone(), account: account.clone() })
@@ -71,10 +71,10 @@ impl Drop for Place {
     }
 }
 
-impl FromRequestParts<App> for Place {
-    type Rejection = Error;
+impl FromRequestParts<AtmService> for Place {
+    type Rejection = Problem;
 
-    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Error> {
+    async fn from_request_parts(parts: &mut Parts, app: &AtmService) -> Result<Self, Problem> {
         app.reports.begin(&Account::from_request_parts(parts, app).await?)
     }
 }
@@ -92,11 +92,11 @@ mod tests {
     fn an_account_has_one_place_and_all_have_a_few() {
         let reports = Reports::default();
         let first = reports.begin(&account("acme")).unwrap();
-        assert!(matches!(reports.begin(&account("acme")), Err(Error::TooManyAtOnce { .. })));
+        assert!(matches!(reports.begin(&account("acme")), Err(Problem::TooManyAtOnce { .. })));
         let sandbox = Account { environment: Environment::Sandbox, ..account("acme") };
         let mut places = vec![reports.begin(&sandbox).unwrap()];
         places.extend((2..MOST).map(|number| reports.begin(&account(&number.to_string())).unwrap()));
-        assert!(matches!(reports.begin(&account("late")), Err(Error::Unavailable(_))));
+        assert!(matches!(reports.begin(&account("late")), Err(Problem::Unavailable(_))));
         drop(first);
         assert_eq!(reports.running(), MOST - 1);
         reports.begin(&account("acme")).unwrap();

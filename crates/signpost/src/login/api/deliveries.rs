@@ -5,21 +5,26 @@ use axum::extract::State as Extract;
 use axum::http::StatusCode;
 use serde_json::{Value, json};
 
-use crate::app::App;
+use crate::login::LoginService;
+use crate::login::error::Error;
 use crate::login::events::{Chosen, Listed, deliveries, queue_test};
 use crate::login::flows::lookup::find_domain;
 use crate::platform::accounts::Account;
-use crate::platform::web::problem::Error;
+use crate::platform::web::problem::Problem;
 use crate::platform::web::{Nothing, Page, PathId};
 use crate::store::id::{self, EventId};
 
 const STATES: [&str; 3] = ["pending", "delivered", "failed"];
 
 /// `GET /deliveries?state=&limit=&cursor=`, newest first.
-pub(crate) async fn list(Extract(app): Extract<App>, account: Account, page: Page) -> Result<Json<Value>, Error> {
+pub(crate) async fn list(
+    Extract(app): Extract<LoginService>,
+    account: Account,
+    page: Page,
+) -> Result<Json<Value>, Error> {
     let state = page.text("state");
     if state.is_some_and(|state| !STATES.contains(&state)) {
-        return Err(Error::field("state", "must be 'pending', 'delivered' or 'failed'"));
+        return Err(Problem::field("state", "must be 'pending', 'delivered' or 'failed'").into());
     }
     let before = page.cursor(EventId::parse)?;
     let chosen = Chosen { state, before: before.as_ref(), most: page.limit + 1 };
@@ -31,7 +36,7 @@ pub(crate) async fn list(Extract(app): Extract<App>, account: Account, page: Pag
 
 /// `GET /deliveries/{id}`, with what every attempt sends.
 pub(crate) async fn show(
-    Extract(app): Extract<App>,
+    Extract(app): Extract<LoginService>,
     account: Account,
     PathId(id): PathId,
 ) -> Result<Json<Value>, Error> {
@@ -43,7 +48,7 @@ pub(crate) async fn show(
 
 /// `POST /deliveries/{id}/retry`
 pub(crate) async fn retry(
-    Extract(app): Extract<App>,
+    Extract(app): Extract<LoginService>,
     account: Account,
     PathId(id): PathId,
     _: Nothing,
@@ -56,7 +61,7 @@ pub(crate) async fn retry(
 
 /// `POST /deliveries/retry`: all that failed.
 pub(crate) async fn retry_failed(
-    Extract(app): Extract<App>,
+    Extract(app): Extract<LoginService>,
     account: Account,
     _: Nothing,
 ) -> Result<(StatusCode, Json<Value>), Error> {
@@ -67,7 +72,7 @@ pub(crate) async fn retry_failed(
 
 /// `POST /domains/{id}/test-event`
 pub(crate) async fn test_event(
-    Extract(app): Extract<App>,
+    Extract(app): Extract<LoginService>,
     account: Account,
     PathId(id): PathId,
     _: Nothing,
@@ -80,9 +85,9 @@ pub(crate) async fn test_event(
     Ok((StatusCode::ACCEPTED, Json(shown(&find(&app, &account, id.as_str()).await?))))
 }
 
-async fn find(app: &App, account: &Account, id: &str) -> Result<Listed, Error> {
-    let id = EventId::parse(id).ok_or(Error::NotFound)?;
-    deliveries::find(&app.store, account, &id).await?.ok_or(Error::NotFound)
+async fn find(app: &LoginService, account: &Account, id: &str) -> Result<Listed, Error> {
+    let id = EventId::parse(id).ok_or(Problem::NotFound)?;
+    Ok(deliveries::find(&app.store, account, &id).await?.ok_or(Problem::NotFound)?)
 }
 
 /// Whose it is, the caller knows.

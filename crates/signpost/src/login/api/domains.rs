@@ -7,18 +7,19 @@ use jiff::Timestamp;
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use crate::app::App;
+use crate::login::LoginService;
 use crate::login::domains::{
     Change, Domain, Handler, MOST, New, NotRegistered, Random, Registered, register, sql, webhook_url,
 };
+use crate::login::error::Error;
 use crate::login::flows::lookup::find_domain;
 use crate::platform::accounts::Account;
-use crate::platform::web::problem::Error;
+use crate::platform::web::problem::Problem;
 use crate::platform::web::{ApiKey, Fields, Nothing, Page, PathId};
 use crate::store::id::DomainId;
 
 pub(crate) async fn create(
-    State(app): State<App>,
+    State(app): State<LoginService>,
     account: Account,
     key: ApiKey,
     mut fields: Fields,
@@ -28,16 +29,18 @@ pub(crate) async fn create(
     let new = New { domain, webhook_url, event_url: None, handler: Handler::Direct };
     let reach = app.reach(account.environment);
     let registered = register(&new, account, reach, app.clock.now(), Random::draw());
-    let registered = registered.map_err(|(field, reason)| Error::field(field, reason))?;
+    let registered = registered.map_err(|(field, reason)| Problem::field(field, reason))?;
     match sql::insert(&app.store, &app.seal, &registered, &key.actor()).await? {
         Ok(()) => Ok((StatusCode::CREATED, Json(Created::of(&registered)))),
         Err(NotRegistered::Exists(there)) => Err(Error::DomainExists { domain: there.name.to_string(), id: there.id }),
-        Err(NotRegistered::TooMany) => Err(Error::field("domain", format!("an account has at most {MOST} domains"))),
+        Err(NotRegistered::TooMany) => {
+            Err(Problem::field("domain", format!("an account has at most {MOST} domains")).into())
+        }
     }
 }
 
 /// `GET /domains`: all of them, or in pages where `limit` or `cursor` asks for them.
-pub(crate) async fn list(State(app): State<App>, account: Account, page: Page) -> Result<Json<Value>, Error> {
+pub(crate) async fn list(State(app): State<LoginService>, account: Account, page: Page) -> Result<Json<Value>, Error> {
     let page = page.whole_where_nobody_asks(MOST);
     let after = page.cursor(DomainId::parse)?;
     let mut domains = sql::list(&app.store, &account, after.as_ref(), page.limit + 1).await?;
@@ -46,13 +49,17 @@ pub(crate) async fn list(State(app): State<App>, account: Account, page: Page) -
     Ok(Json(page.reply("domains", &listed, next)))
 }
 
-pub(crate) async fn show(State(app): State<App>, account: Account, PathId(id): PathId) -> Result<Json<Shown>, Error> {
+pub(crate) async fn show(
+    State(app): State<LoginService>,
+    account: Account,
+    PathId(id): PathId,
+) -> Result<Json<Shown>, Error> {
     let domain = find_domain(&app, &account, &id).await?;
     Ok(Json(Shown::of(&domain)))
 }
 
 pub(crate) async fn patch(
-    State(app): State<App>,
+    State(app): State<LoginService>,
     account: Account,
     key: ApiKey,
     PathId(id): PathId,
@@ -60,7 +67,7 @@ pub(crate) async fn patch(
 ) -> Result<Json<Shown>, Error> {
     let domain = find_domain(&app, &account, &id).await?;
     let reach = app.reach(account.environment);
-    let url = |field, text: &str| webhook_url(text, reach).map_err(|reason| Error::field(field, reason));
+    let url = |field, text: &str| webhook_url(text, reach).map_err(|reason| Problem::field(field, reason));
     let webhook_url = fields.optional_text("webhook_url")?.map(|text| url("webhook_url", &text)).transpose()?;
     let event_url = match fields.nullable_text("event_url")? {
         None => None,
@@ -68,7 +75,7 @@ pub(crate) async fn patch(
         Some(Some(text)) => Some(Some(url("event_url", &text)?)),
     };
     let handler = fields.optional_text("handler")?.map(|word| Handler::parse(&word));
-    let wrong = || Error::field("handler", "must be 'direct' or 'hosted'");
+    let wrong = || Problem::field("handler", "must be 'direct' or 'hosted'");
     let handler = handler.map(|handler| handler.ok_or_else(wrong)).transpose()?;
     fields.done()?;
     let (change, now) = (Change { webhook_url, event_url, handler }, app.clock.now());
@@ -81,7 +88,7 @@ pub(crate) async fn patch(
 
 /// `DELETE /domains/{id}`: its pending sessions are cancelled, its queued events still go out.
 pub(crate) async fn delete(
-    State(app): State<App>,
+    State(app): State<LoginService>,
     account: Account,
     key: ApiKey,
     PathId(id): PathId,
@@ -97,7 +104,7 @@ pub(crate) async fn delete(
 }
 
 pub(crate) async fn verify(
-    State(app): State<App>,
+    State(app): State<LoginService>,
     account: Account,
     key: ApiKey,
     PathId(id): PathId,

@@ -6,17 +6,18 @@ use axum::http::StatusCode;
 use serde_json::Value;
 use signpost_auth::PublicKey;
 
-use crate::app::App;
+use crate::login::LoginService;
 use crate::login::domains::Domain;
+use crate::login::error::Error;
 use crate::login::flows::lookup::find_domain;
 use crate::login::users::{HostedUser, sql};
 use crate::platform::accounts::Account;
-use crate::platform::web::problem::Error;
+use crate::platform::web::problem::Problem;
 use crate::platform::web::{ApiKey, Nothing, Page, PathId, PathPair};
 
 /// `GET /domains/{id}/users`
 pub(crate) async fn users(
-    Extract(app): Extract<App>,
+    Extract(app): Extract<LoginService>,
     account: Account,
     PathId(id): PathId,
     page: Page,
@@ -30,7 +31,7 @@ pub(crate) async fn users(
 
 /// `DELETE /domains/{id}/users`: all of them.
 pub(crate) async fn delete_all(
-    Extract(app): Extract<App>,
+    Extract(app): Extract<LoginService>,
     account: Account,
     by: ApiKey,
     PathId(id): PathId,
@@ -43,14 +44,14 @@ pub(crate) async fn delete_all(
 
 /// `DELETE /domains/{id}/users/{public_key}`
 pub(crate) async fn delete(
-    Extract(app): Extract<App>,
+    Extract(app): Extract<LoginService>,
     account: Account,
     by: ApiKey,
     PathPair(id, key): PathPair,
     _: Nothing,
 ) -> Result<StatusCode, Error> {
     let Domain { id, .. } = find_domain(&app, &account, &id).await?;
-    let key = PublicKey::parse(&key).map_err(|_| Error::NotFound)?;
+    let key = PublicKey::parse(&key).map_err(|_| Problem::NotFound)?;
     let deleted = sql::delete(&app.store, &id, &key, &by.actor(), app.clock.now()).await?;
-    if deleted { Ok(StatusCode::NO_CONTENT) } else { Err(Error::NotFound) }
+    if deleted { Ok(StatusCode::NO_CONTENT) } else { Err(Problem::NotFound.into()) }
 }

@@ -5,10 +5,10 @@ use axum::extract::State;
 use serde::Serialize;
 use signpost_auth::{PublicKey, Signature, message_hash, verify as is_signed_by};
 
-use crate::app::App;
+use crate::login::LoginService;
+use crate::login::error::Error;
 use crate::platform::accounts::Account;
 use crate::platform::web::Fields;
-use crate::platform::web::problem::Error;
 
 /// Exactly the specification's three members (§2).
 #[derive(Serialize)]
@@ -18,7 +18,11 @@ pub(crate) struct Verification {
     message_hash: String,
 }
 
-pub(crate) async fn verify(State(_): State<App>, _: Account, mut fields: Fields) -> Result<Json<Verification>, Error> {
+pub(crate) async fn verify(
+    State(_): State<LoginService>,
+    _: Account,
+    mut fields: Fields,
+) -> Result<Json<Verification>, Error> {
     let (public_key, signature, message) =
         (fields.text("public_key")?, fields.text("signature")?, fields.text("message")?);
     fields.done()?;

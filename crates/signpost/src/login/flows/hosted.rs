@@ -1,5 +1,6 @@
 //! `/hosted/login` and `/hosted/register`, where wallets post, and `/domains/{id}/users`.
 
+use anyhow::Context;
 use axum::Json;
 use axum::http::header;
 use axum::response::{IntoResponse, Response};
@@ -7,24 +8,31 @@ use bytes::Bytes;
 use serde_json::{Value, json};
 use signpost_auth::receiver::{HandlerRefusal, HandlerResponse, Host, LoggedIn, handle_login, handle_register};
 use signpost_auth::{Answer, Challenge, Mode, NotVerified, PublicKey, Through};
+use url::Url;
 
-use crate::app::App;
+use crate::login::LoginService;
+use crate::login::error::Error;
 use crate::login::flows::submit::accept_answer;
 use crate::login::sessions::{self, Session, SessionStatus};
 use crate::login::users::sql;
 use crate::platform::accounts::Environment;
 use crate::platform::limits::{Caller, Limit};
-use crate::platform::web::problem::Error;
+use crate::platform::web::problem::Problem;
 use crate::store::Step;
 
 /// The service as the application that answers a wallet.
 struct Wallets<'a> {
-    app: &'a App,
+    app: &'a LoginService,
     environment: Environment,
 }
 
 /// Answers a wallet as the handler contract says (specification, §4).
-pub(crate) async fn handle_answer(app: &App, environment: Environment, mode: Mode, body: &Bytes) -> HandlerResponse {
+pub(crate) async fn handle_answer(
+    app: &LoginService,
+    environment: Environment,
+    mode: Mode,
+    body: &Bytes,
+) -> HandlerResponse {
     let wallets = Wallets { app, environment };
     let now = app.clock.now().as_second();
     match mode {
@@ -35,10 +43,10 @@ pub(crate) async fn handle_answer(app: &App, environment: Environment, mode: Mod
 
 /// `POST /hosted/{mode}`; who may ask is counted before.
 pub(crate) async fn handle_post(
-    app: App,
+    app: LoginService,
     environment: Environment,
     mode: Mode,
-    body: Result<Bytes, Error>,
+    body: Result<Bytes, Problem>,
 ) -> Response {
     match body {
         Ok(body) => handle_answer(&app, environment, mode, &body).await.into_response(),
@@ -47,7 +55,12 @@ pub(crate) async fn handle_post(
 }
 
 /// `GET /hosted/{mode}?challenge=`: what a wallet shows before its person signs.
-pub(crate) async fn show_context(app: &App, environment: Environment, mode: Mode, challenge: Option<&str>) -> Response {
+pub(crate) async fn show_context(
+    app: &LoginService,
+    environment: Environment,
+    mode: Mode,
+    challenge: Option<&str>,
+) -> Response {
     match read_context(&Wallets { app, environment }, mode, challenge).await {
         Ok(context) => ([(header::CACHE_CONTROL, "no-store")], Json(context)).into_response(),
         Err(refusal) => refusal.into_response(),
@@ -71,9 +84,8 @@ async fn read_context(wallets: &Wallets<'_>, mode: Mode, challenge: Option<&str>
 }
 
 /// A refusal before the handlers, in their words.
-pub(crate) fn to_response(error: &Error) -> Response {
-    let (status, headers) = error.status_and_headers();
-    (status, headers, Json(json!({ "error": error.to_string() }))).into_response()
+pub(crate) fn to_response(error: &Problem) -> Response {
+    (error.status_and_code().0, error.headers(), Json(json!({ "error": error.to_string() }))).into_response()
 }
 
 impl Wallets<'_> {
@@ -142,8 +154,23 @@ fn to_refusal(error: &Error) -> HandlerRefusal {
         | Error::SessionCancelled { .. } => HandlerRefusal::NotHeld,
         Error::InvalidPublicKey { .. } => HandlerRefusal::NotVerified(NotVerified::Mismatch),
         other => {
-            other.log();
+            if let Error::Problem(problem) = other {
+                problem.log();
+            }
             HandlerRefusal::Failed
         }
     }
+}
+
+/// Where wallets of a mode post: where their people reach the service. In live never in clear text.
+///
+/// # Errors
+/// [`Error::InsecurePublicUrl`], or where the server's own address is no URL, which a server that started has checked.
+pub(crate) fn find_hosted_url(app: &LoginService, environment: Environment, mode: Mode) -> Result<Url, Error> {
+    let address = &app.public_address;
+    if environment == Environment::Live && !app.is_https {
+        return Err(Error::InsecurePublicUrl(address.clone()));
+    }
+    let text = format!("{address}{}/hosted/{mode}", environment.path());
+    Ok(text.parse().with_context(|| format!("{text} is no address"))?)
 }

@@ -1,19 +1,19 @@
 //! Finds a session or a domain, or says why not.
 
-use crate::app::App;
+use crate::login::LoginService;
 use crate::login::domains::{self, Domain};
+use crate::login::error::Error;
 use crate::login::sessions::{self, AnswerRefusal, Session, SessionState};
 use crate::platform::accounts::Account;
-use crate::platform::web::problem::Error;
 use crate::store::id::{DomainId, SessionId};
 
-pub(crate) async fn find_session(app: &App, account: &Account, id: &str) -> Result<Session, Error> {
+pub(crate) async fn find_session(app: &LoginService, account: &Account, id: &str) -> Result<Session, Error> {
     let id = SessionId::parse(id).ok_or(Error::SessionNotFound)?;
     let session = sessions::sql::find(&app.store, account, &id).await?;
     session.filter(|session| session.is_readable(app.clock.now())).ok_or(Error::SessionNotFound)
 }
 
-pub(crate) fn refused(refusal: AnswerRefusal, session: &Session, app: &App) -> Error {
+pub(crate) fn refused(refusal: AnswerRefusal, session: &Session, app: &LoginService) -> Error {
     match refusal {
         AnswerRefusal::Stale => Error::TimestampOutOfRange { server_time: app.clock.now() },
         AnswerRefusal::UnknownChallenge => Error::ChallengeNotFound,
@@ -28,7 +28,7 @@ pub(crate) fn refused(refusal: AnswerRefusal, session: &Session, app: &App) -> E
 }
 
 /// The row changed between reading and writing: what it is now says who was first.
-pub(crate) async fn lost_race(app: &App, session: &Session) -> Error {
+pub(crate) async fn lost_race(app: &LoginService, session: &Session) -> Error {
     match sessions::sql::find(&app.store, &session.account, &session.id).await {
         Ok(Some(Session { state: SessionState::Authenticated { .. } | SessionState::Answered { .. }, .. })) => {
             Error::SessionAlreadyAuthenticated
@@ -42,7 +42,7 @@ pub(crate) async fn lost_race(app: &App, session: &Session) -> Error {
     }
 }
 
-pub(crate) async fn find_domain(app: &App, account: &Account, id: &str) -> Result<Domain, Error> {
+pub(crate) async fn find_domain(app: &LoginService, account: &Account, id: &str) -> Result<Domain, Error> {
     let id = DomainId::parse(id).ok_or(Error::DomainNotFound)?;
     domains::sql::find(&app.store, account, &id).await?.ok_or(Error::DomainNotFound)
 }

@@ -1,14 +1,15 @@
 //! Accepts a wallet's answer: checks it and keeps what follows from it in one write.
 
-use signpost_auth::Answer;
+use anyhow::Context;
+use signpost_auth::{Answer, Mode, PublicKey};
 use url::Url;
 
-use crate::app::App;
+use crate::login::LoginService;
+use crate::login::error::Error;
 use crate::login::flows::lookup::{lost_race, refused};
-use crate::login::sessions::{self, Accepted, AnswerRefusal, Login, Session, sql};
+use crate::login::sessions::{self, Accepted, AnswerRefusal, Login, Session, SessionState, sql};
 use crate::login::{domains, users};
 use crate::platform::accounts::Account;
-use crate::platform::web::problem::Error;
 use crate::store::{Step, Written, id};
 
 /// An answer that was accepted.
@@ -25,7 +26,7 @@ pub(crate) struct AcceptedAnswer {
 /// # Errors
 /// The first rule that the answer breaks, or that another answer came first.
 pub(crate) async fn accept_answer(
-    app: &App,
+    app: &LoginService,
     asked: Session,
     answer: &Answer,
     with: Option<Step>,
@@ -59,10 +60,10 @@ pub(crate) async fn accept_answer(
 ///
 /// # Errors
 /// Where the code is not the one that the wallet was told, or the session is over.
-pub(crate) async fn complete_login(app: &App, asked: Session, code: &str) -> Result<Session, Error> {
+pub(crate) async fn complete_login(app: &LoginService, asked: Session, code: &str) -> Result<Session, Error> {
     let login = asked.clone().complete(code, app.clock.now(), id::random());
     let login = login.map_err(|refusal| refused(refusal, &asked, app))?;
-    let (url, user) = (event_url(app, &asked).await?, users::completes(&login)?);
+    let (url, user) = (event_url(app, &asked).await?, user_change(&login)?);
     match sessions::sql::complete(&app.store, &login, &url, user).await? {
         Written::Committed(_) => Ok(announce(app, login)),
         Written::Refused(0) => Err(lost_race(app, &asked).await),
@@ -71,7 +72,7 @@ pub(crate) async fn complete_login(app: &App, asked: Session, code: &str) -> Res
 }
 
 /// Logs a login that is on disk now, and wakes those who wait for it.
-fn announce(app: &App, login: Login) -> Session {
+fn announce(app: &LoginService, login: Login) -> Session {
     let Account { name: account, environment } = &login.session.account;
     let (session, domain) = (&login.session.id, &login.session.challenge.domain);
     tracing::info!(%session, %domain, account, %environment, mode = login.session.challenge.mode.as_str(), "login succeeded");
@@ -82,7 +83,7 @@ fn announce(app: &App, login: Login) -> Session {
 }
 
 /// Lets an answer pass that carries the number that the page shows; the third that does not ends the session.
-async fn check_confirm_code(app: &App, session: &Session, answer: &Answer) -> Result<(), Error> {
+async fn check_confirm_code(app: &LoginService, session: &Session, answer: &Answer) -> Result<(), Error> {
     if !sql::use_confirm_try(&app.store, session).await? {
         return Err(lost_race(app, session).await);
     }
@@ -96,11 +97,30 @@ async fn check_confirm_code(app: &App, session: &Session, answer: &Answer) -> Re
 }
 
 /// Where the session's event goes: the domain's `event_url` if it has one, else where wallets post.
-async fn event_url(app: &App, session: &Session) -> Result<Url, Error> {
+async fn event_url(app: &LoginService, session: &Session) -> Result<Url, Error> {
     let key = (session.account.clone(), session.challenge.domain.clone());
     let domain = match app.domains.kept(&key).filter(|domain| domain.id == session.domain_id) {
         Some(domain) => Some(domain),
         None => domains::sql::find(&app.store, &session.account, &session.domain_id).await?,
     };
     Ok(domain.and_then(|domain| domain.event_url).unwrap_or_else(|| session.webhook_url.clone()))
+}
+
+/// What a login on one device changes among the users, once its code came back. The answer was checked against them
+/// when it came, and who was deleted since logs in no more; of two registrations that race the second finds what it
+/// wanted.
+///
+/// # Errors
+/// Where the answer that was kept has no key.
+fn user_change(login: &Login) -> anyhow::Result<Option<Step>> {
+    let Session { domain_id, challenge, hosted_url: Some(_), state: SessionState::Authenticated { at, user }, .. } =
+        &login.session
+    else {
+        return Ok(None);
+    };
+    let key = PublicKey::parse(&user.public_key).context("sessions.answer")?;
+    Ok(Some(match challenge.mode {
+        Mode::Login => users::sql::log_in_user(domain_id, &key, *at),
+        Mode::Register => users::sql::keep_user(domain_id, &key, *at),
+    }))
 }

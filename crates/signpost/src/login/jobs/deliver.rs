@@ -14,7 +14,7 @@ use tokio::task::{self, JoinError, JoinSet};
 use tokio::time::{Instant, sleep, sleep_until};
 use tracing::Instrument;
 
-use crate::app::App;
+use crate::login::LoginService;
 use crate::login::domains::{self, Secrets};
 use crate::login::events::endpoints::{self, judged};
 use crate::login::events::{
@@ -49,7 +49,7 @@ struct Running {
 }
 
 /// Delivers until the server drains, then finishes what runs.
-pub async fn run(app: App) {
+pub async fn run(app: LoginService) {
     let mut running = Running::default();
     while !app.draining.is_cancelled() {
         let looked_at = Instant::now();
@@ -90,7 +90,7 @@ impl Running {
 }
 
 /// Starts what is due and has a place; says how long there is nothing to do.
-async fn take(app: &App, running: &mut Running) -> Result<Duration> {
+async fn take(app: &LoginService, running: &mut Running) -> Result<Duration> {
     let now = app.clock.now();
     let upcoming = sql::find_upcoming(&app.store, now).await?;
     let Some(next) = upcoming.attempt_at else { return Ok(SLEEP) };
@@ -129,7 +129,7 @@ async fn take(app: &App, running: &mut Running) -> Result<Duration> {
 type SharedSecrets = Arc<OnceCell<Option<Secrets>>>;
 
 /// One delivery to the end of its attempt. Whatever is wrong with it ends this attempt and no other's.
-async fn deliver(app: App, claimed: Claimed, secrets: SharedSecrets, leased_until: Timestamp) {
+async fn deliver(app: LoginService, claimed: Claimed, secrets: SharedSecrets, leased_until: Timestamp) {
     let (attempt, sent) = match prepare(&app, claimed.delivery, &secrets).await {
         Ok((delivery, headers)) => (send(&app, &delivery, headers).await, Some(delivery)),
         // The endpoint has no part in this.
@@ -137,7 +137,7 @@ async fn deliver(app: App, claimed: Claimed, secrets: SharedSecrets, leased_unti
     };
     let (now, random) = (app.clock.now(), u32::from_be_bytes(id::random()));
     let (id, attempts) = (&claimed.id, claimed.attempts);
-    let outcome = judge(&attempt, attempts, &app.config.login.webhook_retry_schedule, now, random);
+    let outcome = judge(&attempt, attempts, &app.settings.webhook_retry_schedule, now, random);
     log(&attempt, sent.as_ref(), outcome);
     app.metrics.attempt(outcome.as_str());
     if let Some(delivery) = sent.as_ref().filter(|_| attempts == 1) {
@@ -177,7 +177,11 @@ fn log(attempt: &Attempt, sent: Option<&Delivery>, outcome: Outcome) {
 }
 
 /// What is sent, and the header fields that sign it.
-async fn prepare(app: &App, delivery: Result<Delivery>, secrets: &SharedSecrets) -> Result<(Delivery, HeaderMap)> {
+async fn prepare(
+    app: &LoginService,
+    delivery: Result<Delivery>,
+    secrets: &SharedSecrets,
+) -> Result<(Delivery, HeaderMap)> {
     let delivery = delivery.context("its row in the database cannot be read")?;
     let read = domains::sql::find_secrets(&app.store, &app.seal, &delivery.domain_id);
     let secrets = secrets.get_or_try_init(|| read).await.context("its webhook secret cannot be read")?;
@@ -190,7 +194,7 @@ async fn prepare(app: &App, delivery: Result<Delivery>, secrets: &SharedSecrets)
     Ok((delivery, headers))
 }
 
-async fn send(app: &App, delivery: &Delivery, headers: HeaderMap) -> Attempt {
+async fn send(app: &LoginService, delivery: &Delivery, headers: HeaderMap) -> Attempt {
     let body = Bytes::from(delivery.body.clone());
     let request =
         Request { method: Method::POST, url: &delivery.url, headers, body: Some(body), within: WITHIN, keep: READ };

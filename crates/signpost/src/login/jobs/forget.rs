@@ -5,7 +5,7 @@ use std::time::Duration;
 use anyhow::Result;
 use jiff::{SignedDuration, Timestamp};
 
-use crate::app::App;
+use crate::login::LoginService;
 use crate::login::sessions::{REPLAY_WINDOW, RETENTION};
 use crate::platform::interval::every;
 use crate::store::id::{AuditId, SessionId};
@@ -48,7 +48,7 @@ const FORGET_AUDIT: &str = "
 const FORGET_DOMAINS: &str = "DELETE FROM deleted_domains WHERE deleted_at < $1 RETURNING id";
 
 /// Forgets what is over, now and every hour, until the server stops.
-pub async fn run(app: App) {
+pub async fn run(app: LoginService) {
     let forget = || async {
         let forgotten = sweep(&app.store, app.clock.now()).await?;
         if forgotten > 0 {

@@ -3,3 +3,17 @@
 pub mod deliver;
 pub mod forget;
 pub mod recheck;
+
+use tokio::task::JoinHandle;
+
+use super::LoginService;
+
+/// Starts all of it, until the server drains.
+#[must_use]
+pub fn spawn_all(login: &LoginService) -> [JoinHandle<()>; 3] {
+    [
+        tokio::spawn(deliver::run(login.clone())),
+        tokio::spawn(forget::run(login.clone())),
+        tokio::spawn(recheck::run(login.clone())),
+    ]
+}

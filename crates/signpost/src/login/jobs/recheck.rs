@@ -6,7 +6,7 @@ use anyhow::{Context, Result};
 use jiff::{SignedDuration, Timestamp};
 use serde_json::json;
 
-use crate::app::App;
+use crate::login::LoginService;
 use crate::login::domains::{Domain, sql};
 use crate::login::sessions::cancel_sessions_of;
 use crate::platform::accounts::Account;
@@ -44,7 +44,7 @@ const LOST: &str = "
     WHERE id = $2 AND verified_at IS NOT NULL AND misses + 1 >= $3 AND COALESCE(last_checked_at, verified_at) <= $4";
 
 /// Checks what is due until the server stops.
-pub async fn run(app: App) {
+pub async fn run(app: LoginService) {
     every(EVERY, &app.draining, "the domains could not be checked", || async { sweep(&app).await.map(drop) }).await;
 }
 
@@ -52,7 +52,7 @@ pub async fn run(app: App) {
 ///
 /// # Errors
 /// As [`Store::read`] and [`Store::write`].
-pub async fn sweep(app: &App) -> Result<usize> {
+pub async fn sweep(app: &LoginService) -> Result<usize> {
     let due = find_due(&app.store, app.clock.now()).await?;
     for (account, id) in &due {
         if let Some(domain) = sql::find(&app.store, account, id).await? {
@@ -62,7 +62,7 @@ pub async fn sweep(app: &App) -> Result<usize> {
     Ok(due.len())
 }
 
-async fn check(app: &App, domain: &Domain) -> Result<()> {
+async fn check(app: &LoginService, domain: &Domain) -> Result<()> {
     let Domain { id, name, .. } = domain;
     let proved = app.prover.prove(name, &domain.token, app.reach(domain.account.environment)).await;
     let now = app.clock.now();

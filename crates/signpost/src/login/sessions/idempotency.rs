@@ -6,8 +6,9 @@ use data_encoding::HEXLOWER;
 use jiff::{SignedDuration, Timestamp};
 use sha2::{Digest, Sha256};
 
+use crate::login::error::Error;
 use crate::platform::accounts::Account;
-use crate::platform::web::problem::Error;
+use crate::platform::web::problem::Problem;
 use crate::store::{Step, Store, must, params};
 
 /// How long a key's reply is replayed.
@@ -46,7 +47,7 @@ impl IdempotencyKey {
         let is_fit = (1..=MAX_KEY_LEN).contains(&key.len()) && key.bytes().all(|byte| byte.is_ascii_graphic());
         if !is_fit || all.next().is_some() {
             let reason = format!("must be one key of 1 to {MAX_KEY_LEN} visible ASCII characters");
-            return Err(Error::field("Idempotency-Key", reason));
+            return Err(Problem::field("Idempotency-Key", reason).into());
         }
         Ok(Some(Self { key: key.to_owned(), asked: HEXLOWER.encode(&Sha256::digest(asked)) }))
     }

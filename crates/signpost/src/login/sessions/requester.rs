@@ -5,7 +5,7 @@ use std::net::IpAddr;
 use serde::{Deserialize, Serialize};
 
 use crate::platform::web::Fields;
-use crate::platform::web::problem::Error;
+use crate::platform::web::problem::Problem;
 
 /// Most characters of what a browser says of itself.
 const MAX_USER_AGENT_LEN: usize = 256;
@@ -29,12 +29,12 @@ impl Requester {
     ///
     /// # Errors
     /// The member that is wrong and why.
-    pub fn parse(object: &str) -> Result<Self, Error> {
+    pub fn parse(object: &str) -> Result<Self, Problem> {
         let mut fields = Fields::parse(object.as_bytes())?;
         let mut text = |member| fields.optional_text(member).map_err(|error| error.within("requester"));
         let (ip, country, user_agent) = (text("ip")?, text("country")?, text("user_agent")?);
         fields.done().map_err(|error| error.within("requester"))?;
-        let wrong = |member: &str, reason: &str| Error::field(format!("requester.{member}"), reason);
+        let wrong = |member: &str, reason: &str| Problem::field(format!("requester.{member}"), reason);
         let ip = ip.map(|text| text.parse()).transpose().map_err(|_| wrong("ip", "must be an IP address"))?;
         let is_country = |text: &String| text.len() == 2 && text.bytes().all(|byte| byte.is_ascii_uppercase());
         if country.as_ref().is_some_and(|text| !is_country(text)) {

@@ -7,23 +7,23 @@ use axum::routing::{MethodRouter, post};
 use signpost_auth::Mode;
 use url::form_urlencoded;
 
-use crate::app::App;
+use crate::login::LoginService;
 use crate::login::flows::hosted;
 use crate::platform::accounts::Environment;
 use crate::platform::limits::{Caller, Limit};
 use crate::platform::web::Payload;
-use crate::platform::web::problem::Error;
+use crate::platform::web::problem::Problem;
 
-pub(crate) fn router(environment: Environment) -> Router<App> {
-    let route = |mode| -> MethodRouter<App> {
+pub(crate) fn router(environment: Environment) -> Router<LoginService> {
+    let route = |mode| -> MethodRouter<LoginService> {
         post(move |app, request| answer(app, environment, mode, request))
             .get(move |app, request| context(app, environment, mode, request))
-            .fallback(async || Error::MethodNotAllowed)
+            .fallback(async || Problem::MethodNotAllowed)
     };
     Router::new().route("/hosted/login", route(Mode::Login)).route("/hosted/register", route(Mode::Register))
 }
 
-type Extract = axum::extract::State<App>;
+type Extract = axum::extract::State<LoginService>;
 
 async fn answer(app: Extract, environment: Environment, mode: Mode, request: Request) -> Response {
     if let Err(error) = counted(&app, crate::platform::web::peer::client_address(&app, &request)).await {
@@ -43,6 +43,6 @@ async fn context(app: Extract, environment: Environment, mode: Mode, request: Re
     hosted::show_context(&app, environment, mode, challenge.as_ref().map(|(_, text)| &**text)).await
 }
 
-async fn counted(app: &App, address: Caller) -> Result<(), Error> {
-    app.limits.check_tenth(Limit::Answer, &address, app.clock.elapsed()).await.map_err(Error::RateLimited)
+async fn counted(app: &LoginService, address: Caller) -> Result<(), Problem> {
+    app.limits.check_tenth(Limit::Answer, &address, app.clock.elapsed()).await.map_err(Problem::RateLimited)
 }

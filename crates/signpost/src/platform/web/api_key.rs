@@ -8,17 +8,17 @@ use axum::response::Response;
 use axum::routing::MethodRouter;
 use secrecy::{ExposeSecret, SecretString};
 
-use crate::app::App;
+use crate::platform::Platform;
 use crate::platform::accounts::audit::Actor;
 use crate::platform::accounts::keys::{KeyHash, KeyId, Opened};
 use crate::platform::accounts::{Account, Environment, Scope};
 use crate::platform::limits::{Caller, Limit};
-use crate::platform::web::problem::Error;
+use crate::platform::web::problem::Problem;
 
 /// What a group of addresses asks of those who come.
 #[derive(Clone)]
 pub(crate) struct Door {
-    pub(crate) app: App,
+    pub(crate) platform: Platform,
     pub(crate) environment: Environment,
     pub(crate) limit: Limit,
     pub(crate) scope: Scope,
@@ -42,8 +42,8 @@ impl ApiKey {
 }
 
 impl Door {
-    pub(crate) fn new(app: &App, environment: Environment, limit: Limit, scope: Scope) -> Self {
-        Self { app: app.clone(), environment, limit, scope }
+    pub(crate) fn new(platform: &Platform, environment: Environment, limit: Limit, scope: Scope) -> Self {
+        Self { platform: platform.clone(), environment, limit, scope }
     }
 
     /// Listing sessions is reading, whatever opening them is.
@@ -56,27 +56,27 @@ impl Door {
 }
 
 /// Lets a request with a valid key in, counted for its account; one without is counted for its address.
-pub(crate) async fn admit(State(door): State<Door>, mut request: Request, next: Next) -> Result<Response, Error> {
+pub(crate) async fn admit(State(door): State<Door>, mut request: Request, next: Next) -> Result<Response, Problem> {
     // A key of the other environment is no key here.
     let limit = door.limit_of(request.method());
-    let Door { app, environment, scope, .. } = door;
-    let now = app.clock.now();
+    let Door { platform, environment, scope, .. } = door;
+    let now = platform.clock.now();
     let sent = bearer(request.headers()).map(SecretString::from);
     let opened = match sent.as_ref().and_then(|key| KeyHash::read(key.expose_secret())) {
-        Some((of, hash)) if of == environment => app.keys.opened(&app.store, of, hash, now).await?,
+        Some((of, hash)) if of == environment => platform.keys.opened(&platform.store, of, hash, now).await?,
         _ => None,
     };
     let Some(Opened { account, scope: opened, key }) = opened else {
-        let address = crate::platform::web::peer::client_address(&app, &request);
-        app.refusals.count(&address, "invalid_api_key");
-        app.limits.check(limit, &address, app.clock.elapsed()).await.map_err(Error::RateLimited)?;
-        return Err(Error::InvalidApiKey);
+        let address = crate::platform::web::peer::client_address(&platform, &request);
+        platform.refusals.count(&address, "invalid_api_key");
+        platform.limits.check(limit, &address, platform.clock.elapsed()).await.map_err(Problem::RateLimited)?;
+        return Err(Problem::InvalidApiKey);
     };
     let caller = Caller::from(&account);
-    app.limits.check(limit, &caller, app.clock.elapsed()).await.map_err(Error::RateLimited)?;
+    platform.limits.check(limit, &caller, platform.clock.elapsed()).await.map_err(Problem::RateLimited)?;
     if opened != scope {
-        app.refusals.count(&caller, "insufficient_scope");
-        return Err(Error::InsufficientScope { needed: scope, opened });
+        platform.refusals.count(&caller, "insufficient_scope");
+        return Err(Problem::InsufficientScope { needed: scope, opened });
     }
     request.extensions_mut().insert(account);
     if let Some(sent) = sent {
@@ -86,14 +86,14 @@ pub(crate) async fn admit(State(door): State<Door>, mut request: Request, next: 
 }
 
 /// Lets those in who have a key for `scope`, each as often as `limit` says.
-pub(crate) fn door(
-    app: &App,
+pub(crate) fn door<S: Clone + Send + Sync + 'static>(
+    platform: &Platform,
     environment: Environment,
     limit: Limit,
     scope: Scope,
-) -> impl Fn(MethodRouter<App>) -> MethodRouter<App> {
-    let door = Door::new(app, environment, limit, scope);
-    move |routes| routes.fallback(async || Error::MethodNotAllowed).layer(from_fn_with_state(door.clone(), admit))
+) -> impl Fn(MethodRouter<S>) -> MethodRouter<S> {
+    let door = Door::new(platform, environment, limit, scope);
+    move |routes| routes.fallback(async || Problem::MethodNotAllowed).layer(from_fn_with_state(door.clone(), admit))
 }
 
 /// The bearer that a request carries.
@@ -104,18 +104,18 @@ pub(crate) fn bearer(headers: &HeaderMap) -> Option<&str> {
 }
 
 impl<S: Send + Sync> FromRequestParts<S> for ApiKey {
-    type Rejection = Error;
+    type Rejection = Problem;
 
-    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Error> {
-        parts.extensions.get::<Self>().cloned().ok_or(Error::InvalidApiKey)
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Problem> {
+        parts.extensions.get::<Self>().cloned().ok_or(Problem::InvalidApiKey)
     }
 }
 
 impl<S: Send + Sync> FromRequestParts<S> for Account {
-    type Rejection = Error;
+    type Rejection = Problem;
 
-    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Error> {
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Problem> {
         // Fails closed: a route without a door has no account to act for.
-        parts.extensions.get::<Self>().cloned().ok_or(Error::InvalidApiKey)
+        parts.extensions.get::<Self>().cloned().ok_or(Problem::InvalidApiKey)
     }
 }

@@ -11,7 +11,7 @@ use http_body_util::{BodyExt, LengthLimitError, Limited};
 use serde::de::{self, Deserialize, Deserializer, MapAccess, Visitor};
 use serde_json::value::RawValue;
 
-use crate::platform::web::problem::Error;
+use crate::platform::web::problem::Problem;
 
 /// The most that a body may hold, in bytes.
 const MOST_BYTES: usize = 64 * 1024;
@@ -41,9 +41,9 @@ pub struct Report(pub Bytes);
 pub struct Nothing;
 
 impl<S: Send + Sync> FromRequest<S> for Fields {
-    type Rejection = Error;
+    type Rejection = Problem;
 
-    async fn from_request(request: Request, _: &S) -> Result<Self, Error> {
+    async fn from_request(request: Request, _: &S) -> Result<Self, Problem> {
         let (parts, body) = request.into_parts();
         require_json(&parts.headers)?;
         Self::parse(&read(body, MOST_BYTES).await?)
@@ -51,9 +51,9 @@ impl<S: Send + Sync> FromRequest<S> for Fields {
 }
 
 impl<S: Send + Sync> FromRequest<S> for Payload {
-    type Rejection = Error;
+    type Rejection = Problem;
 
-    async fn from_request(request: Request, _: &S) -> Result<Self, Error> {
+    async fn from_request(request: Request, _: &S) -> Result<Self, Problem> {
         let (parts, body) = request.into_parts();
         require_json(&parts.headers)?;
         let body = read(body, MOST_BYTES).await?;
@@ -67,15 +67,15 @@ impl Payload {
     ///
     /// # Errors
     /// Where it is too long or ends early.
-    pub async fn bytes(body: Body) -> Result<Bytes, Error> {
+    pub async fn bytes(body: Body) -> Result<Bytes, Problem> {
         read(body, MOST_BYTES).await
     }
 }
 
 impl<S: Send + Sync> FromRequest<S> for OptionalFields {
-    type Rejection = Error;
+    type Rejection = Problem;
 
-    async fn from_request(request: Request, _: &S) -> Result<Self, Error> {
+    async fn from_request(request: Request, _: &S) -> Result<Self, Problem> {
         let (parts, body) = request.into_parts();
         let body = read(body, MOST_BYTES).await?;
         if body.is_empty() {
@@ -87,9 +87,9 @@ impl<S: Send + Sync> FromRequest<S> for OptionalFields {
 }
 
 impl<S: Send + Sync> FromRequest<S> for Report {
-    type Rejection = Error;
+    type Rejection = Problem;
 
-    async fn from_request(request: Request, _: &S) -> Result<Self, Error> {
+    async fn from_request(request: Request, _: &S) -> Result<Self, Problem> {
         let (parts, body) = request.into_parts();
         require_json(&parts.headers)?;
         Ok(Self(read(body, MOST_BYTES_OF_A_REPORT).await?))
@@ -97,9 +97,9 @@ impl<S: Send + Sync> FromRequest<S> for Report {
 }
 
 impl<S: Send + Sync> FromRequest<S> for Nothing {
-    type Rejection = Error;
+    type Rejection = Problem;
 
-    async fn from_request(request: Request, _: &S) -> Result<Self, Error> {
+    async fn from_request(request: Request, _: &S) -> Result<Self, Problem> {
         let body = read(request.into_body(), MOST_BYTES).await?;
         if !body.is_empty() {
             Fields::parse(&body)?.done()?;
@@ -113,9 +113,9 @@ impl Fields {
     ///
     /// # Errors
     /// Where it is no JSON object, too deep, or has a field twice.
-    pub fn parse(body: &[u8]) -> Result<Self, Error> {
+    pub fn parse(body: &[u8]) -> Result<Self, Problem> {
         if is_too_deep(body) {
-            return Err(Error::InvalidJson(format!("it is nested more than {MOST_DEPTH} deep")));
+            return Err(Problem::InvalidJson(format!("it is nested more than {MOST_DEPTH} deep")));
         }
         let fields: Self = serde_json::from_slice(body).map_err(|error| told(&error))?;
         fields.0.values().try_for_each(|value| check(value)).map_err(|error| told(&error))?;
@@ -126,18 +126,18 @@ impl Fields {
     ///
     /// # Errors
     /// Where it is there and no text.
-    pub fn optional_text(&mut self, field: &str) -> Result<Option<String>, Error> {
+    pub fn optional_text(&mut self, field: &str) -> Result<Option<String>, Problem> {
         let Some(value) = self.0.remove(field) else { return Ok(None) };
         serde_json::from_str(value.get())
             .map(Some)
-            .map_err(|_| Error::field(field, format!("must be a string, not {}", kind(&value))))
+            .map_err(|_| Problem::field(field, format!("must be a string, not {}", kind(&value))))
     }
 
     /// A text or null, if it is there: `Some(None)` is null, which takes a value away.
     ///
     /// # Errors
     /// Where it is there and neither.
-    pub fn nullable_text(&mut self, field: &str) -> Result<Option<Option<String>>, Error> {
+    pub fn nullable_text(&mut self, field: &str) -> Result<Option<Option<String>>, Problem> {
         if self.0.get(field).is_some_and(|value| value.get() == "null") {
             self.0.remove(field);
             return Ok(Some(None));
@@ -149,18 +149,18 @@ impl Fields {
     ///
     /// # Errors
     /// Where it is missing or no text.
-    pub fn text(&mut self, field: &str) -> Result<String, Error> {
-        self.optional_text(field)?.ok_or_else(|| Error::field(field, "is required"))
+    pub fn text(&mut self, field: &str) -> Result<String, Problem> {
+        self.optional_text(field)?.ok_or_else(|| Problem::field(field, "is required"))
     }
 
     /// A whole number, if it is there.
     ///
     /// # Errors
     /// Where it is there and something else, or not from `least` to `most`.
-    pub fn optional_integer(&mut self, field: &str, least: u64, most: u64) -> Result<Option<u64>, Error> {
+    pub fn optional_integer(&mut self, field: &str, least: u64, most: u64) -> Result<Option<u64>, Problem> {
         let Some(value) = self.0.remove(field) else { return Ok(None) };
         let number = serde_json::from_str(value.get()).ok().filter(|number| (least..=most).contains(number));
-        let wrong = || Error::field(field, format!("must be a whole number from {least} to {most}"));
+        let wrong = || Problem::field(field, format!("must be a whole number from {least} to {most}"));
         number.map(Some).ok_or_else(wrong)
     }
 
@@ -168,11 +168,11 @@ impl Fields {
     ///
     /// # Errors
     /// Where it is there and no object.
-    pub fn optional_object(&mut self, field: &str) -> Result<Option<Box<RawValue>>, Error> {
+    pub fn optional_object(&mut self, field: &str) -> Result<Option<Box<RawValue>>, Problem> {
         match self.0.remove(field) {
             None => Ok(None),
             Some(value) if value.get().starts_with('{') => Ok(Some(value)),
-            Some(other) => Err(Error::field(field, format!("must be an object, not {}", kind(&other)))),
+            Some(other) => Err(Problem::field(field, format!("must be an object, not {}", kind(&other)))),
         }
     }
 
@@ -180,25 +180,25 @@ impl Fields {
     ///
     /// # Errors
     /// The first such field.
-    pub fn done(self) -> Result<(), Error> {
+    pub fn done(self) -> Result<(), Problem> {
         match self.0.keys().next() {
             None => Ok(()),
-            Some(field) => Err(Error::field(field, "is not a field of this request")),
+            Some(field) => Err(Problem::field(field, "is not a field of this request")),
         }
     }
 }
 
-fn require_json(headers: &HeaderMap) -> Result<(), Error> {
+fn require_json(headers: &HeaderMap) -> Result<(), Problem> {
     let sent = headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or("");
     let essence = sent.split(';').next().unwrap_or("").trim();
-    if essence.eq_ignore_ascii_case("application/json") { Ok(()) } else { Err(Error::UnsupportedMediaType) }
+    if essence.eq_ignore_ascii_case("application/json") { Ok(()) } else { Err(Problem::UnsupportedMediaType) }
 }
 
-async fn read(body: Body, limit: usize) -> Result<Bytes, Error> {
+async fn read(body: Body, limit: usize) -> Result<Bytes, Problem> {
     match Limited::new(body, limit).collect().await {
         Ok(collected) => Ok(collected.to_bytes()),
-        Err(error) if error.is::<LengthLimitError>() => Err(Error::PayloadTooLarge { limit }),
-        Err(_) => Err(Error::field("body", "ended before it was whole")),
+        Err(error) if error.is::<LengthLimitError>() => Err(Problem::PayloadTooLarge { limit }),
+        Err(_) => Err(Problem::field("body", "ended before it was whole")),
     }
 }
 
@@ -232,10 +232,10 @@ fn check(value: &RawValue) -> serde_json::Result<()> {
     }
 }
 
-fn told(error: &serde_json::Error) -> Error {
+fn told(error: &serde_json::Error) -> Problem {
     match error.classify() {
-        serde_json::error::Category::Data => Error::field("body", shape(error)),
-        _ => Error::InvalidJson(error.to_string()),
+        serde_json::error::Category::Data => Problem::field("body", shape(error)),
+        _ => Problem::InvalidJson(error.to_string()),
     }
 }
 
@@ -322,7 +322,7 @@ mod tests {
     fn depth_is_counted_outside_of_texts() {
         let nested = |depth: usize| format!("{}{}", "{\"a\":".repeat(depth) + "1", "}".repeat(depth));
         assert!(Fields::parse(nested(16).as_bytes()).is_ok());
-        assert!(matches!(Fields::parse(nested(17).as_bytes()), Err(Error::InvalidJson(_))));
+        assert!(matches!(Fields::parse(nested(17).as_bytes()), Err(Problem::InvalidJson(_))));
         assert!(Fields::parse(br#"{"a": "[[[[[[[[[[[[[[[[[[\"[[["}"#).is_ok());
         assert!(Fields::parse("[".repeat(100_000).as_bytes()).is_err());
     }

@@ -5,16 +5,16 @@ use std::net::SocketAddr;
 use axum::extract::{ConnectInfo, Request};
 use axum::http::{Extensions, HeaderMap};
 
-use crate::app::App;
+use crate::platform::Platform;
 use crate::platform::limits::{Caller, caller};
 
 /// The client's address, as far as the proxies before us are believed.
-pub(crate) fn client_address(app: &App, request: &Request) -> Caller {
-    peer(app, request.extensions(), request.headers())
+pub(crate) fn client_address(platform: &Platform, request: &Request) -> Caller {
+    peer(platform, request.extensions(), request.headers())
 }
 
-pub(crate) fn peer(app: &App, extensions: &Extensions, headers: &HeaderMap) -> Caller {
+pub(crate) fn peer(platform: &Platform, extensions: &Extensions, headers: &HeaderMap) -> Caller {
     // A request that came over no connection is a test's: it is its own neighbour.
     let peer = extensions.get::<ConnectInfo<SocketAddr>>().map_or(SocketAddr::from(([127, 0, 0, 1], 0)), |info| info.0);
-    caller(peer, headers, &app.config.proxies)
+    caller(peer, headers, &platform.proxies)
 }

@@ -8,7 +8,7 @@ use serde::Serialize;
 use serde_json::{Value, json};
 use url::form_urlencoded;
 
-use crate::platform::web::problem::Error;
+use crate::platform::web::problem::Problem;
 
 /// Rows on a page: where nobody says, and at most.
 const USUAL: u32 = 50;
@@ -25,15 +25,15 @@ pub struct Page {
 }
 
 impl Page {
-    fn read(query: &str) -> Result<Self, Error> {
+    fn read(query: &str) -> Result<Self, Problem> {
         let mut found = BTreeMap::new();
         for (name, value) in form_urlencoded::parse(query.as_bytes()).into_owned() {
             if found.insert(name.clone(), value).is_some() {
-                return Err(Error::field(name, "must be there once"));
+                return Err(Problem::field(name, "must be there once"));
             }
         }
         let limit = found.get("limit").map(|text| text.parse().ok().filter(|limit| (1..=MOST).contains(limit)));
-        let wrong = || Error::field("limit", format!("must be a whole number from 1 to {MOST}"));
+        let wrong = || Problem::field("limit", format!("must be a whole number from 1 to {MOST}"));
         let limit = limit.map(|limit| limit.ok_or_else(wrong)).transpose()?;
         let is_asked = limit.is_some() || found.contains_key("cursor");
         Ok(Self { limit: limit.unwrap_or(USUAL), is_asked, query: found })
@@ -55,9 +55,9 @@ impl Page {
     ///
     /// # Errors
     /// Where it is not one that a page before gave as `next_cursor`.
-    pub fn cursor<T>(&self, read: impl Fn(&str) -> Option<T>) -> Result<Option<T>, Error> {
+    pub fn cursor<T>(&self, read: impl Fn(&str) -> Option<T>) -> Result<Option<T>, Problem> {
         let Some(text) = self.text("cursor") else { return Ok(None) };
-        let wrong = || Error::field("cursor", "must be a next_cursor of this list");
+        let wrong = || Problem::field("cursor", "must be a next_cursor of this list");
         read(text).map(Some).ok_or_else(wrong)
     }
 
@@ -83,9 +83,9 @@ impl Page {
 }
 
 impl<S: Send + Sync> FromRequestParts<S> for Page {
-    type Rejection = Error;
+    type Rejection = Problem;
 
-    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Error> {
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Problem> {
         Self::read(parts.uri.query().unwrap_or_default())
     }
 }

@@ -11,20 +11,28 @@ use futures_util::FutureExt;
 use tracing::Instrument;
 
 use super::host;
-use crate::atm::mcp::transport;
 use crate::platform::clock::Clock;
 use crate::platform::observe::metrics::Metrics;
 use crate::platform::observe::telemetry;
-use crate::platform::web::problem::Error;
+use crate::platform::web::problem::Problem;
 use crate::store::id::{self, RequestId};
 
 const X_REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 /// The longest that any handler may take; a domain check is the slowest (10 s).
 const LONGEST: Duration = Duration::from_secs(30);
 
+/// What the requests of a server are counted in, and which of its routes refuse in words of their own.
+#[derive(Clone, Debug)]
+pub struct RequestLog {
+    /// The counters.
+    pub metrics: Metrics,
+    /// Routes of another protocol: they check their `Host` themselves.
+    pub foreign: &'static [&'static str],
+}
+
 /// Gives the request an id that its reply carries, and writes one line about it to the log: never its headers, its
 /// body or its query, which may hold secrets.
-pub(crate) async fn name_and_log(State(metrics): State<Metrics>, mut request: Request, next: Next) -> Response {
+pub(crate) async fn name_and_log(State(log): State<RequestLog>, mut request: Request, next: Next) -> Response {
     let id = RequestId::new(Clock::System.now(), id::random());
     let route = request.extensions().get::<MatchedPath>().cloned();
     let route = route.as_ref().map_or("none", MatchedPath::as_str);
@@ -37,7 +45,7 @@ pub(crate) async fn name_and_log(State(metrics): State<Metrics>, mut request: Re
     let begun = Instant::now();
     let answering = async {
         // The protocol of the other two refuses in its own words.
-        if !transport::PATHS.contains(&route)
+        if !log.foreign.contains(&route)
             && let Err(error) = host::check(request.headers())
         {
             return error.into_response();
@@ -48,14 +56,14 @@ pub(crate) async fn name_and_log(State(metrics): State<Metrics>, mut request: Re
     // A panic ends this request, not the connection's others. What it held is dropped with it.
     let mut response = match AssertUnwindSafe(running).catch_unwind().await {
         Ok(Ok(response)) => response,
-        Ok(Err(_)) => Error::Unavailable("the request took too long".to_owned()).into_response(),
-        Err(_) => span.in_scope(|| Error::Internal(anyhow::anyhow!("a handler panicked")).into_response()),
+        Ok(Err(_)) => Problem::Unavailable("the request took too long".to_owned()).into_response(),
+        Err(_) => span.in_scope(|| Problem::Internal(anyhow::anyhow!("a handler panicked")).into_response()),
     };
     let status = response.status().as_u16();
     let elapsed_ms = u64::try_from(begun.elapsed().as_millis()).unwrap_or(u64::MAX);
     span.record("status", status);
     span.in_scope(|| tracing::debug!(path, elapsed_ms, "answered"));
-    metrics.answered(&method, route, status, begun.elapsed());
+    log.metrics.answered(&method, route, status, begun.elapsed());
     response.headers_mut().insert(X_REQUEST_ID, value);
     response
 }

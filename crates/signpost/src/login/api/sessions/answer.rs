@@ -5,17 +5,18 @@ use axum::extract::{FromRequest, Request, State as Extract};
 use signpost_auth::Answer;
 
 use super::replies::{SessionView, Viewer};
-use crate::app::App;
+use crate::login::LoginService;
+use crate::login::error::Error;
 use crate::login::flows::lookup::find_session;
 use crate::login::flows::submit::{AcceptedAnswer, accept_answer, complete_login};
 use crate::login::sessions::SessionStatus;
 use crate::platform::accounts::Account;
-use crate::platform::web::problem::Error;
+use crate::platform::web::problem::Problem;
 use crate::platform::web::{Fields, PathId, Payload};
 
 /// `POST /sessions/{id}/authenticate`
 pub(crate) async fn authenticate(
-    Extract(app): Extract<App>,
+    Extract(app): Extract<LoginService>,
     account: Account,
     PathId(id): PathId,
     request: Request,
@@ -24,7 +25,7 @@ pub(crate) async fn authenticate(
     // Only now, for the contract says of an unknown session first that it is unknown.
     let Payload(body) = Payload::from_request(request, &app).await?;
     let answer =
-        Answer::parse(&body).map_err(|error| Error::field(error.field().unwrap_or("body"), error.to_string()))?;
+        Answer::parse(&body).map_err(|error| Problem::field(error.field().unwrap_or("body"), error.to_string()))?;
     let AcceptedAnswer { session, redirect } =
         accept_answer(&app, session, &answer, None).await?.ok_or(Error::ChallengeNotFound)?;
     let status = session.status(app.clock.now());
@@ -33,7 +34,7 @@ pub(crate) async fn authenticate(
 
 /// `POST /sessions/{id}/complete`: the code that the wallet was told came back in the browser that began the login.
 pub(crate) async fn complete(
-    Extract(app): Extract<App>,
+    Extract(app): Extract<LoginService>,
     account: Account,
     PathId(id): PathId,
     mut fields: Fields,

@@ -10,16 +10,17 @@ use serde_json::json;
 use signpost_auth::{DomainName, Mode};
 use url::Url;
 
-use crate::app::App;
+use crate::login::LoginService;
 use crate::login::api::sessions::replies::CreatedSession;
 use crate::login::domains::{self, Domain, Handler, Usable, webhook_url};
+use crate::login::error::Error;
+use crate::login::flows::hosted::find_hosted_url;
 use crate::login::sessions::{
     ClientSecret, ConfirmCode, Flow, IdempotencyKey, Metadata, NewSession, Requester, Session, SessionEntropy,
     idempotency, sql,
 };
-use crate::login::users;
 use crate::platform::accounts::{Account, Environment};
-use crate::platform::web::problem::Error;
+use crate::platform::web::problem::Problem;
 use crate::platform::web::{ApiKey, Fields};
 use crate::store::id::{self, SessionId};
 
@@ -28,7 +29,7 @@ const REPLAYED: (HeaderName, &str) = (HeaderName::from_static("idempotent-replay
 
 /// `POST /sessions`
 pub(crate) async fn create(
-    Extract(app): Extract<App>,
+    Extract(app): Extract<LoginService>,
     account: Account,
     key: ApiKey,
     headers: HeaderMap,
@@ -41,7 +42,7 @@ pub(crate) async fn create(
     }
     let domain = usable_domain(&app, &account, &request.domain).await?;
     let name = domain.name.to_string();
-    let (new, now, ttl) = (request.for_domain(&app, &domain)?, app.clock.now(), app.config.login.session_ttl);
+    let (new, now, ttl) = (request.for_domain(&app, &domain)?, app.clock.now(), app.settings.session_ttl);
     let session = Session::open(&domain, new, ttl, now, SessionEntropy { id: id::random(), nonce: id::random() });
     let secret = ClientSecret::derive(&key.key, &session.id);
     let session = session.with_client_secret(&secret);
@@ -57,7 +58,7 @@ pub(crate) async fn create(
 
 /// What was answered before to a request that names the same key.
 async fn find_replay(
-    app: &App,
+    app: &LoginService,
     account: &Account,
     key: &ApiKey,
     idempotency_key: Option<&IdempotencyKey>,
@@ -106,25 +107,25 @@ impl CreateRequest {
         let domain = fields.text("domain")?;
         let mode = match fields.optional_text("mode")? {
             None => Mode::Login,
-            Some(word) => word.parse().map_err(|_| Error::field("mode", "must be 'login' or 'register'"))?,
+            Some(word) => word.parse().map_err(|_| Problem::field("mode", "must be 'login' or 'register'"))?,
         };
         let webhook_url = fields.optional_text("webhook_url")?;
         let metadata = fields.optional_object("metadata")?;
         let confirm = match fields.optional_text("confirm")?.as_deref() {
             None => false,
             Some("code") => true,
-            Some(_) => return Err(Error::field("confirm", "must be 'code'")),
+            Some(_) => return Err(Problem::field("confirm", "must be 'code'").into()),
         };
         let flow = fields.optional_text("flow")?.map_or(Some(Flow::CrossDevice), |word| Flow::parse(&word));
-        let flow = flow.ok_or_else(|| Error::field("flow", "must be 'cross_device' or 'same_device'"))?;
+        let flow = flow.ok_or_else(|| Problem::field("flow", "must be 'cross_device' or 'same_device'"))?;
         let requester =
             fields.optional_object("requester")?.map(|object| Requester::parse(object.get())).transpose()?;
         fields.done()?;
-        let domain = DomainName::parse(&domain).map_err(|error| Error::field("domain", error.to_string()))?;
+        let domain = DomainName::parse(&domain).map_err(|error| Problem::field("domain", error.to_string()))?;
         let metadata = metadata.map(|object| Metadata::new(object, &domain)).transpose();
-        let metadata = metadata.map_err(|(field, reason)| Error::field(field, reason))?;
+        let metadata = metadata.map_err(|(field, reason)| Problem::field(field, reason))?;
         if flow == Flow::SameDevice && metadata.as_ref().and_then(Metadata::return_url).is_none() {
-            return Err(Error::field("metadata.return_url", "is required where flow is 'same_device'"));
+            return Err(Problem::field("metadata.return_url", "is required where flow is 'same_device'").into());
         }
         Ok(Self { domain, mode, webhook_url, metadata, confirm, flow, requester })
     }
@@ -160,13 +161,13 @@ impl CreateRequest {
     }
 
     /// What the session will be, on this domain.
-    fn for_domain(self, app: &App, domain: &Domain) -> Result<NewSession, Error> {
+    fn for_domain(self, app: &LoginService, domain: &Domain) -> Result<NewSession, Error> {
         let webhook_url = self.webhook_url(app, domain)?;
         let Self { mode, metadata, confirm, flow, requester, .. } = self;
         let environment = domain.account.environment;
         let hosted_url = match domain.handler {
             Handler::Direct => None,
-            Handler::Hosted => Some(users::url(app, environment, mode)?),
+            Handler::Hosted => Some(find_hosted_url(app, environment, mode)?),
         };
         // Nobody else can ask the person of a hosted session, and a relayed code must not be enough: not to log in, and
         // not to have a thief's account opened with the person's key.
@@ -176,23 +177,23 @@ impl CreateRequest {
     }
 
     /// The session's own webhook if it names one, else the domain's.
-    fn webhook_url(&self, app: &App, domain: &Domain) -> Result<Url, Error> {
+    fn webhook_url(&self, app: &LoginService, domain: &Domain) -> Result<Url, Error> {
         let Some(text) = &self.webhook_url else { return Ok(domain.webhook_url.clone()) };
         let reach = app.reach(domain.account.environment);
-        let url = webhook_url(text, reach).map_err(|reason| Error::field("webhook_url", reason))?;
+        let url = webhook_url(text, reach).map_err(|reason| Problem::field("webhook_url", reason))?;
         if domain.owns_webhook(&url) {
             return Ok(url);
         }
         let reason = format!("must be on {0}, below it, or on the host of the domain's own webhook_url", domain.name);
-        Err(Error::field("webhook_url", reason))
+        Err(Problem::field("webhook_url", reason).into())
     }
 }
 
 /// The account's domain, if sessions may be opened on it.
-async fn usable_domain(app: &App, account: &Account, name: &DomainName) -> Result<Domain, Error> {
+async fn usable_domain(app: &LoginService, account: &Account, name: &DomainName) -> Result<Domain, Error> {
     let (key, mut refused) = ((account.clone(), name.clone()), None);
     let read = async {
-        match domains::sql::find_usable(&app.store, account, name, app.config.login.require_verified_domains).await? {
+        match domains::sql::find_usable(&app.store, account, name, app.settings.require_verified_domains).await? {
             Usable::Yes(domain) => Ok(Some(*domain)),
             other => {
                 refused = Some(other);

@@ -5,23 +5,28 @@ use axum::extract::State as Extract;
 use serde_json::{Value, json};
 use signpost_auth::DomainName;
 
-use crate::app::App;
+use crate::login::LoginService;
 use crate::login::api::sessions::replies::SessionListItem;
 use crate::login::domains;
+use crate::login::error::Error;
 use crate::login::sessions::{SessionFilter, SessionStatus, sql};
 use crate::platform::accounts::Account;
 use crate::platform::web::Page;
-use crate::platform::web::problem::Error;
+use crate::platform::web::problem::Problem;
 use crate::store::id::SessionId;
 
 /// `GET /sessions?status=&domain=&limit=&cursor=`, newest first.
-pub(crate) async fn list(Extract(app): Extract<App>, account: Account, page: Page) -> Result<Json<Value>, Error> {
+pub(crate) async fn list(
+    Extract(app): Extract<LoginService>,
+    account: Account,
+    page: Page,
+) -> Result<Json<Value>, Error> {
     let before = page.cursor(SessionId::parse)?;
     let status = page.text("status").map(|word| SessionStatus::ALL.into_iter().find(|status| status.as_str() == word));
-    let wrong = || Error::field("status", "must be 'pending', 'authenticated', 'expired' or 'cancelled'");
+    let wrong = || Problem::field("status", "must be 'pending', 'authenticated', 'expired' or 'cancelled'");
     let status = status.map(|status| status.ok_or_else(wrong)).transpose()?;
     let name = page.text("domain").map(DomainName::parse).transpose();
-    let name = name.map_err(|error| Error::field("domain", error.to_string()))?;
+    let name = name.map_err(|error| Problem::field("domain", error.to_string()))?;
     let domain = match &name {
         None => None,
         Some(name) => match domains::sql::find_by_name(&app.store, &account, name).await? {

@@ -7,13 +7,14 @@ use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE};
 use axum::http::{HeaderName, StatusCode};
 use signpost_auth::QrCode;
 
-use crate::app::App;
+use crate::login::LoginService;
 use crate::login::api::sessions::qr_image;
 use crate::login::api::sessions::replies::RefreshedSession;
+use crate::login::error::Error;
 use crate::login::flows::lookup::{find_session, lost_race, refused};
 use crate::login::sessions::sql;
 use crate::platform::accounts::Account;
-use crate::platform::web::problem::Error;
+use crate::platform::web::problem::Problem;
 use crate::platform::web::{Nothing, PathId};
 use crate::store::id;
 
@@ -25,7 +26,7 @@ const MAX_REFRESH_ATTEMPTS: usize = 100;
 
 /// `POST /sessions/{id}/refresh`
 pub(crate) async fn refresh(
-    Extract(app): Extract<App>,
+    Extract(app): Extract<LoginService>,
     account: Account,
     PathId(id): PathId,
     _: Nothing,
@@ -33,7 +34,7 @@ pub(crate) async fn refresh(
     // Who loses to another refresh looks again: the session is still there to be refreshed.
     for _ in 0..MAX_REFRESH_ATTEMPTS {
         let old = find_session(&app, &account, &id).await?;
-        let session = old.clone().refresh(app.config.login.session_ttl, app.clock.now(), id::random());
+        let session = old.clone().refresh(app.settings.session_ttl, app.clock.now(), id::random());
         let session = session.map_err(|refusal| refused(refusal, &old, &app))?;
         let refreshed = RefreshedSession::new(&session)?;
         if sql::refresh(&app.store, &session, &old.challenge).await? {
@@ -41,12 +42,12 @@ pub(crate) async fn refresh(
             return Ok(Json(refreshed));
         }
     }
-    Err(Error::Unavailable("too many refresh this session at once".to_owned()))
+    Err(Problem::Unavailable("too many refresh this session at once".to_owned()).into())
 }
 
 /// `GET /sessions/{id}/qr.svg`
 pub(crate) async fn svg(
-    extract: Extract<App>,
+    extract: Extract<LoginService>,
     account: Account,
     id: PathId,
 ) -> Result<([(HeaderName, &'static str); 2], String), Error> {
@@ -56,7 +57,7 @@ pub(crate) async fn svg(
 
 /// `GET /sessions/{id}/qr.png`
 pub(crate) async fn png(
-    extract: Extract<App>,
+    extract: Extract<LoginService>,
     account: Account,
     id: PathId,
 ) -> Result<([(HeaderName, &'static str); 2], Vec<u8>), Error> {
@@ -65,7 +66,7 @@ pub(crate) async fn png(
 }
 
 /// The code of a session that waits for its answer.
-async fn code(Extract(app): Extract<App>, account: Account, PathId(id): PathId) -> Result<QrCode, Error> {
+async fn code(Extract(app): Extract<LoginService>, account: Account, PathId(id): PathId) -> Result<QrCode, Error> {
     let session = find_session(&app, &account, &id).await?;
     session.check_pending(app.clock.now()).map_err(|refusal| refused(refusal, &session, &app))?;
     let text = RefreshedSession::new(&session)?.qr_data;
@@ -74,7 +75,7 @@ async fn code(Extract(app): Extract<App>, account: Account, PathId(id): PathId) 
 
 /// `DELETE /sessions/{id}`
 pub(crate) async fn cancel(
-    Extract(app): Extract<App>,
+    Extract(app): Extract<LoginService>,
     account: Account,
     PathId(id): PathId,
     _: Nothing,

@@ -8,17 +8,32 @@ use axum::response::{IntoResponse, Response};
 use signpost_auth::DomainName;
 use url::{Host, Url};
 
+use crate::login::LoginService;
 use crate::login::api::sessions::replies::Viewer;
+use crate::login::error::Error;
 use crate::login::sessions::{ClientSecret, Session};
+use crate::platform::accounts::Environment;
 use crate::platform::limits::{Caller, Limit};
 use crate::platform::web::api_key::{Door, admit, bearer};
 use crate::platform::web::path_id::PathId;
-use crate::platform::web::problem::Error;
+use crate::platform::web::peer::client_address;
+use crate::platform::web::problem::Problem;
 use crate::store::id::SessionId;
+
+/// What reading a session asks of those who come, with a key or with a client secret.
+#[derive(Clone)]
+pub(crate) struct PageDoor {
+    pub(crate) service: LoginService,
+    pub(crate) door: Door,
+}
 
 /// Lets API keys in as elsewhere, and client secrets to their own session; answers browsers of the session's domain so
 /// that their pages may read the reply.
-pub(crate) async fn admit_page(State(door): State<Door>, request: Request, next: Next) -> Response {
+pub(crate) async fn admit_page(
+    State(PageDoor { service, door }): State<PageDoor>,
+    request: Request,
+    next: Next,
+) -> Response {
     let (mut parts, body) = request.into_parts();
     let Ok(PathId(id)) = PathId::from_request_parts(&mut parts, &()).await;
     let request = Request::from_parts(parts, body);
@@ -29,7 +44,7 @@ pub(crate) async fn admit_page(State(door): State<Door>, request: Request, next:
     if secret.is_none() && !(is_preflight && origin.is_some()) {
         return admit(State(door), request, next).await.into_response();
     }
-    let session = match find(&door, &id).await {
+    let session = match find(&service, door.environment, &id).await {
         Ok(session) => session,
         Err(error) => return error.into_response(),
     };
@@ -37,7 +52,7 @@ pub(crate) async fn admit_page(State(door): State<Door>, request: Request, next:
     let origin = origin.filter(|origin| session.as_ref().is_some_and(|session| own(session, origin)));
     let response = match secret {
         Some(secret) if !is_preflight => follow(&door, session, &secret, request, next).await.into_response(),
-        _ => preflight(&door, crate::platform::web::peer::client_address(&door.app, &request)).await,
+        _ => preflight(&door, client_address(&door.platform, &request)).await,
     };
     match origin {
         Some(origin) => open(response, origin, is_preflight),
@@ -45,9 +60,9 @@ pub(crate) async fn admit_page(State(door): State<Door>, request: Request, next:
     }
 }
 
-async fn find(door: &Door, id: &str) -> Result<Option<Session>, Error> {
+async fn find(service: &LoginService, environment: Environment, id: &str) -> Result<Option<Session>, Error> {
     let Some(id) = SessionId::parse(id) else { return Ok(None) };
-    Ok(door.app.anyones_session(door.environment, &id).await?)
+    Ok(service.find_session_in_any_account(environment, &id).await?)
 }
 
 /// Lets a client secret read its session.
@@ -58,23 +73,27 @@ async fn follow(
     mut request: Request,
     next: Next,
 ) -> Result<Response, Error> {
-    let now = door.app.clock.now();
+    let now = door.platform.clock.now();
     let Some(session) = session.filter(|session| secret.reads(session, now)) else {
-        let address = crate::platform::web::peer::client_address(&door.app, &request);
-        door.app.refusals.count(&address, "invalid_api_key");
-        door.app
+        let address = client_address(&door.platform, &request);
+        door.platform.refusals.count(&address, "invalid_api_key");
+        door.platform
             .limits
-            .check(Limit::GetSession, &address, door.app.clock.elapsed())
+            .check(Limit::GetSession, &address, door.platform.clock.elapsed())
             .await
-            .map_err(Error::RateLimited)?;
-        return Err(Error::InvalidApiKey);
+            .map_err(Problem::RateLimited)?;
+        return Err(Problem::InvalidApiKey.into());
     };
     let caller = Caller::Session(session.id.clone());
-    door.app.limits.check(Limit::GetSession, &caller, door.app.clock.elapsed()).await.map_err(Error::RateLimited)?;
+    door.platform
+        .limits
+        .check(Limit::GetSession, &caller, door.platform.clock.elapsed())
+        .await
+        .map_err(Problem::RateLimited)?;
     if request.method() != Method::GET && request.method() != Method::HEAD {
-        return Err(Error::InvalidApiKey);
+        return Err(Problem::InvalidApiKey.into());
     }
-    let address = crate::platform::web::peer::client_address(&door.app, &request);
+    let address = client_address(&door.platform, &request);
     request.extensions_mut().insert(session.account);
     request.extensions_mut().insert(Viewer::Page);
     request.extensions_mut().insert(address);
@@ -83,9 +102,9 @@ async fn follow(
 
 /// What a browser asks before it sends a bearer to another origin.
 async fn preflight(door: &Door, address: Caller) -> Response {
-    match door.app.limits.check(Limit::GetSession, &address, door.app.clock.elapsed()).await {
+    match door.platform.limits.check(Limit::GetSession, &address, door.platform.clock.elapsed()).await {
         Ok(()) => (StatusCode::NO_CONTENT, Body::empty()).into_response(),
-        Err(exceeded) => Error::RateLimited(exceeded).into_response(),
+        Err(exceeded) => Problem::RateLimited(exceeded).into_response(),
     }
 }
 

@@ -4,8 +4,9 @@ use jiff::Timestamp;
 use serde::Serialize;
 use signpost_auth::Mode;
 
+use crate::login::error::Error;
 use crate::login::sessions::{Metadata, Session, SessionState, SessionStatus, User};
-use crate::platform::web::problem::Error;
+use crate::platform::web::problem::Problem;
 use crate::store::id::SessionId;
 
 /// The answer to a creation.
@@ -83,7 +84,7 @@ impl CreatedSession {
 
 impl RefreshedSession {
     pub(crate) fn new(session: &Session) -> Result<Self, Error> {
-        let qr_data = session.qr_data().map_err(|error| Error::field("webhook_url", error.to_string()))?.to_string();
+        let qr_data = session.qr_data().map_err(|error| Problem::field("webhook_url", error.to_string()))?.to_string();
         let (id, challenge) = (session.id.clone(), session.challenge.to_string());
         Ok(Self { id, challenge, qr_data, expires_at: session.expires_at })
     }

@@ -12,13 +12,14 @@ use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 use signpost_auth::{Answer, DeviceInfo, Wallet};
 
-use crate::app::App;
+use crate::login::LoginService;
+use crate::login::error::Error;
 use crate::login::flows::hosted;
 use crate::login::flows::lookup::{find_session, refused};
 use crate::login::sessions::{ConfirmCode, Session};
 use crate::platform::accounts::Account;
 use crate::platform::outbound::{Reach, Request};
-use crate::platform::web::problem::Error;
+use crate::platform::web::problem::Problem;
 use crate::platform::web::{Fields, OptionalFields, PathId};
 
 /// How long a handler may take to answer.
@@ -40,7 +41,7 @@ enum SimulatedFault {
 /// Signs the session's challenge and posts the answer where a wallet would; tells what was posted and how it was
 /// answered. `wallet` (1 to 100) says who signs, `fault` what is wrong with the answer.
 pub(crate) async fn simulate(
-    Extract(app): Extract<App>,
+    Extract(app): Extract<LoginService>,
     account: Account,
     PathId(id): PathId,
     OptionalFields(fields): OptionalFields,
@@ -73,7 +74,9 @@ fn read(mut fields: Fields) -> Result<(u64, Option<SimulatedFault>), Error> {
         Some("challenge") => Some(SimulatedFault::Challenge),
         Some("confirm_code") => Some(SimulatedFault::ConfirmCode),
         Some(_) => {
-            return Err(Error::field("fault", "must be 'signature', 'timestamp', 'challenge' or 'confirm_code'"));
+            return Err(
+                Problem::field("fault", "must be 'signature', 'timestamp', 'challenge' or 'confirm_code'").into()
+            );
         }
     };
     fields.done()?;
@@ -115,7 +118,7 @@ struct HandlerReply {
     body: Option<String>,
 }
 
-async fn post(app: &App, session: &Session, payload: &Value) -> anyhow::Result<HandlerReply> {
+async fn post(app: &LoginService, session: &Session, payload: &Value) -> anyhow::Result<HandlerReply> {
     let body = Bytes::from(payload.to_string());
     if session.hosted_url.is_some() {
         let reply = hosted::handle_answer(app, session.account.environment, session.challenge.mode, &body).await;

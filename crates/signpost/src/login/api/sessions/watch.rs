@@ -13,13 +13,14 @@ use tokio::time::{Instant, timeout};
 use url::form_urlencoded;
 
 use super::replies::{SessionView, Viewer};
-use crate::app::App;
+use crate::login::LoginService;
+use crate::login::error::Error;
 use crate::login::flows::lookup::refused;
 use crate::login::sessions::{AnswerRefusal, Session, SessionStatus, TooManyWaiters, Waiter};
 use crate::platform::accounts::Account;
 use crate::platform::limits::Caller;
 use crate::platform::web::PathId;
-use crate::platform::web::problem::Error;
+use crate::platform::web::problem::Problem;
 use crate::store::id::SessionId;
 
 /// The longest that a request waits: a little less than most proxies do.
@@ -31,7 +32,7 @@ const KEEP_ALIVE_INTERVAL: Duration = Duration::from_secs(15);
 
 /// `GET /sessions/{id}`, with `?wait=25` as soon as the session is not pending any more, or after so many seconds.
 pub(crate) async fn show(
-    Extract(app): Extract<App>,
+    Extract(app): Extract<LoginService>,
     account: Account,
     viewer: Viewer,
     page: Option<Extension<Caller>>,
@@ -51,7 +52,7 @@ pub(crate) async fn show(
 /// `GET /sessions/{id}/events`: an event `status` with what `GET` says now, and another when that changes, which is the
 /// last.
 pub(crate) async fn events(
-    Extract(app): Extract<App>,
+    Extract(app): Extract<LoginService>,
     account: Account,
     viewer: Viewer,
     page: Option<Extension<Caller>>,
@@ -80,16 +81,21 @@ pub(crate) async fn events(
 }
 
 /// A place among those who wait.
-fn acquire_waiter(app: &App, account: &Account, session: &Session, page: Option<&Caller>) -> Result<Waiter, Error> {
+fn acquire_waiter(
+    app: &LoginService,
+    account: &Account,
+    session: &Session,
+    page: Option<&Caller>,
+) -> Result<Waiter, Problem> {
     app.waiting.acquire(&session.id, account, page).map_err(|crowded| match crowded {
-        TooManyWaiters::Everybody => Error::Unavailable("too many requests wait for sessions".to_owned()),
-        TooManyWaiters::Caller(most) => Error::TooManyAtOnce { limit: "waiting", most },
+        TooManyWaiters::Everybody => Problem::Unavailable("too many requests wait for sessions".to_owned()),
+        TooManyWaiters::Caller(most) => Problem::TooManyAtOnce { limit: "waiting", most },
     })
 }
 
 /// The session once it is not pending any more, or as it is at the deadline or when the server stops.
 async fn await_change(
-    app: &App,
+    app: &LoginService,
     account: &Account,
     mut session: Session,
     waiter: &Waiter,
@@ -111,14 +117,14 @@ async fn await_change(
 }
 
 /// As it was told a moment ago, where changes since would have been told too.
-async fn find(app: &App, account: &Account, id: &str) -> Result<Session, Error> {
+async fn find(app: &LoginService, account: &Account, id: &str) -> Result<Session, Error> {
     let id = SessionId::parse(id).ok_or(Error::SessionNotFound)?;
-    let session = app.anyones_session(account.environment, &id).await?;
+    let session = app.find_session_in_any_account(account.environment, &id).await?;
     let own = session.filter(|session| session.account == *account && session.is_readable(app.clock.now()));
     own.ok_or(Error::SessionNotFound)
 }
 
-fn to_reply(app: &App, session: Session, viewer: Viewer) -> Result<Json<SessionView>, Error> {
+fn to_reply(app: &LoginService, session: Session, viewer: Viewer) -> Result<Json<SessionView>, Error> {
     match session.status(app.clock.now()) {
         SessionStatus::Expired => Err(refused(AnswerRefusal::Expired, &session, app)),
         SessionStatus::Cancelled => Err(refused(AnswerRefusal::Cancelled, &session, app)),
@@ -126,7 +132,7 @@ fn to_reply(app: &App, session: Session, viewer: Viewer) -> Result<Json<SessionV
     }
 }
 
-fn status_event(app: &App, session: Session, viewer: Viewer) -> Event {
+fn status_event(app: &LoginService, session: Session, viewer: Viewer) -> Event {
     let status = session.status(app.clock.now());
     let event = Event::default().event("status");
     let data = match status {
@@ -137,10 +143,10 @@ fn status_event(app: &App, session: Session, viewer: Viewer) -> Event {
 }
 
 /// How long a request is ready to wait.
-fn parse_wait(query: &str) -> Result<Duration, Error> {
+fn parse_wait(query: &str) -> Result<Duration, Problem> {
     let mut asked = form_urlencoded::parse(query.as_bytes()).filter(|(name, _)| name == "wait");
     let Some((_, text)) = asked.next() else { return Ok(Duration::ZERO) };
     let seconds = text.parse().ok().filter(|seconds| *seconds <= MAX_WAIT_SECS && asked.next().is_none());
-    let wrong = || Error::field("wait", format!("must be a whole number of seconds from 0 to {MAX_WAIT_SECS}"));
+    let wrong = || Problem::field("wait", format!("must be a whole number of seconds from 0 to {MAX_WAIT_SECS}"));
     seconds.map(Duration::from_secs).ok_or_else(wrong)
 }

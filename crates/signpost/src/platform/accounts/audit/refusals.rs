@@ -5,13 +5,15 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use anyhow::Result;
+use jiff::Timestamp;
 use serde_json::json;
+use tokio_util::sync::CancellationToken;
 
 use super::{Action, Actor, entry};
-use crate::app::App;
+use crate::platform::clock::Clock;
 use crate::platform::interval::every;
 use crate::platform::limits::Caller;
-use crate::store::Step;
+use crate::store::{Step, Store};
 
 /// How often what was counted is written.
 const EVERY: Duration = Duration::from_mins(1);
@@ -53,9 +55,10 @@ impl Refusals {
 }
 
 /// Writes what was counted, every minute and once more when the server stops.
-pub async fn run(app: App) {
-    every(EVERY, &app.draining, "the audit log could not be written", || flush(&app)).await;
-    if let Err(error) = flush(&app).await {
+pub async fn run(refusals: Refusals, store: Store, clock: Clock, draining: CancellationToken) {
+    let flush = || flush(&refusals, &store, clock.now());
+    every(EVERY, &draining, "the audit log could not be written", flush).await;
+    if let Err(error) = flush().await {
         tracing::warn!(error = format!("{error:#}"), "the last refusals could not be written to the audit log");
     }
 }
@@ -64,8 +67,8 @@ pub async fn run(app: App) {
 ///
 /// # Errors
 /// As [`crate::store::Store::write`]; what was counted is lost then.
-pub async fn flush(app: &App) -> Result<()> {
-    let (Counted { callers, others }, now) = (app.refusals.take(), app.clock.now());
+pub async fn flush(refusals: &Refusals, store: &Store, now: Timestamp) -> Result<()> {
+    let Counted { callers, others } = refusals.take();
     let of_caller = |((caller, reason), count): ((Caller, &'static str), u64)| {
         let (actor, details) = (Actor::Address(caller.to_string()), json!({ "count": count }));
         entry(&actor, None, Action::AccessRefused, reason, &details, now)
@@ -76,7 +79,7 @@ pub async fn flush(app: &App) -> Result<()> {
         steps.push(entry(&actor, None, Action::AccessRefused, "", &details, now));
     }
     if !steps.is_empty() {
-        app.store.write(steps).await?;
+        store.write(steps).await?;
     }
     Ok(())
 }

@@ -6,10 +6,11 @@ use std::time::Duration;
 
 use anyhow::Result;
 use jiff::Timestamp;
+use tokio_util::sync::CancellationToken;
 
-use super::{KeyId, sql};
-use crate::app::App;
+use super::{KeyCache, KeyId, sql};
 use crate::platform::interval::every;
+use crate::store::Store;
 
 /// How often what is remembered is written.
 const EVERY: Duration = Duration::from_mins(1);
@@ -30,9 +31,9 @@ impl Used {
 }
 
 /// Writes what is remembered, every minute and once more when the server stops.
-pub async fn run(app: App) {
-    every(EVERY, &app.draining, "the use of keys could not be written", || flush(&app)).await;
-    if let Err(error) = flush(&app).await {
+pub async fn run(keys: KeyCache, store: Store, draining: CancellationToken) {
+    every(EVERY, &draining, "the use of keys could not be written", || flush(&keys, &store)).await;
+    if let Err(error) = flush(&keys, &store).await {
         tracing::warn!(error = format!("{error:#}"), "the last use of keys could not be written");
     }
 }
@@ -41,6 +42,6 @@ pub async fn run(app: App) {
 ///
 /// # Errors
 /// As [`crate::store::Store::write`].
-pub async fn flush(app: &App) -> Result<()> {
-    sql::set_used(&app.store, &app.keys.used.take()).await
+pub async fn flush(keys: &KeyCache, store: &Store) -> Result<()> {
+    sql::set_used(store, &keys.used.take()).await
 }

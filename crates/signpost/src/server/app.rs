@@ -1,0 +1,29 @@
+//! The two services of one server, on the platform that they share.
+
+use std::ops::Deref;
+
+use crate::atm::AtmService;
+use crate::config::Config;
+use crate::login::LoginService;
+use crate::platform::Platform;
+
+/// The two services of one server, on the platform that they share.
+#[derive(Debug)]
+pub struct App {
+    /// The operator's decisions.
+    pub config: Config,
+    /// What both services share.
+    pub platform: Platform,
+    /// The login service.
+    pub login: LoginService,
+    /// The ATM service.
+    pub atm: AtmService,
+}
+
+impl Deref for App {
+    type Target = Platform;
+
+    fn deref(&self) -> &Platform {
+        &self.platform
+    }
+}
