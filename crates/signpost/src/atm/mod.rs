@@ -2,10 +2,12 @@
 
 pub mod catalogue;
 pub mod feeds;
+pub mod jobs;
 pub mod mcp;
 pub mod places;
+pub mod reports;
 pub mod routes;
-mod service;
+pub mod service;
 pub mod settings;
 pub mod submissions;
 

@@ -5,7 +5,7 @@ use axum::routing::post;
 
 use super::mcp::{discovery, transport};
 use super::submissions;
-use crate::atm::AtmService;
+use crate::atm::service::AtmService;
 use crate::platform::accounts::{Environment, Scope};
 use crate::platform::limits::Limit;
 use crate::platform::web::api_key::door;

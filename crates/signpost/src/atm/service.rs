@@ -3,12 +3,9 @@
 use std::ops::Deref;
 use std::sync::Arc;
 
-use tokio::task::JoinHandle;
-
-use super::catalogue::{self, Catalogue};
-use super::feeds;
+use super::catalogue::Catalogue;
+use super::reports::Reports;
 use super::settings::AtmSettings;
-use super::submissions::Reports;
 use crate::platform::Platform;
 
 /// The ATM service. Cheap to clone; built once, when the server starts.
@@ -49,12 +46,5 @@ impl AtmService {
     #[must_use]
     pub fn new(platform: Platform, settings: AtmSettings, catalogue: Catalogue) -> Self {
         Self(Arc::new(AtmParts { platform, settings, catalogue: Arc::new(catalogue), reports: Reports::default() }))
-    }
-    /// Starts the work that a running server does by itself, until it drains.
-    #[must_use]
-    pub fn spawn_jobs(&self) -> [JoinHandle<()>; 2] {
-        let watched = self.clone();
-        let watch = async move { catalogue::watch(&watched.store, &watched.catalogue, &watched.draining).await };
-        [tokio::spawn(feeds::run(self.clone())), tokio::spawn(watch)]
     }
 }

@@ -7,7 +7,7 @@ pub mod events;
 pub mod flows;
 pub mod jobs;
 pub mod routes;
-mod service;
+pub mod service;
 pub mod sessions;
 pub mod settings;
 pub mod users;

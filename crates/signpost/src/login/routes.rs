@@ -8,7 +8,7 @@ use super::api::sessions;
 use super::api::sessions::page_access::{PageDoor, admit_page};
 use super::api::{deliveries, domains, users, verify};
 use super::wallet;
-use crate::login::LoginService;
+use crate::login::service::LoginService;
 use crate::platform::accounts::{Environment, Scope};
 use crate::platform::limits::Limit;
 use crate::platform::web::api_key::{Door, door};

@@ -10,7 +10,7 @@ pub mod outbound;
 pub mod processor;
 pub mod redis;
 pub mod setting;
-mod shared;
+pub mod shared;
 pub mod web;
 
 pub use shared::{Platform, PlatformParts};

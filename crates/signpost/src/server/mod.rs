@@ -27,9 +27,9 @@ use crate::atm::AtmService;
 use crate::atm::catalogue::Catalogue;
 use crate::atm::places::geocoder::Geocoder;
 use crate::config::{Config, Service};
+use crate::login::LoginService;
 use crate::login::domains::{self, Prover};
 use crate::login::events;
-use crate::login::{LoginService, jobs};
 use crate::platform::accounts::audit::Refusals;
 use crate::platform::accounts::keys::KeyCache;
 use crate::platform::clock::Clock;
@@ -39,6 +39,7 @@ use crate::platform::outbound::{Names, Outbound};
 use crate::platform::redis::Redis;
 use crate::platform::{Platform, PlatformParts};
 use crate::store::{Store, lock};
+use crate::{atm, login};
 
 /// How long requests that run may take to end once the server stops. It promises to be gone after ten seconds: the rest
 /// is for the database and for what computes on other threads.
@@ -135,7 +136,7 @@ impl Server {
         log_start(&app);
         let mut background = Vec::new();
         if app.config.services.contains(&Service::Auth) {
-            background.extend(jobs::spawn_all(&app.login));
+            background.extend(login::jobs::spawn_all(&app.login));
         }
         if let Some(listener) = metrics {
             background.push(tokio::spawn(scrape::run(Arc::clone(&app), listener)));
@@ -143,7 +144,7 @@ impl Server {
         background.push(tokio::spawn(changes::run(Arc::clone(&app))));
         background.extend(app.platform.spawn_jobs());
         if app.config.services.contains(&Service::Atm) {
-            background.extend(app.atm.spawn_jobs());
+            background.extend(atm::jobs::spawn_all(&app.atm));
         }
         let (stopping, draining, delay) = (app.stopping.clone(), app.draining.clone(), app.config.shutdown_delay);
         tokio::spawn(async move {

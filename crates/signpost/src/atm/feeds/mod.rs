@@ -2,7 +2,6 @@
 //! nothing changed, and after a failure ever more rarely.
 
 pub mod sql;
-mod worker;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -22,8 +21,6 @@ use super::catalogue::{Changes, Extent, Reading, Source, Terms, apply};
 use crate::platform::outbound::{Answer, Outbound, Reach, Request};
 use crate::platform::processor;
 use crate::store::Store;
-
-pub use worker::run;
 
 /// Where in an address the time of the last fetch belongs, for servers that tell what changed since.
 pub const SINCE: &str = "{updated_since}";

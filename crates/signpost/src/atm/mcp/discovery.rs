@@ -12,8 +12,8 @@ use sha2::{Digest, Sha256};
 use signpost_mcp::{Revision, Server};
 use url::Url;
 
-use crate::atm::AtmService;
 use crate::atm::mcp::{self, Locator};
+use crate::atm::service::AtmService;
 use crate::server::health::ANY_ORIGIN;
 
 const JSON: &str = "application/json";

@@ -10,8 +10,8 @@ use futures_util::future::BoxFuture;
 use signpost_mcp::{Bucket, Gate, Hosts, Http, Origins, Permit, RetryAfter, SessionLimits, Sessions};
 
 use super::relay::Streams;
-use crate::atm::AtmService;
 use crate::atm::mcp::{self, Locator, Mode};
+use crate::atm::service::AtmService;
 use crate::platform::limits::{Caller, Concurrent, Limit};
 use crate::store::id;
 

@@ -5,10 +5,10 @@ use axum::extract::State as Extract;
 use axum::http::StatusCode;
 use serde_json::{Value, json};
 
-use crate::login::LoginService;
 use crate::login::error::Error;
 use crate::login::events::{Chosen, Listed, deliveries, queue_test};
 use crate::login::flows::lookup::find_domain;
+use crate::login::service::LoginService;
 use crate::platform::accounts::Account;
 use crate::platform::web::problem::Problem;
 use crate::platform::web::{Nothing, Page, PathId};

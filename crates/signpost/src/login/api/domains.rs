@@ -7,12 +7,12 @@ use jiff::Timestamp;
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use crate::login::LoginService;
 use crate::login::domains::{
     Change, Domain, Handler, MOST, New, NotRegistered, Random, Registered, register, sql, webhook_url,
 };
 use crate::login::error::Error;
 use crate::login::flows::lookup::find_domain;
+use crate::login::service::LoginService;
 use crate::platform::accounts::Account;
 use crate::platform::web::problem::Problem;
 use crate::platform::web::{ApiKey, Fields, Nothing, Page, PathId};

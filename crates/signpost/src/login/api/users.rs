@@ -6,10 +6,10 @@ use axum::http::StatusCode;
 use serde_json::Value;
 use signpost_auth::PublicKey;
 
-use crate::login::LoginService;
 use crate::login::domains::Domain;
 use crate::login::error::Error;
 use crate::login::flows::lookup::find_domain;
+use crate::login::service::LoginService;
 use crate::login::users::{HostedUser, sql};
 use crate::platform::accounts::Account;
 use crate::platform::web::problem::Problem;

@@ -5,8 +5,8 @@ use axum::extract::State;
 use serde::Serialize;
 use signpost_auth::{PublicKey, Signature, message_hash, verify as is_signed_by};
 
-use crate::login::LoginService;
 use crate::login::error::Error;
+use crate::login::service::LoginService;
 use crate::platform::accounts::Account;
 use crate::platform::web::Fields;
 

@@ -10,9 +10,9 @@ use signpost_auth::receiver::{HandlerRefusal, HandlerResponse, Host, LoggedIn, h
 use signpost_auth::{Answer, Challenge, Mode, NotVerified, PublicKey, Through};
 use url::Url;
 
-use crate::login::LoginService;
 use crate::login::error::Error;
 use crate::login::flows::submit::accept_answer;
+use crate::login::service::LoginService;
 use crate::login::sessions::{self, Session, SessionStatus};
 use crate::login::users::sql;
 use crate::platform::accounts::Environment;

@@ -1,8 +1,8 @@
 //! Finds a session or a domain, or says why not.
 
-use crate::login::LoginService;
 use crate::login::domains::{self, Domain};
 use crate::login::error::Error;
+use crate::login::service::LoginService;
 use crate::login::sessions::{self, AnswerRefusal, Session, SessionState};
 use crate::platform::accounts::Account;
 use crate::store::id::{DomainId, SessionId};

@@ -4,9 +4,9 @@ use anyhow::Context;
 use signpost_auth::{Answer, Mode, PublicKey};
 use url::Url;
 
-use crate::login::LoginService;
 use crate::login::error::Error;
 use crate::login::flows::lookup::{lost_race, refused};
+use crate::login::service::LoginService;
 use crate::login::sessions::{self, Accepted, AnswerRefusal, Login, Session, SessionState, sql};
 use crate::login::{domains, users};
 use crate::platform::accounts::Account;

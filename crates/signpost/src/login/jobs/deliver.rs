@@ -14,12 +14,12 @@ use tokio::task::{self, JoinError, JoinSet};
 use tokio::time::{Instant, sleep, sleep_until};
 use tracing::Instrument;
 
-use crate::login::LoginService;
 use crate::login::domains::{self, Secrets};
 use crate::login::events::endpoints::{self, judged};
 use crate::login::events::{
     Attempt, Claim, Claimed, Delivery, Ended, More, Outcome, Places, endpoint, judge, signatures, sql,
 };
+use crate::login::service::LoginService;
 use crate::platform::outbound::{Reach, Request};
 use crate::store::id::{self, DomainId};
 

@@ -5,7 +5,7 @@ use std::time::Duration;
 use anyhow::Result;
 use jiff::{SignedDuration, Timestamp};
 
-use crate::login::LoginService;
+use crate::login::service::LoginService;
 use crate::login::sessions::{REPLAY_WINDOW, RETENTION};
 use crate::platform::interval::every;
 use crate::store::id::{AuditId, SessionId};

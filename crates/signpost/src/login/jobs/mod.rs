@@ -6,7 +6,7 @@ pub mod recheck;
 
 use tokio::task::JoinHandle;
 
-use super::LoginService;
+use super::service::LoginService;
 
 /// Starts all of it, until the server drains.
 #[must_use]

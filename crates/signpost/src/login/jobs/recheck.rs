@@ -6,8 +6,8 @@ use anyhow::{Context, Result};
 use jiff::{SignedDuration, Timestamp};
 use serde_json::json;
 
-use crate::login::LoginService;
 use crate::login::domains::{Domain, sql};
+use crate::login::service::LoginService;
 use crate::login::sessions::cancel_sessions_of;
 use crate::platform::accounts::Account;
 use crate::platform::accounts::audit::{Action, Actor, entry_on_domain};

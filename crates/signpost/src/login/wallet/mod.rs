@@ -7,8 +7,8 @@ use axum::routing::{MethodRouter, post};
 use signpost_auth::Mode;
 use url::form_urlencoded;
 
-use crate::login::LoginService;
 use crate::login::flows::hosted;
+use crate::login::service::LoginService;
 use crate::platform::accounts::Environment;
 use crate::platform::limits::{Caller, Limit};
 use crate::platform::web::Payload;

@@ -8,11 +8,11 @@ use axum::response::Response;
 use axum::routing::MethodRouter;
 use secrecy::{ExposeSecret, SecretString};
 
-use crate::platform::Platform;
 use crate::platform::accounts::audit::Actor;
 use crate::platform::accounts::keys::{KeyHash, KeyId, Opened};
 use crate::platform::accounts::{Account, Environment, Scope};
 use crate::platform::limits::{Caller, Limit};
+use crate::platform::shared::Platform;
 use crate::platform::web::problem::Problem;
 
 /// What a group of addresses asks of those who come.

@@ -5,8 +5,8 @@ use std::net::SocketAddr;
 use axum::extract::{ConnectInfo, Request};
 use axum::http::{Extensions, HeaderMap};
 
-use crate::platform::Platform;
 use crate::platform::limits::{Caller, caller};
+use crate::platform::shared::Platform;
 
 /// The client's address, as far as the proxies before us are believed.
 pub(crate) fn client_address(platform: &Platform, request: &Request) -> Caller {

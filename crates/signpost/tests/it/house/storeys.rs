@@ -34,32 +34,44 @@ const FLOORS: &[(&str, &[&[&str]])] = &[
     (
         "platform",
         &[
-            &["clock", "processor"],
+            &["clock", "processor", "setting"],
             &["interval", "cache", "redis"],
             &["outbound"],
             &["limits"],
             &["accounts"],
             &["observe"],
             &["sweep"],
-            &["platform"],
+            &["shared"],
             &["web"],
         ],
     ),
     (
         "login",
         &[
-            &["ids", "settings"],
+            &["ids"],
             &["error"],
             &["domains", "users"],
             &["events", "browser_sessions"],
             &["sessions"],
+            &["settings"],
             &["service"],
             &["flows"],
             &["api", "wallet", "jobs"],
             &["routes"],
         ],
     ),
-    ("atm", &[&["places"], &["catalogue"], &["feeds"], &["service"], &["submissions", "mcp"], &["routes"]]),
+    (
+        "atm",
+        &[
+            &["places", "reports"],
+            &["settings"],
+            &["catalogue"],
+            &["feeds"],
+            &["service"],
+            &["jobs", "submissions", "mcp"],
+            &["routes"],
+        ],
+    ),
     ("signpost", &[&["config"], &["server"], &["conformance"], &["cli"], &["main"]]),
 ];
 

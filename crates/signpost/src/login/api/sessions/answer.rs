@@ -5,10 +5,10 @@ use axum::extract::{FromRequest, Request, State as Extract};
 use signpost_auth::Answer;
 
 use super::replies::{SessionView, Viewer};
-use crate::login::LoginService;
 use crate::login::error::Error;
 use crate::login::flows::lookup::find_session;
 use crate::login::flows::submit::{AcceptedAnswer, accept_answer, complete_login};
+use crate::login::service::LoginService;
 use crate::login::sessions::SessionStatus;
 use crate::platform::accounts::Account;
 use crate::platform::web::problem::Problem;

@@ -10,11 +10,11 @@ use serde_json::json;
 use signpost_auth::{DomainName, Mode};
 use url::Url;
 
-use crate::login::LoginService;
 use crate::login::api::sessions::replies::CreatedSession;
 use crate::login::domains::{self, Domain, Handler, Usable, webhook_url};
 use crate::login::error::Error;
 use crate::login::flows::hosted::find_hosted_url;
+use crate::login::service::LoginService;
 use crate::login::sessions::{
     ClientSecret, ConfirmCode, Flow, IdempotencyKey, Metadata, NewSession, Requester, Session, SessionEntropy,
     idempotency, sql,

@@ -5,10 +5,10 @@ use axum::extract::State as Extract;
 use serde_json::{Value, json};
 use signpost_auth::DomainName;
 
-use crate::login::LoginService;
 use crate::login::api::sessions::replies::SessionListItem;
 use crate::login::domains;
 use crate::login::error::Error;
+use crate::login::service::LoginService;
 use crate::login::sessions::{SessionFilter, SessionStatus, sql};
 use crate::platform::accounts::Account;
 use crate::platform::web::Page;

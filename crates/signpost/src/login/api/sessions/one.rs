@@ -7,11 +7,11 @@ use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE};
 use axum::http::{HeaderName, StatusCode};
 use signpost_auth::QrCode;
 
-use crate::login::LoginService;
 use crate::login::api::sessions::qr_image;
 use crate::login::api::sessions::replies::RefreshedSession;
 use crate::login::error::Error;
 use crate::login::flows::lookup::{find_session, lost_race, refused};
+use crate::login::service::LoginService;
 use crate::login::sessions::sql;
 use crate::platform::accounts::Account;
 use crate::platform::web::problem::Problem;

@@ -8,9 +8,9 @@ use axum::response::{IntoResponse, Response};
 use signpost_auth::DomainName;
 use url::{Host, Url};
 
-use crate::login::LoginService;
 use crate::login::api::sessions::replies::Viewer;
 use crate::login::error::Error;
+use crate::login::service::LoginService;
 use crate::login::sessions::{ClientSecret, Session};
 use crate::platform::accounts::Environment;
 use crate::platform::limits::{Caller, Limit};

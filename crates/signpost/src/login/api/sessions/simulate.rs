@@ -12,10 +12,10 @@ use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 use signpost_auth::{Answer, DeviceInfo, Wallet};
 
-use crate::login::LoginService;
 use crate::login::error::Error;
 use crate::login::flows::hosted;
 use crate::login::flows::lookup::{find_session, refused};
+use crate::login::service::LoginService;
 use crate::login::sessions::{ConfirmCode, Session};
 use crate::platform::accounts::Account;
 use crate::platform::outbound::{Reach, Request};

@@ -13,9 +13,9 @@ use tokio::time::{Instant, timeout};
 use url::form_urlencoded;
 
 use super::replies::{SessionView, Viewer};
-use crate::login::LoginService;
 use crate::login::error::Error;
 use crate::login::flows::lookup::refused;
+use crate::login::service::LoginService;
 use crate::login::sessions::{AnswerRefusal, Session, SessionStatus, TooManyWaiters, Waiter};
 use crate::platform::accounts::Account;
 use crate::platform::limits::Caller;

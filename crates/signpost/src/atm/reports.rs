@@ -3,11 +3,8 @@
 use std::collections::HashSet;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use axum::extract::FromRequestParts;
-use axum::http::request::Parts;
 use tokio::sync::{Semaphore, SemaphorePermit};
 
-use crate::atm::AtmService;
 use crate::platform::accounts::Account;
 use crate::platform::web::problem::Problem;
 
@@ -25,7 +22,7 @@ pub struct Reports {
 
 /// A report's place, given up when it is dropped.
 #[derive(Debug)]
-pub(crate) struct Place {
+pub(crate) struct ReportSlot {
     reports: Reports,
     account: Account,
 }
@@ -38,7 +35,10 @@ impl Default for Reports {
 
 impl Reports {
     /// A place for a report of an account that has none.
-    fn begin(&self, account: &Account) -> Result<Place, Problem> {
+    ///
+    /// # Errors
+    /// Where it has one, or too many are being read.
+    pub(crate) fn begin(&self, account: &Account) -> Result<ReportSlot, Problem> {
         let mut accounts = self.accounts.lock().unwrap_or_else(PoisonError::into_inner);
         if accounts.contains(account) {
             return Err(Problem::TooManyAtOnce { limit: "reports", most: 1 });
@@ -47,7 +47,7 @@ impl Reports {
             return Err(Problem::Unavailable(format!("{MOST} reports of machines are being read")));
         }
         accounts.insert(account.clone());
-        Ok(Place { reports: self.clone(), account: account.clone() })
+        Ok(ReportSlot { reports: self.clone(), account: account.clone() })
     }
 
     /// How many are being taken in.
@@ -57,25 +57,17 @@ impl Reports {
     }
 }
 
-impl Place {
+impl ReportSlot {
     /// Waits until this report may be read, and lets the next one when that is dropped.
     pub(crate) async fn turn(&self) -> SemaphorePermit<'_> {
         self.reports.turns.acquire().await.expect("nobody closes the semaphore")
     }
 }
 
-impl Drop for Place {
+impl Drop for ReportSlot {
     fn drop(&mut self) {
         let mut accounts = self.reports.accounts.lock().unwrap_or_else(PoisonError::into_inner);
         accounts.remove(&self.account);
-    }
-}
-
-impl FromRequestParts<AtmService> for Place {
-    type Rejection = Problem;
-
-    async fn from_request_parts(parts: &mut Parts, app: &AtmService) -> Result<Self, Problem> {
-        app.reports.begin(&Account::from_request_parts(parts, app).await?)
     }
 }
 

@@ -1,18 +1,28 @@
-//! Fetches the feeds that are due, as long as the server runs.
+//! Work that a running server does by itself: fetches the feeds that are due, and loads a catalogue that changed.
 
 use std::time::Duration;
 
 use anyhow::Result;
+use tokio::task::JoinHandle;
 
-use super::{Feed, Synced, sql, sync};
-use crate::atm::AtmService;
+use super::catalogue;
+use super::feeds::{Feed, Synced, sql, sync};
+use crate::atm::service::AtmService;
 use crate::platform::interval::every;
 
 /// How often a running server looks.
 const EVERY: Duration = Duration::from_secs(10);
 
+/// Starts all of it, until the server drains.
+#[must_use]
+pub fn spawn_all(atm: &AtmService) -> [JoinHandle<()>; 2] {
+    let watched = atm.clone();
+    let watch = async move { catalogue::watch(&watched.store, &watched.catalogue, &watched.draining).await };
+    [tokio::spawn(run_feeds(atm.clone())), tokio::spawn(watch)]
+}
+
 /// Fetches what is due until the server stops.
-pub async fn run(app: AtmService) {
+async fn run_feeds(app: AtmService) {
     // A fetch that is cut off is made again, and the same document changes nothing twice.
     every(EVERY, &app.draining, "the feeds could not be read", || look(&app)).await;
 }

@@ -1,24 +1,21 @@
 //! `/atms/submissions`: operators report their own machines, so that what is said of them stays true.
 
-mod reports;
-
 use axum::Json;
-use axum::extract::{FromRequest, Request, State};
+use axum::extract::{FromRequest, FromRequestParts, Request, State};
+use axum::http::request::Parts;
 use bytes::Bytes;
 use jiff::Timestamp;
 use serde_json::Value;
 use signpost_locator::import::{Bounds, Broken, FormatChoice, Options, SUBMISSION};
 
 use super::catalogue::{Changes, Extent, Reading, Source, Terms, TooManyMachines, apply, report};
-use crate::atm::AtmService;
+use super::reports::ReportSlot;
 use crate::atm::catalogue::Conflict;
+use crate::atm::service::AtmService;
 use crate::platform::accounts::{Account, Environment};
 use crate::platform::processor;
 use crate::platform::web::Report;
 use crate::platform::web::problem::Problem;
-
-use reports::Place;
-pub use reports::Reports;
 
 /// Most machines of one operator.
 const MOST_MACHINES: usize = 100_000;
@@ -30,7 +27,7 @@ const MOST_ATTEMPTS: usize = 10;
 pub(crate) async fn submit(
     State(app): State<AtmService>,
     account: Account,
-    place: Place,
+    place: ReportSlot,
     request: Request,
 ) -> Result<Json<Value>, Problem> {
     let now = app.clock.now();
@@ -96,5 +93,13 @@ fn refused(broken: Broken) -> Problem {
             Problem::field("locations", format!("location {item} is longer than {most} bytes"))
         }
         other => Problem::field("body", other.to_string()),
+    }
+}
+
+impl FromRequestParts<AtmService> for ReportSlot {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, app: &AtmService) -> Result<Self, Problem> {
+        app.reports.begin(&Account::from_request_parts(parts, app).await?)
     }
 }
