@@ -5,7 +5,7 @@ use clap::{Subcommand, ValueEnum};
 use serde_json::{Value, json};
 
 use crate::cli::{Session, Usage, table};
-use crate::login::events::{self, Failing, Listed};
+use crate::login::events::{self, DeliveryListItem, FailingEndpoint};
 use crate::platform::clock::Clock;
 use crate::store::Store;
 use crate::store::id::EventId;
@@ -16,7 +16,7 @@ pub(super) enum Deliveries {
     List {
         /// Only deliveries in this state
         #[arg(long, value_enum)]
-        state: Option<State>,
+        state: Option<DeliveryState>,
         /// Maximum number of results
         #[arg(long, default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..=10_000))]
         limit: u32,
@@ -41,7 +41,7 @@ pub(super) enum Deliveries {
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
-pub(super) enum State {
+pub(super) enum DeliveryState {
     Pending,
     Delivered,
     Failed,
@@ -63,15 +63,15 @@ fn event_id(id: &str) -> Result<EventId> {
     EventId::parse(id).with_context(|| format!("no event has the ID {id}; 'signpost deliveries list' shows all"))
 }
 
-async fn list(session: &Session, store: &Store, state: Option<State>, limit: u32) -> Result<()> {
+async fn list(session: &Session, store: &Store, state: Option<DeliveryState>, limit: u32) -> Result<()> {
     let state = state.map(|state| match state {
-        State::Pending => "pending",
-        State::Delivered => "delivered",
-        State::Failed => "failed",
+        DeliveryState::Pending => "pending",
+        DeliveryState::Delivered => "delivered",
+        DeliveryState::Failed => "failed",
     });
     let events = events::deliveries::list_all(store, state, limit).await?;
     session.print(&json!({ "deliveries": events }), || {
-        let row = |event: &Listed| {
+        let row = |event: &DeliveryListItem| {
             let said = event.last_error.clone().or_else(|| event.last_status.map(|status| status.to_string()));
             let (id, attempts, at) = (event.id.to_string(), event.attempts.to_string(), event.created_at.to_string());
             [id, event.state.clone(), attempts, at, event.url.clone(), said.unwrap_or_default()]
@@ -84,7 +84,7 @@ async fn list(session: &Session, store: &Store, state: Option<State>, limit: u32
 async fn endpoints(session: &Session, store: &Store) -> Result<()> {
     let endpoints = events::endpoints::list_failing(store).await?;
     session.print(&json!({ "endpoints": endpoints }), || {
-        let row = |failing: &Failing| {
+        let row = |failing: &FailingEndpoint| {
             let state = failing.disabled_at.map_or_else(|| "failing".to_owned(), |at| format!("disabled since {at}"));
             let environment = failing.environment.to_string();
             [failing.endpoint.clone(), failing.account.clone(), environment, failing.failing_since.to_string(), state]

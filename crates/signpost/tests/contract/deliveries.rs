@@ -6,7 +6,7 @@ use jiff::SignedDuration;
 use serde_json::json;
 use signpost::login::domains::seal::Seal;
 use signpost::login::events;
-use signpost::login::events::Places;
+use signpost::login::events::AttemptSlots;
 use signpost::platform::accounts::Environment;
 use signpost::store::id::EventId;
 use signpost::store::{Step, step};
@@ -387,7 +387,7 @@ async fn an_event_outlives_its_server(settings: &[(&str, &str)]) {
     let dying = signpost::store::Store::open(&config.database_url()).expect("the database");
     let lease = now + SignedDuration::from_secs(45);
     events::sql::make_ready(&dying, now, 256).await.expect("a database");
-    let claimed = events::sql::claim(&dying, now, lease, &mut Places::default()).await.expect("a database").taken;
+    let claimed = events::sql::claim(&dying, now, lease, &mut AttemptSlots::default()).await.expect("a database").taken;
     assert_eq!(claimed.len(), 1);
     dying.close().await;
     let second = Service::open(settings, clock.clone()).await;

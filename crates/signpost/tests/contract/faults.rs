@@ -10,7 +10,7 @@ use jiff::{SignedDuration, Timestamp};
 use reqwest::Method;
 use reqwest::header::HeaderMap;
 use signpost::login::events;
-use signpost::login::events::{Attempt, Ended, Outcome, Places};
+use signpost::login::events::{Attempt, AttemptSlots, DeliveryOutcome, EndedAttempt};
 use signpost::platform::outbound::{Names, Outbound, Reach, Request};
 use signpost::store::Store;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -175,7 +175,8 @@ async fn reaches(point: Point, store: &Store, now: Timestamp, url: &str) {
         return;
     }
     events::sql::make_ready(store, now, 256).await.expect("a database");
-    let claimed = events::sql::claim(store, now, leased_until, &mut Places::default()).await.expect("a database").taken;
+    let claimed =
+        events::sql::claim(store, now, leased_until, &mut AttemptSlots::default()).await.expect("a database").taken;
     let [delivery] = &claimed[..] else { panic!("{claimed:?}") };
     if matches!(point, Point::Claimed) {
         return;
@@ -191,7 +192,8 @@ async fn reaches(point: Point, store: &Store, now: Timestamp, url: &str) {
         return;
     }
     let attempt = Attempt { status: Some(200), error: None, retry_after: None, answer: None };
-    let ended = Ended { id: &delivery.id, leased_until, attempt: &attempt, outcome: Outcome::Delivered, now };
+    let ended =
+        EndedAttempt { id: &delivery.id, leased_until, attempt: &attempt, outcome: DeliveryOutcome::Delivered, now };
     assert!(events::sql::end_attempt(store, ended, Vec::new()).await.expect("a database").is_some());
 }
 

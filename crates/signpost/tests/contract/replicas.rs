@@ -7,7 +7,7 @@ use futures_util::future::join_all;
 use jiff::{SignedDuration, Timestamp};
 use serde_json::{Value, json};
 use signpost::login::events;
-use signpost::login::events::{Attempt, Ended, Outcome, Places};
+use signpost::login::events::{Attempt, AttemptSlots, DeliveryOutcome, EndedAttempt};
 use signpost::platform::accounts::{Environment, keys};
 use signpost::platform::clock::Clock;
 use signpost::server::Server;
@@ -282,14 +282,20 @@ async fn takes_and_ends(store: Store, now: Timestamp) -> Vec<String> {
     let (lease, mut taken) = (now + SignedDuration::from_secs(45), Vec::new());
     let attempt = Attempt { status: Some(200), error: None, retry_after: None, answer: None };
     loop {
-        let claimed = events::sql::claim(&store, now, lease, &mut Places::default()).await.expect("a database").taken;
+        let claimed =
+            events::sql::claim(&store, now, lease, &mut AttemptSlots::default()).await.expect("a database").taken;
         let left = store.read("SELECT 1 FROM deliveries WHERE state = 'pending' LIMIT 1", Vec::new()).await;
         if claimed.is_empty() && left.expect("a database").is_empty() {
             return taken;
         }
         let ends = claimed.iter().map(|delivery| {
-            let ended =
-                Ended { id: &delivery.id, leased_until: lease, attempt: &attempt, outcome: Outcome::Delivered, now };
+            let ended = EndedAttempt {
+                id: &delivery.id,
+                leased_until: lease,
+                attempt: &attempt,
+                outcome: DeliveryOutcome::Delivered,
+                now,
+            };
             events::sql::end_attempt(&store, ended, Vec::new())
         });
         for ended in join_all(ends).await {

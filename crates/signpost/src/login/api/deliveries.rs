@@ -6,7 +6,7 @@ use axum::http::StatusCode;
 use serde_json::{Value, json};
 
 use crate::login::error::Error;
-use crate::login::events::{Chosen, Listed, deliveries, queue_test};
+use crate::login::events::{DeliveryFilter, DeliveryListItem, deliveries, queue_test};
 use crate::login::flows::lookup::find_domain;
 use crate::login::service::LoginService;
 use crate::platform::accounts::Account;
@@ -27,10 +27,10 @@ pub(crate) async fn list(
         return Err(Problem::field("state", "must be 'pending', 'delivered' or 'failed'").into());
     }
     let before = page.cursor(EventId::parse)?;
-    let chosen = Chosen { state, before: before.as_ref(), most: page.limit + 1 };
-    let mut events = deliveries::list(&app.store, &account, &chosen).await?;
+    let filter = DeliveryFilter { state, before: before.as_ref(), most: page.limit + 1 };
+    let mut events = deliveries::list(&app.store, &account, &filter).await?;
     let next = page.next(&mut events, |event| event.id.to_string());
-    let events: Vec<_> = events.iter().map(shown).collect();
+    let events: Vec<_> = events.iter().map(to_view).collect();
     Ok(Json(page.reply("deliveries", &events, next)))
 }
 
@@ -41,7 +41,7 @@ pub(crate) async fn show(
     PathId(id): PathId,
 ) -> Result<Json<Value>, Error> {
     let event = find(&app, &account, &id).await?;
-    let mut document = shown(&event);
+    let mut document = to_view(&event);
     document["body"] = serde_json::from_str(&event.body).map_err(anyhow::Error::from)?;
     Ok(Json(document))
 }
@@ -56,7 +56,7 @@ pub(crate) async fn retry(
     let event = find(&app, &account, &id).await?;
     deliveries::retry(&app.store, Some(&account), Some(&event.id), app.clock.now()).await?;
     app.outbox.notify_one();
-    Ok((StatusCode::ACCEPTED, Json(shown(&find(&app, &account, &id).await?))))
+    Ok((StatusCode::ACCEPTED, Json(to_view(&find(&app, &account, &id).await?))))
 }
 
 /// `POST /deliveries/retry`: all that failed.
@@ -82,16 +82,16 @@ pub(crate) async fn test_event(
     let id = EventId::new(now, id::random());
     app.store.write([queue_test(&id, &domain, now)?]).await?;
     app.outbox.notify_one();
-    Ok((StatusCode::ACCEPTED, Json(shown(&find(&app, &account, id.as_str()).await?))))
+    Ok((StatusCode::ACCEPTED, Json(to_view(&find(&app, &account, id.as_str()).await?))))
 }
 
-async fn find(app: &LoginService, account: &Account, id: &str) -> Result<Listed, Error> {
+async fn find(app: &LoginService, account: &Account, id: &str) -> Result<DeliveryListItem, Error> {
     let id = EventId::parse(id).ok_or(Problem::NotFound)?;
     Ok(deliveries::find(&app.store, account, &id).await?.ok_or(Problem::NotFound)?)
 }
 
 /// Whose it is, the caller knows.
-fn shown(event: &Listed) -> Value {
+fn to_view(event: &DeliveryListItem) -> Value {
     let mut document = json!(event);
     if let Some(members) = document.as_object_mut() {
         members.remove("account");

@@ -28,7 +28,7 @@ const RETRY: &str = "
 /// An event and what became of it.
 #[derive(Debug, Serialize)]
 #[expect(missing_docs, reason = "the names say it")]
-pub struct Listed {
+pub struct DeliveryListItem {
     pub id: EventId,
     pub account: String,
     pub environment: Environment,
@@ -59,7 +59,7 @@ pub struct Listed {
 /// Which events of an account.
 #[derive(Clone, Copy, Debug)]
 #[expect(missing_docs, reason = "the names say it")]
-pub struct Chosen<'a> {
+pub struct DeliveryFilter<'a> {
     pub state: Option<&'a str>,
     pub before: Option<&'a EventId>,
     pub most: u32,
@@ -69,37 +69,37 @@ pub struct Chosen<'a> {
 ///
 /// # Errors
 /// As [`Store::read`].
-pub async fn list_all(store: &Store, state: Option<&str>, most: u32) -> Result<Vec<Listed>> {
+pub async fn list_all(store: &Store, state: Option<&str>, most: u32) -> Result<Vec<DeliveryListItem>> {
     let params = params![state.unwrap_or_default(), "", i64::from(most), "", "", ""];
-    store.read(LIST, params).await?.iter().map(listed).collect()
+    store.read(LIST, params).await?.iter().map(read_item).collect()
 }
 
 /// An account's events, newest first.
 ///
 /// # Errors
 /// As [`Store::read`].
-pub async fn list(store: &Store, account: &Account, chosen: &Chosen<'_>) -> Result<Vec<Listed>> {
-    let Chosen { state, before, most } = chosen;
+pub async fn list(store: &Store, account: &Account, filter: &DeliveryFilter<'_>) -> Result<Vec<DeliveryListItem>> {
+    let DeliveryFilter { state, before, most } = filter;
     let (name, before) = (&account.name, before.map_or("", EventId::as_str));
     let params = params![state.unwrap_or_default(), "", i64::from(*most), name, account.environment, before];
-    store.read(LIST, params).await?.iter().map(listed).collect()
+    store.read(LIST, params).await?.iter().map(read_item).collect()
 }
 
 /// An account's event.
 ///
 /// # Errors
 /// As [`Store::read`].
-pub async fn find(store: &Store, account: &Account, id: &EventId) -> Result<Option<Listed>> {
+pub async fn find(store: &Store, account: &Account, id: &EventId) -> Result<Option<DeliveryListItem>> {
     let params = params!["", id, 1_i64, &account.name, account.environment, ""];
-    store.read_one(LIST, params).await?.as_ref().map(listed).transpose()
+    store.read_one(LIST, params).await?.as_ref().map(read_item).transpose()
 }
 
 /// One event.
 ///
 /// # Errors
 /// As [`Store::read`].
-pub async fn find_in_any_account(store: &Store, id: &EventId) -> Result<Option<Listed>> {
-    store.read_one(LIST, params!["", id, 1_i64, "", "", ""]).await?.as_ref().map(listed).transpose()
+pub async fn find_in_any_account(store: &Store, id: &EventId) -> Result<Option<DeliveryListItem>> {
+    store.read_one(LIST, params!["", id, 1_i64, "", "", ""]).await?.as_ref().map(read_item).transpose()
 }
 
 /// Sends an event again as soon as may be, or all that failed, of an account or of all; what is being sent just now is left alone. Returns
@@ -116,8 +116,8 @@ pub async fn retry(store: &Store, account: Option<&Account>, id: Option<&EventId
     }
 }
 
-fn listed(row: &Row) -> Result<Listed> {
-    Ok(Listed {
+fn read_item(row: &Row) -> Result<DeliveryListItem> {
+    Ok(DeliveryListItem {
         id: EventId::parse(row.text(0)?).context("deliveries.id")?,
         account: row.text(1)?.to_owned(),
         environment: Environment::parse(row.text(2)?).context("deliveries.environment")?,

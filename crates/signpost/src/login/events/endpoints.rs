@@ -5,15 +5,15 @@ use jiff::{SignedDuration, Timestamp};
 use serde::Serialize;
 use serde_json::json;
 
-use super::{Attempt, Delivery, Outcome, endpoint};
+use super::{Attempt, Delivery, DeliveryOutcome, endpoint_from_url};
 use crate::platform::accounts::audit::{Action, Actor, entry};
 use crate::platform::accounts::{Account, Environment};
 use crate::store::{Row, Step, Store, params, step};
 
 /// How long an endpoint may do nothing but fail.
-const PATIENCE: SignedDuration = SignedDuration::from_hours(5 * 24);
+const DISABLE_AFTER: SignedDuration = SignedDuration::from_hours(5 * 24);
 /// How often a disabled one is tried.
-const PROBE: SignedDuration = SignedDuration::from_hours(1);
+const PROBE_INTERVAL: SignedDuration = SignedDuration::from_hours(1);
 
 const FAILED: &str = "
     INSERT INTO endpoints (account, environment, endpoint, failing_since, next_probe_at) VALUES ($1, $2, $3, $4, $5)
@@ -37,7 +37,7 @@ const COUNT_DISABLED: &str = "SELECT COUNT(*) FROM endpoints WHERE disabled_at I
 /// An endpoint whose last attempt failed, and all before it since then.
 #[derive(Debug, Serialize)]
 #[expect(missing_docs, reason = "the names say it")]
-pub struct Failing {
+pub struct FailingEndpoint {
     pub account: String,
     pub environment: Environment,
     /// Scheme, host and port.
@@ -52,17 +52,24 @@ pub struct Failing {
 
 /// The steps that remember whether an endpoint still only fails, in the write that ends the attempt: between the two
 /// nobody must take a second probe. None where there is nothing to remember. The last one's row is the endpoint's change.
-pub(crate) fn judged(delivery: &Delivery, attempt: &Attempt, outcome: Outcome, now: Timestamp) -> Vec<Step> {
-    let endpoint = endpoint(&delivery.url);
+pub(crate) fn judge_endpoint(
+    delivery: &Delivery,
+    attempt: &Attempt,
+    outcome: DeliveryOutcome,
+    now: Timestamp,
+) -> Vec<Step> {
+    let endpoint = endpoint_from_url(&delivery.url);
     let (account, environment) = (&delivery.account, delivery.environment);
     match outcome {
-        Outcome::Delivered if delivery.failed_before => vec![step(SUCCEEDED, params![account, environment, &endpoint])],
-        Outcome::Delivered => Vec::new(),
+        DeliveryOutcome::Delivered if delivery.failed_before => {
+            vec![step(SUCCEEDED, params![account, environment, &endpoint])]
+        }
+        DeliveryOutcome::Delivered => Vec::new(),
         // What an endpoint that is gone says ends that delivery, and tells nothing of the endpoint.
-        Outcome::Failed | Outcome::Retry(_) if attempt.status == Some(410) => Vec::new(),
-        Outcome::Failed | Outcome::Retry(_) => vec![
-            step(FAILED, params![account, environment, &endpoint, now, now + PROBE]),
-            step(DISABLED, params![account, environment, &endpoint, now, now - PATIENCE]),
+        DeliveryOutcome::Failed | DeliveryOutcome::Retry(_) if attempt.status == Some(410) => Vec::new(),
+        DeliveryOutcome::Failed | DeliveryOutcome::Retry(_) => vec![
+            step(FAILED, params![account, environment, &endpoint, now, now + PROBE_INTERVAL]),
+            step(DISABLED, params![account, environment, &endpoint, now, now - DISABLE_AFTER]),
         ],
     }
 }
@@ -74,18 +81,18 @@ pub(crate) fn judged(delivery: &Delivery, attempt: &Attempt, outcome: Outcome, n
 pub async fn report_change(
     store: &Store,
     delivery: &Delivery,
-    outcome: Outcome,
+    outcome: DeliveryOutcome,
     rows: &[Row],
     now: Timestamp,
 ) -> Result<()> {
     let disabled_at = rows.first().map(|row| row.opt_time(0)).transpose()?.flatten();
     let action = match (outcome, disabled_at) {
         (_, None) => return Ok(()),
-        (Outcome::Delivered, Some(_)) => Action::EndpointEnabled,
-        (Outcome::Failed | Outcome::Retry(_), Some(_)) => Action::EndpointDisabled,
+        (DeliveryOutcome::Delivered, Some(_)) => Action::EndpointEnabled,
+        (DeliveryOutcome::Failed | DeliveryOutcome::Retry(_), Some(_)) => Action::EndpointDisabled,
     };
     let (account, environment) = (&delivery.account, delivery.environment);
-    let endpoint = endpoint(&delivery.url);
+    let endpoint = endpoint_from_url(&delivery.url);
     tracing::warn!(endpoint, account, "{}", action.as_str());
     let account = Account { name: account.clone(), environment };
     let entry = entry(&Actor::Server, Some(&account), action, &endpoint, &json!({}), now);
@@ -97,8 +104,8 @@ pub async fn report_change(
 ///
 /// # Errors
 /// As [`Store::read`].
-pub async fn list_failing(store: &Store) -> Result<Vec<Failing>> {
-    store.read(LIST, params![]).await?.iter().map(failing).collect()
+pub async fn list_failing(store: &Store) -> Result<Vec<FailingEndpoint>> {
+    store.read(LIST, params![]).await?.iter().map(read_failing).collect()
 }
 
 /// How many endpoints are disabled.
@@ -109,9 +116,9 @@ pub async fn count_disabled(store: &Store) -> Result<i64> {
     store.read_one(COUNT_DISABLED, params![]).await?.context("COUNT is one row")?.int(0)
 }
 
-fn failing(row: &Row) -> Result<Failing> {
+fn read_failing(row: &Row) -> Result<FailingEndpoint> {
     let disabled_at = row.opt_time(4)?;
-    Ok(Failing {
+    Ok(FailingEndpoint {
         account: row.text(0)?.to_owned(),
         environment: Environment::parse(row.text(1)?).context("endpoints.environment")?,
         endpoint: row.text(2)?.to_owned(),

@@ -4,7 +4,7 @@
 
 pub mod deliveries;
 pub mod endpoints;
-mod places;
+mod slots;
 pub mod sql;
 
 use std::time::Duration;
@@ -22,13 +22,13 @@ use crate::platform::accounts::{Account, Environment};
 use crate::store::Step;
 use crate::store::id::{DomainId, EventId};
 
-pub use deliveries::{Chosen, Listed};
-pub use endpoints::Failing;
-pub use places::Places;
-pub use sql::{Claim, Ended, More, Upcoming};
+pub use deliveries::{DeliveryFilter, DeliveryListItem};
+pub use endpoints::FailingEndpoint;
+pub use slots::AttemptSlots;
+pub use sql::{Claim, EndedAttempt, MoreDue, Upcoming};
 
 /// The longest that an endpoint may put us off with `Retry-After`.
-const LONGEST_WAIT: SignedDuration = SignedDuration::from_hours(24);
+const MAX_RETRY_DELAY: SignedDuration = SignedDuration::from_hours(24);
 
 /// An event on its way to an endpoint.
 #[derive(Clone, Debug)]
@@ -51,7 +51,7 @@ pub struct Delivery {
 
 /// A delivery that was taken for one attempt.
 #[derive(Debug)]
-pub struct Claimed {
+pub struct ClaimedDelivery {
     /// The event's id.
     pub id: String,
     /// Environment and account, as the row names them.
@@ -77,7 +77,7 @@ pub struct Attempt {
 
 /// What follows from an attempt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Outcome {
+pub enum DeliveryOutcome {
     /// The endpoint has it.
     Delivered,
     /// Again then.
@@ -86,7 +86,7 @@ pub enum Outcome {
     Failed,
 }
 
-impl Outcome {
+impl DeliveryOutcome {
     /// Its word among the metrics.
     #[must_use]
     pub fn as_str(self) -> &'static str {
@@ -131,25 +131,27 @@ pub(crate) fn queue_test(id: &EventId, domain: &Domain, now: Timestamp) -> Resul
 }
 
 /// Whom a slow answer delays: one host and port.
-pub(crate) fn endpoint(url: &Url) -> String {
+pub(crate) fn endpoint_from_url(url: &Url) -> String {
     url.origin().ascii_serialization()
 }
 
 /// What follows from an attempt, the `attempts`th that was made (1 or more). `random` varies the wait by 20 % either
 /// way, so that a thousand events that failed together do not come back together.
 #[must_use]
-pub fn judge(attempt: &Attempt, attempts: u32, schedule: &[Duration], now: Timestamp, random: u32) -> Outcome {
+pub fn judge(attempt: &Attempt, attempts: u32, schedule: &[Duration], now: Timestamp, random: u32) -> DeliveryOutcome {
     match attempt.status {
-        Some(200..=299) => return Outcome::Delivered,
+        Some(200..=299) => return DeliveryOutcome::Delivered,
         // "Gone": the endpoint asks us to stop.
-        Some(410) => return Outcome::Failed,
+        Some(410) => return DeliveryOutcome::Failed,
         _ => {}
     }
     let made = usize::try_from(attempts).unwrap_or(usize::MAX);
-    let Some(wait) = made.checked_sub(1).and_then(|failed| schedule.get(failed)) else { return Outcome::Failed };
+    let Some(wait) = made.checked_sub(1).and_then(|failed| schedule.get(failed)) else {
+        return DeliveryOutcome::Failed;
+    };
     let varied = wait.mul_f64(0.8 + 0.4 * f64::from(random) / f64::from(u32::MAX));
     let wait = varied.max(attempt.retry_after.unwrap_or_default());
-    Outcome::Retry(now + SignedDuration::try_from(wait).unwrap_or(LONGEST_WAIT).min(LONGEST_WAIT))
+    DeliveryOutcome::Retry(now + SignedDuration::try_from(wait).unwrap_or(MAX_RETRY_DELAY).min(MAX_RETRY_DELAY))
 }
 
 /// The header fields that sign a body (docs/handlers.md, Events).
@@ -175,38 +177,38 @@ mod tests {
 
     const SCHEDULE: [Duration; 2] = [Duration::from_secs(10), Duration::from_mins(1)];
 
-    fn judged(status: Option<u16>, attempts: u32, random: u32, retry_after: Option<u64>) -> Outcome {
+    fn outcome_of(status: Option<u16>, attempts: u32, random: u32, retry_after: Option<u64>) -> DeliveryOutcome {
         let retry_after = retry_after.map(Duration::from_secs);
         let attempt = Attempt { status, error: None, retry_after, answer: None };
         judge(&attempt, attempts, &SCHEDULE, Timestamp::UNIX_EPOCH, random)
     }
 
-    fn retry(millis: i64) -> Outcome {
-        Outcome::Retry(Timestamp::from_millisecond(millis).unwrap())
+    fn retry(millis: i64) -> DeliveryOutcome {
+        DeliveryOutcome::Retry(Timestamp::from_millisecond(millis).unwrap())
     }
 
     #[test]
     fn every_answer_has_its_consequence() {
         for status in [200, 201, 204, 299] {
-            assert_eq!(judged(Some(status), 1, 0, None), Outcome::Delivered);
+            assert_eq!(outcome_of(Some(status), 1, 0, None), DeliveryOutcome::Delivered);
         }
-        assert_eq!(judged(Some(410), 1, 0, None), Outcome::Failed);
+        assert_eq!(outcome_of(Some(410), 1, 0, None), DeliveryOutcome::Failed);
         for status in [None, Some(100), Some(301), Some(307), Some(400), Some(404), Some(429), Some(500), Some(503)] {
-            assert_eq!(judged(status, 1, 0, None), retry(8_000), "{status:?}");
+            assert_eq!(outcome_of(status, 1, 0, None), retry(8_000), "{status:?}");
         }
     }
 
     #[test]
     fn waits_follow_the_schedule_and_end_with_it() {
-        assert_eq!(judged(None, 1, u32::MAX, None), retry(12_000));
-        assert_eq!(judged(None, 2, 0, None), retry(48_000));
-        assert_eq!(judged(None, 3, 0, None), Outcome::Failed);
+        assert_eq!(outcome_of(None, 1, u32::MAX, None), retry(12_000));
+        assert_eq!(outcome_of(None, 2, 0, None), retry(48_000));
+        assert_eq!(outcome_of(None, 3, 0, None), DeliveryOutcome::Failed);
     }
 
     #[test]
     fn an_endpoint_may_ask_for_a_longer_wait_but_not_for_ever() {
-        assert_eq!(judged(Some(503), 1, 0, Some(30)), retry(30_000));
-        assert_eq!(judged(Some(503), 2, 0, Some(5)), retry(48_000));
-        assert_eq!(judged(Some(503), 1, 0, Some(u64::MAX / 2)), retry(24 * 3_600_000));
+        assert_eq!(outcome_of(Some(503), 1, 0, Some(30)), retry(30_000));
+        assert_eq!(outcome_of(Some(503), 2, 0, Some(5)), retry(48_000));
+        assert_eq!(outcome_of(Some(503), 1, 0, Some(u64::MAX / 2)), retry(24 * 3_600_000));
     }
 }

@@ -7,8 +7,8 @@ use jiff::Timestamp;
 use serde_json::Value;
 use url::Url;
 
-use super::places::{Due, LOOKED_AT, OF_ENDPOINT};
-use super::{Attempt, Claimed, Delivery, Outcome, Places, endpoint};
+use super::slots::{DueDelivery, MAX_ENDPOINTS_PER_LOOK, MAX_PER_ENDPOINT};
+use super::{Attempt, AttemptSlots, ClaimedDelivery, Delivery, DeliveryOutcome, endpoint_from_url};
 use crate::platform::accounts::{Account, Environment};
 use crate::store::id::{DomainId, EventId};
 use crate::store::{Row, Step, Store, Written, must, params, step};
@@ -188,14 +188,14 @@ pub struct Upcoming {
 #[derive(Debug)]
 pub struct Claim {
     /// It, oldest first where one server takes.
-    pub taken: Vec<Claimed>,
+    pub taken: Vec<ClaimedDelivery>,
     /// Whether another look may find more.
-    pub more: More,
+    pub more: MoreDue,
 }
 
 /// What is due and was not taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum More {
+pub enum MoreDue {
     /// Nothing that has a place.
     None,
     /// Perhaps something for endpoints that were not looked at.
@@ -207,11 +207,11 @@ pub enum More {
 /// An attempt that ended, to be remembered.
 #[derive(Debug)]
 #[expect(missing_docs, reason = "the names say it")]
-pub struct Ended<'a> {
+pub struct EndedAttempt<'a> {
     pub id: &'a str,
     pub leased_until: Timestamp,
     pub attempt: &'a Attempt,
-    pub outcome: Outcome,
+    pub outcome: DeliveryOutcome,
     pub now: Timestamp,
 }
 
@@ -224,7 +224,7 @@ pub(crate) fn queue(
     body: String,
     now: Timestamp,
 ) -> Step {
-    let params = params![id, &account.name, account.environment, domain, url, endpoint(url), body, now];
+    let params = params![id, &account.name, account.environment, domain, url, endpoint_from_url(url), body, now];
     must(QUEUE, params)
 }
 
@@ -254,30 +254,30 @@ pub async fn make_ready(store: &Store, now: Timestamp, most: u32) -> Result<usiz
     Ok(store.claim(READY, READY_SHARED, params![now, most]).await?.len())
 }
 
-/// Takes deliveries that are due until `leased_until`, as far as `places` go.
+/// Takes deliveries that are due until `leased_until`, as far as `slots` go.
 ///
 /// # Errors
 /// As [`Store::read`] and [`Store::write`].
-pub async fn claim(store: &Store, now: Timestamp, leased_until: Timestamp, places: &mut Places) -> Result<Claim> {
-    let most = u32::try_from(places.free())?;
-    let params = params![now, OF_ENDPOINT, most, LOOKED_AT, places.known()];
+pub async fn claim(store: &Store, now: Timestamp, leased_until: Timestamp, slots: &mut AttemptSlots) -> Result<Claim> {
+    let most = u32::try_from(slots.free())?;
+    let params = params![now, MAX_PER_ENDPOINT, most, MAX_ENDPOINTS_PER_LOOK, slots.known()];
     let (mut due, mut reached) = (Vec::new(), HashMap::new());
     for row in store.pick(DUE, DUE_SHARED, params).await? {
         let owner = row.text(0)?.to_owned();
         match (row.opt_text(1)?, row.opt_text(2)?) {
-            (Some(id), _) => due.push(Due { id: id.to_owned(), owner }),
+            (Some(id), _) => due.push(DueDelivery { id: id.to_owned(), owner }),
             (None, endpoint) => drop(reached.insert(owner, endpoint.unwrap_or_default().to_owned())),
         }
     }
-    let is_more = places.reached(reached);
-    let chosen = places.choose(due);
+    let is_more = slots.reached(reached);
+    let chosen = slots.choose(due);
     if chosen.is_empty() {
-        let more = if is_more { More::NotLookedAt } else { More::None };
+        let more = if is_more { MoreDue::NotLookedAt } else { MoreDue::None };
         return Ok(Claim { taken: Vec::new(), more });
     }
     let ids: Value = chosen.into_iter().map(|due| due.id).collect();
     let rows = store.claim(CLAIM, CLAIM_SHARED, params![leased_until, now, ids.to_string()]).await?;
-    Ok(Claim { taken: rows.iter().map(claimed).collect::<Result<_>>()?, more: More::Chosen })
+    Ok(Claim { taken: rows.iter().map(read_claimed).collect::<Result<_>>()?, more: MoreDue::Chosen })
 }
 
 /// Remembers how an attempt ended, and with it what `judged` says of the endpoint, whose rows it gives. `None` where
@@ -285,12 +285,12 @@ pub async fn claim(store: &Store, now: Timestamp, leased_until: Timestamp, place
 ///
 /// # Errors
 /// As [`Store::write`].
-pub async fn end_attempt(store: &Store, ended: Ended<'_>, judged: Vec<Step>) -> Result<Option<Vec<Row>>> {
-    let Ended { id, leased_until, attempt, outcome, now } = ended;
+pub async fn end_attempt(store: &Store, ended: EndedAttempt<'_>, judged: Vec<Step>) -> Result<Option<Vec<Row>>> {
+    let EndedAttempt { id, leased_until, attempt, outcome, now } = ended;
     let (state, next, ended_at) = match outcome {
-        Outcome::Delivered => ("delivered", None, Some(now)),
-        Outcome::Retry(at) => ("pending", Some(at), None),
-        Outcome::Failed => ("failed", None, Some(now)),
+        DeliveryOutcome::Delivered => ("delivered", None, Some(now)),
+        DeliveryOutcome::Retry(at) => ("pending", Some(at), None),
+        DeliveryOutcome::Failed => ("failed", None, Some(now)),
     };
     let status = attempt.status.map(i64::from);
     let error = attempt.error.as_ref();
@@ -313,18 +313,18 @@ pub async fn free_leases(store: &Store) -> Result<()> {
 }
 
 /// What leads to the row must be readable; what else is wrong with it is wrong with this delivery alone.
-fn claimed(row: &Row) -> Result<Claimed> {
+fn read_claimed(row: &Row) -> Result<ClaimedDelivery> {
     let attempts = row.int(5).and_then(|attempts| u32::try_from(attempts).context("deliveries.attempts"));
     let (attempts, delivery) = match attempts {
-        Ok(attempts) => (attempts, delivery(row)),
+        Ok(attempts) => (attempts, read_delivery(row)),
         // Nobody knows how many there may still be: this is the last.
         Err(error) => (u32::MAX, Err(error)),
     };
     let owner = format!("{} {}", row.text(2)?, row.text(6)?);
-    Ok(Claimed { id: row.text(0)?.to_owned(), owner, attempts, delivery })
+    Ok(ClaimedDelivery { id: row.text(0)?.to_owned(), owner, attempts, delivery })
 }
 
-fn delivery(row: &Row) -> Result<Delivery> {
+fn read_delivery(row: &Row) -> Result<Delivery> {
     Ok(Delivery {
         id: EventId::parse(row.text(0)?).context("deliveries.id")?,
         domain_id: DomainId::parse(row.text(1)?).context("deliveries.domain_id")?,

@@ -37,7 +37,8 @@ impl Outbox {
     /// The steps of a look, and how many events it finds.
     fn looks(&self, known: &str) -> (i32, usize) {
         let mut look = self.0.prepare(DUE).unwrap();
-        let params = named_params! { "$1": NOW, "$2": OF_ENDPOINT, "$3": 256, "$4": LOOKED_AT, "$5": known };
+        let params =
+            named_params! { "$1": NOW, "$2": MAX_PER_ENDPOINT, "$3": 256, "$4": MAX_ENDPOINTS_PER_LOOK, "$5": known };
         let found = look.query_map(params, |row| row.get::<_, Option<String>>(1)).unwrap();
         let found = found.filter(|id| id.as_ref().unwrap().is_some()).count();
         (look.get_status(StatementStatus::VmStep), found)

@@ -15,62 +15,63 @@ use tokio::time::{Instant, sleep, sleep_until};
 use tracing::Instrument;
 
 use crate::login::domains::{self, Secrets};
-use crate::login::events::endpoints::{self, judged};
+use crate::login::events::endpoints::{self, judge_endpoint};
 use crate::login::events::{
-    Attempt, Claim, Claimed, Delivery, Ended, More, Outcome, Places, endpoint, judge, signatures, sql,
+    Attempt, AttemptSlots, Claim, ClaimedDelivery, Delivery, DeliveryOutcome, EndedAttempt, MoreDue, endpoint_from_url,
+    judge, signatures, sql,
 };
 use crate::login::service::LoginService;
 use crate::platform::outbound::{Reach, Request};
 use crate::store::id::{self, DomainId};
 
 /// How long an endpoint may take to answer (docs/handlers.md, Delivery).
-const WITHIN: Duration = Duration::from_secs(15);
+const ATTEMPT_TIMEOUT: Duration = Duration::from_secs(15);
 /// How long a delivery belongs to the process that took it: one attempt, and 30 s more.
-const LEASE: SignedDuration = SignedDuration::from_secs(45);
+const LEASE_DURATION: SignedDuration = SignedDuration::from_secs(45);
 /// How much of an answer is read, so that the connection can serve the next event.
-const READ: usize = 2048;
+const MAX_ANSWER_LEN: usize = 2048;
 /// The longest sleep: another process may have queued something.
-const SLEEP: Duration = Duration::from_secs(1);
+const MAX_SLEEP: Duration = Duration::from_secs(1);
 /// The wait before endpoints are looked at that were not.
-const SOON: Duration = Duration::from_millis(20);
-/// How long an end waits for others, so that their places are taken at once; and how long a look serves for all that is
+const NEXT_LOOK_DELAY: Duration = Duration::from_millis(20);
+/// How long an end waits for others, so that their slots are taken at once; and how long a look serves for all that is
 /// queued behind it: a login a moment after the last one is not worth another.
-const GATHER: Duration = Duration::from_millis(2);
+const GATHER_WINDOW: Duration = Duration::from_millis(2);
 
 /// How many events are made ready in one write.
-const READY_AT_ONCE: u32 = 256;
+const MAX_READY_PER_WRITE: u32 = 256;
 
-/// The attempts that run, and the places that they take.
+/// The attempts that run, and the slots that they take.
 #[derive(Default)]
-struct Running {
+struct RunningAttempts {
     attempts: JoinSet<()>,
     owners: HashMap<task::Id, String>,
-    places: Places,
+    slots: AttemptSlots,
 }
 
 /// Delivers until the server drains, then finishes what runs.
 pub async fn run(app: LoginService) {
-    let mut running = Running::default();
+    let mut running = RunningAttempts::default();
     while !app.draining.is_cancelled() {
         let looked_at = Instant::now();
-        let wait = match take(&app, &mut running).await {
+        let wait = match claim_due(&app, &mut running).await {
             Ok(wait) => {
                 app.metrics.outbox_pass();
                 wait
             }
             Err(error) => {
                 tracing::warn!(error = format!("{error:#}"), "the outbox could not be read");
-                SLEEP
+                MAX_SLEEP
             }
         };
         tokio::select! {
             () = app.draining.cancelled() => {}
-            () = app.outbox.notified() => sleep_until(looked_at + GATHER).await,
+            () = app.outbox.notified() => sleep_until(looked_at + GATHER_WINDOW).await,
             () = sleep(wait) => {}
-            // An end makes a place free.
+            // An end makes a slot free.
             Some(ended) = running.attempts.join_next_with_id() => {
                 running.end(ended);
-                sleep(GATHER).await;
+                sleep(GATHER_WINDOW).await;
                 while let Some(ended) = running.attempts.try_join_next_with_id() {
                     running.end(ended);
                 }
@@ -80,37 +81,37 @@ pub async fn run(app: LoginService) {
     while running.attempts.join_next().await.is_some() {}
 }
 
-impl Running {
+impl RunningAttempts {
     fn end(&mut self, ended: std::result::Result<(task::Id, ()), JoinError>) {
         let id = ended.map_or_else(|error| error.id(), |(id, ())| id);
         if let Some(owner) = self.owners.remove(&id) {
-            self.places.end(&owner);
+            self.slots.end(&owner);
         }
     }
 }
 
-/// Starts what is due and has a place; says how long there is nothing to do.
-async fn take(app: &LoginService, running: &mut Running) -> Result<Duration> {
+/// Starts what is due and has a slot; says how long there is nothing to do.
+async fn claim_due(app: &LoginService, running: &mut RunningAttempts) -> Result<Duration> {
     let now = app.clock.now();
     let upcoming = sql::find_upcoming(&app.store, now).await?;
-    let Some(next) = upcoming.attempt_at else { return Ok(SLEEP) };
+    let Some(next) = upcoming.attempt_at else { return Ok(MAX_SLEEP) };
     if next > now {
-        return Ok(Duration::try_from(next.duration_since(now)).unwrap_or(SLEEP).min(SLEEP));
+        return Ok(Duration::try_from(next.duration_since(now)).unwrap_or(MAX_SLEEP).min(MAX_SLEEP));
     }
-    if running.places.free() == 0 {
-        return Ok(SLEEP);
+    if running.slots.free() == 0 {
+        return Ok(MAX_SLEEP);
     }
     let is_over = upcoming.backoff_until.is_some_and(|until| until <= now);
-    let ready = if is_over { sql::make_ready(&app.store, now, READY_AT_ONCE).await? } else { 0 };
-    let leased_until = now + LEASE;
-    let Claim { taken, more } = sql::claim(&app.store, now, leased_until, &mut running.places).await?;
+    let ready = if is_over { sql::make_ready(&app.store, now, MAX_READY_PER_WRITE).await? } else { 0 };
+    let leased_until = now + LEASE_DURATION;
+    let Claim { taken, more } = sql::claim(&app.store, now, leased_until, &mut running.slots).await?;
     let wait = match more {
         _ if !taken.is_empty() || ready > 0 => Duration::ZERO,
         // Another server was faster: it takes what it can at once, and leaves the rest.
-        More::Chosen => GATHER,
-        More::NotLookedAt => SOON,
-        // Due, but all places are taken: an end wakes us.
-        More::None => SLEEP,
+        MoreDue::Chosen => GATHER_WINDOW,
+        MoreDue::NotLookedAt => NEXT_LOOK_DELAY,
+        // Due, but all slots are taken: an end wakes us.
+        MoreDue::None => MAX_SLEEP,
     };
     let mut secrets: HashMap<DomainId, SharedSecrets> = HashMap::new();
     for claimed in taken {
@@ -119,7 +120,7 @@ async fn take(app: &LoginService, running: &mut Running) -> Result<Duration> {
         let span = tracing::info_span!("delivery", event = claimed.id, attempt = claimed.attempts);
         let owner = claimed.owner.clone();
         let attempt = running.attempts.spawn(deliver(app.clone(), claimed, secrets, leased_until).instrument(span));
-        running.places.begin(owner.clone());
+        running.slots.begin(owner.clone());
         running.owners.insert(attempt.id(), owner);
     }
     Ok(wait)
@@ -129,7 +130,7 @@ async fn take(app: &LoginService, running: &mut Running) -> Result<Duration> {
 type SharedSecrets = Arc<OnceCell<Option<Secrets>>>;
 
 /// One delivery to the end of its attempt. Whatever is wrong with it ends this attempt and no other's.
-async fn deliver(app: LoginService, claimed: Claimed, secrets: SharedSecrets, leased_until: Timestamp) {
+async fn deliver(app: LoginService, claimed: ClaimedDelivery, secrets: SharedSecrets, leased_until: Timestamp) {
     let (attempt, sent) = match prepare(&app, claimed.delivery, &secrets).await {
         Ok((delivery, headers)) => (send(&app, &delivery, headers).await, Some(delivery)),
         // The endpoint has no part in this.
@@ -144,8 +145,8 @@ async fn deliver(app: LoginService, claimed: Claimed, secrets: SharedSecrets, le
         let after = now.duration_since(delivery.id.time());
         app.metrics.first_attempt(Duration::try_from(after).unwrap_or_default());
     }
-    let ended = Ended { id, leased_until, attempt: &attempt, outcome, now };
-    let judged = sent.as_ref().map(|delivery| judged(delivery, &attempt, outcome, now)).unwrap_or_default();
+    let ended = EndedAttempt { id, leased_until, attempt: &attempt, outcome, now };
+    let judged = sent.as_ref().map(|delivery| judge_endpoint(delivery, &attempt, outcome, now)).unwrap_or_default();
     match (sql::end_attempt(&app.store, ended, judged).await, sent) {
         (Ok(Some(rows)), Some(delivery)) => {
             if let Err(error) = endpoints::report_change(&app.store, &delivery, outcome, &rows, now).await {
@@ -164,15 +165,15 @@ async fn deliver(app: LoginService, claimed: Claimed, secrets: SharedSecrets, le
 }
 
 /// One line an attempt, in the span that names the event.
-fn log(attempt: &Attempt, sent: Option<&Delivery>, outcome: Outcome) {
+fn log(attempt: &Attempt, sent: Option<&Delivery>, outcome: DeliveryOutcome) {
     let Attempt { status, error, .. } = attempt;
-    let (domain, endpoint) = (sent.map(|sent| sent.domain_id.as_str()), sent.map(|sent| endpoint(&sent.url)));
+    let (domain, endpoint) = (sent.map(|sent| sent.domain_id.as_str()), sent.map(|sent| endpoint_from_url(&sent.url)));
     match outcome {
-        Outcome::Delivered => tracing::info!(domain, endpoint, status, "event delivered"),
-        Outcome::Retry(next_attempt_at) => {
+        DeliveryOutcome::Delivered => tracing::info!(domain, endpoint, status, "event delivered"),
+        DeliveryOutcome::Retry(next_attempt_at) => {
             tracing::warn!(domain, endpoint, status, error, %next_attempt_at, "delivery failed");
         }
-        Outcome::Failed => tracing::warn!(domain, endpoint, status, error, "delivery failed for good"),
+        DeliveryOutcome::Failed => tracing::warn!(domain, endpoint, status, error, "delivery failed for good"),
     }
 }
 
@@ -196,8 +197,14 @@ async fn prepare(
 
 async fn send(app: &LoginService, delivery: &Delivery, headers: HeaderMap) -> Attempt {
     let body = Bytes::from(delivery.body.clone());
-    let request =
-        Request { method: Method::POST, url: &delivery.url, headers, body: Some(body), within: WITHIN, keep: READ };
+    let request = Request {
+        method: Method::POST,
+        url: &delivery.url,
+        headers,
+        body: Some(body),
+        within: ATTEMPT_TIMEOUT,
+        keep: MAX_ANSWER_LEN,
+    };
     let reach = app.reach(delivery.environment);
     let answer = match app.outbound.notify(reach, request).await {
         Ok(answer) => answer,

@@ -12,13 +12,13 @@ use crate::store::id::{AuditId, SessionId};
 use crate::store::{Store, Value, Written, params, step};
 
 /// How long an event is kept that arrived.
-const DELIVERED: SignedDuration = SignedDuration::from_hours(7 * 24);
+const DELIVERED_RETENTION: SignedDuration = SignedDuration::from_hours(7 * 24);
 /// How long one is kept that did not: its integrator may be on holiday.
-const FAILED: SignedDuration = SignedDuration::from_hours(30 * 24);
+const FAILED_RETENTION: SignedDuration = SignedDuration::from_hours(30 * 24);
 /// How long an entry of the audit log is kept: a year, and a month to look back at it.
-const AUDIT: SignedDuration = SignedDuration::from_hours(400 * 24);
+const AUDIT_RETENTION: SignedDuration = SignedDuration::from_hours(400 * 24);
 /// How often a running server looks.
-const EVERY: Duration = Duration::from_hours(1);
+const SWEEP_INTERVAL: Duration = Duration::from_hours(1);
 
 /// Ids begin with the time. A thousand at a time, so that others can write in between.
 const FORGET_SESSIONS: &str = "
@@ -56,7 +56,7 @@ pub async fn run(app: LoginService) {
         }
         Ok(())
     };
-    every(EVERY, &app.draining, "old sessions and events could not be deleted", forget).await;
+    every(SWEEP_INTERVAL, &app.draining, "old sessions and events could not be deleted", forget).await;
 }
 
 /// Forgets what is over at the time `now`; returns how many rows that were.
@@ -65,21 +65,23 @@ pub async fn run(app: LoginService) {
 /// As [`Store::write`].
 pub async fn sweep(store: &Store, now: Timestamp) -> Result<usize> {
     let oldest = SessionId::new(now - RETENTION, [0; 16]);
-    let sessions = all(store, FORGET_SESSIONS, || params![&oldest]).await?;
-    let delivered = all(store, FORGET_DELIVERIES, || params![now - DELIVERED, "delivered"]).await?;
-    let failed = all(store, FORGET_DELIVERIES, || params![now - FAILED, "failed"]).await?;
-    let keys = all(store, FORGET_KEYS, || params![now - REPLAY_WINDOW]).await?;
+    let sessions = delete_in_batches(store, FORGET_SESSIONS, || params![&oldest]).await?;
+    let delivered =
+        delete_in_batches(store, FORGET_DELIVERIES, || params![now - DELIVERED_RETENTION, "delivered"]).await?;
+    let failed = delete_in_batches(store, FORGET_DELIVERIES, || params![now - FAILED_RETENTION, "failed"]).await?;
+    let keys = delete_in_batches(store, FORGET_KEYS, || params![now - REPLAY_WINDOW]).await?;
     // Their last events are gone by then.
-    let domains = all(store, FORGET_DOMAINS, || params![now - FAILED - FAILED]).await?;
-    store.write([step(GIVE_UP, params![now, now - FAILED])]).await?;
-    let oldest = AuditId::new(now - AUDIT, [0; 16]);
-    let entries = all(store, FORGET_AUDIT, || params![&oldest]).await?;
+    let domains =
+        delete_in_batches(store, FORGET_DOMAINS, || params![now - FAILED_RETENTION - FAILED_RETENTION]).await?;
+    store.write([step(GIVE_UP, params![now, now - FAILED_RETENTION])]).await?;
+    let oldest = AuditId::new(now - AUDIT_RETENTION, [0; 16]);
+    let entries = delete_in_batches(store, FORGET_AUDIT, || params![&oldest]).await?;
     // Nothing was sent there for a month: whether it still fails is not known any more.
-    let endpoints = all(store, FORGET_ENDPOINTS, || params![now - FAILED]).await?;
+    let endpoints = delete_in_batches(store, FORGET_ENDPOINTS, || params![now - FAILED_RETENTION]).await?;
     Ok(sessions + delivered + failed + keys + domains + entries + endpoints)
 }
 
-async fn all(store: &Store, sql: &'static str, params: impl Fn() -> Vec<Value>) -> Result<usize> {
+async fn delete_in_batches(store: &Store, sql: &'static str, params: impl Fn() -> Vec<Value>) -> Result<usize> {
     let mut forgotten = 0;
     loop {
         let Written::Committed(rows) = store.write([step(sql, params())]).await? else { return Ok(forgotten) };
