@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context as _, Result};
 use jiff::Timestamp;
 use signpost::atm::catalogue::{
-    Catalogue, Extent, Reading, Service, Snapshot, Source, Stored, Terms, Wanted, apply, load,
+    AtmFilter, Catalogue, Extent, Reading, Snapshot, Source, StoredCatalogue, Terms, TradeSide, apply, load,
 };
 use signpost::platform::clock::Clock;
 use signpost::store::Store;
@@ -59,13 +59,13 @@ fn machine(number: u64) -> Option<Record> {
     Some(record)
 }
 
-fn stored() -> Result<Stored> {
+fn stored() -> Result<StoredCatalogue> {
     let atm = |number: u64| {
         let source = if number.is_multiple_of(2) { "one" } else { "two" };
         Some(Atm { id: AtmId::new(number)?, source: source.into(), record: machine(number)? })
     };
     let atms = (1..=MACHINES).map(atm).collect::<Option<_>>().context("points on the earth")?;
-    Ok(Stored { version: 1, atms, apart: BTreeSet::new(), sources: Vec::new() })
+    Ok(StoredCatalogue { version: 1, atms, apart: BTreeSet::new(), sources: Vec::new() })
 }
 
 fn places() -> impl Iterator<Item = Point> {
@@ -73,10 +73,10 @@ fn places() -> impl Iterator<Item = Point> {
 }
 
 fn filters(snapshot: &Snapshot, now: Timestamp) {
-    let all = Wanted::default();
-    let some = Wanted { open_now: true, service: Some(Service::Sell), coin: Some(Coin::bitcoin()) };
+    let all = AtmFilter::default();
+    let some = AtmFilter { open_now: true, service: Some(TradeSide::Sell), coin: Some(Coin::bitcoin()) };
     let places: Vec<Point> = places().collect();
-    let search = |wanted: &Wanted| {
+    let search = |wanted: &AtmFilter| {
         let begun = Instant::now();
         for from in &places {
             black_box(snapshot.at(now).nearest(*from, RADIUS, 10, wanted));
@@ -141,7 +141,7 @@ fn replaced(store: &Store, catalogue: &Catalogue, now: Timestamp) -> Result<()> 
                 let mut times = Vec::new();
                 for from in places().collect::<Vec<_>>().into_iter().cycle() {
                     let begun = Instant::now();
-                    black_box(catalogue.snapshot().at(now).nearest(from, RADIUS, 10, &Wanted::default()));
+                    black_box(catalogue.snapshot().at(now).nearest(from, RADIUS, 10, &AtmFilter::default()));
                     times.push(begun.elapsed());
                     if ended.load(Ordering::Relaxed) {
                         return times;

@@ -14,7 +14,7 @@ use axum::http::header::CONTENT_TYPE;
 use axum::routing::post as route;
 use axum::serve::ListenerExt;
 use serde_json::json;
-use signpost::atm::catalogue::{Snapshot, Stored};
+use signpost::atm::catalogue::{Snapshot, StoredCatalogue};
 use signpost_bench::child::Server as Child;
 use signpost_bench::{ROUND, ROUNDS, Variant, post, read_reply, round, server};
 use signpost_locator::{Atm, AtmId, Point, Record};
@@ -273,7 +273,7 @@ fn machines() -> Result<Snapshot> {
         Some(Atm { id: AtmId::new(number)?, source: "bench".into(), record })
     };
     let atms = (1..=MACHINES).map(atm).collect::<Option<Vec<_>>>().context("points on the earth")?;
-    Ok(Snapshot::build(Stored { version: 1, atms, apart: BTreeSet::new(), sources: Vec::new() }))
+    Ok(Snapshot::build(StoredCatalogue { version: 1, atms, apart: BTreeSet::new(), sources: Vec::new() }))
 }
 
 fn stub() -> Server<Structured> {

@@ -252,7 +252,7 @@ impl AtmId {
 
     /// The number.
     #[must_use]
-    pub fn get(self) -> u64 {
+    pub const fn get(self) -> u64 {
         self.0
     }
 }

@@ -11,7 +11,7 @@ use crate::atm::service::AtmService;
 use crate::platform::interval::every;
 
 /// How often a running server looks.
-const EVERY: Duration = Duration::from_secs(10);
+const LOOK_INTERVAL: Duration = Duration::from_secs(10);
 
 /// Starts all of it, until the server drains.
 #[must_use]
@@ -24,10 +24,10 @@ pub fn spawn_all(atm: &AtmService) -> [JoinHandle<()>; 2] {
 /// Fetches what is due until the server stops.
 async fn run_feeds(app: AtmService) {
     // A fetch that is cut off is made again, and the same document changes nothing twice.
-    every(EVERY, &app.draining, "the feeds could not be read", || look(&app)).await;
+    every(LOOK_INTERVAL, &app.draining, "the feeds could not be read", || sync_due(&app)).await;
 }
 
-async fn look(app: &AtmService) -> Result<()> {
+async fn sync_due(app: &AtmService) -> Result<()> {
     let now = app.clock.now();
     let due = |feed: &Feed| feed.every.is_some() && feed.next_at <= now;
     for feed in sql::list(&app.store).await?.into_iter().filter(due) {

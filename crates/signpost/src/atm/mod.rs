@@ -3,6 +3,7 @@
 pub mod catalogue;
 pub mod feeds;
 pub mod jobs;
+pub mod locator;
 pub mod mcp;
 pub mod places;
 pub mod reports;

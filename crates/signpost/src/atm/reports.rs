@@ -9,9 +9,9 @@ use crate::platform::accounts::Account;
 use crate::platform::web::problem::Problem;
 
 /// Most reports that one server takes in at once.
-const MOST: usize = 8;
+const MAX_REPORTS: usize = 8;
 /// Most of these that are read and compared at once; the others wait with their bodies.
-const MOST_READ: usize = 2;
+const MAX_READ_AT_ONCE: usize = 2;
 
 /// The reports that a server takes in; its copies are one.
 #[derive(Clone, Debug)]
@@ -29,7 +29,7 @@ pub(crate) struct ReportSlot {
 
 impl Default for Reports {
     fn default() -> Self {
-        Self { accounts: Arc::default(), turns: Arc::new(Semaphore::new(MOST_READ)) }
+        Self { accounts: Arc::default(), turns: Arc::new(Semaphore::new(MAX_READ_AT_ONCE)) }
     }
 }
 
@@ -43,8 +43,8 @@ impl Reports {
         if accounts.contains(account) {
             return Err(Problem::TooManyAtOnce { limit: "reports", most: 1 });
         }
-        if accounts.len() >= MOST {
-            return Err(Problem::Unavailable(format!("{MOST} reports of machines are being read")));
+        if accounts.len() >= MAX_REPORTS {
+            return Err(Problem::Unavailable(format!("{MAX_REPORTS} reports of machines are being read")));
         }
         accounts.insert(account.clone());
         Ok(ReportSlot { reports: self.clone(), account: account.clone() })
@@ -87,10 +87,10 @@ mod tests {
         assert!(matches!(reports.begin(&account("acme")), Err(Problem::TooManyAtOnce { .. })));
         let sandbox = Account { environment: Environment::Sandbox, ..account("acme") };
         let mut places = vec![reports.begin(&sandbox).unwrap()];
-        places.extend((2..MOST).map(|number| reports.begin(&account(&number.to_string())).unwrap()));
+        places.extend((2..MAX_REPORTS).map(|number| reports.begin(&account(&number.to_string())).unwrap()));
         assert!(matches!(reports.begin(&account("late")), Err(Problem::Unavailable(_))));
         drop(first);
-        assert_eq!(reports.running(), MOST - 1);
+        assert_eq!(reports.running(), MAX_REPORTS - 1);
         reports.begin(&account("acme")).unwrap();
     }
 }

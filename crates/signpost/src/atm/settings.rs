@@ -7,7 +7,7 @@ use serde::{Deserialize, Deserializer};
 use signpost_mcp::Origins;
 use url::Url;
 
-use super::places::geocoder::{self, Kind};
+use super::places::geocoder::{GeocoderKind, GeocoderSettings};
 use crate::platform::limits::{self, Rate};
 use crate::platform::setting::{self, items};
 
@@ -19,14 +19,14 @@ pub struct AtmSettings {
     #[serde(deserialize_with = "origins")]
     pub allowed_origins: Origins,
     #[serde(deserialize_with = "external_geocoder")]
-    pub external_geocoder: Option<geocoder::Settings>,
+    pub external_geocoder: Option<GeocoderSettings>,
 }
 
 /// The keys of the external geocoder.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct GeocoderKeys {
-    geocoder: Option<Kind>,
+    geocoder: Option<GeocoderKind>,
     #[serde(deserialize_with = "setting::optional_url")]
     geocoder_url: Option<Url>,
     geocoder_key: Option<String>,
@@ -42,13 +42,13 @@ fn origins<'de, D: Deserializer<'de>>(from: D) -> Result<Origins, D::Error> {
 }
 
 /// The external geocoder, where one is named: the public server of its kind unless there is an address.
-fn external_geocoder<'de, D: Deserializer<'de>>(from: D) -> Result<Option<geocoder::Settings>, D::Error> {
+fn external_geocoder<'de, D: Deserializer<'de>>(from: D) -> Result<Option<GeocoderSettings>, D::Error> {
     const NO_PUBLIC_SERVER: &str = "geocoder_url is not set, and there is no public server of Pelias: set it to the \
                                     address of yours, such as https://pelias.example.com";
     let keys = GeocoderKeys::deserialize(from)?;
     let Some(kind) = keys.geocoder else { return Ok(None) };
     let public = || kind.public_server().map(|url| Url::parse(url).expect("the public servers have addresses"));
-    Ok(Some(geocoder::Settings {
+    Ok(Some(GeocoderSettings {
         kind,
         url: keys.geocoder_url.or_else(public).ok_or_else(|| D::Error::custom(NO_PUBLIC_SERVER))?,
         key: keys.geocoder_key.map(Into::into),

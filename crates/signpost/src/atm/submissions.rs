@@ -8,7 +8,7 @@ use jiff::Timestamp;
 use serde_json::Value;
 use signpost_locator::import::{Bounds, Broken, FormatChoice, Options, SUBMISSION};
 
-use super::catalogue::{Changes, Extent, Reading, Source, Terms, TooManyMachines, apply, report};
+use super::catalogue::{Extent, ImportCounts, Reading, Source, Terms, TooManyMachines, apply, report};
 use super::reports::ReportSlot;
 use crate::atm::catalogue::Conflict;
 use crate::atm::service::AtmService;
@@ -18,16 +18,16 @@ use crate::platform::web::Report;
 use crate::platform::web::problem::Problem;
 
 /// Most machines of one operator.
-const MOST_MACHINES: usize = 100_000;
+const MAX_MACHINES: usize = 100_000;
 /// What is read of one report.
 const BOUNDS: Bounds = Bounds { items: 25_000, item_bytes: 64 * 1024 };
 /// How often a report is compared anew where others were kept meanwhile.
-const MOST_ATTEMPTS: usize = 10;
+const MAX_ATTEMPTS: usize = 10;
 
 pub(crate) async fn submit(
     State(app): State<AtmService>,
     account: Account,
-    place: ReportSlot,
+    slot: ReportSlot,
     request: Request,
 ) -> Result<Json<Value>, Problem> {
     let now = app.clock.now();
@@ -35,10 +35,10 @@ pub(crate) async fn submit(
     // In the sandbox a report is read and compared, and nothing of it is kept: there is one catalogue.
     let dry_run = account.environment == Environment::Sandbox;
     // What an operator says to be gone is gone, however many that are.
-    let terms = Terms { extent: Extent::Part, force: true, dry_run, most: MOST_MACHINES };
+    let terms = Terms { extent: Extent::Part, force: true, dry_run, most: MAX_MACHINES };
     let taken = async {
         let Report(body) = Report::from_request(request, &app).await?;
-        let _turn = place.turn().await;
+        let _turn = slot.turn().await;
         let reading = read(&app, body, now).await?;
         let changes = keep(&app, &source, &reading, terms).await?;
         Ok(Json(report(&source.name, changes, &reading.import, dry_run)))
@@ -66,12 +66,12 @@ async fn read(app: &AtmService, body: Bytes, now: Timestamp) -> Result<Reading, 
 }
 
 /// Keeps a report; where another import came between, compares it again.
-async fn keep(app: &AtmService, source: &Source, reading: &Reading, terms: Terms) -> Result<Changes, Problem> {
-    for _ in 0..MOST_ATTEMPTS {
+async fn keep(app: &AtmService, source: &Source, reading: &Reading, terms: Terms) -> Result<ImportCounts, Problem> {
+    for _ in 0..MAX_ATTEMPTS {
         match apply(&app.store, source, reading, terms).await {
             Err(error) if error.is::<Conflict>() => {}
             Err(error) if error.is::<TooManyMachines>() => {
-                return Err(Problem::field("locations", format!("an operator has at most {MOST_MACHINES} machines")));
+                return Err(Problem::field("locations", format!("an operator has at most {MAX_MACHINES} machines")));
             }
             done => return Ok(done?),
         }

@@ -8,7 +8,8 @@ use tokio_util::sync::CancellationToken;
 
 use super::Session;
 use crate::atm::catalogue::watch;
-use crate::atm::mcp::{self, Locator, Mode};
+use crate::atm::locator::{Deployment, Locator};
+use crate::atm::mcp;
 use crate::platform::clock::Clock;
 use crate::platform::observe::telemetry;
 
@@ -19,7 +20,7 @@ pub(super) async fn run(session: &Session) -> Result<()> {
     let (store, clock) = (session.store()?, Clock::System);
     let catalogue = Arc::new(session.catalogue(&store, &clock).await?);
     let server = mcp::server(catalogue.geocoder.is_some());
-    let locator = Locator { catalogue: Arc::clone(&catalogue), clock, mode: Mode::Local };
+    let locator = Locator { catalogue: Arc::clone(&catalogue), clock, deployment: Deployment::Local };
     let never = CancellationToken::new();
     let done = tokio::select! {
         done = signpost_mcp::serve_stdio(&server, &locator, BufReader::new(stdin()), stdout()) => Ok(done?),

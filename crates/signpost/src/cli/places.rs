@@ -7,7 +7,7 @@ use signpost_locator::gazetteer::{Place, Resolved, Unresolved};
 use signpost_locator::{Country, Point, Region};
 
 use super::{Session, table};
-use crate::atm::places::geocoder::{self, Found};
+use crate::atm::places::geocoder::{self, GeocodeResult};
 
 #[derive(Debug, Args)]
 pub(super) struct Places {
@@ -43,8 +43,8 @@ fn document(resolved: &Resolved) -> Value {
     document
 }
 
-fn geocoded(source: &str, found: &Found) -> Value {
-    let shown = |found: &geocoder::Place| place(&found.name, found.region, found.country, found.point);
+fn geocoded(source: &str, found: &GeocodeResult) -> Value {
+    let shown = |found: &geocoder::GeocodedPlace| place(&found.name, found.region, found.country, found.point);
     let mut document = shown(&found.place);
     document["source"] = source.into();
     document["confidence"] = found.confidence.into();

@@ -4,15 +4,13 @@ use std::sync::Arc;
 
 use axum::Json;
 use axum::extract::State;
-use axum::http::{HeaderName, StatusCode, header};
+use axum::http::StatusCode;
 use axum::response::IntoResponse;
 use serde_json::{Value, json};
 
 use super::App;
-use crate::atm::mcp::Mode;
-
-/// Every page may ask for public documents.
-pub(crate) const ANY_ORIGIN: [(HeaderName, &str); 1] = [(header::ACCESS_CONTROL_ALLOW_ORIGIN, "*")];
+use crate::atm::locator::Deployment;
+use crate::platform::web::ANY_ORIGIN;
 
 /// The health document (ATM locator specification, §2).
 pub(crate) async fn show(State(app): State<Arc<App>>) -> impl IntoResponse {
@@ -39,7 +37,7 @@ fn document(app: &App) -> Value {
     json!({
         "status": "ok",
         "version": env!("CARGO_PKG_VERSION"),
-        "mode": Mode::Remote,
+        "mode": Deployment::Remote,
         "timestamp": app.clock.now(),
     })
 }

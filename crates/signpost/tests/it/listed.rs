@@ -1,4 +1,4 @@
-//! The tools as clients see them, byte for byte, and their arguments as the parser takes them.
+//! The tools as clients see them, byte for byte, and as the parser and the command line hold them.
 
 use std::fs;
 
@@ -39,4 +39,65 @@ async fn the_tools_are_listed_as_clients_know_them() {
 #[ignore = "writes the file that the test above holds the tools to"]
 async fn write_the_list() {
     fs::write(LISTED, pretty(&listed().await)).unwrap();
+}
+
+/// Values at and beyond the bounds of an argument, and whether its schema allows them.
+fn at_the_bounds(schema: &Value) -> Vec<(Value, bool)> {
+    let outside = [json!([]), json!({})].map(|value| (value, false)).to_vec();
+    let more = match schema["type"].as_str().unwrap() {
+        "integer" => {
+            let (least, most) = (schema["minimum"].as_u64().unwrap(), schema["maximum"].as_u64().unwrap());
+            let near = [(least - 1, false), (least, true), (most, true), (most + 1, false)];
+            near.map(|(number, fits)| (json!(number), fits)).to_vec()
+        }
+        "number" => {
+            let (least, most) = (schema["minimum"].as_f64().unwrap(), schema["maximum"].as_f64().unwrap());
+            let near = [(least - 0.5, false), (least, true), (most, true), (most + 0.5, false)];
+            near.map(|(number, fits)| (json!(number), fits)).to_vec()
+        }
+        "boolean" => vec![(json!(true), true), (json!("true"), false)],
+        _ => match (schema["enum"].as_array(), schema["maxLength"].as_u64()) {
+            (Some(words), _) => {
+                let words = words.iter().map(|word| (word.clone(), true));
+                words.chain([(json!("none of these"), false)]).collect()
+            }
+            (None, Some(most)) => {
+                let longer = usize::try_from(most + 1).unwrap();
+                vec![(json!(""), false), (json!("x".repeat(longer)), false), (json!(1), false)]
+            }
+            (None, None) => vec![(json!(1), false)],
+        },
+    };
+    outside.into_iter().chain(more).collect()
+}
+
+#[tokio::test]
+async fn the_parser_takes_what_a_schema_allows_and_refuses_the_rest() {
+    let server = server().await;
+    for tool in listed().await {
+        let name = tool["name"].as_str().unwrap();
+        let schema = &tool["inputSchema"];
+        let example = schema["examples"][0].as_object().unwrap();
+        for (argument, declared) in schema["properties"].as_object().unwrap() {
+            for (value, fits) in at_the_bounds(declared) {
+                let mut arguments = example.clone();
+                // Each of the two needs the other.
+                if ["lat", "lon"].contains(&argument.as_str()) {
+                    arguments.extend([("lat".to_owned(), json!(30)), ("lon".to_owned(), json!(-97))]);
+                }
+                arguments.insert(argument.clone(), value.clone());
+                let reply = server.call(name, Value::Object(arguments)).await.with(200);
+                let refused = reply["error"]["code"] == -32602;
+                assert_eq!(!refused, fits, "{name} {argument} {value}: {reply}");
+                let named = reply["error"]["message"].as_str().is_none_or(|text| text.contains(argument.as_str()));
+                assert!(named, "{name} {argument} {value}: {reply}");
+            }
+            for absent in schema["required"].as_array().unwrap().iter().filter(|one| **one == **argument) {
+                let mut arguments = example.clone();
+                arguments.remove(absent.as_str().unwrap());
+                let reply = server.call(name, Value::Object(arguments)).await.with(200);
+                assert!(reply["error"]["message"].as_str().unwrap().contains(&format!("{argument} is required")));
+            }
+        }
+    }
 }

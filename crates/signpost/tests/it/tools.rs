@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use reqwest::Method;
 use serde_json::{Value, json};
 
-use signpost::atm::catalogue::{Snapshot, Stored};
+use signpost::atm::catalogue::{Snapshot, StoredCatalogue};
 use signpost_locator::{Atm, AtmId, Hours, Point, Record};
 
 use crate::assistant::server;
@@ -287,7 +287,12 @@ fn verbose(version: i64) -> Snapshot {
         record.address.formatted = long("Address");
         Atm { id: AtmId::new(number).unwrap(), source: "test".into(), record }
     };
-    Snapshot::build(Stored { version, atms: (1..=120).map(atm).collect(), apart: BTreeSet::new(), sources: Vec::new() })
+    Snapshot::build(StoredCatalogue {
+        version,
+        atms: (1..=120).map(atm).collect(),
+        apart: BTreeSet::new(),
+        sources: Vec::new(),
+    })
 }
 
 #[tokio::test]

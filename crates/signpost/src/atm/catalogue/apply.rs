@@ -5,7 +5,7 @@ use signpost_locator::gazetteer::Gazetteer;
 use signpost_locator::import::{self, Broken, Import, Options};
 use signpost_locator::{Record, Region};
 
-use crate::atm::catalogue::{Changes, Extent, Source, plan, sql};
+use crate::atm::catalogue::{Extent, ImportCounts, Source, plan, sql};
 use crate::store::Store;
 
 /// What was read from a file.
@@ -61,7 +61,7 @@ impl Reading {
 ///
 /// # Errors
 /// Where too many machines would be gone or there, where another import came between, or as [`Store::write`].
-pub async fn apply(store: &Store, source: &Source, reading: &Reading, terms: Terms) -> Result<Changes> {
+pub async fn apply(store: &Store, source: &Source, reading: &Reading, terms: Terms) -> Result<ImportCounts> {
     let version = sql::read_version(store).await?;
     let kept = sql::read_source(store, &source.name).await?;
     let known = kept.len();
@@ -71,7 +71,7 @@ pub async fn apply(store: &Store, source: &Source, reading: &Reading, terms: Ter
     anyhow::ensure!(known + plan.new <= terms.most, TooManyMachines { most: terms.most });
     if !terms.dry_run {
         sql::import(store, source, plan, version).await?;
-        let Changes { added, changed, unchanged, removed } = changes;
+        let ImportCounts { added, changed, unchanged, removed } = changes;
         tracing::info!(source = source.name, added, changed, unchanged, removed, "ATMs imported");
     }
     Ok(changes)

@@ -5,27 +5,27 @@ use std::collections::HashMap;
 use jiff::Timestamp;
 use signpost_locator::{Coin, FRESH, OpenState, Record, Reported, Trade, Tri};
 
-use super::timetable::Board;
+use super::hours::HoursBoard;
 
 /// The bit of a machine as a whole, whatever the coin.
 const WHOLE: u64 = 1 << 63;
 
 /// What somebody wants to do at a machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Service {
+pub enum TradeSide {
     /// Buy coins for cash.
     Buy,
     /// Sell coins for cash.
     Sell,
 }
 
-/// What machines must be known to be like; whatever is not known is not so.
+/// What machines must be known to be like; the unknown does not match.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Wanted {
+pub struct AtmFilter {
     /// Open now.
     pub open_now: bool,
     /// Offering this, of the coin if one is named.
-    pub service: Option<Service>,
+    pub service: Option<TradeSide>,
     /// Dealing in this coin.
     pub coin: Option<Coin>,
 }
@@ -49,18 +49,18 @@ pub(crate) struct Facts {
     hours: Option<u32>,
 }
 
-/// A question to machines, ready to be asked.
+/// A filter in the bits of a catalogue, ready to be tested on each machine.
 #[derive(Clone, Copy)]
-pub(crate) enum Question<'a> {
+pub(crate) enum PreparedFilter<'a> {
     /// Every machine will do.
     Any,
     /// Those that deal, buy and sell in at least these coins. One for which there is no bit is asked of the record.
-    Asked { deals: u64, buys: u64, sells: u64, open_now: bool, rare: Option<&'a Wanted> },
+    Asked { deals: u64, buys: u64, sells: u64, open_now: bool, rare: Option<&'a AtmFilter> },
     /// No machine can be like this.
     Impossible,
 }
 
-impl Wanted {
+impl AtmFilter {
     /// Whether every machine will do.
     #[must_use]
     pub fn is_any(&self) -> bool {
@@ -71,14 +71,14 @@ impl Wanted {
     fn is_offered_by(&self, record: &Record) -> bool {
         let side = |trade: Trade| match self.service {
             None => [trade.buy, trade.sell].contains(&Tri::Yes),
-            Some(Service::Buy) => trade.buy == Tri::Yes,
-            Some(Service::Sell) => trade.sell == Tri::Yes,
+            Some(TradeSide::Buy) => trade.buy == Tri::Yes,
+            Some(TradeSide::Sell) => trade.sell == Tri::Yes,
         };
         let traded = || record.more.iter().flat_map(|more| more.trades.keys());
         match (&self.coin, self.service) {
             (None, None) => true,
             (None, Some(service)) => {
-                let whole = if service == Service::Buy { record.buy } else { record.sell };
+                let whole = if service == TradeSide::Buy { record.buy } else { record.sell };
                 whole == Tri::Yes || record.coins.keys().chain(traded()).any(|coin| side(record.trades(coin)))
             }
             (Some(coin), None) => record.coins.get(coin) == Some(&Tri::Yes) || side(record.trades(coin)),
@@ -124,32 +124,32 @@ impl Coins {
         facts
     }
 
-    pub(crate) fn question<'a>(&self, wanted: &'a Wanted) -> Question<'a> {
-        if wanted.is_any() {
-            return Question::Any;
+    pub(crate) fn prepare<'a>(&self, filter: &'a AtmFilter) -> PreparedFilter<'a> {
+        if filter.is_any() {
+            return PreparedFilter::Any;
         }
-        let bit = match &wanted.coin {
+        let bit = match &filter.coin {
             None => WHOLE,
             Some(coin) => match self.0.get(coin) {
                 Some(bit) => *bit,
-                None => return Question::Impossible,
+                None => return PreparedFilter::Impossible,
             },
         };
-        let if_asked = |service: Service| if wanted.service == Some(service) { bit } else { 0 };
-        let deals = if wanted.coin.is_some() && wanted.service.is_none() { bit } else { 0 };
-        let (buys, sells) = (if_asked(Service::Buy), if_asked(Service::Sell));
-        let rare = (bit == 0).then_some(wanted);
-        Question::Asked { deals, buys, sells, open_now: wanted.open_now, rare }
+        let if_asked = |service: TradeSide| if filter.service == Some(service) { bit } else { 0 };
+        let deals = if filter.coin.is_some() && filter.service.is_none() { bit } else { 0 };
+        let (buys, sells) = (if_asked(TradeSide::Buy), if_asked(TradeSide::Sell));
+        let rare = (bit == 0).then_some(filter);
+        PreparedFilter::Asked { deals, buys, sells, open_now: filter.open_now, rare }
     }
 }
 
-impl Question<'_> {
+impl PreparedFilter<'_> {
     /// Whether a machine is so at the time `now`, of which the board tells what the hours say.
     pub(crate) fn fits<'r>(
         self,
         facts: &Facts,
         record: impl FnOnce() -> &'r Record,
-        board: &Board,
+        board: &HoursBoard,
         now: Timestamp,
     ) -> bool {
         match self {
@@ -161,15 +161,15 @@ impl Question<'_> {
                     && has(facts.buys, buys)
                     && has(facts.sells, sells)
                     && (!open_now || facts.is_open(board, now))
-                    && rare.is_none_or(|wanted| wanted.is_offered_by(record()))
+                    && rare.is_none_or(|filter| filter.is_offered_by(record()))
             }
         }
     }
 }
 
 impl Facts {
-    fn is_open(&self, board: &Board, now: Timestamp) -> bool {
-        let opening = self.hours.and_then(|number| board.answer(number)).map(|answer| answer.opening);
+    fn is_open(&self, board: &HoursBoard, now: Timestamp) -> bool {
+        let opening = self.hours.and_then(|number| board.get(number)).map(|hours| hours.opening);
         self.in_service_until.is_some_and(|until| now <= until) && opening == Some(Ok(OpenState::Open))
     }
 }
@@ -180,7 +180,7 @@ mod tests {
     use signpost_locator::Point;
 
     use super::*;
-    use crate::atm::catalogue::timetable::Hoursbook;
+    use crate::atm::catalogue::hours::HoursBook;
 
     fn tri() -> impl Strategy<Value = Tri> {
         prop_oneof![Just(Tri::Yes), Just(Tri::No), Just(Tri::Unknown)]
@@ -210,17 +210,17 @@ mod tests {
         #[test]
         fn bits_say_what_records_say(
             records in prop::collection::vec(record(), 1..60),
-            service in prop::option::of(prop_oneof![Just(Service::Buy), Just(Service::Sell)]),
+            service in prop::option::of(prop_oneof![Just(TradeSide::Buy), Just(TradeSide::Sell)]),
             coin in prop::option::of(coin()),
         ) {
-            let wanted = Wanted { open_now: false, service, coin };
+            let filter = AtmFilter { open_now: false, service, coin };
             let coins = Coins::of(records.iter());
             let now = Timestamp::UNIX_EPOCH;
-            let board = Hoursbook::default().timetable().at(now);
+            let board = HoursBook::default().table().at(now);
             for record in &records {
                 let facts = coins.facts(record, None);
-                let fits = coins.question(&wanted).fits(&facts, || record, &board, now);
-                prop_assert_eq!(fits, wanted.is_offered_by(record), "{:?} {:?}", wanted, record);
+                let fits = coins.prepare(&filter).fits(&facts, || record, &board, now);
+                prop_assert_eq!(fits, filter.is_offered_by(record), "{:?} {:?}", filter, record);
             }
         }
     }

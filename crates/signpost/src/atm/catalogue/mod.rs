@@ -2,12 +2,12 @@
 
 mod apply;
 mod facts;
+mod hours;
 mod moment;
 mod plan;
 mod report;
 mod snapshot;
 pub mod sql;
-mod timetable;
 mod watch;
 
 use std::collections::BTreeSet;
@@ -24,12 +24,12 @@ use crate::platform::clock::Clock;
 use crate::store::Store;
 
 pub use apply::{Reading, Terms, TooManyMachines, apply};
-pub use facts::{Service, Wanted};
-pub use moment::{Change, Moment};
-pub use plan::{Changes, Extent, Plan, TooManyGone, plan};
+pub use facts::{AtmFilter, TradeSide};
+pub use moment::{Moment, NextOpening};
+pub use plan::{Extent, ImportCounts, Plan, TooManyGone, plan};
 pub use report::report;
-pub use snapshot::{Entry, Snapshot, Source};
-pub use sql::{AtmHistory, Conflict, SourceCount, Stored};
+pub use snapshot::{CatalogueEntry, Snapshot, Source};
+pub use sql::{AtmHistory, Conflict, SourceCount, StoredCatalogue};
 pub use watch::watch;
 
 /// The source of the machines that an empty catalogue is filled with.
@@ -66,7 +66,7 @@ impl Catalogue {
     /// # Errors
     /// As [`Places::none`].
     pub fn none() -> Result<Self> {
-        let nothing = Stored { version: 0, atms: Vec::new(), apart: BTreeSet::new(), sources: Vec::new() };
+        let nothing = StoredCatalogue { version: 0, atms: Vec::new(), apart: BTreeSet::new(), sources: Vec::new() };
         let snapshot = ArcSwap::from_pointee(Snapshot::build(nothing));
         Ok(Self { snapshot, places: Places::none()?, geocoder: None, changed: Notify::new() })
     }

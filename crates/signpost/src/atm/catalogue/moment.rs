@@ -5,22 +5,22 @@ use std::sync::Arc;
 use jiff::Timestamp;
 use signpost_locator::{AtmStatus, Distance, Near, OpenState, Point, StatusReport, status};
 
-use super::Wanted;
-use super::snapshot::{Entry, Snapshot};
-use super::timetable::{Answer, Board};
+use super::AtmFilter;
+use super::hours::{HoursBoard, HoursNow};
+use super::snapshot::{CatalogueEntry, Snapshot};
 
 /// A state of the catalogue at one moment. Hold it for one request, so that all of a reply is of that moment.
 #[derive(Clone, Debug)]
 pub struct Moment<'a> {
     pub(crate) snapshot: &'a Snapshot,
-    pub(crate) board: Arc<Board>,
+    pub(crate) board: Arc<HoursBoard>,
     pub(crate) now: Timestamp,
 }
 
 /// When a machine opens or closes next, on a clock there (RFC 3339 with its offset).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[expect(missing_docs, reason = "the names say it")]
-pub enum Change<'a> {
+pub enum NextOpening<'a> {
     OpensAt(&'a str),
     ClosesAt(&'a str),
 }
@@ -40,47 +40,53 @@ impl Moment<'_> {
 
     /// Whether a machine can be used, and why.
     #[must_use]
-    pub fn status(&self, entry: &Entry) -> StatusReport {
-        status(&entry.machine.record, self.answer(entry).map(|answer| answer.opening), self.now)
+    pub fn status(&self, entry: &CatalogueEntry) -> StatusReport {
+        status(&entry.machine.record, self.hours(entry).map(|hours| hours.opening), self.now)
     }
 
     /// When a machine of this status closes, or opens again.
     #[must_use]
-    pub fn change(&self, entry: &Entry, status: AtmStatus) -> Option<Change<'_>> {
-        let answer = self.answer(entry)?;
-        let changes_at = answer.changes_at.as_deref()?;
-        match (status, answer.opening) {
-            (AtmStatus::Open, Ok(OpenState::Open)) => Some(Change::ClosesAt(changes_at)),
-            (AtmStatus::Closed, Ok(OpenState::Closed)) => Some(Change::OpensAt(changes_at)),
+    pub fn next_opening(&self, entry: &CatalogueEntry, status: AtmStatus) -> Option<NextOpening<'_>> {
+        let hours = self.hours(entry)?;
+        let changes_at = hours.changes_at.as_deref()?;
+        match (status, hours.opening) {
+            (AtmStatus::Open, Ok(OpenState::Open)) => Some(NextOpening::ClosesAt(changes_at)),
+            (AtmStatus::Closed, Ok(OpenState::Closed)) => Some(NextOpening::OpensAt(changes_at)),
             _ => None,
         }
     }
 
-    /// The `most` nearest machines within `radius` that are not gone and are as `wanted`, nearest first, then by id.
+    /// The `most` nearest machines within `radius` that are not gone and match `filter`, nearest first, then by id.
     #[must_use]
-    pub fn nearest(&self, from: Point, radius: Distance, most: usize, wanted: &Wanted) -> Vec<Near> {
-        self.snapshot.index.nearest(from, radius, most, self.asking(wanted))
+    pub fn nearest(&self, from: Point, radius: Distance, most: usize, filter: &AtmFilter) -> Vec<Near> {
+        self.snapshot.index.nearest(from, radius, most, self.predicate(filter))
     }
 
     /// The `most` nearest of what [`Moment::within`] would return, and how many that is.
     #[must_use]
-    pub fn nearest_and_count(&self, from: Point, radius: Distance, most: usize, wanted: &Wanted) -> (Vec<Near>, usize) {
-        self.snapshot.index.nearest_and_count(from, radius, most, self.asking(wanted))
+    pub fn nearest_and_count(
+        &self,
+        from: Point,
+        radius: Distance,
+        most: usize,
+        filter: &AtmFilter,
+    ) -> (Vec<Near>, usize) {
+        self.snapshot.index.nearest_and_count(from, radius, most, self.predicate(filter))
     }
 
-    /// All machines within `radius` that are not gone and are as `wanted`, in no order.
-    pub fn within(&self, from: Point, radius: Distance, wanted: &Wanted) -> impl Iterator<Item = &Entry> {
-        let found = self.snapshot.index.within(from, radius, self.asking(wanted));
+    /// All machines within `radius` that are not gone and match `filter`, in no order.
+    pub fn within(&self, from: Point, radius: Distance, filter: &AtmFilter) -> impl Iterator<Item = &CatalogueEntry> {
+        let found = self.snapshot.index.within(from, radius, self.predicate(filter));
         found.into_iter().map(|at| self.snapshot.present_at(at))
     }
 
-    fn asking(&self, wanted: &Wanted) -> impl Fn(u32) -> bool {
-        let question = self.snapshot.coins.question(wanted);
+    fn predicate(&self, filter: &AtmFilter) -> impl Fn(u32) -> bool {
+        let prepared = self.snapshot.coins.prepare(filter);
         let record = |at| &self.snapshot.present_at(at).machine.record;
-        move |at| question.fits(&self.snapshot.facts[at as usize], || record(at), &self.board, self.now)
+        move |at| prepared.fits(&self.snapshot.facts[at as usize], || record(at), &self.board, self.now)
     }
 
-    fn answer(&self, entry: &Entry) -> Option<&Answer> {
-        self.board.answer(entry.hours?)
+    fn hours(&self, entry: &CatalogueEntry) -> Option<&HoursNow> {
+        self.board.get(entry.hours?)
     }
 }

@@ -5,11 +5,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::Serialize;
 
 /// A source may lose this share of its machines in one import; more looks like a broken file.
-const MOST_GONE_PERCENT: usize = 20;
+const MAX_GONE_PERCENT: usize = 20;
 
 /// What the database keeps of a source's machine: the record's text, and whether it is gone.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Kept {
+pub struct StoredRecord {
     /// The record as JSON.
     pub record: String,
     /// Whether an earlier import did not hold it any more.
@@ -19,7 +19,7 @@ pub struct Kept {
 /// How many machines an import changes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[expect(missing_docs, reason = "the names say it")]
-pub struct Changes {
+pub struct ImportCounts {
     pub added: usize,
     pub changed: usize,
     pub unchanged: usize,
@@ -34,7 +34,7 @@ pub struct Plan {
     /// References that are gone.
     pub removals: Vec<String>,
     /// The count of all that.
-    pub changes: Changes,
+    pub changes: ImportCounts,
     /// How many references were never there before.
     pub new: usize,
 }
@@ -51,7 +51,7 @@ pub enum Extent {
 /// An import would delete too much.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "the file lacks {gone} of the source's {kept} machines, more than {MOST_GONE_PERCENT} %: \
+    "the file lacks {gone} of the source's {kept} machines, more than {MAX_GONE_PERCENT} %: \
      nothing was changed; if that is right, import it again with --force"
 )]
 pub struct TooManyGone {
@@ -65,13 +65,13 @@ pub struct TooManyGone {
 /// # Errors
 /// Where more than 20 % of the kept machines would be gone, unless forced.
 pub fn plan(
-    kept: &BTreeMap<String, Kept>,
+    kept: &BTreeMap<String, StoredRecord>,
     rows: &[(String, String)],
     gone: &[String],
     extent: Extent,
     force: bool,
 ) -> Result<Plan, TooManyGone> {
-    let mut changes = Changes::default();
+    let mut changes = ImportCounts::default();
     let mut upserts = Vec::new();
     let living: BTreeSet<&String> = kept.iter().filter(|(_, kept)| !kept.is_gone).map(|(name, _)| name).collect();
     let mut gone: BTreeSet<&String> = match extent {
@@ -94,7 +94,7 @@ pub fn plan(
         upserts.push((reference.clone(), record.clone()));
     }
     changes.removed = gone.len();
-    if !force && gone.len() * 100 > living * MOST_GONE_PERCENT {
+    if !force && gone.len() * 100 > living * MAX_GONE_PERCENT {
         return Err(TooManyGone { gone: gone.len(), kept: living });
     }
     let removals = gone.into_iter().cloned().collect();
@@ -105,9 +105,9 @@ pub fn plan(
 mod tests {
     use super::*;
 
-    fn kept(rows: &[(&str, &str, bool)]) -> BTreeMap<String, Kept> {
+    fn kept(rows: &[(&str, &str, bool)]) -> BTreeMap<String, StoredRecord> {
         let kept = |(reference, record, is_gone): &(&str, &str, bool)| {
-            ((*reference).to_owned(), Kept { record: (*record).to_owned(), is_gone: *is_gone })
+            ((*reference).to_owned(), StoredRecord { record: (*record).to_owned(), is_gone: *is_gone })
         };
         rows.iter().map(kept).collect()
     }
@@ -129,7 +129,7 @@ mod tests {
         let plan = plan(&before, &new, &[], Extent::Whole, true).unwrap();
         assert_eq!(plan.upserts, rows(&[("a", "2"), ("c", "1"), ("e", "1")]));
         assert_eq!((plan.removals, plan.new), (vec!["b".to_owned()], 1));
-        assert_eq!(plan.changes, Changes { added: 2, changed: 1, unchanged: 1, removed: 1 });
+        assert_eq!(plan.changes, ImportCounts { added: 2, changed: 1, unchanged: 1, removed: 1 });
     }
 
     #[test]
@@ -152,6 +152,6 @@ mod tests {
         let gone = ["b", "c", "never there"].map(str::to_owned);
         let plan = plan(&before, &rows(&[("d", "1")]), &gone, Extent::Part, true).unwrap();
         assert_eq!((plan.upserts, plan.removals), (rows(&[("d", "1")]), vec!["b".to_owned()]));
-        assert_eq!(plan.changes, Changes { added: 1, changed: 0, unchanged: 0, removed: 1 });
+        assert_eq!(plan.changes, ImportCounts { added: 1, changed: 0, unchanged: 0, removed: 1 });
     }
 }

@@ -3,12 +3,12 @@
 use serde_json::{Value, json};
 use signpost_locator::import::Import;
 
-use super::Changes;
+use super::ImportCounts;
 
 /// The report as a document.
 #[must_use]
-pub fn report(source: &str, changes: Changes, import: &Import, dry_run: bool) -> Value {
-    let Changes { added, changed, unchanged, removed } = changes;
+pub fn report(source: &str, changes: ImportCounts, import: &Import, dry_run: bool) -> Value {
+    let ImportCounts { added, changed, unchanged, removed } = changes;
     let Import { skipped, doubts, filtered, columns, unused, counted, .. } = import;
     let columns: serde_json::Map<String, Value> =
         columns.iter().map(|(field, column)| (field.to_string(), column.as_str().into())).collect();

@@ -6,8 +6,8 @@ use jiff::Timestamp;
 use signpost_locator::{AtmId, Index, Machine, Near, Point, Record, Region, Reported, fold, merge};
 
 use super::facts::{Coins, Facts};
-use super::timetable::{Hoursbook, Timetable};
-use super::{Moment, SAMPLE, Stored};
+use super::hours::{HoursBook, HoursTable};
+use super::{Moment, SAMPLE, StoredCatalogue};
 
 /// Where machines come from.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -30,7 +30,7 @@ impl Source {
 
 /// A machine of the catalogue, and which of the hours are its own.
 #[derive(Debug)]
-pub struct Entry {
+pub struct CatalogueEntry {
     /// The machine, by all that is said of it.
     pub machine: Machine,
     pub(crate) hours: Option<u32>,
@@ -41,7 +41,7 @@ pub struct Entry {
 pub struct Snapshot {
     version: i64,
     /// By id, so that equal distances are told apart by position.
-    entries: Vec<Entry>,
+    entries: Vec<CatalogueEntry>,
     /// The positions of machines by the numbers of their other rows.
     merged: HashMap<AtmId, u32>,
     /// The positions of the machines that are not gone, and where they are: a search sees no others.
@@ -50,7 +50,7 @@ pub struct Snapshot {
     pub(crate) facts: Vec<Facts>,
     pub(crate) coins: Coins,
     pub(crate) index: Index,
-    timetable: Timetable,
+    hours: HoursTable,
     /// The positions of the machines of a city, by region and folded name.
     cities: HashMap<(Region, String), Vec<u32>>,
     /// How many machines have an address in a region.
@@ -61,12 +61,12 @@ pub struct Snapshot {
 impl Snapshot {
     /// Sorts what the database keeps: rows of several sources that are one machine become one.
     #[must_use]
-    pub fn build(stored: Stored) -> Self {
-        let Stored { version, atms, apart, sources } = stored;
-        let mut book = Hoursbook::default();
+    pub fn build(stored: StoredCatalogue) -> Self {
+        let StoredCatalogue { version, atms, apart, sources } = stored;
+        let mut book = HoursBook::default();
         let machines = merge(atms, &apart).into_iter();
-        let entries: Vec<Entry> =
-            machines.map(|machine| Entry { hours: book.number(&machine.record), machine }).collect();
+        let entries: Vec<CatalogueEntry> =
+            machines.map(|machine| CatalogueEntry { hours: book.number(&machine.record), machine }).collect();
         let records = || entries.iter().map(|entry| &entry.machine.record);
         let is_present = |(at, record): (u32, &Record)| (record.reported != Reported::PermanentlyClosed).then_some(at);
         let present: Vec<u32> = (0..).zip(records()).filter_map(is_present).collect();
@@ -82,14 +82,14 @@ impl Snapshot {
                 cities.entry((region, fold(city))).or_default().push(at);
             }
         }
-        let others = |(at, entry): (u32, &Entry)| {
+        let others = |(at, entry): (u32, &CatalogueEntry)| {
             let id = entry.machine.id;
             let rows: Vec<AtmId> = entry.machine.claims.iter().map(|claim| claim.id).filter(|row| *row != id).collect();
             rows.into_iter().map(move |row| (row, at))
         };
         let merged = (0..).zip(&entries).flat_map(others).collect();
-        let (index, timetable) = (Index::build(&points), book.timetable());
-        Self { version, entries, merged, present, facts, coins, index, timetable, cities, regions, sources }
+        let (index, hours) = (Index::build(&points), book.table());
+        Self { version, entries, merged, present, facts, coins, index, hours, cities, regions, sources }
     }
 
     /// Which change of the catalogue this is.
@@ -118,13 +118,13 @@ impl Snapshot {
 
     /// Every machine, by id.
     #[must_use]
-    pub fn entries(&self) -> &[Entry] {
+    pub fn entries(&self) -> &[CatalogueEntry] {
         &self.entries
     }
 
     /// The machine with this number, which may be that of any of its rows.
     #[must_use]
-    pub fn get(&self, id: AtmId) -> Option<&Entry> {
+    pub fn get(&self, id: AtmId) -> Option<&CatalogueEntry> {
         let own = || self.entries.binary_search_by_key(&id, |entry| entry.machine.id).ok();
         let at = own().or_else(|| self.merged.get(&id).map(|at| *at as usize))?;
         self.entries.get(at)
@@ -132,22 +132,22 @@ impl Snapshot {
 
     /// The machine that a search found.
     #[must_use]
-    pub fn found(&self, near: Near) -> &Entry {
+    pub fn found(&self, near: Near) -> &CatalogueEntry {
         self.present_at(near.at)
     }
 
-    pub(crate) fn present_at(&self, at: u32) -> &Entry {
+    pub(crate) fn present_at(&self, at: u32) -> &CatalogueEntry {
         &self.entries[self.present[at as usize] as usize]
     }
 
     /// The catalogue as it is at a moment, which decides what is open.
     #[must_use]
     pub fn at(&self, now: Timestamp) -> Moment<'_> {
-        Moment { snapshot: self, board: self.timetable.at(now), now }
+        Moment { snapshot: self, board: self.hours.at(now), now }
     }
 
     /// The machines whose address is in a city, by id, those that are gone left out.
-    pub fn in_city(&self, region: Region, city: &str) -> impl Iterator<Item = &Entry> {
+    pub fn in_city(&self, region: Region, city: &str) -> impl Iterator<Item = &CatalogueEntry> {
         let found = self.cities.get(&(region, fold(city))).into_iter().flatten();
         let entries = found.map(|at| &self.entries[*at as usize]);
         entries.filter(|entry| entry.machine.record.reported != Reported::PermanentlyClosed)

@@ -8,7 +8,7 @@ use jiff::Timestamp;
 use serde::Serialize;
 use signpost_locator::{Atm, AtmId, Record, sample};
 
-use super::plan::Kept;
+use super::plan::StoredRecord;
 use super::{Plan, SAMPLE, Source};
 use crate::store::{Row, Step, Store, Written, must, params, step};
 
@@ -59,7 +59,7 @@ const FIRST: &str = "
 /// What the database keeps of the catalogue, the machines that are gone left out.
 #[derive(Debug)]
 #[expect(missing_docs, reason = "the names say it")]
-pub struct Stored {
+pub struct StoredCatalogue {
     pub version: i64,
     pub atms: Vec<Atm>,
     /// Rows that are never taken for the machine of another source's row.
@@ -106,13 +106,13 @@ pub async fn read_version(store: &Store) -> Result<i64> {
 ///
 /// # Errors
 /// As [`Store::read`], or where a record cannot be read.
-pub async fn read_catalogue(store: &Store) -> Result<Stored> {
+pub async fn read_catalogue(store: &Store) -> Result<StoredCatalogue> {
     // An import between these reads leaves an old version beside new rows: the next look reads again.
     let version = read_version(store).await?;
     let sources = store.read(SOURCES, params![]).await?.iter().map(source).collect::<Result<_>>()?;
     let atms = read_atms(store).await?;
     let apart = store.read(APART, params![]).await?.iter().map(|row| atm_id(row, 0)).collect::<Result<_>>()?;
-    Ok(Stored { version, atms, apart, sources })
+    Ok(StoredCatalogue { version, atms, apart, sources })
 }
 
 /// Every machine, by id.
@@ -134,10 +134,10 @@ async fn read_atms(store: &Store) -> Result<Vec<Atm>> {
 ///
 /// # Errors
 /// As [`Store::read`].
-pub async fn read_source(store: &Store, source: &str) -> Result<BTreeMap<String, Kept>> {
+pub async fn read_source(store: &Store, source: &str) -> Result<BTreeMap<String, StoredRecord>> {
     let kept = |row: &Row| {
         let is_gone = row.opt_time(2)?.is_some();
-        Ok((row.text(0)?.to_owned(), Kept { record: row.text(1)?.to_owned(), is_gone }))
+        Ok((row.text(0)?.to_owned(), StoredRecord { record: row.text(1)?.to_owned(), is_gone }))
     };
     store.read(KEPT, params![source]).await?.iter().map(kept).collect()
 }

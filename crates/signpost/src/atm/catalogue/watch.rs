@@ -11,18 +11,18 @@ use crate::platform::interval::every_or_when;
 use crate::store::Store;
 
 /// How often a running server looks. An import must be served within 5 s.
-const EVERY: Duration = Duration::from_secs(1);
+const WATCH_INTERVAL: Duration = Duration::from_secs(1);
 
 /// Serves every new state of the catalogue until `draining`.
 pub async fn watch(store: &Store, catalogue: &Arc<Catalogue>, draining: &CancellationToken) {
     // Where that fails, the state that is served stays.
-    let look = || look(store, catalogue);
-    every_or_when(EVERY, &catalogue.changed, draining, "the catalogue could not be reloaded", look).await;
+    let reload = || reload_if_changed(store, catalogue);
+    every_or_when(WATCH_INTERVAL, &catalogue.changed, draining, "the catalogue could not be reloaded", reload).await;
 }
 
-async fn look(store: &Store, catalogue: &Arc<Catalogue>) -> Result<()> {
+async fn reload_if_changed(store: &Store, catalogue: &Arc<Catalogue>) -> Result<()> {
     let places = Arc::clone(catalogue);
-    tokio::task::spawn_blocking(move || places.places.look()).await??;
+    tokio::task::spawn_blocking(move || places.places.reload_if_changed()).await??;
     if sql::read_version(store).await? == catalogue.snapshot().version() {
         return Ok(());
     }

@@ -17,7 +17,7 @@ use signpost_locator::gazetteer::Gazetteer;
 use signpost_locator::import::{Bounds, FormatChoice, Import, Options};
 use url::Url;
 
-use super::catalogue::{Changes, Extent, Reading, Source, Terms, apply};
+use super::catalogue::{Extent, ImportCounts, Reading, Source, Terms, apply};
 use crate::platform::outbound::{Answer, Outbound, Reach, Request};
 use crate::platform::processor;
 use crate::store::Store;
@@ -25,17 +25,17 @@ use crate::store::Store;
 /// Where in an address the time of the last fetch belongs, for servers that tell what changed since.
 pub const SINCE: &str = "{updated_since}";
 /// Most bytes of what a feed holds.
-const LARGEST: usize = 256 << 20;
+const MAX_FEED_BYTES: usize = 256 << 20;
 /// What is read of it.
 const BOUNDS: Bounds = Bounds { items: 1_000_000, item_bytes: 4 << 20 };
 /// How long a fetch may take.
-const WITHIN: Duration = Duration::from_mins(5);
+const FETCH_TIMEOUT: Duration = Duration::from_mins(5);
 /// What changed is asked for from this long before the last fetch: clocks differ, and changes take time to be seen.
 const OVERLAP: SignedDuration = SignedDuration::from_mins(10);
 /// The wait after a first failure; each further one doubles it.
-const FIRST_WAIT: SignedDuration = SignedDuration::from_mins(5);
+const FIRST_RETRY_DELAY: SignedDuration = SignedDuration::from_mins(5);
 /// The longest wait.
-const LONGEST_WAIT: SignedDuration = SignedDuration::from_hours(24);
+const MAX_RETRY_DELAY: SignedDuration = SignedDuration::from_hours(24);
 
 /// A source that is fetched.
 #[derive(Clone, Debug, Serialize)]
@@ -83,7 +83,7 @@ pub enum Synced {
     /// What it holds was taken over.
     TakenOver {
         /// How many machines changed.
-        changes: Changes,
+        changes: ImportCounts,
         /// What was read.
         import: Box<Import>,
     },
@@ -92,7 +92,7 @@ pub enum Synced {
 /// A fetch that failed, and how long its server wants to be left alone.
 #[derive(Debug, thiserror::Error)]
 #[error("{reason:#}")]
-pub struct Failed {
+pub struct FetchFailed {
     reason: anyhow::Error,
     wait: Option<Duration>,
 }
@@ -136,7 +136,7 @@ impl Feed {
         Url::parse(&self.url.replace(SINCE, &since.to_string())).context("its URL is none")
     }
 
-    fn question(&self) -> HeaderMap {
+    fn request_headers(&self) -> HeaderMap {
         let mut headers = HeaderMap::from_iter([(ACCEPT, HeaderValue::from_static("*/*"))]);
         // What changed since another time is another document.
         if self.extent() == Extent::Whole {
@@ -148,7 +148,7 @@ impl Feed {
 
     /// The same after a fetch at `now`.
     #[must_use]
-    fn after(mut self, now: Timestamp, outcome: &Result<(Synced, Validators), Failed>) -> Self {
+    fn after(mut self, now: Timestamp, outcome: &Result<(Synced, Validators), FetchFailed>) -> Self {
         match outcome {
             Ok((synced, known)) => {
                 let every = self.every.and_then(|every| SignedDuration::try_from(every).ok()).unwrap_or_default();
@@ -160,9 +160,10 @@ impl Feed {
             }
             Err(failed) => {
                 self.failures += 1;
-                let doubled = FIRST_WAIT.checked_mul(1 << (self.failures - 1).min(12)).unwrap_or(LONGEST_WAIT);
+                let doubled =
+                    FIRST_RETRY_DELAY.checked_mul(1 << (self.failures - 1).min(12)).unwrap_or(MAX_RETRY_DELAY);
                 let asked = failed.wait.and_then(|wait| SignedDuration::try_from(wait).ok()).unwrap_or_default();
-                let wait = doubled.max(asked).min(LONGEST_WAIT);
+                let wait = doubled.max(asked).min(MAX_RETRY_DELAY);
                 self.next_at = now.checked_add(wait).unwrap_or(Timestamp::MAX);
                 self.last_error = Some(failed.to_string());
             }
@@ -196,22 +197,27 @@ async fn fetch(
     feed: &Feed,
     now: Timestamp,
     force: bool,
-) -> Result<(Synced, Validators), Failed> {
+) -> Result<(Synced, Validators), FetchFailed> {
     let url = feed.address()?;
     // One byte more than may be tells what is too large.
     let request = Request {
         method: Method::GET,
         url: &url,
-        headers: feed.question(),
+        headers: feed.request_headers(),
         body: None,
-        within: WITHIN,
-        keep: LARGEST + 1,
+        within: FETCH_TIMEOUT,
+        keep: MAX_FEED_BYTES + 1,
     };
     let answer = outbound.send(Reach::Everything, request).await?;
     match answer.status {
         200 => {}
         304 => return Ok((Synced::Unchanged, feed.known.clone())),
-        _ => return Err(Failed { wait: answer.retry_after.map(|after| after.wait(now)), reason: refusal(&answer) }),
+        _ => {
+            return Err(FetchFailed {
+                wait: answer.retry_after.map(|after| after.wait(now)),
+                reason: refusal(&answer),
+            });
+        }
     }
     let known = Validators { etag: text(&answer, &ETAG), last_modified: text(&answer, &LAST_MODIFIED) };
     let reading = read(answer, Arc::clone(gazetteer), feed.format, feed.extent(), now).await?;
@@ -228,7 +234,7 @@ async fn read(
     extent: Extent,
     now: Timestamp,
 ) -> Result<Reading> {
-    anyhow::ensure!(answer.body.len() <= LARGEST, "it is larger than {LARGEST} bytes");
+    anyhow::ensure!(answer.body.len() <= MAX_FEED_BYTES, "it is larger than {MAX_FEED_BYTES} bytes");
     let read = processor::run(move |stop| {
         let partial = extent == Extent::Part;
         let (bounds, stop) = (BOUNDS, stop.clone());
@@ -251,7 +257,7 @@ fn text(answer: &Answer, name: &reqwest::header::HeaderName) -> Option<String> {
     (text.len() <= 1024).then(|| text.to_owned())
 }
 
-impl From<anyhow::Error> for Failed {
+impl From<anyhow::Error> for FetchFailed {
     fn from(reason: anyhow::Error) -> Self {
         Self { reason, wait: None }
     }

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use signpost_locator::{Region, fold};
 use signpost_mcp::{Completion, Texts};
 
-use super::Locator;
+use crate::atm::locator::Locator;
 
 /// Codes of the states and provinces that have machines, by code or name.
 pub(crate) fn state(locator: &Locator, typed: &str, _: &Texts) -> Completion {

@@ -12,9 +12,10 @@ use sha2::{Digest, Sha256};
 use signpost_mcp::{Revision, Server};
 use url::Url;
 
-use crate::atm::mcp::{self, Locator};
+use crate::atm::locator::Locator;
+use crate::atm::mcp;
 use crate::atm::service::AtmService;
-use crate::server::health::ANY_ORIGIN;
+use crate::platform::web::ANY_ORIGIN;
 
 const JSON: &str = "application/json";
 const CARD: &str = "application/mcp-server-card+json";

@@ -9,35 +9,9 @@ mod resources;
 pub mod tools;
 pub mod transport;
 
-use std::sync::Arc;
+use signpost_mcp::{Info, Server};
 
-use data_encoding::BASE64;
-use serde::Serialize;
-use signpost_mcp::{Icon, Info, Server};
-
-use crate::atm::catalogue::Catalogue;
-use crate::platform::clock::Clock;
-
-/// What everything works with.
-#[derive(Clone, Debug)]
-pub struct Locator {
-    /// The machines and the places.
-    pub catalogue: Arc<Catalogue>,
-    /// The time.
-    pub clock: Clock,
-    /// Where it is used from.
-    pub mode: Mode,
-}
-
-/// Where a server is used from (ATM locator specification, §2).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Mode {
-    /// Over the network: `serve`.
-    Remote,
-    /// By one client on the same machine: `mcp`.
-    Local,
-}
+use super::locator::{Locator, icons};
 
 /// What a model reads before it uses any tool.
 const INSTRUCTIONS: &str = "\
@@ -62,11 +36,4 @@ pub fn server(geocodes: bool) -> Server<Locator> {
     let server = tools::all(geocodes).into_iter().fold(Server::new(info), Server::tool);
     let server = resources::all().into_iter().fold(server, Server::resource);
     prompts::all().into_iter().fold(server, Server::prompt)
-}
-
-/// The sign on a post, in the document itself: clients fetch nothing from anywhere.
-pub(crate) fn icons() -> Vec<Icon> {
-    let data = BASE64.encode(include_bytes!("icon.svg"));
-    let src = format!("data:image/svg+xml;base64,{data}");
-    vec![Icon { src, mime_type: "image/svg+xml".to_owned(), sizes: vec!["any".to_owned()] }]
 }

@@ -4,8 +4,9 @@ use signpost_mcp::{
     CallError, Complete, Content, Contents, Handler, Prompt, PromptArgument, PromptMessage, Role, Texts,
 };
 
+use super::completions;
 use super::resources::{self, JSON};
-use super::{Locator, completions, icons};
+use crate::atm::locator::{Locator, icons};
 
 /// What holds for every answer about machines.
 const CARE: &str = "Say for each how its status is known and how old that is; unknown is not open. Remind me that fees \

@@ -4,7 +4,8 @@ use serde_json::{Map, Value, json};
 use signpost_locator::gazetteer::ATTRIBUTION;
 use signpost_mcp::{CallError, Contents, Handler, Resource, Structured, Texts};
 
-use super::{Locator, completions, icons};
+use super::completions;
+use crate::atm::locator::{Locator, icons};
 use crate::atm::mcp::tools;
 
 pub(crate) const ATM: &str = "atm://{atmId}";
@@ -77,7 +78,7 @@ fn coverage(locator: &Locator) -> Value {
         })
         .collect();
     json!({
-        "server": { "version": env!("CARGO_PKG_VERSION"), "mode": locator.mode },
+        "server": { "version": env!("CARGO_PKG_VERSION"), "mode": locator.deployment },
         "machines": snapshot.len(),
         "fictional": snapshot.is_sample(),
         "regions": regions,

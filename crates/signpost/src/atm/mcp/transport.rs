@@ -10,13 +10,14 @@ use futures_util::future::BoxFuture;
 use signpost_mcp::{Bucket, Gate, Hosts, Http, Origins, Permit, RetryAfter, SessionLimits, Sessions};
 
 use super::relay::Streams;
-use crate::atm::mcp::{self, Locator, Mode};
+use crate::atm::locator::{Deployment, Locator};
+use crate::atm::mcp;
 use crate::atm::service::AtmService;
 use crate::platform::limits::{Caller, Concurrent, Limit};
 use crate::store::id;
 
 /// Most event streams that are open to one client address: of 1024 in all.
-const MAX_STREAMS_OF_ADDRESS: usize = 64;
+const MAX_STREAMS_PER_CLIENT: usize = 64;
 /// When a client who has that many may try again.
 const STREAM_PAUSE: Duration = Duration::from_secs(5);
 /// Where it is served.
@@ -28,13 +29,14 @@ pub(crate) fn router(app: &AtmService) -> Router<AtmService> {
     let mut http = Http::new(sessions);
     http.origins = app.settings.allowed_origins.clone().and(own_origins(app));
     http.hosts = hosts(app);
-    http.gate = Some(Arc::new(Limiter { app: app.clone(), streams: Concurrent::default() }));
+    http.gate = Some(Arc::new(McpGate { app: app.clone(), streams: Concurrent::default() }));
     if let Some(redis) = &app.redis {
         let streams = Arc::new(Streams::new(redis.clone()));
         tokio::spawn(Arc::clone(&streams).run(app.draining.clone()));
         http.relay = Some(streams);
     }
-    let locator = Locator { catalogue: app.catalogue.clone(), clock: app.clock.clone(), mode: Mode::Remote };
+    let locator =
+        Locator { catalogue: app.catalogue.clone(), clock: app.clock.clone(), deployment: Deployment::Remote };
     let geocodes = locator.catalogue.geocoder.is_some();
     signpost_mcp::router(mcp::server(geocodes), locator, http).with_state(())
 }
@@ -64,12 +66,12 @@ fn hosts(app: &AtmService) -> Hosts {
     Hosts::Loopback { also: public.into_iter().collect() }
 }
 
-struct Limiter {
+struct McpGate {
     app: AtmService,
     streams: Concurrent,
 }
 
-impl Limiter {
+impl McpGate {
     async fn admit(&self, bucket: Bucket, caller: Caller) -> Result<Permit, RetryAfter> {
         let limit = match bucket {
             Bucket::Message => Limit::Mcp,
@@ -80,14 +82,14 @@ impl Limiter {
         match bucket {
             Bucket::Message => Ok(Permit::default()),
             Bucket::Stream => {
-                let slot = self.streams.take(caller, MAX_STREAMS_OF_ADDRESS);
+                let slot = self.streams.take(caller, MAX_STREAMS_PER_CLIENT);
                 slot.map(Permit::holding).ok_or(RetryAfter(STREAM_PAUSE))
             }
         }
     }
 }
 
-impl Gate for Limiter {
+impl Gate for McpGate {
     fn admit<'a>(&'a self, bucket: Bucket, request: &'a Parts) -> BoxFuture<'a, Result<Permit, RetryAfter>> {
         let caller = crate::platform::web::peer::peer(&self.app, &request.extensions, &request.headers);
         self.admit(bucket, caller).boxed()

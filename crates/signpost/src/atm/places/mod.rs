@@ -57,7 +57,7 @@ impl Places {
     ///
     /// # Errors
     /// Where it cannot be read; what is served stays.
-    pub fn look(&self) -> Result<()> {
+    pub fn reload_if_changed(&self) -> Result<()> {
         let found = written(&self.file);
         let mut known = self.written.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         if found == *known {

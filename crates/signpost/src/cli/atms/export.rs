@@ -8,7 +8,7 @@ use clap::{Args, ValueEnum};
 use serde_json::json;
 use signpost_locator::{Record, export};
 
-use crate::atm::catalogue::{self, Snapshot, Stored};
+use crate::atm::catalogue::{self, Snapshot, StoredCatalogue};
 use crate::cli::{Session, say};
 use crate::store::Store;
 
@@ -70,7 +70,7 @@ impl Export {
 
 /// The machines as searches find them.
 fn merged(snapshot: &Snapshot) -> Vec<Line> {
-    let line = |entry: &crate::atm::catalogue::Entry| {
+    let line = |entry: &crate::atm::catalogue::CatalogueEntry| {
         let sources = entry.machine.claims.iter().filter_map(|claim| snapshot.source(&claim.source));
         let mut thanks: Vec<&str> = sources.map(|source| source.attribution.as_str()).collect();
         thanks.dedup();
@@ -80,7 +80,7 @@ fn merged(snapshot: &Snapshot) -> Vec<Line> {
     snapshot.entries().iter().map(line).collect()
 }
 
-fn of_source(stored: Stored, name: &str) -> Result<Vec<Line>> {
+fn of_source(stored: StoredCatalogue, name: &str) -> Result<Vec<Line>> {
     let source = stored.sources.iter().find(|source| source.name == name);
     let attribution = source.with_context(|| format!("no source is named {name}"))?.attribution.clone();
     let rows = stored.atms.into_iter().filter(|atm| &*atm.source == name);

@@ -10,7 +10,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 use jiff::Timestamp;
 use signpost_locator::import::{self, FormatChoice, Options, Truncated};
 
-use crate::atm::catalogue::{Changes, Extent, Reading, SAMPLE, Source, Terms, apply, report};
+use crate::atm::catalogue::{Extent, ImportCounts, Reading, SAMPLE, Source, Terms, apply, report};
 use crate::cli::{Session, Usage};
 use crate::platform::clock::Clock;
 use crate::store::Store;
@@ -114,8 +114,8 @@ impl Import {
         Ok(Options { format: self.format, map, only, partial: self.partial, now: Some(now), ..Options::default() })
     }
 
-    fn report(&self, session: &Session, source: &str, changes: Changes, import: &import::Import) -> Result<()> {
-        let Changes { added, changed, unchanged, removed } = changes;
+    fn report(&self, session: &Session, source: &str, changes: ImportCounts, import: &import::Import) -> Result<()> {
+        let ImportCounts { added, changed, unchanged, removed } = changes;
         let import::Import { skipped, doubts, filtered, columns, unused, counted, .. } = import;
         let document = report(source, changes, import, self.dry_run);
         session.print(&document, || {

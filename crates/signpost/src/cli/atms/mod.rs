@@ -16,7 +16,8 @@ use signpost_locator::AtmId;
 use signpost_mcp::{CallError, Structured};
 
 use crate::atm::catalogue;
-use crate::atm::mcp::{Locator, Mode, tools};
+use crate::atm::locator::{Deployment, Locator};
+use crate::atm::mcp::tools;
 use crate::cli::{Session, Usage, table};
 use crate::platform::clock::Clock;
 use crate::store::Store;
@@ -42,11 +43,11 @@ pub(super) enum Atms {
     Near {
         /// Place, such as "Austin, TX", 78701, "30.27,-97.74"
         location: String,
-        /// Maximum number of results, 1 to 50
-        #[arg(long, default_value_t = 10)]
-        limit: u32,
-        /// Maximum distance, 1 to 100 miles
-        #[arg(long, default_value_t = 25.0, value_name = "MILES")]
+        #[arg(long, default_value_t = tools::LIMIT.default(),
+              help = format!("Maximum number of results, {}", tools::LIMIT.range()))]
+        limit: u64,
+        #[arg(long, default_value_t = tools::MAX_DISTANCE.default(), value_name = "MILES",
+              help = format!("Maximum distance, {}", tools::MAX_DISTANCE.range()))]
         max_distance: f64,
     },
     /// Count ATMs by source and status
@@ -103,7 +104,7 @@ impl Atms {
 
 async fn locator(session: &Session, store: &Store) -> Result<Locator> {
     let clock = Clock::System;
-    Ok(Locator { catalogue: Arc::new(session.catalogue(store, &clock).await?), clock, mode: Mode::Local })
+    Ok(Locator { catalogue: Arc::new(session.catalogue(store, &clock).await?), clock, deployment: Deployment::Local })
 }
 
 /// What a tool answered, as a document.

@@ -9,7 +9,12 @@ pub mod problem;
 pub mod query;
 pub mod request_id;
 
+use axum::http::{HeaderName, header};
+
 pub use api_key::ApiKey;
 pub use json::{Fields, Nothing, OptionalFields, Payload, Report};
 pub use path_id::{PathId, PathPair};
 pub use query::Page;
+
+/// Every page may read public documents.
+pub const ANY_ORIGIN: [(HeaderName, &str); 1] = [(header::ACCESS_CONTROL_ALLOW_ORIGIN, "*")];

@@ -8,18 +8,24 @@ use serde_json::{Map, Value, json};
 use signpost_locator::{AtmStatus, Distance};
 use signpost_mcp::{Annotations, Call, CallError, Handler, Output, Tool};
 
-use super::arguments::Arguments;
-use super::beyond::beyond;
-use super::place::{Center, after_geocoder};
+use super::around::Around;
+use super::declare::{self, Argument, CallArguments, WithDefault};
+use super::kinds::Number;
+use super::place::{Center, LAT, LOCATION, LON, after_geocoder};
 use super::schema;
-use super::view::{Item, Page, attribution, fitting, notice};
-use crate::atm::catalogue::Wanted;
-use crate::atm::mcp::Locator;
+use super::units::UNITS;
+use super::view::{AtmPage, Item, fitting};
+use crate::atm::catalogue::AtmFilter;
+use crate::atm::locator::{Locator, icons};
 
 const EXAMPLE: &str = r#"{"location":"Austin, TX","radius":10}"#;
 
 /// How many machines are listed; all of them are counted.
-const LISTED: usize = 50;
+const MAX_LISTED: usize = 50;
+
+const RADIUS: WithDefault<Number> =
+    Argument::new("radius", "How far around the place, in miles", Number { unit: "miles", least: 1.0, most: 100.0 })
+        .or(10.0);
 
 pub(crate) fn tool(geocodes: bool) -> Tool<Locator> {
     Tool {
@@ -28,25 +34,14 @@ pub(crate) fn tool(geocodes: bool) -> Tool<Locator> {
         description: "Counts the Bitcoin ATMs of an area by status and lists the nearest 50. Use it when somebody \
                       asks whether machines around a place work or are open. Give location, or lat and lon. Do not \
                       use it to pick one machine (find_nearest_bitcoin_atm).",
-        input_schema: schema::input(
-            &json!({
-                "location": schema::location(),
-                "lat": schema::lat(),
-                "lon": schema::lon(),
-                "radius": { "type": "number", "minimum": 1, "maximum": 100, "default": 10,
-                            "description": "How far around the place, in miles" },
-                "units": schema::units(),
-            }),
-            &[],
-            EXAMPLE,
-        ),
+        input_schema: declare::schema(&[&LOCATION, &LAT, &LON, &RADIUS, &UNITS], EXAMPLE),
         output_schema: Some(schema::page(json!({
             "counts": { "type": "object", "additionalProperties": { "type": "integer", "minimum": 0 },
                         "description": "How many machines have each status" },
             "asOf": { "type": "string", "description": "When this was so, RFC 3339" },
         }))),
         annotations: Annotations::LOOKUP,
-        icons: crate::atm::mcp::icons(),
+        icons: icons(),
         call: if geocodes {
             Handler::Later(|l, given, call| after_geocoder(l, given, call, answer))
         } else {
@@ -57,43 +52,30 @@ pub(crate) fn tool(geocodes: bool) -> Tool<Locator> {
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Area<'a> {
+struct AreaStatus<'a> {
     counts: BTreeMap<AtmStatus, usize>,
     as_of: Timestamp,
     #[serde(flatten)]
-    page: Page<'a>,
+    page: AtmPage<'a>,
 }
 
 fn answer(locator: &Locator, given: &Map<String, Value>, _: &Call<'_>) -> Result<Output, CallError> {
-    let mut arguments = Arguments::new(given, EXAMPLE);
+    let mut arguments = CallArguments::new(given, EXAMPLE);
     let center = Center::take(locator, &mut arguments)?;
-    let (miles, units) = (arguments.miles("radius", 10.0)?, arguments.units()?);
+    let (miles, units) = (arguments.take(&RADIUS)?, arguments.take(&UNITS)?);
     arguments.done()?;
 
     let snapshot = locator.catalogue.snapshot();
     let moment = snapshot.at(locator.clock.now());
-    let (radius, wanted) = (Distance::miles(miles), Wanted::default());
+    let (radius, filter) = (Distance::miles(miles), AtmFilter::default());
     let mut counts = BTreeMap::new();
-    for entry in moment.within(center.point, radius, &wanted) {
+    for entry in moment.within(center.point, radius, &filter) {
         *counts.entry(moment.status(entry).status).or_default() += 1;
     }
     let total = counts.values().sum();
-    let nearest = moment.nearest(center.point, radius, LISTED, &wanted);
-    let items = nearest.iter().map(|near| Item::new(&moment, snapshot.found(*near), near.distance, units));
-    let atms = fitting(items);
-    let nothing = atms.is_empty().then(|| {
-        let within = units.text(radius);
-        let next = beyond(&moment, center.point, units, "call again with radius", &wanted);
-        format!("No Bitcoin ATM is known within {within} of {}. {next}", center.name)
-    });
-    let page = Page {
-        total,
-        truncated: atms.len() < total,
-        notice: notice(&snapshot, [center.note.clone(), nothing]),
-        attribution: attribution(&snapshot, &center),
-        resolved_location: center.resolved,
-        next_cursor: None,
-        atms,
-    };
-    Output::structured(&Area { counts, as_of: moment.now(), page })
+    let nearest = moment.nearest(center.point, radius, MAX_LISTED, &filter);
+    let atms = fitting(nearest.iter().map(|near| Item::new(&moment, snapshot.found(*near), near.distance, units)));
+    let around = Around { center, radius, radius_argument: "radius", filter, units };
+    let page = around.page(&snapshot, &moment, atms, total);
+    Output::structured(&AreaStatus { counts, as_of: moment.now(), page })
 }

@@ -1,18 +1,44 @@
 //! `find_nearest_bitcoin_atm`
 
 use serde_json::{Map, Value, json};
-use signpost_locator::Distance;
+use signpost_locator::{Coin, Distance};
 use signpost_mcp::{Annotations, Call, CallError, Handler, Output, Structured, Tool};
 
-use super::arguments::{Arguments, Units};
-use super::beyond::beyond;
-use super::place::{Center, after_geocoder};
+use super::around::Around;
+use super::declare::{self, Argument, CallArguments, WithDefault};
+use super::kinds::{Choice, Flag, Integer, Number, ParsedText};
+use super::place::{Center, LAT, LOCATION, LON, after_geocoder};
 use super::schema;
-use super::view::{Item, Page, attribution, fitting, notice};
-use crate::atm::catalogue::{Moment, Wanted};
-use crate::atm::mcp::Locator;
+use super::units::UNITS;
+use super::view::{Item, fitting};
+use crate::atm::catalogue::{AtmFilter, TradeSide};
+use crate::atm::locator::{Locator, icons};
 
 const EXAMPLE: &str = r#"{"location":"Austin, TX","limit":10,"maxDistance":25}"#;
+
+/// How many machines are listed at most.
+pub const LIMIT: WithDefault<Integer> =
+    Argument::new("limit", "How many machines at most", Integer { least: 1, most: 50 }).or(10);
+
+/// How far away a machine may be.
+pub const MAX_DISTANCE: WithDefault<Number> =
+    Argument::new("maxDistance", "How far away at most, in miles", Number { unit: "miles", least: 1.0, most: 100.0 })
+        .or(25.0);
+
+const OPEN_NOW: WithDefault<Flag> =
+    Argument::new("openNow", "Only machines that are known to be open now", Flag).or(false);
+
+const SERVICE: Argument<Choice<TradeSide>> = Argument::new(
+    "service",
+    "Only machines known to sell you bitcoin (buy) or pay you cash (sell)",
+    Choice(&[("buy", TradeSide::Buy), ("sell", TradeSide::Sell)]),
+);
+
+const COIN: Argument<ParsedText<Coin>> = Argument::new(
+    "coin",
+    "Only machines known to deal in this coin, such as BTC",
+    ParsedText { allowed: "the code of a coin, such as \"BTC\"", length: None, parse: Coin::parse },
+);
 
 pub(crate) fn tool(geocodes: bool) -> Tool<Locator> {
     Tool {
@@ -22,28 +48,13 @@ pub(crate) fn tool(geocodes: bool) -> Tool<Locator> {
                       sell bitcoin for cash, or for machines 'near' something. Give location (a city with its state \
                       or country, a US ZIP code, or coordinates as text), or lat and lon. Do not use it for all \
                       machines of a city (list_atms_by_city) or for one known machine (get_atm_details).",
-        input_schema: schema::input(
-            &json!({
-                "location": schema::location(),
-                "lat": schema::lat(),
-                "lon": schema::lon(),
-                "limit": { "type": "integer", "minimum": 1, "maximum": 50, "default": 10,
-                           "description": "How many machines at most" },
-                "maxDistance": { "type": "number", "minimum": 1, "maximum": 100, "default": 25,
-                                 "description": "How far away at most, in miles" },
-                "openNow": { "type": "boolean", "default": false,
-                             "description": "Only machines that are known to be open now" },
-                "service": { "type": "string", "enum": ["buy", "sell"],
-                             "description": "Only machines known to sell you bitcoin (buy) or pay you cash (sell)" },
-                "coin": { "type": "string", "description": "Only machines known to deal in this coin, such as BTC" },
-                "units": schema::units(),
-            }),
-            &[],
+        input_schema: declare::schema(
+            &[&LOCATION, &LAT, &LON, &LIMIT, &MAX_DISTANCE, &OPEN_NOW, &SERVICE, &COIN, &UNITS],
             EXAMPLE,
         ),
         output_schema: Some(schema::page(json!({}))),
         annotations: Annotations::LOOKUP,
-        icons: crate::atm::mcp::icons(),
+        icons: icons(),
         call: if geocodes {
             Handler::Later(|l, given, call| after_geocoder(l, given, call, answer))
         } else {
@@ -56,36 +67,25 @@ fn answer(locator: &Locator, given: &Map<String, Value>, _: &Call<'_>) -> Result
     call(locator, given).map(Output::Structured)
 }
 
-pub(crate) fn call(locator: &Locator, given: &Map<String, Value>) -> Result<Structured, CallError> {
-    let mut arguments = Arguments::new(given, EXAMPLE);
+/// The ATMs nearest to a place, as the tool returns them.
+///
+/// # Errors
+/// [`CallError::BadArgument`] where an argument is not allowed, [`CallError::Failed`] where the place is not known.
+pub fn call(locator: &Locator, given: &Map<String, Value>) -> Result<Structured, CallError> {
+    let mut arguments = CallArguments::new(given, EXAMPLE);
     let center = Center::take(locator, &mut arguments)?;
-    let (limit, miles) = (arguments.limit()?, arguments.miles("maxDistance", 25.0)?);
-    let (open_now, service, coin) = (arguments.boolean("openNow")?, arguments.service()?, arguments.coin()?);
-    let wanted = Wanted { open_now, service, coin };
-    let units = arguments.units()?;
+    let (limit, miles) = (arguments.take(&LIMIT)?, arguments.take(&MAX_DISTANCE)?);
+    let (open_now, service, coin) = (arguments.take(&OPEN_NOW)?, arguments.take(&SERVICE)?, arguments.take(&COIN)?);
+    let units = arguments.take(&UNITS)?;
     arguments.done()?;
 
     let snapshot = locator.catalogue.snapshot();
     let moment = snapshot.at(locator.clock.now());
-    let (found, total) = moment.nearest_and_count(center.point, Distance::miles(miles), limit, &wanted);
+    let (radius, filter) = (Distance::miles(miles), AtmFilter { open_now, service, coin });
+    let limit = usize::try_from(limit).unwrap_or(usize::MAX);
+    let (found, total) = moment.nearest_and_count(center.point, radius, limit, &filter);
     let items = found.iter().map(|near| (snapshot.found(*near), near.distance));
     let atms = fitting(items.map(|(entry, away)| Item::new(&moment, entry, away, units).with_change(&moment, entry)));
-    let beyond = if atms.is_empty() { Some(nothing_near(&moment, &center, &wanted, miles, units)) } else { None };
-    Structured::render(&Page {
-        total,
-        truncated: atms.len() < total,
-        notice: notice(&snapshot, [center.note.clone(), beyond]),
-        attribution: attribution(&snapshot, &center),
-        resolved_location: center.resolved,
-        next_cursor: None,
-        atms,
-    })
-}
-
-/// What was searched, the nearest machine beyond it, and the next call to make.
-fn nothing_near(moment: &Moment<'_>, center: &Center, wanted: &Wanted, miles: f64, units: Units) -> String {
-    let kind = if wanted.is_any() { "Bitcoin ATM" } else { "Bitcoin ATM with the wanted properties" };
-    let radius = units.text(Distance::miles(miles));
-    let next = beyond(moment, center.point, units, "call again with maxDistance", wanted);
-    format!("No {kind} is known within {radius} of {}. {next}", center.name)
+    let around = Around { center, radius, radius_argument: "maxDistance", filter, units };
+    Structured::render(&around.page(&snapshot, &moment, atms, total))
 }

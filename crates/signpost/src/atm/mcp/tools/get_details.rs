@@ -4,16 +4,21 @@ use std::collections::BTreeSet;
 
 use jiff::Timestamp;
 use serde_json::{Map, Value, json};
-use signpost_locator::{Coin, Freshness, Hours, MoreFields, SourceClaim, Trade};
+use signpost_locator::{AtmId, Coin, Freshness, Hours, MoreFields, SourceClaim, Trade};
 use signpost_mcp::{Annotations, Call, CallError, Handler, Output, Structured, Tool};
 
-use super::arguments::Arguments;
+use super::declare::{self, Argument, CallArguments, Required};
+use super::kinds::Integer;
 use super::schema::{self, members};
 use super::view::{address, notice};
-use crate::atm::catalogue::{Change, Entry, Snapshot};
-use crate::atm::mcp::Locator;
+use crate::atm::catalogue::{CatalogueEntry, NextOpening, Snapshot};
+use crate::atm::locator::{Locator, icons};
 
 const EXAMPLE: &str = r#"{"atmId":17}"#;
+
+const ATM_ID: Required<Integer> =
+    Argument::new("atmId", "The machine's id, as other tools return it", Integer { least: 1, most: AtmId::MAX.get() })
+        .required();
 
 pub(crate) fn tool() -> Tool<Locator> {
     Tool {
@@ -23,15 +28,10 @@ pub(crate) fn tool() -> Tool<Locator> {
                       what it buys and sells, fees, limits, contact, status with its reason and age, and the sources. Use it with an id from \
                       find_nearest_bitcoin_atm or list_atms_by_city. What is null or 'unknown' is not known. Do not \
                       guess ids.",
-        input_schema: schema::input(
-            &json!({ "atmId": { "type": "integer", "minimum": 1, "maximum": 9_007_199_254_740_992_u64,
-                               "description": "The machine's id, as other tools return it" } }),
-            &["atmId"],
-            EXAMPLE,
-        ),
+        input_schema: declare::schema(&[&ATM_ID], EXAMPLE),
         output_schema: Some(schema::details()),
         annotations: Annotations::LOOKUP,
-        icons: crate::atm::mcp::icons(),
+        icons: icons(),
         call: Handler::Now(answer),
     }
 }
@@ -40,13 +40,16 @@ fn answer(locator: &Locator, given: &Map<String, Value>, _: &Call<'_>) -> Result
     call(locator, given).map(Output::Structured)
 }
 
-pub(crate) fn call(locator: &Locator, given: &Map<String, Value>) -> Result<Structured, CallError> {
-    let mut arguments = Arguments::new(given, EXAMPLE);
-    let id = arguments.atm_id()?;
+/// Everything known about an ATM, as the tool returns it.
+///
+/// # Errors
+/// [`CallError::BadArgument`] where an argument is not allowed, [`CallError::Failed`] where no ATM has the id.
+pub fn call(locator: &Locator, given: &Map<String, Value>) -> Result<Structured, CallError> {
+    let mut arguments = CallArguments::new(given, EXAMPLE);
+    let id = arguments.take(&ATM_ID)?;
     arguments.done()?;
     let snapshot = locator.catalogue.snapshot();
-    let found = snapshot.get(id).ok_or_else(|| {
-        let id = id.get();
+    let found = AtmId::new(id).and_then(|id| snapshot.get(id)).ok_or_else(|| {
         CallError::Failed(format!(
             "no Bitcoin ATM has the id {id}. Ids come from find_nearest_bitcoin_atm and list_atms_by_city; call one \
              of them, for example find_nearest_bitcoin_atm with {{\"location\":\"Austin, TX\"}}."
@@ -55,12 +58,12 @@ pub(crate) fn call(locator: &Locator, given: &Map<String, Value>) -> Result<Stru
     Structured::render(&details(&snapshot, found, locator.clock.now()))
 }
 
-fn details(snapshot: &Snapshot, entry: &Entry, now: Timestamp) -> Value {
+fn details(snapshot: &Snapshot, entry: &CatalogueEntry, now: Timestamp) -> Value {
     let (moment, record) = (snapshot.at(now), &entry.machine.record);
     let report = moment.status(entry);
-    let (opens_at, closes_at) = match moment.change(entry, report.status) {
-        Some(Change::OpensAt(at)) => (Some(at), None),
-        Some(Change::ClosesAt(at)) => (None, Some(at)),
+    let (opens_at, closes_at) = match moment.next_opening(entry, report.status) {
+        Some(NextOpening::OpensAt(at)) => (Some(at), None),
+        Some(NextOpening::ClosesAt(at)) => (None, Some(at)),
         None => (None, None),
     };
     let sources = entry.machine.claims.iter().map(|claim| source(snapshot, claim));

@@ -8,9 +8,22 @@ use signpost_locator::gazetteer::{ATTRIBUTION, MAX_TEXT_CHARS, Place, PlaceSourc
 use signpost_locator::{Country, Point, Region};
 use signpost_mcp::{Call, CallError, Output};
 
-use super::arguments::Arguments;
-use crate::atm::mcp::Locator;
-use crate::atm::places::geocoder::{self, Found};
+use super::declare::{Argument, CallArguments, Declared};
+use super::kinds::{Number, PlainText};
+use crate::atm::locator::Locator;
+use crate::atm::places::geocoder::{self, GeocodeResult};
+
+pub(super) const LOCATION: Argument<PlainText> = Argument::new(
+    "location",
+    "A place as people write it: \"Austin, TX\", \"78701\", \"Toronto, Canada\". Either this, or lat and lon",
+    PlainText { most: MAX_TEXT_CHARS },
+);
+
+pub(super) const LAT: Argument<Number> =
+    Argument::new("lat", "Latitude in degrees; needs lon", Number { unit: "degrees", least: -90.0, most: 90.0 });
+
+pub(super) const LON: Argument<Number> =
+    Argument::new("lon", "Longitude in degrees; needs lat", Number { unit: "degrees", least: -180.0, most: 180.0 });
 
 /// A point to search from, and how it was understood.
 pub(crate) struct Center {
@@ -51,15 +64,15 @@ struct Alternative {
 
 impl Center {
     /// Takes `location`, `lat` and `lon`. Coordinates win, and the reply says so.
-    pub(crate) fn take(locator: &Locator, arguments: &mut Arguments<'_>) -> Result<Self, CallError> {
-        let location = arguments.text("location", 200)?;
-        match (arguments.point()?, location) {
+    pub(crate) fn take(locator: &Locator, arguments: &mut CallArguments<'_>) -> Result<Self, CallError> {
+        let location = arguments.take(&LOCATION)?;
+        match (point(arguments)?, location) {
             (Some(point), None) => Ok(Self::at(point, None)),
             (Some(point), Some(_)) => {
                 let note = "lat and lon were used; location was ignored because both were given.";
                 Ok(Self::at(point, Some(note.to_owned())))
             }
-            (None, Some(location)) => Self::resolve(locator, location),
+            (None, Some(location)) => Self::resolve(locator, &location),
             (None, None) => Err(arguments.bad("location, or lat together with lon, is required")),
         }
     }
@@ -95,12 +108,22 @@ impl Center {
     }
 }
 
+/// The point of `lat` and `lon`; one of them alone is a mistake even beside a location.
+fn point(arguments: &mut CallArguments<'_>) -> Result<Option<Point>, CallError> {
+    match (arguments.take(&LAT)?, arguments.take(&LON)?) {
+        (Some(lat), Some(lon)) => Ok(Point::new(lat, lon)),
+        (None, None) => Ok(None),
+        (Some(_), None) => Err(arguments.bad("lat needs lon beside it")),
+        (None, Some(_)) => Err(arguments.bad("lon needs lat beside it")),
+    }
+}
+
 /// Asks the external geocoder, if there is one, about a location that the place names do not know, or know less
 /// exactly than it is given. What it answers is remembered, for [`Center::take`] to find.
-pub(crate) async fn ask_geocoder(locator: &Locator, given: &Map<String, Value>) {
+pub async fn ask_geocoder(locator: &Locator, given: &Map<String, Value>) {
     let Some(geocoder) = &locator.catalogue.geocoder else { return };
-    let Some(location) = given.get("location").and_then(Value::as_str).map(str::trim) else { return };
-    let has_point = given.contains_key("lat") || given.contains_key("lon");
+    let Some(location) = given.get(LOCATION.name()).and_then(Value::as_str).map(str::trim) else { return };
+    let has_point = [LAT, LON].iter().any(|one| given.contains_key(one.name()));
     if has_point || !(1..=MAX_TEXT_CHARS).contains(&location.chars().count()) {
         return;
     }
@@ -114,14 +137,14 @@ pub(crate) async fn ask_geocoder(locator: &Locator, given: &Map<String, Value>) 
 }
 
 /// A tool, as a function over the catalogue.
-type Answer = fn(&Locator, &Map<String, Value>, &Call<'_>) -> Result<Output, CallError>;
+type ToolFunction = fn(&Locator, &Map<String, Value>, &Call<'_>) -> Result<Output, CallError>;
 
 /// What a tool answers once the external geocoder was asked.
 pub(crate) fn after_geocoder<'a>(
     locator: &'a Locator,
     given: &'a Map<String, Value>,
     call: &'a Call<'a>,
-    answer: Answer,
+    answer: ToolFunction,
 ) -> BoxFuture<'a, Result<Output, CallError>> {
     async move {
         ask_geocoder(locator, given).await;
@@ -170,15 +193,15 @@ impl Understood {
     }
 
     /// What a geocoder of this name found.
-    fn geocoded(source: &'static str, found: Found) -> (Point, Self) {
-        let alternative = |place: geocoder::Place| Alternative {
+    fn geocoded(source: &'static str, found: GeocodeResult) -> (Point, Self) {
+        let alternative = |place: geocoder::GeocodedPlace| Alternative {
             name: place.name,
             region: place.region,
             country: place.country,
             lat: place.point.lat(),
             lon: place.point.lon(),
         };
-        let Found { place, confidence, alternatives } = found;
+        let GeocodeResult { place, confidence, alternatives } = found;
         let understood = Self {
             name: place.name,
             region: place.region.map(Region::name),

@@ -1,4 +1,4 @@
-//! The JSON Schemas of arguments and results, from the same pieces for every tool.
+//! The JSON Schemas of results, from the same pieces for every tool.
 
 use serde_json::{Map, Value, json};
 
@@ -6,36 +6,6 @@ use serde_json::{Map, Value, json};
 const WORDS: &str = "In the source's own words";
 
 const STATUSES: [&str; 6] = ["open", "closed", "temporarily_closed", "permanently_closed", "out_of_service", "unknown"];
-
-pub(crate) fn input(properties: &Value, required: &[&str], example: &str) -> Value {
-    let example: Value = serde_json::from_str(example).expect("an example is JSON");
-    json!({
-        "type": "object",
-        "properties": properties,
-        "required": required,
-        "additionalProperties": false,
-        "examples": [example],
-    })
-}
-
-pub(crate) fn location() -> Value {
-    json!({ "type": "string", "minLength": 1, "maxLength": 200,
-            "description": "A place as people write it: \"Austin, TX\", \"78701\", \"Toronto, Canada\". Either this, \
-                            or lat and lon" })
-}
-
-pub(crate) fn lat() -> Value {
-    json!({ "type": "number", "minimum": -90, "maximum": 90, "description": "Latitude in degrees; needs lon" })
-}
-
-pub(crate) fn lon() -> Value {
-    json!({ "type": "number", "minimum": -180, "maximum": 180, "description": "Longitude in degrees; needs lat" })
-}
-
-pub(crate) fn units() -> Value {
-    json!({ "type": "string", "enum": ["miles", "km"], "default": "miles",
-            "description": "The unit of distances in texts; arguments are always in miles" })
-}
 
 /// A list of results, with what a tool adds to it.
 pub(crate) fn page(additions: Value) -> Value {

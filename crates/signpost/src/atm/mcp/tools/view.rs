@@ -7,18 +7,18 @@ use serde::Serialize;
 use signpost_locator::gazetteer::ATTRIBUTION;
 use signpost_locator::{AtmId, AtmStatus, Distance, Record};
 
-use super::arguments::Units;
 use super::place::{Center, Understood};
-use crate::atm::catalogue::{Change, Entry, Moment, Snapshot};
+use super::units::Units;
+use crate::atm::catalogue::{CatalogueEntry, Moment, NextOpening, Snapshot};
 
 /// Said as long as no real machine was imported.
 const SAMPLE_NOTICE: &str = "These are fictional sample machines: no real ATM data was imported into this server yet. \
                              Do not send anybody there.";
 
 /// How many bytes the machines of a reply may take: with what stands around them, less than 32 KiB.
-const MOST_BYTES: usize = 29 * 1024;
+const MAX_LISTED_BYTES: usize = 29 * 1024;
 /// How much of a text that a source wrote is shown in a list.
-const MOST_CHARACTERS: usize = 200;
+const MAX_TEXT_CHARS: usize = 200;
 
 /// A machine in a list of results.
 #[derive(Serialize)]
@@ -47,7 +47,7 @@ pub(crate) struct Item<'a> {
 /// A list of results.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct Page<'a> {
+pub(crate) struct AtmPage<'a> {
     pub(crate) atms: Vec<Item<'a>>,
     /// How many there are, listed or not.
     pub(crate) total: usize,
@@ -63,7 +63,7 @@ pub(crate) struct Page<'a> {
 
 /// As many machines as a model should have to read at once: what a source writes has no bound of its own.
 pub(crate) fn fitting<'a>(items: impl Iterator<Item = Item<'a>>) -> Vec<Item<'a>> {
-    let mut left = MOST_BYTES;
+    let mut left = MAX_LISTED_BYTES;
     let fits = |item: Item<'a>| {
         left = left.checked_sub(item.size())?;
         Some(item)
@@ -72,7 +72,7 @@ pub(crate) fn fitting<'a>(items: impl Iterator<Item = Item<'a>>) -> Vec<Item<'a>
 }
 
 impl<'a> Item<'a> {
-    pub(crate) fn new(moment: &Moment<'_>, entry: &'a Entry, distance: Distance, units: Units) -> Self {
+    pub(crate) fn new(moment: &Moment<'_>, entry: &'a CatalogueEntry, distance: Distance, units: Units) -> Self {
         let record = &entry.machine.record;
         let report = moment.status(entry);
         Self {
@@ -94,10 +94,10 @@ impl<'a> Item<'a> {
     }
 
     /// The same, with when it opens or closes next.
-    pub(crate) fn with_change(self, moment: &'a Moment<'_>, entry: &Entry) -> Self {
-        match moment.change(entry, self.status) {
-            Some(Change::OpensAt(at)) => Self { opens_at: Some(at), ..self },
-            Some(Change::ClosesAt(at)) => Self { closes_at: Some(at), ..self },
+    pub(crate) fn with_change(self, moment: &'a Moment<'_>, entry: &CatalogueEntry) -> Self {
+        match moment.next_opening(entry, self.status) {
+            Some(NextOpening::OpensAt(at)) => Self { opens_at: Some(at), ..self },
+            Some(NextOpening::ClosesAt(at)) => Self { closes_at: Some(at), ..self },
             None => self,
         }
     }
@@ -112,7 +112,7 @@ impl<'a> Item<'a> {
 
 /// The beginning of a text that a source wrote at length; `get_atm_details` has all of it.
 fn clipped(text: &str) -> &str {
-    text.char_indices().nth(MOST_CHARACTERS).map_or(text, |(end, _)| &text[..end])
+    text.char_indices().nth(MAX_TEXT_CHARS).map_or(text, |(end, _)| &text[..end])
 }
 
 fn clipped_cow(text: Cow<'_, str>) -> Cow<'_, str> {

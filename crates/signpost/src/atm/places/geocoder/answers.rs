@@ -4,28 +4,28 @@ use anyhow::{Context, Result};
 use serde_json::Value;
 use signpost_locator::{Country, Point, Region};
 
-use super::Kind;
+use super::GeocoderKind;
 
 /// Most other places that are kept.
-const MOST_OTHERS: usize = 5;
+const MAX_ALTERNATIVES: usize = 5;
 /// Most characters of a name that are kept.
-const LONGEST_NAME: usize = 200;
+const MAX_NAME_CHARS: usize = 200;
 
 /// What a text means.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Found {
+pub struct GeocodeResult {
     /// The likeliest place.
-    pub place: Place,
+    pub place: GeocodedPlace,
     /// How sure the geocoder is, 0 to 1.
     pub confidence: f64,
     /// Others, at most five.
-    pub alternatives: Vec<Place>,
+    pub alternatives: Vec<GeocodedPlace>,
 }
 
 /// A place as a geocoder knows it.
 #[derive(Clone, Debug, PartialEq)]
 #[expect(missing_docs, reason = "the names say it")]
-pub struct Place {
+pub struct GeocodedPlace {
     pub name: String,
     pub region: Option<Region>,
     pub country: Option<Country>,
@@ -33,46 +33,46 @@ pub struct Place {
 }
 
 /// Reads an answer; `None` where nothing was found.
-pub(crate) fn read(kind: Kind, body: &[u8]) -> Result<Option<Found>> {
+pub(crate) fn read(kind: GeocoderKind, body: &[u8]) -> Result<Option<GeocodeResult>> {
     let document: Value = serde_json::from_slice(body).context("its answer is not JSON")?;
-    let list = if kind == Kind::Nominatim { &document } else { &document["features"] };
+    let list = if kind == GeocoderKind::Nominatim { &document } else { &document["features"] };
     let list = list.as_array().context("its answer is no list of places")?;
     let place = match kind {
-        Kind::Nominatim => nominatim,
-        Kind::Photon => photon,
-        Kind::Pelias => pelias,
+        GeocoderKind::Nominatim => nominatim,
+        GeocoderKind::Photon => photon,
+        GeocoderKind::Pelias => pelias,
     };
     let mut places = list.iter().filter_map(|item| Some((place(item)?, confidence(kind, item))));
     let Some((first, confidence)) = places.next() else { return Ok(None) };
-    let mut alternatives: Vec<Place> = Vec::new();
+    let mut alternatives: Vec<GeocodedPlace> = Vec::new();
     for (other, _) in places {
-        let is_new = |known: &Place| known.name != other.name || known.region != other.region;
-        if alternatives.len() < MOST_OTHERS && is_new(&first) && alternatives.iter().all(is_new) {
+        let is_new = |known: &GeocodedPlace| known.name != other.name || known.region != other.region;
+        if alternatives.len() < MAX_ALTERNATIVES && is_new(&first) && alternatives.iter().all(is_new) {
             alternatives.push(other);
         }
     }
-    Ok(Some(Found { place: first, confidence, alternatives }))
+    Ok(Some(GeocodeResult { place: first, confidence, alternatives }))
 }
 
 /// How sure a geocoder is. Photon does not say.
-fn confidence(kind: Kind, item: &Value) -> f64 {
+fn confidence(kind: GeocoderKind, item: &Value) -> f64 {
     let said = match kind {
         // A measure of how well known the place is.
-        Kind::Nominatim => item["importance"].as_f64(),
-        Kind::Photon => None,
-        Kind::Pelias => item["properties"]["confidence"].as_f64(),
+        GeocoderKind::Nominatim => item["importance"].as_f64(),
+        GeocoderKind::Photon => None,
+        GeocoderKind::Pelias => item["properties"]["confidence"].as_f64(),
     };
     (said.unwrap_or(0.5).clamp(0.1, 0.95) * 100.0).round() / 100.0
 }
 
-fn nominatim(item: &Value) -> Option<Place> {
+fn nominatim(item: &Value) -> Option<GeocodedPlace> {
     // Coordinates are texts here.
     let degrees = |name: &str| item[name].as_str()?.parse::<f64>().ok();
     let address = &item["address"];
     let country = text(&address["country_code"]).and_then(|code| Country::parse(&code));
     let code = text(&address["ISO3166-2-lvl4"]);
     let region = code.as_deref().and_then(|code| code.split_once('-')).map(|(_, region)| region.to_owned());
-    Some(Place {
+    Some(GeocodedPlace {
         name: text(&item["name"]).or_else(|| text(&item["display_name"]))?,
         region: region_of(country, region.or_else(|| text(&address["state"]))),
         country,
@@ -80,14 +80,14 @@ fn nominatim(item: &Value) -> Option<Place> {
     })
 }
 
-fn photon(item: &Value) -> Option<Place> {
+fn photon(item: &Value) -> Option<GeocodedPlace> {
     let properties = &item["properties"];
     let country = text(&properties["countrycode"]).and_then(|code| Country::parse(&code));
     let street = || {
         let (number, street) = (text(&properties["housenumber"]), text(&properties["street"])?);
         Some(number.map_or_else(|| street.clone(), |number| format!("{number} {street}")))
     };
-    Some(Place {
+    Some(GeocodedPlace {
         name: text(&properties["name"]).or_else(street)?,
         region: region_of(country, text(&properties["state"])),
         country,
@@ -95,12 +95,17 @@ fn photon(item: &Value) -> Option<Place> {
     })
 }
 
-fn pelias(item: &Value) -> Option<Place> {
+fn pelias(item: &Value) -> Option<GeocodedPlace> {
     let properties = &item["properties"];
     let code = text(&properties["country_code"]).or_else(|| text(&properties["country"]));
     let country = code.and_then(|code| Country::parse(&code));
     let region = text(&properties["region_a"]).or_else(|| text(&properties["region"]));
-    Some(Place { name: text(&properties["name"])?, region: region_of(country, region), country, point: point(item)? })
+    Some(GeocodedPlace {
+        name: text(&properties["name"])?,
+        region: region_of(country, region),
+        country,
+        point: point(item)?,
+    })
 }
 
 /// The place of a feature: longitude first (RFC 7946).
@@ -115,7 +120,7 @@ fn region_of(country: Option<Country>, region: Option<String>) -> Option<Region>
 
 /// A text on one line, however long it is written.
 fn text(value: &Value) -> Option<String> {
-    let text: String = signpost_text::line(value.as_str()?).chars().take(LONGEST_NAME).collect();
+    let text: String = signpost_text::line(value.as_str()?).chars().take(MAX_NAME_CHARS).collect();
     Some(text).filter(|text| !text.trim().is_empty())
 }
 
@@ -125,11 +130,11 @@ mod tests {
 
     use super::*;
 
-    fn found(kind: Kind, document: &Value) -> Option<Found> {
+    fn found(kind: GeocoderKind, document: &Value) -> Option<GeocodeResult> {
         read(kind, document.to_string().as_bytes()).expect("an answer")
     }
 
-    fn said(found: &Found) -> (String, Option<&'static str>, Option<String>, String, usize) {
+    fn said(found: &GeocodeResult) -> (String, Option<&'static str>, Option<String>, String, usize) {
         let place = &found.place;
         let country = place.country.map(|country| country.code().to_owned());
         let point = format!("{:.2} {:.2}", place.point.lat(), place.point.lon());
@@ -158,9 +163,11 @@ mod tests {
             feature(json!({ "name": "White House", "country_code": "GB" }), 1.0, 2.0),
         ] });
         let expected = ("White House".to_owned(), Some("DC"), Some("US".to_owned()), "38.90 -77.04".to_owned(), 1);
-        for (kind, document, confidence) in
-            [(Kind::Nominatim, nominatim, 0.81), (Kind::Photon, photon, 0.5), (Kind::Pelias, pelias, 0.95)]
-        {
+        for (kind, document, confidence) in [
+            (GeocoderKind::Nominatim, nominatim, 0.81),
+            (GeocoderKind::Photon, photon, 0.5),
+            (GeocoderKind::Pelias, pelias, 0.95),
+        ] {
             let found = found(kind, &document).unwrap();
             assert_eq!(said(&found), expected, "{kind:?}");
             assert!((found.confidence - confidence).abs() < 1e-9, "{kind:?}");
@@ -169,12 +176,15 @@ mod tests {
 
     #[test]
     fn nothing_found_is_no_mistake_and_nonsense_is_one() {
-        assert_eq!(found(Kind::Nominatim, &json!([])), None);
-        assert_eq!(found(Kind::Photon, &json!({ "features": [] })), None);
-        assert_eq!(found(Kind::Pelias, &json!({ "features": [{}, 1, null] })), None);
-        for (kind, body) in
-            [(Kind::Nominatim, "{}"), (Kind::Photon, "[]"), (Kind::Pelias, "<html>"), (Kind::Photon, "")]
-        {
+        assert_eq!(found(GeocoderKind::Nominatim, &json!([])), None);
+        assert_eq!(found(GeocoderKind::Photon, &json!({ "features": [] })), None);
+        assert_eq!(found(GeocoderKind::Pelias, &json!({ "features": [{}, 1, null] })), None);
+        for (kind, body) in [
+            (GeocoderKind::Nominatim, "{}"),
+            (GeocoderKind::Photon, "[]"),
+            (GeocoderKind::Pelias, "<html>"),
+            (GeocoderKind::Photon, ""),
+        ] {
             assert!(read(kind, body.as_bytes()).is_err(), "{body}");
         }
     }

@@ -19,22 +19,22 @@ use url::Url;
 use crate::platform::limits::Rate;
 use crate::platform::outbound::{Outbound, Reach, Request};
 
-pub use answers::{Found, Place};
+pub use answers::{GeocodeResult, GeocodedPlace};
 
 /// How many texts are remembered.
-const REMEMBERED: usize = 10_000;
+const MAX_REMEMBERED: usize = 10_000;
 /// How long a text is remembered.
-const REMEMBERED_FOR: Duration = Duration::from_hours(24);
+const REMEMBERED_DURATION: Duration = Duration::from_hours(24);
 /// How long a geocoder that failed is left alone: nobody should wait for it again and again.
-const LEFT_ALONE: Duration = Duration::from_secs(10);
+const FAILURE_PAUSE: Duration = Duration::from_secs(10);
 /// How many bytes of an answer are read: ten times as many as six places take.
-const LONGEST_ANSWER: usize = 256 << 10;
+const MAX_REPLY_BYTES: usize = 256 << 10;
 
 /// Which geocoder is asked, and thereby how.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 #[expect(missing_docs, reason = "the names say it")]
-pub enum Kind {
+pub enum GeocoderKind {
     Nominatim,
     Photon,
     Pelias,
@@ -42,9 +42,9 @@ pub enum Kind {
 
 /// Which geocoder the operator named.
 #[derive(Clone, Debug)]
-pub struct Settings {
+pub struct GeocoderSettings {
     /// Which kind it is.
-    pub kind: Kind,
+    pub kind: GeocoderKind,
     /// Where it is: what stands before `/search` or `/api`.
     pub url: Url,
     /// The key it wants, if any.
@@ -57,7 +57,7 @@ pub struct Settings {
 
 /// Asks, and remembers the answers.
 pub struct Geocoder {
-    settings: Settings,
+    settings: GeocoderSettings,
     outbound: Outbound,
     remembered: Mutex<HashMap<String, Remembered>>,
     /// When the next question may be asked.
@@ -69,11 +69,11 @@ pub struct Geocoder {
 /// What a text meant, if anything, and until when that counts.
 #[derive(Clone)]
 struct Remembered {
-    found: Option<Found>,
+    found: Option<GeocodeResult>,
     until: Instant,
 }
 
-impl Kind {
+impl GeocoderKind {
     /// Its name in the configuration and in replies.
     #[must_use]
     pub fn name(self) -> &'static str {
@@ -98,7 +98,7 @@ impl Kind {
 impl Geocoder {
     /// A geocoder that nobody has asked yet.
     #[must_use]
-    pub fn new(settings: Settings, outbound: Outbound) -> Self {
+    pub fn new(settings: GeocoderSettings, outbound: Outbound) -> Self {
         Self { settings, outbound, remembered: Mutex::default(), turn: Mutex::default(), alone: Mutex::default() }
     }
 
@@ -112,14 +112,16 @@ impl Geocoder {
     #[must_use]
     pub fn attribution(&self) -> &'static str {
         match self.settings.kind {
-            Kind::Nominatim | Kind::Photon => "Place search: © OpenStreetMap contributors, ODbL",
-            Kind::Pelias => "Place search: Pelias and its sources",
+            GeocoderKind::Nominatim | GeocoderKind::Photon => {
+                "GeocodedPlace search: © OpenStreetMap contributors, ODbL"
+            }
+            GeocoderKind::Pelias => "GeocodedPlace search: Pelias and its sources",
         }
     }
 
     /// What a text was found to mean, if it was asked about.
     #[must_use]
-    pub fn known(&self, text: &str) -> Option<Found> {
+    pub fn known(&self, text: &str) -> Option<GeocodeResult> {
         self.remembered(text)?.found
     }
 
@@ -140,7 +142,7 @@ impl Geocoder {
             Err(error) => {
                 tracing::warn!(geocoder = self.name(), error = format!("{error:#}"), "the geocoder did not answer");
                 if let Ok(mut until) = self.alone.lock() {
-                    *until = Some(Instant::now() + LEFT_ALONE);
+                    *until = Some(Instant::now() + FAILURE_PAUSE);
                 }
             }
         }
@@ -151,23 +153,23 @@ impl Geocoder {
         remembered.get(&key(text)).filter(|known| Instant::now() < known.until).cloned()
     }
 
-    fn remember(&self, text: &str, found: Option<Found>) {
+    fn remember(&self, text: &str, found: Option<GeocodeResult>) {
         let Ok(mut remembered) = self.remembered.lock() else { return };
         let now = Instant::now();
-        if remembered.len() >= REMEMBERED {
+        if remembered.len() >= MAX_REMEMBERED {
             remembered.retain(|_, known| now < known.until);
         }
-        if remembered.len() >= REMEMBERED {
+        if remembered.len() >= MAX_REMEMBERED {
             remembered.clear();
         }
-        remembered.insert(key(text), Remembered { found, until: now + REMEMBERED_FOR });
+        remembered.insert(key(text), Remembered { found, until: now + REMEMBERED_DURATION });
     }
 
-    async fn fetch(&self, text: &str) -> Result<Option<Found>> {
+    async fn fetch(&self, text: &str) -> Result<Option<GeocodeResult>> {
         let url = self.question(text)?;
         let headers = HeaderMap::from_iter([(ACCEPT, HeaderValue::from_static("application/json"))]);
         let within = self.settings.within;
-        let request = Request { method: Method::GET, url: &url, headers, body: None, within, keep: LONGEST_ANSWER };
+        let request = Request { method: Method::GET, url: &url, headers, body: None, within, keep: MAX_REPLY_BYTES };
         // The operator chose the address, so it may be a private one.
         let answer = self.outbound.send(Reach::Everything, request).await?;
         anyhow::ensure!(answer.status == 200, "it answered {}", answer.status);
@@ -189,21 +191,23 @@ impl Geocoder {
 
     fn question(&self, text: &str) -> Result<Url> {
         let (path, name) = match self.settings.kind {
-            Kind::Nominatim => ("search", "q"),
-            Kind::Photon => ("api", "q"),
-            Kind::Pelias => ("v1/search", "text"),
+            GeocoderKind::Nominatim => ("search", "q"),
+            GeocoderKind::Photon => ("api", "q"),
+            GeocoderKind::Pelias => ("v1/search", "text"),
         };
         let base = self.settings.url.as_str().trim_end_matches('/');
         let mut url = Url::parse(&format!("{base}/{path}"))?;
         let mut query = url.query_pairs_mut();
         query.append_pair(name, text);
         match self.settings.kind {
-            Kind::Nominatim => query.extend_pairs([("format", "jsonv2"), ("addressdetails", "1"), ("limit", "6")]),
-            Kind::Photon => query.extend_pairs([("limit", "6"), ("lang", "en")]),
-            Kind::Pelias => query.extend_pairs([("size", "6"), ("lang", "en")]),
+            GeocoderKind::Nominatim => {
+                query.extend_pairs([("format", "jsonv2"), ("addressdetails", "1"), ("limit", "6")])
+            }
+            GeocoderKind::Photon => query.extend_pairs([("limit", "6"), ("lang", "en")]),
+            GeocoderKind::Pelias => query.extend_pairs([("size", "6"), ("lang", "en")]),
         };
         if let Some(key) = &self.settings.key {
-            let name = if self.settings.kind == Kind::Pelias { "api_key" } else { "key" };
+            let name = if self.settings.kind == GeocoderKind::Pelias { "api_key" } else { "key" };
             query.append_pair(name, key.expose_secret());
         }
         drop(query);

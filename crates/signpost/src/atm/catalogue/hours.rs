@@ -1,4 +1,5 @@
-//! What the hours of all machines say now: each hours in each time zone once, and asked again only when its answer ends.
+//! What the opening hours of all machines say now: each text in each time zone is evaluated once, and again only when
+//! the result ends.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -8,24 +9,24 @@ use arc_swap::ArcSwap;
 use jiff::Timestamp;
 use signpost_locator::{Country, Hours, NotEvaluated, OpenState, Record, Schedule};
 
-/// The hours of all machines, ready to be asked.
+/// The opening hours of all machines, ready to be evaluated.
 #[derive(Debug)]
-pub(crate) struct Timetable {
+pub(crate) struct HoursTable {
     schedules: Vec<Result<Schedule, NotEvaluated>>,
-    board: ArcSwap<Board>,
+    board: ArcSwap<HoursBoard>,
 }
 
-/// What all hours say in a span of time in which none of the answers changes.
+/// What all opening hours say in a span of time in which no result changes.
 #[derive(Debug)]
-pub(crate) struct Board {
-    answers: Vec<Answer>,
+pub(crate) struct HoursBoard {
+    hours: Vec<HoursNow>,
     from: Timestamp,
     until: Timestamp,
 }
 
-/// What hours say of a moment.
+/// What opening hours say at a moment.
 #[derive(Clone, Debug)]
-pub(crate) struct Answer {
+pub(crate) struct HoursNow {
     /// Whether it is open.
     pub(crate) opening: Result<OpenState, NotEvaluated>,
     /// When that changes, on a clock there.
@@ -35,12 +36,12 @@ pub(crate) struct Answer {
 
 /// Collects hours, and numbers them.
 #[derive(Default)]
-pub(crate) struct Hoursbook {
+pub(crate) struct HoursBook {
     numbers: HashMap<(Hours, Option<String>, Option<Country>), u32>,
     schedules: Vec<Result<Schedule, NotEvaluated>>,
 }
 
-impl Hoursbook {
+impl HoursBook {
     /// The number of a machine's hours, if it has any.
     pub(crate) fn number(&mut self, record: &Record) -> Option<u32> {
         let hours = record.hours.as_ref()?;
@@ -57,16 +58,16 @@ impl Hoursbook {
         }
     }
 
-    pub(crate) fn timetable(self) -> Timetable {
+    pub(crate) fn table(self) -> HoursTable {
         // Of no moment at all: the first question fills it.
-        let board = Board { answers: Vec::new(), from: Timestamp::MAX, until: Timestamp::MIN };
-        Timetable { schedules: self.schedules, board: ArcSwap::from_pointee(board) }
+        let board = HoursBoard { hours: Vec::new(), from: Timestamp::MAX, until: Timestamp::MIN };
+        HoursTable { schedules: self.schedules, board: ArcSwap::from_pointee(board) }
     }
 }
 
-impl Timetable {
-    /// What all hours say at a moment. Only those are asked whose last answer has ended.
-    pub(crate) fn at(&self, now: Timestamp) -> Arc<Board> {
+impl HoursTable {
+    /// What all opening hours say at a moment. Only those whose last result has ended are evaluated.
+    pub(crate) fn at(&self, now: Timestamp) -> Arc<HoursBoard> {
         let board = self.board.load();
         if board.from <= now && now < board.until {
             return Arc::clone(&board);
@@ -77,22 +78,22 @@ impl Timetable {
     }
 }
 
-impl Board {
+impl HoursBoard {
     fn next(&self, schedules: &[Result<Schedule, NotEvaluated>], now: Timestamp) -> Self {
-        let last = |at: usize| self.answers.get(at).filter(|answer| self.from <= now && now < answer.valid_until);
-        let answers = schedules.iter().enumerate();
-        let answers: Vec<Answer> =
-            answers.map(|(at, schedule)| last(at).cloned().unwrap_or_else(|| Answer::of(schedule, now))).collect();
-        let until = answers.iter().map(|answer| answer.valid_until).fold(Timestamp::MAX, Timestamp::min);
-        Self { answers, from: now, until }
+        let last = |at: usize| self.hours.get(at).filter(|hours| self.from <= now && now < hours.valid_until);
+        let numbered = schedules.iter().enumerate();
+        let hours: Vec<HoursNow> =
+            numbered.map(|(at, schedule)| last(at).cloned().unwrap_or_else(|| HoursNow::of(schedule, now))).collect();
+        let until = hours.iter().map(|hours| hours.valid_until).fold(Timestamp::MAX, Timestamp::min);
+        Self { hours, from: now, until }
     }
 
-    pub(crate) fn answer(&self, number: u32) -> Option<&Answer> {
-        self.answers.get(number as usize)
+    pub(crate) fn get(&self, number: u32) -> Option<&HoursNow> {
+        self.hours.get(number as usize)
     }
 }
 
-impl Answer {
+impl HoursNow {
     fn of(schedule: &Result<Schedule, NotEvaluated>, now: Timestamp) -> Self {
         match schedule {
             Err(why) => Self { opening: Err(*why), changes_at: None, valid_until: Timestamp::MAX },
@@ -125,7 +126,7 @@ mod tests {
 
     #[test]
     fn the_same_hours_are_kept_once_for_each_time_zone() {
-        let mut book = Hoursbook::default();
+        let mut book = HoursBook::default();
         let mut number = |hours, zone| book.number(&record(hours, zone));
         let first = number("Mo-Fr 09:00-17:00", "America/Chicago");
         assert_eq!(number("Mo-Fr 09:00-17:00", "America/Chicago"), first);
@@ -136,10 +137,10 @@ mod tests {
 
     #[test]
     fn a_board_is_right_from_change_to_change() {
-        let mut book = Hoursbook::default();
+        let mut book = HoursBook::default();
         let chicago = book.number(&record("Mo-Fr 09:00-17:00", "America/Chicago")).unwrap();
         let words = book.number(&record("ask inside", "America/Chicago")).unwrap();
-        let timetable = book.timetable();
+        let table = book.table();
         // A Friday; Chicago is six hours behind in winter.
         for (now, open, changes_at) in [
             ("2026-11-20T14:59:59Z", OpenState::Closed, "2026-11-20T09:00:00-06:00"),
@@ -148,20 +149,20 @@ mod tests {
             ("2026-11-20T23:00:00Z", OpenState::Closed, "2026-11-23T09:00:00-06:00"),
             ("2026-11-20T16:00:00Z", OpenState::Open, "2026-11-20T17:00:00-06:00"),
         ] {
-            let board = timetable.at(time(now));
-            let answer = board.answer(chicago).unwrap();
-            assert_eq!((answer.opening, answer.changes_at.as_deref()), (Ok(open), Some(changes_at)), "{now}");
-            assert_eq!(board.answer(words).unwrap().opening, Err(NotEvaluated::Words));
+            let board = table.at(time(now));
+            let hours = board.get(chicago).unwrap();
+            assert_eq!((hours.opening, hours.changes_at.as_deref()), (Ok(open), Some(changes_at)), "{now}");
+            assert_eq!(board.get(words).unwrap().opening, Err(NotEvaluated::Words));
         }
     }
 
     #[test]
     fn a_board_is_made_again_only_when_an_answer_ends() {
-        let mut book = Hoursbook::default();
+        let mut book = HoursBook::default();
         book.number(&record("Mo-Fr 09:00-17:00", "America/Chicago"));
-        let timetable = book.timetable();
-        let board = timetable.at(time("2026-11-20T15:00:00Z"));
-        assert!(Arc::ptr_eq(&board, &timetable.at(time("2026-11-20T22:59:59Z"))));
-        assert!(!Arc::ptr_eq(&board, &timetable.at(time("2026-11-20T23:00:00Z"))));
+        let table = book.table();
+        let board = table.at(time("2026-11-20T15:00:00Z"));
+        assert!(Arc::ptr_eq(&board, &table.at(time("2026-11-20T22:59:59Z"))));
+        assert!(!Arc::ptr_eq(&board, &table.at(time("2026-11-20T23:00:00Z"))));
     }
 }

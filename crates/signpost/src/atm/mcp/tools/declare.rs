@@ -1,0 +1,206 @@
+//! Arguments of tools. Each is declared once; its schema, its parser and what the command line says of it are made of
+//! the declaration. A refusal says which argument, what it was, what is allowed, and gives a call that works.
+
+use serde_json::{Map, Value, json};
+use signpost_mcp::CallError;
+
+use super::kinds::{ArgumentKind, Constant, Integer, Number};
+
+/// The most characters of a value that are sent back to whoever sent it.
+const MAX_SHOWN_CHARS: usize = 80;
+
+/// An argument that may be left out.
+#[derive(Debug)]
+pub struct Argument<K> {
+    name: &'static str,
+    description: &'static str,
+    kind: K,
+}
+
+/// An argument that has a value where it is left out.
+#[derive(Debug)]
+pub struct WithDefault<K: ArgumentKind> {
+    argument: Argument<K>,
+    default: K::Value,
+}
+
+/// An argument that must be sent.
+#[derive(Debug)]
+pub struct Required<K>(Argument<K>);
+
+/// What a tool's schema says of an argument.
+pub(super) trait Declared {
+    fn name(&self) -> &'static str;
+    fn schema(&self) -> Value;
+
+    fn is_required(&self) -> bool {
+        false
+    }
+}
+
+/// How an argument is taken from a call.
+pub(super) trait FromCall: Declared {
+    type Value;
+
+    /// `sent` is what was sent, if anything.
+    fn read(&self, sent: Option<&Value>, call: &CallArguments<'_>) -> Result<Self::Value, CallError>;
+}
+
+impl<K: ArgumentKind> Argument<K> {
+    pub(crate) const fn new(name: &'static str, description: &'static str, kind: K) -> Self {
+        Self { name, description, kind }
+    }
+
+    pub(crate) const fn or(self, default: K::Value) -> WithDefault<K> {
+        WithDefault { argument: self, default }
+    }
+
+    pub(crate) const fn required(self) -> Required<K> {
+        Required(self)
+    }
+}
+
+impl<K: ArgumentKind<Value: Copy>> WithDefault<K> {
+    /// The value where the argument is left out.
+    #[must_use]
+    pub const fn default(&self) -> K::Value {
+        self.default
+    }
+}
+
+impl WithDefault<Integer> {
+    /// The least and the largest value, for the help of a command: `1 to 50`.
+    #[must_use]
+    pub fn range(&self) -> String {
+        let Integer { least, most } = self.argument.kind;
+        format!("{least} to {most}")
+    }
+}
+
+impl WithDefault<Number> {
+    /// The least and the largest value with their unit, for the help of a command: `1 to 100 miles`.
+    #[must_use]
+    pub fn range(&self) -> String {
+        let Number { unit, least, most } = self.argument.kind;
+        format!("{least} to {most} {unit}")
+    }
+}
+
+impl<K: ArgumentKind> Declared for Argument<K> {
+    fn name(&self) -> &'static str {
+        self.name
+    }
+
+    fn schema(&self) -> Value {
+        let mut schema = self.kind.schema();
+        schema["description"] = self.description.into();
+        schema
+    }
+}
+
+impl<K: Constant> Declared for WithDefault<K> {
+    fn name(&self) -> &'static str {
+        self.argument.name
+    }
+
+    fn schema(&self) -> Value {
+        let mut schema = self.argument.schema();
+        schema["default"] = self.argument.kind.write(&self.default);
+        schema
+    }
+}
+
+impl<K: ArgumentKind> Declared for Required<K> {
+    fn name(&self) -> &'static str {
+        self.0.name
+    }
+
+    fn schema(&self) -> Value {
+        self.0.schema()
+    }
+
+    fn is_required(&self) -> bool {
+        true
+    }
+}
+
+impl<K: ArgumentKind> FromCall for Argument<K> {
+    type Value = Option<K::Value>;
+
+    fn read(&self, sent: Option<&Value>, call: &CallArguments<'_>) -> Result<Self::Value, CallError> {
+        let Some(sent) = sent else { return Ok(None) };
+        self.kind.read(sent).map(Some).ok_or_else(|| call.refuse(self.name, &self.kind.allowed(), sent))
+    }
+}
+
+impl<K: Constant<Value: Copy>> FromCall for WithDefault<K> {
+    type Value = K::Value;
+
+    fn read(&self, sent: Option<&Value>, call: &CallArguments<'_>) -> Result<K::Value, CallError> {
+        Ok(self.argument.read(sent, call)?.unwrap_or(self.default))
+    }
+}
+
+impl<K: ArgumentKind> FromCall for Required<K> {
+    type Value = K::Value;
+
+    fn read(&self, sent: Option<&Value>, call: &CallArguments<'_>) -> Result<K::Value, CallError> {
+        self.0.read(sent, call)?.ok_or_else(|| call.bad(&format!("{} is required", self.0.name)))
+    }
+}
+
+/// The schema of a tool's arguments; `example` is a call that works.
+pub(super) fn schema(arguments: &[&dyn Declared], example: &str) -> Value {
+    let properties: Map<_, _> = arguments.iter().map(|one| (one.name().to_owned(), one.schema())).collect();
+    let required: Vec<_> = arguments.iter().filter(|one| one.is_required()).map(|one| one.name()).collect();
+    let example: Value = serde_json::from_str(example).expect("an example is JSON");
+    json!({
+        "type": "object",
+        "properties": properties,
+        "required": required,
+        "additionalProperties": false,
+        "examples": [example],
+    })
+}
+
+/// The arguments of one call, to be taken one by one; what is left is unknown.
+pub(super) struct CallArguments<'a> {
+    sent: &'a Map<String, Value>,
+    taken: Vec<&'static str>,
+    example: &'static str,
+}
+
+impl<'a> CallArguments<'a> {
+    /// `example` is a call of the same tool that works.
+    pub(super) fn new(sent: &'a Map<String, Value>, example: &'static str) -> Self {
+        Self { sent, taken: Vec::new(), example }
+    }
+
+    /// The value of an argument. `null` is how some clients leave one out.
+    pub(super) fn take<T: FromCall>(&mut self, argument: &T) -> Result<T::Value, CallError> {
+        self.taken.push(argument.name());
+        argument.read(self.sent.get(argument.name()).filter(|value| !value.is_null()), self)
+    }
+
+    /// A refusal of one argument.
+    fn refuse(&self, name: &str, allowed: &str, received: &Value) -> CallError {
+        let text = received.to_string();
+        let mut shown: String = text.chars().take(MAX_SHOWN_CHARS).collect();
+        if shown.len() < text.len() {
+            shown.push('…');
+        }
+        self.bad(&format!("{name} must be {allowed}, received {shown}"))
+    }
+
+    /// A refusal in other words.
+    pub(super) fn bad(&self, reason: &str) -> CallError {
+        CallError::BadArgument(format!("{reason}; for example {}", self.example))
+    }
+
+    /// Ends the taking: what is left is no argument of this tool.
+    pub(super) fn done(self) -> Result<(), CallError> {
+        let Some(unknown) = self.sent.keys().find(|name| !self.taken.contains(&name.as_str())) else { return Ok(()) };
+        let unknown: String = unknown.chars().take(MAX_SHOWN_CHARS).collect();
+        Err(self.bad(&format!("there is no argument '{unknown}'; allowed are {}", self.taken.join(", "))))
+    }
+}
