@@ -97,7 +97,7 @@ fn raw_settings(limit: &str) -> RawSettings {
 
 async fn authorization(app: &App) -> Result<String> {
     let account = Account { name: "bench".to_owned(), environment: Environment::Sandbox };
-    let key = NewKey::new(Environment::Sandbox, signpost::store::id::random(), signpost::store::id::random());
+    let key = NewKey::new(Environment::Sandbox, signpost_store::random(), signpost_store::random());
     keys::sql::insert(&app.store, &account, "bench", &key, app.clock.now()).await?;
     Ok(format!("authorization: Bearer {}\r\n", secrecy::ExposeSecret::expose_secret(&key.key)))
 }

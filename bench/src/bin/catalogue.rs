@@ -13,9 +13,10 @@ use signpost::atm::catalogue::{
     AtmFilter, Catalogue, Extent, Reading, Snapshot, Source, StoredCatalogue, Terms, TradeSide, apply, load,
 };
 use signpost::platform::clock::Clock;
-use signpost::store::Store;
+use signpost::server::schema::SCHEMA;
 use signpost_locator::import::{self, Options};
 use signpost_locator::{Atm, AtmId, Coin, Distance, Hours, Point, Record, Reported, Schedule, Tri};
+use signpost_store::Store;
 
 const MACHINES: u64 = 40_000;
 const ROUNDS: usize = 7;
@@ -33,7 +34,7 @@ async fn main() -> Result<()> {
     filters(&snapshot, now);
     hours(now)?;
     let folder = tempfile::tempdir()?;
-    let store = Store::open(&format!("sqlite:{}", folder.path().join("bench.sqlite").display()))?;
+    let store = Store::open(&format!("sqlite:{}", folder.path().join("bench.sqlite").display()), &SCHEMA)?;
     let catalogue = Catalogue::open(&store, &Clock::System, folder.path(), None).await?;
     taken_over(&store, &catalogue, now).await?;
     replaced(&store, &catalogue, now)

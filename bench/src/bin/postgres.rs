@@ -272,7 +272,7 @@ async fn queue(ours: &Running, endpoints: &[SocketAddr]) -> Result<Instant> {
     let now = ours.app.clock.now();
     let mut steps = Vec::new();
     for number in 0..EVENTS {
-        let id = signpost::store::id::EventId::new(now, signpost::store::id::random());
+        let id = signpost::login::ids::EventId::new(now, signpost_store::random());
         let address = endpoints[number % endpoints.len()];
         let insert =
             "INSERT INTO deliveries (id, account, environment, domain_id, url, endpoint, body, state, attempts,
@@ -282,7 +282,7 @@ async fn queue(ours: &Running, endpoints: &[SocketAddr]) -> Result<Instant> {
         let (url, endpoint) = (format!("http://{address}/hook"), format!("http://{address}"));
         let params =
             vec![id.as_str().into(), domain.as_str().into(), url.into(), endpoint.into(), body.into(), now.into()];
-        steps.push(signpost::store::step(insert, params));
+        steps.push(signpost_store::step(insert, params));
     }
     let begun = Instant::now();
     ours.app.store.write(steps).await?;
@@ -316,7 +316,7 @@ impl Plain {
 
     async fn insert(State(plain): State<Arc<Self>>, body: axum::Json<Value>) -> Result<axum::Json<Value>, StatusCode> {
         let domain = body["domain"].as_str().ok_or(StatusCode::BAD_REQUEST)?;
-        let id = data_encoding::HEXLOWER.encode(&signpost::store::id::random::<16>());
+        let id = data_encoding::HEXLOWER.encode(&signpost_store::random::<16>());
         let number = plain.next.fetch_add(1, Ordering::Relaxed);
         let at = usize::try_from(number).unwrap_or_default() % POOL;
         let held = plain.pool[at].lock().await;

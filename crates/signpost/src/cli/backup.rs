@@ -5,9 +5,9 @@ use std::path::PathBuf;
 use anyhow::Result;
 use clap::Args;
 use serde_json::json;
+use signpost_store::Store;
 
 use super::Session;
-use crate::store::Store;
 
 #[derive(Debug, Args)]
 pub(super) struct Backup {

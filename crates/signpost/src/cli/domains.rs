@@ -4,6 +4,7 @@ use anyhow::{Context, Result, bail};
 use clap::{Args, Subcommand, ValueEnum};
 use serde_json::json;
 use signpost_auth::WebhookSecret;
+use signpost_store::{Store, random};
 
 use crate::cli::keys::label;
 use crate::cli::{Session, Usage, table};
@@ -11,12 +12,11 @@ use crate::login::api::domains::{Created, Shown};
 use crate::login::domains::{
     self, Change, Domain, Handler, ListedDomain, MOST, New, NotRegistered, Random, Registered, register,
 };
+use crate::login::ids::DomainId;
 use crate::platform::accounts::audit::Actor;
 use crate::platform::accounts::{Account, Environment};
 use crate::platform::clock::Clock;
 use crate::server::public_address;
-use crate::store::Store;
-use crate::store::id::{self, DomainId};
 
 #[derive(Debug, Subcommand)]
 pub(super) enum Domains {
@@ -202,7 +202,7 @@ impl Secret {
     async fn run(self, session: &Session, store: &Store) -> Result<()> {
         let id = self.which.find(store).await?;
         if self.rotate {
-            let next = WebhookSecret::from_bytes(&id::random());
+            let next = WebhookSecret::from_bytes(&random());
             domains::sql::rotate_secret(store, &session.config.login.seal(), &id, &next, Clock::System.now()).await?;
         } else if self.activate && !domains::sql::activate_secret(store, &id, Clock::System.now()).await? {
             bail!("{id} has no next secret; create one with --rotate first");

@@ -5,13 +5,13 @@ use clap::{Subcommand, ValueEnum};
 use jiff::SignedDuration;
 use secrecy::ExposeSecret;
 use serde_json::json;
+use signpost_store::random;
 
 use crate::cli::{Session, Usage, table};
 use crate::platform::accounts::keys::{self, KeyId, ListedKey, NewKey};
 use crate::platform::accounts::{Account, Environment, Scope};
 use crate::platform::clock::Clock;
 use crate::server::public_address;
-use crate::store::id;
 
 #[derive(Debug, Subcommand)]
 pub(super) enum Keys {
@@ -91,7 +91,7 @@ async fn create(
 ) -> Result<()> {
     let name = label("--name", &name)?;
     let account = Account { name: label("--account", &account)?, environment };
-    let key = NewKey::new(environment, id::random(), id::random()).for_scope(scope);
+    let key = NewKey::new(environment, random(), random()).for_scope(scope);
     let store = session.store()?;
     keys::sql::insert(&store, &account, &name, &key, Clock::System.now()).await?;
     let api = public_address::find_api_address(&store, environment).await?;
@@ -141,7 +141,7 @@ async fn rotate(session: &Session, id: &str, grace: u32) -> Result<()> {
     let (store, now) = (session.store()?, Clock::System.now());
     let old = keys::sql::list(&store).await?.into_iter().find(|key| key.id.as_str() == id);
     let old = old.with_context(|| format!("no key has the ID {id}; 'signpost keys list' shows all"))?;
-    let new = NewKey::in_place_of(&old, id::random(), id::random());
+    let new = NewKey::in_place_of(&old, random(), random());
     let until = now + SignedDuration::from_hours(grace.into());
     if !keys::sql::rotate(&store, &old, &new, until, now).await? {
         bail!("{id} is expired or revoked; create a new key with 'signpost keys create'");

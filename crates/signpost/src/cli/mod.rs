@@ -21,6 +21,7 @@ use std::process::ExitCode;
 use anyhow::{Error, Result, anyhow};
 use clap::{Args, Parser, Subcommand};
 use serde::Serialize;
+use signpost_store::{Missing, Store};
 
 use crate::atm::catalogue::Catalogue;
 use crate::atm::places::Places;
@@ -28,7 +29,7 @@ use crate::atm::places::geocoder::Geocoder;
 use crate::config::{BadSetting, Config, DEFAULT, Origin, RawSettings};
 use crate::platform::clock::Clock;
 use crate::platform::outbound::{Names, Outbound};
-use crate::store::{Missing, Store};
+use crate::server::schema::SCHEMA;
 
 /// Bitcoin ATM locator for AI assistants, and passwordless login with a wallet and a QR code.
 #[derive(Debug, Parser)]
@@ -214,7 +215,7 @@ impl Session {
 
     /// The database, which must be there: a command that is run in the wrong folder shall not make another one.
     fn store(&self) -> Result<Store> {
-        Store::open_existing(&self.config.database_url()).map_err(|error| self.where_from(error))
+        Store::open_existing(&self.config.database_url(), &SCHEMA).map_err(|error| self.where_from(error))
     }
 
     /// The database, made where there is none yet.
@@ -222,7 +223,7 @@ impl Session {
         if self.config.database_url.is_none() {
             crate::server::prepare_data_dir(&self.config.data_dir)?;
         }
-        Store::open(&self.config.database_url())
+        Store::open(&self.config.database_url(), &SCHEMA)
     }
 
     /// Whether there is a database, as far as a look into the folder tells.

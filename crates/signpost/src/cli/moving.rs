@@ -4,10 +4,11 @@ use anyhow::{Context, Result};
 use clap::Args;
 use indicatif::{ProgressBar, ProgressStyle};
 use serde_json::json;
+use signpost_store::{Store, lock};
 
 use super::Session;
 use crate::platform::clock::Clock;
-use crate::store::{Store, lock};
+use crate::server::schema::SCHEMA;
 
 #[derive(Debug, Args)]
 pub(super) struct Move {
@@ -40,7 +41,7 @@ impl Move {
             None => "another server".to_owned(),
         };
         let _held = file.as_deref().map(lock).transpose()?;
-        let (old, new) = (Store::open_existing(&from)?, Store::open(&to)?);
+        let (old, new) = (Store::open_existing(&from, &SCHEMA)?, Store::open(&to, &SCHEMA)?);
         let bar = bar(session.json)?;
         let moved = new.take_over(&old, &source, Clock::System.now(), |taken, all| {
             bar.set_length(all.try_into().unwrap_or_default());
@@ -66,7 +67,7 @@ impl Move {
 
 impl Migrate {
     pub(super) async fn run(self, session: &Session) -> Result<()> {
-        let migrated = Store::migrate(&session.config.database_url(), self.contract).await;
+        let migrated = Store::migrate(&session.config.database_url(), &SCHEMA, self.contract).await;
         let migrated = migrated.map_err(|error| session.where_from(error))?;
         session.print(&migrated, || {
             let waiting = match migrated.waiting.as_slice() {

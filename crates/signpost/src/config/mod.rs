@@ -11,6 +11,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use serde::{Deserialize, Deserializer};
+use signpost_store::is_postgres;
 use tracing::level_filters::LevelFilter;
 use url::{Host, Url};
 
@@ -19,7 +20,6 @@ use crate::login::settings::LoginSettings;
 use crate::platform::limits::{Proxies, Rates};
 use crate::platform::observe::telemetry::LogFormat;
 use crate::platform::setting::{self, items, optional, parsed};
-use crate::store::is_postgres;
 
 pub use raw::{Origin, RawSettings};
 

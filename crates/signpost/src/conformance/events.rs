@@ -6,10 +6,11 @@ use signpost_auth::{
     Challenge, DeviceInfo, DomainName, Event, EventData, EventKind, Mode, Nonce, WEBHOOK_ID, WEBHOOK_SIGNATURE,
     WEBHOOK_TIMESTAMP, WebhookSecret, X_SVC_SIGNATURE, X_SVC_SIGNATURE_NEXT,
 };
+use signpost_store::random;
 use url::Url;
 
 use super::{Browser, Kit, Reply};
-use crate::store::id::{self, EventId, SessionId};
+use crate::login::ids::{EventId, SessionId};
 
 /// An event as it is posted.
 struct Posted {
@@ -20,7 +21,7 @@ struct Posted {
 
 pub(super) async fn run(kit: &mut Kit, webhook: &Url) -> Result<()> {
     let secret = kit.endpoints.secret.clone();
-    let (other, url) = (WebhookSecret::from_bytes(&id::random()), kit.endpoints.events.clone());
+    let (other, url) = (WebhookSecret::from_bytes(&random()), kit.endpoints.events.clone());
     let event = kit.event(Mode::Login);
     let reply = kit.post(&url, &event.body, Vec::new()).await?;
     kit.report.refused("an event without a signature is 401", 401, &reply);
@@ -60,7 +61,7 @@ impl Kit {
     fn event(&self, mode: Mode) -> Posted {
         let (wallet, now) = (Self::wallet(), self.clock.now());
         let domain = DomainName::parse("example.com").expect("a name");
-        let nonce = Nonce(id::random());
+        let nonce = Nonce(random());
         let challenge = Challenge { mode, domain, issued_at: now.as_second(), nonce };
         let answer = wallet.answer(&challenge, now.as_second(), None);
         let data = EventData {
@@ -71,7 +72,7 @@ impl Kit {
             signed_at: answer.timestamp,
             device_info: DeviceInfo::default(),
         };
-        posted(mode.into(), SessionId::new(now, id::random()).to_string(), Some(data), now)
+        posted(mode.into(), SessionId::new(now, random()).to_string(), Some(data), now)
     }
 
     fn test_event(&self) -> Posted {
@@ -85,7 +86,7 @@ impl Kit {
 }
 
 fn posted(event: EventKind, session_id: String, data: Option<EventData>, now: Timestamp) -> Posted {
-    let id = EventId::new(now, id::random()).to_string();
+    let id = EventId::new(now, random()).to_string();
     let event = Event { id: id.clone(), event, timestamp: now.to_string(), session_id, data };
     let body = serde_json::to_string(&event).expect("an event is JSON");
     Posted { id, body, sent_at: now.as_second() }

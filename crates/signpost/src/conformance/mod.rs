@@ -25,11 +25,11 @@ use url::Url;
 
 use crate::platform::clock::Clock;
 use crate::platform::outbound::{Answer, Outbound, Reach, Request};
-use crate::store::id;
 
 use browser::Browser;
 pub use report::{Check, Report, Verdict};
 use service::Service;
+use signpost_store::random;
 
 /// How long an endpoint may take to answer.
 const WITHIN: Duration = Duration::from_secs(20);
@@ -187,7 +187,7 @@ impl Kit {
 
     /// A wallet that nobody has seen.
     fn wallet() -> Wallet {
-        let keys = std::iter::repeat_with(|| Wallet::from_bytes(id::random()).ok());
+        let keys = std::iter::repeat_with(|| Wallet::from_bytes(random()).ok());
         keys.flatten().next().expect("nearly every number is a key")
     }
 }

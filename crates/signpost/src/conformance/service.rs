@@ -13,10 +13,11 @@ use serde_json::{Value, json};
 use signpost_auth::{
     Answer, Challenge, DomainName, Mode, Nonce, PublicKey, QrCode, QrData, Signature, message_hash, verify,
 };
+use signpost_store::random;
 use tokio::net::TcpListener;
 
+use crate::login::ids::SessionId;
 use crate::platform::clock::Clock;
-use crate::store::id::{self, SessionId};
 
 /// How long a code lasts, and one that is to expire while the kit waits.
 const LASTS: i64 = 300;
@@ -131,9 +132,9 @@ fn open(played: &mut Played, body: &Value, clock: &Clock, now: i64) -> Response 
     if played.sessions.len() >= MOST {
         return refused(429, "rate_limited");
     }
-    let challenge = Challenge { mode, domain, issued_at: now, nonce: Nonce(id::random()) };
+    let challenge = Challenge { mode, domain, issued_at: now, nonce: Nonce(random()) };
     let expires_at = now + if played.is_short { SHORT } else { LASTS };
-    let id = SessionId::new(clock.now(), id::random()).to_string();
+    let id = SessionId::new(clock.now(), random()).to_string();
     let session = Session { challenge, webhook_url, expires_at, metadata: body["metadata"].clone(), user: None };
     let Some(mut reply) = shown_code(&id, &session) else { return refused(400, "invalid_request") };
     reply["status"] = "pending".into();
@@ -152,7 +153,7 @@ fn of_session(played: &mut Played, method: &Method, id: &str, rest: &[&str], bod
     match (method.as_str(), rest) {
         ("GET", []) => show(id, session, now),
         ("POST", ["refresh"]) => {
-            session.challenge.nonce = Nonce(id::random());
+            session.challenge.nonce = Nonce(random());
             session.challenge.issued_at = now;
             session.expires_at = now + LASTS;
             shown_code(id, session)

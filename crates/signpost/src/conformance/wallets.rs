@@ -5,9 +5,9 @@ use std::time::Duration;
 use anyhow::Result;
 use serde_json::{Value, json};
 use signpost_auth::{Challenge, Mode, Nonce, Wallet};
+use signpost_store::random;
 
 use super::{Kit, Page};
-use crate::store::id;
 
 /// How long a short-lived code and a second more last.
 const UNTIL_EXPIRED: Duration = Duration::from_millis(3200);
@@ -43,7 +43,7 @@ pub(super) async fn refusals(kit: &mut Kit, page: &Page) -> Result<()> {
         answer.as_object_mut().expect("an object").remove(member);
         answer
     };
-    let other = Challenge { nonce: Nonce(id::random()), ..challenge.clone() };
+    let other = Challenge { nonce: Nonce(random()), ..challenge.clone() };
     let unknown = json!(wallet.answer(&other, now, None));
     let unknown_unsigned = json!({ "public_key": right["public_key"], "signature": "3006020101020101",
                                    "challenge": other.sentence(), "timestamp": now });
@@ -130,7 +130,7 @@ pub(super) async fn logins(kit: &mut Kit, user: Option<&Wallet>) -> Result<()> {
         return Ok(());
     };
     let page = kit.open(Mode::Login).await?;
-    let other = Challenge { nonce: Nonce(id::random()), ..page.qr.challenge().clone() };
+    let other = Challenge { nonce: Nonce(random()), ..page.qr.challenge().clone() };
     let reply = kit.answers(page.qr.webhook(), &json!(wallet.answer(&other, kit.now(), None))).await?;
     kit.report.refused(RULES[6], 404, &reply);
     let around = format!("{} ", page.qr.challenge());

@@ -6,8 +6,8 @@ use jiff::Timestamp;
 use serde_json::{Value, json};
 use signpost_auth::NotVerified;
 
+use crate::login::ids::DomainId;
 use crate::platform::web::problem::{Problem, error_body};
-use crate::store::id::DomainId;
 
 /// Why the login service refused a request. The text is what the caller reads.
 #[derive(Debug, thiserror::Error)]

@@ -5,6 +5,7 @@ pub mod domains;
 pub mod error;
 pub mod events;
 pub mod flows;
+pub mod ids;
 pub mod jobs;
 pub mod routes;
 pub mod service;

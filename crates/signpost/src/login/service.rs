@@ -10,11 +10,11 @@ use super::domains::seal::Seal;
 use super::domains::{Domain, Prover};
 use super::sessions::{self, Session, Waiters};
 use super::settings::LoginSettings;
+use crate::login::ids::SessionId;
 use crate::platform::Platform;
 use crate::platform::accounts::{Account, Environment};
 use crate::platform::cache::Kept;
 use crate::platform::outbound::Reach;
-use crate::store::id::SessionId;
 
 /// The login service. Cheap to clone; built once, when the server starts.
 #[derive(Clone, Debug)]

@@ -9,9 +9,8 @@ use std::time::Duration;
 use anyhow::{Context, Result};
 use redis::aio::{ConnectionManager, ConnectionManagerConfig, PubSub};
 use redis::{Client, RedisResult, Script};
+use signpost_store::random;
 use tokio::time::{sleep, timeout};
-
-use crate::store::id;
 
 /// How long an answer may take: a request waits for it.
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(1);
@@ -90,7 +89,7 @@ impl Redis {
             client,
             connection,
             answers: AtomicBool::new(false),
-            name: data_encoding::HEXLOWER.encode(&id::random::<8>()),
+            name: data_encoding::HEXLOWER.encode(&random::<8>()),
             servers: Mutex::new(Servers::alone()),
         });
         if !inner.pulse().await {

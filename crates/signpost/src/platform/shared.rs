@@ -4,6 +4,7 @@ use std::net::SocketAddr;
 use std::ops::Deref;
 use std::sync::Arc;
 
+use signpost_store::Store;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 use url::Url;
@@ -15,7 +16,6 @@ use super::limits::{Limits, Proxies};
 use super::observe::metrics::Metrics;
 use super::outbound::Outbound;
 use super::redis::Redis;
-use crate::store::Store;
 
 /// What every service shares. Cheap to clone; built once, when the server starts.
 #[derive(Clone, Debug)]

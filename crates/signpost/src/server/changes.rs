@@ -2,22 +2,32 @@
 
 use std::sync::Arc;
 
+use signpost_store::StoreChange;
+
 use super::App;
-use crate::store::Change;
+use crate::login::ids::SessionId;
 
 /// Passes on every change until the server drains.
 pub(crate) async fn run(app: Arc<App>) {
     let Some(mut changes) = app.store.changes() else { return };
     while let Some(Some(change)) = app.draining.run_until_cancelled(changes.next()).await {
         match change {
-            Change::Heard => begin(&app, true),
-            Change::Lost => begin(&app, false),
-            Change::Session(id) => app.login.session_changed(&id),
-            Change::Domains => app.login.domains.forget_all(),
-            Change::Catalogue => app.atm.catalogue.changed.notify_one(),
+            StoreChange::Heard => begin(&app, true),
+            StoreChange::Lost => begin(&app, false),
+            StoreChange::Changed { kind, id } => pass_on(&app, &kind, &id),
         }
     }
     begin(&app, false);
+}
+
+/// What a trigger said (migration 5). What a newer server's triggers say is unknown, and concerns nobody here.
+fn pass_on(app: &App, kind: &str, id: &str) {
+    match kind {
+        "session" => drop(SessionId::parse(id).map(|id| app.login.session_changed(&id))),
+        "domains" => app.login.domains.forget_all(),
+        "catalogue" => app.atm.catalogue.changed.notify_one(),
+        _ => {}
+    }
 }
 
 fn begin(app: &App, is_told: bool) {

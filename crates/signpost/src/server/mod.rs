@@ -7,6 +7,7 @@ pub mod health;
 pub mod public_address;
 mod reference;
 pub mod routes;
+pub mod schema;
 mod scrape;
 
 use std::fs::File;
@@ -17,12 +18,14 @@ use std::time::Duration;
 
 use anyhow::{Context, Result};
 use futures_util::FutureExt;
+use signpost_store::{Store, lock};
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
 pub use self::app::App;
 use self::connections::ConnectionLimits;
 use self::public_address::say_what_is_unsafe;
+use self::schema::SCHEMA;
 use crate::atm::AtmService;
 use crate::atm::catalogue::Catalogue;
 use crate::atm::places::geocoder::Geocoder;
@@ -38,7 +41,6 @@ use crate::platform::observe::metrics::Metrics;
 use crate::platform::outbound::{Names, Outbound};
 use crate::platform::redis::Redis;
 use crate::platform::{Platform, PlatformParts};
-use crate::store::{Store, lock};
 use crate::{atm, login};
 
 /// How long requests that run may take to end once the server stops. It promises to be gone after ten seconds: the rest
@@ -71,7 +73,7 @@ impl Server {
             prepare_data_dir(&config.data_dir)?;
         }
         let lock = config.database_file().map(|file| lock(&file)).transpose()?;
-        let store = Store::open(&config.database_url())?;
+        let store = Store::open(&config.database_url(), &SCHEMA)?;
         store.check_move().await?;
         domains::reseal::check(&store, &config.login.seal()).await?;
         let outbound = Outbound::new(&Names::System);

@@ -7,9 +7,10 @@ use serde_json::json;
 use signpost::login::domains::seal::Seal;
 use signpost::login::events;
 use signpost::login::events::AttemptSlots;
+use signpost::login::ids::EventId;
 use signpost::platform::accounts::Environment;
-use signpost::store::id::EventId;
-use signpost::store::{Step, step};
+use signpost::server::schema::SCHEMA;
+use signpost_store::{Step, step};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpSocket;
 
@@ -167,7 +168,7 @@ fn queue(service: &Service, account: &str, domain: &serde_json::Value, url: &str
                                                  attempts, created_at, next_attempt_at)
                          VALUES ($1, $5, 'sandbox', $2, $3, $3, $6, 'pending', 0, $4, $4)";
     let now = service.clock.now();
-    let id = EventId::new(now, signpost::store::id::random());
+    let id = EventId::new(now, signpost_store::random());
     let body =
         json!({ "id": id.as_str(), "event": "test", "timestamp": now, "session_id": "", "data": {} }).to_string();
     step(
@@ -384,7 +385,7 @@ async fn an_event_outlives_its_server(settings: &[(&str, &str)]) {
     clock.advance(FIRST);
     let now = clock.now();
     let config = crate::harness::config(settings);
-    let dying = signpost::store::Store::open(&config.database_url()).expect("the database");
+    let dying = signpost_store::Store::open(&config.database_url(), &SCHEMA).expect("the database");
     let lease = now + SignedDuration::from_secs(45);
     events::sql::make_ready(&dying, now, 256).await.expect("a database");
     let claimed = events::sql::claim(&dying, now, lease, &mut AttemptSlots::default()).await.expect("a database").taken;

@@ -132,7 +132,7 @@ async fn of_attempts_that_end_together_one_disables_the_endpoint() {
     (0..4).for_each(|_| endpoint.answers(StatusCode::INTERNAL_SERVER_ERROR));
     log_in(&service, &integrator).await;
     service.tried(1).await;
-    let age = signpost::store::step("UPDATE endpoints SET failing_since = 0", Vec::new());
+    let age = signpost_store::step("UPDATE endpoints SET failing_since = 0", Vec::new());
     service.app.store.write([age]).await.expect("a database");
     // The clock stands still: they end in the same millisecond, once all of them are there.
     endpoint.receives().await;

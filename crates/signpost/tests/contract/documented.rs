@@ -9,7 +9,7 @@ use reqwest::Method;
 use serde_json::{Value, json};
 use signpost::platform::accounts::keys::{self, NewKey};
 use signpost::platform::accounts::{Account, Environment, Scope};
-use signpost::store::id;
+use signpost_store::random;
 
 use crate::harness::documented::{DOCUMENT, fits, operations, seen_file};
 use crate::harness::{Endpoint, Integrator, Reply, Service, send, text};
@@ -71,7 +71,7 @@ fn body_of(path: &str, operation: &Value) -> Option<&'static str> {
 async fn every_address_wants_a_key_that_opens_it_and_counts() {
     let service = Service::with(&[("services", "atm,auth")]).await;
     let (auth, visitor) = (service.integrator().await, service.integrator().await.with_key(None));
-    let atms = NewKey::new(Environment::Sandbox, id::random(), id::random()).for_scope(Scope::Atms);
+    let atms = NewKey::new(Environment::Sandbox, random(), random()).for_scope(Scope::Atms);
     let account = Account { name: "acme".to_owned(), environment: Environment::Sandbox };
     keys::sql::insert(&service.app.store, &account, "machines", &atms, service.clock.now()).await.expect("a key");
     let atms = auth.with_key(Some(secrecy::ExposeSecret::expose_secret(&atms.key)));
@@ -187,7 +187,7 @@ async fn every_body_is_bounded_json() {
     let (auth, visitor) = (service.shop().await, service.integrator().await.with_key(None));
     let session = auth.opens("shop.test").await;
     let domain = auth.get("/domains").await.with(200)["domains"][0].clone();
-    let atms = NewKey::new(Environment::Sandbox, id::random(), id::random()).for_scope(Scope::Atms);
+    let atms = NewKey::new(Environment::Sandbox, random(), random()).for_scope(Scope::Atms);
     let account = Account { name: "acme".to_owned(), environment: Environment::Sandbox };
     keys::sql::insert(&service.app.store, &account, "machines", &atms, service.clock.now()).await.expect("a key");
     let atms = auth.with_key(Some(secrecy::ExposeSecret::expose_secret(&atms.key)));
@@ -229,7 +229,7 @@ async fn a_report_of_machines_and_a_picture_are_as_documented() {
     let session = auth.opens("shop.test").await;
     let picture = auth.get(&format!("/sessions/{}/qr.png", text(&session, "id"))).await;
     assert_eq!((picture.status, picture.header("content-type")), (200, Some("image/png")));
-    let atms = NewKey::new(Environment::Sandbox, id::random(), id::random()).for_scope(Scope::Atms);
+    let atms = NewKey::new(Environment::Sandbox, random(), random()).for_scope(Scope::Atms);
     let account = Account { name: "acme".to_owned(), environment: Environment::Sandbox };
     keys::sql::insert(&service.app.store, &account, "machines", &atms, service.clock.now()).await.expect("a key");
     let atms = auth.with_key(Some(secrecy::ExposeSecret::expose_secret(&atms.key)));

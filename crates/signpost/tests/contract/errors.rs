@@ -11,10 +11,10 @@ use serde_json::json;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
 use signpost::login::domains;
+use signpost::login::ids::DomainId;
 use signpost::platform::accounts::audit::Actor;
 use signpost::platform::accounts::{Account, Environment};
-use signpost::store::id::DomainId;
-use signpost::store::step;
+use signpost_store::step;
 
 use crate::harness::{DEAD, Integrator, NameServer, Reply, Service, send, text};
 

@@ -5,7 +5,7 @@ use hmac::{Hmac, KeyInit, Mac};
 use serde_json::{Value, json};
 use sha2::Sha256;
 use signpost::login::domains;
-use signpost::store::id::DomainId;
+use signpost::login::ids::DomainId;
 use signpost_auth::WebhookSecret;
 
 use crate::harness::{Endpoint, Integrator, Received, Service, members, text, time};

@@ -12,7 +12,8 @@ use reqwest::header::HeaderMap;
 use signpost::login::events;
 use signpost::login::events::{Attempt, AttemptSlots, DeliveryOutcome, EndedAttempt};
 use signpost::platform::outbound::{Names, Outbound, Reach, Request};
-use signpost::store::Store;
+use signpost::server::schema::SCHEMA;
+use signpost_store::Store;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 
@@ -145,11 +146,11 @@ async fn a_server_may_die_at_every_step_of_a_delivery() {
         first.stop().await;
         // The server that dies, as far as its hand on the database goes.
         let file = folder.path().join("signpost.sqlite");
-        let dying = Store::open(&format!("sqlite:{}", file.display())).expect("a database");
+        let dying = Store::open(&format!("sqlite:{}", file.display()), &SCHEMA).expect("a database");
         let moved = "UPDATE deliveries SET url = $1, endpoint = 'http://moved', attempts = 0, next_attempt_at = $2";
         let now = clock.now();
         let params = vec![url.as_str().into(), now.into()];
-        dying.write([signpost::store::step(moved, params)]).await.expect("a database");
+        dying.write([signpost_store::step(moved, params)]).await.expect("a database");
         reaches(point, &dying, now, &url).await;
         dying.close().await;
         let second = Service::on(folder.path(), &clock, &[]).await;

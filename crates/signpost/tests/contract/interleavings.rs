@@ -10,8 +10,9 @@ use signpost::login::sessions::{self, Accepted, Flow, NewSession, Session, Sessi
 use signpost::platform::accounts::audit::Actor;
 use signpost::platform::accounts::{Account, Environment};
 use signpost::platform::outbound::Reach;
-use signpost::store::{Store, id};
+use signpost::server::schema::SCHEMA;
 use signpost_auth::{Mode, Wallet, WebhookSecret};
+use signpost_store::{Store, random};
 
 const ACTORS: usize = 3;
 const TTL: Duration = Duration::from_mins(5);
@@ -56,7 +57,7 @@ struct World {
 
 impl World {
     async fn new() -> Self {
-        let store = Store::open("sqlite::memory:").expect("a database");
+        let store = Store::open("sqlite::memory:", &SCHEMA).expect("a database");
         let now = Timestamp::from_second(1_800_000_000).expect("a time");
         let account = Account { name: "acme".to_owned(), environment: Environment::Live };
         let new = domains::New {
@@ -106,7 +107,7 @@ impl World {
             Deed::Look(actor) => self.seen[actor] = self.look().await,
             Deed::Refresh(actor) => {
                 let old = self.seen[actor].clone();
-                let Ok(new) = old.clone().refresh(TTL, self.now, id::random()) else { return };
+                let Ok(new) = old.clone().refresh(TTL, self.now, random()) else { return };
                 let took = sessions::sql::refresh(&self.store, &new, &old.challenge).await.expect("a database");
                 assert_eq!(took, self.is_up_to_date(actor), "a refresh by what was seen of {:?}", self.truth);
                 if took {
@@ -117,7 +118,7 @@ impl World {
                 let old = self.seen[actor].clone();
                 let answer = self.wallet.answer(&old.challenge, self.now.as_second(), None);
                 let Ok(key) = old.verify(&answer, self.now) else { return };
-                let Ok(Accepted::Login(login)) = old.accept(key, self.now, id::random()) else { return };
+                let Ok(Accepted::Login(login)) = old.accept(key, self.now, random()) else { return };
                 let url = &self.domain.webhook_url;
                 let took = sessions::sql::authenticate(&self.store, &login, url, None)
                     .await

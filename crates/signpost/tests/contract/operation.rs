@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use signpost::login::domains::seal::Seal;
 use signpost::platform::accounts::audit::{self, Entry, refusals};
 use signpost::platform::accounts::keys::used;
-use signpost::store::step;
+use signpost_store::step;
 
 use crate::harness::{Endpoint, Program, Service, embedded_database, http, send, text, until};
 

@@ -6,7 +6,8 @@ use std::time::Instant;
 
 use serde_json::{Value, json};
 use signpost::platform::accounts::Environment;
-use signpost::store::Store;
+use signpost::server::schema::SCHEMA;
+use signpost_store::Store;
 
 use crate::harness::{Endpoint, Integrator, PATIENCE, Proxy, Service, Weather, authority, database, http, text, until};
 use crate::shared_limits::Sharing;
@@ -127,7 +128,7 @@ async fn the_connection_is_encrypted_to_the_right_server_or_not_at_all() {
     let url = database().await;
     #[expect(clippy::disallowed_methods, reason = "it says whom the test's server is known by")]
     let authority = std::env::var("SIGNPOST_TEST_POSTGRES_CA").expect("tests/postgres.sh makes one");
-    let open = |url: String| tokio::task::spawn_blocking(move || Store::open(&url));
+    let open = |url: String| tokio::task::spawn_blocking(move || Store::open(&url, &SCHEMA));
     let checked = format!("{url}&sslmode=verify-full&sslrootcert={authority}");
     let store = open(checked.clone()).await.expect("no panic").expect("a server that is known");
     let encrypted = "SELECT CASE WHEN ssl THEN 1 ELSE 0 END FROM pg_stat_ssl WHERE pid = pg_backend_pid()";

@@ -8,11 +8,12 @@ use jiff::{SignedDuration, Timestamp};
 use serde_json::{Value, json};
 use signpost::login::events;
 use signpost::login::events::{Attempt, AttemptSlots, DeliveryOutcome, EndedAttempt};
+use signpost::login::ids::{DomainId, EventId};
 use signpost::platform::accounts::{Environment, keys};
 use signpost::platform::clock::Clock;
 use signpost::server::Server;
-use signpost::store::id::{DomainId, EventId};
-use signpost::store::{Store, step};
+use signpost::server::schema::SCHEMA;
+use signpost_store::{Store, step};
 
 use crate::harness::{Endpoint, Integrator, Phone, Program, Service, config, database, text, until};
 
@@ -147,7 +148,7 @@ async fn an_event_in_the_hands_of_a_server_that_died_goes_to_another() {
     let taken = "UPDATE deliveries SET url = $1, endpoint = 'http://moved', leased_until = $2, next_attempt_at = $3";
     let lease = now + SignedDuration::from_secs(45);
     let params = vec![endpoint.url("/hook").as_str().into(), lease.into(), now.into()];
-    assert!(store.write([signpost::store::step(taken, params)]).await.expect("a database").is_committed());
+    assert!(store.write([signpost_store::step(taken, params)]).await.expect("a database").is_committed());
     for server in &all.servers {
         server.looks_again().await;
     }
@@ -210,7 +211,7 @@ async fn embedded(folder: &std::path::Path, sessions: i64) -> (Integrator, Value
                 SELECT substr(id, 1, 20) || printf('%012d', number), account, environment, domain_id, challenge, webhook_url,
                        created_at, expires_at
                 FROM sessions, numbers";
-    service.app.store.write([signpost::store::step(more, vec![sessions.into()])]).await.expect("a database");
+    service.app.store.write([signpost_store::step(more, vec![sessions.into()])]).await.expect("a database");
     service.stop().await;
     (integrator, session)
 }
@@ -222,7 +223,7 @@ async fn what_an_embedded_database_holds_is_moved_whole_even_if_cut_off() {
     let (integrator, session) = embedded(folder.path(), 60_000).await;
     let from = format!("sqlite:{}", folder.path().join("signpost.sqlite").display());
     let starts = || Program::within(folder.path(), &["move", "--json", "--from", &from, "--to", &url]);
-    let store = Store::open(&url).expect("a database");
+    let store = Store::open(&url, &SCHEMA).expect("a database");
     for cut_after in [1, 10_000, 40_000] {
         let mut running = starts().spawn();
         until("so many are moved", async || {
@@ -308,16 +309,18 @@ async fn takes_and_ends(store: Store, now: Timestamp) -> Vec<String> {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn every_event_is_taken_once_however_fast_it_ends() {
     let (url, now) = (database().await, Service::clock().now());
-    let first = Store::open(&url).expect("a database");
+    let first = Store::open(&url, &SCHEMA).expect("a database");
     // An embedded database has one server, whose handles are these.
-    let another = || if url.starts_with("sqlite") { first.clone() } else { Store::open(&url).expect("a database") };
+    let another = || {
+        if url.starts_with("sqlite") { first.clone() } else { Store::open(&url, &SCHEMA).expect("a database") }
+    };
     let stores = [another(), another(), another()];
     let queue = "INSERT INTO deliveries (id, account, environment, domain_id, url, endpoint, body, state, attempts,
                                          created_at, next_attempt_at)
                  VALUES ($1, $5, $6, $2, 'http://127.0.0.1:1/', $3, '{}', 'pending', 0, $4, $4)";
-    let domain = DomainId::new(now, signpost::store::id::random());
+    let domain = DomainId::new(now, signpost_store::random());
     let queued = (0..3000).map(|number| {
-        let id = EventId::new(now, signpost::store::id::random());
+        let id = EventId::new(now, signpost_store::random());
         let endpoint = format!("http://{}.test", number % 5);
         let account = format!("account-{}", number % 3);
         let environment = if number % 2 == 0 { "live" } else { "sandbox" };

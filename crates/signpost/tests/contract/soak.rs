@@ -31,7 +31,7 @@ fn setting(name: &str) -> String {
 
 /// A random number below this.
 fn draw(below: u32) -> u32 {
-    u32::from_be_bytes(signpost::store::id::random()) % below
+    u32::from_be_bytes(signpost_store::random()) % below
 }
 
 /// Whoever calls the servers, wherever they are.

@@ -1,10 +1,11 @@
 //! The database behind it all: a write is whole or not at all, whoever else writes at the moment.
 
+use signpost::server::schema::SCHEMA;
+use signpost_store::{Newer, Step, Store, Unavailable, Value, WriteOutcome, must, step};
 use std::path::Path;
 
 use crate::harness::{database, until};
 use futures_util::future::join_all;
-use signpost::store::{Newer, Step, Store, Unavailable, Value, Written, must, step};
 
 const TABLE: &str = "CREATE TABLE numbers (n BIGINT PRIMARY KEY)";
 const INSERT: &str = "INSERT INTO numbers (n) VALUES ($1) RETURNING n";
@@ -12,7 +13,7 @@ const ALL: &str = "SELECT n FROM numbers ORDER BY n";
 const DELETE: &str = "DELETE FROM numbers WHERE n = $1";
 
 async fn numbers(url: &str) -> Store {
-    let store = Store::open(url).expect("a database");
+    let store = Store::open(url, &SCHEMA).expect("a database");
     assert!(store.write([step(TABLE, Vec::new())]).await.expect("a table").is_committed());
     store
 }
@@ -47,7 +48,8 @@ async fn all_steps_happen_or_none() {
     let folder = tempfile::tempdir().expect("a folder");
     for url in [&database().await, &file(folder.path())] {
         let store = numbers(url).await;
-        let Written::Committed(rows) = store.write([insert(1), insert(2), insert(3)]).await.expect("a database") else {
+        let WriteOutcome::Committed(rows) = store.write([insert(1), insert(2), insert(3)]).await.expect("a database")
+        else {
             panic!("refused")
         };
         assert_eq!(
@@ -63,7 +65,7 @@ async fn all_steps_happen_or_none() {
             (vec![insert(4), insert(5), remove(9)], 2),
             (vec![insert(4), remove(4), remove(4)], 2),
         ] {
-            assert_eq!(store.write(steps).await.expect("a database"), Written::Refused(position));
+            assert_eq!(store.write(steps).await.expect("a database"), WriteOutcome::Refused(position));
         }
         assert_eq!(all(&store).await, [1, 2, 3], "{url}");
         assert!(store.write([remove(1), insert(1), remove(2)]).await.expect("a database").is_committed());
@@ -95,8 +97,8 @@ async fn a_write_that_fails_or_is_refused_leaves_its_neighbours_alone() {
         for (kind, written) in written.await {
             match kind {
                 0 | 2 => assert!(written.is_err()),
-                1 => assert_eq!(written.expect("a database"), Written::Refused(1)),
-                3 => assert_eq!(written.expect("a database"), Written::Refused(0)),
+                1 => assert_eq!(written.expect("a database"), WriteOutcome::Refused(1)),
+                3 => assert_eq!(written.expect("a database"), WriteOutcome::Refused(0)),
                 _ => assert!(written.expect("a database").is_committed()),
             }
         }
@@ -113,7 +115,7 @@ async fn writers_of_two_programs_count_together() {
     let url = place(folder.path()).await;
     let one = numbers(&url).await;
     assert!(one.write([insert(0)]).await.expect("a database").is_committed());
-    let two = Store::open(&url).expect("a database");
+    let two = Store::open(&url, &SCHEMA).expect("a database");
     let adding = (0..400).map(|number| {
         let store = if number % 2 == 0 { one.clone() } else { two.clone() };
         tokio::spawn(async move { store.write([must(ADD, Vec::new())]).await })
@@ -136,13 +138,13 @@ async fn what_was_written_is_there_after_a_close() {
     assert!(refused.is::<Unavailable>(), "{refused:#}");
     let refused = store.read(ALL, Vec::new()).await.expect_err("it is closed");
     assert!(refused.is::<Unavailable>(), "{refused:#}");
-    assert_eq!(all(&Store::open(&url).expect("a database")).await, [1]);
+    assert_eq!(all(&Store::open(&url, &SCHEMA).expect("a database")).await, [1]);
 }
 
 #[tokio::test]
 async fn every_kind_of_value_comes_back() {
     const ECHO: &str = "SELECT $1, $2, $3, $4";
-    let store = Store::open("sqlite::memory:").expect("a database");
+    let store = Store::open("sqlite::memory:", &SCHEMA).expect("a database");
     for int in [0, 1, -1, i64::MAX, i64::MIN] {
         let text = "ü\u{0}\u{1F600}'--";
         let params: Vec<Value> = vec![int.into(), text.into(), Value::from(&b"\x00\xff"[..]), Value::Null];
@@ -156,18 +158,18 @@ async fn every_kind_of_value_comes_back() {
 #[tokio::test]
 async fn a_newer_programs_database_is_refused_and_left_as_it_is() {
     let folder = tempfile::tempdir().expect("a folder");
-    Store::open(&file(folder.path())).expect("a database").close().await;
+    Store::open(&file(folder.path()), &SCHEMA).expect("a database").close().await;
     // By hand, so that the file holds all of it: a store that closes may leave the last writes beside it.
     let by_hand = rusqlite::Connection::open(folder.path().join("store.sqlite")).expect("a database");
     // Newer tables alone do no harm: what a newer program adds, this one does not miss.
     by_hand.execute("INSERT INTO schema_version (version) VALUES (4711)", []).expect("the table");
-    Store::open(&file(folder.path())).expect("a database").close().await;
+    Store::open(&file(folder.path()), &SCHEMA).expect("a database").close().await;
     by_hand.execute("INSERT INTO schema_needed (version) VALUES (4711)", []).expect("the table");
     by_hand.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(())).expect("a checkpoint");
     by_hand.close().expect("a close");
     let bytes = || std::fs::read(folder.path().join("store.sqlite")).expect("a file");
     let before = bytes();
-    let error = Store::open(&file(folder.path())).expect_err("it is newer");
+    let error = Store::open(&file(folder.path()), &SCHEMA).expect_err("it is newer");
     assert_eq!(error.downcast_ref::<Newer>().map(|newer| newer.needed), Some(4711));
     let told = format!("{error:#}");
     assert!(told.contains("newer") && told.contains("4711") && told.contains("update"), "{told}");
@@ -180,10 +182,10 @@ fn what_is_no_database_is_refused_and_left_as_it_is() {
     let path = folder.path().join("store.sqlite");
     let letter = "Dear Sir or Madam, this is a letter and no database. ".repeat(100);
     std::fs::write(&path, &letter).expect("a file");
-    let error = Store::open(&file(folder.path())).expect_err("it is a letter");
+    let error = Store::open(&file(folder.path()), &SCHEMA).expect_err("it is a letter");
     assert!(format!("{error:#}").contains("not a database"), "{error:#}");
     assert_eq!(std::fs::read_to_string(&path).expect("a file"), letter);
-    let error = Store::open("mysql://localhost/signpost").expect_err("unknown");
+    let error = Store::open("mysql://localhost/signpost", &SCHEMA).expect_err("unknown");
     assert!(format!("{error:#}").contains("sqlite:"), "{error:#}");
 }
 
@@ -197,7 +199,7 @@ async fn a_new_database_waits_for_the_program_that_is_making_it() {
     let (says, hears) = std::sync::mpsc::channel();
     let opening = std::thread::spawn(move || {
         says.send(std::fs::read_link("/proc/thread-self").expect("a thread")).expect("somebody hears");
-        Store::open(&url).map(drop).map_err(|error| format!("{error:#}"))
+        Store::open(&url, &SCHEMA).map(drop).map_err(|error| format!("{error:#}"))
     });
     let thread = Path::new("/proc").join(hears.recv().expect("a thread"));
     // Whoever does not wait has failed; whoever waits has the file open and sleeps.

@@ -1,7 +1,7 @@
 //! A stored session that cannot be read is an error, and never one that asks for less.
 
 use serde_json::json;
-use signpost::store::{Value, step};
+use signpost_store::{Value, step};
 
 use crate::harness::{Service, text};
 

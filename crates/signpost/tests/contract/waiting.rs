@@ -7,10 +7,10 @@ use futures_util::future::join_all;
 use jiff::{SignedDuration, Timestamp};
 use reqwest::Method;
 use serde_json::{Value, json};
+use signpost::login::ids::SessionId;
 use signpost::login::sessions::{TooManyWaiters, Waiters};
 use signpost::platform::accounts::{Account, Environment};
 use signpost::platform::limits::Caller;
-use signpost::store::id::SessionId;
 
 use crate::harness::{Integrator, Service, text, until};
 

@@ -1,14 +1,14 @@
 //! Databases of tests.
 
+use signpost::server::schema::SCHEMA;
+use signpost_store::{Store, random};
 use std::path::Path;
-
-use signpost::store::{Store, id};
 
 /// A database of a test's own: memory, or a schema of the server that `SIGNPOST_TEST_POSTGRES` names.
 pub(crate) async fn database() -> String {
     #[expect(clippy::disallowed_methods, reason = "it says which database the tests run on")]
     let Ok(server) = std::env::var("SIGNPOST_TEST_POSTGRES") else { return "sqlite::memory:".to_owned() };
-    let schema = format!("test_{}", data_encoding::HEXLOWER.encode(&id::random::<8>()));
+    let schema = format!("test_{}", data_encoding::HEXLOWER.encode(&random::<8>()));
     let (client, connection) = tokio_postgres::connect(&server, tokio_postgres::NoTls).await.expect("a server");
     tokio::spawn(async { drop(connection.await) });
     client.batch_execute(&format!("CREATE SCHEMA {schema}")).await.expect("a schema");
@@ -21,5 +21,5 @@ pub(crate) async fn database() -> String {
 /// Makes an embedded database in a folder, as a server that ran there leaves it: commands find one and make none.
 pub(crate) fn embedded_database(data_dir: &Path) {
     std::fs::create_dir_all(data_dir).expect("a folder");
-    drop(Store::open(&format!("sqlite:{}", data_dir.join("signpost.sqlite").display())).expect("a database"));
+    drop(Store::open(&format!("sqlite:{}", data_dir.join("signpost.sqlite").display()), &SCHEMA).expect("a database"));
 }

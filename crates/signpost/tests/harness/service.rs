@@ -14,7 +14,7 @@ use signpost::platform::accounts::{Account, Environment};
 use signpost::platform::clock::Clock;
 use signpost::server::App;
 use signpost::server::Server;
-use signpost::store::id;
+use signpost_store::random;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
@@ -106,7 +106,7 @@ impl Service {
 
     /// Somebody with a new key, and the key's id.
     pub(crate) async fn integrator_with_id(&self, account: &str, environment: Environment) -> (Integrator, KeyId) {
-        let key = NewKey::new(environment, id::random(), id::random());
+        let key = NewKey::new(environment, random(), random());
         let account = Account { name: account.to_owned(), environment };
         keys::sql::insert(&self.app.store, &account, "a test's", &key, self.clock.now()).await.expect("a key is kept");
         let integrator = Integrator {
@@ -142,7 +142,7 @@ impl Service {
         const ALL: &str = "SELECT id, state, attempts, next_attempt_at, leased_until, body, last_status, last_error
                            FROM deliveries ORDER BY created_at, id";
         let rows = self.app.store.read(ALL, Vec::new()).await.expect("a database");
-        let read = |row: &signpost::store::Row| {
+        let read = |row: &signpost_store::Row| {
             anyhow::Ok(Queued {
                 id: row.text(0)?.to_owned(),
                 state: row.text(1)?.to_owned(),

@@ -1,9 +1,10 @@
 //! A disk without room, and a database file that is not where it was.
 
+use signpost::server::schema::SCHEMA;
+use signpost_store::{Store, step};
 use std::fs;
 
 use serde_json::json;
-use signpost::store::{Store, step};
 
 use crate::harness::{Service, until};
 
@@ -19,12 +20,12 @@ async fn count(store: &Store) -> (i64, Option<i64>) {
 #[tokio::test]
 async fn a_full_disk_is_told_and_nothing_is_acknowledged() {
     let folder = tempfile::tempdir().unwrap();
-    let store = Store::open(&format!("sqlite:{}", folder.path().join("db").display())).unwrap();
+    let store = Store::open(&format!("sqlite:{}", folder.path().join("db").display()), &SCHEMA).unwrap();
     store.write([step(MAKE, vec![])]).await.unwrap();
     // SQLite's own limit stands in for the disk's; the writer's connection is the one that keeps it.
     let pages = store.write([step("PRAGMA max_page_count = 120", vec![])]).await;
     assert!(pages.is_ok());
-    let blob = signpost::store::Value::Text("x".repeat(4000));
+    let blob = signpost_store::Value::Text("x".repeat(4000));
     let mut acknowledged = 0;
     let failed = loop {
         let left: i64 = acknowledged;
@@ -37,7 +38,7 @@ async fn a_full_disk_is_told_and_nothing_is_acknowledged() {
         }
         assert!(acknowledged < 1_000);
     };
-    assert!(failed.is::<signpost::store::Unavailable>(), "{failed:#}");
+    assert!(failed.is::<signpost_store::Unavailable>(), "{failed:#}");
     assert_eq!(count(&store).await, (acknowledged, Some(acknowledged)));
     store.write([step("PRAGMA max_page_count = 12000", vec![])]).await.unwrap();
     let put = step(PUT, vec![10_000_i64.into(), 1_i64.into()]);

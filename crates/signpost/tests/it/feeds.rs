@@ -1,5 +1,7 @@
 //! Sources that are fetched.
 
+use signpost::server::schema::SCHEMA;
+use signpost_store::{Store, step};
 use std::sync::{Arc, Mutex};
 
 use axum::Router;
@@ -7,7 +9,6 @@ use axum::extract::{Request, State};
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use serde_json::{Value, json};
-use signpost::store::{Store, step};
 use tokio::net::TcpListener;
 
 use crate::assistant::server_in;
@@ -104,7 +105,7 @@ async fn a_stored_feed_that_makes_no_sense_is_named_and_can_be_removed() {
     let data = folder.path().join("data");
     embedded_database(&data);
     let (store, folder) =
-        (Store::open(&format!("sqlite:{}", data.join("signpost.sqlite").display())).unwrap(), folder.path());
+        (Store::open(&format!("sqlite:{}", data.join("signpost.sqlite").display()), &SCHEMA).unwrap(), folder.path());
     for (name, column) in [("rare", "every_ms"), ("worn", "failures")] {
         document(folder, &["atms", "feeds", "add", name, "http://127.0.0.1:1/", "--every", "24"]);
         let sql = format!("UPDATE atm_feeds SET {column} = -1 WHERE name = $1").leak();

@@ -7,8 +7,8 @@ use axum::http::StatusCode;
 use serde_json::{Value, json};
 use signpost::atm::catalogue;
 use signpost::atm::catalogue::{Extent, Source, plan};
-use signpost::store::step;
 use signpost_locator::{Point, Record};
+use signpost_store::step;
 
 use crate::assistant::{server, server_in};
 use crate::harness::{Endpoint, until};

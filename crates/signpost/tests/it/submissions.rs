@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use signpost::atm::catalogue;
 use signpost::platform::accounts::keys::{self, NewKey};
 use signpost::platform::accounts::{Account, Environment, Scope};
-use signpost::store::id;
+use signpost_store::random;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
@@ -25,7 +25,7 @@ struct Operator<'a> {
 
 async fn operator<'a>(server: &'a Service, name: &str, environment: Environment) -> Operator<'a> {
     let account = Account { name: name.to_owned(), environment };
-    let key = NewKey::new(environment, id::random(), id::random()).for_scope(Scope::Atms);
+    let key = NewKey::new(environment, random(), random()).for_scope(Scope::Atms);
     keys::sql::insert(&server.app.store, &account, "feed", &key, server.app.clock.now()).await.unwrap();
     Operator { server, environment, authorization: format!("Bearer {}", key.key.expose_secret()) }
 }

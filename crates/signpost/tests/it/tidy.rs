@@ -81,6 +81,23 @@ fn the_libraries_hold_no_clock_socket_or_dice() {
     none("libraries that reach outside", &seen);
 }
 
+#[test]
+fn the_store_knows_no_other_crate_and_no_table_of_a_service() {
+    let manifest = fs::read_to_string(root().join("crates/store/Cargo.toml")).unwrap();
+    let mut seen: Vec<_> = manifest.lines().filter(|line| line.starts_with("signpost-")).map(str::to_owned).collect();
+    for (name, text) in rust_files(&root().join("crates/store/src")) {
+        let program = text.split("#[cfg(test)]").next().unwrap();
+        for table in ["sessions", "domains", "deliveries", "api_keys", "atms", "catalogue", "deployment"] {
+            for verb in ["FROM", "INTO", "UPDATE"] {
+                if program.contains(&format!("{verb} {table}")) {
+                    seen.push(format!("{name} names the table {table}"));
+                }
+            }
+        }
+    }
+    none("what a store for any program must not know", &seen);
+}
+
 /// Where a test may sleep: actors at a pace of their own, and those who look again and again.
 const SLEEPERS: [&str; 5] = [
     "crates/signpost/tests/harness/mod.rs",

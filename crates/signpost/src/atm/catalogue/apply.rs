@@ -4,9 +4,9 @@ use anyhow::Result;
 use signpost_locator::gazetteer::Gazetteer;
 use signpost_locator::import::{self, Broken, Import, Options};
 use signpost_locator::{Record, Region};
+use signpost_store::Store;
 
 use crate::atm::catalogue::{Extent, ImportCounts, Source, plan, sql};
-use crate::store::Store;
 
 /// What was read from a file.
 #[derive(Debug)]

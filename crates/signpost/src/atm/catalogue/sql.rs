@@ -7,10 +7,10 @@ use anyhow::{Context, Result};
 use jiff::Timestamp;
 use serde::Serialize;
 use signpost_locator::{Atm, AtmId, Record, sample};
+use signpost_store::{Row, Step, Store, WriteOutcome, must, params, step};
 
 use super::plan::StoredRecord;
 use super::{Plan, SAMPLE, Source};
-use crate::store::{Row, Step, Store, Written, must, params, step};
 
 const VERSION: &str = "SELECT version FROM catalogue";
 
@@ -203,8 +203,8 @@ pub async fn forget_source(store: &Store, name: &str, now: Timestamp) -> Result<
 
 async fn commit(store: &Store, steps: Vec<Step>) -> Result<()> {
     match store.write(steps).await? {
-        Written::Committed(_) => Ok(()),
-        Written::Refused(_) => Err(Conflict.into()),
+        WriteOutcome::Committed(_) => Ok(()),
+        WriteOutcome::Refused(_) => Err(Conflict.into()),
     }
 }
 

@@ -4,9 +4,9 @@ use std::time::Duration;
 
 use anyhow::{Context, Result};
 use signpost_locator::import::FormatChoice;
+use signpost_store::{Row, Store, must, params, step};
 
 use super::{Feed, Validators};
-use crate::store::{Row, Store, must, params, step};
 
 const FEEDS: &str = "
     SELECT name, url, format, attribution, every_ms, etag, last_modified, synced_to, fetched_at, failures, next_at,

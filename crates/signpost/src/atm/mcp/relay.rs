@@ -13,12 +13,12 @@ use futures_util::{FutureExt, StreamExt};
 use redis::AsyncCommands;
 use redis::aio::PubSubSink;
 use signpost_mcp::{PostResult, PostToStream, Relay};
+use signpost_store::random;
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::{sleep, timeout};
 use tokio_util::sync::CancellationToken;
 
 use crate::platform::redis::Redis;
-use crate::store::id;
 
 /// How long a stream that was opened waits until it can be reached from elsewhere, and a message for its answer.
 const STREAM_TIMEOUT: Duration = Duration::from_secs(1);
@@ -54,7 +54,7 @@ impl Streams {
         let (commands, receiver) = mpsc::channel(MAX_WAITING_COMMANDS);
         Self {
             redis,
-            inbox: format!("signpost:server:{}", HEXLOWER.encode(&id::random::<16>())),
+            inbox: format!("signpost:server:{}", HEXLOWER.encode(&random::<16>())),
             post: OnceLock::new(),
             open: Mutex::default(),
             asked: Mutex::default(),

@@ -8,13 +8,13 @@ use axum::http::request::Parts;
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 use signpost_mcp::{Bucket, Gate, Hosts, Http, Origins, Permit, RetryAfter, SessionLimits, Sessions};
+use signpost_store::random;
 
 use super::relay::Streams;
 use crate::atm::locator::{Deployment, Locator};
 use crate::atm::mcp;
 use crate::atm::service::AtmService;
 use crate::platform::limits::{Caller, Concurrent, Limit};
-use crate::store::id;
 
 /// Most event streams that are open to one client address: of 1024 in all.
 const MAX_STREAMS_PER_CLIENT: usize = 64;
@@ -24,7 +24,7 @@ const STREAM_PAUSE: Duration = Duration::from_secs(5);
 pub(crate) const PATHS: [&str; 2] = ["/mcp", "/sse"];
 
 pub(crate) fn router(app: &AtmService) -> Router<AtmService> {
-    let sessions = Sessions::new(SessionLimits::default(), id::random);
+    let sessions = Sessions::new(SessionLimits::default(), random);
     tokio::spawn(close_at_drain(app.clone(), sessions.clone()));
     let mut http = Http::new(sessions);
     http.origins = app.settings.allowed_origins.clone().and(own_origins(app));

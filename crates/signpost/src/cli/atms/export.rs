@@ -7,10 +7,10 @@ use anyhow::{Context, Result};
 use clap::{Args, ValueEnum};
 use serde_json::json;
 use signpost_locator::{Record, export};
+use signpost_store::Store;
 
 use crate::atm::catalogue::{self, Snapshot, StoredCatalogue};
 use crate::cli::{Session, say};
-use crate::store::Store;
 
 #[derive(Debug, Args)]
 pub(in crate::cli) struct Export {

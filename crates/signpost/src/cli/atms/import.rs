@@ -9,11 +9,12 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 use indicatif::{ProgressBar, ProgressStyle};
 use jiff::Timestamp;
 use signpost_locator::import::{self, FormatChoice, Options, Truncated};
+use signpost_store::Store;
 
 use crate::atm::catalogue::{Extent, ImportCounts, Reading, SAMPLE, Source, Terms, apply, report};
 use crate::cli::{Session, Usage};
 use crate::platform::clock::Clock;
-use crate::store::Store;
+use crate::server::schema::SCHEMA;
 
 /// The largest file that is read, in bytes.
 const LARGEST: u64 = 1 << 30;
@@ -84,7 +85,7 @@ impl Import {
             session.store()
         } else {
             // What an import into a new folder would do is tried in memory.
-            Store::open("sqlite::memory:")
+            Store::open("sqlite::memory:", &SCHEMA)
         }
     }
 

@@ -14,11 +14,11 @@ use reqwest::Method;
 use reqwest::header::{CONTENT_TYPE, HeaderMap, HeaderValue};
 use serde_json::{Value, json};
 use signpost_auth::{DeviceInfo, QrData, Signing, Wallet as Key};
+use signpost_store::random;
 
 use super::{Session, Usage};
 use crate::platform::clock::Clock;
 use crate::platform::outbound::{Names, Outbound, Reach, Request};
-use crate::store::id;
 
 /// How long a webhook may take to answer a person.
 const WITHIN: Duration = Duration::from_secs(20);
@@ -91,7 +91,7 @@ fn path(session: &Session) -> PathBuf {
 
 fn new(session: &Session) -> Result<()> {
     crate::server::prepare_data_dir(&session.config.data_dir)?;
-    let (path, bytes) = (path(session), id::random());
+    let (path, bytes) = (path(session), random());
     let wallet = Key::from_bytes(bytes)?;
     let mut options = std::fs::OpenOptions::new();
     // Never over an older wallet: its logins would be lost.

@@ -4,15 +4,16 @@ use axum::Json;
 use axum::extract::State as Extract;
 use axum::http::StatusCode;
 use serde_json::{Value, json};
+use signpost_store::random;
 
 use crate::login::error::Error;
 use crate::login::events::{DeliveryFilter, DeliveryListItem, deliveries, queue_test};
 use crate::login::flows::lookup::find_domain;
+use crate::login::ids::EventId;
 use crate::login::service::LoginService;
 use crate::platform::accounts::Account;
 use crate::platform::web::problem::Problem;
 use crate::platform::web::{Nothing, Page, PathId};
-use crate::store::id::{self, EventId};
 
 const STATES: [&str; 3] = ["pending", "delivered", "failed"];
 
@@ -79,7 +80,7 @@ pub(crate) async fn test_event(
 ) -> Result<(StatusCode, Json<Value>), Error> {
     let domain = find_domain(&app, &account, &id).await?;
     let now = app.clock.now();
-    let id = EventId::new(now, id::random());
+    let id = EventId::new(now, random());
     app.store.write([queue_test(&id, &domain, now)?]).await?;
     app.outbox.notify_one();
     Ok((StatusCode::ACCEPTED, Json(to_view(&find(&app, &account, id.as_str()).await?))))

@@ -12,11 +12,11 @@ use crate::login::domains::{
 };
 use crate::login::error::Error;
 use crate::login::flows::lookup::find_domain;
+use crate::login::ids::DomainId;
 use crate::login::service::LoginService;
 use crate::platform::accounts::Account;
 use crate::platform::web::problem::Problem;
 use crate::platform::web::{ApiKey, Fields, Nothing, Page, PathId};
-use crate::store::id::DomainId;
 
 pub(crate) async fn create(
     State(app): State<LoginService>,

@@ -10,11 +10,12 @@ mod well_known;
 
 use jiff::Timestamp;
 use signpost_auth::{DomainName, WebhookSecret};
+use signpost_store::random;
 use url::{Host, Url};
 
+use crate::login::ids::DomainId;
 use crate::platform::accounts::{Account, Environment};
 use crate::platform::outbound::Reach;
-use crate::store::id::{self, DomainId};
 
 pub use proof::{Check, Prover};
 pub use sql::{ListedDomain, NotRegistered, Usable};
@@ -202,7 +203,7 @@ impl Random {
     /// Drawn anew.
     #[must_use]
     pub fn draw() -> Self {
-        Self { id: id::random(), token: id::random(), secret: WebhookSecret::from_bytes(&id::random()) }
+        Self { id: random(), token: random(), secret: WebhookSecret::from_bytes(&random()) }
     }
 }
 

@@ -4,11 +4,11 @@ use anyhow::Result;
 use jiff::Timestamp;
 use secrecy::ExposeSecret;
 use serde_json::json;
+use signpost_store::{Store, params, random, step};
 
 use crate::login::domains::seal::Seal;
 use crate::login::domains::sql::open_secret;
 use crate::platform::accounts::audit::{Action, Actor, entry};
-use crate::store::{Store, id, params, step};
 
 const ALL: &str = "
     SELECT id, webhook_secret, next_webhook_secret FROM domains
@@ -59,7 +59,7 @@ pub async fn seal_all(store: &Store, seal: &Seal, now: Timestamp) -> Result<usiz
         }
         let anew = |kept: &str| -> Result<String> {
             let open = seal.open(kept, id)?;
-            Ok(seal.close(open.expose_secret(), id, id::random()))
+            Ok(seal.close(open.expose_secret(), id, random()))
         };
         let (current_anew, next_anew) = (anew(current)?, next.map(anew).transpose()?);
         for sql in [SEAL, SEAL_DELETED] {

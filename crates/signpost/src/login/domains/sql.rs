@@ -5,15 +5,15 @@ use jiff::Timestamp;
 use secrecy::ExposeSecret;
 use serde_json::json;
 use signpost_auth::{DomainName, WebhookSecret};
+use signpost_store::{Row, Store, must, params, random};
 
 use crate::login::domains::seal::Seal;
 use crate::login::domains::{Change, Domain, Handler, MOST, Registered, Secrets, Token, apex};
+use crate::login::ids::DomainId;
 use crate::login::sessions::cancel_sessions_of;
 use crate::login::users::forget_users_of;
 use crate::platform::accounts::audit::{Action, Actor, entry, entry_on_domain};
 use crate::platform::accounts::{Account, Environment};
-use crate::store::id::{self, DomainId};
-use crate::store::{Row, Store, must, params};
 
 /// Guarded by the number of domains in its `WHERE`.
 const INSERT: &str = "
@@ -121,7 +121,7 @@ pub async fn insert(
 ) -> Result<Result<(), NotRegistered>> {
     let Registered { domain, secret } = registered;
     let Domain { id, account, name, webhook_url, event_url, handler, token, created_at, .. } = domain;
-    let secret = seal.close(secret.reveal(), id.as_str(), id::random());
+    let secret = seal.close(secret.reveal(), id.as_str(), random());
     let told = json!({ "domain": domain.name });
     let entry = entry(by, Some(account), Action::DomainRegistered, id.as_str(), &told, *created_at);
     let (name, apex) = (name.as_str(), apex(name));
@@ -161,7 +161,7 @@ pub async fn list(store: &Store, account: &Account, after: Option<&DomainId>, mo
 /// # Errors
 /// As [`Store::read`].
 pub async fn find(store: &Store, account: &Account, id: &DomainId) -> Result<Option<Domain>> {
-    let row = store.look(BY_ID, params![&account.name, account.environment, id]).await?;
+    let row = store.read_by_index(BY_ID, params![&account.name, account.environment, id]).await?;
     row.map(|row| read_domain(&row)).transpose()
 }
 
@@ -170,7 +170,7 @@ pub async fn find(store: &Store, account: &Account, id: &DomainId) -> Result<Opt
 /// # Errors
 /// As [`Store::read`].
 pub async fn find_by_name(store: &Store, account: &Account, name: &DomainName) -> Result<Option<Domain>> {
-    let row = store.look(BY_NAME, params![&account.name, account.environment, name.as_str()]).await?;
+    let row = store.read_by_index(BY_NAME, params![&account.name, account.environment, name.as_str()]).await?;
     row.map(|row| read_domain(&row)).transpose()
 }
 
@@ -187,7 +187,7 @@ pub async fn find_usable(store: &Store, account: &Account, name: &DomainName, on
         return Ok(Usable::NotVerified);
     }
     let params = params![account.environment, apex(name), &account.name, name.as_str()];
-    let claimed = store.look(CLAIMED, params).await?.is_some();
+    let claimed = store.read_by_index(CLAIMED, params).await?.is_some();
     Ok(if claimed { Usable::ClaimedByAnother } else { Usable::Yes(Box::new(domain)) })
 }
 
@@ -243,7 +243,7 @@ pub async fn delete(store: &Store, account: &Account, id: &DomainId, by: &Actor,
 /// # Errors
 /// Where it cannot be decrypted, or as [`Store::read`].
 pub async fn find_secrets(store: &Store, seal: &Seal, id: &DomainId) -> Result<Option<Secrets>> {
-    let Some(row) = store.look(SECRETS, params![id]).await? else { return Ok(None) };
+    let Some(row) = store.read_by_index(SECRETS, params![id]).await? else { return Ok(None) };
     let (current, next) = (row.text(0)?, row.opt_text(1)?);
     Ok(Some(Secrets {
         current: open_secret(seal, current, id.as_str()).context("webhook_secret")?,
@@ -269,7 +269,7 @@ pub async fn list_all(store: &Store) -> Result<Vec<ListedDomain>> {
 /// # Errors
 /// As [`Store::read`].
 pub async fn find_in_any_account(store: &Store, id: &DomainId) -> Result<Option<Domain>> {
-    store.look(ANYONES, params![id]).await?.map(|row| read_domain(&row)).transpose()
+    store.read_by_index(ANYONES, params![id]).await?.map(|row| read_domain(&row)).transpose()
 }
 
 /// Sets the secret that will sign next. False where there is no such domain.
@@ -283,7 +283,7 @@ pub async fn rotate_secret(
     next: &WebhookSecret,
     now: Timestamp,
 ) -> Result<bool> {
-    let next = seal.close(next.reveal(), id.as_str(), id::random());
+    let next = seal.close(next.reveal(), id.as_str(), random());
     let entry = entry_on_domain(&Actor::Operator, Action::SecretRotated, id, &json!({}), now);
     Ok(store.write([must(ROTATE, params![next, id]), entry]).await?.is_committed())
 }

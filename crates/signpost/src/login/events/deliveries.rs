@@ -3,10 +3,10 @@
 use anyhow::{Context, Result};
 use jiff::Timestamp;
 use serde::Serialize;
+use signpost_store::{Row, Store, WriteOutcome, params, step};
 
+use crate::login::ids::{DomainId, EventId};
 use crate::platform::accounts::{Account, Environment};
-use crate::store::id::{DomainId, EventId};
-use crate::store::{Row, Store, Written, params, step};
 
 const LIST: &str = "
     SELECT d.id, d.account, d.environment, d.domain_id, d.url, d.state, d.attempts, d.created_at, d.next_attempt_at,
@@ -111,8 +111,8 @@ pub async fn retry(store: &Store, account: Option<&Account>, id: Option<&EventId
     let id = id.map_or("", EventId::as_str);
     let (name, environment) = account.map_or(("", ""), |of| (&of.name, of.environment.as_str()));
     match store.write([step(RETRY, params![now, id, name, environment])]).await? {
-        Written::Committed(rows) => Ok(rows.len()),
-        Written::Refused(_) => Ok(0),
+        WriteOutcome::Committed(rows) => Ok(rows.len()),
+        WriteOutcome::Refused(_) => Ok(0),
     }
 }
 

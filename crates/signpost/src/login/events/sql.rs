@@ -5,13 +5,13 @@ use std::collections::HashMap;
 use anyhow::{Context, Result};
 use jiff::Timestamp;
 use serde_json::Value;
+use signpost_store::{Row, Step, Store, WriteOutcome, must, params, step};
 use url::Url;
 
 use super::slots::{DueDelivery, MAX_ENDPOINTS_PER_LOOK, MAX_PER_ENDPOINT};
 use super::{Attempt, AttemptSlots, ClaimedDelivery, Delivery, DeliveryOutcome, endpoint_from_url};
+use crate::login::ids::{DomainId, EventId};
 use crate::platform::accounts::{Account, Environment};
-use crate::store::id::{DomainId, EventId};
-use crate::store::{Row, Step, Store, Written, must, params, step};
 
 const QUEUE: &str = "
     INSERT INTO deliveries (id, account, environment, domain_id, url, endpoint, body, state, attempts, created_at,
@@ -298,8 +298,8 @@ pub async fn end_attempt(store: &Store, ended: EndedAttempt<'_>, judged: Vec<Ste
     let params = params![state, next, ended_at, status, error, id, leased_until, answer];
     let steps: Vec<Step> = [must(END, params).alike(END_MANY)].into_iter().chain(judged).collect();
     match store.write(steps).await? {
-        Written::Committed(rows) => Ok(Some(rows)),
-        Written::Refused(_) => Ok(None),
+        WriteOutcome::Committed(rows) => Ok(Some(rows)),
+        WriteOutcome::Refused(_) => Ok(None),
     }
 }
 

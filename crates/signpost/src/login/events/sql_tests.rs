@@ -3,6 +3,7 @@
 use rusqlite::{Connection, StatementStatus, named_params};
 
 use super::*;
+use crate::server::schema::SCHEMA;
 
 const NOW: i64 = 1_800_000_000_000;
 
@@ -20,7 +21,7 @@ impl Outbox {
     /// Ten endpoints of one account, with three events each.
     fn new(folder: &tempfile::TempDir) -> Self {
         let file = folder.path().join("outbox.sqlite");
-        drop(Store::open(&format!("sqlite:{}", file.display())).unwrap());
+        drop(Store::open(&format!("sqlite:{}", file.display()), &SCHEMA).unwrap());
         let outbox = Self(Connection::open(file).unwrap());
         outbox.fill("few", 30, 10, NOW - 1, false);
         outbox

@@ -8,6 +8,7 @@ use bytes::Bytes;
 use serde_json::{Value, json};
 use signpost_auth::receiver::{HandlerRefusal, HandlerResponse, Host, LoggedIn, handle_login, handle_register};
 use signpost_auth::{Answer, Challenge, Mode, NotVerified, PublicKey, Through};
+use signpost_store::Step;
 use url::Url;
 
 use crate::login::error::Error;
@@ -18,7 +19,6 @@ use crate::login::users::sql;
 use crate::platform::accounts::Environment;
 use crate::platform::limits::{Caller, Limit};
 use crate::platform::web::problem::Problem;
-use crate::store::Step;
 
 /// The service as the application that answers a wallet.
 struct Wallets<'a> {

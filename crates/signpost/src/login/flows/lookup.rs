@@ -2,10 +2,10 @@
 
 use crate::login::domains::{self, Domain};
 use crate::login::error::Error;
+use crate::login::ids::{DomainId, SessionId};
 use crate::login::service::LoginService;
 use crate::login::sessions::{self, AnswerRefusal, Session, SessionState};
 use crate::platform::accounts::Account;
-use crate::store::id::{DomainId, SessionId};
 
 pub(crate) async fn find_session(app: &LoginService, account: &Account, id: &str) -> Result<Session, Error> {
     let id = SessionId::parse(id).ok_or(Error::SessionNotFound)?;

@@ -2,6 +2,7 @@
 
 use anyhow::Context;
 use signpost_auth::{Answer, Mode, PublicKey};
+use signpost_store::{Step, WriteOutcome, random};
 use url::Url;
 
 use crate::login::error::Error;
@@ -10,7 +11,6 @@ use crate::login::service::LoginService;
 use crate::login::sessions::{self, Accepted, AnswerRefusal, Login, Session, SessionState, sql};
 use crate::login::{domains, users};
 use crate::platform::accounts::Account;
-use crate::store::{Step, Written, id};
 
 /// An answer that was accepted.
 #[derive(Debug)]
@@ -37,13 +37,15 @@ pub(crate) async fn accept_answer(
     if asked.confirm.is_some() {
         check_confirm_code(app, &asked, answer).await?;
     }
-    match asked.clone().accept(key, now, id::random()).map_err(refused)? {
+    match asked.clone().accept(key, now, random()).map_err(refused)? {
         Accepted::Login(login) => {
             let url = event_url(app, &asked).await?;
             match sql::authenticate(&app.store, &login, &url, with).await? {
-                Written::Committed(_) => Ok(Some(AcceptedAnswer { session: announce(app, *login), redirect: None })),
-                Written::Refused(0) => Err(lost_race(app, &asked).await),
-                Written::Refused(_) => Ok(None),
+                WriteOutcome::Committed(_) => {
+                    Ok(Some(AcceptedAnswer { session: announce(app, *login), redirect: None }))
+                }
+                WriteOutcome::Refused(0) => Err(lost_race(app, &asked).await),
+                WriteOutcome::Refused(_) => Ok(None),
             }
         }
         Accepted::Answered(session, code) => {
@@ -61,13 +63,13 @@ pub(crate) async fn accept_answer(
 /// # Errors
 /// Where the code is not the one that the wallet was told, or the session is over.
 pub(crate) async fn complete_login(app: &LoginService, asked: Session, code: &str) -> Result<Session, Error> {
-    let login = asked.clone().complete(code, app.clock.now(), id::random());
+    let login = asked.clone().complete(code, app.clock.now(), random());
     let login = login.map_err(|refusal| refused(refusal, &asked, app))?;
     let (url, user) = (event_url(app, &asked).await?, user_change(&login)?);
     match sessions::sql::complete(&app.store, &login, &url, user).await? {
-        Written::Committed(_) => Ok(announce(app, login)),
-        Written::Refused(0) => Err(lost_race(app, &asked).await),
-        Written::Refused(_) => Err(Error::CompletionCodeRefused),
+        WriteOutcome::Committed(_) => Ok(announce(app, login)),
+        WriteOutcome::Refused(0) => Err(lost_race(app, &asked).await),
+        WriteOutcome::Refused(_) => Err(Error::CompletionCodeRefused),
     }
 }
 

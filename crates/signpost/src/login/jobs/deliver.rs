@@ -9,6 +9,7 @@ use bytes::Bytes;
 use jiff::{SignedDuration, Timestamp};
 use reqwest::Method;
 use reqwest::header::{CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
+use signpost_store::random;
 use tokio::sync::OnceCell;
 use tokio::task::{self, JoinError, JoinSet};
 use tokio::time::{Instant, sleep, sleep_until};
@@ -20,9 +21,9 @@ use crate::login::events::{
     Attempt, AttemptSlots, Claim, ClaimedDelivery, Delivery, DeliveryOutcome, EndedAttempt, MoreDue, endpoint_from_url,
     judge, signatures, sql,
 };
+use crate::login::ids::DomainId;
 use crate::login::service::LoginService;
 use crate::platform::outbound::{Reach, Request};
-use crate::store::id::{self, DomainId};
 
 /// How long an endpoint may take to answer (docs/handlers.md, Delivery).
 const ATTEMPT_TIMEOUT: Duration = Duration::from_secs(15);
@@ -136,7 +137,7 @@ async fn deliver(app: LoginService, claimed: ClaimedDelivery, secrets: SharedSec
         // The endpoint has no part in this.
         Err(error) => (Attempt::failed(&error), None),
     };
-    let (now, random) = (app.clock.now(), u32::from_be_bytes(id::random()));
+    let (now, random) = (app.clock.now(), u32::from_be_bytes(random()));
     let (id, attempts) = (&claimed.id, claimed.attempts);
     let outcome = judge(&attempt, attempts, &app.settings.webhook_retry_schedule, now, random);
     log(&attempt, sent.as_ref(), outcome);

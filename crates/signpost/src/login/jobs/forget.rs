@@ -4,12 +4,13 @@ use std::time::Duration;
 
 use anyhow::Result;
 use jiff::{SignedDuration, Timestamp};
+use signpost_store::{Store, Value, WriteOutcome, params, step};
 
+use crate::login::ids::SessionId;
 use crate::login::service::LoginService;
 use crate::login::sessions::{REPLAY_WINDOW, RETENTION};
+use crate::platform::accounts::audit::AuditId;
 use crate::platform::interval::every;
-use crate::store::id::{AuditId, SessionId};
-use crate::store::{Store, Value, Written, params, step};
 
 /// How long an event is kept that arrived.
 const DELIVERED_RETENTION: SignedDuration = SignedDuration::from_hours(7 * 24);
@@ -84,7 +85,7 @@ pub async fn sweep(store: &Store, now: Timestamp) -> Result<usize> {
 async fn delete_in_batches(store: &Store, sql: &'static str, params: impl Fn() -> Vec<Value>) -> Result<usize> {
     let mut forgotten = 0;
     loop {
-        let Written::Committed(rows) = store.write([step(sql, params())]).await? else { return Ok(forgotten) };
+        let WriteOutcome::Committed(rows) = store.write([step(sql, params())]).await? else { return Ok(forgotten) };
         if rows.is_empty() {
             return Ok(forgotten);
         }

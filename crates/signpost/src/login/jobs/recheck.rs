@@ -5,15 +5,15 @@ use std::time::Duration;
 use anyhow::{Context, Result};
 use jiff::{SignedDuration, Timestamp};
 use serde_json::json;
+use signpost_store::{Store, must, params};
 
 use crate::login::domains::{Domain, sql};
+use crate::login::ids::DomainId;
 use crate::login::service::LoginService;
 use crate::login::sessions::cancel_sessions_of;
 use crate::platform::accounts::Account;
 use crate::platform::accounts::audit::{Action, Actor, entry_on_domain};
 use crate::platform::interval::every;
-use crate::store::id::DomainId;
-use crate::store::{Store, must, params};
 
 /// How long after one check a proof is looked for again.
 const AFTER: SignedDuration = SignedDuration::from_hours(7 * 24);

@@ -10,7 +10,7 @@ use sha2::{Digest, Sha256};
 use subtle::ConstantTimeEq;
 
 use super::{Session, SessionState};
-use crate::store::id::SessionId;
+use crate::login::ids::SessionId;
 
 const CLIENT_SECRET_PREFIX: &str = "svc_client_";
 /// How long after authentication it still reads: as long as a page needs to learn of it.

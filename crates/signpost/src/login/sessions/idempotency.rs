@@ -5,11 +5,11 @@ use axum::http::HeaderMap;
 use data_encoding::HEXLOWER;
 use jiff::{SignedDuration, Timestamp};
 use sha2::{Digest, Sha256};
+use signpost_store::{Step, Store, must, params};
 
 use crate::login::error::Error;
 use crate::platform::accounts::Account;
 use crate::platform::web::problem::Problem;
-use crate::store::{Step, Store, must, params};
 
 /// How long a key's reply is replayed.
 pub const REPLAY_WINDOW: SignedDuration = SignedDuration::from_hours(24);
@@ -71,7 +71,7 @@ pub(crate) async fn find_reply(
     now: Timestamp,
 ) -> Result<Option<String>, Error> {
     let params = params![&account.name, account.environment, &key.key, now - REPLAY_WINDOW];
-    let Some(row) = store.look(FIND, params).await? else { return Ok(None) };
+    let Some(row) = store.read_by_index(FIND, params).await? else { return Ok(None) };
     if row.text(0)? != key.asked {
         return Err(Error::IdempotencyKeyReused);
     }

@@ -23,8 +23,8 @@ use signpost_auth::{Challenge, Event, EventData, Mode, Nonce, NotVerified};
 use url::Url;
 
 use crate::login::domains::Domain;
+use crate::login::ids::{EventId, SessionId};
 use crate::platform::accounts::Account;
-use crate::store::id::{EventId, SessionId};
 
 pub use client_secret::{ClientSecret, ClientSecretHash};
 pub use completion::{CompletionCode, CompletionHash, Flow};
@@ -55,7 +55,7 @@ pub const READ_WINDOW: SignedDuration = SignedDuration::from_hours(24);
 pub struct Session {
     pub id: SessionId,
     pub account: Account,
-    pub domain_id: crate::store::id::DomainId,
+    pub domain_id: crate::login::ids::DomainId,
     pub challenge: Challenge,
     pub webhook_url: Url,
     /// Where the service itself takes the wallet's answer, on a domain whose handler is hosted.

@@ -3,15 +3,15 @@
 use anyhow::{Context, Result, bail};
 use jiff::Timestamp;
 use signpost_auth::Challenge;
+use signpost_store::{Row, Step, Store, WriteOutcome, must, params, step};
 
 use crate::login::events;
+use crate::login::ids::{DomainId, SessionId};
 use crate::login::sessions::{
     ClientSecretHash, CompletionHash, ConfirmCode, Flow, Login, MAX_CONFIRM_TRIES, Metadata, READ_WINDOW,
     REFRESH_WINDOW, RETENTION, Session, SessionFilter, SessionState, SessionStatus,
 };
 use crate::platform::accounts::{Account, Environment};
-use crate::store::id::{DomainId, SessionId};
-use crate::store::{Row, Step, Store, Written, must, params, step};
 
 const INSERT: &str = "
     INSERT INTO sessions (id, account, environment, domain_id, challenge, webhook_url, metadata, created_at, expires_at,
@@ -132,7 +132,7 @@ pub async fn insert(store: &Store, session: &Session, with: Option<Step>) -> Res
 /// # Errors
 /// As [`Store::read`].
 pub async fn find(store: &Store, account: &Account, id: &SessionId) -> Result<Option<Session>> {
-    let row = store.look(SELECT, params![id, &account.name, account.environment]).await?;
+    let row = store.read_by_index(SELECT, params![id, &account.name, account.environment]).await?;
     row.map(|row| Session::try_from(row).with_context(|| format!("session {id}"))).transpose()
 }
 
@@ -141,7 +141,7 @@ pub async fn find(store: &Store, account: &Account, id: &SessionId) -> Result<Op
 /// # Errors
 /// As [`Store::read`].
 pub async fn find_in_any_account(store: &Store, environment: Environment, id: &SessionId) -> Result<Option<Session>> {
-    let row = store.look(ANYONES, params![id, environment]).await?;
+    let row = store.read_by_index(ANYONES, params![id, environment]).await?;
     row.map(|row| Session::try_from(row).with_context(|| format!("session {id}"))).transpose()
 }
 
@@ -150,7 +150,7 @@ pub async fn find_in_any_account(store: &Store, environment: Environment, id: &S
 /// # Errors
 /// As [`Store::read`].
 pub async fn find_hosted(store: &Store, environment: Environment, challenge: &Challenge) -> Result<Option<Session>> {
-    let row = store.look(HOSTED, params![challenge.to_string(), environment]).await?;
+    let row = store.read_by_index(HOSTED, params![challenge.to_string(), environment]).await?;
     row.map(Session::try_from).transpose()
 }
 
@@ -214,7 +214,7 @@ pub async fn cancel(store: &Store, id: &SessionId, now: Timestamp) -> Result<boo
 ///
 /// # Errors
 /// As [`Store::write`].
-pub async fn authenticate(store: &Store, login: &Login, url: &url::Url, with: Option<Step>) -> Result<Written> {
+pub async fn authenticate(store: &Store, login: &Login, url: &url::Url, with: Option<Step>) -> Result<WriteOutcome> {
     log_in(store, AUTHENTICATE, login, url, with).await
 }
 
@@ -222,7 +222,7 @@ pub async fn authenticate(store: &Store, login: &Login, url: &url::Url, with: Op
 ///
 /// # Errors
 /// As [`Store::write`].
-pub async fn complete(store: &Store, login: &Login, url: &url::Url, with: Option<Step>) -> Result<Written> {
+pub async fn complete(store: &Store, login: &Login, url: &url::Url, with: Option<Step>) -> Result<WriteOutcome> {
     log_in(store, COMPLETE, login, url, with).await
 }
 
@@ -232,7 +232,7 @@ async fn log_in(
     login: &Login,
     url: &url::Url,
     with: Option<Step>,
-) -> Result<Written> {
+) -> Result<WriteOutcome> {
     let Login { session, event, event_id } = login;
     let SessionState::Authenticated { at, user } = &session.state else { bail!("{} is pending", session.id) };
     let user = serde_json::to_string(user)?;

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use crate::store::id::{DomainId, SessionId};
+use crate::login::ids::{DomainId, SessionId};
 
 /// Where a session stands. That it expired follows from the clock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]

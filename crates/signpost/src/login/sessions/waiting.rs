@@ -6,9 +6,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 use tokio::sync::Notify;
 use tokio::sync::futures::Notified;
 
+use crate::login::ids::SessionId;
 use crate::platform::accounts::Account;
 use crate::platform::limits::{Caller, Concurrent, Slot};
-use crate::store::id::SessionId;
 
 /// Most requests that wait in one process.
 const MAX_WAITING: usize = 10_000;

@@ -4,11 +4,11 @@ use anyhow::Result;
 use jiff::Timestamp;
 use serde_json::json;
 use signpost_auth::PublicKey;
+use signpost_store::{Row, Step, Store, must, params, step};
 
 use super::HostedUser;
+use crate::login::ids::DomainId;
 use crate::platform::accounts::audit::{Action, Actor, entry_on_domain};
-use crate::store::id::DomainId;
-use crate::store::{Row, Step, Store, must, params, step};
 
 const FIND: &str = "
     SELECT public_key, created_at, last_login_at FROM users WHERE domain_id = $1 AND public_key = $2";
@@ -55,7 +55,7 @@ pub(crate) fn forget_users_of(domain: &DomainId) -> Step {
 /// # Errors
 /// As [`Store::read`].
 pub async fn find(store: &Store, domain: &DomainId, key: &PublicKey) -> Result<Option<HostedUser>> {
-    let row = store.look(FIND, params![domain, key.canonical()]).await?;
+    let row = store.read_by_index(FIND, params![domain, key.canonical()]).await?;
     row.as_ref().map(user).transpose()
 }
 

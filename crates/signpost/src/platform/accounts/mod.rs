@@ -58,7 +58,7 @@ impl Scope {
     }
 }
 
-impl From<Scope> for crate::store::Value {
+impl From<Scope> for signpost_store::Value {
     fn from(scope: Scope) -> Self {
         Self::Text(scope.as_str().to_owned())
     }
@@ -99,7 +99,7 @@ impl fmt::Display for Environment {
     }
 }
 
-impl From<Environment> for crate::store::Value {
+impl From<Environment> for signpost_store::Value {
     fn from(environment: Environment) -> Self {
         Self::Text(environment.as_str().to_owned())
     }

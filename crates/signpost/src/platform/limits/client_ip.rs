@@ -7,9 +7,9 @@ use axum::http::HeaderMap;
 use ipnet::IpNet;
 use serde::{Deserialize, Deserializer};
 
+use crate::login::ids::SessionId;
 use crate::platform::accounts::Account;
 use crate::platform::setting::{items, parsed};
-use crate::store::id::SessionId;
 
 /// Whom a request is counted for.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]

@@ -4,10 +4,10 @@ use axum::Json;
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use serde_json::{Value, json};
+use signpost_store::Unavailable;
 
 use crate::platform::accounts::Scope;
 use crate::platform::limits::Exceeded;
-use crate::store::Unavailable;
 
 /// Why a request was refused, whatever it asked for. The text is what the caller reads; causes are logged, never told.
 #[derive(Debug, thiserror::Error)]

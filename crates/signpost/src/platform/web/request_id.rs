@@ -8,6 +8,7 @@ use axum::http::{HeaderName, HeaderValue};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use futures_util::FutureExt;
+use signpost_store::random;
 use tracing::Instrument;
 
 use super::host;
@@ -15,7 +16,11 @@ use crate::platform::clock::Clock;
 use crate::platform::observe::metrics::Metrics;
 use crate::platform::observe::telemetry;
 use crate::platform::web::problem::Problem;
-use crate::store::id::{self, RequestId};
+
+signpost_store::ids! {
+    /// Names a request, in its reply and in the log.
+    RequestId = "req";
+}
 
 const X_REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 /// The longest that any handler may take; a domain check is the slowest (10 s).
@@ -33,7 +38,7 @@ pub struct RequestLog {
 /// Gives the request an id that its reply carries, and writes one line about it to the log: never its headers, its
 /// body or its query, which may hold secrets.
 pub(crate) async fn name_and_log(State(log): State<RequestLog>, mut request: Request, next: Next) -> Response {
-    let id = RequestId::new(Clock::System.now(), id::random());
+    let id = RequestId::new(Clock::System.now(), random());
     let route = request.extensions().get::<MatchedPath>().cloned();
     let route = route.as_ref().map_or("none", MatchedPath::as_str);
     let span = tracing::info_span!("request", %id, method = %request.method(), route, status = tracing::field::Empty);

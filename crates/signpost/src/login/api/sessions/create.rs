@@ -8,12 +8,14 @@ use axum::response::{IntoResponse, Response};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use signpost_auth::{DomainName, Mode};
+use signpost_store::random;
 use url::Url;
 
 use crate::login::api::sessions::replies::CreatedSession;
 use crate::login::domains::{self, Domain, Handler, Usable, webhook_url};
 use crate::login::error::Error;
 use crate::login::flows::hosted::find_hosted_url;
+use crate::login::ids::SessionId;
 use crate::login::service::LoginService;
 use crate::login::sessions::{
     ClientSecret, ConfirmCode, Flow, IdempotencyKey, Metadata, NewSession, Requester, Session, SessionEntropy,
@@ -22,7 +24,6 @@ use crate::login::sessions::{
 use crate::platform::accounts::{Account, Environment};
 use crate::platform::web::problem::Problem;
 use crate::platform::web::{ApiKey, Fields};
-use crate::store::id::{self, SessionId};
 
 /// Says that a reply was given before.
 const REPLAYED: (HeaderName, &str) = (HeaderName::from_static("idempotent-replayed"), "true");
@@ -43,7 +44,7 @@ pub(crate) async fn create(
     let domain = usable_domain(&app, &account, &request.domain).await?;
     let name = domain.name.to_string();
     let (new, now, ttl) = (request.for_domain(&app, &domain)?, app.clock.now(), app.settings.session_ttl);
-    let session = Session::open(&domain, new, ttl, now, SessionEntropy { id: id::random(), nonce: id::random() });
+    let session = Session::open(&domain, new, ttl, now, SessionEntropy { id: random(), nonce: random() });
     let secret = ClientSecret::derive(&key.key, &session.id);
     let session = session.with_client_secret(&secret);
     let reply = serde_json::to_string(&CreatedSession::new(&session)?).context("a session is JSON")?;
@@ -172,7 +173,7 @@ impl CreateRequest {
         // Nobody else can ask the person of a hosted session, and a relayed code must not be enough: not to log in, and
         // not to have a thief's account opened with the person's key.
         let must_confirm = hosted_url.is_some() && environment == Environment::Live && flow == Flow::CrossDevice;
-        let confirm = (confirm || must_confirm).then(|| ConfirmCode::new(id::random()));
+        let confirm = (confirm || must_confirm).then(|| ConfirmCode::new(random()));
         Ok(NewSession { mode, webhook_url, hosted_url, metadata, confirm, flow, requester })
     }
 

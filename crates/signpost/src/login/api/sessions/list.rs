@@ -8,12 +8,12 @@ use signpost_auth::DomainName;
 use crate::login::api::sessions::replies::SessionListItem;
 use crate::login::domains;
 use crate::login::error::Error;
+use crate::login::ids::SessionId;
 use crate::login::service::LoginService;
 use crate::login::sessions::{SessionFilter, SessionStatus, sql};
 use crate::platform::accounts::Account;
 use crate::platform::web::Page;
 use crate::platform::web::problem::Problem;
-use crate::store::id::SessionId;
 
 /// `GET /sessions?status=&domain=&limit=&cursor=`, newest first.
 pub(crate) async fn list(

@@ -6,6 +6,7 @@ use axum::extract::State as Extract;
 use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE};
 use axum::http::{HeaderName, StatusCode};
 use signpost_auth::QrCode;
+use signpost_store::random;
 
 use crate::login::api::sessions::qr_image;
 use crate::login::api::sessions::replies::RefreshedSession;
@@ -16,7 +17,6 @@ use crate::login::sessions::sql;
 use crate::platform::accounts::Account;
 use crate::platform::web::problem::Problem;
 use crate::platform::web::{Nothing, PathId};
-use crate::store::id;
 
 /// A code is dead as soon as the session is refreshed.
 const NO_STORE: (HeaderName, &str) = (CACHE_CONTROL, "no-store");
@@ -34,7 +34,7 @@ pub(crate) async fn refresh(
     // Who loses to another refresh looks again: the session is still there to be refreshed.
     for _ in 0..MAX_REFRESH_ATTEMPTS {
         let old = find_session(&app, &account, &id).await?;
-        let session = old.clone().refresh(app.settings.session_ttl, app.clock.now(), id::random());
+        let session = old.clone().refresh(app.settings.session_ttl, app.clock.now(), random());
         let session = session.map_err(|refusal| refused(refusal, &old, &app))?;
         let refreshed = RefreshedSession::new(&session)?;
         if sql::refresh(&app.store, &session, &old.challenge).await? {

@@ -10,6 +10,7 @@ use url::{Host, Url};
 
 use crate::login::api::sessions::replies::Viewer;
 use crate::login::error::Error;
+use crate::login::ids::SessionId;
 use crate::login::service::LoginService;
 use crate::login::sessions::{ClientSecret, Session};
 use crate::platform::accounts::Environment;
@@ -18,7 +19,6 @@ use crate::platform::web::api_key::{Door, admit, bearer};
 use crate::platform::web::path_id::PathId;
 use crate::platform::web::peer::client_address;
 use crate::platform::web::problem::Problem;
-use crate::store::id::SessionId;
 
 /// What reading a session asks of those who come, with a key or with a client secret.
 #[derive(Clone)]

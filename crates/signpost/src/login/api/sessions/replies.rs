@@ -5,9 +5,9 @@ use serde::Serialize;
 use signpost_auth::Mode;
 
 use crate::login::error::Error;
+use crate::login::ids::SessionId;
 use crate::login::sessions::{Metadata, Session, SessionState, SessionStatus, User};
 use crate::platform::web::problem::Problem;
-use crate::store::id::SessionId;
 
 /// The answer to a creation.
 #[derive(Serialize)]

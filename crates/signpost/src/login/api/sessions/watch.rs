@@ -15,13 +15,13 @@ use url::form_urlencoded;
 use super::replies::{SessionView, Viewer};
 use crate::login::error::Error;
 use crate::login::flows::lookup::refused;
+use crate::login::ids::SessionId;
 use crate::login::service::LoginService;
 use crate::login::sessions::{AnswerRefusal, Session, SessionStatus, TooManyWaiters, Waiter};
 use crate::platform::accounts::Account;
 use crate::platform::limits::Caller;
 use crate::platform::web::PathId;
 use crate::platform::web::problem::Problem;
-use crate::store::id::SessionId;
 
 /// The longest that a request waits: a little less than most proxies do.
 const MAX_WAIT_SECS: u64 = 25;

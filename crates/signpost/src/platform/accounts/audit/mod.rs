@@ -12,10 +12,14 @@ use serde_json::Value;
 
 use crate::platform::accounts::Environment;
 use crate::platform::accounts::keys::KeyId;
-use crate::store::id::AuditId;
 
 pub use refusals::Refusals;
 pub(crate) use sql::{entry, entry_on_domain, entry_on_key};
+
+signpost_store::ids! {
+    /// Names an entry of the audit log.
+    AuditId = "aud";
+}
 
 /// Who did it.
 #[derive(Clone, Debug, PartialEq, Eq)]

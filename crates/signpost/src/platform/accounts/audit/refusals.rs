@@ -7,13 +7,13 @@ use std::time::Duration;
 use anyhow::Result;
 use jiff::Timestamp;
 use serde_json::json;
+use signpost_store::{Step, Store};
 use tokio_util::sync::CancellationToken;
 
 use super::{Action, Actor, entry};
 use crate::platform::clock::Clock;
 use crate::platform::interval::every;
 use crate::platform::limits::Caller;
-use crate::store::{Step, Store};
 
 /// How often what was counted is written.
 const EVERY: Duration = Duration::from_mins(1);
@@ -66,7 +66,7 @@ pub async fn run(refusals: Refusals, store: Store, clock: Clock, draining: Cance
 /// Writes what was counted.
 ///
 /// # Errors
-/// As [`crate::store::Store::write`]; what was counted is lost then.
+/// As [`signpost_store::Store::write`]; what was counted is lost then.
 pub async fn flush(refusals: &Refusals, store: &Store, now: Timestamp) -> Result<()> {
     let Counted { callers, others } = refusals.take();
     let of_caller = |((caller, reason), count): ((Caller, &'static str), u64)| {

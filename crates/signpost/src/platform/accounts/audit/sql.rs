@@ -3,12 +3,13 @@
 use anyhow::{Context, Result};
 use jiff::Timestamp;
 use serde_json::Value;
+use signpost_store::{Row, Step, Store, must, params, random};
 
 use super::{Action, Actor, Entry};
+use crate::login::ids::DomainId;
+use crate::platform::accounts::audit::AuditId;
 use crate::platform::accounts::keys::KeyId;
 use crate::platform::accounts::{Account, Environment};
-use crate::store::id::{self, AuditId, DomainId};
-use crate::store::{Row, Step, Store, must, params};
 
 const ADD: &str = "
     INSERT INTO audit (id, at, account, environment, actor, action, object, details)
@@ -41,7 +42,7 @@ pub(crate) fn entry(
     now: Timestamp,
 ) -> Step {
     let (name, environment) = account.map_or(("", ""), |account| (&account.name, account.environment.as_str()));
-    let id = AuditId::new(now, id::random());
+    let id = AuditId::new(now, random());
     let params = params![&id, now, name, environment, actor.to_string(), action.as_str(), object, details.to_string()];
     must(ADD, params)
 }
@@ -54,14 +55,14 @@ pub(crate) fn entry_on_domain(
     details: &Value,
     now: Timestamp,
 ) -> Step {
-    let id = AuditId::new(now, id::random());
+    let id = AuditId::new(now, random());
     let params = params![&id, now, actor.to_string(), action.as_str(), domain, details.to_string()];
     must(ADD_ON_DOMAIN, params)
 }
 
 /// The same of an API key.
 pub(crate) fn entry_on_key(actor: &Actor, action: Action, key: &KeyId, details: &Value, now: Timestamp) -> Step {
-    let id = AuditId::new(now, id::random());
+    let id = AuditId::new(now, random());
     let params = params![&id, now, actor.to_string(), action.as_str(), key, details.to_string()];
     must(ADD_ON_KEY, params)
 }

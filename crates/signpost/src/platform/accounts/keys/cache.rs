@@ -5,11 +5,11 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use anyhow::Result;
 use jiff::{SignedDuration, Timestamp};
+use signpost_store::Store;
 
 use crate::platform::accounts::Environment;
 use crate::platform::accounts::keys::used::Used;
 use crate::platform::accounts::keys::{KeyHash, Opened, sql};
-use crate::store::Store;
 
 /// How long an answer is believed. A revoked key must stop within 5 s.
 const BELIEVED: SignedDuration = SignedDuration::from_secs(2);

@@ -164,13 +164,13 @@ impl fmt::Debug for KeyHash {
     }
 }
 
-impl From<&KeyId> for crate::store::Value {
+impl From<&KeyId> for signpost_store::Value {
     fn from(id: &KeyId) -> Self {
         Self::Text(id.0.clone())
     }
 }
 
-impl From<&KeyHash> for crate::store::Value {
+impl From<&KeyHash> for signpost_store::Value {
     fn from(hash: &KeyHash) -> Self {
         Self::Text(hash.0.clone())
     }

@@ -3,11 +3,11 @@
 use anyhow::{Context, Result};
 use jiff::Timestamp;
 use serde_json::json;
+use signpost_store::{Row, Store, must, params, step};
 
 use super::{KeyHash, KeyId, ListedKey, NewKey, Opened};
 use crate::platform::accounts::audit::{Action, Actor, entry_on_key};
 use crate::platform::accounts::{Account, Environment, Scope};
-use crate::store::{Row, Store, must, params, step};
 
 const INSERT: &str = "
     INSERT INTO api_keys (id, account, environment, name, hash, created_at, scope)
@@ -87,7 +87,7 @@ pub async fn find_opened(
     hash: &KeyHash,
     now: Timestamp,
 ) -> Result<Option<Opened>> {
-    let row = store.look(OPENED, params![hash, environment, now]).await?;
+    let row = store.read_by_index(OPENED, params![hash, environment, now]).await?;
     let opened = |row: Row| {
         let account = Account { name: row.text(0)?.to_owned(), environment };
         let scope = Scope::parse(row.text(1)?).context("api_keys.scope")?;

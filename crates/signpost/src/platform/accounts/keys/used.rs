@@ -6,11 +6,11 @@ use std::time::Duration;
 
 use anyhow::Result;
 use jiff::Timestamp;
+use signpost_store::Store;
 use tokio_util::sync::CancellationToken;
 
 use super::{KeyCache, KeyId, sql};
 use crate::platform::interval::every;
-use crate::store::Store;
 
 /// How often what is remembered is written.
 const EVERY: Duration = Duration::from_mins(1);
@@ -41,7 +41,7 @@ pub async fn run(keys: KeyCache, store: Store, draining: CancellationToken) {
 /// Writes what is remembered.
 ///
 /// # Errors
-/// As [`crate::store::Store::write`].
+/// As [`signpost_store::Store::write`].
 pub async fn flush(keys: &KeyCache, store: &Store) -> Result<()> {
     sql::set_used(store, &keys.used.take()).await
 }

@@ -8,14 +8,14 @@ use anyhow::Result;
 use jiff::Timestamp;
 use tokio::time::timeout;
 
-use super::{Engine, Store, Unavailable, params, sqlite, step};
+use crate::{Engine, Store, Unavailable, params, sqlite, step};
 
 /// How long the outcome of a write says what would become of the next.
 const FRESH: Duration = Duration::from_secs(1);
 /// How long a read and a write are waited for.
 const PROBE_TIMEOUT: Duration = Duration::from_secs(2);
 
-const READ: &str = "SELECT version FROM catalogue";
+const READ: &str = "SELECT at FROM probe";
 const WRITE: &str = "UPDATE probe SET at = $1";
 
 /// What became of the last write.

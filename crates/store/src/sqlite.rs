@@ -11,8 +11,8 @@ use rusqlite::types::{ToSqlOutput, ValueRef};
 use rusqlite::{Connection, ErrorCode, OpenFlags};
 use tokio::sync::{Mutex, mpsc, oneshot};
 
-use super::file::DatabaseFile;
-use super::{Migrated, Missing, Row, Step, Unavailable, Value, Written, migrate};
+use crate::file::DatabaseFile;
+use crate::{Migrated, Migration, Missing, Row, Step, Unavailable, Value, WriteOutcome, migrate};
 
 /// How many requests share one commit at most.
 const BATCH: usize = 256;
@@ -31,7 +31,7 @@ type Reply<T> = oneshot::Sender<Result<T>>;
 
 enum Job {
     Read(Step, Reply<Vec<Row>>),
-    Write(Vec<Step>, Reply<Written>),
+    Write(Vec<Step>, Reply<WriteOutcome>),
     Close,
 }
 
@@ -49,23 +49,23 @@ pub(super) struct Sqlite {
 }
 
 /// Brings the tables of a file up to date, and says what that did.
-pub(super) fn migrate(file: &str) -> Result<Migrated> {
-    migrate::run(&mut find(file)?).map_err(|error| unopened(error, file))
+pub(super) fn migrate(file: &str, migrations: &[Migration]) -> Result<Migrated> {
+    migrate::run(&mut find(file)?, migrations).map_err(|error| unopened(error, file))
 }
 
 impl Sqlite {
     /// Opens a file, which is made where there is none.
-    pub(super) fn open(file: &str) -> Result<Self> {
-        Self::over(connect(file, OpenFlags::SQLITE_OPEN_CREATE)?, file)
+    pub(super) fn open(file: &str, migrations: &'static [Migration]) -> Result<Self> {
+        Self::over(connect(file, OpenFlags::SQLITE_OPEN_CREATE)?, file, migrations)
     }
 
     /// Opens a file that is a database of this program already.
-    pub(super) fn open_existing(file: &str) -> Result<Self> {
-        Self::over(find(file)?, file)
+    pub(super) fn open_existing(file: &str, migrations: &'static [Migration]) -> Result<Self> {
+        Self::over(find(file)?, file, migrations)
     }
 
-    fn over(mut connection: Connection, file: &str) -> Result<Self> {
-        migrate::run(&mut connection).map_err(|error| unopened(error, file))?.log();
+    fn over(mut connection: Connection, file: &str, migrations: &[Migration]) -> Result<Self> {
+        migrate::run(&mut connection, migrations).map_err(|error| unopened(error, file))?.log();
         let connect = || connect(file, OpenFlags::empty());
         let (writer, jobs) = mpsc::channel(WAITING);
         let mut threads = vec![spawn("store-writer", move || write_loop(&connection, jobs))?];
@@ -94,7 +94,7 @@ impl Sqlite {
     }
 
     /// Reads at once, on this thread; `None` where no connection is free, or the database is closed.
-    pub(super) fn look(&self, step: &Step) -> Option<Result<Vec<Row>>> {
+    pub(super) fn read_by_index(&self, step: &Step) -> Option<Result<Vec<Row>>> {
         if self.writer.is_closed() {
             return None;
         }
@@ -108,7 +108,7 @@ impl Sqlite {
         rows.await.map_err(|_| closed())?
     }
 
-    pub(super) async fn write(&self, steps: Vec<Step>) -> Result<Written> {
+    pub(super) async fn write(&self, steps: Vec<Step>) -> Result<WriteOutcome> {
         let (reply, written) = oneshot::channel();
         self.writer.send(Job::Write(steps, reply)).await.map_err(|_| closed())?;
         written.await.map_err(|_| closed())?
@@ -300,16 +300,16 @@ pub(super) fn broken(file: &str) -> String {
 }
 
 /// All steps or none: a savepoint keeps one request's failure from its neighbours in the batch.
-fn together(connection: &Connection, steps: &[Step]) -> Result<Written> {
+fn together(connection: &Connection, steps: &[Step]) -> Result<WriteOutcome> {
     // One statement alone is whole or nothing by itself.
     if let [step] = steps {
         return Ok(written(0, step, run(connection, step)?));
     }
     connection.prepare_cached("SAVEPOINT request")?.execute([])?;
-    let result = steps.iter().enumerate().try_fold(Written::Committed(Vec::new()), |last, (position, step)| {
+    let result = steps.iter().enumerate().try_fold(WriteOutcome::Committed(Vec::new()), |last, (position, step)| {
         if last.is_committed() { Ok(written(position, step, run(connection, step)?)) } else { Ok(last) }
     });
-    if !matches!(result, Ok(Written::Committed(_))) && !connection.is_autocommit() {
+    if !matches!(result, Ok(WriteOutcome::Committed(_))) && !connection.is_autocommit() {
         connection.prepare_cached("ROLLBACK TO request")?.execute([])?;
     }
     if !connection.is_autocommit() {
@@ -318,8 +318,8 @@ fn together(connection: &Connection, steps: &[Step]) -> Result<Written> {
     result
 }
 
-fn written(position: usize, step: &Step, (changed, rows): (usize, Vec<Row>)) -> Written {
-    if step.must && changed == 0 { Written::Refused(position) } else { Written::Committed(rows) }
+fn written(position: usize, step: &Step, (changed, rows): (usize, Vec<Row>)) -> WriteOutcome {
+    if step.must && changed == 0 { WriteOutcome::Refused(position) } else { WriteOutcome::Committed(rows) }
 }
 
 fn rows(connection: &Connection, step: &Step) -> Result<Vec<Row>> {

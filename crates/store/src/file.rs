@@ -8,14 +8,14 @@ const MIN_FREE: u64 = 1 << 20;
 /// The files of a database that was opened.
 #[derive(Clone, Debug)]
 pub(super) struct DatabaseFile {
-    database: Opened,
+    database: OpenFile,
     /// What was written last stands here alone, until it is copied into the other.
-    log: Opened,
+    log: OpenFile,
 }
 
 /// A file that is open.
 #[derive(Clone, Debug)]
-struct Opened {
+struct OpenFile {
     path: PathBuf,
     /// None where the system does not tell files apart.
     identity: Option<Identity>,
@@ -25,7 +25,7 @@ struct Opened {
 type Identity = (u64, u64);
 
 /// What became of a file.
-enum Change {
+enum FileChange {
     Gone,
     Replaced,
 }
@@ -36,17 +36,17 @@ impl DatabaseFile {
         // The log stands beside the file itself, not beside a link to it.
         let mut log = path.canonicalize().unwrap_or_else(|_| path.to_owned()).into_os_string();
         log.push("-wal");
-        Self { database: Opened::at(path.to_owned()), log: Opened::at(log.into()) }
+        Self { database: OpenFile::at(path.to_owned()), log: OpenFile::at(log.into()) }
     }
 
     /// Says why it should not be written to: what is written to a file that was moved or deleted is not found again by
     /// the next server.
     pub(super) fn check(&self) -> Result<(), &'static str> {
         match (self.database.change(), self.log.change()) {
-            (Some(Change::Gone), _) => return Err("the database file was moved or deleted"),
-            (Some(Change::Replaced), _) => return Err("the database file was replaced by another"),
-            (None, Some(Change::Gone)) => return Err("the -wal file of the database was moved or deleted"),
-            (None, Some(Change::Replaced)) => return Err("the -wal file of the database was replaced by another"),
+            (Some(FileChange::Gone), _) => return Err("the database file was moved or deleted"),
+            (Some(FileChange::Replaced), _) => return Err("the database file was replaced by another"),
+            (None, Some(FileChange::Gone)) => return Err("the -wal file of the database was moved or deleted"),
+            (None, Some(FileChange::Replaced)) => return Err("the -wal file of the database was replaced by another"),
             (None, None) => {}
         }
         match free_bytes(&self.database.path) {
@@ -56,15 +56,15 @@ impl DatabaseFile {
     }
 }
 
-impl Opened {
+impl OpenFile {
     fn at(path: PathBuf) -> Self {
         Self { identity: identity(&path), path }
     }
 
-    fn change(&self) -> Option<Change> {
+    fn change(&self) -> Option<FileChange> {
         match (self.identity, identity(&self.path)) {
-            (Some(_), None) => Some(Change::Gone),
-            (Some(opened), Some(found)) if opened != found => Some(Change::Replaced),
+            (Some(_), None) => Some(FileChange::Gone),
+            (Some(opened), Some(found)) if opened != found => Some(FileChange::Replaced),
             _ => None,
         }
     }

@@ -19,8 +19,8 @@ use tokio::sync::{Mutex, broadcast, mpsc, oneshot, watch};
 use tokio::task::JoinSet;
 use tokio::time::Instant;
 
-use super::changes::{self, Change, Changes};
-use super::{Migrated, Row, Step, Unavailable, Written, migrate};
+use crate::changes::{self, ChangeFeed, StoreChange};
+use crate::{Migrated, Migration, Row, Step, Unavailable, WriteOutcome, migrate};
 use address::Address;
 use connection::{Connection, named};
 use pulse::{Pulse, gone};
@@ -38,7 +38,7 @@ const WRITE_AT_ONCE: usize = 128;
 
 type Reply<T> = oneshot::Sender<Result<T>>;
 type Read = (Step, Reply<Vec<Row>>);
-type Write = (Vec<Step>, Reply<Written>);
+type Write = (Vec<Step>, Reply<WriteOutcome>);
 /// A queue that several connections take from.
 type Shared<T> = Arc<Mutex<mpsc::Receiver<T>>>;
 
@@ -47,7 +47,7 @@ type Shared<T> = Arc<Mutex<mpsc::Receiver<T>>>;
 pub(super) struct Postgres {
     queues: Arc<std::sync::Mutex<Option<Queues>>>,
     thread: Arc<Mutex<Option<std::thread::JoinHandle<()>>>>,
-    changes: broadcast::Sender<Change>,
+    changes: broadcast::Sender<StoreChange>,
     pulse: Pulse,
 }
 
@@ -61,22 +61,23 @@ struct Queues {
 /// The ends of the queues, and of what is told.
 struct Work {
     address: Address,
+    migrations: &'static [Migration],
     reads: mpsc::Receiver<Read>,
     writes: mpsc::Receiver<Write>,
     large: mpsc::Receiver<Write>,
-    changes: broadcast::Sender<Change>,
+    changes: broadcast::Sender<StoreChange>,
     state: watch::Sender<Option<Instant>>,
 }
 
 impl Postgres {
     /// Connects, and brings the tables up to date.
-    pub(super) fn open(url: &str) -> Result<Self> {
-        let address = Address::parse(url)?;
+    pub(super) fn open(url: &str, migrations: &'static [Migration]) -> Result<Self> {
+        let address = Address::parse(url, migrations)?;
         let ((to_reads, reads), (to_writes, writes)) = (mpsc::channel(WAITING), mpsc::channel(WAITING));
         let (to_large, large) = mpsc::channel(WAITING);
         let (changes, _) = broadcast::channel(changes::WAITING);
         let (state, pulse) = watch::channel(Some(Instant::now()));
-        let work = Work { address, reads, writes, large, changes: changes.clone(), state };
+        let work = Work { address, migrations, reads, writes, large, changes: changes.clone(), state };
         let (told, opened) = told::channel();
         let run = move || {
             let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
@@ -98,7 +99,7 @@ impl Postgres {
         rows.await.map_err(|_| closed())?
     }
 
-    pub(super) async fn write(&self, steps: Vec<Step>) -> Result<Written> {
+    pub(super) async fn write(&self, steps: Vec<Step>) -> Result<WriteOutcome> {
         let (reply, written) = oneshot::channel();
         let Queues { writes, large, .. } = self.queues()?;
         let queue = if steps.len() > WRITE_AT_ONCE { large } else { writes };
@@ -107,10 +108,10 @@ impl Postgres {
     }
 
     /// What changes from now on.
-    pub(super) fn changes(&self) -> Changes {
+    pub(super) fn changes(&self) -> ChangeFeed {
         let rest = self.changes.subscribe();
         let is_heard = self.pulse.borrow().is_none();
-        Changes { first: is_heard.then_some(Change::Heard), rest }
+        ChangeFeed { first: is_heard.then_some(StoreChange::Heard), rest }
     }
 
     fn queues(&self) -> Result<Queues> {
@@ -127,9 +128,9 @@ impl Postgres {
 }
 
 /// Brings the tables up to date, and says what that did.
-pub(super) async fn migrate(url: &str, contract: bool) -> Result<Migrated> {
-    let mut client = connect_to_migrate(&Address::parse(url)?).await?;
-    migrate::run_on(&mut client, contract).await
+pub(super) async fn migrate(url: &str, migrations: &[Migration], contract: bool) -> Result<Migrated> {
+    let mut client = connect_to_migrate(&Address::parse(url, migrations)?).await?;
+    migrate::run_on(&mut client, migrations, contract).await
 }
 
 /// A migration may take longer than a request.
@@ -147,10 +148,10 @@ fn away() -> Error {
 
 /// Opens the connections and lets each take what waits.
 async fn serve(work: Work, told: &told::Sender<Result<()>>) {
-    let Work { address, reads, writes, large, changes, state } = work;
+    let Work { address, migrations, reads, writes, large, changes, state } = work;
     let opened = async {
         let mut client = connect_to_migrate(&address).await?;
-        migrate::run_on(&mut client, false).await.map(|migrated| migrated.log())
+        migrate::run_on(&mut client, migrations, false).await.map(|migrated| migrated.log())
     };
     let opened = opened.await;
     let failed = opened.is_err();

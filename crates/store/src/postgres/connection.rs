@@ -12,7 +12,7 @@ use tokio_postgres::types::ToSql;
 use tokio_postgres::{Client, Statement};
 
 use super::value;
-use crate::store::{Row, Step, Unavailable, Value, Written};
+use crate::{Row, Step, Unavailable, Value, WriteOutcome};
 
 /// How often what lost to another is run again, alone; and how often a group of writes, before each runs alone.
 const ATTEMPTS: u32 = 20;
@@ -50,7 +50,7 @@ impl Connection {
     }
 
     /// The writes of many requests, in one transaction if they do not meet: each ends as it would alone.
-    pub(super) async fn write_all(&mut self, writes: &[Vec<Step>]) -> Vec<Result<Written>> {
+    pub(super) async fn write_all(&mut self, writes: &[Vec<Step>]) -> Vec<Result<WriteOutcome>> {
         if writes.len() > 1 {
             for attempt in 0..GROUP_ATTEMPTS {
                 match self.together(writes).await {
@@ -71,7 +71,7 @@ impl Connection {
         written
     }
 
-    async fn write(&mut self, write: &Vec<Step>) -> Result<Written> {
+    async fn write(&mut self, write: &Vec<Step>) -> Result<WriteOutcome> {
         for attempt in 0..ATTEMPTS {
             match self.alone(write).await {
                 Err(error) if is_conflict(&error) => pause(attempt).await,
@@ -81,7 +81,7 @@ impl Connection {
         bail!(Unavailable("too many write at once".to_owned()))
     }
 
-    async fn alone(&mut self, write: &Vec<Step>) -> Result<Written> {
+    async fn alone(&mut self, write: &Vec<Step>) -> Result<WriteOutcome> {
         // One statement alone is whole or nothing by itself.
         if let [step] = write.as_slice() {
             self.prepare(&[step.sql]).await?;
@@ -93,7 +93,7 @@ impl Connection {
 
     /// Several writes as one transaction; none where one of them was refused after it had changed something, so that
     /// nothing happened and each has to run alone.
-    async fn together(&mut self, writes: &[Vec<Step>]) -> Result<Option<Vec<Written>>> {
+    async fn together(&mut self, writes: &[Vec<Step>]) -> Result<Option<Vec<WriteOutcome>>> {
         let (alike, others) = alike(writes);
         let mut statements: Vec<&'static str> = alike.first().and_then(|step| step.alike).into_iter().collect();
         statements.extend(others.iter().copied().flatten().map(|step| step.sql));
@@ -113,7 +113,7 @@ impl Connection {
         let mut is_undone = !all_alike;
         for write in writes {
             written.push(if is_alike(write, &alike) {
-                Written::Committed(Vec::new())
+                WriteOutcome::Committed(Vec::new())
             } else {
                 let own = self::written(write, done.by_ref().take(write.len()).collect());
                 is_undone |= write.len() > 1 && !own.is_committed();
@@ -232,17 +232,17 @@ fn is_alike(write: &[Step], alike: &[&Step]) -> bool {
 }
 
 /// How a write ended whose steps ended so.
-fn written(write: &[Step], done: Vec<Done>) -> Written {
+fn written(write: &[Step], done: Vec<Done>) -> WriteOutcome {
     let refused = write.iter().zip(&done).position(|(step, (changed, _))| step.must && *changed == 0);
     refused.map_or_else(
-        || Written::Committed(done.into_iter().next_back().map(|(_, rows)| rows).unwrap_or_default()),
-        Written::Refused,
+        || WriteOutcome::Committed(done.into_iter().next_back().map(|(_, rows)| rows).unwrap_or_default()),
+        WriteOutcome::Refused,
     )
 }
 
 /// A little longer each time, and not in step with the others.
 async fn pause(attempt: u32) {
-    let spread = u64::from(u32::from_be_bytes(crate::store::id::random()) % 1000);
+    let spread = u64::from(u32::from_be_bytes(crate::random()) % 1000);
     tokio::time::sleep(Duration::from_micros(200 * u64::from(attempt) + spread)).await;
 }
 

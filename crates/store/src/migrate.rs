@@ -9,19 +9,6 @@ use rusqlite::{Connection, TransactionBehavior};
 use serde::Serialize;
 use tokio_postgres::{Client, IsolationLevel, Transaction};
 
-/// Every change of the tables since the first, in order; a released one is never edited.
-const MIGRATIONS: &[Migration] = &[
-    Migration::expands(include_str!("../../migrations/0001_first.sql")),
-    Migration::expands(include_str!("../../migrations/0002_sources.sql")),
-    Migration::expands(include_str!("../../migrations/0003_lifecycle.sql")),
-    Migration::expands(include_str!("../../migrations/0004_complete.sql")),
-    Migration { sqlite: None, ..Migration::expands(include_str!("../../migrations/0005_told.postgres.sql")) },
-    Migration::expands(include_str!("../../migrations/0006_waiting.sql")),
-    Migration::expands(include_str!("../../migrations/0007_deployment.sql")),
-    Migration::expands(include_str!("../../migrations/0008_probe.sql")),
-    Migration::expands(include_str!("../../migrations/0009_backoff.sql")),
-];
-
 /// What servers connect as, with the version behind it: so the operator sees who is still there.
 pub(super) const SERVER: &str = "signpost/";
 
@@ -30,12 +17,14 @@ const VERSIONS: &str = "CREATE TABLE IF NOT EXISTS schema_version (version BIGIN
 const NEEDED: &str = "CREATE TABLE IF NOT EXISTS schema_needed (version BIGINT NOT NULL)";
 
 /// One change of the tables.
-#[derive(Clone, Copy)]
-struct Migration {
-    postgres: &'static str,
-    /// None where an embedded database has no need of it.
-    sqlite: Option<&'static str>,
-    contracts: bool,
+#[derive(Clone, Copy, Debug)]
+pub struct Migration {
+    /// Its text for PostgreSQL.
+    pub postgres: &'static str,
+    /// Its text for SQLite; none where an embedded database has no need of it.
+    pub sqlite: Option<&'static str>,
+    /// Whether it takes away what older programs use.
+    pub contracts: bool,
 }
 
 /// A newer program changed this database so that this one cannot use it.
@@ -73,14 +62,16 @@ impl Migrated {
 }
 
 impl Migration {
-    const fn expands(sql: &'static str) -> Self {
+    /// One that adds what older programs do not miss, in the same words for both databases.
+    #[must_use]
+    pub const fn expands(sql: &'static str) -> Self {
         Self { postgres: sql, sqlite: Some(sql), contracts: false }
     }
 }
 
-/// The newest version that this program knows.
-pub(super) fn known() -> i64 {
-    version_of(MIGRATIONS.len())
+/// The newest version that a program with these migrations knows.
+pub(super) fn known(migrations: &[Migration]) -> i64 {
+    version_of(migrations.len())
 }
 
 fn version_of(position: usize) -> i64 {
@@ -107,14 +98,14 @@ fn due(
 }
 
 /// Of servers that start together one does it and the others wait.
-pub(super) async fn run_on(client: &mut Client, contract: bool) -> Result<Migrated> {
+pub(super) async fn run_on(client: &mut Client, migrations: &[Migration], contract: bool) -> Result<Migrated> {
     let transaction = client.build_transaction().isolation_level(IsolationLevel::ReadCommitted).start().await?;
     transaction.batch_execute("SELECT pg_advisory_xact_lock(6073411870224)").await?;
     transaction.batch_execute(&format!("{VERSIONS}; {NEEDED}")).await?;
     let applied = transaction.query("SELECT version FROM schema_version", &[]).await?;
     let applied = applied.iter().map(|row| row.try_get(0)).collect::<Result<Vec<i64>, _>>()?;
     let needed = transaction.query_one("SELECT COALESCE(MAX(version), 0) FROM schema_needed", &[]).await?;
-    let (due, migrated) = due(MIGRATIONS, &applied, needed.try_get(0)?, contract)?;
+    let (due, migrated) = due(migrations, &applied, needed.try_get(0)?, contract)?;
     for (version, migration) in due {
         if migration.contracts {
             nobody_older(&transaction, version).await?;
@@ -141,8 +132,8 @@ async fn nobody_older(transaction: &Transaction<'_>, version: i64) -> Result<()>
 }
 
 /// The same for an embedded database.
-pub(super) fn run(connection: &mut Connection) -> Result<Migrated> {
-    run_list(connection, MIGRATIONS, true)
+pub(super) fn run(connection: &mut Connection, migrations: &[Migration]) -> Result<Migrated> {
+    run_list(connection, migrations, true)
 }
 
 fn run_list(connection: &mut Connection, list: &[Migration], contract: bool) -> Result<Migrated> {

@@ -9,7 +9,7 @@ use tokio::time::{Instant, sleep, timeout, timeout_at};
 use tokio_postgres::{AsyncMessage, Client};
 
 use super::address::{Address, Wire};
-use crate::store::changes::Change;
+use crate::changes::StoreChange;
 
 /// How often the server is asked for a sign of life, and how long it may take to give one.
 const BEAT: Duration = Duration::from_secs(1);
@@ -38,11 +38,15 @@ pub(super) async fn gone(pulse: &mut Pulse) {
 }
 
 /// Listens for ever.
-pub(super) async fn run(address: Address, changes: broadcast::Sender<Change>, state: watch::Sender<Option<Instant>>) {
+pub(super) async fn run(
+    address: Address,
+    changes: broadcast::Sender<StoreChange>,
+    state: watch::Sender<Option<Instant>>,
+) {
     loop {
         let failed = listen(&address, &changes, &state).await;
         state.send_if_modified(|since| since.is_none().then(|| *since = Some(Instant::now())).is_some());
-        drop(changes.send(Change::Lost));
+        drop(changes.send(StoreChange::Lost));
         if let Err(error) = failed {
             tracing::warn!(error = format!("{error:#}"), "the database's changes are not heard");
         }
@@ -53,14 +57,14 @@ pub(super) async fn run(address: Address, changes: broadcast::Sender<Change>, st
 /// Listens until that fails.
 async fn listen(
     address: &Address,
-    changes: &broadcast::Sender<Change>,
+    changes: &broadcast::Sender<StoreChange>,
     state: &watch::Sender<Option<Instant>>,
 ) -> Result<()> {
     let (client, wire) = address.open().await?;
     let hearing = async {
         timeout(WITHIN, client.batch_execute(&format!("LISTEN {}", channel(&client).await?))).await??;
         state.send_replace(None);
-        drop(changes.send(Change::Heard));
+        drop(changes.send(StoreChange::Heard));
         loop {
             sleep(BEAT).await;
             timeout(WITHIN, client.batch_execute("SELECT 1")).await??;
@@ -78,11 +82,11 @@ async fn channel(client: &Client) -> Result<String> {
     Ok(row.try_get(0)?)
 }
 
-async fn hear(mut wire: Wire, changes: &broadcast::Sender<Change>) -> Result<()> {
+async fn hear(mut wire: Wire, changes: &broadcast::Sender<StoreChange>) -> Result<()> {
     while let Some(message) = poll_fn(|context| wire.poll_message(context)).await {
         if let AsyncMessage::Notification(told) = message? {
             // Nobody may listen yet, who then reads what is there.
-            drop(Change::parse(told.payload()).map(|change| changes.send(change)));
+            drop(changes.send(StoreChange::read(told.payload())));
         }
     }
     bail!("the connection ended")

@@ -1,8 +1,10 @@
 //! The database: SQLite by default, PostgreSQL for several replicas.
 //!
 //! A write is a *value*: a list of [`Step`]s that happen together or not at all. That is what lets SQLite put the
-//! writes of many requests into one commit, and it is why each feature writes its SQL once, in its own `sql.rs`. The
-//! price: nothing can be decided in Rust in mid-transaction, so races are settled in the `WHERE`.
+//! writes of many requests into one commit, and it is why SQL is written once for both. The price: nothing can be decided
+//! in Rust in mid-transaction, so races are settled in the `WHERE`.
+//!
+//! It knows no feature: a program hands its [`Schema`] in, and gives what others changed ([`StoreChange`]) its meaning.
 
 mod backup;
 mod changes;
@@ -12,9 +14,12 @@ mod lock;
 mod migrate;
 mod moving;
 mod postgres;
+mod random;
 mod readiness;
 mod row;
+mod rows;
 mod sqlite;
+mod step;
 
 use std::fmt;
 use std::path::Path;
@@ -22,17 +27,21 @@ use std::sync::Arc;
 
 use anyhow::{Result, bail};
 
-pub use changes::{Change, Changes};
+pub use changes::{ChangeFeed, StoreChange};
 pub use lock::lock;
-pub use migrate::{Migrated, Newer};
+pub use migrate::{Migrated, Migration, Newer};
 pub use moving::Moved;
+pub use random::random;
 use readiness::LastWrite;
 pub use row::{Row, Value};
+pub use rows::{Column, Kind, Table};
+pub use step::{Step, Unavailable, WriteOutcome, must, step};
 
 /// A handle on the database; cheap to clone.
 #[derive(Clone)]
 pub struct Store {
     engine: Engine,
+    schema: &'static Schema,
     writes: Arc<LastWrite>,
 }
 
@@ -45,28 +54,17 @@ enum Engine {
     Postgres(postgres::Postgres),
 }
 
-/// One statement of a write.
-#[derive(Clone, Debug)]
-pub struct Step {
-    sql: &'static str,
-    params: Vec<Value>,
-    must: bool,
-    alike: Option<&'static str>,
+/// What a program keeps in its database. Its migrations make two tables of the store's own besides: `moves` (`source`,
+/// `begun_at`, `reached`, `ended_at`), and `probe` of one row (`at`).
+#[derive(Clone, Copy, Debug)]
+pub struct Schema {
+    /// Every change of the tables since the first, in order; a released one is never edited.
+    pub migrations: &'static [Migration],
+    /// Every table of many rows, in the order in which they are moved.
+    pub tables: &'static [Table],
+    /// Tables of one row, each with the column of it that is moved.
+    pub single_rows: &'static [(&'static str, &'static str)],
 }
-
-/// How a write ended.
-#[derive(Debug, PartialEq)]
-pub enum Written {
-    /// All steps happened and are on disk; the rows are the last step's.
-    Committed(Vec<Row>),
-    /// The step at this position had to change a row and changed none; nothing happened.
-    Refused(usize),
-}
-
-/// The database cannot serve this request now: the disk is full, the file is locked, too much waits.
-#[derive(Debug, thiserror::Error)]
-#[error("the database cannot be used now: {0}")]
-pub struct Unavailable(pub String);
 
 /// There is no database in the place where an embedded one was looked for.
 #[derive(Debug, thiserror::Error)]
@@ -74,43 +72,9 @@ pub struct Unavailable(pub String);
 pub struct Missing(pub String);
 
 /// Whether an address is that of a PostgreSQL server.
-pub(crate) fn is_postgres(url: &str) -> bool {
+#[must_use]
+pub fn is_postgres(url: &str) -> bool {
     url.starts_with("postgres://") || url.starts_with("postgresql://")
-}
-
-/// A step that may change any number of rows.
-#[must_use]
-pub fn step(sql: &'static str, params: Vec<Value>) -> Step {
-    Step { sql, params, must: false, alike: None }
-}
-
-/// A step that must change a row, or the whole write is refused.
-#[must_use]
-pub fn must(sql: &'static str, params: Vec<Value>) -> Step {
-    Step { sql, params, must: true, alike: None }
-}
-
-/// The values behind `$1`, `$2`, ….
-macro_rules! params {
-    ($($value:expr),* $(,)?) => { vec![$($crate::store::Value::from($value)),*] };
-}
-pub(crate) use params;
-
-impl Step {
-    /// Where many writes of this one step wait, PostgreSQL does them as one statement, which takes an array for each
-    /// value and changes a row for each.
-    #[must_use]
-    pub fn alike(self, sql: &'static str) -> Self {
-        Self { alike: Some(sql), ..self }
-    }
-}
-
-impl Written {
-    /// Whether the write happened.
-    #[must_use]
-    pub fn is_committed(&self) -> bool {
-        matches!(self, Self::Committed(_))
-    }
 }
 
 impl Store {
@@ -118,25 +82,29 @@ impl Store {
     ///
     /// # Errors
     /// Where the address is not one we know, the file cannot be opened, or a newer program wrote it ([`Newer`]).
-    pub fn open(url: &str) -> Result<Self> {
-        Self::open_with(url, sqlite::Sqlite::open)
+    pub fn open(url: &str, schema: &'static Schema) -> Result<Self> {
+        Self::open_with(url, schema, sqlite::Sqlite::open)
     }
 
     /// Opens a database that is there, and brings its tables up to date. One on a server is there where the server is.
     ///
     /// # Errors
     /// [`Missing`] where an embedded one is not there, or as [`Store::open`].
-    pub fn open_existing(url: &str) -> Result<Self> {
-        Self::open_with(url, sqlite::Sqlite::open_existing)
+    pub fn open_existing(url: &str, schema: &'static Schema) -> Result<Self> {
+        Self::open_with(url, schema, sqlite::Sqlite::open_existing)
     }
 
-    fn open_with(url: &str, embedded: fn(&str) -> Result<sqlite::Sqlite>) -> Result<Self> {
+    fn open_with(
+        url: &str,
+        schema: &'static Schema,
+        embedded: fn(&str, &'static [Migration]) -> Result<sqlite::Sqlite>,
+    ) -> Result<Self> {
         let engine = match url.strip_prefix("sqlite:") {
-            Some(file) => Engine::Sqlite(embedded(file)?),
-            None if is_postgres(url) => Engine::Postgres(postgres::Postgres::open(url)?),
+            Some(file) => Engine::Sqlite(embedded(file, schema.migrations)?),
+            None if is_postgres(url) => Engine::Postgres(postgres::Postgres::open(url, schema.migrations)?),
             None => bail!("a database address begins with sqlite: or postgres://"),
         };
-        Ok(Self { engine, writes: Arc::default() })
+        Ok(Self { engine, schema, writes: Arc::default() })
     }
 
     /// Brings the tables of a database that is there up to date and says what that did; with `contract` also takes away
@@ -144,10 +112,10 @@ impl Store {
     ///
     /// # Errors
     /// As [`Store::open_existing`], or where an older server is connected and `contract` is asked for.
-    pub async fn migrate(url: &str, contract: bool) -> Result<Migrated> {
+    pub async fn migrate(url: &str, schema: &'static Schema, contract: bool) -> Result<Migrated> {
         match url.strip_prefix("sqlite:") {
-            Some(file) => sqlite::migrate(file),
-            None => postgres::migrate(url, contract).await,
+            Some(file) => sqlite::migrate(file, schema.migrations),
+            None => postgres::migrate(url, schema.migrations, contract).await,
         }
     }
 
@@ -187,10 +155,10 @@ impl Store {
     ///
     /// # Errors
     /// As [`Store::read`].
-    pub async fn look(&self, sql: &'static str, params: Vec<Value>) -> Result<Option<Row>> {
+    pub async fn read_by_index(&self, sql: &'static str, params: Vec<Value>) -> Result<Option<Row>> {
         let step = step(sql, params);
         let rows = match &self.engine {
-            Engine::Sqlite(sqlite) => match sqlite.look(&step) {
+            Engine::Sqlite(sqlite) => match sqlite.read_by_index(&step) {
                 Some(rows) => rows?,
                 None => sqlite.read(step).await?,
             },
@@ -203,7 +171,7 @@ impl Store {
     ///
     /// # Errors
     /// [`Unavailable`], or a fault of a statement; nothing happened then.
-    pub async fn write(&self, steps: impl Into<Vec<Step>>) -> Result<Written> {
+    pub async fn write(&self, steps: impl Into<Vec<Step>>) -> Result<WriteOutcome> {
         let written = match &self.engine {
             Engine::Sqlite(sqlite) => sqlite.write(steps.into()).await,
             Engine::Postgres(postgres) => postgres.write(steps.into()).await,
@@ -231,8 +199,8 @@ impl Store {
     pub async fn claim(&self, alone: &'static str, shared: &'static str, params: Vec<Value>) -> Result<Vec<Row>> {
         match &self.engine {
             Engine::Sqlite(sqlite) => match sqlite.write(vec![step(alone, params)]).await? {
-                Written::Committed(rows) => Ok(rows),
-                Written::Refused(_) => Ok(Vec::new()),
+                WriteOutcome::Committed(rows) => Ok(rows),
+                WriteOutcome::Refused(_) => Ok(Vec::new()),
             },
             Engine::Postgres(postgres) => postgres.read(step(shared, params)).await,
         }
@@ -240,7 +208,7 @@ impl Store {
 
     /// What other processes change from now on, as far as the database can tell: an embedded one has no others, and none.
     #[must_use]
-    pub fn changes(&self) -> Option<Changes> {
+    pub fn changes(&self) -> Option<ChangeFeed> {
         match &self.engine {
             Engine::Sqlite(_) => None,
             Engine::Postgres(postgres) => Some(postgres.changes()),

@@ -6,8 +6,8 @@ use std::path::Path;
 use anyhow::{Context, Error, Result, bail};
 use rusqlite::{Connection, ErrorCode, OpenFlags};
 
-use super::Missing;
-use super::sqlite::{broken, is_broken};
+use crate::Missing;
+use crate::sqlite::{broken, is_broken};
 
 /// Copies `file` to `to`, which must not be there yet; returns its size in bytes. What is under that name is whole or
 /// not there: it is written beside it first, and reaches the disk before it gets its name.

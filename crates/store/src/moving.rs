@@ -5,7 +5,7 @@ use anyhow::{Context, Result, bail, ensure};
 use jiff::Timestamp;
 use serde::Serialize;
 
-use super::{Row, Step, Store, Value, must, params, step};
+use crate::{Kind, Row, Step, Store, Table, Value, must, params, step};
 
 /// How many rows are one write.
 const BATCH: i64 = 500;
@@ -14,64 +14,6 @@ const FIND: &str = "SELECT source, ended_at, reached FROM moves";
 const BEGIN: &str = "INSERT INTO moves (source, begun_at) VALUES ($1, $2)";
 const REACH: &str = "UPDATE moves SET reached = $1 WHERE ended_at IS NULL";
 const END: &str = "UPDATE moves SET ended_at = $1 WHERE ended_at IS NULL";
-const VERSION: &str = "SELECT version FROM catalogue";
-const SET_VERSION: &str = "UPDATE catalogue SET version = $1";
-const ADDRESS: &str = "SELECT public_address FROM deployment";
-const SET_ADDRESS: &str = "UPDATE deployment SET public_address = $1";
-
-/// A table: its key, and its other columns.
-struct Table {
-    name: &'static str,
-    key: &'static [&'static str],
-    others: &'static str,
-}
-
-/// Every table but those of one row. A test holds them to what the database says.
-const TABLES: &[Table] = &[
-    Table {
-        name: "api_keys",
-        key: &["id"],
-        others: "account, environment, name, hash, created_at, revoked_at, scope, last_used_at, expires_at",
-    },
-    Table {
-        name: "domains",
-        key: &["id"],
-        others: "account, environment, name, apex, webhook_url, event_url, webhook_secret, next_webhook_secret, \
-                 verification_token, created_at, verified_at, last_checked_at, failing_since, misses, handler",
-    },
-    Table {
-        name: "sessions",
-        key: &["id"],
-        others: "account, environment, domain_id, challenge, webhook_url, metadata, created_at, expires_at, \
-                 authenticated_at, user_json, cancelled_at, confirm_code, confirm_tries, client_secret, \
-                 hosted_url, requester, flow, answer, completion",
-    },
-    Table {
-        name: "deliveries",
-        key: &["id"],
-        others: "account, environment, domain_id, url, endpoint, body, state, attempts, created_at, \
-                 next_attempt_at, leased_until, ended_at, last_status, last_error, last_answer, \
-                 in_backoff",
-    },
-    Table { name: "atm_sources", key: &["name"], others: "attribution, imported_at" },
-    Table { name: "atms", key: &["id"], others: "source, ref, record, first_seen, updated_at, removed_at" },
-    Table { name: "atm_apart", key: &["id"], others: "" },
-    Table {
-        name: "atm_feeds",
-        key: &["name"],
-        others: "url, format, attribution, every_ms, etag, last_modified, synced_to, fetched_at, failures, \
-                 next_at, last_error",
-    },
-    Table { name: "deleted_domains", key: &["id"], others: "webhook_secret, next_webhook_secret, deleted_at" },
-    Table { name: "idempotency_keys", key: &["account", "environment", "key"], others: "asked, reply, created_at" },
-    Table { name: "users", key: &["domain_id", "public_key"], others: "created_at, last_login_at" },
-    Table {
-        name: "endpoints",
-        key: &["account", "environment", "endpoint"],
-        others: "failing_since, disabled_at, next_probe_at",
-    },
-    Table { name: "audit", key: &["id"], others: "at, account, environment, actor, action, object, details" },
-];
 
 /// How many rows of a table there are.
 #[derive(Debug, Serialize)]
@@ -87,15 +29,15 @@ type Reached = (usize, Vec<serde_json::Value>);
 impl Table {
     /// The texts live as long as the program, as all texts of statements do; there are a few for each table.
     fn read(&self) -> &'static str {
-        let (key, columns) = (self.key.join(", "), self.columns());
+        let (key, columns) = (self.key.join(", "), self.key_first());
         let places = places(self.key.len());
         let name = self.name;
         format!("SELECT {columns} FROM {name} WHERE ({key}) > ({places}) ORDER BY {key} LIMIT {BATCH}").leak()
     }
 
     fn write(&self) -> &'static str {
-        let (name, columns) = (self.name, self.columns());
-        let places = places(columns.split(", ").count());
+        let (name, columns) = (self.name, self.key_first());
+        let places = places(self.columns.len());
         format!("INSERT INTO {name} ({columns}) VALUES ({places})").leak()
     }
 
@@ -103,17 +45,26 @@ impl Table {
         format!("SELECT COUNT(*) FROM {}", self.name).leak()
     }
 
-    fn columns(&self) -> String {
-        let others = Some(self.others).filter(|others| !others.is_empty());
+    fn key_first(&self) -> String {
+        let names = self.columns.iter().map(|column| column.name);
+        let others = names.filter(|name| !self.key.contains(name));
         self.key.iter().copied().chain(others).collect::<Vec<_>>().join(", ")
     }
 
     /// What stands before every key: of numbers the least, of texts the empty one.
     fn beginning(&self) -> Vec<Value> {
-        let is_number = matches!(self.name, "atms" | "atm_apart");
-        let least = || if is_number { Value::Int(i64::MIN) } else { Value::Text(String::new()) };
-        self.key.iter().map(|_| least()).collect()
+        let is_number =
+            |key: &str| self.columns.iter().any(|column| column.name == key && column.kind == Kind::Integer);
+        let least = |key: &&str| if is_number(key) { Value::Int(i64::MIN) } else { Value::Text(String::new()) };
+        self.key.iter().map(least).collect()
     }
+}
+
+/// The steps that copy what a table of one row holds.
+async fn single_row(from: &Store, table: &str, column: &str) -> Result<Step> {
+    let row = from.read_one(format!("SELECT {column} FROM {table}").leak(), params![]).await?;
+    let value = row.with_context(|| format!("{table} is one row"))?.0.remove(0);
+    Ok(step(format!("UPDATE {table} SET {column} = $1").leak(), vec![value]))
 }
 
 fn places(count: usize) -> String {
@@ -138,7 +89,7 @@ impl Store {
         let wanted = from.counts().await?;
         let all = wanted.iter().map(|moved| moved.rows).sum();
         let mut taken: i64 = self.counts().await?.iter().map(|moved| moved.rows).sum();
-        for (position, table) in TABLES.iter().enumerate().skip(at) {
+        for (position, table) in self.schema.tables.iter().enumerate().skip(at) {
             let mut after = key.take().unwrap_or_else(|| table.beginning());
             let (read, write) = (table.read(), table.write());
             loop {
@@ -150,9 +101,10 @@ impl Store {
                 reached(taken, all);
             }
         }
-        let version = from.read_one(VERSION, params![]).await?.context("catalogue is one row")?.int(0)?;
-        let address = from.read_one(ADDRESS, params![]).await?.context("deployment is one row")?;
-        let address = address.opt_text(0)?;
+        let mut ends = Vec::with_capacity(self.schema.single_rows.len() + 1);
+        for (table, column) in self.schema.single_rows {
+            ends.push(single_row(from, table, column).await?);
+        }
         let counted = self.counts().await?;
         for (wanted, counted) in wanted.iter().zip(&counted) {
             let (table, there, here) = (wanted.table, wanted.rows, counted.rows);
@@ -162,7 +114,7 @@ impl Store {
                  empty database"
             );
         }
-        let ends = [step(SET_VERSION, params![version]), step(SET_ADDRESS, params![address]), must(END, params![now])];
+        ends.push(must(END, params![now]));
         self.write(ends).await?;
         Ok(counted)
     }
@@ -203,8 +155,8 @@ impl Store {
     }
 
     async fn counts(&self) -> Result<Vec<Moved>> {
-        let mut counts = Vec::with_capacity(TABLES.len());
-        for table in TABLES {
+        let mut counts = Vec::with_capacity(self.schema.tables.len());
+        for table in self.schema.tables {
             let row = self.read_one(table.count(), params![]).await?.context("COUNT is one row")?;
             counts.push(Moved { table: table.name, rows: row.int(0)? });
         }
@@ -222,39 +174,4 @@ fn batch(rows: Vec<Row>, write: &'static str, position: usize, key: &[Value]) ->
     let reached: Reached = (position, key.iter().map(value).collect::<Result<_>>()?);
     let reached = must(REACH, params![serde_json::to_string(&reached)?]);
     Ok(rows.into_iter().map(|Row(values)| must(write, values)).chain([reached]).collect())
-}
-
-#[cfg(test)]
-mod tests {
-    use std::collections::BTreeSet;
-
-    use super::*;
-    use crate::server::public_address;
-
-    #[tokio::test]
-    async fn the_public_address_is_taken_along() {
-        let (old, new) = (Store::open("sqlite::memory:").unwrap(), Store::open("sqlite::memory:").unwrap());
-        for address in ["https://before.test", "https://a.test"] {
-            public_address::remember(&old, address).await.unwrap();
-        }
-        new.take_over(&old, "old", Timestamp::UNIX_EPOCH, |_, _| ()).await.unwrap();
-        assert_eq!(public_address::find(&new).await.unwrap().as_deref(), Some("https://a.test"));
-    }
-
-    #[tokio::test]
-    async fn no_table_and_no_column_is_left_behind() {
-        let store = Store::open("sqlite::memory:").unwrap();
-        let of_one_row = ["schema_version", "schema_needed", "catalogue", "deployment", "moves", "probe"];
-        let tables = store.read("SELECT name FROM sqlite_master WHERE type = 'table'", params![]).await.unwrap();
-        let tables: BTreeSet<String> = tables.iter().map(|row| row.text(0).unwrap().to_owned()).collect();
-        let known: BTreeSet<String> =
-            TABLES.iter().map(|table| table.name).chain(of_one_row).map(str::to_owned).collect();
-        assert_eq!(tables, known);
-        for table in TABLES {
-            let columns = store.read("SELECT name FROM pragma_table_info($1)", params![table.name]).await.unwrap();
-            let columns: BTreeSet<String> = columns.iter().map(|row| row.text(0).unwrap().to_owned()).collect();
-            let known: BTreeSet<String> = table.columns().split(", ").map(str::to_owned).collect();
-            assert_eq!(columns, known, "{}", table.name);
-        }
-    }
 }

@@ -14,7 +14,8 @@ use tokio_postgres::tls::MakeTlsConnect;
 use tokio_postgres::{Client, Config, Connection, Socket};
 use tokio_postgres_rustls::MakeRustlsConnect;
 
-use crate::store::migrate::{SERVER, known};
+use crate::Migration;
+use crate::migrate::{SERVER, known};
 
 /// How long a connection may take to stand.
 pub(super) const CONNECT: Duration = Duration::from_secs(5);
@@ -35,7 +36,7 @@ impl Address {
     /// Reads `postgres://…`. With `sslmode` `require`, `verify-ca` or `verify-full` the connection is encrypted and the
     /// server's certificate and name are checked, against `sslrootcert` (a PEM file) or what the system trusts; without
     /// it, or with `disable`, it is not encrypted.
-    pub(super) fn parse(url: &str) -> Result<Self> {
+    pub(super) fn parse(url: &str, migrations: &[Migration]) -> Result<Self> {
         let (plain, query) = url.split_once('?').unwrap_or((url, ""));
         let (mut mode, mut roots, mut others) = ("disable", None, Vec::new());
         for pair in query.split('&').filter(|pair| !pair.is_empty()) {
@@ -61,7 +62,7 @@ impl Address {
         }
         config.connect_timeout(CONNECT).ssl_mode(if is_encrypted { SslMode::Require } else { SslMode::Disable });
         if config.get_application_name().is_none() {
-            config.application_name(format!("{SERVER}{}", known()));
+            config.application_name(format!("{SERVER}{}", known(migrations)));
         }
         Ok(Self { config, tls: MakeRustlsConnect::new(tls(is_encrypted, roots.as_deref().map(Path::new))?) })
     }
@@ -110,7 +111,7 @@ mod tests {
 
     #[test]
     fn encryption_is_checked_or_absent_and_never_a_matter_of_luck() {
-        let mode = |query: &str| Address::parse(&format!("postgres://signpost@127.0.0.1/signpost{query}"));
+        let mode = |query: &str| Address::parse(&format!("postgres://signpost@127.0.0.1/signpost{query}"), &[]);
         let is_used = |query: &str| mode(query).map(|address| address.config.get_ssl_mode() == SslMode::Require);
         assert!(!is_used("").unwrap());
         assert!(!is_used("?sslmode=disable&connect_timeout=3").unwrap());

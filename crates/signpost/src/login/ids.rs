@@ -1,0 +1,10 @@
+//! The ids of this service.
+
+signpost_store::ids! {
+    /// Names a session.
+    SessionId = "sess";
+    /// Names a domain.
+    DomainId = "dom";
+    /// Names an event, the same on every attempt to deliver it.
+    EventId = "evt";
+}

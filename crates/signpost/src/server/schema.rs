@@ -1,0 +1,92 @@
+//! The tables of both services: how they came to be, and what of them is moved from one database to another.
+
+use signpost_store::{Column, Kind, Migration, Schema, Table};
+
+/// What the program keeps in its database.
+pub static SCHEMA: Schema = Schema {
+    migrations: MIGRATIONS,
+    tables: TABLES,
+    single_rows: &[("catalogue", "version"), ("deployment", "public_address")],
+};
+
+/// Every change of the tables since the first, in order; a released one is never edited.
+const MIGRATIONS: &[Migration] = &[
+    Migration::expands(include_str!("../../migrations/0001_first.sql")),
+    Migration::expands(include_str!("../../migrations/0002_sources.sql")),
+    Migration::expands(include_str!("../../migrations/0003_lifecycle.sql")),
+    Migration::expands(include_str!("../../migrations/0004_complete.sql")),
+    Migration { sqlite: None, ..Migration::expands(include_str!("../../migrations/0005_told.postgres.sql")) },
+    Migration::expands(include_str!("../../migrations/0006_waiting.sql")),
+    Migration::expands(include_str!("../../migrations/0007_deployment.sql")),
+    Migration::expands(include_str!("../../migrations/0008_probe.sql")),
+    Migration::expands(include_str!("../../migrations/0009_backoff.sql")),
+];
+
+macro_rules! table {
+    ($name:literal [$($key:literal),+] $($column:literal $kind:ident),+) => {
+        Table {
+            name: $name,
+            key: &[$($key),+],
+            columns: &[$(Column { name: $column, kind: Kind::$kind }),+],
+        }
+    };
+}
+
+/// Every table but those of one row; a move that was cut off goes on at a position in this list.
+const TABLES: &[Table] = &[
+    table!("api_keys" ["id"] "id" Text,  "account" Text,  "environment" Text,  "name" Text,  "hash" Text,  "created_at" Integer,  "revoked_at" Integer,  "scope" Text,  "last_used_at" Integer,  "expires_at" Integer),
+    table!("domains" ["id"] "id" Text,  "account" Text,  "environment" Text,  "name" Text,  "apex" Text,  "webhook_url" Text,  "event_url" Text,  "webhook_secret" Text,  "next_webhook_secret" Text,  "verification_token" Text,  "created_at" Integer,  "verified_at" Integer,  "last_checked_at" Integer,  "failing_since" Integer,  "misses" Integer,  "handler" Text),
+    table!("sessions" ["id"] "id" Text,  "account" Text,  "environment" Text,  "domain_id" Text,  "challenge" Text,  "webhook_url" Text,  "metadata" Text,  "created_at" Integer,  "expires_at" Integer,  "authenticated_at" Integer,  "user_json" Text,  "cancelled_at" Integer,  "confirm_code" Text,  "confirm_tries" Integer,  "client_secret" Text,  "hosted_url" Text,  "requester" Text,  "flow" Text,  "answer" Text,  "completion" Text),
+    table!("deliveries" ["id"] "id" Text,  "account" Text,  "environment" Text,  "domain_id" Text,  "url" Text,  "endpoint" Text,  "body" Text,  "state" Text,  "attempts" Integer,  "created_at" Integer,  "next_attempt_at" Integer,  "leased_until" Integer,  "ended_at" Integer,  "last_status" Integer,  "last_error" Text,  "last_answer" Text,  "in_backoff" Integer),
+    table!("atm_sources" ["name"] "name" Text,  "attribution" Text,  "imported_at" Integer),
+    table!("atms" ["id"] "id" Integer,  "source" Text, "ref" Text,  "record" Text,  "first_seen" Integer,  "updated_at" Integer,  "removed_at" Integer),
+    table!("atm_apart" ["id"] "id" Integer),
+    table!("atm_feeds" ["name"] "name" Text,  "url" Text,  "format" Text,  "attribution" Text,  "every_ms" Integer,  "etag" Text,  "last_modified" Text,  "synced_to" Integer,  "fetched_at" Integer,  "failures" Integer,  "next_at" Integer,  "last_error" Text),
+    table!("deleted_domains" ["id"] "id" Text,  "webhook_secret" Text,  "next_webhook_secret" Text,  "deleted_at" Integer),
+    table!("idempotency_keys" ["account", "environment", "key"] "account" Text,  "environment" Text,  "key" Text,  "asked" Text,  "reply" Text,  "created_at" Integer),
+    table!("users" ["domain_id", "public_key"] "domain_id" Text,  "public_key" Text,  "created_at" Integer,  "last_login_at" Integer),
+    table!("endpoints" ["account", "environment", "endpoint"] "account" Text,  "environment" Text,  "endpoint" Text,  "failing_since" Integer,  "disabled_at" Integer,  "next_probe_at" Integer),
+    table!("audit" ["id"] "id" Text,  "at" Integer,  "account" Text,  "environment" Text,  "actor" Text,  "action" Text,  "object" Text,  "details" Text),
+];
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use jiff::Timestamp;
+    use signpost_store::{Row, Store, params};
+
+    use super::*;
+    use crate::server::public_address;
+
+    #[tokio::test]
+    async fn the_public_address_is_taken_along() {
+        let open = || Store::open("sqlite::memory:", &SCHEMA).unwrap();
+        let (old, new) = (open(), open());
+        for address in ["https://before.test", "https://a.test"] {
+            public_address::remember(&old, address).await.unwrap();
+        }
+        new.take_over(&old, "old", Timestamp::UNIX_EPOCH, |_, _| ()).await.unwrap();
+        assert_eq!(public_address::find(&new).await.unwrap().as_deref(), Some("https://a.test"));
+    }
+
+    #[tokio::test]
+    async fn no_table_and_no_column_is_left_behind() {
+        let store = Store::open("sqlite::memory:", &SCHEMA).unwrap();
+        let of_one_row = ["schema_version", "schema_needed", "catalogue", "deployment", "moves", "probe"];
+        let tables = store.read("SELECT name FROM sqlite_master WHERE type = 'table'", params![]).await.unwrap();
+        let tables: BTreeSet<String> = tables.iter().map(|row| row.text(0).unwrap().to_owned()).collect();
+        let known: BTreeSet<String> =
+            TABLES.iter().map(|table| table.name).chain(of_one_row).map(str::to_owned).collect();
+        assert_eq!(tables, known);
+        for table in TABLES {
+            let columns = "SELECT name, type FROM pragma_table_info($1)";
+            let columns = store.read(columns, params![table.name]).await.unwrap();
+            let text = |row: &Row, at| row.text(at).unwrap().to_owned();
+            let columns: BTreeSet<_> = columns.iter().map(|row| (text(row, 0), text(row, 1))).collect();
+            let sql = |kind| if kind == Kind::Text { "TEXT" } else { "BIGINT" };
+            let known = table.columns.iter().map(|column| (column.name.to_owned(), sql(column.kind).to_owned()));
+            assert_eq!(columns, known.collect(), "{}", table.name);
+        }
+    }
+}

@@ -1,0 +1,120 @@
+//! Ids that say what they name (`sess_…`, `dom_…`), one type each, so that one is never taken for another.
+
+use std::sync::LazyLock;
+
+use data_encoding::{Encoding, Specification};
+use jiff::Timestamp;
+
+/// Lower-case base32 without padding, in an alphabet whose order is the bytes' order: newer ids sort behind older
+/// ones, so a table's index grows at its end.
+static BASE32: LazyLock<Encoding> = LazyLock::new(|| {
+    let mut specification = Specification::new();
+    specification.symbols.push_str("0123456789abcdefghjkmnpqrstvwxyz");
+    specification.encoding().expect("32 different symbols are an alphabet")
+});
+
+/// The text of an id: 48 bits of Unix milliseconds, then 128 random bits, in 36 characters behind the prefix.
+#[must_use]
+pub fn spell(prefix: &str, now: Timestamp, random: [u8; 16]) -> String {
+    let mut bytes = [0; 22];
+    bytes[..6].copy_from_slice(&now.as_millisecond().to_be_bytes()[2..]);
+    bytes[6..].copy_from_slice(&random);
+    format!("{prefix}_{}", BASE32.encode(&bytes))
+}
+
+/// Whether a text is one that [`spell`] could have written.
+#[must_use]
+pub fn is_spelled(prefix: &str, text: &str) -> bool {
+    let rest = text.strip_prefix(prefix).and_then(|rest| rest.strip_prefix('_'));
+    rest.is_some_and(|rest| rest.len() == 36 && BASE32.decode(rest.as_bytes()).is_ok())
+}
+
+/// When an id was made, to the millisecond.
+#[must_use]
+pub fn time(id: &str) -> Timestamp {
+    let bytes = id.rsplit('_').next().and_then(|rest| BASE32.decode(rest.as_bytes()).ok());
+    let millis = bytes.unwrap_or_default().iter().take(6).fold(0_i64, |sum, byte| sum << 8 | i64::from(*byte));
+    Timestamp::from_millisecond(millis).unwrap_or(Timestamp::UNIX_EPOCH)
+}
+
+/// Types of ids, each with its prefix: `ids! { /// Names a session. SessionId = "sess"; }`.
+#[macro_export]
+macro_rules! ids {
+    ($($(#[$doc:meta])* $name:ident = $prefix:literal;)*) => {$(
+        $(#[$doc])*
+        #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+        pub struct $name(String);
+
+        impl $name {
+            /// A new one, from the time and 128 random bits.
+            #[must_use]
+            pub fn new(now: ::jiff::Timestamp, random: [u8; 16]) -> Self {
+                Self($crate::id::spell($prefix, now, random))
+            }
+
+            /// Reads one; `None` where the text cannot be one of ours.
+            #[must_use]
+            pub fn parse(text: &str) -> Option<Self> {
+                $crate::id::is_spelled($prefix, text).then(|| Self(text.to_owned()))
+            }
+
+            /// When it was made, to the millisecond.
+            #[must_use]
+            pub fn time(&self) -> ::jiff::Timestamp {
+                $crate::id::time(&self.0)
+            }
+
+            /// Its text.
+            #[must_use]
+            pub fn as_str(&self) -> &str {
+                &self.0
+            }
+        }
+
+        impl ::std::fmt::Display for $name {
+            fn fmt(&self, f: &mut ::std::fmt::Formatter<'_>) -> ::std::fmt::Result {
+                f.write_str(&self.0)
+            }
+        }
+
+        impl ::serde::Serialize for $name {
+            fn serialize<S: ::serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                serializer.serialize_str(&self.0)
+            }
+        }
+
+        impl From<&$name> for $crate::Value {
+            fn from(id: &$name) -> Self {
+                Self::Text(id.0.clone())
+            }
+        }
+    )*};
+}
+
+#[cfg(test)]
+mod tests {
+    use jiff::Timestamp;
+
+    crate::ids! {
+        /// Names a thing.
+        ThingId = "thing";
+    }
+
+    #[test]
+    fn an_id_reads_back_and_sorts_by_time() {
+        let early = ThingId::new(Timestamp::from_second(1_700_000_000).unwrap(), [255; 16]);
+        let late = ThingId::new(Timestamp::from_second(1_700_000_001).unwrap(), [0; 16]);
+        assert_eq!(ThingId::parse(early.as_str()), Some(early.clone()));
+        assert_eq!(early.time(), Timestamp::from_second(1_700_000_000).unwrap());
+        assert!(early < late);
+    }
+
+    #[test]
+    fn what_is_not_an_id_is_refused() {
+        let id = ThingId::new(Timestamp::UNIX_EPOCH, [7; 16]);
+        let other = id.as_str().replace("thing", "dom");
+        for text in ["", "thing_", "thing_x", &id.as_str().to_uppercase(), &other, &format!("{id}0")] {
+            assert_eq!(ThingId::parse(text), None, "{text}");
+        }
+    }
+}

@@ -1,0 +1,61 @@
+//! A write as a value: steps that happen together or not at all.
+
+use crate::{Row, Value};
+
+/// One statement of a write.
+#[derive(Clone, Debug)]
+pub struct Step {
+    pub(crate) sql: &'static str,
+    pub(crate) params: Vec<Value>,
+    pub(crate) must: bool,
+    pub(crate) alike: Option<&'static str>,
+}
+
+/// How a write ended.
+#[derive(Debug, PartialEq)]
+pub enum WriteOutcome {
+    /// All steps happened and are on disk; the rows are the last step's.
+    Committed(Vec<Row>),
+    /// The step at this position had to change a row and changed none; nothing happened.
+    Refused(usize),
+}
+
+/// The database cannot serve this request now: the disk is full, the file is locked, too much waits.
+#[derive(Debug, thiserror::Error)]
+#[error("the database cannot be used now: {0}")]
+pub struct Unavailable(pub String);
+
+/// A step that may change any number of rows.
+#[must_use]
+pub fn step(sql: &'static str, params: Vec<Value>) -> Step {
+    Step { sql, params, must: false, alike: None }
+}
+
+/// A step that must change a row, or the whole write is refused.
+#[must_use]
+pub fn must(sql: &'static str, params: Vec<Value>) -> Step {
+    Step { sql, params, must: true, alike: None }
+}
+
+/// The values behind `$1`, `$2`, ….
+#[macro_export]
+macro_rules! params {
+    ($($value:expr),* $(,)?) => { vec![$($crate::Value::from($value)),*] };
+}
+
+impl Step {
+    /// Where many writes of this one step wait, PostgreSQL does them as one statement, which takes an array for each
+    /// value and changes a row for each.
+    #[must_use]
+    pub fn alike(self, sql: &'static str) -> Self {
+        Self { alike: Some(sql), ..self }
+    }
+}
+
+impl WriteOutcome {
+    /// Whether the write happened.
+    #[must_use]
+    pub fn is_committed(&self) -> bool {
+        matches!(self, Self::Committed(_))
+    }
+}
