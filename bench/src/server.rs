@@ -7,11 +7,10 @@ use std::thread;
 
 use anyhow::{Context, Result};
 use signpost::config::{Config, Origin, RawSettings};
-use signpost::platform::accounts::keys::{self, NewKey};
-use signpost::platform::accounts::{Account, Environment};
-use signpost::platform::clock::Clock;
-use signpost::server::App;
-use signpost::server::Server;
+use signpost::server::{App, Server};
+use signpost_platform::accounts::keys::{self, NewKey};
+use signpost_platform::accounts::{Account, Environment};
+use signpost_platform::clock::Clock;
 
 /// A server that runs until the process ends, and a sandbox key that opens it.
 #[derive(Debug)]

@@ -12,10 +12,10 @@ use jiff::Timestamp;
 use signpost::atm::catalogue::{
     AtmFilter, Catalogue, Extent, Reading, Snapshot, Source, StoredCatalogue, Terms, TradeSide, apply, load,
 };
-use signpost::platform::clock::Clock;
 use signpost::server::schema::SCHEMA;
 use signpost_locator::import::{self, Options};
 use signpost_locator::{Atm, AtmId, Coin, Distance, Hours, Point, Record, Reported, Schedule, Tri};
+use signpost_platform::clock::Clock;
 use signpost_store::Store;
 
 const MACHINES: u64 = 40_000;

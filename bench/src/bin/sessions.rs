@@ -2,9 +2,10 @@
 
 use anyhow::Result;
 use signpost::login::domains::{self, Handler, New, Random, register};
-use signpost::platform::accounts::audit::Actor;
-use signpost::platform::accounts::{Account, Environment};
-use signpost::platform::outbound::Reach;
+use signpost_platform::accounts::audit::Actor;
+use signpost_platform::accounts::{Account, Environment};
+use signpost_platform::outbound::Reach;
+
 use signpost_bench::server::Running;
 use signpost_bench::{Variant, post, print, requests_per_second, server};
 

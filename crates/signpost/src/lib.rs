@@ -8,5 +8,4 @@ pub mod cli;
 pub mod config;
 pub mod conformance;
 pub mod login;
-pub mod platform;
 pub mod server;

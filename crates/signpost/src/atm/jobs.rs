@@ -3,12 +3,12 @@
 use std::time::Duration;
 
 use anyhow::Result;
+use signpost_platform::interval::every;
 use tokio::task::JoinHandle;
 
 use super::catalogue;
 use super::feeds::{Feed, Synced, sql, sync};
 use crate::atm::service::AtmService;
-use crate::platform::interval::every;
 
 /// How often a running server looks.
 const LOOK_INTERVAL: Duration = Duration::from_secs(10);

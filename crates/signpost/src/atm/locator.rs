@@ -5,9 +5,9 @@ use std::sync::Arc;
 use data_encoding::BASE64;
 use serde::Serialize;
 use signpost_mcp::Icon;
+use signpost_platform::clock::Clock;
 
 use super::catalogue::Catalogue;
-use crate::platform::clock::Clock;
 
 /// What tools, resources and prompts work with. It has no store: a search touches no database.
 #[derive(Clone, Debug)]

@@ -6,6 +6,7 @@ pub mod jobs;
 pub mod locator;
 pub mod mcp;
 pub mod places;
+pub mod processor;
 pub mod reports;
 pub mod routes;
 pub mod service;

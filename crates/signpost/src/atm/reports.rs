@@ -3,10 +3,9 @@
 use std::collections::HashSet;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use signpost_platform::accounts::Account;
+use signpost_platform::web::problem::Problem;
 use tokio::sync::{Semaphore, SemaphorePermit};
-
-use crate::platform::accounts::Account;
-use crate::platform::web::problem::Problem;
 
 /// Most reports that one server takes in at once.
 const MAX_REPORTS: usize = 8;
@@ -74,7 +73,7 @@ impl Drop for ReportSlot {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::platform::accounts::Environment;
+    use signpost_platform::accounts::Environment;
 
     fn account(name: &str) -> Account {
         Account { name: name.to_owned(), environment: Environment::Live }

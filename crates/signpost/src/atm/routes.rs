@@ -2,13 +2,13 @@
 
 use axum::Router;
 use axum::routing::post;
+use signpost_platform::accounts::{Environment, Scope};
+use signpost_platform::limits::Limit;
+use signpost_platform::web::api_key::door;
 
 use super::mcp::{discovery, transport};
 use super::submissions;
 use crate::atm::service::AtmService;
-use crate::platform::accounts::{Environment, Scope};
-use crate::platform::limits::Limit;
-use crate::platform::web::api_key::door;
 
 /// The Model Context Protocol, and the documents that describe it.
 pub(crate) fn protocol(app: &AtmService) -> Router<AtmService> {

@@ -3,10 +3,11 @@
 use std::ops::Deref;
 use std::sync::Arc;
 
+use signpost_platform::Platform;
+
 use super::catalogue::Catalogue;
 use super::reports::Reports;
 use super::settings::AtmSettings;
-use crate::platform::Platform;
 
 /// The ATM service. Cheap to clone; built once, when the server starts.
 #[derive(Clone, Debug)]

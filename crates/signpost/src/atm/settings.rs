@@ -5,11 +5,11 @@ use std::time::Duration;
 use serde::de::Error;
 use serde::{Deserialize, Deserializer};
 use signpost_mcp::Origins;
+use signpost_platform::limits::{self, Rate};
+use signpost_platform::setting::{self, items};
 use url::Url;
 
 use super::places::geocoder::{GeocoderKind, GeocoderSettings};
-use crate::platform::limits::{self, Rate};
-use crate::platform::setting::{self, items};
 
 /// The settings of the ATM locator. Each field is a key of `config.default.toml`, which describes it, or a part.
 #[derive(Clone, Debug, Deserialize)]

@@ -7,15 +7,15 @@ use bytes::Bytes;
 use jiff::Timestamp;
 use serde_json::Value;
 use signpost_locator::import::{Bounds, Broken, FormatChoice, Options, SUBMISSION};
+use signpost_platform::accounts::{Account, Environment};
+use signpost_platform::web::Report;
+use signpost_platform::web::problem::Problem;
 
 use super::catalogue::{Extent, ImportCounts, Reading, Source, Terms, TooManyMachines, apply, report};
 use super::reports::ReportSlot;
 use crate::atm::catalogue::Conflict;
+use crate::atm::processor;
 use crate::atm::service::AtmService;
-use crate::platform::accounts::{Account, Environment};
-use crate::platform::processor;
-use crate::platform::web::Report;
-use crate::platform::web::problem::Problem;
 
 /// Most machines of one operator.
 const MAX_MACHINES: usize = 100_000;

@@ -8,11 +8,11 @@ use anyhow::{Context, Result};
 use clap::{Args, Subcommand};
 use jiff::{SignedDuration, Timestamp};
 use serde_json::json;
+use signpost_platform::accounts::audit::{self, Entry};
+use signpost_platform::clock::Clock;
 use signpost_store::Store;
 
 use crate::cli::{Session, Usage, say_json, table};
-use crate::platform::accounts::audit::{self, Entry};
-use crate::platform::clock::Clock;
 
 /// How many entries are read at once for an export.
 const AT_ONCE: u32 = 1000;

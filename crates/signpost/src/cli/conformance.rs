@@ -5,13 +5,13 @@ use std::net::SocketAddr;
 use anyhow::{Context, Result, bail};
 use clap::Args;
 use signpost_auth::WebhookSecret;
+use signpost_platform::clock::Clock;
+use signpost_platform::outbound::{Names, Outbound};
 use tokio::net::TcpListener;
 use url::Url;
 
 use crate::cli::Session;
 use crate::conformance::{self, Settings, Verdict};
-use crate::platform::clock::Clock;
-use crate::platform::outbound::{Names, Outbound};
 
 /// What events are signed with where the integrator has no secret of its own for the test. Nothing else uses it.
 const SECRET: &str = "whsec_Y29uZm9ybWFuY2Uga2l0LCBub3QgYSBzZWNyZXQhIQ==";

@@ -3,12 +3,12 @@
 use anyhow::{Context, Result, bail};
 use clap::{Subcommand, ValueEnum};
 use serde_json::{Value, json};
+use signpost_platform::clock::Clock;
 use signpost_store::Store;
 
 use crate::cli::{Session, Usage, table};
 use crate::login::events::{self, DeliveryListItem, FailingEndpoint};
 use crate::login::ids::EventId;
-use crate::platform::clock::Clock;
 
 #[derive(Debug, Subcommand)]
 pub(super) enum Deliveries {

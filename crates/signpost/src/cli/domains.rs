@@ -4,6 +4,9 @@ use anyhow::{Context, Result, bail};
 use clap::{Args, Subcommand, ValueEnum};
 use serde_json::json;
 use signpost_auth::WebhookSecret;
+use signpost_platform::accounts::audit::Actor;
+use signpost_platform::accounts::{Account, Environment};
+use signpost_platform::clock::Clock;
 use signpost_store::{Store, random};
 
 use crate::cli::keys::label;
@@ -13,9 +16,6 @@ use crate::login::domains::{
     self, Change, Domain, Handler, ListedDomain, MOST, New, NotRegistered, Random, Registered, register,
 };
 use crate::login::ids::DomainId;
-use crate::platform::accounts::audit::Actor;
-use crate::platform::accounts::{Account, Environment};
-use crate::platform::clock::Clock;
 use crate::server::public_address;
 
 #[derive(Debug, Subcommand)]

@@ -5,12 +5,12 @@ use clap::{Subcommand, ValueEnum};
 use jiff::SignedDuration;
 use secrecy::ExposeSecret;
 use serde_json::json;
+use signpost_platform::accounts::keys::{self, ListedKey, NewKey};
+use signpost_platform::accounts::{Account, Environment, KeyId, Scope};
+use signpost_platform::clock::Clock;
 use signpost_store::random;
 
 use crate::cli::{Session, Usage, table};
-use crate::platform::accounts::keys::{self, KeyId, ListedKey, NewKey};
-use crate::platform::accounts::{Account, Environment, Scope};
-use crate::platform::clock::Clock;
 use crate::server::public_address;
 
 #[derive(Debug, Subcommand)]

@@ -3,6 +3,8 @@
 use std::sync::Arc;
 
 use anyhow::Result;
+use signpost_platform::clock::Clock;
+use signpost_platform::observe::telemetry;
 use tokio::io::{BufReader, stdin, stdout};
 use tokio_util::sync::CancellationToken;
 
@@ -10,8 +12,6 @@ use super::Session;
 use crate::atm::catalogue::watch;
 use crate::atm::locator::{Deployment, Locator};
 use crate::atm::mcp;
-use crate::platform::clock::Clock;
-use crate::platform::observe::telemetry;
 
 /// Serves until standard input ends. Standard output holds messages and nothing else.
 pub(super) async fn run(session: &Session) -> Result<()> {

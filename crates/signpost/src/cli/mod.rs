@@ -21,14 +21,14 @@ use std::process::ExitCode;
 use anyhow::{Error, Result, anyhow};
 use clap::{Args, Parser, Subcommand};
 use serde::Serialize;
+use signpost_platform::clock::Clock;
+use signpost_platform::outbound::{Names, Outbound};
 use signpost_store::{Missing, Store};
 
 use crate::atm::catalogue::Catalogue;
 use crate::atm::places::Places;
 use crate::atm::places::geocoder::Geocoder;
 use crate::config::{BadSetting, Config, DEFAULT, Origin, RawSettings};
-use crate::platform::clock::Clock;
-use crate::platform::outbound::{Names, Outbound};
 use crate::server::schema::SCHEMA;
 
 /// Bitcoin ATM locator for AI assistants, and passwordless login with a wallet and a QR code.

@@ -4,10 +4,10 @@ use anyhow::{Context, Result};
 use clap::Args;
 use indicatif::{ProgressBar, ProgressStyle};
 use serde_json::json;
+use signpost_platform::clock::Clock;
 use signpost_store::{Store, lock};
 
 use super::Session;
-use crate::platform::clock::Clock;
 use crate::server::schema::SCHEMA;
 
 #[derive(Debug, Args)]

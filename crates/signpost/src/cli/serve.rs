@@ -3,12 +3,12 @@
 use anyhow::Result;
 use clap::Args;
 use serde_json::json;
+use signpost_platform::accounts::Environment;
+use signpost_platform::clock::Clock;
+use signpost_platform::observe::telemetry;
 
 use super::Session;
 use crate::config::{Origin, RawSettings, Service};
-use crate::platform::accounts::Environment;
-use crate::platform::clock::Clock;
-use crate::platform::observe::telemetry;
 use crate::server::{App, Server};
 
 #[derive(Debug, Args)]

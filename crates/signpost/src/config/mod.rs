@@ -11,15 +11,15 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use serde::{Deserialize, Deserializer};
+use signpost_platform::limits::{Proxies, Rates};
+use signpost_platform::observe::telemetry::LogFormat;
+use signpost_platform::setting::{self, items, optional, parsed};
 use signpost_store::is_postgres;
 use tracing::level_filters::LevelFilter;
 use url::{Host, Url};
 
 use crate::atm::settings::AtmSettings;
 use crate::login::settings::LoginSettings;
-use crate::platform::limits::{Proxies, Rates};
-use crate::platform::observe::telemetry::LogFormat;
-use crate::platform::setting::{self, items, optional, parsed};
 
 pub use raw::{Origin, RawSettings};
 

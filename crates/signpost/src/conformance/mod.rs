@@ -20,16 +20,15 @@ use reqwest::Method;
 use reqwest::header::{CONTENT_TYPE, COOKIE, HeaderMap, HeaderName, HeaderValue, ORIGIN};
 use serde_json::Value;
 use signpost_auth::{Mode, QrData, Wallet, WebhookSecret};
+use signpost_platform::clock::Clock;
+use signpost_platform::outbound::{Answer, Outbound, Reach, Request};
+use signpost_store::random;
 use tokio::net::TcpListener;
 use url::Url;
-
-use crate::platform::clock::Clock;
-use crate::platform::outbound::{Answer, Outbound, Reach, Request};
 
 use browser::Browser;
 pub use report::{Check, Report, Verdict};
 use service::Service;
-use signpost_store::random;
 
 /// How long an endpoint may take to answer.
 const WITHIN: Duration = Duration::from_secs(20);

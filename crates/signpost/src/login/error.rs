@@ -5,9 +5,9 @@ use axum::response::{IntoResponse, Response};
 use jiff::Timestamp;
 use serde_json::{Value, json};
 use signpost_auth::NotVerified;
+use signpost_platform::web::problem::{Problem, error_body};
 
 use crate::login::ids::DomainId;
-use crate::platform::web::problem::{Problem, error_body};
 
 /// Why the login service refused a request. The text is what the caller reads.
 #[derive(Debug, thiserror::Error)]

@@ -3,16 +3,16 @@
 use axum::Router;
 use axum::middleware::from_fn_with_state;
 use axum::routing::{MethodRouter, delete, get, post};
+use signpost_platform::accounts::{Environment, Scope};
+use signpost_platform::limits::Limit;
+use signpost_platform::web::api_key::{Door, door};
+use signpost_platform::web::problem::Problem;
 
 use super::api::sessions;
 use super::api::sessions::page_access::{PageDoor, admit_page};
 use super::api::{deliveries, domains, users, verify};
 use super::wallet;
 use crate::login::service::LoginService;
-use crate::platform::accounts::{Environment, Scope};
-use crate::platform::limits::Limit;
-use crate::platform::web::api_key::{Door, door};
-use crate::platform::web::problem::Problem;
 
 /// The authentication service's addresses, each with the limit that it counts against (specification, §8).
 pub(crate) fn router(app: &LoginService, environment: Environment) -> Router<LoginService> {
@@ -21,7 +21,7 @@ pub(crate) fn router(app: &LoginService, environment: Environment) -> Router<Log
     let (verify, answer, domains) = (door(Limit::Verify), door(Limit::Answer), door(Limit::Domains));
     let page = |routes: MethodRouter<LoginService>| {
         let door = Door::new(app, environment, Limit::GetSession, Scope::Auth);
-        let door = PageDoor { service: app.clone(), door };
+        let door = PageDoor { service: app.clone(), environment, door };
         routes.fallback(async || Problem::MethodNotAllowed).layer(from_fn_with_state(door, admit_page))
     };
     let router = Router::new()

@@ -4,6 +4,10 @@ use std::ops::Deref;
 use std::sync::Arc;
 
 use signpost_auth::DomainName;
+use signpost_platform::Platform;
+use signpost_platform::accounts::{Account, Environment};
+use signpost_platform::cache::Kept;
+use signpost_platform::outbound::Reach;
 use tokio::sync::Notify;
 
 use super::domains::seal::Seal;
@@ -11,10 +15,6 @@ use super::domains::{Domain, Prover};
 use super::sessions::{self, Session, Waiters};
 use super::settings::LoginSettings;
 use crate::login::ids::SessionId;
-use crate::platform::Platform;
-use crate::platform::accounts::{Account, Environment};
-use crate::platform::cache::Kept;
-use crate::platform::outbound::Reach;
 
 /// The login service. Cheap to clone; built once, when the server starts.
 #[derive(Clone, Debug)]

@@ -4,11 +4,11 @@ use std::net::SocketAddr;
 use std::time::Duration;
 
 use serde::{Deserialize, Deserializer};
+use signpost_platform::accounts::Environment;
+use signpost_platform::outbound::Reach;
+use signpost_platform::setting::{self, items, optional, parse_duration, parsed};
 
 use super::domains::seal::{self, Seal, SealKey};
-use crate::platform::accounts::Environment;
-use crate::platform::outbound::Reach;
-use crate::platform::setting::{self, items, optional, parse_duration, parsed};
 
 /// The settings of the login service. Each field is a key of `config.default.toml`, which describes it.
 #[derive(Clone, Debug, Deserialize)]

@@ -18,11 +18,18 @@ use std::time::Duration;
 
 use anyhow::{Context, Result};
 use futures_util::FutureExt;
+use signpost_platform::accounts::audit::refusals::Refusals;
+use signpost_platform::accounts::keys::cache::KeyCache;
+use signpost_platform::clock::Clock;
+use signpost_platform::limits::Limits;
+use signpost_platform::observe::metrics::Metrics;
+use signpost_platform::outbound::{Names, Outbound};
+use signpost_platform::redis::Redis;
+use signpost_platform::{Platform, PlatformParts};
 use signpost_store::{Store, lock};
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
-pub use self::app::App;
 use self::connections::ConnectionLimits;
 use self::public_address::say_what_is_unsafe;
 use self::schema::SCHEMA;
@@ -33,15 +40,9 @@ use crate::config::{Config, Service};
 use crate::login::LoginService;
 use crate::login::domains::{self, Prover};
 use crate::login::events;
-use crate::platform::accounts::audit::Refusals;
-use crate::platform::accounts::keys::KeyCache;
-use crate::platform::clock::Clock;
-use crate::platform::limits::Limits;
-use crate::platform::observe::metrics::Metrics;
-use crate::platform::outbound::{Names, Outbound};
-use crate::platform::redis::Redis;
-use crate::platform::{Platform, PlatformParts};
 use crate::{atm, login};
+
+pub use self::app::App;
 
 /// How long requests that run may take to end once the server stops. It promises to be gone after ten seconds: the rest
 /// is for the database and for what computes on other threads.

@@ -2,10 +2,10 @@
 //! prints a link runs without the server's settings.
 
 use anyhow::Result;
+use signpost_platform::accounts::Environment;
 use signpost_store::{Store, params, step};
 
 use crate::config::{Config, Service};
-use crate::platform::accounts::Environment;
 
 const FIND: &str = "SELECT public_address FROM deployment WHERE public_address IS NOT NULL";
 

@@ -4,8 +4,7 @@ use axum::Router;
 use axum::http::HeaderName;
 use axum::http::header::{ACCESS_CONTROL_ALLOW_ORIGIN, CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE};
 use axum::routing::get;
-
-use crate::platform::web::problem::Problem;
+use signpost_platform::web::problem::Problem;
 
 const DOCUMENT: &str = include_str!("../../../../openapi.yaml");
 /// Made from the document by `make reference`; a test says where it is not.

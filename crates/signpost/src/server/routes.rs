@@ -9,14 +9,14 @@ use axum::http::header::CONNECTION;
 use axum::middleware::{from_fn_with_state, map_response_with_state};
 use axum::response::Response;
 use axum::routing::get;
+use signpost_platform::accounts::Environment;
+use signpost_platform::web::problem::Problem;
+use signpost_platform::web::request_id::{self, RequestLog};
 use tokio_util::sync::CancellationToken;
 
 use super::{App, health, reference};
 use crate::atm::mcp::transport;
 use crate::config::Service;
-use crate::platform::accounts::Environment;
-use crate::platform::web::problem::Problem;
-use crate::platform::web::request_id::{self, RequestLog};
 use crate::{atm, login};
 
 /// Every address that the server answers.

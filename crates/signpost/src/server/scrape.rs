@@ -8,14 +8,14 @@ use axum::extract::State;
 use axum::http::header::CONTENT_TYPE;
 use axum::response::IntoResponse;
 use axum::routing::get;
+use signpost_platform::observe::metrics::Gauges;
+use signpost_platform::redis::Redis;
+use signpost_platform::web::problem::Problem;
 use tokio::net::TcpListener;
 
 use super::App;
 use super::connections::{self, ConnectionLimits};
 use crate::login::events;
-use crate::platform::observe::metrics::Gauges;
-use crate::platform::redis::Redis;
-use crate::platform::web::problem::Problem;
 
 /// Connections of those who read the metrics.
 const MAX_CONNECTIONS: usize = 64;

@@ -4,7 +4,7 @@ use jiff::SignedDuration;
 use reqwest::Method;
 use reqwest::header::AUTHORIZATION;
 use serde_json::json;
-use signpost::platform::accounts::{Environment, keys};
+use signpost_platform::accounts::{Environment, keys};
 
 use crate::harness::{Integrator, Service, send, text};
 

@@ -26,7 +26,7 @@ async fn only_a_pending_session_of_ones_own_can_be_cancelled() {
     let service = Service::start().await;
     let integrator = service.shop().await;
     let session = integrator.opens("shop.test").await;
-    let rival = service.integrator_of("rival", signpost::platform::accounts::Environment::Sandbox).await;
+    let rival = service.integrator_of("rival", signpost_platform::accounts::Environment::Sandbox).await;
     rival.cancels(&session).await.refused(404, "session_not_found");
     rival.cancels(&json!({ "id": "sess_x" })).await.refused(404, "session_not_found");
     integrator.hands_in(&session, &service.phone().answers(&session)).await.with(200);

@@ -23,7 +23,7 @@ async fn a_pending_session_can_be_had_as_a_picture() {
     integrator.refreshes(&session).await.with(200);
     assert_ne!(integrator.get(&path("svg")).await.text, svg.text);
     integrator.with_key(None).get(&path("svg")).await.refused(401, "invalid_api_key");
-    let rival = service.integrator_of("rival", signpost::platform::accounts::Environment::Sandbox).await;
+    let rival = service.integrator_of("rival", signpost_platform::accounts::Environment::Sandbox).await;
     rival.get(&path("png")).await.refused(404, "session_not_found");
     send(integrator.request(reqwest::Method::POST, &path("png"))).await.refused(405, "method_not_allowed");
     service.passes(SignedDuration::from_secs(300));

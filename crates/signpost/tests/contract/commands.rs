@@ -3,8 +3,8 @@
 use std::path::Path;
 
 use serde_json::{Value, json};
-use signpost::platform::accounts::Environment;
-use signpost::platform::accounts::audit::{self, Entry};
+use signpost_platform::accounts::Environment;
+use signpost_platform::accounts::audit::{self, Entry};
 
 use crate::harness::{Program, Service, embedded_database, members, text};
 

@@ -4,6 +4,7 @@ use std::collections::{HashMap, HashSet};
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex};
 
+use crate::harness::{Program, Service, http, text};
 use axum::Router;
 use axum::extract::{Query, State};
 use axum::http::{HeaderMap, StatusCode};
@@ -14,13 +15,11 @@ use futures_util::future::join_all;
 use reqwest::Client;
 use serde_json::{Value, json};
 use signpost::conformance::{Report, Settings, Verdict, run};
-use signpost::platform::clock::Clock;
-use signpost::platform::outbound::{Names, Outbound};
 use signpost_auth::receiver::is_local_path;
 use signpost_auth::{Answer, Challenge, Mode, Nonce, QrData, WebhookSecret, is_fresh};
+use signpost_platform::clock::Clock;
+use signpost_platform::outbound::{Names, Outbound};
 use tokio::net::TcpListener;
-
-use crate::harness::{Program, Service, http, text};
 
 const KEY: &str = "svc_test_of-a-site";
 

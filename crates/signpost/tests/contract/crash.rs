@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use reqwest::{Client, Method};
 use serde_json::{Value, json};
-use signpost::platform::clock::Clock;
+use signpost_platform::clock::Clock;
 use tokio::task::JoinSet;
 
 use crate::harness::{Endpoint, Integrator, Phone, Program, Running, embedded_database, http, text, until};

@@ -1,20 +1,18 @@
 //! docs/handlers.md, Delivery: an event arrives at least once, whatever its endpoint does.
 
+use crate::harness::{Endpoint, Integrator, Queued, Service, text, until};
 use axum::http::StatusCode;
 use futures_util::future::join_all;
 use jiff::SignedDuration;
 use serde_json::json;
 use signpost::login::domains::seal::Seal;
-use signpost::login::events;
-use signpost::login::events::AttemptSlots;
+use signpost::login::events::{self, AttemptSlots};
 use signpost::login::ids::EventId;
-use signpost::platform::accounts::Environment;
 use signpost::server::schema::SCHEMA;
+use signpost_platform::accounts::Environment;
 use signpost_store::{Step, step};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpSocket;
-
-use crate::harness::{Endpoint, Integrator, Queued, Service, text, until};
 
 /// The longest wait after a first failure, and after a second: 2 s and 10 s, and 20 % more.
 const FIRST: SignedDuration = SignedDuration::from_millis(2400);

@@ -7,8 +7,8 @@ use std::fs;
 use jiff::SignedDuration;
 use reqwest::Method;
 use serde_json::{Value, json};
-use signpost::platform::accounts::keys::{self, NewKey};
-use signpost::platform::accounts::{Account, Environment, Scope};
+use signpost_platform::accounts::keys::{self, NewKey};
+use signpost_platform::accounts::{Account, Environment, Scope};
 use signpost_store::random;
 
 use crate::harness::documented::{DOCUMENT, fits, operations, seen_file};

@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 
 use serde_json::{Value, json};
-use signpost::platform::accounts::Environment;
 use signpost_auth::WebhookSecret;
+use signpost_platform::accounts::Environment;
 
 use crate::harness::{DEAD, Endpoint, Service, members, text, time};
 

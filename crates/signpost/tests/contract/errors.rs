@@ -5,18 +5,16 @@ use std::fs;
 use std::path::PathBuf;
 use std::sync::LazyLock;
 
+use crate::harness::{DEAD, Integrator, NameServer, Reply, Service, send, text};
 use jiff::SignedDuration;
 use reqwest::{Method, StatusCode};
 use serde_json::json;
-use tokio::io::{AsyncReadExt, AsyncWriteExt};
-
 use signpost::login::domains;
 use signpost::login::ids::DomainId;
-use signpost::platform::accounts::audit::Actor;
-use signpost::platform::accounts::{Account, Environment};
+use signpost_platform::accounts::audit::Actor;
+use signpost_platform::accounts::{Account, Environment};
 use signpost_store::step;
-
-use crate::harness::{DEAD, Integrator, NameServer, Reply, Service, send, text};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
 /// The table of the page that programs rely on: status and code.
 pub(crate) static CODES: LazyLock<BTreeSet<(u16, &str)>> = LazyLock::new(|| {

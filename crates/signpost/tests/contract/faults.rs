@@ -6,18 +6,16 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
+use crate::harness::{Endpoint, Integrator, NameServer, PATIENCE, Service, until};
 use jiff::{SignedDuration, Timestamp};
 use reqwest::Method;
 use reqwest::header::HeaderMap;
-use signpost::login::events;
-use signpost::login::events::{Attempt, AttemptSlots, DeliveryOutcome, EndedAttempt};
-use signpost::platform::outbound::{Names, Outbound, Reach, Request};
+use signpost::login::events::{self, Attempt, AttemptSlots, DeliveryOutcome, EndedAttempt};
 use signpost::server::schema::SCHEMA;
+use signpost_platform::outbound::{Names, Outbound, Reach, Request};
 use signpost_store::Store;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
-
-use crate::harness::{Endpoint, Integrator, NameServer, PATIENCE, Service, until};
 
 async fn log_in(service: &Service, integrator: &Integrator) {
     let session = integrator.opens("shop.test").await;

@@ -3,11 +3,10 @@
 
 use std::time::{Duration, Instant};
 
+use crate::mutations::{Random, mutated, seed};
 use serde_json::Value;
 use signpost::login::sessions::Requester;
-use signpost::platform::web::Fields;
-
-use crate::mutations::{Random, mutated, seed};
+use signpost_platform::web::Fields;
 
 const CORPUS: &[&str] = &[
     "{}",

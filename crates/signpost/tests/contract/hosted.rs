@@ -3,7 +3,7 @@
 use jiff::SignedDuration;
 use reqwest::Method;
 use serde_json::{Value, json};
-use signpost::platform::accounts::Environment;
+use signpost_platform::accounts::Environment;
 
 use crate::harness::{Endpoint, Integrator, Phone, Reply, Service, scan, send, text};
 

@@ -40,7 +40,7 @@ async fn a_key_belongs_to_one_request_of_one_account_for_a_day() {
     {
         integrator.creates_once("k", &other).await.refused(422, "idempotency_key_reused");
     }
-    let rival = service.integrator_of("rival", signpost::platform::accounts::Environment::Sandbox).await;
+    let rival = service.integrator_of("rival", signpost_platform::accounts::Environment::Sandbox).await;
     rival.registers("shop.test").await;
     assert_ne!(rival.creates_once("k", &body).await.with(201)["id"], first["id"]);
     // A failure is not kept.

@@ -7,11 +7,11 @@ use proptest::prelude::*;
 use signpost::login::domains::seal::Seal;
 use signpost::login::domains::{self, Domain};
 use signpost::login::sessions::{self, Accepted, Flow, NewSession, Session, SessionState};
-use signpost::platform::accounts::audit::Actor;
-use signpost::platform::accounts::{Account, Environment};
-use signpost::platform::outbound::Reach;
 use signpost::server::schema::SCHEMA;
 use signpost_auth::{Mode, Wallet, WebhookSecret};
+use signpost_platform::accounts::audit::Actor;
+use signpost_platform::accounts::{Account, Environment};
+use signpost_platform::outbound::Reach;
 use signpost_store::{Store, random};
 
 const ACTORS: usize = 3;

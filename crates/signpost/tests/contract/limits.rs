@@ -1,12 +1,11 @@
 //! Specification, §8, and docs/api.md, Conventions: how often one may ask. Exact windows that slide.
 
+use crate::harness::{Integrator, Reply, Service, send, text};
 use jiff::SignedDuration;
 use reqwest::Method;
 use serde_json::json;
 use signpost::config::{Config, RawSettings};
-use signpost::platform::accounts::Environment;
-
-use crate::harness::{Integrator, Reply, Service, send, text};
+use signpost_platform::accounts::Environment;
 
 /// Every limit: its setting, its default, and a request that counts against it.
 const LIMITS: [(&str, u32, Method, &str); 7] = [

@@ -2,7 +2,7 @@
 
 use jiff::SignedDuration;
 use serde_json::{Value, json};
-use signpost::platform::accounts::Environment;
+use signpost_platform::accounts::Environment;
 
 use crate::harness::{Endpoint, Integrator, Service, members, text};
 

@@ -6,7 +6,7 @@ use std::path::Path;
 use axum::http::StatusCode;
 use jiff::Timestamp;
 use serde_json::{Map, Value, json};
-use signpost::platform::clock::Clock;
+use signpost_platform::clock::Clock;
 
 use crate::harness::{Endpoint, Integrator, Phone, Program, http, text};
 

@@ -3,16 +3,15 @@
 use std::fs;
 use std::path::Path;
 
+use crate::harness::{Endpoint, Program, Service, embedded_database, http, send, text, until};
 use jiff::{SignedDuration, Timestamp};
 use reqwest::Method;
 use reqwest::header::HeaderValue;
 use serde_json::{Value, json};
 use signpost::login::domains::seal::Seal;
-use signpost::platform::accounts::audit::{self, Entry, refusals};
-use signpost::platform::accounts::keys::used;
+use signpost_platform::accounts::audit::{self, Entry, refusals};
+use signpost_platform::accounts::keys::used;
 use signpost_store::step;
-
-use crate::harness::{Endpoint, Program, Service, embedded_database, http, send, text, until};
 
 const KEY: &str = "0101010101010101010101010101010101010101010101010101010101010101";
 const OTHER: &str = "0202020202020202020202020202020202020202020202020202020202020202";
@@ -30,8 +29,7 @@ async fn audit(service: &Service) -> Vec<Entry> {
 async fn the_audit_log_says_who_did_what() {
     let folder = tempfile::tempdir().expect("a folder");
     let service = Service::on(folder.path(), &Service::clock(), &[]).await;
-    let (integrator, key) =
-        service.integrator_with_id("acme", signpost::platform::accounts::Environment::Sandbox).await;
+    let (integrator, key) = service.integrator_with_id("acme", signpost_platform::accounts::Environment::Sandbox).await;
     let domain = integrator.registers("shop.test").await;
     let path = format!("/domains/{}", text(&domain, "id"));
     integrator.patch(&path, &json!({ "handler": "hosted" })).await.with(200);
@@ -129,7 +127,7 @@ async fn the_audit_log_is_exported_line_by_line() {
 #[tokio::test]
 async fn a_key_is_replaced_without_a_gap_and_shows_when_it_was_used() {
     let folder = tempfile::tempdir().expect("a folder");
-    let clock = signpost::platform::clock::Clock::manual(signpost::platform::clock::Clock::System.now());
+    let clock = signpost_platform::clock::Clock::manual(signpost_platform::clock::Clock::System.now());
     let service = Service::on(folder.path(), &clock, &[]).await;
     let made = run(folder.path(), &["keys", "create", "--environment", "sandbox", "--name", "shop"]);
     let rotated = run(folder.path(), &["keys", "rotate", text(&made, "id"), "--grace", "2"]);
@@ -138,7 +136,7 @@ async fn a_key_is_replaced_without_a_gap_and_shows_when_it_was_used() {
     let [old, new] = [&made, &rotated].map(|key| visitor.with_key(Some(text(key, "key"))));
     new.registers("shop.test").await;
     old.get("/domains").await.with(200);
-    used::flush(&service.app.keys, &service.app.store).await.expect("a database");
+    used::flush(&service.app.keys.used, &service.app.store).await.expect("a database");
     let keys = run(folder.path(), &["keys", "list"]);
     let of = |id: &Value| keys["keys"].as_array().unwrap().iter().find(|key| key["id"] == *id).unwrap().clone();
     assert!(of(&made["id"])["expires_at"].is_string() && of(&made["id"])["last_used_at"].is_string());

@@ -4,13 +4,12 @@
 use std::collections::BTreeSet;
 use std::time::Instant;
 
-use serde_json::{Value, json};
-use signpost::platform::accounts::Environment;
-use signpost::server::schema::SCHEMA;
-use signpost_store::Store;
-
 use crate::harness::{Endpoint, Integrator, PATIENCE, Proxy, Service, Weather, authority, database, http, text, until};
 use crate::shared_limits::Sharing;
+use serde_json::{Value, json};
+use signpost::server::schema::SCHEMA;
+use signpost_platform::accounts::Environment;
+use signpost_store::Store;
 
 /// Two servers on one database; the second reaches it through a proxy.
 struct Pair {

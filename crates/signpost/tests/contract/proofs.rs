@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
-use signpost::platform::accounts::Environment;
+use signpost_platform::accounts::Environment;
 
 use crate::harness::{Integrator, NameServer, Reply, Service, members, text, time};
 

@@ -19,7 +19,7 @@ async fn a_deleted_domain_ends_its_sessions_and_its_last_events_still_go_out() {
     let first = endpoint.receives().await;
 
     let path = format!("/domains/{}", text(&domain, "id"));
-    let rival = service.integrator_of("rival", signpost::platform::accounts::Environment::Sandbox).await;
+    let rival = service.integrator_of("rival", signpost_platform::accounts::Environment::Sandbox).await;
     send(rival.request(reqwest::Method::DELETE, &path)).await.refused(404, "domain_not_found");
     let reply = send(integrator.request(reqwest::Method::DELETE, &path)).await;
     assert_eq!((reply.status, reply.text.as_str()), (204, ""));

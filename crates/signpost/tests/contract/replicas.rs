@@ -3,19 +3,17 @@
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use crate::harness::{Endpoint, Integrator, Phone, Program, Service, config, database, text, until};
 use futures_util::future::join_all;
 use jiff::{SignedDuration, Timestamp};
 use serde_json::{Value, json};
-use signpost::login::events;
-use signpost::login::events::{Attempt, AttemptSlots, DeliveryOutcome, EndedAttempt};
+use signpost::login::events::{self, Attempt, AttemptSlots, DeliveryOutcome, EndedAttempt};
 use signpost::login::ids::{DomainId, EventId};
-use signpost::platform::accounts::{Environment, keys};
-use signpost::platform::clock::Clock;
 use signpost::server::Server;
 use signpost::server::schema::SCHEMA;
+use signpost_platform::accounts::{Environment, keys};
+use signpost_platform::clock::Clock;
 use signpost_store::{Store, step};
-
-use crate::harness::{Endpoint, Integrator, Phone, Program, Service, config, database, text, until};
 
 /// Three servers, and one integrator at each of them with the same key.
 struct Replicas {

@@ -54,7 +54,7 @@ async fn a_code_is_good_for_its_own_session_and_while_that_lasts() {
     let (first, second) = (opens(&integrator, "/").await, opens(&integrator, "/").await);
     let told = integrator.hands_in(&first, &service.phone().answers(&first)).await.with(200);
     completes(&integrator, &second, &code(&told)).await.refused(406, "invalid_signature");
-    let stranger = service.integrator_of("stranger", signpost::platform::accounts::Environment::Sandbox).await;
+    let stranger = service.integrator_of("stranger", signpost_platform::accounts::Environment::Sandbox).await;
     completes(&stranger, &first, &code(&told)).await.refused(404, "session_not_found");
     service.passes(SignedDuration::from_secs(300));
     completes(&integrator, &first, &code(&told)).await.refused(410, "session_expired");

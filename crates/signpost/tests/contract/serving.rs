@@ -138,7 +138,7 @@ async fn the_end_comes_within_ten_seconds_whatever_runs() {
     let (integrator, mut endpoint) = (integrator(&server, &key), Endpoint::hanging().await);
     integrator.registers_at("shop.test", &endpoint.url("/")).await;
     let session = integrator.opens("shop.test").await;
-    let phone = Phone::of(7, &signpost::platform::clock::Clock::System);
+    let phone = Phone::of(7, &signpost_platform::clock::Clock::System);
     integrator.hands_in(&session, &phone.answers(&session)).await.with(200);
     endpoint.receives().await;
     let _never_finished = half_a_request(address(&server), &key, "{}");
@@ -157,7 +157,7 @@ async fn nothing_secret_is_logged() {
     let (integrator, mut endpoint) = (integrator(&server, &key), Endpoint::start().await);
     let domain = integrator.registers_at("shop.test", &endpoint.url("/hook?token=their-secret")).await;
     let session = integrator.opens("shop.test").await;
-    let answer = Phone::of(7, &signpost::platform::clock::Clock::System).answers(&session);
+    let answer = Phone::of(7, &signpost_platform::clock::Clock::System).answers(&session);
     integrator.hands_in(&session, &answer).await.with(200);
     integrator.with_key(Some(&key[..60])).get("/domains?key=query-secret").await.refused(401, "invalid_api_key");
     endpoint.receives().await;

@@ -2,8 +2,8 @@
 
 use jiff::SignedDuration;
 use serde_json::{Value, json};
-use signpost::platform::accounts::Environment;
 use signpost_auth::{Challenge, Mode};
+use signpost_platform::accounts::Environment;
 
 use crate::harness::{DEAD, Endpoint, Service, members, scan, text, time};
 

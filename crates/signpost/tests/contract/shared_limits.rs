@@ -7,8 +7,8 @@ use std::time::Duration;
 
 use futures_util::future::join_all;
 use serde_json::json;
-use signpost::platform::accounts::Environment;
-use signpost::platform::redis::{Redis, Servers};
+use signpost_platform::accounts::Environment;
+use signpost_platform::redis::{Redis, Servers};
 
 use crate::harness::{Integrator, Proxy, Reply, Service, Weather, authority, database, redis, until};
 

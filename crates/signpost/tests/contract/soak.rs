@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use futures_util::future::join_all;
 use reqwest::{Client, Method};
 use serde_json::{Value, json};
-use signpost::platform::clock::Clock;
+use signpost_platform::clock::Clock;
 use tokio::time::sleep;
 
 use crate::harness::{Endpoint, Fleet, PATIENCE, Phone, http, text, until};

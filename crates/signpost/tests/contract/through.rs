@@ -2,16 +2,15 @@
 
 use std::time::Duration;
 
+use crate::harness::{Integrator, Phone, Reply, Service, scan, send, text};
 use jiff::Timestamp;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use signpost::login::domains;
 use signpost::login::sessions::{self, AnswerRefusal, ConfirmCode, Flow, NewSession, Session};
-use signpost::platform::accounts::{Account, Environment};
-use signpost::platform::outbound::Reach;
 use signpost_auth::{Challenge, QrData, Signing, Wallet, WebhookSecret};
-
-use crate::harness::{Integrator, Phone, Reply, Service, scan, send, text};
+use signpost_platform::accounts::{Account, Environment};
+use signpost_platform::outbound::Reach;
 
 #[derive(Deserialize)]
 struct Vectors {

@@ -3,16 +3,15 @@
 use std::net::Ipv4Addr;
 use std::time::{Duration, Instant};
 
+use crate::harness::{Integrator, Service, text, until};
 use futures_util::future::join_all;
 use jiff::{SignedDuration, Timestamp};
 use reqwest::Method;
 use serde_json::{Value, json};
 use signpost::login::ids::SessionId;
 use signpost::login::sessions::{TooManyWaiters, Waiters};
-use signpost::platform::accounts::{Account, Environment};
-use signpost::platform::limits::Caller;
-
-use crate::harness::{Integrator, Service, text, until};
+use signpost_platform::accounts::{Account, Environment};
+use signpost_platform::limits::Caller;
 
 const BEGINNING: Timestamp = Timestamp::constant(1_800_000_000, 0);
 
@@ -84,7 +83,7 @@ async fn a_stream_tells_where_the_session_stands_and_then_how_it_ends() {
     // What is over is told once.
     let again = integrator.get(&path).await;
     assert_eq!(again.text.matches("event: status").count(), 1, "{}", again.text);
-    let rival = service.integrator_of("rival", signpost::platform::accounts::Environment::Sandbox).await;
+    let rival = service.integrator_of("rival", signpost_platform::accounts::Environment::Sandbox).await;
     rival.get(&path).await.refused(404, "session_not_found");
 }
 

@@ -6,8 +6,8 @@ use std::path::Path;
 
 use axum::http::StatusCode;
 use serde_json::{Value, json};
-use signpost::platform::clock::Clock;
 use signpost_auth::{PublicKey, Signature, verify};
+use signpost_platform::clock::Clock;
 
 use crate::harness::{Endpoint, Integrator, Program, Service, members, text};
 

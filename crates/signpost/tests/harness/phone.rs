@@ -1,8 +1,8 @@
 //! A phone with a wallet: scans what the page shows and answers.
 
 use serde_json::{Value, json};
-use signpost::platform::clock::Clock;
 use signpost_auth::{DeviceInfo, QrData, Wallet};
+use signpost_platform::clock::Clock;
 
 use super::text;
 

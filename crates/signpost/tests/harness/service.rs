@@ -4,21 +4,20 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use super::{Integrator, Phone, database, until};
 use jiff::{SignedDuration, Timestamp};
 use reqwest::Client;
 use secrecy::ExposeSecret;
 use serde_json::Value;
 use signpost::config::{Config, Origin, RawSettings};
-use signpost::platform::accounts::keys::{self, KeyId, NewKey};
-use signpost::platform::accounts::{Account, Environment};
-use signpost::platform::clock::Clock;
-use signpost::server::App;
-use signpost::server::Server;
+use signpost::server::{App, Server};
+use signpost_platform::accounts::KeyId;
+use signpost_platform::accounts::keys::{self, NewKey};
+use signpost_platform::accounts::{Account, Environment};
+use signpost_platform::clock::Clock;
 use signpost_store::random;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
-
-use super::{Integrator, Phone, database, until};
 
 /// The account of those who do not say another.
 const ACCOUNT: &str = "acme";

@@ -5,7 +5,7 @@ use std::path::Path;
 use jiff::Timestamp;
 use reqwest::Method;
 use serde_json::{Value, json};
-use signpost::platform::clock::Clock;
+use signpost_platform::clock::Clock;
 
 use crate::harness::{Reply, Service, database, send};
 

@@ -1,18 +1,17 @@
 //! Operators that report their own machines.
 
+use crate::assistant::server;
+use crate::harness::{Reply, Service, until};
 use jiff::SignedDuration;
 use reqwest::Method;
 use secrecy::ExposeSecret;
 use serde_json::{Value, json};
 use signpost::atm::catalogue;
-use signpost::platform::accounts::keys::{self, NewKey};
-use signpost::platform::accounts::{Account, Environment, Scope};
+use signpost_platform::accounts::keys::{self, NewKey};
+use signpost_platform::accounts::{Account, Environment, Scope};
 use signpost_store::random;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
-
-use crate::assistant::server;
-use crate::harness::{Reply, Service, until};
 
 const SUBMISSIONS: &str = "/atms/submissions";
 

@@ -16,12 +16,12 @@ use std::sync::Arc;
 
 use anyhow::{Context, Result};
 use arc_swap::ArcSwap;
+use signpost_platform::clock::Clock;
 use signpost_store::Store;
 use tokio::sync::Notify;
 
 use crate::atm::places::Places;
 use crate::atm::places::geocoder::Geocoder;
-use crate::platform::clock::Clock;
 
 pub use apply::{Reading, Terms, TooManyMachines, apply};
 pub use facts::{AtmFilter, TradeSide};

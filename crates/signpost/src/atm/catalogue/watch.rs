@@ -4,11 +4,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::Result;
+use signpost_platform::interval::every_or_when;
 use signpost_store::Store;
 use tokio_util::sync::CancellationToken;
 
 use crate::atm::catalogue::{Catalogue, load, sql};
-use crate::platform::interval::every_or_when;
 
 /// How often a running server looks. An import must be served within 5 s.
 const WATCH_INTERVAL: Duration = Duration::from_secs(1);

@@ -15,12 +15,12 @@ use reqwest::header::{
 use serde::Serialize;
 use signpost_locator::gazetteer::Gazetteer;
 use signpost_locator::import::{Bounds, FormatChoice, Import, Options};
+use signpost_platform::outbound::{Answer, Outbound, Reach, Request};
 use signpost_store::Store;
 use url::Url;
 
 use super::catalogue::{Extent, ImportCounts, Reading, Source, Terms, apply};
-use crate::platform::outbound::{Answer, Outbound, Reach, Request};
-use crate::platform::processor;
+use crate::atm::processor;
 
 /// Where in an address the time of the last fetch belongs, for servers that tell what changed since.
 pub const SINCE: &str = "{updated_since}";

@@ -10,12 +10,12 @@ use data_encoding::HEXLOWER;
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 use signpost_mcp::{Revision, Server};
+use signpost_platform::web::ANY_ORIGIN;
 use url::Url;
 
 use crate::atm::locator::Locator;
 use crate::atm::mcp;
 use crate::atm::service::AtmService;
-use crate::platform::web::ANY_ORIGIN;
 
 const JSON: &str = "application/json";
 const CARD: &str = "application/mcp-server-card+json";

@@ -13,12 +13,11 @@ use futures_util::{FutureExt, StreamExt};
 use redis::AsyncCommands;
 use redis::aio::PubSubSink;
 use signpost_mcp::{PostResult, PostToStream, Relay};
+use signpost_platform::redis::Redis;
 use signpost_store::random;
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::{sleep, timeout};
 use tokio_util::sync::CancellationToken;
-
-use crate::platform::redis::Redis;
 
 /// How long a stream that was opened waits until it can be reached from elsewhere, and a message for its answer.
 const STREAM_TIMEOUT: Duration = Duration::from_secs(1);

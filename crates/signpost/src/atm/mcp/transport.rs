@@ -8,13 +8,13 @@ use axum::http::request::Parts;
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 use signpost_mcp::{Bucket, Gate, Hosts, Http, Origins, Permit, RetryAfter, SessionLimits, Sessions};
+use signpost_platform::limits::{Caller, Concurrent, Limit};
 use signpost_store::random;
 
 use super::relay::Streams;
 use crate::atm::locator::{Deployment, Locator};
 use crate::atm::mcp;
 use crate::atm::service::AtmService;
-use crate::platform::limits::{Caller, Concurrent, Limit};
 
 /// Most event streams that are open to one client address: of 1024 in all.
 const MAX_STREAMS_PER_CLIENT: usize = 64;
@@ -91,7 +91,7 @@ impl McpGate {
 
 impl Gate for McpGate {
     fn admit<'a>(&'a self, bucket: Bucket, request: &'a Parts) -> BoxFuture<'a, Result<Permit, RetryAfter>> {
-        let caller = crate::platform::web::peer::peer(&self.app, &request.extensions, &request.headers);
+        let caller = signpost_platform::web::peer::peer(&self.app, &request.extensions, &request.headers);
         self.admit(bucket, caller).boxed()
     }
 }

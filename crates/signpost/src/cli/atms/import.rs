@@ -9,11 +9,11 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 use indicatif::{ProgressBar, ProgressStyle};
 use jiff::Timestamp;
 use signpost_locator::import::{self, FormatChoice, Options, Truncated};
+use signpost_platform::clock::Clock;
 use signpost_store::Store;
 
 use crate::atm::catalogue::{Extent, ImportCounts, Reading, SAMPLE, Source, Terms, apply, report};
 use crate::cli::{Session, Usage};
-use crate::platform::clock::Clock;
 use crate::server::schema::SCHEMA;
 
 /// The largest file that is read, in bytes.

@@ -14,13 +14,13 @@ use clap::Subcommand;
 use serde_json::{Map, Value, json};
 use signpost_locator::AtmId;
 use signpost_mcp::{CallError, Structured};
+use signpost_platform::clock::Clock;
 use signpost_store::Store;
 
 use crate::atm::catalogue;
 use crate::atm::locator::{Deployment, Locator};
 use crate::atm::mcp::tools;
 use crate::cli::{Session, Usage, table};
-use crate::platform::clock::Clock;
 
 #[derive(Debug, Subcommand)]
 pub(super) enum Atms {

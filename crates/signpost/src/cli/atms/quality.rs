@@ -7,11 +7,11 @@ use clap::Args;
 use serde_json::json;
 use signpost_locator::Machine;
 use signpost_locator::quality::{Concern, concerns, duplicate_suspects};
+use signpost_platform::clock::Clock;
 use signpost_store::Store;
 
 use crate::atm::catalogue;
 use crate::cli::{Session, table};
-use crate::platform::clock::Clock;
 
 /// How many machines are printed for people.
 const PRINTED: usize = 50;

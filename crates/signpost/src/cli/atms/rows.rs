@@ -3,12 +3,12 @@
 use anyhow::{Context, Result};
 use serde_json::json;
 use signpost_locator::AtmId;
+use signpost_platform::clock::Clock;
 use signpost_store::Store;
 
 use crate::atm::catalogue;
 use crate::cli::Session;
 use crate::cli::atms::atm_id;
-use crate::platform::clock::Clock;
 
 pub(super) async fn split(session: &Session, store: &Store, id: u64) -> Result<()> {
     let snapshot = catalogue::load(store).await?;

@@ -10,10 +10,10 @@ use reqwest::Method;
 use reqwest::header::HeaderMap;
 use serde_json::Value;
 use signpost_auth::{QrData, authority};
+use signpost_platform::outbound::{Outbound, Reach, Request};
 use url::{Host, Url};
 
 use crate::login::domains::WellKnown;
-use crate::platform::outbound::{Outbound, Reach, Request};
 
 /// How long the domain, and then the host, may take to answer before the person is asked.
 const ASK_TIMEOUT: Duration = Duration::from_secs(3);

@@ -14,11 +14,11 @@ use reqwest::Method;
 use reqwest::header::{CONTENT_TYPE, HeaderMap, HeaderValue};
 use serde_json::{Value, json};
 use signpost_auth::{DeviceInfo, QrData, Signing, Wallet as Key};
+use signpost_platform::clock::Clock;
+use signpost_platform::outbound::{Names, Outbound, Reach, Request};
 use signpost_store::random;
 
 use super::{Session, Usage};
-use crate::platform::clock::Clock;
-use crate::platform::outbound::{Names, Outbound, Reach, Request};
 
 /// How long a webhook may take to answer a person.
 const WITHIN: Duration = Duration::from_secs(20);

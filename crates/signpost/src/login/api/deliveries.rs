@@ -4,6 +4,9 @@ use axum::Json;
 use axum::extract::State as Extract;
 use axum::http::StatusCode;
 use serde_json::{Value, json};
+use signpost_platform::accounts::Account;
+use signpost_platform::web::problem::Problem;
+use signpost_platform::web::{Nothing, Page, PathId};
 use signpost_store::random;
 
 use crate::login::error::Error;
@@ -11,9 +14,6 @@ use crate::login::events::{DeliveryFilter, DeliveryListItem, deliveries, queue_t
 use crate::login::flows::lookup::find_domain;
 use crate::login::ids::EventId;
 use crate::login::service::LoginService;
-use crate::platform::accounts::Account;
-use crate::platform::web::problem::Problem;
-use crate::platform::web::{Nothing, Page, PathId};
 
 const STATES: [&str; 3] = ["pending", "delivered", "failed"];
 

@@ -6,6 +6,9 @@ use axum::http::StatusCode;
 use jiff::Timestamp;
 use serde::Serialize;
 use serde_json::{Value, json};
+use signpost_platform::accounts::Account;
+use signpost_platform::web::problem::Problem;
+use signpost_platform::web::{ApiKey, Fields, Nothing, Page, PathId};
 
 use crate::login::domains::{
     Change, Domain, Handler, MOST, New, NotRegistered, Random, Registered, register, sql, webhook_url,
@@ -14,9 +17,6 @@ use crate::login::error::Error;
 use crate::login::flows::lookup::find_domain;
 use crate::login::ids::DomainId;
 use crate::login::service::LoginService;
-use crate::platform::accounts::Account;
-use crate::platform::web::problem::Problem;
-use crate::platform::web::{ApiKey, Fields, Nothing, Page, PathId};
 
 pub(crate) async fn create(
     State(app): State<LoginService>,

@@ -5,15 +5,15 @@ use axum::extract::State as Extract;
 use axum::http::StatusCode;
 use serde_json::Value;
 use signpost_auth::PublicKey;
+use signpost_platform::accounts::Account;
+use signpost_platform::web::problem::Problem;
+use signpost_platform::web::{ApiKey, Nothing, Page, PathId, PathPair};
 
 use crate::login::domains::Domain;
 use crate::login::error::Error;
 use crate::login::flows::lookup::find_domain;
 use crate::login::service::LoginService;
 use crate::login::users::{HostedUser, sql};
-use crate::platform::accounts::Account;
-use crate::platform::web::problem::Problem;
-use crate::platform::web::{ApiKey, Nothing, Page, PathId, PathPair};
 
 /// `GET /domains/{id}/users`
 pub(crate) async fn users(

@@ -4,11 +4,11 @@ use axum::Json;
 use axum::extract::State;
 use serde::Serialize;
 use signpost_auth::{PublicKey, Signature, message_hash, verify as is_signed_by};
+use signpost_platform::accounts::Account;
+use signpost_platform::web::Fields;
 
 use crate::login::error::Error;
 use crate::login::service::LoginService;
-use crate::platform::accounts::Account;
-use crate::platform::web::Fields;
 
 /// Exactly the specification's three members (§2).
 #[derive(Serialize)]

@@ -2,6 +2,7 @@
 //!
 //! This file is the rules, and pure; [`proof`] looks for proofs, [`sql`] remembers.
 
+pub mod audit;
 mod proof;
 pub mod reseal;
 pub mod seal;
@@ -10,12 +11,12 @@ mod well_known;
 
 use jiff::Timestamp;
 use signpost_auth::{DomainName, WebhookSecret};
+use signpost_platform::accounts::{Account, Environment};
+use signpost_platform::outbound::Reach;
 use signpost_store::random;
 use url::{Host, Url};
 
 use crate::login::ids::DomainId;
-use crate::platform::accounts::{Account, Environment};
-use crate::platform::outbound::Reach;
 
 pub use proof::{Check, Prover};
 pub use sql::{ListedDomain, NotRegistered, Usable};

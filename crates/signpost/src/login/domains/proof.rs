@@ -5,9 +5,9 @@ use std::time::Duration;
 
 use serde::Serialize;
 use signpost_auth::DomainName;
+use signpost_platform::outbound::{Names, Outbound, Reach};
 
 use super::{Token, WellKnown};
-use crate::platform::outbound::{Names, Outbound, Reach};
 
 /// How long a whole check may take.
 const WITHIN: Duration = Duration::from_secs(10);

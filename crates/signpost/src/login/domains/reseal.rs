@@ -4,11 +4,12 @@ use anyhow::Result;
 use jiff::Timestamp;
 use secrecy::ExposeSecret;
 use serde_json::json;
+use signpost_platform::accounts::audit::sql::entry;
+use signpost_platform::accounts::audit::{Action, Actor};
 use signpost_store::{Store, params, random, step};
 
 use crate::login::domains::seal::Seal;
 use crate::login::domains::sql::open_secret;
-use crate::platform::accounts::audit::{Action, Actor, entry};
 
 const ALL: &str = "
     SELECT id, webhook_secret, next_webhook_secret FROM domains

@@ -5,15 +5,17 @@ use jiff::Timestamp;
 use secrecy::ExposeSecret;
 use serde_json::json;
 use signpost_auth::{DomainName, WebhookSecret};
+use signpost_platform::accounts::audit::sql::entry;
+use signpost_platform::accounts::audit::{Action, Actor};
+use signpost_platform::accounts::{Account, Environment};
 use signpost_store::{Row, Store, must, params, random};
 
+use crate::login::domains::audit::entry_on_domain;
 use crate::login::domains::seal::Seal;
 use crate::login::domains::{Change, Domain, Handler, MOST, Registered, Secrets, Token, apex};
 use crate::login::ids::DomainId;
 use crate::login::sessions::cancel_sessions_of;
 use crate::login::users::forget_users_of;
-use crate::platform::accounts::audit::{Action, Actor, entry, entry_on_domain};
-use crate::platform::accounts::{Account, Environment};
 
 /// Guarded by the number of domains in its `WHERE`.
 const INSERT: &str = "

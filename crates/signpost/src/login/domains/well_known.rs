@@ -6,10 +6,10 @@ use anyhow::{Result, ensure};
 use reqwest::Method;
 use reqwest::header::HeaderMap;
 use signpost_auth::{DomainName, authority};
+use signpost_platform::outbound::{Outbound, Reach, Request};
 use url::Url;
 
 use super::Token;
-use crate::platform::outbound::{Outbound, Reach, Request};
 
 /// The most bytes of a file that is read. A longer one is refused: its last line may be cut, and a host name that is cut
 /// is another's.

@@ -3,10 +3,10 @@
 use anyhow::{Context, Result};
 use jiff::Timestamp;
 use serde::Serialize;
+use signpost_platform::accounts::{Account, Environment};
 use signpost_store::{Row, Store, WriteOutcome, params, step};
 
 use crate::login::ids::{DomainId, EventId};
-use crate::platform::accounts::{Account, Environment};
 
 const LIST: &str = "
     SELECT d.id, d.account, d.environment, d.domain_id, d.url, d.state, d.attempts, d.created_at, d.next_attempt_at,

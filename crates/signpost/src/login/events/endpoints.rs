@@ -4,11 +4,12 @@ use anyhow::{Context, Result};
 use jiff::{SignedDuration, Timestamp};
 use serde::Serialize;
 use serde_json::json;
+use signpost_platform::accounts::audit::sql::entry;
+use signpost_platform::accounts::audit::{Action, Actor};
+use signpost_platform::accounts::{Account, Environment};
 use signpost_store::{Row, Step, Store, params, step};
 
 use super::{Attempt, Delivery, DeliveryOutcome, endpoint_from_url};
-use crate::platform::accounts::audit::{Action, Actor, entry};
-use crate::platform::accounts::{Account, Environment};
 
 /// How long an endpoint may do nothing but fail.
 const DISABLE_AFTER: SignedDuration = SignedDuration::from_hours(5 * 24);

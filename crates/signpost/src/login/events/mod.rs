@@ -15,12 +15,12 @@ use signpost_auth::{
     Event, EventKind, WEBHOOK_ID, WEBHOOK_SIGNATURE, WEBHOOK_TIMESTAMP, WebhookSecret, X_SVC_SIGNATURE,
     X_SVC_SIGNATURE_NEXT,
 };
+use signpost_platform::accounts::{Account, Environment};
 use signpost_store::Step;
 use url::Url;
 
 use crate::login::domains::{Domain, Secrets};
 use crate::login::ids::{DomainId, EventId};
-use crate::platform::accounts::{Account, Environment};
 
 pub use deliveries::{DeliveryFilter, DeliveryListItem};
 pub use endpoints::FailingEndpoint;

@@ -5,13 +5,13 @@ use std::collections::HashMap;
 use anyhow::{Context, Result};
 use jiff::Timestamp;
 use serde_json::Value;
+use signpost_platform::accounts::{Account, Environment};
 use signpost_store::{Row, Step, Store, WriteOutcome, must, params, step};
 use url::Url;
 
 use super::slots::{DueDelivery, MAX_ENDPOINTS_PER_LOOK, MAX_PER_ENDPOINT};
 use super::{Attempt, AttemptSlots, ClaimedDelivery, Delivery, DeliveryOutcome, endpoint_from_url};
 use crate::login::ids::{DomainId, EventId};
-use crate::platform::accounts::{Account, Environment};
 
 const QUEUE: &str = "
     INSERT INTO deliveries (id, account, environment, domain_id, url, endpoint, body, state, attempts, created_at,

@@ -8,6 +8,9 @@ use bytes::Bytes;
 use serde_json::{Value, json};
 use signpost_auth::receiver::{HandlerRefusal, HandlerResponse, Host, LoggedIn, handle_login, handle_register};
 use signpost_auth::{Answer, Challenge, Mode, NotVerified, PublicKey, Through};
+use signpost_platform::accounts::Environment;
+use signpost_platform::limits::{Caller, Limit};
+use signpost_platform::web::problem::Problem;
 use signpost_store::Step;
 use url::Url;
 
@@ -16,9 +19,6 @@ use crate::login::flows::submit::accept_answer;
 use crate::login::service::LoginService;
 use crate::login::sessions::{self, Session, SessionStatus};
 use crate::login::users::sql;
-use crate::platform::accounts::Environment;
-use crate::platform::limits::{Caller, Limit};
-use crate::platform::web::problem::Problem;
 
 /// The service as the application that answers a wallet.
 struct Wallets<'a> {

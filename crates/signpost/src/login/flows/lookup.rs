@@ -1,11 +1,12 @@
 //! Finds a session or a domain, or says why not.
 
+use signpost_platform::accounts::Account;
+
 use crate::login::domains::{self, Domain};
 use crate::login::error::Error;
 use crate::login::ids::{DomainId, SessionId};
 use crate::login::service::LoginService;
 use crate::login::sessions::{self, AnswerRefusal, Session, SessionState};
-use crate::platform::accounts::Account;
 
 pub(crate) async fn find_session(app: &LoginService, account: &Account, id: &str) -> Result<Session, Error> {
     let id = SessionId::parse(id).ok_or(Error::SessionNotFound)?;

@@ -2,6 +2,7 @@
 
 use anyhow::Context;
 use signpost_auth::{Answer, Mode, PublicKey};
+use signpost_platform::accounts::Account;
 use signpost_store::{Step, WriteOutcome, random};
 use url::Url;
 
@@ -10,7 +11,6 @@ use crate::login::flows::lookup::{lost_race, refused};
 use crate::login::service::LoginService;
 use crate::login::sessions::{self, Accepted, AnswerRefusal, Login, Session, SessionState, sql};
 use crate::login::{domains, users};
-use crate::platform::accounts::Account;
 
 /// An answer that was accepted.
 #[derive(Debug)]

@@ -9,6 +9,7 @@ use bytes::Bytes;
 use jiff::{SignedDuration, Timestamp};
 use reqwest::Method;
 use reqwest::header::{CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
+use signpost_platform::outbound::{Reach, Request};
 use signpost_store::random;
 use tokio::sync::OnceCell;
 use tokio::task::{self, JoinError, JoinSet};
@@ -23,7 +24,6 @@ use crate::login::events::{
 };
 use crate::login::ids::DomainId;
 use crate::login::service::LoginService;
-use crate::platform::outbound::{Reach, Request};
 
 /// How long an endpoint may take to answer (docs/handlers.md, Delivery).
 const ATTEMPT_TIMEOUT: Duration = Duration::from_secs(15);

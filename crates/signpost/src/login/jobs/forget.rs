@@ -4,13 +4,13 @@ use std::time::Duration;
 
 use anyhow::Result;
 use jiff::{SignedDuration, Timestamp};
+use signpost_platform::accounts::audit::AuditId;
+use signpost_platform::interval::every;
 use signpost_store::{Store, Value, WriteOutcome, params, step};
 
 use crate::login::ids::SessionId;
 use crate::login::service::LoginService;
 use crate::login::sessions::{REPLAY_WINDOW, RETENTION};
-use crate::platform::accounts::audit::AuditId;
-use crate::platform::interval::every;
 
 /// How long an event is kept that arrived.
 const DELIVERED_RETENTION: SignedDuration = SignedDuration::from_hours(7 * 24);

@@ -5,15 +5,16 @@ use std::time::Duration;
 use anyhow::{Context, Result};
 use jiff::{SignedDuration, Timestamp};
 use serde_json::json;
+use signpost_platform::accounts::Account;
+use signpost_platform::accounts::audit::{Action, Actor};
+use signpost_platform::interval::every;
 use signpost_store::{Store, must, params};
 
+use crate::login::domains::audit::entry_on_domain;
 use crate::login::domains::{Domain, sql};
 use crate::login::ids::DomainId;
 use crate::login::service::LoginService;
 use crate::login::sessions::cancel_sessions_of;
-use crate::platform::accounts::Account;
-use crate::platform::accounts::audit::{Action, Actor, entry_on_domain};
-use crate::platform::interval::every;
 
 /// How long after one check a proof is looked for again.
 const AFTER: SignedDuration = SignedDuration::from_hours(7 * 24);
@@ -82,7 +83,8 @@ async fn check(app: &LoginService, domain: &Domain) -> Result<()> {
 async fn find_due(store: &Store, now: Timestamp) -> Result<Vec<(Account, DomainId)>> {
     let rows = store.read(DUE, params![now - AFTER, AT_ONCE]).await?;
     let due = rows.iter().map(|row| {
-        let environment = crate::platform::accounts::Environment::parse(row.text(2)?).context("domains.environment")?;
+        let environment =
+            signpost_platform::accounts::Environment::parse(row.text(2)?).context("domains.environment")?;
         let account = Account { name: row.text(1)?.to_owned(), environment };
         Ok((account, DomainId::parse(row.text(0)?).context("domains.id")?))
     });

@@ -5,11 +5,11 @@ use axum::http::HeaderMap;
 use data_encoding::HEXLOWER;
 use jiff::{SignedDuration, Timestamp};
 use sha2::{Digest, Sha256};
+use signpost_platform::accounts::Account;
+use signpost_platform::web::problem::Problem;
 use signpost_store::{Step, Store, must, params};
 
 use crate::login::error::Error;
-use crate::platform::accounts::Account;
-use crate::platform::web::problem::Problem;
 
 /// How long a key's reply is replayed.
 pub const REPLAY_WINDOW: SignedDuration = SignedDuration::from_hours(24);

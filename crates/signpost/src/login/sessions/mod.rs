@@ -20,11 +20,11 @@ use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use signpost_auth::{Challenge, Event, EventData, Mode, Nonce, NotVerified};
+use signpost_platform::accounts::Account;
 use url::Url;
 
 use crate::login::domains::Domain;
 use crate::login::ids::{EventId, SessionId};
-use crate::platform::accounts::Account;
 
 pub use client_secret::{ClientSecret, ClientSecretHash};
 pub use completion::{CompletionCode, CompletionHash, Flow};

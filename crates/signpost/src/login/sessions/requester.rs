@@ -3,9 +3,8 @@
 use std::net::IpAddr;
 
 use serde::{Deserialize, Serialize};
-
-use crate::platform::web::Fields;
-use crate::platform::web::problem::Problem;
+use signpost_platform::web::Fields;
+use signpost_platform::web::problem::Problem;
 
 /// Most characters of what a browser says of itself.
 const MAX_USER_AGENT_LEN: usize = 256;

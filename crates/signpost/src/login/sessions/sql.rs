@@ -3,6 +3,7 @@
 use anyhow::{Context, Result, bail};
 use jiff::Timestamp;
 use signpost_auth::Challenge;
+use signpost_platform::accounts::{Account, Environment};
 use signpost_store::{Row, Step, Store, WriteOutcome, must, params, step};
 
 use crate::login::events;
@@ -11,7 +12,6 @@ use crate::login::sessions::{
     ClientSecretHash, CompletionHash, ConfirmCode, Flow, Login, MAX_CONFIRM_TRIES, Metadata, READ_WINDOW,
     REFRESH_WINDOW, RETENTION, Session, SessionFilter, SessionState, SessionStatus,
 };
-use crate::platform::accounts::{Account, Environment};
 
 const INSERT: &str = "
     INSERT INTO sessions (id, account, environment, domain_id, challenge, webhook_url, metadata, created_at, expires_at,

@@ -3,12 +3,12 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use signpost_platform::accounts::Account;
+use signpost_platform::limits::{Caller, Concurrent, Slot};
 use tokio::sync::Notify;
 use tokio::sync::futures::Notified;
 
 use crate::login::ids::SessionId;
-use crate::platform::accounts::Account;
-use crate::platform::limits::{Caller, Concurrent, Slot};
 
 /// Most requests that wait in one process.
 const MAX_WAITING: usize = 10_000;

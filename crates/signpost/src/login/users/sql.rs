@@ -4,11 +4,12 @@ use anyhow::Result;
 use jiff::Timestamp;
 use serde_json::json;
 use signpost_auth::PublicKey;
+use signpost_platform::accounts::audit::{Action, Actor};
 use signpost_store::{Row, Step, Store, must, params, step};
 
 use super::HostedUser;
+use crate::login::domains::audit::entry_on_domain;
 use crate::login::ids::DomainId;
-use crate::platform::accounts::audit::{Action, Actor, entry_on_domain};
 
 const FIND: &str = "
     SELECT public_key, created_at, last_login_at FROM users WHERE domain_id = $1 AND public_key = $2";

@@ -5,14 +5,14 @@ use axum::extract::Request;
 use axum::response::Response;
 use axum::routing::{MethodRouter, post};
 use signpost_auth::Mode;
+use signpost_platform::accounts::Environment;
+use signpost_platform::limits::{Caller, Limit};
+use signpost_platform::web::Payload;
+use signpost_platform::web::problem::Problem;
 use url::form_urlencoded;
 
 use crate::login::flows::hosted;
 use crate::login::service::LoginService;
-use crate::platform::accounts::Environment;
-use crate::platform::limits::{Caller, Limit};
-use crate::platform::web::Payload;
-use crate::platform::web::problem::Problem;
 
 pub(crate) fn router(environment: Environment) -> Router<LoginService> {
     let route = |mode| -> MethodRouter<LoginService> {
@@ -26,7 +26,7 @@ pub(crate) fn router(environment: Environment) -> Router<LoginService> {
 type Extract = axum::extract::State<LoginService>;
 
 async fn answer(app: Extract, environment: Environment, mode: Mode, request: Request) -> Response {
-    if let Err(error) = counted(&app, crate::platform::web::peer::client_address(&app, &request)).await {
+    if let Err(error) = counted(&app, signpost_platform::web::peer::client_address(&app, &request)).await {
         return hosted::to_response(&error);
     }
     // As in the handler contract: what is no JSON at all is a body that lacks its fields.
@@ -35,7 +35,7 @@ async fn answer(app: Extract, environment: Environment, mode: Mode, request: Req
 }
 
 async fn context(app: Extract, environment: Environment, mode: Mode, request: Request) -> Response {
-    if let Err(error) = counted(&app, crate::platform::web::peer::client_address(&app, &request)).await {
+    if let Err(error) = counted(&app, signpost_platform::web::peer::client_address(&app, &request)).await {
         return hosted::to_response(&error);
     }
     let query = request.uri().query().unwrap_or_default().to_owned();

@@ -14,12 +14,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Router;
+use signpost_platform::limits::Proxies;
 use tokio::net::TcpListener;
 use tokio::task::JoinSet;
 use tokio::time::{MissedTickBehavior, interval, sleep};
 use tokio_util::sync::CancellationToken;
-
-use crate::platform::limits::Proxies;
 
 use table::Table;
 

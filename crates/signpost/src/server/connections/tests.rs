@@ -191,7 +191,7 @@ async fn one_address_has_so_many_without_a_head_and_others_do_not_pay() {
     // A trusted proxy speaks for many.
     let proxy = "192.0.2.1:1".parse().unwrap();
     let trusted =
-        Proxies::new(vec!["192.0.2.1/32".parse().unwrap()], crate::platform::limits::ForwardedHeader::default());
+        Proxies::new(vec!["192.0.2.1/32".parse().unwrap()], signpost_platform::limits::ForwardedHeader::default());
     assert_eq!(trusted.client_of(proxy), None);
     let places: Vec<_> = (0..300).map(|_| table.enter(trusted.client_of(proxy))).collect();
     assert!(places.iter().all(|place| place.connection().phase() == Phase::Opening));

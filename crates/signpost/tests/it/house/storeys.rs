@@ -24,7 +24,8 @@ const FLOORS: &[(&str, &[&[&str]])] = &[
     (
         "store",
         &[
-            &["id", "row"],
+            &["id", "random", "row", "rows"],
+            &["step"],
             &["changes", "lock", "file"],
             &["migrate", "readiness"],
             &["sqlite", "postgres"],
@@ -34,7 +35,7 @@ const FLOORS: &[(&str, &[&[&str]])] = &[
     (
         "platform",
         &[
-            &["clock", "processor", "setting"],
+            &["clock", "setting"],
             &["interval", "cache", "redis"],
             &["outbound"],
             &["limits"],
@@ -50,7 +51,8 @@ const FLOORS: &[(&str, &[&[&str]])] = &[
         &[
             &["ids"],
             &["error"],
-            &["domains", "users"],
+            &["domains"],
+            &["users"],
             &["events", "browser_sessions"],
             &["sessions"],
             &["settings"],
@@ -63,10 +65,11 @@ const FLOORS: &[(&str, &[&[&str]])] = &[
     (
         "atm",
         &[
-            &["places", "reports"],
+            &["places", "processor", "reports"],
             &["settings"],
             &["catalogue"],
             &["feeds"],
+            &["locator"],
             &["service"],
             &["jobs", "submissions", "mcp"],
             &["routes"],

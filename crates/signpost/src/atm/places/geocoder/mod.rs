@@ -13,11 +13,10 @@ use reqwest::Method;
 use reqwest::header::{ACCEPT, HeaderMap, HeaderValue};
 use secrecy::{ExposeSecret, SecretString};
 use serde::Deserialize;
+use signpost_platform::limits::Rate;
+use signpost_platform::outbound::{Outbound, Reach, Request};
 use tokio::time::{Instant, timeout};
 use url::Url;
-
-use crate::platform::limits::Rate;
-use crate::platform::outbound::{Outbound, Reach, Request};
 
 pub use answers::{GeocodeResult, GeocodedPlace};
 

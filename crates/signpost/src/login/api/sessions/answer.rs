@@ -3,6 +3,9 @@
 use axum::Json;
 use axum::extract::{FromRequest, Request, State as Extract};
 use signpost_auth::Answer;
+use signpost_platform::accounts::Account;
+use signpost_platform::web::problem::Problem;
+use signpost_platform::web::{Fields, PathId, Payload};
 
 use super::replies::{SessionView, Viewer};
 use crate::login::error::Error;
@@ -10,9 +13,6 @@ use crate::login::flows::lookup::find_session;
 use crate::login::flows::submit::{AcceptedAnswer, accept_answer, complete_login};
 use crate::login::service::LoginService;
 use crate::login::sessions::SessionStatus;
-use crate::platform::accounts::Account;
-use crate::platform::web::problem::Problem;
-use crate::platform::web::{Fields, PathId, Payload};
 
 /// `POST /sessions/{id}/authenticate`
 pub(crate) async fn authenticate(

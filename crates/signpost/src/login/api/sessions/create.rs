@@ -8,6 +8,9 @@ use axum::response::{IntoResponse, Response};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use signpost_auth::{DomainName, Mode};
+use signpost_platform::accounts::{Account, Environment};
+use signpost_platform::web::problem::Problem;
+use signpost_platform::web::{ApiKey, Fields};
 use signpost_store::random;
 use url::Url;
 
@@ -21,9 +24,6 @@ use crate::login::sessions::{
     ClientSecret, ConfirmCode, Flow, IdempotencyKey, Metadata, NewSession, Requester, Session, SessionEntropy,
     idempotency, sql,
 };
-use crate::platform::accounts::{Account, Environment};
-use crate::platform::web::problem::Problem;
-use crate::platform::web::{ApiKey, Fields};
 
 /// Says that a reply was given before.
 const REPLAYED: (HeaderName, &str) = (HeaderName::from_static("idempotent-replayed"), "true");

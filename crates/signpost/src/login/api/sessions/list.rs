@@ -4,6 +4,9 @@ use axum::Json;
 use axum::extract::State as Extract;
 use serde_json::{Value, json};
 use signpost_auth::DomainName;
+use signpost_platform::accounts::Account;
+use signpost_platform::web::Page;
+use signpost_platform::web::problem::Problem;
 
 use crate::login::api::sessions::replies::SessionListItem;
 use crate::login::domains;
@@ -11,9 +14,6 @@ use crate::login::error::Error;
 use crate::login::ids::SessionId;
 use crate::login::service::LoginService;
 use crate::login::sessions::{SessionFilter, SessionStatus, sql};
-use crate::platform::accounts::Account;
-use crate::platform::web::Page;
-use crate::platform::web::problem::Problem;
 
 /// `GET /sessions?status=&domain=&limit=&cursor=`, newest first.
 pub(crate) async fn list(

@@ -6,6 +6,9 @@ use axum::extract::State as Extract;
 use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE};
 use axum::http::{HeaderName, StatusCode};
 use signpost_auth::QrCode;
+use signpost_platform::accounts::Account;
+use signpost_platform::web::problem::Problem;
+use signpost_platform::web::{Nothing, PathId};
 use signpost_store::random;
 
 use crate::login::api::sessions::qr_image;
@@ -14,9 +17,6 @@ use crate::login::error::Error;
 use crate::login::flows::lookup::{find_session, lost_race, refused};
 use crate::login::service::LoginService;
 use crate::login::sessions::sql;
-use crate::platform::accounts::Account;
-use crate::platform::web::problem::Problem;
-use crate::platform::web::{Nothing, PathId};
 
 /// A code is dead as soon as the session is refreshed.
 const NO_STORE: (HeaderName, &str) = (CACHE_CONTROL, "no-store");

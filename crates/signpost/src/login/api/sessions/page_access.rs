@@ -6,6 +6,12 @@ use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use signpost_auth::DomainName;
+use signpost_platform::accounts::Environment;
+use signpost_platform::limits::{Caller, Limit};
+use signpost_platform::web::api_key::{Door, admit, bearer};
+use signpost_platform::web::path_id::PathId;
+use signpost_platform::web::peer::client_address;
+use signpost_platform::web::problem::Problem;
 use url::{Host, Url};
 
 use crate::login::api::sessions::replies::Viewer;
@@ -13,24 +19,19 @@ use crate::login::error::Error;
 use crate::login::ids::SessionId;
 use crate::login::service::LoginService;
 use crate::login::sessions::{ClientSecret, Session};
-use crate::platform::accounts::Environment;
-use crate::platform::limits::{Caller, Limit};
-use crate::platform::web::api_key::{Door, admit, bearer};
-use crate::platform::web::path_id::PathId;
-use crate::platform::web::peer::client_address;
-use crate::platform::web::problem::Problem;
 
 /// What reading a session asks of those who come, with a key or with a client secret.
 #[derive(Clone)]
 pub(crate) struct PageDoor {
     pub(crate) service: LoginService,
+    pub(crate) environment: Environment,
     pub(crate) door: Door,
 }
 
 /// Lets API keys in as elsewhere, and client secrets to their own session; answers browsers of the session's domain so
 /// that their pages may read the reply.
 pub(crate) async fn admit_page(
-    State(PageDoor { service, door }): State<PageDoor>,
+    State(PageDoor { service, environment, door }): State<PageDoor>,
     request: Request,
     next: Next,
 ) -> Response {
@@ -44,15 +45,15 @@ pub(crate) async fn admit_page(
     if secret.is_none() && !(is_preflight && origin.is_some()) {
         return admit(State(door), request, next).await.into_response();
     }
-    let session = match find(&service, door.environment, &id).await {
+    let session = match find(&service, environment, &id).await {
         Ok(session) => session,
         Err(error) => return error.into_response(),
     };
     let own = |session: &Session, origin: &HeaderValue| is_of(origin, &session.challenge.domain);
     let origin = origin.filter(|origin| session.as_ref().is_some_and(|session| own(session, origin)));
     let response = match secret {
-        Some(secret) if !is_preflight => follow(&door, session, &secret, request, next).await.into_response(),
-        _ => preflight(&door, client_address(&door.platform, &request)).await,
+        Some(secret) if !is_preflight => follow(&service, session, &secret, request, next).await.into_response(),
+        _ => preflight(&service, client_address(&service, &request)).await,
     };
     match origin {
         Some(origin) => open(response, origin, is_preflight),
@@ -67,33 +68,29 @@ async fn find(service: &LoginService, environment: Environment, id: &str) -> Res
 
 /// Lets a client secret read its session.
 async fn follow(
-    door: &Door,
+    service: &LoginService,
     session: Option<Session>,
     secret: &ClientSecret,
     mut request: Request,
     next: Next,
 ) -> Result<Response, Error> {
-    let now = door.platform.clock.now();
+    let now = service.clock.now();
     let Some(session) = session.filter(|session| secret.reads(session, now)) else {
-        let address = client_address(&door.platform, &request);
-        door.platform.refusals.count(&address, "invalid_api_key");
-        door.platform
+        let address = client_address(service, &request);
+        service.refusals.count(&address, "invalid_api_key");
+        service
             .limits
-            .check(Limit::GetSession, &address, door.platform.clock.elapsed())
+            .check(Limit::GetSession, &address, service.clock.elapsed())
             .await
             .map_err(Problem::RateLimited)?;
         return Err(Problem::InvalidApiKey.into());
     };
-    let caller = Caller::Session(session.id.clone());
-    door.platform
-        .limits
-        .check(Limit::GetSession, &caller, door.platform.clock.elapsed())
-        .await
-        .map_err(Problem::RateLimited)?;
+    let caller = Caller::Session(session.id.to_string());
+    service.limits.check(Limit::GetSession, &caller, service.clock.elapsed()).await.map_err(Problem::RateLimited)?;
     if request.method() != Method::GET && request.method() != Method::HEAD {
         return Err(Problem::InvalidApiKey.into());
     }
-    let address = client_address(&door.platform, &request);
+    let address = client_address(service, &request);
     request.extensions_mut().insert(session.account);
     request.extensions_mut().insert(Viewer::Page);
     request.extensions_mut().insert(address);
@@ -101,8 +98,8 @@ async fn follow(
 }
 
 /// What a browser asks before it sends a bearer to another origin.
-async fn preflight(door: &Door, address: Caller) -> Response {
-    match door.platform.limits.check(Limit::GetSession, &address, door.platform.clock.elapsed()).await {
+async fn preflight(service: &LoginService, address: Caller) -> Response {
+    match service.limits.check(Limit::GetSession, &address, service.clock.elapsed()).await {
         Ok(()) => (StatusCode::NO_CONTENT, Body::empty()).into_response(),
         Err(exceeded) => Problem::RateLimited(exceeded).into_response(),
     }

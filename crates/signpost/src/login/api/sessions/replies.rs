@@ -3,11 +3,11 @@
 use jiff::Timestamp;
 use serde::Serialize;
 use signpost_auth::Mode;
+use signpost_platform::web::problem::Problem;
 
 use crate::login::error::Error;
 use crate::login::ids::SessionId;
 use crate::login::sessions::{Metadata, Session, SessionState, SessionStatus, User};
-use crate::platform::web::problem::Problem;
 
 /// The answer to a creation.
 #[derive(Serialize)]

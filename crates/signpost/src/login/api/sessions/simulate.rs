@@ -11,16 +11,16 @@ use reqwest::header::{CONTENT_TYPE, HeaderMap, HeaderValue};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 use signpost_auth::{Answer, DeviceInfo, Wallet};
+use signpost_platform::accounts::Account;
+use signpost_platform::outbound::{Reach, Request};
+use signpost_platform::web::problem::Problem;
+use signpost_platform::web::{Fields, OptionalFields, PathId};
 
 use crate::login::error::Error;
 use crate::login::flows::hosted;
 use crate::login::flows::lookup::{find_session, refused};
 use crate::login::service::LoginService;
 use crate::login::sessions::{ConfirmCode, Session};
-use crate::platform::accounts::Account;
-use crate::platform::outbound::{Reach, Request};
-use crate::platform::web::problem::Problem;
-use crate::platform::web::{Fields, OptionalFields, PathId};
 
 /// How long a handler may take to answer.
 const HANDLER_TIMEOUT: Duration = Duration::from_secs(15);

@@ -9,6 +9,10 @@ use axum::response::sse::{Event, KeepAlive};
 use axum::{Extension, Json};
 use futures_util::{Stream, StreamExt, stream};
 use serde_json::json;
+use signpost_platform::accounts::Account;
+use signpost_platform::limits::Caller;
+use signpost_platform::web::PathId;
+use signpost_platform::web::problem::Problem;
 use tokio::time::{Instant, timeout};
 use url::form_urlencoded;
 
@@ -18,10 +22,6 @@ use crate::login::flows::lookup::refused;
 use crate::login::ids::SessionId;
 use crate::login::service::LoginService;
 use crate::login::sessions::{AnswerRefusal, Session, SessionStatus, TooManyWaiters, Waiter};
-use crate::platform::accounts::Account;
-use crate::platform::limits::Caller;
-use crate::platform::web::PathId;
-use crate::platform::web::problem::Problem;
 
 /// The longest that a request waits: a little less than most proxies do.
 const MAX_WAIT_SECS: u64 = 25;

@@ -1,0 +1,105 @@
+//! Who did what to keys, domains, secrets and users, and who was refused. Entries are written together with what they
+//! tell of, and nothing in the program changes one.
+
+pub mod refusals;
+pub mod sql;
+
+use std::fmt;
+
+use jiff::Timestamp;
+use serde::Serialize;
+use serde_json::Value;
+
+use crate::accounts::{Environment, KeyId};
+
+signpost_store::ids! {
+    /// Names an entry of the audit log.
+    AuditId = "aud";
+}
+
+/// Who did it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Actor {
+    /// Whoever holds this API key.
+    Key(KeyId),
+    /// The operator, at the command line.
+    Operator,
+    /// The server by itself.
+    Server,
+    /// Somebody without a key that opens, at this address.
+    Address(String),
+}
+
+/// What was done. The words are stable: programs look for them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the words say it")]
+pub enum Action {
+    KeyCreated,
+    KeyRotated,
+    KeyRevoked,
+    DomainRegistered,
+    DomainChanged,
+    DomainVerified,
+    DomainUnverified,
+    DomainDeleted,
+    SecretRotated,
+    SecretActivated,
+    SecretsSealed,
+    UserDeleted,
+    UsersDeleted,
+    EndpointDisabled,
+    EndpointEnabled,
+    AccessRefused,
+}
+
+/// An entry.
+#[derive(Clone, Debug, Serialize)]
+#[expect(missing_docs, reason = "the names say it")]
+pub struct Entry {
+    pub id: AuditId,
+    pub at: Timestamp,
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub account: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub environment: Option<Environment>,
+    pub actor: String,
+    pub action: String,
+    pub object: String,
+    pub details: Value,
+}
+
+impl Action {
+    /// Its word.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::KeyCreated => "key.created",
+            Self::KeyRotated => "key.rotated",
+            Self::KeyRevoked => "key.revoked",
+            Self::DomainRegistered => "domain.registered",
+            Self::DomainChanged => "domain.changed",
+            Self::DomainVerified => "domain.verified",
+            Self::DomainUnverified => "domain.unverified",
+            Self::DomainDeleted => "domain.deleted",
+            Self::SecretRotated => "secret.rotated",
+            Self::SecretActivated => "secret.activated",
+            Self::SecretsSealed => "secrets.sealed",
+            Self::UserDeleted => "user.deleted",
+            Self::UsersDeleted => "users.deleted",
+            Self::EndpointDisabled => "endpoint.disabled",
+            Self::EndpointEnabled => "endpoint.enabled",
+            Self::AccessRefused => "access.refused",
+        }
+    }
+}
+
+impl fmt::Display for Actor {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Key(id) => write!(f, "{id}"),
+            Self::Operator => f.write_str("operator"),
+            Self::Server => f.write_str("server"),
+            Self::Address(address) => f.write_str(address),
+        }
+    }
+}

@@ -1,0 +1,45 @@
+//! Names an API key, without anything that it authorises.
+
+use std::fmt;
+
+use serde::Serialize;
+
+/// Characters of an id behind `key_`.
+pub(crate) const LEN: usize = 16;
+
+/// Names a key without opening anything: `key_` and the 16 characters that stand in the key itself.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize)]
+pub struct KeyId(String);
+
+impl KeyId {
+    /// The id that a key contains.
+    pub(crate) fn of_characters(characters: &str) -> Self {
+        Self(format!("key_{characters}"))
+    }
+
+    /// Its text.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// Reads an id.
+    #[must_use]
+    pub fn parse(text: &str) -> Option<Self> {
+        let rest = text.strip_prefix("key_")?;
+        let is_id = rest.len() == LEN && rest.bytes().all(|byte| matches!(byte, b'a'..=b'z' | b'2'..=b'7'));
+        is_id.then(|| Self(text.to_owned()))
+    }
+}
+
+impl fmt::Display for KeyId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl From<&KeyId> for signpost_store::Value {
+    fn from(id: &KeyId) -> Self {
+        Self::Text(id.0.clone())
+    }
+}

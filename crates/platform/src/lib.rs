@@ -1,0 +1,15 @@
+//! What every service stands on: time, accounts and keys, limits, the way to other hosts, and the ground of HTTP.
+
+pub mod accounts;
+pub mod cache;
+pub mod clock;
+pub mod interval;
+pub mod limits;
+pub mod observe;
+pub mod outbound;
+pub mod redis;
+pub mod setting;
+pub mod shared;
+pub mod web;
+
+pub use shared::{Platform, PlatformParts};

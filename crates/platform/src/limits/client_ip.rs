@@ -1,0 +1,227 @@
+//! Whom a request is counted for.
+
+use std::fmt;
+use std::net::{IpAddr, Ipv6Addr, SocketAddr};
+
+use axum::http::HeaderMap;
+use ipnet::IpNet;
+use serde::{Deserialize, Deserializer};
+
+use crate::setting::{items, parsed};
+
+/// Whom a request is counted for.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Caller {
+    /// An account in one environment.
+    Account(String),
+    /// A page that follows one session.
+    Session(String),
+    /// An IPv4 address, or an IPv6 network of 64 bits: one household or machine.
+    Address(IpAddr),
+}
+
+impl fmt::Display for Caller {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Account(account) => f.write_str(account),
+            Self::Session(session) => write!(f, "{session}"),
+            Self::Address(address) => write!(f, "{address}"),
+        }
+    }
+}
+
+/// The trusted proxies, and the header in which they name the client: a part of the configuration.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Proxies {
+    #[serde(rename = "trusted_proxies", deserialize_with = "networks")]
+    networks: Vec<IpNet>,
+    #[serde(rename = "forwarded_header")]
+    header: ForwardedHeader,
+}
+
+/// The header in which a proxy names the client. A proxy writes one of them and passes the other on as the client sent
+/// it, so only the one that is configured is ever read.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ForwardedHeader {
+    /// `X-Forwarded-For`, which nearly every proxy writes.
+    #[default]
+    XForwardedFor,
+    /// `Forwarded` (RFC 7239).
+    Forwarded,
+}
+
+impl Proxies {
+    /// Whether no proxy is trusted.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.networks.is_empty()
+    }
+}
+
+fn networks<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<IpNet>, D::Error> {
+    let network = |text: &str| text.parse().ok().or_else(|| Some(text.parse::<IpAddr>().ok()?.into()));
+    let allowed = "a list of networks and addresses, such as 10.0.0.0/8, fd00::/8 or 192.0.2.1";
+    parsed(from, allowed, |text| items(text).map(network).collect())
+}
+
+impl Proxies {
+    /// Trusts these to name the client in that header.
+    #[must_use]
+    pub fn new(networks: Vec<IpNet>, header: ForwardedHeader) -> Self {
+        Self { networks, header }
+    }
+
+    /// Whose connection it is, as connections are counted: nobody's in particular where it is a trusted proxy's.
+    #[must_use]
+    pub fn client_of(&self, peer: SocketAddr) -> Option<IpAddr> {
+        let address = peer.ip().to_canonical();
+        (!self.trust(address)).then(|| household(address))
+    }
+
+    fn trust(&self, address: IpAddr) -> bool {
+        self.networks.iter().any(|network| network.contains(&address))
+    }
+
+    /// The addresses of the header, left to right; `None` for one that cannot be read.
+    fn hops(&self, headers: &HeaderMap) -> Vec<Option<IpAddr>> {
+        let (name, read): (_, fn(&str) -> Option<IpAddr>) = match self.header {
+            ForwardedHeader::XForwardedFor => ("x-forwarded-for", address),
+            ForwardedHeader::Forwarded => ("forwarded", |hop| hop.split(';').find_map(for_parameter)),
+        };
+        // What a client wrote before the proxy did may be anything, and must not hide what the proxy wrote.
+        let lines = headers.get_all(name).iter().map(|line| String::from_utf8_lossy(line.as_bytes()));
+        lines.flat_map(|line| line.split(',').map(read).collect::<Vec<_>>()).collect()
+    }
+}
+
+/// The client's address: the connection's, or, behind trusted proxies, the last one in their header that is not such a
+/// proxy, read from right to left.
+#[must_use]
+pub fn caller(peer: SocketAddr, headers: &HeaderMap, proxies: &Proxies) -> Caller {
+    let mut client = peer.ip().to_canonical();
+    if proxies.trust(client) {
+        for hop in proxies.hops(headers).into_iter().rev() {
+            let Some(address) = hop else { break };
+            client = address;
+            if !proxies.trust(client) {
+                break;
+            }
+        }
+    }
+    Caller::Address(household(client))
+}
+
+/// An IPv4 address as it is, an IPv6 address as its network of 64 bits.
+fn household(address: IpAddr) -> IpAddr {
+    match address {
+        IpAddr::V6(v6) => Ipv6Addr::from_bits(v6.to_bits() & (u128::MAX << 64)).into(),
+        v4 @ IpAddr::V4(_) => v4,
+    }
+}
+
+/// RFC 7239, section 4: `for="[2001:db8::1]:4711"`.
+fn for_parameter(pair: &str) -> Option<IpAddr> {
+    let (name, value) = pair.split_once('=')?;
+    if name.trim().eq_ignore_ascii_case("for") { address(value.trim().trim_matches('"')) } else { None }
+}
+
+fn address(text: &str) -> Option<IpAddr> {
+    let text = text.trim();
+    let bare = text.strip_prefix('[').and_then(|rest| rest.split_once(']')).map_or(text, |(inside, _)| inside);
+    let parsed = bare.parse::<IpAddr>().or_else(|_| text.parse::<SocketAddr>().map(|socket| socket.ip()));
+    parsed.ok().map(|address| address.to_canonical())
+}
+
+#[cfg(test)]
+mod tests {
+    use axum::http::HeaderValue;
+    use serde::de::value::StrDeserializer;
+
+    use super::*;
+
+    fn seen(peer: &str, header: (&'static str, &str), proxies: &[&str]) -> String {
+        let written = match header.0 {
+            "forwarded" => ForwardedHeader::Forwarded,
+            _ => ForwardedHeader::XForwardedFor,
+        };
+        seen_by(peer, &[header], proxies, written)
+    }
+
+    fn seen_by(peer: &str, headers: &[(&'static str, &str)], proxies: &[&str], written: ForwardedHeader) -> String {
+        let proxies = Proxies::new(
+            networks(StrDeserializer::<serde::de::value::Error>::new(&proxies.join(","))).unwrap(),
+            written,
+        );
+        let mut sent = HeaderMap::new();
+        for (name, value) in headers {
+            sent.append(*name, HeaderValue::from_bytes(value.as_bytes()).unwrap());
+        }
+        caller(SocketAddr::new(peer.parse().unwrap(), 1), &sent, &proxies).to_string()
+    }
+
+    #[test]
+    fn the_header_that_the_proxy_does_not_write_is_never_read() {
+        let both = [("forwarded", "for=203.0.113.66"), ("x-forwarded-for", "198.51.100.7")];
+        for (written, expected) in
+            [(ForwardedHeader::XForwardedFor, "198.51.100.7"), (ForwardedHeader::Forwarded, "203.0.113.66")]
+        {
+            assert_eq!(seen_by("10.0.0.1", &both, &["10.0.0.0/8"], written), expected);
+        }
+        // Where the proxy's own is missing, the other one does not stand in for it.
+        assert_eq!(seen_by("10.0.0.1", &both[..1], &["10.0.0.0/8"], ForwardedHeader::XForwardedFor), "10.0.0.1");
+        assert_eq!(seen_by("10.0.0.1", &both[1..], &["10.0.0.0/8"], ForwardedHeader::Forwarded), "10.0.0.1");
+    }
+
+    #[test]
+    fn what_a_client_wrote_does_not_hide_what_the_proxy_did() {
+        assert_eq!(seen("10.0.0.1", ("x-forwarded-for", "\u{e9}, 198.51.100.7"), &["10.0.0.0/8"]), "198.51.100.7");
+        assert_eq!(seen("10.0.0.1", ("x-forwarded-for", "198.51.100.7, \u{e9}"), &["10.0.0.0/8"]), "10.0.0.1");
+    }
+
+    #[test]
+    fn only_believed_proxies_name_the_client() {
+        let list = "203.0.113.9, 198.51.100.7, 10.0.0.2";
+        for (peer, proxies, expected) in [
+            ("192.0.2.1", &[][..], "192.0.2.1"),
+            ("192.0.2.1", &["10.0.0.0/8"], "192.0.2.1"),
+            ("10.0.0.1", &["10.0.0.0/8"], "198.51.100.7"),
+            ("10.0.0.1", &["10.0.0.1"], "10.0.0.2"),
+            ("10.0.0.1", &["0.0.0.0/0"], "203.0.113.9"),
+            ("::ffff:10.0.0.1", &["10.0.0.0/8"], "198.51.100.7"),
+        ] {
+            assert_eq!(seen(peer, ("x-forwarded-for", list), proxies), expected, "{peer} {proxies:?}");
+        }
+    }
+
+    #[test]
+    fn forwarded_is_read_as_rfc_7239_writes_it() {
+        let header = ("forwarded", "for=192.0.2.60;proto=http, For=\"[2001:db8:1:2:3::4]:4711\"");
+        assert_eq!(seen("10.0.0.1", header, &["10.0.0.0/8"]), "2001:db8:1:2::");
+        assert_eq!(seen("10.0.0.1", ("forwarded", "for=unknown"), &["10.0.0.0/8"]), "10.0.0.1");
+    }
+
+    #[test]
+    fn an_ipv6_household_is_one_caller() {
+        assert_eq!(seen("2001:db8::1:2:3:4", ("x", ""), &[]), seen("2001:db8::9:9:9:9", ("x", ""), &[]));
+    }
+
+    #[test]
+    fn networks_are_blocks_or_single_addresses() {
+        let read = |text: &str| networks(StrDeserializer::<serde::de::value::Error>::new(text)).ok();
+        let shown = |text| read(text).map(|all| all.iter().map(ToString::to_string).collect::<Vec<_>>().join(" "));
+        for (text, networks) in [
+            ("", Some("")),
+            ("10.0.0.0/8, fd00::/8", Some("10.0.0.0/8 fd00::/8")),
+            ("192.0.2.1,::1", Some("192.0.2.1/32 ::1/128")),
+            ("10.0.0.0/33", None),
+            ("fd00::/129", None),
+            ("example.com", None),
+            ("10.0.0.0/", None),
+            ("10.0.0.0/8, 10.0.0.0/-1", None),
+        ] {
+            assert_eq!(shown(text).as_deref(), networks, "{text}");
+        }
+    }
+}

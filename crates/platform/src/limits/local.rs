@@ -1,0 +1,269 @@
+//! Windows kept in this process.
+
+use std::collections::{HashMap, VecDeque};
+use std::mem::take;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use super::shared::Told;
+use super::{Caller, Limit, Rate};
+use crate::redis::Servers;
+
+/// How many callers are remembered before those whose window is empty are forgotten.
+const SWEEP_AT: usize = 50_000;
+
+/// What passed, per limit and caller. Times are those of [`crate::clock::Clock::elapsed`], which nobody can set.
+#[derive(Debug, Default)]
+pub struct Local(Mutex<Windows>);
+
+#[derive(Debug, Default)]
+struct Windows {
+    windows: HashMap<(Limit, Caller), Window>,
+    sweep_at: usize,
+}
+
+#[derive(Debug)]
+struct Window {
+    length: Duration,
+    /// When requests passed here, oldest first.
+    passed: VecDeque<Duration>,
+    /// Those of them that Redis knows nothing of, because it was away.
+    owed: VecDeque<Duration>,
+    /// How many of these are being handed to Redis.
+    handed: usize,
+    /// How many passed anywhere when Redis was last heard, and when that was.
+    heard: Option<(Duration, u32)>,
+}
+
+/// A request that is counted here; dropped, what is owed to Redis is still owed.
+#[derive(Debug)]
+pub(super) struct Counted<'a> {
+    windows: &'a Local,
+    key: (Limit, Caller),
+    rate: Rate,
+    now: Duration,
+    owed: VecDeque<Duration>,
+}
+
+impl Local {
+    /// Counts a request, or says how long until one will pass.
+    pub(super) fn take(
+        &self,
+        limit: Limit,
+        caller: &Caller,
+        rate: Rate,
+        now: Duration,
+    ) -> Result<Counted<'_>, Duration> {
+        let key = (limit, caller.clone());
+        let mut windows = self.lock();
+        windows.sweep(now);
+        let window = windows.windows.entry(key.clone()).or_insert_with(|| Window::new(rate.window));
+        window.forget(now);
+        match window.passed.front() {
+            Some(oldest) if window.passed.len() >= rate.count as usize => {
+                Err((*oldest + rate.window).saturating_sub(now))
+            }
+            _ => {
+                window.passed.push_back(now);
+                let owed = take(&mut window.owed);
+                window.handed += owed.len();
+                Ok(Counted { windows: self, key, rate, now, owed })
+            }
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Windows> {
+        // A panic elsewhere leaves counts that are still counts.
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Counted<'_> {
+    /// How many requests passed here that Redis knows nothing of.
+    pub(super) fn owed(&self) -> usize {
+        self.owed.len()
+    }
+
+    /// Redis counted it and what was owed, or refused it.
+    pub(super) fn settle(mut self, told: &Told) -> Result<(), Duration> {
+        let (now, handed) = (self.now, take(&mut self.owed).len());
+        self.change(|window| {
+            window.handed = window.handed.saturating_sub(handed);
+            window.heard = Some((now, told.passed));
+            if told.wait.is_zero() { Ok(()) } else { window.refuse(told.wait) }
+        })
+    }
+
+    /// Redis is slow: whether it passed is not known, so it does not.
+    pub(super) fn refuse(self, wait: Duration) -> Result<(), Duration> {
+        self.change(|window| window.refuse(wait))
+    }
+
+    /// Redis is away: it passes if it is within this server's share of what Redis last said was left.
+    pub(super) fn share(mut self, servers: Servers) -> Result<(), Duration> {
+        let (rate, now, owed) = (self.rate, self.now, take(&mut self.owed));
+        self.change(|window| {
+            window.owe(owed);
+            let heard = window.heard.map_or(0, |(_, count)| count);
+            if window.owed.len() + window.handed < servers.share(rate.count.saturating_sub(heard)) as usize {
+                window.owed.push_back(now);
+                return Ok(());
+            }
+            let first = window.owed.front().copied().into_iter().chain(window.heard.map(|(at, _)| at)).min();
+            window.refuse(first.map_or(Duration::from_secs(1), |at| (at + rate.window).saturating_sub(now)))
+        })
+    }
+
+    fn change<T>(&self, change: impl FnOnce(&mut Window) -> T) -> T {
+        let mut windows = self.windows.lock();
+        let window = windows.windows.entry(self.key.clone()).or_insert_with(|| Window::new(self.rate.window));
+        change(window)
+    }
+}
+
+impl Drop for Counted<'_> {
+    fn drop(&mut self) {
+        if !self.owed.is_empty() {
+            let owed = take(&mut self.owed);
+            self.change(|window| window.owe(owed));
+        }
+    }
+}
+
+impl Windows {
+    /// Keeps memory bounded by the requests of one window, however many addresses they come from. Doubling the mark
+    /// while all of them are busy keeps the work per request constant.
+    fn sweep(&mut self, now: Duration) {
+        if self.windows.len() < self.sweep_at.max(SWEEP_AT) {
+            return;
+        }
+        self.windows.retain(|_, window| {
+            window.forget(now);
+            !window.passed.is_empty() || window.heard.is_some()
+        });
+        self.sweep_at = self.windows.len() * 2;
+    }
+}
+
+impl Window {
+    fn new(length: Duration) -> Self {
+        Self { length, passed: VecDeque::new(), owed: VecDeque::new(), handed: 0, heard: None }
+    }
+
+    fn forget(&mut self, now: Duration) {
+        let length = self.length;
+        let is_over = |at: &Duration| *at + length <= now;
+        for times in [&mut self.passed, &mut self.owed] {
+            while times.front().is_some_and(is_over) {
+                times.pop_front();
+            }
+        }
+        self.heard = self.heard.filter(|(at, _)| !is_over(at));
+    }
+
+    /// The last request did not pass after all.
+    fn refuse(&mut self, wait: Duration) -> Result<(), Duration> {
+        self.passed.pop_back();
+        Err(wait)
+    }
+
+    /// What could not be handed to Redis came before what passed since.
+    fn owe(&mut self, mut owed: VecDeque<Duration>) {
+        self.handed = self.handed.saturating_sub(owed.len());
+        owed.append(&mut self.owed);
+        self.owed = owed;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn caller(name: &str) -> Caller {
+        Caller::Account(name.to_owned())
+    }
+
+    const RATE: Rate = Rate { count: 3, window: Duration::from_mins(1) };
+
+    fn at(millis: u64) -> Duration {
+        Duration::from_millis(millis)
+    }
+
+    fn told(wait: u64, passed: u32) -> Told {
+        Told { wait: at(wait), passed }
+    }
+
+    impl Local {
+        fn one(&self, name: &str, rate: Rate, millis: u64) -> Result<Counted<'_>, Duration> {
+            self.take(Limit::Verify, &caller(name), rate, at(millis))
+        }
+    }
+
+    #[test]
+    fn the_window_slides_and_refused_requests_do_not_count() {
+        let windows = Local::default();
+        let take = |millis| windows.one("a", RATE, millis).map(drop);
+        assert_eq!([take(0), take(20_000), take(40_000)], [Ok(()); 3]);
+        assert_eq!(take(59_999), Err(at(1)));
+        assert_eq!(take(60_000), Ok(()));
+        assert_eq!(take(60_001), Err(at(19_999)));
+        assert_eq!(take(80_000), Ok(()));
+    }
+
+    #[test]
+    fn what_redis_refuses_was_not_counted() {
+        let windows = Local::default();
+        for millis in 0..10 {
+            let counted = windows.one("a", RATE, millis).unwrap();
+            assert_eq!(counted.settle(&told(500, 3)), Err(at(500)));
+            assert_eq!(windows.one("a", RATE, millis).unwrap().refuse(at(1000)), Err(at(1000)));
+        }
+    }
+
+    #[test]
+    fn while_redis_is_away_a_server_has_its_share_of_what_is_left_and_hands_it_in_later() {
+        let (windows, rate) = (Local::default(), Rate { count: 10, ..RATE });
+        let take = |millis| windows.one("a", rate, millis).unwrap();
+        assert_eq!(take(0).settle(&told(0, 4)), Ok(()));
+        // Six are left for two servers.
+        let second = Servers { count: 2, before: 1 };
+        assert_eq!([1, 2, 3].map(|millis| take(millis).share(second)), [Ok(()); 3]);
+        assert_eq!(take(10_000).share(second), Err(at(50_000)));
+        // Who gives up while it asks owes as much as before; nobody hands it in twice at once.
+        let asks = take(10_001);
+        assert_eq!((asks.owed(), take(10_002).owed()), (3, 0));
+        drop(asks);
+        let asks = take(10_003);
+        assert_eq!((asks.owed(), asks.settle(&told(0, 8))), (3, Ok(())));
+        assert_eq!(take(10_004).owed(), 0);
+    }
+
+    #[test]
+    fn what_redis_said_is_forgotten_with_the_window() {
+        let windows = Local::default();
+        assert_eq!(windows.one("a", RATE, 0).unwrap().settle(&told(30_000, 3)), Err(at(30_000)));
+        assert_eq!(windows.one("a", RATE, 59_999).unwrap().share(Servers::alone()), Err(at(1)));
+        assert_eq!(windows.one("a", RATE, 60_000).unwrap().share(Servers::alone()), Ok(()));
+    }
+
+    #[test]
+    fn callers_and_limits_are_counted_apart() {
+        let windows = Local::default();
+        for _ in 0..3 {
+            assert!(windows.one("a", RATE, 0).is_ok());
+        }
+        assert!(windows.one("a", RATE, 1).is_err());
+        assert!(windows.one("b", RATE, 1).is_ok());
+        assert!(windows.take(Limit::Domains, &caller("a"), RATE, at(1)).is_ok());
+    }
+
+    #[test]
+    fn addresses_that_went_quiet_are_forgotten() {
+        let windows = Local::default();
+        for number in 0..SWEEP_AT {
+            assert!(windows.one(&number.to_string(), RATE, 0).is_ok());
+        }
+        assert!(windows.one("late", RATE, 60_000).is_ok());
+        assert_eq!(windows.lock().windows.len(), 1);
+    }
+}

@@ -1,0 +1,219 @@
+//! Who may ask how often. Exact sliding windows: of any span as long as the window, no more than `count` requests
+//! pass. Requests that are refused do not count.
+
+mod client_ip;
+mod concurrent;
+mod local;
+mod shared;
+
+use std::fmt;
+use std::time::Duration;
+
+use axum::http::{HeaderMap, HeaderName, HeaderValue, header};
+use serde::{Deserialize, Deserializer};
+
+use crate::redis::{NoAnswer, Redis};
+use crate::setting::parsed;
+
+pub use client_ip::{Caller, ForwardedHeader, Proxies, caller};
+pub use concurrent::{Concurrent, Slot};
+pub use local::Local;
+
+/// When to try again after Redis did not answer in time.
+const SLOW_WAIT: Duration = Duration::from_secs(1);
+
+/// `count` requests in any `window`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Rate {
+    /// How many requests.
+    pub count: u32,
+    /// In how long a time.
+    pub window: Duration,
+}
+
+/// The limits of both specification documents (§8 of each), by the names of their variables. `None` is no limit.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[expect(missing_docs, reason = "the names are those of config.default.toml, which describes them")]
+pub struct Rates {
+    #[serde(rename = "rate_limit_mcp", deserialize_with = "rate")]
+    pub mcp: Option<Rate>,
+    #[serde(rename = "rate_limit_sse", deserialize_with = "rate")]
+    pub sse: Option<Rate>,
+    #[serde(rename = "rate_limit_create_session", deserialize_with = "rate")]
+    pub create_session: Option<Rate>,
+    #[serde(rename = "rate_limit_get_session", deserialize_with = "rate")]
+    pub get_session: Option<Rate>,
+    #[serde(rename = "rate_limit_verify", deserialize_with = "rate")]
+    pub verify: Option<Rate>,
+    #[serde(rename = "rate_limit_domains", deserialize_with = "rate")]
+    pub domains: Option<Rate>,
+    #[serde(rename = "rate_limit_answer", deserialize_with = "rate")]
+    pub answer: Option<Rate>,
+    #[serde(rename = "rate_limit_submissions", deserialize_with = "rate")]
+    pub submissions: Option<Rate>,
+}
+
+/// What a request counts against.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[expect(missing_docs, reason = "the names are those of config.default.toml, which describes them")]
+pub enum Limit {
+    Mcp,
+    Sse,
+    CreateSession,
+    GetSession,
+    Verify,
+    Domains,
+    Answer,
+    Submissions,
+}
+
+/// A request that came too soon.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Exceeded {
+    /// Which limit.
+    pub name: &'static str,
+    /// What it allows.
+    pub rate: Rate,
+    /// How long until the next request will pass.
+    pub wait: Duration,
+}
+
+/// The limiter: a policy table over windows kept in this process and, where servers share them, in Redis.
+#[derive(Debug)]
+pub struct Limits {
+    rates: Rates,
+    windows: Local,
+    shared: Option<Redis>,
+}
+
+impl Limits {
+    /// A limiter with nothing counted here, sharing what it counts through Redis if there is one.
+    #[must_use]
+    pub fn new(rates: Rates, shared: Option<Redis>) -> Self {
+        Self { rates, windows: Local::default(), shared }
+    }
+
+    /// Counts a request of `caller` at a time of [`crate::clock::Clock::elapsed`], or says how long to wait.
+    ///
+    /// # Errors
+    /// [`Exceeded`] where the window is full; the request is not counted then.
+    pub async fn check(&self, limit: Limit, caller: &Caller, now: Duration) -> Result<(), Exceeded> {
+        let Some(rate) = self.rates.of(limit) else { return Ok(()) };
+        self.take(limit, caller, rate, now).await
+    }
+
+    /// Counts a request of a caller who has a tenth of the limit, at least one.
+    ///
+    /// # Errors
+    /// As [`Limits::check`].
+    pub async fn check_tenth(&self, limit: Limit, caller: &Caller, now: Duration) -> Result<(), Exceeded> {
+        let Some(rate) = self.rates.of(limit) else { return Ok(()) };
+        let rate = Rate { count: (rate.count / 10).max(1), ..rate };
+        self.take(limit, caller, rate, now).await
+    }
+
+    /// What passed here is a part of what passed anywhere: where that part alone is too much, nobody else is asked. Redis
+    /// decides while it answers; whoever it keeps waiting is refused, for nobody knows what passed elsewhere.
+    async fn take(&self, limit: Limit, caller: &Caller, rate: Rate, now: Duration) -> Result<(), Exceeded> {
+        let exceeded = |wait| Exceeded { name: limit.name(), rate, wait };
+        let counted = self.windows.take(limit, caller, rate, now).map_err(exceeded)?;
+        let Some(redis) = &self.shared else { return Ok(()) };
+        let told = match shared::take(redis, limit, caller, rate, counted.owed()).await {
+            Ok(told) => counted.settle(&told),
+            Err(NoAnswer::Slow) => counted.refuse(SLOW_WAIT),
+            Err(NoAnswer::Away) => counted.share(redis.servers()),
+        };
+        told.map_err(exceeded)
+    }
+}
+
+impl Rates {
+    fn of(&self, limit: Limit) -> Option<Rate> {
+        match limit {
+            Limit::Mcp => self.mcp,
+            Limit::Sse => self.sse,
+            Limit::CreateSession => self.create_session,
+            Limit::GetSession => self.get_session,
+            Limit::Verify => self.verify,
+            Limit::Domains => self.domains,
+            Limit::Answer => self.answer,
+            Limit::Submissions => self.submissions,
+        }
+    }
+}
+
+impl Limit {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Mcp => "mcp",
+            Self::Sse => "sse",
+            Self::CreateSession => "create_session",
+            Self::GetSession => "get_session",
+            Self::Verify => "verify",
+            Self::Domains => "domains",
+            Self::Answer => "answer",
+            Self::Submissions => "submissions",
+        }
+    }
+}
+
+impl Exceeded {
+    /// Whole seconds until the next request will pass; at least 1.
+    #[must_use]
+    pub fn retry_after(&self) -> u64 {
+        self.wait.as_millis().div_ceil(1000).try_into().unwrap_or(u64::MAX).max(1)
+    }
+
+    /// `Retry-After`, and the fields of draft-ietf-httpapi-ratelimit-headers.
+    pub fn write(&self, headers: &mut HeaderMap) {
+        headers.insert(header::RETRY_AFTER, self.retry_after().into());
+        for (field, text) in self.rate_limit_headers() {
+            headers.extend(HeaderValue::try_from(text).ok().map(|value| (HeaderName::from_static(field), value)));
+        }
+    }
+
+    /// The fields of draft-ietf-httpapi-ratelimit-headers.
+    #[must_use]
+    pub fn rate_limit_headers(&self) -> [(&'static str, String); 2] {
+        let (name, rate) = (self.name, self.rate);
+        let policy = format!("\"{name}\";q={};w={}", rate.count, rate.window.as_secs().max(1));
+        let state = format!("\"{name}\";r=0;t={}", self.retry_after());
+        [("ratelimit-policy", policy), ("ratelimit", state)]
+    }
+}
+
+/// A rate such as `100/m`; none where it is `off`.
+///
+/// # Errors
+/// Where the text is neither.
+pub fn rate<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Rate>, D::Error> {
+    parsed(from, "a count (1 to 1000000) per s, m or h, such as 100/m, or off", |text| {
+        if text == "off" { Some(None) } else { Rate::parse(text).map(Some) }
+    })
+}
+
+impl Rate {
+    fn parse(text: &str) -> Option<Self> {
+        let (count, unit) = text.split_once('/')?;
+        let count = count.trim().parse().ok().filter(|count| (1..=1_000_000).contains(count))?;
+        let seconds = match unit.trim() {
+            "s" => 1,
+            "m" => 60,
+            "h" => 3600,
+            _ => return None,
+        };
+        Some(Self { count, window: Duration::from_secs(seconds) })
+    }
+}
+
+impl fmt::Display for Rate {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let unit = match self.window.as_secs() {
+            1 => "s",
+            60 => "m",
+            _ => "h",
+        };
+        write!(f, "{}/{unit}", self.count)
+    }
+}

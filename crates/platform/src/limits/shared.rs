@@ -1,0 +1,69 @@
+//! Windows kept in Redis, for all servers together.
+
+use std::sync::LazyLock;
+use std::time::Duration;
+
+use redis::Script;
+
+use super::{Caller, Limit, Rate};
+use crate::redis::{NoAnswer, Redis};
+
+/// The times of the requests that passed, oldest first, by Redis' own clock: those of the servers may differ. What a
+/// server let through while Redis was away is counted first. Where its clock was set back, what passed later than now
+/// counts as passed now, so that nobody waits for longer than a window. One round trip, and nothing comes between.
+const TAKE: &str = "
+local time = redis.call('TIME')
+local now = time[1] * 1000 + math.floor(time[2] / 1000)
+local count, window, owed = tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3])
+local last = -1
+local newest = tonumber(redis.call('LINDEX', KEYS[1], last))
+while newest and newest > now do
+    redis.call('LSET', KEYS[1], last, now)
+    redis.call('PEXPIRE', KEYS[1], window)
+    last = last - 1
+    newest = tonumber(redis.call('LINDEX', KEYS[1], last))
+end
+local oldest = tonumber(redis.call('LINDEX', KEYS[1], 0))
+while oldest and oldest + window <= now do
+    redis.call('LPOP', KEYS[1])
+    oldest = tonumber(redis.call('LINDEX', KEYS[1], 0))
+end
+for _ = 1, owed do redis.call('RPUSH', KEYS[1], now) end
+local passed = redis.call('LLEN', KEYS[1])
+local wait = 0
+if passed >= count then
+    wait = tonumber(redis.call('LINDEX', KEYS[1], passed - count)) + window - now
+else
+    passed = redis.call('RPUSH', KEYS[1], now)
+end
+if wait == 0 or owed > 0 then redis.call('PEXPIRE', KEYS[1], window) end
+return {wait, passed}";
+
+static SCRIPT: LazyLock<Script> = LazyLock::new(|| Script::new(TAKE));
+
+/// What Redis says of a request.
+pub(super) struct Told {
+    /// How long until it will pass; zero where it did.
+    pub(super) wait: Duration,
+    /// How many passed in the window, here and elsewhere.
+    pub(super) passed: u32,
+}
+
+/// Counts a request, and before it as many as are owed.
+pub(super) async fn take(
+    redis: &Redis,
+    limit: Limit,
+    caller: &Caller,
+    rate: Rate,
+    owed: usize,
+) -> Result<Told, NoAnswer> {
+    let window = u64::try_from(rate.window.as_millis()).unwrap_or(u64::MAX);
+    let key = format!("signpost:limit:{}:{caller}", limit.name());
+    let (wait, passed) = redis
+        .ask(async |mut connection| {
+            let mut script = SCRIPT.key(key);
+            script.arg(rate.count).arg(window).arg(owed).invoke_async::<(u64, u32)>(&mut connection).await
+        })
+        .await?;
+    Ok(Told { wait: Duration::from_millis(wait), passed })
+}

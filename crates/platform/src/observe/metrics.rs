@@ -1,0 +1,191 @@
+//! What a running server counts, for Prometheus (`OpenMetrics` text), at an address of its own.
+
+use std::fmt;
+use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
+use std::time::Duration;
+
+use anyhow::Result;
+use prometheus_client::encoding::{EncodeLabelSet, text};
+use prometheus_client::metrics::counter::Counter;
+use prometheus_client::metrics::family::Family;
+use prometheus_client::metrics::gauge::Gauge;
+use prometheus_client::metrics::histogram::Histogram;
+use prometheus_client::metrics::info::Info;
+use prometheus_client::registry::{Registry, Unit};
+
+/// A request that was answered. The route is one of ours, never the path that was asked: a caller cannot make series.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct Answered {
+    method: &'static str,
+    route: String,
+    status: u16,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct Route {
+    route: String,
+}
+
+/// What became of a session.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct Happened {
+    environment: &'static str,
+    event: &'static str,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct Ended {
+    outcome: &'static str,
+}
+
+/// The counters; cheap to clone.
+#[derive(Clone)]
+pub struct Metrics(Arc<All>);
+
+struct All {
+    registry: Registry,
+    requests: Family<Answered, Counter>,
+    durations: Family<Route, Histogram, fn() -> Histogram>,
+    sessions: Family<Happened, Counter>,
+    attempts: Family<Ended, Counter>,
+    first_attempts: Histogram,
+    passes: Counter,
+    outbox: Gauge,
+    oldest: Gauge<f64, AtomicU64>,
+    disabled: Gauge,
+    waiting: Gauge,
+    redis: Gauge,
+    machines: Gauge,
+    memory: Gauge,
+}
+
+impl Default for Metrics {
+    fn default() -> Self {
+        let mut registry = Registry::with_prefix("signpost");
+        let version = vec![("version", env!("CARGO_PKG_VERSION"))];
+        registry.register("build", "What runs", Info::new(version));
+        let mut all = All {
+            registry: Registry::default(),
+            requests: Family::default(),
+            durations: Family::new_with_constructor(|| Histogram::new(SECONDS)),
+            sessions: Family::default(),
+            attempts: Family::default(),
+            first_attempts: Histogram::new(SECONDS),
+            passes: Counter::default(),
+            outbox: Gauge::default(),
+            oldest: Gauge::default(),
+            disabled: Gauge::default(),
+            waiting: Gauge::default(),
+            redis: Gauge::default(),
+            machines: Gauge::default(),
+            memory: Gauge::default(),
+        };
+        registry.register("http_requests", "Requests answered", all.requests.clone());
+        let seconds = || Unit::Seconds;
+        registry.register_with_unit("http_request_duration", "How long they took", seconds(), all.durations.clone());
+        registry.register("sessions", "What happened to sessions", all.sessions.clone());
+        registry.register("delivery_attempts", "Attempts to deliver an event, by outcome", all.attempts.clone());
+        let first = "From the event to the end of the first attempt to deliver it";
+        registry.register_with_unit("first_delivery_attempt", first, seconds(), all.first_attempts.clone());
+        registry.register("outbox_passes", "Looks of the delivery worker into the outbox", all.passes.clone());
+        registry.register("deliveries_pending", "Events that wait for delivery", all.outbox.clone());
+        let oldest = "Age of the oldest event that waits for delivery";
+        registry.register_with_unit("delivery_oldest_pending", oldest, seconds(), all.oldest.clone());
+        registry.register("endpoints_disabled", "Webhook endpoints that only failed for days", all.disabled.clone());
+        registry.register("session_waiters", "Requests that wait for a session", all.waiting.clone());
+        let redis = "Whether Redis answered last, where one is used; 1 where none is";
+        registry.register("redis_up", redis, all.redis.clone());
+        registry.register("machines", "ATMs in the catalogue", all.machines.clone());
+        registry.register_with_unit("resident_memory", "Memory of the process", Unit::Bytes, all.memory.clone());
+        all.registry = registry;
+        Self(Arc::new(all))
+    }
+}
+
+/// From a call that stays in memory to one that waits for another host.
+const SECONDS: [f64; 14] = [0.0001, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 5.0, 30.0];
+
+impl Metrics {
+    /// Counts a request that was answered.
+    pub(crate) fn answered(&self, method: &axum::http::Method, route: &str, status: u16, took: Duration) {
+        let method = match method.as_str() {
+            "GET" => "GET",
+            "POST" => "POST",
+            "PATCH" => "PATCH",
+            "DELETE" => "DELETE",
+            "OPTIONS" => "OPTIONS",
+            _ => "other",
+        };
+        self.0.requests.get_or_create(&Answered { method, route: route.to_owned(), status }).inc();
+        self.0.durations.get_or_create(&Route { route: route.to_owned() }).observe(took.as_secs_f64());
+    }
+
+    /// Counts what happened to a session: `created`, `authenticated`, `cancelled`.
+    pub fn session(&self, environment: crate::accounts::Environment, event: &'static str) {
+        self.0.sessions.get_or_create(&Happened { environment: environment.as_str(), event }).inc();
+    }
+
+    /// Counts an attempt to deliver an event: `delivered`, `retry` or `failed`.
+    pub fn attempt(&self, outcome: &'static str) {
+        self.0.attempts.get_or_create(&Ended { outcome }).inc();
+    }
+
+    /// How long after an event its first attempt ended.
+    pub fn first_attempt(&self, after: Duration) {
+        self.0.first_attempts.observe(after.as_secs_f64());
+    }
+
+    /// Counts a look of the delivery worker into the outbox.
+    pub fn outbox_pass(&self) {
+        self.0.passes.inc();
+    }
+
+    /// How often the delivery worker has looked into the outbox.
+    #[must_use]
+    pub fn outbox_passes(&self) -> u64 {
+        self.0.passes.get()
+    }
+
+    /// All of them as text, with what is counted only when somebody asks.
+    ///
+    /// # Errors
+    /// Where the text cannot be written, which memory alone could cause.
+    pub fn write_text(&self, gauges: &Gauges) -> Result<String> {
+        self.0.outbox.set(gauges.pending_deliveries);
+        self.0.oldest.set(gauges.oldest_delivery_seconds);
+        self.0.disabled.set(gauges.disabled_endpoints);
+        self.0.redis.set(gauges.redis_answers.into());
+        self.0.waiting.set(gauges.waiting_requests);
+        self.0.machines.set(gauges.machines);
+        self.0.memory.set(resident().unwrap_or(0));
+        let mut written = String::new();
+        text::encode(&mut written, &self.0.registry)?;
+        Ok(written)
+    }
+}
+
+/// What is not counted as it happens, but measured when somebody asks.
+#[derive(Clone, Copy, Debug)]
+#[expect(missing_docs, reason = "the names say it")]
+pub struct Gauges {
+    pub pending_deliveries: i64,
+    pub oldest_delivery_seconds: f64,
+    pub disabled_endpoints: i64,
+    pub redis_answers: bool,
+    pub waiting_requests: i64,
+    pub machines: i64,
+}
+
+/// The resident memory of this process in bytes, where the system tells.
+fn resident() -> Option<i64> {
+    let status = std::fs::read_to_string("/proc/self/status").ok()?;
+    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;
+    line.trim().strip_suffix(" kB")?.trim().parse::<i64>().ok().map(|kib| kib * 1024)
+}
+
+impl fmt::Debug for Metrics {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Metrics")
+    }
+}

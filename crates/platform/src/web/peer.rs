@@ -1,0 +1,23 @@
+//! Who sends a request: the client's address, as far as trusted proxies report it.
+
+use std::net::SocketAddr;
+
+use axum::extract::{ConnectInfo, Request};
+use axum::http::{Extensions, HeaderMap};
+
+use crate::limits::{Caller, caller};
+use crate::shared::Platform;
+
+/// The caller behind a request, by the client's address.
+#[must_use]
+pub fn client_address(platform: &Platform, request: &Request) -> Caller {
+    peer(platform, request.extensions(), request.headers())
+}
+
+/// The same of the parts of a request.
+#[must_use]
+pub fn peer(platform: &Platform, extensions: &Extensions, headers: &HeaderMap) -> Caller {
+    // A request that came over no connection is a test's: it is its own neighbour.
+    let peer = extensions.get::<ConnectInfo<SocketAddr>>().map_or(SocketAddr::from(([127, 0, 0, 1], 0)), |info| info.0);
+    caller(peer, headers, &platform.proxies)
+}

@@ -1,0 +1,136 @@
+//! What can go wrong in any request, and what the caller is told: the one error body of the HTTP interface.
+
+use axum::Json;
+use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use serde_json::{Value, json};
+use signpost_store::Unavailable;
+
+use crate::accounts::Scope;
+use crate::limits::Exceeded;
+
+/// Why a request was refused, whatever it asked for. The text is what the caller reads; causes are logged, never told.
+#[derive(Debug, thiserror::Error)]
+#[expect(missing_docs, reason = "the text of each variant is its documentation")]
+pub enum Problem {
+    #[error("the body is not valid JSON: {0}")]
+    InvalidJson(String),
+    #[error("{field}: {reason}")]
+    InvalidRequest { field: String, reason: String },
+    #[error("the API key is missing, unknown, revoked or of the other environment; send 'Authorization: Bearer <key>'")]
+    InvalidApiKey,
+    #[error("this API key opens '{}', and this address needs one for '{}'", .opened.as_str(), .needed.as_str())]
+    InsufficientScope { needed: Scope, opened: Scope },
+    #[error("nothing is at this address")]
+    NotFound,
+    #[error("this address does not take that method")]
+    MethodNotAllowed,
+    #[error("the body is over {limit} bytes")]
+    PayloadTooLarge { limit: usize },
+    #[error("the body must be JSON: send 'Content-Type: application/json'")]
+    UnsupportedMediaType,
+    #[error("too many requests; try again in {} s", .0.retry_after())]
+    RateLimited(Exceeded),
+    #[error("{most} of your requests are open at once, which is the most; let some of them end first")]
+    TooManyAtOnce { limit: &'static str, most: usize },
+    #[error("the service cannot do this now; try again soon")]
+    Unavailable(String),
+    #[error("something went wrong on our side")]
+    Internal(anyhow::Error),
+}
+
+impl Problem {
+    /// A field of the request that does not hold what it must.
+    pub fn field(field: impl Into<String>, reason: impl Into<String>) -> Self {
+        Self::InvalidRequest { field: field.into(), reason: reason.into() }
+    }
+
+    /// The same problem, of a field inside of `object`.
+    #[must_use]
+    pub fn within(self, object: &str) -> Self {
+        match self {
+            Self::InvalidRequest { field, reason } => Self::field(format!("{object}.{field}"), reason),
+            other => other,
+        }
+    }
+
+    /// HTTP status and stable code of each.
+    #[must_use]
+    pub fn status_and_code(&self) -> (StatusCode, &'static str) {
+        match self {
+            Self::InvalidJson(_) => (StatusCode::BAD_REQUEST, "invalid_json"),
+            Self::InvalidRequest { .. } => (StatusCode::BAD_REQUEST, "invalid_request"),
+            Self::InvalidApiKey => (StatusCode::UNAUTHORIZED, "invalid_api_key"),
+            Self::InsufficientScope { .. } => (StatusCode::FORBIDDEN, "insufficient_scope"),
+            Self::NotFound => (StatusCode::NOT_FOUND, "not_found"),
+            Self::MethodNotAllowed => (StatusCode::METHOD_NOT_ALLOWED, "method_not_allowed"),
+            Self::PayloadTooLarge { .. } => (StatusCode::PAYLOAD_TOO_LARGE, "payload_too_large"),
+            Self::UnsupportedMediaType => (StatusCode::UNSUPPORTED_MEDIA_TYPE, "unsupported_media_type"),
+            Self::RateLimited(_) | Self::TooManyAtOnce { .. } => (StatusCode::TOO_MANY_REQUESTS, "rate_limited"),
+            Self::Unavailable(_) => (StatusCode::SERVICE_UNAVAILABLE, "unavailable"),
+            Self::Internal(_) => (StatusCode::INTERNAL_SERVER_ERROR, "internal_error"),
+        }
+    }
+
+    /// What a program needs to act on the problem.
+    #[must_use]
+    pub fn details(&self) -> Value {
+        match self {
+            Self::InvalidRequest { field, reason } => json!({ "field": field, "reason": reason }),
+            Self::InsufficientScope { needed, opened } => json!({ "needed": needed, "opened": opened }),
+            Self::PayloadTooLarge { limit } => json!({ "limit": limit }),
+            Self::RateLimited(exceeded) => json!({ "limit": exceeded.name, "retry_after": exceeded.retry_after() }),
+            Self::TooManyAtOnce { limit, most } => json!({ "limit": limit, "at_once": most, "retry_after": 1 }),
+            _ => json!({}),
+        }
+    }
+
+    /// Header fields beside the body.
+    #[must_use]
+    pub fn headers(&self) -> HeaderMap {
+        let mut headers = HeaderMap::new();
+        match self {
+            Self::InvalidApiKey => {
+                headers.insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer realm=\"signpost\""));
+            }
+            Self::RateLimited(exceeded) => exceeded.write(&mut headers),
+            Self::Unavailable(_) | Self::TooManyAtOnce { .. } => {
+                headers.insert(header::RETRY_AFTER, HeaderValue::from_static("1"));
+            }
+            _ => {}
+        }
+        headers
+    }
+
+    /// Failures of ours are logged here and nowhere else.
+    pub fn log(&self) {
+        match self {
+            Self::Internal(cause) => tracing::error!(error = format!("{cause:#}"), "request failed"),
+            Self::Unavailable(cause) => tracing::warn!(error = cause, "request could not be served"),
+            _ => {}
+        }
+    }
+}
+
+impl From<anyhow::Error> for Problem {
+    fn from(error: anyhow::Error) -> Self {
+        if error.is::<Unavailable>() {
+            return Self::Unavailable(error.to_string());
+        }
+        Self::Internal(error)
+    }
+}
+
+impl IntoResponse for Problem {
+    fn into_response(self) -> Response {
+        self.log();
+        (self.headers(), error_body(self.status_and_code(), &self.to_string(), &self.details())).into_response()
+    }
+}
+
+/// The error body, the same in every service.
+#[must_use]
+pub fn error_body((status, code): (StatusCode, &'static str), message: &str, details: &Value) -> Response {
+    let body = json!({ "error": { "code": code, "message": message, "details": details } });
+    (status, Json(body)).into_response()
+}
