@@ -60,7 +60,7 @@ pub struct NotAChallenge;
 
 /// The word is not a mode.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("the mode is not known: it is login or register")]
+#[error("unknown mode: it is login or register")]
 pub struct UnknownMode;
 
 /// The text is not a nonce.

@@ -81,7 +81,7 @@ pub enum InvalidQrData {
     #[error("the login code has version {0}, this wallet reads versions 1 and 2: update the wallet")]
     Version(String),
     /// A parameter is not there.
-    #[error("the login code lacks the parameter {0}: v, webhook, challenge and exp are required")]
+    #[error("the login code is missing the parameter {0}: v, webhook, challenge and exp are required")]
     Missing(&'static str),
     /// A parameter is there twice, and two readers might pick different ones.
     #[error("the login code has the parameter {0} more than once")]
@@ -96,7 +96,7 @@ pub enum InvalidQrData {
     #[error("the login code's challenge is not svc:<mode>:<domain>:<unix>:<nonce>")]
     Challenge,
     /// A wish for a number in another form.
-    #[error("the login code's number is not 1: it says so, or is left out")]
+    #[error("the login code's number is not 1: it is 1 or left out")]
     Number,
     /// A time in another form.
     #[error("the login code's exp is not a whole number of Unix seconds")]

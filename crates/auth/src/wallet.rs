@@ -28,7 +28,7 @@ pub struct Wallet {
 
 /// The bytes are zero or not below the order of secp256k1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("a secret key is 32 bytes, not all zero and below the order of secp256k1: draw others")]
+#[error("a secret key is 32 bytes, not all zero and below the order of secp256k1: generate another")]
 pub struct InvalidSecretKey;
 
 impl Wallet {

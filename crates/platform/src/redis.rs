@@ -78,7 +78,7 @@ impl Redis {
     /// # Errors
     /// Where the address cannot be read.
     pub async fn open(url: &str) -> Result<Self> {
-        let client = Client::open(url).context("the address of Redis cannot be read: redis://HOST:PORT/")?;
+        let client = Client::open(url).context("the Redis URL is not valid: use redis://HOST:PORT/")?;
         let config = ConnectionManagerConfig::new()
             .set_number_of_retries(0)
             .set_connection_timeout(Some(CONNECT_TIMEOUT))
@@ -93,7 +93,7 @@ impl Redis {
             servers: Mutex::new(Servers::alone()),
         });
         if !inner.pulse().await {
-            tracing::warn!("Redis is unreachable: limits are not shared until it is back");
+            tracing::warn!("Redis is unreachable; falling back to per-process rate limits");
         }
         tokio::spawn(watch(Arc::downgrade(&inner)));
         Ok(Self(inner))
@@ -162,7 +162,7 @@ async fn watch(inner: Weak<Inner>) {
         let Some(inner) = inner.upgrade() else { return };
         let was_away = !inner.answers.load(Ordering::Relaxed);
         if inner.pulse().await && was_away {
-            tracing::info!("Redis is back: limits and streams are shared");
+            tracing::info!("Redis is reachable again; rate limits and streams are shared");
         }
     }
 }
@@ -181,17 +181,14 @@ impl Inner {
                 return true;
             }
             Ok(Err(error)) => self.is_away(&error.to_string()),
-            Err(_) => self.is_away(&format!("no answer within {patience:?}")),
+            Err(_) => self.is_away(&format!("no response within {} s", patience.as_secs_f32())),
         }
         false
     }
 
     fn is_away(&self, error: &str) {
         if self.answers.swap(false, Ordering::Relaxed) {
-            tracing::warn!(
-                error,
-                "Redis is unreachable: this server lets through its share of the limits until it is back"
-            );
+            tracing::warn!(error, "Redis is unreachable; falling back to this server's share of the rate limits");
         }
     }
 }

@@ -14,7 +14,7 @@ use crate::sqlite::{broken, is_broken};
 pub(super) fn backup(file: &Path, to: &Path) -> Result<u64> {
     let (from, shown) = (file.display(), to.display());
     if to.exists() {
-        bail!("{shown} is there already: choose another name");
+        bail!("{shown} already exists: choose another name");
     }
     let partial = to.with_added_extension("partial");
     // What an earlier run left when it was cut off.

@@ -102,7 +102,7 @@ impl Store {
         let engine = match url.strip_prefix("sqlite:") {
             Some(file) => Engine::Sqlite(embedded(file, schema.migrations)?),
             None if is_postgres(url) => Engine::Postgres(postgres::Postgres::open(url, schema.migrations)?),
-            None => bail!("a database address begins with sqlite: or postgres://"),
+            None => bail!("a database URL starts with sqlite: or postgres://"),
         };
         Ok(Self { engine, schema, writes: Arc::default() })
     }
@@ -127,7 +127,7 @@ impl Store {
     pub fn backup(url: &str, to: &Path) -> Result<u64> {
         match url.strip_prefix("sqlite:") {
             Some(file) if file != ":memory:" => backup::backup(Path::new(file), to),
-            _ => bail!("only an embedded database is copied this way: use pg_dump for PostgreSQL"),
+            _ => bail!("only an embedded database can be copied this way; use pg_dump for PostgreSQL"),
         }
     }
 

@@ -15,13 +15,14 @@ const LINKS: usize = 40;
 /// Where another process has it, or nothing can be written beside it.
 pub fn lock(database: &Path) -> Result<File> {
     let shown = database.display();
-    let cannot = || format!("cannot write beside the database {shown}: choose another place with --data-dir");
+    let cannot =
+        || format!("cannot create a lock file next to the database {shown}: choose another folder with --data-dir");
     let database = linked(database).with_context(cannot)?;
     let file = File::create(database.with_added_extension("lock")).with_context(cannot)?;
     match file.try_lock() {
         Ok(()) => Ok(file),
         Err(TryLockError::WouldBlock) => {
-            bail!("another server is using the database {shown}: stop it, or choose another place with --data-dir")
+            bail!("another server is using the database {shown}: stop it, or choose another folder with --data-dir")
         }
         Err(TryLockError::Error(error)) => Err(error).with_context(|| format!("cannot lock the database {shown}")),
     }

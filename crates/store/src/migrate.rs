@@ -30,7 +30,7 @@ pub struct Migration {
 /// A newer program changed this database so that this one cannot use it.
 #[derive(Debug, thiserror::Error)]
 #[error(
-    "the database is of a newer signpost (its tables need version {needed}, this program knows {known}): \
+    "a newer signpost has changed this database (its tables require version {needed}, this program supports {known}): \
      update the program; nothing was changed"
 )]
 pub struct Newer {

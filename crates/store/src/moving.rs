@@ -110,8 +110,8 @@ impl Store {
             let (table, there, here) = (wanted.table, wanted.rows, counted.rows);
             ensure!(
                 there == here,
-                "{table} has {there} rows and {here} arrived: stop whoever writes to the source, and begin again with an \
-                 empty database"
+                "{table} has {there} rows, but {here} arrived: stop whatever writes to the source, and start again \
+                 with an empty database"
             );
         }
         ends.push(must(END, params![now]));
@@ -129,9 +129,9 @@ impl Store {
             self.write([must(BEGIN, params![source, now])]).await?;
             return Ok((0, None));
         };
-        ensure!(row.opt_time(1)?.is_none(), "the new database was moved to before; nothing was changed");
+        ensure!(row.opt_time(1)?.is_none(), "the new database has already received a move; nothing was changed");
         let begun = row.text(0)?;
-        ensure!(begun == source, "a move from {begun} into the new database was cut off: finish that one first");
+        ensure!(begun == source, "a move from {begun} into the new database was interrupted: finish that one first");
         let Some(text) = row.opt_text(2)? else { return Ok((0, None)) };
         let (position, key): Reached = serde_json::from_str(text).context("moves.reached")?;
         let value = |value: serde_json::Value| match value {

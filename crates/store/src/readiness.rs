@@ -37,7 +37,7 @@ impl LastWrite {
     pub(super) fn ended<T>(&self, result: &Result<T>) {
         let failure = match result {
             Ok(_) => None,
-            Err(error) if sqlite::is_broken(error.downcast_ref()) => Some("the database is broken".to_owned()),
+            Err(error) if sqlite::is_broken(error.downcast_ref()) => Some("the database is corrupt".to_owned()),
             Err(error) => match error.downcast_ref::<Unavailable>() {
                 // What stands behind the colon is for the log.
                 Some(Unavailable(reason)) => reason.split(':').next().map(str::to_owned),
@@ -71,7 +71,7 @@ impl Store {
             sqlite.check_file()?;
         }
         let read = timeout(PROBE_TIMEOUT, self.read(READ, params![])).await;
-        let read = read.map_err(|_| "the database does not answer".to_owned())?;
+        let read = read.map_err(|_| "the database does not respond".to_owned())?;
         read.map_err(|_| "the database cannot be read".to_owned())?;
         if !self.writes.is_fresh()
             && let Ok(trying) = Arc::clone(&self.writes.trying).try_lock_owned()

@@ -273,7 +273,7 @@ fn named(error: Error, file: &str) -> Error {
         Some(ErrorCode::DiskFull) => Unavailable("the disk is full".to_owned()).into(),
         Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => Unavailable("it is locked".to_owned()).into(),
         Some(ErrorCode::SystemIoFailure | ErrorCode::ReadOnly | ErrorCode::CannotOpen) => {
-            Unavailable(format!("the disk fails: {error}")).into()
+            Unavailable(format!("disk error: {error}")).into()
         }
         _ if is_broken(error.downcast_ref()) => error.context(broken(file)),
         _ => error,
@@ -296,7 +296,7 @@ pub(super) fn is_broken(error: Option<&rusqlite::Error>) -> bool {
 
 /// What is said of such a file, whoever opened it.
 pub(super) fn broken(file: &str) -> String {
-    format!("the database {file} is broken: restore a backup, or name another database")
+    format!("the database {file} is corrupt: restore a backup, or choose another database")
 }
 
 /// All steps or none: a savepoint keeps one request's failure from its neighbours in the batch.
@@ -354,7 +354,7 @@ fn value(column: ValueRef<'_>) -> Result<Value> {
         ValueRef::Integer(int) => Value::Int(int),
         ValueRef::Text(text) => Value::Text(std::str::from_utf8(text)?.to_owned()),
         ValueRef::Blob(blob) => Value::Blob(blob.to_vec()),
-        ValueRef::Real(_) => return Err(anyhow!("no table of ours holds fractions")),
+        ValueRef::Real(_) => return Err(anyhow!("unsupported column type: floating point")),
     })
 }
 

@@ -22,7 +22,7 @@ pub enum WriteOutcome {
 
 /// The database cannot serve this request now: the disk is full, the file is locked, too much waits.
 #[derive(Debug, thiserror::Error)]
-#[error("the database cannot be used now: {0}")]
+#[error("the database is unavailable: {0}")]
 pub struct Unavailable(pub String);
 
 /// A step that may change any number of rows.

@@ -91,7 +91,7 @@ pub(super) fn authenticate(
         return Err("its X-Svc-Signature does not match");
     }
     let timestamp = headers.webhook_timestamp.map(str::parse::<i64>).transpose();
-    let timestamp = timestamp.map_err(|_| "its webhook-timestamp is no number")?;
+    let timestamp = timestamp.map_err(|_| "its webhook-timestamp is not a number")?;
     if timestamp.is_some_and(|timestamp| timestamp.abs_diff(now) > ATTEMPT_TOLERANCE_SECS) {
         return Err("its webhook-timestamp is more than 5 minutes from this server's time");
     }

@@ -18,7 +18,7 @@ pub enum HandlerRefusal {
     #[error("the event is refused: {0}")]
     NotAuthentic(&'static str),
     /// 403: from an address that is not the service's.
-    #[error("events from this address are not taken")]
+    #[error("events from this address are not accepted")]
     SourceNotAllowed,
     /// 404: never issued, for the other purpose, answered, replaced or expired.
     #[error("no session waits for an answer to this challenge: scan the code again")]
@@ -30,10 +30,10 @@ pub enum HandlerRefusal {
     #[error(transparent)]
     NotVerified(#[from] NotVerified),
     /// 406: without the number that the page shows, or with another.
-    #[error("the number that the page shows is missing or wrong: type it as it stands there")]
+    #[error("the number shown on the page is missing or wrong: type it as shown")]
     ConfirmCode,
     /// 406: signed for another host than the code names.
-    #[error("the signature is for another host: scan the code on the page itself, and not a picture of it elsewhere")]
+    #[error("the signature is for another host: scan the code on the site's own page, not a copy of it elsewhere")]
     Host,
     /// 408: signed too long ago, or by a clock that is off.
     #[error("the timestamp is more than 30 seconds from this server's time: sign again, or set the device's clock")]
@@ -42,7 +42,7 @@ pub enum HandlerRefusal {
     #[error("a user with this public key exists: log in instead")]
     UserExists,
     /// 413: more than any wallet or event needs.
-    #[error("the body is too long: at most 64 KiB are taken")]
+    #[error("the body is too long: at most 64 KiB are accepted")]
     TooLarge,
     /// 429: too many answers, and when to send the next one.
     #[error("too many requests; try again in {retry_after} s")]

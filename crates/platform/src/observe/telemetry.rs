@@ -53,7 +53,8 @@ pub fn start(level: LevelFilter, format: LogFormat, collector: Option<&Url>) -> 
     {
         anyhow::ensure!(
             collector.is_none(),
-            "otlp_endpoint is set, and this program was built without it: cargo build --release --features otlp"
+            "otlp_endpoint is set, but this program was built without traces; build it with 'cargo build --release \
+             --features otlp'"
         );
         registry.try_init()?;
         Ok(Telemetry {})
@@ -104,8 +105,8 @@ mod otlp {
             let exporter = exporter.with_endpoint(endpoint.as_str());
             // Its client waits for answers, and is made where waiting is allowed.
             let made = std::thread::spawn(|| exporter.build()).join();
-            let exporter = made.map_err(|_| anyhow::anyhow!("the exporter of spans panicked"))?;
-            let exporter = exporter.with_context(|| format!("spans cannot be sent to {endpoint}"))?;
+            let exporter = made.map_err(|_| anyhow::anyhow!("the trace exporter panicked"))?;
+            let exporter = exporter.with_context(|| format!("cannot send traces to {endpoint}"))?;
             let resource = Resource::builder().with_service_name("signpost").build();
             let provider = SdkTracerProvider::builder().with_batch_exporter(exporter).with_resource(resource);
             Ok(Self(provider.build()))

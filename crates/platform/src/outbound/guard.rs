@@ -56,7 +56,7 @@ impl Reach {
     /// What is allowed instead.
     pub fn check(self, url: &Url) -> Result<(), &'static str> {
         if !url.username().is_empty() || url.password().is_some() {
-            return Err("must not hold a user name or password");
+            return Err("must not contain a user name or password");
         }
         if url.fragment().is_some() {
             return Err("must not have a fragment (#…)");
@@ -75,7 +75,7 @@ impl Reach {
             ("https" | "http", Self::Loopback) if is_loopback => Ok(()),
             ("https", _) if is_private => Err("must name a public host; an address or localhost is not allowed here"),
             ("https", _) => Ok(()),
-            ("http", Self::Loopback) => Err("must be https; plain http is only for loopback"),
+            ("http", Self::Loopback) => Err("must be https; plain http is allowed for loopback only"),
             _ => Err("must be an https URL"),
         }
     }

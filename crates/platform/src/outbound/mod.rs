@@ -181,7 +181,7 @@ fn client(reach: Reach, names: Names) -> Guarded {
 
 /// The addresses of a name that may be dialled: all of them, or none.
 pub(crate) fn permitted(reach: Reach, found: Vec<SocketAddr>) -> Result<Vec<SocketAddr>> {
-    anyhow::ensure!(!found.is_empty(), "the name has no address");
+    anyhow::ensure!(!found.is_empty(), "the host name does not resolve");
     // One closed address closes the name: else an attacker names one of each and waits for luck.
     anyhow::ensure!(found.iter().all(|address| reach.permits(address.ip())), names::CLOSED);
     Ok(found)

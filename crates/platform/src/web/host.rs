@@ -14,6 +14,6 @@ pub(crate) fn check(headers: &HeaderMap) -> Result<(), Problem> {
     };
     match Authority::try_from(host.as_bytes()) {
         Ok(authority) if !authority.as_str().contains('@') => Ok(()),
-        _ => Err(Problem::field("Host", "must be a host and perhaps a port")),
+        _ => Err(Problem::field("Host", "must be a host with an optional port")),
     }
 }

@@ -183,7 +183,7 @@ impl Fields {
     pub fn done(self) -> Result<(), Problem> {
         match self.0.keys().next() {
             None => Ok(()),
-            Some(field) => Err(Problem::field(field, "is not a field of this request")),
+            Some(field) => Err(Problem::field(field, "is not a known field of this request")),
         }
     }
 }
@@ -198,7 +198,7 @@ async fn read(body: Body, limit: usize) -> Result<Bytes, Problem> {
     match Limited::new(body, limit).collect().await {
         Ok(collected) => Ok(collected.to_bytes()),
         Err(error) if error.is::<LengthLimitError>() => Err(Problem::PayloadTooLarge { limit }),
-        Err(_) => Err(Problem::field("body", "ended before it was whole")),
+        Err(_) => Err(Problem::field("body", "ended early")),
     }
 }
 
@@ -302,7 +302,7 @@ mod tests {
     #[test]
     fn what_the_interface_does_not_know_is_refused() {
         let told = Fields::parse(br#"{"dommain": "a"}"#).unwrap().done().unwrap_err().to_string();
-        assert_eq!(told, "dommain: is not a field of this request");
+        assert_eq!(told, "dommain: is not a known field of this request");
         for (body, said) in [
             (&br#"{"a":1,"a":2}"#[..], "the field 'a' stands twice"),
             (br#"{"a":{"b":[1,{"c":1,"\u0063":2}]}}"#, "the field 'c' stands twice"),

@@ -19,21 +19,21 @@ pub enum Problem {
     InvalidRequest { field: String, reason: String },
     #[error("the API key is missing, unknown, revoked or of the other environment; send 'Authorization: Bearer <key>'")]
     InvalidApiKey,
-    #[error("this API key opens '{}', and this address needs one for '{}'", .opened.as_str(), .needed.as_str())]
+    #[error("this API key has the scope '{}', and this URL requires '{}'", .opened.as_str(), .needed.as_str())]
     InsufficientScope { needed: Scope, opened: Scope },
-    #[error("nothing is at this address")]
+    #[error("there is nothing at this URL")]
     NotFound,
-    #[error("this address does not take that method")]
+    #[error("this URL does not allow that method")]
     MethodNotAllowed,
-    #[error("the body is over {limit} bytes")]
+    #[error("the body is larger than {limit} bytes")]
     PayloadTooLarge { limit: usize },
     #[error("the body must be JSON: send 'Content-Type: application/json'")]
     UnsupportedMediaType,
     #[error("too many requests; try again in {} s", .0.retry_after())]
     RateLimited(Exceeded),
-    #[error("{most} of your requests are open at once, which is the most; let some of them end first")]
+    #[error("{most} of your requests are open, the maximum; let some of them end first")]
     TooManyAtOnce { limit: &'static str, most: usize },
-    #[error("the service cannot do this now; try again soon")]
+    #[error("the service is temporarily unavailable; try again soon")]
     Unavailable(String),
     #[error("something went wrong on our side")]
     Internal(anyhow::Error),
@@ -106,7 +106,7 @@ impl Problem {
     pub fn log(&self) {
         match self {
             Self::Internal(cause) => tracing::error!(error = format!("{cause:#}"), "request failed"),
-            Self::Unavailable(cause) => tracing::warn!(error = cause, "request could not be served"),
+            Self::Unavailable(cause) => tracing::warn!(error = cause, "request not served"),
             _ => {}
         }
     }

@@ -29,7 +29,7 @@ impl Page {
         let mut found = BTreeMap::new();
         for (name, value) in form_urlencoded::parse(query.as_bytes()).into_owned() {
             if found.insert(name.clone(), value).is_some() {
-                return Err(Problem::field(name, "must be there once"));
+                return Err(Problem::field(name, "must be given exactly once"));
             }
         }
         let limit = found.get("limit").map(|text| text.parse().ok().filter(|limit| (1..=MOST).contains(limit)));

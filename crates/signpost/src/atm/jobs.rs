@@ -24,7 +24,7 @@ pub fn spawn_all(atm: &AtmService) -> [JoinHandle<()>; 2] {
 /// Fetches what is due until the server stops.
 async fn run_feeds(app: AtmService) {
     // A fetch that is cut off is made again, and the same document changes nothing twice.
-    every(LOOK_INTERVAL, &app.draining, "the feeds could not be read", || sync_due(&app)).await;
+    every(LOOK_INTERVAL, &app.draining, "could not fetch the feeds", || sync_due(&app)).await;
 }
 
 async fn sync_due(app: &AtmService) -> Result<()> {

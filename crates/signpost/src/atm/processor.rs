@@ -19,7 +19,7 @@ pub async fn run<T: Send + 'static>(work: impl FnOnce(&Stop) -> T + Send + 'stat
 
     let stop = Stop::default();
     let _waiting = Waiting(stop.clone());
-    tokio::task::spawn_blocking(move || work(&stop)).await.context("the work was cut off")
+    tokio::task::spawn_blocking(move || work(&stop)).await.context("the work was interrupted")
 }
 
 #[cfg(test)]

@@ -60,7 +60,7 @@ async fn read(app: &AtmService, body: Bytes, now: Timestamp) -> Result<Reading, 
     let read = processor::run(move |stop| Reading::of(&body, &Options { stop: stop.clone(), ..options }, &gazetteer));
     let reading = read.await?.map_err(refused)?;
     if reading.rows.len() + reading.import.gone.len() + reading.import.skipped.total == 0 {
-        return Err(Problem::field("locations", "must hold at least one location"));
+        return Err(Problem::field("locations", "must contain at least one location"));
     }
     Ok(reading)
 }
@@ -87,7 +87,7 @@ fn refused(broken: Broken) -> Problem {
         Broken::OtherJson { .. } => Problem::field("locations", "is required, and is a list of locations"),
         Broken::TooManyItems { most } => Problem::field(
             "locations",
-            format!("must hold at most {most} locations; send the others in another report"),
+            format!("must contain at most {most} locations; send the others in another report"),
         ),
         Broken::ItemTooLong { item, most } => {
             Problem::field("locations", format!("location {item} is longer than {most} bytes"))

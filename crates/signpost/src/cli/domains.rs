@@ -122,7 +122,7 @@ impl Add {
                 let address = public_address::find(&store).await?;
                 session.print(&Created::of(&registered), || made(&registered, address.as_deref().unwrap_or_default()))
             }
-            Err(NotRegistered::TooMany) => bail!("an account has at most {MOST} domains"),
+            Err(NotRegistered::TooMany) => bail!("an account can have at most {MOST} domains"),
             Err(NotRegistered::Exists(there)) => {
                 let changed = self.sees_to(&store, &registered.domain, &there).await?;
                 let there = domains::sql::find(&store, &there.account, &there.id)

@@ -34,7 +34,7 @@ impl Default for RawSettings {
     fn default() -> Self {
         let mut raw = Self(BTreeMap::new());
         let table = DEFAULT.parse().expect("the embedded file is TOML");
-        for (key, value) in texts(table).expect("the embedded file holds texts, numbers, truths and lists of texts") {
+        for (key, value) in texts(table).expect("the embedded file contains strings, numbers, booleans and lists") {
             raw.0.insert(key, (value, Origin::Default));
         }
         raw

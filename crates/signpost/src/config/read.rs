@@ -41,7 +41,7 @@ impl<'de> Deserializer<'de> for Part<'_, '_> {
     }
 
     fn deserialize_any<V: Visitor<'de>>(self, _: V) -> Result<V::Value, BadSetting> {
-        Err(BadSetting::custom(format_args!("config.default.toml lacks '{}'", self.name.unwrap_or_default())))
+        Err(BadSetting::custom(format_args!("config.default.toml has no '{}'", self.name.unwrap_or_default())))
     }
 
     forward_to_deserialize_any! {

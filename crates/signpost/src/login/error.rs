@@ -19,27 +19,27 @@ pub enum Error {
     SessionNotFound,
     #[error("no domain has this id")]
     DomainNotFound,
-    #[error("this session does not hold that challenge: it is another's, or a refresh replaced it")]
+    #[error("the challenge is not this session's: it belongs to another session, or a refresh replaced it")]
     ChallengeNotFound,
     #[error("the signature is not a DER-encoded ECDSA signature in hex")]
     MalformedSignature { public_key: String },
     #[error("the signature does not verify: {reason}")]
     SignatureRefused { reason: NotVerified },
-    #[error("the signature is for another host than the code names: the wallet was shown a changed code")]
+    #[error("the signature names another host than the QR code: the wallet scanned an altered code")]
     HostRefused,
-    #[error("the number that the page shows is missing or wrong; the third wrong one ends the session")]
+    #[error("the number shown on the page is missing or wrong; the third wrong attempt ends the session")]
     ConfirmCodeRefused,
-    #[error("the code is not the one that the wallet was told, or no wallet answered yet")]
+    #[error("the completion code is wrong, or no wallet has answered yet")]
     CompletionCodeRefused,
     #[error("the public key is not a secp256k1 key in hex: 33 bytes (02, 03) or 65 bytes (04)")]
     InvalidPublicKey { public_key: String },
     #[error("the timestamp is more than 30 seconds from the server's time")]
     TimestampOutOfRange { server_time: Timestamp },
-    #[error("the domain {domain} is registered already")]
+    #[error("the domain {domain} is already registered")]
     DomainExists { domain: String, id: DomainId },
-    #[error("the session is authenticated already")]
+    #[error("the session is already authenticated")]
     SessionAlreadyAuthenticated,
-    #[error("the session expired; create another, or refresh it within 15 minutes")]
+    #[error("the session has expired; create another, or refresh it within 15 minutes")]
     SessionExpired { id: String, expired_at: Timestamp },
     #[error("the session was cancelled")]
     SessionCancelled { id: String },
@@ -47,11 +47,11 @@ pub enum Error {
     DomainNotRegistered(String),
     #[error("the domain {domain} is not verified: {reason}")]
     DomainNotVerified { domain: String, reason: &'static str },
-    #[error("a live session of a hosted domain needs a server with an https public URL, and this one is at {0}")]
+    #[error("live sessions of hosted domains require a server with an https public URL, and this one is at {0}")]
     InsecurePublicUrl(String),
-    #[error("this Idempotency-Key came with another request in the last 24 hours; use a new one")]
+    #[error("this Idempotency-Key was used with a different request in the last 24 hours; use a new one")]
     IdempotencyKeyReused,
-    #[error("no proof was found for the domain {domain}; see details.checks")]
+    #[error("no proof found for the domain {domain}; see details.checks")]
     DomainVerificationFailed { domain: String, checks: Value },
 }
 

@@ -37,7 +37,7 @@ pub struct LoginParts {
     pub sessions: Kept<SessionId, Session>,
     /// Domains that sessions may be opened on, likewise.
     pub domains: Kept<(Account, DomainName), Domain>,
-    /// Requests that wait for a session to change.
+    /// Requests waiting for a session to change.
     pub waiting: Waiters,
 }
 

@@ -197,14 +197,17 @@ async fn end(
     };
     tokio::select! {
         () = close => {}
-        () = over => tracing::warn!("the database did not close in time; all that was acknowledged is kept"),
+        () = over => tracing::warn!("the database did not close in time; every acknowledged write is on disk"),
     }
 }
 
 /// Who is asked for TXT records.
 fn name_server(config: &Config) -> Names {
     Names::uncached(config.login.dns_server).unwrap_or_else(|error| {
-        tracing::warn!(error = format!("{error:#}"), "no name server is configured: domains cannot be proved by TXT");
+        tracing::warn!(
+            error = format!("{error:#}"),
+            "no name server configured: domains cannot be verified by TXT record"
+        );
         Names::System
     })
 }
@@ -218,9 +221,9 @@ pub fn prepare_data_dir(data_dir: &Path) -> Result<()> {
     builder.recursive(true);
     #[cfg(unix)]
     std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-    builder
-        .create(data_dir)
-        .with_context(|| format!("cannot make the data folder {}: choose another with --data-dir", data_dir.display()))
+    builder.create(data_dir).with_context(|| {
+        format!("cannot create the data folder {}: choose another with --data-dir", data_dir.display())
+    })
 }
 
 #[cfg(test)]

@@ -41,7 +41,7 @@ pub(crate) async fn remember(store: &Store, now: &str) -> Result<()> {
         tracing::warn!(
             before,
             now,
-            "the public address changed: what people were given under the old one belongs to it"
+            "the public address changed: links and login codes issued under the old one still point there"
         );
     }
     store.write([step(SET, params![now])]).await?;
@@ -51,7 +51,8 @@ pub(crate) async fn remember(store: &Store, now: &str) -> Result<()> {
 /// Says what is unsafe about the settings, or cannot work, before somebody relies on them.
 pub(crate) fn say_what_is_unsafe(config: &Config) {
     if config.services.contains(&Service::Auth) && config.login.seal_key.is_none() {
-        const PLAIN: &str = "webhook secrets are stored unencrypted: set SIGNPOST_SEAL_KEY, for instance to what 'openssl rand -hex 32' prints";
+        const PLAIN: &str = "webhook secrets are stored unencrypted: set SIGNPOST_SEAL_KEY, for example to the output \
+                             of 'openssl rand -hex 32'";
         // On the way to the first login it is no news; whoever has a public address has others' secrets.
         if config.public_url.is_some() {
             tracing::warn!("{PLAIN}");
@@ -62,14 +63,14 @@ pub(crate) fn say_what_is_unsafe(config: &Config) {
     if config.is_nowhere() {
         let listen = config.listen;
         tracing::warn!(
-            "links and login codes lead to http://{listen}, where nobody reaches this server: say with --public-url \
-             where it is reached"
+            "links and login codes point to http://{listen}, which nobody can reach: set the URL of this server with \
+             --public-url"
         );
     }
     if config.is_public_unencrypted() {
         tracing::warn!(
-            "the public URL is http: what people and their wallets send can be read and changed on its way, and live \
-             sessions of hosted domains are refused; set an https URL with --public-url"
+            "the public URL is http: traffic can be read and altered in transit, and live sessions of hosted domains \
+             are refused; set an https URL with --public-url"
         );
     }
 }

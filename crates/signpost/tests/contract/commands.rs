@@ -65,7 +65,7 @@ async fn what_the_interface_registers_the_command_finds_and_by_the_same_rules() 
     assert_eq!((&found["id"], &found["webhook_url"]), (&registered["id"], &registered["webhook_url"]));
     for (arguments, said) in [
         (&["co.uk"][..], "NAME: 'co.uk' is a public suffix"),
-        (&["localhost"], "NAME: localhost is only for the sandbox"),
+        (&["localhost"], "NAME: localhost is allowed in the sandbox only"),
         (&["a.test", "--webhook-url", "http://a.test/"], "--webhook-url:"),
         (&["a.test", "--event-url", "nowhere"], "--event-url:"),
         (&["a.test", "--account", ""], "--account"),

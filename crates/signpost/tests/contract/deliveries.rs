@@ -252,7 +252,7 @@ async fn an_event_that_cannot_be_sent_ends_its_own_attempt_and_no_others() {
     let errors: Vec<_> = outbox.await.into_iter().filter_map(|queued| queued.last_error).collect();
     assert_eq!(errors.len(), 3, "{errors:?}");
     assert!(errors.iter().any(|error| error.contains("deliveries.attempts")), "{errors:?}");
-    assert!(errors.iter().any(|error| error.contains("webhook secret cannot be read")), "{errors:?}");
+    assert!(errors.iter().any(|error| error.contains("cannot read the webhook secret")), "{errors:?}");
     assert!(errors.iter().any(|error| error.contains("deliveries.url")), "{errors:?}");
     let shown = integrator.get("/deliveries?state=pending").await.with(200);
     assert_eq!(shown["deliveries"].as_array().map(Vec::len), Some(2), "{shown}");

@@ -212,7 +212,7 @@ async fn a_server_that_cannot_read_a_secret_does_not_start_and_says_of_how_many_
     service.stop().await;
     let settings = [("data_dir", folder.path().to_str().expect("a path")), ("seal_key", KEY)];
     let error = signpost::server::Server::open(crate::harness::config(&settings), clock).await.expect_err("a refusal");
-    assert!(format!("{error:#}").contains("of 3 of 4 domains cannot be read"), "{error:#}");
+    assert!(format!("{error:#}").contains("cannot decrypt the webhook secrets of 3 of 4 domains"), "{error:#}");
 }
 
 #[tokio::test]

@@ -25,7 +25,7 @@ async fn a_failed_event_is_listed_shown_and_sent_again() {
     let first = endpoint.receives().await;
     assert_eq!(
         (failed.attempts, failed.last_status, failed.last_error.as_deref()),
-        (1, Some(410), Some("it answered 410"))
+        (1, Some(410), Some("the endpoint responded with 410"))
     );
 
     let run = |arguments: &[&str]| {

@@ -211,7 +211,7 @@ fn whatever_hinders_a_server_is_one_line() {
     assert!(ended.failed(1).contains("/nowhere/at/all"), "{}", ended.err);
     fs::write(folder.path().join("letter"), "no database at all, only words ".repeat(50)).expect("a file");
     let ended = Program::within(folder.path(), &["keys", "list", "--database-url", "sqlite:letter"]).run();
-    assert!(ended.failed(1).contains("letter is broken"), "{}", ended.err);
+    assert!(ended.failed(1).contains("letter is corrupt"), "{}", ended.err);
 }
 
 #[test]

@@ -91,7 +91,7 @@ async fn a_feed_is_fetched_with_what_its_server_said_last_time() {
     assert_eq!(document(folder, &["atms", "stats"])["total"], 10);
     source.asked();
     let (done, report) = synced(folder, &[]).await;
-    assert!(!done && report["error"].as_str().unwrap().contains("left alone until"), "{report}");
+    assert!(!done && report["error"].as_str().unwrap().contains("is not fetched before"), "{report}");
     assert_eq!(source.asked().len(), 0);
     let (done, report) = synced(folder, &["--force"]).await;
     assert!(done && report["removed"] == 5, "{report}");
@@ -158,11 +158,11 @@ async fn a_feed_that_fails_changes_nothing_and_is_left_alone_for_a_while() {
     source.answers(200, &places(10));
     assert!(synced(folder, &[]).await.0);
     for (status, body, said) in [
-        (503, "", "it answered 503"),
-        (301, "", "it is now at https://moved.example/"),
-        (200, "<html>not the data</html>", "cannot be read"),
-        (200, "[{\"id\": 1", "cannot be read"),
-        (200, "[]", "cannot be read"),
+        (503, "", "it responded with 503"),
+        (301, "", "it moved to https://moved.example/"),
+        (200, "<html>not the data</html>", "cannot read its content"),
+        (200, "[{\"id\": 1", "cannot read its content"),
+        (200, "[]", "cannot read its content"),
     ] {
         source.answers(status, &body);
         let (done, report) = synced(folder, &["--force"]).await;

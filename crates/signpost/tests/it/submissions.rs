@@ -199,7 +199,7 @@ async fn a_report_costs_what_its_bound_allows_however_long_it_is() {
     let body = format!("{{\"locations\": [{}", "{},".repeat((8 << 20) / 3 - 10));
     let details = acme.report(&body).await.refused(400, "invalid_request");
     assert_eq!(details["field"], "locations");
-    assert!(details["reason"].as_str().unwrap().starts_with("must hold at most 25000 locations"), "{details}");
+    assert!(details["reason"].as_str().unwrap().starts_with("must contain at most 25000 locations"), "{details}");
     let long = format!("{{\"locations\": [{{\"note\": \"{}\"}}]}}", "x".repeat(64 * 1024));
     acme.report(&long).await.blames("locations");
     let report = acme.report(&submission(&vec![json!({}); 25_000])).await.with(200);

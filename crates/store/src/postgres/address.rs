@@ -49,16 +49,18 @@ impl Address {
             }
         }
         let mut config = Config::from_str(&format!("{plain}?{}", others.join("&")))
-            .context("the database's address cannot be read: postgres://USER:PASSWORD@HOST:PORT/NAME")?;
+            .context("the database URL is not valid: use postgres://USER:PASSWORD@HOST:PORT/NAME")?;
         let is_encrypted = match mode {
             "disable" => false,
             "require" | "verify-ca" | "verify-full" => true,
             other => {
-                bail!("sslmode is {other}: use disable, or verify-full, which require and verify-ca mean here too")
+                bail!(
+                    "sslmode={other} is not supported: use disable or verify-full (require and verify-ca mean the same)"
+                )
             }
         };
         if !is_encrypted && config.get_hosts().iter().any(is_far) {
-            tracing::warn!("the connection to the database is not encrypted: add sslmode=verify-full to its address");
+            tracing::warn!("the connection to the database is not encrypted: add sslmode=verify-full to its URL");
         }
         config.connect_timeout(CONNECT).ssl_mode(if is_encrypted { SslMode::Require } else { SslMode::Disable });
         if config.get_application_name().is_none() {

@@ -5,7 +5,7 @@ use std::pin::Pin;
 use std::task::Poll;
 use std::time::Duration;
 
-use anyhow::{Context, Error, Result, anyhow, bail};
+use anyhow::{Context, Error, Result, bail};
 use futures_util::future::{MaybeDone, maybe_done, poll_fn};
 use tokio_postgres::error::SqlState;
 use tokio_postgres::types::ToSql;
@@ -78,7 +78,7 @@ impl Connection {
                 done => return done,
             }
         }
-        bail!(Unavailable("too many write at once".to_owned()))
+        bail!(Unavailable("too many concurrent writes".to_owned()))
     }
 
     async fn alone(&mut self, write: &Vec<Step>) -> Result<WriteOutcome> {
@@ -263,5 +263,5 @@ pub(super) fn named(error: Error) -> Error {
         // Connection lost, out of resources, stopped by its operator, a fault of its system; a standby takes no writes.
         ["08", "53", "57", "58", "25006"].iter().any(|class| state.code().starts_with(class))
     });
-    if passes { Unavailable(format!("{failed}")).into() } else { anyhow!("{error:#}: {failed:?}") }
+    if passes { Unavailable(format!("{failed}")).into() } else { error }
 }

@@ -143,7 +143,7 @@ fn closed() -> Error {
 }
 
 fn away() -> Error {
-    Unavailable("the database does not answer".to_owned()).into()
+    Unavailable("the database does not respond".to_owned()).into()
 }
 
 /// Opens the connections and lets each take what waits.

@@ -48,7 +48,7 @@ pub(super) async fn run(
         state.send_if_modified(|since| since.is_none().then(|| *since = Some(Instant::now())).is_some());
         drop(changes.send(StoreChange::Lost));
         if let Err(error) = failed {
-            tracing::warn!(error = format!("{error:#}"), "the database's changes are not heard");
+            tracing::warn!(error = format!("{error:#}"), "cannot follow the database's change feed");
         }
         sleep(AGAIN).await;
     }

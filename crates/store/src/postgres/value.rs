@@ -14,7 +14,7 @@ pub(super) fn row(row: &tokio_postgres::Row) -> Result<Row> {
             Type::INT4 => row.try_get::<_, Option<i32>>(at)?.map_or(Value::Null, |int| Value::Int(int.into())),
             Type::TEXT | Type::VARCHAR => row.try_get::<_, Option<String>>(at)?.map_or(Value::Null, Value::Text),
             Type::BYTEA => row.try_get::<_, Option<Vec<u8>>>(at)?.map_or(Value::Null, Value::Blob),
-            ref other => bail!("no table of ours holds {other}"),
+            ref other => bail!("unsupported column type {other}"),
         })
     };
     Ok(Row(row.columns().iter().enumerate().map(value).collect::<Result<_>>()?))

@@ -58,9 +58,9 @@ impl Refusals {
 /// Writes what was counted, every minute and once more when the server stops.
 pub async fn run(refusals: Refusals, store: Store, clock: Clock, draining: CancellationToken) {
     let flush = || flush(&refusals, &store, clock.now());
-    every(EVERY, &draining, "the audit log could not be written", flush).await;
+    every(EVERY, &draining, "could not write the audit log", flush).await;
     if let Err(error) = flush().await {
-        tracing::warn!(error = format!("{error:#}"), "the last refusals could not be written to the audit log");
+        tracing::warn!(error = format!("{error:#}"), "could not write the last refusals to the audit log");
     }
 }
 

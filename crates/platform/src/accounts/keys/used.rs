@@ -33,9 +33,9 @@ impl Used {
 
 /// Writes what is remembered, every minute and once more when the server stops.
 pub async fn run(used: Used, store: Store, draining: CancellationToken) {
-    every(EVERY, &draining, "the use of keys could not be written", || flush(&used, &store)).await;
+    every(EVERY, &draining, "could not record the last use of API keys", || flush(&used, &store)).await;
     if let Err(error) = flush(&used, &store).await {
-        tracing::warn!(error = format!("{error:#}"), "the last use of keys could not be written");
+        tracing::warn!(error = format!("{error:#}"), "could not record the last use of API keys");
     }
 }
 

@@ -32,7 +32,7 @@ pub struct Terms {
 
 /// A source would have too many machines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("a source of this kind has at most {most} machines, with those that are gone")]
+#[error("a source of this kind can have at most {most} ATMs, removed ones included")]
 pub struct TooManyMachines {
     most: usize,
 }

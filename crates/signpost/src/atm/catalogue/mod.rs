@@ -57,7 +57,7 @@ impl Catalogue {
         let data_dir = data_dir.to_owned();
         let places = tokio::task::spawn_blocking(move || Places::open(&data_dir));
         let snapshot = load(store).await?;
-        let places = places.await.context("the place names could not be read")??;
+        let places = places.await.context("could not read the place names")??;
         Ok(Self { snapshot: ArcSwap::from_pointee(snapshot), places, geocoder, changed: Notify::new() })
     }
 
@@ -90,5 +90,5 @@ impl Catalogue {
 pub async fn load(store: &Store) -> Result<Snapshot> {
     let stored = sql::read_catalogue(store).await?;
     // 40,000 records take a tenth of a second: too long to hold up the requests beside it.
-    tokio::task::spawn_blocking(|| Snapshot::build(stored)).await.context("the snapshot was not built")
+    tokio::task::spawn_blocking(|| Snapshot::build(stored)).await.context("could not build the catalogue")
 }

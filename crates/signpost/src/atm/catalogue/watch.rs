@@ -17,7 +17,7 @@ const WATCH_INTERVAL: Duration = Duration::from_secs(1);
 pub async fn watch(store: &Store, catalogue: &Arc<Catalogue>, draining: &CancellationToken) {
     // Where that fails, the state that is served stays.
     let reload = || reload_if_changed(store, catalogue);
-    every_or_when(WATCH_INTERVAL, &catalogue.changed, draining, "the catalogue could not be reloaded", reload).await;
+    every_or_when(WATCH_INTERVAL, &catalogue.changed, draining, "could not reload the catalogue", reload).await;
 }
 
 async fn reload_if_changed(store: &Store, catalogue: &Arc<Catalogue>) -> Result<()> {

@@ -133,7 +133,7 @@ impl Feed {
 
     fn address(&self) -> Result<Url> {
         let since = self.synced_to.and_then(|at| at.checked_sub(OVERLAP).ok()).unwrap_or(Timestamp::UNIX_EPOCH);
-        Url::parse(&self.url.replace(SINCE, &since.to_string())).context("its URL is none")
+        Url::parse(&self.url.replace(SINCE, &since.to_string())).context("its URL is not valid")
     }
 
     fn request_headers(&self) -> HeaderMap {
@@ -241,13 +241,13 @@ async fn read(
         let options = Options { format, partial, now: Some(now), bounds, stop, ..Options::default() };
         Reading::of(&answer.body, &options, &gazetteer)
     });
-    read.await?.context("what it holds cannot be read")
+    read.await?.context("cannot read its content")
 }
 
 fn refusal(answer: &Answer) -> anyhow::Error {
     match (answer.status, text(answer, &LOCATION)) {
-        (300..=399, Some(to)) => anyhow::anyhow!("it answered {}: it is now at {to}", answer.status),
-        (status, _) => anyhow::anyhow!("it answered {status}"),
+        (300..=399, Some(to)) => anyhow::anyhow!("it responded with {}: it moved to {to}", answer.status),
+        (status, _) => anyhow::anyhow!("it responded with {status}"),
     }
 }
 
@@ -270,7 +270,7 @@ impl From<anyhow::Error> for FetchFailed {
 pub fn check_wait(feed: &Feed, now: Timestamp) -> Result<()> {
     if feed.failures > 0 && now < feed.next_at {
         let (next_at, why) = (feed.next_at, feed.last_error.as_deref().unwrap_or_default());
-        bail!("{} failed lately ({why}) and is left alone until {next_at}; --force asks all the same", feed.name);
+        bail!("{} failed recently ({why}) and is not fetched before {next_at}; override with --force", feed.name);
     }
     Ok(())
 }

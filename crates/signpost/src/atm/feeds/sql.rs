@@ -38,7 +38,7 @@ pub async fn list(store: &Store) -> Result<Vec<Feed>> {
 /// As [`Store::write`].
 pub async fn put(store: &Store, feed: &Feed) -> Result<()> {
     let every = feed.every.map(|every| i64::try_from(every.as_millis())).transpose();
-    let every = every.context("no feed is fetched that rarely")?;
+    let every = every.context("the interval of the feed is too long")?;
     let Validators { etag, last_modified } = feed.known.clone();
     let params = params![
         &feed.name,

@@ -73,7 +73,7 @@ impl Streams {
                 let ended = self.listen(&mut commands).await;
                 self.is_listening.store(false, Ordering::SeqCst);
                 if let Err(error) = ended {
-                    tracing::debug!(error = format!("{error:#}"), "streams of other servers are not reached");
+                    tracing::debug!(error = format!("{error:#}"), "cannot reach the streams of other servers");
                 }
                 sleep(RETRY_DELAY).await;
             }
@@ -92,7 +92,7 @@ impl Streams {
         }
         loop {
             tokio::select! {
-                command = commands.recv() => follow(&mut sink, command.context("nobody opens streams")?).await?,
+                command = commands.recv() => follow(&mut sink, command.context("the server is stopping")?).await?,
                 message = messages.next() => {
                     let message = message.context("the connection ended")?;
                     self.hear(message.get_channel_name(), message.get_payload_bytes()).await;

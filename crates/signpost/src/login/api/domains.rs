@@ -34,7 +34,7 @@ pub(crate) async fn create(
         Ok(()) => Ok((StatusCode::CREATED, Json(Created::of(&registered)))),
         Err(NotRegistered::Exists(there)) => Err(Error::DomainExists { domain: there.name.to_string(), id: there.id }),
         Err(NotRegistered::TooMany) => {
-            Err(Problem::field("domain", format!("an account has at most {MOST} domains")).into())
+            Err(Problem::field("domain", format!("an account can have at most {MOST} domains")).into())
         }
     }
 }

@@ -214,12 +214,12 @@ fn registrable(text: &str, environment: Environment) -> Result<DomainName, Strin
     if name.as_str() == "localhost" {
         return match environment {
             Environment::Sandbox => Ok(name),
-            Environment::Live => Err("localhost is only for the sandbox".to_owned()),
+            Environment::Live => Err("localhost is allowed in the sandbox only".to_owned()),
         };
     }
     match psl::domain_str(name.as_str()) {
         Some(_) => Ok(name),
-        None => Err(format!("'{name}' is a public suffix; register a name below it")),
+        None => Err(format!("'{name}' is a public suffix; register a domain below it")),
     }
 }
 
@@ -238,7 +238,7 @@ pub fn webhook_url(text: &str, reach: Reach) -> Result<Url, String> {
     }
     // A backslash reads as a slash to some and as part of the name to others: the host shown is then not the one dialled.
     if text.contains('\\') || text.chars().any(|c| c.is_control() || c.is_whitespace()) {
-        return Err("must not hold spaces, control characters or backslashes".to_owned());
+        return Err("must not contain spaces, control characters or backslashes".to_owned());
     }
     let url = Url::parse(text).map_err(|_| "must be a URL such as https://example.com/webhooks/login".to_owned())?;
     reach.check(&url).map_err(ToOwned::to_owned)?;

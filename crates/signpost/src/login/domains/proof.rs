@@ -72,7 +72,7 @@ impl Prover {
         let (found, error) = match found {
             Ok(Ok(texts)) => (texts, None),
             Ok(Err(error)) => (Vec::new(), Some(format!("{error:#}"))),
-            Err(_) => (Vec::new(), Some("no name server answered in time".to_owned())),
+            Err(_) => (Vec::new(), Some("no name server responded in time".to_owned())),
         };
         let is_ours = |text: &String| text.starts_with("svc-verify=");
         // Other records at the name are nobody's business in this reply.
@@ -86,7 +86,7 @@ impl Prover {
             Ok(file) => {
                 let proofs = file.proofs(token).map(|line| line.chars().take(TOLD).collect());
                 let found: Vec<String> = proofs.collect();
-                let error = found.is_empty().then(|| "no line of it is a token".to_owned());
+                let error = found.is_empty().then(|| "no line of the file is the token".to_owned());
                 (found, error)
             }
             Err(error) => (Vec::new(), Some(format!("{error:#}"))),

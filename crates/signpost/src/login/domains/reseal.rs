@@ -41,7 +41,8 @@ pub async fn check(store: &Store, seal: &Seal) -> Result<()> {
         None => Ok(()),
         Some((id, error)) => {
             let all = rows.len();
-            Err(error.context(format!("the webhook secrets of {unreadable} of {all} domains cannot be read; {id}")))
+            Err(error
+                .context(format!("cannot decrypt the webhook secrets of {unreadable} of {all} domains, such as {id}")))
         }
     }
 }

@@ -60,7 +60,7 @@ impl Seal {
                 return Ok(String::from_utf8(plain.to_vec())?.into());
             }
         }
-        bail!("SIGNPOST_SEAL_KEY is not the key that this webhook secret was encrypted with: set it to that key")
+        bail!("SIGNPOST_SEAL_KEY is not the key that this webhook secret was encrypted with")
     }
 
     /// Whether what is kept is not as [`Seal::close`] would write it now.

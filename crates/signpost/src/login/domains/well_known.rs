@@ -39,7 +39,7 @@ impl WellKnown {
         let (url, headers, keep) = (Self::url(domain), HeaderMap::new(), MAX_BYTES + 1);
         let request = Request { method: Method::GET, url: &url, headers, body: None, within, keep };
         let answer = outbound.send(reach, request).await?;
-        ensure!(answer.status == 200, "it answered {}", answer.status);
+        ensure!(answer.status == 200, "the endpoint responded with {}", answer.status);
         Self::read(&answer.body)
     }
 

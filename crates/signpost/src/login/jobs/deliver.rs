@@ -61,7 +61,7 @@ pub async fn run(app: LoginService) {
                 wait
             }
             Err(error) => {
-                tracing::warn!(error = format!("{error:#}"), "the outbox could not be read");
+                tracing::warn!(error = format!("{error:#}"), "could not read the outbox");
                 MAX_SLEEP
             }
         };
@@ -184,10 +184,10 @@ async fn prepare(
     delivery: Result<Delivery>,
     secrets: &SharedSecrets,
 ) -> Result<(Delivery, HeaderMap)> {
-    let delivery = delivery.context("its row in the database cannot be read")?;
+    let delivery = delivery.context("cannot read the delivery from the database")?;
     let read = domains::sql::find_secrets(&app.store, &app.seal, &delivery.domain_id);
-    let secrets = secrets.get_or_try_init(|| read).await.context("its webhook secret cannot be read")?;
-    let secrets = secrets.as_ref().context("the domain is gone")?;
+    let secrets = secrets.get_or_try_init(|| read).await.context("cannot read the webhook secret")?;
+    let secrets = secrets.as_ref().context("the domain was deleted")?;
     let mut headers = HeaderMap::new();
     headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
     for (name, value) in signatures(&delivery.id, delivery.body.as_bytes(), secrets, app.clock.now()) {
@@ -214,7 +214,8 @@ async fn send(app: &LoginService, delivery: &Delivery, headers: HeaderMap) -> At
     // Where private targets are open too, nobody knows which this was: a private one must not be read through us.
     let is_public = reach == Reach::Public;
     let said = is_public.then(|| String::from_utf8_lossy(&answer.body).replace('\0', ""));
-    let error = (!(200..300).contains(&answer.status)).then(|| format!("it answered {}", answer.status));
+    let is_refused = !(200..300).contains(&answer.status);
+    let error = is_refused.then(|| format!("the endpoint responded with {}", answer.status));
     let retry_after = answer.retry_after.map(|after| after.wait(app.clock.now()));
     Attempt { status: Some(answer.status), error, retry_after, answer: said }
 }

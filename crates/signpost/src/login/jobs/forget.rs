@@ -53,11 +53,11 @@ pub async fn run(app: LoginService) {
     let forget = || async {
         let forgotten = sweep(&app.store, app.clock.now()).await?;
         if forgotten > 0 {
-            tracing::info!(forgotten, "old sessions and events were deleted");
+            tracing::info!(forgotten, "deleted old sessions and events");
         }
         Ok(())
     };
-    every(SWEEP_INTERVAL, &app.draining, "old sessions and events could not be deleted", forget).await;
+    every(SWEEP_INTERVAL, &app.draining, "could not delete old sessions and events", forget).await;
 }
 
 /// Forgets what is over at the time `now`; returns how many rows that were.

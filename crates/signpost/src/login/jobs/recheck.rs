@@ -46,7 +46,7 @@ const LOST: &str = "
 
 /// Checks what is due until the server stops.
 pub async fn run(app: LoginService) {
-    every(EVERY, &app.draining, "the domains could not be checked", || async { sweep(&app).await.map(drop) }).await;
+    every(EVERY, &app.draining, "could not recheck the domains", || async { sweep(&app).await.map(drop) }).await;
 }
 
 /// Checks what is due now; returns how many domains that were.
@@ -71,10 +71,11 @@ async fn check(app: &LoginService, domain: &Domain) -> Result<()> {
         return keep_found(&app.store, id, now).await;
     }
     if keep_lost(&app.store, id, now).await? {
-        tracing::warn!(domain = %name, account = domain.account.name, "the domain's proof is gone: it is unverified now");
+        let account = &domain.account.name;
+        tracing::warn!(domain = %name, account, "domain proof missing again: the domain is no longer verified");
     } else {
         keep_missed(&app.store, id, now).await?;
-        tracing::warn!(domain = %name, account = domain.account.name, "the domain's proof was not found");
+        tracing::warn!(domain = %name, account = domain.account.name, "domain proof missing");
     }
     Ok(())
 }

@@ -35,7 +35,7 @@ impl Metadata {
     pub fn new(object: Box<RawValue>, domain: &DomainName) -> Result<Self, (&'static str, String)> {
         // Of two members of one name, one reader takes the first and another the last.
         let known = serde_json::from_str::<Known<'_>>(object.get());
-        let known = known.map_err(|_| ("metadata", "must have each of its members once".to_owned()))?;
+        let known = known.map_err(|_| ("metadata", "must not repeat a member".to_owned()))?;
         if let Some(text) = text(known.return_url, "metadata.return_url", MAX_RETURN_URL_LEN)?
             && let Err(reason) = check_return_url(&text, domain)
         {
@@ -81,12 +81,12 @@ fn check_return_url(text: &str, domain: &DomainName) -> Result<(), &'static str>
     let url =
         at_home(text, domain).ok_or("must be a path such as /account, or an https URL on the domain or below it")?;
     if url.query_pairs().any(|(name, _)| RESERVED_PARAMETERS.contains(&&*name)) {
-        return Err("must not have code, session_id or error in its query: they are added when the person comes back");
+        return Err("must not have code, session_id or error in its query: they are added when the person returns");
     }
     let path = text.split(['?', '#']).next().unwrap_or_default();
     // Decoded before it is split: a slash may be escaped too.
     if percent_decode_str(path).decode_utf8_lossy().split(['/', '\\']).any(|segment| segment == "..") {
-        return Err("must not have '..' in its path: say where it leads");
+        return Err("must not have '..' in its path: write the path that it resolves to");
     }
     Ok(())
 }

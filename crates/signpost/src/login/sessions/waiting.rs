@@ -1,4 +1,4 @@
-//! Requests that wait for a session to change.
+//! Requests waiting for a session to change.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};

@@ -54,7 +54,7 @@ impl ConnectionLimits {
         let limits = Self::with_total(connections_below(descriptors));
         if limits.total < 1024 {
             let connections = limits.total;
-            tracing::warn!(descriptors, connections, "the limit of open files leaves few connections (ulimit -n)");
+            tracing::warn!(descriptors, connections, "the open file limit allows few connections (ulimit -n)");
         }
         limits
     }

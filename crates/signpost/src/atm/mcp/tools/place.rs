@@ -113,8 +113,8 @@ fn point(arguments: &mut CallArguments<'_>) -> Result<Option<Point>, CallError> 
     match (arguments.take(&LAT)?, arguments.take(&LON)?) {
         (Some(lat), Some(lon)) => Ok(Point::new(lat, lon)),
         (None, None) => Ok(None),
-        (Some(_), None) => Err(arguments.bad("lat needs lon beside it")),
-        (None, Some(_)) => Err(arguments.bad("lon needs lat beside it")),
+        (Some(_), None) => Err(arguments.bad("lat requires lon")),
+        (None, Some(_)) => Err(arguments.bad("lon requires lat")),
     }
 }
 

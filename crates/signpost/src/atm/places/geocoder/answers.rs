@@ -34,9 +34,9 @@ pub struct GeocodedPlace {
 
 /// Reads an answer; `None` where nothing was found.
 pub(crate) fn read(kind: GeocoderKind, body: &[u8]) -> Result<Option<GeocodeResult>> {
-    let document: Value = serde_json::from_slice(body).context("its answer is not JSON")?;
+    let document: Value = serde_json::from_slice(body).context("its response is not JSON")?;
     let list = if kind == GeocoderKind::Nominatim { &document } else { &document["features"] };
-    let list = list.as_array().context("its answer is no list of places")?;
+    let list = list.as_array().context("its response is not a list of places")?;
     let place = match kind {
         GeocoderKind::Nominatim => nominatim,
         GeocoderKind::Photon => photon,

@@ -132,14 +132,15 @@ impl Geocoder {
             return;
         }
         let Some(wait) = self.take_turn() else {
-            return tracing::warn!(geocoder = self.name(), "too many questions wait for the geocoder");
+            return tracing::warn!(geocoder = self.name(), "too many requests are waiting for the geocoder");
         };
         tokio::time::sleep(wait).await;
         let asked = timeout(self.settings.within.saturating_sub(wait), self.fetch(text)).await;
-        match asked.unwrap_or_else(|_| Err(anyhow::anyhow!("no answer within {:?}", self.settings.within))) {
+        let within = self.settings.within.as_secs_f32();
+        match asked.unwrap_or_else(|_| Err(anyhow::anyhow!("no response within {within} s"))) {
             Ok(found) => self.remember(text, found),
             Err(error) => {
-                tracing::warn!(geocoder = self.name(), error = format!("{error:#}"), "the geocoder did not answer");
+                tracing::warn!(geocoder = self.name(), error = format!("{error:#}"), "geocoder request failed");
                 if let Ok(mut until) = self.alone.lock() {
                     *until = Some(Instant::now() + FAILURE_PAUSE);
                 }
@@ -171,7 +172,7 @@ impl Geocoder {
         let request = Request { method: Method::GET, url: &url, headers, body: None, within, keep: MAX_REPLY_BYTES };
         // The operator chose the address, so it may be a private one.
         let answer = self.outbound.send(Reach::Everything, request).await?;
-        anyhow::ensure!(answer.status == 200, "it answered {}", answer.status);
+        anyhow::ensure!(answer.status == 200, "it responded with {}", answer.status);
         answers::read(self.settings.kind, &answer.body)
     }
 

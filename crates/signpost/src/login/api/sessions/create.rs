@@ -126,7 +126,7 @@ impl CreateRequest {
         let metadata = metadata.map(|object| Metadata::new(object, &domain)).transpose();
         let metadata = metadata.map_err(|(field, reason)| Problem::field(field, reason))?;
         if flow == Flow::SameDevice && metadata.as_ref().and_then(Metadata::return_url).is_none() {
-            return Err(Problem::field("metadata.return_url", "is required where flow is 'same_device'").into());
+            return Err(Problem::field("metadata.return_url", "is required if flow is 'same_device'").into());
         }
         Ok(Self { domain, mode, webhook_url, metadata, confirm, flow, requester })
     }
@@ -209,9 +209,11 @@ async fn usable_domain(app: &LoginService, account: &Account, name: &DomainName)
         (None, None | Some(Usable::Yes(_) | Usable::NotRegistered)) => {
             Err(Error::DomainNotRegistered(name.to_string()))
         }
-        (None, Some(Usable::NotVerified)) => Err(not_verified("this server opens sessions on verified domains only")),
+        (None, Some(Usable::NotVerified)) => {
+            Err(not_verified("this server creates sessions for verified domains only"))
+        }
         (None, Some(Usable::ClaimedByAnother)) => {
-            Err(not_verified("another account has proved this name or a related one"))
+            Err(not_verified("another account has verified this name or a related one"))
         }
     }
 }

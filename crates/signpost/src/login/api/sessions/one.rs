@@ -42,7 +42,7 @@ pub(crate) async fn refresh(
             return Ok(Json(refreshed));
         }
     }
-    Err(Problem::Unavailable("too many refresh this session at once".to_owned()).into())
+    Err(Problem::Unavailable("too many concurrent refreshes of this session".to_owned()).into())
 }
 
 /// `GET /sessions/{id}/qr.svg`

@@ -88,7 +88,7 @@ fn acquire_waiter(
     page: Option<&Caller>,
 ) -> Result<Waiter, Problem> {
     app.waiting.acquire(&session.id, account, page).map_err(|crowded| match crowded {
-        TooManyWaiters::Everybody => Problem::Unavailable("too many requests wait for sessions".to_owned()),
+        TooManyWaiters::Everybody => Problem::Unavailable("too many requests are waiting for sessions".to_owned()),
         TooManyWaiters::Caller(most) => Problem::TooManyAtOnce { limit: "waiting", most },
     })
 }
