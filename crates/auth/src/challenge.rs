@@ -109,6 +109,14 @@ impl Challenge {
     }
 }
 
+impl FromStr for Challenge {
+    type Err = NotAChallenge;
+
+    fn from_str(text: &str) -> Result<Self, NotAChallenge> {
+        Self::parse(text)
+    }
+}
+
 impl fmt::Display for Challenge {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { mode, domain, issued_at, nonce } = self;

@@ -8,6 +8,7 @@
 
 mod backup;
 mod changes;
+pub mod column;
 mod file;
 pub mod id;
 mod lock;
@@ -17,9 +18,10 @@ mod postgres;
 mod random;
 mod readiness;
 mod row;
-mod rows;
+pub mod rows;
 mod sqlite;
 mod step;
+pub mod text;
 
 use std::fmt;
 use std::path::Path;
@@ -28,13 +30,14 @@ use std::sync::Arc;
 use anyhow::{Result, bail};
 
 pub use changes::{ChangeFeed, StoreChange};
+pub use column::{ColumnType, Json, Parsed};
 pub use lock::lock;
 pub use migrate::{Migrated, Migration, Newer};
 pub use moving::Moved;
 pub use random::random;
 use readiness::LastWrite;
 pub use row::{Row, Value};
-pub use rows::{Column, Kind, Table};
+pub use rows::{Column, Columns, IntoColumns, Kind, Stored, Table, Values};
 pub use step::{Step, Unavailable, WriteOutcome, must, step};
 
 /// A handle on the database; cheap to clone.

@@ -132,6 +132,12 @@ impl From<Timestamp> for Value {
     }
 }
 
+impl From<url::Url> for Value {
+    fn from(url: url::Url) -> Self {
+        Self::Text(url.into())
+    }
+}
+
 impl From<&url::Url> for Value {
     fn from(url: &url::Url) -> Self {
         Self::Text(url.to_string())

@@ -7,7 +7,9 @@ pub mod keys;
 
 use std::fmt;
 
+use anyhow::{Context, Result};
 use serde::Serialize;
+use signpost_store::{Column, Columns, IntoColumns, Kind, Value, Values, texts};
 
 use crate::limits::Caller;
 
@@ -63,12 +65,6 @@ impl Scope {
     }
 }
 
-impl From<Scope> for signpost_store::Value {
-    fn from(scope: Scope) -> Self {
-        Self::Text(scope.as_str().to_owned())
-    }
-}
-
 impl Environment {
     /// Both.
     pub const ALL: [Self; 2] = [Self::Live, Self::Sandbox];
@@ -104,9 +100,23 @@ impl fmt::Display for Environment {
     }
 }
 
-impl From<Environment> for signpost_store::Value {
-    fn from(environment: Environment) -> Self {
-        Self::Text(environment.as_str().to_owned())
+texts! {
+    Environment: |environment| environment.as_str(), |text| Environment::parse(text).context("is no environment");
+    Scope: |scope| scope.as_str(), |text| Scope::parse(text).context("is no scope");
+}
+
+impl Columns for Account {
+    const COLUMNS: &'static [Column] =
+        &[Column { name: "account", kind: Kind::Text }, Column { name: "environment", kind: Kind::Text }];
+
+    fn read(values: &mut Values) -> Result<Self> {
+        Ok(Self { name: values.next_column()?, environment: values.next_column()? })
+    }
+}
+
+impl IntoColumns for Account {
+    fn write(self, values: &mut Vec<Value>) {
+        values.extend([self.name.into(), self.environment.into()]);
     }
 }
 

@@ -1,6 +1,8 @@
 //! The tables of both services: how they came to be, and what of them is moved from one database to another.
 
-use signpost_store::{Column, Kind, Migration, Schema, Table};
+use signpost_store::{Column, Kind, Migration, Schema, Stored, Table};
+
+use crate::login::sessions::Session;
 
 /// What the program keeps in its database.
 pub static SCHEMA: Schema = Schema {
@@ -36,7 +38,7 @@ macro_rules! table {
 const TABLES: &[Table] = &[
     table!("api_keys" ["id"] "id" Text,  "account" Text,  "environment" Text,  "name" Text,  "hash" Text,  "created_at" Integer,  "revoked_at" Integer,  "scope" Text,  "last_used_at" Integer,  "expires_at" Integer),
     table!("domains" ["id"] "id" Text,  "account" Text,  "environment" Text,  "name" Text,  "apex" Text,  "webhook_url" Text,  "event_url" Text,  "webhook_secret" Text,  "next_webhook_secret" Text,  "verification_token" Text,  "created_at" Integer,  "verified_at" Integer,  "last_checked_at" Integer,  "failing_since" Integer,  "misses" Integer,  "handler" Text),
-    table!("sessions" ["id"] "id" Text,  "account" Text,  "environment" Text,  "domain_id" Text,  "challenge" Text,  "webhook_url" Text,  "metadata" Text,  "created_at" Integer,  "expires_at" Integer,  "authenticated_at" Integer,  "user_json" Text,  "cancelled_at" Integer,  "confirm_code" Text,  "confirm_tries" Integer,  "client_secret" Text,  "hosted_url" Text,  "requester" Text,  "flow" Text,  "answer" Text,  "completion" Text),
+    Session::TABLE,
     table!("deliveries" ["id"] "id" Text,  "account" Text,  "environment" Text,  "domain_id" Text,  "url" Text,  "endpoint" Text,  "body" Text,  "state" Text,  "attempts" Integer,  "created_at" Integer,  "next_attempt_at" Integer,  "leased_until" Integer,  "ended_at" Integer,  "last_status" Integer,  "last_error" Text,  "last_answer" Text,  "in_backoff" Integer),
     table!("atm_sources" ["name"] "name" Text,  "attribution" Text,  "imported_at" Integer),
     table!("atms" ["id"] "id" Integer,  "source" Text, "ref" Text,  "record" Text,  "first_seen" Integer,  "updated_at" Integer,  "removed_at" Integer),

@@ -80,12 +80,12 @@ impl World {
             webhook_url: domain.webhook_url.clone(),
             hosted_url: None,
             metadata: None,
-            confirm: None,
+            confirm_code: None,
             flow: Flow::CrossDevice,
             requester: None,
         };
         let session = Session::open(&domain, new, TTL, now, random);
-        sessions::sql::insert(&store, &session, None).await.expect("a database");
+        sessions::sql::insert(&store, session.clone(), None).await.expect("a database");
         let wallet = Wallet::from_bytes([7; 32]).expect("a key");
         let truth = truth(&session);
         Self { store, now, wallet, domain, seen: [session.clone(), session.clone(), session], truth }

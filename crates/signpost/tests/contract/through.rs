@@ -49,7 +49,7 @@ pub(crate) fn session(code: &QrData, number: Option<&str>) -> Session {
         webhook_url: code.webhook().clone(),
         hosted_url: is_hosted.then(|| code.webhook().clone()),
         metadata: None,
-        confirm: number.map(|number| ConfirmCode::from_stored(number).expect("two digits")),
+        confirm_code: number.map(|number| ConfirmCode::from_stored(number).expect("two digits")),
         flow: Flow::CrossDevice,
         requester: None,
     };

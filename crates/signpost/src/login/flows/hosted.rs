@@ -74,7 +74,7 @@ async fn read_context(wallets: &Wallets<'_>, mode: Mode, challenge: Option<&str>
     let mut context = json!({
         "domain": session.challenge.domain, "mode": session.challenge.mode, "expires_at": session.expires_at,
     });
-    if session.confirm.is_some() {
+    if session.confirm_code.is_some() {
         context["confirm"] = "code".into();
     }
     if let Some(requester) = &session.requester {

@@ -34,7 +34,7 @@ pub(crate) async fn accept_answer(
     let now = app.clock.now();
     let refused = |refusal| refused(refusal, &asked, app);
     let key = asked.verify(answer, now).map_err(refused)?;
-    if asked.confirm.is_some() {
+    if asked.confirm_code.is_some() {
         check_confirm_code(app, &asked, answer).await?;
     }
     match asked.clone().accept(key, now, random()).map_err(refused)? {

@@ -21,10 +21,11 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use signpost_auth::{Challenge, Event, EventData, Mode, Nonce, NotVerified};
 use signpost_platform::accounts::Account;
+use signpost_store::{Json, Parsed, rows};
 use url::Url;
 
 use crate::login::domains::Domain;
-use crate::login::ids::{EventId, SessionId};
+use crate::login::ids::{DomainId, EventId, SessionId};
 
 pub use client_secret::{ClientSecret, ClientSecretHash};
 pub use completion::{CompletionCode, CompletionHash, Flow};
@@ -49,26 +50,31 @@ pub const MIN_COMPLETION_WINDOW: SignedDuration = SignedDuration::from_mins(1);
 /// How long an authenticated session can be read (docs/api.md, Read).
 pub const READ_WINDOW: SignedDuration = SignedDuration::from_hours(24);
 
-/// A session.
-#[derive(Clone, Debug)]
-#[expect(missing_docs, reason = "the fields are the specification's, §2")]
-pub struct Session {
-    pub id: SessionId,
-    pub account: Account,
-    pub domain_id: crate::login::ids::DomainId,
-    pub challenge: Challenge,
-    pub webhook_url: Url,
-    /// Where the service itself takes the wallet's answer, on a domain whose handler is hosted.
-    pub hosted_url: Option<Url>,
-    pub metadata: Option<Metadata>,
-    /// What the wallet must send back, where the integrator wants number match.
-    pub confirm: Option<ConfirmCode>,
-    pub flow: Flow,
-    pub requester: Option<Requester>,
-    pub client_secret: Option<ClientSecretHash>,
-    pub created_at: Timestamp,
-    pub expires_at: Timestamp,
-    pub state: SessionState,
+rows! {
+    /// A session, and its row.
+    #[derive(Clone, Debug)]
+    #[expect(missing_docs, reason = "the fields are the specification's, §2")]
+    pub struct Session in "sessions" by [id] {
+        pub id: SessionId,
+        pub account: Account,
+        pub domain_id: DomainId,
+        pub challenge: Challenge as Parsed<Challenge>,
+        pub webhook_url: Url,
+        /// Where the service itself takes the wallet's answer, on a domain whose handler is hosted.
+        pub hosted_url: Option<Url>,
+        pub metadata: Option<Metadata>,
+        /// What the wallet must send back, where the integrator wants number match.
+        pub confirm_code: Option<ConfirmCode>,
+        pub flow: Flow,
+        pub requester: Option<Requester> as Option<Json<Requester>>,
+        pub client_secret: Option<ClientSecretHash>,
+        pub created_at: Timestamp,
+        pub expires_at: Timestamp,
+    } later {
+        pub state: SessionState,
+    } beside {
+        confirm_tries: i64,
+    }
 }
 
 /// What is remembered. That a session *expired* is not: it follows from the clock.
@@ -98,7 +104,7 @@ pub struct NewSession {
     pub webhook_url: Url,
     pub hosted_url: Option<Url>,
     pub metadata: Option<Metadata>,
-    pub confirm: Option<ConfirmCode>,
+    pub confirm_code: Option<ConfirmCode>,
     pub flow: Flow,
     pub requester: Option<Requester>,
 }
@@ -164,7 +170,7 @@ impl Session {
     /// Opens a session on a domain.
     #[must_use]
     pub fn open(domain: &Domain, new: NewSession, ttl: Duration, now: Timestamp, random: SessionEntropy) -> Self {
-        let NewSession { mode, webhook_url, hosted_url, metadata, confirm, flow, requester } = new;
+        let NewSession { mode, webhook_url, hosted_url, metadata, confirm_code, flow, requester } = new;
         let nonce = Nonce(random.nonce);
         let challenge = Challenge { mode, domain: domain.name.clone(), issued_at: now.as_second(), nonce };
         Self {
@@ -175,7 +181,7 @@ impl Session {
             webhook_url,
             hosted_url,
             metadata,
-            confirm,
+            confirm_code,
             flow,
             requester,
             client_secret: None,

@@ -22,14 +22,14 @@ impl Session {
     /// renderings of the specification, which wallets that know nothing else sign.
     #[must_use]
     pub fn through(&self) -> Option<Through> {
-        let (webhook, number) = (self.hosted_url.as_ref()?, self.confirm.as_ref()?);
+        let (webhook, number) = (self.hosted_url.as_ref()?, self.confirm_code.as_ref()?);
         Some(Through::new(self.challenge.clone(), webhook, Some(number.reveal())))
     }
 
     /// Whether an answer carries the number that the page shows, where it shows one.
     #[must_use]
     pub fn is_confirmed_by(&self, answer: &Answer) -> bool {
-        match (self.through(), &self.confirm) {
+        match (self.through(), &self.confirm_code) {
             (Some(expected), _) => expected.to_string().as_bytes().ct_eq(answer.challenge.as_bytes()).into(),
             (None, Some(code)) => code.is_carried_by(answer),
             (None, None) => true,

@@ -4,7 +4,9 @@ use anyhow::{Context, Result, bail};
 use jiff::Timestamp;
 use signpost_auth::Challenge;
 use signpost_platform::accounts::{Account, Environment};
-use signpost_store::{Row, Step, Store, WriteOutcome, must, params, step};
+use signpost_store::{
+    Column, Columns, Json, Kind, Step, Store, Stored, Values, WriteOutcome, must, params, sql, step, texts,
+};
 
 use crate::login::events;
 use crate::login::ids::{DomainId, SessionId};
@@ -13,43 +15,24 @@ use crate::login::sessions::{
     REFRESH_WINDOW, RETENTION, Session, SessionFilter, SessionState, SessionStatus,
 };
 
-const INSERT: &str = "
-    INSERT INTO sessions (id, account, environment, domain_id, challenge, webhook_url, metadata, created_at, expires_at,
-                          confirm_code, client_secret, hosted_url, requester, flow)
-    SELECT $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14
-    WHERE EXISTS (SELECT 1 FROM domains WHERE id = $4)";
+/// `$4` is the domain: the fourth column of a session.
+const INSERT: &str = sql!(Session::INSERT_IF, " WHERE EXISTS (SELECT 1 FROM domains WHERE id = $4)");
 
 /// The same for many that wait.
-const INSERT_MANY: &str = "
-    INSERT INTO sessions (id, account, environment, domain_id, challenge, webhook_url, metadata, created_at, expires_at,
-                          confirm_code, client_secret, hosted_url, requester, flow)
-    SELECT * FROM unnest($1::TEXT[], $2::TEXT[], $3::TEXT[], $4::TEXT[], $5::TEXT[], $6::TEXT[], $7::TEXT[], $8::BIGINT[],
-                         $9::BIGINT[], $10::TEXT[], $11::TEXT[], $12::TEXT[], $13::TEXT[], $14::TEXT[])
-                AS new (id, account, environment, domain_id, challenge, webhook_url, metadata, created_at, expires_at,
-                        confirm_code, client_secret, hosted_url, requester, flow)
-    WHERE EXISTS (SELECT 1 FROM domains WHERE domains.id = new.domain_id)";
+const INSERT_MANY: &str =
+    sql!(Session::INSERT_MANY_IF, " WHERE EXISTS (SELECT 1 FROM domains WHERE domains.id = new.domain_id)");
 
-macro_rules! select {
-    ($condition:literal) => {
-        concat!(
-            "SELECT id, account, environment, domain_id, challenge, webhook_url, metadata, created_at, expires_at, ",
-            "authenticated_at, user_json, cancelled_at, confirm_code, client_secret, hosted_url, requester, flow, ",
-            "answer, completion FROM sessions WHERE ",
-            $condition
-        )
-    };
-}
+const SELECT: &str = sql!(Session::SELECT, " WHERE id = $1 AND account = $2 AND environment = $3");
 
-const SELECT: &str = select!("id = $1 AND account = $2 AND environment = $3");
-
-const ANYONES: &str = select!("id = $1 AND environment = $2");
+const ANYONES: &str = sql!(Session::SELECT, " WHERE id = $1 AND environment = $2");
 
 /// Those that the service answers for, by what their wallets sign.
-const HOSTED: &str = select!("challenge = $1 AND environment = $2 AND hosted_url IS NOT NULL");
+const HOSTED: &str = sql!(Session::SELECT, " WHERE challenge = $1 AND environment = $2 AND hosted_url IS NOT NULL");
 
 /// Newest first. What a status means is said once more in [`Session::status`].
-const LIST: &str = select!(
-    "account = $1 AND environment = $2 AND id < $3 AND created_at > $7
+const LIST: &str = sql!(
+    Session::SELECT,
+    " WHERE account = $1 AND environment = $2 AND id < $3 AND created_at > $7
      AND ($4 = '' OR domain_id = $4)
      AND ($5 = '' OR $5 = CASE WHEN authenticated_at IS NOT NULL THEN 'authenticated'
                                WHEN cancelled_at IS NOT NULL THEN 'cancelled'
@@ -103,27 +86,8 @@ pub(crate) fn cancel_sessions_of(domain: &DomainId, now: Timestamp) -> Step {
 ///
 /// # Errors
 /// As [`Store::write`].
-pub async fn insert(store: &Store, session: &Session, with: Option<Step>) -> Result<bool> {
-    let Session { id, account, domain_id, challenge, webhook_url, metadata, created_at, expires_at, .. } = session;
-    let metadata = metadata.as_ref().map(Metadata::as_str);
-    let requester = session.requester.as_ref().map(serde_json::to_string).transpose()?;
-    let params = params![
-        id,
-        &account.name,
-        account.environment,
-        domain_id,
-        challenge.to_string(),
-        webhook_url,
-        metadata,
-        *created_at,
-        *expires_at,
-        session.confirm.as_ref().map(ConfirmCode::reveal),
-        session.client_secret.as_ref().map(ClientSecretHash::as_str),
-        session.hosted_url.as_ref(),
-        requester,
-        session.flow.as_str(),
-    ];
-    let steps: Vec<Step> = with.into_iter().chain([must(INSERT, params).alike(INSERT_MANY)]).collect();
+pub async fn insert(store: &Store, session: Session, with: Option<Step>) -> Result<bool> {
+    let steps: Vec<Step> = with.into_iter().chain([must(INSERT, session.params()).alike(INSERT_MANY)]).collect();
     Ok(store.write(steps).await?.is_committed())
 }
 
@@ -133,7 +97,7 @@ pub async fn insert(store: &Store, session: &Session, with: Option<Step>) -> Res
 /// As [`Store::read`].
 pub async fn find(store: &Store, account: &Account, id: &SessionId) -> Result<Option<Session>> {
     let row = store.read_by_index(SELECT, params![id, &account.name, account.environment]).await?;
-    row.map(|row| Session::try_from(row).with_context(|| format!("session {id}"))).transpose()
+    row.map(|row| Session::from_row(row).with_context(|| format!("session {id}"))).transpose()
 }
 
 /// A session, whosever it is: for those who prove in another way that they may see it.
@@ -142,7 +106,7 @@ pub async fn find(store: &Store, account: &Account, id: &SessionId) -> Result<Op
 /// As [`Store::read`].
 pub async fn find_in_any_account(store: &Store, environment: Environment, id: &SessionId) -> Result<Option<Session>> {
     let row = store.read_by_index(ANYONES, params![id, environment]).await?;
-    row.map(|row| Session::try_from(row).with_context(|| format!("session {id}"))).transpose()
+    row.map(|row| Session::from_row(row).with_context(|| format!("session {id}"))).transpose()
 }
 
 /// The session whose answer the service itself takes, by its challenge.
@@ -151,7 +115,7 @@ pub async fn find_in_any_account(store: &Store, environment: Environment, id: &S
 /// As [`Store::read`].
 pub async fn find_hosted(store: &Store, environment: Environment, challenge: &Challenge) -> Result<Option<Session>> {
     let row = store.read_by_index(HOSTED, params![challenge.to_string(), environment]).await?;
-    row.map(Session::try_from).transpose()
+    row.map(Session::from_row).transpose()
 }
 
 /// An account's sessions, newest first, as far as they can still be read.
@@ -171,7 +135,7 @@ pub async fn list(store: &Store, account: &Account, filter: &SessionFilter, now:
         now - READ_WINDOW,
         i64::from(*most),
     ];
-    store.read(LIST, params).await?.into_iter().map(Session::try_from).collect()
+    store.read(LIST, params).await?.into_iter().map(Session::from_row).collect()
 }
 
 /// Replaces the challenge `old` by the session's. False where an answer or another refresh came first.
@@ -255,48 +219,37 @@ pub async fn store_answer(store: &Store, session: &Session) -> Result<bool> {
     Ok(store.write([must(ANSWER, params)]).await?.is_committed())
 }
 
-impl TryFrom<Row> for Session {
-    type Error = anyhow::Error;
+/// Only what a write of ours makes is a state, for whoever read any other combination as the nearest one would open an
+/// answered session again.
+impl Columns for SessionState {
+    const COLUMNS: &'static [Column] = &[
+        Column { name: "authenticated_at", kind: Kind::Integer },
+        Column { name: "user_json", kind: Kind::Text },
+        Column { name: "cancelled_at", kind: Kind::Integer },
+        Column { name: "answer", kind: Kind::Text },
+        Column { name: "completion", kind: Kind::Text },
+    ];
 
-    fn try_from(row: Row) -> Result<Self> {
-        let environment = Environment::parse(row.text(2)?).context("sessions.environment")?;
-        Ok(Self {
-            id: SessionId::parse(row.text(0)?).context("sessions.id")?,
-            account: Account { name: row.text(1)?.to_owned(), environment },
-            domain_id: DomainId::parse(row.text(3)?).context("sessions.domain_id")?,
-            challenge: Challenge::parse(row.text(4)?).context("sessions.challenge")?,
-            webhook_url: row.text(5)?.parse().context("sessions.webhook_url")?,
-            metadata: row.opt_text(6)?.map(Metadata::from_stored).transpose().context("sessions.metadata")?,
-            hosted_url: row.opt_text(14)?.map(str::parse).transpose().context("sessions.hosted_url")?,
-            confirm: row
-                .opt_text(12)?
-                .map(|text| ConfirmCode::from_stored(text).context("sessions.confirm_code"))
-                .transpose()?,
-            client_secret: row.opt_text(13)?.map(ClientSecretHash::from_stored),
-            requester: row.opt_text(15)?.map(serde_json::from_str).transpose().context("sessions.requester")?,
-            flow: Flow::parse(row.text(16)?).context("sessions.flow")?,
-            created_at: row.time(7)?,
-            expires_at: row.time(8)?,
-            state: state(&row)?,
+    fn read(values: &mut Values) -> Result<Self> {
+        let authenticated = (values.next_column()?, values.next_column()?);
+        let cancelled_at = values.next_column()?;
+        let answered = (values.next_column()?, values.next_column()?);
+        Ok(match (authenticated, cancelled_at, answered) {
+            ((None, None), None, (None, None)) => Self::Pending,
+            ((None, None), None, (Some(Json(evidence)), Some(code))) => Self::Answered { evidence, code },
+            ((Some(at), Some(Json(user))), None, (None, None)) => Self::Authenticated { at, user },
+            ((None, None), Some(at), (None, None) | (Some(_), Some(_))) => Self::Cancelled { at },
+            _ => bail!(
+                "sessions: authenticated_at, user_json, cancelled_at, answer and completion contradict each other"
+            ),
         })
     }
 }
 
-/// What the columns of the state say together: only what a write of ours makes is a state, for whoever read any other
-/// combination as the nearest one would open an answered session again.
-fn state(row: &Row) -> Result<SessionState> {
-    let authenticated = (row.opt_time(9)?, row.opt_text(10)?);
-    let (cancelled_at, answered) = (row.opt_time(11)?, (row.opt_text(17)?, row.opt_text(18)?));
-    Ok(match (authenticated, cancelled_at, answered) {
-        ((None, None), None, (None, None)) => SessionState::Pending,
-        ((None, None), None, (Some(answer), Some(code))) => SessionState::Answered {
-            evidence: serde_json::from_str(answer).context("sessions.answer")?,
-            code: CompletionHash::from_stored(code),
-        },
-        ((Some(at), Some(user)), None, (None, None)) => {
-            SessionState::Authenticated { at, user: serde_json::from_str(user).context("sessions.user_json")? }
-        }
-        ((None, None), Some(at), (None, None) | (Some(_), Some(_))) => SessionState::Cancelled { at },
-        _ => bail!("sessions: authenticated_at, user_json, cancelled_at, answer and completion contradict each other"),
-    })
+texts! {
+    Flow: |flow| flow.as_str(), |text| Flow::parse(text).context("is no flow");
+    Metadata: Metadata::as_str, |text| Ok(Metadata::from_stored(text)?);
+    ConfirmCode: ConfirmCode::reveal, |text| ConfirmCode::from_stored(text).context("is not two digits");
+    ClientSecretHash: ClientSecretHash::as_str, |text| Ok(ClientSecretHash::from_stored(text));
+    CompletionHash: CompletionHash::as_str, |text| Ok(CompletionHash::from_stored(text));
 }

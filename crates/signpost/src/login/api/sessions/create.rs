@@ -48,7 +48,7 @@ pub(crate) async fn create(
     let secret = ClientSecret::derive(&key.key, &session.id);
     let session = session.with_client_secret(&secret);
     let reply = serde_json::to_string(&CreatedSession::new(&session)?).context("a session is JSON")?;
-    if sql::insert(&app.store, &session, idempotency_key.as_ref().map(|key| key.store(&account, &reply, now))).await? {
+    if sql::insert(&app.store, session, idempotency_key.as_ref().map(|key| key.store(&account, &reply, now))).await? {
         app.metrics.session(account.environment, "created");
         return Ok(to_response(&reply, Some(&secret)).into_response());
     }
@@ -173,8 +173,8 @@ impl CreateRequest {
         // Nobody else can ask the person of a hosted session, and a relayed code must not be enough: not to log in, and
         // not to have a thief's account opened with the person's key.
         let must_confirm = hosted_url.is_some() && environment == Environment::Live && flow == Flow::CrossDevice;
-        let confirm = (confirm || must_confirm).then(|| ConfirmCode::new(random()));
-        Ok(NewSession { mode, webhook_url, hosted_url, metadata, confirm, flow, requester })
+        let confirm_code = (confirm || must_confirm).then(|| ConfirmCode::new(random()));
+        Ok(NewSession { mode, webhook_url, hosted_url, metadata, confirm_code, flow, requester })
     }
 
     /// The session's own webhook if it names one, else the domain's.

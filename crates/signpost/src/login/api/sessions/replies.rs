@@ -71,7 +71,7 @@ pub enum Viewer {
 impl CreatedSession {
     pub(crate) fn new(session: &Session) -> Result<Self, Error> {
         let (created_at, metadata) = (session.created_at, session.metadata.clone());
-        let confirm_code = session.confirm.as_ref().map(|code| code.reveal().to_owned());
+        let confirm_code = session.confirm_code.as_ref().map(|code| code.reveal().to_owned());
         Ok(Self {
             refreshed: RefreshedSession::new(session)?,
             status: SessionStatus::Pending,

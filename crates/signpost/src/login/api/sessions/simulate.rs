@@ -95,7 +95,7 @@ fn answer(
     let wallet = (0..).find_map(|salt| Wallet::from_bytes(seed(salt)).ok()).expect("nearly every number is a key");
     let device = DeviceInfo { platform: Some("sandbox".to_owned()), version: None, device_id: None };
     let code = session.qr_data().context("a session that was opened has a code")?;
-    let shown = session.confirm.as_ref().map(ConfirmCode::reveal);
+    let shown = session.confirm_code.as_ref().map(ConfirmCode::reveal);
     let typed = if fault == Some(SimulatedFault::ConfirmCode) { Some("00") } else { shown };
     let timestamp = if fault == Some(SimulatedFault::Timestamp) { now - 31 } else { now };
     let mut answer = wallet.answer_code(&code, typed, timestamp, Some(device));

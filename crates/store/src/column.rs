@@ -1,0 +1,178 @@
+//! What one column holds, and how it is read: what cannot be read is an error, never a default.
+
+use std::error::Error;
+use std::str::FromStr;
+
+use anyhow::{Result, bail};
+use jiff::Timestamp;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use url::Url;
+
+use crate::{Kind, Value};
+
+/// A type that one column holds.
+pub trait ColumnType: Sized + Into<Value> {
+    /// What is in the column.
+    const KIND: Kind;
+
+    /// Reads what was stored.
+    ///
+    /// # Errors
+    /// Where no value of this type was ever stored as that: never a default.
+    fn from_value(value: Value) -> Result<Self>;
+}
+
+/// A type that stands in a row in the place of another, which is not ours to make a column of.
+pub trait Via<T>: Sized {
+    /// As it is stored.
+    fn wrap(value: T) -> Self;
+
+    /// As a row holds it.
+    fn unwrap_via(self) -> T;
+}
+
+/// Stored as the text that it prints and parses.
+#[derive(Clone, Debug)]
+pub struct Parsed<T>(pub T);
+
+/// Stored as JSON.
+#[derive(Clone, Debug)]
+pub struct Json<T>(pub T);
+
+impl<T> Via<T> for Parsed<T> {
+    fn wrap(value: T) -> Self {
+        Self(value)
+    }
+
+    fn unwrap_via(self) -> T {
+        self.0
+    }
+}
+
+impl<T> Via<T> for Json<T> {
+    fn wrap(value: T) -> Self {
+        Self(value)
+    }
+
+    fn unwrap_via(self) -> T {
+        self.0
+    }
+}
+
+impl<T, V: Via<T>> Via<Option<T>> for Option<V> {
+    fn wrap(value: Option<T>) -> Self {
+        value.map(V::wrap)
+    }
+
+    fn unwrap_via(self) -> Option<T> {
+        self.map(V::unwrap_via)
+    }
+}
+
+impl<T: ToString> From<Parsed<T>> for Value {
+    fn from(value: Parsed<T>) -> Self {
+        Self::Text(value.0.to_string())
+    }
+}
+
+impl<T: ToString + FromStr<Err: Error + Send + Sync + 'static>> ColumnType for Parsed<T> {
+    const KIND: Kind = Kind::Text;
+
+    fn from_value(value: Value) -> Result<Self> {
+        Ok(Self(String::from_value(value)?.parse()?))
+    }
+}
+
+impl<T: Serialize> From<Json<T>> for Value {
+    fn from(value: Json<T>) -> Self {
+        Self::Text(serde_json::to_string(&value.0).expect("a type whose names are text is JSON"))
+    }
+}
+
+impl<T: Serialize + DeserializeOwned> ColumnType for Json<T> {
+    const KIND: Kind = Kind::Text;
+
+    fn from_value(value: Value) -> Result<Self> {
+        Ok(Self(serde_json::from_str(&String::from_value(value)?)?))
+    }
+}
+
+/// Types that are stored as text, each with how it is written and how it is read:
+/// `texts! { Flow: |flow| flow.as_str(), |text| Flow::parse(text).context("no flow"); }`
+#[macro_export]
+macro_rules! texts {
+    ($($name:ty: $write:expr, $read:expr;)+) => {$(
+        impl From<$name> for $crate::Value {
+            fn from(value: $name) -> Self {
+                let write: fn(&$name) -> &str = $write;
+                Self::Text(write(&value).to_owned())
+            }
+        }
+
+        impl $crate::ColumnType for $name {
+            const KIND: $crate::Kind = $crate::Kind::Text;
+
+            fn from_value(value: $crate::Value) -> ::anyhow::Result<Self> {
+                let read: fn(&str) -> ::anyhow::Result<$name> = $read;
+                read(&<String as $crate::ColumnType>::from_value(value)?)
+            }
+        }
+    )+};
+}
+
+impl ColumnType for String {
+    const KIND: Kind = Kind::Text;
+
+    fn from_value(value: Value) -> Result<Self> {
+        match value {
+            Value::Text(text) => Ok(text),
+            Value::Null => bail!("is empty"),
+            _ => bail!("is not text"),
+        }
+    }
+}
+
+impl ColumnType for i64 {
+    const KIND: Kind = Kind::Integer;
+
+    fn from_value(value: Value) -> Result<Self> {
+        match value {
+            Value::Int(int) => Ok(int),
+            Value::Null => bail!("is empty"),
+            _ => bail!("is not a number"),
+        }
+    }
+}
+
+impl ColumnType for u32 {
+    const KIND: Kind = Kind::Integer;
+
+    fn from_value(value: Value) -> Result<Self> {
+        Ok(i64::from_value(value)?.try_into()?)
+    }
+}
+
+impl ColumnType for Timestamp {
+    const KIND: Kind = Kind::Integer;
+
+    fn from_value(value: Value) -> Result<Self> {
+        Ok(Self::from_millisecond(i64::from_value(value)?)?)
+    }
+}
+
+impl ColumnType for Url {
+    const KIND: Kind = Kind::Text;
+
+    fn from_value(value: Value) -> Result<Self> {
+        Ok(String::from_value(value)?.parse()?)
+    }
+}
+
+impl<T: ColumnType> ColumnType for Option<T> {
+    const KIND: Kind = T::KIND;
+
+    fn from_value(value: Value) -> Result<Self> {
+        if value == Value::Null { Ok(None) } else { T::from_value(value).map(Some) }
+    }
+}
