@@ -1,4 +1,4 @@
-//! Links between the pages of the documentation: each leads to a file, and to a heading where it names one.
+//! Links between the pages of the documentation lead to a file and a heading; files that a page names exist.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -28,6 +28,37 @@ fn a_heading_is_named_as_its_page_shows_it() {
     assert_eq!(anchor("Read: `GET /sessions/{id}`"), "read-get-sessionsid");
     assert_eq!(anchor("The `through` rendering"), "the-through-rendering");
     assert_eq!(anchor("`signpost keys create`"), "signpost-keys-create");
+}
+
+#[test]
+fn every_file_that_the_security_pages_name_exists() {
+    let paths = paths(Path::new(ROOT));
+    let mut missing = Vec::new();
+    for page in ["SECURITY.md", "docs/security/rfc10027.md"] {
+        let text = fs::read_to_string(Path::new(ROOT).join(page)).expect("a text");
+        // The last column says where.
+        let cells = text.lines().filter_map(|line| line.strip_suffix('|')?.rsplit('|').next());
+        for name in cells.flat_map(|cell| cell.split('`').skip(1).step_by(2)) {
+            if !paths.iter().any(|path| path.ends_with(name)) {
+                missing.push(format!("{page}: {name}"));
+            }
+        }
+    }
+    assert!(missing.is_empty(), "there is no such file:\n{}", missing.join("\n"));
+}
+
+/// All files and folders that are written by hand.
+fn paths(folder: &Path) -> Vec<PathBuf> {
+    let mut paths = vec![folder.to_owned()];
+    for path in fs::read_dir(folder).expect("a folder").map(|entry| entry.expect("an entry").path()) {
+        let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        if path.is_dir() && !name.starts_with('.') && !["target", "node_modules", "venv"].contains(&name.as_str()) {
+            paths.extend(self::paths(&path));
+        } else {
+            paths.push(path);
+        }
+    }
+    paths
 }
 
 fn pages() -> Vec<PathBuf> {
