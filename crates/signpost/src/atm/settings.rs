@@ -56,27 +56,3 @@ fn external_geocoder<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Geocod
         rate: keys.geocoder_rate_limit,
     }))
 }
-
-#[cfg(test)]
-mod tests {
-    use crate::config::{Config, Origin, RawSettings};
-
-    fn geocoder(settings: &[(&str, &str)]) -> Result<Option<String>, String> {
-        let mut raw = RawSettings::default();
-        for (key, value) in settings {
-            raw.set(key, *value, Origin::Flag);
-        }
-        let config = Config::new(&raw).map_err(|error| error.to_string())?;
-        Ok(config.atm.external_geocoder.map(|settings| settings.url.to_string()))
-    }
-
-    #[test]
-    fn a_geocoder_without_an_address_is_the_public_one_of_its_kind() {
-        let mine = ("geocoder_url", "https://pelias.example.com");
-        assert_eq!(geocoder(&[mine]), Ok(None));
-        assert_eq!(geocoder(&[("geocoder", "pelias"), mine]), Ok(Some("https://pelias.example.com/".to_owned())));
-        let public = geocoder(&[("geocoder", "photon")]);
-        assert_eq!(public, Ok(Some("https://photon.komoot.io/".to_owned())));
-        assert!(geocoder(&[("geocoder", "pelias")]).unwrap_err().contains("geocoder_url is not set"));
-    }
-}

@@ -6,7 +6,9 @@ use signpost_locator::import::{self, Broken, Import, Options};
 use signpost_locator::{Record, Region};
 use signpost_store::Store;
 
-use crate::atm::catalogue::{Extent, ImportCounts, Source, plan, sql};
+use super::plan::{Extent, ImportCounts, plan};
+use super::source::Source;
+use super::sql;
 
 /// What was read from a file.
 #[derive(Debug)]

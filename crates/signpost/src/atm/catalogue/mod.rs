@@ -3,92 +3,22 @@
 mod apply;
 mod facts;
 mod hours;
+mod live;
 mod moment;
 mod plan;
 mod report;
 mod snapshot;
+mod source;
 pub mod sql;
 mod watch;
 
-use std::collections::BTreeSet;
-use std::path::Path;
-use std::sync::Arc;
-
-use anyhow::{Context, Result};
-use arc_swap::ArcSwap;
-use signpost_platform::clock::Clock;
-use signpost_store::Store;
-use tokio::sync::Notify;
-
-use crate::atm::places::Places;
-use crate::atm::places::geocoder::Geocoder;
-
 pub use apply::{Reading, Terms, TooManyMachines, apply};
 pub use facts::{AtmFilter, TradeSide};
+pub use live::{Catalogue, load};
 pub use moment::{Moment, NextOpening};
 pub use plan::{Extent, ImportCounts, Plan, TooManyGone, plan};
 pub use report::report;
-pub use snapshot::{CatalogueEntry, Snapshot, Source};
+pub use snapshot::{CatalogueEntry, Snapshot};
+pub use source::{SAMPLE, Source};
 pub use sql::{AtmHistory, Conflict, SourceCount, StoredCatalogue};
 pub use watch::watch;
-
-/// The source of the machines that an empty catalogue is filled with.
-pub const SAMPLE: &str = "sample";
-
-/// The machines and the places; replaced whole, so that a search sees one state from beginning to end.
-#[derive(Debug)]
-pub struct Catalogue {
-    snapshot: ArcSwap<Snapshot>,
-    /// The place names behind free-text search.
-    pub places: Places,
-    /// Who is asked about what they do not know.
-    pub geocoder: Option<Geocoder>,
-    /// Wakes whoever watches for a new state.
-    pub changed: Notify,
-}
-
-impl Catalogue {
-    /// Reads the catalogue, and fills an empty one with fictional sample machines first.
-    ///
-    /// # Errors
-    /// As [`Store::read`], [`Store::write`] and [`Places::open`].
-    pub async fn open(store: &Store, clock: &Clock, data_dir: &Path, geocoder: Option<Geocoder>) -> Result<Self> {
-        sql::fill_with_sample(store, clock.now()).await?;
-        let data_dir = data_dir.to_owned();
-        let places = tokio::task::spawn_blocking(move || Places::open(&data_dir));
-        let snapshot = load(store).await?;
-        let places = places.await.context("could not read the place names")??;
-        Ok(Self { snapshot: ArcSwap::from_pointee(snapshot), places, geocoder, changed: Notify::new() })
-    }
-
-    /// No machines and no places, for a server that does not find any.
-    ///
-    /// # Errors
-    /// As [`Places::none`].
-    pub fn none() -> Result<Self> {
-        let nothing = StoredCatalogue { version: 0, atms: Vec::new(), apart: BTreeSet::new(), sources: Vec::new() };
-        let snapshot = ArcSwap::from_pointee(Snapshot::build(nothing));
-        Ok(Self { snapshot, places: Places::none()?, geocoder: None, changed: Notify::new() })
-    }
-
-    /// The machines as they are now. Hold it for one request, so that its parts fit together.
-    #[must_use]
-    pub fn snapshot(&self) -> Arc<Snapshot> {
-        self.snapshot.load_full()
-    }
-
-    /// Serves another snapshot from now on; searches that run keep theirs.
-    pub fn replace(&self, snapshot: Snapshot) {
-        self.snapshot.store(Arc::new(snapshot));
-    }
-}
-
-/// The snapshot of what the database keeps now.
-///
-/// # Errors
-/// As [`Store::read`], or where a record cannot be read.
-pub async fn load(store: &Store) -> Result<Snapshot> {
-    let stored = sql::read_catalogue(store).await?;
-    // 40,000 records take a tenth of a second: too long to hold up the requests beside it.
-    tokio::task::spawn_blocking(|| Snapshot::build(stored)).await.context("could not build the catalogue")
-}

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use jiff::Timestamp;
 use signpost_locator::{AtmStatus, Distance, Near, OpenState, Point, StatusReport, status};
 
-use super::AtmFilter;
+use super::facts::AtmFilter;
 use super::hours::{HoursBoard, HoursNow};
 use super::snapshot::{CatalogueEntry, Snapshot};
 
@@ -23,6 +23,14 @@ pub struct Moment<'a> {
 pub enum NextOpening<'a> {
     OpensAt(&'a str),
     ClosesAt(&'a str),
+}
+
+impl Snapshot {
+    /// The catalogue as it is at a moment, which decides what is open.
+    #[must_use]
+    pub fn at(&self, now: Timestamp) -> Moment<'_> {
+        Moment { snapshot: self, board: self.hours.at(now), now }
+    }
 }
 
 impl Moment<'_> {

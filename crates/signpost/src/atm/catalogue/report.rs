@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 use signpost_locator::import::Import;
 
-use super::ImportCounts;
+use super::plan::ImportCounts;
 
 /// The report as a document.
 #[must_use]

@@ -2,31 +2,12 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use jiff::Timestamp;
 use signpost_locator::{AtmId, Index, Machine, Near, Point, Record, Region, Reported, fold, merge};
 
 use super::facts::{Coins, Facts};
 use super::hours::{HoursBook, HoursTable};
-use super::{Moment, SAMPLE, StoredCatalogue};
-
-/// Where machines come from.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Source {
-    /// Its name.
-    pub name: String,
-    /// What its licence wants to be said.
-    pub attribution: String,
-    /// When it was last imported.
-    pub imported_at: Timestamp,
-}
-
-impl Source {
-    /// What an operator reports of its own machines.
-    #[must_use]
-    pub fn of_operator(account: &str, now: Timestamp) -> Self {
-        Self { name: format!("operator/{account}"), attribution: format!("Reported by {account}"), imported_at: now }
-    }
-}
+use super::source::{SAMPLE, Source};
+use super::sql::StoredCatalogue;
 
 /// A machine of the catalogue, and which of the hours are its own.
 #[derive(Debug)]
@@ -50,7 +31,7 @@ pub struct Snapshot {
     pub(crate) facts: Vec<Facts>,
     pub(crate) coins: Coins,
     pub(crate) index: Index,
-    hours: HoursTable,
+    pub(crate) hours: HoursTable,
     /// The positions of the machines of a city, by region and folded name.
     cities: HashMap<(Region, String), Vec<u32>>,
     /// How many machines have an address in a region.
@@ -138,12 +119,6 @@ impl Snapshot {
 
     pub(crate) fn present_at(&self, at: u32) -> &CatalogueEntry {
         &self.entries[self.present[at as usize] as usize]
-    }
-
-    /// The catalogue as it is at a moment, which decides what is open.
-    #[must_use]
-    pub fn at(&self, now: Timestamp) -> Moment<'_> {
-        Moment { snapshot: self, board: self.hours.at(now), now }
     }
 
     /// The machines whose address is in a city, by id, those that are gone left out.

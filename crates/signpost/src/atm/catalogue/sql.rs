@@ -9,8 +9,8 @@ use serde::Serialize;
 use signpost_locator::{Atm, AtmId, Record, sample};
 use signpost_store::{Row, Step, Store, WriteOutcome, must, params, step};
 
-use super::plan::StoredRecord;
-use super::{Plan, SAMPLE, Source};
+use super::plan::{Plan, StoredRecord};
+use super::source::{SAMPLE, Source};
 
 const VERSION: &str = "SELECT version FROM catalogue";
 

@@ -8,7 +8,8 @@ use signpost_platform::interval::every_or_when;
 use signpost_store::Store;
 use tokio_util::sync::CancellationToken;
 
-use crate::atm::catalogue::{Catalogue, load, sql};
+use super::live::{Catalogue, load};
+use super::sql;
 
 /// How often a running server looks. An import must be served within 5 s.
 const WATCH_INTERVAL: Duration = Duration::from_secs(1);

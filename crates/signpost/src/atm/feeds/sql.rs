@@ -6,7 +6,7 @@ use anyhow::{Context, Result};
 use signpost_locator::import::FormatChoice;
 use signpost_store::{Row, Store, must, params, step};
 
-use super::{Feed, Validators};
+use super::feed::{Feed, Validators};
 
 const FEEDS: &str = "
     SELECT name, url, format, attribution, every_ms, etag, last_modified, synced_to, fetched_at, failures, next_at,

@@ -13,8 +13,8 @@ use signpost_mcp::{Revision, Server};
 use signpost_platform::web::ANY_ORIGIN;
 use url::Url;
 
+use super::server::server;
 use crate::atm::locator::Locator;
-use crate::atm::mcp;
 use crate::atm::service::AtmService;
 
 const JSON: &str = "application/json";
@@ -22,7 +22,7 @@ const CARD: &str = "application/mcp-server-card+json";
 const CATALOGUE: &str = "application/ai-catalog+json";
 
 pub(crate) fn router(app: &AtmService) -> Router<AtmService> {
-    let server = mcp::server(false);
+    let server = server(false);
     let base = &app.base_url;
     Router::new()
         .route("/.well-known/mcp-server", serve(JSON, &document(&server, base)))

@@ -4,9 +4,8 @@ use serde_json::{Map, Value, json};
 use signpost_locator::gazetteer::ATTRIBUTION;
 use signpost_mcp::{CallError, Contents, Handler, Resource, Structured, Texts};
 
-use super::completions;
+use super::{completions, tools};
 use crate::atm::locator::{Locator, icons};
-use crate::atm::mcp::tools;
 
 pub(crate) const ATM: &str = "atm://{atmId}";
 pub(crate) const JSON: &str = "application/json";

@@ -12,8 +12,8 @@ use signpost_platform::limits::{Caller, Concurrent, Limit};
 use signpost_store::random;
 
 use super::relay::Streams;
+use super::server::server;
 use crate::atm::locator::{Deployment, Locator};
-use crate::atm::mcp;
 use crate::atm::service::AtmService;
 
 /// Most event streams that are open to one client address: of 1024 in all.
@@ -38,7 +38,7 @@ pub(crate) fn router(app: &AtmService) -> Router<AtmService> {
     let locator =
         Locator { catalogue: app.catalogue.clone(), clock: app.clock.clone(), deployment: Deployment::Remote };
     let geocodes = locator.catalogue.geocoder.is_some();
-    signpost_mcp::router(mcp::server(geocodes), locator, http).with_state(())
+    signpost_mcp::router(server(geocodes), locator, http).with_state(())
 }
 
 /// Streams do not end by themselves: without this every stop would wait for the longest of them.

@@ -4,7 +4,7 @@ use anyhow::{Context, Result};
 use serde_json::Value;
 use signpost_locator::{Country, Point, Region};
 
-use super::GeocoderKind;
+use super::kind::GeocoderKind;
 
 /// Most other places that are kept.
 const MAX_ALTERNATIVES: usize = 5;

@@ -2,7 +2,7 @@
 //! embedded names do not know, politely, and remembered.
 
 mod answers;
-
+mod kind;
 use std::collections::HashMap;
 use std::fmt;
 use std::sync::Mutex;
@@ -12,13 +12,13 @@ use anyhow::Result;
 use reqwest::Method;
 use reqwest::header::{ACCEPT, HeaderMap, HeaderValue};
 use secrecy::{ExposeSecret, SecretString};
-use serde::Deserialize;
 use signpost_platform::limits::Rate;
 use signpost_platform::outbound::{Outbound, Reach, Request};
 use tokio::time::{Instant, timeout};
 use url::Url;
 
 pub use answers::{GeocodeResult, GeocodedPlace};
+pub use kind::GeocoderKind;
 
 /// How many texts are remembered.
 const MAX_REMEMBERED: usize = 10_000;
@@ -28,16 +28,6 @@ const REMEMBERED_DURATION: Duration = Duration::from_hours(24);
 const FAILURE_PAUSE: Duration = Duration::from_secs(10);
 /// How many bytes of an answer are read: ten times as many as six places take.
 const MAX_REPLY_BYTES: usize = 256 << 10;
-
-/// Which geocoder is asked, and thereby how.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "lowercase")]
-#[expect(missing_docs, reason = "the names say it")]
-pub enum GeocoderKind {
-    Nominatim,
-    Photon,
-    Pelias,
-}
 
 /// Which geocoder the operator named.
 #[derive(Clone, Debug)]
@@ -70,28 +60,6 @@ pub struct Geocoder {
 struct Remembered {
     found: Option<GeocodeResult>,
     until: Instant,
-}
-
-impl GeocoderKind {
-    /// Its name in the configuration and in replies.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Nominatim => "nominatim",
-            Self::Photon => "photon",
-            Self::Pelias => "pelias",
-        }
-    }
-
-    /// The server of this kind that everybody may use, if there is one.
-    #[must_use]
-    pub fn public_server(self) -> Option<&'static str> {
-        match self {
-            Self::Nominatim => Some("https://nominatim.openstreetmap.org"),
-            Self::Photon => Some("https://photon.komoot.io"),
-            Self::Pelias => None,
-        }
-    }
 }
 
 impl Geocoder {

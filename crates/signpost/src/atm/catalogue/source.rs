@@ -1,0 +1,25 @@
+//! Where machines come from.
+
+use jiff::Timestamp;
+
+/// The source of the machines that an empty catalogue is filled with.
+pub const SAMPLE: &str = "sample";
+
+/// Where machines come from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Source {
+    /// Its name.
+    pub name: String,
+    /// What its licence wants to be said.
+    pub attribution: String,
+    /// When it was last imported.
+    pub imported_at: Timestamp,
+}
+
+impl Source {
+    /// What an operator reports of its own machines.
+    #[must_use]
+    pub fn of_operator(account: &str, now: Timestamp) -> Self {
+        Self { name: format!("operator/{account}"), attribution: format!("Reported by {account}"), imported_at: now }
+    }
+}
