@@ -3,6 +3,8 @@
 signpost_store::ids! {
     /// Names a session.
     SessionId = "sess";
+    /// Names a browser session.
+    BrowserSessionId = "bses";
     /// Names a domain.
     DomainId = "dom";
     /// Names an event, the same on every attempt to deliver it.

@@ -1,6 +1,7 @@
 //! The login service: domains, sessions, users and events.
 
 pub mod api;
+pub mod browser_sessions;
 pub mod domains;
 pub mod error;
 pub mod events;
