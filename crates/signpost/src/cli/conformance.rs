@@ -11,7 +11,7 @@ use tokio::net::TcpListener;
 use url::Url;
 
 use crate::cli::Session;
-use crate::conformance::{self, Settings, Verdict};
+use crate::conformance::{self, KitSettings, Verdict};
 
 /// What events are signed with where the integrator has no secret of its own for the test. Nothing else uses it.
 const SECRET: &str = "whsec_Y29uZm9ybWFuY2Uga2l0LCBub3QgYSBzZWNyZXQhIQ==";
@@ -43,7 +43,7 @@ impl Conformance {
         let Self { start, register, poll, events, api_listen, webhook_secret } = self;
         let api = TcpListener::bind(api_listen).await;
         let api = api.with_context(|| format!("cannot listen on {api_listen}: choose another --api-listen"))?;
-        let settings = Settings { start, register, poll, events, api, secret: webhook_secret };
+        let settings = KitSettings { start, register, poll, events, api, secret: webhook_secret };
         let report = conformance::run(settings, Outbound::new(&Names::System), Clock::System).await?;
         session.print(&report.document(), || report.text())?;
         if report.holds() { Ok(()) } else { bail!("{} rules are broken", report.count(Verdict::Broken)) }

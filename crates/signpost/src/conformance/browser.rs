@@ -11,13 +11,13 @@ const QR_ENDS: &[char] = &['"', '\'', '<', '>', '`', '\\', ' ', '\n', '\r', '\t'
 
 /// Cookies of one site, and what the browser says of itself.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Browser {
+pub(super) struct FakeBrowser {
     jar: BTreeMap<String, String>,
     pub(super) origin: Option<String>,
     pub(super) headers: Vec<(&'static str, String)>,
 }
 
-impl Browser {
+impl FakeBrowser {
     /// One that sends these fields and has no cookies.
     pub(super) fn with_headers(headers: Vec<(&'static str, String)>) -> Self {
         Self { headers, ..Self::default() }

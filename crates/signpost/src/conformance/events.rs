@@ -9,11 +9,11 @@ use signpost_auth::{
 use signpost_store::random;
 use url::Url;
 
-use super::{Browser, Kit, Reply};
+use super::{FakeBrowser, Kit, SiteResponse};
 use crate::login::ids::{EventId, SessionId};
 
 /// An event as it is posted.
-struct Posted {
+struct PostedEvent {
     id: String,
     body: String,
     sent_at: i64,
@@ -24,14 +24,14 @@ pub(super) async fn run(kit: &mut Kit, webhook: &Url) -> Result<()> {
     let (other, url) = (WebhookSecret::from_bytes(&random()), kit.endpoints.events.clone());
     let event = kit.event(Mode::Login);
     let reply = kit.post(&url, &event.body, Vec::new()).await?;
-    kit.report.refused("an event without a signature is 401", 401, &reply);
+    kit.report.expect_refusal("an event without a signature is 401", 401, &reply);
     let reply = kit.post(&url, &event.body, signed(&other, &event)).await?;
-    kit.report.refused("an event signed with another secret is 401", 401, &reply);
+    kit.report.expect_refusal("an event signed with another secret is 401", 401, &reply);
     let reply = kit.post(&url, &format!("{} ", event.body), signed(&secret, &event)).await?;
-    kit.report.refused("a modified event is 401", 401, &reply);
-    let old = Posted { sent_at: event.sent_at - 301, ..kit.event(Mode::Login) };
+    kit.report.expect_refusal("a modified event is 401", 401, &reply);
+    let old = PostedEvent { sent_at: event.sent_at - 301, ..kit.event(Mode::Login) };
     let reply = kit.post(&url, &old.body, signed(&secret, &old)).await?;
-    kit.report.refused("an event sent more than 5 minutes ago is 401", 401, &reply);
+    kit.report.expect_refusal("an event sent more than 5 minutes ago is 401", 401, &reply);
     let reply = kit.post(&url, &event.body, signed(&secret, &event)).await?;
     kit.report.note("a signed event is accepted", reply.is_success(), "2xx", reply.shown());
     let reply = kit.post(&url, &event.body, signed(&secret, &event)).await?;
@@ -58,7 +58,7 @@ pub(super) async fn run(kit: &mut Kit, webhook: &Url) -> Result<()> {
 }
 
 impl Kit {
-    fn event(&self, mode: Mode) -> Posted {
+    fn event(&self, mode: Mode) -> PostedEvent {
         let (wallet, now) = (Self::wallet(), self.clock.now());
         let domain = DomainName::parse("example.com").expect("a name");
         let nonce = Nonce(random());
@@ -75,26 +75,26 @@ impl Kit {
         posted(mode.into(), SessionId::new(now, random()).to_string(), Some(data), now)
     }
 
-    fn test_event(&self) -> Posted {
+    fn test_event(&self) -> PostedEvent {
         posted(EventKind::Test, String::new(), None, self.clock.now())
     }
 
-    async fn post(&self, url: &Url, body: &str, headers: Vec<(&'static str, String)>) -> Result<Reply> {
-        let mut sender = Browser::with_headers(headers);
+    async fn post(&self, url: &Url, body: &str, headers: Vec<(&'static str, String)>) -> Result<SiteResponse> {
+        let mut sender = FakeBrowser::with_headers(headers);
         self.send(reqwest::Method::POST, url, &mut sender, Some(body.to_owned())).await
     }
 }
 
-fn posted(event: EventKind, session_id: String, data: Option<EventData>, now: Timestamp) -> Posted {
+fn posted(event: EventKind, session_id: String, data: Option<EventData>, now: Timestamp) -> PostedEvent {
     let id = EventId::new(now, random()).to_string();
     let event = Event { id: id.clone(), event, timestamp: now.to_string(), session_id, data };
     let body = serde_json::to_string(&event).expect("an event is JSON");
-    Posted { id, body, sent_at: now.as_second() }
+    PostedEvent { id, body, sent_at: now.as_second() }
 }
 
 /// The header fields that the service sends.
-fn signed(secret: &WebhookSecret, event: &Posted) -> Vec<(&'static str, String)> {
-    let Posted { id, body, sent_at } = event;
+fn signed(secret: &WebhookSecret, event: &PostedEvent) -> Vec<(&'static str, String)> {
+    let PostedEvent { id, body, sent_at } = event;
     vec![
         (X_SVC_SIGNATURE, secret.x_svc_signature(body.as_bytes())),
         (WEBHOOK_ID, id.clone()),
@@ -103,7 +103,7 @@ fn signed(secret: &WebhookSecret, event: &Posted) -> Vec<(&'static str, String)>
     ]
 }
 
-impl Reply {
+impl SiteResponse {
     fn is_success(&self) -> bool {
         (200..300).contains(&self.status)
     }

@@ -26,20 +26,20 @@ use signpost_store::random;
 use tokio::net::TcpListener;
 use url::Url;
 
-use browser::Browser;
-pub use report::{Check, Report, Verdict};
-use service::Service;
+use browser::FakeBrowser;
+pub use report::{ConformanceReport, RuleCheck, Verdict};
+use service::FakeService;
 
 /// How long an endpoint may take to answer.
-const WITHIN: Duration = Duration::from_secs(20);
+const REQUEST_TIMEOUT: Duration = Duration::from_secs(20);
 /// How much of a page is read.
-const LONGEST: usize = 1 << 20;
+const MAX_RESPONSE_LEN: usize = 1 << 20;
 /// How often a page may send the browser on.
-const REDIRECTS: usize = 5;
+const MAX_REDIRECTS: usize = 5;
 
 /// Where the integrator's endpoints are.
 #[derive(Debug)]
-pub struct Settings {
+pub struct KitSettings {
     /// The page that shows a code to log in with.
     pub start: Url,
     /// The page that shows a code to register with; found on the first page where it is not given.
@@ -66,15 +66,15 @@ struct Endpoints {
 /// A test in progress.
 struct Kit {
     endpoints: Endpoints,
-    service: Service,
+    service: FakeService,
     outbound: Outbound,
     clock: Clock,
-    report: Report,
+    report: ConformanceReport,
 }
 
 /// A page that shows a code, in the browser that opened it.
-struct Page {
-    browser: Browser,
+struct FetchedPage {
+    browser: FakeBrowser,
     qr: QrData,
     /// What the page polls with.
     sid: String,
@@ -82,7 +82,7 @@ struct Page {
 }
 
 /// What an endpoint answered.
-struct Reply {
+struct SiteResponse {
     status: u16,
     body: String,
     headers: HeaderMap,
@@ -92,11 +92,11 @@ struct Reply {
 ///
 /// # Errors
 /// Where the page that shows a code cannot be opened or read: then nothing can be tested.
-pub async fn run(settings: Settings, outbound: Outbound, clock: Clock) -> Result<Report> {
-    let Settings { start, register, poll, events, api, secret } = settings;
-    let service = Service::start(api, clock.clone());
+pub async fn run(settings: KitSettings, outbound: Outbound, clock: Clock) -> Result<ConformanceReport> {
+    let KitSettings { start, register, poll, events, api, secret } = settings;
+    let service = FakeService::start(api, clock.clone());
     let endpoints = Endpoints { start, register, poll, events, secret };
-    let mut kit = Kit { endpoints, service, outbound, clock, report: Report::default() };
+    let mut kit = Kit { endpoints, service, outbound, clock, report: ConformanceReport::default() };
     let page = kit.open(Mode::Login).await.context("nothing can be tested")?;
     if kit.endpoints.register.is_none() {
         kit.endpoints.register = browser::register_link(&kit.endpoints.start, &page.text);
@@ -116,7 +116,7 @@ impl Kit {
     }
 
     /// Opens the page that shows a code.
-    async fn open(&self, mode: Mode) -> Result<Page> {
+    async fn open(&self, mode: Mode) -> Result<FetchedPage> {
         let start = match mode {
             Mode::Login => Some(&self.endpoints.start),
             Mode::Register => self.endpoints.register.as_ref(),
@@ -124,10 +124,10 @@ impl Kit {
         self.open_at(start.context("no registration page was found: pass it with --register")?.clone()).await
     }
 
-    async fn open_at(&self, start: Url) -> Result<Page> {
-        let mut browser = Browser::default();
+    async fn open_at(&self, start: Url) -> Result<FetchedPage> {
+        let mut browser = FakeBrowser::default();
         let (mut url, before) = (start, self.service.opened());
-        for _ in 0..=REDIRECTS {
+        for _ in 0..=MAX_REDIRECTS {
             let reply = self.send(Method::GET, &url, &mut browser, None).await?;
             if (300..400).contains(&reply.status) {
                 let to = reply.header("location").context("a redirect without a location")?;
@@ -140,28 +140,34 @@ impl Kit {
             let opened = self.service.opened_since(before);
             let sid = browser::sid(&reply.body, &opened);
             let sid = sid.with_context(|| format!("{url} shows no sid to poll with (such as data-sid=\"…\")"))?;
-            return Ok(Page { browser, qr, sid, text: reply.body });
+            return Ok(FetchedPage { browser, qr, sid, text: reply.body });
         }
-        anyhow::bail!("{url} redirects more than {REDIRECTS} times")
+        anyhow::bail!("{url} redirects more than {MAX_REDIRECTS} times")
     }
 
     /// Posts to the webhook of a code, as a wallet does.
-    async fn answers(&self, url: &Url, answer: &Value) -> Result<Reply> {
-        self.send(Method::POST, url, &mut Browser::default(), Some(answer.to_string())).await
+    async fn post_answer(&self, url: &Url, answer: &Value) -> Result<SiteResponse> {
+        self.send(Method::POST, url, &mut FakeBrowser::default(), Some(answer.to_string())).await
     }
 
     /// Asks as the page does.
-    async fn polls(&self, page: &mut Page) -> Result<Reply> {
-        self.polls_as(&page.sid, &mut page.browser).await
+    async fn poll(&self, page: &mut FetchedPage) -> Result<SiteResponse> {
+        self.poll_as(&page.sid, &mut page.browser).await
     }
 
-    async fn polls_as(&self, sid: &str, browser: &mut Browser) -> Result<Reply> {
+    async fn poll_as(&self, sid: &str, browser: &mut FakeBrowser) -> Result<SiteResponse> {
         let mut url = self.endpoints.poll.clone();
         url.query_pairs_mut().append_pair("sid", sid);
         self.send(Method::GET, &url, browser, None).await
     }
 
-    async fn send(&self, method: Method, url: &Url, browser: &mut Browser, body: Option<String>) -> Result<Reply> {
+    async fn send(
+        &self,
+        method: Method,
+        url: &Url,
+        browser: &mut FakeBrowser,
+        body: Option<String>,
+    ) -> Result<SiteResponse> {
         let mut headers = HeaderMap::new();
         if let Some(cookies) = browser.cookies() {
             headers.insert(COOKIE, HeaderValue::from_str(&cookies)?);
@@ -176,12 +182,12 @@ impl Kit {
             headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
         }
         let body = body.map(Bytes::from);
-        let request = Request { method, url, headers, body, within: WITHIN, keep: LONGEST };
+        let request = Request { method, url, headers, body, within: REQUEST_TIMEOUT, keep: MAX_RESPONSE_LEN };
         // The operator tests endpoints of their own, wherever they are.
         let answer = self.outbound.send(Reach::Everything, request).await;
         let Answer { status, body, headers, .. } = answer.with_context(|| format!("{url} does not answer"))?;
         browser.keep(&headers);
-        Ok(Reply { status, body: String::from_utf8_lossy(&body).into_owned(), headers })
+        Ok(SiteResponse { status, body: String::from_utf8_lossy(&body).into_owned(), headers })
     }
 
     /// A wallet that nobody has seen.
@@ -191,7 +197,7 @@ impl Kit {
     }
 }
 
-impl Reply {
+impl SiteResponse {
     fn header(&self, name: &str) -> Option<&str> {
         self.headers.get(name)?.to_str().ok()
     }

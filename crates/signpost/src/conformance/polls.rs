@@ -5,7 +5,7 @@ use serde_json::json;
 use signpost_auth::receiver::is_local_path;
 use signpost_auth::{Mode, Wallet};
 
-use super::{Browser, Kit, Page};
+use super::{FakeBrowser, FetchedPage, Kit};
 
 const OWN: &str = "after the login the poll returns authenticated and a redirect";
 const LOCAL: &str = "the redirect is a path of the same site";
@@ -16,13 +16,13 @@ const OPEN: &str = "a return_url to another site is not followed";
 
 pub(super) async fn run(kit: &mut Kit, user: Option<&Wallet>) -> Result<()> {
     let poll = kit.endpoints.poll.clone();
-    let reply = kit.send(reqwest::Method::GET, &poll, &mut Browser::default(), None).await?;
-    kit.report.refused("a poll without sid is 400", 400, &reply);
-    let reply = kit.polls_as("sess_000000000000000000000000000000000000", &mut Browser::default()).await?;
-    kit.report.told("a poll with an unknown sid is 404 not_found", 404, "not_found", &reply);
+    let reply = kit.send(reqwest::Method::GET, &poll, &mut FakeBrowser::default(), None).await?;
+    kit.report.expect_refusal("a poll without sid is 400", 400, &reply);
+    let reply = kit.poll_as("sess_000000000000000000000000000000000000", &mut FakeBrowser::default()).await?;
+    kit.report.expect_status_word("a poll with an unknown sid is 404 not_found", 404, "not_found", &reply);
     let mut page = kit.open(Mode::Login).await?;
-    let reply = kit.polls(&mut page).await?;
-    kit.report.told("a poll before the answer is 200 pending", 200, "pending", &reply);
+    let reply = kit.poll(&mut page).await?;
+    kit.report.expect_status_word("a poll before the answer is 200 pending", 200, "pending", &reply);
     let Some(wallet) = user else {
         for rule in [OTHERS, ELSEWHERE, OWN, LOCAL, FRESH, OPEN] {
             kit.report.not_tested(rule, "no registration succeeded");
@@ -33,17 +33,17 @@ pub(super) async fn run(kit: &mut Kit, user: Option<&Wallet>) -> Result<()> {
     return_urls(kit, wallet).await
 }
 
-async fn answered(kit: &mut Kit, page: &mut Page, wallet: &Wallet) -> Result<()> {
+async fn answered(kit: &mut Kit, page: &mut FetchedPage, wallet: &Wallet) -> Result<()> {
     let answer = json!(wallet.answer(page.qr.challenge(), kit.now(), None));
-    kit.answers(page.qr.webhook(), &answer).await?;
+    kit.post_answer(page.qr.webhook(), &answer).await?;
     // The others ask first: who asks after the login was completed proves nothing.
-    let reply = kit.polls_as(&page.sid, &mut Browser::default()).await?;
-    kit.report.told(OTHERS, 200, "pending", &reply);
-    let reply = kit.polls_as(&page.sid, &mut page.browser.clone().on_a_page_elsewhere()).await?;
-    kit.report.told(ELSEWHERE, 200, "pending", &reply);
+    let reply = kit.poll_as(&page.sid, &mut FakeBrowser::default()).await?;
+    kit.report.expect_status_word(OTHERS, 200, "pending", &reply);
+    let reply = kit.poll_as(&page.sid, &mut page.browser.clone().on_a_page_elsewhere()).await?;
+    kit.report.expect_status_word(ELSEWHERE, 200, "pending", &reply);
     let before = page.browser.cookies();
-    let reply = kit.polls(page).await?;
-    kit.report.told(OWN, 200, "authenticated", &reply);
+    let reply = kit.poll(page).await?;
+    kit.report.expect_status_word(OWN, 200, "authenticated", &reply);
     let redirect = reply.json()["redirect"].as_str().unwrap_or_default().to_owned();
     kit.report.note(LOCAL, is_local_path(&redirect), "a path such as /account", reply.shown());
     let (is_fresh, after) = (page.browser.cookies() != before, page.browser.cookies().is_some());
@@ -60,8 +60,8 @@ async fn return_urls(kit: &mut Kit, wallet: &Wallet) -> Result<()> {
         // A page that refuses such an address shows no code, which is as good.
         let Ok(mut page) = kit.open_at(start).await else { continue };
         let answer = json!(wallet.answer(page.qr.challenge(), kit.now(), None));
-        kit.answers(page.qr.webhook(), &answer).await?;
-        let reply = kit.polls(&mut page).await?;
+        kit.post_answer(page.qr.webhook(), &answer).await?;
+        let reply = kit.poll(&mut page).await?;
         let redirect = reply.json()["redirect"].as_str().unwrap_or("/").to_owned();
         if !is_local_path(&redirect) {
             kit.report.note(OPEN, false, "a path of the same site", reply.shown());

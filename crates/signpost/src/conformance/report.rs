@@ -3,7 +3,7 @@
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use super::Reply;
+use super::SiteResponse;
 
 /// Whether a rule holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -17,7 +17,7 @@ pub enum Verdict {
 
 /// A rule, and what became of it.
 #[derive(Clone, Debug, Serialize)]
-pub struct Check {
+pub struct RuleCheck {
     /// Its name, the same in every run.
     pub rule: &'static str,
     /// Whether it holds.
@@ -30,9 +30,9 @@ pub struct Check {
 
 /// All rules that were looked at, in that order.
 #[derive(Debug, Default)]
-pub struct Report(pub Vec<Check>);
+pub struct ConformanceReport(pub Vec<RuleCheck>);
 
-impl Report {
+impl ConformanceReport {
     /// Whether no rule is broken.
     #[must_use]
     pub fn holds(&self) -> bool {
@@ -56,7 +56,7 @@ impl Report {
     #[must_use]
     pub fn text(&self) -> String {
         let mut lines = Vec::new();
-        for Check { rule, verdict, expected, got } in &self.0 {
+        for RuleCheck { rule, verdict, expected, got } in &self.0 {
             match verdict {
                 Verdict::Holds => lines.push(format!("ok      {rule}")),
                 Verdict::Broken => {
@@ -80,21 +80,21 @@ impl Report {
         got: impl Into<String>,
     ) {
         let verdict = if holds { Verdict::Holds } else { Verdict::Broken };
-        self.0.push(Check { rule, verdict, expected: expected.into(), got: got.into() });
+        self.0.push(RuleCheck { rule, verdict, expected: expected.into(), got: got.into() });
     }
 
     pub(super) fn not_tested(&mut self, rule: &'static str, why: &str) {
-        self.0.push(Check { rule, verdict: Verdict::NotTested, expected: String::new(), got: why.to_owned() });
+        self.0.push(RuleCheck { rule, verdict: Verdict::NotTested, expected: String::new(), got: why.to_owned() });
     }
 
     /// A refusal: this status, and `{error}`.
-    pub(super) fn refused(&mut self, rule: &'static str, status: u16, reply: &Reply) {
+    pub(super) fn expect_refusal(&mut self, rule: &'static str, status: u16, reply: &SiteResponse) {
         let holds = reply.status == status && reply.json()["error"].as_str().is_some_and(|text| !text.is_empty());
         self.note(rule, holds, format!("{status} {{error: <message>}}"), reply.shown());
     }
 
     /// This status, and this `status` in the body.
-    pub(super) fn told(&mut self, rule: &'static str, status: u16, word: &str, reply: &Reply) {
+    pub(super) fn expect_status_word(&mut self, rule: &'static str, status: u16, word: &str, reply: &SiteResponse) {
         let holds = reply.status == status && reply.json()["status"] == word;
         self.note(rule, holds, format!("{status} {{status: '{word}'}}"), reply.shown());
     }

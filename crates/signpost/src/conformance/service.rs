@@ -20,21 +20,21 @@ use tokio::net::TcpListener;
 use crate::login::ids::SessionId;
 
 /// How long a code lasts, and one that is to expire while the kit waits.
-const LASTS: i64 = 300;
-const SHORT: i64 = 2;
+const CODE_LIFETIME_SECS: i64 = 300;
+const SHORT_CODE_LIFETIME_SECS: i64 = 2;
 /// How many sessions are kept; an integrator that opens more is broken in a way that the kit does not test.
-const MOST: usize = 10_000;
+const MAX_SESSIONS: usize = 10_000;
 
 /// The service that the kit plays; cheap to clone.
 #[derive(Clone)]
-pub(super) struct Service {
-    state: Arc<Mutex<Played>>,
+pub(super) struct FakeService {
+    state: Arc<Mutex<FakeServiceState>>,
     clock: Clock,
 }
 
 #[derive(Default)]
-struct Played {
-    sessions: HashMap<String, Session>,
+struct FakeServiceState {
+    sessions: HashMap<String, FakeSession>,
     order: Vec<String>,
     /// The API keys that came.
     keys: Vec<String>,
@@ -46,7 +46,7 @@ struct Played {
     asked: usize,
 }
 
-struct Session {
+struct FakeSession {
     challenge: Challenge,
     webhook_url: url::Url,
     expires_at: i64,
@@ -54,16 +54,16 @@ struct Session {
     user: Option<Value>,
 }
 
-impl Service {
+impl FakeService {
     /// Answers until the program ends.
     pub(super) fn start(listener: TcpListener, clock: Clock) -> Self {
         let service = Self { state: Arc::default(), clock };
-        let router = Router::new().fallback(answer).with_state(service.clone());
+        let router = Router::new().fallback(handle_request).with_state(service.clone());
         tokio::spawn(async move { axum::serve(listener, router).await });
         service
     }
 
-    fn lock(&self) -> MutexGuard<'_, Played> {
+    fn lock(&self) -> MutexGuard<'_, FakeServiceState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -86,12 +86,12 @@ impl Service {
     }
 
     /// Lets the next codes expire in 2 seconds.
-    pub(super) fn is_short(&self, is_short: bool) {
+    pub(super) fn issue_short_codes(&self, is_short: bool) {
         self.lock().is_short = is_short;
     }
 
     /// Refuses all answers, as a service does that was asked too late.
-    pub(super) fn refuses(&self, refuses: bool) {
+    pub(super) fn refuse_answers(&self, refuses: bool) {
         self.lock().refuses = refuses;
     }
 
@@ -101,26 +101,32 @@ impl Service {
     }
 }
 
-async fn answer(State(service): State<Service>, method: Method, uri: Uri, headers: HeaderMap, body: Bytes) -> Response {
+async fn handle_request(
+    State(service): State<FakeService>,
+    method: Method,
+    uri: Uri,
+    headers: HeaderMap,
+    body: Bytes,
+) -> Response {
     let key = headers.get(header::AUTHORIZATION).and_then(|value| value.to_str().ok()?.split_once(' '));
     let Some((_, key)) = key else { return refused(401, "invalid_api_key") };
     let now = service.clock.now().as_second();
     let mut played = service.lock();
-    if !played.keys.iter().any(|known| known == key) && played.keys.len() < MOST {
+    if !played.keys.iter().any(|known| known == key) && played.keys.len() < MAX_SESSIONS {
         played.keys.push(key.to_owned());
     }
     let body: Value = if body.is_empty() { Value::Null } else { serde_json::from_slice(&body).unwrap_or(json!([])) };
     let path: Vec<_> = uri.path().trim_matches('/').split('/').collect();
     let at = path.iter().rposition(|part| matches!(*part, "sessions" | "verify"));
     match (&method, at.map(|at| &path[at..])) {
-        (&Method::POST, Some(["sessions"])) => open(&mut played, &body, &service.clock, now),
-        (&Method::POST, Some(["verify"])) => check(&mut played, &body),
-        (_, Some(["sessions", id, rest @ ..])) => of_session(&mut played, &method, id, rest, &body, now),
+        (&Method::POST, Some(["sessions"])) => open_session(&mut played, &body, &service.clock, now),
+        (&Method::POST, Some(["verify"])) => check_signature(&mut played, &body),
+        (_, Some(["sessions", id, rest @ ..])) => handle_session(&mut played, &method, id, rest, &body, now),
         _ => refused(404, "not_found"),
     }
 }
 
-fn open(played: &mut Played, body: &Value, clock: &Clock, now: i64) -> Response {
+fn open_session(played: &mut FakeServiceState, body: &Value, clock: &Clock, now: i64) -> Response {
     let text = |member: &str| body[member].as_str();
     let domain = text("domain").and_then(|text| DomainName::parse(text).ok());
     let mode = text("mode").map_or(Some(Mode::Login), |word| word.parse().ok());
@@ -129,14 +135,14 @@ fn open(played: &mut Played, body: &Value, clock: &Clock, now: i64) -> Response 
         let reason = "the kit knows no domains: name domain, mode and webhook_url in every session";
         return (StatusCode::BAD_REQUEST, axum::Json(error("invalid_request", reason))).into_response();
     };
-    if played.sessions.len() >= MOST {
+    if played.sessions.len() >= MAX_SESSIONS {
         return refused(429, "rate_limited");
     }
     let challenge = Challenge { mode, domain, issued_at: now, nonce: Nonce(random()) };
-    let expires_at = now + if played.is_short { SHORT } else { LASTS };
+    let expires_at = now + if played.is_short { SHORT_CODE_LIFETIME_SECS } else { CODE_LIFETIME_SECS };
     let id = SessionId::new(clock.now(), random()).to_string();
-    let session = Session { challenge, webhook_url, expires_at, metadata: body["metadata"].clone(), user: None };
-    let Some(mut reply) = shown_code(&id, &session) else { return refused(400, "invalid_request") };
+    let session = FakeSession { challenge, webhook_url, expires_at, metadata: body["metadata"].clone(), user: None };
+    let Some(mut reply) = code_reply(&id, &session) else { return refused(400, "invalid_request") };
     reply["status"] = "pending".into();
     reply["created_at"] = time(now).into();
     if !session.metadata.is_null() {
@@ -147,16 +153,23 @@ fn open(played: &mut Played, body: &Value, clock: &Clock, now: i64) -> Response 
     (StatusCode::CREATED, axum::Json(reply)).into_response()
 }
 
-fn of_session(played: &mut Played, method: &Method, id: &str, rest: &[&str], body: &Value, now: i64) -> Response {
+fn handle_session(
+    played: &mut FakeServiceState,
+    method: &Method,
+    id: &str,
+    rest: &[&str],
+    body: &Value,
+    now: i64,
+) -> Response {
     let refuses = played.refuses;
     let Some(session) = played.sessions.get_mut(id) else { return refused(404, "session_not_found") };
     match (method.as_str(), rest) {
-        ("GET", []) => show(id, session, now),
+        ("GET", []) => show_session(id, session, now),
         ("POST", ["refresh"]) => {
             session.challenge.nonce = Nonce(random());
             session.challenge.issued_at = now;
-            session.expires_at = now + LASTS;
-            shown_code(id, session)
+            session.expires_at = now + CODE_LIFETIME_SECS;
+            code_reply(id, session)
                 .map_or_else(|| refused(400, "invalid_request"), |reply| axum::Json(reply).into_response())
         }
         ("POST", ["authenticate"]) => {
@@ -165,7 +178,7 @@ fn of_session(played: &mut Played, method: &Method, id: &str, rest: &[&str], bod
             reply
         }
         ("GET", ["qr.svg"]) => {
-            let code = shown_code(id, session).and_then(|reply| QrCode::from_text(reply["qr_data"].as_str()?));
+            let code = code_reply(id, session).and_then(|reply| QrCode::from_text(reply["qr_data"].as_str()?));
             let svg = |code: QrCode| ([(header::CONTENT_TYPE, "image/svg+xml")], code.svg()).into_response();
             code.map_or_else(|| refused(404, "not_found"), svg)
         }
@@ -173,7 +186,7 @@ fn of_session(played: &mut Played, method: &Method, id: &str, rest: &[&str], bod
     }
 }
 
-fn show(id: &str, session: &Session, now: i64) -> Response {
+fn show_session(id: &str, session: &FakeSession, now: i64) -> Response {
     axum::Json(match &session.user {
         Some(user) => json!({ "id": id, "status": "authenticated", "authenticated_at": time(now), "user": user }),
         None if now >= session.expires_at => return refused(410, "session_expired"),
@@ -182,9 +195,9 @@ fn show(id: &str, session: &Session, now: i64) -> Response {
     .into_response()
 }
 
-fn authenticate(id: &str, session: &mut Session, body: &Value, refuses: bool, now: i64) -> Response {
+fn authenticate(id: &str, session: &mut FakeSession, body: &Value, refuses: bool, now: i64) -> Response {
     let Ok(answer) = Answer::parse(body.to_string().as_bytes()) else { return refused(400, "invalid_request") };
-    let Session { challenge, expires_at, user, .. } = session;
+    let FakeSession { challenge, expires_at, user, .. } = session;
     if answer.challenge != challenge.to_string() && answer.challenge != challenge.sentence() {
         return refused(404, "challenge_not_found");
     }
@@ -198,10 +211,10 @@ fn authenticate(id: &str, session: &mut Session, body: &Value, refuses: bool, no
         return refused(406, "invalid_signature");
     }
     *user = Some(json!({ "public_key": answer.public_key, "device_info": answer.device_info.unwrap_or_default() }));
-    show(id, session, now)
+    show_session(id, session, now)
 }
 
-fn check(played: &mut Played, body: &Value) -> Response {
+fn check_signature(played: &mut FakeServiceState, body: &Value) -> Response {
     played.asked += 1;
     let text = |member: &str| body[member].as_str().unwrap_or_default();
     let (public_key, message) = (text("public_key"), text("message"));
@@ -212,7 +225,7 @@ fn check(played: &mut Played, body: &Value) -> Response {
     axum::Json(json!({ "valid": valid, "public_key": public_key, "message_hash": hash })).into_response()
 }
 
-fn shown_code(id: &str, session: &Session) -> Option<Value> {
+fn code_reply(id: &str, session: &FakeSession) -> Option<Value> {
     let qr = QrData::new(session.webhook_url.clone(), session.challenge.clone(), session.expires_at).ok()?;
     let (challenge, expires_at) = (session.challenge.to_string(), time(session.expires_at));
     Some(json!({ "id": id, "challenge": challenge, "qr_data": qr.to_string(), "expires_at": expires_at }))

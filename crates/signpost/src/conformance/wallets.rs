@@ -7,13 +7,13 @@ use serde_json::{Value, json};
 use signpost_auth::{Challenge, Mode, Nonce, Wallet};
 use signpost_store::random;
 
-use super::{Kit, Page};
+use super::{FetchedPage, Kit};
 
 /// How long a short-lived code and a second more last.
 const UNTIL_EXPIRED: Duration = Duration::from_millis(3200);
 
 /// What the page must show, and must not.
-pub(super) fn shown(kit: &mut Kit, page: &Page) {
+pub(super) fn shown(kit: &mut Kit, page: &FetchedPage) {
     let (issued, challenge) = (kit.service.issued(page.qr.challenge()), page.qr.challenge().to_string());
     kit.report.note(
         "the page shows a code that the service issued",
@@ -27,7 +27,7 @@ pub(super) fn shown(kit: &mut Kit, page: &Page) {
 }
 
 /// What a wallet is told whose answer is not right. None of it may use the code up.
-pub(super) async fn refusals(kit: &mut Kit, page: &Page) -> Result<()> {
+pub(super) async fn refusals(kit: &mut Kit, page: &FetchedPage) -> Result<()> {
     let (wallet, webhook, challenge) = (Kit::wallet(), page.qr.webhook().clone(), page.qr.challenge().clone());
     let now = kit.now();
     let right = json!(wallet.answer(&challenge, now, None));
@@ -68,8 +68,8 @@ pub(super) async fn refusals(kit: &mut Kit, page: &Page) -> Result<()> {
         ("an invalid public key is 406", 406, with(&[("public_key", json!("02"))])),
         ("a login by an unregistered key is 404", 404, right.clone()),
     ] {
-        let reply = kit.answers(&webhook, &answer).await?;
-        kit.report.refused(rule, status, &reply);
+        let reply = kit.post_answer(&webhook, &answer).await?;
+        kit.report.expect_refusal(rule, status, &reply);
     }
     Ok(())
 }
@@ -94,20 +94,20 @@ pub(super) async fn registration(kit: &mut Kit) -> Result<Option<Wallet>> {
     let answer = json!(wallet.answer(page.qr.challenge(), kit.now(), None));
     let login = kit.open(Mode::Login).await?;
     let crossed = json!(Kit::wallet().answer(login.qr.challenge(), kit.now(), None));
-    let reply = kit.answers(&webhook, &crossed).await?;
-    kit.report.refused(RULES[3], 404, &reply);
-    let reply = kit.answers(&webhook, &answer).await?;
-    kit.report.told(RULES[0], 200, "registered", &reply);
+    let reply = kit.post_answer(&webhook, &crossed).await?;
+    kit.report.expect_refusal(RULES[3], 404, &reply);
+    let reply = kit.post_answer(&webhook, &answer).await?;
+    kit.report.expect_status_word(RULES[0], 200, "registered", &reply);
     let is_registered = reply.status == 200;
-    let reply = kit.answers(&webhook, &answer).await?;
-    kit.report.refused(RULES[1], 404, &reply);
+    let reply = kit.post_answer(&webhook, &answer).await?;
+    kit.report.expect_refusal(RULES[1], 404, &reply);
     let again = kit.open(Mode::Register).await?;
     let answer = json!(wallet.answer(again.qr.challenge(), kit.now(), None));
-    let reply = kit.answers(&webhook, &answer).await?;
-    kit.report.refused(RULES[2], 409, &reply);
+    let reply = kit.post_answer(&webhook, &answer).await?;
+    kit.report.expect_refusal(RULES[2], 409, &reply);
     // By somebody who could log in: a stranger would be turned away in any case.
-    let reply = kit.answers(login.qr.webhook(), &answer).await?;
-    kit.report.refused(RULES[4], 404, &reply);
+    let reply = kit.post_answer(login.qr.webhook(), &answer).await?;
+    kit.report.expect_refusal(RULES[4], 404, &reply);
     Ok(is_registered.then_some(wallet))
 }
 
@@ -131,44 +131,44 @@ pub(super) async fn logins(kit: &mut Kit, user: Option<&Wallet>) -> Result<()> {
     };
     let page = kit.open(Mode::Login).await?;
     let other = Challenge { nonce: Nonce(random()), ..page.qr.challenge().clone() };
-    let reply = kit.answers(page.qr.webhook(), &json!(wallet.answer(&other, kit.now(), None))).await?;
-    kit.report.refused(RULES[6], 404, &reply);
+    let reply = kit.post_answer(page.qr.webhook(), &json!(wallet.answer(&other, kit.now(), None))).await?;
+    kit.report.expect_refusal(RULES[6], 404, &reply);
     let around = format!("{} ", page.qr.challenge());
-    let reply = kit.answers(page.qr.webhook(), &json!(wallet.answer_text(around, kit.now(), None))).await?;
-    kit.report.refused(RULES[7], 404, &reply);
+    let reply = kit.post_answer(page.qr.webhook(), &json!(wallet.answer_text(around, kit.now(), None))).await?;
+    kit.report.expect_refusal(RULES[7], 404, &reply);
     let answer = json!(wallet.answer(page.qr.challenge(), kit.now(), None));
-    let reply = kit.answers(page.qr.webhook(), &answer).await?;
+    let reply = kit.post_answer(page.qr.webhook(), &answer).await?;
     let is_told = reply.json()["message"].is_string() && reply.json()["status"] == "authenticated";
     let expected = "200 {status: 'authenticated', message: <text>}";
     kit.report.note(RULES[0], reply.status == 200 && is_told, expected, reply.shown());
-    let reply = kit.answers(page.qr.webhook(), &answer).await?;
-    kit.report.refused(RULES[1], 404, &reply);
+    let reply = kit.post_answer(page.qr.webhook(), &answer).await?;
+    kit.report.expect_refusal(RULES[1], 404, &reply);
     let page = kit.open(Mode::Login).await?;
     let answer = json!(wallet.answer_text(page.qr.challenge().to_string(), kit.now(), None));
-    let reply = kit.answers(page.qr.webhook(), &answer).await?;
-    kit.report.told(RULES[2], 200, "authenticated", &reply);
+    let reply = kit.post_answer(page.qr.webhook(), &answer).await?;
+    kit.report.expect_status_word(RULES[2], 200, "authenticated", &reply);
     let page = kit.open(Mode::Login).await?;
     let mut answer = json!(wallet.answer(page.qr.challenge(), kit.now(), None));
     answer["public_key"] = wallet.public_key().canonical().to_uppercase().into();
-    let reply = kit.answers(page.qr.webhook(), &answer).await?;
-    kit.report.told(RULES[3], 200, "authenticated", &reply);
-    kit.service.is_short(true);
+    let reply = kit.post_answer(page.qr.webhook(), &answer).await?;
+    kit.report.expect_status_word(RULES[3], 200, "authenticated", &reply);
+    kit.service.issue_short_codes(true);
     let page = kit.open(Mode::Login).await;
-    kit.service.is_short(false);
+    kit.service.issue_short_codes(false);
     let page = page?;
     kit.clock.sleep(UNTIL_EXPIRED).await;
     let answer = json!(wallet.answer(page.qr.challenge(), kit.now(), None));
-    let reply = kit.answers(page.qr.webhook(), &answer).await?;
-    kit.report.refused(RULES[4], 404, &reply);
+    let reply = kit.post_answer(page.qr.webhook(), &answer).await?;
+    kit.report.expect_refusal(RULES[4], 404, &reply);
     overruled(kit, wallet, RULES[5]).await
 }
 
 /// An integrator that has the service look at answers must mind what it says.
 async fn overruled(kit: &mut Kit, wallet: &Wallet, rule: &'static str) -> Result<()> {
     let (page, before) = (kit.open(Mode::Login).await?, kit.service.asked());
-    kit.service.refuses(true);
-    let reply = kit.answers(page.qr.webhook(), &json!(wallet.answer(page.qr.challenge(), kit.now(), None))).await;
-    kit.service.refuses(false);
+    kit.service.refuse_answers(true);
+    let reply = kit.post_answer(page.qr.webhook(), &json!(wallet.answer(page.qr.challenge(), kit.now(), None))).await;
+    kit.service.refuse_answers(false);
     let reply = reply?;
     if kit.service.asked() == before {
         kit.report.not_tested(rule, "the site checks signatures itself and never asks the service");

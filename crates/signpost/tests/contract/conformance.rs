@@ -14,7 +14,7 @@ use bytes::Bytes;
 use futures_util::future::join_all;
 use reqwest::Client;
 use serde_json::{Value, json};
-use signpost::conformance::{Report, Settings, Verdict, run};
+use signpost::conformance::{ConformanceReport, KitSettings, Verdict, run};
 use signpost_auth::receiver::is_local_path;
 use signpost_auth::{Answer, Challenge, Mode, Nonce, QrData, WebhookSecret, is_fresh};
 use signpost_platform::clock::Clock;
@@ -325,13 +325,13 @@ fn error(status: u16) -> Response {
 }
 
 /// What the kit says of a site that breaks a rule. Its clock is moved where it would wait for a code to expire.
-async fn tested(broken: &'static str, http: &Client, outbound: &Outbound) -> Report {
+async fn tested(broken: &'static str, http: &Client, outbound: &Outbound) -> ConformanceReport {
     let world = World { clock: Service::clock(), http: http.clone() };
     let (api, secret) = (TcpListener::bind("127.0.0.1:0").await.expect("a port"), WebhookSecret::from_bytes(&[3; 32]));
     let origin = Site::start(broken, api.local_addr().expect("an address"), &secret, world.clone()).await;
     let url = |path: &str| format!("{origin}{path}").parse().expect("a URL");
     let (start, poll, events) = (url("/login"), url("/poll"), url("/events"));
-    let settings = Settings { start, register: None, poll, events, api, secret };
+    let settings = KitSettings { start, register: None, poll, events, api, secret };
     run(settings, outbound.clone(), world.clock).await.expect("a test")
 }
 
