@@ -1,7 +1,7 @@
 //! `POST /sessions`, each on disk before it is answered, against the same server with its database in memory.
 
 use anyhow::Result;
-use signpost::login::domains::{self, Handler, New, Random, register};
+use signpost::login::domains::{self, DomainEntropy, HandlerKind, NewDomain, register};
 use signpost_platform::accounts::audit::Actor;
 use signpost_platform::accounts::{Account, Environment};
 use signpost_platform::outbound::Reach;
@@ -26,13 +26,13 @@ async fn main() -> Result<()> {
 async fn variant(name: &'static str, running: &Running) -> Result<Variant> {
     let app = &running.app;
     let account = Account { name: "bench".to_owned(), environment: Environment::Sandbox };
-    let new = New {
+    let new = NewDomain {
         domain: "example.com".to_owned(),
         webhook_url: "https://example.com/login".to_owned(),
         event_url: None,
-        handler: Handler::Direct,
+        handler: HandlerKind::Direct,
     };
-    let domain = register(&new, account, Reach::Public, app.clock.now(), Random::draw());
+    let domain = register(&new, account, Reach::Public, app.clock.now(), DomainEntropy::draw());
     let domain = domain.map_err(|(field, reason)| anyhow::anyhow!("{field}: {reason}"))?;
     domains::sql::insert(&app.store, &app.login.seal, &domain, &Actor::Operator)
         .await?

@@ -5,7 +5,7 @@ use std::fmt;
 use serde::Serialize;
 
 /// Characters of an id behind `key_`.
-pub(crate) const LEN: usize = 16;
+pub(crate) const KEY_ID_LEN: usize = 16;
 
 /// Names a key without opening anything: `key_` and the 16 characters that stand in the key itself.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize)]
@@ -13,7 +13,7 @@ pub struct KeyId(String);
 
 impl KeyId {
     /// The id that a key contains.
-    pub(crate) fn of_characters(characters: &str) -> Self {
+    pub(crate) fn from_characters(characters: &str) -> Self {
         Self(format!("key_{characters}"))
     }
 
@@ -27,7 +27,7 @@ impl KeyId {
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
         let rest = text.strip_prefix("key_")?;
-        let is_id = rest.len() == LEN && rest.bytes().all(|byte| matches!(byte, b'a'..=b'z' | b'2'..=b'7'));
+        let is_id = rest.len() == KEY_ID_LEN && rest.bytes().all(|byte| matches!(byte, b'a'..=b'z' | b'2'..=b'7'));
         is_id.then(|| Self(text.to_owned()))
     }
 }

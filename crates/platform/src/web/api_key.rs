@@ -9,7 +9,7 @@ use axum::routing::MethodRouter;
 use secrecy::{ExposeSecret, SecretString};
 
 use crate::accounts::audit::Actor;
-use crate::accounts::keys::{KeyHash, Opened};
+use crate::accounts::keys::{KeyGrant, KeyHash};
 use crate::accounts::{Account, Environment, KeyId, Scope};
 use crate::limits::{Caller, Limit};
 use crate::shared::Platform;
@@ -67,11 +67,11 @@ pub async fn admit(State(door): State<Door>, mut request: Request, next: Next) -
     let Door { platform, environment, scope, .. } = door;
     let now = platform.clock.now();
     let sent = bearer(request.headers()).map(SecretString::from);
-    let opened = match sent.as_ref().and_then(|key| KeyHash::read(key.expose_secret())) {
-        Some((of, hash)) if of == environment => platform.keys.opened(&platform.store, of, hash, now).await?,
+    let opened = match sent.as_ref().and_then(|key| KeyHash::parse(key.expose_secret())) {
+        Some((of, hash)) if of == environment => platform.keys.find_grant(&platform.store, of, hash, now).await?,
         _ => None,
     };
-    let Some(Opened { account, scope: opened, key }) = opened else {
+    let Some(KeyGrant { account, scope: opened, key }) = opened else {
         let address = crate::web::peer::client_address(&platform, &request);
         platform.refusals.count(&address, "invalid_api_key");
         platform.limits.check(limit, &address, platform.clock.elapsed()).await.map_err(Problem::RateLimited)?;

@@ -8,7 +8,7 @@ use anyhow::{Context, Result};
 use clap::{Args, Subcommand};
 use jiff::{SignedDuration, Timestamp};
 use serde_json::json;
-use signpost_platform::accounts::audit::{self, Entry};
+use signpost_platform::accounts::audit::{self, AuditEntry};
 use signpost_platform::clock::Clock;
 use signpost_store::Store;
 
@@ -24,7 +24,7 @@ pub(super) enum Audit {
     /// With --json, an entry is `{id, at, account, environment, actor, action, object, details}`.
     List {
         #[command(flatten)]
-        chosen: Chosen,
+        chosen: AuditFilter,
         /// Maximum number of results
         #[arg(long, default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..=10_000))]
         limit: u32,
@@ -34,13 +34,13 @@ pub(super) enum Audit {
         /// Output file [default: standard output]
         file: Option<PathBuf>,
         #[command(flatten)]
-        chosen: Chosen,
+        chosen: AuditFilter,
     },
 }
 
 /// Which entries.
 #[derive(Debug, Args)]
-pub(super) struct Chosen {
+pub(super) struct AuditFilter {
     /// Only since this time: 2026-01-31T00:00:00Z, or 7d for the last seven days
     #[arg(long, value_name = "TIME")]
     since: Option<String>,
@@ -62,7 +62,7 @@ impl Audit {
     }
 }
 
-impl Chosen {
+impl AuditFilter {
     fn since(&self) -> Result<Timestamp> {
         let Some(text) = &self.since else { return Ok(Timestamp::UNIX_EPOCH) };
         let days = text.strip_suffix('d').and_then(|days| days.parse::<i64>().ok()).filter(|days| *days <= 10_000);
@@ -75,11 +75,11 @@ impl Chosen {
     }
 }
 
-async fn list(session: &Session, store: &Store, chosen: &Chosen, limit: u32) -> Result<()> {
+async fn list(session: &Session, store: &Store, chosen: &AuditFilter, limit: u32) -> Result<()> {
     let entries = audit::sql::list_newest(store, chosen.since()?, &chosen.account, &chosen.action, limit).await?;
     session.print(&json!({ "entries": entries }), || {
-        let row = |entry: &Entry| {
-            let Entry { at, account, actor, action, object, details, .. } = entry;
+        let row = |entry: &AuditEntry| {
+            let AuditEntry { at, account, actor, action, object, details, .. } = entry;
             let is_empty = details.as_object().is_some_and(serde_json::Map::is_empty);
             let details = if is_empty { String::new() } else { details.to_string() };
             [at.to_string(), action.clone(), object.clone(), account.clone(), actor.clone(), details]
@@ -89,7 +89,7 @@ async fn list(session: &Session, store: &Store, chosen: &Chosen, limit: u32) -> 
     })
 }
 
-async fn export(session: &Session, store: &Store, file: Option<PathBuf>, chosen: &Chosen) -> Result<()> {
+async fn export(session: &Session, store: &Store, file: Option<PathBuf>, chosen: &AuditFilter) -> Result<()> {
     let since = chosen.since()?;
     let shown = file.as_ref().map(|path| path.display().to_string());
     let opened = file.map(File::create).transpose().with_context(|| format!("cannot write {shown:?}"))?;

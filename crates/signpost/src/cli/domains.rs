@@ -11,9 +11,10 @@ use signpost_store::{Store, random};
 
 use crate::cli::keys::label;
 use crate::cli::{Session, Usage, table};
-use crate::login::api::domains::{Created, Shown};
+use crate::login::api::domains::{CreatedDomain, DomainView};
 use crate::login::domains::{
-    self, Change, Domain, Handler, ListedDomain, MOST, New, NotRegistered, Random, Registered, register,
+    self, Domain, DomainEntropy, DomainPatch, HandlerKind, ListedDomain, MAX_DOMAINS, NewDomain, NotRegistered,
+    RegisteredDomain, register,
 };
 use crate::login::ids::DomainId;
 use crate::server::public_address;
@@ -114,21 +115,23 @@ impl Add {
         let account = Account { name: label("--account", &self.account)?, environment };
         let reach = session.config.login.reach(environment, session.config.serves_only_its_machine());
         let now = Clock::System.now();
-        let registered = register(&self.wanted(), account, reach, now, Random::draw());
+        let registered = register(&self.wanted(), account, reach, now, DomainEntropy::draw());
         let registered = registered.map_err(|(field, reason)| Usage(format!("{}: {reason}", flag(field))))?;
         let store = session.store()?;
         match domains::sql::insert(&store, &session.config.login.seal(), &registered, &Actor::Operator).await? {
             Ok(()) => {
                 let address = public_address::find(&store).await?;
-                session.print(&Created::of(&registered), || made(&registered, address.as_deref().unwrap_or_default()))
+                session.print(&CreatedDomain::new(&registered), || {
+                    made(&registered, address.as_deref().unwrap_or_default())
+                })
             }
-            Err(NotRegistered::TooMany) => bail!("an account can have at most {MOST} domains"),
+            Err(NotRegistered::TooMany) => bail!("an account can have at most {MAX_DOMAINS} domains"),
             Err(NotRegistered::Exists(there)) => {
                 let changed = self.sees_to(&store, &registered.domain, &there).await?;
                 let there = domains::sql::find(&store, &there.account, &there.id)
                     .await?
                     .context("the domain was deleted just now")?;
-                session.print(&Shown::of(&there), || {
+                session.print(&DomainView::new(&there), || {
                     let told = if changed { "changed" } else { "already registered; nothing changed" };
                     format!(
                         "id       {}\n{told}. Show its secret with 'signpost domains secret {}'.",
@@ -140,27 +143,27 @@ impl Add {
     }
 
     /// The domain with what nobody said filled in.
-    fn wanted(&self) -> New {
+    fn wanted(&self) -> NewDomain {
         let default = match self.name.as_str() {
             "localhost" => "http://localhost:9000/webhooks/login".to_owned(),
             name => format!("https://{name}/webhooks/login"),
         };
-        New {
+        NewDomain {
             domain: self.name.clone(),
             webhook_url: self.webhook_url.clone().unwrap_or(default),
             event_url: self.event_url.clone(),
-            handler: self.handler.map(Handler::from).unwrap_or_default(),
+            handler: self.handler.map(HandlerKind::from).unwrap_or_default(),
         }
     }
 
     /// Sets what was said, and nothing else, on the domain that is there. False where all of it is so already.
     async fn sees_to(&self, store: &Store, wanted: &Domain, there: &Domain) -> Result<bool> {
-        let change = Change {
+        let change = DomainPatch {
             webhook_url: self.webhook_url.as_ref().map(|_| wanted.webhook_url.clone()),
             event_url: self.event_url.as_ref().map(|_| wanted.event_url.clone()),
             handler: self.handler.map(|_| wanted.handler),
         };
-        if change.is_in(there) {
+        if change.is_applied_to(there) {
             return Ok(false);
         }
         domains::sql::patch(store, &there.account, &there.id, &change, &Actor::Operator, wanted.created_at).await
@@ -173,13 +176,13 @@ fn flag(field: &str) -> String {
 }
 
 /// A new domain, and what it still lacks.
-fn made(registered: &Registered, public_address: &str) -> String {
-    let Registered { domain, secret } = registered;
+fn made(registered: &RegisteredDomain, public_address: &str) -> String {
+    let RegisteredDomain { domain, secret } = registered;
     let Domain { id, name, token, account, webhook_url, event_url, handler, .. } = domain;
     let mut lines = vec![format!("id       {id}"), format!("secret   {}", secret.reveal())];
     let wallets = match handler {
-        Handler::Direct => webhook_url.as_str(),
-        Handler::Hosted => "answered by signpost",
+        HandlerKind::Direct => webhook_url.as_str(),
+        HandlerKind::Hosted => "answered by signpost",
     };
     lines.push(format!("wallets  {wallets}"));
     lines.push(format!("events   {}", event_url.as_ref().unwrap_or(webhook_url)));
@@ -189,7 +192,9 @@ fn made(registered: &Registered, public_address: &str) -> String {
             "proof    {token}\n         (set it as a TXT record at _svc-challenge.{name}, then POST /v1/domains/{id}/verify)"
         ));
     }
-    if account.environment == Environment::Live && *handler == Handler::Hosted && !public_address.starts_with("https:")
+    if account.environment == Environment::Live
+        && *handler == HandlerKind::Hosted
+        && !public_address.starts_with("https:")
     {
         lines.push(
             "next     run the server with an https --public-url; live sessions of this domain need it".to_owned(),
@@ -242,7 +247,7 @@ impl Which {
     }
 }
 
-impl From<Who> for Handler {
+impl From<Who> for HandlerKind {
     fn from(who: Who) -> Self {
         match who {
             Who::Direct => Self::Direct,
@@ -253,7 +258,7 @@ impl From<Who> for Handler {
 
 async fn seal(session: &Session, store: &Store) -> Result<()> {
     let seal = session.config.login.seal();
-    if !seal.is_on() {
+    if !seal.is_enabled() {
         bail!("no encryption key is set: set SIGNPOST_SEAL_KEY, for example to the output of 'openssl rand -hex 32'");
     }
     let sealed = domains::reseal::seal_all(store, &seal, Clock::System.now()).await?;

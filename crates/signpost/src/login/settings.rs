@@ -74,5 +74,5 @@ fn schedule<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<Duration>, D::Erro
 }
 
 fn seal_key<'de, D: Deserializer<'de>>(from: D) -> Result<Option<SealKey>, D::Error> {
-    optional(from, "32 bytes in hex or base64, such as the output of 'openssl rand -hex 32'", seal::key)
+    optional(from, "32 bytes in hex or base64, such as the output of 'openssl rand -hex 32'", seal::parse_key)
 }

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 use signpost_platform::accounts::Environment;
-use signpost_platform::accounts::audit::{self, Entry};
+use signpost_platform::accounts::audit::{self, AuditEntry};
 
 use crate::harness::{Program, Service, embedded_database, members, text};
 
@@ -18,7 +18,7 @@ async fn json_of(folder: &Path, arguments: &[&str]) -> Value {
     Program::within(folder, &[arguments, &["--json"]].concat()).runs().await.json()
 }
 
-async fn told(service: &Service, action: &str) -> Vec<Entry> {
+async fn told(service: &Service, action: &str) -> Vec<AuditEntry> {
     let all = audit::sql::list(&service.app.store, None, jiff::Timestamp::UNIX_EPOCH, "", "", 1000)
         .await
         .expect("a database");

@@ -233,7 +233,7 @@ async fn an_event_that_cannot_be_sent_ends_its_own_attempt_and_no_others() {
     let domain = integrator.registers_at("unreadable.test", &unreadable.url("/")).await;
     let other = integrator.registers_at("shop.test", &endpoint.url("/")).await;
     // Sealed by a key that this server does not have.
-    let sealed = Seal::new(Some(&[9; 32]), None).close("whsec_x", text(&domain, "id"), [1; 12]);
+    let sealed = Seal::new(Some(&[9; 32]), None).encrypt("whsec_x", text(&domain, "id"), [1; 12]);
     let spoil =
         step("UPDATE domains SET webhook_secret = $1 WHERE id = $2", vec![sealed.into(), text(&domain, "id").into()]);
     service.app.store.write([spoil]).await.expect("a database");

@@ -60,14 +60,14 @@ impl World {
         let store = Store::open("sqlite::memory:", &SCHEMA).expect("a database");
         let now = Timestamp::from_second(1_800_000_000).expect("a time");
         let account = Account { name: "acme".to_owned(), environment: Environment::Live };
-        let new = domains::New {
+        let new = domains::NewDomain {
             domain: "shop.test".to_owned(),
             webhook_url: "https://shop.test/".to_owned(),
             event_url: None,
-            handler: domains::Handler::Direct,
+            handler: domains::HandlerKind::Direct,
         };
         let secret = WebhookSecret::from_bytes(&[1; 32]);
-        let random = domains::Random { id: [1; 16], token: [2; 20], secret };
+        let random = domains::DomainEntropy { id: [1; 16], token: [2; 20], secret };
         let registered = domains::register(&new, account, Reach::Public, now, random).expect("a domain");
         domains::sql::insert(&store, &Seal::default(), &registered, &Actor::Operator)
             .await

@@ -9,7 +9,7 @@ use reqwest::Method;
 use reqwest::header::HeaderValue;
 use serde_json::{Value, json};
 use signpost::login::domains::seal::Seal;
-use signpost_platform::accounts::audit::{self, Entry, refusals};
+use signpost_platform::accounts::audit::{self, AuditEntry, refusals};
 use signpost_platform::accounts::keys::used;
 use signpost_store::step;
 
@@ -21,7 +21,7 @@ fn run(folder: &Path, arguments: &[&str]) -> Value {
     Program::within(folder, &[&["--data-dir", data_dir, "--json"], arguments].concat()).run().json()
 }
 
-async fn audit(service: &Service) -> Vec<Entry> {
+async fn audit(service: &Service) -> Vec<AuditEntry> {
     audit::sql::list(&service.app.store, None, Timestamp::UNIX_EPOCH, "", "", 1000).await.expect("a database")
 }
 
@@ -47,7 +47,7 @@ async fn the_audit_log_says_who_did_what() {
         ("domain.deleted", key.as_str()),
     ];
     // What the command line did has its own clock, so it is looked at apart.
-    let ours = |entry: &&Entry| expected.iter().any(|(action, _)| *action == entry.action);
+    let ours = |entry: &&AuditEntry| expected.iter().any(|(action, _)| *action == entry.action);
     let mut ours: Vec<_> =
         told.iter().filter(ours).map(|entry| (entry.action.as_str(), entry.actor.as_str())).collect();
     // All in one millisecond of a clock that stands still, in which they have no order.
@@ -201,7 +201,7 @@ async fn a_server_that_cannot_read_a_secret_does_not_start_and_says_of_how_many_
         ("UPDATE domains SET next_webhook_secret = $1 WHERE id = $2", &ids[1]),
         ("UPDATE deleted_domains SET webhook_secret = $1 WHERE id = $2", &ids[2]),
     ] {
-        let secret = foreign.close("whsec_x", id, [1; 12]);
+        let secret = foreign.encrypt("whsec_x", id, [1; 12]);
         service.app.store.write([step(sql, vec![secret.into(), id.as_str().into()])]).await.expect("a database");
     }
     // What shows no secret reads none.

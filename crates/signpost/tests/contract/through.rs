@@ -35,13 +35,13 @@ struct Case {
 /// The session that shows a code.
 pub(crate) fn session(code: &QrData, number: Option<&str>) -> Session {
     let (now, account) = (Timestamp::UNIX_EPOCH, Account { name: "a".to_owned(), environment: Environment::Live });
-    let new = domains::New {
+    let new = domains::NewDomain {
         domain: code.challenge().domain.to_string(),
         webhook_url: "https://example.com/".to_owned(),
         event_url: None,
-        handler: domains::Handler::Direct,
+        handler: domains::HandlerKind::Direct,
     };
-    let random = domains::Random { id: [1; 16], token: [2; 20], secret: WebhookSecret::from_bytes(&[1; 32]) };
+    let random = domains::DomainEntropy { id: [1; 16], token: [2; 20], secret: WebhookSecret::from_bytes(&[1; 32]) };
     let domain = domains::register(&new, account, Reach::Public, now, random).expect("a domain").domain;
     let is_hosted = code.signing() != Signing::Sentence;
     let new = NewSession {

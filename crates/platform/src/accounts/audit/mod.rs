@@ -55,7 +55,7 @@ pub enum Action {
 /// An entry.
 #[derive(Clone, Debug, Serialize)]
 #[expect(missing_docs, reason = "the names say it")]
-pub struct Entry {
+pub struct AuditEntry {
     pub id: AuditId,
     pub at: Timestamp,
     #[serde(skip_serializing_if = "String::is_empty")]

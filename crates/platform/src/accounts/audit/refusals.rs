@@ -10,23 +10,23 @@ use serde_json::json;
 use signpost_store::{Step, Store};
 use tokio_util::sync::CancellationToken;
 
-use super::sql::entry;
+use super::sql::insert_entry;
 use super::{Action, Actor};
 use crate::clock::Clock;
 use crate::interval::every;
 use crate::limits::Caller;
 
 /// How often what was counted is written.
-const EVERY: Duration = Duration::from_mins(1);
+const FLUSH_INTERVAL: Duration = Duration::from_mins(1);
 /// How many callers are told apart in that time; the others are one entry.
-const MOST: usize = 100;
+const MAX_COUNTED_CALLERS: usize = 100;
 
 /// Who was refused since the last entry, and how often; cheap to clone.
 #[derive(Clone, Debug, Default)]
-pub struct Refusals(Arc<Mutex<Counted>>);
+pub struct Refusals(Arc<Mutex<RefusalCounts>>);
 
 #[derive(Debug, Default)]
-struct Counted {
+struct RefusalCounts {
     callers: HashMap<(Caller, &'static str), u64>,
     others: u64,
 }
@@ -37,7 +37,7 @@ impl Refusals {
     pub fn count(&self, caller: &Caller, reason: &'static str) {
         let mut counted = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let key = (caller.clone(), reason);
-        if counted.callers.len() >= MOST && !counted.callers.contains_key(&key) {
+        if counted.callers.len() >= MAX_COUNTED_CALLERS && !counted.callers.contains_key(&key) {
             counted.others += 1;
             return;
         }
@@ -50,7 +50,7 @@ impl Refusals {
         }
     }
 
-    fn take(&self) -> Counted {
+    fn drain(&self) -> RefusalCounts {
         std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner))
     }
 }
@@ -58,7 +58,7 @@ impl Refusals {
 /// Writes what was counted, every minute and once more when the server stops.
 pub async fn run(refusals: Refusals, store: Store, clock: Clock, draining: CancellationToken) {
     let flush = || flush(&refusals, &store, clock.now());
-    every(EVERY, &draining, "could not write the audit log", flush).await;
+    every(FLUSH_INTERVAL, &draining, "could not write the audit log", flush).await;
     if let Err(error) = flush().await {
         tracing::warn!(error = format!("{error:#}"), "could not write the last refusals to the audit log");
     }
@@ -69,15 +69,15 @@ pub async fn run(refusals: Refusals, store: Store, clock: Clock, draining: Cance
 /// # Errors
 /// As [`signpost_store::Store::write`]; what was counted is lost then.
 pub async fn flush(refusals: &Refusals, store: &Store, now: Timestamp) -> Result<()> {
-    let Counted { callers, others } = refusals.take();
+    let RefusalCounts { callers, others } = refusals.drain();
     let of_caller = |((caller, reason), count): ((Caller, &'static str), u64)| {
         let (actor, details) = (Actor::Address(caller.to_string()), json!({ "count": count }));
-        entry(&actor, None, Action::AccessRefused, reason, &details, now)
+        insert_entry(&actor, None, Action::AccessRefused, reason, &details, now)
     };
     let mut steps: Vec<Step> = callers.into_iter().map(of_caller).collect();
     if others > 0 {
         let (actor, details) = (Actor::Address("others".to_owned()), json!({ "count": others }));
-        steps.push(entry(&actor, None, Action::AccessRefused, "", &details, now));
+        steps.push(insert_entry(&actor, None, Action::AccessRefused, "", &details, now));
     }
     if !steps.is_empty() {
         store.write(steps).await?;
@@ -96,10 +96,10 @@ mod tests {
             refusals.count(&Caller::Address(std::net::Ipv4Addr::from(number).into()), "invalid_api_key");
             refusals.count(&Caller::Address(std::net::Ipv4Addr::from(0).into()), "invalid_api_key");
         }
-        let counted = refusals.take();
-        assert_eq!((counted.callers.len(), counted.others), (MOST, 900));
+        let counted = refusals.drain();
+        assert_eq!((counted.callers.len(), counted.others), (MAX_COUNTED_CALLERS, 900));
         let first = (Caller::Address(std::net::Ipv4Addr::from(0).into()), "invalid_api_key");
         assert_eq!(counted.callers[&first], 1001);
-        assert!(refusals.take().callers.is_empty());
+        assert!(refusals.drain().callers.is_empty());
     }
 }

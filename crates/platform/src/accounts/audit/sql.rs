@@ -5,7 +5,7 @@ use jiff::Timestamp;
 use serde_json::Value;
 use signpost_store::{Row, Step, Store, must, params, random};
 
-use super::{Action, Actor, Entry};
+use super::{Action, Actor, AuditEntry};
 use crate::accounts::audit::AuditId;
 use crate::accounts::{Account, Environment, KeyId};
 
@@ -28,7 +28,7 @@ const NEWEST: &str = "
 
 /// The step that adds an entry, to be written with what it tells of.
 #[must_use]
-pub fn entry(
+pub fn insert_entry(
     actor: &Actor,
     account: Option<&Account>,
     action: Action,
@@ -44,7 +44,7 @@ pub fn entry(
 
 /// The same of an API key.
 #[must_use]
-pub fn entry_on_key(actor: &Actor, action: Action, key: &KeyId, details: &Value, now: Timestamp) -> Step {
+pub fn insert_key_entry(actor: &Actor, action: Action, key: &KeyId, details: &Value, now: Timestamp) -> Step {
     let id = AuditId::new(now, random());
     let params = params![&id, now, actor.to_string(), action.as_str(), key, details.to_string()];
     must(ADD_ON_KEY, params)
@@ -61,10 +61,10 @@ pub async fn list(
     account: &str,
     action: &str,
     most: u32,
-) -> Result<Vec<Entry>> {
+) -> Result<Vec<AuditEntry>> {
     let after = after.map_or("", AuditId::as_str);
     let rows = store.read(LIST, params![after, since, account, action, most]).await?;
-    rows.iter().map(read).collect()
+    rows.iter().map(read_entry).collect()
 }
 
 /// The newest entries since `since`, newest first.
@@ -77,13 +77,13 @@ pub async fn list_newest(
     account: &str,
     action: &str,
     most: u32,
-) -> Result<Vec<Entry>> {
+) -> Result<Vec<AuditEntry>> {
     let rows = store.read(NEWEST, params![since, account, action, most]).await?;
-    rows.iter().map(read).collect()
+    rows.iter().map(read_entry).collect()
 }
 
-fn read(row: &Row) -> Result<Entry> {
-    Ok(Entry {
+fn read_entry(row: &Row) -> Result<AuditEntry> {
+    Ok(AuditEntry {
         id: AuditId::parse(row.text(0)?).context("audit.id")?,
         at: row.time(1)?,
         account: row.text(2)?.to_owned(),

@@ -13,12 +13,12 @@ use secrecy::{ExposeSecret, SecretString};
 use serde::Serialize;
 use sha2::{Digest, Sha256};
 
-use crate::accounts::key_id::{KeyId, LEN as ID};
+use crate::accounts::key_id::{KEY_ID_LEN, KeyId};
 use crate::accounts::{Account, Environment, Scope};
 
 /// Characters of the secret and the checksum behind the prefix and the id.
-const SECRET: usize = 52;
-const CHECKSUM: usize = 7;
+const KEY_SECRET_LEN: usize = 52;
+const CHECKSUM_LEN: usize = 7;
 
 /// The SHA-256 of a whole key, in hex: what the database knows it by. Long random keys need no slow hash.
 #[derive(Clone, PartialEq, Eq, Hash)]
@@ -37,7 +37,7 @@ pub struct NewKey {
 
 /// What a key opened: whose data, and which of it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Opened {
+pub struct KeyGrant {
     /// Whose data.
     pub account: Account,
     /// Which of it.
@@ -79,7 +79,7 @@ impl NewKey {
         let id = BASE32_NOPAD.encode(&id).to_lowercase();
         let body = format!("{}{id}{}", prefix(environment), BASE32_NOPAD.encode(&secret).to_lowercase());
         let key = format!("{body}{}", checksum(&body));
-        Self { id: KeyId::of_characters(&id), key: key.into(), scope: Scope::default() }
+        Self { id: KeyId::from_characters(&id), key: key.into(), scope: Scope::default() }
     }
 
     /// One that takes the place of `old`: for the same account and scope.
@@ -97,24 +97,24 @@ impl NewKey {
     /// What the database keeps.
     #[must_use]
     pub fn hash(&self) -> KeyHash {
-        KeyHash::of(self.key.expose_secret())
+        KeyHash::from_key(self.key.expose_secret())
     }
 }
 
 impl KeyHash {
-    fn of(key: &str) -> Self {
+    fn from_key(key: &str) -> Self {
         Self(HEXLOWER.encode(&Sha256::digest(key)))
     }
 
     /// The environment and the hash of what a request carries; `None` where it cannot be a key of ours, which its
     /// checksum tells without asking the database.
     #[must_use]
-    pub fn read(key: &str) -> Option<(Environment, Self)> {
+    pub fn parse(key: &str) -> Option<(Environment, Self)> {
         let environment = Environment::ALL.into_iter().find(|environment| key.starts_with(prefix(*environment)))?;
-        let body = key.len().checked_sub(CHECKSUM).filter(|at| key.is_char_boundary(*at))?;
+        let body = key.len().checked_sub(CHECKSUM_LEN).filter(|at| key.is_char_boundary(*at))?;
         let (body, sum) = key.split_at(body);
-        let is_whole = body.len() == prefix(environment).len() + ID + SECRET;
-        (is_whole && checksum(body) == sum).then(|| (environment, Self::of(key)))
+        let is_whole = body.len() == prefix(environment).len() + KEY_ID_LEN + KEY_SECRET_LEN;
+        (is_whole && checksum(body) == sum).then(|| (environment, Self::from_key(key)))
     }
 }
 
@@ -150,7 +150,7 @@ mod tests {
     fn a_key_reads_back_as_its_environment_and_hash() {
         for environment in Environment::ALL {
             let key = NewKey::new(environment, [1; 10], [2; 32]);
-            assert_eq!(KeyHash::read(key.key.expose_secret()), Some((environment, key.hash())));
+            assert_eq!(KeyHash::parse(key.key.expose_secret()), Some((environment, key.hash())));
             assert_eq!(KeyId::parse(&key.id.to_string()), Some(key.id));
         }
     }
@@ -163,10 +163,10 @@ mod tests {
         for at in 0..key.len() {
             let mut other = key.to_owned().into_bytes();
             other[at] = if other[at] == b'a' { b'b' } else { b'a' };
-            assert_eq!(KeyHash::read(std::str::from_utf8(&other).unwrap()), None, "{at}");
+            assert_eq!(KeyHash::parse(std::str::from_utf8(&other).unwrap()), None, "{at}");
         }
         for text in ["", "svc_live_", &format!("{key}a"), &key[..83], "svc_live_é"] {
-            assert_eq!(KeyHash::read(text), None, "{text}");
+            assert_eq!(KeyHash::parse(text), None, "{text}");
         }
     }
 

@@ -5,8 +5,8 @@ use jiff::Timestamp;
 use serde_json::json;
 use signpost_store::{Row, Store, must, params, step};
 
-use super::{KeyHash, ListedKey, NewKey, Opened};
-use crate::accounts::audit::sql::entry_on_key;
+use super::{KeyGrant, KeyHash, ListedKey, NewKey};
+use crate::accounts::audit::sql::insert_key_entry;
 use crate::accounts::audit::{Action, Actor};
 use crate::accounts::{Account, Environment, KeyId, Scope};
 
@@ -38,7 +38,7 @@ pub async fn insert(store: &Store, account: &Account, name: &str, key: &NewKey, 
     let Account { name: account, environment } = account;
     let (id, made) = (&key.id, json!({ "name": name, "scope": key.scope }));
     let params = params![id, account, *environment, name, &key.hash(), now, key.scope];
-    let entry = entry_on_key(&Actor::Operator, Action::KeyCreated, id, &made, now);
+    let entry = insert_key_entry(&Actor::Operator, Action::KeyCreated, id, &made, now);
     store.write([must(INSERT, params), entry]).await?;
     Ok(())
 }
@@ -53,7 +53,7 @@ pub async fn rotate(store: &Store, old: &ListedKey, new: &NewKey, until: Timesta
     let steps = [
         must(EXPIRE, params![until, id]),
         must(INSERT, params![&new.id, account, *environment, name, &new.hash(), now, new.scope]),
-        entry_on_key(&Actor::Operator, Action::KeyRotated, id, &made, now),
+        insert_key_entry(&Actor::Operator, Action::KeyRotated, id, &made, now),
     ];
     Ok(store.write(steps).await?.is_committed())
 }
@@ -82,17 +82,17 @@ pub async fn list(store: &Store) -> Result<Vec<ListedKey>> {
 ///
 /// # Errors
 /// As [`Store::read`].
-pub async fn find_opened(
+pub async fn find_grant(
     store: &Store,
     environment: Environment,
     hash: &KeyHash,
     now: Timestamp,
-) -> Result<Option<Opened>> {
+) -> Result<Option<KeyGrant>> {
     let row = store.read_by_index(OPENED, params![hash, environment, now]).await?;
     let opened = |row: Row| {
         let account = Account { name: row.text(0)?.to_owned(), environment };
         let scope = Scope::parse(row.text(1)?).context("api_keys.scope")?;
-        Ok(Opened { account, scope, key: KeyId::parse(row.text(2)?).context("api_keys.id")? })
+        Ok(KeyGrant { account, scope, key: KeyId::parse(row.text(2)?).context("api_keys.id")? })
     };
     row.map(opened).transpose()
 }
@@ -102,7 +102,7 @@ pub async fn find_opened(
 /// # Errors
 /// As [`Store::write`].
 pub async fn revoke(store: &Store, id: &KeyId, now: Timestamp) -> Result<bool> {
-    let entry = entry_on_key(&Actor::Operator, Action::KeyRevoked, id, &json!({}), now);
+    let entry = insert_key_entry(&Actor::Operator, Action::KeyRevoked, id, &json!({}), now);
     Ok(store.write([must(REVOKE, params![now, id]), entry]).await?.is_committed())
 }
 

@@ -14,26 +14,26 @@ use crate::accounts::KeyId;
 use crate::interval::every;
 
 /// How often what is remembered is written.
-const EVERY: Duration = Duration::from_mins(1);
+const FLUSH_INTERVAL: Duration = Duration::from_mins(1);
 
 /// Keys that were used since it was written last; cheap to clone. No more than the account has keys.
 #[derive(Clone, Debug, Default)]
-pub struct Used(Arc<Mutex<HashMap<KeyId, Timestamp>>>);
+pub struct KeyUses(Arc<Mutex<HashMap<KeyId, Timestamp>>>);
 
-impl Used {
+impl KeyUses {
     /// Remembers a use.
-    pub(super) fn at(&self, key: &KeyId, now: Timestamp) {
+    pub(super) fn record(&self, key: &KeyId, now: Timestamp) {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(key.clone(), now);
     }
 
-    fn take(&self) -> Vec<(KeyId, Timestamp)> {
+    fn drain(&self) -> Vec<(KeyId, Timestamp)> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).drain().collect()
     }
 }
 
 /// Writes what is remembered, every minute and once more when the server stops.
-pub async fn run(used: Used, store: Store, draining: CancellationToken) {
-    every(EVERY, &draining, "could not record the last use of API keys", || flush(&used, &store)).await;
+pub async fn run(used: KeyUses, store: Store, draining: CancellationToken) {
+    every(FLUSH_INTERVAL, &draining, "could not record the last use of API keys", || flush(&used, &store)).await;
     if let Err(error) = flush(&used, &store).await {
         tracing::warn!(error = format!("{error:#}"), "could not record the last use of API keys");
     }
@@ -43,6 +43,6 @@ pub async fn run(used: Used, store: Store, draining: CancellationToken) {
 ///
 /// # Errors
 /// As [`signpost_store::Store::write`].
-pub async fn flush(used: &Used, store: &Store) -> Result<()> {
-    sql::set_used(store, &used.take()).await
+pub async fn flush(used: &KeyUses, store: &Store) -> Result<()> {
+    sql::set_used(store, &used.drain()).await
 }

@@ -11,9 +11,11 @@ use signpost_platform::web::problem::Problem;
 use signpost_platform::web::{ApiKey, Fields, Nothing, Page, PathId};
 
 use crate::login::domains::{
-    Change, Domain, Handler, MOST, New, NotRegistered, Random, Registered, register, sql, webhook_url,
+    Domain, DomainEntropy, DomainPatch, HandlerKind, MAX_DOMAINS, NewDomain, NotRegistered, RegisteredDomain,
+    parse_webhook_url, register, sql,
 };
 use crate::login::error::Error;
+use crate::login::flows::domain_end::delete_domain;
 use crate::login::flows::lookup::find_domain;
 use crate::login::ids::DomainId;
 use crate::login::service::LoginService;
@@ -23,29 +25,29 @@ pub(crate) async fn create(
     account: Account,
     key: ApiKey,
     mut fields: Fields,
-) -> Result<(StatusCode, Json<Created>), Error> {
+) -> Result<(StatusCode, Json<CreatedDomain>), Error> {
     let (domain, webhook_url) = (fields.text("domain")?, fields.text("webhook_url")?);
     fields.done()?;
-    let new = New { domain, webhook_url, event_url: None, handler: Handler::Direct };
+    let new = NewDomain { domain, webhook_url, event_url: None, handler: HandlerKind::Direct };
     let reach = app.reach(account.environment);
-    let registered = register(&new, account, reach, app.clock.now(), Random::draw());
+    let registered = register(&new, account, reach, app.clock.now(), DomainEntropy::draw());
     let registered = registered.map_err(|(field, reason)| Problem::field(field, reason))?;
     match sql::insert(&app.store, &app.seal, &registered, &key.actor()).await? {
-        Ok(()) => Ok((StatusCode::CREATED, Json(Created::of(&registered)))),
+        Ok(()) => Ok((StatusCode::CREATED, Json(CreatedDomain::new(&registered)))),
         Err(NotRegistered::Exists(there)) => Err(Error::DomainExists { domain: there.name.to_string(), id: there.id }),
         Err(NotRegistered::TooMany) => {
-            Err(Problem::field("domain", format!("an account can have at most {MOST} domains")).into())
+            Err(Problem::field("domain", format!("an account can have at most {MAX_DOMAINS} domains")).into())
         }
     }
 }
 
 /// `GET /domains`: all of them, or in pages where `limit` or `cursor` asks for them.
 pub(crate) async fn list(State(app): State<LoginService>, account: Account, page: Page) -> Result<Json<Value>, Error> {
-    let page = page.whole_where_nobody_asks(MOST);
+    let page = page.whole_where_nobody_asks(MAX_DOMAINS);
     let after = page.cursor(DomainId::parse)?;
     let mut domains = sql::list(&app.store, &account, after.as_ref(), page.limit + 1).await?;
     let next = page.next(&mut domains, |domain| domain.id.to_string());
-    let listed: Vec<_> = domains.iter().map(Listed::of).collect();
+    let listed: Vec<_> = domains.iter().map(DomainListItem::new).collect();
     Ok(Json(page.reply("domains", &listed, next)))
 }
 
@@ -53,9 +55,9 @@ pub(crate) async fn show(
     State(app): State<LoginService>,
     account: Account,
     PathId(id): PathId,
-) -> Result<Json<Shown>, Error> {
+) -> Result<Json<DomainView>, Error> {
     let domain = find_domain(&app, &account, &id).await?;
-    Ok(Json(Shown::of(&domain)))
+    Ok(Json(DomainView::new(&domain)))
 }
 
 pub(crate) async fn patch(
@@ -64,26 +66,26 @@ pub(crate) async fn patch(
     key: ApiKey,
     PathId(id): PathId,
     mut fields: Fields,
-) -> Result<Json<Shown>, Error> {
+) -> Result<Json<DomainView>, Error> {
     let domain = find_domain(&app, &account, &id).await?;
     let reach = app.reach(account.environment);
-    let url = |field, text: &str| webhook_url(text, reach).map_err(|reason| Problem::field(field, reason));
+    let url = |field, text: &str| parse_webhook_url(text, reach).map_err(|reason| Problem::field(field, reason));
     let webhook_url = fields.optional_text("webhook_url")?.map(|text| url("webhook_url", &text)).transpose()?;
     let event_url = match fields.nullable_text("event_url")? {
         None => None,
         Some(None) => Some(None),
         Some(Some(text)) => Some(Some(url("event_url", &text)?)),
     };
-    let handler = fields.optional_text("handler")?.map(|word| Handler::parse(&word));
+    let handler = fields.optional_text("handler")?.map(|word| HandlerKind::parse(&word));
     let wrong = || Problem::field("handler", "must be 'direct' or 'hosted'");
     let handler = handler.map(|handler| handler.ok_or_else(wrong)).transpose()?;
     fields.done()?;
-    let (change, now) = (Change { webhook_url, event_url, handler }, app.clock.now());
+    let (change, now) = (DomainPatch { webhook_url, event_url, handler }, app.clock.now());
     if !sql::patch(&app.store, &account, &domain.id, &change, &key.actor(), now).await? {
         return Err(Error::DomainNotFound);
     }
     app.domains.forget_all();
-    Ok(Json(Shown::of(&find_domain(&app, &account, &id).await?)))
+    Ok(Json(DomainView::new(&find_domain(&app, &account, &id).await?)))
 }
 
 /// `DELETE /domains/{id}`: its pending sessions are cancelled, its queued events still go out.
@@ -95,7 +97,7 @@ pub(crate) async fn delete(
     _: Nothing,
 ) -> Result<StatusCode, Error> {
     let id = DomainId::parse(&id).ok_or(Error::DomainNotFound)?;
-    if sql::delete(&app.store, &account, &id, &key.actor(), app.clock.now()).await? {
+    if delete_domain(&app.store, &account, &id, &key.actor(), app.clock.now()).await? {
         app.domains.forget_all();
         app.sessions.forget_all();
         return Ok(StatusCode::NO_CONTENT);
@@ -109,13 +111,13 @@ pub(crate) async fn verify(
     key: ApiKey,
     PathId(id): PathId,
     _: Nothing,
-) -> Result<Json<Proved>, Error> {
+) -> Result<Json<VerifiedDomain>, Error> {
     let domain = find_domain(&app, &account, &id).await?;
     if let Some(at) = domain.verified_at {
-        return Ok(Json(Proved::of(&domain, at)));
+        return Ok(Json(VerifiedDomain::new(&domain, at)));
     }
     let reach = app.reach(account.environment);
-    if let Err(checks) = app.prover.prove(&domain.name, &domain.token, reach).await {
+    if let Err(checks) = app.prover.find_proof(&domain.name, &domain.token, reach).await {
         let checks = json!(checks);
         return Err(Error::DomainVerificationFailed { domain: domain.name.to_string(), checks });
     }
@@ -123,26 +125,26 @@ pub(crate) async fn verify(
     if !sql::set_verified(&app.store, &account, &domain.id, &key.actor(), now).await? {
         return Err(Error::DomainNotFound);
     }
-    Ok(Json(Proved::of(&domain, now)))
+    Ok(Json(VerifiedDomain::new(&domain, now)))
 }
 
 /// The answer to a registration; the only one that shows the secret.
 #[derive(Serialize)]
-pub(crate) struct Created {
+pub(crate) struct CreatedDomain {
     #[serde(flatten)]
-    domain: Shown,
+    domain: DomainView,
     webhook_secret: String,
 }
 
 /// A domain by itself.
 #[derive(Serialize)]
-pub(crate) struct Shown {
+pub(crate) struct DomainView {
     #[serde(flatten)]
-    listed: Listed,
+    listed: DomainListItem,
     verification_token: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     event_url: Option<String>,
-    handler: Handler,
+    handler: HandlerKind,
     #[serde(skip_serializing_if = "Option::is_none")]
     verified_at: Option<Timestamp>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -153,7 +155,7 @@ pub(crate) struct Shown {
 
 /// A domain in the list.
 #[derive(Serialize)]
-struct Listed {
+struct DomainListItem {
     id: DomainId,
     domain: String,
     verified: bool,
@@ -163,26 +165,26 @@ struct Listed {
 
 /// The answer to a proof.
 #[derive(Serialize)]
-pub(crate) struct Proved {
+pub(crate) struct VerifiedDomain {
     id: DomainId,
     domain: String,
     verified: bool,
     verified_at: Timestamp,
 }
 
-impl Created {
-    pub(crate) fn of(registered: &Registered) -> Self {
-        let Registered { domain, secret } = registered;
-        Self { domain: Shown::of(domain), webhook_secret: secret.reveal().to_owned() }
+impl CreatedDomain {
+    pub(crate) fn new(registered: &RegisteredDomain) -> Self {
+        let RegisteredDomain { domain, secret } = registered;
+        Self { domain: DomainView::new(domain), webhook_secret: secret.reveal().to_owned() }
     }
 }
 
-impl Shown {
-    pub(crate) fn of(domain: &Domain) -> Self {
+impl DomainView {
+    pub(crate) fn new(domain: &Domain) -> Self {
         let verification_token = domain.token.as_str().to_owned();
         let event_url = domain.event_url.as_ref().map(ToString::to_string);
         Self {
-            listed: Listed::of(domain),
+            listed: DomainListItem::new(domain),
             verification_token,
             event_url,
             handler: domain.handler,
@@ -193,8 +195,8 @@ impl Shown {
     }
 }
 
-impl Listed {
-    fn of(domain: &Domain) -> Self {
+impl DomainListItem {
+    fn new(domain: &Domain) -> Self {
         Self {
             id: domain.id.clone(),
             domain: domain.name.to_string(),
@@ -205,8 +207,8 @@ impl Listed {
     }
 }
 
-impl Proved {
-    fn of(domain: &Domain, verified_at: Timestamp) -> Self {
+impl VerifiedDomain {
+    fn new(domain: &Domain, verified_at: Timestamp) -> Self {
         Self { id: domain.id.clone(), domain: domain.name.to_string(), verified: true, verified_at }
     }
 }

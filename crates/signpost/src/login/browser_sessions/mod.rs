@@ -7,9 +7,9 @@ mod cookie;
 
 use jiff::{SignedDuration, Timestamp};
 use signpost_auth::PublicKey;
+use signpost_platform::accounts::Environment;
 
 use crate::login::ids::{BrowserSessionId, DomainId};
-use crate::platform::accounts::Environment;
 
 pub use cookie::{CookieHash, CookieSecret};
 

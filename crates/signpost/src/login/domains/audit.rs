@@ -13,7 +13,7 @@ const ADD_ON_DOMAIN: &str = "
     SELECT $1, $2, account, environment, $3, $4, $5, $6 FROM domains WHERE id = $5";
 
 /// The step that adds an entry on a domain of any account; nothing happens where there is no such domain.
-pub(crate) fn entry_on_domain(
+pub(crate) fn insert_domain_entry(
     actor: &Actor,
     action: Action,
     domain: &DomainId,

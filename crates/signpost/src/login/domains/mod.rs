@@ -18,12 +18,12 @@ use url::{Host, Url};
 
 use crate::login::ids::DomainId;
 
-pub use proof::{Check, Prover};
+pub use proof::{ProofCheck, Prover};
 pub use sql::{ListedDomain, NotRegistered, Usable};
 pub(crate) use well_known::WellKnown;
 
 /// How many domains an account may register in one environment: the list of them stays one reply.
-pub const MOST: u32 = 1000;
+pub const MAX_DOMAINS: u32 = 1000;
 
 /// A registered domain. That it can exist unverified is the specification's (§3).
 #[derive(Clone, Debug)]
@@ -34,8 +34,8 @@ pub struct Domain {
     pub name: DomainName,
     pub webhook_url: Url,
     pub event_url: Option<Url>,
-    pub handler: Handler,
-    pub token: Token,
+    pub handler: HandlerKind,
+    pub token: ProofToken,
     pub created_at: Timestamp,
     pub verified_at: Option<Timestamp>,
     /// When the proof was last looked for again.
@@ -47,7 +47,7 @@ pub struct Domain {
 /// Who answers the wallets of a domain.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Handler {
+pub enum HandlerKind {
     /// Its integrator's own server.
     #[default]
     Direct,
@@ -55,7 +55,7 @@ pub enum Handler {
     Hosted,
 }
 
-impl Handler {
+impl HandlerKind {
     /// The word in requests and in the database.
     #[must_use]
     pub fn as_str(self) -> &'static str {
@@ -74,7 +74,7 @@ impl Handler {
 
 /// What signs a domain's events. Between `--rotate` and `--activate` there are two (docs/handlers.md, Events).
 #[derive(Clone, Debug)]
-pub struct Secrets {
+pub struct SigningSecrets {
     /// Signs `X-Svc-Signature`.
     pub current: WebhookSecret,
     /// Signs `X-Svc-Signature-Next`.
@@ -83,9 +83,9 @@ pub struct Secrets {
 
 /// What an owner publishes to prove a domain: `svc-verify=<token>`. Public once published, so no secret.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Token(String);
+pub struct ProofToken(String);
 
-impl Token {
+impl ProofToken {
     /// A token of 160 random bits.
     #[must_use]
     pub fn new(random: [u8; 20]) -> Self {
@@ -100,7 +100,7 @@ impl Token {
 
     /// Whether a published text is this token, with or without its label.
     #[must_use]
-    pub fn is_in(&self, published: &str) -> bool {
+    pub fn is_published_in(&self, published: &str) -> bool {
         let published = published.trim();
         published == self.0 || Some(published) == self.0.strip_prefix("svc-verify=")
     }
@@ -109,7 +109,7 @@ impl Token {
 /// A domain that was just registered, and what signs its events: shown now, and by the command line alone.
 #[derive(Clone, Debug)]
 #[expect(missing_docs, reason = "the names say it")]
-pub struct Registered {
+pub struct RegisteredDomain {
     pub domain: Domain,
     pub secret: WebhookSecret,
 }
@@ -119,14 +119,14 @@ pub struct Registered {
 /// # Errors
 /// The field that is wrong and why.
 pub fn register(
-    new: &New,
+    new: &NewDomain,
     account: Account,
     reach: Reach,
     now: Timestamp,
-    random: Random,
-) -> Result<Registered, (&'static str, String)> {
-    let name = registrable(&new.domain, account.environment).map_err(|reason| ("domain", reason))?;
-    let url = |field, text: &str| webhook_url(text, reach).map_err(|reason| (field, reason));
+    random: DomainEntropy,
+) -> Result<RegisteredDomain, (&'static str, String)> {
+    let name = parse_registrable(&new.domain, account.environment).map_err(|reason| ("domain", reason))?;
+    let url = |field, text: &str| parse_webhook_url(text, reach).map_err(|reason| (field, reason));
     let event_url = new.event_url.as_deref().map(|text| url("event_url", text)).transpose()?;
     let domain = Domain {
         id: DomainId::new(now, random.id),
@@ -135,30 +135,30 @@ pub fn register(
         webhook_url: url("webhook_url", &new.webhook_url)?,
         event_url,
         handler: new.handler,
-        token: Token::new(random.token),
+        token: ProofToken::new(random.token),
         created_at: now,
         verified_at: None,
         last_checked_at: None,
         failing_since: None,
     };
-    Ok(Registered { domain, secret: random.secret })
+    Ok(RegisteredDomain { domain, secret: random.secret })
 }
 
 /// What a change of a domain sets; what is `None` stays.
 #[derive(Debug, Default)]
-pub struct Change {
+pub struct DomainPatch {
     /// Where wallets post.
     pub webhook_url: Option<Url>,
     /// Where events go; `Some(None)` takes that away.
     pub event_url: Option<Option<Url>>,
     /// Who answers wallets.
-    pub handler: Option<Handler>,
+    pub handler: Option<HandlerKind>,
 }
 
-impl Change {
+impl DomainPatch {
     /// Whether a domain has all of it already.
     #[must_use]
-    pub fn is_in(&self, domain: &Domain) -> bool {
+    pub fn is_applied_to(&self, domain: &Domain) -> bool {
         let Self { webhook_url, event_url, handler } = self;
         webhook_url.as_ref().is_none_or(|url| *url == domain.webhook_url)
             && event_url.as_ref().is_none_or(|url| *url == domain.event_url)
@@ -166,41 +166,41 @@ impl Change {
     }
 
     /// What was set, for the audit log.
-    fn told(&self) -> serde_json::Value {
-        let mut told = serde_json::Map::new();
+    fn to_details(&self) -> serde_json::Value {
+        let mut details = serde_json::Map::new();
         if let Some(url) = &self.webhook_url {
-            told.insert("webhook_url".to_owned(), url.as_str().into());
+            details.insert("webhook_url".to_owned(), url.as_str().into());
         }
         if let Some(url) = &self.event_url {
-            told.insert("event_url".to_owned(), url.as_ref().map(Url::as_str).into());
+            details.insert("event_url".to_owned(), url.as_ref().map(Url::as_str).into());
         }
         if let Some(handler) = self.handler {
-            told.insert("handler".to_owned(), handler.as_str().into());
+            details.insert("handler".to_owned(), handler.as_str().into());
         }
-        told.into()
+        details.into()
     }
 }
 
 /// What a registration asks for.
 #[derive(Debug)]
 #[expect(missing_docs, reason = "the fields are the specification's, §4")]
-pub struct New {
+pub struct NewDomain {
     pub domain: String,
     pub webhook_url: String,
     pub event_url: Option<String>,
-    pub handler: Handler,
+    pub handler: HandlerKind,
 }
 
 /// What a registration draws.
 #[derive(Debug)]
 #[expect(missing_docs, reason = "the names say it")]
-pub struct Random {
+pub struct DomainEntropy {
     pub id: [u8; 16],
     pub token: [u8; 20],
     pub secret: WebhookSecret,
 }
 
-impl Random {
+impl DomainEntropy {
     /// Drawn anew.
     #[must_use]
     pub fn draw() -> Self {
@@ -209,7 +209,7 @@ impl Random {
 }
 
 /// A host name that somebody can own: below a public suffix, or `localhost` in the sandbox.
-fn registrable(text: &str, environment: Environment) -> Result<DomainName, String> {
+fn parse_registrable(text: &str, environment: Environment) -> Result<DomainName, String> {
     let name = DomainName::parse(text).map_err(|error| error.to_string())?;
     if name.as_str() == "localhost" {
         return match environment {
@@ -232,7 +232,7 @@ fn apex(name: &DomainName) -> &str {
 ///
 /// # Errors
 /// Why it may not.
-pub fn webhook_url(text: &str, reach: Reach) -> Result<Url, String> {
+pub fn parse_webhook_url(text: &str, reach: Reach) -> Result<Url, String> {
     if text.len() > 512 {
         return Err("must have at most 512 characters".to_owned());
     }
@@ -287,26 +287,32 @@ mod tests {
             ("https://example.com", false, false),
             ("", false, false),
         ] {
-            assert_eq!(registrable(text, Environment::Live).is_ok(), live, "live {text}");
-            assert_eq!(registrable(text, Environment::Sandbox).is_ok(), sandbox, "sandbox {text}");
+            assert_eq!(parse_registrable(text, Environment::Live).is_ok(), live, "live {text}");
+            assert_eq!(parse_registrable(text, Environment::Sandbox).is_ok(), sandbox, "sandbox {text}");
         }
     }
 
     #[test]
     fn a_token_is_found_with_and_without_its_label() {
-        let token = Token::new([7; 20]);
-        assert!(token.is_in(token.as_str()) && token.is_in(&format!(" {}\n", &token.as_str()[11..])));
-        assert!(!token.is_in("svc-verify=") && !token.is_in("") && !token.is_in(&format!("{} x", token.as_str())));
+        let token = ProofToken::new([7; 20]);
+        assert!(
+            token.is_published_in(token.as_str()) && token.is_published_in(&format!(" {}\n", &token.as_str()[11..]))
+        );
+        assert!(
+            !token.is_published_in("svc-verify=")
+                && !token.is_published_in("")
+                && !token.is_published_in(&format!("{} x", token.as_str()))
+        );
     }
 
     #[test]
     fn a_webhook_url_has_one_reading() {
-        assert!(webhook_url("https://example.com/hook", Reach::Public).is_ok());
+        assert!(parse_webhook_url("https://example.com/hook", Reach::Public).is_ok());
         for text in
             ["https://attacker\\@victim/", "https://example.com/a b", "https://example.com/\n", "/hook", "example.com"]
         {
-            assert!(webhook_url(text, Reach::Everything).is_err(), "{text}");
+            assert!(parse_webhook_url(text, Reach::Everything).is_err(), "{text}");
         }
-        assert!(webhook_url(&format!("https://example.com/{}", "a".repeat(512)), Reach::Public).is_err());
+        assert!(parse_webhook_url(&format!("https://example.com/{}", "a".repeat(512)), Reach::Public).is_err());
     }
 }

@@ -7,12 +7,12 @@ use serde::Serialize;
 use signpost_auth::DomainName;
 use signpost_platform::outbound::{Names, Outbound, Reach};
 
-use super::{Token, WellKnown};
+use super::{ProofToken, WellKnown};
 
 /// How long a whole check may take.
-const WITHIN: Duration = Duration::from_secs(10);
+const CHECK_TIMEOUT: Duration = Duration::from_secs(10);
 /// How many characters of what is found are told: enough to see a mistake, too little to read a stranger's file.
-const TOLD: usize = 200;
+const MAX_FOUND_CHARS: usize = 200;
 
 /// Looks where proofs may stand; cheap to clone.
 #[derive(Clone, Debug)]
@@ -23,7 +23,7 @@ pub struct Prover {
 
 /// One place where a proof may stand, and what was there.
 #[derive(Debug, Serialize)]
-pub struct Check {
+pub struct ProofCheck {
     /// `dns_txt` or `well_known`.
     pub method: &'static str,
     /// The name or address that was asked.
@@ -48,17 +48,22 @@ impl Prover {
     ///
     /// # Errors
     /// What was looked up and found instead, at most 10 s later.
-    pub async fn prove(&self, domain: &DomainName, token: &Token, reach: Reach) -> Result<(), Vec<Check>> {
+    pub async fn find_proof(
+        &self,
+        domain: &DomainName,
+        token: &ProofToken,
+        reach: Reach,
+    ) -> Result<(), Vec<ProofCheck>> {
         let challenge = format!("_svc-challenge.{domain}");
-        let mut asking: Vec<Pin<Box<dyn Future<Output = Check> + Send + '_>>> = vec![
-            Box::pin(self.text(&challenge, token)),
-            Box::pin(self.text(domain.as_str(), token)),
-            Box::pin(self.file(domain, token, reach)),
+        let mut asking: Vec<Pin<Box<dyn Future<Output = ProofCheck> + Send + '_>>> = vec![
+            Box::pin(self.check_txt(&challenge, token)),
+            Box::pin(self.check_txt(domain.as_str(), token)),
+            Box::pin(self.check_file(domain, token, reach)),
         ];
         let mut checks = Vec::new();
         while !asking.is_empty() {
             let (check, _, rest) = futures_util::future::select_all(asking).await;
-            if check.found.iter().any(|text| token.is_in(text)) {
+            if check.found.iter().any(|text| token.is_published_in(text)) {
                 return Ok(());
             }
             checks.push(check);
@@ -67,8 +72,8 @@ impl Prover {
         Err(checks)
     }
 
-    async fn text(&self, name: &str, token: &Token) -> Check {
-        let found = tokio::time::timeout(WITHIN, self.names.texts(name)).await;
+    async fn check_txt(&self, name: &str, token: &ProofToken) -> ProofCheck {
+        let found = tokio::time::timeout(CHECK_TIMEOUT, self.names.texts(name)).await;
         let (found, error) = match found {
             Ok(Ok(texts)) => (texts, None),
             Ok(Err(error)) => (Vec::new(), Some(format!("{error:#}"))),
@@ -76,21 +81,22 @@ impl Prover {
         };
         let is_ours = |text: &String| text.starts_with("svc-verify=");
         // Other records at the name are nobody's business in this reply.
-        let found = found.into_iter().filter(is_ours).map(|text| text.chars().take(TOLD).collect()).collect();
-        Check { method: "dns_txt", name: name.to_owned(), expected: token.as_str().to_owned(), found, error }
+        let found =
+            found.into_iter().filter(is_ours).map(|text| text.chars().take(MAX_FOUND_CHARS).collect()).collect();
+        ProofCheck { method: "dns_txt", name: name.to_owned(), expected: token.as_str().to_owned(), found, error }
     }
 
-    async fn file(&self, domain: &DomainName, token: &Token, reach: Reach) -> Check {
+    async fn check_file(&self, domain: &DomainName, token: &ProofToken, reach: Reach) -> ProofCheck {
         let name = WellKnown::url(domain).to_string();
-        let (found, error) = match WellKnown::fetch(&self.outbound, domain, reach, WITHIN).await {
+        let (found, error) = match WellKnown::fetch(&self.outbound, domain, reach, CHECK_TIMEOUT).await {
             Ok(file) => {
-                let proofs = file.proofs(token).map(|line| line.chars().take(TOLD).collect());
+                let proofs = file.proofs(token).map(|line| line.chars().take(MAX_FOUND_CHARS).collect());
                 let found: Vec<String> = proofs.collect();
                 let error = found.is_empty().then(|| "no line of the file is the token".to_owned());
                 (found, error)
             }
             Err(error) => (Vec::new(), Some(format!("{error:#}"))),
         };
-        Check { method: "well_known", name, expected: token.as_str().to_owned(), found, error }
+        ProofCheck { method: "well_known", name, expected: token.as_str().to_owned(), found, error }
     }
 }

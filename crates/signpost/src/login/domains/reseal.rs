@@ -4,12 +4,12 @@ use anyhow::Result;
 use jiff::Timestamp;
 use secrecy::ExposeSecret;
 use serde_json::json;
-use signpost_platform::accounts::audit::sql::entry;
+use signpost_platform::accounts::audit::sql::insert_entry;
 use signpost_platform::accounts::audit::{Action, Actor};
 use signpost_store::{Store, params, random, step};
 
 use crate::login::domains::seal::Seal;
-use crate::login::domains::sql::open_secret;
+use crate::login::domains::sql::decrypt_secret;
 
 const ALL: &str = "
     SELECT id, webhook_secret, next_webhook_secret FROM domains
@@ -33,7 +33,7 @@ pub async fn check(store: &Store, seal: &Seal) -> Result<()> {
     for row in &rows {
         let id = row.text(0)?;
         let secrets = [Some(row.text(1)?), row.opt_text(2)?];
-        let error = secrets.into_iter().flatten().find_map(|kept| open_secret(seal, kept, id).err());
+        let error = secrets.into_iter().flatten().find_map(|kept| decrypt_secret(seal, kept, id).err());
         unreadable += usize::from(error.is_some());
         first = first.or(error.map(|error| (id, error)));
     }
@@ -60,8 +60,8 @@ pub async fn seal_all(store: &Store, seal: &Seal, now: Timestamp) -> Result<usiz
             continue;
         }
         let anew = |kept: &str| -> Result<String> {
-            let open = seal.open(kept, id)?;
-            Ok(seal.close(open.expose_secret(), id, random()))
+            let open = seal.decrypt(kept, id)?;
+            Ok(seal.encrypt(open.expose_secret(), id, random()))
         };
         let (current_anew, next_anew) = (anew(current)?, next.map(anew).transpose()?);
         for sql in [SEAL, SEAL_DELETED] {
@@ -71,7 +71,7 @@ pub async fn seal_all(store: &Store, seal: &Seal, now: Timestamp) -> Result<usiz
     }
     if sealed > 0 {
         let details = json!({ "domains": sealed });
-        steps.push(entry(&Actor::Operator, None, Action::SecretsSealed, "", &details, now));
+        steps.push(insert_entry(&Actor::Operator, None, Action::SecretsSealed, "", &details, now));
         store.write(steps).await?;
     }
     Ok(sealed)

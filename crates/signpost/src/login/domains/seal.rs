@@ -8,9 +8,9 @@ use ring::aead::{AES_256_GCM, Aad, LessSafeKey, NONCE_LEN, Nonce, UnboundKey};
 use secrecy::{ExposeSecret, SecretString};
 
 /// How a sealed text begins.
-const SEALED: &str = "sealed1:";
+const SEALED_PREFIX: &str = "sealed1:";
 
-/// Closes and opens secrets.
+/// Encrypts and decrypts signing secrets.
 #[derive(Default)]
 pub struct Seal {
     /// What closes, and opens what it closed.
@@ -28,7 +28,7 @@ impl Seal {
 
     /// Whether secrets are sealed when they are written.
     #[must_use]
-    pub fn is_on(&self) -> bool {
+    pub fn is_enabled(&self) -> bool {
         self.key.is_some()
     }
 
@@ -37,21 +37,21 @@ impl Seal {
     /// # Panics
     /// Never: a secret is far below what the cipher takes.
     #[must_use]
-    pub fn close(&self, secret: &str, owner: &str, nonce: [u8; NONCE_LEN]) -> String {
+    pub fn encrypt(&self, secret: &str, owner: &str, nonce: [u8; NONCE_LEN]) -> String {
         let Some(key) = &self.key else { return secret.to_owned() };
         let mut sealed = secret.as_bytes().to_vec();
         let bound = Aad::from(owner.as_bytes());
         key.seal_in_place_append_tag(Nonce::assume_unique_for_key(nonce), bound, &mut sealed)
             .expect("a secret is short");
-        format!("{SEALED}{}", BASE64.encode(&[&nonce[..], &sealed].concat()))
+        format!("{SEALED_PREFIX}{}", BASE64.encode(&[&nonce[..], &sealed].concat()))
     }
 
     /// A secret of `owner` as it was before it was kept; one that was never sealed is itself.
     ///
     /// # Errors
     /// Where it is sealed, and with no key that is at hand.
-    pub fn open(&self, kept: &str, owner: &str) -> Result<SecretString> {
-        let Some(sealed) = kept.strip_prefix(SEALED) else { return Ok(kept.to_owned().into()) };
+    pub fn decrypt(&self, kept: &str, owner: &str) -> Result<SecretString> {
+        let Some(sealed) = kept.strip_prefix(SEALED_PREFIX) else { return Ok(kept.to_owned().into()) };
         let bytes = BASE64.decode(sealed.as_bytes()).unwrap_or_default();
         for key in [&self.key, &self.old].into_iter().flatten() {
             let Some((nonce, sealed)) = bytes.split_first_chunk::<NONCE_LEN>() else { break };
@@ -63,11 +63,11 @@ impl Seal {
         bail!("SIGNPOST_SEAL_KEY is not the key that this webhook secret was encrypted with")
     }
 
-    /// Whether what is kept is not as [`Seal::close`] would write it now.
+    /// Whether what is kept is not as [`Seal::encrypt`] would write it now.
     #[must_use]
     pub fn is_stale(&self, kept: &str, owner: &str) -> bool {
         let now = Self { key: self.key.clone(), old: None };
-        self.is_on() && (!kept.starts_with(SEALED) || now.open(kept, owner).is_err())
+        self.is_enabled() && (!kept.starts_with(SEALED_PREFIX) || now.decrypt(kept, owner).is_err())
     }
 }
 
@@ -77,7 +77,7 @@ fn aead(key: &[u8; 32]) -> LessSafeKey {
 
 /// Reads a key: 32 bytes in hex or base64.
 #[must_use]
-pub fn key(text: &str) -> Option<SealKey> {
+pub fn parse_key(text: &str) -> Option<SealKey> {
     let hex = data_encoding::HEXLOWER_PERMISSIVE.decode(text.trim().as_bytes());
     let bytes = hex.or_else(|_| BASE64.decode(text.trim().as_bytes())).ok()?;
     let bytes: [u8; 32] = bytes.try_into().ok()?;
@@ -92,7 +92,7 @@ impl SealKey {
     /// Its bytes.
     ///
     /// # Panics
-    /// Never: [`key`] made it of 32 bytes.
+    /// Never: [`parse_key`] made it of 32 bytes.
     #[must_use]
     pub fn bytes(&self) -> [u8; 32] {
         let bytes = data_encoding::HEXLOWER.decode(self.0.expose_secret().as_bytes());
@@ -102,7 +102,7 @@ impl SealKey {
 
 impl fmt::Debug for Seal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(if self.is_on() { "Seal(on)" } else { "Seal(off)" })
+        f.write_str(if self.is_enabled() { "Seal(on)" } else { "Seal(off)" })
     }
 }
 
@@ -113,41 +113,41 @@ mod tests {
     #[test]
     fn what_is_closed_opens_with_the_same_key_for_the_same_owner() {
         let seal = Seal::new(Some(&[1; 32]), None);
-        let kept = seal.close("whsec_x", "dom_1", [9; 12]);
-        assert!(kept.starts_with(SEALED) && !kept.contains("whsec"));
-        assert_eq!(seal.open(&kept, "dom_1").unwrap().expose_secret(), "whsec_x");
-        assert!(seal.open(&kept, "dom_2").is_err());
-        assert!(Seal::new(Some(&[2; 32]), None).open(&kept, "dom_1").is_err());
-        assert!(Seal::default().open(&kept, "dom_1").unwrap_err().to_string().contains("SIGNPOST_SEAL_KEY"));
+        let kept = seal.encrypt("whsec_x", "dom_1", [9; 12]);
+        assert!(kept.starts_with(SEALED_PREFIX) && !kept.contains("whsec"));
+        assert_eq!(seal.decrypt(&kept, "dom_1").unwrap().expose_secret(), "whsec_x");
+        assert!(seal.decrypt(&kept, "dom_2").is_err());
+        assert!(Seal::new(Some(&[2; 32]), None).decrypt(&kept, "dom_1").is_err());
+        assert!(Seal::default().decrypt(&kept, "dom_1").unwrap_err().to_string().contains("SIGNPOST_SEAL_KEY"));
         for broken in ["sealed1:", "sealed1:AAAA", "sealed1:!", &kept[..kept.len() - 4]] {
-            assert!(seal.open(broken, "dom_1").is_err(), "{broken}");
+            assert!(seal.decrypt(broken, "dom_1").is_err(), "{broken}");
         }
     }
 
     #[test]
     fn a_key_is_changed_with_both_at_hand() {
         let (old, changing) = (Seal::new(Some(&[1; 32]), None), Seal::new(Some(&[2; 32]), Some(&[1; 32])));
-        let kept = old.close("whsec_x", "dom_1", [9; 12]);
-        assert_eq!(changing.open(&kept, "dom_1").unwrap().expose_secret(), "whsec_x");
+        let kept = old.encrypt("whsec_x", "dom_1", [9; 12]);
+        assert_eq!(changing.decrypt(&kept, "dom_1").unwrap().expose_secret(), "whsec_x");
         assert!(changing.is_stale(&kept, "dom_1") && changing.is_stale("whsec_x", "dom_1"));
-        let anew = changing.close("whsec_x", "dom_1", [8; 12]);
-        assert!(!changing.is_stale(&anew, "dom_1") && old.open(&anew, "dom_1").is_err());
+        let anew = changing.encrypt("whsec_x", "dom_1", [8; 12]);
+        assert!(!changing.is_stale(&anew, "dom_1") && old.decrypt(&anew, "dom_1").is_err());
     }
 
     #[test]
     fn without_a_key_nothing_is_sealed() {
         let seal = Seal::default();
-        assert_eq!(seal.close("whsec_x", "dom_1", [0; 12]), "whsec_x");
-        assert_eq!(seal.open("whsec_x", "dom_1").unwrap().expose_secret(), "whsec_x");
+        assert_eq!(seal.encrypt("whsec_x", "dom_1", [0; 12]), "whsec_x");
+        assert_eq!(seal.decrypt("whsec_x", "dom_1").unwrap().expose_secret(), "whsec_x");
         assert!(!seal.is_stale("whsec_x", "dom_1"));
     }
 
     #[test]
     fn a_key_is_32_bytes() {
-        assert_eq!(key(&"ab".repeat(32)).unwrap().bytes(), [0xab; 32]);
-        assert_eq!(key(&BASE64.encode(&[7; 32])).unwrap().bytes(), [7; 32]);
+        assert_eq!(parse_key(&"ab".repeat(32)).unwrap().bytes(), [0xab; 32]);
+        assert_eq!(parse_key(&BASE64.encode(&[7; 32])).unwrap().bytes(), [7; 32]);
         for text in ["", "secret", &"ab".repeat(31), &BASE64.encode(&[7; 33])] {
-            assert!(key(text).is_none(), "{text}");
+            assert!(parse_key(text).is_none(), "{text}");
         }
     }
 }

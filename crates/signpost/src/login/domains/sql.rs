@@ -5,17 +5,17 @@ use jiff::Timestamp;
 use secrecy::ExposeSecret;
 use serde_json::json;
 use signpost_auth::{DomainName, WebhookSecret};
-use signpost_platform::accounts::audit::sql::entry;
+use signpost_platform::accounts::audit::sql::insert_entry;
 use signpost_platform::accounts::audit::{Action, Actor};
 use signpost_platform::accounts::{Account, Environment};
-use signpost_store::{Row, Store, must, params, random};
+use signpost_store::{Row, Step, Store, must, params, random};
 
-use crate::login::domains::audit::entry_on_domain;
+use crate::login::domains::audit::insert_domain_entry;
 use crate::login::domains::seal::Seal;
-use crate::login::domains::{Change, Domain, Handler, MOST, Registered, Secrets, Token, apex};
+use crate::login::domains::{
+    Domain, DomainPatch, HandlerKind, MAX_DOMAINS, ProofToken, RegisteredDomain, SigningSecrets, apex,
+};
 use crate::login::ids::DomainId;
-use crate::login::sessions::cancel_sessions_of;
-use crate::login::users::forget_users_of;
 
 /// Guarded by the number of domains in its `WHERE`.
 const INSERT: &str = "
@@ -118,14 +118,14 @@ pub enum Usable {
 pub async fn insert(
     store: &Store,
     seal: &Seal,
-    registered: &Registered,
+    registered: &RegisteredDomain,
     by: &Actor,
 ) -> Result<Result<(), NotRegistered>> {
-    let Registered { domain, secret } = registered;
+    let RegisteredDomain { domain, secret } = registered;
     let Domain { id, account, name, webhook_url, event_url, handler, token, created_at, .. } = domain;
-    let secret = seal.close(secret.reveal(), id.as_str(), random());
+    let secret = seal.encrypt(secret.reveal(), id.as_str(), random());
     let told = json!({ "domain": domain.name });
-    let entry = entry(by, Some(account), Action::DomainRegistered, id.as_str(), &told, *created_at);
+    let entry = insert_entry(by, Some(account), Action::DomainRegistered, id.as_str(), &told, *created_at);
     let (name, apex) = (name.as_str(), apex(name));
     let params = params![
         id,
@@ -139,7 +139,7 @@ pub async fn insert(
         *created_at,
         event_url.as_ref(),
         handler.as_str(),
-        MOST
+        MAX_DOMAINS
     ];
     if store.write([must(INSERT, params), entry]).await?.is_committed() {
         return Ok(Ok(()));
@@ -201,14 +201,14 @@ pub async fn patch(
     store: &Store,
     account: &Account,
     id: &DomainId,
-    change: &Change,
+    change: &DomainPatch,
     by: &Actor,
     now: Timestamp,
 ) -> Result<bool> {
-    let entry = entry(by, Some(account), Action::DomainChanged, id.as_str(), &change.told(), now);
-    let Change { webhook_url, event_url, handler } = change;
+    let entry = insert_entry(by, Some(account), Action::DomainChanged, id.as_str(), &change.to_details(), now);
+    let DomainPatch { webhook_url, event_url, handler } = change;
     let (sets_event, event_url) = (i64::from(event_url.is_some()), event_url.as_ref().and_then(Option::as_ref));
-    let handler = handler.map(Handler::as_str);
+    let handler = handler.map(HandlerKind::as_str);
     let (account, environment) = (&account.name, account.environment);
     let params = params![webhook_url.as_ref(), sets_event, event_url, account, environment, id, handler];
     Ok(store.write([must(PATCH, params), entry]).await?.is_committed())
@@ -220,42 +220,47 @@ pub async fn patch(
 /// As [`Store::write`].
 pub async fn set_verified(store: &Store, account: &Account, id: &DomainId, by: &Actor, now: Timestamp) -> Result<bool> {
     let params = params![now, &account.name, account.environment, id];
-    let entry = entry(by, Some(account), Action::DomainVerified, id.as_str(), &json!({}), now);
+    let entry = insert_entry(by, Some(account), Action::DomainVerified, id.as_str(), &json!({}), now);
     Ok(store.write([must(VERIFY, params), entry]).await?.is_committed())
 }
 
-/// Takes a domain away and cancels its pending sessions; events that are queued still go out. False where there is
+/// Deletes a domain, and in the same write what `with` says. Events that are queued still go out. False where there is
 /// no such domain.
 ///
 /// # Errors
 /// As [`Store::write`].
-pub async fn delete(store: &Store, account: &Account, id: &DomainId, by: &Actor, now: Timestamp) -> Result<bool> {
+pub async fn delete(
+    store: &Store,
+    account: &Account,
+    id: &DomainId,
+    by: &Actor,
+    now: Timestamp,
+    with: Vec<Step>,
+) -> Result<bool> {
     let steps = [
-        entry_on_domain(by, Action::DomainDeleted, id, &json!({}), now),
+        insert_domain_entry(by, Action::DomainDeleted, id, &json!({}), now),
         must(BURY, params![now, &account.name, account.environment, id]),
         must(DELETE, params![id]),
-        cancel_sessions_of(id, now),
-        forget_users_of(id),
     ];
-    Ok(store.write(steps).await?.is_committed())
+    Ok(store.write(steps.into_iter().chain(with).collect::<Vec<_>>()).await?.is_committed())
 }
 
 /// For the operator and the delivery of events: what signs those of a domain, whosever it is or was.
 ///
 /// # Errors
 /// Where it cannot be decrypted, or as [`Store::read`].
-pub async fn find_secrets(store: &Store, seal: &Seal, id: &DomainId) -> Result<Option<Secrets>> {
+pub async fn find_secrets(store: &Store, seal: &Seal, id: &DomainId) -> Result<Option<SigningSecrets>> {
     let Some(row) = store.read_by_index(SECRETS, params![id]).await? else { return Ok(None) };
     let (current, next) = (row.text(0)?, row.opt_text(1)?);
-    Ok(Some(Secrets {
-        current: open_secret(seal, current, id.as_str()).context("webhook_secret")?,
-        next: next.map(|next| open_secret(seal, next, id.as_str())).transpose().context("next_webhook_secret")?,
+    Ok(Some(SigningSecrets {
+        current: decrypt_secret(seal, current, id.as_str()).context("webhook_secret")?,
+        next: next.map(|next| decrypt_secret(seal, next, id.as_str())).transpose().context("next_webhook_secret")?,
     }))
 }
 
 /// A domain's secret as it was before it was kept.
-pub(super) fn open_secret(seal: &Seal, kept: &str, domain: &str) -> Result<WebhookSecret> {
-    Ok(WebhookSecret::parse(seal.open(kept, domain)?.expose_secret())?)
+pub(super) fn decrypt_secret(seal: &Seal, kept: &str, domain: &str) -> Result<WebhookSecret> {
+    Ok(WebhookSecret::parse(seal.decrypt(kept, domain)?.expose_secret())?)
 }
 
 /// The operator's list: every account's domains.
@@ -285,8 +290,8 @@ pub async fn rotate_secret(
     next: &WebhookSecret,
     now: Timestamp,
 ) -> Result<bool> {
-    let next = seal.close(next.reveal(), id.as_str(), random());
-    let entry = entry_on_domain(&Actor::Operator, Action::SecretRotated, id, &json!({}), now);
+    let next = seal.encrypt(next.reveal(), id.as_str(), random());
+    let entry = insert_domain_entry(&Actor::Operator, Action::SecretRotated, id, &json!({}), now);
     Ok(store.write([must(ROTATE, params![next, id]), entry]).await?.is_committed())
 }
 
@@ -295,7 +300,7 @@ pub async fn rotate_secret(
 /// # Errors
 /// As [`Store::write`].
 pub async fn activate_secret(store: &Store, id: &DomainId, now: Timestamp) -> Result<bool> {
-    let entry = entry_on_domain(&Actor::Operator, Action::SecretActivated, id, &json!({}), now);
+    let entry = insert_domain_entry(&Actor::Operator, Action::SecretActivated, id, &json!({}), now);
     Ok(store.write([must(ACTIVATE, params![id]), entry]).await?.is_committed())
 }
 
@@ -306,13 +311,13 @@ fn read_domain(row: &Row) -> Result<Domain> {
         account: Account { name: row.text(1)?.to_owned(), environment },
         name: DomainName::parse(row.text(3)?).context("domains.name")?,
         webhook_url: row.text(4)?.parse().context("domains.webhook_url")?,
-        token: Token(row.text(5)?.to_owned()),
+        token: ProofToken(row.text(5)?.to_owned()),
         created_at: row.time(6)?,
         verified_at: row.opt_time(7)?,
         event_url: row.opt_text(8)?.map(str::parse).transpose().context("domains.event_url")?,
         last_checked_at: row.opt_time(9)?,
         failing_since: row.opt_time(10)?,
-        handler: Handler::parse(row.text(11)?).context("domains.handler")?,
+        handler: HandlerKind::parse(row.text(11)?).context("domains.handler")?,
     })
 }
 

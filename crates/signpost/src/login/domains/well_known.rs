@@ -9,7 +9,7 @@ use signpost_auth::{DomainName, authority};
 use signpost_platform::outbound::{Outbound, Reach, Request};
 use url::Url;
 
-use super::Token;
+use super::ProofToken;
 
 /// The most bytes of a file that is read. A longer one is refused: its last line may be cut, and a host name that is cut
 /// is another's.
@@ -40,14 +40,14 @@ impl WellKnown {
         let request = Request { method: Method::GET, url: &url, headers, body: None, within, keep };
         let answer = outbound.send(reach, request).await?;
         ensure!(answer.status == 200, "the endpoint responded with {}", answer.status);
-        Self::read(&answer.body)
+        Self::parse(&answer.body)
     }
 
     /// Reads the file.
     ///
     /// # Errors
     /// Where it is longer than anybody needs.
-    pub(crate) fn read(body: &[u8]) -> Result<Self> {
+    pub(crate) fn parse(body: &[u8]) -> Result<Self> {
         ensure!(body.len() <= MAX_BYTES, "the file has more than {MAX_BYTES} bytes");
         // What is no UTF-8 is in no line of ours.
         Ok(Self(String::from_utf8_lossy(body).into_owned()))
@@ -55,8 +55,8 @@ impl WellKnown {
 
     /// The lines that may be proofs: those that say so, and the token without its label. The others are not told: the file
     /// may be anybody's.
-    pub(crate) fn proofs<'a>(&'a self, token: &'a Token) -> impl Iterator<Item = &'a str> {
-        self.lines().filter(|line| line.starts_with("svc-verify=") || token.is_in(line))
+    pub(crate) fn proofs<'a>(&'a self, token: &'a ProofToken) -> impl Iterator<Item = &'a str> {
+        self.lines().filter(|line| line.starts_with("svc-verify=") || token.is_published_in(line))
     }
 
     /// Whether the domain says that wallets may answer at this host and port, as [`authority`] writes them.
@@ -85,14 +85,14 @@ mod tests {
     use super::*;
 
     fn file(text: &str) -> WellKnown {
-        WellKnown::read(text.as_bytes()).unwrap()
+        WellKnown::parse(text.as_bytes()).unwrap()
     }
 
     fn proves(text: &str) -> bool {
-        let token = Token::new([7; 20]);
+        let token = ProofToken::new([7; 20]);
         file(&text.replace("TOKEN", token.as_str().strip_prefix("svc-verify=").unwrap()))
             .proofs(&token)
-            .any(|line| token.is_in(line))
+            .any(|line| token.is_published_in(line))
     }
 
     #[test]
@@ -123,7 +123,7 @@ mod tests {
 
     #[test]
     fn what_is_no_proof_is_not_told() {
-        let token = Token::new([7; 20]);
+        let token = ProofToken::new([7; 20]);
         let text = file("password=hunter2\nsvc-verify=wrong\nlogin-host=login.example.com\n<html>");
         assert_eq!(text.proofs(&token).collect::<Vec<_>>(), ["svc-verify=wrong"]);
     }
@@ -160,6 +160,6 @@ mod tests {
         let line = "login-host=login.example.com\n";
         let fill = |length: usize| format!("{line}{}", "#".repeat(length - line.len()));
         assert!(file(&fill(MAX_BYTES)).vouches_for("login.example.com"));
-        assert!(WellKnown::read(fill(MAX_BYTES + 1).as_bytes()).is_err());
+        assert!(WellKnown::parse(fill(MAX_BYTES + 1).as_bytes()).is_err());
     }
 }

@@ -4,7 +4,7 @@ use anyhow::{Context, Result};
 use jiff::{SignedDuration, Timestamp};
 use serde::Serialize;
 use serde_json::json;
-use signpost_platform::accounts::audit::sql::entry;
+use signpost_platform::accounts::audit::sql::insert_entry;
 use signpost_platform::accounts::audit::{Action, Actor};
 use signpost_platform::accounts::{Account, Environment};
 use signpost_store::{Row, Step, Store, params, step};
@@ -96,7 +96,7 @@ pub async fn report_change(
     let endpoint = endpoint_from_url(&delivery.url);
     tracing::warn!(endpoint, account, "{}", action.as_str());
     let account = Account { name: account.clone(), environment };
-    let entry = entry(&Actor::Server, Some(&account), action, &endpoint, &json!({}), now);
+    let entry = insert_entry(&Actor::Server, Some(&account), action, &endpoint, &json!({}), now);
     store.write([entry]).await?;
     Ok(())
 }

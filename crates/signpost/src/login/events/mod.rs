@@ -19,7 +19,7 @@ use signpost_platform::accounts::{Account, Environment};
 use signpost_store::Step;
 use url::Url;
 
-use crate::login::domains::{Domain, Secrets};
+use crate::login::domains::{Domain, SigningSecrets};
 use crate::login::ids::{DomainId, EventId};
 
 pub use deliveries::{DeliveryFilter, DeliveryListItem};
@@ -156,8 +156,8 @@ pub fn judge(attempt: &Attempt, attempts: u32, schedule: &[Duration], now: Times
 
 /// The header fields that sign a body (docs/handlers.md, Events).
 #[must_use]
-pub fn signatures(id: &EventId, body: &[u8], secrets: &Secrets, now: Timestamp) -> Vec<(&'static str, String)> {
-    let Secrets { current, next } = secrets;
+pub fn signatures(id: &EventId, body: &[u8], secrets: &SigningSecrets, now: Timestamp) -> Vec<(&'static str, String)> {
+    let SigningSecrets { current, next } = secrets;
     let sent_at = now.as_second();
     let standard = |secret: &WebhookSecret| secret.standard_signature(id.as_str(), sent_at, body);
     let all: Vec<_> = [Some(current), next.as_ref()].into_iter().flatten().map(standard).collect();

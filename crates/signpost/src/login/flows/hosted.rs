@@ -126,12 +126,12 @@ impl Host for Wallets<'_> {
     }
 
     async fn log_in(&self, session: Session, key: PublicKey, answer: &Answer) -> Result<LoggedIn, HandlerRefusal> {
-        let user = sql::log_in_user(&session.domain_id, &key, self.app.clock.now());
+        let user = sql::set_last_login(&session.domain_id, &key, self.app.clock.now());
         self.mark(session, answer, user).await?.ok_or(HandlerRefusal::UserUnknown)
     }
 
     async fn register(&self, session: Session, key: PublicKey, answer: &Answer) -> Result<LoggedIn, HandlerRefusal> {
-        let user = sql::add_user(&session.domain_id, &key, self.app.clock.now());
+        let user = sql::insert(&session.domain_id, &key, self.app.clock.now());
         self.mark(session, answer, user).await?.ok_or(HandlerRefusal::UserExists)
     }
 }

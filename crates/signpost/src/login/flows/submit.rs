@@ -122,7 +122,7 @@ fn user_change(login: &Login) -> anyhow::Result<Option<Step>> {
     };
     let key = PublicKey::parse(&user.public_key).context("sessions.answer")?;
     Ok(Some(match challenge.mode {
-        Mode::Login => users::sql::log_in_user(domain_id, &key, *at),
-        Mode::Register => users::sql::keep_user(domain_id, &key, *at),
+        Mode::Login => users::sql::set_last_login(domain_id, &key, *at),
+        Mode::Register => users::sql::upsert(domain_id, &key, *at),
     }))
 }

@@ -16,7 +16,7 @@ use tokio::task::{self, JoinError, JoinSet};
 use tokio::time::{Instant, sleep, sleep_until};
 use tracing::Instrument;
 
-use crate::login::domains::{self, Secrets};
+use crate::login::domains::{self, SigningSecrets};
 use crate::login::events::endpoints::{self, judge_endpoint};
 use crate::login::events::{
     Attempt, AttemptSlots, Claim, ClaimedDelivery, Delivery, DeliveryOutcome, EndedAttempt, MoreDue, endpoint_from_url,
@@ -128,7 +128,7 @@ async fn claim_due(app: &LoginService, running: &mut RunningAttempts) -> Result<
 }
 
 /// What signs a domain's events, read once for all that were taken together.
-type SharedSecrets = Arc<OnceCell<Option<Secrets>>>;
+type SharedSecrets = Arc<OnceCell<Option<SigningSecrets>>>;
 
 /// One delivery to the end of its attempt. Whatever is wrong with it ends this attempt and no other's.
 async fn deliver(app: LoginService, claimed: ClaimedDelivery, secrets: SharedSecrets, leased_until: Timestamp) {

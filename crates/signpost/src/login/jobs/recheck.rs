@@ -10,20 +10,20 @@ use signpost_platform::accounts::audit::{Action, Actor};
 use signpost_platform::interval::every;
 use signpost_store::{Store, must, params};
 
-use crate::login::domains::audit::entry_on_domain;
+use crate::login::domains::audit::insert_domain_entry;
 use crate::login::domains::{Domain, sql};
 use crate::login::ids::DomainId;
 use crate::login::service::LoginService;
-use crate::login::sessions::cancel_sessions_of;
+use crate::login::sessions::sql::cancel_sessions_of;
 
 /// How long after one check a proof is looked for again.
-const AFTER: SignedDuration = SignedDuration::from_hours(7 * 24);
+const RECHECK_AFTER: SignedDuration = SignedDuration::from_hours(7 * 24);
 /// How many checks in a row may be in vain; the last of them takes the proof away.
-const MISSES: i64 = 3;
+const MAX_MISSES: i64 = 3;
 /// How often a running server looks for what is due.
-const EVERY: Duration = Duration::from_mins(1);
+const LOOK_INTERVAL: Duration = Duration::from_mins(1);
 /// How many domains are checked in one look, one after the other: each may take ten seconds.
-const AT_ONCE: i64 = 20;
+const MAX_PER_LOOK: i64 = 20;
 
 const DUE: &str = "
     SELECT id, account, environment FROM domains
@@ -46,7 +46,8 @@ const LOST: &str = "
 
 /// Checks what is due until the server stops.
 pub async fn run(app: LoginService) {
-    every(EVERY, &app.draining, "could not recheck the domains", || async { sweep(&app).await.map(drop) }).await;
+    every(LOOK_INTERVAL, &app.draining, "could not recheck the domains", || async { sweep(&app).await.map(drop) })
+        .await;
 }
 
 /// Checks what is due now; returns how many domains that were.
@@ -65,16 +66,16 @@ pub async fn sweep(app: &LoginService) -> Result<usize> {
 
 async fn check(app: &LoginService, domain: &Domain) -> Result<()> {
     let Domain { id, name, .. } = domain;
-    let proved = app.prover.prove(name, &domain.token, app.reach(domain.account.environment)).await;
+    let proved = app.prover.find_proof(name, &domain.token, app.reach(domain.account.environment)).await;
     let now = app.clock.now();
     if proved.is_ok() {
-        return keep_found(&app.store, id, now).await;
+        return record_found(&app.store, id, now).await;
     }
-    if keep_lost(&app.store, id, now).await? {
+    if record_lost(&app.store, id, now).await? {
         let account = &domain.account.name;
         tracing::warn!(domain = %name, account, "domain proof missing again: the domain is no longer verified");
     } else {
-        keep_missed(&app.store, id, now).await?;
+        record_missed(&app.store, id, now).await?;
         tracing::warn!(domain = %name, account = domain.account.name, "domain proof missing");
     }
     Ok(())
@@ -82,7 +83,7 @@ async fn check(app: &LoginService, domain: &Domain) -> Result<()> {
 
 /// The proved domains whose proof is to be looked for again.
 async fn find_due(store: &Store, now: Timestamp) -> Result<Vec<(Account, DomainId)>> {
-    let rows = store.read(DUE, params![now - AFTER, AT_ONCE]).await?;
+    let rows = store.read(DUE, params![now - RECHECK_AFTER, MAX_PER_LOOK]).await?;
     let due = rows.iter().map(|row| {
         let environment =
             signpost_platform::accounts::Environment::parse(row.text(2)?).context("domains.environment")?;
@@ -92,19 +93,19 @@ async fn find_due(store: &Store, now: Timestamp) -> Result<Vec<(Account, DomainI
     due.collect()
 }
 
-async fn keep_found(store: &Store, id: &DomainId, now: Timestamp) -> Result<()> {
-    store.write([must(FOUND, params![now, id, now - AFTER])]).await?;
+async fn record_found(store: &Store, id: &DomainId, now: Timestamp) -> Result<()> {
+    store.write([must(FOUND, params![now, id, now - RECHECK_AFTER])]).await?;
     Ok(())
 }
 
-async fn keep_missed(store: &Store, id: &DomainId, now: Timestamp) -> Result<()> {
-    store.write([must(MISSED, params![now, id, MISSES, now - AFTER])]).await?;
+async fn record_missed(store: &Store, id: &DomainId, now: Timestamp) -> Result<()> {
+    store.write([must(MISSED, params![now, id, MAX_MISSES, now - RECHECK_AFTER])]).await?;
     Ok(())
 }
 
 /// Takes the proof away, and with it the pending sessions. False where some misses are left.
-async fn keep_lost(store: &Store, id: &DomainId, now: Timestamp) -> Result<bool> {
-    let entry = entry_on_domain(&Actor::Server, Action::DomainUnverified, id, &json!({}), now);
-    let steps = [must(LOST, params![now, id, MISSES, now - AFTER]), entry, cancel_sessions_of(id, now)];
+async fn record_lost(store: &Store, id: &DomainId, now: Timestamp) -> Result<bool> {
+    let entry = insert_domain_entry(&Actor::Server, Action::DomainUnverified, id, &json!({}), now);
+    let steps = [must(LOST, params![now, id, MAX_MISSES, now - RECHECK_AFTER]), entry, cancel_sessions_of(id, now)];
     Ok(store.write(steps).await?.is_committed())
 }

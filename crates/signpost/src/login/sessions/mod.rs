@@ -34,7 +34,6 @@ pub use idempotency::{IdempotencyKey, REPLAY_WINDOW};
 pub use metadata::Metadata;
 pub use proven_key::{KeyEvidence, ProvenKey};
 pub use requester::Requester;
-pub(crate) use sql::cancel_sessions_of;
 pub use status::{SessionFilter, SessionStatus};
 pub use waiting::{TooManyWaiters, Waiter, Waiters};
 

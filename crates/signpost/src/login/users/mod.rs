@@ -6,8 +6,6 @@ pub mod sql;
 use jiff::Timestamp;
 use serde::Serialize;
 
-pub(crate) use sql::forget_users_of;
-
 /// Somebody who registered with a domain: a public key, in its one canonical spelling.
 #[derive(Clone, Debug, Serialize)]
 #[expect(missing_docs, reason = "the names say it")]

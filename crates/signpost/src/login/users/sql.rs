@@ -8,7 +8,7 @@ use signpost_platform::accounts::audit::{Action, Actor};
 use signpost_store::{Row, Step, Store, must, params, step};
 
 use super::HostedUser;
-use crate::login::domains::audit::entry_on_domain;
+use crate::login::domains::audit::insert_domain_entry;
 use crate::login::ids::DomainId;
 
 const FIND: &str = "
@@ -18,37 +18,37 @@ const LIST: &str = "
     SELECT public_key, created_at, last_login_at FROM users WHERE domain_id = $1 AND public_key > $2
     ORDER BY public_key LIMIT $3";
 
-const ADD: &str = "
+const INSERT: &str = "
     INSERT INTO users (domain_id, public_key, created_at) VALUES ($1, $2, $3)
     ON CONFLICT (domain_id, public_key) DO NOTHING";
 
-const LOG_IN: &str = "UPDATE users SET last_login_at = $3 WHERE domain_id = $1 AND public_key = $2";
+const SET_LAST_LOGIN: &str = "UPDATE users SET last_login_at = $3 WHERE domain_id = $1 AND public_key = $2";
 
-const KEEP: &str = "
+const UPSERT: &str = "
     INSERT INTO users (domain_id, public_key, created_at) VALUES ($1, $2, $3)
     ON CONFLICT (domain_id, public_key) DO UPDATE SET last_login_at = $3";
 
 const DELETE: &str = "DELETE FROM users WHERE domain_id = $1 AND public_key = $2";
 
-const FORGET: &str = "DELETE FROM users WHERE domain_id = $1";
+const DELETE_ALL: &str = "DELETE FROM users WHERE domain_id = $1";
 
 /// Refused where the user is there already.
-pub(crate) fn add_user(domain: &DomainId, key: &PublicKey, now: Timestamp) -> Step {
-    must(ADD, params![domain, key.canonical(), now])
+pub(crate) fn insert(domain: &DomainId, key: &PublicKey, now: Timestamp) -> Step {
+    must(INSERT, params![domain, key.canonical(), now])
 }
 
 /// Refused where there is no such user.
-pub(crate) fn log_in_user(domain: &DomainId, key: &PublicKey, now: Timestamp) -> Step {
-    must(LOG_IN, params![domain, key.canonical(), now])
+pub(crate) fn set_last_login(domain: &DomainId, key: &PublicKey, now: Timestamp) -> Step {
+    must(SET_LAST_LOGIN, params![domain, key.canonical(), now])
 }
 
-pub(crate) fn keep_user(domain: &DomainId, key: &PublicKey, now: Timestamp) -> Step {
-    step(KEEP, params![domain, key.canonical(), now])
+pub(crate) fn upsert(domain: &DomainId, key: &PublicKey, now: Timestamp) -> Step {
+    step(UPSERT, params![domain, key.canonical(), now])
 }
 
 /// Deletes all users of a domain.
-pub(crate) fn forget_users_of(domain: &DomainId) -> Step {
-    step(FORGET, params![domain])
+pub(crate) fn delete_all_of(domain: &DomainId) -> Step {
+    step(DELETE_ALL, params![domain])
 }
 
 /// A domain's user with this key, in whichever spelling.
@@ -57,7 +57,7 @@ pub(crate) fn forget_users_of(domain: &DomainId) -> Step {
 /// As [`Store::read`].
 pub async fn find(store: &Store, domain: &DomainId, key: &PublicKey) -> Result<Option<HostedUser>> {
     let row = store.read_by_index(FIND, params![domain, key.canonical()]).await?;
-    row.as_ref().map(user).transpose()
+    row.as_ref().map(read_user).transpose()
 }
 
 /// A domain's users by their keys, those behind `after`.
@@ -65,7 +65,7 @@ pub async fn find(store: &Store, domain: &DomainId, key: &PublicKey) -> Result<O
 /// # Errors
 /// As [`Store::read`].
 pub async fn list(store: &Store, domain: &DomainId, after: &str, most: u32) -> Result<Vec<HostedUser>> {
-    store.read(LIST, params![domain, after, i64::from(most)]).await?.iter().map(user).collect()
+    store.read(LIST, params![domain, after, i64::from(most)]).await?.iter().map(read_user).collect()
 }
 
 /// Forgets a domain's user. False where there is none with this key.
@@ -73,7 +73,7 @@ pub async fn list(store: &Store, domain: &DomainId, after: &str, most: u32) -> R
 /// # Errors
 /// As [`Store::write`].
 pub async fn delete(store: &Store, domain: &DomainId, key: &PublicKey, by: &Actor, now: Timestamp) -> Result<bool> {
-    let entry = entry_on_domain(by, Action::UserDeleted, domain, &json!({ "public_key": key.canonical() }), now);
+    let entry = insert_domain_entry(by, Action::UserDeleted, domain, &json!({ "public_key": key.canonical() }), now);
     Ok(store.write([must(DELETE, params![domain, key.canonical()]), entry]).await?.is_committed())
 }
 
@@ -82,11 +82,11 @@ pub async fn delete(store: &Store, domain: &DomainId, key: &PublicKey, by: &Acto
 /// # Errors
 /// As [`Store::write`].
 pub async fn delete_all(store: &Store, domain: &DomainId, by: &Actor, now: Timestamp) -> Result<()> {
-    let entry = entry_on_domain(by, Action::UsersDeleted, domain, &json!({}), now);
-    store.write([forget_users_of(domain), entry]).await?;
+    let entry = insert_domain_entry(by, Action::UsersDeleted, domain, &json!({}), now);
+    store.write([delete_all_of(domain), entry]).await?;
     Ok(())
 }
 
-fn user(row: &Row) -> Result<HostedUser> {
+fn read_user(row: &Row) -> Result<HostedUser> {
     Ok(HostedUser { public_key: row.text(0)?.to_owned(), created_at: row.time(1)?, last_login_at: row.opt_time(2)? })
 }

@@ -15,7 +15,7 @@ use signpost_store::random;
 use url::Url;
 
 use crate::login::api::sessions::replies::CreatedSession;
-use crate::login::domains::{self, Domain, Handler, Usable, webhook_url};
+use crate::login::domains::{self, Domain, HandlerKind, Usable, parse_webhook_url};
 use crate::login::error::Error;
 use crate::login::flows::hosted::find_hosted_url;
 use crate::login::ids::SessionId;
@@ -167,8 +167,8 @@ impl CreateRequest {
         let Self { mode, metadata, confirm, flow, requester, .. } = self;
         let environment = domain.account.environment;
         let hosted_url = match domain.handler {
-            Handler::Direct => None,
-            Handler::Hosted => Some(find_hosted_url(app, environment, mode)?),
+            HandlerKind::Direct => None,
+            HandlerKind::Hosted => Some(find_hosted_url(app, environment, mode)?),
         };
         // Nobody else can ask the person of a hosted session, and a relayed code must not be enough: not to log in, and
         // not to have a thief's account opened with the person's key.
@@ -181,7 +181,7 @@ impl CreateRequest {
     fn webhook_url(&self, app: &LoginService, domain: &Domain) -> Result<Url, Error> {
         let Some(text) = &self.webhook_url else { return Ok(domain.webhook_url.clone()) };
         let reach = app.reach(domain.account.environment);
-        let url = webhook_url(text, reach).map_err(|reason| Problem::field("webhook_url", reason))?;
+        let url = parse_webhook_url(text, reach).map_err(|reason| Problem::field("webhook_url", reason))?;
         if domain.owns_webhook(&url) {
             return Ok(url);
         }
