@@ -238,15 +238,15 @@ fn what_cannot_be_read_is_refused_whole_and_says_why() {
     for (file, expected) in [
         ("{\"elements\": [", "line 1 is not JSON: it ends too early"),
         ("{\n\"elements\": [,]}", "line 2 is not JSON: expected value"),
-        ("[1, 2, 3]", "the file is JSON of no known format; known are Overpass"),
-        ("{}", "the file is JSON of no known format"),
-        ("{\"elements\": []}", "the file holds no machines (of 0 items"),
+        ("[1, 2, 3]", "the file is JSON in no known format; known formats: Overpass"),
+        ("{}", "the file is JSON in no known format"),
+        ("{\"elements\": []}", "the file contains no ATMs (of 0 items"),
         (
             r#"{"elements": [{"type": "node", "id": 1, "lat": 1, "lon": 1, "tags": {"amenity": "bank"}}]}"#,
-            "the file holds no machines (of 1 items",
+            "the file contains no ATMs (of 1 items",
         ),
-        (r#"{"type": "FeatureCollection", "features": []}"#, "the file holds no machines"),
-        ("[]", "the file holds no machines"),
+        (r#"{"type": "FeatureCollection", "features": []}"#, "the file contains no ATMs"),
+        ("[]", "the file contains no ATMs"),
     ] {
         let error = read(file.as_bytes(), &options()).expect_err(file).to_string();
         assert!(error.starts_with(expected), "{file}: {error}");

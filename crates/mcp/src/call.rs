@@ -157,7 +157,7 @@ impl<'a> Call<'a> {
     /// What must be asked of the client, if it can be asked at all.
     pub(crate) fn may_ask(&self, asked: InputRequired) -> Result<InputRequired, RpcFault> {
         if !self.revision.is_stateless() {
-            let reason = "this needs answers from the client, which exist since revision 2026-07-28; use that";
+            let reason = "this needs input from the client, which exists since revision 2026-07-28; use that revision";
             return Err(RpcFault::params(reason));
         }
         let missing = asked.capabilities().find(|capability| !self.supports(capability));

@@ -56,7 +56,7 @@ impl<'a> CompletionRequest<'a> {
         };
         let [name, value, _] = members(params.argument, ["name", "value", ""], "argument")?;
         let (Some(argument), Some(typed)) = (name.and_then(string), value.and_then(string)) else {
-            return Err(malformed("params.argument needs the texts name and value"));
+            return Err(malformed("params.argument needs the strings name and value"));
         };
         Ok(Self { of, argument, typed, known: known(params.context).map_err(|what| malformed(&what))? })
     }
@@ -69,7 +69,7 @@ fn known(context: Option<&RawValue>) -> Result<Texts, String> {
         .map_err(|_| format!("params.context must be an object, got {}", kind(context)))?
         .values;
     let Some(arguments) = arguments else { return Ok(Texts::new()) };
-    serde_json::from_str(arguments.get()).map_err(|_| "params.context.arguments must hold texts".to_owned())
+    serde_json::from_str(arguments.get()).map_err(|_| "params.context.arguments must contain strings".to_owned())
 }
 
 impl<T: ToString> FromIterator<T> for Completion {

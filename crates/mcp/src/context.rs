@@ -131,7 +131,7 @@ impl Context<'_> {
         let value = self.headers.get(name);
         if self.headers_required && value.is_none() {
             let detail =
-                format!("the header {shown} is missing; revision 2026-07-28 asks for it on every such request");
+                format!("the header {shown} is missing; revision 2026-07-28 requires it on every such request");
             return Err(RpcFault::header_mismatch(detail));
         }
         Ok(value)

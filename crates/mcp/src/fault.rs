@@ -114,7 +114,7 @@ impl RpcFault {
 
     pub(crate) fn unsupported_version(requested: &str) -> Self {
         let supported = Revision::ALL.map(Revision::as_str);
-        let detail = format!("{} is not spoken here; use one of {}", quoted(requested), supported.join(", "));
+        let detail = format!("{} is not supported; use one of {}", quoted(requested), supported.join(", "));
         let data = Some(json!({ "supported": supported, "requested": clipped(requested) }));
         Self { data, ..Self::new(Code::UnsupportedVersion, StatusCode::BAD_REQUEST, detail) }
     }

@@ -45,7 +45,7 @@ impl<'a> Message<'a> {
         let refused = |fault| NotAMessage { id: id.filter(|id| is_id(id)).unwrap_or(RawValue::NULL), fault };
 
         if let Some(name) = members.repeated {
-            return Err(refused(RpcFault::request(format!("{name} is there twice; {EXAMPLE}"))));
+            return Err(refused(RpcFault::request(format!("{name} appears twice; {EXAMPLE}"))));
         }
         if let Some(id) = id.filter(|id| !is_id(id)) {
             return Err(refused(RpcFault::request(format!("id must be {}; {EXAMPLE}", id_instead_of(id)))));
@@ -206,7 +206,7 @@ fn envelope(text: &str) -> Result<RawMembers<'_, 4>, RpcFault> {
     }
     serde_json::from_str::<IgnoredAny>(text).map_err(not_json)?;
     Err(RpcFault::request(if begins.starts_with('[') {
-        format!("a batch is not taken (the protocol dropped them in 2025-06-18), send one message each; {EXAMPLE}")
+        format!("batches are not accepted (the protocol removed them in 2025-06-18), send one message each; {EXAMPLE}")
     } else {
         format!("a message is an object, got {}; {EXAMPLE}", quoted(begins.trim_end()))
     }))
@@ -214,7 +214,7 @@ fn envelope(text: &str) -> Result<RawMembers<'_, 4>, RpcFault> {
 
 fn once(repeated: Option<&str>, place: &str) -> Result<(), RpcFault> {
     match repeated {
-        Some(name) => Err(RpcFault::request(format!("{place}.{name} is there twice; send it once"))),
+        Some(name) => Err(RpcFault::request(format!("{place}.{name} appears twice; send it once"))),
         None => Ok(()),
     }
 }

@@ -23,7 +23,7 @@ impl Mirrored {
         collect(schema, &mut Vec::new(), &mut found);
         for (at, mirrored) in found.iter().enumerate() {
             let header = &mirrored.header;
-            assert!(http::HeaderName::try_from(header.as_str()).is_ok(), "{header:?} is no name for a header");
+            assert!(http::HeaderName::try_from(header.as_str()).is_ok(), "{header:?} is not a valid header name");
             assert!(found[..at].iter().all(|other| other.header != *header), "two arguments are the header {header:?}");
         }
         found
@@ -57,7 +57,7 @@ fn collect(schema: &Value, path: &mut Vec<String>, found: &mut Vec<Mirrored>) {
     for (name, property) in properties {
         path.push(name.clone());
         if let Some(mark) = property.get("x-mcp-header") {
-            let mark = mark.as_str().expect("x-mcp-header is a text");
+            let mark = mark.as_str().expect("x-mcp-header is a string");
             found.push(Mirrored { header: format!("mcp-param-{}", mark.to_ascii_lowercase()), path: path.clone() });
         }
         collect(property, path, found);

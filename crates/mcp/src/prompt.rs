@@ -107,7 +107,7 @@ impl<S> Prompt<S> {
                 match value {
                     Value::String(text) if known => texts.insert(name, text),
                     _ if known => {
-                        return Err(RpcFault::params(format!("the argument {} must be a text", quoted(&name))));
+                        return Err(RpcFault::params(format!("the argument {} must be a string", quoted(&name))));
                     }
                     _ => return Err(RpcFault::params(format!("there is no argument {}; {}", quoted(&name), asked()))),
                 };

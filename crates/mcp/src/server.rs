@@ -230,7 +230,7 @@ impl<S> Server<S> {
             }
         }
         let (method, all) = (quoted(method), all.join(", "));
-        RpcFault::method(revision, format!("{method} is not served; at revision {revision} try {all}"))
+        RpcFault::method(revision, format!("{method} is not supported; at revision {revision} try {all}"))
     }
 }
 

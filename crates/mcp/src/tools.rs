@@ -29,7 +29,7 @@ impl<S> Tools<S> {
     pub(crate) fn add(&mut self, tool: Tool<S>) {
         let name = tool.name;
         let fits = |c: char| c.is_ascii_alphanumeric() || "_-.".contains(c);
-        assert!((1..=128).contains(&name.len()) && name.chars().all(fits), "{name:?} is no name for a tool");
+        assert!((1..=128).contains(&name.len()) && name.chars().all(fits), "{name:?} is not a valid tool name");
         assert!(self.find(name).is_none(), "two tools are called {name:?}");
         self.listed.push(tool.listed());
         let mirrored = Mirrored::of(&tool.input_schema);

@@ -8,7 +8,7 @@ use super::field::Field;
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Broken {
     /// There is nothing in it but white space.
-    #[error("the file is empty; it must have a header line and a line for each machine")]
+    #[error("the file is empty; it must have a header line and a line for each ATM")]
     Empty,
     /// It is in another encoding.
     #[error("line {line} is not UTF-8 ({looks_like}); save the file as UTF-8 and import it again")]
@@ -28,7 +28,7 @@ pub enum Broken {
     #[error("the header cannot be read: {0}")]
     Header(String),
     /// The header does not say where the coordinates are.
-    #[error("no column is known to hold the {field}; map it ({field}=COLUMN). {columns}")]
+    #[error("no column found for {field}; map it ({field}=COLUMN). {columns}")]
     NoCoordinates {
         /// `lat` or `lon`.
         field: Field,
@@ -55,7 +55,7 @@ pub enum Broken {
         reason: String,
     },
     /// A document can be read, and is of no format that is known.
-    #[error("the file is JSON of no known format; known are {known} (--format names one)")]
+    #[error("the file is JSON in no known format; known formats: {known} (choose one with --format)")]
     UnknownJson {
         /// The formats of documents.
         known: String,
@@ -69,13 +69,13 @@ pub enum Broken {
         expected: String,
     },
     /// There are no machines in a document.
-    #[error("the file holds no machines (of {others} items, none is a machine that deals in coins)")]
+    #[error("the file contains no ATMs (of {others} items, none is an ATM that trades coins)")]
     NoMachines {
         /// How many other things there are.
         others: usize,
     },
     /// It holds more than was to be read.
-    #[error("it holds more than {most} items, the most that is read at once; send or import it in parts")]
+    #[error("it contains more than {most} items, the maximum for one import; split it")]
     TooManyItems {
         /// How many may be in it.
         most: usize,
@@ -89,7 +89,7 @@ pub enum Broken {
         most: usize,
     },
     /// Whoever waited for it went away.
-    #[error("the reading was stopped")]
+    #[error("the import was stopped")]
     Stopped,
     /// A binary extract cannot be read.
     #[error("the file is not an OpenStreetMap extract (.osm.pbf), or is damaged: {0}")]

@@ -46,7 +46,7 @@ pub(super) fn record<'a>(
     record.address = read.address(options.country);
     record.hours = read.hours();
     record.time_zone = read.as_one_of(Field::TimeZone, words::time_zone, "not the IANA name of a time zone");
-    let state = read.as_one_of(Field::Status, words::reported, "not a known state of a machine");
+    let state = read.as_one_of(Field::Status, words::reported, "not a known state of an ATM");
     record.reported = state.unwrap_or_default();
     record.reported_at = read.time(Field::ReportedAt);
     record.verified_at = read.time(Field::VerifiedAt);
@@ -125,7 +125,7 @@ impl RowReader<'_> {
     fn hours(&mut self) -> Option<Hours> {
         let hours = Hours::parse(&self.text(Field::Hours)?)?;
         if !hours.is_understood() {
-            self.doubt(Field::Hours, "not hours that can be evaluated, such as Mo-Fr 09:00-17:00; kept as words");
+            self.doubt(Field::Hours, "not hours that can be evaluated, such as Mo-Fr 09:00-17:00; kept as text");
         }
         Some(hours)
     }
@@ -151,7 +151,7 @@ impl RowReader<'_> {
     fn coins(&mut self) -> Vec<Coin> {
         let (coins, all) = self.text(Field::Coins).map_or((Vec::new(), true), |text| words::coins(&text));
         if !all {
-            self.doubt(Field::Coins, "names something that is no coin");
+            self.doubt(Field::Coins, "names something that is not a coin");
         }
         coins
     }
@@ -175,7 +175,7 @@ impl RowReader<'_> {
         MoreFields {
             fees,
             limits,
-            kyc: self.as_one_of(Field::Kyc, words::kyc, "none of none, phone and id").unwrap_or_default(),
+            kyc: self.as_one_of(Field::Kyc, words::kyc, "not one of none, phone and id").unwrap_or_default(),
             trades: BTreeMap::new(),
             fiat: fiat.unwrap_or_default(),
             brand_wikidata: self.as_one_of(Field::BrandWikidata, words::wikidata, "not an item of Wikidata"),

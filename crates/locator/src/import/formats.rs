@@ -28,7 +28,7 @@ pub const FORMATS: &[Format] = &[
 /// assert_eq!("osm-pbf".parse::<FormatChoice>().unwrap().name(), "osm-pbf");
 /// assert_eq!("auto".parse(), Ok(FormatChoice::Auto));
 /// let error = "xml".parse::<FormatChoice>().unwrap_err().to_string();
-/// assert!(error.starts_with("there is no format 'xml'; known are auto, osm-pbf, "));
+/// assert!(error.starts_with("unknown format 'xml'; known formats: auto, osm-pbf, "));
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum FormatChoice {
@@ -41,7 +41,7 @@ pub enum FormatChoice {
 
 /// A name that no format has.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("there is no format '{0}'; known are {known}", known = list(FormatChoice::all().map(FormatChoice::name)))]
+#[error("unknown format '{0}'; known formats: {known}", known = list(FormatChoice::all().map(FormatChoice::name)))]
 pub struct UnknownFormat(pub String);
 
 impl FormatChoice {

@@ -20,7 +20,7 @@ pub(super) fn decode(bytes: &[u8]) -> Result<&str, Broken> {
         return Err(wrong(0, "it looks like UTF-16"));
     }
     if let Some(at) = bytes.iter().position(|&byte| byte == 0) {
-        return Err(wrong(at, "it holds a zero byte, as UTF-16 and spreadsheet files do"));
+        return Err(wrong(at, "it contains a zero byte, as UTF-16 and spreadsheet files do"));
     }
     let text = std::str::from_utf8(bytes).map_err(|error| wrong(error.valid_up_to(), "it looks like Latin-1"))?;
     if text.trim().is_empty() { Err(Broken::Empty) } else { Ok(text) }

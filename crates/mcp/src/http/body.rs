@@ -26,7 +26,7 @@ pub(super) async fn read(headers: &HeaderMap, mut body: Body, within: Duration) 
                 discard(body).await;
                 Err(too_large())
             }
-            Err(e) => Err(RpcFault::request(format!("the body broke off: {e}; send it whole"))),
+            Err(e) => Err(RpcFault::request(format!("the body ended early: {e}; send all of it"))),
         }
     };
     tokio::time::timeout(within, reading).await.unwrap_or_else(|_| {

@@ -143,7 +143,7 @@ fn forbidden(detail: &str) -> Response {
 }
 
 pub(super) fn not_allowed(method: &Method, allowed: HeaderValue) -> Response {
-    let detail = format!("{method} is not served here; POST one JSON-RPC message");
+    let detail = format!("{method} is not supported here; POST one JSON-RPC message");
     let mut response = refusal(&RpcFault::http(StatusCode::METHOD_NOT_ALLOWED, detail), RawValue::NULL);
     response.headers_mut().insert(ALLOW, allowed);
     response

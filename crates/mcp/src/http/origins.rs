@@ -89,7 +89,7 @@ impl Rule {
         }
         let port = if host.ends_with(']') { None } else { host.rsplit_once(':') };
         if port.is_some_and(|(_, port)| port.parse::<u16>().is_err()) {
-            return Err("the port is no number up to 65535");
+            return Err("the port is not a number up to 65535");
         }
         match host.strip_prefix('*') {
             None if host.contains('*') => Err("the star stands for whole labels, at the beginning only"),

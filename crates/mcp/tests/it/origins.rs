@@ -79,7 +79,7 @@ fn what_is_no_origin_is_refused_with_the_reason() {
     ];
     for (text, reason) in cases {
         let error = Origins::parse(["http://localhost:3000", text]).unwrap_err().to_string();
-        assert!(error.contains(reason) && error.starts_with(&format!("{text:?} is not")), "{text}: {error}");
+        assert!(error.contains(reason) && error.starts_with(&format!("'{text}' is not")), "{text}: {error}");
     }
 }
 

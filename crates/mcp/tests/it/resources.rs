@@ -61,7 +61,7 @@ fn a_prompt_takes_the_arguments_that_it_names() {
     assert_eq!(got, json!({ "description": "Summarises a folder.", "messages": [message] }));
     for (params, says) in [
         (json!({ "name": "summarise" }), "\"folder\" is missing; it takes folder, style"),
-        (json!({ "name": "summarise", "arguments": { "folder": 1 } }), "\"folder\" must be a text"),
+        (json!({ "name": "summarise", "arguments": { "folder": 1 } }), "\"folder\" must be a string"),
         (json!({ "name": "summarise", "arguments": { "folder": "a", "x": "b" } }), "no argument \"x\""),
         (json!({ "name": "summarise", "arguments": [] }), "must be an object"),
         (json!({ "name": "summarise", "arguments": { "folder": "secret" } }), "the folder is locked"),
