@@ -36,7 +36,6 @@ pub(super) const TYPE_NAMES: &[&str] = &[
     "Address",
     "Answer",
     "Connection",
-    "Fields",
     "Gazetteer",
     "Import",
     "Outcome",
