@@ -6,7 +6,7 @@ use std::sync::{Arc, mpsc};
 use std::thread;
 
 use anyhow::{Context, Result};
-use signpost::config::{Config, RawSettings, SettingOrigin};
+use signpost::config::{Config, Origin, RawSettings};
 use signpost::server::{App, Server};
 use signpost_platform::accounts::keys::{self, NewKey};
 use signpost_platform::accounts::{Account, Environment};
@@ -53,9 +53,9 @@ pub fn start_on(database_url: &str) -> Result<Running> {
 /// Where it does not start.
 pub fn start_on_with(database_url: &str, settings: &[(&str, &str)]) -> Result<Running> {
     let mut raw = raw_settings("off");
-    raw.set("database_url", database_url, SettingOrigin::Flag);
+    raw.set("database_url", database_url, Origin::Flag);
     for (key, value) in settings {
-        raw.set(key, *value, SettingOrigin::Flag);
+        raw.set(key, *value, Origin::Flag);
     }
     run(Config::new(&raw)?)
 }
@@ -78,19 +78,19 @@ fn run(config: Config) -> Result<Running> {
 fn config(data_dir: Option<&Path>, limit: &str) -> Result<Config> {
     let mut raw = raw_settings(limit);
     match data_dir {
-        Some(folder) => raw.set("data_dir", folder.display().to_string(), SettingOrigin::Flag),
-        None => raw.set("database_url", "sqlite::memory:", SettingOrigin::Flag),
+        Some(folder) => raw.set("data_dir", folder.display().to_string(), Origin::Flag),
+        None => raw.set("database_url", "sqlite::memory:", Origin::Flag),
     }
     Ok(Config::new(&raw)?)
 }
 
 fn raw_settings(limit: &str) -> RawSettings {
     let mut raw = RawSettings::default();
-    raw.set("listen", "127.0.0.1:0", SettingOrigin::Flag);
+    raw.set("listen", "127.0.0.1:0", Origin::Flag);
     for limit in ["mcp", "sse", "create_session", "get_session", "verify", "domains", "answer"] {
-        raw.set(&format!("rate_limit_{limit}"), "off", SettingOrigin::Flag);
+        raw.set(&format!("rate_limit_{limit}"), "off", Origin::Flag);
     }
-    raw.set("rate_limit_mcp", limit, SettingOrigin::Flag);
+    raw.set("rate_limit_mcp", limit, Origin::Flag);
     raw
 }
 

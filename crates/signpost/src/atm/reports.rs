@@ -43,7 +43,7 @@ impl Reports {
             return Err(Problem::TooManyAtOnce { limit: "reports", most: 1 });
         }
         if accounts.len() >= MAX_REPORTS {
-            return Err(Problem::Unavailable(format!("{MAX_REPORTS} reports of machines are being read")));
+            return Err(Problem::Unavailable(format!("{MAX_REPORTS} reports of ATMs are already being read")));
         }
         accounts.insert(account.clone());
         Ok(ReportSlot { reports: self.clone(), account: account.clone() })

@@ -71,7 +71,7 @@ async fn keep(app: &AtmService, source: &Source, reading: &Reading, terms: Terms
         match apply(&app.store, source, reading, terms).await {
             Err(error) if error.is::<Conflict>() => {}
             Err(error) if error.is::<TooManyMachines>() => {
-                return Err(Problem::field("locations", format!("an operator has at most {MAX_MACHINES} machines")));
+                return Err(Problem::field("locations", format!("an operator can have at most {MAX_MACHINES} ATMs")));
             }
             done => return Ok(done?),
         }

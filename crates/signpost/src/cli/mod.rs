@@ -28,7 +28,7 @@ use signpost_store::{Missing, Store};
 use crate::atm::catalogue::Catalogue;
 use crate::atm::places::Places;
 use crate::atm::places::geocoder::Geocoder;
-use crate::config::{BadSetting, Config, DEFAULT, RawSettings, SettingOrigin};
+use crate::config::{BadSetting, Config, DEFAULT, Origin, RawSettings};
 use crate::server::schema::SCHEMA;
 
 /// Bitcoin ATM locator for AI assistants, and passwordless login with a wallet and a QR code.
@@ -201,7 +201,7 @@ impl Common {
         raw.read_variables(variables).map_err(|error| Usage(error.to_string()))?;
         for (key, value) in [("data_dir", &self.data_dir), ("database_url", &self.database_url)] {
             if let Some(value) = value {
-                raw.set(key, value, SettingOrigin::Flag);
+                raw.set(key, value, Origin::Flag);
             }
         }
         Ok(raw)

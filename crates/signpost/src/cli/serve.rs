@@ -8,7 +8,7 @@ use signpost_platform::clock::Clock;
 use signpost_platform::observe::telemetry;
 
 use super::Session;
-use crate::config::{RawSettings, ServiceName, SettingOrigin};
+use crate::config::{Origin, RawSettings, Service};
 use crate::server::{App, Server};
 
 #[derive(Debug, Args)]
@@ -42,7 +42,7 @@ impl Serve {
         ];
         for (key, value) in flags {
             if let Some(value) = value {
-                raw.set(key, value, SettingOrigin::Flag);
+                raw.set(key, value, Origin::Flag);
             }
         }
     }
@@ -104,7 +104,7 @@ fn banner(app: &App) -> String {
         format!("signpost {} is ready on {people}", env!("CARGO_PKG_VERSION")),
         format!("Data: {}", app.config.database_shown()),
     ];
-    if app.config.services.contains(&ServiceName::Atm) {
+    if app.config.services.contains(&Service::Atm) {
         let snapshot = app.atm.catalogue.snapshot();
         let machines = snapshot.len();
         let kind = if snapshot.is_sample() { "fictional sample machines" } else { "machines" };
@@ -116,7 +116,7 @@ fn banner(app: &App) -> String {
             format!("  Your data    {program} atms import FILE.csv"),
         ]);
     }
-    if app.config.services.contains(&ServiceName::Auth) {
+    if app.config.services.contains(&Service::Auth) {
         let [live, sandbox] = Environment::ALL.map(Environment::path);
         lines.extend([
             String::new(),

@@ -21,14 +21,14 @@ use url::{Host, Url};
 use crate::atm::settings::AtmSettings;
 use crate::login::settings::LoginSettings;
 
-pub use raw::{RawSettings, SettingOrigin};
+pub use raw::{Origin, RawSettings};
 
 /// The defaults and the reference, as the program carries them.
 pub const DEFAULT: &str = include_str!("../../config.default.toml");
 
 /// A part of the program that can be switched off.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum ServiceName {
+pub enum Service {
     /// The ATM locator.
     Atm,
     /// Passwordless authentication.
@@ -59,7 +59,7 @@ pub struct Config {
     #[serde(deserialize_with = "setting::optional_url")]
     pub public_url: Option<Url>,
     #[serde(deserialize_with = "services")]
-    pub services: BTreeSet<ServiceName>,
+    pub services: BTreeSet<Service>,
     #[serde(deserialize_with = "setting::optional_address")]
     pub metrics_listen: Option<SocketAddr>,
     #[serde(deserialize_with = "setting::optional_url")]
@@ -179,10 +179,10 @@ fn redis_url<'de, D: Deserializer<'de>>(from: D) -> Result<Option<String>, D::Er
     })
 }
 
-fn services<'de, D: Deserializer<'de>>(from: D) -> Result<BTreeSet<ServiceName>, D::Error> {
+fn services<'de, D: Deserializer<'de>>(from: D) -> Result<BTreeSet<Service>, D::Error> {
     let named = |name: &str| match name {
-        "atm" => Some(ServiceName::Atm),
-        "auth" => Some(ServiceName::Auth),
+        "atm" => Some(Service::Atm),
+        "auth" => Some(Service::Auth),
         _ => None,
     };
     parsed(from, "a list of atm and auth, with at least one of them", |text| {
@@ -207,7 +207,7 @@ mod tests {
 
     fn config(key: &str, value: &str) -> Result<Config, String> {
         let mut raw = RawSettings::default();
-        raw.set(key, value, SettingOrigin::Flag);
+        raw.set(key, value, Origin::Flag);
         Config::new(&raw).map_err(|error| error.to_string())
     }
 
@@ -339,8 +339,8 @@ mod tests {
             ("192.0.2.1:8080", "", false),
         ] {
             let mut raw = RawSettings::default();
-            raw.set("listen", listen, SettingOrigin::Flag);
-            raw.set("public_url", public_url, SettingOrigin::Flag);
+            raw.set("listen", listen, Origin::Flag);
+            raw.set("public_url", public_url, Origin::Flag);
             assert_eq!(Config::new(&raw).unwrap().is_nowhere(), is_nowhere, "{listen} {public_url}");
         }
     }
@@ -353,7 +353,7 @@ mod tests {
     fn geocoder(settings: &[(&str, &str)]) -> Result<Option<String>, String> {
         let mut raw = RawSettings::default();
         for (key, value) in settings {
-            raw.set(key, *value, SettingOrigin::Flag);
+            raw.set(key, *value, Origin::Flag);
         }
         let config = Config::new(&raw).map_err(|error| error.to_string())?;
         Ok(config.atm.external_geocoder.map(|settings| settings.url.to_string()))

@@ -14,7 +14,7 @@ const PREFIX: &str = "SIGNPOST_";
 
 /// Where a value was written.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum SettingOrigin {
+pub enum Origin {
     /// The embedded file.
     Default,
     /// A file of the operator's.
@@ -27,7 +27,7 @@ pub enum SettingOrigin {
 
 /// Every key with its text and where that is from. Lists are texts with commas.
 #[derive(Clone, Debug)]
-pub struct RawSettings(BTreeMap<String, (String, SettingOrigin)>);
+pub struct RawSettings(BTreeMap<String, (String, Origin)>);
 
 impl Default for RawSettings {
     /// The embedded file alone.
@@ -35,7 +35,7 @@ impl Default for RawSettings {
         let mut raw = Self(BTreeMap::new());
         let table = DEFAULT.parse().expect("the embedded file is TOML");
         for (key, value) in texts(table).expect("the embedded file contains strings, numbers, booleans and lists") {
-            raw.0.insert(key, (value, SettingOrigin::Default));
+            raw.0.insert(key, (value, Origin::Default));
         }
         raw
     }
@@ -58,7 +58,7 @@ impl RawSettings {
             anyhow::anyhow!("{shown} is not TOML: line {line}: {}", error.message())
         })?;
         for (key, value) in texts(table).with_context(|| format!("{shown}"))? {
-            self.set(&key, value, SettingOrigin::File(path.to_owned()));
+            self.set(&key, value, Origin::File(path.to_owned()));
         }
         Ok(())
     }
@@ -77,30 +77,30 @@ impl RawSettings {
                 continue;
             }
             let value = value.into_string().map_err(|_| anyhow::anyhow!("{PREFIX}{name} is not UTF-8"))?;
-            self.set(&key, value, SettingOrigin::Variable);
+            self.set(&key, value, Origin::Variable);
         }
         Ok(())
     }
 
     /// Sets one value, which overrides what is there.
-    pub fn set(&mut self, key: &str, value: impl Into<String>, origin: SettingOrigin) {
+    pub fn set(&mut self, key: &str, value: impl Into<String>, origin: Origin) {
         self.0.insert(key.to_owned(), (value.into(), origin));
     }
 
     /// Every key with its text, without the space around it, and where that is from.
-    pub(super) fn iter(&self) -> impl Iterator<Item = (&str, (&str, &SettingOrigin))> {
+    pub(super) fn iter(&self) -> impl Iterator<Item = (&str, (&str, &Origin))> {
         self.0.iter().map(|(key, (value, origin))| (key.as_str(), (value.trim(), origin)))
     }
 }
 
 /// What is wrong with a key that is no setting, and which setting was probably meant.
-pub(super) fn unknown(key: &str, origin: &SettingOrigin) -> String {
+pub(super) fn unknown(key: &str, origin: &Origin) -> String {
     let known = RawSettings::default();
     let written = |key: &str| match origin {
-        SettingOrigin::Variable => format!("{PREFIX}{}", key.to_uppercase()),
+        Origin::Variable => format!("{PREFIX}{}", key.to_uppercase()),
         _ => format!("'{key}'"),
     };
-    let file = if let SettingOrigin::File(path) = origin { format!("{}: ", path.display()) } else { String::new() };
+    let file = if let Origin::File(path) = origin { format!("{}: ", path.display()) } else { String::new() };
     let meant = match nearest(key, &known) {
         Some(meant) => format!("did you mean {}?", written(meant)),
         None => "'signpost config' lists all settings".to_owned(),
@@ -157,7 +157,7 @@ fn texts(table: toml::Table) -> Result<Vec<(String, String)>> {
     table.into_iter().map(|(key, value)| read(key, value)).collect()
 }
 
-impl fmt::Display for SettingOrigin {
+impl fmt::Display for Origin {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Default => f.write_str("default"),
@@ -188,7 +188,7 @@ mod tests {
         raw.read_file(Some(toml.path())).unwrap();
         let variables = [("SIGNPOST_LOG", "debug"), ("SIGNPOST_SERVICES", "auth"), ("OTHER", "x")];
         raw.read_variables(variables.map(|(name, value)| (name.into(), value.into())).into_iter()).unwrap();
-        raw.set("services", "atm,auth", SettingOrigin::Flag);
+        raw.set("services", "atm,auth", Origin::Flag);
         let all = raw.iter().collect::<BTreeMap<_, _>>();
         let all = ["listen", "log", "services", "session_ttl", "data_dir"].map(|key| all[key].0);
         assert_eq!(all, ["127.0.0.1:1", "debug", "atm,auth", "60s", "./signpost-data"]);

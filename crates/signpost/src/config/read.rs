@@ -10,25 +10,25 @@ use serde::de::{
 };
 use serde::forward_to_deserialize_any;
 
-use super::{BadSetting, RawSettings, SettingOrigin, raw};
+use super::{BadSetting, Origin, RawSettings, raw};
 
 /// Reads all settings.
 pub(super) fn read<'de, T: Deserialize<'de>>(raw: &RawSettings) -> Result<T, BadSetting> {
     let mut unread = raw.iter().collect();
-    T::deserialize(SettingsPart { unread: &mut unread, name: None })
+    T::deserialize(Part { unread: &mut unread, name: None })
 }
 
 /// The settings that no field has taken yet.
-type Unread<'a> = BTreeMap<&'a str, (&'a str, &'a SettingOrigin)>;
+type Unread<'a> = BTreeMap<&'a str, (&'a str, &'a Origin)>;
 
 /// What a struct is read from.
-struct SettingsPart<'s, 'a> {
+struct Part<'s, 'a> {
     unread: &'s mut Unread<'a>,
     /// The field that the struct is the value of; none for the whole.
     name: Option<&'static str>,
 }
 
-impl<'de> Deserializer<'de> for SettingsPart<'_, '_> {
+impl<'de> Deserializer<'de> for Part<'_, '_> {
     type Error = BadSetting;
 
     fn deserialize_struct<V: Visitor<'de>>(
@@ -37,7 +37,7 @@ impl<'de> Deserializer<'de> for SettingsPart<'_, '_> {
         fields: &'static [&'static str],
         visitor: V,
     ) -> Result<V::Value, BadSetting> {
-        visitor.visit_map(SettingFields { part: self, left: fields.iter(), field: "" })
+        visitor.visit_map(Fields { part: self, left: fields.iter(), field: "" })
     }
 
     fn deserialize_any<V: Visitor<'de>>(self, _: V) -> Result<V::Value, BadSetting> {
@@ -51,13 +51,13 @@ impl<'de> Deserializer<'de> for SettingsPart<'_, '_> {
 }
 
 /// The fields of a struct, one after the other.
-struct SettingFields<'s, 'a> {
-    part: SettingsPart<'s, 'a>,
+struct Fields<'s, 'a> {
+    part: Part<'s, 'a>,
     left: std::slice::Iter<'static, &'static str>,
     field: &'static str,
 }
 
-impl<'de> MapAccess<'de> for SettingFields<'_, '_> {
+impl<'de> MapAccess<'de> for Fields<'_, '_> {
     type Error = BadSetting;
 
     fn next_key_seed<K: DeserializeSeed<'de>>(&mut self, seed: K) -> Result<Option<K::Value>, BadSetting> {
@@ -74,15 +74,15 @@ impl<'de> MapAccess<'de> for SettingFields<'_, '_> {
 
     fn next_value_seed<V: DeserializeSeed<'de>>(&mut self, seed: V) -> Result<V::Value, BadSetting> {
         let Some((text, origin)) = self.part.unread.remove(self.field) else {
-            return seed.deserialize(SettingsPart { unread: self.part.unread, name: Some(self.field) });
+            return seed.deserialize(Part { unread: self.part.unread, name: Some(self.field) });
         };
         let (key, value) = (self.field, printable(self.field, text));
-        seed.deserialize(SettingText(text)).map_err(|wrong| match wrong {
-            WrongValue::Allowed(allowed) => {
+        seed.deserialize(Text(text)).map_err(|wrong| match wrong {
+            Wrong::Allowed(allowed) => {
                 BadSetting(format!("{key} ({origin}): '{value}' is not allowed; allowed is {allowed}"))
             }
-            WrongValue::Unknown => BadSetting(raw::unknown(key, origin)),
-            WrongValue::Message(message) => BadSetting(format!("{key} ({origin}): {message}")),
+            Wrong::Unknown => BadSetting(raw::unknown(key, origin)),
+            Wrong::Message(message) => BadSetting(format!("{key} ({origin}): {message}")),
         })
     }
 }
@@ -97,21 +97,21 @@ fn printable(key: &str, value: &str) -> String {
 }
 
 /// The text of one setting; an empty one is not set.
-struct SettingText<'a>(&'a str);
+struct Text<'a>(&'a str);
 
-impl<'de> Deserializer<'de> for SettingText<'_> {
-    type Error = WrongValue;
+impl<'de> Deserializer<'de> for Text<'_> {
+    type Error = Wrong;
 
-    fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, WrongValue> {
+    fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Wrong> {
         visitor.visit_str(self.0)
     }
 
-    fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, WrongValue> {
+    fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Wrong> {
         if self.0.is_empty() { visitor.visit_none() } else { visitor.visit_some(self) }
     }
 
-    fn deserialize_bool<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, WrongValue> {
-        visitor.visit_bool(self.0.parse().map_err(|_| WrongValue::Allowed("true or false".to_owned()))?)
+    fn deserialize_bool<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Wrong> {
+        visitor.visit_bool(self.0.parse().map_err(|_| Wrong::Allowed("true or false".to_owned()))?)
     }
 
     fn deserialize_enum<V: Visitor<'de>>(
@@ -119,7 +119,7 @@ impl<'de> Deserializer<'de> for SettingText<'_> {
         _: &'static str,
         _: &'static [&'static str],
         visitor: V,
-    ) -> Result<V::Value, WrongValue> {
+    ) -> Result<V::Value, Wrong> {
         visitor.visit_enum(self.0.to_ascii_lowercase().into_deserializer())
     }
 
@@ -128,8 +128,8 @@ impl<'de> Deserializer<'de> for SettingText<'_> {
         _: &'static str,
         _: &'static [&'static str],
         _: V,
-    ) -> Result<V::Value, WrongValue> {
-        Err(WrongValue::Unknown)
+    ) -> Result<V::Value, Wrong> {
+        Err(Wrong::Unknown)
     }
 
     forward_to_deserialize_any! {
@@ -140,7 +140,7 @@ impl<'de> Deserializer<'de> for SettingText<'_> {
 
 /// What is wrong with a text.
 #[derive(Debug, thiserror::Error)]
-enum WrongValue {
+enum Wrong {
     /// It is not allowed, and this is.
     #[error("allowed is {0}")]
     Allowed(String),
@@ -151,7 +151,7 @@ enum WrongValue {
     Message(String),
 }
 
-impl Error for WrongValue {
+impl Error for Wrong {
     fn custom<T: Display>(message: T) -> Self {
         Self::Message(message.to_string())
     }

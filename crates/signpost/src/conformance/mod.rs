@@ -185,7 +185,7 @@ impl Kit {
         let request = Request { method, url, headers, body, within: REQUEST_TIMEOUT, keep: MAX_RESPONSE_LEN };
         // The operator tests endpoints of their own, wherever they are.
         let answer = self.outbound.send(Reach::Everything, request).await;
-        let Answer { status, body, headers, .. } = answer.with_context(|| format!("{url} does not answer"))?;
+        let Answer { status, body, headers, .. } = answer.with_context(|| format!("{url} does not respond"))?;
         browser.keep(&headers);
         Ok(SiteResponse { status, body: String::from_utf8_lossy(&body).into_owned(), headers })
     }

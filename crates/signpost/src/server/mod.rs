@@ -36,7 +36,7 @@ use self::schema::SCHEMA;
 use crate::atm::AtmService;
 use crate::atm::catalogue::Catalogue;
 use crate::atm::places::geocoder::Geocoder;
-use crate::config::{Config, ServiceName};
+use crate::config::{Config, Service};
 use crate::login::LoginService;
 use crate::login::domains::{self, Prover};
 use crate::login::events;
@@ -79,7 +79,7 @@ impl Server {
         domains::reseal::check(&store, &config.login.seal()).await?;
         let outbound = Outbound::new(&Names::System);
         let geocoder = config.atm.external_geocoder.clone().map(|settings| Geocoder::new(settings, outbound.clone()));
-        let catalogue = if config.services.contains(&ServiceName::Atm) {
+        let catalogue = if config.services.contains(&Service::Atm) {
             Catalogue::open(&store, &clock, &config.data_dir, geocoder).await?
         } else {
             Catalogue::none()?
@@ -138,7 +138,7 @@ impl Server {
         let Self { app, listener, metrics, _lock } = self;
         log_start(&app);
         let mut background = Vec::new();
-        if app.config.services.contains(&ServiceName::Auth) {
+        if app.config.services.contains(&Service::Auth) {
             background.extend(login::jobs::spawn_all(&app.login));
         }
         if let Some(listener) = metrics {
@@ -146,7 +146,7 @@ impl Server {
         }
         background.push(tokio::spawn(changes::run(Arc::clone(&app))));
         background.extend(app.platform.spawn_jobs());
-        if app.config.services.contains(&ServiceName::Atm) {
+        if app.config.services.contains(&Service::Atm) {
             background.extend(atm::jobs::spawn_all(&app.atm));
         }
         let (stopping, draining, delay) = (app.stopping.clone(), app.draining.clone(), app.config.shutdown_delay);

@@ -5,7 +5,7 @@ use anyhow::Result;
 use signpost_platform::accounts::Environment;
 use signpost_store::{Store, params, step};
 
-use crate::config::{Config, ServiceName};
+use crate::config::{Config, Service};
 
 const FIND: &str = "SELECT public_address FROM deployment WHERE public_address IS NOT NULL";
 
@@ -50,7 +50,7 @@ pub(crate) async fn remember(store: &Store, now: &str) -> Result<()> {
 
 /// Says what is unsafe about the settings, or cannot work, before somebody relies on them.
 pub(crate) fn say_what_is_unsafe(config: &Config) {
-    if config.services.contains(&ServiceName::Auth) && config.login.seal_key.is_none() {
+    if config.services.contains(&Service::Auth) && config.login.seal_key.is_none() {
         const PLAIN: &str = "webhook secrets are stored unencrypted: set SIGNPOST_SEAL_KEY, for example to the output \
                              of 'openssl rand -hex 32'";
         // On the way to the first login it is no news; whoever has a public address has others' secrets.

@@ -27,11 +27,11 @@ const MAX_CONNECTIONS: usize = 64;
 pub(crate) async fn listen(app: &App) -> Result<Option<TcpListener>> {
     let Some(address) = app.config.metrics_listen else { return Ok(None) };
     let listener = TcpListener::bind(address).await;
-    Ok(Some(
-        listener.with_context(|| {
-            format!("cannot listen on {address} for metrics: choose another address address address")
-        })?,
-    ))
+    Ok(Some(listener.with_context(|| {
+        format!(
+            "cannot listen on {address} for metrics: choose another address address address address address address address"
+        )
+    })?))
 }
 
 /// Serves `/metrics` until the server stops.

@@ -9,7 +9,7 @@ use jiff::{SignedDuration, Timestamp};
 use reqwest::Client;
 use secrecy::ExposeSecret;
 use serde_json::Value;
-use signpost::config::{Config, RawSettings, SettingOrigin};
+use signpost::config::{Config, Origin, RawSettings};
 use signpost::server::{App, Server};
 use signpost_platform::accounts::KeyId;
 use signpost_platform::accounts::keys::{self, NewKey};
@@ -190,13 +190,13 @@ pub(crate) fn config(settings: &[(&str, &str)]) -> Config {
     let mut raw = RawSettings::default();
     for (key, value) in [("listen", "127.0.0.1:0"), ("services", "auth"), ("dns_server", "127.0.0.1:1"), ("log", "off")]
     {
-        raw.set(key, value, SettingOrigin::Flag);
+        raw.set(key, value, Origin::Flag);
     }
     for limit in ["create_session", "get_session", "verify", "domains", "answer", "submissions", "mcp", "sse"] {
-        raw.set(&format!("rate_limit_{limit}"), "off", SettingOrigin::Flag);
+        raw.set(&format!("rate_limit_{limit}"), "off", Origin::Flag);
     }
     for (key, value) in settings {
-        raw.set(key, *value, SettingOrigin::Flag);
+        raw.set(key, *value, Origin::Flag);
     }
     Config::new(&raw).expect("a configuration")
 }

@@ -51,8 +51,8 @@ pub enum Extent {
 /// An import would delete too much.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "the file lacks {gone} of the source's {kept} machines, more than {MAX_GONE_PERCENT} %: \
-     nothing was changed; if that is right, import it again with --force"
+    "the file lacks {gone} of the source's {kept} ATMs, more than {MAX_GONE_PERCENT} %: nothing was changed; if that is \
+     correct, import it again with --force"
 )]
 pub struct TooManyGone {
     gone: usize,

@@ -36,6 +36,7 @@ pub(super) const TYPE_NAMES: &[&str] = &[
     "Address",
     "Answer",
     "Connection",
+    "Fields",
     "Gazetteer",
     "Import",
     "Outcome",
