@@ -29,7 +29,7 @@ pub(crate) async fn listen(app: &App) -> Result<Option<TcpListener>> {
     let listener = TcpListener::bind(address).await;
     Ok(Some(listener.with_context(|| {
         format!(
-            "cannot listen on {address} for metrics: choose another address address address address address address address"
+            "cannot listen on {address} for metrics: choose another address address address address address address address address address address address"
         )
     })?))
 }
