@@ -130,22 +130,3 @@ fn every_crate_obeys_the_lints() {
         assert_eq!(lints, Some(workspace.into()), "{package} has lints of its own");
     }
 }
-
-#[test]
-fn what_contributing_names_is_there() {
-    let text = fs::read_to_string(root().join("CONTRIBUTING.md")).unwrap();
-    let quoted = text.split('`').skip(1).step_by(2).filter_map(|name| name.split_once("::"));
-    let mut missing = Vec::new();
-    let mut found = 0;
-    for (module, function) in quoted {
-        let place = format!("crates/signpost/src/{module}");
-        let declares =
-            |(name, text): &(String, String)| name.starts_with(&place) && text.contains(&format!("fn {function}("));
-        found += 1;
-        if !sources().iter().any(declares) {
-            missing.push(format!("{module}::{function}"));
-        }
-    }
-    assert!(found > 0, "the search for names is broken");
-    none("functions that CONTRIBUTING.md names and nobody declares", &missing);
-}

@@ -5,6 +5,7 @@ mod arrows;
 mod circles;
 mod doors;
 mod known;
+mod papers;
 mod storeys;
 mod type_names;
 

@@ -6,7 +6,7 @@ use super::arrows::{Arrow, arrows};
 use super::{MEND, known, manifest, none, packages};
 
 /// What each part of the workspace may know of the others. `login` and `atm` never know each other.
-const STOREYS: &[(&str, &[&str])] = &[
+pub(super) const STOREYS: &[(&str, &[&str])] = &[
     ("text", &[]),
     ("auth", &[]),
     ("locator", &["text"]),

@@ -1,0 +1,123 @@
+//! ARCHITECTURE.md and CONTRIBUTING.md name what is there, and all of it.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+
+use super::arrows::arrows;
+use super::storeys::{STOREYS, place};
+use super::{none, root};
+
+/// Through how many modules a request may go.
+const MOST_CHANGES: usize = 12;
+
+fn read(name: &str) -> String {
+    fs::read_to_string(root().join(name)).unwrap()
+}
+
+/// What stands behind a heading, up to the next one.
+fn section<'a>(text: &'a str, heading: &str) -> &'a str {
+    let (_, rest) = text.split_once(&format!("\n## {heading}\n")).unwrap_or_else(|| panic!("no '{heading}'"));
+    rest.split("\n## ").next().unwrap_or(rest)
+}
+
+/// The paths that the tree draws: what begins a line, and below a folder what stands in it.
+fn tree() -> Vec<String> {
+    let text = read("ARCHITECTURE.md");
+    let drawn = section(&text, "The tree").split("```\n").nth(1).expect("a tree").lines();
+    let (mut paths, mut folder) = (Vec::new(), "");
+    for line in drawn.filter(|line| !line.starts_with("   ")) {
+        let names = line.trim_start().split("  ").next().unwrap_or_default();
+        for name in names.split(' ').filter(|name| !name.is_empty()) {
+            if line.starts_with(' ') {
+                paths.push(format!("{folder}{name}"));
+            } else {
+                folder = name;
+                paths.push(name.to_owned());
+            }
+        }
+    }
+    assert!(paths.len() > 100, "the search for the tree is broken: {paths:?}");
+    paths
+}
+
+#[test]
+fn the_tree_names_what_is_there() {
+    let is_missing = |path: &String| !root().join(path).exists();
+    none("ARCHITECTURE.md draws what is not there", &tree().into_iter().filter(is_missing).collect::<Vec<_>>());
+}
+
+#[test]
+fn every_room_is_in_the_tree() {
+    let drawn: BTreeSet<_> = tree().into_iter().map(|path| path.trim_end_matches('/').to_owned()).collect();
+    let inside = STOREYS.iter().map(|(storey, _)| format!("crates/signpost/src/{storey}"));
+    let crates = STOREYS.iter().map(|(storey, _)| format!("crates/{storey}/src"));
+    let mut missing = Vec::new();
+    for folder in crates.chain(inside) {
+        let Ok(entries) = fs::read_dir(root().join(&folder)) else { continue };
+        for name in entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()) {
+            let path = format!("{folder}/{name}");
+            let is_tested = name.ends_with("tests.rs");
+            if name != "mod.rs" && !is_tested && !drawn.iter().any(|drawn| drawn.starts_with(&path)) {
+                missing.push(path);
+            }
+        }
+    }
+    none("rooms that ARCHITECTURE.md does not draw", &missing);
+}
+
+/// The files that a request goes through: the first name of each step.
+fn walk(heading: &str) -> Vec<String> {
+    let text = read("ARCHITECTURE.md");
+    let steps = section(&text, heading).lines().filter(|line| line.starts_with(|first: char| first.is_ascii_digit()));
+    let files: Vec<_> = steps.map(|step| step.split('`').nth(1).expect("a file").to_owned()).collect();
+    assert!(files.len() > 5, "the search for steps is broken");
+    files
+}
+
+#[test]
+fn a_request_goes_down_and_through_few_modules() {
+    let mut below: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    for arrow in arrows() {
+        below.entry(arrow.from).or_default().push(arrow.to);
+    }
+    for heading in ["A walk: `POST /v1/sessions`", "A walk: `tools/call`"] {
+        let files = walk(heading);
+        let mut reached = BTreeSet::from([files[0].clone()]);
+        for file in &files {
+            assert!(root().join(file).is_file(), "{heading}: {file} is not there");
+            assert!(reached.contains(file), "{heading}: no file before {file} imports it, or what leads to it");
+            let mut next = vec![file.clone()];
+            while let Some(file) = next.pop() {
+                next.extend(below.get(&file).into_iter().flatten().filter(|to| reached.insert((*to).clone())).cloned());
+            }
+        }
+        let modules = files.iter().map(|file| {
+            let place = place(file);
+            let is_library = ["auth", "locator", "mcp", "text"].contains(&&*place.storey);
+            if is_library { place.storey } else { place.to_string() }
+        });
+        let modules: Vec<_> = modules.collect();
+        let changes = modules.windows(2).filter(|pair| pair[0] != pair[1]).count();
+        assert!(changes <= MOST_CHANGES, "{heading}: {changes} changes of module, {modules:?}");
+    }
+}
+
+#[test]
+fn what_contributing_names_is_there() {
+    let text = read("CONTRIBUTING.md");
+    let parts: Vec<_> = section(&text, "Where things go").split('`').collect();
+    // Every second part stands between backticks; NAME is for whoever adds a file.
+    let is_path = |name: &str| name.contains('/') && !name.contains(' ') && !name.starts_with('/');
+    let (mut missing, mut found) = (Vec::new(), 0);
+    for at in (1..parts.len()).step_by(2).filter(|at| is_path(parts[*at])) {
+        let path = parts[at].split("NAME").next().unwrap_or_default();
+        found += 1;
+        if !root().join(path).exists() {
+            missing.push(parts[at].to_owned());
+        } else if at > 1 && parts[at - 1] == " in " && !read(path).contains(parts[at - 2]) {
+            missing.push(format!("{} in {path}", parts[at - 2]));
+        }
+    }
+    assert!(found > 20, "the search for names is broken");
+    none("CONTRIBUTING.md names what is not there", &missing);
+}
