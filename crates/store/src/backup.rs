@@ -6,7 +6,7 @@ use std::path::Path;
 use anyhow::{Context, Error, Result, bail};
 use rusqlite::{Connection, ErrorCode, OpenFlags};
 
-use crate::Missing;
+use crate::file::Missing;
 use crate::sqlite::{broken, is_broken};
 
 /// Copies `file` to `to`, which must not be there yet; returns its size in bytes. What is under that name is whole or

@@ -9,7 +9,8 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use url::Url;
 
-use crate::{Kind, Value};
+use crate::row::Value;
+use crate::schema::Kind;
 
 /// A type that one column holds.
 pub trait ColumnType: Sized + Into<Value> {

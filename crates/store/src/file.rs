@@ -2,6 +2,11 @@
 
 use std::path::{Path, PathBuf};
 
+/// There is no database in the place where an embedded one was looked for.
+#[derive(Debug, thiserror::Error)]
+#[error("there is no signpost database at {0}")]
+pub struct Missing(pub String);
+
 /// A file system with less than this is full, in bytes: a checkpoint of the log needs room too.
 const MIN_FREE: u64 = 1 << 20;
 

@@ -5,7 +5,10 @@ use anyhow::{Context, Result, bail, ensure};
 use jiff::Timestamp;
 use serde::Serialize;
 
-use crate::{Kind, Row, Step, Store, Table, Value, must, params, step};
+use crate::row::{Row, Value};
+use crate::schema::{Kind, Table};
+use crate::step::{Step, must, params, step};
+use crate::store::Store;
 
 /// How many rows are one write.
 const BATCH: i64 = 500;

@@ -5,25 +5,18 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use anyhow::Result;
-use jiff::Timestamp;
-use tokio::time::timeout;
 
-use crate::{Engine, Store, Unavailable, params, sqlite, step};
+use crate::sqlite;
+use crate::step::Unavailable;
 
 /// How long the outcome of a write says what would become of the next.
 const FRESH: Duration = Duration::from_secs(1);
-/// How long a read and a write are waited for.
-const PROBE_TIMEOUT: Duration = Duration::from_secs(2);
-
-const READ: &str = "SELECT at FROM probe";
-const WRITE: &str = "UPDATE probe SET at = $1";
-
 /// What became of the last write.
 #[derive(Debug, Default)]
 pub(super) struct LastWrite {
     outcome: Mutex<Option<Outcome>>,
     /// Of those who ask at the same time one tries.
-    trying: Arc<tokio::sync::Mutex<()>>,
+    pub(super) trying: Arc<tokio::sync::Mutex<()>>,
 }
 
 #[derive(Clone, Debug)]
@@ -47,44 +40,17 @@ impl LastWrite {
         *self.outcome.lock().unwrap_or_else(PoisonError::into_inner) = Some(Outcome { at: Instant::now(), failure });
     }
 
-    fn is_fresh(&self) -> bool {
+    pub(super) fn is_fresh(&self) -> bool {
         let outcome = self.outcome.lock().unwrap_or_else(PoisonError::into_inner);
         outcome.as_ref().is_some_and(|outcome| outcome.at.elapsed() < FRESH)
     }
 
-    fn told(&self) -> Result<(), String> {
+    pub(super) fn told(&self) -> Result<(), String> {
         let outcome = self.outcome.lock().unwrap_or_else(PoisonError::into_inner);
         match outcome.as_ref().and_then(|outcome| outcome.failure.as_ref()) {
             Some(failure) => Err(format!("the last write failed: {failure}")),
             None => Ok(()),
         }
-    }
-}
-
-impl Store {
-    /// Whether the database can be read and written, and an embedded one is still where it was opened.
-    ///
-    /// # Errors
-    /// Why not, in words that may be told to anybody.
-    pub async fn check_ready(&self, now: Timestamp) -> Result<(), String> {
-        if let Engine::Sqlite(sqlite) = &self.engine {
-            sqlite.check_file()?;
-        }
-        let read = timeout(PROBE_TIMEOUT, self.read(READ, params![])).await;
-        let read = read.map_err(|_| "the database does not respond".to_owned())?;
-        read.map_err(|_| "the database cannot be read".to_owned())?;
-        if !self.writes.is_fresh()
-            && let Ok(trying) = Arc::clone(&self.writes.trying).try_lock_owned()
-        {
-            let store = self.clone();
-            let tried = tokio::spawn(async move {
-                drop(store.write([step(WRITE, params![now])]).await);
-                drop(trying);
-            });
-            // One that still waits for its turn, behind a large import, has not failed.
-            drop(timeout(PROBE_TIMEOUT, tried).await);
-        }
-        self.writes.told()
     }
 }
 

@@ -3,38 +3,10 @@
 
 use anyhow::{Context, Result, bail};
 
+use crate::column::ColumnType;
+use crate::row::{Row, Value};
+use crate::schema::{Column, Table};
 use crate::text::Text;
-use crate::{ColumnType, Row, Value};
-
-/// A table of many rows.
-#[derive(Clone, Copy, Debug)]
-pub struct Table {
-    /// Its name.
-    pub name: &'static str,
-    /// The columns of its primary key.
-    pub key: &'static [&'static str],
-    /// All of its columns: first those that an insert sets, then those that later writes set, then those that no row
-    /// holds.
-    pub columns: &'static [Column],
-}
-
-/// A column of a table.
-#[derive(Clone, Copy, Debug)]
-pub struct Column {
-    /// Its name.
-    pub name: &'static str,
-    /// What is in it.
-    pub kind: Kind,
-}
-
-/// What is in a column.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
-    /// `TEXT`
-    Text,
-    /// `BIGINT`: a whole number, a time or a truth.
-    Integer,
-}
 
 /// A type that one column or several hold.
 pub trait Columns: Sized {
@@ -176,7 +148,8 @@ macro_rules! rows {
         }
 
         const _: () = {
-            use $crate::rows::{Column, Columns, IntoColumns, Stored, Table, Values, count, flat};
+            use $crate::rows::{Columns, IntoColumns, Stored, Values, count, flat};
+            use $crate::{Column, Table};
 
             type Part = (&'static str, &'static [Column]);
             const INSERTED: &[Part] = &[

@@ -11,8 +11,10 @@ use rusqlite::types::{ToSqlOutput, ValueRef};
 use rusqlite::{Connection, ErrorCode, OpenFlags};
 use tokio::sync::{Mutex, mpsc, oneshot};
 
-use crate::file::DatabaseFile;
-use crate::{Migrated, Migration, Missing, Row, Step, Unavailable, Value, WriteOutcome, migrate};
+use crate::file::{DatabaseFile, Missing};
+use crate::migrate::{self, Migrated, Migration};
+use crate::row::{Row, Value};
+use crate::step::{Step, Unavailable, WriteOutcome};
 
 /// How many requests share one commit at most.
 const BATCH: usize = 256;

@@ -1,6 +1,6 @@
 //! A write as a value: steps that happen together or not at all.
 
-use crate::{Row, Value};
+use crate::row::{Row, Value};
 
 /// One statement of a write.
 #[derive(Clone, Debug)]
@@ -42,6 +42,8 @@ pub fn must(sql: &'static str, params: Vec<Value>) -> Step {
 macro_rules! params {
     ($($value:expr),* $(,)?) => { vec![$($crate::Value::from($value)),*] };
 }
+
+pub(crate) use params;
 
 impl Step {
     /// Where many writes of this one step wait, PostgreSQL does them as one statement, which takes an array for each

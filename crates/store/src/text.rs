@@ -1,6 +1,6 @@
 //! Statements put together while the program is compiled.
 
-use crate::Table;
+use crate::schema::{Kind, Table};
 
 /// Most bytes of a statement that [`crate::rows!`] makes.
 const MAX_LEN: usize = 1024;
@@ -59,8 +59,8 @@ impl Text {
         let mut at = 0;
         while at < count {
             let array = match table.columns[at].kind {
-                crate::Kind::Text => "::TEXT[]",
-                crate::Kind::Integer => "::BIGINT[]",
+                Kind::Text => "::TEXT[]",
+                Kind::Integer => "::BIGINT[]",
             };
             self = self.comma(at).push("$").number(at + 1).push(array);
             at += 1;

@@ -10,7 +10,7 @@ use signpost::login::events::{self, AttemptSlots};
 use signpost::login::ids::EventId;
 use signpost::server::schema::SCHEMA;
 use signpost_platform::accounts::Environment;
-use signpost_store::{Step, step};
+use signpost_store::{Step, params, step};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpSocket;
 
@@ -167,12 +167,8 @@ fn queue(service: &Service, account: &str, domain: &serde_json::Value, url: &str
                          VALUES ($1, $5, 'sandbox', $2, $3, $3, $6, 'pending', 0, $4, $4)";
     let now = service.clock.now();
     let id = EventId::new(now, signpost_store::random());
-    let body =
-        json!({ "id": id.as_str(), "event": "test", "timestamp": now, "session_id": "", "data": {} }).to_string();
-    step(
-        QUEUE,
-        vec![id.as_str().into(), text(domain, "id").into(), url.into(), now.into(), account.into(), body.into()],
-    )
+    let body = json!({ "id": id, "event": "test", "timestamp": now, "session_id": "", "data": {} }).to_string();
+    step(QUEUE, params![id.as_str(), text(domain, "id"), url, now, account, body])
 }
 
 #[tokio::test]

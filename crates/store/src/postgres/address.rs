@@ -14,8 +14,7 @@ use tokio_postgres::tls::MakeTlsConnect;
 use tokio_postgres::{Client, Config, Connection, Socket};
 use tokio_postgres_rustls::MakeRustlsConnect;
 
-use crate::Migration;
-use crate::migrate::{SERVER, known};
+use crate::migrate::{Migration, SERVER, known};
 
 /// How long a connection may take to stand.
 pub(super) const CONNECT: Duration = Duration::from_secs(5);

@@ -12,7 +12,9 @@ use tokio_postgres::types::ToSql;
 use tokio_postgres::{Client, Statement};
 
 use super::value;
-use crate::{Row, Step, Unavailable, Value, WriteOutcome};
+use crate::random::random;
+use crate::row::{Row, Value};
+use crate::step::{Step, Unavailable, WriteOutcome};
 
 /// How often what lost to another is run again, alone; and how often a group of writes, before each runs alone.
 const ATTEMPTS: u32 = 20;
@@ -242,7 +244,7 @@ fn written(write: &[Step], done: Vec<Done>) -> WriteOutcome {
 
 /// A little longer each time, and not in step with the others.
 async fn pause(attempt: u32) {
-    let spread = u64::from(u32::from_be_bytes(crate::random()) % 1000);
+    let spread = u64::from(u32::from_be_bytes(random()) % 1000);
     tokio::time::sleep(Duration::from_micros(200 * u64::from(attempt) + spread)).await;
 }
 

@@ -20,7 +20,9 @@ use tokio::task::JoinSet;
 use tokio::time::Instant;
 
 use crate::changes::{self, ChangeFeed, StoreChange};
-use crate::{Migrated, Migration, Row, Step, Unavailable, WriteOutcome, migrate};
+use crate::migrate::{self, Migrated, Migration};
+use crate::row::Row;
+use crate::step::{Step, Unavailable, WriteOutcome};
 use address::Address;
 use connection::{Connection, named};
 use pulse::{Pulse, gone};

@@ -4,7 +4,7 @@ use anyhow::{Result, bail};
 use bytes::BytesMut;
 use tokio_postgres::types::{IsNull, ToSql, Type, to_sql_checked};
 
-use crate::{Row, Value};
+use crate::row::{Row, Value};
 
 /// A row that the server sent.
 pub(super) fn row(row: &tokio_postgres::Row) -> Result<Row> {

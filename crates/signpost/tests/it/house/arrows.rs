@@ -114,7 +114,9 @@ impl Reader<'_> {
                 }
                 TokenTree::Ident(_) => {
                     let (path, length) = path(&tokens[at..]);
-                    if part == Part::Paths && path.len() > 1 {
+                    // `$crate` is how a macro reads where it is used.
+                    let is_used_elsewhere = at > 0 && is_punct(&tokens[at - 1], '$');
+                    if part == Part::Paths && path.len() > 1 && !is_used_elsewhere {
                         self.names(&path, line(&tokens[at]), module);
                     }
                     at += length - 1;

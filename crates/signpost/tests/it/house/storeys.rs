@@ -24,12 +24,14 @@ const FLOORS: &[(&str, &[&[&str]])] = &[
     (
         "store",
         &[
-            &["id", "random", "row", "rows"],
-            &["step"],
-            &["changes", "lock", "file"],
-            &["migrate", "readiness"],
-            &["sqlite", "postgres"],
-            &["backup", "moving"],
+            &["row", "random", "file", "lock", "id"],
+            &["step", "changes"],
+            &["migrate"],
+            &["schema", "sqlite", "postgres"],
+            &["column", "text", "readiness", "backup"],
+            &["rows"],
+            &["store"],
+            &["moving"],
         ],
     ),
     (
