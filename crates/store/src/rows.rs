@@ -5,7 +5,7 @@ use anyhow::{Context, Result, bail};
 
 use crate::column::ColumnType;
 use crate::row::{Row, Value};
-use crate::schema::{Column, Table};
+use crate::schema::{Column, Kind, Table};
 use crate::text::Text;
 
 /// A type that one column or several hold.

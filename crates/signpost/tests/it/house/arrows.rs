@@ -114,7 +114,6 @@ impl Reader<'_> {
                 }
                 TokenTree::Ident(_) => {
                     let (path, length) = path(&tokens[at..]);
-                    // `$crate` is how a macro reads where it is used.
                     let is_used_elsewhere = at > 0 && is_punct(&tokens[at - 1], '$');
                     if part == Part::Paths && path.len() > 1 && !is_used_elsewhere {
                         self.names(&path, line(&tokens[at]), module);
@@ -130,7 +129,11 @@ impl Reader<'_> {
 
     /// Reads what stands between `use` and its semicolon, or in a group of it.
     fn uses(&mut self, tree: &[TokenTree], prefix: &[String], module: &[String]) {
-        for one in tree.split(|token| is_punct(token, ',')).filter(|one| !one.is_empty()) {
+        for one in tree.split(|token| is_punct(token, ',')) {
+            // `$crate` is how a macro reads where it is used.
+            if one.first().is_none_or(|first| is_punct(first, '$')) {
+                continue;
+            }
             let mut path = prefix.to_vec();
             let mut alias = None;
             let mut words = one.iter().filter(|token| !is_punct(token, ':'));
