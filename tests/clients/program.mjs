@@ -1,13 +1,15 @@
 // The program under test, and what every client must be able to do with it.
 import assert from 'node:assert/strict';
 import { execFile, spawn } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before } from 'node:test';
 import { promisify } from 'node:util';
 
-export const TOOLS = ['find_nearest_bitcoin_atm', 'get_atm_details', 'check_atm_status', 'list_atms_by_city'];
+/** The tools as a test of the server holds them. */
+const LISTED = new URL('../../crates/signpost/tests/it/listed.json', import.meta.url);
+export const TOOLS = JSON.parse(readFileSync(LISTED)).map((tool) => tool.name);
 export const NEWEST = '2026-07-28';
 export const run = promisify(execFile);
 
