@@ -3,7 +3,7 @@
 mod pbf;
 
 use proptest::prelude::*;
-use signpost_locator::import::{FORMATS, Field, Format, FormatChoice, Import, Options, Row, read};
+use signpost_locator::import::{FORMATS, Field, Format, FormatChoice, Import, ImportedRow, Options, read};
 use signpost_locator::{Coin, Decimal, Hours, Kyc, MoreFields, Point, Record, Reported, Tri};
 
 const NOW: &str = "2026-11-20T12:00:00Z";
@@ -344,7 +344,7 @@ fn check(bytes: &[u8], format: FormatChoice) {
     let options = Options { format, ..options() };
     let (Ok(one), Ok(other)) = (read(bytes, &options), read(bytes, &options)) else { return };
     assert_eq!(one.rows, other.rows);
-    let mut keys: Vec<&String> = one.rows.iter().map(|Row { key, .. }| key).collect();
+    let mut keys: Vec<&String> = one.rows.iter().map(|ImportedRow { key, .. }| key).collect();
     keys.sort_unstable();
     keys.dedup();
     assert_eq!(keys.len(), one.rows.len());

@@ -4,7 +4,7 @@ use crate::call::{Call, CallError, InputRequired};
 use crate::fault::RpcFault;
 
 /// How a request ended that was not refused.
-pub(crate) enum Outcome<T> {
+pub(crate) enum CallOutcome<T> {
     Done(T),
     /// Not yet: the client has to find something out first.
     Input(InputRequired),
@@ -16,12 +16,12 @@ pub(crate) fn settle<T>(
     name: &str,
     call: &Call<'_>,
     refusal: impl FnOnce(String) -> RpcFault,
-) -> Result<Outcome<T>, RpcFault> {
+) -> Result<CallOutcome<T>, RpcFault> {
     match result {
-        Ok(done) => Ok(Outcome::Done(done)),
+        Ok(done) => Ok(CallOutcome::Done(done)),
         Err(CallError::BadArgument(text) | CallError::Failed(text)) => Err(refusal(text)),
         Err(CallError::Refused(text)) => Err(RpcFault::params(text)),
-        Err(CallError::InputRequired(asked)) => call.may_ask(asked).map(Outcome::Input),
+        Err(CallError::InputRequired(asked)) => call.may_ask(asked).map(CallOutcome::Input),
         Err(CallError::MissingCapability(capability)) => Err(RpcFault::missing_capability(capability)),
         Err(CallError::Internal(source)) => {
             let error: &(dyn Error + 'static) = &*source;

@@ -9,7 +9,7 @@ use crate::handler::Handler;
 use crate::json::kind;
 use crate::list::PagedList;
 use crate::message::Params;
-use crate::outcome::{Outcome, settle};
+use crate::outcome::{CallOutcome, settle};
 
 /// A way to begin a conversation, which people choose from a menu.
 #[derive(Debug)]
@@ -164,7 +164,7 @@ impl<S: Sync> Prompts<S> {
         state: &S,
         params: &Params<'_>,
         call: &Call<'_>,
-    ) -> Result<Outcome<Value>, RpcFault> {
+    ) -> Result<CallOutcome<Value>, RpcFault> {
         let name = params.name("a prompt", call.revision)?;
         let prompt = self.find(&name).ok_or_else(|| {
             let all: Vec<_> = self.all.iter().map(|prompt| prompt.name).collect();
@@ -173,10 +173,10 @@ impl<S: Sync> Prompts<S> {
         let arguments = prompt.arguments(params, call)?;
         let got = prompt.get.run(state, &arguments, call).await;
         Ok(match settle(got, prompt.name, call, RpcFault::params)? {
-            Outcome::Done(messages) => {
-                Outcome::Done(json!({ "description": prompt.description, "messages": messages }))
+            CallOutcome::Done(messages) => {
+                CallOutcome::Done(json!({ "description": prompt.description, "messages": messages }))
             }
-            Outcome::Input(asked) => Outcome::Input(asked),
+            CallOutcome::Input(asked) => CallOutcome::Input(asked),
         })
     }
 }

@@ -8,7 +8,7 @@ use crate::fault::{RpcFault, quoted};
 use crate::handler::Handler;
 use crate::list::PagedList;
 use crate::message::Params;
-use crate::outcome::{Outcome, settle};
+use crate::outcome::{CallOutcome, settle};
 use crate::response::Cacheable;
 use crate::revision::Revision;
 
@@ -124,7 +124,7 @@ impl<S: Sync> Resources<S> {
         state: &S,
         params: &Params<'_>,
         call: &Call<'_>,
-    ) -> Result<Outcome<Value>, RpcFault> {
+    ) -> Result<CallOutcome<Value>, RpcFault> {
         let uri = params.uri(call.revision)?;
         let missing = |reason: &str| RpcFault::no_resource(call.revision, &uri, reason);
         let found = self.all.iter().find_map(|resource| Some((resource, resource.variables(&uri)?)));
@@ -132,14 +132,14 @@ impl<S: Sync> Resources<S> {
         let read = resource.read.run(state, &variables, call).await;
         let outcome = settle(read, resource.name, call, |reason| missing(&reason))?;
         Ok(match outcome {
-            Outcome::Done(contents) => {
+            CallOutcome::Done(contents) => {
                 let mut result = json!({ "contents": [contents.listed(&uri, resource.mime_type)] });
                 if call.revision.is_stateless() {
                     Cacheable::mark(&mut result);
                 }
-                Outcome::Done(result)
+                CallOutcome::Done(result)
             }
-            Outcome::Input(asked) => Outcome::Input(asked),
+            CallOutcome::Input(asked) => CallOutcome::Input(asked),
         })
     }
 }

@@ -57,12 +57,12 @@ struct CallResult<'a> {
 #[derive(Serialize)]
 #[serde(untagged)]
 enum ContentView<'a> {
-    Text([Text<'a>; 1]),
+    Text([TextContent<'a>; 1]),
     Any(&'a [Content]),
 }
 
 #[derive(Serialize)]
-struct Text<'a> {
+struct TextContent<'a> {
     r#type: &'static str,
     text: &'a str,
 }
@@ -79,7 +79,7 @@ pub(crate) fn tool_response(id: &RawValue, result: &ToolResult, meta: Option<&Ra
     let (content, is_error) = match result {
         ToolResult::Output(Output::Structured(value)) => return structured(id, value.json(), meta),
         ToolResult::Output(Output::Content(content)) => (ContentView::Any(content), false),
-        ToolResult::Failure(reason) => (ContentView::Text([Text { r#type: "text", text: reason }]), true),
+        ToolResult::Failure(reason) => (ContentView::Text([TextContent { r#type: "text", text: reason }]), true),
     };
     RpcResponse::result(id, &CallResult { content, is_error, result_type: meta.map(|_| "complete"), meta })
 }

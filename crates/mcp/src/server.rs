@@ -12,7 +12,7 @@ use crate::json::string;
 use crate::message::{Message, NotAMessage, Params};
 use crate::method::Method;
 use crate::notifications::LogLevel;
-use crate::outcome::{Outcome, settle};
+use crate::outcome::{CallOutcome, settle};
 use crate::prompt::{Prompt, Prompts};
 use crate::resource::{Resource, Resources};
 use crate::response::{Cacheable, RpcResponse, completed, input_required, rendered, tool_response};
@@ -273,8 +273,8 @@ impl<S: Sync> Server<S> {
         let value = |value| Ok(RpcResponse::result(id, &completed(value, meta)));
         match (&*message.method, revision.is_stateless()) {
             ("tools/call", _) => match self.tools.call(state, context, params, call).await? {
-                Outcome::Done(result) => Ok(tool_response(id, &result, meta)),
-                Outcome::Input(asked) => Ok(RpcResponse::result(id, &input_required(&asked, &self.meta))),
+                CallOutcome::Done(result) => Ok(tool_response(id, &result, meta)),
+                CallOutcome::Input(asked) => Ok(RpcResponse::result(id, &input_required(&asked, &self.meta))),
             },
             ("tools/list", _) if !self.tools.listed.is_empty() => list(self.tools.listed.page(params, revision)),
             ("resources/list", _) if !self.resources.is_empty() => list(self.resources.listed.page(params, revision)),
@@ -314,10 +314,10 @@ impl<S: Sync> Server<S> {
         Ok(self.settled(id, settle(result, method.name, call, RpcFault::params)?, meta))
     }
 
-    fn settled(&self, id: &RawValue, outcome: Outcome<Value>, meta: Option<&RawValue>) -> RpcResponse {
+    fn settled(&self, id: &RawValue, outcome: CallOutcome<Value>, meta: Option<&RawValue>) -> RpcResponse {
         match outcome {
-            Outcome::Done(result) => RpcResponse::result(id, &completed(result, meta)),
-            Outcome::Input(asked) => RpcResponse::result(id, &input_required(&asked, &self.meta)),
+            CallOutcome::Done(result) => RpcResponse::result(id, &completed(result, meta)),
+            CallOutcome::Input(asked) => RpcResponse::result(id, &input_required(&asked, &self.meta)),
         }
     }
 }

@@ -7,7 +7,7 @@ use crate::json::{StrictObject, kind};
 use crate::list::PagedList;
 use crate::message::Params;
 use crate::mirrored::Mirrored;
-use crate::outcome::{Outcome, settle};
+use crate::outcome::{CallOutcome, settle};
 use crate::response::ToolResult;
 use crate::revision::Revision;
 use crate::tool::{Arguments, Tool};
@@ -67,7 +67,7 @@ impl<S: Sync> Tools<S> {
         context: &Context<'_>,
         params: &Params<'_>,
         call: &Call<'_>,
-    ) -> Result<Outcome<ToolResult>, RpcFault> {
+    ) -> Result<CallOutcome<ToolResult>, RpcFault> {
         let (tool, mirrored) = self.named(params, call.revision)?;
         let result = match arguments(tool, params.arguments, call.revision)? {
             Ok(arguments) => {
@@ -80,10 +80,10 @@ impl<S: Sync> Tools<S> {
         };
         match result {
             Err(CallError::BadArgument(detail)) if call.revision >= Revision::V2025_11_25 => {
-                Ok(Outcome::Done(ToolResult::Failure(RpcFault::params(detail).message())))
+                Ok(CallOutcome::Done(ToolResult::Failure(RpcFault::params(detail).message())))
             }
-            Err(CallError::Failed(text)) => Ok(Outcome::Done(ToolResult::Failure(text))),
-            Ok(output) => Ok(Outcome::Done(ToolResult::Output(output))),
+            Err(CallError::Failed(text)) => Ok(CallOutcome::Done(ToolResult::Failure(text))),
+            Ok(output) => Ok(CallOutcome::Done(ToolResult::Output(output))),
             Err(error) => settle(Err(error), tool.name, call, RpcFault::params),
         }
     }

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 
 use super::broken::Broken;
-use super::document::Members;
+use super::document::DocumentMembers;
 use super::field::Field;
 use super::format::{FileContent, Format, SourceFile};
 use super::item::{self, DocumentItem};
@@ -27,7 +27,7 @@ const PLAIN: [(&str, &str); 8] = [
 pub(super) const FORMAT: Format = Format {
     name: "btcmap",
     title: "BTC Map",
-    json: Some(Members { list: "", others: &[] }),
+    json: Some(DocumentMembers { list: "", others: &[] }),
     recognise: is_list_of_places,
     read: machines,
 };

@@ -15,7 +15,7 @@ use super::truncated::Truncated;
 const MAX_NAMES: usize = 10_000;
 
 /// The columns of a file as they are to be read.
-pub(super) struct Columns {
+pub(super) struct ColumnMap {
     header: Vec<String>,
     fields: Vec<(Field, usize)>,
     only: Vec<(usize, String)>,
@@ -23,7 +23,7 @@ pub(super) struct Columns {
     is_read: fn(&str) -> bool,
 }
 
-impl Columns {
+impl ColumnMap {
     pub(super) fn new(header: &[Cow<'_, str>], options: &Options) -> Result<Self, Broken> {
         let mut columns = Self::with_header(header.iter().map(|name| cells::text(name)).collect());
         for (field, name) in &options.map {
@@ -143,8 +143,8 @@ pub(super) fn name_cells(
     items: &mut [DocumentItem],
     options: &Options,
     is_read: fn(&str) -> bool,
-) -> Result<Columns, Broken> {
-    let mut columns = Columns::with_header(names(items, options));
+) -> Result<ColumnMap, Broken> {
+    let mut columns = ColumnMap::with_header(names(items, options));
     for (name, value) in &options.only {
         columns.only.push((columns.named(name)?, value.clone()));
     }

@@ -15,7 +15,7 @@ const MAX_MEMBER_BYTES: usize = 64 * 1024;
 
 /// What a format reads of the top of a document.
 #[derive(Clone, Copy)]
-pub(super) struct Members {
+pub(super) struct DocumentMembers {
     /// The list of its items; `""` is the document itself.
     pub(super) list: &'static str,
     /// Members beside it that say something of all items.
@@ -34,7 +34,12 @@ pub(super) struct Document<'a> {
 
 impl<'a> Document<'a> {
     /// `wanted` is what any format reads, for which of them it is shows only in the document.
-    pub(super) fn open(bytes: &'a [u8], bounds: Bounds, stop: &'a Stop, wanted: &[Members]) -> Result<Self, Broken> {
+    pub(super) fn open(
+        bytes: &'a [u8],
+        bounds: Bounds,
+        stop: &'a Stop,
+        wanted: &[DocumentMembers],
+    ) -> Result<Self, Broken> {
         let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
         if bytes.iter().all(u8::is_ascii_whitespace) {
             return Err(Broken::Empty);
@@ -114,7 +119,7 @@ fn plain(error: &serde_json::Error) -> String {
 
 /// Reads a document down to its items.
 struct Top<'m, 'a> {
-    wanted: &'m [Members],
+    wanted: &'m [DocumentMembers],
     list: ItemList<'m>,
     lists: &'m mut Vec<(&'static str, Vec<&'a RawValue>)>,
     members: &'m mut Vec<(&'static str, &'a RawValue)>,

@@ -5,7 +5,7 @@ use std::fmt;
 
 use super::bounds::{Bounds, Stop};
 use super::broken::Broken;
-use super::document::{Document, Members};
+use super::document::{Document, DocumentMembers};
 use super::item::DocumentItem;
 use super::text::{self, RawRow};
 
@@ -17,7 +17,7 @@ pub struct Format {
     pub title: &'static str,
     /// Of a JSON document, the member that is the list of its items (`""` is the document itself), and the members
     /// beside it that say something of all items.
-    pub(super) json: Option<Members>,
+    pub(super) json: Option<DocumentMembers>,
     /// Whether a file is of this format, by its content.
     pub(super) recognise: for<'a> fn(&SourceFile<'a>) -> Result<bool, Broken>,
     /// Reads a file of this format.
@@ -44,13 +44,13 @@ pub(super) struct SourceFile<'a> {
     pub(super) bounds: Bounds,
     pub(super) stop: &'a Stop,
     /// The members of documents that any format reads.
-    members: &'a [Members],
+    members: &'a [DocumentMembers],
     text: OnceCell<&'a str>,
     document: OnceCell<Document<'a>>,
 }
 
 impl<'a> SourceFile<'a> {
-    pub(super) fn new(bytes: &'a [u8], bounds: Bounds, stop: &'a Stop, members: &'a [Members]) -> Self {
+    pub(super) fn new(bytes: &'a [u8], bounds: Bounds, stop: &'a Stop, members: &'a [DocumentMembers]) -> Self {
         Self { bytes, bounds, stop, members, text: OnceCell::new(), document: OnceCell::new() }
     }
 

@@ -4,7 +4,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use super::broken::Broken;
-use super::document::Members;
+use super::document::DocumentMembers;
 use super::format::{Format, SourceFile};
 use super::{btcmap, geojson, overpass, pbf, submission, table};
 
@@ -87,7 +87,7 @@ pub(super) fn detect(file: &SourceFile<'_>) -> Result<&'static Format, Broken> {
 }
 
 /// The members of documents that any format reads.
-pub(super) fn members() -> Vec<Members> {
+pub(super) fn members() -> Vec<DocumentMembers> {
     FORMATS.iter().filter_map(|format| format.json).collect()
 }
 

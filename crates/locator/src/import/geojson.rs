@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 
 use super::broken::Broken;
-use super::document::Members;
+use super::document::DocumentMembers;
 use super::field::Field;
 use super::format::{FileContent, Format, SourceFile};
 use super::item::{self, DocumentItem};
@@ -23,7 +23,7 @@ const ATTRIBUTES: &str = "dataset_attributes";
 pub(super) const GEOJSON: Format = Format {
     name: "geojson",
     title: "GeoJSON",
-    json: Some(Members { list: FEATURES, others: &[] }),
+    json: Some(DocumentMembers { list: FEATURES, others: &[] }),
     recognise: |file| file.has_list(FEATURES),
     read: features,
 };
@@ -32,7 +32,7 @@ pub(super) const GEOJSON: Format = Format {
 pub(super) const ALL_THE_PLACES: Format = Format {
     name: "atp",
     title: "AllThePlaces",
-    json: Some(Members { list: FEATURES, others: &[ATTRIBUTES] }),
+    json: Some(DocumentMembers { list: FEATURES, others: &[ATTRIBUTES] }),
     recognise: names_its_spider,
     read: all_the_places,
 };

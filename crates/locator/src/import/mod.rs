@@ -38,7 +38,7 @@ pub use options::Options;
 pub use submission::FORMAT as SUBMISSION;
 pub use truncated::{MAX_LISTED, Truncated};
 
-use columns::Columns;
+use columns::ColumnMap;
 use format::{FileContent, SourceFile};
 use item::DocumentItem;
 
@@ -46,7 +46,7 @@ use item::DocumentItem;
 #[derive(Clone, Debug)]
 pub struct Import {
     /// The machines, in the order of the file.
-    pub rows: Vec<Row>,
+    pub rows: Vec<ImportedRow>,
     /// The rows that are not used.
     pub skipped: Truncated<Skipped>,
     /// The cells that could not be understood; their fields are unknown.
@@ -65,7 +65,7 @@ pub struct Import {
 
 /// A machine in a file.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Row {
+pub struct ImportedRow {
     /// Its line in the file, from 1; of a row over several lines, the first. In a document, its number.
     pub line: usize,
     /// What tells it from the other machines of its source, in this file and in later ones: `ref:` and the source's own
@@ -139,7 +139,7 @@ fn table(rows: Vec<text::RawRow<'_>>, options: &Options) -> Result<Import, Broke
     let mut lines = rows.into_iter();
     let header = lines.next().ok_or(Broken::Empty)?;
     let header = header.cells.map_err(Broken::Header)?;
-    let columns = Columns::new(&header, options)?;
+    let columns = ColumnMap::new(&header, options)?;
     let mut import = Import::empty(&columns, "line");
     let mut any = false;
     for row in lines {
@@ -170,7 +170,7 @@ fn document(
 }
 
 impl Import {
-    fn empty(columns: &Columns, counted: &'static str) -> Self {
+    fn empty(columns: &ColumnMap, counted: &'static str) -> Self {
         let (columns, unused) = (columns.used(), columns.unused());
         let (skipped, doubts) = (Truncated::default(), Truncated::default());
         Self { rows: vec![], skipped, doubts, filtered: 0, gone: vec![], columns, unused, counted }
@@ -196,7 +196,7 @@ impl Import {
                     record.more_mut().trades = item.trades;
                 }
                 self.doubt(line, doubts);
-                self.rows.push(Row { line, key: String::new(), record });
+                self.rows.push(ImportedRow { line, key: String::new(), record });
             }
         }
     }
@@ -208,7 +208,7 @@ impl Import {
         }
     }
 
-    fn add_row(&mut self, row: &text::RawRow, columns: &Columns, options: &Options) {
+    fn add_row(&mut self, row: &text::RawRow, columns: &ColumnMap, options: &Options) {
         let line = row.line;
         let cells = match columns.fit(row) {
             Ok(cells) => cells,
@@ -225,7 +225,7 @@ impl Import {
                     self.doubts.push(Doubt { line, field, value: String::new(), reason: "the row ends before it" });
                 }
                 self.doubt(line, doubts);
-                self.rows.push(Row { line, key: String::new(), record });
+                self.rows.push(ImportedRow { line, key: String::new(), record });
             }
         }
     }
@@ -263,7 +263,7 @@ impl Import {
             })
             .collect();
         let rows = std::mem::take(&mut self.rows).into_iter().zip(keys);
-        self.rows = rows.filter_map(|(row, key)| Some(Row { key: key?, ..row })).collect();
+        self.rows = rows.filter_map(|(row, key)| Some(ImportedRow { key: key?, ..row })).collect();
         self.skipped.merge(replaced);
     }
 }

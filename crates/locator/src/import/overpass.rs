@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashMap};
 use serde_json::Value;
 
 use super::broken::Broken;
-use super::document::Members;
+use super::document::DocumentMembers;
 use super::field::Field;
 use super::format::{FileContent, Format, SourceFile};
 use super::item::{self, DocumentItem};
@@ -19,7 +19,7 @@ const ELEMENTS: &str = "elements";
 pub(super) const FORMAT: Format = Format {
     name: "overpass",
     title: "Overpass",
-    json: Some(Members { list: ELEMENTS, others: &[] }),
+    json: Some(DocumentMembers { list: ELEMENTS, others: &[] }),
     recognise: |file| file.has_list(ELEMENTS),
     read: machines,
 };

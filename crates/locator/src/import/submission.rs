@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 
 use super::broken::Broken;
-use super::document::Members;
+use super::document::DocumentMembers;
 use super::field::Field;
 use super::format::{FileContent, Format, SourceFile};
 use super::item::{self, DocumentItem};
@@ -17,7 +17,7 @@ const SENT_AT: &str = "apiTimestamp";
 pub const FORMAT: Format = Format {
     name: "submission",
     title: "submissions",
-    json: Some(Members { list: LOCATIONS, others: &[SENT_AT] }),
+    json: Some(DocumentMembers { list: LOCATIONS, others: &[SENT_AT] }),
     recognise: |file| file.has_list(LOCATIONS),
     read: machines,
 };

@@ -37,21 +37,21 @@ pub struct Answer {
     /// The beginning of the body.
     pub body: Vec<u8>,
     /// The wait that the host asked for.
-    pub retry_after: Option<RetryAfter>,
+    pub retry_after: Option<RetryAfterHeader>,
     /// The header fields.
     pub headers: HeaderMap,
 }
 
 /// `Retry-After` (RFC 9110, section 10.2.3).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum RetryAfter {
+pub enum RetryAfterHeader {
     /// So long.
     Delay(Duration),
     /// Until then.
     Until(SystemTime),
 }
 
-impl RetryAfter {
+impl RetryAfterHeader {
     fn parse(text: &str) -> Option<Self> {
         let text = text.trim();
         let delay = text.parse().map(|seconds| Self::Delay(Duration::from_secs(seconds)));
@@ -148,7 +148,7 @@ async fn exchange(client: &Client, request: Request<'_>) -> Result<(Answer, Opti
     let mut response = outgoing.send().await.map_err(reqwest::Error::without_url).context("no answer")?;
     let status = response.status().as_u16();
     let headers = response.headers().clone();
-    let retry_after = headers.get(RETRY_AFTER).and_then(|value| RetryAfter::parse(value.to_str().ok()?));
+    let retry_after = headers.get(RETRY_AFTER).and_then(|value| RetryAfterHeader::parse(value.to_str().ok()?));
     let (mut body, mut cut) = (Vec::new(), None);
     while body.len() < keep {
         match response.chunk().await {
@@ -237,7 +237,7 @@ mod tests {
     #[test]
     fn a_wait_is_asked_for_in_seconds_or_by_a_date_in_any_of_its_three_forms() {
         let now = Timestamp::from_second(784_111_777 - 90).unwrap();
-        let wait = |text| RetryAfter::parse(text).map(|after| after.wait(now).as_secs());
+        let wait = |text| RetryAfterHeader::parse(text).map(|after| after.wait(now).as_secs());
         for (text, expected) in [
             ("120", Some(120)),
             (" 0 ", Some(0)),

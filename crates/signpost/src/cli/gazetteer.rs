@@ -18,15 +18,15 @@ use crate::server;
 const LONGEST_LINE: u64 = 1 << 20;
 
 #[derive(Debug, Subcommand)]
-pub(super) enum Gazetteer {
+pub(super) enum GazetteerCommand {
     /// Replace the built-in place names with full GeoNames tables
     ///
     /// They are stored as gazetteer.bin.gz in the data folder. A running server picks them up.
-    Import(Import),
+    Import(GazetteerImport),
 }
 
 #[derive(Debug, Args)]
-pub(super) struct Import {
+pub(super) struct GazetteerImport {
     /// GeoNames tables, as .txt or .zip: places (cities500, allCountries, US …), postcodes (US, CA, CA_full) and
     /// alternate names (alternateNamesV2); their columns show which is which
     #[arg(required = true)]
@@ -46,7 +46,7 @@ struct Tables {
     dead: HashMap<u64, HashSet<String>>,
 }
 
-impl Gazetteer {
+impl GazetteerCommand {
     pub(super) fn run(self, session: &Session) -> Result<()> {
         let Self::Import(import) = self;
         let mut tables = Tables::default();

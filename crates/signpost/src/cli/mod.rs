@@ -101,11 +101,11 @@ enum Command {
     Atms(atms::Atms),
     /// Manage the place names behind location search
     #[command(subcommand)]
-    Gazetteer(gazetteer::Gazetteer),
+    Gazetteer(gazetteer::GazetteerCommand),
     /// Show which place a text resolves to
     ///
     /// Exit code 1 if it resolves to none.
-    Places(places::Places),
+    Places(places::PlacesCommand),
     /// Run the MCP server on standard input and output, for one client on this machine
     ///
     /// Standard output has messages only. The mode is `local`, as `signpost://coverage` shows.

@@ -10,12 +10,12 @@ use super::{Session, table};
 use crate::atm::places::geocoder::{self, GeocodeResult};
 
 #[derive(Debug, Args)]
-pub(super) struct Places {
+pub(super) struct PlacesCommand {
     /// Place, such as "paris", "Austin, TX", 78701, "M5V 2T6", "30.27,-97.74"
     text: String,
 }
 
-impl Places {
+impl PlacesCommand {
     /// Shows the place that the text resolves to, and the alternatives. A text that resolves to none fails.
     pub(super) async fn run(self, session: &Session) -> Result<()> {
         let text = self.text.trim();

@@ -24,7 +24,7 @@ const PRINTED: usize = 20;
 const STEPS: u64 = 3;
 
 #[derive(Debug, Args)]
-pub(in crate::cli) struct Import {
+pub(in crate::cli) struct ImportCommand {
     /// File to import
     file: PathBuf,
     /// File format
@@ -54,7 +54,7 @@ pub(in crate::cli) struct Import {
     force: bool,
 }
 
-impl Import {
+impl ImportCommand {
     pub(super) async fn run(self, session: &Session) -> Result<()> {
         let progress = progress(session.json);
         let now = Clock::System.now();

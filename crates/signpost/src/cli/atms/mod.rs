@@ -28,7 +28,7 @@ pub(super) enum Atms {
     ///
     /// No request fails meanwhile. An import is all or nothing. Columns (of documents: properties) are detected by
     /// their names. It lists the columns that it did not use; with --json, `unused_columns` is `{total, first}`.
-    Import(import::Import),
+    Import(import::ImportCommand),
     /// Fetch feeds now and import them
     Sync(feeds::Sync),
     /// Manage the sources that are fetched
@@ -61,7 +61,7 @@ pub(super) enum Atms {
     ///
     /// Coordinates swapped or of the wrong sign; another country or state than the address; far from the postcode or
     /// the city; hours not understood; closed, according to the name; stale; without a date; possible duplicates.
-    Check(quality::Check),
+    Check(quality::CheckCommand),
     /// Undo a merge: keep the records of an ATM apart
     Split {
         /// ATM ID, as shown by searches

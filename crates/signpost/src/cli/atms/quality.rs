@@ -17,7 +17,7 @@ use crate::cli::{Session, table};
 const PRINTED: usize = 50;
 
 #[derive(Debug, Args)]
-pub(in crate::cli) struct Check {
+pub(in crate::cli) struct CheckCommand {
     /// Only ATMs that this source has a record of
     #[arg(long)]
     source: Option<String>,
@@ -26,7 +26,7 @@ pub(in crate::cli) struct Check {
     limit: usize,
 }
 
-impl Check {
+impl CheckCommand {
     pub(super) async fn run(self, session: &Session, store: &Store) -> Result<()> {
         let (snapshot, places, now) = (catalogue::load(store).await?, session.places()?, Clock::System.now());
         let gazetteer = places.now();

@@ -15,11 +15,7 @@ pub(super) fn only(found: &BTreeMap<String, String>, known: &[&str]) {
 
 pub(super) const CIRCLES: &[&str] = &[];
 
-pub(super) const DOORS: &[&str] = &[
-    "crates/signpost/src/atm/feeds/mod.rs",
-    "crates/signpost/src/atm/places/geocoder/mod.rs",
-    "crates/platform/src/limits/mod.rs",
-];
+pub(super) const DOORS: &[&str] = &["crates/platform/src/limits/mod.rs"];
 
 pub(super) const STOREYS: &[&str] = &[
     "store/backup -> store/lib",
@@ -32,23 +28,5 @@ pub(super) const STOREYS: &[&str] = &[
     "store/step -> store/lib",
 ];
 
-pub(super) const TYPE_NAMES: &[&str] = &[
-    "Address",
-    "Answer",
-    "Connection",
-    "Fields",
-    "Gazetteer",
-    "Import",
-    "Outcome",
-    "Place",
-    "Places",
-    "Reply",
-    "RetryAfter",
-    "Row",
-    "Running",
-    "Server",
-    "Session",
-    "Table",
-    "Text",
-    "Wallet",
-];
+pub(super) const TYPE_NAMES: &[&str] =
+    &["Address", "Answer", "Connection", "Fields", "Place", "Reply", "Running", "Server", "Table", "Text", "Wallet"];

@@ -1,8 +1,5 @@
-//! An external geocoder behind the embedded place names: off unless the operator names one, asked only about what the
-//! embedded names do not know, politely, and remembered.
+//! Asks a geocoder and remembers what it answered: not too often, and not again soon after a failure.
 
-mod answers;
-mod kind;
 use std::collections::HashMap;
 use std::fmt;
 use std::sync::Mutex;
@@ -17,8 +14,8 @@ use signpost_platform::outbound::{Outbound, Reach, Request};
 use tokio::time::{Instant, timeout};
 use url::Url;
 
-pub use answers::{GeocodeResult, GeocodedPlace};
-pub use kind::GeocoderKind;
+use super::answers::{self, GeocodeResult};
+use super::kind::GeocoderKind;
 
 /// How many texts are remembered.
 const MAX_REMEMBERED: usize = 10_000;
@@ -26,7 +23,7 @@ const MAX_REMEMBERED: usize = 10_000;
 const REMEMBERED_DURATION: Duration = Duration::from_hours(24);
 /// How long a geocoder that failed is left alone: nobody should wait for it again and again.
 const FAILURE_PAUSE: Duration = Duration::from_secs(10);
-/// How many bytes of an answer are read: ten times as many as six places take.
+/// How many bytes of a reply are read: ten times as many as six places take.
 const MAX_REPLY_BYTES: usize = 256 << 10;
 
 /// Which geocoder the operator named.
