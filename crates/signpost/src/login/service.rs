@@ -6,7 +6,7 @@ use std::sync::Arc;
 use signpost_auth::DomainName;
 use signpost_platform::Platform;
 use signpost_platform::accounts::{Account, Environment};
-use signpost_platform::cache::Kept;
+use signpost_platform::cache::ReadCache;
 use signpost_platform::outbound::Reach;
 use tokio::sync::Notify;
 
@@ -34,9 +34,9 @@ pub struct LoginParts {
     /// Wakes the delivery of events.
     pub outbox: Notify,
     /// Sessions that need not be read again.
-    pub sessions: Kept<SessionId, Session>,
+    pub sessions: ReadCache<SessionId, Session>,
     /// Domains that sessions may be opened on, likewise.
-    pub domains: Kept<(Account, DomainName), Domain>,
+    pub domains: ReadCache<(Account, DomainName), Domain>,
     /// Requests waiting for a session to change.
     pub waiting: Waiters,
 }
@@ -67,16 +67,16 @@ impl LoginService {
             settings,
             prover,
             outbox: Notify::new(),
-            sessions: Kept::new(Session::size),
+            sessions: ReadCache::new(Session::size),
             // A name, two addresses, and what signs.
-            domains: Kept::new(|_| 2048),
+            domains: ReadCache::new(|_| 2048),
             waiting: Waiters::default(),
         }))
     }
 
     /// A session is not what it was: whoever asks reads it anew, and whoever waits looks.
     pub fn session_changed(&self, id: &SessionId) {
-        self.sessions.forget(id);
+        self.sessions.invalidate(id);
         self.waiting.wake(id);
     }
 

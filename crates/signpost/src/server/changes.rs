@@ -24,13 +24,13 @@ pub(crate) async fn run(app: Arc<App>) {
 fn pass_on(app: &App, kind: &str, id: &str) {
     match kind {
         "session" => drop(SessionId::parse(id).map(|id| app.login.session_changed(&id))),
-        "domains" => app.login.domains.forget_all(),
+        "domains" => app.login.domains.invalidate_all(),
         "catalogue" => app.atm.catalogue.changed.notify_one(),
         _ => {}
     }
 }
 
 fn begin(app: &App, is_told: bool) {
-    app.login.sessions.begin(is_told);
-    app.login.domains.begin(is_told);
+    app.login.sessions.restart(is_told);
+    app.login.domains.restart(is_told);
 }

@@ -84,7 +84,7 @@ pub(crate) async fn patch(
     if !sql::patch(&app.store, &account, &domain.id, &change, &key.actor(), now).await? {
         return Err(Error::DomainNotFound);
     }
-    app.domains.forget_all();
+    app.domains.invalidate_all();
     Ok(Json(DomainView::new(&find_domain(&app, &account, &id).await?)))
 }
 
@@ -98,8 +98,8 @@ pub(crate) async fn delete(
 ) -> Result<StatusCode, Error> {
     let id = DomainId::parse(&id).ok_or(Error::DomainNotFound)?;
     if delete_domain(&app.store, &account, &id, &key.actor(), app.clock.now()).await? {
-        app.domains.forget_all();
-        app.sessions.forget_all();
+        app.domains.invalidate_all();
+        app.sessions.invalidate_all();
         return Ok(StatusCode::NO_CONTENT);
     }
     Err(Error::DomainNotFound)

@@ -101,7 +101,7 @@ async fn check_confirm_code(app: &LoginService, session: &Session, answer: &Answ
 /// Where the session's event goes: the domain's `event_url` if it has one, else where wallets post.
 async fn event_url(app: &LoginService, session: &Session) -> Result<Url, Error> {
     let key = (session.account.clone(), session.challenge.domain.clone());
-    let domain = match app.domains.kept(&key).filter(|domain| domain.id == session.domain_id) {
+    let domain = match app.domains.get(&key).filter(|domain| domain.id == session.domain_id) {
         Some(domain) => Some(domain),
         None => domains::sql::find(&app.store, &session.account, &session.domain_id).await?,
     };
