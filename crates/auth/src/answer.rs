@@ -102,7 +102,7 @@ impl Answer {
             timestamp: timestamp(&fields)?,
             device_info: match fields.get("device_info") {
                 None | Some(Value::Null) => None,
-                Some(Value::Object(fields)) => Some(DeviceInfo::read(fields)?),
+                Some(Value::Object(fields)) => Some(DeviceInfo::from_fields(fields)?),
                 Some(_) => return Err(InvalidAnswer::WrongType { field: "device_info", expected: "an object" }),
             },
             confirm_code: optional(&fields, "confirm_code", "confirm_code")?,
@@ -132,7 +132,7 @@ pub fn is_fresh(timestamp: i64, now: i64) -> bool {
 }
 
 impl DeviceInfo {
-    fn read(fields: &Map<String, Value>) -> Result<Self, InvalidAnswer> {
+    fn from_fields(fields: &Map<String, Value>) -> Result<Self, InvalidAnswer> {
         let bounded = |key, field, max_chars| match optional(fields, key, field)? {
             Some(text) if text.chars().count() > max_chars => Err(InvalidAnswer::TooLong { field, max_chars }),
             text => Ok(text),

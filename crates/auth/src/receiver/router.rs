@@ -95,7 +95,7 @@ async fn on_answer<S: Site>(
     mode: Mode,
     request: Request,
 ) -> Result<HandlerResponse, HandlerRefusal> {
-    let (parts, body) = read(request).await?;
+    let (parts, body) = read_body(request).await?;
     let post = classify(&signatures(&parts), &body, &app.events, (app.clock)())?;
     Ok(match mode {
         _ if post == Post::Event => accept_event(app, &parts, &body).await,
@@ -105,7 +105,7 @@ async fn on_answer<S: Site>(
 }
 
 async fn on_event<S: Site>(app: SharedReceiver<S>, request: Request) -> Result<HandlerResponse, HandlerRefusal> {
-    let (parts, body) = read(request).await?;
+    let (parts, body) = read_body(request).await?;
     Ok(accept_event(&app, &parts, &body).await)
 }
 
@@ -146,7 +146,7 @@ fn signatures(parts: &Parts) -> EventHeaders<'_> {
     }
 }
 
-async fn read(request: Request<Body>) -> Result<(Parts, Bytes), HandlerRefusal> {
+async fn read_body(request: Request<Body>) -> Result<(Parts, Bytes), HandlerRefusal> {
     let (parts, body) = request.into_parts();
     let body = to_bytes(body, MAX_BODY_LEN).await.map_err(|_| HandlerRefusal::TooLarge)?;
     Ok((parts, body))

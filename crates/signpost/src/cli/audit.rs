@@ -15,7 +15,7 @@ use signpost_store::Store;
 use crate::cli::{Session, Usage, say_json, table};
 
 /// How many entries are read at once for an export.
-const AT_ONCE: u32 = 1000;
+const EXPORT_PAGE_LEN: u32 = 1000;
 
 #[derive(Debug, Subcommand)]
 pub(super) enum Audit {
@@ -96,7 +96,8 @@ async fn export(session: &Session, store: &Store, file: Option<PathBuf>, chosen:
     let mut out = opened.map(BufWriter::new);
     let (mut after, mut count) = (None, 0);
     loop {
-        let entries = audit::sql::list(store, after.as_ref(), since, &chosen.account, &chosen.action, AT_ONCE).await?;
+        let entries =
+            audit::sql::list(store, after.as_ref(), since, &chosen.account, &chosen.action, EXPORT_PAGE_LEN).await?;
         let Some(last) = entries.last() else { break };
         after = Some(last.id.clone());
         count += entries.len();

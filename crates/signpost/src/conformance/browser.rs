@@ -34,7 +34,7 @@ impl FakeBrowser {
         (!pairs.is_empty()).then(|| pairs.join("; "))
     }
 
-    pub(super) fn keep(&mut self, headers: &HeaderMap) {
+    pub(super) fn store_cookies(&mut self, headers: &HeaderMap) {
         for line in headers.get_all(SET_COOKIE).iter().filter_map(|line| line.to_str().ok()) {
             let mut parts = line.split(';').map(str::trim);
             let Some((name, value)) = parts.next().and_then(|pair| pair.split_once('=')) else { continue };

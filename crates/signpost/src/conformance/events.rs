@@ -33,27 +33,27 @@ pub(super) async fn run(kit: &mut Kit, webhook: &Url) -> Result<()> {
     let reply = kit.post(&url, &old.body, signed(&secret, &old)).await?;
     kit.report.expect_refusal("an event sent more than 5 minutes ago is 401", 401, &reply);
     let reply = kit.post(&url, &event.body, signed(&secret, &event)).await?;
-    kit.report.note("a signed event is accepted", reply.is_success(), "2xx", reply.shown());
+    kit.report.note("a signed event is accepted", reply.is_success(), "2xx", reply.describe());
     let reply = kit.post(&url, &event.body, signed(&secret, &event)).await?;
-    kit.report.note("a repeated event is 2xx", reply.is_success(), "2xx", reply.shown());
+    kit.report.note("a repeated event is 2xx", reply.is_success(), "2xx", reply.describe());
     let rotated = kit.event(Mode::Register);
     let mut headers = signed(&secret, &rotated);
     let standard = other.standard_signature(&rotated.id, rotated.sent_at, rotated.body.as_bytes());
     headers[3].1 = format!("{} {standard}", headers[3].1);
     headers.push((X_SVC_SIGNATURE_NEXT, other.x_svc_signature(rotated.body.as_bytes())));
     let reply = kit.post(&url, &rotated.body, headers).await?;
-    kit.report.note("during a rotation the old secret is accepted", reply.is_success(), "2xx", reply.shown());
+    kit.report.note("during a rotation the old secret is accepted", reply.is_success(), "2xx", reply.describe());
     let only = kit.event(Mode::Login);
     let bare = vec![(X_SVC_SIGNATURE, secret.x_svc_signature(only.body.as_bytes()))];
     let reply = kit.post(&url, &only.body, bare).await?;
-    kit.report.note("X-Svc-Signature alone is enough", reply.is_success(), "2xx", reply.shown());
+    kit.report.note("X-Svc-Signature alone is enough", reply.is_success(), "2xx", reply.describe());
     let test = kit.test_event();
     let reply = kit.post(&url, &test.body, signed(&secret, &test)).await?;
-    kit.report.note("a test event is accepted", reply.is_success(), "2xx", reply.shown());
+    kit.report.note("a test event is accepted", reply.is_success(), "2xx", reply.describe());
     let forged = kit.event(Mode::Login);
     let reply = kit.post(webhook, &forged.body, Vec::new()).await?;
     let rule = "an unsigned event at the webhook URL is not a login";
-    kit.report.note(rule, reply.status >= 400, "an error", reply.shown());
+    kit.report.note(rule, reply.status >= 400, "an error", reply.describe());
     Ok(())
 }
 

@@ -101,7 +101,7 @@ pub async fn run(settings: KitSettings, outbound: Outbound, clock: Clock) -> Res
     if kit.endpoints.register.is_none() {
         kit.endpoints.register = browser::register_link(&kit.endpoints.start, &page.text);
     }
-    wallets::shown(&mut kit, &page);
+    wallets::check_page(&mut kit, &page);
     wallets::refusals(&mut kit, &page).await?;
     let user = wallets::registration(&mut kit).await?;
     wallets::logins(&mut kit, user.as_ref()).await?;
@@ -186,7 +186,7 @@ impl Kit {
         // The operator tests endpoints of their own, wherever they are.
         let answer = self.outbound.send(Reach::Everything, request).await;
         let Answer { status, body, headers, .. } = answer.with_context(|| format!("{url} does not respond"))?;
-        browser.keep(&headers);
+        browser.store_cookies(&headers);
         Ok(SiteResponse { status, body: String::from_utf8_lossy(&body).into_owned(), headers })
     }
 
@@ -207,7 +207,7 @@ impl SiteResponse {
     }
 
     /// The reply in a line.
-    fn shown(&self) -> String {
+    fn describe(&self) -> String {
         let body: String = signpost_text::line(&self.body).chars().take(160).collect();
         format!("{} {body}", self.status)
     }

@@ -45,7 +45,7 @@ async fn answered(kit: &mut Kit, page: &mut FetchedPage, wallet: &Wallet) -> Res
     let reply = kit.poll(page).await?;
     kit.report.expect_status_word(OWN, 200, "authenticated", &reply);
     let redirect = reply.json()["redirect"].as_str().unwrap_or_default().to_owned();
-    kit.report.note(LOCAL, is_local_path(&redirect), "a path such as /account", reply.shown());
+    kit.report.note(LOCAL, is_local_path(&redirect), "a path such as /account", reply.describe());
     let (is_fresh, after) = (page.browser.cookies() != before, page.browser.cookies().is_some());
     let got = if is_fresh { "a new cookie" } else { "the same cookies" };
     kit.report.note(FRESH, is_fresh && after, "a Set-Cookie with a session of its own", got);
@@ -64,7 +64,7 @@ async fn return_urls(kit: &mut Kit, wallet: &Wallet) -> Result<()> {
         let reply = kit.poll(&mut page).await?;
         let redirect = reply.json()["redirect"].as_str().unwrap_or("/").to_owned();
         if !is_local_path(&redirect) {
-            kit.report.note(OPEN, false, "a path of the same site", reply.shown());
+            kit.report.note(OPEN, false, "a path of the same site", reply.describe());
             return Ok(());
         }
     }

@@ -90,12 +90,12 @@ impl ConformanceReport {
     /// A refusal: this status, and `{error}`.
     pub(super) fn expect_refusal(&mut self, rule: &'static str, status: u16, reply: &SiteResponse) {
         let holds = reply.status == status && reply.json()["error"].as_str().is_some_and(|text| !text.is_empty());
-        self.note(rule, holds, format!("{status} {{error: <message>}}"), reply.shown());
+        self.note(rule, holds, format!("{status} {{error: <message>}}"), reply.describe());
     }
 
     /// This status, and this `status` in the body.
     pub(super) fn expect_status_word(&mut self, rule: &'static str, status: u16, word: &str, reply: &SiteResponse) {
         let holds = reply.status == status && reply.json()["status"] == word;
-        self.note(rule, holds, format!("{status} {{status: '{word}'}}"), reply.shown());
+        self.note(rule, holds, format!("{status} {{status: '{word}'}}"), reply.describe());
     }
 }

@@ -13,7 +13,7 @@ use super::{FetchedPage, Kit};
 const UNTIL_EXPIRED: Duration = Duration::from_millis(3200);
 
 /// What the page must show, and must not.
-pub(super) fn shown(kit: &mut Kit, page: &FetchedPage) {
+pub(super) fn check_page(kit: &mut Kit, page: &FetchedPage) {
     let (issued, challenge) = (kit.service.issued(page.qr.challenge()), page.qr.challenge().to_string());
     kit.report.note(
         "the page shows a code that the service issued",
@@ -140,7 +140,7 @@ pub(super) async fn logins(kit: &mut Kit, user: Option<&Wallet>) -> Result<()> {
     let reply = kit.post_answer(page.qr.webhook(), &answer).await?;
     let is_told = reply.json()["message"].is_string() && reply.json()["status"] == "authenticated";
     let expected = "200 {status: 'authenticated', message: <text>}";
-    kit.report.note(RULES[0], reply.status == 200 && is_told, expected, reply.shown());
+    kit.report.note(RULES[0], reply.status == 200 && is_told, expected, reply.describe());
     let reply = kit.post_answer(page.qr.webhook(), &answer).await?;
     kit.report.expect_refusal(RULES[1], 404, &reply);
     let page = kit.open(Mode::Login).await?;
@@ -173,7 +173,7 @@ async fn overruled(kit: &mut Kit, wallet: &Wallet, rule: &'static str) -> Result
     if kit.service.asked() == before {
         kit.report.not_tested(rule, "the site checks signatures itself and never asks the service");
     } else {
-        kit.report.note(rule, reply.status >= 400, "an error", reply.shown());
+        kit.report.note(rule, reply.status >= 400, "an error", reply.describe());
     }
     Ok(())
 }

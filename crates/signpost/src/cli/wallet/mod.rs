@@ -21,7 +21,7 @@ use signpost_store::random;
 use super::{Session, Usage};
 
 /// How long a webhook may take to answer a person.
-const WITHIN: Duration = Duration::from_secs(20);
+const REQUEST_TIMEOUT: Duration = Duration::from_secs(20);
 /// How much of its answer is shown.
 const SHOWN: usize = 4096;
 /// How far from now a code's times may be, in seconds. Codes live for an hour at most; one that says more is not a code
@@ -206,7 +206,8 @@ async fn post(outbound: &Outbound, qr: &QrData, body: Vec<u8>) -> Result<(u16, V
     let mut headers = HeaderMap::new();
     headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
     let body = Some(Bytes::from(body));
-    let request = Request { method: Method::POST, url: qr.webhook(), headers, body, within: WITHIN, keep: SHOWN };
+    let request =
+        Request { method: Method::POST, url: qr.webhook(), headers, body, within: REQUEST_TIMEOUT, keep: SHOWN };
     // The wallet acts for the person who sits here and said yes: it may reach what that person can.
     let answer = outbound.send(Reach::Everything, request).await;
     let answer = answer.with_context(|| format!("cannot post to {}", host(qr)))?;

@@ -27,13 +27,14 @@ pub(crate) async fn verify(
         (fields.text("public_key")?, fields.text("signature")?, fields.text("message")?);
     fields.done()?;
     let malformed = |public_key| Error::MalformedSignature { public_key };
-    let key = PublicKey::parse(&public_key).map_err(|_| Error::InvalidPublicKey { public_key: shown(&public_key) })?;
-    let signature = Signature::parse(&signature).map_err(|_| malformed(shown(&public_key)))?;
+    let key =
+        PublicKey::parse(&public_key).map_err(|_| Error::InvalidPublicKey { public_key: shorten(&public_key) })?;
+    let signature = Signature::parse(&signature).map_err(|_| malformed(shorten(&public_key)))?;
     let valid = is_signed_by(&key, &signature, message.as_bytes());
     Ok(Json(Verification { valid, public_key, message_hash: message_hash(message.as_bytes()) }))
 }
 
 /// A key is at most 130 characters; what is longer is none, and is not sent back whole.
-fn shown(public_key: &str) -> String {
+fn shorten(public_key: &str) -> String {
     public_key.chars().take(200).collect()
 }

@@ -16,8 +16,8 @@ use crate::login::service::LoginService;
 
 pub(crate) fn router(environment: Environment) -> Router<LoginService> {
     let route = |mode| -> MethodRouter<LoginService> {
-        post(move |app, request| answer(app, environment, mode, request))
-            .get(move |app, request| context(app, environment, mode, request))
+        post(move |app, request| handle_answer(app, environment, mode, request))
+            .get(move |app, request| show_context(app, environment, mode, request))
             .fallback(async || Problem::MethodNotAllowed)
     };
     Router::new().route("/hosted/login", route(Mode::Login)).route("/hosted/register", route(Mode::Register))
@@ -25,8 +25,8 @@ pub(crate) fn router(environment: Environment) -> Router<LoginService> {
 
 type Extract = axum::extract::State<LoginService>;
 
-async fn answer(app: Extract, environment: Environment, mode: Mode, request: Request) -> Response {
-    if let Err(error) = counted(&app, signpost_platform::web::peer::client_address(&app, &request)).await {
+async fn handle_answer(app: Extract, environment: Environment, mode: Mode, request: Request) -> Response {
+    if let Err(error) = count_request(&app, signpost_platform::web::peer::client_address(&app, &request)).await {
         return hosted::to_response(&error);
     }
     // As in the handler contract: what is no JSON at all is a body that lacks its fields.
@@ -34,8 +34,8 @@ async fn answer(app: Extract, environment: Environment, mode: Mode, request: Req
     hosted::handle_post(app.0, environment, mode, body).await
 }
 
-async fn context(app: Extract, environment: Environment, mode: Mode, request: Request) -> Response {
-    if let Err(error) = counted(&app, signpost_platform::web::peer::client_address(&app, &request)).await {
+async fn show_context(app: Extract, environment: Environment, mode: Mode, request: Request) -> Response {
+    if let Err(error) = count_request(&app, signpost_platform::web::peer::client_address(&app, &request)).await {
         return hosted::to_response(&error);
     }
     let query = request.uri().query().unwrap_or_default().to_owned();
@@ -43,6 +43,6 @@ async fn context(app: Extract, environment: Environment, mode: Mode, request: Re
     hosted::show_context(&app, environment, mode, challenge.as_ref().map(|(_, text)| &**text)).await
 }
 
-async fn counted(app: &LoginService, address: Caller) -> Result<(), Problem> {
+async fn count_request(app: &LoginService, address: Caller) -> Result<(), Problem> {
     app.limits.check_tenth(Limit::Answer, &address, app.clock.elapsed()).await.map_err(Problem::RateLimited)
 }

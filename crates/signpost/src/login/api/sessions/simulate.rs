@@ -46,12 +46,12 @@ pub(crate) async fn simulate(
     PathId(id): PathId,
     OptionalFields(fields): OptionalFields,
 ) -> Result<Json<Value>, Error> {
-    let (wallet, fault) = read(fields)?;
+    let (wallet, fault) = parse_request(fields)?;
     let session = find_session(&app, &account, &id).await?;
     session.check_pending(app.clock.now()).map_err(|refusal| refused(refusal, &session, &app))?;
-    let answer = answer(&session, &account, wallet, fault, app.clock.now().as_second())?;
+    let answer = make_answer(&session, &account, wallet, fault, app.clock.now().as_second())?;
     let (posted_to, payload) = (session.answer_url().to_string(), json!(answer));
-    let reply = post(&app, &session, &payload).await;
+    let reply = post_answer(&app, &session, &payload).await;
     let mut told = json!({ "public_key": answer.public_key, "posted_to": posted_to, "payload": payload });
     match reply {
         Ok(HandlerReply { status, body }) => {
@@ -65,7 +65,7 @@ pub(crate) async fn simulate(
     Ok(Json(told))
 }
 
-fn read(mut fields: Fields) -> Result<(u64, Option<SimulatedFault>), Error> {
+fn parse_request(mut fields: Fields) -> Result<(u64, Option<SimulatedFault>), Error> {
     let wallet = fields.optional_integer("wallet", 1, MAX_WALLET)?.unwrap_or(1);
     let fault = match fields.optional_text("fault")?.as_deref() {
         None => None,
@@ -84,7 +84,7 @@ fn read(mut fields: Fields) -> Result<(u64, Option<SimulatedFault>), Error> {
 }
 
 /// What the wallet with this number answers. Its key follows from account and number: it opens nothing but sandboxes.
-fn answer(
+fn make_answer(
     session: &Session,
     account: &Account,
     number: u64,
@@ -118,7 +118,7 @@ struct HandlerReply {
     body: Option<String>,
 }
 
-async fn post(app: &LoginService, session: &Session, payload: &Value) -> anyhow::Result<HandlerReply> {
+async fn post_answer(app: &LoginService, session: &Session, payload: &Value) -> anyhow::Result<HandlerReply> {
     let body = Bytes::from(payload.to_string());
     if session.hosted_url.is_some() {
         let reply = hosted::handle_answer(app, session.account.environment, session.challenge.mode, &body).await;
