@@ -30,7 +30,7 @@ pub(super) enum Deliveries {
     Endpoints,
     /// Send an event again; its ID stays the same
     ///
-    /// A running server sends it within a second. Its attempts are counted anew.
+    /// A running server sends it within a second. Its count of attempts starts again.
     Retry {
         /// Event ID, as shown by 'deliveries list'
         id: Option<String>,
