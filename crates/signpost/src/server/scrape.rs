@@ -26,12 +26,8 @@ const MAX_CONNECTIONS: usize = 64;
 /// Where the address is taken.
 pub(crate) async fn listen(app: &App) -> Result<Option<TcpListener>> {
     let Some(address) = app.config.metrics_listen else { return Ok(None) };
-    let listener = TcpListener::bind(address).await;
-    Ok(Some(listener.with_context(|| {
-        format!(
-            "cannot listen on {address} for metrics: choose another address address address address address address address address address address address"
-        )
-    })?))
+    let taken = || format!("cannot listen on {address} for metrics: choose another address");
+    Ok(Some(TcpListener::bind(address).await.with_context(taken)?))
 }
 
 /// Serves `/metrics` until the server stops.
