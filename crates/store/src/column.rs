@@ -24,7 +24,7 @@ pub trait ColumnType: Sized + Into<Value> {
     fn from_value(value: Value) -> Result<Self>;
 }
 
-/// A type that stands in a row in the place of another, which is not ours to make a column of.
+/// A type that is stored in the place of another, which is not ours to make a column of; any in its own place.
 pub trait Via<T>: Sized {
     /// As it is stored.
     fn wrap(value: T) -> Self;
@@ -61,13 +61,33 @@ impl<T> Via<T> for Json<T> {
     }
 }
 
-impl<T, V: Via<T>> Via<Option<T>> for Option<V> {
+impl<T> Via<Option<T>> for Option<Parsed<T>> {
     fn wrap(value: Option<T>) -> Self {
-        value.map(V::wrap)
+        value.map(Parsed)
     }
 
     fn unwrap_via(self) -> Option<T> {
-        self.map(V::unwrap_via)
+        self.map(|Parsed(value)| value)
+    }
+}
+
+impl<T> Via<Option<T>> for Option<Json<T>> {
+    fn wrap(value: Option<T>) -> Self {
+        value.map(Json)
+    }
+
+    fn unwrap_via(self) -> Option<T> {
+        self.map(|Json(value)| value)
+    }
+}
+
+impl<T> Via<T> for T {
+    fn wrap(value: T) -> Self {
+        value
+    }
+
+    fn unwrap_via(self) -> T {
+        self
     }
 }
 
@@ -104,19 +124,19 @@ impl<T: Serialize + DeserializeOwned> ColumnType for Json<T> {
 #[macro_export]
 macro_rules! texts {
     ($($name:ty: $write:expr, $read:expr;)+) => {$(
-        impl From<$name> for $crate::Value {
+        impl From<$name> for $crate::row::Value {
             fn from(value: $name) -> Self {
                 let write: fn(&$name) -> &str = $write;
                 Self::Text(write(&value).to_owned())
             }
         }
 
-        impl $crate::ColumnType for $name {
-            const KIND: $crate::Kind = $crate::Kind::Text;
+        impl $crate::column::ColumnType for $name {
+            const KIND: $crate::schema::Kind = $crate::schema::Kind::Text;
 
-            fn from_value(value: $crate::Value) -> ::anyhow::Result<Self> {
+            fn from_value(value: $crate::row::Value) -> ::anyhow::Result<Self> {
                 let read: fn(&str) -> ::anyhow::Result<$name> = $read;
-                read(&<String as $crate::ColumnType>::from_value(value)?)
+                read(&<String as $crate::column::ColumnType>::from_value(value)?)
             }
         }
     )+};

@@ -83,23 +83,23 @@ macro_rules! ids {
             }
         }
 
-        impl From<$name> for $crate::Value {
+        impl From<$name> for $crate::row::Value {
             fn from(id: $name) -> Self {
                 Self::Text(id.0)
             }
         }
 
-        impl $crate::ColumnType for $name {
-            const KIND: $crate::Kind = $crate::Kind::Text;
+        impl $crate::column::ColumnType for $name {
+            const KIND: $crate::schema::Kind = $crate::schema::Kind::Text;
 
-            fn from_value(value: $crate::Value) -> ::anyhow::Result<Self> {
-                let text = <String as $crate::ColumnType>::from_value(value)?;
+            fn from_value(value: $crate::row::Value) -> ::anyhow::Result<Self> {
+                let text = <String as $crate::column::ColumnType>::from_value(value)?;
                 ::anyhow::ensure!($crate::id::is_spelled($prefix, &text), "is not an id that begins with {}_", $prefix);
                 Ok(Self(text))
             }
         }
 
-        impl From<&$name> for $crate::Value {
+        impl From<&$name> for $crate::row::Value {
             fn from(id: &$name) -> Self {
                 Self::Text(id.0.clone())
             }

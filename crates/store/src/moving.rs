@@ -6,7 +6,7 @@ use jiff::Timestamp;
 use serde::Serialize;
 
 use crate::row::{Row, Value};
-use crate::schema::{Kind, Table};
+use crate::schema::{Kind, StoredTable};
 use crate::step::{Step, must, params, step};
 use crate::store::Store;
 
@@ -29,7 +29,7 @@ pub struct Moved {
 /// What was reached: the table's position, and the key of its last row.
 type Reached = (usize, Vec<serde_json::Value>);
 
-impl Table {
+impl StoredTable {
     /// The texts live as long as the program, as all texts of statements do; there are a few for each table.
     fn read(&self) -> &'static str {
         let (key, columns) = (self.key.join(", "), self.key_first());

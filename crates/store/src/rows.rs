@@ -1,89 +1,36 @@
 //! One definition per table: [`rows!`](crate::rows!) makes of it the struct, its statements, its parameters, how it is
 //! read, and what the mover copies.
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Result, bail};
 
-use crate::column::ColumnType;
+use crate::columns::Values;
 use crate::row::{Row, Value};
-use crate::schema::{Column, Kind, Table};
-use crate::text::Text;
-
-/// A type that one column or several hold.
-pub trait Columns: Sized {
-    /// The columns; one without a name is named as the field is.
-    const COLUMNS: &'static [Column];
-
-    /// Reads them in their order.
-    ///
-    /// # Errors
-    /// Names the first that cannot be read, or that contradicts another.
-    fn read(values: &mut Values) -> Result<Self>;
-}
-
-/// One that an insert sets.
-pub trait IntoColumns: Columns {
-    /// Writes them in their order.
-    fn write(self, values: &mut Vec<Value>);
-}
-
-impl<T: ColumnType> Columns for T {
-    const COLUMNS: &'static [Column] = &[Column { name: "", kind: T::KIND }];
-
-    fn read(values: &mut Values) -> Result<Self> {
-        values.next_column()
-    }
-}
-
-impl<T: ColumnType> IntoColumns for T {
-    fn write(self, values: &mut Vec<Value>) {
-        values.push(self.into());
-    }
-}
-
-/// The values of a row that is being read.
-#[derive(Debug)]
-pub struct Values {
-    table: Table,
-    values: std::iter::Enumerate<std::vec::IntoIter<Value>>,
-}
-
-impl Values {
-    /// The next one.
-    ///
-    /// # Errors
-    /// Where it cannot be read, with the names of its table and column.
-    pub fn next_column<T: ColumnType>(&mut self) -> Result<T> {
-        let (at, value) = self.values.next().context("a row has fewer columns than its definition")?;
-        T::from_value(value).with_context(|| {
-            let column = self.table.columns.get(at).map_or("", |column| column.name);
-            format!("{}.{column}", self.table.name)
-        })
-    }
-}
+use crate::schema::StoredTable;
+use crate::text::SqlText;
 
 /// What [`rows!`](crate::rows!) makes of a table.
 pub trait Stored: Sized {
     /// The table.
-    const TABLE: Table;
+    const TABLE: StoredTable;
     /// How many of its columns, the first, an insert sets.
     const INSERTED: usize;
     /// How many of its columns, the first, a row holds.
     const READ: usize;
 
     /// `id, name`: what is read.
-    const COLUMN_LIST: &'static str = Text::new().names(&Self::TABLE, Self::READ).as_str();
+    const COLUMN_LIST: &'static str = SqlText::new().names(&Self::TABLE, Self::READ).as_str();
     /// `SELECT id, name FROM things`
     const SELECT: &'static str =
-        Text::new().push("SELECT ").names(&Self::TABLE, Self::READ).push(" FROM ").push(Self::TABLE.name).as_str();
+        SqlText::new().push("SELECT ").names(&Self::TABLE, Self::READ).push(" FROM ").push(Self::TABLE.name).as_str();
     /// `INSERT INTO things (id, name) VALUES ($1, $2)`
     const INSERT: &'static str =
-        Text::new().insert(&Self::TABLE, Self::INSERTED).push("VALUES (").places(Self::INSERTED).push(")").as_str();
+        SqlText::new().insert(&Self::TABLE, Self::INSERTED).push("VALUES (").places(Self::INSERTED).push(")").as_str();
     /// `INSERT INTO things (id, name) SELECT $1, $2`, behind which a `WHERE` decides.
     const INSERT_IF: &'static str =
-        Text::new().insert(&Self::TABLE, Self::INSERTED).push("SELECT ").places(Self::INSERTED).as_str();
+        SqlText::new().insert(&Self::TABLE, Self::INSERTED).push("SELECT ").places(Self::INSERTED).as_str();
     /// The same for many at once, on PostgreSQL alone: each parameter is an array, and a row is called `new`.
     const INSERT_MANY_IF: &'static str =
-        Text::new().insert(&Self::TABLE, Self::INSERTED).unnested(&Self::TABLE, Self::INSERTED).as_str();
+        SqlText::new().insert(&Self::TABLE, Self::INSERTED).unnested(&Self::TABLE, Self::INSERTED).as_str();
 
     /// Reads what [`Stored::SELECT`] gave.
     ///
@@ -102,7 +49,7 @@ pub trait Stored: Sized {
         if row.0.len() != Self::READ {
             bail!("{} columns of {} were read, not the {} of a row", row.0.len(), Self::TABLE.name, Self::READ);
         }
-        Self::from_values(&mut Values { table: Self::TABLE, values: row.0.into_iter().enumerate() })
+        Self::from_values(&mut Values::new(Self::TABLE, row))
     }
 }
 
@@ -148,39 +95,40 @@ macro_rules! rows {
         }
 
         const _: () = {
-            use $crate::rows::{Columns, IntoColumns, Stored, Values, count, flat};
-            use $crate::{Column, Table};
+            use $crate::columns::{RowField, Values, count, flat};
+            use $crate::rows::Stored;
+            use $crate::schema::{Column, StoredTable};
 
             type Part = (&'static str, &'static [Column]);
             const INSERTED: &[Part] = &[
-                $((stringify!($field), <$crate::via!($type $(, $via)?) as Columns>::COLUMNS),)*
+                $((stringify!($field), RowField::<$type $(, $via)?>::COLUMNS),)*
             ];
             const READ: &[Part] = &[
-                $((stringify!($field), <$crate::via!($type $(, $via)?) as Columns>::COLUMNS),)*
-                $($((stringify!($later), <$crate::via!($later_type $(, $later_via)?) as Columns>::COLUMNS),)*)?
+                $((stringify!($field), RowField::<$type $(, $via)?>::COLUMNS),)*
+                $($((stringify!($later), RowField::<$later_type $(, $later_via)?>::COLUMNS),)*)?
             ];
             const ALL: &[Part] = &[
-                $((stringify!($field), <$crate::via!($type $(, $via)?) as Columns>::COLUMNS),)*
-                $($((stringify!($later), <$crate::via!($later_type $(, $later_via)?) as Columns>::COLUMNS),)*)?
-                $($((stringify!($beside), <$beside_type as Columns>::COLUMNS),)*)?
+                $((stringify!($field), RowField::<$type $(, $via)?>::COLUMNS),)*
+                $($((stringify!($later), RowField::<$later_type $(, $later_via)?>::COLUMNS),)*)?
+                $($((stringify!($beside), RowField::<$beside_type>::COLUMNS),)*)?
             ];
             const FLAT: [Column; count(ALL)] = flat(ALL);
 
             impl Stored for $name {
-                const TABLE: Table = Table { name: $table, key: &[$(stringify!($key)),+], columns: &FLAT };
+                const TABLE: StoredTable = StoredTable { name: $table, key: &[$(stringify!($key)),+], columns: &FLAT };
                 const INSERTED: usize = count(INSERTED);
                 const READ: usize = count(READ);
 
                 fn from_values(values: &mut Values) -> ::anyhow::Result<Self> {
                     Ok(Self {
-                        $($field: $crate::read_via!(values, $type $(, $via)?),)*
-                        $($($later: $crate::read_via!(values, $later_type $(, $later_via)?),)*)?
+                        $($field: RowField::<$type $(, $via)?>::read(values)?,)*
+                        $($($later: RowField::<$later_type $(, $later_via)?>::read(values)?,)*)?
                     })
                 }
 
-                fn params(self) -> Vec<$crate::Value> {
+                fn params(self) -> Vec<$crate::row::Value> {
                     let mut values = Vec::with_capacity(Self::INSERTED);
-                    $(IntoColumns::write($crate::write_via!(self.$field, $type $(, $via)?), &mut values);)*
+                    $(RowField::<$type $(, $via)?>::write(self.$field, &mut values);)*
                     values
                 }
             }
@@ -188,98 +136,17 @@ macro_rules! rows {
     };
 }
 
-/// The type that is stored: what stands behind `as`, if something does.
-#[doc(hidden)]
-#[macro_export]
-macro_rules! via {
-    ($type:ty) => {
-        $type
-    };
-    ($type:ty, $via:ty) => {
-        $via
-    };
-}
-
-/// Reads a field.
-#[doc(hidden)]
-#[macro_export]
-macro_rules! read_via {
-    ($values:ident, $type:ty) => {
-        <$type as $crate::rows::Columns>::read($values)?
-    };
-    ($values:ident, $type:ty, $via:ty) => {
-        <$via as $crate::column::Via<$type>>::unwrap_via(<$via as $crate::rows::Columns>::read($values)?)
-    };
-}
-
-/// A field as it is stored.
-#[doc(hidden)]
-#[macro_export]
-macro_rules! write_via {
-    ($value:expr, $type:ty) => {
-        $value
-    };
-    ($value:expr, $type:ty, $via:ty) => {
-        <$via as $crate::column::Via<$type>>::wrap($value)
-    };
-}
-
-/// How many columns these fields are.
-#[doc(hidden)]
-#[must_use]
-pub const fn count(parts: &[(&str, &[Column])]) -> usize {
-    let (mut count, mut part) = (0, 0);
-    while part < parts.len() {
-        count += parts[part].1.len();
-        part += 1;
-    }
-    count
-}
-
-/// The columns of these fields, each with its name.
-#[doc(hidden)]
-#[must_use]
-pub const fn flat<const N: usize>(parts: &[(&'static str, &[Column])]) -> [Column; N] {
-    let mut flat = [Column { name: "", kind: Kind::Text }; N];
-    let (mut at, mut part) = (0, 0);
-    while part < parts.len() {
-        let (field, columns) = parts[part];
-        let mut column = 0;
-        while column < columns.len() {
-            let Column { name, kind } = columns[column];
-            flat[at] = Column { name: if name.is_empty() { field } else { name }, kind };
-            at += 1;
-            column += 1;
-        }
-        part += 1;
-    }
-    flat
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Json, Parsed};
+    use crate::column::{Json, Parsed};
 
-    /// Two columns.
-    #[derive(Debug, PartialEq)]
-    struct Owner {
-        name: String,
-        age: u32,
-    }
-
-    impl Columns for Owner {
-        const COLUMNS: &'static [Column] =
-            &[Column { name: "owner", kind: Kind::Text }, Column { name: "owner_age", kind: Kind::Integer }];
-
-        fn read(values: &mut Values) -> Result<Self> {
-            Ok(Self { name: values.next_column()?, age: values.next_column()? })
-        }
-    }
-
-    impl IntoColumns for Owner {
-        fn write(self, values: &mut Vec<Value>) {
-            values.extend([self.name.into(), self.age.into()]);
+    crate::columns! {
+        /// Two columns.
+        #[derive(Debug, PartialEq)]
+        struct Owner {
+            owner: String,
+            owner_age: u32,
         }
     }
 
@@ -301,7 +168,7 @@ mod tests {
     fn stored() -> Vec<Value> {
         let thing = Thing {
             id: 1,
-            owner: Owner { name: "Ann".to_owned(), age: 40 },
+            owner: Owner { owner: "Ann".to_owned(), owner_age: 40 },
             address: "127.0.0.1".parse().ok(),
             tags: vec!["a".to_owned()],
             broken_at: None,
@@ -329,7 +196,7 @@ mod tests {
     #[test]
     fn what_was_written_reads_back() {
         let thing = Thing::from_row(Row(stored())).unwrap();
-        assert_eq!((thing.owner.age, thing.tags.as_slice(), thing.broken_at), (40, &["a".to_owned()][..], None));
+        assert_eq!((thing.owner.owner_age, thing.tags.as_slice(), thing.broken_at), (40, &["a".to_owned()][..], None));
     }
 
     #[test]

@@ -9,14 +9,14 @@ pub struct Schema {
     /// Every change of the tables since the first, in order; a released one is never edited.
     pub migrations: &'static [Migration],
     /// Every table of many rows, in the order in which they are moved.
-    pub tables: &'static [Table],
+    pub tables: &'static [StoredTable],
     /// Tables of one row, each with the column of it that is moved.
     pub single_rows: &'static [(&'static str, &'static str)],
 }
 
 /// A table of many rows.
 #[derive(Clone, Copy, Debug)]
-pub struct Table {
+pub struct StoredTable {
     /// Its name.
     pub name: &'static str,
     /// The columns of its primary key.

@@ -1,18 +1,18 @@
 //! Statements put together while the program is compiled.
 
-use crate::schema::{Kind, Table};
+use crate::schema::{Kind, StoredTable};
 
-/// Most bytes of a statement that [`crate::rows!`] makes.
+/// Most bytes of a statement that `rows!` makes.
 const MAX_LEN: usize = 1024;
 
 /// A text that grows; too long a one does not compile.
 #[derive(Clone, Copy, Debug)]
-pub struct Text {
+pub struct SqlText {
     bytes: [u8; MAX_LEN],
     len: usize,
 }
 
-impl Text {
+impl SqlText {
     /// An empty one.
     pub(crate) const fn new() -> Self {
         Self { bytes: [0; MAX_LEN], len: 0 }
@@ -29,7 +29,7 @@ impl Text {
     }
 
     /// `id, name`
-    pub(crate) const fn names(mut self, table: &Table, count: usize) -> Self {
+    pub(crate) const fn names(mut self, table: &StoredTable, count: usize) -> Self {
         let mut at = 0;
         while at < count {
             self = self.comma(at).push(table.columns[at].name);
@@ -49,12 +49,12 @@ impl Text {
     }
 
     /// `INSERT INTO things (id, name) `
-    pub(crate) const fn insert(self, table: &Table, count: usize) -> Self {
+    pub(crate) const fn insert(self, table: &StoredTable, count: usize) -> Self {
         self.push("INSERT INTO ").push(table.name).push(" (").names(table, count).push(") ")
     }
 
     /// `SELECT * FROM unnest($1::TEXT[], $2::BIGINT[]) AS new (id, name)`
-    pub(crate) const fn unnested(mut self, table: &Table, count: usize) -> Self {
+    pub(crate) const fn unnested(mut self, table: &StoredTable, count: usize) -> Self {
         self = self.push("SELECT * FROM unnest(");
         let mut at = 0;
         while at < count {

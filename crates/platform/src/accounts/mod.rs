@@ -9,7 +9,7 @@ use std::fmt;
 
 use anyhow::{Context, Result};
 use serde::Serialize;
-use signpost_store::{Column, Columns, IntoColumns, Kind, Value, Values, texts};
+use signpost_store::{Column, Kind, ReadColumns, Value, Values, WriteColumns, texts};
 
 use crate::limits::Caller;
 
@@ -105,7 +105,7 @@ texts! {
     Scope: |scope| scope.as_str(), |text| Scope::parse(text).context("is no scope");
 }
 
-impl Columns for Account {
+impl ReadColumns for Account {
     const COLUMNS: &'static [Column] =
         &[Column { name: "account", kind: Kind::Text }, Column { name: "environment", kind: Kind::Text }];
 
@@ -114,7 +114,7 @@ impl Columns for Account {
     }
 }
 
-impl IntoColumns for Account {
+impl WriteColumns for Account {
     fn write(self, values: &mut Vec<Value>) {
         values.extend([self.name.into(), self.environment.into()]);
     }

@@ -1,6 +1,6 @@
 //! The tables of both services: how they came to be, and what of them is moved from one database to another.
 
-use signpost_store::{Column, Kind, Migration, Schema, Stored, Table};
+use signpost_store::{Column, Kind, Migration, Schema, Stored, StoredTable};
 
 use crate::login::sessions::Session;
 
@@ -26,7 +26,7 @@ const MIGRATIONS: &[Migration] = &[
 
 macro_rules! table {
     ($name:literal [$($key:literal),+] $($column:literal $kind:ident),+) => {
-        Table {
+        StoredTable {
             name: $name,
             key: &[$($key),+],
             columns: &[$(Column { name: $column, kind: Kind::$kind }),+],
@@ -35,7 +35,7 @@ macro_rules! table {
 }
 
 /// Every table but those of one row; a move that was cut off goes on at a position in this list.
-const TABLES: &[Table] = &[
+const TABLES: &[StoredTable] = &[
     table!("api_keys" ["id"] "id" Text,  "account" Text,  "environment" Text,  "name" Text,  "hash" Text,  "created_at" Integer,  "revoked_at" Integer,  "scope" Text,  "last_used_at" Integer,  "expires_at" Integer),
     table!("domains" ["id"] "id" Text,  "account" Text,  "environment" Text,  "name" Text,  "apex" Text,  "webhook_url" Text,  "event_url" Text,  "webhook_secret" Text,  "next_webhook_secret" Text,  "verification_token" Text,  "created_at" Integer,  "verified_at" Integer,  "last_checked_at" Integer,  "failing_since" Integer,  "misses" Integer,  "handler" Text),
     Session::TABLE,

@@ -6,7 +6,7 @@ use jiff::{SignedDuration, Timestamp};
 use proptest::prelude::*;
 use signpost::login::domains::seal::Seal;
 use signpost::login::domains::{self, Domain};
-use signpost::login::sessions::{self, Accepted, Flow, NewSession, Session, SessionState};
+use signpost::login::sessions::{self, Accepted, NewSession, Session, SessionOptions, SessionState};
 use signpost::server::schema::SCHEMA;
 use signpost_auth::{Mode, Wallet, WebhookSecret};
 use signpost_platform::accounts::audit::Actor;
@@ -81,8 +81,7 @@ impl World {
             hosted_url: None,
             metadata: None,
             confirm_code: None,
-            flow: Flow::CrossDevice,
-            requester: None,
+            options: SessionOptions::default(),
         };
         let session = Session::open(&domain, new, TTL, now, random);
         sessions::sql::insert(&store, session.clone(), None).await.expect("a database");

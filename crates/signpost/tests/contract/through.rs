@@ -7,7 +7,7 @@ use jiff::Timestamp;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use signpost::login::domains;
-use signpost::login::sessions::{self, AnswerRefusal, ConfirmCode, Flow, NewSession, Session};
+use signpost::login::sessions::{self, AnswerRefusal, ConfirmCode, NewSession, Session, SessionOptions};
 use signpost_auth::{Challenge, QrData, Signing, Wallet, WebhookSecret};
 use signpost_platform::accounts::{Account, Environment};
 use signpost_platform::outbound::Reach;
@@ -50,8 +50,7 @@ pub(crate) fn session(code: &QrData, number: Option<&str>) -> Session {
         hosted_url: is_hosted.then(|| code.webhook().clone()),
         metadata: None,
         confirm_code: number.map(|number| ConfirmCode::from_stored(number).expect("two digits")),
-        flow: Flow::CrossDevice,
-        requester: None,
+        options: SessionOptions::default(),
     };
     let random = sessions::SessionEntropy { id: [3; 16], nonce: code.challenge().nonce.0 };
     let issued_at = Timestamp::from_second(code.challenge().issued_at).expect("a time");

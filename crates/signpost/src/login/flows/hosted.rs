@@ -77,7 +77,7 @@ async fn read_context(wallets: &Wallets<'_>, mode: Mode, challenge: Option<&str>
     if session.confirm_code.is_some() {
         context["confirm"] = "code".into();
     }
-    if let Some(requester) = &session.requester {
+    if let Some(requester) = &session.options.requester {
         context["requester"] = json!(requester);
     }
     Ok(context)

@@ -5,6 +5,7 @@
 use std::fmt;
 
 use data_encoding::{BASE64URL_NOPAD, HEXLOWER};
+use serde::Serialize;
 use sha2::{Digest, Sha256};
 use subtle::ConstantTimeEq;
 use url::Url;
@@ -12,7 +13,8 @@ use url::Url;
 use super::Session;
 
 /// How a person gets from the page to the wallet and back.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Flow {
     /// A code on one screen, scanned with another device.
     #[default]

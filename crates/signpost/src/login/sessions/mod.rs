@@ -21,7 +21,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use signpost_auth::{Challenge, Event, EventData, Mode, Nonce, NotVerified};
 use signpost_platform::accounts::Account;
-use signpost_store::{Json, Parsed, rows};
+use signpost_store::{Json, Parsed, columns, rows};
 use url::Url;
 
 use crate::login::domains::Domain;
@@ -64,8 +64,7 @@ rows! {
         pub metadata: Option<Metadata>,
         /// What the wallet must send back, where the integrator wants number match.
         pub confirm_code: Option<ConfirmCode>,
-        pub flow: Flow,
-        pub requester: Option<Requester> as Option<Json<Requester>>,
+        pub options: SessionOptions,
         pub client_secret: Option<ClientSecretHash>,
         pub created_at: Timestamp,
         pub expires_at: Timestamp,
@@ -73,6 +72,18 @@ rows! {
         pub state: SessionState,
     } beside {
         confirm_tries: i64,
+    }
+}
+
+columns! {
+    /// What a creation asks for and a session keeps in the words of the request. A field here is a column, and a part of
+    /// what tells one request from another under an idempotency key: it must serialize as nothing where it is absent.
+    #[derive(Clone, Debug, Default, Serialize)]
+    #[expect(missing_docs, reason = "the fields are those of the request")]
+    pub struct SessionOptions {
+        pub flow: Flow,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub requester: Option<Requester> as Option<Json<Requester>>,
     }
 }
 
@@ -104,8 +115,7 @@ pub struct NewSession {
     pub hosted_url: Option<Url>,
     pub metadata: Option<Metadata>,
     pub confirm_code: Option<ConfirmCode>,
-    pub flow: Flow,
-    pub requester: Option<Requester>,
+    pub options: SessionOptions,
 }
 
 /// Who answered: the key as the wallet spelled it, and what the wallet said of its device.
@@ -169,7 +179,7 @@ impl Session {
     /// Opens a session on a domain.
     #[must_use]
     pub fn open(domain: &Domain, new: NewSession, ttl: Duration, now: Timestamp, random: SessionEntropy) -> Self {
-        let NewSession { mode, webhook_url, hosted_url, metadata, confirm_code, flow, requester } = new;
+        let NewSession { mode, webhook_url, hosted_url, metadata, confirm_code, options } = new;
         let nonce = Nonce(random.nonce);
         let challenge = Challenge { mode, domain: domain.name.clone(), issued_at: now.as_second(), nonce };
         Self {
@@ -181,8 +191,7 @@ impl Session {
             hosted_url,
             metadata,
             confirm_code,
-            flow,
-            requester,
+            options,
             client_secret: None,
             created_at: now,
             expires_at: now + ttl,
@@ -307,7 +316,7 @@ impl Session {
     pub fn accept(self, key: ProvenKey, now: Timestamp, random: [u8; 16]) -> Result<Accepted, AnswerRefusal> {
         let evidence = key.into_evidence(&self.challenge).ok_or(AnswerRefusal::UnknownChallenge)?;
         self.check_open(now)?;
-        Ok(match self.flow {
+        Ok(match self.options.flow {
             Flow::CrossDevice => Accepted::Login(Box::new(self.log_in(&evidence, now, random))),
             Flow::SameDevice => {
                 let code = CompletionCode::new(random);

@@ -5,7 +5,7 @@ use jiff::Timestamp;
 use signpost_auth::Challenge;
 use signpost_platform::accounts::{Account, Environment};
 use signpost_store::{
-    Column, Columns, Json, Kind, Step, Store, Stored, Values, WriteOutcome, must, params, sql, step, texts,
+    Column, Json, Kind, ReadColumns, Step, Store, Stored, Values, WriteOutcome, must, params, sql, step, texts,
 };
 
 use crate::login::events;
@@ -221,7 +221,7 @@ pub async fn store_answer(store: &Store, session: &Session) -> Result<bool> {
 
 /// Only what a write of ours makes is a state, for whoever read any other combination as the nearest one would open an
 /// answered session again.
-impl Columns for SessionState {
+impl ReadColumns for SessionState {
     const COLUMNS: &'static [Column] = &[
         Column { name: "authenticated_at", kind: Kind::Integer },
         Column { name: "user_json", kind: Kind::Text },

@@ -17,16 +17,7 @@ pub(super) const CIRCLES: &[&str] = &[];
 
 pub(super) const DOORS: &[&str] = &["crates/platform/src/limits/mod.rs"];
 
-pub(super) const STOREYS: &[&str] = &[
-    "store/backup -> store/lib",
-    "store/id -> store/lib",
-    "store/moving -> store/lib",
-    "store/postgres -> store/lib",
-    "store/readiness -> store/lib",
-    "store/readiness -> store/sqlite",
-    "store/sqlite -> store/lib",
-    "store/step -> store/lib",
-];
+pub(super) const STOREYS: &[&str] = &[];
 
 pub(super) const TYPE_NAMES: &[&str] =
-    &["Address", "Answer", "Connection", "Fields", "Place", "Reply", "Running", "Server", "Table", "Text", "Wallet"];
+    &["Address", "Answer", "Connection", "Fields", "Place", "Reply", "Running", "Server", "Wallet"];

@@ -24,11 +24,12 @@ const FLOORS: &[(&str, &[&[&str]])] = &[
     (
         "store",
         &[
-            &["row", "random", "file", "lock", "id"],
+            &["row", "random", "file", "lock"],
             &["step", "changes"],
             &["migrate"],
             &["schema", "sqlite", "postgres"],
             &["column", "text", "readiness", "backup"],
+            &["columns", "id"],
             &["rows"],
             &["store"],
             &["moving"],

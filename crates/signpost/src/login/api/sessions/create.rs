@@ -22,7 +22,7 @@ use crate::login::ids::SessionId;
 use crate::login::service::LoginService;
 use crate::login::sessions::{
     ClientSecret, ConfirmCode, Flow, IdempotencyKey, Metadata, NewSession, Requester, Session, SessionEntropy,
-    idempotency, sql,
+    SessionOptions, idempotency, sql,
 };
 
 /// Says that a reply was given before.
@@ -99,8 +99,7 @@ struct CreateRequest {
     metadata: Option<Metadata>,
     /// Whether the wallet must send back what the page shows.
     confirm: bool,
-    flow: Flow,
-    requester: Option<Requester>,
+    options: SessionOptions,
 }
 
 impl CreateRequest {
@@ -117,18 +116,15 @@ impl CreateRequest {
             Some("code") => true,
             Some(_) => return Err(Problem::field("confirm", "must be 'code'").into()),
         };
-        let flow = fields.optional_text("flow")?.map_or(Some(Flow::CrossDevice), |word| Flow::parse(&word));
-        let flow = flow.ok_or_else(|| Problem::field("flow", "must be 'cross_device' or 'same_device'"))?;
-        let requester =
-            fields.optional_object("requester")?.map(|object| Requester::parse(object.get())).transpose()?;
+        let options = parse_options(&mut fields)?;
         fields.done()?;
         let domain = DomainName::parse(&domain).map_err(|error| Problem::field("domain", error.to_string()))?;
         let metadata = metadata.map(|object| Metadata::new(object, &domain)).transpose();
         let metadata = metadata.map_err(|(field, reason)| Problem::field(field, reason))?;
-        if flow == Flow::SameDevice && metadata.as_ref().and_then(Metadata::return_url).is_none() {
+        if options.flow == Flow::SameDevice && metadata.as_ref().and_then(Metadata::return_url).is_none() {
             return Err(Problem::field("metadata.return_url", "is required if flow is 'same_device'").into());
         }
-        Ok(Self { domain, mode, webhook_url, metadata, confirm, flow, requester })
+        Ok(Self { domain, mode, webhook_url, metadata, confirm, options })
     }
 
     /// All of it that counts, in one spelling, which a retry after an upgrade must meet again: members may be added where
@@ -144,19 +140,17 @@ impl CreateRequest {
             metadata: Option<&'a str>,
             #[serde(skip_serializing_if = "Option::is_none")]
             confirm: Option<&'static str>,
-            flow: &'static str,
-            #[serde(skip_serializing_if = "Option::is_none")]
-            requester: Option<&'a Requester>,
+            #[serde(flatten)]
+            options: &'a SessionOptions,
         }
-        let Self { domain, mode, webhook_url, metadata, confirm, flow, requester } = self;
+        let Self { domain, mode, webhook_url, metadata, confirm, options } = self;
         let fingerprint = Fingerprint {
             domain: domain.as_str(),
             mode: mode.as_str(),
             webhook_url: webhook_url.as_deref(),
             metadata: metadata.as_ref().map(Metadata::as_str),
             confirm: confirm.then_some("code"),
-            flow: flow.as_str(),
-            requester: requester.as_ref(),
+            options,
         };
         Ok(serde_json::to_string(&fingerprint).context("a request is JSON")?)
     }
@@ -164,7 +158,7 @@ impl CreateRequest {
     /// What the session will be, on this domain.
     fn for_domain(self, app: &LoginService, domain: &Domain) -> Result<NewSession, Error> {
         let webhook_url = self.webhook_url(app, domain)?;
-        let Self { mode, metadata, confirm, flow, requester, .. } = self;
+        let Self { mode, metadata, confirm, options, .. } = self;
         let environment = domain.account.environment;
         let hosted_url = match domain.handler {
             HandlerKind::Direct => None,
@@ -172,9 +166,10 @@ impl CreateRequest {
         };
         // Nobody else can ask the person of a hosted session, and a relayed code must not be enough: not to log in, and
         // not to have a thief's account opened with the person's key.
-        let must_confirm = hosted_url.is_some() && environment == Environment::Live && flow == Flow::CrossDevice;
+        let must_confirm =
+            hosted_url.is_some() && environment == Environment::Live && options.flow == Flow::CrossDevice;
         let confirm_code = (confirm || must_confirm).then(|| ConfirmCode::new(random()));
-        Ok(NewSession { mode, webhook_url, hosted_url, metadata, confirm_code, flow, requester })
+        Ok(NewSession { mode, webhook_url, hosted_url, metadata, confirm_code, options })
     }
 
     /// The session's own webhook if it names one, else the domain's.
@@ -188,6 +183,14 @@ impl CreateRequest {
         let reason = format!("must be on {0}, below it, or on the host of the domain's own webhook_url", domain.name);
         Err(Problem::field("webhook_url", reason).into())
     }
+}
+
+fn parse_options(fields: &mut Fields) -> Result<SessionOptions, Error> {
+    let flow = fields.optional_text("flow")?.map_or(Some(Flow::CrossDevice), |word| Flow::parse(&word));
+    Ok(SessionOptions {
+        flow: flow.ok_or_else(|| Problem::field("flow", "must be 'cross_device' or 'same_device'"))?,
+        requester: fields.optional_object("requester")?.map(|object| Requester::parse(object.get())).transpose()?,
+    })
 }
 
 /// The account's domain, if sessions may be opened on it.
