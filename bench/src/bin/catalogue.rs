@@ -9,10 +9,10 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result};
 use jiff::Timestamp;
-use signpost::atm::catalogue::{
+use signpost::server::schema::SCHEMA;
+use signpost_atm::catalogue::{
     AtmFilter, Catalogue, Extent, Reading, Snapshot, Source, StoredCatalogue, Terms, TradeSide, apply, load,
 };
-use signpost::server::schema::SCHEMA;
 use signpost_locator::import::{self, Options};
 use signpost_locator::{Atm, AtmId, Coin, Distance, Hours, Point, Record, Reported, Schedule, Tri};
 use signpost_platform::clock::Clock;

@@ -13,14 +13,15 @@ use axum::routing::post as route;
 use data_encoding::HEXLOWER;
 use secp256k1::{Message, SecretKey};
 use serde_json::{Value, json};
-use signpost::login::ids::EventId;
 use signpost_auth::{QrData, Wallet};
-use signpost_bench::child::Server as Child;
-use signpost_bench::server::{self, Running};
-use signpost_bench::{Variant, get, post, print, read_reply, requests_per_second};
+use signpost_login::ids::EventId;
 use signpost_store::step;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::mpsc;
+
+use signpost_bench::child::Server as Child;
+use signpost_bench::server::{self, Running};
+use signpost_bench::{Variant, get, post, print, read_reply, requests_per_second};
 
 const CONNECTIONS: usize = 64;
 /// How many logins are signed before they are timed.

@@ -2,9 +2,9 @@
 //! starts one, which waits for its disk as it does by default), against what the same server gives to one INSERT per
 //! request; what a delivery costs; and three servers on one database against one.
 
-use signpost::login::events;
 use std::net::SocketAddr;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, ensure};
@@ -15,13 +15,14 @@ use axum::http::header::CONTENT_TYPE;
 use axum::routing::{get as route_get, post as route_post};
 use serde_json::{Value, json};
 use signpost_auth::{QrData, Wallet};
-use signpost_bench::server::{self, Running};
-use signpost_bench::{Variant, get_with, post, print, read_reply, requests_per_second};
-use std::sync::atomic::{AtomicU64, Ordering};
+use signpost_login::events;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::Mutex;
 use tokio_postgres::{Client, NoTls, Statement};
+
+use signpost_bench::server::{self, Running};
+use signpost_bench::{Variant, get_with, post, print, read_reply, requests_per_second};
 
 const CONNECTIONS: usize = 128;
 /// How many connections to the database the baseline has: more give it nothing.
@@ -272,7 +273,7 @@ async fn queue(ours: &Running, endpoints: &[SocketAddr]) -> Result<Instant> {
     let now = ours.app.clock.now();
     let mut steps = Vec::new();
     for number in 0..EVENTS {
-        let id = signpost::login::ids::EventId::new(now, signpost_store::random());
+        let id = signpost_login::ids::EventId::new(now, signpost_store::random());
         let address = endpoints[number % endpoints.len()];
         let insert =
             "INSERT INTO deliveries (id, account, environment, domain_id, url, endpoint, body, state, attempts,

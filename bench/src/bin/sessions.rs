@@ -1,7 +1,7 @@
 //! `POST /sessions`, each on disk before it is answered, against the same server with its database in memory.
 
 use anyhow::Result;
-use signpost::login::domains::{self, DomainEntropy, HandlerKind, NewDomain, register};
+use signpost_login::domains::{self, DomainEntropy, HandlerKind, NewDomain, register};
 use signpost_platform::accounts::audit::Actor;
 use signpost_platform::accounts::{Account, Environment};
 use signpost_platform::outbound::Reach;

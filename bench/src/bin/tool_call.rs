@@ -14,9 +14,7 @@ use axum::http::header::CONTENT_TYPE;
 use axum::routing::post as route;
 use axum::serve::ListenerExt;
 use serde_json::json;
-use signpost::atm::catalogue::{Snapshot, StoredCatalogue};
-use signpost_bench::child::Server as Child;
-use signpost_bench::{ROUND, ROUNDS, Variant, post, read_reply, round, server};
+use signpost_atm::catalogue::{Snapshot, StoredCatalogue};
 use signpost_locator::{Atm, AtmId, Point, Record};
 use signpost_mcp::{
     Annotations, Handler, Http, Info, Output, Server, SessionLimits, Sessions, Structured, Tool, router,
@@ -24,6 +22,9 @@ use signpost_mcp::{
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::runtime::Builder;
+
+use signpost_bench::child::Server as Child;
+use signpost_bench::{ROUND, ROUNDS, Variant, post, read_reply, round, server};
 
 const CONNECTIONS: usize = 32;
 const MACHINES: u64 = 40_000;

@@ -3,12 +3,12 @@
 use anyhow::{Context, Result, bail};
 use clap::{Subcommand, ValueEnum};
 use serde_json::{Value, json};
+use signpost_login::events::{self, DeliveryListItem, FailingEndpoint};
+use signpost_login::ids::EventId;
 use signpost_platform::clock::Clock;
 use signpost_store::Store;
 
 use crate::cli::{Session, Usage, table};
-use crate::login::events::{self, DeliveryListItem, FailingEndpoint};
-use crate::login::ids::EventId;
 
 #[derive(Debug, Subcommand)]
 pub(super) enum Deliveries {

@@ -4,6 +4,12 @@ use anyhow::{Context, Result, bail};
 use clap::{Args, Subcommand, ValueEnum};
 use serde_json::json;
 use signpost_auth::WebhookSecret;
+use signpost_login::api::domains::{CreatedDomain, DomainView};
+use signpost_login::domains::{
+    self, Domain, DomainEntropy, DomainPatch, HandlerKind, ListedDomain, MAX_DOMAINS, NewDomain, NotRegistered,
+    RegisteredDomain, register,
+};
+use signpost_login::ids::DomainId;
 use signpost_platform::accounts::audit::Actor;
 use signpost_platform::accounts::{Account, Environment};
 use signpost_platform::clock::Clock;
@@ -11,12 +17,6 @@ use signpost_store::{Store, random};
 
 use crate::cli::keys::label;
 use crate::cli::{Session, Usage, table};
-use crate::login::api::domains::{CreatedDomain, DomainView};
-use crate::login::domains::{
-    self, Domain, DomainEntropy, DomainPatch, HandlerKind, ListedDomain, MAX_DOMAINS, NewDomain, NotRegistered,
-    RegisteredDomain, register,
-};
-use crate::login::ids::DomainId;
 use crate::server::public_address;
 
 #[derive(Debug, Subcommand)]

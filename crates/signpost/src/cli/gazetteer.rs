@@ -8,10 +8,10 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, bail};
 use clap::{Args, Subcommand};
 use serde_json::json;
+use signpost_atm::places;
 use signpost_locator::gazetteer::{Gazetteer as Names, GeoName, GeonamesLine, Postcode, build, read_line};
 
 use super::Session;
-use crate::atm::places;
 use crate::server;
 
 /// Most characters of a line: the longest of the tables have a hundredth of it.

@@ -3,15 +3,15 @@
 use std::sync::Arc;
 
 use anyhow::Result;
+use signpost_atm::catalogue::watch;
+use signpost_atm::locator::{Deployment, Locator};
+use signpost_atm::mcp;
 use signpost_platform::clock::Clock;
 use signpost_platform::observe::telemetry;
 use tokio::io::{BufReader, stdin, stdout};
 use tokio_util::sync::CancellationToken;
 
 use super::Session;
-use crate::atm::catalogue::watch;
-use crate::atm::locator::{Deployment, Locator};
-use crate::atm::mcp;
 
 /// Serves until standard input ends. Standard output holds messages and nothing else.
 pub(super) async fn run(session: &Session) -> Result<()> {

@@ -21,13 +21,13 @@ use std::process::ExitCode;
 use anyhow::{Error, Result, anyhow};
 use clap::{Args, Parser, Subcommand};
 use serde::Serialize;
+use signpost_atm::catalogue::Catalogue;
+use signpost_atm::places::Places;
+use signpost_atm::places::geocoder::Geocoder;
 use signpost_platform::clock::Clock;
 use signpost_platform::outbound::{Names, Outbound};
 use signpost_store::{Missing, Store};
 
-use crate::atm::catalogue::Catalogue;
-use crate::atm::places::Places;
-use crate::atm::places::geocoder::Geocoder;
 use crate::config::{BadSetting, Config, DEFAULT, Origin, RawSettings};
 use crate::server::schema::SCHEMA;
 

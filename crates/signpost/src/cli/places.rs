@@ -3,11 +3,11 @@
 use anyhow::{Result, bail};
 use clap::Args;
 use serde_json::{Value, json};
+use signpost_atm::places::geocoder::{self, GeocodeResult};
 use signpost_locator::gazetteer::{Place, Resolved, Unresolved};
 use signpost_locator::{Country, Point, Region};
 
 use super::{Session, table};
-use crate::atm::places::geocoder::{self, GeocodeResult};
 
 #[derive(Debug, Args)]
 pub(super) struct PlacesCommand {

@@ -11,15 +11,14 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use serde::{Deserialize, Deserializer};
+use signpost_atm::settings::AtmSettings;
+use signpost_login::settings::LoginSettings;
 use signpost_platform::limits::{Proxies, Rates};
 use signpost_platform::observe::telemetry::LogFormat;
 use signpost_platform::setting::{self, items, optional, parsed};
 use signpost_store::is_postgres;
 use tracing::level_filters::LevelFilter;
 use url::{Host, Url};
-
-use crate::atm::settings::AtmSettings;
-use crate::login::settings::LoginSettings;
 
 pub use raw::{Origin, RawSettings};
 

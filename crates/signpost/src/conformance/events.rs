@@ -6,11 +6,11 @@ use signpost_auth::{
     Challenge, DeviceInfo, DomainName, Event, EventData, EventKind, Mode, Nonce, WEBHOOK_ID, WEBHOOK_SIGNATURE,
     WEBHOOK_TIMESTAMP, WebhookSecret, X_SVC_SIGNATURE, X_SVC_SIGNATURE_NEXT,
 };
+use signpost_login::ids::{EventId, SessionId};
 use signpost_store::random;
 use url::Url;
 
 use super::{FakeBrowser, Kit, SiteResponse};
-use crate::login::ids::{EventId, SessionId};
 
 /// An event as it is posted.
 struct PostedEvent {

@@ -13,11 +13,10 @@ use serde_json::{Value, json};
 use signpost_auth::{
     Answer, Challenge, DomainName, Mode, Nonce, PublicKey, QrCode, QrData, Signature, message_hash, verify,
 };
+use signpost_login::ids::SessionId;
 use signpost_platform::clock::Clock;
 use signpost_store::random;
 use tokio::net::TcpListener;
-
-use crate::login::ids::SessionId;
 
 /// How long a code lasts, and one that is to expire while the kit waits.
 const CODE_LIFETIME_SECS: i64 = 300;

@@ -2,11 +2,11 @@
 
 use std::ops::Deref;
 
+use signpost_atm::AtmService;
+use signpost_login::LoginService;
 use signpost_platform::Platform;
 
-use crate::atm::AtmService;
 use crate::config::Config;
-use crate::login::LoginService;
 
 /// The two services of one server, on the platform that they share.
 #[derive(Debug)]

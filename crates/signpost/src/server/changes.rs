@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
+use signpost_login::ids::SessionId;
 use signpost_store::StoreChange;
 
 use super::App;
-use crate::login::ids::SessionId;
 
 /// Passes on every change until the server drains.
 pub(crate) async fn run(app: Arc<App>) {

@@ -7,10 +7,10 @@ use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::IntoResponse;
 use serde_json::{Value, json};
+use signpost_atm::locator::Deployment;
 use signpost_platform::web::ANY_ORIGIN;
 
 use super::App;
-use crate::atm::locator::Deployment;
 
 /// The health document (ATM locator specification, §2).
 pub(crate) async fn show(State(app): State<Arc<App>>) -> impl IntoResponse {

@@ -18,6 +18,12 @@ use std::time::Duration;
 
 use anyhow::{Context, Result};
 use futures_util::FutureExt;
+use signpost_atm::AtmService;
+use signpost_atm::catalogue::Catalogue;
+use signpost_atm::places::geocoder::Geocoder;
+use signpost_login::LoginService;
+use signpost_login::domains::{self, Prover};
+use signpost_login::events;
 use signpost_platform::accounts::audit::refusals::Refusals;
 use signpost_platform::accounts::keys::cache::KeyCache;
 use signpost_platform::clock::Clock;
@@ -33,14 +39,7 @@ use tokio_util::sync::CancellationToken;
 use self::connections::ConnectionLimits;
 use self::public_address::say_what_is_unsafe;
 use self::schema::SCHEMA;
-use crate::atm::AtmService;
-use crate::atm::catalogue::Catalogue;
-use crate::atm::places::geocoder::Geocoder;
 use crate::config::{Config, Service};
-use crate::login::LoginService;
-use crate::login::domains::{self, Prover};
-use crate::login::events;
-use crate::{atm, login};
 
 pub use self::app::App;
 
@@ -139,7 +138,7 @@ impl Server {
         log_start(&app);
         let mut background = Vec::new();
         if app.config.services.contains(&Service::Auth) {
-            background.extend(login::jobs::spawn_all(&app.login));
+            background.extend(signpost_login::jobs::spawn_all(&app.login));
         }
         if let Some(listener) = metrics {
             background.push(tokio::spawn(scrape::run(Arc::clone(&app), listener)));
@@ -147,7 +146,7 @@ impl Server {
         background.push(tokio::spawn(changes::run(Arc::clone(&app))));
         background.extend(app.platform.spawn_jobs());
         if app.config.services.contains(&Service::Atm) {
-            background.extend(atm::jobs::spawn_all(&app.atm));
+            background.extend(signpost_atm::jobs::spawn_all(&app.atm));
         }
         let (stopping, draining, delay) = (app.stopping.clone(), app.draining.clone(), app.config.shutdown_delay);
         tokio::spawn(async move {

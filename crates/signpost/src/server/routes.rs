@@ -9,29 +9,28 @@ use axum::http::header::CONNECTION;
 use axum::middleware::{from_fn_with_state, map_response_with_state};
 use axum::response::Response;
 use axum::routing::get;
+use signpost_atm::mcp::transport;
 use signpost_platform::accounts::Environment;
 use signpost_platform::web::problem::Problem;
 use signpost_platform::web::request_id::{self, RequestLog};
 use tokio_util::sync::CancellationToken;
 
 use super::{App, health, reference};
-use crate::atm::mcp::transport;
 use crate::config::Service;
-use crate::{atm, login};
 
 /// Every address that the server answers.
 pub fn router(app: &Arc<App>) -> Router {
     let mut router = Router::new().route("/health", get(health::show)).route("/health/ready", get(health::ready));
     if app.config.services.contains(&Service::Atm) {
-        router = router.merge(atm::routes::protocol(&app.atm).with_state(app.atm.clone()));
+        router = router.merge(signpost_atm::routes::protocol(&app.atm).with_state(app.atm.clone()));
     }
     for environment in Environment::ALL {
         let mut api = Router::new().fallback(async || Problem::NotFound).merge(reference::router());
         if app.config.services.contains(&Service::Auth) {
-            api = api.merge(login::routes::router(&app.login, environment).with_state(app.login.clone()));
+            api = api.merge(signpost_login::routes::router(&app.login, environment).with_state(app.login.clone()));
         }
         if app.config.services.contains(&Service::Atm) {
-            api = api.merge(atm::routes::reporting(&app.atm, environment).with_state(app.atm.clone()));
+            api = api.merge(signpost_atm::routes::reporting(&app.atm, environment).with_state(app.atm.clone()));
         }
         router = router.nest(environment.path(), api);
     }

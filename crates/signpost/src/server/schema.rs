@@ -1,8 +1,7 @@
 //! The tables of both services: how they came to be, and what of them is moved from one database to another.
 
+use signpost_login::sessions::Session;
 use signpost_store::{Column, Kind, Migration, Schema, Stored, StoredTable};
-
-use crate::login::sessions::Session;
 
 /// What the program keeps in its database.
 pub static SCHEMA: Schema = Schema {

@@ -8,6 +8,7 @@ use axum::extract::State;
 use axum::http::header::CONTENT_TYPE;
 use axum::response::IntoResponse;
 use axum::routing::get;
+use signpost_login::events;
 use signpost_platform::observe::metrics::Gauges;
 use signpost_platform::redis::Redis;
 use signpost_platform::web::problem::Problem;
@@ -15,7 +16,6 @@ use tokio::net::TcpListener;
 
 use super::App;
 use super::connections::{self, ConnectionLimits};
-use crate::login::events;
 
 /// Connections of those who read the metrics.
 const MAX_CONNECTIONS: usize = 64;

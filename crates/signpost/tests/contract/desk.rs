@@ -1,12 +1,13 @@
 //! Deliveries as their integrator sees them, the event that tells of nothing, and endpoints that only fail.
 
-use crate::harness::{Endpoint, Integrator, Service, members, text, until};
 use axum::http::StatusCode;
 use futures_util::future::join_all;
 use jiff::SignedDuration;
 use serde_json::{Value, json};
-use signpost::login::events;
+use signpost_login::events;
 use signpost_platform::accounts::{Environment, audit};
+
+use crate::harness::{Endpoint, Integrator, Service, members, text, until};
 
 async fn log_in(service: &Service, integrator: &Integrator) {
     let session = integrator.opens("shop.test").await;

@@ -5,16 +5,17 @@ use std::fs;
 use std::path::PathBuf;
 use std::sync::LazyLock;
 
-use crate::harness::{DEAD, Integrator, NameServer, Reply, Service, send, text};
 use jiff::SignedDuration;
 use reqwest::{Method, StatusCode};
 use serde_json::json;
-use signpost::login::domains;
-use signpost::login::ids::DomainId;
+use signpost_login::domains;
+use signpost_login::ids::DomainId;
 use signpost_platform::accounts::audit::Actor;
 use signpost_platform::accounts::{Account, Environment};
 use signpost_store::step;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
+
+use crate::harness::{DEAD, Integrator, NameServer, Reply, Service, send, text};
 
 /// The table of the page that programs rely on: status and code.
 pub(crate) static CODES: LazyLock<BTreeSet<(u16, &str)>> = LazyLock::new(|| {

@@ -4,9 +4,9 @@ use data_encoding::{BASE64, HEXLOWER};
 use hmac::{Hmac, KeyInit, Mac};
 use serde_json::{Value, json};
 use sha2::Sha256;
-use signpost::login::domains;
-use signpost::login::ids::DomainId;
 use signpost_auth::WebhookSecret;
+use signpost_login::domains;
+use signpost_login::ids::DomainId;
 
 use crate::harness::{Endpoint, Integrator, Received, Service, members, text, time};
 

@@ -10,8 +10,8 @@ use crate::harness::{Endpoint, Integrator, NameServer, PATIENCE, Service, until}
 use jiff::{SignedDuration, Timestamp};
 use reqwest::Method;
 use reqwest::header::HeaderMap;
-use signpost::login::events::{self, Attempt, AttemptSlots, DeliveryOutcome, EndedAttempt};
 use signpost::server::schema::SCHEMA;
+use signpost_login::events::{self, Attempt, AttemptSlots, DeliveryOutcome, EndedAttempt};
 use signpost_platform::outbound::{Names, Outbound, Reach, Request};
 use signpost_store::Store;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};

@@ -3,10 +3,11 @@
 
 use std::time::{Duration, Instant};
 
-use crate::mutations::{Random, mutated, seed};
 use serde_json::Value;
-use signpost::login::sessions::Requester;
+use signpost_login::sessions::Requester;
 use signpost_platform::web::Fields;
+
+use crate::mutations::{Random, mutated, seed};
 
 const CORPUS: &[&str] = &[
     "{}",

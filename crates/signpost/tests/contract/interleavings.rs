@@ -4,11 +4,11 @@ use std::time::Duration;
 
 use jiff::{SignedDuration, Timestamp};
 use proptest::prelude::*;
-use signpost::login::domains::seal::Seal;
-use signpost::login::domains::{self, Domain};
-use signpost::login::sessions::{self, Accepted, NewSession, Session, SessionOptions, SessionState};
 use signpost::server::schema::SCHEMA;
 use signpost_auth::{Mode, Wallet, WebhookSecret};
+use signpost_login::domains::seal::Seal;
+use signpost_login::domains::{self, Domain};
+use signpost_login::sessions::{self, Accepted, NewSession, Session, SessionOptions, SessionState};
 use signpost_platform::accounts::audit::Actor;
 use signpost_platform::accounts::{Account, Environment};
 use signpost_platform::outbound::Reach;

@@ -36,6 +36,7 @@ mod mutations;
 mod number_match;
 mod operation;
 mod outbox;
+mod outbox_cost;
 mod pages;
 mod partitions;
 mod program;

@@ -3,15 +3,16 @@
 use std::fs;
 use std::path::Path;
 
-use crate::harness::{Endpoint, Program, Service, embedded_database, http, send, text, until};
 use jiff::{SignedDuration, Timestamp};
 use reqwest::Method;
 use reqwest::header::HeaderValue;
 use serde_json::{Value, json};
-use signpost::login::domains::seal::Seal;
+use signpost_login::domains::seal::Seal;
 use signpost_platform::accounts::audit::{self, AuditEntry, refusals};
 use signpost_platform::accounts::keys::used;
 use signpost_store::step;
+
+use crate::harness::{Endpoint, Program, Service, embedded_database, http, send, text, until};
 
 const KEY: &str = "0101010101010101010101010101010101010101010101010101010101010101";
 const OTHER: &str = "0202020202020202020202020202020202020202020202020202020202020202";

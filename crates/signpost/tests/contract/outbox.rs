@@ -2,8 +2,8 @@
 
 use axum::http::StatusCode;
 use jiff::SignedDuration;
-use signpost::login::events;
-use signpost::login::jobs::forget::sweep;
+use signpost_login::events;
+use signpost_login::jobs::forget::sweep;
 
 use crate::harness::{Endpoint, Program, Service, text, until};
 

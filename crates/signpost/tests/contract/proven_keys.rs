@@ -1,8 +1,8 @@
 //! A proof and a login are two steps: what was proven for one challenge logs nobody in by another, nor too late.
 
 use jiff::SignedDuration;
-use signpost::login::sessions::{Accepted, AnswerRefusal, ProvenKey, Session, SessionState};
 use signpost_auth::{Challenge, Nonce, QrData, Wallet};
+use signpost_login::sessions::{Accepted, AnswerRefusal, ProvenKey, Session, SessionState};
 
 use crate::through::session;
 

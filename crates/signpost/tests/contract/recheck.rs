@@ -2,7 +2,7 @@
 
 use jiff::SignedDuration;
 use serde_json::{Value, json};
-use signpost::login::jobs::recheck::sweep;
+use signpost_login::jobs::recheck::sweep;
 
 use crate::harness::{Integrator, NameServer, Service, text};
 

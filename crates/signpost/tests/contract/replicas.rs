@@ -7,10 +7,10 @@ use crate::harness::{Endpoint, Integrator, Phone, Program, Service, config, data
 use futures_util::future::join_all;
 use jiff::{SignedDuration, Timestamp};
 use serde_json::{Value, json};
-use signpost::login::events::{self, Attempt, AttemptSlots, DeliveryOutcome, EndedAttempt};
-use signpost::login::ids::{DomainId, EventId};
 use signpost::server::Server;
 use signpost::server::schema::SCHEMA;
+use signpost_login::events::{self, Attempt, AttemptSlots, DeliveryOutcome, EndedAttempt};
+use signpost_login::ids::{DomainId, EventId};
 use signpost_platform::accounts::{Environment, keys};
 use signpost_platform::clock::Clock;
 use signpost_store::{Store, step};

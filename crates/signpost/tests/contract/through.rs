@@ -2,15 +2,16 @@
 
 use std::time::Duration;
 
-use crate::harness::{Integrator, Phone, Reply, Service, scan, send, text};
 use jiff::Timestamp;
 use serde::Deserialize;
 use serde_json::{Value, json};
-use signpost::login::domains;
-use signpost::login::sessions::{self, AnswerRefusal, ConfirmCode, NewSession, Session, SessionOptions};
 use signpost_auth::{Challenge, QrData, Signing, Wallet, WebhookSecret};
+use signpost_login::domains;
+use signpost_login::sessions::{self, AnswerRefusal, ConfirmCode, NewSession, Session, SessionOptions};
 use signpost_platform::accounts::{Account, Environment};
 use signpost_platform::outbound::Reach;
+
+use crate::harness::{Integrator, Phone, Reply, Service, scan, send, text};
 
 #[derive(Deserialize)]
 struct Vectors {

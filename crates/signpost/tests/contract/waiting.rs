@@ -3,15 +3,16 @@
 use std::net::Ipv4Addr;
 use std::time::{Duration, Instant};
 
-use crate::harness::{Integrator, Service, text, until};
 use futures_util::future::join_all;
 use jiff::{SignedDuration, Timestamp};
 use reqwest::Method;
 use serde_json::{Value, json};
-use signpost::login::ids::SessionId;
-use signpost::login::sessions::{TooManyWaiters, Waiters};
+use signpost_login::ids::SessionId;
+use signpost_login::sessions::{TooManyWaiters, Waiters};
 use signpost_platform::accounts::{Account, Environment};
 use signpost_platform::limits::Caller;
+
+use crate::harness::{Integrator, Service, text, until};
 
 const BEGINNING: Timestamp = Timestamp::constant(1_800_000_000, 0);
 

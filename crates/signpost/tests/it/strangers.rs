@@ -5,8 +5,8 @@ use std::path::Path;
 
 use axum::http::StatusCode;
 use serde_json::{Value, json};
-use signpost::atm::catalogue;
-use signpost::atm::catalogue::{Extent, Source, plan};
+use signpost_atm::catalogue;
+use signpost_atm::catalogue::{Extent, Source, plan};
 use signpost_locator::{Point, Record};
 use signpost_store::step;
 
@@ -116,7 +116,7 @@ fn a_code_does_not_add_a_line_to_what_is_said_of_it() {
 
 #[test]
 fn the_schemas_say_which_members_are_a_sources_words() {
-    let server = signpost::atm::mcp::server(false);
+    let server = signpost_atm::mcp::server(false);
     for tool in server.tools() {
         let schema = tool.output_schema.as_ref().unwrap();
         let machine = schema.pointer("/properties/atms/items").unwrap_or(schema);

@@ -1,17 +1,18 @@
 //! Operators that report their own machines.
 
-use crate::assistant::server;
-use crate::harness::{Reply, Service, until};
 use jiff::SignedDuration;
 use reqwest::Method;
 use secrecy::ExposeSecret;
 use serde_json::{Value, json};
-use signpost::atm::catalogue;
+use signpost_atm::catalogue;
 use signpost_platform::accounts::keys::{self, NewKey};
 use signpost_platform::accounts::{Account, Environment, Scope};
 use signpost_store::random;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
+
+use crate::assistant::server;
+use crate::harness::{Reply, Service, until};
 
 const SUBMISSIONS: &str = "/atms/submissions";
 

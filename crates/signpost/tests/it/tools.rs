@@ -4,8 +4,7 @@ use std::collections::BTreeSet;
 
 use reqwest::Method;
 use serde_json::{Value, json};
-
-use signpost::atm::catalogue::{Snapshot, StoredCatalogue};
+use signpost_atm::catalogue::{Snapshot, StoredCatalogue};
 use signpost_locator::{Atm, AtmId, Hours, Point, Record};
 
 use crate::assistant::server;

@@ -6,10 +6,10 @@ use std::path::PathBuf;
 use anyhow::{Context, Result};
 use clap::{Args, ValueEnum};
 use serde_json::json;
+use signpost_atm::catalogue::{self, Snapshot, StoredCatalogue};
 use signpost_locator::{Record, export};
 use signpost_store::Store;
 
-use crate::atm::catalogue::{self, Snapshot, StoredCatalogue};
 use crate::cli::{Session, say};
 
 #[derive(Debug, Args)]
@@ -70,7 +70,7 @@ impl Export {
 
 /// The machines as searches find them.
 fn merged(snapshot: &Snapshot) -> Vec<Line> {
-    let line = |entry: &crate::atm::catalogue::CatalogueEntry| {
+    let line = |entry: &signpost_atm::catalogue::CatalogueEntry| {
         let sources = entry.machine.claims.iter().filter_map(|claim| snapshot.source(&claim.source));
         let mut thanks: Vec<&str> = sources.map(|source| source.attribution.as_str()).collect();
         thanks.dedup();

@@ -5,13 +5,13 @@ use std::time::Duration;
 use anyhow::{Error, Result, anyhow, bail};
 use clap::{Args, Subcommand};
 use serde_json::{Value, json};
+use signpost_atm::catalogue::report;
+use signpost_atm::feeds::{self, Feed, Synced, check_url, check_wait, sync};
 use signpost_locator::import::FormatChoice;
 use signpost_platform::clock::Clock;
 use signpost_platform::outbound::{Names, Outbound};
 use signpost_store::Store;
 
-use crate::atm::catalogue::report;
-use crate::atm::feeds::{self, Feed, Synced, check_url, check_wait, sync};
 use crate::cli::atms::import::{formats, source_name};
 use crate::cli::{Session, Usage, table};
 

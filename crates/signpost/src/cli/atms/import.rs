@@ -8,11 +8,11 @@ use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use indicatif::{ProgressBar, ProgressStyle};
 use jiff::Timestamp;
+use signpost_atm::catalogue::{Extent, ImportCounts, Reading, SAMPLE, Source, Terms, apply, report};
 use signpost_locator::import::{self, FormatChoice, Options, Truncated};
 use signpost_platform::clock::Clock;
 use signpost_store::Store;
 
-use crate::atm::catalogue::{Extent, ImportCounts, Reading, SAMPLE, Source, Terms, apply, report};
 use crate::cli::{Session, Usage};
 use crate::server::schema::SCHEMA;
 

@@ -12,14 +12,14 @@ use std::sync::Arc;
 use anyhow::{Context, Result, bail};
 use clap::Subcommand;
 use serde_json::{Map, Value, json};
+use signpost_atm::catalogue;
+use signpost_atm::locator::{Deployment, Locator};
+use signpost_atm::mcp::tools;
 use signpost_locator::AtmId;
 use signpost_mcp::{CallError, Structured};
 use signpost_platform::clock::Clock;
 use signpost_store::Store;
 
-use crate::atm::catalogue;
-use crate::atm::locator::{Deployment, Locator};
-use crate::atm::mcp::tools;
 use crate::cli::{Session, Usage, table};
 
 #[derive(Debug, Subcommand)]

@@ -5,12 +5,12 @@ use std::collections::BTreeMap;
 use anyhow::Result;
 use clap::Args;
 use serde_json::json;
+use signpost_atm::catalogue;
 use signpost_locator::Machine;
 use signpost_locator::quality::{Concern, concerns, duplicate_suspects};
 use signpost_platform::clock::Clock;
 use signpost_store::Store;
 
-use crate::atm::catalogue;
 use crate::cli::{Session, table};
 
 /// How many machines are printed for people.

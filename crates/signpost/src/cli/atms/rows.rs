@@ -2,11 +2,11 @@
 
 use anyhow::{Context, Result};
 use serde_json::json;
+use signpost_atm::catalogue;
 use signpost_locator::AtmId;
 use signpost_platform::clock::Clock;
 use signpost_store::Store;
 
-use crate::atm::catalogue;
 use crate::cli::Session;
 use crate::cli::atms::atm_id;
 

@@ -13,7 +13,7 @@ use signpost_auth::{QrData, authority};
 use signpost_platform::outbound::{Outbound, Reach, Request};
 use url::{Host, Url};
 
-use crate::login::domains::WellKnown;
+use signpost_login::domains::WellKnown;
 
 /// How long the domain, and then the host, may take to answer before the person is asked.
 const ASK_TIMEOUT: Duration = Duration::from_secs(3);

@@ -1,0 +1,74 @@
+//! The catalogue that is served.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+use std::sync::Arc;
+
+use anyhow::{Context, Result};
+use arc_swap::ArcSwap;
+use signpost_platform::clock::Clock;
+use signpost_store::Store;
+use tokio::sync::Notify;
+
+use super::snapshot::Snapshot;
+use super::sql::{self, StoredCatalogue};
+use crate::places::Places;
+use crate::places::geocoder::Geocoder;
+
+/// The machines and the places; replaced whole, so that a search sees one state from beginning to end.
+#[derive(Debug)]
+pub struct Catalogue {
+    snapshot: ArcSwap<Snapshot>,
+    /// The place names behind free-text search.
+    pub places: Places,
+    /// Who is asked about what they do not know.
+    pub geocoder: Option<Geocoder>,
+    /// Wakes whoever watches for a new state.
+    pub changed: Notify,
+}
+
+impl Catalogue {
+    /// Reads the catalogue, and fills an empty one with fictional sample machines first.
+    ///
+    /// # Errors
+    /// As [`Store::read`], [`Store::write`] and [`Places::open`].
+    pub async fn open(store: &Store, clock: &Clock, data_dir: &Path, geocoder: Option<Geocoder>) -> Result<Self> {
+        sql::fill_with_sample(store, clock.now()).await?;
+        let data_dir = data_dir.to_owned();
+        let places = tokio::task::spawn_blocking(move || Places::open(&data_dir));
+        let snapshot = load(store).await?;
+        let places = places.await.context("could not read the place names")??;
+        Ok(Self { snapshot: ArcSwap::from_pointee(snapshot), places, geocoder, changed: Notify::new() })
+    }
+
+    /// No machines and no places, for a server that does not find any.
+    ///
+    /// # Errors
+    /// As [`Places::none`].
+    pub fn none() -> Result<Self> {
+        let nothing = StoredCatalogue { version: 0, atms: Vec::new(), apart: BTreeSet::new(), sources: Vec::new() };
+        let snapshot = ArcSwap::from_pointee(Snapshot::build(nothing));
+        Ok(Self { snapshot, places: Places::none()?, geocoder: None, changed: Notify::new() })
+    }
+
+    /// The machines as they are now. Hold it for one request, so that its parts fit together.
+    #[must_use]
+    pub fn snapshot(&self) -> Arc<Snapshot> {
+        self.snapshot.load_full()
+    }
+
+    /// Serves another snapshot from now on; searches that run keep theirs.
+    pub fn replace(&self, snapshot: Snapshot) {
+        self.snapshot.store(Arc::new(snapshot));
+    }
+}
+
+/// The snapshot of what the database keeps now.
+///
+/// # Errors
+/// As [`Store::read`], or where a record cannot be read.
+pub async fn load(store: &Store) -> Result<Snapshot> {
+    let stored = sql::read_catalogue(store).await?;
+    // 40,000 records take a tenth of a second: too long to hold up the requests beside it.
+    tokio::task::spawn_blocking(|| Snapshot::build(stored)).await.context("could not build the catalogue")
+}

@@ -1,0 +1,185 @@
+//! A source that is fetched: what to ask its server, and when.
+
+use std::time::Duration;
+
+use anyhow::{Context, Result, bail};
+use jiff::{SignedDuration, Timestamp};
+use reqwest::header::{ACCEPT, HeaderMap, HeaderValue, IF_MODIFIED_SINCE, IF_NONE_MATCH};
+use serde::Serialize;
+use signpost_locator::import::{FormatChoice, Import};
+use signpost_platform::outbound::Reach;
+use url::Url;
+
+use crate::catalogue::{Extent, ImportCounts};
+
+/// Where in an address the time of the last fetch belongs, for servers that tell what changed since.
+pub const SINCE: &str = "{updated_since}";
+/// What changed is asked for from this long before the last fetch: clocks differ, and changes take time to be seen.
+const OVERLAP: SignedDuration = SignedDuration::from_mins(10);
+/// The wait after a first failure; each further one doubles it.
+const FIRST_RETRY_DELAY: SignedDuration = SignedDuration::from_mins(5);
+/// The longest wait.
+const MAX_RETRY_DELAY: SignedDuration = SignedDuration::from_hours(24);
+
+/// A source that is fetched.
+#[derive(Clone, Debug, Serialize)]
+pub struct Feed {
+    /// The name of the source.
+    pub name: String,
+    /// Where it is; [`SINCE`] in it is replaced.
+    pub url: String,
+    /// How it is written.
+    #[serde(serialize_with = "format_name")]
+    pub format: FormatChoice,
+    /// What its licence wants to be said.
+    pub attribution: String,
+    /// How often a running server fetches it; otherwise only on request.
+    #[serde(rename = "every_seconds", serialize_with = "seconds")]
+    pub every: Option<Duration>,
+    /// What its server said last time.
+    #[serde(skip)]
+    pub known: Validators,
+    /// Up to when all changes were taken over.
+    pub synced_to: Option<Timestamp>,
+    /// When it was last fetched without failure.
+    pub fetched_at: Option<Timestamp>,
+    /// How often in a row it has failed since.
+    pub failures: u32,
+    /// When it may be fetched again.
+    pub next_at: Timestamp,
+    /// Why it failed last.
+    pub last_error: Option<String>,
+}
+
+/// What a server wants to be told with the next question (RFC 9110, section 13).
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the names say it")]
+pub struct Validators {
+    pub etag: Option<String>,
+    pub last_modified: Option<String>,
+}
+
+/// What came of a fetch.
+#[derive(Debug)]
+pub enum Synced {
+    /// The server says that nothing changed.
+    Unchanged,
+    /// What it holds was taken over.
+    TakenOver {
+        /// How many machines changed.
+        changes: ImportCounts,
+        /// What was read.
+        import: Box<Import>,
+    },
+}
+
+/// A fetch that failed, and how long its server wants to be left alone.
+#[derive(Debug, thiserror::Error)]
+#[error("{reason:#}")]
+pub struct FetchFailed {
+    pub(super) reason: anyhow::Error,
+    pub(super) wait: Option<Duration>,
+}
+
+/// Whether an address can be that of a feed.
+///
+/// # Errors
+/// What is allowed instead.
+pub fn check_url(url: &str) -> Result<(), &'static str> {
+    let parsed = Url::parse(&url.replace(SINCE, "2026-01-01T00:00:00Z")).map_err(|_| "must be an http or https URL")?;
+    // Whoever adds a feed runs this server, so it may be anywhere.
+    Reach::Everything.check(&parsed)
+}
+
+impl Feed {
+    /// A feed that was never fetched.
+    #[must_use]
+    pub fn new(name: String, url: String, format: FormatChoice, attribution: String, every: Option<Duration>) -> Self {
+        Self {
+            name,
+            url,
+            format,
+            attribution,
+            every,
+            known: Validators::default(),
+            synced_to: None,
+            fetched_at: None,
+            failures: 0,
+            next_at: Timestamp::UNIX_EPOCH,
+            last_error: None,
+        }
+    }
+
+    /// Whether only what changed is asked for; everything else stays then.
+    pub(super) fn extent(&self) -> Extent {
+        if self.url.contains(SINCE) && self.synced_to.is_some() { Extent::Part } else { Extent::Whole }
+    }
+
+    pub(super) fn address(&self) -> Result<Url> {
+        let since = self.synced_to.and_then(|at| at.checked_sub(OVERLAP).ok()).unwrap_or(Timestamp::UNIX_EPOCH);
+        Url::parse(&self.url.replace(SINCE, &since.to_string())).context("its URL is not valid")
+    }
+
+    pub(super) fn request_headers(&self) -> HeaderMap {
+        let mut headers = HeaderMap::from_iter([(ACCEPT, HeaderValue::from_static("*/*"))]);
+        // What changed since another time is another document.
+        if self.extent() == Extent::Whole {
+            let known = [(IF_NONE_MATCH, &self.known.etag), (IF_MODIFIED_SINCE, &self.known.last_modified)];
+            headers.extend(known.into_iter().filter_map(|(name, value)| Some((name, value.as_deref()?.parse().ok()?))));
+        }
+        headers
+    }
+
+    /// The same after a fetch at `now`.
+    #[must_use]
+    pub(super) fn after(mut self, now: Timestamp, outcome: &Result<(Synced, Validators), FetchFailed>) -> Self {
+        match outcome {
+            Ok((synced, known)) => {
+                let every = self.every.and_then(|every| SignedDuration::try_from(every).ok()).unwrap_or_default();
+                self.next_at = now.checked_add(every).unwrap_or(Timestamp::MAX);
+                (self.failures, self.last_error, self.fetched_at) = (0, None, Some(now));
+                if let Synced::TakenOver { .. } = synced {
+                    (self.known, self.synced_to) = (known.clone(), Some(now));
+                }
+            }
+            Err(failed) => {
+                self.failures += 1;
+                let doubled =
+                    FIRST_RETRY_DELAY.checked_mul(1 << (self.failures - 1).min(12)).unwrap_or(MAX_RETRY_DELAY);
+                let asked = failed.wait.and_then(|wait| SignedDuration::try_from(wait).ok()).unwrap_or_default();
+                let wait = doubled.max(asked).min(MAX_RETRY_DELAY);
+                self.next_at = now.checked_add(wait).unwrap_or(Timestamp::MAX);
+                self.last_error = Some(failed.to_string());
+            }
+        }
+        self
+    }
+}
+
+impl From<anyhow::Error> for FetchFailed {
+    fn from(reason: anyhow::Error) -> Self {
+        Self { reason, wait: None }
+    }
+}
+
+/// Refuses a feed that is to be left alone for a while.
+///
+/// # Errors
+/// Where it failed lately.
+pub fn check_wait(feed: &Feed, now: Timestamp) -> Result<()> {
+    if feed.failures > 0 && now < feed.next_at {
+        let (next_at, why) = (feed.next_at, feed.last_error.as_deref().unwrap_or_default());
+        bail!("{} failed recently ({why}) and is not fetched before {next_at}; override with --force", feed.name);
+    }
+    Ok(())
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde's signature")]
+fn format_name<S: serde::Serializer>(format: &FormatChoice, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_str(format.name())
+}
+
+#[expect(clippy::ref_option, reason = "serde's signature")]
+fn seconds<S: serde::Serializer>(every: &Option<Duration>, serializer: S) -> Result<S::Ok, S::Error> {
+    every.map(|every| every.as_secs()).serialize(serializer)
+}

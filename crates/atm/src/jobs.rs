@@ -1,0 +1,43 @@
+//! Work that a running server does by itself: fetches the feeds that are due, and loads a catalogue that changed.
+
+use std::time::Duration;
+
+use anyhow::Result;
+use signpost_platform::interval::every;
+use tokio::task::JoinHandle;
+
+use super::catalogue;
+use super::feeds::{Feed, Synced, sql, sync};
+use crate::service::AtmService;
+
+/// How often a running server looks.
+const LOOK_INTERVAL: Duration = Duration::from_secs(10);
+
+/// Starts all of it, until the server drains.
+#[must_use]
+pub fn spawn_all(atm: &AtmService) -> [JoinHandle<()>; 2] {
+    let watched = atm.clone();
+    let watch = async move { catalogue::watch(&watched.store, &watched.catalogue, &watched.draining).await };
+    [tokio::spawn(run_feeds(atm.clone())), tokio::spawn(watch)]
+}
+
+/// Fetches what is due until the server stops.
+async fn run_feeds(app: AtmService) {
+    // A fetch that is cut off is made again, and the same document changes nothing twice.
+    every(LOOK_INTERVAL, &app.draining, "could not fetch the feeds", || sync_due(&app)).await;
+}
+
+async fn sync_due(app: &AtmService) -> Result<()> {
+    let now = app.clock.now();
+    let due = |feed: &Feed| feed.every.is_some() && feed.next_at <= now;
+    for feed in sql::list(&app.store).await?.into_iter().filter(due) {
+        let name = feed.name.clone();
+        match sync(&app.store, &app.catalogue.places.now(), &app.outbound, feed, now, false).await {
+            Ok(Synced::Unchanged) => tracing::info!(feed = name, "feed unchanged"),
+            // The import has its own line.
+            Ok(Synced::TakenOver { .. }) => {}
+            Err(error) => tracing::warn!(feed = name, error = format!("{error:#}"), "could not import the feed"),
+        }
+    }
+    Ok(())
+}

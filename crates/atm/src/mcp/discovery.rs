@@ -1,0 +1,108 @@
+//! Documents that say where the tools are, for programs that have only our address: the specification's own (ATM
+//! locator, §2), a server card, and a catalogue that names the card. All are made from the server itself.
+
+use axum::Router;
+use axum::body::Bytes;
+use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use axum::routing::get;
+use data_encoding::HEXLOWER;
+use serde_json::{Value, json};
+use sha2::{Digest, Sha256};
+use signpost_mcp::{Revision, Server};
+use signpost_platform::web::ANY_ORIGIN;
+use url::Url;
+
+use super::server::server;
+use crate::locator::Locator;
+use crate::service::AtmService;
+
+const JSON: &str = "application/json";
+const CARD: &str = "application/mcp-server-card+json";
+const CATALOGUE: &str = "application/ai-catalog+json";
+
+pub(crate) fn router(app: &AtmService) -> Router<AtmService> {
+    let server = server(false);
+    let base = &app.base_url;
+    Router::new()
+        .route("/.well-known/mcp-server", serve(JSON, &document(&server, base)))
+        .route("/mcp/server-card", serve(CARD, &card(&server, base)))
+        .route("/.well-known/ai-catalog.json", serve(CATALOGUE, &catalogue(&server, base)))
+}
+
+/// A document that stays the same while the process lives.
+fn serve(media_type: &'static str, document: &Value) -> axum::routing::MethodRouter<AtmService> {
+    let body = Bytes::from(document.to_string());
+    let tag = format!("\"{}\"", HEXLOWER.encode(&Sha256::digest(&body)[..8]));
+    let tag = HeaderValue::try_from(tag).expect("hex is fit for a header");
+    get(async move |headers: HeaderMap| reply(&headers, media_type, &tag, body.clone()))
+}
+
+fn reply(headers: &HeaderMap, media_type: &'static str, tag: &HeaderValue, body: Bytes) -> Response {
+    let caching =
+        [(header::ETAG, tag.clone()), (header::CACHE_CONTROL, HeaderValue::from_static("public, max-age=3600"))];
+    let is_known = |known: &HeaderValue| {
+        let tags = known.to_str().unwrap_or_default().split(',').map(str::trim);
+        let tag = tag.to_str().unwrap_or_default();
+        tags.into_iter().any(|one| one == "*" || one.trim_start_matches("W/") == tag)
+    };
+    if headers.get_all(header::IF_NONE_MATCH).iter().any(is_known) {
+        return (StatusCode::NOT_MODIFIED, ANY_ORIGIN, caching).into_response();
+    }
+    (ANY_ORIGIN, caching, [(header::CONTENT_TYPE, media_type)], body).into_response()
+}
+
+/// The specification's own document.
+fn document(server: &Server<Locator>, base: &str) -> Value {
+    let capabilities = server.capabilities();
+    json!({
+        "name": server.info().name,
+        "version": server.info().version,
+        "endpoints": { "sse": format!("{base}/sse"), "http": format!("{base}/mcp") },
+        "capabilities": capabilities.as_object().into_iter().flatten().map(|(name, _)| name).collect::<Vec<_>>(),
+        "tools": server.tools().map(|tool| tool.name).collect::<Vec<_>>(),
+    })
+}
+
+/// The server card (SEP-2127).
+fn card(server: &Server<Locator>, base: &str) -> Value {
+    let info = server.info();
+    let remote = |transport: &str, path: &str, revisions: &[Revision]| {
+        let revisions: Vec<_> = revisions.iter().map(|revision| revision.as_str()).collect();
+        json!({ "type": transport, "url": format!("{base}{path}"), "supportedProtocolVersions": revisions })
+    };
+    let all = Revision::ALL;
+    let with_sessions: Vec<_> = all.into_iter().filter(|revision| !revision.is_stateless()).collect();
+    json!({
+        "$schema": "https://static.modelcontextprotocol.io/schemas/v1/server-card.schema.json",
+        "name": format!("{}/{}", namespace(base), info.name),
+        "title": info.title,
+        "version": info.version,
+        "description": info.description,
+        "icons": info.icons,
+        "remotes": [remote("streamable-http", "/mcp", &all), remote("sse", "/sse", &with_sessions)],
+    })
+}
+
+/// The catalogue of what this host has for assistants: one server.
+fn catalogue(server: &Server<Locator>, base: &str) -> Value {
+    json!({
+        "specVersion": "1.0",
+        "entries": [{
+            "identifier": format!("urn:air:{}:mcp:{}", host(base), server.info().name),
+            "type": CARD,
+            "url": format!("{base}/mcp/server-card"),
+        }],
+    })
+}
+
+/// The host's labels, last first, as names of servers begin: `com.example.atm`.
+fn namespace(base: &str) -> String {
+    host(base).split('.').rev().collect::<Vec<_>>().join(".")
+}
+
+/// The host's name. An address names nobody.
+fn host(base: &str) -> String {
+    let url = Url::parse(base).ok();
+    url.as_ref().and_then(Url::domain).unwrap_or("localhost").to_owned()
+}

@@ -1,0 +1,88 @@
+//! What can be read without calling a tool: one machine, the machines of a city, and what the catalogue covers.
+
+use serde_json::{Map, Value, json};
+use signpost_locator::gazetteer::ATTRIBUTION;
+use signpost_mcp::{CallError, Contents, Handler, Resource, Structured, Texts};
+
+use super::{completions, tools};
+use crate::locator::{Locator, icons};
+
+pub(crate) const ATM: &str = "atm://{atmId}";
+pub(crate) const JSON: &str = "application/json";
+
+pub(crate) fn all() -> [Resource<Locator>; 3] {
+    [
+        Resource {
+            uri: "signpost://coverage",
+            name: "coverage",
+            title: "What the catalogue covers",
+            description: "How many machines there are, by state or province, and where they come from. Read it to \
+                          learn whether a search can find anything in a region.",
+            mime_type: JSON,
+            icons: icons(),
+            completions: Vec::new(),
+            read: Handler::Now(|locator, _, _| Ok(Contents::Text(coverage(locator).to_string()))),
+        },
+        Resource {
+            uri: ATM,
+            name: "atm",
+            title: "A Bitcoin ATM",
+            description: "Everything known about one machine, as get_atm_details tells it.",
+            mime_type: JSON,
+            icons: icons(),
+            completions: vec![("atmId", completions::atm_id)],
+            read: Handler::Now(|locator, variables, _| Ok(text(&atm(locator, &variables["atmId"])?))),
+        },
+        Resource {
+            uri: "atm://{state}/{city}",
+            name: "city",
+            title: "The Bitcoin ATMs of a city",
+            description: "The first 50 machines whose address is in a city, as list_atms_by_city tells them.",
+            mime_type: JSON,
+            icons: icons(),
+            completions: vec![("state", completions::state), ("city", completions::city)],
+            read: Handler::Now(|locator, variables, _| Ok(text(&city(locator, variables)?))),
+        },
+    ]
+}
+
+/// Everything known about the machine with the id that `digits` spell.
+pub(crate) fn atm(locator: &Locator, digits: &str) -> Result<Structured, CallError> {
+    // As in the tool's argument: a number, and spelled as numbers are.
+    let id: Option<u64> = digits.parse().ok().filter(|id: &u64| id.to_string() == digits);
+    let id = id.ok_or_else(|| CallError::Failed("an atmId is a whole number, such as 12".to_owned()))?;
+    tools::get_details(locator, &Map::from_iter([("atmId".to_owned(), json!(id))]))
+}
+
+fn city(locator: &Locator, variables: &Texts) -> Result<Structured, CallError> {
+    let arguments = variables.iter().map(|(name, value)| (name.clone(), json!(value)));
+    tools::list_by_city(locator, &arguments.collect())
+}
+
+fn text(value: &Structured) -> Contents {
+    Contents::Text(value.json().to_owned())
+}
+
+fn coverage(locator: &Locator) -> Value {
+    let snapshot = locator.catalogue.snapshot();
+    let placed: usize = snapshot.regions().map(|(_, machines)| machines).sum();
+    let regions: Vec<_> = snapshot
+        .regions()
+        .map(|(region, count)| json!({ "code": region.code(), "name": region.name(), "machines": count }))
+        .collect();
+    let sources: Vec<_> = snapshot
+        .sources()
+        .map(|source| {
+            json!({ "name": source.name, "attribution": source.attribution, "importedAt": source.imported_at })
+        })
+        .collect();
+    json!({
+        "server": { "version": env!("CARGO_PKG_VERSION"), "mode": locator.deployment },
+        "machines": snapshot.len(),
+        "fictional": snapshot.is_sample(),
+        "regions": regions,
+        "withoutRegion": snapshot.len() - placed,
+        "sources": sources,
+        "places": ATTRIBUTION,
+    })
+}

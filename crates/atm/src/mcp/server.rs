@@ -1,0 +1,31 @@
+//! The server that clients meet: its name, its instructions, and all that it offers.
+
+use signpost_mcp::{Info, Server};
+
+use super::{prompts, resources, tools};
+use crate::locator::{Locator, icons};
+
+/// What a model reads before it uses any tool.
+const INSTRUCTIONS: &str = "\
+Finds Bitcoin ATMs. Begin with find_nearest_bitcoin_atm: give it the place as the user said it, or coordinates. Use the \
+ids it returns for get_atm_details. Distances are in miles unless units is km. Fees at Bitcoin ATMs are high and limits \
+differ: tell people to check before they travel. A status says when and why it is believed; 'unknown' means unknown, \
+not open.";
+
+/// The server; whatever describes it elsewhere is made from it. `geocodes` says whether an external geocoder may have to
+/// be asked.
+#[must_use]
+pub fn server(geocodes: bool) -> Server<Locator> {
+    let info = Info {
+        name: "signpost".to_owned(),
+        title: "Signpost: Bitcoin ATM locator".to_owned(),
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        description: Some("Finds Bitcoin ATMs by place name or coordinates, with status and details.".to_owned()),
+        website_url: None,
+        icons: icons(),
+        instructions: Some(INSTRUCTIONS.to_owned()),
+    };
+    let server = tools::all(geocodes).into_iter().fold(Server::new(info), Server::tool);
+    let server = resources::all().into_iter().fold(server, Server::resource);
+    prompts::all().into_iter().fold(server, Server::prompt)
+}

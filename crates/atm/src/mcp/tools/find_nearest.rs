@@ -1,0 +1,91 @@
+//! `find_nearest_bitcoin_atm`
+
+use serde_json::{Map, Value, json};
+use signpost_locator::{Coin, Distance};
+use signpost_mcp::{Annotations, Call, CallError, Handler, Output, Structured, Tool};
+
+use super::around::Around;
+use super::declare::{self, Argument, CallArguments, WithDefault};
+use super::kinds::{Choice, Flag, Integer, Number, ParsedText};
+use super::place::{Center, LAT, LOCATION, LON, after_geocoder};
+use super::schema;
+use super::units::UNITS;
+use super::view::{Item, fitting};
+use crate::catalogue::{AtmFilter, TradeSide};
+use crate::locator::{Locator, icons};
+
+const EXAMPLE: &str = r#"{"location":"Austin, TX","limit":10,"maxDistance":25}"#;
+
+/// How many machines are listed at most.
+pub const LIMIT: WithDefault<Integer> =
+    Argument::new("limit", "How many machines at most", Integer { least: 1, most: 50 }).or(10);
+
+/// How far away a machine may be.
+pub const MAX_DISTANCE: WithDefault<Number> =
+    Argument::new("maxDistance", "How far away at most, in miles", Number { unit: "miles", least: 1.0, most: 100.0 })
+        .or(25.0);
+
+const OPEN_NOW: WithDefault<Flag> =
+    Argument::new("openNow", "Only machines that are known to be open now", Flag).or(false);
+
+const SERVICE: Argument<Choice<TradeSide>> = Argument::new(
+    "service",
+    "Only machines known to sell you bitcoin (buy) or pay you cash (sell)",
+    Choice(&[("buy", TradeSide::Buy), ("sell", TradeSide::Sell)]),
+);
+
+const COIN: Argument<ParsedText<Coin>> = Argument::new(
+    "coin",
+    "Only machines known to deal in this coin, such as BTC",
+    ParsedText { allowed: "the code of a coin, such as \"BTC\"", length: None, parse: Coin::parse },
+);
+
+pub(crate) fn tool(geocodes: bool) -> Tool<Locator> {
+    Tool {
+        name: "find_nearest_bitcoin_atm",
+        title: "Find the nearest Bitcoin ATMs",
+        description: "Finds Bitcoin ATMs near a place, nearest first. Use it whenever somebody asks where to buy or \
+                      sell bitcoin for cash, or for machines 'near' something. Give location (a city with its state \
+                      or country, a US ZIP code, or coordinates as text), or lat and lon. Do not use it for all \
+                      machines of a city (list_atms_by_city) or for one known machine (get_atm_details).",
+        input_schema: declare::schema(
+            &[&LOCATION, &LAT, &LON, &LIMIT, &MAX_DISTANCE, &OPEN_NOW, &SERVICE, &COIN, &UNITS],
+            EXAMPLE,
+        ),
+        output_schema: Some(schema::page(json!({}))),
+        annotations: Annotations::LOOKUP,
+        icons: icons(),
+        call: if geocodes {
+            Handler::Later(|l, given, call| after_geocoder(l, given, call, answer))
+        } else {
+            Handler::Now(answer)
+        },
+    }
+}
+
+fn answer(locator: &Locator, given: &Map<String, Value>, _: &Call<'_>) -> Result<Output, CallError> {
+    call(locator, given).map(Output::Structured)
+}
+
+/// The ATMs nearest to a place, as the tool returns them.
+///
+/// # Errors
+/// [`CallError::BadArgument`] where an argument is not allowed, [`CallError::Failed`] where the place is not known.
+pub fn call(locator: &Locator, given: &Map<String, Value>) -> Result<Structured, CallError> {
+    let mut arguments = CallArguments::new(given, EXAMPLE);
+    let center = Center::take(locator, &mut arguments)?;
+    let (limit, miles) = (arguments.take(&LIMIT)?, arguments.take(&MAX_DISTANCE)?);
+    let (open_now, service, coin) = (arguments.take(&OPEN_NOW)?, arguments.take(&SERVICE)?, arguments.take(&COIN)?);
+    let units = arguments.take(&UNITS)?;
+    arguments.done()?;
+
+    let snapshot = locator.catalogue.snapshot();
+    let moment = snapshot.at(locator.clock.now());
+    let (radius, filter) = (Distance::miles(miles), AtmFilter { open_now, service, coin });
+    let limit = usize::try_from(limit).unwrap_or(usize::MAX);
+    let (found, total) = moment.nearest_and_count(center.point, radius, limit, &filter);
+    let items = found.iter().map(|near| (snapshot.found(*near), near.distance));
+    let atms = fitting(items.map(|(entry, away)| Item::new(&moment, entry, away, units).with_change(&moment, entry)));
+    let around = Around { center, radius, radius_argument: "maxDistance", filter, units };
+    Structured::render(&around.page(&snapshot, &moment, atms, total))
+}

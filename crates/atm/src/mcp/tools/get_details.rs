@@ -1,0 +1,161 @@
+//! `get_atm_details`
+
+use std::collections::BTreeSet;
+
+use jiff::Timestamp;
+use serde_json::{Map, Value, json};
+use signpost_locator::{AtmId, Coin, Freshness, Hours, MoreFields, SourceClaim, Trade};
+use signpost_mcp::{Annotations, Call, CallError, Handler, Output, Structured, Tool};
+
+use super::declare::{self, Argument, CallArguments, Required};
+use super::kinds::Integer;
+use super::schema::{self, members};
+use super::view::{address, notice};
+use crate::catalogue::{CatalogueEntry, NextOpening, Snapshot};
+use crate::locator::{Locator, icons};
+
+const EXAMPLE: &str = r#"{"atmId":17}"#;
+
+const ATM_ID: Required<Integer> =
+    Argument::new("atmId", "The machine's id, as other tools return it", Integer { least: 1, most: AtmId::MAX.get() })
+        .required();
+
+pub(crate) fn tool() -> Tool<Locator> {
+    Tool {
+        name: "get_atm_details",
+        title: "Get the details of a Bitcoin ATM",
+        description: "Gives everything known about one Bitcoin ATM: address, hours and when it opens or closes next, \
+                      what it buys and sells, fees, limits, contact, status with its reason and age, and the sources. Use it with an id from \
+                      find_nearest_bitcoin_atm or list_atms_by_city. What is null or 'unknown' is not known. Do not \
+                      guess ids.",
+        input_schema: declare::schema(&[&ATM_ID], EXAMPLE),
+        output_schema: Some(schema::details()),
+        annotations: Annotations::LOOKUP,
+        icons: icons(),
+        call: Handler::Now(answer),
+    }
+}
+
+fn answer(locator: &Locator, given: &Map<String, Value>, _: &Call<'_>) -> Result<Output, CallError> {
+    call(locator, given).map(Output::Structured)
+}
+
+/// Everything known about an ATM, as the tool returns it.
+///
+/// # Errors
+/// [`CallError::BadArgument`] where an argument is not allowed, [`CallError::Failed`] where no ATM has the id.
+pub fn call(locator: &Locator, given: &Map<String, Value>) -> Result<Structured, CallError> {
+    let mut arguments = CallArguments::new(given, EXAMPLE);
+    let id = arguments.take(&ATM_ID)?;
+    arguments.done()?;
+    let snapshot = locator.catalogue.snapshot();
+    let found = AtmId::new(id).and_then(|id| snapshot.get(id)).ok_or_else(|| {
+        CallError::Failed(format!(
+            "no Bitcoin ATM has the id {id}. Ids come from find_nearest_bitcoin_atm and list_atms_by_city; call one \
+             of them, for example find_nearest_bitcoin_atm with {{\"location\":\"Austin, TX\"}}."
+        ))
+    })?;
+    Structured::render(&details(&snapshot, found, locator.clock.now()))
+}
+
+fn details(snapshot: &Snapshot, entry: &CatalogueEntry, now: Timestamp) -> Value {
+    let (moment, record) = (snapshot.at(now), &entry.machine.record);
+    let report = moment.status(entry);
+    let (opens_at, closes_at) = match moment.next_opening(entry, report.status) {
+        Some(NextOpening::OpensAt(at)) => (Some(at), None),
+        Some(NextOpening::ClosesAt(at)) => (None, Some(at)),
+        None => (None, None),
+    };
+    let sources = entry.machine.claims.iter().map(|claim| source(snapshot, claim));
+    let attribution: BTreeSet<&str> = entry
+        .machine
+        .claims
+        .iter()
+        .filter_map(|claim| snapshot.source(&claim.source))
+        .map(|source| source.attribution.as_str())
+        .collect();
+    let mut details = json!({
+        "id": entry.machine.id,
+        "name": record.title(),
+        "operator": record.operator,
+        "brand": record.brand,
+        "status": report.status,
+        "statusReason": report.reason,
+        "statusAsOf": report.as_of,
+        "verifiedAt": record.verified_at.or(record.reported_at),
+        "freshness": Freshness::of(record.known_at(), now),
+        "address": address(record),
+        "addressParts": {
+            "street": record.address.street,
+            "city": record.address.city,
+            "region": record.address.region,
+            "postcode": record.address.postcode,
+            "country": record.address.country,
+        },
+        "lat": record.point.lat(),
+        "lon": record.point.lon(),
+        "hours": record.hours.as_ref().map(Hours::text),
+        "timeZone": record.time_zone,
+        "opensAt": opens_at,
+        "closesAt": closes_at,
+        "buy": record.buy,
+        "sell": record.sell,
+        "coins": record.coins,
+        "phone": record.phone,
+        "website": record.website,
+        "sources": sources.collect::<Vec<_>>(),
+        "attribution": attribution,
+    });
+    if let Some(members) = details.as_object_mut() {
+        members.extend(more(&record.more.as_deref().cloned().unwrap_or_default()));
+        members.extend(notice(snapshot, []).map(|notice| ("notice".to_owned(), notice.into())));
+    }
+    details
+}
+
+/// What few sources say; null or unknown where nobody does.
+fn more(more: &MoreFields) -> Map<String, Value> {
+    let trade = |(coin, trade): (&Coin, &Trade)| {
+        let trade = json!({ "buy": trade.buy, "sell": trade.sell, "lightning": trade.lightning });
+        (coin.code().to_owned(), trade)
+    };
+    let fees = &more.fees;
+    let limits = &more.limits;
+    members(json!({
+        "trades": more.trades.iter().map(trade).collect::<Map<_, _>>(),
+        "fiat": more.fiat,
+        "fees": {
+            "buyPercent": fees.buy_percent, "buyFixed": fees.buy_fixed,
+            "sellPercent": fees.sell_percent, "sellFixed": fees.sell_fixed, "currency": fees.currency,
+        },
+        "limits": {
+            "min": limits.min, "max": limits.max, "maxDay": limits.max_day, "kycAbove": limits.kyc_above,
+            "currency": limits.currency,
+        },
+        "kyc": more.kyc,
+        "brandWikidata": more.brand_wikidata,
+        "network": more.network,
+        "locatedIn": more.located_in,
+        "placement": { "indoor": more.indoor, "level": more.level, "note": more.note },
+        "wheelchair": more.wheelchair,
+        "machine": { "manufacturer": more.manufacturer, "model": more.model, "ref": more.machine_ref },
+        "email": more.email,
+        "supportHours": more.support_hours,
+        "operatorNotice": more.notice,
+        "images": more.images,
+    }))
+}
+
+/// A row that the machine is known from, and which parts of what is known it tells.
+fn source(snapshot: &Snapshot, claim: &SourceClaim) -> Value {
+    let source = snapshot.source(&claim.source);
+    json!({
+        "name": &*claim.source,
+        "ref": claim.source_ref,
+        "atmId": claim.id,
+        "url": claim.url,
+        "parts": claim.parts.names().collect::<Vec<_>>(),
+        "importedAt": source.map(|source| source.imported_at),
+        "attribution": source.map(|source| &source.attribution),
+    })
+}

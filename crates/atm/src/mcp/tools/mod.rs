@@ -1,0 +1,30 @@
+//! The four tools of the ATM locator (specification, §4). Each is a function over the catalogue; the protocol around
+//! them is signpost-mcp's.
+
+mod around;
+mod beyond;
+mod check_status;
+pub mod declare;
+mod find_nearest;
+mod get_details;
+pub mod kinds;
+mod list_by_city;
+mod place;
+mod schema;
+mod units;
+mod view;
+
+use signpost_mcp::Tool;
+
+use crate::locator::Locator;
+
+pub use find_nearest::{LIMIT, MAX_DISTANCE, call as find_nearest};
+pub use get_details::call as get_details;
+pub use list_by_city::call as list_by_city;
+pub use place::ask_geocoder;
+
+/// All of them, in the order in which they are listed. Where an external geocoder may have to be asked, those that take
+/// a location wait for it.
+pub(crate) fn all(geocodes: bool) -> [Tool<Locator>; 4] {
+    [find_nearest::tool(geocodes), get_details::tool(), check_status::tool(geocodes), list_by_city::tool()]
+}

@@ -1,0 +1,105 @@
+//! `/atms/submissions`: operators report their own machines, so that what is said of them stays true.
+
+use axum::Json;
+use axum::extract::{FromRequest, FromRequestParts, Request, State};
+use axum::http::request::Parts;
+use bytes::Bytes;
+use jiff::Timestamp;
+use serde_json::Value;
+use signpost_locator::import::{Bounds, Broken, FormatChoice, Options, SUBMISSION};
+use signpost_platform::accounts::{Account, Environment};
+use signpost_platform::web::Report;
+use signpost_platform::web::problem::Problem;
+
+use super::catalogue::{Extent, ImportCounts, Reading, Source, Terms, TooManyMachines, apply, report};
+use super::reports::ReportSlot;
+use crate::catalogue::Conflict;
+use crate::processor;
+use crate::service::AtmService;
+
+/// Most machines of one operator.
+const MAX_MACHINES: usize = 100_000;
+/// What is read of one report.
+const BOUNDS: Bounds = Bounds { items: 25_000, item_bytes: 64 * 1024 };
+/// How often a report is compared anew where others were kept meanwhile.
+const MAX_ATTEMPTS: usize = 10;
+
+pub(crate) async fn submit(
+    State(app): State<AtmService>,
+    account: Account,
+    slot: ReportSlot,
+    request: Request,
+) -> Result<Json<Value>, Problem> {
+    let now = app.clock.now();
+    let source = Source::of_operator(&account.name, now);
+    // In the sandbox a report is read and compared, and nothing of it is kept: there is one catalogue.
+    let dry_run = account.environment == Environment::Sandbox;
+    // What an operator says to be gone is gone, however many that are.
+    let terms = Terms { extent: Extent::Part, force: true, dry_run, most: MAX_MACHINES };
+    let taken = async {
+        let Report(body) = Report::from_request(request, &app).await?;
+        let _turn = slot.turn().await;
+        let reading = read(&app, body, now).await?;
+        let changes = keep(&app, &source, &reading, terms).await?;
+        Ok(Json(report(&source.name, changes, &reading.import, dry_run)))
+    };
+    // A report that comes again does no harm, so none holds up a server that is to end.
+    let stopped = || Problem::Unavailable("the server is stopping".to_owned());
+    app.draining.run_until_cancelled(taken).await.unwrap_or_else(|| Err(stopped()))
+}
+
+async fn read(app: &AtmService, body: Bytes, now: Timestamp) -> Result<Reading, Problem> {
+    let gazetteer = app.catalogue.places.now();
+    let options = Options {
+        format: FormatChoice::Named(&SUBMISSION),
+        partial: true,
+        now: Some(now),
+        bounds: BOUNDS,
+        ..Options::default()
+    };
+    let read = processor::run(move |stop| Reading::of(&body, &Options { stop: stop.clone(), ..options }, &gazetteer));
+    let reading = read.await?.map_err(refused)?;
+    if reading.rows.len() + reading.import.gone.len() + reading.import.skipped.total == 0 {
+        return Err(Problem::field("locations", "must contain at least one location"));
+    }
+    Ok(reading)
+}
+
+/// Keeps a report; where another import came between, compares it again.
+async fn keep(app: &AtmService, source: &Source, reading: &Reading, terms: Terms) -> Result<ImportCounts, Problem> {
+    for _ in 0..MAX_ATTEMPTS {
+        match apply(&app.store, source, reading, terms).await {
+            Err(error) if error.is::<Conflict>() => {}
+            Err(error) if error.is::<TooManyMachines>() => {
+                return Err(Problem::field("locations", format!("an operator can have at most {MAX_MACHINES} ATMs")));
+            }
+            done => return Ok(done?),
+        }
+    }
+    Err(Problem::Unavailable(Conflict.to_string()))
+}
+
+fn refused(broken: Broken) -> Problem {
+    match broken {
+        Broken::NotJson { reason, .. } => Problem::InvalidJson(reason),
+        Broken::Empty => Problem::InvalidJson("it is empty".to_owned()),
+        Broken::NotUtf8 { .. } => Problem::InvalidJson("it is not UTF-8".to_owned()),
+        Broken::OtherJson { .. } => Problem::field("locations", "is required, and is a list of locations"),
+        Broken::TooManyItems { most } => Problem::field(
+            "locations",
+            format!("must contain at most {most} locations; send the others in another report"),
+        ),
+        Broken::ItemTooLong { item, most } => {
+            Problem::field("locations", format!("location {item} is longer than {most} bytes"))
+        }
+        other => Problem::field("body", other.to_string()),
+    }
+}
+
+impl FromRequestParts<AtmService> for ReportSlot {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, app: &AtmService) -> Result<Self, Problem> {
+        app.reports.begin(&Account::from_request_parts(parts, app).await?)
+    }
+}

@@ -1,0 +1,102 @@
+//! `/deliveries` over HTTP, and the event that shows whether events arrive.
+
+use axum::Json;
+use axum::extract::State as Extract;
+use axum::http::StatusCode;
+use serde_json::{Value, json};
+use signpost_platform::accounts::Account;
+use signpost_platform::web::problem::Problem;
+use signpost_platform::web::{Nothing, Page, PathId};
+use signpost_store::random;
+
+use crate::error::Error;
+use crate::events::{DeliveryFilter, DeliveryListItem, deliveries, queue_test};
+use crate::flows::lookup::find_domain;
+use crate::ids::EventId;
+use crate::service::LoginService;
+
+const STATES: [&str; 3] = ["pending", "delivered", "failed"];
+
+/// `GET /deliveries?state=&limit=&cursor=`, newest first.
+pub(crate) async fn list(
+    Extract(app): Extract<LoginService>,
+    account: Account,
+    page: Page,
+) -> Result<Json<Value>, Error> {
+    let state = page.text("state");
+    if state.is_some_and(|state| !STATES.contains(&state)) {
+        return Err(Problem::field("state", "must be 'pending', 'delivered' or 'failed'").into());
+    }
+    let before = page.cursor(EventId::parse)?;
+    let filter = DeliveryFilter { state, before: before.as_ref(), most: page.limit + 1 };
+    let mut events = deliveries::list(&app.store, &account, &filter).await?;
+    let next = page.next(&mut events, |event| event.id.to_string());
+    let events: Vec<_> = events.iter().map(to_view).collect();
+    Ok(Json(page.reply("deliveries", &events, next)))
+}
+
+/// `GET /deliveries/{id}`, with what every attempt sends.
+pub(crate) async fn show(
+    Extract(app): Extract<LoginService>,
+    account: Account,
+    PathId(id): PathId,
+) -> Result<Json<Value>, Error> {
+    let event = find(&app, &account, &id).await?;
+    let mut document = to_view(&event);
+    document["body"] = serde_json::from_str(&event.body).map_err(anyhow::Error::from)?;
+    Ok(Json(document))
+}
+
+/// `POST /deliveries/{id}/retry`
+pub(crate) async fn retry(
+    Extract(app): Extract<LoginService>,
+    account: Account,
+    PathId(id): PathId,
+    _: Nothing,
+) -> Result<(StatusCode, Json<Value>), Error> {
+    let event = find(&app, &account, &id).await?;
+    deliveries::retry(&app.store, Some(&account), Some(&event.id), app.clock.now()).await?;
+    app.outbox.notify_one();
+    Ok((StatusCode::ACCEPTED, Json(to_view(&find(&app, &account, &id).await?))))
+}
+
+/// `POST /deliveries/retry`: all that failed.
+pub(crate) async fn retry_failed(
+    Extract(app): Extract<LoginService>,
+    account: Account,
+    _: Nothing,
+) -> Result<(StatusCode, Json<Value>), Error> {
+    let retried = deliveries::retry(&app.store, Some(&account), None, app.clock.now()).await?;
+    app.outbox.notify_one();
+    Ok((StatusCode::ACCEPTED, Json(json!({ "retried": retried }))))
+}
+
+/// `POST /domains/{id}/test-event`
+pub(crate) async fn test_event(
+    Extract(app): Extract<LoginService>,
+    account: Account,
+    PathId(id): PathId,
+    _: Nothing,
+) -> Result<(StatusCode, Json<Value>), Error> {
+    let domain = find_domain(&app, &account, &id).await?;
+    let now = app.clock.now();
+    let id = EventId::new(now, random());
+    app.store.write([queue_test(&id, &domain, now)?]).await?;
+    app.outbox.notify_one();
+    Ok((StatusCode::ACCEPTED, Json(to_view(&find(&app, &account, id.as_str()).await?))))
+}
+
+async fn find(app: &LoginService, account: &Account, id: &str) -> Result<DeliveryListItem, Error> {
+    let id = EventId::parse(id).ok_or(Problem::NotFound)?;
+    Ok(deliveries::find(&app.store, account, &id).await?.ok_or(Problem::NotFound)?)
+}
+
+/// Whose it is, the caller knows.
+fn to_view(event: &DeliveryListItem) -> Value {
+    let mut document = json!(event);
+    if let Some(members) = document.as_object_mut() {
+        members.remove("account");
+        members.remove("environment");
+    }
+    document
+}

@@ -1,0 +1,218 @@
+//! `/domains` over HTTP.
+
+use axum::Json;
+use axum::extract::State;
+use axum::http::StatusCode;
+use jiff::Timestamp;
+use serde::Serialize;
+use serde_json::{Value, json};
+use signpost_platform::accounts::Account;
+use signpost_platform::web::problem::Problem;
+use signpost_platform::web::{ApiKey, Fields, Nothing, Page, PathId};
+
+use crate::domains::{
+    Domain, DomainEntropy, DomainPatch, HandlerKind, MAX_DOMAINS, NewDomain, NotRegistered, RegisteredDomain,
+    parse_webhook_url, register, sql,
+};
+use crate::error::Error;
+use crate::flows::domain_end::delete_domain;
+use crate::flows::lookup::find_domain;
+use crate::ids::DomainId;
+use crate::service::LoginService;
+
+pub(crate) async fn create(
+    State(app): State<LoginService>,
+    account: Account,
+    key: ApiKey,
+    mut fields: Fields,
+) -> Result<(StatusCode, Json<CreatedDomain>), Error> {
+    let (domain, webhook_url) = (fields.text("domain")?, fields.text("webhook_url")?);
+    fields.done()?;
+    let new = NewDomain { domain, webhook_url, event_url: None, handler: HandlerKind::Direct };
+    let reach = app.reach(account.environment);
+    let registered = register(&new, account, reach, app.clock.now(), DomainEntropy::draw());
+    let registered = registered.map_err(|(field, reason)| Problem::field(field, reason))?;
+    match sql::insert(&app.store, &app.seal, &registered, &key.actor()).await? {
+        Ok(()) => Ok((StatusCode::CREATED, Json(CreatedDomain::new(&registered)))),
+        Err(NotRegistered::Exists(there)) => Err(Error::DomainExists { domain: there.name.to_string(), id: there.id }),
+        Err(NotRegistered::TooMany) => {
+            Err(Problem::field("domain", format!("an account can have at most {MAX_DOMAINS} domains")).into())
+        }
+    }
+}
+
+/// `GET /domains`: all of them, or in pages where `limit` or `cursor` asks for them.
+pub(crate) async fn list(State(app): State<LoginService>, account: Account, page: Page) -> Result<Json<Value>, Error> {
+    let page = page.whole_where_nobody_asks(MAX_DOMAINS);
+    let after = page.cursor(DomainId::parse)?;
+    let mut domains = sql::list(&app.store, &account, after.as_ref(), page.limit + 1).await?;
+    let next = page.next(&mut domains, |domain| domain.id.to_string());
+    let listed: Vec<_> = domains.iter().map(DomainListItem::new).collect();
+    Ok(Json(page.reply("domains", &listed, next)))
+}
+
+pub(crate) async fn show(
+    State(app): State<LoginService>,
+    account: Account,
+    PathId(id): PathId,
+) -> Result<Json<DomainView>, Error> {
+    let domain = find_domain(&app, &account, &id).await?;
+    Ok(Json(DomainView::new(&domain)))
+}
+
+pub(crate) async fn patch(
+    State(app): State<LoginService>,
+    account: Account,
+    key: ApiKey,
+    PathId(id): PathId,
+    mut fields: Fields,
+) -> Result<Json<DomainView>, Error> {
+    let domain = find_domain(&app, &account, &id).await?;
+    let reach = app.reach(account.environment);
+    let url = |field, text: &str| parse_webhook_url(text, reach).map_err(|reason| Problem::field(field, reason));
+    let webhook_url = fields.optional_text("webhook_url")?.map(|text| url("webhook_url", &text)).transpose()?;
+    let event_url = match fields.nullable_text("event_url")? {
+        None => None,
+        Some(None) => Some(None),
+        Some(Some(text)) => Some(Some(url("event_url", &text)?)),
+    };
+    let handler = fields.optional_text("handler")?.map(|word| HandlerKind::parse(&word));
+    let wrong = || Problem::field("handler", "must be 'direct' or 'hosted'");
+    let handler = handler.map(|handler| handler.ok_or_else(wrong)).transpose()?;
+    fields.done()?;
+    let (change, now) = (DomainPatch { webhook_url, event_url, handler }, app.clock.now());
+    if !sql::patch(&app.store, &account, &domain.id, &change, &key.actor(), now).await? {
+        return Err(Error::DomainNotFound);
+    }
+    app.domains.invalidate_all();
+    Ok(Json(DomainView::new(&find_domain(&app, &account, &id).await?)))
+}
+
+/// `DELETE /domains/{id}`: its pending sessions are cancelled, its queued events still go out.
+pub(crate) async fn delete(
+    State(app): State<LoginService>,
+    account: Account,
+    key: ApiKey,
+    PathId(id): PathId,
+    _: Nothing,
+) -> Result<StatusCode, Error> {
+    let id = DomainId::parse(&id).ok_or(Error::DomainNotFound)?;
+    if delete_domain(&app.store, &account, &id, &key.actor(), app.clock.now()).await? {
+        app.domains.invalidate_all();
+        app.sessions.invalidate_all();
+        return Ok(StatusCode::NO_CONTENT);
+    }
+    Err(Error::DomainNotFound)
+}
+
+pub(crate) async fn verify(
+    State(app): State<LoginService>,
+    account: Account,
+    key: ApiKey,
+    PathId(id): PathId,
+    _: Nothing,
+) -> Result<Json<VerifiedDomain>, Error> {
+    let domain = find_domain(&app, &account, &id).await?;
+    if let Some(at) = domain.verified_at {
+        return Ok(Json(VerifiedDomain::new(&domain, at)));
+    }
+    let reach = app.reach(account.environment);
+    if let Err(checks) = app.prover.find_proof(&domain.name, &domain.token, reach).await {
+        let checks = json!(checks);
+        return Err(Error::DomainVerificationFailed { domain: domain.name.to_string(), checks });
+    }
+    let now = app.clock.now();
+    if !sql::set_verified(&app.store, &account, &domain.id, &key.actor(), now).await? {
+        return Err(Error::DomainNotFound);
+    }
+    Ok(Json(VerifiedDomain::new(&domain, now)))
+}
+
+/// The answer to a registration; the only one that shows the secret.
+#[derive(Serialize)]
+pub struct CreatedDomain {
+    #[serde(flatten)]
+    domain: DomainView,
+    webhook_secret: String,
+}
+
+/// A domain by itself.
+#[derive(Serialize)]
+pub struct DomainView {
+    #[serde(flatten)]
+    listed: DomainListItem,
+    verification_token: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    event_url: Option<String>,
+    handler: HandlerKind,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    verified_at: Option<Timestamp>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    last_checked_at: Option<Timestamp>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    failing_since: Option<Timestamp>,
+}
+
+/// A domain in the list.
+#[derive(Serialize)]
+struct DomainListItem {
+    id: DomainId,
+    domain: String,
+    verified: bool,
+    webhook_url: String,
+    created_at: Timestamp,
+}
+
+/// The answer to a proof.
+#[derive(Serialize)]
+pub(crate) struct VerifiedDomain {
+    id: DomainId,
+    domain: String,
+    verified: bool,
+    verified_at: Timestamp,
+}
+
+impl CreatedDomain {
+    /// The reply to a registration.
+    #[must_use]
+    pub fn new(registered: &RegisteredDomain) -> Self {
+        let RegisteredDomain { domain, secret } = registered;
+        Self { domain: DomainView::new(domain), webhook_secret: secret.reveal().to_owned() }
+    }
+}
+
+impl DomainView {
+    /// A domain as its owner sees it.
+    #[must_use]
+    pub fn new(domain: &Domain) -> Self {
+        let verification_token = domain.token.as_str().to_owned();
+        let event_url = domain.event_url.as_ref().map(ToString::to_string);
+        Self {
+            listed: DomainListItem::new(domain),
+            verification_token,
+            event_url,
+            handler: domain.handler,
+            verified_at: domain.verified_at,
+            last_checked_at: domain.last_checked_at,
+            failing_since: domain.failing_since,
+        }
+    }
+}
+
+impl DomainListItem {
+    fn new(domain: &Domain) -> Self {
+        Self {
+            id: domain.id.clone(),
+            domain: domain.name.to_string(),
+            verified: domain.verified_at.is_some(),
+            webhook_url: domain.webhook_url.to_string(),
+            created_at: domain.created_at,
+        }
+    }
+}
+
+impl VerifiedDomain {
+    fn new(domain: &Domain, verified_at: Timestamp) -> Self {
+        Self { id: domain.id.clone(), domain: domain.name.to_string(), verified: true, verified_at }
+    }
+}

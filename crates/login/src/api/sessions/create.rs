@@ -1,0 +1,249 @@
+//! `POST /sessions`
+
+use anyhow::Context;
+use axum::extract::State as Extract;
+use axum::http::header::CONTENT_TYPE;
+use axum::http::{HeaderMap, HeaderName, StatusCode};
+use axum::response::{IntoResponse, Response};
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+use signpost_auth::{DomainName, Mode};
+use signpost_platform::accounts::{Account, Environment};
+use signpost_platform::web::problem::Problem;
+use signpost_platform::web::{ApiKey, Fields};
+use signpost_store::random;
+use url::Url;
+
+use crate::api::sessions::replies::CreatedSession;
+use crate::domains::{self, Domain, HandlerKind, Usable, parse_webhook_url};
+use crate::error::Error;
+use crate::flows::hosted::find_hosted_url;
+use crate::ids::SessionId;
+use crate::service::LoginService;
+use crate::sessions::{
+    ClientSecret, ConfirmCode, Flow, IdempotencyKey, Metadata, NewSession, Requester, Session, SessionEntropy,
+    SessionOptions, idempotency, sql,
+};
+
+/// Says that a reply was given before.
+const REPLAYED: (HeaderName, &str) = (HeaderName::from_static("idempotent-replayed"), "true");
+
+/// `POST /sessions`
+pub(crate) async fn create(
+    Extract(app): Extract<LoginService>,
+    account: Account,
+    key: ApiKey,
+    headers: HeaderMap,
+    fields: Fields,
+) -> Result<Response, Error> {
+    let request = CreateRequest::parse(fields)?;
+    let idempotency_key = IdempotencyKey::from_headers(&headers, &request.fingerprint()?)?;
+    if let Some(earlier) = find_replay(&app, &account, &key, idempotency_key.as_ref()).await? {
+        return Ok(earlier);
+    }
+    let domain = usable_domain(&app, &account, &request.domain).await?;
+    let name = domain.name.to_string();
+    let (new, now, ttl) = (request.for_domain(&app, &domain)?, app.clock.now(), app.settings.session_ttl);
+    let session = Session::open(&domain, new, ttl, now, SessionEntropy { id: random(), nonce: random() });
+    let secret = ClientSecret::derive(&key.key, &session.id);
+    let session = session.with_client_secret(&secret);
+    let reply = serde_json::to_string(&CreatedSession::new(&session)?).context("a session is JSON")?;
+    if sql::insert(&app.store, session, idempotency_key.as_ref().map(|key| key.store(&account, &reply, now))).await? {
+        app.metrics.session(account.environment, "created");
+        return Ok(to_response(&reply, Some(&secret)).into_response());
+    }
+    // Somebody asked for the same meanwhile, or took the domain away.
+    let earlier = find_replay(&app, &account, &key, idempotency_key.as_ref()).await?;
+    earlier.ok_or(Error::DomainNotRegistered(name))
+}
+
+/// What was answered before to a request that names the same key.
+async fn find_replay(
+    app: &LoginService,
+    account: &Account,
+    key: &ApiKey,
+    idempotency_key: Option<&IdempotencyKey>,
+) -> Result<Option<Response>, Error> {
+    #[derive(Deserialize)]
+    struct StoredReply {
+        id: String,
+    }
+    let Some(idempotency_key) = idempotency_key else { return Ok(None) };
+    let now = app.clock.now();
+    let Some(reply) = idempotency::find_reply(&app.store, account, idempotency_key, now).await? else {
+        return Ok(None);
+    };
+    let StoredReply { id } = serde_json::from_str(&reply).context("a kept reply is a session")?;
+    let id = SessionId::parse(&id).context("a kept reply has an id")?;
+    let session = sql::find(&app.store, account, &id).await?;
+    // Another key of the account asks under the same Idempotency-Key: that one's secret is not the session's.
+    let secret =
+        Some(ClientSecret::derive(&key.key, &id)).filter(|secret| session.is_some_and(|own| secret.reads(&own, now)));
+    Ok(Some(([REPLAYED], to_response(&reply, secret.as_ref())).into_response()))
+}
+
+/// A reply with the secret behind what is kept of it, which must not hold the secret.
+fn to_response(reply: &str, secret: Option<&ClientSecret>) -> impl IntoResponse + use<> {
+    let reply = match secret {
+        Some(secret) => format!("{},\"client_secret\":{}}}", &reply[..reply.len() - 1], json!(secret.reveal())),
+        None => reply.to_owned(),
+    };
+    (StatusCode::CREATED, [(CONTENT_TYPE, "application/json")], reply)
+}
+
+/// What a creation asks for.
+struct CreateRequest {
+    domain: DomainName,
+    mode: Mode,
+    webhook_url: Option<String>,
+    metadata: Option<Metadata>,
+    /// Whether the wallet must send back what the page shows.
+    confirm: bool,
+    options: SessionOptions,
+}
+
+impl CreateRequest {
+    fn parse(mut fields: Fields) -> Result<Self, Error> {
+        let domain = fields.text("domain")?;
+        let mode = match fields.optional_text("mode")? {
+            None => Mode::Login,
+            Some(word) => word.parse().map_err(|_| Problem::field("mode", "must be 'login' or 'register'"))?,
+        };
+        let webhook_url = fields.optional_text("webhook_url")?;
+        let metadata = fields.optional_object("metadata")?;
+        let confirm = match fields.optional_text("confirm")?.as_deref() {
+            None => false,
+            Some("code") => true,
+            Some(_) => return Err(Problem::field("confirm", "must be 'code'").into()),
+        };
+        let options = parse_options(&mut fields)?;
+        fields.done()?;
+        let domain = DomainName::parse(&domain).map_err(|error| Problem::field("domain", error.to_string()))?;
+        let metadata = metadata.map(|object| Metadata::new(object, &domain)).transpose();
+        let metadata = metadata.map_err(|(field, reason)| Problem::field(field, reason))?;
+        if options.flow == Flow::SameDevice && metadata.as_ref().and_then(Metadata::return_url).is_none() {
+            return Err(Problem::field("metadata.return_url", "is required if flow is 'same_device'").into());
+        }
+        Ok(Self { domain, mode, webhook_url, metadata, confirm, options })
+    }
+
+    /// All of it that counts, in one spelling, which a retry after an upgrade must meet again: members may be added where
+    /// they are said, and none may change.
+    fn fingerprint(&self) -> Result<String, Error> {
+        #[derive(Serialize)]
+        struct Fingerprint<'a> {
+            domain: &'a str,
+            mode: &'static str,
+            #[serde(skip_serializing_if = "Option::is_none")]
+            webhook_url: Option<&'a str>,
+            #[serde(skip_serializing_if = "Option::is_none")]
+            metadata: Option<&'a str>,
+            #[serde(skip_serializing_if = "Option::is_none")]
+            confirm: Option<&'static str>,
+            #[serde(flatten)]
+            options: &'a SessionOptions,
+        }
+        let Self { domain, mode, webhook_url, metadata, confirm, options } = self;
+        let fingerprint = Fingerprint {
+            domain: domain.as_str(),
+            mode: mode.as_str(),
+            webhook_url: webhook_url.as_deref(),
+            metadata: metadata.as_ref().map(Metadata::as_str),
+            confirm: confirm.then_some("code"),
+            options,
+        };
+        Ok(serde_json::to_string(&fingerprint).context("a request is JSON")?)
+    }
+
+    /// What the session will be, on this domain.
+    fn for_domain(self, app: &LoginService, domain: &Domain) -> Result<NewSession, Error> {
+        let webhook_url = self.webhook_url(app, domain)?;
+        let Self { mode, metadata, confirm, options, .. } = self;
+        let environment = domain.account.environment;
+        let hosted_url = match domain.handler {
+            HandlerKind::Direct => None,
+            HandlerKind::Hosted => Some(find_hosted_url(app, environment, mode)?),
+        };
+        // Nobody else can ask the person of a hosted session, and a relayed code must not be enough: not to log in, and
+        // not to have a thief's account opened with the person's key.
+        let must_confirm =
+            hosted_url.is_some() && environment == Environment::Live && options.flow == Flow::CrossDevice;
+        let confirm_code = (confirm || must_confirm).then(|| ConfirmCode::new(random()));
+        Ok(NewSession { mode, webhook_url, hosted_url, metadata, confirm_code, options })
+    }
+
+    /// The session's own webhook if it names one, else the domain's.
+    fn webhook_url(&self, app: &LoginService, domain: &Domain) -> Result<Url, Error> {
+        let Some(text) = &self.webhook_url else { return Ok(domain.webhook_url.clone()) };
+        let reach = app.reach(domain.account.environment);
+        let url = parse_webhook_url(text, reach).map_err(|reason| Problem::field("webhook_url", reason))?;
+        if domain.owns_webhook(&url) {
+            return Ok(url);
+        }
+        let reason = format!("must be on {0}, below it, or on the host of the domain's own webhook_url", domain.name);
+        Err(Problem::field("webhook_url", reason).into())
+    }
+}
+
+fn parse_options(fields: &mut Fields) -> Result<SessionOptions, Error> {
+    let flow = fields.optional_text("flow")?.map_or(Some(Flow::CrossDevice), |word| Flow::parse(&word));
+    Ok(SessionOptions {
+        flow: flow.ok_or_else(|| Problem::field("flow", "must be 'cross_device' or 'same_device'"))?,
+        requester: fields.optional_object("requester")?.map(|object| Requester::parse(object.get())).transpose()?,
+    })
+}
+
+/// The account's domain, if sessions may be opened on it.
+async fn usable_domain(app: &LoginService, account: &Account, name: &DomainName) -> Result<Domain, Error> {
+    let (key, mut refused) = ((account.clone(), name.clone()), None);
+    let read = async {
+        match domains::sql::find_usable(&app.store, account, name, app.settings.require_verified_domains).await? {
+            Usable::Yes(domain) => Ok(Some(*domain)),
+            other => {
+                refused = Some(other);
+                Ok(None)
+            }
+        }
+    };
+    let domain = app.domains.find(&key, read).await?;
+    let not_verified = |reason| Error::DomainNotVerified { domain: name.to_string(), reason };
+    match (domain, refused) {
+        (Some(domain), _) => Ok(domain),
+        (None, None | Some(Usable::Yes(_) | Usable::NotRegistered)) => {
+            Err(Error::DomainNotRegistered(name.to_string()))
+        }
+        (None, Some(Usable::NotVerified)) => {
+            Err(not_verified("this server creates sessions for verified domains only"))
+        }
+        (None, Some(Usable::ClaimedByAnother)) => {
+            Err(not_verified("another account has verified this name or a related one"))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn fingerprint(body: &str) -> String {
+        CreateRequest::parse(Fields::parse(body.as_bytes()).unwrap()).unwrap().fingerprint().unwrap()
+    }
+
+    /// These texts are in databases: whoever changes one refuses the retries of an hour before.
+    #[test]
+    fn the_text_that_tells_one_creation_from_another_stays_as_it_is() {
+        let least = r#"{"domain": "Shop.TEST."}"#;
+        assert_eq!(fingerprint(least), r#"{"domain":"shop.test","mode":"login","flow":"cross_device"}"#);
+        let most = r#"{
+            "requester": {"country": "US", "user_agent": "Firefox", "ip": "203.0.113.9"}, "flow": "same_device",
+            "confirm": "code", "metadata": {"return_url": "/in", "n": 1.0}, "webhook_url": "https://shop.test/a",
+            "mode": "registration", "domain": "shop.test"
+        }"#;
+        let expected = concat!(
+            r#"{"domain":"shop.test","mode":"register","webhook_url":"https://shop.test/a","#,
+            r#""metadata":"{\"return_url\": \"/in\", \"n\": 1.0}","confirm":"code","flow":"same_device","#,
+            r#""requester":{"ip":"203.0.113.9","country":"US","user_agent":"Firefox"}}"#
+        );
+        assert_eq!(fingerprint(most), expected);
+    }
+}

@@ -1,0 +1,152 @@
+//! `GET /sessions/{id}` and its `/events`: where a session stands, at once or as soon as that changes.
+
+use std::convert::Infallible;
+use std::time::Duration;
+
+use axum::extract::{RawQuery, State as Extract};
+use axum::response::Sse;
+use axum::response::sse::{Event, KeepAlive};
+use axum::{Extension, Json};
+use futures_util::{Stream, StreamExt, stream};
+use serde_json::json;
+use signpost_platform::accounts::Account;
+use signpost_platform::limits::Caller;
+use signpost_platform::web::PathId;
+use signpost_platform::web::problem::Problem;
+use tokio::time::{Instant, timeout};
+use url::form_urlencoded;
+
+use super::replies::{SessionView, Viewer};
+use crate::error::Error;
+use crate::flows::lookup::refused;
+use crate::ids::SessionId;
+use crate::service::LoginService;
+use crate::sessions::{AnswerRefusal, Session, SessionStatus, TooManyWaiters, Waiter};
+
+/// The longest that a request waits: a little less than most proxies do.
+const MAX_WAIT_SECS: u64 = 25;
+/// How often who waits looks by itself: another process may have changed the session, or it expired.
+const LOOK_INTERVAL: Duration = Duration::from_secs(1);
+/// How often a stream says that it is alive.
+const KEEP_ALIVE_INTERVAL: Duration = Duration::from_secs(15);
+
+/// `GET /sessions/{id}`, with `?wait=25` as soon as the session is not pending any more, or after so many seconds.
+pub(crate) async fn show(
+    Extract(app): Extract<LoginService>,
+    account: Account,
+    viewer: Viewer,
+    page: Option<Extension<Caller>>,
+    PathId(id): PathId,
+    RawQuery(query): RawQuery,
+) -> Result<Json<SessionView>, Error> {
+    let seconds = parse_wait(query.as_deref().unwrap_or_default())?;
+    let mut session = find(&app, &account, &id).await?;
+    if seconds > Duration::ZERO && session.status(app.clock.now()) == SessionStatus::Pending {
+        let deadline = Instant::now() + seconds;
+        let waiter = acquire_waiter(&app, &account, &session, page.as_deref())?;
+        session = await_change(&app, &account, session, &waiter, deadline).await?;
+    }
+    to_reply(&app, session, viewer)
+}
+
+/// `GET /sessions/{id}/events`: an event `status` with what `GET` says now, and another when that changes, which is the
+/// last.
+pub(crate) async fn events(
+    Extract(app): Extract<LoginService>,
+    account: Account,
+    viewer: Viewer,
+    page: Option<Extension<Caller>>,
+    PathId(id): PathId,
+) -> Result<Sse<impl Stream<Item = Result<Event, Infallible>>>, Error> {
+    let session = find(&app, &account, &id).await?;
+    let first = status_event(&app, session.clone(), viewer);
+    let is_over = session.status(app.clock.now()) != SessionStatus::Pending;
+    // A place is taken before the stream begins, so that whoever gets none is told so.
+    let waiter = if is_over { None } else { Some(acquire_waiter(&app, &account, &session, page.as_deref())?) };
+    let next = stream::iter(waiter).filter_map(move |waiter| {
+        let (app, account, session) = (app.clone(), account.clone(), session.clone());
+        async move {
+            let forever = Instant::now() + Duration::from_hours(24);
+            match await_change(&app, &account, session, &waiter, forever).await {
+                Ok(session) if session.status(app.clock.now()) != SessionStatus::Pending => {
+                    Some(status_event(&app, session, viewer))
+                }
+                // The server stops, or cannot tell: the client comes again.
+                Ok(_) | Err(_) => None,
+            }
+        }
+    });
+    let events = stream::iter([first]).chain(next).map(Ok);
+    Ok(Sse::new(events).keep_alive(KeepAlive::new().interval(KEEP_ALIVE_INTERVAL)))
+}
+
+/// A place among those who wait.
+fn acquire_waiter(
+    app: &LoginService,
+    account: &Account,
+    session: &Session,
+    page: Option<&Caller>,
+) -> Result<Waiter, Problem> {
+    app.waiting.acquire(&session.id, account, page).map_err(|crowded| match crowded {
+        TooManyWaiters::Everybody => Problem::Unavailable("too many requests are waiting for sessions".to_owned()),
+        TooManyWaiters::Caller(most) => Problem::TooManyAtOnce { limit: "waiting", most },
+    })
+}
+
+/// The session once it is not pending any more, or as it is at the deadline or when the server stops.
+async fn await_change(
+    app: &LoginService,
+    account: &Account,
+    mut session: Session,
+    waiter: &Waiter,
+    deadline: Instant,
+) -> Result<Session, Error> {
+    loop {
+        let changed = waiter.changed();
+        session = find(app, account, session.id.as_str()).await?;
+        let left = deadline.saturating_duration_since(Instant::now());
+        let is_over = session.status(app.clock.now()) != SessionStatus::Pending;
+        if is_over || left.is_zero() || app.draining.is_cancelled() {
+            return Ok(session);
+        }
+        tokio::select! {
+            _ = timeout(LOOK_INTERVAL.min(left), changed) => {}
+            () = app.draining.cancelled() => {}
+        }
+    }
+}
+
+/// As it was told a moment ago, where changes since would have been told too.
+async fn find(app: &LoginService, account: &Account, id: &str) -> Result<Session, Error> {
+    let id = SessionId::parse(id).ok_or(Error::SessionNotFound)?;
+    let session = app.find_session_in_any_account(account.environment, &id).await?;
+    let own = session.filter(|session| session.account == *account && session.is_readable(app.clock.now()));
+    own.ok_or(Error::SessionNotFound)
+}
+
+fn to_reply(app: &LoginService, session: Session, viewer: Viewer) -> Result<Json<SessionView>, Error> {
+    match session.status(app.clock.now()) {
+        SessionStatus::Expired => Err(refused(AnswerRefusal::Expired, &session, app)),
+        SessionStatus::Cancelled => Err(refused(AnswerRefusal::Cancelled, &session, app)),
+        status => Ok(Json(SessionView::new(session, status, viewer))),
+    }
+}
+
+fn status_event(app: &LoginService, session: Session, viewer: Viewer) -> Event {
+    let status = session.status(app.clock.now());
+    let event = Event::default().event("status");
+    let data = match status {
+        SessionStatus::Pending | SessionStatus::Authenticated => json!(SessionView::new(session, status, viewer)),
+        SessionStatus::Expired | SessionStatus::Cancelled => json!({ "id": session.id, "status": status }),
+    };
+    event.data(data.to_string())
+}
+
+/// How long a request is ready to wait.
+fn parse_wait(query: &str) -> Result<Duration, Problem> {
+    let mut asked = form_urlencoded::parse(query.as_bytes()).filter(|(name, _)| name == "wait");
+    let Some((_, text)) = asked.next() else { return Ok(Duration::ZERO) };
+    let seconds = text.parse().ok().filter(|seconds| *seconds <= MAX_WAIT_SECS && asked.next().is_none());
+    let wrong = || Problem::field("wait", format!("must be a whole number of seconds from 0 to {MAX_WAIT_SECS}"));
+    seconds.map(Duration::from_secs).ok_or_else(wrong)
+}

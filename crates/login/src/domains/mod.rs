@@ -1,0 +1,318 @@
+//! Domains: the host names on whose behalf an integrator logs people in.
+//!
+//! This file is the rules, and pure; [`proof`] looks for proofs, [`sql`] remembers.
+
+pub mod audit;
+mod proof;
+pub mod reseal;
+pub mod seal;
+pub mod sql;
+mod well_known;
+
+use jiff::Timestamp;
+use signpost_auth::{DomainName, WebhookSecret};
+use signpost_platform::accounts::{Account, Environment};
+use signpost_platform::outbound::Reach;
+use signpost_store::random;
+use url::{Host, Url};
+
+use crate::ids::DomainId;
+
+pub use proof::{ProofCheck, Prover};
+pub use sql::{ListedDomain, NotRegistered, Usable};
+pub use well_known::WellKnown;
+
+/// How many domains an account may register in one environment: the list of them stays one reply.
+pub const MAX_DOMAINS: u32 = 1000;
+
+/// A registered domain. That it can exist unverified is the specification's (§3).
+#[derive(Clone, Debug)]
+#[expect(missing_docs, reason = "the fields are the specification's, §2")]
+pub struct Domain {
+    pub id: DomainId,
+    pub account: Account,
+    pub name: DomainName,
+    pub webhook_url: Url,
+    pub event_url: Option<Url>,
+    pub handler: HandlerKind,
+    pub token: ProofToken,
+    pub created_at: Timestamp,
+    pub verified_at: Option<Timestamp>,
+    /// When the proof was last looked for again.
+    pub last_checked_at: Option<Timestamp>,
+    /// Since when it was looked for in vain.
+    pub failing_since: Option<Timestamp>,
+}
+
+/// Who answers the wallets of a domain.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum HandlerKind {
+    /// Its integrator's own server.
+    #[default]
+    Direct,
+    /// The service.
+    Hosted,
+}
+
+impl HandlerKind {
+    /// The word in requests and in the database.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Direct => "direct",
+            Self::Hosted => "hosted",
+        }
+    }
+
+    /// Reads the word.
+    #[must_use]
+    pub fn parse(text: &str) -> Option<Self> {
+        [Self::Direct, Self::Hosted].into_iter().find(|handler| handler.as_str() == text)
+    }
+}
+
+/// What signs a domain's events. Between `--rotate` and `--activate` there are two (docs/handlers.md, Events).
+#[derive(Clone, Debug)]
+pub struct SigningSecrets {
+    /// Signs `X-Svc-Signature`.
+    pub current: WebhookSecret,
+    /// Signs `X-Svc-Signature-Next`.
+    pub next: Option<WebhookSecret>,
+}
+
+/// What an owner publishes to prove a domain: `svc-verify=<token>`. Public once published, so no secret.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ProofToken(String);
+
+impl ProofToken {
+    /// A token of 160 random bits.
+    #[must_use]
+    pub fn new(random: [u8; 20]) -> Self {
+        Self(format!("svc-verify={}", data_encoding::BASE32_NOPAD.encode(&random).to_lowercase()))
+    }
+
+    /// The whole text, as it stands in a TXT record.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// Whether a published text is this token, with or without its label.
+    #[must_use]
+    pub fn is_published_in(&self, published: &str) -> bool {
+        let published = published.trim();
+        published == self.0 || Some(published) == self.0.strip_prefix("svc-verify=")
+    }
+}
+
+/// A domain that was just registered, and what signs its events: shown now, and by the command line alone.
+#[derive(Clone, Debug)]
+#[expect(missing_docs, reason = "the names say it")]
+pub struct RegisteredDomain {
+    pub domain: Domain,
+    pub secret: WebhookSecret,
+}
+
+/// Registers a domain.
+///
+/// # Errors
+/// The field that is wrong and why.
+pub fn register(
+    new: &NewDomain,
+    account: Account,
+    reach: Reach,
+    now: Timestamp,
+    random: DomainEntropy,
+) -> Result<RegisteredDomain, (&'static str, String)> {
+    let name = parse_registrable(&new.domain, account.environment).map_err(|reason| ("domain", reason))?;
+    let url = |field, text: &str| parse_webhook_url(text, reach).map_err(|reason| (field, reason));
+    let event_url = new.event_url.as_deref().map(|text| url("event_url", text)).transpose()?;
+    let domain = Domain {
+        id: DomainId::new(now, random.id),
+        account,
+        name,
+        webhook_url: url("webhook_url", &new.webhook_url)?,
+        event_url,
+        handler: new.handler,
+        token: ProofToken::new(random.token),
+        created_at: now,
+        verified_at: None,
+        last_checked_at: None,
+        failing_since: None,
+    };
+    Ok(RegisteredDomain { domain, secret: random.secret })
+}
+
+/// What a change of a domain sets; what is `None` stays.
+#[derive(Debug, Default)]
+pub struct DomainPatch {
+    /// Where wallets post.
+    pub webhook_url: Option<Url>,
+    /// Where events go; `Some(None)` takes that away.
+    pub event_url: Option<Option<Url>>,
+    /// Who answers wallets.
+    pub handler: Option<HandlerKind>,
+}
+
+impl DomainPatch {
+    /// Whether a domain has all of it already.
+    #[must_use]
+    pub fn is_applied_to(&self, domain: &Domain) -> bool {
+        let Self { webhook_url, event_url, handler } = self;
+        webhook_url.as_ref().is_none_or(|url| *url == domain.webhook_url)
+            && event_url.as_ref().is_none_or(|url| *url == domain.event_url)
+            && handler.is_none_or(|handler| handler == domain.handler)
+    }
+
+    /// What was set, for the audit log.
+    fn to_details(&self) -> serde_json::Value {
+        let mut details = serde_json::Map::new();
+        if let Some(url) = &self.webhook_url {
+            details.insert("webhook_url".to_owned(), url.as_str().into());
+        }
+        if let Some(url) = &self.event_url {
+            details.insert("event_url".to_owned(), url.as_ref().map(Url::as_str).into());
+        }
+        if let Some(handler) = self.handler {
+            details.insert("handler".to_owned(), handler.as_str().into());
+        }
+        details.into()
+    }
+}
+
+/// What a registration asks for.
+#[derive(Debug)]
+#[expect(missing_docs, reason = "the fields are the specification's, §4")]
+pub struct NewDomain {
+    pub domain: String,
+    pub webhook_url: String,
+    pub event_url: Option<String>,
+    pub handler: HandlerKind,
+}
+
+/// What a registration draws.
+#[derive(Debug)]
+#[expect(missing_docs, reason = "the names say it")]
+pub struct DomainEntropy {
+    pub id: [u8; 16],
+    pub token: [u8; 20],
+    pub secret: WebhookSecret,
+}
+
+impl DomainEntropy {
+    /// Drawn anew.
+    #[must_use]
+    pub fn draw() -> Self {
+        Self { id: random(), token: random(), secret: WebhookSecret::from_bytes(&random()) }
+    }
+}
+
+/// A host name that somebody can own: below a public suffix, or `localhost` in the sandbox.
+fn parse_registrable(text: &str, environment: Environment) -> Result<DomainName, String> {
+    let name = DomainName::parse(text).map_err(|error| error.to_string())?;
+    if name.as_str() == "localhost" {
+        return match environment {
+            Environment::Sandbox => Ok(name),
+            Environment::Live => Err("localhost is allowed in the sandbox only".to_owned()),
+        };
+    }
+    match psl::domain_str(name.as_str()) {
+        Some(_) => Ok(name),
+        None => Err(format!("'{name}' is a public suffix; register a domain below it")),
+    }
+}
+
+/// The name right below the public suffix: what two related names have in common.
+fn apex(name: &DomainName) -> &str {
+    psl::domain_str(name.as_str()).unwrap_or(name.as_str())
+}
+
+/// A URL that wallets or our events may be sent to.
+///
+/// # Errors
+/// Why it may not.
+pub fn parse_webhook_url(text: &str, reach: Reach) -> Result<Url, String> {
+    if text.len() > 512 {
+        return Err("must have at most 512 characters".to_owned());
+    }
+    // A backslash reads as a slash to some and as part of the name to others: the host shown is then not the one dialled.
+    if text.contains('\\') || text.chars().any(|c| c.is_control() || c.is_whitespace()) {
+        return Err("must not contain spaces, control characters or backslashes".to_owned());
+    }
+    let url = Url::parse(text).map_err(|_| "must be a URL such as https://example.com/webhooks/login".to_owned())?;
+    reach.check(&url).map_err(ToOwned::to_owned)?;
+    Ok(url)
+}
+
+impl Domain {
+    /// Whether a session may send wallets to `url`: the domain, below it, or where the domain's own webhook is.
+    #[must_use]
+    pub fn owns_webhook(&self, url: &Url) -> bool {
+        let host = url.host_str().unwrap_or_default();
+        // Loopback addresses are what `localhost` means; whether they may be reached at all is the reach's to say.
+        let is_localhost = self.name.as_str() == "localhost" && is_loopback(url);
+        is_localhost || self.name.covers(host) || Some(host) == self.webhook_url.host_str()
+    }
+}
+
+fn is_loopback(url: &Url) -> bool {
+    match url.host() {
+        Some(Host::Ipv4(v4)) => v4.is_loopback(),
+        Some(Host::Ipv6(v6)) => v6.is_loopback(),
+        _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_names_that_somebody_can_own_are_registered() {
+        for (text, live, sandbox) in [
+            ("example.com", true, true),
+            ("shop.example.com", true, true),
+            ("EXAMPLE.com.", true, true),
+            ("bücher.example", true, true),
+            ("shop.test", true, true),
+            ("localhost", false, true),
+            ("com", false, false),
+            ("co.uk", false, false),
+            ("github.io", false, false),
+            ("someone.github.io", true, true),
+            ("127.0.0.1", false, false),
+            ("example.com:8080", false, false),
+            ("*.example.com", false, false),
+            ("https://example.com", false, false),
+            ("", false, false),
+        ] {
+            assert_eq!(parse_registrable(text, Environment::Live).is_ok(), live, "live {text}");
+            assert_eq!(parse_registrable(text, Environment::Sandbox).is_ok(), sandbox, "sandbox {text}");
+        }
+    }
+
+    #[test]
+    fn a_token_is_found_with_and_without_its_label() {
+        let token = ProofToken::new([7; 20]);
+        assert!(
+            token.is_published_in(token.as_str()) && token.is_published_in(&format!(" {}\n", &token.as_str()[11..]))
+        );
+        assert!(
+            !token.is_published_in("svc-verify=")
+                && !token.is_published_in("")
+                && !token.is_published_in(&format!("{} x", token.as_str()))
+        );
+    }
+
+    #[test]
+    fn a_webhook_url_has_one_reading() {
+        assert!(parse_webhook_url("https://example.com/hook", Reach::Public).is_ok());
+        for text in
+            ["https://attacker\\@victim/", "https://example.com/a b", "https://example.com/\n", "/hook", "example.com"]
+        {
+            assert!(parse_webhook_url(text, Reach::Everything).is_err(), "{text}");
+        }
+        assert!(parse_webhook_url(&format!("https://example.com/{}", "a".repeat(512)), Reach::Public).is_err());
+    }
+}

@@ -1,0 +1,78 @@
+//! Seals the webhook secrets that were written before there was a key, or with another.
+
+use anyhow::Result;
+use jiff::Timestamp;
+use secrecy::ExposeSecret;
+use serde_json::json;
+use signpost_platform::accounts::audit::sql::insert_entry;
+use signpost_platform::accounts::audit::{Action, Actor};
+use signpost_store::{Store, params, random, step};
+
+use crate::domains::seal::Seal;
+use crate::domains::sql::decrypt_secret;
+
+const ALL: &str = "
+    SELECT id, webhook_secret, next_webhook_secret FROM domains
+    UNION ALL SELECT id, webhook_secret, next_webhook_secret FROM deleted_domains";
+
+/// Names what was read: a secret that was changed meanwhile was sealed then.
+const SEAL: &str = "
+    UPDATE domains SET webhook_secret = $1, next_webhook_secret = $2 WHERE id = $3 AND webhook_secret = $4";
+
+const SEAL_DELETED: &str = "
+    UPDATE deleted_domains SET webhook_secret = $1, next_webhook_secret = $2 WHERE id = $3 AND webhook_secret = $4";
+
+/// Says at the start, and not at the first event, that webhook secrets cannot be read, and of how many domains: a key
+/// that was changed halfway opens some.
+///
+/// # Errors
+/// Where a secret cannot be decrypted, or as [`Store::read`].
+pub async fn check(store: &Store, seal: &Seal) -> Result<()> {
+    let rows = store.read(ALL, params![]).await?;
+    let (mut unreadable, mut first) = (0_usize, None);
+    for row in &rows {
+        let id = row.text(0)?;
+        let secrets = [Some(row.text(1)?), row.opt_text(2)?];
+        let error = secrets.into_iter().flatten().find_map(|kept| decrypt_secret(seal, kept, id).err());
+        unreadable += usize::from(error.is_some());
+        first = first.or(error.map(|error| (id, error)));
+    }
+    match first {
+        None => Ok(()),
+        Some((id, error)) => {
+            let all = rows.len();
+            Err(error
+                .context(format!("cannot decrypt the webhook secrets of {unreadable} of {all} domains, such as {id}")))
+        }
+    }
+}
+
+/// Seals all secrets that are not sealed with the operator's key; returns how many domains had some.
+///
+/// # Errors
+/// As [`Store::read`] and [`Store::write`].
+pub async fn seal_all(store: &Store, seal: &Seal, now: Timestamp) -> Result<usize> {
+    let (mut steps, mut sealed) = (Vec::new(), 0);
+    for row in store.read(ALL, params![]).await? {
+        let (id, current, next) = (row.text(0)?, row.text(1)?, row.opt_text(2)?);
+        let is_stale = |kept: &str| seal.is_stale(kept, id);
+        if !is_stale(current) && !next.is_some_and(is_stale) {
+            continue;
+        }
+        let anew = |kept: &str| -> Result<String> {
+            let open = seal.decrypt(kept, id)?;
+            Ok(seal.encrypt(open.expose_secret(), id, random()))
+        };
+        let (current_anew, next_anew) = (anew(current)?, next.map(anew).transpose()?);
+        for sql in [SEAL, SEAL_DELETED] {
+            steps.push(step(sql, params![&current_anew, next_anew.as_ref(), id, current]));
+        }
+        sealed += 1;
+    }
+    if sealed > 0 {
+        let details = json!({ "domains": sealed });
+        steps.push(insert_entry(&Actor::Operator, None, Action::SecretsSealed, "", &details, now));
+        store.write(steps).await?;
+    }
+    Ok(sealed)
+}

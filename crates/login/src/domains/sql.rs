@@ -1,0 +1,334 @@
+//! Domains in the database.
+
+use anyhow::{Context, Result};
+use jiff::Timestamp;
+use secrecy::ExposeSecret;
+use serde_json::json;
+use signpost_auth::{DomainName, WebhookSecret};
+use signpost_platform::accounts::audit::sql::insert_entry;
+use signpost_platform::accounts::audit::{Action, Actor};
+use signpost_platform::accounts::{Account, Environment};
+use signpost_store::{Row, Step, Store, must, params, random};
+
+use crate::domains::audit::insert_domain_entry;
+use crate::domains::seal::Seal;
+use crate::domains::{
+    Domain, DomainPatch, HandlerKind, MAX_DOMAINS, ProofToken, RegisteredDomain, SigningSecrets, apex,
+};
+use crate::ids::DomainId;
+
+/// Guarded by the number of domains in its `WHERE`.
+const INSERT: &str = "
+    INSERT INTO domains (id, account, environment, name, apex, webhook_url, webhook_secret, verification_token, created_at,
+        event_url, handler)
+    SELECT $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11
+    WHERE (SELECT COUNT(*) FROM domains WHERE account = $2 AND environment = $3) < $12
+    ON CONFLICT (account, environment, name) DO NOTHING";
+
+macro_rules! select {
+    ($condition:literal) => {
+        concat!(
+            "SELECT id, account, environment, name, webhook_url, verification_token, created_at, verified_at, ",
+            "event_url, last_checked_at, failing_since, handler ",
+            "FROM domains WHERE ",
+            $condition
+        )
+    };
+}
+
+const ALL: &str = select!("account = $1 AND environment = $2 AND id > $3 ORDER BY id LIMIT $4");
+const BY_ID: &str = select!("account = $1 AND environment = $2 AND id = $3");
+const BY_NAME: &str = select!("account = $1 AND environment = $2 AND name = $3");
+const ANYONES: &str = select!("id = $1");
+
+const LIST: &str = "
+    SELECT id, account, environment, name, webhook_url, created_at, verified_at FROM domains ORDER BY created_at, id";
+
+const VERIFY: &str = "
+    UPDATE domains SET verified_at = $1, last_checked_at = NULL, failing_since = NULL, misses = 0
+    WHERE account = $2 AND environment = $3 AND id = $4";
+
+/// Whether another account has proved this name, one below it or one above it.
+const CLAIMED: &str = "
+    SELECT 1 FROM domains
+    WHERE environment = $1 AND apex = $2 AND verified_at IS NOT NULL AND account <> $3
+      AND (name = $4 OR name LIKE '%.' || $4 OR $4 LIKE '%.' || name)
+    LIMIT 1";
+
+const PATCH: &str = "
+    UPDATE domains
+    SET webhook_url = COALESCE($1, webhook_url), event_url = CASE WHEN $2 = 1 THEN $3 ELSE event_url END,
+        handler = COALESCE($7, handler)
+    WHERE account = $4 AND environment = $5 AND id = $6";
+
+const ROTATE: &str = "UPDATE domains SET next_webhook_secret = $1 WHERE id = $2";
+
+const ACTIVATE: &str = "
+    UPDATE domains SET webhook_secret = next_webhook_secret, next_webhook_secret = NULL
+    WHERE id = $1 AND next_webhook_secret IS NOT NULL";
+
+/// What signs a domain's events, also where it is gone and its last events are not.
+const SECRETS: &str = "
+    SELECT webhook_secret, next_webhook_secret FROM domains WHERE id = $1
+    UNION ALL SELECT webhook_secret, next_webhook_secret FROM deleted_domains WHERE id = $1";
+
+const BURY: &str = "
+    INSERT INTO deleted_domains (id, webhook_secret, next_webhook_secret, deleted_at)
+    SELECT id, webhook_secret, next_webhook_secret, $1 FROM domains
+    WHERE account = $2 AND environment = $3 AND id = $4";
+
+const DELETE: &str = "DELETE FROM domains WHERE id = $1";
+
+/// A domain as the operator lists it, whosever it is.
+#[derive(Debug, serde::Serialize)]
+#[expect(missing_docs, reason = "the fields are the specification's, §2")]
+pub struct ListedDomain {
+    pub id: DomainId,
+    pub account: String,
+    pub environment: Environment,
+    pub domain: String,
+    pub verified: bool,
+    pub webhook_url: String,
+    pub created_at: Timestamp,
+}
+
+/// Why a domain was not registered.
+#[derive(Debug)]
+pub enum NotRegistered {
+    /// The account has it already: this one.
+    Exists(Box<Domain>),
+    /// The account has as many as it may.
+    TooMany,
+}
+
+/// Whether sessions may be opened on a domain.
+#[derive(Debug)]
+#[expect(missing_docs, reason = "the names say it")]
+pub enum Usable {
+    Yes(Box<Domain>),
+    NotRegistered,
+    NotVerified,
+    ClaimedByAnother,
+}
+
+/// Registers a domain.
+///
+/// # Errors
+/// As [`Store::write`].
+pub async fn insert(
+    store: &Store,
+    seal: &Seal,
+    registered: &RegisteredDomain,
+    by: &Actor,
+) -> Result<Result<(), NotRegistered>> {
+    let RegisteredDomain { domain, secret } = registered;
+    let Domain { id, account, name, webhook_url, event_url, handler, token, created_at, .. } = domain;
+    let secret = seal.encrypt(secret.reveal(), id.as_str(), random());
+    let told = json!({ "domain": domain.name });
+    let entry = insert_entry(by, Some(account), Action::DomainRegistered, id.as_str(), &told, *created_at);
+    let (name, apex) = (name.as_str(), apex(name));
+    let params = params![
+        id,
+        &account.name,
+        account.environment,
+        name,
+        apex,
+        webhook_url,
+        secret,
+        token.as_str(),
+        *created_at,
+        event_url.as_ref(),
+        handler.as_str(),
+        MAX_DOMAINS
+    ];
+    if store.write([must(INSERT, params), entry]).await?.is_committed() {
+        return Ok(Ok(()));
+    }
+    let there = find_by_name(store, account, &domain.name).await?;
+    Ok(Err(there.map_or(NotRegistered::TooMany, |there| NotRegistered::Exists(Box::new(there)))))
+}
+
+/// An account's domains, oldest first, those behind `after`.
+///
+/// # Errors
+/// As [`Store::read`].
+pub async fn list(store: &Store, account: &Account, after: Option<&DomainId>, most: u32) -> Result<Vec<Domain>> {
+    let after = after.map_or("", DomainId::as_str);
+    let rows = store.read(ALL, params![&account.name, account.environment, after, most]).await?;
+    rows.iter().map(read_domain).collect()
+}
+
+/// An account's domain.
+///
+/// # Errors
+/// As [`Store::read`].
+pub async fn find(store: &Store, account: &Account, id: &DomainId) -> Result<Option<Domain>> {
+    let row = store.read_by_index(BY_ID, params![&account.name, account.environment, id]).await?;
+    row.map(|row| read_domain(&row)).transpose()
+}
+
+/// An account's domain, by its name.
+///
+/// # Errors
+/// As [`Store::read`].
+pub async fn find_by_name(store: &Store, account: &Account, name: &DomainName) -> Result<Option<Domain>> {
+    let row = store.read_by_index(BY_NAME, params![&account.name, account.environment, name.as_str()]).await?;
+    row.map(|row| read_domain(&row)).transpose()
+}
+
+/// An account's domain, by its name, if sessions may be opened on it.
+///
+/// # Errors
+/// As [`Store::read`].
+pub async fn find_usable(store: &Store, account: &Account, name: &DomainName, only_verified: bool) -> Result<Usable> {
+    let Some(domain) = find_by_name(store, account, name).await? else { return Ok(Usable::NotRegistered) };
+    if domain.verified_at.is_some() {
+        return Ok(Usable::Yes(Box::new(domain)));
+    }
+    if only_verified {
+        return Ok(Usable::NotVerified);
+    }
+    let params = params![account.environment, apex(name), &account.name, name.as_str()];
+    let claimed = store.read_by_index(CLAIMED, params).await?.is_some();
+    Ok(if claimed { Usable::ClaimedByAnother } else { Usable::Yes(Box::new(domain)) })
+}
+
+/// Sets where wallets and events go. False where there is no such domain.
+///
+/// # Errors
+/// As [`Store::write`].
+pub async fn patch(
+    store: &Store,
+    account: &Account,
+    id: &DomainId,
+    change: &DomainPatch,
+    by: &Actor,
+    now: Timestamp,
+) -> Result<bool> {
+    let entry = insert_entry(by, Some(account), Action::DomainChanged, id.as_str(), &change.to_details(), now);
+    let DomainPatch { webhook_url, event_url, handler } = change;
+    let (sets_event, event_url) = (i64::from(event_url.is_some()), event_url.as_ref().and_then(Option::as_ref));
+    let handler = handler.map(HandlerKind::as_str);
+    let (account, environment) = (&account.name, account.environment);
+    let params = params![webhook_url.as_ref(), sets_event, event_url, account, environment, id, handler];
+    Ok(store.write([must(PATCH, params), entry]).await?.is_committed())
+}
+
+/// Remembers that a domain was proved.
+///
+/// # Errors
+/// As [`Store::write`].
+pub async fn set_verified(store: &Store, account: &Account, id: &DomainId, by: &Actor, now: Timestamp) -> Result<bool> {
+    let params = params![now, &account.name, account.environment, id];
+    let entry = insert_entry(by, Some(account), Action::DomainVerified, id.as_str(), &json!({}), now);
+    Ok(store.write([must(VERIFY, params), entry]).await?.is_committed())
+}
+
+/// Deletes a domain, and in the same write what `with` says. Events that are queued still go out. False where there is
+/// no such domain.
+///
+/// # Errors
+/// As [`Store::write`].
+pub async fn delete(
+    store: &Store,
+    account: &Account,
+    id: &DomainId,
+    by: &Actor,
+    now: Timestamp,
+    with: Vec<Step>,
+) -> Result<bool> {
+    let steps = [
+        insert_domain_entry(by, Action::DomainDeleted, id, &json!({}), now),
+        must(BURY, params![now, &account.name, account.environment, id]),
+        must(DELETE, params![id]),
+    ];
+    Ok(store.write(steps.into_iter().chain(with).collect::<Vec<_>>()).await?.is_committed())
+}
+
+/// For the operator and the delivery of events: what signs those of a domain, whosever it is or was.
+///
+/// # Errors
+/// Where it cannot be decrypted, or as [`Store::read`].
+pub async fn find_secrets(store: &Store, seal: &Seal, id: &DomainId) -> Result<Option<SigningSecrets>> {
+    let Some(row) = store.read_by_index(SECRETS, params![id]).await? else { return Ok(None) };
+    let (current, next) = (row.text(0)?, row.opt_text(1)?);
+    Ok(Some(SigningSecrets {
+        current: decrypt_secret(seal, current, id.as_str()).context("webhook_secret")?,
+        next: next.map(|next| decrypt_secret(seal, next, id.as_str())).transpose().context("next_webhook_secret")?,
+    }))
+}
+
+/// A domain's secret as it was before it was kept.
+pub(super) fn decrypt_secret(seal: &Seal, kept: &str, domain: &str) -> Result<WebhookSecret> {
+    Ok(WebhookSecret::parse(seal.decrypt(kept, domain)?.expose_secret())?)
+}
+
+/// The operator's list: every account's domains.
+///
+/// # Errors
+/// As [`Store::read`].
+pub async fn list_all(store: &Store) -> Result<Vec<ListedDomain>> {
+    store.read(LIST, params![]).await?.iter().map(listed).collect()
+}
+
+/// For the operator and the delivery of events: a domain, whosever it is.
+///
+/// # Errors
+/// As [`Store::read`].
+pub async fn find_in_any_account(store: &Store, id: &DomainId) -> Result<Option<Domain>> {
+    store.read_by_index(ANYONES, params![id]).await?.map(|row| read_domain(&row)).transpose()
+}
+
+/// Sets the secret that will sign next. False where there is no such domain.
+///
+/// # Errors
+/// As [`Store::write`].
+pub async fn rotate_secret(
+    store: &Store,
+    seal: &Seal,
+    id: &DomainId,
+    next: &WebhookSecret,
+    now: Timestamp,
+) -> Result<bool> {
+    let next = seal.encrypt(next.reveal(), id.as_str(), random());
+    let entry = insert_domain_entry(&Actor::Operator, Action::SecretRotated, id, &json!({}), now);
+    Ok(store.write([must(ROTATE, params![next, id]), entry]).await?.is_committed())
+}
+
+/// Lets the next secret sign. False where there is none.
+///
+/// # Errors
+/// As [`Store::write`].
+pub async fn activate_secret(store: &Store, id: &DomainId, now: Timestamp) -> Result<bool> {
+    let entry = insert_domain_entry(&Actor::Operator, Action::SecretActivated, id, &json!({}), now);
+    Ok(store.write([must(ACTIVATE, params![id]), entry]).await?.is_committed())
+}
+
+fn read_domain(row: &Row) -> Result<Domain> {
+    let environment = Environment::parse(row.text(2)?).context("domains.environment")?;
+    Ok(Domain {
+        id: DomainId::parse(row.text(0)?).context("domains.id")?,
+        account: Account { name: row.text(1)?.to_owned(), environment },
+        name: DomainName::parse(row.text(3)?).context("domains.name")?,
+        webhook_url: row.text(4)?.parse().context("domains.webhook_url")?,
+        token: ProofToken(row.text(5)?.to_owned()),
+        created_at: row.time(6)?,
+        verified_at: row.opt_time(7)?,
+        event_url: row.opt_text(8)?.map(str::parse).transpose().context("domains.event_url")?,
+        last_checked_at: row.opt_time(9)?,
+        failing_since: row.opt_time(10)?,
+        handler: HandlerKind::parse(row.text(11)?).context("domains.handler")?,
+    })
+}
+
+fn listed(row: &Row) -> Result<ListedDomain> {
+    Ok(ListedDomain {
+        id: DomainId::parse(row.text(0)?).context("domains.id")?,
+        account: row.text(1)?.to_owned(),
+        environment: Environment::parse(row.text(2)?).context("domains.environment")?,
+        domain: row.text(3)?.to_owned(),
+        verified: row.opt_time(6)?.is_some(),
+        webhook_url: row.text(4)?.to_owned(),
+        created_at: row.time(5)?,
+    })
+}

@@ -1,0 +1,163 @@
+//! `https://<domain>/.well-known/svc-verify`: what a domain's owner publishes, a line each.
+
+use std::time::Duration;
+
+use anyhow::{Result, ensure};
+use reqwest::Method;
+use reqwest::header::HeaderMap;
+use signpost_auth::{DomainName, authority};
+use signpost_platform::outbound::{Outbound, Reach, Request};
+use url::Url;
+
+use super::ProofToken;
+
+/// The most bytes of a file that is read. A longer one is refused: its last line may be cut, and a host name that is cut
+/// is another's.
+const MAX_BYTES: usize = 4096;
+
+/// The file of one domain.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WellKnown(String);
+
+impl WellKnown {
+    /// Where it stands.
+    ///
+    /// # Panics
+    /// Never: a host name makes a URL.
+    #[must_use]
+    pub fn url(domain: &DomainName) -> Url {
+        Url::parse(&format!("https://{domain}/.well-known/svc-verify")).expect("a host name makes a URL")
+    }
+
+    /// Asks the domain for it, in bounded time; a redirect is not followed.
+    ///
+    /// # Errors
+    /// Why there is none; the text never holds the answer.
+    pub async fn fetch(outbound: &Outbound, domain: &DomainName, reach: Reach, within: Duration) -> Result<Self> {
+        let (url, headers, keep) = (Self::url(domain), HeaderMap::new(), MAX_BYTES + 1);
+        let request = Request { method: Method::GET, url: &url, headers, body: None, within, keep };
+        let answer = outbound.send(reach, request).await?;
+        ensure!(answer.status == 200, "the endpoint responded with {}", answer.status);
+        Self::parse(&answer.body)
+    }
+
+    /// Reads the file.
+    ///
+    /// # Errors
+    /// Where it is longer than anybody needs.
+    pub(crate) fn parse(body: &[u8]) -> Result<Self> {
+        ensure!(body.len() <= MAX_BYTES, "the file has more than {MAX_BYTES} bytes");
+        // What is no UTF-8 is in no line of ours.
+        Ok(Self(String::from_utf8_lossy(body).into_owned()))
+    }
+
+    /// The lines that may be proofs: those that say so, and the token without its label. The others are not told: the file
+    /// may be anybody's.
+    pub(crate) fn proofs<'a>(&'a self, token: &'a ProofToken) -> impl Iterator<Item = &'a str> {
+        self.lines().filter(|line| line.starts_with("svc-verify=") || token.is_published_in(line))
+    }
+
+    /// Whether the domain says that wallets may answer at this host and port, as [`authority`] writes them.
+    #[must_use]
+    pub fn vouches_for(&self, host: &str) -> bool {
+        self.lines()
+            .filter_map(|line| line.strip_prefix("login-host="))
+            .filter_map(login_host)
+            .any(|named| named == host)
+    }
+
+    fn lines(&self) -> impl Iterator<Item = &str> {
+        self.0.trim_start_matches('\u{feff}').lines().map(str::trim)
+    }
+}
+
+/// A host and port as somebody wrote them, in the one spelling; `None` for anything more or less than that.
+fn login_host(text: &str) -> Option<String> {
+    let url = Url::parse(&format!("https://{text}")).ok()?;
+    let is_bare = url.path() == "/" && url.query().is_none() && url.fragment().is_none();
+    (is_bare && !text.contains(['/', '\\', '@']) && !text.is_empty()).then(|| authority(&url))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn file(text: &str) -> WellKnown {
+        WellKnown::parse(text.as_bytes()).unwrap()
+    }
+
+    fn proves(text: &str) -> bool {
+        let token = ProofToken::new([7; 20]);
+        file(&text.replace("TOKEN", token.as_str().strip_prefix("svc-verify=").unwrap()))
+            .proofs(&token)
+            .any(|line| token.is_published_in(line))
+    }
+
+    #[test]
+    fn any_one_line_may_be_the_token() {
+        for text in [
+            "TOKEN",
+            "svc-verify=TOKEN",
+            "TOKEN\n",
+            "\u{feff}svc-verify=TOKEN\r\n",
+            "svc-verify=another\nsvc-verify=TOKEN",
+            "login-host=login.example.com\n  TOKEN  \nwhatever=1\n",
+            "# our proofs\n\nsvc-verify=TOKEN\nlogin-host=x",
+        ] {
+            assert!(proves(text), "{text:?}");
+        }
+        for text in [
+            "",
+            "svc-verify=",
+            "svc-verify=TOKENx",
+            "login-host=TOKEN",
+            "x TOKEN",
+            "svc-verify= TOKEN",
+            "SVC-VERIFY=TOKEN",
+        ] {
+            assert!(!proves(text), "{text:?}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_proof_is_not_told() {
+        let token = ProofToken::new([7; 20]);
+        let text = file("password=hunter2\nsvc-verify=wrong\nlogin-host=login.example.com\n<html>");
+        assert_eq!(text.proofs(&token).collect::<Vec<_>>(), ["svc-verify=wrong"]);
+    }
+
+    #[test]
+    fn a_domain_vouches_for_a_host_and_port_and_no_other() {
+        let text = "svc-verify=x\nlogin-host=login.example.net\nlogin-host=LOGIN.Example.org:8443\r\n\
+                    login-host=b\u{fc}cher.example\nlogin-host=[2606:4700::1]:444\nlogin-host=a.example/path\n\
+                    login-host=user@b.example\nlogin-host=c.example?x\nlogin-host=\nlogin-host=d.example:443";
+        let file = file(text);
+        for host in
+            ["login.example.net", "login.example.org:8443", "xn--bcher-kva.example", "[2606:4700::1]:444", "d.example"]
+        {
+            assert!(file.vouches_for(host), "{host}");
+        }
+        for host in [
+            "",
+            "x",
+            "login.example.org",
+            "login.example.net:8443",
+            "a.login.example.net",
+            "example.net",
+            "a.example",
+            "b.example",
+            "c.example",
+            "login.example.net.evil.example",
+        ] {
+            assert!(!file.vouches_for(host), "{host}");
+        }
+    }
+
+    #[test]
+    fn a_file_that_is_too_long_is_not_read_in_part() {
+        let line = "login-host=login.example.com\n";
+        let fill = |length: usize| format!("{line}{}", "#".repeat(length - line.len()));
+        assert!(file(&fill(MAX_BYTES)).vouches_for("login.example.com"));
+        assert!(WellKnown::parse(fill(MAX_BYTES + 1).as_bytes()).is_err());
+    }
+}

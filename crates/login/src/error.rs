@@ -1,0 +1,129 @@
+//! Everything that can go wrong in a request of the login service, and what the caller is told.
+
+use axum::http::StatusCode;
+use axum::response::{IntoResponse, Response};
+use jiff::Timestamp;
+use serde_json::{Value, json};
+use signpost_auth::NotVerified;
+use signpost_platform::web::problem::{Problem, error_body};
+
+use crate::ids::DomainId;
+
+/// Why the login service refused a request. The text is what the caller reads.
+#[derive(Debug, thiserror::Error)]
+#[expect(missing_docs, reason = "the text of each variant is its documentation")]
+pub enum Error {
+    #[error(transparent)]
+    Problem(#[from] Problem),
+    #[error("no session has this id")]
+    SessionNotFound,
+    #[error("no domain has this id")]
+    DomainNotFound,
+    #[error("the challenge is not this session's: it belongs to another session, or a refresh replaced it")]
+    ChallengeNotFound,
+    #[error("the signature is not a DER-encoded ECDSA signature in hex")]
+    MalformedSignature { public_key: String },
+    #[error("the signature does not verify: {reason}")]
+    SignatureRefused { reason: NotVerified },
+    #[error("the signature names another host than the QR code: the wallet scanned an altered code")]
+    HostRefused,
+    #[error("the number shown on the page is missing or wrong; the third wrong attempt ends the session")]
+    ConfirmCodeRefused,
+    #[error("the completion code is wrong, or no wallet has answered yet")]
+    CompletionCodeRefused,
+    #[error("the public key is not a secp256k1 key in hex: 33 bytes (02, 03) or 65 bytes (04)")]
+    InvalidPublicKey { public_key: String },
+    #[error("the timestamp is more than 30 seconds from the server's time")]
+    TimestampOutOfRange { server_time: Timestamp },
+    #[error("the domain {domain} is already registered")]
+    DomainExists { domain: String, id: DomainId },
+    #[error("the session is already authenticated")]
+    SessionAlreadyAuthenticated,
+    #[error("the session has expired; create another, or refresh it within 15 minutes")]
+    SessionExpired { id: String, expired_at: Timestamp },
+    #[error("the session was cancelled")]
+    SessionCancelled { id: String },
+    #[error("the domain {0} is not registered; register it with POST /domains")]
+    DomainNotRegistered(String),
+    #[error("the domain {domain} is not verified: {reason}")]
+    DomainNotVerified { domain: String, reason: &'static str },
+    #[error("live sessions of hosted domains require a server with an https public URL, and this one is at {0}")]
+    InsecurePublicUrl(String),
+    #[error("this Idempotency-Key was used with a different request in the last 24 hours; use a new one")]
+    IdempotencyKeyReused,
+    #[error("no proof found for the domain {domain}; see details.checks")]
+    DomainVerificationFailed { domain: String, checks: Value },
+}
+
+impl Error {
+    /// HTTP status and stable code of each.
+    fn status_and_code(&self) -> (StatusCode, &'static str) {
+        match self {
+            Self::Problem(problem) => problem.status_and_code(),
+            Self::SessionNotFound => (StatusCode::NOT_FOUND, "session_not_found"),
+            Self::DomainNotFound => (StatusCode::NOT_FOUND, "domain_not_found"),
+            Self::ChallengeNotFound => (StatusCode::NOT_FOUND, "challenge_not_found"),
+            Self::MalformedSignature { .. } => (StatusCode::BAD_REQUEST, "invalid_signature"),
+            Self::SignatureRefused { .. }
+            | Self::HostRefused
+            | Self::ConfirmCodeRefused
+            | Self::CompletionCodeRefused => (StatusCode::NOT_ACCEPTABLE, "invalid_signature"),
+            Self::InvalidPublicKey { .. } => (StatusCode::BAD_REQUEST, "invalid_public_key"),
+            Self::TimestampOutOfRange { .. } => (StatusCode::REQUEST_TIMEOUT, "timestamp_out_of_range"),
+            Self::DomainExists { .. } => (StatusCode::CONFLICT, "domain_exists"),
+            Self::SessionAlreadyAuthenticated => (StatusCode::CONFLICT, "session_already_authenticated"),
+            Self::SessionExpired { .. } => (StatusCode::GONE, "session_expired"),
+            Self::SessionCancelled { .. } => (StatusCode::GONE, "session_cancelled"),
+            Self::DomainNotRegistered(_) => (StatusCode::UNPROCESSABLE_ENTITY, "domain_not_registered"),
+            Self::DomainNotVerified { .. } => (StatusCode::UNPROCESSABLE_ENTITY, "domain_not_verified"),
+            Self::DomainVerificationFailed { .. } => (StatusCode::UNPROCESSABLE_ENTITY, "domain_verification_failed"),
+            Self::InsecurePublicUrl(_) => (StatusCode::UNPROCESSABLE_ENTITY, "insecure_public_url"),
+            Self::IdempotencyKeyReused => (StatusCode::UNPROCESSABLE_ENTITY, "idempotency_key_reused"),
+        }
+    }
+
+    /// What a program needs to act on the error.
+    fn details(&self) -> Value {
+        match self {
+            Self::Problem(problem) => problem.details(),
+            Self::MalformedSignature { public_key } => json!({
+                "public_key": public_key,
+                "expected_format": "DER-encoded ECDSA signature on secp256k1, in hex, without trailing bytes",
+            }),
+            Self::HostRefused => json!({ "reason": "host" }),
+            Self::ConfirmCodeRefused => json!({ "reason": "confirm_code" }),
+            Self::CompletionCodeRefused => json!({ "reason": "completion_code" }),
+            Self::SignatureRefused { reason } => json!({ "reason": reason.to_string() }),
+            Self::InvalidPublicKey { public_key } => json!({
+                "public_key": public_key,
+                "expected_format": "33-byte (02, 03) or 65-byte (04) secp256k1 public key, in hex",
+            }),
+            Self::TimestampOutOfRange { server_time } => json!({ "server_time": server_time.as_second() }),
+            Self::SessionExpired { id, expired_at } => {
+                json!({ "id": id, "status": "expired", "expired_at": expired_at })
+            }
+            Self::SessionCancelled { id } => json!({ "id": id, "status": "cancelled" }),
+            Self::DomainNotRegistered(domain) => json!({ "domain": domain }),
+            Self::DomainExists { domain, id } => json!({ "domain": domain, "id": id }),
+            Self::InsecurePublicUrl(address) => json!({ "public_url": address }),
+            Self::DomainNotVerified { domain, reason } => json!({ "domain": domain, "reason": reason }),
+            Self::DomainVerificationFailed { domain, checks } => json!({ "domain": domain, "checks": checks }),
+            _ => json!({}),
+        }
+    }
+}
+
+impl From<anyhow::Error> for Error {
+    fn from(error: anyhow::Error) -> Self {
+        Problem::from(error).into()
+    }
+}
+
+impl IntoResponse for Error {
+    fn into_response(self) -> Response {
+        match self {
+            Self::Problem(problem) => problem.into_response(),
+            refused => error_body(refused.status_and_code(), &refused.to_string(), &refused.details()),
+        }
+    }
+}

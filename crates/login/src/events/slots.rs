@@ -1,0 +1,182 @@
+//! Who gets the slots of deliveries that are on their way at once: every account a share, and what nobody else wants.
+//! Pure; the delivery worker keeps it.
+
+use std::collections::HashMap;
+
+use serde_json::Value;
+
+/// Whose events: an environment and an account, as the rows name them, with a space between.
+type Owner = String;
+
+/// How many attempts run at once.
+const MAX_CONCURRENT_ATTEMPTS: usize = 256;
+/// Of them to one endpoint.
+pub const MAX_PER_ENDPOINT: u32 = 8;
+/// An account's own share. Beyond it an account takes what is free, while so many stay spare for the others: attempts that
+/// hang for 15 s would keep these waiting for as long.
+const ACCOUNT_SHARE: usize = 32;
+const SPARE_SLOTS: usize = 64;
+/// How many endpoints of an account are looked at in one go, of those for which something is due.
+pub const MAX_ENDPOINTS_PER_LOOK: u32 = 64;
+
+/// The slots, and who has them.
+#[derive(Debug, Default)]
+pub struct AttemptSlots {
+    running: HashMap<Owner, usize>,
+    /// Of accounts with more endpoints than are looked at in one go, the last of these: the next look begins behind it.
+    reached: HashMap<Owner, String>,
+}
+
+/// An event that is due, and for which its endpoint has a slot.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct DueDelivery {
+    pub(crate) id: String,
+    pub(crate) owner: Owner,
+}
+
+impl AttemptSlots {
+    fn used(&self) -> usize {
+        self.running.values().sum()
+    }
+
+    /// How many attempts may begin.
+    pub(crate) fn free(&self) -> usize {
+        MAX_CONCURRENT_ATTEMPTS.saturating_sub(self.used())
+    }
+
+    /// Which of the events, given oldest first, get a slot: first each account's own share of them, then the others as
+    /// far as the spare slots stay free.
+    pub(crate) fn choose(&self, due: Vec<DueDelivery>) -> Vec<DueDelivery> {
+        let (mut taken, mut running) = (self.used(), self.running.clone());
+        let (mut chosen, mut beyond) = (Vec::new(), Vec::new());
+        for due in due {
+            let own = running.entry(due.owner.clone()).or_default();
+            if *own >= ACCOUNT_SHARE {
+                beyond.push(due);
+            } else if taken < MAX_CONCURRENT_ATTEMPTS {
+                *own += 1;
+                taken += 1;
+                chosen.push(due);
+            }
+        }
+        chosen.extend(beyond.into_iter().take((MAX_CONCURRENT_ATTEMPTS - SPARE_SLOTS).saturating_sub(taken)));
+        chosen
+    }
+
+    /// For the look at what is due, a list of `[owner, "full", ""]` for those who get no slot now, and of
+    /// `[owner, "", endpoint]` for those of whom it begins behind an endpoint.
+    pub(crate) fn known(&self) -> String {
+        let full = self.running.keys().filter(|owner| self.is_full(owner)).map(|owner| [owner, "full", ""]);
+        let reached = self.reached.iter().filter(|(owner, _)| !self.is_full(owner));
+        let reached = reached.map(|(owner, endpoint)| [owner.as_str(), "", endpoint]);
+        full.chain(reached).map(Value::from_iter).collect::<Value>().to_string()
+    }
+
+    /// Whether an account gets no slot now.
+    fn is_full(&self, owner: &str) -> bool {
+        self.used() >= MAX_CONCURRENT_ATTEMPTS - SPARE_SLOTS
+            && self.running.get(owner).is_some_and(|own| *own >= ACCOUNT_SHARE)
+    }
+
+    /// How far the look came with those of whom there was more to look at. With whom it passed over, it goes on where it
+    /// was: else their first endpoints would get every slot. Says whether some endpoints of those who get slots were not
+    /// looked at: behind where it came to, or before where it began.
+    #[must_use]
+    pub(crate) fn reached(&mut self, reached: HashMap<Owner, String>) -> bool {
+        let was_halfway = self.is_halfway();
+        let mut before = std::mem::take(&mut self.reached);
+        before.retain(|owner, _| self.is_full(owner));
+        before.extend(reached);
+        self.reached = before;
+        was_halfway || self.is_halfway()
+    }
+
+    fn is_halfway(&self) -> bool {
+        self.reached.keys().any(|owner| !self.is_full(owner))
+    }
+
+    /// An attempt begins.
+    pub(crate) fn begin(&mut self, owner: Owner) {
+        *self.running.entry(owner).or_default() += 1;
+    }
+
+    /// An attempt is over.
+    pub(crate) fn end(&mut self, owner: &str) {
+        if let Some(running) = self.running.get_mut(owner) {
+            *running -= 1;
+            if *running == 0 {
+                self.running.remove(owner);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn due(name: &str, count: usize) -> Vec<DueDelivery> {
+        (0..count).map(|number| DueDelivery { id: format!("{name} {number}"), owner: name.to_owned() }).collect()
+    }
+
+    /// How many slots each account gets of what is due, and has then.
+    fn gets(slots: &mut AttemptSlots, due: Vec<DueDelivery>) -> Vec<(String, usize)> {
+        let mut gets: Vec<(String, usize)> = Vec::new();
+        for chosen in slots.choose(due) {
+            slots.begin(chosen.owner.clone());
+            match gets.iter_mut().find(|(name, _)| *name == chosen.owner) {
+                Some((_, count)) => *count += 1,
+                None => gets.push((chosen.owner, 1)),
+            }
+        }
+        gets
+    }
+
+    #[test]
+    fn one_account_alone_takes_all_but_the_spare_slots_and_another_has_its_share_at_once() {
+        let mut slots = AttemptSlots::default();
+        assert_eq!(gets(&mut slots, due("many", 1000)), [("many".to_owned(), 192)]);
+        assert!(gets(&mut slots, due("many", 1000)).is_empty());
+        assert_eq!(slots.known(), r#"[["many","full",""]]"#);
+        let both = [due("many", 1000), due("few", 100)].concat();
+        assert_eq!(gets(&mut slots, both), [("few".to_owned(), 32)]);
+        assert_eq!(gets(&mut slots, due("third", 100)), [("third".to_owned(), 32)]);
+        assert_eq!((slots.free(), gets(&mut slots, due("fourth", 1))), (0, Vec::new()));
+    }
+
+    #[test]
+    fn what_ends_is_free_for_those_below_their_share_first() {
+        let mut slots = AttemptSlots::default();
+        gets(&mut slots, due("many", 1000));
+        gets(&mut slots, due("few", 32));
+        slots.end("many");
+        let both = [due("many", 10), due("few", 10), due("new", 2)].concat();
+        assert_eq!(gets(&mut slots, both), [("new".to_owned(), 2)]);
+        (0..40).for_each(|_| slots.end("many"));
+        // 185 are taken: of the others seven may go, and the spare slots stay.
+        let both = [due("many", 10), due("few", 10)].concat();
+        assert_eq!(gets(&mut slots, both), [("many".to_owned(), 7)]);
+    }
+
+    #[test]
+    fn the_oldest_go_first() {
+        let all = [due("a", 1), due("b", 1), due("a", 2)].concat();
+        assert_eq!(AttemptSlots::default().choose(all.clone()), all);
+    }
+
+    #[test]
+    fn a_look_goes_on_behind_the_endpoint_that_it_reached() {
+        let mut slots = AttemptSlots::default();
+        assert!(slots.reached(HashMap::from([("a".to_owned(), "https://m.test".to_owned())])));
+        assert_eq!(slots.known(), r#"[["a","","https://m.test"]]"#);
+        gets(&mut slots, due("a", 1000));
+        assert_eq!(slots.known(), r#"[["a","full",""]]"#);
+        // It was passed over, and goes on there once it has slots again.
+        assert!(!slots.reached(HashMap::new()));
+        slots.end("a");
+        assert_eq!(slots.known(), r#"[["a","","https://m.test"]]"#);
+        // There was nothing behind; before it there may be.
+        assert!(slots.reached(HashMap::new()));
+        assert_eq!((slots.known().as_str(), slots.reached(HashMap::new())), ("[]", false));
+    }
+}

@@ -1,0 +1,25 @@
+//! Ends a domain, and in the same write what other rooms keep of it.
+
+use anyhow::Result;
+use jiff::Timestamp;
+use signpost_platform::accounts::Account;
+use signpost_platform::accounts::audit::Actor;
+use signpost_store::Store;
+
+use crate::ids::DomainId;
+use crate::{domains, sessions, users};
+
+/// Deletes a domain with its users, and cancels its pending sessions. False where there is no such domain.
+///
+/// # Errors
+/// As [`Store::write`].
+pub(crate) async fn delete_domain(
+    store: &Store,
+    account: &Account,
+    id: &DomainId,
+    by: &Actor,
+    now: Timestamp,
+) -> Result<bool> {
+    let with = vec![sessions::sql::cancel_sessions_of(id, now), users::sql::delete_all_of(id)];
+    domains::sql::delete(store, account, id, by, now, with).await
+}

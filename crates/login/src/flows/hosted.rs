@@ -1,0 +1,176 @@
+//! `/hosted/login` and `/hosted/register`, where wallets post, and `/domains/{id}/users`.
+
+use anyhow::Context;
+use axum::Json;
+use axum::http::header;
+use axum::response::{IntoResponse, Response};
+use bytes::Bytes;
+use serde_json::{Value, json};
+use signpost_auth::receiver::{HandlerRefusal, HandlerResponse, Host, LoggedIn, handle_login, handle_register};
+use signpost_auth::{Answer, Challenge, Mode, NotVerified, PublicKey, Through};
+use signpost_platform::accounts::Environment;
+use signpost_platform::limits::{Caller, Limit};
+use signpost_platform::web::problem::Problem;
+use signpost_store::Step;
+use url::Url;
+
+use crate::error::Error;
+use crate::flows::submit::accept_answer;
+use crate::service::LoginService;
+use crate::sessions::{self, Session, SessionStatus};
+use crate::users::sql;
+
+/// The service as the application that answers a wallet.
+struct Wallets<'a> {
+    app: &'a LoginService,
+    environment: Environment,
+}
+
+/// Answers a wallet as the handler contract says (specification, §4).
+pub(crate) async fn handle_answer(
+    app: &LoginService,
+    environment: Environment,
+    mode: Mode,
+    body: &Bytes,
+) -> HandlerResponse {
+    let wallets = Wallets { app, environment };
+    let now = app.clock.now().as_second();
+    match mode {
+        Mode::Login => handle_login(&wallets, body, now).await,
+        Mode::Register => handle_register(&wallets, body, now).await,
+    }
+}
+
+/// `POST /hosted/{mode}`; who may ask is counted before.
+pub(crate) async fn handle_post(
+    app: LoginService,
+    environment: Environment,
+    mode: Mode,
+    body: Result<Bytes, Problem>,
+) -> Response {
+    match body {
+        Ok(body) => handle_answer(&app, environment, mode, &body).await.into_response(),
+        Err(error) => to_response(&error),
+    }
+}
+
+/// `GET /hosted/{mode}?challenge=`: what a wallet shows before its person signs.
+pub(crate) async fn show_context(
+    app: &LoginService,
+    environment: Environment,
+    mode: Mode,
+    challenge: Option<&str>,
+) -> Response {
+    match read_context(&Wallets { app, environment }, mode, challenge).await {
+        Ok(context) => ([(header::CACHE_CONTROL, "no-store")], Json(context)).into_response(),
+        Err(refusal) => refusal.into_response(),
+    }
+}
+
+async fn read_context(wallets: &Wallets<'_>, mode: Mode, challenge: Option<&str>) -> Result<Value, HandlerRefusal> {
+    let challenge = challenge.and_then(|text| Challenge::parse(text).ok()).filter(|challenge| challenge.mode == mode);
+    let challenge = challenge.ok_or(HandlerRefusal::NotHeld)?;
+    let session = wallets.find_session(&challenge, 0).await?.ok_or(HandlerRefusal::NotHeld)?;
+    let mut context = json!({
+        "domain": session.challenge.domain, "mode": session.challenge.mode, "expires_at": session.expires_at,
+    });
+    if session.confirm_code.is_some() {
+        context["confirm"] = "code".into();
+    }
+    if let Some(requester) = &session.options.requester {
+        context["requester"] = json!(requester);
+    }
+    Ok(context)
+}
+
+/// A refusal before the handlers, in their words.
+pub(crate) fn to_response(error: &Problem) -> Response {
+    (error.status_and_code().0, error.headers(), Json(json!({ "error": error.to_string() }))).into_response()
+}
+
+impl Wallets<'_> {
+    async fn mark(&self, session: Session, answer: &Answer, user: Step) -> Result<Option<LoggedIn>, HandlerRefusal> {
+        let accepted =
+            accept_answer(self.app, session, answer, Some(user)).await.map_err(|error| to_refusal(&error))?;
+        Ok(accepted.map(|accepted| LoggedIn { redirect: accepted.redirect.map(String::from) }))
+    }
+}
+
+impl Host for Wallets<'_> {
+    type Session = Session;
+    type User = PublicKey;
+
+    fn read_challenge(&self, text: &str) -> Option<Challenge> {
+        let through = || Through::parse(text).ok().map(|through| through.challenge().clone());
+        Challenge::parse(text).ok().or_else(through)
+    }
+
+    async fn find_session(&self, challenge: &Challenge, _: i64) -> Result<Option<Session>, HandlerRefusal> {
+        let now = self.app.clock.now();
+        let session =
+            sessions::sql::find_hosted(&self.app.store, self.environment, challenge).await.map_err(log_failure)?;
+        let is_held = |session: &Session| session.status(now) == SessionStatus::Pending && !session.is_answered();
+        let Some(session) = session.filter(is_held) else { return Ok(None) };
+        let caller = Caller::Account(format!("{}/{}", self.environment, session.account.name));
+        let counted = self.app.limits.check(Limit::Answer, &caller, self.app.clock.elapsed()).await;
+        counted.map_err(|exceeded| HandlerRefusal::Busy {
+            retry_after: exceeded.retry_after(),
+            headers: exceeded.rate_limit_headers().into(),
+        })?;
+        Ok(Some(session))
+    }
+
+    async fn find_user(&self, session: &Session, key: &PublicKey) -> Result<Option<PublicKey>, HandlerRefusal> {
+        let user = sql::find(&self.app.store, &session.domain_id, key).await.map_err(log_failure)?;
+        Ok(user.map(|_| key.clone()))
+    }
+
+    async fn log_in(&self, session: Session, key: PublicKey, answer: &Answer) -> Result<LoggedIn, HandlerRefusal> {
+        let user = sql::set_last_login(&session.domain_id, &key, self.app.clock.now());
+        self.mark(session, answer, user).await?.ok_or(HandlerRefusal::UserUnknown)
+    }
+
+    async fn register(&self, session: Session, key: PublicKey, answer: &Answer) -> Result<LoggedIn, HandlerRefusal> {
+        let user = sql::insert(&session.domain_id, &key, self.app.clock.now());
+        self.mark(session, answer, user).await?.ok_or(HandlerRefusal::UserExists)
+    }
+}
+
+fn log_failure(error: anyhow::Error) -> HandlerRefusal {
+    to_refusal(&Error::from(error))
+}
+
+/// What a wallet is told of a rule that its answer broke; what is ours is logged and not told.
+fn to_refusal(error: &Error) -> HandlerRefusal {
+    match error {
+        Error::TimestampOutOfRange { .. } => HandlerRefusal::NotFresh,
+        Error::HostRefused => HandlerRefusal::Host,
+        Error::ConfirmCodeRefused => HandlerRefusal::ConfirmCode,
+        Error::SignatureRefused { reason } => HandlerRefusal::NotVerified(*reason),
+        Error::ChallengeNotFound
+        | Error::SessionNotFound
+        | Error::SessionAlreadyAuthenticated
+        | Error::SessionExpired { .. }
+        | Error::SessionCancelled { .. } => HandlerRefusal::NotHeld,
+        Error::InvalidPublicKey { .. } => HandlerRefusal::NotVerified(NotVerified::Mismatch),
+        other => {
+            if let Error::Problem(problem) = other {
+                problem.log();
+            }
+            HandlerRefusal::Failed
+        }
+    }
+}
+
+/// Where wallets of a mode post: where their people reach the service. In live never in clear text.
+///
+/// # Errors
+/// [`Error::InsecurePublicUrl`], or where the server's own address is no URL, which a server that started has checked.
+pub(crate) fn find_hosted_url(app: &LoginService, environment: Environment, mode: Mode) -> Result<Url, Error> {
+    let address = &app.public_address;
+    if environment == Environment::Live && !app.is_https {
+        return Err(Error::InsecurePublicUrl(address.clone()));
+    }
+    let text = format!("{address}{}/hosted/{mode}", environment.path());
+    Ok(text.parse().with_context(|| format!("{text} is no address"))?)
+}

@@ -1,0 +1,49 @@
+//! Finds a session or a domain, or says why not.
+
+use signpost_platform::accounts::Account;
+
+use crate::domains::{self, Domain};
+use crate::error::Error;
+use crate::ids::{DomainId, SessionId};
+use crate::service::LoginService;
+use crate::sessions::{self, AnswerRefusal, Session, SessionState};
+
+pub(crate) async fn find_session(app: &LoginService, account: &Account, id: &str) -> Result<Session, Error> {
+    let id = SessionId::parse(id).ok_or(Error::SessionNotFound)?;
+    let session = sessions::sql::find(&app.store, account, &id).await?;
+    session.filter(|session| session.is_readable(app.clock.now())).ok_or(Error::SessionNotFound)
+}
+
+pub(crate) fn refused(refusal: AnswerRefusal, session: &Session, app: &LoginService) -> Error {
+    match refusal {
+        AnswerRefusal::Stale => Error::TimestampOutOfRange { server_time: app.clock.now() },
+        AnswerRefusal::UnknownChallenge => Error::ChallengeNotFound,
+        AnswerRefusal::Authenticated => Error::SessionAlreadyAuthenticated,
+        AnswerRefusal::Cancelled => Error::SessionCancelled { id: session.id.to_string() },
+        AnswerRefusal::Expired => Error::SessionExpired { id: session.id.to_string(), expired_at: session.expires_at },
+        AnswerRefusal::Signature(reason) => Error::SignatureRefused { reason },
+        AnswerRefusal::Host => Error::HostRefused,
+        AnswerRefusal::ConfirmCode => Error::ConfirmCodeRefused,
+        AnswerRefusal::CompletionCode => Error::CompletionCodeRefused,
+    }
+}
+
+/// The row changed between reading and writing: what it is now says who was first.
+pub(crate) async fn lost_race(app: &LoginService, session: &Session) -> Error {
+    match sessions::sql::find(&app.store, &session.account, &session.id).await {
+        Ok(Some(Session { state: SessionState::Authenticated { .. } | SessionState::Answered { .. }, .. })) => {
+            Error::SessionAlreadyAuthenticated
+        }
+        Ok(Some(Session { state: SessionState::Cancelled { .. }, .. })) => {
+            Error::SessionCancelled { id: session.id.to_string() }
+        }
+        Ok(Some(_)) => Error::ChallengeNotFound,
+        Ok(None) => Error::SessionNotFound,
+        Err(error) => error.into(),
+    }
+}
+
+pub(crate) async fn find_domain(app: &LoginService, account: &Account, id: &str) -> Result<Domain, Error> {
+    let id = DomainId::parse(id).ok_or(Error::DomainNotFound)?;
+    domains::sql::find(&app.store, account, &id).await?.ok_or(Error::DomainNotFound)
+}

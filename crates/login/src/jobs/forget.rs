@@ -1,0 +1,94 @@
+//! What is over is forgotten in time, so that no table grows for ever.
+
+use std::time::Duration;
+
+use anyhow::Result;
+use jiff::{SignedDuration, Timestamp};
+use signpost_platform::accounts::audit::AuditId;
+use signpost_platform::interval::every;
+use signpost_store::{Store, Value, WriteOutcome, params, step};
+
+use crate::ids::SessionId;
+use crate::service::LoginService;
+use crate::sessions::{REPLAY_WINDOW, RETENTION};
+
+/// How long an event is kept that arrived.
+const DELIVERED_RETENTION: SignedDuration = SignedDuration::from_hours(7 * 24);
+/// How long one is kept that did not: its integrator may be on holiday.
+const FAILED_RETENTION: SignedDuration = SignedDuration::from_hours(30 * 24);
+/// How long an entry of the audit log is kept: a year, and a month to look back at it.
+const AUDIT_RETENTION: SignedDuration = SignedDuration::from_hours(400 * 24);
+/// How often a running server looks.
+const SWEEP_INTERVAL: Duration = Duration::from_hours(1);
+
+/// Ids begin with the time. A thousand at a time, so that others can write in between.
+const FORGET_SESSIONS: &str = "
+    DELETE FROM sessions WHERE id IN (SELECT id FROM sessions WHERE id < $1 ORDER BY id LIMIT 1000) RETURNING id";
+
+const FORGET_DELIVERIES: &str = "
+    DELETE FROM deliveries WHERE id IN (
+        SELECT id FROM deliveries WHERE ended_at < $1 AND state = $2 ORDER BY ended_at LIMIT 1000
+    ) RETURNING id";
+
+const FORGET_KEYS: &str = "
+    DELETE FROM idempotency_keys WHERE (account, environment, key) IN (
+        SELECT account, environment, key FROM idempotency_keys WHERE created_at < $1 ORDER BY created_at LIMIT 1000
+    ) RETURNING key";
+
+/// Those that wait for an endpoint that is disabled do not wait for ever.
+const GIVE_UP: &str = "
+    UPDATE deliveries SET state = 'failed', ended_at = $1, last_error = 'the endpoint stayed disabled for 30 days'
+    WHERE state = 'pending' AND created_at < $2 AND (leased_until IS NULL OR leased_until <= $1)";
+
+const FORGET_ENDPOINTS: &str = "DELETE FROM endpoints WHERE next_probe_at < $1 RETURNING endpoint";
+
+/// Ids begin with the time.
+const FORGET_AUDIT: &str = "
+    DELETE FROM audit WHERE id IN (SELECT id FROM audit WHERE id < $1 ORDER BY id LIMIT 1000) RETURNING id";
+
+const FORGET_DOMAINS: &str = "DELETE FROM deleted_domains WHERE deleted_at < $1 RETURNING id";
+
+/// Forgets what is over, now and every hour, until the server stops.
+pub async fn run(app: LoginService) {
+    let forget = || async {
+        let forgotten = sweep(&app.store, app.clock.now()).await?;
+        if forgotten > 0 {
+            tracing::info!(forgotten, "deleted old sessions and events");
+        }
+        Ok(())
+    };
+    every(SWEEP_INTERVAL, &app.draining, "could not delete old sessions and events", forget).await;
+}
+
+/// Forgets what is over at the time `now`; returns how many rows that were.
+///
+/// # Errors
+/// As [`Store::write`].
+pub async fn sweep(store: &Store, now: Timestamp) -> Result<usize> {
+    let oldest = SessionId::new(now - RETENTION, [0; 16]);
+    let sessions = delete_in_batches(store, FORGET_SESSIONS, || params![&oldest]).await?;
+    let delivered =
+        delete_in_batches(store, FORGET_DELIVERIES, || params![now - DELIVERED_RETENTION, "delivered"]).await?;
+    let failed = delete_in_batches(store, FORGET_DELIVERIES, || params![now - FAILED_RETENTION, "failed"]).await?;
+    let keys = delete_in_batches(store, FORGET_KEYS, || params![now - REPLAY_WINDOW]).await?;
+    // Their last events are gone by then.
+    let domains =
+        delete_in_batches(store, FORGET_DOMAINS, || params![now - FAILED_RETENTION - FAILED_RETENTION]).await?;
+    store.write([step(GIVE_UP, params![now, now - FAILED_RETENTION])]).await?;
+    let oldest = AuditId::new(now - AUDIT_RETENTION, [0; 16]);
+    let entries = delete_in_batches(store, FORGET_AUDIT, || params![&oldest]).await?;
+    // Nothing was sent there for a month: whether it still fails is not known any more.
+    let endpoints = delete_in_batches(store, FORGET_ENDPOINTS, || params![now - FAILED_RETENTION]).await?;
+    Ok(sessions + delivered + failed + keys + domains + entries + endpoints)
+}
+
+async fn delete_in_batches(store: &Store, sql: &'static str, params: impl Fn() -> Vec<Value>) -> Result<usize> {
+    let mut forgotten = 0;
+    loop {
+        let WriteOutcome::Committed(rows) = store.write([step(sql, params())]).await? else { return Ok(forgotten) };
+        if rows.is_empty() {
+            return Ok(forgotten);
+        }
+        forgotten += rows.len();
+    }
+}

@@ -1,0 +1,111 @@
+//! Looks for the proofs of domains again: who has lost a name shall not go on to speak for it.
+
+use std::time::Duration;
+
+use anyhow::{Context, Result};
+use jiff::{SignedDuration, Timestamp};
+use serde_json::json;
+use signpost_platform::accounts::Account;
+use signpost_platform::accounts::audit::{Action, Actor};
+use signpost_platform::interval::every;
+use signpost_store::{Store, must, params};
+
+use crate::domains::audit::insert_domain_entry;
+use crate::domains::{Domain, sql};
+use crate::ids::DomainId;
+use crate::service::LoginService;
+use crate::sessions::sql::cancel_sessions_of;
+
+/// How long after one check a proof is looked for again.
+const RECHECK_AFTER: SignedDuration = SignedDuration::from_hours(7 * 24);
+/// How many checks in a row may be in vain; the last of them takes the proof away.
+const MAX_MISSES: i64 = 3;
+/// How often a running server looks for what is due.
+const LOOK_INTERVAL: Duration = Duration::from_mins(1);
+/// How many domains are checked in one look, one after the other: each may take ten seconds.
+const MAX_PER_LOOK: i64 = 20;
+
+const DUE: &str = "
+    SELECT id, account, environment FROM domains
+    WHERE verified_at IS NOT NULL AND COALESCE(last_checked_at, verified_at) <= $1
+    ORDER BY COALESCE(last_checked_at, verified_at) LIMIT $2";
+
+/// Each of these names what is due: of several servers that looked, the first is counted.
+const FOUND: &str = "
+    UPDATE domains SET last_checked_at = $1, failing_since = NULL, misses = 0
+    WHERE id = $2 AND verified_at IS NOT NULL AND COALESCE(last_checked_at, verified_at) <= $3";
+
+const MISSED: &str = "
+    UPDATE domains SET last_checked_at = $1, failing_since = COALESCE(failing_since, $1), misses = misses + 1
+    WHERE id = $2 AND verified_at IS NOT NULL AND misses + 1 < $3 AND COALESCE(last_checked_at, verified_at) <= $4";
+
+const LOST: &str = "
+    UPDATE domains SET last_checked_at = $1, failing_since = COALESCE(failing_since, $1), misses = misses + 1,
+                       verified_at = NULL
+    WHERE id = $2 AND verified_at IS NOT NULL AND misses + 1 >= $3 AND COALESCE(last_checked_at, verified_at) <= $4";
+
+/// Checks what is due until the server stops.
+pub async fn run(app: LoginService) {
+    every(LOOK_INTERVAL, &app.draining, "could not recheck the domains", || async { sweep(&app).await.map(drop) })
+        .await;
+}
+
+/// Checks what is due now; returns how many domains that were.
+///
+/// # Errors
+/// As [`Store::read`] and [`Store::write`].
+pub async fn sweep(app: &LoginService) -> Result<usize> {
+    let due = find_due(&app.store, app.clock.now()).await?;
+    for (account, id) in &due {
+        if let Some(domain) = sql::find(&app.store, account, id).await? {
+            check(app, &domain).await?;
+        }
+    }
+    Ok(due.len())
+}
+
+async fn check(app: &LoginService, domain: &Domain) -> Result<()> {
+    let Domain { id, name, .. } = domain;
+    let proved = app.prover.find_proof(name, &domain.token, app.reach(domain.account.environment)).await;
+    let now = app.clock.now();
+    if proved.is_ok() {
+        return record_found(&app.store, id, now).await;
+    }
+    if record_lost(&app.store, id, now).await? {
+        let account = &domain.account.name;
+        tracing::warn!(domain = %name, account, "domain proof missing again: the domain is no longer verified");
+    } else {
+        record_missed(&app.store, id, now).await?;
+        tracing::warn!(domain = %name, account = domain.account.name, "domain proof missing");
+    }
+    Ok(())
+}
+
+/// The proved domains whose proof is to be looked for again.
+async fn find_due(store: &Store, now: Timestamp) -> Result<Vec<(Account, DomainId)>> {
+    let rows = store.read(DUE, params![now - RECHECK_AFTER, MAX_PER_LOOK]).await?;
+    let due = rows.iter().map(|row| {
+        let environment =
+            signpost_platform::accounts::Environment::parse(row.text(2)?).context("domains.environment")?;
+        let account = Account { name: row.text(1)?.to_owned(), environment };
+        Ok((account, DomainId::parse(row.text(0)?).context("domains.id")?))
+    });
+    due.collect()
+}
+
+async fn record_found(store: &Store, id: &DomainId, now: Timestamp) -> Result<()> {
+    store.write([must(FOUND, params![now, id, now - RECHECK_AFTER])]).await?;
+    Ok(())
+}
+
+async fn record_missed(store: &Store, id: &DomainId, now: Timestamp) -> Result<()> {
+    store.write([must(MISSED, params![now, id, MAX_MISSES, now - RECHECK_AFTER])]).await?;
+    Ok(())
+}
+
+/// Takes the proof away, and with it the pending sessions. False where some misses are left.
+async fn record_lost(store: &Store, id: &DomainId, now: Timestamp) -> Result<bool> {
+    let entry = insert_domain_entry(&Actor::Server, Action::DomainUnverified, id, &json!({}), now);
+    let steps = [must(LOST, params![now, id, MAX_MISSES, now - RECHECK_AFTER]), entry, cancel_sessions_of(id, now)];
+    Ok(store.write(steps).await?.is_committed())
+}

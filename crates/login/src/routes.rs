@@ -1,0 +1,51 @@
+//! The login service's addresses, each with the limit that it counts against (specification, §8).
+
+use axum::Router;
+use axum::middleware::from_fn_with_state;
+use axum::routing::{MethodRouter, delete, get, post};
+use signpost_platform::accounts::{Environment, Scope};
+use signpost_platform::limits::Limit;
+use signpost_platform::web::api_key::{Door, door};
+use signpost_platform::web::problem::Problem;
+
+use super::api::sessions::page_access::{PageDoor, admit_page};
+use super::api::{deliveries, domains, sessions, users, verify};
+use super::wallet;
+use crate::service::LoginService;
+
+/// The authentication service's addresses, each with the limit that it counts against (specification, §8).
+pub fn router(app: &LoginService, environment: Environment) -> Router<LoginService> {
+    let door = |limit| door(app, environment, limit, Scope::Auth);
+    let (create, read) = (door(Limit::CreateSession), door(Limit::GetSession));
+    let (verify, answer, domains) = (door(Limit::Verify), door(Limit::Answer), door(Limit::Domains));
+    let page = |routes: MethodRouter<LoginService>| {
+        let door = Door::new(app, environment, Limit::GetSession, Scope::Auth);
+        let door = PageDoor { service: app.clone(), environment, door };
+        routes.fallback(async || Problem::MethodNotAllowed).layer(from_fn_with_state(door, admit_page))
+    };
+    let router = Router::new()
+        .route("/sessions", create(get(sessions::list::list).post(sessions::create::create)))
+        .route("/sessions/{id}", page(get(sessions::watch::show).delete(sessions::one::cancel)))
+        .route("/sessions/{id}/events", page(get(sessions::watch::events)))
+        .route("/sessions/{id}/qr.svg", read(get(sessions::one::svg)))
+        .route("/sessions/{id}/qr.png", read(get(sessions::one::png)))
+        .route("/sessions/{id}/refresh", create(post(sessions::one::refresh)))
+        .route("/sessions/{id}/authenticate", answer(post(sessions::answer::authenticate)))
+        .route("/sessions/{id}/complete", answer(post(sessions::answer::complete)))
+        .route("/verify", verify(post(verify::verify)))
+        .route("/domains", domains(get(domains::list).post(domains::create)))
+        .route("/domains/{id}", domains(get(domains::show).patch(domains::patch).delete(domains::delete)))
+        .route("/domains/{id}/verify", domains(post(domains::verify)))
+        .route("/domains/{id}/users", domains(get(users::users).delete(users::delete_all)))
+        .route("/domains/{id}/users/{public_key}", domains(delete(users::delete)))
+        .route("/domains/{id}/test-event", domains(post(deliveries::test_event)))
+        .route("/deliveries", domains(get(deliveries::list)))
+        .route("/deliveries/retry", domains(post(deliveries::retry_failed)))
+        .route("/deliveries/{id}", domains(get(deliveries::show)))
+        .route("/deliveries/{id}/retry", domains(post(deliveries::retry)))
+        .merge(wallet::router(environment));
+    match environment {
+        Environment::Live => router,
+        Environment::Sandbox => router.route("/sessions/{id}/simulate", answer(post(sessions::simulate::simulate))),
+    }
+}

@@ -1,0 +1,101 @@
+//! The login service: what its requests and jobs can reach.
+
+use std::ops::Deref;
+use std::sync::Arc;
+
+use signpost_auth::DomainName;
+use signpost_platform::Platform;
+use signpost_platform::accounts::{Account, Environment};
+use signpost_platform::cache::ReadCache;
+use signpost_platform::outbound::Reach;
+use tokio::sync::Notify;
+
+use super::domains::seal::Seal;
+use super::domains::{Domain, Prover};
+use super::sessions::{self, Session, Waiters};
+use super::settings::LoginSettings;
+use crate::ids::SessionId;
+
+/// The login service. Cheap to clone; built once, when the server starts.
+#[derive(Clone, Debug)]
+pub struct LoginService(Arc<LoginParts>);
+
+/// The parts of a [`LoginService`].
+#[derive(Debug)]
+pub struct LoginParts {
+    /// What it shares with the other service.
+    pub platform: Platform,
+    /// The operator's decisions.
+    pub settings: LoginSettings,
+    /// Encrypts and decrypts the signing secrets in the database.
+    pub seal: Seal,
+    /// Looks for the proofs of domains.
+    pub prover: Prover,
+    /// Wakes the delivery of events.
+    pub outbox: Notify,
+    /// Sessions that need not be read again.
+    pub sessions: ReadCache<SessionId, Session>,
+    /// Domains that sessions may be opened on, likewise.
+    pub domains: ReadCache<(Account, DomainName), Domain>,
+    /// Requests waiting for a session to change.
+    pub waiting: Waiters,
+}
+
+impl Deref for LoginService {
+    type Target = LoginParts;
+
+    fn deref(&self) -> &LoginParts {
+        &self.0
+    }
+}
+
+impl Deref for LoginParts {
+    type Target = Platform;
+
+    fn deref(&self) -> &Platform {
+        &self.platform
+    }
+}
+
+impl LoginService {
+    /// The service on a platform.
+    #[must_use]
+    pub fn new(platform: Platform, settings: LoginSettings, prover: Prover) -> Self {
+        Self(Arc::new(LoginParts {
+            platform,
+            seal: settings.seal(),
+            settings,
+            prover,
+            outbox: Notify::new(),
+            sessions: ReadCache::new(Session::size),
+            // A name, two addresses, and what signs.
+            domains: ReadCache::new(|_| 2048),
+            waiting: Waiters::default(),
+        }))
+    }
+
+    /// A session is not what it was: whoever asks reads it anew, and whoever waits looks.
+    pub fn session_changed(&self, id: &SessionId) {
+        self.sessions.invalidate(id);
+        self.waiting.wake(id);
+    }
+
+    /// A session of any account, as it was a moment ago where changes since would have been heard of.
+    ///
+    /// # Errors
+    /// As [`sessions::sql::find_in_any_account`].
+    pub async fn find_session_in_any_account(
+        &self,
+        environment: Environment,
+        id: &SessionId,
+    ) -> anyhow::Result<Option<Session>> {
+        let session = self.sessions.find(id, sessions::sql::find_in_any_account(&self.store, environment, id)).await?;
+        Ok(session.filter(|session| session.account.environment == environment))
+    }
+
+    /// How far requests on behalf of an integrator may reach in an environment.
+    #[must_use]
+    pub fn reach(&self, environment: Environment) -> Reach {
+        self.settings.reach(environment, self.serves_only_its_machine)
+    }
+}

@@ -1,0 +1,377 @@
+//! A session: one challenge, shown as a QR code, answered at most once.
+//!
+//! This file is the whole rule book, and pure: the time and the random bytes come in as arguments, [`sql`] remembers.
+
+mod client_secret;
+mod completion;
+mod confirm;
+pub mod idempotency;
+mod metadata;
+mod proven_key;
+mod requester;
+mod signing;
+pub mod sql;
+mod status;
+mod waiting;
+
+use std::time::Duration;
+
+use jiff::{SignedDuration, Timestamp};
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+use signpost_auth::{Challenge, Event, EventData, Mode, Nonce, NotVerified};
+use signpost_platform::accounts::Account;
+use signpost_store::{Json, Parsed, columns, rows};
+use url::Url;
+
+use crate::domains::Domain;
+use crate::ids::{DomainId, EventId, SessionId};
+
+pub use client_secret::{ClientSecret, ClientSecretHash};
+pub use completion::{CompletionCode, CompletionHash, Flow};
+pub use confirm::{ConfirmCode, MAX_CONFIRM_TRIES};
+pub use idempotency::{IdempotencyKey, REPLAY_WINDOW};
+pub use metadata::Metadata;
+pub use proven_key::{KeyEvidence, ProvenKey};
+pub use requester::Requester;
+pub use status::{SessionFilter, SessionStatus};
+pub use waiting::{TooManyWaiters, Waiter, Waiters};
+
+/// How long a session is kept from its creation on; an authenticated one is readable for a day of that.
+pub const RETENTION: SignedDuration = SignedDuration::from_hours(7 * 24);
+
+/// How long after its expiry a session can still be refreshed (docs/api.md, Refresh, cancel).
+pub const REFRESH_WINDOW: SignedDuration = SignedDuration::from_mins(15);
+
+/// How long a wallet's answer on one device can be completed at least.
+pub const MIN_COMPLETION_WINDOW: SignedDuration = SignedDuration::from_mins(1);
+
+/// How long an authenticated session can be read (docs/api.md, Read).
+pub const READ_WINDOW: SignedDuration = SignedDuration::from_hours(24);
+
+rows! {
+    /// A session, and its row.
+    #[derive(Clone, Debug)]
+    #[expect(missing_docs, reason = "the fields are the specification's, §2")]
+    pub struct Session in "sessions" by [id] {
+        pub id: SessionId,
+        pub account: Account,
+        pub domain_id: DomainId,
+        pub challenge: Challenge as Parsed<Challenge>,
+        pub webhook_url: Url,
+        /// Where the service itself takes the wallet's answer, on a domain whose handler is hosted.
+        pub hosted_url: Option<Url>,
+        pub metadata: Option<Metadata>,
+        /// What the wallet must send back, where the integrator wants number match.
+        pub confirm_code: Option<ConfirmCode>,
+        pub options: SessionOptions,
+        pub client_secret: Option<ClientSecretHash>,
+        pub created_at: Timestamp,
+        pub expires_at: Timestamp,
+    } later {
+        pub state: SessionState,
+    } beside {
+        confirm_tries: i64,
+    }
+}
+
+columns! {
+    /// What a creation asks for and a session keeps in the words of the request. A field here is a column, and a part of
+    /// what tells one request from another under an idempotency key: it must serialize as nothing where it is absent.
+    #[derive(Clone, Debug, Default, Serialize)]
+    #[expect(missing_docs, reason = "the fields are those of the request")]
+    pub struct SessionOptions {
+        pub flow: Flow,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub requester: Option<Requester> as Option<Json<Requester>>,
+    }
+}
+
+/// What is remembered. That a session *expired* is not: it follows from the clock.
+#[derive(Clone, Debug, PartialEq)]
+#[expect(missing_docs, reason = "the states are the specification's, §3")]
+pub enum SessionState {
+    Pending,
+    /// On one device: answered, and told to nobody until the code comes back.
+    Answered {
+        evidence: Box<KeyEvidence>,
+        code: CompletionHash,
+    },
+    Authenticated {
+        at: Timestamp,
+        user: User,
+    },
+    Cancelled {
+        at: Timestamp,
+    },
+}
+
+/// What is asked for beside the domain.
+#[derive(Clone, Debug)]
+#[expect(missing_docs, reason = "the names are those of Session")]
+pub struct NewSession {
+    pub mode: Mode,
+    pub webhook_url: Url,
+    pub hosted_url: Option<Url>,
+    pub metadata: Option<Metadata>,
+    pub confirm_code: Option<ConfirmCode>,
+    pub options: SessionOptions,
+}
+
+/// Who answered: the key as the wallet spelled it, and what the wallet said of its device.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[expect(missing_docs, reason = "the fields are the specification's, §2")]
+pub struct User {
+    pub public_key: String,
+    pub device_info: Map<String, Value>,
+}
+
+/// What opening a session draws.
+#[derive(Clone, Copy, Debug)]
+#[expect(missing_docs, reason = "the names say it")]
+pub struct SessionEntropy {
+    pub id: [u8; 16],
+    pub nonce: [u8; 16],
+}
+
+/// Why an answer or a refresh was turned away, in the order in which the contract checks (§3.2).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AnswerRefusal {
+    /// The wallet's timestamp is more than 30 s off.
+    Stale,
+    /// The challenge is not this session's, or a refresh replaced it.
+    UnknownChallenge,
+    /// Somebody answered before.
+    Authenticated,
+    /// Too late.
+    Expired,
+    /// The integrator called it off.
+    Cancelled,
+    /// The key, the signature or both are not what they must be.
+    Signature(NotVerified),
+    /// Signed for another host than the code names.
+    Host,
+    /// The number is missing or another than the page shows.
+    ConfirmCode,
+    /// The code is not the one that the wallet was told.
+    CompletionCode,
+}
+
+/// A login: the session as it is now, and the event that tells of it. Both are kept or neither.
+#[derive(Clone, Debug)]
+#[expect(missing_docs, reason = "the names say it")]
+pub struct Login {
+    pub session: Session,
+    pub event: Event,
+    pub event_id: EventId,
+}
+
+/// What an accepted answer leads to.
+#[derive(Clone, Debug)]
+pub enum Accepted {
+    /// The session is authenticated.
+    Login(Box<Login>),
+    /// On one device: it will be, once this code comes back.
+    Answered(Box<Session>, CompletionCode),
+}
+
+impl Session {
+    /// Opens a session on a domain.
+    #[must_use]
+    pub fn open(domain: &Domain, new: NewSession, ttl: Duration, now: Timestamp, random: SessionEntropy) -> Self {
+        let NewSession { mode, webhook_url, hosted_url, metadata, confirm_code, options } = new;
+        let nonce = Nonce(random.nonce);
+        let challenge = Challenge { mode, domain: domain.name.clone(), issued_at: now.as_second(), nonce };
+        Self {
+            id: SessionId::new(now, random.id),
+            account: domain.account.clone(),
+            domain_id: domain.id.clone(),
+            challenge,
+            webhook_url,
+            hosted_url,
+            metadata,
+            confirm_code,
+            options,
+            client_secret: None,
+            created_at: now,
+            expires_at: now + ttl,
+            state: SessionState::Pending,
+        }
+    }
+
+    /// The same session, readable by the page that holds this.
+    #[must_use]
+    pub fn with_client_secret(self, secret: &ClientSecret) -> Self {
+        Self { client_secret: Some(secret.hash()), ..self }
+    }
+
+    /// Where wallets post their answer.
+    #[must_use]
+    pub fn answer_url(&self) -> &Url {
+        self.hosted_url.as_ref().unwrap_or(&self.webhook_url)
+    }
+
+    /// Where the person goes on, if the integrator said so: a path is one on the site that has the webhook, where that
+    /// is the domain's, else on the domain.
+    #[must_use]
+    pub fn return_url(&self) -> Option<Url> {
+        let text = self.metadata.as_ref()?.return_url()?;
+        let domain = &self.challenge.domain;
+        let is_own = |url: &Url| domain.covers(url.host_str().unwrap_or_default());
+        let site = if is_own(&self.webhook_url) || domain.as_str() == "localhost" {
+            self.webhook_url.clone()
+        } else {
+            Url::parse(&format!("https://{domain}/")).ok()?
+        };
+        site.join(&text).ok()
+    }
+
+    /// Where the session stands.
+    #[must_use]
+    pub fn status(&self, now: Timestamp) -> SessionStatus {
+        match self.state {
+            SessionState::Authenticated { .. } => SessionStatus::Authenticated,
+            SessionState::Cancelled { .. } => SessionStatus::Cancelled,
+            SessionState::Pending | SessionState::Answered { .. } if now >= self.expires_at => SessionStatus::Expired,
+            SessionState::Pending | SessionState::Answered { .. } => SessionStatus::Pending,
+        }
+    }
+
+    /// Whether a wallet has answered already.
+    #[must_use]
+    pub fn is_answered(&self) -> bool {
+        matches!(self.state, SessionState::Answered { .. } | SessionState::Authenticated { .. })
+    }
+
+    /// About how many bytes it takes in memory.
+    #[must_use]
+    pub fn size(&self) -> usize {
+        1536 + self.metadata.as_ref().map_or(0, |metadata| metadata.as_str().len())
+    }
+
+    /// Whether anybody can still see it.
+    #[must_use]
+    pub fn is_readable(&self, now: Timestamp) -> bool {
+        match &self.state {
+            SessionState::Authenticated { at, .. } | SessionState::Cancelled { at } => {
+                now.duration_since(*at) < READ_WINDOW
+            }
+            SessionState::Pending | SessionState::Answered { .. } => now.duration_since(self.created_at) < RETENTION,
+        }
+    }
+
+    /// Ends well while the session is pending.
+    ///
+    /// # Errors
+    /// What became of it.
+    pub fn check_pending(&self, now: Timestamp) -> Result<(), AnswerRefusal> {
+        match self.status(now) {
+            SessionStatus::Pending => Ok(()),
+            SessionStatus::Authenticated => Err(AnswerRefusal::Authenticated),
+            SessionStatus::Expired => Err(AnswerRefusal::Expired),
+            SessionStatus::Cancelled => Err(AnswerRefusal::Cancelled),
+        }
+    }
+
+    /// Issues a new challenge; the old one stops working.
+    ///
+    /// # Errors
+    /// Where the session is authenticated, or expired too long ago.
+    pub fn refresh(self, ttl: Duration, now: Timestamp, nonce: [u8; 16]) -> Result<Self, AnswerRefusal> {
+        match self.state {
+            SessionState::Authenticated { .. } | SessionState::Answered { .. } => Err(AnswerRefusal::Authenticated),
+            SessionState::Cancelled { .. } => Err(AnswerRefusal::Cancelled),
+            SessionState::Pending if now.duration_since(self.expires_at) >= REFRESH_WINDOW => {
+                Err(AnswerRefusal::Expired)
+            }
+            SessionState::Pending => {
+                let challenge = Challenge { issued_at: now.as_second(), nonce: Nonce(nonce), ..self.challenge };
+                Ok(Self { challenge, expires_at: now + ttl, ..self })
+            }
+        }
+    }
+
+    /// Calls the session off, while it is pending.
+    ///
+    /// # Errors
+    /// Where it is not pending any more.
+    pub fn cancel(self, now: Timestamp) -> Result<Self, AnswerRefusal> {
+        self.check_pending(now)?;
+        Ok(Self { state: SessionState::Cancelled { at: now }, ..self })
+    }
+
+    /// Ends well while nobody has answered and there is time to.
+    ///
+    /// # Errors
+    /// What became of it.
+    pub(super) fn check_open(&self, now: Timestamp) -> Result<(), AnswerRefusal> {
+        self.check_pending(now)?;
+        if self.is_answered() { Err(AnswerRefusal::Authenticated) } else { Ok(()) }
+    }
+
+    /// Accepts a key that was proven to answer this session's challenge, or says why not.
+    ///
+    /// # Errors
+    /// Where the key answered another challenge, or the session is over or answered already.
+    pub fn accept(self, key: ProvenKey, now: Timestamp, random: [u8; 16]) -> Result<Accepted, AnswerRefusal> {
+        let evidence = key.into_evidence(&self.challenge).ok_or(AnswerRefusal::UnknownChallenge)?;
+        self.check_open(now)?;
+        Ok(match self.options.flow {
+            Flow::CrossDevice => Accepted::Login(Box::new(self.log_in(&evidence, now, random))),
+            Flow::SameDevice => {
+                let code = CompletionCode::new(random);
+                let state = SessionState::Answered { evidence: Box::new(evidence), code: code.hash() };
+                let expires_at = self.expires_at.max(now + MIN_COMPLETION_WINDOW);
+                Accepted::Answered(Box::new(Self { expires_at, state, ..self }), code)
+            }
+        })
+    }
+
+    /// Completes a login on one device, or says why not.
+    ///
+    /// # Errors
+    /// Where the code is not the one that the wallet was told, or the session is over.
+    pub fn complete(self, code: &str, now: Timestamp, random: [u8; 16]) -> Result<Login, AnswerRefusal> {
+        self.check_pending(now)?;
+        match &self.state {
+            SessionState::Answered { evidence, code: stored } if stored.matches(&CompletionHash::from_code(code)) => {
+                let evidence = evidence.clone();
+                Ok(self.log_in(&evidence, now, random))
+            }
+            _ => Err(AnswerRefusal::CompletionCode),
+        }
+    }
+
+    fn log_in(self, evidence: &KeyEvidence, now: Timestamp, random: [u8; 16]) -> Login {
+        let user = User { public_key: evidence.public_key.clone(), device_info: device_info(evidence) };
+        let event_id = EventId::new(now, random);
+        let event = self.event(&event_id, evidence, now);
+        Login { session: Self { state: SessionState::Authenticated { at: now, user }, ..self }, event, event_id }
+    }
+
+    /// The event that tells of an accepted answer (specification, §6).
+    fn event(&self, id: &EventId, evidence: &KeyEvidence, now: Timestamp) -> Event {
+        Event {
+            id: id.to_string(),
+            event: self.challenge.mode.into(),
+            timestamp: now.to_string(),
+            session_id: self.id.to_string(),
+            data: Some(EventData {
+                public_key: evidence.public_key.clone(),
+                signature: evidence.signature.clone(),
+                challenge: self.challenge.to_string(),
+                signed_message: evidence.signed_message.clone(),
+                signed_at: evidence.signed_at,
+                device_info: evidence.device_info.clone().unwrap_or_default(),
+            }),
+        }
+    }
+}
+
+/// What the wallet said of its device; `{}` if nothing.
+fn device_info(evidence: &KeyEvidence) -> Map<String, Value> {
+    match serde_json::to_value(evidence.device_info.clone().unwrap_or_default()) {
+        Ok(Value::Object(object)) => object,
+        _ => Map::new(),
+    }
+}

@@ -1,0 +1,255 @@
+//! Sessions in the database.
+
+use anyhow::{Context, Result, bail};
+use jiff::Timestamp;
+use signpost_auth::Challenge;
+use signpost_platform::accounts::{Account, Environment};
+use signpost_store::{
+    Column, Json, Kind, ReadColumns, Step, Store, Stored, Values, WriteOutcome, must, params, sql, step, texts,
+};
+
+use crate::events;
+use crate::ids::{DomainId, SessionId};
+use crate::sessions::{
+    ClientSecretHash, CompletionHash, ConfirmCode, Flow, Login, MAX_CONFIRM_TRIES, Metadata, READ_WINDOW,
+    REFRESH_WINDOW, RETENTION, Session, SessionFilter, SessionState, SessionStatus,
+};
+
+/// `$4` is the domain: the fourth column of a session.
+const INSERT: &str = sql!(Session::INSERT_IF, " WHERE EXISTS (SELECT 1 FROM domains WHERE id = $4)");
+
+/// The same for many that wait.
+const INSERT_MANY: &str =
+    sql!(Session::INSERT_MANY_IF, " WHERE EXISTS (SELECT 1 FROM domains WHERE domains.id = new.domain_id)");
+
+const SELECT: &str = sql!(Session::SELECT, " WHERE id = $1 AND account = $2 AND environment = $3");
+
+const ANYONES: &str = sql!(Session::SELECT, " WHERE id = $1 AND environment = $2");
+
+/// Those that the service answers for, by what their wallets sign.
+const HOSTED: &str = sql!(Session::SELECT, " WHERE challenge = $1 AND environment = $2 AND hosted_url IS NOT NULL");
+
+/// Newest first. What a status means is said once more in [`Session::status`].
+const LIST: &str = sql!(
+    Session::SELECT,
+    " WHERE account = $1 AND environment = $2 AND id < $3 AND created_at > $7
+     AND ($4 = '' OR domain_id = $4)
+     AND ($5 = '' OR $5 = CASE WHEN authenticated_at IS NOT NULL THEN 'authenticated'
+                               WHEN cancelled_at IS NOT NULL THEN 'cancelled'
+                               WHEN expires_at <= $6 THEN 'expired' ELSE 'pending' END)
+     AND (authenticated_at IS NULL OR authenticated_at > $8) AND (cancelled_at IS NULL OR cancelled_at > $8)
+     ORDER BY id DESC LIMIT $9"
+);
+
+/// Names the old challenge, so that of two refreshes, or a refresh and an answer, only the first changes a row.
+const REFRESH: &str = "
+    UPDATE sessions SET challenge = $1, expires_at = $2
+    WHERE id = $3 AND challenge = $4 AND answer IS NULL AND authenticated_at IS NULL AND cancelled_at IS NULL";
+
+/// Names the challenge, so that of two answers, or an answer and a refresh, only the first changes a row.
+const AUTHENTICATE: &str = "
+    UPDATE sessions SET authenticated_at = $1, user_json = $2
+    WHERE id = $3 AND challenge = $4 AND answer IS NULL AND authenticated_at IS NULL AND cancelled_at IS NULL";
+
+/// The same on one device, where the login waits for its code.
+const ANSWER: &str = "
+    UPDATE sessions SET answer = $1, completion = $2, expires_at = $3
+    WHERE id = $4 AND challenge = $5 AND answer IS NULL AND authenticated_at IS NULL AND cancelled_at IS NULL";
+
+const COMPLETE: &str = "
+    UPDATE sessions SET authenticated_at = $1, user_json = $2, answer = NULL, completion = NULL
+    WHERE id = $3 AND challenge = $4 AND answer IS NOT NULL AND authenticated_at IS NULL AND cancelled_at IS NULL";
+
+const TAKE_TRY: &str = "
+    UPDATE sessions SET confirm_tries = confirm_tries + 1
+    WHERE id = $1 AND challenge = $2 AND confirm_tries < $3 AND authenticated_at IS NULL AND cancelled_at IS NULL";
+
+const CANCEL_TRIED: &str = "
+    UPDATE sessions SET cancelled_at = $1
+    WHERE id = $2 AND confirm_tries >= $3 AND authenticated_at IS NULL AND cancelled_at IS NULL";
+
+/// Those that could be answered, and those that could be refreshed.
+const CANCEL_ALL: &str = "
+    UPDATE sessions SET cancelled_at = $1
+    WHERE domain_id = $2 AND expires_at > $3 AND authenticated_at IS NULL AND cancelled_at IS NULL";
+
+const CANCEL: &str = "
+    UPDATE sessions SET cancelled_at = $1 WHERE id = $2 AND authenticated_at IS NULL AND cancelled_at IS NULL";
+
+/// Calls off all sessions of a domain that are not over, in the write that takes the domain or its proof away.
+pub(crate) fn cancel_sessions_of(domain: &DomainId, now: Timestamp) -> Step {
+    step(CANCEL_ALL, params![now, domain, now - REFRESH_WINDOW])
+}
+
+/// Keeps a new session, and with it what `with` says, both or neither. False where its domain is gone meanwhile, or
+/// the other step changes nothing.
+///
+/// # Errors
+/// As [`Store::write`].
+pub async fn insert(store: &Store, session: Session, with: Option<Step>) -> Result<bool> {
+    let steps: Vec<Step> = with.into_iter().chain([must(INSERT, session.params()).alike(INSERT_MANY)]).collect();
+    Ok(store.write(steps).await?.is_committed())
+}
+
+/// An account's session.
+///
+/// # Errors
+/// As [`Store::read`].
+pub async fn find(store: &Store, account: &Account, id: &SessionId) -> Result<Option<Session>> {
+    let row = store.read_by_index(SELECT, params![id, &account.name, account.environment]).await?;
+    row.map(|row| Session::from_row(row).with_context(|| format!("session {id}"))).transpose()
+}
+
+/// A session, whosever it is: for those who prove in another way that they may see it.
+///
+/// # Errors
+/// As [`Store::read`].
+pub async fn find_in_any_account(store: &Store, environment: Environment, id: &SessionId) -> Result<Option<Session>> {
+    let row = store.read_by_index(ANYONES, params![id, environment]).await?;
+    row.map(|row| Session::from_row(row).with_context(|| format!("session {id}"))).transpose()
+}
+
+/// The session whose answer the service itself takes, by its challenge.
+///
+/// # Errors
+/// As [`Store::read`].
+pub async fn find_hosted(store: &Store, environment: Environment, challenge: &Challenge) -> Result<Option<Session>> {
+    let row = store.read_by_index(HOSTED, params![challenge.to_string(), environment]).await?;
+    row.map(Session::from_row).transpose()
+}
+
+/// An account's sessions, newest first, as far as they can still be read.
+///
+/// # Errors
+/// As [`Store::read`].
+pub async fn list(store: &Store, account: &Account, filter: &SessionFilter, now: Timestamp) -> Result<Vec<Session>> {
+    let SessionFilter { before, domain, status, most } = filter;
+    let params = params![
+        &account.name,
+        account.environment,
+        before.as_ref().map_or("sess_~", SessionId::as_str),
+        domain.as_ref().map_or("", DomainId::as_str),
+        status.map_or("", SessionStatus::as_str),
+        now,
+        now - RETENTION,
+        now - READ_WINDOW,
+        i64::from(*most),
+    ];
+    store.read(LIST, params).await?.into_iter().map(Session::from_row).collect()
+}
+
+/// Replaces the challenge `old` by the session's. False where an answer or another refresh came first.
+///
+/// # Errors
+/// As [`Store::write`].
+pub async fn refresh(store: &Store, session: &Session, old: &Challenge) -> Result<bool> {
+    let params = params![session.challenge.to_string(), session.expires_at, &session.id, old.to_string()];
+    Ok(store.write([must(REFRESH, params)]).await?.is_committed())
+}
+
+/// Uses up one of the tries that number match allows, before anybody looks at the number: of answers that come at
+/// once no more are looked at than may be. False where none is left, or the session is not pending any more.
+///
+/// # Errors
+/// As [`Store::write`].
+pub async fn use_confirm_try(store: &Store, session: &Session) -> Result<bool> {
+    let params = params![&session.id, session.challenge.to_string(), MAX_CONFIRM_TRIES];
+    Ok(store.write([must(TAKE_TRY, params)]).await?.is_committed())
+}
+
+/// Calls a session off whose tries are used up. False where some are left.
+///
+/// # Errors
+/// As [`Store::write`].
+pub async fn cancel_if_no_try_is_left(store: &Store, id: &SessionId, now: Timestamp) -> Result<bool> {
+    Ok(store.write([must(CANCEL_TRIED, params![now, id, MAX_CONFIRM_TRIES])]).await?.is_committed())
+}
+
+/// Calls a session off. False where it was answered or called off meanwhile.
+///
+/// # Errors
+/// As [`Store::write`].
+pub async fn cancel(store: &Store, id: &SessionId, now: Timestamp) -> Result<bool> {
+    Ok(store.write([must(CANCEL, params![now, id])]).await?.is_committed())
+}
+
+/// Keeps a login and queues its event, and with it what `with` says, all or nothing. Refused at 0 where another
+/// answer came first, at 2 where `with` changes nothing.
+///
+/// # Errors
+/// As [`Store::write`].
+pub async fn authenticate(store: &Store, login: &Login, url: &url::Url, with: Option<Step>) -> Result<WriteOutcome> {
+    log_in(store, AUTHENTICATE, login, url, with).await
+}
+
+/// The same for a login on one device whose code came back.
+///
+/// # Errors
+/// As [`Store::write`].
+pub async fn complete(store: &Store, login: &Login, url: &url::Url, with: Option<Step>) -> Result<WriteOutcome> {
+    log_in(store, COMPLETE, login, url, with).await
+}
+
+async fn log_in(
+    store: &Store,
+    sql: &'static str,
+    login: &Login,
+    url: &url::Url,
+    with: Option<Step>,
+) -> Result<WriteOutcome> {
+    let Login { session, event, event_id } = login;
+    let SessionState::Authenticated { at, user } = &session.state else { bail!("{} is pending", session.id) };
+    let user = serde_json::to_string(user)?;
+    let steps = [
+        must(sql, params![*at, user, &session.id, session.challenge.to_string()]),
+        events::queue(event_id, event, &session.account, &session.domain_id, url, *at)?,
+    ];
+    store.write(steps.into_iter().chain(with).collect::<Vec<_>>()).await
+}
+
+/// Keeps the answer of a session on one device. False where another came first.
+///
+/// # Errors
+/// As [`Store::write`].
+pub async fn store_answer(store: &Store, session: &Session) -> Result<bool> {
+    let SessionState::Answered { evidence, code } = &session.state else { bail!("{} has no answer", session.id) };
+    let evidence = serde_json::to_string(evidence)?;
+    let (id, challenge) = (&session.id, session.challenge.to_string());
+    let params = params![evidence, code.as_str(), session.expires_at, id, challenge];
+    Ok(store.write([must(ANSWER, params)]).await?.is_committed())
+}
+
+/// Only what a write of ours makes is a state, for whoever read any other combination as the nearest one would open an
+/// answered session again.
+impl ReadColumns for SessionState {
+    const COLUMNS: &'static [Column] = &[
+        Column { name: "authenticated_at", kind: Kind::Integer },
+        Column { name: "user_json", kind: Kind::Text },
+        Column { name: "cancelled_at", kind: Kind::Integer },
+        Column { name: "answer", kind: Kind::Text },
+        Column { name: "completion", kind: Kind::Text },
+    ];
+
+    fn read(values: &mut Values) -> Result<Self> {
+        let authenticated = (values.next_column()?, values.next_column()?);
+        let cancelled_at = values.next_column()?;
+        let answered = (values.next_column()?, values.next_column()?);
+        Ok(match (authenticated, cancelled_at, answered) {
+            ((None, None), None, (None, None)) => Self::Pending,
+            ((None, None), None, (Some(Json(evidence)), Some(code))) => Self::Answered { evidence, code },
+            ((Some(at), Some(Json(user))), None, (None, None)) => Self::Authenticated { at, user },
+            ((None, None), Some(at), (None, None) | (Some(_), Some(_))) => Self::Cancelled { at },
+            _ => bail!(
+                "sessions: authenticated_at, user_json, cancelled_at, answer and completion contradict each other"
+            ),
+        })
+    }
+}
+
+texts! {
+    Flow: |flow| flow.as_str(), |text| Flow::parse(text).context("is no flow");
+    Metadata: Metadata::as_str, |text| Ok(Metadata::from_stored(text)?);
+    ConfirmCode: ConfirmCode::reveal, |text| ConfirmCode::from_stored(text).context("is not two digits");
+    ClientSecretHash: ClientSecretHash::as_str, |text| Ok(ClientSecretHash::from_stored(text));
+    CompletionHash: CompletionHash::as_str, |text| Ok(CompletionHash::from_stored(text));
+}

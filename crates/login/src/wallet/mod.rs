@@ -1,0 +1,48 @@
+//! Where wallets post to hosted handlers: without a key, so each address has a tenth of what an account has.
+
+use axum::Router;
+use axum::extract::Request;
+use axum::response::Response;
+use axum::routing::{MethodRouter, post};
+use signpost_auth::Mode;
+use signpost_platform::accounts::Environment;
+use signpost_platform::limits::{Caller, Limit};
+use signpost_platform::web::Payload;
+use signpost_platform::web::problem::Problem;
+use url::form_urlencoded;
+
+use crate::flows::hosted;
+use crate::service::LoginService;
+
+pub(crate) fn router(environment: Environment) -> Router<LoginService> {
+    let route = |mode| -> MethodRouter<LoginService> {
+        post(move |app, request| handle_answer(app, environment, mode, request))
+            .get(move |app, request| show_context(app, environment, mode, request))
+            .fallback(async || Problem::MethodNotAllowed)
+    };
+    Router::new().route("/hosted/login", route(Mode::Login)).route("/hosted/register", route(Mode::Register))
+}
+
+type Extract = axum::extract::State<LoginService>;
+
+async fn handle_answer(app: Extract, environment: Environment, mode: Mode, request: Request) -> Response {
+    if let Err(error) = count_request(&app, signpost_platform::web::peer::client_address(&app, &request)).await {
+        return hosted::to_response(&error);
+    }
+    // As in the handler contract: what is no JSON at all is a body that lacks its fields.
+    let body = Payload::bytes(request.into_body()).await;
+    hosted::handle_post(app.0, environment, mode, body).await
+}
+
+async fn show_context(app: Extract, environment: Environment, mode: Mode, request: Request) -> Response {
+    if let Err(error) = count_request(&app, signpost_platform::web::peer::client_address(&app, &request)).await {
+        return hosted::to_response(&error);
+    }
+    let query = request.uri().query().unwrap_or_default().to_owned();
+    let challenge = form_urlencoded::parse(query.as_bytes()).find(|(name, _)| name == "challenge");
+    hosted::show_context(&app, environment, mode, challenge.as_ref().map(|(_, text)| &**text)).await
+}
+
+async fn count_request(app: &LoginService, address: Caller) -> Result<(), Problem> {
+    app.limits.check_tenth(Limit::Answer, &address, app.clock.elapsed()).await.map_err(Problem::RateLimited)
+}

@@ -1,0 +1,94 @@
+//! What a look at the outbox costs, in steps of SQLite's machine: the same in every run, on every computer.
+
+use rusqlite::{Connection, StatementStatus, named_params};
+use signpost::server::schema::SCHEMA;
+use signpost_login::events::slots::{MAX_ENDPOINTS_PER_LOOK, MAX_PER_ENDPOINT};
+use signpost_login::events::sql::{CLAIM, DUE};
+use signpost_store::Store;
+
+const NOW: i64 = 1_800_000_000_000;
+
+/// Events of an account, spread over endpoints.
+const FILL: &str = "
+    WITH RECURSIVE n (x) AS (SELECT 0 UNION ALL SELECT x + 1 FROM n WHERE x + 1 < :events)
+    INSERT INTO deliveries (id, account, environment, domain_id, url, endpoint, body, state, attempts, created_at,
+                            next_attempt_at, in_backoff)
+    SELECT :account || '-' || :next || '-' || x, :account, 'live', 'dom_x', 'https://x.test/',
+           'https://' || (x % :endpoints) || '.test', '{}', 'pending', :in_backoff, 0, :next, :in_backoff FROM n";
+
+struct Outbox(Connection);
+
+impl Outbox {
+    /// Ten endpoints of one account, with three events each.
+    fn new(folder: &tempfile::TempDir) -> Self {
+        let file = folder.path().join("outbox.sqlite");
+        drop(Store::open(&format!("sqlite:{}", file.display()), &SCHEMA).unwrap());
+        let outbox = Self(Connection::open(file).unwrap());
+        outbox.fill("few", 30, 10, NOW - 1, false);
+        outbox
+    }
+
+    fn fill(&self, account: &str, events: u32, endpoints: u32, next: i64, in_backoff: bool) {
+        let mut fill = self.0.prepare(FILL).unwrap();
+        fill.execute(named_params! {
+            ":account": account, ":events": events, ":endpoints": endpoints, ":next": next, ":in_backoff": in_backoff,
+        })
+        .unwrap();
+    }
+
+    /// The steps of a look, and how many events it finds.
+    fn looks(&self, known: &str) -> (i32, usize) {
+        let mut look = self.0.prepare(DUE).unwrap();
+        let params =
+            named_params! { "$1": NOW, "$2": MAX_PER_ENDPOINT, "$3": 256, "$4": MAX_ENDPOINTS_PER_LOOK, "$5": known };
+        let found = look.query_map(params, |row| row.get::<_, Option<String>>(1)).unwrap();
+        let found = found.filter(|id| id.as_ref().unwrap().is_some()).count();
+        (look.get_status(StatementStatus::VmStep), found)
+    }
+
+    /// The steps of the write that takes an event.
+    fn takes(&self) -> i32 {
+        let id = format!("few-{}-7", NOW - 1);
+        let mut take = self.0.prepare(CLAIM).unwrap();
+        let params = named_params! { "$1": NOW + 45_000, "$2": NOW, "$3": format!("[\"{id}\"]") };
+        let taken = take.query_map(params, |row| row.get::<_, String>(0)).unwrap();
+        assert_eq!(taken.map(Result::unwrap).collect::<Vec<_>>(), [id]);
+        self.0.execute("UPDATE deliveries SET leased_until = NULL", []).unwrap();
+        take.get_status(StatementStatus::VmStep)
+    }
+}
+
+#[test]
+fn endpoints_that_are_not_due_cost_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let outbox = Outbox::new(&folder);
+    let (alone, taken_alone) = (outbox.looks("[]"), outbox.takes());
+    assert_eq!(alone.1, 30);
+    for (account, in_account) in [("many", 5000), ("few", 2000)] {
+        outbox.fill(account, in_account, in_account, NOW + 60_000, true);
+        assert_eq!((outbox.looks("[]"), outbox.takes()), (alone, taken_alone), "{account}");
+    }
+}
+
+#[test]
+fn what_waits_for_one_endpoint_costs_no_more_the_more_it_is() {
+    let folder = tempfile::tempdir().unwrap();
+    let outbox = Outbox::new(&folder);
+    outbox.fill("few", 100, 1, NOW - 2, false);
+    let few = (outbox.looks("[]"), outbox.takes());
+    outbox.fill("few", 20_000, 1, NOW - 3, false);
+    assert_eq!((outbox.looks("[]"), outbox.takes()), few);
+}
+
+#[test]
+fn of_an_account_only_so_many_endpoints_are_looked_at_in_one_go() {
+    let [many, more] = [100, 10_000].map(|endpoints| {
+        let folder = tempfile::tempdir().unwrap();
+        let outbox = Outbox::new(&folder);
+        outbox.fill("many", endpoints, endpoints, NOW - 1, false);
+        // Whose places are all taken is passed over.
+        [outbox.looks("[]"), outbox.looks(r#"[["live many","full",""]]"#)]
+    });
+    assert_eq!(more, many);
+    assert_eq!((more[0].1, more[1].1), (30 + 64, 30));
+}
