@@ -9,7 +9,7 @@ use reqwest::Method;
 use reqwest::header::{ETAG, LAST_MODIFIED, LOCATION};
 use signpost_locator::gazetteer::Gazetteer;
 use signpost_locator::import::{Bounds, FormatChoice, Options};
-use signpost_platform::outbound::{Answer, Outbound, Reach, Request};
+use signpost_platform::outbound::{Outbound, OutboundResponse, Reach, Request};
 use signpost_store::Store;
 
 use super::feed::{Feed, FetchFailed, Synced, Validators};
@@ -80,7 +80,7 @@ async fn fetch(
 }
 
 async fn read(
-    answer: Answer,
+    answer: OutboundResponse,
     gazetteer: Arc<Gazetteer>,
     format: FormatChoice,
     extent: Extent,
@@ -96,7 +96,7 @@ async fn read(
     read.await?.context("cannot read its content")
 }
 
-fn refusal(answer: &Answer) -> anyhow::Error {
+fn refusal(answer: &OutboundResponse) -> anyhow::Error {
     match (answer.status, text(answer, &LOCATION)) {
         (300..=399, Some(to)) => anyhow::anyhow!("it responded with {}: it moved to {to}", answer.status),
         (status, _) => anyhow::anyhow!("it responded with {status}"),
@@ -104,7 +104,7 @@ fn refusal(answer: &Answer) -> anyhow::Error {
 }
 
 /// A header field, where it is a text of a length that can be kept.
-fn text(answer: &Answer, name: &reqwest::header::HeaderName) -> Option<String> {
+fn text(answer: &OutboundResponse, name: &reqwest::header::HeaderName) -> Option<String> {
     let text = answer.headers.get(name)?.to_str().ok()?;
     (text.len() <= 1024).then(|| text.to_owned())
 }

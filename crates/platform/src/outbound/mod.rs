@@ -31,7 +31,7 @@ pub struct Outbound {
 
 /// What another host answered.
 #[derive(Debug)]
-pub struct Answer {
+pub struct OutboundResponse {
     /// The HTTP status.
     pub status: u16,
     /// The beginning of the body.
@@ -105,7 +105,7 @@ impl Outbound {
     /// # Errors
     /// Where the URL or the address behind it is closed to `reach`, the host does not answer in time, or the answer
     /// is not HTTP. The text names the reason, never the answer.
-    pub async fn send(&self, reach: Reach, request: Request<'_>) -> Result<Answer> {
+    pub async fn send(&self, reach: Reach, request: Request<'_>) -> Result<OutboundResponse> {
         let (answer, cut) = self.exchange(reach, request).await?;
         cut.map_or(Ok(answer), |error| Err(error.into()))
     }
@@ -115,11 +115,11 @@ impl Outbound {
     ///
     /// # Errors
     /// As [`Outbound::send`].
-    pub async fn notify(&self, reach: Reach, request: Request<'_>) -> Result<Answer> {
+    pub async fn notify(&self, reach: Reach, request: Request<'_>) -> Result<OutboundResponse> {
         Ok(self.exchange(reach, request).await?.0)
     }
 
-    async fn exchange(&self, reach: Reach, request: Request<'_>) -> Result<(Answer, Option<reqwest::Error>)> {
+    async fn exchange(&self, reach: Reach, request: Request<'_>) -> Result<(OutboundResponse, Option<reqwest::Error>)> {
         reach.check(request.url).map_err(|reason| anyhow::anyhow!("the URL {reason}"))?;
         // A host that is an address is not looked up, so nobody else would check it.
         let address = match request.url.host() {
@@ -139,7 +139,7 @@ impl Outbound {
 }
 
 /// The answer, and why its body ended too early, if it did.
-async fn exchange(client: &Client, request: Request<'_>) -> Result<(Answer, Option<reqwest::Error>)> {
+async fn exchange(client: &Client, request: Request<'_>) -> Result<(OutboundResponse, Option<reqwest::Error>)> {
     let Request { method, url, headers, body, within, keep } = request;
     let mut outgoing = client.request(method, url.clone()).headers(headers).timeout(within);
     if let Some(body) = body {
@@ -160,7 +160,7 @@ async fn exchange(client: &Client, request: Request<'_>) -> Result<(Answer, Opti
             }
         }
     }
-    Ok((Answer { status, body, retry_after, headers }, cut))
+    Ok((OutboundResponse { status, body, retry_after, headers }, cut))
 }
 
 #[expect(clippy::disallowed_methods, reason = "this is the one guarded client")]
@@ -195,7 +195,7 @@ mod tests {
     use super::*;
 
     /// Asks a host that answers with these bytes, and then goes on or leaves.
-    async fn asked(answer: &'static [u8], stays: bool) -> [Result<Answer>; 2] {
+    async fn asked(answer: &'static [u8], stays: bool) -> [Result<OutboundResponse>; 2] {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let url = Url::parse(&format!("http://{}/", listener.local_addr().unwrap())).unwrap();
         let host = tokio::spawn(async move {

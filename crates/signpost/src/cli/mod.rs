@@ -121,7 +121,7 @@ enum Command {
     Conformance(Box<conformance::Conformance>),
     /// Use a wallet from the terminal, for logins and tests
     #[command(subcommand)]
-    Wallet(wallet::Wallet),
+    Wallet(wallet::WalletCommand),
     /// Print the default configuration, with comments
     ///
     /// It reads no configuration, so it works if yours is broken. With --json it prints the settings without comments.

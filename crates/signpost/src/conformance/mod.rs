@@ -21,7 +21,7 @@ use reqwest::header::{CONTENT_TYPE, COOKIE, HeaderMap, HeaderName, HeaderValue, 
 use serde_json::Value;
 use signpost_auth::{Mode, QrData, Wallet, WebhookSecret};
 use signpost_platform::clock::Clock;
-use signpost_platform::outbound::{Answer, Outbound, Reach, Request};
+use signpost_platform::outbound::{Outbound, OutboundResponse, Reach, Request};
 use signpost_store::random;
 use tokio::net::TcpListener;
 use url::Url;
@@ -185,7 +185,8 @@ impl Kit {
         let request = Request { method, url, headers, body, within: REQUEST_TIMEOUT, keep: MAX_RESPONSE_LEN };
         // The operator tests endpoints of their own, wherever they are.
         let answer = self.outbound.send(Reach::Everything, request).await;
-        let Answer { status, body, headers, .. } = answer.with_context(|| format!("{url} does not respond"))?;
+        let OutboundResponse { status, body, headers, .. } =
+            answer.with_context(|| format!("{url} does not respond"))?;
         browser.store_cookies(&headers);
         Ok(SiteResponse { status, body: String::from_utf8_lossy(&body).into_owned(), headers })
     }

@@ -29,7 +29,7 @@ const SHOWN: usize = 4096;
 const MAX_AGE: u64 = 24 * 60 * 60;
 
 #[derive(Debug, Subcommand)]
-pub(super) enum Wallet {
+pub(super) enum WalletCommand {
     /// Create a wallet; its key stays in the data folder
     New,
     /// Show the wallet's public key
@@ -69,7 +69,7 @@ pub(super) struct Scan {
     allow_host: Option<String>,
 }
 
-impl Wallet {
+impl WalletCommand {
     pub(super) async fn run(self, session: &Session) -> Result<()> {
         match self {
             Self::New => new(session),

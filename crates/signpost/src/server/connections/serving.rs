@@ -39,14 +39,14 @@ where
     let router = TowerToHyperService::new(router);
     let service = service_fn(|mut request: Request<Incoming>| {
         // Here and not in the future: from now on the connection is not idle.
-        let running = connection.begin_request().then(|| Running(Arc::clone(connection)));
+        let running = connection.begin_request().then(|| RunningRequest(Arc::clone(connection)));
         request.extensions_mut().insert(ConnectInfo(peer));
         let answer = router.call(request.map(Body::new));
         async move {
             let running = running.ok_or(Closing)?;
             let Ok(mut response) = answer.await;
             response.headers_mut().insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
-            Ok::<_, Closing>(response.map(|body| Answer { body, _running: running }))
+            Ok::<_, Closing>(response.map(|body| ReplyBody { body, _running: running }))
         }
     });
     let mut builder = http1::Builder::new();
@@ -68,21 +68,21 @@ where
 }
 
 /// A request that is being answered, until it is dropped.
-struct Running(Arc<Connection>);
+struct RunningRequest(Arc<Connection>);
 
-impl Drop for Running {
+impl Drop for RunningRequest {
     fn drop(&mut self) {
         self.0.end_request();
     }
 }
 
 /// The body of a reply, with which the request ends.
-struct Answer {
+struct ReplyBody {
     body: Body,
-    _running: Running,
+    _running: RunningRequest,
 }
 
-impl HttpBody for Answer {
+impl HttpBody for ReplyBody {
     type Data = Bytes;
     type Error = axum::Error;
 

@@ -19,5 +19,4 @@ pub(super) const DOORS: &[&str] = &["crates/platform/src/limits/mod.rs"];
 
 pub(super) const STOREYS: &[&str] = &[];
 
-pub(super) const TYPE_NAMES: &[&str] =
-    &["Address", "Answer", "Connection", "Fields", "Place", "Reply", "Running", "Server", "Wallet"];
+pub(super) const TYPE_NAMES: &[&str] = &["Address", "Connection", "Fields", "Place", "Reply", "Server"];
