@@ -10,7 +10,7 @@ use crate::sqlite;
 use crate::step::Unavailable;
 
 /// How long the outcome of a write says what would become of the next.
-const FRESH: Duration = Duration::from_secs(1);
+const OUTCOME_LIFETIME: Duration = Duration::from_secs(1);
 /// What became of the last write.
 #[derive(Debug, Default)]
 pub(super) struct LastWrite {
@@ -42,10 +42,10 @@ impl LastWrite {
 
     pub(super) fn is_fresh(&self) -> bool {
         let outcome = self.outcome.lock().unwrap_or_else(PoisonError::into_inner);
-        outcome.as_ref().is_some_and(|outcome| outcome.at.elapsed() < FRESH)
+        outcome.as_ref().is_some_and(|outcome| outcome.at.elapsed() < OUTCOME_LIFETIME)
     }
 
-    pub(super) fn told(&self) -> Result<(), String> {
+    pub(super) fn check(&self) -> Result<(), String> {
         let outcome = self.outcome.lock().unwrap_or_else(PoisonError::into_inner);
         match outcome.as_ref().and_then(|outcome| outcome.failure.as_ref()) {
             Some(failure) => Err(format!("the last write failed: {failure}")),
@@ -67,10 +67,10 @@ mod tests {
         writes.ended(&Ok(()));
         assert!(writes.is_fresh());
         writes.ended::<()>(&Err(anyhow!("a fault of one statement")));
-        assert_eq!(writes.told(), Ok(()));
+        assert_eq!(writes.check(), Ok(()));
         writes.ended::<()>(&Err(Unavailable("the disk fails: at /secret/place".to_owned()).into()));
-        assert_eq!(writes.told(), Err("the last write failed: the disk fails".to_owned()));
+        assert_eq!(writes.check(), Err("the last write failed: the disk fails".to_owned()));
         writes.ended(&Ok(()));
-        assert_eq!(writes.told(), Ok(()));
+        assert_eq!(writes.check(), Ok(()));
     }
 }

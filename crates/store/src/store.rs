@@ -213,7 +213,7 @@ impl Store {
             // One that still waits for its turn, behind a large import, has not failed.
             drop(timeout(PROBE_TIMEOUT, tried).await);
         }
-        self.writes.told()
+        self.writes.check()
     }
 }
 

@@ -22,7 +22,7 @@ const APART: &str = "SELECT id FROM atm_apart";
 
 const SOURCES: &str = "SELECT name, attribution, imported_at FROM atm_sources ORDER BY name";
 
-const KEPT: &str = "SELECT ref, record, removed_at FROM atms WHERE source = $1";
+const SOURCE_RECORDS: &str = "SELECT ref, record, removed_at FROM atms WHERE source = $1";
 
 const HISTORY: &str = "SELECT source, ref, first_seen, updated_at, removed_at FROM atms WHERE id = $1";
 
@@ -139,7 +139,7 @@ pub async fn read_source(store: &Store, source: &str) -> Result<BTreeMap<String,
         let is_gone = row.opt_time(2)?.is_some();
         Ok((row.text(0)?.to_owned(), StoredRecord { record: row.text(1)?.to_owned(), is_gone }))
     };
-    store.read(KEPT, params![source]).await?.iter().map(kept).collect()
+    store.read(SOURCE_RECORDS, params![source]).await?.iter().map(kept).collect()
 }
 
 /// Does what an import plans, whole or not at all; the sample machines go with the first.

@@ -82,7 +82,7 @@ impl McpGate {
         match bucket {
             Bucket::Message => Ok(Permit::default()),
             Bucket::Stream => {
-                let slot = self.streams.take(caller, MAX_STREAMS_PER_CLIENT);
+                let slot = self.streams.acquire(caller, MAX_STREAMS_PER_CLIENT);
                 slot.map(Permit::holding).ok_or(RetryAfter(STREAM_PAUSE))
             }
         }

@@ -68,7 +68,7 @@ impl Waiters {
     /// # Errors
     /// Where too many wait already.
     pub fn acquire(&self, id: &SessionId, account: &Account, page: Option<&Caller>) -> Result<Waiter, TooManyWaiters> {
-        let slot = |all: &Concurrent, caller, most| all.take(caller, most).ok_or(TooManyWaiters::Caller(most));
+        let slot = |all: &Concurrent, caller, most| all.acquire(caller, most).ok_or(TooManyWaiters::Caller(most));
         let of_address = page.map(|address| slot(&self.callers, address.clone(), MAX_PER_ADDRESS)).transpose()?;
         let of_pages = page.map(|_| slot(&self.pages, Caller::from(account), MAX_PAGES_PER_ACCOUNT)).transpose()?;
         let of_account = slot(&self.callers, Caller::from(account), MAX_PER_ACCOUNT)?;

@@ -99,7 +99,7 @@ impl Proxies {
 /// The client's address: the connection's, or, behind trusted proxies, the last one in their header that is not such a
 /// proxy, read from right to left.
 #[must_use]
-pub fn caller(peer: SocketAddr, headers: &HeaderMap, proxies: &Proxies) -> Caller {
+pub fn find_caller(peer: SocketAddr, headers: &HeaderMap, proxies: &Proxies) -> Caller {
     let mut client = peer.ip().to_canonical();
     if proxies.trust(client) {
         for hop in proxies.hops(headers).into_iter().rev() {
@@ -158,7 +158,7 @@ mod tests {
         for (name, value) in headers {
             sent.append(*name, HeaderValue::from_bytes(value.as_bytes()).unwrap());
         }
-        caller(SocketAddr::new(peer.parse().unwrap(), 1), &sent, &proxies).to_string()
+        find_caller(SocketAddr::new(peer.parse().unwrap(), 1), &sent, &proxies).to_string()
     }
 
     #[test]

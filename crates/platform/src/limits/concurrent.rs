@@ -19,7 +19,7 @@ pub struct Slot {
 impl Concurrent {
     /// A slot for `caller`, or none where they hold `most` already.
     #[must_use]
-    pub fn take(&self, caller: Caller, most: usize) -> Option<Slot> {
+    pub fn acquire(&self, caller: Caller, most: usize) -> Option<Slot> {
         let mut held = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let count = held.get(&caller).copied().unwrap_or(0);
         if count >= most {
@@ -48,10 +48,10 @@ mod tests {
     fn each_caller_has_slots_of_their_own_and_gets_them_back() {
         let (all, [one, other]) =
             (Concurrent::default(), ["one", "other"].map(|name| Caller::Account(name.to_owned())));
-        let held: Vec<_> = (0..3).map(|_| all.take(one.clone(), 3).unwrap()).collect();
-        assert!(all.take(one.clone(), 3).is_none());
-        assert!(all.take(other, 3).is_some());
+        let held: Vec<_> = (0..3).map(|_| all.acquire(one.clone(), 3).unwrap()).collect();
+        assert!(all.acquire(one.clone(), 3).is_none());
+        assert!(all.acquire(other, 3).is_some());
         drop(held);
-        assert!(all.0.lock().unwrap().is_empty() && all.take(one, 3).is_some());
+        assert!(all.0.lock().unwrap().is_empty() && all.acquire(one, 3).is_some());
     }
 }

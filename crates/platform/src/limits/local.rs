@@ -5,7 +5,7 @@ use std::mem::take;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use super::shared::Told;
+use super::shared::SharedCount;
 use super::{Caller, Limit, Rate};
 use crate::redis::Servers;
 
@@ -47,7 +47,7 @@ pub(super) struct Counted<'a> {
 
 impl Local {
     /// Counts a request, or says how long until one will pass.
-    pub(super) fn take(
+    pub(super) fn count(
         &self,
         limit: Limit,
         caller: &Caller,
@@ -85,7 +85,7 @@ impl Counted<'_> {
     }
 
     /// Redis counted it and what was owed, or refused it.
-    pub(super) fn settle(mut self, told: &Told) -> Result<(), Duration> {
+    pub(super) fn settle(mut self, told: &SharedCount) -> Result<(), Duration> {
         let (now, handed) = (self.now, take(&mut self.owed).len());
         self.change(|window| {
             window.handed = window.handed.saturating_sub(handed);
@@ -189,13 +189,13 @@ mod tests {
         Duration::from_millis(millis)
     }
 
-    fn told(wait: u64, passed: u32) -> Told {
-        Told { wait: at(wait), passed }
+    fn shared_count(wait: u64, passed: u32) -> SharedCount {
+        SharedCount { wait: at(wait), passed }
     }
 
     impl Local {
         fn one(&self, name: &str, rate: Rate, millis: u64) -> Result<Counted<'_>, Duration> {
-            self.take(Limit::Verify, &caller(name), rate, at(millis))
+            self.count(Limit::Verify, &caller(name), rate, at(millis))
         }
     }
 
@@ -215,7 +215,7 @@ mod tests {
         let windows = Local::default();
         for millis in 0..10 {
             let counted = windows.one("a", RATE, millis).unwrap();
-            assert_eq!(counted.settle(&told(500, 3)), Err(at(500)));
+            assert_eq!(counted.settle(&shared_count(500, 3)), Err(at(500)));
             assert_eq!(windows.one("a", RATE, millis).unwrap().refuse(at(1000)), Err(at(1000)));
         }
     }
@@ -224,7 +224,7 @@ mod tests {
     fn while_redis_is_away_a_server_has_its_share_of_what_is_left_and_hands_it_in_later() {
         let (windows, rate) = (Local::default(), Rate { count: 10, ..RATE });
         let take = |millis| windows.one("a", rate, millis).unwrap();
-        assert_eq!(take(0).settle(&told(0, 4)), Ok(()));
+        assert_eq!(take(0).settle(&shared_count(0, 4)), Ok(()));
         // Six are left for two servers.
         let second = Servers { count: 2, before: 1 };
         assert_eq!([1, 2, 3].map(|millis| take(millis).share(second)), [Ok(()); 3]);
@@ -234,14 +234,14 @@ mod tests {
         assert_eq!((asks.owed(), take(10_002).owed()), (3, 0));
         drop(asks);
         let asks = take(10_003);
-        assert_eq!((asks.owed(), asks.settle(&told(0, 8))), (3, Ok(())));
+        assert_eq!((asks.owed(), asks.settle(&shared_count(0, 8))), (3, Ok(())));
         assert_eq!(take(10_004).owed(), 0);
     }
 
     #[test]
     fn what_redis_said_is_forgotten_with_the_window() {
         let windows = Local::default();
-        assert_eq!(windows.one("a", RATE, 0).unwrap().settle(&told(30_000, 3)), Err(at(30_000)));
+        assert_eq!(windows.one("a", RATE, 0).unwrap().settle(&shared_count(30_000, 3)), Err(at(30_000)));
         assert_eq!(windows.one("a", RATE, 59_999).unwrap().share(Servers::alone()), Err(at(1)));
         assert_eq!(windows.one("a", RATE, 60_000).unwrap().share(Servers::alone()), Ok(()));
     }
@@ -254,7 +254,7 @@ mod tests {
         }
         assert!(windows.one("a", RATE, 1).is_err());
         assert!(windows.one("b", RATE, 1).is_ok());
-        assert!(windows.take(Limit::Domains, &caller("a"), RATE, at(1)).is_ok());
+        assert!(windows.count(Limit::Domains, &caller("a"), RATE, at(1)).is_ok());
     }
 
     #[test]

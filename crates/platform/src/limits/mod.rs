@@ -15,7 +15,7 @@ use serde::{Deserialize, Deserializer};
 use crate::redis::{NoAnswer, Redis};
 use crate::setting::parsed;
 
-pub use client_ip::{Caller, ForwardedHeader, Proxies, caller};
+pub use client_ip::{Caller, ForwardedHeader, Proxies, find_caller};
 pub use concurrent::{Concurrent, Slot};
 pub use local::Local;
 
@@ -99,8 +99,8 @@ impl Limits {
     /// # Errors
     /// [`Exceeded`] where the window is full; the request is not counted then.
     pub async fn check(&self, limit: Limit, caller: &Caller, now: Duration) -> Result<(), Exceeded> {
-        let Some(rate) = self.rates.of(limit) else { return Ok(()) };
-        self.take(limit, caller, rate, now).await
+        let Some(rate) = self.rates.rate_of(limit) else { return Ok(()) };
+        self.count(limit, caller, rate, now).await
     }
 
     /// Counts a request of a caller who has a tenth of the limit, at least one.
@@ -108,28 +108,28 @@ impl Limits {
     /// # Errors
     /// As [`Limits::check`].
     pub async fn check_tenth(&self, limit: Limit, caller: &Caller, now: Duration) -> Result<(), Exceeded> {
-        let Some(rate) = self.rates.of(limit) else { return Ok(()) };
+        let Some(rate) = self.rates.rate_of(limit) else { return Ok(()) };
         let rate = Rate { count: (rate.count / 10).max(1), ..rate };
-        self.take(limit, caller, rate, now).await
+        self.count(limit, caller, rate, now).await
     }
 
     /// What passed here is a part of what passed anywhere: where that part alone is too much, nobody else is asked. Redis
     /// decides while it answers; whoever it keeps waiting is refused, for nobody knows what passed elsewhere.
-    async fn take(&self, limit: Limit, caller: &Caller, rate: Rate, now: Duration) -> Result<(), Exceeded> {
+    async fn count(&self, limit: Limit, caller: &Caller, rate: Rate, now: Duration) -> Result<(), Exceeded> {
         let exceeded = |wait| Exceeded { name: limit.name(), rate, wait };
-        let counted = self.windows.take(limit, caller, rate, now).map_err(exceeded)?;
+        let counted = self.windows.count(limit, caller, rate, now).map_err(exceeded)?;
         let Some(redis) = &self.shared else { return Ok(()) };
-        let told = match shared::take(redis, limit, caller, rate, counted.owed()).await {
-            Ok(told) => counted.settle(&told),
+        let count = match shared::count(redis, limit, caller, rate, counted.owed()).await {
+            Ok(count) => counted.settle(&count),
             Err(NoAnswer::Slow) => counted.refuse(SLOW_WAIT),
             Err(NoAnswer::Away) => counted.share(redis.servers()),
         };
-        told.map_err(exceeded)
+        count.map_err(exceeded)
     }
 }
 
 impl Rates {
-    fn of(&self, limit: Limit) -> Option<Rate> {
+    fn rate_of(&self, limit: Limit) -> Option<Rate> {
         match limit {
             Limit::Mcp => self.mcp,
             Limit::Sse => self.sse,

@@ -11,7 +11,7 @@ use crate::redis::{NoAnswer, Redis};
 /// The times of the requests that passed, oldest first, by Redis' own clock: those of the servers may differ. What a
 /// server let through while Redis was away is counted first. Where its clock was set back, what passed later than now
 /// counts as passed now, so that nobody waits for longer than a window. One round trip, and nothing comes between.
-const TAKE: &str = "
+const COUNT: &str = "
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
 local count, window, owed = tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3])
@@ -39,10 +39,10 @@ end
 if wait == 0 or owed > 0 then redis.call('PEXPIRE', KEYS[1], window) end
 return {wait, passed}";
 
-static SCRIPT: LazyLock<Script> = LazyLock::new(|| Script::new(TAKE));
+static SCRIPT: LazyLock<Script> = LazyLock::new(|| Script::new(COUNT));
 
 /// What Redis says of a request.
-pub(super) struct Told {
+pub(super) struct SharedCount {
     /// How long until it will pass; zero where it did.
     pub(super) wait: Duration,
     /// How many passed in the window, here and elsewhere.
@@ -50,13 +50,13 @@ pub(super) struct Told {
 }
 
 /// Counts a request, and before it as many as are owed.
-pub(super) async fn take(
+pub(super) async fn count(
     redis: &Redis,
     limit: Limit,
     caller: &Caller,
     rate: Rate,
     owed: usize,
-) -> Result<Told, NoAnswer> {
+) -> Result<SharedCount, NoAnswer> {
     let window = u64::try_from(rate.window.as_millis()).unwrap_or(u64::MAX);
     let key = format!("signpost:limit:{}:{caller}", limit.name());
     let (wait, passed) = redis
@@ -65,5 +65,5 @@ pub(super) async fn take(
             script.arg(rate.count).arg(window).arg(owed).invoke_async::<(u64, u32)>(&mut connection).await
         })
         .await?;
-    Ok(Told { wait: Duration::from_millis(wait), passed })
+    Ok(SharedCount { wait: Duration::from_millis(wait), passed })
 }

@@ -117,8 +117,8 @@ impl Fields {
         if is_too_deep(body) {
             return Err(Problem::InvalidJson(format!("it is nested more than {MOST_DEPTH} deep")));
         }
-        let fields: Self = serde_json::from_slice(body).map_err(|error| told(&error))?;
-        fields.0.values().try_for_each(|value| check(value)).map_err(|error| told(&error))?;
+        let fields: Self = serde_json::from_slice(body).map_err(|error| to_problem(&error))?;
+        fields.0.values().try_for_each(|value| check(value)).map_err(|error| to_problem(&error))?;
         Ok(fields)
     }
 
@@ -232,7 +232,7 @@ fn check(value: &RawValue) -> serde_json::Result<()> {
     }
 }
 
-fn told(error: &serde_json::Error) -> Problem {
+fn to_problem(error: &serde_json::Error) -> Problem {
     match error.classify() {
         serde_json::error::Category::Data => Problem::field("body", shape(error)),
         _ => Problem::InvalidJson(error.to_string()),

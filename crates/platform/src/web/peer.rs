@@ -5,7 +5,7 @@ use std::net::SocketAddr;
 use axum::extract::{ConnectInfo, Request};
 use axum::http::{Extensions, HeaderMap};
 
-use crate::limits::{Caller, caller};
+use crate::limits::{Caller, find_caller};
 use crate::shared::Platform;
 
 /// The caller behind a request, by the client's address.
@@ -19,5 +19,5 @@ pub fn client_address(platform: &Platform, request: &Request) -> Caller {
 pub fn peer(platform: &Platform, extensions: &Extensions, headers: &HeaderMap) -> Caller {
     // A request that came over no connection is a test's: it is its own neighbour.
     let peer = extensions.get::<ConnectInfo<SocketAddr>>().map_or(SocketAddr::from(([127, 0, 0, 1], 0)), |info| info.0);
-    caller(peer, headers, &platform.proxies)
+    find_caller(peer, headers, &platform.proxies)
 }

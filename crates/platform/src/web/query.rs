@@ -12,7 +12,7 @@ use crate::web::problem::Problem;
 
 /// Rows on a page: where nobody says, and at most.
 const USUAL: u32 = 50;
-const MOST: u32 = 100;
+const MAX_PAGE_LIMIT: u32 = 100;
 
 /// One page of a list.
 #[derive(Debug)]
@@ -32,8 +32,9 @@ impl Page {
                 return Err(Problem::field(name, "must be given exactly once"));
             }
         }
-        let limit = found.get("limit").map(|text| text.parse().ok().filter(|limit| (1..=MOST).contains(limit)));
-        let wrong = || Problem::field("limit", format!("must be a whole number from 1 to {MOST}"));
+        let limit =
+            found.get("limit").map(|text| text.parse().ok().filter(|limit| (1..=MAX_PAGE_LIMIT).contains(limit)));
+        let wrong = || Problem::field("limit", format!("must be a whole number from 1 to {MAX_PAGE_LIMIT}"));
         let limit = limit.map(|limit| limit.ok_or_else(wrong)).transpose()?;
         let is_asked = limit.is_some() || found.contains_key("cursor");
         Ok(Self { limit: limit.unwrap_or(USUAL), is_asked, query: found })

@@ -24,7 +24,7 @@ signpost_store::ids! {
 
 const X_REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 /// The longest that any handler may take; a domain check is the slowest (10 s).
-const LONGEST: Duration = Duration::from_secs(30);
+const REQUEST_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// What the requests of a server are counted in, and which of its routes refuse in words of their own.
 #[derive(Clone, Debug)]
@@ -60,7 +60,7 @@ pub async fn name_and_log(State(log): State<RequestLog>, mut request: Request, n
         }
         next.run(request).await
     };
-    let running = tokio::time::timeout(LONGEST, answering).instrument(span.clone());
+    let running = tokio::time::timeout(REQUEST_TIMEOUT, answering).instrument(span.clone());
     // A panic ends this request, not the connection's others. What it held is dropped with it.
     let mut response = match AssertUnwindSafe(running).catch_unwind().await {
         Ok(Ok(response)) => response,

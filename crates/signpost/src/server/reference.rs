@@ -11,11 +11,11 @@ const DOCUMENT: &str = include_str!("../../../../openapi.yaml");
 const PAGE: &str = include_str!("../../../../docs/reference.html");
 /// Nothing but the page itself, and the style inside of it.
 const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; frame-ancestors 'none'";
-const KEPT: (HeaderName, &str) = (CACHE_CONTROL, "max-age=300");
+const CACHED: (HeaderName, &str) = (CACHE_CONTROL, "max-age=300");
 
 pub(crate) fn router<S: Clone + Send + Sync + 'static>() -> Router<S> {
-    let document = ([(CONTENT_TYPE, "application/yaml"), (ACCESS_CONTROL_ALLOW_ORIGIN, "*"), KEPT], DOCUMENT);
-    let page = ([(CONTENT_TYPE, "text/html; charset=utf-8"), (CONTENT_SECURITY_POLICY, POLICY), KEPT], PAGE);
+    let document = ([(CONTENT_TYPE, "application/yaml"), (ACCESS_CONTROL_ALLOW_ORIGIN, "*"), CACHED], DOCUMENT);
+    let page = ([(CONTENT_TYPE, "text/html; charset=utf-8"), (CONTENT_SECURITY_POLICY, POLICY), CACHED], PAGE);
     Router::new()
         .route("/openapi.yaml", get(async || document).fallback(async || Problem::MethodNotAllowed))
         .route("/reference", get(async || page).fallback(async || Problem::MethodNotAllowed))

@@ -179,7 +179,7 @@ async fn serve(work: Work, told: &told::Sender<Result<()>>) {
 async fn read(address: Address, jobs: Shared<Read>, mut pulse: Pulse) {
     let mut held = None;
     loop {
-        let Some((steps, replies)) = take(&jobs, READ_AT_ONCE, |_| 1).await else { return };
+        let Some((steps, replies)) = receive_batch(&jobs, READ_AT_ONCE, |_| 1).await else { return };
         let rows = tokio::select! {
             biased;
             rows = read_again(&mut held, &address, &steps) => rows,
@@ -187,7 +187,7 @@ async fn read(address: Address, jobs: Shared<Read>, mut pulse: Pulse) {
         };
         // What was under way when the database went is not waited for when it is back.
         held = held.filter(|_| rows.is_ok());
-        answer(replies, rows);
+        send_replies(replies, rows);
     }
 }
 
@@ -210,7 +210,7 @@ async fn read_again(held: &mut Option<Connection>, address: &Address, steps: &[S
 async fn write(address: Address, jobs: Shared<Write>, mut pulse: Pulse) {
     let mut held = None;
     loop {
-        let Some((writes, replies)) = take(&jobs, WRITE_AT_ONCE, Vec::len).await else { return };
+        let Some((writes, replies)) = receive_batch(&jobs, WRITE_AT_ONCE, Vec::len).await else { return };
         let written = tokio::select! {
             biased;
             written = async { anyhow::Ok(connected(&mut held, &address, WRITES).await?.write_all(&writes).await) } => {
@@ -220,12 +220,12 @@ async fn write(address: Address, jobs: Shared<Write>, mut pulse: Pulse) {
         };
         // Neither is a connection used again on which a commit may be under way.
         held = held.filter(|_| written.is_ok());
-        answer(replies, written);
+        send_replies(replies, written);
     }
 }
 
 /// The next job and those behind it, as long as there are and they are small; none at the end.
-async fn take<J, A>(
+async fn receive_batch<J, A>(
     jobs: &Shared<(J, Reply<A>)>,
     most: usize,
     size: impl Fn(&J) -> usize,
@@ -243,7 +243,7 @@ async fn take<J, A>(
     Some((all, replies))
 }
 
-fn answer<A>(replies: Vec<Reply<A>>, answers: Result<Vec<Result<A>>>) {
+fn send_replies<A>(replies: Vec<Reply<A>>, answers: Result<Vec<Result<A>>>) {
     match answers {
         Ok(answers) => {
             replies.into_iter().zip(answers).for_each(|(reply, answer)| drop(reply.send(answer.map_err(named))));

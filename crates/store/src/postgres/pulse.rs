@@ -12,12 +12,12 @@ use super::address::{Address, Wire};
 use crate::changes::StoreChange;
 
 /// How often the server is asked for a sign of life, and how long it may take to give one.
-const BEAT: Duration = Duration::from_secs(1);
-const WITHIN: Duration = Duration::from_secs(4);
+const PULSE_INTERVAL: Duration = Duration::from_secs(1);
+const PULSE_TIMEOUT: Duration = Duration::from_secs(4);
 /// How long it may be gone before what waits for it is told so: a listener alone may have been cut.
-const GRACE: Duration = Duration::from_secs(1);
+const GRACE_PERIOD: Duration = Duration::from_secs(1);
 /// How long until it is looked for again.
-const AGAIN: Duration = Duration::from_millis(250);
+const RETRY_DELAY: Duration = Duration::from_millis(250);
 
 /// Whether changes are heard; if not, since when.
 pub(super) type Pulse = watch::Receiver<Option<Instant>>;
@@ -27,7 +27,7 @@ pub(super) async fn gone(pulse: &mut Pulse) {
     loop {
         let since = pulse.wait_for(Option::is_some).await.map(|since| *since);
         let Ok(Some(since)) = since else { break };
-        match timeout_at(since + GRACE, pulse.wait_for(Option::is_none)).await.map(|back| back.is_ok()) {
+        match timeout_at(since + GRACE_PERIOD, pulse.wait_for(Option::is_none)).await.map(|back| back.is_ok()) {
             Err(_) => return,
             Ok(true) => {}
             Ok(false) => break,
@@ -50,7 +50,7 @@ pub(super) async fn run(
         if let Err(error) = failed {
             tracing::warn!(error = format!("{error:#}"), "cannot follow the database's change feed");
         }
-        sleep(AGAIN).await;
+        sleep(RETRY_DELAY).await;
     }
 }
 
@@ -62,12 +62,12 @@ async fn listen(
 ) -> Result<()> {
     let (client, wire) = address.open().await?;
     let hearing = async {
-        timeout(WITHIN, client.batch_execute(&format!("LISTEN {}", channel(&client).await?))).await??;
+        timeout(PULSE_TIMEOUT, client.batch_execute(&format!("LISTEN {}", channel(&client).await?))).await??;
         state.send_replace(None);
         drop(changes.send(StoreChange::Heard));
         loop {
-            sleep(BEAT).await;
-            timeout(WITHIN, client.batch_execute("SELECT 1")).await??;
+            sleep(PULSE_INTERVAL).await;
+            timeout(PULSE_TIMEOUT, client.batch_execute("SELECT 1")).await??;
         }
     };
     tokio::select! {

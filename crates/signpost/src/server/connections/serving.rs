@@ -58,7 +58,7 @@ where
             biased;
             // How it failed is the client's affair.
             _ = http.as_mut() => return,
-            () = connection.told() => match connection.phase() {
+            () = connection.until_closed() => match connection.phase() {
                 Phase::Closing | Phase::Opening | Phase::Head => return,
                 // The server drains: a reply that is on its way is finished, and what has none is closed here.
                 Phase::Request | Phase::Idle => http.as_mut().graceful_shutdown(),

@@ -66,7 +66,7 @@ pub(crate) struct Connection {
     client: Option<IpAddr>,
     /// The phase, and since when.
     state: AtomicU32,
-    told: Notify,
+    closing: Notify,
     table: Arc<Table>,
 }
 
@@ -97,7 +97,7 @@ impl Table {
             self.trim(&mut open, client);
         }
         let state = AtomicU32::new(packed(Phase::Opening, self.now()));
-        let connection = Connection { number, client, state, told: Notify::new(), table: Arc::clone(self) };
+        let connection = Connection { number, client, state, closing: Notify::new(), table: Arc::clone(self) };
         let connection = Arc::new(connection);
         open.opening.insert(number);
         open.connections.insert(number, Arc::clone(&connection));
@@ -168,7 +168,7 @@ impl Table {
 
     /// Tells all connections that the server stops.
     pub(crate) fn drain(&self) {
-        self.lock().connections.values().for_each(|connection| connection.told.notify_one());
+        self.lock().connections.values().for_each(|connection| connection.closing.notify_one());
     }
 
     fn now(&self) -> u32 {
@@ -237,8 +237,8 @@ impl Connection {
     }
 
     /// Ends once the connection is to close, or the server drains.
-    pub(crate) async fn told(&self) {
-        self.told.notified().await;
+    pub(crate) async fn until_closed(&self) {
+        self.closing.notified().await;
     }
 
     /// Sees to it that no request begins here, unless one has.
@@ -249,7 +249,7 @@ impl Connection {
         };
         let closed = self.state.fetch_update(Ordering::AcqRel, Ordering::Relaxed, close).is_ok();
         if closed {
-            self.told.notify_one();
+            self.closing.notify_one();
         }
         closed
     }
