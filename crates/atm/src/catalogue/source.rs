@@ -1,19 +1,22 @@
 //! Where machines come from.
 
 use jiff::Timestamp;
+use signpost_store::rows;
 
 /// The source of the machines that an empty catalogue is filled with.
 pub const SAMPLE: &str = "sample";
 
-/// Where machines come from.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Source {
-    /// Its name.
-    pub name: String,
-    /// What its licence wants to be said.
-    pub attribution: String,
-    /// When it was last imported.
-    pub imported_at: Timestamp,
+rows! {
+    /// Where machines come from.
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    pub struct Source in "atm_sources" by [name] {
+        /// Its name.
+        pub name: String,
+        /// What its licence wants to be said.
+        pub attribution: String,
+        /// When it was last imported.
+        pub imported_at: Timestamp,
+    }
 }
 
 impl Source {

@@ -7,7 +7,7 @@ use anyhow::{Context, Result};
 use jiff::Timestamp;
 use serde::Serialize;
 use signpost_locator::{Atm, AtmId, Record, sample};
-use signpost_store::{Row, Step, Store, WriteOutcome, must, params, step};
+use signpost_store::{Row, Step, Store, Stored, WriteOutcome, must, params, sql, step};
 
 use super::plan::{Plan, StoredRecord};
 use super::source::{SAMPLE, Source};
@@ -20,7 +20,7 @@ const ATMS: &str = "
 
 const APART: &str = "SELECT id FROM atm_apart";
 
-const SOURCES: &str = "SELECT name, attribution, imported_at FROM atm_sources ORDER BY name";
+const SOURCES: &str = sql!(Source::SELECT, " ORDER BY name");
 
 const SOURCE_RECORDS: &str = "SELECT ref, record, removed_at FROM atms WHERE source = $1";
 
@@ -42,9 +42,7 @@ const REMOVE: &str = "UPDATE atms SET removed_at = $1 WHERE source = $2 AND ref 
 
 const REMOVE_ALL: &str = "UPDATE atms SET removed_at = $1 WHERE source = $2 AND removed_at IS NULL";
 
-const PUT_SOURCE: &str = "
-    INSERT INTO atm_sources (name, attribution, imported_at) VALUES ($1, $2, $3)
-    ON CONFLICT (name) DO UPDATE SET attribution = $2, imported_at = $3";
+const PUT_SOURCE: &str = sql!(Source::INSERT, " ON CONFLICT (name) DO UPDATE SET attribution = $2, imported_at = $3");
 
 const KEEP_APART: &str = "INSERT INTO atm_apart (id) VALUES ($1) ON CONFLICT (id) DO NOTHING";
 
@@ -109,7 +107,7 @@ pub async fn read_version(store: &Store) -> Result<i64> {
 pub async fn read_catalogue(store: &Store) -> Result<StoredCatalogue> {
     // An import between these reads leaves an old version beside new rows: the next look reads again.
     let version = read_version(store).await?;
-    let sources = store.read(SOURCES, params![]).await?.iter().map(source).collect::<Result<_>>()?;
+    let sources = store.read(SOURCES, params![]).await?.into_iter().map(Source::from_row).collect::<Result<_>>()?;
     let atms = read_atms(store).await?;
     let apart = store.read(APART, params![]).await?.iter().map(|row| atm_id(row, 0)).collect::<Result<_>>()?;
     Ok(StoredCatalogue { version, atms, apart, sources })
@@ -240,11 +238,6 @@ pub async fn count_by_source(store: &Store) -> Result<Vec<SourceCount>> {
 
 fn upsert(source: &str, reference: String, record: String, now: Timestamp) -> Step {
     must(UPSERT, params![source, reference, record, now])
-}
-
-fn source(row: &Row) -> Result<Source> {
-    let (name, attribution) = (row.text(0)?.to_owned(), row.text(1)?.to_owned());
-    Ok(Source { name, attribution, imported_at: row.time(2)? })
 }
 
 /// The machine in a row. The names of sources are few: each is kept once.

@@ -5,28 +5,21 @@ use jiff::Timestamp;
 use serde_json::json;
 use signpost_auth::PublicKey;
 use signpost_platform::accounts::audit::{Action, Actor};
-use signpost_store::{Row, Step, Store, must, params, step};
+use signpost_store::{Step, Store, Stored, must, params, sql, step};
 
 use super::HostedUser;
 use crate::domains::audit::insert_domain_entry;
 use crate::ids::DomainId;
 
-const FIND: &str = "
-    SELECT public_key, created_at, last_login_at FROM users WHERE domain_id = $1 AND public_key = $2";
+const FIND: &str = sql!(HostedUser::SELECT, " WHERE domain_id = $1 AND public_key = $2");
 
-const LIST: &str = "
-    SELECT public_key, created_at, last_login_at FROM users WHERE domain_id = $1 AND public_key > $2
-    ORDER BY public_key LIMIT $3";
+const LIST: &str = sql!(HostedUser::SELECT, " WHERE domain_id = $1 AND public_key > $2 ORDER BY public_key LIMIT $3");
 
-const INSERT: &str = "
-    INSERT INTO users (domain_id, public_key, created_at) VALUES ($1, $2, $3)
-    ON CONFLICT (domain_id, public_key) DO NOTHING";
+const INSERT: &str = sql!(HostedUser::INSERT, " ON CONFLICT (domain_id, public_key) DO NOTHING");
 
 const SET_LAST_LOGIN: &str = "UPDATE users SET last_login_at = $3 WHERE domain_id = $1 AND public_key = $2";
 
-const UPSERT: &str = "
-    INSERT INTO users (domain_id, public_key, created_at) VALUES ($1, $2, $3)
-    ON CONFLICT (domain_id, public_key) DO UPDATE SET last_login_at = $3";
+const UPSERT: &str = sql!(HostedUser::INSERT, " ON CONFLICT (domain_id, public_key) DO UPDATE SET last_login_at = $3");
 
 const DELETE: &str = "DELETE FROM users WHERE domain_id = $1 AND public_key = $2";
 
@@ -57,7 +50,7 @@ pub(crate) fn delete_all_of(domain: &DomainId) -> Step {
 /// As [`Store::read`].
 pub async fn find(store: &Store, domain: &DomainId, key: &PublicKey) -> Result<Option<HostedUser>> {
     let row = store.read_by_index(FIND, params![domain, key.canonical()]).await?;
-    row.as_ref().map(read_user).transpose()
+    row.map(HostedUser::from_row).transpose()
 }
 
 /// A domain's users by their keys, those behind `after`.
@@ -65,7 +58,7 @@ pub async fn find(store: &Store, domain: &DomainId, key: &PublicKey) -> Result<O
 /// # Errors
 /// As [`Store::read`].
 pub async fn list(store: &Store, domain: &DomainId, after: &str, most: u32) -> Result<Vec<HostedUser>> {
-    store.read(LIST, params![domain, after, i64::from(most)]).await?.iter().map(read_user).collect()
+    store.read(LIST, params![domain, after, i64::from(most)]).await?.into_iter().map(HostedUser::from_row).collect()
 }
 
 /// Forgets a domain's user. False where there is none with this key.
@@ -85,8 +78,4 @@ pub async fn delete_all(store: &Store, domain: &DomainId, by: &Actor, now: Times
     let entry = insert_domain_entry(by, Action::UsersDeleted, domain, &json!({}), now);
     store.write([delete_all_of(domain), entry]).await?;
     Ok(())
-}
-
-fn read_user(row: &Row) -> Result<HostedUser> {
-    Ok(HostedUser { public_key: row.text(0)?.to_owned(), created_at: row.time(1)?, last_login_at: row.opt_time(2)? })
 }

@@ -1,6 +1,9 @@
 //! The tables of both services: how they came to be, and what of them is moved from one database to another.
 
+use signpost_atm::catalogue::Source;
 use signpost_login::sessions::Session;
+use signpost_login::users::HostedUser;
+use signpost_platform::accounts::audit::AuditEntry;
 use signpost_store::{Column, Kind, Migration, Schema, Stored, StoredTable};
 
 /// What the program keeps in its database.
@@ -35,19 +38,19 @@ macro_rules! table {
 
 /// Every table but those of one row; a move that was cut off goes on at a position in this list.
 const TABLES: &[StoredTable] = &[
-    table!("api_keys" ["id"] "id" Text,  "account" Text,  "environment" Text,  "name" Text,  "hash" Text,  "created_at" Integer,  "revoked_at" Integer,  "scope" Text,  "last_used_at" Integer,  "expires_at" Integer),
-    table!("domains" ["id"] "id" Text,  "account" Text,  "environment" Text,  "name" Text,  "apex" Text,  "webhook_url" Text,  "event_url" Text,  "webhook_secret" Text,  "next_webhook_secret" Text,  "verification_token" Text,  "created_at" Integer,  "verified_at" Integer,  "last_checked_at" Integer,  "failing_since" Integer,  "misses" Integer,  "handler" Text),
+    table!("api_keys" ["id"] "id" Text, "account" Text, "environment" Text, "name" Text, "hash" Text, "created_at" Integer, "revoked_at" Integer, "scope" Text, "last_used_at" Integer, "expires_at" Integer),
+    table!("domains" ["id"] "id" Text, "account" Text, "environment" Text, "name" Text, "apex" Text, "webhook_url" Text, "event_url" Text, "webhook_secret" Text, "next_webhook_secret" Text, "verification_token" Text, "created_at" Integer, "verified_at" Integer, "last_checked_at" Integer, "failing_since" Integer, "misses" Integer, "handler" Text),
     Session::TABLE,
-    table!("deliveries" ["id"] "id" Text,  "account" Text,  "environment" Text,  "domain_id" Text,  "url" Text,  "endpoint" Text,  "body" Text,  "state" Text,  "attempts" Integer,  "created_at" Integer,  "next_attempt_at" Integer,  "leased_until" Integer,  "ended_at" Integer,  "last_status" Integer,  "last_error" Text,  "last_answer" Text,  "in_backoff" Integer),
-    table!("atm_sources" ["name"] "name" Text,  "attribution" Text,  "imported_at" Integer),
-    table!("atms" ["id"] "id" Integer,  "source" Text, "ref" Text,  "record" Text,  "first_seen" Integer,  "updated_at" Integer,  "removed_at" Integer),
+    table!("deliveries" ["id"] "id" Text, "account" Text, "environment" Text, "domain_id" Text, "url" Text, "endpoint" Text, "body" Text, "state" Text, "attempts" Integer, "created_at" Integer, "next_attempt_at" Integer, "leased_until" Integer, "ended_at" Integer, "last_status" Integer, "last_error" Text, "last_answer" Text, "in_backoff" Integer),
+    Source::TABLE,
+    table!("atms" ["id"] "id" Integer, "source" Text, "ref" Text, "record" Text, "first_seen" Integer, "updated_at" Integer, "removed_at" Integer),
     table!("atm_apart" ["id"] "id" Integer),
-    table!("atm_feeds" ["name"] "name" Text,  "url" Text,  "format" Text,  "attribution" Text,  "every_ms" Integer,  "etag" Text,  "last_modified" Text,  "synced_to" Integer,  "fetched_at" Integer,  "failures" Integer,  "next_at" Integer,  "last_error" Text),
-    table!("deleted_domains" ["id"] "id" Text,  "webhook_secret" Text,  "next_webhook_secret" Text,  "deleted_at" Integer),
-    table!("idempotency_keys" ["account", "environment", "key"] "account" Text,  "environment" Text,  "key" Text,  "asked" Text,  "reply" Text,  "created_at" Integer),
-    table!("users" ["domain_id", "public_key"] "domain_id" Text,  "public_key" Text,  "created_at" Integer,  "last_login_at" Integer),
-    table!("endpoints" ["account", "environment", "endpoint"] "account" Text,  "environment" Text,  "endpoint" Text,  "failing_since" Integer,  "disabled_at" Integer,  "next_probe_at" Integer),
-    table!("audit" ["id"] "id" Text,  "at" Integer,  "account" Text,  "environment" Text,  "actor" Text,  "action" Text,  "object" Text,  "details" Text),
+    table!("atm_feeds" ["name"] "name" Text, "url" Text, "format" Text, "attribution" Text, "every_ms" Integer, "etag" Text, "last_modified" Text, "synced_to" Integer, "fetched_at" Integer, "failures" Integer, "next_at" Integer, "last_error" Text),
+    table!("deleted_domains" ["id"] "id" Text, "webhook_secret" Text, "next_webhook_secret" Text, "deleted_at" Integer),
+    table!("idempotency_keys" ["account", "environment", "key"] "account" Text, "environment" Text, "key" Text, "asked" Text, "reply" Text, "created_at" Integer),
+    HostedUser::TABLE,
+    table!("endpoints" ["account", "environment", "endpoint"] "account" Text, "environment" Text, "endpoint" Text, "failing_since" Integer, "disabled_at" Integer, "next_probe_at" Integer),
+    AuditEntry::TABLE,
 ];
 
 #[cfg(test)]

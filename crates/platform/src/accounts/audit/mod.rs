@@ -9,6 +9,7 @@ use std::fmt;
 use jiff::Timestamp;
 use serde::Serialize;
 use serde_json::Value;
+use signpost_store::{Json, rows};
 
 use crate::accounts::{Environment, KeyId};
 
@@ -52,20 +53,22 @@ pub enum Action {
     AccessRefused,
 }
 
-/// An entry.
-#[derive(Clone, Debug, Serialize)]
-#[expect(missing_docs, reason = "the names say it")]
-pub struct AuditEntry {
-    pub id: AuditId,
-    pub at: Timestamp,
-    #[serde(skip_serializing_if = "String::is_empty")]
-    pub account: String,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub environment: Option<Environment>,
-    pub actor: String,
-    pub action: String,
-    pub object: String,
-    pub details: Value,
+rows! {
+    /// An entry.
+    #[derive(Clone, Debug, Serialize)]
+    #[expect(missing_docs, reason = "the names say it")]
+    pub struct AuditEntry in "audit" by [id] {
+        pub id: AuditId,
+        pub at: Timestamp,
+        #[serde(skip_serializing_if = "String::is_empty")]
+        pub account: String,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub environment: Option<Environment> as sql::AnyEnvironment,
+        pub actor: String,
+        pub action: String,
+        pub object: String,
+        pub details: Value as Json<Value>,
+    }
 }
 
 impl Action {

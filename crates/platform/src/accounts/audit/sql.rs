@@ -3,28 +3,49 @@
 use anyhow::{Context, Result};
 use jiff::Timestamp;
 use serde_json::Value;
-use signpost_store::{Row, Step, Store, must, params, random};
+use signpost_store::column::Via;
+use signpost_store::{Step, Store, Stored, must, params, random, sql, texts};
 
 use super::{Action, Actor, AuditEntry};
 use crate::accounts::audit::AuditId;
 use crate::accounts::{Account, Environment, KeyId};
 
-const ADD: &str = "
-    INSERT INTO audit (id, at, account, environment, actor, action, object, details)
-    VALUES ($1, $2, $3, $4, $5, $6, $7, $8)";
-
 /// Of a key whose account nobody has named.
-const ADD_ON_KEY: &str = "
-    INSERT INTO audit (id, at, account, environment, actor, action, object, details)
-    SELECT $1, $2, account, environment, $3, $4, $5, $6 FROM api_keys WHERE id = $5";
+const ADD_ON_KEY: &str = sql!(
+    "INSERT INTO audit (",
+    AuditEntry::COLUMN_LIST,
+    ") SELECT $1, $2, account, environment, $3, $4, $5, $6 FROM api_keys WHERE id = $5"
+);
 
-const LIST: &str = "
-    SELECT id, at, account, environment, actor, action, object, details FROM audit
-    WHERE id > $1 AND at >= $2 AND ($3 = '' OR account = $3) AND ($4 = '' OR action = $4) ORDER BY id LIMIT $5";
+const LIST: &str = sql!(
+    AuditEntry::SELECT,
+    " WHERE id > $1 AND at >= $2 AND ($3 = '' OR account = $3) AND ($4 = '' OR action = $4) ORDER BY id LIMIT $5"
+);
 
-const NEWEST: &str = "
-    SELECT id, at, account, environment, actor, action, object, details FROM audit
-    WHERE at >= $1 AND ($2 = '' OR account = $2) AND ($3 = '' OR action = $3) ORDER BY id DESC LIMIT $4";
+const NEWEST: &str = sql!(
+    AuditEntry::SELECT,
+    " WHERE at >= $1 AND ($2 = '' OR account = $2) AND ($3 = '' OR action = $3) ORDER BY id DESC LIMIT $4"
+);
+
+/// The environment of an entry, which is empty where the entry belongs to no account.
+pub(super) struct AnyEnvironment(Option<Environment>);
+
+impl Via<Option<Environment>> for AnyEnvironment {
+    fn wrap(value: Option<Environment>) -> Self {
+        Self(value)
+    }
+
+    fn unwrap_via(self) -> Option<Environment> {
+        self.0
+    }
+}
+
+texts! {
+    AnyEnvironment: |any| any.0.map_or("", Environment::as_str), |text| match text {
+        "" => Ok(AnyEnvironment(None)),
+        text => Ok(AnyEnvironment(Some(Environment::parse(text).context("is no environment")?))),
+    };
+}
 
 /// The step that adds an entry, to be written with what it tells of.
 #[must_use]
@@ -39,7 +60,7 @@ pub fn insert_entry(
     let (name, environment) = account.map_or(("", ""), |account| (&account.name, account.environment.as_str()));
     let id = AuditId::new(now, random());
     let params = params![&id, now, name, environment, actor.to_string(), action.as_str(), object, details.to_string()];
-    must(ADD, params)
+    must(AuditEntry::INSERT, params)
 }
 
 /// The same of an API key.
@@ -64,7 +85,7 @@ pub async fn list(
 ) -> Result<Vec<AuditEntry>> {
     let after = after.map_or("", AuditId::as_str);
     let rows = store.read(LIST, params![after, since, account, action, most]).await?;
-    rows.iter().map(read_entry).collect()
+    rows.into_iter().map(AuditEntry::from_row).collect()
 }
 
 /// The newest entries since `since`, newest first.
@@ -79,18 +100,20 @@ pub async fn list_newest(
     most: u32,
 ) -> Result<Vec<AuditEntry>> {
     let rows = store.read(NEWEST, params![since, account, action, most]).await?;
-    rows.iter().map(read_entry).collect()
+    rows.into_iter().map(AuditEntry::from_row).collect()
 }
 
-fn read_entry(row: &Row) -> Result<AuditEntry> {
-    Ok(AuditEntry {
-        id: AuditId::parse(row.text(0)?).context("audit.id")?,
-        at: row.time(1)?,
-        account: row.text(2)?.to_owned(),
-        environment: Environment::parse(row.text(3)?),
-        actor: row.text(4)?.to_owned(),
-        action: row.text(5)?.to_owned(),
-        object: row.text(6)?.to_owned(),
-        details: serde_json::from_str(row.text(7)?).context("audit.details")?,
-    })
+#[cfg(test)]
+mod tests {
+    use signpost_store::{ColumnType, Value};
+
+    use super::*;
+
+    #[test]
+    fn an_environment_that_nobody_wrote_is_not_read_as_none() {
+        let read = |text: &str| AnyEnvironment::from_value(Value::from(text)).map(|any| any.0);
+        assert_eq!(read("").unwrap(), None);
+        assert_eq!(read("live").unwrap(), Some(Environment::Live));
+        assert!(read("elsewhere").is_err());
+    }
 }
