@@ -116,7 +116,7 @@ async fn taken_over(store: &Store, catalogue: &Catalogue, now: Timestamp) -> Res
     black_box(import::read(text.as_bytes(), &options)?);
     let read = begun.elapsed();
     let begun = Instant::now();
-    let reading = Reading::of(text.as_bytes(), &options, &catalogue.places.now())?;
+    let reading = Reading::from_bytes(text.as_bytes(), &options, &catalogue.places.now())?;
     let source = Source { name: "bench".to_owned(), attribution: "bench".to_owned(), imported_at: now };
     let terms = Terms { extent: Extent::Whole, force: false, dry_run: false, most: usize::MAX };
     let changes = apply(store, &source, &reading, terms).await?;

@@ -39,8 +39,8 @@ pub(crate) async fn submit(
     let taken = async {
         let Report(body) = Report::from_request(request, &app).await?;
         let _turn = slot.turn().await;
-        let reading = read(&app, body, now).await?;
-        let changes = keep(&app, &source, &reading, terms).await?;
+        let reading = read_report(&app, body, now).await?;
+        let changes = import_report(&app, &source, &reading, terms).await?;
         Ok(Json(report(&source.name, changes, &reading.import, dry_run)))
     };
     // A report that comes again does no harm, so none holds up a server that is to end.
@@ -48,7 +48,7 @@ pub(crate) async fn submit(
     app.draining.run_until_cancelled(taken).await.unwrap_or_else(|| Err(stopped()))
 }
 
-async fn read(app: &AtmService, body: Bytes, now: Timestamp) -> Result<Reading, Problem> {
+async fn read_report(app: &AtmService, body: Bytes, now: Timestamp) -> Result<Reading, Problem> {
     let gazetteer = app.catalogue.places.now();
     let options = Options {
         format: FormatChoice::Named(&SUBMISSION),
@@ -57,7 +57,8 @@ async fn read(app: &AtmService, body: Bytes, now: Timestamp) -> Result<Reading, 
         bounds: BOUNDS,
         ..Options::default()
     };
-    let read = processor::run(move |stop| Reading::of(&body, &Options { stop: stop.clone(), ..options }, &gazetteer));
+    let read =
+        processor::run(move |stop| Reading::from_bytes(&body, &Options { stop: stop.clone(), ..options }, &gazetteer));
     let reading = read.await?.map_err(refused)?;
     if reading.rows.len() + reading.import.gone.len() + reading.import.skipped.total == 0 {
         return Err(Problem::field("locations", "must contain at least one location"));
@@ -66,7 +67,12 @@ async fn read(app: &AtmService, body: Bytes, now: Timestamp) -> Result<Reading, 
 }
 
 /// Keeps a report; where another import came between, compares it again.
-async fn keep(app: &AtmService, source: &Source, reading: &Reading, terms: Terms) -> Result<ImportCounts, Problem> {
+async fn import_report(
+    app: &AtmService,
+    source: &Source,
+    reading: &Reading,
+    terms: Terms,
+) -> Result<ImportCounts, Problem> {
     for _ in 0..MAX_ATTEMPTS {
         match apply(&app.store, source, reading, terms).await {
             Err(error) if error.is::<Conflict>() => {}

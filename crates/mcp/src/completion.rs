@@ -58,12 +58,12 @@ impl<'a> CompletionRequest<'a> {
         let (Some(argument), Some(typed)) = (name.and_then(string), value.and_then(string)) else {
             return Err(malformed("params.argument needs the strings name and value"));
         };
-        Ok(Self { of, argument, typed, known: known(params.context).map_err(|what| malformed(&what))? })
+        Ok(Self { of, argument, typed, known: known_arguments(params.context).map_err(|what| malformed(&what))? })
     }
 }
 
 /// `context.arguments`, where a client sends it.
-fn known(context: Option<&RawValue>) -> Result<Texts, String> {
+fn known_arguments(context: Option<&RawValue>) -> Result<Texts, String> {
     let Some(context) = context else { return Ok(Texts::new()) };
     let [arguments] = RawMembers::<1>::read(context.get(), ["arguments"])
         .map_err(|_| format!("params.context must be an object, got {}", kind(context)))?

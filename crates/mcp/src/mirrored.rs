@@ -18,7 +18,7 @@ impl Mirrored {
     ///
     /// # Panics
     /// If a mark is no text, or two are the same header.
-    pub(crate) fn of(schema: &Value) -> Vec<Self> {
+    pub(crate) fn from_schema(schema: &Value) -> Vec<Self> {
         let mut found = Vec::new();
         collect(schema, &mut Vec::new(), &mut found);
         for (at, mirrored) in found.iter().enumerate() {

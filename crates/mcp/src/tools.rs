@@ -32,7 +32,7 @@ impl<S> Tools<S> {
         assert!((1..=128).contains(&name.len()) && name.chars().all(fits), "{name:?} is not a valid tool name");
         assert!(self.find(name).is_none(), "two tools are called {name:?}");
         self.listed.push(tool.listed());
-        let mirrored = Mirrored::of(&tool.input_schema);
+        let mirrored = Mirrored::from_schema(&tool.input_schema);
         self.all.push((tool, mirrored));
     }
 

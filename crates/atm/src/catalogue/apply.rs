@@ -47,7 +47,7 @@ impl Reading {
     ///
     /// # Panics
     /// Never: a record can be written as JSON.
-    pub fn of(bytes: &[u8], options: &Options, gazetteer: &Gazetteer) -> Result<Self, Broken> {
+    pub fn from_bytes(bytes: &[u8], options: &Options, gazetteer: &Gazetteer) -> Result<Self, Broken> {
         let mut import = import::read(bytes, options)?;
         let mut rows = Vec::with_capacity(import.rows.len());
         for row in std::mem::take(&mut import.rows) {

@@ -88,7 +88,7 @@ impl AtmFilter {
 }
 
 impl Coins {
-    pub(crate) fn of<'a>(records: impl Iterator<Item = &'a Record>) -> Self {
+    pub(crate) fn from_records<'a>(records: impl Iterator<Item = &'a Record>) -> Self {
         let mut counts: HashMap<&Coin, usize> = HashMap::new();
         for record in records {
             let traded = record.more.iter().flat_map(|more| more.trades.keys());
@@ -214,7 +214,7 @@ mod tests {
             coin in prop::option::of(coin()),
         ) {
             let filter = AtmFilter { open_now: false, service, coin };
-            let coins = Coins::of(records.iter());
+            let coins = Coins::from_records(records.iter());
             let now = Timestamp::UNIX_EPOCH;
             let board = HoursBook::default().table().at(now);
             for record in &records {

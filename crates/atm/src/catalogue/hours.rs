@@ -82,8 +82,9 @@ impl HoursBoard {
     fn next(&self, schedules: &[Result<Schedule, NotEvaluated>], now: Timestamp) -> Self {
         let last = |at: usize| self.hours.get(at).filter(|hours| self.from <= now && now < hours.valid_until);
         let numbered = schedules.iter().enumerate();
-        let hours: Vec<HoursNow> =
-            numbered.map(|(at, schedule)| last(at).cloned().unwrap_or_else(|| HoursNow::of(schedule, now))).collect();
+        let hours: Vec<HoursNow> = numbered
+            .map(|(at, schedule)| last(at).cloned().unwrap_or_else(|| HoursNow::evaluate(schedule, now)))
+            .collect();
         let until = hours.iter().map(|hours| hours.valid_until).fold(Timestamp::MAX, Timestamp::min);
         Self { hours, from: now, until }
     }
@@ -94,7 +95,7 @@ impl HoursBoard {
 }
 
 impl HoursNow {
-    fn of(schedule: &Result<Schedule, NotEvaluated>, now: Timestamp) -> Self {
+    fn evaluate(schedule: &Result<Schedule, NotEvaluated>, now: Timestamp) -> Self {
         match schedule {
             Err(why) => Self { opening: Err(*why), changes_at: None, valid_until: Timestamp::MAX },
             Ok(schedule) => {

@@ -53,7 +53,7 @@ impl Snapshot {
         let present: Vec<u32> = (0..).zip(records()).filter_map(is_present).collect();
         let present_entries = || present.iter().map(|at| &entries[*at as usize]);
         let points: Vec<Point> = present_entries().map(|entry| entry.machine.record.point).collect();
-        let coins = Coins::of(records());
+        let coins = Coins::from_records(records());
         let facts = present_entries().map(|entry| coins.facts(&entry.machine.record, entry.hours)).collect();
         let (mut cities, mut regions) = (HashMap::<_, Vec<u32>>::new(), BTreeMap::new());
         for (at, record) in (0..).zip(records()) {

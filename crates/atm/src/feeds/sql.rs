@@ -13,7 +13,7 @@ const FEEDS: &str = "
            last_error
     FROM atm_feeds ORDER BY name";
 
-const PUT: &str = "
+const SAVE: &str = "
     INSERT INTO atm_feeds (name, url, format, attribution, every_ms, etag, last_modified, synced_to, fetched_at,
                            failures, next_at, last_error)
     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)
@@ -36,7 +36,7 @@ pub async fn list(store: &Store) -> Result<Vec<Feed>> {
 ///
 /// # Errors
 /// As [`Store::write`].
-pub async fn put(store: &Store, feed: &Feed) -> Result<()> {
+pub async fn save(store: &Store, feed: &Feed) -> Result<()> {
     let every = feed.every.map(|every| i64::try_from(every.as_millis())).transpose();
     let every = every.context("the interval of the feed is too long")?;
     let Validators { etag, last_modified } = feed.known.clone();
@@ -54,7 +54,7 @@ pub async fn put(store: &Store, feed: &Feed) -> Result<()> {
         feed.next_at,
         feed.last_error.clone()
     ];
-    store.write([step(PUT, params)]).await?;
+    store.write([step(SAVE, params)]).await?;
     Ok(())
 }
 

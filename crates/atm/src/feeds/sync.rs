@@ -38,7 +38,7 @@ pub async fn sync(
     force: bool,
 ) -> Result<Synced> {
     let outcome = fetch(store, gazetteer, outbound, &feed, now, force).await;
-    sql::put(store, &feed.after(now, &outcome)).await?;
+    sql::save(store, &feed.after(now, &outcome)).await?;
     Ok(outcome?.0)
 }
 
@@ -72,14 +72,14 @@ async fn fetch(
         }
     }
     let known = Validators { etag: text(&answer, &ETAG), last_modified: text(&answer, &LAST_MODIFIED) };
-    let reading = read(answer, Arc::clone(gazetteer), feed.format, feed.extent(), now).await?;
+    let reading = read_content(answer, Arc::clone(gazetteer), feed.format, feed.extent(), now).await?;
     let source = Source { name: feed.name.clone(), attribution: feed.attribution.clone(), imported_at: now };
     let terms = Terms { extent: feed.extent(), force, dry_run: false, most: usize::MAX };
     let changes = apply(store, &source, &reading, terms).await?;
     Ok((Synced::TakenOver { changes, import: Box::new(reading.import) }, known))
 }
 
-async fn read(
+async fn read_content(
     answer: OutboundResponse,
     gazetteer: Arc<Gazetteer>,
     format: FormatChoice,
@@ -91,7 +91,7 @@ async fn read(
         let partial = extent == Extent::Part;
         let (bounds, stop) = (BOUNDS, stop.clone());
         let options = Options { format, partial, now: Some(now), bounds, stop, ..Options::default() };
-        Reading::of(&answer.body, &options, &gazetteer)
+        Reading::from_bytes(&answer.body, &options, &gazetteer)
     });
     read.await?.context("cannot read its content")
 }

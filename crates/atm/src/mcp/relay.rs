@@ -95,17 +95,18 @@ impl Streams {
                 command = commands.recv() => follow(&mut sink, command.context("the server is stopping")?).await?,
                 message = messages.next() => {
                     let message = message.context("the connection ended")?;
-                    self.hear(message.get_channel_name(), message.get_payload_bytes()).await;
+                    self.handle_message(message.get_channel_name(), message.get_payload_bytes()).await;
                 }
             }
         }
     }
 
     /// A message for a stream that is open here, or the answer to one that went elsewhere.
-    async fn hear(&self, channel: &str, payload: &[u8]) {
+    async fn handle_message(&self, channel: &str, payload: &[u8]) {
         if channel == self.inbox {
             let answer = str::from_utf8(payload).ok().and_then(|text| text.split_once(' '));
-            let Some((Ok(number), Some(result))) = answer.map(|(number, word)| (number.parse(), read(word))) else {
+            let Some((Ok(number), Some(result))) = answer.map(|(number, word)| (number.parse(), parse_result(word)))
+            else {
                 return;
             };
             if let Some(asked) = self.lock_asked().remove(&number) {
@@ -113,7 +114,7 @@ impl Streams {
             }
             return;
         }
-        let (Some(session), Some(posted)) = (channel.strip_prefix(STREAM), RelayedMessage::read(payload)) else {
+        let (Some(session), Some(posted)) = (channel.strip_prefix(STREAM), RelayedMessage::parse(payload)) else {
             return;
         };
         let result = self.post.get().map_or(PostResult::Unknown, |post| post(session, posted.body, posted.request_id));
@@ -207,7 +208,7 @@ struct RelayedMessage<'a> {
 }
 
 impl<'a> RelayedMessage<'a> {
-    fn read(payload: &'a [u8]) -> Option<Self> {
+    fn parse(payload: &'a [u8]) -> Option<Self> {
         let end = payload.iter().position(|byte| *byte == b'\n')?;
         let mut head = str::from_utf8(&payload[..end]).ok()?.splitn(3, ' ');
         let (inbox, number, request_id) = (head.next()?, head.next()?.parse().ok()?, head.next()?);
@@ -229,6 +230,6 @@ fn word(result: PostResult) -> &'static str {
     }
 }
 
-fn read(text: &str) -> Option<PostResult> {
+fn parse_result(text: &str) -> Option<PostResult> {
     [PostResult::Accepted, PostResult::Full, PostResult::Unknown].into_iter().find(|result| word(*result) == text)
 }

@@ -34,7 +34,7 @@ impl Places {
     pub fn open(data_dir: &Path) -> Result<Self> {
         let file = file(data_dir);
         let written = written(&file);
-        let gazetteer = if written.is_some() { read(&file)? } else { Gazetteer::embedded() };
+        let gazetteer = if written.is_some() { read_gazetteer(&file)? } else { Gazetteer::embedded() };
         Ok(Self { gazetteer: ArcSwap::from_pointee(gazetteer), file, written: Mutex::new(written) })
     }
 
@@ -65,7 +65,7 @@ impl Places {
         }
         // Remembered whether it can be read or not: a broken file is reported once.
         *known = found;
-        let gazetteer = if found.is_some() { read(&self.file)? } else { Gazetteer::embedded() };
+        let gazetteer = if found.is_some() { read_gazetteer(&self.file)? } else { Gazetteer::embedded() };
         tracing::info!(places = gazetteer.len(), "place names reloaded");
         self.gazetteer.store(Arc::new(gazetteer));
         Ok(())
@@ -76,7 +76,7 @@ fn written(file: &Path) -> Option<SystemTime> {
     fs::metadata(file).and_then(|about| about.modified()).ok()
 }
 
-fn read(file: &Path) -> Result<Gazetteer> {
+fn read_gazetteer(file: &Path) -> Result<Gazetteer> {
     let shown = file.display();
     let bytes = fs::read(file).with_context(|| format!("cannot read the place names {shown}"))?;
     let again = "import them again with 'signpost gazetteer import', or delete the file to use the embedded ones";

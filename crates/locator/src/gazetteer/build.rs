@@ -154,7 +154,7 @@ fn post_offices(places: &[PlaceEntry], postcodes: &[Postcode]) -> Vec<PlaceEntry
             }
         }
     }
-    let nearest = NearestPlace::of(places);
+    let nearest = NearestPlace::new(places);
     let office = |((region, _), (name, points)): ((Region, String), (&str, Vec<Point>))| {
         let area = PlaceArea { country: region.country(), region: Some(region) };
         let point = middle(&densest(&points))?;
@@ -168,7 +168,7 @@ fn post_offices(places: &[PlaceEntry], postcodes: &[Postcode]) -> Vec<PlaceEntry
 fn entries(places: &[PlaceEntry], postcodes: &[Postcode]) -> Vec<PostcodeEntry> {
     let regions: HashMap<&str, Region> =
         postcodes.iter().filter_map(|postcode| Some((postcode.code.as_str(), postcode.region?))).collect();
-    let nearest = NearestPlace::of(places);
+    let nearest = NearestPlace::new(places);
     let mut seen = BTreeSet::new();
     let entry = |postcode: &Postcode| {
         let written = &postcode.code;
@@ -231,7 +231,7 @@ struct NearestPlace<'a> {
 }
 
 impl<'a> NearestPlace<'a> {
-    fn of(places: &'a [PlaceEntry]) -> Self {
+    fn new(places: &'a [PlaceEntry]) -> Self {
         Self { places, index: Index::build(&places.iter().map(|place| place.point).collect::<Vec<_>>()) }
     }
 

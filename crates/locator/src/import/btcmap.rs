@@ -88,8 +88,8 @@ fn item_of(number: usize, place: &Value, tags: BTreeMap<String, String>, is_gone
         let side = |name: &str| place["osm_json"]["bounds"][name].as_f64();
         Some(f64::midpoint(side(low)?, side(high)?).to_string())
     };
-    item.put(Field::Lat, lat.and_then(item::cell).or_else(|| middle("minlat", "maxlat")));
-    item.put(Field::Lon, lon.and_then(item::cell).or_else(|| middle("minlon", "maxlon")));
+    item.set(Field::Lat, lat.and_then(item::cell).or_else(|| middle("minlat", "maxlat")));
+    item.set(Field::Lon, lon.and_then(item::cell).or_else(|| middle("minlon", "maxlon")));
     item.coins.entry(crate::atm::Coin::bitcoin()).or_insert(crate::tri::Tri::Yes);
     item.is_gone = is_gone;
     item

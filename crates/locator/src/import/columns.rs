@@ -39,7 +39,7 @@ impl ColumnMap {
             columns.only.push((columns.named(name)?, value.trim().to_owned()));
         }
         for field in [Field::Lat, Field::Lon] {
-            if columns.of(field).is_none() {
+            if columns.column_of(field).is_none() {
                 return Err(Broken::NoCoordinates { field, columns: columns.list() });
             }
         }
@@ -74,7 +74,7 @@ impl ColumnMap {
 
     /// The cells of a row, or why it is not read. Of a row with too many nobody can tell which ones are the coordinates;
     /// empty ones at the end do not count. A row with too few has what it has.
-    pub(super) fn fit<'a, 'b>(&self, row: &'a RawRow<'b>) -> Result<&'a [Cow<'b, str>], String> {
+    pub(super) fn cells_of<'a, 'b>(&self, row: &'a RawRow<'b>) -> Result<&'a [Cow<'b, str>], String> {
         let all = row.cells.as_deref().map_err(String::clone)?;
         let width = self.header.len();
         let (cells, more) = all.split_at_checked(width).unwrap_or((all, &[]));
@@ -91,13 +91,13 @@ impl ColumnMap {
     }
 
     /// Whether [`Options::only`] leaves a row in.
-    pub(super) fn keep(&self, cells: &[Cow<'_, str>]) -> bool {
+    pub(super) fn matches(&self, cells: &[Cow<'_, str>]) -> bool {
         self.only.iter().all(|(column, value)| cells.get(*column).is_some_and(|cell| cell.trim() == value))
     }
 
     /// What a row says of a field; empty where there is no column for it.
     pub(super) fn cell<'a>(&self, cells: &'a [Cow<'_, str>], field: Field) -> &'a str {
-        self.of(field).and_then(|column| cells.get(column)).map_or("", |cell| cell)
+        self.column_of(field).and_then(|column| cells.get(column)).map_or("", |cell| cell)
     }
 
     /// The columns that nothing is read from.
@@ -107,7 +107,7 @@ impl ColumnMap {
         let mut unused = Truncated::default();
         for (column, name) in self.header.iter().enumerate() {
             if !(self.is_read)(name) && !used.contains(&column) {
-                unused.push(shown(name));
+                unused.push(shorten(name));
             }
         }
         unused
@@ -118,7 +118,7 @@ impl ColumnMap {
         self.fields.iter().map(|&(field, column)| (field, self.header[column].clone())).collect()
     }
 
-    fn of(&self, field: Field) -> Option<usize> {
+    fn column_of(&self, field: Field) -> Option<usize> {
         self.fields.iter().find(|(known, _)| *known == field).map(|(_, column)| *column)
     }
 
@@ -158,11 +158,11 @@ pub(super) fn name_cells(
     columns.guess(&decided);
     for item in items {
         for (field, column) in &columns.fields {
-            item.put(*field, item.properties.get(&columns.header[*column]).cloned());
+            item.set(*field, item.properties.get(&columns.header[*column]).cloned());
         }
         for (field, column) in &mapped {
             item.cells.remove(field);
-            item.put(*field, column.and_then(|column| item.properties.get(&columns.header[column]).cloned()));
+            item.set(*field, column.and_then(|column| item.properties.get(&columns.header[column]).cloned()));
         }
     }
     columns.fields.extend(mapped.into_iter().filter_map(|(field, column)| Some((field, column?))));
@@ -185,6 +185,6 @@ fn names(items: &[DocumentItem], options: &Options) -> Vec<String> {
 }
 
 /// As much of a name as a report shows.
-fn shown(name: &str) -> String {
+fn shorten(name: &str) -> String {
     cells::text(name).chars().take(60).collect()
 }

@@ -67,7 +67,7 @@ fn features<'a>(file: &SourceFile<'a>) -> Result<FileContent<'a>, Broken> {
             item
         } else {
             let mut item = DocumentItem { number, properties, ..DocumentItem::default() };
-            item.put(Field::Ref, id);
+            item.set(Field::Ref, id);
             item
         };
         place(&mut item, &feature);
@@ -115,9 +115,9 @@ fn all_the_places<'a>(file: &SourceFile<'a>) -> Result<FileContent<'a>, Broken> 
         let url = tags.get("@source_uri").cloned();
         let mut item = osm::item_of(number, id.as_deref().unwrap_or_default(), tags, generated.as_deref());
         if is_closed {
-            item.put(Field::Status, Some("permanently closed".to_owned()));
+            item.set(Field::Status, Some("permanently closed".to_owned()));
         }
-        item.put(Field::SourceUrl, url);
+        item.set(Field::SourceUrl, url);
         place(&mut item, &feature);
         items.push(item);
     }
@@ -138,8 +138,8 @@ fn place(item: &mut DocumentItem, feature: &Value) {
     let mut points = Vec::new();
     collect(&feature["geometry"]["coordinates"], MAX_DEPTH, &mut points);
     if let Some((lat, lon)) = middle(&points) {
-        item.put(Field::Lat, Some(lat.to_string()));
-        item.put(Field::Lon, Some(lon.to_string()));
+        item.set(Field::Lat, Some(lat.to_string()));
+        item.set(Field::Lon, Some(lon.to_string()));
     }
 }
 

@@ -25,14 +25,14 @@ pub(super) struct DocumentItem {
 }
 
 impl DocumentItem {
-    pub(super) fn put(&mut self, field: Field, value: Option<String>) {
+    pub(super) fn set(&mut self, field: Field, value: Option<String>) {
         if let Some(value) = value.filter(|value| !value.trim().is_empty()) {
             self.cells.insert(field, value);
         }
     }
 
     /// Puts each property that is there into the field beside it; of several for one field the first counts.
-    pub(super) fn put_all(&mut self, fields: &[(Field, &str)]) {
+    pub(super) fn set_all(&mut self, fields: &[(Field, &str)]) {
         for (field, name) in fields {
             let value = self.properties.get(*name).filter(|value| !value.trim().is_empty()).cloned();
             if let Some(value) = value {

@@ -210,11 +210,11 @@ impl Import {
 
     fn add_row(&mut self, row: &text::RawRow, columns: &ColumnMap, options: &Options) {
         let line = row.line;
-        let cells = match columns.fit(row) {
+        let cells = match columns.cells_of(row) {
             Ok(cells) => cells,
             Err(reason) => return self.skipped.push(Skipped { line, reason }),
         };
-        if !columns.keep(cells) {
+        if !columns.matches(cells) {
             self.filtered += 1;
             return;
         }

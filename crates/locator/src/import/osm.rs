@@ -129,7 +129,7 @@ pub(super) fn deals_in_coins(tags: &BTreeMap<String, String>) -> bool {
 /// The element's machine. `edited` is when the element last changed; `id` is as links to it are made, `node/1`.
 pub(super) fn item_of(number: usize, id: &str, tags: BTreeMap<String, String>, edited: Option<&str>) -> DocumentItem {
     let mut entry = DocumentItem { number, properties: tags, ..DocumentItem::default() };
-    entry.put_all(&TAGS);
+    entry.set_all(&TAGS);
     let tag = |key: &str| entry.properties.get(key).map(String::as_str);
     let street = tag("addr:street_address").map(str::to_owned).or_else(|| {
         let (number, street) = (tag("addr:housenumber"), tag("addr:street")?);
@@ -149,13 +149,13 @@ pub(super) fn item_of(number: usize, id: &str, tags: BTreeMap<String, String>, e
     let fiat: Vec<String> = fiat(&entry.properties).map(|currency| currency.to_string()).collect();
     let lightning = tag("payment:lightning").and_then(words::truth);
     let reported_at = checked.clone().or_else(|| edited.map(str::to_owned));
-    entry.put(Field::Ref, Some(id.to_owned()));
-    entry.put(Field::Street, street);
+    entry.set(Field::Ref, Some(id.to_owned()));
+    entry.set(Field::Street, street);
     entry.cells.entry(Field::Status).or_insert_with(|| state.to_owned());
-    entry.put(Field::ReportedAt, reported_at);
-    entry.put(Field::VerifiedAt, checked);
-    entry.put(Field::BuyFee, fee);
-    entry.put(Field::Fiat, Some(fiat.join(",")));
+    entry.set(Field::ReportedAt, reported_at);
+    entry.set(Field::VerifiedAt, checked);
+    entry.set(Field::BuyFee, fee);
+    entry.set(Field::Fiat, Some(fiat.join(",")));
     entry.coins.extend(coins);
     if let Some((lightning, bitcoin)) = lightning.zip(Coin::parse("BTC")) {
         entry.trades.insert(bitcoin, Trade { lightning, ..Trade::default() });

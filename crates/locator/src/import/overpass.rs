@@ -51,10 +51,10 @@ fn item_of(number: usize, element: &Value, tags: BTreeMap<String, String>, nodes
     let id = format!("{}/{}", element["type"].as_str().unwrap_or("element"), element["id"]);
     let mut item = osm::item_of(number, &id, tags, element["timestamp"].as_str());
     if let Some((lat, lon)) = point(element).or_else(|| centre(element, nodes)) {
-        item.put(Field::Lat, Some(lat.to_string()));
-        item.put(Field::Lon, Some(lon.to_string()));
+        item.set(Field::Lat, Some(lat.to_string()));
+        item.set(Field::Lon, Some(lon.to_string()));
     }
-    item.put(Field::SourceUrl, Some(format!("https://www.openstreetmap.org/{id}")));
+    item.set(Field::SourceUrl, Some(format!("https://www.openstreetmap.org/{id}")));
     item
 }
 

@@ -134,10 +134,10 @@ impl OsmCandidate {
         };
         let mut item = osm::item_of(number, &self.id, self.tags, self.edited.as_deref());
         if let Some((lat, lon)) = place {
-            item.put(Field::Lat, Some(format!("{lat:.7}")));
-            item.put(Field::Lon, Some(format!("{lon:.7}")));
+            item.set(Field::Lat, Some(format!("{lat:.7}")));
+            item.set(Field::Lon, Some(format!("{lon:.7}")));
         }
-        item.put(Field::SourceUrl, Some(format!("https://www.openstreetmap.org/{}", self.id)));
+        item.set(Field::SourceUrl, Some(format!("https://www.openstreetmap.org/{}", self.id)));
         item
     }
 }

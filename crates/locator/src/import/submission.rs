@@ -96,8 +96,8 @@ fn item_of(number: usize, location: &Value, sent: Option<&str>) -> DocumentItem 
         }
     }
     let reported_at = item::cell(&location["lastReportedTime"]).or_else(|| sent.map(str::to_owned));
-    item.put(Field::ReportedAt, reported_at);
-    item.put(Field::Status, state(&location["status"]).map(str::to_owned));
+    item.set(Field::ReportedAt, reported_at);
+    item.set(Field::Status, state(&location["status"]).map(str::to_owned));
     item.is_gone = [&location["isDeleted"], &location["status"]["isDeleted"]].contains(&&Value::Bool(true));
     item
 }

@@ -14,7 +14,7 @@ use crate::message::MAX_MESSAGE_BYTES;
 const DISCARDED_BYTES: usize = 16 * MAX_MESSAGE_BYTES;
 
 /// Reads a whole body of at most [`MAX_MESSAGE_BYTES`], in at most `within`.
-pub(super) async fn read(headers: &HeaderMap, mut body: Body, within: Duration) -> Result<Bytes, RpcFault> {
+pub(super) async fn read_body(headers: &HeaderMap, mut body: Body, within: Duration) -> Result<Bytes, RpcFault> {
     // Such a client waits to be asked for the body, and is not.
     if headers.contains_key(EXPECT) && body.size_hint().lower() > MAX_MESSAGE_BYTES as u64 {
         return Err(too_large());

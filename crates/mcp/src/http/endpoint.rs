@@ -101,7 +101,7 @@ impl<S> Endpoint<S> {
     /// Counts a message and reads it. It is read even where it is refused, so that the refusal carries its id.
     pub(super) async fn message(&self, parts: &Parts, body: Body) -> Result<Bytes, Response> {
         let admitted = self.admit(Bucket::Message, parts).await;
-        let body = body::read(&parts.headers, body, self.http.body_timeout).await;
+        let body = body::read_body(&parts.headers, body, self.http.body_timeout).await;
         match (admitted, body) {
             (Ok(_), Ok(body)) => match body::check_type(&parts.headers) {
                 Ok(()) => Ok(body),

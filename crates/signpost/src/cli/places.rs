@@ -24,7 +24,7 @@ impl PlacesCommand {
             Err(unresolved) => {
                 if let Some(geocoder) = session.geocoder() {
                     geocoder.ask(text).await;
-                    if let Some(found) = geocoder.known(text) {
+                    if let Some(found) = geocoder.cached_result(text) {
                         let document = geocoded(geocoder.name(), &found);
                         return session.print(&document, || format!("{document:#}"));
                     }

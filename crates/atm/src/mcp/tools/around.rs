@@ -2,7 +2,7 @@
 
 use signpost_locator::Distance;
 
-use super::beyond::beyond;
+use super::beyond::nearest_beyond;
 use super::place::Center;
 use super::units::Units;
 use super::view::{AtmPage, Item, attribution, notice};
@@ -44,7 +44,7 @@ impl Around {
         let Self { center, filter, units, .. } = self;
         let kind = if filter.is_any() { "Bitcoin ATM" } else { "Bitcoin ATM with the wanted properties" };
         let call = format!("call again with {}", self.radius_argument);
-        let next = beyond(moment, center.point, *units, &call, filter);
+        let next = nearest_beyond(moment, center.point, *units, &call, filter);
         format!("No {kind} is known within {} of {}. {next}", units.text(self.radius), center.name)
     }
 }

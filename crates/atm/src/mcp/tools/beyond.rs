@@ -11,7 +11,7 @@ const EVERYWHERE_MILES: f64 = 12_500.0;
 const MAX_MILES: f64 = 100.0;
 
 /// `call` is the beginning of the next call, such as `call again with radius`, to which the distance is added.
-pub(crate) fn beyond(moment: &Moment<'_>, from: Point, units: Units, call: &str, filter: &AtmFilter) -> String {
+pub(crate) fn nearest_beyond(moment: &Moment<'_>, from: Point, units: Units, call: &str, filter: &AtmFilter) -> String {
     let nearest = moment.nearest(from, Distance::miles(EVERYWHERE_MILES), 1, filter);
     let Some(nearest) = nearest.first() else { return "None is known anywhere.".to_owned() };
     let (away, id) = (units.text(nearest.distance), moment.snapshot().found(*nearest).machine.id.get());

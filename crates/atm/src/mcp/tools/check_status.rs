@@ -14,7 +14,7 @@ use super::kinds::Number;
 use super::place::{Center, LAT, LOCATION, LON, after_geocoder};
 use super::schema;
 use super::units::UNITS;
-use super::view::{AtmPage, Item, fitting};
+use super::view::{AtmPage, Item, fit_into_reply};
 use crate::catalogue::AtmFilter;
 use crate::locator::{Locator, icons};
 
@@ -43,9 +43,9 @@ pub(crate) fn tool(geocodes: bool) -> Tool<Locator> {
         annotations: Annotations::LOOKUP,
         icons: icons(),
         call: if geocodes {
-            Handler::Later(|l, given, call| after_geocoder(l, given, call, answer))
+            Handler::Later(|l, given, call| after_geocoder(l, given, call, handle))
         } else {
-            Handler::Now(answer)
+            Handler::Now(handle)
         },
     }
 }
@@ -59,9 +59,9 @@ struct AreaStatus<'a> {
     page: AtmPage<'a>,
 }
 
-fn answer(locator: &Locator, given: &Map<String, Value>, _: &Call<'_>) -> Result<Output, CallError> {
+fn handle(locator: &Locator, given: &Map<String, Value>, _: &Call<'_>) -> Result<Output, CallError> {
     let mut arguments = CallArguments::new(given, EXAMPLE);
-    let center = Center::take(locator, &mut arguments)?;
+    let center = Center::from_arguments(locator, &mut arguments)?;
     let (miles, units) = (arguments.take(&RADIUS)?, arguments.take(&UNITS)?);
     arguments.done()?;
 
@@ -74,7 +74,8 @@ fn answer(locator: &Locator, given: &Map<String, Value>, _: &Call<'_>) -> Result
     }
     let total = counts.values().sum();
     let nearest = moment.nearest(center.point, radius, MAX_LISTED, &filter);
-    let atms = fitting(nearest.iter().map(|near| Item::new(&moment, snapshot.found(*near), near.distance, units)));
+    let atms =
+        fit_into_reply(nearest.iter().map(|near| Item::new(&moment, snapshot.found(*near), near.distance, units)));
     let around = Around { center, radius, radius_argument: "radius", filter, units };
     let page = around.page(&snapshot, &moment, atms, total);
     Output::structured(&AreaStatus { counts, as_of: moment.now(), page })

@@ -10,7 +10,7 @@ use super::kinds::{Choice, Flag, Integer, Number, ParsedText};
 use super::place::{Center, LAT, LOCATION, LON, after_geocoder};
 use super::schema;
 use super::units::UNITS;
-use super::view::{Item, fitting};
+use super::view::{Item, fit_into_reply};
 use crate::catalogue::{AtmFilter, TradeSide};
 use crate::locator::{Locator, icons};
 
@@ -56,14 +56,14 @@ pub(crate) fn tool(geocodes: bool) -> Tool<Locator> {
         annotations: Annotations::LOOKUP,
         icons: icons(),
         call: if geocodes {
-            Handler::Later(|l, given, call| after_geocoder(l, given, call, answer))
+            Handler::Later(|l, given, call| after_geocoder(l, given, call, handle))
         } else {
-            Handler::Now(answer)
+            Handler::Now(handle)
         },
     }
 }
 
-fn answer(locator: &Locator, given: &Map<String, Value>, _: &Call<'_>) -> Result<Output, CallError> {
+fn handle(locator: &Locator, given: &Map<String, Value>, _: &Call<'_>) -> Result<Output, CallError> {
     call(locator, given).map(Output::Structured)
 }
 
@@ -73,7 +73,7 @@ fn answer(locator: &Locator, given: &Map<String, Value>, _: &Call<'_>) -> Result
 /// [`CallError::BadArgument`] where an argument is not allowed, [`CallError::Failed`] where the place is not known.
 pub fn call(locator: &Locator, given: &Map<String, Value>) -> Result<Structured, CallError> {
     let mut arguments = CallArguments::new(given, EXAMPLE);
-    let center = Center::take(locator, &mut arguments)?;
+    let center = Center::from_arguments(locator, &mut arguments)?;
     let (limit, miles) = (arguments.take(&LIMIT)?, arguments.take(&MAX_DISTANCE)?);
     let (open_now, service, coin) = (arguments.take(&OPEN_NOW)?, arguments.take(&SERVICE)?, arguments.take(&COIN)?);
     let units = arguments.take(&UNITS)?;
@@ -85,7 +85,8 @@ pub fn call(locator: &Locator, given: &Map<String, Value>) -> Result<Structured,
     let limit = usize::try_from(limit).unwrap_or(usize::MAX);
     let (found, total) = moment.nearest_and_count(center.point, radius, limit, &filter);
     let items = found.iter().map(|near| (snapshot.found(*near), near.distance));
-    let atms = fitting(items.map(|(entry, away)| Item::new(&moment, entry, away, units).with_change(&moment, entry)));
+    let atms =
+        fit_into_reply(items.map(|(entry, away)| Item::new(&moment, entry, away, units).with_change(&moment, entry)));
     let around = Around { center, radius, radius_argument: "maxDistance", filter, units };
     Structured::render(&around.page(&snapshot, &moment, atms, total))
 }

@@ -32,11 +32,11 @@ pub(crate) fn tool() -> Tool<Locator> {
         output_schema: Some(schema::details()),
         annotations: Annotations::LOOKUP,
         icons: icons(),
-        call: Handler::Now(answer),
+        call: Handler::Now(handle),
     }
 }
 
-fn answer(locator: &Locator, given: &Map<String, Value>, _: &Call<'_>) -> Result<Output, CallError> {
+fn handle(locator: &Locator, given: &Map<String, Value>, _: &Call<'_>) -> Result<Output, CallError> {
     call(locator, given).map(Output::Structured)
 }
 

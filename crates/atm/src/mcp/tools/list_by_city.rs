@@ -5,13 +5,13 @@ use serde_json::{Map, Value, json};
 use signpost_locator::{AtmId, Region};
 use signpost_mcp::{Annotations, Call, CallError, Handler, Output, Structured, Tool};
 
-use super::beyond::beyond;
+use super::beyond::nearest_beyond;
 use super::declare::{self, Argument, CallArguments, Required};
 use super::kinds::{ParsedText, PlainText};
-use super::place::shown;
+use super::place::shorten;
 use super::schema;
 use super::units::UNITS;
-use super::view::{AtmPage, Item, attribution_of_city, fitting, notice};
+use super::view::{AtmPage, Item, attribution_of_city, fit_into_reply, notice};
 use crate::catalogue::{AtmFilter, CatalogueEntry};
 use crate::locator::{Locator, icons};
 
@@ -51,11 +51,11 @@ pub(crate) fn tool() -> Tool<Locator> {
         output_schema: Some(schema::page(json!({}))),
         annotations: Annotations::LOOKUP,
         icons: icons(),
-        call: Handler::Now(answer),
+        call: Handler::Now(handle),
     }
 }
 
-fn answer(locator: &Locator, given: &Map<String, Value>, _: &Call<'_>) -> Result<Output, CallError> {
+fn handle(locator: &Locator, given: &Map<String, Value>, _: &Call<'_>) -> Result<Output, CallError> {
     call(locator, given).map(Output::Structured)
 }
 
@@ -86,11 +86,16 @@ pub fn call(locator: &Locator, given: &Map<String, Value>) -> Result<Structured,
     };
     let rest: Vec<_> = all.iter().filter(|entry| after.is_none_or(|after| entry.machine.id > after)).collect();
     let away = |entry: &CatalogueEntry| center.distance(entry.machine.record.point);
-    let atms = fitting(rest.iter().take(PAGE_SIZE).map(|entry| Item::new(&moment, entry, away(entry), units)));
+    let atms = fit_into_reply(rest.iter().take(PAGE_SIZE).map(|entry| Item::new(&moment, entry, away(entry), units)));
     let nothing = all.is_empty().then(|| {
         let (city, code) = (main.unwrap_or(city), region.code());
-        let next =
-            beyond(&moment, center, units, "call find_nearest_bitcoin_atm with maxDistance", &AtmFilter::default());
+        let next = nearest_beyond(
+            &moment,
+            center,
+            units,
+            "call find_nearest_bitcoin_atm with maxDistance",
+            &AtmFilter::default(),
+        );
         format!("No Bitcoin ATM is known with an address in {city}, {code}. {next}")
     });
     let next_cursor =
@@ -116,7 +121,7 @@ fn write_cursor(id: AtmId) -> String {
 }
 
 fn no_such_city(city: &str, region: Region) -> CallError {
-    let (city, region) = (shown(city), region.name());
+    let (city, region) = (shorten(city), region.name());
     CallError::Failed(format!(
         "no city '{city}' is known in {region}. Check the spelling and the state, or call find_nearest_bitcoin_atm \
          with {{\"location\":\"{city}, {region}\"}}."

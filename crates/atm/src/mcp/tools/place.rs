@@ -63,8 +63,8 @@ struct Alternative {
 }
 
 impl Center {
-    /// Takes `location`, `lat` and `lon`. Coordinates win, and the reply says so.
-    pub(crate) fn take(locator: &Locator, arguments: &mut CallArguments<'_>) -> Result<Self, CallError> {
+    /// From `location`, `lat` and `lon`. Coordinates win, and the reply says so.
+    pub(crate) fn from_arguments(locator: &Locator, arguments: &mut CallArguments<'_>) -> Result<Self, CallError> {
         let location = arguments.take(&LOCATION)?;
         match (point(arguments)?, location) {
             (Some(point), None) => Ok(Self::at(point, None)),
@@ -84,7 +84,7 @@ impl Center {
 
     fn resolve(locator: &Locator, location: &str) -> Result<Self, CallError> {
         if let Some(geocoder) = &locator.catalogue.geocoder
-            && let Some(found) = geocoder.known(location)
+            && let Some(found) = geocoder.cached_result(location)
         {
             let attribution = Some(geocoder.attribution());
             return Ok(Self::understood(location, Understood::geocoded(geocoder.name(), found), attribution));
@@ -102,7 +102,7 @@ impl Center {
         };
         let note = (!resolved.alternatives.is_empty()).then(|| {
             let others: Vec<_> = resolved.alternatives.iter().map(Alternative::label).collect();
-            format!("'{}' was taken for {name}; there is also {}.", shown(location), others.join("; "))
+            format!("'{}' was taken for {name}; there is also {}.", shorten(location), others.join("; "))
         });
         Self { point, name, resolved: Some(resolved), note, attribution }
     }
@@ -119,7 +119,7 @@ fn point(arguments: &mut CallArguments<'_>) -> Result<Option<Point>, CallError> 
 }
 
 /// Asks the external geocoder, if there is one, about a location that the place names do not know, or know less
-/// exactly than it is given. What it answers is remembered, for [`Center::take`] to find.
+/// exactly than it is given. What it answers is remembered, for [`Center::from_arguments`] to find.
 pub async fn ask_geocoder(locator: &Locator, given: &Map<String, Value>) {
     let Some(geocoder) = &locator.catalogue.geocoder else { return };
     let Some(location) = given.get(LOCATION.name()).and_then(Value::as_str).map(str::trim) else { return };
@@ -144,11 +144,11 @@ pub(crate) fn after_geocoder<'a>(
     locator: &'a Locator,
     given: &'a Map<String, Value>,
     call: &'a Call<'a>,
-    answer: ToolFunction,
+    handle: ToolFunction,
 ) -> BoxFuture<'a, Result<Output, CallError>> {
     async move {
         ask_geocoder(locator, given).await;
-        answer(locator, given, call)
+        handle(locator, given, call)
     }
     .boxed()
 }
@@ -162,10 +162,13 @@ fn not_found(location: &str, unresolved: &Unresolved) -> CallError {
         format!("Did you mean {}? Otherwise give a city and a state or country", suggestions.join("; "))
     };
     let reason = &unresolved.reason;
-    CallError::Failed(format!("'{}' was not understood: {reason}. {meant}, or lat together with lon.", shown(location)))
+    CallError::Failed(format!(
+        "'{}' was not understood: {reason}. {meant}, or lat together with lon.",
+        shorten(location)
+    ))
 }
 
-pub(crate) fn shown(text: &str) -> String {
+pub(crate) fn shorten(text: &str) -> String {
     signpost_text::line(text).chars().take(80).collect()
 }
 

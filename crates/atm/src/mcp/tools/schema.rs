@@ -35,7 +35,7 @@ pub(crate) fn details() -> Value {
         "freshness": { "type": "string", "enum": ["live", "recent", "aging", "stale", "never"],
                        "description": "How old the newest report or check is: up to 15 minutes, 90 days, a year, more" },
         "address": words(),
-        "addressParts": said(&["street", "city", "region", "postcode", "country"]),
+        "addressParts": source_texts(&["street", "city", "region", "postcode", "country"]),
         "lat": { "type": "number" },
         "lon": { "type": "number" },
         "buy": tri(),
@@ -50,14 +50,14 @@ pub(crate) fn details() -> Value {
         "kyc": { "type": "string" },
         "placement": { "type": "object", "properties": { "indoor": tri() } },
         "wheelchair": tri(),
-        "machine": said(&["manufacturer", "model", "ref"]),
+        "machine": source_texts(&["manufacturer", "model", "ref"]),
         "images": { "type": "array", "items": words() },
         "sources": { "type": "array", "minItems": 1, "items": source() },
         "attribution": attribution(),
         "notice": { "type": "string" },
     }));
     let own = texts(&["brandWikidata", "statusAsOf", "verifiedAt", "timeZone", "opensAt", "closesAt"]);
-    let sources = said(&[
+    let sources = source_texts(&[
         "operator",
         "brand",
         "network",
@@ -83,7 +83,7 @@ fn texts(names: &[&str]) -> Value {
 }
 
 /// The same of texts that a source wrote.
-fn said(names: &[&str]) -> Value {
+fn source_texts(names: &[&str]) -> Value {
     let text = |name: &&str| ((*name).to_owned(), json!({ "type": ["string", "null"], "description": WORDS }));
     json!({ "type": "object", "properties": names.iter().map(text).collect::<Map<_, _>>() })
 }
@@ -99,7 +99,7 @@ fn attribution() -> Value {
 
 fn source() -> Value {
     let mut properties = members(texts(&["importedAt", "attribution"])["properties"].take());
-    properties.extend(members(said(&["ref", "url"])["properties"].take()));
+    properties.extend(members(source_texts(&["ref", "url"])["properties"].take()));
     properties.extend(members(json!({
         "name": { "type": "string" },
         "atmId": { "type": "integer", "description": "The id that this source's row has of its own" },

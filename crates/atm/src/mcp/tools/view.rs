@@ -62,7 +62,7 @@ pub(crate) struct AtmPage<'a> {
 }
 
 /// As many machines as a model should have to read at once: what a source writes has no bound of its own.
-pub(crate) fn fitting<'a>(items: impl Iterator<Item = Item<'a>>) -> Vec<Item<'a>> {
+pub(crate) fn fit_into_reply<'a>(items: impl Iterator<Item = Item<'a>>) -> Vec<Item<'a>> {
     let mut left = MAX_LISTED_BYTES;
     let fits = |item: Item<'a>| {
         left = left.checked_sub(item.size())?;

@@ -33,7 +33,7 @@ pub struct GeocodedPlace {
 }
 
 /// Reads an answer; `None` where nothing was found.
-pub(crate) fn read(kind: GeocoderKind, body: &[u8]) -> Result<Option<GeocodeResult>> {
+pub(crate) fn parse_reply(kind: GeocoderKind, body: &[u8]) -> Result<Option<GeocodeResult>> {
     let document: Value = serde_json::from_slice(body).context("its response is not JSON")?;
     let list = if kind == GeocoderKind::Nominatim { &document } else { &document["features"] };
     let list = list.as_array().context("its response is not a list of places")?;
@@ -131,7 +131,7 @@ mod tests {
     use super::*;
 
     fn found(kind: GeocoderKind, document: &Value) -> Option<GeocodeResult> {
-        read(kind, document.to_string().as_bytes()).expect("an answer")
+        parse_reply(kind, document.to_string().as_bytes()).expect("an answer")
     }
 
     fn said(found: &GeocodeResult) -> (String, Option<&'static str>, Option<String>, String, usize) {
@@ -185,7 +185,7 @@ mod tests {
             (GeocoderKind::Pelias, "<html>"),
             (GeocoderKind::Photon, ""),
         ] {
-            assert!(read(kind, body.as_bytes()).is_err(), "{body}");
+            assert!(parse_reply(kind, body.as_bytes()).is_err(), "{body}");
         }
     }
 }

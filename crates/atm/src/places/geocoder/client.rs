@@ -85,7 +85,7 @@ impl Geocoder {
 
     /// What a text was found to mean, if it was asked about.
     #[must_use]
-    pub fn known(&self, text: &str) -> Option<GeocodeResult> {
+    pub fn cached_result(&self, text: &str) -> Option<GeocodeResult> {
         self.remembered(text)?.found
     }
 
@@ -138,7 +138,7 @@ impl Geocoder {
         // The operator chose the address, so it may be a private one.
         let answer = self.outbound.send(Reach::Everything, request).await?;
         anyhow::ensure!(answer.status == 200, "it responded with {}", answer.status);
-        answers::read(self.settings.kind, &answer.body)
+        answers::parse_reply(self.settings.kind, &answer.body)
     }
 
     /// How long until our turn; `None` where that is too long to wait for.

@@ -63,7 +63,7 @@ impl Feeds {
                 let attribution = attribution.unwrap_or_else(|| name.clone());
                 let every = every.map(|hours| Duration::from_hours(hours.into()));
                 let feed = Feed::new(name, url, format, attribution, every);
-                feeds::sql::put(store, &feed).await?;
+                feeds::sql::save(store, &feed).await?;
                 session.print(&feed, || format!("added {0}\nNext: fetch it with 'signpost atms sync {0}'.", feed.name))
             }
             Self::List => list(session, store).await,

@@ -65,7 +65,7 @@ impl ImportCommand {
         let bytes = self.read()?;
         progress.inc(1);
         progress.set_message("understanding");
-        let reading = Reading::of(&bytes, &self.options(now)?, &session.places()?.now());
+        let reading = Reading::from_bytes(&bytes, &self.options(now)?, &session.places()?.now());
         let reading = reading.with_context(|| format!("{}", self.file.display()))?;
         progress.inc(1);
         progress.set_message("comparing and writing");
