@@ -7,7 +7,7 @@ use std::thread;
 
 use anyhow::{Context, Result};
 use signpost::config::{Config, Origin, RawSettings};
-use signpost::server::{App, Server};
+use signpost::server::{App, HttpServer};
 use signpost_platform::accounts::keys::{self, NewKey};
 use signpost_platform::accounts::{Account, Environment};
 use signpost_platform::clock::Clock;
@@ -65,7 +65,7 @@ fn run(config: Config) -> Result<Running> {
     thread::spawn(move || {
         let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
         runtime.block_on(async {
-            let server = Server::open(config, Clock::System).await?;
+            let server = HttpServer::open(config, Clock::System).await?;
             let authorization = authorization(&server.app).await?;
             let app = Arc::clone(&server.app);
             told.send(Running { address: app.listen, app, authorization }).context("nobody waits")?;

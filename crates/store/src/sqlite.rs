@@ -14,7 +14,7 @@ use tokio::sync::{Mutex, mpsc, oneshot};
 use crate::file::{DatabaseFile, Missing};
 use crate::migrate::{self, Migrated, Migration};
 use crate::row::{Row, Value};
-use crate::step::{Step, Unavailable, WriteOutcome};
+use crate::step::{ReplySender, Step, Unavailable, WriteOutcome};
 
 /// How many requests share one commit at most.
 const BATCH: usize = 256;
@@ -29,11 +29,9 @@ const PATIENCE: Duration = Duration::from_secs(10);
 /// Whether a file is a database of this program: every one of them has this table.
 const OURS: &str = "SELECT COUNT(*) FROM sqlite_master WHERE type = 'table' AND name = 'schema_version'";
 
-type Reply<T> = oneshot::Sender<Result<T>>;
-
 enum Job {
-    Read(Step, Reply<Vec<Row>>),
-    Write(Vec<Step>, Reply<WriteOutcome>),
+    Read(Step, ReplySender<Vec<Row>>),
+    Write(Vec<Step>, ReplySender<WriteOutcome>),
     Close,
 }
 
@@ -249,7 +247,7 @@ fn commit(connection: &Connection, jobs: impl Iterator<Item = Job>) {
     }
 }
 
-fn hold<T: 'static>(file: &Arc<str>, reply: Reply<T>, result: Option<Result<T>>) -> Held {
+fn hold<T: 'static>(file: &Arc<str>, reply: ReplySender<T>, result: Option<Result<T>>) -> Held {
     let file = Arc::clone(file);
     Box::new(move |done| {
         drop(reply.send(match (done, result) {

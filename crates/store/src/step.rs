@@ -1,5 +1,8 @@
 //! A write as a value: steps that happen together or not at all.
 
+use anyhow::Result;
+use tokio::sync::oneshot;
+
 use crate::row::{Row, Value};
 
 /// One statement of a write.
@@ -10,6 +13,9 @@ pub struct Step {
     pub(crate) must: bool,
     pub(crate) alike: Option<&'static str>,
 }
+
+/// Where the result of a statement or of a write is awaited.
+pub(crate) type ReplySender<T> = oneshot::Sender<Result<T>>;
 
 /// How a write ended.
 #[derive(Debug, PartialEq)]

@@ -9,7 +9,6 @@ mod shared;
 use std::fmt;
 use std::time::Duration;
 
-use axum::http::{HeaderMap, HeaderName, HeaderValue, header};
 use serde::{Deserialize, Deserializer};
 
 use crate::redis::{NoAnswer, Redis};
@@ -163,14 +162,6 @@ impl Exceeded {
     #[must_use]
     pub fn retry_after(&self) -> u64 {
         self.wait.as_millis().div_ceil(1000).try_into().unwrap_or(u64::MAX).max(1)
-    }
-
-    /// `Retry-After`, and the fields of draft-ietf-httpapi-ratelimit-headers.
-    pub fn write(&self, headers: &mut HeaderMap) {
-        headers.insert(header::RETRY_AFTER, self.retry_after().into());
-        for (field, text) in self.rate_limit_headers() {
-            headers.extend(HeaderValue::try_from(text).ok().map(|value| (HeaderName::from_static(field), value)));
-        }
     }
 
     /// The fields of draft-ietf-httpapi-ratelimit-headers.

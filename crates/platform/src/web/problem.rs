@@ -1,7 +1,7 @@
 //! What can go wrong in any request, and what the caller is told: the one error body of the HTTP interface.
 
 use axum::Json;
-use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
+use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use serde_json::{Value, json};
 use signpost_store::Unavailable;
@@ -93,7 +93,13 @@ impl Problem {
             Self::InvalidApiKey => {
                 headers.insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer realm=\"signpost\""));
             }
-            Self::RateLimited(exceeded) => exceeded.write(&mut headers),
+            Self::RateLimited(exceeded) => {
+                headers.insert(header::RETRY_AFTER, exceeded.retry_after().into());
+                for (field, text) in exceeded.rate_limit_headers() {
+                    let value = HeaderValue::try_from(text).ok();
+                    headers.extend(value.map(|value| (HeaderName::from_static(field), value)));
+                }
+            }
             Self::Unavailable(_) | Self::TooManyAtOnce { .. } => {
                 headers.insert(header::RETRY_AFTER, HeaderValue::from_static("1"));
             }

@@ -9,7 +9,7 @@ use signpost_platform::observe::telemetry;
 
 use super::Session;
 use crate::config::{Origin, RawSettings, Service};
-use crate::server::{App, Server};
+use crate::server::{App, HttpServer};
 
 #[derive(Debug, Args)]
 pub(super) struct Serve {
@@ -52,7 +52,7 @@ pub(super) async fn run(session: Session) -> Result<()> {
     let Session { config, json } = session;
     let telemetry = telemetry::start(config.log, config.log_format, config.otlp_endpoint.as_ref())?;
     let stop = stop_signal()?;
-    let server = Server::open(config, Clock::System).await?;
+    let server = HttpServer::open(config, Clock::System).await?;
     if json {
         println!("{}", addresses(&server.app));
     } else {

@@ -37,7 +37,7 @@ impl<'de> Deserializer<'de> for Part<'_, '_> {
         fields: &'static [&'static str],
         visitor: V,
     ) -> Result<V::Value, BadSetting> {
-        visitor.visit_map(Fields { part: self, left: fields.iter(), field: "" })
+        visitor.visit_map(SettingFields { part: self, left: fields.iter(), field: "" })
     }
 
     fn deserialize_any<V: Visitor<'de>>(self, _: V) -> Result<V::Value, BadSetting> {
@@ -51,13 +51,13 @@ impl<'de> Deserializer<'de> for Part<'_, '_> {
 }
 
 /// The fields of a struct, one after the other.
-struct Fields<'s, 'a> {
+struct SettingFields<'s, 'a> {
     part: Part<'s, 'a>,
     left: std::slice::Iter<'static, &'static str>,
     field: &'static str,
 }
 
-impl<'de> MapAccess<'de> for Fields<'_, '_> {
+impl<'de> MapAccess<'de> for SettingFields<'_, '_> {
     type Error = BadSetting;
 
     fn next_key_seed<K: DeserializeSeed<'de>>(&mut self, seed: K) -> Result<Option<K::Value>, BadSetting> {
@@ -77,7 +77,7 @@ impl<'de> MapAccess<'de> for Fields<'_, '_> {
             return seed.deserialize(Part { unread: self.part.unread, name: Some(self.field) });
         };
         let (key, value) = (self.field, printable(self.field, text));
-        seed.deserialize(Text(text)).map_err(|wrong| match wrong {
+        seed.deserialize(SettingText(text)).map_err(|wrong| match wrong {
             Wrong::Allowed(allowed) => {
                 BadSetting(format!("{key} ({origin}): '{value}' is not allowed; allowed is {allowed}"))
             }
@@ -97,9 +97,9 @@ fn printable(key: &str, value: &str) -> String {
 }
 
 /// The text of one setting; an empty one is not set.
-struct Text<'a>(&'a str);
+struct SettingText<'a>(&'a str);
 
-impl<'de> Deserializer<'de> for Text<'_> {
+impl<'de> Deserializer<'de> for SettingText<'_> {
     type Error = Wrong;
 
     fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Wrong> {

@@ -53,7 +53,7 @@ pub(crate) const LEAVE: Duration = Duration::from_millis(400);
 
 /// A server that holds its database and its address, and serves nobody yet.
 #[derive(Debug)]
-pub struct Server {
+pub struct HttpServer {
     /// What its requests can reach.
     pub app: Arc<App>,
     listener: TcpListener,
@@ -62,7 +62,7 @@ pub struct Server {
     _lock: Option<File>,
 }
 
-impl Server {
+impl HttpServer {
     /// Opens the database, loads the catalogue and takes the address.
     ///
     /// # Errors

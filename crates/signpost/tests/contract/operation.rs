@@ -181,7 +181,7 @@ async fn sealed_secrets_sign_as_before_and_stand_nowhere() {
     assert!(text(&other, "webhook_secret").starts_with("whsec_"));
     sealed.stop().await;
     let config = crate::harness::config(&[("data_dir", folder.path().to_str().expect("a path"))]);
-    let error = signpost::server::Server::open(config, clock).await.expect_err("the key is missing");
+    let error = signpost::server::HttpServer::open(config, clock).await.expect_err("the key is missing");
     assert!(format!("{error:#}").contains("SIGNPOST_SEAL_KEY"), "{error:#}");
 }
 
@@ -212,7 +212,8 @@ async fn a_server_that_cannot_read_a_secret_does_not_start_and_says_of_how_many_
     integrator.opens("current.test").await;
     service.stop().await;
     let settings = [("data_dir", folder.path().to_str().expect("a path")), ("seal_key", KEY)];
-    let error = signpost::server::Server::open(crate::harness::config(&settings), clock).await.expect_err("a refusal");
+    let error =
+        signpost::server::HttpServer::open(crate::harness::config(&settings), clock).await.expect_err("a refusal");
     assert!(format!("{error:#}").contains("cannot decrypt the webhook secrets of 3 of 4 domains"), "{error:#}");
 }
 

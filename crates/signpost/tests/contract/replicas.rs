@@ -7,7 +7,7 @@ use crate::harness::{Endpoint, Integrator, Phone, Program, Service, config, data
 use futures_util::future::join_all;
 use jiff::{SignedDuration, Timestamp};
 use serde_json::{Value, json};
-use signpost::server::Server;
+use signpost::server::HttpServer;
 use signpost::server::schema::SCHEMA;
 use signpost_login::events::{self, Attempt, AttemptSlots, DeliveryOutcome, EndedAttempt};
 use signpost_login::ids::{DomainId, EventId};
@@ -235,7 +235,7 @@ async fn what_an_embedded_database_holds_is_moved_whole_even_if_cut_off() {
         }
         running.kill();
         // What is there is a part: no server takes it for the whole.
-        let told = Server::open(config(&[("database_url", &url)]), Service::clock()).await;
+        let told = HttpServer::open(config(&[("database_url", &url)]), Service::clock()).await;
         let told = told.err().map(|error| format!("{error:#}"));
         assert!(told.as_ref().is_some_and(|told| told.contains("not finished")), "{told:?}");
     }

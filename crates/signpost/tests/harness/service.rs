@@ -10,7 +10,7 @@ use reqwest::Client;
 use secrecy::ExposeSecret;
 use serde_json::Value;
 use signpost::config::{Config, Origin, RawSettings};
-use signpost::server::{App, Server};
+use signpost::server::{App, HttpServer};
 use signpost_platform::accounts::KeyId;
 use signpost_platform::accounts::keys::{self, NewKey};
 use signpost_platform::accounts::{Account, Environment};
@@ -73,7 +73,7 @@ impl Service {
 
     /// A server with these settings.
     pub(crate) async fn open(settings: &[(&str, &str)], clock: Clock) -> Self {
-        let server = Server::open(config(settings), clock.clone()).await.expect("a server");
+        let server = HttpServer::open(config(settings), clock.clone()).await.expect("a server");
         let (app, stop) = (Arc::clone(&server.app), CancellationToken::new());
         let metrics_listen = server.metrics_listen();
         let running = tokio::spawn(server.run(stop.clone().cancelled_owned()));

@@ -23,7 +23,7 @@ const SESSION: &str = "SET statement_timeout = '20s'; SET idle_in_transaction_se
 
 /// A database address, read.
 #[derive(Clone)]
-pub(super) struct Address {
+pub(super) struct PostgresAddress {
     config: Config,
     tls: MakeRustlsConnect,
 }
@@ -31,7 +31,7 @@ pub(super) struct Address {
 /// What speaks the protocol on a connection, and has to be polled for that.
 pub(super) type Wire = Connection<Socket, <MakeRustlsConnect as MakeTlsConnect<Socket>>::Stream>;
 
-impl Address {
+impl PostgresAddress {
     /// Reads `postgres://…`. With `sslmode` `require`, `verify-ca` or `verify-full` the connection is encrypted and the
     /// server's certificate and name are checked, against `sslrootcert` (a PEM file) or what the system trusts; without
     /// it, or with `disable`, it is not encrypted.
@@ -112,7 +112,7 @@ mod tests {
 
     #[test]
     fn encryption_is_checked_or_absent_and_never_a_matter_of_luck() {
-        let mode = |query: &str| Address::parse(&format!("postgres://signpost@127.0.0.1/signpost{query}"), &[]);
+        let mode = |query: &str| PostgresAddress::parse(&format!("postgres://signpost@127.0.0.1/signpost{query}"), &[]);
         let is_used = |query: &str| mode(query).map(|address| address.config.get_ssl_mode() == SslMode::Require);
         assert!(!is_used("").unwrap());
         assert!(!is_used("?sslmode=disable&connect_timeout=3").unwrap());

@@ -197,9 +197,9 @@ impl Connection {
     }
 }
 
-type Running<'a> = Pin<Box<dyn Future<Output = Result<Done>> + Send + 'a>>;
+type RunningStep<'a> = Pin<Box<dyn Future<Output = Result<Done>> + Send + 'a>>;
 /// A statement on its way: the first poll sends it.
-type Sent<'a> = Pin<Box<MaybeDone<Running<'a>>>>;
+type Sent<'a> = Pin<Box<MaybeDone<RunningStep<'a>>>>;
 
 /// Sends all of them in order, then awaits each.
 async fn answers(mut sent: Vec<Sent<'_>>) -> Vec<Result<Done>> {

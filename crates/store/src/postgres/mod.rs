@@ -22,8 +22,8 @@ use tokio::time::Instant;
 use crate::changes::{self, ChangeFeed, StoreChange};
 use crate::migrate::{self, Migrated, Migration};
 use crate::row::Row;
-use crate::step::{Step, Unavailable, WriteOutcome};
-use address::Address;
+use crate::step::{ReplySender, Step, Unavailable, WriteOutcome};
+use address::PostgresAddress;
 use connection::{Connection, named};
 use pulse::{Pulse, gone};
 
@@ -38,9 +38,8 @@ const WAITING: usize = 1024;
 const READ_AT_ONCE: usize = 8;
 const WRITE_AT_ONCE: usize = 128;
 
-type Reply<T> = oneshot::Sender<Result<T>>;
-type Read = (Step, Reply<Vec<Row>>);
-type Write = (Vec<Step>, Reply<WriteOutcome>);
+type Read = (Step, ReplySender<Vec<Row>>);
+type Write = (Vec<Step>, ReplySender<WriteOutcome>);
 /// A queue that several connections take from.
 type Shared<T> = Arc<Mutex<mpsc::Receiver<T>>>;
 
@@ -62,7 +61,7 @@ struct Queues {
 
 /// The ends of the queues, and of what is told.
 struct Work {
-    address: Address,
+    address: PostgresAddress,
     migrations: &'static [Migration],
     reads: mpsc::Receiver<Read>,
     writes: mpsc::Receiver<Write>,
@@ -74,7 +73,7 @@ struct Work {
 impl Postgres {
     /// Connects, and brings the tables up to date.
     pub(super) fn open(url: &str, migrations: &'static [Migration]) -> Result<Self> {
-        let address = Address::parse(url, migrations)?;
+        let address = PostgresAddress::parse(url, migrations)?;
         let ((to_reads, reads), (to_writes, writes)) = (mpsc::channel(WAITING), mpsc::channel(WAITING));
         let (to_large, large) = mpsc::channel(WAITING);
         let (changes, _) = broadcast::channel(changes::WAITING);
@@ -131,12 +130,12 @@ impl Postgres {
 
 /// Brings the tables up to date, and says what that did.
 pub(super) async fn migrate(url: &str, migrations: &[Migration], contract: bool) -> Result<Migrated> {
-    let mut client = connect_to_migrate(&Address::parse(url, migrations)?).await?;
+    let mut client = connect_to_migrate(&PostgresAddress::parse(url, migrations)?).await?;
     migrate::run_on(&mut client, migrations, contract).await
 }
 
 /// A migration may take longer than a request.
-async fn connect_to_migrate(address: &Address) -> Result<tokio_postgres::Client> {
+async fn connect_to_migrate(address: &PostgresAddress) -> Result<tokio_postgres::Client> {
     address.connect("SET statement_timeout = 0").await.context("cannot connect to the database")
 }
 
@@ -176,7 +175,7 @@ async fn serve(work: Work, told: &told::Sender<Result<()>>) {
 }
 
 /// Answers what waits, a few at a time.
-async fn read(address: Address, jobs: Shared<Read>, mut pulse: Pulse) {
+async fn read(address: PostgresAddress, jobs: Shared<Read>, mut pulse: Pulse) {
     let mut held = None;
     loop {
         let Some((steps, replies)) = receive_batch(&jobs, READ_AT_ONCE, |_| 1).await else { return };
@@ -192,7 +191,11 @@ async fn read(address: Address, jobs: Shared<Read>, mut pulse: Pulse) {
 }
 
 /// A connection may have been cut since it was used last; what only reads is asked for once more.
-async fn read_again(held: &mut Option<Connection>, address: &Address, steps: &[Step]) -> Result<Vec<Result<Vec<Row>>>> {
+async fn read_again(
+    held: &mut Option<Connection>,
+    address: &PostgresAddress,
+    steps: &[Step],
+) -> Result<Vec<Result<Vec<Row>>>> {
     let mut rows = connected(held, address, READS).await?.read_all(steps).await;
     if held.as_ref().is_none_or(|held| held.client.is_closed()) {
         let failed = |at: &usize| rows[*at].is_err();
@@ -207,7 +210,7 @@ async fn read_again(held: &mut Option<Connection>, address: &Address, steps: &[S
 }
 
 /// Commits what waits, as much as there is.
-async fn write(address: Address, jobs: Shared<Write>, mut pulse: Pulse) {
+async fn write(address: PostgresAddress, jobs: Shared<Write>, mut pulse: Pulse) {
     let mut held = None;
     loop {
         let Some((writes, replies)) = receive_batch(&jobs, WRITE_AT_ONCE, Vec::len).await else { return };
@@ -226,10 +229,10 @@ async fn write(address: Address, jobs: Shared<Write>, mut pulse: Pulse) {
 
 /// The next job and those behind it, as long as there are and they are small; none at the end.
 async fn receive_batch<J, A>(
-    jobs: &Shared<(J, Reply<A>)>,
+    jobs: &Shared<(J, ReplySender<A>)>,
     most: usize,
     size: impl Fn(&J) -> usize,
-) -> Option<(Vec<J>, Vec<Reply<A>>)> {
+) -> Option<(Vec<J>, Vec<ReplySender<A>>)> {
     let mut jobs = jobs.lock().await;
     let (first, reply) = jobs.recv().await?;
     let mut taken = size(&first);
@@ -243,7 +246,7 @@ async fn receive_batch<J, A>(
     Some((all, replies))
 }
 
-fn send_replies<A>(replies: Vec<Reply<A>>, answers: Result<Vec<Result<A>>>) {
+fn send_replies<A>(replies: Vec<ReplySender<A>>, answers: Result<Vec<Result<A>>>) {
     match answers {
         Ok(answers) => {
             replies.into_iter().zip(answers).for_each(|(reply, answer)| drop(reply.send(answer.map_err(named))));
@@ -255,7 +258,7 @@ fn send_replies<A>(replies: Vec<Reply<A>>, answers: Result<Vec<Result<A>>>) {
 /// The connection, made anew where it is gone.
 async fn connected<'a>(
     held: &'a mut Option<Connection>,
-    address: &Address,
+    address: &PostgresAddress,
     setting: &str,
 ) -> Result<&'a mut Connection> {
     let usable = held.take().filter(|connection| !connection.client.is_closed());

@@ -8,7 +8,7 @@ use tokio::sync::{broadcast, watch};
 use tokio::time::{Instant, sleep, timeout, timeout_at};
 use tokio_postgres::{AsyncMessage, Client};
 
-use super::address::{Address, Wire};
+use super::address::{PostgresAddress, Wire};
 use crate::changes::StoreChange;
 
 /// How often the server is asked for a sign of life, and how long it may take to give one.
@@ -39,7 +39,7 @@ pub(super) async fn gone(pulse: &mut Pulse) {
 
 /// Listens for ever.
 pub(super) async fn run(
-    address: Address,
+    address: PostgresAddress,
     changes: broadcast::Sender<StoreChange>,
     state: watch::Sender<Option<Instant>>,
 ) {
@@ -56,7 +56,7 @@ pub(super) async fn run(
 
 /// Listens until that fails.
 async fn listen(
-    address: &Address,
+    address: &PostgresAddress,
     changes: &broadcast::Sender<StoreChange>,
     state: &watch::Sender<Option<Instant>>,
 ) -> Result<()> {

@@ -20,7 +20,7 @@ use tokio::task::JoinSet;
 use tokio::time::{MissedTickBehavior, interval, sleep};
 use tokio_util::sync::CancellationToken;
 
-use table::Table;
+use table::ConnectionTable;
 
 /// How often connections are looked at; what is closed for its age is up to this much older than it may be.
 const SWEEP_INTERVAL: Duration = Duration::from_millis(250);
@@ -82,7 +82,7 @@ pub(crate) async fn serve(
     proxies: &Proxies,
     draining: CancellationToken,
 ) {
-    let table = Arc::new(Table::new(limits, SWEEP_INTERVAL));
+    let table = Arc::new(ConnectionTable::new(limits, SWEEP_INTERVAL));
     let mut tasks = JoinSet::new();
     let mut sweep = interval(SWEEP_INTERVAL);
     sweep.set_missed_tick_behavior(MissedTickBehavior::Delay);
@@ -116,7 +116,7 @@ pub(crate) async fn serve(
 }
 
 /// Whether one more connection may stay; where all places are taken, one that waits for its client makes way.
-async fn has_place(table: &Table, tasks: &mut JoinSet<()>, total: usize) -> bool {
+async fn has_place(table: &ConnectionTable, tasks: &mut JoinSet<()>, total: usize) -> bool {
     while tasks.len() >= total {
         if tasks.try_join_next().is_some() {
             continue;

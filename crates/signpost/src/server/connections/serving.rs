@@ -18,7 +18,7 @@ use hyper_util::service::TowerToHyperService;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio_util::io::InspectReader;
 
-use super::table::{Connection, Phase, Place};
+use super::table::{ConnectionPlace, OpenConnection, Phase};
 
 /// The longest request head, in bytes; a longer one is 431.
 const MAX_HEAD_BYTES: usize = 64 * 1024;
@@ -29,7 +29,7 @@ const MAX_HEAD_BYTES: usize = 64 * 1024;
 struct Closing;
 
 /// Answers the requests of a connection until either side ends it, or the table does.
-pub(crate) async fn serve<I>(io: I, peer: SocketAddr, router: Router, place: Place)
+pub(crate) async fn serve<I>(io: I, peer: SocketAddr, router: Router, place: ConnectionPlace)
 where
     I: AsyncRead + AsyncWrite + Unpin + Send + 'static,
 {
@@ -68,7 +68,7 @@ where
 }
 
 /// A request that is being answered, until it is dropped.
-struct RunningRequest(Arc<Connection>);
+struct RunningRequest(Arc<OpenConnection>);
 
 impl Drop for RunningRequest {
     fn drop(&mut self) {

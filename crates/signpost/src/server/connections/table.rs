@@ -40,7 +40,7 @@ impl Phase {
 
 /// All connections of a listener.
 #[derive(Debug)]
-pub(crate) struct Table {
+pub(crate) struct ConnectionTable {
     limits: ConnectionLimits,
     head_sweeps: u32,
     idle_sweeps: u32,
@@ -52,7 +52,7 @@ pub(crate) struct Table {
 #[derive(Debug, Default)]
 struct Open {
     /// By their number, which goes up: the oldest first.
-    connections: BTreeMap<u64, Arc<Connection>>,
+    connections: BTreeMap<u64, Arc<OpenConnection>>,
     next: u64,
     opening: BTreeSet<u64>,
     opening_by_client: HashMap<IpAddr, BTreeSet<u64>>,
@@ -60,21 +60,21 @@ struct Open {
 
 /// One connection, as its own task and the table see it.
 #[derive(Debug)]
-pub(crate) struct Connection {
+pub(crate) struct OpenConnection {
     number: u64,
     /// None where it is a trusted proxy's.
     client: Option<IpAddr>,
     /// The phase, and since when.
     state: AtomicU32,
     closing: Notify,
-    table: Arc<Table>,
+    table: Arc<ConnectionTable>,
 }
 
 /// A connection's place in the table, given up when it is dropped.
 #[derive(Debug)]
-pub(crate) struct Place(Arc<Connection>);
+pub(crate) struct ConnectionPlace(Arc<OpenConnection>);
 
-impl Table {
+impl ConnectionTable {
     pub(crate) fn new(limits: ConnectionLimits, sweep_interval: Duration) -> Self {
         let sweeps = |time: Duration| u32::try_from(time.as_millis() / sweep_interval.as_millis()).unwrap_or(u32::MAX);
         Self {
@@ -88,7 +88,7 @@ impl Table {
 
     /// A place for a connection. Where its client has too many without a request, the oldest of those is closed, now or
     /// with the sweep that finds it old enough.
-    pub(crate) fn enter(self: &Arc<Self>, client: Option<IpAddr>) -> Place {
+    pub(crate) fn enter(self: &Arc<Self>, client: Option<IpAddr>) -> ConnectionPlace {
         let mut open = self.lock();
         let number = open.next;
         open.next += 1;
@@ -97,11 +97,11 @@ impl Table {
             self.trim(&mut open, client);
         }
         let state = AtomicU32::new(packed(Phase::Opening, self.now()));
-        let connection = Connection { number, client, state, closing: Notify::new(), table: Arc::clone(self) };
+        let connection = OpenConnection { number, client, state, closing: Notify::new(), table: Arc::clone(self) };
         let connection = Arc::new(connection);
         open.opening.insert(number);
         open.connections.insert(number, Arc::clone(&connection));
-        Place(connection)
+        ConnectionPlace(connection)
     }
 
     /// Closes the oldest connection that has not had a whole request head, or else those that have been idle for longest.
@@ -124,7 +124,7 @@ impl Table {
     }
 
     fn close_idle(open: &Open) -> bool {
-        let waits = |connection: &&Arc<Connection>| matches!(connection.phase(), Phase::Idle | Phase::Head);
+        let waits = |connection: &&Arc<OpenConnection>| matches!(connection.phase(), Phase::Idle | Phase::Head);
         let mut waiting: Vec<_> = open.connections.values().filter(waits).cloned().collect();
         let batch = IDLE_BATCH.min(waiting.len());
         if batch < waiting.len() {
@@ -193,7 +193,7 @@ impl Open {
         self.connections.get(&number).map_or(0, |connection| now - connection.since())
     }
 
-    fn leave_opening(&mut self, connection: &Connection) {
+    fn leave_opening(&mut self, connection: &OpenConnection) {
         self.opening.remove(&connection.number);
         let Some(client) = connection.client else { return };
         if let Some(of_client) = self.opening_by_client.get_mut(&client) {
@@ -205,7 +205,7 @@ impl Open {
     }
 }
 
-impl Connection {
+impl OpenConnection {
     pub(crate) fn phase(&self) -> Phase {
         phase_of(self.state.load(Ordering::Acquire))
     }
@@ -259,13 +259,13 @@ impl Connection {
     }
 }
 
-impl Place {
-    pub(crate) fn connection(&self) -> &Arc<Connection> {
+impl ConnectionPlace {
+    pub(crate) fn connection(&self) -> &Arc<OpenConnection> {
         &self.0
     }
 }
 
-impl Drop for Place {
+impl Drop for ConnectionPlace {
     fn drop(&mut self) {
         let mut open = self.0.table.lock();
         open.leave_opening(&self.0);

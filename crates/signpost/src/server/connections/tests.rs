@@ -14,15 +14,15 @@ const IDLE_SWEEPS: u32 = 301;
 /// A client's end of a connection, and the server's.
 struct Client {
     stream: DuplexStream,
-    connection: Arc<table::Connection>,
+    connection: Arc<table::OpenConnection>,
     task: JoinHandle<()>,
 }
 
-fn table(limits: ConnectionLimits) -> Arc<Table> {
-    Arc::new(Table::new(limits, SWEEP_INTERVAL))
+fn table(limits: ConnectionLimits) -> Arc<ConnectionTable> {
+    Arc::new(ConnectionTable::new(limits, SWEEP_INTERVAL))
 }
 
-fn connect(table: &Arc<Table>, client: u8) -> Client {
+fn connect(table: &Arc<ConnectionTable>, client: u8) -> Client {
     let (stream, io) = duplex(1 << 16);
     let peer = format!("192.0.2.{client}:1").parse().unwrap();
     let hang = async || std::future::pending::<()>().await;
@@ -77,7 +77,7 @@ impl Client {
     }
 }
 
-fn sweep(table: &Table, times: u32) {
+fn sweep(table: &ConnectionTable, times: u32) {
     (0..times).for_each(|_| table.sweep());
 }
 
@@ -221,7 +221,7 @@ fn a_flood_from_one_address_costs_each_connection_once() {
     let client = Proxies::default().client_of("192.0.2.1:1".parse().unwrap());
     let places: Vec<_> = (0..16_384).map(|_| table.enter(client)).collect();
     sweep(&table, 2);
-    let is_open = |place: &table::Place| place.connection().phase() == Phase::Opening;
+    let is_open = |place: &table::ConnectionPlace| place.connection().phase() == Phase::Opening;
     assert_eq!(places.iter().filter(|place| is_open(place)).count(), 256);
     assert!(places[16_128..].iter().all(is_open), "the newest stay");
 }

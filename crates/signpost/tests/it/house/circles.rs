@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::arrows::arrows;
-use super::{MEND, known};
+use super::{MEND, none};
 
 type Graph<'a> = BTreeMap<&'a str, BTreeSet<&'a str>>;
 
@@ -18,12 +18,8 @@ fn no_files_import_each_other_in_a_loop() {
     let behind: BTreeMap<_, _> = graph.keys().map(|file| (*file, reached(&graph, file))).collect();
     let is_tied = |from: &str, to: &str| behind.get(to).is_some_and(|behind| behind.contains(from));
     let ties = arrows.iter().filter(|arrow| is_tied(&arrow.from, &arrow.to));
-    let mut found = BTreeMap::new();
-    for tie in ties {
-        let told = format!("{}:{} imports {}, which leads back to it{MEND}", tie.from, tie.line, tie.path);
-        found.entry(tie.from.clone()).or_insert(told);
-    }
-    known::only(&found, known::CIRCLES);
+    let told = ties.map(|tie| format!("{}:{} imports {}, which leads back to it{MEND}", tie.from, tie.line, tie.path));
+    none("files in a circle", &told.collect::<Vec<_>>());
 }
 
 /// What a file imports, and what that imports.

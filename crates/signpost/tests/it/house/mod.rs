@@ -4,7 +4,6 @@
 mod arrows;
 mod circles;
 mod doors;
-mod known;
 mod papers;
 mod storeys;
 mod type_names;
