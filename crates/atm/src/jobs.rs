@@ -22,17 +22,17 @@ pub fn spawn_all(atm: &AtmService) -> [JoinHandle<()>; 2] {
 }
 
 /// Fetches what is due until the server stops.
-async fn run_feeds(app: AtmService) {
+async fn run_feeds(service: AtmService) {
     // A fetch that is cut off is made again, and the same document changes nothing twice.
-    every(LOOK_INTERVAL, &app.draining, "could not fetch the feeds", || sync_due(&app)).await;
+    every(LOOK_INTERVAL, &service.draining, "could not fetch the feeds", || sync_due(&service)).await;
 }
 
-async fn sync_due(app: &AtmService) -> Result<()> {
-    let now = app.clock.now();
+async fn sync_due(service: &AtmService) -> Result<()> {
+    let now = service.clock.now();
     let due = |feed: &Feed| feed.every.is_some() && feed.next_at <= now;
-    for feed in sql::list(&app.store).await?.into_iter().filter(due) {
+    for feed in sql::list(&service.store).await?.into_iter().filter(due) {
         let name = feed.name.clone();
-        match sync(&app.store, &app.catalogue.places.now(), &app.outbound, feed, now, false).await {
+        match sync(&service.store, &service.catalogue.places.now(), &service.outbound, feed, now, false).await {
             Ok(Synced::Unchanged) => tracing::info!(feed = name, "feed unchanged"),
             // The import has its own line.
             Ok(Synced::TakenOver { .. }) => {}

@@ -11,12 +11,12 @@ use super::submissions;
 use crate::service::AtmService;
 
 /// The Model Context Protocol, and the documents that describe it.
-pub fn protocol(app: &AtmService) -> Router<AtmService> {
-    discovery::router(app).merge(transport::router(app))
+pub fn protocol(service: &AtmService) -> Router<AtmService> {
+    discovery::router(service).merge(transport::router(service))
 }
 
 /// Where operators report their own machines; in the sandbox nothing is kept.
-pub fn reporting(app: &AtmService, environment: Environment) -> Router<AtmService> {
-    let submissions = door(app, environment, Limit::Submissions, Scope::Atms);
+pub fn reporting(service: &AtmService, environment: Environment) -> Router<AtmService> {
+    let submissions = door(service, environment, Limit::Submissions, Scope::Atms);
     Router::new().route("/atms/submissions", submissions(post(submissions::submit)))
 }

@@ -25,31 +25,31 @@ const BOUNDS: Bounds = Bounds { items: 25_000, item_bytes: 64 * 1024 };
 const MAX_ATTEMPTS: usize = 10;
 
 pub(crate) async fn submit(
-    State(app): State<AtmService>,
+    State(service): State<AtmService>,
     account: Account,
     slot: ReportSlot,
     request: Request,
 ) -> Result<Json<Value>, Problem> {
-    let now = app.clock.now();
+    let now = service.clock.now();
     let source = Source::of_operator(&account.name, now);
     // In the sandbox a report is read and compared, and nothing of it is kept: there is one catalogue.
     let dry_run = account.environment == Environment::Sandbox;
     // What an operator says to be gone is gone, however many that are.
     let terms = Terms { extent: Extent::Part, force: true, dry_run, most: MAX_MACHINES };
     let taken = async {
-        let Report(body) = Report::from_request(request, &app).await?;
+        let Report(body) = Report::from_request(request, &service).await?;
         let _turn = slot.turn().await;
-        let reading = read_report(&app, body, now).await?;
-        let changes = import_report(&app, &source, &reading, terms).await?;
+        let reading = read_report(&service, body, now).await?;
+        let changes = import_report(&service, &source, &reading, terms).await?;
         Ok(Json(report(&source.name, changes, &reading.import, dry_run)))
     };
     // A report that comes again does no harm, so none holds up a server that is to end.
     let stopped = || Problem::Unavailable("the server is stopping".to_owned());
-    app.draining.run_until_cancelled(taken).await.unwrap_or_else(|| Err(stopped()))
+    service.draining.run_until_cancelled(taken).await.unwrap_or_else(|| Err(stopped()))
 }
 
-async fn read_report(app: &AtmService, body: Bytes, now: Timestamp) -> Result<Reading, Problem> {
-    let gazetteer = app.catalogue.places.now();
+async fn read_report(service: &AtmService, body: Bytes, now: Timestamp) -> Result<Reading, Problem> {
+    let gazetteer = service.catalogue.places.now();
     let options = Options {
         format: FormatChoice::Named(&SUBMISSION),
         partial: true,
@@ -68,13 +68,13 @@ async fn read_report(app: &AtmService, body: Bytes, now: Timestamp) -> Result<Re
 
 /// Keeps a report; where another import came between, compares it again.
 async fn import_report(
-    app: &AtmService,
+    service: &AtmService,
     source: &Source,
     reading: &Reading,
     terms: Terms,
 ) -> Result<ImportCounts, Problem> {
     for _ in 0..MAX_ATTEMPTS {
-        match apply(&app.store, source, reading, terms).await {
+        match apply(&service.store, source, reading, terms).await {
             Err(error) if error.is::<Conflict>() => {}
             Err(error) if error.is::<TooManyMachines>() => {
                 return Err(Problem::field("locations", format!("an operator can have at most {MAX_MACHINES} ATMs")));
@@ -105,7 +105,7 @@ fn refused(broken: Broken) -> Problem {
 impl FromRequestParts<AtmService> for ReportSlot {
     type Rejection = Problem;
 
-    async fn from_request_parts(parts: &mut Parts, app: &AtmService) -> Result<Self, Problem> {
-        app.reports.begin(&Account::from_request_parts(parts, app).await?)
+    async fn from_request_parts(parts: &mut Parts, service: &AtmService) -> Result<Self, Problem> {
+        service.reports.begin(&Account::from_request_parts(parts, service).await?)
     }
 }

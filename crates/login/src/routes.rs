@@ -14,13 +14,13 @@ use super::wallet;
 use crate::service::LoginService;
 
 /// The authentication service's addresses, each with the limit that it counts against (specification, §8).
-pub fn router(app: &LoginService, environment: Environment) -> Router<LoginService> {
-    let door = |limit| door(app, environment, limit, Scope::Auth);
+pub fn router(service: &LoginService, environment: Environment) -> Router<LoginService> {
+    let door = |limit| door(service, environment, limit, Scope::Auth);
     let (create, read) = (door(Limit::CreateSession), door(Limit::GetSession));
     let (verify, answer, domains) = (door(Limit::Verify), door(Limit::Answer), door(Limit::Domains));
     let page = |routes: MethodRouter<LoginService>| {
-        let door = Door::new(app, environment, Limit::GetSession, Scope::Auth);
-        let door = PageDoor { service: app.clone(), environment, door };
+        let door = Door::new(service, environment, Limit::GetSession, Scope::Auth);
+        let door = PageDoor { service: service.clone(), environment, door };
         routes.fallback(async || Problem::MethodNotAllowed).layer(from_fn_with_state(door, admit_page))
     };
     let router = Router::new()

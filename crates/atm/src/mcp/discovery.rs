@@ -21,9 +21,9 @@ const JSON: &str = "application/json";
 const CARD: &str = "application/mcp-server-card+json";
 const CATALOGUE: &str = "application/ai-catalog+json";
 
-pub(crate) fn router(app: &AtmService) -> Router<AtmService> {
+pub(crate) fn router(service: &AtmService) -> Router<AtmService> {
     let server = server(false);
-    let base = &app.base_url;
+    let base = &service.base_url;
     Router::new()
         .route("/.well-known/mcp-server", serve(JSON, &document(&server, base)))
         .route("/mcp/server-card", serve(CARD, &card(&server, base)))

@@ -23,51 +23,51 @@ const STREAM_PAUSE: Duration = Duration::from_secs(5);
 /// Where it is served.
 pub const PATHS: [&str; 2] = ["/mcp", "/sse"];
 
-pub(crate) fn router(app: &AtmService) -> Router<AtmService> {
+pub(crate) fn router(service: &AtmService) -> Router<AtmService> {
     let sessions = Sessions::new(SessionLimits::default(), random);
-    tokio::spawn(close_at_drain(app.clone(), sessions.clone()));
+    tokio::spawn(close_at_drain(service.clone(), sessions.clone()));
     let mut http = Http::new(sessions);
-    http.origins = app.settings.allowed_origins.clone().and(own_origins(app));
-    http.hosts = hosts(app);
-    http.gate = Some(Arc::new(McpGate { app: app.clone(), streams: Concurrent::default() }));
-    if let Some(redis) = &app.redis {
+    http.origins = service.settings.allowed_origins.clone().and(own_origins(service));
+    http.hosts = hosts(service);
+    http.gate = Some(Arc::new(McpGate { service: service.clone(), streams: Concurrent::default() }));
+    if let Some(redis) = &service.redis {
         let streams = Arc::new(Streams::new(redis.clone()));
-        tokio::spawn(Arc::clone(&streams).run(app.draining.clone()));
+        tokio::spawn(Arc::clone(&streams).run(service.draining.clone()));
         http.relay = Some(streams);
     }
     let locator =
-        Locator { catalogue: app.catalogue.clone(), clock: app.clock.clone(), deployment: Deployment::Remote };
+        Locator { catalogue: service.catalogue.clone(), clock: service.clock.clone(), deployment: Deployment::Remote };
     let geocodes = locator.catalogue.geocoder.is_some();
     signpost_mcp::router(server(geocodes), locator, http).with_state(())
 }
 
 /// Streams do not end by themselves: without this every stop would wait for the longest of them.
-async fn close_at_drain(app: AtmService, sessions: Sessions) {
-    app.draining.cancelled().await;
+async fn close_at_drain(service: AtmService, sessions: Sessions) {
+    service.draining.cancelled().await;
     sessions.close();
 }
 
 /// The server's own pages may always call it.
-fn own_origins(app: &AtmService) -> Origins {
-    let port = app.listen.port();
-    let mut own: Vec<String> = app.public_url.iter().map(|url| url.origin().ascii_serialization()).collect();
-    if app.listen.ip().is_loopback() {
+fn own_origins(service: &AtmService) -> Origins {
+    let port = service.listen.port();
+    let mut own: Vec<String> = service.public_url.iter().map(|url| url.origin().ascii_serialization()).collect();
+    if service.listen.ip().is_loopback() {
         own.extend(["localhost", "127.0.0.1", "[::1]"].map(|host| format!("http://{host}:{port}")));
     }
     Origins::parse(own.iter().map(String::as_str)).unwrap_or_default()
 }
 
 /// A web page can point its own name at loopback; a server there answers to loopback's names only.
-fn hosts(app: &AtmService) -> Hosts {
-    if !app.listen.ip().is_loopback() {
+fn hosts(service: &AtmService) -> Hosts {
+    if !service.listen.ip().is_loopback() {
         return Hosts::Any;
     }
-    let public = app.public_url.as_ref().and_then(|url| url.host_str()).map(ToOwned::to_owned);
+    let public = service.public_url.as_ref().and_then(|url| url.host_str()).map(ToOwned::to_owned);
     Hosts::Loopback { also: public.into_iter().collect() }
 }
 
 struct McpGate {
-    app: AtmService,
+    service: AtmService,
     streams: Concurrent,
 }
 
@@ -77,7 +77,7 @@ impl McpGate {
             Bucket::Message => Limit::Mcp,
             Bucket::Stream => Limit::Sse,
         };
-        let admitted = self.app.limits.check(limit, &caller, self.app.clock.elapsed()).await;
+        let admitted = self.service.limits.check(limit, &caller, self.service.clock.elapsed()).await;
         admitted.map_err(|exceeded| RetryAfter(exceeded.wait))?;
         match bucket {
             Bucket::Message => Ok(Permit::default()),
@@ -91,7 +91,7 @@ impl McpGate {
 
 impl Gate for McpGate {
     fn admit<'a>(&'a self, bucket: Bucket, request: &'a Parts) -> BoxFuture<'a, Result<Permit, RetryAfter>> {
-        let caller = signpost_platform::web::peer::peer(&self.app, &request.extensions, &request.headers);
+        let caller = signpost_platform::web::peer::peer(&self.service, &request.extensions, &request.headers);
         self.admit(bucket, caller).boxed()
     }
 }

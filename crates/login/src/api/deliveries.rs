@@ -19,7 +19,7 @@ const STATES: [&str; 3] = ["pending", "delivered", "failed"];
 
 /// `GET /deliveries?state=&limit=&cursor=`, newest first.
 pub(crate) async fn list(
-    Extract(app): Extract<LoginService>,
+    Extract(service): Extract<LoginService>,
     account: Account,
     page: Page,
 ) -> Result<Json<Value>, Error> {
@@ -29,7 +29,7 @@ pub(crate) async fn list(
     }
     let before = page.cursor(EventId::parse)?;
     let filter = DeliveryFilter { state, before: before.as_ref(), most: page.limit + 1 };
-    let mut events = deliveries::list(&app.store, &account, &filter).await?;
+    let mut events = deliveries::list(&service.store, &account, &filter).await?;
     let next = page.next(&mut events, |event| event.id.to_string());
     let events: Vec<_> = events.iter().map(to_view).collect();
     Ok(Json(page.reply("deliveries", &events, next)))
@@ -37,11 +37,11 @@ pub(crate) async fn list(
 
 /// `GET /deliveries/{id}`, with what every attempt sends.
 pub(crate) async fn show(
-    Extract(app): Extract<LoginService>,
+    Extract(service): Extract<LoginService>,
     account: Account,
     PathId(id): PathId,
 ) -> Result<Json<Value>, Error> {
-    let event = find(&app, &account, &id).await?;
+    let event = find(&service, &account, &id).await?;
     let mut document = to_view(&event);
     document["body"] = serde_json::from_str(&event.body).map_err(anyhow::Error::from)?;
     Ok(Json(document))
@@ -49,46 +49,46 @@ pub(crate) async fn show(
 
 /// `POST /deliveries/{id}/retry`
 pub(crate) async fn retry(
-    Extract(app): Extract<LoginService>,
+    Extract(service): Extract<LoginService>,
     account: Account,
     PathId(id): PathId,
     _: Nothing,
 ) -> Result<(StatusCode, Json<Value>), Error> {
-    let event = find(&app, &account, &id).await?;
-    deliveries::retry(&app.store, Some(&account), Some(&event.id), app.clock.now()).await?;
-    app.outbox.notify_one();
-    Ok((StatusCode::ACCEPTED, Json(to_view(&find(&app, &account, &id).await?))))
+    let event = find(&service, &account, &id).await?;
+    deliveries::retry(&service.store, Some(&account), Some(&event.id), service.clock.now()).await?;
+    service.outbox.notify_one();
+    Ok((StatusCode::ACCEPTED, Json(to_view(&find(&service, &account, &id).await?))))
 }
 
 /// `POST /deliveries/retry`: all that failed.
 pub(crate) async fn retry_failed(
-    Extract(app): Extract<LoginService>,
+    Extract(service): Extract<LoginService>,
     account: Account,
     _: Nothing,
 ) -> Result<(StatusCode, Json<Value>), Error> {
-    let retried = deliveries::retry(&app.store, Some(&account), None, app.clock.now()).await?;
-    app.outbox.notify_one();
+    let retried = deliveries::retry(&service.store, Some(&account), None, service.clock.now()).await?;
+    service.outbox.notify_one();
     Ok((StatusCode::ACCEPTED, Json(json!({ "retried": retried }))))
 }
 
 /// `POST /domains/{id}/test-event`
 pub(crate) async fn test_event(
-    Extract(app): Extract<LoginService>,
+    Extract(service): Extract<LoginService>,
     account: Account,
     PathId(id): PathId,
     _: Nothing,
 ) -> Result<(StatusCode, Json<Value>), Error> {
-    let domain = find_domain(&app, &account, &id).await?;
-    let now = app.clock.now();
+    let domain = find_domain(&service, &account, &id).await?;
+    let now = service.clock.now();
     let id = EventId::new(now, random());
-    app.store.write([queue_test(&id, &domain, now)?]).await?;
-    app.outbox.notify_one();
-    Ok((StatusCode::ACCEPTED, Json(to_view(&find(&app, &account, id.as_str()).await?))))
+    service.store.write([queue_test(&id, &domain, now)?]).await?;
+    service.outbox.notify_one();
+    Ok((StatusCode::ACCEPTED, Json(to_view(&find(&service, &account, id.as_str()).await?))))
 }
 
-async fn find(app: &LoginService, account: &Account, id: &str) -> Result<DeliveryListItem, Error> {
+async fn find(service: &LoginService, account: &Account, id: &str) -> Result<DeliveryListItem, Error> {
     let id = EventId::parse(id).ok_or(Problem::NotFound)?;
-    Ok(deliveries::find(&app.store, account, &id).await?.ok_or(Problem::NotFound)?)
+    Ok(deliveries::find(&service.store, account, &id).await?.ok_or(Problem::NotFound)?)
 }
 
 /// Whose it is, the caller knows.

@@ -21,7 +21,7 @@ use crate::ids::DomainId;
 use crate::service::LoginService;
 
 pub(crate) async fn create(
-    State(app): State<LoginService>,
+    State(service): State<LoginService>,
     account: Account,
     key: ApiKey,
     mut fields: Fields,
@@ -29,10 +29,10 @@ pub(crate) async fn create(
     let (domain, webhook_url) = (fields.text("domain")?, fields.text("webhook_url")?);
     fields.done()?;
     let new = NewDomain { domain, webhook_url, event_url: None, handler: HandlerKind::Direct };
-    let reach = app.reach(account.environment);
-    let registered = register(&new, account, reach, app.clock.now(), DomainEntropy::draw());
+    let reach = service.reach(account.environment);
+    let registered = register(&new, account, reach, service.clock.now(), DomainEntropy::draw());
     let registered = registered.map_err(|(field, reason)| Problem::field(field, reason))?;
-    match sql::insert(&app.store, &app.seal, &registered, &key.actor()).await? {
+    match sql::insert(&service.store, &service.seal, &registered, &key.actor()).await? {
         Ok(()) => Ok((StatusCode::CREATED, Json(CreatedDomain::new(&registered)))),
         Err(NotRegistered::Exists(there)) => Err(Error::DomainExists { domain: there.name.to_string(), id: there.id }),
         Err(NotRegistered::TooMany) => {
@@ -42,33 +42,37 @@ pub(crate) async fn create(
 }
 
 /// `GET /domains`: all of them, or in pages where `limit` or `cursor` asks for them.
-pub(crate) async fn list(State(app): State<LoginService>, account: Account, page: Page) -> Result<Json<Value>, Error> {
+pub(crate) async fn list(
+    State(service): State<LoginService>,
+    account: Account,
+    page: Page,
+) -> Result<Json<Value>, Error> {
     let page = page.whole_where_nobody_asks(MAX_DOMAINS);
     let after = page.cursor(DomainId::parse)?;
-    let mut domains = sql::list(&app.store, &account, after.as_ref(), page.limit + 1).await?;
+    let mut domains = sql::list(&service.store, &account, after.as_ref(), page.limit + 1).await?;
     let next = page.next(&mut domains, |domain| domain.id.to_string());
     let listed: Vec<_> = domains.iter().map(DomainListItem::new).collect();
     Ok(Json(page.reply("domains", &listed, next)))
 }
 
 pub(crate) async fn show(
-    State(app): State<LoginService>,
+    State(service): State<LoginService>,
     account: Account,
     PathId(id): PathId,
 ) -> Result<Json<DomainView>, Error> {
-    let domain = find_domain(&app, &account, &id).await?;
+    let domain = find_domain(&service, &account, &id).await?;
     Ok(Json(DomainView::new(&domain)))
 }
 
 pub(crate) async fn patch(
-    State(app): State<LoginService>,
+    State(service): State<LoginService>,
     account: Account,
     key: ApiKey,
     PathId(id): PathId,
     mut fields: Fields,
 ) -> Result<Json<DomainView>, Error> {
-    let domain = find_domain(&app, &account, &id).await?;
-    let reach = app.reach(account.environment);
+    let domain = find_domain(&service, &account, &id).await?;
+    let reach = service.reach(account.environment);
     let url = |field, text: &str| parse_webhook_url(text, reach).map_err(|reason| Problem::field(field, reason));
     let webhook_url = fields.optional_text("webhook_url")?.map(|text| url("webhook_url", &text)).transpose()?;
     let event_url = match fields.nullable_text("event_url")? {
@@ -80,49 +84,49 @@ pub(crate) async fn patch(
     let wrong = || Problem::field("handler", "must be 'direct' or 'hosted'");
     let handler = handler.map(|handler| handler.ok_or_else(wrong)).transpose()?;
     fields.done()?;
-    let (change, now) = (DomainPatch { webhook_url, event_url, handler }, app.clock.now());
-    if !sql::patch(&app.store, &account, &domain.id, &change, &key.actor(), now).await? {
+    let (change, now) = (DomainPatch { webhook_url, event_url, handler }, service.clock.now());
+    if !sql::patch(&service.store, &account, &domain.id, &change, &key.actor(), now).await? {
         return Err(Error::DomainNotFound);
     }
-    app.domains.invalidate_all();
-    Ok(Json(DomainView::new(&find_domain(&app, &account, &id).await?)))
+    service.domains.invalidate_all();
+    Ok(Json(DomainView::new(&find_domain(&service, &account, &id).await?)))
 }
 
 /// `DELETE /domains/{id}`: its pending sessions are cancelled, its queued events still go out.
 pub(crate) async fn delete(
-    State(app): State<LoginService>,
+    State(service): State<LoginService>,
     account: Account,
     key: ApiKey,
     PathId(id): PathId,
     _: Nothing,
 ) -> Result<StatusCode, Error> {
     let id = DomainId::parse(&id).ok_or(Error::DomainNotFound)?;
-    if delete_domain(&app.store, &account, &id, &key.actor(), app.clock.now()).await? {
-        app.domains.invalidate_all();
-        app.sessions.invalidate_all();
+    if delete_domain(&service.store, &account, &id, &key.actor(), service.clock.now()).await? {
+        service.domains.invalidate_all();
+        service.sessions.invalidate_all();
         return Ok(StatusCode::NO_CONTENT);
     }
     Err(Error::DomainNotFound)
 }
 
 pub(crate) async fn verify(
-    State(app): State<LoginService>,
+    State(service): State<LoginService>,
     account: Account,
     key: ApiKey,
     PathId(id): PathId,
     _: Nothing,
 ) -> Result<Json<VerifiedDomain>, Error> {
-    let domain = find_domain(&app, &account, &id).await?;
+    let domain = find_domain(&service, &account, &id).await?;
     if let Some(at) = domain.verified_at {
         return Ok(Json(VerifiedDomain::new(&domain, at)));
     }
-    let reach = app.reach(account.environment);
-    if let Err(checks) = app.prover.find_proof(&domain.name, &domain.token, reach).await {
+    let reach = service.reach(account.environment);
+    if let Err(checks) = service.prover.find_proof(&domain.name, &domain.token, reach).await {
         let checks = json!(checks);
         return Err(Error::DomainVerificationFailed { domain: domain.name.to_string(), checks });
     }
-    let now = app.clock.now();
-    if !sql::set_verified(&app.store, &account, &domain.id, &key.actor(), now).await? {
+    let now = service.clock.now();
+    if !sql::set_verified(&service.store, &account, &domain.id, &key.actor(), now).await? {
         return Err(Error::DomainNotFound);
     }
     Ok(Json(VerifiedDomain::new(&domain, now)))

@@ -17,41 +17,41 @@ use crate::users::{HostedUser, sql};
 
 /// `GET /domains/{id}/users`
 pub(crate) async fn users(
-    Extract(app): Extract<LoginService>,
+    Extract(service): Extract<LoginService>,
     account: Account,
     PathId(id): PathId,
     page: Page,
 ) -> Result<Json<Value>, Error> {
-    let domain = find_domain(&app, &account, &id).await?;
+    let domain = find_domain(&service, &account, &id).await?;
     let after = page.cursor(|text| PublicKey::parse(text).ok())?.map_or_else(String::new, |key| key.canonical());
-    let mut users = sql::list(&app.store, &domain.id, &after, page.limit + 1).await?;
+    let mut users = sql::list(&service.store, &domain.id, &after, page.limit + 1).await?;
     let next = page.next(&mut users, |user: &HostedUser| user.public_key.clone());
     Ok(Json(page.reply("users", &users, next)))
 }
 
 /// `DELETE /domains/{id}/users`: all of them.
 pub(crate) async fn delete_all(
-    Extract(app): Extract<LoginService>,
+    Extract(service): Extract<LoginService>,
     account: Account,
     by: ApiKey,
     PathId(id): PathId,
     _: Nothing,
 ) -> Result<StatusCode, Error> {
-    let domain = find_domain(&app, &account, &id).await?;
-    sql::delete_all(&app.store, &domain.id, &by.actor(), app.clock.now()).await?;
+    let domain = find_domain(&service, &account, &id).await?;
+    sql::delete_all(&service.store, &domain.id, &by.actor(), service.clock.now()).await?;
     Ok(StatusCode::NO_CONTENT)
 }
 
 /// `DELETE /domains/{id}/users/{public_key}`
 pub(crate) async fn delete(
-    Extract(app): Extract<LoginService>,
+    Extract(service): Extract<LoginService>,
     account: Account,
     by: ApiKey,
     PathPair(id, key): PathPair,
     _: Nothing,
 ) -> Result<StatusCode, Error> {
-    let Domain { id, .. } = find_domain(&app, &account, &id).await?;
+    let Domain { id, .. } = find_domain(&service, &account, &id).await?;
     let key = PublicKey::parse(&key).map_err(|_| Problem::NotFound)?;
-    let deleted = sql::delete(&app.store, &id, &key, &by.actor(), app.clock.now()).await?;
+    let deleted = sql::delete(&service.store, &id, &key, &by.actor(), service.clock.now()).await?;
     if deleted { Ok(StatusCode::NO_CONTENT) } else { Err(Problem::NotFound.into()) }
 }

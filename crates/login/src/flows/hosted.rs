@@ -22,19 +22,19 @@ use crate::users::sql;
 
 /// The service as the application that answers a wallet.
 struct Wallets<'a> {
-    app: &'a LoginService,
+    service: &'a LoginService,
     environment: Environment,
 }
 
 /// Answers a wallet as the handler contract says (specification, §4).
 pub(crate) async fn handle_answer(
-    app: &LoginService,
+    service: &LoginService,
     environment: Environment,
     mode: Mode,
     body: &Bytes,
 ) -> HandlerResponse {
-    let wallets = Wallets { app, environment };
-    let now = app.clock.now().as_second();
+    let wallets = Wallets { service, environment };
+    let now = service.clock.now().as_second();
     match mode {
         Mode::Login => handle_login(&wallets, body, now).await,
         Mode::Register => handle_register(&wallets, body, now).await,
@@ -43,25 +43,25 @@ pub(crate) async fn handle_answer(
 
 /// `POST /hosted/{mode}`; who may ask is counted before.
 pub(crate) async fn handle_post(
-    app: LoginService,
+    service: LoginService,
     environment: Environment,
     mode: Mode,
     body: Result<Bytes, Problem>,
 ) -> Response {
     match body {
-        Ok(body) => handle_answer(&app, environment, mode, &body).await.into_response(),
+        Ok(body) => handle_answer(&service, environment, mode, &body).await.into_response(),
         Err(error) => to_response(&error),
     }
 }
 
 /// `GET /hosted/{mode}?challenge=`: what a wallet shows before its person signs.
 pub(crate) async fn show_context(
-    app: &LoginService,
+    service: &LoginService,
     environment: Environment,
     mode: Mode,
     challenge: Option<&str>,
 ) -> Response {
-    match read_context(&Wallets { app, environment }, mode, challenge).await {
+    match read_context(&Wallets { service, environment }, mode, challenge).await {
         Ok(context) => ([(header::CACHE_CONTROL, "no-store")], Json(context)).into_response(),
         Err(refusal) => refusal.into_response(),
     }
@@ -91,7 +91,7 @@ pub(crate) fn to_response(error: &Problem) -> Response {
 impl Wallets<'_> {
     async fn mark(&self, session: Session, answer: &Answer, user: Step) -> Result<Option<LoggedIn>, HandlerRefusal> {
         let accepted =
-            accept_answer(self.app, session, answer, Some(user)).await.map_err(|error| to_refusal(&error))?;
+            accept_answer(self.service, session, answer, Some(user)).await.map_err(|error| to_refusal(&error))?;
         Ok(accepted.map(|accepted| LoggedIn { redirect: accepted.redirect.map(String::from) }))
     }
 }
@@ -106,13 +106,13 @@ impl Host for Wallets<'_> {
     }
 
     async fn find_session(&self, challenge: &Challenge, _: i64) -> Result<Option<Session>, HandlerRefusal> {
-        let now = self.app.clock.now();
+        let now = self.service.clock.now();
         let session =
-            sessions::sql::find_hosted(&self.app.store, self.environment, challenge).await.map_err(log_failure)?;
+            sessions::sql::find_hosted(&self.service.store, self.environment, challenge).await.map_err(log_failure)?;
         let is_held = |session: &Session| session.status(now) == SessionStatus::Pending && !session.is_answered();
         let Some(session) = session.filter(is_held) else { return Ok(None) };
         let caller = Caller::Account(format!("{}/{}", self.environment, session.account.name));
-        let counted = self.app.limits.check(Limit::Answer, &caller, self.app.clock.elapsed()).await;
+        let counted = self.service.limits.check(Limit::Answer, &caller, self.service.clock.elapsed()).await;
         counted.map_err(|exceeded| HandlerRefusal::Busy {
             retry_after: exceeded.retry_after(),
             headers: exceeded.rate_limit_headers().into(),
@@ -121,17 +121,17 @@ impl Host for Wallets<'_> {
     }
 
     async fn find_user(&self, session: &Session, key: &PublicKey) -> Result<Option<PublicKey>, HandlerRefusal> {
-        let user = sql::find(&self.app.store, &session.domain_id, key).await.map_err(log_failure)?;
+        let user = sql::find(&self.service.store, &session.domain_id, key).await.map_err(log_failure)?;
         Ok(user.map(|_| key.clone()))
     }
 
     async fn log_in(&self, session: Session, key: PublicKey, answer: &Answer) -> Result<LoggedIn, HandlerRefusal> {
-        let user = sql::set_last_login(&session.domain_id, &key, self.app.clock.now());
+        let user = sql::set_last_login(&session.domain_id, &key, self.service.clock.now());
         self.mark(session, answer, user).await?.ok_or(HandlerRefusal::UserUnknown)
     }
 
     async fn register(&self, session: Session, key: PublicKey, answer: &Answer) -> Result<LoggedIn, HandlerRefusal> {
-        let user = sql::insert(&session.domain_id, &key, self.app.clock.now());
+        let user = sql::insert(&session.domain_id, &key, self.service.clock.now());
         self.mark(session, answer, user).await?.ok_or(HandlerRefusal::UserExists)
     }
 }
@@ -166,9 +166,9 @@ fn to_refusal(error: &Error) -> HandlerRefusal {
 ///
 /// # Errors
 /// [`Error::InsecurePublicUrl`], or where the server's own address is no URL, which a server that started has checked.
-pub(crate) fn find_hosted_url(app: &LoginService, environment: Environment, mode: Mode) -> Result<Url, Error> {
-    let address = &app.public_address;
-    if environment == Environment::Live && !app.is_https {
+pub(crate) fn find_hosted_url(service: &LoginService, environment: Environment, mode: Mode) -> Result<Url, Error> {
+    let address = &service.public_address;
+    if environment == Environment::Live && !service.is_https {
         return Err(Error::InsecurePublicUrl(address.clone()));
     }
     let text = format!("{address}{}/hosted/{mode}", environment.path());

@@ -8,15 +8,15 @@ use crate::ids::{DomainId, SessionId};
 use crate::service::LoginService;
 use crate::sessions::{self, AnswerRefusal, Session, SessionState};
 
-pub(crate) async fn find_session(app: &LoginService, account: &Account, id: &str) -> Result<Session, Error> {
+pub(crate) async fn find_session(service: &LoginService, account: &Account, id: &str) -> Result<Session, Error> {
     let id = SessionId::parse(id).ok_or(Error::SessionNotFound)?;
-    let session = sessions::sql::find(&app.store, account, &id).await?;
-    session.filter(|session| session.is_readable(app.clock.now())).ok_or(Error::SessionNotFound)
+    let session = sessions::sql::find(&service.store, account, &id).await?;
+    session.filter(|session| session.is_readable(service.clock.now())).ok_or(Error::SessionNotFound)
 }
 
-pub(crate) fn refused(refusal: AnswerRefusal, session: &Session, app: &LoginService) -> Error {
+pub(crate) fn refused(refusal: AnswerRefusal, session: &Session, service: &LoginService) -> Error {
     match refusal {
-        AnswerRefusal::Stale => Error::TimestampOutOfRange { server_time: app.clock.now() },
+        AnswerRefusal::Stale => Error::TimestampOutOfRange { server_time: service.clock.now() },
         AnswerRefusal::UnknownChallenge => Error::ChallengeNotFound,
         AnswerRefusal::Authenticated => Error::SessionAlreadyAuthenticated,
         AnswerRefusal::Cancelled => Error::SessionCancelled { id: session.id.to_string() },
@@ -29,8 +29,8 @@ pub(crate) fn refused(refusal: AnswerRefusal, session: &Session, app: &LoginServ
 }
 
 /// The row changed between reading and writing: what it is now says who was first.
-pub(crate) async fn lost_race(app: &LoginService, session: &Session) -> Error {
-    match sessions::sql::find(&app.store, &session.account, &session.id).await {
+pub(crate) async fn lost_race(service: &LoginService, session: &Session) -> Error {
+    match sessions::sql::find(&service.store, &session.account, &session.id).await {
         Ok(Some(Session { state: SessionState::Authenticated { .. } | SessionState::Answered { .. }, .. })) => {
             Error::SessionAlreadyAuthenticated
         }
@@ -43,7 +43,7 @@ pub(crate) async fn lost_race(app: &LoginService, session: &Session) -> Error {
     }
 }
 
-pub(crate) async fn find_domain(app: &LoginService, account: &Account, id: &str) -> Result<Domain, Error> {
+pub(crate) async fn find_domain(service: &LoginService, account: &Account, id: &str) -> Result<Domain, Error> {
     let id = DomainId::parse(id).ok_or(Error::DomainNotFound)?;
-    domains::sql::find(&app.store, account, &id).await?.ok_or(Error::DomainNotFound)
+    domains::sql::find(&service.store, account, &id).await?.ok_or(Error::DomainNotFound)
 }

@@ -26,33 +26,33 @@ pub(crate) struct AcceptedAnswer {
 /// # Errors
 /// The first rule that the answer breaks, or that another answer came first.
 pub(crate) async fn accept_answer(
-    app: &LoginService,
+    service: &LoginService,
     asked: Session,
     answer: &Answer,
     with: Option<Step>,
 ) -> Result<Option<AcceptedAnswer>, Error> {
-    let now = app.clock.now();
-    let refused = |refusal| refused(refusal, &asked, app);
+    let now = service.clock.now();
+    let refused = |refusal| refused(refusal, &asked, service);
     let key = asked.verify(answer, now).map_err(refused)?;
     if asked.confirm_code.is_some() {
-        check_confirm_code(app, &asked, answer).await?;
+        check_confirm_code(service, &asked, answer).await?;
     }
     match asked.clone().accept(key, now, random()).map_err(refused)? {
         Accepted::Login(login) => {
-            let url = event_url(app, &asked).await?;
-            match sql::authenticate(&app.store, &login, &url, with).await? {
+            let url = event_url(service, &asked).await?;
+            match sql::authenticate(&service.store, &login, &url, with).await? {
                 WriteOutcome::Committed(_) => {
-                    Ok(Some(AcceptedAnswer { session: announce(app, *login), redirect: None }))
+                    Ok(Some(AcceptedAnswer { session: announce(service, *login), redirect: None }))
                 }
-                WriteOutcome::Refused(0) => Err(lost_race(app, &asked).await),
+                WriteOutcome::Refused(0) => Err(lost_race(service, &asked).await),
                 WriteOutcome::Refused(_) => Ok(None),
             }
         }
         Accepted::Answered(session, code) => {
-            if !sql::store_answer(&app.store, &session).await? {
-                return Err(lost_race(app, &asked).await);
+            if !sql::store_answer(&service.store, &session).await? {
+                return Err(lost_race(service, &asked).await);
             }
-            app.session_changed(&session.id);
+            service.session_changed(&session.id);
             Ok(Some(AcceptedAnswer { redirect: code.redirect(&session), session: *session }))
         }
     }
@@ -62,48 +62,48 @@ pub(crate) async fn accept_answer(
 ///
 /// # Errors
 /// Where the code is not the one that the wallet was told, or the session is over.
-pub(crate) async fn complete_login(app: &LoginService, asked: Session, code: &str) -> Result<Session, Error> {
-    let login = asked.clone().complete(code, app.clock.now(), random());
-    let login = login.map_err(|refusal| refused(refusal, &asked, app))?;
-    let (url, user) = (event_url(app, &asked).await?, user_change(&login)?);
-    match sessions::sql::complete(&app.store, &login, &url, user).await? {
-        WriteOutcome::Committed(_) => Ok(announce(app, login)),
-        WriteOutcome::Refused(0) => Err(lost_race(app, &asked).await),
+pub(crate) async fn complete_login(service: &LoginService, asked: Session, code: &str) -> Result<Session, Error> {
+    let login = asked.clone().complete(code, service.clock.now(), random());
+    let login = login.map_err(|refusal| refused(refusal, &asked, service))?;
+    let (url, user) = (event_url(service, &asked).await?, user_change(&login)?);
+    match sessions::sql::complete(&service.store, &login, &url, user).await? {
+        WriteOutcome::Committed(_) => Ok(announce(service, login)),
+        WriteOutcome::Refused(0) => Err(lost_race(service, &asked).await),
         WriteOutcome::Refused(_) => Err(Error::CompletionCodeRefused),
     }
 }
 
 /// Logs a login that is on disk now, and wakes those who wait for it.
-fn announce(app: &LoginService, login: Login) -> Session {
+fn announce(service: &LoginService, login: Login) -> Session {
     let Account { name: account, environment } = &login.session.account;
     let (session, domain) = (&login.session.id, &login.session.challenge.domain);
     tracing::info!(%session, %domain, account, %environment, mode = login.session.challenge.mode.as_str(), "login succeeded");
-    app.metrics.session(login.session.account.environment, "authenticated");
-    app.outbox.notify_one();
-    app.session_changed(&login.session.id);
+    service.metrics.session(login.session.account.environment, "authenticated");
+    service.outbox.notify_one();
+    service.session_changed(&login.session.id);
     login.session
 }
 
 /// Lets an answer pass that carries the number that the page shows; the third that does not ends the session.
-async fn check_confirm_code(app: &LoginService, session: &Session, answer: &Answer) -> Result<(), Error> {
-    if !sql::use_confirm_try(&app.store, session).await? {
-        return Err(lost_race(app, session).await);
+async fn check_confirm_code(service: &LoginService, session: &Session, answer: &Answer) -> Result<(), Error> {
+    if !sql::use_confirm_try(&service.store, session).await? {
+        return Err(lost_race(service, session).await);
     }
     if session.is_confirmed_by(answer) {
         return Ok(());
     }
-    if sql::cancel_if_no_try_is_left(&app.store, &session.id, app.clock.now()).await? {
-        app.session_changed(&session.id);
+    if sql::cancel_if_no_try_is_left(&service.store, &session.id, service.clock.now()).await? {
+        service.session_changed(&session.id);
     }
-    Err(refused(AnswerRefusal::ConfirmCode, session, app))
+    Err(refused(AnswerRefusal::ConfirmCode, session, service))
 }
 
 /// Where the session's event goes: the domain's `event_url` if it has one, else where wallets post.
-async fn event_url(app: &LoginService, session: &Session) -> Result<Url, Error> {
+async fn event_url(service: &LoginService, session: &Session) -> Result<Url, Error> {
     let key = (session.account.clone(), session.challenge.domain.clone());
-    let domain = match app.domains.get(&key).filter(|domain| domain.id == session.domain_id) {
+    let domain = match service.domains.get(&key).filter(|domain| domain.id == session.domain_id) {
         Some(domain) => Some(domain),
-        None => domains::sql::find(&app.store, &session.account, &session.domain_id).await?,
+        None => domains::sql::find(&service.store, &session.account, &session.domain_id).await?,
     };
     Ok(domain.and_then(|domain| domain.event_url).unwrap_or_else(|| session.webhook_url.clone()))
 }

@@ -51,13 +51,13 @@ struct RunningAttempts {
 }
 
 /// Delivers until the server drains, then finishes what runs.
-pub async fn run(app: LoginService) {
+pub async fn run(service: LoginService) {
     let mut running = RunningAttempts::default();
-    while !app.draining.is_cancelled() {
+    while !service.draining.is_cancelled() {
         let looked_at = Instant::now();
-        let wait = match claim_due(&app, &mut running).await {
+        let wait = match claim_due(&service, &mut running).await {
             Ok(wait) => {
-                app.metrics.outbox_pass();
+                service.metrics.outbox_pass();
                 wait
             }
             Err(error) => {
@@ -66,8 +66,8 @@ pub async fn run(app: LoginService) {
             }
         };
         tokio::select! {
-            () = app.draining.cancelled() => {}
-            () = app.outbox.notified() => sleep_until(looked_at + GATHER_WINDOW).await,
+            () = service.draining.cancelled() => {}
+            () = service.outbox.notified() => sleep_until(looked_at + GATHER_WINDOW).await,
             () = sleep(wait) => {}
             // An end makes a slot free.
             Some(ended) = running.attempts.join_next_with_id() => {
@@ -92,9 +92,9 @@ impl RunningAttempts {
 }
 
 /// Starts what is due and has a slot; says how long there is nothing to do.
-async fn claim_due(app: &LoginService, running: &mut RunningAttempts) -> Result<Duration> {
-    let now = app.clock.now();
-    let upcoming = sql::find_upcoming(&app.store, now).await?;
+async fn claim_due(service: &LoginService, running: &mut RunningAttempts) -> Result<Duration> {
+    let now = service.clock.now();
+    let upcoming = sql::find_upcoming(&service.store, now).await?;
     let Some(next) = upcoming.attempt_at else { return Ok(MAX_SLEEP) };
     if next > now {
         return Ok(Duration::try_from(next.duration_since(now)).unwrap_or(MAX_SLEEP).min(MAX_SLEEP));
@@ -103,9 +103,9 @@ async fn claim_due(app: &LoginService, running: &mut RunningAttempts) -> Result<
         return Ok(MAX_SLEEP);
     }
     let is_over = upcoming.backoff_until.is_some_and(|until| until <= now);
-    let ready = if is_over { sql::make_ready(&app.store, now, MAX_READY_PER_WRITE).await? } else { 0 };
+    let ready = if is_over { sql::make_ready(&service.store, now, MAX_READY_PER_WRITE).await? } else { 0 };
     let leased_until = now + LEASE_DURATION;
-    let Claim { taken, more } = sql::claim(&app.store, now, leased_until, &mut running.slots).await?;
+    let Claim { taken, more } = sql::claim(&service.store, now, leased_until, &mut running.slots).await?;
     let wait = match more {
         _ if !taken.is_empty() || ready > 0 => Duration::ZERO,
         // Another server was faster: it takes what it can at once, and leaves the rest.
@@ -120,7 +120,7 @@ async fn claim_due(app: &LoginService, running: &mut RunningAttempts) -> Result<
         let secrets = domain.map(|domain| secrets.entry(domain).or_default().clone()).unwrap_or_default();
         let span = tracing::info_span!("delivery", event = claimed.id, attempt = claimed.attempts);
         let owner = claimed.owner.clone();
-        let attempt = running.attempts.spawn(deliver(app.clone(), claimed, secrets, leased_until).instrument(span));
+        let attempt = running.attempts.spawn(deliver(service.clone(), claimed, secrets, leased_until).instrument(span));
         running.slots.begin(owner.clone());
         running.owners.insert(attempt.id(), owner);
     }
@@ -131,26 +131,26 @@ async fn claim_due(app: &LoginService, running: &mut RunningAttempts) -> Result<
 type SharedSecrets = Arc<OnceCell<Option<SigningSecrets>>>;
 
 /// One delivery to the end of its attempt. Whatever is wrong with it ends this attempt and no other's.
-async fn deliver(app: LoginService, claimed: ClaimedDelivery, secrets: SharedSecrets, leased_until: Timestamp) {
-    let (attempt, sent) = match prepare(&app, claimed.delivery, &secrets).await {
-        Ok((delivery, headers)) => (send(&app, &delivery, headers).await, Some(delivery)),
+async fn deliver(service: LoginService, claimed: ClaimedDelivery, secrets: SharedSecrets, leased_until: Timestamp) {
+    let (attempt, sent) = match prepare(&service, claimed.delivery, &secrets).await {
+        Ok((delivery, headers)) => (send(&service, &delivery, headers).await, Some(delivery)),
         // The endpoint has no part in this.
         Err(error) => (Attempt::failed(&error), None),
     };
-    let (now, random) = (app.clock.now(), u32::from_be_bytes(random()));
+    let (now, random) = (service.clock.now(), u32::from_be_bytes(random()));
     let (id, attempts) = (&claimed.id, claimed.attempts);
-    let outcome = judge(&attempt, attempts, &app.settings.webhook_retry_schedule, now, random);
+    let outcome = judge(&attempt, attempts, &service.settings.webhook_retry_schedule, now, random);
     log(&attempt, sent.as_ref(), outcome);
-    app.metrics.attempt(outcome.as_str());
+    service.metrics.attempt(outcome.as_str());
     if let Some(delivery) = sent.as_ref().filter(|_| attempts == 1) {
         let after = now.duration_since(delivery.id.time());
-        app.metrics.first_attempt(Duration::try_from(after).unwrap_or_default());
+        service.metrics.first_attempt(Duration::try_from(after).unwrap_or_default());
     }
     let ended = EndedAttempt { id, leased_until, attempt: &attempt, outcome, now };
     let judged = sent.as_ref().map(|delivery| judge_endpoint(delivery, &attempt, outcome, now)).unwrap_or_default();
-    match (sql::end_attempt(&app.store, ended, judged).await, sent) {
+    match (sql::end_attempt(&service.store, ended, judged).await, sent) {
         (Ok(Some(rows)), Some(delivery)) => {
-            if let Err(error) = endpoints::report_change(&app.store, &delivery, outcome, &rows, now).await {
+            if let Err(error) = endpoints::report_change(&service.store, &delivery, outcome, &rows, now).await {
                 tracing::warn!(
                     error = format!("{error:#}"),
                     "could not record that an endpoint was disabled or enabled"
@@ -180,23 +180,23 @@ fn log(attempt: &Attempt, sent: Option<&Delivery>, outcome: DeliveryOutcome) {
 
 /// What is sent, and the header fields that sign it.
 async fn prepare(
-    app: &LoginService,
+    service: &LoginService,
     delivery: Result<Delivery>,
     secrets: &SharedSecrets,
 ) -> Result<(Delivery, HeaderMap)> {
     let delivery = delivery.context("cannot read the delivery from the database")?;
-    let read = domains::sql::find_secrets(&app.store, &app.seal, &delivery.domain_id);
+    let read = domains::sql::find_secrets(&service.store, &service.seal, &delivery.domain_id);
     let secrets = secrets.get_or_try_init(|| read).await.context("cannot read the webhook secret")?;
     let secrets = secrets.as_ref().context("the domain was deleted")?;
     let mut headers = HeaderMap::new();
     headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
-    for (name, value) in signatures(&delivery.id, delivery.body.as_bytes(), secrets, app.clock.now()) {
+    for (name, value) in signatures(&delivery.id, delivery.body.as_bytes(), secrets, service.clock.now()) {
         headers.insert(HeaderName::from_static(name), HeaderValue::from_str(&value)?);
     }
     Ok((delivery, headers))
 }
 
-async fn send(app: &LoginService, delivery: &Delivery, headers: HeaderMap) -> Attempt {
+async fn send(service: &LoginService, delivery: &Delivery, headers: HeaderMap) -> Attempt {
     let body = Bytes::from(delivery.body.clone());
     let request = Request {
         method: Method::POST,
@@ -206,8 +206,8 @@ async fn send(app: &LoginService, delivery: &Delivery, headers: HeaderMap) -> At
         within: ATTEMPT_TIMEOUT,
         keep: MAX_ANSWER_LEN,
     };
-    let reach = app.reach(delivery.environment);
-    let answer = match app.outbound.notify(reach, request).await {
+    let reach = service.reach(delivery.environment);
+    let answer = match service.outbound.notify(reach, request).await {
         Ok(answer) => answer,
         Err(error) => return Attempt::failed(&error),
     };
@@ -216,7 +216,7 @@ async fn send(app: &LoginService, delivery: &Delivery, headers: HeaderMap) -> At
     let said = is_public.then(|| String::from_utf8_lossy(&answer.body).replace('\0', ""));
     let is_refused = !(200..300).contains(&answer.status);
     let error = is_refused.then(|| format!("the endpoint responded with {}", answer.status));
-    let retry_after = answer.retry_after.map(|after| after.wait(app.clock.now()));
+    let retry_after = answer.retry_after.map(|after| after.wait(service.clock.now()));
     Attempt { status: Some(answer.status), error, retry_after, answer: said }
 }
 

@@ -49,15 +49,15 @@ const FORGET_AUDIT: &str = "
 const FORGET_DOMAINS: &str = "DELETE FROM deleted_domains WHERE deleted_at < $1 RETURNING id";
 
 /// Forgets what is over, now and every hour, until the server stops.
-pub async fn run(app: LoginService) {
+pub async fn run(service: LoginService) {
     let forget = || async {
-        let forgotten = sweep(&app.store, app.clock.now()).await?;
+        let forgotten = sweep(&service.store, service.clock.now()).await?;
         if forgotten > 0 {
             tracing::info!(forgotten, "deleted old sessions and events");
         }
         Ok(())
     };
-    every(SWEEP_INTERVAL, &app.draining, "could not delete old sessions and events", forget).await;
+    every(SWEEP_INTERVAL, &service.draining, "could not delete old sessions and events", forget).await;
 }
 
 /// Forgets what is over at the time `now`; returns how many rows that were.

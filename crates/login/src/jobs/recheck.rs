@@ -45,37 +45,39 @@ const LOST: &str = "
     WHERE id = $2 AND verified_at IS NOT NULL AND misses + 1 >= $3 AND COALESCE(last_checked_at, verified_at) <= $4";
 
 /// Checks what is due until the server stops.
-pub async fn run(app: LoginService) {
-    every(LOOK_INTERVAL, &app.draining, "could not recheck the domains", || async { sweep(&app).await.map(drop) })
-        .await;
+pub async fn run(service: LoginService) {
+    every(LOOK_INTERVAL, &service.draining, "could not recheck the domains", || async {
+        sweep(&service).await.map(drop)
+    })
+    .await;
 }
 
 /// Checks what is due now; returns how many domains that were.
 ///
 /// # Errors
 /// As [`Store::read`] and [`Store::write`].
-pub async fn sweep(app: &LoginService) -> Result<usize> {
-    let due = find_due(&app.store, app.clock.now()).await?;
+pub async fn sweep(service: &LoginService) -> Result<usize> {
+    let due = find_due(&service.store, service.clock.now()).await?;
     for (account, id) in &due {
-        if let Some(domain) = sql::find(&app.store, account, id).await? {
-            check(app, &domain).await?;
+        if let Some(domain) = sql::find(&service.store, account, id).await? {
+            check(service, &domain).await?;
         }
     }
     Ok(due.len())
 }
 
-async fn check(app: &LoginService, domain: &Domain) -> Result<()> {
+async fn check(service: &LoginService, domain: &Domain) -> Result<()> {
     let Domain { id, name, .. } = domain;
-    let proved = app.prover.find_proof(name, &domain.token, app.reach(domain.account.environment)).await;
-    let now = app.clock.now();
+    let proved = service.prover.find_proof(name, &domain.token, service.reach(domain.account.environment)).await;
+    let now = service.clock.now();
     if proved.is_ok() {
-        return record_found(&app.store, id, now).await;
+        return record_found(&service.store, id, now).await;
     }
-    if record_lost(&app.store, id, now).await? {
+    if record_lost(&service.store, id, now).await? {
         let account = &domain.account.name;
         tracing::warn!(domain = %name, account, "domain proof missing again: the domain is no longer verified");
     } else {
-        record_missed(&app.store, id, now).await?;
+        record_missed(&service.store, id, now).await?;
         tracing::warn!(domain = %name, account = domain.account.name, "domain proof missing");
     }
     Ok(())

@@ -16,8 +16,8 @@ use crate::service::LoginService;
 
 pub(crate) fn router(environment: Environment) -> Router<LoginService> {
     let route = |mode| -> MethodRouter<LoginService> {
-        post(move |app, request| handle_answer(app, environment, mode, request))
-            .get(move |app, request| show_context(app, environment, mode, request))
+        post(move |service, request| handle_answer(service, environment, mode, request))
+            .get(move |service, request| show_context(service, environment, mode, request))
             .fallback(async || Problem::MethodNotAllowed)
     };
     Router::new().route("/hosted/login", route(Mode::Login)).route("/hosted/register", route(Mode::Register))
@@ -25,24 +25,26 @@ pub(crate) fn router(environment: Environment) -> Router<LoginService> {
 
 type Extract = axum::extract::State<LoginService>;
 
-async fn handle_answer(app: Extract, environment: Environment, mode: Mode, request: Request) -> Response {
-    if let Err(error) = count_request(&app, signpost_platform::web::peer::client_address(&app, &request)).await {
+async fn handle_answer(service: Extract, environment: Environment, mode: Mode, request: Request) -> Response {
+    if let Err(error) = count_request(&service, signpost_platform::web::peer::client_address(&service, &request)).await
+    {
         return hosted::to_response(&error);
     }
     // As in the handler contract: what is no JSON at all is a body that lacks its fields.
     let body = Payload::bytes(request.into_body()).await;
-    hosted::handle_post(app.0, environment, mode, body).await
+    hosted::handle_post(service.0, environment, mode, body).await
 }
 
-async fn show_context(app: Extract, environment: Environment, mode: Mode, request: Request) -> Response {
-    if let Err(error) = count_request(&app, signpost_platform::web::peer::client_address(&app, &request)).await {
+async fn show_context(service: Extract, environment: Environment, mode: Mode, request: Request) -> Response {
+    if let Err(error) = count_request(&service, signpost_platform::web::peer::client_address(&service, &request)).await
+    {
         return hosted::to_response(&error);
     }
     let query = request.uri().query().unwrap_or_default().to_owned();
     let challenge = form_urlencoded::parse(query.as_bytes()).find(|(name, _)| name == "challenge");
-    hosted::show_context(&app, environment, mode, challenge.as_ref().map(|(_, text)| &**text)).await
+    hosted::show_context(&service, environment, mode, challenge.as_ref().map(|(_, text)| &**text)).await
 }
 
-async fn count_request(app: &LoginService, address: Caller) -> Result<(), Problem> {
-    app.limits.check_tenth(Limit::Answer, &address, app.clock.elapsed()).await.map_err(Problem::RateLimited)
+async fn count_request(service: &LoginService, address: Caller) -> Result<(), Problem> {
+    service.limits.check_tenth(Limit::Answer, &address, service.clock.elapsed()).await.map_err(Problem::RateLimited)
 }

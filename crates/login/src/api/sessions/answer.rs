@@ -16,32 +16,32 @@ use crate::sessions::SessionStatus;
 
 /// `POST /sessions/{id}/authenticate`
 pub(crate) async fn authenticate(
-    Extract(app): Extract<LoginService>,
+    Extract(service): Extract<LoginService>,
     account: Account,
     PathId(id): PathId,
     request: Request,
 ) -> Result<Json<SessionView>, Error> {
-    let session = find_session(&app, &account, &id).await?;
+    let session = find_session(&service, &account, &id).await?;
     // Only now, for the contract says of an unknown session first that it is unknown.
-    let Payload(body) = Payload::from_request(request, &app).await?;
+    let Payload(body) = Payload::from_request(request, &service).await?;
     let answer =
         Answer::parse(&body).map_err(|error| Problem::field(error.field().unwrap_or("body"), error.to_string()))?;
     let AcceptedAnswer { session, redirect } =
-        accept_answer(&app, session, &answer, None).await?.ok_or(Error::ChallengeNotFound)?;
-    let status = session.status(app.clock.now());
+        accept_answer(&service, session, &answer, None).await?.ok_or(Error::ChallengeNotFound)?;
+    let status = session.status(service.clock.now());
     Ok(Json(SessionView::new(session, status, Viewer::Owner).with_redirect(redirect.map(String::from))))
 }
 
 /// `POST /sessions/{id}/complete`: the code that the wallet was told came back in the browser that began the login.
 pub(crate) async fn complete(
-    Extract(app): Extract<LoginService>,
+    Extract(service): Extract<LoginService>,
     account: Account,
     PathId(id): PathId,
     mut fields: Fields,
 ) -> Result<Json<SessionView>, Error> {
     let code = fields.text("code")?;
     fields.done()?;
-    let asked = find_session(&app, &account, &id).await?;
-    let session = complete_login(&app, asked, &code).await?;
+    let asked = find_session(&service, &account, &id).await?;
+    let session = complete_login(&service, asked, &code).await?;
     Ok(Json(SessionView::new(session, SessionStatus::Authenticated, Viewer::Owner)))
 }

@@ -30,7 +30,7 @@ const REPLAYED: (HeaderName, &str) = (HeaderName::from_static("idempotent-replay
 
 /// `POST /sessions`
 pub(crate) async fn create(
-    Extract(app): Extract<LoginService>,
+    Extract(service): Extract<LoginService>,
     account: Account,
     key: ApiKey,
     headers: HeaderMap,
@@ -38,28 +38,30 @@ pub(crate) async fn create(
 ) -> Result<Response, Error> {
     let request = CreateRequest::parse(fields)?;
     let idempotency_key = IdempotencyKey::from_headers(&headers, &request.fingerprint()?)?;
-    if let Some(earlier) = find_replay(&app, &account, &key, idempotency_key.as_ref()).await? {
+    if let Some(earlier) = find_replay(&service, &account, &key, idempotency_key.as_ref()).await? {
         return Ok(earlier);
     }
-    let domain = usable_domain(&app, &account, &request.domain).await?;
+    let domain = usable_domain(&service, &account, &request.domain).await?;
     let name = domain.name.to_string();
-    let (new, now, ttl) = (request.for_domain(&app, &domain)?, app.clock.now(), app.settings.session_ttl);
+    let (new, now, ttl) = (request.for_domain(&service, &domain)?, service.clock.now(), service.settings.session_ttl);
     let session = Session::open(&domain, new, ttl, now, SessionEntropy { id: random(), nonce: random() });
     let secret = ClientSecret::derive(&key.key, &session.id);
     let session = session.with_client_secret(&secret);
     let reply = serde_json::to_string(&CreatedSession::new(&session)?).context("a session is JSON")?;
-    if sql::insert(&app.store, session, idempotency_key.as_ref().map(|key| key.store(&account, &reply, now))).await? {
-        app.metrics.session(account.environment, "created");
+    if sql::insert(&service.store, session, idempotency_key.as_ref().map(|key| key.store(&account, &reply, now)))
+        .await?
+    {
+        service.metrics.session(account.environment, "created");
         return Ok(to_response(&reply, Some(&secret)).into_response());
     }
     // Somebody asked for the same meanwhile, or took the domain away.
-    let earlier = find_replay(&app, &account, &key, idempotency_key.as_ref()).await?;
+    let earlier = find_replay(&service, &account, &key, idempotency_key.as_ref()).await?;
     earlier.ok_or(Error::DomainNotRegistered(name))
 }
 
 /// What was answered before to a request that names the same key.
 async fn find_replay(
-    app: &LoginService,
+    service: &LoginService,
     account: &Account,
     key: &ApiKey,
     idempotency_key: Option<&IdempotencyKey>,
@@ -69,13 +71,13 @@ async fn find_replay(
         id: String,
     }
     let Some(idempotency_key) = idempotency_key else { return Ok(None) };
-    let now = app.clock.now();
-    let Some(reply) = idempotency::find_reply(&app.store, account, idempotency_key, now).await? else {
+    let now = service.clock.now();
+    let Some(reply) = idempotency::find_reply(&service.store, account, idempotency_key, now).await? else {
         return Ok(None);
     };
     let StoredReply { id } = serde_json::from_str(&reply).context("a kept reply is a session")?;
     let id = SessionId::parse(&id).context("a kept reply has an id")?;
-    let session = sql::find(&app.store, account, &id).await?;
+    let session = sql::find(&service.store, account, &id).await?;
     // Another key of the account asks under the same Idempotency-Key: that one's secret is not the session's.
     let secret =
         Some(ClientSecret::derive(&key.key, &id)).filter(|secret| session.is_some_and(|own| secret.reads(&own, now)));
@@ -156,13 +158,13 @@ impl CreateRequest {
     }
 
     /// What the session will be, on this domain.
-    fn for_domain(self, app: &LoginService, domain: &Domain) -> Result<NewSession, Error> {
-        let webhook_url = self.webhook_url(app, domain)?;
+    fn for_domain(self, service: &LoginService, domain: &Domain) -> Result<NewSession, Error> {
+        let webhook_url = self.webhook_url(service, domain)?;
         let Self { mode, metadata, confirm, options, .. } = self;
         let environment = domain.account.environment;
         let hosted_url = match domain.handler {
             HandlerKind::Direct => None,
-            HandlerKind::Hosted => Some(find_hosted_url(app, environment, mode)?),
+            HandlerKind::Hosted => Some(find_hosted_url(service, environment, mode)?),
         };
         // Nobody else can ask the person of a hosted session, and a relayed code must not be enough: not to log in, and
         // not to have a thief's account opened with the person's key.
@@ -173,9 +175,9 @@ impl CreateRequest {
     }
 
     /// The session's own webhook if it names one, else the domain's.
-    fn webhook_url(&self, app: &LoginService, domain: &Domain) -> Result<Url, Error> {
+    fn webhook_url(&self, service: &LoginService, domain: &Domain) -> Result<Url, Error> {
         let Some(text) = &self.webhook_url else { return Ok(domain.webhook_url.clone()) };
-        let reach = app.reach(domain.account.environment);
+        let reach = service.reach(domain.account.environment);
         let url = parse_webhook_url(text, reach).map_err(|reason| Problem::field("webhook_url", reason))?;
         if domain.owns_webhook(&url) {
             return Ok(url);
@@ -194,10 +196,12 @@ fn parse_options(fields: &mut Fields) -> Result<SessionOptions, Error> {
 }
 
 /// The account's domain, if sessions may be opened on it.
-async fn usable_domain(app: &LoginService, account: &Account, name: &DomainName) -> Result<Domain, Error> {
+async fn usable_domain(service: &LoginService, account: &Account, name: &DomainName) -> Result<Domain, Error> {
     let (key, mut refused) = ((account.clone(), name.clone()), None);
     let read = async {
-        match domains::sql::find_usable(&app.store, account, name, app.settings.require_verified_domains).await? {
+        match domains::sql::find_usable(&service.store, account, name, service.settings.require_verified_domains)
+            .await?
+        {
             Usable::Yes(domain) => Ok(Some(*domain)),
             other => {
                 refused = Some(other);
@@ -205,7 +209,7 @@ async fn usable_domain(app: &LoginService, account: &Account, name: &DomainName)
             }
         }
     };
-    let domain = app.domains.find(&key, read).await?;
+    let domain = service.domains.find(&key, read).await?;
     let not_verified = |reason| Error::DomainNotVerified { domain: name.to_string(), reason };
     match (domain, refused) {
         (Some(domain), _) => Ok(domain),

@@ -17,7 +17,7 @@ use crate::sessions::{SessionFilter, SessionStatus, sql};
 
 /// `GET /sessions?status=&domain=&limit=&cursor=`, newest first.
 pub(crate) async fn list(
-    Extract(app): Extract<LoginService>,
+    Extract(service): Extract<LoginService>,
     account: Account,
     page: Page,
 ) -> Result<Json<Value>, Error> {
@@ -29,14 +29,14 @@ pub(crate) async fn list(
     let name = name.map_err(|error| Problem::field("domain", error.to_string()))?;
     let domain = match &name {
         None => None,
-        Some(name) => match domains::sql::find_by_name(&app.store, &account, name).await? {
+        Some(name) => match domains::sql::find_by_name(&service.store, &account, name).await? {
             Some(domain) => Some(domain.id),
             None => return Ok(Json(json!({ "sessions": [] }))),
         },
     };
-    let now = app.clock.now();
+    let now = service.clock.now();
     let filter = SessionFilter { before, domain, status, most: page.limit + 1 };
-    let mut sessions = sql::list(&app.store, &account, &filter, now).await?;
+    let mut sessions = sql::list(&service.store, &account, &filter, now).await?;
     let next = page.next(&mut sessions, |session| session.id.to_string());
     let sessions: Vec<_> = sessions.into_iter().map(|session| SessionListItem::new(session, now)).collect();
     Ok(Json(page.reply("sessions", &sessions, next)))

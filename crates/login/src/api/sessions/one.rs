@@ -26,19 +26,19 @@ const MAX_REFRESH_ATTEMPTS: usize = 100;
 
 /// `POST /sessions/{id}/refresh`
 pub(crate) async fn refresh(
-    Extract(app): Extract<LoginService>,
+    Extract(service): Extract<LoginService>,
     account: Account,
     PathId(id): PathId,
     _: Nothing,
 ) -> Result<Json<RefreshedSession>, Error> {
     // Who loses to another refresh looks again: the session is still there to be refreshed.
     for _ in 0..MAX_REFRESH_ATTEMPTS {
-        let old = find_session(&app, &account, &id).await?;
-        let session = old.clone().refresh(app.settings.session_ttl, app.clock.now(), random());
-        let session = session.map_err(|refusal| refused(refusal, &old, &app))?;
+        let old = find_session(&service, &account, &id).await?;
+        let session = old.clone().refresh(service.settings.session_ttl, service.clock.now(), random());
+        let session = session.map_err(|refusal| refused(refusal, &old, &service))?;
         let refreshed = RefreshedSession::new(&session)?;
-        if sql::refresh(&app.store, &session, &old.challenge).await? {
-            app.session_changed(&session.id);
+        if sql::refresh(&service.store, &session, &old.challenge).await? {
+            service.session_changed(&session.id);
             return Ok(Json(refreshed));
         }
     }
@@ -66,27 +66,27 @@ pub(crate) async fn png(
 }
 
 /// The code of a session that waits for its answer.
-async fn code(Extract(app): Extract<LoginService>, account: Account, PathId(id): PathId) -> Result<QrCode, Error> {
-    let session = find_session(&app, &account, &id).await?;
-    session.check_pending(app.clock.now()).map_err(|refusal| refused(refusal, &session, &app))?;
+async fn code(Extract(service): Extract<LoginService>, account: Account, PathId(id): PathId) -> Result<QrCode, Error> {
+    let session = find_session(&service, &account, &id).await?;
+    session.check_pending(service.clock.now()).map_err(|refusal| refused(refusal, &session, &service))?;
     let text = RefreshedSession::new(&session)?.qr_data;
     Ok(QrCode::from_text(&text).context("qr_data fits in a code")?)
 }
 
 /// `DELETE /sessions/{id}`
 pub(crate) async fn cancel(
-    Extract(app): Extract<LoginService>,
+    Extract(service): Extract<LoginService>,
     account: Account,
     PathId(id): PathId,
     _: Nothing,
 ) -> Result<StatusCode, Error> {
-    let session = find_session(&app, &account, &id).await?;
-    let now = app.clock.now();
-    let cancelled = session.clone().cancel(now).map_err(|refusal| refused(refusal, &session, &app))?;
-    if sql::cancel(&app.store, &cancelled.id, now).await? {
-        app.metrics.session(account.environment, "cancelled");
-        app.session_changed(&cancelled.id);
+    let session = find_session(&service, &account, &id).await?;
+    let now = service.clock.now();
+    let cancelled = session.clone().cancel(now).map_err(|refusal| refused(refusal, &session, &service))?;
+    if sql::cancel(&service.store, &cancelled.id, now).await? {
+        service.metrics.session(account.environment, "cancelled");
+        service.session_changed(&cancelled.id);
         return Ok(StatusCode::NO_CONTENT);
     }
-    Err(lost_race(&app, &session).await)
+    Err(lost_race(&service, &session).await)
 }

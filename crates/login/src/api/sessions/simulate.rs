@@ -41,17 +41,17 @@ enum SimulatedFault {
 /// Signs the session's challenge and posts the answer where a wallet would; tells what was posted and how it was
 /// answered. `wallet` (1 to 100) says who signs, `fault` what is wrong with the answer.
 pub(crate) async fn simulate(
-    Extract(app): Extract<LoginService>,
+    Extract(service): Extract<LoginService>,
     account: Account,
     PathId(id): PathId,
     OptionalFields(fields): OptionalFields,
 ) -> Result<Json<Value>, Error> {
     let (wallet, fault) = parse_request(fields)?;
-    let session = find_session(&app, &account, &id).await?;
-    session.check_pending(app.clock.now()).map_err(|refusal| refused(refusal, &session, &app))?;
-    let answer = make_answer(&session, &account, wallet, fault, app.clock.now().as_second())?;
+    let session = find_session(&service, &account, &id).await?;
+    session.check_pending(service.clock.now()).map_err(|refusal| refused(refusal, &session, &service))?;
+    let answer = make_answer(&session, &account, wallet, fault, service.clock.now().as_second())?;
     let (posted_to, payload) = (session.answer_url().to_string(), json!(answer));
-    let reply = post_answer(&app, &session, &payload).await;
+    let reply = post_answer(&service, &session, &payload).await;
     let mut told = json!({ "public_key": answer.public_key, "posted_to": posted_to, "payload": payload });
     match reply {
         Ok(HandlerReply { status, body }) => {
@@ -118,10 +118,10 @@ struct HandlerReply {
     body: Option<String>,
 }
 
-async fn post_answer(app: &LoginService, session: &Session, payload: &Value) -> anyhow::Result<HandlerReply> {
+async fn post_answer(service: &LoginService, session: &Session, payload: &Value) -> anyhow::Result<HandlerReply> {
     let body = Bytes::from(payload.to_string());
     if session.hosted_url.is_some() {
-        let reply = hosted::handle_answer(app, session.account.environment, session.challenge.mode, &body).await;
+        let reply = hosted::handle_answer(service, session.account.environment, session.challenge.mode, &body).await;
         return Ok(HandlerReply { status: reply.status, body: Some(reply.body.to_string()) });
     }
     let mut headers = HeaderMap::new();
@@ -129,8 +129,8 @@ async fn post_answer(app: &LoginService, session: &Session, payload: &Value) -> 
     let url = &session.webhook_url;
     let request =
         Request { method: Method::POST, url, headers, body: Some(body), within: HANDLER_TIMEOUT, keep: MAX_BODY_LEN };
-    let reach = app.reach(session.account.environment);
-    let answer = app.outbound.notify(reach, request).await?;
+    let reach = service.reach(session.account.environment);
+    let answer = service.outbound.notify(reach, request).await?;
     let is_open = reach != Reach::Everything;
     Ok(HandlerReply {
         status: answer.status,

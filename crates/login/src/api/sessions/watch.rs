@@ -32,7 +32,7 @@ const KEEP_ALIVE_INTERVAL: Duration = Duration::from_secs(15);
 
 /// `GET /sessions/{id}`, with `?wait=25` as soon as the session is not pending any more, or after so many seconds.
 pub(crate) async fn show(
-    Extract(app): Extract<LoginService>,
+    Extract(service): Extract<LoginService>,
     account: Account,
     viewer: Viewer,
     page: Option<Extension<Caller>>,
@@ -40,36 +40,36 @@ pub(crate) async fn show(
     RawQuery(query): RawQuery,
 ) -> Result<Json<SessionView>, Error> {
     let seconds = parse_wait(query.as_deref().unwrap_or_default())?;
-    let mut session = find(&app, &account, &id).await?;
-    if seconds > Duration::ZERO && session.status(app.clock.now()) == SessionStatus::Pending {
+    let mut session = find(&service, &account, &id).await?;
+    if seconds > Duration::ZERO && session.status(service.clock.now()) == SessionStatus::Pending {
         let deadline = Instant::now() + seconds;
-        let waiter = acquire_waiter(&app, &account, &session, page.as_deref())?;
-        session = await_change(&app, &account, session, &waiter, deadline).await?;
+        let waiter = acquire_waiter(&service, &account, &session, page.as_deref())?;
+        session = await_change(&service, &account, session, &waiter, deadline).await?;
     }
-    to_reply(&app, session, viewer)
+    to_reply(&service, session, viewer)
 }
 
 /// `GET /sessions/{id}/events`: an event `status` with what `GET` says now, and another when that changes, which is the
 /// last.
 pub(crate) async fn events(
-    Extract(app): Extract<LoginService>,
+    Extract(service): Extract<LoginService>,
     account: Account,
     viewer: Viewer,
     page: Option<Extension<Caller>>,
     PathId(id): PathId,
 ) -> Result<Sse<impl Stream<Item = Result<Event, Infallible>>>, Error> {
-    let session = find(&app, &account, &id).await?;
-    let first = status_event(&app, session.clone(), viewer);
-    let is_over = session.status(app.clock.now()) != SessionStatus::Pending;
+    let session = find(&service, &account, &id).await?;
+    let first = status_event(&service, session.clone(), viewer);
+    let is_over = session.status(service.clock.now()) != SessionStatus::Pending;
     // A place is taken before the stream begins, so that whoever gets none is told so.
-    let waiter = if is_over { None } else { Some(acquire_waiter(&app, &account, &session, page.as_deref())?) };
+    let waiter = if is_over { None } else { Some(acquire_waiter(&service, &account, &session, page.as_deref())?) };
     let next = stream::iter(waiter).filter_map(move |waiter| {
-        let (app, account, session) = (app.clone(), account.clone(), session.clone());
+        let (service, account, session) = (service.clone(), account.clone(), session.clone());
         async move {
             let forever = Instant::now() + Duration::from_hours(24);
-            match await_change(&app, &account, session, &waiter, forever).await {
-                Ok(session) if session.status(app.clock.now()) != SessionStatus::Pending => {
-                    Some(status_event(&app, session, viewer))
+            match await_change(&service, &account, session, &waiter, forever).await {
+                Ok(session) if session.status(service.clock.now()) != SessionStatus::Pending => {
+                    Some(status_event(&service, session, viewer))
                 }
                 // The server stops, or cannot tell: the client comes again.
                 Ok(_) | Err(_) => None,
@@ -82,12 +82,12 @@ pub(crate) async fn events(
 
 /// A place among those who wait.
 fn acquire_waiter(
-    app: &LoginService,
+    service: &LoginService,
     account: &Account,
     session: &Session,
     page: Option<&Caller>,
 ) -> Result<Waiter, Problem> {
-    app.waiting.acquire(&session.id, account, page).map_err(|crowded| match crowded {
+    service.waiting.acquire(&session.id, account, page).map_err(|crowded| match crowded {
         TooManyWaiters::Everybody => Problem::Unavailable("too many requests are waiting for sessions".to_owned()),
         TooManyWaiters::Caller(most) => Problem::TooManyAtOnce { limit: "waiting", most },
     })
@@ -95,7 +95,7 @@ fn acquire_waiter(
 
 /// The session once it is not pending any more, or as it is at the deadline or when the server stops.
 async fn await_change(
-    app: &LoginService,
+    service: &LoginService,
     account: &Account,
     mut session: Session,
     waiter: &Waiter,
@@ -103,37 +103,37 @@ async fn await_change(
 ) -> Result<Session, Error> {
     loop {
         let changed = waiter.changed();
-        session = find(app, account, session.id.as_str()).await?;
+        session = find(service, account, session.id.as_str()).await?;
         let left = deadline.saturating_duration_since(Instant::now());
-        let is_over = session.status(app.clock.now()) != SessionStatus::Pending;
-        if is_over || left.is_zero() || app.draining.is_cancelled() {
+        let is_over = session.status(service.clock.now()) != SessionStatus::Pending;
+        if is_over || left.is_zero() || service.draining.is_cancelled() {
             return Ok(session);
         }
         tokio::select! {
             _ = timeout(LOOK_INTERVAL.min(left), changed) => {}
-            () = app.draining.cancelled() => {}
+            () = service.draining.cancelled() => {}
         }
     }
 }
 
 /// As it was told a moment ago, where changes since would have been told too.
-async fn find(app: &LoginService, account: &Account, id: &str) -> Result<Session, Error> {
+async fn find(service: &LoginService, account: &Account, id: &str) -> Result<Session, Error> {
     let id = SessionId::parse(id).ok_or(Error::SessionNotFound)?;
-    let session = app.find_session_in_any_account(account.environment, &id).await?;
-    let own = session.filter(|session| session.account == *account && session.is_readable(app.clock.now()));
+    let session = service.find_session_in_any_account(account.environment, &id).await?;
+    let own = session.filter(|session| session.account == *account && session.is_readable(service.clock.now()));
     own.ok_or(Error::SessionNotFound)
 }
 
-fn to_reply(app: &LoginService, session: Session, viewer: Viewer) -> Result<Json<SessionView>, Error> {
-    match session.status(app.clock.now()) {
-        SessionStatus::Expired => Err(refused(AnswerRefusal::Expired, &session, app)),
-        SessionStatus::Cancelled => Err(refused(AnswerRefusal::Cancelled, &session, app)),
+fn to_reply(service: &LoginService, session: Session, viewer: Viewer) -> Result<Json<SessionView>, Error> {
+    match session.status(service.clock.now()) {
+        SessionStatus::Expired => Err(refused(AnswerRefusal::Expired, &session, service)),
+        SessionStatus::Cancelled => Err(refused(AnswerRefusal::Cancelled, &session, service)),
         status => Ok(Json(SessionView::new(session, status, viewer))),
     }
 }
 
-fn status_event(app: &LoginService, session: Session, viewer: Viewer) -> Event {
-    let status = session.status(app.clock.now());
+fn status_event(service: &LoginService, session: Session, viewer: Viewer) -> Event {
+    let status = session.status(service.clock.now());
     let event = Event::default().event("status");
     let data = match status {
         SessionStatus::Pending | SessionStatus::Authenticated => json!(SessionView::new(session, status, viewer)),
