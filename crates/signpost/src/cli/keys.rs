@@ -5,7 +5,7 @@ use clap::{Subcommand, ValueEnum};
 use jiff::SignedDuration;
 use secrecy::ExposeSecret;
 use serde_json::json;
-use signpost_platform::accounts::keys::{self, ListedKey, NewKey};
+use signpost_platform::accounts::keys::{self, NewKey, StoredKey};
 use signpost_platform::accounts::{Account, Environment, KeyId, Scope};
 use signpost_platform::clock::Clock;
 use signpost_store::random;
@@ -118,7 +118,7 @@ async fn list(session: &Session) -> Result<()> {
     let keys = keys::sql::list(&session.store()?).await?;
     let now = Clock::System.now();
     session.print(&json!({ "keys": keys }), || {
-        let state = |key: &ListedKey| match (key.revoked_at, key.expires_at) {
+        let state = |key: &StoredKey| match (key.revoked_at, key.expires_at) {
             (Some(_), _) => "revoked".to_owned(),
             (None, Some(at)) if at <= now => "expired".to_owned(),
             (None, Some(at)) => format!("active until {at}"),
@@ -147,7 +147,7 @@ async fn rotate(session: &Session, id: &str, grace: u32) -> Result<()> {
         bail!("{id} is expired or revoked; create a new key with 'signpost keys create'");
     }
     let shown = new.key.expose_secret();
-    let ListedKey { environment, name, account, .. } = &old;
+    let StoredKey { environment, name, account, .. } = &old;
     let document = json!({
         "id": new.id, "key": shown, "environment": environment, "name": name, "account": account,
         "replaces": old.id, "old_expires_at": until,

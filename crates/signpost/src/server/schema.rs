@@ -4,6 +4,7 @@ use signpost_atm::catalogue::Source;
 use signpost_login::sessions::Session;
 use signpost_login::users::HostedUser;
 use signpost_platform::accounts::audit::AuditEntry;
+use signpost_platform::accounts::keys::StoredKey;
 use signpost_store::{Column, Kind, Migration, Schema, Stored, StoredTable};
 
 /// What the program keeps in its database.
@@ -38,7 +39,7 @@ macro_rules! table {
 
 /// Every table but those of one row; a move that was cut off goes on at a position in this list.
 const TABLES: &[StoredTable] = &[
-    table!("api_keys" ["id"] "id" Text, "account" Text, "environment" Text, "name" Text, "hash" Text, "created_at" Integer, "revoked_at" Integer, "scope" Text, "last_used_at" Integer, "expires_at" Integer),
+    StoredKey::TABLE,
     table!("domains" ["id"] "id" Text, "account" Text, "environment" Text, "name" Text, "apex" Text, "webhook_url" Text, "event_url" Text, "webhook_secret" Text, "next_webhook_secret" Text, "verification_token" Text, "created_at" Integer, "verified_at" Integer, "last_checked_at" Integer, "failing_since" Integer, "misses" Integer, "handler" Text),
     Session::TABLE,
     table!("deliveries" ["id"] "id" Text, "account" Text, "environment" Text, "domain_id" Text, "url" Text, "endpoint" Text, "body" Text, "state" Text, "attempts" Integer, "created_at" Integer, "next_attempt_at" Integer, "leased_until" Integer, "ended_at" Integer, "last_status" Integer, "last_error" Text, "last_answer" Text, "in_backoff" Integer),

@@ -5,6 +5,7 @@ use reqwest::Method;
 use reqwest::header::AUTHORIZATION;
 use serde_json::json;
 use signpost_platform::accounts::{Environment, keys};
+use signpost_store::must;
 
 use crate::harness::{Integrator, Service, send, text};
 
@@ -96,6 +97,18 @@ async fn a_revoked_key_stops_within_five_seconds() {
     integrator.post_raw("/sessions", "{").await.refused(401, "invalid_api_key");
     colleague.get("/domains").await.with(200);
     assert!(!keys::sql::revoke(&service.app.store, &key, service.clock.now()).await.expect("a database"));
+}
+
+#[tokio::test]
+async fn a_stored_key_that_makes_no_sense_opens_nothing() {
+    let service = Service::start().await;
+    let (integrator, key) = service.integrator_with_id("acme", Environment::Live).await;
+    let sql = "UPDATE api_keys SET created_at = $1 WHERE id = $2";
+    let change = [must(sql, vec![i64::MAX.into(), (&key).into()])];
+    assert!(service.app.store.write(change).await.expect("a database").is_committed());
+    integrator.get("/domains").await.refused(500, "internal_error");
+    let error = keys::sql::list(&service.app.store).await.expect_err("no time is that late");
+    assert!(format!("{error:#}").starts_with("api_keys.created_at: "), "{error:#}");
 }
 
 #[tokio::test]

@@ -12,6 +12,7 @@ use jiff::Timestamp;
 use secrecy::{ExposeSecret, SecretString};
 use serde::Serialize;
 use sha2::{Digest, Sha256};
+use signpost_store::rows;
 
 use crate::accounts::key_id::{KEY_ID_LEN, KeyId};
 use crate::accounts::{Account, Environment, Scope};
@@ -46,30 +47,62 @@ pub struct KeyGrant {
     pub key: KeyId,
 }
 
-/// A key as it is listed.
-#[derive(Debug, Serialize)]
-pub struct ListedKey {
-    /// Its name for the operator.
-    pub id: KeyId,
-    /// Whose it is.
-    pub account: String,
-    /// Where it opens.
-    pub environment: Environment,
+rows! {
+    /// A key as the database keeps it: without what requests carry.
+    #[derive(Clone, Debug, Serialize)]
+    pub struct StoredKey in "api_keys" by [id] {
+        /// Its name for the operator.
+        pub id: KeyId,
+        /// Whose it is.
+        pub account: String,
+        /// Where it opens.
+        pub environment: Environment,
+        /// What it opens.
+        pub scope: Scope,
+        /// What the operator called it.
+        pub name: String,
+        /// What a request's key is found by.
+        #[serde(skip)]
+        pub hash: KeyHash,
+        /// When it was made.
+        pub created_at: Timestamp,
+    } later {
+        /// Since when it opens nothing.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub revoked_at: Option<Timestamp>,
+        /// When it opened something last, to the minute.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub last_used_at: Option<Timestamp>,
+        /// When it ends, once it was replaced.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub expires_at: Option<Timestamp>,
+    }
+}
+
+impl StoredKey {
+    /// A new key of an account.
+    #[must_use]
+    pub fn new(account: Account, name: String, key: &NewKey, now: Timestamp) -> Self {
+        Self {
+            id: key.id.clone(),
+            account: account.name,
+            environment: account.environment,
+            scope: key.scope,
+            name,
+            hash: key.hash(),
+            created_at: now,
+            revoked_at: None,
+            last_used_at: None,
+            expires_at: None,
+        }
+    }
+
     /// What it opens.
-    pub scope: Scope,
-    /// What the operator called it.
-    pub name: String,
-    /// When it was made.
-    pub created_at: Timestamp,
-    /// Since when it opens nothing.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub revoked_at: Option<Timestamp>,
-    /// When it opened something last, to the minute.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub last_used_at: Option<Timestamp>,
-    /// When it ends, once it was replaced.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub expires_at: Option<Timestamp>,
+    #[must_use]
+    pub fn into_grant(self) -> KeyGrant {
+        let account = Account { name: self.account, environment: self.environment };
+        KeyGrant { account, scope: self.scope, key: self.id }
+    }
 }
 
 impl NewKey {
@@ -84,7 +117,7 @@ impl NewKey {
 
     /// One that takes the place of `old`: for the same account and scope.
     #[must_use]
-    pub fn in_place_of(old: &ListedKey, id: [u8; 10], secret: [u8; 32]) -> Self {
+    pub fn in_place_of(old: &StoredKey, id: [u8; 10], secret: [u8; 32]) -> Self {
         Self::new(old.environment, id, secret).for_scope(old.scope)
     }
 
