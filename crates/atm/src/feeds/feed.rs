@@ -8,8 +8,10 @@ use reqwest::header::{ACCEPT, HeaderMap, HeaderValue, IF_MODIFIED_SINCE, IF_NONE
 use serde::Serialize;
 use signpost_locator::import::{FormatChoice, Import};
 use signpost_platform::outbound::Reach;
+use signpost_store::{Parsed, columns, rows};
 use url::Url;
 
+use super::every::EveryMs;
 use crate::catalogue::{Extent, ImportCounts};
 
 /// Where in an address the time of the last fetch belongs, for servers that tell what changed since.
@@ -21,42 +23,46 @@ const FIRST_RETRY_DELAY: SignedDuration = SignedDuration::from_mins(5);
 /// The longest wait.
 const MAX_RETRY_DELAY: SignedDuration = SignedDuration::from_hours(24);
 
-/// A source that is fetched.
-#[derive(Clone, Debug, Serialize)]
-pub struct Feed {
-    /// The name of the source.
-    pub name: String,
-    /// Where it is; [`SINCE`] in it is replaced.
-    pub url: String,
-    /// How it is written.
-    #[serde(serialize_with = "format_name")]
-    pub format: FormatChoice,
-    /// What its licence wants to be said.
-    pub attribution: String,
-    /// How often a running server fetches it; otherwise only on request.
-    #[serde(rename = "every_seconds", serialize_with = "seconds")]
-    pub every: Option<Duration>,
-    /// What its server said last time.
-    #[serde(skip)]
-    pub known: Validators,
-    /// Up to when all changes were taken over.
-    pub synced_to: Option<Timestamp>,
-    /// When it was last fetched without failure.
-    pub fetched_at: Option<Timestamp>,
-    /// How often in a row it has failed since.
-    pub failures: u32,
-    /// When it may be fetched again.
-    pub next_at: Timestamp,
-    /// Why it failed last.
-    pub last_error: Option<String>,
+rows! {
+    /// A source that is fetched.
+    #[derive(Clone, Debug, Serialize)]
+    pub struct Feed in "atm_feeds" by [name] {
+        /// The name of the source.
+        pub name: String,
+        /// Where it is; [`SINCE`] in it is replaced.
+        pub url: String,
+        /// How it is written.
+        #[serde(serialize_with = "format_name")]
+        pub format: FormatChoice as Parsed<FormatChoice>,
+        /// What its licence wants to be said.
+        pub attribution: String,
+        /// How often a running server fetches it; otherwise only on request.
+        #[serde(rename = "every_seconds", serialize_with = "seconds")]
+        pub every: Option<Duration> as EveryMs,
+        /// What its server said last time.
+        #[serde(skip)]
+        pub known: Validators,
+        /// Up to when all changes were taken over.
+        pub synced_to: Option<Timestamp>,
+        /// When it was last fetched without failure.
+        pub fetched_at: Option<Timestamp>,
+        /// How often in a row it has failed since.
+        pub failures: u32,
+        /// When it may be fetched again.
+        pub next_at: Timestamp,
+        /// Why it failed last.
+        pub last_error: Option<String>,
+    }
 }
 
-/// What a server wants to be told with the next question (RFC 9110, section 13).
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-#[expect(missing_docs, reason = "the names say it")]
-pub struct Validators {
-    pub etag: Option<String>,
-    pub last_modified: Option<String>,
+columns! {
+    /// What a server wants to be told with the next question (RFC 9110, section 13).
+    #[derive(Clone, Debug, Default, PartialEq, Eq)]
+    #[expect(missing_docs, reason = "the names say it")]
+    pub struct Validators {
+        pub etag: Option<String>,
+        pub last_modified: Option<String>,
+    }
 }
 
 /// What came of a fetch.

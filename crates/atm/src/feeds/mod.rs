@@ -1,6 +1,7 @@
 //! Feeds: sources that are fetched. Asked politely: with what their server said last time, so that it can answer that
 //! nothing changed, and after a failure ever more rarely.
 
+mod every;
 mod feed;
 pub mod sql;
 mod sync;

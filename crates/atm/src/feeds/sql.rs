@@ -1,24 +1,17 @@
 //! Feeds in the database.
 
-use std::time::Duration;
-
 use anyhow::{Context, Result};
-use signpost_locator::import::FormatChoice;
-use signpost_store::{Row, Store, must, params, step};
+use signpost_store::{Row, Store, Stored, must, params, sql, step};
 
-use super::feed::{Feed, Validators};
+use super::feed::Feed;
 
-const FEEDS: &str = "
-    SELECT name, url, format, attribution, every_ms, etag, last_modified, synced_to, fetched_at, failures, next_at,
-           last_error
-    FROM atm_feeds ORDER BY name";
+const FEEDS: &str = sql!(Feed::SELECT, " ORDER BY name");
 
-const SAVE: &str = "
-    INSERT INTO atm_feeds (name, url, format, attribution, every_ms, etag, last_modified, synced_to, fetched_at,
-                           failures, next_at, last_error)
-    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)
-    ON CONFLICT (name) DO UPDATE SET url = $2, format = $3, attribution = $4, every_ms = $5, etag = $6,
-        last_modified = $7, synced_to = $8, fetched_at = $9, failures = $10, next_at = $11, last_error = $12";
+const SAVE: &str = sql!(
+    Feed::INSERT,
+    " ON CONFLICT (name) DO UPDATE SET url = $2, format = $3, attribution = $4, every_ms = $5, etag = $6,
+        last_modified = $7, synced_to = $8, fetched_at = $9, failures = $10, next_at = $11, last_error = $12"
+);
 
 const DROP: &str = "DELETE FROM atm_feeds WHERE name = $1";
 
@@ -28,8 +21,11 @@ const DROP: &str = "DELETE FROM atm_feeds WHERE name = $1";
 /// As [`Store::read`].
 pub async fn list(store: &Store) -> Result<Vec<Feed>> {
     let rows = store.read(FEEDS, params![]).await?;
-    let named = |row| feed(row).with_context(|| format!("the feed {} cannot be read", row.text(0).unwrap_or_default()));
-    rows.iter().map(named).collect()
+    let named = |row: Row| {
+        let name = row.text(0).unwrap_or_default().to_owned();
+        Feed::from_row(row).with_context(|| format!("the feed {name} cannot be read"))
+    };
+    rows.into_iter().map(named).collect()
 }
 
 /// Keeps a feed, a new one or a known one.
@@ -37,24 +33,7 @@ pub async fn list(store: &Store) -> Result<Vec<Feed>> {
 /// # Errors
 /// As [`Store::write`].
 pub async fn save(store: &Store, feed: &Feed) -> Result<()> {
-    let every = feed.every.map(|every| i64::try_from(every.as_millis())).transpose();
-    let every = every.context("the interval of the feed is too long")?;
-    let Validators { etag, last_modified } = feed.known.clone();
-    let params = params![
-        &feed.name,
-        &feed.url,
-        feed.format.name(),
-        &feed.attribution,
-        every,
-        etag,
-        last_modified,
-        feed.synced_to,
-        feed.fetched_at,
-        i64::from(feed.failures),
-        feed.next_at,
-        feed.last_error.clone()
-    ];
-    store.write([step(SAVE, params)]).await?;
+    store.write([step(SAVE, feed.clone().params())]).await?;
     Ok(())
 }
 
@@ -64,25 +43,4 @@ pub async fn save(store: &Store, feed: &Feed) -> Result<()> {
 /// As [`Store::write`].
 pub async fn delete(store: &Store, name: &str) -> Result<bool> {
     Ok(store.write([must(DROP, params![name])]).await?.is_committed())
-}
-
-fn feed(row: &Row) -> Result<Feed> {
-    let every =
-        row.opt_int(4)?.map(u64::try_from).transpose().context("atm_feeds.every_ms")?.map(Duration::from_millis);
-    Ok(Feed {
-        name: row.text(0)?.to_owned(),
-        url: row.text(1)?.to_owned(),
-        format: row.text(2)?.parse::<FormatChoice>().context("atm_feeds.format")?,
-        attribution: row.text(3)?.to_owned(),
-        every,
-        known: Validators {
-            etag: row.opt_text(5)?.map(str::to_owned),
-            last_modified: row.opt_text(6)?.map(str::to_owned),
-        },
-        synced_to: row.opt_time(7)?,
-        fetched_at: row.opt_time(8)?,
-        failures: u32::try_from(row.int(9)?).context("atm_feeds.failures")?,
-        next_at: row.time(10)?,
-        last_error: row.opt_text(11)?.map(str::to_owned),
-    })
 }

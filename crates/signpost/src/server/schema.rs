@@ -1,6 +1,7 @@
 //! The tables of both services: how they came to be, and what of them is moved from one database to another.
 
 use signpost_atm::catalogue::Source;
+use signpost_atm::feeds::Feed;
 use signpost_login::sessions::Session;
 use signpost_login::users::HostedUser;
 use signpost_platform::accounts::audit::AuditEntry;
@@ -46,7 +47,7 @@ const TABLES: &[StoredTable] = &[
     Source::TABLE,
     table!("atms" ["id"] "id" Integer, "source" Text, "ref" Text, "record" Text, "first_seen" Integer, "updated_at" Integer, "removed_at" Integer),
     table!("atm_apart" ["id"] "id" Integer),
-    table!("atm_feeds" ["name"] "name" Text, "url" Text, "format" Text, "attribution" Text, "every_ms" Integer, "etag" Text, "last_modified" Text, "synced_to" Integer, "fetched_at" Integer, "failures" Integer, "next_at" Integer, "last_error" Text),
+    Feed::TABLE,
     table!("deleted_domains" ["id"] "id" Text, "webhook_secret" Text, "next_webhook_secret" Text, "deleted_at" Integer),
     table!("idempotency_keys" ["account", "environment", "key"] "account" Text, "environment" Text, "key" Text, "asked" Text, "reply" Text, "created_at" Integer),
     HostedUser::TABLE,

@@ -106,13 +106,18 @@ async fn a_stored_feed_that_makes_no_sense_is_named_and_can_be_removed() {
     embedded_database(&data);
     let (store, folder) =
         (Store::open(&format!("sqlite:{}", data.join("signpost.sqlite").display()), &SCHEMA).unwrap(), folder.path());
-    for (name, column) in [("rare", "every_ms"), ("worn", "failures")] {
+    for (name, column, value) in [
+        ("rare", "every_ms", "-1"),
+        ("worn", "failures", "-1"),
+        ("odd", "format", "'papyrus'"),
+        ("late", "next_at", "9223372036854775807"),
+    ] {
         document(folder, &["atms", "feeds", "add", name, "http://127.0.0.1:1/", "--every", "24"]);
-        let sql = format!("UPDATE atm_feeds SET {column} = -1 WHERE name = $1").leak();
+        let sql = format!("UPDATE atm_feeds SET {column} = {value} WHERE name = $1").leak();
         assert!(store.write([step(sql, vec![name.into()])]).await.unwrap().is_committed());
         let listed = command(folder, &["atms", "feeds", "list"]).runs().await;
         let error = listed.failed(1);
-        assert!(error.contains(name) && error.contains(column), "{error}");
+        assert!(error.contains(name) && error.contains(&format!("atm_feeds.{column}: ")), "{error}");
         assert!(command(folder, &["atms", "feeds", "remove", name]).runs().await.code == Some(0));
         assert!(command(folder, &["atms", "feeds", "remove", name]).runs().await.failed(1).contains("no feed"));
     }
