@@ -10,6 +10,7 @@ mod report;
 mod snapshot;
 mod source;
 pub mod sql;
+mod stored;
 mod watch;
 
 pub use apply::{Reading, Terms, TooManyMachines, apply};
@@ -20,5 +21,6 @@ pub use plan::{Extent, ImportCounts, Plan, TooManyGone, plan};
 pub use report::report;
 pub use snapshot::{CatalogueEntry, Snapshot};
 pub use source::{SAMPLE, Source};
-pub use sql::{AtmHistory, Conflict, SourceCount, StoredCatalogue};
+pub use sql::{Conflict, SourceCount, StoredCatalogue};
+pub use stored::StoredAtm;
 pub use watch::watch;

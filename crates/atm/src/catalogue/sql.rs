@@ -11,20 +11,20 @@ use signpost_store::{Row, Step, Store, Stored, WriteOutcome, must, params, sql, 
 
 use super::plan::{Plan, StoredRecord};
 use super::source::{SAMPLE, Source};
+use super::stored::StoredAtm;
 
 const VERSION: &str = "SELECT version FROM catalogue";
 
 /// A page at a time: what was read of 40,000 rows and thrown away again would stay with the process.
-const ATMS: &str = "
-    SELECT id, source, record FROM atms WHERE removed_at IS NULL AND id > $1 ORDER BY id LIMIT 1000";
+const ATMS: &str = sql!(StoredAtm::SELECT, " WHERE removed_at IS NULL AND id > $1 ORDER BY id LIMIT 1000");
 
 const APART: &str = "SELECT id FROM atm_apart";
 
 const SOURCES: &str = sql!(Source::SELECT, " ORDER BY name");
 
-const SOURCE_RECORDS: &str = "SELECT ref, record, removed_at FROM atms WHERE source = $1";
+const OF_SOURCE: &str = sql!(StoredAtm::SELECT, " WHERE source = $1");
 
-const HISTORY: &str = "SELECT source, ref, first_seen, updated_at, removed_at FROM atms WHERE id = $1";
+const HISTORY: &str = sql!(StoredAtm::SELECT, " WHERE id = $1");
 
 const COUNTS: &str = "
     SELECT source, COUNT(*), SUM(CASE WHEN removed_at IS NULL THEN 0 ELSE 1 END) FROM atms GROUP BY source";
@@ -33,10 +33,12 @@ const COUNTS: &str = "
 const ADVANCE: &str = "UPDATE catalogue SET version = version + 1 WHERE version = $1";
 
 /// The next number above all that were ever given: rows are never deleted, so none is given twice.
-const UPSERT: &str = "
-    INSERT INTO atms (id, source, ref, record, first_seen, updated_at)
-    VALUES ((SELECT COALESCE(MAX(id), 0) + 1 FROM atms), $1, $2, $3, $4, $4)
-    ON CONFLICT (source, ref) DO UPDATE SET record = $3, updated_at = $4, removed_at = NULL";
+const UPSERT: &str = sql!(
+    "INSERT INTO atms (",
+    StoredAtm::COLUMN_LIST,
+    ") VALUES ((SELECT COALESCE(MAX(id), 0) + 1 FROM atms), $1, $2, $3, $4, $4, NULL)
+     ON CONFLICT (source, ref) DO UPDATE SET record = $3, updated_at = $4, removed_at = NULL"
+);
 
 const REMOVE: &str = "UPDATE atms SET removed_at = $1 WHERE source = $2 AND ref = $3";
 
@@ -69,19 +71,6 @@ pub struct StoredCatalogue {
 #[derive(Debug, thiserror::Error)]
 #[error("another import ran at the same time; nothing was changed, try again")]
 pub struct Conflict;
-
-/// What happened to a machine's row.
-#[derive(Debug, Serialize)]
-#[expect(missing_docs, reason = "the names say it")]
-pub struct AtmHistory {
-    pub source: String,
-    #[serde(rename = "ref")]
-    pub reference: String,
-    pub first_seen: Timestamp,
-    pub updated_at: Timestamp,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub removed_at: Option<Timestamp>,
-}
 
 /// How many machines a source has.
 #[derive(Debug, Serialize)]
@@ -122,8 +111,8 @@ async fn read_atms(store: &Store) -> Result<Vec<Atm>> {
         if page.is_empty() {
             return Ok(atms);
         }
-        for row in &page {
-            atms.push(atm(row, &mut names)?);
+        for row in page {
+            atms.push(atm(StoredAtm::from_row(row)?, &mut names)?);
         }
     }
 }
@@ -133,11 +122,11 @@ async fn read_atms(store: &Store) -> Result<Vec<Atm>> {
 /// # Errors
 /// As [`Store::read`].
 pub async fn read_source(store: &Store, source: &str) -> Result<BTreeMap<String, StoredRecord>> {
-    let kept = |row: &Row| {
-        let is_gone = row.opt_time(2)?.is_some();
-        Ok((row.text(0)?.to_owned(), StoredRecord { record: row.text(1)?.to_owned(), is_gone }))
+    let kept = |row: Row| {
+        let StoredAtm { reference, record, removed_at, .. } = StoredAtm::from_row(row)?;
+        Ok((reference, StoredRecord { record, is_gone: removed_at.is_some() }))
     };
-    store.read(SOURCE_RECORDS, params![source]).await?.iter().map(kept).collect()
+    store.read(OF_SOURCE, params![source]).await?.into_iter().map(kept).collect()
 }
 
 /// Does what an import plans, whole or not at all; the sample machines go with the first.
@@ -210,18 +199,9 @@ async fn commit(store: &Store, steps: Vec<Step>) -> Result<()> {
 ///
 /// # Errors
 /// As [`Store::read`].
-pub async fn find_history(store: &Store, id: AtmId) -> Result<Option<AtmHistory>> {
+pub async fn find_history(store: &Store, id: AtmId) -> Result<Option<StoredAtm>> {
     let row = store.read_one(HISTORY, params![i64::try_from(id.get())?]).await?;
-    row.map(|row| {
-        Ok(AtmHistory {
-            source: row.text(0)?.to_owned(),
-            reference: row.text(1)?.to_owned(),
-            first_seen: row.time(2)?,
-            updated_at: row.time(3)?,
-            removed_at: row.opt_time(4)?,
-        })
-    })
-    .transpose()
+    row.map(StoredAtm::from_row).transpose()
 }
 
 /// How many machines each source has.
@@ -241,13 +221,12 @@ fn upsert(source: &str, reference: String, record: String, now: Timestamp) -> St
 }
 
 /// The machine in a row. The names of sources are few: each is kept once.
-fn atm(row: &Row, names: &mut HashSet<Arc<str>>) -> Result<Atm> {
-    let id = atm_id(row, 0)?;
-    let name = row.text(1)?;
-    let source = names.get(name).cloned().unwrap_or_else(|| name.into());
+fn atm(row: StoredAtm, names: &mut HashSet<Arc<str>>) -> Result<Atm> {
+    let StoredAtm { id, source: name, record, .. } = row;
+    let source = names.get(name.as_str()).cloned().unwrap_or_else(|| name.into());
     names.insert(Arc::clone(&source));
     // An import of an older version kept what cannot be seen too.
-    let record = signpost_text::line(row.text(2)?);
+    let record = signpost_text::line(&record);
     let record: Record = serde_json::from_str(&record).with_context(|| format!("the record of ATM {id}"))?;
     Ok(Atm { id, source, record })
 }

@@ -1,6 +1,6 @@
 //! The tables of both services: how they came to be, and what of them is moved from one database to another.
 
-use signpost_atm::catalogue::Source;
+use signpost_atm::catalogue::{Source, StoredAtm};
 use signpost_atm::feeds::Feed;
 use signpost_login::sessions::Session;
 use signpost_login::users::HostedUser;
@@ -45,7 +45,7 @@ const TABLES: &[StoredTable] = &[
     Session::TABLE,
     table!("deliveries" ["id"] "id" Text, "account" Text, "environment" Text, "domain_id" Text, "url" Text, "endpoint" Text, "body" Text, "state" Text, "attempts" Integer, "created_at" Integer, "next_attempt_at" Integer, "leased_until" Integer, "ended_at" Integer, "last_status" Integer, "last_error" Text, "last_answer" Text, "in_backoff" Integer),
     Source::TABLE,
-    table!("atms" ["id"] "id" Integer, "source" Text, "ref" Text, "record" Text, "first_seen" Integer, "updated_at" Integer, "removed_at" Integer),
+    StoredAtm::TABLE,
     table!("atm_apart" ["id"] "id" Integer),
     Feed::TABLE,
     table!("deleted_domains" ["id"] "id" Text, "webhook_secret" Text, "next_webhook_secret" Text, "deleted_at" Integer),

@@ -6,8 +6,10 @@ use std::fs;
 use std::path::Path;
 
 use serde_json::{Value, json};
+use signpost_atm::catalogue;
+use signpost_store::must;
 
-use crate::assistant::server_in;
+use crate::assistant::{server, server_in};
 use crate::harness::{embedded_database, until};
 use crate::program::{command, document};
 
@@ -225,4 +227,13 @@ async fn pages_visit_every_machine_once_and_fifty_results_stay_small() {
     assert_eq!(arguments["cursor"], Value::Null);
     assert!(seen.len() == 123 && seen.is_sorted_by(|a, b| a < b));
     server.stop().await;
+}
+
+#[tokio::test]
+async fn a_stored_machine_that_makes_no_sense_is_an_error_with_its_column() {
+    let server = server().await;
+    let sql = "UPDATE atms SET updated_at = 9223372036854775807 WHERE id = 1";
+    assert!(server.app.store.write([must(sql, Vec::new())]).await.unwrap().is_committed());
+    let error = catalogue::sql::read_catalogue(&server.app.store).await.unwrap_err();
+    assert!(format!("{error:#}").starts_with("atms.updated_at: "), "{error:#}");
 }

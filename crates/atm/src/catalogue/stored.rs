@@ -1,0 +1,83 @@
+//! The rows of machines.
+
+use anyhow::{Context, Result};
+use jiff::Timestamp;
+use serde::Serialize;
+use signpost_locator::AtmId;
+use signpost_store::column::Via;
+use signpost_store::{Column, ColumnType, Kind, ReadColumns, Value, Values, WriteColumns, rows};
+
+rows! {
+    /// A machine's row; it is shown as what happened to the machine.
+    #[derive(Clone, Debug, Serialize)]
+    #[expect(missing_docs, reason = "the names say it")]
+    pub struct StoredAtm in "atms" by [id] {
+        #[serde(skip)]
+        pub id: AtmId as AtmNumber,
+        pub source: String,
+        #[serde(rename = "ref")]
+        pub reference: String as Reference,
+        #[serde(skip)]
+        pub record: String,
+        pub first_seen: Timestamp,
+        pub updated_at: Timestamp,
+    } later {
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub removed_at: Option<Timestamp>,
+    }
+}
+
+/// The id of a machine, as its column holds it.
+pub(super) struct AtmNumber(AtmId);
+
+/// The column `ref`, as no field can be called.
+struct Reference(String);
+
+impl From<AtmNumber> for Value {
+    fn from(number: AtmNumber) -> Self {
+        Self::Int(i64::try_from(number.0.get()).expect("an id is at most 2^53"))
+    }
+}
+
+impl ColumnType for AtmNumber {
+    const KIND: Kind = Kind::Integer;
+
+    fn from_value(value: Value) -> Result<Self> {
+        let number = u64::try_from(i64::from_value(value)?)?;
+        AtmId::new(number).map(Self).context("is not the id of an ATM")
+    }
+}
+
+impl Via<AtmId> for AtmNumber {
+    fn wrap(value: AtmId) -> Self {
+        Self(value)
+    }
+
+    fn unwrap_via(self) -> AtmId {
+        self.0
+    }
+}
+
+impl ReadColumns for Reference {
+    const COLUMNS: &'static [Column] = &[Column { name: "ref", kind: Kind::Text }];
+
+    fn read(values: &mut Values) -> Result<Self> {
+        values.next_column().map(Self)
+    }
+}
+
+impl WriteColumns for Reference {
+    fn write(self, values: &mut Vec<Value>) {
+        values.push(self.0.into());
+    }
+}
+
+impl Via<String> for Reference {
+    fn wrap(value: String) -> Self {
+        Self(value)
+    }
+
+    fn unwrap_via(self) -> String {
+        self.0
+    }
+}
