@@ -22,5 +22,5 @@ pub use report::report;
 pub use snapshot::{CatalogueEntry, Snapshot};
 pub use source::{SAMPLE, Source};
 pub use sql::{Conflict, SourceCount, StoredCatalogue};
-pub use stored::StoredAtm;
+pub use stored::{AtmApart, StoredAtm};
 pub use watch::watch;

@@ -11,14 +11,12 @@ use signpost_store::{Row, Step, Store, Stored, WriteOutcome, must, params, sql, 
 
 use super::plan::{Plan, StoredRecord};
 use super::source::{SAMPLE, Source};
-use super::stored::StoredAtm;
+use super::stored::{AtmApart, StoredAtm};
 
 const VERSION: &str = "SELECT version FROM catalogue";
 
 /// A page at a time: what was read of 40,000 rows and thrown away again would stay with the process.
 const ATMS: &str = sql!(StoredAtm::SELECT, " WHERE removed_at IS NULL AND id > $1 ORDER BY id LIMIT 1000");
-
-const APART: &str = "SELECT id FROM atm_apart";
 
 const SOURCES: &str = sql!(Source::SELECT, " ORDER BY name");
 
@@ -46,7 +44,7 @@ const REMOVE_ALL: &str = "UPDATE atms SET removed_at = $1 WHERE source = $2 AND 
 
 const PUT_SOURCE: &str = sql!(Source::INSERT, " ON CONFLICT (name) DO UPDATE SET attribution = $2, imported_at = $3");
 
-const KEEP_APART: &str = "INSERT INTO atm_apart (id) VALUES ($1) ON CONFLICT (id) DO NOTHING";
+const KEEP_APART: &str = sql!(AtmApart::INSERT, " ON CONFLICT (id) DO NOTHING");
 
 const LET_MERGE: &str = "DELETE FROM atm_apart WHERE id = $1";
 
@@ -98,7 +96,8 @@ pub async fn read_catalogue(store: &Store) -> Result<StoredCatalogue> {
     let version = read_version(store).await?;
     let sources = store.read(SOURCES, params![]).await?.into_iter().map(Source::from_row).collect::<Result<_>>()?;
     let atms = read_atms(store).await?;
-    let apart = store.read(APART, params![]).await?.iter().map(|row| atm_id(row, 0)).collect::<Result<_>>()?;
+    let apart = store.read(AtmApart::SELECT, params![]).await?.into_iter();
+    let apart = apart.map(|row| Ok(AtmApart::from_row(row)?.id)).collect::<Result<_>>()?;
     Ok(StoredCatalogue { version, atms, apart, sources })
 }
 
@@ -172,7 +171,7 @@ pub async fn set_apart(store: &Store, rows: &[AtmId], apart: bool) -> Result<()>
     let mut steps = vec![must(ADVANCE, params![read_version(store).await?])];
     for row in rows {
         let sql = if apart { KEEP_APART } else { LET_MERGE };
-        steps.push(step(sql, params![i64::try_from(row.get())?]));
+        steps.push(step(sql, AtmApart { id: *row }.params()));
     }
     commit(store, steps).await
 }
@@ -229,8 +228,4 @@ fn atm(row: StoredAtm, names: &mut HashSet<Arc<str>>) -> Result<Atm> {
     let record = signpost_text::line(&record);
     let record: Record = serde_json::from_str(&record).with_context(|| format!("the record of ATM {id}"))?;
     Ok(Atm { id, source, record })
-}
-
-fn atm_id(row: &Row, column: usize) -> Result<AtmId> {
-    AtmId::new(u64::try_from(row.int(column)?)?).context("the id of an ATM")
 }

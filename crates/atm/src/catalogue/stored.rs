@@ -27,6 +27,15 @@ rows! {
     }
 }
 
+rows! {
+    /// A row that is never taken for the machine of another source's row.
+    #[derive(Clone, Copy, Debug)]
+    #[expect(missing_docs, reason = "the name says it")]
+    pub struct AtmApart in "atm_apart" by [id] {
+        pub id: AtmId as AtmNumber,
+    }
+}
+
 /// The id of a machine, as its column holds it.
 pub(super) struct AtmNumber(AtmId);
 

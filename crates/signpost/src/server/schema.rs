@@ -1,6 +1,6 @@
 //! The tables of both services: how they came to be, and what of them is moved from one database to another.
 
-use signpost_atm::catalogue::{Source, StoredAtm};
+use signpost_atm::catalogue::{AtmApart, Source, StoredAtm};
 use signpost_atm::feeds::Feed;
 use signpost_login::sessions::Session;
 use signpost_login::users::HostedUser;
@@ -46,7 +46,7 @@ const TABLES: &[StoredTable] = &[
     table!("deliveries" ["id"] "id" Text, "account" Text, "environment" Text, "domain_id" Text, "url" Text, "endpoint" Text, "body" Text, "state" Text, "attempts" Integer, "created_at" Integer, "next_attempt_at" Integer, "leased_until" Integer, "ended_at" Integer, "last_status" Integer, "last_error" Text, "last_answer" Text, "in_backoff" Integer),
     Source::TABLE,
     StoredAtm::TABLE,
-    table!("atm_apart" ["id"] "id" Integer),
+    AtmApart::TABLE,
     Feed::TABLE,
     table!("deleted_domains" ["id"] "id" Text, "webhook_secret" Text, "next_webhook_secret" Text, "deleted_at" Integer),
     table!("idempotency_keys" ["account", "environment", "key"] "account" Text, "environment" Text, "key" Text, "asked" Text, "reply" Text, "created_at" Integer),

@@ -230,10 +230,14 @@ async fn pages_visit_every_machine_once_and_fifty_results_stay_small() {
 }
 
 #[tokio::test]
-async fn a_stored_machine_that_makes_no_sense_is_an_error_with_its_column() {
+async fn a_stored_row_that_makes_no_sense_is_an_error_with_its_column() {
     let server = server().await;
-    let sql = "UPDATE atms SET updated_at = 9223372036854775807 WHERE id = 1";
-    assert!(server.app.store.write([must(sql, Vec::new())]).await.unwrap().is_committed());
-    let error = catalogue::sql::read_catalogue(&server.app.store).await.unwrap_err();
-    assert!(format!("{error:#}").starts_with("atms.updated_at: "), "{error:#}");
+    for (sql, told) in [
+        ("INSERT INTO atm_apart (id) VALUES (-1)", "atm_apart.id: "),
+        ("UPDATE atms SET updated_at = 9223372036854775807 WHERE id = 1", "atms.updated_at: "),
+    ] {
+        assert!(server.app.store.write([must(sql, Vec::new())]).await.unwrap().is_committed());
+        let error = catalogue::sql::read_catalogue(&server.app.store).await.unwrap_err();
+        assert!(format!("{error:#}").starts_with(told), "{error:#}");
+    }
 }
