@@ -7,7 +7,7 @@ use serde_json::json;
 use signpost_platform::accounts::audit::sql::insert_entry;
 use signpost_platform::accounts::audit::{Action, Actor};
 use signpost_platform::accounts::{Account, Environment};
-use signpost_store::{Row, Step, Store, params, step};
+use signpost_store::{Row, Step, Store, Stored, params, rows, sql, step};
 
 use super::{Attempt, Delivery, DeliveryOutcome, endpoint_from_url};
 
@@ -16,9 +16,8 @@ const DISABLE_AFTER: SignedDuration = SignedDuration::from_hours(5 * 24);
 /// How often a disabled one is tried.
 const PROBE_INTERVAL: SignedDuration = SignedDuration::from_hours(1);
 
-const FAILED: &str = "
-    INSERT INTO endpoints (account, environment, endpoint, failing_since, next_probe_at) VALUES ($1, $2, $3, $4, $5)
-    ON CONFLICT (account, environment, endpoint) DO UPDATE SET next_probe_at = $5";
+const FAILED: &str =
+    sql!(EndpointRow::INSERT, " ON CONFLICT (account, environment, endpoint) DO UPDATE SET next_probe_at = $5");
 
 /// Changes a row once: of attempts that end together one disables the endpoint, and tells.
 const DISABLED: &str = "
@@ -29,11 +28,23 @@ const DISABLED: &str = "
 const SUCCEEDED: &str = "
     DELETE FROM endpoints WHERE account = $1 AND environment = $2 AND endpoint = $3 RETURNING disabled_at";
 
-const LIST: &str = "
-    SELECT account, environment, endpoint, failing_since, disabled_at, next_probe_at FROM endpoints
-    ORDER BY failing_since, endpoint";
+const LIST: &str = sql!(EndpointRow::SELECT, " ORDER BY failing_since, endpoint");
 
 const COUNT_DISABLED: &str = "SELECT COUNT(*) FROM endpoints WHERE disabled_at IS NOT NULL";
+
+rows! {
+    /// An endpoint's row, which is there while it only fails.
+    #[derive(Debug)]
+    #[expect(missing_docs, reason = "the names are those of FailingEndpoint")]
+    pub struct EndpointRow in "endpoints" by [account, environment, endpoint] {
+        pub account: Account,
+        pub endpoint: String,
+        pub failing_since: Timestamp,
+        pub next_probe_at: Timestamp,
+    } later {
+        pub disabled_at: Option<Timestamp>,
+    }
+}
 
 /// An endpoint whose last attempt failed, and all before it since then.
 #[derive(Debug, Serialize)]
@@ -106,7 +117,8 @@ pub async fn report_change(
 /// # Errors
 /// As [`Store::read`].
 pub async fn list_failing(store: &Store) -> Result<Vec<FailingEndpoint>> {
-    store.read(LIST, params![]).await?.iter().map(read_failing).collect()
+    let rows = store.read(LIST, params![]).await?;
+    rows.into_iter().map(|row| EndpointRow::from_row(row).map(FailingEndpoint::from)).collect()
 }
 
 /// How many endpoints are disabled.
@@ -117,14 +129,11 @@ pub async fn count_disabled(store: &Store) -> Result<i64> {
     store.read_one(COUNT_DISABLED, params![]).await?.context("COUNT is one row")?.int(0)
 }
 
-fn read_failing(row: &Row) -> Result<FailingEndpoint> {
-    let disabled_at = row.opt_time(4)?;
-    Ok(FailingEndpoint {
-        account: row.text(0)?.to_owned(),
-        environment: Environment::parse(row.text(1)?).context("endpoints.environment")?,
-        endpoint: row.text(2)?.to_owned(),
-        failing_since: row.time(3)?,
-        disabled_at,
-        next_probe_at: disabled_at.map(|_| row.time(5)).transpose()?,
-    })
+impl From<EndpointRow> for FailingEndpoint {
+    fn from(row: EndpointRow) -> Self {
+        let EndpointRow { account: Account { name, environment }, endpoint, failing_since, next_probe_at, disabled_at } =
+            row;
+        let next_probe_at = disabled_at.map(|_| next_probe_at);
+        Self { account: name, environment, endpoint, failing_since, disabled_at, next_probe_at }
+    }
 }

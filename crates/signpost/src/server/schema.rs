@@ -2,6 +2,7 @@
 
 use signpost_atm::catalogue::{AtmApart, Source, StoredAtm};
 use signpost_atm::feeds::Feed;
+use signpost_login::events::endpoints::EndpointRow;
 use signpost_login::sessions::Session;
 use signpost_login::users::HostedUser;
 use signpost_platform::accounts::audit::AuditEntry;
@@ -51,7 +52,7 @@ const TABLES: &[StoredTable] = &[
     table!("deleted_domains" ["id"] "id" Text, "webhook_secret" Text, "next_webhook_secret" Text, "deleted_at" Integer),
     table!("idempotency_keys" ["account", "environment", "key"] "account" Text, "environment" Text, "key" Text, "asked" Text, "reply" Text, "created_at" Integer),
     HostedUser::TABLE,
-    table!("endpoints" ["account", "environment", "endpoint"] "account" Text, "environment" Text, "endpoint" Text, "failing_since" Integer, "disabled_at" Integer, "next_probe_at" Integer),
+    EndpointRow::TABLE,
     AuditEntry::TABLE,
 ];
 
