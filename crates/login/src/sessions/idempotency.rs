@@ -7,7 +7,7 @@ use jiff::{SignedDuration, Timestamp};
 use sha2::{Digest, Sha256};
 use signpost_platform::accounts::Account;
 use signpost_platform::web::problem::Problem;
-use signpost_store::{Step, Store, must, params};
+use signpost_store::{Step, Store, Stored, must, params, rows, sql};
 
 use crate::error::Error;
 
@@ -16,16 +16,26 @@ pub const REPLAY_WINDOW: SignedDuration = SignedDuration::from_hours(24);
 /// Most characters of a key.
 const MAX_KEY_LEN: usize = 255;
 
-const FIND: &str = "
-    SELECT asked, reply FROM idempotency_keys
-    WHERE account = $1 AND environment = $2 AND key = $3 AND created_at > $4";
+const FIND: &str =
+    sql!(RememberedReply::SELECT, " WHERE account = $1 AND environment = $2 AND key = $3 AND created_at > $4");
 
 /// A key that was forgotten is free again; one that is remembered lets nothing of the write happen.
-const INSERT: &str = "
-    INSERT INTO idempotency_keys (account, environment, key, asked, reply, created_at)
-    VALUES ($1, $2, $3, $4, $5, $6)
-    ON CONFLICT (account, environment, key) DO UPDATE SET asked = $4, reply = $5, created_at = $6
-    WHERE idempotency_keys.created_at <= $7";
+const INSERT: &str = sql!(
+    RememberedReply::INSERT,
+    " ON CONFLICT (account, environment, key) DO UPDATE SET asked = $4, reply = $5, created_at = $6
+     WHERE idempotency_keys.created_at <= $7"
+);
+
+rows! {
+    /// What was answered to the request with a key.
+    pub struct RememberedReply in "idempotency_keys" by [account, environment, key] {
+        account: Account,
+        key: String,
+        asked: String,
+        reply: String,
+        created_at: Timestamp,
+    }
+}
 
 /// A key, and what was asked with it.
 #[derive(Clone, Debug)]
@@ -54,9 +64,10 @@ impl IdempotencyKey {
 
     /// Stores the reply, in the write that the request makes.
     pub(crate) fn store(&self, account: &Account, reply: &str, now: Timestamp) -> Step {
-        let Account { name, environment } = account;
+        let Self { key, asked } = self.clone();
+        let row = RememberedReply { account: account.clone(), key, asked, reply: reply.to_owned(), created_at: now };
         let forgotten_before = now - REPLAY_WINDOW;
-        must(INSERT, params![name, *environment, &self.key, &self.asked, reply, now, forgotten_before])
+        must(INSERT, row.params().into_iter().chain(params![forgotten_before]).collect())
     }
 }
 
@@ -72,8 +83,6 @@ pub(crate) async fn find_reply(
 ) -> Result<Option<String>, Error> {
     let params = params![&account.name, account.environment, &key.key, now - REPLAY_WINDOW];
     let Some(row) = store.read_by_index(FIND, params).await? else { return Ok(None) };
-    if row.text(0)? != key.asked {
-        return Err(Error::IdempotencyKeyReused);
-    }
-    Ok(Some(row.text(1)?.to_owned()))
+    let RememberedReply { asked, reply, .. } = RememberedReply::from_row(row)?;
+    if asked == key.asked { Ok(Some(reply)) } else { Err(Error::IdempotencyKeyReused) }
 }

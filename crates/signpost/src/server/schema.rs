@@ -4,6 +4,7 @@ use signpost_atm::catalogue::{AtmApart, Source, StoredAtm};
 use signpost_atm::feeds::Feed;
 use signpost_login::events::endpoints::EndpointRow;
 use signpost_login::sessions::Session;
+use signpost_login::sessions::idempotency::RememberedReply;
 use signpost_login::users::HostedUser;
 use signpost_platform::accounts::audit::AuditEntry;
 use signpost_platform::accounts::keys::StoredKey;
@@ -50,7 +51,7 @@ const TABLES: &[StoredTable] = &[
     AtmApart::TABLE,
     Feed::TABLE,
     table!("deleted_domains" ["id"] "id" Text, "webhook_secret" Text, "next_webhook_secret" Text, "deleted_at" Integer),
-    table!("idempotency_keys" ["account", "environment", "key"] "account" Text, "environment" Text, "key" Text, "asked" Text, "reply" Text, "created_at" Integer),
+    RememberedReply::TABLE,
     HostedUser::TABLE,
     EndpointRow::TABLE,
     AuditEntry::TABLE,
