@@ -30,7 +30,7 @@ pub(crate) async fn list(
     let before = page.cursor(EventId::parse)?;
     let filter = DeliveryFilter { state, before: before.as_ref(), most: page.limit + 1 };
     let mut events = deliveries::list(&service.store, &account, &filter).await?;
-    let next = page.next(&mut events, |event| event.id.to_string());
+    let next = page.next(&mut events, |event| event.delivery.id.to_string());
     let events: Vec<_> = events.iter().map(to_view).collect();
     Ok(Json(page.reply("deliveries", &events, next)))
 }
@@ -43,7 +43,7 @@ pub(crate) async fn show(
 ) -> Result<Json<Value>, Error> {
     let event = find(&service, &account, &id).await?;
     let mut document = to_view(&event);
-    document["body"] = serde_json::from_str(&event.body).map_err(anyhow::Error::from)?;
+    document["body"] = serde_json::from_str(&event.delivery.body).map_err(anyhow::Error::from)?;
     Ok(Json(document))
 }
 
@@ -55,7 +55,7 @@ pub(crate) async fn retry(
     _: Nothing,
 ) -> Result<(StatusCode, Json<Value>), Error> {
     let event = find(&service, &account, &id).await?;
-    deliveries::retry(&service.store, Some(&account), Some(&event.id), service.clock.now()).await?;
+    deliveries::retry(&service.store, Some(&account), Some(&event.delivery.id), service.clock.now()).await?;
     service.outbox.notify_one();
     Ok((StatusCode::ACCEPTED, Json(to_view(&find(&service, &account, &id).await?))))
 }

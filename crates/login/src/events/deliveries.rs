@@ -4,19 +4,20 @@ use anyhow::{Context, Result};
 use jiff::Timestamp;
 use serde::Serialize;
 use signpost_platform::accounts::{Account, Environment};
-use signpost_store::{Row, Store, WriteOutcome, params, step};
+use signpost_store::{Row, Store, Stored, Values, WriteOutcome, params, rows, sql, step};
 
 use crate::ids::{DomainId, EventId};
 
-const LIST: &str = "
-    SELECT d.id, d.account, d.environment, d.domain_id, d.url, d.state, d.attempts, d.created_at, d.next_attempt_at,
-           d.ended_at, d.last_status, d.last_error, d.body, d.last_answer, e.disabled_at
-    FROM deliveries AS d
-    LEFT JOIN endpoints AS e
-           ON e.account = d.account AND e.environment = d.environment AND e.endpoint = d.endpoint
-    WHERE ($1 = '' OR d.state = $1) AND ($2 = '' OR d.id = $2) AND ($4 = '' OR d.account = $4)
-      AND ($5 = '' OR d.environment = $5) AND ($6 = '' OR d.id < $6)
-    ORDER BY d.id DESC LIMIT $3";
+const LIST: &str = sql!(
+    "SELECT ",
+    DeliveryRow::COLUMN_LIST,
+    ", (SELECT e.disabled_at FROM endpoints AS e
+        WHERE e.account = d.account AND e.environment = d.environment AND e.endpoint = d.endpoint)
+     FROM deliveries AS d
+     WHERE ($1 = '' OR d.state = $1) AND ($2 = '' OR d.id = $2) AND ($4 = '' OR d.account = $4)
+       AND ($5 = '' OR d.environment = $5) AND ($6 = '' OR d.id < $6)
+     ORDER BY d.id DESC LIMIT $3"
+);
 
 const RETRY: &str = "
     UPDATE deliveries SET state = 'pending', attempts = 0, next_attempt_at = $1, ended_at = NULL, leased_until = NULL,
@@ -25,35 +26,52 @@ const RETRY: &str = "
       AND ($3 = '' OR account = $3) AND ($4 = '' OR environment = $4)
     RETURNING id";
 
-/// An event and what became of it.
+rows! {
+    /// An event and what became of it.
+    #[derive(Debug, Serialize)]
+    #[expect(missing_docs, reason = "the names say it")]
+    pub struct DeliveryRow in "deliveries" by [id] {
+        pub id: EventId,
+        pub account: String,
+        pub environment: Environment,
+        pub domain_id: DomainId,
+        pub url: String,
+        /// Scheme, host and port of the URL.
+        #[serde(skip)]
+        pub endpoint: String,
+        /// What every attempt sends; shown for one event alone.
+        #[serde(skip)]
+        pub body: String,
+        pub state: String,
+        pub attempts: i64,
+        pub created_at: Timestamp,
+        /// When it is sent next; of one that is over, when it was sent last.
+        pub next_attempt_at: Timestamp,
+    } later {
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub ended_at: Option<Timestamp>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub last_status: Option<i64>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub last_error: Option<String>,
+        /// The beginning of what a public endpoint said last.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub last_answer: Option<String>,
+    } beside {
+        leased_until: Option<Timestamp>,
+        in_backoff: i64,
+    }
+}
+
+/// An event as it is listed.
 #[derive(Debug, Serialize)]
-#[expect(missing_docs, reason = "the names say it")]
 pub struct DeliveryListItem {
-    pub id: EventId,
-    pub account: String,
-    pub environment: Environment,
-    pub domain_id: DomainId,
-    pub url: String,
-    pub state: String,
-    pub attempts: i64,
-    pub created_at: Timestamp,
-    /// When it is sent next; of one that is over, when it was sent last.
-    pub next_attempt_at: Timestamp,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub ended_at: Option<Timestamp>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub last_status: Option<i64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub last_error: Option<String>,
-    /// The beginning of what a public endpoint said last.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub last_answer: Option<String>,
+    /// Its row.
+    #[serde(flatten)]
+    pub delivery: DeliveryRow,
     /// Since when the endpoint is left alone but for one attempt an hour.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub endpoint_disabled_at: Option<Timestamp>,
-    /// What every attempt sends; shown for one event alone.
-    #[serde(skip)]
-    pub body: String,
 }
 
 /// Which events of an account.
@@ -71,7 +89,7 @@ pub struct DeliveryFilter<'a> {
 /// As [`Store::read`].
 pub async fn list_all(store: &Store, state: Option<&str>, most: u32) -> Result<Vec<DeliveryListItem>> {
     let params = params![state.unwrap_or_default(), "", i64::from(most), "", "", ""];
-    store.read(LIST, params).await?.iter().map(read_item).collect()
+    store.read(LIST, params).await?.into_iter().map(read_item).collect()
 }
 
 /// An account's events, newest first.
@@ -82,7 +100,7 @@ pub async fn list(store: &Store, account: &Account, filter: &DeliveryFilter<'_>)
     let DeliveryFilter { state, before, most } = filter;
     let (name, before) = (&account.name, before.map_or("", EventId::as_str));
     let params = params![state.unwrap_or_default(), "", i64::from(*most), name, account.environment, before];
-    store.read(LIST, params).await?.iter().map(read_item).collect()
+    store.read(LIST, params).await?.into_iter().map(read_item).collect()
 }
 
 /// An account's event.
@@ -91,7 +109,7 @@ pub async fn list(store: &Store, account: &Account, filter: &DeliveryFilter<'_>)
 /// As [`Store::read`].
 pub async fn find(store: &Store, account: &Account, id: &EventId) -> Result<Option<DeliveryListItem>> {
     let params = params!["", id, 1_i64, &account.name, account.environment, ""];
-    store.read_one(LIST, params).await?.as_ref().map(read_item).transpose()
+    store.read_one(LIST, params).await?.map(read_item).transpose()
 }
 
 /// One event.
@@ -99,7 +117,7 @@ pub async fn find(store: &Store, account: &Account, id: &EventId) -> Result<Opti
 /// # Errors
 /// As [`Store::read`].
 pub async fn find_in_any_account(store: &Store, id: &EventId) -> Result<Option<DeliveryListItem>> {
-    store.read_one(LIST, params!["", id, 1_i64, "", "", ""]).await?.as_ref().map(read_item).transpose()
+    store.read_one(LIST, params!["", id, 1_i64, "", "", ""]).await?.map(read_item).transpose()
 }
 
 /// Sends an event again as soon as may be, or all that failed, of an account or of all; what is being sent just now is left alone. Returns
@@ -116,22 +134,8 @@ pub async fn retry(store: &Store, account: Option<&Account>, id: Option<&EventId
     }
 }
 
-fn read_item(row: &Row) -> Result<DeliveryListItem> {
-    Ok(DeliveryListItem {
-        id: EventId::parse(row.text(0)?).context("deliveries.id")?,
-        account: row.text(1)?.to_owned(),
-        environment: Environment::parse(row.text(2)?).context("deliveries.environment")?,
-        domain_id: DomainId::parse(row.text(3)?).context("deliveries.domain_id")?,
-        url: row.text(4)?.to_owned(),
-        state: row.text(5)?.to_owned(),
-        attempts: row.int(6)?,
-        created_at: row.time(7)?,
-        next_attempt_at: row.time(8)?,
-        ended_at: row.opt_time(9)?,
-        last_status: row.opt_int(10)?,
-        last_error: row.opt_text(11)?.map(str::to_owned),
-        last_answer: row.opt_text(13)?.map(str::to_owned),
-        endpoint_disabled_at: row.opt_time(14)?,
-        body: row.text(12)?.to_owned(),
-    })
+fn read_item(row: Row) -> Result<DeliveryListItem> {
+    let endpoint_disabled_at = row.opt_time(DeliveryRow::READ).context("endpoints.disabled_at")?;
+    let delivery = DeliveryRow::from_values(&mut Values::new(DeliveryRow::TABLE, row))?;
+    Ok(DeliveryListItem { delivery, endpoint_disabled_at })
 }

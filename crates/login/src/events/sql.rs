@@ -6,17 +6,12 @@ use anyhow::{Context, Result};
 use jiff::Timestamp;
 use serde_json::Value;
 use signpost_platform::accounts::{Account, Environment};
-use signpost_store::{Row, Step, Store, WriteOutcome, must, params, step};
+use signpost_store::{Row, Step, Store, Stored, WriteOutcome, must, params, step};
 use url::Url;
 
 use super::slots::{DueDelivery, MAX_ENDPOINTS_PER_LOOK, MAX_PER_ENDPOINT};
-use super::{Attempt, AttemptSlots, ClaimedDelivery, Delivery, DeliveryOutcome, endpoint_from_url};
+use super::{Attempt, AttemptSlots, ClaimedDelivery, Delivery, DeliveryOutcome, DeliveryRow, endpoint_from_url};
 use crate::ids::{DomainId, EventId};
-
-const QUEUE: &str = "
-    INSERT INTO deliveries (id, account, environment, domain_id, url, endpoint, body, state, attempts, created_at,
-                            next_attempt_at)
-    VALUES ($1, $2, $3, $4, $5, $6, $7, 'pending', 0, $8, $8)";
 
 const NEXT: &str = "
     SELECT (SELECT MIN(next_attempt_at) FROM deliveries
@@ -226,8 +221,24 @@ pub(crate) fn queue(
     body: String,
     now: Timestamp,
 ) -> Step {
-    let params = params![id, &account.name, account.environment, domain, url, endpoint_from_url(url), body, now];
-    must(QUEUE, params)
+    let row = DeliveryRow {
+        id: id.clone(),
+        account: account.name.clone(),
+        environment: account.environment,
+        domain_id: domain.clone(),
+        url: url.to_string(),
+        endpoint: endpoint_from_url(url),
+        body,
+        state: "pending".to_owned(),
+        attempts: 0,
+        created_at: now,
+        next_attempt_at: now,
+        ended_at: None,
+        last_status: None,
+        last_error: None,
+        last_answer: None,
+    };
+    must(DeliveryRow::INSERT, row.params())
 }
 
 /// When there is something to do.

@@ -71,7 +71,7 @@ async fn list(session: &Session, store: &Store, state: Option<DeliveryState>, li
     });
     let events = events::deliveries::list_all(store, state, limit).await?;
     session.print(&json!({ "deliveries": events }), || {
-        let row = |event: &DeliveryListItem| {
+        let row = |DeliveryListItem { delivery: event, .. }: &DeliveryListItem| {
             let said = event.last_error.clone().or_else(|| event.last_status.map(|status| status.to_string()));
             let (id, attempts, at) = (event.id.to_string(), event.attempts.to_string(), event.created_at.to_string());
             [id, event.state.clone(), attempts, at, event.url.clone(), said.unwrap_or_default()]
@@ -98,7 +98,8 @@ async fn show(session: &Session, store: &Store, id: &str) -> Result<()> {
     let found = events::deliveries::find_in_any_account(store, &event_id(id)?).await?;
     let event = found.with_context(|| format!("no event has the ID {id}; 'signpost deliveries list' shows all"))?;
     let mut document = json!(event);
-    document["body"] = serde_json::from_str::<Value>(&event.body).unwrap_or_else(|_| event.body.clone().into());
+    let body = &event.delivery.body;
+    document["body"] = serde_json::from_str::<Value>(body).unwrap_or_else(|_| body.clone().into());
     session.print(&document, || format!("{document:#}"))
 }
 

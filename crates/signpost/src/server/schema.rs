@@ -2,6 +2,7 @@
 
 use signpost_atm::catalogue::{AtmApart, Source, StoredAtm};
 use signpost_atm::feeds::Feed;
+use signpost_login::events::DeliveryRow;
 use signpost_login::events::endpoints::EndpointRow;
 use signpost_login::sessions::Session;
 use signpost_login::sessions::idempotency::RememberedReply;
@@ -45,7 +46,7 @@ const TABLES: &[StoredTable] = &[
     StoredKey::TABLE,
     table!("domains" ["id"] "id" Text, "account" Text, "environment" Text, "name" Text, "apex" Text, "webhook_url" Text, "event_url" Text, "webhook_secret" Text, "next_webhook_secret" Text, "verification_token" Text, "created_at" Integer, "verified_at" Integer, "last_checked_at" Integer, "failing_since" Integer, "misses" Integer, "handler" Text),
     Session::TABLE,
-    table!("deliveries" ["id"] "id" Text, "account" Text, "environment" Text, "domain_id" Text, "url" Text, "endpoint" Text, "body" Text, "state" Text, "attempts" Integer, "created_at" Integer, "next_attempt_at" Integer, "leased_until" Integer, "ended_at" Integer, "last_status" Integer, "last_error" Text, "last_answer" Text, "in_backoff" Integer),
+    DeliveryRow::TABLE,
     Source::TABLE,
     StoredAtm::TABLE,
     AtmApart::TABLE,

@@ -21,7 +21,7 @@ async fn a_failed_event_is_listed_shown_and_sent_again() {
     let failed = until("it failed", async || {
         events::deliveries::list_all(&service.app.store, Some("failed"), 10).await.expect("a database").pop()
     });
-    let failed = failed.await;
+    let failed = failed.await.delivery;
     let first = endpoint.receives().await;
     assert_eq!(
         (failed.attempts, failed.last_status, failed.last_error.as_deref()),
