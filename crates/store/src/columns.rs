@@ -2,22 +2,36 @@
 
 use std::marker::PhantomData;
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, ensure};
 
 use crate::column::{ColumnType, Via};
 use crate::row::{Row, Value};
 use crate::schema::{Column, Kind, StoredTable};
+use crate::text::SqlText;
 
 /// A type that one column or several hold.
 pub trait ReadColumns: Sized {
     /// The columns; one without a name is named as the field is.
     const COLUMNS: &'static [Column];
 
+    /// `id, name`: where only they are read of a row.
+    const COLUMN_LIST: &'static str = SqlText::new().names(Self::COLUMNS, Self::COLUMNS.len()).as_str();
+
     /// Reads them in their order.
     ///
     /// # Errors
     /// Names the first that cannot be read, or that contradicts another.
     fn read(values: &mut Values) -> Result<Self>;
+
+    /// Reads what a statement gave of a table's row: [`ReadColumns::COLUMN_LIST`] and no more.
+    ///
+    /// # Errors
+    /// Names the table and the column that cannot be read.
+    fn from_part(table: &'static str, row: Row) -> Result<Self> {
+        let (read, columns) = (row.0.len(), Self::COLUMNS.len());
+        ensure!(read == columns, "{read} columns of {table} were read, not {columns}");
+        Self::read(&mut Values::new(StoredTable { name: table, key: &[], columns: Self::COLUMNS }, row))
+    }
 }
 
 /// One that an insert sets.

@@ -18,10 +18,14 @@ pub trait Stored: Sized {
     const READ: usize;
 
     /// `id, name`: what is read.
-    const COLUMN_LIST: &'static str = SqlText::new().names(&Self::TABLE, Self::READ).as_str();
+    const COLUMN_LIST: &'static str = SqlText::new().names(Self::TABLE.columns, Self::READ).as_str();
     /// `SELECT id, name FROM things`
-    const SELECT: &'static str =
-        SqlText::new().push("SELECT ").names(&Self::TABLE, Self::READ).push(" FROM ").push(Self::TABLE.name).as_str();
+    const SELECT: &'static str = SqlText::new()
+        .push("SELECT ")
+        .names(Self::TABLE.columns, Self::READ)
+        .push(" FROM ")
+        .push(Self::TABLE.name)
+        .as_str();
     /// `INSERT INTO things (id, name) VALUES ($1, $2)`
     const INSERT: &'static str =
         SqlText::new().insert(&Self::TABLE, Self::INSERTED).push("VALUES (").places(Self::INSERTED).push(")").as_str();
@@ -140,6 +144,7 @@ macro_rules! rows {
 mod tests {
     use super::*;
     use crate::column::{Json, Parsed};
+    use crate::columns::ReadColumns;
 
     crate::columns! {
         /// Two columns.
@@ -219,5 +224,16 @@ mod tests {
         }
         let fewer = Thing::from_row(Row(stored().into_iter().skip(1).collect())).unwrap_err();
         assert_eq!(fewer.to_string(), "5 columns of things were read, not the 6 of a row");
+    }
+
+    #[test]
+    fn a_part_of_a_row_reads_as_the_row_does() {
+        assert_eq!(Owner::COLUMN_LIST, "owner, owner_age");
+        let read = |values: Vec<Value>| Owner::from_part("things", Row(values));
+        let owner = read(vec!["Ann".into(), 40_i64.into()]).unwrap();
+        assert_eq!(owner, Owner { owner: "Ann".to_owned(), owner_age: 40 });
+        let error = |values| format!("{:#}", read(values).unwrap_err());
+        assert_eq!(error(vec!["Ann".into(), Value::Null]), "things.owner_age: is empty");
+        assert_eq!(error(vec!["Ann".into()]), "1 columns of things were read, not 2");
     }
 }

@@ -1,6 +1,6 @@
 //! Statements put together while the program is compiled.
 
-use crate::schema::{Kind, StoredTable};
+use crate::schema::{Column, Kind, StoredTable};
 
 /// Most bytes of a statement that `rows!` makes.
 const MAX_LEN: usize = 1024;
@@ -29,10 +29,10 @@ impl SqlText {
     }
 
     /// `id, name`
-    pub(crate) const fn names(mut self, table: &StoredTable, count: usize) -> Self {
+    pub(crate) const fn names(mut self, columns: &[Column], count: usize) -> Self {
         let mut at = 0;
         while at < count {
-            self = self.comma(at).push(table.columns[at].name);
+            self = self.comma(at).push(columns[at].name);
             at += 1;
         }
         self
@@ -50,7 +50,7 @@ impl SqlText {
 
     /// `INSERT INTO things (id, name) `
     pub(crate) const fn insert(self, table: &StoredTable, count: usize) -> Self {
-        self.push("INSERT INTO ").push(table.name).push(" (").names(table, count).push(") ")
+        self.push("INSERT INTO ").push(table.name).push(" (").names(table.columns, count).push(") ")
     }
 
     /// `SELECT * FROM unnest($1::TEXT[], $2::BIGINT[]) AS new (id, name)`
@@ -65,7 +65,7 @@ impl SqlText {
             self = self.comma(at).push("$").number(at + 1).push(array);
             at += 1;
         }
-        self.push(") AS new (").names(table, count).push(")")
+        self.push(") AS new (").names(table.columns, count).push(")")
     }
 
     const fn comma(self, at: usize) -> Self {
