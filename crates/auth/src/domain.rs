@@ -1,5 +1,6 @@
 use std::fmt;
 use std::net::Ipv4Addr;
+use std::str::FromStr;
 
 use idna::uts46::{AsciiDenyList, DnsLength, Hyphens, Uts46};
 use serde::{Deserialize, Serialize};
@@ -134,6 +135,14 @@ fn ends_in_a_number(name: &str) -> bool {
 impl fmt::Display for DomainName {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0)
+    }
+}
+
+impl FromStr for DomainName {
+    type Err = InvalidDomain;
+
+    fn from_str(text: &str) -> Result<Self, InvalidDomain> {
+        Self::parse(text)
     }
 }
 

@@ -121,7 +121,7 @@ pub(crate) async fn verify(
         return Ok(Json(VerifiedDomain::new(&domain, at)));
     }
     let reach = service.reach(account.environment);
-    if let Err(checks) = service.prover.find_proof(&domain.name, &domain.token, reach).await {
+    if let Err(checks) = service.prover.find_proof(&domain.name, &domain.verification_token, reach).await {
         let checks = json!(checks);
         return Err(Error::DomainVerificationFailed { domain: domain.name.to_string(), checks });
     }
@@ -189,7 +189,7 @@ impl DomainView {
     /// A domain as its owner sees it.
     #[must_use]
     pub fn new(domain: &Domain) -> Self {
-        let verification_token = domain.token.as_str().to_owned();
+        let verification_token = domain.verification_token.as_str().to_owned();
         let event_url = domain.event_url.as_ref().map(ToString::to_string);
         Self {
             listed: DomainListItem::new(domain),

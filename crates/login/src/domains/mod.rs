@@ -13,7 +13,7 @@ use jiff::Timestamp;
 use signpost_auth::{DomainName, WebhookSecret};
 use signpost_platform::accounts::{Account, Environment};
 use signpost_platform::outbound::Reach;
-use signpost_store::random;
+use signpost_store::{Parsed, columns, random};
 use url::{Host, Url};
 
 use crate::ids::DomainId;
@@ -25,23 +25,25 @@ pub use well_known::WellKnown;
 /// How many domains an account may register in one environment: the list of them stays one reply.
 pub const MAX_DOMAINS: u32 = 1000;
 
-/// A registered domain. That it can exist unverified is the specification's (§3).
-#[derive(Clone, Debug)]
-#[expect(missing_docs, reason = "the fields are the specification's, §2")]
-pub struct Domain {
-    pub id: DomainId,
-    pub account: Account,
-    pub name: DomainName,
-    pub webhook_url: Url,
-    pub event_url: Option<Url>,
-    pub handler: HandlerKind,
-    pub token: ProofToken,
-    pub created_at: Timestamp,
-    pub verified_at: Option<Timestamp>,
-    /// When the proof was last looked for again.
-    pub last_checked_at: Option<Timestamp>,
-    /// Since when it was looked for in vain.
-    pub failing_since: Option<Timestamp>,
+columns! {
+    /// A registered domain. That it can exist unverified is the specification's (§3).
+    #[derive(Clone, Debug)]
+    #[expect(missing_docs, reason = "the fields are the specification's, §2")]
+    pub struct Domain {
+        pub id: DomainId,
+        pub account: Account,
+        pub name: DomainName as Parsed<DomainName>,
+        pub webhook_url: Url,
+        pub event_url: Option<Url>,
+        pub handler: HandlerKind,
+        pub verification_token: ProofToken,
+        pub created_at: Timestamp,
+        pub verified_at: Option<Timestamp>,
+        /// When the proof was last looked for again.
+        pub last_checked_at: Option<Timestamp>,
+        /// Since when it was looked for in vain.
+        pub failing_since: Option<Timestamp>,
+    }
 }
 
 /// Who answers the wallets of a domain.
@@ -135,7 +137,7 @@ pub fn register(
         webhook_url: url("webhook_url", &new.webhook_url)?,
         event_url,
         handler: new.handler,
-        token: ProofToken::new(random.token),
+        verification_token: ProofToken::new(random.token),
         created_at: now,
         verified_at: None,
         last_checked_at: None,

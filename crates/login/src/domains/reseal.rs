@@ -6,14 +6,18 @@ use secrecy::ExposeSecret;
 use serde_json::json;
 use signpost_platform::accounts::audit::sql::insert_entry;
 use signpost_platform::accounts::audit::{Action, Actor};
-use signpost_store::{Store, params, random, step};
+use signpost_store::{ReadColumns, Store, params, random, sql, step};
 
 use crate::domains::seal::Seal;
-use crate::domains::sql::decrypt_secret;
+use crate::domains::sql::{SealedDomain, SealedSecrets, decrypt_secret};
 
-const ALL: &str = "
-    SELECT id, webhook_secret, next_webhook_secret FROM domains
-    UNION ALL SELECT id, webhook_secret, next_webhook_secret FROM deleted_domains";
+const ALL: &str = sql!(
+    "SELECT ",
+    SealedDomain::COLUMN_LIST,
+    " FROM domains UNION ALL SELECT ",
+    SealedDomain::COLUMN_LIST,
+    " FROM deleted_domains"
+);
 
 /// Names what was read: a secret that was changed meanwhile was sealed then.
 const SEAL: &str = "
@@ -28,19 +32,21 @@ const SEAL_DELETED: &str = "
 /// # Errors
 /// Where a secret cannot be decrypted, or as [`Store::read`].
 pub async fn check(store: &Store, seal: &Seal) -> Result<()> {
-    let rows = store.read(ALL, params![]).await?;
+    let domains = list(store).await?;
     let (mut unreadable, mut first) = (0_usize, None);
-    for row in &rows {
-        let id = row.text(0)?;
-        let secrets = [Some(row.text(1)?), row.opt_text(2)?];
-        let error = secrets.into_iter().flatten().find_map(|kept| decrypt_secret(seal, kept, id).err());
+    for SealedDomain { id, secrets } in &domains {
+        let SealedSecrets { webhook_secret, next_webhook_secret } = secrets;
+        let error = [Some(webhook_secret), next_webhook_secret.as_ref()]
+            .into_iter()
+            .flatten()
+            .find_map(|kept| decrypt_secret(seal, kept, id).err());
         unreadable += usize::from(error.is_some());
         first = first.or(error.map(|error| (id, error)));
     }
     match first {
         None => Ok(()),
         Some((id, error)) => {
-            let all = rows.len();
+            let all = domains.len();
             Err(error
                 .context(format!("cannot decrypt the webhook secrets of {unreadable} of {all} domains, such as {id}")))
         }
@@ -53,19 +59,19 @@ pub async fn check(store: &Store, seal: &Seal) -> Result<()> {
 /// As [`Store::read`] and [`Store::write`].
 pub async fn seal_all(store: &Store, seal: &Seal, now: Timestamp) -> Result<usize> {
     let (mut steps, mut sealed) = (Vec::new(), 0);
-    for row in store.read(ALL, params![]).await? {
-        let (id, current, next) = (row.text(0)?, row.text(1)?, row.opt_text(2)?);
-        let is_stale = |kept: &str| seal.is_stale(kept, id);
+    for SealedDomain { id, secrets } in list(store).await? {
+        let (current, next) = (&secrets.webhook_secret, secrets.next_webhook_secret.as_deref());
+        let is_stale = |kept: &str| seal.is_stale(kept, id.as_str());
         if !is_stale(current) && !next.is_some_and(is_stale) {
             continue;
         }
         let anew = |kept: &str| -> Result<String> {
-            let open = seal.decrypt(kept, id)?;
-            Ok(seal.encrypt(open.expose_secret(), id, random()))
+            let open = seal.decrypt(kept, id.as_str())?;
+            Ok(seal.encrypt(open.expose_secret(), id.as_str(), random()))
         };
         let (current_anew, next_anew) = (anew(current)?, next.map(anew).transpose()?);
         for sql in [SEAL, SEAL_DELETED] {
-            steps.push(step(sql, params![&current_anew, next_anew.as_ref(), id, current]));
+            steps.push(step(sql, params![&current_anew, next_anew.as_ref(), &id, current]));
         }
         sealed += 1;
     }
@@ -75,4 +81,8 @@ pub async fn seal_all(store: &Store, seal: &Seal, now: Timestamp) -> Result<usiz
         store.write(steps).await?;
     }
     Ok(sealed)
+}
+
+async fn list(store: &Store) -> Result<Vec<SealedDomain>> {
+    store.read(ALL, params![]).await?.into_iter().map(|row| SealedDomain::from_part("domains", row)).collect()
 }

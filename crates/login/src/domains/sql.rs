@@ -8,7 +8,7 @@ use signpost_auth::{DomainName, WebhookSecret};
 use signpost_platform::accounts::audit::sql::insert_entry;
 use signpost_platform::accounts::audit::{Action, Actor};
 use signpost_platform::accounts::{Account, Environment};
-use signpost_store::{Row, Step, Store, must, params, random};
+use signpost_store::{ReadColumns, Row, Step, Store, Stored, columns, must, params, random, rows, sql, texts};
 
 use crate::domains::audit::insert_domain_entry;
 use crate::domains::seal::Seal;
@@ -18,31 +18,20 @@ use crate::domains::{
 use crate::ids::DomainId;
 
 /// Guarded by the number of domains in its `WHERE`.
-const INSERT: &str = "
-    INSERT INTO domains (id, account, environment, name, apex, webhook_url, webhook_secret, verification_token, created_at,
-        event_url, handler)
-    SELECT $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11
-    WHERE (SELECT COUNT(*) FROM domains WHERE account = $2 AND environment = $3) < $12
-    ON CONFLICT (account, environment, name) DO NOTHING";
+const INSERT: &str = sql!(
+    DomainRow::INSERT_IF,
+    " WHERE (SELECT COUNT(*) FROM domains WHERE account = $2 AND environment = $3) < $16
+     ON CONFLICT (account, environment, name) DO NOTHING"
+);
 
-macro_rules! select {
-    ($condition:literal) => {
-        concat!(
-            "SELECT id, account, environment, name, webhook_url, verification_token, created_at, verified_at, ",
-            "event_url, last_checked_at, failing_since, handler ",
-            "FROM domains WHERE ",
-            $condition
-        )
-    };
-}
+const SELECT: &str = sql!("SELECT ", Domain::COLUMN_LIST, " FROM domains");
 
-const ALL: &str = select!("account = $1 AND environment = $2 AND id > $3 ORDER BY id LIMIT $4");
-const BY_ID: &str = select!("account = $1 AND environment = $2 AND id = $3");
-const BY_NAME: &str = select!("account = $1 AND environment = $2 AND name = $3");
-const ANYONES: &str = select!("id = $1");
+const ALL: &str = sql!(SELECT, " WHERE account = $1 AND environment = $2 AND id > $3 ORDER BY id LIMIT $4");
+const BY_ID: &str = sql!(SELECT, " WHERE account = $1 AND environment = $2 AND id = $3");
+const BY_NAME: &str = sql!(SELECT, " WHERE account = $1 AND environment = $2 AND name = $3");
+const ANYONES: &str = sql!(SELECT, " WHERE id = $1");
 
-const LIST: &str = "
-    SELECT id, account, environment, name, webhook_url, created_at, verified_at FROM domains ORDER BY created_at, id";
+const LIST: &str = sql!(SELECT, " ORDER BY created_at, id");
 
 const VERIFY: &str = "
     UPDATE domains SET verified_at = $1, last_checked_at = NULL, failing_since = NULL, misses = 0
@@ -68,16 +57,58 @@ const ACTIVATE: &str = "
     WHERE id = $1 AND next_webhook_secret IS NOT NULL";
 
 /// What signs a domain's events, also where it is gone and its last events are not.
-const SECRETS: &str = "
-    SELECT webhook_secret, next_webhook_secret FROM domains WHERE id = $1
-    UNION ALL SELECT webhook_secret, next_webhook_secret FROM deleted_domains WHERE id = $1";
+const SECRETS: &str = sql!(
+    "SELECT ",
+    SealedDomain::COLUMN_LIST,
+    " FROM domains WHERE id = $1 UNION ALL SELECT ",
+    SealedDomain::COLUMN_LIST,
+    " FROM deleted_domains WHERE id = $1"
+);
 
-const BURY: &str = "
-    INSERT INTO deleted_domains (id, webhook_secret, next_webhook_secret, deleted_at)
-    SELECT id, webhook_secret, next_webhook_secret, $1 FROM domains
-    WHERE account = $2 AND environment = $3 AND id = $4";
+const BURY: &str = sql!(
+    "INSERT INTO deleted_domains (",
+    DeletedDomain::COLUMN_LIST,
+    ") SELECT ",
+    SealedDomain::COLUMN_LIST,
+    ", $1 FROM domains WHERE account = $2 AND environment = $3 AND id = $4"
+);
 
 const DELETE: &str = "DELETE FROM domains WHERE id = $1";
+
+columns! {
+    /// What signs a domain's events, as it is stored.
+    pub(super) struct SealedSecrets {
+        pub(super) webhook_secret: String,
+        pub(super) next_webhook_secret: Option<String>,
+    }
+}
+
+columns! {
+    /// Of a domain that is there, or that is gone, what signs its events.
+    pub(super) struct SealedDomain {
+        pub(super) id: DomainId,
+        pub(super) secrets: SealedSecrets,
+    }
+}
+
+rows! {
+    /// A domain's row. A read of the domain alone leaves its secrets where they are.
+    pub struct DomainRow in "domains" by [id] {
+        domain: Domain,
+        apex: String,
+        secrets: SealedSecrets,
+    } beside {
+        misses: i64,
+    }
+}
+
+rows! {
+    /// What signs the last events of a domain that is gone.
+    pub struct DeletedDomain in "deleted_domains" by [id] {
+        sealed: SealedDomain,
+        deleted_at: Timestamp,
+    }
+}
 
 /// A domain as the operator lists it, whosever it is.
 #[derive(Debug, serde::Serialize)]
@@ -122,29 +153,17 @@ pub async fn insert(
     by: &Actor,
 ) -> Result<Result<(), NotRegistered>> {
     let RegisteredDomain { domain, secret } = registered;
-    let Domain { id, account, name, webhook_url, event_url, handler, token, created_at, .. } = domain;
-    let secret = seal.encrypt(secret.reveal(), id.as_str(), random());
-    let told = json!({ "domain": domain.name });
-    let entry = insert_entry(by, Some(account), Action::DomainRegistered, id.as_str(), &told, *created_at);
-    let (name, apex) = (name.as_str(), apex(name));
-    let params = params![
-        id,
-        &account.name,
-        account.environment,
-        name,
-        apex,
-        webhook_url,
-        secret,
-        token.as_str(),
-        *created_at,
-        event_url.as_ref(),
-        handler.as_str(),
-        MAX_DOMAINS
-    ];
+    let Domain { id, account, name, created_at, .. } = domain;
+    let webhook_secret = seal.encrypt(secret.reveal(), id.as_str(), random());
+    let entry =
+        insert_entry(by, Some(account), Action::DomainRegistered, id.as_str(), &json!({ "domain": name }), *created_at);
+    let secrets = SealedSecrets { webhook_secret, next_webhook_secret: None };
+    let row = DomainRow { domain: domain.clone(), apex: apex(name).to_owned(), secrets };
+    let params = row.params().into_iter().chain(params![MAX_DOMAINS]).collect();
     if store.write([must(INSERT, params), entry]).await?.is_committed() {
         return Ok(Ok(()));
     }
-    let there = find_by_name(store, account, &domain.name).await?;
+    let there = find_by_name(store, account, name).await?;
     Ok(Err(there.map_or(NotRegistered::TooMany, |there| NotRegistered::Exists(Box::new(there)))))
 }
 
@@ -155,7 +174,7 @@ pub async fn insert(
 pub async fn list(store: &Store, account: &Account, after: Option<&DomainId>, most: u32) -> Result<Vec<Domain>> {
     let after = after.map_or("", DomainId::as_str);
     let rows = store.read(ALL, params![&account.name, account.environment, after, most]).await?;
-    rows.iter().map(read_domain).collect()
+    rows.into_iter().map(read_domain).collect()
 }
 
 /// An account's domain.
@@ -164,7 +183,7 @@ pub async fn list(store: &Store, account: &Account, after: Option<&DomainId>, mo
 /// As [`Store::read`].
 pub async fn find(store: &Store, account: &Account, id: &DomainId) -> Result<Option<Domain>> {
     let row = store.read_by_index(BY_ID, params![&account.name, account.environment, id]).await?;
-    row.map(|row| read_domain(&row)).transpose()
+    row.map(read_domain).transpose()
 }
 
 /// An account's domain, by its name.
@@ -173,7 +192,7 @@ pub async fn find(store: &Store, account: &Account, id: &DomainId) -> Result<Opt
 /// As [`Store::read`].
 pub async fn find_by_name(store: &Store, account: &Account, name: &DomainName) -> Result<Option<Domain>> {
     let row = store.read_by_index(BY_NAME, params![&account.name, account.environment, name.as_str()]).await?;
-    row.map(|row| read_domain(&row)).transpose()
+    row.map(read_domain).transpose()
 }
 
 /// An account's domain, by its name, if sessions may be opened on it.
@@ -251,16 +270,17 @@ pub async fn delete(
 /// Where it cannot be decrypted, or as [`Store::read`].
 pub async fn find_secrets(store: &Store, seal: &Seal, id: &DomainId) -> Result<Option<SigningSecrets>> {
     let Some(row) = store.read_by_index(SECRETS, params![id]).await? else { return Ok(None) };
-    let (current, next) = (row.text(0)?, row.opt_text(1)?);
+    let SealedDomain { id, secrets } = SealedDomain::from_part("domains", row)?;
+    let decrypt = |kept: &str| decrypt_secret(seal, kept, &id);
     Ok(Some(SigningSecrets {
-        current: decrypt_secret(seal, current, id.as_str()).context("webhook_secret")?,
-        next: next.map(|next| decrypt_secret(seal, next, id.as_str())).transpose().context("next_webhook_secret")?,
+        current: decrypt(&secrets.webhook_secret).context("webhook_secret")?,
+        next: secrets.next_webhook_secret.as_deref().map(decrypt).transpose().context("next_webhook_secret")?,
     }))
 }
 
 /// A domain's secret as it was before it was kept.
-pub(super) fn decrypt_secret(seal: &Seal, kept: &str, domain: &str) -> Result<WebhookSecret> {
-    Ok(WebhookSecret::parse(seal.decrypt(kept, domain)?.expose_secret())?)
+pub(super) fn decrypt_secret(seal: &Seal, kept: &str, domain: &DomainId) -> Result<WebhookSecret> {
+    Ok(WebhookSecret::parse(seal.decrypt(kept, domain.as_str())?.expose_secret())?)
 }
 
 /// The operator's list: every account's domains.
@@ -268,7 +288,7 @@ pub(super) fn decrypt_secret(seal: &Seal, kept: &str, domain: &str) -> Result<We
 /// # Errors
 /// As [`Store::read`].
 pub async fn list_all(store: &Store) -> Result<Vec<ListedDomain>> {
-    store.read(LIST, params![]).await?.iter().map(listed).collect()
+    store.read(LIST, params![]).await?.into_iter().map(|row| read_domain(row).map(ListedDomain::from)).collect()
 }
 
 /// For the operator and the delivery of events: a domain, whosever it is.
@@ -276,7 +296,7 @@ pub async fn list_all(store: &Store) -> Result<Vec<ListedDomain>> {
 /// # Errors
 /// As [`Store::read`].
 pub async fn find_in_any_account(store: &Store, id: &DomainId) -> Result<Option<Domain>> {
-    store.read_by_index(ANYONES, params![id]).await?.map(|row| read_domain(&row)).transpose()
+    store.read_by_index(ANYONES, params![id]).await?.map(read_domain).transpose()
 }
 
 /// Sets the secret that will sign next. False where there is no such domain.
@@ -304,31 +324,49 @@ pub async fn activate_secret(store: &Store, id: &DomainId, now: Timestamp) -> Re
     Ok(store.write([must(ACTIVATE, params![id]), entry]).await?.is_committed())
 }
 
-fn read_domain(row: &Row) -> Result<Domain> {
-    let environment = Environment::parse(row.text(2)?).context("domains.environment")?;
-    Ok(Domain {
-        id: DomainId::parse(row.text(0)?).context("domains.id")?,
-        account: Account { name: row.text(1)?.to_owned(), environment },
-        name: DomainName::parse(row.text(3)?).context("domains.name")?,
-        webhook_url: row.text(4)?.parse().context("domains.webhook_url")?,
-        token: ProofToken(row.text(5)?.to_owned()),
-        created_at: row.time(6)?,
-        verified_at: row.opt_time(7)?,
-        event_url: row.opt_text(8)?.map(str::parse).transpose().context("domains.event_url")?,
-        last_checked_at: row.opt_time(9)?,
-        failing_since: row.opt_time(10)?,
-        handler: HandlerKind::parse(row.text(11)?).context("domains.handler")?,
-    })
+fn read_domain(row: Row) -> Result<Domain> {
+    Domain::from_part("domains", row)
 }
 
-fn listed(row: &Row) -> Result<ListedDomain> {
-    Ok(ListedDomain {
-        id: DomainId::parse(row.text(0)?).context("domains.id")?,
-        account: row.text(1)?.to_owned(),
-        environment: Environment::parse(row.text(2)?).context("domains.environment")?,
-        domain: row.text(3)?.to_owned(),
-        verified: row.opt_time(6)?.is_some(),
-        webhook_url: row.text(4)?.to_owned(),
-        created_at: row.time(5)?,
-    })
+impl From<Domain> for ListedDomain {
+    fn from(domain: Domain) -> Self {
+        let Domain { id, account, name, webhook_url, verified_at, created_at, .. } = domain;
+        Self {
+            id,
+            account: account.name,
+            environment: account.environment,
+            domain: name.to_string(),
+            verified: verified_at.is_some(),
+            webhook_url: webhook_url.into(),
+            created_at,
+        }
+    }
+}
+
+texts! {
+    HandlerKind: |handler| handler.as_str(), |text| HandlerKind::parse(text).context("is no handler");
+    ProofToken: ProofToken::as_str, |text| Ok(ProofToken(text.to_owned()));
+}
+
+#[cfg(test)]
+mod tests {
+    use signpost_store::{ColumnType, Value};
+
+    use super::*;
+
+    #[test]
+    fn a_handler_that_nobody_wrote_is_not_read_as_another() {
+        for (text, handler) in
+            [("direct", Some(HandlerKind::Direct)), ("hosted", Some(HandlerKind::Hosted)), ("", None)]
+        {
+            assert_eq!(HandlerKind::from_value(Value::from(text)).ok(), handler);
+        }
+    }
+
+    #[test]
+    fn a_read_of_a_domain_leaves_its_secrets_where_they_are() {
+        assert!(DomainRow::COLUMN_LIST.starts_with(Domain::COLUMN_LIST));
+        assert!(DomainRow::COLUMN_LIST.ends_with(SealedSecrets::COLUMN_LIST));
+        assert!(!Domain::COLUMN_LIST.contains("secret"));
+    }
 }

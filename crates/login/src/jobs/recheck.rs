@@ -2,16 +2,16 @@
 
 use std::time::Duration;
 
-use anyhow::{Context, Result};
+use anyhow::Result;
 use jiff::{SignedDuration, Timestamp};
 use serde_json::json;
 use signpost_platform::accounts::Account;
 use signpost_platform::accounts::audit::{Action, Actor};
 use signpost_platform::interval::every;
-use signpost_store::{Store, must, params};
+use signpost_store::{ReadColumns, Store, columns, must, params, sql};
 
 use crate::domains::audit::insert_domain_entry;
-use crate::domains::{Domain, sql};
+use crate::domains::{self, Domain};
 use crate::ids::DomainId;
 use crate::service::LoginService;
 use crate::sessions::sql::cancel_sessions_of;
@@ -25,10 +25,20 @@ const LOOK_INTERVAL: Duration = Duration::from_mins(1);
 /// How many domains are checked in one look, one after the other: each may take ten seconds.
 const MAX_PER_LOOK: i64 = 20;
 
-const DUE: &str = "
-    SELECT id, account, environment FROM domains
-    WHERE verified_at IS NOT NULL AND COALESCE(last_checked_at, verified_at) <= $1
-    ORDER BY COALESCE(last_checked_at, verified_at) LIMIT $2";
+const DUE: &str = sql!(
+    "SELECT ",
+    DueDomain::COLUMN_LIST,
+    " FROM domains WHERE verified_at IS NOT NULL AND COALESCE(last_checked_at, verified_at) <= $1
+      ORDER BY COALESCE(last_checked_at, verified_at) LIMIT $2"
+);
+
+columns! {
+    /// A domain whose proof is to be looked for again.
+    struct DueDomain {
+        id: DomainId,
+        account: Account,
+    }
+}
 
 /// Each of these names what is due: of several servers that looked, the first is counted.
 const FOUND: &str = "
@@ -58,8 +68,8 @@ pub async fn run(service: LoginService) {
 /// As [`Store::read`] and [`Store::write`].
 pub async fn sweep(service: &LoginService) -> Result<usize> {
     let due = find_due(&service.store, service.clock.now()).await?;
-    for (account, id) in &due {
-        if let Some(domain) = sql::find(&service.store, account, id).await? {
+    for DueDomain { id, account } in &due {
+        if let Some(domain) = domains::sql::find(&service.store, account, id).await? {
             check(service, &domain).await?;
         }
     }
@@ -68,7 +78,8 @@ pub async fn sweep(service: &LoginService) -> Result<usize> {
 
 async fn check(service: &LoginService, domain: &Domain) -> Result<()> {
     let Domain { id, name, .. } = domain;
-    let proved = service.prover.find_proof(name, &domain.token, service.reach(domain.account.environment)).await;
+    let proved =
+        service.prover.find_proof(name, &domain.verification_token, service.reach(domain.account.environment)).await;
     let now = service.clock.now();
     if proved.is_ok() {
         return record_found(&service.store, id, now).await;
@@ -84,15 +95,9 @@ async fn check(service: &LoginService, domain: &Domain) -> Result<()> {
 }
 
 /// The proved domains whose proof is to be looked for again.
-async fn find_due(store: &Store, now: Timestamp) -> Result<Vec<(Account, DomainId)>> {
+async fn find_due(store: &Store, now: Timestamp) -> Result<Vec<DueDomain>> {
     let rows = store.read(DUE, params![now - RECHECK_AFTER, MAX_PER_LOOK]).await?;
-    let due = rows.iter().map(|row| {
-        let environment =
-            signpost_platform::accounts::Environment::parse(row.text(2)?).context("domains.environment")?;
-        let account = Account { name: row.text(1)?.to_owned(), environment };
-        Ok((account, DomainId::parse(row.text(0)?).context("domains.id")?))
-    });
-    due.collect()
+    rows.into_iter().map(|row| DueDomain::from_part("domains", row)).collect()
 }
 
 async fn record_found(store: &Store, id: &DomainId, now: Timestamp) -> Result<()> {

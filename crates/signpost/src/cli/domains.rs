@@ -178,7 +178,7 @@ fn flag(field: &str) -> String {
 /// A new domain, and what it still lacks.
 fn made(registered: &RegisteredDomain, public_address: &str) -> String {
     let RegisteredDomain { domain, secret } = registered;
-    let Domain { id, name, token, account, webhook_url, event_url, handler, .. } = domain;
+    let Domain { id, name, verification_token, account, webhook_url, event_url, handler, .. } = domain;
     let mut lines = vec![format!("id       {id}"), format!("secret   {}", secret.reveal())];
     let wallets = match handler {
         HandlerKind::Direct => webhook_url.as_str(),
@@ -187,7 +187,7 @@ fn made(registered: &RegisteredDomain, public_address: &str) -> String {
     lines.push(format!("wallets  {wallets}"));
     lines.push(format!("events   {}", event_url.as_ref().unwrap_or(webhook_url)));
     if account.environment == Environment::Live {
-        let token = token.as_str();
+        let token = verification_token.as_str();
         lines.push(format!(
             "proof    {token}\n         (set it as a TXT record at _svc-challenge.{name}, then POST /v1/domains/{id}/verify)"
         ));

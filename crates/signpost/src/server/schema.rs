@@ -2,6 +2,7 @@
 
 use signpost_atm::catalogue::{AtmApart, Source, StoredAtm};
 use signpost_atm::feeds::Feed;
+use signpost_login::domains::sql::{DeletedDomain, DomainRow};
 use signpost_login::events::DeliveryRow;
 use signpost_login::events::endpoints::EndpointRow;
 use signpost_login::sessions::Session;
@@ -9,7 +10,7 @@ use signpost_login::sessions::idempotency::RememberedReply;
 use signpost_login::users::HostedUser;
 use signpost_platform::accounts::audit::AuditEntry;
 use signpost_platform::accounts::keys::StoredKey;
-use signpost_store::{Column, Kind, Migration, Schema, Stored, StoredTable};
+use signpost_store::{Migration, Schema, Stored, StoredTable};
 
 /// What the program keeps in its database.
 pub static SCHEMA: Schema = Schema {
@@ -31,27 +32,17 @@ const MIGRATIONS: &[Migration] = &[
     Migration::expands(include_str!("../../migrations/0009_backoff.sql")),
 ];
 
-macro_rules! table {
-    ($name:literal [$($key:literal),+] $($column:literal $kind:ident),+) => {
-        StoredTable {
-            name: $name,
-            key: &[$($key),+],
-            columns: &[$(Column { name: $column, kind: Kind::$kind }),+],
-        }
-    };
-}
-
 /// Every table but those of one row; a move that was cut off goes on at a position in this list.
 const TABLES: &[StoredTable] = &[
     StoredKey::TABLE,
-    table!("domains" ["id"] "id" Text, "account" Text, "environment" Text, "name" Text, "apex" Text, "webhook_url" Text, "event_url" Text, "webhook_secret" Text, "next_webhook_secret" Text, "verification_token" Text, "created_at" Integer, "verified_at" Integer, "last_checked_at" Integer, "failing_since" Integer, "misses" Integer, "handler" Text),
+    DomainRow::TABLE,
     Session::TABLE,
     DeliveryRow::TABLE,
     Source::TABLE,
     StoredAtm::TABLE,
     AtmApart::TABLE,
     Feed::TABLE,
-    table!("deleted_domains" ["id"] "id" Text, "webhook_secret" Text, "next_webhook_secret" Text, "deleted_at" Integer),
+    DeletedDomain::TABLE,
     RememberedReply::TABLE,
     HostedUser::TABLE,
     EndpointRow::TABLE,
@@ -63,7 +54,7 @@ mod tests {
     use std::collections::BTreeSet;
 
     use jiff::Timestamp;
-    use signpost_store::{Row, Store, params};
+    use signpost_store::{Kind, Row, Store, params};
 
     use super::*;
     use crate::server::public_address;
