@@ -27,7 +27,7 @@ pub struct AtmSettings {
 #[serde(deny_unknown_fields)]
 struct GeocoderKeys {
     geocoder: Option<GeocoderKind>,
-    #[serde(deserialize_with = "setting::optional_url")]
+    #[serde(deserialize_with = "setting::optional_server_url")]
     geocoder_url: Option<Url>,
     geocoder_key: Option<String>,
     #[serde(deserialize_with = "setting::duration::<_, 100, 30_000>")]

@@ -83,11 +83,24 @@ pub fn optional_address<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Soc
 /// Where it is none.
 pub fn optional_url<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Url>, D::Error> {
     let is_plain = |url: &Url| {
-        let is_http = matches!(url.scheme(), "http" | "https");
-        is_http && url.query().is_none() && url.fragment().is_none() && url.username().is_empty()
+        let has_user = !url.username().is_empty() || url.password().is_some();
+        is_http_without_query(url) && url.fragment().is_none() && !has_user
     };
     let allowed = "an http or https address without query, such as https://signpost.example.com";
     optional(from, allowed, |text| Url::parse(text).ok().filter(is_plain))
+}
+
+/// An `http` or `https` URL without query of a server that may ask for a user and a password, if any.
+///
+/// # Errors
+/// Where it is none.
+pub fn optional_server_url<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Url>, D::Error> {
+    let allowed = "an http or https address without query, such as https://pelias.example.com";
+    optional(from, allowed, |text| Url::parse(text).ok().filter(is_http_without_query))
+}
+
+fn is_http_without_query(url: &Url) -> bool {
+    matches!(url.scheme(), "http" | "https") && url.query().is_none()
 }
 
 #[cfg(test)]

@@ -9,6 +9,7 @@ use serde::Deserialize;
 use tracing::Span;
 use tracing::level_filters::LevelFilter;
 use tracing_subscriber::Layer;
+use tracing_subscriber::filter::Targets;
 use tracing_subscriber::layer::SubscriberExt;
 use tracing_subscriber::util::SubscriberInitExt;
 use url::Url;
@@ -42,7 +43,7 @@ pub fn start(level: LevelFilter, format: LogFormat, collector: Option<&Url>) -> 
         LogFormat::Text => log.with_ansi(std::io::stderr().is_terminal()).boxed(),
         LogFormat::Json => log.json().flatten_event(true).with_span_list(false).boxed(),
     };
-    let registry = tracing_subscriber::registry().with(log.with_filter(level));
+    let registry = tracing_subscriber::registry().with(log.with_filter(own_lines(level)));
     #[cfg(feature = "otlp")]
     {
         let spans = collector.map(otlp::Spans::start).transpose()?;
@@ -59,6 +60,12 @@ pub fn start(level: LevelFilter, format: LogFormat, collector: Option<&Url>) -> 
         registry.try_init()?;
         Ok(Telemetry {})
     }
+}
+
+/// Our own lines down to a level, and those of libraries down to warnings: some of theirs repeat what strangers sent, with
+/// its line breaks.
+fn own_lines(level: LevelFilter) -> Targets {
+    Targets::new().with_target("signpost", level).with_default(level.min(LevelFilter::WARN))
 }
 
 impl Telemetry {
@@ -145,5 +152,23 @@ mod otlp {
             // Fails where no collector is named: then there is no trace to be a part of.
             let _ = span.set_parent(parent);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tracing::Level;
+
+    use super::*;
+
+    #[test]
+    fn a_library_says_nothing_below_a_warning_and_we_what_is_asked_for() {
+        let debug = own_lines(LevelFilter::DEBUG);
+        for ours in ["signpost::server", "signpost_login::flows::submit", "signpost_platform"] {
+            assert!(debug.would_enable(ours, &Level::DEBUG), "{ours}");
+        }
+        assert!(!debug.would_enable("hickory_proto::xfer", &Level::INFO));
+        assert!(debug.would_enable("hickory_proto::xfer", &Level::WARN));
+        assert!(!own_lines(LevelFilter::ERROR).would_enable("hyper", &Level::WARN));
     }
 }

@@ -228,7 +228,6 @@ mod tests {
             ("redis_url", "http://x"),
             ("shutdown_delay", "2m"),
             ("public_url", "ftp://x"),
-            ("public_url", "https://x/?q"),
             ("services", "atm,web"),
             ("services", ""),
             ("allowed_origins", "https://*"),
@@ -272,6 +271,25 @@ mod tests {
     }
 
     #[test]
+    fn no_password_in_an_address_is_repeated() {
+        for (key, value) in [
+            ("otlp_endpoint", "https://user:secret@example.com"),
+            ("public_url", "https://:secret@example.com"),
+            ("public_url", "https://example.com/?password=secret"),
+            ("geocoder_url", "https://example.com/?key=secret"),
+            ("database_url", "host=db password=secret"),
+            ("database_url", "mysql://db/signpost?password=secret"),
+            ("redis_url", "secret@cache"),
+        ] {
+            let error = config(key, value).unwrap_err();
+            assert!(error.starts_with(key) && !error.contains("secret"), "{error}");
+        }
+        for (value, shown) in [("https://x/?q", "'https://x/?…' is not allowed"), ("x", "'x' is not allowed")] {
+            assert!(config("public_url", value).unwrap_err().contains(shown), "{value}");
+        }
+    }
+
+    #[test]
     fn what_was_written_before_is_still_read() {
         for (key, value) in [
             ("session_ttl", "3600000ms"),
@@ -283,6 +301,7 @@ mod tests {
             ("require_verified_domains", "true"),
             ("services", "auth, atm,"),
             ("rate_limit_mcp", "10 / s"),
+            ("geocoder_url", "https://user:secret@pelias.internal/"),
         ] {
             config(key, value).unwrap();
         }

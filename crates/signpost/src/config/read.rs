@@ -87,13 +87,18 @@ impl<'de> MapAccess<'de> for SettingFields<'_, '_> {
     }
 }
 
-/// A value as an error may repeat it: no keys, and no password that an address contains.
+/// A value as an error may repeat it: no keys, and of an address neither user nor query, which may contain passwords.
 fn printable(key: &str, value: &str) -> String {
-    match value.rsplit_once('@') {
-        _ if key.contains("_key") => "…".to_owned(),
-        Some((_, host)) if key.ends_with("_url") => format!("…@{host}"),
-        _ => value.to_owned(),
+    let is_database = matches!(key, "database_url" | "redis_url");
+    if key.contains("_key") || is_database && !value.contains("://") {
+        return "…".to_owned();
     }
+    if !key.ends_with("_url") && !key.ends_with("_endpoint") {
+        return value.to_owned();
+    }
+    let (address, rest) = value.split_at(value.find(['?', '#']).unwrap_or(value.len()));
+    let address = address.rsplit_once('@').map_or_else(|| address.to_owned(), |(_, host)| format!("…@{host}"));
+    if rest.is_empty() { address } else { address + &rest[..1] + "…" }
 }
 
 /// The text of one setting; an empty one is not set.

@@ -46,7 +46,7 @@ impl Refusals {
         let is_first = *count == 1;
         drop(counted);
         if is_first {
-            tracing::warn!(%caller, reason, "API key refused");
+            tracing::warn!(caller = caller.to_string(), reason, "API key refused");
         }
     }
 
