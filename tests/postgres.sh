@@ -9,5 +9,6 @@ start_postgres fsync=off
 start_redis
 export SIGNPOST_TEST_POSTGRES="$postgres" SIGNPOST_TEST_REDIS="$redis" SIGNPOST_TEST_POSTGRES_CA="$postgres_ca"
 cargo test --workspace --test contract --test it --quiet -- "$@"
-# What no other run has the servers for; the rest of the ignored ones have commands of their own.
-cargo test --workspace --test contract --quiet -- --ignored --skip soak:: --skip documented:: --skip fuzz:: "$@"
+# What no other run has the servers for; the rest of the ignored ones have commands of their own (see the Makefile).
+cargo test --workspace --test contract --quiet -- --ignored --skip soak:: --skip documented:: --skip fuzz:: \
+  --skip write_the_page "$@"

@@ -166,7 +166,7 @@ fn to_refusal(error: &Error) -> HandlerRefusal {
 ///
 /// # Errors
 /// [`Error::InsecurePublicUrl`], or where the server's own address is no URL, which a server that started has checked.
-pub(crate) fn find_hosted_url(service: &LoginService, environment: Environment, mode: Mode) -> Result<Url, Error> {
+pub(crate) fn make_hosted_url(service: &LoginService, environment: Environment, mode: Mode) -> Result<Url, Error> {
     let address = &service.public_address;
     if environment == Environment::Live && !service.is_https {
         return Err(Error::InsecurePublicUrl(address.clone()));

@@ -17,7 +17,7 @@ use url::Url;
 use crate::api::sessions::replies::CreatedSession;
 use crate::domains::{self, Domain, HandlerKind, Usable, parse_webhook_url};
 use crate::error::Error;
-use crate::flows::hosted::find_hosted_url;
+use crate::flows::hosted::make_hosted_url;
 use crate::ids::SessionId;
 use crate::service::LoginService;
 use crate::sessions::{
@@ -164,7 +164,7 @@ impl CreateRequest {
         let environment = domain.account.environment;
         let hosted_url = match domain.handler {
             HandlerKind::Direct => None,
-            HandlerKind::Hosted => Some(find_hosted_url(service, environment, mode)?),
+            HandlerKind::Hosted => Some(make_hosted_url(service, environment, mode)?),
         };
         // Nobody else can ask the person of a hosted session, and a relayed code must not be enough: not to log in, and
         // not to have a thief's account opened with the person's key.

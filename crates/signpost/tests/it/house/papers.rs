@@ -49,11 +49,9 @@ fn the_tree_names_what_is_there() {
 #[test]
 fn every_room_is_in_the_tree() {
     let drawn: BTreeSet<_> = tree().into_iter().map(|path| path.trim_end_matches('/').to_owned()).collect();
-    let inside = STOREYS.iter().map(|(storey, _)| format!("crates/signpost/src/{storey}"));
-    let crates = STOREYS.iter().map(|(storey, _)| format!("crates/{storey}/src"));
     let mut missing = Vec::new();
-    for folder in crates.chain(inside) {
-        let Ok(entries) = fs::read_dir(root().join(&folder)) else { continue };
+    for folder in STOREYS.iter().map(|(storey, _)| format!("crates/{storey}/src")) {
+        let entries = fs::read_dir(root().join(&folder)).unwrap();
         for name in entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()) {
             let path = format!("{folder}/{name}");
             let is_tested = name.ends_with("tests.rs");

@@ -147,11 +147,7 @@ pub(super) struct Place {
 
 pub(super) fn place(file: &str) -> Place {
     let mut parts = file.trim_start_matches("crates/").trim_end_matches(".rs").split('/').filter(|part| *part != "src");
-    let mut storey = parts.next().expect("a crate");
-    let mut room = parts.next().expect("a file");
-    if storey == "signpost" && room != storey && STOREYS.iter().any(|(name, _)| *name == room) {
-        (storey, room) = (room, parts.next().expect("a file"));
-    }
+    let (storey, room) = (parts.next().expect("a crate"), parts.next().expect("a file"));
     let room = (!matches!(room, "lib" | "mod")).then(|| room.to_owned());
     Place { storey: storey.to_owned(), room }
 }
