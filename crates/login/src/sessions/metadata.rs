@@ -78,8 +78,9 @@ fn text(member: Option<&RawValue>, name: &'static str, most: usize) -> Result<Op
 
 /// Whether a browser that follows `text` stays on the domain and brings back what we add, and nothing else of that name.
 fn check_return_url(text: &str, domain: &DomainName) -> Result<(), &'static str> {
-    let url =
-        at_home(text, domain).ok_or("must be a path such as /account, or an https URL on the domain or below it")?;
+    let url = at_home(text, domain).ok_or(
+        "must be a path such as /account, or an https URL on the domain or below it (for localhost also http)",
+    )?;
     if url.query_pairs().any(|(name, _)| RESERVED_PARAMETERS.contains(&&*name)) {
         return Err("must not have code, session_id or error in its query: they are added when the person returns");
     }
@@ -103,7 +104,9 @@ fn at_home(text: &str, domain: &DomainName) -> Option<Url> {
     }
     let url = Url::parse(text).ok()?;
     let is_bare = url.username().is_empty() && url.password().is_none();
-    let is_own = url.scheme() == "https" && is_bare && url.host_str().is_some_and(|host| domain.covers(host));
+    // What stays on the machine needs no encryption, and a site that is being written has none.
+    let is_guarded = url.scheme() == "https" || url.scheme() == "http" && domain.as_str() == "localhost";
+    let is_own = is_guarded && is_bare && url.host_str().is_some_and(|host| domain.covers(host));
     is_own.then_some(url)
 }
 
@@ -154,6 +157,25 @@ mod tests {
             ("/in?next=/../x", true),
         ] {
             assert_eq!(metadata(&json!({ "return_url": text }).to_string()).is_ok(), ok, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_site_on_this_machine_may_be_returned_to_without_encryption() {
+        let localhost = DomainName::parse("localhost").unwrap();
+        for (text, ok) in [
+            ("http://localhost:9001/return", true),
+            ("https://localhost:9001/return", true),
+            ("http://shop.localhost:9001/return", true),
+            ("http://127.0.0.1:9001/return", false),
+            ("http://localhost.evil.example/", false),
+            ("http://localhost@evil.example/", false),
+            ("http://user@localhost:9001/", false),
+            ("ftp://localhost/", false),
+            ("http://localhost:9001/return?code=1", false),
+        ] {
+            let object = RawValue::from_string(json!({ "return_url": text }).to_string()).unwrap();
+            assert_eq!(Metadata::new(object, &localhost).is_ok(), ok, "{text}");
         }
     }
 
