@@ -38,7 +38,10 @@ fn page() -> String {
     for (name, schema) in DOCUMENT["components"]["schemas"].as_object().expect("schemas") {
         let schema = serde_json::to_string_pretty(schema).unwrap();
         let schema = schema.replace("#/components/schemas/", "");
-        write!(page, "<h3 id=\"{name}\">{name}</h3><pre>{}</pre>", escaped(&schema.into())).unwrap();
+        let schema = escaped(&schema.into());
+        // Whoever uses the keyboard scrolls it too.
+        let region = format!("tabindex=\"0\" role=\"region\" aria-labelledby=\"{name}\"");
+        write!(page, "<h3 id=\"{name}\">{name}</h3><pre {region}>{schema}</pre>").unwrap();
     }
     page.push_str("</main>\n");
     page
@@ -92,11 +95,13 @@ const HEAD: &str = "<!doctype html>
 <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">
 <title>Signpost API</title>
 <style>
-:root { color-scheme: light dark; font: 16px/1.5 system-ui, sans-serif; }
+:root { color-scheme: light dark; background: Canvas; color: CanvasText; font: 16px/1.5 system-ui, sans-serif; }
 main { max-width: 52rem; margin: 0 auto; padding: 1rem; }
 section { border-top: 1px solid #8884; padding: .5rem 0; }
 code, pre { font-family: ui-monospace, monospace; font-size: .9em; }
 pre { overflow-x: auto; background: #8881; padding: .75rem; border-radius: .5rem; }
-table { border-collapse: collapse; } th, td { text-align: left; padding: .15rem 1rem .15rem 0; vertical-align: top; }
+:focus-visible { outline: 3px solid; outline-offset: 2px; }
+table { border-collapse: collapse; }
+th, td { text-align: left; padding: .15rem 1rem .15rem 0; vertical-align: top; } td, p { overflow-wrap: anywhere; }
 </style>
 <main>";
