@@ -1,5 +1,5 @@
 # The work of this project by name. `make ci` is what CI runs, no more and no less.
-.PHONY: reference run programs test test-rust test-postgres test-clients test-api check fmt doc unused deny bench fuzz soak ci setup gazetteer
+.PHONY: reference run programs test test-rust test-postgres test-clients test-api test-pages check fmt doc unused deny bench fuzz soak ci setup gazetteer
 
 CARGO_DENY_VERSION := 0.20.2
 CARGO_MACHETE_VERSION := 0.9.2
@@ -8,7 +8,7 @@ run:
 	cargo run --release -- serve
 
 # Everything a newcomer needs to see green; installs what is missing where it may.
-test: setup test-rust test-postgres test-clients test-api
+test: setup test-rust test-postgres test-clients test-api test-pages
 
 # All of it selects the whole workspace with what its tests need: other selections have other features, and each of them
 # would build every dependency anew.
@@ -34,6 +34,10 @@ test-api: programs
 	sh tests/conformance.sh
 	bash tests/integrate.sh
 	sh tests/deploy/run.sh
+
+# The pages in Debian's Chromium, as the people who log in use them.
+test-pages: programs
+	sh tests/pages/run.sh
 
 programs:
 	cargo build --workspace --bin signpost --examples --quiet

@@ -14,6 +14,7 @@ need openssl openssl
 need redis-server redis-server
 need redis-cli redis-tools
 need faketime faketime
+need chromium chromium
 ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1 || need initdb postgresql
 python3 -c 'import ensurepip' >/dev/null 2>&1 || missing="$missing python3-venv"
 [ -n "$missing" ] || exit 0

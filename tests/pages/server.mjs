@@ -1,0 +1,103 @@
+// The program under test: on a folder of its own, killed and started again at the same address.
+import assert from 'node:assert/strict';
+import { execFile, spawn } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { promisify } from 'node:util';
+
+const run = promisify(execFile);
+const SIGNPOST = process.env.SIGNPOST ?? new URL('../../target/debug/signpost', import.meta.url).pathname;
+/** No test is about a limit unless it says so: all browsers and wallets here are one address. */
+const UNLIMITED = Object.fromEntries(['ANSWER', 'CREATE_SESSION', 'GET_SESSION', 'DOMAINS'].map((name) => [`SIGNPOST_RATE_LIMIT_${name}`, 'off']));
+
+export class Server {
+  #child;
+  #keys = new Map();
+
+  constructor(settings) {
+    this.folder = mkdtempSync(join(tmpdir(), 'signpost-pages-'));
+    this.settings = settings;
+    this.port = 0;
+  }
+
+  /** Starts `signpost serve` with these settings (`SIGNPOST_…` without the prefix). */
+  static async start(settings = {}) {
+    const server = new Server(settings);
+    await server.start();
+    return server;
+  }
+
+  /** Where people's browsers reach it. */
+  get origin() {
+    return this.settings.PUBLIC_URL ?? `http://localhost:${this.port}`;
+  }
+
+  /** Starts it, or starts it again: on the same folder and port. */
+  async start() {
+    const settings = Object.entries(this.settings).map(([name, value]) => [`SIGNPOST_${name}`, value]);
+    const env = { ...process.env, ...UNLIMITED, ...Object.fromEntries(settings) };
+    const args = ['serve', '--json', '--listen', `127.0.0.1:${this.port}`, '--data-dir', this.#data()];
+    this.#child = spawn(SIGNPOST, args, { env, stdio: ['ignore', 'pipe', process.env.SHOW_LOG ? 'inherit' : 'ignore'] });
+    const lines = createInterface({ input: this.#child.stdout });
+    const said = await new Promise((resolve, reject) => {
+      lines.once('line', resolve);
+      lines.once('close', () => reject(new Error('the server ended before it said its address; SHOW_LOG=1 shows why')));
+    });
+    this.port = Number(/:(\d+)$/.exec(JSON.parse(said).listen)[1]);
+  }
+
+  /** Ends it as a crash does. */
+  async kill() {
+    await this.#end('SIGKILL');
+  }
+
+  /** Ends it for good. */
+  async close() {
+    await this.#end('SIGTERM');
+    rmSync(this.folder, { recursive: true, force: true });
+  }
+
+  /** What a command of the program prints as JSON, on this server's data. */
+  async command(...args) {
+    const { stdout } = await run(SIGNPOST, [...args, '--json', '--data-dir', this.#data()]);
+    return JSON.parse(stdout);
+  }
+
+  /** Calls the API with a key of this account and environment: `{status, body}`. */
+  async call(method, path, body, { environment = 'sandbox', account = 'default' } = {}) {
+    const key = await this.#key(environment, account);
+    const headers = { authorization: `Bearer ${key}`, ...(body && { 'content-type': 'application/json' }) };
+    const prefix = environment === 'sandbox' ? '/sandbox/v1' : '/v1';
+    const reply = await fetch(`http://127.0.0.1:${this.port}${prefix}${path}`, { method, headers, body: body && JSON.stringify(body) });
+    const text = await reply.text();
+    return { status: reply.status, body: text && JSON.parse(text) };
+  }
+
+  /** The body of a call that must succeed. */
+  async ask(method, path, body, who) {
+    const reply = await this.call(method, path, body, who);
+    assert.ok(reply.status < 300, `${method} ${path}: ${reply.status} ${JSON.stringify(reply.body)}`);
+    return reply.body;
+  }
+
+  async #key(environment, account) {
+    const name = `${environment} of ${account}`;
+    if (!this.#keys.has(name)) {
+      this.#keys.set(name, this.command('keys', 'create', '--environment', environment, '--account', account, '--name', name));
+    }
+    return (await this.#keys.get(name)).key;
+  }
+
+  #data() {
+    return join(this.folder, 'data');
+  }
+
+  async #end(signal) {
+    if (this.#child.exitCode !== null || this.#child.signalCode !== null) return;
+    const ended = new Promise((resolve) => this.#child.once('exit', resolve));
+    this.#child.kill(signal);
+    await ended;
+  }
+}
