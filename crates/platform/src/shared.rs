@@ -15,6 +15,7 @@ use super::accounts::keys::used;
 use super::clock::Clock;
 use super::limits::{Limits, Proxies};
 use super::observe::metrics::Metrics;
+use super::origin::PublicOrigin;
 use super::outbound::Outbound;
 use super::redis::Redis;
 
@@ -39,6 +40,8 @@ pub struct PlatformParts {
     pub base_url: String,
     /// The address under which people reach it, likewise.
     pub public_address: String,
+    /// Scheme and host of that, as browsers spell them.
+    pub origin: PublicOrigin,
     /// Whose header names the client's address.
     pub proxies: Proxies,
     /// The database.

@@ -3,15 +3,13 @@
 //!
 //! [session]: crate::sessions
 
-mod cookie;
-
 use jiff::{SignedDuration, Timestamp};
 use signpost_auth::PublicKey;
 use signpost_platform::accounts::Environment;
 
 use crate::ids::{BrowserSessionId, DomainId};
 
-pub use cookie::{CookieHash, CookieSecret};
+pub use signpost_platform::pages::cookie::{CookieHash, CookieSecret};
 
 /// How long a browser session lasts without being used.
 pub const MAX_IDLE: SignedDuration = SignedDuration::from_hours(24);

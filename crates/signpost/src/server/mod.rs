@@ -29,6 +29,7 @@ use signpost_platform::accounts::keys::cache::KeyCache;
 use signpost_platform::clock::Clock;
 use signpost_platform::limits::Limits;
 use signpost_platform::observe::metrics::Metrics;
+use signpost_platform::origin::PublicOrigin;
 use signpost_platform::outbound::{Names, Outbound};
 use signpost_platform::redis::Redis;
 use signpost_platform::{Platform, PlatformParts};
@@ -97,6 +98,7 @@ impl HttpServer {
             serves_only_its_machine: config.serves_only_its_machine(),
             listen,
             base_url: config.base_url(listen),
+            origin: PublicOrigin::of(&config.public_address(listen)),
             public_address: config.public_address(listen),
             public_url: config.public_url.clone(),
             proxies: config.proxies.clone(),

@@ -11,6 +11,7 @@ use axum::response::Response;
 use axum::routing::get;
 use signpost_atm::mcp::transport;
 use signpost_platform::accounts::Environment;
+use signpost_platform::pages::assets;
 use signpost_platform::web::problem::Problem;
 use signpost_platform::web::request_id::{self, RequestLog};
 use tokio_util::sync::CancellationToken;
@@ -34,6 +35,7 @@ pub fn router(app: &Arc<App>) -> Router {
         }
         router = router.nest(environment.path(), api);
     }
+    router = router.merge(assets::router(assets::OF_EVERY_PAGE));
     let router = router.fallback(async || Problem::NotFound);
     let router = router.method_not_allowed_fallback(async || Problem::MethodNotAllowed).with_state(Arc::clone(app));
     // Clients that keep connections come back on others once the server is to stop.

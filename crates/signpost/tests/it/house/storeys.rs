@@ -36,7 +36,7 @@ const FLOORS: &[(&str, &[&[&str]])] = &[
     (
         "platform",
         &[
-            &["clock", "setting"],
+            &["clock", "setting", "origin"],
             &["interval", "cache", "redis"],
             &["outbound"],
             &["limits"],
@@ -45,6 +45,7 @@ const FLOORS: &[(&str, &[&[&str]])] = &[
             &["sweep"],
             &["shared"],
             &["web"],
+            &["pages"],
         ],
     ),
     (

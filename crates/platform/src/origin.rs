@@ -1,0 +1,65 @@
+//! What a person's browser calls this deployment.
+
+use url::Url;
+
+/// Scheme and host that people's browsers reach a deployment under: what the address bar shows, what a form's `Origin`
+/// must be, and what cookies belong to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PublicOrigin {
+    text: String,
+    host: String,
+    is_https: bool,
+}
+
+impl PublicOrigin {
+    /// That of a public address, such as `http://localhost:8080`.
+    ///
+    /// # Panics
+    /// Where it is no absolute URL with a host: the configuration refuses such an address.
+    #[must_use]
+    pub fn of(public_address: &str) -> Self {
+        let url = Url::parse(public_address).expect("the configuration takes URLs alone");
+        let host = url.host_str().expect("the configuration takes URLs with a host alone");
+        let port = url.port().map(|port| format!(":{port}")).unwrap_or_default();
+        let text = url.origin().ascii_serialization();
+        Self { text, host: format!("{host}{port}"), is_https: url.scheme() == "https" }
+    }
+
+    /// As a browser sends it in `Origin`.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.text
+    }
+
+    /// As the address bar shows it: with a port where that is not the scheme's own.
+    #[must_use]
+    pub fn host(&self) -> &str {
+        &self.host
+    }
+
+    /// Whether it is encrypted.
+    #[must_use]
+    pub fn is_https(&self) -> bool {
+        self.is_https
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_origin_is_spelt_as_browsers_spell_it() {
+        for (address, origin, host, is_https) in [
+            ("https://Login.Test", "https://login.test", "login.test", true),
+            ("https://login.test:443/", "https://login.test", "login.test", true),
+            ("https://login.test:8443/x", "https://login.test:8443", "login.test:8443", true),
+            ("http://localhost:8080", "http://localhost:8080", "localhost:8080", false),
+            ("https://bücher.test", "https://xn--bcher-kva.test", "xn--bcher-kva.test", true),
+            ("http://[::1]:8080", "http://[::1]:8080", "[::1]:8080", false),
+        ] {
+            let found = PublicOrigin::of(address);
+            assert_eq!((found.as_str(), found.host(), found.is_https()), (origin, host, is_https), "{address}");
+        }
+    }
+}

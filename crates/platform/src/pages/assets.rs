@@ -1,0 +1,233 @@
+//! Files that pages load. They are part of the program; the address of each names its content, so that a browser keeps
+//! it for good and a new one is another address.
+
+use std::collections::HashMap;
+use std::io::Write;
+use std::sync::Arc;
+
+use axum::Router;
+use axum::extract::Path;
+use axum::http::{HeaderMap, HeaderValue, header};
+use axum::response::{IntoResponse, Response};
+use axum::routing::get;
+use bytes::Bytes;
+use flate2::Compression;
+use flate2::write::GzEncoder;
+
+use crate::web::ANY_ORIGIN;
+use crate::web::problem::Problem;
+
+/// The one stylesheet.
+pub const STYLESHEET: Asset =
+    Asset::new("signpost", "css", "text/css; charset=utf-8", include_bytes!("../../assets/signpost.css"));
+/// The sign, for tabs and bookmarks.
+pub const ICON: Asset = Asset::new("icon", "svg", "image/svg+xml", include_bytes!("../../assets/icon.svg"));
+
+/// What every page loads.
+pub const OF_EVERY_PAGE: [Asset; 2] = [STYLESHEET, ICON];
+
+const FOR_GOOD: HeaderValue = HeaderValue::from_static("public, max-age=31536000, immutable");
+const FOR_MINUTES: HeaderValue = HeaderValue::from_static("public, max-age=300");
+
+/// A file that pages load.
+#[derive(Clone, Copy, Debug)]
+pub struct Asset {
+    stem: &'static str,
+    extension: &'static str,
+    media_type: &'static str,
+    bytes: &'static [u8],
+    /// Of the content; `None` where the address stays whatever the content is.
+    hash: Option<u64>,
+}
+
+impl Asset {
+    /// A file of pages of ours: its address is another one where its content is.
+    #[must_use]
+    pub const fn new(
+        stem: &'static str,
+        extension: &'static str,
+        media_type: &'static str,
+        bytes: &'static [u8],
+    ) -> Self {
+        Self { stem, extension, media_type, bytes, hash: Some(hash(bytes)) }
+    }
+
+    /// A file that pages of others load: its address stays, so browsers ask for it again after minutes.
+    #[must_use]
+    pub const fn stable(
+        stem: &'static str,
+        extension: &'static str,
+        media_type: &'static str,
+        bytes: &'static [u8],
+    ) -> Self {
+        Self { stem, extension, media_type, bytes, hash: None }
+    }
+
+    /// Its address.
+    #[must_use]
+    pub fn path(&self) -> String {
+        format!("/assets/{}", self.name())
+    }
+
+    fn name(&self) -> String {
+        let Self { stem, extension, .. } = self;
+        match self.hash {
+            Some(hash) => format!("{stem}.{hash:016x}.{extension}"),
+            None => format!("{stem}.{extension}"),
+        }
+    }
+}
+
+/// FNV-1a: it tells versions of a file apart, and the compiler computes it.
+const fn hash(bytes: &[u8]) -> u64 {
+    let (mut hash, mut at) = (0xcbf2_9ce4_8422_2325_u64, 0);
+    while at < bytes.len() {
+        hash = (hash ^ bytes[at] as u64).wrapping_mul(0x0100_0000_01b3);
+        at += 1;
+    }
+    hash
+}
+
+/// A file with its compressed form, made once.
+struct Served {
+    asset: Asset,
+    gzip: Option<Bytes>,
+}
+
+/// The addresses of these files.
+///
+/// # Panics
+/// Where two of them have one address.
+pub fn router<S: Clone + Send + Sync + 'static>(assets: impl IntoIterator<Item = Asset>) -> Router<S> {
+    let mut files = HashMap::new();
+    for asset in assets {
+        let before = files.insert(asset.name(), Served { asset, gzip: gzip(asset.bytes) });
+        assert!(before.is_none(), "two assets are named {}", asset.name());
+    }
+    let files = Arc::new(files);
+    let serve = move |Path(name): Path<String>, headers: HeaderMap| async move {
+        files.get(&name).map(|file| file.reply(accepts_gzip(&headers))).ok_or(Problem::NotFound)
+    };
+    Router::new().route("/assets/{name}", get(serve))
+}
+
+impl Served {
+    fn reply(&self, accepts_gzip: bool) -> Response {
+        let Asset { media_type, bytes, hash, .. } = self.asset;
+        let gzip = self.gzip.clone().filter(|_| accepts_gzip);
+        let is_compressed = gzip.is_some();
+        let mut response = gzip.unwrap_or(Bytes::from_static(bytes)).into_response();
+        let headers = response.headers_mut();
+        headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(media_type));
+        headers.insert(header::CACHE_CONTROL, if hash.is_some() { FOR_GOOD } else { FOR_MINUTES });
+        headers.insert(header::VARY, HeaderValue::from_static("accept-encoding"));
+        if is_compressed {
+            headers.insert(header::CONTENT_ENCODING, HeaderValue::from_static("gzip"));
+        }
+        // A module script of another site is asked for with CORS.
+        let open = ANY_ORIGIN.into_iter().filter(|_| hash.is_none());
+        headers.extend(open.map(|(name, value)| (name, HeaderValue::from_static(value))));
+        response
+    }
+}
+
+/// The bytes compressed; `None` where that saves nothing.
+fn gzip(bytes: &[u8]) -> Option<Bytes> {
+    let mut encoder = GzEncoder::new(Vec::new(), Compression::best());
+    encoder.write_all(bytes).ok()?;
+    let compressed = encoder.finish().ok()?;
+    (compressed.len() < bytes.len()).then(|| compressed.into())
+}
+
+fn accepts_gzip(headers: &HeaderMap) -> bool {
+    let lines = headers.get_all(header::ACCEPT_ENCODING).iter().filter_map(|line| line.to_str().ok());
+    let mut codings = lines.flat_map(|line| line.split(','));
+    codings.any(|coding| {
+        let (name, weight) = coding.split_once(';').unwrap_or((coding, "q=1"));
+        let is_refused = weight.trim().strip_prefix("q=").and_then(|weight| weight.parse().ok()) == Some(0.0);
+        name.trim().eq_ignore_ascii_case("gzip") && !is_refused
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Read;
+
+    use axum::body::Body;
+    use axum::http::{Request, StatusCode};
+    use flate2::read::GzDecoder;
+    use http_body_util::BodyExt;
+    use tower::ServiceExt;
+
+    use super::*;
+
+    const TEXT: Asset = Asset::new("a", "css", "text/css", &[b'a'; 500]);
+    const OPEN: Asset = Asset::stable("b", "js", "text/javascript", b"b");
+
+    async fn get(path: &str, accepted: &str) -> (StatusCode, HeaderMap, Vec<u8>) {
+        let request = Request::get(path).header(header::ACCEPT_ENCODING, accepted).body(Body::empty()).unwrap();
+        let response = router([TEXT, OPEN]).oneshot(request).await.unwrap();
+        let (parts, body) = response.into_parts();
+        (parts.status, parts.headers, body.collect().await.unwrap().to_bytes().to_vec())
+    }
+
+    #[test]
+    fn an_address_names_the_content() {
+        let named = |bytes| Asset::new("a", "css", "text/css", bytes).path();
+        assert_ne!(named(b"a { }"), named(b"a {}"));
+        assert_eq!(named(b"a { }"), named(b"a { }"));
+        assert_eq!(named(b""), "/assets/a.cbf29ce484222325.css");
+        assert_eq!(named(b"a"), "/assets/a.af63dc4c8601ec8c.css", "FNV-1a as its authors publish it");
+        assert_eq!(OPEN.path(), "/assets/b.js");
+    }
+
+    #[tokio::test]
+    async fn a_file_of_ours_is_kept_for_good_and_no_other_address_has_one() {
+        let (status, headers, body) = get(&TEXT.path(), "").await;
+        assert_eq!((status, body), (StatusCode::OK, TEXT.bytes.to_vec()));
+        assert_eq!(headers["cache-control"], "public, max-age=31536000, immutable");
+        assert_eq!(headers["content-type"], "text/css");
+        assert!(!headers.contains_key("access-control-allow-origin"));
+        for path in ["/assets/a.css", "/assets/a.0000000000000000.css", "/assets/..%2Fa.css", "/assets/b.css"] {
+            assert_eq!(get(path, "").await.0, StatusCode::NOT_FOUND, "{path}");
+        }
+    }
+
+    #[tokio::test]
+    async fn a_file_for_others_is_asked_for_again_and_open_to_them() {
+        let (status, headers, _) = get("/assets/b.js", "gzip").await;
+        assert_eq!(status, StatusCode::OK);
+        assert_eq!(headers["cache-control"], "public, max-age=300");
+        assert_eq!(headers["access-control-allow-origin"], "*");
+        assert!(!headers.contains_key("content-encoding"), "a byte gets no shorter");
+    }
+
+    #[tokio::test]
+    async fn a_file_is_compressed_for_whoever_says_so() {
+        for (accepted, is_compressed) in [
+            ("gzip", true),
+            ("br, GZIP;q=0.5", true),
+            ("gzip;q=0", false),
+            ("gzip;q=0.0", false),
+            ("identity", false),
+            ("", false),
+        ] {
+            let (_, headers, body) = get(&TEXT.path(), accepted).await;
+            assert_eq!(headers.contains_key("content-encoding"), is_compressed, "{accepted}");
+            assert_eq!(headers["vary"], "accept-encoding");
+            let mut plain = Vec::new();
+            if is_compressed {
+                GzDecoder::new(body.as_slice()).read_to_end(&mut plain).unwrap();
+            } else {
+                plain = body;
+            }
+            assert_eq!(plain, TEXT.bytes, "{accepted}");
+        }
+    }
+
+    #[test]
+    #[should_panic(expected = "two assets are named b.js")]
+    fn two_files_never_have_one_address() {
+        drop(router::<()>([OPEN, OPEN]));
+    }
+}

@@ -1,0 +1,210 @@
+//! What a browser holds: a secret in a cookie, of which only the hash is kept.
+
+use std::fmt;
+use std::time::Duration;
+
+use anyhow::Context as _;
+use axum::http::{HeaderMap, HeaderValue, header};
+use data_encoding::{BASE64URL_NOPAD, HEXLOWER};
+use secrecy::{ExposeSecret, SecretString};
+use sha2::{Digest, Sha256};
+use subtle::ConstantTimeEq;
+
+use crate::origin::PublicOrigin;
+
+/// A cookie of ours. Over https its name begins with `__Host-`, so that no other host can set it; over http, which is
+/// for one's own machine, it is plain.
+#[derive(Clone, Copy, Debug)]
+pub struct CookieName(&'static str);
+
+/// The value of a cookie of ours: 256 random bits.
+#[derive(Clone, Debug)]
+pub struct CookieSecret(SecretString);
+
+/// What the database knows one by.
+#[derive(Clone, PartialEq, Eq)]
+pub struct CookieHash(String);
+
+impl CookieName {
+    /// A cookie by its plain name.
+    #[must_use]
+    pub const fn new(name: &'static str) -> Self {
+        Self(name)
+    }
+
+    /// What a browser sent under this name. Where it sent two, somebody else set one of them: that is none.
+    #[must_use]
+    pub fn read(self, origin: &PublicOrigin, headers: &HeaderMap) -> Option<CookieSecret> {
+        let name = self.at(origin);
+        let lines = headers.get_all(header::COOKIE).iter().filter_map(|line| line.to_str().ok());
+        let pairs = lines.flat_map(|line| line.split(';')).filter_map(|pair| pair.trim().split_once('='));
+        let mut values = pairs.filter(|(found, _)| *found == name).map(|(_, value)| value);
+        match (values.next(), values.next()) {
+            (Some(value), None) => CookieSecret::parse(value),
+            _ => None,
+        }
+    }
+
+    /// The `Set-Cookie` that gives it to a browser for a time.
+    ///
+    /// # Panics
+    /// Never: names and secrets are fit for a header.
+    #[must_use]
+    pub fn set(self, origin: &PublicOrigin, secret: &CookieSecret, lasts: Duration) -> HeaderValue {
+        self.header(origin, secret.reveal(), lasts)
+    }
+
+    /// The `Set-Cookie` that takes it from a browser.
+    ///
+    /// # Panics
+    /// Never: names are fit for a header.
+    #[must_use]
+    pub fn clear(self, origin: &PublicOrigin) -> HeaderValue {
+        self.header(origin, "", Duration::ZERO)
+    }
+
+    fn header(self, origin: &PublicOrigin, value: &str, lasts: Duration) -> HeaderValue {
+        let (name, seconds) = (self.at(origin), lasts.as_secs());
+        let secure = if origin.is_https() { "; Secure" } else { "" };
+        let text = format!("{name}={value}; Path=/; Max-Age={seconds}; HttpOnly; SameSite=Lax{secure}");
+        let mut header = HeaderValue::try_from(text).expect("names and secrets are letters and digits");
+        header.set_sensitive(true);
+        header
+    }
+
+    fn at(self, origin: &PublicOrigin) -> String {
+        let prefix = if origin.is_https() { "__Host-" } else { "" };
+        format!("{prefix}{}", self.0)
+    }
+}
+
+impl CookieSecret {
+    /// Takes 32 random bytes.
+    #[must_use]
+    pub fn from_bytes(random: [u8; 32]) -> Self {
+        Self(BASE64URL_NOPAD.encode(&random).into())
+    }
+
+    /// Reads a cookie's value; `None` where it cannot be one of ours.
+    #[must_use]
+    pub fn parse(value: &str) -> Option<Self> {
+        let bytes = BASE64URL_NOPAD.decode(value.as_bytes()).ok();
+        bytes.filter(|bytes| bytes.len() == 32).map(|_| Self(value.into()))
+    }
+
+    /// For the cookie.
+    #[must_use]
+    pub fn reveal(&self) -> &str {
+        self.0.expose_secret()
+    }
+
+    /// What is kept of it.
+    #[must_use]
+    pub fn hash(&self) -> CookieHash {
+        CookieHash(HEXLOWER.encode(&Sha256::digest(self.reveal())))
+    }
+}
+
+impl CookieHash {
+    /// As it is stored.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// Reads what was stored; `None` where that is no hash.
+    #[must_use]
+    pub fn from_stored(text: &str) -> Option<Self> {
+        let is_one = text.len() == 64 && HEXLOWER.decode(text.as_bytes()).is_ok();
+        is_one.then(|| Self(text.to_owned()))
+    }
+
+    /// Whether both are of one cookie; takes the same time wherever they differ.
+    #[must_use]
+    pub fn matches(&self, other: &Self) -> bool {
+        self.0.as_bytes().ct_eq(other.0.as_bytes()).into()
+    }
+}
+
+signpost_store::texts! {
+    CookieHash: CookieHash::as_str, |text| CookieHash::from_stored(text).context("no hash of a cookie");
+}
+
+impl fmt::Debug for CookieHash {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("CookieHash")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_cookies_value_reads_back_and_nothing_else_is_one() {
+        let secret = CookieSecret::from_bytes([7; 32]);
+        assert_eq!(CookieSecret::parse(secret.reveal()).unwrap().hash(), secret.hash());
+        for value in ["", "abc", &secret.reveal()[1..], &format!("{}=", secret.reveal()), "é"] {
+            assert!(CookieSecret::parse(value).is_none(), "{value}");
+        }
+    }
+
+    const PAGE: CookieName = CookieName::new("signpost_page");
+
+    fn read(origin: &str, lines: &[&str]) -> Option<CookieHash> {
+        let lines = lines.iter().map(|line| (header::COOKIE, HeaderValue::from_str(line).unwrap()));
+        PAGE.read(&PublicOrigin::of(origin), &lines.collect()).map(|secret| secret.hash())
+    }
+
+    #[test]
+    fn a_cookie_over_https_is_one_that_no_other_host_can_set() {
+        let (secret, hour) = (CookieSecret::from_bytes([7; 32]), Duration::from_hours(1));
+        let value = secret.reveal();
+        let (https, http) = (PublicOrigin::of("https://login.test"), PublicOrigin::of("http://localhost:8080"));
+        let strict = format!("__Host-signpost_page={value}; Path=/; Max-Age=3600; HttpOnly; SameSite=Lax; Secure");
+        assert_eq!(PAGE.set(&https, &secret, hour), strict.as_str());
+        let plain = format!("signpost_page={value}; Path=/; Max-Age=3600; HttpOnly; SameSite=Lax");
+        assert_eq!(PAGE.set(&http, &secret, hour), plain.as_str());
+        assert_eq!(PAGE.clear(&http), "signpost_page=; Path=/; Max-Age=0; HttpOnly; SameSite=Lax");
+    }
+
+    #[test]
+    fn a_cookie_is_read_under_its_own_name_alone() {
+        let secret = CookieSecret::from_bytes([7; 32]);
+        let (plain, strict) =
+            (format!("signpost_page={}", secret.reveal()), format!("__Host-signpost_page={}", secret.reveal()));
+        let (https, http) = ("https://login.test", "http://localhost:8080");
+        let among_others = format!("a=b; {strict};c");
+        for (origin, lines, is_read) in [
+            (https, &[strict.as_str()][..], true),
+            (https, &[&among_others], true),
+            (https, &["a=b", &strict], true),
+            (https, &[&plain], false),
+            (http, &[&plain], true),
+            (http, &[&strict], false),
+            (http, &["signpost_page=short"], false),
+            (http, &[&plain, &plain], false),
+            (http, &["signpost_page=x", &plain], false),
+            (http, &[], false),
+        ] {
+            assert_eq!(read(origin, lines), is_read.then(|| secret.hash()), "{origin} {lines:?}");
+        }
+    }
+
+    #[test]
+    fn a_hash_reads_back_from_what_was_stored_and_nothing_else_is_one() {
+        let hash = CookieSecret::from_bytes([7; 32]).hash();
+        assert_eq!(CookieHash::from_stored(hash.as_str()), Some(hash.clone()));
+        for text in ["", "abc", &hash.as_str()[1..], &hash.as_str().to_uppercase()] {
+            assert_eq!(CookieHash::from_stored(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn nothing_prints_a_cookie() {
+        let secret = CookieSecret::from_bytes([7; 32]);
+        let printed = format!("{secret:?} {:?}", secret.hash());
+        assert!(!printed.contains(secret.reveal()) && !printed.contains("Bwc"), "{printed}");
+        assert!(!secret.hash().matches(&CookieSecret::from_bytes([8; 32]).hash()));
+    }
+}

@@ -1,0 +1,47 @@
+//! Addresses that strangers wrote, where a reader can press them.
+
+use url::Url;
+
+/// Schemes that a link may have: none of them runs anything in the page.
+const SCHEMES: [&str; 5] = ["http", "https", "tel", "mailto", "geo"];
+
+/// A stranger's address for an `href`, spelt as browsers read it; `None` where it is no URL or has a scheme that a page
+/// must not lead to.
+#[must_use]
+pub fn href(text: &str) -> Option<String> {
+    let url = Url::parse(text).ok()?;
+    SCHEMES.contains(&url.scheme()).then(|| url.into())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_link_leads_to_places_alone() {
+        for (text, link) in [
+            ("https://shop.test/a?b=c#d", Some("https://shop.test/a?b=c#d")),
+            ("HTTP://Shop.Test", Some("http://shop.test/")),
+            ("tel:+15550100", Some("tel:+15550100")),
+            ("mailto:a@shop.test", Some("mailto:a@shop.test")),
+            ("geo:44.9,-93.2", Some("geo:44.9,-93.2")),
+            ("javascript:alert(1)", None),
+            (" \u{1}JaVa\tScRiPt:alert(1)", None),
+            ("data:text/html,<script>", None),
+            ("vbscript:x", None),
+            ("file:///etc/passwd", None),
+            ("blob:https://shop.test/1", None),
+            ("//shop.test", None),
+            ("/path", None),
+            ("shop.test", None),
+            ("", None),
+        ] {
+            assert_eq!(href(text).as_deref(), link, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_link_holds_nothing_that_a_browser_would_read_otherwise() {
+        assert_eq!(href("https://shop.test/\"><script>\n").as_deref(), Some("https://shop.test/%22%3E%3Cscript%3E"));
+    }
+}

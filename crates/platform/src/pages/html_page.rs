@@ -1,0 +1,134 @@
+//! A document on its way to a browser, with the headers that every page has.
+
+use std::time::Duration;
+
+use axum::body::Body;
+use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use bytes::Bytes;
+
+/// What a page may load and do: its own assets, and nothing of another host or inside of its text.
+pub const CONTENT_SECURITY_POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; \
+                                           connect-src 'self'; manifest-src 'self'; base-uri 'none'; \
+                                           frame-ancestors 'none'; form-action 'self'";
+
+/// What a page may ask a device for: nothing.
+const PERMISSIONS_POLICY: &str = "accelerometer=(), autoplay=(), camera=(), display-capture=(), fullscreen=(), \
+                                  geolocation=(), gyroscope=(), magnetometer=(), microphone=(), midi=(), payment=(), \
+                                  picture-in-picture=(), usb=()";
+
+const SAFETY: [(HeaderName, &str); 6] = [
+    (header::CONTENT_TYPE, "text/html; charset=utf-8"),
+    (header::CONTENT_SECURITY_POLICY, CONTENT_SECURITY_POLICY),
+    (header::REFERRER_POLICY, "no-referrer"),
+    (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
+    (HeaderName::from_static("cross-origin-opener-policy"), "same-origin"),
+    (HeaderName::from_static("permissions-policy"), PERMISSIONS_POLICY),
+];
+
+/// A whole HTML document with status and headers.
+#[derive(Clone, Debug)]
+pub struct HtmlPage {
+    status: StatusCode,
+    headers: HeaderMap,
+    document: Bytes,
+}
+
+impl HtmlPage {
+    /// A page for one person, in one state: nobody stores it, nobody lists it.
+    #[must_use]
+    pub fn personal(document: impl Into<Bytes>) -> Self {
+        let page = Self { status: StatusCode::OK, headers: HeaderMap::new(), document: document.into() };
+        let page = page.with_header(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+        page.with_header(HeaderName::from_static("x-robots-tag"), HeaderValue::from_static("noindex"))
+    }
+
+    /// A page that is the same for all who read its language.
+    ///
+    /// # Panics
+    /// Never: a number is fit for a header.
+    #[must_use]
+    pub fn public(document: impl Into<Bytes>, fresh: Duration) -> Self {
+        let page = Self { status: StatusCode::OK, headers: HeaderMap::new(), document: document.into() };
+        let fresh = HeaderValue::try_from(format!("max-age={}", fresh.as_secs())).expect("digits");
+        let page = page.with_header(header::CACHE_CONTROL, fresh);
+        page.with_header(header::VARY, HeaderValue::from_static("accept, accept-language"))
+    }
+
+    /// The same with another status than 200.
+    #[must_use]
+    pub fn with_status(self, status: StatusCode) -> Self {
+        Self { status, ..self }
+    }
+
+    /// The same with one more header; several `Set-Cookie` are several.
+    #[must_use]
+    pub fn with_header(mut self, name: HeaderName, value: HeaderValue) -> Self {
+        self.headers.append(name, value);
+        self
+    }
+}
+
+impl IntoResponse for HtmlPage {
+    fn into_response(self) -> Response {
+        let mut response = Response::new(Body::from(self.document));
+        *response.status_mut() = self.status;
+        *response.headers_mut() = self.headers;
+        for (name, value) in SAFETY {
+            response.headers_mut().insert(name, HeaderValue::from_static(value));
+        }
+        response
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn headers(page: HtmlPage) -> Vec<(String, String)> {
+        let response = page.into_response();
+        let headers = response.headers().iter();
+        let mut headers: Vec<_> =
+            headers.map(|(name, value)| (name.to_string(), value.to_str().unwrap().to_owned())).collect();
+        headers.sort();
+        headers
+    }
+
+    fn expected(own: &[(&str, &str)]) -> Vec<(String, String)> {
+        let policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; \
+                      manifest-src 'self'; base-uri 'none'; frame-ancestors 'none'; form-action 'self'";
+        let common = [
+            ("content-security-policy", policy),
+            ("content-type", "text/html; charset=utf-8"),
+            ("cross-origin-opener-policy", "same-origin"),
+            ("permissions-policy", PERMISSIONS_POLICY),
+            ("referrer-policy", "no-referrer"),
+            ("x-content-type-options", "nosniff"),
+        ];
+        let all = common.iter().chain(own).map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
+        let mut all: Vec<_> = all.collect();
+        all.sort();
+        all
+    }
+
+    #[test]
+    fn a_personal_page_is_stored_and_listed_nowhere() {
+        let page = HtmlPage::personal("x").with_status(StatusCode::FORBIDDEN);
+        assert_eq!(page.status, StatusCode::FORBIDDEN);
+        assert_eq!(headers(page), expected(&[("cache-control", "no-store"), ("x-robots-tag", "noindex")]));
+    }
+
+    #[test]
+    fn a_public_page_says_what_it_depends_on() {
+        let page = HtmlPage::public("x", Duration::from_mins(5));
+        assert_eq!(headers(page), expected(&[("cache-control", "max-age=300"), ("vary", "accept, accept-language")]));
+    }
+
+    #[test]
+    fn no_page_loosens_the_policy_of_all() {
+        let loose = HeaderValue::from_static("default-src *");
+        let page = HtmlPage::personal("x").with_header(header::CONTENT_SECURITY_POLICY, loose).into_response();
+        let policies: Vec<_> = page.headers().get_all(header::CONTENT_SECURITY_POLICY).iter().collect();
+        assert_eq!(policies, [CONTENT_SECURITY_POLICY]);
+    }
+}

@@ -1,0 +1,70 @@
+//! Signs beside words, drawn here. None of them stands alone, so readers of the text are told of none.
+
+use maud::{Markup, html};
+
+/// The sign of the house: two boards on a post.
+#[must_use]
+pub fn brand() -> Markup {
+    html! {
+        svg width="26" height="26" viewBox="0 0 26 26" fill="currentColor" aria-hidden="true" {
+            path d="M5 3.5h13.2L23 7.75 18.2 12H5a1.5 1.5 0 0 1-1.5-1.5V5A1.5 1.5 0 0 1 5 3.5z";
+            path opacity=".55" d="M19 13.5H8.3L4.5 17l3.8 3.5H19a1.5 1.5 0 0 0 1.5-1.5v-4a1.5 1.5 0 0 0-1.5-1.5z";
+            path d="M11.5 12h2v1.5h-2zM11.5 20.5h2V25h-2z";
+        }
+    }
+}
+
+/// A sign of lines.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Sign {
+    /// An i in a ring: a hint.
+    Info,
+    /// An exclamation mark in an octagon: a refusal.
+    Stop,
+    /// A clock: something waits or has ended.
+    Clock,
+    /// A tick: done.
+    Tick,
+    /// A globe: what the address bar says.
+    Globe,
+    /// A purse with a clasp.
+    Wallet,
+    /// A flash.
+    Lightning,
+    /// A telephone.
+    Phone,
+}
+
+impl Sign {
+    /// The sign at this many pixels a side.
+    #[must_use]
+    pub fn draw(self, pixels: u8) -> Markup {
+        html! {
+            svg width=(pixels) height=(pixels) viewBox="0 0 20 20" fill="none" stroke="currentColor"
+                stroke-width="1.6" stroke-linecap="round" stroke-linejoin="round" aria-hidden="true" {
+                (self.lines())
+            }
+        }
+    }
+
+    fn lines(self) -> Markup {
+        let path = |d: &str| html! { path d=(d); };
+        let ring = html! { circle cx="10" cy="10" r="7.5"; };
+        match self {
+            Self::Info => html! { (ring) (path("M10 9v5M10 6.2h.01")) },
+            Self::Stop => path("M6.7 2h6.6L18 6.7v6.6L13.3 18H6.7L2 13.3V6.7zM10 6v5M10 13.8h.01"),
+            Self::Clock => html! { (ring) (path("M10 5.5V10l3 2")) },
+            Self::Tick => path("m4 10.5 4 4 8-9"),
+            Self::Globe => html! {
+                (ring)
+                (path("M2.5 10h15M10 2.5c2.5 2.5 3 5 3 7.5s-.5 5-3 7.5c-2.5-2.5-3-5-3-7.5s.5-5 3-7.5"))
+            },
+            Self::Wallet => html! {
+                (path("M3 6.5A2.5 2.5 0 0 1 5.5 4H15v3M14 11.75h.01"))
+                rect x="3" y="7" width="14.5" height="9.5" rx="2";
+            },
+            Self::Lightning => path("M11 2.5 4.5 11H9l-.5 6.5L15.5 9H11z"),
+            Self::Phone => html! { rect x="5.5" y="2" width="9" height="16" rx="2"; (path("M9 15.2h2")) },
+        }
+    }
+}

@@ -1,0 +1,19 @@
+//! What every HTML page stands on: the frame and its headers, languages, assets, cookies, forms, and pages for errors.
+//!
+//! A page is put together in three steps: a [`Frame`] around its `<main>`, rendered to a document; an [`HtmlPage`] around
+//! the document, which sets the headers that every page has; texts from a catalogue with one file for each [`Language`].
+
+pub mod assets;
+pub mod cookie;
+pub mod form;
+pub mod frame;
+pub mod href;
+pub mod html_page;
+pub mod icons;
+pub mod language;
+pub mod words;
+
+pub use assets::Asset;
+pub use frame::{Frame, Layout};
+pub use html_page::HtmlPage;
+pub use language::Language;
