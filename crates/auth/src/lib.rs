@@ -14,6 +14,7 @@ mod code;
 mod domain;
 mod event;
 mod keys;
+mod lnurl;
 mod qr;
 pub mod receiver;
 mod through;
@@ -28,6 +29,10 @@ pub use challenge::{Challenge, Mode, Nonce, NotAChallenge, NotANonce, UnknownMod
 pub use domain::{DomainName, InvalidDomain};
 pub use event::{Event, EventData, EventKind};
 pub use keys::{MalformedPublicKey, MalformedSignature, PublicKey, Signature, message_hash, verify};
+pub use lnurl::{
+    AuthCallback, AuthUrl, InvalidAuthCallback, InvalidAuthUrl, InvalidLnurl, K1, Lnurl, LnurlAction, LnurlReply,
+    NotAK1, NotAReply, is_this_machine,
+};
 pub use qr::{InvalidQrData, QrData, Signing};
 pub use through::{Through, authority};
 pub use wallet::{InvalidSecretKey, Wallet};

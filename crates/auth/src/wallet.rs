@@ -97,7 +97,7 @@ impl Wallet {
         }
     }
 
-    fn key(&self) -> SecretKey {
+    pub(crate) fn key(&self) -> SecretKey {
         SecretKey::from_secret_bytes(*self.secret.expose_secret()).expect("checked when the wallet was made")
     }
 }

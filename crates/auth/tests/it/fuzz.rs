@@ -1,5 +1,5 @@
-//! Whatever arrives is read rightly or refused: challenges, signatures, codes, answers and events, made from the real
-//! ones in `vectors/`. `make test` tries the same few thousand each time, `make fuzz` goes on for a minute with others.
+//! Whatever arrives is read rightly or refused: challenges, signatures, codes, links of Lightning wallets, answers and events,
+//! made from the real ones in `vectors/`. `make test` tries the same few thousand each time, `make fuzz` goes on for a minute with others.
 
 use std::sync::LazyLock;
 use std::time::{Duration, Instant};
@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use futures_util::FutureExt;
 use serde_json::Value;
 use signpost_auth::receiver::{EventHeaders, EventRules, classify, handle_event};
-use signpost_auth::{Answer, Challenge, QrData, Signature, Through, WebhookSecret};
+use signpost_auth::{Answer, AuthCallback, AuthUrl, Challenge, Lnurl, QrData, Signature, Through, WebhookSecret};
 
 use crate::mutations::{Random, mutated, seed};
 use crate::receiver::Held;
@@ -18,6 +18,17 @@ const TOKENS: &[&str] = &[
     "svc://auth?v=1",
     "svc://auth?v=2",
     "&number=1",
+    "lnurl1",
+    "LNURL1",
+    "lightning:",
+    "keyauth://",
+    "https://",
+    "http://",
+    "?lightning=",
+    "&k1=",
+    "&sig=",
+    "&key=",
+    "tag=login",
     " through ",
     " with ",
     "&",
@@ -52,7 +63,7 @@ const MUTATIONS: u32 = 4_000;
 /// Every text that stands in the vectors, at any depth.
 static CORPUS: LazyLock<Vec<Vec<u8>>> = LazyLock::new(|| {
     let mut texts = Vec::new();
-    for name in ["challenge", "receiver", "signature", "webhook"] {
+    for name in ["challenge", "lnurl", "receiver", "signature", "webhook"] {
         gather(&crate::read::<Value>(name), &mut texts);
     }
     texts.sort();
@@ -87,6 +98,7 @@ fn check(bytes: &[u8]) {
         let again = QrData::parse(&qr.to_string()).unwrap_or_else(|error| panic!("{text}: {error}"));
         assert_eq!(again.to_string(), qr.to_string(), "{text}");
     }
+    lightning(&text);
     let der = data_encoding::HEXLOWER_PERMISSIVE.decode(bytes);
     let oracle = der.is_ok_and(|der| k256::ecdsa::Signature::from_der(&der).is_ok());
     assert_eq!(Signature::parse(&text).is_ok(), oracle, "{text}");
@@ -96,6 +108,20 @@ fn check(bytes: &[u8]) {
         drop(answer.verify());
     }
     posted(bytes);
+}
+
+/// A text as the link of a Lightning wallet, and as what it sends.
+fn lightning(text: &str) {
+    if let Ok(url) = Lnurl::decode(text) {
+        assert_eq!(Lnurl::new(&url).unwrap().to_string(), text.to_lowercase(), "{text}");
+    }
+    if let Ok(read) = AuthUrl::parse(text) {
+        assert_eq!(AuthUrl::parse(read.url().as_str()).as_ref(), Ok(&read), "{text}");
+        assert!(read.url().scheme() == "https" || signpost_auth::is_this_machine(read.url()), "{text}");
+    }
+    if let Ok(callback) = AuthCallback::parse(text) {
+        assert!(text.len() > 80 && !callback.signature_hex().is_empty(), "{text}");
+    }
 }
 
 /// A body as an event: unsigned it is never taken; signed it is taken or no event.
@@ -133,5 +159,5 @@ fn a_minute_of_mutations_is_read_or_refused() {
         check(&mutated(&mut random, &CORPUS, TOKENS));
         count += 1;
     }
-    println!("{count} texts read or refused as challenge, code, signature, answer and event");
+    println!("{count} texts read or refused as challenge, code, link, signature, answer and event");
 }

@@ -2,6 +2,7 @@
 
 mod challenge;
 mod fuzz;
+mod lnurl;
 #[path = "../../../../tests/mutations.rs"]
 mod mutations;
 mod receiver;

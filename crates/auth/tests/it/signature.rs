@@ -48,7 +48,7 @@ struct MalformedSignature {
     signature: String,
 }
 
-fn wallet(secret_key: &str) -> Wallet {
+pub(crate) fn wallet(secret_key: &str) -> Wallet {
     Wallet::from_bytes(HEXLOWER.decode(secret_key.as_bytes()).unwrap().try_into().unwrap()).unwrap()
 }
 

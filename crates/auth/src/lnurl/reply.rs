@@ -1,0 +1,59 @@
+use serde::Deserialize;
+use serde_json::Value;
+
+/// How many characters of a reason wallets show (Phoenix cuts it there).
+const MAX_REASON_CHARS: usize = 90;
+
+/// What a service tells a Lightning wallet, always with the HTTP status 200: wallets read no body beside another.
+///
+/// ```
+/// use signpost_auth::LnurlReply;
+///
+/// assert_eq!(LnurlReply::Ok.to_json(), r#"{"status":"OK"}"#);
+/// assert_eq!(LnurlReply::error("try <again>").to_json(), r#"{"status":"ERROR","reason":"try again>"}"#);
+/// assert_eq!(LnurlReply::parse(br#"{"status":"OK","event":"LOGGEDIN"}"#), Ok(LnurlReply::Ok));
+/// # Ok::<(), signpost_auth::NotAReply>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(tag = "status")]
+pub enum LnurlReply {
+    /// The login was taken.
+    #[serde(rename = "OK")]
+    Ok,
+    /// It was not.
+    #[serde(rename = "ERROR")]
+    Error {
+        /// Why, in the words of the service.
+        reason: String,
+    },
+}
+
+/// The body is not a reply to a Lightning wallet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("not the reply of a login by Lightning wallet: it is JSON with the status OK, or ERROR and a reason")]
+pub struct NotAReply;
+
+impl LnurlReply {
+    /// A refusal that wallets can show: at most 90 characters, without `<`, which some of them read as markup.
+    #[must_use]
+    pub fn error(reason: &str) -> Self {
+        Self::Error { reason: reason.chars().filter(|&letter| letter != '<').take(MAX_REASON_CHARS).collect() }
+    }
+
+    /// Reads a reply; members that it may have beside are ignored.
+    ///
+    /// # Errors
+    /// [`NotAReply`] for any other text.
+    pub fn parse(body: &[u8]) -> Result<Self, NotAReply> {
+        serde_json::from_slice(body).map_err(|_| NotAReply)
+    }
+
+    /// The body.
+    #[must_use]
+    pub fn to_json(&self) -> String {
+        match self {
+            Self::Ok => r#"{"status":"OK"}"#.to_owned(),
+            Self::Error { reason } => format!(r#"{{"status":"ERROR","reason":{}}}"#, Value::from(reason.as_str())),
+        }
+    }
+}
