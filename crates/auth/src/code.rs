@@ -26,6 +26,15 @@ impl QrCode {
         QRBuilder::new(text).ecl(ECL::M).build().ok().map(Self)
     }
 
+    /// The same of level L where level M needs more modules in a row than `most`: on a screen, which has no scratches,
+    /// large modules are worth more than a second level of redundancy. The quiet zone counts.
+    #[must_use]
+    pub fn for_screen(text: &str, most: usize) -> Option<Self> {
+        Self::from_text(text)
+            .filter(|code| code.side() <= most)
+            .or_else(|| QRBuilder::new(text).ecl(ECL::L).build().ok().map(Self))
+    }
+
     /// How many modules it has in a row, the quiet zone included.
     #[must_use]
     pub fn side(&self) -> usize {
@@ -39,9 +48,10 @@ impl QrCode {
         inside(x).zip(inside(y)).is_some_and(|(x, y)| self.0[y][x].value())
     }
 
-    /// A drawing that a page can hold: one path, a rectangle for every run of dark modules.
+    /// The dark modules as the data of one SVG path, a rectangle for every run of them. A module is one unit wide; the
+    /// quiet zone begins at 0, 0.
     #[must_use]
-    pub fn svg(&self) -> String {
+    pub fn path(&self) -> String {
         let side = self.side();
         let mut path = String::new();
         for y in 0..side {
@@ -55,6 +65,13 @@ impl QrCode {
                 x += length;
             }
         }
+        path
+    }
+
+    /// A drawing that a page can hold.
+    #[must_use]
+    pub fn svg(&self) -> String {
+        let (side, path) = (self.side(), self.path());
         format!(
             "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {side} {side}\" role=\"img\" \
              aria-label=\"QR code\" shape-rendering=\"crispEdges\"><rect width=\"{side}\" height=\"{side}\" \
@@ -72,6 +89,18 @@ impl std::fmt::Debug for QrCode {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_code_for_a_screen_has_as_few_modules_as_it_needs() {
+        let side = |text: &str, most| QrCode::for_screen(text, most).unwrap().side() - 2 * QUIET_ZONE;
+        // As long as the address of a Lightning login on `login.example.com`, in the letters of the alphanumeric mode.
+        let lnurl = format!("LNURL1{}", "Q".repeat(222));
+        for (text, most, expected) in
+            [("svc://auth?v=1", 57, 21), (&*lnurl, 61, 53), (&*lnurl, 57, 49), (&*lnurl.to_lowercase(), 57, 53)]
+        {
+            assert_eq!(side(text, most), expected, "{most}");
+        }
+    }
 
     #[test]
     fn the_drawing_has_the_codes_dark_modules_and_a_quiet_zone() {
