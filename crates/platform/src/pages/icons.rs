@@ -7,9 +7,9 @@ use maud::{Markup, html};
 pub fn brand() -> Markup {
     html! {
         svg width="26" height="26" viewBox="0 0 26 26" fill="currentColor" aria-hidden="true" {
-            path d="M5 3.5h13.2L23 7.75 18.2 12H5a1.5 1.5 0 0 1-1.5-1.5V5A1.5 1.5 0 0 1 5 3.5z";
-            path opacity=".55" d="M19 13.5H8.3L4.5 17l3.8 3.5H19a1.5 1.5 0 0 0 1.5-1.5v-4a1.5 1.5 0 0 0-1.5-1.5z";
-            path d="M11.5 12h2v1.5h-2zM11.5 20.5h2V25h-2z";
+            path d="M5 3.5h13.2L23 7.75 18.2 12H5a1.5 1.5 0 0 1-1.5-1.5V5A1.5 1.5 0 0 1 5 3.5z" {}
+            path opacity=".55" d="M19 13.5H8.3L4.5 17l3.8 3.5H19a1.5 1.5 0 0 0 1.5-1.5v-4a1.5 1.5 0 0 0-1.5-1.5z" {}
+            path d="M11.5 12h2v1.5h-2zM11.5 20.5h2V25h-2z" {}
         }
     }
 }
@@ -48,8 +48,8 @@ impl Sign {
     }
 
     fn lines(self) -> Markup {
-        let path = |d: &str| html! { path d=(d); };
-        let ring = html! { circle cx="10" cy="10" r="7.5"; };
+        let path = |d: &str| html! { path d=(d) {} };
+        let ring = html! { circle cx="10" cy="10" r="7.5" {} };
         match self {
             Self::Info => html! { (ring) (path("M10 9v5M10 6.2h.01")) },
             Self::Stop => path("M6.7 2h6.6L18 6.7v6.6L13.3 18H6.7L2 13.3V6.7zM10 6v5M10 13.8h.01"),
@@ -61,10 +61,27 @@ impl Sign {
             },
             Self::Wallet => html! {
                 (path("M3 6.5A2.5 2.5 0 0 1 5.5 4H15v3M14 11.75h.01"))
-                rect x="3" y="7" width="14.5" height="9.5" rx="2";
+                rect x="3" y="7" width="14.5" height="9.5" rx="2" {}
             },
             Self::Lightning => path("M11 2.5 4.5 11H9l-.5 6.5L15.5 9H11z"),
-            Self::Phone => html! { rect x="5.5" y="2" width="9" height="16" rx="2"; (path("M9 15.2h2")) },
+            Self::Phone => html! { rect x="5.5" y="2" width="9" height="16" rx="2" {} (path("M9 15.2h2")) },
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_line_of_a_sign_ends_before_the_next_begins() {
+        let signs =
+            [Sign::Info, Sign::Stop, Sign::Clock, Sign::Tick, Sign::Globe, Sign::Wallet, Sign::Lightning, Sign::Phone];
+        for drawn in signs.into_iter().map(|sign| sign.draw(20)).chain([brand()]) {
+            let text = drawn.into_string();
+            let count = |mark| text.matches(mark).count();
+            // In SVG no element ends by itself: what follows an open one would be inside of it, and not be drawn.
+            assert_eq!(count("<"), 2 * count("</"), "{text}");
         }
     }
 }
