@@ -68,9 +68,11 @@ export async function checkFocus(page) {
 }
 
 function describeFocus() {
-  const element = document.activeElement;
+  let element = document.activeElement;
   if (!element || element === document.body) return null;
-  const path = (node) => (node.parentElement ? `${path(node.parentElement)}>${[...node.parentElement.children].indexOf(node)}` : node.tagName);
+  while (element.shadowRoot?.activeElement) element = element.shadowRoot.activeElement;
+  const above = (node) => node.parentElement ?? node.getRootNode().host;
+  const path = (node) => (above(node) ? `${path(above(node))}>${[...node.parentNode.children].indexOf(node)}` : node.tagName);
   // The ring of a radio button may be drawn around its label.
   const drawn = [element, ...(element.labels ?? []), element.firstElementChild].filter(Boolean);
   const hasRing = drawn.some((one) => {

@@ -3,6 +3,7 @@
 pub mod api;
 pub mod browser_sessions;
 pub mod domains;
+pub mod element;
 pub mod error;
 pub mod events;
 pub mod flows;

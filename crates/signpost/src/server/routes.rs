@@ -35,7 +35,11 @@ pub fn router(app: &Arc<App>) -> Router {
         }
         router = router.nest(environment.path(), api);
     }
-    router = router.merge(assets::router(assets::OF_EVERY_PAGE));
+    let mut files = Vec::from(assets::OF_EVERY_PAGE);
+    if app.config.services.contains(&Service::Auth) {
+        files.extend(signpost_login::element::ASSETS);
+    }
+    router = router.merge(assets::router(files));
     let router = router.fallback(async || Problem::NotFound);
     let router = router.method_not_allowed_fallback(async || Problem::MethodNotAllowed).with_state(Arc::clone(app));
     // Clients that keep connections come back on others once the server is to stop.

@@ -4,6 +4,7 @@
 mod assistant;
 mod catalogue;
 mod disk;
+mod examples;
 mod feeds;
 #[path = "../harness/mod.rs"]
 #[expect(dead_code, unused_imports, reason = "the rest is for the other binary")]

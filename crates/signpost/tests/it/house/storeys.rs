@@ -51,7 +51,7 @@ const FLOORS: &[(&str, &[&[&str]])] = &[
     (
         "login",
         &[
-            &["ids"],
+            &["ids", "element"],
             &["error"],
             &["domains"],
             &["users"],

@@ -1,0 +1,59 @@
+// A site that keeps the login on its own page, with <signpost-login>. Node 18 or newer, no packages.
+import { randomBytes } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+
+const { API, KEY, DOMAIN = 'localhost', PORT = '9001', SITE = `http://localhost:${PORT}` } = process.env;
+const SIGNPOST = new URL(API).origin;
+const page = readFileSync(new URL('page.html', import.meta.url), 'utf8').replace('{SIGNPOST}', SIGNPOST).replace('{API}', API);
+// What the page may load and ask: its own site and Signpost. The element needs no inline styles and no pictures.
+const policy = `default-src 'none'; script-src 'self' ${SIGNPOST}; connect-src 'self' ${SIGNPOST}; style-src 'self'; img-src data:`;
+const html = { 'content-type': 'text/html', 'cache-control': 'no-store', 'content-security-policy': policy };
+const shown = new Map(); // which browser was shown which session; a real site has both in its database, with an end
+const people = new Map(); // who is logged in
+const random = () => randomBytes(32).toString('base64url');
+const cookie = (request, name) => new RegExp(`(?:^|; )${name}=([^;]+)`).exec(request.headers.cookie ?? '')?.[1];
+const rules = `; Path=/; HttpOnly; SameSite=Lax${SITE.startsWith('https:') ? '; Secure' : ''}`;
+const set = (name, value) => ({ 'set-cookie': `${name}=${value}${rules}` });
+
+async function api(path, body) {
+  const headers = { authorization: `Bearer ${KEY}`, 'content-type': 'application/json' };
+  const reply = await fetch(API + path, { method: body ? 'POST' : 'GET', headers, body: body && JSON.stringify(body) });
+  return reply.json();
+}
+/** What the element asks for: a session, which is this browser's from now on. */
+async function open(request, mode) {
+  const session = await api('/sessions', { domain: DOMAIN, mode, confirm: 'code' });
+  const browser = random();
+  shown.set(browser, session.id);
+  return [200, { 'content-type': 'application/json', ...set('site_browser', browser) }, JSON.stringify(session)];
+}
+/** Where the page goes when the element says that a wallet has answered: only the server knows whose it is. */
+async function comeIn(request) {
+  const browser = cookie(request, 'site_browser');
+  const session = shown.has(browser) ? await api(`/sessions/${shown.get(browser)}`) : {};
+  if (session.status !== 'authenticated') return [303, { location: '/' }];
+  shown.delete(browser);
+  const value = random(); // never the one from before the login
+  people.set(value, session.user.public_key);
+  return [303, { location: '/', ...set('site_login', value) }];
+}
+function home(request, mode) {
+  const user = people.get(cookie(request, 'site_login'));
+  if (user) return [200, html, `<!doctype html><title>Home</title>You are <b id="user">${user}</b>.`];
+  return [200, html, page.replace('{MODE}', mode)];
+}
+const file = (type, text) => () => [200, { 'content-type': type }, text];
+const style = 'body { font: 1rem/1.5 system-ui; margin: 2rem } :focus-visible { outline: 3px solid }';
+const script = "addEventListener('signpost-login', () => location.assign('/in'));";
+const routes = {
+  'GET /': (request) => home(request, 'login'), 'GET /register': (request) => home(request, 'register'),
+  'POST /login': (request) => open(request, 'login'), 'POST /register': (request) => open(request, 'register'),
+  'GET /in': comeIn, 'GET /site.js': file('text/javascript', script), 'GET /site.css': file('text/css', style),
+  'POST /events': () => [204], // this site asks, and needs no events
+};
+createServer((request, response) => {
+  const route = routes[`${request.method} ${request.url}`] ?? (() => [404]);
+  Promise.resolve(route(request)).then(([status, headers, text]) => response.writeHead(status, headers).end(text))
+    .catch(() => response.writeHead(502).end());
+}).listen(PORT, 'localhost');
