@@ -27,6 +27,7 @@ mod harness;
 mod hosted;
 mod idempotency;
 mod interleavings;
+mod lightning_wallet;
 mod limits;
 mod listing;
 mod logs;

@@ -9,9 +9,9 @@ use anyhow::{Result, bail};
 use reqwest::Method;
 use reqwest::header::HeaderMap;
 use serde_json::Value;
-use signpost_auth::{QrData, authority};
+use signpost_auth::{QrData, authority, is_this_machine};
 use signpost_platform::outbound::{Outbound, Reach, Request};
-use url::{Host, Url};
+use url::Url;
 
 use signpost_login::domains::WellKnown;
 
@@ -92,15 +92,6 @@ fn allows(allowed: &str, webhook: &Url) -> bool {
     let is_any_port = !allowed.rsplit_once(':').is_some_and(|(_, port)| port.bytes().all(|byte| byte.is_ascii_digit()));
     let is_port = is_any_port || named.port() == webhook.port();
     named.path() == "/" && named.username().is_empty() && is_port && named.host() == webhook.host()
-}
-
-fn is_this_machine(url: &Url) -> bool {
-    match url.host() {
-        Some(Host::Domain(name)) => name == "localhost" || name.ends_with(".localhost"),
-        Some(Host::Ipv4(v4)) => v4.is_loopback(),
-        Some(Host::Ipv6(v6)) => v6.to_canonical().is_loopback(),
-        None => false,
-    }
 }
 
 /// What the host says of who asked for the code: a person whose own browser it is not should say no. Nothing where it

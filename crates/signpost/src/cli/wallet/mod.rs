@@ -1,6 +1,7 @@
 //! `signpost wallet`: signs in from a terminal.
 
 mod host;
+mod lnurl;
 
 use std::io::{IsTerminal, Write};
 use std::path::PathBuf;
@@ -47,6 +48,16 @@ pub(super) enum WalletCommand {
     /// A code that needs a number asks for it; with --yes it needs --confirm-code. A code whose times are more than 24
     /// hours from now is refused.
     Scan(Scan),
+    /// Log in as a Lightning wallet does (LNURL-auth): show the host, ask, sign and send
+    ///
+    /// It reads what Lightning wallets read: LNURL1… of a code, a lightning: or keyauth:// link, or the https URL inside.
+    /// Plain http is for localhost alone.
+    ///
+    /// Its key is derived from the wallet's for this host (LUD-05): each host sees another key, and the one of
+    /// 'wallet show' is never sent.
+    ///
+    /// A Lightning wallet knows neither domain nor number. The page with the code must be at the host that is shown.
+    Lnurl(lnurl::Link),
     /// Sign a text
     Sign {
         /// Text to sign, exactly as given
@@ -75,6 +86,7 @@ impl WalletCommand {
             Self::New => new(session),
             Self::Show => show(session, &open(session)?),
             Self::Scan(command) => scan(session, command).await,
+            Self::Lnurl(command) => lnurl::log_in(session, command).await,
             Self::Sign { text } => {
                 let wallet = open(session)?;
                 let (public_key, signature) = (wallet.public_key().canonical(), wallet.sign(&text));

@@ -1,0 +1,88 @@
+//! `signpost wallet lnurl`: plays a Lightning wallet (LNURL-auth).
+
+use std::io::IsTerminal;
+
+use anyhow::{Context, Result, bail};
+use clap::Args;
+use reqwest::Method;
+use reqwest::header::HeaderMap;
+use serde_json::json;
+use signpost_auth::{AuthUrl, LnurlReply};
+use signpost_platform::outbound::{Names, Outbound, Reach, Request};
+
+use super::{REQUEST_TIMEOUT, SHOWN, asked, open};
+use crate::cli::{Session, Usage};
+
+#[derive(Debug, Args)]
+pub(in crate::cli) struct Link {
+    /// LNURL of the code, or the link, in quotes
+    lnurl: String,
+    /// Do not ask for confirmation
+    #[arg(long)]
+    yes: bool,
+}
+
+pub(super) async fn log_in(session: &Session, Link { lnurl, yes }: Link) -> Result<()> {
+    let link = AuthUrl::parse(&lnurl).map_err(|error| Usage(error.to_string()))?;
+    let key = open(session)?.linking_key(link.url().host_str().unwrap_or_default())?;
+    if !yes && !std::io::stdin().is_terminal() {
+        return Err(Usage("standard input is not a terminal; add --yes to sign without asking".to_owned()).into());
+    }
+    if !session.json {
+        eprintln!("{}", question(&link));
+    }
+    if !yes && !matches!(asked("\nSign and send? [y/N] ")?.to_lowercase().as_str(), "y" | "yes") {
+        bail!("nothing was signed");
+    }
+    let (host, public_key) = (link.host(), key.public_key().canonical());
+    let reply = send(&link, &link.signed_by(&key)).await?;
+    let (status, reason) = match reply {
+        LnurlReply::Ok => ("OK", None),
+        LnurlReply::Error { reason } => ("ERROR", Some(signpost_text::line(&reason).into_owned())),
+    };
+    let mut document =
+        json!({ "status": status, "host": host, "action": link.action().as_str(), "public_key": public_key });
+    if let Some(reason) = &reason {
+        document["reason"] = json!(reason);
+    }
+    session.print(&document, || match &reason {
+        None => format!("{host} replied {status}"),
+        Some(reason) => format!("{host} replied {status}: {reason}"),
+    })?;
+    if reason.is_none() { Ok(()) } else { bail!("the login was refused") }
+}
+
+/// What a person must see before signing. A Lightning wallet knows the host alone, so whoever shows another host's code
+/// is found out by nothing but the address bar.
+fn question(link: &AuthUrl) -> String {
+    let (action, host) = (link.action().as_str(), link.host());
+    format!("{action} at  {host}\nThe page with the code must be at {host} too: compare it with the address bar.")
+}
+
+async fn send(link: &AuthUrl, url: &url::Url) -> Result<LnurlReply> {
+    // The wallet acts for the person who sits here; what is not encrypted leaves this machine not even by a wrong name.
+    let reach = if url.scheme() == "http" { Reach::Loopback } else { Reach::Everything };
+    let request = Request {
+        method: Method::GET,
+        url,
+        headers: HeaderMap::new(),
+        body: None,
+        within: REQUEST_TIMEOUT,
+        keep: SHOWN,
+    };
+    let answer = Outbound::new(&Names::System).send(reach, request).await;
+    let answer = answer.with_context(|| format!("cannot ask {}", link.host()))?;
+    LnurlReply::parse(&answer.body).with_context(|| format!("{} replied {}", link.host(), answer.status))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_person_sees_what_is_done_and_where() {
+        let url = format!("https://login.example.com:8443/?tag=login&k1={}&action=register", "ab".repeat(32));
+        let shown = question(&AuthUrl::parse(&url).unwrap());
+        assert_eq!(shown.lines().next(), Some("register at  login.example.com:8443"));
+    }
+}
