@@ -31,6 +31,8 @@ pub enum Error {
     ConfirmCodeRefused,
     #[error("the completion code is wrong, or no wallet has answered yet")]
     CompletionCodeRefused,
+    #[error("browser_secret is missing or not the one whose hash the session has; the session is cancelled")]
+    BrowserRefused,
     #[error("the public key is not a secp256k1 key in hex: 33 bytes (02, 03) or 65 bytes (04)")]
     InvalidPublicKey { public_key: String },
     #[error("the timestamp is more than 30 seconds from the server's time")]
@@ -47,6 +49,10 @@ pub enum Error {
     DomainNotRegistered(String),
     #[error("the domain {domain} is not verified: {reason}")]
     DomainNotVerified { domain: String, reason: &'static str },
+    #[error(
+        "the domain {0} is not hosted: set its handler to 'hosted' with PATCH /domains/{{id}}, or use another flow"
+    )]
+    DomainNotHosted(String),
     #[error("live sessions of hosted domains require a server with an https public URL, and this one is at {0}")]
     InsecurePublicUrl(String),
     #[error("this Idempotency-Key was used with a different request in the last 24 hours; use a new one")]
@@ -67,7 +73,8 @@ impl Error {
             Self::SignatureRefused { .. }
             | Self::HostRefused
             | Self::ConfirmCodeRefused
-            | Self::CompletionCodeRefused => (StatusCode::NOT_ACCEPTABLE, "invalid_signature"),
+            | Self::CompletionCodeRefused
+            | Self::BrowserRefused => (StatusCode::NOT_ACCEPTABLE, "invalid_signature"),
             Self::InvalidPublicKey { .. } => (StatusCode::BAD_REQUEST, "invalid_public_key"),
             Self::TimestampOutOfRange { .. } => (StatusCode::REQUEST_TIMEOUT, "timestamp_out_of_range"),
             Self::DomainExists { .. } => (StatusCode::CONFLICT, "domain_exists"),
@@ -75,6 +82,7 @@ impl Error {
             Self::SessionExpired { .. } => (StatusCode::GONE, "session_expired"),
             Self::SessionCancelled { .. } => (StatusCode::GONE, "session_cancelled"),
             Self::DomainNotRegistered(_) => (StatusCode::UNPROCESSABLE_ENTITY, "domain_not_registered"),
+            Self::DomainNotHosted(_) => (StatusCode::UNPROCESSABLE_ENTITY, "domain_not_hosted"),
             Self::DomainNotVerified { .. } => (StatusCode::UNPROCESSABLE_ENTITY, "domain_not_verified"),
             Self::DomainVerificationFailed { .. } => (StatusCode::UNPROCESSABLE_ENTITY, "domain_verification_failed"),
             Self::InsecurePublicUrl(_) => (StatusCode::UNPROCESSABLE_ENTITY, "insecure_public_url"),
@@ -93,6 +101,7 @@ impl Error {
             Self::HostRefused => json!({ "reason": "host" }),
             Self::ConfirmCodeRefused => json!({ "reason": "confirm_code" }),
             Self::CompletionCodeRefused => json!({ "reason": "completion_code" }),
+            Self::BrowserRefused => json!({ "reason": "browser" }),
             Self::SignatureRefused { reason } => json!({ "reason": reason.to_string() }),
             Self::InvalidPublicKey { public_key } => json!({
                 "public_key": public_key,
@@ -103,7 +112,7 @@ impl Error {
                 json!({ "id": id, "status": "expired", "expired_at": expired_at })
             }
             Self::SessionCancelled { id } => json!({ "id": id, "status": "cancelled" }),
-            Self::DomainNotRegistered(domain) => json!({ "domain": domain }),
+            Self::DomainNotRegistered(domain) | Self::DomainNotHosted(domain) => json!({ "domain": domain }),
             Self::DomainExists { domain, id } => json!({ "domain": domain, "id": id }),
             Self::InsecurePublicUrl(address) => json!({ "public_url": address }),
             Self::DomainNotVerified { domain, reason } => json!({ "domain": domain, "reason": reason }),

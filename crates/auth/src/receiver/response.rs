@@ -23,6 +23,18 @@ pub enum HandlerRefusal {
     /// 404: never issued, for the other purpose, answered, replaced or expired.
     #[error("no session waits for an answer to this challenge: scan the code again")]
     NotHeld,
+    /// 404: signed a code that a newer one replaced meanwhile.
+    #[error("a new code replaced this one: scan the code that the page shows now")]
+    Replaced,
+    /// 404: a way to log in that is not offered here.
+    #[error("this kind of wallet is not accepted here: use what the page offers")]
+    MethodNotOffered,
+    /// 404: a login by a key that has no account, on a page that asks its person now whether to create one.
+    #[error("no account has this key yet: scan the new code on the page to create one")]
+    AccountNeeded,
+    /// 404: a key that has no account, where none may be created.
+    #[error("no account has this key, and no new accounts can be created here")]
+    RegistrationClosed,
     /// 404: a login by a key that never registered.
     #[error("no user has this public key: register first")]
     UserUnknown,
@@ -65,7 +77,12 @@ impl HandlerRefusal {
             Self::InvalidAnswer(_) | Self::NoSid | Self::InvalidEvent => 400,
             Self::NotAuthentic(_) => 401,
             Self::SourceNotAllowed => 403,
-            Self::NotHeld | Self::UserUnknown => 404,
+            Self::NotHeld
+            | Self::Replaced
+            | Self::MethodNotOffered
+            | Self::AccountNeeded
+            | Self::RegistrationClosed
+            | Self::UserUnknown => 404,
             Self::NotVerified(_) | Self::ConfirmCode | Self::Host => 406,
             Self::NotFresh => 408,
             Self::UserExists => 409,

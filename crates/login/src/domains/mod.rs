@@ -3,6 +3,7 @@
 //! This file is the rules, and pure; [`proof`] looks for proofs, [`sql`] remembers.
 
 pub mod audit;
+mod login_rules;
 mod proof;
 pub mod reseal;
 pub mod seal;
@@ -18,6 +19,7 @@ use url::{Host, Url};
 
 use crate::ids::DomainId;
 
+pub use login_rules::{LoginMethod, LoginMethods, Registration};
 pub use proof::{ProofCheck, Prover};
 pub use sql::{ListedDomain, NotRegistered, Usable};
 pub use well_known::WellKnown;

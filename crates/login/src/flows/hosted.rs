@@ -1,20 +1,19 @@
 //! `/hosted/login` and `/hosted/register`, where wallets post, and `/domains/{id}/users`.
 
-use anyhow::Context;
 use axum::Json;
 use axum::http::header;
 use axum::response::{IntoResponse, Response};
 use bytes::Bytes;
 use serde_json::{Value, json};
 use signpost_auth::receiver::{HandlerRefusal, HandlerResponse, Host, LoggedIn, handle_login, handle_register};
-use signpost_auth::{Answer, Challenge, Mode, NotVerified, PublicKey, Through};
+use signpost_auth::{Answer, Challenge, Mode, PublicKey, Through};
 use signpost_platform::accounts::Environment;
 use signpost_platform::limits::{Caller, Limit};
 use signpost_platform::web::problem::Problem;
 use signpost_store::Step;
-use url::Url;
 
-use crate::error::Error;
+use crate::flows::page_answers;
+use crate::flows::refusals::{log_failure, to_refusal};
 use crate::flows::submit::accept_answer;
 use crate::service::LoginService;
 use crate::sessions::{self, Session, SessionStatus};
@@ -35,10 +34,16 @@ pub(crate) async fn handle_answer(
 ) -> HandlerResponse {
     let wallets = Wallets { service, environment };
     let now = service.clock.now().as_second();
-    match mode {
+    let response = match mode {
         Mode::Login => handle_login(&wallets, body, now).await,
         Mode::Register => handle_register(&wallets, body, now).await,
+    };
+    if ![404, 408].contains(&response.status) {
+        return response;
     }
+    let Ok(answer) = Answer::parse(body) else { return response };
+    let Some(challenge) = wallets.read_challenge(&answer.challenge) else { return response };
+    page_answers::explain_refusal(service, environment, &answer, &challenge, response).await.into()
 }
 
 /// `POST /hosted/{mode}`; who may ask is counted before.
@@ -121,56 +126,27 @@ impl Host for Wallets<'_> {
     }
 
     async fn find_user(&self, session: &Session, key: &PublicKey) -> Result<Option<PublicKey>, HandlerRefusal> {
+        if session.page.is_some() {
+            // Who has no account is told so behind the proof and the number, and the page is told too.
+            return Ok((session.challenge.mode == Mode::Login).then(|| key.clone()));
+        }
         let user = sql::find(&self.service.store, &session.domain_id, key).await.map_err(log_failure)?;
         Ok(user.map(|_| key.clone()))
     }
 
     async fn log_in(&self, session: Session, key: PublicKey, answer: &Answer) -> Result<LoggedIn, HandlerRefusal> {
+        if session.page.is_some() {
+            return page_answers::accept_scan(self.service, session, answer).await.map(|()| LoggedIn::default());
+        }
         let user = sql::set_last_login(&session.domain_id, &key, self.service.clock.now());
         self.mark(session, answer, user).await?.ok_or(HandlerRefusal::UserUnknown)
     }
 
     async fn register(&self, session: Session, key: PublicKey, answer: &Answer) -> Result<LoggedIn, HandlerRefusal> {
+        if session.page.is_some() {
+            return page_answers::accept_scan(self.service, session, answer).await.map(|()| LoggedIn::default());
+        }
         let user = sql::insert(&session.domain_id, &key, self.service.clock.now());
         self.mark(session, answer, user).await?.ok_or(HandlerRefusal::UserExists)
     }
-}
-
-fn log_failure(error: anyhow::Error) -> HandlerRefusal {
-    to_refusal(&Error::from(error))
-}
-
-/// What a wallet is told of a rule that its answer broke; what is ours is logged and not told.
-fn to_refusal(error: &Error) -> HandlerRefusal {
-    match error {
-        Error::TimestampOutOfRange { .. } => HandlerRefusal::NotFresh,
-        Error::HostRefused => HandlerRefusal::Host,
-        Error::ConfirmCodeRefused => HandlerRefusal::ConfirmCode,
-        Error::SignatureRefused { reason } => HandlerRefusal::NotVerified(*reason),
-        Error::ChallengeNotFound
-        | Error::SessionNotFound
-        | Error::SessionAlreadyAuthenticated
-        | Error::SessionExpired { .. }
-        | Error::SessionCancelled { .. } => HandlerRefusal::NotHeld,
-        Error::InvalidPublicKey { .. } => HandlerRefusal::NotVerified(NotVerified::Mismatch),
-        other => {
-            if let Error::Problem(problem) = other {
-                problem.log();
-            }
-            HandlerRefusal::Failed
-        }
-    }
-}
-
-/// Where wallets of a mode post: where their people reach the service. In live never in clear text.
-///
-/// # Errors
-/// [`Error::InsecurePublicUrl`], or where the server's own address is no URL, which a server that started has checked.
-pub(crate) fn make_hosted_url(service: &LoginService, environment: Environment, mode: Mode) -> Result<Url, Error> {
-    let address = &service.public_address;
-    if environment == Environment::Live && !service.is_https {
-        return Err(Error::InsecurePublicUrl(address.clone()));
-    }
-    let text = format!("{address}{}/hosted/{mode}", environment.path());
-    Ok(text.parse().with_context(|| format!("{text} is no address"))?)
 }

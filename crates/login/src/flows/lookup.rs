@@ -25,21 +25,29 @@ pub(crate) fn refused(refusal: AnswerRefusal, session: &Session, service: &Login
         AnswerRefusal::Host => Error::HostRefused,
         AnswerRefusal::ConfirmCode => Error::ConfirmCodeRefused,
         AnswerRefusal::CompletionCode => Error::CompletionCodeRefused,
+        AnswerRefusal::Browser => Error::BrowserRefused,
     }
 }
 
 /// The row changed between reading and writing: what it is now says who was first.
 pub(crate) async fn lost_race(service: &LoginService, session: &Session) -> Error {
     match sessions::sql::find(&service.store, &session.account, &session.id).await {
-        Ok(Some(Session { state: SessionState::Authenticated { .. } | SessionState::Answered { .. }, .. })) => {
-            Error::SessionAlreadyAuthenticated
-        }
+        Ok(Some(session)) if session.is_answered() => Error::SessionAlreadyAuthenticated,
         Ok(Some(Session { state: SessionState::Cancelled { .. }, .. })) => {
             Error::SessionCancelled { id: session.id.to_string() }
         }
         Ok(Some(_)) => Error::ChallengeNotFound,
         Ok(None) => Error::SessionNotFound,
         Err(error) => error.into(),
+    }
+}
+
+/// The domain of a session, as it was a moment ago where changes since would have been heard of; `None` where it is gone.
+pub(crate) async fn find_domain_of(service: &LoginService, session: &Session) -> anyhow::Result<Option<Domain>> {
+    let key = (session.account.clone(), session.challenge.domain.clone());
+    match service.domains.get(&key).filter(|domain| domain.id == session.domain_id) {
+        Some(domain) => Ok(Some(domain)),
+        None => domains::sql::find(&service.store, &session.account, &session.domain_id).await,
     }
 }
 

@@ -1,6 +1,11 @@
 //! What crosses rooms in one write.
 
+pub mod addresses;
 pub mod domain_end;
 pub mod hosted;
 pub mod lookup;
+pub mod notices;
+pub mod page;
+pub mod page_answers;
+pub mod refusals;
 pub mod submit;

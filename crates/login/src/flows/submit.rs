@@ -7,10 +7,11 @@ use signpost_store::{Step, WriteOutcome, random};
 use url::Url;
 
 use crate::error::Error;
-use crate::flows::lookup::{lost_race, refused};
+use crate::flows::lookup::{find_domain_of, lost_race, refused};
+use crate::flows::notices::leave_notice;
 use crate::service::LoginService;
-use crate::sessions::{self, Accepted, AnswerRefusal, Login, Session, SessionState, sql};
-use crate::{domains, users};
+use crate::sessions::{self, Accepted, AnswerRefusal, Login, NoticeReason, Session, SessionState, sql};
+use crate::users;
 
 /// An answer that was accepted.
 #[derive(Debug)]
@@ -55,15 +56,29 @@ pub(crate) async fn accept_answer(
             service.session_changed(&session.id);
             Ok(Some(AcceptedAnswer { redirect: code.redirect(&session), session: *session }))
         }
+        // What a page accepts is for the page's own rules to decide.
+        Accepted::AnsweredOnPage(_) => Err(Error::ChallengeNotFound),
     }
 }
 
-/// Completes a login on one device with the code that came back in the browser that began it.
+/// Completes a login on one device or on a page with the code that came back in the browser that began it. A code that
+/// came back in another one is worth nothing from then on: the session ends.
 ///
 /// # Errors
-/// Where the code is not the one that the wallet was told, or the session is over.
-pub(crate) async fn complete_login(service: &LoginService, asked: Session, code: &str) -> Result<Session, Error> {
-    let login = asked.clone().complete(code, service.clock.now(), random());
+/// Where the code is not the one that the wallet or the page's browser was told, another browser brought it, or the
+/// session is over.
+pub(crate) async fn complete_login(
+    service: &LoginService,
+    asked: Session,
+    code: &str,
+    secret: Option<&str>,
+) -> Result<Session, Error> {
+    let now = service.clock.now();
+    let login = asked.clone().complete(code, secret, now, random());
+    if matches!(login, Err(AnswerRefusal::Browser)) && sql::cancel(&service.store, &asked.id, now).await? {
+        service.metrics.session(asked.account.environment, "cancelled");
+        service.session_changed(&asked.id);
+    }
     let login = login.map_err(|refusal| refused(refusal, &asked, service))?;
     let (url, user) = (event_url(service, &asked).await?, user_change(&login)?);
     match sessions::sql::complete(&service.store, &login, &url, user).await? {
@@ -85,13 +100,18 @@ fn announce(service: &LoginService, login: Login) -> Session {
 }
 
 /// Lets an answer pass that carries the number that the page shows; the third that does not ends the session.
-async fn check_confirm_code(service: &LoginService, session: &Session, answer: &Answer) -> Result<(), Error> {
-    if !sql::use_confirm_try(&service.store, session).await? {
+pub(crate) async fn check_confirm_code(
+    service: &LoginService,
+    session: &Session,
+    answer: &Answer,
+) -> Result<(), Error> {
+    let Some(tries_left) = sql::use_confirm_try(&service.store, session).await? else {
         return Err(lost_race(service, session).await);
-    }
+    };
     if session.is_confirmed_by(answer) {
         return Ok(());
     }
+    leave_notice(service, session, NoticeReason::ConfirmCode { tries_left }).await?;
     if sql::cancel_if_no_try_is_left(&service.store, &session.id, service.clock.now()).await? {
         service.session_changed(&session.id);
     }
@@ -100,11 +120,7 @@ async fn check_confirm_code(service: &LoginService, session: &Session, answer: &
 
 /// Where the session's event goes: the domain's `event_url` if it has one, else where wallets post.
 async fn event_url(service: &LoginService, session: &Session) -> Result<Url, Error> {
-    let key = (session.account.clone(), session.challenge.domain.clone());
-    let domain = match service.domains.get(&key).filter(|domain| domain.id == session.domain_id) {
-        Some(domain) => Some(domain),
-        None => domains::sql::find(&service.store, &session.account, &session.domain_id).await?,
-    };
+    let domain = find_domain_of(service, session).await?;
     Ok(domain.and_then(|domain| domain.event_url).unwrap_or_else(|| session.webhook_url.clone()))
 }
 

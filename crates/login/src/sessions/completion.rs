@@ -21,6 +21,8 @@ pub enum Flow {
     CrossDevice,
     /// A link on the device that has the wallet.
     SameDevice,
+    /// A page of the service, from which the browser returns to the site.
+    Page,
 }
 
 /// The code that completes a login on one device.
@@ -38,13 +40,14 @@ impl Flow {
         match self {
             Self::CrossDevice => "cross_device",
             Self::SameDevice => "same_device",
+            Self::Page => "page",
         }
     }
 
     /// Reads the word.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
-        [Self::CrossDevice, Self::SameDevice].into_iter().find(|flow| flow.as_str() == text)
+        [Self::CrossDevice, Self::SameDevice, Self::Page].into_iter().find(|flow| flow.as_str() == text)
     }
 }
 
@@ -53,6 +56,12 @@ impl CompletionCode {
     #[must_use]
     pub fn new(random: [u8; 16]) -> Self {
         Self(BASE64URL_NOPAD.encode(&random))
+    }
+
+    /// For the address that the browser returns to.
+    #[must_use]
+    pub fn reveal(&self) -> &str {
+        &self.0
     }
 
     /// What the database keeps.

@@ -2,11 +2,15 @@
 //!
 //! This file is the whole rule book, and pure: the time and the random bytes come in as arguments, [`sql`] remembers.
 
+mod accept;
+mod browser_hash;
 mod client_secret;
 mod completion;
 mod confirm;
 pub mod idempotency;
 mod metadata;
+mod page;
+pub mod page_sql;
 mod proven_key;
 mod requester;
 mod signing;
@@ -27,11 +31,17 @@ use url::Url;
 use crate::domains::Domain;
 use crate::ids::{DomainId, EventId, SessionId};
 
+pub use accept::Accepted;
+pub use browser_hash::BrowserHash;
 pub use client_secret::{ClientSecret, ClientSecretHash};
 pub use completion::{CompletionCode, CompletionHash, Flow};
 pub use confirm::{ConfirmCode, MAX_CONFIRM_TRIES};
 pub use idempotency::{IdempotencyKey, REPLAY_WINDOW};
 pub use metadata::Metadata;
+pub use page::{
+    KeyVerdict, MAX_PAGE_CODE_LIFE, Notice, NoticeReason, PageOwner, PageTerms, RENEWAL_WINDOW, Renewal, ReturnOutcome,
+    SessionPage, SwitchEntropy, takes_numbers,
+};
 pub use proven_key::{KeyEvidence, ProvenKey};
 pub use requester::Requester;
 pub use status::{SessionFilter, SessionStatus};
@@ -68,6 +78,8 @@ rows! {
         pub client_secret: Option<ClientSecretHash>,
         pub created_at: Timestamp,
         pub expires_at: Timestamp,
+        /// Of a session that is shown on a page of the service, and of no other.
+        pub page: Option<Box<SessionPage>> as page_sql::PageColumns,
     } later {
         pub state: SessionState,
     } beside {
@@ -84,6 +96,9 @@ columns! {
         pub flow: Flow,
         #[serde(skip_serializing_if = "Option::is_none")]
         pub requester: Option<Requester> as Option<Json<Requester>>,
+        /// Which browser of the site's may complete the login on a page.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub browser_hash: Option<BrowserHash>,
     }
 }
 
@@ -96,6 +111,10 @@ pub enum SessionState {
     Answered {
         evidence: Box<KeyEvidence>,
         code: CompletionHash,
+    },
+    /// On a page of the service: answered, and told to nobody until the browser that owns the page is back at the site.
+    AnsweredOnPage {
+        evidence: Box<KeyEvidence>,
     },
     Authenticated {
         at: Timestamp,
@@ -116,6 +135,8 @@ pub struct NewSession {
     pub metadata: Option<Metadata>,
     pub confirm_code: Option<ConfirmCode>,
     pub options: SessionOptions,
+    /// What was asked for where the service shows the session on a page.
+    pub page: Option<PageTerms>,
 }
 
 /// Who answered: the key as the wallet spelled it, and what the wallet said of its device.
@@ -153,8 +174,10 @@ pub enum AnswerRefusal {
     Host,
     /// The number is missing or another than the page shows.
     ConfirmCode,
-    /// The code is not the one that the wallet was told.
+    /// The code is not the one that the wallet, or the page's browser, was told.
     CompletionCode,
+    /// The code came back in another browser than the one in which the login began.
+    Browser,
 }
 
 /// A login: the session as it is now, and the event that tells of it. Both are kept or neither.
@@ -166,22 +189,15 @@ pub struct Login {
     pub event_id: EventId,
 }
 
-/// What an accepted answer leads to.
-#[derive(Clone, Debug)]
-pub enum Accepted {
-    /// The session is authenticated.
-    Login(Box<Login>),
-    /// On one device: it will be, once this code comes back.
-    Answered(Box<Session>, CompletionCode),
-}
-
 impl Session {
     /// Opens a session on a domain.
     #[must_use]
     pub fn open(domain: &Domain, new: NewSession, ttl: Duration, now: Timestamp, random: SessionEntropy) -> Self {
-        let NewSession { mode, webhook_url, hosted_url, metadata, confirm_code, options } = new;
+        let NewSession { mode, webhook_url, hosted_url, metadata, confirm_code, options, page } = new;
         let nonce = Nonce(random.nonce);
         let challenge = Challenge { mode, domain: domain.name.clone(), issued_at: now.as_second(), nonce };
+        let page = page.map(|terms| Box::new(SessionPage::new(terms, now)));
+        let ttl = if page.is_some() { ttl.min(MAX_PAGE_CODE_LIFE) } else { ttl };
         Self {
             id: SessionId::new(now, random.id),
             account: domain.account.clone(),
@@ -195,6 +211,7 @@ impl Session {
             client_secret: None,
             created_at: now,
             expires_at: now + ttl,
+            page,
             state: SessionState::Pending,
         }
     }
@@ -232,15 +249,15 @@ impl Session {
         match self.state {
             SessionState::Authenticated { .. } => SessionStatus::Authenticated,
             SessionState::Cancelled { .. } => SessionStatus::Cancelled,
-            SessionState::Pending | SessionState::Answered { .. } if now >= self.expires_at => SessionStatus::Expired,
-            SessionState::Pending | SessionState::Answered { .. } => SessionStatus::Pending,
+            _ if now >= self.expires_at => SessionStatus::Expired,
+            _ => SessionStatus::Pending,
         }
     }
 
     /// Whether a wallet has answered already.
     #[must_use]
     pub fn is_answered(&self) -> bool {
-        matches!(self.state, SessionState::Answered { .. } | SessionState::Authenticated { .. })
+        !matches!(self.state, SessionState::Pending | SessionState::Cancelled { .. })
     }
 
     /// About how many bytes it takes in memory.
@@ -256,7 +273,7 @@ impl Session {
             SessionState::Authenticated { at, .. } | SessionState::Cancelled { at } => {
                 now.duration_since(*at) < READ_WINDOW
             }
-            SessionState::Pending | SessionState::Answered { .. } => now.duration_since(self.created_at) < RETENTION,
+            _ => now.duration_since(self.created_at) < RETENTION,
         }
     }
 
@@ -279,15 +296,12 @@ impl Session {
     /// Where the session is authenticated, or expired too long ago.
     pub fn refresh(self, ttl: Duration, now: Timestamp, nonce: [u8; 16]) -> Result<Self, AnswerRefusal> {
         match self.state {
-            SessionState::Authenticated { .. } | SessionState::Answered { .. } => Err(AnswerRefusal::Authenticated),
             SessionState::Cancelled { .. } => Err(AnswerRefusal::Cancelled),
             SessionState::Pending if now.duration_since(self.expires_at) >= REFRESH_WINDOW => {
                 Err(AnswerRefusal::Expired)
             }
-            SessionState::Pending => {
-                let challenge = Challenge { issued_at: now.as_second(), nonce: Nonce(nonce), ..self.challenge };
-                Ok(Self { challenge, expires_at: now + ttl, ..self })
-            }
+            SessionState::Pending => Ok(self.with_nonce(ttl, now, nonce)),
+            _ => Err(AnswerRefusal::Authenticated),
         }
     }
 
@@ -307,39 +321,6 @@ impl Session {
     pub(super) fn check_open(&self, now: Timestamp) -> Result<(), AnswerRefusal> {
         self.check_pending(now)?;
         if self.is_answered() { Err(AnswerRefusal::Authenticated) } else { Ok(()) }
-    }
-
-    /// Accepts a key that was proven to answer this session's challenge, or says why not.
-    ///
-    /// # Errors
-    /// Where the key answered another challenge, or the session is over or answered already.
-    pub fn accept(self, key: ProvenKey, now: Timestamp, random: [u8; 16]) -> Result<Accepted, AnswerRefusal> {
-        let evidence = key.into_evidence(&self.challenge).ok_or(AnswerRefusal::UnknownChallenge)?;
-        self.check_open(now)?;
-        Ok(match self.options.flow {
-            Flow::CrossDevice => Accepted::Login(Box::new(self.log_in(&evidence, now, random))),
-            Flow::SameDevice => {
-                let code = CompletionCode::new(random);
-                let state = SessionState::Answered { evidence: Box::new(evidence), code: code.hash() };
-                let expires_at = self.expires_at.max(now + MIN_COMPLETION_WINDOW);
-                Accepted::Answered(Box::new(Self { expires_at, state, ..self }), code)
-            }
-        })
-    }
-
-    /// Completes a login on one device, or says why not.
-    ///
-    /// # Errors
-    /// Where the code is not the one that the wallet was told, or the session is over.
-    pub fn complete(self, code: &str, now: Timestamp, random: [u8; 16]) -> Result<Login, AnswerRefusal> {
-        self.check_pending(now)?;
-        match &self.state {
-            SessionState::Answered { evidence, code: stored } if stored.matches(&CompletionHash::from_code(code)) => {
-                let evidence = evidence.clone();
-                Ok(self.log_in(&evidence, now, random))
-            }
-            _ => Err(AnswerRefusal::CompletionCode),
-        }
     }
 
     fn log_in(self, evidence: &KeyEvidence, now: Timestamp, random: [u8; 16]) -> Login {

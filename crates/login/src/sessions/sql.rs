@@ -11,8 +11,8 @@ use signpost_store::{
 use crate::events;
 use crate::ids::{DomainId, SessionId};
 use crate::sessions::{
-    ClientSecretHash, CompletionHash, ConfirmCode, Flow, Login, MAX_CONFIRM_TRIES, Metadata, READ_WINDOW,
-    REFRESH_WINDOW, RETENTION, Session, SessionFilter, SessionState, SessionStatus,
+    BrowserHash, ClientSecretHash, CompletionHash, ConfirmCode, Flow, Login, MAX_CONFIRM_TRIES, Metadata, READ_WINDOW,
+    REFRESH_WINDOW, RETENTION, Session, SessionFilter, SessionState, SessionStatus, page_sql,
 };
 
 /// `$4` is the domain: the fourth column of a session.
@@ -62,11 +62,13 @@ const COMPLETE: &str = "
 
 const TAKE_TRY: &str = "
     UPDATE sessions SET confirm_tries = confirm_tries + 1
-    WHERE id = $1 AND challenge = $2 AND confirm_tries < $3 AND authenticated_at IS NULL AND cancelled_at IS NULL";
+    WHERE id = $1 AND challenge = $2 AND confirm_tries < $3
+      AND answer IS NULL AND authenticated_at IS NULL AND cancelled_at IS NULL
+    RETURNING confirm_tries";
 
 const CANCEL_TRIED: &str = "
     UPDATE sessions SET cancelled_at = $1
-    WHERE id = $2 AND confirm_tries >= $3 AND authenticated_at IS NULL AND cancelled_at IS NULL";
+    WHERE id = $2 AND confirm_tries >= $3 AND answer IS NULL AND authenticated_at IS NULL AND cancelled_at IS NULL";
 
 /// Those that could be answered, and those that could be refreshed.
 const CANCEL_ALL: &str = "
@@ -143,18 +145,24 @@ pub async fn list(store: &Store, account: &Account, filter: &SessionFilter, now:
 /// # Errors
 /// As [`Store::write`].
 pub async fn refresh(store: &Store, session: &Session, old: &Challenge) -> Result<bool> {
+    if session.page.is_some() {
+        return page_sql::renew(store, session, old).await;
+    }
     let params = params![session.challenge.to_string(), session.expires_at, &session.id, old.to_string()];
     Ok(store.write([must(REFRESH, params)]).await?.is_committed())
 }
 
 /// Uses up one of the tries that number match allows, before anybody looks at the number: of answers that come at
-/// once no more are looked at than may be. False where none is left, or the session is not pending any more.
+/// once no more are looked at than may be. Returns how many are left then; `None` where there was none to use, or the
+/// session does not wait for an answer any more.
 ///
 /// # Errors
 /// As [`Store::write`].
-pub async fn use_confirm_try(store: &Store, session: &Session) -> Result<bool> {
+pub async fn use_confirm_try(store: &Store, session: &Session) -> Result<Option<i64>> {
     let params = params![&session.id, session.challenge.to_string(), MAX_CONFIRM_TRIES];
-    Ok(store.write([must(TAKE_TRY, params)]).await?.is_committed())
+    let WriteOutcome::Committed(rows) = store.write([must(TAKE_TRY, params)]).await? else { return Ok(None) };
+    let used = rows.first().context("an update returns its row")?.int(0)?;
+    Ok(Some(MAX_CONFIRM_TRIES - used))
 }
 
 /// Calls a session off whose tries are used up. False where some are left.
@@ -237,8 +245,9 @@ impl ReadColumns for SessionState {
         Ok(match (authenticated, cancelled_at, answered) {
             ((None, None), None, (None, None)) => Self::Pending,
             ((None, None), None, (Some(Json(evidence)), Some(code))) => Self::Answered { evidence, code },
+            ((None, None), None, (Some(Json(evidence)), None)) => Self::AnsweredOnPage { evidence },
             ((Some(at), Some(Json(user))), None, (None, None)) => Self::Authenticated { at, user },
-            ((None, None), Some(at), (None, None) | (Some(_), Some(_))) => Self::Cancelled { at },
+            ((None, None), Some(at), (None, None) | (Some(_), _)) => Self::Cancelled { at },
             _ => bail!(
                 "sessions: authenticated_at, user_json, cancelled_at, answer and completion contradict each other"
             ),
@@ -251,5 +260,6 @@ texts! {
     Metadata: Metadata::as_str, |text| Ok(Metadata::from_stored(text)?);
     ConfirmCode: ConfirmCode::reveal, |text| ConfirmCode::from_stored(text).context("is not two digits");
     ClientSecretHash: ClientSecretHash::as_str, |text| Ok(ClientSecretHash::from_stored(text));
+    BrowserHash: BrowserHash::as_str, |text| BrowserHash::parse(text).context("is no hash of a browser's secret");
     CompletionHash: CompletionHash::as_str, |text| Ok(CompletionHash::from_stored(text));
 }

@@ -30,6 +30,11 @@ const MIGRATIONS: &[Migration] = &[
     Migration::expands(include_str!("../../migrations/0007_deployment.sql")),
     Migration::expands(include_str!("../../migrations/0008_probe.sql")),
     Migration::expands(include_str!("../../migrations/0009_backoff.sql")),
+    Migration {
+        sqlite: Some(include_str!("../../migrations/0011_flows.sqlite.sql")),
+        ..Migration::expands(include_str!("../../migrations/0011_flows.postgres.sql"))
+    },
+    Migration::expands(include_str!("../../migrations/0012_pages.sql")),
 ];
 
 /// Every table but those of one row; a move that was cut off goes on at a position in this list.

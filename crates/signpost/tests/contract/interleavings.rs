@@ -82,6 +82,7 @@ impl World {
             metadata: None,
             confirm_code: None,
             options: SessionOptions::default(),
+            page: None,
         };
         let session = Session::open(&domain, new, TTL, now, random);
         sessions::sql::insert(&store, session.clone(), None).await.expect("a database");

@@ -38,6 +38,8 @@ mod number_match;
 mod operation;
 mod outbox;
 mod outbox_cost;
+mod page_answers;
+mod page_flow;
 mod pages;
 mod partitions;
 mod program;

@@ -32,16 +32,17 @@ pub(crate) async fn authenticate(
     Ok(Json(SessionView::new(session, status, Viewer::Owner).with_redirect(redirect.map(String::from))))
 }
 
-/// `POST /sessions/{id}/complete`: the code that the wallet was told came back in the browser that began the login.
+/// `POST /sessions/{id}/complete`: the code that the wallet, or the browser on the page, was told came back in the browser
+/// that began the login.
 pub(crate) async fn complete(
     Extract(service): Extract<LoginService>,
     account: Account,
     PathId(id): PathId,
     mut fields: Fields,
 ) -> Result<Json<SessionView>, Error> {
-    let code = fields.text("code")?;
+    let (code, secret) = (fields.text("code")?, fields.optional_text("browser_secret")?);
     fields.done()?;
     let asked = find_session(&service, &account, &id).await?;
-    let session = complete_login(&service, asked, &code).await?;
+    let session = complete_login(&service, asked, &code, secret.as_deref()).await?;
     Ok(Json(SessionView::new(session, SessionStatus::Authenticated, Viewer::Owner)))
 }

@@ -17,12 +17,12 @@ use url::Url;
 use crate::api::sessions::replies::CreatedSession;
 use crate::domains::{self, Domain, HandlerKind, Usable, parse_webhook_url};
 use crate::error::Error;
-use crate::flows::hosted::make_hosted_url;
+use crate::flows::addresses::make_hosted_url;
 use crate::ids::SessionId;
 use crate::service::LoginService;
 use crate::sessions::{
-    ClientSecret, ConfirmCode, Flow, IdempotencyKey, Metadata, NewSession, Requester, Session, SessionEntropy,
-    SessionOptions, idempotency, sql,
+    BrowserHash, ClientSecret, ConfirmCode, Flow, IdempotencyKey, Metadata, NewSession, PageTerms, Requester, Session,
+    SessionEntropy, SessionOptions, idempotency, sql, takes_numbers,
 };
 
 /// Says that a reply was given before.
@@ -37,6 +37,7 @@ pub(crate) async fn create(
     fields: Fields,
 ) -> Result<Response, Error> {
     let request = CreateRequest::parse(fields)?;
+    request.check_browser_hash(account.environment)?;
     let idempotency_key = IdempotencyKey::from_headers(&headers, &request.fingerprint()?)?;
     if let Some(earlier) = find_replay(&service, &account, &key, idempotency_key.as_ref()).await? {
         return Ok(earlier);
@@ -47,7 +48,8 @@ pub(crate) async fn create(
     let session = Session::open(&domain, new, ttl, now, SessionEntropy { id: random(), nonce: random() });
     let secret = ClientSecret::derive(&key.key, &session.id);
     let session = session.with_client_secret(&secret);
-    let reply = serde_json::to_string(&CreatedSession::new(&session)?).context("a session is JSON")?;
+    let reply =
+        serde_json::to_string(&CreatedSession::new(&session, &service.public_address)?).context("a session is JSON")?;
     if sql::insert(&service.store, session, idempotency_key.as_ref().map(|key| key.store(&account, &reply, now)))
         .await?
     {
@@ -123,10 +125,21 @@ impl CreateRequest {
         let domain = DomainName::parse(&domain).map_err(|error| Problem::field("domain", error.to_string()))?;
         let metadata = metadata.map(|object| Metadata::new(object, &domain)).transpose();
         let metadata = metadata.map_err(|(field, reason)| Problem::field(field, reason))?;
-        if options.flow == Flow::SameDevice && metadata.as_ref().and_then(Metadata::return_url).is_none() {
-            return Err(Problem::field("metadata.return_url", "is required if flow is 'same_device'").into());
+        if options.flow != Flow::CrossDevice && metadata.as_ref().and_then(Metadata::return_url).is_none() {
+            let reason = format!("is required if flow is '{}'", options.flow.as_str());
+            return Err(Problem::field("metadata.return_url", reason).into());
         }
         Ok(Self { domain, mode, webhook_url, metadata, confirm, options })
+    }
+
+    /// A live login on a page is bound to the browser that began it: a link to the page, or a code, that somebody was sent
+    /// completes nothing.
+    fn check_browser_hash(&self, environment: Environment) -> Result<(), Problem> {
+        let is_required = self.options.flow == Flow::Page && environment == Environment::Live;
+        if is_required && self.options.browser_hash.is_none() {
+            return Err(Problem::field("browser_hash", "is required in live if flow is 'page'"));
+        }
+        Ok(())
     }
 
     /// All of it that counts, in one spelling, which a retry after an upgrade must meet again: members may be added where
@@ -163,6 +176,9 @@ impl CreateRequest {
         let Self { mode, metadata, confirm, options, .. } = self;
         let environment = domain.account.environment;
         let hosted_url = match domain.handler {
+            HandlerKind::Direct if options.flow == Flow::Page => {
+                return Err(Error::DomainNotHosted(domain.name.to_string()));
+            }
             HandlerKind::Direct => None,
             HandlerKind::Hosted => Some(make_hosted_url(service, environment, mode)?),
         };
@@ -170,8 +186,10 @@ impl CreateRequest {
         // not to have a thief's account opened with the person's key.
         let must_confirm =
             hosted_url.is_some() && environment == Environment::Live && options.flow == Flow::CrossDevice;
+        let page = (options.flow == Flow::Page).then_some(PageTerms { mode, confirm });
+        let must_confirm = must_confirm || (page.is_some() && takes_numbers(domain));
         let confirm_code = (confirm || must_confirm).then(|| ConfirmCode::new(random()));
-        Ok(NewSession { mode, webhook_url, hosted_url, metadata, confirm_code, options })
+        Ok(NewSession { mode, webhook_url, hosted_url, metadata, confirm_code, options, page })
     }
 
     /// The session's own webhook if it names one, else the domain's.
@@ -189,10 +207,18 @@ impl CreateRequest {
 
 fn parse_options(fields: &mut Fields) -> Result<SessionOptions, Error> {
     let flow = fields.optional_text("flow")?.map_or(Some(Flow::CrossDevice), |word| Flow::parse(&word));
-    Ok(SessionOptions {
-        flow: flow.ok_or_else(|| Problem::field("flow", "must be 'cross_device' or 'same_device'"))?,
-        requester: fields.optional_object("requester")?.map(|object| Requester::parse(object.get())).transpose()?,
-    })
+    let flow = flow.ok_or_else(|| Problem::field("flow", "must be 'cross_device', 'same_device' or 'page'"))?;
+    let requester = fields.optional_object("requester")?.map(|object| Requester::parse(object.get())).transpose()?;
+    let browser_hash = fields.optional_text("browser_hash")?.map(|text| parse_browser_hash(flow, &text)).transpose()?;
+    Ok(SessionOptions { flow, requester, browser_hash })
+}
+
+fn parse_browser_hash(flow: Flow, text: &str) -> Result<BrowserHash, Problem> {
+    if flow != Flow::Page {
+        return Err(Problem::field("browser_hash", "is allowed if flow is 'page' only"));
+    }
+    let wrong = "must be the SHA-256 of the browser's secret in base64url without padding, 43 characters";
+    BrowserHash::parse(text).ok_or_else(|| Problem::field("browser_hash", wrong))
 }
 
 /// The account's domain, if sessions may be opened on it.

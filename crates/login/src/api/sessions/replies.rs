@@ -20,6 +20,9 @@ pub(crate) struct CreatedSession {
     metadata: Option<Metadata>,
     #[serde(skip_serializing_if = "Option::is_none")]
     confirm_code: Option<String>,
+    /// Where the site sends the browser.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    page_url: Option<String>,
 }
 
 /// The answer to a refresh.
@@ -36,6 +39,9 @@ pub(crate) struct RefreshedSession {
 pub(crate) struct SessionView {
     id: SessionId,
     status: SessionStatus,
+    /// On a page, where the person may change it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    mode: Option<Mode>,
     #[serde(skip_serializing_if = "Option::is_none")]
     expires_at: Option<Timestamp>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -69,7 +75,7 @@ pub enum Viewer {
 }
 
 impl CreatedSession {
-    pub(crate) fn new(session: &Session) -> Result<Self, Error> {
+    pub(crate) fn new(session: &Session, public_address: &str) -> Result<Self, Error> {
         let (created_at, metadata) = (session.created_at, session.metadata.clone());
         let confirm_code = session.confirm_code.as_ref().map(|code| code.reveal().to_owned());
         Ok(Self {
@@ -78,6 +84,7 @@ impl CreatedSession {
             created_at,
             metadata,
             confirm_code,
+            page_url: session.page_url(public_address),
         })
     }
 }
@@ -92,15 +99,16 @@ impl RefreshedSession {
 
 impl SessionView {
     pub(crate) fn new(session: Session, status: SessionStatus, viewer: Viewer) -> Self {
+        let mode = session.page.as_ref().map(|_| session.challenge.mode);
         let Session { id, metadata, expires_at, state, .. } = session;
         let (expires_at, authenticated_at, user) = match state {
             SessionState::Authenticated { at, user } => (None, Some(at), Some(user)),
             _ => (Some(expires_at), None, None),
         };
-        let shown = Self { id, status, expires_at, authenticated_at, user, metadata, redirect: None };
+        let shown = Self { id, status, mode, expires_at, authenticated_at, user, metadata, redirect: None };
         match viewer {
             Viewer::Owner => shown,
-            Viewer::Page => Self { user: None, metadata: None, ..shown },
+            Viewer::Page => Self { mode: None, user: None, metadata: None, ..shown },
         }
     }
 
@@ -113,6 +121,8 @@ impl SessionListItem {
     pub(crate) fn new(session: Session, now: Timestamp) -> Self {
         let (domain, mode) = (session.challenge.domain.to_string(), session.challenge.mode);
         let (created_at, status) = (session.created_at, session.status(now));
-        Self { shown: SessionView::new(session, status, Viewer::Owner), domain, mode, created_at }
+        // The list says the mode of every session, behind what is shown of it.
+        let shown = SessionView { mode: None, ..SessionView::new(session, status, Viewer::Owner) };
+        Self { shown, domain, mode, created_at }
     }
 }

@@ -1,0 +1,14 @@
+//! What a page is told of an answer that was refused.
+
+use crate::error::Error;
+use crate::service::LoginService;
+use crate::sessions::{NoticeReason, Session, page_sql};
+
+/// Lets the page say why an answer was refused, where there is a page.
+pub(crate) async fn leave_notice(service: &LoginService, session: &Session, reason: NoticeReason) -> Result<(), Error> {
+    let notice = reason.at(service.clock.now());
+    if session.page.is_some() && page_sql::note(&service.store, &session.id, &session.challenge, notice).await? {
+        service.session_changed(&session.id);
+    }
+    Ok(())
+}

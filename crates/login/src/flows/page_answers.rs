@@ -1,0 +1,144 @@
+//! What a wallet's answer leads to on a page, and what the page is told of one that was refused.
+
+use signpost_auth::receiver::{HandlerRefusal, HandlerResponse};
+use signpost_auth::{Answer, Challenge, Mode, PublicKey};
+use signpost_platform::accounts::Environment;
+use signpost_store::random;
+
+use crate::domains::{Domain, LoginMethod};
+use crate::error::Error;
+use crate::flows::addresses::make_hosted_url;
+use crate::flows::lookup::{find_domain_of, lost_race, refused};
+use crate::flows::notices::leave_notice;
+use crate::flows::refusals::{log_failure, to_refusal};
+use crate::flows::submit::check_confirm_code;
+use crate::service::LoginService;
+use crate::sessions::{
+    Accepted, AnswerRefusal, KeyVerdict, NoticeReason, ProvenKey, Session, SessionStatus, SwitchEntropy, page_sql, sql,
+};
+use crate::users;
+
+/// Ends well where a page's session takes answers of this kind.
+pub(crate) async fn check_method(
+    service: &LoginService,
+    session: &Session,
+    method: LoginMethod,
+) -> Result<Domain, HandlerRefusal> {
+    let domain = find_domain_of(service, session).await.map_err(log_failure)?.ok_or(HandlerRefusal::NotHeld)?;
+    if session.offers(&domain).contains(&method) { Ok(domain) } else { Err(HandlerRefusal::MethodNotOffered) }
+}
+
+/// Takes the answer of a wallet that scanned the page's code: its proof, its number, and then its key.
+pub(crate) async fn accept_scan(
+    service: &LoginService,
+    session: Session,
+    answer: &Answer,
+) -> Result<(), HandlerRefusal> {
+    let domain = check_method(service, &session, LoginMethod::Scan).await?;
+    let key = match session.verify(answer, service.clock.now()) {
+        Ok(key) => key,
+        Err(refusal) => {
+            if refusal == AnswerRefusal::Host {
+                leave_notice(service, &session, NoticeReason::Host).await.map_err(|error| to_refusal(&error))?;
+            }
+            return Err(to_refusal(&refused(refusal, &session, service)));
+        }
+    };
+    if session.confirm_code.is_some() {
+        check_confirm_code(service, &session, answer).await.map_err(|error| to_refusal(&error))?;
+    }
+    let public_key = PublicKey::parse(&answer.public_key).map_err(|error| HandlerRefusal::NotVerified(error.into()))?;
+    let known = users::sql::find(&service.store, &session.domain_id, &public_key).await.map_err(log_failure)?;
+    accept_proof(service, session, &domain, key, known.is_some()).await
+}
+
+/// Takes a key that was proven, whoever's it is: the session is answered, or the page says why not.
+///
+/// # Errors
+/// What the wallet is told: the key has no account, or one already, or another answer came first.
+pub(crate) async fn accept_proof(
+    service: &LoginService,
+    asked: Session,
+    domain: &Domain,
+    key: ProvenKey,
+    is_known: bool,
+) -> Result<(), HandlerRefusal> {
+    let told = |error: Error| to_refusal(&error);
+    match asked.judge_key(domain, is_known) {
+        KeyVerdict::Accept => answer(service, asked, key).await.map_err(told),
+        KeyVerdict::AskToRegister => {
+            switch(service, asked, Mode::Register, Some(NoticeReason::UnknownKey)).await.map_err(told)?;
+            Err(HandlerRefusal::AccountNeeded)
+        }
+        KeyVerdict::Refuse(reason) => {
+            leave_notice(service, &asked, reason).await.map_err(told)?;
+            Err(match reason {
+                NoticeReason::KeyKnown => HandlerRefusal::UserExists,
+                _ => HandlerRefusal::RegistrationClosed,
+            })
+        }
+    }
+}
+
+async fn answer(service: &LoginService, asked: Session, key: ProvenKey) -> Result<(), Error> {
+    let accepted = asked.clone().accept(key, service.clock.now(), random());
+    let accepted = accepted.map_err(|refusal| refused(refusal, &asked, service))?;
+    let Accepted::AnsweredOnPage(session) = accepted else { return Err(Error::ChallengeNotFound) };
+    if !page_sql::store_answer(&service.store, &session).await? {
+        return Err(lost_race(service, &asked).await);
+    }
+    service.session_changed(&session.id);
+    Ok(())
+}
+
+/// Turns a login into the creation of an account or back. Who loses to another answer or code is told so.
+pub(crate) async fn switch(
+    service: &LoginService,
+    asked: Session,
+    mode: Mode,
+    notice: Option<NoticeReason>,
+) -> Result<Session, Error> {
+    let (now, ttl) = (service.clock.now(), service.settings.session_ttl);
+    let url = make_hosted_url(service, asked.account.environment, mode)?;
+    let random = SwitchEntropy { nonce: random(), number: random() };
+    let switched = asked.clone().switch(mode, url, notice.map(|reason| reason.at(now)), ttl, now, random);
+    let switched = switched.map_err(|refusal| refused(refusal, &asked, service))?;
+    if !sql::refresh(&service.store, &switched, &asked.challenge).await? {
+        return Err(lost_race(service, &asked).await);
+    }
+    service.session_changed(&switched.id);
+    Ok(switched)
+}
+
+/// Says more of an answer that named no session which waits, or came by a clock that is off: the page learns of it, and
+/// whoever signed a code that was replaced meanwhile is told so. Nothing is said of what nobody signed.
+pub(crate) async fn explain_refusal(
+    service: &LoginService,
+    environment: Environment,
+    answer: &Answer,
+    challenge: &Challenge,
+    response: HandlerResponse,
+) -> Result<HandlerResponse, HandlerRefusal> {
+    let (is_off, is_unknown) =
+        (response == HandlerRefusal::NotFresh.into(), response == HandlerRefusal::NotHeld.into());
+    if (!is_off && !is_unknown) || answer.verify().is_err() {
+        return Ok(response);
+    }
+    let now = service.clock.now();
+    let waits = |session: &Session| {
+        session.page.is_some() && session.status(now) == SessionStatus::Pending && !session.is_answered()
+    };
+    if is_off {
+        let session = sql::find_hosted(&service.store, environment, challenge).await.map_err(log_failure)?;
+        if let Some(session) = session.filter(waits) {
+            let seconds_off = answer.timestamp.saturating_sub(now.as_second());
+            let noted = leave_notice(service, &session, NoticeReason::Clock { seconds_off }).await;
+            noted.map_err(|error| to_refusal(&error))?;
+        }
+        return Ok(response);
+    }
+    let session = page_sql::find_replaced(&service.store, environment, challenge).await.map_err(log_failure)?;
+    let Some(session) = session.filter(waits) else { return Ok(response) };
+    leave_notice(service, &session, NoticeReason::Replaced).await.map_err(|error| to_refusal(&error))?;
+    Err(HandlerRefusal::Replaced)
+}

@@ -1,0 +1,74 @@
+//! What an accepted answer leads to: a login at once, or one that waits until its code is back in the right browser.
+
+use jiff::Timestamp;
+
+use super::{
+    AnswerRefusal, CompletionCode, CompletionHash, Flow, Login, MIN_COMPLETION_WINDOW, ProvenKey, Session, SessionPage,
+    SessionState,
+};
+
+/// What an accepted answer leads to.
+#[derive(Clone, Debug)]
+pub enum Accepted {
+    /// The session is authenticated.
+    Login(Box<Login>),
+    /// On one device: it will be, once this code comes back.
+    Answered(Box<Session>, CompletionCode),
+    /// On a page: it will be, once the browser that owns the page is back at the site.
+    AnsweredOnPage(Box<Session>),
+}
+
+impl Session {
+    /// Accepts a key that was proven to answer this session's challenge, or says why not.
+    ///
+    /// # Errors
+    /// Where the key answered another challenge, or the session is over or answered already.
+    pub fn accept(self, key: ProvenKey, now: Timestamp, random: [u8; 16]) -> Result<Accepted, AnswerRefusal> {
+        let evidence = key.into_evidence(&self.challenge).ok_or(AnswerRefusal::UnknownChallenge)?;
+        self.check_open(now)?;
+        Ok(match self.options.flow {
+            Flow::CrossDevice => Accepted::Login(Box::new(self.log_in(&evidence, now, random))),
+            Flow::SameDevice => {
+                let code = CompletionCode::new(random);
+                let state = SessionState::Answered { evidence: Box::new(evidence), code: code.hash() };
+                let expires_at = self.expires_at.max(now + MIN_COMPLETION_WINDOW);
+                Accepted::Answered(Box::new(Self { expires_at, state, ..self }), code)
+            }
+            Flow::Page => {
+                let state = SessionState::AnsweredOnPage { evidence: Box::new(evidence) };
+                let expires_at = self.expires_at.max(now + MIN_COMPLETION_WINDOW);
+                let page = self.page.map(|page| Box::new(SessionPage { notice: None, ..*page }));
+                Accepted::AnsweredOnPage(Box::new(Self { expires_at, page, state, ..self }))
+            }
+        })
+    }
+
+    /// Completes a login on one device or on a page, or says why not. `secret` is what the browser in which the login
+    /// began has of the site; it is looked at where the creation named its hash.
+    ///
+    /// # Errors
+    /// Where the code is not the one that the wallet or the page's browser was told, another browser brought it, or the
+    /// session is over.
+    pub fn complete(
+        self,
+        code: &str,
+        secret: Option<&str>,
+        now: Timestamp,
+        random: [u8; 16],
+    ) -> Result<Login, AnswerRefusal> {
+        self.check_pending(now)?;
+        let (evidence, expected) = match &self.state {
+            SessionState::Answered { evidence, code } => (evidence, Some(code)),
+            SessionState::AnsweredOnPage { evidence } => (evidence, self.page_owner().map(|owner| &owner.code)),
+            _ => return Err(AnswerRefusal::CompletionCode),
+        };
+        if !expected.is_some_and(|expected| expected.matches(&CompletionHash::from_code(code))) {
+            return Err(AnswerRefusal::CompletionCode);
+        }
+        if self.options.browser_hash.as_ref().is_some_and(|hash| !hash.is_of(secret.unwrap_or_default())) {
+            return Err(AnswerRefusal::Browser);
+        }
+        let evidence = evidence.clone();
+        Ok(self.log_in(&evidence, now, random))
+    }
+}

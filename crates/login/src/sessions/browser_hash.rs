@@ -1,0 +1,56 @@
+//! Which browser may complete a login on a page: the one in which the site began it. A link to the page that was sent to
+//! somebody else, and a code that somebody else was given, lead nowhere in another.
+
+use std::fmt;
+
+use data_encoding::BASE64URL_NOPAD;
+use serde::Serialize;
+use sha2::{Digest, Sha256};
+use subtle::ConstantTimeEq;
+
+/// The SHA-256 of a secret that the site keeps in a cookie of its own, in base64url.
+#[derive(Clone, Serialize)]
+#[serde(transparent)]
+pub struct BrowserHash(String);
+
+impl BrowserHash {
+    /// Reads the 43 characters of base64url without padding.
+    #[must_use]
+    pub fn parse(text: &str) -> Option<Self> {
+        let bytes = BASE64URL_NOPAD.decode(text.as_bytes()).ok();
+        bytes.filter(|bytes| bytes.len() == 32).map(|_| Self(text.to_owned()))
+    }
+
+    /// Whether it is the hash of this secret; takes the same time wherever the hashes differ.
+    #[must_use]
+    pub fn is_of(&self, secret: &str) -> bool {
+        let other = BASE64URL_NOPAD.encode(&Sha256::digest(secret));
+        self.0.as_bytes().ct_eq(other.as_bytes()).into()
+    }
+
+    /// As it is kept.
+    pub(crate) fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Debug for BrowserHash {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("BrowserHash")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_hash_is_of_one_secret_and_spelled_in_one_way() {
+        let text = "ungWv48Bz-pBQUDeXa4iI7ADYaOWF3qctBD_YfIAFa0";
+        let hash = BrowserHash::parse(text).unwrap();
+        assert_eq!((hash.is_of("abc"), hash.is_of("abd"), hash.is_of(""), hash.as_str()), (true, false, false, text));
+        for other in ["", &text[1..], &format!("{text}="), &format!("{text}A"), &text.replace('-', "+"), "é"] {
+            assert!(BrowserHash::parse(other).is_none(), "{other}");
+        }
+    }
+}

@@ -1,0 +1,332 @@
+//! Sessions that are shown on a page of the service: one browser owns the page, its code is replaced as time goes by, and
+//! nothing is known at the site before that browser is back there.
+
+use std::time::Duration;
+
+use hmac::{Hmac, KeyInit, Mac};
+use jiff::{SignedDuration, Timestamp};
+use serde::{Deserialize, Serialize};
+use sha2::Sha256;
+use signpost_auth::{Challenge, Mode, Nonce};
+use signpost_platform::accounts::Environment;
+use url::Url;
+
+use super::{AnswerRefusal, CompletionCode, CompletionHash, ConfirmCode, Session, SessionState};
+use crate::domains::{Domain, LoginMethod, LoginMethods, Registration};
+use crate::ids::SessionId;
+use signpost_platform::pages::cookie::{CookieHash, CookieSecret};
+
+/// The longest that one code stays on a page: a person watches it, and whoever copied it has no longer to find a victim.
+pub const MAX_PAGE_CODE_LIFE: Duration = Duration::from_mins(2);
+
+/// For how long a page replaces its code by itself, from the creation on and from each press of its button on.
+pub const RENEWAL_WINDOW: SignedDuration = SignedDuration::from_mins(15);
+
+/// A code is replaced when a twentieth of its life is left: six seconds of the longest.
+const RENEWED_BEFORE_END: i32 = 20;
+
+/// What a session has that is shown on a page of the service.
+#[derive(Clone, Debug)]
+pub struct SessionPage {
+    /// Until when the page replaces its code by itself.
+    pub until: Timestamp,
+    /// What the creation asked for.
+    pub terms: PageTerms,
+    /// The first browser that came.
+    pub owner: Option<PageOwner>,
+    /// The challenge before the current one: who signs that is told what happened.
+    pub replaced: Option<Challenge>,
+    /// Why an answer was refused last.
+    pub notice: Option<Notice>,
+}
+
+/// What the creation of a session asked for, as far as it decides about the page after the mode has changed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PageTerms {
+    /// What the integrator opened it for: `register` lets a person create an account where registration is closed.
+    pub mode: Mode,
+    /// Whether the integrator asked for number matching, which no Lightning wallet can do.
+    pub confirm: bool,
+}
+
+/// The browser that owns a page.
+#[derive(Clone, Debug)]
+pub struct PageOwner {
+    /// Its cookie.
+    pub cookie: CookieHash,
+    /// The completion code that it brings back to the site.
+    pub code: CompletionHash,
+}
+
+/// Why an answer was refused, for the page that waits for one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[expect(missing_docs, reason = "the names say it")]
+pub struct Notice {
+    #[serde(flatten)]
+    pub reason: NoticeReason,
+    pub at: Timestamp,
+}
+
+/// Why an answer was refused whose signature was good.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "reason", rename_all = "snake_case")]
+pub enum NoticeReason {
+    /// The number was wrong or missing; with no try left the session is cancelled.
+    ConfirmCode {
+        /// How many more answers may be wrong about it.
+        tries_left: i64,
+    },
+    /// It was signed for another host: the person scanned an altered code.
+    Host,
+    /// The wallet's clock is off.
+    Clock {
+        /// How far it is ahead, in seconds; negative where it is behind.
+        seconds_off: i64,
+    },
+    /// It was for a code that was replaced meanwhile.
+    Replaced,
+    /// No account has the key: the session is for creating one now, with the code that the page shows since.
+    UnknownKey,
+    /// No account has the key, and none may be created.
+    Closed,
+    /// An account has the key that was to create one.
+    KeyKnown,
+}
+
+/// Who asks for a new code.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Renewal {
+    /// The page, because its code is about to end.
+    Automatic,
+    /// The person, who is still there after the page stopped.
+    ByHand,
+}
+
+/// What a proven key leads to on a page.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum KeyVerdict {
+    /// It answers the session.
+    Accept,
+    /// Nobody has it: the page asks whether to create an account.
+    AskToRegister,
+    /// It is refused for this reason.
+    Refuse(NoticeReason),
+}
+
+/// What a page draws when the mode of its session changes.
+#[derive(Clone, Copy, Debug)]
+#[expect(missing_docs, reason = "the names say it")]
+pub struct SwitchEntropy {
+    pub nonce: [u8; 16],
+    pub number: [u8; 8],
+}
+
+/// What the person brings back to the site.
+#[derive(Clone, Copy, Debug)]
+pub enum ReturnOutcome<'a> {
+    /// They logged in.
+    Code(&'a CompletionCode),
+    /// They cancelled.
+    AccessDenied,
+    /// They did nothing in time.
+    Expired,
+}
+
+impl SessionPage {
+    /// The page of a session that is opened now.
+    #[must_use]
+    pub fn new(terms: PageTerms, now: Timestamp) -> Self {
+        Self { until: now + RENEWAL_WINDOW, terms, owner: None, replaced: None, notice: None }
+    }
+}
+
+impl NoticeReason {
+    /// The reason at a time.
+    #[must_use]
+    pub fn at(self, at: Timestamp) -> Notice {
+        Notice { reason: self, at }
+    }
+}
+
+impl Session {
+    /// The browser that owns the page, once one does.
+    #[must_use]
+    pub fn page_owner(&self) -> Option<&PageOwner> {
+        self.page.as_ref()?.owner.as_ref()
+    }
+
+    /// Whether a browser with this cookie owns the page; takes the same time wherever the cookies differ.
+    #[must_use]
+    pub fn is_owned_by(&self, cookie: &CookieHash) -> bool {
+        self.page_owner().is_some_and(|owner| owner.cookie.matches(cookie))
+    }
+
+    /// Why an answer was refused last, to this code or the one before.
+    #[must_use]
+    pub fn notice(&self) -> Option<&Notice> {
+        self.page.as_ref()?.notice.as_ref()
+    }
+
+    /// Until when the page replaces its code by itself.
+    #[must_use]
+    pub fn renews_until(&self) -> Option<Timestamp> {
+        Some(self.page.as_ref()?.until)
+    }
+
+    /// The code with which this browser, and no other, completes the login at the site. It follows from the cookie, so
+    /// that two tabs and a reload have the same one, and nothing in the database can be turned into it.
+    ///
+    /// # Panics
+    /// Never: HMAC takes keys of any length.
+    #[must_use]
+    pub fn page_code_for(cookie: &CookieSecret, id: &SessionId) -> CompletionCode {
+        let mac = Hmac::<Sha256>::new_from_slice(cookie.reveal().as_bytes()).expect("HMAC takes keys of any length");
+        let mac = mac.chain_update("signpost completion ").chain_update(id.as_str());
+        let mut code = [0; 16];
+        code.copy_from_slice(&mac.finalize().into_bytes()[..16]);
+        CompletionCode::new(code)
+    }
+
+    /// How the person may log in here: what the page offers, and what is accepted. Number matching that the integrator
+    /// asked for leaves out wallets that cannot do it, and without a number on the page none that must send it is accepted.
+    #[must_use]
+    pub fn offers(&self, domain: &Domain) -> Vec<LoginMethod> {
+        let Some(page) = &self.page else { return Vec::new() };
+        let is_offered = |method: &LoginMethod| match method {
+            LoginMethod::Scan | LoginMethod::Browser => self.confirm_code.is_some(),
+            LoginMethod::Lightning => !page.terms.confirm,
+            LoginMethod::Passkey => true,
+        };
+        LoginMethod::ALL.into_iter().filter(|method| methods_of(domain).contains(*method)).filter(is_offered).collect()
+    }
+
+    /// Whether an account may be created by this session: where registration is open, or the integrator said so.
+    #[must_use]
+    pub fn may_register(&self, domain: &Domain) -> bool {
+        let was_opened_for_it = self.page.as_ref().is_none_or(|page| page.terms.mode == Mode::Register);
+        was_opened_for_it || registration_of(domain) == Registration::Open
+    }
+
+    /// What a proven key leads to, that of somebody with an account or of nobody. A login never becomes an account by
+    /// itself, nor the other way round: the person sees first what they are about to do.
+    #[must_use]
+    pub fn judge_key(&self, domain: &Domain, is_known: bool) -> KeyVerdict {
+        match (self.challenge.mode, is_known) {
+            (Mode::Register, true) => KeyVerdict::Refuse(NoticeReason::KeyKnown),
+            (_, false) if !self.may_register(domain) => KeyVerdict::Refuse(NoticeReason::Closed),
+            (Mode::Login, false) => KeyVerdict::AskToRegister,
+            (Mode::Login, true) | (Mode::Register, false) => KeyVerdict::Accept,
+        }
+    }
+
+    /// Where the browser is sent: the session's `return_url` with what it brings back.
+    #[must_use]
+    pub fn return_with(&self, outcome: ReturnOutcome<'_>) -> Option<Url> {
+        let mut url = self.return_url()?;
+        let (name, value) = match outcome {
+            ReturnOutcome::Code(code) => ("code", code.reveal()),
+            ReturnOutcome::AccessDenied => ("error", "access_denied"),
+            ReturnOutcome::Expired => ("error", "expired"),
+        };
+        url.query_pairs_mut().append_pair("session_id", self.id.as_str()).append_pair(name, value);
+        Some(url)
+    }
+
+    /// Where the site sends the browser.
+    #[must_use]
+    pub fn page_url(&self, public_address: &str) -> Option<String> {
+        self.page.as_ref()?;
+        let prefix = match self.account.environment {
+            Environment::Live => "",
+            Environment::Sandbox => "/sandbox",
+        };
+        Some(format!("{public_address}{prefix}/login/{}", self.id))
+    }
+
+    /// Whether the page should replace its code now: it is about to end, nobody has answered, and there is time left in
+    /// which that happens by itself.
+    #[must_use]
+    pub fn is_renewal_due(&self, now: Timestamp) -> bool {
+        let is_open = self.state == SessionState::Pending && self.renews_until().is_some_and(|until| now < until);
+        is_open && now >= self.renewal_at()
+    }
+
+    /// When the page replaces its code.
+    #[must_use]
+    pub fn renewal_at(&self) -> Timestamp {
+        let issued_at = Timestamp::from_second(self.challenge.issued_at).unwrap_or(self.created_at);
+        self.expires_at - self.expires_at.duration_since(issued_at) / RENEWED_BEFORE_END
+    }
+
+    /// Replaces the code, for the page that shows it. The mode, the number and the tries stay.
+    ///
+    /// # Errors
+    /// As [`Session::refresh`].
+    pub fn renew(
+        self,
+        renewal: Renewal,
+        ttl: Duration,
+        now: Timestamp,
+        nonce: [u8; 16],
+    ) -> Result<Self, AnswerRefusal> {
+        let mut renewed = self.refresh(ttl, now, nonce)?;
+        if let (Some(page), Renewal::ByHand) = (&mut renewed.page, renewal) {
+            page.until = now + RENEWAL_WINDOW;
+            page.notice = None;
+        }
+        Ok(renewed)
+    }
+
+    /// Turns a login into the creation of an account, or back, with a new code and a new number for wallets that post to
+    /// `hosted_url`. The tries stay: nobody gets more of them by going back and forth.
+    ///
+    /// # Errors
+    /// As [`Session::refresh`].
+    pub fn switch(
+        self,
+        mode: Mode,
+        hosted_url: Url,
+        notice: Option<Notice>,
+        ttl: Duration,
+        now: Timestamp,
+        random: SwitchEntropy,
+    ) -> Result<Self, AnswerRefusal> {
+        let mut switched = self.refresh(ttl, now, random.nonce)?;
+        switched.challenge.mode = mode;
+        switched.hosted_url = Some(hosted_url);
+        switched.confirm_code = switched.confirm_code.map(|_| ConfirmCode::new(random.number));
+        if let Some(page) = &mut switched.page {
+            page.notice = notice;
+        }
+        Ok(switched)
+    }
+
+    /// The same session with another challenge; a page remembers the one before.
+    pub(super) fn with_nonce(self, ttl: Duration, now: Timestamp, nonce: [u8; 16]) -> Self {
+        let challenge = Challenge { issued_at: now.as_second(), nonce: Nonce(nonce), ..self.challenge.clone() };
+        let expires_at = now + self.code_life(ttl);
+        let replaced = self.challenge;
+        let page = self.page.map(|page| Box::new(SessionPage { replaced: Some(replaced), ..*page }));
+        Self { challenge, expires_at, page, ..self }
+    }
+
+    /// How long a code is good, where others' are good for `ttl`.
+    fn code_life(&self, ttl: Duration) -> Duration {
+        if self.page.is_some() { ttl.min(MAX_PAGE_CODE_LIFE) } else { ttl }
+    }
+}
+
+/// Whether people log in at a domain in a way for which the page shows a number.
+#[must_use]
+pub fn takes_numbers(domain: &Domain) -> bool {
+    let methods = methods_of(domain);
+    methods.contains(LoginMethod::Scan) || methods.contains(LoginMethod::Browser)
+}
+
+fn methods_of(domain: &Domain) -> LoginMethods {
+    LoginMethods::usual(domain.account.environment)
+}
+
+fn registration_of(_: &Domain) -> Registration {
+    Registration::Open
+}

@@ -1,0 +1,156 @@
+//! Sessions on pages in the database.
+
+use anyhow::{Result, bail};
+use signpost_auth::Challenge;
+use signpost_platform::accounts::Environment;
+use signpost_store::column::Via;
+use signpost_store::{
+    Column, Json, Kind, Parsed, ReadColumns, Store, Stored, Value, Values, WriteColumns, must, params, sql,
+};
+
+use super::{Notice, PageOwner, Session, SessionPage, SessionState};
+use crate::ids::SessionId;
+
+/// Of two browsers that come at once only the first changes a row.
+const CLAIM: &str = "
+    UPDATE sessions SET page_cookie = $1, page_code = $2
+    WHERE id = $3 AND page_until IS NOT NULL AND page_cookie IS NULL";
+
+/// Names the old challenge, as a refresh does. What else a page changes with its code stands beside it.
+const RENEW: &str = "
+    UPDATE sessions SET challenge = $1, expires_at = $2, replaced_challenge = $3, page_until = $4, notice = $5,
+        confirm_code = $6, hosted_url = $7
+    WHERE id = $8 AND challenge = $3 AND answer IS NULL AND authenticated_at IS NULL AND cancelled_at IS NULL";
+
+/// Names the challenge, so that of two answers, or an answer and a new code, only the first changes a row.
+const ANSWER: &str = "
+    UPDATE sessions SET answer = $1, expires_at = $2, notice = NULL
+    WHERE id = $3 AND challenge = $4 AND answer IS NULL AND authenticated_at IS NULL AND cancelled_at IS NULL";
+
+/// Of the code that a page shows, or of the one before: what was refused earlier is of no interest any more.
+const NOTE: &str = "
+    UPDATE sessions SET notice = $1
+    WHERE id = $2 AND (challenge = $3 OR replaced_challenge = $3)
+      AND answer IS NULL AND authenticated_at IS NULL AND cancelled_at IS NULL";
+
+const REPLACED: &str = sql!(Session::SELECT, " WHERE replaced_challenge = $1 AND environment = $2");
+
+/// Makes the browser with this cookie the owner of a page. False where another came first.
+///
+/// # Errors
+/// As [`Store::write`].
+pub async fn claim(store: &Store, id: &SessionId, owner: &PageOwner) -> Result<bool> {
+    let PageOwner { cookie, code } = owner.clone();
+    Ok(store.write([must(CLAIM, params![cookie, code, id])]).await?.is_committed())
+}
+
+/// Replaces the challenge `old` by the session's, and with it what a page changes. False where an answer or another code
+/// came first.
+///
+/// # Errors
+/// As [`Store::write`].
+pub async fn renew(store: &Store, session: &Session, old: &Challenge) -> Result<bool> {
+    let Session { id, challenge, expires_at, confirm_code, hosted_url, page: Some(page), .. } = session else {
+        bail!("{} is on no page", session.id)
+    };
+    let params = params![
+        challenge.to_string(),
+        *expires_at,
+        old.to_string(),
+        page.until,
+        page.notice.map(Json),
+        confirm_code.clone(),
+        hosted_url.clone(),
+        id,
+    ];
+    Ok(store.write([must(RENEW, params)]).await?.is_committed())
+}
+
+/// Keeps the answer of a session on a page. False where another, or another code, came first.
+///
+/// # Errors
+/// As [`Store::write`].
+pub async fn store_answer(store: &Store, session: &Session) -> Result<bool> {
+    let SessionState::AnsweredOnPage { evidence } = &session.state else { bail!("{} has no answer", session.id) };
+    let params =
+        params![serde_json::to_string(evidence)?, session.expires_at, &session.id, session.challenge.to_string(),];
+    Ok(store.write([must(ANSWER, params)]).await?.is_committed())
+}
+
+/// Remembers why an answer to this challenge was refused. False where that is of no interest any more.
+///
+/// # Errors
+/// As [`Store::write`].
+pub async fn note(store: &Store, id: &SessionId, challenge: &Challenge, notice: Notice) -> Result<bool> {
+    Ok(store.write([must(NOTE, params![Json(notice), id, challenge.to_string()])]).await?.is_committed())
+}
+
+/// The session whose challenge this was before the current one.
+///
+/// # Errors
+/// As [`Store::read`].
+pub async fn find_replaced(store: &Store, environment: Environment, challenge: &Challenge) -> Result<Option<Session>> {
+    let row = store.read_by_index(REPLACED, params![challenge.to_string(), environment]).await?;
+    row.map(Session::from_row).transpose()
+}
+
+/// How a row has what a session has on a page.
+#[derive(Debug)]
+pub struct PageColumns(Option<Box<SessionPage>>);
+
+/// Only what a write of ours makes is a page: whoever read any other combination as the nearest one might let a second
+/// browser own it.
+impl ReadColumns for PageColumns {
+    const COLUMNS: &'static [Column] = &[
+        Column { name: "page_until", kind: Kind::Integer },
+        Column { name: "page_terms", kind: Kind::Text },
+        Column { name: "page_cookie", kind: Kind::Text },
+        Column { name: "page_code", kind: Kind::Text },
+        Column { name: "replaced_challenge", kind: Kind::Text },
+        Column { name: "notice", kind: Kind::Text },
+    ];
+
+    fn read(values: &mut Values) -> Result<Self> {
+        let (until, terms) = (values.next_column()?, values.next_column()?);
+        let owner = (values.next_column()?, values.next_column()?);
+        let replaced = values.next_column::<Option<Parsed<Challenge>>>()?.map(|Parsed(challenge)| challenge);
+        let notice = values.next_column::<Option<Json<Notice>>>()?.map(|Json(notice)| notice);
+        let owner = match owner {
+            (None, None) => None,
+            (Some(cookie), Some(code)) => Some(PageOwner { cookie, code }),
+            _ => bail!("sessions: page_cookie and page_code contradict each other"),
+        };
+        Ok(Self(match (until, terms) {
+            (Some(until), Some(Json(terms))) => Some(Box::new(SessionPage { until, terms, owner, replaced, notice })),
+            (None, None) if owner.is_none() && replaced.is_none() && notice.is_none() => None,
+            _ => bail!(
+                "sessions: page_until, page_terms, page_cookie, replaced_challenge and notice contradict each other"
+            ),
+        }))
+    }
+}
+
+impl WriteColumns for PageColumns {
+    fn write(self, values: &mut Vec<Value>) {
+        let page = self.0.map(|page| *page);
+        let owner = page.as_ref().and_then(|page| page.owner.clone());
+        values.extend(params![
+            page.as_ref().map(|page| page.until),
+            page.as_ref().map(|page| Json(page.terms)),
+            owner.as_ref().map(|owner| owner.cookie.clone()),
+            owner.map(|owner| owner.code),
+            page.as_ref().and_then(|page| page.replaced.as_ref()).map(ToString::to_string),
+            page.and_then(|page| page.notice).map(Json),
+        ]);
+    }
+}
+
+impl Via<Option<Box<SessionPage>>> for PageColumns {
+    fn wrap(value: Option<Box<SessionPage>>) -> Self {
+        Self(value)
+    }
+
+    fn unwrap_via(self) -> Option<Box<SessionPage>> {
+        self.0
+    }
+}

@@ -1,0 +1,353 @@
+//! `flow: "page"` (docs/api.md, Page flow): one browser owns the page, and nothing shows at the site before it is back there.
+
+use std::time::Duration;
+
+use data_encoding::BASE64URL_NOPAD;
+use jiff::SignedDuration;
+use reqwest::Method;
+use serde_json::{Value, json};
+use sha2::{Digest, Sha256};
+use signpost_login::flows::page;
+use signpost_login::sessions::{ConfirmCode, NoticeReason, Renewal, ReturnOutcome, Session};
+use signpost_platform::accounts::Environment;
+use signpost_platform::pages::cookie::CookieSecret;
+
+use crate::harness::{DEAD, Integrator, Phone, Reply, Service, members, scan, send, text};
+
+/// What the browser has of the site.
+pub(crate) const SECRET: &str = "a secret that the site keeps in a cookie";
+
+fn hash(secret: &str) -> String {
+    BASE64URL_NOPAD.encode(&Sha256::digest(secret))
+}
+
+/// A browser, by its number.
+pub(crate) fn browser(number: u8) -> CookieSecret {
+    CookieSecret::from_bytes([number; 32])
+}
+
+pub(crate) async fn hosts(integrator: &Integrator, name: &str) -> Value {
+    let domain = integrator.registers_at(name, DEAD).await;
+    let path = format!("/domains/{}", text(&domain, "id"));
+    integrator.patch(&path, &json!({ "handler": "hosted" })).await.with(200)
+}
+
+pub(crate) async fn shop(service: &Service) -> Integrator {
+    let integrator = service.integrator().await;
+    hosts(&integrator, "shop.test").await;
+    integrator
+}
+
+/// What a site asks for, with these members beside or instead.
+pub(crate) fn request(with: &Value) -> Value {
+    let mut body = json!({
+        "domain": "shop.test", "flow": "page", "metadata": { "return_url": "/in" }, "browser_hash": hash(SECRET),
+    });
+    for (name, value) in with.as_object().expect("an object") {
+        body[name] = value.clone();
+    }
+    body
+}
+
+pub(crate) async fn opens(integrator: &Integrator, with: Value) -> Value {
+    integrator.post("/sessions", &request(&with)).await.with(201)
+}
+
+/// The page of a session, as the server has it now.
+pub(crate) async fn page_of(service: &Service, session: &Value) -> Session {
+    let url = text(session, "page_url");
+    let environment = if url.contains("/sandbox/") { Environment::Sandbox } else { Environment::Live };
+    let found = page::find_page(&service.app.login, environment, text(session, "id")).await;
+    found.expect("a database").expect("a page").0
+}
+
+/// A browser opens the page.
+pub(crate) async fn visits(service: &Service, session: &Value, cookie: &CookieSecret) -> Session {
+    let session = page_of(service, session).await;
+    page::claim_page(&service.app.login, session, cookie).await.expect("a database")
+}
+
+/// What a wallet reads off the page, and its person.
+pub(crate) fn shown(page: &Session) -> Value {
+    let number = page.confirm_code.as_ref().map(ConfirmCode::reveal);
+    json!({ "qr_data": page.qr_data().expect("a code").to_string(), "confirm_code": number })
+}
+
+/// Posts to where the code says, as a wallet does.
+pub(crate) async fn posts(integrator: &Integrator, shown: &Value, answer: &Value) -> Reply {
+    let told = scan(shown).webhook().clone();
+    let url = reqwest::Url::parse(&integrator.api).expect("an address").join(told.path()).expect("an address");
+    send(integrator.http.post(url).header("content-type", "application/json").body(answer.to_string())).await
+}
+
+/// A phone scans what the page shows, its person types the number.
+pub(crate) async fn scans(integrator: &Integrator, phone: &Phone, page: &Session) -> Reply {
+    let shown = shown(page);
+    posts(integrator, &shown, &phone.answers_with(&shown, shown["confirm_code"].as_str())).await
+}
+
+/// The browser is back at the site, with the code that its page sent it there with.
+pub(crate) fn code(page: &Session, cookie: &CookieSecret) -> String {
+    let code = Session::page_code_for(cookie, &page.id);
+    let url = page.return_with(ReturnOutcome::Code(&code)).expect("somewhere to return to");
+    let pairs: Vec<_> = url.query_pairs().into_owned().collect();
+    assert_eq!((&*pairs[0].0, &*pairs[0].1, &*pairs[1].0), ("session_id", page.id.as_str(), "code"), "{url}");
+    pairs[1].1.clone()
+}
+
+pub(crate) async fn completes(integrator: &Integrator, session: &Value, code: &str, secret: Option<&str>) -> Reply {
+    let mut body = json!({ "code": code });
+    if let Some(secret) = secret {
+        body["browser_secret"] = secret.into();
+    }
+    integrator.post(&format!("/sessions/{}/complete", text(session, "id")), &body).await
+}
+
+/// Somebody creates an account, from the code to the site.
+pub(crate) async fn registers(service: &Service, integrator: &Integrator, phone: &Phone) -> Value {
+    let session = opens(integrator, json!({ "mode": "register" })).await;
+    let page = visits(service, &session, &browser(1)).await;
+    scans(integrator, phone, &page).await.with(200);
+    completes(integrator, &session, &code(&page, &browser(1)), Some(SECRET)).await.with(200)
+}
+
+pub(crate) async fn users(service: &Service) -> usize {
+    service.app.store.read("SELECT public_key FROM users", Vec::new()).await.expect("a database").len()
+}
+
+pub(crate) fn reason(page: &Session) -> Option<NoticeReason> {
+    page.notice().map(|notice| notice.reason)
+}
+
+#[tokio::test]
+async fn nothing_shows_before_the_browser_is_back_at_the_site() {
+    let service = Service::start().await;
+    let integrator = shop(&service).await;
+    let session = opens(&integrator, json!({ "mode": "register" })).await;
+    let here = format!("http://localhost:{}/sandbox/login/", service.app.listen.port());
+    assert_eq!(text(&session, "page_url"), format!("{here}{}", text(&session, "id")));
+    let page = visits(&service, &session, &browser(1)).await;
+    let answered = scans(&integrator, &service.phone(), &page).await.with(200);
+    assert_eq!(members(&answered), ["message", "status"].into(), "the wallet is told nothing that completes it");
+    // The page knows; the site, the outbox and the users do not.
+    assert!(page_of(&service, &session).await.is_answered());
+    let seen = integrator.sees(&session).await.with(200);
+    assert_eq!((&seen["status"], &seen["mode"], seen.get("user")), (&json!("pending"), &json!("register"), None));
+    assert_eq!((service.outbox().await.len(), users(&service).await), (0, 0));
+    let code = code(&page, &browser(1));
+    let done = completes(&integrator, &session, &code, Some(SECRET)).await.with(200);
+    assert_eq!(
+        (&done["status"], &done["user"]["public_key"]),
+        (&json!("authenticated"), &json!(service.phone().public_key()))
+    );
+    assert_eq!((service.outbox().await.len(), users(&service).await), (1, 1));
+    completes(&integrator, &session, &code, Some(SECRET)).await.refused(409, "session_already_authenticated");
+}
+
+#[tokio::test]
+async fn the_first_browser_owns_the_page_and_keeps_its_code() {
+    let service = Service::start().await;
+    let integrator = shop(&service).await;
+    let session = opens(&integrator, json!({ "mode": "register" })).await;
+    let unclaimed = page_of(&service, &session).await;
+    assert!(unclaimed.page_owner().is_none() && !unclaimed.is_owned_by(&browser(1).hash()));
+    let page = visits(&service, &session, &browser(1)).await;
+    assert!(page.is_owned_by(&browser(1).hash()) && !page.is_owned_by(&browser(2).hash()));
+    // Somebody who got the link; another tab.
+    let theirs = visits(&service, &session, &browser(2)).await;
+    assert!(theirs.is_owned_by(&browser(1).hash()) && !theirs.is_owned_by(&browser(2).hash()));
+    let again = visits(&service, &session, &browser(1)).await;
+    assert_eq!(code(&page, &browser(1)), code(&again, &browser(1)));
+    scans(&integrator, &service.phone(), &page).await.with(200);
+    let foreign = code(&page, &browser(2));
+    let details = completes(&integrator, &session, &foreign, Some(SECRET)).await.refused(406, "invalid_signature");
+    assert_eq!(details["reason"], "completion_code");
+    completes(&integrator, &session, &code(&page, &browser(1)), Some(SECRET)).await.with(200);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn of_browsers_that_come_at_once_one_owns_the_page() {
+    let service = Service::start().await;
+    let integrator = shop(&service).await;
+    for _ in 0..10 {
+        let session = opens(&integrator, json!({})).await;
+        let page = page_of(&service, &session).await;
+        let race = (1..=8).map(|number| {
+            let (login, page) = (service.app.login.clone(), page.clone());
+            tokio::spawn(async move {
+                let page = page::claim_page(&login, page, &browser(number)).await.expect("a database");
+                usize::from(page.is_owned_by(&browser(number).hash()))
+            })
+        });
+        let owners = futures_util::future::join_all(race).await;
+        assert_eq!(owners.into_iter().map(|owner| owner.expect("no panic")).sum::<usize>(), 1);
+    }
+}
+
+#[tokio::test]
+async fn a_code_in_another_browser_is_burnt() {
+    let service = Service::start().await;
+    let integrator = shop(&service).await;
+    for secret in [None, Some(""), Some("another secret")] {
+        let session = opens(&integrator, json!({ "mode": "register" })).await;
+        let page = visits(&service, &session, &browser(1)).await;
+        scans(&integrator, &service.phone(), &page).await.with(200);
+        // A guess burns nothing.
+        let details = completes(&integrator, &session, "guess", secret).await.refused(406, "invalid_signature");
+        assert_eq!(details["reason"], "completion_code");
+        let code = code(&page, &browser(1));
+        let details = completes(&integrator, &session, &code, secret).await.refused(406, "invalid_signature");
+        assert_eq!(details, json!({ "reason": "browser" }));
+        completes(&integrator, &session, &code, Some(SECRET)).await.refused(410, "session_cancelled");
+        integrator.sees(&session).await.refused(410, "session_cancelled");
+    }
+    assert_eq!((service.outbox().await.len(), users(&service).await), (0, 0));
+}
+
+#[tokio::test]
+async fn without_a_hash_no_secret_is_looked_at() {
+    let service = Service::start().await;
+    let integrator = shop(&service).await;
+    for (number, secret) in [(1, None), (2, Some("anything"))] {
+        let body =
+            json!({ "domain": "shop.test", "flow": "page", "mode": "register", "metadata": { "return_url": "/in" } });
+        let session = integrator.post("/sessions", &body).await.with(201);
+        let page = visits(&service, &session, &browser(1)).await;
+        scans(&integrator, &Phone::of(number, &service.clock), &page).await.with(200);
+        completes(&integrator, &session, &code(&page, &browser(1)), secret).await.with(200);
+    }
+}
+
+#[tokio::test]
+async fn what_a_page_needs_is_asked_for() {
+    let settings = [("allow_private_webhooks", "true"), ("public_url", "https://login.test")];
+    let service = Service::with(&settings).await;
+    let (sandbox, live) = (service.integrator().await, service.integrator_of("acme", Environment::Live).await);
+    for integrator in [&sandbox, &live] {
+        integrator.registers("direct.test").await;
+        hosts(integrator, "shop.test").await;
+        let asks = async |with: Value| integrator.post("/sessions", &request(&with)).await;
+        let details = asks(json!({ "domain": "direct.test" })).await.refused(422, "domain_not_hosted");
+        assert_eq!(details, json!({ "domain": "direct.test" }));
+        asks(json!({ "metadata": {} })).await.blames("metadata.return_url");
+        for wrong in ["", "abc", &format!("{}=", hash(SECRET)), &hash(SECRET).replace(|_| true, "é"), &hex(SECRET)] {
+            asks(json!({ "browser_hash": wrong })).await.blames("browser_hash");
+        }
+        for flow in ["cross_device", "same_device"] {
+            asks(json!({ "flow": flow })).await.blames("browser_hash");
+        }
+        asks(json!({ "flow": "paper" })).await.blames("flow");
+    }
+    let session = opens(&live, json!({})).await;
+    assert_eq!(text(&session, "page_url"), format!("https://login.test/login/{}", text(&session, "id")));
+    let bare = json!({ "domain": "shop.test", "flow": "page", "metadata": { "return_url": "/in" } });
+    live.post("/sessions", &bare).await.blames("browser_hash");
+    sandbox.post("/sessions", &bare).await.with(201);
+}
+
+fn hex(text: &str) -> String {
+    data_encoding::HEXLOWER.encode(&Sha256::digest(text))
+}
+
+#[tokio::test]
+async fn a_code_lasts_two_minutes_and_is_replaced_before_it_ends() {
+    let service = Service::start().await;
+    let integrator = shop(&service).await;
+    let session = opens(&integrator, json!({})).await;
+    let page = visits(&service, &session, &browser(1)).await;
+    assert_eq!(page.expires_at.duration_since(page.created_at), SignedDuration::from_mins(2));
+    let renews = async |page: &Session, how| page::renew_page(&service.app.login, page.clone(), how).await;
+    // Not before it is due.
+    let same = renews(&page, Renewal::Automatic).await.expect("a page");
+    assert_eq!(same.challenge, page.challenge);
+    service.passes(SignedDuration::from_secs(115));
+    let fresh = renews(&page, Renewal::Automatic).await.expect("a page");
+    assert!(fresh.challenge != page.challenge && fresh.confirm_code == page.confirm_code);
+    assert_eq!(fresh.expires_at, service.clock.now() + Duration::from_mins(2));
+    // Another tab, which saw the old one.
+    let theirs = renews(&page, Renewal::Automatic).await.expect("a page");
+    assert_eq!(theirs.challenge, fresh.challenge);
+    // After a quarter of an hour the person has to be there.
+    service.passes(SignedDuration::from_mins(14));
+    let stopped = renews(&fresh, Renewal::Automatic).await.expect("a page");
+    assert_eq!(stopped.challenge, fresh.challenge);
+    integrator.sees(&session).await.refused(410, "session_expired");
+    let by_hand = renews(&stopped, Renewal::ByHand).await.expect("a page");
+    assert_eq!(by_hand.renews_until(), Some(service.clock.now() + Duration::from_mins(15)));
+    integrator.sees(&session).await.with(200);
+    // A quarter of an hour after the end of its code it is too late.
+    service.passes(SignedDuration::from_mins(17));
+    let late = renews(&by_hand, Renewal::ByHand).await.expect_err("it is over");
+    assert!(late.to_string().contains("expired"), "{late}");
+}
+
+#[tokio::test]
+async fn an_answer_can_be_brought_back_for_a_minute_and_no_longer_than_the_session() {
+    let service = Service::start().await;
+    let integrator = shop(&service).await;
+    let session = opens(&integrator, json!({ "mode": "register" })).await;
+    let page = visits(&service, &session, &browser(1)).await;
+    service.passes(SignedDuration::from_secs(119));
+    scans(&integrator, &service.phone(), &page).await.with(200);
+    service.passes(SignedDuration::from_secs(59));
+    integrator.sees(&session).await.with(200);
+    service.passes(SignedDuration::from_secs(1));
+    let code = code(&page, &browser(1));
+    completes(&integrator, &session, &code, Some(SECRET)).await.refused(410, "session_expired");
+    let page = page_of(&service, &session).await;
+    assert!(page::renew_page(&service.app.login, page, Renewal::ByHand).await.is_err(), "what was answered is over");
+    assert_eq!((service.outbox().await.len(), users(&service).await), (0, 0));
+}
+
+#[tokio::test]
+async fn a_cancelled_page_takes_no_answer_and_a_completed_one_stays() {
+    let service = Service::start().await;
+    let integrator = shop(&service).await;
+    let session = opens(&integrator, json!({ "mode": "register" })).await;
+    let page = visits(&service, &session, &browser(1)).await;
+    scans(&integrator, &service.phone(), &page).await.with(200);
+    let answered = page_of(&service, &session).await;
+    page::cancel_page(&service.app.login, answered.clone()).await.expect("a page");
+    let own = code(&page, &browser(1));
+    completes(&integrator, &session, &own, Some(SECRET)).await.refused(410, "session_cancelled");
+    // By what a tab saw before.
+    let done = registers(&service, &integrator, &service.phone()).await;
+    let path = format!("/sessions/{}", text(&done, "id"));
+    let seen = page::find_page(&service.app.login, Environment::Sandbox, text(&done, "id")).await;
+    let seen = seen.expect("a database").expect("a page").0;
+    page::cancel_page(&service.app.login, seen).await.expect("a page");
+    assert_eq!(integrator.get(&path).await.with(200)["status"], "authenticated");
+    let cancelled = opens(&integrator, json!({})).await;
+    let page = visits(&service, &cancelled, &browser(1)).await;
+    assert_eq!(send(integrator.request(Method::DELETE, &format!("/sessions/{}", page.id))).await.status, 204);
+    assert!(page::renew_page(&service.app.login, page.clone(), Renewal::ByHand).await.is_err());
+    assert_eq!(scans(&integrator, &service.phone(), &page).await.status, 404);
+}
+
+#[tokio::test]
+async fn only_the_pages_own_rules_accept_its_answers() {
+    let service = Service::start().await;
+    let integrator = shop(&service).await;
+    let session = opens(&integrator, json!({ "mode": "register" })).await;
+    let page = visits(&service, &session, &browser(1)).await;
+    let shown = shown(&page);
+    let answer = service.phone().answers_with(&shown, shown["confirm_code"].as_str());
+    integrator.hands_in(&session, &answer).await.refused(404, "challenge_not_found");
+    assert!(!page_of(&service, &session).await.is_answered());
+}
+
+#[tokio::test]
+async fn a_page_can_be_refreshed_by_its_integrator_too() {
+    let service = Service::start().await;
+    let integrator = shop(&service).await;
+    let session = opens(&integrator, json!({ "mode": "register" })).await;
+    let page = visits(&service, &session, &browser(1)).await;
+    let fresh = integrator.refreshes(&session).await.with(200);
+    let again = page_of(&service, &session).await;
+    assert_eq!(
+        (text(&fresh, "challenge"), again.is_owned_by(&browser(1).hash())),
+        (&*again.challenge.to_string(), true)
+    );
+    let told = scans(&integrator, &service.phone(), &page).await.with(404);
+    assert!(text(&told, "error").contains("replaced"), "{told}");
+}
