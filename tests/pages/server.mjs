@@ -67,7 +67,7 @@ export class Server {
 
   /** Calls the API with a key of this account and environment: `{status, body}`. */
   async call(method, path, body, { environment = 'sandbox', account = 'default' } = {}) {
-    const key = await this.#key(environment, account);
+    const key = await this.key(environment, account);
     const headers = { authorization: `Bearer ${key}`, ...(body && { 'content-type': 'application/json' }) };
     const prefix = environment === 'sandbox' ? '/sandbox/v1' : '/v1';
     const reply = await fetch(`http://127.0.0.1:${this.port}${prefix}${path}`, { method, headers, body: body && JSON.stringify(body) });
@@ -82,7 +82,14 @@ export class Server {
     return reply.body;
   }
 
-  async #key(environment, account) {
+  /** Registers a hosted domain. */
+  async host(domain, webhook_url, settings, who) {
+    const made = await this.ask('POST', '/domains', { domain, webhook_url }, who);
+    return this.ask('PATCH', `/domains/${made.id}`, { handler: 'hosted', ...settings }, who);
+  }
+
+  /** The API key of an account, made at its first use. */
+  async key(environment, account) {
     const name = `${environment} of ${account}`;
     if (!this.#keys.has(name)) {
       this.#keys.set(name, this.command('keys', 'create', '--environment', environment, '--account', account, '--name', name));

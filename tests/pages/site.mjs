@@ -1,0 +1,83 @@
+// A site that logs its people in by the page: what an integrator would write, and what each of its visitors brought.
+import { randomBytes } from 'node:crypto';
+import { createServer } from 'node:http';
+import { sha256 } from './wallets.mjs';
+
+const STYLE = 'body { font: 1rem system-ui; margin: 2rem; }';
+
+export class Site {
+  /** Opens a site, at `localhost` unless a proxy serves it elsewhere, and registers its domain. `session`: more members of each. */
+  static async open(server, { domain = 'localhost', at, settings, session, binds = true, ...who } = {}) {
+    const site = Object.assign(new Site(), { server, who, session, binds, returns: [] });
+    site.http = createServer((request, response) => {
+      site.#answer(request, response).catch((error) => response.writeHead(500).end(String(error)));
+    });
+    await new Promise((resolve) => site.http.listen(0, '127.0.0.1', resolve));
+    site.origin = at ?? `http://localhost:${site.http.address().port}`;
+    site.domain = await server.host(domain, `${site.origin}/wallet`, settings, who);
+    return site;
+  }
+
+  close() {
+    this.http.closeAllConnections();
+    this.http.close();
+  }
+
+  /** Opens a session for a browser that keeps `secret`. */
+  start(secret, more) {
+    const body = {
+      domain: this.domain.domain,
+      flow: 'page',
+      metadata: { return_url: '/return' },
+      ...(this.binds && { browser_hash: sha256(secret) }),
+      ...this.session,
+      ...more,
+    };
+    return this.server.ask('POST', '/sessions', body, this.who);
+  }
+
+  /** The session as the API shows it. */
+  read(id) {
+    return this.server.ask('GET', `/sessions/${id}`, undefined, this.who);
+  }
+
+  users() {
+    return this.server.ask('GET', `/domains/${this.domain.id}/users`, undefined, this.who);
+  }
+
+  /** `/login` and `/register` send the browser to the page, `/return` is where it comes back to. */
+  async #answer(request, response) {
+    const url = new URL(request.url, this.origin);
+    const user_agent = request.headers['user-agent'];
+    const secret = /(?:^|; )site_secret=([^;]+)/.exec(request.headers.cookie ?? '')?.[1];
+    if (url.pathname === '/login' || url.pathname === '/register') {
+      const made = secret ?? randomBytes(32).toString('base64url');
+      const session = await this.start(made, { mode: url.pathname.slice(1), requester: { user_agent, ...this.session?.requester } });
+      this.last = session;
+      const cookie = `site_secret=${made}; Path=/; HttpOnly; SameSite=Lax`;
+      response.writeHead(303, { location: session.page_url, 'set-cookie': cookie }).end();
+    } else if (url.pathname === '/return') {
+      show(response, await this.#welcome(url.searchParams, secret));
+    } else {
+      show(response, 'out', '<a id="login" href="/login">Log in</a>', url.pathname === '/' ? 200 : 404);
+    }
+  }
+
+  /** Who came back: `in usr_…`, or why nobody is logged in. */
+  async #welcome(query, secret) {
+    this.returns.push(Object.fromEntries(query));
+    if (query.get('error')) return query.get('error');
+    const [id, code] = [query.get('session_id'), query.get('code')];
+    const body = { code, ...(secret && { browser_secret: secret }) };
+    const completed = await this.server.call('POST', `/sessions/${id}/complete`, body, this.who);
+    if (completed.status === 200) return `in ${(await this.read(id)).user.id}`;
+    return `${completed.status} ${completed.body.error.code} ${completed.body.error.details.reason ?? ''}`.trim();
+  }
+}
+
+/** A page of the site, which says in `data-site` what happened. */
+function show(response, what, markup = '', status = 200) {
+  response.writeHead(status, { 'content-type': 'text/html; charset=utf-8', 'cache-control': 'no-store' });
+  response.end(`<!doctype html><html lang="en"><title>Site</title><link rel="icon" href="data:,"><style>${STYLE}</style>
+    <main data-site="${what}"><h1>${what}</h1>${markup}</main>`);
+}

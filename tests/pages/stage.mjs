@@ -1,0 +1,83 @@
+// What the tests of a file share: a server, a browser, sites; and people who come and are looked after.
+import { after, afterEach, before } from 'node:test';
+import { Visitor, codeOf, launch, state } from './browser.mjs';
+import { Server } from './server.mjs';
+import { Site } from './site.mjs';
+import { Wallet } from './wallets.mjs';
+
+export class Stage {
+  sites = [];
+  visitors = [];
+  wallets = new Map();
+
+  /** Opens one before the tests of a file and closes it after them. `settings` are the server's; `prepare` comes next. */
+  static set(settings, prepare) {
+    const stage = new Stage();
+    before(async () => {
+      await stage.open(settings);
+      await prepare?.(stage);
+    });
+    afterEach(() => stage.clear());
+    after(() => stage.close());
+    return stage;
+  }
+
+  async open(settings) {
+    [this.server, this.browser] = await Promise.all([Server.start(settings), launch()]);
+  }
+
+  /** Sends everybody away; whoever saw a page do what it may not fails the test. */
+  async clear() {
+    const gone = await Promise.allSettled(this.visitors.splice(0).map((visitor) => visitor.leave()));
+    const failed = gone.find((one) => one.status === 'rejected');
+    if (failed) throw failed.reason;
+  }
+
+  async close() {
+    await Promise.all(this.sites.map((site) => site.close()));
+    await Promise.all([this.browser?.close(), this.server?.close()]);
+  }
+
+  /** The site of an account: one for each, opened at its first use. */
+  async site(account = 'default', options = {}) {
+    const open = this.sites.find((site) => site.who.account === account);
+    if (open) return open;
+    const site = await Site.open(this.server, { ...options, account });
+    this.sites.push(site);
+    return site;
+  }
+
+  /** The wallet of a person; `registered` at a site, where one is given. */
+  async wallet(name, site) {
+    const wallet = this.wallets.get(name) ?? (await Wallet.make(this.server));
+    this.wallets.set(name, wallet);
+    if (site) await this.#register(wallet, site);
+    return wallet;
+  }
+
+  async visitor(options) {
+    const origins = [this.server.origin, ...this.sites.map((site) => site.origin)];
+    const visitor = await Visitor.arrive(this.browser, origins, options);
+    this.visitors.push(visitor);
+    return visitor;
+  }
+
+  /** A browser that stands before a waiting login page: `{visitor, page, session}`. */
+  async atLogin(site, { mode = 'login', ...options } = {}) {
+    const visitor = await this.visitor(options);
+    const page = await visitor.open(`${site.origin}/${mode}`);
+    await state(page, 'waiting');
+    return { visitor, page, session: site.last };
+  }
+
+  /** Makes a user of whom a test needs no page. */
+  async #register(wallet, site) {
+    if ((await site.users()).users.some((user) => user.public_key === wallet.publicKey)) return;
+    const visitor = await this.visitor();
+    const page = await visitor.open(`${site.origin}/register`);
+    const { code, number } = await codeOf(page);
+    await wallet.scan(code, number);
+    await page.locator('main[data-site^="in "]').waitFor();
+    await page.close();
+  }
+}

@@ -1,0 +1,68 @@
+// Wallets: the program's own, and one that lies where a test wants it to.
+import { execFile } from 'node:child_process';
+import { createHash, generateKeyPairSync, sign } from 'node:crypto';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+
+const run = promisify(execFile);
+const SIGNPOST = process.env.SIGNPOST ?? new URL('../../target/debug/signpost', import.meta.url).pathname;
+let made = 0;
+
+/** `signpost wallet`, with a key of its own. */
+export class Wallet {
+  static async make(server) {
+    const wallet = new Wallet();
+    wallet.folder = join(server.folder, `wallet-${++made}`);
+    wallet.publicKey = (await wallet.#command('wallet', 'new')).public_key;
+    return wallet;
+  }
+
+  /** Answers a code with the number that its person typed: the handler's `{status, body}`. */
+  scan(code, number) {
+    return this.#command('wallet', 'scan', code, '--yes', '--confirm-code', number);
+  }
+
+  /** Answers a Lightning code. */
+  lnurl(link) {
+    return this.#command('wallet', 'lnurl', link, '--yes');
+  }
+
+  /** What the command prints; a refusal is printed too. */
+  async #command(...args) {
+    const printed = await run(SIGNPOST, [...args, '--json', '--data-dir', this.folder]).catch((error) => {
+      if (!error.stdout) throw error;
+      return error;
+    });
+    return JSON.parse(printed.stdout);
+  }
+}
+
+/** A wallet in a few lines, for what no honest one does. */
+export class CrookedWallet {
+  constructor() {
+    const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'secp256k1' });
+    const { x, y } = publicKey.export({ format: 'jwk' });
+    const [bytesX, bytesY] = [x, y].map((part) => Buffer.from(part, 'base64url'));
+    this.publicKey = Buffer.concat([Buffer.from([2 + (bytesY.at(-1) % 2)]), bytesX]).toString('hex');
+    this.privateKey = privateKey;
+  }
+
+  /** Answers a code: `through` another host, with a clock that is `secondsOff`, at `address` in the place of the code's. */
+  async answer(code, number, { through, secondsOff = 0, address } = {}) {
+    const query = new URLSearchParams(code.slice(code.indexOf('?') + 1));
+    const webhook = new URL(query.get('webhook'));
+    const [, mode, domain, ...rest] = query.get('challenge').split(':');
+    const challenge = `Sign this to ${mode} to ${domain} at ${rest.join(':')} through ${through ?? webhook.host} with ${number}`;
+    const body = {
+      challenge,
+      public_key: this.publicKey,
+      signature: sign('sha256', Buffer.from(challenge), this.privateKey).toString('hex'),
+      timestamp: Math.floor(Date.now() / 1000) + secondsOff,
+    };
+    const headers = { 'content-type': 'application/json' };
+    const reply = await fetch(address ?? webhook, { method: 'POST', headers, body: JSON.stringify(body) });
+    return { status: reply.status, body: await reply.json() };
+  }
+}
+
+export const sha256 = (text) => createHash('sha256').update(text).digest('base64url');
