@@ -8,6 +8,7 @@ use url::Url;
 pub struct PublicOrigin {
     text: String,
     host: String,
+    base: String,
     is_https: bool,
 }
 
@@ -22,7 +23,8 @@ impl PublicOrigin {
         let host = url.host_str().expect("the configuration takes URLs with a host alone");
         let port = url.port().map(|port| format!(":{port}")).unwrap_or_default();
         let text = url.origin().ascii_serialization();
-        Self { text, host: format!("{host}{port}"), is_https: url.scheme() == "https" }
+        let base = url.path().trim_end_matches('/').to_owned();
+        Self { text, host: format!("{host}{port}"), base, is_https: url.scheme() == "https" }
     }
 
     /// As a browser sends it in `Origin`.
@@ -37,6 +39,12 @@ impl PublicOrigin {
         &self.host
     }
 
+    /// What a page links to for a path of this server: the same, unless a proxy serves the deployment below one of its own.
+    #[must_use]
+    pub fn link(&self, path: &str) -> String {
+        format!("{}{path}", self.base)
+    }
+
     /// Whether it is encrypted.
     #[must_use]
     pub fn is_https(&self) -> bool {
@@ -47,6 +55,15 @@ impl PublicOrigin {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn links_stay_below_a_path_of_the_address() {
+        for (address, link) in
+            [("https://login.test", "/a"), ("https://login.test/", "/a"), ("https://login.test/x/y/", "/x/y/a")]
+        {
+            assert_eq!(PublicOrigin::of(address).link("/a"), link, "{address}");
+        }
+    }
 
     #[test]
     fn an_origin_is_spelt_as_browsers_spell_it() {

@@ -14,6 +14,8 @@ use bytes::Bytes;
 use flate2::Compression;
 use flate2::write::GzEncoder;
 
+use super::accept;
+use crate::origin::PublicOrigin;
 use crate::web::ANY_ORIGIN;
 use crate::web::problem::Problem;
 
@@ -63,10 +65,10 @@ impl Asset {
         Self { stem, extension, media_type, bytes, hash: None }
     }
 
-    /// Its address.
+    /// What a page links to.
     #[must_use]
-    pub fn path(&self) -> String {
-        format!("/assets/{}", self.name())
+    pub fn link(&self, origin: &PublicOrigin) -> String {
+        origin.link(&format!("/assets/{}", self.name()))
     }
 
     fn name(&self) -> String {
@@ -140,13 +142,8 @@ fn gzip(bytes: &[u8]) -> Option<Bytes> {
 }
 
 fn accepts_gzip(headers: &HeaderMap) -> bool {
-    let lines = headers.get_all(header::ACCEPT_ENCODING).iter().filter_map(|line| line.to_str().ok());
-    let mut codings = lines.flat_map(|line| line.split(','));
-    codings.any(|coding| {
-        let (name, weight) = coding.split_once(';').unwrap_or((coding, "q=1"));
-        let is_refused = weight.trim().strip_prefix("q=").and_then(|weight| weight.parse().ok()) == Some(0.0);
-        name.trim().eq_ignore_ascii_case("gzip") && !is_refused
-    })
+    let mut codings = accept::ranges(headers, header::ACCEPT_ENCODING).into_iter();
+    codings.any(|(name, weight)| name.eq_ignore_ascii_case("gzip") && weight > 0)
 }
 
 #[cfg(test)]
@@ -164,6 +161,10 @@ mod tests {
     const TEXT: Asset = Asset::new("a", "css", "text/css", &[b'a'; 500]);
     const OPEN: Asset = Asset::stable("b", "js", "text/javascript", b"b");
 
+    fn link(asset: Asset) -> String {
+        asset.link(&PublicOrigin::of("https://login.test"))
+    }
+
     async fn get(path: &str, accepted: &str) -> (StatusCode, HeaderMap, Vec<u8>) {
         let request = Request::get(path).header(header::ACCEPT_ENCODING, accepted).body(Body::empty()).unwrap();
         let response = router([TEXT, OPEN]).oneshot(request).await.unwrap();
@@ -173,17 +174,17 @@ mod tests {
 
     #[test]
     fn an_address_names_the_content() {
-        let named = |bytes| Asset::new("a", "css", "text/css", bytes).path();
+        let named = |bytes| link(Asset::new("a", "css", "text/css", bytes));
         assert_ne!(named(b"a { }"), named(b"a {}"));
         assert_eq!(named(b"a { }"), named(b"a { }"));
         assert_eq!(named(b""), "/assets/a.cbf29ce484222325.css");
         assert_eq!(named(b"a"), "/assets/a.af63dc4c8601ec8c.css", "FNV-1a as its authors publish it");
-        assert_eq!(OPEN.path(), "/assets/b.js");
+        assert_eq!(link(OPEN), "/assets/b.js");
     }
 
     #[tokio::test]
     async fn a_file_of_ours_is_kept_for_good_and_no_other_address_has_one() {
-        let (status, headers, body) = get(&TEXT.path(), "").await;
+        let (status, headers, body) = get(&link(TEXT), "").await;
         assert_eq!((status, body), (StatusCode::OK, TEXT.bytes.to_vec()));
         assert_eq!(headers["cache-control"], "public, max-age=31536000, immutable");
         assert_eq!(headers["content-type"], "text/css");
@@ -212,7 +213,7 @@ mod tests {
             ("identity", false),
             ("", false),
         ] {
-            let (_, headers, body) = get(&TEXT.path(), accepted).await;
+            let (_, headers, body) = get(&link(TEXT), accepted).await;
             assert_eq!(headers.contains_key("content-encoding"), is_compressed, "{accepted}");
             assert_eq!(headers["vary"], "accept-encoding");
             let mut plain = Vec::new();

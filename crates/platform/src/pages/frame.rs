@@ -48,9 +48,9 @@ impl<'a> Frame<'a> {
     #[must_use]
     pub fn render(&self) -> String {
         let words = frame_words(self.language);
-        let (top, body) = match self.layout {
-            Layout::Sheet => ("top bare", "login"),
-            Layout::Column => ("top", "text"),
+        let top = match self.layout {
+            Layout::Sheet => "top bare",
+            Layout::Column => "top",
         };
         let others = Language::ALL.into_iter().filter(|other| *other != self.language);
         let document = html! {
@@ -60,14 +60,14 @@ impl<'a> Frame<'a> {
                     meta charset="utf-8";
                     meta name="viewport" content="width=device-width, initial-scale=1";
                     title { (signpost_text::line(self.title)) }
-                    link rel="stylesheet" href=(STYLESHEET.path());
-                    link rel="icon" type="image/svg+xml" href=(ICON.path());
+                    link rel="stylesheet" href=(STYLESHEET.link(self.origin));
+                    link rel="icon" type="image/svg+xml" href=(ICON.link(self.origin));
                     (self.head)
                 }
-                body class=(body) {
+                body {
                     a.skip href="#main" { (words.skip) }
                     header class=(top) {
-                        a.brand href="/" { (icons::brand()) bdi { (self.origin.host()) } }
+                        a.brand href=(self.origin.link("/")) { (icons::brand()) bdi { (self.origin.host()) } }
                         nav aria-label=(words.language) {
                             @for other in others {
                                 a href={ "?lang=" (other.tag()) } lang=(other.tag()) hreflang=(other.tag()) {

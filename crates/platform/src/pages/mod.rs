@@ -3,8 +3,11 @@
 //! A page is put together in three steps: a [`Frame`] around its `<main>`, rendered to a document; an [`HtmlPage`] around
 //! the document, which sets the headers that every page has; texts from a catalogue with one file for each [`Language`].
 
+pub mod accept;
 pub mod assets;
 pub mod cookie;
+pub mod error_page;
+pub mod errors;
 pub mod form;
 pub mod frame;
 pub mod href;
@@ -13,7 +16,11 @@ pub mod icons;
 pub mod language;
 pub mod words;
 
+#[cfg(test)]
+mod contrast_tests;
+
 pub use assets::Asset;
+pub use errors::PageError;
 pub use frame::{Frame, Layout};
 pub use html_page::HtmlPage;
 pub use language::Language;

@@ -1,8 +1,8 @@
 //! What can go wrong in any request, and what the caller is told: the one error body of the HTTP interface.
 
-use axum::Json;
 use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
+use axum::{Extension, Json};
 use serde_json::{Value, json};
 use signpost_store::Unavailable;
 
@@ -134,9 +134,13 @@ impl IntoResponse for Problem {
     }
 }
 
+/// What the reply with an error body carries inside of the server: whoever answers people says the same in words.
+#[derive(Clone, Copy, Debug)]
+pub struct ErrorReply;
+
 /// The error body, the same in every service.
 #[must_use]
 pub fn error_body((status, code): (StatusCode, &'static str), message: &str, details: &Value) -> Response {
     let body = json!({ "error": { "code": code, "message": message, "details": details } });
-    (status, Json(body)).into_response()
+    (status, Extension(ErrorReply), Json(body)).into_response()
 }

@@ -12,6 +12,7 @@ use axum::routing::get;
 use signpost_atm::mcp::transport;
 use signpost_platform::accounts::Environment;
 use signpost_platform::pages::assets;
+use signpost_platform::pages::error_page::{self, ErrorPages};
 use signpost_platform::web::problem::Problem;
 use signpost_platform::web::request_id::{self, RequestLog};
 use tokio_util::sync::CancellationToken;
@@ -49,7 +50,15 @@ pub fn router(app: &Arc<App>) -> Router {
         router.layer(map_response_with_state(app.stopping.clone(), part))
     };
     let log = RequestLog { metrics: app.metrics.clone(), foreign: &transport::PATHS };
-    router.layer(from_fn_with_state(log, request_id::name_and_log))
+    let pages = ErrorPages { origin: app.origin.clone(), programs: programs().into() };
+    let router = router.layer(from_fn_with_state(log, request_id::name_and_log));
+    router.layer(from_fn_with_state(pages, error_page::say_in_words))
+}
+
+/// Below which paths nobody reads pages: errors there are the error body, whatever a client prefers.
+fn programs() -> Vec<String> {
+    let apis = Environment::ALL.into_iter().map(Environment::path);
+    apis.chain(transport::PATHS).chain(["/health", "/.well-known"]).map(str::to_owned).collect()
 }
 
 async fn part(State(stopping): State<CancellationToken>, mut response: Response) -> Response {

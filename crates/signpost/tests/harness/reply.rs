@@ -30,9 +30,16 @@ impl Reply {
         let id = self.header("x-request-id").unwrap_or_else(|| panic!("{path}: {status} without X-Request-Id"));
         assert!(id.starts_with("req_") && id.len() == 40, "{path}: X-Request-Id is {id}");
         assert_eq!(self.header("x-content-type-options"), Some("nosniff"), "{path}: {status}");
+        if self.header("content-type").is_some_and(|found| found.starts_with("text/html"))
+            && !path.ends_with("/reference")
+        {
+            self.check_page(path);
+            return;
+        }
         let is_public = path.starts_with("/health") || path.starts_with("/.well-known");
         let speaks_mcp = path.starts_with("/mcp") || path.starts_with("/sse");
         let is_public = is_public || speaks_mcp || path.ends_with("/openapi.yaml") || is_followed(path);
+        let is_public = is_public || path.starts_with("/assets/");
         let open = headers.keys().find(|name| name.as_str().starts_with("access-control-"));
         assert!(is_public || open.is_none(), "{path}: {open:?} lets web pages in");
         if *status >= 400 && path.contains("/hosted/") {
@@ -57,6 +64,30 @@ impl Reply {
         assert_eq!(*status == 401, headers.contains_key("www-authenticate"), "{path}: {status}");
         let is_later = matches!(status, 429 | 503) && path != "/health/ready";
         assert_eq!(is_later, headers.contains_key("retry-after"), "{path}: {status}");
+    }
+
+    /// What every page has, whatever it says.
+    fn check_page(&self, path: &str) {
+        let policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; \
+                      manifest-src 'self'; base-uri 'none'; frame-ancestors 'none'; form-action 'self'";
+        for (name, value) in [
+            ("content-type", "text/html; charset=utf-8"),
+            ("content-security-policy", policy),
+            ("referrer-policy", "no-referrer"),
+            ("cross-origin-opener-policy", "same-origin"),
+        ] {
+            assert_eq!(self.header(name), Some(value), "{path}: {}", self.status);
+        }
+        let permissions = self.header("permissions-policy").unwrap_or_default();
+        assert!(permissions.contains("camera=()") && permissions.contains("geolocation=()"), "{path}: {permissions}");
+        let is_open = self.headers.keys().any(|name| name.as_str().starts_with("access-control-"));
+        assert!(!is_open, "{path}: other pages may read it");
+        let is_stored = self.header("cache-control") != Some("no-store");
+        assert!(!is_stored || path == "/", "{path}: a browser stores it");
+        assert!(!is_stored || self.header("set-cookie").is_none(), "{path}: a cookie is stored with it");
+        for inline in ["<style", " style=", "<script>", " onclick=", " onload=", "javascript:"] {
+            assert!(!self.text.contains(inline), "{path}: {inline} stands in the page");
+        }
     }
 
     pub(crate) fn header(&self, name: &str) -> Option<&str> {

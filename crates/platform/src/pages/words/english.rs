@@ -1,8 +1,58 @@
-//! The texts of the frame in English.
+//! The texts in English.
 
-use maud::html;
+use maud::{Markup, html};
 
-use super::FrameWords;
+use super::{ErrorText, ErrorWords, FrameWords, PageError};
+use crate::pages::form::FormRefusal;
 
 pub(super) const FRAME: FrameWords =
     FrameWords { skip: "Skip to content", language: "Language", who_runs: |host| html! { (host) " runs Signpost." } };
+
+pub(super) const ERRORS: ErrorWords =
+    ErrorWords { text: error, start: |host| html! { "Go to the first page of " (host) } };
+
+fn error(error: &PageError, host: &Markup) -> ErrorText {
+    let (title, text) = match error {
+        PageError::NotFound => (
+            "Nothing is at this address",
+            html! { "The link is old, or a letter is missing. Go back to the page that led here and start again." },
+        ),
+        PageError::MethodNotAllowed => (
+            "This page cannot be opened by its address",
+            html! { "It belongs to a button. Go back to the page before and press the button there." },
+        ),
+        PageError::Form(FormRefusal::Foreign) => (
+            "This came from another site",
+            html! {
+                "Nothing has happened. If somebody sent you here, close this page. Otherwise go back, load the page again "
+                "and press the button once more."
+            },
+        ),
+        PageError::Form(FormRefusal::Stale) => (
+            "This page was too old",
+            html! { "Nothing has happened. Go back, load the page again and press the button once more." },
+        ),
+        PageError::Unreadable | PageError::Form(FormRefusal::Unreadable) => {
+            ("That could not be read", html! { "Nothing has happened. Go back to the page before and start again." })
+        }
+        PageError::TooLarge | PageError::Form(FormRefusal::TooLarge) => (
+            "That was too much at once",
+            html! { "Nothing has happened. Go back, shorten what you typed and send it again." },
+        ),
+        PageError::TooMany(seconds) => (
+            "Too many requests came at once",
+            html! { "They came from your network. Wait " (seconds) " s, then load this page again." },
+        ),
+        PageError::Unavailable => {
+            ("The server cannot answer right now", html! { "Wait a few seconds, then load this page again." })
+        }
+        PageError::Failed(request_id) => (
+            "Something failed on our side",
+            html! {
+                "Load this page again. If it stays so, tell whoever runs " (host) " this code: "
+                code { (request_id) } "."
+            },
+        ),
+    };
+    ErrorText { title, text }
+}

@@ -1,0 +1,85 @@
+//! What a client says that it takes (RFC 9110, section 12.5).
+
+use axum::http::{HeaderMap, HeaderName, header};
+
+/// How many ranges of a header are looked at.
+const MOST_RANGES: usize = 32;
+
+/// The ranges of a header in the order they stand in, with their weight in thousandths. What is spelt wrong is left out.
+pub(super) fn ranges(headers: &HeaderMap, name: HeaderName) -> Vec<(&str, u16)> {
+    let lines = headers.get_all(name).iter().filter_map(|line| line.to_str().ok());
+    lines.flat_map(|line| line.split(',')).take(MOST_RANGES).filter_map(range).collect()
+}
+
+fn range(text: &str) -> Option<(&str, u16)> {
+    let mut parts = text.split(';').map(str::trim);
+    let name = parts.next().filter(|name| !name.is_empty())?;
+    let weight = |part: &str| {
+        let (name, value) = part.split_once('=')?;
+        name.trim().eq_ignore_ascii_case("q").then(|| value.trim().to_owned())
+    };
+    match parts.find_map(weight) {
+        None => Some((name, 1000)),
+        Some(weight) => Some((name, thousandths(&weight)?)),
+    }
+}
+
+/// From `0` to `1`, with at most three digits behind the point.
+fn thousandths(weight: &str) -> Option<u16> {
+    let (whole, rest) = weight.split_once('.').unwrap_or((weight, ""));
+    if !matches!(whole, "0" | "1") || rest.len() > 3 || !rest.bytes().all(|byte| byte.is_ascii_digit()) {
+        return None;
+    }
+    format!("{whole}{rest:0<3}").parse().ok().filter(|weight| *weight <= 1000)
+}
+
+/// Whether a page is what the client wants to read: it names HTML, and nothing that programs read before it.
+#[must_use]
+pub fn prefers_html(headers: &HeaderMap) -> bool {
+    let ranges = ranges(headers, header::ACCEPT);
+    let weight = |name: &str| {
+        let found = ranges.iter().find(|(found, _)| found.eq_ignore_ascii_case(name));
+        found.map_or(0, |(_, weight)| *weight)
+    };
+    let html = weight("text/html");
+    html > 0 && html >= weight("application/json")
+}
+
+#[cfg(test)]
+mod tests {
+    use axum::http::HeaderValue;
+
+    use super::*;
+
+    fn accepts(lines: &[&str]) -> HeaderMap {
+        lines.iter().map(|line| (header::ACCEPT, HeaderValue::from_str(line).unwrap())).collect()
+    }
+
+    #[test]
+    fn ranges_are_read_with_their_weight() {
+        let headers = accepts(&["a, B;q=0.5 , c ; x=1; Q=0.123", "d;q=0"]);
+        assert_eq!(ranges(&headers, header::ACCEPT), [("a", 1000), ("B", 500), ("c", 123), ("d", 0)]);
+        for wrong in ["a;q=2", "a;q=1.001", "a;q=0.1234", "a;q=-1", "a;q=", "a;q=nan", "a;q=.5", ";q=1", ""] {
+            assert_eq!(ranges(&accepts(&[wrong]), header::ACCEPT), [], "{wrong}");
+        }
+        assert_eq!(ranges(&accepts(&[&"a,".repeat(100)]), header::ACCEPT).len(), MOST_RANGES);
+    }
+
+    #[test]
+    fn a_page_is_for_whoever_names_html_first() {
+        for (accept, is_preferred) in [
+            ("text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8", true),
+            ("Text/HTML", true),
+            ("text/html, application/json;q=0.9", true),
+            ("application/json, text/html;q=0.9", false),
+            ("application/json", false),
+            ("text/html;q=0", false),
+            ("text/*", false),
+            ("*/*", false),
+            ("", false),
+        ] {
+            assert_eq!(prefers_html(&accepts(&[accept])), is_preferred, "{accept}");
+        }
+        assert!(!prefers_html(&HeaderMap::new()));
+    }
+}

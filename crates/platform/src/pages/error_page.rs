@@ -1,0 +1,216 @@
+//! Errors in words: what a person gets where a program gets the error body.
+
+use std::sync::Arc;
+
+use axum::extract::{Request, State};
+use axum::http::{HeaderMap, StatusCode, header};
+use axum::middleware::Next;
+use axum::response::{IntoResponse, Response};
+use maud::html;
+
+use super::accept::prefers_html;
+use super::errors::{ErrorText, PageError};
+use super::frame::{Frame, Layout};
+use super::html_page::HtmlPage;
+use super::icons::Sign;
+use super::language::Language;
+use super::words::error_words;
+use crate::origin::PublicOrigin;
+use crate::web::problem::ErrorReply;
+
+/// Which errors are said in words: those of people, anywhere but below the addresses that programs alone have.
+#[derive(Clone, Debug)]
+pub struct ErrorPages {
+    /// Where the pages stand.
+    pub origin: PublicOrigin,
+    /// Paths of programs; what stands below them, too.
+    pub programs: Arc<[String]>,
+}
+
+impl ErrorPages {
+    fn is_of_programs(&self, path: &str) -> bool {
+        let is_below = |start: &String| path.strip_prefix(start.as_str()).is_some_and(is_path_end);
+        self.programs.iter().any(is_below)
+    }
+}
+
+fn is_path_end(rest: &str) -> bool {
+    rest.is_empty() || rest.starts_with('/')
+}
+
+/// Puts a page in the place of an error body, for a client that prefers one. The reply's other headers stay.
+pub async fn say_in_words(State(pages): State<ErrorPages>, request: Request, next: Next) -> Response {
+    if !prefers_html(request.headers()) || pages.is_of_programs(request.uri().path()) {
+        return next.run(request).await;
+    }
+    let language = Language::choose(request.uri(), request.headers());
+    let reply = next.run(request).await;
+    if reply.extensions().get::<ErrorReply>().is_none() {
+        return reply;
+    }
+    let mut page = PageError::of(&reply).page(language, &pages.origin).into_response();
+    *page.status_mut() = reply.status();
+    keep(page.headers_mut(), reply.headers());
+    page
+}
+
+fn keep(page: &mut HeaderMap, reply: &HeaderMap) {
+    for (name, value) in reply {
+        if name != header::CONTENT_LENGTH && !page.contains_key(name) {
+            page.append(name, value.clone());
+        }
+    }
+}
+
+impl PageError {
+    /// What a reply with an error body says.
+    fn of(reply: &Response) -> Self {
+        let text = |name| reply.headers().get(name).and_then(|value| value.to_str().ok());
+        match reply.status() {
+            StatusCode::NOT_FOUND => Self::NotFound,
+            StatusCode::METHOD_NOT_ALLOWED => Self::MethodNotAllowed,
+            StatusCode::PAYLOAD_TOO_LARGE => Self::TooLarge,
+            StatusCode::TOO_MANY_REQUESTS => {
+                let seconds = text("retry-after").and_then(|seconds| seconds.parse().ok());
+                Self::TooMany(seconds.unwrap_or(1))
+            }
+            StatusCode::SERVICE_UNAVAILABLE => Self::Unavailable,
+            status if status.is_server_error() => Self::Failed(text("x-request-id").unwrap_or_default().to_owned()),
+            _ => Self::Unreadable,
+        }
+    }
+
+    /// The page of the error.
+    #[must_use]
+    pub fn page(&self, language: Language, origin: &PublicOrigin) -> HtmlPage {
+        let words = error_words(language);
+        let host = html! { bdi { (origin.host()) } };
+        let ErrorText { title, text } = (words.text)(self, &host);
+        let main = html! {
+            main #main .sheet.one {
+                section.who aria-labelledby="title" {
+                    (self.sign().draw(40))
+                    div.stack-sm {
+                        h1 #title { (title) }
+                        p.lead { (text) }
+                    }
+                    a.btn.wide href=(origin.link("/")) { span { ((words.start)(&host)) } }
+                }
+            }
+        };
+        let document = Frame::new(language, title, origin, Layout::Sheet, main).render();
+        HtmlPage::personal(document).with_status(self.status())
+    }
+
+    fn sign(&self) -> Sign {
+        match self {
+            Self::TooMany(_) | Self::Unavailable => Sign::Clock,
+            Self::NotFound | Self::MethodNotAllowed => Sign::Globe,
+            _ => Sign::Stop,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use axum::Router;
+    use axum::body::Body;
+    use axum::middleware::from_fn_with_state;
+    use axum::routing::get;
+    use http_body_util::BodyExt;
+    use tower::ServiceExt;
+
+    use super::super::form::FormRefusal;
+    use super::*;
+    use crate::web::problem::Problem;
+
+    const BROWSER: &str = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8";
+
+    fn origin() -> PublicOrigin {
+        PublicOrigin::of("https://login.test")
+    }
+
+    async fn get_of(path: &str, accept: &str) -> (StatusCode, HeaderMap, String) {
+        let pages = ErrorPages { origin: origin(), programs: ["/v1".to_owned()].into() };
+        let router = Router::new()
+            .route("/failed", get(async || Problem::Internal(anyhow::anyhow!("a cause that nobody is told"))))
+            .route("/away", get(async || Problem::Unavailable("a cause that nobody is told".to_owned())))
+            .route("/v1/away", get(async || Problem::Unavailable(String::new())))
+            .route("/own", get(async || (StatusCode::NOT_FOUND, "its own words")))
+            .fallback(async || Problem::NotFound)
+            .layer(from_fn_with_state(pages, say_in_words));
+        let request = Request::get(path).header(header::ACCEPT, accept).body(Body::empty()).unwrap();
+        let (parts, body) = router.oneshot(request).await.unwrap().into_parts();
+        let text = String::from_utf8(body.collect().await.unwrap().to_bytes().to_vec()).unwrap();
+        (parts.status, parts.headers, text)
+    }
+
+    #[tokio::test]
+    async fn people_get_words_and_programs_the_error_body() {
+        let html = "text/html; charset=utf-8";
+        for (path, accept, status, media_type) in [
+            ("/x", BROWSER, 404, html),
+            ("/v10", BROWSER, 404, html),
+            ("/away", BROWSER, 503, html),
+            ("/failed", BROWSER, 500, html),
+            ("/x", "*/*", 404, "application/json"),
+            ("/x", "application/json", 404, "application/json"),
+            ("/v1", BROWSER, 404, "application/json"),
+            ("/v1/x", BROWSER, 404, "application/json"),
+            ("/v1/away", BROWSER, 503, "application/json"),
+            ("/own", BROWSER, 404, "text/plain; charset=utf-8"),
+        ] {
+            let (found, headers, text) = get_of(path, accept).await;
+            assert_eq!((found.as_u16(), &headers["content-type"]), (status, &media_type.parse().unwrap()), "{path}");
+            assert!(!text.contains("nobody is told"), "{text}");
+            assert_eq!(headers.contains_key("retry-after"), status == 503, "{path}");
+        }
+    }
+
+    #[tokio::test]
+    async fn an_error_is_said_in_the_readers_language() {
+        let (_, headers, text) = get_of("/x?lang=es", BROWSER).await;
+        assert!(text.contains("lang=\"es\"") && text.contains("<h1 id=\"title\">"), "{text}");
+        assert_eq!(headers["cache-control"], "no-store");
+    }
+
+    #[tokio::test]
+    async fn each_error_has_words_of_its_own_in_each_language() {
+        let errors = [
+            PageError::Unreadable,
+            PageError::Form(FormRefusal::Foreign),
+            PageError::Form(FormRefusal::Stale),
+            PageError::NotFound,
+            PageError::MethodNotAllowed,
+            PageError::TooLarge,
+            PageError::TooMany(7),
+            PageError::Unavailable,
+            PageError::Failed("req_1".to_owned()),
+        ];
+        let mut seen = std::collections::BTreeSet::new();
+        for language in Language::ALL {
+            for error in &errors {
+                let page = error.page(language, &origin()).into_response();
+                assert_eq!(page.status(), error.status());
+                let body = page.into_body().collect().await.unwrap().to_bytes();
+                let text = String::from_utf8(body.to_vec()).unwrap();
+                let title = text.split("<title>").nth(1).and_then(|rest| rest.split('<').next()).unwrap();
+                assert!(seen.insert(title.to_owned()), "{title} is said twice");
+                assert_eq!(text.contains("7 s"), *error == PageError::TooMany(7), "{text}");
+                assert_eq!(text.contains("<code>req_1</code>"), matches!(error, PageError::Failed(_)), "{text}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_form_that_was_refused_says_so() {
+        for (refusal, status) in [
+            (FormRefusal::Foreign, 403),
+            (FormRefusal::Stale, 403),
+            (FormRefusal::TooLarge, 413),
+            (FormRefusal::Unreadable, 400),
+        ] {
+            assert_eq!(PageError::from(refusal).status().as_u16(), status);
+        }
+    }
+}
