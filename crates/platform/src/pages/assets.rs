@@ -25,6 +25,9 @@ pub const STYLESHEET: Asset =
 /// The sign, for tabs and bookmarks.
 pub const ICON: Asset = Asset::new("icon", "svg", "image/svg+xml", include_bytes!("../../assets/icon.svg"));
 
+/// The same for whoever asks at `/favicon.ico`, as old as that address.
+pub const FAVICON: &[u8] = include_bytes!("../../assets/favicon.ico");
+
 /// What every page loads.
 pub const OF_EVERY_PAGE: [Asset; 2] = [STYLESHEET, ICON];
 

@@ -6,6 +6,7 @@ pub mod connections;
 pub mod health;
 pub mod public_address;
 mod reference;
+mod root;
 pub mod routes;
 pub mod schema;
 mod scrape;

@@ -17,12 +17,13 @@ use signpost_platform::web::problem::Problem;
 use signpost_platform::web::request_id::{self, RequestLog};
 use tokio_util::sync::CancellationToken;
 
-use super::{App, health, reference};
+use super::{App, health, reference, root};
 use crate::config::Service;
 
 /// Every address that the server answers.
 pub fn router(app: &Arc<App>) -> Router {
     let mut router = Router::new().route("/health", get(health::show)).route("/health/ready", get(health::ready));
+    router = router.merge(root::router());
     if app.config.services.contains(&Service::Atm) {
         router = router.merge(signpost_atm::routes::protocol(&app.atm).with_state(app.atm.clone()));
     }

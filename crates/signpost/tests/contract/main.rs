@@ -7,6 +7,7 @@
 mod authenticate;
 mod authentication;
 mod bodies;
+mod browsers;
 mod cancel;
 mod client_secret;
 mod codes;

@@ -1,0 +1,66 @@
+//! Documents for programs that read sites: crawlers, and assistants that look for an interface.
+
+use std::fmt::Write;
+use std::sync::Arc;
+
+use axum::extract::State;
+use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE};
+use axum::response::IntoResponse;
+use maud::{PreEscaped, html};
+
+use super::App;
+use crate::config::Service;
+
+const TEXT: &str = "text/plain; charset=utf-8";
+const FRESH_FOR_CRAWLERS: &str = "public, max-age=3600";
+
+/// Everything may be read but what is one person's.
+pub(super) async fn robots(State(app): State<Arc<App>>) -> impl IntoResponse {
+    let mut text = "User-agent: *\n".to_owned();
+    for path in ["/login/", "/sandbox/", "/lnurl/"] {
+        writeln!(text, "Disallow: {}", app.origin.link(path)).expect("a text");
+    }
+    writeln!(text, "\nSitemap: {}/sitemap.xml", app.public_address).expect("a text");
+    ([(CONTENT_TYPE, TEXT), (CACHE_CONTROL, FRESH_FOR_CRAWLERS)], text)
+}
+
+/// The pages that are the same for everybody.
+pub(super) async fn sitemap(State(app): State<Arc<App>>) -> impl IntoResponse {
+    let pages = [format!("{}/", app.public_address)];
+    let document = html! {
+        (PreEscaped("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"))
+        urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9" {
+            @for page in pages { url { loc { (page) } } }
+        }
+    };
+    ([(CONTENT_TYPE, "application/xml"), (CACHE_CONTROL, FRESH_FOR_CRAWLERS)], document.into_string())
+}
+
+/// What runs here, for assistants (llmstxt.org).
+pub(super) async fn guide(State(app): State<Arc<App>>) -> impl IntoResponse {
+    let (host, address) = (app.origin.host(), &app.public_address);
+    let mut text = format!(
+        "# Signpost at {host}\n\n> A Signpost server: login with wallets for sites, and Bitcoin ATMs for assistants.\n"
+    );
+    if app.config.services.contains(&Service::Auth) {
+        write!(
+            text,
+            "\n## Login\n\n\
+             - [OpenAPI document]({address}/v1/openapi.yaml): the HTTP API, for an integrator's server with an API key\n\
+             - [API reference]({address}/v1/reference): the same as a page\n\
+             - [Sandbox]({address}/sandbox/v1/openapi.yaml): the same API with data of its own, for trying things out\n"
+        )
+        .expect("a text");
+    }
+    if app.config.services.contains(&Service::Atm) {
+        write!(
+            text,
+            "\n## Bitcoin ATMs\n\n\
+             - [MCP server]({address}/mcp): Model Context Protocol over streamable HTTP, without a key\n\
+             - [Server card]({address}/mcp/server-card): its name, revisions and addresses\n\
+             - [Description]({address}/.well-known/mcp-server): its endpoints and tools\n"
+        )
+        .expect("a text");
+    }
+    ([(CONTENT_TYPE, TEXT), (CACHE_CONTROL, FRESH_FOR_CRAWLERS)], text)
+}
