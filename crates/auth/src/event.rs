@@ -57,6 +57,12 @@ pub struct EventData {
     /// What the wallet said it runs on; empty if it did not say.
     #[serde(default)]
     pub device_info: DeviceInfo,
+    /// Of a hosted domain, which user that is: `usr_…`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub user_id: Option<String>,
+    /// Of a hosted domain, how the key was proven: `scan`, `browser`, `lightning`, `passkey`, or a word of a later version.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub method: Option<String>,
 }
 
 impl Event {
@@ -156,6 +162,8 @@ mod tests {
             signed_message: "Sign".to_owned(),
             signed_at: 5,
             device_info: DeviceInfo { platform: Some("ios".to_owned()), ..DeviceInfo::default() },
+            user_id: None,
+            method: None,
         };
         for (event, text) in
             [(event(EventKind::Login, "sess_1", Some(data)), LOGIN), (event(EventKind::Test, "", None), TEST)]

@@ -19,6 +19,10 @@ pub enum Error {
     SessionNotFound,
     #[error("no domain has this id")]
     DomainNotFound,
+    #[error("no user of the domain has this key")]
+    UserUnknown,
+    #[error("a user of the domain has this key")]
+    UserExists,
     #[error("the challenge is not this session's: it belongs to another session, or a refresh replaced it")]
     ChallengeNotFound,
     #[error("the signature is not a DER-encoded ECDSA signature in hex")]
@@ -68,6 +72,8 @@ impl Error {
             Self::Problem(problem) => problem.status_and_code(),
             Self::SessionNotFound => (StatusCode::NOT_FOUND, "session_not_found"),
             Self::DomainNotFound => (StatusCode::NOT_FOUND, "domain_not_found"),
+            Self::UserUnknown => (StatusCode::NOT_FOUND, "user_not_found"),
+            Self::UserExists => (StatusCode::CONFLICT, "user_exists"),
             Self::ChallengeNotFound => (StatusCode::NOT_FOUND, "challenge_not_found"),
             Self::MalformedSignature { .. } => (StatusCode::BAD_REQUEST, "invalid_signature"),
             Self::SignatureRefused { .. }

@@ -7,6 +7,10 @@ signpost_store::ids! {
     BrowserSessionId = "bses";
     /// Names a domain.
     DomainId = "dom";
+    /// Names a user of a hosted domain.
+    UserId = "usr";
+    /// Names a credential of such a user.
+    CredentialId = "cred";
     /// Names an event, the same on every attempt to deliver it.
     EventId = "evt";
 }

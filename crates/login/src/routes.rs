@@ -37,7 +37,7 @@ pub fn router(service: &LoginService, environment: Environment) -> Router<LoginS
         .route("/domains/{id}", domains(get(domains::show).patch(domains::patch).delete(domains::delete)))
         .route("/domains/{id}/verify", domains(post(domains::verify)))
         .route("/domains/{id}/users", domains(get(users::users).delete(users::delete_all)))
-        .route("/domains/{id}/users/{public_key}", domains(delete(users::delete)))
+        .route("/domains/{id}/users/{user}", domains(delete(users::delete)))
         .route("/domains/{id}/test-event", domains(post(deliveries::test_event)))
         .route("/deliveries", domains(get(deliveries::list)))
         .route("/deliveries/retry", domains(post(deliveries::retry_failed)))

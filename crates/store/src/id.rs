@@ -83,6 +83,14 @@ macro_rules! ids {
             }
         }
 
+        impl<'de> ::serde::Deserialize<'de> for $name {
+            fn deserialize<D: ::serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                let text = <String as ::serde::Deserialize>::deserialize(deserializer)?;
+                let wrong = || ::serde::de::Error::custom(concat!("is not an id that begins with ", $prefix, "_"));
+                Self::parse(&text).ok_or_else(wrong)
+            }
+        }
+
         impl From<$name> for $crate::row::Value {
             fn from(id: $name) -> Self {
                 Self::Text(id.0)

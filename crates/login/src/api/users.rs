@@ -3,6 +3,8 @@
 use axum::Json;
 use axum::extract::State as Extract;
 use axum::http::StatusCode;
+use jiff::Timestamp;
+use serde::Serialize;
 use serde_json::Value;
 use signpost_auth::PublicKey;
 use signpost_platform::accounts::Account;
@@ -12,8 +14,9 @@ use signpost_platform::web::{ApiKey, Nothing, Page, PathId, PathPair};
 use crate::domains::Domain;
 use crate::error::Error;
 use crate::flows::lookup::find_domain;
+use crate::ids::{CredentialId, UserId};
 use crate::service::LoginService;
-use crate::users::{HostedUser, sql};
+use crate::users::{Credential, CredentialKind, HostedUser, Petname, sql};
 
 /// `GET /domains/{id}/users`
 pub(crate) async fn users(
@@ -23,9 +26,10 @@ pub(crate) async fn users(
     page: Page,
 ) -> Result<Json<Value>, Error> {
     let domain = find_domain(&service, &account, &id).await?;
-    let after = page.cursor(|text| PublicKey::parse(text).ok())?.map_or_else(String::new, |key| key.canonical());
-    let mut users = sql::list(&service.store, &domain.id, &after, page.limit + 1).await?;
-    let next = page.next(&mut users, |user: &HostedUser| user.public_key.clone());
+    let after = page.cursor(UserId::parse)?;
+    let mut users = sql::list(&service.store, &domain.id, after.as_ref(), page.limit + 1).await?;
+    let next = page.next(&mut users, |(user, _)| user.id.to_string());
+    let users: Vec<_> = users.into_iter().map(|(user, credentials)| UserView::new(user, credentials)).collect();
     Ok(Json(page.reply("users", &users, next)))
 }
 
@@ -42,16 +46,74 @@ pub(crate) async fn delete_all(
     Ok(StatusCode::NO_CONTENT)
 }
 
-/// `DELETE /domains/{id}/users/{public_key}`
+/// `DELETE /domains/{id}/users/{user}`: by the user's id, or by one of the user's keys.
 pub(crate) async fn delete(
     Extract(service): Extract<LoginService>,
     account: Account,
     by: ApiKey,
-    PathPair(id, key): PathPair,
+    PathPair(id, user): PathPair,
     _: Nothing,
 ) -> Result<StatusCode, Error> {
-    let Domain { id, .. } = find_domain(&service, &account, &id).await?;
-    let key = PublicKey::parse(&key).map_err(|_| Problem::NotFound)?;
-    let deleted = sql::delete(&service.store, &id, &key, &by.actor(), service.clock.now()).await?;
+    let domain = find_domain(&service, &account, &id).await?;
+    let (user, key) = find_user(&service, &domain, &user).await?;
+    let now = service.clock.now();
+    let deleted = sql::delete(&service.store, &domain.id, &user, key.as_ref(), &by.actor(), now).await?;
     if deleted { Ok(StatusCode::NO_CONTENT) } else { Err(Problem::NotFound.into()) }
+}
+
+/// Who is meant by an id, or by a key, which is then told too.
+async fn find_user(service: &LoginService, domain: &Domain, text: &str) -> Result<(UserId, Option<PublicKey>), Error> {
+    if let Some(id) = UserId::parse(text) {
+        return Ok((id, None));
+    }
+    let key = PublicKey::parse(text).map_err(|_| Problem::NotFound)?;
+    let credential = sql::find_by_key(&service.store, &domain.id, &key).await?.ok_or(Problem::NotFound)?;
+    Ok((credential.user_id, Some(key)))
+}
+
+/// A user as its domain's integrator sees it.
+#[derive(Serialize)]
+struct UserView {
+    id: UserId,
+    petname: Petname,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    name: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    groups: Option<Vec<String>>,
+    created_at: Timestamp,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    last_login_at: Option<Timestamp>,
+    /// The newest wallet's.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    public_key: Option<String>,
+    credentials: Vec<CredentialView>,
+}
+
+/// What logs the user in.
+#[derive(Serialize)]
+struct CredentialView {
+    id: CredentialId,
+    kind: CredentialKind,
+    public_key: String,
+    name: String,
+    added_at: Timestamp,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    last_used_at: Option<Timestamp>,
+}
+
+impl UserView {
+    fn new(user: HostedUser, credentials: Vec<Credential>) -> Self {
+        let HostedUser { id, petname, created_at, last_login_at, name, groups, .. } = user;
+        let newest = credentials.iter().rfind(|credential| credential.kind == CredentialKind::Wallet);
+        let public_key = newest.map(|credential| credential.public_key.clone());
+        let credentials = credentials.into_iter().map(CredentialView::from).collect();
+        Self { id, petname, name, groups, created_at, last_login_at, public_key, credentials }
+    }
+}
+
+impl From<Credential> for CredentialView {
+    fn from(credential: Credential) -> Self {
+        let Credential { id, kind, public_key, name, added_at, last_used_at, .. } = credential;
+        Self { id, kind, public_key, name, added_at, last_used_at }
+    }
 }

@@ -1,7 +1,15 @@
-//! How people log in at a hosted domain: by which methods, and whether newcomers may register.
+//! How people log in at a hosted domain: by which methods, whether newcomers may register, and which name they read
+//! beside the domain's.
 
+use std::fmt;
+use std::str::FromStr;
+
+use anyhow::{Context, Result, bail};
 use serde::{Deserialize, Serialize};
 use signpost_platform::accounts::Environment;
+
+/// Most characters of a display name.
+const MAX_DISPLAY_NAME_LEN: usize = 60;
 
 /// How somebody proves to have a key.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -23,6 +31,11 @@ pub enum LoginMethod {
 #[serde(transparent)]
 pub struct LoginMethods(Vec<LoginMethod>);
 
+/// The words are not the methods of a domain: what they must be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct InvalidLoginMethods(&'static str);
+
 /// Whether somebody whom no integrator announced may become a user.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
@@ -34,12 +47,51 @@ pub enum Registration {
     Closed,
 }
 
+/// The name of a site as people read it beside its domain, never instead of it: one line without what cannot be seen.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(transparent)]
+pub struct DisplayName(String);
+
 impl LoginMethod {
     /// All of them.
     pub const ALL: [Self; 4] = [Self::Scan, Self::Browser, Self::Lightning, Self::Passkey];
+
+    /// The word in requests, replies, events and the database.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Scan => "scan",
+            Self::Browser => "browser",
+            Self::Lightning => "lightning",
+            Self::Passkey => "passkey",
+        }
+    }
+
+    /// Reads the word.
+    #[must_use]
+    pub fn parse(text: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|method| method.as_str() == text)
+    }
 }
 
 impl LoginMethods {
+    /// The methods of a request, in its order.
+    ///
+    /// # Errors
+    /// What it must be instead, where there is none, one that is unknown, or one twice.
+    pub fn parse<'a>(words: impl IntoIterator<Item = &'a str>) -> Result<Self, InvalidLoginMethods> {
+        let mut methods = Vec::new();
+        for word in words {
+            let method = LoginMethod::parse(word);
+            let method = method.ok_or(InvalidLoginMethods("must hold 'scan', 'browser', 'lightning' or 'passkey'"))?;
+            if methods.contains(&method) {
+                return Err(InvalidLoginMethods("must name each method once"));
+            }
+            methods.push(method);
+        }
+        if methods.is_empty() { Err(InvalidLoginMethods("must name at least one method")) } else { Ok(Self(methods)) }
+    }
+
     /// Those of a domain whose integrator named none.
     #[must_use]
     pub fn usual(environment: Environment) -> Self {
@@ -53,5 +105,103 @@ impl LoginMethods {
     #[must_use]
     pub fn contains(&self, method: LoginMethod) -> bool {
         self.0.contains(&method)
+    }
+}
+
+impl fmt::Display for LoginMethods {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0.iter().map(|method| method.as_str()).collect::<Vec<_>>().join(","))
+    }
+}
+
+impl FromStr for LoginMethods {
+    type Err = InvalidLoginMethods;
+
+    /// Reads what was printed.
+    fn from_str(text: &str) -> Result<Self, InvalidLoginMethods> {
+        Self::parse(text.split(','))
+    }
+}
+
+impl Registration {
+    /// The word in requests and in the database.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Open => "open",
+            Self::Closed => "closed",
+        }
+    }
+
+    /// Reads the word.
+    #[must_use]
+    pub fn parse(text: &str) -> Option<Self> {
+        [Self::Open, Self::Closed].into_iter().find(|registration| registration.as_str() == text)
+    }
+
+    pub(super) fn from_stored(text: &str) -> Result<Self> {
+        Self::parse(text).context("is neither open nor closed")
+    }
+}
+
+impl DisplayName {
+    /// The name in a request, without what a reader cannot see.
+    ///
+    /// # Errors
+    /// What it must be instead, where nothing is left of it or it is too long.
+    pub fn parse(text: &str) -> Result<Self, String> {
+        let name = signpost_text::line(text).trim().to_owned();
+        match name.chars().count() {
+            1..=MAX_DISPLAY_NAME_LEN => Ok(Self(name)),
+            _ => Err(format!("must have 1 to {MAX_DISPLAY_NAME_LEN} visible characters, or be null")),
+        }
+    }
+
+    /// Its text.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    pub(super) fn from_stored(text: &str) -> Result<Self> {
+        match Self::parse(text) {
+            Ok(name) if name.0 == text => Ok(name),
+            _ => bail!("is no display name"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn methods_are_named_once_each_and_at_least_one() {
+        let methods = LoginMethods::parse(["passkey", "scan"]).unwrap();
+        assert_eq!(methods.to_string(), "passkey,scan");
+        assert_eq!("passkey,scan".parse(), Ok(methods.clone()));
+        assert!(methods.contains(LoginMethod::Scan) && !methods.contains(LoginMethod::Lightning));
+        for words in [&[][..], &["scan", "scan"], &["Scan"], &[""], &["scan", "sms"]] {
+            assert!(LoginMethods::parse(words.iter().copied()).is_err(), "{words:?}");
+        }
+        for text in ["", "scan,", "scan,scan", "scan, passkey"] {
+            assert!(text.parse::<LoginMethods>().is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn live_domains_usually_offer_what_withstands_relay() {
+        assert_eq!(LoginMethods::usual(Environment::Live).to_string(), "scan,passkey");
+        assert_eq!(LoginMethods::usual(Environment::Sandbox).to_string(), "scan,browser,lightning,passkey");
+    }
+
+    #[test]
+    fn a_display_name_is_one_line_that_can_be_seen() {
+        assert_eq!(DisplayName::parse(" Ann's\nshop\u{202e} ").unwrap().as_str(), "Ann's shop");
+        assert!(DisplayName::parse(&"é".repeat(60)).is_ok());
+        for text in ["", " ", "\u{200b}", &"é".repeat(61)] {
+            assert!(DisplayName::parse(text).is_err(), "{text:?}");
+        }
+        assert!(DisplayName::from_stored("a\u{202e}b").is_err());
     }
 }

@@ -19,7 +19,7 @@ use url::{Host, Url};
 
 use crate::ids::DomainId;
 
-pub use login_rules::{LoginMethod, LoginMethods, Registration};
+pub use login_rules::{DisplayName, InvalidLoginMethods, LoginMethod, LoginMethods, Registration};
 pub use proof::{ProofCheck, Prover};
 pub use sql::{ListedDomain, NotRegistered, Usable};
 pub use well_known::WellKnown;
@@ -45,6 +45,10 @@ columns! {
         pub last_checked_at: Option<Timestamp>,
         /// Since when it was looked for in vain.
         pub failing_since: Option<Timestamp>,
+        /// How people log in, where the integrator said so; [`Domain::methods`] knows it everywhere.
+        pub methods: Option<LoginMethods> as Option<Parsed<LoginMethods>>,
+        pub registration: Registration,
+        pub display_name: Option<DisplayName>,
     }
 }
 
@@ -144,6 +148,9 @@ pub fn register(
         verified_at: None,
         last_checked_at: None,
         failing_since: None,
+        methods: None,
+        registration: Registration::Open,
+        display_name: None,
     };
     Ok(RegisteredDomain { domain, secret: random.secret })
 }
@@ -250,6 +257,12 @@ pub fn parse_webhook_url(text: &str, reach: Reach) -> Result<Url, String> {
 }
 
 impl Domain {
+    /// How people log in.
+    #[must_use]
+    pub fn methods(&self) -> LoginMethods {
+        self.methods.clone().unwrap_or_else(|| LoginMethods::usual(self.account.environment))
+    }
+
     /// Whether a session may send wallets to `url`: the domain, below it, or where the domain's own webhook is.
     #[must_use]
     pub fn owns_webhook(&self, url: &Url) -> bool {

@@ -13,14 +13,15 @@ use signpost_store::{ReadColumns, Row, Step, Store, Stored, columns, must, param
 use crate::domains::audit::insert_domain_entry;
 use crate::domains::seal::Seal;
 use crate::domains::{
-    Domain, DomainPatch, HandlerKind, MAX_DOMAINS, ProofToken, RegisteredDomain, SigningSecrets, apex,
+    DisplayName, Domain, DomainPatch, HandlerKind, MAX_DOMAINS, ProofToken, RegisteredDomain, Registration,
+    SigningSecrets, apex,
 };
 use crate::ids::DomainId;
 
 /// Guarded by the number of domains in its `WHERE`.
 const INSERT: &str = sql!(
     DomainRow::INSERT_IF,
-    " WHERE (SELECT COUNT(*) FROM domains WHERE account = $2 AND environment = $3) < $16
+    " WHERE (SELECT COUNT(*) FROM domains WHERE account = $2 AND environment = $3) < $19
      ON CONFLICT (account, environment, name) DO NOTHING"
 );
 
@@ -345,6 +346,8 @@ impl From<Domain> for ListedDomain {
 
 texts! {
     HandlerKind: |handler| handler.as_str(), |text| HandlerKind::parse(text).context("is no handler");
+    Registration: |registration| registration.as_str(), Registration::from_stored;
+    DisplayName: DisplayName::as_str, DisplayName::from_stored;
     ProofToken: ProofToken::as_str, |text| Ok(ProofToken(text.to_owned()));
 }
 

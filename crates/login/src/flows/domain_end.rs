@@ -20,6 +20,8 @@ pub(crate) async fn delete_domain(
     by: &Actor,
     now: Timestamp,
 ) -> Result<bool> {
-    let with = vec![sessions::sql::cancel_sessions_of(id, now), users::sql::delete_all_of(id)];
+    let [users, credentials] = users::sql::delete_all_of(id);
+    let petnames = users::sql::forget_petnames_of(id);
+    let with = vec![sessions::sql::cancel_sessions_of(id, now), users, credentials, petnames];
     domains::sql::delete(store, account, id, by, now, with).await
 }

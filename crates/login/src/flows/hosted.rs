@@ -10,14 +10,13 @@ use signpost_auth::{Answer, Challenge, Mode, PublicKey, Through};
 use signpost_platform::accounts::Environment;
 use signpost_platform::limits::{Caller, Limit};
 use signpost_platform::web::problem::Problem;
-use signpost_store::Step;
 
 use crate::flows::page_answers;
 use crate::flows::refusals::{log_failure, to_refusal};
 use crate::flows::submit::accept_answer;
 use crate::service::LoginService;
 use crate::sessions::{self, Session, SessionStatus};
-use crate::users::sql;
+use crate::users::{Credential, sql};
 
 /// The service as the application that answers a wallet.
 struct Wallets<'a> {
@@ -94,16 +93,25 @@ pub(crate) fn to_response(error: &Problem) -> Response {
 }
 
 impl Wallets<'_> {
-    async fn mark(&self, session: Session, answer: &Answer, user: Step) -> Result<Option<LoggedIn>, HandlerRefusal> {
+    async fn accept(
+        &self,
+        session: Session,
+        answer: &Answer,
+        holder: Option<Credential>,
+    ) -> Result<LoggedIn, HandlerRefusal> {
+        if session.page.is_some() {
+            return page_answers::accept_scan(self.service, session, answer).await.map(|()| LoggedIn::default());
+        }
         let accepted =
-            accept_answer(self.service, session, answer, Some(user)).await.map_err(|error| to_refusal(&error))?;
-        Ok(accepted.map(|accepted| LoggedIn { redirect: accepted.redirect.map(String::from) }))
+            accept_answer(self.service, session, answer, holder).await.map_err(|error| to_refusal(&error))?;
+        Ok(LoggedIn { redirect: accepted.redirect.map(String::from) })
     }
 }
 
 impl Host for Wallets<'_> {
     type Session = Session;
-    type User = PublicKey;
+    /// On a page nobody yet, who is looked for behind the proof and the number.
+    type User = Option<Credential>;
 
     fn read_challenge(&self, text: &str) -> Option<Challenge> {
         let through = || Through::parse(text).ok().map(|through| through.challenge().clone());
@@ -125,28 +133,19 @@ impl Host for Wallets<'_> {
         Ok(Some(session))
     }
 
-    async fn find_user(&self, session: &Session, key: &PublicKey) -> Result<Option<PublicKey>, HandlerRefusal> {
+    async fn find_user(&self, session: &Session, key: &PublicKey) -> Result<Option<Self::User>, HandlerRefusal> {
         if session.page.is_some() {
-            // Who has no account is told so behind the proof and the number, and the page is told too.
-            return Ok((session.challenge.mode == Mode::Login).then(|| key.clone()));
+            return Ok((session.challenge.mode == Mode::Login).then_some(None));
         }
-        let user = sql::find(&self.service.store, &session.domain_id, key).await.map_err(log_failure)?;
-        Ok(user.map(|_| key.clone()))
+        let user = sql::find_by_key(&self.service.store, &session.domain_id, key).await.map_err(log_failure)?;
+        Ok(user.map(Some))
     }
 
-    async fn log_in(&self, session: Session, key: PublicKey, answer: &Answer) -> Result<LoggedIn, HandlerRefusal> {
-        if session.page.is_some() {
-            return page_answers::accept_scan(self.service, session, answer).await.map(|()| LoggedIn::default());
-        }
-        let user = sql::set_last_login(&session.domain_id, &key, self.service.clock.now());
-        self.mark(session, answer, user).await?.ok_or(HandlerRefusal::UserUnknown)
+    async fn log_in(&self, session: Session, user: Self::User, answer: &Answer) -> Result<LoggedIn, HandlerRefusal> {
+        self.accept(session, answer, user).await
     }
 
-    async fn register(&self, session: Session, key: PublicKey, answer: &Answer) -> Result<LoggedIn, HandlerRefusal> {
-        if session.page.is_some() {
-            return page_answers::accept_scan(self.service, session, answer).await.map(|()| LoggedIn::default());
-        }
-        let user = sql::insert(&session.domain_id, &key, self.service.clock.now());
-        self.mark(session, answer, user).await?.ok_or(HandlerRefusal::UserExists)
+    async fn register(&self, session: Session, _: PublicKey, answer: &Answer) -> Result<LoggedIn, HandlerRefusal> {
+        self.accept(session, answer, None).await
     }
 }

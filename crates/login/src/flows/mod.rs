@@ -1,6 +1,7 @@
 //! What crosses rooms in one write.
 
 pub mod addresses;
+pub(crate) mod admission;
 pub mod domain_end;
 pub mod hosted;
 pub mod lookup;

@@ -48,7 +48,7 @@ pub(crate) async fn accept_scan(
         check_confirm_code(service, &session, answer).await.map_err(|error| to_refusal(&error))?;
     }
     let public_key = PublicKey::parse(&answer.public_key).map_err(|error| HandlerRefusal::NotVerified(error.into()))?;
-    let known = users::sql::find(&service.store, &session.domain_id, &public_key).await.map_err(log_failure)?;
+    let known = users::sql::find_by_key(&service.store, &session.domain_id, &public_key).await.map_err(log_failure)?;
     accept_proof(service, session, &domain, key, known.is_some()).await
 }
 

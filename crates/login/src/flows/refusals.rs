@@ -9,6 +9,8 @@ use crate::error::Error;
 pub(crate) fn to_refusal(error: &Error) -> HandlerRefusal {
     match error {
         Error::TimestampOutOfRange { .. } => HandlerRefusal::NotFresh,
+        Error::UserUnknown => HandlerRefusal::UserUnknown,
+        Error::UserExists => HandlerRefusal::UserExists,
         Error::HostRefused => HandlerRefusal::Host,
         Error::ConfirmCodeRefused => HandlerRefusal::ConfirmCode,
         Error::SignatureRefused { reason } => HandlerRefusal::NotVerified(*reason),

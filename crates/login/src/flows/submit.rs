@@ -1,17 +1,17 @@
 //! Accepts a wallet's answer: checks it and keeps what follows from it in one write.
 
-use anyhow::Context;
-use signpost_auth::{Answer, Mode, PublicKey};
+use signpost_auth::{Answer, Mode};
 use signpost_platform::accounts::Account;
-use signpost_store::{Step, WriteOutcome, random};
+use signpost_store::{WriteOutcome, random};
 use url::Url;
 
 use crate::error::Error;
+use crate::flows::admission::{admit, check_holder, find_holder, write_login};
 use crate::flows::lookup::{find_domain_of, lost_race, refused};
 use crate::flows::notices::leave_notice;
 use crate::service::LoginService;
-use crate::sessions::{self, Accepted, AnswerRefusal, Login, NoticeReason, Session, SessionState, sql};
-use crate::users;
+use crate::sessions::{Accepted, AnswerRefusal, Login, NoticeReason, Session, SessionState, sql};
+use crate::users::Credential;
 
 /// An answer that was accepted.
 #[derive(Debug)]
@@ -22,7 +22,7 @@ pub(crate) struct AcceptedAnswer {
     pub(crate) redirect: Option<Url>,
 }
 
-/// Checks an answer and keeps what follows from it, and with it what `with` says. `None` where `with` changes nothing.
+/// Checks an answer and keeps what follows from it. `holder` is who has its key, of a hosted domain.
 ///
 /// # Errors
 /// The first rule that the answer breaks, or that another answer came first.
@@ -30,39 +30,35 @@ pub(crate) async fn accept_answer(
     service: &LoginService,
     asked: Session,
     answer: &Answer,
-    with: Option<Step>,
-) -> Result<Option<AcceptedAnswer>, Error> {
+    holder: Option<Credential>,
+) -> Result<AcceptedAnswer, Error> {
     let now = service.clock.now();
     let refused = |refusal| refused(refusal, &asked, service);
     let key = asked.verify(answer, now).map_err(refused)?;
     if asked.confirm_code.is_some() {
         check_confirm_code(service, &asked, answer).await?;
     }
+    check_holder(&asked, holder.as_ref())?;
     match asked.clone().accept(key, now, random()).map_err(refused)? {
         Accepted::Login(login) => {
-            let url = event_url(service, &asked).await?;
-            match sql::authenticate(&service.store, &login, &url, with).await? {
-                WriteOutcome::Committed(_) => {
-                    Ok(Some(AcceptedAnswer { session: announce(service, *login), redirect: None }))
-                }
-                WriteOutcome::Refused(0) => Err(lost_race(service, &asked).await),
-                WriteOutcome::Refused(_) => Ok(None),
-            }
+            let login = keep_login(service, &asked, *login, holder).await?;
+            Ok(AcceptedAnswer { session: announce(service, login), redirect: None })
         }
         Accepted::Answered(session, code) => {
             if !sql::store_answer(&service.store, &session).await? {
                 return Err(lost_race(service, &asked).await);
             }
             service.session_changed(&session.id);
-            Ok(Some(AcceptedAnswer { redirect: code.redirect(&session), session: *session }))
+            Ok(AcceptedAnswer { redirect: code.redirect(&session), session: *session })
         }
         // What a page accepts is for the page's own rules to decide.
         Accepted::AnsweredOnPage(_) => Err(Error::ChallengeNotFound),
     }
 }
 
-/// Completes a login on one device or on a page with the code that came back in the browser that began it. A code that
-/// came back in another one is worth nothing from then on: the session ends.
+/// Completes a login on one device or on a page with the code that came back in the browser that began it. The answer was
+/// checked against the users when it came: who was deleted since logs in no more, and who registered since is logged in.
+/// A code that came back in another browser is worth nothing from then on: the session ends.
 ///
 /// # Errors
 /// Where the code is not the one that the wallet or the page's browser was told, another browser brought it, or the
@@ -80,11 +76,35 @@ pub(crate) async fn complete_login(
         service.session_changed(&asked.id);
     }
     let login = login.map_err(|refusal| refused(refusal, &asked, service))?;
-    let (url, user) = (event_url(service, &asked).await?, user_change(&login)?);
-    match sessions::sql::complete(&service.store, &login, &url, user).await? {
-        WriteOutcome::Committed(_) => Ok(announce(service, login)),
-        WriteOutcome::Refused(0) => Err(lost_race(service, &asked).await),
-        WriteOutcome::Refused(_) => Err(Error::CompletionCodeRefused),
+    let holder = match &login.session.state {
+        SessionState::Authenticated { user, .. } => find_holder(service, &asked, &user.public_key).await?,
+        _ => None,
+    };
+    let is_deleted = asked.hosted_url.is_some() && asked.challenge.mode == Mode::Login && holder.is_none();
+    if is_deleted {
+        return Err(Error::CompletionCodeRefused);
+    }
+    match keep_login(service, &asked, login, holder).await {
+        Ok(login) => Ok(announce(service, login)),
+        Err(Error::UserUnknown) => Err(Error::CompletionCodeRefused),
+        Err(error) => Err(error),
+    }
+}
+
+/// Writes a login, of a hosted domain together with what it changes among the users.
+async fn keep_login(
+    service: &LoginService,
+    asked: &Session,
+    login: Login,
+    holder: Option<Credential>,
+) -> Result<Login, Error> {
+    let url = event_url(service, asked).await?;
+    if asked.hosted_url.is_some() {
+        return admit(service, login, &url, holder).await;
+    }
+    match write_login(service, &login, &url, Vec::new()).await? {
+        WriteOutcome::Committed(_) => Ok(login),
+        WriteOutcome::Refused(_) => Err(lost_race(service, asked).await),
     }
 }
 
@@ -122,23 +142,4 @@ pub(crate) async fn check_confirm_code(
 async fn event_url(service: &LoginService, session: &Session) -> Result<Url, Error> {
     let domain = find_domain_of(service, session).await?;
     Ok(domain.and_then(|domain| domain.event_url).unwrap_or_else(|| session.webhook_url.clone()))
-}
-
-/// What a login on one device changes among the users, once its code came back. The answer was checked against them
-/// when it came, and who was deleted since logs in no more; of two registrations that race the second finds what it
-/// wanted.
-///
-/// # Errors
-/// Where the answer that was kept has no key.
-fn user_change(login: &Login) -> anyhow::Result<Option<Step>> {
-    let Session { domain_id, challenge, hosted_url: Some(_), state: SessionState::Authenticated { at, user }, .. } =
-        &login.session
-    else {
-        return Ok(None);
-    };
-    let key = PublicKey::parse(&user.public_key).context("sessions.answer")?;
-    Ok(Some(match challenge.mode {
-        Mode::Login => users::sql::set_last_login(domain_id, &key, *at),
-        Mode::Register => users::sql::upsert(domain_id, &key, *at),
-    }))
 }

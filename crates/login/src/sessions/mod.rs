@@ -8,6 +8,7 @@ mod client_secret;
 mod completion;
 mod confirm;
 pub mod idempotency;
+mod login;
 mod metadata;
 mod page;
 pub mod page_sql;
@@ -23,13 +24,13 @@ use std::time::Duration;
 use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
-use signpost_auth::{Challenge, Event, EventData, Mode, Nonce, NotVerified};
+use signpost_auth::{Challenge, Mode, Nonce, NotVerified};
 use signpost_platform::accounts::Account;
 use signpost_store::{Json, Parsed, columns, rows};
 use url::Url;
 
-use crate::domains::Domain;
-use crate::ids::{DomainId, EventId, SessionId};
+use crate::domains::{Domain, LoginMethod};
+use crate::ids::{DomainId, SessionId, UserId};
 
 pub use accept::Accepted;
 pub use browser_hash::BrowserHash;
@@ -37,6 +38,7 @@ pub use client_secret::{ClientSecret, ClientSecretHash};
 pub use completion::{CompletionCode, CompletionHash, Flow};
 pub use confirm::{ConfirmCode, MAX_CONFIRM_TRIES};
 pub use idempotency::{IdempotencyKey, REPLAY_WINDOW};
+pub use login::Login;
 pub use metadata::Metadata;
 pub use page::{
     KeyVerdict, MAX_PAGE_CODE_LIFE, Notice, NoticeReason, PageOwner, PageTerms, RENEWAL_WINDOW, Renewal, ReturnOutcome,
@@ -143,8 +145,14 @@ pub struct NewSession {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[expect(missing_docs, reason = "the fields are the specification's, §2")]
 pub struct User {
+    /// Of a hosted domain, which user that is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub id: Option<UserId>,
     pub public_key: String,
     pub device_info: Map<String, Value>,
+    /// Of a hosted domain, how the key was proven.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub method: Option<LoginMethod>,
 }
 
 /// What opening a session draws.
@@ -178,15 +186,6 @@ pub enum AnswerRefusal {
     CompletionCode,
     /// The code came back in another browser than the one in which the login began.
     Browser,
-}
-
-/// A login: the session as it is now, and the event that tells of it. Both are kept or neither.
-#[derive(Clone, Debug)]
-#[expect(missing_docs, reason = "the names say it")]
-pub struct Login {
-    pub session: Session,
-    pub event: Event,
-    pub event_id: EventId,
 }
 
 impl Session {
@@ -321,38 +320,5 @@ impl Session {
     pub(super) fn check_open(&self, now: Timestamp) -> Result<(), AnswerRefusal> {
         self.check_pending(now)?;
         if self.is_answered() { Err(AnswerRefusal::Authenticated) } else { Ok(()) }
-    }
-
-    fn log_in(self, evidence: &KeyEvidence, now: Timestamp, random: [u8; 16]) -> Login {
-        let user = User { public_key: evidence.public_key.clone(), device_info: device_info(evidence) };
-        let event_id = EventId::new(now, random);
-        let event = self.event(&event_id, evidence, now);
-        Login { session: Self { state: SessionState::Authenticated { at: now, user }, ..self }, event, event_id }
-    }
-
-    /// The event that tells of an accepted answer (specification, §6).
-    fn event(&self, id: &EventId, evidence: &KeyEvidence, now: Timestamp) -> Event {
-        Event {
-            id: id.to_string(),
-            event: self.challenge.mode.into(),
-            timestamp: now.to_string(),
-            session_id: self.id.to_string(),
-            data: Some(EventData {
-                public_key: evidence.public_key.clone(),
-                signature: evidence.signature.clone(),
-                challenge: self.challenge.to_string(),
-                signed_message: evidence.signed_message.clone(),
-                signed_at: evidence.signed_at,
-                device_info: evidence.device_info.clone().unwrap_or_default(),
-            }),
-        }
-    }
-}
-
-/// What the wallet said of its device; `{}` if nothing.
-fn device_info(evidence: &KeyEvidence) -> Map<String, Value> {
-    match serde_json::to_value(evidence.device_info.clone().unwrap_or_default()) {
-        Ok(Value::Object(object)) => object,
-        _ => Map::new(),
     }
 }

@@ -12,7 +12,7 @@ use signpost_platform::accounts::Environment;
 use url::Url;
 
 use super::{AnswerRefusal, CompletionCode, CompletionHash, ConfirmCode, Session, SessionState};
-use crate::domains::{Domain, LoginMethod, LoginMethods, Registration};
+use crate::domains::{Domain, LoginMethod, Registration};
 use crate::ids::SessionId;
 use signpost_platform::pages::cookie::{CookieHash, CookieSecret};
 
@@ -197,14 +197,14 @@ impl Session {
             LoginMethod::Lightning => !page.terms.confirm,
             LoginMethod::Passkey => true,
         };
-        LoginMethod::ALL.into_iter().filter(|method| methods_of(domain).contains(*method)).filter(is_offered).collect()
+        LoginMethod::ALL.into_iter().filter(|method| domain.methods().contains(*method)).filter(is_offered).collect()
     }
 
     /// Whether an account may be created by this session: where registration is open, or the integrator said so.
     #[must_use]
     pub fn may_register(&self, domain: &Domain) -> bool {
         let was_opened_for_it = self.page.as_ref().is_none_or(|page| page.terms.mode == Mode::Register);
-        was_opened_for_it || registration_of(domain) == Registration::Open
+        was_opened_for_it || domain.registration == Registration::Open
     }
 
     /// What a proven key leads to, that of somebody with an account or of nobody. A login never becomes an account by
@@ -319,14 +319,6 @@ impl Session {
 /// Whether people log in at a domain in a way for which the page shows a number.
 #[must_use]
 pub fn takes_numbers(domain: &Domain) -> bool {
-    let methods = methods_of(domain);
+    let methods = domain.methods();
     methods.contains(LoginMethod::Scan) || methods.contains(LoginMethod::Browser)
-}
-
-fn methods_of(domain: &Domain) -> LoginMethods {
-    LoginMethods::usual(domain.account.environment)
-}
-
-fn registration_of(_: &Domain) -> Registration {
-    Registration::Open
 }

@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 use signpost_auth::{Answer, Challenge, DeviceInfo, is_fresh};
 
 use super::{AnswerRefusal, Session};
+use crate::domains::LoginMethod;
 
 /// A key whose owner answered a challenge. Nothing but a check makes one, so that what nobody checked logs nobody in.
 #[derive(Clone, Debug, PartialEq)]
@@ -31,6 +32,9 @@ pub struct KeyEvidence {
     pub signed_at: i64,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub device_info: Option<DeviceInfo>,
+    /// How the key was proven: by a wallet that scanned the code, where nothing else is said.
+    #[serde(default, skip_serializing_if = "is_usual")]
+    pub method: LoginMethod,
 }
 
 impl ProvenKey {
@@ -68,9 +72,15 @@ impl Session {
             signed_message: answer.challenge.clone(),
             signed_at: answer.timestamp,
             device_info: answer.device_info.clone(),
+            method: LoginMethod::Scan,
         };
         Ok(ProvenKey { challenge: self.challenge.clone(), evidence })
     }
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference to the field")]
+fn is_usual(method: &LoginMethod) -> bool {
+    *method == LoginMethod::default()
 }
 
 impl fmt::Debug for KeyEvidence {

@@ -182,11 +182,11 @@ pub async fn cancel(store: &Store, id: &SessionId, now: Timestamp) -> Result<boo
 }
 
 /// Keeps a login and queues its event, and with it what `with` says, all or nothing. Refused at 0 where another
-/// answer came first, at 2 where `with` changes nothing.
+/// answer came first, from 2 on where a step of `with` is.
 ///
 /// # Errors
 /// As [`Store::write`].
-pub async fn authenticate(store: &Store, login: &Login, url: &url::Url, with: Option<Step>) -> Result<WriteOutcome> {
+pub async fn authenticate(store: &Store, login: &Login, url: &url::Url, with: Vec<Step>) -> Result<WriteOutcome> {
     log_in(store, AUTHENTICATE, login, url, with).await
 }
 
@@ -194,7 +194,7 @@ pub async fn authenticate(store: &Store, login: &Login, url: &url::Url, with: Op
 ///
 /// # Errors
 /// As [`Store::write`].
-pub async fn complete(store: &Store, login: &Login, url: &url::Url, with: Option<Step>) -> Result<WriteOutcome> {
+pub async fn complete(store: &Store, login: &Login, url: &url::Url, with: Vec<Step>) -> Result<WriteOutcome> {
     log_in(store, COMPLETE, login, url, with).await
 }
 
@@ -203,7 +203,7 @@ async fn log_in(
     sql: &'static str,
     login: &Login,
     url: &url::Url,
-    with: Option<Step>,
+    with: Vec<Step>,
 ) -> Result<WriteOutcome> {
     let Login { session, event, event_id } = login;
     let SessionState::Authenticated { at, user } = &session.state else { bail!("{} is pending", session.id) };

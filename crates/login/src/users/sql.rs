@@ -1,73 +1,201 @@
-//! Users of hosted domains in the database.
+//! Users of hosted domains and their credentials in the database. A write that changes both takes the user first, so
+//! that no two of them wait for each other.
 
-use anyhow::Result;
+use anyhow::{Context, Result, bail};
 use jiff::Timestamp;
 use serde_json::json;
 use signpost_auth::PublicKey;
 use signpost_platform::accounts::audit::{Action, Actor};
-use signpost_store::{Step, Store, Stored, must, params, sql, step};
+use signpost_store::{Row, Step, Store, Stored, must, params, sql, step};
 
-use super::HostedUser;
+use super::{
+    Credential, CredentialKind, Entrant, GivenPetname, HostedUser, KeyHolder, KeyRow, MAX_CREDENTIALS, NewUser,
+    UserEntropy,
+};
 use crate::domains::audit::insert_domain_entry;
-use crate::ids::DomainId;
+use crate::ids::{DomainId, UserId};
 
-const FIND: &str = sql!(HostedUser::SELECT, " WHERE domain_id = $1 AND public_key = $2");
+/// How many keys of older servers are given users before a list is read.
+const MAX_ADOPTED: i64 = 1000;
+/// How often a petname is drawn again that somebody has, or had.
+const MAX_DRAWS: usize = 16;
 
-const LIST: &str = sql!(HostedUser::SELECT, " WHERE domain_id = $1 AND public_key > $2 ORDER BY public_key LIMIT $3");
+const BY_KEY: &str = sql!(KeyRow::SELECT, " WHERE domain_id = $1 AND public_key = $2");
 
-const INSERT: &str = sql!(HostedUser::INSERT, " ON CONFLICT (domain_id, public_key) DO NOTHING");
+const OLDER: &str = sql!(KeyRow::SELECT, " WHERE domain_id = $1 AND user_id IS NULL LIMIT $2");
 
-const SET_LAST_LOGIN: &str = "UPDATE users SET last_login_at = $3 WHERE domain_id = $1 AND public_key = $2";
+/// Those of the users on one page.
+const CREDENTIALS: &str = sql!(
+    KeyRow::SELECT,
+    " WHERE domain_id = $1 AND user_id >= $2 AND user_id <= $3 ORDER BY user_id, created_at, public_key"
+);
 
-const UPSERT: &str = sql!(HostedUser::INSERT, " ON CONFLICT (domain_id, public_key) DO UPDATE SET last_login_at = $3");
+/// A user whose last key an older server deleted is gone.
+const HAS_KEY: &str = "
+    EXISTS (SELECT 1 FROM users WHERE users.domain_id = hosted_users.domain_id AND users.user_id = hosted_users.id)";
 
-const DELETE: &str = "DELETE FROM users WHERE domain_id = $1 AND public_key = $2";
+const LIST: &str = sql!(HostedUser::SELECT, " WHERE domain_id = $1 AND id > $2 AND ", HAS_KEY, " ORDER BY id LIMIT $3");
 
-const DELETE_ALL: &str = "DELETE FROM users WHERE domain_id = $1";
+/// `$1` is the domain and `$5` the user: the first and the fifth column of a key's row.
+const INSERT_CREDENTIAL: &str = sql!(
+    KeyRow::INSERT_IF,
+    " WHERE (SELECT COUNT(*) FROM users WHERE domain_id = $1 AND user_id = $5) < $8
+     ON CONFLICT (domain_id, public_key) DO NOTHING"
+);
 
-/// Refused where the user is there already.
-pub(crate) fn insert(domain: &DomainId, key: &PublicKey, now: Timestamp) -> Step {
-    must(INSERT, params![domain, key.canonical(), now])
+const INSERT_PETNAME: &str = sql!(GivenPetname::INSERT, " ON CONFLICT (domain_id, petname) DO NOTHING");
+
+const SET_LAST_LOGIN: &str = "UPDATE hosted_users SET last_login_at = $3 WHERE domain_id = $1 AND id = $2";
+
+const SET_LAST_USED: &str =
+    "UPDATE users SET last_login_at = $4 WHERE domain_id = $1 AND user_id = $2 AND public_key = $3";
+
+const ADOPT: &str = "
+    UPDATE users SET id = $1, user_id = $2, name = $3 WHERE domain_id = $4 AND public_key = $5 AND user_id IS NULL";
+
+const DELETE: &str = "DELETE FROM hosted_users WHERE domain_id = $1 AND id = $2";
+
+const DELETE_CREDENTIALS: &str = "DELETE FROM users WHERE domain_id = $1 AND user_id = $2";
+
+const DELETE_ALL: &str = "DELETE FROM hosted_users WHERE domain_id = $1";
+
+const DELETE_ALL_CREDENTIALS: &str = "DELETE FROM users WHERE domain_id = $1";
+
+const FORGET_PETNAMES: &str = "DELETE FROM petnames WHERE domain_id = $1";
+
+impl Entrant {
+    /// What changes among the users when this one logs in. Refused where a user has the key meanwhile, or has it no more,
+    /// or where the petname was given before.
+    pub(crate) fn steps(self, now: Timestamp) -> Vec<Step> {
+        match self {
+            Self::Known(credential) => {
+                let Credential { domain_id, user_id, public_key, .. } = *credential;
+                vec![
+                    must(SET_LAST_LOGIN, params![&domain_id, &user_id, now]),
+                    must(SET_LAST_USED, params![&domain_id, &user_id, public_key, now]),
+                ]
+            }
+            Self::New(new) => {
+                let NewUser { user, credential } = *new;
+                let added = KeyRow::from(credential).params().into_iter().chain(params![MAX_CREDENTIALS]).collect();
+                let [petname, user] = insert_user(user);
+                vec![must(INSERT_CREDENTIAL, added), petname, user]
+            }
+        }
+    }
 }
 
-/// Refused where there is no such user.
-pub(crate) fn set_last_login(domain: &DomainId, key: &PublicKey, now: Timestamp) -> Step {
-    must(SET_LAST_LOGIN, params![domain, key.canonical(), now])
-}
-
-pub(crate) fn upsert(domain: &DomainId, key: &PublicKey, now: Timestamp) -> Step {
-    step(UPSERT, params![domain, key.canonical(), now])
+/// Refused at 0 where the petname was given before.
+fn insert_user(user: HostedUser) -> [Step; 2] {
+    let given = GivenPetname { domain_id: user.domain_id.clone(), petname: user.petname.clone() };
+    [must(INSERT_PETNAME, given.params()), must(HostedUser::INSERT, user.params())]
 }
 
 /// Deletes all users of a domain.
-pub(crate) fn delete_all_of(domain: &DomainId) -> Step {
-    step(DELETE_ALL, params![domain])
+pub(crate) fn delete_all_of(domain: &DomainId) -> [Step; 2] {
+    [step(DELETE_ALL, params![domain]), step(DELETE_ALL_CREDENTIALS, params![domain])]
 }
 
-/// A domain's user with this key, in whichever spelling.
+/// Forgets which petnames were given, of a domain that will never give another.
+pub(crate) fn forget_petnames_of(domain: &DomainId) -> Step {
+    step(FORGET_PETNAMES, params![domain])
+}
+
+/// A domain's credential with this key, in whichever spelling.
 ///
 /// # Errors
 /// As [`Store::read`].
-pub async fn find(store: &Store, domain: &DomainId, key: &PublicKey) -> Result<Option<HostedUser>> {
-    let row = store.read_by_index(FIND, params![domain, key.canonical()]).await?;
-    row.map(HostedUser::from_row).transpose()
+pub async fn find_by_key(store: &Store, domain: &DomainId, key: &PublicKey) -> Result<Option<Credential>> {
+    for _ in 0..MAX_DRAWS {
+        let row = store.read_by_index(BY_KEY, params![domain, key.canonical()]).await?;
+        match row.map(read_holder).transpose()? {
+            None => return Ok(None),
+            Some((_, KeyHolder::Credential(credential))) => return Ok(Some(credential)),
+            Some((key, KeyHolder::Older { created_at, last_login_at })) => {
+                adopt(store, domain, &key, created_at, last_login_at).await?;
+            }
+        }
+    }
+    bail!("a key of {domain} cannot be given a user")
 }
 
-/// A domain's users by their keys, those behind `after`.
+/// Makes a user of somebody whom an older server registered. Whoever is first does it, so a refusal is none.
+async fn adopt(
+    store: &Store,
+    domain: &DomainId,
+    key: &str,
+    created_at: Timestamp,
+    last_login_at: Option<Timestamp>,
+) -> Result<()> {
+    let key = PublicKey::parse(key).context("users.public_key")?;
+    let new = NewUser::register(domain, &key, CredentialKind::Wallet, created_at, UserEntropy::draw());
+    let Credential { id, user_id, name, public_key, .. } = new.credential;
+    let [petname, user] = insert_user(new.user);
+    let login = step(SET_LAST_LOGIN, params![domain, &user_id, last_login_at]);
+    store.write([must(ADOPT, params![id, user_id, name, domain, public_key]), petname, user, login]).await?;
+    Ok(())
+}
+
+/// A domain's users by their ids, those behind `after`, each with all of its credentials.
 ///
 /// # Errors
 /// As [`Store::read`].
-pub async fn list(store: &Store, domain: &DomainId, after: &str, most: u32) -> Result<Vec<HostedUser>> {
-    store.read(LIST, params![domain, after, i64::from(most)]).await?.into_iter().map(HostedUser::from_row).collect()
+pub async fn list(
+    store: &Store,
+    domain: &DomainId,
+    after: Option<&UserId>,
+    most: u32,
+) -> Result<Vec<(HostedUser, Vec<Credential>)>> {
+    for row in store.read(OLDER, params![domain, MAX_ADOPTED]).await? {
+        if let (key, KeyHolder::Older { created_at, last_login_at }) = read_holder(row)? {
+            adopt(store, domain, &key, created_at, last_login_at).await?;
+        }
+    }
+    let after = after.map_or("", UserId::as_str);
+    let rows = store.read(LIST, params![domain, after, i64::from(most)]).await?;
+    let users = rows.into_iter().map(HostedUser::from_row).collect::<Result<Vec<_>>>()?;
+    let (Some(first), Some(last)) = (users.first(), users.last()) else { return Ok(Vec::new()) };
+    let mut credentials = Vec::new();
+    for row in store.read(CREDENTIALS, params![domain, &first.id, &last.id]).await? {
+        if let (_, KeyHolder::Credential(credential)) = read_holder(row)? {
+            credentials.push(credential);
+        }
+    }
+    let mut credentials = credentials.into_iter().peekable();
+    let mut of = |user: &HostedUser| {
+        // A user may have come or gone between the two reads.
+        while credentials.next_if(|credential| credential.user_id < user.id).is_some() {}
+        std::iter::from_fn(|| credentials.next_if(|credential| credential.user_id == user.id)).collect()
+    };
+    Ok(users
+        .into_iter()
+        .map(|user| {
+            let own = of(&user);
+            (user, own)
+        })
+        .collect())
 }
 
-/// Forgets a domain's user. False where there is none with this key.
+/// Forgets a domain's user, and with it all of its credentials; `key` is the one that it was named by. False where there
+/// is none.
 ///
 /// # Errors
 /// As [`Store::write`].
-pub async fn delete(store: &Store, domain: &DomainId, key: &PublicKey, by: &Actor, now: Timestamp) -> Result<bool> {
-    let entry = insert_domain_entry(by, Action::UserDeleted, domain, &json!({ "public_key": key.canonical() }), now);
-    Ok(store.write([must(DELETE, params![domain, key.canonical()]), entry]).await?.is_committed())
+pub async fn delete(
+    store: &Store,
+    domain: &DomainId,
+    user: &UserId,
+    key: Option<&PublicKey>,
+    by: &Actor,
+    now: Timestamp,
+) -> Result<bool> {
+    let mut details = json!({ "user_id": user });
+    if let Some(key) = key {
+        details["public_key"] = key.canonical().into();
+    }
+    let entry = insert_domain_entry(by, Action::UserDeleted, domain, &details, now);
+    let user = [must(DELETE, params![domain, user]), step(DELETE_CREDENTIALS, params![domain, user])];
+    Ok(store.write(user.into_iter().chain([entry]).collect::<Vec<_>>()).await?.is_committed())
 }
 
 /// Forgets all users of a domain.
@@ -76,6 +204,11 @@ pub async fn delete(store: &Store, domain: &DomainId, key: &PublicKey, by: &Acto
 /// As [`Store::write`].
 pub async fn delete_all(store: &Store, domain: &DomainId, by: &Actor, now: Timestamp) -> Result<()> {
     let entry = insert_domain_entry(by, Action::UsersDeleted, domain, &json!({}), now);
-    store.write([delete_all_of(domain), entry]).await?;
+    store.write(delete_all_of(domain).into_iter().chain([entry]).collect::<Vec<_>>()).await?;
     Ok(())
+}
+
+fn read_holder(row: Row) -> Result<(String, KeyHolder)> {
+    let row = KeyRow::from_row(row)?;
+    Ok((row.public_key.clone(), KeyHolder::new(row)?))
 }

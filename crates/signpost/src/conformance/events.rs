@@ -71,6 +71,8 @@ impl Kit {
             signed_message: answer.challenge,
             signed_at: answer.timestamp,
             device_info: DeviceInfo::default(),
+            user_id: None,
+            method: None,
         };
         posted(mode.into(), SessionId::new(now, random()).to_string(), Some(data), now)
     }

@@ -7,7 +7,7 @@ use signpost_login::events::DeliveryRow;
 use signpost_login::events::endpoints::EndpointRow;
 use signpost_login::sessions::Session;
 use signpost_login::sessions::idempotency::RememberedReply;
-use signpost_login::users::HostedUser;
+use signpost_login::users::{GivenPetname, HostedUser, KeyRow};
 use signpost_platform::accounts::audit::AuditEntry;
 use signpost_platform::accounts::keys::StoredKey;
 use signpost_store::{Migration, Schema, Stored, StoredTable};
@@ -30,6 +30,7 @@ const MIGRATIONS: &[Migration] = &[
     Migration::expands(include_str!("../../migrations/0007_deployment.sql")),
     Migration::expands(include_str!("../../migrations/0008_probe.sql")),
     Migration::expands(include_str!("../../migrations/0009_backoff.sql")),
+    Migration::expands(include_str!("../../migrations/0010_users.sql")),
     Migration {
         sqlite: Some(include_str!("../../migrations/0011_flows.sqlite.sql")),
         ..Migration::expands(include_str!("../../migrations/0011_flows.postgres.sql"))
@@ -49,9 +50,11 @@ const TABLES: &[StoredTable] = &[
     Feed::TABLE,
     DeletedDomain::TABLE,
     RememberedReply::TABLE,
-    HostedUser::TABLE,
+    KeyRow::TABLE,
     EndpointRow::TABLE,
     AuditEntry::TABLE,
+    HostedUser::TABLE,
+    GivenPetname::TABLE,
 ];
 
 #[cfg(test)]

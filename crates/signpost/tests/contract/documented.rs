@@ -25,7 +25,7 @@ fn address(path: &str) -> String {
         _ => "evt",
     };
     let path = path.replace("{id}", &format!("{kind}_{NOBODY}"));
-    path.replace("{public_key}", "02").replace("{challenge}", "x")
+    path.replace("{user}", "02").replace("{challenge}", "x")
 }
 
 fn is_keyed(operation: &Value) -> bool {

@@ -64,6 +64,7 @@ async fn every_code_of_the_page_can_be_met_and_no_other() {
     let integrator = service.shop().await;
     let mut met = of_requests(&integrator).await;
     met.extend(of_sessions(&service, &integrator).await);
+    met.extend(of_hosted(&service, &integrator).await);
     met.extend(of_domains(&service, &integrator).await);
     met.extend(of_ours(&service, &integrator).await);
     let met: BTreeSet<_> = met.iter().map(|reply| (reply.status, reply.code())).collect();
@@ -141,6 +142,21 @@ async fn of_domains(service: &Service, integrator: &Integrator) -> Vec<Reply> {
     let hosted = live.registers_at("hosted.test", "https://hosted.test/").await;
     live.patch(&format!("/domains/{}", text(&hosted, "id")), &json!({ "handler": "hosted" })).await.with(200);
     met.push(live.post("/sessions", &json!({ "domain": "hosted.test" })).await);
+    met
+}
+
+/// What users of hosted domains meet, and whoever takes a domain for one of these.
+async fn of_hosted(service: &Service, integrator: &Integrator) -> Vec<Reply> {
+    let page = json!({ "domain": "shop.test", "flow": "page", "metadata": { "return_url": "/in" } });
+    let mut met = vec![integrator.post("/sessions", &page).await];
+    let hosted = integrator.registers("hosted.test").await;
+    let path = format!("/domains/{}", text(&hosted, "id"));
+    integrator.patch(&path, &json!({ "handler": "hosted" })).await.with(200);
+    for mode in ["login", "register", "register"] {
+        let session = integrator.post("/sessions", &json!({ "domain": "hosted.test", "mode": mode })).await.with(201);
+        met.push(integrator.hands_in(&session, &service.phone().answers(&session)).await);
+    }
+    met.retain(|reply| reply.status != 200);
     met
 }
 

@@ -8,7 +8,7 @@ use signpost_platform::accounts::Environment;
 use crate::harness::{Endpoint, Integrator, Phone, Reply, Service, scan, send, text};
 
 /// A domain that wants it, with its webhooks leading to `at`.
-async fn shop(integrator: &Integrator, at: &str) -> Value {
+pub(crate) async fn shop(integrator: &Integrator, at: &str) -> Value {
     let domain = integrator.registers_at("shop.test", at).await;
     let path = format!("/domains/{}", text(&domain, "id"));
     let changed = integrator.patch(&path, &json!({ "handler": "hosted" })).await.with(200);
@@ -16,12 +16,12 @@ async fn shop(integrator: &Integrator, at: &str) -> Value {
     changed
 }
 
-async fn opens(integrator: &Integrator, mode: &str) -> Value {
+pub(crate) async fn opens(integrator: &Integrator, mode: &str) -> Value {
     integrator.post("/sessions", &json!({ "domain": "shop.test", "mode": mode })).await.with(201)
 }
 
 /// Posts to where the code says, as a wallet does: without a key.
-async fn posts(integrator: &Integrator, session: &Value, answer: &Value) -> Reply {
+pub(crate) async fn posts(integrator: &Integrator, session: &Value, answer: &Value) -> Reply {
     let told = scan(session).webhook().clone();
     // A public URL of a test leads nowhere: the server itself is asked.
     let url = reqwest::Url::parse(&integrator.api).expect("an address").join(told.path()).expect("an address");

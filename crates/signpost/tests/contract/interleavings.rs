@@ -120,7 +120,7 @@ impl World {
                 let Ok(key) = old.verify(&answer, self.now) else { return };
                 let Ok(Accepted::Login(login)) = old.accept(key, self.now, random()) else { return };
                 let url = &self.domain.webhook_url;
-                let took = sessions::sql::authenticate(&self.store, &login, url, None)
+                let took = sessions::sql::authenticate(&self.store, &login, url, Vec::new())
                     .await
                     .expect("a database")
                     .is_committed();

@@ -61,5 +61,7 @@ mod soak;
 mod store;
 mod stored;
 mod through;
+mod users;
+mod users_migrated;
 mod waiting;
 mod wallet;

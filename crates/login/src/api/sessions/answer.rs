@@ -9,6 +9,7 @@ use signpost_platform::web::{Fields, PathId, Payload};
 
 use super::replies::{SessionView, Viewer};
 use crate::error::Error;
+use crate::flows::admission::find_holder;
 use crate::flows::lookup::find_session;
 use crate::flows::submit::{AcceptedAnswer, accept_answer, complete_login};
 use crate::service::LoginService;
@@ -26,8 +27,8 @@ pub(crate) async fn authenticate(
     let Payload(body) = Payload::from_request(request, &service).await?;
     let answer =
         Answer::parse(&body).map_err(|error| Problem::field(error.field().unwrap_or("body"), error.to_string()))?;
-    let AcceptedAnswer { session, redirect } =
-        accept_answer(&service, session, &answer, None).await?.ok_or(Error::ChallengeNotFound)?;
+    let holder = find_holder(&service, &session, &answer.public_key).await?;
+    let AcceptedAnswer { session, redirect } = accept_answer(&service, session, &answer, holder).await?;
     let status = session.status(service.clock.now());
     Ok(Json(SessionView::new(session, status, Viewer::Owner).with_redirect(redirect.map(String::from))))
 }

@@ -5,6 +5,7 @@ use serde::Serialize;
 use signpost_auth::Mode;
 use signpost_platform::web::problem::Problem;
 
+use crate::domains::LoginMethod;
 use crate::error::Error;
 use crate::ids::SessionId;
 use crate::sessions::{Metadata, Session, SessionState, SessionStatus, User};
@@ -48,6 +49,9 @@ pub(crate) struct SessionView {
     authenticated_at: Option<Timestamp>,
     #[serde(skip_serializing_if = "Option::is_none")]
     user: Option<User>,
+    /// How the user of a hosted domain logged in.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    method: Option<LoginMethod>,
     #[serde(skip_serializing_if = "Option::is_none")]
     metadata: Option<Metadata>,
     /// Where the wallet sends the person, on one device.
@@ -101,14 +105,15 @@ impl SessionView {
     pub(crate) fn new(session: Session, status: SessionStatus, viewer: Viewer) -> Self {
         let mode = session.page.as_ref().map(|_| session.challenge.mode);
         let Session { id, metadata, expires_at, state, .. } = session;
-        let (expires_at, authenticated_at, user) = match state {
+        let (expires_at, authenticated_at, mut user) = match state {
             SessionState::Authenticated { at, user } => (None, Some(at), Some(user)),
             _ => (Some(expires_at), None, None),
         };
-        let shown = Self { id, status, mode, expires_at, authenticated_at, user, metadata, redirect: None };
+        let method = user.as_mut().and_then(|user| user.method.take());
+        let shown = Self { id, status, mode, expires_at, authenticated_at, user, method, metadata, redirect: None };
         match viewer {
             Viewer::Owner => shown,
-            Viewer::Page => Self { mode: None, user: None, metadata: None, ..shown },
+            Viewer::Page => Self { mode: None, user: None, method: None, metadata: None, ..shown },
         }
     }
 

@@ -1,0 +1,84 @@
+//! Petnames: what people and operators call a user whom they know by no other name, such as `amber-otter-4821`.
+
+use anyhow::{Result, ensure};
+use serde::Serialize;
+
+use super::words::{ADJECTIVES, ANIMALS};
+
+/// A user's petname: an adjective, an animal and a number. One of a domain's is given once and never again.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize)]
+#[serde(transparent)]
+pub struct Petname(String);
+
+impl Petname {
+    /// One of ninety million, from 64 random bits.
+    #[must_use]
+    pub fn draw(random: [u8; 8]) -> Self {
+        let drawn = u64::from_be_bytes(random);
+        let (drawn, adjective) = take(drawn, ADJECTIVES);
+        let (drawn, animal) = take(drawn, ANIMALS);
+        Self(format!("{adjective}-{animal}-{}", 1000 + drawn % 9000))
+    }
+
+    /// Its text.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// One that was kept.
+    pub(super) fn from_stored(text: &str) -> Result<Self> {
+        let is_word = |part: &&str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_lowercase());
+        let is_number = |part: &&str| part.len() >= 4 && part.bytes().all(|byte| byte.is_ascii_digit());
+        let parts: Vec<_> = text.split('-').collect();
+        let is_petname = matches!(&*parts, [one, two, three] if is_word(one) && is_word(two) && is_number(three));
+        ensure!(is_petname, "is no petname");
+        Ok(Self(text.to_owned()))
+    }
+}
+
+/// What is left of a number, and the word that the rest of it names.
+fn take(number: u64, words: &[&'static str]) -> (u64, &'static str) {
+    let count = words.len() as u64;
+    let at = usize::try_from(number % count).unwrap_or_default();
+    (number / count, words[at])
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    #[test]
+    fn a_petname_is_two_words_and_four_digits() {
+        let drawn: BTreeSet<_> = (0..=255).map(|byte| Petname::draw([byte, 7, byte, 1, byte, 3, 9, byte]).0).collect();
+        assert_eq!(drawn.len(), 256);
+        for petname in &drawn {
+            assert_eq!(Petname::from_stored(petname).unwrap().as_str(), petname);
+            assert_eq!(petname.rsplit('-').next().map(str::len), Some(4), "{petname}");
+        }
+        assert_eq!(Petname::draw([0; 8]).as_str(), format!("{}-{}-1000", ADJECTIVES[0], ANIMALS[0]));
+    }
+
+    #[test]
+    fn every_word_is_one_that_everybody_can_type_and_stands_once() {
+        for words in [ADJECTIVES, ANIMALS] {
+            let known: BTreeSet<_> = words.iter().collect();
+            assert_eq!((known.len(), words.len()), (100, 100));
+            for word in words {
+                let is_plain = word.bytes().all(|byte| byte.is_ascii_lowercase());
+                assert!(is_plain && (3..=8).contains(&word.len()), "{word}");
+            }
+        }
+    }
+
+    #[test]
+    fn what_was_never_given_is_not_read() {
+        for text in ["", "amber-otter", "amber-otter-12", "Amber-otter-1234", "amber-otter-12a4", "amber-otter-1234-x"]
+        {
+            assert!(Petname::from_stored(text).is_err(), "{text}");
+        }
+        assert!(Petname::from_stored("amber-otter-10000").is_ok());
+    }
+}

@@ -1,0 +1,229 @@
+//! docs/api.md, Users of hosted domains: who logged in, by which key.
+
+use futures_util::future::join_all;
+use serde_json::{Value, json};
+use signpost_login::ids::UserId;
+use signpost_store::{params, step};
+
+use crate::harness::{Endpoint, Integrator, Phone, Service, send, text};
+use crate::hosted::{opens, posts, shop};
+
+/// Lets a phone answer a new session, and tells how that session ends.
+async fn enters(integrator: &Integrator, mode: &str, phone: &Phone) -> Value {
+    let session = opens(integrator, mode).await;
+    posts(integrator, &session, &phone.answers(&session)).await.with(200);
+    integrator.sees(&session).await.with(200)
+}
+
+async fn users_of(integrator: &Integrator, domain: &Value) -> Vec<Value> {
+    let users = integrator.get(&format!("/domains/{}/users", text(domain, "id"))).await.with(200);
+    users["users"].as_array().expect("a list").clone()
+}
+
+#[tokio::test]
+async fn a_user_has_one_id_in_the_list_in_sessions_and_in_events() {
+    let service = Service::start().await;
+    let (integrator, mut endpoint) = (service.integrator().await, Endpoint::start().await);
+    let domain = shop(&integrator, &endpoint.url("/hook")).await;
+    let phone = service.phone();
+    let mut ids = Vec::new();
+    for mode in ["register", "login", "login"] {
+        let seen = enters(&integrator, mode, &phone).await;
+        assert_eq!(seen["method"], "scan");
+        let event = endpoint.receives().await.json();
+        assert_eq!((&event["data"]["method"], &event["data"]["user_id"]), (&json!("scan"), &seen["user"]["id"]));
+        ids.push(text(&seen["user"], "id").to_owned());
+    }
+    let users = users_of(&integrator, &domain).await;
+    let [user] = &*users else { panic!("one user, not {users:?}") };
+    ids.push(text(user, "id").to_owned());
+    ids.dedup();
+    assert!(matches!(&*ids, [one] if UserId::parse(one).is_some()), "{ids:?}");
+    let petname = text(user, "petname").split('-').count();
+    assert_eq!((petname, &user["public_key"]), (3, &json!(phone.public_key())));
+    let credential = &user["credentials"][0];
+    assert_eq!((&credential["kind"], &credential["name"]), (&json!("wallet"), &json!("Wallet")));
+    assert_eq!(credential["last_used_at"], user["last_login_at"]);
+}
+
+#[tokio::test]
+async fn a_direct_domain_tells_nothing_of_users() {
+    let service = Service::start().await;
+    let (integrator, mut endpoint) = (service.integrator().await, Endpoint::start().await);
+    integrator.registers_at("shop.test", &endpoint.url("/hook")).await;
+    let session = integrator.opens("shop.test").await;
+    let seen = integrator.hands_in(&session, &service.phone().answers(&session)).await.with(200);
+    let event = endpoint.receives().await.json();
+    assert!(seen.get("method").is_none() && seen["user"].get("id").is_none(), "{seen}");
+    assert!(event["data"].get("method").is_none() && event["data"].get("user_id").is_none(), "{event}");
+}
+
+#[tokio::test]
+async fn an_answer_that_the_integrator_hands_in_obeys_the_same_rules() {
+    let service = Service::start().await;
+    let integrator = service.integrator().await;
+    let domain = shop(&integrator, "http://127.0.0.1:1/hook").await;
+    let phone = service.phone();
+    let (login, register) = (opens(&integrator, "login").await, opens(&integrator, "register").await);
+    integrator.hands_in(&login, &phone.answers(&login)).await.refused(404, "user_not_found");
+    assert_eq!(users_of(&integrator, &domain).await, [] as [Value; 0]);
+    let seen = integrator.hands_in(&register, &phone.answers(&register)).await.with(200);
+    let again = opens(&integrator, "register").await;
+    integrator.hands_in(&again, &phone.answers(&again)).await.refused(409, "user_exists");
+    let logged_in = integrator.hands_in(&login, &phone.answers(&login)).await.with(200);
+    assert_eq!(logged_in["user"]["id"], seen["user"]["id"]);
+}
+
+#[tokio::test]
+async fn of_two_sessions_that_register_one_key_one_makes_a_user() {
+    let service = Service::start().await;
+    let integrator = service.integrator().await;
+    let domain = shop(&integrator, "http://127.0.0.1:1/hook").await;
+    let phone = service.phone();
+    let mut sessions = Vec::new();
+    for _ in 0..8 {
+        sessions.push(opens(&integrator, "register").await);
+    }
+    let race = sessions.iter().map(|session| {
+        let (integrator, answer) = (integrator.clone(), phone.answers(session));
+        async move { posts(&integrator, session, &answer).await.status }
+    });
+    let mut statuses = join_all(race).await;
+    statuses.sort_unstable();
+    assert_eq!(statuses, [200, 409, 409, 409, 409, 409, 409, 409]);
+    assert_eq!((users_of(&integrator, &domain).await.len(), service.outbox().await.len()), (1, 1));
+    let petnames = service.app.store.read("SELECT petname FROM petnames", params![]).await.expect("a database");
+    assert_eq!(petnames.len(), 1);
+}
+
+#[tokio::test]
+async fn who_registered_on_two_devices_at_once_is_logged_in_by_both() {
+    let service = Service::start().await;
+    let integrator = service.integrator().await;
+    let domain = shop(&integrator, "http://127.0.0.1:1/hook").await;
+    let phone = service.phone();
+    let body = json!({
+        "domain": "shop.test", "mode": "register", "flow": "same_device", "metadata": { "return_url": "/in" },
+    });
+    let mut begun = Vec::new();
+    for _ in 0..4 {
+        let session = integrator.post("/sessions", &body).await.with(201);
+        let told = posts(&integrator, &session, &phone.answers(&session)).await.with(200);
+        let code = text(&told, "redirect").split("code=").nth(1).expect("a code").to_owned();
+        begun.push((format!("/sessions/{}/complete", text(&session, "id")), code));
+    }
+    let race = begun.iter().map(|(path, code)| {
+        let integrator = integrator.clone();
+        async move { integrator.post(path, &json!({ "code": code })).await.with(200)["user"]["id"].clone() }
+    });
+    let mut ids = join_all(race).await;
+    ids.dedup();
+    let users = users_of(&integrator, &domain).await;
+    assert_eq!((ids.len(), users.len(), &ids[0]), (1, 1, &users[0]["id"]));
+}
+
+#[tokio::test]
+async fn one_key_is_another_user_in_every_domain_and_environment() {
+    let service = Service::start().await;
+    let integrator = service.integrator().await;
+    let (shop, mut ids) = (shop(&integrator, "http://127.0.0.1:1/hook").await, Vec::new());
+    let phone = service.phone();
+    ids.push(enters(&integrator, "register", &phone).await["user"]["id"].clone());
+    let rival = service.integrator_of("rival", signpost_platform::accounts::Environment::Sandbox).await;
+    let rivals = crate::hosted::shop(&rival, "http://127.0.0.1:1/hook").await;
+    let unknown = opens(&rival, "login").await;
+    assert_eq!(posts(&rival, &unknown, &phone.answers(&unknown)).await.status, 404);
+    ids.push(enters(&rival, "register", &phone).await["user"]["id"].clone());
+    assert_ne!(ids[0], ids[1]);
+    assert_eq!((users_of(&integrator, &shop).await.len(), users_of(&rival, &rivals).await.len()), (1, 1));
+    let foreign = format!("/domains/{}/users/{}", text(&rivals, "id"), ids[0].as_str().expect("an id"));
+    send(rival.request(reqwest::Method::DELETE, &foreign)).await.refused(404, "not_found");
+    let hidden = format!("/domains/{}/users/{}", text(&shop, "id"), ids[0].as_str().expect("an id"));
+    send(rival.request(reqwest::Method::DELETE, &hidden)).await.refused(404, "domain_not_found");
+    assert_eq!(users_of(&integrator, &shop).await.len(), 1);
+}
+
+#[tokio::test]
+async fn what_cannot_be_read_is_no_user() {
+    let service = Service::start().await;
+    let integrator = service.integrator().await;
+    let domain = shop(&integrator, "http://127.0.0.1:1/hook").await;
+    let phone = service.phone();
+    enters(&integrator, "register", &phone).await;
+    let write = async |sql: String| {
+        assert!(service.app.store.write([step(sql.leak(), params![])]).await.expect("a database").is_committed());
+    };
+    let users = format!("/domains/{}/users", text(&domain, "id"));
+    for (table, column, broken) in [
+        ("users", "user_id", "NULL"),
+        ("users", "user_id", "'usr_x'"),
+        ("users", "id", "NULL"),
+        ("users", "id", "'cred_'"),
+        ("hosted_users", "petname", "'Amber'"),
+        ("hosted_users", "groups", "'admins'"),
+    ] {
+        write(format!("CREATE TABLE kept AS SELECT * FROM {table}")).await;
+        write(format!("UPDATE {table} SET {column} = {broken}")).await;
+        let (listed, session) = (integrator.get(&users).await, opens(&integrator, "login").await);
+        let answered = posts(&integrator, &session, &phone.answers(&session)).await;
+        if table == "users" {
+            assert_eq!(answered.status, 500, "{column} = {broken}: {}", answered.text);
+        } else {
+            listed.refused(500, "internal_error");
+        }
+        assert!(column != "id" || listed.status == 500, "{}", listed.text);
+        write(format!("UPDATE {table} SET {column} = (SELECT {column} FROM kept)")).await;
+        write("DROP TABLE kept".to_owned()).await;
+    }
+    assert_eq!(enters(&integrator, "login", &phone).await["user"]["public_key"], json!(phone.public_key()));
+}
+
+/// On one engine alone, which is told to refuse some petnames as if they had been given.
+#[tokio::test]
+async fn a_petname_that_was_given_before_is_drawn_again() {
+    const REFUSE: &str = "
+        CREATE TRIGGER given BEFORE INSERT ON petnames WHEN substr(NEW.petname, -1) < '3'
+        BEGIN SELECT RAISE(IGNORE); END";
+    let folder = tempfile::tempdir().expect("a folder");
+    let service = Service::on(folder.path(), &Service::clock(), &[]).await;
+    let integrator = service.integrator().await;
+    let domain = shop(&integrator, "http://127.0.0.1:1/hook").await;
+    assert!(service.app.store.write([step(REFUSE, params![])]).await.expect("a database").is_committed());
+    for somebody in 1..=60 {
+        enters(&integrator, "register", &Phone::of(somebody, &service.clock)).await;
+    }
+    let all = integrator.get(&format!("/domains/{}/users?limit=100", text(&domain, "id"))).await.with(200);
+    let petnames: Vec<_> = all["users"].as_array().expect("a list").iter().map(|user| text(user, "petname")).collect();
+    assert_eq!(petnames.len(), 60);
+    assert!(petnames.iter().all(|petname| !petname.ends_with(['0', '1', '2'])), "{petnames:?}");
+}
+
+#[tokio::test]
+async fn a_petname_stays_with_whom_it_was_given_to_also_when_that_one_is_gone() {
+    let service = Service::start().await;
+    let integrator = service.integrator().await;
+    let domain = shop(&integrator, "http://127.0.0.1:1/hook").await;
+    let phone = service.phone();
+    let mut given = Vec::new();
+    for _ in 0..2 {
+        enters(&integrator, "register", &phone).await;
+        let users = users_of(&integrator, &domain).await;
+        given.push(text(&users[0], "petname").to_owned());
+        let path = format!("/domains/{}/users/{}", text(&domain, "id"), text(&users[0], "id"));
+        assert_eq!(send(integrator.request(reqwest::Method::DELETE, &path)).await.status, 204);
+        send(integrator.request(reqwest::Method::DELETE, &path)).await.refused(404, "not_found");
+    }
+    let kept = "SELECT petname FROM petnames WHERE domain_id = $1 ORDER BY petname";
+    let kept = service.app.store.read(kept, params![text(&domain, "id")]).await.expect("a database");
+    given.sort();
+    assert_eq!(kept.iter().map(|row| row.text(0).expect("a petname").to_owned()).collect::<Vec<_>>(), given);
+    let again = signpost_store::must(
+        "INSERT INTO petnames (domain_id, petname) VALUES ($1, $2)",
+        params![text(&domain, "id"), &given[0]],
+    );
+    assert!(service.app.store.write([again]).await.is_err());
+    let path = format!("/domains/{}", text(&domain, "id"));
+    assert_eq!(send(integrator.request(reqwest::Method::DELETE, &path)).await.status, 204);
+    let left = service.app.store.read("SELECT petname FROM petnames", params![]).await.expect("a database");
+    assert!(left.is_empty());
+}
