@@ -33,6 +33,8 @@ pub enum Sign {
     Lightning,
     /// A telephone.
     Phone,
+    /// A key: a way in.
+    Key,
 }
 
 impl Sign {
@@ -65,6 +67,7 @@ impl Sign {
             },
             Self::Lightning => path("M11 2.5 4.5 11H9l-.5 6.5L15.5 9H11z"),
             Self::Phone => html! { rect x="5.5" y="2" width="9" height="16" rx="2" {} (path("M9 15.2h2")) },
+            Self::Key => html! { circle cx="7" cy="7.5" r="4" {} (path("M9.9 10.3 17 17.4M13.6 14l2-2")) },
         }
     }
 }
@@ -75,8 +78,8 @@ mod tests {
 
     #[test]
     fn every_line_of_a_sign_ends_before_the_next_begins() {
-        let signs =
-            [Sign::Info, Sign::Stop, Sign::Clock, Sign::Tick, Sign::Globe, Sign::Wallet, Sign::Lightning, Sign::Phone];
+        use Sign::{Clock, Globe, Info, Key, Lightning, Phone, Stop, Tick, Wallet};
+        let signs = [Info, Stop, Clock, Tick, Globe, Wallet, Lightning, Phone, Key];
         for drawn in signs.into_iter().map(|sign| sign.draw(20)).chain([brand()]) {
             let text = drawn.into_string();
             let count = |mark| text.matches(mark).count();

@@ -5,6 +5,7 @@ mod audit;
 mod backup;
 mod conformance;
 mod deliveries;
+mod demo;
 mod domains;
 mod gazetteer;
 mod keys;
@@ -34,7 +35,7 @@ use crate::server::schema::SCHEMA;
 /// Bitcoin ATM locator for AI assistants, and passwordless login with a wallet and a QR code.
 #[derive(Debug, Parser)]
 #[command(name = "signpost", version, arg_required_else_help = true)]
-#[command(after_help = "Start with 'signpost serve'. It needs no configuration.")]
+#[command(after_help = "Start with 'signpost demo' to look around, or 'signpost serve'. Neither needs configuration.")]
 pub struct Cli {
     #[command(flatten)]
     common: Common,
@@ -69,6 +70,14 @@ enum Command {
     /// SIGTERM or SIGINT stops it: no new connections, up to 10 seconds for running requests, everything written, exit
     /// code 0.
     Serve(serve::Serve),
+    /// Try the login: a server with sample data and a shop, without any configuration
+    ///
+    /// Reads no configuration and no variables. The data is in memory, and nothing is left behind; with --data-dir it is
+    /// kept there. The shop listens on the next free port, logs people in on the server's login page, and shows its own
+    /// code. With --json: `{server, shop, wallet, mcp}` on one line; `wallet` is null.
+    ///
+    /// Stops like 'signpost serve'.
+    Demo(demo::DemoCommand),
     /// Manage API keys
     #[command(subcommand)]
     Keys(keys::Keys),
@@ -164,6 +173,7 @@ impl Cli {
                 flags.set(&mut raw);
                 serve::run(Session::new(&raw, common.json)?).await
             }
+            Command::Demo(command) => command.run(&common).await,
             Command::Keys(command) => command.run(&session()?).await,
             Command::Domains(command) => command.run(&session()?).await,
             Command::Deliveries(command) => command.run(&session()?).await,

@@ -66,7 +66,7 @@ pub(super) async fn run(session: Session) -> Result<()> {
 /// Ends when the operator (Ctrl-C) or the system (SIGTERM) asks for it. Listens from the moment it is made: whoever
 /// reads that the server is ready may stop it at once.
 #[cfg(unix)]
-fn stop_signal() -> Result<impl Future<Output = ()>> {
+pub(super) fn stop_signal() -> Result<impl Future<Output = ()>> {
     use tokio::signal::unix::{SignalKind, signal};
     let (mut interrupt, mut terminate) = (signal(SignalKind::interrupt())?, signal(SignalKind::terminate())?);
     Ok(async move {
@@ -78,7 +78,7 @@ fn stop_signal() -> Result<impl Future<Output = ()>> {
 }
 
 #[cfg(not(unix))]
-fn stop_signal() -> Result<impl Future<Output = ()>> {
+pub(super) fn stop_signal() -> Result<impl Future<Output = ()>> {
     Ok(async { drop(tokio::signal::ctrl_c().await) })
 }
 
@@ -131,7 +131,7 @@ fn banner(app: &App) -> String {
 }
 
 /// The program as it was called, so that what is printed can be typed.
-fn program() -> String {
+pub(super) fn program() -> String {
     std::env::args().next().unwrap_or_else(|| "signpost".to_owned())
 }
 

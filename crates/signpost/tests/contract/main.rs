@@ -16,6 +16,7 @@ mod conformance;
 mod connections;
 mod crash;
 mod deliveries;
+mod demo;
 mod desk;
 mod documented;
 mod domains;

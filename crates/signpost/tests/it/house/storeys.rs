@@ -77,7 +77,7 @@ const FLOORS: &[(&str, &[&[&str]])] = &[
             &["routes"],
         ],
     ),
-    ("signpost", &[&["config"], &["server"], &["conformance"], &["cli"], &["main"]]),
+    ("signpost", &[&["config"], &["server"], &["conformance", "demo"], &["cli"], &["main"]]),
 ];
 
 #[test]

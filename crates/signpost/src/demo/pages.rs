@@ -1,0 +1,321 @@
+//! What the shop shows: a site of its own, with its own colours and its own words.
+
+use maud::{DOCTYPE, Markup, html};
+use signpost_platform::pages::icons::Sign;
+
+use super::api::{ShopCredential, ShopUser};
+use super::visitors::Visitor;
+
+/// What runs when somebody logs in here: the very file.
+const LOGIN: &str = include_str!("login.rs");
+const NODE: &str = include_str!("../../../../examples/page/site.mjs");
+const PYTHON: &str = include_str!("../../../../examples/page/site.py");
+
+/// What the front page tells somebody who has just come from the login page, or left.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Told {
+    /// Nothing.
+    Nothing,
+    /// That they cancelled.
+    Cancelled,
+    /// That time was up.
+    Expired,
+    /// That the login was not completed.
+    Refused,
+    /// That they are logged out.
+    Left,
+}
+
+impl Told {
+    /// Reads the query of the front page.
+    pub(super) fn of(query: &str) -> Self {
+        match query {
+            "login=cancelled" => Self::Cancelled,
+            "login=expired" => Self::Expired,
+            "login=refused" => Self::Refused,
+            "login=left" => Self::Left,
+            _ => Self::Nothing,
+        }
+    }
+
+    fn notice(self) -> Markup {
+        let (class, sign, words) = match self {
+            Self::Nothing => return Markup::default(),
+            Self::Cancelled => ("notice", Sign::Info, ("You cancelled.", "Nothing has happened.")),
+            Self::Left => ("notice", Sign::Tick, ("You are logged out.", "Your account stays as it is.")),
+            Self::Expired => {
+                let rest = "It waited and nobody answered. Nothing has happened to your account.";
+                ("notice warn", Sign::Clock, ("That login has ended.", rest))
+            }
+            Self::Refused => {
+                let rest = "It began in another browser, or its code was used before. Nobody was logged in by it.";
+                ("notice danger", Sign::Stop, ("That login was refused.", rest))
+            }
+        };
+        notice(class, sign, words.0, words.1)
+    }
+}
+
+/// The front page, for strangers and for whoever is logged in.
+pub(super) fn home(visitor: Option<&Visitor>, told: Told) -> Markup {
+    let way_in = if visitor.is_some() {
+        html! { a.btn.primary href="/account" { "Your account" } }
+    } else {
+        html! { a.btn.primary href="/login" { (Sign::Key.draw(20)) "Log in or create an account" } }
+    };
+    let main = html! {
+        main #main.wrap {
+            (told.notice())
+            div.hero {
+                div.stack {
+                    p.soft { "localhost, a shop that does not exist" }
+                    h1 { "Tea for people who read the leaflet" }
+                    p.lead {
+                        "Try the login. Make an account and come back to it, with no e-mail address and no password."
+                    }
+                    div.row { (way_in) a.btn.quiet href="/code" { "How it works" } }
+                }
+                div.art { (art()) }
+            }
+        }
+    };
+    document("Fern & Kettle", visitor, &main)
+}
+
+/// The account of whoever is logged in, with what the service knows of them.
+pub(super) fn account(visitor: &Visitor, user: Option<&ShopUser>, is_welcomed: bool) -> Markup {
+    let user = user.unwrap_or(&visitor.user);
+    let name = called(user);
+    let welcome = match (is_welcomed, visitor.is_new) {
+        (false, _) => Markup::default(),
+        (true, true) => notice(
+            "notice ok",
+            Sign::Tick,
+            &format!("Welcome, {name}."),
+            "Your account is new. Nothing else is needed.",
+        ),
+        (true, false) => notice("notice ok", Sign::Tick, &format!("Welcome back, {name}."), "You are logged in."),
+    };
+    let main = html! {
+        main #main.wrap.stack {
+            (welcome)
+            h1 { "Your account" }
+            div.grid2 {
+                section.card aria-labelledby="keys" {
+                    h2 #keys { "How you log in" }
+                    ul.keys {
+                        @for credential in &user.credentials { (key(credential)) }
+                        @if user.credentials.len() == 1 {
+                            li {
+                                span.ico { (Sign::Key.draw(20)) }
+                                div {
+                                    b { "A spare is missing" }
+                                    p.sm.soft { "If you lose the only key, nobody can let you in." }
+                                }
+                            }
+                        }
+                    }
+                }
+                section.card aria-labelledby="known" {
+                    h2 #known { "What this shop knows" }
+                    dl.facts.sm {
+                        dt { "Name" } dd { (name) }
+                        dt { "Number" } dd { code #user { (user.id) } }
+                        dt { "Way" } dd { (way(&visitor.method)) }
+                        dt { "E-mail" } dd { "none" }
+                    }
+                    form method="post" action="/logout" {
+                        p.row {
+                            button.btn.small type="submit" { "Log out" }
+                            button.btn.small.danger type="submit" name="everywhere" value="yes" { "Sign out everywhere" }
+                        }
+                    }
+                }
+            }
+        }
+    };
+    document("Your account · Fern & Kettle", Some(visitor), &main)
+}
+
+/// How the shop's login works: three steps and the source.
+pub(super) fn code(visitor: Option<&Visitor>) -> Markup {
+    let sources = [
+        ("This shop, in Rust: the file that runs", LOGIN),
+        ("The same in Node: a whole site", NODE),
+        ("The same in Python: a whole site", PYTHON),
+    ];
+    let main = html! {
+        main #main.wrap.stack {
+            h1 { "How it works" }
+            ol.steps {
+                li { "The shop opens a session at the login service, and sends your browser to its page." }
+                li { "Your wallet answers the code on that page. The page sends you back, with a code that works once." }
+                li {
+                    "The shop completes the session with that code, and with a cookie that only your browser has. "
+                    "Then it knows who you are: a number, and no e-mail address."
+                }
+            }
+            @for (at, (title, source)) in sources.into_iter().enumerate() {
+                details open[at == 0] {
+                    summary { (title) }
+                    pre tabindex="0" role="region" aria-label=(title) { code { (source) } }
+                }
+            }
+        }
+    };
+    document("How it works · Fern & Kettle", visitor, &main)
+}
+
+/// There is no such page.
+pub(super) fn missing() -> Markup {
+    short("There is no such page", "The shop has three pages. This is none of them.")
+}
+
+/// The form came from another site.
+pub(super) fn foreign() -> Markup {
+    short("Nothing has happened", "That was asked for by a page of another site.")
+}
+
+/// The login service does not answer.
+pub(super) fn away() -> Markup {
+    short("The login service does not answer", "Try again in a minute. Nothing has happened to your account.")
+}
+
+fn short(title: &str, words: &str) -> Markup {
+    let main = html! {
+        main #main.wrap.stack {
+            h1 { (title) }
+            p.lead { (words) }
+            p.row { a.btn.primary href="/" { "Back to the shop" } }
+        }
+    };
+    document(title, None, &main)
+}
+
+fn document(title: &str, visitor: Option<&Visitor>, main: &Markup) -> Markup {
+    html! {
+        (DOCTYPE)
+        html lang="en" {
+            head {
+                meta charset="utf-8";
+                meta name="viewport" content="width=device-width, initial-scale=1";
+                title { (title) }
+                link rel="stylesheet" href="/shop.css";
+                link rel="icon" href="data:,";
+            }
+            body {
+                a.skip href="#main" { "Skip to content" }
+                header.top {
+                    a.brand href="/" { "Fern & Kettle" }
+                    nav aria-label="Shop" {
+                        a href="/code" { "How it works" }
+                        @match visitor {
+                            None => a href="/login" { "Log in" },
+                            Some(visitor) => a href="/account" { (called(&visitor.user)) },
+                        }
+                    }
+                }
+                (main)
+            }
+        }
+    }
+}
+
+fn notice(class: &str, sign: Sign, first: &str, rest: &str) -> Markup {
+    html! { div class=(class) { (sign.draw(20)) p role="status" { b { (first) } " " (rest) } } }
+}
+
+fn key(credential: &ShopCredential) -> Markup {
+    let ShopCredential { kind, public_key, name, added_at } = credential;
+    let sign = match kind.as_str() {
+        "passkey" => Sign::Key,
+        "lightning" => Sign::Lightning,
+        _ => Sign::Wallet,
+    };
+    let ending = public_key.get(public_key.len().saturating_sub(8)..).unwrap_or(public_key);
+    html! {
+        li {
+            span.ico { (sign.draw(20)) }
+            div {
+                b { bdi { (signpost_text::line(name)) } }
+                p.sm.soft { "Added " (added_at.strftime("%-d %B %Y")) " · ends in " code { (ending) } }
+            }
+        }
+    }
+}
+
+/// `Amber Otter` of `amber-otter-4821`; a user without such a name has the shop's word for a customer.
+fn called(user: &ShopUser) -> String {
+    let capital = |word: &str| {
+        let mut letters = word.chars();
+        letters.next().map(|first| first.to_uppercase().chain(letters).collect::<String>())
+    };
+    let words = user.petname.split('-').filter(|word| !word.starts_with(|letter: char| letter.is_ascii_digit()));
+    let name = words.filter_map(capital).collect::<Vec<_>>().join(" ");
+    if name.is_empty() { "tea drinker".to_owned() } else { name }
+}
+
+fn way(method: &str) -> &'static str {
+    match method {
+        "scan" => "wallet, by scan, number typed",
+        "browser" => "wallet of this browser",
+        "lightning" => "Lightning wallet",
+        "passkey" => "passkey",
+        _ => "wallet",
+    }
+}
+
+/// A cup before hills.
+fn art() -> Markup {
+    html! {
+        svg viewBox="0 0 400 300" aria-hidden="true" {
+            rect width="400" height="300" fill="#d9a679" {}
+            circle cx="312" cy="78" r="46" fill="#f6e3c5" {}
+            path d="M0 232c70-34 130-6 200-20s120-40 200-8v96H0z" fill="#9c5a32" {}
+            path d="M130 128h120v60a48 48 0 0 1-48 48h-24a48 48 0 0 1-48-48z" fill="#fffdf9" {}
+            path d="M250 142h14a24 24 0 0 1 0 48h-15" fill="none" stroke="#fffdf9" stroke-width="12" {}
+            path d="M166 108c-8-14 8-20 0-36M194 108c-8-14 8-20 0-36M222 108c-8-14 8-20 0-36" fill="none"
+                stroke="#fffdf9" stroke-width="5" stroke-linecap="round" opacity=".75" {}
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn user(petname: &str) -> ShopUser {
+        ShopUser { id: "usr_1".to_owned(), petname: petname.to_owned(), credentials: Vec::new() }
+    }
+
+    #[test]
+    fn a_customer_is_called_by_the_words_of_the_petname() {
+        for (petname, name) in [("amber-otter-4821", "Amber Otter"), ("", "tea drinker"), ("élan-1", "Élan")] {
+            assert_eq!(called(&user(petname)), name);
+        }
+    }
+
+    #[test]
+    fn what_others_wrote_is_no_markup() {
+        let credential = ShopCredential {
+            kind: "wallet".to_owned(),
+            public_key: "é<b>".to_owned(),
+            name: "<script>alert(1)</script>\u{202e}".to_owned(),
+            added_at: jiff::Timestamp::UNIX_EPOCH,
+        };
+        let user = ShopUser { credentials: vec![credential], ..user("<i>-otter-1") };
+        let visitor = Visitor { user: user.clone(), is_new: true, method: "<u>".to_owned() };
+        let page = account(&visitor, Some(&user), true).into_string();
+        for markup in ["<script", "<b>é", "<i>", "<u>", "\u{202e}"] {
+            assert!(!page.contains(markup), "{markup}");
+        }
+        assert!(page.contains("Added 1 January 1970"), "{page}");
+    }
+
+    #[test]
+    fn the_code_that_is_shown_is_short_enough_to_be_read() {
+        for (source, most) in [(LOGIN, 50), (NODE, 41), (PYTHON, 41)] {
+            assert!(source.lines().count() <= most, "{source}");
+        }
+    }
+}

@@ -1,0 +1,98 @@
+//! Who is logged in at the shop: in memory, as long as the demo runs.
+
+use std::collections::HashMap;
+use std::sync::{Mutex, PoisonError};
+
+use signpost_platform::pages::cookie::CookieSecret;
+
+use super::api::ShopUser;
+
+/// How many browsers are logged in at once; of more, one goes.
+const MOST: usize = 1000;
+
+/// Who is logged in, by the hash of the browser's cookie.
+#[derive(Debug, Default)]
+pub(super) struct Visitors(Mutex<HashMap<String, Visitor>>);
+
+/// Somebody who is logged in.
+#[derive(Clone, Debug)]
+pub(super) struct Visitor {
+    /// Whom the service knows.
+    pub(super) user: ShopUser,
+    /// Whether the account was made by this login.
+    pub(super) is_new: bool,
+    /// How the person proved who they are.
+    pub(super) method: String,
+}
+
+impl Visitors {
+    /// Logs in the browser with this cookie.
+    pub(super) fn welcome(&self, cookie: &CookieSecret, visitor: Visitor) {
+        let mut all = self.lock();
+        if all.len() >= MOST
+            && let Some(one) = all.keys().next().cloned()
+        {
+            all.remove(&one);
+        }
+        all.insert(cookie.hash().as_str().to_owned(), visitor);
+    }
+
+    /// Who has this cookie.
+    pub(super) fn find(&self, cookie: &CookieSecret) -> Option<Visitor> {
+        self.lock().get(cookie.hash().as_str()).cloned()
+    }
+
+    /// Logs a browser out, or with it every other of the same person.
+    pub(super) fn leave(&self, cookie: &CookieSecret, everywhere: bool) {
+        let mut all = self.lock();
+        let Some(left) = all.remove(cookie.hash().as_str()) else { return };
+        if everywhere {
+            all.retain(|_, visitor| visitor.user.id != left.user.id);
+        }
+    }
+
+    fn lock(&self) -> std::sync::MutexGuard<'_, HashMap<String, Visitor>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn cookie(number: u64) -> CookieSecret {
+        let mut bytes = [0; 32];
+        bytes[..8].copy_from_slice(&number.to_le_bytes());
+        CookieSecret::from_bytes(bytes)
+    }
+
+    fn visitor(user: &str) -> Visitor {
+        let user = ShopUser { id: user.to_owned(), petname: String::new(), credentials: Vec::new() };
+        Visitor { user, is_new: true, method: "scan".to_owned() }
+    }
+
+    #[test]
+    fn who_signs_out_everywhere_leaves_all_browsers_and_nobody_elses() {
+        let visitors = Visitors::default();
+        for (number, user) in [(1, "usr_a"), (2, "usr_a"), (3, "usr_b"), (4, "usr_a")] {
+            visitors.welcome(&cookie(number), visitor(user));
+        }
+        visitors.leave(&cookie(4), false);
+        assert!(visitors.find(&cookie(1)).is_some_and(|visitor| visitor.is_new && visitor.user.id == "usr_a"));
+        assert!(visitors.find(&cookie(4)).is_none());
+        visitors.leave(&cookie(1), true);
+        assert!(visitors.find(&cookie(1)).is_none() && visitors.find(&cookie(2)).is_none());
+        assert!(visitors.find(&cookie(3)).is_some());
+        visitors.leave(&cookie(9), true);
+    }
+
+    #[test]
+    fn memory_has_an_end() {
+        let visitors = Visitors::default();
+        for number in 0..=MOST as u64 {
+            visitors.welcome(&cookie(number), visitor("usr_a"));
+        }
+        assert_eq!(visitors.lock().len(), MOST);
+        assert!(visitors.find(&cookie(MOST as u64)).is_some(), "the newest is there");
+    }
+}

@@ -1,0 +1,40 @@
+"""A site whose people log in on Signpost's page. Python 3.9 or newer, no packages."""
+import base64, hashlib, json, os, re, secrets
+from urllib import error, parse, request
+from wsgiref.simple_server import make_server
+
+API, KEY, DOMAIN = os.environ["API"], os.environ["KEY"], os.environ.get("DOMAIN", "localhost")
+PORT = os.environ.get("PORT", "9001")
+SITE = os.environ.get("SITE", f"http://localhost:{PORT}")
+people = {}  # who is logged in; a real site has this in its database, and lets it end
+def api(path, body):
+    headers = {"authorization": f"Bearer {KEY}", "content-type": "application/json"}
+    return json.load(request.urlopen(request.Request(API + path, json.dumps(body).encode(), headers), timeout=20))
+def go(location, *cookies):
+    rules = "; Path=/; HttpOnly; SameSite=Lax" + ("; Secure" if SITE.startswith("https:") else "")
+    return "303 See Other", [("location", location), *(("set-cookie", one + rules) for one in cookies)], ""
+def log_in(cookies, query):
+    secret = cookies.get("site_browser") or secrets.token_urlsafe()  # the login is that of the browser that has it
+    digest = base64.urlsafe_b64encode(hashlib.sha256(secret.encode()).digest()).decode().rstrip("=")
+    body = {"domain": DOMAIN, "flow": "page", "metadata": {"return_url": SITE + "/return"}, "browser_hash": digest}
+    return go(api("/sessions", body)["page_url"], f"site_browser={secret}")
+def come_back(cookies, query):
+    path, code = f"/sessions/{parse.quote(query['session_id'], safe='')}/complete", query.get("code", "")
+    try:
+        session = api(path, {"code": code, "browser_secret": cookies.get("site_browser", "")})
+    except error.HTTPError:
+        return go("/")  # cancelled, too late, or a code of another browser: nobody is logged in
+    people[value := secrets.token_urlsafe()] = session["user"]["id"]  # never the value from before the login
+    return go("/", f"site_login={value}", "site_browser=; Max-Age=0")
+def home(cookies, query):
+    user = people.get(cookies.get("site_login"))
+    text = f'You are <b id="user">{user}</b>.' if user else '<a href="/login">Log in or create an account</a>'
+    return "200 OK", [("content-type", "text/html"), ("cache-control", "no-store")], text
+def site(environ, start):
+    pages = {"/login": log_in, "/return": come_back, "/events": lambda *_: ("204 No Content", [], "")}
+    cookies = dict(re.findall(r"([^;= ]+)=([^;]+)", environ.get("HTTP_COOKIE", "")))
+    query = dict(parse.parse_qsl(environ["QUERY_STRING"]))
+    status, headers, text = pages.get(environ["PATH_INFO"], home)(cookies, query)
+    start(status, headers)
+    return [text.encode()]
+make_server("localhost", int(PORT), site).serve_forever()
