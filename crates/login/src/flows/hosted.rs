@@ -8,11 +8,10 @@ use serde_json::{Value, json};
 use signpost_auth::receiver::{HandlerRefusal, HandlerResponse, Host, LoggedIn, handle_login, handle_register};
 use signpost_auth::{Answer, Challenge, Mode, PublicKey, Through};
 use signpost_platform::accounts::Environment;
-use signpost_platform::limits::{Caller, Limit};
 use signpost_platform::web::problem::Problem;
 
 use crate::flows::page_answers;
-use crate::flows::refusals::{log_failure, to_refusal};
+use crate::flows::refusals::{count_answer, log_failure, to_refusal};
 use crate::flows::submit::accept_answer;
 use crate::service::LoginService;
 use crate::sessions::{self, Session, SessionStatus};
@@ -124,12 +123,7 @@ impl Host for Wallets<'_> {
             sessions::sql::find_hosted(&self.service.store, self.environment, challenge).await.map_err(log_failure)?;
         let is_held = |session: &Session| session.status(now) == SessionStatus::Pending && !session.is_answered();
         let Some(session) = session.filter(is_held) else { return Ok(None) };
-        let caller = Caller::Account(format!("{}/{}", self.environment, session.account.name));
-        let counted = self.service.limits.check(Limit::Answer, &caller, self.service.clock.elapsed()).await;
-        counted.map_err(|exceeded| HandlerRefusal::Busy {
-            retry_after: exceeded.retry_after(),
-            headers: exceeded.rate_limit_headers().into(),
-        })?;
+        count_answer(self.service, &session.account).await?;
         Ok(Some(session))
     }
 

@@ -4,6 +4,7 @@ pub mod addresses;
 pub(crate) mod admission;
 pub mod domain_end;
 pub mod hosted;
+pub mod lnurl;
 pub mod lookup;
 pub mod notices;
 pub mod page;

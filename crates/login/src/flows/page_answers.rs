@@ -49,7 +49,13 @@ pub(crate) async fn accept_scan(
     }
     let public_key = PublicKey::parse(&answer.public_key).map_err(|error| HandlerRefusal::NotVerified(error.into()))?;
     let known = users::sql::find_by_key(&service.store, &session.domain_id, &public_key).await.map_err(log_failure)?;
-    accept_proof(service, session, &domain, key, known.is_some()).await
+    let (id, has_number) = (session.id.clone(), session.confirm_code.is_some());
+    let accepted = accept_proof(service, session, &domain, key, known.is_some()).await;
+    if accepted.is_err() && has_number {
+        // The number was right: who scans once more, to create the account, has not used up a try by that.
+        sql::give_back_confirm_try(&service.store, &id).await.map_err(log_failure)?;
+    }
+    accepted
 }
 
 /// Takes a key that was proven, whoever's it is: the session is answered, or the page says why not.

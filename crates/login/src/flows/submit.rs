@@ -80,8 +80,9 @@ pub(crate) async fn complete_login(
         SessionState::Authenticated { user, .. } => find_holder(service, &asked, &user.public_key).await?,
         _ => None,
     };
-    let is_deleted = asked.hosted_url.is_some() && asked.challenge.mode == Mode::Login && holder.is_none();
-    if is_deleted {
+    let is_nobody = asked.hosted_url.is_some() && holder.is_none();
+    let is_deleted = is_nobody && asked.challenge.mode == Mode::Login;
+    if is_deleted || (is_nobody && !may_register(service, &asked).await?) {
         return Err(Error::CompletionCodeRefused);
     }
     match keep_login(service, &asked, login, holder).await {
@@ -89,6 +90,11 @@ pub(crate) async fn complete_login(
         Err(Error::UserUnknown) => Err(Error::CompletionCodeRefused),
         Err(error) => Err(error),
     }
+}
+
+/// Whether the session may still create an account: its domain may have closed registration since the answer came.
+async fn may_register(service: &LoginService, session: &Session) -> Result<bool, Error> {
+    Ok(find_domain_of(service, session).await?.is_some_and(|domain| session.may_register(&domain)))
 }
 
 /// Writes a login, of a hosted domain together with what it changes among the users.

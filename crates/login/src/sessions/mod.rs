@@ -317,7 +317,7 @@ impl Session {
     ///
     /// # Errors
     /// What became of it.
-    pub(super) fn check_open(&self, now: Timestamp) -> Result<(), AnswerRefusal> {
+    pub(crate) fn check_open(&self, now: Timestamp) -> Result<(), AnswerRefusal> {
         self.check_pending(now)?;
         if self.is_answered() { Err(AnswerRefusal::Authenticated) } else { Ok(()) }
     }

@@ -7,7 +7,7 @@ use hmac::{Hmac, KeyInit, Mac};
 use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
 use sha2::Sha256;
-use signpost_auth::{Challenge, Mode, Nonce};
+use signpost_auth::{Challenge, K1, Mode, Nonce};
 use signpost_platform::accounts::Environment;
 use url::Url;
 
@@ -24,6 +24,9 @@ pub const RENEWAL_WINDOW: SignedDuration = SignedDuration::from_mins(15);
 
 /// A code is replaced when a twentieth of its life is left: six seconds of the longest.
 const RENEWED_BEFORE_END: i32 = 20;
+
+/// Where the part of a session's id begins that its LNURL names: the last 12 of 41 characters, 56 random bits.
+const LNURL_SUFFIX_AT: usize = 29;
 
 /// What a session has that is shown on a page of the service.
 #[derive(Clone, Debug)]
@@ -241,6 +244,15 @@ impl Session {
             Environment::Sandbox => "/sandbox",
         };
         Some(format!("{public_address}{prefix}/login/{}", self.id))
+    }
+
+    /// Where a Lightning wallet sends its answer (LUD-04), where one may answer.
+    #[must_use]
+    pub fn lnurl(&self, public_address: &str) -> Option<String> {
+        self.page.as_ref().filter(|page| !page.terms.confirm)?;
+        let Challenge { mode, .. } = &self.challenge;
+        let (suffix, k1) = (&self.id.as_str()[LNURL_SUFFIX_AT..], K1::of(&self.challenge));
+        Some(format!("{public_address}/lnurl/{suffix}?tag=login&k1={k1}&action={mode}"))
     }
 
     /// Whether the page should replace its code now: it is about to end, nobody has answered, and there is time left in

@@ -1,7 +1,7 @@
 //! Sessions on pages in the database.
 
 use anyhow::{Result, bail};
-use signpost_auth::Challenge;
+use signpost_auth::{Challenge, PublicKey};
 use signpost_platform::accounts::Environment;
 use signpost_store::column::Via;
 use signpost_store::{
@@ -34,6 +34,25 @@ const NOTE: &str = "
       AND answer IS NULL AND authenticated_at IS NULL AND cancelled_at IS NULL";
 
 const REPLACED: &str = sql!(Session::SELECT, " WHERE replaced_challenge = $1 AND environment = $2");
+
+/// What an LNURL names: the last characters of an id, in either environment, and at the same time whether anybody at the
+/// session's domain has the key. How many sessions have such an id is counted too, for two that have are nobody's.
+const BY_SUFFIX: &str = sql!(
+    "SELECT ",
+    Session::COLUMN_LIST,
+    ", (SELECT COUNT(*) FROM users WHERE users.domain_id = sessions.domain_id AND users.public_key = $2)
+     , (SELECT COUNT(*) FROM sessions AS alike WHERE substr(alike.id, 30) = $1 AND alike.page_until IS NOT NULL)
+     FROM sessions WHERE substr(id, 30) = $1 AND page_until IS NOT NULL LIMIT 1"
+);
+
+/// A session that an LNURL names, and whether anybody at its domain has the wallet's key.
+#[derive(Debug)]
+pub struct NamedPage {
+    /// The session.
+    pub session: Session,
+    /// Whether a user has the key.
+    pub is_known: bool,
+}
 
 /// Makes the browser with this cookie the owner of a page. False where another came first.
 ///
@@ -92,6 +111,18 @@ pub async fn note(store: &Store, id: &SessionId, challenge: &Challenge, notice: 
 pub async fn find_replaced(store: &Store, environment: Environment, challenge: &Challenge) -> Result<Option<Session>> {
     let row = store.read_by_index(REPLACED, params![challenge.to_string(), environment]).await?;
     row.map(Session::from_row).transpose()
+}
+
+/// The session whose id ends so, where only one does.
+///
+/// # Errors
+/// As [`Store::read`].
+pub async fn find_by_suffix(store: &Store, suffix: &str, key: &PublicKey) -> Result<Option<NamedPage>> {
+    let Some(row) = store.read_by_index(BY_SUFFIX, params![suffix, key.canonical()]).await? else { return Ok(None) };
+    let mut values = Values::new(Session::TABLE, row);
+    let session = Session::from_values(&mut values)?;
+    let (known, alike) = (values.next_column::<i64>()?, values.next_column::<i64>()?);
+    Ok((alike == 1).then_some(NamedPage { session, is_known: known > 0 }))
 }
 
 /// How a row has what a session has on a page.

@@ -7,7 +7,7 @@ use std::fmt;
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
-use signpost_auth::{Answer, Challenge, DeviceInfo, is_fresh};
+use signpost_auth::{Answer, AuthCallback, Challenge, DeviceInfo, K1, NotVerified, is_fresh};
 
 use super::{AnswerRefusal, Session};
 use crate::domains::LoginMethod;
@@ -73,6 +73,31 @@ impl Session {
             signed_at: answer.timestamp,
             device_info: answer.device_info.clone(),
             method: LoginMethod::Scan,
+        };
+        Ok(ProvenKey { challenge: self.challenge.clone(), evidence })
+    }
+}
+
+impl Session {
+    /// Checks what a Lightning wallet sent: its signature is one over the challenge's text, as any other wallet's.
+    ///
+    /// # Errors
+    /// Where the session takes no answer any more, the wallet means another code, or the signature is not its key's.
+    pub fn verify_lightning(&self, callback: &AuthCallback, now: Timestamp) -> Result<ProvenKey, AnswerRefusal> {
+        self.check_open(now)?;
+        if callback.k1().is_some_and(|k1| k1 != K1::of(&self.challenge)) {
+            return Err(AnswerRefusal::UnknownChallenge);
+        }
+        if !callback.signs(&self.challenge) {
+            return Err(AnswerRefusal::Signature(NotVerified::Mismatch));
+        }
+        let evidence = KeyEvidence {
+            public_key: callback.key().as_given().to_owned(),
+            signature: callback.signature_hex().to_owned(),
+            signed_message: self.challenge.to_string(),
+            signed_at: now.as_second(),
+            device_info: None,
+            method: LoginMethod::Lightning,
         };
         Ok(ProvenKey { challenge: self.challenge.clone(), evidence })
     }

@@ -66,6 +66,10 @@ const TAKE_TRY: &str = "
       AND answer IS NULL AND authenticated_at IS NULL AND cancelled_at IS NULL
     RETURNING confirm_tries";
 
+const GIVE_BACK_TRY: &str = "
+    UPDATE sessions SET confirm_tries = confirm_tries - 1
+    WHERE id = $1 AND confirm_tries > 0 AND answer IS NULL AND authenticated_at IS NULL AND cancelled_at IS NULL";
+
 const CANCEL_TRIED: &str = "
     UPDATE sessions SET cancelled_at = $1
     WHERE id = $2 AND confirm_tries >= $3 AND answer IS NULL AND authenticated_at IS NULL AND cancelled_at IS NULL";
@@ -163,6 +167,15 @@ pub async fn use_confirm_try(store: &Store, session: &Session) -> Result<Option<
     let WriteOutcome::Committed(rows) = store.write([must(TAKE_TRY, params)]).await? else { return Ok(None) };
     let used = rows.first().context("an update returns its row")?.int(0)?;
     Ok(Some(MAX_CONFIRM_TRIES - used))
+}
+
+/// Gives a try back that was used for the right number, where the session waits on for another answer.
+///
+/// # Errors
+/// As [`Store::write`].
+pub async fn give_back_confirm_try(store: &Store, id: &SessionId) -> Result<()> {
+    store.write([step(GIVE_BACK_TRY, params![id])]).await?;
+    Ok(())
 }
 
 /// Calls a session off whose tries are used up. False where some are left.

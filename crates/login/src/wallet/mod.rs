@@ -1,5 +1,7 @@
 //! Where wallets post to hosted handlers: without a key, so each address has a tenth of what an account has.
 
+pub mod lnurl;
+
 use axum::Router;
 use axum::extract::Request;
 use axum::response::Response;

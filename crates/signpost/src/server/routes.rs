@@ -40,6 +40,7 @@ pub fn router(app: &Arc<App>) -> Router {
     let mut files = Vec::from(assets::OF_EVERY_PAGE);
     if app.config.services.contains(&Service::Auth) {
         files.extend(signpost_login::element::ASSETS);
+        router = router.merge(signpost_login::wallet::lnurl::router().with_state(app.login.clone()));
     }
     router = router.merge(assets::router(files));
     let router = router.fallback(async || Problem::NotFound);

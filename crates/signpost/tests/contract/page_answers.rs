@@ -4,6 +4,7 @@ use serde_json::json;
 use signpost_auth::Mode;
 use signpost_login::flows::page;
 use signpost_login::sessions::{NoticeReason, Renewal, Session};
+use signpost_store::step;
 
 use crate::harness::{Service, scan, text};
 use crate::page_flow::{
@@ -117,4 +118,109 @@ async fn who_has_an_account_gets_no_second_one() {
     scans(&integrator, &service.phone(), &login).await.with(200);
     completes(&integrator, &session, &code(&page, &browser(1)), Some(SECRET)).await.with(200);
     assert_eq!(users(&service).await, 1);
+}
+
+#[tokio::test]
+async fn a_right_number_uses_up_no_try() {
+    let service = Service::start().await;
+    let integrator = shop(&service).await;
+    let session = opens(&integrator, json!({})).await;
+    let mut page = visits(&service, &session, &browser(1)).await;
+    for _ in 0..2 {
+        let shown = shown(&page);
+        let number = if text(&shown, "confirm_code") == "11" { "12" } else { "11" };
+        let answer = service.phone().answers_with(&shown, Some(number));
+        assert_eq!(posts(&integrator, &shown, &answer).await.status, 406);
+    }
+    // One may still be wrong; asked whether to create an account and back, as often as they like, nobody loses it.
+    for _ in 0..4 {
+        assert_eq!(scans(&integrator, &service.phone(), &page).await.status, 404);
+        let asked = page_of(&service, &session).await;
+        page = page::switch_mode(&service.app.login, asked, Mode::Login).await.expect("a page");
+    }
+    let register = page::switch_mode(&service.app.login, page.clone(), Mode::Register).await.expect("a page");
+    scans(&integrator, &service.phone(), &register).await.with(200);
+    completes(&integrator, &session, &code(&page, &browser(1)), Some(SECRET)).await.with(200);
+}
+
+/// What an integrator changes about a domain while people log in there.
+async fn sets(service: &Service, change: &'static str) {
+    service.app.store.write([step(change, Vec::new())]).await.expect("a database");
+    service.app.login.domains.invalidate_all();
+}
+
+#[tokio::test]
+async fn where_registration_is_closed_only_the_integrator_opens_accounts() {
+    let service = Service::start().await;
+    let integrator = shop(&service).await;
+    sets(&service, "UPDATE domains SET registration = 'closed'").await;
+    let session = opens(&integrator, json!({})).await;
+    let page = visits(&service, &session, &browser(1)).await;
+    let told = scans(&integrator, &service.phone(), &page).await.with(404);
+    assert_eq!(told["error"], "no account has this key, and no new accounts can be created here");
+    let closed = page_of(&service, &session).await;
+    assert_eq!((closed.challenge.mode, reason(&closed)), (Mode::Login, Some(NoticeReason::Closed)));
+    assert_eq!(closed.challenge, page.challenge, "the code stays");
+    // Nor does the page's own button.
+    let same = page::switch_mode(&service.app.login, closed, Mode::Register).await.expect("a page");
+    assert_eq!((same.challenge.mode, reason(&same)), (Mode::Login, Some(NoticeReason::Closed)));
+    assert_eq!(users(&service).await, 0);
+    // Whom the integrator announced may go back and forth.
+    let invited = opens(&integrator, json!({ "mode": "register" })).await;
+    let page = visits(&service, &invited, &browser(1)).await;
+    let login = page::switch_mode(&service.app.login, page, Mode::Login).await.expect("a page");
+    assert_eq!(scans(&integrator, &service.phone(), &login).await.status, 404);
+    let asked = page_of(&service, &invited).await;
+    assert_eq!((asked.challenge.mode, reason(&asked)), (Mode::Register, Some(NoticeReason::UnknownKey)));
+    scans(&integrator, &service.phone(), &asked).await.with(200);
+    completes(&integrator, &invited, &code(&asked, &browser(1)), Some(SECRET)).await.with(200);
+    assert_eq!(users(&service).await, 1);
+}
+
+#[tokio::test]
+async fn registration_that_closes_behind_an_answer_creates_nobody() {
+    let service = Service::start().await;
+    let integrator = shop(&service).await;
+    let session = opens(&integrator, json!({})).await;
+    let page = visits(&service, &session, &browser(1)).await;
+    scans(&integrator, &service.phone(), &page).await;
+    let asked = page_of(&service, &session).await;
+    scans(&integrator, &service.phone(), &asked).await.with(200);
+    sets(&service, "UPDATE domains SET registration = 'closed'").await;
+    let own = code(&asked, &browser(1));
+    completes(&integrator, &session, &own, Some(SECRET)).await.refused(406, "invalid_signature");
+    assert_eq!((users(&service).await, service.outbox().await.len()), (0, 0));
+}
+
+#[tokio::test]
+async fn only_the_ways_that_a_domain_offers_are_accepted() {
+    let service = Service::start().await;
+    let integrator = shop(&service).await;
+    let session = opens(&integrator, json!({ "mode": "register" })).await;
+    let page = visits(&service, &session, &browser(1)).await;
+    sets(&service, "UPDATE domains SET methods = 'lightning'").await;
+    let told = scans(&integrator, &service.phone(), &page).await.with(404);
+    assert_eq!(told["error"], "this kind of wallet is not accepted here: use what the page offers");
+    assert!(!page_of(&service, &session).await.is_answered());
+    // Without a wallet that types one, there is no number; one that is offered later does not go without.
+    let bare = opens(&integrator, json!({ "mode": "register" })).await;
+    assert_eq!(bare.get("confirm_code"), None);
+    let page = visits(&service, &bare, &browser(1)).await;
+    sets(&service, "UPDATE domains SET methods = 'scan,lightning'").await;
+    assert_eq!(scans(&integrator, &service.phone(), &page).await.status, 404);
+}
+
+#[tokio::test]
+async fn who_was_deleted_behind_the_answer_does_not_log_in() {
+    let service = Service::start().await;
+    let integrator = shop(&service).await;
+    registers(&service, &integrator, &service.phone()).await;
+    let before = service.outbox().await.len();
+    let session = opens(&integrator, json!({})).await;
+    let page = visits(&service, &session, &browser(1)).await;
+    scans(&integrator, &service.phone(), &page).await.with(200);
+    sets(&service, "DELETE FROM users").await;
+    let own = code(&page, &browser(1));
+    let details = completes(&integrator, &session, &own, Some(SECRET)).await.refused(406, "invalid_signature");
+    assert_eq!((details["reason"].clone(), service.outbox().await.len()), (json!("completion_code"), before));
 }

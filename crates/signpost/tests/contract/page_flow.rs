@@ -105,7 +105,11 @@ pub(crate) async fn completes(integrator: &Integrator, session: &Value, code: &s
 
 /// Somebody creates an account, from the code to the site.
 pub(crate) async fn registers(service: &Service, integrator: &Integrator, phone: &Phone) -> Value {
-    let session = opens(integrator, json!({ "mode": "register" })).await;
+    registers_at(service, integrator, "shop.test", phone).await
+}
+
+pub(crate) async fn registers_at(service: &Service, integrator: &Integrator, domain: &str, phone: &Phone) -> Value {
+    let session = opens(integrator, json!({ "mode": "register", "domain": domain })).await;
     let page = visits(service, &session, &browser(1)).await;
     scans(integrator, phone, &page).await.with(200);
     completes(integrator, &session, &code(&page, &browser(1)), Some(SECRET)).await.with(200)

@@ -1,0 +1,286 @@
+//! Lightning wallets (docs/api.md, Page flow): what they send, and that every answer is one that they can read.
+
+use jiff::SignedDuration;
+use reqwest::Method;
+use serde_json::{Value, json};
+use signpost_auth::{AuthUrl, K1, Wallet};
+use signpost_login::flows::page;
+use signpost_login::sessions::{NoticeReason, Renewal, Session};
+use signpost_platform::accounts::Environment;
+
+use crate::harness::{Integrator, Reply, Service, send, text};
+use crate::page_flow::{
+    SECRET, browser, code, completes, hosts, opens, page_of, reason, registers, scans, shop, users, visits,
+};
+
+fn wallet(number: u8) -> Wallet {
+    Wallet::from_bytes([number; 32]).expect("a key")
+}
+
+/// What a wallet reads out of the code.
+fn lnurl(service: &Service, page: &Session) -> String {
+    page.lnurl(&service.app.public_address).expect("a code for Lightning wallets")
+}
+
+/// Asks for an address of the login host, whatever it calls itself.
+async fn asks(integrator: &Integrator, url: &str) -> Reply {
+    let told: reqwest::Url = url.parse().expect("a URL");
+    let mut here = reqwest::Url::parse(&integrator.api).expect("an address");
+    here.set_path(told.path());
+    here.set_query(told.query());
+    let reply = send(integrator.http.request(Method::GET, here)).await;
+    assert_eq!(reply.status, 200, "wallets read no body beside another status: {}", reply.text);
+    assert_eq!(reply.header("content-type"), Some("application/json"));
+    assert_eq!(
+        (reply.header("cache-control"), reply.header("access-control-allow-origin")),
+        (Some("no-store"), Some("*"))
+    );
+    reply
+}
+
+/// The reason of a refusal, which fits a wallet's window.
+#[track_caller]
+fn refused(reply: &Reply) -> String {
+    let told = reply.json();
+    assert_eq!(told["status"], "ERROR", "{told}");
+    let reason = text(&told, "reason").to_owned();
+    assert!(reason.chars().count() <= 90 && !reason.contains('<'), "{reason}");
+    reason
+}
+
+#[track_caller]
+fn accepted(reply: &Reply) {
+    assert_eq!(reply.json(), json!({ "status": "OK" }));
+}
+
+/// A wallet signs and answers.
+async fn answers(service: &Service, integrator: &Integrator, page: &Session, wallet: &Wallet) -> Reply {
+    let url = AuthUrl::parse(&lnurl(service, page)).expect("a link that wallets can read");
+    asks(integrator, url.signed_by(wallet).as_str()).await
+}
+
+#[tokio::test]
+async fn a_lightning_wallet_registers_and_logs_in() {
+    let service = Service::start().await;
+    let integrator = shop(&service).await;
+    for mode in ["register", "login"] {
+        let session = opens(&integrator, json!({ "mode": mode })).await;
+        let page = visits(&service, &session, &browser(1)).await;
+        accepted(&answers(&service, &integrator, &page, &wallet(5)).await);
+        assert_eq!(integrator.sees(&session).await.with(200)["status"], "pending");
+        let done = completes(&integrator, &session, &code(&page, &browser(1)), Some(SECRET)).await.with(200);
+        assert_eq!(
+            (&done["method"], &done["user"]["public_key"]),
+            (&json!("lightning"), &json!(wallet(5).public_key().canonical()))
+        );
+        let event = service.outbox().await.pop().expect("an event").body;
+        service.passes(SignedDuration::from_secs(1));
+        let data = &event["data"];
+        assert_eq!((&event["event"], &data["method"]), (&json!(mode), &json!("lightning")));
+        assert_eq!(
+            (&data["signed_message"], &data["challenge"]),
+            (&json!(page.challenge.to_string()), &data["signed_message"])
+        );
+        // Whoever checks it again finds it good.
+        let check = json!({ "public_key": data["public_key"], "signature": data["signature"], "message": data["signed_message"] });
+        assert_eq!(integrator.post("/verify", &check).await.with(200)["valid"], true);
+    }
+    assert_eq!(users(&service).await, 1);
+}
+
+#[tokio::test]
+async fn what_a_wallet_does_with_the_query_makes_no_difference() {
+    let service = Service::start().await;
+    let integrator = shop(&service).await;
+    registers_by_lightning(&service, &integrator, 5).await;
+    for change in [
+        |url: String| url,
+        |url: String| url.replace("&action=login", "") + "&t=1700000000000",
+        |url: String| {
+            let (path, query) = url.split_once('?').expect("a query");
+            let mut pairs: Vec<_> = query.split('&').collect();
+            pairs.reverse();
+            format!("{path}?{}", pairs.join("&"))
+        },
+        |url: String| {
+            let (path, query) = url.split_once('?').expect("a query");
+            let sent = query.split('&').filter(|pair| pair.starts_with("sig=") || pair.starts_with("key="));
+            format!("{path}?{}", sent.collect::<Vec<_>>().join("&"))
+        },
+        |url: String| {
+            let (path, query) = url.split_once('?').expect("a query");
+            let upper = query.split('&').map(|pair| match pair.split_once('=') {
+                Some((name @ ("k1" | "sig" | "key"), hex)) => format!("{name}={}", hex.to_uppercase()),
+                _ => pair.to_owned(),
+            });
+            format!("{path}?{}", upper.collect::<Vec<_>>().join("&"))
+        },
+        |url: String| url.replace("action=login", "action=register"),
+    ] {
+        let session = opens(&integrator, json!({})).await;
+        let page = visits(&service, &session, &browser(1)).await;
+        let signed = AuthUrl::parse(&lnurl(&service, &page)).expect("a link").signed_by(&wallet(5));
+        let url = change(signed.to_string());
+        let reply = asks(&integrator, &url).await;
+        assert_eq!(reply.json(), json!({ "status": "OK" }), "{url}");
+    }
+}
+
+async fn registers_by_lightning(service: &Service, integrator: &Integrator, number: u8) {
+    let session = opens(integrator, json!({ "mode": "register" })).await;
+    let page = visits(service, &session, &browser(1)).await;
+    accepted(&answers(service, integrator, &page, &wallet(number)).await);
+    completes(integrator, &session, &code(&page, &browser(1)), Some(SECRET)).await.with(200);
+}
+
+#[tokio::test]
+async fn what_does_not_answer_is_refused_in_words_and_changes_nothing() {
+    let service = Service::start().await;
+    let integrator = shop(&service).await;
+    registers_by_lightning(&service, &integrator, 5).await;
+    let session = opens(&integrator, json!({})).await;
+    let page = visits(&service, &session, &browser(1)).await;
+    let (link, other) = (lnurl(&service, &page), opens(&integrator, json!({})).await);
+    let other = visits(&service, &other, &browser(1)).await;
+    let signed = AuthUrl::parse(&link).expect("a link").signed_by(&wallet(5)).to_string();
+    let theirs = AuthUrl::parse(&lnurl(&service, &other)).expect("a link").signed_by(&wallet(5)).to_string();
+    let query = |url: &str| url.split_once('?').expect("a query").1.to_owned();
+    let path = link.split_once('?').expect("a query").0.to_owned();
+    let without_k1 =
+        |query: String| query.split('&').filter(|pair| !pair.starts_with("k1=")).collect::<Vec<_>>().join("&");
+    for (url, told) in [
+        (link.clone(), "open this with a Lightning wallet"),
+        (signed.clone() + "&sig=30", "twice"),
+        (signed.clone() + "&tag=login", "twice"),
+        (signed.replace("&key=", "&kee="), "key is missing"),
+        (signed.replace("&sig=30", "&sig=31"), "sig must be"),
+        (signed.replace("&key=", "&key=00"), "key must be"),
+        (signed.replace("k1=", "k1=zz"), "k1 must"),
+        (signed.replace("/lnurl/", "/lnurl/0"), "no session waits"),
+        (format!("{}000000000000?{}", &path[..path.len() - 12], query(&signed)), "no session waits"),
+        // The link of another session, with and without what says so.
+        (format!("{path}?{}", query(&theirs)), "no session waits"),
+        (format!("{path}?{}", without_k1(query(&theirs))), "the signature was not made by this key"),
+        (format!("{path}?{}", "a".repeat(3000)), "too long"),
+    ] {
+        let reason = refused(&asks(&integrator, &url).await);
+        assert!(reason.contains(told), "{url}: {reason}");
+    }
+    let now = page_of(&service, &session).await;
+    assert!(!now.is_answered() && now.notice().is_none());
+    accepted(&asks(&integrator, &signed).await);
+    assert!(refused(&asks(&integrator, &signed).await).contains("no session waits"), "answered once");
+}
+
+#[tokio::test]
+async fn two_sessions_that_a_link_could_mean_are_both_refused() {
+    let service = Service::start().await;
+    let integrator = shop(&service).await;
+    registers_by_lightning(&service, &integrator, 5).await;
+    let session = opens(&integrator, json!({})).await;
+    let page = visits(&service, &session, &browser(1)).await;
+    let other = opens(&integrator, json!({})).await;
+    let twin = format!("{}{}", &text(&other, "id")[..29], &page.id.as_str()[29..]);
+    let rename = signpost_store::step(
+        "UPDATE sessions SET id = $1 WHERE id = $2",
+        vec![twin.as_str().into(), text(&other, "id").into()],
+    );
+    service.app.store.write([rename]).await.expect("a database");
+    assert!(refused(&answers(&service, &integrator, &page, &wallet(5)).await).contains("no session waits"));
+    assert!(!page_of(&service, &session).await.is_answered());
+}
+
+#[tokio::test]
+async fn a_code_that_was_replaced_and_a_key_without_account_are_said_on_the_page() {
+    let service = Service::start().await;
+    let integrator = shop(&service).await;
+    let session = opens(&integrator, json!({})).await;
+    let page = visits(&service, &session, &browser(1)).await;
+    let renewed = page::renew_page(&service.app.login, page.clone(), Renewal::ByHand).await.expect("a page");
+    let told = refused(&answers(&service, &integrator, &page, &wallet(5)).await);
+    assert_eq!(told, "a new code replaced this one: scan the code that the page shows now");
+    assert_eq!(reason(&page_of(&service, &session).await), Some(NoticeReason::Replaced));
+    let told = refused(&answers(&service, &integrator, &renewed, &wallet(5)).await);
+    assert_eq!(told, "no account has this key yet: scan the new code on the page to create one");
+    let asked = page_of(&service, &session).await;
+    assert_eq!(reason(&asked), Some(NoticeReason::UnknownKey));
+    assert!(lnurl(&service, &asked).ends_with("&action=register") && lnurl(&service, &page).ends_with("&action=login"));
+    accepted(&answers(&service, &integrator, &asked, &wallet(5)).await);
+    completes(&integrator, &session, &code(&page, &browser(1)), Some(SECRET)).await.with(200);
+    // A second account for the key.
+    let again = opens(&integrator, json!({ "mode": "register" })).await;
+    let page = visits(&service, &again, &browser(1)).await;
+    assert!(refused(&answers(&service, &integrator, &page, &wallet(5)).await).contains("exists"));
+    assert_eq!(reason(&page_of(&service, &again).await), Some(NoticeReason::KeyKnown));
+}
+
+#[tokio::test]
+async fn number_matching_and_live_domains_take_none() {
+    let settings = [("allow_private_webhooks", "true"), ("public_url", "https://login.test")];
+    let service = Service::with(&settings).await;
+    let sandbox = shop(&service).await;
+    let session = opens(&sandbox, json!({ "confirm": "code", "mode": "register" })).await;
+    let page = visits(&service, &session, &browser(1)).await;
+    assert_eq!(page.lnurl("https://login.test"), None);
+    let sent = format!("https://login.test/lnurl/{}?tag=login&k1={}", &page.id.as_str()[29..], K1::of(&page.challenge));
+    let sent = AuthUrl::parse(&sent).expect("a link").signed_by(&wallet(5));
+    assert!(refused(&asks(&sandbox, sent.as_str()).await).contains("not accepted here"));
+    scans(&sandbox, &service.phone(), &page).await.with(200);
+    // In live a domain has to say that it takes them.
+    let live = service.integrator_of("acme", Environment::Live).await;
+    hosts(&live, "shop.test").await;
+    let session = opens(&live, json!({ "mode": "register" })).await;
+    let page = visits(&service, &session, &browser(1)).await;
+    assert!(refused(&answers(&service, &live, &page, &wallet(5)).await).contains("not accepted here"));
+    assert!(!page_of(&service, &session).await.is_answered());
+}
+
+#[tokio::test]
+async fn who_comes_too_often_or_too_late_is_told_so_with_200() {
+    let service = Service::with(&[("rate_limit_answer", "30/m")]).await;
+    let integrator = shop(&service).await;
+    let session = opens(&integrator, json!({ "mode": "register" })).await;
+    let page = visits(&service, &session, &browser(1)).await;
+    service.passes(SignedDuration::from_secs(120));
+    assert!(refused(&answers(&service, &integrator, &page, &wallet(5)).await).contains("no session waits"));
+    for _ in 0..2 {
+        assert!(refused(&asks(&integrator, &lnurl(&service, &page)).await).contains("Lightning wallet"));
+    }
+    assert!(refused(&asks(&integrator, &lnurl(&service, &page)).await).contains("too many requests"));
+}
+
+#[tokio::test]
+async fn any_page_may_ask_and_nothing_else_is_answered() {
+    let service = Service::start().await;
+    let visitor = service.visitor();
+    let reply = send(visitor.request(Method::OPTIONS, "/lnurl/000000000000")).await;
+    assert_eq!((reply.status, reply.header("access-control-allow-origin")), (204, Some("*")));
+    assert_eq!(reply.header("access-control-allow-methods"), Some("GET"));
+    for method in [Method::POST, Method::PUT, Method::DELETE] {
+        send(visitor.request(method, "/lnurl/000000000000")).await.refused(405, "method_not_allowed");
+    }
+    for path in ["/lnurl/", "/lnurl", "/lnurl/a/b"] {
+        assert_eq!(send(visitor.request(Method::GET, path)).await.status, 404, "{path}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn of_wallets_of_both_kinds_at_once_one_wins() {
+    let service = Service::start().await;
+    let integrator = shop(&service).await;
+    registers_by_lightning(&service, &integrator, 5).await;
+    registers(&service, &integrator, &service.phone()).await;
+    for _ in 0..10 {
+        let session = opens(&integrator, json!({})).await;
+        let page = visits(&service, &session, &browser(1)).await;
+        let (phone, own) = (service.phone(), wallet(5));
+        let (lightning, scanned) =
+            tokio::join!(answers(&service, &integrator, &page, &own), scans(&integrator, &phone, &page));
+        let by_lightning = lightning.json() == json!({ "status": "OK" });
+        let by_scan = scanned.status == 200;
+        assert!(by_lightning != by_scan, "{} {}", lightning.text, scanned.text);
+        let done = completes(&integrator, &session, &code(&page, &browser(1)), Some(SECRET)).await.with(200);
+        let method: &Value = &done["method"];
+        assert_eq!(method, if by_lightning { "lightning" } else { "scan" });
+    }
+}

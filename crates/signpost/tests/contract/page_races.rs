@@ -1,0 +1,154 @@
+//! What happens to a page at the same time, or while the server goes away: one of two wins, and both are told the truth.
+
+use futures_util::future::join_all;
+use serde_json::{Value, json};
+use signpost_auth::Mode;
+use signpost_login::flows::page;
+use signpost_login::sessions::{Renewal, SessionState};
+use signpost_platform::accounts::Environment;
+
+use crate::harness::{Integrator, Phone, Service, text};
+use crate::page_flow::{SECRET, browser, code, completes, opens, page_of, registers, scans, shop, users, visits};
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn of_wallets_that_answer_at_once_one_wins() {
+    let service = Service::start().await;
+    let integrator = shop(&service).await;
+    for round in 0_u8..5 {
+        let session = opens(&integrator, json!({ "mode": "register" })).await;
+        let page = visits(&service, &session, &browser(1)).await;
+        let race = (1..=8).map(|somebody| {
+            let phone = Phone::of(10 * round + somebody, &service.clock);
+            let (integrator, page) = (integrator.clone(), page.clone());
+            async move { (scans(&integrator, &phone, &page).await.status, phone.public_key()) }
+        });
+        // More than three at once are turned away before anybody looks at their number.
+        let replies = join_all(race).await;
+        let won: Vec<_> = replies.iter().filter(|(status, _)| *status == 200).collect();
+        assert_eq!(won.len(), 1, "{replies:?}");
+        let done = completes(&integrator, &session, &code(&page, &browser(1)), Some(SECRET)).await.with(200);
+        assert_eq!(done["user"]["public_key"], json!(won[0].1));
+    }
+    assert_eq!((users(&service).await, service.outbox().await.len()), (5, 5));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn a_new_code_and_an_answer_at_once_agree_on_who_was_first() {
+    let service = Service::start().await;
+    let integrator = shop(&service).await;
+    registers(&service, &integrator, &service.phone()).await;
+    for _ in 0..20 {
+        let session = opens(&integrator, json!({})).await;
+        let page = visits(&service, &session, &browser(1)).await;
+        let phone = service.phone();
+        let (answered, renewed) = tokio::join!(
+            scans(&integrator, &phone, &page),
+            page::renew_page(&service.app.login, page.clone(), Renewal::ByHand)
+        );
+        let now = page_of(&service, &session).await;
+        match (answered.status, renewed) {
+            (200, Err(_)) => assert!(now.is_answered()),
+            (404, Ok(renewed)) => assert!(!now.is_answered() && now.challenge == renewed.challenge),
+            (status, renewed) => panic!("{status} {renewed:?}: {}", answered.text),
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn two_tabs_that_renew_or_change_the_mode_at_once_end_with_one_code() {
+    let service = Service::start().await;
+    let integrator = shop(&service).await;
+    for _ in 0..5 {
+        let session = opens(&integrator, json!({})).await;
+        let page = visits(&service, &session, &browser(1)).await;
+        let tabs = (0..8).map(|tab| {
+            let (login, page) = (service.app.login.clone(), page.clone());
+            tokio::spawn(async move {
+                match tab % 2 {
+                    0 => page::renew_page(&login, page, Renewal::ByHand).await,
+                    _ => page::switch_mode(&login, page, Mode::Register).await,
+                }
+            })
+        });
+        for tab in join_all(tabs).await {
+            tab.expect("no panic").expect("a page that shows a code");
+        }
+        let now = page_of(&service, &session).await;
+        assert_eq!((now.challenge.mode, now.is_answered()), (Mode::Register, false));
+        scans(&integrator, &Phone::of(9, &service.clock), &now).await;
+        page::cancel_page(&service.app.login, now).await.expect("a page");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn of_a_cancel_and_a_completion_at_once_one_counts() {
+    let service = Service::start().await;
+    let integrator = shop(&service).await;
+    registers(&service, &integrator, &service.phone()).await;
+    for _ in 0..20 {
+        let session = opens(&integrator, json!({})).await;
+        let page = visits(&service, &session, &browser(1)).await;
+        scans(&integrator, &service.phone(), &page).await.with(200);
+        let (page, before) = (page_of(&service, &session).await, service.outbox().await.len());
+        let own = code(&page, &browser(1));
+        let (cancelled, completed) = tokio::join!(
+            page::cancel_page(&service.app.login, page),
+            completes(&integrator, &session, &own, Some(SECRET))
+        );
+        let seen = cancelled.expect("a page");
+        let events = service.outbox().await.len() - before;
+        match completed.status {
+            200 => assert_eq!((matches!(seen.state, SessionState::Authenticated { .. }), events), (true, 1)),
+            410 => assert_eq!((matches!(seen.state, SessionState::Cancelled { .. }), events), (true, 0)),
+            status => panic!("{status}: {}", completed.text),
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn a_code_that_two_browsers_bring_at_once_is_good_once_or_never() {
+    let service = Service::start().await;
+    let integrator = shop(&service).await;
+    registers(&service, &integrator, &service.phone()).await;
+    for _ in 0..20 {
+        let session = opens(&integrator, json!({})).await;
+        let page = visits(&service, &session, &browser(1)).await;
+        scans(&integrator, &service.phone(), &page).await.with(200);
+        let own = code(&page, &browser(1));
+        let (right, wrong) = tokio::join!(
+            completes(&integrator, &session, &own, Some(SECRET)),
+            completes(&integrator, &session, &own, Some("another"))
+        );
+        assert!(matches!((right.status, wrong.status), (200, 406 | 409) | (410, 406)), "{} {}", right.text, wrong.text);
+        let seen = integrator.sees(&session).await.status;
+        assert_eq!(seen, right.status);
+    }
+}
+
+#[tokio::test]
+async fn a_server_that_goes_away_in_the_middle_forgets_nothing() {
+    let (folder, clock) = (tempfile::tempdir().expect("a folder"), Service::clock());
+    let again = async |integrator: &Integrator, service: Service| {
+        service.stop().await;
+        let service = Service::on(folder.path(), &clock, &[]).await;
+        let integrator = Integrator { api: service.url("/sandbox/v1"), ..integrator.clone() };
+        (integrator, service)
+    };
+    let service = Service::on(folder.path(), &clock, &[]).await;
+    let integrator = shop(&service).await;
+    let session: Value = opens(&integrator, json!({ "mode": "register" })).await;
+    let (integrator, service) = again(&integrator, service).await;
+    let page = visits(&service, &session, &browser(1)).await;
+    let (integrator, service) = again(&integrator, service).await;
+    assert!(page_of(&service, &session).await.is_owned_by(&browser(1).hash()));
+    let page = page::renew_page(&service.app.login, page, Renewal::ByHand).await.expect("a page");
+    let (integrator, service) = again(&integrator, service).await;
+    scans(&integrator, &service.phone(), &page).await.with(200);
+    let (integrator, service) = again(&integrator, service).await;
+    assert!(page_of(&service, &session).await.is_answered());
+    completes(&integrator, &session, &code(&page, &browser(1)), Some(SECRET)).await.with(200);
+    let (_, service) = again(&integrator, service).await;
+    let found = page::find_page(&service.app.login, Environment::Sandbox, text(&session, "id")).await;
+    let found = found.expect("a database").expect("a page").0;
+    assert!(matches!(found.state, SessionState::Authenticated { .. }));
+}

@@ -1,0 +1,123 @@
+//! Two accounts, two domains, live and sandbox on one host: what belongs to one of them is refused by all others.
+
+use reqwest::Method;
+use serde_json::{Value, json};
+use signpost_auth::{AuthUrl, Wallet};
+use signpost_login::flows::page;
+use signpost_login::sessions::Session;
+use signpost_platform::accounts::Environment;
+
+use crate::harness::{Integrator, Service, send, text};
+use crate::page_flow::{
+    SECRET, browser, code, completes, hosts, opens, page_of, posts, reason, registers_at, scans, shown, visits,
+};
+
+/// One realm, with a login that waits on its page. All of them are open in one browser.
+struct Realm {
+    integrator: Integrator,
+    environment: Environment,
+    session: Value,
+    page: Session,
+}
+
+async fn realms(service: &Service) -> Vec<Realm> {
+    let mut realms = Vec::new();
+    for environment in Environment::ALL {
+        for account in ["acme", "rival"] {
+            let integrator = service.integrator_of(account, environment).await;
+            for domain in ["shop.test", "bank.test"] {
+                hosts(&integrator, domain).await;
+                let session = opens(&integrator, json!({ "domain": domain })).await;
+                let page = visits(service, &session, &browser(1)).await;
+                realms.push(Realm { integrator: integrator.clone(), environment, session, page });
+            }
+        }
+    }
+    assert_eq!(realms.len(), 8);
+    realms
+}
+
+async fn service() -> Service {
+    Service::with(&[("allow_private_webhooks", "true"), ("public_url", "https://login.test")]).await
+}
+
+#[tokio::test]
+async fn no_realm_takes_what_is_another_ones() {
+    let service = service().await;
+    let realms = realms(&service).await;
+    let wallet = Wallet::from_bytes([5; 32]).expect("a key");
+    for (ours, own) in realms.iter().enumerate() {
+        for (theirs, foreign) in realms.iter().enumerate().filter(|(theirs, _)| *theirs != ours) {
+            let told = format!("{ours} {theirs}");
+            // The page, in the other environment.
+            let found = page::find_page(&service.app.login, foreign.environment, text(&own.session, "id")).await;
+            let is_same = own.environment == foreign.environment;
+            assert_eq!(found.expect("a database").is_some(), is_same, "{told}");
+            // The completion code that the same browser has for the other page.
+            let foreign_code = code(&foreign.page, &browser(1));
+            assert_ne!(foreign_code, code(&own.page, &browser(1)), "{told}");
+            let reply = completes(&own.integrator, &own.session, &foreign_code, Some(SECRET)).await;
+            assert_eq!(reply.refused(406, "invalid_signature")["reason"], "completion_code", "{told}");
+            // The session, by the other integrator's key.
+            let path = format!("/sessions/{}", text(&own.session, "id"));
+            let seen = foreign.integrator.get(&path).await;
+            let is_theirs = own.integrator.key == foreign.integrator.key;
+            assert_eq!(seen.status, if is_theirs { 200 } else { 404 }, "{told}: {}", seen.text);
+            // What a Lightning wallet signed for the other page, under this one's address.
+            let link = |realm: &Realm| realm.page.lnurl(&service.app.public_address).expect("a link");
+            let signed = AuthUrl::parse(&link(foreign)).expect("a link").signed_by(&wallet);
+            let path = link(own).split_once('?').expect("a query").0.replace("https://login.test", "");
+            let url = format!("{}?{}", service.url(&path), signed.query().expect("a query"));
+            let told_wallet = send(own.integrator.http.request(Method::GET, url)).await.with(200);
+            assert_eq!(told_wallet["status"], "ERROR", "{told}: {told_wallet}");
+            // What a wallet signed for this page, at the other environment's address.
+            if !is_same {
+                let shown = shown(&own.page);
+                let answer = service.phone().answers_with(&shown, shown["confirm_code"].as_str());
+                let reply = posts(&foreign.integrator, &shown_at(&shown, foreign), &answer).await;
+                assert_eq!(reply.status, 404, "{told}: {}", reply.text);
+            }
+        }
+        let now = page_of(&service, &own.session).await;
+        assert!(!now.is_answered() && now.notice().is_none() && now.challenge == own.page.challenge, "{ours}");
+        assert!(now.is_owned_by(&browser(1).hash()) && !now.is_owned_by(&browser(2).hash()), "{ours}");
+    }
+}
+
+/// The same code, with the other realm's address of wallets.
+fn shown_at(shown: &Value, other: &Realm) -> Value {
+    let (from, to) = match other.environment {
+        Environment::Live => ("/sandbox/v1/", "/v1/"),
+        Environment::Sandbox => ("/v1/", "/sandbox/v1/"),
+    };
+    json!({ "qr_data": text(shown, "qr_data").replace(from, to) })
+}
+
+#[tokio::test]
+async fn a_user_of_one_realm_is_nobody_in_all_others() {
+    let service = service().await;
+    let realms = realms(&service).await;
+    let (home, abroad) = realms.split_first().expect("eight");
+    registers_at(&service, &home.integrator, "shop.test", &service.phone()).await;
+    scans(&home.integrator, &service.phone(), &home.page).await.with(200);
+    for realm in abroad {
+        assert_eq!(scans(&realm.integrator, &service.phone(), &realm.page).await.status, 404);
+        let asked = page_of(&service, &realm.session).await;
+        assert!(reason(&asked).is_some() && !asked.is_answered());
+    }
+}
+
+#[tokio::test]
+async fn two_sites_share_neither_secret_nor_page() {
+    let service = service().await;
+    let realms = realms(&service).await;
+    let [first, second, ..] = &realms[..] else { panic!("eight") };
+    // A site's own code, planted in the browser of somebody who is at the other one.
+    registers_at(&service, &first.integrator, "shop.test", &service.phone()).await;
+    scans(&first.integrator, &service.phone(), &first.page).await.with(200);
+    let planted = code(&first.page, &browser(1));
+    completes(&second.integrator, &second.session, &planted, Some(SECRET)).await.refused(406, "invalid_signature");
+    let details = completes(&first.integrator, &first.session, &planted, Some("the victim's own")).await;
+    assert_eq!(details.refused(406, "invalid_signature")["reason"], "browser");
+    completes(&first.integrator, &first.session, &planted, Some(SECRET)).await.refused(410, "session_cancelled");
+}
