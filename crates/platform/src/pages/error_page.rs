@@ -48,8 +48,8 @@ pub async fn say_in_words(State(pages): State<ErrorPages>, request: Request, nex
     if reply.extensions().get::<ErrorReply>().is_none() {
         return reply;
     }
-    let mut page = PageError::of(&reply).page(language, &pages.origin).into_response();
-    *page.status_mut() = reply.status();
+    let document = PageError::of(&reply).render(language, &pages.origin);
+    let mut page = HtmlPage::personal(document).with_status(reply.status()).into_response();
     keep(page.headers_mut(), reply.headers());
     page
 }
@@ -76,13 +76,12 @@ impl PageError {
             }
             StatusCode::SERVICE_UNAVAILABLE => Self::Unavailable,
             status if status.is_server_error() => Self::Failed(text("x-request-id").unwrap_or_default().to_owned()),
-            _ => Self::Unreadable,
+            _ => Self::Refused,
         }
     }
 
-    /// The page of the error.
-    #[must_use]
-    pub fn page(&self, language: Language, origin: &PublicOrigin) -> HtmlPage {
+    /// The page that says it.
+    fn render(&self, language: Language, origin: &PublicOrigin) -> String {
         let words = error_words(language);
         let host = html! { bdi { (origin.host()) } };
         let ErrorText { title, text } = (words.text)(self, &host);
@@ -98,8 +97,7 @@ impl PageError {
                 }
             }
         };
-        let document = Frame::new(language, title, origin, Layout::Sheet, main).render();
-        HtmlPage::personal(document).with_status(self.status())
+        Frame::new(language, title, origin, Layout::Sheet, main).render()
     }
 
     fn sign(&self) -> Sign {
@@ -120,7 +118,6 @@ mod tests {
     use http_body_util::BodyExt;
     use tower::ServiceExt;
 
-    use super::super::form::FormRefusal;
     use super::*;
     use crate::web::problem::Problem;
 
@@ -174,12 +171,10 @@ mod tests {
         assert_eq!(headers["cache-control"], "no-store");
     }
 
-    #[tokio::test]
-    async fn each_error_has_words_of_its_own_in_each_language() {
+    #[test]
+    fn each_error_has_words_of_its_own_in_each_language() {
         let errors = [
-            PageError::Unreadable,
-            PageError::Form(FormRefusal::Foreign),
-            PageError::Form(FormRefusal::Stale),
+            PageError::Refused,
             PageError::NotFound,
             PageError::MethodNotAllowed,
             PageError::TooLarge,
@@ -190,27 +185,12 @@ mod tests {
         let mut seen = std::collections::BTreeSet::new();
         for language in Language::ALL {
             for error in &errors {
-                let page = error.page(language, &origin()).into_response();
-                assert_eq!(page.status(), error.status());
-                let body = page.into_body().collect().await.unwrap().to_bytes();
-                let text = String::from_utf8(body.to_vec()).unwrap();
+                let text = error.render(language, &origin());
                 let title = text.split("<title>").nth(1).and_then(|rest| rest.split('<').next()).unwrap();
                 assert!(seen.insert(title.to_owned()), "{title} is said twice");
                 assert_eq!(text.contains("7 s"), *error == PageError::TooMany(7), "{text}");
                 assert_eq!(text.contains("<code>req_1</code>"), matches!(error, PageError::Failed(_)), "{text}");
             }
-        }
-    }
-
-    #[test]
-    fn a_form_that_was_refused_says_so() {
-        for (refusal, status) in [
-            (FormRefusal::Foreign, 403),
-            (FormRefusal::Stale, 403),
-            (FormRefusal::TooLarge, 413),
-            (FormRefusal::Unreadable, 400),
-        ] {
-            assert_eq!(PageError::from(refusal).status().as_u16(), status);
         }
     }
 }

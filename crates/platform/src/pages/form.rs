@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use axum::extract::Request;
-use axum::http::{HeaderMap, header};
+use axum::http::{HeaderMap, StatusCode, header};
 use data_encoding::BASE64URL_NOPAD;
 use hmac::{Hmac, KeyInit, Mac};
 use http_body_util::{BodyExt, LengthLimitError, Limited};
@@ -58,6 +58,18 @@ impl FormToken {
     #[must_use]
     pub fn reveal(&self) -> &str {
         &self.0
+    }
+}
+
+impl FormRefusal {
+    /// What a browser is told with the page that says it in words.
+    #[must_use]
+    pub fn status(self) -> StatusCode {
+        match self {
+            Self::Foreign | Self::Stale => StatusCode::FORBIDDEN,
+            Self::TooLarge => StatusCode::PAYLOAD_TOO_LARGE,
+            Self::Unreadable => StatusCode::BAD_REQUEST,
+        }
     }
 }
 

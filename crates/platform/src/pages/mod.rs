@@ -20,7 +20,6 @@ pub mod words;
 mod contrast_tests;
 
 pub use assets::Asset;
-pub use errors::PageError;
 pub use frame::{Frame, Layout};
 pub use html_page::HtmlPage;
 pub use language::Language;

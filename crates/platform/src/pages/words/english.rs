@@ -3,7 +3,6 @@
 use maud::{Markup, html};
 
 use super::{ErrorText, ErrorWords, FrameWords, PageError};
-use crate::pages::form::FormRefusal;
 
 pub(super) const FRAME: FrameWords =
     FrameWords { skip: "Skip to content", language: "Language", who_runs: |host| html! { (host) " runs Signpost." } };
@@ -21,21 +20,10 @@ fn error(error: &PageError, host: &Markup) -> ErrorText {
             "This page cannot be opened by its address",
             html! { "It belongs to a button. Go back to the page before and press the button there." },
         ),
-        PageError::Form(FormRefusal::Foreign) => (
-            "This came from another site",
-            html! {
-                "Nothing has happened. If somebody sent you here, close this page. Otherwise go back, load the page again "
-                "and press the button once more."
-            },
-        ),
-        PageError::Form(FormRefusal::Stale) => (
-            "This page was too old",
-            html! { "Nothing has happened. Go back, load the page again and press the button once more." },
-        ),
-        PageError::Unreadable | PageError::Form(FormRefusal::Unreadable) => {
-            ("That could not be read", html! { "Nothing has happened. Go back to the page before and start again." })
+        PageError::Refused => {
+            ("That did not work", html! { "The server cannot act on it. Go back to the page before and start again." })
         }
-        PageError::TooLarge | PageError::Form(FormRefusal::TooLarge) => (
+        PageError::TooLarge => (
             "That was too much at once",
             html! { "Nothing has happened. Go back, shorten what you typed and send it again." },
         ),

@@ -3,7 +3,6 @@
 use maud::{Markup, html};
 
 use super::{ErrorText, ErrorWords, FrameWords, PageError};
-use crate::pages::form::FormRefusal;
 
 pub(super) const FRAME: FrameWords = FrameWords {
     skip: "Saltar al contenido",
@@ -24,21 +23,11 @@ fn error(error: &PageError, host: &Markup) -> ErrorText {
             "Esta página no se abre por su dirección",
             html! { "Pertenece a un botón. Vuelve a la página anterior y pulsa el botón allí." },
         ),
-        PageError::Form(FormRefusal::Foreign) => (
-            "Esto vino de otro sitio",
-            html! {
-                "No ha pasado nada. Si alguien te envió aquí, cierra esta página. Si no, vuelve atrás, carga de nuevo la "
-                "página y pulsa otra vez el botón."
-            },
+        PageError::Refused => (
+            "Eso no funcionó",
+            html! { "El servidor no puede hacer nada con ello. Vuelve a la página anterior y empieza de nuevo." },
         ),
-        PageError::Form(FormRefusal::Stale) => (
-            "Esta página era demasiado antigua",
-            html! { "No ha pasado nada. Vuelve atrás, carga de nuevo la página y pulsa otra vez el botón." },
-        ),
-        PageError::Unreadable | PageError::Form(FormRefusal::Unreadable) => {
-            ("Eso no se pudo leer", html! { "No ha pasado nada. Vuelve a la página anterior y empieza de nuevo." })
-        }
-        PageError::TooLarge | PageError::Form(FormRefusal::TooLarge) => (
+        PageError::TooLarge => (
             "Eso era demasiado de una vez",
             html! { "No ha pasado nada. Vuelve atrás, acorta lo que escribiste y envíalo de nuevo." },
         ),
