@@ -9,6 +9,7 @@ pub mod events;
 pub mod flows;
 pub mod ids;
 pub mod jobs;
+pub mod pages;
 pub mod routes;
 pub mod service;
 pub mod sessions;

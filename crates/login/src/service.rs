@@ -8,6 +8,7 @@ use signpost_platform::Platform;
 use signpost_platform::accounts::{Account, Environment};
 use signpost_platform::cache::ReadCache;
 use signpost_platform::outbound::Reach;
+use signpost_platform::pages::Language;
 use tokio::sync::Notify;
 
 use super::domains::seal::Seal;
@@ -19,6 +20,9 @@ use crate::ids::SessionId;
 /// The login service. Cheap to clone; built once, when the server starts.
 #[derive(Clone, Debug)]
 pub struct LoginService(Arc<LoginParts>);
+
+/// A drawn page: of which session, in which version, in which language.
+pub type PageKey = (SessionId, String, Language);
 
 /// The parts of a [`LoginService`].
 #[derive(Debug)]
@@ -37,6 +41,8 @@ pub struct LoginParts {
     pub sessions: ReadCache<SessionId, Session>,
     /// Domains that sessions may be opened on, likewise.
     pub domains: ReadCache<(Account, DomainName), Domain>,
+    /// Pages that need not be drawn again. What a page shows is in its key, so nothing here is ever out of date.
+    pub pages: ReadCache<PageKey, Arc<str>>,
     /// Requests waiting for a session to change.
     pub waiting: Waiters,
 }
@@ -61,6 +67,8 @@ impl LoginService {
     /// The service on a platform.
     #[must_use]
     pub fn new(platform: Platform, settings: LoginSettings, prover: Prover) -> Self {
+        let pages = ReadCache::new(|page: &Arc<str>| page.len());
+        pages.restart(true);
         Self(Arc::new(LoginParts {
             platform,
             seal: settings.seal(),
@@ -70,6 +78,7 @@ impl LoginService {
             sessions: ReadCache::new(Session::size),
             // A name, two addresses, and what signs.
             domains: ReadCache::new(|_| 2048),
+            pages,
             waiting: Waiters::default(),
         }))
     }

@@ -87,6 +87,15 @@ impl Environment {
         }
     }
 
+    /// Where the pages for its people begin.
+    #[must_use]
+    pub fn page_path(self) -> &'static str {
+        match self {
+            Self::Live => "",
+            Self::Sandbox => "/sandbox",
+        }
+    }
+
     /// Reads the word.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {

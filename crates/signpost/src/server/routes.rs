@@ -10,6 +10,7 @@ use axum::middleware::{from_fn_with_state, map_response_with_state};
 use axum::response::Response;
 use axum::routing::get;
 use signpost_atm::mcp::transport;
+use signpost_login::pages::render::LOGIN_SCRIPT;
 use signpost_platform::accounts::Environment;
 use signpost_platform::pages::assets;
 use signpost_platform::pages::error_page::{self, ErrorPages};
@@ -39,8 +40,10 @@ pub fn router(app: &Arc<App>) -> Router {
     }
     let mut files = Vec::from(assets::OF_EVERY_PAGE);
     if app.config.services.contains(&Service::Auth) {
+        router = router.merge(signpost_login::routes::pages().with_state(app.login.clone()));
         files.extend(signpost_login::element::ASSETS);
         router = router.merge(signpost_login::wallet::lnurl::router().with_state(app.login.clone()));
+        files.push(LOGIN_SCRIPT);
     }
     router = router.merge(assets::router(files));
     let router = router.fallback(async || Problem::NotFound);

@@ -1,6 +1,7 @@
 //! The actors of both test binaries: a running [`Service`], the [`Integrator`] who calls it, the [`Phone`] that answers, the [`Endpoint`] that
 //! receives events, the [`NameServer`] that knows domains, and the [`Program`] at a command line.
 
+mod browser;
 mod database;
 pub(crate) mod documented;
 mod endpoint;
@@ -18,6 +19,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
+pub(crate) use browser::{Browser, ShownPage, page_path};
 pub(crate) use database::{database, embedded_database};
 pub(crate) use endpoint::{Endpoint, Received};
 pub(crate) use fleet::Fleet;

@@ -7,8 +7,14 @@ use super::none;
 use super::storeys::place;
 
 /// The rooms that are about what comes in and goes out.
-const DOORS: &[(&str, &str)] =
-    &[("platform", "outbound"), ("platform", "web"), ("login", "api"), ("login", "wallet"), ("atm", "mcp")];
+const DOORS: &[(&str, &str)] = &[
+    ("platform", "outbound"),
+    ("platform", "web"),
+    ("login", "api"),
+    ("login", "pages"),
+    ("login", "wallet"),
+    ("atm", "mcp"),
+];
 
 #[test]
 fn a_room_knows_neither_http_nor_a_database() {

@@ -60,7 +60,7 @@ const FLOORS: &[(&str, &[&[&str]])] = &[
             &["settings"],
             &["service"],
             &["flows"],
-            &["api", "wallet", "jobs"],
+            &["api", "pages", "wallet", "jobs"],
             &["routes"],
         ],
     ),

@@ -1,0 +1,123 @@
+//! The states of a login page that have no code: one column, what happened, and one way on.
+
+use maud::{Markup, html};
+use signpost_platform::origin::PublicOrigin;
+use signpost_platform::pages::Language;
+use signpost_platform::pages::frame::{Frame, Layout};
+use signpost_platform::pages::icons::Sign;
+
+use super::document::{LoginDocument, name};
+use super::open_sheet::away_notice;
+use super::view::SiteNames;
+use super::words::{Headed, LoginWords, login_words};
+
+/// A wallet answered: the page goes on by itself.
+pub(crate) fn done(page: &LoginDocument<'_>) -> Markup {
+    let (words, domain) = (page.words(), page.domain());
+    let body = html! {
+        (headed(Sign::Tick, words.done, &(words.going_back)(&domain)))
+        div.stack-sm { a #continue .btn.primary.wide href=(page.view.onward) { span { ((words.continue_to)(&domain)) } } }
+    };
+    page.main("sheet one", words.done, &html! { section.who aria-labelledby="t" { (body) } })
+}
+
+/// The site completed the login: whoever comes back here is done.
+pub(crate) fn logged_in(page: &LoginDocument<'_>) -> Markup {
+    let (words, domain) = (page.words(), page.domain());
+    let body = html! {
+        (headed(Sign::Tick, words.done, &(words.logged_in)(&domain)))
+        (way_back(page))
+    };
+    page.main("sheet one", words.done, &html! { section.who aria-labelledby="t" { (body) } })
+}
+
+/// Nobody answered in time.
+pub(crate) fn expired(page: &LoginDocument<'_>, is_renewable: bool) -> Markup {
+    let words = page.words();
+    let body = html! {
+        (headed(Sign::Clock, words.expired.head, &html! { (words.expired.text) }))
+        (away_notice(words))
+        @if is_renewable {
+            div.stack-sm {
+                form #renew method="post" action=(page.action("renew")) {
+                    (page.token)
+                    button #again .btn.primary.wide { (words.show_new_code) }
+                }
+                (back_link(page, "btn wide"))
+            }
+        } @else {
+            (way_back(page))
+        }
+        div.notice { (Sign::Info.draw(20)) p.sm { (words.too_late) } }
+    };
+    page.main("sheet one", words.expired.head, &html! { section.who aria-labelledby="t" { (body) } })
+}
+
+/// The login ended without an account having been touched.
+pub(crate) fn ended(page: &LoginDocument<'_>, said: &Headed) -> Markup {
+    let body = html! {
+        (headed(Sign::Stop, said.head, &html! { (said.text) }))
+        (way_back(page))
+    };
+    page.main("sheet one", said.head, &html! { section.who aria-labelledby="t" { (body) } })
+}
+
+/// The page of another browser than the one that owns it.
+pub(crate) fn render_other(language: Language, origin: &PublicOrigin, site: &SiteNames) -> String {
+    let (words, domain) = (login_words(language), name(&site.domain));
+    let text = html! { (words.other_browser.text) };
+    let way_on = html! {
+        div.stack-sm { a.btn.primary.wide href=(site.home) { span { ((words.begin_anew)(&domain)) } } }
+        p.sm.soft { ((words.other_cookies)(&name(origin.host()))) }
+    };
+    let title = format!("{} · {}", words.tab_other, site.domain);
+    apart((language, origin, &title), "other", (Sign::Stop, words.other_browser.head, &text), &way_on)
+}
+
+/// The page of a login that there is not.
+pub(crate) fn render_unknown(language: Language, origin: &PublicOrigin) -> String {
+    let words: &LoginWords = login_words(language);
+    let text = html! { (words.unknown.text) };
+    apart((language, origin, words.tab_unknown), "unknown", (Sign::Stop, words.unknown.head, &text), &html! {})
+}
+
+/// The reply to a form that was refused; `path` is the page that has a good one.
+pub(crate) fn render_stale(language: Language, origin: &PublicOrigin, path: &str) -> String {
+    let words = login_words(language);
+    let text = html! { (words.stale.text) };
+    let way_on = html! {
+        div.stack-sm { a.btn.primary.wide href={ (path) "?lang=" (language.tag()) } { (words.show_login) } }
+    };
+    apart((language, origin, words.tab_stale), "stale", (Sign::Stop, words.stale.head, &text), &way_on)
+}
+
+/// A page that shows nothing of its session.
+fn apart(
+    (language, origin, title): (Language, &PublicOrigin, &str),
+    state: &str,
+    (sign, head, text): (Sign, &str, &Markup),
+    way_on: &Markup,
+) -> String {
+    let main = html! {
+        main #main .sheet.one tabindex="-1" data-state=(state) data-says=(head) data-last {
+            p #live .vh role="status" {}
+            section.who aria-labelledby="t" { (headed(sign, head, text)) (way_on) }
+        }
+    };
+    Frame::new(language, title, origin, Layout::Sheet, main).render()
+}
+
+fn headed(sign: Sign, head: &str, text: &Markup) -> Markup {
+    html! {
+        (sign.draw(40))
+        div.stack-sm { h1 #t { (head) } p.lead { (text) } }
+    }
+}
+
+fn way_back(page: &LoginDocument<'_>) -> Markup {
+    html! { div.stack-sm { (back_link(page, "btn primary wide")) } }
+}
+
+fn back_link(page: &LoginDocument<'_>, class: &str) -> Markup {
+    html! { a #back class=(class) href=(page.view.onward) { span { ((page.words().back_to)(&page.domain())) } } }
+}

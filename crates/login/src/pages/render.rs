@@ -1,0 +1,214 @@
+//! A login page as a whole HTML document.
+
+use maud::{Markup, html};
+use signpost_platform::pages::frame::refresh_to;
+use signpost_platform::pages::{Asset, Frame, Layout};
+use url::Url;
+
+use super::document::LoginDocument;
+use super::open_sheet::open_sheet;
+use super::outcomes;
+use super::state::PageState;
+
+/// What follows the page where a browser runs scripts.
+pub const LOGIN_SCRIPT: Asset =
+    Asset::new("login", "js", "text/javascript; charset=utf-8", include_bytes!("../../assets/login.js"));
+
+/// How often a page asks anew in a browser that runs no scripts, in seconds.
+const REFRESH_WITHOUT_SCRIPT: u32 = 5;
+
+/// The document, with a [mark](super::document::SECONDS_MARK) wherever the seconds of the countdown belong.
+pub(crate) fn render(page: &LoginDocument<'_>) -> String {
+    let (words, view) = (page.words(), page.view);
+    let main = match view.state {
+        state if state.is_open() => open_sheet(page),
+        PageState::Done => outcomes::done(page),
+        PageState::LoggedIn => outcomes::logged_in(page),
+        PageState::Expired { is_renewable } => outcomes::expired(page, is_renewable),
+        PageState::TriedTooOften => outcomes::ended(page, &words.tried_too_often),
+        _ => outcomes::ended(page, &words.was_cancelled),
+    };
+    let (title, foot) = (title(page), html! { (words.keeps_nothing) });
+    Frame { head: head(page), foot, ..Frame::new(page.language, &title, page.origin, Layout::Sheet, main) }.render()
+}
+
+/// The reply to a cancellation: the browser goes back by itself.
+pub(crate) fn render_cancelled(page: &LoginDocument<'_>) -> String {
+    let words = page.words();
+    let head = Url::parse(&page.view.onward).map_or_else(|_| Markup::default(), |url| refresh_to(&url));
+    let main = outcomes::ended(page, &words.you_cancelled);
+    let title = format!("{} · {}", words.tab_cancelled, page.view.site.domain);
+    let foot = html! { (words.keeps_nothing) };
+    Frame { head, foot, ..Frame::new(page.language, &title, page.origin, Layout::Sheet, main) }.render()
+}
+
+fn title(page: &LoginDocument<'_>) -> String {
+    let (words, domain) = (page.words(), &page.view.site.domain);
+    let first = match page.view.state {
+        PageState::Waiting | PageState::Create => {
+            let title = if page.view.is_registration { words.tab_register } else { words.tab_log_in };
+            return title(domain);
+        }
+        PageState::Refused(_) => words.tab_refused,
+        PageState::Done | PageState::LoggedIn => words.tab_done,
+        PageState::Expired { .. } | PageState::TriedTooOften => words.tab_ended,
+        PageState::Cancelled => words.tab_cancelled,
+    };
+    format!("{first} · {domain}")
+}
+
+fn head(page: &LoginDocument<'_>) -> Markup {
+    let view = page.view;
+    html! {
+        script type="module" src=(LOGIN_SCRIPT.link(page.origin)) {}
+        noscript {
+            @if view.state.is_open() {
+                meta http-equiv="refresh" content=(REFRESH_WITHOUT_SCRIPT);
+            } @else if view.state == PageState::Done && let Ok(url) = Url::parse(&view.onward) {
+                (refresh_to(&url))
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use jiff::Timestamp;
+    use signpost_platform::origin::PublicOrigin;
+    use signpost_platform::pages::Language;
+    use signpost_platform::pages::cookie::CookieSecret;
+    use signpost_platform::pages::form::FormToken;
+
+    use super::super::asking::AskingBrowser;
+    use super::super::document::SECONDS_MARK;
+    use super::super::state::Refusal;
+    use super::super::view::{LightningCode, LoginCode, LoginView, ScanCode, SiteNames};
+    use super::*;
+
+    const STATES: [PageState; 15] = [
+        PageState::Waiting,
+        PageState::Create,
+        PageState::Refused(Refusal::Number { tries_left: 2 }),
+        PageState::Refused(Refusal::Number { tries_left: 1 }),
+        PageState::Refused(Refusal::Host),
+        PageState::Refused(Refusal::Clock { seconds_off: -250 }),
+        PageState::Refused(Refusal::Replaced),
+        PageState::Refused(Refusal::Closed),
+        PageState::Refused(Refusal::KeyKnown),
+        PageState::Done,
+        PageState::LoggedIn,
+        PageState::Expired { is_renewable: true },
+        PageState::Expired { is_renewable: false },
+        PageState::TriedTooOften,
+        PageState::Cancelled,
+    ];
+
+    fn view(state: PageState) -> LoginView {
+        let expires_at: Timestamp = "2026-11-22T03:48:04Z".parse().unwrap();
+        let qr_data = "svc://auth?v=2&number=1&webhook=https://login.example.com/hosted/login&challenge=svc:login:shop.example:1795319224:4QF7ZK2M9T3XWB6HC8DJ5N&exp=1795319284";
+        let code = LoginCode {
+            scan: Some(ScanCode { qr_data: qr_data.to_owned(), number: Some("47".to_owned()) }),
+            lightning: Some(LightningCode {
+                qr_text: format!("LNURL1{}", "Q".repeat(222)),
+                link: "lightning:lnurl1q".to_owned(),
+            }),
+            expires_at,
+            counts_to: expires_at,
+            life: 60,
+            is_renewed: true,
+        };
+        LoginView {
+            state,
+            is_registration: state == PageState::Create,
+            can_switch: true,
+            site: SiteNames {
+                domain: "shop.example".to_owned(),
+                display_name: None,
+                home: "https://shop.example/".to_owned(),
+            },
+            asked_by: AskingBrowser::from_user_agent(
+                "Mozilla/5.0 (X11; Linux x86_64; rv:142.0) Gecko/20100101 Firefox/142.0",
+            ),
+            code: state.is_open().then_some(code),
+            onward: "https://shop.example/back?session_id=ses_1&code=abc".to_owned(),
+        }
+    }
+
+    fn drawn(view: &LoginView, language: Language) -> String {
+        let origin = PublicOrigin::of("https://login.example.com");
+        let token = FormToken::new(&CookieSecret::from_bytes([1; 32]), "login");
+        let page = LoginDocument { view, language, origin: &origin, path: "/login/ses_1".to_owned(), token };
+        super::render(&page)
+    }
+
+    #[test]
+    fn every_state_has_its_word_one_heading_and_one_way_on_in_both_languages() {
+        for (language, state) in Language::ALL.into_iter().flat_map(|language| STATES.map(|state| (language, state))) {
+            let page = drawn(&view(state), language);
+            let told = format!("{state:?} {language:?}: {page}");
+            assert!(page.contains(&format!("data-state=\"{}\"", state.as_str())), "{told}");
+            let count = |mark: &str| page.matches(mark).count();
+            assert_eq!((count("<h1"), count("id=\"live\""), count("<main")), (1, 1, 1), "{told}");
+            assert_eq!(count("btn primary"), if state.is_open() { 2 } else { 1 }, "{told}");
+            assert_eq!(count("data-last") == 1, state.is_last(), "{told}");
+            assert!(!page.contains("style=") && !page.contains("<style") && !page.contains(" onclick"), "{told}");
+        }
+    }
+
+    #[test]
+    fn the_marks_that_tools_read_are_there_while_a_code_is() {
+        for state in STATES {
+            let page = drawn(&view(state), Language::English);
+            for mark in [
+                "rel=\"signpost-code\" href=\"svc://auth?v=2&amp;number=1&amp;",
+                "rel=\"signpost-lightning\" href=\"lightning:lnurl1",
+                "<output id=\"number\"",
+                "<time id=\"expires\" datetime=\"2026-11-22T03:48:04Z\"",
+                "<form id=\"cancel\" method=\"post\" action=\"/login/ses_1/cancel?lang=en\">",
+            ] {
+                assert_eq!(page.matches(mark).count(), usize::from(state.is_open()), "{mark} {state:?}: {page}");
+            }
+            assert_eq!(page.contains("id=\"continue\""), state == PageState::Done, "{state:?}");
+        }
+    }
+
+    #[test]
+    fn a_method_that_is_not_offered_has_no_button_and_no_panel() {
+        let mut one = view(PageState::Waiting);
+        let code = one.code.take().unwrap();
+        let (scan, lightning) = (LoginCode { lightning: None, ..code.clone() }, LoginCode { scan: None, ..code });
+        for (code, has, has_not) in
+            [(scan, "signpost-code", "ightning"), (lightning, "signpost-lightning", "id=\"number\"")]
+        {
+            let page = drawn(&LoginView { code: Some(code), ..one.clone() }, Language::English);
+            assert!(page.contains(has) && !page.contains(has_not) && !page.contains("<fieldset"), "{page}");
+        }
+    }
+
+    #[test]
+    fn strangers_words_are_text_and_turn_no_line() {
+        let mut odd = view(PageState::Waiting);
+        odd.site.display_name = Some("<b>\u{5e9}\u{5dc}\u{5d5}\u{5dd}".to_owned());
+        odd.asked_by = AskingBrowser::from_user_agent("<script>alert(1)</script>\u{202e}\"'");
+        let page = drawn(&odd, Language::English);
+        assert!(page.contains("<bdi>&lt;b&gt;"), "{page}");
+        assert!(page.contains("<bdi>&lt;script&gt;alert(1)&lt;/script&gt;&quot;'</bdi>"), "{page}");
+        assert!(!page.contains("<script>") && !page.contains('\u{202e}'), "{page}");
+    }
+
+    #[test]
+    fn the_seconds_are_put_in_when_the_page_is_served() {
+        let page = drawn(&view(PageState::Waiting), Language::English);
+        assert_eq!(page.matches(SECONDS_MARK).count(), 3);
+        assert!(!drawn(&view(PageState::Done), Language::English).contains(SECONDS_MARK));
+    }
+
+    #[test]
+    fn another_version_is_another_page() {
+        let versions: BTreeSet<_> = STATES.map(|state| view(state).version()).into_iter().collect();
+        assert_eq!(versions.len(), STATES.len());
+        assert_eq!(view(PageState::Done).version(), view(PageState::Done).version());
+    }
+}

@@ -1,0 +1,30 @@
+//! `GET /login/{id}`: the page.
+
+use std::sync::Arc;
+
+use axum::http::header;
+use axum::response::{IntoResponse, Response};
+use signpost_platform::pages::HtmlPage;
+
+use super::document::SECONDS_MARK;
+use super::render::render;
+use super::visit::PageVisit;
+use crate::service::PageKey;
+
+/// `GET /login/{id}`: drawn once for each version, with the seconds that are left now.
+pub(crate) async fn show(visit: PageVisit) -> Result<Response, Response> {
+    let (page, cookie) = visit.find_or_claim().await?;
+    let now = visit.service.clock.now();
+    let view = visit.view(&page, now).map_err(IntoResponse::into_response)?;
+    let key: PageKey = (page.session.id.clone(), view.version(), visit.language);
+    let draw = async { Ok(Some(Arc::from(render(&visit.document(&page, &view))))) };
+    let drawn: Option<Arc<str>> =
+        visit.service.pages.find(&key, draw).await.map_err(|error| crate::error::Error::from(error).into_response())?;
+    let document = drawn.unwrap_or_default().replace(SECONDS_MARK, &view.seconds_left(now).to_string());
+    let reply = HtmlPage::personal(document);
+    Ok(match cookie {
+        Some(cookie) => reply.with_header(header::SET_COOKIE, cookie),
+        None => reply,
+    }
+    .into_response())
+}

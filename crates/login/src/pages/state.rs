@@ -1,0 +1,113 @@
+//! The states of a login page. Pure; the table is in `docs/login-page.md`.
+
+use jiff::{SignedDuration, Timestamp};
+use signpost_auth::Mode;
+
+use crate::sessions::{NoticeReason, REFRESH_WINDOW, Session, SessionState};
+
+/// A refusal that is younger than this when its code is replaced stands above the next code too: it would be gone before
+/// anybody has read it.
+const NOTICE_STAYS: SignedDuration = SignedDuration::from_secs(30);
+
+/// Where a login stands, for the browser that owns its page.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum PageState {
+    /// A code waits for its answer.
+    Waiting,
+    /// The same, and a wallet whose key no account has just answered: the code creates an account.
+    Create,
+    /// The same, and an answer was refused.
+    Refused(Refusal),
+    /// A wallet answered, and the browser goes back with the completion code.
+    Done,
+    /// The browser was back at the site.
+    LoggedIn,
+    /// Nobody answered. For a while the person can have another code.
+    Expired {
+        /// Whether that is so still.
+        is_renewable: bool,
+    },
+    /// The last try of number matching was wrong.
+    TriedTooOften,
+    /// The person or the site cancelled.
+    Cancelled,
+}
+
+/// Why an answer was refused, of the reasons that leave the page with a code.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Refusal {
+    /// The number was wrong, and so many answers may still be.
+    Number { tries_left: i64 },
+    /// It was signed for another host.
+    Host,
+    /// The wallet's clock is so many seconds off, to either side.
+    Clock { seconds_off: i64 },
+    /// It answered the code before.
+    Replaced,
+    /// No account has the key, and none may be created.
+    Closed,
+    /// An account has the key that was to create one.
+    KeyKnown,
+}
+
+impl PageState {
+    /// The state of a session at a time.
+    pub(crate) fn of(session: &Session, now: Timestamp) -> Self {
+        match &session.state {
+            SessionState::Authenticated { .. } => return Self::LoggedIn,
+            SessionState::Cancelled { .. } => {
+                let is_tried = matches!(
+                    session.notice().map(|notice| notice.reason),
+                    Some(NoticeReason::ConfirmCode { tries_left: 0 })
+                );
+                return if is_tried { Self::TriedTooOften } else { Self::Cancelled };
+            }
+            _ if now >= session.expires_at => {
+                let is_renewable = !session.is_answered() && now.duration_since(session.expires_at) < REFRESH_WINDOW;
+                return Self::Expired { is_renewable };
+            }
+            _ if session.is_answered() => return Self::Done,
+            _ => {}
+        }
+        let stays_until = |at: Timestamp| at + NOTICE_STAYS;
+        let shown = session.notice().filter(|notice| {
+            notice.reason == NoticeReason::UnknownKey
+                || stays_until(notice.at).as_second() >= session.challenge.issued_at
+        });
+        match shown.map(|notice| notice.reason) {
+            Some(NoticeReason::UnknownKey) if session.challenge.mode == Mode::Register => Self::Create,
+            None | Some(NoticeReason::UnknownKey) => Self::Waiting,
+            Some(NoticeReason::ConfirmCode { tries_left }) => Self::Refused(Refusal::Number { tries_left }),
+            Some(NoticeReason::Host) => Self::Refused(Refusal::Host),
+            Some(NoticeReason::Clock { seconds_off }) => Self::Refused(Refusal::Clock { seconds_off }),
+            Some(NoticeReason::Replaced) => Self::Refused(Refusal::Replaced),
+            Some(NoticeReason::Closed) => Self::Refused(Refusal::Closed),
+            Some(NoticeReason::KeyKnown) => Self::Refused(Refusal::KeyKnown),
+        }
+    }
+
+    /// The word in `data-state`.
+    pub(crate) fn as_str(self) -> &'static str {
+        match self {
+            Self::Waiting => "waiting",
+            Self::Create => "create",
+            Self::Refused(_) | Self::TriedTooOften => "refused",
+            Self::Done | Self::LoggedIn => "done",
+            Self::Expired { .. } => "expired",
+            Self::Cancelled => "cancelled",
+        }
+    }
+
+    /// Whether the page has a code.
+    pub(crate) fn is_open(self) -> bool {
+        matches!(self, Self::Waiting | Self::Create | Self::Refused(_))
+    }
+
+    /// Whether nothing follows that a page would have to be told of.
+    pub(crate) fn is_last(self) -> bool {
+        matches!(
+            self,
+            Self::Done | Self::LoggedIn | Self::TriedTooOften | Self::Cancelled | Self::Expired { is_renewable: false }
+        )
+    }
+}

@@ -1,0 +1,169 @@
+//! What a login page shows of its session, beside the language. Pure.
+
+use std::hash::{DefaultHasher, Hash, Hasher};
+
+use jiff::Timestamp;
+use signpost_auth::{Lnurl, Mode};
+use signpost_platform::pages::cookie::CookieSecret;
+
+use super::asking::AskingBrowser;
+use super::state::PageState;
+use crate::domains::{Domain, LoginMethod};
+use crate::sessions::{ReturnOutcome, Session};
+
+/// All that a page shows of its session. Two that are equal are the same page.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct LoginView {
+    pub(crate) state: PageState,
+    /// Whether an account is created, and not logged in to.
+    pub(crate) is_registration: bool,
+    /// Whether the page offers to do the other of the two.
+    pub(crate) can_switch: bool,
+    pub(crate) site: SiteNames,
+    pub(crate) asked_by: Option<AskingBrowser>,
+    pub(crate) code: Option<LoginCode>,
+    /// Where the browser goes on: with the completion code, or with the reason why there is none.
+    pub(crate) onward: String,
+}
+
+/// What the site is called, and where it begins.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct SiteNames {
+    pub(crate) domain: String,
+    /// What the integrator calls it.
+    pub(crate) display_name: Option<String>,
+    pub(crate) home: String,
+}
+
+/// The code on a page.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct LoginCode {
+    /// For a wallet that scans, and the number that it asks for.
+    pub(crate) scan: Option<ScanCode>,
+    /// For a Lightning wallet.
+    pub(crate) lightning: Option<LightningCode>,
+    pub(crate) expires_at: Timestamp,
+    /// When the countdown is at zero.
+    pub(crate) counts_to: Timestamp,
+    /// How many seconds the countdown has in all.
+    pub(crate) life: i64,
+    /// Whether another code follows by itself.
+    pub(crate) is_renewed: bool,
+}
+
+/// What a wallet scans.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct ScanCode {
+    pub(crate) qr_data: String,
+    pub(crate) number: Option<String>,
+}
+
+/// The address of a Lightning login in the two spellings that a page has (LUD-01).
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct LightningCode {
+    /// For the QR code: no scheme, upper case.
+    pub(crate) qr_text: String,
+    /// For a wallet on the same device.
+    pub(crate) link: String,
+}
+
+impl LoginView {
+    /// What the browser with this cookie sees, which owns the page.
+    ///
+    /// # Errors
+    /// Where the webhook's URL is too long for a code, which its registration checks.
+    pub(crate) fn of(
+        session: &Session,
+        domain: &Domain,
+        cookie: &CookieSecret,
+        public_address: &str,
+        now: Timestamp,
+    ) -> anyhow::Result<Self> {
+        let state = PageState::of(session, now);
+        let is_registration = session.challenge.mode == Mode::Register;
+        let requester = session.options.requester.as_ref();
+        let site = SiteNames::of(session, domain);
+        Ok(Self {
+            state,
+            is_registration,
+            can_switch: is_registration || session.may_register(domain),
+            asked_by: requester.and_then(|asked| AskingBrowser::from_user_agent(asked.user_agent.as_deref()?)),
+            code: if state.is_open() { Some(LoginCode::of(session, domain, public_address)?) } else { None },
+            onward: onward(session, state, cookie).unwrap_or_else(|| site.home.clone()),
+            site,
+        })
+    }
+
+    /// Another text wherever the page would be another.
+    pub(crate) fn version(&self) -> String {
+        let mut hasher = DefaultHasher::new();
+        self.hash(&mut hasher);
+        format!("{:016x}", hasher.finish())
+    }
+
+    /// What the countdown shows.
+    pub(crate) fn seconds_left(&self, now: Timestamp) -> i64 {
+        self.code.as_ref().map_or(0, |code| {
+            let left = code.counts_to.duration_since(now);
+            left.as_secs().clamp(0, code.life)
+        })
+    }
+}
+
+impl SiteNames {
+    pub(crate) fn of(session: &Session, domain: &Domain) -> Self {
+        let home = session.return_url().and_then(|url| url.join("/").ok());
+        Self {
+            domain: domain.name.to_string(),
+            display_name: domain.display_name.as_ref().map(|name| name.as_str().to_owned()),
+            home: home.map_or_else(|| format!("https://{}/", domain.name), Into::into),
+        }
+    }
+}
+
+impl LightningCode {
+    fn of(url: &str) -> Option<Self> {
+        let lnurl = Lnurl::new(url)?;
+        Some(Self { qr_text: lnurl.qr_text(), link: lnurl.link() })
+    }
+}
+
+impl LoginCode {
+    /// For how many seconds the code is good when the countdown is at zero.
+    pub(crate) fn grace(&self) -> i64 {
+        (self.expires_at.as_second() - self.counts_to.as_second()).max(0)
+    }
+
+    fn of(session: &Session, domain: &Domain, public_address: &str) -> anyhow::Result<Self> {
+        let offered = session.offers(domain);
+        let scan = if offered.contains(&LoginMethod::Scan) || offered.contains(&LoginMethod::Browser) {
+            let number = session.confirm_code.as_ref().map(|code| code.reveal().to_owned());
+            Some(ScanCode { qr_data: session.qr_data()?.to_string(), number })
+        } else {
+            None
+        };
+        let lnurl = offered.contains(&LoginMethod::Lightning).then(|| session.lnurl(public_address)).flatten();
+        let lightning = lnurl.and_then(|url| LightningCode::of(&url));
+        let is_renewed = session.renews_until().is_some_and(|until| session.renewal_at() < until);
+        let counts_to = if is_renewed { session.renewal_at() } else { session.expires_at };
+        Ok(Self {
+            scan,
+            lightning,
+            expires_at: session.expires_at,
+            counts_to,
+            life: (counts_to.as_second() - session.challenge.issued_at).max(1),
+            is_renewed,
+        })
+    }
+}
+
+/// Where the browser goes from a state.
+fn onward(session: &Session, state: PageState, cookie: &CookieSecret) -> Option<String> {
+    let url = match state {
+        PageState::Done => session.return_with(ReturnOutcome::Code(&Session::page_code_for(cookie, &session.id))),
+        PageState::LoggedIn => None,
+        PageState::Expired { .. } => session.return_with(ReturnOutcome::Expired),
+        _ => session.return_with(ReturnOutcome::AccessDenied),
+    };
+    url.map(Into::into)
+}

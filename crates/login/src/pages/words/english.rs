@@ -1,0 +1,150 @@
+//! The texts of the login page in English.
+
+use maud::html;
+
+use super::{AskingBrowser, Headed, HeadedPlaces, LoginWords};
+
+pub(super) const LOGIN: LoginWords = LoginWords {
+    log_in_to: "Log in to",
+    register_at: "Create your account at",
+    tab_log_in: |domain| format!("Log in to {domain}"),
+    tab_register: |domain| format!("Create your account at {domain}"),
+    tab_refused: "Refused",
+    tab_done: "Logged in",
+    tab_ended: "Ended",
+    tab_cancelled: "Cancelled",
+    tab_other: "Another browser",
+    tab_unknown: "Unknown login",
+    tab_stale: "Nothing was done",
+
+    steps_label: "How to log in with a wallet",
+    step_scan: "Open your wallet and scan the code.",
+    step_look: |domain| html! { "Check that the wallet shows " (domain) "." },
+    step_number: "Type the number that stands below the code.",
+    first_time: "First time here?",
+    create_account: "Create an account",
+    no_password: "There is no password to think of and no form to fill in.",
+    have_account: "You have an account already?",
+    log_in: "Log in",
+    no_wallet: "I have no wallet",
+    no_wallet_answer: |domain| {
+        html! {
+            "A wallet is an app that keeps a key for you and signs with it. Ask " (domain) " which ones work here."
+        }
+    },
+    no_wallet_lightning: "A Lightning wallet that logs in to sites works too.",
+    address_bar: |host| html! { "The address bar must say " (host) "." },
+    asked_from: |browser| match browser {
+        AskingBrowser::Known { browser, system: Some(system) } => html! { "Asked from " (browser) " on " (system) "." },
+        AskingBrowser::Known { browser, system: None } => html! { "Asked from " (browser) "." },
+        AskingBrowser::Unknown(name) => html! { "Asked from “" bdi { (name) } "”." },
+    },
+    cancel: "Cancel",
+
+    methods_log_in: "Log in with a wallet",
+    methods_register: "Create an account with a wallet",
+    kind_of_wallet: "Kind of wallet",
+    wallet: "Wallet",
+    lightning: "Lightning",
+    open_wallet: "Open my wallet on this phone",
+    open_lightning: "Open my Lightning wallet",
+    other_device: "On another device, scan this:",
+    code_label: "QR code for your wallet",
+    lightning_label: "QR code for a Lightning wallet",
+    number_label: "Number to type in your wallet",
+    type_number: |domain| html! { b { "Type this number" } " in your wallet when it shows " (domain) "." },
+    lightning_host: |host| {
+        html! {
+            "Your wallet must show " (host) ", and so must the address bar. If one differs, stop."
+        }
+    },
+
+    waiting: "Waiting for your wallet.",
+    new_code_in: "New code in",
+    code_ends_in: "This code ends in",
+    new_code: "Here is a new code. The old one no longer works.",
+    seconds_left: "seconds left",
+    answered: "Your wallet has answered. One moment.",
+    away: Headed { head: "The server does not answer", text: "Your login is not lost." },
+    away_again: |seconds| html! { "We try again in " (seconds) " s." },
+    try_now: "Try now",
+
+    create: HeadedPlaces {
+        head: "No account has this key yet",
+        text: |domain, _| html! { "Scan once more to create one at " (domain) ". Nothing has been saved." },
+    },
+    wrong_number: Headed {
+        head: "That was another number",
+        text: "Look at this page and type the number that it shows. If somebody sent you the number, stop: they may be \
+               trying to log in as you.",
+    },
+    tries_left: |left| match left {
+        1 => "One try is left.".to_owned(),
+        left => format!("{left} tries are left."),
+    },
+    wrong_host: HeadedPlaces {
+        head: "Your wallet answered for another site",
+        text: |domain, host| {
+            html! {
+                "Check that it shows " (domain) " and that the address bar says " (host) ". This did not cost a try."
+            }
+        },
+    },
+    clock_off: |seconds| format!("The clock of your wallet is {} off", duration(seconds)),
+    clock_advice: "Turn on automatic date and time there, then scan again.",
+    replaced: Headed { head: "That code was replaced", text: "Scan the one that is on this page now." },
+    closed_head: |domain| html! { "No account at " (domain) " has this key" },
+    closed: |domain| html! { (domain) " does not take new accounts here. Try another wallet, or ask " (domain) "." },
+    key_known: HeadedPlaces {
+        head: "This key has an account already",
+        text: |domain, _| html! { "Scan the code that is on this page now to log in to " (domain) "." },
+    },
+    key_known_here: |domain| html! { "Press “Log in” on this page, then scan its new code to log in to " (domain) "." },
+
+    done: "You are logged in",
+    going_back: |domain| html! { "Going back to " (domain) "." },
+    continue_to: |domain| html! { "Continue to " (domain) },
+    back_to: |domain| html! { "Back to " (domain) },
+    logged_in: |domain| html! { "This login is done. Your account is open at " (domain) "." },
+    expired: Headed {
+        head: "This login has ended",
+        text: "It waited for 15 minutes and nobody answered. Nothing has happened to your account.",
+    },
+    show_new_code: "Show a new code",
+    too_late: "Did your wallet say “too late”? Then its clock may be wrong. Turn on automatic date and time on the phone \
+               and try again.",
+    tried_too_often: Headed {
+        head: "This login has ended",
+        text: "Three answers had another number. Nothing has happened to your account. If somebody sent you a number, \
+               they may have tried to log in as you.",
+    },
+    you_cancelled: Headed { head: "You cancelled", text: "Nothing has happened." },
+    was_cancelled: Headed { head: "This login was cancelled", text: "Nothing has happened to your account." },
+    other_browser: Headed {
+        head: "This login was opened in another browser",
+        text: "If that was you, go on there. If somebody sent you this link, close it.",
+    },
+    other_cookies: |host| html! { "It is this browser? Then it has kept no cookie of " (host) ". Allow cookies and begin anew." },
+    begin_anew: |domain| html! { "Begin anew at " (domain) },
+    unknown: Headed {
+        head: "There is no such login",
+        text: "It ended some time ago, or the link is not whole. Begin anew at the site where you want to log in.",
+    },
+    stale: Headed {
+        head: "Nothing was done",
+        text: "The page that you pressed the button on is out of date. Open the login again and press it there.",
+    },
+    show_login: "Show the login",
+    keeps_nothing: "It keeps no e-mail address and no password.",
+};
+
+/// Such as `90 seconds`, `4 minutes`, `3 hours` or `2 days`, to either side.
+fn duration(seconds: i64) -> String {
+    match seconds.unsigned_abs() {
+        1 => "1 second".to_owned(),
+        seconds @ 0..120 => format!("{seconds} seconds"),
+        seconds @ 120..7200 => format!("{} minutes", seconds / 60),
+        seconds @ 7200..172_800 => format!("{} hours", seconds / 3600),
+        seconds => format!("{} days", seconds / 86_400),
+    }
+}

@@ -1,0 +1,132 @@
+//! What the login page says: one file for each language. A text with a place in it is a function of what stands there, so
+//! that no language can forget it.
+
+mod english;
+mod spanish;
+
+use maud::Markup;
+use signpost_platform::pages::Language;
+use signpost_platform::pages::words::Placed;
+
+use super::asking::AskingBrowser;
+
+/// A text with two places.
+pub(crate) type PlacedTwice = fn(&Markup, &Markup) -> Markup;
+
+/// A short text in front of a longer one.
+#[derive(Debug)]
+pub(crate) struct Headed {
+    pub(crate) head: &'static str,
+    pub(crate) text: &'static str,
+}
+
+/// The same where the longer one names the domain, and the host of the page.
+#[derive(Debug)]
+pub(crate) struct HeadedPlaces {
+    pub(crate) head: &'static str,
+    pub(crate) text: PlacedTwice,
+}
+
+/// Every text of the login page. `domain` is where the person logs in, `host` what the address bar says.
+#[derive(Debug)]
+pub(crate) struct LoginWords {
+    /// In front of the domain, which stands on a line of its own.
+    pub(crate) log_in_to: &'static str,
+    pub(crate) register_at: &'static str,
+    /// The tab, by state: what happened, then where.
+    pub(crate) tab_log_in: fn(&str) -> String,
+    pub(crate) tab_register: fn(&str) -> String,
+    pub(crate) tab_refused: &'static str,
+    pub(crate) tab_done: &'static str,
+    pub(crate) tab_ended: &'static str,
+    pub(crate) tab_cancelled: &'static str,
+    pub(crate) tab_other: &'static str,
+    pub(crate) tab_unknown: &'static str,
+    pub(crate) tab_stale: &'static str,
+
+    /// The steps of a login by wallet.
+    pub(crate) steps_label: &'static str,
+    pub(crate) step_scan: &'static str,
+    pub(crate) step_look: Placed,
+    pub(crate) step_number: &'static str,
+    /// From logging in to creating an account, and back: a question, and the button behind it.
+    pub(crate) first_time: &'static str,
+    pub(crate) create_account: &'static str,
+    pub(crate) no_password: &'static str,
+    pub(crate) have_account: &'static str,
+    pub(crate) log_in: &'static str,
+    pub(crate) no_wallet: &'static str,
+    pub(crate) no_wallet_answer: Placed,
+    pub(crate) no_wallet_lightning: &'static str,
+    /// At the address and who asked.
+    pub(crate) address_bar: Placed,
+    pub(crate) asked_from: fn(&AskingBrowser) -> Markup,
+    pub(crate) cancel: &'static str,
+
+    pub(crate) methods_log_in: &'static str,
+    pub(crate) methods_register: &'static str,
+    pub(crate) kind_of_wallet: &'static str,
+    pub(crate) wallet: &'static str,
+    pub(crate) lightning: &'static str,
+    pub(crate) open_wallet: &'static str,
+    pub(crate) open_lightning: &'static str,
+    pub(crate) other_device: &'static str,
+    pub(crate) code_label: &'static str,
+    pub(crate) lightning_label: &'static str,
+    pub(crate) number_label: &'static str,
+    pub(crate) type_number: Placed,
+    pub(crate) lightning_host: Placed,
+
+    /// What the page waits for, and the countdown behind it.
+    pub(crate) waiting: &'static str,
+    pub(crate) new_code_in: &'static str,
+    pub(crate) code_ends_in: &'static str,
+    pub(crate) new_code: &'static str,
+    pub(crate) seconds_left: &'static str,
+    pub(crate) answered: &'static str,
+    pub(crate) away: Headed,
+    pub(crate) away_again: Placed,
+    pub(crate) try_now: &'static str,
+
+    /// Notices above the code.
+    pub(crate) create: HeadedPlaces,
+    pub(crate) wrong_number: Headed,
+    pub(crate) tries_left: fn(i64) -> String,
+    pub(crate) wrong_host: HeadedPlaces,
+    pub(crate) clock_off: fn(i64) -> String,
+    pub(crate) clock_advice: &'static str,
+    pub(crate) replaced: Headed,
+    pub(crate) closed_head: Placed,
+    pub(crate) closed: Placed,
+    pub(crate) key_known: HeadedPlaces,
+    pub(crate) key_known_here: Placed,
+
+    /// The states without a code.
+    pub(crate) done: &'static str,
+    pub(crate) going_back: Placed,
+    pub(crate) continue_to: Placed,
+    pub(crate) back_to: Placed,
+    pub(crate) logged_in: Placed,
+    pub(crate) expired: Headed,
+    pub(crate) show_new_code: &'static str,
+    pub(crate) too_late: &'static str,
+    pub(crate) tried_too_often: Headed,
+    pub(crate) you_cancelled: Headed,
+    pub(crate) was_cancelled: Headed,
+    pub(crate) other_browser: Headed,
+    pub(crate) other_cookies: Placed,
+    pub(crate) begin_anew: Placed,
+    pub(crate) unknown: Headed,
+    pub(crate) stale: Headed,
+    pub(crate) show_login: &'static str,
+    /// Behind who runs the page.
+    pub(crate) keeps_nothing: &'static str,
+}
+
+/// The texts in a language.
+pub(crate) fn login_words(language: Language) -> &'static LoginWords {
+    match language {
+        Language::English => &english::LOGIN,
+        Language::Spanish => &spanish::LOGIN,
+    }
+}

@@ -1,0 +1,165 @@
+//! The texts of the login page in Spanish, with “tú”.
+
+use maud::html;
+
+use super::{AskingBrowser, Headed, HeadedPlaces, LoginWords};
+
+pub(super) const LOGIN: LoginWords = LoginWords {
+    log_in_to: "Inicia sesión en",
+    register_at: "Crea tu cuenta en",
+    tab_log_in: |domain| format!("Inicia sesión en {domain}"),
+    tab_register: |domain| format!("Crea tu cuenta en {domain}"),
+    tab_refused: "Rechazado",
+    tab_done: "Sesión iniciada",
+    tab_ended: "Terminado",
+    tab_cancelled: "Cancelado",
+    tab_other: "Otro navegador",
+    tab_unknown: "Inicio desconocido",
+    tab_stale: "No se ha hecho nada",
+
+    steps_label: "Cómo iniciar sesión con una billetera",
+    step_scan: "Abre tu billetera y escanea el código.",
+    step_look: |domain| html! { "Comprueba que la billetera muestra " (domain) "." },
+    step_number: "Escribe el número que está debajo del código.",
+    first_time: "¿Primera vez aquí?",
+    create_account: "Crea una cuenta",
+    no_password: "No hay contraseña que inventar ni formulario que rellenar.",
+    have_account: "¿Ya tienes una cuenta?",
+    log_in: "Inicia sesión",
+    no_wallet: "No tengo billetera",
+    no_wallet_answer: |domain| {
+        html! {
+            "Una billetera es una aplicación que guarda una clave y firma con ella. Pregunta a " (domain)
+            " cuáles funcionan aquí."
+        }
+    },
+    no_wallet_lightning: "También sirve una billetera Lightning que inicie sesión en sitios.",
+    address_bar: |host| html! { "La barra de direcciones debe decir " (host) "." },
+    asked_from: |browser| match browser {
+        AskingBrowser::Known { browser, system: Some(system) } => {
+            html! { "Pedido desde " (browser) " en " (system) "." }
+        }
+        AskingBrowser::Known { browser, system: None } => html! { "Pedido desde " (browser) "." },
+        AskingBrowser::Unknown(name) => html! { "Pedido desde «" bdi { (name) } "»." },
+    },
+    cancel: "Cancelar",
+
+    methods_log_in: "Inicia sesión con una billetera",
+    methods_register: "Crea una cuenta con una billetera",
+    kind_of_wallet: "Tipo de billetera",
+    wallet: "Billetera",
+    lightning: "Lightning",
+    open_wallet: "Abrir mi billetera en este teléfono",
+    open_lightning: "Abrir mi billetera Lightning",
+    other_device: "En otro dispositivo, escanea esto:",
+    code_label: "Código QR para tu billetera",
+    lightning_label: "Código QR para una billetera Lightning",
+    number_label: "Número que debes escribir en tu billetera",
+    type_number: |domain| html! { b { "Escribe este número" } " en tu billetera cuando muestre " (domain) "." },
+    lightning_host: |host| {
+        html! {
+            "Tu billetera debe mostrar " (host) ", y la barra de direcciones también. Si algo no coincide, detente."
+        }
+    },
+
+    waiting: "Esperando a tu billetera.",
+    new_code_in: "Código nuevo en",
+    code_ends_in: "Este código termina en",
+    new_code: "Aquí tienes un código nuevo. El anterior ya no sirve.",
+    seconds_left: "segundos",
+    answered: "Tu billetera ha respondido. Un momento.",
+    away: Headed { head: "El servidor no responde", text: "Tu inicio de sesión no se ha perdido." },
+    away_again: |seconds| html! { "Lo intentamos de nuevo en " (seconds) " s." },
+    try_now: "Probar ahora",
+
+    create: HeadedPlaces {
+        head: "Ninguna cuenta tiene esta clave todavía",
+        text: |domain, _| html! { "Escanea otra vez para crear una en " (domain) ". No se ha guardado nada." },
+    },
+    wrong_number: Headed {
+        head: "Ese era otro número",
+        text: "Mira esta página y escribe el número que muestra. Si alguien te envió el número, detente: puede que \
+               intente entrar en tu nombre.",
+    },
+    tries_left: |left| match left {
+        1 => "Queda un intento.".to_owned(),
+        left => format!("Quedan {left} intentos."),
+    },
+    wrong_host: HeadedPlaces {
+        head: "Tu billetera respondió para otro sitio",
+        text: |domain, host| {
+            html! {
+                "Comprueba que muestra " (domain) " y que la barra de direcciones dice " (host) ". Este intento no cuenta."
+            }
+        },
+    },
+    clock_off: |seconds| format!("El reloj de tu billetera se desvía {}", duration(seconds)),
+    clock_advice: "Activa allí la fecha y hora automáticas y escanea de nuevo.",
+    replaced: Headed { head: "Ese código fue sustituido", text: "Escanea el que está ahora en esta página." },
+    closed_head: |domain| html! { "Ninguna cuenta de " (domain) " tiene esta clave" },
+    closed: |domain| {
+        html! {
+            (domain) " no admite cuentas nuevas aquí. Prueba otra billetera, o pregunta a " (domain) "."
+        }
+    },
+    key_known: HeadedPlaces {
+        head: "Esta clave ya tiene una cuenta",
+        text: |domain, _| html! { "Escanea el código que está ahora en esta página para iniciar sesión en " (domain) "." },
+    },
+    key_known_here: |domain| {
+        html! {
+            "Pulsa «Inicia sesión» en esta página y escanea su código nuevo para iniciar sesión en " (domain) "."
+        }
+    },
+
+    done: "Has iniciado sesión",
+    going_back: |domain| html! { "Volviendo a " (domain) "." },
+    continue_to: |domain| html! { "Continuar a " (domain) },
+    back_to: |domain| html! { "Volver a " (domain) },
+    logged_in: |domain| html! { "Este inicio de sesión está hecho. Tu cuenta está abierta en " (domain) "." },
+    expired: Headed {
+        head: "Este inicio de sesión ha terminado",
+        text: "Esperó 15 minutos y nadie respondió. Tu cuenta sigue igual.",
+    },
+    show_new_code: "Mostrar un código nuevo",
+    too_late: "¿Tu billetera dijo «demasiado tarde»? Entonces puede que su reloj esté mal. Activa la fecha y hora \
+               automáticas en el teléfono y prueba otra vez.",
+    tried_too_often: Headed {
+        head: "Este inicio de sesión ha terminado",
+        text: "Tres respuestas tenían otro número. Tu cuenta sigue igual. Si alguien te envió un número, puede que haya \
+               intentado entrar en tu nombre.",
+    },
+    you_cancelled: Headed { head: "Has cancelado", text: "No ha pasado nada." },
+    was_cancelled: Headed { head: "Este inicio de sesión se canceló", text: "Tu cuenta sigue igual." },
+    other_browser: Headed {
+        head: "Este inicio de sesión se abrió en otro navegador",
+        text: "Si fuiste tú, sigue allí. Si alguien te envió este enlace, ciérralo.",
+    },
+    other_cookies: |host| {
+        html! {
+            "¿Es este navegador? Entonces no guardó ninguna cookie de " (host) ". Permite las cookies y empieza de nuevo."
+        }
+    },
+    begin_anew: |domain| html! { "Empezar de nuevo en " (domain) },
+    unknown: Headed {
+        head: "Este inicio de sesión no existe",
+        text: "Terminó hace tiempo, o el enlace no está completo. Empieza de nuevo en el sitio donde quieres entrar.",
+    },
+    stale: Headed {
+        head: "No se ha hecho nada",
+        text: "La página en la que pulsaste el botón no está al día. Abre otra vez el inicio de sesión y púlsalo allí.",
+    },
+    show_login: "Mostrar el inicio de sesión",
+    keeps_nothing: "No guarda direcciones de correo ni contraseñas.",
+};
+
+/// Such as `90 segundos`, `4 minutos`, `3 horas` or `2 días`, to either side.
+fn duration(seconds: i64) -> String {
+    match seconds.unsigned_abs() {
+        1 => "1 segundo".to_owned(),
+        seconds @ 0..120 => format!("{seconds} segundos"),
+        seconds @ 120..7200 => format!("{} minutos", seconds / 60),
+        seconds @ 7200..172_800 => format!("{} horas", seconds / 3600),
+        seconds => format!("{} días", seconds / 86_400),
+    }
+}

@@ -1,0 +1,121 @@
+//! A browser without scripts: it keeps a cookie, goes to pages and presses their buttons.
+
+use reqwest::header::{COOKIE, HeaderMap, LOCATION, SET_COOKIE};
+use reqwest::{Client, Method, RequestBuilder};
+use serde_json::{Value, json};
+
+use super::{Service, text};
+
+/// A browser, by what it keeps and sends.
+#[derive(Debug)]
+pub(crate) struct Browser {
+    pub(crate) http: Client,
+    pub(crate) base: String,
+    pub(crate) origin: String,
+    pub(crate) cookie: Option<String>,
+}
+
+/// What a browser was shown.
+#[derive(Debug)]
+pub(crate) struct ShownPage {
+    pub(crate) status: u16,
+    pub(crate) headers: HeaderMap,
+    pub(crate) html: String,
+}
+
+impl Browser {
+    pub(crate) fn at(service: &Service) -> Self {
+        let origin = format!("http://localhost:{}", service.app.listen.port());
+        Self { http: service.visitor().http, base: service.url(""), origin, cookie: None }
+    }
+
+    pub(crate) fn request(&self, method: Method, path: &str) -> RequestBuilder {
+        let request = self.http.request(method, format!("{}{path}", self.base));
+        match &self.cookie {
+            Some(cookie) => request.header(COOKIE, cookie),
+            None => request,
+        }
+    }
+
+    pub(crate) async fn send(&mut self, request: RequestBuilder) -> ShownPage {
+        let response = request.send().await.expect("an answer");
+        let (status, headers) = (response.status().as_u16(), response.headers().clone());
+        if let Some(set) = headers.get(SET_COOKIE) {
+            let pair = set.to_str().expect("a cookie").split(';').next().expect("a pair");
+            self.cookie = Some(pair.to_owned());
+        }
+        ShownPage { status, headers, html: response.text().await.expect("a whole page") }
+    }
+
+    /// Its person goes to an address.
+    pub(crate) async fn goes_to(&mut self, path: &str) -> ShownPage {
+        let request = self.request(Method::GET, path);
+        let request = request.header("sec-fetch-mode", "navigate").header("sec-fetch-dest", "document");
+        self.send(request).await
+    }
+
+    pub(crate) async fn opens(&mut self, session: &Value) -> ShownPage {
+        self.goes_to(&page_path(session)).await
+    }
+
+    /// Its person presses a button of a page of ours.
+    pub(crate) async fn presses(&mut self, shown: &ShownPage, button: &str, more: &str) -> ShownPage {
+        let action = shown.between(&format!("<form id=\"{button}\" method=\"post\" action=\""), "\"").to_owned();
+        let token = shown.between("name=\"token\" value=\"", "\"");
+        let body = format!("token={token}{more}");
+        let request = self.request(Method::POST, &action).header("origin", &self.origin);
+        let request = request.header("content-type", "application/x-www-form-urlencoded").body(body);
+        let reply = self.send(request).await;
+        match reply.headers.get(LOCATION) {
+            Some(to) if reply.status == 303 => self.goes_to(to.to_str().expect("an address")).await,
+            _ => reply,
+        }
+    }
+
+    /// What the script of the page asks.
+    pub(crate) async fn status(&mut self, session: &Value) -> Value {
+        let shown = self.send(self.request(Method::GET, &format!("{}/state", page_path(session)))).await;
+        assert_eq!((shown.status, &shown.headers["cache-control"].to_str().unwrap()), (200, &"no-store"), "{shown:?}");
+        serde_json::from_str(&shown.html).expect("JSON")
+    }
+}
+
+impl ShownPage {
+    #[track_caller]
+    pub(crate) fn between(&self, before: &str, after: &str) -> &str {
+        let rest = self.html.split_once(before).unwrap_or_else(|| panic!("no {before}: {}", self.html)).1;
+        rest.split_once(after).expect("an end").0
+    }
+
+    #[track_caller]
+    pub(crate) fn state(&self) -> &str {
+        self.between("data-state=\"", "\"")
+    }
+
+    #[track_caller]
+    pub(crate) fn is(&self, status: u16, state: &str) -> &Self {
+        assert_eq!((self.status, self.state()), (status, state), "{}", self.html);
+        self
+    }
+
+    /// What a wallet scans, and the number that its person types.
+    #[track_caller]
+    pub(crate) fn code(&self) -> Value {
+        let qr_data = self.between("rel=\"signpost-code\" href=\"", "\"").replace("&amp;", "&");
+        let number = self.between("<output id=\"number\"", "</output>").split_once('>').expect("a number").1;
+        json!({ "qr_data": qr_data, "confirm_code": number })
+    }
+
+    #[track_caller]
+    pub(crate) fn link(&self, id: &str) -> reqwest::Url {
+        let tag = self.html.split('<').find(|tag| tag.starts_with("a ") && tag.contains(&format!("id=\"{id}\"")));
+        let tag = tag.unwrap_or_else(|| panic!("no #{id}: {}", self.html));
+        let href = tag.split_once("href=\"").expect("a link").1.split('"').next().expect("an end");
+        href.replace("&amp;", "&").parse().expect("a URL")
+    }
+}
+
+pub(crate) fn page_path(session: &Value) -> String {
+    let url: reqwest::Url = text(session, "page_url").parse().expect("a URL");
+    url.path().to_owned()
+}
