@@ -18,3 +18,23 @@ test('the reference of the API', async () => {
   await checkLooks(page);
   await visitor.leave();
 });
+
+test('the first page, in each language', async () => {
+  const visitor = await Visitor.arrive(browser, [server.origin]);
+  const page = await visitor.open(`${server.origin}/`);
+  await checkLooks(page);
+  await page.getByRole('link', { name: 'Español' }).click();
+  await page.locator('html[lang="es"]').waitFor();
+  await checkLooks(page);
+  await visitor.leave();
+});
+
+test('an address with nothing at it leads to the first page', async () => {
+  const visitor = await Visitor.arrive(browser, [server.origin], { expected: [/^console: .* 404 .*\/nothing$/] });
+  const page = await visitor.open(`${server.origin}/nothing`);
+  await checkLooks(page);
+  await page.getByRole('main').getByRole('link').click();
+  assert.equal(page.url(), `${server.origin}/`);
+  await page.getByRole('heading', { name: /^What runs at / }).waitFor();
+  await visitor.leave();
+});
