@@ -1,7 +1,6 @@
 //! The buttons of the page: cancel, a new code, log in or create an account.
 
 use axum::extract::Request;
-use axum::http::StatusCode;
 use axum::response::{IntoResponse, Redirect, Response};
 use signpost_auth::Mode;
 use signpost_platform::pages::HtmlPage;
@@ -63,11 +62,6 @@ fn to_page(visit: &PageVisit) -> Response {
 }
 
 fn to_stale(visit: &PageVisit, refusal: FormRefusal) -> Response {
-    let status = match refusal {
-        FormRefusal::Foreign | FormRefusal::Stale => StatusCode::FORBIDDEN,
-        FormRefusal::TooLarge => StatusCode::PAYLOAD_TOO_LARGE,
-        FormRefusal::Unreadable => StatusCode::BAD_REQUEST,
-    };
     let document = outcomes::render_stale(visit.language, &visit.service.origin, &visit.path());
-    HtmlPage::personal(document).with_status(status).into_response()
+    HtmlPage::personal(document).with_status(refusal.status()).into_response()
 }
