@@ -35,7 +35,7 @@ pub(super) async fn complete(
 ) -> Result<Response, ShopError> {
     let Some(code) = code else { return Err(ShopError::Ended(error)) };
     let secret = LOGIN_COOKIE.read(&shop.origin, &headers);
-    let brought = json!({ "code": code, "browser_secret": secret.as_ref().map(CookieSecret::reveal) });
+    let brought = json!({ "code": code, "browser_secret": secret.as_ref().map_or("", CookieSecret::reveal) });
     let session = shop.api.post(&format!("/sessions/{session_id}/complete"), &brought).await?;
     // A new value for every login: one that was there before may be known to others.
     let visitor = CookieSecret::from_bytes(random());
