@@ -1,0 +1,145 @@
+// `signpost demo`: a newcomer, its shop and a wallet.
+import assert from 'node:assert/strict';
+import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { after, before, test } from 'node:test';
+import { promisify } from 'node:util';
+import { Visitor, codeOf, launch, lightningOf, state } from './browser.mjs';
+import { checkLooks } from './looks.mjs';
+
+const SIGNPOST = process.env.SIGNPOST ?? new URL('../../target/debug/signpost', import.meta.url).pathname;
+const run = promisify(execFile);
+const folder = mkdtempSync(join(tmpdir(), 'signpost-demo-'));
+const here = join(folder, 'here');
+let child;
+let links;
+let browser;
+
+before(async () => {
+  mkdirSync(here);
+  child = spawn(SIGNPOST, ['demo', '--json', '--listen', '127.0.0.1:0'], { cwd: here, stdio: ['ignore', 'pipe', 'inherit'] });
+  const [[line], launched] = await Promise.all([once(createInterface({ input: child.stdout }), 'line'), launch()]);
+  [links, browser] = [JSON.parse(line), launched];
+});
+after(async () => {
+  await browser.close();
+  const ended = once(child, 'exit');
+  child.kill('SIGINT');
+  const [code] = await ended;
+  const left = readdirSync(here);
+  rmSync(folder, { recursive: true });
+  assert.equal(code, 0);
+  assert.deepEqual(left, [], 'what the demo left behind');
+});
+
+const arrive = (options) => Visitor.arrive(browser, [links.shop, links.server], options);
+
+/** A wallet with a key of its own; what a command of it prints, refusals too. */
+function wallet(name) {
+  const command = async (...args) => {
+    const printed = await run(SIGNPOST, ['wallet', ...args, '--json', '--data-dir', join(folder, name)]).catch((error) => error);
+    return JSON.parse(printed.stdout);
+  };
+  return {
+    make: () => command('new'),
+    scan: ({ code, number }) => command('scan', code, '--yes', '--confirm-code', number),
+    lnurl: (link) => command('lnurl', link, '--yes'),
+  };
+}
+
+/** Opens the login page from the shop's front. */
+async function begin(visitor) {
+  const page = await visitor.open(links.shop);
+  await page.getByRole('link', { name: 'Log in or create an account' }).click();
+  await state(page, 'waiting');
+  return page;
+}
+
+async function userOf(page) {
+  const user = await page.locator('#user').innerText();
+  assert.match(user, /^usr_/);
+  return user;
+}
+
+test('somebody creates an account, logs out and in again', async () => {
+  const [visitor, owner] = [await arrive(), wallet('owner')];
+  await owner.make();
+  const page = await visitor.open(links.shop);
+  await checkLooks(page);
+  await page.getByRole('link', { name: 'Log in or create an account' }).click();
+  await state(page, 'waiting');
+  assert.equal((await owner.scan(await codeOf(page))).status, 404);
+  await state(page, 'create');
+  assert.equal((await owner.scan(await codeOf(page))).status, 200);
+  const user = await userOf(page);
+  assert.match(await page.getByRole('status').innerText(), /^Welcome, \w+ \w+\. Your account is new/);
+  assert.match(await page.locator('.keys').innerText(), /Added \d+ \w+ \d{4} · ends in [0-9a-f]{8}\s+A spare is missing/);
+  await checkLooks(page);
+  await page.getByRole('button', { name: 'Log out' }).click();
+  assert.match(await page.getByRole('status').innerText(), /^You are logged out/);
+  await checkLooks(page);
+
+  await page.getByRole('link', { name: 'Log in or create an account' }).click();
+  await state(page, 'waiting');
+  assert.equal((await owner.scan(await codeOf(page))).status, 200);
+  assert.equal(await userOf(page), user);
+  assert.match(await page.getByRole('status').innerText(), /^Welcome back/);
+  await visitor.leave();
+});
+
+test('a Lightning wallet and a browser without JavaScript', async () => {
+  const [visitor, owner] = [await arrive({ javaScriptEnabled: false }), wallet('lightning')];
+  await owner.make();
+  const page = await begin(visitor);
+  assert.notEqual((await owner.lnurl(await lightningOf(page))).status, 'OK');
+  await state(page, 'create');
+  await owner.lnurl(await lightningOf(page));
+  await userOf(page);
+  await visitor.leave();
+});
+
+test('whoever cancels is told so at the shop', async () => {
+  const visitor = await arrive();
+  const page = await begin(visitor);
+  await page.locator('#cancel button').click();
+  await page.waitForURL(`${links.shop}/?login=cancelled`);
+  assert.match(await page.getByRole('status').innerText(), /^You cancelled/);
+  await checkLooks(page);
+  await visitor.leave();
+});
+
+test('a login that another browser began is refused at the shop', async () => {
+  const [thief, victim, owner] = [await arrive(), await arrive(), wallet('thief')];
+  await owner.make();
+  const page = await thief.open(`${links.shop}/login`);
+  await state(page, 'waiting');
+  await owner.scan(await codeOf(page));
+  // The thief's browser is kept from going back, and the victim is lured there with its code.
+  const returned = page.waitForRequest(`${links.shop}/return**`);
+  await page.route(`${links.shop}/return**`, (route) => route.abort());
+  await state(page, 'create');
+  await owner.scan(await codeOf(page));
+  const planted = (await returned).url();
+  const lured = await victim.open(planted);
+  assert.match(await lured.getByRole('status').innerText(), /^That login was refused/);
+  await checkLooks(lured);
+  await victim.leave();
+  // What was refused is burnt for its owner too.
+  const other = await thief.open(planted);
+  assert.match(await other.getByRole('status').innerText(), /^That login was refused|^That login has ended/);
+  await thief.context.close();
+});
+
+test('the shop shows the file that logs people in', async () => {
+  const visitor = await arrive();
+  const page = await visitor.open(links.shop);
+  await page.getByRole('link', { name: 'How it works' }).first().click();
+  await checkLooks(page);
+  const source = readFileSync(new URL('../../crates/signpost/src/demo/login.rs', import.meta.url), 'utf8');
+  assert.equal(await page.locator('pre code').first().textContent(), source);
+  await visitor.leave();
+});
