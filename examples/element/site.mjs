@@ -35,7 +35,7 @@ async function comeIn(request) {
   if (session.status !== 'authenticated') return [303, { location: '/' }];
   shown.delete(browser);
   const value = random(); // never the one from before the login
-  people.set(value, session.user.public_key);
+  people.set(value, session.user.id);
   return [303, { location: '/', ...set('site_login', value) }];
 }
 function home(request, mode) {

@@ -23,8 +23,8 @@ One program, `signpost`. `signpost serve` runs both services on one port, withou
   characters as escapes. Long work draws a progress bar on a terminal.
 - **Exit codes**: 0 done, 1 failed, 2 wrong use. A failure is one line on standard error.
 - **Settings** come from flags, variables and files: [configuration.md](configuration.md).
-- **Databases.** Only `serve`, `move`, `atms import` and `gazetteer import` create what does not exist. Any other command
-  that needs a database fails without one: it says which folder it looked in, and how to choose another. A file that is
+- **Databases.** Only `serve`, `demo`, `move`, `atms import` and `gazetteer import` create what does not exist. Any other
+  command that needs a database fails without one: it says which folder it looked in, and how to choose another. A file that is
   not a database, or is incomplete, is named in that line. `atms import --dry-run` creates none either. A PostgreSQL
   database exists where its server is.
 ";

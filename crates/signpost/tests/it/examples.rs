@@ -6,7 +6,11 @@ use std::path::Path;
 const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
 
 /// Whole files that the guide shows, with the language that its blocks name, and the most lines that they may have.
-const SHOWN: [(&str, &str, usize); 1] = [("html", "examples/element/page.html", 25)];
+const SHOWN: [(&str, &str, usize); 3] = [
+    ("js", "examples/page/site.mjs", 40),
+    ("py", "examples/page/site.py", 40),
+    ("html", "examples/element/page.html", 25),
+];
 
 /// Sites that the guide calls by their length.
 const COUNTED: [&str; 1] = ["examples/element/site.mjs"];
