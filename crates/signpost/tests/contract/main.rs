@@ -33,6 +33,7 @@ mod lightning_wallet;
 mod limits;
 mod listing;
 mod lnurl;
+mod lnurl_wallets;
 mod login_page;
 mod logs;
 mod metadata;
