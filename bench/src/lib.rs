@@ -10,8 +10,10 @@ use std::net::SocketAddr;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, ensure};
+use axum::Router;
+use axum::http::header::CONTENT_TYPE;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tokio::net::TcpStream;
+use tokio::net::{TcpListener, TcpStream};
 use tokio::task::JoinSet;
 
 /// How many rounds each variant gets; their median counts.
@@ -33,8 +35,18 @@ pub struct Variant {
 /// A POST of a JSON body; `headers` are lines that end with `\r\n`.
 #[must_use]
 pub fn post(path: &str, headers: &str, body: &str) -> Vec<u8> {
+    with_body("POST", path, headers, body)
+}
+
+/// A PATCH, likewise.
+#[must_use]
+pub fn patch(path: &str, headers: &str, body: &str) -> Vec<u8> {
+    with_body("PATCH", path, headers, body)
+}
+
+fn with_body(method: &str, path: &str, headers: &str, body: &str) -> Vec<u8> {
     let length = body.len();
-    let head = format!("POST {path} HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\n{headers}");
+    let head = format!("{method} {path} HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\n{headers}");
     format!("{head}content-length: {length}\r\n\r\n{body}").into_bytes()
 }
 
@@ -81,12 +93,12 @@ pub fn per_second(mut counts: Vec<u32>) -> f64 {
 pub async fn round(variant: &Variant, connections: usize) -> Result<u32> {
     let mut clients = JoinSet::new();
     for _ in 0..connections {
-        clients.spawn(ask(variant.clone()));
+        clients.spawn(ask_again(variant.clone()));
     }
     clients.join_all().await.into_iter().sum()
 }
 
-async fn ask(variant: Variant) -> Result<u32> {
+async fn ask_again(variant: Variant) -> Result<u32> {
     let mut connection = TcpStream::connect(variant.address).await?;
     connection.set_nodelay(true)?;
     let (mut answered, mut reply, end) = (0, Vec::with_capacity(64 * 1024), Instant::now() + ROUND);
@@ -120,6 +132,45 @@ pub async fn read_reply(connection: &mut TcpStream, reply: &mut Vec<u8>) -> Resu
             return Ok(());
         }
     }
+}
+
+/// The body of the answer to one request on a connection of its own.
+///
+/// # Errors
+/// Where it is no success.
+pub async fn ask(address: SocketAddr, request: &[u8]) -> Result<Vec<u8>> {
+    exchange(&mut TcpStream::connect(address).await?, request).await
+}
+
+/// The body of the answer to one request.
+///
+/// # Errors
+/// Where it is no success.
+pub async fn exchange(connection: &mut TcpStream, request: &[u8]) -> Result<Vec<u8>> {
+    connection.write_all(request).await?;
+    let mut reply = Vec::new();
+    read_reply(connection, &mut reply).await?;
+    let head = reply.windows(4).position(|bytes| bytes == b"\r\n\r\n").context("a head")?;
+    Ok(reply.split_off(head + 4))
+}
+
+/// Where a handler listens that answers this to everything, on threads of its own.
+///
+/// # Errors
+/// Where it does not start.
+pub fn start_bare(content_type: &'static str, body: String) -> Result<SocketAddr> {
+    let (told, started) = std::sync::mpsc::channel();
+    std::thread::spawn(move || {
+        let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
+        runtime.block_on(async move {
+            let listener = TcpListener::bind("127.0.0.1:0").await?;
+            told.send(listener.local_addr()?)?;
+            let answer = async move || ([(CONTENT_TYPE, content_type)], body.clone());
+            let router: Router = Router::new().route("/{*path}", axum::routing::get(answer));
+            anyhow::Ok(axum::serve(listener, router).await?)
+        })
+    });
+    started.recv().context("the bare handler did not start")
 }
 
 /// Prints one line of a result: what, how often a second, and which part of the baseline that is.

@@ -6,11 +6,14 @@ use std::sync::{Arc, mpsc};
 use std::thread;
 
 use anyhow::{Context, Result};
+use serde_json::{Value, json};
 use signpost::config::{Config, Origin, RawSettings};
 use signpost::server::{App, HttpServer};
 use signpost_platform::accounts::keys::{self, NewKey};
 use signpost_platform::accounts::{Account, Environment};
 use signpost_platform::clock::Clock;
+
+use crate::{ask, patch, post};
 
 /// A server that runs until the process ends, and a sandbox key that opens it.
 #[derive(Debug)]
@@ -21,6 +24,21 @@ pub struct Running {
     pub app: Arc<App>,
     /// The `authorization` line of a request.
     pub authorization: String,
+}
+
+impl Running {
+    /// Registers a domain whose wallets the server answers.
+    ///
+    /// # Errors
+    /// Where the server refuses it.
+    pub async fn host(&self, domain: &str, webhook_url: &str) -> Result<()> {
+        let body = json!({ "domain": domain, "webhook_url": webhook_url }).to_string();
+        let made = ask(self.address, &post("/sandbox/v1/domains", &self.authorization, &body)).await?;
+        let made: Value = serde_json::from_slice(&made)?;
+        let path = format!("/sandbox/v1/domains/{}", made["id"].as_str().context("an id")?);
+        ask(self.address, &patch(&path, &self.authorization, r#"{"handler":"hosted"}"#)).await?;
+        Ok(())
+    }
 }
 
 /// Starts the server on its own two threads, limits off; its database is a file in `data_dir`, or memory.
