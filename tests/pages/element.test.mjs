@@ -1,68 +1,85 @@
-// <signpost-login> on a site's own page, under that site's policy: the example as it stands.
+// `<signpost-login>` on a page of a site: `examples/element`.
 import assert from 'node:assert/strict';
-import { spawn } from 'node:child_process';
-import { createServer } from 'node:net';
-import { after, test } from 'node:test';
-import { fileURLToPath } from 'node:url';
+import { after, before, test } from 'node:test';
+import { Visitor, launch } from './browser.mjs';
+import { startExample } from './examples.mjs';
 import { checkLooks } from './looks.mjs';
-import { Stage } from './stage.mjs';
-import { CrookedWallet } from './wallets.mjs';
+import { read } from './qr.mjs';
+import { Server } from './server.mjs';
 
-const EXAMPLE = fileURLToPath(new URL('../../examples/element/site.mjs', import.meta.url));
-const stage = Stage.set({}, open);
-let example;
+let server;
+let browser;
 let site;
+before(async () => {
+  [server, browser] = await Promise.all([Server.start(), launch()]);
+  site = await startExample(server, 'element/site.mjs');
+  await server.command('wallet', 'new');
+});
+after(() => Promise.all([server.close(), browser.close(), site.close()]));
 
-/** A port that is free now. */
-async function freePort() {
-  const server = createServer();
-  await new Promise((resolve) => server.listen(0, 'localhost', resolve));
-  const { port } = server.address();
-  await new Promise((resolve) => server.close(resolve));
-  return port;
+const arrive = (options) => Visitor.arrive(browser, [site.origin, server.origin], options);
+
+/** Answers a code with the number that its person typed. */
+const scan = ({ code, number }) => server.command('wallet', 'scan', code, '--yes', '--confirm-code', number);
+
+/** What the element gives a wallet. */
+async function codeOf(page) {
+  const link = page.locator('signpost-login a[rel="signpost-code"]');
+  return { code: await link.getAttribute('href'), number: await page.locator('signpost-login output').innerText(), drawn: await read(link.locator('svg')) };
 }
 
-/** Starts the example. */
-async function open() {
-  const PORT = await freePort();
-  site = `http://localhost:${PORT}`;
-  await stage.server.host('localhost', `${site}/events`);
-  const env = { ...process.env, API: `${stage.server.origin}/sandbox/v1`, KEY: await stage.server.key('sandbox', 'default'), PORT };
-  example = spawn(process.execPath, [EXAMPLE], { env, stdio: ['ignore', 'ignore', 'inherit'] });
-  while (!(await fetch(site).catch(() => null))) assert.equal(example.exitCode, null, 'the example ended');
-}
-after(() => example.kill());
+test('who scans the code of the element is logged in by the site', async () => {
+  const visitor = await arrive();
+  const page = await visitor.open(`${site.origin}/register`);
+  const shown = await codeOf(page);
+  assert.equal(shown.drawn, shown.code);
+  await checkLooks(page);
+  await scan(shown);
+  const user = await page.locator('#user').innerText();
+  assert.notEqual(user, '');
+  await visitor.leave();
 
-async function visit(address, options) {
-  const visitor = await stage.visitor(options);
-  visitor.origins.push(site);
-  const page = await visitor.open(address);
-  await page.locator('output').waitFor();
-  return page;
-}
-
-test('creates an account and logs in with it', async () => {
-  const wallet = await stage.wallet('element');
-  for (const path of ['/register', '/']) {
-    const page = await visit(site + path);
-    const code = await page.locator('a[rel="signpost-code"]').getAttribute('href');
-    assert.equal((await wallet.scan(code, await page.locator('output').innerText())).status, 200);
-    await page.locator('#user').waitFor();
-    assert.equal(await page.locator('#user').innerText(), wallet.publicKey);
-  }
+  const again = await arrive({ locale: 'es-MX' });
+  const other = await again.open(site.origin);
+  await scan(await codeOf(other));
+  assert.equal(await other.locator('#user').innerText(), user);
+  await again.leave();
 });
 
-test('looks right, and takes the keyboard', async () => {
-  await checkLooks(await visit(site));
+test('a session that is cancelled ends with a way to a new code', async () => {
+  const visitor = await arrive({ expected: [/410/] });
+  const page = await visitor.open(site.origin);
+  const { code } = await codeOf(page);
+  const { sessions } = await server.ask('GET', '/sessions?limit=1');
+  await server.ask('DELETE', `/sessions/${sessions[0].id}`);
+  await page.getByRole('button', { name: 'Show a new code' }).click();
+  await page.locator('signpost-login a[rel="signpost-code"]').waitFor();
+  assert.notEqual((await codeOf(page)).code, code);
+  await visitor.leave();
 });
 
-test('says when the server is away, and goes on', async () => {
-  const page = await visit(`${site}/register`, { expected: [/ERR_|status of 5/] });
-  await stage.server.kill();
+test('a code is replaced before it ends', async () => {
+  const short = await Server.start({ SESSION_TTL: '6s' });
+  const shop = await startExample(short, 'element/site.mjs');
+  const visitor = await Visitor.arrive(browser, [shop.origin, short.origin]);
+  const page = await visitor.open(shop.origin);
+  const { code } = await codeOf(page);
+  const link = page.locator(`signpost-login a[rel="signpost-code"]:not([href="${code}"])`);
+  await link.waitFor();
+  assert.equal(await read(link.locator('svg')), await link.getAttribute('href'));
+  await visitor.leave();
+  await Promise.all([short.close(), shop.close()]);
+});
+
+test('a server that crashes: the element says so, and goes on when it is back', async () => {
+  const visitor = await arrive({ expected: [/ERR_|status of 5/] });
+  const page = await visitor.open(site.origin);
+  await page.locator('signpost-login output').waitFor();
+  await server.kill();
   await page.getByText('The server does not answer').waitFor();
-  await stage.server.start();
-  await page.locator('output').waitFor();
-  const code = await page.locator('a[rel="signpost-code"]').getAttribute('href');
-  assert.equal((await new CrookedWallet().answer(code, await page.locator('output').innerText())).status, 200);
+  await server.start();
+  await page.locator('signpost-login output').waitFor();
+  await scan(await codeOf(page));
   await page.locator('#user').waitFor();
+  await visitor.leave();
 });
