@@ -34,6 +34,11 @@ export class Visitor {
     return page;
   }
 
+  /** What the page asks at this address of the login comes to nothing from now on. */
+  lose(address) {
+    return this.context.route(`**/login/*/${address}`, (route) => route.abort('connectionfailed'));
+  }
+
   /** Nothing that a page may not do has happened. */
   check() {
     const unexpected = this.faults.filter((fault) => !this.expected.some((pattern) => pattern.test(fault)));

@@ -21,13 +21,16 @@ export async function checkLooks(page) {
     await checkWidth(page, viewport.width);
     await checkFocus(page);
   }
+  // The narrowest that a page must fit in (WCAG 2.2, 1.4.10).
+  await page.setViewportSize({ width: 320, height: 640 });
+  await checkWidth(page, 320);
   await page.setViewportSize(WIDE);
 }
 
 /** The browser runs axe for us: the policy of the page holds for the page's own scripts. */
 async function violations(page) {
   await page.evaluate(AXE);
-  const found = await page.evaluate((values) => window.axe.run(document, { runOnly: { type: 'tag', values }, preload: false }), RULES);
+  const found = await page.evaluate((values) => window.axe.run(document, { runOnly: { type: 'tag', values }, preload: false, resultTypes: ['violations'] }), RULES);
   const parts = ({ id, nodes }) => nodes.map((node) => `${id}: ${node.target} ${node.html.slice(0, 200)} ${node.failureSummary}`);
   return found.violations.flatMap(parts).slice(0, 5);
 }

@@ -12,6 +12,9 @@ const SIGNPOST = process.env.SIGNPOST ?? new URL('../../target/debug/signpost', 
 /** No test is about a limit unless it says so: all browsers and wallets here are one address. */
 const UNLIMITED = Object.fromEntries(['ANSWER', 'CREATE_SESSION', 'GET_SESSION', 'DOMAINS'].map((name) => [`SIGNPOST_RATE_LIMIT_${name}`, 'off']));
 
+/** What `faketime` sets; itself it would stand between us and the program. $LIB is the loader's. */
+const faked = (clock) => ({ LD_PRELOAD: '/usr/$LIB/faketime/libfaketime.so.1', FAKETIME: clock, FAKETIME_DONT_FAKE_MONOTONIC: '1' });
+
 export class Server {
   #child;
   #keys = new Map();
@@ -20,6 +23,7 @@ export class Server {
     this.folder = mkdtempSync(join(tmpdir(), 'signpost-pages-'));
     this.settings = settings;
     this.port = 0;
+    this.ahead = 0;
   }
 
   /** Starts `signpost serve` with these settings (`SIGNPOST_…` without the prefix). */
@@ -34,10 +38,11 @@ export class Server {
     return this.settings.PUBLIC_URL ?? `http://localhost:${this.port}`;
   }
 
-  /** Starts it, or starts it again: on the same folder and port. */
-  async start() {
+  /** Starts it, or starts it again: on the same folder and port, its clock so many minutes further ahead. */
+  async start(minutes = 0) {
+    this.ahead += minutes;
     const settings = Object.entries(this.settings).map(([name, value]) => [`SIGNPOST_${name}`, value]);
-    const env = { ...process.env, ...UNLIMITED, ...Object.fromEntries(settings) };
+    const env = { ...process.env, ...UNLIMITED, ...Object.fromEntries(settings), ...(this.ahead > 0 && faked(`+${this.ahead}m`)) };
     const args = ['serve', '--json', '--listen', `127.0.0.1:${this.port}`, '--data-dir', this.#data()];
     this.#child = spawn(SIGNPOST, args, { env, stdio: ['ignore', 'pipe', process.env.SHOW_LOG ? 'inherit' : 'ignore'] });
     const lines = createInterface({ input: this.#child.stdout });

@@ -14,7 +14,10 @@ export class Site {
     });
     await new Promise((resolve) => site.http.listen(0, '127.0.0.1', resolve));
     site.origin = at ?? `http://localhost:${site.http.address().port}`;
-    site.domain = await server.host(domain, `${site.origin}/wallet`, settings, who);
+    site.domain = await server.host(domain, `${site.origin}/wallet`, settings, who).catch((error) => {
+      site.close();
+      throw error;
+    });
     return site;
   }
 

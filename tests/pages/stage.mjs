@@ -22,6 +22,20 @@ export class Stage {
     return stage;
   }
 
+  /** One for a test alone, whose server it does things to. */
+  static async own(t, settings) {
+    const stage = new Stage();
+    t.after(async () => {
+      try {
+        await stage.clear();
+      } finally {
+        await stage.close();
+      }
+    });
+    await stage.open(settings);
+    return stage;
+  }
+
   async open(settings) {
     [this.server, this.browser] = await Promise.all([Server.start(settings), launch()]);
   }

@@ -1,0 +1,66 @@
+// The keyboard alone.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { back, lightningOf, state } from './browser.mjs';
+import { checkFocus } from './looks.mjs';
+import { Stage } from './stage.mjs';
+
+const stage = Stage.set();
+
+/** Presses Tab until this has the focus. */
+async function tabTo(page, selector) {
+  for (let steps = 0; steps < 40; steps += 1) {
+    if (await page.locator(selector).evaluate((element) => element === document.activeElement)) return;
+    await page.keyboard.press('Tab');
+  }
+  assert.fail(`Tab does not reach ${selector}`);
+}
+
+test('the order of the stops is the order of reading', async () => {
+  const site = await stage.site();
+  const { page } = await stage.atLogin(site);
+  const stops = await checkFocus(page);
+  assert.match(stops[0], /Skip/);
+  const at = (pattern) => {
+    const found = stops.findIndex((stop) => pattern.test(stop));
+    assert.ok(found >= 0, `${pattern} is not among ${stops.join(', ')}`);
+    return found;
+  };
+  const order = [at(/Español/), at(/Create an account/), at(/^Wallet$/), at(/^Cancel$/)];
+  assert.deepEqual(order, order.toSorted((a, b) => a - b), stops.join(', '));
+});
+
+test('the arrows change the kind of wallet', async () => {
+  const site = await stage.site();
+  const { page } = await stage.atLogin(site);
+  await tabTo(page, 'input[type=radio]:checked');
+  const number = page.locator('output#number');
+  assert.ok(await number.isVisible());
+  await page.keyboard.press('ArrowRight');
+  await page.locator('a[rel="signpost-lightning"]').first().waitFor({ state: 'visible' });
+  assert.ok(!(await number.isVisible()));
+  assert.ok(!(await page.locator('a[rel="signpost-code"]').first().isVisible()));
+  assert.match(await lightningOf(page), /^lightning:lnurl1/);
+  await page.keyboard.press('ArrowLeft');
+  await number.waitFor({ state: 'visible' });
+});
+
+test('the skip link leads past the head of the page', async () => {
+  const site = await stage.site();
+  const { page } = await stage.atLogin(site);
+  await page.keyboard.press('Tab');
+  await page.keyboard.press('Enter');
+  assert.equal(new URL(page.url()).hash, '#main');
+});
+
+test('Enter creates an account, logs in and cancels', async () => {
+  const site = await stage.site();
+  const { page } = await stage.atLogin(site);
+  await tabTo(page, 'form#mode button');
+  await page.keyboard.press('Enter');
+  await page.getByRole('heading', { name: /Create your account at/ }).waitFor();
+  await state(page, 'waiting');
+  await tabTo(page, 'form#cancel button');
+  await page.keyboard.press('Enter');
+  assert.equal(await back(page), 'access_denied');
+});

@@ -1,0 +1,84 @@
+// Answers that are refused: the page says why, in the person's words, and goes on.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { back, codeOf, state } from './browser.mjs';
+import { Stage } from './stage.mjs';
+import { CrookedWallet } from './wallets.mjs';
+
+const stage = Stage.set();
+const otherThan = (number) => String((Number(number) + 1) % 100).padStart(2, '0');
+
+/** The page says these words above a code that still works. */
+async function isRefused(page, words) {
+  const main = await state(page, 'refused');
+  assert.match(await main.innerText(), words);
+  return codeOf(page);
+}
+
+test('another number: the page says whose number counts, and the third ends the login', async () => {
+  const site = await stage.site();
+  const wallet = await stage.wallet('careless', site);
+  const { page } = await stage.atLogin(site);
+  const shown = await codeOf(page);
+  const answer = await wallet.scan(shown.code, otherThan(shown.number));
+  assert.equal(answer.status, 406);
+  assert.deepEqual(await isRefused(page, /That was another number/), shown);
+  await wallet.scan(shown.code, otherThan(shown.number));
+  await page.getByText('One try is left').waitFor();
+  await wallet.scan(shown.code, otherThan(shown.number));
+  const link = page.getByRole('link', { name: /Back to/ });
+  await link.waitFor();
+  assert.equal(await page.locator('a[rel="signpost-code"]').count(), 0);
+  await link.click();
+  assert.equal(await back(page), 'access_denied');
+});
+
+test('another host costs no try, and the right answer follows', async () => {
+  const site = await stage.site();
+  const { page } = await stage.atLogin(site, { mode: 'register' });
+  const { code, number } = await codeOf(page);
+  const wallet = new CrookedWallet();
+  const answer = await wallet.answer(code, number, { through: 'login.evil.test' });
+  assert.equal(answer.status, 406);
+  const shown = await isRefused(page, /Your wallet answered for another site[^]*did not cost a try/);
+  assert.equal((await wallet.answer(shown.code, shown.number)).status, 200);
+  assert.match(await back(page), /^in usr_/);
+});
+
+test('a clock that is four minutes off', async () => {
+  const site = await stage.site();
+  const { page } = await stage.atLogin(site, { mode: 'register' });
+  const { code, number } = await codeOf(page);
+  const wallet = new CrookedWallet();
+  assert.equal((await wallet.answer(code, number, { secondsOff: -241 })).status, 408);
+  const shown = await isRefused(page, /The clock of your wallet is 4 minutes off[^]*automatic date and time/);
+  assert.equal((await wallet.answer(shown.code, shown.number)).status, 200);
+  assert.match(await back(page), /^in usr_/);
+});
+
+test('a key that has an account cannot create another, and logs in', async () => {
+  const site = await stage.site();
+  const known = await stage.wallet('known', site);
+  const { page } = await stage.atLogin(site, { mode: 'register' });
+  const { code, number } = await codeOf(page);
+  assert.equal((await known.scan(code, number)).status, 409);
+  await isRefused(page, /This key has an account already/);
+  await page.getByRole('button', { name: 'Log in' }).click();
+  await page.getByRole('heading', { name: /Log in to/ }).waitFor();
+  const shown = await codeOf(page);
+  assert.equal((await known.scan(shown.code, shown.number)).status, 200);
+  assert.match(await back(page), /^in usr_/);
+});
+
+test('two wallets at once: one of them is whom the site gets', async () => {
+  const site = await stage.site();
+  const { page, session } = await stage.atLogin(site, { mode: 'register' });
+  const { code, number } = await codeOf(page);
+  const wallets = [new CrookedWallet(), new CrookedWallet(), new CrookedWallet()];
+  const answers = await Promise.all(wallets.map((wallet) => wallet.answer(code, number)));
+  const taken = answers.filter((answer) => answer.status === 200);
+  assert.equal(taken.length, 1, JSON.stringify(answers));
+  assert.match(await back(page), /^in usr_/);
+  const winner = wallets[answers.indexOf(taken[0])].publicKey;
+  assert.equal((await site.read(session.id)).user.public_key, winner);
+});

@@ -1,0 +1,80 @@
+// Codes that end: the page has another one in time, and says so where nobody was there to ask for it.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { back, codeOf, state } from './browser.mjs';
+import { Stage } from './stage.mjs';
+import { pass } from './states.mjs';
+import { CrookedWallet } from './wallets.mjs';
+
+const stage = Stage.set({ SESSION_TTL: '4s' });
+
+/** Waits until the page's code is another one. */
+async function nextCode(page, code) {
+  await page.waitForFunction((old) => {
+    const link = document.querySelector('a[rel="signpost-code"]');
+    return link && link.getAttribute('href') !== old;
+  }, code);
+  return codeOf(page);
+}
+
+/** Answers whatever code the page has, until one is taken: a code may end under a wallet on a busy machine. */
+async function answerInTime(page, wallet) {
+  for (;;) {
+    const { code, number } = await codeOf(page);
+    if ((await wallet.answer(code, number)).status === 200) return;
+    await nextCode(page, code);
+  }
+}
+
+test('a new code replaces the old one without a reload, and logs in', async () => {
+  const site = await stage.site();
+  const { page } = await stage.atLogin(site, { mode: 'register' });
+  await page.evaluate(() => (window.isTheSame = true));
+  const first = await codeOf(page);
+  const second = await nextCode(page, first.code);
+  await nextCode(page, second.code);
+  assert.equal(await page.evaluate(() => window.isTheSame), true);
+  await answerInTime(page, new CrookedWallet());
+  assert.match(await back(page), /^in usr_/);
+});
+
+test('a wallet that signs the old code is told, and so is its person', async () => {
+  const site = await stage.site();
+  const { page } = await stage.atLogin(site, { mode: 'register' });
+  const first = await codeOf(page);
+  await nextCode(page, first.code);
+  const wallet = new CrookedWallet();
+  const answer = await wallet.answer(first.code, first.number);
+  assert.ok(answer.status >= 400, JSON.stringify(answer));
+  assert.match(answer.body.error, /code/i);
+  assert.match(await (await state(page, 'refused')).innerText(), /That code was replaced/);
+  await answerInTime(page, wallet);
+  assert.match(await back(page), /^in usr_/);
+});
+
+test('nobody answers for a quarter of an hour: the login has ended, and a button goes on', async (t) => {
+  const own = await Stage.own(t);
+  const site = await own.site();
+  const { page } = await own.atLogin(site, { mode: 'register', expected: [/ERR_/] });
+  await pass(own, 16);
+  const main = await state(page, 'expired');
+  assert.match(await main.innerText(), /This login has ended/);
+  assert.equal(await page.locator('a[rel="signpost-code"]').count(), 0);
+  await page.getByRole('button', { name: 'Show a new code' }).click();
+  await state(page, 'waiting');
+  const { code, number } = await codeOf(page);
+  assert.equal((await new CrookedWallet().answer(code, number, { secondsOff: 16 * 60 })).status, 200);
+  assert.match(await back(page), /^in usr_/);
+});
+
+test('hours later only the way back to the site is left', async (t) => {
+  const own = await Stage.own(t);
+  const site = await own.site();
+  const { page, session } = await own.atLogin(site, { expected: [/ERR_/] });
+  await pass(own, 180);
+  await state(page, 'expired');
+  assert.equal(await page.getByRole('button', { name: 'Show a new code' }).count(), 0);
+  await page.getByRole('link', { name: /Back to/ }).click();
+  assert.equal(await back(page), 'expired');
+  assert.deepEqual(site.returns.at(-1), { session_id: session.id, error: 'expired' });
+});

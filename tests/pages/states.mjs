@@ -1,0 +1,126 @@
+// Every state that a person can meet the login page in, and how it comes about: for the checks of looks, and for pictures.
+import { codeOf, state } from './browser.mjs';
+import { CrookedWallet } from './wallets.mjs';
+
+const otherThan = (number) => String((Number(number) + 1) % 100).padStart(2, '0');
+
+/** Answers the code of a page that has one, crookedly where `how` says so. */
+async function answer(page, how = {}) {
+  const { code, number } = await codeOf(page);
+  return new CrookedWallet().answer(code, how.isOtherNumber ? otherThan(number) : number, how);
+}
+
+/** Keeps the browser on the page: the way to the site leads nowhere. */
+const stay = (page, site) => page.route(`${site.origin}/return**`, (route) => route.fulfill({ status: 204 }));
+
+async function refused(stage, site, options, how) {
+  const { page } = await stage.atLogin(site, options);
+  await answer(page, how);
+  await state(page, 'refused');
+  return page;
+}
+
+/** Name → a page in that state. `options` are those of a visitor. */
+export const STATES = {
+  waiting: async (stage, options) => (await stage.atLogin(await stage.site(), options)).page,
+
+  register: async (stage, options) => (await stage.atLogin(await stage.site(), { ...options, mode: 'register' })).page,
+
+  lightning: async (stage, options) => {
+    const { page } = await stage.atLogin(await stage.site(), options);
+    await page.locator('label', { hasText: 'Lightning' }).click();
+    return page;
+  },
+
+  create: async (stage, options) => {
+    const { page } = await stage.atLogin(await stage.site(), options);
+    await answer(page);
+    await state(page, 'create');
+    return page;
+  },
+
+  'refused number': async (stage, options) => refused(stage, await stage.site(), options, { isOtherNumber: true }),
+  'refused host': async (stage, options) => refused(stage, await stage.site(), options, { through: 'login.evil.test' }),
+  'refused clock': async (stage, options) => refused(stage, await stage.site(), options, { secondsOff: 245 }),
+
+  'tried too often': async (stage, options) => {
+    const { page } = await stage.atLogin(await stage.site(), options);
+    for (let tries = 0; tries < 3; tries += 1) await answer(page, { isOtherNumber: true });
+    await state(page, 'refused');
+    await page.locator('a[rel="signpost-code"]').waitFor({ state: 'detached' });
+    return page;
+  },
+
+  done: async (stage, options) => {
+    const site = await stage.site();
+    const { page } = await stage.atLogin(site, { ...options, mode: 'register' });
+    await stay(page, site);
+    await answer(page);
+    await state(page, 'done');
+    return page;
+  },
+
+  'logged in': async (stage, options) => {
+    const { visitor, page, session } = await stage.atLogin(await stage.site(), { ...options, mode: 'register' });
+    await answer(page);
+    await page.locator('main[data-site]').waitFor();
+    const again = await visitor.open(session.page_url);
+    await state(again, 'done');
+    return again;
+  },
+
+  cancelled: async (stage, options) => {
+    const site = await stage.site();
+    const { page } = await stage.atLogin(site, options);
+    await stay(page, site);
+    await page.locator('form#cancel button').click();
+    await state(page, 'cancelled');
+    return page;
+  },
+
+  'cancelled by the site': async (stage, options) => {
+    const site = await stage.site();
+    const { page, session } = await stage.atLogin(site, options);
+    await site.server.call('DELETE', `/sessions/${session.id}`, undefined, site.who);
+    await state(page, 'cancelled');
+    return page;
+  },
+
+  other: async (stage, options) => {
+    const { session } = await stage.atLogin(await stage.site());
+    const stranger = await stage.visitor({ ...options, expected: [/status of 403/] });
+    return stranger.open(session.page_url);
+  },
+
+  away: async (stage, options) => {
+    const site = await stage.site();
+    const visitor = await stage.visitor({ ...options, expected: [/ERR_/] });
+    await visitor.lose('events');
+    const page = await visitor.open(`${site.origin}/login`);
+    await state(page, 'waiting');
+    await visitor.lose('state');
+    await state(page, 'away');
+    return page;
+  },
+
+  'no such login': async (stage, options) => {
+    const visitor = await stage.visitor({ ...options, expected: [/status of 404/] });
+    return visitor.open(`${stage.server.origin}/sandbox/login/sess_000000000000000000000000000000000000`);
+  },
+};
+
+/** Lets time pass under pages that are open: the server is another one, with a clock that is so far ahead. */
+export async function pass(stage, minutes) {
+  await stage.server.kill();
+  await stage.server.start(minutes);
+}
+
+/** The states that need another time, and with it a stage of their own. */
+export const LATE_STATES = {
+  expired: async (stage, options) => {
+    const { page } = await stage.atLogin(await stage.site(), { ...options, expected: [/ERR_/] });
+    await pass(stage, 16);
+    await state(page, 'expired');
+    return page;
+  },
+};
