@@ -1,0 +1,40 @@
+// Pictures of every state in both themes, at both widths, in both languages: `node pictures.mjs FOLDER [NAME…]`, to be looked
+// at beside each other. No test.
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { SIZES, THEMES } from './looks.mjs';
+import { Stage } from './stage.mjs';
+import { LATE_STATES, STATES } from './states.mjs';
+
+const LANGUAGES = { en: 'en-US', es: 'es-ES' };
+const [folder, ...wanted] = process.argv.slice(2);
+if (!folder) throw new Error('node pictures.mjs FOLDER [NAME…]');
+mkdirSync(folder, { recursive: true });
+
+async function draw(states) {
+  const chosen = Object.entries(states).filter(([name]) => wanted.length === 0 || wanted.includes(name));
+  if (chosen.length === 0) return;
+  const stage = new Stage();
+  try {
+    await stage.open();
+    for (const [name, reach] of chosen) {
+      for (const [language, locale] of Object.entries(LANGUAGES)) {
+        const page = await reach(stage, { locale }).catch((error) => console.error(`${name}: ${error.message}`));
+        for (const viewport of page ? SIZES : []) {
+          await page.setViewportSize(viewport);
+          for (const colorScheme of THEMES) {
+            await page.emulateMedia({ colorScheme });
+            const file = `${name.replaceAll(' ', '-')}-${language}-${colorScheme}-${viewport.width}.png`;
+            await page.screenshot({ path: join(folder, file), fullPage: true });
+          }
+        }
+        await stage.clear().catch((error) => console.error(`${name}: ${error.message}`));
+      }
+    }
+  } finally {
+    await stage.close();
+  }
+}
+
+await draw(STATES);
+await draw(LATE_STATES);
