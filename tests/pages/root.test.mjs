@@ -38,3 +38,12 @@ test('an address with nothing at it leads to the first page', async () => {
   await page.getByRole('heading', { name: /^What runs at / }).waitFor();
   await visitor.leave();
 });
+
+test('each link of the first page leads somewhere', async () => {
+  const visitor = await Visitor.arrive(browser, [server.origin]);
+  const page = await visitor.open(`${server.origin}/`);
+  const links = await page.locator('main a').evaluateAll((all) => all.map((link) => link.href));
+  assert.ok(links.length > 0);
+  for (const link of links) assert.equal((await fetch(link)).status, 200, link);
+  await visitor.leave();
+});
