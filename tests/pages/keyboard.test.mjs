@@ -41,6 +41,9 @@ test('the arrows change the kind of wallet', async () => {
   assert.ok(!(await number.isVisible()));
   assert.ok(!(await page.locator('a[rel="signpost-code"]').first().isVisible()));
   assert.match(await lightningOf(page), /^lightning:lnurl1/);
+  // What the person is told to do is what this kind of wallet can do.
+  const { host } = new URL(stage.server.origin);
+  assert.deepEqual(await page.locator('ol.steps:visible li').allInnerTexts(), ['Open your wallet and scan the code.', `Check that the wallet shows ${host}.`]);
   await page.keyboard.press('ArrowLeft');
   await number.waitFor({ state: 'visible' });
 });

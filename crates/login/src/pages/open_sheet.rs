@@ -66,16 +66,21 @@ fn who(page: &LoginDocument<'_>, code: &LoginCode) -> Markup {
     }
 }
 
-/// What the person does, where the screen has room for it.
+/// What the person does, where the screen has room for it: with the kind of wallet that is chosen.
 fn steps(page: &LoginDocument<'_>, code: &LoginCode) -> Markup {
     let words = page.words();
-    let shown = if code.scan.is_some() { page.domain() } else { page.host() };
-    html! {
-        ol.steps.wide-only aria-label=(words.steps_label) {
-            li { span { (words.step_scan) } }
-            li { span { ((words.step_look)(&shown)) } }
-            @if code.scan.as_ref().is_some_and(|scan| scan.number.is_some()) { li { span { (words.step_number) } } }
+    let list = |class: &str, shown: &Markup, has_number: bool| {
+        html! {
+            ol.steps.wide-only.(class) aria-label=(words.steps_label) {
+                li { span { (words.step_scan) } }
+                li { span { ((words.step_look)(shown)) } }
+                @if has_number { li { span { (words.step_number) } } }
+            }
         }
+    };
+    html! {
+        @if let Some(scan) = &code.scan { (list("by-scan", &page.domain(), scan.number.is_some())) }
+        @if code.lightning.is_some() { (list("by-lightning", &page.host(), false)) }
     }
 }
 
