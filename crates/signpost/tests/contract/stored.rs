@@ -10,6 +10,7 @@ async fn a_session_whose_columns_make_no_sense_is_neither_shown_nor_answered() {
     let service = Service::start().await;
     let integrator = service.shop().await;
     let user = r#"user_json = '{"public_key":"02","device_info":{}}'"#;
+    let (terms, hash) = (r#"page_terms = '{"mode":"login","confirm":false}'"#, "0".repeat(64));
     for change in [
         "confirm_code = '7'",
         "confirm_code = ''",
@@ -24,6 +25,16 @@ async fn a_session_whose_columns_make_no_sense_is_neither_shown_nor_answered() {
         "authenticated_at = 1, user_json = '{'",
         "hosted_url = 'nowhere'",
         "requester = '7'",
+        "browser_hash = 'abc'",
+        "page_until = 5",
+        "page_terms = '{}'",
+        &format!("page_until = 5, {terms}, page_cookie = '{hash}'"),
+        &format!("page_until = 5, {terms}, page_cookie = 'x', page_code = 'x'"),
+        &format!("page_until = 5, {terms}, notice = '{{}}'"),
+        &format!("page_until = 5, {terms}, replaced_challenge = 'svc'"),
+        &format!("page_cookie = '{hash}', page_code = '{hash}'"),
+        r#"notice = '{"reason":"host","at":"2027-01-15T08:00:00Z"}'"#,
+        "flow = 'page', page_until = 5, page_terms = '{\"mode\":\"login\"}'",
     ] {
         let body = json!({ "domain": "shop.test", "confirm": "code" });
         let session = integrator.post("/sessions", &body).await.with(201);
