@@ -81,7 +81,7 @@ export async function state(page, name) {
 /** What the page gives a wallet. */
 export async function codeOf(page) {
   const code = await page.locator('a[rel="signpost-code"]').first().getAttribute('href');
-  return { code, number: await page.locator('output#number').innerText() };
+  return { code, number: await page.locator('output#number').textContent() };
 }
 
 export const lightningOf = (page) => page.locator('a[rel="signpost-lightning"]').first().getAttribute('href');

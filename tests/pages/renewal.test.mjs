@@ -38,6 +38,16 @@ test('a new code replaces the old one without a reload, and logs in', async () =
   assert.match(await back(page), /^in usr_/);
 });
 
+test('the kind of wallet that a person chose stays chosen over new codes', async () => {
+  const site = await stage.site();
+  const { page } = await stage.atLogin(site);
+  await page.locator('label', { hasText: 'Lightning' }).click();
+  const first = await codeOf(page);
+  await nextCode(page, first.code);
+  assert.ok(await page.locator('a[rel="signpost-lightning"]').first().isVisible());
+  assert.ok(!(await page.locator('output#number').isVisible()));
+});
+
 test('a wallet that signs the old code is told, and so is its person', async () => {
   const site = await stage.site();
   const { page } = await stage.atLogin(site, { mode: 'register' });
