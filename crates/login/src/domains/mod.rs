@@ -4,6 +4,7 @@
 
 pub mod audit;
 mod login_rules;
+pub mod own;
 mod proof;
 pub mod reseal;
 pub mod seal;

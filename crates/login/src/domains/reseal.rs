@@ -4,6 +4,7 @@ use anyhow::Result;
 use jiff::Timestamp;
 use secrecy::ExposeSecret;
 use serde_json::json;
+use signpost_platform::accounts::SERVER_ACCOUNT;
 use signpost_platform::accounts::audit::sql::insert_entry;
 use signpost_platform::accounts::audit::{Action, Actor};
 use signpost_store::{ReadColumns, Store, params, random, sql, step};
@@ -11,10 +12,13 @@ use signpost_store::{ReadColumns, Store, params, random, sql, step};
 use crate::domains::seal::Seal;
 use crate::domains::sql::{SealedDomain, SealedSecrets, decrypt_secret};
 
+/// The server's own domain signs nothing.
 const ALL: &str = sql!(
     "SELECT ",
     SealedDomain::COLUMN_LIST,
-    " FROM domains UNION ALL SELECT ",
+    " FROM domains WHERE account <> '",
+    SERVER_ACCOUNT,
+    "' UNION ALL SELECT ",
     SealedDomain::COLUMN_LIST,
     " FROM deleted_domains"
 );

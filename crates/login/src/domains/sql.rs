@@ -7,8 +7,8 @@ use serde_json::json;
 use signpost_auth::{DomainName, WebhookSecret};
 use signpost_platform::accounts::audit::sql::insert_entry;
 use signpost_platform::accounts::audit::{Action, Actor};
-use signpost_platform::accounts::{Account, Environment};
-use signpost_store::{ReadColumns, Row, Step, Store, Stored, columns, must, params, random, rows, sql, texts};
+use signpost_platform::accounts::{Account, Environment, SERVER_ACCOUNT};
+use signpost_store::{ReadColumns, Row, Step, Store, Stored, columns, must, params, random, rows, sql, step, texts};
 
 use crate::domains::audit::insert_domain_entry;
 use crate::domains::seal::Seal;
@@ -25,6 +25,8 @@ const INSERT: &str = sql!(
      ON CONFLICT (account, environment, name) DO NOTHING"
 );
 
+const INSERT_OWN: &str = sql!(DomainRow::INSERT, " ON CONFLICT (account, environment, name) DO NOTHING");
+
 const SELECT: &str = sql!("SELECT ", Domain::COLUMN_LIST, " FROM domains");
 
 const ALL: &str = sql!(SELECT, " WHERE account = $1 AND environment = $2 AND id > $3 ORDER BY id LIMIT $4");
@@ -32,7 +34,7 @@ const BY_ID: &str = sql!(SELECT, " WHERE account = $1 AND environment = $2 AND i
 const BY_NAME: &str = sql!(SELECT, " WHERE account = $1 AND environment = $2 AND name = $3");
 const ANYONES: &str = sql!(SELECT, " WHERE id = $1");
 
-const LIST: &str = sql!(SELECT, " ORDER BY created_at, id");
+const LIST: &str = sql!(SELECT, " WHERE account <> '", SERVER_ACCOUNT, "' ORDER BY created_at, id");
 
 const VERIFY: &str = "
     UPDATE domains SET verified_at = $1, last_checked_at = NULL, failing_since = NULL, misses = 0
@@ -166,6 +168,18 @@ pub async fn insert(
     }
     let there = find_by_name(store, account, name).await?;
     Ok(Err(there.map_or(NotRegistered::TooMany, |there| NotRegistered::Exists(Box::new(there)))))
+}
+
+/// Keeps the server's own domain, where it is not there. Nobody asked for it, so no audit log tells of it, and nothing
+/// is signed for it.
+///
+/// # Errors
+/// As [`Store::write`].
+pub(crate) async fn insert_own(store: &Store, domain: Domain) -> Result<()> {
+    let apex = apex(&domain.name).to_owned();
+    let secrets = SealedSecrets { webhook_secret: String::new(), next_webhook_secret: None };
+    store.write([step(INSERT_OWN, DomainRow { domain, apex, secrets }.params())]).await?;
+    Ok(())
 }
 
 /// An account's domains, oldest first, those behind `after`.

@@ -2,19 +2,22 @@
 
 use anyhow::Context;
 use signpost_auth::Mode;
-use signpost_platform::accounts::Environment;
+use signpost_platform::accounts::{Account, Environment};
 use url::Url;
 
 use crate::error::Error;
 use crate::service::LoginService;
 
-/// Where wallets of a mode post: where their people reach the service. In live never in clear text.
+/// Where wallets of a mode post: where their people reach the service. In live never in clear text, but for the server's
+/// own domain on its own machine.
 ///
 /// # Errors
 /// [`Error::InsecurePublicUrl`], or where the server's own address is no URL, which a server that started has checked.
-pub(crate) fn make_hosted_url(service: &LoginService, environment: Environment, mode: Mode) -> Result<Url, Error> {
+pub(crate) fn make_hosted_url(service: &LoginService, account: &Account, mode: Mode) -> Result<Url, Error> {
     let address = &service.public_address;
-    if environment == Environment::Live && !service.is_https {
+    let environment = account.environment;
+    let is_own = account.is_server() && service.serves_only_its_machine;
+    if environment == Environment::Live && !service.is_https && !is_own {
         return Err(Error::InsecurePublicUrl(address.clone()));
     }
     let text = format!("{address}{}/hosted/{mode}", environment.path());

@@ -105,7 +105,7 @@ pub(crate) async fn switch(
     notice: Option<NoticeReason>,
 ) -> Result<Session, Error> {
     let (now, ttl) = (service.clock.now(), service.settings.session_ttl);
-    let url = make_hosted_url(service, asked.account.environment, mode)?;
+    let url = make_hosted_url(service, &asked.account, mode)?;
     let random = SwitchEntropy { nonce: random(), number: random() };
     let switched = asked.clone().switch(mode, url, notice.map(|reason| reason.at(now)), ttl, now, random);
     let switched = switched.map_err(|refusal| refused(refusal, &asked, service))?;

@@ -195,7 +195,7 @@ pub async fn cancel(store: &Store, id: &SessionId, now: Timestamp) -> Result<boo
 }
 
 /// Keeps a login and queues its event, and with it what `with` says, all or nothing. Refused at 0 where another
-/// answer came first, from 2 on where a step of `with` is.
+/// answer came first, behind that where a step of `with` is.
 ///
 /// # Errors
 /// As [`Store::write`].
@@ -221,11 +221,13 @@ async fn log_in(
     let Login { session, event, event_id } = login;
     let SessionState::Authenticated { at, user } = &session.state else { bail!("{} is pending", session.id) };
     let user = serde_json::to_string(user)?;
-    let steps = [
-        must(sql, params![*at, user, &session.id, session.challenge.to_string()]),
-        events::queue(event_id, event, &session.account, &session.domain_id, url, *at)?,
-    ];
-    store.write(steps.into_iter().chain(with).collect::<Vec<_>>()).await
+    let mut steps = vec![must(sql, params![*at, user, &session.id, session.challenge.to_string()])];
+    // Nobody waits for events of the server's own domain.
+    if !session.account.is_server() {
+        steps.push(events::queue(event_id, event, &session.account, &session.domain_id, url, *at)?);
+    }
+    steps.extend(with);
+    store.write(steps).await
 }
 
 /// Keeps the answer of a session on one device. False where another came first.

@@ -34,6 +34,9 @@ pub struct Account {
     pub environment: Environment,
 }
 
+/// The name of the account that is the server's own. Nobody gets a key of it, and no key of it opens anything.
+pub const SERVER_ACCOUNT: &str = "server";
+
 /// What a key opens.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
@@ -43,6 +46,14 @@ pub enum Scope {
     Auth,
     /// The reporting of an operator's own machines.
     Atms,
+}
+
+impl Account {
+    /// Whether it is the server's own.
+    #[must_use]
+    pub fn is_server(&self) -> bool {
+        self.name == SERVER_ACCOUNT
+    }
 }
 
 impl Scope {

@@ -71,6 +71,7 @@ pub async fn admit(State(door): State<Door>, mut request: Request, next: Next) -
         Some((of, hash)) if of == environment => platform.keys.find_grant(&platform.store, of, hash, now).await?,
         _ => None,
     };
+    let opened = opened.filter(|grant| !grant.account.is_server());
     let Some(KeyGrant { account, scope: opened, key }) = opened else {
         let address = crate::web::peer::client_address(&platform, &request);
         platform.refusals.count(&address, "invalid_api_key");

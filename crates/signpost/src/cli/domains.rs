@@ -15,7 +15,7 @@ use signpost_platform::accounts::{Account, Environment};
 use signpost_platform::clock::Clock;
 use signpost_store::{Store, random};
 
-use crate::cli::keys::label;
+use crate::cli::keys::account_name;
 use crate::cli::{Session, Usage, table};
 use crate::server::public_address;
 
@@ -112,7 +112,7 @@ impl Domains {
 impl Add {
     async fn run(self, session: &Session) -> Result<()> {
         let environment = if self.sandbox { Environment::Sandbox } else { Environment::Live };
-        let account = Account { name: label("--account", &self.account)?, environment };
+        let account = Account { name: account_name(&self.account)?, environment };
         let reach = session.config.login.reach(environment, session.config.serves_only_its_machine());
         let now = Clock::System.now();
         let registered = register(&self.wanted(), account, reach, now, DomainEntropy::draw());

@@ -6,7 +6,7 @@ use jiff::SignedDuration;
 use secrecy::ExposeSecret;
 use serde_json::json;
 use signpost_platform::accounts::keys::{self, NewKey, StoredKey};
-use signpost_platform::accounts::{Account, Environment, KeyId, Scope};
+use signpost_platform::accounts::{Account, Environment, KeyId, SERVER_ACCOUNT, Scope};
 use signpost_platform::clock::Clock;
 use signpost_store::random;
 
@@ -90,7 +90,7 @@ async fn create(
     scope: Scope,
 ) -> Result<()> {
     let name = label("--name", &name)?;
-    let account = Account { name: label("--account", &account)?, environment };
+    let account = Account { name: account_name(&account)?, environment };
     let key = NewKey::new(environment, random(), random()).for_scope(scope);
     let store = session.store()?;
     keys::sql::insert(&store, &account, &name, &key, Clock::System.now()).await?;
@@ -167,8 +167,19 @@ async fn revoke(session: &Session, id: &str) -> Result<()> {
     session.print(&json!({ "id": id, "revoked": true }), || format!("revoked {id}; it stops working within 5 seconds"))
 }
 
+/// The name of an account that somebody may act for: not the server's own.
+pub(super) fn account_name(text: &str) -> Result<String> {
+    let name = label("--account", text)?;
+    if name == SERVER_ACCOUNT {
+        return Err(
+            Usage(format!("--account: '{SERVER_ACCOUNT}' is the server's own account; choose another name")).into()
+        );
+    }
+    Ok(name)
+}
+
 /// A name that fits in a table and a log line.
-pub(super) fn label(flag: &str, text: &str) -> Result<String> {
+fn label(flag: &str, text: &str) -> Result<String> {
     let text = text.trim();
     let is_fit = (1..=64).contains(&text.chars().count()) && !text.chars().any(char::is_control);
     if is_fit { Ok(text.to_owned()) } else { Err(Usage(format!("{flag} must have 1 to 64 characters")).into()) }

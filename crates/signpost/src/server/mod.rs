@@ -23,7 +23,7 @@ use signpost_atm::AtmService;
 use signpost_atm::catalogue::Catalogue;
 use signpost_atm::places::geocoder::Geocoder;
 use signpost_login::LoginService;
-use signpost_login::domains::{self, Prover};
+use signpost_login::domains::{self, Prover, own};
 use signpost_login::events;
 use signpost_platform::accounts::audit::refusals::Refusals;
 use signpost_platform::accounts::keys::cache::KeyCache;
@@ -122,6 +122,10 @@ impl HttpServer {
         }
         let metrics = scrape::listen(&app).await?;
         public_address::remember(&app.store, &app.public_address).await?;
+        if app.config.services.contains(&Service::Auth) {
+            let (public_url, address) = (app.public_url.as_ref(), &app.public_address);
+            own::find_or_make(&app.store, public_url, address, app.clock.now()).await?;
+        }
         say_what_is_unsafe(&app.config);
         Ok(Self { app, listener, metrics, _lock: lock })
     }

@@ -43,6 +43,7 @@ mod number_match;
 mod operation;
 mod outbox;
 mod outbox_cost;
+mod own_domain;
 mod page_answers;
 mod page_flow;
 mod page_interleavings;

@@ -180,7 +180,7 @@ impl CreateRequest {
                 return Err(Error::DomainNotHosted(domain.name.to_string()));
             }
             HandlerKind::Direct => None,
-            HandlerKind::Hosted => Some(make_hosted_url(service, environment, mode)?),
+            HandlerKind::Hosted => Some(make_hosted_url(service, &domain.account, mode)?),
         };
         // Nobody else can ask the person of a hosted session, and a relayed code must not be enough: not to log in, and
         // not to have a thief's account opened with the person's key.

@@ -1,0 +1,85 @@
+//! The server's own domain: a realm of people whom no integrator has, such as its operators.
+
+use anyhow::{Context, Result};
+use jiff::Timestamp;
+use signpost_auth::DomainName;
+use signpost_platform::accounts::{Account, Environment, SERVER_ACCOUNT};
+use signpost_store::Store;
+use url::Url;
+
+use super::{Domain, DomainEntropy, HandlerKind, ProofToken, Registration, sql};
+use crate::ids::DomainId;
+
+/// The account that has the domain and nothing else.
+#[must_use]
+pub fn account() -> Account {
+    Account { name: SERVER_ACCOUNT.to_owned(), environment: Environment::Live }
+}
+
+/// The domain of a server with this public URL: its host, else `localhost`, as where people reach it by an address.
+///
+/// # Panics
+/// Never: `localhost` is a name.
+#[must_use]
+pub fn name(public_url: Option<&Url>) -> DomainName {
+    let host = public_url.and_then(|url| DomainName::parse(url.host_str()?).ok());
+    host.unwrap_or_else(|| DomainName::parse("localhost").expect("a name"))
+}
+
+/// The domain as it is made. Nothing is posted to its webhook: its sessions have no events.
+fn make(name: DomainName, webhook_url: Url, now: Timestamp, random: &DomainEntropy) -> Domain {
+    Domain {
+        id: DomainId::new(now, random.id),
+        account: account(),
+        name,
+        webhook_url,
+        event_url: None,
+        handler: HandlerKind::Hosted,
+        verification_token: ProofToken::new(random.token),
+        created_at: now,
+        verified_at: None,
+        last_checked_at: None,
+        failing_since: None,
+        methods: None,
+        registration: Registration::Open,
+        display_name: None,
+    }
+}
+
+/// The server's own domain, made where it is not there yet. Of servers that start together one makes it.
+///
+/// # Errors
+/// As [`Store::write`].
+pub async fn find_or_make(
+    store: &Store,
+    public_url: Option<&Url>,
+    public_address: &str,
+    now: Timestamp,
+) -> Result<Domain> {
+    let name = name(public_url);
+    if let Some(own) = sql::find_by_name(store, &account(), &name).await? {
+        return Ok(own);
+    }
+    let webhook_url = public_address.parse().with_context(|| format!("{public_address} is no address"))?;
+    sql::insert_own(store, make(name.clone(), webhook_url, now, &DomainEntropy::draw())).await?;
+    sql::find_by_name(store, &account(), &name).await?.context("the server's own domain is not there")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn it_is_named_as_people_reach_the_server() {
+        for (public_url, expected) in [
+            (None, "localhost"),
+            (Some("https://Login.Example.com:8443/"), "login.example.com"),
+            (Some("http://localhost:8080"), "localhost"),
+            (Some("https://192.0.2.7"), "localhost"),
+            (Some("https://[2001:db8::1]"), "localhost"),
+        ] {
+            let public_url = public_url.map(|text| text.parse::<Url>().unwrap());
+            assert_eq!(name(public_url.as_ref()).as_str(), expected);
+        }
+    }
+}
