@@ -59,6 +59,12 @@ pub enum Error {
     DomainNotHosted(String),
     #[error("live sessions of hosted domains require a server with an https public URL, and this one is at {0}")]
     InsecurePublicUrl(String),
+    #[error(
+        "a Lightning wallet's key is the same for every domain of this login host, so live hosted domains of several accounts cannot offer lightning"
+    )]
+    SharedLoginHost,
+    #[error("the user has no other credential; delete the user instead")]
+    LastCredential,
     #[error("this Idempotency-Key was used with a different request in the last 24 hours; use a new one")]
     IdempotencyKeyReused,
     #[error("no proof found for the domain {domain}; see details.checks")]
@@ -92,6 +98,8 @@ impl Error {
             Self::DomainNotVerified { .. } => (StatusCode::UNPROCESSABLE_ENTITY, "domain_not_verified"),
             Self::DomainVerificationFailed { .. } => (StatusCode::UNPROCESSABLE_ENTITY, "domain_verification_failed"),
             Self::InsecurePublicUrl(_) => (StatusCode::UNPROCESSABLE_ENTITY, "insecure_public_url"),
+            Self::SharedLoginHost => (StatusCode::UNPROCESSABLE_ENTITY, "shared_login_host"),
+            Self::LastCredential => (StatusCode::CONFLICT, "last_credential"),
             Self::IdempotencyKeyReused => (StatusCode::UNPROCESSABLE_ENTITY, "idempotency_key_reused"),
         }
     }

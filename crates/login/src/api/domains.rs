@@ -7,12 +7,14 @@ use jiff::Timestamp;
 use serde::Serialize;
 use serde_json::{Value, json};
 use signpost_platform::accounts::Account;
+use signpost_platform::outbound::Reach;
 use signpost_platform::web::problem::Problem;
 use signpost_platform::web::{ApiKey, Fields, Nothing, Page, PathId};
 
+use crate::domains::patch_sql::{self, NotPatched};
 use crate::domains::{
-    Domain, DomainEntropy, DomainPatch, HandlerKind, MAX_DOMAINS, NewDomain, NotRegistered, RegisteredDomain,
-    parse_webhook_url, register, sql,
+    DisplayName, Domain, DomainEntropy, DomainPatch, HandlerKind, LoginMethods, MAX_DOMAINS, NewDomain, NotRegistered,
+    RegisteredDomain, Registration, parse_webhook_url, register, sql,
 };
 use crate::error::Error;
 use crate::flows::domain_end::delete_domain;
@@ -35,6 +37,7 @@ pub(crate) async fn create(
     match sql::insert(&service.store, &service.seal, &registered, &key.actor()).await? {
         Ok(()) => Ok((StatusCode::CREATED, Json(CreatedDomain::new(&registered)))),
         Err(NotRegistered::Exists(there)) => Err(Error::DomainExists { domain: there.name.to_string(), id: there.id }),
+        Err(NotRegistered::SharedLoginHost) => Err(Error::SharedLoginHost),
         Err(NotRegistered::TooMany) => {
             Err(Problem::field("domain", format!("an account can have at most {MAX_DOMAINS} domains")).into())
         }
@@ -69,27 +72,39 @@ pub(crate) async fn patch(
     account: Account,
     key: ApiKey,
     PathId(id): PathId,
-    mut fields: Fields,
+    fields: Fields,
 ) -> Result<Json<DomainView>, Error> {
     let domain = find_domain(&service, &account, &id).await?;
-    let reach = service.reach(account.environment);
-    let url = |field, text: &str| parse_webhook_url(text, reach).map_err(|reason| Problem::field(field, reason));
-    let webhook_url = fields.optional_text("webhook_url")?.map(|text| url("webhook_url", &text)).transpose()?;
-    let event_url = match fields.nullable_text("event_url")? {
-        None => None,
-        Some(None) => Some(None),
-        Some(Some(text)) => Some(Some(url("event_url", &text)?)),
-    };
-    let handler = fields.optional_text("handler")?.map(|word| HandlerKind::parse(&word));
-    let wrong = || Problem::field("handler", "must be 'direct' or 'hosted'");
-    let handler = handler.map(|handler| handler.ok_or_else(wrong)).transpose()?;
-    fields.done()?;
-    let (change, now) = (DomainPatch { webhook_url, event_url, handler }, service.clock.now());
-    if !sql::patch(&service.store, &account, &domain.id, &change, &key.actor(), now).await? {
-        return Err(Error::DomainNotFound);
+    let change = parse_patch(fields, service.reach(account.environment))?;
+    let now = service.clock.now();
+    match patch_sql::patch(&service.store, &account, &domain.id, &change, &key.actor(), now).await? {
+        Ok(()) => {}
+        Err(NotPatched::NotFound) => return Err(Error::DomainNotFound),
+        Err(NotPatched::SharedLoginHost) => return Err(Error::SharedLoginHost),
     }
     service.domains.invalidate_all();
     Ok(Json(DomainView::new(&find_domain(&service, &account, &id).await?)))
+}
+
+fn parse_patch(mut fields: Fields, reach: Reach) -> Result<DomainPatch, Problem> {
+    let url = |field, text: &str| parse_webhook_url(text, reach).map_err(|reason| Problem::field(field, reason));
+    let webhook_url = fields.optional_text("webhook_url")?.map(|text| url("webhook_url", &text)).transpose()?;
+    let event_url = fields.nullable_text("event_url")?;
+    let event_url = event_url.map(|text| text.map(|text| url("event_url", &text)).transpose()).transpose()?;
+    let handler = fields.optional_text("handler")?.map(|word| HandlerKind::parse(&word));
+    let wrong = || Problem::field("handler", "must be 'direct' or 'hosted'");
+    let handler = handler.map(|handler| handler.ok_or_else(wrong)).transpose()?;
+    let methods = fields.optional_texts("methods")?;
+    let methods = methods.map(|words| LoginMethods::parse(words.iter().map(String::as_str))).transpose();
+    let methods = methods.map_err(|error| Problem::field("methods", error.to_string()))?;
+    let registration = fields.optional_text("registration")?.map(|word| Registration::parse(&word));
+    let wrong = || Problem::field("registration", "must be 'open' or 'closed'");
+    let registration = registration.map(|registration| registration.ok_or_else(wrong)).transpose()?;
+    let display_name = fields.nullable_text("display_name")?;
+    let display_name = display_name.map(|text| text.map(|text| DisplayName::parse(&text)).transpose()).transpose();
+    let display_name = display_name.map_err(|reason| Problem::field("display_name", reason))?;
+    fields.done()?;
+    Ok(DomainPatch { webhook_url, event_url, handler, methods, registration, display_name })
 }
 
 /// `DELETE /domains/{id}`: its pending sessions are cancelled, its queued events still go out.
@@ -149,6 +164,10 @@ pub struct DomainView {
     #[serde(skip_serializing_if = "Option::is_none")]
     event_url: Option<String>,
     handler: HandlerKind,
+    methods: LoginMethods,
+    registration: Registration,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    display_name: Option<DisplayName>,
     #[serde(skip_serializing_if = "Option::is_none")]
     verified_at: Option<Timestamp>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -196,6 +215,9 @@ impl DomainView {
             verification_token,
             event_url,
             handler: domain.handler,
+            methods: domain.methods(),
+            registration: domain.registration,
+            display_name: domain.display_name.clone(),
             verified_at: domain.verified_at,
             last_checked_at: domain.last_checked_at,
             failing_since: domain.failing_since,

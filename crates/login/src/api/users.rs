@@ -9,14 +9,14 @@ use serde_json::Value;
 use signpost_auth::PublicKey;
 use signpost_platform::accounts::Account;
 use signpost_platform::web::problem::Problem;
-use signpost_platform::web::{ApiKey, Nothing, Page, PathId, PathPair};
+use signpost_platform::web::{ApiKey, Fields, Nothing, Page, PathId, PathPair, PathTriple};
 
 use crate::domains::Domain;
 use crate::error::Error;
 use crate::flows::lookup::find_domain;
 use crate::ids::{CredentialId, UserId};
 use crate::service::LoginService;
-use crate::users::{Credential, CredentialKind, HostedUser, Petname, sql};
+use crate::users::{Credential, CredentialKind, HostedUser, Petname, UserGroups, UserName, UserPatch, sql};
 
 /// `GET /domains/{id}/users`
 pub(crate) async fn users(
@@ -61,6 +61,71 @@ pub(crate) async fn delete(
     if deleted { Ok(StatusCode::NO_CONTENT) } else { Err(Problem::NotFound.into()) }
 }
 
+/// `GET /domains/{id}/users/{user}`
+pub(crate) async fn show(
+    Extract(service): Extract<LoginService>,
+    account: Account,
+    PathPair(id, user): PathPair,
+) -> Result<Json<UserView>, Error> {
+    let domain = find_domain(&service, &account, &id).await?;
+    let (user, _) = find_user(&service, &domain, &user).await?;
+    let (user, credentials) = sql::find(&service.store, &domain.id, &user).await?.ok_or(Problem::NotFound)?;
+    Ok(Json(UserView::new(user, credentials)))
+}
+
+/// `PATCH /domains/{id}/users/{user}`
+pub(crate) async fn patch(
+    Extract(service): Extract<LoginService>,
+    account: Account,
+    by: ApiKey,
+    PathPair(id, user): PathPair,
+    fields: Fields,
+) -> Result<Json<UserView>, Error> {
+    let domain = find_domain(&service, &account, &id).await?;
+    let (user, _) = find_user(&service, &domain, &user).await?;
+    let change = parse_patch(fields)?;
+    if !sql::patch(&service.store, &domain.id, &user, change, &by.actor(), service.clock.now()).await? {
+        return Err(Problem::NotFound.into());
+    }
+    let (user, credentials) = sql::find(&service.store, &domain.id, &user).await?.ok_or(Problem::NotFound)?;
+    Ok(Json(UserView::new(user, credentials)))
+}
+
+fn parse_patch(mut fields: Fields) -> Result<UserPatch, Problem> {
+    let name = fields.nullable_text("name")?.map(|text| text.map(|text| UserName::parse(&text)).transpose());
+    let name = name.transpose().map_err(|reason| Problem::field("name", reason))?;
+    let groups = fields.nullable_texts("groups")?.map(|words| words.map(UserGroups::try_from).transpose());
+    let groups = groups.transpose().map_err(|reason| Problem::field("groups", reason))?;
+    fields.done()?;
+    Ok(UserPatch { name, groups })
+}
+
+/// `DELETE /domains/{id}/users/{user}/credentials/{credential}`: by the credential's id, or by its key.
+pub(crate) async fn delete_credential(
+    Extract(service): Extract<LoginService>,
+    account: Account,
+    by: ApiKey,
+    PathTriple(id, user, credential): PathTriple,
+    _: Nothing,
+) -> Result<StatusCode, Error> {
+    let domain = find_domain(&service, &account, &id).await?;
+    let (user, _) = find_user(&service, &domain, &user).await?;
+    let key = PublicKey::parse(&credential).map(|key| key.canonical()).ok();
+    let is_meant =
+        |own: &Credential| own.id.as_str() == credential || key.as_ref().is_some_and(|key| *key == own.public_key);
+    let find = async || -> Result<Credential, Error> {
+        let (_, own) = sql::find(&service.store, &domain.id, &user).await?.ok_or(Problem::NotFound)?;
+        Ok(own.into_iter().find(is_meant).ok_or(Problem::NotFound)?)
+    };
+    let credential = find().await?;
+    if sql::delete_credential(&service.store, &credential, &by.actor(), service.clock.now()).await? {
+        return Ok(StatusCode::NO_CONTENT);
+    }
+    // It is still there, or somebody else was first.
+    find().await?;
+    Err(Error::LastCredential)
+}
+
 /// Who is meant by an id, or by a key, which is then told too.
 async fn find_user(service: &LoginService, domain: &Domain, text: &str) -> Result<(UserId, Option<PublicKey>), Error> {
     if let Some(id) = UserId::parse(text) {
@@ -73,13 +138,13 @@ async fn find_user(service: &LoginService, domain: &Domain, text: &str) -> Resul
 
 /// A user as its domain's integrator sees it.
 #[derive(Serialize)]
-struct UserView {
+pub(crate) struct UserView {
     id: UserId,
     petname: Petname,
     #[serde(skip_serializing_if = "Option::is_none")]
-    name: Option<String>,
+    name: Option<UserName>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    groups: Option<Vec<String>>,
+    groups: Option<UserGroups>,
     created_at: Timestamp,
     #[serde(skip_serializing_if = "Option::is_none")]
     last_login_at: Option<Timestamp>,

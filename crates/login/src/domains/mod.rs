@@ -5,6 +5,8 @@
 pub mod audit;
 mod login_rules;
 pub mod own;
+mod patch;
+pub mod patch_sql;
 mod proof;
 pub mod reseal;
 pub mod seal;
@@ -21,6 +23,7 @@ use url::{Host, Url};
 use crate::ids::DomainId;
 
 pub use login_rules::{DisplayName, InvalidLoginMethods, LoginMethod, LoginMethods, Registration};
+pub use patch::DomainPatch;
 pub use proof::{ProofCheck, Prover};
 pub use sql::{ListedDomain, NotRegistered, Usable};
 pub use well_known::WellKnown;
@@ -154,43 +157,6 @@ pub fn register(
         display_name: None,
     };
     Ok(RegisteredDomain { domain, secret: random.secret })
-}
-
-/// What a change of a domain sets; what is `None` stays.
-#[derive(Debug, Default)]
-pub struct DomainPatch {
-    /// Where wallets post.
-    pub webhook_url: Option<Url>,
-    /// Where events go; `Some(None)` takes that away.
-    pub event_url: Option<Option<Url>>,
-    /// Who answers wallets.
-    pub handler: Option<HandlerKind>,
-}
-
-impl DomainPatch {
-    /// Whether a domain has all of it already.
-    #[must_use]
-    pub fn is_applied_to(&self, domain: &Domain) -> bool {
-        let Self { webhook_url, event_url, handler } = self;
-        webhook_url.as_ref().is_none_or(|url| *url == domain.webhook_url)
-            && event_url.as_ref().is_none_or(|url| *url == domain.event_url)
-            && handler.is_none_or(|handler| handler == domain.handler)
-    }
-
-    /// What was set, for the audit log.
-    fn to_details(&self) -> serde_json::Value {
-        let mut details = serde_json::Map::new();
-        if let Some(url) = &self.webhook_url {
-            details.insert("webhook_url".to_owned(), url.as_str().into());
-        }
-        if let Some(url) = &self.event_url {
-            details.insert("event_url".to_owned(), url.as_ref().map(Url::as_str).into());
-        }
-        if let Some(handler) = self.handler {
-            details.insert("handler".to_owned(), handler.as_str().into());
-        }
-        details.into()
-    }
 }
 
 /// What a registration asks for.

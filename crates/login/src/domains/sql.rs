@@ -13,15 +13,17 @@ use signpost_store::{ReadColumns, Row, Step, Store, Stored, columns, must, param
 use crate::domains::audit::insert_domain_entry;
 use crate::domains::seal::Seal;
 use crate::domains::{
-    DisplayName, Domain, DomainPatch, HandlerKind, MAX_DOMAINS, ProofToken, RegisteredDomain, Registration,
-    SigningSecrets, apex,
+    DisplayName, Domain, HandlerKind, MAX_DOMAINS, ProofToken, RegisteredDomain, Registration, SigningSecrets, apex,
 };
 use crate::ids::DomainId;
 
-/// Guarded by the number of domains in its `WHERE`.
+/// Guarded by the number of domains, and by who has the login host for Lightning wallets.
 const INSERT: &str = sql!(
     DomainRow::INSERT_IF,
     " WHERE (SELECT COUNT(*) FROM domains WHERE account = $2 AND environment = $3) < $19
+       AND ($7 <> 'hosted' OR $3 <> 'live' OR NOT EXISTS (",
+    OTHERS_WITH_LIGHTNING,
+    " AND other.account <> $2))
      ON CONFLICT (account, environment, name) DO NOTHING"
 );
 
@@ -36,6 +38,11 @@ const ANYONES: &str = sql!(SELECT, " WHERE id = $1");
 
 const LIST: &str = sql!(SELECT, " WHERE account <> '", SERVER_ACCOUNT, "' ORDER BY created_at, id");
 
+/// Live domains whose users log in here by Lightning wallets.
+pub(super) const OTHERS_WITH_LIGHTNING: &str = "
+    SELECT 1 FROM domains AS other
+    WHERE other.environment = 'live' AND other.handler = 'hosted' AND other.methods LIKE '%lightning%'";
+
 const VERIFY: &str = "
     UPDATE domains SET verified_at = $1, last_checked_at = NULL, failing_since = NULL, misses = 0
     WHERE account = $2 AND environment = $3 AND id = $4";
@@ -46,12 +53,6 @@ const CLAIMED: &str = "
     WHERE environment = $1 AND apex = $2 AND verified_at IS NOT NULL AND account <> $3
       AND (name = $4 OR name LIKE '%.' || $4 OR $4 LIKE '%.' || name)
     LIMIT 1";
-
-const PATCH: &str = "
-    UPDATE domains
-    SET webhook_url = COALESCE($1, webhook_url), event_url = CASE WHEN $2 = 1 THEN $3 ELSE event_url END,
-        handler = COALESCE($7, handler)
-    WHERE account = $4 AND environment = $5 AND id = $6";
 
 const ROTATE: &str = "UPDATE domains SET next_webhook_secret = $1 WHERE id = $2";
 
@@ -133,6 +134,8 @@ pub enum NotRegistered {
     Exists(Box<Domain>),
     /// The account has as many as it may.
     TooMany,
+    /// Another account's users log in here by Lightning wallets.
+    SharedLoginHost,
 }
 
 /// Whether sessions may be opened on a domain.
@@ -166,8 +169,12 @@ pub async fn insert(
     if store.write([must(INSERT, params), entry]).await?.is_committed() {
         return Ok(Ok(()));
     }
-    let there = find_by_name(store, account, name).await?;
-    Ok(Err(there.map_or(NotRegistered::TooMany, |there| NotRegistered::Exists(Box::new(there)))))
+    if let Some(there) = find_by_name(store, account, name).await? {
+        return Ok(Err(NotRegistered::Exists(Box::new(there))));
+    }
+    let others = list(store, account, None, MAX_DOMAINS).await?;
+    let is_full = u32::try_from(others.len()).is_ok_and(|count| count >= MAX_DOMAINS);
+    Ok(Err(if is_full { NotRegistered::TooMany } else { NotRegistered::SharedLoginHost }))
 }
 
 /// Keeps the server's own domain, where it is not there. Nobody asked for it, so no audit log tells of it, and nothing
@@ -225,27 +232,6 @@ pub async fn find_usable(store: &Store, account: &Account, name: &DomainName, on
     let params = params![account.environment, apex(name), &account.name, name.as_str()];
     let claimed = store.read_by_index(CLAIMED, params).await?.is_some();
     Ok(if claimed { Usable::ClaimedByAnother } else { Usable::Yes(Box::new(domain)) })
-}
-
-/// Sets where wallets and events go. False where there is no such domain.
-///
-/// # Errors
-/// As [`Store::write`].
-pub async fn patch(
-    store: &Store,
-    account: &Account,
-    id: &DomainId,
-    change: &DomainPatch,
-    by: &Actor,
-    now: Timestamp,
-) -> Result<bool> {
-    let entry = insert_entry(by, Some(account), Action::DomainChanged, id.as_str(), &change.to_details(), now);
-    let DomainPatch { webhook_url, event_url, handler } = change;
-    let (sets_event, event_url) = (i64::from(event_url.is_some()), event_url.as_ref().and_then(Option::as_ref));
-    let handler = handler.map(HandlerKind::as_str);
-    let (account, environment) = (&account.name, account.environment);
-    let params = params![webhook_url.as_ref(), sets_event, event_url, account, environment, id, handler];
-    Ok(store.write([must(PATCH, params), entry]).await?.is_committed())
 }
 
 /// Remembers that a domain was proved.

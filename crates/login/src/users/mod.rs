@@ -3,6 +3,7 @@
 //!
 //! This file is the rules, and pure; [`sql`] remembers.
 
+mod naming;
 mod petname;
 pub mod sql;
 mod words;
@@ -16,6 +17,7 @@ use signpost_store::{Json, random, rows, texts};
 use crate::domains::LoginMethod;
 use crate::ids::{CredentialId, DomainId, UserId};
 
+pub use naming::{UserGroups, UserName, UserPatch};
 pub use petname::Petname;
 
 /// How many credentials a user may have.
@@ -33,9 +35,9 @@ rows! {
     } later {
         pub last_login_at: Option<Timestamp>,
         /// What operator or integrator call the user.
-        pub name: Option<String>,
+        pub name: Option<UserName>,
         /// What operator or integrator count the user among.
-        pub groups: Option<Vec<String>> as Option<Json<Vec<String>>>,
+        pub groups: Option<UserGroups> as Option<Json<UserGroups>>,
     }
 }
 
@@ -250,4 +252,5 @@ impl From<Credential> for KeyRow {
 texts! {
     CredentialKind: |kind| kind.as_str(), |text| CredentialKind::parse(text).context("is no kind of credential");
     Petname: Petname::as_str, Petname::from_stored;
+    UserName: UserName::as_str, UserName::from_stored;
 }

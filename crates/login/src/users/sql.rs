@@ -6,11 +6,11 @@ use jiff::Timestamp;
 use serde_json::json;
 use signpost_auth::PublicKey;
 use signpost_platform::accounts::audit::{Action, Actor};
-use signpost_store::{Row, Step, Store, Stored, must, params, sql, step};
+use signpost_store::{Json, Row, Step, Store, Stored, must, params, sql, step};
 
 use super::{
     Credential, CredentialKind, Entrant, GivenPetname, HostedUser, KeyHolder, KeyRow, MAX_CREDENTIALS, NewUser,
-    UserEntropy,
+    UserEntropy, UserPatch,
 };
 use crate::domains::audit::insert_domain_entry;
 use crate::ids::{DomainId, UserId};
@@ -52,6 +52,16 @@ const SET_LAST_USED: &str =
 
 const ADOPT: &str = "
     UPDATE users SET id = $1, user_id = $2, name = $3 WHERE domain_id = $4 AND public_key = $5 AND user_id IS NULL";
+
+const FIND: &str = sql!(HostedUser::SELECT, " WHERE domain_id = $1 AND id = $2 AND ", HAS_KEY);
+
+const PATCH: &str = "
+    UPDATE hosted_users SET name = CASE WHEN $3 = 1 THEN $4 ELSE name END, groups = CASE WHEN $5 = 1 THEN $6 ELSE groups END
+    WHERE domain_id = $1 AND id = $2";
+
+const DELETE_CREDENTIAL: &str = "
+    DELETE FROM users WHERE domain_id = $1 AND user_id = $2 AND id = $3
+      AND (SELECT COUNT(*) FROM users WHERE domain_id = $1 AND user_id = $2) > 1";
 
 const DELETE: &str = "DELETE FROM hosted_users WHERE domain_id = $1 AND id = $2";
 
@@ -155,12 +165,7 @@ pub async fn list(
     let rows = store.read(LIST, params![domain, after, i64::from(most)]).await?;
     let users = rows.into_iter().map(HostedUser::from_row).collect::<Result<Vec<_>>>()?;
     let (Some(first), Some(last)) = (users.first(), users.last()) else { return Ok(Vec::new()) };
-    let mut credentials = Vec::new();
-    for row in store.read(CREDENTIALS, params![domain, &first.id, &last.id]).await? {
-        if let (_, KeyHolder::Credential(credential)) = read_holder(row)? {
-            credentials.push(credential);
-        }
-    }
+    let credentials = list_credentials(store, domain, &first.id, &last.id).await?;
     let mut credentials = credentials.into_iter().peekable();
     let mut of = |user: &HostedUser| {
         // A user may have come or gone between the two reads.
@@ -174,6 +179,64 @@ pub async fn list(
             (user, own)
         })
         .collect())
+}
+
+/// A domain's user, with all credentials.
+///
+/// # Errors
+/// As [`Store::read`].
+pub async fn find(store: &Store, domain: &DomainId, user: &UserId) -> Result<Option<(HostedUser, Vec<Credential>)>> {
+    let Some(row) = store.read_by_index(FIND, params![domain, user]).await? else { return Ok(None) };
+    let user = HostedUser::from_row(row)?;
+    let credentials = list_credentials(store, domain, &user.id, &user.id).await?;
+    Ok(Some((user, credentials)))
+}
+
+/// The credentials of users from the first id to the last, in the order of the ids, those of one user oldest first.
+async fn list_credentials(store: &Store, domain: &DomainId, first: &UserId, last: &UserId) -> Result<Vec<Credential>> {
+    let mut credentials = Vec::new();
+    for row in store.read(CREDENTIALS, params![domain, first, last]).await? {
+        if let (_, KeyHolder::Credential(credential)) = read_holder(row)? {
+            credentials.push(credential);
+        }
+    }
+    Ok(credentials)
+}
+
+/// Says of a user what operator or integrator know. False where there is none.
+///
+/// # Errors
+/// As [`Store::write`].
+pub async fn patch(
+    store: &Store,
+    domain: &DomainId,
+    user: &UserId,
+    change: UserPatch,
+    by: &Actor,
+    now: Timestamp,
+) -> Result<bool> {
+    let mut details = change.to_details();
+    details.insert("user_id".to_owned(), json!(user));
+    let entry = insert_domain_entry(by, Action::UserChanged, domain, &details.into(), now);
+    let UserPatch { name, groups } = change;
+    let (sets_name, sets_groups) = (i64::from(name.is_some()), i64::from(groups.is_some()));
+    let (name, groups) = (name.flatten(), groups.flatten().map(Json));
+    let params = params![domain, user, sets_name, name, sets_groups, groups];
+    Ok(store.write([must(PATCH, params), entry]).await?.is_committed())
+}
+
+/// Forgets a credential. False where it is the user's only one, or is gone.
+///
+/// # Errors
+/// As [`Store::write`].
+pub async fn delete_credential(store: &Store, credential: &Credential, by: &Actor, now: Timestamp) -> Result<bool> {
+    let Credential { domain_id, id, user_id, kind, public_key, .. } = credential;
+    let details = json!({
+        "user_id": user_id, "credential_id": id, "kind": kind, "public_key": public_key,
+    });
+    let entry = insert_domain_entry(by, Action::CredentialDeleted, domain_id, &details, now);
+    let delete = must(DELETE_CREDENTIAL, params![domain_id, user_id, id]);
+    Ok(store.write([delete, entry]).await?.is_committed())
 }
 
 /// Forgets a domain's user, and with it all of its credentials; `key` is the one that it was named by. False where there

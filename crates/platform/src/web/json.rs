@@ -145,6 +145,28 @@ impl Fields {
         Ok(self.optional_text(field)?.map(Some))
     }
 
+    /// An array of texts, if it is there.
+    ///
+    /// # Errors
+    /// Where it is there and anything else.
+    pub fn optional_texts(&mut self, field: &str) -> Result<Option<Vec<String>>, Problem> {
+        let Some(value) = self.0.remove(field) else { return Ok(None) };
+        let wrong = |_| Problem::field(field, format!("must be an array of strings, not {}", kind(&value)));
+        serde_json::from_str(value.get()).map(Some).map_err(wrong)
+    }
+
+    /// An array of texts or null, if it is there: `Some(None)` is null, which takes a value away.
+    ///
+    /// # Errors
+    /// Where it is there and neither.
+    pub fn nullable_texts(&mut self, field: &str) -> Result<Option<Option<Vec<String>>>, Problem> {
+        if self.0.get(field).is_some_and(|value| value.get() == "null") {
+            self.0.remove(field);
+            return Ok(Some(None));
+        }
+        Ok(self.optional_texts(field)?.map(Some))
+    }
+
     /// A text.
     ///
     /// # Errors

@@ -13,7 +13,7 @@ use axum::http::{HeaderName, header};
 
 pub use api_key::ApiKey;
 pub use json::{Fields, Nothing, OptionalFields, Payload, Report};
-pub use path_id::{PathId, PathPair};
+pub use path_id::{PathId, PathPair, PathTriple};
 pub use query::Page;
 
 /// Every page may read public documents.

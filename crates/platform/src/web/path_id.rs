@@ -21,6 +21,20 @@ impl<S: Send + Sync> FromRequestParts<S> for PathId {
 #[derive(Debug)]
 pub struct PathPair(pub String, pub String);
 
+/// The three texts where an address has an id, something of it, and something of that.
+#[derive(Debug)]
+pub struct PathTriple(pub String, pub String, pub String);
+
+impl<S: Send + Sync> FromRequestParts<S> for PathTriple {
+    type Rejection = Infallible;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Infallible> {
+        let triple = Path::<(String, String, String)>::from_request_parts(parts, state).await;
+        let none = || Self(String::new(), String::new(), String::new());
+        Ok(triple.map_or_else(|_| none(), |Path((id, of, part))| Self(id, of, part)))
+    }
+}
+
 impl<S: Send + Sync> FromRequestParts<S> for PathPair {
     type Rejection = Infallible;
 

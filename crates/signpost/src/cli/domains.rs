@@ -5,6 +5,7 @@ use clap::{Args, Subcommand, ValueEnum};
 use serde_json::json;
 use signpost_auth::WebhookSecret;
 use signpost_login::api::domains::{CreatedDomain, DomainView};
+use signpost_login::domains::patch_sql::{NotPatched, patch};
 use signpost_login::domains::{
     self, Domain, DomainEntropy, DomainPatch, HandlerKind, ListedDomain, MAX_DOMAINS, NewDomain, NotRegistered,
     RegisteredDomain, register,
@@ -18,6 +19,9 @@ use signpost_store::{Store, random};
 use crate::cli::keys::account_name;
 use crate::cli::{Session, Usage, table};
 use crate::server::public_address;
+
+const SHARED_LOGIN_HOST: &str = "another account has live hosted domains here, and one of the two offers lightning: a \
+                                 Lightning wallet's key is the same for all domains of a login host";
 
 #[derive(Debug, Subcommand)]
 pub(super) enum Domains {
@@ -125,6 +129,7 @@ impl Add {
                     made(&registered, address.as_deref().unwrap_or_default())
                 })
             }
+            Err(NotRegistered::SharedLoginHost) => bail!(SHARED_LOGIN_HOST),
             Err(NotRegistered::TooMany) => bail!("an account can have at most {MAX_DOMAINS} domains"),
             Err(NotRegistered::Exists(there)) => {
                 let changed = self.sees_to(&store, &registered.domain, &there).await?;
@@ -162,11 +167,16 @@ impl Add {
             webhook_url: self.webhook_url.as_ref().map(|_| wanted.webhook_url.clone()),
             event_url: self.event_url.as_ref().map(|_| wanted.event_url.clone()),
             handler: self.handler.map(|_| wanted.handler),
+            ..DomainPatch::default()
         };
         if change.is_applied_to(there) {
             return Ok(false);
         }
-        domains::sql::patch(store, &there.account, &there.id, &change, &Actor::Operator, wanted.created_at).await
+        match patch(store, &there.account, &there.id, &change, &Actor::Operator, wanted.created_at).await? {
+            Ok(()) => Ok(true),
+            Err(NotPatched::NotFound) => Ok(false),
+            Err(NotPatched::SharedLoginHost) => bail!(SHARED_LOGIN_HOST),
+        }
     }
 }
 

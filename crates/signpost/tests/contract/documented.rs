@@ -25,7 +25,7 @@ fn address(path: &str) -> String {
         _ => "evt",
     };
     let path = path.replace("{id}", &format!("{kind}_{NOBODY}"));
-    path.replace("{user}", "02").replace("{challenge}", "x")
+    path.replace("{user}", "02").replace("{credential}", "02").replace("{challenge}", "x")
 }
 
 fn is_keyed(operation: &Value) -> bool {
@@ -52,7 +52,7 @@ fn body(path: &str) -> Option<&'static str> {
     Some(match path {
         "/sessions" => r#"{"domain": "shop.test"}"#,
         "/sessions/{id}/complete" => r#"{"code": "x"}"#,
-        "/sessions/{id}/simulate" | "/domains/{id}" => "{}",
+        "/sessions/{id}/simulate" | "/domains/{id}" | "/domains/{id}/users/{user}" => "{}",
         "/verify" => r#"{"public_key": "02", "signature": "30", "message": "m"}"#,
         "/domains" => r#"{"domain": "shop.test", "webhook_url": "https://shop.test/"}"#,
         "/atms/submissions" => MACHINE,

@@ -156,6 +156,17 @@ async fn of_hosted(service: &Service, integrator: &Integrator) -> Vec<Reply> {
         let session = integrator.post("/sessions", &json!({ "domain": "hosted.test", "mode": mode })).await.with(201);
         met.push(integrator.hands_in(&session, &service.phone().answers(&session)).await);
     }
+    let credential = format!("{path}/users/{0}/credentials/{0}", service.phone().public_key());
+    met.push(send(integrator.request(Method::DELETE, &credential)).await);
+    let (live, rival) = (
+        service.integrator_of("acme", Environment::Live).await,
+        service.integrator_of("rival", Environment::Live).await,
+    );
+    for (integrator, methods) in [(&live, json!(["scan"])), (&rival, json!(["lightning"]))] {
+        let domain = integrator.registers_at("shared.test", "https://shared.test/").await;
+        let change = json!({ "handler": "hosted", "methods": methods });
+        met.push(integrator.patch(&format!("/domains/{}", text(&domain, "id")), &change).await);
+    }
     met.retain(|reply| reply.status != 200);
     met
 }

@@ -35,6 +35,7 @@ mod listing;
 mod lnurl;
 mod lnurl_wallets;
 mod login_page;
+mod login_settings;
 mod logs;
 mod metadata;
 #[path = "../../../../tests/mutations.rs"]
@@ -71,6 +72,7 @@ mod store;
 mod stored;
 mod through;
 mod users;
+mod users_managed;
 mod users_migrated;
 mod waiting;
 mod wallet;

@@ -1,0 +1,51 @@
+//! A change of a domain.
+
+use serde_json::{Map, Value, json};
+use url::Url;
+
+use super::{DisplayName, Domain, HandlerKind, LoginMethods, Registration};
+
+/// What a change of a domain sets; what is `None` stays.
+#[derive(Debug, Default)]
+pub struct DomainPatch {
+    /// Where wallets post.
+    pub webhook_url: Option<Url>,
+    /// Where events go; `Some(None)` takes that away.
+    pub event_url: Option<Option<Url>>,
+    /// Who answers wallets.
+    pub handler: Option<HandlerKind>,
+    /// How people log in.
+    pub methods: Option<LoginMethods>,
+    /// Whether newcomers may register.
+    pub registration: Option<Registration>,
+    /// What people read beside the domain; `Some(None)` takes that away.
+    pub display_name: Option<Option<DisplayName>>,
+}
+
+impl DomainPatch {
+    /// Whether a domain has all of it already.
+    #[must_use]
+    pub fn is_applied_to(&self, domain: &Domain) -> bool {
+        let Self { webhook_url, event_url, handler, methods, registration, display_name } = self;
+        webhook_url.as_ref().is_none_or(|url| *url == domain.webhook_url)
+            && event_url.as_ref().is_none_or(|url| *url == domain.event_url)
+            && handler.is_none_or(|handler| handler == domain.handler)
+            && (methods.is_none() || *methods == domain.methods)
+            && registration.is_none_or(|registration| registration == domain.registration)
+            && display_name.as_ref().is_none_or(|name| *name == domain.display_name)
+    }
+
+    /// What was set, for the audit log.
+    pub(super) fn to_details(&self) -> Value {
+        let Self { webhook_url, event_url, handler, methods, registration, display_name } = self;
+        let set = [
+            ("webhook_url", webhook_url.as_ref().map(|url| json!(url.as_str()))),
+            ("event_url", event_url.as_ref().map(|url| json!(url.as_ref().map(Url::as_str)))),
+            ("handler", handler.map(|handler| json!(handler))),
+            ("methods", methods.as_ref().map(|methods| json!(methods))),
+            ("registration", registration.map(|registration| json!(registration))),
+            ("display_name", display_name.as_ref().map(|name| json!(name))),
+        ];
+        set.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?))).collect::<Map<_, _>>().into()
+    }
+}

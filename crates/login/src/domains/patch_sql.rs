@@ -1,0 +1,75 @@
+//! Changes of domains in the database.
+
+use anyhow::Result;
+use jiff::Timestamp;
+use signpost_platform::accounts::audit::sql::insert_entry;
+use signpost_platform::accounts::audit::{Action, Actor};
+use signpost_platform::accounts::{Account, SERVER_ACCOUNT};
+use signpost_store::{Store, must, params, sql};
+
+use super::sql::{OTHERS_WITH_LIGHTNING, find};
+use super::{DisplayName, DomainPatch, HandlerKind, Registration};
+use crate::ids::DomainId;
+
+/// A Lightning wallet's key is of the login host, and the same for every domain there. So of two accounts with live hosted
+/// domains none has users with Lightning wallets: neither may one begin that beside the other, nor join the one that does.
+const PATCH: &str = sql!(
+    "UPDATE domains
+     SET webhook_url = COALESCE($1, webhook_url), event_url = CASE WHEN $2 = 1 THEN $3 ELSE event_url END,
+         handler = COALESCE($7, handler), methods = COALESCE($8, methods), registration = COALESCE($9, registration),
+         display_name = CASE WHEN $10 = 1 THEN $11 ELSE display_name END
+     WHERE account = $4 AND environment = $5 AND id = $6
+       AND ((CAST($7 AS TEXT) IS NULL AND CAST($8 AS TEXT) IS NULL) OR environment <> 'live' OR COALESCE($7, handler) <> 'hosted'
+            OR (NOT EXISTS (",
+    OTHERS_WITH_LIGHTNING,
+    " AND other.account <> domains.account)
+                AND (COALESCE($8, methods, '') NOT LIKE '%lightning%' OR NOT EXISTS (
+                    SELECT 1 FROM domains AS other
+                    WHERE other.environment = 'live' AND other.handler = 'hosted' AND other.account <> domains.account
+                      AND other.account <> '",
+    SERVER_ACCOUNT,
+    "'))))"
+);
+
+/// Why a domain was not changed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NotPatched {
+    /// There is no such domain.
+    NotFound,
+    /// Accounts that share the login host cannot have users with Lightning wallets.
+    SharedLoginHost,
+}
+
+/// Changes a domain.
+///
+/// # Errors
+/// As [`Store::write`].
+pub async fn patch(
+    store: &Store,
+    account: &Account,
+    id: &DomainId,
+    change: &DomainPatch,
+    by: &Actor,
+    now: Timestamp,
+) -> Result<Result<(), NotPatched>> {
+    let entry = insert_entry(by, Some(account), Action::DomainChanged, id.as_str(), &change.to_details(), now);
+    let DomainPatch { webhook_url, event_url, handler, methods, registration, display_name } = change;
+    let params = params![
+        webhook_url.as_ref(),
+        i64::from(event_url.is_some()),
+        event_url.as_ref().and_then(Option::as_ref),
+        &account.name,
+        account.environment,
+        id,
+        handler.map(HandlerKind::as_str),
+        methods.as_ref().map(ToString::to_string),
+        registration.map(Registration::as_str),
+        i64::from(display_name.is_some()),
+        display_name.as_ref().and_then(Option::as_ref).map(DisplayName::as_str),
+    ];
+    if store.write([must(PATCH, params), entry]).await?.is_committed() {
+        return Ok(Ok(()));
+    }
+    let is_there = find(store, account, id).await?.is_some();
+    Ok(Err(if is_there { NotPatched::SharedLoginHost } else { NotPatched::NotFound }))
+}

@@ -1,0 +1,209 @@
+//! docs/api.md, Users of hosted domains: what an integrator says of a user, and takes away.
+
+use reqwest::Method;
+use serde_json::{Value, json};
+use signpost_platform::accounts::Environment;
+use signpost_platform::accounts::audit;
+use signpost_store::{params, step};
+
+use crate::harness::{Integrator, Phone, Reply, Service, send, text};
+use crate::hosted::{opens, posts, shop};
+
+async fn deletes(integrator: &Integrator, path: &str) -> Reply {
+    send(integrator.request(Method::DELETE, path)).await
+}
+
+/// Somebody registers; tells the address of that user.
+async fn registers(integrator: &Integrator, domain: &Value, phone: &Phone) -> String {
+    let session = opens(integrator, "register").await;
+    posts(integrator, &session, &phone.answers(&session)).await.with(200);
+    let seen = integrator.sees(&session).await.with(200);
+    format!("/domains/{}/users/{}", text(domain, "id"), text(&seen["user"], "id"))
+}
+
+/// Gives a user another key, as a second wallet would.
+async fn adds_key(service: &Service, user: &str, somebody: u8) -> Phone {
+    const ADD: &str = "
+        INSERT INTO users (domain_id, public_key, created_at, id, user_id, kind, name)
+        SELECT domain_id, $1, created_at + 1, $2, user_id, kind, 'Second' FROM users WHERE user_id = $3 LIMIT 1";
+    let phone = Phone::of(somebody, &service.clock);
+    let id = signpost_login::ids::CredentialId::new(service.clock.now(), [somebody; 16]);
+    let user = user.rsplit('/').next().expect("an id");
+    let added = service.app.store.write([step(ADD, params![phone.public_key(), &id, user])]).await;
+    assert!(added.expect("a database").is_committed());
+    phone
+}
+
+async fn told(service: &Service, action: &str) -> Vec<Value> {
+    let all = audit::sql::list(&service.app.store, None, jiff::Timestamp::UNIX_EPOCH, "", action, 1000).await;
+    all.expect("a database").into_iter().map(|entry| entry.details).collect()
+}
+
+#[tokio::test]
+async fn a_user_is_given_a_name_and_groups() {
+    let service = Service::start().await;
+    let integrator = service.integrator().await;
+    let domain = shop(&integrator, "http://127.0.0.1:1/hook").await;
+    let user = registers(&integrator, &domain, &service.phone()).await;
+    let shown = integrator.get(&user).await.with(200);
+    assert_eq!((shown.get("name"), shown.get("groups")), (None, None));
+    let change = json!({ "name": " Ann\u{202e} Lee", "groups": ["admins", "shop staff"] });
+    let changed = integrator.patch(&user, &change).await.with(200);
+    assert_eq!((&changed["name"], &changed["groups"]), (&json!("Ann Lee"), &json!(["admins", "shop staff"])));
+    assert_eq!(integrator.get(&user).await.with(200), changed);
+    let by_key = format!("/domains/{}/users/{}", text(&domain, "id"), service.phone().public_key());
+    assert_eq!(integrator.get(&by_key).await.with(200), changed);
+    let listed = integrator.get(&format!("/domains/{}/users", text(&domain, "id"))).await.with(200);
+    assert_eq!(listed["users"], json!([changed]));
+    let cleared = integrator.patch(&by_key, &json!({ "name": null })).await.with(200);
+    assert_eq!((cleared.get("name"), &cleared["groups"]), (None, &changed["groups"]));
+    assert_eq!(integrator.patch(&user, &json!({ "groups": null })).await.with(200), shown);
+    assert_eq!(integrator.patch(&user, &json!({})).await.with(200), shown);
+    // What happens in one millisecond is told in no order.
+    let mut entries: Vec<_> = told(&service, "user.changed").await.iter().map(ToString::to_string).collect();
+    let id = &shown["id"];
+    let mut expected = [
+        json!({ "groups": changed["groups"], "name": "set", "user_id": id }),
+        json!({ "name": "removed", "user_id": id }),
+        json!({ "groups": null, "user_id": id }),
+        json!({ "user_id": id }),
+    ]
+    .map(|entry| entry.to_string());
+    entries.sort();
+    expected.sort();
+    assert_eq!(entries, expected);
+}
+
+#[tokio::test]
+async fn what_is_no_name_and_no_group_is_refused() {
+    let service = Service::start().await;
+    let integrator = service.integrator().await;
+    let domain = shop(&integrator, "http://127.0.0.1:1/hook").await;
+    let user = registers(&integrator, &domain, &service.phone()).await;
+    let many: Vec<_> = (0..51).map(|number| number.to_string()).collect();
+    for (field, value) in [
+        ("name", json!("")),
+        ("name", json!("\u{200b}")),
+        ("name", json!("x".repeat(61))),
+        ("name", json!(["Ann"])),
+        ("groups", json!([])),
+        ("groups", json!(["a", "a"])),
+        ("groups", json!(["a,b"])),
+        ("groups", json!([" "])),
+        ("groups", json!([1])),
+        ("groups", json!("admins")),
+        ("groups", json!(many)),
+        ("petname", json!("bold-lion-1000")),
+    ] {
+        integrator.patch(&user, &json!({ field: value })).await.blames(field);
+    }
+    let users = format!("/domains/{}/users", text(&domain, "id"));
+    for nobody in ["usr_x", "x", "", &Phone::of(9, &service.clock).public_key(), &format!("usr_{}", "0".repeat(36))] {
+        integrator.patch(&format!("{users}/{nobody}"), &json!({})).await.refused(404, "not_found");
+        integrator.get(&format!("{users}/{nobody}")).await.refused(404, "not_found");
+    }
+    assert!(told(&service, "user.changed").await.is_empty());
+}
+
+#[tokio::test]
+async fn a_users_last_credential_stays() {
+    let service = Service::start().await;
+    let integrator = service.integrator().await;
+    let domain = shop(&integrator, "http://127.0.0.1:1/hook").await;
+    let phone = service.phone();
+    let user = registers(&integrator, &domain, &phone).await;
+    let shown = integrator.get(&user).await.with(200);
+    let own = text(&shown["credentials"][0], "id");
+    for last in [own, &phone.public_key()] {
+        deletes(&integrator, &format!("{user}/credentials/{last}")).await.refused(409, "last_credential");
+    }
+    for nobody in ["cred_x", "x", &Phone::of(9, &service.clock).public_key()] {
+        deletes(&integrator, &format!("{user}/credentials/{nobody}")).await.refused(404, "not_found");
+    }
+    let second = adds_key(&service, &user, 8).await;
+    let both = integrator.get(&user).await.with(200);
+    assert_eq!(
+        (both["credentials"].as_array().map(Vec::len), &both["public_key"]),
+        (Some(2), &json!(second.public_key()))
+    );
+    // Another's credential is not this user's.
+    let other = registers(&integrator, &domain, &Phone::of(3, &service.clock)).await;
+    deletes(&integrator, &format!("{other}/credentials/{own}")).await.refused(404, "not_found");
+    // Either logs the same user in, until it is gone.
+    for wallet in [&phone, &second] {
+        let session = opens(&integrator, "login").await;
+        posts(&integrator, &session, &wallet.answers(&session)).await.with(200);
+        assert_eq!(integrator.sees(&session).await.with(200)["user"]["id"], shown["id"]);
+    }
+    assert_eq!(deletes(&integrator, &format!("{user}/credentials/{own}")).await.status, 204);
+    let session = opens(&integrator, "login").await;
+    assert_eq!(posts(&integrator, &session, &phone.answers(&session)).await.status, 404);
+    posts(&integrator, &session, &second.answers(&session)).await.with(200);
+    let [entry] = &*told(&service, "credential.deleted").await else { panic!("one entry") };
+    assert_eq!((&entry["credential_id"], &entry["public_key"]), (&json!(own), &json!(phone.public_key())));
+    let left = format!("{user}/credentials/{}", second.public_key().to_uppercase());
+    deletes(&integrator, &left).await.refused(409, "last_credential");
+}
+
+#[tokio::test]
+async fn of_two_credentials_that_are_deleted_at_once_one_stays() {
+    let service = Service::start().await;
+    let integrator = service.integrator().await;
+    let domain = shop(&integrator, "http://127.0.0.1:1/hook").await;
+    for round in 0..4 {
+        let phone = Phone::of(10 + round, &service.clock);
+        let user = registers(&integrator, &domain, &phone).await;
+        let second = adds_key(&service, &user, 20 + round).await;
+        let paths = [&phone, &second].map(|phone| format!("{user}/credentials/{}", phone.public_key()));
+        let (one, two) = tokio::join!(deletes(&integrator, &paths[0]), deletes(&integrator, &paths[1]));
+        let mut statuses = [one.status, two.status];
+        statuses.sort_unstable();
+        assert_eq!(statuses, [204, 409]);
+        assert_eq!(integrator.get(&user).await.with(200)["credentials"].as_array().map(Vec::len), Some(1));
+    }
+}
+
+#[tokio::test]
+async fn others_users_are_not_there() {
+    let settings = [("allow_private_webhooks", "true"), ("public_url", "https://login.test")];
+    let service = Service::with(&settings).await;
+    let integrator = service.integrator().await;
+    let domain = shop(&integrator, "http://127.0.0.1:1/hook").await;
+    let user = registers(&integrator, &domain, &service.phone()).await;
+    let rival = service.integrator_of("rival", Environment::Sandbox).await;
+    let rivals = shop(&rival, "http://127.0.0.1:1/hook").await;
+    let live = service.integrator_of("acme", Environment::Live).await;
+    let id = user.rsplit('/').next().expect("an id");
+    for (stranger, path, code) in [
+        (&rival, user.clone(), "domain_not_found"),
+        (&live, user.clone(), "domain_not_found"),
+        (&rival, format!("/domains/{}/users/{id}", text(&rivals, "id")), "not_found"),
+    ] {
+        stranger.get(&path).await.refused(404, code);
+        stranger.patch(&path, &json!({ "name": "Mallory" })).await.refused(404, code);
+        deletes(stranger, &path).await.refused(404, code);
+        let credential = format!("{path}/credentials/{}", service.phone().public_key());
+        deletes(stranger, &credential).await.refused(404, code);
+    }
+    assert!(integrator.get(&user).await.with(200).get("name").is_none());
+}
+
+#[tokio::test]
+async fn a_deleted_user_takes_all_credentials_along() {
+    let service = Service::start().await;
+    let integrator = service.integrator().await;
+    let domain = shop(&integrator, "http://127.0.0.1:1/hook").await;
+    let phone = service.phone();
+    let user = registers(&integrator, &domain, &phone).await;
+    let second = adds_key(&service, &user, 8).await;
+    let by_key = format!("/domains/{}/users/{}", text(&domain, "id"), second.public_key());
+    assert_eq!(deletes(&integrator, &by_key).await.status, 204);
+    for wallet in [&phone, &second] {
+        let session = opens(&integrator, "login").await;
+        assert_eq!(posts(&integrator, &session, &wallet.answers(&session)).await.status, 404);
+    }
+    let [entry] = &*told(&service, "user.deleted").await else { panic!("one entry") };
+    assert_eq!(entry["public_key"], json!(second.public_key()));
+    let again = registers(&integrator, &domain, &phone).await;
+    assert_ne!(again, user);
+}
