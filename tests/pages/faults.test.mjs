@@ -59,6 +59,20 @@ test('a session that the site cancels under the page', async () => {
   assert.equal(await back(page), 'access_denied');
 });
 
+test('the name of a site and a browser that say more than a name are text', async () => {
+  const evil = '<img src=x onerror=alert(1)>\u202etxet';
+  const site = await stage.site('strange', {
+    settings: { display_name: `Shop ${evil}` },
+    session: { requester: { user_agent: `Curious ${evil}` } },
+  });
+  const { page } = await stage.atLogin(site);
+  const main = await state(page, 'waiting');
+  const text = await main.innerText();
+  assert.match(text, /Curious <img src=x/);
+  assert.doesNotMatch(text, /[\u202a-\u202e\u2066-\u2069]/);
+  assert.equal(await page.locator('main img').count(), 0);
+});
+
 test('a server that crashes under the page: it says so, and goes on when the server is back', async (t) => {
   const own = await Stage.own(t);
   const site = await own.site();

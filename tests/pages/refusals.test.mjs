@@ -56,6 +56,19 @@ test('a clock that is four minutes off', async () => {
   assert.match(await back(page), /^in usr_/);
 });
 
+test('a site that takes no new accounts: an unknown key is told so, a known one logs in', async () => {
+  const site = await stage.site('closed', { settings: { registration: 'closed' } });
+  const known = await stage.wallet('known at a closed site', site);
+  const { page } = await stage.atLogin(site);
+  assert.equal(await page.getByRole('button', { name: 'Create an account' }).count(), 0);
+  const { code, number } = await codeOf(page);
+  assert.equal((await new CrookedWallet().answer(code, number)).status, 404);
+  const shown = await isRefused(page, /No account at localhost has this key/);
+  assert.equal((await site.users()).users.length, 1);
+  assert.equal((await known.scan(shown.code, shown.number)).status, 200);
+  assert.match(await back(page), /^in usr_/);
+});
+
 test('a key that has an account cannot create another, and logs in', async () => {
   const site = await stage.site();
   const known = await stage.wallet('known', site);

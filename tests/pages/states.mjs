@@ -32,6 +32,20 @@ export const STATES = {
     return page;
   },
 
+  'scan alone': async (stage, options) => {
+    const site = await stage.site('scan alone', { settings: { methods: ['scan'] } });
+    return (await stage.atLogin(site, options)).page;
+  },
+
+  'long names': async (stage, options) => {
+    const site = await stage.site('long names', {
+      domain: 'a-very-long-name-of-a-label-that-is-one-word.wirtschaftspruefungsgesellschaft.example.com',
+      settings: { display_name: 'Wirtschaftsprüfungsgesellschaftszusammenschluss ׳שלום׳ <b>&' },
+      session: { requester: { user_agent: 'A'.repeat(250) }, metadata: { return_url: '/return' } },
+    });
+    return (await stage.atLogin(site, options)).page;
+  },
+
   create: async (stage, options) => {
     const { page } = await stage.atLogin(await stage.site(), options);
     await answer(page);
@@ -42,6 +56,10 @@ export const STATES = {
   'refused number': async (stage, options) => refused(stage, await stage.site(), options, { isOtherNumber: true }),
   'refused host': async (stage, options) => refused(stage, await stage.site(), options, { through: 'login.evil.test' }),
   'refused clock': async (stage, options) => refused(stage, await stage.site(), options, { secondsOff: 245 }),
+
+  'refused closed': async (stage, options) => {
+    return refused(stage, await stage.site('closed', { settings: { registration: 'closed' } }), options);
+  },
 
   'tried too often': async (stage, options) => {
     const { page } = await stage.atLogin(await stage.site(), options);
