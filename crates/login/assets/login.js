@@ -48,10 +48,10 @@ function unfollow() {
   stream = null;
 }
 
-/** Opens the stream, where there is anything left to be told. */
+/** Opens the stream, where there is anything left to be told and somebody looks: a browser has six for all its tabs. */
 function follow() {
   unfollow();
-  if ('last' in main.dataset) return;
+  if ('last' in main.dataset || document.hidden) return;
   stream = new EventSource(`${page}/events`);
   stream.addEventListener('state', (event) => {
     isBack();
@@ -219,7 +219,8 @@ function isBack() {
 
 /** A phone stops the page while the wallet is open: whoever comes back sees at once what happened. */
 function wake() {
-  if (!document.hidden && main.dataset.version) look();
+  if (document.hidden) unfollow();
+  else if (main.dataset.version) look();
 }
 
 document.addEventListener('visibilitychange', wake);

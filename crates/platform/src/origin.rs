@@ -1,6 +1,6 @@
 //! What a person's browser calls this deployment.
 
-use url::Url;
+use url::{Host, Url};
 
 /// Scheme and host that people's browsers reach a deployment under: what the address bar shows, what a form's `Origin`
 /// must be, and what cookies belong to.
@@ -10,6 +10,7 @@ pub struct PublicOrigin {
     host: String,
     base: String,
     is_https: bool,
+    is_loopback: bool,
 }
 
 impl PublicOrigin {
@@ -24,7 +25,13 @@ impl PublicOrigin {
         let port = url.port().map(|port| format!(":{port}")).unwrap_or_default();
         let text = url.origin().ascii_serialization();
         let base = url.path().trim_end_matches('/').to_owned();
-        Self { text, host: format!("{host}{port}"), base, is_https: url.scheme() == "https" }
+        let is_loopback = match url.host() {
+            Some(Host::Domain(name)) => name == "localhost" || name.ends_with(".localhost"),
+            Some(Host::Ipv4(address)) => address.is_loopback(),
+            Some(Host::Ipv6(address)) => address.is_loopback(),
+            None => false,
+        };
+        Self { text, host: format!("{host}{port}"), base, is_https: url.scheme() == "https", is_loopback }
     }
 
     /// As a browser sends it in `Origin`.
@@ -49,6 +56,12 @@ impl PublicOrigin {
     #[must_use]
     pub fn is_https(&self) -> bool {
         self.is_https
+    }
+
+    /// Whether browsers call it potentially trustworthy (Secure Contexts, 3.1): encrypted, or this very machine.
+    #[must_use]
+    pub fn is_trustworthy(&self) -> bool {
+        self.is_https || self.is_loopback
     }
 }
 

@@ -138,9 +138,11 @@ fn is_from(origin: &PublicOrigin, headers: &HeaderMap) -> bool {
     let (Ok(sent), Ok(site)) = (only(header::ORIGIN), only(header::HeaderName::from_static("sec-fetch-site"))) else {
         return false;
     };
-    match (sent.filter(|sent| *sent != "null"), site) {
+    match (sent, site) {
+        // Browsers send `Sec-Fetch-Site` to trustworthy addresses alone: elsewhere the token decides by itself.
+        (Some("null"), None) => !origin.is_trustworthy(),
+        (None | Some("null"), site) => site == Some("same-origin"),
         (Some(sent), None | Some("same-origin")) => sent == origin.as_str(),
-        (None, Some("same-origin")) => true,
         _ => false,
     }
 }
@@ -158,6 +160,24 @@ mod tests {
         let request = headers.iter().fold(Request::post("/"), |request, (name, value)| request.header(*name, *value));
         let origin = PublicOrigin::of("https://login.test");
         PostedForm::receive(&origin, request.body(Body::from(body.to_owned())).unwrap()).await
+    }
+
+    #[tokio::test]
+    async fn where_browsers_say_nothing_of_the_site_the_token_decides() {
+        for (origin, is_taken) in [
+            ("http://login.lan:8080", true),
+            ("http://192.0.2.7", true),
+            ("https://login.lan", false),
+            ("http://localhost:8080", false),
+            ("http://127.0.0.1:8080", false),
+            ("http://[::1]:8080", false),
+        ] {
+            let request = Request::post("/").header(FORM.0, FORM.1).header("origin", "null").body(Body::empty());
+            let form = PostedForm::receive(&PublicOrigin::of(origin), request.unwrap()).await;
+            assert_eq!(form.is_ok(), is_taken, "{origin}");
+            let refused = form.map(|form| form.check(Some(&secret(1)), "x"));
+            assert!(!matches!(refused, Ok(Ok(()))), "{origin}");
+        }
     }
 
     fn secret(number: u8) -> CookieSecret {
