@@ -14,6 +14,8 @@ use url::Url;
 
 /// How long the service may take to answer.
 const WITHIN: Duration = Duration::from_secs(10);
+/// What the shop calls itself: the login page says it beside the domain.
+const SHOP_NAME: &str = "Fern & Kettle";
 /// How much of an answer is read, in bytes.
 const KEPT: usize = 256 * 1024;
 
@@ -106,7 +108,7 @@ impl ShopApi {
             }
             Err(error) => return Err(error),
         };
-        let settings = json!({ "handler": "hosted", "webhook_url": events });
+        let settings = json!({ "handler": "hosted", "webhook_url": events, "display_name": SHOP_NAME });
         self.send::<Registered>(Method::PATCH, &format!("/domains/{id}"), Some(&settings)).await?;
         Ok(id)
     }
