@@ -97,4 +97,15 @@ mod tests {
             assert_eq!(columns, known.collect(), "{}", table.name);
         }
     }
+
+    /// The login page promises it.
+    #[test]
+    fn no_column_is_for_an_e_mail_address_or_a_password() {
+        for (table, column) in
+            TABLES.iter().flat_map(|table| table.columns.iter().map(|column| (table.name, column.name)))
+        {
+            let is_promised = ["mail", "password", "phone"].iter().all(|word| !column.contains(word));
+            assert!(is_promised, "{table}.{column}");
+        }
+    }
 }

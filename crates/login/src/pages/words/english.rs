@@ -24,7 +24,7 @@ pub(super) const LOGIN: LoginWords = LoginWords {
     first_time: "First time here?",
     create_account: "Create an account",
     no_password: "There is no password to think of and no form to fill in.",
-    have_account: "You have an account already?",
+    have_account: "Already have an account?",
     log_in: "Log in",
     no_wallet: "I have no wallet",
     no_wallet_answer: |domain| {
@@ -124,7 +124,7 @@ pub(super) const LOGIN: LoginWords = LoginWords {
         head: "This login was opened in another browser",
         text: "If that was you, go on there. If somebody sent you this link, close it.",
     },
-    other_cookies: |host| html! { "It is this browser? Then it has kept no cookie of " (host) ". Allow cookies and begin anew." },
+    other_cookies: |host| html! { "If it was this browser, it kept no cookie of " (host) ". Allow cookies and begin anew." },
     begin_anew: |domain| html! { "Begin anew at " (domain) },
     unknown: Headed {
         head: "There is no such login",
