@@ -102,6 +102,6 @@ code, pre { font-family: ui-monospace, monospace; font-size: .9em; }
 pre { overflow-x: auto; background: #8881; padding: .75rem; border-radius: .5rem; }
 :focus-visible { outline: 3px solid; outline-offset: 2px; }
 table { border-collapse: collapse; }
-th, td { text-align: left; padding: .15rem 1rem .15rem 0; vertical-align: top; } td, p { overflow-wrap: anywhere; }
+th, td { text-align: left; padding: .15rem 1rem .15rem 0; vertical-align: top; } td, p, h3 { overflow-wrap: anywhere; }
 </style>
 <main>";
