@@ -8,9 +8,8 @@ use url::Url;
 use crate::error::Error;
 use crate::flows::admission::{admit, check_holder, find_holder, write_login};
 use crate::flows::lookup::{find_domain_of, lost_race, refused};
-use crate::flows::notices::leave_notice;
 use crate::service::LoginService;
-use crate::sessions::{Accepted, AnswerRefusal, Login, NoticeReason, Session, SessionState, sql};
+use crate::sessions::{Accepted, AnswerRefusal, Login, Session, SessionState, sql};
 use crate::users::Credential;
 
 /// An answer that was accepted.
@@ -32,6 +31,10 @@ pub(crate) async fn accept_answer(
     answer: &Answer,
     holder: Option<Credential>,
 ) -> Result<AcceptedAnswer, Error> {
+    // What a page accepts is for the page's own rules to decide, and no try of its number is used up elsewhere.
+    if asked.page.is_some() {
+        return Err(Error::ChallengeNotFound);
+    }
     let now = service.clock.now();
     let refused = |refusal| refused(refusal, &asked, service);
     let key = asked.verify(answer, now).map_err(refused)?;
@@ -51,7 +54,6 @@ pub(crate) async fn accept_answer(
             service.session_changed(&session.id);
             Ok(AcceptedAnswer { redirect: code.redirect(&session), session: *session })
         }
-        // What a page accepts is for the page's own rules to decide.
         Accepted::AnsweredOnPage(_) => Err(Error::ChallengeNotFound),
     }
 }
@@ -131,17 +133,20 @@ pub(crate) async fn check_confirm_code(
     session: &Session,
     answer: &Answer,
 ) -> Result<(), Error> {
-    let Some(tries_left) = sql::use_confirm_try(&service.store, session).await? else {
-        return Err(lost_race(service, session).await);
+    let is_right = session.is_confirmed_by(answer);
+    let has_try = if is_right {
+        sql::use_confirm_try(&service.store, session).await?
+    } else {
+        sql::lose_confirm_try(&service.store, session, service.clock.now()).await?
     };
-    if session.is_confirmed_by(answer) {
-        return Ok(());
+    match (has_try, is_right) {
+        (true, true) => Ok(()),
+        (true, false) => {
+            service.session_changed(&session.id);
+            Err(refused(AnswerRefusal::ConfirmCode, session, service))
+        }
+        (false, _) => Err(lost_race(service, session).await),
     }
-    leave_notice(service, session, NoticeReason::ConfirmCode { tries_left }).await?;
-    if sql::cancel_if_no_try_is_left(&service.store, &session.id, service.clock.now()).await? {
-        service.session_changed(&session.id);
-    }
-    Err(refused(AnswerRefusal::ConfirmCode, session, service))
 }
 
 /// Where the session's event goes: the domain's `event_url` if it has one, else where wallets post.

@@ -11,8 +11,8 @@ use signpost_store::{
 use crate::events;
 use crate::ids::{DomainId, SessionId};
 use crate::sessions::{
-    BrowserHash, ClientSecretHash, CompletionHash, ConfirmCode, Flow, Login, MAX_CONFIRM_TRIES, Metadata, READ_WINDOW,
-    REFRESH_WINDOW, RETENTION, Session, SessionFilter, SessionState, SessionStatus, page_sql,
+    BrowserHash, ClientSecretHash, CompletionHash, ConfirmCode, Flow, Login, MAX_CONFIRM_TRIES, Metadata, NoticeReason,
+    READ_WINDOW, REFRESH_WINDOW, RETENTION, Session, SessionFilter, SessionState, SessionStatus, page_sql,
 };
 
 /// `$4` is the domain: the fourth column of a session.
@@ -63,12 +63,15 @@ const COMPLETE: &str = "
 const TAKE_TRY: &str = "
     UPDATE sessions SET confirm_tries = confirm_tries + 1
     WHERE id = $1 AND challenge = $2 AND confirm_tries < $3
-      AND answer IS NULL AND authenticated_at IS NULL AND cancelled_at IS NULL
-    RETURNING confirm_tries";
+      AND answer IS NULL AND authenticated_at IS NULL AND cancelled_at IS NULL";
 
 const GIVE_BACK_TRY: &str = "
     UPDATE sessions SET confirm_tries = confirm_tries - 1
     WHERE id = $1 AND confirm_tries > 0 AND answer IS NULL AND authenticated_at IS NULL AND cancelled_at IS NULL";
+
+/// Stands behind [`TAKE_TRY`] in one write, for each number of tries once.
+const NOTE_TRIED: &str =
+    "UPDATE sessions SET notice = $1 WHERE id = $2 AND confirm_tries = $3 AND page_until IS NOT NULL";
 
 const CANCEL_TRIED: &str = "
     UPDATE sessions SET cancelled_at = $1
@@ -156,17 +159,34 @@ pub async fn refresh(store: &Store, session: &Session, old: &Challenge) -> Resul
     Ok(store.write([must(REFRESH, params)]).await?.is_committed())
 }
 
-/// Uses up one of the tries that number match allows, before anybody looks at the number: of answers that come at
-/// once no more are looked at than may be. Returns how many are left then; `None` where there was none to use, or the
-/// session does not wait for an answer any more.
+/// Uses up one of the tries that number match allows, for an answer with the right number, before it is accepted: of
+/// answers that come at once no more are looked at than may be. False where there was none to use, or the session does not
+/// wait for an answer any more.
 ///
 /// # Errors
 /// As [`Store::write`].
-pub async fn use_confirm_try(store: &Store, session: &Session) -> Result<Option<i64>> {
-    let params = params![&session.id, session.challenge.to_string(), MAX_CONFIRM_TRIES];
-    let WriteOutcome::Committed(rows) = store.write([must(TAKE_TRY, params)]).await? else { return Ok(None) };
-    let used = rows.first().context("an update returns its row")?.int(0)?;
-    Ok(Some(MAX_CONFIRM_TRIES - used))
+pub async fn use_confirm_try(store: &Store, session: &Session) -> Result<bool> {
+    Ok(store.write([take_try(session)]).await?.is_committed())
+}
+
+/// Uses up a try for a wrong number, says so on the page where there is one, and calls the session off with the last of
+/// them: all of it or nothing, for a session without tries that still waits would wait in vain. False as for
+/// [`use_confirm_try`].
+///
+/// # Errors
+/// As [`Store::write`].
+pub async fn lose_confirm_try(store: &Store, session: &Session, now: Timestamp) -> Result<bool> {
+    let note = |tries_left| {
+        let notice = NoticeReason::ConfirmCode { tries_left }.at(now);
+        step(NOTE_TRIED, params![Json(notice), &session.id, MAX_CONFIRM_TRIES - tries_left])
+    };
+    let cancel = step(CANCEL_TRIED, params![now, &session.id, MAX_CONFIRM_TRIES]);
+    let steps = [take_try(session)].into_iter().chain((0..MAX_CONFIRM_TRIES).map(note)).chain([cancel]);
+    Ok(store.write(steps.collect::<Vec<_>>()).await?.is_committed())
+}
+
+fn take_try(session: &Session) -> Step {
+    must(TAKE_TRY, params![&session.id, session.challenge.to_string(), MAX_CONFIRM_TRIES])
 }
 
 /// Gives a try back that was used for the right number, where the session waits on for another answer.
@@ -176,14 +196,6 @@ pub async fn use_confirm_try(store: &Store, session: &Session) -> Result<Option<
 pub async fn give_back_confirm_try(store: &Store, id: &SessionId) -> Result<()> {
     store.write([step(GIVE_BACK_TRY, params![id])]).await?;
     Ok(())
-}
-
-/// Calls a session off whose tries are used up. False where some are left.
-///
-/// # Errors
-/// As [`Store::write`].
-pub async fn cancel_if_no_try_is_left(store: &Store, id: &SessionId, now: Timestamp) -> Result<bool> {
-    Ok(store.write([must(CANCEL_TRIED, params![now, id, MAX_CONFIRM_TRIES])]).await?.is_committed())
 }
 
 /// Calls a session off. False where it was answered or called off meanwhile.

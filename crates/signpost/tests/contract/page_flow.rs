@@ -338,6 +338,13 @@ async fn only_the_pages_own_rules_accept_its_answers() {
     let answer = service.phone().answers_with(&shown, shown["confirm_code"].as_str());
     integrator.hands_in(&session, &answer).await.refused(404, "challenge_not_found");
     assert!(!page_of(&service, &session).await.is_answered());
+    // Nor is a number looked at there, so none is used up.
+    for _ in 0..4 {
+        let wrong = service.phone().answers_with(&shown, Some("00"));
+        integrator.hands_in(&session, &wrong).await.refused(404, "challenge_not_found");
+    }
+    assert_eq!(reason(&page_of(&service, &session).await), None);
+    scans(&integrator, &service.phone(), &page).await.with(200);
 }
 
 #[tokio::test]

@@ -4,11 +4,13 @@ use futures_util::future::join_all;
 use serde_json::{Value, json};
 use signpost_auth::Mode;
 use signpost_login::flows::page;
-use signpost_login::sessions::{Renewal, SessionState};
+use signpost_login::sessions::{NoticeReason, Renewal, SessionState};
 use signpost_platform::accounts::Environment;
 
 use crate::harness::{Integrator, Phone, Service, text};
-use crate::page_flow::{SECRET, browser, code, completes, opens, page_of, registers, scans, shop, users, visits};
+use crate::page_flow::{
+    SECRET, browser, code, completes, opens, page_of, posts, reason, registers, scans, shop, shown, users, visits,
+};
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn of_wallets_that_answer_at_once_one_wins() {
@@ -30,6 +32,23 @@ async fn of_wallets_that_answer_at_once_one_wins() {
         assert_eq!(done["user"]["public_key"], json!(won[0].1));
     }
     assert_eq!((users(&service).await, service.outbox().await.len()), (5, 5));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn three_wrong_numbers_at_once_end_the_login_and_the_page_says_why() {
+    let service = Service::start().await;
+    let integrator = shop(&service).await;
+    for _ in 0..10 {
+        let session = opens(&integrator, json!({})).await;
+        let page = visits(&service, &session, &browser(1)).await;
+        let shown = shown(&page);
+        let wrong = service.phone().answers_with(&shown, Some("00"));
+        let statuses = join_all((0..3).map(|_| posts(&integrator, &shown, &wrong))).await;
+        assert!(statuses.iter().all(|reply| reply.status == 406));
+        let over = page_of(&service, &session).await;
+        assert!(matches!(over.state, SessionState::Cancelled { .. }));
+        assert_eq!(reason(&over), Some(NoticeReason::ConfirmCode { tries_left: 0 }));
+    }
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
