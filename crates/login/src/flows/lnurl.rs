@@ -5,12 +5,11 @@ use signpost_auth::receiver::HandlerRefusal;
 
 use crate::domains::LoginMethod;
 use crate::flows::lookup::refused;
-use crate::flows::notices::leave_notice;
-use crate::flows::page_answers::{accept_proof, check_method};
+use crate::flows::page_answers::{accept_proof, check_method, explain_replaced};
 use crate::flows::refusals::{count_answer, log_failure, to_refusal};
 use crate::service::LoginService;
+use crate::sessions::SessionPage;
 use crate::sessions::page_sql::{self, NamedPage};
-use crate::sessions::{NoticeReason, SessionPage};
 
 /// Takes what a Lightning wallet sent for the session whose id ends so.
 ///
@@ -30,8 +29,7 @@ pub(crate) async fn accept_lightning(
         Err(refusal) => {
             let replaced = session.page.as_deref().and_then(|SessionPage { replaced, .. }| replaced.as_ref());
             if session.check_open(now).is_ok() && replaced.is_some_and(|replaced| callback.signs(replaced)) {
-                leave_notice(service, &session, NoticeReason::Replaced).await.map_err(|error| to_refusal(&error))?;
-                return Err(HandlerRefusal::Replaced);
+                return Err(explain_replaced(service, &session).await);
             }
             return Err(to_refusal(&refused(refusal, &session, service)));
         }

@@ -145,6 +145,19 @@ pub(crate) async fn explain_refusal(
     }
     let session = page_sql::find_replaced(&service.store, environment, challenge).await.map_err(log_failure)?;
     let Some(session) = session.filter(waits) else { return Ok(response) };
-    leave_notice(service, &session, NoticeReason::Replaced).await.map_err(|error| to_refusal(&error))?;
-    Err(HandlerRefusal::Replaced)
+    Err(explain_replaced(service, &session).await)
+}
+
+/// What a wallet is told that signed the code before, and the page with it. One that sends the login once more for which
+/// the page asks whether to create an account is told that again, and the page goes on asking.
+pub(crate) async fn explain_replaced(service: &LoginService, session: &Session) -> HandlerRefusal {
+    let replaced = session.page.as_ref().and_then(|page| page.replaced.as_ref());
+    let was_login = replaced.is_some_and(|challenge| challenge.mode == Mode::Login);
+    if was_login && session.notice().is_some_and(|notice| notice.reason == NoticeReason::UnknownKey) {
+        return HandlerRefusal::AccountNeeded;
+    }
+    match leave_notice(service, session, NoticeReason::Replaced).await {
+        Ok(()) => HandlerRefusal::Replaced,
+        Err(error) => to_refusal(&error),
+    }
 }

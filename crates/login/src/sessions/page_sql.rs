@@ -8,7 +8,7 @@ use signpost_store::{
     Column, Json, Kind, Parsed, ReadColumns, Store, Stored, Value, Values, WriteColumns, must, params, sql,
 };
 
-use super::{Notice, PageOwner, Session, SessionPage, SessionState};
+use super::{Notice, NoticeReason, PageOwner, Session, SessionPage, SessionState};
 use crate::ids::SessionId;
 
 /// Of two browsers that come at once only the first changes a row.
@@ -32,6 +32,9 @@ const NOTE: &str = "
     UPDATE sessions SET notice = $1
     WHERE id = $2 AND (challenge = $3 OR replaced_challenge = $3)
       AND answer IS NULL AND authenticated_at IS NULL AND cancelled_at IS NULL";
+
+/// The same of what concerns the code before, or anybody's clock: the question whether to create an account stays.
+const NOTE_BESIDE: &str = sql!(NOTE, r#" AND (notice IS NULL OR notice NOT LIKE '%"reason":"unknown_key"%')"#);
 
 const REPLACED: &str = sql!(Session::SELECT, " WHERE replaced_challenge = $1 AND environment = $2");
 
@@ -96,12 +99,17 @@ pub async fn store_answer(store: &Store, session: &Session) -> Result<bool> {
     Ok(store.write([must(ANSWER, params)]).await?.is_committed())
 }
 
-/// Remembers why an answer to this challenge was refused. False where that is of no interest any more.
+/// Remembers why an answer to this challenge was refused. False where that is of no interest any more, or less than what
+/// the page says already.
 ///
 /// # Errors
 /// As [`Store::write`].
 pub async fn note(store: &Store, id: &SessionId, challenge: &Challenge, notice: Notice) -> Result<bool> {
-    Ok(store.write([must(NOTE, params![Json(notice), id, challenge.to_string()])]).await?.is_committed())
+    let sql = match notice.reason {
+        NoticeReason::Replaced | NoticeReason::Clock { .. } => NOTE_BESIDE,
+        _ => NOTE,
+    };
+    Ok(store.write([must(sql, params![Json(notice), id, challenge.to_string()])]).await?.is_committed())
 }
 
 /// The session whose challenge this was before the current one.

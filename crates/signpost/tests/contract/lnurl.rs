@@ -202,6 +202,8 @@ async fn a_code_that_was_replaced_and_a_key_without_account_are_said_on_the_page
     assert_eq!(reason(&page_of(&service, &session).await), Some(NoticeReason::Replaced));
     let told = refused(&answers(&service, &integrator, &renewed, &wallet(5)).await);
     assert_eq!(told, "no account has this key yet: scan the new code on the page to create one");
+    let again = refused(&answers(&service, &integrator, &renewed, &wallet(5)).await);
+    assert_eq!(again, told, "a wallet that asks twice is told the same, and the page goes on asking");
     let asked = page_of(&service, &session).await;
     assert_eq!(reason(&asked), Some(NoticeReason::UnknownKey));
     assert!(lnurl(&service, &asked).ends_with("&action=register") && lnurl(&service, &page).ends_with("&action=login"));

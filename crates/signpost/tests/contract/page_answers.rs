@@ -104,6 +104,33 @@ async fn who_has_no_account_is_asked_before_one_is_created() {
 }
 
 #[tokio::test]
+async fn a_wallet_that_sends_its_answer_again_leaves_the_question_on_the_page() {
+    let service = Service::start().await;
+    let integrator = shop(&service).await;
+    let session = opens(&integrator, json!({})).await;
+    let page = visits(&service, &session, &browser(1)).await;
+    let needed = json!({ "error": "no account has this key yet: scan the new code on the page to create one" });
+    for _ in 0..2 {
+        assert_eq!(scans(&integrator, &service.phone(), &page).await.with(404), needed);
+        assert_eq!(reason(&page_of(&service, &session).await), Some(NoticeReason::UnknownKey));
+    }
+    // Nor does a clock that is off hide it.
+    let asked = page_of(&service, &session).await;
+    let mut late = service.phone().answers_with(&shown(&asked), None);
+    late["timestamp"] = (service.clock.now().as_second() - 95).into();
+    assert_eq!(posts(&integrator, &shown(&asked), &late).await.status, 408);
+    assert_eq!(reason(&page_of(&service, &session).await), Some(NoticeReason::UnknownKey));
+    // Of codes that came since, the one before was replaced.
+    let login = &service.app.login;
+    service.passes(jiff::SignedDuration::from_secs(115));
+    let renewed = page::renew_page(login, asked.clone(), Renewal::Automatic).await.expect("a page");
+    let told = scans(&integrator, &service.phone(), &asked).await.with(404);
+    assert!(text(&told, "error").contains("replaced"), "{told}");
+    assert_eq!(reason(&page_of(&service, &session).await), Some(NoticeReason::UnknownKey));
+    scans(&integrator, &service.phone(), &renewed).await.with(200);
+}
+
+#[tokio::test]
 async fn who_has_an_account_gets_no_second_one() {
     let service = Service::start().await;
     let integrator = shop(&service).await;
