@@ -24,6 +24,10 @@ pub(crate) async fn accept_lightning(
     let NamedPage { session, is_known } = found.ok_or(HandlerRefusal::NotHeld)?;
     count_answer(service, &session.account).await?;
     let now = service.clock.now();
+    if session.is_answered_by(callback, now) {
+        // The wallet did not hear that it was accepted, and asks again.
+        return Ok(());
+    }
     let key = match session.verify_lightning(callback, now) {
         Ok(key) => key,
         Err(refusal) => {

@@ -7,9 +7,9 @@ use std::fmt;
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
-use signpost_auth::{Answer, AuthCallback, Challenge, DeviceInfo, K1, NotVerified, is_fresh};
+use signpost_auth::{Answer, AuthCallback, Challenge, DeviceInfo, K1, NotVerified, PublicKey, is_fresh};
 
-use super::{AnswerRefusal, Session};
+use super::{AnswerRefusal, Session, SessionState};
 use crate::domains::LoginMethod;
 
 /// A key whose owner answered a challenge. Nothing but a check makes one, so that what nobody checked logs nobody in.
@@ -100,6 +100,19 @@ impl Session {
             method: LoginMethod::Lightning,
         };
         Ok(ProvenKey { challenge: self.challenge.clone(), evidence })
+    }
+
+    /// Whether this is the answer once more that the session has, of a Lightning wallet, and waits with for its browser.
+    #[must_use]
+    pub fn is_answered_by(&self, callback: &AuthCallback, now: Timestamp) -> bool {
+        let SessionState::AnsweredOnPage { evidence } = &self.state else { return false };
+        let is_key =
+            PublicKey::parse(&evidence.public_key).is_ok_and(|key| key.canonical() == callback.key().canonical());
+        evidence.method == LoginMethod::Lightning
+            && is_key
+            && self.check_pending(now).is_ok()
+            && callback.k1().is_none_or(|k1| k1 == K1::of(&self.challenge))
+            && callback.signs(&self.challenge)
     }
 }
 

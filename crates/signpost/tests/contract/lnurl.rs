@@ -169,7 +169,30 @@ async fn what_does_not_answer_is_refused_in_words_and_changes_nothing() {
     let now = page_of(&service, &session).await;
     assert!(!now.is_answered() && now.notice().is_none());
     accepted(&asks(&integrator, &signed).await);
-    assert!(refused(&asks(&integrator, &signed).await).contains("no session waits"), "answered once");
+}
+
+#[tokio::test]
+async fn a_wallet_that_did_not_hear_that_it_was_accepted_asks_again() {
+    let service = Service::start().await;
+    let integrator = shop(&service).await;
+    registers_by_lightning(&service, &integrator, 5).await;
+    let session = opens(&integrator, json!({})).await;
+    let page = visits(&service, &session, &browser(1)).await;
+    let link = AuthUrl::parse(&lnurl(&service, &page)).expect("a link");
+    let signed = link.signed_by(&wallet(5)).to_string();
+    for _ in 0..3 {
+        accepted(&asks(&integrator, &signed).await);
+    }
+    let answered = page_of(&service, &session).await;
+    // Nobody else, and not with a signature that is none of it.
+    let theirs = link.signed_by(&wallet(6));
+    assert!(refused(&asks(&integrator, theirs.as_str()).await).contains("no session waits"));
+    let key = |url: &str| url.split("key=").nth(1).expect("a key").split('&').next().expect("a key").to_owned();
+    let planted = theirs.as_str().replace(&key(theirs.as_str()), &key(&signed));
+    assert!(refused(&asks(&integrator, &planted).await).contains("no session waits"));
+    assert_eq!(page_of(&service, &session).await.state, answered.state);
+    completes(&integrator, &session, &code(&page, &browser(1)), Some(SECRET)).await.with(200);
+    assert!(refused(&asks(&integrator, &signed).await).contains("no session waits"), "it is over");
 }
 
 #[tokio::test]
