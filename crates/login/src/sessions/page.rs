@@ -290,7 +290,7 @@ impl Session {
     }
 
     /// Turns a login into the creation of an account, or back, with a new code and a new number for wallets that post to
-    /// `hosted_url`. The tries stay: nobody gets more of them by going back and forth.
+    /// `hosted_url`. The tries stay: nobody gets more of them by going back and forth. Without a `notice` the person wants it.
     ///
     /// # Errors
     /// As [`Session::refresh`].
@@ -309,6 +309,10 @@ impl Session {
         switched.confirm_code = switched.confirm_code.map(|_| ConfirmCode::new(random.number));
         if let Some(page) = &mut switched.page {
             page.notice = notice;
+            if notice.is_none() {
+                // The person said so, and not a wallet: they are there, as after a new code by hand.
+                page.until = now + RENEWAL_WINDOW;
+            }
         }
         Ok(switched)
     }

@@ -20,7 +20,9 @@ use crate::service::LoginService;
 
 /// The address of both environments: the path names a session of either.
 pub fn router() -> Router<LoginService> {
-    let routes = get(handle_callback).options(preflight).fallback(async || Problem::MethodNotAllowed);
+    // Whoever asks for the head alone looks where a link leads, and answers nothing.
+    let refuse = async || Problem::MethodNotAllowed;
+    let routes = get(handle_callback).head(refuse).options(preflight).fallback(refuse);
     Router::new().route("/lnurl/{suffix}", routes)
 }
 

@@ -22,13 +22,18 @@ fn lnurl(service: &Service, page: &Session) -> String {
     page.lnurl(&service.app.public_address).expect("a code for Lightning wallets")
 }
 
-/// Asks for an address of the login host, whatever it calls itself.
-async fn asks(integrator: &Integrator, url: &str) -> Reply {
+/// An address of the login host, where that is in a test.
+fn here(integrator: &Integrator, url: &str) -> reqwest::Url {
     let told: reqwest::Url = url.parse().expect("a URL");
     let mut here = reqwest::Url::parse(&integrator.api).expect("an address");
     here.set_path(told.path());
     here.set_query(told.query());
-    let reply = send(integrator.http.request(Method::GET, here)).await;
+    here
+}
+
+/// Asks for an address of the login host, whatever it calls itself.
+async fn asks(integrator: &Integrator, url: &str) -> Reply {
+    let reply = send(integrator.http.request(Method::GET, here(integrator, url))).await;
     assert_eq!(reply.status, 200, "wallets read no body beside another status: {}", reply.text);
     assert_eq!(reply.header("content-type"), Some("application/json"));
     assert_eq!(
@@ -168,6 +173,8 @@ async fn what_does_not_answer_is_refused_in_words_and_changes_nothing() {
     }
     let now = page_of(&service, &session).await;
     assert!(!now.is_answered() && now.notice().is_none());
+    let head = integrator.http.head(here(&integrator, &signed)).send().await.expect("an answer");
+    assert_eq!((head.status().as_u16(), page_of(&service, &session).await.is_answered()), (405, false));
     accepted(&asks(&integrator, &signed).await);
 }
 

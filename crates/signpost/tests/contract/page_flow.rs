@@ -7,6 +7,7 @@ use jiff::SignedDuration;
 use reqwest::Method;
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
+use signpost_auth::Mode;
 use signpost_login::flows::page;
 use signpost_login::sessions::{ConfirmCode, NoticeReason, Renewal, ReturnOutcome, Session};
 use signpost_platform::accounts::Environment;
@@ -345,6 +346,25 @@ async fn only_the_pages_own_rules_accept_its_answers() {
     }
     assert_eq!(reason(&page_of(&service, &session).await), None);
     scans(&integrator, &service.phone(), &page).await.with(200);
+}
+
+#[tokio::test]
+async fn who_changes_the_mode_is_there_and_the_page_goes_on() {
+    let service = Service::start().await;
+    let integrator = shop(&service).await;
+    let session = opens(&integrator, json!({})).await;
+    let page = visits(&service, &session, &browser(1)).await;
+    service.passes(SignedDuration::from_mins(16));
+    let switched = page::switch_mode(&service.app.login, page, Mode::Register).await.expect("a page");
+    assert_eq!(switched.renews_until(), Some(service.clock.now() + Duration::from_mins(15)));
+    service.passes(SignedDuration::from_secs(115));
+    let renewed = page::renew_page(&service.app.login, switched.clone(), Renewal::Automatic).await.expect("a page");
+    assert!(renewed.challenge != switched.challenge);
+    // What a wallet leads to keeps no page open.
+    let other = opens(&integrator, json!({})).await;
+    let page = visits(&service, &other, &browser(1)).await;
+    assert_eq!(scans(&integrator, &service.phone(), &page).await.status, 404);
+    assert_eq!(page_of(&service, &other).await.renews_until(), page.renews_until());
 }
 
 #[tokio::test]
