@@ -58,7 +58,8 @@ pub trait Stored: Sized {
 }
 
 /// A struct for a table: its fields are the columns that an insert sets, in their order, then those that `later`
-/// writes set; what no struct holds stands `beside`. A type that is not ours is read and written `as` another.
+/// writes set; what no struct holds stands `beside`. A type that is not ours is read and written `as` another. A row may
+/// be `checked by` a function, which refuses one whose columns contradict each other.
 ///
 /// ```
 /// use signpost_store::{Stored, rows};
@@ -90,7 +91,7 @@ macro_rules! rows {
             $($(#[$later_meta:meta])* $later_vis:vis $later:ident: $later_type:ty $(as $later_via:ty)?,)*
         })? $(beside {
             $($beside:ident: $beside_type:ty,)*
-        })?
+        })? $(checked by $check:path)?
     ) => {
         $(#[$meta])*
         $vis struct $name {
@@ -124,10 +125,12 @@ macro_rules! rows {
                 const READ: usize = count(READ);
 
                 fn from_values(values: &mut Values) -> ::anyhow::Result<Self> {
-                    Ok(Self {
+                    let row = Self {
                         $($field: RowField::<$type $(, $via)?>::read(values)?,)*
                         $($($later: RowField::<$later_type $(, $later_via)?>::read(values)?,)*)?
-                    })
+                    };
+                    $($check(&row)?;)?
+                    Ok(row)
                 }
 
                 fn params(self) -> Vec<$crate::row::Value> {

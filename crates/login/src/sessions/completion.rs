@@ -92,9 +92,10 @@ impl CompletionHash {
         self.0.as_bytes().ct_eq(other.0.as_bytes()).into()
     }
 
-    /// One that was kept.
-    pub(crate) fn from_stored(text: &str) -> Self {
-        Self(text.to_owned())
+    /// One that was kept; `None` where that is no hash.
+    pub(crate) fn from_stored(text: &str) -> Option<Self> {
+        let is_one = text.len() == 64 && HEXLOWER.decode(text.as_bytes()).is_ok();
+        is_one.then(|| Self(text.to_owned()))
     }
 
     pub(crate) fn as_str(&self) -> &str {

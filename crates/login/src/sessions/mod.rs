@@ -86,7 +86,7 @@ rows! {
         pub state: SessionState,
     } beside {
         confirm_tries: i64,
-    }
+    } checked by page_sql::check_page
 }
 
 columns! {

@@ -8,7 +8,7 @@ use signpost_store::{
     Column, Json, Kind, Parsed, ReadColumns, Store, Stored, Value, Values, WriteColumns, must, params, sql,
 };
 
-use super::{Notice, NoticeReason, PageOwner, Session, SessionPage, SessionState};
+use super::{Flow, Notice, NoticeReason, PageOwner, Session, SessionPage, SessionState};
 use crate::ids::SessionId;
 
 /// Of two browsers that come at once only the first changes a row.
@@ -131,6 +131,26 @@ pub async fn find_by_suffix(store: &Store, suffix: &str, key: &PublicKey) -> Res
     let session = Session::from_values(&mut values)?;
     let (known, alike) = (values.next_column::<i64>()?, values.next_column::<i64>()?);
     Ok((alike == 1).then_some(NamedPage { session, is_known: known > 0 }))
+}
+
+/// Ends well where the columns of a session's page and the others agree: one that was read as a session without a page
+/// would be answered by rules that know nothing of its browser.
+pub(super) fn check_page(session: &Session) -> Result<()> {
+    let is_page = session.page.is_some();
+    if is_page != (session.options.flow == Flow::Page) {
+        bail!("sessions: flow and page_until contradict each other");
+    }
+    if is_page && session.hosted_url.is_none() {
+        bail!("sessions: flow and hosted_url contradict each other");
+    }
+    if is_page && session.account.environment == Environment::Live && session.options.browser_hash.is_none() {
+        bail!("sessions: flow, environment and browser_hash contradict each other");
+    }
+    match session.state {
+        SessionState::Answered { .. } if is_page => bail!("sessions: flow and completion contradict each other"),
+        SessionState::AnsweredOnPage { .. } if !is_page => bail!("sessions: flow and answer contradict each other"),
+        _ => Ok(()),
+    }
 }
 
 /// How a row has what a session has on a page.

@@ -288,5 +288,5 @@ texts! {
     ConfirmCode: ConfirmCode::reveal, |text| ConfirmCode::from_stored(text).context("is not two digits");
     ClientSecretHash: ClientSecretHash::as_str, |text| Ok(ClientSecretHash::from_stored(text));
     BrowserHash: BrowserHash::as_str, |text| BrowserHash::parse(text).context("is no hash of a browser's secret");
-    CompletionHash: CompletionHash::as_str, |text| Ok(CompletionHash::from_stored(text));
+    CompletionHash: CompletionHash::as_str, |text| CompletionHash::from_stored(text).context("is no hash of a code");
 }

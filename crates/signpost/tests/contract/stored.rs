@@ -1,9 +1,13 @@
 //! A stored session that cannot be read is an error, and never one that asks for less.
 
 use serde_json::json;
+use signpost_login::ids::SessionId;
+use signpost_login::sessions::sql;
+use signpost_platform::accounts::Environment;
 use signpost_store::{Value, step};
 
 use crate::harness::{Service, text};
+use crate::page_flow::{SECRET, browser, completes, hosts, opens, page_of, scans, visits};
 
 #[tokio::test]
 async fn a_session_whose_columns_make_no_sense_is_neither_shown_nor_answered() {
@@ -44,6 +48,42 @@ async fn a_session_whose_columns_make_no_sense_is_neither_shown_nor_answered() {
         integrator.sees(&session).await.refused(500, "internal_error");
         let answer = service.phone().answers_with(&session, session["confirm_code"].as_str());
         integrator.hands_in(&session, &answer).await.refused(500, "internal_error");
+        assert!(service.outbox().await.is_empty(), "{change}");
+    }
+}
+
+#[tokio::test]
+async fn a_page_whose_columns_contradict_the_others_is_no_session_at_all() {
+    let settings = [("allow_private_webhooks", "true"), ("public_url", "https://login.test")];
+    let service = Service::with(&settings).await;
+    let live = service.integrator_of("acme", Environment::Live).await;
+    hosts(&live, "shop.test").await;
+    let no_page = "page_until = NULL, page_terms = NULL, page_cookie = NULL, page_code = NULL";
+    for (change, named) in [
+        ("flow = 'cross_device'", "flow and page_until"),
+        ("flow = 'same_device'", "flow and page_until"),
+        (no_page, "flow and page_until"),
+        ("hosted_url = NULL", "flow and hosted_url"),
+        ("browser_hash = NULL", "browser_hash"),
+        ("page_code = ''", "page_code"),
+        ("page_code = NULL", "page_code"),
+        ("page_cookie = ''", "page_cookie"),
+        (&*format!("completion = '{}'", "0".repeat(64)), "flow and completion"),
+    ] {
+        let session = opens(&live, json!({ "mode": "register" })).await;
+        let page = visits(&service, &session, &browser(1)).await;
+        scans(&live, &service.phone(), &page).await.with(200);
+        assert!(page_of(&service, &session).await.is_answered());
+        let id = text(&session, "id");
+        let change = format!("UPDATE sessions SET {change} WHERE id = $1").leak();
+        let changed = service.app.store.write([step(change, vec![Value::from(id)])]).await;
+        assert!(changed.expect("a database").is_committed());
+        let id = SessionId::parse(id).expect("an id");
+        let read = sql::find_in_any_account(&service.app.store, Environment::Live, &id).await;
+        let error = format!("{:#}", read.expect_err(change));
+        assert!(error.contains(named), "{change}: {error}");
+        live.sees(&session).await.refused(500, "internal_error");
+        completes(&live, &session, "guess", Some(SECRET)).await.refused(500, "internal_error");
         assert!(service.outbox().await.is_empty(), "{change}");
     }
 }
