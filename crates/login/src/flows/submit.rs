@@ -60,7 +60,8 @@ pub(crate) async fn accept_answer(
 
 /// Completes a login on one device or on a page with the code that came back in the browser that began it. The answer was
 /// checked against the users when it came: who was deleted since logs in no more, and who registered since is logged in.
-/// A code that came back in another browser is worth nothing from then on: the session ends.
+/// A code that came back in another browser is worth nothing from then on: the session ends. So does that of a page whose
+/// person may log in no more.
 ///
 /// # Errors
 /// Where the code is not the one that the wallet or the page's browser was told, another browser brought it, or the
@@ -73,9 +74,8 @@ pub(crate) async fn complete_login(
 ) -> Result<Session, Error> {
     let now = service.clock.now();
     let login = asked.clone().complete(code, secret, now, random());
-    if matches!(login, Err(AnswerRefusal::Browser)) && sql::cancel(&service.store, &asked.id, now).await? {
-        service.metrics.session(asked.account.environment, "cancelled");
-        service.session_changed(&asked.id);
+    if matches!(login, Err(AnswerRefusal::Browser)) {
+        end(service, &asked).await?;
     }
     let login = login.map_err(|refusal| refused(refusal, &asked, service))?;
     let holder = match &login.session.state {
@@ -84,14 +84,30 @@ pub(crate) async fn complete_login(
     };
     let is_nobody = asked.hosted_url.is_some() && holder.is_none();
     let is_deleted = is_nobody && asked.challenge.mode == Mode::Login;
-    if is_deleted || (is_nobody && !may_register(service, &asked).await?) {
-        return Err(Error::CompletionCodeRefused);
-    }
-    match keep_login(service, &asked, login, holder).await {
+    let kept = if is_deleted || (is_nobody && !may_register(service, &asked).await?) {
+        Err(Error::UserUnknown)
+    } else {
+        keep_login(service, &asked, login, holder).await
+    };
+    match kept {
         Ok(login) => Ok(announce(service, login)),
-        Err(Error::UserUnknown) => Err(Error::CompletionCodeRefused),
+        Err(Error::UserUnknown) => {
+            if asked.page.is_some() {
+                end(service, &asked).await?;
+            }
+            Err(Error::CompletionCodeRefused)
+        }
         Err(error) => Err(error),
     }
+}
+
+/// Calls off a session whose code is worth nothing any more, so that no page sends its browser back with it once more.
+async fn end(service: &LoginService, session: &Session) -> Result<(), Error> {
+    if sql::cancel(&service.store, &session.id, service.clock.now()).await? {
+        service.metrics.session(session.account.environment, "cancelled");
+        service.session_changed(&session.id);
+    }
+    Ok(())
 }
 
 /// Whether the session may still create an account: its domain may have closed registration since the answer came.

@@ -3,7 +3,7 @@
 use serde_json::json;
 use signpost_auth::Mode;
 use signpost_login::flows::page;
-use signpost_login::sessions::{NoticeReason, Renewal, Session};
+use signpost_login::sessions::{NoticeReason, Renewal, Session, SessionState};
 use signpost_store::step;
 
 use crate::harness::{Service, scan, text};
@@ -217,6 +217,8 @@ async fn registration_that_closes_behind_an_answer_creates_nobody() {
     let own = code(&asked, &browser(1));
     completes(&integrator, &session, &own, Some(SECRET)).await.refused(406, "invalid_signature");
     assert_eq!((users(&service).await, service.outbox().await.len()), (0, 0));
+    completes(&integrator, &session, &own, Some(SECRET)).await.refused(410, "session_cancelled");
+    assert!(matches!(page_of(&service, &session).await.state, SessionState::Cancelled { .. }), "it sends nobody back");
 }
 
 #[tokio::test]
@@ -250,4 +252,6 @@ async fn who_was_deleted_behind_the_answer_does_not_log_in() {
     let own = code(&page, &browser(1));
     let details = completes(&integrator, &session, &own, Some(SECRET)).await.refused(406, "invalid_signature");
     assert_eq!((details["reason"].clone(), service.outbox().await.len()), (json!("completion_code"), before));
+    completes(&integrator, &session, &own, Some(SECRET)).await.refused(410, "session_cancelled");
+    assert!(matches!(page_of(&service, &session).await.state, SessionState::Cancelled { .. }), "it sends nobody back");
 }
