@@ -57,6 +57,10 @@ pub enum Error {
         "the domain {0} is not hosted: set its handler to 'hosted' with PATCH /domains/{{id}}, or use another flow"
     )]
     DomainNotHosted(String),
+    #[error(
+        "nobody could log in at {0} on a page: add 'scan' to its methods with PATCH /domains/{{id}}, or 'lightning' and leave confirm out"
+    )]
+    NoLoginMethod(String),
     #[error("live sessions of hosted domains require a server with an https public URL, and this one is at {0}")]
     InsecurePublicUrl(String),
     #[error(
@@ -95,6 +99,7 @@ impl Error {
             Self::SessionCancelled { .. } => (StatusCode::GONE, "session_cancelled"),
             Self::DomainNotRegistered(_) => (StatusCode::UNPROCESSABLE_ENTITY, "domain_not_registered"),
             Self::DomainNotHosted(_) => (StatusCode::UNPROCESSABLE_ENTITY, "domain_not_hosted"),
+            Self::NoLoginMethod(_) => (StatusCode::UNPROCESSABLE_ENTITY, "no_login_method"),
             Self::DomainNotVerified { .. } => (StatusCode::UNPROCESSABLE_ENTITY, "domain_not_verified"),
             Self::DomainVerificationFailed { .. } => (StatusCode::UNPROCESSABLE_ENTITY, "domain_verification_failed"),
             Self::InsecurePublicUrl(_) => (StatusCode::UNPROCESSABLE_ENTITY, "insecure_public_url"),
@@ -126,7 +131,9 @@ impl Error {
                 json!({ "id": id, "status": "expired", "expired_at": expired_at })
             }
             Self::SessionCancelled { id } => json!({ "id": id, "status": "cancelled" }),
-            Self::DomainNotRegistered(domain) | Self::DomainNotHosted(domain) => json!({ "domain": domain }),
+            Self::DomainNotRegistered(domain) | Self::DomainNotHosted(domain) | Self::NoLoginMethod(domain) => {
+                json!({ "domain": domain })
+            }
             Self::DomainExists { domain, id } => json!({ "domain": domain, "id": id }),
             Self::InsecurePublicUrl(address) => json!({ "public_url": address }),
             Self::DomainNotVerified { domain, reason } => json!({ "domain": domain, "reason": reason }),

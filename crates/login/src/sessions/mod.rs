@@ -42,7 +42,7 @@ pub use login::Login;
 pub use metadata::Metadata;
 pub use page::{
     KeyVerdict, MAX_PAGE_CODE_LIFE, Notice, NoticeReason, PageOwner, PageTerms, RENEWAL_WINDOW, Renewal, ReturnOutcome,
-    SessionPage, SwitchEntropy, takes_numbers,
+    SessionPage, SwitchEntropy, can_log_in, takes_numbers,
 };
 pub use proven_key::{KeyEvidence, ProvenKey};
 pub use requester::Requester;

@@ -332,6 +332,14 @@ impl Session {
     }
 }
 
+/// Whether there is a way to log in on a page at a domain, of those that this server accepts by now: neither passkeys nor
+/// the wallet in a browser are.
+#[must_use]
+pub fn can_log_in(domain: &Domain, terms: PageTerms) -> bool {
+    let methods = domain.methods();
+    methods.contains(LoginMethod::Scan) || (methods.contains(LoginMethod::Lightning) && !terms.confirm)
+}
+
 /// Whether people log in at a domain in a way for which the page shows a number.
 #[must_use]
 pub fn takes_numbers(domain: &Domain) -> bool {

@@ -151,7 +151,9 @@ async fn of_hosted(service: &Service, integrator: &Integrator) -> Vec<Reply> {
     let mut met = vec![integrator.post("/sessions", &page).await];
     let hosted = integrator.registers("hosted.test").await;
     let path = format!("/domains/{}", text(&hosted, "id"));
-    integrator.patch(&path, &json!({ "handler": "hosted" })).await.with(200);
+    integrator.patch(&path, &json!({ "handler": "hosted", "methods": ["passkey"] })).await.with(200);
+    let page = json!({ "domain": "hosted.test", "flow": "page", "metadata": { "return_url": "/in" } });
+    met.push(integrator.post("/sessions", &page).await);
     for mode in ["login", "register", "register"] {
         let session = integrator.post("/sessions", &json!({ "domain": "hosted.test", "mode": mode })).await.with(201);
         met.push(integrator.hands_in(&session, &service.phone().answers(&session)).await);

@@ -8,7 +8,8 @@ use signpost_store::step;
 
 use crate::harness::{Service, scan, text};
 use crate::page_flow::{
-    SECRET, browser, code, completes, opens, page_of, posts, reason, registers, scans, shop, shown, users, visits,
+    SECRET, browser, code, completes, hosts, opens, page_of, posts, reason, registers, request, scans, shop, shown,
+    users, visits,
 };
 
 #[tokio::test]
@@ -219,6 +220,37 @@ async fn registration_that_closes_behind_an_answer_creates_nobody() {
     assert_eq!((users(&service).await, service.outbox().await.len()), (0, 0));
     completes(&integrator, &session, &own, Some(SECRET)).await.refused(410, "session_cancelled");
     assert!(matches!(page_of(&service, &session).await.state, SessionState::Cancelled { .. }), "it sends nobody back");
+}
+
+#[tokio::test]
+async fn no_page_is_made_on_which_nobody_could_log_in() {
+    let service = Service::start().await;
+    let integrator = service.integrator().await;
+    let domain = hosts(&integrator, "shop.test").await;
+    let path = format!("/domains/{}", text(&domain, "id"));
+    for (methods, confirm, status) in [
+        (json!(["passkey"]), None, 422),
+        (json!(["browser"]), None, 422),
+        (json!(["browser", "passkey"]), Some("code"), 422),
+        (json!(["lightning"]), Some("code"), 422),
+        (json!(["lightning", "passkey"]), Some("code"), 422),
+        (json!(["lightning"]), None, 201),
+        (json!(["scan"]), Some("code"), 201),
+        (json!(["scan", "passkey"]), None, 201),
+    ] {
+        integrator.patch(&path, &json!({ "methods": methods })).await.with(200);
+        let mut body = request(&json!({}));
+        if let Some(confirm) = confirm {
+            body["confirm"] = confirm.into();
+        }
+        let reply = integrator.post("/sessions", &body).await;
+        assert_eq!(reply.status, status, "{methods} {confirm:?}: {}", reply.text);
+        if status == 422 {
+            assert_eq!(reply.refused(422, "no_login_method"), json!({ "domain": "shop.test" }));
+        }
+        // Without a page, wallets are the site's to show codes to.
+        integrator.post("/sessions", &json!({ "domain": "shop.test" })).await.with(201);
+    }
 }
 
 #[tokio::test]

@@ -22,7 +22,7 @@ use crate::ids::SessionId;
 use crate::service::LoginService;
 use crate::sessions::{
     BrowserHash, ClientSecret, ConfirmCode, Flow, IdempotencyKey, Metadata, NewSession, PageTerms, Requester, Session,
-    SessionEntropy, SessionOptions, idempotency, sql, takes_numbers,
+    SessionEntropy, SessionOptions, can_log_in, idempotency, sql, takes_numbers,
 };
 
 /// Says that a reply was given before.
@@ -187,6 +187,9 @@ impl CreateRequest {
         let must_confirm =
             hosted_url.is_some() && environment == Environment::Live && options.flow == Flow::CrossDevice;
         let page = (options.flow == Flow::Page).then_some(PageTerms { mode, confirm });
+        if page.is_some_and(|terms| !can_log_in(domain, terms)) {
+            return Err(Error::NoLoginMethod(domain.name.to_string()));
+        }
         let must_confirm = must_confirm || (page.is_some() && takes_numbers(domain));
         let confirm_code = (confirm || must_confirm).then(|| ConfirmCode::new(random()));
         Ok(NewSession { mode, webhook_url, hosted_url, metadata, confirm_code, options, page })
