@@ -1,18 +1,17 @@
 // `signpost demo`: a newcomer, its shop and a wallet.
 import assert from 'node:assert/strict';
-import { execFile, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { after, before, test } from 'node:test';
-import { promisify } from 'node:util';
 import { Visitor, codeOf, launch, lightningOf, state } from './browser.mjs';
 import { checkLooks } from './looks.mjs';
+import { Wallet } from './wallets.mjs';
 
 const SIGNPOST = process.env.SIGNPOST ?? new URL('../../target/debug/signpost', import.meta.url).pathname;
-const run = promisify(execFile);
 const folder = mkdtempSync(join(tmpdir(), 'signpost-demo-'));
 const here = join(folder, 'here');
 let child;
@@ -38,17 +37,12 @@ after(async () => {
 
 const arrive = (options) => Visitor.arrive(browser, [links.shop, links.server], options);
 
-/** A wallet with a key of its own; what a command of it prints, refusals too. */
-function wallet(name) {
-  const command = async (...args) => {
-    const printed = await run(SIGNPOST, ['wallet', ...args, '--json', '--data-dir', join(folder, name)]).catch((error) => error);
-    return JSON.parse(printed.stdout);
-  };
-  return {
-    make: () => command('new'),
-    scan: ({ code, number }) => command('scan', code, '--yes', '--confirm-code', number),
-    lnurl: (link) => command('lnurl', link, '--yes'),
-  };
+const makeWallet = () => Wallet.make({ folder });
+
+/** Answers the code that a page shows now. */
+async function scan(wallet, page) {
+  const { code, number } = await codeOf(page);
+  return wallet.scan(code, number);
 }
 
 /** Opens the login page from the shop's front. */
@@ -66,15 +60,14 @@ async function userOf(page) {
 }
 
 test('somebody creates an account, logs out and in again', async () => {
-  const [visitor, owner] = [await arrive(), wallet('owner')];
-  await owner.make();
+  const [visitor, owner] = [await arrive(), await makeWallet()];
   const page = await visitor.open(links.shop);
   await checkLooks(page);
   await page.getByRole('link', { name: 'Log in or create an account' }).click();
   await state(page, 'waiting');
-  assert.equal((await owner.scan(await codeOf(page))).status, 404);
+  assert.equal((await scan(owner, page)).status, 404);
   await state(page, 'create');
-  assert.equal((await owner.scan(await codeOf(page))).status, 200);
+  assert.equal((await scan(owner, page)).status, 200);
   const user = await userOf(page);
   assert.match(await page.getByRole('status').innerText(), /^Welcome, \w+ \w+\. Your account is new/);
   assert.match(await page.locator('.keys').innerText(), /Added \d+ \w+ \d{4} · ends in [0-9a-f]{8}\s+A spare is missing/);
@@ -85,15 +78,15 @@ test('somebody creates an account, logs out and in again', async () => {
 
   await page.getByRole('link', { name: 'Log in or create an account' }).click();
   await state(page, 'waiting');
-  assert.equal((await owner.scan(await codeOf(page))).status, 200);
+  assert.equal((await scan(owner, page)).status, 200);
   assert.equal(await userOf(page), user);
   assert.match(await page.getByRole('status').innerText(), /^Welcome back/);
+  assert.deepEqual((await visitor.context.cookies()).filter((cookie) => !cookie.httpOnly), []);
   await visitor.leave();
 });
 
 test('a Lightning wallet and a browser without JavaScript', async () => {
-  const [visitor, owner] = [await arrive({ javaScriptEnabled: false }), wallet('lightning')];
-  await owner.make();
+  const [visitor, owner] = [await arrive({ javaScriptEnabled: false }), await makeWallet()];
   const page = await begin(visitor);
   assert.notEqual((await owner.lnurl(await lightningOf(page))).status, 'OK');
   await state(page, 'create');
@@ -113,20 +106,21 @@ test('whoever cancels is told so at the shop', async () => {
 });
 
 test('a login that another browser began is refused at the shop', async () => {
-  const [thief, victim, owner] = [await arrive(), await arrive(), wallet('thief')];
-  await owner.make();
+  const [thief, victim, owner] = [await arrive(), await arrive(), await makeWallet()];
   const page = await thief.open(`${links.shop}/login`);
   await state(page, 'waiting');
-  await owner.scan(await codeOf(page));
+  await scan(owner, page);
   // The thief's browser is kept from going back, and the victim is lured there with its code.
   const returned = page.waitForRequest(`${links.shop}/return**`);
   await page.route(`${links.shop}/return**`, (route) => route.abort());
   await state(page, 'create');
-  await owner.scan(await codeOf(page));
+  await scan(owner, page);
   const planted = (await returned).url();
   const lured = await victim.open(planted);
   assert.match(await lured.getByRole('status').innerText(), /^That login was refused/);
   await checkLooks(lured);
+  await lured.goto(`${links.shop}/account`);
+  assert.equal(await lured.locator('#user').count(), 0);
   await victim.leave();
   // What was refused is burnt for its owner too.
   const other = await thief.open(planted);

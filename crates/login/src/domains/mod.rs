@@ -140,22 +140,9 @@ pub fn register(
     let name = parse_registrable(&new.domain, account.environment).map_err(|reason| ("domain", reason))?;
     let url = |field, text: &str| parse_webhook_url(text, reach).map_err(|reason| (field, reason));
     let event_url = new.event_url.as_deref().map(|text| url("event_url", text)).transpose()?;
-    let domain = Domain {
-        id: DomainId::new(now, random.id),
-        account,
-        name,
-        webhook_url: url("webhook_url", &new.webhook_url)?,
-        event_url,
-        handler: new.handler,
-        verification_token: ProofToken::new(random.token),
-        created_at: now,
-        verified_at: None,
-        last_checked_at: None,
-        failing_since: None,
-        methods: None,
-        registration: Registration::Open,
-        display_name: None,
-    };
+    let webhook_url = url("webhook_url", &new.webhook_url)?;
+    let domain = Domain::new(account, name, webhook_url, now, &random);
+    let domain = Domain { event_url, handler: new.handler, ..domain };
     Ok(RegisteredDomain { domain, secret: random.secret })
 }
 
@@ -224,6 +211,26 @@ pub fn parse_webhook_url(text: &str, reach: Reach) -> Result<Url, String> {
 }
 
 impl Domain {
+    /// A domain that nobody has proved yet, with the settings of one that says nothing of them.
+    fn new(account: Account, name: DomainName, webhook_url: Url, now: Timestamp, random: &DomainEntropy) -> Self {
+        Self {
+            id: DomainId::new(now, random.id),
+            account,
+            name,
+            webhook_url,
+            event_url: None,
+            handler: HandlerKind::default(),
+            verification_token: ProofToken::new(random.token),
+            created_at: now,
+            verified_at: None,
+            last_checked_at: None,
+            failing_since: None,
+            methods: None,
+            registration: Registration::default(),
+            display_name: None,
+        }
+    }
+
     /// How people log in.
     #[must_use]
     pub fn methods(&self) -> LoginMethods {

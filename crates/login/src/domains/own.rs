@@ -7,8 +7,7 @@ use signpost_platform::accounts::{Account, Environment, SERVER_ACCOUNT};
 use signpost_store::Store;
 use url::Url;
 
-use super::{Domain, DomainEntropy, HandlerKind, ProofToken, Registration, sql};
-use crate::ids::DomainId;
+use super::{Domain, DomainEntropy, HandlerKind, sql};
 
 /// The account that has the domain and nothing else.
 #[must_use]
@@ -26,26 +25,6 @@ pub fn name(public_url: Option<&Url>) -> DomainName {
     host.unwrap_or_else(|| DomainName::parse("localhost").expect("a name"))
 }
 
-/// The domain as it is made. Nothing is posted to its webhook: its sessions have no events.
-fn make(name: DomainName, webhook_url: Url, now: Timestamp, random: &DomainEntropy) -> Domain {
-    Domain {
-        id: DomainId::new(now, random.id),
-        account: account(),
-        name,
-        webhook_url,
-        event_url: None,
-        handler: HandlerKind::Hosted,
-        verification_token: ProofToken::new(random.token),
-        created_at: now,
-        verified_at: None,
-        last_checked_at: None,
-        failing_since: None,
-        methods: None,
-        registration: Registration::Open,
-        display_name: None,
-    }
-}
-
 /// The server's own domain, made where it is not there yet. Of servers that start together one makes it.
 ///
 /// # Errors
@@ -61,7 +40,9 @@ pub async fn find_or_make(
         return Ok(own);
     }
     let webhook_url = public_address.parse().with_context(|| format!("{public_address} is no address"))?;
-    sql::insert_own(store, make(name.clone(), webhook_url, now, &DomainEntropy::draw())).await?;
+    // Nothing is posted to its webhook: its sessions have no events.
+    let own = Domain::new(account(), name.clone(), webhook_url, now, &DomainEntropy::draw());
+    sql::insert_own(store, Domain { handler: HandlerKind::Hosted, ..own }).await?;
     sql::find_by_name(store, &account(), &name).await?.context("the server's own domain is not there")
 }
 

@@ -55,25 +55,28 @@ struct World {
     truth: Truth,
 }
 
+/// A domain in a database of its own.
+pub(crate) async fn register_domain(store: &Store, handler: domains::HandlerKind, now: Timestamp) -> Domain {
+    let account = Account { name: "acme".to_owned(), environment: Environment::Live };
+    let new = domains::NewDomain {
+        domain: "shop.test".to_owned(),
+        webhook_url: "https://shop.test/".to_owned(),
+        event_url: None,
+        handler,
+    };
+    let secret = WebhookSecret::from_bytes(&[1; 32]);
+    let random = domains::DomainEntropy { id: [1; 16], token: [2; 20], secret };
+    let registered = domains::register(&new, account, Reach::Public, now, random).expect("a domain");
+    let kept = domains::sql::insert(store, &Seal::default(), &registered, &Actor::Operator).await;
+    kept.expect("a database").expect("a new name");
+    registered.domain
+}
+
 impl World {
     async fn new() -> Self {
         let store = Store::open("sqlite::memory:", &SCHEMA).expect("a database");
         let now = Timestamp::from_second(1_800_000_000).expect("a time");
-        let account = Account { name: "acme".to_owned(), environment: Environment::Live };
-        let new = domains::NewDomain {
-            domain: "shop.test".to_owned(),
-            webhook_url: "https://shop.test/".to_owned(),
-            event_url: None,
-            handler: domains::HandlerKind::Direct,
-        };
-        let secret = WebhookSecret::from_bytes(&[1; 32]);
-        let random = domains::DomainEntropy { id: [1; 16], token: [2; 20], secret };
-        let registered = domains::register(&new, account, Reach::Public, now, random).expect("a domain");
-        domains::sql::insert(&store, &Seal::default(), &registered, &Actor::Operator)
-            .await
-            .expect("a database")
-            .expect("a new name");
-        let domain = registered.domain;
+        let domain = register_domain(&store, domains::HandlerKind::Direct, now).await;
         let random = sessions::SessionEntropy { id: [3; 16], nonce: [4; 16] };
         let new = NewSession {
             mode: Mode::Login,

@@ -6,18 +6,16 @@ use std::time::Duration;
 use jiff::{SignedDuration, Timestamp};
 use proptest::prelude::*;
 use signpost::server::schema::SCHEMA;
-use signpost_auth::{Mode, Wallet, WebhookSecret};
-use signpost_login::domains::seal::Seal;
-use signpost_login::domains::{self, Domain};
+use signpost_auth::{Mode, Wallet};
+use signpost_login::domains::{Domain, HandlerKind};
 use signpost_login::sessions::{
     self, Accepted, AnswerRefusal, BrowserHash, ConfirmCode, Flow, NewSession, PageOwner, PageTerms, Renewal, Session,
     SessionOptions, SessionState, SwitchEntropy, page_sql,
 };
-use signpost_platform::accounts::audit::Actor;
-use signpost_platform::accounts::{Account, Environment};
-use signpost_platform::outbound::Reach;
 use signpost_platform::pages::cookie::CookieSecret;
 use signpost_store::{Store, random};
+
+use crate::interleavings::register_domain;
 
 const ACTORS: usize = 3;
 const TTL: Duration = Duration::from_mins(5);
@@ -81,21 +79,7 @@ impl World {
     async fn new() -> Self {
         let store = Store::open("sqlite::memory:", &SCHEMA).expect("a database");
         let now = Timestamp::from_second(1_800_000_000).expect("a time");
-        let account = Account { name: "acme".to_owned(), environment: Environment::Live };
-        let new = domains::NewDomain {
-            domain: "shop.test".to_owned(),
-            webhook_url: "https://shop.test/".to_owned(),
-            event_url: None,
-            handler: domains::HandlerKind::Hosted,
-        };
-        let secret = WebhookSecret::from_bytes(&[1; 32]);
-        let random = domains::DomainEntropy { id: [1; 16], token: [2; 20], secret };
-        let registered = domains::register(&new, account, Reach::Public, now, random).expect("a domain");
-        domains::sql::insert(&store, &Seal::default(), &registered, &Actor::Operator)
-            .await
-            .expect("a database")
-            .expect("a new name");
-        let domain = registered.domain;
+        let domain = register_domain(&store, HandlerKind::Hosted, now).await;
         let options = SessionOptions { flow: Flow::Page, browser_hash: BrowserHash::parse(HASH), ..<_>::default() };
         let new = NewSession {
             mode: Mode::Login,
