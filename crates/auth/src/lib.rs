@@ -19,6 +19,7 @@ mod qr;
 pub mod receiver;
 mod through;
 mod wallet;
+mod webauthn;
 mod webhook;
 
 pub use answer::{Answer, DeviceInfo, InvalidAnswer, NotVerified, is_fresh};
@@ -36,6 +37,10 @@ pub use lnurl::{
 pub use qr::{InvalidQrData, QrData, Signing};
 pub use through::{Through, authority};
 pub use wallet::{InvalidSecretKey, Wallet};
+pub use webauthn::{
+    MalformedPasskeyKey, NotAPasskeyHandle, NotAPasskeyId, PasskeyAlgorithm, PasskeyHandle, PasskeyId, PasskeyKey,
+    RelyingParty,
+};
 pub use webhook::{
     InvalidWebhookSecret, WEBHOOK_ID, WEBHOOK_SIGNATURE, WEBHOOK_TIMESTAMP, WebhookSecret, X_SVC_SIGNATURE,
     X_SVC_SIGNATURE_NEXT,

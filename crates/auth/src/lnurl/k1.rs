@@ -31,6 +31,12 @@ impl K1 {
     pub fn of(challenge: &Challenge) -> Self {
         Self(Sha256::digest(challenge.to_string().as_bytes()).into())
     }
+
+    /// The 32 bytes, which are the challenge of a passkey too.
+    #[must_use]
+    pub fn as_bytes(&self) -> &[u8; 32] {
+        &self.0
+    }
 }
 
 impl FromStr for K1 {

@@ -1,0 +1,156 @@
+use std::fmt;
+
+use data_encoding::{HEXLOWER, HEXLOWER_PERMISSIVE};
+use ring::signature::{self, RsaPublicKeyComponents, UnparsedPublicKey};
+
+use super::curve::is_on_p256;
+use super::spki::Spki;
+
+/// The public key of a passkey: a point on P-256, or an RSA key of 2048 to 4096 bits.
+///
+/// It is stored as its `SubjectPublicKeyInfo` in lower-case hex, which libraries of every language read.
+///
+/// ```
+/// use signpost_auth::{PasskeyAlgorithm, PasskeyKey};
+///
+/// let hex = "3059301306072a8648ce3d020106082a8648ce3d03010703420004\
+///            6b17d1f2e12c4247f8bce6e563a440f277037d812deb33a0f4a13945d898c296\
+///            4fe342e2fe1a7f9b8ee7eb4a7c0f9e162bce33576b315ececbb6406837bf51f5";
+/// let key = PasskeyKey::parse_hex(&hex.to_uppercase())?;
+/// assert_eq!((key.algorithm(), key.canonical()), (PasskeyAlgorithm::Es256, hex.to_owned()));
+/// # Ok::<(), signpost_auth::MalformedPasskeyKey>(())
+/// ```
+#[derive(Clone, PartialEq, Eq, Hash)]
+pub struct PasskeyKey(Kind);
+
+#[derive(Clone, PartialEq, Eq, Hash)]
+enum Kind {
+    /// `04`, x, y.
+    Es256([u8; 65]),
+    /// Both big-endian, without leading zeros.
+    Rs256 { n: Vec<u8>, e: Vec<u8> },
+}
+
+/// How a passkey signs: what is offered to authenticators, the better one first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum PasskeyAlgorithm {
+    /// ECDSA on P-256 with SHA-256.
+    Es256,
+    /// RSASSA-PKCS1-v1_5 with SHA-256.
+    Rs256,
+}
+
+/// The text or the numbers are no public key that a passkey may have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum MalformedPasskeyKey {
+    /// Not `SubjectPublicKeyInfo` in its one spelling, of one of the two kinds.
+    #[error("a passkey's public key is a SubjectPublicKeyInfo of P-256 or RSA in hex, DER")]
+    NotSpki,
+    /// No point of P-256 has these coordinates, or it is compressed.
+    #[error("the public key is not an uncompressed point on P-256")]
+    NotOnCurve,
+    /// A modulus that is too small, too large or even.
+    #[error("an RSA key has 2048 to 4096 bits and an odd modulus")]
+    Modulus,
+    /// An exponent that no verifier takes.
+    #[error("the exponent of an RSA key is odd, at least 3 and below 2^33")]
+    Exponent,
+}
+
+impl PasskeyAlgorithm {
+    /// Both.
+    pub const ALL: [Self; 2] = [Self::Es256, Self::Rs256];
+
+    /// Its number in the COSE registry, as `pubKeyCredParams` names it.
+    #[must_use]
+    pub fn cose(self) -> i64 {
+        match self {
+            Self::Es256 => -7,
+            Self::Rs256 => -257,
+        }
+    }
+}
+
+impl PasskeyKey {
+    /// Reads a `SubjectPublicKeyInfo` in hex of any case.
+    ///
+    /// # Errors
+    /// [`MalformedPasskeyKey`] says what is wrong with it.
+    pub fn parse_hex(hex: &str) -> Result<Self, MalformedPasskeyKey> {
+        // The largest key has 550 bytes: no more is decoded.
+        if hex.len() > 1_200 {
+            return Err(MalformedPasskeyKey::NotSpki);
+        }
+        let der = HEXLOWER_PERMISSIVE.decode(hex.as_bytes()).map_err(|_| MalformedPasskeyKey::NotSpki)?;
+        match Spki::parse(&der).ok_or(MalformedPasskeyKey::NotSpki)? {
+            Spki::P256(point) => Self::from_point(point),
+            Spki::Rsa { n, e } => Self::from_rsa(n, e),
+        }
+    }
+
+    /// A key of the uncompressed form of a point (SEC 1, 2.3.4).
+    fn from_point(point: &[u8]) -> Result<Self, MalformedPasskeyKey> {
+        let point: [u8; 65] = point.try_into().map_err(|_| MalformedPasskeyKey::NotOnCurve)?;
+        let half = |from: usize| std::array::from_fn(|at| point[from + at]);
+        let is_point = point[0] == 4 && is_on_p256(&half(1), &half(33));
+        is_point.then_some(Self(Kind::Es256(point))).ok_or(MalformedPasskeyKey::NotOnCurve)
+    }
+
+    /// A key of its two numbers, big-endian, without leading zeros.
+    fn from_rsa(n: &[u8], e: &[u8]) -> Result<Self, MalformedPasskeyKey> {
+        let bits = n.first().map_or(0, |first| 8 * n.len() - first.leading_zeros() as usize);
+        if !(2048..=4096).contains(&bits) || n.last().is_none_or(|last| last % 2 == 0) {
+            return Err(MalformedPasskeyKey::Modulus);
+        }
+        let exponent = (e.len() <= 5).then(|| e.iter().fold(0_u64, |number, &byte| number << 8 | u64::from(byte)));
+        if exponent.is_none_or(|number| !(3..1 << 33).contains(&number) || number % 2 == 0) || e[0] == 0 {
+            return Err(MalformedPasskeyKey::Exponent);
+        }
+        Ok(Self(Kind::Rs256 { n: n.to_owned(), e: e.to_owned() }))
+    }
+
+    /// Its one spelling: `SubjectPublicKeyInfo` in DER, in lower-case hex.
+    #[must_use]
+    pub fn canonical(&self) -> String {
+        let spki = match &self.0 {
+            Kind::Es256(point) => Spki::P256(point),
+            Kind::Rs256 { n, e } => Spki::Rsa { n, e },
+        };
+        HEXLOWER.encode(&spki.to_der())
+    }
+
+    /// How it signs.
+    #[must_use]
+    pub fn algorithm(&self) -> PasskeyAlgorithm {
+        match self.0 {
+            Kind::Es256(_) => PasskeyAlgorithm::Es256,
+            Kind::Rs256 { .. } => PasskeyAlgorithm::Rs256,
+        }
+    }
+
+    /// Whether it signed these bytes, which are hashed once. The signature of a point is DER, that of an RSA key as long
+    /// as the key.
+    #[must_use]
+    pub fn signed(&self, message: &[u8], signature: &[u8]) -> bool {
+        match &self.0 {
+            Kind::Es256(point) => {
+                let key = UnparsedPublicKey::new(&signature::ECDSA_P256_SHA256_ASN1, point);
+                key.verify(message, signature).is_ok()
+            }
+            Kind::Rs256 { n, e } => {
+                let key = RsaPublicKeyComponents { n, e };
+                key.verify(&signature::RSA_PKCS1_2048_8192_SHA256, message, signature).is_ok()
+            }
+        }
+    }
+}
+
+impl fmt::Debug for PasskeyKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "PasskeyKey({})", self.canonical())
+    }
+}
+
+#[cfg(test)]
+#[path = "key_tests.rs"]
+mod tests;

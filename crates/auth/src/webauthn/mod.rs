@@ -1,0 +1,14 @@
+//! Passkeys: what an authenticator registers and asserts for a person (Web Authentication, Level 3).
+//!
+//! As everywhere in this crate, time and randomness are arguments; the challenge that is checked is 32 bytes which the
+//! caller knows. Nothing here remembers what was answered before: that an answer counts once is the session's rule.
+
+mod curve;
+mod identifier;
+mod key;
+mod relying_party;
+mod spki;
+
+pub use identifier::{NotAPasskeyHandle, NotAPasskeyId, PasskeyHandle, PasskeyId};
+pub use key::{MalformedPasskeyKey, PasskeyAlgorithm, PasskeyKey};
+pub use relying_party::RelyingParty;

@@ -1,0 +1,76 @@
+use url::{Host, Url};
+
+/// Whom passkeys belong to: a host, and the one origin that may ask for them.
+///
+/// ```
+/// use signpost_auth::RelyingParty;
+///
+/// let rp = RelyingParty::of("https://Login.example.com:8443/").unwrap();
+/// assert_eq!((rp.id(), rp.origin()), ("login.example.com", "https://login.example.com:8443"));
+/// assert!(RelyingParty::of("http://127.0.0.1:8080").is_none());
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RelyingParty {
+    id: String,
+    origin: String,
+}
+
+impl RelyingParty {
+    /// That of an address. `None` where browsers offer no passkeys: an IP address is no `rp.id`, and without encryption
+    /// only `localhost` and the names below it are trusted.
+    #[must_use]
+    pub fn of(origin: &str) -> Option<Self> {
+        let url = Url::parse(origin).ok()?;
+        let Some(Host::Domain(id)) = url.host() else { return None };
+        let is_this_machine = id == "localhost" || id.ends_with(".localhost");
+        let trusted = url.scheme() == "https" || (url.scheme() == "http" && is_this_machine);
+        trusted.then(|| Self { id: id.to_owned(), origin: url.origin().ascii_serialization() })
+    }
+
+    /// `rp.id`: the host, in ASCII, without a port.
+    #[must_use]
+    pub fn id(&self) -> &str {
+        &self.id
+    }
+
+    /// The origin as browsers write it into client data.
+    #[must_use]
+    pub fn origin(&self) -> &str {
+        &self.origin
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_names_that_browsers_trust_have_passkeys() {
+        for (address, id, origin) in [
+            ("https://login.test", "login.test", "https://login.test"),
+            ("https://login.test:443/x/", "login.test", "https://login.test"),
+            ("https://bücher.test", "xn--bcher-kva.test", "https://xn--bcher-kva.test"),
+            ("http://localhost:8080", "localhost", "http://localhost:8080"),
+            ("http://a.localhost", "a.localhost", "http://a.localhost"),
+            ("https://localhost", "localhost", "https://localhost"),
+        ] {
+            let rp = RelyingParty::of(address).unwrap_or_else(|| panic!("{address}"));
+            assert_eq!((rp.id(), rp.origin()), (id, origin));
+        }
+        for address in [
+            "",
+            "login.test",
+            "http://login.test",
+            "http://localhost.test",
+            "http://notlocalhost",
+            "https://127.0.0.1",
+            "http://127.0.0.1:8080",
+            "https://[::1]",
+            "wss://login.test",
+            "ftp://localhost",
+            "android:apk-key-hash:x",
+        ] {
+            assert_eq!(RelyingParty::of(address), None, "{address}");
+        }
+    }
+}
