@@ -12,18 +12,17 @@ pub const CONTENT_SECURITY_POLICY: &str = "default-src 'none'; script-src 'self'
                                            connect-src 'self'; manifest-src 'self'; base-uri 'none'; \
                                            frame-ancestors 'none'; form-action 'self'";
 
-/// What a page may ask a device for: nothing.
-const PERMISSIONS_POLICY: &str = "accelerometer=(), autoplay=(), camera=(), display-capture=(), fullscreen=(), \
-                                  geolocation=(), gyroscope=(), magnetometer=(), microphone=(), midi=(), payment=(), \
+/// What no page may ask a device for.
+const PERMISSIONS_POLICY: &str = "accelerometer=(), autoplay=(), display-capture=(), fullscreen=(), geolocation=(), \
+                                  gyroscope=(), magnetometer=(), microphone=(), midi=(), payment=(), \
                                   picture-in-picture=(), usb=()";
 
-const SAFETY: [(HeaderName, &str); 6] = [
+const SAFETY: [(HeaderName, &str); 5] = [
     (header::CONTENT_TYPE, "text/html; charset=utf-8"),
     (header::CONTENT_SECURITY_POLICY, CONTENT_SECURITY_POLICY),
     (header::REFERRER_POLICY, "no-referrer"),
     (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
     (HeaderName::from_static("cross-origin-opener-policy"), "same-origin"),
-    (HeaderName::from_static("permissions-policy"), PERMISSIONS_POLICY),
 ];
 
 /// A whole HTML document with status and headers.
@@ -31,14 +30,25 @@ const SAFETY: [(HeaderName, &str); 6] = [
 pub struct HtmlPage {
     status: StatusCode,
     headers: HeaderMap,
+    device_use: Option<DeviceUse>,
     document: Bytes,
+}
+
+/// What a page asks the person's device for, of what it may be asked for at all.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DeviceUse {
+    /// The camera.
+    Camera,
+    /// Passkeys: to make one, and to log in with one.
+    Passkeys,
 }
 
 impl HtmlPage {
     /// A page for one person, in one state: nobody stores it, nobody lists it.
     #[must_use]
     pub fn personal(document: impl Into<Bytes>) -> Self {
-        let page = Self { status: StatusCode::OK, headers: HeaderMap::new(), document: document.into() };
+        let page =
+            Self { status: StatusCode::OK, headers: HeaderMap::new(), device_use: None, document: document.into() };
         let page = page.with_header(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
         page.with_header(HeaderName::from_static("x-robots-tag"), HeaderValue::from_static("noindex"))
     }
@@ -49,7 +59,8 @@ impl HtmlPage {
     /// Never: a number is fit for a header.
     #[must_use]
     pub fn public(document: impl Into<Bytes>, fresh: Duration) -> Self {
-        let page = Self { status: StatusCode::OK, headers: HeaderMap::new(), document: document.into() };
+        let page =
+            Self { status: StatusCode::OK, headers: HeaderMap::new(), device_use: None, document: document.into() };
         let fresh = HeaderValue::try_from(format!("max-age={}", fresh.as_secs())).expect("digits");
         let page = page.with_header(header::CACHE_CONTROL, fresh);
         page.with_header(header::VARY, HeaderValue::from_static("accept, accept-language"))
@@ -59,6 +70,12 @@ impl HtmlPage {
     #[must_use]
     pub fn with_status(self, status: StatusCode) -> Self {
         Self { status, ..self }
+    }
+
+    /// The same, which may ask the device for this and for nothing else.
+    #[must_use]
+    pub fn with_device_use(self, device_use: DeviceUse) -> Self {
+        Self { device_use: Some(device_use), ..self }
     }
 
     /// The same with one more header; several `Set-Cookie` are several.
@@ -77,13 +94,29 @@ impl IntoResponse for HtmlPage {
         for (name, value) in SAFETY {
             response.headers_mut().insert(name, HeaderValue::from_static(value));
         }
+        let policy = HeaderValue::try_from(permissions_policy(self.device_use)).expect("printable text");
+        response.headers_mut().insert(HeaderName::from_static("permissions-policy"), policy);
         response
     }
+}
+
+/// The value of `Permissions-Policy`: all that a device could be asked for is closed, but for what the page uses.
+fn permissions_policy(device_use: Option<DeviceUse>) -> String {
+    let allowed = |of: DeviceUse| if device_use == Some(of) { "(self)" } else { "()" };
+    let (camera, passkeys) = (allowed(DeviceUse::Camera), allowed(DeviceUse::Passkeys));
+    format!(
+        "{PERMISSIONS_POLICY}, camera={camera}, publickey-credentials-create={passkeys}, \
+         publickey-credentials-get={passkeys}"
+    )
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    const CLOSED: &str = "accelerometer=(), autoplay=(), display-capture=(), fullscreen=(), geolocation=(), gyroscope=(), \
+                          magnetometer=(), microphone=(), midi=(), payment=(), picture-in-picture=(), usb=(), \
+                          camera=(), publickey-credentials-create=(), publickey-credentials-get=()";
 
     fn headers(page: HtmlPage) -> Vec<(String, String)> {
         let response = page.into_response();
@@ -101,7 +134,7 @@ mod tests {
             ("content-security-policy", policy),
             ("content-type", "text/html; charset=utf-8"),
             ("cross-origin-opener-policy", "same-origin"),
-            ("permissions-policy", PERMISSIONS_POLICY),
+            ("permissions-policy", CLOSED),
             ("referrer-policy", "no-referrer"),
             ("x-content-type-options", "nosniff"),
         ];
@@ -122,6 +155,19 @@ mod tests {
     fn a_public_page_says_what_it_depends_on() {
         let page = HtmlPage::public("x", Duration::from_mins(5));
         assert_eq!(headers(page), expected(&[("cache-control", "max-age=300"), ("vary", "accept, accept-language")]));
+    }
+
+    #[test]
+    fn a_page_asks_the_device_for_what_it_uses_alone() {
+        for (device_use, opened) in [
+            (DeviceUse::Camera, &["camera=(self)"][..]),
+            (DeviceUse::Passkeys, &["publickey-credentials-create=(self)", "publickey-credentials-get=(self)"]),
+        ] {
+            let response = HtmlPage::personal("x").with_device_use(device_use).into_response();
+            let policy = response.headers()["permissions-policy"].to_str().unwrap();
+            let open: Vec<_> = policy.split(", ").filter(|feature| !feature.ends_with("=()")).collect();
+            assert_eq!(open, opened, "{policy}");
+        }
     }
 
     #[test]

@@ -21,5 +21,5 @@ mod contrast_tests;
 
 pub use assets::Asset;
 pub use frame::{Frame, Layout};
-pub use html_page::HtmlPage;
+pub use html_page::{DeviceUse, HtmlPage};
 pub use language::Language;
