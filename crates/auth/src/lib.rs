@@ -38,8 +38,8 @@ pub use qr::{InvalidQrData, QrData, Signing};
 pub use through::{Through, authority};
 pub use wallet::{InvalidSecretKey, Wallet};
 pub use webauthn::{
-    MalformedPasskeyKey, NotAPasskeyHandle, NotAPasskeyId, PasskeyAlgorithm, PasskeyHandle, PasskeyId, PasskeyKey,
-    RelyingParty,
+    AssertedPasskey, MalformedPasskeyKey, NewPasskey, NotAPasskeyHandle, NotAPasskeyId, PasskeyAlgorithm,
+    PasskeyAssertion, PasskeyHandle, PasskeyId, PasskeyKey, PasskeyRefusal, PasskeyRegistration, RelyingParty,
 };
 pub use webhook::{
     InvalidWebhookSecret, WEBHOOK_ID, WEBHOOK_SIGNATURE, WEBHOOK_TIMESTAMP, WebhookSecret, X_SVC_SIGNATURE,

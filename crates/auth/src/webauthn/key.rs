@@ -49,7 +49,7 @@ pub enum MalformedPasskeyKey {
     /// No point of P-256 has these coordinates, or it is compressed.
     #[error("the public key is not an uncompressed point on P-256")]
     NotOnCurve,
-    /// A modulus that is too small, too large or even.
+    /// A modulus that is too small, too large, even or padded.
     #[error("an RSA key has 2048 to 4096 bits and an odd modulus")]
     Modulus,
     /// An exponent that no verifier takes.
@@ -89,7 +89,7 @@ impl PasskeyKey {
     }
 
     /// A key of the uncompressed form of a point (SEC 1, 2.3.4).
-    fn from_point(point: &[u8]) -> Result<Self, MalformedPasskeyKey> {
+    pub(super) fn from_point(point: &[u8]) -> Result<Self, MalformedPasskeyKey> {
         let point: [u8; 65] = point.try_into().map_err(|_| MalformedPasskeyKey::NotOnCurve)?;
         let half = |from: usize| std::array::from_fn(|at| point[from + at]);
         let is_point = point[0] == 4 && is_on_p256(&half(1), &half(33));
@@ -97,9 +97,9 @@ impl PasskeyKey {
     }
 
     /// A key of its two numbers, big-endian, without leading zeros.
-    fn from_rsa(n: &[u8], e: &[u8]) -> Result<Self, MalformedPasskeyKey> {
+    pub(super) fn from_rsa(n: &[u8], e: &[u8]) -> Result<Self, MalformedPasskeyKey> {
         let bits = n.first().map_or(0, |first| 8 * n.len() - first.leading_zeros() as usize);
-        if !(2048..=4096).contains(&bits) || n.last().is_none_or(|last| last % 2 == 0) {
+        if n.first() == Some(&0) || !(2048..=4096).contains(&bits) || n.last().is_none_or(|last| last % 2 == 0) {
             return Err(MalformedPasskeyKey::Modulus);
         }
         let exponent = (e.len() <= 5).then(|| e.iter().fold(0_u64, |number, &byte| number << 8 | u64::from(byte)));

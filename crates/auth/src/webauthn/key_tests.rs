@@ -72,6 +72,7 @@ fn rsa_keys_are_those_that_the_verifier_takes() {
     even[255] = 2;
     assert_eq!(PasskeyKey::from_rsa(&even, &[3]), Err(Modulus));
     assert_eq!(PasskeyKey::from_rsa(&[], &[3]), Err(Modulus));
+    assert_eq!(PasskeyKey::from_rsa(&[&[0; 2][..], &[0xff; 256]].concat(), &[3]), Err(Modulus));
 }
 
 proptest! {

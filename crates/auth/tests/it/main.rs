@@ -5,6 +5,9 @@ mod fuzz;
 mod lnurl;
 #[path = "../../../../tests/mutations.rs"]
 mod mutations;
+#[path = "../../../../tests/passkey.rs"]
+mod passkey;
+mod passkeys;
 mod receiver;
 mod router;
 mod signature;

@@ -1,0 +1,93 @@
+//! CBOR as authenticators write it (RFC 8949), read with bounds. The size of the input bounds the size of what is read.
+
+use ciborium::Value;
+use ciborium::de::from_reader_with_recursion_limit;
+use ciborium::value::Integer;
+
+/// How deep values stand in values: certificates in a list in a statement need three.
+const DEPTH: usize = 16;
+
+/// A map without two values for one key.
+pub(super) struct Map(Vec<(Value, Value)>);
+
+impl Map {
+    /// The map at the start, and what stands behind it.
+    pub(super) fn read(mut bytes: &[u8]) -> Option<(Self, &[u8])> {
+        let value = from_reader_with_recursion_limit(&mut bytes, DEPTH).ok()?;
+        Some((Self::of(value)?, bytes))
+    }
+
+    /// The value as a map.
+    pub(super) fn of(value: Value) -> Option<Self> {
+        let Value::Map(members) = value else { return None };
+        // Values have no order and no hash: every pair is compared, so there must not be many.
+        let few = members.len() <= 64;
+        let twice = |(at, (key, _)): (usize, &(Value, Value))| members[..at].iter().any(|(earlier, _)| earlier == key);
+        (few && !members.iter().enumerate().any(twice)).then_some(Self(members))
+    }
+
+    /// Whether nothing is in it.
+    pub(super) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Takes the value of a text.
+    pub(super) fn take(&mut self, key: &str) -> Option<Value> {
+        let at = self.0.iter().position(|(found, _)| found.as_text() == Some(key))?;
+        Some(self.0.swap_remove(at).1)
+    }
+
+    /// The value of a number.
+    pub(super) fn at(&self, key: i64) -> Option<&Value> {
+        let key = Value::Integer(Integer::from(key));
+        self.0.iter().find_map(|(found, value)| (*found == key).then_some(value))
+    }
+
+    /// The number that is the value of a number.
+    pub(super) fn number_at(&self, key: i64) -> Option<i128> {
+        self.at(key)?.as_integer().map(i128::from)
+    }
+
+    /// The bytes that are the value of a number.
+    pub(super) fn bytes_at(&self, key: i64) -> Option<&[u8]> {
+        self.at(key)?.as_bytes().map(Vec::as_slice)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn nested(depth: usize) -> Vec<u8> {
+        [vec![0xa1, 0x01], vec![0x81; depth], vec![0x00]].concat()
+    }
+
+    #[test]
+    fn a_map_is_read_and_what_follows_is_handed_back() {
+        let (mut map, rest) = Map::read(&[0xa2, 0x01, 0x20, 0x61, b'a', 0x41, 7, 0xff]).unwrap();
+        assert_eq!((map.number_at(1), map.number_at(2), rest), (Some(-1), None, &[0xff][..]));
+        assert_eq!(map.take("a"), Some(Value::Bytes(vec![7])));
+        assert!(map.take("a").is_none() && !map.is_empty());
+    }
+
+    #[test]
+    fn what_is_no_map_is_not_read() {
+        for (name, bytes) in [
+            ("nothing", &[][..]),
+            ("a list", &[0x80]),
+            ("cut off", &[0xa1, 0x01]),
+            ("a key twice", &[0xa2, 0x01, 0x00, 0x01, 0x01]),
+            ("a key twice in two spellings", &[0xa2, 0x01, 0x00, 0x18, 0x01, 0x01]),
+            ("a text that is no UTF-8", &[0xa1, 0x61, 0xff, 0x00]),
+            ("more members than there are", &[0xbb, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x00]),
+            ("more bytes than there are", &[0xa1, 0x01, 0x5b, 0x7f, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x00]),
+        ] {
+            assert!(Map::read(bytes).is_none(), "{name}");
+        }
+        assert!(Map::read(&nested(8)).is_some());
+        assert!(Map::read(&nested(30_000)).is_none());
+        let many = |count: u8| [vec![0xb8, count], (0..count).flat_map(|key| [0x18, key + 24, 0]).collect()].concat();
+        assert!(Map::read(&many(64)).is_some());
+        assert!(Map::read(&many(65)).is_none());
+    }
+}

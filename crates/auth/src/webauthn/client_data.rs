@@ -1,0 +1,92 @@
+use data_encoding::BASE64URL_NOPAD;
+use serde::de::IgnoredAny;
+use serde::{Deserialize, Deserializer};
+use sha2::{Digest, Sha256};
+
+use super::refusal::PasskeyRefusal;
+use super::relying_party::RelyingParty;
+
+/// What the browser says about the question that the authenticator answers: bytes of JSON, of which the hash is signed.
+#[derive(Clone, Debug)]
+pub(super) struct ClientData {
+    bytes: Vec<u8>,
+    read: Read,
+}
+
+/// Members that a later version adds are left alone; the same one twice is refused.
+#[derive(Clone, Debug, Deserialize)]
+struct Read {
+    #[serde(rename = "type")]
+    kind: String,
+    challenge: String,
+    origin: String,
+    #[serde(rename = "crossOrigin", default)]
+    cross_origin: bool,
+    #[serde(rename = "topOrigin", default, deserialize_with = "is_there")]
+    has_top_origin: bool,
+}
+
+/// What a page asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Ceremony {
+    Create,
+    Get,
+}
+
+impl ClientData {
+    pub(super) fn parse(bytes: Vec<u8>) -> Result<Self, PasskeyRefusal> {
+        let text = std::str::from_utf8(&bytes).map_err(|_| PasskeyRefusal::Malformed("client data is UTF-8"))?;
+        // Web Authentication decodes as browsers do, and they leave out a byte order mark.
+        let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+        let read = serde_json::from_str(text).map_err(|_| {
+            PasskeyRefusal::Malformed("client data is JSON with one type, challenge and origin, crossOrigin a boolean")
+        })?;
+        Ok(Self { bytes, read })
+    }
+
+    /// Whether it was asked for by this relying party's own page, for this ceremony and this challenge.
+    pub(super) fn check(
+        &self,
+        ceremony: Ceremony,
+        rp: &RelyingParty,
+        challenge: &[u8; 32],
+    ) -> Result<(), PasskeyRefusal> {
+        let Read { kind, challenge: answered, origin, cross_origin, has_top_origin } = &self.read;
+        if kind != ceremony.as_str() {
+            return Err(PasskeyRefusal::Type);
+        }
+        if *answered != BASE64URL_NOPAD.encode(challenge) {
+            return Err(PasskeyRefusal::Challenge);
+        }
+        if origin != rp.origin() {
+            return Err(PasskeyRefusal::Origin);
+        }
+        if *cross_origin || *has_top_origin {
+            return Err(PasskeyRefusal::CrossOrigin);
+        }
+        Ok(())
+    }
+
+    pub(super) fn as_bytes(&self) -> &[u8] {
+        &self.bytes
+    }
+
+    /// What authenticators sign: their own data, and the hash of this.
+    pub(super) fn signed_with(&self, authenticator_data: &[u8]) -> Vec<u8> {
+        [authenticator_data, &Sha256::digest(&self.bytes)].concat()
+    }
+}
+
+impl Ceremony {
+    fn as_str(self) -> &'static str {
+        match self {
+            Self::Create => "webauthn.create",
+            Self::Get => "webauthn.get",
+        }
+    }
+}
+
+/// Whatever stands there: `null` is there too.
+fn is_there<'de, D: Deserializer<'de>>(value: D) -> Result<bool, D::Error> {
+    IgnoredAny::deserialize(value).map(|_| true)
+}
