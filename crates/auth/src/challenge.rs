@@ -44,6 +44,9 @@ pub enum Mode {
     /// A new key introduces itself.
     #[serde(alias = "registration")]
     Register,
+    /// Another key joins the account of somebody who is logged in. On pages of the service alone: the specification does
+    /// not know it, and its handlers take no such challenge.
+    Link,
 }
 
 /// 128 random bits, written as 22 characters of base64url without padding (RFC 4648, section 5).
@@ -60,7 +63,7 @@ pub struct NotAChallenge;
 
 /// The word is not a mode.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("unknown mode: it is login or register")]
+#[error("unknown mode: it is login, register or link")]
 pub struct UnknownMode;
 
 /// The text is not a nonce.
@@ -131,6 +134,7 @@ impl Mode {
         match self {
             Self::Login => "login",
             Self::Register => "register",
+            Self::Link => "link",
         }
     }
 }
@@ -148,6 +152,7 @@ impl FromStr for Mode {
         match text {
             "login" => Ok(Self::Login),
             "register" | "registration" => Ok(Self::Register),
+            "link" => Ok(Self::Link),
             _ => Err(UnknownMode),
         }
     }
@@ -184,7 +189,7 @@ pub(crate) mod tests {
     use super::*;
 
     pub(crate) fn challenges() -> impl Strategy<Value = Challenge> {
-        let modes = prop_oneof![Just(Mode::Login), Just(Mode::Register)];
+        let modes = prop_oneof![Just(Mode::Login), Just(Mode::Register), Just(Mode::Link)];
         let domains = "([a-z][a-z0-9]{0,9}\\.){1,3}[a-z]{2,8}|localhost";
         (modes, domains, any::<i64>(), any::<[u8; 16]>()).prop_map(|(mode, domain, issued_at, nonce)| Challenge {
             mode,
@@ -202,6 +207,8 @@ pub(crate) mod tests {
             format!("svc:register:localhost:-1:{nonce}"),
             format!("Sign this to login to example.com at 1700000000:{nonce}"),
             format!("Sign this to register to to.at at 0:{nonce}"),
+            format!("svc:link:example.com:1700000000:{nonce}"),
+            format!("Sign this to link to example.com at 1700000000:{nonce}"),
         ] {
             assert!(Challenge::parse(&good).is_ok(), "{good}");
         }
@@ -213,7 +220,7 @@ pub(crate) mod tests {
             format!("SVC:login:example.com:1700000000:{nonce}"),
             format!("svc:Login:example.com:1700000000:{nonce}"),
             format!("svc:registration:example.com:1700000000:{nonce}"),
-            format!("svc:link:example.com:1700000000:{nonce}"),
+            format!("svc:linking:example.com:1700000000:{nonce}"),
             format!("svc:login:Example.com:1700000000:{nonce}"),
             format!("svc:login:example.com.:1700000000:{nonce}"),
             format!("svc:login:example.com:443:1700000000:{nonce}"),
@@ -241,7 +248,8 @@ pub(crate) mod tests {
         assert_eq!("registration".parse(), Ok(Mode::Register));
         assert_eq!(serde_json::from_str::<Mode>("\"registration\"").unwrap(), Mode::Register);
         assert_eq!(serde_json::to_string(&Mode::Register).unwrap(), "\"register\"");
-        assert_eq!("link".parse::<Mode>(), Err(UnknownMode));
+        assert_eq!("link".parse(), Ok(Mode::Link));
+        assert_eq!("linking".parse::<Mode>(), Err(UnknownMode));
     }
 
     proptest! {

@@ -18,7 +18,7 @@ pub struct Event {
     pub timestamp: String,
     /// In which session it happened, `sess_…`. Empty in a test.
     pub session_id: String,
-    /// The proof. Always there in a login and a registration, `None` in every other kind.
+    /// The proof. Always there where a key was proven, `None` in every other kind.
     #[serde(serialize_with = "as_object")]
     pub data: Option<EventData>,
 }
@@ -32,6 +32,8 @@ pub enum EventKind {
     /// A user registered.
     #[serde(alias = "registration")]
     Register,
+    /// A user linked another key.
+    Link,
     /// Nothing: the integrator asked for an event, to see whether events arrive.
     Test,
     /// A kind that a later version of the service sends. Accept it and ignore it, so that the service stops sending it.
@@ -39,18 +41,18 @@ pub enum EventKind {
     Other(String),
 }
 
-/// The wallet's answer, as an event repeats it.
+/// The answer of a wallet or a passkey, as an event repeats it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct EventData {
-    /// The user's public key, as the wallet spelled it.
+    /// The user's public key, as the wallet spelled it; of a passkey its SPKI in hex.
     pub public_key: String,
-    /// The signature in hex, DER.
+    /// The signature in hex, DER. Empty where a passkey was made: nothing is signed with it then.
     pub signature: String,
     /// The challenge, always in its `svc:` rendering.
     pub challenge: String,
     /// The exact text that was signed: without it `signature` could not be checked. Empty from a sender that knows
-    /// only the specification.
-    #[serde(default)]
+    /// only the specification, and where a passkey signed [`WebauthnProof`].
+    #[serde(default, skip_serializing_if = "String::is_empty")]
     pub signed_message: String,
     /// When the wallet signed by its own clock, in Unix seconds.
     pub signed_at: i64,
@@ -63,6 +65,19 @@ pub struct EventData {
     /// Of a hosted domain, how the key was proven: `scan`, `browser`, `lightning`, `passkey`, or a word of a later version.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub method: Option<String>,
+    /// What a passkey signed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub webauthn: Option<WebauthnProof>,
+}
+
+/// What a passkey signs instead of a text (WebAuthn Level 3, section 6.3.3): the authenticator data, and behind it the
+/// SHA-256 of the client data, whose `challenge` is the SHA-256 of the challenge's text.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct WebauthnProof {
+    /// The authenticator data in base64url without padding.
+    pub authenticator_data: String,
+    /// The client data, JSON, in base64url without padding.
+    pub client_data_json: String,
 }
 
 impl Event {
@@ -80,6 +95,7 @@ impl EventKind {
         match self {
             Self::Login => "login",
             Self::Register => "register",
+            Self::Link => "link",
             Self::Test => "test",
             Self::Other(word) => word,
         }
@@ -91,6 +107,7 @@ impl From<Mode> for EventKind {
         match mode {
             Mode::Login => Self::Login,
             Mode::Register => Self::Register,
+            Mode::Link => Self::Link,
         }
     }
 }
@@ -119,7 +136,7 @@ impl TryFrom<RawEvent> for Event {
     fn try_from(raw: RawEvent) -> Result<Self, serde_json::Error> {
         let RawEvent { id, event, timestamp, session_id, data } = raw;
         let data = match event {
-            EventKind::Login | EventKind::Register => Some(serde_json::from_value(data)?),
+            EventKind::Login | EventKind::Register | EventKind::Link => Some(serde_json::from_value(data)?),
             EventKind::Test | EventKind::Other(_) => None,
         };
         Ok(Self { id, event, timestamp, session_id, data })
@@ -164,6 +181,7 @@ mod tests {
             device_info: DeviceInfo { platform: Some("ios".to_owned()), ..DeviceInfo::default() },
             user_id: None,
             method: None,
+            webauthn: None,
         };
         for (event, text) in
             [(event(EventKind::Login, "sess_1", Some(data)), LOGIN), (event(EventKind::Test, "", None), TEST)]
@@ -175,7 +193,8 @@ mod tests {
 
     #[test]
     fn a_kind_is_printed_as_its_word_and_read_from_it() {
-        for kind in [EventKind::Login, EventKind::Register, EventKind::Test, EventKind::Other("link".to_owned())] {
+        let others = [EventKind::Link, EventKind::Test, EventKind::Other("removed".to_owned())];
+        for kind in [EventKind::Login, EventKind::Register].into_iter().chain(others) {
             let word = json!(kind);
             assert_eq!(word, kind.as_str());
             assert_eq!(serde_json::from_value::<EventKind>(word).unwrap(), kind);
@@ -189,14 +208,27 @@ mod tests {
         let of = |kind: &str, data: Value| {
             read(json!({"event": kind, "timestamp": "t", "session_id": "sess_1", "data": data}))
         };
-        for kind in ["login", "register"] {
+        for kind in ["login", "register", "link"] {
             assert_eq!(of(kind, json!({})), None);
             assert_eq!(of(kind, json!({"public_key": "02", "signature": "30", "challenge": "svc:"})), None);
         }
-        let later = of("link", json!({"user_id": "usr_1"})).unwrap();
-        assert_eq!((later.event.as_str(), &later.data), ("link", &None));
-        assert_eq!(later.identity(), "sess_1:link");
+        let later = of("removed", json!({"user_id": "usr_1"})).unwrap();
+        assert_eq!((later.event.as_str(), &later.data), ("removed", &None));
+        assert_eq!(later.identity(), "sess_1:removed");
         assert_eq!(read(json!({"timestamp": "t", "session_id": "sess_1", "data": {}})), None);
+    }
+
+    #[test]
+    fn what_a_passkey_signed_stands_beside_its_signature() {
+        let proof = json!({"authenticator_data": "AA", "client_data_json": "e30"});
+        let data = json!({
+            "public_key": "30", "signature": "30", "challenge": "svc:", "signed_at": 5, "device_info": {},
+            "user_id": "usr_1", "method": "passkey", "webauthn": proof,
+        });
+        let event = json!({"id": "evt_1", "event": "link", "timestamp": "t", "session_id": "sess_1", "data": data});
+        let read = read(event.clone()).unwrap();
+        assert_eq!(read.data.as_ref().unwrap().webauthn.as_ref().unwrap().client_data_json, "e30");
+        assert_eq!(json!(read), event);
     }
 
     #[test]

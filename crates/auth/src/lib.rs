@@ -28,7 +28,7 @@ pub use code::QrCode;
 
 pub use challenge::{Challenge, Mode, Nonce, NotAChallenge, NotANonce, UnknownMode};
 pub use domain::{DomainName, InvalidDomain};
-pub use event::{Event, EventData, EventKind};
+pub use event::{Event, EventData, EventKind, WebauthnProof};
 pub use keys::{MalformedPublicKey, MalformedSignature, PublicKey, Signature, message_hash, verify};
 pub use lnurl::{
     AuthCallback, AuthUrl, InvalidAuthCallback, InvalidAuthUrl, InvalidLnurl, K1, Lnurl, LnurlAction, LnurlReply,

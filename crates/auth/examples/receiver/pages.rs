@@ -4,7 +4,7 @@ use signpost_auth::{DomainName, Mode, PublicKey, QrCode, QrData};
 pub(crate) fn code(domain: &DomainName, mode: Mode, sid: &str, qr: &QrData, now: i64) -> String {
     let (title, other) = match mode {
         Mode::Login => ("Log in", "<a href=\"/register\">New here? Register</a>"),
-        Mode::Register => ("Register", "<a href=\"/\">Registered? Log in</a>"),
+        Mode::Register | Mode::Link => ("Register", "<a href=\"/\">Registered? Log in</a>"),
     };
     let (qr_data, expires_in) = (qr.to_string(), qr.expires_at() - now);
     let (svg, link, sid) = (svg(&qr_data), escape(&qr_data), escape(sid));

@@ -188,6 +188,7 @@ impl From<Mode> for LnurlAction {
         match mode {
             Mode::Login => Self::Login,
             Mode::Register => Self::Register,
+            Mode::Link => Self::Link,
         }
     }
 }

@@ -20,6 +20,14 @@ pub async fn handle_register<H: Host>(host: &H, body: &[u8], now: i64) -> Handle
     sign_up(host, body, now).await.into()
 }
 
+/// Answers a wallet whose key joins an account: 200 `{status: "linked", message}` or `{error}`. Only for a host that has
+/// [`Host::link`].
+///
+/// `body` is the request's, bounded by the caller; `now` is in Unix seconds.
+pub async fn handle_link<H: Host>(host: &H, body: &[u8], now: i64) -> HandlerResponse {
+    link(host, body, now).await.into()
+}
+
 async fn log_in<H: Host>(host: &H, body: &[u8], now: i64) -> Result<HandlerResponse, HandlerRefusal> {
     let CheckedAnswer { session, challenge, key, answer } = check_answer(host, Mode::Login, body, now).await?;
     let user = host.find_user(&session, &key).await?.ok_or(HandlerRefusal::UserUnknown)?;
@@ -34,6 +42,12 @@ async fn sign_up<H: Host>(host: &H, body: &[u8], now: i64) -> Result<HandlerResp
     }
     let logged = host.register(session, key, &answer).await?;
     Ok(success("registered", &format!("registered with {}", challenge.domain), logged))
+}
+
+async fn link<H: Host>(host: &H, body: &[u8], now: i64) -> Result<HandlerResponse, HandlerRefusal> {
+    let CheckedAnswer { session, challenge, key, answer } = check_answer(host, Mode::Link, body, now).await?;
+    host.link(session, key, &answer).await?;
+    Ok(success("linked", &format!("linked to an account at {}", challenge.domain), LoggedIn::default()))
 }
 
 fn success(status: &str, message: &str, LoggedIn { redirect }: LoggedIn) -> HandlerResponse {
@@ -62,7 +76,7 @@ async fn check_answer<H: Host>(
     if !is_fresh(answer.timestamp, now) {
         return Err(HandlerRefusal::NotFresh);
     }
-    // A code for registering must not log anybody in, nor the reverse: here the other kind does not exist.
+    // A code of one mode does nothing in another: here the others do not exist.
     let challenge = host.read_challenge(&answer.challenge).filter(|challenge| challenge.mode == mode);
     let challenge = challenge.ok_or(HandlerRefusal::NotHeld)?;
     let session = host.find_session(&challenge, now).await?.ok_or(HandlerRefusal::NotHeld)?;

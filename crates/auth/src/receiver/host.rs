@@ -54,6 +54,17 @@ pub trait Host: Send + Sync {
         key: PublicKey,
         answer: &Answer,
     ) -> impl Future<Output = Result<LoggedIn, HandlerRefusal>> + Send;
+
+    /// Adds the key to the account that the session is for. The service's own handlers do; the specification knows no such
+    /// answer, so that a host which says nothing here takes none.
+    fn link(
+        &self,
+        _: Self::Session,
+        _: PublicKey,
+        _: &Answer,
+    ) -> impl Future<Output = Result<(), HandlerRefusal>> + Send {
+        std::future::ready(Err(HandlerRefusal::NotHeld))
+    }
 }
 
 /// What the wallet is told beside its success.

@@ -3,7 +3,8 @@
 //! Four endpoints, each one function that takes what a request carried and gives a [`HandlerResponse`]:
 //! [`handle_login`] and [`handle_register`] answer wallets, [`handle_poll`] answers the page that shows the code,
 //! [`handle_event`] accepts the service's events. The order of their checks is the contract. What the application
-//! remembers is behind [`Host`] and [`Site`]. With the feature `axum`, `router` serves all four.
+//! remembers is behind [`Host`] and [`Site`]. With the feature `axum`, `router` serves all four. [`handle_link`] is a fifth,
+//! which the service's own handlers have.
 
 mod answers;
 mod browser;
@@ -15,7 +16,7 @@ mod response;
 #[cfg(feature = "axum")]
 mod router;
 
-pub use answers::{handle_login, handle_register};
+pub use answers::{handle_link, handle_login, handle_register};
 pub use browser::{Browser, CodeBinding, InvalidOrigin, SiteOrigin};
 pub use classify::{Post, classify};
 pub use events::{EventHeaders, EventRules, handle_event};

@@ -19,7 +19,6 @@ use super::events::{EventHeaders, EventRules, handle_event};
 use super::host::Site;
 use super::polls::{PollRules, handle_poll};
 use super::response::{HandlerRefusal, HandlerResponse};
-use crate::challenge::Mode;
 use crate::webhook::{WEBHOOK_ID, WEBHOOK_SIGNATURE, WEBHOOK_TIMESTAMP, X_SVC_SIGNATURE, X_SVC_SIGNATURE_NEXT};
 
 /// The longest body that is read, in bytes; longer ones get 413.
@@ -83,24 +82,18 @@ pub fn router<S: Site + 'static>(receiver: Arc<Receiver<S>>) -> Router {
 type SharedReceiver<S> = State<Arc<Receiver<S>>>;
 
 async fn on_login<S: Site>(app: SharedReceiver<S>, request: Request) -> Result<HandlerResponse, HandlerRefusal> {
-    on_answer(&app, Mode::Login, request).await
+    let (parts, body) = read_body(request).await?;
+    Ok(match classify(&signatures(&parts), &body, &app.events, (app.clock)())? {
+        Post::Event => accept_event(&app, &parts, &body).await,
+        Post::Answer => handle_login(&app.site, &body, (app.clock)()).await,
+    })
 }
 
 async fn on_register<S: Site>(app: SharedReceiver<S>, request: Request) -> Result<HandlerResponse, HandlerRefusal> {
-    on_answer(&app, Mode::Register, request).await
-}
-
-async fn on_answer<S: Site>(
-    app: &Receiver<S>,
-    mode: Mode,
-    request: Request,
-) -> Result<HandlerResponse, HandlerRefusal> {
     let (parts, body) = read_body(request).await?;
-    let post = classify(&signatures(&parts), &body, &app.events, (app.clock)())?;
-    Ok(match mode {
-        _ if post == Post::Event => accept_event(app, &parts, &body).await,
-        Mode::Login => handle_login(&app.site, &body, (app.clock)()).await,
-        Mode::Register => handle_register(&app.site, &body, (app.clock)()).await,
+    Ok(match classify(&signatures(&parts), &body, &app.events, (app.clock)())? {
+        Post::Event => accept_event(&app, &parts, &body).await,
+        Post::Answer => handle_register(&app.site, &body, (app.clock)()).await,
     })
 }
 

@@ -73,6 +73,7 @@ impl Kit {
             device_info: DeviceInfo::default(),
             user_id: None,
             method: None,
+            webauthn: None,
         };
         posted(mode.into(), SessionId::new(now, random()).to_string(), Some(data), now)
     }

@@ -120,6 +120,7 @@ impl Kit {
         let start = match mode {
             Mode::Login => Some(&self.endpoints.start),
             Mode::Register => self.endpoints.register.as_ref(),
+            Mode::Link => None,
         };
         self.open_at(start.context("no registration page was found: pass it with --register")?.clone()).await
     }

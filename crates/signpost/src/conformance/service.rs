@@ -128,7 +128,7 @@ async fn handle_request(
 fn open_session(played: &mut FakeServiceState, body: &Value, clock: &Clock, now: i64) -> Response {
     let text = |member: &str| body[member].as_str();
     let domain = text("domain").and_then(|text| DomainName::parse(text).ok());
-    let mode = text("mode").map_or(Some(Mode::Login), |word| word.parse().ok());
+    let mode = text("mode").map_or(Some(Mode::Login), |word| word.parse().ok().filter(|mode| *mode != Mode::Link));
     let webhook = text("webhook_url").and_then(|text| text.parse().ok());
     let (Some(domain), Some(mode), Some(webhook_url)) = (domain, mode, webhook) else {
         let reason = "the kit knows no domains: name domain, mode and webhook_url in every session";

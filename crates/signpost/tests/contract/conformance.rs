@@ -149,11 +149,11 @@ impl Site {
         };
         let crossed = match mode {
             Mode::Login => "a registration code does not log in",
-            Mode::Register => "a login code does not register",
+            Mode::Register | Mode::Link => "a login code does not register",
         };
         let again = match mode {
             Mode::Login => "an answer is accepted once: the same login again is 404",
-            Mode::Register => "an answer is accepted once: the same registration again is 404",
+            Mode::Register | Mode::Link => "an answer is accepted once: the same registration again is 404",
         };
         let is_svc = taken.starts_with("svc:");
         if is_svc && self.breaks("either rendering of the challenge may be signed") {
@@ -223,7 +223,7 @@ impl Site {
             }
             Mode::Login => json!({ "status": "authenticated", "message": "hello" }),
             Mode::Register if self.breaks("a registration is 200 with status registered") => json!({ "status": "ok" }),
-            Mode::Register => json!({ "status": "registered", "message": "hello" }),
+            Mode::Register | Mode::Link => json!({ "status": "registered", "message": "hello" }),
         })
     }
 
