@@ -70,7 +70,7 @@ pub struct EventData {
     pub webauthn: Option<WebauthnProof>,
 }
 
-/// What a passkey signs instead of a text (WebAuthn Level 3, section 6.3.3): the authenticator data, and behind it the
+/// What a passkey signs instead of a text (Web Authentication Level 3, section 6.3.3): the authenticator data, and behind it the
 /// SHA-256 of the client data, whose `challenge` is the SHA-256 of the challenge's text.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct WebauthnProof {

@@ -69,6 +69,12 @@ pub enum Error {
     SharedLoginHost,
     #[error("the user has no other credential; delete the user instead")]
     LastCredential,
+    #[error("a user of the domain has this key already, or this passkey is somebody's on this server")]
+    CredentialExists,
+    #[error("the user has 10 credentials, and no more are possible; remove one first")]
+    TooManyCredentials,
+    #[error("the user last logged in more than 5 minutes ago, or never; log the user in, then link")]
+    RecentLoginRequired,
     #[error("this Idempotency-Key was used with a different request in the last 24 hours; use a new one")]
     IdempotencyKeyReused,
     #[error("no proof found for the domain {domain}; see details.checks")]
@@ -105,6 +111,9 @@ impl Error {
             Self::InsecurePublicUrl(_) => (StatusCode::UNPROCESSABLE_ENTITY, "insecure_public_url"),
             Self::SharedLoginHost => (StatusCode::UNPROCESSABLE_ENTITY, "shared_login_host"),
             Self::LastCredential => (StatusCode::CONFLICT, "last_credential"),
+            Self::CredentialExists => (StatusCode::CONFLICT, "credential_exists"),
+            Self::TooManyCredentials => (StatusCode::CONFLICT, "too_many_credentials"),
+            Self::RecentLoginRequired => (StatusCode::UNPROCESSABLE_ENTITY, "recent_login_required"),
             Self::IdempotencyKeyReused => (StatusCode::UNPROCESSABLE_ENTITY, "idempotency_key_reused"),
         }
     }

@@ -3,7 +3,7 @@
 use std::ops::Deref;
 use std::sync::Arc;
 
-use signpost_auth::DomainName;
+use signpost_auth::{DomainName, RelyingParty};
 use signpost_platform::Platform;
 use signpost_platform::accounts::{Account, Environment};
 use signpost_platform::cache::ReadCache;
@@ -12,7 +12,7 @@ use signpost_platform::pages::Language;
 use tokio::sync::Notify;
 
 use super::domains::seal::Seal;
-use super::domains::{Domain, Prover};
+use super::domains::{Domain, LoginMethod, LoginMethods, Prover};
 use super::sessions::{self, Session, Waiters};
 use super::settings::LoginSettings;
 use crate::ids::SessionId;
@@ -45,6 +45,8 @@ pub struct LoginParts {
     pub pages: ReadCache<PageKey, Arc<str>>,
     /// Requests waiting for a session to change.
     pub waiting: Waiters,
+    /// Whom passkeys are made for; `None` where browsers offer none at the public address.
+    pub relying_party: Option<RelyingParty>,
 }
 
 impl Deref for LoginService {
@@ -69,6 +71,7 @@ impl LoginService {
     pub fn new(platform: Platform, settings: LoginSettings, prover: Prover) -> Self {
         let pages = ReadCache::new(|page: &Arc<str>| page.len());
         pages.restart(true);
+        let relying_party = RelyingParty::of(platform.origin.as_str());
         Self(Arc::new(LoginParts {
             platform,
             seal: settings.seal(),
@@ -80,6 +83,7 @@ impl LoginService {
             domains: ReadCache::new(|_| 2048),
             pages,
             waiting: Waiters::default(),
+            relying_party,
         }))
     }
 
@@ -100,6 +104,13 @@ impl LoginService {
     ) -> anyhow::Result<Option<Session>> {
         let session = self.sessions.find(id, sessions::sql::find_in_any_account(&self.store, environment, id)).await?;
         Ok(session.filter(|session| session.account.environment == environment))
+    }
+
+    /// The ways to log in that this server accepts in an environment.
+    #[must_use]
+    pub fn supported_methods(&self, _: Environment) -> LoginMethods {
+        let passkey = self.relying_party.as_ref().map(|_| LoginMethod::Passkey);
+        LoginMethods::of(LoginMethod::Scan, [LoginMethod::Lightning].into_iter().chain(passkey))
     }
 
     /// How far requests on behalf of an integrator may reach in an environment.

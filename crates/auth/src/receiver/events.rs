@@ -71,7 +71,9 @@ async fn accept<S: Site>(
     let is_new = match event.event {
         // Nothing happened: there is nothing to act on or to remember.
         EventKind::Test => true,
-        EventKind::Login | EventKind::Register | EventKind::Link | EventKind::Other(_) => site.accept_event(event).await?,
+        EventKind::Login | EventKind::Register | EventKind::Link | EventKind::Other(_) => {
+            site.accept_event(event).await?
+        }
     };
     Ok(received(if is_new { "received" } else { "received before" }))
 }

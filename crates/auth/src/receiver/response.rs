@@ -53,6 +53,12 @@ pub enum HandlerRefusal {
     /// 409: a registration by a key that has a user.
     #[error("a user with this public key exists: log in instead")]
     UserExists,
+    /// 409: a key that was to be linked, and that an account has.
+    #[error("an account here has this key already: link another wallet, or log in with this one")]
+    KeyTaken,
+    /// 409: a key that was to be linked to an account which has as many as there may be.
+    #[error("the account has 10 credentials, and no more are possible: remove one first")]
+    TooManyKeys,
     /// 413: more than any wallet or event needs.
     #[error("the body is too long: at most 64 KiB are accepted")]
     TooLarge,
@@ -85,7 +91,7 @@ impl HandlerRefusal {
             | Self::UserUnknown => 404,
             Self::NotVerified(_) | Self::ConfirmCode | Self::Host => 406,
             Self::NotFresh => 408,
-            Self::UserExists => 409,
+            Self::UserExists | Self::KeyTaken | Self::TooManyKeys => 409,
             Self::TooLarge => 413,
             Self::Busy { .. } => 429,
             Self::Failed => 500,
@@ -98,6 +104,8 @@ impl HandlerRefusal {
         match self {
             Self::ConfirmCode => Some("confirm_code"),
             Self::Host => Some("host"),
+            Self::KeyTaken => Some("credential_exists"),
+            Self::TooManyKeys => Some("too_many_credentials"),
             _ => None,
         }
     }

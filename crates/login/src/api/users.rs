@@ -6,7 +6,6 @@ use axum::http::StatusCode;
 use jiff::Timestamp;
 use serde::Serialize;
 use serde_json::Value;
-use signpost_auth::PublicKey;
 use signpost_platform::accounts::Account;
 use signpost_platform::web::problem::Problem;
 use signpost_platform::web::{ApiKey, Fields, Nothing, Page, PathId, PathPair, PathTriple};
@@ -16,7 +15,9 @@ use crate::error::Error;
 use crate::flows::lookup::find_domain;
 use crate::ids::{CredentialId, UserId};
 use crate::service::LoginService;
-use crate::users::{Credential, CredentialKind, HostedUser, Petname, UserGroups, UserName, UserPatch, sql};
+use crate::users::{
+    Credential, CredentialKey, CredentialKind, HostedUser, Petname, UserGroups, UserName, UserPatch, sql,
+};
 
 /// `GET /domains/{id}/users`
 pub(crate) async fn users(
@@ -110,7 +111,7 @@ pub(crate) async fn delete_credential(
 ) -> Result<StatusCode, Error> {
     let domain = find_domain(&service, &account, &id).await?;
     let (user, _) = find_user(&service, &domain, &user).await?;
-    let key = PublicKey::parse(&credential).map(|key| key.canonical()).ok();
+    let key = CredentialKey::parse(&credential).map(|key| key.canonical()).ok();
     let is_meant =
         |own: &Credential| own.id.as_str() == credential || key.as_ref().is_some_and(|key| *key == own.public_key);
     let find = async || -> Result<Credential, Error> {
@@ -127,11 +128,15 @@ pub(crate) async fn delete_credential(
 }
 
 /// Who is meant by an id, or by a key, which is then told too.
-async fn find_user(service: &LoginService, domain: &Domain, text: &str) -> Result<(UserId, Option<PublicKey>), Error> {
+async fn find_user(
+    service: &LoginService,
+    domain: &Domain,
+    text: &str,
+) -> Result<(UserId, Option<CredentialKey>), Error> {
     if let Some(id) = UserId::parse(text) {
         return Ok((id, None));
     }
-    let key = PublicKey::parse(text).map_err(|_| Problem::NotFound)?;
+    let key = CredentialKey::parse(text).map_err(|_| Problem::NotFound)?;
     let credential = sql::find_by_key(&service.store, &domain.id, &key).await?.ok_or(Problem::NotFound)?;
     Ok((credential.user_id, Some(key)))
 }

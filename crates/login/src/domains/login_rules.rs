@@ -92,6 +92,18 @@ impl LoginMethods {
         if methods.is_empty() { Err(InvalidLoginMethods("must name at least one method")) } else { Ok(Self(methods)) }
     }
 
+    /// These methods, none twice.
+    #[must_use]
+    pub fn of(first: LoginMethod, others: impl IntoIterator<Item = LoginMethod>) -> Self {
+        let mut methods = vec![first];
+        for method in others {
+            if !methods.contains(&method) {
+                methods.push(method);
+            }
+        }
+        Self(methods)
+    }
+
     /// Those of a domain whose integrator named none.
     #[must_use]
     pub fn usual(environment: Environment) -> Self {

@@ -1,15 +1,22 @@
 //! Lets in whom a proven key belongs to: the session, its event and what changes among the users, all in one write.
 
 use anyhow::{Context, anyhow};
-use signpost_auth::{Mode, PublicKey};
-use signpost_store::{Step, WriteOutcome};
+use jiff::Timestamp;
+use signpost_auth::{Mode, PasskeyKey};
+use signpost_store::{Step, WriteOutcome, random};
 use url::Url;
 
+use crate::domains::LoginMethod;
 use crate::error::Error;
 use crate::flows::lookup::lost_race;
+use crate::ids::UserId;
 use crate::service::LoginService;
-use crate::sessions::{self, Flow, Login, Session, SessionState};
-use crate::users::{self, Credential, Entrant, NewUser, UserEntropy};
+use crate::sessions::{self, Flow, Login, PasskeyOffer, Session, SessionState};
+use crate::users::credential_sql::NotAdded;
+use crate::users::{
+    self, AuthenticatorUser, Credential, CredentialKey, CredentialKind, Entrant, NewKey, NewUser, PasskeyColumns,
+    UserEntropy,
+};
 
 /// How often a write is tried again whose petname somebody had, or whose user changed meanwhile.
 const MAX_ATTEMPTS: usize = 16;
@@ -23,7 +30,7 @@ pub(crate) async fn find_holder(
     session: &Session,
     public_key: &str,
 ) -> Result<Option<Credential>, Error> {
-    match PublicKey::parse(public_key) {
+    match CredentialKey::parse(public_key) {
         Ok(key) if session.hosted_url.is_some() => {
             Ok(users::sql::find_by_key(&service.store, &session.domain_id, &key).await?)
         }
@@ -34,40 +41,46 @@ pub(crate) async fn find_holder(
 /// Ends well where somebody with this credential, or without one, may answer the session.
 ///
 /// # Errors
-/// [`Error::UserUnknown`], [`Error::UserExists`].
+/// [`Error::UserUnknown`], [`Error::UserExists`], [`Error::CredentialExists`].
 pub(crate) fn check_holder(session: &Session, holder: Option<&Credential>) -> Result<(), Error> {
     match (session.challenge.mode, holder) {
         _ if session.hosted_url.is_none() => Ok(()),
         (Mode::Login, None) => Err(Error::UserUnknown),
         (Mode::Register, Some(_)) => Err(Error::UserExists),
-        (Mode::Login, Some(_)) | (Mode::Register, None) => Ok(()),
+        (Mode::Link, Some(_)) => Err(Error::CredentialExists),
+        (Mode::Login, Some(_)) | (Mode::Register | Mode::Link, None) => Ok(()),
     }
 }
 
-/// Keeps a login whose key belongs to `holder`, or to a newcomer. Of two registrations of one key that race, the second
-/// is refused while its wallet waits; once the wallet was told of its success, it logs the user in.
+/// Keeps a login whose key belongs to `holder`, to a newcomer, or from now on to the user of a link. Of two registrations
+/// of one key that race, the second is refused while its wallet waits; once the wallet was told of its success, it logs
+/// the user in.
 ///
 /// # Errors
-/// [`Error::UserUnknown`] and [`Error::UserExists`] where the users changed meanwhile, or another answer came first.
+/// [`Error::UserUnknown`], [`Error::UserExists`], [`Error::CredentialExists`] and [`Error::TooManyCredentials`] where the
+/// users changed meanwhile, or another answer came first.
 pub(crate) async fn admit(
     service: &LoginService,
     login: Login,
     url: &Url,
     mut holder: Option<Credential>,
 ) -> Result<Login, Error> {
-    let asked = &login.session;
+    let asked = login.session.clone();
     let SessionState::Authenticated { at, user } = &asked.state else { return Err(anyhow!("nobody logs in").into()) };
-    let method = user.method.unwrap_or_default();
-    let key = PublicKey::parse(&user.public_key).context("a proven key is a key")?;
-    for _ in 0..MAX_ATTEMPTS {
+    let key = CredentialKey::parse(&user.public_key).context("a proven key is a key")?;
+    for attempt in 0..MAX_ATTEMPTS {
         let was_known = holder.is_some();
-        let new = || NewUser::register(&asked.domain_id, &key, method.into(), *at, UserEntropy::draw());
-        let entrant = holder.map_or_else(|| Entrant::New(Box::new(new())), |own| Entrant::Known(Box::new(own)));
-        let login = login.clone().of_user(entrant.user_id());
-        match write_login(service, &login, url, entrant.steps(*at)).await? {
+        let entrant = make_entrant(&login, key.clone(), holder, *at, attempt == 0);
+        let (linked, login) = (linked(&entrant), login.clone().of_user(entrant.user_id()));
+        let offered = settle_offer(&asked, entrant.user_id(), *at)?;
+        let steps = entrant.steps(*at).into_iter().chain(offered).collect();
+        match write_login(service, &login, url, steps).await? {
             WriteOutcome::Committed(_) => return Ok(login),
-            WriteOutcome::Refused(0) => return Err(lost_race(service, asked).await),
+            WriteOutcome::Refused(0) => return Err(lost_race(service, &asked).await),
             WriteOutcome::Refused(_) => {}
+        }
+        if let Some(credential) = linked {
+            return Err(not_added(users::credential_sql::explain_not_added(&service.store, &credential).await?));
         }
         holder = users::sql::find_by_key(&service.store, &asked.domain_id, &key).await?;
         match (was_known, &holder) {
@@ -77,6 +90,72 @@ pub(crate) async fn admit(
         }
     }
     Err(anyhow!("a user of {} could be neither found nor made", asked.domain_id).into())
+}
+
+/// Whom a login lets in. A newcomer gets the petname that stands beside a passkey already, unless somebody has it: then
+/// the first attempt was refused.
+fn make_entrant(
+    login: &Login,
+    key: CredentialKey,
+    holder: Option<Credential>,
+    now: Timestamp,
+    is_first: bool,
+) -> Entrant {
+    let Login { session, passkey, .. } = login;
+    let method = match &session.state {
+        SessionState::Authenticated { user, .. } => user.method.unwrap_or_default(),
+        _ => LoginMethod::default(),
+    };
+    let columns = passkey.as_deref().map(|proof| PasskeyColumns { id: proof.id.clone(), sign_count: proof.sign_count });
+    let handle = passkey.as_deref().and_then(|proof| proof.handle);
+    if let Some(own) = holder {
+        return Entrant::Known(Box::new(Credential { passkey: columns, ..own }));
+    }
+    let key = NewKey { key, kind: method.into(), passkey: columns };
+    if let Some(link) = session.link() {
+        let credential = Box::new(key.into_credential(&session.domain_id, &link.user, now, random()));
+        return Entrant::Linked { credential, handle };
+    }
+    let of_proof = passkey.as_deref().and_then(|proof| Some((proof.handle?, proof.petname.clone())));
+    let of_offer = match session.offer() {
+        PasskeyOffer::Made(made) => Some((made.handle, made.petname.clone())),
+        _ => None,
+    };
+    let known_as = of_proof.or(of_offer);
+    let known_as =
+        known_as.map(|(handle, petname)| AuthenticatorUser { handle, petname: petname.filter(|_| is_first) });
+    Entrant::New(Box::new(NewUser::register(&session.domain_id, key, known_as, now, UserEntropy::draw())))
+}
+
+fn linked(entrant: &Entrant) -> Option<Credential> {
+    match entrant {
+        Entrant::Linked { credential, .. } => Some((**credential).clone()),
+        Entrant::Known(_) | Entrant::New(_) => None,
+    }
+}
+
+/// What an offer of a passkey changes among the users, once it is known which user that is.
+fn settle_offer(session: &Session, user: &UserId, now: Timestamp) -> Result<Option<Step>, Error> {
+    match session.offer() {
+        PasskeyOffer::NotMade | PasskeyOffer::Open => Ok(None),
+        PasskeyOffer::Declined => Ok(Some(users::credential_sql::decline_step(&session.domain_id, user, now))),
+        PasskeyOffer::Made(made) => {
+            let key = PasskeyKey::parse_hex(&made.public_key).context("an offered passkey has a key")?;
+            let passkey = Some(PasskeyColumns { id: made.id.clone(), sign_count: made.sign_count });
+            let key = NewKey { key: CredentialKey::Passkey(key), kind: CredentialKind::Passkey, passkey };
+            let credential = key.into_credential(&session.domain_id, user, now, random());
+            Ok(Some(users::sql::add_offered_step(credential, made.handle)))
+        }
+    }
+}
+
+/// Why a key was not linked.
+pub(crate) fn not_added(reason: NotAdded) -> Error {
+    match reason {
+        NotAdded::NoUser => Error::UserUnknown,
+        NotAdded::Exists => Error::CredentialExists,
+        NotAdded::TooMany => Error::TooManyCredentials,
+    }
 }
 
 /// Writes a login and what `with` says, all or nothing: refused at 0 where another answer came first.

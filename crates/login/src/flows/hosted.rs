@@ -5,7 +5,9 @@ use axum::http::header;
 use axum::response::{IntoResponse, Response};
 use bytes::Bytes;
 use serde_json::{Value, json};
-use signpost_auth::receiver::{HandlerRefusal, HandlerResponse, Host, LoggedIn, handle_login, handle_register};
+use signpost_auth::receiver::{
+    HandlerRefusal, HandlerResponse, Host, LoggedIn, handle_link, handle_login, handle_register,
+};
 use signpost_auth::{Answer, Challenge, Mode, PublicKey, Through};
 use signpost_platform::accounts::Environment;
 use signpost_platform::web::problem::Problem;
@@ -35,6 +37,7 @@ pub(crate) async fn handle_answer(
     let response = match mode {
         Mode::Login => handle_login(&wallets, body, now).await,
         Mode::Register => handle_register(&wallets, body, now).await,
+        Mode::Link => handle_link(&wallets, body, now).await,
     };
     if ![404, 408].contains(&response.status) {
         return response;
@@ -131,7 +134,9 @@ impl Host for Wallets<'_> {
         if session.page.is_some() {
             return Ok((session.challenge.mode == Mode::Login).then_some(None));
         }
-        let user = sql::find_by_key(&self.service.store, &session.domain_id, key).await.map_err(log_failure)?;
+        let user = sql::find_by_key(&self.service.store, &session.domain_id, &key.clone().into())
+            .await
+            .map_err(log_failure)?;
         Ok(user.map(Some))
     }
 
@@ -141,5 +146,9 @@ impl Host for Wallets<'_> {
 
     async fn register(&self, session: Session, _: PublicKey, answer: &Answer) -> Result<LoggedIn, HandlerRefusal> {
         self.accept(session, answer, None).await
+    }
+
+    async fn link(&self, session: Session, _: PublicKey, answer: &Answer) -> Result<(), HandlerRefusal> {
+        self.accept(session, answer, None).await.map(|_| ())
     }
 }

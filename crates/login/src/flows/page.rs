@@ -81,7 +81,8 @@ pub async fn renew_page(service: &LoginService, session: Session, renewal: Renew
 pub async fn switch_mode(service: &LoginService, session: Session, mode: Mode) -> Result<Session, Error> {
     let mut session = session;
     for _ in 0..MAX_ATTEMPTS {
-        if session.challenge.mode == mode {
+        // A link stays one: whoever leaves it out could have an account with the key that was to join theirs.
+        if session.challenge.mode == mode || [session.challenge.mode, mode].contains(&Mode::Link) {
             return Ok(session);
         }
         let domain = find_domain_of(service, &session).await?.ok_or(Error::SessionNotFound)?;

@@ -25,7 +25,11 @@ pub(crate) async fn check_method(
     method: LoginMethod,
 ) -> Result<Domain, HandlerRefusal> {
     let domain = find_domain_of(service, session).await.map_err(log_failure)?.ok_or(HandlerRefusal::NotHeld)?;
-    if session.offers(&domain).contains(&method) { Ok(domain) } else { Err(HandlerRefusal::MethodNotOffered) }
+    if session.offers(&domain, &service.supported_methods(session.account.environment)).contains(&method) {
+        Ok(domain)
+    } else {
+        Err(HandlerRefusal::MethodNotOffered)
+    }
 }
 
 /// Takes the answer of a wallet that scanned the page's code: its proof, its number, and then its key.
@@ -48,7 +52,8 @@ pub(crate) async fn accept_scan(
         check_confirm_code(service, &session, answer).await.map_err(|error| to_refusal(&error))?;
     }
     let public_key = PublicKey::parse(&answer.public_key).map_err(|error| HandlerRefusal::NotVerified(error.into()))?;
-    let known = users::sql::find_by_key(&service.store, &session.domain_id, &public_key).await.map_err(log_failure)?;
+    let known =
+        users::sql::find_by_key(&service.store, &session.domain_id, &public_key.into()).await.map_err(log_failure)?;
     let (id, has_number) = (session.id.clone(), session.confirm_code.is_some());
     let accepted = accept_proof(service, session, &domain, key, known.is_some()).await;
     if accepted.is_err() && has_number {
@@ -77,11 +82,12 @@ pub(crate) async fn accept_proof(
             Err(HandlerRefusal::AccountNeeded)
         }
         KeyVerdict::Refuse(reason) => {
-            leave_notice(service, &asked, reason).await.map_err(told)?;
-            Err(match reason {
-                NoticeReason::KeyKnown => HandlerRefusal::UserExists,
+            let refusal = match reason {
+                NoticeReason::KeyKnown | NoticeReason::KeyTaken => HandlerRefusal::UserExists,
                 _ => HandlerRefusal::RegistrationClosed,
-            })
+            };
+            leave_notice(service, &asked, reason).await.map_err(told)?;
+            Err(refusal)
         }
     }
 }

@@ -14,6 +14,8 @@ pub(crate) fn to_refusal(error: &Error) -> HandlerRefusal {
         Error::TimestampOutOfRange { .. } => HandlerRefusal::NotFresh,
         Error::UserUnknown => HandlerRefusal::UserUnknown,
         Error::UserExists => HandlerRefusal::UserExists,
+        Error::CredentialExists => HandlerRefusal::KeyTaken,
+        Error::TooManyCredentials => HandlerRefusal::TooManyKeys,
         Error::HostRefused => HandlerRefusal::Host,
         Error::ConfirmCodeRefused => HandlerRefusal::ConfirmCode,
         Error::SignatureRefused { reason } => HandlerRefusal::NotVerified(*reason),

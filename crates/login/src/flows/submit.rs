@@ -83,14 +83,20 @@ pub(crate) async fn complete_login(
         _ => None,
     };
     let is_nobody = asked.hosted_url.is_some() && holder.is_none();
-    let is_deleted = is_nobody && asked.challenge.mode == Mode::Login;
-    let kept = if is_deleted || (is_nobody && !may_register(service, &asked).await?) {
-        Err(Error::UserUnknown)
-    } else {
-        keep_login(service, &asked, login, holder).await
+    let kept = match asked.challenge.mode {
+        Mode::Link if !is_nobody => Err(Error::CredentialExists),
+        Mode::Login if is_nobody => Err(Error::UserUnknown),
+        Mode::Register if is_nobody && !may_register(service, &asked).await? => Err(Error::UserUnknown),
+        _ => keep_login(service, &asked, login, holder).await,
     };
     match kept {
         Ok(login) => Ok(announce(service, login)),
+        Err(error) if asked.challenge.mode == Mode::Link => {
+            if matches!(error, Error::UserUnknown | Error::CredentialExists | Error::TooManyCredentials) {
+                end(service, &asked).await?;
+            }
+            Err(error)
+        }
         Err(Error::UserUnknown) => {
             if asked.page.is_some() {
                 end(service, &asked).await?;

@@ -35,7 +35,7 @@ pub(crate) async fn renew(visit: PageVisit, request: Request) -> Result<Response
 /// `POST /login/{id}/mode`: `mode=register` or `mode=login`.
 pub(crate) async fn switch(visit: PageVisit, request: Request) -> Result<Response, Response> {
     let (page, form) = receive(&visit, request).await?;
-    let mode = form.text("mode").and_then(|word| word.parse::<Mode>().ok());
+    let mode = form.text("mode").and_then(|word| word.parse::<Mode>().ok()).filter(|mode| *mode != Mode::Link);
     let mode = mode.ok_or_else(|| to_stale(&visit, FormRefusal::Unreadable))?;
     Ok(after(&visit, switch_mode(&visit.service, page.session, mode).await))
 }

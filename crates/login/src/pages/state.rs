@@ -57,7 +57,7 @@ impl PageState {
             SessionState::Authenticated { .. } => return Self::LoggedIn,
             SessionState::Cancelled { .. } => {
                 let is_tried = matches!(
-                    session.notice().map(|notice| notice.reason),
+                    session.notice().map(|notice| &notice.reason),
                     Some(NoticeReason::ConfirmCode { tries_left: 0 })
                 );
                 return if is_tried { Self::TriedTooOften } else { Self::Cancelled };
@@ -74,15 +74,24 @@ impl PageState {
             notice.reason == NoticeReason::UnknownKey
                 || stays_until(notice.at).as_second() >= session.challenge.issued_at
         });
-        match shown.map(|notice| notice.reason) {
+        match shown.map(|notice| &notice.reason) {
             Some(NoticeReason::UnknownKey) if session.challenge.mode == Mode::Register => Self::Create,
-            None | Some(NoticeReason::UnknownKey) => Self::Waiting,
-            Some(NoticeReason::ConfirmCode { tries_left }) => Self::Refused(Refusal::Number { tries_left }),
+            None
+            | Some(
+                NoticeReason::UnknownKey
+                | NoticeReason::TooManyKeys
+                | NoticeReason::UnknownPasskey
+                | NoticeReason::OtherSite { .. }
+                | NoticeReason::PasskeyRefused,
+            ) => Self::Waiting,
+            Some(NoticeReason::ConfirmCode { tries_left }) => {
+                Self::Refused(Refusal::Number { tries_left: *tries_left })
+            }
             Some(NoticeReason::Host) => Self::Refused(Refusal::Host),
-            Some(NoticeReason::Clock { seconds_off }) => Self::Refused(Refusal::Clock { seconds_off }),
+            Some(NoticeReason::Clock { seconds_off }) => Self::Refused(Refusal::Clock { seconds_off: *seconds_off }),
             Some(NoticeReason::Replaced) => Self::Refused(Refusal::Replaced),
             Some(NoticeReason::Closed) => Self::Refused(Refusal::Closed),
-            Some(NoticeReason::KeyKnown) => Self::Refused(Refusal::KeyKnown),
+            Some(NoticeReason::KeyKnown | NoticeReason::KeyTaken) => Self::Refused(Refusal::KeyKnown),
         }
     }
 

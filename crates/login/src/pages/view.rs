@@ -8,7 +8,7 @@ use signpost_platform::pages::cookie::CookieSecret;
 
 use super::asking::AskingBrowser;
 use super::state::PageState;
-use crate::domains::{Domain, LoginMethod};
+use crate::domains::{Domain, LoginMethod, LoginMethods};
 use crate::sessions::{ReturnOutcome, Session};
 
 /// All that a page shows of its session. Two that are equal are the same page.
@@ -68,7 +68,7 @@ pub(crate) struct LightningCode {
 }
 
 impl LoginView {
-    /// What the browser with this cookie sees, which owns the page.
+    /// What the browser with this cookie sees, which owns the page, of a service with this public address and methods.
     ///
     /// # Errors
     /// Where the webhook's URL is too long for a code, which its registration checks.
@@ -76,7 +76,7 @@ impl LoginView {
         session: &Session,
         domain: &Domain,
         cookie: &CookieSecret,
-        public_address: &str,
+        service: (&str, &LoginMethods),
         now: Timestamp,
     ) -> anyhow::Result<Self> {
         let state = PageState::of(session, now);
@@ -88,7 +88,7 @@ impl LoginView {
             is_registration,
             can_switch: is_registration || session.may_register(domain),
             asked_by: requester.and_then(|asked| AskingBrowser::from_user_agent(asked.user_agent.as_deref()?)),
-            code: if state.is_open() { Some(LoginCode::of(session, domain, public_address)?) } else { None },
+            code: if state.is_open() { Some(LoginCode::of(session, domain, service)?) } else { None },
             onward: onward(session, state, cookie).unwrap_or_else(|| site.home.clone()),
             site,
         })
@@ -134,8 +134,9 @@ impl LoginCode {
         (self.expires_at.as_second() - self.counts_to.as_second()).max(0)
     }
 
-    fn of(session: &Session, domain: &Domain, public_address: &str) -> anyhow::Result<Self> {
-        let offered = session.offers(domain);
+    fn of(session: &Session, domain: &Domain, service: (&str, &LoginMethods)) -> anyhow::Result<Self> {
+        let (public_address, can) = service;
+        let offered = session.offers(domain, can);
         let scan = if offered.contains(&LoginMethod::Scan) || offered.contains(&LoginMethod::Browser) {
             let number = session.confirm_code.as_ref().map(|code| code.reveal().to_owned());
             Some(ScanCode { qr_data: session.qr_data()?.to_string(), number })

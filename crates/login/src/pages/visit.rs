@@ -157,7 +157,9 @@ impl PageVisit {
 
     /// What the page shows at a time.
     pub(crate) fn view(&self, page: &OwnedPage, now: Timestamp) -> Result<LoginView, Error> {
-        Ok(LoginView::of(&page.session, &page.domain, &page.cookie, &self.service.public_address, now)?)
+        let can = self.service.supported_methods(self.environment);
+        let service = (&*self.service.public_address, &can);
+        Ok(LoginView::of(&page.session, &page.domain, &page.cookie, service, now)?)
     }
 
     /// The page in words.

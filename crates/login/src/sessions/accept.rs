@@ -62,6 +62,9 @@ impl Session {
             SessionState::AnsweredOnPage { evidence } => (evidence, self.page_owner().map(|owner| &owner.code)),
             _ => return Err(AnswerRefusal::CompletionCode),
         };
+        if self.waits_for_confirmation() {
+            return Err(AnswerRefusal::CompletionCode);
+        }
         if !expected.is_some_and(|expected| expected.matches(&CompletionHash::from_code(code))) {
             return Err(AnswerRefusal::CompletionCode);
         }

@@ -2,9 +2,9 @@
 
 use jiff::Timestamp;
 use serde_json::{Map, Value};
-use signpost_auth::{Event, EventData};
+use signpost_auth::{Event, EventData, WebauthnProof};
 
-use super::{KeyEvidence, Session, SessionState, User};
+use super::{KeyEvidence, PasskeyEvidence, Session, SessionState, User};
 use crate::domains::LoginMethod;
 use crate::ids::{EventId, UserId};
 
@@ -15,6 +15,8 @@ pub struct Login {
     pub session: Session,
     pub event: Event,
     pub event_id: EventId,
+    /// What a passkey proved its key with.
+    pub passkey: Option<Box<PasskeyEvidence>>,
 }
 
 impl Login {
@@ -38,7 +40,13 @@ impl Session {
         let user = User { id, public_key: evidence.public_key.clone(), device_info, method };
         let event_id = EventId::new(now, random);
         let event = self.event(&event_id, evidence, now);
-        Login { session: Self { state: SessionState::Authenticated { at: now, user }, ..self }, event, event_id }
+        let passkey = evidence.passkey.clone();
+        Login {
+            session: Self { state: SessionState::Authenticated { at: now, user }, ..self },
+            event,
+            event_id,
+            passkey,
+        }
     }
 
     /// The event that tells of an accepted answer (specification, §6).
@@ -51,12 +59,20 @@ impl Session {
             data: Some(EventData {
                 public_key: evidence.public_key.clone(),
                 signature: evidence.signature.clone(),
-                challenge: self.challenge.to_string(),
-                signed_message: evidence.signed_message.clone(),
+                challenge: evidence
+                    .passkey
+                    .as_ref()
+                    .map_or_else(|| self.challenge.to_string(), |_| evidence.signed_message.clone()),
+                signed_message: if evidence.passkey.is_some() {
+                    String::new()
+                } else {
+                    evidence.signed_message.clone()
+                },
                 signed_at: evidence.signed_at,
                 device_info: evidence.device_info.clone().unwrap_or_default(),
                 user_id: None,
                 method: self.method_of(evidence).map(|method| method.as_str().to_owned()),
+                webauthn: evidence.passkey.as_deref().map(PasskeyEvidence::to_proof),
             }),
         }
     }
@@ -64,6 +80,14 @@ impl Session {
     /// How the key was proven, where that is told: other sites' receivers may know the specification alone.
     fn method_of(&self, evidence: &KeyEvidence) -> Option<LoginMethod> {
         self.hosted_url.as_ref().map(|_| evidence.method)
+    }
+}
+
+impl PasskeyEvidence {
+    /// As an event repeats it.
+    fn to_proof(&self) -> WebauthnProof {
+        let (authenticator_data, client_data_json) = (self.authenticator_data.clone(), self.client_data_json.clone());
+        WebauthnProof { authenticator_data, client_data_json }
     }
 }
 

@@ -8,8 +8,11 @@ mod client_secret;
 mod completion;
 mod confirm;
 pub mod idempotency;
+mod link;
 mod login;
 mod metadata;
+mod notice;
+mod offer;
 mod page;
 pub mod page_sql;
 mod proven_key;
@@ -17,6 +20,7 @@ mod requester;
 mod signing;
 pub mod sql;
 mod status;
+mod terms;
 mod waiting;
 
 use std::time::Duration;
@@ -38,15 +42,18 @@ pub use client_secret::{ClientSecret, ClientSecretHash};
 pub use completion::{CompletionCode, CompletionHash, Flow};
 pub use confirm::{ConfirmCode, MAX_CONFIRM_TRIES};
 pub use idempotency::{IdempotencyKey, REPLAY_WINDOW};
+pub use link::{PageLink, RECENT_LOGIN};
 pub use login::Login;
 pub use metadata::Metadata;
+pub use notice::{Notice, NoticeReason};
+pub use offer::{OfferedPasskey, PasskeyOffer};
 pub use page::{
-    KeyVerdict, MAX_PAGE_CODE_LIFE, Notice, NoticeReason, PageOwner, PageTerms, RENEWAL_WINDOW, Renewal, ReturnOutcome,
-    SessionPage, SwitchEntropy, can_log_in, takes_numbers,
+    KeyVerdict, MAX_PAGE_CODE_LIFE, PageOwner, RENEWAL_WINDOW, Renewal, ReturnOutcome, SessionPage, SwitchEntropy,
 };
-pub use proven_key::{KeyEvidence, ProvenKey};
+pub use proven_key::{KeyEvidence, PasskeyEvidence, ProvenKey};
 pub use requester::Requester;
 pub use status::{SessionFilter, SessionStatus};
+pub use terms::{PagePurpose, PageTerms, can_log_in, takes_numbers};
 pub use waiting::{TooManyWaiters, Waiter, Waiters};
 
 /// How long a session is kept from its creation on; an authenticated one is readable for a day of that.
@@ -86,7 +93,7 @@ rows! {
         pub state: SessionState,
     } beside {
         confirm_tries: i64,
-    } checked by page_sql::check_page
+    } checked by link::check_page
 }
 
 columns! {
@@ -139,6 +146,8 @@ pub struct NewSession {
     pub options: SessionOptions,
     /// What was asked for where the service shows the session on a page.
     pub page: Option<PageTerms>,
+    /// Whose account a key joins: there in the mode that does that, and in no other.
+    pub link: Option<UserId>,
 }
 
 /// Who answered: the key as the wallet spelled it, and what the wallet said of its device.
@@ -192,10 +201,10 @@ impl Session {
     /// Opens a session on a domain.
     #[must_use]
     pub fn open(domain: &Domain, new: NewSession, ttl: Duration, now: Timestamp, random: SessionEntropy) -> Self {
-        let NewSession { mode, webhook_url, hosted_url, metadata, confirm_code, options, page } = new;
+        let NewSession { mode, webhook_url, hosted_url, metadata, confirm_code, options, page, link } = new;
         let nonce = Nonce(random.nonce);
         let challenge = Challenge { mode, domain: domain.name.clone(), issued_at: now.as_second(), nonce };
-        let page = page.map(|terms| Box::new(SessionPage::new(terms, now)));
+        let page = page.map(|terms| Box::new(SessionPage::new(terms, link, now)));
         let ttl = if page.is_some() { ttl.min(MAX_PAGE_CODE_LIFE) } else { ttl };
         Self {
             id: SessionId::new(now, random.id),
@@ -231,6 +240,9 @@ impl Session {
     /// is the domain's, else on the domain.
     #[must_use]
     pub fn return_url(&self) -> Option<Url> {
+        if self.is_for_account() {
+            return self.account_url();
+        }
         let text = self.metadata.as_ref()?.return_url()?;
         let domain = &self.challenge.domain;
         let is_own = |url: &Url| domain.covers(url.host_str().unwrap_or_default());
@@ -240,6 +252,13 @@ impl Session {
             Url::parse(&format!("https://{domain}/")).ok()?
         };
         site.join(&text).ok()
+    }
+
+    /// Where the person goes on whose session the login host opened: in the account there.
+    fn account_url(&self) -> Option<Url> {
+        let (url, path) = (self.hosted_url.as_ref()?.as_str(), self.account.environment.path());
+        let address = url.strip_suffix(&format!("{path}/hosted/{}", self.challenge.mode))?;
+        Url::parse(&format!("{address}/account/{}/return", self.domain_id)).ok()
     }
 
     /// Where the session stands.

@@ -5,15 +5,17 @@ use std::time::Duration;
 
 use hmac::{Hmac, KeyInit, Mac};
 use jiff::{SignedDuration, Timestamp};
-use serde::{Deserialize, Serialize};
 use sha2::Sha256;
 use signpost_auth::{Challenge, K1, Mode, Nonce};
 use signpost_platform::accounts::Environment;
 use url::Url;
 
-use super::{AnswerRefusal, CompletionCode, CompletionHash, ConfirmCode, Session, SessionState};
-use crate::domains::{Domain, LoginMethod, Registration};
-use crate::ids::SessionId;
+use super::{
+    AnswerRefusal, CompletionCode, CompletionHash, ConfirmCode, Notice, NoticeReason, PageLink, PageTerms,
+    PasskeyOffer, Session, SessionState,
+};
+use crate::domains::{Domain, Registration};
+use crate::ids::{SessionId, UserId};
 use signpost_platform::pages::cookie::{CookieHash, CookieSecret};
 
 /// The longest that one code stays on a page: a person watches it, and whoever copied it has no longer to find a victim.
@@ -41,15 +43,10 @@ pub struct SessionPage {
     pub replaced: Option<Challenge>,
     /// Why an answer was refused last.
     pub notice: Option<Notice>,
-}
-
-/// What the creation of a session asked for, as far as it decides about the page after the mode has changed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct PageTerms {
-    /// What the integrator opened it for: `register` lets a person create an account where registration is closed.
-    pub mode: Mode,
-    /// Whether the integrator asked for number matching, which no Lightning wallet can do.
-    pub confirm: bool,
+    /// Whose account a key joins, where the session is for that.
+    pub link: Option<PageLink>,
+    /// What became of the offer of a passkey.
+    pub offer: PasskeyOffer,
 }
 
 /// The browser that owns a page.
@@ -59,41 +56,6 @@ pub struct PageOwner {
     pub cookie: CookieHash,
     /// The completion code that it brings back to the site.
     pub code: CompletionHash,
-}
-
-/// Why an answer was refused, for the page that waits for one.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[expect(missing_docs, reason = "the names say it")]
-pub struct Notice {
-    #[serde(flatten)]
-    pub reason: NoticeReason,
-    pub at: Timestamp,
-}
-
-/// Why an answer was refused whose signature was good.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(tag = "reason", rename_all = "snake_case")]
-pub enum NoticeReason {
-    /// The number was wrong or missing; with no try left the session is cancelled.
-    ConfirmCode {
-        /// How many more answers may be wrong about it.
-        tries_left: i64,
-    },
-    /// It was signed for another host: the person scanned an altered code.
-    Host,
-    /// The wallet's clock is off.
-    Clock {
-        /// How far it is ahead, in seconds; negative where it is behind.
-        seconds_off: i64,
-    },
-    /// It was for a code that was replaced meanwhile.
-    Replaced,
-    /// No account has the key: the session is for creating one now, with the code that the page shows since.
-    UnknownKey,
-    /// No account has the key, and none may be created.
-    Closed,
-    /// An account has the key that was to create one.
-    KeyKnown,
 }
 
 /// Who asks for a new code.
@@ -106,7 +68,7 @@ pub enum Renewal {
 }
 
 /// What a proven key leads to on a page.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum KeyVerdict {
     /// It answers the session.
     Accept,
@@ -138,16 +100,16 @@ pub enum ReturnOutcome<'a> {
 impl SessionPage {
     /// The page of a session that is opened now.
     #[must_use]
-    pub fn new(terms: PageTerms, now: Timestamp) -> Self {
-        Self { until: now + RENEWAL_WINDOW, terms, owner: None, replaced: None, notice: None }
-    }
-}
-
-impl NoticeReason {
-    /// The reason at a time.
-    #[must_use]
-    pub fn at(self, at: Timestamp) -> Notice {
-        Notice { reason: self, at }
+    pub fn new(terms: PageTerms, link: Option<UserId>, now: Timestamp) -> Self {
+        Self {
+            until: now + RENEWAL_WINDOW,
+            terms,
+            owner: None,
+            replaced: None,
+            notice: None,
+            link: link.map(|user| PageLink { user, confirmed_at: None }),
+            offer: PasskeyOffer::NotMade,
+        }
     }
 }
 
@@ -190,22 +152,13 @@ impl Session {
         CompletionCode::new(code)
     }
 
-    /// How the person may log in here: what the page offers, and what is accepted. Number matching that the integrator
-    /// asked for leaves out wallets that cannot do it, and without a number on the page none that must send it is accepted.
-    #[must_use]
-    pub fn offers(&self, domain: &Domain) -> Vec<LoginMethod> {
-        let Some(page) = &self.page else { return Vec::new() };
-        let is_offered = |method: &LoginMethod| match method {
-            LoginMethod::Scan | LoginMethod::Browser => self.confirm_code.is_some(),
-            LoginMethod::Lightning => !page.terms.confirm,
-            LoginMethod::Passkey => true,
-        };
-        LoginMethod::ALL.into_iter().filter(|method| domain.methods().contains(*method)).filter(is_offered).collect()
-    }
-
-    /// Whether an account may be created by this session: where registration is open, or the integrator said so.
+    /// Whether an account may be created by this session: where registration is open, or the integrator said so. The
+    /// account that a person looks at is there already.
     #[must_use]
     pub fn may_register(&self, domain: &Domain) -> bool {
+        if self.challenge.mode == Mode::Link || self.is_for_account() {
+            return false;
+        }
         let was_opened_for_it = self.page.as_ref().is_none_or(|page| page.terms.mode == Mode::Register);
         was_opened_for_it || domain.registration == Registration::Open
     }
@@ -215,6 +168,8 @@ impl Session {
     #[must_use]
     pub fn judge_key(&self, domain: &Domain, is_known: bool) -> KeyVerdict {
         match (self.challenge.mode, is_known) {
+            (Mode::Link, true) => KeyVerdict::Refuse(NoticeReason::KeyTaken),
+            (Mode::Link, false) => KeyVerdict::Accept,
             (Mode::Register, true) => KeyVerdict::Refuse(NoticeReason::KeyKnown),
             (_, false) if !self.may_register(domain) => KeyVerdict::Refuse(NoticeReason::Closed),
             (Mode::Login, false) => KeyVerdict::AskToRegister,
@@ -308,8 +263,9 @@ impl Session {
         switched.hosted_url = Some(hosted_url);
         switched.confirm_code = switched.confirm_code.map(|_| ConfirmCode::new(random.number));
         if let Some(page) = &mut switched.page {
+            let is_wanted = notice.is_none();
             page.notice = notice;
-            if notice.is_none() {
+            if is_wanted {
                 // The person said so, and not a wallet: they are there, as after a new code by hand.
                 page.until = now + RENEWAL_WINDOW;
             }
@@ -330,19 +286,4 @@ impl Session {
     fn code_life(&self, ttl: Duration) -> Duration {
         if self.page.is_some() { ttl.min(MAX_PAGE_CODE_LIFE) } else { ttl }
     }
-}
-
-/// Whether there is a way to log in on a page at a domain, of those that this server accepts by now: neither passkeys nor
-/// the wallet in a browser are.
-#[must_use]
-pub fn can_log_in(domain: &Domain, terms: PageTerms) -> bool {
-    let methods = domain.methods();
-    methods.contains(LoginMethod::Scan) || (methods.contains(LoginMethod::Lightning) && !terms.confirm)
-}
-
-/// Whether people log in at a domain in a way for which the page shows a number.
-#[must_use]
-pub fn takes_numbers(domain: &Domain) -> bool {
-    let methods = domain.methods();
-    methods.contains(LoginMethod::Scan) || methods.contains(LoginMethod::Browser)
 }

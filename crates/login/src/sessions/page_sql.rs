@@ -8,7 +8,7 @@ use signpost_store::{
     Column, Json, Kind, Parsed, ReadColumns, Store, Stored, Value, Values, WriteColumns, must, params, sql,
 };
 
-use super::{Flow, Notice, NoticeReason, PageOwner, Session, SessionPage, SessionState};
+use super::{Notice, NoticeReason, PageLink, PageOwner, PasskeyOffer, Session, SessionPage, SessionState};
 use crate::ids::SessionId;
 
 /// Of two browsers that come at once only the first changes a row.
@@ -24,7 +24,7 @@ const RENEW: &str = "
 
 /// Names the challenge, so that of two answers, or an answer and a new code, only the first changes a row.
 const ANSWER: &str = "
-    UPDATE sessions SET answer = $1, expires_at = $2, notice = NULL
+    UPDATE sessions SET answer = $1, expires_at = $2, notice = NULL, link_confirmed_at = $5, passkey_offer = $6
     WHERE id = $3 AND challenge = $4 AND answer IS NULL AND authenticated_at IS NULL AND cancelled_at IS NULL";
 
 /// Of the code that a page shows, or of the one before: what was refused earlier is of no interest any more.
@@ -80,7 +80,7 @@ pub async fn renew(store: &Store, session: &Session, old: &Challenge) -> Result<
         *expires_at,
         old.to_string(),
         page.until,
-        page.notice.map(Json),
+        page.notice.clone().map(Json),
         confirm_code.clone(),
         hosted_url.clone(),
         id,
@@ -94,8 +94,14 @@ pub async fn renew(store: &Store, session: &Session, old: &Challenge) -> Result<
 /// As [`Store::write`].
 pub async fn store_answer(store: &Store, session: &Session) -> Result<bool> {
     let SessionState::AnsweredOnPage { evidence } = &session.state else { bail!("{} has no answer", session.id) };
-    let params =
-        params![serde_json::to_string(evidence)?, session.expires_at, &session.id, session.challenge.to_string(),];
+    let params = params![
+        serde_json::to_string(evidence)?,
+        session.expires_at,
+        &session.id,
+        session.challenge.to_string(),
+        session.link().and_then(|link| link.confirmed_at),
+        to_stored(session.offer()),
+    ];
     Ok(store.write([must(ANSWER, params)]).await?.is_committed())
 }
 
@@ -133,24 +139,9 @@ pub async fn find_by_suffix(store: &Store, suffix: &str, key: &PublicKey) -> Res
     Ok((alike == 1).then_some(NamedPage { session, is_known: known > 0 }))
 }
 
-/// Ends well where the columns of a session's page and the others agree: one that was read as a session without a page
-/// would be answered by rules that know nothing of its browser.
-pub(super) fn check_page(session: &Session) -> Result<()> {
-    let is_page = session.page.is_some();
-    if is_page != (session.options.flow == Flow::Page) {
-        bail!("sessions: flow and page_until contradict each other");
-    }
-    if is_page && session.hosted_url.is_none() {
-        bail!("sessions: flow and hosted_url contradict each other");
-    }
-    if is_page && session.account.environment == Environment::Live && session.options.browser_hash.is_none() {
-        bail!("sessions: flow, environment and browser_hash contradict each other");
-    }
-    match session.state {
-        SessionState::Answered { .. } if is_page => bail!("sessions: flow and completion contradict each other"),
-        SessionState::AnsweredOnPage { .. } if !is_page => bail!("sessions: flow and answer contradict each other"),
-        _ => Ok(()),
-    }
+/// An offer as a row has it, which has none of one that was not made.
+fn to_stored(offer: &PasskeyOffer) -> Option<Json<PasskeyOffer>> {
+    (*offer != PasskeyOffer::NotMade).then(|| Json(offer.clone()))
 }
 
 /// How a row has what a session has on a page.
@@ -167,6 +158,9 @@ impl ReadColumns for PageColumns {
         Column { name: "page_code", kind: Kind::Text },
         Column { name: "replaced_challenge", kind: Kind::Text },
         Column { name: "notice", kind: Kind::Text },
+        Column { name: "link_user", kind: Kind::Text },
+        Column { name: "link_confirmed_at", kind: Kind::Integer },
+        Column { name: "passkey_offer", kind: Kind::Text },
     ];
 
     fn read(values: &mut Values) -> Result<Self> {
@@ -179,11 +173,21 @@ impl ReadColumns for PageColumns {
             (Some(cookie), Some(code)) => Some(PageOwner { cookie, code }),
             _ => bail!("sessions: page_cookie and page_code contradict each other"),
         };
+        let link = match (values.next_column()?, values.next_column()?) {
+            (Some(user), confirmed_at) => Some(PageLink { user, confirmed_at }),
+            (None, None) => None,
+            (None, Some(_)) => bail!("sessions: link_user and link_confirmed_at contradict each other"),
+        };
+        let offer = values.next_column::<Option<Json<PasskeyOffer>>>()?.map(|Json(offer)| offer).unwrap_or_default();
+        let is_bare = owner.is_none() && replaced.is_none() && notice.is_none() && link.is_none();
         Ok(Self(match (until, terms) {
-            (Some(until), Some(Json(terms))) => Some(Box::new(SessionPage { until, terms, owner, replaced, notice })),
-            (None, None) if owner.is_none() && replaced.is_none() && notice.is_none() => None,
+            (Some(until), Some(Json(terms))) => {
+                Some(Box::new(SessionPage { until, terms, owner, replaced, notice, link, offer }))
+            }
+            (None, None) if is_bare && offer == PasskeyOffer::NotMade => None,
             _ => bail!(
-                "sessions: page_until, page_terms, page_cookie, replaced_challenge and notice contradict each other"
+                "sessions: page_until, page_terms, page_cookie, replaced_challenge, notice, link_user and \
+                 passkey_offer contradict each other"
             ),
         }))
     }
@@ -199,7 +203,10 @@ impl WriteColumns for PageColumns {
             owner.as_ref().map(|owner| owner.cookie.clone()),
             owner.map(|owner| owner.code),
             page.as_ref().and_then(|page| page.replaced.as_ref()).map(ToString::to_string),
-            page.and_then(|page| page.notice).map(Json),
+            page.as_ref().and_then(|page| page.notice.clone()).map(Json),
+            page.as_ref().and_then(|page| page.link.as_ref()).map(|link| link.user.clone()),
+            page.as_ref().and_then(|page| page.link.as_ref()).and_then(|link| link.confirmed_at),
+            page.as_ref().and_then(|page| to_stored(&page.offer)),
         ]);
     }
 }

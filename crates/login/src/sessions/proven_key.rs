@@ -7,10 +7,13 @@ use std::fmt;
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
-use signpost_auth::{Answer, AuthCallback, Challenge, DeviceInfo, K1, NotVerified, PublicKey, is_fresh};
+use signpost_auth::{
+    Answer, AuthCallback, Challenge, DeviceInfo, K1, NotVerified, PasskeyHandle, PasskeyId, PublicKey, is_fresh,
+};
 
 use super::{AnswerRefusal, Session, SessionState};
 use crate::domains::LoginMethod;
+use crate::users::Petname;
 
 /// A key whose owner answered a challenge. Nothing but a check makes one, so that what nobody checked logs nobody in.
 #[derive(Clone, Debug, PartialEq)]
@@ -35,6 +38,26 @@ pub struct KeyEvidence {
     /// How the key was proven: by a wallet that scanned the code, where nothing else is said.
     #[serde(default, skip_serializing_if = "is_usual")]
     pub method: LoginMethod,
+    /// What a passkey proved it with.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub passkey: Option<Box<PasskeyEvidence>>,
+}
+
+/// What a passkey proved its key with, beside its signature.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[expect(missing_docs, reason = "the names are those of Web Authentication")]
+pub struct PasskeyEvidence {
+    pub id: PasskeyId,
+    /// How its authenticator knows the user, where it says so, or was told when it made the passkey.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub handle: Option<PasskeyHandle>,
+    /// The name that stands beside it, of somebody who was no user when it was made.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub petname: Option<Petname>,
+    pub sign_count: u32,
+    /// In base64url without padding, as the next.
+    pub authenticator_data: String,
+    pub client_data_json: String,
 }
 
 impl ProvenKey {
@@ -73,6 +96,7 @@ impl Session {
             signed_at: answer.timestamp,
             device_info: answer.device_info.clone(),
             method: LoginMethod::Scan,
+            passkey: None,
         };
         Ok(ProvenKey { challenge: self.challenge.clone(), evidence })
     }
@@ -98,6 +122,7 @@ impl Session {
             signed_at: now.as_second(),
             device_info: None,
             method: LoginMethod::Lightning,
+            passkey: None,
         };
         Ok(ProvenKey { challenge: self.challenge.clone(), evidence })
     }

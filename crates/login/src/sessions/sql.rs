@@ -2,7 +2,7 @@
 
 use anyhow::{Context, Result, bail};
 use jiff::Timestamp;
-use signpost_auth::Challenge;
+use signpost_auth::{Challenge, Mode};
 use signpost_platform::accounts::{Account, Environment};
 use signpost_store::{
     Column, Json, Kind, ReadColumns, Step, Store, Stored, Values, WriteOutcome, must, params, sql, step, texts,
@@ -57,7 +57,7 @@ const ANSWER: &str = "
     WHERE id = $4 AND challenge = $5 AND answer IS NULL AND authenticated_at IS NULL AND cancelled_at IS NULL";
 
 const COMPLETE: &str = "
-    UPDATE sessions SET authenticated_at = $1, user_json = $2, answer = NULL, completion = NULL
+    UPDATE sessions SET authenticated_at = $1, user_json = $2, answer = NULL, completion = NULL, passkey_offer = NULL
     WHERE id = $3 AND challenge = $4 AND answer IS NOT NULL AND authenticated_at IS NULL AND cancelled_at IS NULL";
 
 const TAKE_TRY: &str = "
@@ -230,12 +230,13 @@ async fn log_in(
     url: &url::Url,
     with: Vec<Step>,
 ) -> Result<WriteOutcome> {
-    let Login { session, event, event_id } = login;
+    let Login { session, event, event_id, .. } = login;
     let SessionState::Authenticated { at, user } = &session.state else { bail!("{} is pending", session.id) };
     let user = serde_json::to_string(user)?;
     let mut steps = vec![must(sql, params![*at, user, &session.id, session.challenge.to_string()])];
-    // Nobody waits for events of the server's own domain.
-    if !session.account.is_server() {
+    // Nobody waits for events of the server's own domain, nor for a login of the login host itself.
+    let is_nobodys = session.is_for_account() && session.challenge.mode != Mode::Link;
+    if !session.account.is_server() && !is_nobodys {
         steps.push(events::queue(event_id, event, &session.account, &session.domain_id, url, *at)?);
     }
     steps.extend(with);

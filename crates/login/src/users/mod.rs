@@ -3,21 +3,21 @@
 //!
 //! This file is the rules, and pure; [`sql`] remembers.
 
+mod credential;
+pub mod credential_sql;
 mod naming;
 mod petname;
 pub mod sql;
 mod words;
 
-use anyhow::{Context, Result, bail};
 use jiff::Timestamp;
-use serde::Serialize;
-use signpost_auth::PublicKey;
-use signpost_store::{Json, random, rows, texts};
+use signpost_auth::PasskeyHandle;
+use signpost_store::{Json, Parsed, random, rows, texts};
 
-use crate::domains::LoginMethod;
-use crate::ids::{CredentialId, DomainId, UserId};
+use crate::ids::{DomainId, UserId};
 
-pub use naming::{UserGroups, UserName, UserPatch};
+pub use credential::{Credential, CredentialKey, CredentialKind, KeyRow, NewKey, PasskeyColumns};
+pub use naming::{CredentialName, UserGroups, UserName, UserPatch};
 pub use petname::Petname;
 
 /// How many credentials a user may have.
@@ -32,28 +32,16 @@ rows! {
         pub id: UserId,
         pub petname: Petname,
         pub created_at: Timestamp,
+        /// How authenticators know the user, from the first passkey on.
+        pub passkey_handle: Option<PasskeyHandle> as Option<Parsed<PasskeyHandle>>,
+        /// When the user last wanted no passkey.
+        pub passkey_declined_at: Option<Timestamp>,
     } later {
         pub last_login_at: Option<Timestamp>,
         /// What operator or integrator call the user.
         pub name: Option<UserName>,
         /// What operator or integrator count the user among.
         pub groups: Option<UserGroups> as Option<Json<UserGroups>>,
-    }
-}
-
-rows! {
-    /// A key's row. Servers of an older version know keys alone, call them users and add rows without ids.
-    #[derive(Clone, Debug)]
-    pub struct KeyRow in "users" by [domain_id, public_key] {
-        domain_id: DomainId,
-        public_key: String,
-        created_at: Timestamp,
-        id: Option<CredentialId>,
-        user_id: Option<UserId>,
-        kind: CredentialKind,
-        name: String,
-    } later {
-        last_login_at: Option<Timestamp>,
     }
 }
 
@@ -66,39 +54,21 @@ rows! {
     }
 }
 
-/// A key that logs a user in.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[expect(missing_docs, reason = "the names say it")]
-pub struct Credential {
-    pub domain_id: DomainId,
-    pub id: CredentialId,
-    pub user_id: UserId,
-    pub kind: CredentialKind,
-    /// In its one canonical spelling.
-    pub public_key: String,
-    pub name: String,
-    pub added_at: Timestamp,
-    pub last_used_at: Option<Timestamp>,
-}
-
-/// What has the key.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum CredentialKind {
-    /// A wallet that speaks `svc:`.
-    Wallet,
-    /// A Lightning wallet, whose key is of the login host.
-    Lightning,
-    /// A passkey.
-    Passkey,
-}
-
 /// A user who registers, with the key that does.
 #[derive(Clone, Debug)]
 #[expect(missing_docs, reason = "the names say it")]
 pub struct NewUser {
     pub user: HostedUser,
     pub credential: Credential,
+}
+
+/// How authenticators know somebody for whom a passkey was made before they were a user.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AuthenticatorUser {
+    /// `user.id`.
+    pub handle: PasskeyHandle,
+    /// The name that stands beside the passkey, which the user gets unless somebody has it.
+    pub petname: Option<Petname>,
 }
 
 /// What a registration draws.
@@ -117,53 +87,13 @@ pub enum Entrant {
     Known(Box<Credential>),
     /// Somebody who becomes a user by it.
     New(Box<NewUser>),
-}
-
-/// Who has a key, as its row says.
-#[derive(Clone, Debug)]
-enum KeyHolder {
-    /// A user.
-    Credential(Credential),
-    /// Somebody whom a server of an older version registered, and who is no user yet.
-    Older { created_at: Timestamp, last_login_at: Option<Timestamp> },
-}
-
-impl CredentialKind {
-    /// The word in replies and in the database.
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Wallet => "wallet",
-            Self::Lightning => "lightning",
-            Self::Passkey => "passkey",
-        }
-    }
-
-    /// Reads the word.
-    #[must_use]
-    pub fn parse(text: &str) -> Option<Self> {
-        [Self::Wallet, Self::Lightning, Self::Passkey].into_iter().find(|kind| kind.as_str() == text)
-    }
-
-    /// What a credential is called until somebody names it.
-    #[must_use]
-    pub fn usual_name(self) -> &'static str {
-        match self {
-            Self::Wallet => "Wallet",
-            Self::Lightning => "Lightning wallet",
-            Self::Passkey => "Passkey",
-        }
-    }
-}
-
-impl From<LoginMethod> for CredentialKind {
-    fn from(method: LoginMethod) -> Self {
-        match method {
-            LoginMethod::Scan | LoginMethod::Browser => Self::Wallet,
-            LoginMethod::Lightning => Self::Lightning,
-            LoginMethod::Passkey => Self::Passkey,
-        }
-    }
+    /// The user who is there already, and has it from now on.
+    Linked {
+        /// What is added.
+        credential: Box<Credential>,
+        /// How authenticators know the user, where a passkey is.
+        handle: Option<PasskeyHandle>,
+    },
 }
 
 impl UserEntropy {
@@ -175,29 +105,30 @@ impl UserEntropy {
 }
 
 impl NewUser {
-    /// Registers whoever has a key with a domain.
+    /// Registers whoever has a key with a domain. `known_as` is how authenticators know them already, where the key is a
+    /// passkey or one was made beside it.
     #[must_use]
     pub fn register(
         domain: &DomainId,
-        key: &PublicKey,
-        kind: CredentialKind,
+        key: NewKey,
+        known_as: Option<AuthenticatorUser>,
         now: Timestamp,
         random: UserEntropy,
     ) -> Self {
-        let (domain_id, id) = (domain.clone(), UserId::new(now, random.user));
-        let credential = Credential {
-            domain_id: domain_id.clone(),
-            id: CredentialId::new(now, random.credential),
-            user_id: id.clone(),
-            kind,
-            public_key: key.canonical(),
-            name: kind.usual_name().to_owned(),
-            added_at: now,
-            last_used_at: None,
+        let id = UserId::new(now, random.user);
+        let credential = key.into_credential(domain, &id, now, random.credential);
+        let (handle, petname) = known_as.map_or((None, None), |known| (Some(known.handle), known.petname));
+        let user = HostedUser {
+            domain_id: domain.clone(),
+            id,
+            petname: petname.unwrap_or_else(|| Petname::draw(random.petname)),
+            created_at: now,
+            passkey_handle: handle,
+            passkey_declined_at: None,
+            last_login_at: None,
+            name: None,
+            groups: None,
         };
-        let petname = Petname::draw(random.petname);
-        let user =
-            HostedUser { domain_id, id, petname, created_at: now, last_login_at: None, name: None, groups: None };
         Self { user, credential }
     }
 }
@@ -207,50 +138,13 @@ impl Entrant {
     #[must_use]
     pub fn user_id(&self) -> &UserId {
         match self {
-            Self::Known(credential) => &credential.user_id,
+            Self::Known(credential) | Self::Linked { credential, .. } => &credential.user_id,
             Self::New(new) => &new.user.id,
         }
     }
 }
 
-impl KeyHolder {
-    fn new(row: KeyRow) -> Result<Self> {
-        let KeyRow { domain_id, public_key, created_at, id, user_id, kind, name, last_login_at } = row;
-        match (id, user_id) {
-            (Some(id), Some(user_id)) => Ok(Self::Credential(Credential {
-                domain_id,
-                id,
-                user_id,
-                kind,
-                public_key,
-                name,
-                added_at: created_at,
-                last_used_at: last_login_at,
-            })),
-            (None, None) => Ok(Self::Older { created_at, last_login_at }),
-            _ => bail!("users: id and user_id contradict each other"),
-        }
-    }
-}
-
-impl From<Credential> for KeyRow {
-    fn from(credential: Credential) -> Self {
-        let Credential { domain_id, id, user_id, kind, public_key, name, added_at, last_used_at } = credential;
-        Self {
-            domain_id,
-            public_key,
-            created_at: added_at,
-            id: Some(id),
-            user_id: Some(user_id),
-            kind,
-            name,
-            last_login_at: last_used_at,
-        }
-    }
-}
-
 texts! {
-    CredentialKind: |kind| kind.as_str(), |text| CredentialKind::parse(text).context("is no kind of credential");
     Petname: Petname::as_str, Petname::from_stored;
     UserName: UserName::as_str, UserName::from_stored;
 }

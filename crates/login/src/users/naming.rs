@@ -14,6 +14,11 @@ const MAX_GROUPS: usize = 50;
 #[serde(transparent)]
 pub struct UserName(String);
 
+/// A credential's name, under the same rules.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(transparent)]
+pub struct CredentialName(String);
+
 /// The groups of a user, none twice. A comma is in none of their names: where they are told in one line, it divides them.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "Vec<String>")]
@@ -45,6 +50,22 @@ impl UserName {
     pub(super) fn from_stored(text: &str) -> Result<Self> {
         ensure!(clean(text).as_deref() == Some(text), "is no name of a user");
         Ok(Self(text.to_owned()))
+    }
+}
+
+impl CredentialName {
+    /// The name in a request, without what a reader cannot see.
+    ///
+    /// # Errors
+    /// What it must be instead.
+    pub fn parse(text: &str) -> Result<Self, String> {
+        clean(text).map(Self).ok_or_else(|| format!("must have 1 to {MAX_NAME_LEN} visible characters"))
+    }
+
+    /// Its text.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
     }
 }
 

@@ -1,13 +1,13 @@
 //! Petnames: what people and operators call a user whom they know by no other name, such as `amber-otter-4821`.
 
 use anyhow::{Result, ensure};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::words::{ADJECTIVES, ANIMALS};
 
 /// A user's petname: an adjective, an animal and a number. One of a domain's is given once and never again.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize)]
-#[serde(transparent)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(into = "String", try_from = "String")]
 pub struct Petname(String);
 
 impl Petname {
@@ -34,6 +34,20 @@ impl Petname {
         let is_petname = matches!(&*parts, [one, two, three] if is_word(one) && is_word(two) && is_number(three));
         ensure!(is_petname, "is no petname");
         Ok(Self(text.to_owned()))
+    }
+}
+
+impl TryFrom<String> for Petname {
+    type Error = anyhow::Error;
+
+    fn try_from(text: String) -> Result<Self> {
+        Self::from_stored(&text)
+    }
+}
+
+impl From<Petname> for String {
+    fn from(petname: Petname) -> Self {
+        petname.0
     }
 }
 

@@ -4,13 +4,14 @@
 use anyhow::{Context, Result, bail};
 use jiff::Timestamp;
 use serde_json::json;
-use signpost_auth::PublicKey;
+use signpost_auth::{PasskeyHandle, PublicKey};
 use signpost_platform::accounts::audit::{Action, Actor};
-use signpost_store::{Json, Row, Step, Store, Stored, must, params, sql, step};
+use signpost_store::{Json, Row, Step, Store, Stored, Value, must, params, sql, step};
 
+use super::credential::KeyHolder;
 use super::{
-    Credential, CredentialKind, Entrant, GivenPetname, HostedUser, KeyHolder, KeyRow, MAX_CREDENTIALS, NewUser,
-    UserEntropy, UserPatch,
+    Credential, CredentialKey, CredentialKind, Entrant, GivenPetname, HostedUser, KeyRow, MAX_CREDENTIALS, NewKey,
+    NewUser, UserEntropy, UserPatch,
 };
 use crate::domains::audit::insert_domain_entry;
 use crate::ids::{DomainId, UserId};
@@ -31,24 +32,40 @@ const CREDENTIALS: &str = sql!(
 );
 
 /// A user whose last key an older server deleted is gone.
-const HAS_KEY: &str = "
+pub(super) const HAS_KEY: &str = "
     EXISTS (SELECT 1 FROM users WHERE users.domain_id = hosted_users.domain_id AND users.user_id = hosted_users.id)";
 
 const LIST: &str = sql!(HostedUser::SELECT, " WHERE domain_id = $1 AND id > $2 AND ", HAS_KEY, " ORDER BY id LIMIT $3");
 
-/// `$1` is the domain and `$5` the user: the first and the fifth column of a key's row.
+/// `$1` is the domain and `$5` the user: the first and the fifth column of a key's row. Whichever constraint is in the
+/// way, the key's or the passkey's, nothing is added.
 const INSERT_CREDENTIAL: &str = sql!(
     KeyRow::INSERT_IF,
-    " WHERE (SELECT COUNT(*) FROM users WHERE domain_id = $1 AND user_id = $5) < $8
-     ON CONFLICT (domain_id, public_key) DO NOTHING"
+    " WHERE (SELECT COUNT(*) FROM users WHERE domain_id = $1 AND user_id = $5) < $10 ON CONFLICT DO NOTHING"
+);
+
+const INSERT_OFFERED: &str = sql!(
+    KeyRow::INSERT_IF,
+    " WHERE (SELECT COUNT(*) FROM users WHERE domain_id = $1 AND user_id = $5) < $10
+        AND EXISTS (SELECT 1 FROM hosted_users WHERE domain_id = $1 AND id = $5 AND passkey_handle = $11)
+     ON CONFLICT DO NOTHING"
+);
+
+/// Takes a user before a credential is added: of two that are, the second counts the first. A passkey was made for a user
+/// whom authenticators know by that handle.
+const TAKE: &str = sql!(
+    "UPDATE hosted_users SET passkey_handle = COALESCE(passkey_handle, $3)
+     WHERE domain_id = $1 AND id = $2 AND COALESCE(passkey_handle, $3, '') = COALESCE($3, passkey_handle, '') AND ",
+    HAS_KEY
 );
 
 const INSERT_PETNAME: &str = sql!(GivenPetname::INSERT, " ON CONFLICT (domain_id, petname) DO NOTHING");
 
 const SET_LAST_LOGIN: &str = "UPDATE hosted_users SET last_login_at = $3 WHERE domain_id = $1 AND id = $2";
 
-const SET_LAST_USED: &str =
-    "UPDATE users SET last_login_at = $4 WHERE domain_id = $1 AND user_id = $2 AND public_key = $3";
+const SET_LAST_USED: &str = "
+    UPDATE users SET last_login_at = $4, sign_count = COALESCE($5, sign_count)
+    WHERE domain_id = $1 AND user_id = $2 AND public_key = $3";
 
 const ADOPT: &str = "
     UPDATE users SET id = $1, user_id = $2, name = $3 WHERE domain_id = $4 AND public_key = $5 AND user_id IS NULL";
@@ -75,24 +92,43 @@ const FORGET_PETNAMES: &str = "DELETE FROM petnames WHERE domain_id = $1";
 
 impl Entrant {
     /// What changes among the users when this one logs in. Refused where a user has the key meanwhile, or has it no more,
-    /// or where the petname was given before.
+    /// where the petname was given before, or the user is gone or has as many credentials as there may be.
     pub(crate) fn steps(self, now: Timestamp) -> Vec<Step> {
         match self {
             Self::Known(credential) => {
-                let Credential { domain_id, user_id, public_key, .. } = *credential;
+                let Credential { domain_id, user_id, public_key, passkey, .. } = *credential;
+                let sign_count = passkey.map(|passkey| i64::from(passkey.sign_count));
                 vec![
                     must(SET_LAST_LOGIN, params![&domain_id, &user_id, now]),
-                    must(SET_LAST_USED, params![&domain_id, &user_id, public_key, now]),
+                    must(SET_LAST_USED, params![&domain_id, &user_id, public_key, now, sign_count]),
                 ]
             }
             Self::New(new) => {
                 let NewUser { user, credential } = *new;
-                let added = KeyRow::from(credential).params().into_iter().chain(params![MAX_CREDENTIALS]).collect();
                 let [petname, user] = insert_user(user);
-                vec![must(INSERT_CREDENTIAL, added), petname, user]
+                vec![must(INSERT_CREDENTIAL, insert_params(credential)), petname, user]
             }
+            Self::Linked { credential, handle } => add_steps(*credential, handle).into(),
         }
     }
+}
+
+/// Adds a credential to a user who is there: refused at 0 where there is no such user, at 1 where somebody has the key or
+/// the user has as many as there may be.
+pub(super) fn add_steps(credential: Credential, handle: Option<PasskeyHandle>) -> [Step; 2] {
+    let take = params![&credential.domain_id, &credential.user_id, handle.map(|handle| handle.to_string())];
+    [must(TAKE, take), must(INSERT_CREDENTIAL, insert_params(credential))]
+}
+
+/// Adds the passkey that was made beside the credential which logs in, for a user whom its authenticator knows by this
+/// handle; behind the steps of the login. Where it cannot be added, the login stands without it.
+pub(crate) fn add_offered_step(credential: Credential, handle: PasskeyHandle) -> Step {
+    let params = insert_params(credential).into_iter().chain([handle.to_string().into()]).collect();
+    step(INSERT_OFFERED, params)
+}
+
+fn insert_params(credential: Credential) -> Vec<Value> {
+    KeyRow::from(credential).params().into_iter().chain(params![MAX_CREDENTIALS]).collect()
 }
 
 /// Refused at 0 where the petname was given before.
@@ -115,12 +151,12 @@ pub(crate) fn forget_petnames_of(domain: &DomainId) -> Step {
 ///
 /// # Errors
 /// As [`Store::read`].
-pub async fn find_by_key(store: &Store, domain: &DomainId, key: &PublicKey) -> Result<Option<Credential>> {
+pub async fn find_by_key(store: &Store, domain: &DomainId, key: &CredentialKey) -> Result<Option<Credential>> {
     for _ in 0..MAX_DRAWS {
         let row = store.read_by_index(BY_KEY, params![domain, key.canonical()]).await?;
         match row.map(read_holder).transpose()? {
             None => return Ok(None),
-            Some((_, KeyHolder::Credential(credential))) => return Ok(Some(credential)),
+            Some((_, KeyHolder::Credential(credential))) => return Ok(Some(*credential)),
             Some((key, KeyHolder::Older { created_at, last_login_at })) => {
                 adopt(store, domain, &key, created_at, last_login_at).await?;
             }
@@ -138,7 +174,8 @@ async fn adopt(
     last_login_at: Option<Timestamp>,
 ) -> Result<()> {
     let key = PublicKey::parse(key).context("users.public_key")?;
-    let new = NewUser::register(domain, &key, CredentialKind::Wallet, created_at, UserEntropy::draw());
+    let key = NewKey { key: key.into(), kind: CredentialKind::Wallet, passkey: None };
+    let new = NewUser::register(domain, key, None, created_at, UserEntropy::draw());
     let Credential { id, user_id, name, public_key, .. } = new.credential;
     let [petname, user] = insert_user(new.user);
     let login = step(SET_LAST_LOGIN, params![domain, &user_id, last_login_at]);
@@ -197,7 +234,7 @@ async fn list_credentials(store: &Store, domain: &DomainId, first: &UserId, last
     let mut credentials = Vec::new();
     for row in store.read(CREDENTIALS, params![domain, first, last]).await? {
         if let (_, KeyHolder::Credential(credential)) = read_holder(row)? {
-            credentials.push(credential);
+            credentials.push(*credential);
         }
     }
     Ok(credentials)
@@ -248,7 +285,7 @@ pub async fn delete(
     store: &Store,
     domain: &DomainId,
     user: &UserId,
-    key: Option<&PublicKey>,
+    key: Option<&CredentialKey>,
     by: &Actor,
     now: Timestamp,
 ) -> Result<bool> {
@@ -271,7 +308,7 @@ pub async fn delete_all(store: &Store, domain: &DomainId, by: &Actor, now: Times
     Ok(())
 }
 
-fn read_holder(row: Row) -> Result<(String, KeyHolder)> {
+pub(super) fn read_holder(row: Row) -> Result<(String, KeyHolder)> {
     let row = KeyRow::from_row(row)?;
     Ok((row.public_key.clone(), KeyHolder::new(row)?))
 }

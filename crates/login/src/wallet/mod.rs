@@ -22,7 +22,10 @@ pub(crate) fn router(environment: Environment) -> Router<LoginService> {
             .get(move |service, request| show_context(service, environment, mode, request))
             .fallback(async || Problem::MethodNotAllowed)
     };
-    Router::new().route("/hosted/login", route(Mode::Login)).route("/hosted/register", route(Mode::Register))
+    Router::new()
+        .route("/hosted/login", route(Mode::Login))
+        .route("/hosted/register", route(Mode::Register))
+        .route("/hosted/link", route(Mode::Link))
 }
 
 type Extract = axum::extract::State<LoginService>;

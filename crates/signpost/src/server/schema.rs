@@ -36,6 +36,7 @@ const MIGRATIONS: &[Migration] = &[
         ..Migration::expands(include_str!("../../migrations/0011_flows.postgres.sql"))
     },
     Migration::expands(include_str!("../../migrations/0012_pages.sql")),
+    Migration::expands(include_str!("../../migrations/0013_credentials.sql")),
 ];
 
 /// Every table but those of one row; a move that was cut off goes on at a position in this list.

@@ -86,6 +86,7 @@ impl World {
             confirm_code: None,
             options: SessionOptions::default(),
             page: None,
+            link: None,
         };
         let session = Session::open(&domain, new, TTL, now, random);
         sessions::sql::insert(&store, session.clone(), None).await.expect("a database");

@@ -71,6 +71,7 @@ async fn its_logins_are_told_to_nobody() {
         confirm_code: None,
         options: SessionOptions { flow: Flow::CrossDevice, ..SessionOptions::default() },
         page: None,
+        link: None,
     };
     let ttl = std::time::Duration::from_mins(5);
     let session = Session::open(&domain, new, ttl, now, SessionEntropy { id: [1; 16], nonce: [2; 16] });

@@ -229,11 +229,11 @@ async fn no_page_is_made_on_which_nobody_could_log_in() {
     let domain = hosts(&integrator, "shop.test").await;
     let path = format!("/domains/{}", text(&domain, "id"));
     for (methods, confirm, status) in [
-        (json!(["passkey"]), None, 422),
+        (json!(["passkey"]), None, 201),
         (json!(["browser"]), None, 422),
-        (json!(["browser", "passkey"]), Some("code"), 422),
+        (json!(["browser", "passkey"]), Some("code"), 201),
         (json!(["lightning"]), Some("code"), 422),
-        (json!(["lightning", "passkey"]), Some("code"), 422),
+        (json!(["lightning", "passkey"]), Some("code"), 201),
         (json!(["lightning"]), None, 201),
         (json!(["scan"]), Some("code"), 201),
         (json!(["scan", "passkey"]), None, 201),

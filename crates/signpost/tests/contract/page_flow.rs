@@ -121,7 +121,7 @@ pub(crate) async fn users(service: &Service) -> usize {
 }
 
 pub(crate) fn reason(page: &Session) -> Option<NoticeReason> {
-    page.notice().map(|notice| notice.reason)
+    page.notice().map(|notice| notice.reason.clone())
 }
 
 #[tokio::test]

@@ -9,8 +9,8 @@ use signpost::server::schema::SCHEMA;
 use signpost_auth::{Mode, Wallet};
 use signpost_login::domains::{Domain, HandlerKind};
 use signpost_login::sessions::{
-    self, Accepted, AnswerRefusal, BrowserHash, ConfirmCode, Flow, NewSession, PageOwner, PageTerms, Renewal, Session,
-    SessionOptions, SessionState, SwitchEntropy, page_sql,
+    self, Accepted, AnswerRefusal, BrowserHash, ConfirmCode, Flow, NewSession, PageOwner, PagePurpose, PageTerms,
+    Renewal, Session, SessionOptions, SessionState, SwitchEntropy, page_sql,
 };
 use signpost_platform::pages::cookie::CookieSecret;
 use signpost_store::{Store, random};
@@ -88,7 +88,8 @@ impl World {
             metadata: None,
             confirm_code: Some(ConfirmCode::new([1; 8])),
             options,
-            page: Some(PageTerms { mode: Mode::Login, confirm: false }),
+            page: Some(PageTerms { mode: Mode::Login, confirm: false, purpose: PagePurpose::Site }),
+            link: None,
         };
         let random = sessions::SessionEntropy { id: [3; 16], nonce: [4; 16] };
         let session = Session::open(&domain, new, TTL, now, random);

@@ -53,6 +53,7 @@ pub(crate) fn session(code: &QrData, number: Option<&str>) -> Session {
         confirm_code: number.map(|number| ConfirmCode::from_stored(number).expect("two digits")),
         options: SessionOptions::default(),
         page: None,
+        link: None,
     };
     let random = sessions::SessionEntropy { id: [3; 16], nonce: code.challenge().nonce.0 };
     let issued_at = Timestamp::from_second(code.challenge().issued_at).expect("a time");

@@ -199,6 +199,6 @@ async fn a_key_that_no_wallet_has_is_given_no_user() {
     let domain = DomainId::parse(DOMAIN).expect("an id");
     let phone = Phone::of(1, &service.clock);
     let key = PublicKey::parse(&phone.public_key()).expect("a key");
-    assert!(sql::find_by_key(&service.app.store, &domain, &key).await.expect("a database").is_some());
+    assert!(sql::find_by_key(&service.app.store, &domain, &key.into()).await.expect("a database").is_some());
     service.stop().await;
 }

@@ -21,8 +21,8 @@ use crate::flows::addresses::make_hosted_url;
 use crate::ids::SessionId;
 use crate::service::LoginService;
 use crate::sessions::{
-    BrowserHash, ClientSecret, ConfirmCode, Flow, IdempotencyKey, Metadata, NewSession, PageTerms, Requester, Session,
-    SessionEntropy, SessionOptions, can_log_in, idempotency, sql, takes_numbers,
+    BrowserHash, ClientSecret, ConfirmCode, Flow, IdempotencyKey, Metadata, NewSession, PagePurpose, PageTerms,
+    Requester, Session, SessionEntropy, SessionOptions, can_log_in, idempotency, sql, takes_numbers,
 };
 
 /// Says that a reply was given before.
@@ -111,7 +111,10 @@ impl CreateRequest {
         let domain = fields.text("domain")?;
         let mode = match fields.optional_text("mode")? {
             None => Mode::Login,
-            Some(word) => word.parse().map_err(|_| Problem::field("mode", "must be 'login' or 'register'"))?,
+            Some(word) => {
+                let mode = word.parse().ok().filter(|mode| *mode != Mode::Link);
+                mode.ok_or_else(|| Problem::field("mode", "must be 'login' or 'register'"))?
+            }
         };
         let webhook_url = fields.optional_text("webhook_url")?;
         let metadata = fields.optional_object("metadata")?;
@@ -186,13 +189,14 @@ impl CreateRequest {
         // not to have a thief's account opened with the person's key.
         let must_confirm =
             hosted_url.is_some() && environment == Environment::Live && options.flow == Flow::CrossDevice;
-        let page = (options.flow == Flow::Page).then_some(PageTerms { mode, confirm });
-        if page.is_some_and(|terms| !can_log_in(domain, terms)) {
+        let purpose = PagePurpose::Site;
+        let page = (options.flow == Flow::Page).then_some(PageTerms { mode, confirm, purpose });
+        if page.is_some_and(|terms| !can_log_in(domain, terms, &service.supported_methods(environment))) {
             return Err(Error::NoLoginMethod(domain.name.to_string()));
         }
         let must_confirm = must_confirm || (page.is_some() && takes_numbers(domain));
         let confirm_code = (confirm || must_confirm).then(|| ConfirmCode::new(random()));
-        Ok(NewSession { mode, webhook_url, hosted_url, metadata, confirm_code, options, page })
+        Ok(NewSession { mode, webhook_url, hosted_url, metadata, confirm_code, options, page, link: None })
     }
 
     /// The session's own webhook if it names one, else the domain's.

@@ -27,6 +27,8 @@ pub enum Actor {
     Operator,
     /// The server by itself.
     Server,
+    /// The user of a hosted domain with this id, in their own account.
+    User(String),
     /// Somebody without a key that opens, at this address.
     Address(String),
 }
@@ -49,6 +51,8 @@ pub enum Action {
     UserChanged,
     UserDeleted,
     UsersDeleted,
+    CredentialAdded,
+    CredentialRenamed,
     CredentialDeleted,
     EndpointDisabled,
     EndpointEnabled,
@@ -92,6 +96,8 @@ impl Action {
             Self::UserChanged => "user.changed",
             Self::UserDeleted => "user.deleted",
             Self::UsersDeleted => "users.deleted",
+            Self::CredentialAdded => "credential.added",
+            Self::CredentialRenamed => "credential.renamed",
             Self::CredentialDeleted => "credential.deleted",
             Self::EndpointDisabled => "endpoint.disabled",
             Self::EndpointEnabled => "endpoint.enabled",
@@ -106,7 +112,7 @@ impl fmt::Display for Actor {
             Self::Key(id) => write!(f, "{id}"),
             Self::Operator => f.write_str("operator"),
             Self::Server => f.write_str("server"),
-            Self::Address(address) => f.write_str(address),
+            Self::User(text) | Self::Address(text) => f.write_str(text),
         }
     }
 }

@@ -1,0 +1,67 @@
+//! Linking: another key joins the account of somebody who is logged in. The session says whose account it is; the key
+//! joins it once the owner of the page said that it is theirs.
+
+use anyhow::{Result, bail};
+use jiff::{SignedDuration, Timestamp};
+use signpost_auth::Mode;
+use signpost_platform::accounts::Environment;
+
+use super::{Flow, Session, SessionState};
+use crate::ids::UserId;
+
+/// How long ago the user of a link may have logged in.
+pub const RECENT_LOGIN: SignedDuration = SignedDuration::from_mins(5);
+
+/// Whose account a key joins.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PageLink {
+    /// The user's.
+    pub user: UserId,
+    /// Since when the owner of the page has said that the key which answered is theirs.
+    pub confirmed_at: Option<Timestamp>,
+}
+
+impl Session {
+    /// Whose account a key joins, where the session is for that.
+    #[must_use]
+    pub fn link(&self) -> Option<&PageLink> {
+        self.page.as_ref()?.link.as_ref()
+    }
+
+    /// Whether a key answered of which the owner of the page has not said yet that it is theirs.
+    #[must_use]
+    pub fn waits_for_confirmation(&self) -> bool {
+        let is_answered = matches!(self.state, SessionState::AnsweredOnPage { .. });
+        is_answered && self.link().is_some_and(|link| link.confirmed_at.is_none())
+    }
+}
+
+/// Ends well where the columns of a session's page and the others agree: one that was read as a session without a page,
+/// or as one for another user, would be answered by rules that know nothing of its browser.
+pub(super) fn check_page(session: &Session) -> Result<()> {
+    let is_page = session.page.is_some();
+    if is_page != (session.options.flow == Flow::Page) {
+        bail!("sessions: flow and page_until contradict each other");
+    }
+    if is_page && session.hosted_url.is_none() {
+        bail!("sessions: flow and hosted_url contradict each other");
+    }
+    if (session.challenge.mode == Mode::Link) != session.link().is_some() {
+        bail!("sessions: challenge and link_user contradict each other");
+    }
+    let must_be_bound = session.account.environment == Environment::Live && !session.is_for_account();
+    if is_page && must_be_bound && session.options.browser_hash.is_none() {
+        bail!("sessions: flow, environment and browser_hash contradict each other");
+    }
+    match session.state {
+        SessionState::Answered { .. } if is_page => bail!("sessions: flow and completion contradict each other"),
+        SessionState::AnsweredOnPage { .. } if !is_page => bail!("sessions: flow and answer contradict each other"),
+        SessionState::Pending if session.link().is_some_and(|link| link.confirmed_at.is_some()) => {
+            bail!("sessions: answer and link_confirmed_at contradict each other")
+        }
+        SessionState::Pending if session.page.as_ref().is_some_and(|page| page.offer.is_made_to_somebody()) => {
+            bail!("sessions: answer and passkey_offer contradict each other")
+        }
+        _ => Ok(()),
+    }
+}

@@ -1,0 +1,284 @@
+//! Credentials: the keys that log a user in, whatever has them.
+
+use anyhow::{Context, Result, bail, ensure};
+use jiff::Timestamp;
+use serde::Serialize;
+use signpost_auth::{MalformedPublicKey, PasskeyId, PasskeyKey, PublicKey};
+use signpost_store::{Parsed, rows, texts};
+
+use crate::domains::LoginMethod;
+use crate::ids::{CredentialId, DomainId, UserId};
+
+rows! {
+    /// A key's row. Servers of an older version know keys alone, call them users and add rows without ids.
+    #[derive(Clone, Debug)]
+    pub struct KeyRow in "users" by [domain_id, public_key] {
+        pub(super) domain_id: DomainId,
+        pub(super) public_key: String,
+        pub(super) created_at: Timestamp,
+        pub(super) id: Option<CredentialId>,
+        pub(super) user_id: Option<UserId>,
+        pub(super) kind: CredentialKind,
+        pub(super) name: String,
+        pub(super) passkey_id: Option<PasskeyId> as Option<Parsed<PasskeyId>>,
+        pub(super) sign_count: Option<u32>,
+    } later {
+        pub(super) last_login_at: Option<Timestamp>,
+    }
+}
+
+/// A key that logs a user in.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the names say it")]
+pub struct Credential {
+    pub domain_id: DomainId,
+    pub id: CredentialId,
+    pub user_id: UserId,
+    pub kind: CredentialKind,
+    /// In its one canonical spelling.
+    pub public_key: String,
+    pub name: String,
+    pub added_at: Timestamp,
+    pub last_used_at: Option<Timestamp>,
+    /// Of a passkey, and of nothing else.
+    pub passkey: Option<PasskeyColumns>,
+}
+
+/// What a passkey has beside its key.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PasskeyColumns {
+    /// What its authenticator calls it.
+    pub id: PasskeyId,
+    /// How often it signed, as it said last; many always say 0.
+    pub sign_count: u32,
+}
+
+/// What has the key.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum CredentialKind {
+    /// A wallet that speaks `svc:`.
+    Wallet,
+    /// A Lightning wallet, whose key is of the login host.
+    Lightning,
+    /// A passkey.
+    Passkey,
+}
+
+/// A public key of any kind that logs somebody in.
+#[derive(Clone, Debug)]
+pub enum CredentialKey {
+    /// A wallet's, of either kind.
+    Wallet(PublicKey),
+    /// A passkey's.
+    Passkey(PasskeyKey),
+}
+
+/// A key that is to become a credential.
+#[derive(Clone, Debug)]
+#[expect(missing_docs, reason = "the names say it")]
+pub struct NewKey {
+    pub key: CredentialKey,
+    pub kind: CredentialKind,
+    /// Of a passkey, and of nothing else.
+    pub passkey: Option<PasskeyColumns>,
+}
+
+/// Who has a key, as its row says.
+#[derive(Clone, Debug)]
+pub(super) enum KeyHolder {
+    /// A user.
+    Credential(Box<Credential>),
+    /// Somebody whom a server of an older version registered, and who is no user yet.
+    Older { created_at: Timestamp, last_login_at: Option<Timestamp> },
+}
+
+impl CredentialKind {
+    /// The word in replies and in the database.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Wallet => "wallet",
+            Self::Lightning => "lightning",
+            Self::Passkey => "passkey",
+        }
+    }
+
+    /// Reads the word.
+    #[must_use]
+    pub fn parse(text: &str) -> Option<Self> {
+        [Self::Wallet, Self::Lightning, Self::Passkey].into_iter().find(|kind| kind.as_str() == text)
+    }
+
+    /// What a credential is called until somebody names it.
+    #[must_use]
+    pub fn usual_name(self) -> &'static str {
+        match self {
+            Self::Wallet => "Wallet",
+            Self::Lightning => "Lightning wallet",
+            Self::Passkey => "Passkey",
+        }
+    }
+}
+
+impl From<LoginMethod> for CredentialKind {
+    fn from(method: LoginMethod) -> Self {
+        match method {
+            LoginMethod::Scan | LoginMethod::Browser => Self::Wallet,
+            LoginMethod::Lightning => Self::Lightning,
+            LoginMethod::Passkey => Self::Passkey,
+        }
+    }
+}
+
+impl CredentialKey {
+    /// Reads a key in hex: secp256k1 as the specification spells it (33 or 65 bytes), else a `SubjectPublicKeyInfo`.
+    ///
+    /// # Errors
+    /// What is wrong with it as a wallet's key, where it is neither.
+    pub fn parse(hex: &str) -> Result<Self, MalformedPublicKey> {
+        PublicKey::parse(hex)
+            .map(Self::Wallet)
+            .or_else(|malformed| PasskeyKey::parse_hex(hex).map(Self::Passkey).map_err(|_| malformed))
+    }
+
+    /// The one spelling in which the database has it, in lower-case hex.
+    #[must_use]
+    pub fn canonical(&self) -> String {
+        match self {
+            Self::Wallet(key) => key.canonical(),
+            Self::Passkey(key) => key.canonical(),
+        }
+    }
+}
+
+impl From<PublicKey> for CredentialKey {
+    fn from(key: PublicKey) -> Self {
+        Self::Wallet(key)
+    }
+}
+
+impl NewKey {
+    /// The credential of a user.
+    #[must_use]
+    pub fn into_credential(self, domain: &DomainId, user: &UserId, now: Timestamp, random: [u8; 16]) -> Credential {
+        let Self { key, kind, passkey } = self;
+        Credential {
+            domain_id: domain.clone(),
+            id: CredentialId::new(now, random),
+            user_id: user.clone(),
+            kind,
+            public_key: key.canonical(),
+            name: kind.usual_name().to_owned(),
+            added_at: now,
+            last_used_at: None,
+            passkey,
+        }
+    }
+}
+
+impl KeyHolder {
+    pub(super) fn new(row: KeyRow) -> Result<Self> {
+        let KeyRow {
+            domain_id,
+            public_key,
+            created_at,
+            id,
+            user_id,
+            kind,
+            name,
+            passkey_id,
+            sign_count,
+            last_login_at,
+        } = row;
+        let passkey = match (passkey_id, sign_count) {
+            (Some(id), Some(sign_count)) => Some(PasskeyColumns { id, sign_count }),
+            (None, None) => None,
+            _ => bail!("users: passkey_id and sign_count contradict each other"),
+        };
+        ensure!(
+            passkey.is_some() == (kind == CredentialKind::Passkey),
+            "users: kind and passkey_id contradict each other"
+        );
+        match (id, user_id) {
+            (Some(id), Some(user_id)) => Ok(Self::Credential(Box::new(Credential {
+                domain_id,
+                id,
+                user_id,
+                kind,
+                public_key,
+                name,
+                added_at: created_at,
+                last_used_at: last_login_at,
+                passkey,
+            }))),
+            (None, None) => Ok(Self::Older { created_at, last_login_at }),
+            _ => bail!("users: id and user_id contradict each other"),
+        }
+    }
+}
+
+impl From<Credential> for KeyRow {
+    fn from(credential: Credential) -> Self {
+        let Credential { domain_id, id, user_id, kind, public_key, name, added_at, last_used_at, passkey } = credential;
+        let (passkey_id, sign_count) = passkey.map(|passkey| (passkey.id, passkey.sign_count)).unzip();
+        Self {
+            domain_id,
+            public_key,
+            created_at: added_at,
+            id: Some(id),
+            user_id: Some(user_id),
+            kind,
+            name,
+            passkey_id,
+            sign_count,
+            last_login_at: last_used_at,
+        }
+    }
+}
+
+texts! {
+    CredentialKind: |kind| kind.as_str(), |text| CredentialKind::parse(text).context("is no kind of credential");
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const WALLET: &str = "0279be667ef9dcbbac55a06295ce870b07029bfcdb2dce28d959f2815b16f81798";
+    const PASSKEY: &str = "3059301306072a8648ce3d020106082a8648ce3d030107034200046b17d1f2e12c4247f8bce6e563a440f277037d812deb33a0f4a13945d898c2964fe342e2fe1a7f9b8ee7eb4a7c0f9e162bce33576b315ececbb6406837bf51f5";
+
+    #[test]
+    fn a_key_is_a_wallets_or_a_passkeys_and_has_one_spelling() {
+        for text in [WALLET, PASSKEY] {
+            let key = CredentialKey::parse(&text.to_uppercase()).unwrap();
+            assert_eq!(key.canonical(), text);
+            assert_eq!(matches!(key, CredentialKey::Passkey(_)), text == PASSKEY);
+        }
+        for text in ["", "02", &WALLET[2..], &PASSKEY[2..], &format!("{PASSKEY}00")] {
+            assert!(CredentialKey::parse(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_row_that_contradicts_itself_is_no_credential() {
+        let (now, id) = (Timestamp::UNIX_EPOCH, |random| UserId::new(Timestamp::UNIX_EPOCH, [random; 16]));
+        let passkey = PasskeyColumns { id: PasskeyId::from_bytes(&[1]).unwrap(), sign_count: 0 };
+        let new = NewKey {
+            key: CredentialKey::parse(PASSKEY).unwrap(),
+            kind: CredentialKind::Passkey,
+            passkey: Some(passkey),
+        };
+        let row = || KeyRow::from(new.clone().into_credential(&DomainId::new(now, [1; 16]), &id(2), now, [3; 16]));
+        assert!(KeyHolder::new(row()).is_ok());
+        for wrong in [
+            KeyRow { passkey_id: None, ..row() },
+            KeyRow { sign_count: None, ..row() },
+            KeyRow { passkey_id: None, sign_count: None, ..row() },
+            KeyRow { kind: CredentialKind::Wallet, ..row() },
+            KeyRow { user_id: None, ..row() },
+        ] {
+            assert!(KeyHolder::new(wrong).is_err());
+        }
+    }
+}

@@ -1,0 +1,172 @@
+//! Credentials in the database: passkeys by the names that authenticators gave them, and what a user or the operator
+//! changes.
+
+use anyhow::Result;
+use jiff::Timestamp;
+use serde_json::json;
+use signpost_auth::{DomainName, PasskeyHandle, PasskeyId};
+use signpost_platform::accounts::Environment;
+use signpost_platform::accounts::audit::{Action, Actor};
+use signpost_store::{Parsed, Step, Store, Stored, Values, must, params, sql, step};
+
+use super::credential::KeyHolder;
+use super::sql::{HAS_KEY, add_steps, find, read_holder};
+use super::{Credential, CredentialName, KeyRow};
+use crate::domains::audit::insert_domain_entry;
+use crate::ids::{DomainId, UserId};
+
+const BY_PASSKEY: &str = sql!(KeyRow::SELECT, " WHERE passkey_id = $1 AND domain_id = $2");
+
+const PASSKEY_ANYWHERE: &str = sql!(
+    "SELECT ",
+    KeyRow::COLUMN_LIST,
+    ", (SELECT domains.name FROM domains WHERE domains.id = users.domain_id)
+     , (SELECT domains.environment FROM domains WHERE domains.id = users.domain_id)
+     FROM users WHERE passkey_id = $1 AND EXISTS (SELECT 1 FROM domains WHERE domains.id = users.domain_id)"
+);
+
+const COUNT_PASSKEYS: &str =
+    "SELECT COUNT(*) FROM users WHERE domain_id = $1 AND user_id = $2 AND passkey_id IS NOT NULL";
+
+const HANDLE: &str = sql!("SELECT passkey_handle FROM hosted_users WHERE domain_id = $1 AND id = $2 AND ", HAS_KEY);
+
+const SET_HANDLE: &str =
+    "UPDATE hosted_users SET passkey_handle = $3 WHERE domain_id = $1 AND id = $2 AND passkey_handle IS NULL";
+
+const DECLINE: &str = "UPDATE hosted_users SET passkey_declined_at = $3 WHERE domain_id = $1 AND id = $2";
+
+const RENAME: &str = "UPDATE users SET name = $4 WHERE domain_id = $1 AND user_id = $2 AND id = $3";
+
+/// Why a credential was not added.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NotAdded {
+    /// There is no such user, or authenticators know the user by another handle.
+    NoUser,
+    /// Somebody at the domain has the key, or the passkey is somebody's at any domain.
+    Exists,
+    /// The user has as many as there may be.
+    TooMany,
+}
+
+/// A domain's credential that is this passkey.
+///
+/// # Errors
+/// As [`Store::read`].
+pub async fn find_by_passkey(store: &Store, domain: &DomainId, id: &PasskeyId) -> Result<Option<Credential>> {
+    let Some(row) = store.read_by_index(BY_PASSKEY, params![id.to_string(), domain]).await? else { return Ok(None) };
+    match read_holder(row)? {
+        (_, KeyHolder::Credential(credential)) => Ok(Some(*credential)),
+        (_, KeyHolder::Older { .. }) => Ok(None),
+    }
+}
+
+/// The credential that is this passkey, at whichever domain of this server.
+///
+/// # Errors
+/// As [`Store::read`].
+pub async fn find_passkey_anywhere(
+    store: &Store,
+    id: &PasskeyId,
+) -> Result<Option<(Credential, DomainName, Environment)>> {
+    let Some(row) = store.read_by_index(PASSKEY_ANYWHERE, params![id.to_string()]).await? else { return Ok(None) };
+    let mut values = Values::new(KeyRow::TABLE, row);
+    let holder = KeyHolder::new(KeyRow::from_values(&mut values)?)?;
+    let Parsed(domain) = values.next_column::<Parsed<DomainName>>()?;
+    let environment = values.next_column()?;
+    match holder {
+        KeyHolder::Credential(credential) => Ok(Some((*credential, domain, environment))),
+        KeyHolder::Older { .. } => Ok(None),
+    }
+}
+
+/// Whether a user has a passkey.
+///
+/// # Errors
+/// As [`Store::read`].
+pub async fn has_passkey(store: &Store, domain: &DomainId, user: &UserId) -> Result<bool> {
+    let row = store.read_by_index(COUNT_PASSKEYS, params![domain, user]).await?;
+    let count = row.map(|row| Values::new(KeyRow::TABLE, row).next_column::<i64>()).transpose()?;
+    Ok(count.is_some_and(|count| count > 0))
+}
+
+/// How authenticators know a user from now on: as before, else by this handle. `None` where there is no such user.
+///
+/// # Errors
+/// As [`Store::write`].
+pub async fn ensure_passkey_handle(
+    store: &Store,
+    domain: &DomainId,
+    user: &UserId,
+    handle: PasskeyHandle,
+) -> Result<Option<PasskeyHandle>> {
+    store.write([step(SET_HANDLE, params![domain, user, handle.to_string()])]).await?;
+    let row = store.read_by_index(HANDLE, params![domain, user]).await?;
+    let handle = row.map(|row| Values::new(KeyRow::TABLE, row).next_column::<Parsed<PasskeyHandle>>()).transpose()?;
+    Ok(handle.map(|Parsed(handle)| handle))
+}
+
+/// Remembers that a user wants no passkey.
+///
+/// # Errors
+/// As [`Store::write`].
+pub async fn decline_passkey(store: &Store, domain: &DomainId, user: &UserId, now: Timestamp) -> Result<()> {
+    store.write([decline_step(domain, user, now)]).await?;
+    Ok(())
+}
+
+pub(crate) fn decline_step(domain: &DomainId, user: &UserId, now: Timestamp) -> Step {
+    step(DECLINE, params![domain, user, now])
+}
+
+/// Gives a credential another name. False where it is gone.
+///
+/// # Errors
+/// As [`Store::write`].
+pub async fn rename_credential(
+    store: &Store,
+    credential: &Credential,
+    name: &CredentialName,
+    by: &Actor,
+    now: Timestamp,
+) -> Result<bool> {
+    let Credential { domain_id, id, user_id, .. } = credential;
+    let details = json!({ "user_id": user_id, "credential_id": id });
+    let entry = insert_domain_entry(by, Action::CredentialRenamed, domain_id, &details, now);
+    let rename = must(RENAME, params![domain_id, user_id, id, name.as_str()]);
+    Ok(store.write([rename, entry]).await?.is_committed())
+}
+
+/// Adds a credential to a user.
+///
+/// # Errors
+/// As [`Store::write`].
+pub async fn add_credential(
+    store: &Store,
+    credential: Credential,
+    by: &Actor,
+    now: Timestamp,
+) -> Result<Result<(), NotAdded>> {
+    let Credential { domain_id, id, user_id, kind, public_key, .. } = &credential;
+    let details = json!({
+        "user_id": user_id, "credential_id": id, "kind": kind, "public_key": public_key,
+    });
+    let entry = insert_domain_entry(by, Action::CredentialAdded, domain_id, &details, now);
+    let steps = add_steps(credential.clone(), None).into_iter().chain([entry]).collect::<Vec<_>>();
+    if store.write(steps).await?.is_committed() {
+        return Ok(Ok(()));
+    }
+    Ok(Err(explain_not_added(store, &credential).await?))
+}
+
+/// Why a credential could not be added a moment ago.
+///
+/// # Errors
+/// As [`Store::read`].
+pub(crate) async fn explain_not_added(store: &Store, credential: &Credential) -> Result<NotAdded> {
+    let Some((_, own)) = find(store, &credential.domain_id, &credential.user_id).await? else {
+        return Ok(NotAdded::NoUser);
+    };
+    let is_full = own.len() >= super::MAX_CREDENTIALS as usize;
+    let is_own = own.iter().any(|own| own.public_key == credential.public_key);
+    Ok(if is_full && !is_own { NotAdded::TooMany } else { NotAdded::Exists })
+}
