@@ -167,7 +167,7 @@ impl PasskeyAssertion {
 }
 
 #[derive(Deserialize)]
-struct Credential<R> {
+struct CredentialJson<R> {
     id: String,
     #[serde(rename = "rawId")]
     raw_id: String,
@@ -199,7 +199,7 @@ fn parts<R: DeserializeOwned>(json: &str) -> Result<(PasskeyId, R), PasskeyRefus
     if json.len() > MAX_LENGTH {
         return Err(PasskeyRefusal::Malformed("it has more than 32 KiB"));
     }
-    let read: Credential<R> = serde_json::from_str(json)
+    let read: CredentialJson<R> = serde_json::from_str(json)
         .map_err(|_| PasskeyRefusal::Malformed("it is not what PublicKeyCredential.toJSON() writes"))?;
     if read.kind != "public-key" || read.id != read.raw_id {
         return Err(PasskeyRefusal::Malformed("its type is public-key, its id the same as its rawId"));

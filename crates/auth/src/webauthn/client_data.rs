@@ -10,12 +10,12 @@ use super::relying_party::RelyingParty;
 #[derive(Clone, Debug)]
 pub(super) struct ClientData {
     bytes: Vec<u8>,
-    read: Read,
+    read: Collected,
 }
 
 /// Members that a later version adds are left alone; the same one twice is refused.
 #[derive(Clone, Debug, Deserialize)]
-struct Read {
+struct Collected {
     #[serde(rename = "type")]
     kind: String,
     challenge: String,
@@ -51,7 +51,7 @@ impl ClientData {
         rp: &RelyingParty,
         challenge: &[u8; 32],
     ) -> Result<(), PasskeyRefusal> {
-        let Read { kind, challenge: answered, origin, cross_origin, has_top_origin } = &self.read;
+        let Collected { kind, challenge: answered, origin, cross_origin, has_top_origin } = &self.read;
         if kind != ceremony.as_str() {
             return Err(PasskeyRefusal::Type);
         }

@@ -2,12 +2,12 @@
 //! with it; a key is stored before that. Nothing here is secret, so nothing takes care to need the same time always.
 
 /// A number of 256 bits, the lowest 32 first.
-type Number = [u32; 8];
+type FieldElement = [u32; 8];
 
 /// The field's prime: 2²⁵⁶ − 2²²⁴ + 2¹⁹² + 2⁹⁶ − 1 (FIPS 186-4, D.1.2.3).
-const PRIME: Number = [0xffff_ffff, 0xffff_ffff, 0xffff_ffff, 0, 0, 0, 1, 0xffff_ffff];
+const PRIME: FieldElement = [0xffff_ffff, 0xffff_ffff, 0xffff_ffff, 0, 0, 0, 1, 0xffff_ffff];
 /// The curve's constant.
-const B: Number =
+const B: FieldElement =
     [0x27d2_604b, 0x3bce_3c3e, 0xcc53_b0f6, 0x651d_06b0, 0x7698_86bc, 0xb3eb_bd55, 0xaa3a_93e7, 0x5ac6_35d8];
 
 /// Whether `y² = x³ − 3x + b`, both numbers being big-endian and below the prime.
@@ -21,23 +21,23 @@ pub(super) fn is_on_p256(x: &[u8; 32], y: &[u8; 32]) -> bool {
     product(&y, &y) == right
 }
 
-fn number(bytes: &[u8; 32]) -> Number {
+fn number(bytes: &[u8; 32]) -> FieldElement {
     std::array::from_fn(|at| u32::from_be_bytes(std::array::from_fn(|byte| bytes[28 - 4 * at + byte])))
 }
 
-fn is_below_prime(number: &Number) -> bool {
+fn is_below_prime(number: &FieldElement) -> bool {
     number.iter().rev().lt(PRIME.iter().rev())
 }
 
-fn sum(a: &Number, b: &Number) -> Number {
+fn sum(a: &FieldElement, b: &FieldElement) -> FieldElement {
     reduced(std::array::from_fn(|at| i64::from(a[at]) + i64::from(b[at])))
 }
 
-fn difference(a: &Number, b: &Number) -> Number {
+fn difference(a: &FieldElement, b: &FieldElement) -> FieldElement {
     reduced(std::array::from_fn(|at| i64::from(a[at]) - i64::from(b[at])))
 }
 
-fn product(a: &Number, b: &Number) -> Number {
+fn product(a: &FieldElement, b: &FieldElement) -> FieldElement {
     let mut words = [0_u32; 16];
     for (i, &left) in a.iter().enumerate() {
         let mut carry = 0_u64;
@@ -63,10 +63,10 @@ fn product(a: &Number, b: &Number) -> Number {
 }
 
 /// Brings words that may be too large, or negative, below the prime.
-fn reduced(mut words: [i64; 8]) -> Number {
+fn reduced(mut words: [i64; 8]) -> FieldElement {
     loop {
         let mut carry = 0_i64;
-        let digits: Number = std::array::from_fn(|at| {
+        let digits: FieldElement = std::array::from_fn(|at| {
             let total = words[at] + carry;
             carry = total >> 32;
             low(total.cast_unsigned())

@@ -21,10 +21,10 @@ use super::spki::Spki;
 /// # Ok::<(), signpost_auth::MalformedPasskeyKey>(())
 /// ```
 #[derive(Clone, PartialEq, Eq, Hash)]
-pub struct PasskeyKey(Kind);
+pub struct PasskeyKey(KeyParts);
 
 #[derive(Clone, PartialEq, Eq, Hash)]
-enum Kind {
+enum KeyParts {
     /// `04`, x, y.
     Es256([u8; 65]),
     /// Both big-endian, without leading zeros.
@@ -93,7 +93,7 @@ impl PasskeyKey {
         let point: [u8; 65] = point.try_into().map_err(|_| MalformedPasskeyKey::NotOnCurve)?;
         let half = |from: usize| std::array::from_fn(|at| point[from + at]);
         let is_point = point[0] == 4 && is_on_p256(&half(1), &half(33));
-        is_point.then_some(Self(Kind::Es256(point))).ok_or(MalformedPasskeyKey::NotOnCurve)
+        is_point.then_some(Self(KeyParts::Es256(point))).ok_or(MalformedPasskeyKey::NotOnCurve)
     }
 
     /// A key of its two numbers, big-endian, without leading zeros.
@@ -106,15 +106,15 @@ impl PasskeyKey {
         if exponent.is_none_or(|number| !(3..1 << 33).contains(&number) || number % 2 == 0) || e[0] == 0 {
             return Err(MalformedPasskeyKey::Exponent);
         }
-        Ok(Self(Kind::Rs256 { n: n.to_owned(), e: e.to_owned() }))
+        Ok(Self(KeyParts::Rs256 { n: n.to_owned(), e: e.to_owned() }))
     }
 
     /// Its one spelling: `SubjectPublicKeyInfo` in DER, in lower-case hex.
     #[must_use]
     pub fn canonical(&self) -> String {
         let spki = match &self.0 {
-            Kind::Es256(point) => Spki::P256(point),
-            Kind::Rs256 { n, e } => Spki::Rsa { n, e },
+            KeyParts::Es256(point) => Spki::P256(point),
+            KeyParts::Rs256 { n, e } => Spki::Rsa { n, e },
         };
         HEXLOWER.encode(&spki.to_der())
     }
@@ -123,8 +123,8 @@ impl PasskeyKey {
     #[must_use]
     pub fn algorithm(&self) -> PasskeyAlgorithm {
         match self.0 {
-            Kind::Es256(_) => PasskeyAlgorithm::Es256,
-            Kind::Rs256 { .. } => PasskeyAlgorithm::Rs256,
+            KeyParts::Es256(_) => PasskeyAlgorithm::Es256,
+            KeyParts::Rs256 { .. } => PasskeyAlgorithm::Rs256,
         }
     }
 
@@ -133,11 +133,11 @@ impl PasskeyKey {
     #[must_use]
     pub fn signed(&self, message: &[u8], signature: &[u8]) -> bool {
         match &self.0 {
-            Kind::Es256(point) => {
+            KeyParts::Es256(point) => {
                 let key = UnparsedPublicKey::new(&signature::ECDSA_P256_SHA256_ASN1, point);
                 key.verify(message, signature).is_ok()
             }
-            Kind::Rs256 { n, e } => {
+            KeyParts::Rs256 { n, e } => {
                 let key = RsaPublicKeyComponents { n, e };
                 key.verify(&signature::RSA_PKCS1_2048_8192_SHA256, message, signature).is_ok()
             }
