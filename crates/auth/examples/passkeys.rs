@@ -1,0 +1,37 @@
+//! Judges authenticators' answers: one JSON object for each line of standard input, `{"origin", "challenge", "response"}` and,
+//! for a login, `"public_key"`; the challenge and the key are hex. Prints `{"refusal"}`, null where there is none, or
+//! `{"public_key"}` of a registration that passed.
+//!
+//! The tests hold its word against that of another implementation.
+
+use std::io::{self, BufRead, Write};
+
+use data_encoding::HEXLOWER;
+use serde_json::{Value, json};
+use signpost_auth::{PasskeyAssertion, PasskeyKey, PasskeyRefusal, PasskeyRegistration, RelyingParty};
+
+fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let mut out = io::stdout().lock();
+    for line in io::stdin().lock().lines() {
+        let case: Value = serde_json::from_str(&line?)?;
+        let verdict = judge(&case)?;
+        writeln!(out, "{}", verdict.unwrap_or_else(|refusal| json!({"refusal": refusal.as_str()})))?;
+    }
+    Ok(())
+}
+
+/// The verdict about an answer.
+fn judge(case: &Value) -> Result<Result<Value, PasskeyRefusal>, Box<dyn std::error::Error>> {
+    let text = |name: &str| case[name].as_str().ok_or(format!("{name} is missing"));
+    let rp = RelyingParty::of(text("origin")?).ok_or("no origin that has passkeys")?;
+    let challenge = HEXLOWER.decode(text("challenge")?.as_bytes())?;
+    let challenge = challenge.as_slice().try_into()?;
+    let response = case["response"].to_string();
+    if case["public_key"].is_null() {
+        let new = PasskeyRegistration::parse(&response).and_then(|parsed| parsed.verify(&rp, challenge));
+        return Ok(new.map(|new| json!({"refusal": null, "public_key": new.key.canonical()})));
+    }
+    let key = PasskeyKey::parse_hex(text("public_key")?)?;
+    let asserted = PasskeyAssertion::parse(&response).and_then(|parsed| parsed.verify(&rp, challenge, &key));
+    Ok(asserted.map(|_| json!({"refusal": null})))
+}
