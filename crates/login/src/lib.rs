@@ -1,5 +1,6 @@
 //! The login service: domains, sessions, users and events.
 
+pub mod account;
 pub mod api;
 pub mod browser_sessions;
 pub mod domains;

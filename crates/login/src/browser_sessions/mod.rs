@@ -1,13 +1,20 @@
 //! Browser sessions: who is signed in at the login host, by a cookie, for days. A login [session] is another thing, one
-//! challenge for minutes. These are the types and rules; pages and single sign-on will keep and read them.
+//! challenge for minutes. One cookie leads to a row for each realm, and the row of one realm never answers another's.
+//!
+//! This file is the rules, and pure; [`sql`] remembers.
 //!
 //! [session]: crate::sessions
 
-use jiff::{SignedDuration, Timestamp};
-use signpost_auth::PublicKey;
-use signpost_platform::accounts::Environment;
+pub mod sql;
 
-use crate::ids::{BrowserSessionId, DomainId};
+use anyhow::{Result, bail};
+use jiff::{SignedDuration, Timestamp};
+use signpost_platform::accounts::Environment;
+use signpost_store::{Column, Kind, rows};
+use signpost_store::{ReadColumns, Values};
+
+use crate::domains::LoginMethod;
+use crate::ids::{BrowserSessionId, DomainId, SessionId, UserId};
 
 pub use signpost_platform::pages::cookie::{CookieHash, CookieSecret};
 
@@ -17,73 +24,146 @@ pub const MAX_IDLE: SignedDuration = SignedDuration::from_hours(24);
 /// How long a browser session lasts from the login on, however much it is used.
 pub const MAX_AGE: SignedDuration = SignedDuration::from_hours(30 * 24);
 
-/// A user who is signed in at one domain in one browser. One cookie leads to several of them, one for each domain.
+/// How long a login waits for its site to complete it.
+pub const MAX_WAIT: SignedDuration = SignedDuration::from_hours(24);
+
+/// How long after a proof its user may change what logs them in.
+pub const PROOF_LASTS: SignedDuration = SignedDuration::from_mins(5);
+
+/// How many rows a cookie leads to: the oldest goes.
+pub const MAX_REALMS: u32 = 50;
+
+/// How old the last use must be before another one is written.
+const NOTED_EVERY: SignedDuration = SignedDuration::from_mins(5);
+
+rows! {
+    /// A login in one browser at one domain.
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    pub struct BrowserSession in "browser_sessions" by [id] {
+        /// Its name.
+        pub id: BrowserSessionId,
+        /// Which browser.
+        pub cookie: CookieHash,
+        /// Where its person logs in: in this environment, …
+        pub environment: Environment,
+        /// … at this domain, and nowhere else.
+        pub domain_id: DomainId,
+        /// The session by which they do.
+        pub session_id: SessionId,
+        /// When the browser was shown that it may go back.
+        pub created_at: Timestamp,
+        /// When the browser last came with the cookie.
+        pub last_used_at: Timestamp,
+    } later {
+        /// Whether its site completed it.
+        pub state: BrowserSessionState,
+    }
+}
+
+/// How far a login in a browser came.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct BrowserSession {
-    /// Its name for whoever lists or ends it.
-    pub id: BrowserSessionId,
-    /// Which browser.
-    pub cookie: CookieHash,
-    /// Where the user is signed in: in this environment, …
-    pub environment: Environment,
-    /// … at this domain, and nowhere else.
-    pub domain_id: DomainId,
-    /// Who, by the key's canonical spelling.
-    pub user: String,
-    /// When the user last proved to have the key.
+pub enum BrowserSessionState {
+    /// The browser went back to the site. Nobody is signed in.
+    Begun,
+    /// The site completed it.
+    SignedIn(LoginProof),
+}
+
+/// Who is signed in, and how they proved it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LoginProof {
+    /// Who.
+    pub user_id: UserId,
+    /// The key that proved it, in its canonical spelling.
+    pub public_key: String,
+    /// How.
+    pub method: LoginMethod,
+    /// When.
     pub authenticated_at: Timestamp,
-    /// When the browser last came with the cookie.
-    pub last_used_at: Timestamp,
 }
 
 impl BrowserSession {
-    /// The session of a browser in which somebody just logged in.
+    /// The login of a browser that may go back to the site.
     #[must_use]
-    pub fn open(
+    pub fn begin(
         cookie: CookieHash,
         (environment, domain_id): (Environment, DomainId),
-        user: &PublicKey,
+        session_id: SessionId,
         now: Timestamp,
         random: [u8; 16],
     ) -> Self {
-        let id = BrowserSessionId::new(now, random);
-        let user = user.canonical();
-        Self { id, cookie, environment, domain_id, user, authenticated_at: now, last_used_at: now }
+        let (id, state) = (BrowserSessionId::new(now, random), BrowserSessionState::Begun);
+        Self { id, cookie, environment, domain_id, session_id, created_at: now, last_used_at: now, state }
+    }
+
+    /// Who is signed in here, unless it is over.
+    #[must_use]
+    pub fn proof(&self, now: Timestamp) -> Option<&LoginProof> {
+        match &self.state {
+            BrowserSessionState::SignedIn(proof) if now < self.expires_at() => Some(proof),
+            _ => None,
+        }
     }
 
     /// When it ends, unless it is used again before.
     #[must_use]
     pub fn expires_at(&self) -> Timestamp {
-        (self.last_used_at + MAX_IDLE).min(self.authenticated_at + MAX_AGE)
+        match &self.state {
+            BrowserSessionState::Begun => self.created_at + MAX_WAIT,
+            BrowserSessionState::SignedIn(proof) => {
+                (self.last_used_at + MAX_IDLE).min(proof.authenticated_at + MAX_AGE)
+            }
+        }
     }
 
-    /// Who is signed in at a domain, by a browser that came with a cookie; `None` where this session says nothing of that.
+    /// Whether it is of a browser that came with this cookie, at this domain; takes the same time wherever cookies differ.
     #[must_use]
-    pub fn user_at(
-        &self,
-        cookie: &CookieHash,
-        environment: Environment,
-        domain: &DomainId,
-        now: Timestamp,
-    ) -> Option<&str> {
-        let is_here = self.environment == environment && self.domain_id == *domain;
-        (is_here && self.cookie.matches(cookie) && now < self.expires_at()).then_some(&self.user)
+    pub fn is_at(&self, cookie: &CookieHash, environment: Environment, domain: &DomainId) -> bool {
+        self.environment == environment && self.domain_id == *domain && self.cookie.matches(cookie)
     }
 
-    /// The same session after another use; `None` where it is over.
+    /// Whether another use is to be written down.
     #[must_use]
-    pub fn renew(self, now: Timestamp) -> Option<Self> {
-        (now < self.expires_at()).then(|| Self { last_used_at: now.max(self.last_used_at), ..self })
+    pub fn is_use_due(&self, now: Timestamp) -> bool {
+        now.duration_since(self.last_used_at) >= NOTED_EVERY
+    }
+}
+
+impl LoginProof {
+    /// Whether the user may change what logs them in.
+    #[must_use]
+    pub fn is_fresh(&self, now: Timestamp) -> bool {
+        now.duration_since(self.authenticated_at) < PROOF_LASTS
+    }
+}
+
+impl ReadColumns for BrowserSessionState {
+    const COLUMNS: &'static [Column] = &[
+        Column { name: "user_id", kind: Kind::Text },
+        Column { name: "public_key", kind: Kind::Text },
+        Column { name: "method", kind: Kind::Text },
+        Column { name: "authenticated_at", kind: Kind::Integer },
+    ];
+
+    fn read(values: &mut Values) -> Result<Self> {
+        let (user, key) = (values.next_column()?, values.next_column()?);
+        let (method, at) = (values.next_column()?, values.next_column()?);
+        Ok(match (user, key, method, at) {
+            (None, None, None, None) => Self::Begun,
+            (Some(user_id), Some(public_key), Some(method), Some(authenticated_at)) => {
+                Self::SignedIn(LoginProof { user_id, public_key, method, authenticated_at })
+            }
+            _ => bail!("browser_sessions: user_id, public_key, method and authenticated_at contradict each other"),
+        })
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use signpost_auth::Wallet;
-
     use super::*;
 
     const LOGIN: Timestamp = Timestamp::UNIX_EPOCH;
+    const SECOND: SignedDuration = SignedDuration::from_secs(1);
 
     fn domain(number: u8) -> DomainId {
         DomainId::new(LOGIN, [number; 16])
@@ -93,52 +173,73 @@ mod tests {
         CookieSecret::from_bytes([number; 32]).hash()
     }
 
-    fn session() -> BrowserSession {
-        let wallet = Wallet::from_bytes([1; 32]).unwrap();
-        BrowserSession::open(cookie(1), (Environment::Live, domain(1)), wallet.public_key(), LOGIN, [2; 16])
+    fn begun() -> BrowserSession {
+        let session = SessionId::new(LOGIN, [3; 16]);
+        BrowserSession::begin(cookie(1), (Environment::Live, domain(1)), session, LOGIN, [2; 16])
     }
 
-    fn is_signed_in(session: &BrowserSession, now: Timestamp) -> bool {
-        session.user_at(&cookie(1), Environment::Live, &domain(1), now).is_some()
+    fn signed_in() -> BrowserSession {
+        let proof = LoginProof {
+            user_id: UserId::new(LOGIN, [4; 16]),
+            public_key: "02".to_owned(),
+            method: LoginMethod::Scan,
+            authenticated_at: LOGIN,
+        };
+        BrowserSession { state: BrowserSessionState::SignedIn(proof), ..begun() }
+    }
+
+    fn used(session: BrowserSession, now: Timestamp) -> BrowserSession {
+        BrowserSession { last_used_at: now, ..session }
+    }
+
+    #[test]
+    fn a_login_that_no_site_completed_signs_nobody_in() {
+        assert_eq!(begun().proof(LOGIN), None);
+        assert_eq!(begun().expires_at(), LOGIN + MAX_WAIT);
+        assert!(signed_in().proof(LOGIN).is_some());
     }
 
     #[test]
     fn a_day_without_use_ends_it() {
         let a_day = LOGIN + MAX_IDLE;
-        let second = SignedDuration::from_secs(1);
-        assert!(is_signed_in(&session(), a_day - second) && !is_signed_in(&session(), a_day));
-        let used = session().renew(a_day - second).unwrap();
-        assert!(is_signed_in(&used, a_day) && !is_signed_in(&used, a_day - second + MAX_IDLE));
-        assert_eq!(session().renew(a_day), None);
+        assert!(signed_in().proof(a_day - SECOND).is_some() && signed_in().proof(a_day).is_none());
+        let used = used(signed_in(), a_day - SECOND);
+        assert!(used.proof(a_day).is_some() && used.proof(a_day - SECOND + MAX_IDLE).is_none());
     }
 
     #[test]
     fn thirty_days_end_it_however_much_it_is_used() {
-        let (mut session, mut now) = (session(), LOGIN);
-        while let Some(used) = session.clone().renew(now) {
-            session = used;
+        let (mut session, mut now) = (signed_in(), LOGIN);
+        while session.proof(now).is_some() {
+            session = used(session, now);
             now += SignedDuration::from_hours(1);
         }
         assert_eq!((session.expires_at(), now), (LOGIN + MAX_AGE, LOGIN + MAX_AGE));
-        assert!(!is_signed_in(&session, now));
     }
 
     #[test]
-    fn a_clock_that_was_set_back_ends_nothing_early() {
-        let used = session().renew(LOGIN + SignedDuration::from_hours(2)).unwrap();
-        assert_eq!(used.clone().renew(LOGIN), Some(used));
+    fn five_minutes_after_the_login_a_proof_is_stale_however_much_it_is_used() {
+        let session = used(signed_in(), LOGIN + PROOF_LASTS);
+        let is_fresh = |now| session.proof(now).is_some_and(|proof| proof.is_fresh(now));
+        assert!(is_fresh(LOGIN) && is_fresh(LOGIN + PROOF_LASTS - SECOND) && !is_fresh(LOGIN + PROOF_LASTS));
+    }
+
+    #[test]
+    fn a_use_is_noted_from_time_to_time_and_never_by_a_clock_that_was_set_back() {
+        assert!(!signed_in().is_use_due(LOGIN + NOTED_EVERY - SECOND) && signed_in().is_use_due(LOGIN + NOTED_EVERY));
+        assert!(!signed_in().is_use_due(LOGIN - MAX_IDLE));
     }
 
     #[test]
     fn it_says_nothing_of_another_domain_environment_or_browser() {
-        let session = session();
-        assert_eq!(session.user_at(&cookie(1), Environment::Live, &domain(1), LOGIN), Some(&*session.user));
+        let session = signed_in();
+        assert!(session.is_at(&cookie(1), Environment::Live, &domain(1)));
         for (cookie, environment, domain) in [
             (cookie(2), Environment::Live, domain(1)),
             (cookie(1), Environment::Sandbox, domain(1)),
             (cookie(1), Environment::Live, domain(2)),
         ] {
-            assert_eq!(session.user_at(&cookie, environment, &domain, LOGIN), None);
+            assert!(!session.is_at(&cookie, environment, &domain));
         }
     }
 }

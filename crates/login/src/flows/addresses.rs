@@ -20,6 +20,14 @@ pub(crate) fn make_hosted_url(service: &LoginService, account: &Account, mode: M
     if environment == Environment::Live && !service.is_https && !is_own {
         return Err(Error::InsecurePublicUrl(address.clone()));
     }
+    Ok(hosted_url_at(address, environment, mode)?)
+}
+
+/// The same at a public address, whatever is allowed there.
+///
+/// # Errors
+/// Where that is no URL.
+pub(crate) fn hosted_url_at(address: &str, environment: Environment, mode: Mode) -> anyhow::Result<Url> {
     let text = format!("{address}{}/hosted/{mode}", environment.path());
-    Ok(text.parse().with_context(|| format!("{text} is no address"))?)
+    text.parse().with_context(|| format!("{text} is no address"))
 }

@@ -6,6 +6,7 @@ use signpost_auth::{Mode, PasskeyKey};
 use signpost_store::{Step, WriteOutcome, random};
 use url::Url;
 
+use crate::browser_sessions;
 use crate::domains::LoginMethod;
 use crate::error::Error;
 use crate::flows::lookup::lost_race;
@@ -73,7 +74,8 @@ pub(crate) async fn admit(
         let entrant = make_entrant(&login, key.clone(), holder, *at, attempt == 0);
         let (linked, login) = (linked(&entrant), login.clone().of_user(entrant.user_id()));
         let offered = settle_offer(&asked, entrant.user_id(), *at)?;
-        let steps = entrant.steps(*at).into_iter().chain(offered).collect();
+        let signed_in = sign_in(&login, entrant.user_id(), &key, *at);
+        let steps = entrant.steps(*at).into_iter().chain(offered).chain(signed_in).collect();
         match write_login(service, &login, url, steps).await? {
             WriteOutcome::Committed(_) => return Ok(login),
             WriteOutcome::Refused(0) => return Err(lost_race(service, &asked).await),
@@ -102,16 +104,12 @@ fn make_entrant(
     is_first: bool,
 ) -> Entrant {
     let Login { session, passkey, .. } = login;
-    let method = match &session.state {
-        SessionState::Authenticated { user, .. } => user.method.unwrap_or_default(),
-        _ => LoginMethod::default(),
-    };
     let columns = passkey.as_deref().map(|proof| PasskeyColumns { id: proof.id.clone(), sign_count: proof.sign_count });
     let handle = passkey.as_deref().and_then(|proof| proof.handle);
     if let Some(own) = holder {
         return Entrant::Known(Box::new(Credential { passkey: columns, ..own }));
     }
-    let key = NewKey { key, kind: method.into(), passkey: columns };
+    let key = NewKey { key, kind: method_of(session).into(), passkey: columns };
     if let Some(link) = session.link() {
         let credential = Box::new(key.into_credential(&session.domain_id, &link.user, now, random()));
         return Entrant::Linked { credential, handle };
@@ -125,6 +123,22 @@ fn make_entrant(
     let known_as =
         known_as.map(|(handle, petname)| AuthenticatorUser { handle, petname: petname.filter(|_| is_first) });
     Entrant::New(Box::new(NewUser::register(&session.domain_id, key, known_as, now, UserEntropy::draw())))
+}
+
+/// The browser that was sent back with a login is signed in by it. A key that joins an account proves nothing of its browser.
+fn sign_in(login: &Login, user: &UserId, key: &CredentialKey, now: Timestamp) -> Option<Step> {
+    let Login { session, .. } = login;
+    if session.options.flow != Flow::Page || session.challenge.mode == Mode::Link {
+        return None;
+    }
+    Some(browser_sessions::sql::sign_in_step(&session.id, user, &key.canonical(), method_of(session), now))
+}
+
+fn method_of(session: &Session) -> LoginMethod {
+    match &session.state {
+        SessionState::Authenticated { user, .. } => user.method.unwrap_or_default(),
+        _ => LoginMethod::default(),
+    }
 }
 
 fn linked(entrant: &Entrant) -> Option<Credential> {

@@ -7,7 +7,7 @@ use signpost_platform::accounts::audit::Actor;
 use signpost_store::Store;
 
 use crate::ids::DomainId;
-use crate::{domains, sessions, users};
+use crate::{browser_sessions, domains, sessions, users};
 
 /// Deletes a domain with its users, and cancels its pending sessions. False where there is no such domain.
 ///
@@ -22,6 +22,7 @@ pub(crate) async fn delete_domain(
 ) -> Result<bool> {
     let [users, credentials] = users::sql::delete_all_of(id);
     let petnames = users::sql::forget_petnames_of(id);
-    let with = vec![sessions::sql::cancel_sessions_of(id, now), users, credentials, petnames];
+    let signed_in = browser_sessions::sql::end_all_of(id);
+    let with = vec![sessions::sql::cancel_sessions_of(id, now), users, credentials, petnames, signed_in];
     domains::sql::delete(store, account, id, by, now, with).await
 }

@@ -8,7 +8,8 @@ use signpost_platform::accounts::audit::AuditId;
 use signpost_platform::interval::every;
 use signpost_store::{Store, Value, WriteOutcome, params, step};
 
-use crate::ids::SessionId;
+use crate::browser_sessions::{MAX_AGE, MAX_WAIT};
+use crate::ids::{BrowserSessionId, SessionId};
 use crate::service::LoginService;
 use crate::sessions::{REPLAY_WINDOW, RETENTION};
 
@@ -46,6 +47,12 @@ const FORGET_ENDPOINTS: &str = "DELETE FROM endpoints WHERE next_probe_at < $1 R
 const FORGET_AUDIT: &str = "
     DELETE FROM audit WHERE id IN (SELECT id FROM audit WHERE id < $1 ORDER BY id LIMIT 1000) RETURNING id";
 
+/// Those that no site completed, and those that are over however much they were used.
+const FORGET_BROWSER_SESSIONS: &str = "
+    DELETE FROM browser_sessions WHERE id IN (
+        SELECT id FROM browser_sessions WHERE id < $1 AND (user_id IS NULL OR id < $2) ORDER BY id LIMIT 1000
+    ) RETURNING id";
+
 const FORGET_DOMAINS: &str = "DELETE FROM deleted_domains WHERE deleted_at < $1 RETURNING id";
 
 /// Forgets what is over, now and every hour, until the server stops.
@@ -77,9 +84,12 @@ pub async fn sweep(store: &Store, now: Timestamp) -> Result<usize> {
     store.write([step(GIVE_UP, params![now, now - FAILED_RETENTION])]).await?;
     let oldest = AuditId::new(now - AUDIT_RETENTION, [0; 16]);
     let entries = delete_in_batches(store, FORGET_AUDIT, || params![&oldest]).await?;
+    let (unfinished, oldest) = (now - MAX_WAIT, now - MAX_AGE - MAX_WAIT);
+    let [unfinished, oldest] = [unfinished, oldest].map(|time| BrowserSessionId::new(time, [0; 16]));
+    let signed_in = delete_in_batches(store, FORGET_BROWSER_SESSIONS, || params![&unfinished, &oldest]).await?;
     // Nothing was sent there for a month: whether it still fails is not known any more.
     let endpoints = delete_in_batches(store, FORGET_ENDPOINTS, || params![now - FAILED_RETENTION]).await?;
-    Ok(sessions + delivered + failed + keys + domains + entries + endpoints)
+    Ok(sessions + delivered + failed + keys + domains + entries + signed_in + endpoints)
 }
 
 async fn delete_in_batches(store: &Store, sql: &'static str, params: impl Fn() -> Vec<Value>) -> Result<usize> {

@@ -8,6 +8,7 @@ use signpost_platform::pages::HtmlPage;
 
 use super::document::SECONDS_MARK;
 use super::render::render;
+use super::state::PageState;
 use super::visit::PageVisit;
 use crate::service::PageKey;
 
@@ -21,10 +22,11 @@ pub(crate) async fn show(visit: PageVisit) -> Result<Response, Response> {
     let drawn: Option<Arc<str>> =
         visit.service.pages.find(&key, draw).await.map_err(|error| crate::error::Error::from(error).into_response())?;
     let document = drawn.unwrap_or_default().replace(SECONDS_MARK, &view.seconds_left(now).to_string());
+    let signed_in = match view.state {
+        PageState::Done => visit.begin_sign_in(&page).await.map_err(IntoResponse::into_response)?,
+        _ => None,
+    };
+    let cookies = cookie.into_iter().chain(signed_in);
     let reply = HtmlPage::personal(document);
-    Ok(match cookie {
-        Some(cookie) => reply.with_header(header::SET_COOKIE, cookie),
-        None => reply,
-    }
-    .into_response())
+    Ok(cookies.fold(reply, |reply, cookie| reply.with_header(header::SET_COOKIE, cookie)).into_response())
 }

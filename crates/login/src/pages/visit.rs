@@ -21,6 +21,7 @@ use super::view::{LoginView, SiteNames};
 use crate::domains::Domain;
 use crate::error::Error;
 use crate::flows::page::{claim_page, find_page, renew_page};
+use crate::flows::sign_in::{LOGIN_COOKIE, LOGIN_COOKIE_LASTS, begin_browser_session};
 use crate::service::LoginService;
 use crate::sessions::{Renewal, Session};
 
@@ -40,6 +41,8 @@ pub(crate) struct PageVisit {
     environment: Environment,
     id: String,
     cookie: Option<CookieSecret>,
+    /// Who is signed in here is behind it.
+    login_cookie: Option<CookieSecret>,
     address: Caller,
     is_navigation: bool,
 }
@@ -61,9 +64,10 @@ impl PageVisit {
         request: &Request,
     ) -> Self {
         let cookie = PAGE_COOKIE.read(&service.origin, request.headers());
+        let login_cookie = LOGIN_COOKIE.read(&service.origin, request.headers());
         let address = client_address(&service, request);
         let is_navigation = is_navigation(request.method(), request.headers());
-        Self { service, language, environment, id, cookie, address, is_navigation }
+        Self { service, language, environment, id, cookie, login_cookie, address, is_navigation }
     }
 
     /// The page, where this browser owns it, with a code that is not about to end; else the reply that says so.
@@ -135,6 +139,14 @@ impl PageVisit {
     async fn count(&self, caller: &Caller) -> Result<(), Response> {
         let counted = self.service.limits.check(Limit::GetSession, caller, self.service.clock.elapsed()).await;
         counted.map_err(|exceeded| Problem::RateLimited(exceeded).into_response())
+    }
+
+    /// The browser goes back to the site with a completion code: it is signed in here from the completion on. Returns what
+    /// the reply sets, where that is not set already.
+    pub(crate) async fn begin_sign_in(&self, page: &OwnedPage) -> Result<Option<header::HeaderValue>, Error> {
+        let before = self.login_cookie.as_ref();
+        let cookie = begin_browser_session(&self.service, &page.session, &page.cookie, before).await?;
+        Ok(cookie.map(|cookie| LOGIN_COOKIE.set(&self.service.origin, &cookie, LOGIN_COOKIE_LASTS)))
     }
 
     pub(crate) fn cookie(&self) -> Option<&CookieSecret> {

@@ -24,6 +24,13 @@ pub struct Requester {
 }
 
 impl Requester {
+    /// A browser, by what it says of itself to us.
+    #[must_use]
+    pub fn of_user_agent(text: Option<&str>) -> Self {
+        let said = |text: &str| text.chars().filter(|c| !c.is_control()).take(MAX_USER_AGENT_LEN).collect();
+        Self { user_agent: text.map(said), ..Self::default() }
+    }
+
     /// Reads the object of a request.
     ///
     /// # Errors

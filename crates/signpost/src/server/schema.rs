@@ -2,6 +2,7 @@
 
 use signpost_atm::catalogue::{AtmApart, Source, StoredAtm};
 use signpost_atm::feeds::Feed;
+use signpost_login::browser_sessions::BrowserSession;
 use signpost_login::domains::sql::{DeletedDomain, DomainRow};
 use signpost_login::events::DeliveryRow;
 use signpost_login::events::endpoints::EndpointRow;
@@ -37,6 +38,7 @@ const MIGRATIONS: &[Migration] = &[
     },
     Migration::expands(include_str!("../../migrations/0012_pages.sql")),
     Migration::expands(include_str!("../../migrations/0013_credentials.sql")),
+    Migration::expands(include_str!("../../migrations/0014_browser_sessions.sql")),
 ];
 
 /// Every table but those of one row; a move that was cut off goes on at a position in this list.
@@ -56,6 +58,7 @@ const TABLES: &[StoredTable] = &[
     AuditEntry::TABLE,
     HostedUser::TABLE,
     GivenPetname::TABLE,
+    BrowserSession::TABLE,
 ];
 
 #[cfg(test)]

@@ -4,6 +4,8 @@
 //! something happens in time, the test moves the server's clock; where it has to wait for another task or process, it
 //! looks until it sees it.
 
+mod account;
+mod account_guards;
 mod authenticate;
 mod authentication;
 mod bodies;

@@ -1,4 +1,4 @@
-//! A browser without scripts: it keeps a cookie, goes to pages and presses their buttons.
+//! A browser without scripts: it keeps two cookies, goes to pages and presses their buttons.
 
 use reqwest::header::{COOKIE, HeaderMap, LOCATION, SET_COOKIE};
 use reqwest::{Client, Method, RequestBuilder};
@@ -12,7 +12,10 @@ pub(crate) struct Browser {
     pub(crate) http: Client,
     pub(crate) base: String,
     pub(crate) origin: String,
+    /// Which browser it is.
     pub(crate) cookie: Option<String>,
+    /// What its person is signed in by.
+    pub(crate) login_cookie: Option<String>,
 }
 
 /// What a browser was shown.
@@ -26,23 +29,22 @@ pub(crate) struct ShownPage {
 impl Browser {
     pub(crate) fn at(service: &Service) -> Self {
         let origin = format!("http://localhost:{}", service.app.listen.port());
-        Self { http: service.visitor().http, base: service.url(""), origin, cookie: None }
+        Self { http: service.visitor().http, base: service.url(""), origin, cookie: None, login_cookie: None }
     }
 
     pub(crate) fn request(&self, method: Method, path: &str) -> RequestBuilder {
         let request = self.http.request(method, format!("{}{path}", self.base));
-        match &self.cookie {
-            Some(cookie) => request.header(COOKIE, cookie),
-            None => request,
-        }
+        let cookies: Vec<_> = self.cookie.iter().chain(&self.login_cookie).map(String::as_str).collect();
+        if cookies.is_empty() { request } else { request.header(COOKIE, cookies.join("; ")) }
     }
 
     pub(crate) async fn send(&mut self, request: RequestBuilder) -> ShownPage {
         let response = request.send().await.expect("an answer");
         let (status, headers) = (response.status().as_u16(), response.headers().clone());
-        if let Some(set) = headers.get(SET_COOKIE) {
+        for set in headers.get_all(SET_COOKIE) {
             let pair = set.to_str().expect("a cookie").split(';').next().expect("a pair");
-            self.cookie = Some(pair.to_owned());
+            let is_login = pair.trim_start_matches("__Host-").starts_with("signpost_login=");
+            *(if is_login { &mut self.login_cookie } else { &mut self.cookie }) = Some(pair.to_owned());
         }
         ShownPage { status, headers, html: response.text().await.expect("a whole page") }
     }
@@ -60,16 +62,26 @@ impl Browser {
 
     /// Its person presses a button of a page of ours.
     pub(crate) async fn presses(&mut self, shown: &ShownPage, button: &str, more: &str) -> ShownPage {
-        let action = shown.between(&format!("<form id=\"{button}\" method=\"post\" action=\""), "\"").to_owned();
-        let token = shown.between("name=\"token\" value=\"", "\"");
+        let (action, token) = shown.form(button);
         let body = format!("token={token}{more}");
         let request = self.request(Method::POST, &action).header("origin", &self.origin);
         let request = request.header("content-type", "application/x-www-form-urlencoded").body(body);
         let reply = self.send(request).await;
-        match reply.headers.get(LOCATION) {
-            Some(to) if reply.status == 303 => self.goes_to(to.to_str().expect("an address")).await,
-            _ => reply,
-        }
+        self.goes_on(reply).await
+    }
+
+    /// Its person goes to an address that leads to another.
+    pub(crate) async fn follows(&mut self, path: &str) -> ShownPage {
+        let reply = self.goes_to(path).await;
+        self.goes_on(reply).await
+    }
+
+    async fn goes_on(&mut self, reply: ShownPage) -> ShownPage {
+        let Some(to) = reply.headers.get(LOCATION).filter(|_| reply.status == 303) else { return reply };
+        let to = to.to_str().expect("an address").to_owned();
+        // Of an absolute address the path: the server of a test is where the browser knows it to be.
+        let path = to.strip_prefix(&self.origin).unwrap_or(&to).to_owned();
+        self.goes_to(&path).await
     }
 
     /// What the script of the page asks.
@@ -85,6 +97,14 @@ impl ShownPage {
     pub(crate) fn between(&self, before: &str, after: &str) -> &str {
         let rest = self.html.split_once(before).unwrap_or_else(|| panic!("no {before}: {}", self.html)).1;
         rest.split_once(after).expect("an end").0
+    }
+
+    /// Where a form posts to, and its token.
+    #[track_caller]
+    pub(crate) fn form(&self, id: &str) -> (String, String) {
+        let form = self.between(&format!("<form id=\"{id}\""), "</form>");
+        let between = |before: &str| form.split_once(before).expect("a form").1.split('"').next().expect("an end");
+        (between("action=\"").to_owned(), between("name=\"token\" value=\"").to_owned())
     }
 
     #[track_caller]

@@ -10,6 +10,7 @@ use super::storeys::place;
 const DOORS: &[(&str, &str)] = &[
     ("platform", "outbound"),
     ("platform", "web"),
+    ("login", "account"),
     ("login", "api"),
     ("login", "pages"),
     ("login", "wallet"),

@@ -1,0 +1,74 @@
+//! From an account page to a login page and back: to log in again, or to add a key.
+
+use axum::extract::Request;
+use axum::http::StatusCode;
+use axum::response::{IntoResponse, Redirect, Response};
+use serde::Deserialize;
+use signpost_auth::Mode;
+
+use super::outcomes;
+use super::visit::{AccountVisit, Deed};
+use crate::domains::Domain;
+use crate::error::Error;
+use crate::flows::account_sessions::{AccountErrand, complete_account_session, open_account_session};
+use crate::sessions::Requester;
+
+/// What a browser brings back from the login page.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub(super) struct LoginReturn {
+    session_id: String,
+    code: String,
+}
+
+/// `POST /account/{domain}/login`
+pub(super) async fn log_in(visit: AccountVisit, id: &str, request: Request) -> Result<Response, Response> {
+    visit.count_opened().await?;
+    visit.receive(id, request, "login").await?;
+    let domain = visit.find_domain(id).await.map_err(IntoResponse::into_response)?;
+    let domain = domain.ok_or_else(|| no_login(&visit))?;
+    open(&visit, &domain, AccountErrand::LogIn).await
+}
+
+/// `POST /account/{domain}/add`
+pub(super) async fn add_key(visit: AccountVisit, id: &str, request: Request) -> Result<Response, Response> {
+    visit.count_opened().await?;
+    let (own, _) = visit.receive_own(id, request, ("add", true)).await?;
+    open(&visit, &own.domain, AccountErrand::AddKey(own.who.user.id)).await
+}
+
+async fn open(visit: &AccountVisit, domain: &Domain, errand: AccountErrand) -> Result<Response, Response> {
+    let requester = Requester::of_user_agent(visit.user_agent.as_deref());
+    let opened = open_account_session(&visit.service, domain, errand, requester).await;
+    match opened {
+        Ok(session) => {
+            let url = session.page_url(&visit.service.public_address).unwrap_or_default();
+            Ok(Redirect::to(&format!("{url}?lang={}", visit.language.tag())).into_response())
+        }
+        Err(error @ Error::Problem(_)) => Err(error.into_response()),
+        Err(_) => Err(no_login(visit)),
+    }
+}
+
+/// `GET /account/{domain}/return`: the browser is back from the login page. What it brings is worth something once.
+pub(super) async fn come_back(visit: AccountVisit, id: &str, back: LoginReturn) -> Result<Response, Response> {
+    visit.count(&visit.address).await?;
+    let domain = visit.find_domain(id).await.map_err(IntoResponse::into_response)?;
+    let Some(domain) = domain else {
+        return Ok(visit.page(outcomes::render_out(&visit, id)).into_response());
+    };
+    if back.code.is_empty() {
+        return Ok(visit.to_realm(&domain, Some(Deed::Nothing)));
+    }
+    let deed = match complete_account_session(&visit.service, &domain, &back.session_id, &back.code).await {
+        Ok(session) if session.challenge.mode == Mode::Link => Some(Deed::Added),
+        Ok(_) => None,
+        Err(error @ Error::Problem(_)) => return Err(error.into_response()),
+        Err(_) => Some(Deed::Nothing),
+    };
+    Ok(visit.to_realm(&domain, deed))
+}
+
+fn no_login(visit: &AccountVisit) -> Response {
+    visit.page(outcomes::render_no_login(visit)).with_status(StatusCode::FORBIDDEN).into_response()
+}

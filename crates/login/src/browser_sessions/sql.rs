@@ -1,0 +1,142 @@
+//! Browser sessions in the database.
+
+use anyhow::{Context, Result};
+use jiff::Timestamp;
+use serde_json::json;
+use signpost_platform::accounts::Environment;
+use signpost_platform::accounts::audit::{Action, Actor};
+use signpost_store::{Step, Store, Stored, params, sql, step, texts};
+
+use super::{BrowserSession, CookieHash, MAX_REALMS};
+use crate::domains::LoginMethod;
+use crate::domains::audit::insert_domain_entry;
+use crate::ids::{BrowserSessionId, DomainId, SessionId, UserId};
+
+/// A page that is loaded anew begins nothing anew.
+const BEGIN: &str = sql!(BrowserSession::INSERT, " ON CONFLICT (session_id) DO NOTHING");
+
+/// Those of the cookie that the browser sent, and those of the one that it was given before with this session and may
+/// not have received.
+const MOVE: &str = "
+    UPDATE browser_sessions SET cookie = $1
+    WHERE cookie = $2 OR cookie IN (SELECT cookie FROM browser_sessions WHERE session_id = $3)";
+
+/// Ids begin with the time.
+const FORGET_OLDEST: &str = "
+    DELETE FROM browser_sessions WHERE cookie = $1 AND id NOT IN (
+        SELECT id FROM browser_sessions WHERE cookie = $1 ORDER BY id DESC LIMIT $2
+    )";
+
+/// Whoever was signed in there before is not any more: of two logins of a browser at a domain the newest counts.
+const SIGN_IN: &str = "
+    UPDATE browser_sessions SET
+        user_id = CASE WHEN session_id = $1 THEN $2 END,
+        public_key = CASE WHEN session_id = $1 THEN $3 END,
+        method = CASE WHEN session_id = $1 THEN $4 END,
+        authenticated_at = CASE WHEN session_id = $1 THEN CAST($5 AS BIGINT) END,
+        last_used_at = CAST($5 AS BIGINT)
+    WHERE (cookie, environment, domain_id) IN (
+        SELECT cookie, environment, domain_id FROM browser_sessions WHERE session_id = $1
+    )";
+
+const OF_SESSION: &str = sql!(BrowserSession::SELECT, " WHERE session_id = $1");
+
+/// Newest first.
+const OF_COOKIE: &str = sql!(BrowserSession::SELECT, " WHERE cookie = $1 ORDER BY id DESC LIMIT $2");
+
+const NOTE_USE: &str = "UPDATE browser_sessions SET last_used_at = $1 WHERE id = $2 AND last_used_at < $1";
+
+const END_HERE: &str = "
+    DELETE FROM browser_sessions WHERE cookie = $1 AND environment = $2 AND domain_id = $3";
+
+const END_EVERYWHERE: &str = "DELETE FROM browser_sessions WHERE domain_id = $1 AND user_id = $2";
+
+const END_ALL_OF: &str = "DELETE FROM browser_sessions WHERE domain_id = $1";
+
+/// Begins the login of a browser, which has this row's cookie from now on: whatever `before` led to, its new one leads to.
+///
+/// # Errors
+/// As [`Store::write`].
+pub async fn begin(store: &Store, new: BrowserSession, before: Option<&CookieHash>) -> Result<()> {
+    let (cookie, session) = (new.cookie.clone(), new.session_id.clone());
+    let before = before.map_or("", CookieHash::as_str);
+    let steps = [
+        step(BEGIN, new.params()),
+        step(MOVE, params![cookie.clone(), before, session]),
+        step(FORGET_OLDEST, params![cookie, i64::from(MAX_REALMS)]),
+    ];
+    store.write(steps).await?;
+    Ok(())
+}
+
+/// Signs in whose session is completed, in the write that completes it: in the browser that was sent back with it, if one
+/// was. `public_key` is the key's canonical spelling.
+#[must_use]
+pub fn sign_in_step(session: &SessionId, user: &UserId, public_key: &str, method: LoginMethod, now: Timestamp) -> Step {
+    step(SIGN_IN, params![session, user, public_key, method, now])
+}
+
+/// The login of a session, where a browser was sent back with it.
+///
+/// # Errors
+/// As [`Store::read`].
+pub async fn find_by_session(store: &Store, session: &SessionId) -> Result<Option<BrowserSession>> {
+    store.read_by_index(OF_SESSION, params![session]).await?.map(BrowserSession::from_row).transpose()
+}
+
+/// All that a cookie leads to, newest first.
+///
+/// # Errors
+/// As [`Store::read`].
+pub async fn list(store: &Store, cookie: &CookieHash) -> Result<Vec<BrowserSession>> {
+    let rows = store.read(OF_COOKIE, params![cookie.as_str(), i64::from(MAX_REALMS)]).await?;
+    rows.into_iter().map(BrowserSession::from_row).collect()
+}
+
+/// Notes that the browser came again.
+///
+/// # Errors
+/// As [`Store::write`].
+pub async fn note_use(store: &Store, id: &BrowserSessionId, now: Timestamp) -> Result<()> {
+    store.write([step(NOTE_USE, params![now, id])]).await?;
+    Ok(())
+}
+
+/// Signs out at a domain in the browser with this cookie, whoever was signed in there before as well.
+///
+/// # Errors
+/// As [`Store::write`].
+pub async fn sign_out_here(
+    store: &Store,
+    cookie: &CookieHash,
+    environment: Environment,
+    domain: &DomainId,
+) -> Result<()> {
+    store.write([step(END_HERE, params![cookie.as_str(), environment, domain])]).await?;
+    Ok(())
+}
+
+/// Signs a user of a domain out in all browsers. False where the domain is gone.
+///
+/// # Errors
+/// As [`Store::write`].
+pub async fn sign_out_everywhere(
+    store: &Store,
+    domain: &DomainId,
+    user: &UserId,
+    by: &Actor,
+    now: Timestamp,
+) -> Result<bool> {
+    let entry = insert_domain_entry(by, Action::UserSignedOut, domain, &json!({ "user_id": user }), now);
+    let end = step(END_EVERYWHERE, params![domain, user]);
+    Ok(store.write([end, entry]).await?.is_committed())
+}
+
+/// Signs everybody out of a domain that goes.
+pub(crate) fn end_all_of(domain: &DomainId) -> Step {
+    step(END_ALL_OF, params![domain])
+}
+
+texts! {
+    LoginMethod: |method| method.as_str(), |text| LoginMethod::parse(text).context("is no method of a login");
+}

@@ -1,0 +1,139 @@
+//! Sessions that the login host opens for itself: to log in at an account page, and to add a key there. Of such a login
+//! nobody else is told; that a key was added, the domain's integrator is told.
+
+use anyhow::{Context, Result};
+use jiff::Timestamp;
+use signpost_auth::Mode;
+use signpost_platform::accounts::Environment;
+use signpost_store::{Store, random};
+use url::Url;
+
+use crate::domains::{self, Domain, Usable};
+use crate::error::Error;
+use crate::flows::addresses::{hosted_url_at, make_hosted_url};
+use crate::flows::page::find_page;
+use crate::flows::submit::complete_login;
+use crate::ids::UserId;
+use crate::service::LoginService;
+use crate::sessions::{
+    ConfirmCode, Flow, MAX_PAGE_CODE_LIFE, NewSession, PagePurpose, PageTerms, REFRESH_WINDOW, Requester, Session,
+    SessionEntropy, SessionOptions, can_log_in, sql, takes_numbers,
+};
+
+/// What a session of the login host is for.
+#[derive(Clone, Debug)]
+pub enum AccountErrand {
+    /// Somebody logs in.
+    LogIn,
+    /// A key is added to those of this user of the domain.
+    AddKey(UserId),
+}
+
+/// A page that an operator hands to a person.
+#[derive(Clone, Debug)]
+pub struct LinkPage {
+    /// Where it is.
+    pub page_url: String,
+    /// The last moment at which it can be opened for the first time.
+    pub open_before: Timestamp,
+}
+
+/// Opens a session on the login page, for a browser of which an account page knows who asks.
+///
+/// # Errors
+/// Where nobody can log in at the domain, or no session may be opened there.
+pub(crate) async fn open_account_session(
+    service: &LoginService,
+    domain: &Domain,
+    errand: AccountErrand,
+    requester: Requester,
+) -> Result<Session, Error> {
+    let name = || domain.name.to_string();
+    let must_be_verified = service.settings.require_verified_domains && !domain.account.is_server();
+    let usable = domains::sql::find_usable(&service.store, &domain.account, &domain.name, must_be_verified).await?;
+    if !matches!(usable, Usable::Yes(_)) {
+        return Err(Error::DomainNotRegistered(name()));
+    }
+    let hosted_url = make_hosted_url(service, &domain.account, errand.mode())?;
+    let new = errand.into_session(domain, hosted_url, requester);
+    let methods = service.supported_methods(domain.account.environment);
+    if new.page.is_some_and(|terms| !can_log_in(domain, terms, &methods)) {
+        return Err(Error::NoLoginMethod(name()));
+    }
+    let entropy = SessionEntropy { id: random(), nonce: random() };
+    let session = Session::open(domain, new, service.settings.session_ttl, service.clock.now(), entropy);
+    if !sql::insert(&service.store, session.clone(), None).await? {
+        return Err(Error::DomainNotRegistered(name()));
+    }
+    service.metrics.session(domain.account.environment, "created");
+    Ok(session)
+}
+
+/// Opens one whose page an operator hands to somebody, at a server that people reach by this address.
+///
+/// # Errors
+/// Where the address is none for a live domain, or as [`Store::write`].
+pub async fn open_by_hand(
+    store: &Store,
+    domain: &Domain,
+    errand: AccountErrand,
+    public_address: &str,
+    now: Timestamp,
+) -> Result<LinkPage> {
+    let is_plain = domain.account.environment == Environment::Live && !domain.account.is_server();
+    anyhow::ensure!(
+        !is_plain || public_address.starts_with("https:"),
+        "live sessions need an https --public-url, and the server runs at {public_address}"
+    );
+    let hosted_url = hosted_url_at(public_address, domain.account.environment, errand.mode())?;
+    let new = errand.into_session(domain, hosted_url, Requester::default());
+    let entropy = SessionEntropy { id: random(), nonce: random() };
+    let session = Session::open(domain, new, MAX_PAGE_CODE_LIFE, now, entropy);
+    let page_url = session.page_url(public_address).context("a session without a page")?;
+    let open_before = session.expires_at + REFRESH_WINDOW;
+    anyhow::ensure!(sql::insert(store, session, None).await?, "{} was deleted just now", domain.name);
+    Ok(LinkPage { page_url, open_before })
+}
+
+/// Completes one with what the browser brought back. The session must be of this domain, and the login host's own.
+///
+/// # Errors
+/// As [`complete_login`].
+pub(crate) async fn complete_account_session(
+    service: &LoginService,
+    domain: &Domain,
+    id: &str,
+    code: &str,
+) -> Result<Session, Error> {
+    let found = find_page(service, domain.account.environment, id).await?;
+    let is_ours = |session: &Session| session.is_for_account() && session.domain_id == domain.id;
+    let (session, _) = found.filter(|(session, _)| is_ours(session)).ok_or(Error::SessionNotFound)?;
+    complete_login(service, session, code, None).await
+}
+
+impl AccountErrand {
+    fn mode(&self) -> Mode {
+        match self {
+            Self::LogIn => Mode::Login,
+            Self::AddKey(_) => Mode::Link,
+        }
+    }
+
+    fn into_session(self, domain: &Domain, hosted_url: Url, requester: Requester) -> NewSession {
+        let mode = self.mode();
+        let link = match self {
+            Self::LogIn => None,
+            Self::AddKey(user) => Some(user),
+        };
+        NewSession {
+            mode,
+            webhook_url: domain.webhook_url.clone(),
+            hosted_url: Some(hosted_url),
+            metadata: None,
+            confirm_code: takes_numbers(domain).then(|| ConfirmCode::new(random())),
+            options: SessionOptions { flow: Flow::Page, requester: Some(requester), browser_hash: None },
+            page: Some(PageTerms { mode, confirm: false, purpose: PagePurpose::Account }),
+            link,
+        }
+    }
+}

@@ -1,0 +1,249 @@
+//! The account pages (docs/account.md): who is signed in, and what they do with their keys.
+
+use jiff::SignedDuration;
+use reqwest::Method;
+use serde_json::{Value, json};
+
+use crate::harness::{Browser, Integrator, Phone, Service, ShownPage, text};
+use crate::page_flow::{SECRET, completes, hosts, opens, posts, registers_at, shop};
+
+const SIGNED_OUT: &str = "SELECT actor FROM audit WHERE action = 'user.signed_out'";
+
+/// A wallet scans what a browser shows, and its person types the number.
+pub(crate) async fn scans(integrator: &Integrator, phone: &Phone, shown: &ShownPage) -> u16 {
+    let code = shown.code();
+    posts(integrator, &code, &phone.answers_with(&code, code["confirm_code"].as_str())).await.status
+}
+
+/// The person goes to the site's login page, and the wallet answers: what the page says then.
+pub(crate) async fn answers(
+    integrator: &Integrator,
+    browser: &mut Browser,
+    phone: &Phone,
+    with: Value,
+) -> (Value, ShownPage) {
+    let session = opens(integrator, with).await;
+    let shown = browser.opens(&session).await;
+    assert_eq!(scans(integrator, phone, &shown).await, 200);
+    let done = browser.opens(&session).await;
+    done.is(200, "done");
+    (session, done)
+}
+
+/// The same, and the site completes it.
+pub(crate) async fn logs_in(integrator: &Integrator, browser: &mut Browser, phone: &Phone, domain: &str) {
+    let (session, done) = answers(integrator, browser, phone, json!({ "domain": domain })).await;
+    completes(integrator, &session, &code_of(&done), Some(SECRET)).await.with(200);
+}
+
+pub(crate) fn code_of(done: &ShownPage) -> String {
+    done.link("continue").query_pairs().find(|(name, _)| name == "code").expect("a code").1.into_owned()
+}
+
+pub(crate) fn account_of(domain: &Value) -> String {
+    format!("/account/{}", text(domain, "id"))
+}
+
+/// Somebody registered at `shop.test`, signed in, at the account page.
+pub(crate) async fn signed_in(service: &Service) -> (Integrator, Browser, String) {
+    let integrator = service.integrator().await;
+    let domain = hosts(&integrator, "shop.test").await;
+    registers_at(service, &integrator, "shop.test", &service.phone()).await;
+    let mut browser = Browser::at(service);
+    logs_in(&integrator, &mut browser, &service.phone(), "shop.test").await;
+    (integrator, browser, account_of(&domain))
+}
+
+/// The ids of the credentials on an account page, oldest first.
+pub(crate) fn keys_on(shown: &ShownPage) -> Vec<String> {
+    let fields = shown.html.split("<form id=\"rename-").skip(1);
+    fields.map(|rest| rest.split('"').next().expect("an id").to_owned()).collect()
+}
+
+#[tokio::test]
+async fn whom_the_site_logged_in_is_signed_in_by_a_new_cookie_each_time() {
+    let service = Service::start().await;
+    let (integrator, mut browser, account) = signed_in(&service).await;
+    let first = browser.login_cookie.clone().expect("a cookie");
+    assert!(first.starts_with("signpost_login=") && browser.cookie != browser.login_cookie);
+    let shown = browser.goes_to(&account).await;
+    let html = &shown.is(200, "account").html;
+    let key = service.phone().public_key();
+    for told in ["shop.test", &key[key.len() - 8..], "You are signed in with it", "A spare is missing", "Wallet"] {
+        assert!(html.contains(told), "{told}: {html}");
+    }
+    assert!(browser.goes_to("/account").await.is(200, "accounts").html.contains("shop.test"));
+    logs_in(&integrator, &mut browser, &service.phone(), "shop.test").await;
+    assert_ne!(browser.login_cookie.as_ref(), Some(&first));
+    browser.goes_to(&account).await.is(200, "account");
+    let mut old = Browser { login_cookie: Some(first), ..Browser::at(&service) };
+    old.goes_to(&account).await.is(200, "signed-out");
+    old.goes_to("/account").await.is(200, "signed-out");
+}
+
+#[tokio::test]
+async fn a_login_that_the_site_never_completed_signs_nobody_in() {
+    let service = Service::start().await;
+    let integrator = service.integrator().await;
+    let account = account_of(&hosts(&integrator, "shop.test").await);
+    registers_at(&service, &integrator, "shop.test", &service.phone()).await;
+    let mut browser = Browser::at(&service);
+    let (session, done) = answers(&integrator, &mut browser, &service.phone(), json!({})).await;
+    let cookie = browser.login_cookie.clone();
+    browser.opens(&session).await.is(200, "done");
+    assert!(cookie.is_some() && browser.login_cookie == cookie, "a page that is loaded again begins nothing anew");
+    for page in [&*account, "/account"] {
+        browser.goes_to(page).await.is(200, "signed-out");
+    }
+    completes(&integrator, &session, &code_of(&done), Some("another browser of the site's")).await.with(406);
+    browser.goes_to(&account).await.is(200, "signed-out");
+}
+
+#[tokio::test]
+async fn two_tabs_are_one_browser_and_the_newest_login_counts() {
+    let service = Service::start().await;
+    let (integrator, other) = (shop(&service).await, Phone::of(8, &service.clock));
+    let domain = integrator.get("/domains").await.with(200)["domains"][0].clone();
+    for phone in [service.phone(), Phone::of(8, &service.clock)] {
+        registers_at(&service, &integrator, "shop.test", &phone).await;
+    }
+    let mut browser = Browser::at(&service);
+    let (first, first_done) = answers(&integrator, &mut browser, &service.phone(), json!({})).await;
+    let (second, second_done) = answers(&integrator, &mut browser, &other, json!({})).await;
+    // The first tab is loaded again behind the second.
+    browser.opens(&first).await.is(200, "done");
+    completes(&integrator, &second, &code_of(&second_done), Some(SECRET)).await.with(200);
+    let is_shown = async |browser: &mut Browser, phone: &Phone| {
+        let shown = browser.goes_to(&account_of(&domain)).await;
+        let key = phone.public_key();
+        shown.is(200, "account").html.contains(&key[key.len() - 8..])
+    };
+    assert!(is_shown(&mut browser, &other).await);
+    completes(&integrator, &first, &code_of(&first_done), Some(SECRET)).await.with(200);
+    assert!(is_shown(&mut browser, &service.phone()).await && !is_shown(&mut browser, &other).await);
+    // Whoever signs out is out: nobody who was there before comes back.
+    let shown = browser.goes_to(&account_of(&domain)).await;
+    browser.presses(&shown, "sign-out", "").await.is(200, "signed-out");
+    browser.goes_to(&account_of(&domain)).await.is(200, "signed-out");
+}
+
+#[tokio::test]
+async fn a_day_without_use_and_thirty_days_in_all_end_it() {
+    let service = Service::start().await;
+    let (integrator, mut browser, account) = signed_in(&service).await;
+    for _ in 0..29 {
+        service.passes(SignedDuration::from_hours(23));
+        browser.goes_to(&account).await.is(200, "account");
+    }
+    service.passes(SignedDuration::from_hours(24));
+    browser.goes_to(&account).await.is(200, "signed-out");
+    let list = browser.goes_to("/account").await;
+    assert!(list.is(200, "accounts").html.contains("Your sign-in here has ended."), "{}", list.html);
+    logs_in(&integrator, &mut browser, &service.phone(), "shop.test").await;
+    for hour in 0..(30 * 24 / 20) {
+        browser.goes_to(&account).await.is(200, "account");
+        assert!(hour < 36);
+        service.passes(SignedDuration::from_hours(20));
+    }
+    browser.goes_to(&account).await.is(200, "signed-out");
+}
+
+#[tokio::test]
+async fn whose_proof_is_old_logs_in_again_and_goes_on() {
+    let service = Service::start().await;
+    let (integrator, mut browser, account) = signed_in(&service).await;
+    let fresh = browser.goes_to(&account).await;
+    let key = keys_on(&fresh).remove(0);
+    service.passes(SignedDuration::from_mins(5));
+    let old = browser.goes_to(&account).await;
+    assert!(old.is(200, "account").html.contains("Log in again to change your keys"), "{}", old.html);
+    assert!(keys_on(&old).is_empty() && !old.html.contains("id=\"add\""), "{}", old.html);
+    // A page that was open all the time has the buttons still.
+    let renamed = browser.presses(&fresh, &format!("rename-{key}"), &format!("&credential={key}&name=Other")).await;
+    renamed.is(403, "log-in-again");
+    browser.presses(&fresh, "add", "").await.is(403, "log-in-again");
+    let login = browser.presses(&renamed, "login", "").await;
+    assert!(login.is(200, "waiting").html.contains("Log in to"), "{}", login.html);
+    let events = service.outbox().await.len();
+    assert_eq!(scans(&integrator, &service.phone(), &login).await, 200);
+    let cancel = login.form("cancel").0;
+    let done = browser.goes_to(cancel.split("/cancel").next().expect("a path")).await;
+    let back = done.is(200, "done").link("continue");
+    assert!(back.path() == format!("{account}/return"), "{back}");
+    let shown = browser.follows(&format!("{}?{}", back.path(), back.query().expect("a code"))).await;
+    assert_eq!(keys_on(shown.is(200, "account")).len(), 1);
+    assert_eq!(service.outbox().await.len(), events, "the site is told of no login that was none of its own");
+    // The code is worth something once.
+    let again = browser.follows(&format!("{}?{}", back.path(), back.query().expect("a code"))).await;
+    assert!(again.html.contains("Nothing has changed."), "{}", again.html);
+}
+
+#[tokio::test]
+async fn a_key_gets_a_name_that_can_be_read() {
+    let service = Service::start().await;
+    let (_, mut browser, account) = signed_in(&service).await;
+    let shown = browser.goes_to(&account).await;
+    let key = keys_on(&shown).remove(0);
+    let form = format!("rename-{key}");
+    let mut rename = async |name: &str| {
+        let name: String = url::form_urlencoded::byte_serialize(name.as_bytes()).collect();
+        browser.presses(&shown, &form, &format!("&credential={key}&name={name}")).await
+    };
+    let named = rename(" My \u{202e}phone\n<b> ").await;
+    assert!(named.is(200, "account").html.contains("<bdi>My phone &lt;b&gt;</bdi>"), "{}", named.html);
+    assert!(named.html.contains("The key has its new name."));
+    for name in ["", "\u{200b}", &"é".repeat(61)] {
+        let refused = rename(name).await;
+        refused.is(422, "account");
+        assert!(refused.html.contains("role=\"alert\"") && refused.html.contains("aria-invalid"), "{}", refused.html);
+    }
+    let strange = browser.presses(&shown, &form, "&credential=cred_0&name=x").await;
+    assert!(strange.is(200, "account").html.contains("That key was removed before."), "{}", strange.html);
+}
+
+#[tokio::test]
+async fn signing_out_ends_it_here_or_in_all_browsers() {
+    let service = Service::start().await;
+    let (integrator, mut here, account) = signed_in(&service).await;
+    let mut there = Browser::at(&service);
+    logs_in(&integrator, &mut there, &service.phone(), "shop.test").await;
+    let shown = here.goes_to(&account).await;
+    here.presses(&shown, "sign-out", "").await.is(200, "signed-out");
+    here.goes_to(&account).await.is(200, "signed-out");
+    there.goes_to(&account).await.is(200, "account");
+    logs_in(&integrator, &mut here, &service.phone(), "shop.test").await;
+    let shown = there.goes_to(&account).await;
+    let out = there.presses(&shown, "sign-out-everywhere", "").await;
+    assert!(out.is(200, "signed-out").html.contains("signed out in all browsers"), "{}", out.html);
+    for browser in [&mut here, &mut there] {
+        browser.goes_to(&account).await.is(200, "signed-out");
+    }
+    let entries = service.app.store.read(SIGNED_OUT, Vec::new()).await.expect("a database");
+    let [entry] = &*entries else { panic!("{entries:?}") };
+    assert!(entry.text(0).expect("an actor").starts_with("usr_"));
+}
+
+#[tokio::test]
+async fn whose_account_is_deleted_is_signed_out() {
+    let service = Service::start().await;
+    let (integrator, mut browser, account) = signed_in(&service).await;
+    let shown = browser.goes_to(&account).await;
+    let domain = account.trim_start_matches("/account/");
+    let key = service.phone().public_key();
+    let path = format!("/domains/{domain}/users/{key}");
+    integrator.request(Method::DELETE, &path).send().await.expect("an answer");
+    browser.goes_to(&account).await.is(200, "signed-out");
+    browser.presses(&shown, "add", "").await.is(403, "signed-out");
+    // Who registers again with the same key is somebody else.
+    registers_at(&service, &integrator, "shop.test", &service.phone()).await;
+    browser.goes_to(&account).await.is(200, "signed-out");
+}
+
+#[tokio::test]
+async fn in_spanish_too() {
+    let service = Service::start().await;
+    let (_, mut browser, account) = signed_in(&service).await;
+    let shown = browser.goes_to(&format!("{account}?lang=es")).await;
+    assert!(shown.html.contains("Tus llaves") && shown.html.contains("Falta una de repuesto"), "{}", shown.html);
+    assert!(shown.html.contains("/sign-out?lang=es\""), "a button keeps the language");
+}

@@ -1,0 +1,209 @@
+//! What keeps one account from another: realms, browsers, forms, and the operator's way back in.
+
+use std::path::Path;
+
+use jiff::SignedDuration;
+use reqwest::Method;
+use serde_json::{Value, json};
+use signpost_platform::accounts::Environment;
+use signpost_platform::clock::Clock;
+
+use crate::account::{account_of, answers, code_of, keys_on, logs_in, signed_in};
+use crate::harness::{Browser, Integrator, Phone, Program, Running, Service, embedded_database, http, text};
+use crate::page_flow::{SECRET, completes, hosts, registers_at};
+
+/// Posts a form by hand.
+async fn posts_form(browser: &mut Browser, path: &str, origin: Option<&str>, body: &str) -> u16 {
+    let form = browser.request(Method::POST, path).header("content-type", "application/x-www-form-urlencoded");
+    let form = origin.into_iter().fold(form, |form, origin| form.header("origin", origin));
+    browser.send(form.body(body.to_owned())).await.status
+}
+
+#[tokio::test]
+async fn nobody_else_presses_the_buttons() {
+    let service = Service::start().await;
+    let (integrator, mut owner, account) = signed_in(&service).await;
+    let shown = owner.goes_to(&account).await;
+    let key = keys_on(&shown).remove(0);
+    let mut stranger = Browser::at(&service);
+    registers_at(&service, &integrator, "shop.test", &Phone::of(9, &service.clock)).await;
+    logs_in(&integrator, &mut stranger, &Phone::of(9, &service.clock), "shop.test").await;
+    let theirs = stranger.goes_to(&account).await;
+    let (ours, evil) = (owner.origin.clone(), "https://evil.test");
+    let forms = [format!("rename-{key}"), "add".to_owned(), "sign-out".to_owned(), "sign-out-everywhere".to_owned()];
+    for form in forms {
+        let (action, token) = shown.form(&form);
+        let foreign = theirs.form(if form.starts_with("rename") { "add" } else { &form }).1;
+        let another = shown.form(if form == "add" { "sign-out" } else { "add" }).1;
+        for (origin, cookie, token) in [
+            (Some(evil), &owner.login_cookie, &*token),
+            (Some("null"), &owner.login_cookie, &token),
+            (None, &owner.login_cookie, &token),
+            (Some(&*ours), &owner.login_cookie, ""),
+            (Some(&*ours), &owner.login_cookie, &foreign),
+            (Some(&*ours), &owner.login_cookie, &another),
+            (Some(&*ours), &stranger.login_cookie, &token),
+            (Some(&*ours), &None, &token),
+        ] {
+            let mut browser = Browser { login_cookie: cookie.clone(), ..Browser::at(&service) };
+            let body = format!("token={token}&credential={key}&name=Stolen");
+            assert_eq!(posts_form(&mut browser, &action, origin, &body).await, 403, "{form} {origin:?} {token}");
+        }
+    }
+    assert!(!owner.goes_to(&account).await.is(200, "account").html.contains("Stolen"));
+    // One's own form reaches one's own keys alone.
+    let (action, token) = theirs.form(&format!("rename-{}", keys_on(&theirs)[0]));
+    let body = format!("token={token}&credential={key}&name=Stolen");
+    posts_form(&mut stranger, &action, Some(&ours), &body).await;
+    assert!(!owner.goes_to(&account).await.html.contains("Stolen"));
+}
+
+#[tokio::test]
+async fn what_is_not_there_looks_like_where_nobody_is_signed_in() {
+    let service = Service::start().await;
+    let (_, mut browser, account) = signed_in(&service).await;
+    let mut stranger = Browser::at(&service);
+    let unknown = format!("/account/dom_{}", "0".repeat(26));
+    let (there, nowhere) = (stranger.goes_to(&account).await, stranger.goes_to(&unknown).await);
+    let plain = |html: &str, path: &str, token: &str| html.replace(path, "").replace(token, "");
+    let token = |shown: &crate::harness::ShownPage| shown.form("login").1;
+    assert_eq!(
+        plain(&there.is(200, "signed-out").html, &account, &token(&there)),
+        plain(&nowhere.is(200, "signed-out").html, &unknown, &token(&nowhere))
+    );
+    assert!(!there.html.contains("shop.test"));
+    browser.goes_to("/account/nonsense").await.is(200, "signed-out");
+    stranger.presses(&nowhere, "login", "").await.is(403, "no-login");
+    let gone = stranger.follows(&format!("{account}/return?session_id=sess_0&code=x")).await;
+    gone.is(200, "signed-out");
+}
+
+#[tokio::test]
+async fn being_signed_in_at_one_realm_says_nothing_of_another() {
+    let settings = [("allow_private_webhooks", "true"), ("public_url", "https://login.test")];
+    let service = Service::with(&settings).await;
+    let mut realms = Vec::new();
+    for account in ["acme", "other"] {
+        for environment in Environment::ALL {
+            let integrator = service.integrator_of(account, environment).await;
+            for name in ["shop.test", "bank.test"] {
+                let domain = hosts(&integrator, name).await;
+                registers_at(&service, &integrator, name, &service.phone()).await;
+                realms.push((integrator.clone(), name, account_of(&domain)));
+            }
+        }
+    }
+    assert_eq!(realms.len(), 8);
+    let arrive = || Browser { origin: "https://login.test".to_owned(), ..Browser::at(&service) };
+    let mut everywhere = arrive();
+    for (integrator, name, account) in &realms {
+        let mut browser = arrive();
+        logs_in(integrator, &mut browser, &service.phone(), name).await;
+        let cookie = browser.login_cookie.clone().expect("a cookie");
+        assert!(cookie.starts_with("__Host-signpost_login="), "{cookie}");
+        let own = browser.goes_to(account).await;
+        assert_eq!(keys_on(own.is(200, "account")).len(), 1);
+        let (_, token) = own.form("sign-out-everywhere");
+        for (_, _, foreign) in realms.iter().filter(|(_, _, other)| other != account) {
+            browser.goes_to(foreign).await.is(200, "signed-out");
+            let body = format!("token={token}");
+            let path = format!("{foreign}/sign-out-everywhere");
+            assert_eq!(posts_form(&mut browser, &path, Some("https://login.test"), &body).await, 403);
+        }
+        logs_in(integrator, &mut everywhere, &service.phone(), name).await;
+    }
+    // One key, eight accounts: what happens at one of them happens nowhere else.
+    let (_, _, first) = &realms[0];
+    let shown = everywhere.goes_to(first).await;
+    everywhere.presses(&shown, "sign-out-everywhere", "").await.is(200, "signed-out");
+    for (number, (_, _, account)) in realms.iter().enumerate() {
+        everywhere.goes_to(account).await.is(200, if number == 0 { "signed-out" } else { "account" });
+    }
+}
+
+#[tokio::test]
+async fn a_cookie_leads_to_fifty_realms_at_most() {
+    let service = Service::start().await;
+    let integrator = service.integrator().await;
+    let mut browser = Browser::at(&service);
+    let mut accounts = Vec::new();
+    for number in 0..51 {
+        let name = format!("shop{number}.test");
+        let domain = hosts(&integrator, &name).await;
+        registers_at(&service, &integrator, &name, &service.phone()).await;
+        logs_in(&integrator, &mut browser, &service.phone(), &name).await;
+        service.passes(SignedDuration::from_secs(1));
+        accounts.push(account_of(&domain));
+    }
+    browser.goes_to(&accounts[0]).await.is(200, "signed-out");
+    for account in [&accounts[1], &accounts[50]] {
+        browser.goes_to(account).await.is(200, "account");
+    }
+}
+
+#[tokio::test]
+async fn strangers_have_a_bound_and_so_have_sessions() {
+    let service = Service::with(&[("rate_limit_get_session", "20/m"), ("rate_limit_create_session", "30/m")]).await;
+    let mut stranger = Browser::at(&service);
+    let mut seen = Vec::new();
+    for _ in 0..25 {
+        seen.push(stranger.goes_to("/account/dom_0").await.status);
+    }
+    assert_eq!(seen.iter().filter(|status| **status == 429).count(), 5, "{seen:?}");
+    let page = stranger.goes_to("/account/dom_0").await;
+    assert_eq!(page.status, 429);
+    let (origin, mut opened) = (stranger.origin.clone(), Vec::new());
+    for _ in 0..5 {
+        opened.push(posts_form(&mut stranger, "/account/dom_0/login", Some(&origin), "token=").await);
+    }
+    assert_eq!(opened, [403, 403, 403, 429, 429]);
+}
+
+async fn serve(folder: &Path) -> Running {
+    let folder = folder.to_owned();
+    tokio::task::spawn_blocking(move || Program::serves(&folder, &[("SIGNPOST_LOG", "error")])).await.expect("no panic")
+}
+
+/// The browser of a person who comes to a program.
+pub(crate) fn arrives(server: &Running) -> Browser {
+    let base = server.address("sandbox").trim_end_matches("/sandbox/v1").to_owned();
+    let origin = base.clone();
+    Browser { http: http(), base, origin, cookie: None, login_cookie: None }
+}
+
+pub(crate) async fn hosting(folder: &Path) -> (Running, Integrator, Value, Phone) {
+    embedded_database(&folder.join("signpost-data"));
+    let arguments = ["keys", "create", "--environment", "sandbox", "--name", "account", "--json"];
+    let key = Program::within(folder, &arguments).runs().await.json();
+    let server = serve(folder).await;
+    let key = Some(text(&key, "key").to_owned());
+    let integrator = Integrator { http: http(), api: server.address("sandbox"), key };
+    let domain = hosts(&integrator, "shop.test").await;
+    (server, integrator, domain, Phone::of(7, &Clock::System))
+}
+
+/// Somebody creates an account by the page.
+pub(crate) async fn joins(integrator: &Integrator, browser: &mut Browser, phone: &Phone) -> (Value, String) {
+    let (session, done) = answers(integrator, browser, phone, json!({ "mode": "register" })).await;
+    (session, code_of(&done))
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_login_that_was_begun_before_a_kill_signs_in_after_it() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let (server, integrator, domain, phone) = hosting(folder.path()).await;
+    let mut browser = arrives(&server);
+    let (session, code) = joins(&integrator, &mut browser, &phone).await;
+    tokio::task::spawn_blocking(|| server.kill()).await.expect("no panic");
+    let server = serve(folder.path()).await;
+    let integrator = Integrator { api: server.address("sandbox"), ..integrator };
+    let mut browser =
+        Browser { cookie: browser.cookie.clone(), login_cookie: browser.login_cookie.clone(), ..arrives(&server) };
+    browser.goes_to(&account_of(&domain)).await.is(200, "signed-out");
+    completes(&integrator, &session, &code, Some(SECRET)).await.with(200);
+    tokio::task::spawn_blocking(|| server.kill()).await.expect("no panic");
+    let server = serve(folder.path()).await;
+    let mut browser =
+        Browser { cookie: browser.cookie.clone(), login_cookie: browser.login_cookie.clone(), ..arrives(&server) };
+    browser.goes_to(&account_of(&domain)).await.is(200, "account");
+}
