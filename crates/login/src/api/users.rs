@@ -143,7 +143,7 @@ async fn find_user(
 
 /// A user as its domain's integrator sees it.
 #[derive(Serialize)]
-pub(crate) struct UserView {
+pub struct UserView {
     id: UserId,
     petname: Petname,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -172,7 +172,9 @@ struct CredentialView {
 }
 
 impl UserView {
-    fn new(user: HostedUser, credentials: Vec<Credential>) -> Self {
+    /// A user with all credentials.
+    #[must_use]
+    pub fn new(user: HostedUser, credentials: Vec<Credential>) -> Self {
         let HostedUser { id, petname, created_at, last_login_at, name, groups, .. } = user;
         let newest = credentials.iter().rfind(|credential| credential.kind == CredentialKind::Wallet);
         let public_key = newest.map(|credential| credential.public_key.clone());

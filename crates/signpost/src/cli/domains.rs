@@ -88,18 +88,18 @@ pub(super) struct Secret {
 
 /// A domain that is there.
 #[derive(Debug, Args)]
-struct Which {
+pub(super) struct Which {
     /// Domain ID or name, as shown by 'domains list'
-    domain: String,
+    pub(super) domain: String,
     /// The sandbox domain, if the name is in both environments
     #[arg(long, conflicts_with = "live")]
-    sandbox: bool,
+    pub(super) sandbox: bool,
     /// The live domain, if the name is in both environments
     #[arg(long)]
-    live: bool,
+    pub(super) live: bool,
     /// The domain of this account, if several have the name
     #[arg(long)]
-    account: Option<String>,
+    pub(super) account: Option<String>,
 }
 
 impl Domains {
@@ -228,7 +228,7 @@ impl Secret {
 
 impl Which {
     /// The domain that is meant, by its id or by a name that only one has.
-    async fn find(&self, store: &Store) -> Result<DomainId> {
+    pub(super) async fn find(&self, store: &Store) -> Result<DomainId> {
         let Self { domain: text, sandbox, live, account } = self;
         if let Some(id) = DomainId::parse(text) {
             return Ok(id);

@@ -13,6 +13,7 @@ mod mcp;
 mod moving;
 mod places;
 mod serve;
+mod users;
 mod wallet;
 
 use std::io::Write;
@@ -84,6 +85,9 @@ enum Command {
     /// Manage domains and their signing secrets
     #[command(subcommand)]
     Domains(domains::Domains),
+    /// Manage the users of hosted domains, and the keys that log them in
+    #[command(subcommand)]
+    Users(users::Users),
     /// Inspect and retry deliveries of events
     #[command(subcommand)]
     Deliveries(deliveries::Deliveries),
@@ -176,6 +180,7 @@ impl Cli {
             Command::Demo(command) => command.run(&common).await,
             Command::Keys(command) => command.run(&session()?).await,
             Command::Domains(command) => command.run(&session()?).await,
+            Command::Users(command) => command.run(&session()?).await,
             Command::Deliveries(command) => command.run(&session()?).await,
             Command::Audit(command) => command.run(&session()?).await,
             Command::Backup(command) => command.run(&session()?),
