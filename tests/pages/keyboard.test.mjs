@@ -2,19 +2,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { back, lightningOf, state } from './browser.mjs';
-import { checkFocus } from './looks.mjs';
+import { checkFocus, tabTo } from './looks.mjs';
 import { Stage } from './stage.mjs';
 
 const stage = Stage.set();
-
-/** Presses Tab until this has the focus. */
-async function tabTo(page, selector) {
-  for (let steps = 0; steps < 40; steps += 1) {
-    if (await page.locator(selector).evaluate((element) => element === document.activeElement)) return;
-    await page.keyboard.press('Tab');
-  }
-  assert.fail(`Tab does not reach ${selector}`);
-}
 
 test('the order of the stops is the order of reading', async () => {
   const site = await stage.site();
@@ -26,7 +17,7 @@ test('the order of the stops is the order of reading', async () => {
     assert.ok(found >= 0, `${pattern} is not among ${stops.join(', ')}`);
     return found;
   };
-  const order = [at(/Español/), at(/Create an account/), at(/^Wallet$/), at(/^Cancel$/)];
+  const order = [at(/Español/), at(/Use a passkey/), at(/Create an account/), at(/^Wallet$/), at(/^Cancel$/)];
   assert.deepEqual(order, order.toSorted((a, b) => a - b), stops.join(', '));
 });
 

@@ -70,6 +70,15 @@ export async function checkFocus(page) {
   return stops.map((stop) => stop.name);
 }
 
+/** Presses Tab until this has the focus. */
+export async function tabTo(page, selector) {
+  for (let steps = 0; steps < 40; steps += 1) {
+    if (await page.locator(selector).evaluate((element) => element === document.activeElement)) return;
+    await page.keyboard.press('Tab');
+  }
+  assert.fail(`Tab does not reach ${selector}`);
+}
+
 function describeFocus() {
   let element = document.activeElement;
   if (!element || element === document.body) return null;

@@ -48,14 +48,16 @@ export class Site {
     return this.server.ask('GET', `/domains/${this.domain.id}/users`, undefined, this.who);
   }
 
-  /** `/login` and `/register` send the browser to the page, `/return` is where it comes back to. */
+  /** `/login`, `/register` and `/link` send the browser to the page, `/return` is where it comes back to. */
   async #answer(request, response) {
     const url = new URL(request.url, this.origin);
     const user_agent = request.headers['user-agent'];
     const secret = /(?:^|; )site_secret=([^;]+)/.exec(request.headers.cookie ?? '')?.[1];
-    if (url.pathname === '/login' || url.pathname === '/register') {
+    if (['/login', '/register', '/link'].includes(url.pathname)) {
       const made = secret ?? randomBytes(32).toString('base64url');
-      const session = await this.start(made, { mode: url.pathname.slice(1), requester: { user_agent, ...this.session?.requester } });
+      const user = url.searchParams.get('user') ?? undefined;
+      const requester = { user_agent, ...this.session?.requester };
+      const session = await this.start(made, { mode: url.pathname.slice(1), user, requester });
       this.last = session;
       const cookie = `site_secret=${made}; Path=/; HttpOnly; SameSite=Lax`;
       response.writeHead(303, { location: session.page_url, 'set-cookie': cookie }).end();

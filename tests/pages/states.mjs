@@ -1,5 +1,6 @@
 // Every state that a person can meet the login page in, and how it comes about: for the checks of looks, and for pictures.
-import { codeOf, state } from './browser.mjs';
+import { Authenticator } from './authenticator.mjs';
+import { back, codeOf, state } from './browser.mjs';
 import { CrookedWallet } from './wallets.mjs';
 
 const otherThan = (number) => String((Number(number) + 1) % 100).padStart(2, '0');
@@ -17,6 +18,41 @@ async function refused(stage, site, options, how) {
   const { page } = await stage.atLogin(site, options);
   await answer(page, how);
   await state(page, 'refused');
+  return page;
+}
+
+/** A tab with a device that makes passkeys. */
+async function withDevice(stage, options) {
+  const visitor = await stage.visitor(options);
+  const page = await visitor.context.newPage();
+  return { page, device: await Authenticator.plug(page) };
+}
+
+/** The offer of a passkey, after a wallet created an account or logged in. */
+async function offered(stage, options, mode) {
+  const site = await stage.site();
+  const wallet = mode === 'login' ? await stage.wallet('offered', site) : new CrookedWallet();
+  const { page } = await withDevice(stage, options);
+  await stay(page, site);
+  await page.goto(`${site.origin}/${mode}`);
+  const { code, number } = await codeOf(page);
+  await (wallet.scan?.(code, number) ?? wallet.answer(code, number));
+  await state(page, 'done');
+  await page.locator('#passkey-offer').waitFor({ state: 'visible' });
+  return page;
+}
+
+/** The page on which somebody who just registered by passkey adds another key. */
+async function atLink(stage, options) {
+  const site = await stage.site();
+  const { page, device } = await withDevice(stage, options);
+  await page.goto(`${site.origin}/register`);
+  await state(page, 'waiting');
+  await device.touch(true);
+  await page.locator('#use-passkey').click();
+  const who = await back(page);
+  await page.goto(`${site.origin}/link?user=${who.slice(3)}`);
+  await state(page, 'waiting');
   return page;
 }
 
@@ -66,6 +102,38 @@ export const STATES = {
     for (let tries = 0; tries < 3; tries += 1) await answer(page, { isOtherNumber: true });
     await state(page, 'refused');
     await page.locator('a[rel="signpost-code"]').waitFor({ state: 'detached' });
+    return page;
+  },
+
+  'passkey alone': async (stage, options) => {
+    const site = await stage.site('passkey alone', { settings: { methods: ['passkey'] } });
+    return (await stage.atLogin(site, options)).page;
+  },
+
+  'passkey of another': async (stage, options) => {
+    const site = await stage.site();
+    const gone = await stage.site('gone', { domain: 'gone.test', binds: false });
+    const { page, device } = await withDevice(stage, { ...options, expected: [/status of 4/] });
+    await page.goto(`${site.origin}/register`);
+    await state(page, 'waiting');
+    await device.touch(true);
+    await page.locator('#use-passkey').click();
+    await back(page);
+    await page.goto((await gone.start()).page_url);
+    await state(page, 'waiting');
+    await page.locator('#use-passkey').click();
+    await state(page, 'refused');
+    return page;
+  },
+
+  'passkey offer': async (stage, options) => offered(stage, options, 'login'),
+  'one key': async (stage, options) => offered(stage, options, 'register'),
+  'link waiting': atLink,
+
+  link: async (stage, options) => {
+    const page = await atLink(stage, options);
+    await answer(page);
+    await state(page, 'link');
     return page;
   },
 

@@ -8,6 +8,8 @@ const POLL_MS = 2000;
 const ANSWER_MS = 10_000;
 /** How long a page waits that got no answer at all. */
 const RETRY_SECONDS = 5;
+/** How long the browser stays for an offer: the site waits a minute longer. */
+const OFFER_MS = 4 * 60_000;
 /** At how many seconds the countdown is said aloud. */
 const SAID_ALOUD = [30, 10];
 
@@ -18,6 +20,8 @@ const main = /** @type {HTMLElement} */ (document.getElementById('main'));
 let stream = null;
 /** @type {number | undefined} */
 let timer;
+/** @type {number | undefined} */
+let offered;
 /** When the countdown is at zero, by the clock that nobody sets. */
 let ends = 0;
 /** The state that the page was in when the server stopped answering. @type {string | null} */
@@ -148,11 +152,21 @@ function begin() {
   if ('last' in main.dataset) unfollow();
   count(Number(part('expires')?.dataset.left ?? 0));
   part('try-now')?.addEventListener('click', look);
+  document.dispatchEvent(new Event('signpost:page'));
+  goOn();
+  clearTimeout(offered);
+  if (part('passkey-offer')) offered = setTimeout(declineForNow, OFFER_MS);
+}
+
+/** Nobody says yes or no to the offer of a passkey, or the device makes none. */
+function declineForNow() {
+  part('passkey-offer')?.remove();
   goOn();
 }
 
 /** Back to the site, in the one tab that the person looks at: the code works once. */
 function goOn() {
+  if (part('passkey-offer')) return;
   const onward = part('continue');
   if (onward instanceof HTMLAnchorElement && !document.hidden) location.replace(onward.href);
 }
@@ -173,7 +187,7 @@ function tick() {
   if (stateBefore !== null) return;
   time.textContent = `${left} s`;
   ring?.setAttribute('stroke-dasharray', `${left} ${ring.getAttribute('pathLength')}`);
-  if (SAID_ALOUD.includes(left)) say(`${left} ${main.dataset.secondsLeft}`);
+  if (!time.hidden && SAID_ALOUD.includes(left)) say(`${left} ${main.dataset.secondsLeft}`);
   if (left === 0 && !askedAtZero) {
     askedAtZero = true;
     look();
@@ -224,6 +238,9 @@ function wake() {
 }
 
 document.addEventListener('visibilitychange', wake);
+// The script for passkeys has shown the server something, and waits for what the page says to it.
+document.addEventListener('signpost:look', (event) => look().finally(/** @type {CustomEvent} */ (event).detail));
+document.addEventListener('signpost:go-on', declineForNow);
 addEventListener('pageshow', (event) => {
   if (event.persisted) wake();
 });

@@ -11,6 +11,7 @@ use super::render::render_cancelled;
 use super::state::PageState;
 use super::visit::{OwnedPage, PageVisit};
 use crate::error::Error;
+use crate::flows::offer::decline_passkey;
 use crate::flows::page::{cancel_page, renew_page, switch_mode};
 use crate::sessions::{Renewal, Session};
 
@@ -40,8 +41,18 @@ pub(crate) async fn switch(visit: PageVisit, request: Request) -> Result<Respons
     Ok(after(&visit, switch_mode(&visit.service, page.session, mode).await))
 }
 
+/// `POST /login/{id}/offer`: `answer=not_now`, to a passkey for the next time.
+pub(crate) async fn decline_offer(visit: PageVisit, request: Request) -> Result<Response, Response> {
+    let (page, form) = receive(&visit, request).await?;
+    if form.text("answer") != Some("not_now") {
+        return Err(to_stale(&visit, FormRefusal::Unreadable));
+    }
+    decline_passkey(&visit.service, &page.session).await.map_err(IntoResponse::into_response)?;
+    Ok(to_page(&visit))
+}
+
 /// The form and its page, where this browser owns the page and the form is one of it.
-async fn receive(visit: &PageVisit, request: Request) -> Result<(OwnedPage, PostedForm), Response> {
+pub(super) async fn receive(visit: &PageVisit, request: Request) -> Result<(OwnedPage, PostedForm), Response> {
     let form = PostedForm::receive(&visit.service.origin, request).await;
     let form = form.map_err(|refusal| to_stale(visit, refusal))?;
     let page = visit.find_owned().await?;

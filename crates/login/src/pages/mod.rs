@@ -2,11 +2,14 @@
 //! and sees it; what it shows is a [`LoginView`](view::LoginView), which is another one whenever anything changes.
 
 mod asking;
+mod by_passkey;
 mod document;
 mod follow;
 mod forms;
+mod notice;
 mod open_sheet;
 mod outcomes;
+mod passkey;
 pub mod render;
 mod show;
 mod state;
@@ -50,6 +53,17 @@ pub(crate) fn router(environment: Environment) -> Router<LoginService> {
                 follow::events(visit(service, language, id, &request)).await
             }),
         )
+        .merge(buttons(environment))
+}
+
+/// What the page's buttons and its scripts post.
+fn buttons(environment: Environment) -> Router<LoginService> {
+    let page = format!("{}/login/{{id}}", environment.page_path());
+    let visit =
+        move |State(service): State<LoginService>, language: Language, PathId(id): PathId, request: &Request| {
+            PageVisit::new(service, environment, language, id, request)
+        };
+    Router::new()
         .route(
             &format!("{page}/cancel"),
             post(async move |service, language, id, request: Request| {
@@ -66,6 +80,21 @@ pub(crate) fn router(environment: Environment) -> Router<LoginService> {
             &format!("{page}/mode"),
             post(async move |service, language, id, request: Request| {
                 forms::switch(visit(service, language, id, &request), request).await
+            }),
+        )
+        .route(
+            &format!("{page}/passkey"),
+            get(async move |service, language, id, request: Request| {
+                passkey::show(visit(service, language, id, &request)).await
+            })
+            .post(async move |service, language, id, request: Request| {
+                passkey::answer(visit(service, language, id, &request), request).await
+            }),
+        )
+        .route(
+            &format!("{page}/offer"),
+            post(async move |service, language, id, request: Request| {
+                forms::decline_offer(visit(service, language, id, &request), request).await
             }),
         )
 }

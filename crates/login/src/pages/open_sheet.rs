@@ -4,9 +4,10 @@ use maud::{Markup, html};
 use signpost_auth::QrCode;
 use signpost_platform::pages::icons::Sign;
 
+use super::by_passkey::by_passkey;
 use super::document::{LoginDocument, seconds};
-use super::state::{PageState, Refusal};
-use super::view::{LightningCode, LoginCode, ScanCode};
+use super::notice::{away_notice, notice, says};
+use super::view::{LightningCode, LoginCode, PageTask, ScanCode};
 use super::words::LoginWords;
 
 /// How many modules a code may have before it is drawn with less redundancy: at five pixels each it is as wide as its card.
@@ -18,10 +19,18 @@ const LEAST_MODULE_PIXELS: usize = 5;
 /// The page while it waits for an answer.
 pub(crate) fn open_sheet(page: &LoginDocument<'_>) -> Markup {
     let Some(code) = &page.view.code else { return html! {} };
-    let (words, view) = (page.words(), page.view);
+    let words = page.words();
+    if code.scan.is_none() && code.lightning.is_none() {
+        return passkey_sheet(page, code);
+    }
+    let label = match page.view.task {
+        PageTask::LogIn => words.methods_log_in,
+        PageTask::Register => words.methods_register,
+        PageTask::Link => words.methods_link,
+    };
     let body = html! {
         (who(page, code))
-        section.methods aria-label=(if view.is_registration { words.methods_register } else { words.methods_log_in }) {
+        section.methods aria-label=(label) {
             (notice(page))
             (away_notice(words))
             (methods(page, code))
@@ -29,33 +38,59 @@ pub(crate) fn open_sheet(page: &LoginDocument<'_>) -> Markup {
         }
         (tail(page))
     };
-    page.main("sheet", &says(page), &body)
+    page.main("sheet", &says(page, words.waiting), &body)
 }
 
-/// What the state is in one sentence, for those who do not see it.
-fn says(page: &LoginDocument<'_>) -> String {
-    let words = page.words();
-    match page.view.state {
-        PageState::Create => words.create.head.to_owned(),
-        PageState::Refused(refusal) => refusal_head(words, refusal, &html! { (page.view.site.domain) }).into_string(),
-        _ => words.waiting.to_owned(),
-    }
+/// The same where people log in by passkey alone: there is no code to look at, and its seconds are the script's.
+fn passkey_sheet(page: &LoginDocument<'_>, code: &LoginCode) -> Markup {
+    let body = html! {
+        (who(page, code))
+        (tail(page))
+        (expiry(code, true))
+    };
+    page.main("sheet one", &says(page, ""), &body)
 }
 
 fn who(page: &LoginDocument<'_>, code: &LoginCode) -> Markup {
     let (words, view) = (page.words(), page.view);
+    let is_by_passkey_alone = code.scan.is_none() && code.lightning.is_none();
+    let title = match view.task {
+        PageTask::LogIn => words.log_in_to,
+        PageTask::Register => words.register_at,
+        PageTask::Link => words.link_to,
+    };
     html! {
         section.who aria-labelledby="t" {
             div {
                 h1 #t {
-                    small { (if view.is_registration { words.register_at } else { words.log_in_to }) }
+                    small { (title) }
                     span.domain { bdi { (view.site.domain) } }
                 }
                 @if let Some(name) = &view.site.display_name { p.called.soft { bdi { (name) } } }
             }
+            @if is_by_passkey_alone { (notice(page)) (away_notice(words)) }
+            @if view.has_passkeys { (by_passkey(page)) }
             (steps(page, code))
+            @if view.task == PageTask::Register { p.sm { b { (words.one_key.head) "." } " " (words.one_key.text) } }
             @if view.can_switch { (switch_mode(page)) }
-            details #no-wallet .sm {
+            @if !is_by_passkey_alone { (without_key(page, code)) }
+        }
+    }
+}
+
+/// What somebody does who has nothing to log in with yet.
+fn without_key(page: &LoginDocument<'_>, code: &LoginCode) -> Markup {
+    let (words, view) = (page.words(), page.view);
+    let make_one = match view.task {
+        PageTask::LogIn => Some(words.no_key_account_first).filter(|_| view.can_switch),
+        PageTask::Register | PageTask::Link => Some(words.no_key_answer),
+    };
+    html! {
+        details #no-wallet .sm {
+            @if let Some(make_one) = make_one.filter(|_| view.has_passkeys) {
+                summary { (words.no_key) }
+                p.soft { (make_one) }
+            } @else {
                 summary { (words.no_wallet) }
                 p.soft {
                     ((words.no_wallet_answer)(&page.domain()))
@@ -85,7 +120,7 @@ fn steps(page: &LoginDocument<'_>, code: &LoginCode) -> Markup {
 }
 
 fn switch_mode(page: &LoginDocument<'_>) -> Markup {
-    let (words, is_registration) = (page.words(), page.view.is_registration);
+    let (words, is_registration) = (page.words(), page.view.task == PageTask::Register);
     let (question, button, mode) = if is_registration {
         (words.have_account, words.log_in, "login")
     } else {
@@ -103,68 +138,10 @@ fn switch_mode(page: &LoginDocument<'_>) -> Markup {
     }
 }
 
-/// Why an answer was refused, or that it was of a stranger.
-fn notice(page: &LoginDocument<'_>) -> Markup {
-    let (words, domain, host) = (page.words(), page.domain(), page.host());
-    let draw = |class: &str, sign: Sign, head: &Markup, text: &Markup| {
-        html! { div #notice class=(class) { (sign.draw(20)) div { h2 { (head) } p { (text) } } } }
-    };
-    let refused =
-        |refusal, text: Markup| draw("notice danger", Sign::Stop, &refusal_head(words, refusal, &domain), &text);
-    match page.view.state {
-        PageState::Create => {
-            let text = (words.create.text)(&domain, &host);
-            draw("notice", Sign::Info, &html! { (words.create.head) }, &text)
-        }
-        PageState::Refused(refusal) => refused(
-            refusal,
-            match refusal {
-                Refusal::Number { tries_left } => {
-                    html! { (words.wrong_number.text) " " ((words.tries_left)(tries_left)) }
-                }
-                Refusal::Host => (words.wrong_host.text)(&domain, &host),
-                Refusal::Clock { .. } => html! { (words.clock_advice) },
-                Refusal::Replaced => html! { (words.replaced.text) },
-                Refusal::Closed => (words.closed)(&domain),
-                Refusal::KeyKnown if page.view.is_registration => (words.key_known_here)(&domain),
-                Refusal::KeyKnown => (words.key_known.text)(&domain, &host),
-            },
-        ),
-        _ => html! {},
-    }
-}
-
-fn refusal_head(words: &LoginWords, refusal: Refusal, domain: &Markup) -> Markup {
-    match refusal {
-        Refusal::Number { .. } => html! { (words.wrong_number.head) },
-        Refusal::Host => html! { (words.wrong_host.head) },
-        Refusal::Clock { seconds_off } => html! { ((words.clock_off)(seconds_off)) },
-        Refusal::Replaced => html! { (words.replaced.head) },
-        Refusal::Closed => (words.closed_head)(domain),
-        Refusal::KeyKnown => html! { (words.key_known.head) },
-    }
-}
-
-/// What the script shows while the server does not answer.
-pub(crate) fn away_notice(words: &LoginWords) -> Markup {
-    html! {
-        div #away .notice.warn hidden {
-            (Sign::Clock.draw(20))
-            div {
-                h2 { (words.away.head) }
-                p {
-                    ((words.away_again)(&html! { b #away-seconds { "5" } })) " " (words.away.text) " "
-                    button #try-now .link type="button" { (words.try_now) }
-                }
-            }
-        }
-    }
-}
-
 /// The kinds of wallet, one below the other where a browser knows no `:has`.
 fn methods(page: &LoginDocument<'_>, code: &LoginCode) -> Markup {
     let words = page.words();
-    let by_scan = code.scan.as_ref().map(|scan| scan_panel(words, scan));
+    let by_scan = code.scan.as_ref().map(|scan| scan_panel(page, scan));
     let by_lightning = code.lightning.as_ref().map(|lightning| lightning_panel(page, lightning));
     html! {
         @if by_scan.is_some() && by_lightning.is_some() {
@@ -192,10 +169,16 @@ fn methods(page: &LoginDocument<'_>, code: &LoginCode) -> Markup {
     }
 }
 
-fn scan_panel(words: &LoginWords, scan: &ScanCode) -> Markup {
+/// What opens a wallet on a phone: the first of its buttons where there is no passkey.
+fn open_class(page: &LoginDocument<'_>) -> &'static str {
+    if page.view.has_passkeys { "btn wide" } else { "btn primary wide" }
+}
+
+fn scan_panel(page: &LoginDocument<'_>, scan: &ScanCode) -> Markup {
+    let words = page.words();
     html! {
         p.phone-only.open-app {
-            a #open-wallet .btn.primary.wide href=(scan.qr_data) { (Sign::Phone.draw(20)) (words.open_wallet) }
+            a id="open-wallet" class=(open_class(page)) href=(scan.qr_data) { (Sign::Phone.draw(20)) (words.open_wallet) }
         }
         p.phone-only.sm.soft.other { (words.other_device) }
         a rel="signpost-code" href=(scan.qr_data) id="code" class="qr" { (draw_code(&scan.qr_data, words.code_label)) }
@@ -206,7 +189,7 @@ fn lightning_panel(page: &LoginDocument<'_>, lightning: &LightningCode) -> Marku
     let (words, LightningCode { qr_text, link }) = (page.words(), lightning);
     html! {
         p.phone-only.open-app {
-            a #open-lightning .btn.primary.wide href=(link) { (Sign::Lightning.draw(20)) (words.open_lightning) }
+            a id="open-lightning" class=(open_class(page)) href=(link) { (Sign::Lightning.draw(20)) (words.open_lightning) }
         }
         p.phone-only.sm.soft.other { (words.other_device) }
         a rel="signpost-lightning" href=(link) id="lightning-code" class="qr" { (draw_code(qr_text, words.lightning_label)) }
@@ -238,8 +221,17 @@ fn countdown(words: &LoginWords, code: &LoginCode) -> Markup {
             p {
                 span #waits { (words.waiting) } " "
                 (if code.is_renewed { words.new_code_in } else { words.code_ends_in }) " "
-                b { time #expires datetime=(code.expires_at) data-left=(seconds()) data-grace=(code.grace()) { (seconds()) " s" } }
+                b { (expiry(code, false)) }
             }
+        }
+    }
+}
+
+/// When the code ends.
+fn expiry(code: &LoginCode, is_hidden: bool) -> Markup {
+    html! {
+        time #expires hidden[is_hidden] datetime=(code.expires_at) data-left=(seconds()) data-grace=(code.grace()) {
+            (seconds()) " s"
         }
     }
 }

@@ -6,29 +6,62 @@ use signpost_platform::pages::Language;
 use signpost_platform::pages::frame::{Frame, Layout};
 use signpost_platform::pages::icons::Sign;
 
+use super::by_passkey::passkey_offer;
 use super::document::{LoginDocument, name};
-use super::open_sheet::away_notice;
-use super::view::SiteNames;
+use super::notice::away_notice;
+use super::view::{LinkedKey, PageTask, SiteNames};
 use super::words::{Headed, LoginWords, login_words};
 
-/// A wallet answered: the page goes on by itself.
-pub(crate) fn done(page: &LoginDocument<'_>) -> Markup {
+/// A wallet or a passkey answered: the page goes on by itself, or once its person has said yes or no to a passkey.
+pub(crate) fn done(page: &LoginDocument<'_>, offers_passkey: bool) -> Markup {
     let (words, domain) = (page.words(), page.domain());
+    let head = done_head(page);
+    let class = if offers_passkey { "btn quiet wide" } else { "btn primary wide" };
     let body = html! {
-        (headed(Sign::Tick, words.done, &(words.going_back)(&domain)))
-        div.stack-sm { a #continue .btn.primary.wide href=(page.view.onward) { span { ((words.continue_to)(&domain)) } } }
+        (Sign::Tick.draw(40))
+        div.stack-sm {
+            h1 #t { (head) }
+            @if !offers_passkey { p.lead { ((words.going_back)(&domain)) } }
+        }
+        @if offers_passkey { (away_notice(words)) (passkey_offer(page)) }
+        div.stack-sm {
+            a #continue class=(class) href=(page.view.onward) { span { ((words.continue_to)(&domain)) } }
+        }
     };
-    page.main("sheet one", words.done, &html! { section.who aria-labelledby="t" { (body) } })
+    page.main("sheet one", head, &html! { section.who aria-labelledby="t" { (body) } })
+}
+
+/// A key that is to be added answered from elsewhere: only its owner knows whether it is theirs.
+pub(crate) fn confirm_link(page: &LoginDocument<'_>, key: &LinkedKey) -> Markup {
+    let words = page.words();
+    let head = if key.is_lightning { words.add_lightning } else { words.add_wallet };
+    let text = (words.key_ends_in)(&html! { code { (key.ending) } });
+    let body = html! {
+        (headed(Sign::Wallet, head, &text))
+        (away_notice(words))
+        form #confirm-link method="post" action=(page.action("link")) {
+            (page.token)
+            div.grid2 {
+                button #not-mine .btn.wide name="answer" value="no" { (words.not_mine) }
+                button #add-it .btn.primary.wide name="answer" value="yes" { (words.add_it) }
+            }
+        }
+    };
+    page.main("sheet one", head, &html! { section.who aria-labelledby="t" { (body) } })
+}
+
+fn done_head(page: &LoginDocument<'_>) -> &'static str {
+    if page.view.task == PageTask::Link { page.words().linked } else { page.words().done }
 }
 
 /// The site completed the login: whoever comes back here is done.
 pub(crate) fn logged_in(page: &LoginDocument<'_>) -> Markup {
     let (words, domain) = (page.words(), page.domain());
     let body = html! {
-        (headed(Sign::Tick, words.done, &(words.logged_in)(&domain)))
+        (headed(Sign::Tick, done_head(page), &(words.logged_in)(&domain)))
         (way_back(page))
     };
-    page.main("sheet one", words.done, &html! { section.who aria-labelledby="t" { (body) } })
+    page.main("sheet one", done_head(page), &html! { section.who aria-labelledby="t" { (body) } })
 }
 
 /// Nobody answered in time.

@@ -9,10 +9,15 @@ use super::document::LoginDocument;
 use super::open_sheet::open_sheet;
 use super::outcomes;
 use super::state::PageState;
+use super::view::PageTask;
 
 /// What follows the page where a browser runs scripts.
 pub const LOGIN_SCRIPT: Asset =
     Asset::new("login", "js", "text/javascript; charset=utf-8", include_bytes!("../../assets/login.js"));
+
+/// What asks for passkeys, on pages that take them.
+pub const PASSKEY_SCRIPT: Asset =
+    Asset::new("passkeys", "js", "text/javascript; charset=utf-8", include_bytes!("../../assets/passkeys.js"));
 
 /// How often a page asks anew in a browser that runs no scripts, in seconds.
 const REFRESH_WITHOUT_SCRIPT: u32 = 5;
@@ -20,11 +25,12 @@ const REFRESH_WITHOUT_SCRIPT: u32 = 5;
 /// The document, with a [mark](super::document::SECONDS_MARK) wherever the seconds of the countdown belong.
 pub(crate) fn render(page: &LoginDocument<'_>) -> String {
     let (words, view) = (page.words(), page.view);
-    let main = match view.state {
+    let main = match &view.state {
         state if state.is_open() => open_sheet(page),
-        PageState::Done => outcomes::done(page),
+        PageState::Link(key) => outcomes::confirm_link(page, key),
+        PageState::Done { offers_passkey } => outcomes::done(page, *offers_passkey),
         PageState::LoggedIn => outcomes::logged_in(page),
-        PageState::Expired { is_renewable } => outcomes::expired(page, is_renewable),
+        PageState::Expired { is_renewable } => outcomes::expired(page, *is_renewable),
         PageState::TriedTooOften => outcomes::ended(page, &words.tried_too_often),
         _ => outcomes::ended(page, &words.was_cancelled),
     };
@@ -46,11 +52,17 @@ fn title(page: &LoginDocument<'_>) -> String {
     let (words, domain) = (page.words(), &page.view.site.domain);
     let first = match page.view.state {
         PageState::Waiting | PageState::Create => {
-            let title = if page.view.is_registration { words.tab_register } else { words.tab_log_in };
+            let title = match page.view.task {
+                PageTask::LogIn => words.tab_log_in,
+                PageTask::Register => words.tab_register,
+                PageTask::Link => words.tab_link,
+            };
             return title(domain);
         }
         PageState::Refused(_) => words.tab_refused,
-        PageState::Done | PageState::LoggedIn => words.tab_done,
+        PageState::Link(_) => words.tab_confirm,
+        PageState::Done { .. } | PageState::LoggedIn if page.view.task == PageTask::Link => words.tab_linked,
+        PageState::Done { .. } | PageState::LoggedIn => words.tab_done,
         PageState::Expired { .. } | PageState::TriedTooOften => words.tab_ended,
         PageState::Cancelled => words.tab_cancelled,
     };
@@ -61,10 +73,11 @@ fn head(page: &LoginDocument<'_>) -> Markup {
     let view = page.view;
     html! {
         script type="module" src=(LOGIN_SCRIPT.link(page.origin)) {}
+        @if view.has_passkeys { script type="module" src=(PASSKEY_SCRIPT.link(page.origin)) {} }
         noscript {
             @if view.state.is_open() {
                 meta http-equiv="refresh" content=(REFRESH_WITHOUT_SCRIPT);
-            } @else if view.state == PageState::Done && let Ok(url) = Url::parse(&view.onward) {
+            } @else if matches!(view.state, PageState::Done { .. }) && let Ok(url) = Url::parse(&view.onward) {
                 (refresh_to(&url))
             }
         }
@@ -84,26 +97,38 @@ mod tests {
     use super::super::asking::AskingBrowser;
     use super::super::document::SECONDS_MARK;
     use super::super::state::Refusal;
-    use super::super::view::{LightningCode, LoginCode, LoginView, ScanCode, SiteNames};
+    use super::super::view::{LightningCode, LinkedKey, LoginCode, LoginView, ScanCode, SiteNames};
     use super::*;
 
-    const STATES: [PageState; 15] = [
-        PageState::Waiting,
-        PageState::Create,
-        PageState::Refused(Refusal::Number { tries_left: 2 }),
-        PageState::Refused(Refusal::Number { tries_left: 1 }),
-        PageState::Refused(Refusal::Host),
-        PageState::Refused(Refusal::Clock { seconds_off: -250 }),
-        PageState::Refused(Refusal::Replaced),
-        PageState::Refused(Refusal::Closed),
-        PageState::Refused(Refusal::KeyKnown),
-        PageState::Done,
-        PageState::LoggedIn,
-        PageState::Expired { is_renewable: true },
-        PageState::Expired { is_renewable: false },
-        PageState::TriedTooOften,
-        PageState::Cancelled,
-    ];
+    fn states() -> Vec<PageState> {
+        let wallet = LinkedKey { is_lightning: false, ending: "9c41f07a".to_owned() };
+        let states = [
+            PageState::Waiting,
+            PageState::Create,
+            PageState::Refused(Refusal::Number { tries_left: 2 }),
+            PageState::Refused(Refusal::Number { tries_left: 1 }),
+            PageState::Refused(Refusal::Host),
+            PageState::Refused(Refusal::Clock { seconds_off: -250 }),
+            PageState::Refused(Refusal::Replaced),
+            PageState::Refused(Refusal::Closed),
+            PageState::Refused(Refusal::KeyKnown),
+            PageState::Refused(Refusal::KeyTaken),
+            PageState::Refused(Refusal::TooManyKeys),
+            PageState::Refused(Refusal::OtherSite { domain: "other.example".to_owned() }),
+            PageState::Refused(Refusal::UnknownPasskey),
+            PageState::Refused(Refusal::Passkey),
+            PageState::Link(LinkedKey { is_lightning: true, ..wallet.clone() }),
+            PageState::Link(wallet),
+            PageState::Done { offers_passkey: false },
+            PageState::Done { offers_passkey: true },
+            PageState::LoggedIn,
+            PageState::Expired { is_renewable: true },
+            PageState::Expired { is_renewable: false },
+            PageState::TriedTooOften,
+            PageState::Cancelled,
+        ];
+        states.into()
+    }
 
     fn view(state: PageState) -> LoginView {
         let expires_at: Timestamp = "2026-11-22T03:48:04Z".parse().unwrap();
@@ -120,9 +145,9 @@ mod tests {
             is_renewed: true,
         };
         LoginView {
-            state,
-            is_registration: state == PageState::Create,
+            task: if state == PageState::Create { PageTask::Register } else { PageTask::LogIn },
             can_switch: true,
+            has_passkeys: true,
             site: SiteNames {
                 domain: "shop.example".to_owned(),
                 display_name: None,
@@ -133,6 +158,7 @@ mod tests {
             ),
             code: state.is_open().then_some(code),
             onward: "https://shop.example/back?session_id=ses_1&code=abc".to_owned(),
+            state,
         }
     }
 
@@ -145,13 +171,15 @@ mod tests {
 
     #[test]
     fn every_state_has_its_word_one_heading_and_one_way_on_in_both_languages() {
-        for (language, state) in Language::ALL.into_iter().flat_map(|language| STATES.map(|state| (language, state))) {
-            let page = drawn(&view(state), language);
+        let all =
+            Language::ALL.into_iter().flat_map(|language| states().into_iter().map(move |state| (language, state)));
+        for (language, state) in all {
+            let page = drawn(&view(state.clone()), language);
             let told = format!("{state:?} {language:?}: {page}");
             assert!(page.contains(&format!("data-state=\"{}\"", state.as_str())), "{told}");
             let count = |mark: &str| page.matches(mark).count();
             assert_eq!((count("<h1"), count("id=\"live\""), count("<main")), (1, 1, 1), "{told}");
-            assert_eq!(count("btn primary"), if state.is_open() { 2 } else { 1 }, "{told}");
+            assert_eq!(count("btn primary"), 1, "{told}");
             assert_eq!(count("data-last") == 1, state.is_last(), "{told}");
             assert!(!page.contains("style=") && !page.contains("<style") && !page.contains(" onclick"), "{told}");
         }
@@ -159,8 +187,8 @@ mod tests {
 
     #[test]
     fn the_marks_that_tools_read_are_there_while_a_code_is() {
-        for state in STATES {
-            let page = drawn(&view(state), Language::English);
+        for state in states() {
+            let page = drawn(&view(state.clone()), Language::English);
             for mark in [
                 "rel=\"signpost-code\" href=\"svc://auth?v=2&amp;number=1&amp;",
                 "rel=\"signpost-lightning\" href=\"lightning:lnurl1",
@@ -170,7 +198,12 @@ mod tests {
             ] {
                 assert_eq!(page.matches(mark).count(), usize::from(state.is_open()), "{mark} {state:?}: {page}");
             }
-            assert_eq!(page.contains("id=\"continue\""), state == PageState::Done, "{state:?}");
+            let is_done = matches!(state, PageState::Done { .. });
+            assert_eq!(page.contains("id=\"continue\""), is_done, "{state:?}");
+            let offers = matches!(state, PageState::Done { offers_passkey: true });
+            assert_eq!(page.contains("id=\"passkey-offer\""), offers, "{state:?}");
+            assert_eq!(page.contains("id=\"use-passkey\""), state.is_open() || offers, "{state:?}");
+            assert_eq!(page.contains("<form id=\"confirm-link\""), matches!(state, PageState::Link(_)), "{state:?}");
         }
     }
 
@@ -188,6 +221,27 @@ mod tests {
     }
 
     #[test]
+    fn where_people_log_in_by_passkey_alone_there_is_one_column_and_no_code() {
+        let mut alone = view(PageState::Refused(Refusal::UnknownPasskey));
+        let code = alone.code.take().unwrap();
+        alone.code = Some(LoginCode { scan: None, lightning: None, ..code });
+        let page = drawn(&alone, Language::English);
+        let has = |mark: &str| page.contains(mark);
+        assert!(has("id=\"use-passkey\"") && has("id=\"notice\"") && has("<time id=\"expires\" hidden"), "{page}");
+        assert!(!has("class=\"methods\"") && !has("class=\"qr\"") && !has("no-wallet"), "{page}");
+    }
+
+    #[test]
+    fn an_account_that_is_there_gets_a_key_and_no_other_account_is_made_of_it() {
+        let page = drawn(
+            &LoginView { task: PageTask::Link, can_switch: false, ..view(PageState::Waiting) },
+            Language::English,
+        );
+        assert!(page.contains("Add a key to your account at") && page.contains("Make a passkey"), "{page}");
+        assert!(!page.contains("Create an account") && !page.contains("saved-passkeys"), "{page}");
+    }
+
+    #[test]
     fn strangers_words_are_text_and_turn_no_line() {
         let mut odd = view(PageState::Waiting);
         odd.site.display_name = Some("<b>\u{5e9}\u{5dc}\u{5d5}\u{5dd}".to_owned());
@@ -202,13 +256,14 @@ mod tests {
     fn the_seconds_are_put_in_when_the_page_is_served() {
         let page = drawn(&view(PageState::Waiting), Language::English);
         assert_eq!(page.matches(SECONDS_MARK).count(), 3);
-        assert!(!drawn(&view(PageState::Done), Language::English).contains(SECONDS_MARK));
+        let done = view(PageState::Done { offers_passkey: true });
+        assert!(!drawn(&done, Language::English).contains(SECONDS_MARK));
     }
 
     #[test]
     fn another_version_is_another_page() {
-        let versions: BTreeSet<_> = STATES.map(|state| view(state).version()).into_iter().collect();
-        assert_eq!(versions.len(), STATES.len());
-        assert_eq!(view(PageState::Done).version(), view(PageState::Done).version());
+        let versions: BTreeSet<_> = states().into_iter().map(|state| view(state).version()).collect();
+        assert_eq!(versions.len(), states().len());
+        assert_eq!(view(PageState::Waiting).version(), view(PageState::Waiting).version());
     }
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use axum::http::header;
 use axum::response::{IntoResponse, Response};
-use signpost_platform::pages::HtmlPage;
+use signpost_platform::pages::{DeviceUse, HtmlPage};
 
 use super::document::SECONDS_MARK;
 use super::render::render;
@@ -23,10 +23,11 @@ pub(crate) async fn show(visit: PageVisit) -> Result<Response, Response> {
         visit.service.pages.find(&key, draw).await.map_err(|error| crate::error::Error::from(error).into_response())?;
     let document = drawn.unwrap_or_default().replace(SECONDS_MARK, &view.seconds_left(now).to_string());
     let signed_in = match view.state {
-        PageState::Done => visit.begin_sign_in(&page).await.map_err(IntoResponse::into_response)?,
+        PageState::Done { .. } => visit.begin_sign_in(&page).await.map_err(IntoResponse::into_response)?,
         _ => None,
     };
     let cookies = cookie.into_iter().chain(signed_in);
     let reply = HtmlPage::personal(document);
+    let reply = if view.has_passkeys { reply.with_device_use(DeviceUse::Passkeys) } else { reply };
     Ok(cookies.fold(reply, |reply, cookie| reply.with_header(header::SET_COOKIE, cookie)).into_response())
 }

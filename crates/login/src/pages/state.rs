@@ -3,14 +3,15 @@
 use jiff::{SignedDuration, Timestamp};
 use signpost_auth::Mode;
 
-use crate::sessions::{NoticeReason, REFRESH_WINDOW, Session, SessionState};
+use super::view::LinkedKey;
+use crate::sessions::{NoticeReason, PasskeyOffer, REFRESH_WINDOW, Session, SessionState};
 
 /// A refusal that is younger than this when its code is replaced stands above the next code too: it would be gone before
 /// anybody has read it.
 const NOTICE_STAYS: SignedDuration = SignedDuration::from_secs(30);
 
 /// Where a login stands, for the browser that owns its page.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum PageState {
     /// A code waits for its answer.
     Waiting,
@@ -18,8 +19,13 @@ pub(crate) enum PageState {
     Create,
     /// The same, and an answer was refused.
     Refused(Refusal),
-    /// A wallet answered, and the browser goes back with the completion code.
-    Done,
+    /// A key that is to be added to an account answered, and the page's owner has not said whether it is theirs.
+    Link(LinkedKey),
+    /// A wallet or a passkey answered, and the browser goes back with the completion code.
+    Done {
+        /// Whether the page offers a passkey first.
+        offers_passkey: bool,
+    },
     /// The browser was back at the site.
     LoggedIn,
     /// Nobody answered. For a while the person can have another code.
@@ -34,7 +40,7 @@ pub(crate) enum PageState {
 }
 
 /// Why an answer was refused, of the reasons that leave the page with a code.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Refusal {
     /// The number was wrong, and so many answers may still be.
     Number { tries_left: i64 },
@@ -48,6 +54,16 @@ pub(crate) enum Refusal {
     Closed,
     /// An account has the key that was to create one.
     KeyKnown,
+    /// An account has the key that was to be added to another.
+    KeyTaken,
+    /// The account to which a key was to be added has as many as there may be.
+    TooManyKeys,
+    /// The passkey is of another site that people log in to here.
+    OtherSite { domain: String },
+    /// Nobody has the passkey.
+    UnknownPasskey,
+    /// The passkey's answer was not good.
+    Passkey,
 }
 
 impl PageState {
@@ -66,7 +82,10 @@ impl PageState {
                 let is_renewable = !session.is_answered() && now.duration_since(session.expires_at) < REFRESH_WINDOW;
                 return Self::Expired { is_renewable };
             }
-            _ if session.is_answered() => return Self::Done,
+            SessionState::AnsweredOnPage { evidence } if session.waits_for_confirmation() => {
+                return Self::Link(LinkedKey::of(evidence));
+            }
+            _ if session.is_answered() => return Self::Done { offers_passkey: *session.offer() == PasskeyOffer::Open },
             _ => {}
         }
         let stays_until = |at: Timestamp| at + NOTICE_STAYS;
@@ -74,49 +93,51 @@ impl PageState {
             notice.reason == NoticeReason::UnknownKey
                 || stays_until(notice.at).as_second() >= session.challenge.issued_at
         });
-        match shown.map(|notice| &notice.reason) {
-            Some(NoticeReason::UnknownKey) if session.challenge.mode == Mode::Register => Self::Create,
-            None
-            | Some(
-                NoticeReason::UnknownKey
-                | NoticeReason::TooManyKeys
-                | NoticeReason::UnknownPasskey
-                | NoticeReason::OtherSite { .. }
-                | NoticeReason::PasskeyRefused,
-            ) => Self::Waiting,
-            Some(NoticeReason::ConfirmCode { tries_left }) => {
-                Self::Refused(Refusal::Number { tries_left: *tries_left })
-            }
-            Some(NoticeReason::Host) => Self::Refused(Refusal::Host),
-            Some(NoticeReason::Clock { seconds_off }) => Self::Refused(Refusal::Clock { seconds_off: *seconds_off }),
-            Some(NoticeReason::Replaced) => Self::Refused(Refusal::Replaced),
-            Some(NoticeReason::Closed) => Self::Refused(Refusal::Closed),
-            Some(NoticeReason::KeyKnown | NoticeReason::KeyTaken) => Self::Refused(Refusal::KeyKnown),
-        }
+        let Some(shown) = shown else { return Self::Waiting };
+        Self::Refused(match &shown.reason {
+            NoticeReason::UnknownKey if session.challenge.mode == Mode::Register => return Self::Create,
+            NoticeReason::UnknownKey => return Self::Waiting,
+            NoticeReason::ConfirmCode { tries_left } => Refusal::Number { tries_left: *tries_left },
+            NoticeReason::Host => Refusal::Host,
+            NoticeReason::Clock { seconds_off } => Refusal::Clock { seconds_off: *seconds_off },
+            NoticeReason::Replaced => Refusal::Replaced,
+            NoticeReason::Closed => Refusal::Closed,
+            NoticeReason::KeyKnown => Refusal::KeyKnown,
+            NoticeReason::KeyTaken => Refusal::KeyTaken,
+            NoticeReason::TooManyKeys => Refusal::TooManyKeys,
+            NoticeReason::OtherSite { domain } => Refusal::OtherSite { domain: domain.to_string() },
+            NoticeReason::UnknownPasskey => Refusal::UnknownPasskey,
+            NoticeReason::PasskeyRefused => Refusal::Passkey,
+        })
     }
 
     /// The word in `data-state`.
-    pub(crate) fn as_str(self) -> &'static str {
+    pub(crate) fn as_str(&self) -> &'static str {
         match self {
             Self::Waiting => "waiting",
             Self::Create => "create",
             Self::Refused(_) | Self::TriedTooOften => "refused",
-            Self::Done | Self::LoggedIn => "done",
+            Self::Link(_) => "link",
+            Self::Done { .. } | Self::LoggedIn => "done",
             Self::Expired { .. } => "expired",
             Self::Cancelled => "cancelled",
         }
     }
 
     /// Whether the page has a code.
-    pub(crate) fn is_open(self) -> bool {
+    pub(crate) fn is_open(&self) -> bool {
         matches!(self, Self::Waiting | Self::Create | Self::Refused(_))
     }
 
     /// Whether nothing follows that a page would have to be told of.
-    pub(crate) fn is_last(self) -> bool {
+    pub(crate) fn is_last(&self) -> bool {
         matches!(
             self,
-            Self::Done | Self::LoggedIn | Self::TriedTooOften | Self::Cancelled | Self::Expired { is_renewable: false }
+            Self::Done { offers_passkey: false }
+                | Self::LoggedIn
+                | Self::TriedTooOften
+                | Self::Cancelled
+                | Self::Expired { is_renewable: false }
         )
     }
 }

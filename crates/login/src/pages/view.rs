@@ -9,21 +9,44 @@ use signpost_platform::pages::cookie::CookieSecret;
 use super::asking::AskingBrowser;
 use super::state::PageState;
 use crate::domains::{Domain, LoginMethod, LoginMethods};
-use crate::sessions::{ReturnOutcome, Session};
+use crate::sessions::{KeyEvidence, ReturnOutcome, Session};
+
+/// How many digits of a key its owner is shown.
+const SHOWN_DIGITS: usize = 8;
 
 /// All that a page shows of its session. Two that are equal are the same page.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct LoginView {
     pub(crate) state: PageState,
-    /// Whether an account is created, and not logged in to.
-    pub(crate) is_registration: bool,
-    /// Whether the page offers to do the other of the two.
+    pub(crate) task: PageTask,
+    /// Whether the page offers to create an account in the place of logging in, or the other way round.
     pub(crate) can_switch: bool,
+    /// Whether the page takes passkeys.
+    pub(crate) has_passkeys: bool,
     pub(crate) site: SiteNames,
     pub(crate) asked_by: Option<AskingBrowser>,
     pub(crate) code: Option<LoginCode>,
     /// Where the browser goes on: with the completion code, or with the reason why there is none.
     pub(crate) onward: String,
+}
+
+/// What the person came for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum PageTask {
+    /// To log in.
+    LogIn,
+    /// To create an account.
+    Register,
+    /// To add a key to their account.
+    Link,
+}
+
+/// A key that is to be added to an account, as its owner can tell it from others.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct LinkedKey {
+    pub(crate) is_lightning: bool,
+    /// The last of its hexadecimal digits.
+    pub(crate) ending: String,
 }
 
 /// What the site is called, and where it begins.
@@ -80,17 +103,22 @@ impl LoginView {
         now: Timestamp,
     ) -> anyhow::Result<Self> {
         let state = PageState::of(session, now);
-        let is_registration = session.challenge.mode == Mode::Register;
+        let task = match session.challenge.mode {
+            Mode::Login => PageTask::LogIn,
+            Mode::Register => PageTask::Register,
+            Mode::Link => PageTask::Link,
+        };
         let requester = session.options.requester.as_ref();
         let site = SiteNames::of(session, domain);
         Ok(Self {
-            state,
-            is_registration,
-            can_switch: is_registration || session.may_register(domain),
+            task,
+            can_switch: task == PageTask::Register || (task == PageTask::LogIn && session.may_register(domain)),
+            has_passkeys: session.offers(domain, service.1).contains(&LoginMethod::Passkey),
             asked_by: requester.and_then(|asked| AskingBrowser::from_user_agent(asked.user_agent.as_deref()?)),
             code: if state.is_open() { Some(LoginCode::of(session, domain, service)?) } else { None },
-            onward: onward(session, state, cookie).unwrap_or_else(|| site.home.clone()),
+            onward: onward(session, &state, cookie).unwrap_or_else(|| site.home.clone()),
             site,
+            state,
         })
     }
 
@@ -128,6 +156,15 @@ impl LightningCode {
     }
 }
 
+impl LinkedKey {
+    pub(crate) fn of(evidence: &KeyEvidence) -> Self {
+        let digits = &evidence.public_key;
+        let from = digits.len().saturating_sub(SHOWN_DIGITS);
+        let ending = digits.get(from..).unwrap_or_default().to_lowercase();
+        Self { is_lightning: evidence.method == LoginMethod::Lightning, ending }
+    }
+}
+
 impl LoginCode {
     /// For how many seconds the code is good when the countdown is at zero.
     pub(crate) fn grace(&self) -> i64 {
@@ -159,9 +196,11 @@ impl LoginCode {
 }
 
 /// Where the browser goes from a state.
-fn onward(session: &Session, state: PageState, cookie: &CookieSecret) -> Option<String> {
+fn onward(session: &Session, state: &PageState, cookie: &CookieSecret) -> Option<String> {
     let url = match state {
-        PageState::Done => session.return_with(ReturnOutcome::Code(&Session::page_code_for(cookie, &session.id))),
+        PageState::Done { .. } => {
+            session.return_with(ReturnOutcome::Code(&Session::page_code_for(cookie, &session.id)))
+        }
         PageState::LoggedIn => None,
         PageState::Expired { .. } => session.return_with(ReturnOutcome::Expired),
         _ => session.return_with(ReturnOutcome::AccessDenied),

@@ -15,6 +15,7 @@ mod notice;
 mod offer;
 mod page;
 pub mod page_sql;
+mod passkey;
 mod proven_key;
 mod requester;
 mod signing;
@@ -50,6 +51,7 @@ pub use offer::{OfferedPasskey, PasskeyOffer};
 pub use page::{
     KeyVerdict, MAX_PAGE_CODE_LIFE, PageOwner, RENEWAL_WINDOW, Renewal, ReturnOutcome, SessionPage, SwitchEntropy,
 };
+pub use passkey::PasskeyAnswerRefusal;
 pub use proven_key::{KeyEvidence, PasskeyEvidence, ProvenKey};
 pub use requester::Requester;
 pub use status::{SessionFilter, SessionStatus};

@@ -27,6 +27,12 @@ const ANSWER: &str = "
     UPDATE sessions SET answer = $1, expires_at = $2, notice = NULL, link_confirmed_at = $5, passkey_offer = $6
     WHERE id = $3 AND challenge = $4 AND answer IS NULL AND authenticated_at IS NULL AND cancelled_at IS NULL";
 
+/// Of two tabs that settle an offer only the first changes a row.
+const SETTLE_OFFER: &str = "
+    UPDATE sessions SET passkey_offer = $1
+    WHERE id = $2 AND passkey_offer = $3
+      AND answer IS NOT NULL AND authenticated_at IS NULL AND cancelled_at IS NULL";
+
 /// Of the code that a page shows, or of the one before: what was refused earlier is of no interest any more.
 const NOTE: &str = "
     UPDATE sessions SET notice = $1
@@ -103,6 +109,15 @@ pub async fn store_answer(store: &Store, session: &Session) -> Result<bool> {
         to_stored(session.offer()),
     ];
     Ok(store.write([must(ANSWER, params)]).await?.is_committed())
+}
+
+/// Keeps what became of an open offer of a passkey. False where it is settled, or the session is over.
+///
+/// # Errors
+/// As [`Store::write`].
+pub async fn settle_offer(store: &Store, id: &SessionId, outcome: PasskeyOffer) -> Result<bool> {
+    let params = params![Json(outcome), id, Json(PasskeyOffer::Open)];
+    Ok(store.write([must(SETTLE_OFFER, params)]).await?.is_committed())
 }
 
 /// Remembers why an answer to this challenge was refused. False where that is of no interest any more, or less than what

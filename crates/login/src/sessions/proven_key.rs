@@ -61,6 +61,10 @@ pub struct PasskeyEvidence {
 }
 
 impl ProvenKey {
+    pub(super) fn new(challenge: Challenge, evidence: KeyEvidence) -> Self {
+        Self { challenge, evidence }
+    }
+
     /// What shows it.
     #[must_use]
     pub fn evidence(&self) -> &KeyEvidence {

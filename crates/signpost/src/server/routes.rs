@@ -11,7 +11,7 @@ use axum::response::Response;
 use axum::routing::get;
 use signpost_atm::mcp::transport;
 use signpost_login::account::ACCOUNT_SCRIPT;
-use signpost_login::pages::render::LOGIN_SCRIPT;
+use signpost_login::pages::render::{LOGIN_SCRIPT, PASSKEY_SCRIPT};
 use signpost_platform::accounts::Environment;
 use signpost_platform::pages::assets;
 use signpost_platform::pages::error_page::{self, ErrorPages};
@@ -44,7 +44,7 @@ pub fn router(app: &Arc<App>) -> Router {
         router = router.merge(signpost_login::routes::pages().with_state(app.login.clone()));
         files.extend(signpost_login::element::ASSETS);
         router = router.merge(signpost_login::wallet::lnurl::router().with_state(app.login.clone()));
-        files.extend([LOGIN_SCRIPT, ACCOUNT_SCRIPT]);
+        files.extend([LOGIN_SCRIPT, PASSKEY_SCRIPT, ACCOUNT_SCRIPT]);
     }
     router = router.merge(assets::router(files));
     let router = router.fallback(async || Problem::NotFound);

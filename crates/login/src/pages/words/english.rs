@@ -7,8 +7,12 @@ use super::{AskingBrowser, Headed, HeadedPlaces, LoginWords};
 pub(super) const LOGIN: LoginWords = LoginWords {
     log_in_to: "Log in to",
     register_at: "Create your account at",
+    link_to: "Add a key to your account at",
     tab_log_in: |domain| format!("Log in to {domain}"),
     tab_register: |domain| format!("Create your account at {domain}"),
+    tab_link: |domain| format!("Add a key to your account at {domain}"),
+    tab_confirm: "Is this yours?",
+    tab_linked: "Key added",
     tab_refused: "Refused",
     tab_done: "Logged in",
     tab_ended: "Ended",
@@ -16,6 +20,16 @@ pub(super) const LOGIN: LoginWords = LoginWords {
     tab_other: "Another browser",
     tab_unknown: "Unknown login",
     tab_stale: "Nothing was done",
+
+    use_passkey: "Use a passkey",
+    make_passkey: "Make a passkey",
+    passkey_lock: "Your face, your finger or the lock of this device",
+    saved_passkeys: "Passkeys on this device",
+    saved_passkeys_hint: "Go into this field, and your browser shows them.",
+    passkeys_need_script: "Passkeys work here once this browser allows JavaScript.",
+    passkey_answered: "Your passkey has answered. One moment.",
+    passkey_here: |domain| html! { "This device has a passkey for " (domain) " already. Use it to log in." },
+    passkey_failed: "Your device made no passkey ready. Try again, or choose another way.",
 
     steps_label: "How to log in with a wallet",
     step_scan: "Open your wallet and scan the code.",
@@ -33,6 +47,10 @@ pub(super) const LOGIN: LoginWords = LoginWords {
         }
     },
     no_wallet_lightning: "A Lightning wallet that logs in to sites works too.",
+    no_key: "I have no wallet and no passkey",
+    no_key_answer: "Most phones and computers can make a passkey. Choose “Make a passkey” and follow your device.",
+    no_key_account_first: "Most phones and computers can make a passkey. Choose “Create an account”, then “Make a \
+                           passkey”, and follow your device.",
     address_bar: |host| html! { "The address bar must say " (host) "." },
     asked_from: |browser| match browser {
         AskingBrowser::Known { browser, system: Some(system) } => html! { "Asked from " (browser) " on " (system) "." },
@@ -43,6 +61,7 @@ pub(super) const LOGIN: LoginWords = LoginWords {
 
     methods_log_in: "Log in with a wallet",
     methods_register: "Create an account with a wallet",
+    methods_link: "Add a wallet to your account",
     kind_of_wallet: "Kind of wallet",
     wallet: "Wallet",
     lightning: "Lightning",
@@ -100,8 +119,31 @@ pub(super) const LOGIN: LoginWords = LoginWords {
         text: |domain, _| html! { "Scan the code that is on this page now to log in to " (domain) "." },
     },
     key_known_here: |domain| html! { "Press “Log in” on this page, then scan its new code to log in to " (domain) "." },
+    key_taken: |domain| html! { "An account at " (domain) " has it. Add another one here." },
+    too_many_keys: Headed { head: "Your account has 10 keys", text: "No more are possible. Remove one first." },
+    other_site_head: |other| html! { "This passkey belongs to " (other) },
+    other_site: |domain| html! { "Choose one for " (domain) "." },
+    unknown_passkey_head: |domain| html! { "No account at " (domain) " has this passkey" },
+    unknown_passkey: "It was removed, or its account is gone. Choose another passkey, or another way.",
+    passkey_refused: Headed {
+        head: "This passkey was not accepted",
+        text: "Nothing has happened to your account. Try again, or choose another way.",
+    },
+
+    add_wallet: "Add this wallet to your account?",
+    add_lightning: "Add this Lightning wallet to your account?",
+    key_ends_in: |ending| html! { "It answered from another device. Its key ends in " (ending) ". Is it yours?" },
+    add_it: "Add it",
+    not_mine: "No, this is not mine",
 
     done: "You are logged in",
+    linked: "Your key is added",
+    one_key: Headed {
+        head: "One key opens your account so far",
+        text: "If you lose your only key, you may lose the account. Make a second one.",
+    },
+    offer: Headed { head: "Quicker next time: a passkey", text: "It also lets you in if you lose the wallet." },
+    not_now: "Not now",
     going_back: |domain| html! { "Going back to " (domain) "." },
     continue_to: |domain| html! { "Continue to " (domain) },
     back_to: |domain| html! { "Back to " (domain) },

@@ -33,9 +33,13 @@ pub(crate) struct LoginWords {
     /// In front of the domain, which stands on a line of its own.
     pub(crate) log_in_to: &'static str,
     pub(crate) register_at: &'static str,
+    pub(crate) link_to: &'static str,
     /// The tab, by state: what happened, then where.
     pub(crate) tab_log_in: fn(&str) -> String,
     pub(crate) tab_register: fn(&str) -> String,
+    pub(crate) tab_link: fn(&str) -> String,
+    pub(crate) tab_confirm: &'static str,
+    pub(crate) tab_linked: &'static str,
     pub(crate) tab_refused: &'static str,
     pub(crate) tab_done: &'static str,
     pub(crate) tab_ended: &'static str,
@@ -43,6 +47,17 @@ pub(crate) struct LoginWords {
     pub(crate) tab_other: &'static str,
     pub(crate) tab_unknown: &'static str,
     pub(crate) tab_stale: &'static str,
+
+    /// The way by passkey, and what its script says.
+    pub(crate) use_passkey: &'static str,
+    pub(crate) make_passkey: &'static str,
+    pub(crate) passkey_lock: &'static str,
+    pub(crate) saved_passkeys: &'static str,
+    pub(crate) saved_passkeys_hint: &'static str,
+    pub(crate) passkeys_need_script: &'static str,
+    pub(crate) passkey_answered: &'static str,
+    pub(crate) passkey_here: Placed,
+    pub(crate) passkey_failed: &'static str,
 
     /// The steps of a login by wallet.
     pub(crate) steps_label: &'static str,
@@ -58,6 +73,9 @@ pub(crate) struct LoginWords {
     pub(crate) no_wallet: &'static str,
     pub(crate) no_wallet_answer: Placed,
     pub(crate) no_wallet_lightning: &'static str,
+    pub(crate) no_key: &'static str,
+    pub(crate) no_key_answer: &'static str,
+    pub(crate) no_key_account_first: &'static str,
     /// At the address and who asked.
     pub(crate) address_bar: Placed,
     pub(crate) asked_from: fn(&AskingBrowser) -> Markup,
@@ -65,6 +83,7 @@ pub(crate) struct LoginWords {
 
     pub(crate) methods_log_in: &'static str,
     pub(crate) methods_register: &'static str,
+    pub(crate) methods_link: &'static str,
     pub(crate) kind_of_wallet: &'static str,
     pub(crate) wallet: &'static str,
     pub(crate) lightning: &'static str,
@@ -100,9 +119,27 @@ pub(crate) struct LoginWords {
     pub(crate) closed: Placed,
     pub(crate) key_known: HeadedPlaces,
     pub(crate) key_known_here: Placed,
+    pub(crate) key_taken: Placed,
+    pub(crate) too_many_keys: Headed,
+    pub(crate) other_site_head: Placed,
+    pub(crate) other_site: Placed,
+    pub(crate) unknown_passkey_head: Placed,
+    pub(crate) unknown_passkey: &'static str,
+    pub(crate) passkey_refused: Headed,
+
+    /// A key that answered, for an account that is there.
+    pub(crate) add_wallet: &'static str,
+    pub(crate) add_lightning: &'static str,
+    pub(crate) key_ends_in: Placed,
+    pub(crate) add_it: &'static str,
+    pub(crate) not_mine: &'static str,
 
     /// The states without a code.
     pub(crate) done: &'static str,
+    pub(crate) linked: &'static str,
+    pub(crate) one_key: Headed,
+    pub(crate) offer: Headed,
+    pub(crate) not_now: &'static str,
     pub(crate) going_back: Placed,
     pub(crate) continue_to: Placed,
     pub(crate) back_to: Placed,

@@ -7,8 +7,12 @@ use super::{AskingBrowser, Headed, HeadedPlaces, LoginWords};
 pub(super) const LOGIN: LoginWords = LoginWords {
     log_in_to: "Inicia sesión en",
     register_at: "Crea tu cuenta en",
+    link_to: "Añade una clave a tu cuenta en",
     tab_log_in: |domain| format!("Inicia sesión en {domain}"),
     tab_register: |domain| format!("Crea tu cuenta en {domain}"),
+    tab_link: |domain| format!("Añade una clave a tu cuenta en {domain}"),
+    tab_confirm: "¿Es tuya?",
+    tab_linked: "Clave añadida",
     tab_refused: "Rechazado",
     tab_done: "Sesión iniciada",
     tab_ended: "Terminado",
@@ -16,6 +20,18 @@ pub(super) const LOGIN: LoginWords = LoginWords {
     tab_other: "Otro navegador",
     tab_unknown: "Inicio desconocido",
     tab_stale: "No se ha hecho nada",
+
+    use_passkey: "Usar una llave de acceso",
+    make_passkey: "Crear una llave de acceso",
+    passkey_lock: "Tu cara, tu dedo o el bloqueo de este dispositivo",
+    saved_passkeys: "Llaves de acceso de este dispositivo",
+    saved_passkeys_hint: "Entra en este campo y tu navegador te las muestra.",
+    passkeys_need_script: "Las llaves de acceso funcionan aquí cuando este navegador permite JavaScript.",
+    passkey_answered: "Tu llave de acceso ha respondido. Un momento.",
+    passkey_here: |domain| {
+        html! { "Este dispositivo ya tiene una llave de acceso para " (domain) ". Úsala para iniciar sesión." }
+    },
+    passkey_failed: "Tu dispositivo no ha preparado ninguna llave de acceso. Prueba otra vez, o elige otra forma.",
 
     steps_label: "Cómo iniciar sesión con una billetera",
     step_scan: "Abre tu billetera y escanea el código.",
@@ -34,6 +50,11 @@ pub(super) const LOGIN: LoginWords = LoginWords {
         }
     },
     no_wallet_lightning: "También sirve una billetera Lightning que inicie sesión en sitios.",
+    no_key: "No tengo billetera ni llave de acceso",
+    no_key_answer: "Casi todos los teléfonos y ordenadores pueden crear una llave de acceso. Elige «Crear una llave de \
+                    acceso» y sigue a tu dispositivo.",
+    no_key_account_first: "Casi todos los teléfonos y ordenadores pueden crear una llave de acceso. Elige «Crea una \
+                           cuenta», después «Crear una llave de acceso», y sigue a tu dispositivo.",
     address_bar: |host| html! { "La barra de direcciones debe decir " (host) "." },
     asked_from: |browser| match browser {
         AskingBrowser::Known { browser, system: Some(system) } => {
@@ -46,6 +67,7 @@ pub(super) const LOGIN: LoginWords = LoginWords {
 
     methods_log_in: "Inicia sesión con una billetera",
     methods_register: "Crea una cuenta con una billetera",
+    methods_link: "Añade una billetera a tu cuenta",
     kind_of_wallet: "Tipo de billetera",
     wallet: "Billetera",
     lightning: "Lightning",
@@ -111,8 +133,36 @@ pub(super) const LOGIN: LoginWords = LoginWords {
             "Pulsa «Inicia sesión» en esta página y escanea su código nuevo para iniciar sesión en " (domain) "."
         }
     },
+    key_taken: |domain| html! { "Una cuenta de " (domain) " la tiene. Añade otra aquí." },
+    too_many_keys: Headed { head: "Tu cuenta tiene 10 claves", text: "No caben más. Quita una primero." },
+    other_site_head: |other| html! { "Esta llave de acceso es de " (other) },
+    other_site: |domain| html! { "Elige una para " (domain) "." },
+    unknown_passkey_head: |domain| html! { "Ninguna cuenta de " (domain) " tiene esta llave de acceso" },
+    unknown_passkey: "Se quitó, o su cuenta ya no existe. Elige otra llave de acceso, u otra forma.",
+    passkey_refused: Headed {
+        head: "Esta llave de acceso no se ha aceptado",
+        text: "Tu cuenta sigue igual. Prueba otra vez, o elige otra forma.",
+    },
+
+    add_wallet: "¿Añadir esta billetera a tu cuenta?",
+    add_lightning: "¿Añadir esta billetera Lightning a tu cuenta?",
+    key_ends_in: |ending| {
+        html! { "Ha respondido desde otro dispositivo. Su clave termina en " (ending) ". ¿Es tuya?" }
+    },
+    add_it: "Añadirla",
+    not_mine: "No, no es mía",
 
     done: "Has iniciado sesión",
+    linked: "Tu clave está añadida",
+    one_key: Headed {
+        head: "Por ahora, una sola clave abre tu cuenta",
+        text: "Si pierdes tu única clave, puedes perder la cuenta. Crea una segunda.",
+    },
+    offer: Headed {
+        head: "Más rápido la próxima vez: una llave de acceso",
+        text: "También te deja entrar si pierdes la billetera.",
+    },
+    not_now: "Ahora no",
     going_back: |domain| html! { "Volviendo a " (domain) "." },
     continue_to: |domain| html! { "Continuar a " (domain) },
     back_to: |domain| html! { "Volver a " (domain) },

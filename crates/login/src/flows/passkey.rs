@@ -1,0 +1,253 @@
+//! Passkeys on the page: what its script asks the device for, and what follows from the device's answer.
+
+use anyhow::Context;
+use hmac::{Hmac, KeyInit, Mac};
+use sha2::Sha256;
+use signpost_auth::receiver::HandlerRefusal;
+use signpost_auth::{
+    K1, Mode, PasskeyAssertion, PasskeyHandle, PasskeyId, PasskeyKey, PasskeyRegistration, RelyingParty,
+};
+use signpost_platform::pages::cookie::CookieSecret;
+use signpost_store::random;
+
+use crate::domains::{Domain, LoginMethod};
+use crate::error::Error;
+use crate::flows::admission::find_holder;
+use crate::flows::notices::leave_notice;
+use crate::flows::offer::settle_offer;
+use crate::flows::page_answers::accept_proof;
+use crate::flows::refusals::{count_answer, log_failure, to_refusal};
+use crate::ids::{SessionId, UserId};
+use crate::service::LoginService;
+use crate::sessions::{NoticeReason, OfferedPasskey, PasskeyOffer, ProvenKey, Session, SessionState};
+use crate::users::{self, AuthenticatorUser, Credential, HostedUser, Petname, credential_sql};
+
+/// What a page asks the person's device for.
+#[derive(Clone, Debug)]
+pub(crate) struct PasskeyPrompt {
+    pub(crate) rp: RelyingParty,
+    pub(crate) challenge: K1,
+    /// Whom a passkey is made for; `None` where the person logs in with whichever they choose.
+    pub(crate) maker: Option<PasskeyMaker>,
+}
+
+/// Somebody for whom a passkey is made.
+#[derive(Clone, Debug)]
+pub(crate) struct PasskeyMaker {
+    pub(crate) handle: PasskeyHandle,
+    pub(crate) petname: Petname,
+    /// Whether there is such a user already.
+    is_user: bool,
+    /// The user's passkeys: a device that has one of them makes no other.
+    pub(crate) has: Vec<PasskeyId>,
+}
+
+/// Why a passkey was refused.
+#[derive(Debug)]
+pub(crate) enum PasskeyDenial {
+    /// The page asks for none now.
+    NotAsked,
+    /// It is no answer to what the page asked.
+    NotAccepted,
+    /// No user of this domain has it. One that no domain here has is named, so that the device forgets it.
+    Unknown(Option<PasskeyId>),
+    /// It is of another domain here.
+    OtherSite(String),
+    /// As wallets are refused.
+    Wallet(HandlerRefusal),
+}
+
+/// What the page asks the device for now; `None` where it takes no passkey.
+///
+/// # Errors
+/// As the reads of the user.
+pub(crate) async fn prompt_passkey(
+    service: &LoginService,
+    session: &Session,
+    domain: &Domain,
+    cookie: &CookieSecret,
+) -> Result<Option<PasskeyPrompt>, Error> {
+    let Some(rp) = find_relying_party(service, session, domain) else { return Ok(None) };
+    let challenge = K1::of(&session.challenge);
+    if logs_in(service, session) {
+        return Ok(Some(PasskeyPrompt { rp, challenge, maker: None }));
+    }
+    let maker = find_maker(service, session, cookie).await?;
+    Ok(maker.map(|maker| PasskeyPrompt { rp, challenge, maker: Some(maker) }))
+}
+
+/// Takes what the device answered, as `PublicKeyCredential.toJSON()` writes it.
+///
+/// # Errors
+/// What the page says of it.
+pub(crate) async fn accept_passkey(
+    service: &LoginService,
+    session: Session,
+    domain: &Domain,
+    cookie: &CookieSecret,
+    credential: &str,
+) -> Result<(), PasskeyDenial> {
+    let rp = find_relying_party(service, &session, domain).ok_or(PasskeyDenial::NotAsked)?;
+    count_answer(service, &session.account).await?;
+    if logs_in(service, &session) {
+        return log_in(service, session, domain, &rp, credential).await;
+    }
+    let maker = find_maker(service, &session, cookie).await?.ok_or(PasskeyDenial::NotAsked)?;
+    let Ok(registration) = PasskeyRegistration::parse(credential) else { return refuse(service, &session).await };
+    let user = AuthenticatorUser { handle: maker.handle, petname: Some(maker.petname).filter(|_| !maker.is_user) };
+    let Ok(key) = session.verify_new_passkey(&registration, user, &rp, service.clock.now()) else {
+        return refuse(service, &session).await;
+    };
+    if session.is_answered() {
+        return keep_offered(service, session, &key).await;
+    }
+    let is_known = find_holder(service, &session, &key.evidence().public_key).await?.is_some();
+    Ok(accept_proof(service, session, domain, key, is_known).await?)
+}
+
+/// Whom passkeys are made for, where the page takes any.
+fn find_relying_party(service: &LoginService, session: &Session, domain: &Domain) -> Option<RelyingParty> {
+    let can = service.supported_methods(session.account.environment);
+    let is_offered = session.offers(domain, &can).contains(&LoginMethod::Passkey);
+    service.relying_party.clone().filter(|_| is_offered)
+}
+
+fn logs_in(service: &LoginService, session: &Session) -> bool {
+    session.challenge.mode == Mode::Login && session.check_open(service.clock.now()).is_ok()
+}
+
+/// Whom the page makes a passkey for: a newcomer, the user to whom a key is added, or whoever logged in by wallet.
+async fn find_maker(
+    service: &LoginService,
+    session: &Session,
+    cookie: &CookieSecret,
+) -> Result<Option<PasskeyMaker>, Error> {
+    let now = service.clock.now();
+    let user = match (&session.state, session.link()) {
+        (SessionState::AnsweredOnPage { evidence }, None)
+            if *session.offer() == PasskeyOffer::Open && session.check_pending(now).is_ok() =>
+        {
+            find_holder(service, session, &evidence.public_key).await?.map(|holder| holder.user_id)
+        }
+        _ if session.check_open(now).is_err() => return Ok(None),
+        (_, Some(link)) => Some(link.user.clone()),
+        (_, None) => None,
+    };
+    match user {
+        Some(user) => find_user(service, session, &user).await,
+        None => Ok(Some(PasskeyMaker::newcomer(cookie, &session.id))),
+    }
+}
+
+async fn find_user(service: &LoginService, session: &Session, user: &UserId) -> Result<Option<PasskeyMaker>, Error> {
+    let (store, domain) = (&service.store, &session.domain_id);
+    let handle = PasskeyHandle::from_bytes(random());
+    let Some(handle) = credential_sql::ensure_passkey_handle(store, domain, user, handle).await? else {
+        return Ok(None);
+    };
+    let Some((user, credentials)) = users::sql::find(store, domain, user).await? else { return Ok(None) };
+    let has = credentials.into_iter().filter_map(|credential| Some(credential.passkey?.id)).collect();
+    Ok(Some(PasskeyMaker { handle, petname: user.petname, is_user: true, has }))
+}
+
+impl PasskeyMaker {
+    /// Somebody who becomes a user by this session. What the device is told follows from the cookie, so that a second
+    /// attempt names the same user and nothing has to be kept meanwhile.
+    fn newcomer(cookie: &CookieSecret, session: &SessionId) -> Self {
+        let derive = |purpose: &str| -> [u8; 32] {
+            let mac =
+                Hmac::<Sha256>::new_from_slice(cookie.reveal().as_bytes()).expect("HMAC takes keys of any length");
+            mac.chain_update(purpose).chain_update(session.as_str()).finalize().into_bytes().into()
+        };
+        let handle = PasskeyHandle::from_bytes(derive("signpost passkey handle "));
+        let mut drawn = [0; 8];
+        drawn.copy_from_slice(&derive("signpost petname ")[..8]);
+        Self { handle, petname: Petname::draw(drawn), is_user: false, has: Vec::new() }
+    }
+}
+
+/// Logs in with a passkey, if it is one of this domain.
+async fn log_in(
+    service: &LoginService,
+    session: Session,
+    domain: &Domain,
+    rp: &RelyingParty,
+    credential: &str,
+) -> Result<(), PasskeyDenial> {
+    let Ok(assertion) = PasskeyAssertion::parse(credential) else { return refuse(service, &session).await };
+    let found = credential_sql::find_passkey_anywhere(&service.store, assertion.id()).await?;
+    let Some((holder, site, _)) = found else {
+        leave_notice(service, &session, NoticeReason::UnknownPasskey).await?;
+        return Err(PasskeyDenial::Unknown(Some(assertion.id().clone())));
+    };
+    let key = PasskeyKey::parse_hex(&holder.public_key).context("users.public_key")?;
+    let Ok(proof) = session.verify_passkey(&assertion, &key, rp, service.clock.now()) else {
+        return refuse(service, &session).await;
+    };
+    if holder.domain_id != session.domain_id {
+        // Only who can sign with it is told whose it is. A namesake in another account or environment would be no help.
+        if site == session.challenge.domain {
+            leave_notice(service, &session, NoticeReason::UnknownPasskey).await?;
+            return Err(PasskeyDenial::Unknown(None));
+        }
+        leave_notice(service, &session, NoticeReason::OtherSite { domain: site.clone() }).await?;
+        return Err(PasskeyDenial::OtherSite(site.to_string()));
+    }
+    if !is_of_user(service, &holder, &assertion).await? {
+        return refuse(service, &session).await;
+    }
+    Ok(accept_proof(service, session, domain, proof, true).await?)
+}
+
+/// Whether the authenticator knows the same user by the passkey as we do (Web Authentication, 7.2, step 6).
+async fn is_of_user(service: &LoginService, holder: &Credential, assertion: &PasskeyAssertion) -> Result<bool, Error> {
+    let found = users::sql::find(&service.store, &holder.domain_id, &holder.user_id).await?;
+    let Some((HostedUser { passkey_handle, .. }, _)) = found else { return Ok(false) };
+    Ok(assertion.user_handle().is_none_or(|handle| passkey_handle.as_ref() == Some(handle)))
+}
+
+/// Keeps a passkey that was made beside a wallet's answer: it becomes the user's when the login is completed.
+async fn keep_offered(service: &LoginService, session: Session, key: &ProvenKey) -> Result<(), PasskeyDenial> {
+    let evidence = key.evidence();
+    let (Some(passkey), Some(handle)) =
+        (&evidence.passkey, evidence.passkey.as_ref().and_then(|passkey| passkey.handle))
+    else {
+        return Err(PasskeyDenial::NotAccepted);
+    };
+    if credential_sql::find_passkey_anywhere(&service.store, &passkey.id).await?.is_some() {
+        return Err(PasskeyDenial::NotAccepted);
+    }
+    let made = OfferedPasskey {
+        public_key: evidence.public_key.clone(),
+        id: passkey.id.clone(),
+        sign_count: passkey.sign_count,
+        handle,
+        petname: passkey.petname.clone(),
+    };
+    let is_kept = settle_offer(service, &session, PasskeyOffer::Made(Box::new(made))).await?;
+    is_kept.then_some(()).ok_or(PasskeyDenial::NotAsked)
+}
+
+/// The page says that a passkey was not accepted, and not why: what its person can do is the same.
+async fn refuse(service: &LoginService, session: &Session) -> Result<(), PasskeyDenial> {
+    leave_notice(service, session, NoticeReason::PasskeyRefused).await?;
+    Err(PasskeyDenial::NotAccepted)
+}
+
+impl From<HandlerRefusal> for PasskeyDenial {
+    fn from(refusal: HandlerRefusal) -> Self {
+        Self::Wallet(refusal)
+    }
+}
+
+impl From<Error> for PasskeyDenial {
+    fn from(error: Error) -> Self {
+        Self::Wallet(to_refusal(&error))
+    }
+}
+
+impl From<anyhow::Error> for PasskeyDenial {
+    fn from(error: anyhow::Error) -> Self {
+        Self::Wallet(log_failure(error))
+    }
+}

@@ -1,0 +1,60 @@
+//! The way by passkey: the button above all others, the field in which browsers offer saved passkeys, and the offer to
+//! make one for the next time. A script does what they say; where there is none, or no passkeys, they are not shown.
+
+use maud::{Markup, html};
+use signpost_platform::pages::icons::Sign;
+
+use super::document::LoginDocument;
+use super::view::PageTask;
+
+/// The button, and what belongs to it.
+pub(crate) fn by_passkey(page: &LoginDocument<'_>) -> Markup {
+    let words = page.words();
+    let button = match page.view.task {
+        PageTask::LogIn => words.use_passkey,
+        PageTask::Register | PageTask::Link => words.make_passkey,
+    };
+    html! {
+        div #by-passkey .stack-sm data-passkey=(page.action("passkey")) data-answered=(words.passkey_answered) {
+            button #use-passkey .btn.primary.wide.needs-passkeys type="button" { (Sign::Key.draw(20)) (button) }
+            p.sm.soft.under.needs-passkeys { (words.passkey_lock) }
+            (said(page))
+            @if page.view.task == PageTask::LogIn {
+                div.field.sm.needs-autofill {
+                    label for="saved-passkeys" { (words.saved_passkeys) }
+                    input #saved-passkeys autocomplete="username webauthn" aria-describedby="saved-passkeys-hint"
+                        maxlength="64" spellcheck="false" autocapitalize="none";
+                    p #saved-passkeys-hint .hint { (words.saved_passkeys_hint) }
+                }
+            }
+            (page.token)
+            noscript { p.sm.soft { (words.passkeys_need_script) } }
+        }
+    }
+}
+
+/// A passkey for the next time; the script shows it where the device can make one, and goes on where not.
+pub(crate) fn passkey_offer(page: &LoginDocument<'_>) -> Markup {
+    let words = page.words();
+    let offer = if page.view.task == PageTask::Register { &words.one_key } else { &words.offer };
+    html! {
+        div #passkey-offer .stack-sm hidden data-passkey=(page.action("passkey")) data-answered=(words.passkey_answered) {
+            div.notice { (Sign::Key.draw(20)) div { h2 { (offer.head) } p { (offer.text) } } }
+            (said(page))
+            form method="post" action=(page.action("offer")) class="stack-sm" {
+                (page.token)
+                button #use-passkey .btn.primary.wide type="button" { (Sign::Key.draw(20)) (words.make_passkey) }
+                button #not-now .btn.wide name="answer" value="not_now" { (words.not_now) }
+            }
+        }
+    }
+}
+
+/// Where the script says what became of a passkey, where the page itself does not.
+fn said(page: &LoginDocument<'_>) -> Markup {
+    let words = page.words();
+    html! {
+        p #passkey-said .sm role="status" data-exists=((words.passkey_here)(&html! { (page.view.site.domain) }).into_string())
+            data-failed=(words.passkey_failed) {}
+    }
+}

@@ -1,0 +1,86 @@
+//! What stands above the code: that an answer was refused or was a stranger's, or that the server does not answer.
+
+use maud::{Markup, html};
+use signpost_platform::pages::icons::Sign;
+
+use super::document::{LoginDocument, name};
+use super::state::{PageState, Refusal};
+use super::view::PageTask;
+use super::words::LoginWords;
+
+/// What the state is in one sentence, for those who do not see it.
+pub(crate) fn says(page: &LoginDocument<'_>, waiting: &str) -> String {
+    match &page.view.state {
+        PageState::Create => page.words().create.head.to_owned(),
+        PageState::Refused(refusal) => refusal_head(page, refusal, |text| html! { (text) }).into_string(),
+        _ => waiting.to_owned(),
+    }
+}
+
+/// Why an answer was refused, or that it was of a stranger.
+pub(crate) fn notice(page: &LoginDocument<'_>) -> Markup {
+    let words = page.words();
+    let (class, sign, head, text) = match &page.view.state {
+        PageState::Create => {
+            let text = (words.create.text)(&page.domain(), &page.host());
+            ("notice", Sign::Info, html! { (words.create.head) }, text)
+        }
+        PageState::Refused(refusal) => {
+            ("notice danger", Sign::Stop, refusal_head(page, refusal, name), refusal_text(page, refusal))
+        }
+        _ => return html! {},
+    };
+    html! { div #notice class=(class) { (sign.draw(20)) div { h2 { (head) } p { (text) } } } }
+}
+
+/// What was refused. `named` draws the names in it.
+fn refusal_head(page: &LoginDocument<'_>, refusal: &Refusal, named: fn(&str) -> Markup) -> Markup {
+    let (words, domain) = (page.words(), named(&page.view.site.domain));
+    match refusal {
+        Refusal::Number { .. } => html! { (words.wrong_number.head) },
+        Refusal::Host => html! { (words.wrong_host.head) },
+        Refusal::Clock { seconds_off } => html! { ((words.clock_off)(*seconds_off)) },
+        Refusal::Replaced => html! { (words.replaced.head) },
+        Refusal::Closed => (words.closed_head)(&domain),
+        Refusal::KeyKnown | Refusal::KeyTaken => html! { (words.key_known.head) },
+        Refusal::TooManyKeys => html! { (words.too_many_keys.head) },
+        Refusal::OtherSite { domain } => (words.other_site_head)(&named(domain)),
+        Refusal::UnknownPasskey => (words.unknown_passkey_head)(&domain),
+        Refusal::Passkey => html! { (words.passkey_refused.head) },
+    }
+}
+
+/// What that means, and what to do.
+fn refusal_text(page: &LoginDocument<'_>, refusal: &Refusal) -> Markup {
+    let (words, domain, host) = (page.words(), page.domain(), page.host());
+    match refusal {
+        Refusal::Number { tries_left } => html! { (words.wrong_number.text) " " ((words.tries_left)(*tries_left)) },
+        Refusal::Host => (words.wrong_host.text)(&domain, &host),
+        Refusal::Clock { .. } => html! { (words.clock_advice) },
+        Refusal::Replaced => html! { (words.replaced.text) },
+        Refusal::Closed => (words.closed)(&domain),
+        Refusal::KeyKnown if page.view.task == PageTask::Register => (words.key_known_here)(&domain),
+        Refusal::KeyKnown => (words.key_known.text)(&domain, &host),
+        Refusal::KeyTaken => (words.key_taken)(&domain),
+        Refusal::TooManyKeys => html! { (words.too_many_keys.text) },
+        Refusal::OtherSite { .. } => (words.other_site)(&domain),
+        Refusal::UnknownPasskey => html! { (words.unknown_passkey) },
+        Refusal::Passkey => html! { (words.passkey_refused.text) },
+    }
+}
+
+/// What the script shows while the server does not answer.
+pub(crate) fn away_notice(words: &LoginWords) -> Markup {
+    html! {
+        div #away .notice.warn hidden {
+            (Sign::Clock.draw(20))
+            div {
+                h2 { (words.away.head) }
+                p {
+                    ((words.away_again)(&html! { b #away-seconds { "5" } })) " " (words.away.text) " "
+                    button #try-now .link type="button" { (words.try_now) }
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,113 @@
+//! Answers of authenticators. They sign the SHA-256 of the challenge's text, as Lightning wallets do, inside of what the
+//! browser says of its page.
+
+use data_encoding::{BASE64URL_NOPAD, HEXLOWER};
+use jiff::Timestamp;
+use signpost_auth::{Challenge, K1, PasskeyAssertion, PasskeyKey, PasskeyRefusal, PasskeyRegistration, RelyingParty};
+
+use super::proven_key::{KeyEvidence, PasskeyEvidence, ProvenKey};
+use super::{AnswerRefusal, PasskeyOffer, Session};
+use crate::domains::LoginMethod;
+use crate::users::AuthenticatorUser;
+
+/// Why an authenticator's answer does not count.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum PasskeyAnswerRefusal {
+    /// The session takes none.
+    #[error("the session takes no passkey: {0:?}")]
+    Session(AnswerRefusal),
+    /// It is no proof.
+    #[error(transparent)]
+    Proof(#[from] PasskeyRefusal),
+}
+
+impl Session {
+    /// Checks a login by passkey, whose key this is, against the code on the page or the one before: the device may have
+    /// asked its person for longer than a code lasts.
+    ///
+    /// # Errors
+    /// Where the session takes no answer any more, or the first check that fails.
+    pub fn verify_passkey(
+        &self,
+        assertion: &PasskeyAssertion,
+        key: &PasskeyKey,
+        rp: &RelyingParty,
+        now: Timestamp,
+    ) -> Result<ProvenKey, PasskeyAnswerRefusal> {
+        self.check_open(now).map_err(PasskeyAnswerRefusal::Session)?;
+        let (signed, proof) = self.against_codes(|challenge| assertion.verify(rp, challenge, key))?;
+        let passkey = PasskeyEvidence {
+            id: assertion.id().clone(),
+            handle: assertion.user_handle().copied(),
+            petname: None,
+            sign_count: proof.sign_count,
+            authenticator_data: BASE64URL_NOPAD.encode(&proof.authenticator_data),
+            client_data_json: BASE64URL_NOPAD.encode(&proof.client_data_json),
+        };
+        let signature = HEXLOWER.encode(&proof.signature);
+        Ok(self.prove(signed, key, signature, passkey, now))
+    }
+
+    /// Checks a passkey that was made for this user: for an account that is created, for one that is there, or as the
+    /// offer after a wallet's answer. Nothing is signed with it yet.
+    ///
+    /// # Errors
+    /// As [`Session::verify_passkey`].
+    pub fn verify_new_passkey(
+        &self,
+        registration: &PasskeyRegistration,
+        user: AuthenticatorUser,
+        rp: &RelyingParty,
+        now: Timestamp,
+    ) -> Result<ProvenKey, PasskeyAnswerRefusal> {
+        let takes_one = match self.offer() {
+            PasskeyOffer::Open => self.check_pending(now),
+            _ => self.check_open(now),
+        };
+        takes_one.map_err(PasskeyAnswerRefusal::Session)?;
+        let (made_for, new) = self.against_codes(|challenge| registration.verify(rp, challenge))?;
+        let passkey = PasskeyEvidence {
+            id: new.id,
+            handle: Some(user.handle),
+            petname: user.petname,
+            sign_count: new.sign_count,
+            authenticator_data: BASE64URL_NOPAD.encode(&new.authenticator_data),
+            client_data_json: BASE64URL_NOPAD.encode(&new.client_data_json),
+        };
+        Ok(self.prove(made_for, &new.key, String::new(), passkey, now))
+    }
+
+    /// Checks against the code on the page, and where it answers another, against the one that it replaced, if that was
+    /// for the same.
+    fn against_codes<T>(
+        &self,
+        check: impl Fn(&[u8; 32]) -> Result<T, PasskeyRefusal>,
+    ) -> Result<(&Challenge, T), PasskeyRefusal> {
+        let replaced = self.page.as_ref().and_then(|page| page.replaced.as_ref());
+        let replaced = replaced.filter(|replaced| replaced.mode == self.challenge.mode);
+        match (check(K1::of(&self.challenge).as_bytes()), replaced) {
+            (Err(PasskeyRefusal::Challenge), Some(replaced)) => Ok((replaced, check(K1::of(replaced).as_bytes())?)),
+            (checked, _) => Ok((&self.challenge, checked?)),
+        }
+    }
+
+    fn prove(
+        &self,
+        signed: &Challenge,
+        key: &PasskeyKey,
+        signature: String,
+        passkey: PasskeyEvidence,
+        now: Timestamp,
+    ) -> ProvenKey {
+        let evidence = KeyEvidence {
+            public_key: key.canonical(),
+            signature,
+            signed_message: signed.to_string(),
+            signed_at: now.as_second(),
+            device_info: None,
+            method: LoginMethod::Passkey,
+            passkey: Some(Box::new(passkey)),
+        };
+        ProvenKey::new(self.challenge.clone(), evidence)
+    }
+}

@@ -1,0 +1,275 @@
+// Passkeys: people make them, log in with them, and are told what became of those that do not work.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { Authenticator } from './authenticator.mjs';
+import { back, codeOf, lightningOf, state } from './browser.mjs';
+import { tabTo } from './looks.mjs';
+import { Stage } from './stage.mjs';
+
+const stage = Stage.set();
+
+/** Somebody whose device makes passkeys, in a tab that went nowhere yet. */
+async function person(options) {
+  const visitor = await stage.visitor(options);
+  const page = await visitor.context.newPage();
+  return { visitor, page, device: await Authenticator.plug(page) };
+}
+
+const button = (page) => page.locator('#use-passkey');
+const heading = (page, name) => page.getByRole('heading', { name }).waitFor();
+
+/** Creates an account with a passkey: `in usr_…`. */
+async function register(site, { page, device }) {
+  await page.goto(`${site.origin}/register`);
+  await state(page, 'waiting');
+  await device.touch(true);
+  await button(page).click();
+  const who = await back(page);
+  await device.touch(false);
+  assert.match(who, /^in usr_/);
+  return who;
+}
+
+/** Goes to the login page and presses the button. */
+async function tryPasskey(site, { page, device }) {
+  await page.goto(`${site.origin}/login`);
+  await state(page, 'waiting');
+  await device.touch(true);
+  await button(page).click();
+}
+
+/** Creates an account with a wallet, and stands before the offer of a passkey. */
+async function reachOffer(site, { page }, wallet) {
+  await page.goto(`${site.origin}/register`);
+  const { code, number } = await codeOf(page);
+  assert.equal((await wallet.scan(code, number)).status, 200);
+  await state(page, 'done');
+  await page.locator('#passkey-offer').waitFor({ state: 'visible' });
+}
+
+/** Logs in with a wallet; who came back. */
+async function logIn(site, page, wallet) {
+  await page.goto(`${site.origin}/login`);
+  const { code, number } = await codeOf(page);
+  assert.equal((await wallet.scan(code, number)).status, 200);
+}
+
+const userOf = async (site, who) => (await site.users()).users.find(({ id }) => who === `in ${id}`);
+
+test('somebody creates an account with a passkey, and logs in with its button', async () => {
+  const site = await stage.site();
+  const one = await person();
+  const who = await register(site, one);
+  const { method } = await site.read(site.last.id);
+  assert.equal(method, 'passkey');
+  const [passkey] = await one.device.passkeys();
+  assert.ok(passkey.isResidentCredential && passkey.rpId === 'localhost');
+  const { petname, credentials } = await userOf(site, who);
+  assert.match(passkey.userName ?? `${petname} · localhost`, new RegExp(`^${petname} · localhost$`));
+  assert.deepEqual(credentials.map(({ kind }) => kind), ['passkey']);
+  await tryPasskey(site, one);
+  assert.equal(await back(one.page), who);
+  assert.equal((await one.device.passkeys()).length, 1);
+});
+
+test('whoever goes into the field is offered the saved passkey, and is in', async () => {
+  const site = await stage.site();
+  const one = await person();
+  const who = await register(site, one);
+  // Presence from the start is what a choice in the browser's list is to a device.
+  await one.device.touch(true);
+  await one.page.goto(`${site.origin}/login`);
+  assert.equal(await back(one.page), who);
+});
+
+test('after a login by wallet the passkey that was offered logs in the same person', async () => {
+  const site = await stage.site();
+  const one = await person();
+  const wallet = await stage.wallet('offered');
+  await reachOffer(site, one, wallet);
+  assert.match(await one.page.locator('main').innerText(), /One key opens your account so far/);
+  await one.device.touch(true);
+  await button(one.page).click();
+  const who = await back(one.page);
+  const { credentials } = await userOf(site, who);
+  assert.deepEqual(credentials.map(({ kind }) => kind).sort(), ['passkey', 'wallet']);
+  await tryPasskey(site, one);
+  assert.equal(await back(one.page), who);
+  // With a passkey there is nothing more to offer.
+  await one.device.touch(false);
+  await logIn(site, one.page, wallet);
+  assert.equal(await back(one.page), who);
+});
+
+test('not now is remembered', async () => {
+  const site = await stage.site();
+  const one = await person();
+  const wallet = await stage.wallet('not now');
+  await reachOffer(site, one, wallet);
+  await one.page.locator('#not-now').click();
+  const who = await back(one.page);
+  assert.match(who, /^in usr_/);
+  await logIn(site, one.page, wallet);
+  assert.equal(await back(one.page), who);
+});
+
+test('a passkey that was removed at the server is gone on the device too', async () => {
+  const site = await stage.site();
+  const one = await person({ expected: [/status of 4/] });
+  await reachOffer(site, one, await stage.wallet('removed'));
+  await one.device.touch(true);
+  await button(one.page).click();
+  const user = await userOf(site, await back(one.page));
+  const { id } = user.credentials.find(({ kind }) => kind === 'passkey');
+  await site.server.ask('DELETE', `/domains/${site.domain.id}/users/${user.id}/credentials/${id}`, undefined, site.who);
+  await one.device.touch(false);
+  await tryPasskey(site, one);
+  await state(one.page, 'refused');
+  await heading(one.page, /No account at localhost has this passkey/);
+  assert.deepEqual(await one.device.passkeys(), []);
+});
+
+test('a passkey of another site here is refused by its name, and stays', async () => {
+  const site = await stage.site();
+  const other = await stage.site('other', { domain: 'other.test', binds: false });
+  const one = await person({ expected: [/status of 4/] });
+  await register(site, one);
+  const { page_url } = await other.start();
+  await one.page.goto(page_url);
+  await state(one.page, 'waiting');
+  await one.device.touch(true);
+  await button(one.page).click();
+  await state(one.page, 'refused');
+  await heading(one.page, 'This passkey belongs to localhost');
+  assert.match(await one.page.locator('#notice').innerText(), /Choose one for other\.test\./);
+  assert.equal((await one.device.passkeys()).length, 1);
+});
+
+test('whoever does not show the device who they are, or cancels, is where they were', async () => {
+  const site = await stage.site();
+  const one = await person();
+  await register(site, one);
+  await one.page.goto(`${site.origin}/login`);
+  const main = await state(one.page, 'waiting');
+  await one.device.verify(false);
+  await one.device.touch(true);
+  await button(one.page).click();
+  await one.page.locator('#use-passkey[aria-disabled]').waitFor({ state: 'detached' });
+  assert.equal(await main.getAttribute('data-state'), 'waiting');
+  assert.equal(await one.page.locator('#passkey-said').textContent(), '');
+  await one.device.verify(true);
+  await button(one.page).click();
+  assert.match(await back(one.page), /^in usr_/);
+});
+
+test('a code that is replaced while the device asks is answered all the same', async () => {
+  const site = await stage.site();
+  const one = await person();
+  const who = await register(site, one);
+  await one.page.addInitScript(() => {
+    const credentials = Object.getPrototypeOf(navigator.credentials);
+    const { get } = credentials;
+    credentials.get = async function slow(options) {
+      const answer = await get.call(this, options);
+      await new Promise((resolve) => {
+        window.letGo = resolve;
+      });
+      return answer;
+    };
+  });
+  await tryPasskey(site, one);
+  await one.page.waitForFunction(() => 'letGo' in window);
+  const { code } = await codeOf(one.page);
+  await site.server.ask('POST', `/sessions/${site.last.id}/refresh`, undefined, site.who);
+  await one.page.waitForFunction((old) => document.getElementById('code')?.getAttribute('href') !== old, code);
+  await one.page.evaluate(() => window.letGo());
+  assert.equal(await back(one.page), who);
+});
+
+test('somebody adds a passkey to their account', async () => {
+  const site = await stage.site();
+  const one = await person();
+  const wallet = await stage.wallet('adds');
+  await reachOffer(site, one, wallet);
+  await one.page.locator('#not-now').click();
+  const who = await back(one.page);
+  await one.page.goto(`${site.origin}/link?user=${who.slice(3)}`);
+  await heading(one.page, /Add a key to your account at/);
+  assert.equal(await one.page.locator('form#mode').count(), 0);
+  await one.device.touch(true);
+  await button(one.page).click();
+  assert.equal(await back(one.page), who);
+  await tryPasskey(site, one);
+  assert.equal(await back(one.page), who);
+  // The same device has one now: it says so, and nothing is broken.
+  await one.page.goto(`${site.origin}/link?user=${who.slice(3)}`);
+  await state(one.page, 'waiting');
+  await button(one.page).click();
+  await one.page.getByText('This device has a passkey for localhost already').waitFor();
+});
+
+test('a wallet that answers from elsewhere is added once its owner says so', async () => {
+  const site = await stage.site();
+  const one = await person();
+  const who = await register(site, one);
+  const { page } = one;
+  await page.goto(`${site.origin}/link?user=${who.slice(3)}`);
+  await state(page, 'waiting');
+  const stranger = await stage.wallet('stranger');
+  const first = await codeOf(page);
+  assert.equal((await stranger.scan(first.code, first.number)).status, 200);
+  await state(page, 'link');
+  assert.match(await page.locator('main').innerText(), new RegExp(`ends in ${stranger.publicKey.slice(-8)}`));
+  await page.getByRole('button', { name: 'No, this is not mine' }).click();
+  await state(page, 'waiting');
+  const second = await codeOf(page);
+  assert.notEqual(second.code, first.code);
+  const own = await stage.wallet('own');
+  assert.equal((await own.scan(second.code, second.number)).status, 200);
+  await state(page, 'link');
+  assert.match(await page.locator('main').innerText(), new RegExp(`ends in ${own.publicKey.slice(-8)}`));
+  await tabTo(page, '#add-it');
+  await page.keyboard.press('Enter');
+  assert.equal(await back(page), who);
+  const { credentials } = await userOf(site, who);
+  assert.deepEqual(credentials.map(({ kind }) => kind).sort(), ['passkey', 'wallet']);
+  assert.ok(credentials.some(({ public_key }) => public_key === own.publicKey));
+});
+
+test('a key that somebody has is not added to another account', async () => {
+  const site = await stage.site();
+  const wallet = await stage.wallet('taken', site);
+  const one = await person();
+  const who = await register(site, one);
+  await one.page.goto(`${site.origin}/link?user=${who.slice(3)}`);
+  await state(one.page, 'waiting');
+  await wallet.lnurl(await lightningOf(one.page)).catch(() => {});
+  const { code, number } = await codeOf(one.page);
+  const refused = await wallet.scan(code, number);
+  assert.equal(refused.status, 409);
+  await state(one.page, 'refused');
+  await heading(one.page, 'This key has an account already');
+});
+
+test('the keyboard alone: a passkey, and no to the offer', async () => {
+  const site = await stage.site();
+  const one = await person();
+  await one.page.goto(`${site.origin}/register`);
+  await state(one.page, 'waiting');
+  await tabTo(one.page, '#use-passkey');
+  await one.device.touch(true);
+  await one.page.keyboard.press('Enter');
+  assert.match(await back(one.page), /^in usr_/);
+  const two = await person();
+  await reachOffer(site, two, await stage.wallet('keyboard'));
+  await tabTo(two.page, '#not-now');
+  await two.page.keyboard.press('Enter');
+  assert.match(await back(two.page), /^in usr_/);
+});
+
+test('without JavaScript there is no passkey, and the page says why', async () => {
+  const site = await stage.site();
+  const { page } = await stage.atLogin(site, { javaScriptEnabled: false });
+  assert.ok(!(await button(page).isVisible()) && !(await page.locator('#saved-passkeys').isVisible()));
+  assert.ok(await page.getByText('Passkeys work here once this browser allows JavaScript.').isVisible());
+});
