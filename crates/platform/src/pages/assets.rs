@@ -78,14 +78,65 @@ impl Asset {
         let Self { stem, extension, .. } = self;
         match self.hash {
             Some(hash) => format!("{stem}.{hash:016x}.{extension}"),
-            None => format!("{stem}.{extension}"),
+            None => self.plain_name(),
         }
+    }
+
+    fn plain_name(&self) -> String {
+        format!("{}.{}", self.stem, self.extension)
+    }
+}
+
+/// Files that load each other by their names, as modules do: the address of their folder names the content of them all.
+#[derive(Clone, Debug)]
+pub struct AssetFolder {
+    path: &'static str,
+    version: String,
+    files: Vec<Asset>,
+}
+
+impl AssetFolder {
+    /// These files below a path. The folder is another one too where `beside` is, which loads them.
+    #[must_use]
+    pub fn new(path: &'static str, files: Vec<Asset>, beside: &str) -> Self {
+        let named = |so_far, asset: &Asset| hash_on(hash_on(so_far, asset.plain_name().as_bytes()), asset.bytes);
+        let version = format!("{:016x}", files.iter().fold(hash(beside.as_bytes()), named));
+        Self { path, version, files }
+    }
+
+    /// What is another text wherever one of the files is another.
+    #[must_use]
+    pub fn version(&self) -> &str {
+        &self.version
+    }
+
+    /// What a page links to for a file of this name.
+    #[must_use]
+    pub fn link(&self, origin: &PublicOrigin, name: &str) -> String {
+        origin.link(&format!("{}/{}/{name}", self.path, self.version))
+    }
+
+    /// What a page links to for each of them.
+    #[must_use]
+    pub fn links(&self, origin: &PublicOrigin) -> Vec<String> {
+        self.files.iter().map(|asset| self.link(origin, &asset.plain_name())).collect()
+    }
+
+    /// The addresses of the files.
+    pub fn router<S: Clone + Send + Sync + 'static>(&self) -> Router<S> {
+        let named = |asset: &Asset| (asset.plain_name(), Served { asset: *asset, gzip: gzip(asset.bytes) });
+        serve_by_name(&format!("{}/{}/{{*name}}", self.path, self.version), self.files.iter().map(named).collect())
     }
 }
 
 /// FNV-1a: it tells versions of a file apart, and the compiler computes it.
 const fn hash(bytes: &[u8]) -> u64 {
-    let (mut hash, mut at) = (0xcbf2_9ce4_8422_2325_u64, 0);
+    hash_on(0xcbf2_9ce4_8422_2325, bytes)
+}
+
+/// The same of more bytes behind those that were hashed.
+const fn hash_on(so_far: u64, bytes: &[u8]) -> u64 {
+    let (mut hash, mut at) = (so_far, 0);
     while at < bytes.len() {
         hash = (hash ^ bytes[at] as u64).wrapping_mul(0x0100_0000_01b3);
         at += 1;
@@ -109,11 +160,15 @@ pub fn router<S: Clone + Send + Sync + 'static>(assets: impl IntoIterator<Item =
         let before = files.insert(asset.name(), Served { asset, gzip: gzip(asset.bytes) });
         assert!(before.is_none(), "two assets are named {}", asset.name());
     }
+    serve_by_name("/assets/{name}", files)
+}
+
+fn serve_by_name<S: Clone + Send + Sync + 'static>(path: &str, files: HashMap<String, Served>) -> Router<S> {
     let files = Arc::new(files);
     let serve = move |Path(name): Path<String>, headers: HeaderMap| async move {
         files.get(&name).map(|file| file.reply(accepts_gzip(&headers))).ok_or(Problem::NotFound)
     };
-    Router::new().route("/assets/{name}", get(serve))
+    Router::new().route(path, get(serve))
 }
 
 impl Served {
@@ -226,6 +281,29 @@ mod tests {
                 plain = body;
             }
             assert_eq!(plain, TEXT.bytes, "{accepted}");
+        }
+    }
+
+    #[tokio::test]
+    async fn a_folder_is_another_one_where_any_of_it_is() {
+        const MODULE: Asset = Asset::new("qr/decode", "js", "text/javascript", b"x");
+        let folder = |files, beside| AssetFolder::new("/app", files, beside);
+        let whole = folder(vec![TEXT, MODULE], "page");
+        let others =
+            [folder(vec![TEXT], "page"), folder(vec![TEXT, MODULE], "Page"), folder(vec![OPEN, MODULE], "page")];
+        assert!(others.iter().all(|other| other.version() != whole.version()));
+        let links = whole.links(&PublicOrigin::of("https://login.test"));
+        assert_eq!(links[1], format!("/app/{}/qr/decode.js", whole.version()));
+        let status = async |path: &str| {
+            let request = Request::get(path).body(Body::empty()).unwrap();
+            let response = whole.router().oneshot(request).await.unwrap();
+            (response.status(), response.headers().get(header::CACHE_CONTROL).cloned())
+        };
+        assert_eq!(status(&links[1]).await, (StatusCode::OK, Some(FOR_GOOD)));
+        for path in
+            ["/app/0/qr/decode.js", "/app/qr/decode.js", &links[1].replace("qr/", ""), &format!("{}/x", links[0])]
+        {
+            assert_eq!(status(path).await.0, StatusCode::NOT_FOUND, "{path}");
         }
     }
 

@@ -7,6 +7,8 @@ use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use bytes::Bytes;
 
+use crate::origin::PublicOrigin;
+
 /// What a page may load and do: its own assets, and nothing of another host or inside of its text.
 pub const CONTENT_SECURITY_POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; \
                                            connect-src 'self'; manifest-src 'self'; base-uri 'none'; \
@@ -31,6 +33,8 @@ pub struct HtmlPage {
     status: StatusCode,
     headers: HeaderMap,
     device_use: Option<DeviceUse>,
+    /// More of what the page may load, behind the policy of all.
+    worker_policy: Option<String>,
     document: Bytes,
 }
 
@@ -44,11 +48,14 @@ pub enum DeviceUse {
 }
 
 impl HtmlPage {
+    fn new(document: Bytes) -> Self {
+        Self { status: StatusCode::OK, headers: HeaderMap::new(), device_use: None, worker_policy: None, document }
+    }
+
     /// A page for one person, in one state: nobody stores it, nobody lists it.
     #[must_use]
     pub fn personal(document: impl Into<Bytes>) -> Self {
-        let page =
-            Self { status: StatusCode::OK, headers: HeaderMap::new(), device_use: None, document: document.into() };
+        let page = Self::new(document.into());
         let page = page.with_header(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
         page.with_header(HeaderName::from_static("x-robots-tag"), HeaderValue::from_static("noindex"))
     }
@@ -59,8 +66,7 @@ impl HtmlPage {
     /// Never: a number is fit for a header.
     #[must_use]
     pub fn public(document: impl Into<Bytes>, fresh: Duration) -> Self {
-        let page =
-            Self { status: StatusCode::OK, headers: HeaderMap::new(), device_use: None, document: document.into() };
+        let page = Self::new(document.into());
         let fresh = HeaderValue::try_from(format!("max-age={}", fresh.as_secs())).expect("digits");
         let page = page.with_header(header::CACHE_CONTROL, fresh);
         page.with_header(header::VARY, HeaderValue::from_static("accept, accept-language"))
@@ -78,6 +84,15 @@ impl HtmlPage {
         Self { device_use: Some(device_use), ..self }
     }
 
+    /// The same, which runs a worker of its own host, and may ask this origin, where that is another than its own.
+    #[must_use]
+    pub fn with_worker(self, asks: Option<&PublicOrigin>) -> Self {
+        let own = "connect-src 'self'";
+        let asks = asks.map_or_else(|| own.to_owned(), |origin| format!("{own} {}", origin.as_str()));
+        let policy = CONTENT_SECURITY_POLICY.replace(own, &asks) + "; worker-src 'self'";
+        Self { worker_policy: Some(policy), ..self }
+    }
+
     /// The same with one more header; several `Set-Cookie` are several.
     #[must_use]
     pub fn with_header(mut self, name: HeaderName, value: HeaderValue) -> Self {
@@ -93,6 +108,10 @@ impl IntoResponse for HtmlPage {
         *response.headers_mut() = self.headers;
         for (name, value) in SAFETY {
             response.headers_mut().insert(name, HeaderValue::from_static(value));
+        }
+        if let Some(policy) = self.worker_policy {
+            let policy = HeaderValue::try_from(policy).expect("an origin is printable");
+            response.headers_mut().insert(header::CONTENT_SECURITY_POLICY, policy);
         }
         let policy = HeaderValue::try_from(permissions_policy(self.device_use)).expect("printable text");
         response.headers_mut().insert(HeaderName::from_static("permissions-policy"), policy);
@@ -167,6 +186,19 @@ mod tests {
             let policy = response.headers()["permissions-policy"].to_str().unwrap();
             let open: Vec<_> = policy.split(", ").filter(|feature| !feature.ends_with("=()")).collect();
             assert_eq!(open, opened, "{policy}");
+        }
+    }
+
+    #[test]
+    fn a_page_with_a_worker_may_ask_one_more_origin_and_no_other() {
+        let login = PublicOrigin::of("https://login.test");
+        for (asks, connects) in
+            [(None, "connect-src 'self';"), (Some(&login), "connect-src 'self' https://login.test;")]
+        {
+            let response = HtmlPage::personal("x").with_worker(asks).into_response();
+            let policies: Vec<_> = response.headers().get_all(header::CONTENT_SECURITY_POLICY).iter().collect();
+            let policy = CONTENT_SECURITY_POLICY.replace("connect-src 'self';", connects) + "; worker-src 'self'";
+            assert_eq!(policies, [policy.as_str()]);
         }
     }
 
