@@ -37,6 +37,7 @@ test-api: programs
 
 # The pages in Debian's Chromium, as the people who log in use them.
 test-pages: programs
+	sh tests/vendor.sh
 	sh tests/pages/run.sh
 
 programs:

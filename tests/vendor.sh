@@ -1,0 +1,29 @@
+#!/bin/sh
+# Compares what others wrote and the browser wallet loads with what npm has; with --write, fetches it anew. Each file's
+# package, version and SHA-256 stand in crates/login/assets/vendor/manifest.tsv.
+set -eu
+cd "$(dirname "$0")/../crates/login/assets/vendor"
+fetched="$(mktemp -d)"
+trap 'rm -rf "$fetched"' EXIT
+
+fetch() {
+  package="$fetched/$1@$2"
+  [ -d "$package" ] && return
+  mkdir -p "$package"
+  (cd "$package" && npm pack --silent "$1@$2" >/dev/null && tar -xzf ./*.tgz)
+}
+
+failed=0
+while IFS='	' read -r file name version _ inside hash; do
+  case "$file" in '#'*) continue ;; esac
+  fetch "$name" "$version"
+  published="$fetched/$name@$version/package/$inside"
+  [ "${1:-}" = --write ] && mkdir -p "$(dirname "$file")" && cp "$published" "$file"
+  echo "$hash  $file" | sha256sum --check --quiet && cmp "$published" "$file" || failed=1
+done < manifest.tsv
+[ "$failed" = 0 ] || { echo "vendor/ is not what manifest.tsv names: tests/vendor.sh --write fetches it anew" >&2; exit 1; }
+
+# Nothing else is here.
+listed="$( { grep -v '^#' manifest.tsv | cut -f1; echo NOTICE; echo manifest.tsv; } | sort)"
+found="$(find . -type f | sed 's|^\./||' | sort)"
+[ "$listed" = "$found" ] || { echo "vendor/ has files that manifest.tsv does not name" >&2; exit 1; }
