@@ -3,6 +3,7 @@
 pub mod account;
 pub mod api;
 pub mod browser_sessions;
+pub mod browser_wallet;
 pub mod domains;
 pub mod element;
 pub mod error;

@@ -10,12 +10,13 @@ use signpost_platform::web::problem::Problem;
 
 use super::api::sessions::page_access::{PageDoor, admit_page};
 use super::api::{deliveries, domains, sessions, users, verify};
-use super::{account, pages, wallet};
+use super::{account, browser_wallet, pages, wallet};
 use crate::service::LoginService;
 
 /// The addresses of the pages for people, which begin at the public address itself.
-pub fn pages() -> Router<LoginService> {
-    Environment::ALL.into_iter().map(pages::router).fold(account::router(), Router::merge)
+pub fn pages(service: &LoginService) -> Router<LoginService> {
+    let pages = Environment::ALL.into_iter().map(pages::router).fold(account::router(), Router::merge);
+    pages.merge(browser_wallet::router(service))
 }
 
 /// The authentication service's addresses, each with the limit that it counts against (specification, §8).

@@ -7,6 +7,7 @@ use signpost_auth::{DomainName, RelyingParty};
 use signpost_platform::Platform;
 use signpost_platform::accounts::{Account, Environment};
 use signpost_platform::cache::ReadCache;
+use signpost_platform::origin::PublicOrigin;
 use signpost_platform::outbound::Reach;
 use signpost_platform::pages::Language;
 use tokio::sync::Notify;
@@ -14,7 +15,7 @@ use tokio::sync::Notify;
 use super::domains::seal::Seal;
 use super::domains::{Domain, LoginMethod, LoginMethods, Prover};
 use super::sessions::{self, Session, Waiters};
-use super::settings::LoginSettings;
+use super::settings::{LoginSettings, WalletPlace};
 use crate::ids::SessionId;
 
 /// The login service. Cheap to clone; built once, when the server starts.
@@ -108,9 +109,30 @@ impl LoginService {
 
     /// The ways to log in that this server accepts in an environment.
     #[must_use]
-    pub fn supported_methods(&self, _: Environment) -> LoginMethods {
+    pub fn supported_methods(&self, environment: Environment) -> LoginMethods {
+        let browser = self.settings.wallet.is_offered(environment).then_some(LoginMethod::Browser);
         let passkey = self.relying_party.as_ref().map(|_| LoginMethod::Passkey);
-        LoginMethods::of(LoginMethod::Scan, [LoginMethod::Lightning].into_iter().chain(passkey))
+        LoginMethods::of(LoginMethod::Scan, [LoginMethod::Lightning].into_iter().chain(browser).chain(passkey))
+    }
+
+    /// Where the browser wallet is, for people who log in in an environment; `None` where it is not offered there.
+    #[must_use]
+    pub fn wallet_url(&self, environment: Environment) -> Option<String> {
+        let is_offered = self.settings.wallet.is_offered(environment);
+        is_offered.then(|| match self.settings.wallet.own_origin() {
+            Some(origin) => format!("{}/wallet", origin.as_str()),
+            None => format!("{}/wallet", self.public_address),
+        })
+    }
+
+    /// The origin that the browser wallet's requests name, if it is on.
+    #[must_use]
+    pub fn wallet_origin(&self) -> Option<&PublicOrigin> {
+        match &self.settings.wallet {
+            WalletPlace::Off => None,
+            WalletPlace::LoginHost => Some(&self.origin),
+            WalletPlace::OwnHost(origin) => Some(origin),
+        }
     }
 
     /// How far requests on behalf of an integrator may reach in an environment.

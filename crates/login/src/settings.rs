@@ -5,8 +5,10 @@ use std::time::Duration;
 
 use serde::{Deserialize, Deserializer};
 use signpost_platform::accounts::Environment;
+use signpost_platform::origin::PublicOrigin;
 use signpost_platform::outbound::Reach;
 use signpost_platform::setting::{self, items, optional, parse_duration, parsed};
+use url::Url;
 
 use super::domains::seal::{self, Seal, SealKey};
 
@@ -27,6 +29,19 @@ pub struct LoginSettings {
     pub seal_key: Option<SealKey>,
     #[serde(deserialize_with = "seal_key")]
     pub seal_key_old: Option<SealKey>,
+    #[serde(deserialize_with = "wallet_place")]
+    pub wallet: WalletPlace,
+}
+
+/// Where the browser wallet is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum WalletPlace {
+    /// Nowhere.
+    Off,
+    /// Beside the login pages, for the sandbox alone: whoever could change one of those pages could read its keys.
+    LoginHost,
+    /// At an origin of its own, for both environments.
+    OwnHost(Box<PublicOrigin>),
 }
 
 /// Whether webhooks may reach private addresses and plain http.
@@ -62,6 +77,40 @@ impl LoginSettings {
         let [key, old] = [&self.seal_key, &self.seal_key_old].map(|key| key.as_ref().map(SealKey::bytes));
         Seal::new(key.as_ref(), old.as_ref())
     }
+}
+
+impl WalletPlace {
+    /// The origin of its own, if it has one.
+    #[must_use]
+    pub fn own_origin(&self) -> Option<&PublicOrigin> {
+        if let Self::OwnHost(origin) = self { Some(origin) } else { None }
+    }
+
+    /// Whether it is offered in an environment.
+    #[must_use]
+    pub fn is_offered(&self, environment: Environment) -> bool {
+        match self {
+            Self::Off => false,
+            Self::LoginHost => environment == Environment::Sandbox,
+            Self::OwnHost(_) => true,
+        }
+    }
+}
+
+fn wallet_place<'de, D: Deserializer<'de>>(from: D) -> Result<WalletPlace, D::Error> {
+    let allowed = "on, off or the https origin of a host of its own, such as https://wallet.example.com";
+    parsed(from, allowed, |text| match text {
+        "off" => Some(WalletPlace::Off),
+        "on" => Some(WalletPlace::LoginHost),
+        text => parse_wallet_origin(text).map(|origin| WalletPlace::OwnHost(Box::new(origin))),
+    })
+}
+
+/// An origin as a browser spells it, encrypted or on this very machine.
+fn parse_wallet_origin(text: &str) -> Option<PublicOrigin> {
+    let url = Url::parse(text).ok().filter(|url| matches!(url.scheme(), "http" | "https"))?;
+    let origin = PublicOrigin::of(url.as_str());
+    (origin.is_trustworthy() && origin.as_str() == text.trim_end_matches('/')).then_some(origin)
 }
 
 fn schedule<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<Duration>, D::Error> {

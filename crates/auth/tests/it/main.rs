@@ -1,5 +1,6 @@
 //! The cases in `vectors/`, which the kits in other languages read too, and the router around the receiver.
 
+mod browser_wallet;
 mod challenge;
 mod fuzz;
 mod lnurl;

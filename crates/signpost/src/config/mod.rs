@@ -4,6 +4,7 @@
 
 mod raw;
 mod read;
+mod wallet;
 
 use std::collections::BTreeSet;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
@@ -78,7 +79,9 @@ impl Config {
     /// # Errors
     /// [`BadSetting`] for the first key that is unknown or whose value is not allowed.
     pub fn new(raw: &RawSettings) -> Result<Self, BadSetting> {
-        read::read(raw)
+        let config: Self = read::read(raw)?;
+        wallet::check(&config)?;
+        Ok(config)
     }
 
     /// The database's address: the one that is set, else a file in the data folder.

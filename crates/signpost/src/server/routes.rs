@@ -3,14 +3,15 @@
 use std::sync::Arc;
 
 use axum::Router;
-use axum::extract::State;
+use axum::extract::{Request, State};
 use axum::http::HeaderValue;
 use axum::http::header::CONNECTION;
-use axum::middleware::{from_fn_with_state, map_response_with_state};
-use axum::response::Response;
+use axum::middleware::{Next, from_fn_with_state, map_response_with_state};
+use axum::response::{IntoResponse, Response};
 use axum::routing::get;
 use signpost_atm::mcp::transport;
 use signpost_login::account::ACCOUNT_SCRIPT;
+use signpost_login::browser_wallet::WalletHost;
 use signpost_login::pages::render::{LOGIN_SCRIPT, PASSKEY_SCRIPT};
 use signpost_platform::accounts::Environment;
 use signpost_platform::pages::assets;
@@ -18,6 +19,7 @@ use signpost_platform::pages::error_page::{self, ErrorPages};
 use signpost_platform::web::problem::Problem;
 use signpost_platform::web::request_id::{self, RequestLog};
 use tokio_util::sync::CancellationToken;
+use tower::ServiceExt;
 
 use super::{App, health, reference, root};
 use crate::config::Service;
@@ -41,7 +43,7 @@ pub fn router(app: &Arc<App>) -> Router {
     }
     let mut files = Vec::from(assets::OF_EVERY_PAGE);
     if app.config.services.contains(&Service::Auth) {
-        router = router.merge(signpost_login::routes::pages().with_state(app.login.clone()));
+        router = router.merge(signpost_login::routes::pages(&app.login).with_state(app.login.clone()));
         files.extend(signpost_login::element::ASSETS);
         router = router.merge(signpost_login::wallet::lnurl::router().with_state(app.login.clone()));
         files.extend([LOGIN_SCRIPT, PASSKEY_SCRIPT, ACCOUNT_SCRIPT]);
@@ -55,6 +57,10 @@ pub fn router(app: &Arc<App>) -> Router {
     } else {
         router.layer(map_response_with_state(app.stopping.clone(), part))
     };
+    let router = match WalletHost::of(&app.login).filter(|_| app.config.services.contains(&Service::Auth)) {
+        Some(wallet) => router.layer(from_fn_with_state(wallet, by_host)),
+        None => router,
+    };
     let log = RequestLog { metrics: app.metrics.clone(), foreign: &transport::PATHS };
     let pages = ErrorPages { origin: app.origin.clone(), programs: programs().into() };
     let router = router.layer(from_fn_with_state(log, request_id::name_and_log));
@@ -65,6 +71,14 @@ pub fn router(app: &Arc<App>) -> Router {
 fn programs() -> Vec<String> {
     let apis = Environment::ALL.into_iter().map(Environment::path);
     apis.chain(transport::PATHS).chain(["/health", "/.well-known"]).map(str::to_owned).collect()
+}
+
+/// Whatever is for the wallet's own host is answered by the wallet alone.
+async fn by_host(State(wallet): State<WalletHost>, request: Request, next: Next) -> Response {
+    if !wallet.is_asked_by(&request) {
+        return next.run(request).await;
+    }
+    wallet.router.oneshot(request).await.into_response()
 }
 
 async fn part(State(stopping): State<CancellationToken>, mut response: Response) -> Response {

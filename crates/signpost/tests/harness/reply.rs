@@ -44,7 +44,7 @@ impl Reply {
         let open = headers.keys().find(|name| name.as_str().starts_with("access-control-"));
         assert!(is_public || open.is_none(), "{path}: {open:?} lets web pages in");
         if *status >= 400 && path.contains("/hosted/") {
-            let told = if *status == 406 && self.json().get("details").is_some() {
+            let told = if matches!(status, 404 | 406) && self.json().get("details").is_some() {
                 &["error", "details"][..]
             } else {
                 &["error"]
@@ -78,16 +78,19 @@ impl Reply {
     fn check_page(&self, path: &str) {
         let policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; \
                       manifest-src 'self'; base-uri 'none'; frame-ancestors 'none'; form-action 'self'";
+        let is_wallet = path == "/wallet";
+        let policy = if is_wallet { format!("{policy}; worker-src 'self'") } else { policy.to_owned() };
         for (name, value) in [
             ("content-type", "text/html; charset=utf-8"),
-            ("content-security-policy", policy),
+            ("content-security-policy", &*policy),
             ("referrer-policy", "no-referrer"),
             ("cross-origin-opener-policy", "same-origin"),
         ] {
             assert_eq!(self.header(name), Some(value), "{path}: {}", self.status);
         }
         let permissions = self.header("permissions-policy").unwrap_or_default();
-        assert!(permissions.contains("camera=()") && permissions.contains("geolocation=()"), "{path}: {permissions}");
+        assert!(is_wallet || permissions.contains("camera=()"), "{path}: {permissions}");
+        assert!(permissions.contains("geolocation=()"), "{path}: {permissions}");
         let is_open = self.headers.keys().any(|name| name.as_str().starts_with("access-control-"));
         assert!(!is_open, "{path}: other pages may read it");
         let is_stored = self.header("cache-control") != Some("no-store");

@@ -14,6 +14,7 @@ const DOORS: &[(&str, &str)] = &[
     ("login", "api"),
     ("login", "pages"),
     ("login", "wallet"),
+    ("login", "browser_wallet"),
     ("atm", "mcp"),
 ];
 

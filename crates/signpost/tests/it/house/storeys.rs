@@ -60,7 +60,7 @@ const FLOORS: &[(&str, &[&[&str]])] = &[
             &["settings"],
             &["service"],
             &["flows"],
-            &["account", "api", "pages", "wallet", "jobs"],
+            &["account", "api", "pages", "wallet", "browser_wallet", "jobs"],
             &["routes"],
         ],
     ),

@@ -1,0 +1,131 @@
+// @ts-check
+// What the browser keeps: the root of all keys, encrypted under a key that no script can read out, and which sites it was
+// used at. Words are never kept.
+
+const DATABASE = 'signpost-wallet';
+const VAULT = 'vault';
+const SITES = 'sites';
+const ROOT = 'root';
+/** Stays where a browser clears its databases alone: whoever had a wallet here is told that it is gone. */
+const MARK = 'signpost-wallet';
+
+/**
+ * @typedef {{ key: CryptoKey, iv: Uint8Array<ArrayBuffer>, sealed: ArrayBuffer }} Sealed
+ * @typedef {{ domain: string, publicKey: string, first: number, last: number }} Site times in milliseconds
+ */
+
+/** @returns {Promise<'whole' | 'none' | 'lost'>} */
+export async function lookForWallet() {
+  if (await get(VAULT, ROOT)) return 'whole';
+  return hadWallet() ? 'lost' : 'none';
+}
+
+/** Keeps the root, which is empty afterwards. @param {Uint8Array<ArrayBuffer>} root */
+export async function keepRoot(root) {
+  const key = await crypto.subtle.generateKey({ name: 'AES-GCM', length: 256 }, false, ['encrypt', 'decrypt']);
+  const iv = crypto.getRandomValues(new Uint8Array(12));
+  const sealed = await crypto.subtle.encrypt({ name: 'AES-GCM', iv }, key, root);
+  root.fill(0);
+  await put(VAULT, ROOT, { key, iv, sealed });
+  setMark(true);
+  // A browser may say no; then it clears the wallet when it runs out of space.
+  await navigator.storage?.persist?.().catch(() => false);
+}
+
+/**
+ * Hands the root to `use`, and empties it when that is done.
+ * @template T
+ * @param {(root: Uint8Array<ArrayBuffer>) => Promise<T>} use
+ * @returns {Promise<T>}
+ * @throws where there is none, or it does not decrypt
+ */
+export async function withRoot(use) {
+  const kept = /** @type {Sealed | undefined} */ (await get(VAULT, ROOT));
+  if (!kept) throw new Error('no wallet');
+  const root = new Uint8Array(await crypto.subtle.decrypt({ name: 'AES-GCM', iv: kept.iv }, kept.key, kept.sealed));
+  try {
+    return await use(root);
+  } finally {
+    root.fill(0);
+  }
+}
+
+/** Forgets keys and sites. */
+export async function forgetAll() {
+  await inStores([VAULT, SITES], 'readwrite', (vault, sites) => [vault.clear(), sites.clear()]);
+  setMark(false);
+}
+
+/** @param {string} domain @returns {Promise<Site | undefined>} */
+export const findSite = (domain) => get(SITES, domain);
+
+/** Every site, the one used last first. @returns {Promise<Site[]>} */
+export async function allSites() {
+  const [sites] = await inStores([SITES], 'readonly', (store) => [store.getAll()]);
+  return sites.sort((/** @type {Site} */ one, /** @type {Site} */ other) => other.last - one.last);
+}
+
+/** @param {string} domain @param {string} publicKey */
+export async function rememberSite(domain, publicKey) {
+  const now = Date.now();
+  const before = await findSite(domain);
+  await put(SITES, domain, { domain, publicKey, first: before?.first ?? now, last: now });
+}
+
+/** @param {string} store @param {string} name */
+async function get(store, name) {
+  return (await inStores([store], 'readonly', (one) => [one.get(name)]))[0];
+}
+
+/** @param {string} store @param {string} name @param {unknown} value */
+const put = (store, name, value) => inStores([store], 'readwrite', (one) => [one.put(value, name)]);
+
+/**
+ * Asks and writes in one transaction. The database is opened anew each time: a browser that clears its storage closes it.
+ * @param {string[]} names
+ * @param {IDBTransactionMode} mode
+ * @param {(...stores: IDBObjectStore[]) => IDBRequest[]} use
+ * @returns {Promise<any[]>}
+ */
+async function inStores(names, mode, use) {
+  const database = await open();
+  try {
+    const transaction = database.transaction(names, mode);
+    const requests = use(...names.map((name) => transaction.objectStore(name)));
+    await new Promise((resolve, reject) => {
+      transaction.oncomplete = resolve;
+      transaction.onabort = () => reject(transaction.error);
+    });
+    return requests.map((request) => request.result);
+  } finally {
+    database.close();
+  }
+}
+
+/** @returns {Promise<IDBDatabase>} */
+function open() {
+  return new Promise((resolve, reject) => {
+    const request = indexedDB.open(DATABASE, 1);
+    request.onupgradeneeded = () => [VAULT, SITES].forEach((store) => request.result.createObjectStore(store));
+    request.onsuccess = () => resolve(request.result);
+    request.onerror = () => reject(request.error);
+  });
+}
+
+function hadWallet() {
+  try {
+    return localStorage.getItem(MARK) !== null;
+  } catch {
+    return false;
+  }
+}
+
+/** @param {boolean} has */
+function setMark(has) {
+  try {
+    if (has) localStorage.setItem(MARK, 'made');
+    else localStorage.removeItem(MARK);
+  } catch {
+    // Without it a lost wallet looks like none.
+  }
+}

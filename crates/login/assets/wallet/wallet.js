@@ -1,0 +1,352 @@
+// @ts-check
+// The wallet: its screens, and what leads from one to the next.
+
+import { lookForCode } from './camera.js';
+import { readCode } from './code.js';
+import { Refused, answer, askAbout, isOurs } from './handler.js';
+import { publicKeyOf, sign, toRoot, toSecret } from './keys.js';
+import { blame, day, duration, fill, main, part, say, show, text } from './screens.js';
+import { allSites, findSite, forgetAll, keepRoot, lookForWallet, rememberSite, withRoot } from './vault.js';
+import { WORD_COUNT, WrongWords, drawWords, readWords, toSeed } from './words.js';
+
+/** How many words are asked back. */
+const CHECKED_WORDS = 3;
+
+const handlers = (main.dataset.handlers ?? '').split(' ');
+const host = main.dataset.host ?? '';
+
+/** @typedef {import('./code.js').Code} Code @typedef {import('./handler.js').Context} Context */
+
+/** What a code that was opened waits for. @type {{ text: string, isFollowed: boolean } | null} */
+let opened = null;
+/** What the person decides about. @type {{ code: Code, context: Context } | null} */
+let asked = null;
+/** New words, until their person has shown to have them. @type {string[]} */
+let drawn = [];
+/** Positions that are asked back, from 0. @type {number[]} */
+let positions = [];
+/** Ends the camera. */
+let camera = new AbortController();
+
+/** The start, and what follows a new wallet: the code that waits, or the home screen. */
+async function begin() {
+  camera.abort();
+  asked = null;
+  const found = await lookForWallet();
+  if (found === 'whole') return opened ? decide(opened.text) : home();
+  part('lost').hidden = found !== 'lost';
+  part('waits').hidden = opened === null;
+  show('start');
+}
+
+function home() {
+  opened = null;
+  part('pasted', HTMLInputElement).value = '';
+  blame('pasted', null);
+  show('home');
+}
+
+/* A new wallet, and one that is restored */
+
+async function make() {
+  drawn = await drawWords();
+  part('words').replaceChildren(...drawn.map(item));
+  show('words');
+}
+
+/** @param {string} word */
+function item(word) {
+  const made = document.createElement('li');
+  made.textContent = word;
+  made.translate = false;
+  return made;
+}
+
+/** Asks for some of the words, so that nobody has a wallet without them. */
+function check() {
+  const all = Array.from({ length: WORD_COUNT }, (_, at) => at);
+  const draws = crypto.getRandomValues(new Uint32Array(WORD_COUNT));
+  positions = all.sort((one, other) => draws[one] - draws[other]).slice(0, CHECKED_WORDS).sort((one, other) => one - other);
+  positions.forEach((position, at) => {
+    const field = part(`word-${at}`, HTMLInputElement);
+    field.value = '';
+    blame(field.id, null);
+    fill(/** @type {Element} */ (field.closest('.field')), { position: String(position + 1) });
+  });
+  show('check');
+}
+
+/** @param {SubmitEvent} event */
+async function checked(event) {
+  event.preventDefault();
+  const fields = positions.map((_, at) => part(`word-${at}`, HTMLInputElement));
+  const isRight = (/** @type {HTMLInputElement} */ field, /** @type {number} */ at) => field.value.trim().toLowerCase() === drawn[positions[at]];
+  // The last that is blamed has the focus, so the first is blamed last.
+  for (const [at, field] of [...fields.entries()].reverse()) {
+    blame(field.id, isRight(field, at) ? null : text('other-word', { position: String(positions[at] + 1) }));
+  }
+  if (!fields.every(isRight)) return;
+  await keep(drawn);
+}
+
+/** @param {SubmitEvent} event */
+async function restored(event) {
+  event.preventDefault();
+  const field = part('restored', HTMLTextAreaElement);
+  try {
+    const words = await readWords(field.value);
+    blame(field.id, null);
+    field.value = '';
+    await keep(words);
+  } catch (error) {
+    if (!(error instanceof WrongWords)) throw error;
+    blame(field.id, wrongWords(error));
+  }
+}
+
+/** @param {WrongWords} error */
+function wrongWords({ reason, more }) {
+  const { position = 0, word = '', meant, count = 0 } = more;
+  if (reason === 'count') return text('count', { count: String(count) });
+  if (reason === 'checksum') return text('checksum');
+  return text(meant ? 'unknown-meant' : 'unknown', { position: String(position), word, meant: meant ?? '' });
+}
+
+/** @param {string[]} words */
+async function keep(words) {
+  await keepRoot(await toRoot(await toSeed(words)));
+  drawn = [];
+  part('words').replaceChildren();
+  await begin();
+}
+
+/* A code */
+
+/** Puts a code before its person, or says why not. @param {string} read */
+async function decide(read) {
+  const code = readCode(read);
+  if (!code) return end('unreadable');
+  const { domain, mode } = code;
+  if (!isOurs(code, handlers)) return end(isLiveHere(code) ? 'sandbox' : 'foreign', { domain, there: code.webhook.host });
+  show('asking', { domain });
+  try {
+    const context = await askAbout(code);
+    asked = { code, context };
+    const [site, publicKey] = await Promise.all([findSite(domain), withRoot(async (root) => publicKeyOf(await toSecret(root, domain)))]);
+    const confirm = /** @type {HTMLElement} */ (main.querySelector('[data-screen="confirm"]'));
+    for (const one of confirm.querySelectorAll('[data-for]')) one.toggleAttribute('hidden', one.getAttribute('data-for') !== mode);
+    part('proven').hidden = !context.verified;
+    part('unproven').hidden = context.verified;
+    part('number-field').hidden = !context.number;
+    part('number', HTMLInputElement).value = '';
+    blame('number', null);
+    part('key-known').hidden = site === undefined;
+    part('key-new').hidden = site !== undefined;
+    const from = browserOf(context.requester?.user_agent ?? '');
+    for (const fact of confirm.querySelectorAll('[data-fact="from"]')) fact.toggleAttribute('hidden', from === '');
+    busy(false);
+    showText();
+    show('confirm', { domain, there: code.webhook.host, end: publicKey.slice(-8), since: site ? day(site.first) : '', from });
+    tick();
+  } catch (error) {
+    fail(error);
+  }
+}
+
+/** Whether it is a code of this server's other environment, where this wallet is not offered. @param {Code} code */
+const isLiveHere = (code) => isOurs(code, handlers.map((handler) => handler.replace('/sandbox/', '/')));
+
+/** Which text would be signed now. */
+function showText() {
+  if (!asked) return;
+  const { code, context } = asked;
+  const [, mode, domain, time, nonce] = code.challenge.split(':');
+  const through = code.namesHost ? ` through ${code.webhook.host}` : '';
+  const number = code.namesHost && context.number ? ` with ${part('number', HTMLInputElement).value || '··'}` : '';
+  part('signed').textContent = `Sign this to ${mode} to ${domain} at ${time}:${nonce}${through}${number}`;
+}
+
+/** @param {SubmitEvent} event */
+async function agree(event) {
+  event.preventDefault();
+  if (!asked || main.getAttribute('aria-busy') === 'true') return;
+  const { code, context } = asked;
+  const typed = part('number', HTMLInputElement).value.trim();
+  if (context.number && !/^[0-9]{2}$/.test(typed)) return blame('number', text('two-digits'));
+  blame('number', null);
+  busy(true);
+  try {
+    let publicKey = '';
+    await answer(code, context.number ? typed : null, (signed) => withRoot(async (root) => {
+      const secret = await toSecret(root, code.domain);
+      publicKey = publicKeyOf(secret);
+      const signature = await sign(signed, secret);
+      secret.fill(0);
+      return { publicKey, signature };
+    }));
+    await rememberSite(code.domain, publicKey);
+    succeed(code, context);
+  } catch (error) {
+    busy(false);
+    if (error instanceof Refused && error.outcome.name === 'number') return blame('number', text('other-number'));
+    fail(error);
+  }
+}
+
+/** @param {Code} code @param {Context} context */
+function succeed({ mode, domain }, context) {
+  const isFollowed = opened?.isFollowed ?? false;
+  end(`done-${mode}`, { domain });
+  // Without a number the page with the code is in this very browser: where it was left, the browser goes back to it.
+  if (isFollowed && !context.number && history.length > 1) history.back();
+}
+
+/** @param {unknown} error */
+function fail(error) {
+  const { name, seconds = 0 } = error instanceof Refused ? error.outcome : { name: isStorage(error) ? 'full' : 'broken' };
+  const domain = readCode(opened?.text ?? '')?.domain ?? '';
+  const told = name === 'clock' ? `clock-${seconds < 0 ? 'behind' : 'ahead'}` : name;
+  end(told, { domain, amount: duration(seconds) });
+  if (!(error instanceof Refused)) console.error(error);
+}
+
+/** Whether the browser keeps nothing for this page. @param {unknown} error */
+const isStorage = (error) => error instanceof DOMException && ['QuotaExceededError', 'InvalidStateError', 'SecurityError'].includes(error.name);
+
+/** How it ended. @param {string} name of a text @param {import('./screens.js').Places} [places] */
+function end(name, places = {}) {
+  part('outcome').replaceChildren(text(name, { host, ...places }));
+  part('return').hidden = !(opened?.isFollowed && history.length > 1);
+  part('again').hidden = name !== 'away';
+  asked = name === 'away' ? asked : null;
+  show('outcome');
+  main.dataset.outcome = name;
+}
+
+/** @param {boolean} is */
+function busy(is) {
+  main.setAttribute('aria-busy', String(is));
+  for (const button of main.querySelectorAll('[data-busy]')) {
+    button.setAttribute('aria-disabled', String(is));
+    for (const words of button.children) words.toggleAttribute('hidden', words.hasAttribute('data-when-busy') !== is);
+  }
+}
+
+/** The countdown of the code on the screen. */
+function tick() {
+  if (!asked || main.dataset.state !== 'confirm') return;
+  const left = Math.max(0, Math.ceil(asked.code.expiresAt - Date.now() / 1000));
+  part('ends').textContent = `${left} s`;
+  if (left === 0 && main.getAttribute('aria-busy') !== 'true') end('gone');
+}
+
+/** The browser and the system that a `User-Agent` names. @param {string} agent */
+function browserOf(agent) {
+  const first = (/** @type {[string, string][]} */ table) => table.find(([mark]) => agent.includes(mark))?.[1];
+  const browser = first([['Edg', 'Edge'], ['OPR/', 'Opera'], ['Firefox/', 'Firefox'], ['FxiOS/', 'Firefox'], ['CriOS/', 'Chrome'], ['Chrome/', 'Chrome'], ['Safari/', 'Safari']]);
+  const system = first([['iPhone', 'iPhone'], ['iPad', 'iPad'], ['Android', 'Android'], ['CrOS', 'ChromeOS'], ['Windows', 'Windows'], ['Macintosh', 'macOS'], ['Linux', 'Linux']]);
+  return browser ? [browser, system].filter(Boolean).join(' · ') : agent.slice(0, 40);
+}
+
+/* The camera, and what is pasted */
+
+async function scan() {
+  camera = new AbortController();
+  const { signal } = camera;
+  show('scan');
+  try {
+    await lookForCode(part('video', HTMLVideoElement), signal, (read) => {
+      const isCode = readCode(read) !== null;
+      if (!isCode) say(text('unreadable').textContent ?? '');
+      if (isCode) open(read, false);
+      return isCode;
+    });
+  } catch {
+    if (!signal.aborted) end('no-camera');
+  }
+}
+
+/** @param {SubmitEvent} event */
+function paste(event) {
+  event.preventDefault();
+  const { value } = part('pasted', HTMLInputElement);
+  if (!readCode(value)) return blame('pasted', text('not-pasted'));
+  open(value, false);
+}
+
+/** @param {string} read @param {boolean} isFollowed whether a page led here */
+function open(read, isFollowed) {
+  opened = { text: read, isFollowed };
+  begin().catch(fail);
+}
+
+/** A code behind the `#` is taken from the address: nobody opens it again by accident. */
+function openAddress() {
+  const read = location.hash.slice(1);
+  if (!/^svc(:|%3a)/i.test(read)) return false;
+  history.replaceState(null, '', location.pathname + location.search);
+  open(read, true);
+  return true;
+}
+
+/* Keys and settings */
+
+async function keys() {
+  const sites = await allSites();
+  part('no-sites').hidden = sites.length > 0;
+  part('sites').replaceChildren(...sites.map(({ domain, publicKey, first, last }) => (
+    text('site', { domain, end: publicKey.slice(-8), first: day(first), last: day(last) })
+  )));
+  show('keys');
+}
+
+async function erase() {
+  await forgetAll();
+  opened = null;
+  await begin();
+}
+
+/** @param {string} id @param {() => unknown} what */
+function press(id, what) {
+  part(id).addEventListener('click', () => Promise.resolve().then(what).catch(fail));
+}
+
+/** @param {string} id @param {(event: SubmitEvent) => unknown} what */
+function submit(id, what) {
+  part(id).addEventListener('submit', (event) => Promise.resolve(what(/** @type {SubmitEvent} */ (event))).catch(fail));
+}
+
+function start() {
+  if (!globalThis.crypto?.subtle || !globalThis.indexedDB) return show('insecure');
+  press('make', make);
+  press('restore', () => show('restore'));
+  press('written', check);
+  press('words-again', () => show('words'));
+  press('scan', scan);
+  press('stop', () => end('stopped'));
+  press('again', () => (opened ? decide(opened.text) : home()));
+  press('return', () => history.back());
+  press('keys', keys);
+  press('settings', () => show('settings'));
+  press('erase', () => show('erase'));
+  press('erase-now', erase);
+  for (const button of document.querySelectorAll('[data-home]')) button.addEventListener('click', () => begin().catch(fail));
+  for (const button of document.querySelectorAll('[data-drop]')) {
+    button.addEventListener('click', () => {
+      opened = null;
+      begin().catch(fail);
+    });
+  }
+  submit('check-form', checked);
+  submit('restore-form', restored);
+  submit('paste-form', paste);
+  submit('answer-form', agree);
+  part('number').addEventListener('input', showText);
+  addEventListener('hashchange', openAddress);
+  setInterval(tick, 1000);
+  if (!openAddress()) begin().catch(fail);
+  const { worker, scope } = main.dataset;
+  if (worker && 'serviceWorker' in navigator) navigator.serviceWorker.register(worker, { scope }).catch(() => undefined);
+}
+
+start();

@@ -1,0 +1,236 @@
+//! The wallet's screens, of which the script shows one at a time. What stands in a `data-place` is put there by the script.
+
+use maud::{Markup, html};
+use signpost_platform::pages::icons::Sign;
+
+use super::words::WalletWords;
+
+/// A place for a text that the script knows: bold, and its direction is its own.
+pub(super) fn place(name: &str) -> Markup {
+    html! { b { bdi data-place=(name) {} } }
+}
+
+/// The same within a line of facts.
+fn plain(name: &str) -> Markup {
+    html! { bdi data-place=(name) {} }
+}
+
+pub(super) fn screens(words: &WalletWords) -> Markup {
+    html! {
+        (start(words))
+        (new_words(words))
+        (check(words))
+        (restore(words))
+        (home(words))
+        (scan(words))
+        (screen("asking", &html! { (words.asking) }, &html! { p.domain.lead { (place("domain")) } }))
+        (confirm(words))
+        (outcome(words))
+        (screen("keys", &html! { (words.keys) }, &html! {
+            p #no-sites { (words.no_sites) }
+            ul #sites .stack {}
+            (home_button(words))
+        }))
+        (settings(words))
+        (screen("insecure", &html! { (words.insecure.head) }, &html! { p { (words.insecure.text) } }))
+    }
+}
+
+fn screen(name: &str, heading: &Markup, body: &Markup) -> Markup {
+    html! { section.who data-screen=(name) hidden { h1 { (heading) } (body) } }
+}
+
+fn home_button(words: &WalletWords) -> Markup {
+    html! { button.btn.wide type="button" data-drop { (words.to_wallet) } }
+}
+
+/// A field, what is wrong with it, and what it is for.
+fn error(id: &str) -> Markup {
+    html! { p.error id={ (id) "-error" } role="alert" hidden {} }
+}
+
+fn start(words: &WalletWords) -> Markup {
+    let body = html! {
+        p.lead { (words.start_lead) }
+        div #lost .notice.warn hidden {
+            (Sign::Stop.draw(20))
+            div { h2 { (words.lost.head) } p { (words.lost.text) } }
+        }
+        p #waits hidden { (words.waits) }
+        div.stack-sm {
+            button #make .btn.primary.wide type="button" { (words.make) }
+            button #restore .btn.wide type="button" { (words.restore) }
+        }
+        p.sm.soft { (words.had_one) }
+    };
+    screen("start", &html! { (words.start_title) }, &body)
+}
+
+fn new_words(words: &WalletWords) -> Markup {
+    let body = html! {
+        p { (words.words_text) }
+        ol #words .words translate="no" {}
+        div.grid2.pair {
+            button.btn.wide type="button" data-home { (words.cancel) }
+            button #written .btn.primary.wide type="button" { (words.written) }
+        }
+    };
+    screen("words", &html! { (words.words_title) }, &body)
+}
+
+fn check(words: &WalletWords) -> Markup {
+    let field = |at: usize| {
+        let id = format!("word-{at}");
+        html! {
+            div.field {
+                label for=(id) { ((words.word_label)(&plain("position"))) }
+                (error(&id))
+                input id=(id) autocomplete="off" autocapitalize="none" spellcheck="false" translate="no"
+                    aria-describedby={ (id) "-error" };
+            }
+        }
+    };
+    let body = html! {
+        p { (words.check_text) }
+        form #check-form .stack {
+            @for at in 0..3 { (field(at)) }
+            div.grid2.pair {
+                button #words-again .btn.wide type="button" { (words.words_again) }
+                button.btn.primary.wide { (words.finish) }
+            }
+        }
+    };
+    screen("check", &html! { (words.check_title) }, &body)
+}
+
+fn restore(words: &WalletWords) -> Markup {
+    let body = html! {
+        form #restore-form .stack {
+            div.field {
+                label for="restored" { (words.restore_label) }
+                p.hint #restored-hint { (words.restore_hint) }
+                (error("restored"))
+                textarea #restored rows="6" autocomplete="off" autocapitalize="none" spellcheck="false" translate="no"
+                    aria-describedby="restored-hint restored-error" {}
+            }
+            div.grid2.pair {
+                button.btn.wide type="button" data-home { (words.cancel) }
+                button.btn.primary.wide { (words.restore_button) }
+            }
+        }
+    };
+    screen("restore", &html! { (words.restore_title) }, &body)
+}
+
+fn home(words: &WalletWords) -> Markup {
+    let body = html! {
+        button #scan .btn.primary.wide type="button" { (Sign::Phone.draw(20)) (words.scan) }
+        form #paste-form .stack-sm {
+            div.field {
+                label for="pasted" { (words.paste_label) }
+                p.hint #pasted-hint { (words.paste_hint) }
+                (error("pasted"))
+                input #pasted autocomplete="off" autocapitalize="none" spellcheck="false" translate="no"
+                    aria-describedby="pasted-hint pasted-error";
+            }
+            button.btn.wide { (words.open) }
+        }
+        div.row {
+            button #keys .btn.quiet.small type="button" { (words.keys) }
+            button #settings .btn.quiet.small type="button" { (words.settings) }
+        }
+    };
+    screen("home", &html! { (words.home_title) }, &body)
+}
+
+fn scan(words: &WalletWords) -> Markup {
+    let body = html! {
+        p { (words.scan_text) }
+        video #video .camera muted playsinline aria-label=(words.video_label) {}
+        button.btn.wide type="button" data-home { (words.cancel) }
+    };
+    screen("scan", &html! { (words.scan_title) }, &body)
+}
+
+/// What depends on what the code is for.
+fn by_mode([login, register, link]: [&Markup; 3]) -> Markup {
+    html! {
+        span data-for="login" { (login) }
+        span data-for="register" hidden { (register) }
+        span data-for="link" hidden { (link) }
+    }
+}
+
+fn confirm(words: &WalletWords) -> Markup {
+    let text = |text: &'static str| html! { (text) };
+    let verbs = [words.log_in_to, words.register_at, words.link_to].map(text);
+    let buttons = [words.log_in, words.create, words.add].map(text);
+    let heading = html! { small { (by_mode(verbs.each_ref())) } " " span.domain { bdi data-place="domain" {} } };
+    let body = html! {
+        p #proven .proof { (Sign::Tick.draw(20)) span { ((words.proven)(&place("there"), &place("domain"))) } }
+        p #unproven .proof.none hidden { (Sign::Stop.draw(20)) span { ((words.unproven)(&place("there"))) } }
+        form #answer-form .stack {
+            div #number-field .field {
+                label for="number" { ((words.number_label)(&place("domain"))) }
+                p.hint #number-hint { (words.number_hint) }
+                (error("number"))
+                input #number .digits inputmode="numeric" autocomplete="off" maxlength="2"
+                    aria-describedby="number-hint number-error";
+            }
+            div.grid2.pair {
+                button #stop .btn.wide type="button" { (words.stop) }
+                button #agree .btn.primary.wide data-busy {
+                    span { (by_mode(buttons.each_ref())) }
+                    span data-when-busy hidden { (words.sending) }
+                }
+            }
+        }
+        dl.facts.sm {
+            dt { (words.your_key) }
+            dd {
+                span #key-known { ((words.key_known)(&plain("end"), &plain("since"))) }
+                span #key-new { ((words.key_new)(&plain("end"))) }
+            }
+            dt data-fact="from" { (words.asked_from) }
+            dd data-fact="from" { (plain("from")) }
+            dt { (words.goes_to) }
+            dd { (plain("there")) }
+            dt { (words.ends_in) }
+            dd { time #ends {} }
+        }
+        details.sm { summary { (words.what_gets_signed) } pre tabindex="0" { code #signed {} } }
+    };
+    screen("confirm", &heading, &body)
+}
+
+fn outcome(words: &WalletWords) -> Markup {
+    html! {
+        section.who data-screen="outcome" hidden {
+            div #outcome {}
+            div.stack-sm {
+                button #return .btn.primary.wide type="button" { (words.back_to_page) }
+                button #again .btn.wide type="button" { (words.again) }
+                (home_button(words))
+            }
+        }
+    }
+}
+
+fn settings(words: &WalletWords) -> Markup {
+    let settings = html! {
+        p { (words.settings_text) }
+        button #erase .btn.danger.wide type="button" { (words.erase) }
+        (home_button(words))
+    };
+    let erase = html! {
+        p { (words.erase_text) }
+        div.grid2.pair {
+            button.btn.wide type="button" data-home { (words.keep) }
+            button #erase-now .btn.danger.wide type="button" { (words.erase_now) }
+        }
+    };
+    html! {
+        (screen("settings", &html! { (words.settings) }, &settings))
+        (screen("erase", &html! { (words.erase_title) }, &erase))
+    }
+}

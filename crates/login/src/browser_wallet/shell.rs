@@ -1,0 +1,111 @@
+//! The wallet's page, its worker and its manifest, drawn once when the server starts: they hold nothing of anybody.
+
+use axum::http::HeaderValue;
+use bytes::Bytes;
+use maud::{Markup, html};
+use serde_json::{Value, json};
+use signpost_platform::accounts::Environment;
+use signpost_platform::origin::PublicOrigin;
+use signpost_platform::pages::assets::{AssetFolder, OF_EVERY_PAGE};
+use signpost_platform::pages::{Frame, Language, Layout};
+
+use super::files::{FILES, MODULE, NOTICE, SIGN, WORKER};
+use super::screens::screens;
+use super::texts::texts;
+use super::words::{WalletWords, wallet_words};
+use crate::service::LoginService;
+
+/// All that is served of the wallet.
+#[derive(Debug)]
+pub(super) struct WalletShell {
+    /// Where it is.
+    origin: PublicOrigin,
+    /// The login's origin, where that is another.
+    pub(super) asks: Option<PublicOrigin>,
+    pub(super) folder: AssetFolder,
+    pub(super) worker: Bytes,
+    /// What the worker may look after.
+    pub(super) scope: HeaderValue,
+    documents: [Bytes; Language::ALL.len()],
+}
+
+/// What a page says of the server.
+struct ShellFacts<'a> {
+    origin: &'a PublicOrigin,
+    /// The login's host, as the address bar shows it.
+    host: &'a str,
+    /// Where answers may go, without the mode.
+    handlers: String,
+}
+
+impl WalletShell {
+    /// The wallet at an origin, which is the login's own or another.
+    pub(super) fn new(service: &LoginService, origin: &PublicOrigin) -> Self {
+        let environments = Environment::ALL.into_iter().filter(|one| service.settings.wallet.is_offered(*one));
+        let handlers: Vec<_> =
+            environments.map(|one| format!("{}{}/hosted", service.public_address, one.path())).collect();
+        let facts = ShellFacts { origin, host: service.origin.host(), handlers: handlers.join(" ") };
+        // The pages are a part of the version that stands in them.
+        let draft = Language::ALL.map(|language| draw(&facts, language, &AssetFolder::new("/wallet", Vec::new(), "")));
+        let folder = AssetFolder::new("/wallet", FILES.to_vec(), &(draft.concat() + WORKER));
+        let documents = Language::ALL.map(|language| draw(&facts, language, &folder).into());
+        let scope = origin.link("/wallet");
+        let worker = format!("const SHELL = {};\n{WORKER}", list(origin, &folder)).into();
+        let scope = HeaderValue::try_from(scope).expect("the path of a URL is printable");
+        let asks = (origin != &service.origin).then(|| service.origin.clone());
+        Self { origin: origin.clone(), asks, folder, worker, scope, documents }
+    }
+
+    /// The page.
+    pub(super) fn document(&self, language: Language) -> &Bytes {
+        let at = Language::ALL.into_iter().position(|one| one == language);
+        &self.documents[at.unwrap_or_default()]
+    }
+
+    /// What a device installs (W3C, Web Application Manifest).
+    pub(super) fn manifest(&self, language: Language) -> Value {
+        let (words, start) = (wallet_words(language), self.origin.link("/wallet"));
+        let icon = self.folder.link(&self.origin, SIGN);
+        json!({
+            "id": start, "start_url": start, "scope": start, "lang": language.tag(), "display": "standalone",
+            "name": format!("{} · {}", words.title, self.origin.host()), "short_name": words.title,
+            "background_color": "#f4f6f5", "theme_color": "#0a6b47",
+            "icons": [{ "src": icon, "type": "image/svg+xml", "sizes": "any", "purpose": "any maskable" }],
+        })
+    }
+}
+
+/// What the worker keeps.
+fn list(origin: &PublicOrigin, folder: &AssetFolder) -> Value {
+    let mut files = folder.links(origin);
+    files.extend(OF_EVERY_PAGE.map(|asset| asset.link(origin)));
+    json!({ "version": folder.version(), "page": origin.link("/wallet"), "files": files })
+}
+
+fn draw(facts: &ShellFacts<'_>, language: Language, folder: &AssetFolder) -> String {
+    let (words, origin) = (wallet_words(language), facts.origin);
+    let head = html! {
+        link rel="manifest" href={ (origin.link("/wallet/manifest.webmanifest")) "?lang=" (language.tag()) };
+        link rel="apple-touch-icon" href=(folder.link(origin, SIGN));
+        meta name="theme-color" content="#0a6b47";
+        script type="module" src=(folder.link(origin, MODULE)) {}
+    };
+    let main = main(facts, words, folder);
+    let foot =
+        html! { (words.foot) " " a href=(folder.link(origin, NOTICE)) lang="en" hreflang="en" { (words.licences) } };
+    Frame { head, foot, ..Frame::new(language, words.title, origin, Layout::Sheet, main) }.render()
+}
+
+fn main(facts: &ShellFacts<'_>, words: &WalletWords, folder: &AssetFolder) -> Markup {
+    let origin = facts.origin;
+    html! {
+        main #main .sheet.one tabindex="-1" data-state="loading" data-host=(facts.host) data-handlers=(facts.handlers)
+            data-version=(folder.version()) data-worker=(origin.link("/wallet/sw.js"))
+            data-scope=(origin.link("/wallet")) {
+            p #live .vh role="status" {}
+            noscript { section.who { h1 { (words.title) } p { (words.needs_script) } } }
+            (screens(words))
+            (texts(words))
+        }
+    }
+}

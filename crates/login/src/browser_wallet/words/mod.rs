@@ -1,0 +1,152 @@
+//! What the browser wallet says: one file for each language.
+
+mod english;
+mod spanish;
+
+use maud::Markup;
+use signpost_platform::pages::Language;
+use signpost_platform::pages::words::Placed;
+
+/// A text with two places.
+pub(super) type PlacedTwice = fn(&Markup, &Markup) -> Markup;
+/// A text with three places.
+pub(super) type PlacedThrice = fn(&Markup, &Markup, &Markup) -> Markup;
+
+/// A short text in front of a longer one.
+#[derive(Debug)]
+pub(super) struct HeadedText {
+    pub(super) head: &'static str,
+    pub(super) text: &'static str,
+}
+
+/// A sentence, by what stands in it.
+#[derive(Debug)]
+pub(super) enum Sentence {
+    Plain(&'static str),
+    /// The domain.
+    Of(Placed),
+    /// A length of time.
+    Lasting(Placed),
+    /// The host that a code names, and that of this wallet's login.
+    Between(PlacedTwice),
+}
+
+/// How a code, or an answer to it, ended: what happened, and what to do.
+#[derive(Debug)]
+pub(super) struct Told {
+    pub(super) head: Sentence,
+    pub(super) text: Sentence,
+}
+
+/// How many ways there are to end.
+const OUTCOMES: usize = 23;
+
+/// Every text of the wallet.
+#[derive(Debug)]
+pub(super) struct WalletWords {
+    pub(super) title: &'static str,
+    pub(super) needs_script: &'static str,
+    pub(super) insecure: HeadedText,
+    pub(super) foot: &'static str,
+    pub(super) licences: &'static str,
+
+    /// Before there is a wallet.
+    pub(super) start_title: &'static str,
+    pub(super) start_lead: &'static str,
+    pub(super) make: &'static str,
+    pub(super) restore: &'static str,
+    pub(super) lost: HeadedText,
+    pub(super) had_one: &'static str,
+    pub(super) waits: &'static str,
+
+    /// The 24 words: shown, asked back, typed again.
+    pub(super) words_title: &'static str,
+    pub(super) words_text: &'static str,
+    pub(super) written: &'static str,
+    pub(super) cancel: &'static str,
+    pub(super) check_title: &'static str,
+    pub(super) check_text: &'static str,
+    pub(super) word_label: Placed,
+    pub(super) words_again: &'static str,
+    pub(super) finish: &'static str,
+    pub(super) other_word: Placed,
+    pub(super) restore_title: &'static str,
+    pub(super) restore_label: &'static str,
+    pub(super) restore_hint: &'static str,
+    pub(super) restore_button: &'static str,
+    pub(super) wrong_count: Placed,
+    pub(super) unknown_word: PlacedTwice,
+    pub(super) meant: Placed,
+    pub(super) wrong_checksum: &'static str,
+
+    /// With a wallet.
+    pub(super) home_title: &'static str,
+    pub(super) scan: &'static str,
+    pub(super) paste_label: &'static str,
+    pub(super) paste_hint: &'static str,
+    pub(super) open: &'static str,
+    pub(super) not_pasted: &'static str,
+    pub(super) scan_title: &'static str,
+    pub(super) scan_text: &'static str,
+    pub(super) video_label: &'static str,
+    pub(super) keys: &'static str,
+    pub(super) no_sites: &'static str,
+    pub(super) site: PlacedThrice,
+    pub(super) settings: &'static str,
+    pub(super) settings_text: &'static str,
+    pub(super) erase: &'static str,
+    pub(super) erase_title: &'static str,
+    pub(super) erase_text: &'static str,
+    pub(super) erase_now: &'static str,
+    pub(super) keep: &'static str,
+
+    /// What a person decides about.
+    pub(super) asking: &'static str,
+    pub(super) log_in_to: &'static str,
+    pub(super) register_at: &'static str,
+    pub(super) link_to: &'static str,
+    /// By the host, and of the domain.
+    pub(super) proven: PlacedTwice,
+    pub(super) unproven: Placed,
+    pub(super) number_label: Placed,
+    pub(super) number_hint: &'static str,
+    pub(super) two_digits: &'static str,
+    pub(super) other_number: &'static str,
+    pub(super) stop: &'static str,
+    pub(super) log_in: &'static str,
+    pub(super) create: &'static str,
+    pub(super) add: &'static str,
+    pub(super) sending: &'static str,
+    pub(super) your_key: &'static str,
+    pub(super) key_known: PlacedTwice,
+    pub(super) key_new: Placed,
+    pub(super) asked_from: &'static str,
+    pub(super) goes_to: &'static str,
+    pub(super) ends_in: &'static str,
+    pub(super) what_gets_signed: &'static str,
+
+    /// How it ended, by the names that the script knows.
+    pub(super) outcomes: &'static [(&'static str, Told); OUTCOMES],
+    pub(super) back_to_page: &'static str,
+    pub(super) again: &'static str,
+    pub(super) to_wallet: &'static str,
+}
+
+/// The texts in a language.
+pub(super) fn wallet_words(language: Language) -> &'static WalletWords {
+    match language {
+        Language::English => &english::WALLET,
+        Language::Spanish => &spanish::WALLET,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_language_tells_the_same_outcomes() {
+        let names = |language| wallet_words(language).outcomes.iter().map(|(name, _)| *name).collect::<Vec<_>>();
+        assert!(Language::ALL.into_iter().all(|language| names(language) == names(Language::English)));
+    }
+}
