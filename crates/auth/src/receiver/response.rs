@@ -106,6 +106,10 @@ impl HandlerRefusal {
             Self::Host => Some("host"),
             Self::KeyTaken => Some("credential_exists"),
             Self::TooManyKeys => Some("too_many_credentials"),
+            Self::Replaced => Some("replaced"),
+            Self::MethodNotOffered => Some("method"),
+            Self::AccountNeeded => Some("account_needed"),
+            Self::RegistrationClosed => Some("registration_closed"),
             _ => None,
         }
     }

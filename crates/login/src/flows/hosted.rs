@@ -12,6 +12,8 @@ use signpost_auth::{Answer, Challenge, Mode, PublicKey, Through};
 use signpost_platform::accounts::Environment;
 use signpost_platform::web::problem::Problem;
 
+use crate::flows::asker::Asker;
+use crate::flows::lookup::find_domain_of;
 use crate::flows::page_answers;
 use crate::flows::refusals::{count_answer, log_failure, to_refusal};
 use crate::flows::submit::accept_answer;
@@ -23,6 +25,7 @@ use crate::users::{Credential, sql};
 struct Wallets<'a> {
     service: &'a LoginService,
     environment: Environment,
+    asker: Asker,
 }
 
 /// Answers a wallet as the handler contract says (specification, §4).
@@ -30,9 +33,10 @@ pub(crate) async fn handle_answer(
     service: &LoginService,
     environment: Environment,
     mode: Mode,
+    asker: Asker,
     body: &Bytes,
 ) -> HandlerResponse {
-    let wallets = Wallets { service, environment };
+    let wallets = Wallets { service, environment, asker };
     let now = service.clock.now().as_second();
     let response = match mode {
         Mode::Login => handle_login(&wallets, body, now).await,
@@ -52,10 +56,11 @@ pub(crate) async fn handle_post(
     service: LoginService,
     environment: Environment,
     mode: Mode,
+    asker: Asker,
     body: Result<Bytes, Problem>,
 ) -> Response {
     match body {
-        Ok(body) => handle_answer(&service, environment, mode, &body).await.into_response(),
+        Ok(body) => handle_answer(&service, environment, mode, asker, &body).await.into_response(),
         Err(error) => to_response(&error),
     }
 }
@@ -65,9 +70,10 @@ pub(crate) async fn show_context(
     service: &LoginService,
     environment: Environment,
     mode: Mode,
+    asker: Asker,
     challenge: Option<&str>,
 ) -> Response {
-    match read_context(&Wallets { service, environment }, mode, challenge).await {
+    match read_context(&Wallets { service, environment, asker }, mode, challenge).await {
         Ok(context) => ([(header::CACHE_CONTROL, "no-store")], Json(context)).into_response(),
         Err(refusal) => refusal.into_response(),
     }
@@ -77,8 +83,12 @@ async fn read_context(wallets: &Wallets<'_>, mode: Mode, challenge: Option<&str>
     let challenge = challenge.and_then(|text| Challenge::parse(text).ok()).filter(|challenge| challenge.mode == mode);
     let challenge = challenge.ok_or(HandlerRefusal::NotHeld)?;
     let session = wallets.find_session(&challenge, 0).await?.ok_or(HandlerRefusal::NotHeld)?;
+    let domain =
+        find_domain_of(wallets.service, &session).await.map_err(log_failure)?.ok_or(HandlerRefusal::NotHeld)?;
     let mut context = json!({
         "domain": session.challenge.domain, "mode": session.challenge.mode, "expires_at": session.expires_at,
+        "verified": domain.verified_at.is_some(),
+        "number": session.confirm_code.is_some() && !wallets.asker.owns(&session),
     });
     if session.confirm_code.is_some() {
         context["confirm"] = "code".into();
@@ -102,10 +112,13 @@ impl Wallets<'_> {
         holder: Option<Credential>,
     ) -> Result<LoggedIn, HandlerRefusal> {
         if session.page.is_some() {
-            return page_answers::accept_scan(self.service, session, answer).await.map(|()| LoggedIn::default());
+            return page_answers::accept_scan(self.service, session, &self.asker, answer)
+                .await
+                .map(|()| LoggedIn::default());
         }
-        let accepted =
-            accept_answer(self.service, session, answer, holder).await.map_err(|error| to_refusal(&error))?;
+        let accepted = accept_answer(self.service, session, self.asker.method(), answer, holder)
+            .await
+            .map_err(|error| to_refusal(&error))?;
         Ok(LoggedIn { redirect: accepted.redirect.map(String::from) })
     }
 }

@@ -8,6 +8,7 @@ use signpost_store::random;
 use crate::domains::{Domain, LoginMethod};
 use crate::error::Error;
 use crate::flows::addresses::make_hosted_url;
+use crate::flows::asker::Asker;
 use crate::flows::lookup::{find_domain_of, lost_race, refused};
 use crate::flows::notices::leave_notice;
 use crate::flows::refusals::{log_failure, to_refusal};
@@ -32,15 +33,17 @@ pub(crate) async fn check_method(
     }
 }
 
-/// Takes the answer of a wallet that scanned the page's code: its proof, its number, and then its key.
+/// Takes the answer of a wallet that has the page's code: its proof, its number, and then its key. In the browser that
+/// owns the page no number is needed: its person looks at the page that they answer for.
 pub(crate) async fn accept_scan(
     service: &LoginService,
     session: Session,
+    asker: &Asker,
     answer: &Answer,
 ) -> Result<(), HandlerRefusal> {
-    let domain = check_method(service, &session, LoginMethod::Scan).await?;
+    let domain = check_method(service, &session, asker.method()).await?;
     let key = match session.verify(answer, service.clock.now()) {
-        Ok(key) => key,
+        Ok(key) => key.by(asker.method()),
         Err(refusal) => {
             if refusal == AnswerRefusal::Host {
                 leave_notice(service, &session, NoticeReason::Host).await.map_err(|error| to_refusal(&error))?;
@@ -48,15 +51,16 @@ pub(crate) async fn accept_scan(
             return Err(to_refusal(&refused(refusal, &session, service)));
         }
     };
-    if session.confirm_code.is_some() {
+    let takes_try = session.confirm_code.is_some() && !(asker.owns(&session) && session.is_without_number(answer));
+    if takes_try {
         check_confirm_code(service, &session, answer).await.map_err(|error| to_refusal(&error))?;
     }
     let public_key = PublicKey::parse(&answer.public_key).map_err(|error| HandlerRefusal::NotVerified(error.into()))?;
     let known =
         users::sql::find_by_key(&service.store, &session.domain_id, &public_key.into()).await.map_err(log_failure)?;
-    let (id, has_number) = (session.id.clone(), session.confirm_code.is_some());
+    let id = session.id.clone();
     let accepted = accept_proof(service, session, &domain, key, known.is_some()).await;
-    if accepted.is_err() && has_number {
+    if accepted.is_err() && takes_try {
         // The number was right: who scans once more, to create the account, has not used up a try by that.
         sql::give_back_confirm_try(&service.store, &id).await.map_err(log_failure)?;
     }

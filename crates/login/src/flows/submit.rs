@@ -5,6 +5,7 @@ use signpost_platform::accounts::Account;
 use signpost_store::{WriteOutcome, random};
 use url::Url;
 
+use crate::domains::LoginMethod;
 use crate::error::Error;
 use crate::flows::admission::{admit, check_holder, find_holder, write_login};
 use crate::flows::lookup::{find_domain_of, lost_race, refused};
@@ -21,13 +22,15 @@ pub(crate) struct AcceptedAnswer {
     pub(crate) redirect: Option<Url>,
 }
 
-/// Checks an answer and keeps what follows from it. `holder` is who has its key, of a hosted domain.
+/// Checks an answer and keeps what follows from it. `method` is how its person logs in, `holder` who has its key, of a
+/// hosted domain.
 ///
 /// # Errors
 /// The first rule that the answer breaks, or that another answer came first.
 pub(crate) async fn accept_answer(
     service: &LoginService,
     asked: Session,
+    method: LoginMethod,
     answer: &Answer,
     holder: Option<Credential>,
 ) -> Result<AcceptedAnswer, Error> {
@@ -37,7 +40,7 @@ pub(crate) async fn accept_answer(
     }
     let now = service.clock.now();
     let refused = |refusal| refused(refusal, &asked, service);
-    let key = asked.verify(answer, now).map_err(refused)?;
+    let key = asked.verify(answer, now).map_err(refused)?.by(method);
     if asked.confirm_code.is_some() {
         check_confirm_code(service, &asked, answer).await?;
     }

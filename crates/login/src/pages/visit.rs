@@ -8,7 +8,7 @@ use axum::response::{IntoResponse, Response};
 use jiff::Timestamp;
 use signpost_platform::accounts::Environment;
 use signpost_platform::limits::{Caller, Limit};
-use signpost_platform::pages::cookie::{CookieName, CookieSecret};
+use signpost_platform::pages::cookie::CookieSecret;
 use signpost_platform::pages::form::FormToken;
 use signpost_platform::pages::{HtmlPage, Language};
 use signpost_platform::web::peer::client_address;
@@ -23,10 +23,8 @@ use crate::error::Error;
 use crate::flows::page::{claim_page, find_page, renew_page};
 use crate::flows::sign_in::{LOGIN_COOKIE, LOGIN_COOKIE_LASTS, begin_browser_session};
 use crate::service::LoginService;
-use crate::sessions::{Renewal, Session};
+use crate::sessions::{PAGE_COOKIE, Renewal, Session};
 
-/// Which browser it is. It names no person, and is the same for all pages that the browser comes to.
-const PAGE_COOKIE: CookieName = CookieName::new("signpost_page");
 /// How long a browser keeps it, from the last page that it came to.
 const COOKIE_LASTS: Duration = Duration::from_hours(30 * 24);
 

@@ -16,7 +16,10 @@ use super::{
 };
 use crate::domains::{Domain, Registration};
 use crate::ids::{SessionId, UserId};
-use signpost_platform::pages::cookie::{CookieHash, CookieSecret};
+use signpost_platform::pages::cookie::{CookieHash, CookieName, CookieSecret};
+
+/// Which browser it is that owns a page. It names no person, and is the same for all pages that the browser comes to.
+pub const PAGE_COOKIE: CookieName = CookieName::new("signpost_page");
 
 /// The longest that one code stays on a page: a person watches it, and whoever copied it has no longer to find a victim.
 pub const MAX_PAGE_CODE_LIFE: Duration = Duration::from_mins(2);

@@ -71,6 +71,13 @@ impl ProvenKey {
         &self.evidence
     }
 
+    /// The same of a wallet that answered in this way: the answer itself does not tell.
+    #[must_use]
+    pub fn by(mut self, method: LoginMethod) -> Self {
+        self.evidence.method = method;
+        self
+    }
+
     /// What shows it, where it answered this challenge.
     pub(super) fn into_evidence(self, challenge: &Challenge) -> Option<KeyEvidence> {
         (self.challenge == *challenge).then_some(self.evidence)

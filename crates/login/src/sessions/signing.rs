@@ -36,6 +36,13 @@ impl Session {
         }
     }
 
+    /// Whether an answer is the one that a wallet signs for us without any number, where the page shows one.
+    #[must_use]
+    pub fn is_without_number(&self, answer: &Answer) -> bool {
+        let Some(webhook) = self.hosted_url.as_ref().filter(|_| self.confirm_code.is_some()) else { return false };
+        answer.challenge == Through::new(self.challenge.clone(), webhook, None).to_string()
+    }
+
     /// Whether the text that was signed names our host too, where it has to. What it names is compared with what we would
     /// write, byte for byte: what merely means the same was not ours to sign.
     pub(crate) fn is_named_by(&self, text: &str) -> Result<bool, AnswerRefusal> {

@@ -13,6 +13,7 @@ use signpost_platform::web::Payload;
 use signpost_platform::web::problem::Problem;
 use url::form_urlencoded;
 
+use crate::flows::asker::Asker;
 use crate::flows::hosted;
 use crate::service::LoginService;
 
@@ -35,9 +36,10 @@ async fn handle_answer(service: Extract, environment: Environment, mode: Mode, r
     {
         return hosted::to_response(&error);
     }
+    let asker = Asker::of(&service, request.headers());
     // As in the handler contract: what is no JSON at all is a body that lacks its fields.
     let body = Payload::bytes(request.into_body()).await;
-    hosted::handle_post(service.0, environment, mode, body).await
+    hosted::handle_post(service.0, environment, mode, asker, body).await
 }
 
 async fn show_context(service: Extract, environment: Environment, mode: Mode, request: Request) -> Response {
@@ -47,7 +49,8 @@ async fn show_context(service: Extract, environment: Environment, mode: Mode, re
     }
     let query = request.uri().query().unwrap_or_default().to_owned();
     let challenge = form_urlencoded::parse(query.as_bytes()).find(|(name, _)| name == "challenge");
-    hosted::show_context(&service, environment, mode, challenge.as_ref().map(|(_, text)| &**text)).await
+    let asker = Asker::of(&service, request.headers());
+    hosted::show_context(&service, environment, mode, asker, challenge.as_ref().map(|(_, text)| &**text)).await
 }
 
 async fn count_request(service: &LoginService, address: Caller) -> Result<(), Problem> {

@@ -21,7 +21,8 @@ async fn who_signed_a_replaced_code_is_told_so() {
     let page = visits(&service, &session, &browser(1)).await;
     let fresh = page::renew_page(&service.app.login, page.clone(), Renewal::ByHand).await.expect("a page");
     let old = scans(&integrator, &service.phone(), &page).await.with(404);
-    assert_eq!(old, json!({ "error": "a new code replaced this one: scan the code that the page shows now" }));
+    let told = "a new code replaced this one: scan the code that the page shows now";
+    assert_eq!(old, json!({ "error": told, "details": { "reason": "replaced" } }));
     assert_eq!(reason(&page_of(&service, &session).await), Some(NoticeReason::Replaced));
     // Nobody's signature says nothing to the page.
     let other = opens(&integrator, json!({})).await;
@@ -110,7 +111,8 @@ async fn a_wallet_that_sends_its_answer_again_leaves_the_question_on_the_page() 
     let integrator = shop(&service).await;
     let session = opens(&integrator, json!({})).await;
     let page = visits(&service, &session, &browser(1)).await;
-    let needed = json!({ "error": "no account has this key yet: scan the new code on the page to create one" });
+    let told = "no account has this key yet: scan the new code on the page to create one";
+    let needed = json!({ "error": told, "details": { "reason": "account_needed" } });
     for _ in 0..2 {
         assert_eq!(scans(&integrator, &service.phone(), &page).await.with(404), needed);
         assert_eq!(reason(&page_of(&service, &session).await), Some(NoticeReason::UnknownKey));

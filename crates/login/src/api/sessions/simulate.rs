@@ -17,6 +17,7 @@ use signpost_platform::web::problem::Problem;
 use signpost_platform::web::{Fields, OptionalFields, PathId};
 
 use crate::error::Error;
+use crate::flows::asker::Asker;
 use crate::flows::hosted;
 use crate::flows::lookup::{find_session, refused};
 use crate::service::LoginService;
@@ -121,7 +122,8 @@ struct HandlerReply {
 async fn post_answer(service: &LoginService, session: &Session, payload: &Value) -> anyhow::Result<HandlerReply> {
     let body = Bytes::from(payload.to_string());
     if session.hosted_url.is_some() {
-        let reply = hosted::handle_answer(service, session.account.environment, session.challenge.mode, &body).await;
+        let (environment, mode) = (session.account.environment, session.challenge.mode);
+        let reply = hosted::handle_answer(service, environment, mode, Asker::default(), &body).await;
         return Ok(HandlerReply { status: reply.status, body: Some(reply.body.to_string()) });
     }
     let mut headers = HeaderMap::new();
