@@ -2,6 +2,7 @@
 // at beside each other. No test.
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { ACCOUNT_STATES, LATE_ACCOUNT_STATES } from './accounts.mjs';
 import { SIZES, THEMES } from './looks.mjs';
 import { Stage } from './stage.mjs';
 import { LATE_STATES, STATES } from './states.mjs';
@@ -11,14 +12,14 @@ const [folder, ...wanted] = process.argv.slice(2);
 if (!folder) throw new Error('node pictures.mjs FOLDER [NAME…]');
 mkdirSync(folder, { recursive: true });
 
-async function draw(states) {
+async function draw(states, languages = LANGUAGES) {
   const chosen = Object.entries(states).filter(([name]) => wanted.length === 0 || wanted.includes(name));
   if (chosen.length === 0) return;
   const stage = new Stage();
   try {
     await stage.open();
     for (const [name, reach] of chosen) {
-      for (const [language, locale] of Object.entries(LANGUAGES)) {
+      for (const [language, locale] of Object.entries(languages)) {
         const page = await reach(stage, { locale }).catch((error) => console.error(`${name}: ${error.message}`));
         for (const viewport of page ? SIZES : []) {
           await page.setViewportSize(viewport);
@@ -38,3 +39,7 @@ async function draw(states) {
 
 await draw(STATES);
 await draw(LATE_STATES);
+await draw(ACCOUNT_STATES);
+for (const [name, reach] of Object.entries(LATE_ACCOUNT_STATES)) {
+  for (const [language, locale] of Object.entries(LANGUAGES)) await draw({ [name]: reach }, { [language]: locale });
+}

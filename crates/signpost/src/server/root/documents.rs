@@ -17,7 +17,7 @@ const FRESH_FOR_CRAWLERS: &str = "public, max-age=3600";
 /// Everything may be read but what is one person's.
 pub(super) async fn robots(State(app): State<Arc<App>>) -> impl IntoResponse {
     let mut text = "User-agent: *\n".to_owned();
-    for path in ["/login/", "/sandbox/", "/lnurl/"] {
+    for path in ["/account", "/login/", "/sandbox/", "/lnurl/"] {
         writeln!(text, "Disallow: {}", app.origin.link(path)).expect("a text");
     }
     writeln!(text, "\nSitemap: {}/sitemap.xml", app.public_address).expect("a text");

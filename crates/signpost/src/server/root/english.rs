@@ -8,6 +8,7 @@ pub(super) const ROOT: RootWords = RootWords {
     login: "Login with a wallet",
     login_text: "Sites send people here to log in without a password. If a site sent you here, go back to it and press its \
                  login button again.",
+    accounts: "See your accounts and keys here",
     live_api: "Live API",
     sandbox_api: "Sandbox API",
     reference: "Read the API reference",

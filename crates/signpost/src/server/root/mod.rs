@@ -30,6 +30,7 @@ struct RootWords {
     lead: &'static str,
     login: &'static str,
     login_text: &'static str,
+    accounts: &'static str,
     live_api: &'static str,
     sandbox_api: &'static str,
     reference: &'static str,
@@ -88,6 +89,7 @@ fn login(app: &App, words: &RootWords) -> Markup {
         section.card.stack aria-labelledby="login" {
             h2 #login { (words.login) }
             p { (words.login_text) }
+            p { a href=(link("/account")) { (words.accounts) } }
             dl.facts {
                 dt { (words.live_api) }
                 dd { code { (app.public_address) "/v1" } }

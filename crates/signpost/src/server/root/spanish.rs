@@ -9,6 +9,7 @@ pub(super) const ROOT: RootWords = RootWords {
     login: "Inicio de sesión con billetera",
     login_text: "Los sitios envían aquí a las personas para que inicien sesión sin contraseña. Si un sitio te envió, vuelve a \
                  él y pulsa otra vez su botón de inicio de sesión.",
+    accounts: "Ver aquí tus cuentas y llaves",
     live_api: "API en vivo",
     sandbox_api: "API de pruebas",
     reference: "Leer la referencia de la API (en inglés)",

@@ -1,0 +1,59 @@
+// The account pages: who is signed in, how the pages look, and that they need neither mouse nor script.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { ACCOUNT_STATES, LATE_ACCOUNT_STATES, accountOf, addSpare, atAccount, signIn } from './accounts.mjs';
+import { state } from './browser.mjs';
+import { checkFocus, checkLooks } from './looks.mjs';
+import { Stage } from './stage.mjs';
+
+const stage = Stage.set();
+
+test('signed out everywhere, no browser is signed in any more', async () => {
+  const { site, wallet, visitor, page } = await atAccount(stage);
+  const other = await signIn(stage, site, wallet);
+  await page.locator('form#sign-out-everywhere button').click();
+  await state(page, 'signed-out');
+  for (const one of [visitor, other]) await state(await one.open(accountOf(stage, site)), 'signed-out');
+  const list = await other.open(`${stage.server.origin}/account`);
+  await state(list, 'signed-out');
+});
+
+test('without JavaScript and by the keyboard alone', async () => {
+  const { site, wallet, page } = await atAccount(stage, { javaScriptEnabled: false });
+  await addSpare(stage, site, wallet);
+  await page.reload();
+  await page.locator('summary').first().press('Enter');
+  const name = page.locator('input[name=name]').first();
+  await name.fill('By keyboard');
+  await name.press('Enter');
+  await page.getByRole('heading', { name: 'By keyboard' }).waitFor();
+  await page.locator('summary').first().press('Enter');
+  await page.getByRole('button', { name: 'Remove this key: By keyboard' }).press('Enter');
+  await page.locator('main[data-state=remove]').waitFor();
+  await page.getByRole('link', { name: 'Keep it' }).press('Enter');
+  await page.locator('main[data-state=account]').waitFor();
+  assert.equal(await page.locator('ul.keys > li').count(), 2);
+  await page.locator('form#sign-out button').press('Enter');
+  await page.locator('main[data-state=signed-out]').waitFor();
+});
+
+test('the order of the stops is the order of reading', async () => {
+  const { page } = await atAccount(stage);
+  const stops = await checkFocus(page);
+  const at = (pattern) => stops.findIndex((stop) => pattern.test(stop));
+  const order = [/Rename or remove/, /^Add a key$/, /in this browser/, /in all browsers/, /All your accounts/].map(at);
+  assert.ok(order.every((stop) => stop >= 0), stops.join(', '));
+  assert.deepEqual(order, order.toSorted((a, b) => a - b), stops.join(', '));
+});
+
+for (const [name, reach] of Object.entries(ACCOUNT_STATES)) {
+  test(`looks: ${name}`, async () => checkLooks(await reach(stage)));
+}
+for (const [name, reach] of Object.entries(LATE_ACCOUNT_STATES)) {
+  test(`looks: ${name}`, async (t) => checkLooks(await reach(await Stage.own(t))));
+}
+test('looks: in Spanish', async () => {
+  for (const name of ['account with two keys, one unfolded', 'remove, asked']) {
+    await checkLooks(await ACCOUNT_STATES[name](stage, { locale: 'es-ES' }));
+  }
+});
