@@ -271,5 +271,7 @@ test('without JavaScript there is no passkey, and the page says why', async () =
   const site = await stage.site();
   const { page } = await stage.atLogin(site, { javaScriptEnabled: false });
   assert.ok(!(await button(page).isVisible()) && !(await page.locator('#saved-passkeys').isVisible()));
-  assert.ok(await page.getByText('Passkeys work here once this browser allows JavaScript.').isVisible());
+  const why = page.locator('#by-passkey noscript p');
+  assert.ok(await why.isVisible());
+  assert.equal(await why.innerText(), 'Passkeys work here once this browser allows JavaScript.');
 });

@@ -22,6 +22,8 @@ let stream = null;
 let timer;
 /** @type {number | undefined} */
 let offered;
+/** Where the browser goes already: asked twice, it would bring the code twice. */
+let goesTo = '';
 /** When the countdown is at zero, by the clock that nobody sets. */
 let ends = 0;
 /** The state that the page was in when the server stopped answering. @type {string | null} */
@@ -168,7 +170,9 @@ function declineForNow() {
 function goOn() {
   if (part('passkey-offer')) return;
   const onward = part('continue');
-  if (onward instanceof HTMLAnchorElement && !document.hidden) location.replace(onward.href);
+  if (!(onward instanceof HTMLAnchorElement) || document.hidden || onward.href === goesTo) return;
+  goesTo = onward.href;
+  location.replace(goesTo);
 }
 
 /** @param {number} left */
@@ -233,6 +237,7 @@ function isBack() {
 
 /** A phone stops the page while the wallet is open: whoever comes back sees at once what happened. */
 function wake() {
+  goesTo = '';
   if (document.hidden) unfollow();
   else if (main.dataset.version) look();
 }
