@@ -21,6 +21,8 @@ pub enum Error {
     DomainNotFound,
     #[error("no user of the domain has this key")]
     UserUnknown,
+    #[error("no user of the domain has this id")]
+    UserNotFound,
     #[error("a user of the domain has this key")]
     UserExists,
     #[error("the challenge is not this session's: it belongs to another session, or a refresh replaced it")]
@@ -73,7 +75,7 @@ pub enum Error {
     CredentialExists,
     #[error("the user has 10 credentials, and no more are possible; remove one first")]
     TooManyCredentials,
-    #[error("the user last logged in more than 5 minutes ago, or never; log the user in, then link")]
+    #[error("the user last logged in more than 5 minutes ago; log the user in, then link")]
     RecentLoginRequired,
     #[error("this Idempotency-Key was used with a different request in the last 24 hours; use a new one")]
     IdempotencyKeyReused,
@@ -88,7 +90,7 @@ impl Error {
             Self::Problem(problem) => problem.status_and_code(),
             Self::SessionNotFound => (StatusCode::NOT_FOUND, "session_not_found"),
             Self::DomainNotFound => (StatusCode::NOT_FOUND, "domain_not_found"),
-            Self::UserUnknown => (StatusCode::NOT_FOUND, "user_not_found"),
+            Self::UserUnknown | Self::UserNotFound => (StatusCode::NOT_FOUND, "user_not_found"),
             Self::UserExists => (StatusCode::CONFLICT, "user_exists"),
             Self::ChallengeNotFound => (StatusCode::NOT_FOUND, "challenge_not_found"),
             Self::MalformedSignature { .. } => (StatusCode::BAD_REQUEST, "invalid_signature"),

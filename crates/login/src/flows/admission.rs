@@ -15,8 +15,8 @@ use crate::service::LoginService;
 use crate::sessions::{self, Flow, Login, PasskeyOffer, Session, SessionState};
 use crate::users::credential_sql::NotAdded;
 use crate::users::{
-    self, AuthenticatorUser, Credential, CredentialKey, CredentialKind, Entrant, NewKey, NewUser, PasskeyColumns,
-    UserEntropy,
+    self, AuthenticatorUser, Credential, CredentialKey, CredentialKind, Entrant, NewCredential, NewUser,
+    PasskeyColumns, UserEntropy,
 };
 
 /// How often a write is tried again whose petname somebody had, or whose user changed meanwhile.
@@ -107,9 +107,10 @@ fn make_entrant(
     let columns = passkey.as_deref().map(|proof| PasskeyColumns { id: proof.id.clone(), sign_count: proof.sign_count });
     let handle = passkey.as_deref().and_then(|proof| proof.handle);
     if let Some(own) = holder {
+        warn_of_copy(&own, columns.as_ref());
         return Entrant::Known(Box::new(Credential { passkey: columns, ..own }));
     }
-    let key = NewKey { key, kind: method_of(session).into(), passkey: columns };
+    let key = NewCredential { key, kind: method_of(session).into(), passkey: columns };
     if let Some(link) = session.link() {
         let credential = Box::new(key.into_credential(&session.domain_id, &link.user, now, random()));
         return Entrant::Linked { credential, handle };
@@ -141,6 +142,16 @@ fn method_of(session: &Session) -> LoginMethod {
     }
 }
 
+/// Logs where a passkey counted backwards: it may have been copied. Passkeys that are kept in several devices do not
+/// count, so that nothing else follows from it (Web Authentication, 6.1.1).
+fn warn_of_copy(own: &Credential, now: Option<&PasskeyColumns>) {
+    let counts = own.passkey.as_ref().zip(now).map(|(before, now)| (before.sign_count, now.sign_count));
+    if counts.is_some_and(|(before, now)| (before, now) != (0, 0) && now <= before) {
+        let (credential, domain) = (&own.id, &own.domain_id);
+        tracing::warn!(%credential, %domain, "passkey counted backwards");
+    }
+}
+
 fn linked(entrant: &Entrant) -> Option<Credential> {
     match entrant {
         Entrant::Linked { credential, .. } => Some((**credential).clone()),
@@ -156,7 +167,7 @@ fn settle_offer(session: &Session, user: &UserId, now: Timestamp) -> Result<Opti
         PasskeyOffer::Made(made) => {
             let key = PasskeyKey::parse_hex(&made.public_key).context("an offered passkey has a key")?;
             let passkey = Some(PasskeyColumns { id: made.id.clone(), sign_count: made.sign_count });
-            let key = NewKey { key: CredentialKey::Passkey(key), kind: CredentialKind::Passkey, passkey };
+            let key = NewCredential { key: CredentialKey::Passkey(key), kind: CredentialKind::Passkey, passkey };
             let credential = key.into_credential(&session.domain_id, user, now, random());
             Ok(Some(users::sql::add_offered_step(credential, made.handle)))
         }

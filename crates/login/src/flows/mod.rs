@@ -6,6 +6,7 @@ pub(crate) mod admission;
 pub(crate) mod asker;
 pub mod domain_end;
 pub mod hosted;
+pub mod link;
 pub mod lnurl;
 pub mod lookup;
 pub mod notices;

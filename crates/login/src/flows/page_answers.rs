@@ -15,9 +15,10 @@ use crate::flows::refusals::{log_failure, to_refusal};
 use crate::flows::submit::check_confirm_code;
 use crate::service::LoginService;
 use crate::sessions::{
-    Accepted, AnswerRefusal, KeyVerdict, NoticeReason, ProvenKey, Session, SessionStatus, SwitchEntropy, page_sql, sql,
+    Accepted, AnswerRefusal, Answerer, KeyEvidence, KeyVerdict, NoticeReason, ProvenKey, Session, SessionStatus,
+    SwitchEntropy, page_sql, sql,
 };
-use crate::users;
+use crate::users::{self, CredentialKey};
 
 /// Ends well where a page's session takes answers of this kind.
 pub(crate) async fn check_method(
@@ -58,8 +59,9 @@ pub(crate) async fn accept_scan(
     let public_key = PublicKey::parse(&answer.public_key).map_err(|error| HandlerRefusal::NotVerified(error.into()))?;
     let known =
         users::sql::find_by_key(&service.store, &session.domain_id, &public_key.into()).await.map_err(log_failure)?;
+    let answerer = if asker.owns(&session) { Answerer::Owner } else { Answerer::Anybody };
     let id = session.id.clone();
-    let accepted = accept_proof(service, session, &domain, key, known.is_some()).await;
+    let accepted = accept_proof_by(service, session, &domain, key, known.is_some(), answerer).await;
     if accepted.is_err() && takes_try {
         // The number was right: who scans once more, to create the account, has not used up a try by that.
         sql::give_back_confirm_try(&service.store, &id).await.map_err(log_failure)?;
@@ -67,7 +69,8 @@ pub(crate) async fn accept_scan(
     accepted
 }
 
-/// Takes a key that was proven, whoever's it is: the session is answered, or the page says why not.
+/// Takes a key that was proven, whoever's it is: the session is answered, or the page says why not. A passkey is proven
+/// in the browser that owns the page; any other key anywhere.
 ///
 /// # Errors
 /// What the wallet is told: the key has no account, or one already, or another answer came first.
@@ -78,16 +81,36 @@ pub(crate) async fn accept_proof(
     key: ProvenKey,
     is_known: bool,
 ) -> Result<(), HandlerRefusal> {
+    let answerer = if key.evidence().method == LoginMethod::Passkey { Answerer::Owner } else { Answerer::Anybody };
+    accept_proof_by(service, asked, domain, key, is_known, answerer).await
+}
+
+/// The same of a key that was proven there or there.
+///
+/// # Errors
+/// As [`accept_proof`].
+pub(crate) async fn accept_proof_by(
+    service: &LoginService,
+    asked: Session,
+    domain: &Domain,
+    key: ProvenKey,
+    is_known: bool,
+    answerer: Answerer,
+) -> Result<(), HandlerRefusal> {
     let told = |error: Error| to_refusal(&error);
     match asked.judge_key(domain, is_known) {
-        KeyVerdict::Accept => answer(service, asked, key).await.map_err(told),
+        KeyVerdict::Accept => {
+            check_link(service, &asked).await?;
+            answer(service, asked, domain, key, is_known, answerer).await.map_err(told)
+        }
         KeyVerdict::AskToRegister => {
             switch(service, asked, Mode::Register, Some(NoticeReason::UnknownKey)).await.map_err(told)?;
             Err(HandlerRefusal::AccountNeeded)
         }
         KeyVerdict::Refuse(reason) => {
             let refusal = match reason {
-                NoticeReason::KeyKnown | NoticeReason::KeyTaken => HandlerRefusal::UserExists,
+                NoticeReason::KeyKnown => HandlerRefusal::UserExists,
+                NoticeReason::KeyTaken => HandlerRefusal::KeyTaken,
                 _ => HandlerRefusal::RegistrationClosed,
             };
             leave_notice(service, &asked, reason).await.map_err(told)?;
@@ -96,15 +119,60 @@ pub(crate) async fn accept_proof(
     }
 }
 
-async fn answer(service: &LoginService, asked: Session, key: ProvenKey) -> Result<(), Error> {
-    let accepted = asked.clone().accept(key, service.clock.now(), random());
+/// Ends well where the user of a link, if it is one, may have another key.
+async fn check_link(service: &LoginService, asked: &Session) -> Result<(), HandlerRefusal> {
+    let Some(link) = asked.link() else { return Ok(()) };
+    let found = users::sql::find(&service.store, &asked.domain_id, &link.user).await.map_err(log_failure)?;
+    let (_, credentials) = found.ok_or(HandlerRefusal::NotHeld)?;
+    if credentials.len() < users::MAX_CREDENTIALS as usize {
+        return Ok(());
+    }
+    leave_notice(service, asked, NoticeReason::TooManyKeys).await.map_err(|error| to_refusal(&error))?;
+    Err(HandlerRefusal::TooManyKeys)
+}
+
+async fn answer(
+    service: &LoginService,
+    asked: Session,
+    domain: &Domain,
+    key: ProvenKey,
+    is_known: bool,
+    answerer: Answerer,
+) -> Result<(), Error> {
+    let (evidence, now) = (key.evidence().clone(), service.clock.now());
+    let accepted = asked.clone().accept(key, now, random());
     let accepted = accepted.map_err(|refusal| refused(refusal, &asked, service))?;
     let Accepted::AnsweredOnPage(session) = accepted else { return Err(Error::ChallengeNotFound) };
+    let session = if session.link().is_some() {
+        session.await_confirmation(answerer, now)
+    } else if is_passkey_wanted(service, &session, domain, &evidence, is_known).await? {
+        session.offer_passkey(now)
+    } else {
+        *session
+    };
     if !page_sql::store_answer(&service.store, &session).await? {
         return Err(lost_race(service, &asked).await);
     }
     service.session_changed(&session.id);
     Ok(())
+}
+
+/// Whether the page offers a passkey for the next time: after an answer by wallet, to somebody who has none and never said
+/// that they want none.
+async fn is_passkey_wanted(
+    service: &LoginService,
+    session: &Session,
+    domain: &Domain,
+    evidence: &KeyEvidence,
+    is_known: bool,
+) -> Result<bool, Error> {
+    let can = service.supported_methods(session.account.environment);
+    let is_offered = session.offers(domain, &can).contains(&LoginMethod::Passkey);
+    if !is_offered || session.is_for_account() || evidence.method == LoginMethod::Passkey {
+        return Ok(false);
+    }
+    let Ok(key) = CredentialKey::parse(&evidence.public_key) else { return Ok(false) };
+    Ok(!is_known || users::credential_sql::wants_passkey(&service.store, &session.domain_id, &key).await?)
 }
 
 /// Turns a login into the creation of an account or back. Who loses to another answer or code is told so.

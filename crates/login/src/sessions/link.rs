@@ -1,16 +1,30 @@
 //! Linking: another key joins the account of somebody who is logged in. The session says whose account it is; the key
 //! joins it once the owner of the page said that it is theirs.
 
+use std::time::Duration;
+
 use anyhow::{Result, bail};
 use jiff::{SignedDuration, Timestamp};
 use signpost_auth::Mode;
 use signpost_platform::accounts::Environment;
 
-use super::{Flow, Session, SessionState};
+use super::{AnswerRefusal, Flow, RENEWAL_WINDOW, Session, SessionState};
 use crate::ids::UserId;
 
 /// How long ago the user of a link may have logged in.
 pub const RECENT_LOGIN: SignedDuration = SignedDuration::from_mins(5);
+
+/// How long the owner of a page has to decide, after an answer: whether a key is theirs, or whether they want a passkey.
+pub const DECISION_WINDOW: SignedDuration = SignedDuration::from_mins(5);
+
+/// Where an answer to a page came from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Answerer {
+    /// From the browser that owns the page.
+    Owner,
+    /// From anywhere: whoever sees the code can answer it.
+    Anybody,
+}
 
 /// Whose account a key joins.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -26,6 +40,35 @@ impl Session {
     #[must_use]
     pub fn link(&self) -> Option<&PageLink> {
         self.page.as_ref()?.link.as_ref()
+    }
+
+    /// The same link, answered, which the owner of the page confirms, or has by answering it.
+    #[must_use]
+    pub fn await_confirmation(mut self, answerer: Answerer, now: Timestamp) -> Self {
+        self.expires_at = self.expires_at.max(now + DECISION_WINDOW);
+        if let Some(link) = self.page.as_mut().and_then(|page| page.link.as_mut()) {
+            link.confirmed_at = (answerer == Answerer::Owner).then_some(now);
+        }
+        self
+    }
+
+    /// Drops the answer of a key of which the owner of the page says that it is not theirs: another code takes the place
+    /// of the one that somebody else answered.
+    ///
+    /// # Errors
+    /// Where there is no such answer, or the session is over.
+    pub fn decline_answer(mut self, ttl: Duration, now: Timestamp, nonce: [u8; 16]) -> Result<Self, AnswerRefusal> {
+        self.check_pending(now)?;
+        if !self.waits_for_confirmation() {
+            return Err(AnswerRefusal::UnknownChallenge);
+        }
+        self.state = SessionState::Pending;
+        let mut renewed = self.with_nonce(ttl, now, nonce);
+        if let Some(page) = &mut renewed.page {
+            page.until = now + RENEWAL_WINDOW;
+            page.notice = None;
+        }
+        Ok(renewed)
     }
 
     /// Whether a key answered of which the owner of the page has not said yet that it is theirs.

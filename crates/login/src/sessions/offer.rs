@@ -1,9 +1,10 @@
 //! The offer of a passkey for the next time, after a login by wallet.
 
+use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use signpost_auth::{PasskeyHandle, PasskeyId};
 
-use super::Session;
+use super::{DECISION_WINDOW, Session};
 use crate::users::Petname;
 
 /// What became of the offer of a passkey.
@@ -45,6 +46,16 @@ impl PasskeyOffer {
 }
 
 impl Session {
+    /// The same session, answered, whose page offers a passkey for the next time.
+    #[must_use]
+    pub fn offer_passkey(mut self, now: Timestamp) -> Self {
+        self.expires_at = self.expires_at.max(now + DECISION_WINDOW);
+        if let Some(page) = &mut self.page {
+            page.offer = PasskeyOffer::Open;
+        }
+        self
+    }
+
     /// What became of the offer of a passkey.
     #[must_use]
     pub fn offer(&self) -> &PasskeyOffer {

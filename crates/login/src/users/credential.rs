@@ -77,7 +77,7 @@ pub enum CredentialKey {
 /// A key that is to become a credential.
 #[derive(Clone, Debug)]
 #[expect(missing_docs, reason = "the names say it")]
-pub struct NewKey {
+pub struct NewCredential {
     pub key: CredentialKey,
     pub kind: CredentialKind,
     /// Of a passkey, and of nothing else.
@@ -158,7 +158,7 @@ impl From<PublicKey> for CredentialKey {
     }
 }
 
-impl NewKey {
+impl NewCredential {
     /// The credential of a user.
     #[must_use]
     pub fn into_credential(self, domain: &DomainId, user: &UserId, now: Timestamp, random: [u8; 16]) -> Credential {
@@ -264,7 +264,7 @@ mod tests {
     fn a_row_that_contradicts_itself_is_no_credential() {
         let (now, id) = (Timestamp::UNIX_EPOCH, |random| UserId::new(Timestamp::UNIX_EPOCH, [random; 16]));
         let passkey = PasskeyColumns { id: PasskeyId::from_bytes(&[1]).unwrap(), sign_count: 0 };
-        let new = NewKey {
+        let new = NewCredential {
             key: CredentialKey::parse(PASSKEY).unwrap(),
             kind: CredentialKind::Passkey,
             passkey: Some(passkey),

@@ -7,11 +7,11 @@ use serde_json::json;
 use signpost_auth::{DomainName, PasskeyHandle, PasskeyId};
 use signpost_platform::accounts::Environment;
 use signpost_platform::accounts::audit::{Action, Actor};
-use signpost_store::{Parsed, Step, Store, Stored, Values, must, params, sql, step};
+use signpost_store::{Parsed, Step, Store, Stored, Value, Values, must, params, sql, step};
 
 use super::credential::KeyHolder;
 use super::sql::{HAS_KEY, add_steps, find, read_holder};
-use super::{Credential, CredentialName, KeyRow};
+use super::{Credential, CredentialKey, CredentialName, KeyRow};
 use crate::domains::audit::insert_domain_entry;
 use crate::ids::{DomainId, UserId};
 
@@ -27,6 +27,15 @@ const PASSKEY_ANYWHERE: &str = sql!(
 
 const COUNT_PASSKEYS: &str =
     "SELECT COUNT(*) FROM users WHERE domain_id = $1 AND user_id = $2 AND passkey_id IS NOT NULL";
+
+/// Whether the user with a key has no passkey, and never said that none is wanted.
+const WANTS_PASSKEY: &str = "
+    SELECT COUNT(*) FROM users AS known
+    JOIN hosted_users ON hosted_users.domain_id = known.domain_id AND hosted_users.id = known.user_id
+    WHERE known.domain_id = $1 AND known.public_key = $2 AND hosted_users.passkey_declined_at IS NULL
+      AND NOT EXISTS (
+          SELECT 1 FROM users
+          WHERE users.domain_id = known.domain_id AND users.user_id = known.user_id AND users.passkey_id IS NOT NULL)";
 
 const HANDLE: &str = sql!("SELECT passkey_handle FROM hosted_users WHERE domain_id = $1 AND id = $2 AND ", HAS_KEY);
 
@@ -79,12 +88,24 @@ pub async fn find_passkey_anywhere(
     }
 }
 
+/// Whether the user with a key may be offered a passkey: has none, and never said that none is wanted.
+///
+/// # Errors
+/// As [`Store::read`].
+pub(crate) async fn wants_passkey(store: &Store, domain: &DomainId, key: &CredentialKey) -> Result<bool> {
+    read_count(store, WANTS_PASSKEY, params![domain, key.canonical()]).await
+}
+
 /// Whether a user has a passkey.
 ///
 /// # Errors
 /// As [`Store::read`].
 pub async fn has_passkey(store: &Store, domain: &DomainId, user: &UserId) -> Result<bool> {
-    let row = store.read_by_index(COUNT_PASSKEYS, params![domain, user]).await?;
+    read_count(store, COUNT_PASSKEYS, params![domain, user]).await
+}
+
+async fn read_count(store: &Store, sql: &'static str, params: Vec<Value>) -> Result<bool> {
+    let row = store.read_by_index(sql, params).await?;
     let count = row.map(|row| Values::new(KeyRow::TABLE, row).next_column::<i64>()).transpose()?;
     Ok(count.is_some_and(|count| count > 0))
 }

@@ -16,7 +16,7 @@ use signpost_store::{Json, Parsed, random, rows, texts};
 
 use crate::ids::{DomainId, UserId};
 
-pub use credential::{Credential, CredentialKey, CredentialKind, KeyRow, NewKey, PasskeyColumns};
+pub use credential::{Credential, CredentialKey, CredentialKind, KeyRow, NewCredential, PasskeyColumns};
 pub use naming::{CredentialName, UserGroups, UserName, UserPatch};
 pub use petname::Petname;
 
@@ -110,7 +110,7 @@ impl NewUser {
     #[must_use]
     pub fn register(
         domain: &DomainId,
-        key: NewKey,
+        key: NewCredential,
         known_as: Option<AuthenticatorUser>,
         now: Timestamp,
         random: UserEntropy,

@@ -10,8 +10,8 @@ use signpost_store::{Json, Row, Step, Store, Stored, Value, must, params, sql, s
 
 use super::credential::KeyHolder;
 use super::{
-    Credential, CredentialKey, CredentialKind, Entrant, GivenPetname, HostedUser, KeyRow, MAX_CREDENTIALS, NewKey,
-    NewUser, UserEntropy, UserPatch,
+    Credential, CredentialKey, CredentialKind, Entrant, GivenPetname, HostedUser, KeyRow, MAX_CREDENTIALS,
+    NewCredential, NewUser, UserEntropy, UserPatch,
 };
 use crate::domains::audit::insert_domain_entry;
 use crate::ids::{DomainId, UserId};
@@ -75,6 +75,9 @@ const FIND: &str = sql!(HostedUser::SELECT, " WHERE domain_id = $1 AND id = $2 A
 const PATCH: &str = "
     UPDATE hosted_users SET name = CASE WHEN $3 = 1 THEN $4 ELSE name END, groups = CASE WHEN $5 = 1 THEN $6 ELSE groups END
     WHERE domain_id = $1 AND id = $2";
+
+/// Takes a user before a credential is removed: of two that are at once, the second counts what the first left.
+const TAKE_AS_IS: &str = "UPDATE hosted_users SET last_login_at = last_login_at WHERE domain_id = $1 AND id = $2";
 
 const DELETE_CREDENTIAL: &str = "
     DELETE FROM users WHERE domain_id = $1 AND user_id = $2 AND id = $3
@@ -174,7 +177,7 @@ async fn adopt(
     last_login_at: Option<Timestamp>,
 ) -> Result<()> {
     let key = PublicKey::parse(key).context("users.public_key")?;
-    let key = NewKey { key: key.into(), kind: CredentialKind::Wallet, passkey: None };
+    let key = NewCredential { key: key.into(), kind: CredentialKind::Wallet, passkey: None };
     let new = NewUser::register(domain, key, None, created_at, UserEntropy::draw());
     let Credential { id, user_id, name, public_key, .. } = new.credential;
     let [petname, user] = insert_user(new.user);
@@ -272,8 +275,9 @@ pub async fn delete_credential(store: &Store, credential: &Credential, by: &Acto
         "user_id": user_id, "credential_id": id, "kind": kind, "public_key": public_key,
     });
     let entry = insert_domain_entry(by, Action::CredentialDeleted, domain_id, &details, now);
+    let take = must(TAKE_AS_IS, params![domain_id, user_id]);
     let delete = must(DELETE_CREDENTIAL, params![domain_id, user_id, id]);
-    Ok(store.write([delete, entry]).await?.is_committed())
+    Ok(store.write([take, delete, entry]).await?.is_committed())
 }
 
 /// Forgets a domain's user, and with it all of its credentials; `key` is the one that it was named by. False where there

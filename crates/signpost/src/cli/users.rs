@@ -9,7 +9,7 @@ use signpost_login::flows::account_sessions::{AccountErrand, open_by_hand};
 use signpost_login::ids::{CredentialId, UserId};
 use signpost_login::users::credential_sql::{NotAdded, add_credential, rename_credential};
 use signpost_login::users::{
-    Credential, CredentialKey, CredentialKind, CredentialName, HostedUser, MAX_CREDENTIALS, NewKey, sql,
+    Credential, CredentialKey, CredentialKind, CredentialName, HostedUser, MAX_CREDENTIALS, NewCredential, sql,
 };
 use signpost_platform::accounts::audit::Actor;
 use signpost_platform::clock::Clock;
@@ -264,7 +264,7 @@ async fn add(session: &Session, store: &Store, who: OneUser, key: &str, name: Op
         Err(error) => return Err(Usage(format!("KEY: {error}")).into()),
     };
     let (found, now) = (who.find(store).await?, Clock::System.now());
-    let new = NewKey { key, kind: CredentialKind::Wallet, passkey: None };
+    let new = NewCredential { key, kind: CredentialKind::Wallet, passkey: None };
     let mut credential = new.into_credential(&found.domain.id, &found.user.id, now, random());
     if let Some(name) = name {
         name.as_str().clone_into(&mut credential.name);

@@ -107,7 +107,7 @@ async fn every_address_wants_a_key_that_opens_it_and_counts() {
 }
 
 fn kind(path: &str) -> &'static str {
-    if path.ends_with("register") { "register" } else { "login" }
+    ["register", "link"].into_iter().find(|kind| path.ends_with(kind)).unwrap_or("login")
 }
 
 #[tokio::test]

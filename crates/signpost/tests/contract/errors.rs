@@ -15,7 +15,9 @@ use signpost_platform::accounts::{Account, Environment};
 use signpost_store::step;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
-use crate::harness::{DEAD, Integrator, NameServer, Reply, Service, send, text};
+use crate::harness::{DEAD, Integrator, NameServer, Phone, Reply, Service, send, text};
+use crate::link;
+use crate::page_flow::{hosts, registers, request};
 
 /// The table of the page that programs rely on: status and code.
 pub(crate) static CODES: LazyLock<BTreeSet<(u16, &str)>> = LazyLock::new(|| {
@@ -65,6 +67,7 @@ async fn every_code_of_the_page_can_be_met_and_no_other() {
     let mut met = of_requests(&integrator).await;
     met.extend(of_sessions(&service, &integrator).await);
     met.extend(of_hosted(&service, &integrator).await);
+    met.extend(of_links(&service).await);
     met.extend(of_domains(&service, &integrator).await);
     met.extend(of_ours(&service, &integrator).await);
     let met: BTreeSet<_> = met.iter().map(|reply| (reply.status, reply.code())).collect();
@@ -151,8 +154,9 @@ async fn of_hosted(service: &Service, integrator: &Integrator) -> Vec<Reply> {
     let mut met = vec![integrator.post("/sessions", &page).await];
     let hosted = integrator.registers("hosted.test").await;
     let path = format!("/domains/{}", text(&hosted, "id"));
-    integrator.patch(&path, &json!({ "handler": "hosted", "methods": ["passkey"] })).await.with(200);
-    let page = json!({ "domain": "hosted.test", "flow": "page", "metadata": { "return_url": "/in" } });
+    integrator.patch(&path, &json!({ "handler": "hosted", "methods": ["lightning"] })).await.with(200);
+    let page =
+        json!({ "domain": "hosted.test", "flow": "page", "confirm": "code", "metadata": { "return_url": "/in" } });
     met.push(integrator.post("/sessions", &page).await);
     for mode in ["login", "register", "register"] {
         let session = integrator.post("/sessions", &json!({ "domain": "hosted.test", "mode": mode })).await.with(201);
@@ -170,6 +174,24 @@ async fn of_hosted(service: &Service, integrator: &Integrator) -> Vec<Reply> {
         met.push(integrator.patch(&format!("/domains/{}", text(&domain, "id")), &change).await);
     }
     met.retain(|reply| reply.status != 200);
+    met
+}
+
+/// What stands in the way of another key.
+async fn of_links(service: &Service) -> Vec<Reply> {
+    let integrator = service.integrator_of("linking", Environment::Sandbox).await;
+    hosts(&integrator, "shop.test").await;
+    let user = link::somebody(service, &integrator).await;
+    let (session, page) = link::links(service, &integrator, &user).await;
+    let second = Phone::of(21, &service.clock);
+    link::answers_and_confirms(service, &integrator, &session, &second).await;
+    registers(service, &integrator, &second).await;
+    let mut met = vec![link::returns(&integrator, &session, &page).await];
+    link::has(service, &user, 10).await;
+    let body = request(&json!({ "mode": "link", "user": user }));
+    met.push(integrator.post("/sessions", &body).await);
+    service.passes(SignedDuration::from_mins(6));
+    met.push(integrator.post("/sessions", &body).await);
     met
 }
 

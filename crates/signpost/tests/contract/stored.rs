@@ -62,7 +62,7 @@ async fn a_page_whose_columns_contradict_the_others_is_no_session_at_all() {
     for (change, named) in [
         ("flow = 'cross_device'", "flow and page_until"),
         ("flow = 'same_device'", "flow and page_until"),
-        (no_page, "flow and page_until"),
+        (no_page, "page_until"),
         ("hosted_url = NULL", "flow and hosted_url"),
         ("browser_hash = NULL", "browser_hash"),
         ("page_code = ''", "page_code"),

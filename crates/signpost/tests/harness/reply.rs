@@ -44,7 +44,7 @@ impl Reply {
         let open = headers.keys().find(|name| name.as_str().starts_with("access-control-"));
         assert!(is_public || open.is_none(), "{path}: {open:?} lets web pages in");
         if *status >= 400 && path.contains("/hosted/") {
-            let told = if matches!(status, 404 | 406) && self.json().get("details").is_some() {
+            let told = if matches!(status, 404 | 406 | 409) && self.json().get("details").is_some() {
                 &["error", "details"][..]
             } else {
                 &["error"]

@@ -18,7 +18,8 @@ use crate::api::sessions::replies::CreatedSession;
 use crate::domains::{self, Domain, HandlerKind, Usable, parse_webhook_url};
 use crate::error::Error;
 use crate::flows::addresses::make_hosted_url;
-use crate::ids::SessionId;
+use crate::flows::link::check_linkable;
+use crate::ids::{SessionId, UserId};
 use crate::service::LoginService;
 use crate::sessions::{
     BrowserHash, ClientSecret, ConfirmCode, Flow, IdempotencyKey, Metadata, NewSession, PagePurpose, PageTerms,
@@ -44,7 +45,11 @@ pub(crate) async fn create(
     }
     let domain = usable_domain(&service, &account, &request.domain).await?;
     let name = domain.name.to_string();
+    let linked_to = request.link.clone();
     let (new, now, ttl) = (request.for_domain(&service, &domain)?, service.clock.now(), service.settings.session_ttl);
+    if let Some(user) = linked_to {
+        check_linkable(&service, &domain, &user).await?;
+    }
     let session = Session::open(&domain, new, ttl, now, SessionEntropy { id: random(), nonce: random() });
     let secret = ClientSecret::derive(&key.key, &session.id);
     let session = session.with_client_secret(&secret);
@@ -104,6 +109,8 @@ struct CreateRequest {
     /// Whether the wallet must send back what the page shows.
     confirm: bool,
     options: SessionOptions,
+    /// Whose account a key joins.
+    link: Option<UserId>,
 }
 
 impl CreateRequest {
@@ -111,10 +118,7 @@ impl CreateRequest {
         let domain = fields.text("domain")?;
         let mode = match fields.optional_text("mode")? {
             None => Mode::Login,
-            Some(word) => {
-                let mode = word.parse().ok().filter(|mode| *mode != Mode::Link);
-                mode.ok_or_else(|| Problem::field("mode", "must be 'login' or 'register'"))?
-            }
+            Some(word) => word.parse().map_err(|_| Problem::field("mode", "must be 'login', 'register' or 'link'"))?,
         };
         let webhook_url = fields.optional_text("webhook_url")?;
         let metadata = fields.optional_object("metadata")?;
@@ -124,6 +128,7 @@ impl CreateRequest {
             Some(_) => return Err(Problem::field("confirm", "must be 'code'").into()),
         };
         let options = parse_options(&mut fields)?;
+        let link = parse_link(mode, options.flow, fields.optional_text("user")?.as_deref())?;
         fields.done()?;
         let domain = DomainName::parse(&domain).map_err(|error| Problem::field("domain", error.to_string()))?;
         let metadata = metadata.map(|object| Metadata::new(object, &domain)).transpose();
@@ -132,7 +137,7 @@ impl CreateRequest {
             let reason = format!("is required if flow is '{}'", options.flow.as_str());
             return Err(Problem::field("metadata.return_url", reason).into());
         }
-        Ok(Self { domain, mode, webhook_url, metadata, confirm, options })
+        Ok(Self { domain, mode, webhook_url, metadata, confirm, options, link })
     }
 
     /// A live login on a page is bound to the browser that began it: a link to the page, or a code, that somebody was sent
@@ -160,8 +165,10 @@ impl CreateRequest {
             confirm: Option<&'static str>,
             #[serde(flatten)]
             options: &'a SessionOptions,
+            #[serde(skip_serializing_if = "Option::is_none")]
+            user: Option<&'a UserId>,
         }
-        let Self { domain, mode, webhook_url, metadata, confirm, options } = self;
+        let Self { domain, mode, webhook_url, metadata, confirm, options, link } = self;
         let fingerprint = Fingerprint {
             domain: domain.as_str(),
             mode: mode.as_str(),
@@ -169,6 +176,7 @@ impl CreateRequest {
             metadata: metadata.as_ref().map(Metadata::as_str),
             confirm: confirm.then_some("code"),
             options,
+            user: link.as_ref(),
         };
         Ok(serde_json::to_string(&fingerprint).context("a request is JSON")?)
     }
@@ -176,7 +184,7 @@ impl CreateRequest {
     /// What the session will be, on this domain.
     fn for_domain(self, service: &LoginService, domain: &Domain) -> Result<NewSession, Error> {
         let webhook_url = self.webhook_url(service, domain)?;
-        let Self { mode, metadata, confirm, options, .. } = self;
+        let Self { mode, metadata, confirm, options, link, .. } = self;
         let environment = domain.account.environment;
         let hosted_url = match domain.handler {
             HandlerKind::Direct if options.flow == Flow::Page => {
@@ -196,7 +204,7 @@ impl CreateRequest {
         }
         let must_confirm = must_confirm || (page.is_some() && takes_numbers(domain));
         let confirm_code = (confirm || must_confirm).then(|| ConfirmCode::new(random()));
-        Ok(NewSession { mode, webhook_url, hosted_url, metadata, confirm_code, options, page, link: None })
+        Ok(NewSession { mode, webhook_url, hosted_url, metadata, confirm_code, options, page, link })
     }
 
     /// The session's own webhook if it names one, else the domain's.
@@ -218,6 +226,20 @@ fn parse_options(fields: &mut Fields) -> Result<SessionOptions, Error> {
     let requester = fields.optional_object("requester")?.map(|object| Requester::parse(object.get())).transpose()?;
     let browser_hash = fields.optional_text("browser_hash")?.map(|text| parse_browser_hash(flow, &text)).transpose()?;
     Ok(SessionOptions { flow, requester, browser_hash })
+}
+
+/// Whose account a key joins: said in that mode, which is there on pages alone, and in no other.
+fn parse_link(mode: Mode, flow: Flow, user: Option<&str>) -> Result<Option<UserId>, Problem> {
+    match (mode, user) {
+        (Mode::Link, _) if flow != Flow::Page => Err(Problem::field("flow", "must be 'page' if mode is 'link'")),
+        (Mode::Link, None) => Err(Problem::field("user", "is required if mode is 'link': the id of the user, usr_…")),
+        (Mode::Link, Some(text)) => {
+            let id = UserId::parse(text).ok_or_else(|| Problem::field("user", "must be the id of a user, usr_…"))?;
+            Ok(Some(id))
+        }
+        (_, Some(_)) => Err(Problem::field("user", "is allowed if mode is 'link' only")),
+        (_, None) => Ok(None),
+    }
 }
 
 fn parse_browser_hash(flow: Flow, text: &str) -> Result<BrowserHash, Problem> {

@@ -1,0 +1,60 @@
+//! Links: what the integrator must have done before one is opened, and what the owner of its page says of the key that
+//! answered.
+
+use signpost_store::random;
+
+use crate::domains::Domain;
+use crate::error::Error;
+use crate::flows::lookup::{lost_race, refused};
+use crate::ids::UserId;
+use crate::service::LoginService;
+use crate::sessions::{RECENT_LOGIN, Session, link_sql};
+use crate::users::{self, MAX_CREDENTIALS};
+
+/// Ends well where another key may join a user's account: the user is there, logged in or registered a moment ago, and has
+/// less keys than there may be.
+///
+/// # Errors
+/// [`Error::UserNotFound`], [`Error::RecentLoginRequired`], [`Error::TooManyCredentials`].
+pub async fn check_linkable(service: &LoginService, domain: &Domain, user: &UserId) -> Result<(), Error> {
+    let found = users::sql::find(&service.store, &domain.id, user).await?;
+    let (user, credentials) = found.ok_or(Error::UserNotFound)?;
+    let logged_in_since = service.clock.now() - RECENT_LOGIN;
+    if user.last_login_at.unwrap_or(user.created_at) < logged_in_since {
+        return Err(Error::RecentLoginRequired);
+    }
+    if credentials.len() >= MAX_CREDENTIALS as usize { Err(Error::TooManyCredentials) } else { Ok(()) }
+}
+
+/// Confirms that the key which answered a link is the page owner's. Returns the session as it is then.
+///
+/// # Errors
+/// Where no answer waits for that any more.
+pub async fn confirm_link(service: &LoginService, session: Session) -> Result<Session, Error> {
+    let now = service.clock.now();
+    session.check_pending(now).map_err(|refusal| refused(refusal, &session, service))?;
+    if !link_sql::confirm(&service.store, &session, now).await? {
+        return Err(lost_race(service, &session).await);
+    }
+    service.session_changed(&session.id);
+    read_again(service, &session).await
+}
+
+/// Drops the answer of a key that is not the page owner's, with a new code. Returns the session as it is then.
+///
+/// # Errors
+/// Where no answer waits for that any more.
+pub async fn decline_link(service: &LoginService, session: Session) -> Result<Session, Error> {
+    let declined = session.clone().decline_answer(service.settings.session_ttl, service.clock.now(), random());
+    let declined = declined.map_err(|refusal| refused(refusal, &session, service))?;
+    if !link_sql::decline(&service.store, &declined, &session.challenge).await? {
+        return Err(lost_race(service, &session).await);
+    }
+    service.session_changed(&session.id);
+    read_again(service, &session).await
+}
+
+async fn read_again(service: &LoginService, session: &Session) -> Result<Session, Error> {
+    let found = crate::sessions::sql::find(&service.store, &session.account, &session.id).await?;
+    found.ok_or(Error::SessionNotFound)
+}

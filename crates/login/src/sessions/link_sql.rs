@@ -1,0 +1,43 @@
+//! Links in the database.
+
+use anyhow::{Result, bail};
+use jiff::Timestamp;
+use signpost_auth::Challenge;
+use signpost_store::{Store, must, params};
+
+use super::Session;
+
+/// Names the challenge: what is confirmed is the answer that the owner was shown.
+const CONFIRM: &str = "
+    UPDATE sessions SET link_confirmed_at = $1
+    WHERE id = $2 AND challenge = $3 AND link_user IS NOT NULL AND link_confirmed_at IS NULL
+      AND answer IS NOT NULL AND authenticated_at IS NULL AND cancelled_at IS NULL";
+
+/// Drops an answer that nobody confirmed, together with the code that it answered.
+const DECLINE: &str = "
+    UPDATE sessions SET answer = NULL, challenge = $1, expires_at = $2, replaced_challenge = $3, page_until = $4,
+        notice = NULL
+    WHERE id = $5 AND challenge = $3 AND link_user IS NOT NULL AND link_confirmed_at IS NULL
+      AND answer IS NOT NULL AND authenticated_at IS NULL AND cancelled_at IS NULL";
+
+/// Remembers that the owner of a page says that the key which answered its link is theirs. False where that was said or
+/// denied before, or the session is over.
+///
+/// # Errors
+/// As [`Store::write`].
+pub async fn confirm(store: &Store, session: &Session, now: Timestamp) -> Result<bool> {
+    let params = params![now, &session.id, session.challenge.to_string()];
+    Ok(store.write([must(CONFIRM, params)]).await?.is_committed())
+}
+
+/// Keeps a link whose answer to the challenge `old` was dropped. False as for [`confirm`].
+///
+/// # Errors
+/// As [`Store::write`].
+pub async fn decline(store: &Store, session: &Session, old: &Challenge) -> Result<bool> {
+    let Session { id, challenge, expires_at, page: Some(page), .. } = session else {
+        bail!("{} is on no page", session.id)
+    };
+    let params = params![challenge.to_string(), *expires_at, old.to_string(), page.until, id];
+    Ok(store.write([must(DECLINE, params)]).await?.is_committed())
+}

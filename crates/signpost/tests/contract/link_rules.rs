@@ -1,0 +1,126 @@
+//! Which links are opened (docs/api.md, Link), and that a link becomes nothing else.
+
+use jiff::SignedDuration;
+use serde_json::{Value, json};
+use signpost_auth::Mode;
+use signpost_login::flows::page;
+use signpost_login::sessions::Renewal;
+use signpost_platform::accounts::Environment;
+use signpost_store::step;
+
+use crate::harness::{Integrator, Service, text};
+use crate::link::{links, phone, somebody};
+use crate::page_flow::{browser, hosts, opens, page_of, registers, registers_at, request, shop, shown, visits};
+
+#[tokio::test]
+async fn a_link_names_its_user_who_logged_in_a_moment_ago() {
+    let service = Service::start().await;
+    let integrator = shop(&service).await;
+    let user = somebody(&service, &integrator).await;
+    for (with, field) in [
+        (json!({ "mode": "link" }), "user"),
+        (json!({ "mode": "link", "user": "usr_x" }), "user"),
+        (json!({ "mode": "link", "user": service.phone().public_key() }), "user"),
+        (json!({ "mode": "link", "user": user, "flow": "cross_device", "browser_hash": null }), "flow"),
+        (json!({ "mode": "link", "user": user, "flow": "same_device" }), "flow"),
+        (json!({ "user": user }), "user"),
+        (json!({ "mode": "register", "user": user }), "user"),
+        (json!({ "mode": "unlink" }), "mode"),
+    ] {
+        let mut body = request(&with);
+        if with["flow"].is_string() {
+            body.as_object_mut().expect("an object").remove("browser_hash");
+        }
+        let refused = integrator.post("/sessions", &body).await.refused(400, "invalid_request");
+        assert_eq!(refused["field"], field, "{with}");
+    }
+    let nobody = format!("usr_{}", "0".repeat(36));
+    let asks = async |integrator: &Integrator, with: Value| {
+        let mut body = json!({ "mode": "link", "user": user });
+        for (name, value) in with.as_object().expect("an object") {
+            body[name] = value.clone();
+        }
+        integrator.post("/sessions", &request(&body)).await
+    };
+    asks(&integrator, json!({ "user": nobody })).await.refused(404, "user_not_found");
+    // Users of other domains and accounts are nobody here; a domain without users of ours has no links.
+    hosts(&integrator, "bank.test").await;
+    asks(&integrator, json!({ "domain": "bank.test" })).await.refused(404, "user_not_found");
+    let rival = service.integrator_of("rival", Environment::Sandbox).await;
+    hosts(&rival, "shop.test").await;
+    asks(&rival, json!({})).await.refused(404, "user_not_found");
+    integrator.registers("direct.test").await;
+    asks(&integrator, json!({ "domain": "direct.test" })).await.refused(422, "domain_not_hosted");
+    service.passes(SignedDuration::from_mins(5));
+    asks(&integrator, json!({})).await.with(201);
+    service.passes(SignedDuration::from_millis(1));
+    asks(&integrator, json!({})).await.refused(422, "recent_login_required");
+    let never = step("UPDATE hosted_users SET last_login_at = NULL", Vec::new());
+    service.app.store.write([never]).await.expect("a database");
+    asks(&integrator, json!({})).await.refused(422, "recent_login_required");
+}
+
+#[tokio::test]
+async fn a_retry_of_a_creation_is_told_from_one_for_another_user() {
+    let service = Service::start().await;
+    let integrator = shop(&service).await;
+    let user = somebody(&service, &integrator).await;
+    let other = registers(&service, &integrator, &phone(&service, 21)).await;
+    let body = |user: &str| request(&json!({ "mode": "link", "user": user }));
+    let first = integrator.creates_once("key", &body(&user)).await.with(201);
+    assert_eq!(integrator.creates_once("key", &body(&user)).await.with(201)["id"], first["id"]);
+    let theirs = text(&other["user"], "id");
+    integrator.creates_once("key", &body(theirs)).await.refused(422, "idempotency_key_reused");
+}
+
+#[tokio::test]
+async fn a_link_is_nothing_else_and_nothing_else_is_a_link() {
+    let service = Service::start().await;
+    let integrator = shop(&service).await;
+    let user = somebody(&service, &integrator).await;
+    let (session, page) = links(&service, &integrator, &user).await;
+    let second = phone(&service, 21);
+    let told = shown(&page);
+    let answer = second.answers_with(&told, told["confirm_code"].as_str());
+    for path in ["/hosted/login", "/hosted/register"] {
+        assert_eq!(integrator.post(path, &answer).await.status, 404, "{path}");
+    }
+    integrator.hands_in(&session, &answer).await.refused(404, "challenge_not_found");
+    let login = opens(&integrator, json!({})).await;
+    let of_login = visits(&service, &login, &browser(1)).await;
+    let told = shown(&of_login);
+    let theirs = service.phone().answers_with(&told, told["confirm_code"].as_str());
+    assert_eq!(integrator.post("/hosted/link", &theirs).await.status, 404);
+    // Whoever could turn it into a registration would have an account of their own with the key.
+    for mode in [Mode::Login, Mode::Register] {
+        let page = page::switch_mode(&service.app.login, page.clone(), mode).await.expect("a page");
+        assert_eq!(page.challenge, page_of(&service, &session).await.challenge);
+        assert_eq!(page.challenge.mode, Mode::Link);
+    }
+    let same = page::switch_mode(&service.app.login, of_login.clone(), Mode::Link).await.expect("a page");
+    assert_eq!(same.challenge, of_login.challenge);
+    let renewed = page::renew_page(&service.app.login, page.clone(), Renewal::ByHand).await.expect("a page");
+    assert_eq!((renewed.challenge.mode, renewed.link()), (Mode::Link, page.link()));
+    assert_ne!(renewed.challenge, page.challenge);
+}
+
+#[tokio::test]
+async fn a_row_that_contradicts_itself_is_an_error() {
+    let service = Service::start().await;
+    let integrator = shop(&service).await;
+    let user = somebody(&service, &integrator).await;
+    registers_at(&service, &integrator, "shop.test", &phone(&service, 21)).await;
+    for broken in [
+        "UPDATE sessions SET link_user = NULL WHERE link_user IS NOT NULL",
+        "UPDATE sessions SET link_confirmed_at = 5 WHERE link_user IS NOT NULL",
+        "UPDATE sessions SET link_user = NULL, link_confirmed_at = 5 WHERE link_user IS NOT NULL",
+        "UPDATE sessions SET passkey_offer = '{\"offer\":\"open\"}' WHERE link_user IS NOT NULL",
+        "UPDATE sessions SET passkey_offer = '{\"offer\":\"later\"}' WHERE link_user IS NOT NULL",
+        "UPDATE sessions SET link_user = 'usr_x' WHERE link_user IS NOT NULL",
+    ] {
+        let session = opens(&integrator, json!({ "mode": "link", "user": user })).await;
+        assert!(service.app.store.write([step(broken, Vec::new())]).await.expect("a database").is_committed());
+        integrator.sees(&session).await.refused(500, "internal_error");
+        service.app.store.write([step("DELETE FROM sessions", Vec::new())]).await.expect("a database");
+    }
+}

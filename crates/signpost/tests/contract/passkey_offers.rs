@@ -1,0 +1,158 @@
+//! The offer of a passkey after a login by wallet (docs/api.md, Page flow): to whom it is made, how long it waits, and that
+//! what became of it is written with the user.
+
+use jiff::SignedDuration;
+use serde_json::{Value, json};
+use signpost_login::sessions::PasskeyOffer;
+use signpost_store::{params, step};
+
+use crate::harness::{Integrator, Phone, Service, text};
+use crate::page_flow::{SECRET, browser, code, completes, opens, page_of, registers, scans, shop, visits};
+
+/// A point of P-256, as a key.
+const KEY: &str = "3059301306072a8648ce3d020106082a8648ce3d030107034200046b17d1f2e12c4247f8bce6e563a440f277037d812deb33a0f4a13945d898c2964fe342e2fe1a7f9b8ee7eb4a7c0f9e162bce33576b315ececbb6406837bf51f5";
+
+async fn sets(service: &Service, sql: &'static str) {
+    service.app.store.write([step(sql, Vec::new())]).await.expect("a database");
+}
+
+/// Somebody answers by wallet; what they are offered.
+async fn answers(service: &Service, integrator: &Integrator, with: Value) -> (Value, PasskeyOffer) {
+    let session = opens(integrator, with).await;
+    let page = visits(service, &session, &browser(1)).await;
+    scans(integrator, &service.phone(), &page).await.with(200);
+    let offer = page_of(service, &session).await.offer().clone();
+    (session, offer)
+}
+
+async fn returns(service: &Service, integrator: &Integrator, session: &Value) -> Value {
+    let page = page_of(service, session).await;
+    completes(integrator, session, &code(&page, &browser(1)), Some(SECRET)).await.with(200)
+}
+
+/// The page says what became of the offer.
+async fn settles(service: &Service, session: &Value, offer: &Value) {
+    const SETTLE: &str = "UPDATE sessions SET passkey_offer = $1 WHERE id = $2";
+    let settled = service.app.store.write([step(SETTLE, params![offer.to_string(), text(session, "id")])]).await;
+    assert!(settled.expect("a database").is_committed());
+    service.app.login.session_changed(&page_of(service, session).await.id);
+}
+
+fn made(handle: u8, petname: Option<&str>) -> Value {
+    let handle = signpost_auth::PasskeyHandle::from_bytes([handle; 32]).to_string();
+    let mut made = json!({ "offer": "made", "public_key": KEY, "id": "AQID", "sign_count": 3, "handle": handle });
+    if let Some(petname) = petname {
+        made["petname"] = petname.into();
+    }
+    made
+}
+
+async fn user_of(service: &Service, integrator: &Integrator, done: &Value) -> Value {
+    let domains = integrator.get("/domains").await.with(200);
+    let path = format!("/domains/{}/users/{}", text(&domains["domains"][0], "id"), text(&done["user"], "id"));
+    assert!(service.outbox().await.len() < 10);
+    integrator.get(&path).await.with(200)
+}
+
+#[tokio::test]
+async fn a_passkey_is_offered_to_who_has_none_where_one_can_log_in() {
+    let service = Service::start().await;
+    let integrator = shop(&service).await;
+    let (session, offer) = answers(&service, &integrator, json!({ "mode": "register" })).await;
+    assert_eq!(offer, PasskeyOffer::Open);
+    returns(&service, &integrator, &session).await;
+    assert_eq!(answers(&service, &integrator, json!({})).await.1, PasskeyOffer::Open);
+    for without in [
+        "UPDATE domains SET methods = 'scan'",
+        "UPDATE domains SET methods = NULL",
+        "UPDATE hosted_users SET passkey_declined_at = 1",
+    ] {
+        sets(&service, without).await;
+        service.app.login.domains.restart(true);
+        let expected = if without.ends_with("NULL") { PasskeyOffer::Open } else { PasskeyOffer::NotMade };
+        assert_eq!(answers(&service, &integrator, json!({})).await.1, expected, "{without}");
+    }
+}
+
+#[tokio::test]
+async fn a_server_that_browsers_reach_by_an_address_offers_none() {
+    let settings = [("public_url", "https://192.0.2.7"), ("allow_private_webhooks", "true")];
+    let service = Service::with(&settings).await;
+    let integrator = shop(&service).await;
+    assert_eq!(answers(&service, &integrator, json!({ "mode": "register" })).await.1, PasskeyOffer::NotMade);
+}
+
+#[tokio::test]
+async fn an_offer_waits_for_five_minutes() {
+    let service = Service::start().await;
+    let integrator = shop(&service).await;
+    let (session, _) = answers(&service, &integrator, json!({ "mode": "register" })).await;
+    service.passes(SignedDuration::from_secs(299));
+    integrator.sees(&session).await.with(200);
+    service.passes(SignedDuration::from_secs(1));
+    integrator.sees(&session).await.refused(410, "session_expired");
+}
+
+#[tokio::test]
+async fn who_wants_none_is_not_asked_again() {
+    let service = Service::start().await;
+    let integrator = shop(&service).await;
+    let (session, _) = answers(&service, &integrator, json!({ "mode": "register" })).await;
+    settles(&service, &session, &json!({ "offer": "declined" })).await;
+    returns(&service, &integrator, &session).await;
+    assert_eq!(answers(&service, &integrator, json!({})).await.1, PasskeyOffer::NotMade);
+}
+
+#[tokio::test]
+async fn a_passkey_that_was_made_beside_a_registration_is_the_users_and_names_them() {
+    let service = Service::start().await;
+    let integrator = shop(&service).await;
+    let (session, _) = answers(&service, &integrator, json!({ "mode": "register" })).await;
+    settles(&service, &session, &made(7, Some("calm-otter-1234"))).await;
+    let done = returns(&service, &integrator, &session).await;
+    let user = user_of(&service, &integrator, &done).await;
+    assert_eq!((&done["method"], &user["petname"]), (&json!("scan"), &json!("calm-otter-1234")));
+    let kinds: Vec<_> = user["credentials"].as_array().expect("a list").iter().map(|own| &own["kind"]).collect();
+    assert_eq!(kinds.len(), 2);
+    assert!(kinds.contains(&&json!("passkey")) && kinds.contains(&&json!("wallet")));
+    assert_eq!(answers(&service, &integrator, json!({})).await.1, PasskeyOffer::NotMade, "there is one");
+}
+
+#[tokio::test]
+async fn a_petname_that_somebody_got_meanwhile_is_not_given_twice() {
+    let service = Service::start().await;
+    let integrator = shop(&service).await;
+    let other = registers(&service, &integrator, &Phone::of(21, &service.clock)).await;
+    sets(&service, "UPDATE petnames SET petname = 'calm-otter-1234'").await;
+    let (session, _) = answers(&service, &integrator, json!({ "mode": "register" })).await;
+    settles(&service, &session, &made(7, Some("calm-otter-1234"))).await;
+    let done = returns(&service, &integrator, &session).await;
+    let user = user_of(&service, &integrator, &done).await;
+    assert_ne!((&user["petname"], &user["id"]), (&json!("calm-otter-1234"), &other["user"]["id"]));
+    assert_eq!(user["credentials"].as_array().map(Vec::len), Some(2), "the passkey is there all the same");
+}
+
+#[tokio::test]
+async fn a_passkey_that_cannot_be_added_takes_nobodys_login_away() {
+    let service = Service::start().await;
+    let integrator = shop(&service).await;
+    registers(&service, &integrator, &service.phone()).await;
+    sets(&service, "UPDATE hosted_users SET passkey_handle = 'AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA'").await;
+    // Made for another handle than the user has.
+    let (session, _) = answers(&service, &integrator, json!({})).await;
+    settles(&service, &session, &made(7, None)).await;
+    let done = returns(&service, &integrator, &session).await;
+    let user = user_of(&service, &integrator, &done).await;
+    assert_eq!(user["credentials"].as_array().map(Vec::len), Some(1));
+    // Made in time, and somebody else's by now.
+    let (session, _) = answers(&service, &integrator, json!({})).await;
+    settles(&service, &session, &made(0, None)).await;
+    sets(
+        &service,
+        "INSERT INTO users (domain_id, public_key, created_at, id, user_id, kind, name, passkey_id, sign_count)
+         SELECT 'dom_x', '3059', created_at, 'cred_x', 'usr_x', 'passkey', '', 'AQID', 0 FROM users LIMIT 1",
+    )
+    .await;
+    let done = returns(&service, &integrator, &session).await;
+    assert_eq!(user_of(&service, &integrator, &done).await["credentials"].as_array().map(Vec::len), Some(1));
+}
