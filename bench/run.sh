@@ -11,7 +11,7 @@ sh bench/databases.sh
 if [ ! -d bench/baselines/node/node_modules ]; then
   npm ci --silent --no-progress --prefix bench/baselines/node || echo "without lnurl and siwe: they could not be installed" >&2
 fi
-for measurement in catalogue verify sessions polls logins pages tool_call; do
+for measurement in catalogue verify sessions polls logins passkeys pages tool_call; do
   cargo run --quiet --release -p signpost-bench --bin "$measurement"
 done
 if ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1; then sh bench/postgres.sh; else echo "without PostgreSQL: it is not installed"; fi

@@ -154,6 +154,36 @@ pub async fn exchange(connection: &mut TcpStream, request: &[u8]) -> Result<Vec<
     Ok(reply.split_off(head + 4))
 }
 
+/// Sends all requests over a few connections, each once; how many a second that were.
+///
+/// # Errors
+/// Where the server does not answer every request with a success.
+pub async fn burst(address: SocketAddr, requests: Vec<Vec<u8>>, connections: usize) -> Result<f64> {
+    let (count, mut clients) = (requests.len(), JoinSet::new());
+    let mut shares = vec![Vec::new(); connections];
+    for (at, request) in requests.into_iter().enumerate() {
+        shares[at % connections].push(request);
+    }
+    let begun = Instant::now();
+    for share in shares {
+        clients.spawn(async move {
+            let mut connection = TcpStream::connect(address).await?;
+            connection.set_nodelay(true)?;
+            for request in share {
+                let reply = exchange(&mut connection, &request).await?;
+                // To Lightning wallets a refusal is a success of HTTP.
+                ensure!(!reply.starts_with(br#"{"status":"ERROR""#), "{}", String::from_utf8_lossy(&reply));
+            }
+            anyhow::Ok(())
+        });
+    }
+    for done in clients.join_all().await {
+        done?;
+    }
+    #[expect(clippy::cast_precision_loss, reason = "a few thousand")]
+    Ok(count as f64 / begun.elapsed().as_secs_f64())
+}
+
 /// Where a handler listens that answers this to everything, on threads of its own.
 ///
 /// # Errors

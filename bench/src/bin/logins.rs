@@ -19,7 +19,7 @@ use tokio::sync::mpsc;
 
 use signpost_bench::child::Server as Child;
 use signpost_bench::server::{self, Running};
-use signpost_bench::{Variant, ask, exchange, get, post, print, requests_per_second};
+use signpost_bench::{Variant, ask, burst, exchange, get, post, print, requests_per_second};
 
 const CONNECTIONS: usize = 64;
 /// How many logins are signed before they are timed.
@@ -82,11 +82,11 @@ async fn callbacks(ours: &Running, lnurl: Option<&Child>) -> Result<()> {
         }
     }
     let mut rates = vec![
-        ("ours: authenticate, on disk before the answer", burst(ours.address, authenticate).await?),
-        ("ours: GET /lnurl, on disk before the answer", burst(ours.address, lightning).await?),
+        ("ours: authenticate, on disk before the answer", burst(ours.address, authenticate, CONNECTIONS).await?),
+        ("ours: GET /lnurl, on disk before the answer", burst(ours.address, lightning, CONNECTIONS).await?),
     ];
     if let Some(lnurl) = lnurl {
-        rates.push(("lnurl: callback, in memory", burst(lnurl.address, theirs).await?));
+        rates.push(("lnurl: callback, in memory", burst(lnurl.address, theirs, CONNECTIONS).await?));
     }
     let baseline = rates.last().map_or(1.0, |(_, rate)| *rate);
     for (name, rate) in rates {
@@ -129,33 +129,6 @@ fn signed(path: &str, k1: K1) -> Result<Vec<u8>> {
     let wallet = Wallet::from_bytes([7; 32])?;
     let (sig, key) = (wallet.sign_k1(k1), wallet.public_key().canonical());
     Ok(get(&format!("{path}?tag=login&k1={k1}&sig={sig}&key={key}")))
-}
-
-/// Sends all requests over a few connections; how many a second that were.
-async fn burst(address: std::net::SocketAddr, requests: Vec<Vec<u8>>) -> Result<f64> {
-    let (count, mut clients) = (requests.len(), tokio::task::JoinSet::new());
-    let mut shares = vec![Vec::new(); CONNECTIONS];
-    for (at, request) in requests.into_iter().enumerate() {
-        shares[at % CONNECTIONS].push(request);
-    }
-    let begun = Instant::now();
-    for share in shares {
-        clients.spawn(async move {
-            let mut connection = TcpStream::connect(address).await?;
-            connection.set_nodelay(true)?;
-            for request in share {
-                let reply = exchange(&mut connection, &request).await?;
-                // To Lightning wallets a refusal is a success of HTTP.
-                ensure!(!reply.starts_with(br#"{"status":"ERROR""#), "{}", String::from_utf8_lossy(&reply));
-            }
-            anyhow::Ok(())
-        });
-    }
-    for done in clients.join_all().await {
-        done?;
-    }
-    #[expect(clippy::cast_precision_loss, reason = "a few thousand")]
-    Ok(count as f64 / begun.elapsed().as_secs_f64())
 }
 
 async fn verification(ours: &Running, siwe: Option<&Child>) -> Result<()> {

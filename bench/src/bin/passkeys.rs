@@ -1,0 +1,216 @@
+//! Logins by passkey: the check alone against the library that it stands on, and an answer on disk against a wallet's.
+
+#[expect(dead_code, reason = "what it can lie about is for tests")]
+#[path = "../../../tests/passkey.rs"]
+mod passkey;
+
+use std::time::Instant;
+
+use anyhow::{Context, Result, ensure};
+use data_encoding::{BASE64URL_NOPAD, HEXLOWER, HEXUPPER};
+use ring::signature::{ECDSA_P256_SHA256_ASN1, UnparsedPublicKey};
+use serde_json::{Value, json};
+use sha2::{Digest, Sha256};
+use signpost_auth::{PasskeyAssertion, PasskeyKey, PasskeyRegistration, QrData, RelyingParty, Wallet};
+use signpost_bench::server::{self, Running};
+use signpost_bench::{ROUND, ROUNDS, ask, burst, get_with, per_second, post, print};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
+
+use passkey::TestPasskey;
+
+const CONNECTIONS: usize = 64;
+/// How many logins are signed before they are timed, in each of a few turns.
+const LOGINS: usize = 800;
+const TURNS: usize = 3;
+const DOMAIN: &str = "hosted.example";
+
+#[tokio::main(flavor = "current_thread")]
+async fn main() -> Result<()> {
+    verification()?;
+    let folder = tempfile::tempdir()?;
+    let ours = server::start(Some(folder.path()))?;
+    ours.host(DOMAIN, "https://hosted.example/").await?;
+    answers(&ours).await
+}
+
+/// From the text that the page posts to the verdict, on one core; and no more than the signature.
+fn verification() -> Result<()> {
+    let (rp, challenge) = (RelyingParty::of("https://login.example").context("a name")?, [7; 32]);
+    let text = BASE64URL_NOPAD.encode(&challenge);
+    let created = json!({
+        "challenge": text, "rp": { "id": rp.id() }, "user": { "id": BASE64URL_NOPAD.encode(&[9; 32]) },
+        "pubKeyCredParams": [{ "type": "public-key", "alg": -7 }],
+    });
+    let (mut passkey, made) = TestPasskey::create(&created, rp.origin(), &[]);
+    let new = PasskeyRegistration::parse(&made.to_string())?.verify(&rp, &challenge)?;
+    let answer = passkey.get(&json!({ "challenge": text, "rpId": rp.id() }), rp.origin(), &[]).to_string();
+    let hex = new.key.canonical();
+    let checked = || -> Result<()> {
+        let key = PasskeyKey::parse_hex(&hex)?;
+        PasskeyAssertion::parse(&answer)?.verify(&rp, &challenge, &key)?;
+        Ok(())
+    };
+    let asserted = PasskeyAssertion::parse(&answer)?.verify(&rp, &challenge, &new.key)?;
+    let signed = [asserted.authenticator_data, Sha256::digest(asserted.client_data_json).to_vec()].concat();
+    let spki = HEXLOWER.decode(hex.as_bytes())?;
+    let point = &spki[spki.len() - 65..];
+    let raw = || -> Result<()> {
+        let key = UnparsedPublicKey::new(&ECDSA_P256_SHA256_ASN1, point);
+        key.verify(&signed, &asserted.signature).map_err(|_| anyhow::anyhow!("another signature"))
+    };
+    let (mut raws, mut checks) = (Vec::new(), Vec::new());
+    for _ in 0..ROUNDS {
+        raws.push(one_round(raw)?);
+        checks.push(one_round(checked)?);
+    }
+    let (raws, checks) = (per_second(raws), per_second(checks));
+    println!("checking a login by passkey, one core");
+    print("ring: the signature alone", raws, raws);
+    print("ours: from the posted text to the verdict", checks, raws);
+    Ok(())
+}
+
+fn one_round(work: impl Fn() -> Result<()>) -> Result<u32> {
+    let (begun, mut count) = (Instant::now(), 0);
+    while begun.elapsed() < ROUND {
+        work()?;
+        count += 1;
+    }
+    Ok(count)
+}
+
+/// Logins of users that are there, signed before, each on a page of its own and on disk before the answer.
+async fn answers(ours: &Running) -> Result<()> {
+    let wallet = Wallet::from_bytes([7; 32])?;
+    let mut passkey = registers_passkey(ours).await?;
+    registers_wallet(ours, &wallet).await?;
+    let (mut by_wallet, mut by_passkey) = (Vec::new(), Vec::new());
+    for _ in 0..TURNS {
+        let (mut wallets, mut passkeys) = (Vec::new(), Vec::new());
+        for _ in 0..LOGINS {
+            wallets.push(OpenPage::of(ours, "login").await?.answered_by_wallet(&wallet)?);
+            let page = OpenPage::of(ours, "login").await?;
+            let asked = page.asks(ours).await?;
+            passkeys.push(page.posts(&passkey.get(&asked["publicKey"], &page.origin, &[])));
+        }
+        by_wallet.push(burst(ours.address, wallets, CONNECTIONS).await?);
+        by_passkey.push(burst(ours.address, passkeys, CONNECTIONS).await?);
+    }
+    let median = |mut rates: Vec<f64>| {
+        rates.sort_unstable_by(f64::total_cmp);
+        rates[rates.len() / 2]
+    };
+    let (wallet, passkey) = (median(by_wallet), median(by_passkey));
+    println!("answering a login on its page, signed before, {CONNECTIONS} connections (goal: half of a wallet's)");
+    print("by wallet: POST /hosted/login, on disk", wallet, wallet);
+    print("by passkey: POST /login/{id}/passkey, on disk", passkey, wallet);
+    Ok(())
+}
+
+async fn registers_passkey(ours: &Running) -> Result<TestPasskey> {
+    let page = OpenPage::of(ours, "register").await?;
+    let asked = page.asks(ours).await?;
+    let (passkey, made) = TestPasskey::create(&asked["publicKey"], &page.origin, &[]);
+    ask(ours.address, &page.posts(&made)).await?;
+    page.completes(ours).await?;
+    Ok(passkey)
+}
+
+async fn registers_wallet(ours: &Running, wallet: &Wallet) -> Result<()> {
+    let page = OpenPage::of(ours, "register").await?;
+    ask(ours.address, &page.answered_by_wallet(wallet)?).await?;
+    page.completes(ours).await
+}
+
+/// A login page in the browser that owns it.
+struct OpenPage {
+    id: String,
+    origin: String,
+    path: String,
+    cookie: String,
+    document: String,
+}
+
+impl OpenPage {
+    async fn of(ours: &Running, mode: &str) -> Result<Self> {
+        let asked = json!({ "domain": DOMAIN, "mode": mode, "flow": "page", "metadata": { "return_url": "/in" } });
+        let request = post("/sandbox/v1/sessions", &ours.authorization, &asked.to_string());
+        let session: Value = serde_json::from_slice(&ask(ours.address, &request).await?)?;
+        let page_url = session["page_url"].as_str().context("page_url")?;
+        let (origin, path) = page_url.split_at(page_url.find("/sandbox").context("a path")?);
+        let id = session["id"].as_str().context("id")?.to_owned();
+        let mut page = Self {
+            id,
+            origin: origin.to_owned(),
+            path: path.to_owned(),
+            cookie: String::new(),
+            document: String::new(),
+        };
+        page.look(ours).await?;
+        Ok(page)
+    }
+
+    /// Loads the page; the first time its cookie comes with it.
+    async fn look(&mut self, ours: &Running) -> Result<()> {
+        let mut connection = TcpStream::connect(ours.address).await?;
+        connection.write_all(&get_with(&self.path, &format!("{}connection: close\r\n", self.cookie))).await?;
+        let mut reply = String::new();
+        connection.read_to_string(&mut reply).await?;
+        let (head, document) = reply.split_once("\r\n\r\n").context("a head")?;
+        if let Some(set) = head.lines().find_map(|line| line.strip_prefix("set-cookie: signpost_page=")) {
+            self.cookie = format!("cookie: signpost_page={}\r\n", set.split(';').next().unwrap_or_default());
+        }
+        document.clone_into(&mut self.document);
+        Ok(())
+    }
+
+    fn between(&self, before: &str, after: &str) -> Result<&str> {
+        let rest = self.document.split_once(before).with_context(|| before.to_owned())?.1;
+        Ok(rest.split_once(after).with_context(|| after.to_owned())?.0)
+    }
+
+    /// What the page's script asks the device for.
+    async fn asks(&self, ours: &Running) -> Result<Value> {
+        Ok(serde_json::from_slice(
+            &ask(ours.address, &get_with(&format!("{}/passkey", self.path), &self.cookie)).await?,
+        )?)
+    }
+
+    /// The request with the device's answer.
+    fn posts(&self, credential: &Value) -> Vec<u8> {
+        let token = self.between("name=\"token\" value=\"", "\"").unwrap_or_default();
+        let mut body = format!("token={token}&credential=");
+        for byte in credential.to_string().bytes() {
+            body.extend(["%", &HEXUPPER.encode(&[byte])]);
+        }
+        let Self { path, cookie, origin, .. } = self;
+        let head = format!(
+            "POST {path}/passkey HTTP/1.1\r\nhost: localhost\r\norigin: {origin}\r\n{cookie}\
+             content-type: application/x-www-form-urlencoded\r\ncontent-length: {}\r\n\r\n",
+            body.len()
+        );
+        (head + &body).into_bytes()
+    }
+
+    /// The request of a wallet that scanned the code, and whose person typed the number.
+    fn answered_by_wallet(&self, wallet: &Wallet) -> Result<Vec<u8>> {
+        let code = self.between("rel=\"signpost-code\" href=\"", "\"")?.replace("&amp;", "&");
+        let number = self.between("<output id=\"number\"", "</output>")?.split_once('>').context("a number")?.1;
+        let qr = QrData::parse(&code)?;
+        let answer = wallet.answer_code(&qr, Some(number), qr.challenge().issued_at, None);
+        Ok(post(qr.webhook().path(), "", &serde_json::to_string(&answer)?))
+    }
+
+    /// The browser is back at the site, which completes the login.
+    async fn completes(mut self, ours: &Running) -> Result<()> {
+        self.look(ours).await?;
+        let code = self.between("code=", "\"")?.split('&').next().unwrap_or_default().to_owned();
+        let body = json!({ "code": code }).to_string();
+        let path = format!("/sandbox/v1/sessions/{}/complete", self.id);
+        let done = ask(ours.address, &post(&path, &ours.authorization, &body)).await?;
+        let done: Value = serde_json::from_slice(&done)?;
+        ensure!(done["status"] == "complete" || done["user"].is_object(), "{done}");
+        Ok(())
+    }
+}
