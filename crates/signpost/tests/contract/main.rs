@@ -55,7 +55,13 @@ mod page_interleavings;
 mod page_races;
 mod pages;
 mod partitions;
+#[path = "../../../../tests/passkey.rs"]
+mod passkey;
 mod passkey_offers;
+mod passkey_races;
+mod passkey_realms;
+mod passkey_refusals;
+mod passkeys;
 mod program;
 mod proofs;
 mod proven_keys;

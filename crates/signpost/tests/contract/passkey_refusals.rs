@@ -1,0 +1,258 @@
+//! Passkeys that do not log in, and what their person and their device are told.
+
+use jiff::SignedDuration;
+use reqwest::Method;
+use serde_json::{Value, json};
+use signpost_auth::{Mode, PasskeyHandle};
+use signpost_login::flows::page;
+use signpost_login::sessions::{NoticeReason, Renewal};
+
+use crate::harness::{Browser, Service, send, text};
+use crate::page_flow::{hosts, opens, page_of, reason, shop};
+use crate::passkey::{BACKED_UP, Lie, TestPasskey, USER_PRESENT, USER_VERIFIED, cose_of_point, cose_of_rsa};
+use crate::passkeys::{arrives, signs_up};
+
+/// A server that counts no answers.
+async fn service() -> Service {
+    Service::with(&[("allow_private_webhooks", "true"), ("rate_limit_answer", "off")]).await
+}
+
+/// What everybody else's answers look like, in both ceremonies.
+fn lies() -> Vec<(&'static str, Lie)> {
+    vec![
+        ("another origin", Lie::Origin("https://evil.test")),
+        ("the host, another port", Lie::Origin("http://localhost:1")),
+        ("https for http", Lie::Origin("https://localhost")),
+        ("another relying party", Lie::RpId("evil.test")),
+        ("a frame", Lie::CrossOrigin),
+        ("a page above", Lie::TopOrigin(json!("https://evil.test"))),
+        ("another challenge", Lie::Challenge([1; 32])),
+        ("another type", Lie::Type("payment.get")),
+        ("nobody verified", Lie::Flags(USER_VERIFIED)),
+        ("nobody present", Lie::Flags(USER_PRESENT)),
+        ("backed up though it cannot be", Lie::Flags(BACKED_UP)),
+        ("two origins", Lie::ClientData(|text| text.replacen('{', r#"{"origin":"http://localhost","#, 1).into_bytes())),
+        ("something behind", Lie::AuthenticatorData(|data| [data, vec![0]].concat())),
+    ]
+}
+
+#[track_caller]
+fn told(reply: &(u16, Value), status: u16, reason: &str) {
+    assert_eq!((reply.0, &reply.1["reason"]), (status, &json!(reason)), "{reply:?}");
+    assert!(!text(&reply.1, "message").is_empty());
+}
+
+#[tokio::test]
+async fn a_lie_logs_nobody_in_and_the_page_goes_on() {
+    let service = service().await;
+    let integrator = shop(&service).await;
+    let mut browser = Browser::at(&service);
+    let (mut passkey, _) = signs_up(&integrator, &mut browser, "shop.test").await;
+    let session = arrives(&integrator, &mut browser, "shop.test").await;
+    for (name, lie) in lies() {
+        let asked = browser.asked(&session, "get").await;
+        let answer = passkey.get(&asked, &browser.origin, &[lie]);
+        told(&browser.brings(&session, &answer).await, 422, "not_accepted");
+        let page = page_of(&service, &session).await;
+        assert!(!page.is_answered(), "{name}");
+        assert_eq!(reason(&page), Some(NoticeReason::PasskeyRefused), "{name}");
+        browser.opens(&session).await.is(200, "refused");
+    }
+    assert_eq!(browser.uses(&session, &mut passkey).await, (200, json!({})));
+    browser.returns(&integrator, &session).await.with(200);
+}
+
+#[tokio::test]
+async fn a_lie_creates_no_account_and_keeps_no_passkey() {
+    let service = service().await;
+    let integrator = shop(&service).await;
+    let mut browser = Browser::at(&service);
+    let session = opens(&integrator, json!({ "mode": "register" })).await;
+    browser.opens(&session).await.is(200, "waiting");
+    let keys = [
+        ("EdDSA", Lie::Key([&[0xa4, 1, 1, 3, 0x27, 0x20, 6, 0x21, 0x58, 32][..], &[1; 32]].concat())),
+        ("ES384", Lie::Key(cose_of_point(-35, 2, &[1; 48], &[2; 48]))),
+        ("ES256K", Lie::Key(cose_of_point(-47, 8, &[1; 32], &[2; 32]))),
+        ("no point", Lie::Key(cose_of_point(-7, 1, &[1; 32], &[2; 32]))),
+        ("RSA of 1024 bits", Lie::Key(cose_of_rsa(&[0xff; 128], &[1, 0, 1]))),
+        ("another id", Lie::Id(vec![1; 16])),
+        ("a statement of no attestation", Lie::Statement("none", vec![0xa1, 1, 1])),
+        ("an attestation cut off", Lie::Attestation(|object| object[..object.len() - 1].to_vec())),
+    ];
+    for (name, lie) in lies().into_iter().chain(keys) {
+        let asked = browser.asked(&session, "create").await;
+        let (_, made) = TestPasskey::create(&asked, &browser.origin, &[lie]);
+        let reply = browser.brings(&session, &made).await;
+        assert_eq!((reply.0, &reply.1["reason"]), (422, &json!("not_accepted")), "{name}");
+        assert!(!page_of(&service, &session).await.is_answered(), "{name}");
+    }
+    let mut passkey = browser.makes_passkey(&session).await;
+    browser.returns(&integrator, &session).await.with(200);
+    let session = arrives(&integrator, &mut browser, "shop.test").await;
+    assert_eq!(browser.uses(&session, &mut passkey).await, (200, json!({})));
+}
+
+#[tokio::test]
+async fn what_is_no_answer_at_all_is_refused() {
+    let service = service().await;
+    let integrator = shop(&service).await;
+    let mut browser = Browser::at(&service);
+    let session = arrives(&integrator, &mut browser, "shop.test").await;
+    for text in ["", "null", "{}", "[]", "{\"id\":1}", "\u{0}", "💥"] {
+        told(&browser.brings(&session, &json!(text)).await, 422, "not_accepted");
+    }
+    let shown = browser.opens(&session).await;
+    let token = shown.between("name=\"token\" value=\"", "\"").to_owned();
+    let (status, _) = browser.posts_passkey(&session, &token, &"x".repeat(200_000)).await;
+    assert!((400..500).contains(&status), "{status}");
+    // A login is no registration: the answer to the other question is none.
+    let asked = browser.asked(&session, "get").await;
+    let options = json!({
+        "challenge": asked["challenge"], "rp": { "id": "localhost" }, "user": { "id": "AA" },
+        "pubKeyCredParams": [{ "alg": -7 }],
+    });
+    let (_, made) = TestPasskey::create(&options, &browser.origin, &[]);
+    told(&browser.brings(&session, &made).await, 422, "not_accepted");
+}
+
+#[tokio::test]
+async fn an_answer_counts_once_and_on_its_own_page() {
+    let service = service().await;
+    let integrator = shop(&service).await;
+    let mut browser = Browser::at(&service);
+    let (mut passkey, _) = signs_up(&integrator, &mut browser, "shop.test").await;
+    let first = arrives(&integrator, &mut browser, "shop.test").await;
+    let other = arrives(&integrator, &mut browser, "shop.test").await;
+    let answer = passkey.get(&browser.asked(&first, "get").await, &browser.origin, &[]);
+    told(&browser.brings(&other, &answer).await, 422, "not_accepted");
+    let token = browser.opens(&first).await.between("name=\"token\" value=\"", "\"").to_owned();
+    assert_eq!(browser.brings(&first, &answer).await, (200, json!({})));
+    let again = browser.posts_passkey(&first, &token, &answer.to_string()).await;
+    told(&again, 409, "not_asked");
+    browser.returns(&integrator, &first).await.with(200);
+    let later = browser.posts_passkey(&first, &token, &answer.to_string()).await;
+    assert!((400..500).contains(&later.0), "{later:?}");
+    assert!(!page_of(&service, &other).await.is_answered());
+    assert_eq!(service.outbox().await.len(), 2);
+}
+
+#[tokio::test]
+async fn the_page_alone_brings_an_answer() {
+    let service = service().await;
+    let integrator = shop(&service).await;
+    let mut browser = Browser::at(&service);
+    let (mut passkey, _) = signs_up(&integrator, &mut browser, "shop.test").await;
+    let session = arrives(&integrator, &mut browser, "shop.test").await;
+    let answer = passkey.get(&browser.asked(&session, "get").await, &browser.origin, &[]).to_string();
+    let token = browser.opens(&session).await.between("name=\"token\" value=\"", "\"").to_owned();
+    // Another browser, which is shown neither question nor token.
+    let mut other = Browser::at(&service);
+    other.opens(&session).await.is(403, "other");
+    assert_eq!(other.prompt(&session).await.0, 403);
+    assert_eq!(other.posts_passkey(&session, &token, &answer).await.0, 403);
+    // A page of another origin in the right browser; a guessed token, and the token of another page.
+    let here = std::mem::replace(&mut browser.origin, "https://evil.test".to_owned());
+    assert_eq!(browser.posts_passkey(&session, &token, &answer).await.0, 403);
+    browser.origin = here;
+    assert_eq!(browser.posts_passkey(&session, "guessed", &answer).await.0, 403);
+    let page = arrives(&integrator, &mut browser, "shop.test").await;
+    let foreign = browser.opens(&page).await.between("name=\"token\" value=\"", "\"").to_owned();
+    assert_eq!(browser.posts_passkey(&session, &foreign, &answer).await.0, 403);
+    assert!(!page_of(&service, &session).await.is_answered());
+    assert_eq!(browser.posts_passkey(&session, &token, &answer).await, (200, json!({})));
+}
+
+#[tokio::test]
+async fn a_passkey_may_answer_the_code_before_and_no_older_one() {
+    let service = service().await;
+    let integrator = shop(&service).await;
+    let mut browser = Browser::at(&service);
+    let (mut passkey, _) = signs_up(&integrator, &mut browser, "shop.test").await;
+    for (renewals, is_good) in [(1, true), (2, false)] {
+        let session = arrives(&integrator, &mut browser, "shop.test").await;
+        let answer = passkey.get(&browser.asked(&session, "get").await, &browser.origin, &[]);
+        for _ in 0..renewals {
+            let page = page_of(&service, &session).await;
+            page::renew_page(&service.app.login, page, Renewal::ByHand).await.expect("a page");
+        }
+        assert_eq!(browser.brings(&session, &answer).await.0 == 200, is_good, "{renewals}");
+        if is_good {
+            browser.returns(&integrator, &session).await.with(200);
+            let event = service.outbox().await.pop().expect("an event").body;
+            assert_eq!(event["data"]["challenge"], session["challenge"], "the event names what was signed");
+        }
+    }
+    // The code before was for something else.
+    let session = arrives(&integrator, &mut browser, "shop.test").await;
+    let answer = passkey.get(&browser.asked(&session, "get").await, &browser.origin, &[]);
+    let page = page_of(&service, &session).await;
+    page::switch_mode(&service.app.login, page, Mode::Register).await.expect("a page");
+    told(&browser.brings(&session, &answer).await, 422, "not_accepted");
+    // At the end of its time nothing is asked for.
+    service.passes(SignedDuration::from_hours(1));
+    let expired = browser.prompt(&session).await;
+    assert!((400..500).contains(&expired.0), "{expired:?}");
+}
+
+#[tokio::test]
+async fn a_passkey_is_its_users_and_no_others() {
+    let service = service().await;
+    let integrator = shop(&service).await;
+    let mut browser = Browser::at(&service);
+    let (mut passkey, _) = signs_up(&integrator, &mut browser, "shop.test").await;
+    let (mut other, _) = signs_up(&integrator, &mut browser, "shop.test").await;
+    let session = arrives(&integrator, &mut browser, "shop.test").await;
+    let asked = browser.asked(&session, "get").await;
+    let theirs = other.get(&asked, &browser.origin, &[])["response"]["userHandle"].as_str().expect("one").to_owned();
+    for handle in [theirs, PasskeyHandle::from_bytes([3; 32]).to_string()] {
+        let answer = passkey.get(&asked, &browser.origin, &[Lie::UserHandle(handle)]);
+        told(&browser.brings(&session, &answer).await, 422, "not_accepted");
+    }
+    // The other's name under this one's signature.
+    let mut answer = passkey.get(&asked, &browser.origin, &[]);
+    for member in ["id", "rawId"] {
+        answer[member] = json!(other.id());
+    }
+    answer["response"].as_object_mut().expect("an object").remove("userHandle");
+    told(&browser.brings(&session, &answer).await, 422, "not_accepted");
+    // Without a handle it is the holder's.
+    let mut answer = passkey.get(&asked, &browser.origin, &[]);
+    answer["response"]["userHandle"] = json!(null);
+    assert_eq!(browser.brings(&session, &answer).await, (200, json!({})));
+}
+
+#[tokio::test]
+async fn the_passkey_of_a_removed_user_is_unknown_and_its_device_may_forget_it() {
+    let service = service().await;
+    let integrator = service.integrator().await;
+    let domain = hosts(&integrator, "shop.test").await;
+    let mut browser = Browser::at(&service);
+    let (mut passkey, done) = signs_up(&integrator, &mut browser, "shop.test").await;
+    let path = format!("/domains/{}/users/{}", text(&domain, "id"), text(&done["user"], "id"));
+    assert_eq!(send(integrator.request(Method::DELETE, &path)).await.status, 204);
+    let session = arrives(&integrator, &mut browser, "shop.test").await;
+    let reply = browser.uses(&session, &mut passkey).await;
+    told(&reply, 404, "unknown_passkey");
+    assert_eq!(reply.1["signal"], json!({ "rpId": "localhost", "credentialId": passkey.id() }));
+    assert_eq!(reason(&page_of(&service, &session).await), Some(NoticeReason::UnknownPasskey));
+}
+
+#[tokio::test]
+async fn while_registration_is_closed_and_where_there_are_no_passkeys_none_is_made() {
+    let service = service().await;
+    let integrator = service.integrator().await;
+    let domain = hosts(&integrator, "shop.test").await;
+    let path = format!("/domains/{}", text(&domain, "id"));
+    integrator.patch(&path, &json!({ "registration": "closed" })).await.with(200);
+    let mut browser = Browser::at(&service);
+    let session = arrives(&integrator, &mut browser, "shop.test").await;
+    let page = page_of(&service, &session).await;
+    assert_eq!(page.challenge.mode, Mode::Login);
+    let asked = browser.asked(&session, "get").await;
+    assert!(asked.get("user").is_none());
+    // A domain without passkeys asks for none.
+    integrator.patch(&path, &json!({ "methods": ["scan"] })).await.with(200);
+    told(&browser.prompt(&session).await, 409, "not_asked");
+    let (status, _) = browser.brings(&session, &json!({})).await;
+    assert_eq!(status, 409);
+}

@@ -1,0 +1,184 @@
+//! Passkeys on the login page (docs/login-page.md): made and used, and what the site's events prove.
+
+use data_encoding::{BASE64URL_NOPAD, HEXLOWER};
+use reqwest::Method;
+use ring::signature::{ECDSA_P256_SHA256_ASN1, UnparsedPublicKey};
+use serde_json::{Value, json};
+use sha2::{Digest, Sha256};
+
+use crate::harness::{Browser, Integrator, Reply, Service, ShownPage, page_path, text};
+use crate::page_flow::{SECRET, completes, opens, shop};
+use crate::passkey::TestPasskey;
+
+impl Browser {
+    /// What the script of a page asks the device for: `{ceremony, publicKey}`, or why it asks for nothing.
+    pub(crate) async fn prompt(&mut self, session: &Value) -> (u16, Value) {
+        let asked = self.send(self.request(Method::GET, &format!("{}/passkey", page_path(session)))).await;
+        read(&asked)
+    }
+
+    /// What the device is asked for.
+    pub(crate) async fn asked(&mut self, session: &Value, ceremony: &str) -> Value {
+        let (status, mut asked) = self.prompt(session).await;
+        assert_eq!((status, &asked["ceremony"]), (200, &json!(ceremony)), "{asked}");
+        asked["publicKey"].take()
+    }
+
+    /// The script brings what the device answered, with the token of the page.
+    pub(crate) async fn brings(&mut self, session: &Value, credential: &Value) -> (u16, Value) {
+        let shown = self.opens(session).await;
+        let token = shown.between("name=\"token\" value=\"", "\"").to_owned();
+        self.posts_passkey(session, &token, &credential.to_string()).await
+    }
+
+    pub(crate) async fn posts_passkey(&mut self, session: &Value, token: &str, credential: &str) -> (u16, Value) {
+        let mut form = reqwest::Url::parse(&self.origin).expect("an origin");
+        form.query_pairs_mut().append_pair("token", token).append_pair("credential", credential);
+        let body = form.query().expect("two fields").to_owned();
+        let request = self.request(Method::POST, &format!("{}/passkey", page_path(session)));
+        let request = request.header("content-type", "application/x-www-form-urlencoded");
+        let reply = self.send(request.header("origin", &self.origin).body(body)).await;
+        read(&reply)
+    }
+
+    /// Its person makes a passkey on this page.
+    pub(crate) async fn makes_passkey(&mut self, session: &Value) -> TestPasskey {
+        let (passkey, made) = TestPasskey::create(&self.asked(session, "create").await, &self.origin, &[]);
+        assert_eq!(self.brings(session, &made).await, (200, json!({})));
+        passkey
+    }
+
+    /// Its person uses a passkey on this page.
+    pub(crate) async fn uses(&mut self, session: &Value, passkey: &mut TestPasskey) -> (u16, Value) {
+        let answer = passkey.get(&self.asked(session, "get").await, &self.origin, &[]);
+        self.brings(session, &answer).await
+    }
+
+    /// It goes back to the site, which completes the login.
+    pub(crate) async fn returns(&mut self, integrator: &Integrator, session: &Value) -> Reply {
+        let back = self.opens(session).await.is(200, "done").link("continue");
+        let code = back.query_pairs().find(|(name, _)| name == "code").expect("a code").1.into_owned();
+        completes(integrator, session, &code, Some(SECRET)).await
+    }
+}
+
+/// What the page's script is told: never to be stored, JSON where it is no page.
+fn read(shown: &ShownPage) -> (u16, Value) {
+    assert_eq!(shown.headers["cache-control"], "no-store", "{shown:?}");
+    (shown.status, serde_json::from_str(&shown.html).unwrap_or_default())
+}
+
+/// Somebody creates an account with a passkey; as the site sees the login.
+pub(crate) async fn signs_up(integrator: &Integrator, browser: &mut Browser, domain: &str) -> (TestPasskey, Value) {
+    let session = opens(integrator, json!({ "mode": "register", "domain": domain })).await;
+    browser.opens(&session).await.is(200, "waiting");
+    let passkey = browser.makes_passkey(&session).await;
+    (passkey, browser.returns(integrator, &session).await.with(200))
+}
+
+/// Opens a login of the domain in this browser.
+pub(crate) async fn arrives(integrator: &Integrator, browser: &mut Browser, domain: &str) -> Value {
+    let session = opens(integrator, json!({ "domain": domain })).await;
+    browser.opens(&session).await.is(200, "waiting");
+    session
+}
+
+/// The user of a login at the one domain.
+async fn user_of(integrator: &Integrator, done: &Value) -> Value {
+    let domains = integrator.get("/domains").await.with(200);
+    let id = text(&domains["domains"][0], "id").to_owned();
+    integrator.get(&format!("/domains/{id}/users/{}", text(&done["user"], "id"))).await.with(200)
+}
+
+pub(crate) async fn credentials(integrator: &Integrator, done: &Value) -> Vec<Value> {
+    user_of(integrator, done).await["credentials"].as_array().expect("credentials").clone()
+}
+
+#[tokio::test]
+async fn somebody_creates_an_account_with_a_passkey_and_logs_in_with_it() {
+    let service = Service::start().await;
+    let integrator = shop(&service).await;
+    let mut browser = Browser::at(&service);
+    let (mut passkey, registered) = signs_up(&integrator, &mut browser, "shop.test").await;
+    assert_eq!((&registered["mode"], &registered["method"]), (&json!("register"), &json!("passkey")));
+    let session = arrives(&integrator, &mut browser, "shop.test").await;
+    assert_eq!(browser.uses(&session, &mut passkey).await, (200, json!({})));
+    // Nothing shows at the site before the browser is back there.
+    assert_eq!(integrator.sees(&session).await.with(200)["status"], "pending");
+    let done = browser.returns(&integrator, &session).await.with(200);
+    assert_eq!((&done["user"]["id"], &done["method"]), (&registered["user"]["id"], &json!("passkey")));
+    let [kept] = &credentials(&integrator, &done).await[..] else { panic!("one passkey") };
+    assert_eq!((&kept["kind"], &kept["public_key"]), (&json!("passkey"), &done["user"]["public_key"]));
+}
+
+#[tokio::test]
+async fn the_device_is_asked_as_the_contract_says() {
+    let service = Service::start().await;
+    let integrator = shop(&service).await;
+    let mut browser = Browser::at(&service);
+    let session = arrives(&integrator, &mut browser, "shop.test").await;
+    let challenge = |session: &Value| BASE64URL_NOPAD.encode(&Sha256::digest(text(session, "challenge")));
+    let login = browser.asked(&session, "get").await;
+    assert_eq!(login["challenge"], challenge(&session));
+    assert_eq!((&login["rpId"], &login["userVerification"]), (&json!("localhost"), &json!("required")));
+    assert_eq!(login["allowCredentials"], json!([]), "the page does not say whose passkeys there are");
+    let session = opens(&integrator, json!({ "mode": "register" })).await;
+    browser.opens(&session).await.is(200, "waiting");
+    let made = browser.asked(&session, "create").await;
+    assert_eq!((&made["challenge"], &made["attestation"]), (&json!(challenge(&session)), &json!("none")));
+    assert_eq!(made["rp"]["id"], "localhost");
+    let algorithms: Vec<_> = made["pubKeyCredParams"].as_array().expect("some").iter().map(|one| &one["alg"]).collect();
+    assert_eq!(algorithms, [&json!(-7), &json!(-257)]);
+    let chosen = &made["authenticatorSelection"];
+    assert_eq!((&chosen["residentKey"], &chosen["userVerification"]), (&json!("required"), &json!("required")));
+    let handle = BASE64URL_NOPAD.decode(text(&made["user"], "id").as_bytes()).expect("base64url");
+    assert_eq!(handle.len(), 32);
+    assert!(text(&made["user"], "name").ends_with(" · shop.test"), "{made}");
+    // A second attempt names the same user, another page another one.
+    assert_eq!(browser.asked(&session, "create").await["user"], made["user"]);
+    let other = opens(&integrator, json!({ "mode": "register" })).await;
+    browser.opens(&other).await.is(200, "waiting");
+    assert_ne!(browser.asked(&other, "create").await["user"]["id"], made["user"]["id"]);
+    // The name is the one that its user has from then on.
+    let (_, credential) = TestPasskey::create(&made, &browser.origin, &[]);
+    assert_eq!(browser.brings(&session, &credential).await, (200, json!({})));
+    let done = browser.returns(&integrator, &session).await.with(200);
+    let kept = user_of(&integrator, &done).await;
+    assert_eq!(text(&made["user"], "name"), format!("{} · shop.test", text(&kept, "petname")));
+}
+
+#[tokio::test]
+async fn who_has_the_event_alone_can_check_what_the_passkey_signed() {
+    let service = Service::start().await;
+    let integrator = shop(&service).await;
+    let mut browser = Browser::at(&service);
+    let (mut passkey, _) = signs_up(&integrator, &mut browser, "shop.test").await;
+    let session = arrives(&integrator, &mut browser, "shop.test").await;
+    browser.uses(&session, &mut passkey).await;
+    browser.returns(&integrator, &session).await.with(200);
+    let events = service.outbox().await;
+    let of = |kind: &str| &events.iter().find(|event| event.body["event"] == kind).expect("an event").body["data"];
+    for (kind, ceremony) in [("register", "webauthn.create"), ("login", "webauthn.get")] {
+        let data = of(kind);
+        assert!(data.get("signed_message").is_none(), "{data}");
+        assert_eq!(data["method"], "passkey");
+        let part = |name: &str| BASE64URL_NOPAD.decode(text(&data["webauthn"], name).as_bytes()).expect("base64url");
+        let client: Value = serde_json::from_slice(&part("client_data_json")).expect("JSON");
+        let challenge = BASE64URL_NOPAD.encode(&Sha256::digest(text(data, "challenge")));
+        assert_eq!((&client["type"], &client["challenge"]), (&json!(ceremony), &json!(challenge)));
+        assert_eq!(client["origin"], browser.origin);
+        let authenticator = part("authenticator_data");
+        assert_eq!(authenticator[..32], Sha256::digest("localhost")[..]);
+        assert_eq!(authenticator[32] & 5, 5, "present and verified");
+    }
+    // Nothing is signed when a passkey is made.
+    assert_eq!((&of("register")["signature"], &of("register")["public_key"]), (&json!(""), &of("login")["public_key"]));
+    let data = of("login");
+    let hex = |name: &str| HEXLOWER.decode(text(data, name).as_bytes()).expect("hex");
+    let part = |name: &str| BASE64URL_NOPAD.decode(text(&data["webauthn"], name).as_bytes()).expect("base64url");
+    let signed = [part("authenticator_data"), Sha256::digest(part("client_data_json")).to_vec()].concat();
+    let spki = hex("public_key");
+    // Of a point on P-256 the last 65 bytes are the point.
+    let key = UnparsedPublicKey::new(&ECDSA_P256_SHA256_ASN1, &spki[spki.len() - 65..]);
+    key.verify(&signed, &hex("signature")).expect("the passkey signed it");
+}
