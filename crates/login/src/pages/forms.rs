@@ -11,6 +11,7 @@ use super::render::render_cancelled;
 use super::state::PageState;
 use super::visit::{OwnedPage, PageVisit};
 use crate::error::Error;
+use crate::flows::link::{confirm_link, decline_link};
 use crate::flows::offer::decline_passkey;
 use crate::flows::page::{cancel_page, renew_page, switch_mode};
 use crate::sessions::{Renewal, Session};
@@ -49,6 +50,17 @@ pub(crate) async fn decline_offer(visit: PageVisit, request: Request) -> Result<
     }
     decline_passkey(&visit.service, &page.session).await.map_err(IntoResponse::into_response)?;
     Ok(to_page(&visit))
+}
+
+/// `POST /login/{id}/link`: `answer=yes` or `answer=no`, to whether the key that answered is the person's own.
+pub(crate) async fn answer_link(visit: PageVisit, request: Request) -> Result<Response, Response> {
+    let (page, form) = receive(&visit, request).await?;
+    let answered = match form.text("answer") {
+        Some("yes") => confirm_link(&visit.service, page.session).await,
+        Some("no") => decline_link(&visit.service, page.session).await,
+        _ => return Err(to_stale(&visit, FormRefusal::Unreadable)),
+    };
+    Ok(after(&visit, answered))
 }
 
 /// The form and its page, where this browser owns the page and the form is one of it.

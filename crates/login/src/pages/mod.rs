@@ -97,4 +97,10 @@ fn buttons(environment: Environment) -> Router<LoginService> {
                 forms::decline_offer(visit(service, language, id, &request), request).await
             }),
         )
+        .route(
+            &format!("{page}/link"),
+            post(async move |service, language, id, request: Request| {
+                forms::answer_link(visit(service, language, id, &request), request).await
+            }),
+        )
 }
