@@ -3,6 +3,7 @@
 use jiff::SignedDuration;
 use reqwest::Method;
 use serde_json::{Value, json};
+use signpost_login::jobs::forget;
 
 use crate::harness::{Browser, Integrator, Phone, Service, ShownPage, text};
 use crate::page_flow::{SECRET, completes, hosts, opens, posts, registers_at, shop};
@@ -146,6 +147,25 @@ async fn a_day_without_use_and_thirty_days_in_all_end_it() {
         service.passes(SignedDuration::from_hours(20));
     }
     browser.goes_to(&account).await.is(200, "signed-out");
+}
+
+#[tokio::test]
+async fn rows_that_say_nothing_any_more_are_deleted() {
+    let service = Service::start().await;
+    let (integrator, mut browser, _) = signed_in(&service).await;
+    let mut other = Browser::at(&service);
+    answers(&integrator, &mut other, &service.phone(), json!({})).await;
+    let left = async || {
+        forget::sweep(&service.app.store, service.clock.now()).await.expect("a database");
+        service.app.store.read("SELECT id FROM browser_sessions", Vec::new()).await.expect("a database").len()
+    };
+    service.passes(SignedDuration::from_hours(24) - SignedDuration::from_secs(1));
+    assert_eq!(left().await, 2);
+    service.passes(SignedDuration::from_secs(2));
+    assert_eq!(left().await, 1, "nobody completed the other one");
+    service.passes(SignedDuration::from_hours(30 * 24));
+    assert_eq!(left().await, 0);
+    browser.goes_to("/account").await.is(200, "signed-out");
 }
 
 #[tokio::test]
