@@ -92,7 +92,7 @@ fn notice(words: &AccountWords, deed: Deed) -> Markup {
 
 fn name_summary(words: &AccountWords, bad: &BadName) -> Markup {
     html! {
-        div #errors .notice.danger role="alert" tabindex="-1" {
+        div #errors .notice.danger role="alert" tabindex="-1" autofocus {
             (Sign::Stop.draw(20))
             p { a href={ "#name-" (bad.credential) } { (words.bad_name) } }
         }
@@ -147,9 +147,11 @@ fn changes(visit: &AccountVisit, own: &OwnRealm, credential: &Credential, bad: O
                     div class={ "field" @if bad.is_some() { " bad" } } {
                         label for={ "name-" (id) } { (words.name) }
                         input id={ "name-" (id) } name="name" value=(typed) required maxlength="60" autocomplete="off"
-                            aria-describedby={ "hint-" (id) } aria-invalid[bad.is_some()];
-                        span.hint id={ "hint-" (id) } {
-                            @if bad.is_some() { (words.bad_name) } @else { (words.name_hint) }
+                            aria-describedby={ "hint-" (id) } aria-invalid=[bad.map(|_| "true")];
+                        @if bad.is_some() {
+                            span.error id={ "hint-" (id) } { (Sign::Stop.draw(16)) (words.bad_name) }
+                        } @else {
+                            span.hint id={ "hint-" (id) } { (words.name_hint) }
                         }
                     }
                     button.btn.small { (words.save_name) }

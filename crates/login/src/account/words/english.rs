@@ -14,7 +14,7 @@ pub(super) const ACCOUNT: AccountWords = AccountWords {
     tab_stale: "Nothing changed",
 
     realms: |host| html! { "Your accounts at " (host) },
-    realms_text: "You are signed in to these in this browser.",
+    realms_text: "Here you logged in with this browser.",
     no_realms: Said {
         head: "You are not signed in here",
         text: "Log in at a site that uses this page. Its account stands here then.",

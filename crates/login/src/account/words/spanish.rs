@@ -29,7 +29,7 @@ pub(super) const ACCOUNT: AccountWords = AccountWords {
     tab_stale: "Nada ha cambiado",
 
     realms: |host| html! { "Tus cuentas en " (host) },
-    realms_text: "En este navegador tienes la sesión abierta en estas.",
+    realms_text: "Aquí has iniciado sesión con este navegador.",
     no_realms: Said {
         head: "Aquí no tienes ninguna sesión abierta",
         text: "Inicia sesión en un sitio que use esta página. Su cuenta aparecerá entonces aquí.",
