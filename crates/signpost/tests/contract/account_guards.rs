@@ -167,7 +167,7 @@ async fn serve(folder: &Path) -> Running {
 /// The browser of a person who comes to a program.
 pub(crate) fn arrives(server: &Running) -> Browser {
     let base = server.address("sandbox").trim_end_matches("/sandbox/v1").to_owned();
-    let origin = base.clone();
+    let origin = server.address("public_address");
     Browser { http: http(), base, origin, cookie: None, login_cookie: None }
 }
 

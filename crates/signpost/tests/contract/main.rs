@@ -6,6 +6,7 @@
 
 mod account;
 mod account_guards;
+mod account_keys;
 mod authenticate;
 mod authentication;
 mod bodies;

@@ -1,0 +1,111 @@
+//! Keys that join an account and leave it: by the account page, and by the operator (docs/account.md).
+
+use serde_json::json;
+use signpost_platform::clock::Clock;
+
+use crate::account::{account_of, keys_on, logs_in, scans, signed_in};
+use crate::account_guards::{arrives, hosting, joins};
+use crate::harness::{Browser, Integrator, Phone, Program, Service, ShownPage, page_path, text};
+use crate::page_flow::{SECRET, completes};
+
+/// Adds the key of another phone by the account page, up to the owner's word, and comes back.
+pub(crate) async fn adds(integrator: &Integrator, browser: &mut Browser, account: &str, phone: &Phone) -> ShownPage {
+    let shown = browser.goes_to(account).await;
+    let page = browser.presses(&shown, "add", "").await;
+    page.is(200, "waiting");
+    assert_eq!(scans(integrator, phone, &page).await, 200);
+    confirms(browser, &page).await
+}
+
+/// Says on the page of a link that the key is one's own, and goes back to the account.
+pub(crate) async fn confirms(browser: &mut Browser, page: &ShownPage) -> ShownPage {
+    let cancel = page.form("cancel").0;
+    let path = cancel.split("/cancel").next().expect("a path");
+    let asked = browser.goes_to(path).await;
+    let done = browser.presses(asked.is(200, "link"), "confirm-link", "&answer=yes").await;
+    let back = done.is(200, "done").link("continue");
+    browser.follows(&format!("{}?{}", back.path(), back.query().expect("a code"))).await
+}
+
+#[tokio::test]
+async fn a_second_key_is_added_and_the_first_removed_after_a_question() {
+    let service = Service::start().await;
+    let (integrator, mut browser, account) = signed_in(&service).await;
+    let second = Phone::of(8, &service.clock);
+    let added = adds(&integrator, &mut browser, &account, &second).await;
+    assert!(added.is(200, "account").html.contains("The key is added."), "{}", added.html);
+    let [first_key, second_key] = &*keys_on(&added) else { panic!("{}", added.html) };
+    let mut elsewhere = Browser::at(&service);
+    logs_in(&integrator, &mut elsewhere, &second, "shop.test").await;
+    let mut same_key = Browser::at(&service);
+    logs_in(&integrator, &mut same_key, &service.phone(), "shop.test").await;
+
+    let asked = browser.presses(&added, &format!("remove-{first_key}"), &format!("&credential={first_key}")).await;
+    assert!(asked.is(200, "remove").html.contains("You are signed in with it yourself"), "{}", asked.html);
+    assert_eq!(keys_on(&browser.goes_to(&account).await).len(), 2, "nothing happens before the answer");
+    // The answer is for the key that was asked about.
+    let other = browser.presses(&asked, "remove", &format!("&credential={second_key}")).await;
+    other.is(403, "stale");
+    let removed = browser.presses(&asked, "remove", &format!("&credential={first_key}")).await;
+    assert!(removed.is(200, "removed").html.contains("Log in with another key."), "{}", removed.html);
+    for gone in [&mut browser, &mut same_key] {
+        gone.goes_to(&account).await.is(200, "signed-out");
+    }
+    let shown = elsewhere.goes_to(&account).await;
+    assert_eq!(keys_on(shown.is(200, "account")), std::slice::from_ref(second_key));
+    let form = format!("remove-{second_key}");
+    assert!(!shown.html.contains(&form) && shown.html.contains("Your only key stays"), "{}", shown.html);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_operator_lets_somebody_in_who_lost_every_key() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let (server, integrator, domain, phone) = hosting(folder.path()).await;
+    let mut browser = arrives(&server);
+    let (session, code) = joins(&integrator, &mut browser, &phone).await;
+    let done = completes(&integrator, &session, &code, Some(SECRET)).await.with(200);
+    let user = text(&done["user"], "id").to_owned();
+    let command = async |arguments: &[&str]| {
+        let of = ["--domain", "shop.test", "--json"];
+        let arguments = [&["users"], arguments, &of[..]].concat();
+        Program::within(folder.path(), &arguments).runs().await
+    };
+    let listed = command(&["list"]).await.json();
+    assert_eq!((listed["users"][0]["id"].as_str(), listed["users"].as_array().map(Vec::len)), (Some(&*user), Some(1)));
+    assert_eq!(command(&["show", &phone.public_key()]).await.json(), listed["users"][0]);
+    let lost = listed["users"][0]["credentials"][0]["id"].as_str().expect("an id").to_owned();
+    let kept = command(&["credentials", "remove", &user, &lost]).await;
+    assert!(kept.failed(1).contains("only credential"));
+
+    let link = command(&["credentials", "link", &user]).await.json();
+    let path = page_path(&link);
+    let (mut person, mut thief) = (arrives(&server), arrives(&server));
+    let page = person.goes_to(&path).await;
+    page.is(200, "waiting");
+    thief.goes_to(&path).await.is(403, "other");
+    let new = Phone::of(8, &Clock::System);
+    assert_eq!(scans(&integrator, &new, &page).await, 200);
+    let back = confirms(&mut person, &page).await;
+    back.is(200, "signed-out");
+    person.goes_to(&path).await.is(200, "done");
+    command(&["credentials", "remove", &user, &lost]).await.json();
+    browser.goes_to(&account_of(&domain)).await.is(200, "signed-out");
+    logs_in(&integrator, &mut person, &new, "shop.test").await;
+    let shown = person.goes_to(&account_of(&domain)).await;
+    let [key] = &*keys_on(shown.is(200, "account")) else { panic!("{}", shown.html) };
+    let renamed = command(&["credentials", "rename", &user, key, "New phone"]).await.json();
+    assert_eq!(renamed["name"], "New phone");
+    let spare = Phone::of(9, &Clock::System).public_key();
+    command(&["credentials", "add", &user, &spare, "--name", "Spare"]).await.json();
+    assert!(command(&["credentials", "add", &user, &spare]).await.failed(1).contains("has this key already"));
+    assert!(command(&["credentials", "add", &user, "02"]).await.failed(2).contains("KEY"));
+    let names = command(&["credentials", "list", &user]).await.json();
+    let names: Vec<_> =
+        names["credentials"].as_array().expect("a list").iter().map(|own| own["name"].clone()).collect();
+    assert_eq!(names, ["New phone", "Spare"]);
+    let log = Program::within(folder.path(), &["audit", "list", "--json"]).runs().await.json();
+    let actions: Vec<_> = log["entries"].as_array().expect("entries").iter().map(|one| one["action"].clone()).collect();
+    for action in ["credential.added", "credential.renamed", "credential.deleted"] {
+        assert!(actions.contains(&json!(action)), "{action}: {actions:?}");
+    }
+}

@@ -1,0 +1,92 @@
+// People change their own keys at the account page.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { accountOf, atAccount, change } from './accounts.mjs';
+import { Authenticator } from './authenticator.mjs';
+import { back, codeOf, state } from './browser.mjs';
+import { Stage } from './stage.mjs';
+
+const stage = Stage.set();
+
+/** Adds the key of another wallet by the account page, and says there that it is one's own. */
+async function addKey(page, spare) {
+  await page.locator('form#add button').click();
+  await state(page, 'waiting');
+  const { code, number } = await codeOf(page);
+  assert.equal((await spare.scan(code, number)).status, 200);
+  const asked = await state(page, 'link');
+  assert.ok((await asked.innerText()).includes(spare.publicKey.slice(-8)), 'the owner sees whose key it is');
+  await page.locator('#add-it').click();
+}
+
+test('somebody renames a key, adds another, removes the first and logs in with the second', async () => {
+  const { site, wallet, visitor, page } = await atAccount(stage);
+  assert.match(await page.locator('main').innerText(), /A spare is missing/);
+  await page.locator('summary').click();
+  await page.locator('input[name=name]').fill('Old phone');
+  await page.getByRole('button', { name: 'Save the name' }).click();
+  await page.getByRole('heading', { name: 'Old phone' }).waitFor();
+
+  const spare = await stage.wallet('spare');
+  await addKey(page, spare);
+  await state(page, 'account');
+  await page.getByText('The key is added.').waitFor();
+  assert.equal(await page.locator('ul.keys > li').count(), 2);
+  assert.doesNotMatch(await page.locator('main').innerText(), /A spare is missing/);
+
+  await change(page, 0, 'Remove this key');
+  await state(page, 'remove');
+  await page.getByRole('heading', { name: 'Remove Old phone?' }).waitFor();
+  await page.locator('form#remove button').click();
+  await state(page, 'removed');
+  const again = await visitor.open(accountOf(stage, site));
+  await state(again, 'signed-out');
+
+  await again.locator('form#login button').click();
+  await state(again, 'waiting');
+  const { code, number } = await codeOf(again);
+  assert.equal((await spare.scan(code, number)).status, 200);
+  await state(again, 'account');
+  assert.equal(await again.locator('ul.keys > li').count(), 1);
+  const { users } = await site.users();
+  assert.ok(!users.some((user) => user.credentials.some((own) => own.public_key === wallet.publicKey)));
+});
+
+test('the page of a link that an operator made lets its person in', async () => {
+  const { site, wallet } = await atAccount(stage);
+  const { users } = await site.users();
+  const { id } = users.find((user) => user.public_key === wallet.publicKey);
+  const { page_url } = await stage.server.command('users', 'credentials', 'link', id, '--domain', site.domain.id);
+  const visitor = await stage.visitor();
+  const page = await visitor.open(page_url);
+  await state(page, 'waiting');
+  const { code, number } = await codeOf(page);
+  const spare = await stage.wallet('after a loss');
+  assert.equal((await spare.scan(code, number)).status, 200);
+  await state(page, 'link');
+  await page.locator('#add-it').click();
+  await state(page, 'signed-out');
+  const login = await visitor.open(`${site.origin}/login`);
+  const next = await codeOf(login);
+  assert.equal((await spare.scan(next.code, next.number)).status, 200);
+  assert.equal(await back(login), `in ${id}`);
+});
+
+test('a passkey is added, and gone on the device too once it was removed', async () => {
+  const { page } = await atAccount(stage);
+  const device = await Authenticator.plug(page);
+  await device.touch(true);
+  await page.locator('form#add button').click();
+  await state(page, 'waiting');
+  await page.locator('#use-passkey').click();
+  await page.getByText('The key is added.').waitFor();
+  assert.equal((await device.passkeys()).length, 1);
+  await page.getByText(/^Passkey · ends in/).waitFor();
+  await change(page, 1, 'Remove this key');
+  await page.locator('form#remove button').click();
+  await state(page, 'removed');
+  for (let looks = 0; (await device.passkeys()).length > 0; looks += 1) assert.ok(looks < 1000, 'the device keeps it');
+  await page.getByRole('link', { name: 'Back to your keys' }).click();
+  await state(page, 'account');
+  assert.equal(await page.locator('ul.keys > li').count(), 1);
+});
