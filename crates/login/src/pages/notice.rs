@@ -33,6 +33,14 @@ pub(crate) fn notice(page: &LoginDocument<'_>) -> Markup {
     html! { div #notice class=(class) { (sign.draw(20)) div { h2 { (head) } p { (text) } } } }
 }
 
+/// Whether that is about a passkey: it stands where passkeys are asked for, and not above the code.
+pub(crate) fn is_of_passkey(page: &LoginDocument<'_>) -> bool {
+    matches!(
+        page.view.state,
+        PageState::Refused(Refusal::OtherSite { .. } | Refusal::UnknownPasskey | Refusal::Passkey)
+    )
+}
+
 /// What was refused. `named` draws the names in it.
 fn refusal_head(page: &LoginDocument<'_>, refusal: &Refusal, named: fn(&str) -> Markup) -> Markup {
     let (words, domain) = (page.words(), named(&page.view.site.domain));

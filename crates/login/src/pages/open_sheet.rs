@@ -6,7 +6,7 @@ use signpost_platform::pages::icons::Sign;
 
 use super::by_passkey::by_passkey;
 use super::document::{LoginDocument, seconds};
-use super::notice::{away_notice, notice, says};
+use super::notice::{away_notice, is_of_passkey, notice, says};
 use super::view::{LightningCode, LoginCode, PageTask, ScanCode};
 use super::words::LoginWords;
 
@@ -31,7 +31,7 @@ pub(crate) fn open_sheet(page: &LoginDocument<'_>) -> Markup {
     let body = html! {
         (who(page, code))
         section.methods aria-label=(label) {
-            (notice(page))
+            @if !is_of_passkey(page) { (notice(page)) }
             (away_notice(words))
             (methods(page, code))
             (countdown(words, code))
@@ -68,10 +68,11 @@ fn who(page: &LoginDocument<'_>, code: &LoginCode) -> Markup {
                 }
                 @if let Some(name) = &view.site.display_name { p.called.soft { bdi { (name) } } }
             }
-            @if is_by_passkey_alone { (notice(page)) (away_notice(words)) }
+            @if is_by_passkey_alone || is_of_passkey(page) { (notice(page)) }
+            @if is_by_passkey_alone { (away_notice(words)) }
             @if view.has_passkeys { (by_passkey(page)) }
             (steps(page, code))
-            @if view.task == PageTask::Register { p.sm { b { (words.one_key.head) "." } " " (words.one_key.text) } }
+            @if view.task == PageTask::Register { p.sm { (words.first_key) } }
             @if view.can_switch { (switch_mode(page)) }
             @if !is_by_passkey_alone { (without_key(page, code)) }
         }

@@ -9,7 +9,8 @@ use signpost_platform::pages::icons::Sign;
 use super::by_passkey::passkey_offer;
 use super::document::{LoginDocument, name};
 use super::notice::away_notice;
-use super::view::{LinkedKey, PageTask, SiteNames};
+use super::state::LinkedKey;
+use super::view::{PageTask, SiteNames};
 use super::words::{Headed, LoginWords, login_words};
 
 /// A wallet or a passkey answered: the page goes on by itself, or once its person has said yes or no to a passkey.

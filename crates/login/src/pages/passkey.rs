@@ -23,6 +23,8 @@ use crate::flows::passkey::{PasskeyDenial, PasskeyMaker, PasskeyPrompt, accept_p
 const PROMPT_MS: u32 = 120_000;
 /// What a passkey may sign with, the preferred first.
 const ALGORITHMS: [PasskeyAlgorithm; 2] = [PasskeyAlgorithm::Es256, PasskeyAlgorithm::Rs256];
+/// How often an answer is tried whose session changed meanwhile.
+const MAX_ATTEMPTS: usize = 3;
 const NO_STORE: [(HeaderName, &str); 1] = [(CACHE_CONTROL, "no-store")];
 
 /// `GET /login/{id}/passkey`
@@ -41,8 +43,19 @@ pub(crate) async fn answer(visit: PageVisit, request: Request) -> Result<Respons
     counted.map_err(|exceeded| Problem::RateLimited(exceeded).into_response())?;
     let (page, form) = receive(&visit, request).await?;
     let credential = form.text("credential").unwrap_or_default();
-    let accepted = accept_passkey(&visit.service, page.session.clone(), &page.domain, &page.cookie, credential).await;
-    accepted.map_err(|denial| deny(&visit, &page, denial))?;
+    let mut page = page;
+    for attempt in 1.. {
+        let OwnedPage { session, domain, cookie } = &page;
+        match accept_passkey(&visit.service, session.clone(), domain, cookie, credential).await {
+            Ok(()) => break,
+            // A new code came between the read and the write: the answer may be for the one before.
+            Err(PasskeyDenial::Wallet(HandlerRefusal::NotHeld)) if attempt < MAX_ATTEMPTS => {
+                let again = visit.look_again(cookie).await.map_err(IntoResponse::into_response)?;
+                page = again.ok_or_else(|| Problem::NotFound.into_response())?;
+            }
+            Err(denial) => return Err(deny(&visit, &page, denial)),
+        }
+    }
     Ok((NO_STORE, Json(json!({}))).into_response())
 }
 

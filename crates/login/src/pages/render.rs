@@ -96,8 +96,8 @@ mod tests {
 
     use super::super::asking::AskingBrowser;
     use super::super::document::SECONDS_MARK;
-    use super::super::state::Refusal;
-    use super::super::view::{LightningCode, LinkedKey, LoginCode, LoginView, ScanCode, SiteNames};
+    use super::super::state::{LinkedKey, Refusal};
+    use super::super::view::{LightningCode, LoginCode, LoginView, ScanCode, SiteNames};
     use super::*;
 
     fn states() -> Vec<PageState> {

@@ -3,12 +3,15 @@
 use jiff::{SignedDuration, Timestamp};
 use signpost_auth::Mode;
 
-use super::view::LinkedKey;
-use crate::sessions::{NoticeReason, PasskeyOffer, REFRESH_WINDOW, Session, SessionState};
+use crate::domains::LoginMethod;
+use crate::sessions::{KeyEvidence, NoticeReason, PasskeyOffer, REFRESH_WINDOW, Session, SessionState};
 
 /// A refusal that is younger than this when its code is replaced stands above the next code too: it would be gone before
 /// anybody has read it.
 const NOTICE_STAYS: SignedDuration = SignedDuration::from_secs(30);
+
+/// How many digits of a key its owner is shown.
+const SHOWN_DIGITS: usize = 8;
 
 /// Where a login stands, for the browser that owns its page.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -64,6 +67,14 @@ pub(crate) enum Refusal {
     UnknownPasskey,
     /// The passkey's answer was not good.
     Passkey,
+}
+
+/// A key that is to be added to an account, as its owner can tell it from others.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct LinkedKey {
+    pub(crate) is_lightning: bool,
+    /// The last of its hexadecimal digits.
+    pub(crate) ending: String,
 }
 
 impl PageState {
@@ -139,5 +150,14 @@ impl PageState {
                 | Self::Cancelled
                 | Self::Expired { is_renewable: false }
         )
+    }
+}
+
+impl LinkedKey {
+    pub(crate) fn of(evidence: &KeyEvidence) -> Self {
+        let digits = &evidence.public_key;
+        let from = digits.len().saturating_sub(SHOWN_DIGITS);
+        let ending = digits.get(from..).unwrap_or_default().to_lowercase();
+        Self { is_lightning: evidence.method == LoginMethod::Lightning, ending }
     }
 }

@@ -9,10 +9,7 @@ use signpost_platform::pages::cookie::CookieSecret;
 use super::asking::AskingBrowser;
 use super::state::PageState;
 use crate::domains::{Domain, LoginMethod, LoginMethods};
-use crate::sessions::{KeyEvidence, ReturnOutcome, Session};
-
-/// How many digits of a key its owner is shown.
-const SHOWN_DIGITS: usize = 8;
+use crate::sessions::{ReturnOutcome, Session};
 
 /// All that a page shows of its session. Two that are equal are the same page.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -39,14 +36,6 @@ pub(crate) enum PageTask {
     Register,
     /// To add a key to their account.
     Link,
-}
-
-/// A key that is to be added to an account, as its owner can tell it from others.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(crate) struct LinkedKey {
-    pub(crate) is_lightning: bool,
-    /// The last of its hexadecimal digits.
-    pub(crate) ending: String,
 }
 
 /// What the site is called, and where it begins.
@@ -153,15 +142,6 @@ impl LightningCode {
     fn of(url: &str) -> Option<Self> {
         let lnurl = Lnurl::new(url)?;
         Some(Self { qr_text: lnurl.qr_text(), link: lnurl.link() })
-    }
-}
-
-impl LinkedKey {
-    pub(crate) fn of(evidence: &KeyEvidence) -> Self {
-        let digits = &evidence.public_key;
-        let from = digits.len().saturating_sub(SHOWN_DIGITS);
-        let ending = digits.get(from..).unwrap_or_default().to_lowercase();
-        Self { is_lightning: evidence.method == LoginMethod::Lightning, ending }
     }
 }
 

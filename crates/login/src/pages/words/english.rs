@@ -138,6 +138,7 @@ pub(super) const LOGIN: LoginWords = LoginWords {
 
     done: "You are logged in",
     linked: "Your key is added",
+    first_key: "Your account begins with one key. Add a second one soon: if you lose your only key, you may lose the account.",
     one_key: Headed {
         head: "One key opens your account so far",
         text: "If you lose your only key, you may lose the account. Make a second one.",

@@ -137,6 +137,7 @@ pub(crate) struct LoginWords {
     /// The states without a code.
     pub(crate) done: &'static str,
     pub(crate) linked: &'static str,
+    pub(crate) first_key: &'static str,
     pub(crate) one_key: Headed,
     pub(crate) offer: Headed,
     pub(crate) not_now: &'static str,

@@ -154,6 +154,7 @@ pub(super) const LOGIN: LoginWords = LoginWords {
 
     done: "Has iniciado sesión",
     linked: "Tu clave está añadida",
+    first_key: "Tu cuenta empieza con una clave. Añade pronto una segunda: si pierdes tu única clave, puedes perder la cuenta.",
     one_key: Headed {
         head: "Por ahora, una sola clave abre tu cuenta",
         text: "Si pierdes tu única clave, puedes perder la cuenta. Crea una segunda.",
