@@ -1,4 +1,3 @@
-/** English BIP39 wordlist. */
 export const wordlist = /* @__PURE__ */ Object.freeze(`abandon
 ability
 able

@@ -7,12 +7,9 @@ const cap = (value, min, max) => {
         result = Math.max(result, min);
     return result;
 };
-// --- Reed-Solomon decoding (Berlekamp-Massey) over the encoder's shared GF(2^8) ---
 const { exp: EXP, log: LOG } = GF256;
 const mul = (a, b) => (a && b ? EXP[LOG[a] + LOG[b]] : 0);
 const inv = (a) => EXP[255 - LOG[a]];
-// Decoder arenas are intended for camera-sized inputs. Keep every dimension and the caller-
-// writable input arena bounded before constructing any typed arrays.
 const MAX_IMAGE_SIDE = 4096;
 const MAX_ARENA_BYTES = 64 * 1024 * 1024;
 const validateSize = (size, name) => {
@@ -24,7 +21,6 @@ const validateSize = (size, name) => {
         throw new RangeError(`${name} expected width and height <= ${MAX_IMAGE_SIDE}, got ${size.width}x${size.height}`);
     return size.width * size.height;
 };
-// RGBA image from a per-pixel dark predicate (dark -> black).
 function darkToImage(width, height, dk) {
     const data = new Uint8Array(width * height * 4);
     let i = 0;
@@ -49,9 +45,6 @@ const FAIL = Object.freeze({
     timing: Object.freeze(new Error('timing')),
     version: Object.freeze(new Error('version')),
 });
-// ISO/IEC 18004:2024 §7.4.3.2 defines six-digit ECI assignment numbers, and
-// §7.4.3.4 keeps an ECI active until another ECI changes it. Unsupported
-// platform labels may throw; callers needing them can provide textDecoder.
 const ECI_ENCODINGS = {
     1: 'iso-8859-1',
     2: 'ibm437',
@@ -221,8 +214,6 @@ const Payload = {
         return res;
     },
 };
-// Squared center distance between two stride-4 pattern records (element offsets, not indices);
-// the triple-geometry scans in makeTriple/prepareSets/pickPolarity share this shape.
 const dist2 = (pts, a, b) => (pts[a] - pts[b]) ** 2 + (pts[a + 1] - pts[b + 1]) ** 2;
 const distance = (first, second) => Math.hypot(second.x - first.x, second.y - first.y);
 const checkVersion = (m, size) => {
@@ -240,13 +231,8 @@ const checkVersion = (m, size) => {
     const expected = versionBits(ver);
     const d1 = popcnt(expected ^ v1);
     const d2 = popcnt(expected ^ v2);
-    // Version 7+ carries two redundant BCH words; at least one must identify
-    // the version implied by the sampled dimension within its radius-3 budget.
     return d1 <= 3 || d2 <= 3;
 };
-// 3x3 projective transform in row-major layout,
-// row-major in a Float64Array: [a11 a12 a13 a21 a22 a23 a31 a32 a33],
-// applied to column vectors [u, v, 1] with a perspective divide.
 function squareToQuad(out, points) {
     const x1 = points[0];
     const y1 = points[1];
@@ -287,8 +273,6 @@ function squareToQuad(out, points) {
     out[7] = a32;
     out[8] = 1;
 }
-// adj[r][c] is the (c, r) cofactor: products commute exactly in IEEE 754, so
-// the loop matches a hand-unrolled adjugate bit for bit.
 const adjugate = (o, m) => {
     for (let i = 0; i < 9; i++) {
         const r = (i / 3) | 0;
@@ -301,7 +285,6 @@ const adjugate = (o, m) => {
     }
 };
 const ptMul = (o, a, b) => {
-    // Cache one input row so the product may replace its left operand.
     for (let r = 0; r < 9; r += 3) {
         const a0 = a[r];
         const a1 = a[r + 1];
@@ -310,14 +293,11 @@ const ptMul = (o, a, b) => {
             o[r + c] = a0 * b[c] + a1 * b[c + 3] + a2 * b[c + 6];
     }
 };
-// A fractional initial value establishes unboxed-double fields before per-frame writes.
 const makePattern = () => ({ x: 0.1, y: 0.1, ms: 0.1 });
 const LUMA8 = { step: 1, bits: 8 };
 const LUMA10 = { step: 2, bits: 10 };
 const LUMA12 = { step: 2, bits: 12 };
 const RGB = { step: 3, bits: 8 };
-// Packed four-byte inputs intentionally ignore the fourth byte: the raw decoder consumes RGB
-// channels and does not composite alpha, while X formats use the same storage shape.
 const RGBA = { step: 4, bits: 8 };
 const FORMATS = {
     RGB,
@@ -333,7 +313,6 @@ const FORMATS = {
     I420P10: LUMA10,
     I420P12: LUMA12,
 };
-// Runtime-invalid formats fall through to undefined for the option guard below.
 const inputFormat = (format) => FORMATS[format];
 const validateOpts = (opts) => {
     if (opts === null || typeof opts !== 'object' || Array.isArray(opts))
@@ -399,8 +378,6 @@ const copyLuma = (out, maxSize, img, named, layout) => {
     const { width, height, data } = img;
     const stride = layout?.stride || width * step;
     const offset = layout?.offset || 0;
-    // Native luma may already be the decoder arena. Preserve that zero-copy path while sharing
-    // every packed/planar conversion with alternate generated scanner backends.
     if (data === out && !offset && stride === width && step === 1)
         return;
     for (let y = 0; y < height; y++) {
@@ -423,7 +400,6 @@ const copyLuma = (out, maxSize, img, named, layout) => {
             }
     }
 };
-// Store a clockwise quadrilateral as interleaved x/y coordinates without allocating points.
 const packQuad = (quad, x0, y0, x1, y1, x2, y2, x3, y3) => {
     quad[0] = x0;
     quad[1] = y0;
@@ -434,19 +410,16 @@ const packQuad = (quad, x0, y0, x1, y1, x2, y2, x3, y3) => {
     quad[6] = x3;
     quad[7] = y3;
 };
-// Read one packed bitmap bit; -1 is an out-of-bounds sentinel distinct from either polarity.
 const bit = (layer, x, y) => {
     if (x < 0 || y < 0 || x >= layer.width || y >= layer.height)
         return -1;
     return (layer.bitmap[y * layer.words + (x >>> 5)] >>> (x & 31)) & 1;
 };
-// Return the module pitch of a tolerant 1:1:3:1:1 finder run, or zero when it does not fit.
 const ratio = (a, b, c, d, e) => {
     const total = a + b + c + d + e;
     if (total < 7)
         return 0;
     const ms = total / 7;
-    // Half-module tolerance accommodates sampling noise around the three-module center.
     const tol = ms * 0.5;
     return Math.abs(ms - a) < tol &&
         Math.abs(ms - b) < tol &&
@@ -456,9 +429,6 @@ const ratio = (a, b, c, d, e) => {
         ? ms
         : 0;
 };
-// Consecutive `color` bits from (x,y) inclusive stepping (dx,dy); stops on mismatch, border,
-// or once the count passes `cap` (bit-walk semantics: at most floor(cap)+1 bits count).
-// Horizontal runs consume whole bitmap words through clz32; vertical runs must step per bit.
 const run = (layer, x, y, dx, dy, color, cap) => {
     let n = 0;
     if (dy) {
@@ -473,8 +443,6 @@ const run = (layer, x, y, dx, dy, color, cap) => {
     const row = y * layer.words;
     while (x >= 0 && x < layer.width && n <= cap) {
         const shift = x & 31;
-        // 1-bits of `stops` mark where the run ends; windowed toward the walk direction so
-        // clz32 (left) or the isolated lowest bit (right) yields the matching-bit count.
         const stops = (color ? ~layer.bitmap[row + (x >>> 5)] : layer.bitmap[row + (x >>> 5)]) >>> 0;
         const w = dx > 0 ? stops >>> shift : (stops << (31 - shift)) >>> 0;
         const span = dx > 0 ? Math.min(32 - shift, layer.width - x) : shift + 1;
@@ -487,8 +455,6 @@ const run = (layer, x, y, dx, dy, color, cap) => {
     }
     return Math.min(n, Math.floor(cap) + 1);
 };
-// 1:1:3:1:1 cross-check from (cx,cy) along (dx,dy). Returns the refined center coordinate,
-// or the measured pitch when requested, and -1 on ratio failure.
 const cross = (layer, cx, cy, dx, dy, maxMs, inverted, measure = false) => {
     const center = +!inverted;
     const side = +inverted;
@@ -509,13 +475,10 @@ const cross = (layer, cx, cy, dx, dy, maxMs, inverted, measure = false) => {
         return -1;
     return measure ? (r0 + r1 + r2 + r3 + r4) / 7 : start + 1 + r0 + r1 + r2 / 2;
 };
-// Vertical 1:1:3:1:1 cross at a pattern center, capped by its module size — the shared
-// entry for center refinement and pitch measurement.
 const vertical = (layer, pattern, inverted, measure = false) => {
     const limit = 3 * pattern.ms;
     return cross(layer, Math.round(pattern.x), Math.round(pattern.y), 0, 1, limit, inverted, measure);
 };
-// Recenter a finder vertically then horizontally; return total movement or -1 on cross failure.
 const refinePattern = (layer, pattern, inverted) => {
     const y = vertical(layer, pattern, inverted);
     if (y < 0)
@@ -529,7 +492,6 @@ const refinePattern = (layer, pattern, inverted) => {
     pattern.y = y;
     return movement;
 };
-// Refine all finder centers in place and require at least one to move.
 const refineTriple = (layer, triple) => {
     const tl = refinePattern(layer, triple.tl, triple.inverted);
     if (tl < 0)
@@ -540,9 +502,7 @@ const refineTriple = (layer, triple) => {
     const bl = refinePattern(layer, triple.bl, triple.inverted);
     return bl >= 0 && tl + tr + bl > 0;
 };
-// Fit a grayscale finder template independently on each axis around a binary finder center.
 const fitPattern = (layer, pattern, inverted) => {
-    // Tenths of horizontal pitch; includes measured perspective squeeze.
     const luma = layer.luma;
     const fit = (axis) => {
         const center = axis ? pattern.y : pattern.x;
@@ -593,8 +553,6 @@ const fitPattern = (layer, pattern, inverted) => {
     pattern.x = fit(0);
     pattern.y = fit(1);
 };
-// Apply the projective map at (x,y). The returned pair is scalar-replaced at inlined call
-// sites (verified via --trace-gc + TFEscapeAnalysis), so hot callers stay allocation-free.
 const mapPoint = (map, x, y) => {
     const den = map[6] * x + map[7] * y + map[8];
     return {
@@ -602,17 +560,14 @@ const mapPoint = (map, x, y) => {
         y: (map[3] * x + map[4] * y + map[5]) / den,
     };
 };
-// Vertical run pitch at a finder center: mean 1:1:3:1:1 run height, or 0 on ratio failure.
 const crossPitch = (layer, pattern, inverted) => {
     const pitch = vertical(layer, pattern, inverted, true);
     return pitch < 0 ? 0 : pitch;
 };
-// Combine horizontal and vertical finder runs into one perspective-tolerant pitch.
 const finderPitch = (layer, pattern) => {
     const vertical = crossPitch(layer, pattern, false);
     return vertical ? Math.sqrt(pattern.ms * vertical) : 0;
 };
-// Average the endpoint pitches after projecting horizontal/vertical runs onto their shared edge.
 const edgePitch = (layer, first, second, inverted) => {
     const dx = second.x - first.x;
     const dy = second.y - first.y;
@@ -629,14 +584,12 @@ const edgePitch = (layer, first, second, inverted) => {
     const secondPitch = pitch(second);
     return firstPitch && secondPitch ? (firstPitch + secondPitch) / 2 : 0;
 };
-// Confidence (slot 3) stays behind: every consumer reads it straight from the record.
 const copyPattern = (layer, index, out) => {
     const pos = index * 4;
     out.x = layer.patterns[pos];
     out.y = layer.patterns[pos + 1];
     out.ms = layer.patterns[pos + 2];
 };
-// Swap two stride-5 retry records: [rank, inverted, finder0, finder1, finder2].
 const swapSet = (layer, a, b) => {
     const sets = layer.sets;
     const ap = a * 5;
@@ -647,7 +600,6 @@ const swapSet = (layer, a, b) => {
         sets[bp + i] = value;
     }
 };
-// Max-heap sift-down of the root over the first `end` set records.
 const siftDown = (layer, end) => {
     const sets = layer.sets;
     for (let index = 0;;) {
@@ -662,16 +614,13 @@ const siftDown = (layer, end) => {
         index = child;
     }
 };
-// Evaluate a low-degree-first GF(256) polynomial slice with Horner's method.
 const evalLow = (poly, offset, length, x) => {
     let value = 0;
     for (let i = length - 1; i >= 0; i--)
         value = mul(value, x) ^ poly[offset + i];
     return value;
 };
-// Row-ranged stages let the async scanner yield between bounded chunks without duplicating loops.
 const scanRows = {
-    // Downsample two source rows into one pyramid row with a 2x2 box filter.
     resize(src, dst, width, dstWidth, from, to) {
         for (let y = from; y < to; y++) {
             let srcPos = (y << 1) * width;
@@ -683,7 +632,6 @@ const scanRows = {
             }
         }
     },
-    // Compute one local threshold per 8x8 block, including low-contrast predecessor propagation.
     blocks(layer, from, to) {
         const brightness = layer.luma;
         const block = 8;
@@ -709,14 +657,12 @@ const scanRows = {
                     pos += layer.width;
                 }
                 let average = Math.floor(sum / block ** 2);
-                // Low-contrast blocks use the darkest sample to avoid erasing faint modules.
                 if (max - min <= 24) {
                     average = min / 2;
                     if (y > 0 && x > 0) {
                         const top = blocks[(y - 1) * bWidth + x];
                         const left = blocks[y * bWidth + x - 1];
                         const topLeft = blocks[(y - 1) * bWidth + x - 1];
-                        // The top weight is paired with the restored 5x5 smoother.
                         const previous = (2 * top + left + topLeft) / 4;
                         if (min < previous)
                             average = previous;
@@ -726,7 +672,6 @@ const scanRows = {
             }
         }
     },
-    // Smooth block thresholds and write their 8x8 binary pixels into the packed bitmap.
     bitmap(layer, from, to) {
         const brightness = layer.luma;
         const block = 8;
@@ -737,7 +682,6 @@ const scanRows = {
         const blocks = layer.blocks;
         for (let y = from; y < to; y++) {
             const yPos = cap(y * block, 0, maxY);
-            // The historical 5x5 smoother improves perspective coverage.
             const top = cap(y, 2, bHeight - 3);
             for (let x = 0; x < bWidth; x++) {
                 const xPos = cap(x * block, 0, maxX);
@@ -769,11 +713,7 @@ const scanRows = {
             }
         }
     },
-    // Find and merge horizontally seeded finder crosses in every second row.
     find(layer, from, to) {
-        // Rolling window over each row's run-length encoding (no per-row arrays):
-        // check every 5-run window that starts, centers, and ends on a black run.
-        // run() always advances (previous matches the bit at x by construction).
         for (let y = from; y < to; y += 2) {
             let r0 = 0;
             let r1 = 0;
@@ -814,7 +754,6 @@ const scanRows = {
                     for (let i = 0; i < layer.patternCount; i++) {
                         const pos = i * 4;
                         if ((layer.inverted[i] & 1) !== polarity ||
-                            // Merge observations within two modules of the same finder center.
                             Math.abs(patterns[pos] - refinedX) >= 2 * ms ||
                             Math.abs(patterns[pos + 1] - cy) >= 2 * ms)
                             continue;
@@ -839,24 +778,19 @@ const scanRows = {
         }
     },
 };
-// Legal QR sides are 17 + 4 * version. Non-finite estimates coerce to zero and fail the
-// caller's dimension bounds rather than reaching projection.
 const snapSize = (estimate) => (Math.round((estimate - 17) / 4) * 4 + 17) | 0;
-// Drain the shared work generator without host yields for the synchronous API.
 const runDecode = (walk) => {
     let step = walk.next();
     while (!step.done)
         step = walk.next(0);
     return step.value;
 };
-// Prefer the host's prioritized scheduler; a zero-delay task is the portable fallback.
 const nextTick = () => {
     const host = globalThis;
     if (typeof host.scheduler?.yield === 'function')
         return host.scheduler.yield();
     return new Promise((resolve) => host.setTimeout(resolve, 0));
 };
-// Drain bounded generator work, yielding to the host after each scheduling quantum.
 const runDecodeAsync = async (walk, timeLimit) => {
     const tick = Math.min(timeLimit, 8);
     let started = Date.now();
@@ -880,12 +814,6 @@ const runDecodeAsync = async (walk, timeLimit) => {
         throw error;
     }
 };
-/**
- * Reusable decode state for DOM helpers and advanced integrations.
- * Operations are exclusive: while `decodeAsync()` is pending, staging, decoding, and cleaning
- * throw until that promise settles.
- * Most users should call {@link decodeQR} or use the utilities from `qr/dom.js`.
- */
 export class _QRScanner {
     layers;
     opts;
@@ -903,8 +831,6 @@ export class _QRScanner {
     inFlight = false;
     staged = false;
     resized = false;
-    // Finder selection and projection reuse the same typed temporaries by phase. Three homographies
-    // stay separate because decode fallbacks retain them across a failed payload attempt.
     triple = {
         tl: makePattern(),
         tr: makePattern(),
@@ -920,8 +846,6 @@ export class _QRScanner {
     retryStart = 0;
     retries = 0;
     points;
-    // Homography phases do not overlap: `map` holds the active result while `from` and `to` are
-    // scratch; `to` doubles as the fine-plane map until the next homography build.
     map = new Float64Array(9);
     from = new Float64Array(9);
     to = new Float64Array(9);
@@ -979,7 +903,6 @@ export class _QRScanner {
             const luma = i ? new Uint8Array(width * height) : this.luma;
             const blocks = new Uint8Array(blockWidth * blockHeight);
             const cuts = new Int16Array(blockWidth * blockHeight);
-            // Native-resolution descriptor for fine re-sampling from this layer (undefined on layer 0).
             const fine = i ? { luma: this.image, r: i } : undefined;
             layers.push({
                 bitmap: new Uint32Array(Math.ceil(width / 32) * height),
@@ -1024,26 +947,22 @@ export class _QRScanner {
         }
         this.layers = layers;
     }
-    // Decode corrected bytes through the shared QR payload/ECI parser; Awasm overrides this hook.
     decodePayload(data, dataLen, version) {
         const decoded = Payload.decode(this.payload, data, dataLen, version, !!this.opts.textDecoder);
         return decoded instanceof Error ? decoded : Payload.finish(decoded, this.opts.textDecoder);
     }
-    // Compose the square-to-output and input-to-square homographies from `from` and `to`.
     mapQuad(out) {
         squareToQuad(out, this.to);
         squareToQuad(this.to, this.from);
         adjugate(this.from, this.to);
         ptMul(out, out, this.from);
     }
-    // Build the module-to-plane map from the finder-center square (BR is the alignment inset).
     mapFinderQuad(out, size, t, brX, brY) {
         const c = 3.5;
         packQuad(this.from, c, c, size - c, c, size - 6.5, size - 6.5, c, size - c);
         packQuad(this.to, t.tl.x, t.tl.y, t.tr.x, t.tr.y, brX, brY, t.bl.x, t.bl.y);
         this.mapQuad(out);
     }
-    // Fill the reusable alignment-position prefix for one QR version and return its length.
     setAlignments(ver) {
         if (ver === 1)
             return 0;
@@ -1061,7 +980,6 @@ export class _QRScanner {
         positions[count] = last;
         return count + 1;
     }
-    /** Convert one source image into the preallocated native luma layer. */
     addImage(img, format = this.opts.format) {
         this.beginOperation();
         try {
@@ -1072,14 +990,11 @@ export class _QRScanner {
             this.endOperation();
         }
     }
-    // Reset every per-image field after copied or direct-written pixels become active.
     stage({ width, height }) {
         this.width = width;
         this.image.width = width;
         this.height = height;
         this.image.height = height;
-        // Indexed loop: staging runs per frame and its for-of array iterator was the one
-        // allocation escape analysis kept (V8.TFEscapeAnalysis showed 3 surviving Allocate nodes).
         let aw = width;
         let ah = height;
         for (let i = 0; i < this.layers.length; i++) {
@@ -1116,10 +1031,6 @@ export class _QRScanner {
         try {
             this.payload.position = 0;
             this.payload.bytes.fill(0);
-            // Lifecycle wipe, not per-frame: every typed-array field on the scanner and its layers is
-            // a zero-target arena, so sweep them reflectively — new arenas cannot be forgotten here.
-            // Object.values allocates; acceptable outside the frame loop. Layer zero's luma aliases
-            // the scanner's, so the double fill is harmless.
             for (const v of Object.values(this))
                 if (ArrayBuffer.isView(v))
                     v.fill(0);
@@ -1152,7 +1063,6 @@ export class _QRScanner {
             this.endOperation();
         }
     }
-    /** Process pixels that an integration wrote directly into {@link luma}. */
     processImage(size, format = 'I420', layout = { offset: 0, stride: size.width * (inputFormat(format)?.step || 0) }) {
         this.beginOperation();
         try {
@@ -1165,11 +1075,8 @@ export class _QRScanner {
             this.endOperation();
         }
     }
-    // Project a module center, then classify its source pixel against the owning threshold block.
     read(s, map, mx, my) {
         const point = mapPoint(map, mx, my);
-        // Module coordinates describe cell centers; floor maps projected boundary
-        // values to the containing source pixel instead of crossing into its neighbor.
         const px = Math.floor(point.x);
         const py = Math.floor(point.y);
         if (px < 0 || py < 0 || px >= s.W || py >= s.H)
@@ -1177,11 +1084,8 @@ export class _QRScanner {
         const dark = s.d[py * s.W + px] <= s.cut[(py >> s.sh) * s.bw + (px >> s.sh)];
         return dark !== this.invertedProjection ? 1 : 0;
     }
-    // Recover the fourth corner of a projective finder square from its three local pitches.
     perspective(t, p0, p1, p2) {
         const { tl, tr, bl } = t;
-        // Under a homography local pitch changes with the inverse 3/2 power of
-        // its denominator, so the 2/3 pitch ratio recovers each corner weight.
         const wx = Math.cbrt(p0 / p1) ** 2;
         const wy = Math.cbrt(p0 / p2) ** 2;
         const cornerDen = wx + wy - 1;
@@ -1191,17 +1095,12 @@ export class _QRScanner {
         const brY = (wx * tr.y + wy * bl.y - tl.y) / cornerDen;
         const dx3 = tl.x - tr.x + brX - bl.x;
         const dy3 = tl.y - tr.y + brY - bl.y;
-        // The projective body is squareToQuad on (tl,tr,br,bl); keep the den!=0 guard the shared
-        // helper omits (it would divide by zero where this caller must report failure instead).
         if ((dx3 || dy3) && !((tr.x - brX) * (bl.y - brY) - (bl.x - brX) * (tr.y - brY)))
             return false;
         packQuad(this.to, tl.x, tl.y, tr.x, tr.y, brX, brY, bl.x, bl.y);
         squareToQuad(this.map, this.to);
         return true;
     }
-    // Best 5x5-template placement on a 7x7 offset lattice around (bx,by): offsets are sx*mul
-    // (grid: half-module steps, ties broken toward the smallest offset; perspective: unit
-    // steps — the c6 doubled pixel offsets -6..6 step 2 pre-divided — first best wins).
     searchAlign(s, map, scale, side, bx, by, mul, tie) {
         let bestX = 0;
         let bestY = 0;
@@ -1211,7 +1110,6 @@ export class _QRScanner {
                 const dx = sx * mul;
                 const dy = sy * mul;
                 const cap = bestErrors + +tie;
-                // Count capped 5x5 alignment-template mismatches at this mapped module offset.
                 let errors = 0;
                 for (let y = -2; y <= 2 && errors < cap; y++)
                     for (let x = -2; x <= 2; x++) {
@@ -1235,7 +1133,6 @@ export class _QRScanner {
         this.alignPoint.y = p.y;
         return true;
     }
-    // Test whether a finder lies inside an affine QR region already decoded on any pyramid layer.
     excluded(layer, index) {
         if (!this.blocked)
             return false;
@@ -1275,7 +1172,6 @@ export class _QRScanner {
         }
         return false;
     }
-    // Mark this layer's finders that fall inside any already decoded QR region.
     exclude(layer) {
         for (let i = 0; i < layer.patternCount; i++) {
             if (layer.inverted[i] & 2 || !this.excluded(layer, i))
@@ -1284,8 +1180,6 @@ export class _QRScanner {
             this.blocked++;
         }
     }
-    // Bounded candidate retention is identical for mandatory and retry selection; they differ only
-    // in their rank expression and capacity. Equal ranks keep the earlier slot.
     retain(index, rank, count, capacity, offset = 0) {
         const ranks = this.tmp64;
         if (count < capacity) {
@@ -1303,7 +1197,6 @@ export class _QRScanner {
         ranks[offset + worst] = rank;
         return count;
     }
-    // Assign three finder records to TL/TR/BL by longest side, then enforce clockwise orientation.
     makeTriple(layer, i0, i1, i2) {
         const pts = layer.patterns;
         const p0 = i0 * 4;
@@ -1332,8 +1225,6 @@ export class _QRScanner {
         if ((topRight.x - topLeft.x) * (bottomLeft.y - topLeft.y) -
             (topRight.y - topLeft.y) * (bottomLeft.x - topLeft.x) <
             0) {
-            // The copies are untouched since copyPattern, so swapping roles is a re-copy from the
-            // swapped source records — no scratch pattern needed.
             const index = tr;
             tr = bl;
             bl = index;
@@ -1345,9 +1236,6 @@ export class _QRScanner {
         this.triple.blIndex = bl;
         return this.triple;
     }
-    // Best triple of one polarity for the mandatory attempt, into tmp64[polarity * 4..] as
-    // (i0, i1, i2, relative error). Raw error rejects square cross-symbol mixes in dense grids;
-    // sparse scenes use relative error minus row confidence to reject small data pseudo-squares.
     pickPolarity(layer, polarity) {
         const pts = layer.patterns;
         const candidates = this.tmp32;
@@ -1359,7 +1247,6 @@ export class _QRScanner {
             if (pts[i * 4 + 3] >= 2)
                 confirmed++;
         }
-        // Once three centers exist, require two row hits to reject one-row data patterns.
         const minimum = confirmed >= 3 ? 2 : 1;
         let count = 0;
         for (let i = 0; i < layer.patternCount; i++) {
@@ -1369,13 +1256,10 @@ export class _QRScanner {
             const confidence = pts[i * 4 + 3];
             if (confidence < minimum)
                 continue;
-            // Retain the strongest 16 centers per polarity to keep cubic geometry bounded.
             count = this.retain(i, -confidence, count, 16, 8);
         }
         if (count < 3)
             return false;
-        // Cache the nearest scale-consistent upper-layer centers. Without this rescue, perspective
-        // squeeze made the module-ratio gate lose 46 of 168 perspective decodes.
         const found = this.tmp32;
         found.fill(0, 16);
         const lowerIndex = this.layers.indexOf(layer);
@@ -1403,7 +1287,6 @@ export class _QRScanner {
                     const mappedMs = scale * upper.patterns[pos + 2];
                     const smallest = Math.min(ms, mappedMs);
                     const largest = Math.max(ms, mappedMs);
-                    // Reject unrelated scales above 2:1; this and the distance gate added +27/-0 rasters.
                     if (largest > 2 * smallest)
                         continue;
                     const dx = scale * upper.patterns[pos] + offset - pts[at];
@@ -1436,7 +1319,6 @@ export class _QRScanner {
                 found[base + 2] = b2 + 1;
             }
         }
-        // 1.4 is the zero-loss ambiguous-set choice; isolated 1.8 retained all 7,178 rasters.
         const moduleRatioMax = count === 3 ? 1.8 : 1.4;
         let best0 = -1;
         let best1 = -1;
@@ -1464,10 +1346,8 @@ export class _QRScanner {
                     const maxMs = Math.max(pts[p0 + 2], pts[p1 + 2], pts[p2 + 2]);
                     const nativeConfidence = Math.min(pts[p0 + 3], pts[p1 + 3], pts[p2 + 3]);
                     if (maxMs > moduleRatioMax * minMs &&
-                        // The measured sparse ambiguity has eight eligible centers.
                         (count !== 8 || nativeConfidence < 4)) {
                         let matched = false;
-                        // Check whether an upper layer confirms all three slots with distinct centers.
                         upper: for (let upperIndex = lowerIndex + 1; upperIndex < this.layers.length; upperIndex++) {
                             let first = 0;
                             let second = 0;
@@ -1512,7 +1392,6 @@ export class _QRScanner {
                     }
                     if (count > 8)
                         continue;
-                    // A small row-hit weight breaks near-equal geometry scores toward stronger evidence.
                     const score = geometry / c - 0.01 * confidence;
                     if (score >= rankedScore)
                         continue;
@@ -1528,10 +1407,7 @@ export class _QRScanner {
         if (best0 < 0)
             return false;
         let relative = bestScore / bestScale;
-        // Small candidate sets describe one symbol; crowded scenes keep raw geometry
-        // so finder centers from adjacent symbols cannot be mixed.
         if ((count <= 7 &&
-            // 0.08..0.12 isolates the measured ambiguous-triplet band.
             relative >= 0.08 &&
             relative <= 0.12) ||
             (count > 7 &&
@@ -1551,9 +1427,7 @@ export class _QRScanner {
         state[base + 3] = relative;
         return true;
     }
-    // Reject wrong triples/dimensions from their alternating timing tracks before full sampling.
     timing(s, map, size) {
-        // Require 75% agreement across the horizontal and vertical tracks.
         let gh = 0;
         let gv = 0;
         let n = 0;
@@ -1567,17 +1441,11 @@ export class _QRScanner {
             if (this.read(s, map, track, c) === e)
                 gv++;
             n++;
-            // A wrong triple or dimension reads timing noise and dies before the
-            // size² projection and Reed-Solomon work.
             if (100 * (gh + gv + 2 * (N - n)) < 150 * N && gh !== n && gv !== n)
                 return false;
         }
         return 100 * (gh + gv) >= 150 * N || gh === N || gv === N;
     }
-    // Search a window around the expected bottom-right alignment pattern center for a dark run
-    // of ~1 module flanked by light, cross-checked vertically. Alignment detection is finder
-    // detection with a [1] pattern instead of 1:1:3:1:1, so it shares run(); keep the layer explicit
-    // because this search reads the native bitmap even when projection later samples a fine plane.
     findBasicAlign(layer, ex, ey, ms) {
         const R = Math.max(Math.round(5 * ms), 8);
         let found = false;
@@ -1587,11 +1455,8 @@ export class _QRScanner {
         const xLo = Math.max(1, Math.round(ex - R));
         const xHi = Math.min(layer.width - 2, Math.round(ex + R));
         const dark = +!this.invertedProjection;
-        // Integer cap: run() counts at most cap+1 bits, reproducing the historical while-loop's
-        // ceil(3 * ms) maximum for integer and fractional pitches alike.
         const capV = Math.ceil(3 * ms) - 1;
         for (let y = yLo; y <= yHi; y++) {
-            // A dark run continuing from before the window is not a start; skip past it first.
             let x = xLo;
             if (bit(layer, x - 1, y) === dark)
                 x += run(layer, x, y, 1, 0, dark, Infinity);
@@ -1599,7 +1464,6 @@ export class _QRScanner {
                 x += run(layer, x, y, 1, 0, 1 - dark, Infinity);
                 if (x > xHi)
                     break;
-                // Cap xHi + 1 - x truncates like the historical end <= xHi + 1 scan bound.
                 const w = run(layer, x, y, 1, 0, dark, xHi + 1 - x);
                 const cx = x + w / 2;
                 const cxi = Math.round(cx);
@@ -1623,7 +1487,6 @@ export class _QRScanner {
         }
         return found;
     }
-    // Map detected geometry into caller coordinates and cache the one terminal callback payload.
     report(t, br, aligners, ms, size, ctx) {
         if (!ctx.opts.pointsOnDetect)
             return;
@@ -1638,9 +1501,6 @@ export class _QRScanner {
                 mapped.moduleSize = moduleSize * scale;
             return mapped;
         };
-        // The located alignment center is inset from the fourth finder position.
-        // Keep it in `aligners`, while BR completes the logical finder-center
-        // square through the same homography used to sample the symbol.
         const map = this.map;
         this.mapFinderQuad(map, size, t, br.x, br.y);
         const project = (x, y) => pt(mapPoint(map, x, y));
@@ -1654,8 +1514,6 @@ export class _QRScanner {
             const center = pt(point, moduleSize);
             const expected = project(x, y);
             const corners = quad(x - radius, y - radius, x + radius, y + radius);
-            // Tiled high-version alignment searches can move a center away from the
-            // global homography; retain that local correction for its marker too.
             const dx = center.x - expected.x;
             const dy = center.y - expected.y;
             if (dx || dy)
@@ -1688,14 +1546,12 @@ export class _QRScanner {
             },
         };
     }
-    // Retarget a coarse-layer homography and threshold grid to its native-resolution luma.
     upgrade(p, map, ctx) {
         const fine = ctx.fine;
         if (!fine)
             return 0;
         const sc = 1 << fine.r;
         const off = (sc - 1) / 2;
-        // A layer pixel x sits at 2^r*x + (2^r-1)/2 in native coordinates.
         const scaled = this.to;
         for (let i = 0; i < 6; i++)
             scaled[i] = sc * map[i] + off * map[6 + (i % 3)];
@@ -1712,7 +1568,6 @@ export class _QRScanner {
         plane.sh = sh;
         return sc;
     }
-    // Parse format/function bits, deinterleave and correct codewords, then decode the payload.
     decodeGrid(size, _ctx) {
         let decoded = FAIL.format;
         if (!checkVersion(this.grid, size))
@@ -1733,7 +1588,6 @@ export class _QRScanner {
                 f1 |= b1 << i;
                 f2 |= b2 << i;
             }
-            // Last in-radius (ecc,mask) wins per copy, matching the original overwrite scan.
             let aEcc = -1;
             let bEcc = -1;
             let aMask = 0;
@@ -1757,7 +1611,6 @@ export class _QRScanner {
                     }
                 }
             const same = aEcc === bEcc && aMask === bMask;
-            // Store copy B first when it is the only candidate or strictly closer.
             const firstB = bEcc >= 0 && (aEcc < 0 || (!same && bDistance < aDistance));
             const aFormat = aEcc < 0 ? -1 : (aEcc << 3) | aMask;
             const bFormat = bEcc < 0 ? -1 : (bEcc << 3) | bMask;
@@ -1842,8 +1695,6 @@ export class _QRScanner {
                     const blocks = ECC_BLOCKS[ecc][ver - 1];
                     const shortLen = Math.floor(total / blocks) - words;
                     const shortBlocks = blocks - (total % blocks);
-                    // Extraction is tmp8's final function-map read. Derived block lengths/offsets stay
-                    // scalar; its prefix holds RS polynomials and its dead tail holds deinterleaved blocks.
                     const syndromes = 0;
                     const sigma = words;
                     const previous = 2 * words + 1;
@@ -1852,8 +1703,6 @@ export class _QRScanner {
                     const blockLen = shortLen + words;
                     const blockBytes = fun;
                     let pos = 0;
-                    // QR interleaving writes every data column before every ECC column; both share the same
-                    // block walk, with only the column count and destination base changing by phase.
                     for (let ecc = 0; ecc < 2; ecc++)
                         for (let i = 0; i < (ecc ? words : shortLen + 1); i++)
                             for (let block = 0; block < blocks; block++) {
@@ -1864,8 +1713,6 @@ export class _QRScanner {
                                 blockBytes[offset + (ecc ? length - words : 0) + i] = bytes[pos++];
                             }
                     const dataLen = total - words * blocks;
-                    // Deinterleaving has copied every codeword into blockBytes, so corrected payload bytes
-                    // can replace the now-dead interleaved stream in the same arena.
                     const data = bytes;
                     pos = 0;
                     for (let block = 0; block < blocks; block++) {
@@ -1873,8 +1720,6 @@ export class _QRScanner {
                         const length = blockLen + +(block >= shortBlocks);
                         let corrected = false;
                         correct: {
-                            // Byte offsets in tmp8: syndromes, sigma, previous, and next. All four are live
-                            // during Berlekamp-Massey; previous/next become omega/locations afterward.
                             let hasError = false;
                             for (let i = 0; i < words; i++) {
                                 let value = 0;
@@ -1906,7 +1751,6 @@ export class _QRScanner {
                                     continue;
                                 }
                                 const coefficient = mul(delta, inv(discrepancy));
-                                // The copy loops overwrite every exposed slot in [0, nextLength).
                                 const nextLength = Math.max(sigmaLength, previousLength + shift);
                                 for (let i = 0; i < nextLength; i++)
                                     fun[next + i] =
@@ -1931,8 +1775,6 @@ export class _QRScanner {
                             const errors = sigmaLength - 1;
                             if (!errors || 2 * errors > words)
                                 break correct;
-                            // Berlekamp-Massey no longer needs its previous/next polynomials. Reuse them for the
-                            // simultaneously live evaluator and error-location arrays instead of retaining two.
                             const omega = previous;
                             fun.fill(0, omega, omega + words);
                             for (let i = 0; i < sigmaLength; i++)
@@ -1976,22 +1818,18 @@ export class _QRScanner {
         }
         return decoded;
     }
-    // Project one global symbol or one alignment-lattice tile directly into
-    // the scanner-owned maximum-version grid; adjacent tile regions never overlap.
     projectQuad(s, map, size, left = 0, right = size, top = 0, bottom = size) {
         for (let y = top; y < bottom; y++)
             for (let x = left; x < right; x++) {
                 this.grid[y * size + x] = this.read(s, map, x + 0.5, y + 0.5);
             }
     }
-    // Timing prefilter + global grid projection against one plane.
     projectMap(s, map, size, ctx) {
         const ok = this.timing(s, map, size);
         if (ok)
             this.projectQuad(s, map, size);
         return ok ? this.decodeGrid(size, ctx) : FAIL.timing;
     }
-    // Sample only timing and redundant version bits to gate expensive Version 7+ tiled projection.
     confirm(s, map, size) {
         let ok = this.timing(s, map, size);
         if (ok) {
@@ -2005,8 +1843,6 @@ export class _QRScanner {
         }
         return ok;
     }
-    // One path for both polarities: inverted sampling flips read() and the aligner's dark color;
-    // perspective state is cleared after every value-returning projection path.
     projectWith(layer, triple, pitch) {
         const inverted = triple.inverted;
         this.invertedProjection = inverted;
@@ -2019,8 +1855,6 @@ export class _QRScanner {
             const ms = (tl.ms + tr.ms + bl.ms) / 3;
             const minMs = Math.min(tl.ms, tr.ms, bl.ms);
             const maxMs = Math.max(tl.ms, tr.ms, bl.ms);
-            // Perspective changes apparent pitch across finders; use the matching edge's
-            // endpoint pitches only when that variation is material.
             const ax = tr.x - tl.x;
             const ay = tr.y - tl.y;
             const bx = bl.x - tl.x;
@@ -2039,8 +1873,6 @@ export class _QRScanner {
             const snapped = snapSize(est);
             const meanEst = span > 0 && ms > 0 ? area / (span * ms) + 7 : Infinity;
             const mean = snapSize(meanEst);
-            // Module-size estimates drift under rotation and blur; try the neighbor
-            // dimensions before giving up on the triple.
             for (let i = 0; i < 4; i++) {
                 const size = i === 0 ? snapped : i === 1 ? mean : i === 2 ? snapped - 4 : snapped + 4;
                 const estimate = i === 1 ? meanEst : est;
@@ -2048,11 +1880,9 @@ export class _QRScanner {
                     continue;
                 if (size < 21 ||
                     size > 177 ||
-                    // Reject estimates more than six modules from their snapped QR size.
                     Math.abs(size - estimate) > 6)
                     continue;
                 this.decodedSize = size;
-                // A located bottom-right alignment pattern upgrades the affine BR estimate to perspective.
                 const f = 1 - (3.5 - 0.5) / (size - 7);
                 const brEstX = tl.x + (tr.x - tl.x + bl.x - tl.x) * f;
                 const brEstY = tl.y + (tr.y - tl.y + bl.y - tl.y) * f;
@@ -2068,7 +1898,6 @@ export class _QRScanner {
                         const predictedDen = (map[6] + map[7]) * scale + map[8];
                         const dx = ((map[0] + map[1]) * scale + map[2]) / predictedDen - brEstX;
                         const dy = ((map[3] + map[4]) * scale + map[5]) / predictedDen - brEstY;
-                        // Treat disagreement within three modules as measurement noise.
                         if (dx * dx + dy * dy <= 9 * ms * ms)
                             found = this.findBasicAlign(layer, brEstX, brEstY, ms);
                         else {
@@ -2082,7 +1911,6 @@ export class _QRScanner {
                         }
                     }
                 }
-                // Data can resemble an aligner; let Reed-Solomon try the affine estimate too.
                 failed = FAIL.alignment;
                 const attempts = found ? 2 : 1;
                 for (let attempt = 0; attempt < attempts; attempt++) {
@@ -2102,11 +1930,8 @@ export class _QRScanner {
                         failed = this.projectMap(p, map, size, ctx);
                         if (!(failed instanceof Error))
                             break project;
-                        // Blurred Versions 1--6 still require fine-plane sampling; tiled high-version logic
-                        // must not bypass it.
                         if (this.upgrade(p, map, ctx)) {
                             failed = this.projectMap(this.finePlane, this.to, size, ctx);
-                            // Keep the labeled exit success-gated; the pre-inline return was one statement.
                             if (!(failed instanceof Error))
                                 break project;
                         }
@@ -2115,7 +1940,6 @@ export class _QRScanner {
                         const fine = this.upgrade(p, map, ctx);
                         const sp = fine ? this.finePlane : p;
                         const sm = fine ? this.to : map;
-                        // Confirm Version 7+'s redundant BCH word before paying for local alignment searches.
                         let confirmed = this.confirm(sp, sm, size);
                         if (!confirmed && fine)
                             confirmed = this.confirm(p, map, size);
@@ -2139,7 +1963,6 @@ export class _QRScanner {
                                         const x = positions[xi];
                                         const y = positions[yi];
                                         const overlapsFinder = (x === 6 && (y === 6 || y === last)) || (x === last && y === 6);
-                                        // scale=c, side=1 preserves x + dx + q + 0.5 bit for bit.
                                         const node = (yi * count + xi) * 2;
                                         if (!overlapsFinder && this.searchAlign(sp, sm, c, 1, x, y, c, true)) {
                                             const pos = 7 * 7 * 2 + locatedCount * 4;
@@ -2199,7 +2022,6 @@ export class _QRScanner {
                             if (!(failed instanceof Error)) {
                                 break project;
                             }
-                            // A false local alignment can corrupt a valid global projection; rebuild that grid.
                             failed = this.projectMap(sp, sm, size, ctx);
                             if (!(failed instanceof Error))
                                 break project;
@@ -2218,7 +2040,6 @@ export class _QRScanner {
         this.invertedProjection = false;
         return failed;
     }
-    // Lazily build pyramid stages, then try one mandatory and any budgeted retry triples.
     *scan(cooperative) {
         if (!this.staged)
             throw new Error('expected addImage before decode');
@@ -2242,11 +2063,6 @@ export class _QRScanner {
             }
             this.resized = true;
         }
-        // One walk, cheap coarse layers before native. Round 0 is the mandatory pass: budget-free
-        // and committed to pickSet's triple (a layer without a pickable set gets no mandatory
-        // attempt. Later rounds pop scheduled retries — nextSet skips
-        // the pick's id bag, so first-attempt dedup needs no schedule bookkeeping — and only
-        // they consume effort or the wall-time budget.
         walk: for (let mandatory = true;; mandatory = false) {
             let attempted = false;
             for (let i = layers.length - 1; i >= 0; i--) {
@@ -2257,10 +2073,6 @@ export class _QRScanner {
                 const layer = layers[i];
                 if (!layer.used)
                     continue;
-                /**
-                 * The frame reader has already written grayscale luma. Keeping thresholding on that plane
-                 * avoids packed-color conversion in the dominant camera path.
-                 */
                 if (!layer.found) {
                     const bHeight = layer.blockHeight;
                     const blockRows = cooperative ? 16 : bHeight;
@@ -2279,7 +2091,6 @@ export class _QRScanner {
                     if (this.opts.imageOnBitmap)
                         this.opts.imageOnBitmap(darkToImage(layer.width, layer.height, (x, y) => bit(layer, x, y)));
                     layer.patternCount = 0;
-                    // Scan every other row; cross-checking recovers the center on both axes.
                     const finderRows = cooperative ? 32 : layer.height;
                     for (let y = 0; y < layer.height; y += finderRows) {
                         scanRows.find(layer, y, Math.min(layer.height, y + finderRows));
@@ -2290,8 +2101,6 @@ export class _QRScanner {
                 }
                 let triple;
                 if (mandatory) {
-                    // Rank both polarities independently of the retry schedule: a shared score lost ~30%
-                    // of video decodes, and bounded neighbor selection can omit a large symbol's triple.
                     this.exclude(layer);
                     const ordinary = this.pickPolarity(layer, 0);
                     const inverted = this.pickPolarity(layer, 1);
@@ -2304,8 +2113,6 @@ export class _QRScanner {
                                 ? pts[state[0] * 4 + 3] + pts[state[1] * 4 + 3] + pts[state[2] * 4 + 3]
                                 : 0;
                             const invConfidence = pts[state[4] * 4 + 3] + pts[state[5] * 4 + 3] + pts[state[6] * 4 + 3];
-                            // Geometry alone favors well-formed false crosses; a small evidence prior keeps
-                            // weak true crosses competitive.
                             if (!ordinary || (state[7] + 0.1) * ordConfidence < (state[3] + 0.1) * invConfidence)
                                 polarity = 1;
                         }
@@ -2346,7 +2153,6 @@ export class _QRScanner {
                                 continue;
                             const inverted = !!(state & 1);
                             const p0 = i * 4;
-                            // A 1.5 scale allowance retains the largest legal perspective dimension.
                             const maxDistance = pts[p0 + 2] * 177 * 1.5;
                             const maxDistance2 = maxDistance * maxDistance;
                             let count = 0;
@@ -2357,10 +2163,7 @@ export class _QRScanner {
                                 const pos = index * 4;
                                 const smallest = Math.min(pts[p0 + 2], pts[pos + 2]);
                                 const largest = Math.max(pts[p0 + 2], pts[pos + 2]);
-                                // The measured pitch is fractional; two pixels of full-finder slack keep an exact
-                                // 2:1 perspective ratio inside the floating-point boundary.
                                 if (useFilters &&
-                                    // The 2.4 ratio preserves upper-layer-confirmed perspective triples.
                                     largest > 2.4 * smallest + 2 / 7)
                                     continue;
                                 const dx = pts[p0] - pts[pos];
@@ -2368,8 +2171,6 @@ export class _QRScanner {
                                 const distance = dx * dx + dy * dy;
                                 if (distance > maxDistance2)
                                     continue;
-                                // A distant high-confidence finder can be the squeezed leg of a perspective QR;
-                                // prefer evidence-adjusted distance when bounding the local neighborhood.
                                 const rank = distance / pts[pos + 3];
                                 count = this.retain(index, rank, count, 15);
                             }
@@ -2391,18 +2192,12 @@ export class _QRScanner {
                                     const db = Math.sqrt(b);
                                     const moduleCount = (da + db) / (2 * ((pts[p0 + 2] + pts[p1 + 2] + pts[p2 + 2]) / 3)) + 7;
                                     if (
-                                    // Center-line pitch can overestimate small finders; allow 0.8..1.5 scaling.
                                     moduleCount < 21 * 0.8 ||
                                         moduleCount > 177 * 1.5)
                                         continue;
                                     const cosine = (a + b - c) / (2 * Math.sqrt(a * b));
-                                    // Accept finder legs spanning 60 through 120 degrees.
                                     if (useFilters && Math.abs(cosine) > 0.5)
                                         continue;
-                                    // Row hits grow with finder size. Normalize distance by that evidence so
-                                    // a large perspective symbol survives the fixed set cap.
-                                    // This compactness rank orders RETRIES only; pickSet() chooses the mandatory
-                                    // attempt (compactness alone commits to dense-data pseudo-triples).
                                     const confidence = pts[p0 + 3] + pts[p1 + 3] + pts[p2 + 3];
                                     const score = (da + db + Math.abs(da - db)) / confidence;
                                     retain: {
@@ -2421,8 +2216,6 @@ export class _QRScanner {
                                         sets[pos + 2] = i;
                                         sets[pos + 3] = i1;
                                         sets[pos + 4] = i2;
-                                        // A completed sift-up satisfies the root comparison. Falling through to the
-                                        // root sift-down acts like an early return and keeps both exits in one loop.
                                         while (index) {
                                             const parent = (index - 1) >> 1;
                                             if (sets[parent * 5] >= sets[index * 5])
@@ -2448,7 +2241,6 @@ export class _QRScanner {
                         const i2 = sets[pos + 4] | 0;
                         if (layer.inverted[i0] & 2 || layer.inverted[i1] & 2 || layer.inverted[i2] & 2)
                             continue;
-                        // The round-0 pick may sit anywhere in the schedule (or nowhere); skip its id bag.
                         if (i0 + i1 + i2 === layer.pickSum &&
                             Math.min(i0, i1, i2) === layer.pickLo &&
                             Math.max(i0, i1, i2) === layer.pickHi)
@@ -2466,8 +2258,6 @@ export class _QRScanner {
                 if (!mandatory && this.retries !== Infinity)
                     this.retries--;
                 attempted = true;
-                // Large blurred symbols get template-fit refinement first; other projection failures
-                // retry once after a cross refinement pass.
                 let pitch = !this.blocked && Math.abs(triple.tr.y - triple.tl.y) > Math.abs(triple.tr.x - triple.tl.x)
                     ? edgePitch(layer, triple.tl, triple.tr, triple.inverted)
                     : 0;
@@ -2485,8 +2275,6 @@ export class _QRScanner {
                 const opts = layer.context.opts;
                 const result = done;
                 if (!(done instanceof Error)) {
-                    // Error values below decode() avoid a try/finally ladder; the parts path implies the
-                    // text decoder exists, so payload finishing cannot throw.
                     if (opts.imageOnResult)
                         opts.imageOnResult(darkToImage(this.decodedSize, this.decodedSize, (x, y) => this.grid[y * this.decodedSize + x]));
                     const padding = 3.5 / (this.decodedSize - 7);
@@ -2494,7 +2282,6 @@ export class _QRScanner {
                     const tl = 4 * triple.tlIndex;
                     const tr = 4 * triple.trIndex;
                     const bl = 4 * triple.blIndex;
-                    // Retain the projected QR region in its dead finder records instead of allocating.
                     p[tl] = triple.tl.x;
                     p[tl + 1] = triple.tl.y;
                     p[tl + 2] = triple.trIndex;
@@ -2534,7 +2321,6 @@ export class _QRScanner {
             this.opts.pointsOnDetect?.(this.points, failed);
         return failed;
     }
-    // Re-run the scan after each success for decode-all while sharing one retry deadline/budget.
     *walk(cooperative, all) {
         this.retryStart = Date.now();
         this.retries = this.effort === Infinity ? Infinity : this.effort - 1;
@@ -2569,9 +2355,6 @@ export class _QRScanner {
         }
     }
 }
-/**
- * Decodes the first QR through the fixed coarse-to-fine pyramid scan.
- */
 export const decodeQR = (img, opts = {}) => {
     validateOpts(opts);
     validateImage(img, opts.format);
@@ -2584,14 +2367,10 @@ export const decodeQR = (img, opts = {}) => {
         return result;
     }
     finally {
-        // One-shot calls leave no source image data resident after return;
-        // reusable DOM scanners instead clean when their source is released.
         scanner.clean();
     }
 };
-/** Decode every QR in each image through one cooperatively scheduled maximum-capacity scanner. */
 export const decodeQRBatch = async (images, opts = {}) => {
-    // The default reusable 4K-square capacity is an API choice.
     const maxSize = opts.maxSize || { width: 3840, height: 3840 };
     const scanner = new _QRScanner({ ...opts, maxSize });
     const results = [];
@@ -2604,7 +2383,6 @@ export const decodeQRBatch = async (images, opts = {}) => {
             catch (error) {
                 if (!(error instanceof Error))
                     throw error;
-                // A failed image must not discard successful results before or after it.
                 results.push([error]);
             }
         }
@@ -2614,19 +2392,6 @@ export const decodeQRBatch = async (images, opts = {}) => {
     }
     return results;
 };
-// --- BarcodeDetector ponyfill ---
-/**
- * [BarcodeDetector](https://wicg.github.io/shape-detection-api/#barcode-detection-api)
- * ponyfill on top of `decodeQR`. Ponyfill: importing it has no side effects;
- * to install as a drop-in polyfill do `globalThis.BarcodeDetector ??= BarcodeDetector`.
- *
- * Differences from native implementations:
- * - only the `qr_code` format is supported;
- * - at most one barcode per image is returned (`decodeQR` stops at the first hit);
- * - `cornerPoints` reuse the decoder-projected symbol boundary and remain estimates
- *   of the visible barcode edges.
- */
-/** Barcode formats of the Shape Detection API spec enum. */
 const BARCODE_FORMATS = [
     'aztec',
     'code_128',
@@ -2643,8 +2408,6 @@ const BARCODE_FORMATS = [
     'upc_a',
     'upc_e',
 ];
-// Cross-realm-safe brand check: `instanceof` fails for objects from iframes
-// or transferred between windows, the toString tag does not.
 const kindOf = (o) => Object.prototype.toString.call(o).slice(8, -1);
 const invalidState = (msg) => new DOMException(msg, 'InvalidStateError');
 const prefixed = (e, prefix) => {
@@ -2680,8 +2443,6 @@ const drawSource = (src, width, height) => {
     ctx.drawImage(src, 0, 0);
     return readPixels(ctx, width, height);
 };
-// Normalizes every ImageBitmapSource kind to ImageData; null means a
-// zero-sized source, which the spec resolves to an empty detection list.
 const toImageData = async (image) => {
     const kind = kindOf(image);
     if (kind === 'Blob') {
@@ -2701,11 +2462,9 @@ const toImageData = async (image) => {
     }
     if (kind === 'ImageData') {
         const data = image;
-        // Detached buffers always have zero byteLength.
         if (data.data.buffer.byteLength === 0)
             throw invalidState('The image data has been detached.');
         if (kindOf(data.data) === 'Float16Array') {
-            // The QR decoder consumes byte luma, while rgba-float16 ImageData channels use a 0..1 scale.
             const pixels = Uint8ClampedArray.from(data.data, (value) => value * 255);
             return { width: data.width, height: data.height, data: pixels };
         }
@@ -2716,8 +2475,6 @@ const toImageData = async (image) => {
         const { width, height } = canvas;
         if (width === 0 || height === 0)
             return null;
-        // A canvas with a non-2d (WebGL) context returns null here; fall back to
-        // drawing it onto a scratch canvas instead of reading it directly.
         const ctx = canvas.getContext('2d');
         return ctx !== null ? readPixels(ctx, width, height) : drawSource(canvas, width, height);
     }
@@ -2763,9 +2520,6 @@ const toImageData = async (image) => {
         'HTMLVideoElement or ImageBitmap or ImageData or OffscreenCanvas or SVGImageElement or ' +
         "VideoFrame)'.");
 };
-// WPT names the sequence top-left, top-right, bottom-right, bottom-left in image space. The
-// decoder already projects the symbol boundary; rotate that clockwise quad instead of rebuilding
-// a less accurate affine boundary from finder centers and their noisy module-size estimates.
 const symbolCorners = (p) => {
     const points = p.bounds.map(({ x, y }) => ({ x, y }));
     let first = 0;
@@ -2775,31 +2529,14 @@ const symbolCorners = (p) => {
             first = i;
     return points.map((_, i) => points[(first + i) % points.length]);
 };
-/**
- * QR-only `BarcodeDetector`, API-compatible with the native class.
- * @param options - Formats filter.
- * @example
- * Detect a QR code on a canvas.
- * ```ts
- * import { BarcodeDetector } from 'qr/decode.js';
- * if (typeof document !== 'undefined') {
- *   const detector = new BarcodeDetector({ formats: ['qr_code'] });
- *   const canvas = document.createElement('canvas');
- *   detector.detect(canvas).then((barcodes) => void barcodes);
- * }
- * ```
- */
 export class BarcodeDetector {
     formats;
     constructor(options = {}) {
         try {
-            // WebIDL dictionaries treat null as empty and reject primitives. Sequences are iterable.
             const type = typeof options;
             if (options !== null && type !== 'object' && type !== 'function')
                 throw new TypeError('The provided value is not a dictionary.');
             const dictionary = (options === null ? {} : options);
-            // TODO(https://github.com/WICG/shape-detection-api/issues/66):
-            // 'unknown' is dropped rather than rejected, matching Chromium.
             const formats = dictionary.formats === undefined
                 ? undefined
                 : [...dictionary.formats].filter((f) => f !== 'unknown');

@@ -1,28 +1,5 @@
-/*!
- * Copyright (c) 2023 Paul Miller (paulmillr.com)
- * SPDX-License-Identifier: MIT OR Apache-2.0
- */
-/**
- * QR code generator (encoder). Self-contained (no imports); the decoder and
- * its shared machinery (Bitmap, tables, GF/RS) live in `decode.ts`.
- *
- * What was deliberately dropped vs the full encoder: the tri-state Bitmap
- * drawing DSL, the shared decoder utilities, and verbose validation messages.
- * What was deliberately kept: word-parallel mask penalty scoring over packed
- * bit rows — it is the one optimization whose absence would make
- * large-payload encodes ~5-10x slower while costing only a few hundred
- * bytes — plus a single-slot per-version cache of the symbol template,
- * zigzag order and mask planes (see SymCache).
- * @module
- */
 const MAX_OUTPUT_SIZE = 1024;
 const MAX_COMPACT_OUTPUT_SIZE = MAX_OUTPUT_SIZE * 4;
-/**
- * ISO/IEC 18004:2024 Table 1: total codewords by version (shared with the
- * decoder). Computed as data modules / 8: symbol area minus function
- * patterns (finders+separators+format 191+timing, alignment grid overlaps
- * removed) minus version info for ver >= 7.
- */
 const BYTES = /* @__PURE__ */ (() => {
     const res = [];
     for (let ver = 1; ver <= 40; ver++) {
@@ -37,10 +14,7 @@ const BYTES = /* @__PURE__ */ (() => {
     }
     return res;
 })();
-/** All error-correction levels, in spec table order (also the packed-table segment order). */
 const ECC_LEVELS = ['low', 'medium', 'quartile', 'high'];
-/** ISO/IEC 18004:2024 Table 9: ECC codewords per block, by level (shared with the decoder). */
-// prettier-ignore
 const WORDS_PER_BLOCK = {
     low: [
         7, 10, 15, 20, 26, 18, 20, 24, 30, 18, 20, 24, 26, 30, 22, 24, 28, 30, 28, 28,
@@ -59,25 +33,14 @@ const WORDS_PER_BLOCK = {
         30, 24, 30, 30, 30, 30, 30, 30, 30, 30, 30, 30, 30, 30, 30, 30, 30, 30, 30, 30,
     ],
 };
-/** ISO/IEC 18004:2024 Table 9: error-correction block count by version and level. */
-// prettier-ignore
 const ECC_BLOCKS = {
     low: [1, 1, 1, 1, 1, 2, 2, 2, 2, 4, 4, 4, 4, 4, 6, 6, 6, 6, 7, 8, 8, 9, 9, 10, 12, 12, 12, 13, 14, 15, 16, 17, 18, 19, 19, 20, 21, 22, 24, 25],
     medium: [1, 1, 1, 2, 2, 4, 4, 4, 5, 5, 5, 8, 9, 9, 10, 10, 11, 13, 14, 16, 17, 17, 18, 20, 21, 23, 25, 26, 28, 29, 31, 33, 35, 37, 38, 40, 43, 45, 47, 49],
     quartile: [1, 1, 2, 2, 4, 4, 6, 6, 8, 8, 8, 10, 12, 16, 12, 17, 16, 18, 21, 20, 23, 23, 25, 27, 29, 34, 34, 35, 38, 40, 43, 45, 48, 51, 53, 56, 59, 62, 65, 68],
     high: [1, 1, 2, 4, 4, 4, 5, 6, 8, 8, 11, 11, 16, 16, 18, 16, 19, 21, 25, 25, 25, 34, 30, 32, 35, 37, 40, 42, 45, 48, 51, 54, 57, 60, 63, 66, 70, 74, 77, 81],
 };
-/** ISO/IEC 18004:2024 §7.9.1 Table 12: error-correction-level format indicators. */
 const EC_CODE = { low: 1, medium: 0, quartile: 3, high: 2 };
-/** ISO/IEC 18004:2024 Table 5: alphanumeric characters in value order. */
 const ALPHANUMERIC = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ $%*+-./:';
-/**
- * Alignment pattern center coordinates for a version (ISO/IEC 18004:2024
- * Annex E). Exported for custom-design renderers (qrbtf-style module
- * classification): every alignment pattern is centered on (cx, cy) for each
- * pair from this list, except where it would overlap a finder pattern.
- * Coordinates are borderless-symbol module indices.
- */
 function alignmentPatterns(ver) {
     ver = asVersion(ver);
     if (ver === 1)
@@ -95,7 +58,6 @@ function alignmentPatterns(ver) {
     res.push(last);
     return res;
 }
-/** BCH-protected masked format word from ISO/IEC 18004:2024 §7.9.1 and Annex C.2. */
 function formatBits(ecc, mask) {
     const data = (EC_CODE[ecc] << 3) | mask;
     let d = data;
@@ -103,7 +65,6 @@ function formatBits(ecc, mask) {
         d = (d << 1) ^ ((d >> 9) * 0b10100110111);
     return ((data << 10) | d) ^ 0b101010000010010;
 }
-/** Golay-protected 18-bit version word (ISO/IEC 18004:2024 §7.10 / Annex D.2). */
 function versionBits(ver) {
     let d = ver;
     for (let i = 0; i < 12; i++)
@@ -116,13 +77,6 @@ const LENGTH_BITS = {
     alphanumeric: [9, 11, 13],
     byte: [8, 16, 16],
 };
-/**
- * GF(2^8) exp/log tables with the QR primitive polynomial 0x11d. EXP is
- * doubled so products of two logs index it without a mod. Shared with the
- * decoder (it corrects with the same field the encoder generates parity in);
- * the PURE-annotated initializer lets bundlers drop it for consumers that
- * only import the spec tables above.
- */
 const GF256 = /* @__PURE__ */ (() => {
     const exp = new Uint8Array(510);
     const log = new Uint8Array(256);
@@ -135,7 +89,6 @@ const GF256 = /* @__PURE__ */ (() => {
     }
     return { exp, log };
 })();
-// Reed-Solomon generator polynomial (leading 1 dropped); one per symbol.
 function rsGenerator(eccWords) {
     const { exp: EXP, log: LOG } = GF256;
     const gen = new Uint8Array(eccWords); // coefficients after the leading x^n
@@ -150,8 +103,6 @@ function rsGenerator(eccWords) {
     return gen;
 }
 const RS_CACHE = [];
-// Generator and all coefficient*feedback products, shared by every symbol
-// with the same parity length; entries are generated lazily.
 function rsCached(eccWords) {
     let cached = RS_CACHE[eccWords];
     if (cached !== undefined)
@@ -170,7 +121,6 @@ function rsCached(eccWords) {
     }
     return (RS_CACHE[eccWords] = { gen, mul });
 }
-// Reed-Solomon parity via LFSR remainder.
 function rsEcc(data, gen, mul) {
     const { exp: EXP, log: LOG } = GF256;
     const eccWords = gen.length;
@@ -228,15 +178,12 @@ function detectType(str) {
     }
     return type;
 }
-// charCode -> alphanumeric value; -1 outside the Table 5 alphabet. Replaces
-// a 45-char indexOf scan per character in the encode hot path.
 const ALNUM_VAL = /* @__PURE__ */ (() => {
     const t = new Int8Array(128).fill(-1);
     for (let i = 0; i < ALPHANUMERIC.length; i++)
         t[ALPHANUMERIC.charCodeAt(i)] = i;
     return t;
 })();
-// Segment bits + terminator + padding + RS interleaving.
 function encodeData(ver, ecc, text, type, utf8) {
     const cap = capacity(ver, ecc);
     const lengthBits = LENGTH_BITS[type][Math.floor((ver + 7) / 17)];
@@ -244,10 +191,6 @@ function encodeData(ver, ecc, text, type, utf8) {
     if (dataLen >= 1 << lengthBits)
         err('Capacity overflow');
     const bytes = new Uint8Array(cap.capacity >>> 3);
-    // MSB-first bit accumulator, flushed a byte at a time. Pushes are <= 16
-    // bits and flushing keeps acc below 8 bits, so it never nears 32. Writes
-    // past the end fall off the Uint8Array exactly like the old per-bit
-    // writer's did; the overflow check below still sees the true bit count.
     let acc = 0;
     let accBits = 0;
     let bytePos = 0;
@@ -279,13 +222,11 @@ function encodeData(ver, ecc, text, type, utf8) {
         err('Capacity overflow');
     if (accBits)
         bytes[bytePos] = (acc << (8 - accBits)) & 0xff;
-    // Terminator/alignment zeros come from the flush; then pad codewords.
     bitPos += Math.min(4, cap.capacity - bitPos);
     if (bitPos & 7)
         bitPos += 8 - (bitPos & 7);
     for (let i = bitPos >>> 3, pad = 0; i < bytes.length; i++, pad ^= 1)
         bytes[i] = pad ? 0x11 : 0xec;
-    // Split into RS blocks (short first), compute parity, interleave both.
     const { words, numBlocks, shortBlocks, blockLen } = cap;
     const rs = rsCached(words);
     const blocks = [];
@@ -308,11 +249,6 @@ function encodeData(ver, ecc, text, type, utf8) {
             res[p++] = e[i];
     return res;
 }
-/**
- * ISO/IEC 18004:2024 Table 10 mask predicates, evaluated arithmetically as an
- * 8-bit vector (bit m set when mask predicate m fires at x,y). Shared with
- * the decoder, which tests a single mask's bit to unmask read modules.
- */
 function maskBits(x, y) {
     const x2 = x % 2;
     const y2 = y % 2;
@@ -346,7 +282,6 @@ const POP16 = /* @__PURE__ */ (() => {
 })();
 const popcnt = (n) => POP16[n & 0xffff] + POP16[n >>> 16];
 const TRANSPOSE_TMP = /* @__PURE__ */ new Uint32Array(32);
-// 32x32 in-place bit-matrix transpose (butterfly network).
 function transpose32(a) {
     const masks = [0x55555555, 0x33333333, 0x0f0f0f0f, 0x00ff00ff, 0x0000ffff];
     for (let stage = 0; stage < 5; stage++) {
@@ -389,9 +324,6 @@ function transposeMat(src, dst) {
         }
     }
 }
-// N1: runs >= 5 score 3 + (L-5), over all columns at once (32 per stripe).
-// D_y = row^row+1 flags changes; a monochrome 5-window is 4 clear D bits, and
-// each run contributes (L-4) windows plus one run-start window counted twice.
 function runsPenaltyVertical(m) {
     const { size, words, v } = m;
     const tail = size & 31 ? ((1 << (size & 31)) - 1) >>> 0 : 0xffffffff;
@@ -418,8 +350,6 @@ function runsPenaltyVertical(m) {
     }
     return score;
 }
-// N3: count 1011101 finder ratio with 4 light modules before/after, vertical,
-// both patterns at once across a 32-column stripe.
 function finderPenaltyVertical(m) {
     const { size, words, v } = m;
     const tail = size & 31 ? ((1 << (size & 31)) - 1) >>> 0 : 0xffffffff;
@@ -450,20 +380,11 @@ function penalty(m, t) {
     transposeMat(m, t);
     return penaltyScore(m, t);
 }
-// Score a symbol given both orientations. Split from penalty() so the 8-mask
-// loop can supply a transposed candidate assembled by XOR (transposition is a
-// bit permutation, so T(data^plane) = T(data)^T(plane)) instead of paying a
-// butterfly transpose per mask. `limit` is the best score seen so far in that
-// race: all terms are non-negative, so once a partial sum reaches it this
-// mask can no longer win and the remaining scans — notably the expensive N3
-// finder search — are skipped. The partial is only ever compared to `limit`.
 function penaltyScore(m, t, limit = Infinity) {
     const { size, words, v } = m;
     const adjacent = runsPenaltyVertical(m) + runsPenaltyVertical(t);
     if (adjacent >= limit)
         return adjacent;
-    // N2: 3 points per 2x2 same-color box (overlapping). Valid left-edge
-    // positions in the last word: one less than the bits it actually holds.
     const tail2 = ((1 << (size - 32 * (words - 1) - 1)) - 1) >>> 0;
     let boxes = 0;
     let dark = 0;
@@ -497,7 +418,6 @@ function drawInfo(m, ver, ecc, mask) {
     const bits = formatBits(ecc, mask);
     for (let i = 0; i < 15; i++) {
         const bit = (bits >> i) & 1;
-        // Copy 1 around the top-left finder (skipping the timing row/column).
         if (i < 6)
             matSet(m, 8, i, bit);
         else if (i < 8)
@@ -506,7 +426,6 @@ function drawInfo(m, ver, ecc, mask) {
             matSet(m, 7, 8, bit);
         else
             matSet(m, 14 - i, 8, bit);
-        // Copy 2 under the top-right / right of the bottom-left finder.
         if (i < 8)
             matSet(m, size - 1 - i, 8, bit);
         else
@@ -533,7 +452,6 @@ function buildSymCache(ver) {
         matSet(m, x, y, bit);
         fun[y * size + x] = 1;
     };
-    // Finder patterns + separators (clipped at the edges).
     for (const [fx, fy] of [
         [0, 0],
         [size - 7, 0],
@@ -554,7 +472,6 @@ function buildSymCache(ver) {
             }
         }
     }
-    // Alignment patterns (skip those overlapping finders).
     const align = alignmentPatterns(ver);
     for (const ay of align) {
         for (const ax of align) {
@@ -568,15 +485,12 @@ function buildSymCache(ver) {
             }
         }
     }
-    // Timing patterns.
     for (let i = 0; i < size; i++) {
         if (!fun[6 * size + i])
             setF(i, 6, i % 2 === 0 ? 1 : 0);
         if (!fun[i * size + 6])
             setF(6, i, i % 2 === 0 ? 1 : 0);
     }
-    // Reserve format / version / dark-module cells at zero (the "test form"
-    // that mask penalties are scored on, python-qrcode compatible).
     for (let i = 0; i < 9; i++) {
         if (i !== 6) {
             setF(8, i, 0); // column right of the top-left finder, skip timing
@@ -595,7 +509,6 @@ function buildSymCache(ver) {
             setF(y, x, 0);
         }
     }
-    // Zigzag placement order + per-mask XOR planes (data region only).
     const planes = [];
     for (let i = 0; i < 8; i++)
         planes.push(mat(size));
@@ -634,10 +547,6 @@ function buildSymCache(ver) {
         work: [mat(size), mat(size), mat(size), mat(size)],
     };
 }
-// Template copy + data-bit scatter along the cached zigzag order, then mask
-// selection: XOR candidates wordwise (both orientations, from the cached
-// transposed planes), score the test form, keep the first lowest
-// (deterministic ties, python-qrcode compatible).
 function drawSymbol(ver, ecc, data, maskIdx, test = false) {
     if (symCache === undefined || symCache.ver !== ver)
         symCache = buildSymCache(ver);
@@ -688,8 +597,6 @@ const asString = (s, title) => {
         throw new TypeError(`"${title}" expected string, got type=${typeof s}`);
     return s;
 };
-// Exact byte count produced by WHATWG TextEncoder, without allocating the
-// encoded buffer. Lone surrogates become the three-byte replacement character.
 function utf8Length(str) {
     let length = 0;
     for (let i = 0; i < str.length; i++) {
@@ -718,12 +625,7 @@ function byteCapacity(ver, ecc) {
     const lengthBits = LENGTH_BITS.byte[Math.floor((ver + 7) / 17)];
     return Math.min((1 << lengthBits) - 1, Math.floor((capacity(ver, ecc).capacity - 4 - lengthBits) / 8));
 }
-// Copied from noble/hashes utils.ts.
 export function _isBytes(a) {
-    // Plain `instanceof Uint8Array` is too strict for some Buffer / proxy / cross-realm cases.
-    // The fallback still requires a real ArrayBuffer view, so plain
-    // JSON-deserialized `{ constructor: ... }` spoofing is rejected, and
-    // `BYTES_PER_ELEMENT === 1` keeps the fallback on byte-oriented views.
     return (a instanceof Uint8Array ||
         (ArrayBuffer.isView(a) &&
             a.constructor.name === 'Uint8Array' &&
@@ -731,11 +633,6 @@ export function _isBytes(a) {
             a.BYTES_PER_ELEMENT === 1));
 }
 const dark = (r, x, y) => r.map[x] >= 0 && r.map[y] >= 0 && matGet(r.m, r.map[x], r.map[y]) === 1;
-// Control chars come from runtime char codes, never string literals:
-// minifiers re-encode a literal '\n' — and constant-fold a bare
-// fromCharCode(10) — into a template literal holding a RAW newline
-// (1 byte cheaper), splitting every consumer's single-line .min.js.
-// The array indirection is opaque enough that the fold is skipped.
 const CTRL = [10, 27]; // [newline, ESC]
 const NL = /* @__PURE__ */ String.fromCharCode(CTRL[0]);
 function renderRaw(r) {
@@ -830,11 +727,6 @@ function renderGif(r) {
     u16(W);
     out[p++] = 0x00;
     out[p++] = 0x07;
-    // Pixels are emitted from a per-module-row 0/1 buffer, rebuilt only when
-    // the module row changes (border and scale-repeated output rows reuse it),
-    // and block-copied in spans bounded by the LZW chunk boundaries. The span
-    // copy is the load-bearing part: a per-pixel emit loop costs more than the
-    // bit extraction it wraps, so a row buffer alone measures as no win.
     const { m, map } = r;
     const row = new Uint8Array(W);
     let prevMy = -2;
@@ -871,9 +763,6 @@ function renderGif(r) {
     out[p++] = 0x3b;
     return out;
 }
-// data-url: the same GIF, base64-wrapped for direct <img src> use.
-// toBase64 (ES2026) where the engine has it; chunked btoa elsewhere —
-// fromCharCode over the whole buffer would blow the argument-count limit.
 function gifDataUrl(gif) {
     const g = gif;
     let b64;
@@ -888,7 +777,6 @@ function gifDataUrl(gif) {
     return 'data:image/gif;base64,' + b64;
 }
 export function encodeQR(text, output = 'raw', opts = {}) {
-    // Validate public arguments, including an explicit version, before caller-controlled encoding.
     asString(text, 'text');
     asString(output, 'output');
     if (typeof opts !== 'object' || opts === null || Array.isArray(opts))
@@ -912,9 +800,6 @@ export function encodeQR(text, output = 'raw', opts = {}) {
     if (opts.mask !== undefined && (asNum(opts.mask, 'opts.mask') < 0 || opts.mask > 7))
         err(`invalid mask=${opts.mask}`);
     const textEncoder = opts.textEncoder;
-    // Reject impossible built-in UTF-8 payloads before TextEncoder duplicates a
-    // potentially huge input. A custom encoder may intentionally emit fewer
-    // bytes, so its output remains the source of truth.
     if (encoding === 'byte' && textEncoder === undefined) {
         const maxBytes = byteCapacity(ver === undefined ? 40 : ver, ecc);
         if (text.length > maxBytes || utf8Length(text) > maxBytes)
@@ -926,7 +811,6 @@ export function encodeQR(text, output = 'raw', opts = {}) {
     if (utf8 !== undefined && !_isBytes(utf8))
         throw new TypeError(`"opts.textEncoder" expected Uint8Array, got type=${typeof utf8}`);
     const dataLen = encoding === 'byte' ? utf8.length : text.length;
-    // Encoded payload bit count, for capacity checks without encoding.
     const encodedBits = encoding === 'numeric'
         ? Math.floor(dataLen / 3) * 10 + [0, 4, 7][dataLen % 3]
         : encoding === 'alphanumeric'
@@ -949,20 +833,12 @@ export function encodeQR(text, output = 'raw', opts = {}) {
     const data = encodeData(ver, ecc, text, encoding, utf8);
     const m = drawSymbol(ver, ecc, data, opts.mask);
     const border = opts.border === undefined ? 2 : asNum(opts.border, 'opts.border');
-    // A quiet zone is required (ISO/IEC 18004:2024 §5.3.8). Consumers that
-    // need the borderless module matrix (custom-design renderers like qrbtf /
-    // cuer) should request border: 1 and slice the padding ring off — the
-    // border is added after the symbol is drawn and never affects its content.
     if (border <= 0)
         throw new RangeError(`invalid border=${border}`);
     const scale = opts.scale === undefined ? 1 : asNum(opts.scale, 'opts.scale');
     if (scale <= 0 || scale > 1024)
         throw new RangeError(`invalid scale factor: ${scale}`);
-    // Output dimensions with quiet zone and scaling applied on the fly; `map`
-    // translates an output coordinate to its module index (-1 in the border).
     const W = (m.size + 2 * border) * scale;
-    // Every renderer does O(W^2) work. Compact outputs can safely use a 4x
-    // dimension limit; raw arrays and verbose terminal/SVG strings cannot.
     const maxOutputSize = output === 'ascii' || output === 'gif' || output === 'data-url'
         ? MAX_COMPACT_OUTPUT_SIZE
         : MAX_OUTPUT_SIZE;
@@ -988,12 +864,6 @@ export function encodeQR(text, output = 'raw', opts = {}) {
         return gifDataUrl(renderGif(r));
     return err(`Unknown output: ${output}`);
 }
-/** Default export alias for {@link encodeQR}. */
 export default encodeQR;
-// Spec tables and bit-level helpers shared with decode.ts, plus the
-// alignment-pattern table for custom-design renderers. The underscore
-// marks them as private API: undocumented, may change in any release. Named
-// (not bagged in _tests) so decode-only bundles tree-shake per symbol.
 export { ALPHANUMERIC as _ALPHANUMERIC, alignmentPatterns as _alignmentPatterns, BYTES as _BYTES, ECC_BLOCKS as _ECC_BLOCKS, ECC_LEVELS as _ECC_LEVELS, GF256 as _GF256, WORDS_PER_BLOCK as _WORDS_PER_BLOCK, formatBits as _formatBits, maskBits as _maskBits, popcnt as _popcnt, versionBits as _versionBits, };
-/** Internal helpers exposed for the test suite only. */
 export const _tests = { mat, matGet, penalty, drawSymbol, encodeData, rsEcc, detectType, EC_CODE, versionBits };
