@@ -50,7 +50,7 @@ pub fn router(service: &LoginService, environment: Environment) -> Router<LoginS
         .route("/deliveries/retry", domains(post(deliveries::retry_failed)))
         .route("/deliveries/{id}", domains(get(deliveries::show)))
         .route("/deliveries/{id}/retry", domains(post(deliveries::retry)))
-        .merge(wallet::router(environment));
+        .merge(wallet::router(service, environment));
     match environment {
         Environment::Live => router,
         Environment::Sandbox => router.route("/sessions/{id}/simulate", answer(post(sessions::simulate::simulate))),

@@ -1,9 +1,11 @@
 //! Where wallets post to hosted handlers: without a key, so each address has a tenth of what an account has.
 
+mod cross_origin;
 pub mod lnurl;
 
 use axum::Router;
 use axum::extract::Request;
+use axum::middleware::from_fn_with_state;
 use axum::response::Response;
 use axum::routing::{MethodRouter, post};
 use signpost_auth::Mode;
@@ -17,7 +19,7 @@ use crate::flows::asker::Asker;
 use crate::flows::hosted;
 use crate::service::LoginService;
 
-pub(crate) fn router(environment: Environment) -> Router<LoginService> {
+pub(crate) fn router(service: &LoginService, environment: Environment) -> Router<LoginService> {
     let route = |mode| -> MethodRouter<LoginService> {
         post(move |service, request| handle_answer(service, environment, mode, request))
             .get(move |service, request| show_context(service, environment, mode, request))
@@ -27,6 +29,7 @@ pub(crate) fn router(environment: Environment) -> Router<LoginService> {
         .route("/hosted/login", route(Mode::Login))
         .route("/hosted/register", route(Mode::Register))
         .route("/hosted/link", route(Mode::Link))
+        .layer(from_fn_with_state(service.clone(), cross_origin::let_wallet_ask))
 }
 
 type Extract = axum::extract::State<LoginService>;

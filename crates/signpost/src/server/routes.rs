@@ -57,14 +57,17 @@ pub fn router(app: &Arc<App>) -> Router {
     } else {
         router.layer(map_response_with_state(app.stopping.clone(), part))
     };
-    let router = match WalletHost::of(&app.login).filter(|_| app.config.services.contains(&Service::Auth)) {
-        Some(wallet) => router.layer(from_fn_with_state(wallet, by_host)),
-        None => router,
-    };
     let log = RequestLog { metrics: app.metrics.clone(), foreign: &transport::PATHS };
     let pages = ErrorPages { origin: app.origin.clone(), programs: programs().into() };
-    let router = router.layer(from_fn_with_state(log, request_id::name_and_log));
-    router.layer(from_fn_with_state(pages, error_page::say_in_words))
+    let finish = |router: Router| {
+        let router = router.layer(from_fn_with_state(log.clone(), request_id::name_and_log));
+        router.layer(from_fn_with_state(pages.clone(), error_page::say_in_words))
+    };
+    let wallet = WalletHost::of(&app.login).filter(|_| app.config.services.contains(&Service::Auth));
+    let Some(mut wallet) = wallet else { return finish(router) };
+    // The host decides before any path is looked at.
+    wallet.router = finish(wallet.router);
+    Router::new().fallback_service(finish(router)).layer(from_fn_with_state(wallet, by_host))
 }
 
 /// Below which paths nobody reads pages: errors there are the error body, whatever a client prefers.
