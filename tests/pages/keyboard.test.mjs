@@ -28,6 +28,10 @@ test('the arrows change the kind of wallet', async () => {
   const number = page.locator('output#number');
   assert.ok(await number.isVisible());
   await page.keyboard.press('ArrowRight');
+  await page.locator('#wallet-code').waitFor({ state: 'visible' });
+  assert.ok(await number.isVisible());
+  assert.ok(!(await page.locator('a[rel="signpost-code"]').first().isVisible()));
+  await page.keyboard.press('ArrowRight');
   await page.locator('a[rel="signpost-lightning"]').first().waitFor({ state: 'visible' });
   assert.ok(!(await number.isVisible()));
   assert.ok(!(await page.locator('a[rel="signpost-code"]').first().isVisible()));

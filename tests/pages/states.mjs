@@ -68,6 +68,12 @@ export const STATES = {
     return page;
   },
 
+  camera: async (stage, options) => {
+    const { page } = await stage.atLogin(await stage.site(), options);
+    await page.locator('label', { hasText: 'Camera' }).click();
+    return page;
+  },
+
   'scan alone': async (stage, options) => {
     const site = await stage.site('scan alone', { settings: { methods: ['scan'] } });
     return (await stage.atLogin(site, options)).page;

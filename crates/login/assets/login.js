@@ -145,7 +145,7 @@ function replace(next) {
 
 /** What the page asks a wallet to sign, to tell one code from the next. */
 function code() {
-  return ['code', 'lightning-code'].map((id) => part(id)?.getAttribute('href')).join();
+  return ['code', 'wallet-code', 'lightning-code'].map((id) => part(id)?.getAttribute('href')).join();
 }
 
 /** What a page needs that was just put in place. */

@@ -20,7 +20,7 @@ const LEAST_MODULE_PIXELS: usize = 5;
 pub(crate) fn open_sheet(page: &LoginDocument<'_>) -> Markup {
     let Some(code) = &page.view.code else { return html! {} };
     let words = page.words();
-    if code.scan.is_none() && code.lightning.is_none() {
+    if code.is_empty() {
         return passkey_sheet(page, code);
     }
     let label = match page.view.task {
@@ -53,7 +53,7 @@ fn passkey_sheet(page: &LoginDocument<'_>, code: &LoginCode) -> Markup {
 
 fn who(page: &LoginDocument<'_>, code: &LoginCode) -> Markup {
     let (words, view) = (page.words(), page.view);
-    let is_by_passkey_alone = code.scan.is_none() && code.lightning.is_none();
+    let is_by_passkey_alone = code.is_empty();
     let title = match view.task {
         PageTask::LogIn => words.log_in_to,
         PageTask::Register => words.register_at,
@@ -71,6 +71,9 @@ fn who(page: &LoginDocument<'_>, code: &LoginCode) -> Markup {
             @if is_by_passkey_alone || is_of_passkey(page) { (notice(page)) }
             @if is_by_passkey_alone { (away_notice(words)) }
             @if view.has_passkeys { (by_passkey(page)) }
+            @if let Some(link) = &code.wallet {
+                a #use-wallet .btn.wide rel="signpost-wallet" href=(link) { (Sign::Wallet.draw(20)) (words.use_browser_wallet) }
+            }
             (steps(page, code))
             @if view.task == PageTask::Register { p.sm { (words.first_key) } }
             @if view.can_switch { (switch_mode(page)) }
@@ -115,7 +118,7 @@ fn steps(page: &LoginDocument<'_>, code: &LoginCode) -> Markup {
         }
     };
     html! {
-        @if let Some(scan) = &code.scan { (list("by-scan", &page.domain(), scan.number.is_some())) }
+        @if code.scan.is_some() { (list("by-scan", &page.domain(), code.number.is_some())) }
         @if code.lightning.is_some() { (list("by-lightning", &page.host(), false)) }
     }
 }
@@ -139,28 +142,42 @@ fn switch_mode(page: &LoginDocument<'_>) -> Markup {
     }
 }
 
+/// A kind of wallet: its number in the style sheet, its sign and name, and what its person is shown.
+struct WalletKind {
+    number: u8,
+    sign: Sign,
+    name: &'static str,
+    panel: Markup,
+}
+
 /// The kinds of wallet, one below the other where a browser knows no `:has`.
 fn methods(page: &LoginDocument<'_>, code: &LoginCode) -> Markup {
     let words = page.words();
-    let by_scan = code.scan.as_ref().map(|scan| scan_panel(page, scan));
-    let by_lightning = code.lightning.as_ref().map(|lightning| lightning_panel(page, lightning));
+    let kind = |number, sign, name, panel: Option<Markup>| panel.map(|panel| WalletKind { number, sign, name, panel });
+    let kinds = [
+        kind(1, Sign::Wallet, words.wallet, code.scan.as_ref().map(|scan| scan_panel(page, scan))),
+        kind(3, Sign::Phone, words.camera, code.wallet.as_ref().map(|link| camera_panel(words, link))),
+        kind(2, Sign::Lightning, words.lightning, code.lightning.as_ref().map(|code| lightning_panel(page, code))),
+    ];
+    let kinds: Vec<_> = kinds.into_iter().flatten().collect();
     html! {
-        @if by_scan.is_some() && by_lightning.is_some() {
+        @if kinds.len() > 1 {
             fieldset.switch {
                 legend.vh { (words.kind_of_wallet) }
-                input #m1 type="radio" name="m" checked;
-                label for="m1" { (Sign::Wallet.draw(18)) (words.wallet) }
-                input #m2 type="radio" name="m";
-                label for="m2" { (Sign::Lightning.draw(18)) (words.lightning) }
+                @for (at, kind) in kinds.iter().enumerate() {
+                    @let id = format!("m{}", kind.number);
+                    input id=(id) type="radio" name="m" checked[at == 0];
+                    label for=(id) { (kind.sign.draw(18)) (kind.name) }
+                }
             }
         }
         div.scanbox {
-            @match (by_scan, by_lightning) {
-                (Some(scan), Some(lightning)) => div.panels { div.p1 { (scan) } div.p2 { (lightning) } },
-                (Some(panel), None) | (None, Some(panel)) => div.panel { (panel) },
-                (None, None) => {},
+            @if let [only] = &*kinds {
+                div.panel { (only.panel) }
+            } @else {
+                div.panels { @for kind in &kinds { div class={ "p" (kind.number) } { (kind.panel) } } }
             }
-            @if let Some(number) = code.scan.as_ref().and_then(|scan| scan.number.as_ref()) {
+            @if let Some(number) = &code.number {
                 div.numberline {
                     output id="number" class="plate" aria-label=(words.number_label) { (number) }
                     p { ((words.type_number)(&page.domain())) }
@@ -183,6 +200,14 @@ fn scan_panel(page: &LoginDocument<'_>, scan: &ScanCode) -> Markup {
         }
         p.phone-only.sm.soft.other { (words.other_device) }
         a rel="signpost-code" href=(scan.qr_data) id="code" class="qr" { (draw_code(&scan.qr_data, words.code_label)) }
+    }
+}
+
+/// What the camera of a phone without a wallet reads.
+fn camera_panel(words: &LoginWords, link: &str) -> Markup {
+    html! {
+        a rel="signpost-wallet" href=(link) id="wallet-code" class="qr" { (draw_code(link, words.camera_label)) }
+        p.hostline { (words.camera_text) }
     }
 }
 

@@ -134,7 +134,9 @@ mod tests {
         let expires_at: Timestamp = "2026-11-22T03:48:04Z".parse().unwrap();
         let qr_data = "svc://auth?v=2&number=1&webhook=https://login.example.com/hosted/login&challenge=svc:login:shop.example:1795319224:4QF7ZK2M9T3XWB6HC8DJ5N&exp=1795319284";
         let code = LoginCode {
-            scan: Some(ScanCode { qr_data: qr_data.to_owned(), number: Some("47".to_owned()) }),
+            scan: Some(ScanCode { qr_data: qr_data.to_owned() }),
+            wallet: Some(format!("https://login.example.com/wallet#{qr_data}")),
+            number: Some("47".to_owned()),
             lightning: Some(LightningCode {
                 qr_text: format!("LNURL1{}", "Q".repeat(222)),
                 link: "lightning:lnurl1q".to_owned(),
@@ -211,7 +213,9 @@ mod tests {
     fn a_method_that_is_not_offered_has_no_button_and_no_panel() {
         let mut one = view(PageState::Waiting);
         let code = one.code.take().unwrap();
-        let (scan, lightning) = (LoginCode { lightning: None, ..code.clone() }, LoginCode { scan: None, ..code });
+        let code = LoginCode { wallet: None, ..code };
+        let scan = LoginCode { lightning: None, ..code.clone() };
+        let lightning = LoginCode { scan: None, number: None, ..code };
         for (code, has, has_not) in
             [(scan, "signpost-code", "ightning"), (lightning, "signpost-lightning", "id=\"number\"")]
         {
@@ -224,7 +228,7 @@ mod tests {
     fn where_people_log_in_by_passkey_alone_there_is_one_column_and_no_code() {
         let mut alone = view(PageState::Refused(Refusal::UnknownPasskey));
         let code = alone.code.take().unwrap();
-        alone.code = Some(LoginCode { scan: None, lightning: None, ..code });
+        alone.code = Some(LoginCode { scan: None, wallet: None, number: None, lightning: None, ..code });
         let page = drawn(&alone, Language::English);
         let has = |mark: &str| page.contains(mark);
         assert!(has("id=\"use-passkey\"") && has("id=\"notice\"") && has("<time id=\"expires\" hidden"), "{page}");

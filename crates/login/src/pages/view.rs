@@ -50,8 +50,12 @@ pub(crate) struct SiteNames {
 /// The code on a page.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct LoginCode {
-    /// For a wallet that scans, and the number that it asks for.
+    /// For a wallet that scans.
     pub(crate) scan: Option<ScanCode>,
+    /// For the browser wallet: a link to it, with the code behind the `#`.
+    pub(crate) wallet: Option<String>,
+    /// What these two ask for.
+    pub(crate) number: Option<String>,
     /// For a Lightning wallet.
     pub(crate) lightning: Option<LightningCode>,
     pub(crate) expires_at: Timestamp,
@@ -67,7 +71,6 @@ pub(crate) struct LoginCode {
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct ScanCode {
     pub(crate) qr_data: String,
-    pub(crate) number: Option<String>,
 }
 
 /// The address of a Lightning login in the two spellings that a page has (LUD-01).
@@ -79,8 +82,16 @@ pub(crate) struct LightningCode {
     pub(crate) link: String,
 }
 
+/// What a page depends on beside its session: where the service is, what it accepts, and where its browser wallet is.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct LoginHost<'a> {
+    pub(crate) public_address: &'a str,
+    pub(crate) can: &'a LoginMethods,
+    pub(crate) wallet: Option<&'a str>,
+}
+
 impl LoginView {
-    /// What the browser with this cookie sees, which owns the page, of a service with this public address and methods.
+    /// What the browser with this cookie sees, which owns the page.
     ///
     /// # Errors
     /// Where the webhook's URL is too long for a code, which its registration checks.
@@ -88,7 +99,7 @@ impl LoginView {
         session: &Session,
         domain: &Domain,
         cookie: &CookieSecret,
-        service: (&str, &LoginMethods),
+        host: LoginHost<'_>,
         now: Timestamp,
     ) -> anyhow::Result<Self> {
         let state = PageState::of(session, now);
@@ -102,9 +113,9 @@ impl LoginView {
         Ok(Self {
             task,
             can_switch: task == PageTask::Register || (task == PageTask::LogIn && session.may_register(domain)),
-            has_passkeys: session.offers(domain, service.1).contains(&LoginMethod::Passkey),
+            has_passkeys: session.offers(domain, host.can).contains(&LoginMethod::Passkey),
             asked_by: requester.and_then(|asked| AskingBrowser::from_user_agent(asked.user_agent.as_deref()?)),
-            code: if state.is_open() { Some(LoginCode::of(session, domain, service)?) } else { None },
+            code: if state.is_open() { Some(LoginCode::of(session, domain, host)?) } else { None },
             onward: onward(session, &state, cookie).unwrap_or_else(|| site.home.clone()),
             site,
             state,
@@ -146,26 +157,33 @@ impl LightningCode {
 }
 
 impl LoginCode {
+    /// Whether there is nothing for any wallet.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.scan.is_none() && self.wallet.is_none() && self.lightning.is_none()
+    }
+
     /// For how many seconds the code is good when the countdown is at zero.
     pub(crate) fn grace(&self) -> i64 {
         (self.expires_at.as_second() - self.counts_to.as_second()).max(0)
     }
 
-    fn of(session: &Session, domain: &Domain, service: (&str, &LoginMethods)) -> anyhow::Result<Self> {
-        let (public_address, can) = service;
+    fn of(session: &Session, domain: &Domain, host: LoginHost<'_>) -> anyhow::Result<Self> {
+        let LoginHost { public_address, can, wallet } = host;
         let offered = session.offers(domain, can);
-        let scan = if offered.contains(&LoginMethod::Scan) || offered.contains(&LoginMethod::Browser) {
-            let number = session.confirm_code.as_ref().map(|code| code.reveal().to_owned());
-            Some(ScanCode { qr_data: session.qr_data()?.to_string(), number })
-        } else {
-            None
-        };
+        let [by_scan, by_browser] = [LoginMethod::Scan, LoginMethod::Browser].map(|method| offered.contains(&method));
+        let qr_data = if by_scan || by_browser { Some(session.qr_data()?.to_string()) } else { None };
+        let wallet = wallet.zip(qr_data.as_ref()).filter(|_| by_browser).map(|(url, code)| format!("{url}#{code}"));
+        let number = session.confirm_code.as_ref().filter(|_| by_scan || wallet.is_some());
+        let number = number.map(|code| code.reveal().to_owned());
+        let scan = qr_data.filter(|_| by_scan).map(|qr_data| ScanCode { qr_data });
         let lnurl = offered.contains(&LoginMethod::Lightning).then(|| session.lnurl(public_address)).flatten();
         let lightning = lnurl.and_then(|url| LightningCode::of(&url));
         let is_renewed = session.renews_until().is_some_and(|until| session.renewal_at() < until);
         let counts_to = if is_renewed { session.renewal_at() } else { session.expires_at };
         Ok(Self {
             scan,
+            wallet,
+            number,
             lightning,
             expires_at: session.expires_at,
             counts_to,

@@ -17,7 +17,7 @@ use signpost_store::random;
 
 use super::document::LoginDocument;
 use super::outcomes;
-use super::view::{LoginView, SiteNames};
+use super::view::{LoginHost, LoginView, SiteNames};
 use crate::domains::Domain;
 use crate::error::Error;
 use crate::flows::page::{claim_page, find_page, renew_page};
@@ -168,8 +168,10 @@ impl PageVisit {
     /// What the page shows at a time.
     pub(crate) fn view(&self, page: &OwnedPage, now: Timestamp) -> Result<LoginView, Error> {
         let can = self.service.supported_methods(self.environment);
-        let service = (&*self.service.public_address, &can);
-        Ok(LoginView::of(&page.session, &page.domain, &page.cookie, service, now)?)
+        let wallet = self.service.wallet_url(self.environment);
+        let public_address = &self.service.public_address;
+        let host = LoginHost { public_address, can: &can, wallet: wallet.as_deref() };
+        Ok(LoginView::of(&page.session, &page.domain, &page.cookie, host, now)?)
     }
 
     /// The page in words.

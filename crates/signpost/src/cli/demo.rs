@@ -62,24 +62,25 @@ impl DemoCommand {
     }
 }
 
-/// One line for programs. There is no wallet in the browser yet; the member is there so that its place is known.
+/// One line for programs.
 fn links(demo: &Demo) -> serde_json::Value {
-    json!({ "server": demo.server, "shop": demo.shop, "wallet": null, "mcp": demo.mcp })
+    json!({ "server": demo.server, "shop": demo.shop, "wallet": demo.wallet, "mcp": demo.mcp })
 }
 
 fn banner(demo: &Demo, is_kept: bool) -> String {
-    let Demo { server, shop, mcp, .. } = demo;
+    let Demo { server, shop, wallet, mcp, .. } = demo;
     let (version, program) = (env!("CARGO_PKG_VERSION"), program());
     let kept = if is_kept { "kept in the data folder" } else { "in memory, lost when it stops" };
     format!(
         "signpost {version} demo: everything is a sandbox, {kept}
 
   Shop     {shop}        log in or create an account there
+  Wallet   {wallet}        keeps your keys in this browser
   Server   {server}        what runs here: the login service and sample ATMs
   MCP      {mcp}    the address of the ATM locator, for your assistant
 
-The login page takes Lightning wallets and wallets that read its code. Without one, play one in a second terminal, with
-what the page shows: copy the link of the code, and type the number that stands beside it.
+The login page takes passkeys, the wallet in this browser, Lightning wallets and wallets that read its code. A second
+terminal can play a wallet, with what the page shows: copy the link of the code, and type the number that stands beside it.
 
   {program} wallet new
   {program} wallet scan 'svc://…'

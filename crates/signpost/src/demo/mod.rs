@@ -42,6 +42,8 @@ pub struct Demo {
     pub mcp: String,
     /// Where browsers find the shop.
     pub shop: String,
+    /// Where browsers find the wallet.
+    pub wallet: String,
     ending: CancellationToken,
     serving: [JoinHandle<Result<()>>; 2],
 }
@@ -76,7 +78,8 @@ impl Demo {
             Ok(())
         });
         let (server, mcp) = (app.public_address.clone(), format!("{}/mcp", app.base_url));
-        Ok(Self { server, mcp, shop: address, ending, serving: [serving_app, serving_shop] })
+        let wallet = app.login.wallet_url(Environment::Sandbox).context("the demo has a wallet")?;
+        Ok(Self { server, mcp, wallet, shop: address, ending, serving: [serving_app, serving_shop] })
     }
 
     /// Runs until `shutdown`, then ends both.

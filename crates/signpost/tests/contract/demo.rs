@@ -6,7 +6,6 @@ use std::path::Path;
 
 use reqwest::header::{CACHE_CONTROL, CONTENT_SECURITY_POLICY, COOKIE, LOCATION, ORIGIN, SET_COOKIE};
 use reqwest::{RequestBuilder, Response};
-use serde_json::Value;
 
 use crate::harness::{Program, Running, http, members};
 
@@ -35,8 +34,13 @@ async fn one_command_serves_a_shop_and_leaves_nothing_behind() {
     let folder = tempfile::tempdir().expect("a folder");
     let demo = demo(folder.path(), &[]).await;
     assert_eq!(members(&demo.addresses), ["server", "shop", "wallet", "mcp"].into());
-    assert_eq!(demo.addresses["wallet"], Value::Null, "the browser wallet is not there yet");
     let (server, shop) = (demo.address("server"), demo.address("shop"));
+    assert_eq!(demo.address("wallet"), format!("{server}/wallet"));
+    let wallet = answer(http().get(demo.address("wallet"))).await;
+    assert_eq!(
+        (wallet.status().as_u16(), wallet.headers()["content-type"].as_bytes()),
+        (200, &b"text/html; charset=utf-8"[..])
+    );
     assert!(server.starts_with("http://localhost:") && shop.starts_with("http://localhost:") && server != shop);
     let front = answer(http().get(&shop)).await;
     assert_eq!(

@@ -89,6 +89,11 @@ pub(crate) struct LoginWords {
     pub(crate) lightning: &'static str,
     pub(crate) open_wallet: &'static str,
     pub(crate) open_lightning: &'static str,
+    /// The browser wallet: in this browser, and by the camera of a phone.
+    pub(crate) use_browser_wallet: &'static str,
+    pub(crate) camera: &'static str,
+    pub(crate) camera_text: &'static str,
+    pub(crate) camera_label: &'static str,
     pub(crate) other_device: &'static str,
     pub(crate) code_label: &'static str,
     pub(crate) lightning_label: &'static str,
