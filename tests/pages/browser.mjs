@@ -9,10 +9,10 @@ export const WIDE = { width: 1100, height: 800 };
 export const NARROW = { width: 390, height: 844 };
 const CHROMIUM = process.env.CHROMIUM ?? '/usr/bin/chromium';
 
-/** Starts the browser; a site's hosts below `.test` are this machine. */
-export function launch() {
-  const args = ['--disable-quic', '--disable-background-networking', '--disable-component-update', '--disable-sync',
-    '--no-first-run', '--disable-gpu', '--host-resolver-rules=MAP *.test 127.0.0.1, MAP * ~NOTFOUND, EXCLUDE localhost, EXCLUDE 127.0.0.1'];
+/** Starts the browser; a site's hosts below `.test` are this machine. `more`: further switches. */
+export function launch(more = []) {
+  const args = [...more, '--disable-quic', '--disable-background-networking', '--disable-component-update', '--disable-sync',
+    '--no-first-run', '--disable-gpu', '--host-resolver-rules=MAP *.test 127.0.0.1, MAP * ~NOTFOUND, EXCLUDE localhost, EXCLUDE *.localhost, EXCLUDE 127.0.0.1'];
   return chromium.launch({ executablePath: CHROMIUM, args, chromiumSandbox: process.getuid() !== 0 });
 }
 

@@ -58,7 +58,7 @@ export function blame(id, what) {
   if (what) field.setAttribute('aria-invalid', 'true');
   field.closest('.field')?.classList.toggle('bad', what !== null);
   error.hidden = what === null;
-  error.replaceChildren(...(what ? what.childNodes : []));
+  error.replaceChildren(...(what ? [what] : []));
   if (what) field.focus();
 }
 

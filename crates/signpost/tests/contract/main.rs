@@ -10,6 +10,7 @@ mod account_keys;
 mod authenticate;
 mod authentication;
 mod bodies;
+mod browser_wallet;
 mod browsers;
 mod cancel;
 mod client_secret;
