@@ -60,6 +60,8 @@ pub(crate) enum Lie {
     Flags(u8),
     /// The browser says that another passkey answered.
     Id(Vec<u8>),
+    /// The authenticator gives a new passkey the name of another one.
+    NamedAs(Vec<u8>),
     /// Whose passkey it is: base64url.
     UserHandle(String),
     /// The public key in the authenticator's data.
@@ -87,6 +89,8 @@ impl TestPasskey {
         let key = offered.iter().find_map(|offer| TestKey::of(offer["alg"].as_i64()?)).expect("one that is known here");
         let mut id = vec![0; 16];
         SystemRandom::new().fill(&mut id).unwrap();
+        let id =
+            lies.iter().find_map(|lie| if let Lie::NamedAs(id) = lie { Some(id.clone()) } else { None }).unwrap_or(id);
         let user_handle = options["user"]["id"].as_str().expect("whose passkey it is").to_owned();
         let passkey = Self { id, key, user_handle, sign_count: 0 };
         let client_data = client_data("webauthn.create", options, origin, lies);

@@ -88,10 +88,17 @@ pub(crate) async fn admit(
         match (was_known, &holder) {
             (true, None) => return Err(Error::UserUnknown),
             (false, Some(_)) if asked.options.flow == Flow::CrossDevice => return Err(Error::UserExists),
+            (_, None) if is_passkey_taken(service, &login).await? => return Err(Error::UserExists),
             _ => {}
         }
     }
     Err(anyhow!("a user of {} could be neither found nor made", asked.domain_id).into())
+}
+
+/// Whether somebody got a passkey of the same name since this one was accepted.
+async fn is_passkey_taken(service: &LoginService, login: &Login) -> Result<bool, Error> {
+    let Some(passkey) = &login.passkey else { return Ok(false) };
+    Ok(users::credential_sql::find_passkey_anywhere(&service.store, &passkey.id).await?.is_some())
 }
 
 /// Whom a login lets in. A newcomer gets the petname that stands beside a passkey already, unless somebody has it: then

@@ -102,7 +102,18 @@ pub(crate) async fn accept_passkey(
         return keep_offered(service, session, &key).await;
     }
     let is_known = find_holder(service, &session, &key.evidence().public_key).await?.is_some();
+    // A name that stands for somebody's passkey already is made up, and would take nobody in.
+    let name = key.evidence().passkey.as_ref().map(|passkey| &passkey.id);
+    if !is_known && is_taken(service, name).await? {
+        return refuse(service, &session).await;
+    }
     Ok(accept_proof(service, session, domain, key, is_known).await?)
+}
+
+/// Whether somebody at a domain of this server has a passkey of this name.
+async fn is_taken(service: &LoginService, name: Option<&PasskeyId>) -> Result<bool, Error> {
+    let Some(name) = name else { return Ok(false) };
+    Ok(credential_sql::find_passkey_anywhere(&service.store, name).await?.is_some())
 }
 
 /// Whom passkeys are made for, where the page takes any.
@@ -214,7 +225,7 @@ async fn keep_offered(service: &LoginService, session: Session, key: &ProvenKey)
     else {
         return Err(PasskeyDenial::NotAccepted);
     };
-    if credential_sql::find_passkey_anywhere(&service.store, &passkey.id).await?.is_some() {
+    if is_taken(service, Some(&passkey.id)).await? {
         return Err(PasskeyDenial::NotAccepted);
     }
     let made = OfferedPasskey {

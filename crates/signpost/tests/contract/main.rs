@@ -59,6 +59,8 @@ mod pages;
 mod partitions;
 #[path = "../../../../tests/passkey.rs"]
 mod passkey;
+mod passkey_links;
+mod passkey_next_time;
 mod passkey_offers;
 mod passkey_races;
 mod passkey_realms;

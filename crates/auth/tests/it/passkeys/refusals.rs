@@ -168,6 +168,8 @@ fn an_attestation_is_one_map_and_its_statement_is_believed_by_nobody() {
 #[test]
 fn client_and_authenticator_name_the_same_passkey() {
     assert_eq!(registered(&[Lie::Id(vec![1; 16])]), Err(PasskeyRefusal::CredentialId));
+    // That two have one name is for whoever stores them to see.
+    assert!(registered(&[Lie::NamedAs(vec![1; 16])]).is_ok());
     let longest = |data: Vec<u8>| [&data[..53], &1023_u16.to_be_bytes(), &[5; 1023], &data[71..]].concat();
     assert!(registered(&[Lie::AuthenticatorData(longest), Lie::Id(vec![5; 1023])]).is_ok());
     let too_long = |data: Vec<u8>| [&data[..53], &1024_u16.to_be_bytes(), &[5; 1024], &data[71..]].concat();

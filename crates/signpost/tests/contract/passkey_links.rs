@@ -1,0 +1,108 @@
+//! Passkeys that join an account, or would take one over.
+
+use data_encoding::BASE64URL_NOPAD;
+use serde_json::{Value, json};
+
+use crate::harness::{Browser, Integrator, Service, text};
+use crate::page_flow::{hosts, opens, page_of, registers, shop, users};
+use crate::passkey::{Lie, TestPasskey, USER_VERIFIED};
+use crate::passkeys::{arrives, credentials, signs_up};
+
+/// The site opens a link for a user, in whose browser the page is.
+async fn links(integrator: &Integrator, browser: &mut Browser, user: &Value) -> Value {
+    let session = opens(integrator, json!({ "mode": "link", "user": user["id"] })).await;
+    browser.opens(&session).await.is(200, "waiting");
+    session
+}
+
+#[tokio::test]
+async fn a_passkey_joins_an_account_without_a_question_and_logs_in_there() {
+    let service = Service::start().await;
+    let integrator = shop(&service).await;
+    let mut browser = Browser::at(&service);
+    let user = registers(&service, &integrator, &service.phone()).await["user"].clone();
+    let session = links(&integrator, &mut browser, &user).await;
+    let asked = browser.asked(&session, "create").await;
+    assert_eq!(asked["excludeCredentials"], json!([]));
+    let mut passkey = browser.makes_passkey(&session).await;
+    let done = browser.returns(&integrator, &session).await.with(200);
+    assert_eq!((&done["mode"], &done["method"], &done["user"]["id"]), (&json!("link"), &json!("passkey"), &user["id"]));
+    let event = service.outbox().await.into_iter().find(|event| event.body["event"] == "link").expect("an event").body;
+    let data = &event["data"];
+    assert_eq!((&data["user_id"], &data["method"]), (&user["id"], &json!("passkey")));
+    assert_eq!((&data["signature"], &data["public_key"]), (&json!(""), &done["user"]["public_key"]));
+    let client = BASE64URL_NOPAD.decode(text(&data["webauthn"], "client_data_json").as_bytes()).expect("base64url");
+    assert_eq!(serde_json::from_slice::<Value>(&client).expect("JSON")["type"], "webauthn.create");
+    let login = arrives(&integrator, &mut browser, "shop.test").await;
+    assert_eq!(browser.uses(&login, &mut passkey).await, (200, json!({})));
+    assert_eq!(browser.returns(&integrator, &login).await.with(200)["user"]["id"], user["id"]);
+    // The device that has it makes no second one; another device knows the same user.
+    let next = links(&integrator, &mut browser, &user).await;
+    let again = browser.asked(&next, "create").await;
+    assert_eq!(again["excludeCredentials"], json!([{ "type": "public-key", "id": passkey.id() }]));
+    assert_eq!(again["user"], asked["user"]);
+}
+
+#[tokio::test]
+async fn a_lie_joins_no_account() {
+    let service = Service::start().await;
+    let integrator = shop(&service).await;
+    let mut browser = Browser::at(&service);
+    let registered = registers(&service, &integrator, &service.phone()).await;
+    let session = links(&integrator, &mut browser, &registered["user"]).await;
+    let asked = browser.asked(&session, "create").await;
+    for lie in [Lie::Origin("https://evil.test"), Lie::Challenge([1; 32]), Lie::Flags(USER_VERIFIED), Lie::CrossOrigin]
+    {
+        let (_, made) = TestPasskey::create(&asked, &browser.origin, &[lie]);
+        assert_eq!(browser.brings(&session, &made).await.0, 422);
+    }
+    // A login is none either.
+    let (mut passkey, _) = TestPasskey::create(&asked, &browser.origin, &[]);
+    let options = json!({ "challenge": asked["challenge"], "rpId": "localhost" });
+    assert_eq!(browser.brings(&session, &passkey.get(&options, &browser.origin, &[])).await.0, 422);
+    assert!(!page_of(&service, &session).await.is_answered());
+    assert_eq!(credentials(&integrator, &registered).await.len(), 1);
+}
+
+#[tokio::test]
+async fn a_passkey_with_the_name_of_another_takes_nothing_over() {
+    let service = Service::start().await;
+    let integrator = service.integrator().await;
+    let mut browser = Browser::at(&service);
+    hosts(&integrator, "shop.test").await;
+    let (mut passkey, victim) = signs_up(&integrator, &mut browser, "shop.test").await;
+    hosts(&integrator, "bank.test").await;
+    let id = BASE64URL_NOPAD.decode(passkey.id().as_bytes()).expect("base64url");
+    // At its own domain and at another one.
+    for domain in ["shop.test", "bank.test"] {
+        let session = opens(&integrator, json!({ "mode": "register", "domain": domain })).await;
+        browser.opens(&session).await.is(200, "waiting");
+        let asked = browser.asked(&session, "create").await;
+        let (_, made) = TestPasskey::create(&asked, &browser.origin, &[Lie::NamedAs(id.clone())]);
+        let (status, told) = browser.brings(&session, &made).await;
+        assert!((400..500).contains(&status), "{domain}: {status} {told}");
+        assert!(!page_of(&service, &session).await.is_answered(), "{domain}");
+    }
+    let session = arrives(&integrator, &mut browser, "shop.test").await;
+    assert_eq!(browser.uses(&session, &mut passkey).await, (200, json!({})));
+    assert_eq!(browser.returns(&integrator, &session).await.with(200)["user"]["id"], victim["user"]["id"]);
+}
+
+#[tokio::test]
+async fn of_two_new_passkeys_of_one_name_the_first_one_back_becomes_the_account() {
+    let service = Service::start().await;
+    let integrator = shop(&service).await;
+    let mut browser = Browser::at(&service);
+    let mut sessions = Vec::new();
+    for _ in 0..2 {
+        let session = opens(&integrator, json!({ "mode": "register" })).await;
+        browser.opens(&session).await.is(200, "waiting");
+        let asked = browser.asked(&session, "create").await;
+        let (_, made) = TestPasskey::create(&asked, &browser.origin, &[Lie::NamedAs(vec![1; 16])]);
+        assert_eq!(browser.brings(&session, &made).await, (200, json!({})));
+        sessions.push(session);
+    }
+    browser.returns(&integrator, &sessions[1]).await.with(200);
+    browser.returns(&integrator, &sessions[0]).await.refused(409, "user_exists");
+    assert_eq!(users(&service).await, 1);
+}
