@@ -3,7 +3,7 @@
 use maud::{Markup, html};
 
 use super::screens::place;
-use super::words::{Sentence, Told, WalletWords};
+use super::words::{OutcomeText, Sentence, WalletWords};
 
 pub(super) fn texts(words: &WalletWords) -> Markup {
     let (domain, amount) = (place("domain"), place("amount"));
@@ -33,7 +33,7 @@ fn hint(name: &str, text: &Markup) -> Markup {
     html! { span data-text=(name) { (text) } }
 }
 
-fn outcome(name: &str, told: &Told, [domain, there, host, amount]: [&Markup; 4]) -> Markup {
+fn outcome(name: &str, told: &OutcomeText, [domain, there, host, amount]: [&Markup; 4]) -> Markup {
     let text = |text: &Sentence| match text {
         Sentence::Plain(text) => html! { (text) },
         Sentence::Of(text) => text(domain),

@@ -213,6 +213,10 @@ async fn off_is_off() {
     let headers = [("origin", service.app.origin.as_str())];
     let said = answers(&service, &service.phone(), &shown.code(), None, &headers).await;
     assert_eq!(said.with(406)["details"]["reason"], "confirm_code", "no wallet page is there to be meant");
+    let alone = hosts(&integrator, "alone.test").await;
+    integrator.patch(&format!("/domains/{}", text(&alone, "id")), &json!({ "methods": ["browser"] })).await.with(200);
+    let body = crate::page_flow::request(&json!({ "domain": "alone.test" }));
+    integrator.post("/sessions", body).await.refused(422, "no_login_method");
 }
 
 #[tokio::test]

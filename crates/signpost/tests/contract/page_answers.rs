@@ -232,7 +232,7 @@ async fn no_page_is_made_on_which_nobody_could_log_in() {
     let path = format!("/domains/{}", text(&domain, "id"));
     for (methods, confirm, status) in [
         (json!(["passkey"]), None, 201),
-        (json!(["browser"]), None, 422),
+        (json!(["browser"]), None, 201),
         (json!(["browser", "passkey"]), Some("code"), 201),
         (json!(["lightning"]), Some("code"), 422),
         (json!(["lightning", "passkey"]), Some("code"), 201),

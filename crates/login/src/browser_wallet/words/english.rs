@@ -3,7 +3,7 @@
 use maud::html;
 
 use super::Sentence::{Between, Lasting, Of, Plain};
-use super::{HeadedText, OUTCOMES, Told, WalletWords};
+use super::{HeadedText, OUTCOMES, OutcomeText, WalletWords};
 
 pub(super) const WALLET: WalletWords = WalletWords {
     title: "Wallet",
@@ -96,32 +96,32 @@ pub(super) const WALLET: WalletWords = WalletWords {
     to_wallet: "To the wallet",
 };
 
-const TOLD: [(&str, Told); OUTCOMES] = [
+const TOLD: [(&str, OutcomeText); OUTCOMES] = [
     (
         "done-login",
-        Told {
+        OutcomeText {
             head: Of(|domain| html! { "You are logged in to " (domain) }),
             text: Plain("Go on at the page where you began."),
         },
     ),
     (
         "done-register",
-        Told {
+        OutcomeText {
             head: Of(|domain| html! { "You have a key at " (domain) }),
             text: Plain("Go on at the page where you began: it creates your account."),
         },
     ),
     (
         "done-link",
-        Told {
+        OutcomeText {
             head: Of(|domain| html! { "Your key is at " (domain) }),
             text: Plain("Go on at the page where you began. It may ask you whether to add this wallet."),
         },
     ),
-    ("stopped", Told { head: Plain("You stopped"), text: Plain("Nothing was signed.") }),
+    ("stopped", OutcomeText { head: Plain("You stopped"), text: Plain("Nothing was signed.") }),
     (
         "gone",
-        Told {
+        OutcomeText {
             head: Plain("This code is no longer good"),
             text: Plain(
                 "It was answered, replaced or is too old. Nothing has happened to your account. Open the code that the \
@@ -131,35 +131,35 @@ const TOLD: [(&str, Told); OUTCOMES] = [
     ),
     (
         "host",
-        Told {
+        OutcomeText {
             head: Plain("This code was altered"),
             text: Plain("It names another host than the login page. Scan the code on the site's own page."),
         },
     ),
     (
         "clock-ahead",
-        Told {
+        OutcomeText {
             head: Lasting(|amount| html! { "The clock of this device is " (amount) " ahead" }),
             text: Plain("Turn on automatic date and time, then open the code again. Nothing was signed."),
         },
     ),
     (
         "clock-behind",
-        Told {
+        OutcomeText {
             head: Lasting(|amount| html! { "The clock of this device is " (amount) " behind" }),
             text: Plain("Turn on automatic date and time, then open the code again. Nothing was signed."),
         },
     ),
     (
         "create",
-        Told {
+        OutcomeText {
             head: Of(|domain| html! { "No account at " (domain) " has this key yet" }),
             text: Plain("The login page asks now whether to create one. Open its new code. Nothing has been saved."),
         },
     ),
     (
         "closed",
-        Told {
+        OutcomeText {
             head: Of(|domain| html! { "No account at " (domain) " has this key" }),
             text: Of(
                 |domain| html! { (domain) " does not take new accounts here. Try another wallet, or ask " (domain) "." },
@@ -168,56 +168,56 @@ const TOLD: [(&str, Told); OUTCOMES] = [
     ),
     (
         "method",
-        Told {
+        OutcomeText {
             head: Of(|domain| html! { (domain) " does not take this wallet" }),
             text: Plain("Use what its login page offers."),
         },
     ),
     (
         "taken",
-        Told {
+        OutcomeText {
             head: Of(|domain| html! { "An account at " (domain) " has this key already" }),
             text: Plain("A key belongs to one account. Nothing has changed."),
         },
     ),
     (
         "known",
-        Told {
+        OutcomeText {
             head: Of(|domain| html! { "This key has an account at " (domain) " already" }),
             text: Plain("Log in with it: the login page shows how."),
         },
     ),
     (
         "busy",
-        Told {
+        OutcomeText {
             head: Plain("The server has too much to do"),
             text: Lasting(|amount| html! { "Open the code again in " (amount) "." }),
         },
     ),
     (
         "failed",
-        Told {
+        OutcomeText {
             head: Plain("The server could not do it"),
             text: Plain("Nothing has happened to your key. Open the code again."),
         },
     ),
     (
         "refused",
-        Told {
+        OutcomeText {
             head: Plain("The server refused the answer"),
             text: Plain("Nothing has happened to your account. Open the code that the page shows now."),
         },
     ),
     (
         "away",
-        Told {
+        OutcomeText {
             head: Plain("The server does not answer"),
             text: Plain("There may be no network. Your wallet is safe in this browser."),
         },
     ),
     (
         "foreign",
-        Told {
+        OutcomeText {
             head: Plain("This code is for another wallet"),
             text: Between(|there, host| {
                 html! {
@@ -229,21 +229,21 @@ const TOLD: [(&str, Told); OUTCOMES] = [
     ),
     (
         "unreadable",
-        Told {
+        OutcomeText {
             head: Plain("That is no login code"),
             text: Plain("A login code begins with svc://. Nothing was signed."),
         },
     ),
     (
         "no-camera",
-        Told {
+        OutcomeText {
             head: Plain("The camera cannot be used"),
             text: Plain("Allow it for this page in the browser's settings, or paste the link of the code."),
         },
     ),
     (
         "broken",
-        Told {
+        OutcomeText {
             head: Plain("The wallet cannot be read"),
             text: Plain(
                 "Load the page again. If that does not help, erase the wallet in its settings and bring it back with your 24 words.",
@@ -252,7 +252,7 @@ const TOLD: [(&str, Told); OUTCOMES] = [
     ),
     (
         "sandbox",
-        Told {
+        OutcomeText {
             head: Plain("This wallet is for trying out"),
             text: Of(
                 |domain| html! { "It answers in the sandbox alone, and " (domain) " asks for a live login. Use another wallet or a passkey." },
@@ -261,7 +261,7 @@ const TOLD: [(&str, Told); OUTCOMES] = [
     ),
     (
         "full",
-        Told {
+        OutcomeText {
             head: Plain("The browser keeps nothing"),
             text: Plain("Its storage is full or switched off for this page, so no wallet can be made here."),
         },

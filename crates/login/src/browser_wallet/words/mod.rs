@@ -8,9 +8,9 @@ use signpost_platform::pages::Language;
 use signpost_platform::pages::words::Placed;
 
 /// A text with two places.
-pub(super) type PlacedTwice = fn(&Markup, &Markup) -> Markup;
+pub(super) type PlacesTwo = fn(&Markup, &Markup) -> Markup;
 /// A text with three places.
-pub(super) type PlacedThrice = fn(&Markup, &Markup, &Markup) -> Markup;
+pub(super) type PlacesThree = fn(&Markup, &Markup, &Markup) -> Markup;
 
 /// A short text in front of a longer one.
 #[derive(Debug)]
@@ -28,12 +28,12 @@ pub(super) enum Sentence {
     /// A length of time.
     Lasting(Placed),
     /// The host that a code names, and that of this wallet's login.
-    Between(PlacedTwice),
+    Between(PlacesTwo),
 }
 
 /// How a code, or an answer to it, ended: what happened, and what to do.
 #[derive(Debug)]
-pub(super) struct Told {
+pub(super) struct OutcomeText {
     pub(super) head: Sentence,
     pub(super) text: Sentence,
 }
@@ -75,7 +75,7 @@ pub(super) struct WalletWords {
     pub(super) restore_hint: &'static str,
     pub(super) restore_button: &'static str,
     pub(super) wrong_count: Placed,
-    pub(super) unknown_word: PlacedTwice,
+    pub(super) unknown_word: PlacesTwo,
     pub(super) meant: Placed,
     pub(super) wrong_checksum: &'static str,
 
@@ -91,7 +91,7 @@ pub(super) struct WalletWords {
     pub(super) video_label: &'static str,
     pub(super) keys: &'static str,
     pub(super) no_sites: &'static str,
-    pub(super) site: PlacedThrice,
+    pub(super) site: PlacesThree,
     pub(super) settings: &'static str,
     pub(super) settings_text: &'static str,
     pub(super) erase: &'static str,
@@ -106,7 +106,7 @@ pub(super) struct WalletWords {
     pub(super) register_at: &'static str,
     pub(super) link_to: &'static str,
     /// By the host, and of the domain.
-    pub(super) proven: PlacedTwice,
+    pub(super) proven: PlacesTwo,
     pub(super) unproven: Placed,
     pub(super) number_label: Placed,
     pub(super) number_hint: &'static str,
@@ -118,7 +118,7 @@ pub(super) struct WalletWords {
     pub(super) add: &'static str,
     pub(super) sending: &'static str,
     pub(super) your_key: &'static str,
-    pub(super) key_known: PlacedTwice,
+    pub(super) key_known: PlacesTwo,
     pub(super) key_new: Placed,
     pub(super) asked_from: &'static str,
     pub(super) goes_to: &'static str,
@@ -126,7 +126,7 @@ pub(super) struct WalletWords {
     pub(super) what_gets_signed: &'static str,
 
     /// How it ended, by the names that the script knows.
-    pub(super) outcomes: &'static [(&'static str, Told); OUTCOMES],
+    pub(super) outcomes: &'static [(&'static str, OutcomeText); OUTCOMES],
     pub(super) back_to_page: &'static str,
     pub(super) again: &'static str,
     pub(super) to_wallet: &'static str,

@@ -3,7 +3,7 @@
 use maud::html;
 
 use super::Sentence::{Between, Lasting, Of, Plain};
-use super::{HeadedText, OUTCOMES, Told, WalletWords};
+use super::{HeadedText, OUTCOMES, OutcomeText, WalletWords};
 
 pub(super) const WALLET: WalletWords = WalletWords {
     title: "Billetera",
@@ -100,32 +100,32 @@ pub(super) const WALLET: WalletWords = WalletWords {
     to_wallet: "A la billetera",
 };
 
-const TOLD: [(&str, Told); OUTCOMES] = [
+const TOLD: [(&str, OutcomeText); OUTCOMES] = [
     (
         "done-login",
-        Told {
+        OutcomeText {
             head: Of(|domain| html! { "Has iniciado sesión en " (domain) }),
             text: Plain("Sigue en la página donde empezaste."),
         },
     ),
     (
         "done-register",
-        Told {
+        OutcomeText {
             head: Of(|domain| html! { "Tienes una clave en " (domain) }),
             text: Plain("Sigue en la página donde empezaste: ella crea tu cuenta."),
         },
     ),
     (
         "done-link",
-        Told {
+        OutcomeText {
             head: Of(|domain| html! { "Tu clave está en " (domain) }),
             text: Plain("Sigue en la página donde empezaste. Puede que te pregunte si quieres añadir esta billetera."),
         },
     ),
-    ("stopped", Told { head: Plain("Te has detenido"), text: Plain("No se ha firmado nada.") }),
+    ("stopped", OutcomeText { head: Plain("Te has detenido"), text: Plain("No se ha firmado nada.") }),
     (
         "gone",
-        Told {
+        OutcomeText {
             head: Plain("Este código ya no sirve"),
             text: Plain(
                 "Se respondió, se sustituyó o es demasiado antiguo. Tu cuenta sigue igual. Abre el código que la página \
@@ -135,35 +135,35 @@ const TOLD: [(&str, Told); OUTCOMES] = [
     ),
     (
         "host",
-        Told {
+        OutcomeText {
             head: Plain("Este código fue alterado"),
             text: Plain("Nombra otro servidor que la página. Escanea el código en la propia página del sitio."),
         },
     ),
     (
         "clock-ahead",
-        Told {
+        OutcomeText {
             head: Lasting(|amount| html! { "El reloj de este dispositivo va adelantado " (amount) }),
             text: Plain("Activa la fecha y hora automáticas y abre el código otra vez. No se ha firmado nada."),
         },
     ),
     (
         "clock-behind",
-        Told {
+        OutcomeText {
             head: Lasting(|amount| html! { "El reloj de este dispositivo va atrasado " (amount) }),
             text: Plain("Activa la fecha y hora automáticas y abre el código otra vez. No se ha firmado nada."),
         },
     ),
     (
         "create",
-        Told {
+        OutcomeText {
             head: Of(|domain| html! { "Ninguna cuenta de " (domain) " tiene esta clave todavía" }),
             text: Plain("La página pregunta ahora si quieres crear una. Abre su código nuevo. No se ha guardado nada."),
         },
     ),
     (
         "closed",
-        Told {
+        OutcomeText {
             head: Of(|domain| html! { "Ninguna cuenta de " (domain) " tiene esta clave" }),
             text: Of(|domain| {
                 html! { (domain) " no admite cuentas nuevas aquí. Prueba otra billetera o pregunta a " (domain) "." }
@@ -172,56 +172,56 @@ const TOLD: [(&str, Told); OUTCOMES] = [
     ),
     (
         "method",
-        Told {
+        OutcomeText {
             head: Of(|domain| html! { (domain) " no admite esta billetera" }),
             text: Plain("Usa lo que ofrece su página de inicio de sesión."),
         },
     ),
     (
         "taken",
-        Told {
+        OutcomeText {
             head: Of(|domain| html! { "Una cuenta de " (domain) " ya tiene esta clave" }),
             text: Plain("Una clave pertenece a una sola cuenta. Nada ha cambiado."),
         },
     ),
     (
         "known",
-        Told {
+        OutcomeText {
             head: Of(|domain| html! { "Esta clave ya tiene una cuenta en " (domain) }),
             text: Plain("Inicia sesión con ella: la página muestra cómo."),
         },
     ),
     (
         "busy",
-        Told {
+        OutcomeText {
             head: Plain("El servidor tiene demasiado trabajo"),
             text: Lasting(|amount| html! { "Abre el código otra vez dentro de " (amount) "." }),
         },
     ),
     (
         "failed",
-        Told {
+        OutcomeText {
             head: Plain("El servidor no ha podido hacerlo"),
             text: Plain("A tu clave no le ha pasado nada. Abre el código otra vez."),
         },
     ),
     (
         "refused",
-        Told {
+        OutcomeText {
             head: Plain("El servidor rechazó la respuesta"),
             text: Plain("Tu cuenta sigue igual. Abre el código que la página muestra ahora."),
         },
     ),
     (
         "away",
-        Told {
+        OutcomeText {
             head: Plain("El servidor no responde"),
             text: Plain("Puede que no haya red. Tu billetera está a salvo en este navegador."),
         },
     ),
     (
         "foreign",
-        Told {
+        OutcomeText {
             head: Plain("Este código es para otra billetera"),
             text: Between(|there, host| {
                 html! {
@@ -233,21 +233,21 @@ const TOLD: [(&str, Told); OUTCOMES] = [
     ),
     (
         "unreadable",
-        Told {
+        OutcomeText {
             head: Plain("Eso no es un código de inicio de sesión"),
             text: Plain("Un código empieza por svc://. No se ha firmado nada."),
         },
     ),
     (
         "no-camera",
-        Told {
+        OutcomeText {
             head: Plain("No se puede usar la cámara"),
             text: Plain("Permítela para esta página en los ajustes del navegador o pega el enlace del código."),
         },
     ),
     (
         "broken",
-        Told {
+        OutcomeText {
             head: Plain("No se puede leer la billetera"),
             text: Plain(
                 "Carga la página otra vez. Si no ayuda, borra la billetera en sus ajustes y recupérala con tus 24 palabras.",
@@ -256,7 +256,7 @@ const TOLD: [(&str, Told); OUTCOMES] = [
     ),
     (
         "sandbox",
-        Told {
+        OutcomeText {
             head: Plain("Esta billetera es para probar"),
             text: Of(|domain| {
                 html! { "Solo responde en el entorno de pruebas. " (domain) " pide otra billetera o una llave de acceso." }
@@ -265,7 +265,7 @@ const TOLD: [(&str, Told); OUTCOMES] = [
     ),
     (
         "full",
-        Told {
+        OutcomeText {
             head: Plain("El navegador no guarda nada"),
             text: Plain(
                 "Su almacenamiento está lleno o desactivado para esta página: aquí no se puede crear una billetera.",
