@@ -38,7 +38,12 @@ pub(crate) fn confirm_link(page: &LoginDocument<'_>, key: &LinkedKey) -> Markup 
     let head = if key.is_lightning { words.add_lightning } else { words.add_wallet };
     let text = (words.key_ends_in)(&html! { code { (key.ending) } });
     let body = html! {
-        (headed(Sign::Wallet, head, &text))
+        (Sign::Wallet.draw(40))
+        div.stack-sm {
+            p.soft { (words.link_to) " " (page.domain()) }
+            h1 #t { (head) }
+            p.lead { (text) }
+        }
         (away_notice(words))
         form #confirm-link method="post" action=(page.action("link")) {
             (page.token)

@@ -101,17 +101,17 @@ fn to_descriptor(id: &PasskeyId) -> Value {
 /// What the script is told. The page itself says the same in its next version, where it says anything.
 fn deny(visit: &PageVisit, page: &OwnedPage, denial: PasskeyDenial) -> Response {
     let (words, domain) = (login_words(visit.language), html! { (page.domain.name) });
-    let (status, reason, message) = match denial {
-        PasskeyDenial::NotAsked => (StatusCode::CONFLICT, "not_asked", words.stale.head.to_owned()),
+    let (reason, status, message) = match denial {
+        PasskeyDenial::NotAsked => ("not_asked", StatusCode::CONFLICT, words.stale.head.to_owned()),
         PasskeyDenial::NotAccepted => {
-            (StatusCode::UNPROCESSABLE_ENTITY, "not_accepted", words.passkey_refused.head.to_owned())
+            ("not_accepted", StatusCode::UNPROCESSABLE_ENTITY, words.passkey_refused.head.to_owned())
         }
         PasskeyDenial::Unknown(id) => {
             let told = told("unknown_passkey", &(words.unknown_passkey_head)(&domain).into_string());
             return (StatusCode::NOT_FOUND, NO_STORE, Json(with_signal(told, visit, id.as_ref()))).into_response();
         }
         PasskeyDenial::OtherSite(site) => {
-            (StatusCode::CONFLICT, "other_site", (words.other_site_head)(&html! { (site) }).into_string())
+            ("other_site", StatusCode::CONFLICT, (words.other_site_head)(&html! { (site) }).into_string())
         }
         PasskeyDenial::Wallet(refusal) => {
             let (reason, message) = match refusal {

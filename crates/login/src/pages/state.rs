@@ -144,7 +144,7 @@ impl PageState {
     pub(crate) fn is_last(&self) -> bool {
         matches!(
             self,
-            Self::Done { offers_passkey: false }
+            Self::Done { .. }
                 | Self::LoggedIn
                 | Self::TriedTooOften
                 | Self::Cancelled
