@@ -39,7 +39,7 @@ pub(super) async fn complete(
     let session = shop.api.post(&format!("/sessions/{session_id}/complete"), &brought).await?;
     // A new value for every login: one that was there before may be known to others.
     let visitor = CookieSecret::from_bytes(random());
-    shop.welcome(&visitor, session).await;
+    let page = shop.welcome(&visitor, session).await;
     let cookies = [VISITOR_COOKIE.set(&shop.origin, &visitor, DAY), LOGIN_COOKIE.clear(&shop.origin)];
-    Ok(go("/account?welcome", cookies))
+    Ok(go(page, cookies))
 }

@@ -1,6 +1,7 @@
 //! The demo: a server with its data in memory, and a shop that logs people in by it, exactly as another site would.
 
 mod api;
+mod link;
 mod login;
 mod pages;
 mod routes;
@@ -70,8 +71,9 @@ impl Demo {
                 return Err(into_error(error));
             }
         };
-        let origin = PublicOrigin::of(&address);
-        let router = routes::router(ShopParts { origin, domain, api, visitors: Visitors::default() }.into());
+        let (origin, login_host) = (PublicOrigin::of(&address), app.public_address.clone());
+        let router =
+            routes::router(ShopParts { origin, login_host, domain, api, visitors: Visitors::default() }.into());
         let (proxies, draining) = (app.proxies.clone(), ending.clone());
         let serving_shop = tokio::spawn(async move {
             connections::serve(listener, router, ConnectionLimits::of_server(), &proxies, draining).await;

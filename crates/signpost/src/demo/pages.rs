@@ -24,6 +24,30 @@ pub(super) enum Told {
     Refused,
     /// That they are logged out.
     Left,
+    /// That their last login is too long ago for what they asked for.
+    Again,
+}
+
+/// What the account page tells somebody who has just come from the login page.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Greeting {
+    /// Nothing.
+    Nothing,
+    /// That they are logged in.
+    Welcome,
+    /// That they have another key now.
+    Added,
+}
+
+impl Greeting {
+    /// Reads the query of the account page.
+    pub(super) fn of(query: &str) -> Self {
+        match query {
+            "welcome" => Self::Welcome,
+            "added" => Self::Added,
+            _ => Self::Nothing,
+        }
+    }
 }
 
 impl Told {
@@ -34,6 +58,7 @@ impl Told {
             "login=expired" => Self::Expired,
             "login=refused" => Self::Refused,
             "login=left" => Self::Left,
+            "login=again" => Self::Again,
             _ => Self::Nothing,
         }
     }
@@ -43,6 +68,10 @@ impl Told {
             Self::Nothing => return Markup::default(),
             Self::Cancelled => ("notice", Sign::Info, ("You cancelled.", "Nothing has happened.")),
             Self::Left => ("notice", Sign::Tick, ("You are logged out.", "Your account stays as it is.")),
+            Self::Again => {
+                let rest = "A key can be added in the five minutes after a login. Nothing has happened.";
+                ("notice", Sign::Info, ("Log in once more first.", rest))
+            }
             Self::Expired => {
                 let rest = "It waited and nobody answered. Nothing has happened to your account.";
                 ("notice warn", Sign::Clock, ("That login has ended.", rest))
@@ -58,7 +87,7 @@ impl Told {
 
 /// The front page, for strangers and for whoever is logged in.
 pub(super) fn home(visitor: Option<&Visitor>, told: Told) -> Markup {
-    let way_in = if visitor.is_some() {
+    let way_in = if visitor.is_some() && told != Told::Again {
         html! { a.btn.primary href="/account" { "Your account" } }
     } else {
         html! { a.btn.primary href="/login" { (Sign::Key.draw(20)) "Log in or create an account" } }
@@ -83,18 +112,17 @@ pub(super) fn home(visitor: Option<&Visitor>, told: Told) -> Markup {
 }
 
 /// The account of whoever is logged in, with what the service knows of them.
-pub(super) fn account(visitor: &Visitor, user: Option<&ShopUser>, is_welcomed: bool) -> Markup {
+pub(super) fn account(visitor: &Visitor, user: Option<&ShopUser>, greeting: Greeting, keys_page: &str) -> Markup {
     let user = user.unwrap_or(&visitor.user);
     let name = called(user);
-    let welcome = match (is_welcomed, visitor.is_new) {
-        (false, _) => Markup::default(),
-        (true, true) => notice(
-            "notice ok",
-            Sign::Tick,
-            &format!("Welcome, {name}."),
-            "Your account is new. Nothing else is needed.",
-        ),
-        (true, false) => notice("notice ok", Sign::Tick, &format!("Welcome back, {name}."), "You are logged in."),
+    let said = |first: &str, rest: &str| notice("notice ok", Sign::Tick, first, rest);
+    let welcome = match greeting {
+        Greeting::Nothing => Markup::default(),
+        Greeting::Welcome if visitor.is_new => {
+            said(&format!("Welcome, {name}."), "Your account is new. Nothing else is needed.")
+        }
+        Greeting::Welcome => said(&format!("Welcome back, {name}."), "You are logged in."),
+        Greeting::Added => said("You have another key.", "It logs you in from now on, as the others do."),
     };
     let main = html! {
         main #main.wrap.stack {
@@ -103,16 +131,11 @@ pub(super) fn account(visitor: &Visitor, user: Option<&ShopUser>, is_welcomed: b
             div.grid2 {
                 section.card aria-labelledby="keys" {
                     h2 #keys { "How you log in" }
-                    ul.keys {
-                        @for credential in &user.credentials { (key(credential)) }
-                        @if user.credentials.len() == 1 {
-                            li {
-                                span.ico { (Sign::Key.draw(20)) }
-                                div {
-                                    b { "A spare is missing" }
-                                    p.sm.soft { "If you lose the only key, nobody can let you in." }
-                                }
-                            }
+                    (keys(user))
+                    form method="post" action="/keys" {
+                        p.row {
+                            button.btn.small.primary[user.credentials.len() == 1] type="submit" { "Add a key" }
+                            a.btn.small href=(keys_page) { "Rename or remove keys" }
                         }
                     }
                 }
@@ -135,6 +158,23 @@ pub(super) fn account(visitor: &Visitor, user: Option<&ShopUser>, is_welcomed: b
         }
     };
     document("Your account · Fern & Kettle", Some(visitor), &main)
+}
+
+fn keys(user: &ShopUser) -> Markup {
+    html! {
+        ul.keys {
+            @for credential in &user.credentials { (key(credential)) }
+            @if user.credentials.len() == 1 {
+                li {
+                    span.ico { (Sign::Key.draw(20)) }
+                    div {
+                        b { "A spare is missing" }
+                        p.sm.soft { "If you lose the only key, nobody can let you in." }
+                    }
+                }
+            }
+        }
+    }
 }
 
 /// How the shop's login works: three steps and the source.
@@ -305,7 +345,7 @@ mod tests {
         };
         let user = ShopUser { credentials: vec![credential], ..user("<i>-otter-1") };
         let visitor = Visitor { user: user.clone(), is_new: true, method: "<u>".to_owned() };
-        let page = account(&visitor, Some(&user), true).into_string();
+        let page = account(&visitor, Some(&user), Greeting::Welcome, "/account").into_string();
         for markup in ["<script", "<b>é", "<i>", "<u>", "\u{202e}"] {
             assert!(!page.contains(markup), "{markup}");
         }

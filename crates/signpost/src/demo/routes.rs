@@ -9,9 +9,9 @@ use axum::routing::{get, post};
 use signpost_platform::pages::HtmlPage;
 use signpost_platform::pages::form::PostedForm;
 
-use super::login;
-use super::pages::{self, Told};
+use super::pages::{self, Greeting, Told};
 use super::shop::{Shop, ShopError, VISITOR_COOKIE, go, page};
+use super::{link, login};
 
 const STYLE: &str = include_str!("../../assets/shop.css");
 
@@ -23,6 +23,7 @@ pub(super) fn router(shop: Shop) -> Router {
         .route("/login", get(login::begin))
         .route("/return", get(login::complete))
         .route("/account", get(account))
+        .route("/keys", post(link::begin))
         .route("/logout", post(log_out))
         .route("/code", get(code))
         .route("/shop.css", get(async move || (style, STYLE)))
@@ -40,14 +41,15 @@ async fn home(State(shop): State<Shop>, headers: HeaderMap, request: Request) ->
 async fn account(State(shop): State<Shop>, headers: HeaderMap, request: Request) -> Result<Response, ShopError> {
     let Some(visitor) = shop.visitor(&headers) else { return Ok(go("/", [])) };
     let user = shop.api.find_user(&shop.domain, &visitor.user.id).await?;
-    let is_welcomed = request.uri().query() == Some("welcome");
-    Ok(page(StatusCode::OK, pages::account(&visitor, user.as_ref(), is_welcomed)).into_response())
+    let greeting = Greeting::of(request.uri().query().unwrap_or_default());
+    let keys_page = format!("{}/account/{}", shop.login_host, shop.domain);
+    Ok(page(StatusCode::OK, pages::account(&visitor, user.as_ref(), greeting, &keys_page)).into_response())
 }
 
 async fn log_out(State(shop): State<Shop>, request: Request) -> Response {
     let cookie = VISITOR_COOKIE.read(&shop.origin, request.headers());
     let Ok(form) = PostedForm::receive(&shop.origin, request).await else {
-        return page(StatusCode::FORBIDDEN, pages::foreign()).into_response();
+        return ShopError::Foreign.into_response();
     };
     if let Some(cookie) = cookie {
         shop.visitors.leave(&cookie, form.text("everywhere").is_some());

@@ -31,6 +31,8 @@ pub(super) struct Shop(Arc<ShopParts>);
 pub(super) struct ShopParts {
     /// Where browsers find it.
     pub(super) origin: PublicOrigin,
+    /// Where browsers find the service's pages.
+    pub(super) login_host: String,
     /// Its domain at the service, by id.
     pub(super) domain: String,
     pub(super) api: ShopApi,
@@ -58,6 +60,8 @@ fn session_id<'de, D: serde::Deserializer<'de>>(from: D) -> Result<String, D::Er
 pub(super) enum ShopError {
     /// The person or the time ended it: the `error` that came back.
     Ended(Option<String>),
+    /// The form was not one of the shop's.
+    Foreign,
     /// The service refused it, or does not answer.
     Api(ApiError),
 }
@@ -82,13 +86,15 @@ impl Shop {
         format!("{}{path}", self.origin.as_str())
     }
 
-    /// Logs a browser in as the user of a complete session. What else the service knows of them is for the pages alone.
-    pub(super) async fn welcome(&self, cookie: &CookieSecret, session: ShopSession) {
-        let Some(user) = session.user else { return };
+    /// Logs a browser in as the user of a complete session, and returns the page that says so. What else the service knows
+    /// of them is for the pages alone.
+    pub(super) async fn welcome(&self, cookie: &CookieSecret, session: ShopSession) -> &'static str {
+        let Some(user) = session.user else { return "/?login=refused" };
         let known = self.api.find_user(&self.domain, &user.id).await.ok().flatten();
         let visitor =
             Visitor { user: known.unwrap_or(user), is_new: session.mode == "register", method: session.method };
         self.visitors.welcome(cookie, visitor);
+        if session.mode == "link" { "/account?added" } else { "/account?welcome" }
     }
 
     /// Who is logged in, in the browser that sent these.
@@ -130,6 +136,8 @@ impl IntoResponse for ShopError {
         match self {
             Self::Ended(error) if error.as_deref() == Some("expired") => go("/?login=expired", []),
             Self::Ended(_) => go("/?login=cancelled", []),
+            Self::Foreign => page(StatusCode::FORBIDDEN, pages::foreign()).into_response(),
+            Self::Api(ApiError::Refused { code, .. }) if code == "recent_login_required" => go("/?login=again", []),
             Self::Api(ApiError::Refused { status, code, .. }) if status < 500 && status != 429 => {
                 tracing::info!(status, code, "the service refused a login");
                 go(if code == "session_expired" { "/?login=expired" } else { "/?login=refused" }, [])
