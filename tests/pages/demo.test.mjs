@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { after, before, test } from 'node:test';
+import { Authenticator } from './authenticator.mjs';
 import { Visitor, codeOf, launch, lightningOf, state } from './browser.mjs';
 import { checkLooks } from './looks.mjs';
 import { Wallet } from './wallets.mjs';
@@ -82,6 +83,43 @@ test('somebody creates an account, logs out and in again', async () => {
   assert.equal(await userOf(page), user);
   assert.match(await page.getByRole('status').innerText(), /^Welcome back/);
   assert.deepEqual((await visitor.context.cookies()).filter((cookie) => !cookie.httpOnly), []);
+  await visitor.leave();
+});
+
+test('somebody adds a passkey, loses the wallet, logs in and adds another wallet', async () => {
+  const [visitor, first, second] = [await arrive(), await makeWallet(), await makeWallet()];
+  const page = await begin(visitor);
+  await page.locator('#switch-mode').click();
+  await page.getByRole('heading', { name: /^Create your account/ }).waitFor();
+  assert.equal((await scan(first, page)).status, 200);
+  const user = await userOf(page);
+
+  const device = await Authenticator.plug(page);
+  await device.touch(true);
+  await page.getByRole('button', { name: 'Add a key' }).click();
+  await state(page, 'waiting');
+  await page.locator('#use-passkey').click();
+  await page.waitForURL(`${links.shop}/account?added`);
+  assert.match(await page.getByRole('status').innerText(), /^You have another key/);
+  assert.equal((await device.passkeys()).length, 1);
+  assert.doesNotMatch(await page.locator('.keys').innerText(), /A spare is missing/);
+  await checkLooks(page);
+
+  await page.getByRole('button', { name: 'Log out' }).click();
+  await page.getByRole('link', { name: 'Log in or create an account' }).click();
+  await page.waitForURL(`${links.shop}/account?welcome`);
+  assert.equal(await userOf(page), user);
+  assert.match(await page.getByRole('status').innerText(), /^Welcome back/);
+
+  await page.getByRole('button', { name: 'Add a key' }).click();
+  await state(page, 'waiting');
+  assert.equal((await scan(second, page)).status, 200);
+  await state(page, 'link');
+  await page.locator('#confirm-link button[value="yes"]').click();
+  await page.waitForURL(`${links.shop}/account?added`);
+  assert.match(await page.getByRole('status').innerText(), /^You have another key/);
+  assert.equal(await page.locator('.keys li').count(), 3);
+  assert.equal(await userOf(page), user);
   await visitor.leave();
 });
 

@@ -1,7 +1,9 @@
 //! What the shop shows: a site of its own, with its own colours and its own words.
 
 use maud::{DOCTYPE, Markup, html};
+use signpost_platform::pages::frame::refresh_to;
 use signpost_platform::pages::icons::Sign;
+use url::Url;
 
 use super::api::{ShopCredential, ShopUser};
 use super::visitors::Visitor;
@@ -221,6 +223,19 @@ pub(super) fn away() -> Markup {
     short("The login service does not answer", "Try again in a minute. Nothing has happened to your account.")
 }
 
+/// The browser goes on to a page of the login service.
+pub(super) fn going_on(address: &str) -> Markup {
+    let main = html! {
+        main #main.wrap.stack {
+            h1 { "One moment" }
+            p.lead { "Your key is added on the page of the login service." }
+            p.row { a #continue.btn.primary href=(address) { "Go there" } }
+        }
+    };
+    let refresh = Url::parse(address).map_or_else(|_| Markup::default(), |url| refresh_to(&url));
+    document_with("One moment", None, &refresh, &main)
+}
+
 fn short(title: &str, words: &str) -> Markup {
     let main = html! {
         main #main.wrap.stack {
@@ -233,6 +248,10 @@ fn short(title: &str, words: &str) -> Markup {
 }
 
 fn document(title: &str, visitor: Option<&Visitor>, main: &Markup) -> Markup {
+    document_with(title, visitor, &Markup::default(), main)
+}
+
+fn document_with(title: &str, visitor: Option<&Visitor>, head: &Markup, main: &Markup) -> Markup {
     html! {
         (DOCTYPE)
         html lang="en" {
@@ -242,6 +261,7 @@ fn document(title: &str, visitor: Option<&Visitor>, main: &Markup) -> Markup {
                 title { (title) }
                 link rel="stylesheet" href="/shop.css";
                 link rel="icon" href="data:,";
+                (head)
             }
             body {
                 a.skip href="#main" { "Skip to content" }
