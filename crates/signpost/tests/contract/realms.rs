@@ -3,13 +3,14 @@
 use reqwest::Method;
 use serde_json::{Value, json};
 use signpost_auth::{AuthUrl, Wallet};
+use signpost_login::flows::link::confirm_link;
 use signpost_login::flows::page;
 use signpost_login::sessions::Session;
 use signpost_platform::accounts::Environment;
 
-use crate::harness::{Integrator, Service, send, text};
+use crate::harness::{Integrator, Phone, Service, send, text};
 use crate::page_flow::{
-    SECRET, browser, code, completes, hosts, opens, page_of, posts, reason, registers_at, scans, shown, visits,
+    SECRET, browser, code, completes, hosts, opens, page_of, posts, reason, registers_at, request, scans, shown, visits,
 };
 
 /// One realm, with a login that waits on its page. All of them are open in one browser.
@@ -120,4 +121,66 @@ async fn two_sites_share_neither_secret_nor_page() {
     let details = completes(&first.integrator, &first.session, &planted, Some("the victim's own")).await;
     assert_eq!(details.refused(406, "invalid_signature")["reason"], "browser");
     completes(&first.integrator, &first.session, &planted, Some(SECRET)).await.refused(410, "session_cancelled");
+}
+
+/// A user of each realm, who is the same person with the same phone.
+async fn users_of(service: &Service, realms: &[Realm]) -> Vec<(String, String)> {
+    let mut users = Vec::new();
+    for realm in realms {
+        let domain = realm.page.domain_id.to_string();
+        let name = realm.page.challenge.domain.to_string();
+        let done = registers_at(service, &realm.integrator, &name, &service.phone()).await;
+        users.push((domain, text(&done["user"], "id").to_owned()));
+    }
+    users
+}
+
+#[tokio::test]
+async fn nobodys_account_is_linked_to_or_changed_from_another_realm() {
+    let service = service().await;
+    let realms = realms(&service).await;
+    let users = users_of(&service, &realms).await;
+    let mut links = Vec::new();
+    for (realm, (_, user)) in realms.iter().zip(&users) {
+        let with = json!({ "domain": realm.page.challenge.domain, "mode": "link", "user": user });
+        let session = opens(&realm.integrator, with).await;
+        links.push((visits(&service, &session, &browser(1)).await, session));
+    }
+    let second = Phone::of(21, &service.clock);
+    for (ours, own) in realms.iter().enumerate() {
+        for (theirs, _) in realms.iter().enumerate().filter(|(theirs, _)| *theirs != ours) {
+            let told = format!("{ours} {theirs}");
+            let (their_domain, their_user) = &users[theirs];
+            // Their user, at our domain.
+            let body = request(&json!({ "domain": own.page.challenge.domain, "mode": "link", "user": their_user }));
+            own.integrator.post("/sessions", &body).await.refused(404, "user_not_found");
+            let here = format!("/domains/{}/users/{their_user}", users[ours].0);
+            own.integrator.get(&here).await.refused(404, "not_found");
+            // Their user at theirs, with our API key.
+            let is_ours = own.integrator.key == realms[theirs].integrator.key;
+            let there = format!("/domains/{their_domain}/users/{their_user}");
+            assert_eq!(own.integrator.get(&there).await.status, if is_ours { 200 } else { 404 }, "{told}");
+            let key = format!("{there}/credentials/{}", service.phone().public_key());
+            if !is_ours {
+                send(own.integrator.request(Method::DELETE, &key)).await.refused(404, "domain_not_found");
+            }
+            // The completion code of their link, at ours.
+            let foreign = code(&links[theirs].0, &browser(1));
+            let reply = completes(&own.integrator, &links[ours].1, &foreign, Some(SECRET)).await;
+            assert_eq!(reply.refused(406, "invalid_signature")["reason"], "completion_code", "{told}");
+        }
+    }
+    // What joins one account joins no other, and may join each of them by its own page.
+    for (at, (realm, (page, session))) in realms.iter().zip(&links).enumerate() {
+        scans(&realm.integrator, &second, page).await.with(200);
+        confirm_link(&service.app.login, page_of(&service, session).await).await.expect("an answer");
+        let done = completes(&realm.integrator, session, &code(page, &browser(1)), Some(SECRET)).await.with(200);
+        assert_eq!(text(&done["user"], "id"), users[at].1);
+        for (other, (domain, user)) in users.iter().enumerate() {
+            let path = format!("/domains/{domain}/users/{user}");
+            let seen = realms[other].integrator.get(&path).await.with(200);
+            let expected = if other <= at { 2 } else { 1 };
+            assert_eq!(seen["credentials"].as_array().map(Vec::len), Some(expected), "{at} {other}");
+        }
+    }
 }
