@@ -1,7 +1,7 @@
 //! From an account page to a login page and back: to log in again, or to add a key.
 
 use axum::extract::Request;
-use axum::http::StatusCode;
+use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Redirect, Response};
 use serde::Deserialize;
 use signpost_auth::Mode;
@@ -39,11 +39,13 @@ pub(super) async fn add_key(visit: AccountVisit, id: &str, request: Request) -> 
 
 async fn open(visit: &AccountVisit, domain: &Domain, errand: AccountErrand) -> Result<Response, Response> {
     let requester = Requester::of_user_agent(visit.user_agent.as_deref());
-    let opened = open_account_session(&visit.service, domain, errand, requester).await;
+    let (owner, cookie) = visit.page_owner();
+    let opened = open_account_session(&visit.service, domain, errand, requester, &owner).await;
     match opened {
         Ok(session) => {
             let url = session.page_url(&visit.service.public_address).unwrap_or_default();
-            Ok(Redirect::to(&format!("{url}?lang={}", visit.language.tag())).into_response())
+            let to = Redirect::to(&format!("{url}?lang={}", visit.language.tag()));
+            Ok(([(header::SET_COOKIE, cookie)], to).into_response())
         }
         Err(error @ Error::Problem(_)) => Err(error.into_response()),
         Err(_) => Err(no_login(visit)),

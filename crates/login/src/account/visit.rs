@@ -17,6 +17,7 @@ use crate::error::Error;
 use crate::flows::sign_in::{LOGIN_COOKIE, LOGIN_COOKIE_LASTS, SignedInUser, find_signed_in};
 use crate::ids::DomainId;
 use crate::service::LoginService;
+use crate::sessions::{PAGE_COOKIE, PAGE_COOKIE_LASTS};
 
 /// A request for an account page.
 #[derive(Debug)]
@@ -26,6 +27,8 @@ pub(super) struct AccountVisit {
     /// What the browser came with, else a new one, which leads to nothing yet and binds the forms of the reply.
     pub(super) cookie: CookieSecret,
     has_cookie: bool,
+    /// Which browser it is on login pages.
+    page_cookie: Option<CookieSecret>,
     pub(super) address: Caller,
     pub(super) user_agent: Option<String>,
     pub(super) now: Timestamp,
@@ -53,10 +56,11 @@ impl AccountVisit {
     pub(super) fn new(service: LoginService, language: Language, request: &Request) -> Self {
         let headers = request.headers();
         let cookie = LOGIN_COOKIE.read(&service.origin, headers);
+        let page_cookie = PAGE_COOKIE.read(&service.origin, headers);
         let (has_cookie, address) = (cookie.is_some(), client_address(&service, request));
         let user_agent = headers.get(header::USER_AGENT).and_then(|value| value.to_str().ok()).map(str::to_owned);
         let (cookie, now) = (cookie.unwrap_or_else(|| CookieSecret::from_bytes(random())), service.clock.now());
-        Self { service, language, cookie, has_cookie, address, user_agent, now }
+        Self { service, language, cookie, has_cookie, page_cookie, address, user_agent, now }
     }
 
     /// The domain with this id, where the visitor is signed in; `None` where they are not, or where there is no such domain.
@@ -112,6 +116,13 @@ impl AccountVisit {
     fn set_cookie(&self) -> Option<HeaderValue> {
         let set = || LOGIN_COOKIE.set(&self.service.origin, &self.cookie, LOGIN_COOKIE_LASTS);
         (!self.has_cookie).then(set)
+    }
+
+    /// Which browser it is on login pages, and what the reply sets for that.
+    pub(super) fn page_owner(&self) -> (CookieSecret, HeaderValue) {
+        let cookie = self.page_cookie.clone().unwrap_or_else(|| CookieSecret::from_bytes(random()));
+        let set = PAGE_COOKIE.set(&self.service.origin, &cookie, PAGE_COOKIE_LASTS);
+        (cookie, set)
     }
 
     pub(super) fn token(&self, id: &str, purpose: &str) -> FormToken {

@@ -5,6 +5,7 @@ use anyhow::{Context, Result};
 use jiff::Timestamp;
 use signpost_auth::Mode;
 use signpost_platform::accounts::Environment;
+use signpost_platform::pages::cookie::CookieSecret;
 use signpost_store::{Store, random};
 use url::Url;
 
@@ -38,7 +39,8 @@ pub struct LinkPage {
     pub open_before: Timestamp,
 }
 
-/// Opens a session on the login page, for a browser of which an account page knows who asks.
+/// Opens a session on the login page, for the browser of the account page that asks: the page is that browser's from the
+/// start. Somebody else who is sent there must neither log in for it nor add a key to its account.
 ///
 /// # Errors
 /// Where nobody can log in at the domain, or no session may be opened there.
@@ -47,6 +49,7 @@ pub(crate) async fn open_account_session(
     domain: &Domain,
     errand: AccountErrand,
     requester: Requester,
+    page: &CookieSecret,
 ) -> Result<Session, Error> {
     let name = || domain.name.to_string();
     let must_be_verified = service.settings.require_verified_domains && !domain.account.is_server();
@@ -61,7 +64,7 @@ pub(crate) async fn open_account_session(
         return Err(Error::NoLoginMethod(name()));
     }
     let entropy = SessionEntropy { id: random(), nonce: random() };
-    let session = Session::open(domain, new, service.settings.session_ttl, service.clock.now(), entropy);
+    let session = Session::open(domain, new, service.settings.session_ttl, service.clock.now(), entropy).owned_by(page);
     if !sql::insert(&service.store, session.clone(), None).await? {
         return Err(Error::DomainNotRegistered(name()));
     }

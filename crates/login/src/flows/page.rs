@@ -43,7 +43,7 @@ pub async fn claim_page(service: &LoginService, session: Session, cookie: &Cooki
     if session.page_owner().is_some() {
         return Ok(session);
     }
-    let owner = PageOwner { cookie: cookie.hash(), code: Session::page_code_for(cookie, &session.id).hash() };
+    let owner = PageOwner::new(cookie, &session.id);
     if page_sql::claim(&service.store, &session.id, &owner).await? {
         service.session_changed(&session.id);
     }

@@ -1,7 +1,5 @@
 //! Who comes to a page, and whether it is theirs.
 
-use std::time::Duration;
-
 use axum::extract::Request;
 use axum::http::{HeaderMap, Method, StatusCode, header};
 use axum::response::{IntoResponse, Response};
@@ -23,10 +21,7 @@ use crate::error::Error;
 use crate::flows::page::{claim_page, find_page, renew_page};
 use crate::flows::sign_in::{LOGIN_COOKIE, LOGIN_COOKIE_LASTS, begin_browser_session};
 use crate::service::LoginService;
-use crate::sessions::{PAGE_COOKIE, Renewal, Session};
-
-/// How long a browser keeps it, from the last page that it came to.
-const COOKIE_LASTS: Duration = Duration::from_hours(30 * 24);
+use crate::sessions::{PAGE_COOKIE, PAGE_COOKIE_LASTS, Renewal, Session};
 
 /// What a browser says that asks for a page before its person does.
 const AHEAD_OF_ITS_PERSON: [&str; 3] = ["purpose", "sec-purpose", "x-moz"];
@@ -83,7 +78,7 @@ impl PageVisit {
         }
         let cookie = self.cookie.clone().unwrap_or_else(|| CookieSecret::from_bytes(random()));
         let session = claim_page(&self.service, session, &cookie).await.map_err(IntoResponse::into_response)?;
-        let set = PAGE_COOKIE.set(&self.service.origin, &cookie, COOKIE_LASTS);
+        let set = PAGE_COOKIE.set(&self.service.origin, &cookie, PAGE_COOKIE_LASTS);
         Ok((self.admit(session, domain, Some(cookie)).await?, Some(set)))
     }
 

@@ -50,8 +50,8 @@ pub use metadata::Metadata;
 pub use notice::{Notice, NoticeReason};
 pub use offer::{OfferedPasskey, PasskeyOffer};
 pub use page::{
-    KeyVerdict, MAX_PAGE_CODE_LIFE, PAGE_COOKIE, PageOwner, RENEWAL_WINDOW, Renewal, ReturnOutcome, SessionPage,
-    SwitchEntropy,
+    KeyVerdict, MAX_PAGE_CODE_LIFE, PAGE_COOKIE, PAGE_COOKIE_LASTS, PageOwner, RENEWAL_WINDOW, Renewal, ReturnOutcome,
+    SessionPage, SwitchEntropy,
 };
 pub use passkey::PasskeyAnswerRefusal;
 pub use proven_key::{KeyEvidence, PasskeyEvidence, ProvenKey};

@@ -21,6 +21,9 @@ use signpost_platform::pages::cookie::{CookieHash, CookieName, CookieSecret};
 /// Which browser it is that owns a page. It names no person, and is the same for all pages that the browser comes to.
 pub const PAGE_COOKIE: CookieName = CookieName::new("signpost_page");
 
+/// How long a browser keeps it, from the last page that it came to.
+pub const PAGE_COOKIE_LASTS: Duration = Duration::from_hours(30 * 24);
+
 /// The longest that one code stays on a page: a person watches it, and whoever copied it has no longer to find a victim.
 pub const MAX_PAGE_CODE_LIFE: Duration = Duration::from_mins(2);
 
@@ -116,7 +119,25 @@ impl SessionPage {
     }
 }
 
+impl PageOwner {
+    /// The browser with this cookie, as the owner of a session's page.
+    #[must_use]
+    pub fn new(cookie: &CookieSecret, id: &SessionId) -> Self {
+        Self { cookie: cookie.hash(), code: Session::page_code_for(cookie, id).hash() }
+    }
+}
+
 impl Session {
+    /// The same session, whose page the browser with this cookie owns.
+    #[must_use]
+    pub fn owned_by(mut self, cookie: &CookieSecret) -> Self {
+        let owner = PageOwner::new(cookie, &self.id);
+        if let Some(page) = &mut self.page {
+            page.owner = Some(owner);
+        }
+        self
+    }
+
     /// The browser that owns the page, once one does.
     #[must_use]
     pub fn page_owner(&self) -> Option<&PageOwner> {

@@ -7,6 +7,7 @@
 mod account;
 mod account_guards;
 mod account_keys;
+mod account_links;
 mod authenticate;
 mod authentication;
 mod bodies;
