@@ -9,6 +9,7 @@ use super::outcomes;
 use super::visit::{AccountVisit, Deed, OwnRealm};
 use crate::browser_sessions;
 use crate::error::Error;
+use crate::sessions::link_sql;
 use crate::users::{Credential, CredentialName, credential_sql};
 
 /// `POST /account/{domain}/rename`: `credential`, `name`.
@@ -43,8 +44,10 @@ pub(super) async fn sign_out(visit: AccountVisit, id: &str, request: Request) ->
 pub(super) async fn sign_out_everywhere(visit: AccountVisit, id: &str, request: Request) -> Result<Response, Response> {
     let (own, _) = visit.receive_own(id, request, ("sign-out-everywhere", false)).await?;
     let (store, user) = (&visit.service.store, &own.who.user.id);
-    let ended = browser_sessions::sql::sign_out_everywhere(store, &own.domain.id, user, &own.actor(), visit.now).await;
-    ended.map_err(failed)?;
+    // A page that adds a key may be open where the user is out now.
+    let (by, links) = (own.actor(), link_sql::cancel_links_of(&own.domain, user, visit.now));
+    let out = browser_sessions::sql::sign_out_everywhere(store, &own.domain.id, user, links, &by, visit.now).await;
+    out.map_err(failed)?;
     tracing::info!(domain = %own.domain.name, %user, "signed out in all browsers");
     Ok(visit.page(outcomes::render_signed_out(&visit, &own)).into_response())
 }

@@ -116,7 +116,7 @@ pub async fn sign_out_here(
     Ok(())
 }
 
-/// Signs a user of a domain out in all browsers. False where the domain is gone.
+/// Signs a user of a domain out in all browsers, and with it does what `with` says. False where the domain is gone.
 ///
 /// # Errors
 /// As [`Store::write`].
@@ -124,12 +124,13 @@ pub async fn sign_out_everywhere(
     store: &Store,
     domain: &DomainId,
     user: &UserId,
+    with: Step,
     by: &Actor,
     now: Timestamp,
 ) -> Result<bool> {
     let entry = insert_domain_entry(by, Action::UserSignedOut, domain, &json!({ "user_id": user }), now);
     let end = step(END_EVERYWHERE, params![domain, user]);
-    Ok(store.write([end, entry]).await?.is_committed())
+    Ok(store.write([end, with, entry]).await?.is_committed())
 }
 
 /// Signs everybody out of a domain that goes.

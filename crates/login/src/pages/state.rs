@@ -4,7 +4,7 @@ use jiff::{SignedDuration, Timestamp};
 use signpost_auth::Mode;
 
 use crate::domains::LoginMethod;
-use crate::sessions::{KeyEvidence, NoticeReason, PasskeyOffer, REFRESH_WINDOW, Session, SessionState};
+use crate::sessions::{KeyEvidence, NoticeReason, PasskeyOffer, Session, SessionState};
 
 /// A refusal that is younger than this when its code is replaced stands above the next code too: it would be gone before
 /// anybody has read it.
@@ -90,7 +90,7 @@ impl PageState {
                 return if is_tried { Self::TriedTooOften } else { Self::Cancelled };
             }
             _ if now >= session.expires_at => {
-                let is_renewable = !session.is_answered() && now.duration_since(session.expires_at) < REFRESH_WINDOW;
+                let is_renewable = !session.is_answered() && session.is_refreshable(now);
                 return Self::Expired { is_renewable };
             }
             SessionState::AnsweredOnPage { evidence } if session.waits_for_confirmation() => {

@@ -14,6 +14,10 @@ use crate::ids::UserId;
 /// How long ago the user of a link may have logged in.
 pub const RECENT_LOGIN: SignedDuration = SignedDuration::from_mins(5);
 
+/// How long after its creation a link has new codes. What its user proved before it was opened is not good for days, however
+/// often somebody asks for another code.
+pub const LINK_LASTS: SignedDuration = SignedDuration::from_mins(30);
+
 /// How long the owner of a page has to decide, after an answer: whether a key is theirs, or whether they want a passkey.
 pub const DECISION_WINDOW: SignedDuration = SignedDuration::from_mins(5);
 
@@ -63,12 +67,24 @@ impl Session {
             return Err(AnswerRefusal::UnknownChallenge);
         }
         self.state = SessionState::Pending;
+        let (until, ttl) = (self.renews_from(now), if self.is_link_over(now) { Duration::ZERO } else { ttl });
         let mut renewed = self.with_nonce(ttl, now, nonce);
         if let Some(page) = &mut renewed.page {
-            page.until = now + RENEWAL_WINDOW;
+            page.until = until;
             page.notice = None;
         }
         Ok(renewed)
+    }
+
+    /// Until when a page replaces its code by itself whose person is there now.
+    pub(super) fn renews_from(&self, now: Timestamp) -> Timestamp {
+        let until = now + RENEWAL_WINDOW;
+        if self.link().is_some() { until.min(self.created_at + LINK_LASTS) } else { until }
+    }
+
+    /// Whether it is a link that was opened too long ago for another code.
+    pub(super) fn is_link_over(&self, now: Timestamp) -> bool {
+        self.link().is_some() && now.duration_since(self.created_at) >= LINK_LASTS
     }
 
     /// Whether a key answered of which the owner of the page has not said yet that it is theirs.

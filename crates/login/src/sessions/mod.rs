@@ -44,7 +44,7 @@ pub use client_secret::{ClientSecret, ClientSecretHash};
 pub use completion::{CompletionCode, CompletionHash, Flow};
 pub use confirm::{ConfirmCode, MAX_CONFIRM_TRIES};
 pub use idempotency::{IdempotencyKey, REPLAY_WINDOW};
-pub use link::{Answerer, DECISION_WINDOW, PageLink, RECENT_LOGIN};
+pub use link::{Answerer, DECISION_WINDOW, LINK_LASTS, PageLink, RECENT_LOGIN};
 pub use login::Login;
 pub use metadata::Metadata;
 pub use notice::{Notice, NoticeReason};
@@ -319,12 +319,16 @@ impl Session {
     pub fn refresh(self, ttl: Duration, now: Timestamp, nonce: [u8; 16]) -> Result<Self, AnswerRefusal> {
         match self.state {
             SessionState::Cancelled { .. } => Err(AnswerRefusal::Cancelled),
-            SessionState::Pending if now.duration_since(self.expires_at) >= REFRESH_WINDOW => {
-                Err(AnswerRefusal::Expired)
-            }
+            SessionState::Pending if !self.is_refreshable(now) => Err(AnswerRefusal::Expired),
             SessionState::Pending => Ok(self.with_nonce(ttl, now, nonce)),
             _ => Err(AnswerRefusal::Authenticated),
         }
+    }
+
+    /// Whether there is another code for it still, as far as the time says.
+    #[must_use]
+    pub fn is_refreshable(&self, now: Timestamp) -> bool {
+        now.duration_since(self.expires_at) < REFRESH_WINDOW && !self.is_link_over(now)
     }
 
     /// Calls the session off, while it is pending.

@@ -260,9 +260,10 @@ impl Session {
         now: Timestamp,
         nonce: [u8; 16],
     ) -> Result<Self, AnswerRefusal> {
+        let until = self.renews_from(now);
         let mut renewed = self.refresh(ttl, now, nonce)?;
         if let (Some(page), Renewal::ByHand) = (&mut renewed.page, renewal) {
-            page.until = now + RENEWAL_WINDOW;
+            page.until = until;
             page.notice = None;
         }
         Ok(renewed)
