@@ -52,9 +52,14 @@ pub(crate) async fn decline_offer(visit: PageVisit, request: Request) -> Result<
     Ok(to_page(&visit))
 }
 
-/// `POST /login/{id}/link`: `answer=yes` or `answer=no`, to whether the key that answered is the person's own.
+/// `POST /login/{id}/link`: `answer=yes` or `answer=no`, to whether `key`, which answered, is the person's own. Where another
+/// key has answered since, the page shows that one.
 pub(crate) async fn answer_link(visit: PageVisit, request: Request) -> Result<Response, Response> {
     let (page, form) = receive(&visit, request).await?;
+    let state = PageState::of(&page.session, visit.service.clock.now());
+    if !matches!(state, PageState::Link(key) if form.text("key") == Some(&key.public_key)) {
+        return Ok(to_page(&visit));
+    }
     let answered = match form.text("answer") {
         Some("yes") => confirm_link(&visit.service, page.session).await,
         Some("no") => decline_link(&visit.service, page.session).await,

@@ -36,7 +36,7 @@ pub(crate) fn done(page: &LoginDocument<'_>, offers_passkey: bool) -> Markup {
 pub(crate) fn confirm_link(page: &LoginDocument<'_>, key: &LinkedKey) -> Markup {
     let words = page.words();
     let head = if key.is_lightning { words.add_lightning } else { words.add_wallet };
-    let text = (words.key_ends_in)(&html! { code { (key.ending) } });
+    let text = (words.key_ends_in)(&html! { code { (key.ending()) } });
     let body = html! {
         (Sign::Wallet.draw(40))
         div.stack-sm {
@@ -47,6 +47,7 @@ pub(crate) fn confirm_link(page: &LoginDocument<'_>, key: &LinkedKey) -> Markup 
         (away_notice(words))
         form #confirm-link method="post" action=(page.action("link")) {
             (page.token)
+            input type="hidden" name="key" value=(key.public_key);
             div.grid2 {
                 button #not-mine .btn.wide name="answer" value="no" { (words.not_mine) }
                 button #add-it .btn.primary.wide name="answer" value="yes" { (words.add_it) }

@@ -101,7 +101,7 @@ mod tests {
     use super::*;
 
     fn states() -> Vec<PageState> {
-        let wallet = LinkedKey { is_lightning: false, ending: "9c41f07a".to_owned() };
+        let wallet = LinkedKey { is_lightning: false, public_key: format!("02{}9c41f07a", "ab".repeat(28)) };
         let states = [
             PageState::Waiting,
             PageState::Create,

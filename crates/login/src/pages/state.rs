@@ -73,8 +73,8 @@ pub(crate) enum Refusal {
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct LinkedKey {
     pub(crate) is_lightning: bool,
-    /// The last of its hexadecimal digits.
-    pub(crate) ending: String,
+    /// In hexadecimal digits.
+    pub(crate) public_key: String,
 }
 
 impl PageState {
@@ -155,9 +155,13 @@ impl PageState {
 
 impl LinkedKey {
     pub(crate) fn of(evidence: &KeyEvidence) -> Self {
-        let digits = &evidence.public_key;
-        let from = digits.len().saturating_sub(SHOWN_DIGITS);
-        let ending = digits.get(from..).unwrap_or_default().to_lowercase();
-        Self { is_lightning: evidence.method == LoginMethod::Lightning, ending }
+        let public_key = evidence.public_key.to_lowercase();
+        Self { is_lightning: evidence.method == LoginMethod::Lightning, public_key }
+    }
+
+    /// The last of its digits.
+    pub(crate) fn ending(&self) -> &str {
+        let from = self.public_key.len().saturating_sub(SHOWN_DIGITS);
+        self.public_key.get(from..).unwrap_or_default()
     }
 }

@@ -22,7 +22,8 @@ pub(crate) async fn confirms(browser: &mut Browser, page: &ShownPage) -> ShownPa
     let cancel = page.form("cancel").0;
     let path = cancel.split("/cancel").next().expect("a path");
     let asked = browser.goes_to(path).await;
-    let done = browser.presses(asked.is(200, "link"), "confirm-link", "&answer=yes").await;
+    let key = asked.is(200, "link").between("name=\"key\" value=\"", "\"");
+    let done = browser.presses(&asked, "confirm-link", &format!("&answer=yes&key={key}")).await;
     let back = done.is(200, "done").link("continue");
     browser.follows(&format!("{}?{}", back.path(), back.query().expect("a code"))).await
 }

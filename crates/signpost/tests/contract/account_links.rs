@@ -5,7 +5,8 @@ use jiff::SignedDuration;
 use reqwest::Method;
 use reqwest::header::LOCATION;
 
-use crate::account::{logs_in, scans, signed_in};
+use crate::account::{keys_on, logs_in, scans, signed_in};
+use crate::account_keys::confirms;
 use crate::harness::{Browser, Phone, Service, ShownPage};
 
 /// Presses a button, and goes nowhere: the address of the page that it leads to.
@@ -61,7 +62,8 @@ async fn a_page_that_adds_a_key_ends_however_often_another_code_is_asked_for() {
     assert_eq!(scans(&integrator, &Phone::of(66, &service.clock), &page).await, 200);
     service.passes(SignedDuration::from_mins(1));
     let asked = browser.goes_to(&path).await;
-    let declined = browser.presses(asked.is(200, "link"), "confirm-link", "&answer=no").await;
+    let key = asked.is(200, "link").between("name=\"key\" value=\"", "\"");
+    let declined = browser.presses(&asked, "confirm-link", &format!("&answer=no&key={key}")).await;
     declined.is(200, "expired");
     assert!(!declined.html.contains("id=\"renew\""), "{}", declined.html);
     browser.goes_to(&path).await.is(200, "expired");
@@ -78,4 +80,23 @@ async fn signing_out_in_all_browsers_ends_the_pages_that_add_keys() {
     let shown = owner.goes_to(&account).await;
     owner.presses(&shown, "sign-out-everywhere", "").await.is(200, "signed-out");
     assert_eq!(scans(&integrator, &Phone::of(66, &service.clock), &page).await, 404);
+}
+
+#[tokio::test]
+async fn a_tab_that_shows_one_key_confirms_no_other() {
+    let service = Service::start().await;
+    let (integrator, mut browser, account) = signed_in(&service).await;
+    let shown = browser.goes_to(&account).await;
+    let page = browser.presses(&shown, "add", "").await;
+    assert_eq!(scans(&integrator, &Phone::of(8, &service.clock), &page).await, 200);
+    let old = browser.goes_to(&path_of(&page)).await;
+    let key = old.is(200, "link").between("name=\"key\" value=\"", "\"").to_owned();
+    // In another tab it is declined, and an onlooker answers the new code.
+    let renewed = browser.presses(&old, "confirm-link", &format!("&answer=no&key={key}")).await;
+    assert_eq!(scans(&integrator, &Phone::of(66, &service.clock), renewed.is(200, "waiting")).await, 200);
+    for fields in [format!("&answer=yes&key={key}"), "&answer=yes".to_owned()] {
+        browser.presses(&old, "confirm-link", &fields).await.is(200, "link");
+    }
+    let added = confirms(&mut browser, &page).await;
+    assert_eq!(keys_on(added.is(200, "account")).len(), 2);
 }
