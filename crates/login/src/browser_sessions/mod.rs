@@ -33,6 +33,9 @@ pub const PROOF_LASTS: SignedDuration = SignedDuration::from_mins(5);
 /// How many rows a cookie leads to: the oldest goes.
 pub const MAX_REALMS: u32 = 50;
 
+/// How many logins at one domain are kept for a cookie, beside the one that signs in.
+pub const MAX_LOGINS: u32 = 5;
+
 /// How old the last use must be before another one is written.
 const NOTED_EVERY: SignedDuration = SignedDuration::from_mins(5);
 

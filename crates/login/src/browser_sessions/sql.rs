@@ -7,7 +7,7 @@ use signpost_platform::accounts::Environment;
 use signpost_platform::accounts::audit::{Action, Actor};
 use signpost_store::{Step, Store, Stored, params, sql, step, texts};
 
-use super::{BrowserSession, CookieHash, MAX_REALMS};
+use super::{BrowserSession, CookieHash, MAX_LOGINS, MAX_REALMS};
 use crate::domains::LoginMethod;
 use crate::domains::audit::insert_domain_entry;
 use crate::ids::{BrowserSessionId, DomainId, SessionId, UserId};
@@ -25,6 +25,15 @@ const MOVE: &str = "
 const FORGET_OLDEST: &str = "
     DELETE FROM browser_sessions WHERE cookie = $1 AND id NOT IN (
         SELECT id FROM browser_sessions WHERE cookie = $1 ORDER BY id DESC LIMIT $2
+    )";
+
+/// Of the logins at one domain that sign nobody in those that two tabs can still need: however often somebody is sent there, it
+/// costs no other domain its place.
+const FORGET_OLDEST_HERE: &str = "
+    DELETE FROM browser_sessions
+    WHERE cookie = $1 AND environment = $2 AND domain_id = $3 AND user_id IS NULL AND id NOT IN (
+        SELECT id FROM browser_sessions WHERE cookie = $1 AND environment = $2 AND domain_id = $3
+        ORDER BY id DESC LIMIT $4
     )";
 
 /// Whoever was signed in there before is not any more: of two logins of a browser at a domain the newest counts.
@@ -59,10 +68,12 @@ const END_ALL_OF: &str = "DELETE FROM browser_sessions WHERE domain_id = $1";
 /// As [`Store::write`].
 pub async fn begin(store: &Store, new: BrowserSession, before: Option<&CookieHash>) -> Result<()> {
     let (cookie, session) = (new.cookie.clone(), new.session_id.clone());
+    let (environment, domain) = (new.environment, new.domain_id.clone());
     let before = before.map_or("", CookieHash::as_str);
     let steps = [
         step(BEGIN, new.params()),
         step(MOVE, params![cookie.clone(), before, session]),
+        step(FORGET_OLDEST_HERE, params![cookie.clone(), environment, domain, i64::from(MAX_LOGINS)]),
         step(FORGET_OLDEST, params![cookie, i64::from(MAX_REALMS)]),
     ];
     store.write(steps).await?;

@@ -142,6 +142,22 @@ async fn a_cookie_leads_to_fifty_realms_at_most() {
 }
 
 #[tokio::test]
+async fn many_logins_at_one_domain_cost_no_other_its_place() {
+    let service = Service::start().await;
+    let (integrator, mut browser, account) = signed_in(&service).await;
+    let bank = account_of(&hosts(&integrator, "bank.test").await);
+    registers_at(&service, &integrator, "bank.test", &service.phone()).await;
+    logs_in(&integrator, &mut browser, &service.phone(), "bank.test").await;
+    for _ in 0..51 {
+        service.passes(SignedDuration::from_secs(1));
+        answers(&integrator, &mut browser, &service.phone(), json!({ "domain": "shop.test" })).await;
+    }
+    for account in [&bank, &account] {
+        browser.goes_to(account).await.is(200, "account");
+    }
+}
+
+#[tokio::test]
 async fn strangers_have_a_bound_and_so_have_sessions() {
     let service = Service::with(&[("rate_limit_get_session", "20/m"), ("rate_limit_create_session", "30/m")]).await;
     let mut stranger = Browser::at(&service);
