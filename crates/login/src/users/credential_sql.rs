@@ -28,14 +28,15 @@ const PASSKEY_ANYWHERE: &str = sql!(
 const COUNT_PASSKEYS: &str =
     "SELECT COUNT(*) FROM users WHERE domain_id = $1 AND user_id = $2 AND passkey_id IS NOT NULL";
 
-/// Whether the user with a key has no passkey, and never said that none is wanted.
+/// Whether the user with a key has no passkey but room for one, and never said that none is wanted.
 const WANTS_PASSKEY: &str = "
     SELECT COUNT(*) FROM users AS known
     JOIN hosted_users ON hosted_users.domain_id = known.domain_id AND hosted_users.id = known.user_id
     WHERE known.domain_id = $1 AND known.public_key = $2 AND hosted_users.passkey_declined_at IS NULL
       AND NOT EXISTS (
           SELECT 1 FROM users
-          WHERE users.domain_id = known.domain_id AND users.user_id = known.user_id AND users.passkey_id IS NOT NULL)";
+          WHERE users.domain_id = known.domain_id AND users.user_id = known.user_id AND users.passkey_id IS NOT NULL)
+      AND (SELECT COUNT(*) FROM users WHERE users.domain_id = known.domain_id AND users.user_id = known.user_id) < $3";
 
 const HANDLE: &str = sql!("SELECT passkey_handle FROM hosted_users WHERE domain_id = $1 AND id = $2 AND ", HAS_KEY);
 
@@ -88,12 +89,12 @@ pub async fn find_passkey_anywhere(
     }
 }
 
-/// Whether the user with a key may be offered a passkey: has none, and never said that none is wanted.
+/// Whether the user with a key may be offered a passkey: has none but room for one, and never said that none is wanted.
 ///
 /// # Errors
 /// As [`Store::read`].
 pub(crate) async fn wants_passkey(store: &Store, domain: &DomainId, key: &CredentialKey) -> Result<bool> {
-    read_count(store, WANTS_PASSKEY, params![domain, key.canonical()]).await
+    read_count(store, WANTS_PASSKEY, params![domain, key.canonical(), super::MAX_CREDENTIALS]).await
 }
 
 /// Whether a user has a passkey.

@@ -7,6 +7,7 @@ use signpost_login::sessions::PasskeyOffer;
 use signpost_store::{params, step};
 
 use crate::harness::{Integrator, Phone, Service, text};
+use crate::link::has;
 use crate::page_flow::{SECRET, browser, code, completes, opens, page_of, registers, scans, shop, visits};
 
 /// A point of P-256, as a key.
@@ -155,4 +156,17 @@ async fn a_passkey_that_cannot_be_added_takes_nobodys_login_away() {
     .await;
     let done = returns(&service, &integrator, &session).await;
     assert_eq!(user_of(&service, &integrator, &done).await["credentials"].as_array().map(Vec::len), Some(1));
+}
+
+#[tokio::test]
+async fn who_has_ten_keys_is_offered_no_eleventh() {
+    let service = Service::start().await;
+    let integrator = shop(&service).await;
+    let registered = registers(&service, &integrator, &service.phone()).await;
+    let user = text(&registered["user"], "id");
+    has(&service, user, 9).await;
+    assert_eq!(answers(&service, &integrator, json!({})).await.1, PasskeyOffer::Open);
+    service.app.store.write([step("DELETE FROM users WHERE name = 'Another'", Vec::new())]).await.expect("a database");
+    has(&service, user, 10).await;
+    assert_eq!(answers(&service, &integrator, json!({})).await.1, PasskeyOffer::NotMade);
 }
