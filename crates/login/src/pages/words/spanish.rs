@@ -24,14 +24,14 @@ pub(super) const LOGIN: LoginWords = LoginWords {
     use_passkey: "Usar una llave de acceso",
     make_passkey: "Crear una llave de acceso",
     passkey_lock: "Tu cara, tu dedo o el bloqueo de este dispositivo",
-    saved_passkeys: "Llaves de acceso de este dispositivo",
-    saved_passkeys_hint: "Entra en este campo y tu navegador te las muestra.",
-    passkeys_need_script: "Las llaves de acceso funcionan aquí cuando este navegador permite JavaScript.",
+    saved_passkeys: "O elige aquí una llave de acceso",
+    saved_passkeys_hint: "Tu navegador muestra las que conoce.",
+    passkeys_need_script: "Las llaves de acceso necesitan JavaScript, que este navegador no ejecuta aquí.",
     passkey_answered: "Tu llave de acceso ha respondido. Un momento.",
     passkey_here: |domain| {
         html! { "Este dispositivo ya tiene una llave de acceso para " (domain) ". Úsala para iniciar sesión." }
     },
-    passkey_failed: "Tu dispositivo no ha preparado ninguna llave de acceso. Prueba otra vez, o elige otra forma.",
+    passkey_failed: "No llegó ninguna llave de acceso de tu dispositivo. Prueba otra vez, o elige otra forma.",
 
     steps_label: "Cómo iniciar sesión con una billetera",
     step_scan: "Abre tu billetera y escanea el código.",
