@@ -151,6 +151,24 @@ test('words that were not written down make no wallet', async () => {
   assert.notEqual(words.join(' '), wallets[0].words);
 });
 
+test('no word stays on a page whose person has left the words', async () => {
+  const left = (page) => page.evaluate(() => {
+    const fields = [...document.querySelectorAll('#restored, #check-form input')].map((field) => field.value);
+    return [...fields, document.getElementById('words').textContent].join('');
+  });
+  const { page, words } = await owner();
+  assert.equal(await left(page), '');
+  const other = await (await stage.visitor()).open(address());
+  await state(other, 'start');
+  await other.getByRole('button', { name: 'I have 24 words already' }).click();
+  await other.getByLabel('Your 24 words').fill(words.slice(0, 23).join(' '));
+  await other.getByRole('button', { name: 'Bring it back' }).click();
+  await other.locator('#restored-error').filter({ hasText: 'You typed 23 words' }).waitFor();
+  await other.locator('[data-screen="restore"] [data-home]').click();
+  await state(other, 'start');
+  assert.equal(await left(other), '');
+});
+
 test('keys and words are those of the vectors', async () => {
   const vectors = JSON.parse(readFileSync(new URL('../../vectors/browser_wallet.json', import.meta.url), 'utf8'));
   const visitor = await stage.visitor();

@@ -32,11 +32,21 @@ let camera = new AbortController();
 async function begin() {
   camera.abort();
   asked = null;
+  forgetWords();
   const found = await lookForWallet();
   if (found === 'whole') return opened ? decide(opened.text) : home();
   part('lost').hidden = found !== 'lost';
   part('waits').hidden = opened === null;
   show('start');
+}
+
+/** Whoever left the screens with words, however it was, left no word behind. */
+function forgetWords() {
+  drawn = [];
+  part('words').replaceChildren();
+  part('restored', HTMLTextAreaElement).value = '';
+  blame('restored', null);
+  for (let at = 0; at < CHECKED_WORDS; at += 1) part(`word-${at}`, HTMLInputElement).value = '';
 }
 
 function home() {
@@ -115,8 +125,6 @@ function wrongWords({ reason, more }) {
 /** @param {string[]} words */
 async function keep(words) {
   await keepRoot(await toRoot(await toSeed(words)));
-  drawn = [];
-  part('words').replaceChildren();
   await begin();
 }
 
