@@ -17,6 +17,7 @@ use axum::extract::{Query, Request, State};
 use axum::routing::{get, post};
 use signpost_platform::pages::{Asset, Language};
 use signpost_platform::web::PathId;
+use signpost_platform::web::problem::Problem;
 
 use crate::service::LoginService;
 use logins::LoginReturn;
@@ -53,7 +54,9 @@ pub(crate) fn router() -> Router<LoginService> {
                             request: Request| {
                     logins::come_back(visit(service, language, &request), &id, back).await
                 },
-            ),
+            )
+            // It would complete the login, as the GET does.
+            .head(async || Problem::MethodNotAllowed),
         )
         .merge(forms())
 }

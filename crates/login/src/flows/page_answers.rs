@@ -85,7 +85,7 @@ pub(crate) async fn accept_proof(
     accept_proof_by(service, asked, domain, key, is_known, answerer).await
 }
 
-/// The same of a key that was proven there or there.
+/// The same, of a key that the owner of the page proved there, or anybody on whatever device.
 ///
 /// # Errors
 /// As [`accept_proof`].

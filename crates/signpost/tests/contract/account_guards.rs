@@ -79,6 +79,14 @@ async fn what_is_not_there_looks_like_where_nobody_is_signed_in() {
 }
 
 #[tokio::test]
+async fn whoever_only_looks_whether_the_way_back_is_there_completes_nothing() {
+    let service = Service::start().await;
+    let (_, mut browser, account) = signed_in(&service).await;
+    let asked = browser.request(Method::HEAD, &format!("{account}/return?session_id=sess_0&code=x"));
+    assert_eq!(browser.send(asked).await.status, 405);
+}
+
+#[tokio::test]
 async fn being_signed_in_at_one_realm_says_nothing_of_another() {
     let settings = [("allow_private_webhooks", "true"), ("public_url", "https://login.test")];
     let service = Service::with(&settings).await;

@@ -8,9 +8,9 @@ use signpost_login::sessions::Renewal;
 use signpost_platform::accounts::Environment;
 use signpost_store::step;
 
-use crate::harness::{Integrator, Service, text};
+use crate::harness::{Integrator, Service, send, text};
 use crate::link::{links, phone, somebody};
-use crate::page_flow::{browser, hosts, opens, page_of, registers, registers_at, request, shop, shown, visits};
+use crate::page_flow::{browser, hosts, opens, page_of, posts, registers, registers_at, request, shop, shown, visits};
 
 #[tokio::test]
 async fn a_link_names_its_user_who_logged_in_a_moment_ago() {
@@ -123,4 +123,22 @@ async fn a_row_that_contradicts_itself_is_an_error() {
         integrator.sees(&session).await.refused(500, "internal_error");
         service.app.store.write([step("DELETE FROM sessions", Vec::new())]).await.expect("a database");
     }
+}
+
+#[tokio::test]
+async fn a_wallet_is_told_what_it_signs_and_nobody_signs_for_another() {
+    let service = Service::start().await;
+    let integrator = shop(&service).await;
+    let user = somebody(&service, &integrator).await;
+    let (session, page) = links(&service, &integrator, &user).await;
+    let ask = format!("{}/hosted/link?challenge={}", integrator.api, page.challenge);
+    let context = send(integrator.http.get(ask)).await.with(200);
+    assert_eq!((&context["domain"], &context["mode"]), (&json!("shop.test"), &json!("link")));
+    assert!(context.get("user").is_none(), "whose account it is, is nobody's business");
+    let shown = shown(&page);
+    let number = shown["confirm_code"].as_str();
+    let mut answer = phone(&service, 21).answers_with(&shown, number);
+    answer["signature"] = phone(&service, 22).answers_with(&shown, number)["signature"].clone();
+    assert_eq!(posts(&integrator, &shown, &answer).await.status, 406);
+    assert!(!page_of(&service, &session).await.is_answered());
 }
