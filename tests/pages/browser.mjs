@@ -78,9 +78,9 @@ export async function state(page, name) {
   return main;
 }
 
-/** What the page gives a wallet. */
+/** What the page gives a wallet; a code that ended on a busy machine is no link, and another follows. */
 export async function codeOf(page) {
-  const code = await page.locator('a[rel="signpost-code"]').first().getAttribute('href');
+  const code = await page.locator('a[rel="signpost-code"][href]').first().getAttribute('href');
   return { code, number: await page.locator('output#number').textContent() };
 }
 

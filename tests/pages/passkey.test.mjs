@@ -273,5 +273,5 @@ test('without JavaScript there is no passkey, and the page says why', async () =
   assert.ok(!(await button(page).isVisible()) && !(await page.locator('#saved-passkeys').isVisible()));
   const why = page.locator('#by-passkey noscript p');
   assert.ok(await why.isVisible());
-  assert.equal(await why.innerText(), 'Passkeys work here once this browser allows JavaScript.');
+  assert.equal(await why.innerText(), 'Passkeys need JavaScript, which this browser does not run here.');
 });

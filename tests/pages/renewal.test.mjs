@@ -11,7 +11,7 @@ const stage = Stage.set({ SESSION_TTL: '4s' });
 /** Waits until the page's code is another one. */
 async function nextCode(page, code) {
   await page.waitForFunction((old) => {
-    const link = document.querySelector('a[rel="signpost-code"]');
+    const link = document.querySelector('a[rel="signpost-code"][href]');
     return link && link.getAttribute('href') !== old;
   }, code);
   return codeOf(page);
