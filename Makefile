@@ -1,5 +1,5 @@
 # The work of this project by name. `make ci` is what CI runs, no more and no less.
-.PHONY: reference run programs test test-rust test-postgres test-clients test-api test-pages check fmt doc unused deny bench fuzz soak ci setup gazetteer
+.PHONY: reference run programs test test-rust test-postgres test-clients test-api test-sdks test-newest-python test-pages check fmt doc unused deny bench accuracy fuzz soak ci setup gazetteer
 
 CARGO_DENY_VERSION := 0.20.2
 CARGO_MACHETE_VERSION := 0.9.2
@@ -8,7 +8,7 @@ run:
 	cargo run --release -- serve
 
 # Everything a newcomer needs to see green; installs what is missing where it may.
-test: setup test-rust test-postgres test-clients test-api test-pages
+test: setup test-rust test-postgres test-clients test-api test-sdks test-pages
 
 # All of it selects the whole workspace with what its tests need: other selections have other features, and each of them
 # would build every dependency anew.
@@ -35,6 +35,14 @@ test-api: programs
 	bash tests/integrate.sh
 	sh tests/deploy/run.sh
 
+# The SDKs in TypeScript, Python and Go, each with the tools of its language. The one in Rust is in `test-rust`.
+test-sdks: programs
+	sh tests/sdk/run.sh
+
+# The Python SDK with the newest Python that is here; test-sdks takes python3.
+test-newest-python: programs
+	sh sdk/python/test.sh --newest
+
 # The pages in Debian's Chromium, as the people who log in use them.
 test-pages: programs
 	sh tests/vendor.sh
@@ -48,8 +56,7 @@ setup:
 
 check:
 	cargo fmt --all --check
-	cargo clippy --workspace --all-targets --quiet -- -D warnings
-	cargo clippy --package signpost --features otlp --quiet -- -D warnings
+	cargo clippy --workspace --all-targets --features signpost/otlp --quiet -- -D warnings
 	$(MAKE) --no-print-directory doc unused
 
 fmt:
@@ -78,13 +85,19 @@ fuzz:
 bench:
 	sh bench/run.sh
 
-# Makes docs/reference.html of openapi.yaml, docs/configuration.md of config.default.toml, docs/cli.md of the help.
+# How well places are understood: the questions of crates/locator/tests/questions.tsv, by kind, and the addresses of a file
+# of machines where one is given, as in `make accuracy FILE=machines.tsv ONLY=category=atm`.
+accuracy:
+	cargo run --quiet --release --package signpost-locator --example accuracy -- $(FILE) $(ONLY)
+
+# Makes the page of the API reference of openapi.yaml, docs/configuration.md of config.default.toml, docs/cli.md of the help.
 reference:
 	cargo test --package signpost --test contract --quiet -- --ignored write_the_page
 
-# Rebuilds the place names from their pinned source, byte for byte; see data/NOTICE.md.
+# Rebuilds the place names and the airports from their pinned sources, byte for byte; see data/NOTICE.md.
 gazetteer:
 	sh data/gazetteer.sh
+	sh data/airports.sh
 
 # Ten minutes of three servers under load, while they and what they stand on are killed and restarted.
 soak:

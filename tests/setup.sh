@@ -11,6 +11,7 @@ need npm npm
 need curl curl
 need python3 python3
 need openssl openssl
+need groff groff-base
 need redis-server redis-server
 need redis-cli redis-tools
 need faketime faketime

@@ -1,4 +1,4 @@
-// The sites of `examples/`, as their readers start them.
+// The sites of `examples/` and of the SDKs, as their readers start them.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer } from 'node:net';
@@ -6,11 +6,19 @@ import { createServer } from 'node:net';
 /** Starts a site of `examples/` on a free port, on the domain `localhost` of this server's sandbox. */
 export async function startExample(server, file) {
   const port = await freePort();
+  await server.command('domains', 'add', 'localhost', '--sandbox', '--handler', 'hosted', '--event-url', `http://localhost:${port}/events`);
+  return startSite(server, { folder: '.', command: [process.execPath, new URL(`../../examples/${file}`, import.meta.url).pathname], port });
+}
+
+/** Starts a site in its folder, for an account's sandbox on this server; `secret` signs its events. */
+export async function startSite(server, { folder, command: [program, ...args], account = 'default', secret = '', port }) {
+  port ??= await freePort();
   const origin = `http://localhost:${port}`;
-  await server.command('domains', 'add', 'localhost', '--sandbox', '--handler', 'hosted', '--event-url', `${origin}/events`);
-  const { key } = await server.command('keys', 'create', '--environment', 'sandbox', '--name', 'site');
-  const env = { ...process.env, API: `${server.origin}/sandbox/v1`, KEY: key, PORT: port };
-  const child = spawn(process.execPath, [new URL(`../../examples/${file}`, import.meta.url).pathname], { env, stdio: 'inherit' });
+  const settings = {
+    API: `${server.origin}/sandbox/v1`, KEY: await server.key('sandbox', account), PORT: port, SITE: origin, WEBHOOK_SECRET: secret,
+    COOKIE_SECRET: 'of the site, 32 characters or more',
+  };
+  const child = spawn(program, args, { cwd: folder, env: { ...process.env, ...settings }, stdio: process.env.SHOW_LOG ? 'inherit' : 'ignore' });
   await answers(origin, child);
   return { origin, close: () => ended(child) };
 }
@@ -30,7 +38,7 @@ async function answers(origin, child) {
     if (await fetch(origin).catch(() => null)) return;
     await new Promise((resolve) => setTimeout(resolve, 50));
   }
-  throw new Error(`the site ended with ${child.exitCode}`);
+  throw new Error(`the site ended with ${child.exitCode}; SHOW_LOG=1 shows why`);
 }
 
 async function ended(child) {

@@ -12,13 +12,6 @@ before(async () => {
 });
 after(() => Promise.all([server.close(), browser.close()]));
 
-test('the reference of the API', async () => {
-  const visitor = await Visitor.arrive(browser, [server.origin]);
-  const page = await visitor.open(`${server.origin}/v1/reference`);
-  await checkLooks(page);
-  await visitor.leave();
-});
-
 test('the first page, in each language', async () => {
   const visitor = await Visitor.arrive(browser, [server.origin]);
   const page = await visitor.open(`${server.origin}/`);

@@ -125,6 +125,8 @@ export const STATES = {
     await device.touch(true);
     await page.locator('#use-passkey').click();
     await back(page);
+    // A device that is touched all the time would answer the field at once, before anybody sees the page wait.
+    await page.addInitScript(() => (PublicKeyCredential.isConditionalMediationAvailable = async () => false));
     await page.goto((await gone.start()).page_url);
     await state(page, 'waiting');
     await page.locator('#use-passkey').click();

@@ -17,9 +17,9 @@ export class Wallet {
     return wallet;
   }
 
-  /** Answers a code with the number that its person typed: the handler's `{status, body}`. */
+  /** Answers a code, with the number that its person typed where the page shows one: the handler's `{status, body}`. */
   scan(code, number) {
-    return this.#command('wallet', 'scan', code, '--yes', '--confirm-code', number);
+    return this.#command('wallet', 'scan', code, '--yes', ...(number ? ['--confirm-code', number] : []));
   }
 
   /** Answers a Lightning code. */

@@ -35,7 +35,7 @@ async fn main() -> Result<()> {
     hours(now)?;
     let folder = tempfile::tempdir()?;
     let store = Store::open(&format!("sqlite:{}", folder.path().join("bench.sqlite").display()), &SCHEMA)?;
-    let catalogue = Catalogue::open(&store, &Clock::System, folder.path(), None).await?;
+    let catalogue = Catalogue::open(&store, &Clock::System, folder.path(), None, None).await?;
     taken_over(&store, &catalogue, now).await?;
     replaced(&store, &catalogue, now)
 }

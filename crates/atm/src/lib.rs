@@ -1,5 +1,6 @@
 //! The ATM locator's service: the catalogue, its sources, and the tools of the Model Context Protocol.
 
+pub mod advisories;
 pub mod catalogue;
 pub mod feeds;
 pub mod jobs;

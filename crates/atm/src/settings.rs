@@ -1,5 +1,6 @@
 //! The settings of the ATM locator.
 
+use std::path::PathBuf;
 use std::time::Duration;
 
 use serde::de::Error;
@@ -18,6 +19,8 @@ use super::places::geocoder::{GeocoderKind, GeocoderSettings};
 pub struct AtmSettings {
     #[serde(deserialize_with = "origins")]
     pub allowed_origins: Origins,
+    #[serde(deserialize_with = "optional_file")]
+    pub advisories: Option<PathBuf>,
     #[serde(deserialize_with = "external_geocoder")]
     pub external_geocoder: Option<GeocoderSettings>,
 }
@@ -39,6 +42,10 @@ struct GeocoderKeys {
 fn origins<'de, D: Deserializer<'de>>(from: D) -> Result<Origins, D::Error> {
     let text = String::deserialize(from)?;
     Origins::parse(items(&text)).map_err(D::Error::custom)
+}
+
+fn optional_file<'de, D: Deserializer<'de>>(from: D) -> Result<Option<PathBuf>, D::Error> {
+    setting::optional(from, "the path of a file", |text| (!text.is_empty()).then(|| text.into()))
 }
 
 /// The external geocoder, where one is named: the public server of its kind unless there is an address.

@@ -1,6 +1,7 @@
 use std::fmt;
 
-use serde::{Deserialize, Serialize};
+use serde::de::Error;
+use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value};
 
 use crate::keys::{MalformedPublicKey, MalformedSignature, PublicKey, Signature, verify};
@@ -94,18 +95,21 @@ impl Answer {
     /// # Errors
     /// [`InvalidAnswer`] names the first field that is missing, of a wrong type or too long.
     pub fn parse(body: &[u8]) -> Result<Self, InvalidAnswer> {
-        let fields: Map<String, Value> = serde_json::from_slice(body).map_err(|_| InvalidAnswer::NotAnObject)?;
+        Self::from_fields(&serde_json::from_slice(body).map_err(|_| InvalidAnswer::NotAnObject)?)
+    }
+
+    fn from_fields(fields: &Map<String, Value>) -> Result<Self, InvalidAnswer> {
         Ok(Self {
-            public_key: required(&fields, "public_key")?,
-            signature: required(&fields, "signature")?,
-            challenge: required(&fields, "challenge")?,
-            timestamp: timestamp(&fields)?,
+            public_key: required(fields, "public_key")?,
+            signature: required(fields, "signature")?,
+            challenge: required(fields, "challenge")?,
+            timestamp: timestamp(fields)?,
             device_info: match fields.get("device_info") {
                 None | Some(Value::Null) => None,
                 Some(Value::Object(fields)) => Some(DeviceInfo::from_fields(fields)?),
                 Some(_) => return Err(InvalidAnswer::WrongType { field: "device_info", expected: "an object" }),
             },
-            confirm_code: optional(&fields, "confirm_code", "confirm_code")?,
+            confirm_code: optional(fields, "confirm_code", "confirm_code")?,
         })
     }
 
@@ -153,6 +157,13 @@ impl InvalidAnswer {
             Self::NotAnObject => None,
             Self::Missing(field) | Self::WrongType { field, .. } | Self::TooLong { field, .. } => Some(field),
         }
+    }
+}
+
+/// By the rules of [`Answer::parse`].
+impl<'de> Deserialize<'de> for Answer {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Self::from_fields(&Map::deserialize(deserializer)?).map_err(D::Error::custom)
     }
 }
 

@@ -5,16 +5,21 @@
 //! integrator's receiver build on the same types here.
 //!
 //! There is no clock, no randomness and no I/O in this crate: times are arguments in Unix seconds, random bytes are
-//! arguments too.
+//! arguments too. The feature `client` adds what has all three: calls of the service's API, in `client`.
 
 mod answer;
 mod challenge;
+#[cfg(feature = "client")]
+pub mod client;
 #[cfg(feature = "qr")]
 mod code;
+pub mod diagnosis;
 mod domain;
 mod event;
 mod keys;
 mod lnurl;
+#[cfg(all(feature = "axum", feature = "client"))]
+pub mod login;
 mod qr;
 pub mod receiver;
 mod through;
@@ -45,3 +50,8 @@ pub use webhook::{
     InvalidWebhookSecret, WEBHOOK_ID, WEBHOOK_SIGNATURE, WEBHOOK_TIMESTAMP, WebhookSecret, X_SVC_SIGNATURE,
     X_SVC_SIGNATURE_NEXT,
 };
+
+/// What newcomers read, so that its code compiles.
+#[cfg(all(doctest, feature = "axum", feature = "client"))]
+#[doc = include_str!("../../../sdk/rust/README.md")]
+struct RustGuide;

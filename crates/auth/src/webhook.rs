@@ -36,7 +36,9 @@ pub struct WebhookSecret(SecretString);
 
 /// The text is not a webhook secret. It is not repeated here, because it may be one with a slip in it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("a webhook secret is whsec_ followed by 24 to 64 bytes in base64, as the domain's registration showed it")]
+#[error(
+    "a webhook secret is whsec_ followed by 24 to 64 bytes in base64, as the domain's registration showed it, without a space or a line end"
+)]
 pub struct InvalidWebhookSecret;
 
 impl WebhookSecret {
@@ -105,7 +107,7 @@ impl WebhookSecret {
     }
 }
 
-fn keyed(key: &[u8]) -> Hmac<Sha256> {
+pub(crate) fn keyed(key: &[u8]) -> Hmac<Sha256> {
     Hmac::new_from_slice(key).expect("HMAC takes keys of any length")
 }
 

@@ -1,5 +1,6 @@
 //! Microseconds for a place by its exact name, and by one with a typing mistake, against what one would write without an
-//! index: a hash table of the names, and a walk through all of them.
+//! index: a hash table of the names, and a walk through all of them; for streets, landmarks and nonsense against the exact
+//! name; and for the slowest texts that `make fuzz` found.
 //!
 //! `cargo bench -p signpost-locator --bench places`. The variants take turns and the fastest round of each counts.
 
@@ -13,6 +14,24 @@ use signpost_locator::{Point, fold, sample};
 const ROUNDS: usize = 7;
 /// How often each text is looked up in a round.
 const TIMES: u32 = 20;
+/// No text may take longer than this, in milliseconds.
+const LONGEST: f64 = 5.0;
+
+const STREETS: [&str; 4] = [
+    "1200 S Lamar Blvd, Austin, TX",
+    "corner of 5th and Main in Tulsa",
+    "exit 12 on I-95 in Savannah, GA",
+    "bitcoin atm at 501 E 4th St in Long Beach, CA please",
+];
+const LANDMARKS: [&str; 4] = ["LAX", "Times Square", "bitcoin atm near Disney World", "the Galleria Houston"];
+const NONSENSE: [&str; 4] = ["asdfghjkl", "I don't know", "Xyzzyplugh, TX", "Lorem ipsum dolor sit amet"];
+/// In scripts, and with endings, commas and brackets, that leave much to try.
+const SLOWEST: [&str; 4] = [
+    "กｽ\u{fffd}kﾹ\u{ffff}踗\u{fffd}n Tk\u{fffd}\u{fffd}kﾹ\u{fff8}\u{fffd}뻀踗kwhn CountyeNorth ab me\u{fffd}",
+    "กฃ뻀踗\u{fffd}n TkwhneNorth ab me\u{fffd}",
+    " near ］条���New`rj ton��, , Geo��\u{fb37} ton�near me�� in ���\u{effd}��İ��条,�New`rk ton\u{f7fd}ﬁ�����, , Georgia��翽����Newarj to~\u{fff5}\u{7f}arj ton�htt��翽�, GeorgiF5+VR\u{301}��翽���뿽Newa����Street��Newarj ton�w ton�htt����, Georgia�(���",
+    " near ］条�?���New`rj ton��, , Geo��\u{fb37} ton�near me�� in ���\u{effd}��İ��条,�New`rk ton�ﬁ�����, , Georgia��翽����Newarj to~\u{fff5}\u{7f}arj ton�htt��绽�, GeorgiF5+VR\u{301}��翽���뿽Newa����Street��Newarj ton�w ton�htt����, Georgia�(�",
+];
 
 fn main() {
     // `cargo test --benches` runs this too; there it only checks that the answers agree.
@@ -33,20 +52,35 @@ fn main() {
     let table = |text: &str| known.get(&fold(text)).copied();
     let index = |text: &str| gazetteer.resolve(text).ok();
     let walk = |text: &str| folded.iter().min_by_key(|name| distance(text, name)).cloned();
-    let mut fastest = [Duration::MAX; 4];
+    let kinds: [&[&str]; 5] = [&names, &misspelt, &STREETS, &LANDMARKS, &NONSENSE];
+    let mut fastest = [Duration::MAX; 5];
+    let (mut by_table, mut by_walk, mut slow) = (Duration::MAX, Duration::MAX, [Duration::MAX; SLOWEST.len()]);
     for _ in 0..rounds {
-        fastest[0] = fastest[0].min(time(&names, table));
-        fastest[1] = fastest[1].min(time(&names, index));
-        fastest[2] = fastest[2].min(time(&misspelt, index));
-        fastest[3] = fastest[3].min(time(&misspelt, walk));
+        by_table = by_table.min(time(&names, table));
+        by_walk = by_walk.min(time(&misspelt, walk));
+        for (fastest, texts) in fastest.iter_mut().zip(kinds) {
+            *fastest = (*fastest).min(time(texts, index));
+        }
+        for (fastest, text) in slow.iter_mut().zip(SLOWEST) {
+            *fastest = (*fastest).min(time(&[text], index));
+        }
     }
     if rounds > 0 {
-        let [table, exact, misspelt, walk] = fastest.map(|all| all.as_secs_f64() * 1e6);
+        let micros = |took: Duration| took.as_secs_f64() * 1e6;
+        let (table, [exact, misspelt, street, landmark, nonsense]) = (micros(by_table), fastest.map(micros));
         // The walk looks at the names of the samples only; there are thousands of times as many.
         #[expect(clippy::cast_precision_loss, reason = "a few digits are enough to read")]
-        let walk = walk * gazetteer.len() as f64 / folded.len() as f64;
+        let walk = micros(by_walk) * gazetteer.len() as f64 / folded.len() as f64;
         println!("  exact {exact:.2} µs (goal 1), {:.1} x a hash table of {} names", exact / table, known.len());
         println!("  one mistake {misspelt:.0} µs (goal 250), {:.4} x a walk through all names", misspelt / walk);
+        for (kind, took) in [("street", street), ("landmark", landmark), ("nonsense", nonsense)] {
+            println!("  {kind} {took:.1} µs, {:.1} x an exact name", took / exact);
+        }
+        let slowest = slow.map(micros).into_iter().fold(0.0, f64::max) / 1e3;
+        println!(
+            "  the slowest {slowest:.2} ms (goal {LONGEST}), {:.4} x a walk through all names",
+            slowest * 1e3 / walk
+        );
     }
 }
 

@@ -1,6 +1,7 @@
-//! How well the gazetteer understands the addresses of a file of machines: `City, ST` and ZIP codes.
+//! How well the gazetteer understands what people say: the questions of `tests/questions.tsv`, by kind, and the addresses
+//! of a file of machines, as `City, ST` and ZIP codes. It names what it got wrong.
 //!
-//! `cargo run --release --example accuracy -- FILE [COLUMN=VALUE …]`
+//! `make accuracy`, or `cargo run --release --example accuracy -- [FILE [COLUMN=VALUE …]]`
 
 use std::collections::BTreeMap;
 use std::error::Error;
@@ -9,66 +10,101 @@ use signpost_locator::gazetteer::Gazetteer;
 use signpost_locator::import::{Options, read};
 use signpost_locator::{Distance, Point};
 
+#[path = "../tests/it/question.rs"]
+mod question;
+
 /// A place is the right one where the machine is at most this far from its centre.
 const NEAR: Distance = Distance::miles(25.0);
+/// Most texts that are named.
+const MAX_NAMED: usize = 200;
 
+/// What became of the texts of a file. Each row counts, and is near by its own machine.
 #[derive(Default)]
 struct Tally {
-    asked: usize,
-    understood: usize,
+    rows: usize,
     near: usize,
-    missed: BTreeMap<String, usize>,
-    far: BTreeMap<String, usize>,
+    /// The distinct texts, each with how many rows it missed and how many it sent far away.
+    texts: BTreeMap<String, [usize; 2]>,
 }
 
 impl Tally {
     fn ask(&mut self, gazetteer: &Gazetteer, text: &str, point: Point) {
-        self.asked += 1;
+        self.rows += 1;
+        let [missed, far] = self.texts.entry(text.to_owned()).or_default();
         match gazetteer.resolve(text) {
-            Err(_) => *self.missed.entry(text.to_owned()).or_default() += 1,
-            Ok(resolved) => {
-                self.understood += 1;
-                if resolved.point.distance(point) <= NEAR {
-                    self.near += 1;
-                } else {
-                    *self.far.entry(text.to_owned()).or_default() += 1;
-                }
-            }
+            Err(_) => *missed += 1,
+            Ok(resolved) if resolved.point.distance(point) > NEAR => *far += 1,
+            Ok(_) => self.near += 1,
         }
     }
 
-    #[expect(clippy::cast_precision_loss, reason = "small numbers")]
     fn print(&self, name: &str) {
-        let share = |part: usize, whole: usize| 100.0 * part as f64 / (whole.max(1)) as f64;
-        let (understood, near) = (share(self.understood, self.asked), share(self.near, self.understood));
-        println!("{name}: {} asked, {understood:.2} % understood, {near:.2} % of them within 25 miles", self.asked);
-        for (what, texts) in [("missed", &self.missed), ("far", &self.far)] {
-            let mut texts: Vec<_> = texts.iter().collect();
-            texts.sort_by_key(|(_, count)| std::cmp::Reverse(**count));
-            let listed: Vec<_> = texts.iter().take(200).map(|(text, count)| format!("{text} ({count})")).collect();
-            println!("  {what}: {}", listed.join("; "));
+        let (rows, texts, near) = (self.rows, self.texts.len(), self.near);
+        println!("{name}: {rows} rows, {texts} texts; {near} within 25 miles: {}", percent(near, rows));
+        for (at, what) in ["missed", "far"].into_iter().enumerate() {
+            let mut faults: Vec<(&str, usize)> = self
+                .texts
+                .iter()
+                .map(|(text, faults)| (text.as_str(), faults[at]))
+                .filter(|(_, rows)| *rows > 0)
+                .collect();
+            faults.sort_by_key(|(_, rows)| std::cmp::Reverse(*rows));
+            let rows: usize = faults.iter().map(|(_, rows)| rows).sum();
+            let named: Vec<_> = faults.iter().take(MAX_NAMED).map(|(text, rows)| format!("{text} ({rows})")).collect();
+            println!("  {what} {rows}: {}", named.join("; "));
         }
     }
 }
 
 fn main() -> Result<(), Box<dyn Error>> {
-    let mut arguments = std::env::args().skip(1);
-    let file = std::fs::read(arguments.next().ok_or("a file, please")?)?;
-    let pair = |text: String| text.split_once('=').map(|(column, value)| (column.to_owned(), value.to_owned()));
-    let only = arguments.map(|text| pair(text).ok_or("COLUMN=VALUE")).collect::<Result<_, _>>()?;
-    let import = read(&file, &Options { only, ..Options::default() })?;
     let gazetteer = Gazetteer::embedded();
+    let mut arguments = std::env::args().skip(1);
+    if let Some(file) = arguments.next() {
+        let pair = |text: String| text.split_once('=').map(|(column, value)| (column.to_owned(), value.to_owned()));
+        let only = arguments.map(|text| pair(text).ok_or("COLUMN=VALUE")).collect::<Result<_, _>>()?;
+        ask_addresses(&gazetteer, &std::fs::read(file)?, only)?;
+    }
+    ask_questions(&gazetteer);
+    Ok(())
+}
+
+fn ask_addresses(gazetteer: &Gazetteer, file: &[u8], only: Vec<(String, String)>) -> Result<(), Box<dyn Error>> {
+    let import = read(file, &Options { only, ..Options::default() })?;
     let (mut cities, mut zips) = (Tally::default(), Tally::default());
     for record in import.rows.iter().map(|row| &row.record) {
         let address = &record.address;
         if let (Some(city), Some(region)) = (&address.city, &address.region) {
-            cities.ask(&gazetteer, &format!("{city}, {region}"), record.point);
+            cities.ask(gazetteer, &format!("{city}, {region}"), record.point);
         }
         if let Some(postcode) = &address.postcode {
-            zips.ask(&gazetteer, postcode, record.point);
+            zips.ask(gazetteer, postcode, record.point);
         }
     }
     cities.print("City, ST");
     zips.print("ZIP");
     Ok(())
+}
+
+fn ask_questions(gazetteer: &Gazetteer) {
+    let marks = question::marks(gazetteer);
+    let (mut asked, mut right, mut confidently_wrong) = (0, 0, 0);
+    println!("kind           asked  right             confidently wrong");
+    for (kind, marks) in &marks {
+        let share = percent(marks.right, marks.asked);
+        println!("{kind:<14} {:>5} {:>6}  {share:>8} {:>18}", marks.asked, marks.right, marks.confidently_wrong);
+        asked += marks.asked;
+        right += marks.right;
+        confidently_wrong += marks.confidently_wrong;
+    }
+    println!("{:<14} {asked:>5} {right:>6}  {:>8} {confidently_wrong:>18}", "all", percent(right, asked));
+    for (kind, marks) in &marks {
+        for fault in &marks.faults {
+            println!("  {kind}: {fault}");
+        }
+    }
+}
+
+#[expect(clippy::cast_precision_loss, reason = "small numbers")]
+fn percent(part: usize, whole: usize) -> String {
+    format!("{:.2} %", 100.0 * part as f64 / whole.max(1) as f64)
 }

@@ -49,7 +49,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     }));
     postcodes.extend(fs::read_to_string(areas)?.lines().filter_map(forward_sortation_area));
     println!("{} places, {} postcodes before they are sorted", names.len(), postcodes.len());
-    let blob = build(names, &postcodes, FEWEST)?;
+    let blob = build(names, &[], &postcodes, FEWEST)?;
     println!("{} bytes", blob.len());
     Ok(fs::write(output, blob)?)
 }
@@ -62,6 +62,7 @@ fn name((id, city): (u64, City)) -> Option<GeoName> {
         alternates: city.alternatenames,
         country: city.countrycode,
         division: city.admin1code,
+        county: None,
         population: city.population,
         time_zone: city.timezone,
     })
@@ -72,7 +73,7 @@ fn zctas(script: &str) -> Result<Vec<Postcode>, Box<dyn Error>> {
     let zctas: Vec<Zcta> = serde_json::from_str(&script[list.0..=list.1])?;
     let postcode = |zcta: Zcta| {
         let point = Point::new(zcta.latitude, zcta.longitude)?;
-        Some(Postcode { code: zcta.code, name: None, region: None, point })
+        Some(Postcode { code: zcta.code, name: None, region: None, county: None, point })
     };
     Ok(zctas.into_iter().filter_map(postcode).collect())
 }
@@ -81,5 +82,5 @@ fn zctas(script: &str) -> Result<Vec<Postcode>, Box<dyn Error>> {
 fn forward_sortation_area(line: &str) -> Option<Postcode> {
     let [code, province, lat, lon] = line.split(',').collect::<Vec<_>>().try_into().ok()?;
     let point = Point::new(lat.parse().ok()?, lon.parse().ok()?)?;
-    Some(Postcode { code: code.to_owned(), name: None, region: Some(Region::parse(province)?), point })
+    Some(Postcode { code: code.to_owned(), name: None, region: Some(Region::parse(province)?), county: None, point })
 }

@@ -119,7 +119,11 @@ pub(crate) fn parse_postcode(text: &str) -> Option<(String, Country)> {
 /// The first half of a Canadian postal code, such as `M5V`, and its country. Canada Post begins none with D, F, I, O, Q,
 /// U, W or Z.
 pub(crate) fn parse_forward_sortation_area(text: &str) -> Option<(String, Country)> {
-    let code = text.trim().to_ascii_uppercase();
+    let text = text.trim();
+    if text.len() != 3 {
+        return None;
+    }
+    let code = text.to_ascii_uppercase();
     let [first, digit, last] = code.as_bytes().try_into().ok()?;
     let begins = first.is_ascii_uppercase() && !b"DFIOQUWZ".contains(&first);
     (begins && digit.is_ascii_digit() && last.is_ascii_uppercase()).then_some((code, Country::CANADA))
@@ -147,12 +151,21 @@ pub(crate) fn split_postcode(text: &str) -> (&str, Option<(String, Country)>) {
 
 /// The text before a region at its end.
 pub(crate) fn split_region(text: &str) -> Option<(&str, Region)> {
-    if let Some(region) = Region::parse(text) {
+    split_at_region(text, Region::parse)
+}
+
+/// The same where the region may be cut short, as in `Boston Mass`.
+pub(crate) fn split_region_ending(text: &str) -> Option<(&str, Region)> {
+    split_at_region(text, Region::parse_ending)
+}
+
+fn split_at_region(text: &str, parse: impl Fn(&str) -> Option<Region>) -> Option<(&str, Region)> {
+    if let Some(region) = parse(text) {
         return Some(("", region));
     }
     // The longest name counts: West Virginia is not Virginia. None has more than three words.
     let breaks: Vec<usize> = text.rmatch_indices(char::is_whitespace).map(|(at, _)| at).take(3).collect();
-    breaks.into_iter().rev().find_map(|at| Some((text[..at].trim(), Region::parse(&text[at..])?)))
+    breaks.into_iter().rev().find_map(|at| Some((text[..at].trim(), parse(&text[at..])?)))
 }
 
 #[cfg(test)]

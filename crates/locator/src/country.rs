@@ -47,9 +47,14 @@ impl Country {
     /// ```
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
+        Self::parse_folded(text, &fold(text))
+    }
+
+    /// The same of a text whose folded form is known.
+    pub(crate) fn parse_folded(text: &str, name: &str) -> Option<Self> {
         // Folding takes a code such as MT for an abbreviation.
-        let code = text.trim().to_ascii_lowercase();
-        NAMED.get(&code).or_else(|| NAMED.get(&fold(text))).copied()
+        let code = Some(text.trim()).filter(|code| code.len() <= 3).map(str::to_ascii_lowercase);
+        code.and_then(|code| NAMED.get(&code)).or_else(|| NAMED.get(name)).copied()
     }
 
     /// The two letters, in upper case.

@@ -75,13 +75,15 @@ pub(crate) fn words(name: &str) -> Vec<String> {
         if letter.is_ascii_alphanumeric() {
             word.push(letter);
             run += 1;
+        } else if is_apostrophe(letter) {
+            // Some of them count as letters.
         } else if let Some((_, plain)) = PLAIN.iter().find(|(special, _)| *special == letter) {
             word.push_str(plain);
             run += 1;
         } else if letter.is_alphanumeric() {
             word.push(letter);
             run += 1;
-        } else if !is_apostrophe(letter) {
+        } else {
             if letter != '.' || run != 1 {
                 words.push(String::new());
             }
@@ -116,6 +118,7 @@ mod tests {
             ("Mt Pleasant", "MOUNT PLEASANT"),
             ("Ft. Worth", "Fort Worth"),
             ("O’Fallon", "o fallon"),
+            ("Hawaiʻi", "Hawaii"),
             ("Mc Kees Rocks", "McKees Rocks"),
             ("Coeur d'Alene", "Coeur D Alene"),
             ("Winston Salem", "Winston-Salem"),

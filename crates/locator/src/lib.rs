@@ -20,6 +20,7 @@
 
 mod address;
 mod atm;
+mod coin;
 mod country;
 pub mod export;
 mod fold;

@@ -25,13 +25,60 @@ impl Region {
     /// ```
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
-        let text = text.trim();
-        let by_code = |code: &str| Self::all().find(|region| region.code().eq_ignore_ascii_case(code));
-        by_code(text).or_else(|| {
+        Self::of_code(text).or_else(|| Self::parse_folded(text, &fold(text)))
+    }
+
+    /// The same of a text whose folded form is known.
+    pub(crate) fn parse_folded(text: &str, name: &str) -> Option<Self> {
+        Self::of_code(text)
+            .or_else(|| Self::of_code(name))
+            .or_else(|| Self::all().find(|region| region.row().2 == name))
+            .or_else(|| Self::of_code(ALIASES[ALIASES.binary_search_by_key(&name, |(alias, _)| alias).ok()?].1))
+    }
+
+    fn of_code(text: &str) -> Option<Self> {
+        let code = text.trim().trim_end_matches('.');
+        Self::all().filter(|_| code.len() == 2).find(|region| region.code().eq_ignore_ascii_case(code))
+    }
+
+    /// The same of a text at the end of a longer one, behind a comma or as its last words. There regions may be cut short
+    /// as they traditionally are; alone, `Miss` and `Wash` are words.
+    ///
+    /// ```
+    /// # use signpost_locator::Region;
+    /// assert_eq!(Region::parse_ending("Mass.").unwrap().code(), "MA");
+    /// assert_eq!(Region::parse("Mass."), None);
+    /// ```
+    #[must_use]
+    pub fn parse_ending(text: &str) -> Option<Self> {
+        Self::parse(text).or_else(|| {
             let name = fold(text);
-            let by_name = by_code(&name).or_else(|| Self::all().find(|region| region.row().2 == name));
-            by_name.or_else(|| ALIASES.iter().find(|(alias, _)| *alias == name).and_then(|(_, code)| by_code(code)))
+            let at = SHORT.binary_search_by_key(&name.as_str(), |(short, _)| short).ok()?;
+            Self::parse(SHORT[at].1)
         })
+    }
+
+    /// The region whose English name a text misspells: one mistake, or two in a name of nine letters or more.
+    ///
+    /// ```
+    /// # use signpost_locator::Region;
+    /// assert_eq!(Region::nearly("Flordia").unwrap().code(), "FL");
+    /// assert_eq!(Region::nearly("Bavaria"), None);
+    /// ```
+    #[must_use]
+    pub fn nearly(text: &str) -> Option<Self> {
+        let name = fold(text);
+        let most = match name.len() {
+            5..9 => 1,
+            9..30 => 2,
+            _ => return None,
+        };
+        let mistakes = |region: &Self| strsim::osa_distance(region.row().2, &name);
+        Self::all()
+            .map(|region| (mistakes(&region), region))
+            .filter(|(mistakes, _)| *mistakes <= most)
+            .min_by_key(|(mistakes, _)| *mistakes)
+            .map(|(_, region)| region)
     }
 
     /// All of them: the United States first, each country by code.
@@ -89,18 +136,72 @@ impl TryFrom<String> for Region {
     }
 }
 
-/// Other folded names.
-const ALIASES: [(&str, &str); 10] = [
-    ("washingtondc", "DC"),
-    ("newfoundland", "NL"),
-    ("labrador", "NL"),
-    ("pei", "PE"),
-    ("northwestterritory", "NT"),
-    ("nunavutterritory", "NU"),
-    ("yukonterritory", "YT"),
-    ("usvirginislands", "VI"),
-    ("unitedstatesvirginislands", "VI"),
+/// Other folded names, in English and in the languages of those who ask. Sorted.
+const ALIASES: [(&str, &str); 58] = [
+    ("britischkolumbien", "BC"),
+    ("californie", "CA"),
+    ("carolinadelnorte", "NC"),
+    ("carolinadelsur", "SC"),
+    ("carolinedunord", "NC"),
+    ("carolinedusud", "SC"),
+    ("colombiebritannique", "BC"),
+    ("columbiabritanica", "BC"),
     ("commonwealthofthenorthernmarianaislands", "MP"),
+    ("dakotadelnorte", "ND"),
+    ("dakotadelsur", "SD"),
+    ("dakotadunord", "ND"),
+    ("dakotadusud", "SD"),
+    ("floride", "FL"),
+    ("hawai", "HI"),
+    ("ileduprinceedouard", "PE"),
+    ("kalifornien", "CA"),
+    ("labrador", "NL"),
+    ("louisiane", "LA"),
+    ("luisiana", "LA"),
+    ("misisipi", "MS"),
+    ("misuri", "MO"),
+    ("neumexiko", "NM"),
+    ("newfoundland", "NL"),
+    ("newyorkstate", "NY"),
+    ("nordcarolina", "NC"),
+    ("norddakota", "ND"),
+    ("nordkarolina", "NC"),
+    ("northwestterritory", "NT"),
+    ("nouveaubrunswick", "NB"),
+    ("nouveaumexique", "NM"),
+    ("nouvelleecosse", "NS"),
+    ("nuevaescocia", "NS"),
+    ("nuevahampshire", "NH"),
+    ("nuevajersey", "NJ"),
+    ("nuevomexico", "NM"),
+    ("nunavutterritory", "NU"),
+    ("pei", "PE"),
+    ("pennsylvanie", "PA"),
+    ("pennsylvanien", "PA"),
+    ("pensilvania", "PA"),
+    ("sudcarolina", "SC"),
+    ("suddakota", "SD"),
+    ("sudkarolina", "SC"),
+    ("tejas", "TX"),
+    ("terreneuve", "NL"),
+    ("terreneuveetlabrador", "NL"),
+    ("territoiresdunordouest", "NT"),
+    ("unitedstatesvirginislands", "VI"),
+    ("usvi", "VI"),
+    ("usvirginislands", "VI"),
+    ("virginiaoccidental", "WV"),
+    ("virginie", "VA"),
+    ("virginieoccidentale", "WV"),
+    ("washingtondc", "DC"),
+    ("washingtonstate", "WA"),
+    ("westvirginien", "WV"),
+    ("yukonterritory", "YT"),
+];
+
+/// Folded names cut short. Sorted.
+#[rustfmt::skip]
+const SHORT: [(&str, &str); 59] = [
+    ("ala", "AL"), ("alas", "AK"), ("alta", "AB"), ("ariz", "AZ"), ("ark", "AR"), ("brcol", "BC"), ("cal", "CA"), ("cali", "CA"), ("calif", "CA"), ("colo", "CO"), ("conn", "CT"), ("del", "DE"), ("dela", "DE"), ("fla", "FL"), ("flor", "FL"), ("ida", "ID"), ("ill", "IL"), ("ills", "IL"), ("ind", "IN"), ("kan", "KS"), ("kans", "KS"), ("man", "MB"), ("mass", "MA"), ("mich", "MI"), ("minn", "MN"), ("miss", "MS"), ("missi", "MS"), ("mont", "MT"), ("neb", "NE"), ("nebr", "NE"), ("nev", "NV"), ("newbr", "NB"), ("newhamp", "NH"), ("newmex", "NM"), ("nfld", "NL"), ("nmex", "NM"), ("northcar", "NC"), ("northdak", "ND"), ("northmex", "NM"), ("novasc", "NS"), ("okla", "OK"), ("ont", "ON"), ("ore", "OR"), ("oreg", "OR"), ("penn", "PA"), ("penna", "PA"), ("que", "QC"), ("sask", "SK"), ("saskat", "SK"), ("southcar", "SC"), ("southdak", "SD"), ("tenn", "TN"), ("tex", "TX"), ("wash", "WA"), ("westva", "WV"), ("wis", "WI"), ("wisc", "WI"), ("wva", "WV"), ("wyo", "WY"),
 ];
 
 const IN_THE_UNITED_STATES: usize = 56;
@@ -201,6 +302,22 @@ mod tests {
         let codes: HashSet<_> = Region::all().map(Region::code).collect();
         let names: HashSet<_> = Region::all().map(Region::name).collect();
         assert_eq!((codes.len(), names.len()), (REGIONS.len(), REGIONS.len()));
+    }
+
+    #[test]
+    fn other_names_are_sorted_and_stand_for_regions() {
+        for names in [&ALIASES[..], &SHORT] {
+            assert!(names.is_sorted());
+            for (name, code) in names {
+                assert_eq!(Region::parse_ending(name).map(Region::code), Some(*code), "{name}");
+                assert_eq!(fold(name), *name);
+            }
+        }
+        for (text, code) in
+            [("W.Va.", "WV"), ("N. Dak.", "ND"), ("Calif.", "CA"), ("Süd-Carolina", "SC"), ("Hawaiʻi", "HI")]
+        {
+            assert_eq!(Region::parse_ending(text).map(Region::code), Some(code), "{text}");
+        }
     }
 
     #[test]

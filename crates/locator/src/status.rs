@@ -13,6 +13,9 @@ const LIVE: SignedDuration = SignedDuration::from_mins(15);
 /// A younger report is recent.
 const RECENT: SignedDuration = SignedDuration::from_hours(90 * 24);
 
+/// The reason of a machine of which nobody has said whether it works.
+const NOTHING_REPORTED: &str = "no operational state was reported";
+
 /// Whether a machine can be used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -33,13 +36,33 @@ pub enum AtmStatus {
 
 /// A status, why, and since when it is known.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct StatusReport {
+pub struct StatusReport<'a> {
     /// The status.
     pub status: AtmStatus,
     /// Why, in words.
-    pub reason: &'static str,
+    pub reason: &'a str,
     /// When the source learned of it.
     pub as_of: Option<Timestamp>,
+}
+
+impl<'a> StatusReport<'a> {
+    /// The same where the law forbids machines, for this `reason`: nobody knows whether one is open that may not be, and
+    /// outside its hours it would be no better. What is out of service or gone stays so.
+    #[must_use]
+    pub fn under_ban(self, reason: &'a str) -> Self {
+        match self.status {
+            AtmStatus::OutOfService | AtmStatus::TemporarilyClosed | AtmStatus::PermanentlyClosed => self,
+            AtmStatus::Open | AtmStatus::Closed | AtmStatus::Unknown => {
+                Self { status: AtmStatus::Unknown, reason, ..self }
+            }
+        }
+    }
+
+    /// Whether the reason says more than the status itself does: that nothing is known is `unknown` already.
+    #[must_use]
+    pub fn is_reasoned(&self) -> bool {
+        self.reason != NOTHING_REPORTED
+    }
 }
 
 /// How old the newest report or check of a machine is.
@@ -110,7 +133,11 @@ impl AtmStatus {
 /// assert_eq!(status(&record, Some(Ok(OpenState::Open)), now).status, AtmStatus::Open);
 /// ```
 #[must_use]
-pub fn status(record: &Record, opening: Option<Result<OpenState, NotEvaluated>>, now: Timestamp) -> StatusReport {
+pub fn status(
+    record: &Record,
+    opening: Option<Result<OpenState, NotEvaluated>>,
+    now: Timestamp,
+) -> StatusReport<'static> {
     let as_of = record.reported_at;
     let always = record.hours == Some(Hours::Always);
     let (status, reason) = match record.reported {
@@ -129,7 +156,7 @@ pub fn status(record: &Record, opening: Option<Result<OpenState, NotEvaluated>>,
             Some(Ok(OpenState::Open)) => {
                 (AtmStatus::Unknown, "within its opening hours, but no operational state was reported")
             }
-            _ => (AtmStatus::Unknown, "no operational state was reported"),
+            _ => (AtmStatus::Unknown, NOTHING_REPORTED),
         },
     };
     StatusReport { status, reason, as_of }
@@ -210,6 +237,16 @@ mod tests {
             assert_eq!(report.status, expected, "{reported:?} {at:?} {hours:?}: {}", report.reason);
             assert!(report.reason.contains(reason), "{}", report.reason);
             assert_eq!(report.as_of, record.reported_at);
+        }
+    }
+
+    #[test]
+    fn under_a_ban_nothing_is_better_than_unknown() {
+        for status in AtmStatus::ALL {
+            let report = StatusReport { status, reason: "before", as_of: None }.under_ban("state law");
+            let stays = [AtmStatus::OutOfService, AtmStatus::TemporarilyClosed, AtmStatus::PermanentlyClosed];
+            let expected = if stays.contains(&status) { (status, "before") } else { (AtmStatus::Unknown, "state law") };
+            assert_eq!((report.status, report.reason), expected);
         }
     }
 

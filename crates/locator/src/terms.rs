@@ -85,6 +85,14 @@ pub struct Trade {
     pub lightning: Tri,
 }
 
+impl Kyc {
+    /// What it wants to know, or `None` where that is not known.
+    #[must_use]
+    pub fn known(self) -> Option<Self> {
+        (self != Self::Unknown).then_some(self)
+    }
+}
+
 impl Decimal {
     /// The number in a text, without a currency or per cent sign around it and commas between thousands.
     ///

@@ -14,3 +14,11 @@ pub enum Tri {
     #[default]
     Unknown,
 }
+
+impl Tri {
+    /// The answer, or `None` where there is none.
+    #[must_use]
+    pub fn known(self) -> Option<Self> {
+        (self != Self::Unknown).then_some(self)
+    }
+}

@@ -218,7 +218,7 @@ impl<S> Server<S> {
 
     /// The methods served at a revision, for whoever asked for another.
     fn unknown_method(&self, method: &str, revision: Revision) -> RpcFault {
-        let served = if revision.is_stateless() { "server/discover" } else { "initialize, ping" };
+        let served = if revision.is_stateless() { "server/discover, ping" } else { "initialize, ping" };
         let mut all = vec![served.to_owned()];
         for (list, names) in [
             (!self.tools.listed.is_empty(), "tools/list, tools/call"),
@@ -291,7 +291,8 @@ impl<S: Sync> Server<S> {
             ("completion/complete", _) => value(self.complete(state, params, revision)?),
             ("server/discover", true) => Ok(RpcResponse::result(id, self.discover().at(revision))),
             ("initialize", false) => self.initialize(params, id),
-            ("ping", false) => Ok(RpcResponse::result(id, &json!({}))),
+            // It left the protocol with 2026-07-28. Hosts send it at every revision, and take an error for a dead server.
+            ("ping", _) => Ok(RpcResponse::result(id, &json!({}))),
             ("logging/setLevel", false) if self.logs => set_level(params, id),
             (name, _) => match self.methods.iter().find(|one| one.name == name && one.revisions.contains(&revision)) {
                 Some(method) => self.extended(state, method, call, id, meta).await,

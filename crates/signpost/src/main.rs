@@ -2,8 +2,6 @@
 
 use std::process::ExitCode;
 
-use clap::Parser;
-
 fn main() -> ExitCode {
-    signpost::cli::Cli::parse().run()
+    signpost::cli::Cli::read().run()
 }

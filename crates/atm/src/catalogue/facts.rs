@@ -68,20 +68,27 @@ impl AtmFilter {
     }
 
     /// Whether a machine offers the service and deals in the coin.
-    fn is_offered_by(&self, record: &Record) -> bool {
+    pub(crate) fn offer(&self, record: &Record) -> Tri {
         let side = |trade: Trade| match self.service {
-            None => [trade.buy, trade.sell].contains(&Tri::Yes),
-            Some(TradeSide::Buy) => trade.buy == Tri::Yes,
-            Some(TradeSide::Sell) => trade.sell == Tri::Yes,
+            None if trade.buy == Tri::Yes || trade.sell == Tri::Yes => Tri::Yes,
+            None if trade.buy == Tri::No && trade.sell == Tri::No => Tri::No,
+            None => Tri::Unknown,
+            Some(TradeSide::Buy) => trade.buy,
+            Some(TradeSide::Sell) => trade.sell,
         };
         let traded = || record.more.iter().flat_map(|more| more.trades.keys());
         match (&self.coin, self.service) {
-            (None, None) => true,
+            (None, None) => Tri::Yes,
             (None, Some(service)) => {
                 let whole = if service == TradeSide::Buy { record.buy } else { record.sell };
-                whole == Tri::Yes || record.coins.keys().chain(traded()).any(|coin| side(record.trades(coin)))
+                let any = || record.coins.keys().chain(traded()).any(|coin| side(record.trades(coin)) == Tri::Yes);
+                if whole != Tri::Yes && any() { Tri::Yes } else { whole }
             }
-            (Some(coin), None) => record.coins.get(coin) == Some(&Tri::Yes) || side(record.trades(coin)),
+            (Some(coin), None) => match (record.coins.get(coin), side(record.trades(coin))) {
+                (Some(Tri::Yes), _) | (_, Tri::Yes) => Tri::Yes,
+                (Some(Tri::No), _) | (_, Tri::No) => Tri::No,
+                _ => Tri::Unknown,
+            },
             (Some(coin), Some(_)) => side(record.trades(coin)),
         }
     }
@@ -100,6 +107,15 @@ impl Coins {
         coins.sort_unstable_by(|a, b| b.1.cmp(&a.1).then(a.0.cmp(b.0)));
         let bits = (0..BITS).map(|bit| 1 << bit).chain(std::iter::repeat(0));
         Self(coins.into_iter().zip(bits).map(|((coin, _), bit)| (*coin, bit)).collect())
+    }
+
+    /// The coins of all machines, in no order.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = Coin> {
+        self.0.keys().copied()
+    }
+
+    pub(crate) fn contains(&self, coin: &Coin) -> bool {
+        self.0.contains_key(coin)
     }
 
     /// A machine's facts, given the number of its hours.
@@ -161,7 +177,7 @@ impl PreparedFilter<'_> {
                     && has(facts.buys, buys)
                     && has(facts.sells, sells)
                     && (!open_now || facts.is_open(board, now))
-                    && rare.is_none_or(|filter| filter.is_offered_by(record()))
+                    && rare.is_none_or(|filter| filter.offer(record()) == Tri::Yes)
             }
         }
     }
@@ -220,7 +236,7 @@ mod tests {
             for record in &records {
                 let facts = coins.facts(record, None);
                 let fits = coins.prepare(&filter).fits(&facts, || record, &board, now);
-                prop_assert_eq!(fits, filter.is_offered_by(record), "{:?} {:?}", filter, record);
+                prop_assert_eq!(fits, filter.offer(record) == Tri::Yes, "{:?} {:?}", filter, record);
             }
         }
     }

@@ -12,6 +12,7 @@ use tokio::sync::Notify;
 
 use super::snapshot::Snapshot;
 use super::sql::{self, StoredCatalogue};
+use crate::advisories::LiveAdvisories;
 use crate::places::Places;
 use crate::places::geocoder::Geocoder;
 
@@ -21,6 +22,8 @@ pub struct Catalogue {
     snapshot: ArcSwap<Snapshot>,
     /// The place names behind free-text search.
     pub places: Places,
+    /// What people are told of the law and of fraud.
+    pub advisories: LiveAdvisories,
     /// Who is asked about what they do not know.
     pub geocoder: Option<Geocoder>,
     /// Wakes whoever watches for a new state.
@@ -31,24 +34,33 @@ impl Catalogue {
     /// Reads the catalogue, and fills an empty one with fictional sample machines first.
     ///
     /// # Errors
-    /// As [`Store::read`], [`Store::write`] and [`Places::open`].
-    pub async fn open(store: &Store, clock: &Clock, data_dir: &Path, geocoder: Option<Geocoder>) -> Result<Self> {
+    /// As [`Store::read`], [`Store::write`], [`Places::open`] and [`LiveAdvisories::open`].
+    pub async fn open(
+        store: &Store,
+        clock: &Clock,
+        data_dir: &Path,
+        advisories: Option<&Path>,
+        geocoder: Option<Geocoder>,
+    ) -> Result<Self> {
+        let advisories = LiveAdvisories::open(advisories)?;
         sql::fill_with_sample(store, clock.now()).await?;
         let data_dir = data_dir.to_owned();
         let places = tokio::task::spawn_blocking(move || Places::open(&data_dir));
         let snapshot = load(store).await?;
         let places = places.await.context("could not read the place names")??;
-        Ok(Self { snapshot: ArcSwap::from_pointee(snapshot), places, geocoder, changed: Notify::new() })
+        let snapshot = snapshot.advised(advisories.now(), &places.now());
+        Ok(Self { snapshot: ArcSwap::from_pointee(snapshot), places, advisories, geocoder, changed: Notify::new() })
     }
 
     /// No machines and no places, for a server that does not find any.
     ///
     /// # Errors
-    /// As [`Places::none`].
+    /// As [`Places::none`] and [`LiveAdvisories::open`].
     pub fn none() -> Result<Self> {
         let nothing = StoredCatalogue { version: 0, atms: Vec::new(), apart: BTreeSet::new(), sources: Vec::new() };
         let snapshot = ArcSwap::from_pointee(Snapshot::build(nothing));
-        Ok(Self { snapshot, places: Places::none()?, geocoder: None, changed: Notify::new() })
+        let (places, advisories) = (Places::none()?, LiveAdvisories::open(None)?);
+        Ok(Self { snapshot, places, advisories, geocoder: None, changed: Notify::new() })
     }
 
     /// The machines as they are now. Hold it for one request, so that its parts fit together.
@@ -57,8 +69,9 @@ impl Catalogue {
         self.snapshot.load_full()
     }
 
-    /// Serves another snapshot from now on; searches that run keep theirs.
+    /// Serves another snapshot from now on, under the advisories of now; searches that run keep theirs.
     pub fn replace(&self, snapshot: Snapshot) {
+        let snapshot = snapshot.advised(self.advisories.now(), &self.places.now());
         self.snapshot.store(Arc::new(snapshot));
     }
 }

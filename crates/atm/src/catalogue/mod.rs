@@ -1,8 +1,12 @@
 //! The catalogue of ATMs: what the database keeps, as one immutable snapshot that requests search.
 
+mod advice;
 mod apply;
+mod countries;
 mod facts;
 mod hours;
+mod knowledge;
+mod law;
 mod live;
 mod moment;
 mod plan;
@@ -14,7 +18,9 @@ mod stored;
 mod watch;
 
 pub use apply::{Reading, Terms, TooManyMachines, apply};
+pub use countries::country_of;
 pub use facts::{AtmFilter, TradeSide};
+pub use knowledge::{Knowledge, KnownAnswers};
 pub use live::{Catalogue, load};
 pub use moment::{Moment, NextOpening};
 pub use plan::{Extent, ImportCounts, Plan, TooManyGone, plan};

@@ -33,7 +33,7 @@ impl Snapshot {
     }
 }
 
-impl Moment<'_> {
+impl<'a> Moment<'a> {
     /// The moment.
     #[must_use]
     pub fn now(&self) -> Timestamp {
@@ -42,14 +42,15 @@ impl Moment<'_> {
 
     /// The state of the catalogue.
     #[must_use]
-    pub fn snapshot(&self) -> &Snapshot {
+    pub fn snapshot(&self) -> &'a Snapshot {
         self.snapshot
     }
 
     /// Whether a machine can be used, and why.
     #[must_use]
-    pub fn status(&self, entry: &CatalogueEntry) -> StatusReport {
-        status(&entry.machine.record, self.hours(entry).map(|hours| hours.opening), self.now)
+    pub fn status(&self, entry: &CatalogueEntry) -> StatusReport<'a> {
+        let report = status(&entry.machine.record, self.hours(entry).map(|hours| hours.opening), self.now);
+        self.under_law(entry, report)
     }
 
     /// When a machine of this status closes, or opens again.
@@ -88,10 +89,13 @@ impl Moment<'_> {
         found.into_iter().map(|at| self.snapshot.present_at(at))
     }
 
-    fn predicate(&self, filter: &AtmFilter) -> impl Fn(u32) -> bool {
+    pub(super) fn predicate(&self, filter: &AtmFilter) -> impl Fn(u32) -> bool {
         let prepared = self.snapshot.coins.prepare(filter);
         let record = |at| &self.snapshot.present_at(at).machine.record;
-        move |at| prepared.fits(&self.snapshot.facts[at as usize], || record(at), &self.board, self.now)
+        let is_allowed = |at| !filter.open_now || !self.is_banned(self.snapshot.present_at(at));
+        move |at| {
+            prepared.fits(&self.snapshot.facts[at as usize], || record(at), &self.board, self.now) && is_allowed(at)
+        }
     }
 
     fn hours(&self, entry: &CatalogueEntry) -> Option<&HoursNow> {

@@ -1,9 +1,12 @@
 //! One state of the catalogue, ready to be searched; never changed once built.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use signpost_locator::{AtmId, Index, Machine, Near, Point, Record, Region, Reported, fold, merge};
+use jiff::Timestamp;
+use signpost_locator::{AtmId, Coin, Country, Index, Machine, Near, Point, Record, Region, Reported, fold, merge};
 
+use super::advice::AdviceTable;
+use super::countries::countries;
 use super::facts::{Coins, Facts};
 use super::hours::{HoursBook, HoursTable};
 use super::source::{SAMPLE, Source};
@@ -15,6 +18,8 @@ pub struct CatalogueEntry {
     /// The machine, by all that is said of it.
     pub machine: Machine,
     pub(crate) hours: Option<u32>,
+    /// The number of what people are told there.
+    pub(super) advice: u32,
 }
 
 /// One state of the catalogue.
@@ -22,7 +27,7 @@ pub struct CatalogueEntry {
 pub struct Snapshot {
     version: i64,
     /// By id, so that equal distances are told apart by position.
-    entries: Vec<CatalogueEntry>,
+    pub(super) entries: Vec<CatalogueEntry>,
     /// The positions of machines by the numbers of their other rows.
     merged: HashMap<AtmId, u32>,
     /// The positions of the machines that are not gone, and where they are: a search sees no others.
@@ -32,22 +37,27 @@ pub struct Snapshot {
     pub(crate) coins: Coins,
     pub(crate) index: Index,
     pub(crate) hours: HoursTable,
+    pub(super) advice: AdviceTable,
     /// The positions of the machines of a city, by region and folded name.
     cities: HashMap<(Region, String), Vec<u32>>,
     /// How many machines have an address in a region.
     regions: BTreeMap<Region, usize>,
     sources: Vec<Source>,
+    data_as_of: Option<Timestamp>,
+    countries: Option<BTreeSet<Country>>,
 }
 
 impl Snapshot {
-    /// Sorts what the database keeps: rows of several sources that are one machine become one.
+    /// Sorts what the database keeps: rows of several sources that are one machine become one. It is under no advisories
+    /// yet: [`Snapshot::advised`].
     #[must_use]
     pub fn build(stored: StoredCatalogue) -> Self {
         let StoredCatalogue { version, atms, apart, sources } = stored;
         let mut book = HoursBook::default();
         let machines = merge(atms, &apart).into_iter();
-        let entries: Vec<CatalogueEntry> =
-            machines.map(|machine| CatalogueEntry { hours: book.number(&machine.record), machine }).collect();
+        let entries: Vec<CatalogueEntry> = machines
+            .map(|machine| CatalogueEntry { hours: book.number(&machine.record), machine, advice: 0 })
+            .collect();
         let records = || entries.iter().map(|entry| &entry.machine.record);
         let is_present = |(at, record): (u32, &Record)| (record.reported != Reported::PermanentlyClosed).then_some(at);
         let present: Vec<u32> = (0..).zip(records()).filter_map(is_present).collect();
@@ -69,8 +79,27 @@ impl Snapshot {
             rows.into_iter().map(move |row| (row, at))
         };
         let merged = (0..).zip(&entries).flat_map(others).collect();
+        let newest_import = sources.iter().map(|source| source.imported_at).max();
+        let data_as_of = records().filter_map(Record::known_at).max().or(newest_import).map(whole_seconds);
         let (index, hours) = (Index::build(&points), book.table());
-        Self { version, entries, merged, present, facts, coins, index, hours, cities, regions, sources }
+        let advice = AdviceTable::default();
+        let countries = countries(&present_entries().map(|entry| &entry.machine.record).collect::<Vec<_>>(), &index);
+        Self {
+            version,
+            entries,
+            merged,
+            present,
+            facts,
+            coins,
+            index,
+            hours,
+            advice,
+            cities,
+            regions,
+            sources,
+            data_as_of,
+            countries,
+        }
     }
 
     /// Which change of the catalogue this is.
@@ -141,6 +170,29 @@ impl Snapshot {
         })
     }
 
+    /// When the newest report or check of any machine was; where none has a date, when the newest import was.
+    #[must_use]
+    pub fn data_as_of(&self) -> Option<Timestamp> {
+        self.data_as_of
+    }
+
+    /// The countries that have machines; `None` where the country of a machine is not known.
+    #[must_use]
+    pub fn countries(&self) -> Option<&BTreeSet<Country>> {
+        self.countries.as_ref()
+    }
+
+    /// Whether any machine says anything of a coin.
+    #[must_use]
+    pub fn has_coin(&self, coin: &Coin) -> bool {
+        self.coins.contains(coin)
+    }
+
+    /// The coins that machines say anything of, in no order.
+    pub fn coins(&self) -> impl Iterator<Item = Coin> {
+        self.coins.iter()
+    }
+
     /// Where the machines come from.
     pub fn sources(&self) -> impl Iterator<Item = &Source> {
         self.sources.iter()
@@ -156,4 +208,9 @@ impl Snapshot {
     pub fn attribution(&self) -> impl Iterator<Item = &str> {
         self.sources.iter().map(|source| source.attribution.as_str())
     }
+}
+
+/// Without the fraction, which says nothing of data.
+fn whole_seconds(at: Timestamp) -> Timestamp {
+    Timestamp::from_second(at.as_second()).unwrap_or(at)
 }

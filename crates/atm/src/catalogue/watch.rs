@@ -1,4 +1,4 @@
-//! Notices that the catalogue or the place names changed, whichever program changed them.
+//! Notices that the catalogue, the place names or the advisories changed, whichever program changed them.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -22,13 +22,22 @@ pub async fn watch(store: &Store, catalogue: &Arc<Catalogue>, draining: &Cancell
 }
 
 async fn reload_if_changed(store: &Store, catalogue: &Arc<Catalogue>) -> Result<()> {
-    let places = Arc::clone(catalogue);
-    tokio::task::spawn_blocking(move || places.places.reload_if_changed()).await??;
-    if sql::read_version(store).await? == catalogue.snapshot().version() {
+    let files = Arc::clone(catalogue);
+    tokio::task::spawn_blocking(move || {
+        // A broken file of advisories holds up nothing else: the last good one is used on.
+        if let Err(error) = files.advisories.reload_if_changed() {
+            tracing::warn!(error = error.to_string(), "could not reload the advisories");
+        }
+        files.places.reload_if_changed()
+    })
+    .await??;
+    let is_same = sql::read_version(store).await? == catalogue.snapshot().version();
+    if is_same && catalogue.snapshot().is_under(&catalogue.advisories.now()) {
         return Ok(());
     }
     let snapshot = load(store).await?;
     tracing::info!(version = snapshot.version(), atms = snapshot.len(), "catalogue reloaded");
-    catalogue.replace(snapshot);
+    let served = Arc::clone(catalogue);
+    tokio::task::spawn_blocking(move || served.replace(snapshot)).await?;
     Ok(())
 }

@@ -83,6 +83,7 @@ fn coverage(locator: &Locator) -> Value {
         "regions": regions,
         "withoutRegion": snapshot.len() - placed,
         "sources": sources,
+        "dataAsOf": snapshot.data_as_of(),
         "places": ATTRIBUTION,
     })
 }

@@ -7,7 +7,8 @@ use crate::locator::{Locator, icons};
 
 /// What a model reads before it uses any tool.
 const INSTRUCTIONS: &str = "\
-Finds Bitcoin ATMs. Begin with find_nearest_bitcoin_atm: give it the place as the user said it, or coordinates. Use the \
+Finds Bitcoin ATMs. Begin with find_nearest_bitcoin_atm: give it the place as the user said it, or coordinates; if the \
+user gave no place, ask for a city and state, a ZIP code or coordinates. Use the \
 ids it returns for get_atm_details. Distances are in miles unless units is km. Fees at Bitcoin ATMs are high and limits \
 differ: tell people to check before they travel. A status says when and why it is believed; 'unknown' means unknown, \
 not open.";

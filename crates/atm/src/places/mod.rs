@@ -43,7 +43,7 @@ impl Places {
     /// # Errors
     /// Never, as long as nothing can be written down.
     pub fn none() -> Result<Self> {
-        let gazetteer = Gazetteer::from_bytes(&build(Vec::new(), &[], 0)?)?;
+        let gazetteer = Gazetteer::from_bytes(&build(Vec::new(), &[], &[], 0)?)?;
         Ok(Self { gazetteer: ArcSwap::from_pointee(gazetteer), file: PathBuf::new(), written: Mutex::new(None) })
     }
 

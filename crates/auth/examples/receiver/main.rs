@@ -5,10 +5,9 @@
 //!     --key svc_test_… --domain localhost --webhook-secret whsec_…
 //! ```
 //!
-//! `api.rs` talks to the service, `memory.rs` is what the application remembers, `routes.rs` and `pages.rs` are what
-//! people see. The four endpoints that wallets, pages and the service call come from the library.
+//! `memory.rs` is what the application remembers, `routes.rs` and `pages.rs` are what people see. The calls of the service,
+//! and the four endpoints that wallets, pages and the service call, come from the library.
 
-mod api;
 mod memory;
 mod pages;
 mod routes;
@@ -23,12 +22,11 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use clap::builder::{StringValueParser, TypedValueParser};
 use clap::{ArgAction, Parser};
 use secrecy::SecretString;
+use signpost_auth::client::Signpost;
 use signpost_auth::receiver::{EventRules, Paths, PollRules, Receiver, SiteOrigin};
 use signpost_auth::{DomainName, WebhookSecret};
 use tokio::net::TcpListener;
-use url::Url;
 
-use crate::api::Api;
 use crate::memory::Memory;
 
 /// A web application whose users log in with a wallet.
@@ -39,7 +37,7 @@ struct Arguments {
     listen: String,
     /// The service's API, such as <http://127.0.0.1:8080/sandbox/v1>.
     #[arg(long, value_name = "URL")]
-    api: Url,
+    api: String,
     /// The API key.
     #[arg(long, value_parser = StringValueParser::new().map(SecretString::from))]
     key: SecretString,
@@ -71,7 +69,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     for (path, what) in routes::PATHS {
         println!("{origin}{path}  {what}");
     }
-    let site = Memory::new(Api::new(&api, key)?, domain, origin.clone());
+    let site = Memory::new(Signpost::new(key)?.with_base_url(&api)?, domain, origin.clone());
     let receiver = Receiver {
         site,
         paths: Paths::default(),

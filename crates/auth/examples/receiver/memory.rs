@@ -1,11 +1,11 @@
 use std::collections::{HashMap, VecDeque};
+use std::error::Error;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use data_encoding::BASE64URL_NOPAD;
+use signpost_auth::client::{Metadata, NewSession, Signpost, SignpostError};
 use signpost_auth::receiver::{CodeBinding, HandlerRefusal, Host, LoggedIn, ShownCode, Site, SiteOrigin};
-use signpost_auth::{Answer, Challenge, DomainName, Event, Mode, PublicKey, QrData};
-
-use crate::api::{Api, ApiError};
+use signpost_auth::{Answer, Challenge, DomainName, Event, Mode, NotVerified, PublicKey, QrData};
 
 /// How many codes, logins and events are remembered: beyond it the oldest of each is forgotten.
 const MAX_ENTRIES: usize = 10_000;
@@ -16,7 +16,7 @@ const CODE_MAX_AGE_SECS: u32 = 30 * 60;
 
 /// What the application remembers. A real one keeps it in its database.
 pub(crate) struct Memory {
-    api: Api,
+    signpost: Signpost,
     domain: DomainName,
     origin: SiteOrigin,
     state: Mutex<State>,
@@ -49,8 +49,8 @@ pub(crate) struct Shown {
 }
 
 impl Memory {
-    pub(crate) fn new(api: Api, domain: DomainName, origin: SiteOrigin) -> Self {
-        Self { api, domain, origin, state: Mutex::default() }
+    pub(crate) fn new(signpost: Signpost, domain: DomainName, origin: SiteOrigin) -> Self {
+        Self { signpost, domain, origin, state: Mutex::default() }
     }
 
     pub(crate) fn domain(&self) -> &DomainName {
@@ -58,12 +58,19 @@ impl Memory {
     }
 
     /// Opens a session with the service, and ties its code to the browser that gets the cookie.
-    pub(crate) async fn open(&self, mode: Mode, return_url: String) -> Result<Shown, ApiError> {
-        let session = self.api.open(&self.domain, mode, &self.origin, &return_url).await?;
+    pub(crate) async fn open(&self, mode: Mode, return_url: String) -> Result<Shown, Box<dyn Error + Send + Sync>> {
+        let new = NewSession {
+            mode: Some(mode),
+            webhook_url: Some(format!("{}/webhooks/{mode}", self.origin)),
+            metadata: Some(Metadata::returning_to(&return_url)),
+            ..NewSession::on(self.domain.as_str())
+        };
+        let session = self.signpost.sessions().create(&new).await?;
         println!("{mode} {} opened", session.id);
+        let qr = QrData::parse(&session.qr_data)?;
         let code = Code {
-            challenge: session.qr.challenge().clone(),
-            expires_at: session.qr.expires_at(),
+            challenge: qr.challenge().clone(),
+            expires_at: qr.expires_at(),
             binding: random(),
             return_url,
             answered_by: None,
@@ -71,18 +78,18 @@ impl Memory {
         };
         let set_cookie = CodeBinding::from_bytes(code.binding).set_cookie(&session.id, &self.origin, CODE_MAX_AGE_SECS);
         self.state().codes.insert(session.id.clone(), code);
-        Ok(Shown { sid: session.id, qr: session.qr, set_cookie })
+        Ok(Shown { sid: session.id, qr, set_cookie })
     }
 
     /// Has the service replace a code that expired; the browser that was shown it keeps its cookie.
-    pub(crate) async fn refresh(&self, sid: &str) -> Result<QrData, ApiError> {
-        let session = self.api.refresh(sid).await?;
-        println!("{} {sid} refreshed", session.qr.challenge().mode);
+    pub(crate) async fn refresh(&self, sid: &str) -> Result<QrData, Box<dyn Error + Send + Sync>> {
+        let qr = QrData::parse(&self.signpost.sessions().refresh(sid).await?.qr_data)?;
+        println!("{} {sid} refreshed", qr.challenge().mode);
         if let Some(code) = self.state().codes.get_mut(sid) {
-            code.challenge = session.qr.challenge().clone();
-            code.expires_at = session.qr.expires_at();
+            code.challenge = qr.challenge().clone();
+            code.expires_at = qr.expires_at();
         }
-        Ok(session.qr)
+        Ok(qr)
     }
 
     /// Who is logged in, by the value of the login cookie.
@@ -101,9 +108,9 @@ impl Memory {
 
     /// Has the service mark the session, and then does the same here. The service settles who comes first.
     async fn mark(&self, sid: &str, key: &PublicKey, answer: &Answer) -> Result<LoggedIn, HandlerRefusal> {
-        if let Err(error) = self.api.authenticate(sid, answer).await {
+        if let Err(error) = self.signpost.sessions().authenticate(sid, answer).await {
             println!("{sid} not authenticated: {error}");
-            return Err(error.to_refusal());
+            return Err(refusal(&error));
         }
         let mut state = self.state();
         state.users.insert(key.canonical(), key.clone());
@@ -167,6 +174,17 @@ impl Site for Memory {
         let again = if new { "" } else { " again" };
         println!("event {} {} {}{again}", event.identity(), event.event, event.session_id);
         Ok(new)
+    }
+}
+
+/// What the wallet is told when the service does not take its answer.
+fn refusal(error: &SignpostError) -> HandlerRefusal {
+    match error.status {
+        Some(404 | 409 | 410) => HandlerRefusal::NotHeld,
+        Some(406) => HandlerRefusal::NotVerified(NotVerified::Mismatch),
+        Some(408) => HandlerRefusal::NotFresh,
+        Some(429) => HandlerRefusal::Busy { retry_after: error.retry_after.unwrap_or(1).max(1), headers: Vec::new() },
+        _ => HandlerRefusal::Failed,
     }
 }
 

@@ -8,12 +8,12 @@ use axum::http::{HeaderMap, Request, StatusCode};
 use axum::routing::post;
 use axum::{Json, Router};
 use serde_json::{Value, json};
+use signpost_auth::client::Signpost;
 use signpost_auth::receiver::{EventRules, MAX_BODY_LEN, Paths, PollRules, Receiver, SiteOrigin};
 use signpost_auth::{Answer, Challenge, DomainName, Mode, Nonce, QrData, Wallet, WebhookSecret};
 use tokio::net::TcpListener;
 use tower::ServiceExt;
 
-use crate::api::Api;
 use crate::memory::Memory;
 
 const NOW: i64 = 1_700_000_000;
@@ -24,7 +24,7 @@ const KEY: &str = "svc_test_key";
 struct Service(Arc<Mutex<Vec<Option<Challenge>>>>);
 
 impl Service {
-    async fn start() -> Api {
+    async fn start() -> Signpost {
         let routes = Router::new()
             .route("/v1/sessions", post(|state, headers: HeaderMap, body| ready(Self::open(state, &headers, body))))
             .route("/v1/sessions/{id}/refresh", post(|state, id| ready(Self::refresh(state, id))))
@@ -34,15 +34,17 @@ impl Service {
             )
             .with_state(Self::default());
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-        let base = format!("http://{}/v1", listener.local_addr().unwrap()).parse().unwrap();
+        let base = format!("http://{}/v1", listener.local_addr().unwrap());
         tokio::spawn(axum::serve(listener, routes).into_future());
-        Api::new(&base, KEY.into()).unwrap()
+        Signpost::new(KEY).unwrap().with_base_url(&base).unwrap()
     }
 
     fn session(index: usize, challenge: &Challenge, mode: Mode) -> Value {
         let webhook = format!("https://example.com/webhooks/{mode}").parse().unwrap();
         let qr = QrData::new(webhook, challenge.clone(), NOW + 300).unwrap();
-        json!({ "id": format!("sess_{index}"), "qr_data": qr.to_string(), "status": "pending" })
+        let (id, at) = (format!("sess_{index}"), "2023-11-14T22:18:20Z");
+        json!({ "id": id, "challenge": challenge.to_string(), "qr_data": qr.to_string(), "expires_at": at,
+                "status": "pending", "created_at": at })
     }
 
     fn open(State(Self(sessions)): State<Self>, headers: &HeaderMap, Json(body): Json<Value>) -> Json<Value> {
@@ -75,7 +77,7 @@ impl Service {
         let index: usize = id.strip_prefix("sess_").unwrap().parse().unwrap();
         match sessions.lock().unwrap()[index].take() {
             Some(challenge) if Challenge::parse(&answer.challenge) == Ok(challenge.clone()) => {
-                (StatusCode::OK, Json(json!({})))
+                (StatusCode::OK, Json(json!({ "id": id, "status": "authenticated" })))
             }
             _ => (StatusCode::CONFLICT, Json(json!({ "error": { "code": "session_already_authenticated" } }))),
         }
@@ -103,11 +105,11 @@ impl App {
         Self::with(Service::start().await)
     }
 
-    fn with(api: Api) -> Self {
+    fn with(signpost: Signpost) -> Self {
         let origin = SiteOrigin::parse("https://example.com").unwrap();
         let secrets = vec![WebhookSecret::from_bytes(&[1; 32])];
         Self(crate::routes::router(Arc::new(Receiver {
-            site: Memory::new(api, DomainName::parse("example.com").unwrap(), origin.clone()),
+            site: Memory::new(signpost, DomainName::parse("example.com").unwrap(), origin.clone()),
             paths: Paths::default(),
             poll: PollRules { origin, bind_poll: true },
             events: EventRules { secrets, allowed_sources: Vec::new() },
@@ -250,8 +252,9 @@ async fn pages_load_nothing_from_elsewhere() {
 #[tokio::test]
 async fn without_the_service_there_is_a_page_that_says_so() {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-    let base = format!("http://{}/v1", listener.local_addr().unwrap()).parse().unwrap();
+    let base = format!("http://{}/v1", listener.local_addr().unwrap());
     drop(listener);
-    let page = App::with(Api::new(&base, KEY.into()).unwrap()).get("/", "").await;
+    let signpost = Signpost::new(KEY).unwrap().with_base_url(&base).unwrap().with_retries(0);
+    let page = App::with(signpost).get("/", "").await;
     assert!(page.status == 502 && page.text.contains("gave no code"), "{}", page.text);
 }

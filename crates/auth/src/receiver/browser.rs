@@ -77,9 +77,14 @@ impl SiteOrigin {
     /// The value of the cookie that [`SiteOrigin::set_cookie`] set, from a `Cookie` header.
     #[must_use]
     pub fn cookie<'a>(&self, name: &str, cookies: &'a str) -> Option<&'a str> {
+        self.cookies(name, cookies).next()
+    }
+
+    /// All values under the name of [`SiteOrigin::cookie`]: over plain http another site below the same domain may add one.
+    pub fn cookies<'a>(&self, name: &str, cookies: &'a str) -> impl Iterator<Item = &'a str> {
         let name = self.cookie_name(name);
-        let mut pairs = cookies.split(';').filter_map(|pair| pair.trim_matches(' ').split_once('='));
-        pairs.find(|(key, _)| *key == name).map(|(_, value)| value)
+        let pairs = cookies.split(';').filter_map(|pair| pair.trim_matches(' ').split_once('='));
+        pairs.filter(move |(key, _)| *key == name).map(|(_, value)| value)
     }
 
     fn cookie_name(&self, name: &str) -> String {

@@ -1,7 +1,6 @@
 use std::net::IpAddr;
 
 use ipnet::IpNet;
-use serde_json::json;
 
 use super::host::Site;
 use super::response::{HandlerRefusal, HandlerResponse};
@@ -65,9 +64,7 @@ async fn accept<S: Site>(
     if !rules.allowed_sources.is_empty() && !source.is_some_and(allowed) {
         return Err(HandlerRefusal::SourceNotAllowed);
     }
-    authenticate(headers, body, rules, now).map_err(HandlerRefusal::NotAuthentic)?;
-    let received = |status: &str| HandlerResponse::ok(json!({ "status": status }));
-    let event: Event = serde_json::from_slice(body).map_err(|_| HandlerRefusal::InvalidEvent)?;
+    let event = read_event(headers, body, rules, now)?;
     let is_new = match event.event {
         // Nothing happened: there is nothing to act on or to remember.
         EventKind::Test => true,
@@ -75,7 +72,36 @@ async fn accept<S: Site>(
             site.accept_event(event).await?
         }
     };
-    Ok(received(if is_new { "received" } else { "received before" }))
+    Ok(HandlerResponse::received(is_new))
+}
+
+/// The event in a body, if the service signed it: for a site whose endpoint is not [`handle_event`]. `allowed_sources` of the
+/// rules is not looked at; `now` is in Unix seconds.
+///
+/// # Errors
+/// [`HandlerRefusal::NotAuthentic`] where a signature is missing or wrong, or the attempt too old;
+/// [`HandlerRefusal::InvalidEvent`] for a signed body that is no event.
+///
+/// ```
+/// use signpost_auth::WebhookSecret;
+/// use signpost_auth::receiver::{EventHeaders, EventRules, read_event};
+///
+/// let secret = WebhookSecret::from_bytes(&[0; 32]);
+/// let body = br#"{"event": "test", "timestamp": "2026-11-20T12:00:00Z", "session_id": "", "data": {}}"#;
+/// let signature = secret.x_svc_signature(body);
+/// let headers = EventHeaders { x_svc_signature: Some(&signature), ..EventHeaders::default() };
+/// let rules = EventRules { secrets: vec![secret], allowed_sources: Vec::new() };
+/// assert_eq!(read_event(&headers, body, &rules, 1_700_000_000).unwrap().event.as_str(), "test");
+/// assert!(read_event(&EventHeaders::default(), body, &rules, 1_700_000_000).is_err());
+/// ```
+pub fn read_event(
+    headers: &EventHeaders<'_>,
+    body: &[u8],
+    rules: &EventRules,
+    now: i64,
+) -> Result<Event, HandlerRefusal> {
+    authenticate(headers, body, rules, now).map_err(HandlerRefusal::NotAuthentic)?;
+    serde_json::from_slice(body).map_err(|_| HandlerRefusal::InvalidEvent)
 }
 
 pub(super) fn authenticate(

@@ -19,9 +19,11 @@ mod router;
 pub use answers::{handle_link, handle_login, handle_register};
 pub use browser::{Browser, CodeBinding, InvalidOrigin, SiteOrigin};
 pub use classify::{Post, classify};
-pub use events::{EventHeaders, EventRules, handle_event};
+pub use events::{EventHeaders, EventRules, handle_event, read_event};
 pub use host::{Host, LoggedIn, ShownCode, Site};
 pub use polls::{PollRules, handle_poll, is_local_path};
 pub use response::{HandlerRefusal, HandlerResponse};
 #[cfg(feature = "axum")]
 pub use router::{MAX_BODY_LEN, Paths, Receiver, router};
+#[cfg(all(feature = "axum", feature = "client"))]
+pub(crate) use router::{read_body, signatures};

@@ -132,6 +132,20 @@ impl HandlerResponse {
     pub(super) fn ok(body: Value) -> Self {
         Self { status: 200, body, set_cookie: None, headers: Vec::new() }
     }
+
+    /// To an event, which may have come before.
+    pub(crate) fn received(is_new: bool) -> Self {
+        Self::ok(json!({ "status": if is_new { "received" } else { "received before" } }))
+    }
+}
+
+#[cfg(all(feature = "axum", feature = "client"))]
+impl HandlerResponse {
+    /// To an event that cannot be judged yet: 503, and the service sends it again.
+    pub(crate) fn later(why: &str) -> Self {
+        let headers = vec![("retry-after", "5".to_owned())];
+        Self { status: 503, headers, ..Self::ok(json!({ "error": why })) }
+    }
 }
 
 impl From<HandlerRefusal> for HandlerResponse {

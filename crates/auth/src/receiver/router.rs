@@ -129,7 +129,7 @@ async fn accept_event<S: Site>(app: &Receiver<S>, parts: &Parts, body: &[u8]) ->
     handle_event(&app.site, source, &signatures(parts), body, &app.events, (app.clock)()).await
 }
 
-fn signatures(parts: &Parts) -> EventHeaders<'_> {
+pub(crate) fn signatures(parts: &Parts) -> EventHeaders<'_> {
     EventHeaders {
         x_svc_signature: text(&parts.headers, X_SVC_SIGNATURE),
         x_svc_signature_next: text(&parts.headers, X_SVC_SIGNATURE_NEXT),
@@ -139,7 +139,7 @@ fn signatures(parts: &Parts) -> EventHeaders<'_> {
     }
 }
 
-async fn read_body(request: Request<Body>) -> Result<(Parts, Bytes), HandlerRefusal> {
+pub(crate) async fn read_body(request: Request<Body>) -> Result<(Parts, Bytes), HandlerRefusal> {
     let (parts, body) = request.into_parts();
     let body = to_bytes(body, MAX_BODY_LEN).await.map_err(|_| HandlerRefusal::TooLarge)?;
     Ok((parts, body))

@@ -2,8 +2,11 @@
 
 mod browser_wallet;
 mod challenge;
+mod client;
+mod documented;
 mod fuzz;
 mod lnurl;
+mod login;
 #[path = "../../../../tests/mutations.rs"]
 mod mutations;
 #[path = "../../../../tests/passkey.rs"]

@@ -31,6 +31,20 @@ enum Axis {
 /// first unless letters say otherwise; with a comma, a semicolon or spaces between; or as a `geo:` URI (RFC 5870).
 /// `None` if the text is not of that form or not on the earth.
 pub(super) fn parse(text: &str) -> Option<Point> {
+    parse_as(text, point)
+}
+
+/// The same with the longitude first, where no letters say which is which.
+pub(super) fn parse_swapped(text: &str) -> Option<Point> {
+    parse_as(text, |first, second| {
+        let (lon, lat) = (angle(first)?, angle(second)?);
+        let is_bare = lon.axis.is_none() && lat.axis.is_none();
+        is_bare.then(|| Point::new(lat.degrees, lon.degrees)).flatten()
+    })
+}
+
+/// Reads two angles as `read` does.
+fn parse_as(text: &str, read: impl Fn(&[CoordinateToken], &[CoordinateToken]) -> Option<Point>) -> Option<Point> {
     // Most texts are names, and need not be taken apart to see that.
     let text = text.trim();
     if !text.contains(|letter: char| letter.is_ascii_digit()) {
@@ -43,11 +57,11 @@ pub(super) fn parse(text: &str) -> Option<Point> {
     let tokens = tokens(decimal.as_deref().unwrap_or(text))?;
     let mut halves = tokens.split(|token| *token == CoordinateToken::Comma);
     match (halves.next(), halves.next(), halves.next()) {
-        (Some(first), Some(second), None) => point(first, second),
+        (Some(first), Some(second), None) => read(first, second),
         (Some(all), None, None) => {
             let middle = all.len() / 2;
             let even = all.len().is_multiple_of(2).then_some(middle);
-            even.into_iter().chain(1..all.len()).find_map(|at| point(&all[..at], &all[at..]))
+            even.into_iter().chain(1..all.len()).find_map(|at| read(&all[..at], &all[at..]))
         }
         _ => None,
     }

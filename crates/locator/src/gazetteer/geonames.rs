@@ -4,6 +4,8 @@
 use std::collections::HashSet;
 
 use super::build::{GeoName, Postcode};
+use super::postal_county::{PostalCounty, county_code};
+use super::subdivision::{Subdivision, names};
 use crate::country::Country;
 use crate::point::Point;
 use crate::region::Region;
@@ -13,6 +15,8 @@ use crate::region::Region;
 pub enum GeonamesLine {
     /// A populated place (`cities500.txt`, `allCountries.txt`, a country's own).
     Place(GeoName),
+    /// A township or the like of the United States (`US.txt`, `allCountries.txt`).
+    Subdivision(Subdivision),
     /// A postcode (`US.txt`, `CA.txt`, `CA_full.txt` of the postcodes).
     Postcode(Postcode),
     /// Another name of a place (`alternateNamesV2.txt`).
@@ -48,6 +52,9 @@ pub fn read_line(line: &str) -> Option<GeonamesLine> {
 fn place(columns: &[&str]) -> Option<GeonamesLine> {
     let id = columns[0].parse().ok()?;
     let (class, kind) = (columns[6], columns[7]);
+    if columns[8] == "US" && class == "A" && ["ADM3", "ADM4"].contains(&kind) {
+        return subdivision(columns);
+    }
     if class != "P" || ABANDONED.contains(&kind) {
         return Some(GeonamesLine::Other);
     }
@@ -58,21 +65,42 @@ fn place(columns: &[&str]) -> Option<GeonamesLine> {
         point: Point::new(columns[4].parse().ok()?, columns[5].parse().ok()?)?,
         country: columns[8].to_owned(),
         division: columns[10].to_owned(),
+        county: county_code(columns[11]),
         // More than fit are as many as can be told.
         population: columns[14].parse::<u64>().ok()?.try_into().unwrap_or(u32::MAX),
         time_zone: columns[17].to_owned(),
     }))
 }
 
+/// Those with numbers instead of names, and those that only elections know, are nobody's address.
+fn subdivision(columns: &[&str]) -> Option<GeonamesLine> {
+    const NO_ADDRESS: [&str; 4] = ["Beat", "District", "Precinct", "Ward"];
+    let (written, region) = (columns[1], Region::parse(columns[10]));
+    let is_no_address = written.contains(|letter: char| letter.is_ascii_digit())
+        || written.split_whitespace().any(|word| NO_ADDRESS.contains(&word));
+    let Some(region) = region.filter(|_| !is_no_address) else { return Some(GeonamesLine::Other) };
+    let (name, alternates) = names(written);
+    Some(GeonamesLine::Subdivision(Subdivision {
+        name,
+        alternates,
+        region,
+        county: county_code(columns[11]),
+        point: Point::new(columns[4].parse().ok()?, columns[5].parse().ok()?)?,
+        population: columns[14].parse::<u64>().ok()?.try_into().unwrap_or(u32::MAX),
+    }))
+}
+
 fn postcode(columns: &[&str]) -> Option<GeonamesLine> {
     let point = Point::new(columns[9].parse().ok()?, columns[10].parse().ok()?)?;
-    let country = Country::parse(columns[0])?;
-    let region = Region::parse(columns[4]).filter(|region| region.country() == country);
+    let nation = Country::parse(columns[0])?;
+    let region = Region::parse(columns[4]).filter(|region| region.country() == nation);
     let territory = || Region::parse(columns[0]).filter(|region| region.country() == Country::UNITED_STATES);
     let is_territory = ["AS", "GU", "MP", "PR", "VI"].contains(&columns[0]);
     let Some(region) = (if is_territory { territory() } else { region }) else { return Some(GeonamesLine::Other) };
     let name = Some(columns[2].to_owned()).filter(|name| !name.is_empty());
-    Some(GeonamesLine::Postcode(Postcode { code: columns[1].to_owned(), name, region: Some(region), point }))
+    let county = |code| PostalCounty { name: columns[5].trim().to_owned(), code };
+    let county = county_code(columns[6]).map(county).filter(|county| !county.name.is_empty());
+    Some(GeonamesLine::Postcode(Postcode { code: columns[1].to_owned(), name, region: Some(region), county, point }))
 }
 
 fn name(columns: &[&str]) -> Option<GeonamesLine> {

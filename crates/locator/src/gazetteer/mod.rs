@@ -9,15 +9,37 @@
 //! assert!(gazetteer.resolve("Xanadu, TX").is_err());
 //! ```
 
+mod areas;
+mod around;
+mod asked;
 mod blob;
 mod build;
+mod census;
 mod coordinates;
+mod county;
+mod exact;
 mod geonames;
+mod inside;
+mod landmarks;
 mod map_link;
+mod misspelt;
+mod note;
+#[cfg(test)]
+mod own_names;
+mod parts;
+mod plus_code;
+mod points;
+mod postal_county;
+mod postcodes;
 mod query;
 mod resolve;
 mod spelling;
+mod steps;
+mod subdivision;
 mod suggest;
+mod well_known;
+
+use std::sync::LazyLock;
 
 use crate::country::Country;
 use crate::fold::fold;
@@ -25,10 +47,15 @@ use crate::index::Index;
 use crate::point::{Distance, Point};
 use crate::region::Region;
 
-pub use blob::{Damaged, PlaceArea, PlaceEntry, PostcodeEntry, encode};
+pub use blob::{CountyEntry, Damaged, PlaceArea, PlaceEntry, PostcodeEntry, encode};
 pub use build::{GeoName, Postcode, build};
+pub use census::{CensusTable, NotACensusLine};
 pub use geonames::{GeonamesLine, read_line};
-pub use resolve::{MAX_TEXT_CHARS, PlaceSource, Resolved, Unresolved};
+pub use landmarks::{AirportCodes, Landmark, LandmarkKind, Landmarks, UnreadableRow};
+pub use note::PlaceNote;
+pub use postal_county::PostalCounty;
+pub use resolve::{ExplainedStep, Explanation, MAX_TEXT_CHARS, PlaceSource, Resolved, Unresolved, UnresolvedKind};
+pub use subdivision::Subdivision;
 
 use blob::BlobContents;
 use query::Within;
@@ -36,6 +63,8 @@ use spelling::PlaceSpelling;
 
 /// The places that are part of the program; `data/NOTICE.md` says where they come from.
 const EMBEDDED: &[u8] = include_bytes!("../../data/gazetteer.bin.gz");
+
+static LANDMARKS: LazyLock<Landmarks> = LazyLock::new(Landmarks::embedded);
 
 /// What must be shown beside places of the embedded gazetteer: `GeoNames` is licensed under CC BY 4.0.
 pub const ATTRIBUTION: &str = "Place names and postcodes: GeoNames, CC BY 4.0; US Census Bureau";
@@ -49,6 +78,7 @@ pub struct Gazetteer {
     contents: BlobContents,
     index: Index,
     spelling: PlaceSpelling,
+    landmarks: &'static Landmarks,
 }
 
 /// A populated place.
@@ -60,6 +90,9 @@ pub struct Place {
     pub region: Option<Region>,
     /// The country.
     pub country: Country,
+    /// The county with its kind, as in `Cook County`, in the United States. Of the alternatives of an answer only those
+    /// have it that look alike without it.
+    pub county: Option<String>,
     /// Its centre.
     pub point: Point,
     /// How many people live there.
@@ -82,10 +115,17 @@ impl Gazetteer {
     ///
     /// # Errors
     /// [`Damaged`], if the bytes are something else, incomplete or contradict themselves.
+    ///
+    /// # Panics
+    /// Never: the tables of landmarks are part of the program, and a test reads them.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, Damaged> {
-        let contents = blob::decode(bytes)?;
+        // Landmarks are read beside the places, and once: they are the same for all gazetteers.
+        let contents = std::thread::scope(|scope| {
+            scope.spawn(|| LazyLock::force(&LANDMARKS));
+            blob::decode(bytes)
+        })?;
         let index = Index::build(&contents.places.iter().map(|place| place.point).collect::<Vec<_>>());
-        Ok(Self { contents, index, spelling: PlaceSpelling::new() })
+        Ok(Self { contents, index, spelling: PlaceSpelling::new(), landmarks: &LANDMARKS })
     }
 
     /// How many places there are.
@@ -117,7 +157,7 @@ impl Gazetteer {
     /// ```
     #[must_use]
     pub fn city(&self, region: Region, name: &str) -> Option<Place> {
-        self.named(&fold(name), Within::Region(region)).next().map(|named| self.place(named / 2))
+        self.named_in_order(&fold(name), Within::Region(region)).first().map(|named| self.place(named / 2))
     }
 
     /// The place whose centre is nearest to a point, and how far that is.
@@ -140,7 +180,7 @@ impl Gazetteer {
     pub fn time_zone(&self, point: Point, region: Option<Region>) -> Option<&str> {
         const FAR: Distance = Distance::metres(300_000.0);
         let inside = |at: u32| {
-            let area = self.contents.areas[self.contents.places[at as usize].area as usize];
+            let area = self.area(at);
             region.is_none() || area.region == region
         };
         let near = self.index.nearest(point, FAR, 1, inside);
@@ -152,7 +192,7 @@ impl Gazetteer {
     #[must_use]
     pub fn is_near(&self, point: Point, within: Distance, country: Country, region: Option<Region>) -> bool {
         let inside = |at: u32| {
-            let area = self.contents.areas[self.contents.places[at as usize].area as usize];
+            let area = self.area(at);
             area.country == country && (region.is_none() || area.region == region)
         };
         !self.index.nearest(point, within, 1, inside).is_empty()
@@ -180,17 +220,37 @@ impl Gazetteer {
         })
     }
 
+    fn area(&self, at: u32) -> PlaceArea {
+        self.contents.areas[self.contents.places[at as usize].area as usize]
+    }
+
+    fn name(&self, at: u32) -> &str {
+        let start = self.contents.places[at as usize].name as usize;
+        self.contents.names[start..].lines().next().unwrap_or_default()
+    }
+
     fn population(&self, at: u32) -> u32 {
         self.contents.places[at as usize].population
     }
 
     fn place(&self, at: u32) -> Place {
+        Place { county: self.county_of(at).map(str::to_owned), ..self.place_without_county(at) }
+    }
+
+    /// What is no place of its own, to be named beside places.
+    fn place_without_people(&self, name: String, region: Option<Region>, country: Country, point: Point) -> Place {
+        let time_zone = self.time_zone(point, region).unwrap_or_default().to_owned();
+        Place { name, region, country, county: None, point, population: 0, time_zone }
+    }
+
+    fn place_without_county(&self, at: u32) -> Place {
         let stored = &self.contents.places[at as usize];
         let PlaceArea { country, region } = self.contents.areas[stored.area as usize];
         Place {
-            name: self.contents.names[stored.name as usize..].lines().next().unwrap_or_default().to_owned(),
+            name: self.name(at).to_owned(),
             region,
             country,
+            county: None,
             point: stored.point,
             population: stored.population,
             time_zone: self.contents.zones[stored.zone as usize].clone(),

@@ -1,5 +1,7 @@
 //! Names with typing mistakes in them.
 
+use std::cell::Cell;
+
 use fst::{IntoStreamer, Streamer};
 use levenshtein_automata::LevenshteinAutomatonBuilder;
 
@@ -9,14 +11,35 @@ use super::{Gazetteer, likelihood};
 /// Shorter names have too many neighbours.
 const MIN_NAME_CHARS: usize = 4;
 /// The same for two mistakes.
-const MIN_NAME_CHARS_FOR_TWO: usize = 9;
+const MIN_NAME_CHARS_FOR_TWO: usize = 7;
 /// Longer names are not names of places.
 const MAX_NAME_CHARS: usize = 40;
+/// The same in other than Latin letters, of which there are so many that they are slow to try.
+const MAX_NAME_CHARS_BEYOND_ASCII: usize = 16;
+/// What such a search costs, in half searches for a Latin name.
+const COST_BEYOND_ASCII: u32 = 6;
 /// How much less likely a mistake is in the first letter, which people get right.
 const FIRST_LETTER: u32 = 20;
 
 /// Keys of other than Latin letters begin with this byte or a larger one.
 const FIRST_BEYOND_ASCII: u8 = 0x80;
+
+/// What may be spent on misspelt names: looking for one takes a hundred times as long as for a name as it is known.
+#[derive(Debug)]
+pub(super) struct Effort(Cell<u32>);
+
+impl Effort {
+    /// For one text: six names with one mistake, or three with two, take about a millisecond.
+    pub(super) fn of_a_text() -> Self {
+        Self(Cell::new(12))
+    }
+
+    fn spend(&self, cost: u32) -> bool {
+        let left = self.0.get().checked_sub(cost);
+        self.0.set(left.unwrap_or_default());
+        left.is_some()
+    }
+}
 
 /// How names may be misspelt: what is slow to make, made once.
 pub(super) struct PlaceSpelling {
@@ -44,13 +67,30 @@ impl Gazetteer {
     ///
     /// Only those are named that are at least this likely, in people. Names of small places are too often like those
     /// of other places that are not known here.
-    pub(super) fn misspelt(&self, Query { name, within }: &Query, mistakes: Mistakes, least: u32) -> Vec<u32> {
+    pub(super) fn misspelt(
+        &self,
+        Query { name, within, .. }: &Query<'_>,
+        mistakes: Mistakes,
+        least: u32,
+        effort: &Effort,
+    ) -> Vec<u32> {
         let length = name.chars().count();
         let (shortest, spelling) = match mistakes {
             Mistakes::One => (MIN_NAME_CHARS, &self.spelling.one),
             Mistakes::Two => (MIN_NAME_CHARS_FOR_TWO, &self.spelling.two),
         };
         if !(shortest..=MAX_NAME_CHARS).contains(&length) || name.contains(|letter: char| letter.is_numeric()) {
+            return Vec::new();
+        }
+        let cost = match mistakes {
+            _ if !name.is_ascii() && (mistakes == Mistakes::Two || length > MAX_NAME_CHARS_BEYOND_ASCII) => {
+                return Vec::new();
+            }
+            _ if !name.is_ascii() => COST_BEYOND_ASCII,
+            Mistakes::One => 2,
+            Mistakes::Two => 4,
+        };
+        if !effort.spend(cost) {
             return Vec::new();
         }
         let first = name.as_bytes().first().copied().unwrap_or_default();

@@ -98,37 +98,12 @@ pub(super) fn coins(text: &str) -> (Vec<Coin>, bool) {
     let parts = text.split([',', ';', '/', '|', '+']).map(str::trim).filter(|part| !part.is_empty());
     let (mut coins, mut all) = (Vec::new(), true);
     for part in parts {
-        match coin(part) {
+        match Coin::named(part) {
             Some(coin) => coins.push(coin),
             None => all = false,
         }
     }
     (coins, all)
-}
-
-fn coin(text: &str) -> Option<Coin> {
-    const NAMES: [(&str, &str); 17] = [
-        ("bitcoin", "BTC"),
-        ("bitcoin cash", "BCH"),
-        ("bitcoin sv", "BSV"),
-        ("cardano", "ADA"),
-        ("dash", "DASH"),
-        ("dogecoin", "DOGE"),
-        ("ether", "ETH"),
-        ("ethereum", "ETH"),
-        ("litecoin", "LTC"),
-        ("monero", "XMR"),
-        ("ripple", "XRP"),
-        ("shiba inu", "SHIB"),
-        ("solana", "SOL"),
-        ("tether", "USDT"),
-        ("tron", "TRX"),
-        ("usd coin", "USDC"),
-        ("zcash", "ZEC"),
-    ];
-    let name = text.to_ascii_lowercase();
-    let code = NAMES.iter().find(|(known, _)| *known == name).map_or(text, |(_, code)| code);
-    Coin::parse(code)
 }
 
 pub(super) fn kyc(text: &str) -> Option<Kyc> {

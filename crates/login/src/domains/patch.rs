@@ -35,6 +35,12 @@ impl DomainPatch {
             && display_name.as_ref().is_none_or(|name| *name == domain.display_name)
     }
 
+    /// Whether it sets nothing.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.to_details().as_object().is_none_or(serde_json::Map::is_empty)
+    }
+
     /// What was set, for the audit log.
     pub(super) fn to_details(&self) -> Value {
         let Self { webhook_url, event_url, handler, methods, registration, display_name } = self;

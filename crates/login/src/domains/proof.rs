@@ -44,7 +44,7 @@ impl Prover {
         Self { outbound: Outbound::new(&names), names }
     }
 
-    /// Ends well as soon as one place holds the token.
+    /// Ends well as soon as one place holds the token, with what it said.
     ///
     /// # Errors
     /// What was looked up and found instead, at most 10 s later.
@@ -53,7 +53,7 @@ impl Prover {
         domain: &DomainName,
         token: &ProofToken,
         reach: Reach,
-    ) -> Result<(), Vec<ProofCheck>> {
+    ) -> Result<ProofCheck, Vec<ProofCheck>> {
         let challenge = format!("_svc-challenge.{domain}");
         let mut asking: Vec<Pin<Box<dyn Future<Output = ProofCheck> + Send + '_>>> = vec![
             Box::pin(self.check_txt(&challenge, token)),
@@ -64,7 +64,7 @@ impl Prover {
         while !asking.is_empty() {
             let (check, _, rest) = futures_util::future::select_all(asking).await;
             if check.found.iter().any(|text| token.is_published_in(text)) {
-                return Ok(());
+                return Ok(check);
             }
             checks.push(check);
             asking = rest;

@@ -19,6 +19,17 @@ const LIST: &str = sql!(
      ORDER BY d.id DESC LIMIT $3"
 );
 
+const COUNT_FAILED: &str = "SELECT COUNT(*) FROM deliveries WHERE state = 'failed'";
+
+/// Along the primary key, so that who asks again and again costs little.
+const LIST_AFTER: &str = sql!(
+    "SELECT ",
+    DeliveryRow::COLUMN_LIST,
+    " FROM deliveries
+     WHERE id > $1 AND ($2 = '' OR domain_id = $2) AND ($3 = '' OR environment = $3) AND ($4 = '' OR account = $4)
+     ORDER BY id LIMIT $5"
+);
+
 const RETRY: &str = "
     UPDATE deliveries SET state = 'pending', attempts = 0, next_attempt_at = $1, ended_at = NULL, leased_until = NULL,
                           in_backoff = 0
@@ -83,6 +94,30 @@ pub struct DeliveryFilter<'a> {
     pub most: u32,
 }
 
+/// Whose events.
+#[derive(Clone, Debug, Default)]
+#[expect(missing_docs, reason = "the names say it")]
+pub struct DeliveryScope {
+    pub domain: Option<DomainId>,
+    pub environment: Option<Environment>,
+    pub account: Option<String>,
+}
+
+/// The events behind one in the order of their ids, oldest first. Reads only: what becomes of them stays as it is.
+///
+/// Ids begin with the time, and an event may be written a moment after one with a later id.
+///
+/// # Errors
+/// As [`Store::read`].
+pub async fn list_after(store: &Store, after: &EventId, of: &DeliveryScope, most: u32) -> Result<Vec<DeliveryRow>> {
+    let DeliveryScope { domain, environment, account } = of;
+    let domain = domain.as_ref().map_or("", DomainId::as_str);
+    let environment = environment.map_or("", Environment::as_str);
+    let account = account.as_deref().unwrap_or_default();
+    let rows = store.read(LIST_AFTER, params![after, domain, environment, account, i64::from(most)]).await?;
+    rows.into_iter().map(|row| DeliveryRow::from_values(&mut Values::new(DeliveryRow::TABLE, row))).collect()
+}
+
 /// The newest events of a state, or of every state.
 ///
 /// # Errors
@@ -118,6 +153,14 @@ pub async fn find(store: &Store, account: &Account, id: &EventId) -> Result<Opti
 /// As [`Store::read`].
 pub async fn find_in_any_account(store: &Store, id: &EventId) -> Result<Option<DeliveryListItem>> {
     store.read_one(LIST, params!["", id, 1_i64, "", "", ""]).await?.map(read_item).transpose()
+}
+
+/// How many events failed for good.
+///
+/// # Errors
+/// As [`Store::read`].
+pub async fn count_failed(store: &Store) -> Result<i64> {
+    store.read_one(COUNT_FAILED, params![]).await?.context("COUNT is one row")?.int(0)
 }
 
 /// Sends an event again as soon as may be, or all that failed, of an account or of all; what is being sent just now is left alone. Returns

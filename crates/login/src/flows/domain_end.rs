@@ -13,7 +13,7 @@ use crate::{browser_sessions, domains, sessions, users};
 ///
 /// # Errors
 /// As [`Store::write`].
-pub(crate) async fn delete_domain(
+pub async fn delete_domain(
     store: &Store,
     account: &Account,
     id: &DomainId,

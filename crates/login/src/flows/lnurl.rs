@@ -8,8 +8,8 @@ use crate::flows::lookup::refused;
 use crate::flows::page_answers::{accept_proof, check_method, explain_replaced};
 use crate::flows::refusals::{count_answer, log_failure, to_refusal};
 use crate::service::LoginService;
-use crate::sessions::SessionPage;
 use crate::sessions::page_sql::{self, NamedPage};
+use crate::sessions::{Answerer, SessionPage};
 
 /// Takes what a Lightning wallet sent for the session whose id ends so.
 ///
@@ -39,5 +39,5 @@ pub(crate) async fn accept_lightning(
         }
     };
     let domain = check_method(service, &session, LoginMethod::Lightning).await?;
-    accept_proof(service, session, &domain, key, is_known).await
+    accept_proof(service, session, &domain, key, is_known, Answerer::Anybody).await
 }

@@ -61,7 +61,7 @@ pub(crate) async fn accept_scan(
         users::sql::find_by_key(&service.store, &session.domain_id, &public_key.into()).await.map_err(log_failure)?;
     let answerer = if asker.owns(&session) { Answerer::Owner } else { Answerer::Anybody };
     let id = session.id.clone();
-    let accepted = accept_proof_by(service, session, &domain, key, known.is_some(), answerer).await;
+    let accepted = accept_proof(service, session, &domain, key, known.is_some(), answerer).await;
     if accepted.is_err() && takes_try {
         // The number was right: who scans once more, to create the account, has not used up a try by that.
         sql::give_back_confirm_try(&service.store, &id).await.map_err(log_failure)?;
@@ -69,27 +69,12 @@ pub(crate) async fn accept_scan(
     accepted
 }
 
-/// Takes a key that was proven, whoever's it is: the session is answered, or the page says why not. A passkey is proven
-/// in the browser that owns the page; any other key anywhere.
+/// Takes a key that was proven, by the owner of the page there or by anybody on whatever device: the session is answered, or
+/// the page says why not.
 ///
 /// # Errors
 /// What the wallet is told: the key has no account, or one already, or another answer came first.
 pub(crate) async fn accept_proof(
-    service: &LoginService,
-    asked: Session,
-    domain: &Domain,
-    key: ProvenKey,
-    is_known: bool,
-) -> Result<(), HandlerRefusal> {
-    let answerer = if key.evidence().method == LoginMethod::Passkey { Answerer::Owner } else { Answerer::Anybody };
-    accept_proof_by(service, asked, domain, key, is_known, answerer).await
-}
-
-/// The same, of a key that the owner of the page proved there, or anybody on whatever device.
-///
-/// # Errors
-/// As [`accept_proof`].
-pub(crate) async fn accept_proof_by(
     service: &LoginService,
     asked: Session,
     domain: &Domain,

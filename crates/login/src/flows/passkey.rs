@@ -19,7 +19,7 @@ use crate::flows::page_answers::accept_proof;
 use crate::flows::refusals::{count_answer, log_failure, to_refusal};
 use crate::ids::{SessionId, UserId};
 use crate::service::LoginService;
-use crate::sessions::{NoticeReason, OfferedPasskey, PasskeyOffer, ProvenKey, Session, SessionState};
+use crate::sessions::{Answerer, NoticeReason, OfferedPasskey, PasskeyOffer, ProvenKey, Session, SessionState};
 use crate::users::{self, AuthenticatorUser, Credential, HostedUser, Petname, credential_sql};
 
 /// What a page asks the person's device for.
@@ -107,7 +107,7 @@ pub(crate) async fn accept_passkey(
     if !is_known && is_taken(service, name).await? {
         return refuse(service, &session).await;
     }
-    Ok(accept_proof(service, session, domain, key, is_known).await?)
+    Ok(accept_proof(service, session, domain, key, is_known, Answerer::Owner).await?)
 }
 
 /// Whether somebody at a domain of this server has a passkey of this name.
@@ -207,7 +207,7 @@ async fn log_in(
     if !is_of_user(service, &holder, &assertion).await? {
         return refuse(service, &session).await;
     }
-    Ok(accept_proof(service, session, domain, proof, true).await?)
+    Ok(accept_proof(service, session, domain, proof, true, Answerer::Owner).await?)
 }
 
 /// Whether the authenticator knows the same user by the passkey as we do (Web Authentication, 7.2, step 6).

@@ -41,6 +41,10 @@ const LIST: &str = sql!(
      ORDER BY id DESC LIMIT $9"
 );
 
+const COUNT_PENDING: &str = "
+    SELECT COUNT(*) FROM sessions
+    WHERE ($1 = '' OR domain_id = $1) AND expires_at > $2 AND authenticated_at IS NULL AND cancelled_at IS NULL";
+
 /// Names the old challenge, so that of two refreshes, or a refresh and an answer, only the first changes a row.
 const REFRESH: &str = "
     UPDATE sessions SET challenge = $1, expires_at = $2
@@ -145,6 +149,15 @@ pub async fn list(store: &Store, account: &Account, filter: &SessionFilter, now:
         i64::from(*most),
     ];
     store.read(LIST, params).await?.into_iter().map(Session::from_row).collect()
+}
+
+/// How many sessions of a domain, or of all domains together, can still be answered.
+///
+/// # Errors
+/// As [`Store::read`].
+pub async fn count_pending(store: &Store, domain: Option<&DomainId>, now: Timestamp) -> Result<i64> {
+    let row = store.read_one(COUNT_PENDING, params![domain.map_or("", DomainId::as_str), now]).await?;
+    row.context("COUNT is one row")?.int(0)
 }
 
 /// Replaces the challenge `old` by the session's. False where an answer or another refresh came first.

@@ -1,5 +1,7 @@
 //! What operator and integrator say of a user: a name, and groups.
 
+use std::fmt;
+
 use anyhow::{Result, ensure};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
@@ -66,6 +68,12 @@ impl CredentialName {
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
+    }
+}
+
+impl fmt::Display for UserGroups {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0.join(", "))
     }
 }
 

@@ -70,6 +70,8 @@ const SET_LAST_USED: &str = "
 const ADOPT: &str = "
     UPDATE users SET id = $1, user_id = $2, name = $3 WHERE domain_id = $4 AND public_key = $5 AND user_id IS NULL";
 
+const COUNT: &str = sql!("SELECT COUNT(*) FROM hosted_users WHERE ($1 = '' OR domain_id = $1) AND ", HAS_KEY);
+
 const FIND: &str = sql!(HostedUser::SELECT, " WHERE domain_id = $1 AND id = $2 AND ", HAS_KEY);
 
 const PATCH: &str = "
@@ -219,6 +221,15 @@ pub async fn list(
             (user, own)
         })
         .collect())
+}
+
+/// How many users a domain has, or all domains together.
+///
+/// # Errors
+/// As [`Store::read`].
+pub async fn count(store: &Store, domain: Option<&DomainId>) -> Result<i64> {
+    let row = store.read_one(COUNT, params![domain.map_or("", DomainId::as_str)]).await?;
+    row.context("COUNT is one row")?.int(0)
 }
 
 /// A domain's user, with all credentials.

@@ -114,11 +114,19 @@ fn what_a_revision_has_dropped_is_unknown_to_it() {
         assert!(std::str::from_utf8(&reply.body.unwrap()).unwrap().contains("-32601"), "{body}");
     };
     let session = Context::session(Revision::V2025_11_25);
-    for method in ["initialize", "ping"] {
-        unknown(&session, call(method, &format!(r#""_meta":{META}"#)), 404);
-    }
+    unknown(&session, call("initialize", &format!(r#""_meta":{META}"#)), 404);
     let legacy = r#""_meta":{"io.modelcontextprotocol/protocolVersion":"2025-11-25"}"#;
     unknown(&session, call("server/discover", legacy), 200);
+}
+
+#[test]
+fn a_ping_is_answered_at_every_revision() {
+    for revision in Revision::ALL {
+        let meta = if revision.is_stateless() { format!(r#""_meta":{META}"#) } else { String::new() };
+        let reply = answered(0, &Context::session(revision), call("ping", &meta).as_bytes());
+        assert_eq!(reply.status, 200, "{revision}");
+        assert_eq!(reply.body.unwrap(), br#"{"jsonrpc":"2.0","id":1,"result":{}}"#, "{revision}");
+    }
 }
 
 #[test]

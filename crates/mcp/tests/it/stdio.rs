@@ -25,6 +25,8 @@ async fn every_request_has_a_reply_in_order_and_nothing_else_is_written() {
     let notification = r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#;
     let input = format!("{}\n\n  \r\n{notification}\n{}\r\n{}", ping(1), ping(2), ping(3));
     assert_eq!(talk(input).await, [pong(1), pong(2), pong(3)]);
+    let modern = format!(r#"{{"jsonrpc":"2.0","id":4,"method":"ping","params":{{"_meta":{META}}}}}"#);
+    assert_eq!(talk(modern).await, [pong(4)]);
     assert!(talk("").await.is_empty());
     assert!(talk("\n\n").await.is_empty());
 }

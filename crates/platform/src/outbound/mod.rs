@@ -1,6 +1,7 @@
 //! The one client through which this program asks other hosts: it dials no address that [`Reach`] closes, follows no
 //! redirect, uses no proxy and reads bounded answers in bounded time.
 
+mod cut;
 mod guard;
 mod names;
 
@@ -119,6 +120,14 @@ impl Outbound {
         Ok(self.exchange(reach, request).await?.0)
     }
 
+    /// Sends one request over plain http, closes the connection in the middle of its body, and waits for no answer.
+    ///
+    /// # Errors
+    /// Where the URL or the address behind it is closed to `reach`, is not http, or the host takes no connection.
+    pub async fn cut_short(&self, reach: Reach, request: Request<'_>) -> Result<()> {
+        cut::cut_short(reach, request).await
+    }
+
     async fn exchange(&self, reach: Reach, request: Request<'_>) -> Result<(OutboundResponse, Option<reqwest::Error>)> {
         reach.check(request.url).map_err(|reason| anyhow::anyhow!("the URL {reason}"))?;
         // A host that is an address is not looked up, so nobody else would check it.
@@ -232,6 +241,31 @@ mod tests {
             assert_eq!((notified.status, &notified.body[..]), (200, body.as_bytes()));
             assert_eq!(sent.is_ok(), is_whole, "{body}");
         }
+    }
+
+    #[tokio::test]
+    async fn a_request_that_is_cut_short_arrives_in_half_and_reaches_no_further_than_others() {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let url = Url::parse(&format!("http://{}/in?x=1", listener.local_addr().unwrap())).unwrap();
+        let request = |url| {
+            let headers = HeaderMap::from_iter([(RETRY_AFTER, "1".parse().unwrap())]);
+            let (body, within) = (Some(Bytes::from_static(b"12345678")), Duration::from_secs(3));
+            Request { method: Method::POST, url, headers, body, within, keep: 0 }
+        };
+        let host = tokio::spawn(async move {
+            let (mut connection, mut text) = (listener.accept().await.unwrap().0, String::new());
+            connection.read_to_string(&mut text).await.unwrap();
+            text
+        });
+        let outbound = Outbound::new(&Names::System);
+        assert!(outbound.cut_short(Reach::Public, request(&url)).await.is_err());
+        outbound.cut_short(Reach::Loopback, request(&url)).await.unwrap();
+        let host_name = url.authority();
+        let expected =
+            format!("POST /in?x=1 HTTP/1.1\r\nhost: {host_name}\r\ncontent-length: 8\r\nretry-after: 1\r\n\r\n1234");
+        assert_eq!(host.await.unwrap(), expected);
+        let private = Url::parse("http://10.0.0.1/").unwrap();
+        assert!(outbound.cut_short(Reach::Loopback, request(&private)).await.is_err());
     }
 
     #[test]

@@ -2,7 +2,6 @@
 //! it for good and a new one is another address.
 
 use std::collections::HashMap;
-use std::io::Write;
 use std::sync::Arc;
 
 use axum::Router;
@@ -10,11 +9,8 @@ use axum::extract::Path;
 use axum::http::{HeaderMap, HeaderValue, header};
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
-use bytes::Bytes;
-use flate2::Compression;
-use flate2::write::GzEncoder;
 
-use super::accept;
+use super::compressed::Compressed;
 use crate::origin::PublicOrigin;
 use crate::web::ANY_ORIGIN;
 use crate::web::problem::Problem;
@@ -124,7 +120,7 @@ impl AssetFolder {
 
     /// The addresses of the files.
     pub fn router<S: Clone + Send + Sync + 'static>(&self) -> Router<S> {
-        let named = |asset: &Asset| (asset.plain_name(), Served { asset: *asset, gzip: gzip(asset.bytes) });
+        let named = |asset: &Asset| (asset.plain_name(), Served::new(*asset));
         serve_by_name(&format!("{}/{}/{{*name}}", self.path, self.version), self.files.iter().map(named).collect())
     }
 }
@@ -147,7 +143,13 @@ const fn hash_on(so_far: u64, bytes: &[u8]) -> u64 {
 /// A file with its compressed form, made once.
 struct Served {
     asset: Asset,
-    gzip: Option<Bytes>,
+    body: Compressed,
+}
+
+impl Served {
+    fn new(asset: Asset) -> Self {
+        Self { asset, body: Compressed::new(asset.bytes) }
+    }
 }
 
 /// The addresses of these files.
@@ -157,7 +159,7 @@ struct Served {
 pub fn router<S: Clone + Send + Sync + 'static>(assets: impl IntoIterator<Item = Asset>) -> Router<S> {
     let mut files = HashMap::new();
     for asset in assets {
-        let before = files.insert(asset.name(), Served { asset, gzip: gzip(asset.bytes) });
+        let before = files.insert(asset.name(), Served::new(asset));
         assert!(before.is_none(), "two assets are named {}", asset.name());
     }
     serve_by_name("/assets/{name}", files)
@@ -166,17 +168,16 @@ pub fn router<S: Clone + Send + Sync + 'static>(assets: impl IntoIterator<Item =
 fn serve_by_name<S: Clone + Send + Sync + 'static>(path: &str, files: HashMap<String, Served>) -> Router<S> {
     let files = Arc::new(files);
     let serve = move |Path(name): Path<String>, headers: HeaderMap| async move {
-        files.get(&name).map(|file| file.reply(accepts_gzip(&headers))).ok_or(Problem::NotFound)
+        files.get(&name).map(|file| file.reply(&headers)).ok_or(Problem::NotFound)
     };
     Router::new().route(path, get(serve))
 }
 
 impl Served {
-    fn reply(&self, accepts_gzip: bool) -> Response {
-        let Asset { media_type, bytes, hash, .. } = self.asset;
-        let gzip = self.gzip.clone().filter(|_| accepts_gzip);
-        let is_compressed = gzip.is_some();
-        let mut response = gzip.unwrap_or(Bytes::from_static(bytes)).into_response();
+    fn reply(&self, accepted: &HeaderMap) -> Response {
+        let Asset { media_type, hash, .. } = self.asset;
+        let (body, is_compressed) = self.body.choose(accepted);
+        let mut response = body.into_response();
         let headers = response.headers_mut();
         headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(media_type));
         headers.insert(header::CACHE_CONTROL, if hash.is_some() { FOR_GOOD } else { FOR_MINUTES });
@@ -189,19 +190,6 @@ impl Served {
         headers.extend(open.map(|(name, value)| (name, HeaderValue::from_static(value))));
         response
     }
-}
-
-/// The bytes compressed; `None` where that saves nothing.
-fn gzip(bytes: &[u8]) -> Option<Bytes> {
-    let mut encoder = GzEncoder::new(Vec::new(), Compression::best());
-    encoder.write_all(bytes).ok()?;
-    let compressed = encoder.finish().ok()?;
-    (compressed.len() < bytes.len()).then(|| compressed.into())
-}
-
-fn accepts_gzip(headers: &HeaderMap) -> bool {
-    let mut codings = accept::ranges(headers, header::ACCEPT_ENCODING).into_iter();
-    codings.any(|(name, weight)| name.eq_ignore_ascii_case("gzip") && weight > 0)
 }
 
 #[cfg(test)]

@@ -23,6 +23,8 @@ pub enum Layout {
 pub struct Frame<'a> {
     /// The language of all of it.
     pub language: Language,
+    /// Whether it is there in the other languages too.
+    pub is_translated: bool,
     /// The text of the tab, without what a reader cannot see; what happened comes first.
     pub title: &'a str,
     /// Where the page stands.
@@ -41,7 +43,16 @@ impl<'a> Frame<'a> {
     /// A page with nothing more in its head and foot.
     #[must_use]
     pub fn new(language: Language, title: &'a str, origin: &'a PublicOrigin, layout: Layout, main: Markup) -> Self {
-        Self { language, title, origin, layout, head: Markup::default(), main, foot: Markup::default() }
+        Self {
+            language,
+            is_translated: true,
+            title,
+            origin,
+            layout,
+            head: Markup::default(),
+            main,
+            foot: Markup::default(),
+        }
     }
 
     /// The whole document.
@@ -68,10 +79,12 @@ impl<'a> Frame<'a> {
                     a.skip href="#main" { (words.skip) }
                     header class=(top) {
                         a.brand href=(self.origin.link("/")) { (icons::brand()) bdi { (self.origin.host()) } }
-                        nav aria-label=(words.language) {
-                            @for other in others {
-                                a href={ "?lang=" (other.tag()) } lang=(other.tag()) hreflang=(other.tag()) {
-                                    (other.own_name())
+                        @if self.is_translated {
+                            nav aria-label=(words.language) {
+                                @for other in others {
+                                    a href={ "?lang=" (other.tag()) } lang=(other.tag()) hreflang=(other.tag()) {
+                                        (other.own_name())
+                                    }
                                 }
                             }
                         }
@@ -111,6 +124,13 @@ mod tests {
             assert!(page.contains(&format!("<a href=\"?lang={other}\" lang=\"{other}\"")), "{page}");
             assert!(!page.contains(&format!("?lang={tag}\"")), "{page}");
         }
+    }
+
+    #[test]
+    fn a_page_in_one_language_offers_no_other() {
+        let origin = PublicOrigin::of("https://login.test");
+        let frame = Frame::new(Language::English, "x", &origin, Layout::Column, html! {});
+        assert!(!Frame { is_translated: false, ..frame }.render().contains("?lang="));
     }
 
     #[test]

@@ -5,6 +5,7 @@
 
 pub mod accept;
 pub mod assets;
+pub mod compressed;
 pub mod cookie;
 pub mod error_page;
 pub mod errors;

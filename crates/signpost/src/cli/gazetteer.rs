@@ -5,11 +5,13 @@ use std::fs::{self, File};
 use std::io::{BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result};
 use clap::{Args, Subcommand};
 use serde_json::json;
 use signpost_atm::places;
-use signpost_locator::gazetteer::{Gazetteer as Names, GeoName, GeonamesLine, Postcode, build, read_line};
+use signpost_locator::gazetteer::{
+    CensusTable, Gazetteer as Names, GeoName, GeonamesLine, Postcode, Subdivision, build, read_line,
+};
 
 use super::Session;
 use crate::server;
@@ -19,16 +21,19 @@ const LONGEST_LINE: u64 = 1 << 20;
 
 #[derive(Debug, Subcommand)]
 pub(super) enum GazetteerCommand {
-    /// Replace the built-in place names with full GeoNames tables
+    /// Replace the built-in place names with full GeoNames tables, or add US townships to them
     ///
     /// They are stored as gazetteer.bin.gz in the data folder. A running server picks them up.
+    ///
+    /// The Census table of county subdivisions adds townships, New England towns and the like: to the places of the
+    /// other files, or without any other file to the built-in ones.
     Import(GazetteerImport),
 }
 
 #[derive(Debug, Args)]
 pub(super) struct GazetteerImport {
     /// GeoNames tables, as .txt or .zip: places (cities500, allCountries, US …), postcodes (US, CA, CA_full) and
-    /// alternate names (alternateNamesV2); their columns show which is which
+    /// alternate names (alternateNamesV2); the cousubs file of the US Census; their columns show which is which
     #[arg(required = true)]
     files: Vec<PathBuf>,
     /// Outside the United States and Canada, skip places with fewer people
@@ -40,6 +45,7 @@ pub(super) struct GazetteerImport {
 #[derive(Default)]
 struct Tables {
     places: Vec<GeoName>,
+    subdivisions: Vec<Subdivision>,
     postcodes: Vec<Postcode>,
     /// By the number of the place: names that are used, and those that are not any more.
     living: HashMap<u64, Vec<String>>,
@@ -53,28 +59,47 @@ impl GazetteerCommand {
         for file in &import.files {
             tables.read(file).with_context(|| format!("{}", file.display()))?;
         }
-        let Tables { mut places, postcodes, mut living, mut dead } = tables;
-        anyhow::ensure!(!places.is_empty(), "none of the files contains places; add cities500.zip or allCountries.zip");
-        for place in &mut places {
-            let (dead, living) = (dead.remove(&place.id), living.remove(&place.id));
-            place.correct(&dead.unwrap_or_default(), living.unwrap_or_default());
-        }
-        let blob = build(places, &postcodes, import.fewest)?;
+        let subdivisions = tables.subdivisions.len();
+        let blob = tables.into_gazetteer(import.fewest)?;
         // What cannot be read back is not put where the server would look for it.
         let names = Names::from_bytes(&blob)?;
         server::prepare_data_dir(&session.config.data_dir)?;
         let file = places::file(&session.config.data_dir);
         put(&file, &blob)?;
-        let document =
-            json!({ "file": file, "places": names.len(), "postcodes": names.postcodes(), "bytes": blob.len() });
+        let (places, postcodes) = (names.len(), names.postcodes());
+        let document = json!({
+            "file": file,
+            "places": places,
+            "subdivisions": subdivisions,
+            "postcodes": postcodes,
+            "bytes": blob.len(),
+        });
         session.print(&document, || {
-            let (places, postcodes) = (names.len(), names.postcodes());
-            format!("imported {places} places and {postcodes} postcodes; a running server uses them too")
+            let of_which = match subdivisions {
+                0 => String::new(),
+                some => format!(" ({some} county subdivisions among them)"),
+            };
+            format!("imported {places} places{of_which} and {postcodes} postcodes; a running server uses them too")
         })
     }
 }
 
 impl Tables {
+    /// What they hold, as bytes; county subdivisions alone together with what is built in.
+    fn into_gazetteer(self, fewest: u32) -> Result<Vec<u8>> {
+        let Self { mut places, subdivisions, postcodes, mut living, mut dead } = self;
+        if places.is_empty() {
+            let is_alone = !subdivisions.is_empty() && postcodes.is_empty() && living.is_empty() && dead.is_empty();
+            anyhow::ensure!(is_alone, "none of the files contains places; add cities500.zip or allCountries.zip");
+            return Ok(Names::embedded().with_subdivisions(&subdivisions)?);
+        }
+        for place in &mut places {
+            let (dead, living) = (dead.remove(&place.id), living.remove(&place.id));
+            place.correct(&dead.unwrap_or_default(), living.unwrap_or_default());
+        }
+        Ok(build(places, &subdivisions, &postcodes, fewest)?)
+    }
+
     /// Reads a table, or all that a packed file holds.
     fn read(&mut self, path: &Path) -> Result<()> {
         let file = File::open(path)?;
@@ -96,28 +121,52 @@ impl Tables {
     fn read_lines(&mut self, table: impl Read) -> Result<()> {
         let mut table = BufReader::new(table);
         let mut line = Vec::new();
+        // Of the tables only those of the Census have a header.
+        let mut census = None;
+        let mut is_first = true;
         for number in 1_u64.. {
             line.clear();
             if (&mut table).take(LONGEST_LINE).read_until(b'\n', &mut line)? == 0 {
                 break;
             }
+            anyhow::ensure!(line.len() as u64 != LONGEST_LINE, "line {number} is longer than any of these tables has");
             let text = std::str::from_utf8(&line).with_context(|| format!("line {number} is not UTF-8"))?;
             let text = text.trim_end_matches(['\r', '\n']);
             if text.is_empty() || text.starts_with('#') {
                 continue;
             }
-            match read_line(text) {
-                None => bail!("line {number} is not from a known GeoNames table (19, 12 or 10 columns)"),
-                Some(GeonamesLine::Other) => {}
-                Some(GeonamesLine::Place(place)) => self.places.push(place),
-                Some(GeonamesLine::Postcode(postcode)) => self.postcodes.push(postcode),
-                Some(GeonamesLine::Name { of, name, is_dead: false }) => self.living.entry(of).or_default().push(name),
-                Some(GeonamesLine::Name { of, name, is_dead: true }) => {
-                    self.dead.entry(of).or_default().insert(name);
+            if std::mem::take(&mut is_first)
+                && let Some(header) = CensusTable::read_header(text)
+            {
+                census = Some(header?);
+                continue;
+            }
+            match &census {
+                Some(table) => {
+                    let row = table.read_row(text).with_context(|| format!("line {number}"))?;
+                    self.subdivisions.extend(row);
                 }
+                None => self.add(read_line(text).with_context(|| {
+                    format!(
+                        "line {number} is not from a known GeoNames table (19, 12 or 10 columns) or one of the Census"
+                    )
+                })?),
             }
         }
         Ok(())
+    }
+
+    fn add(&mut self, line: GeonamesLine) {
+        match line {
+            GeonamesLine::Other => {}
+            GeonamesLine::Place(place) => self.places.push(place),
+            GeonamesLine::Subdivision(subdivision) => self.subdivisions.push(subdivision),
+            GeonamesLine::Postcode(postcode) => self.postcodes.push(postcode),
+            GeonamesLine::Name { of, name, is_dead: false } => self.living.entry(of).or_default().push(name),
+            GeonamesLine::Name { of, name, is_dead: true } => {
+                self.dead.entry(of).or_default().insert(name);
+            }
+        }
     }
 }
 

@@ -105,7 +105,7 @@ async fn create(
     let next = match scope {
         Scope::Auth => {
             let flag = if environment == Environment::Sandbox { " --sandbox" } else { "" };
-            format!("register a domain with 'signpost domains add NAME{flag}' or POST {api}/domains")
+            format!("register a domain with 'signpost domains add NAME{flag} --handler hosted' or POST {api}/domains")
         }
         Scope::Atms => format!("submit ATMs with POST {api}/atms/submissions"),
     };

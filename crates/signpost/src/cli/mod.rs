@@ -1,28 +1,40 @@
 //! The command line.
 
+mod advisories;
 mod atms;
 mod audit;
 mod backup;
+mod command;
 mod conformance;
 mod deliveries;
 mod demo;
+mod doctor;
 mod domains;
+mod examples;
 mod gazetteer;
+mod help;
 mod keys;
+mod listen;
 mod mcp;
 mod moving;
 mod places;
+mod receiver;
 mod serve;
+mod shell;
+mod status;
+mod trigger;
 mod users;
 mod wallet;
+mod webhook;
 
-use std::io::Write;
+use std::io::{IsTerminal, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use anyhow::{Error, Result, anyhow};
-use clap::{Args, Parser, Subcommand};
+use anyhow::{Error, Result, anyhow, bail};
+use clap::{Args, FromArgMatches, Parser};
 use serde::Serialize;
+use signpost_atm::advisories::BadAdvisories;
 use signpost_atm::catalogue::Catalogue;
 use signpost_atm::places::Places;
 use signpost_atm::places::geocoder::Geocoder;
@@ -30,13 +42,15 @@ use signpost_platform::clock::Clock;
 use signpost_platform::outbound::{Names, Outbound};
 use signpost_store::{Missing, Store};
 
+use self::command::Command;
 use crate::config::{BadSetting, Config, DEFAULT, Origin, RawSettings};
 use crate::server::schema::SCHEMA;
+
+pub use self::help::{GROUPS, command};
 
 /// Bitcoin ATM locator for AI assistants, and passwordless login with a wallet and a QR code.
 #[derive(Debug, Parser)]
 #[command(name = "signpost", version, arg_required_else_help = true)]
-#[command(after_help = "Start with 'signpost demo' to look around, or 'signpost serve'. Neither needs configuration.")]
 pub struct Cli {
     #[command(flatten)]
     common: Common,
@@ -61,86 +75,6 @@ struct Common {
     json: bool,
 }
 
-#[derive(Debug, Subcommand)]
-enum Command {
-    /// Run the server
-    ///
-    /// Prints its addresses, the location of its data, and commands to try next. With --json it prints `{version,
-    /// listen, data, public_address, mcp, sse, health, live, sandbox}`.
-    ///
-    /// SIGTERM or SIGINT stops it: no new connections, up to 10 seconds for running requests, everything written, exit
-    /// code 0.
-    Serve(serve::Serve),
-    /// Try the login: a server with sample data and a shop, without any configuration
-    ///
-    /// Reads no configuration and no variables. The data is in memory, and nothing is left behind; with --data-dir it is
-    /// kept there. The shop listens on the next free port, logs people in on the server's login page, and shows its own
-    /// code. With --json: `{server, shop, wallet, mcp}` on one line; `wallet` is null.
-    ///
-    /// Stops like 'signpost serve'.
-    Demo(demo::DemoCommand),
-    /// Manage API keys
-    #[command(subcommand)]
-    Keys(keys::Keys),
-    /// Manage domains and their signing secrets
-    #[command(subcommand)]
-    Domains(domains::Domains),
-    /// Manage the users of hosted domains, and the keys that log them in
-    #[command(subcommand)]
-    Users(users::Users),
-    /// Inspect and retry deliveries of events
-    #[command(subcommand)]
-    Deliveries(deliveries::Deliveries),
-    /// Read the audit log: who did what to keys, domains and secrets
-    #[command(subcommand)]
-    Audit(audit::Audit),
-    /// Back up the embedded database, even while a server is running
-    ///
-    /// The copy is complete and consistent. It gets its name once it is on disk. The file must not exist yet. With
-    /// --json: `{file, bytes}`.
-    Backup(backup::Backup),
-    /// Copy a database into an empty one, for example from SQLite to PostgreSQL
-    ///
-    /// Counts the rows on both sides. No server may run on either database. If interrupted, run it again to continue;
-    /// until it has finished, no server starts on the new database. The old database is not changed. URLs are as
-    /// in --database-url, such as sqlite:signpost-data/signpost.sqlite.
-    Move(moving::Move),
-    /// Update the database schema; a server also does this at start
-    ///
-    /// With --json: `{from, to, waiting}`.
-    Migrate(moving::Migrate),
-    /// Import, search and check ATMs
-    #[command(subcommand)]
-    Atms(atms::Atms),
-    /// Manage the place names behind location search
-    #[command(subcommand)]
-    Gazetteer(gazetteer::GazetteerCommand),
-    /// Show which place a text resolves to
-    ///
-    /// Exit code 1 if it resolves to none.
-    Places(places::PlacesCommand),
-    /// Run the MCP server on standard input and output, for one client on this machine
-    ///
-    /// Standard output has messages only. The mode is `local`, as `signpost://coverage` shows.
-    Mcp,
-    /// Test a site's login endpoints, whatever language it is written in
-    ///
-    /// The kit plays the service: set the site's API URL to the address of --api-listen, with any key and any prefix.
-    /// It opens the login page, keeps its cookies, finds `qr_data` and the `sid` on it, answers as wallets do,
-    /// correctly and incorrectly, polls, and posts events. It prints a line for each rule, with what was expected and
-    /// what came. Exit code 1 if a rule is broken.
-    ///
-    /// With --json: `{holds, broken, not_tested, checks: [{rule, verdict, expected, got}]}`.
-    Conformance(Box<conformance::Conformance>),
-    /// Use a wallet from the terminal, for logins and tests
-    #[command(subcommand)]
-    Wallet(wallet::WalletCommand),
-    /// Print the default configuration, with comments
-    ///
-    /// It reads no configuration, so it works if yours is broken. With --json it prints the settings without comments.
-    Config,
-}
-
 /// What a command works with.
 struct Session {
     config: Config,
@@ -148,6 +82,12 @@ struct Session {
 }
 
 impl Cli {
+    /// What was typed. Where that is not understood, or asks for help, the program ends here.
+    #[must_use]
+    pub fn read() -> Self {
+        Self::from_arg_matches(&command().get_matches()).unwrap_or_else(|error| error.exit())
+    }
+
     /// Runs the command: 0 done, 1 failed, 2 usage.
     #[must_use]
     pub fn run(self) -> ExitCode {
@@ -163,7 +103,8 @@ impl Cli {
             Err(error) => {
                 // The causes on one line: a script and a person both read it.
                 eprintln!("{}", signpost_text::line(&format!("signpost: {error:#}")));
-                ExitCode::from(if error.is::<BadSetting>() || error.is::<Usage>() { 2 } else { 1 })
+                let is_usage = error.is::<BadSetting>() || error.is::<Usage>() || error.is::<BadAdvisories>();
+                ExitCode::from(if is_usage { 2 } else { 1 })
             }
         }
     }
@@ -182,21 +123,37 @@ impl Cli {
             Command::Domains(command) => command.run(&session()?).await,
             Command::Users(command) => command.run(&session()?).await,
             Command::Deliveries(command) => command.run(&session()?).await,
+            Command::Listen(command) => command.run(&session()?).await,
+            Command::Trigger(command) => command.run(&session()?).await,
+            Command::Webhook(command) => command.run(&session()?).await,
             Command::Audit(command) => command.run(&session()?).await,
             Command::Backup(command) => command.run(&session()?),
             Command::Move(command) => command.run(&session()?).await,
             Command::Migrate(command) => command.run(&session()?).await,
             Command::Atms(command) => command.run(&session()?).await,
+            Command::Advisories(command) => {
+                let mut raw = common.raw_settings()?;
+                command.set(&mut raw);
+                command.run(&Session::new(&raw, common.json)?)
+            }
             Command::Gazetteer(command) => command.run(&session()?),
             Command::Places(command) => command.run(&session()?).await,
-            Command::Mcp => mcp::run(&session()?).await,
+            Command::Mcp(flag) => {
+                let mut raw = common.raw_settings()?;
+                flag.set(&mut raw);
+                mcp::run(&Session::new(&raw, common.json)?).await
+            }
             Command::Conformance(command) => command.run(&session()?).await,
             Command::Wallet(command) => command.run(&session()?).await,
+            Command::Status => status::run(&session()?).await,
+            Command::Doctor(command) => command.run(&session()?).await,
             // Asked for above all by those whose own configuration is broken: nothing else is read.
             Command::Config if common.json => {
                 say_json(&serde_json::to_string_pretty(&DEFAULT.parse::<toml::Table>()?)?)
             }
             Command::Config => say(DEFAULT.trim_end()),
+            Command::Completions(command) => command.run(&common),
+            Command::Man(command) => command.run(&common),
         }
     }
 }
@@ -269,7 +226,8 @@ impl Session {
 
     /// The machines and the places.
     async fn catalogue(&self, store: &Store, clock: &Clock) -> Result<Catalogue> {
-        Catalogue::open(store, clock, &self.config.data_dir, self.geocoder()).await
+        let advisories = self.config.atm.advisories.as_deref();
+        Catalogue::open(store, clock, &self.config.data_dir, advisories, self.geocoder()).await
     }
 
     /// The external geocoder, where the operator named one.
@@ -280,7 +238,7 @@ impl Session {
 
     /// Prints a result: as one JSON document, or as people read it.
     fn print(&self, result: &impl Serialize, text: impl FnOnce() -> String) -> Result<()> {
-        if self.json { say_json(&serde_json::to_string_pretty(result)?) } else { say(&text()) }
+        print(self.json, result, text)
     }
 
     /// Prints a secret alone, so that a script can keep what is printed, and what a person should know of it on standard
@@ -292,6 +250,34 @@ impl Session {
         }
         Ok(())
     }
+}
+
+/// Prints a result: as one JSON document, or as people read it.
+fn print(json: bool, result: &impl Serialize, text: impl FnOnce() -> String) -> Result<()> {
+    if json { say_json(&serde_json::to_string_pretty(result)?) } else { say(&text()) }
+}
+
+/// Tells what is lost, and asks for a yes; with `yes` it asks nobody.
+fn confirm_loss(yes: bool, lost: &str, question: &str) -> Result<()> {
+    if yes {
+        return Ok(());
+    }
+    if !std::io::stdin().is_terminal() {
+        return Err(
+            Usage(format!("{lost}; standard input is not a terminal: add --yes to do it without asking")).into()
+        );
+    }
+    eprintln!("{}", signpost_text::line(lost));
+    let answer = ask(&format!("{question} [y/N] "))?;
+    if matches!(answer.to_lowercase().as_str(), "y" | "yes") { Ok(()) } else { bail!("nothing was removed") }
+}
+
+/// What a person at the terminal types.
+fn ask(question: &str) -> Result<String> {
+    eprint!("{question}");
+    let mut line = String::new();
+    std::io::stdin().read_line(&mut line)?;
+    Ok(line.trim().to_owned())
 }
 
 /// Prints a document: a program reads what it says, and a terminal only shows it.
@@ -328,13 +314,11 @@ fn table<const N: usize>(headings: [&str; N], rows: &[[String; N]]) -> String {
 
 #[cfg(test)]
 mod tests {
-    use clap::CommandFactory;
-
     use super::*;
 
     #[test]
     fn the_command_line_is_consistent() {
-        Cli::command().debug_assert();
+        command().debug_assert();
     }
 
     #[test]

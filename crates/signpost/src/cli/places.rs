@@ -4,7 +4,7 @@ use anyhow::{Result, bail};
 use clap::Args;
 use serde_json::{Value, json};
 use signpost_atm::places::geocoder::{self, GeocodeResult};
-use signpost_locator::gazetteer::{Place, Resolved, Unresolved};
+use signpost_locator::gazetteer::{ExplainedStep, Explanation, Place, Resolved, Unresolved};
 use signpost_locator::{Country, Point, Region};
 
 use super::{Session, table};
@@ -12,13 +12,21 @@ use super::{Session, table};
 #[derive(Debug, Args)]
 pub(super) struct PlacesCommand {
     /// Place, such as "paris", "Austin, TX", 78701, "M5V 2T6", "30.27,-97.74"
+    #[arg(allow_hyphen_values = true)]
     text: String,
+    /// Show every step that was tried, and what it gave
+    #[arg(long)]
+    explain: bool,
 }
 
 impl PlacesCommand {
     /// Shows the place that the text resolves to, and the alternatives. A text that resolves to none fails.
     pub(super) async fn run(self, session: &Session) -> Result<()> {
         let text = self.text.trim();
+        if self.explain {
+            let explanation = session.places()?.now().explain(text);
+            return session.print(&explained(&explanation), || readable_steps(&explanation));
+        }
         match session.places()?.now().resolve(text) {
             Ok(resolved) => session.print(&document(&resolved), || readable(&resolved)),
             Err(unresolved) => {
@@ -37,10 +45,36 @@ impl PlacesCommand {
 
 fn document(resolved: &Resolved) -> Value {
     let mut document = place(&resolved.name, resolved.region, resolved.country, resolved.point);
+    document["county"] = resolved.county.as_deref().into();
     document["source"] = resolved.source.name().into();
     document["confidence"] = resolved.confidence.into();
     document["alternatives"] = resolved.alternatives.iter().map(named).collect();
+    document["notes"] = resolved.notes.iter().map(ToString::to_string).collect();
     document
+}
+
+fn explained(explanation: &Explanation) -> Value {
+    let steps = explanation.steps.iter().map(|step| json!({ "step": step.name, "gave": step.gave }));
+    let answer = match &explanation.answer {
+        Ok(resolved) => document(resolved),
+        Err(unresolved) => unanswered(unresolved),
+    };
+    json!({ "steps": steps.collect::<Vec<_>>(), "answer": answer })
+}
+
+fn unanswered(unresolved: &Unresolved) -> Value {
+    let suggestions: Vec<Value> = unresolved.suggestions.iter().map(named).collect();
+    json!({ "reason": unresolved.reason, "suggestions": suggestions })
+}
+
+fn readable_steps(explanation: &Explanation) -> String {
+    let row = |step: &ExplainedStep| [step.name.to_owned(), step.gave.clone().unwrap_or_else(|| "-".to_owned())];
+    let steps = table(["STEP", "GAVE"], &explanation.steps.iter().map(row).collect::<Vec<_>>());
+    let answer = match &explanation.answer {
+        Ok(resolved) => readable(resolved),
+        Err(unresolved) => sentence(unresolved),
+    };
+    format!("{steps}\n\n{answer}")
 }
 
 fn geocoded(source: &str, found: &GeocodeResult) -> Value {
@@ -55,6 +89,7 @@ fn geocoded(source: &str, found: &GeocodeResult) -> Value {
 /// A place of ours, of which more is known.
 fn named(found: &Place) -> Value {
     let mut document = place(&found.name, found.region, Some(found.country), found.point);
+    document["county"] = found.county.as_deref().into();
     document["population"] = found.population.into();
     document["timeZone"] = found.time_zone.as_str().into();
     document
@@ -79,26 +114,31 @@ fn readable(resolved: &Resolved) -> String {
     if !resolved.alternatives.is_empty() {
         lines.push(format!("\nother places of that name:\n{}", listed(&resolved.alternatives)));
     }
+    lines.extend(resolved.notes.iter().map(|note| format!("\n{note}")));
     lines.join("\n")
 }
 
 fn listed(places: &[Place]) -> String {
     let row = |place: &Place| {
         let point = format!("{:.5}, {:.5}", place.point.lat(), place.point.lon());
-        [place.label(), place.population.to_string(), point]
+        let county = place.county.as_ref().map_or_else(String::new, |county| format!(" ({county})"));
+        [place.label() + &county, place.population.to_string(), point]
     };
     table(["PLACE", "POPULATION", "COORDINATES"], &places.iter().map(row).collect::<Vec<_>>())
 }
 
 fn not_found(session: &Session, text: &str, unresolved: &Unresolved) -> Result<()> {
-    let reason = &unresolved.reason;
     if session.json {
-        session.print(
-            &json!({ "text": text, "reason": reason, "suggestions": unresolved.suggestions.iter().map(named).collect::<Vec<_>>() }),
-            String::new,
-        )?;
+        let mut document = unanswered(unresolved);
+        document["text"] = text.into();
+        session.print(&document, String::new)?;
     }
+    bail!("{}", sentence(unresolved))
+}
+
+/// Why there is no place, and what may be meant.
+fn sentence(unresolved: &Unresolved) -> String {
     let labels: Vec<_> = unresolved.suggestions.iter().map(Place::label).collect();
     let meant = if labels.is_empty() { String::new() } else { format!("; did you mean {}?", labels.join("; ")) };
-    bail!("{reason}{meant}")
+    format!("{}{meant}", unresolved.reason)
 }

@@ -25,6 +25,9 @@ pub(super) struct Serve {
     /// Services to run: atm, auth [default: both]
     #[arg(long, value_name = "LIST")]
     services: Option<String>,
+    /// File of your own advisories: what people are told of the law and of fraud
+    #[arg(long, value_name = "FILE")]
+    advisories: Option<String>,
     /// Log format: text, json [default: text]
     #[arg(long, value_name = "FORMAT")]
     log_format: Option<String>,
@@ -38,6 +41,7 @@ impl Serve {
             ("public_url", &self.public_url),
             ("redis_url", &self.redis_url),
             ("services", &self.services),
+            ("advisories", &self.advisories),
             ("log_format", &self.log_format),
         ];
         for (key, value) in flags {

@@ -11,7 +11,7 @@ use axum::response::{IntoResponse, Response};
 use jiff::Timestamp;
 use serde_json::{Value, json};
 use signpost_auth::{
-    Answer, Challenge, DomainName, Mode, Nonce, PublicKey, QrCode, QrData, Signature, message_hash, verify,
+    Answer, Challenge, DomainName, Mode, Nonce, PublicKey, QrCode, QrData, Signature, is_fresh, message_hash, verify,
 };
 use signpost_login::ids::SessionId;
 use signpost_platform::clock::Clock;
@@ -205,6 +205,9 @@ fn authenticate(id: &str, session: &mut FakeSession, body: &Value, refuses: bool
     }
     if now >= *expires_at {
         return refused(410, "session_expired");
+    }
+    if !is_fresh(answer.timestamp, now) {
+        return refused(408, "timestamp_out_of_range");
     }
     if refuses || answer.verify().is_err() {
         return refused(406, "invalid_signature");

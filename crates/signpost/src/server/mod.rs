@@ -81,7 +81,8 @@ impl HttpServer {
         let outbound = Outbound::new(&Names::System);
         let geocoder = config.atm.external_geocoder.clone().map(|settings| Geocoder::new(settings, outbound.clone()));
         let catalogue = if config.services.contains(&Service::Atm) {
-            Catalogue::open(&store, &clock, &config.data_dir, geocoder).await?
+            let advisories = config.atm.advisories.as_deref();
+            Catalogue::open(&store, &clock, &config.data_dir, advisories, geocoder).await?
         } else {
             Catalogue::none()?
         };
@@ -208,7 +209,7 @@ async fn end(
 }
 
 /// Who is asked for TXT records.
-fn name_server(config: &Config) -> Names {
+pub(crate) fn name_server(config: &Config) -> Names {
     Names::uncached(config.login.dns_server).unwrap_or_else(|error| {
         tracing::warn!(
             error = format!("{error:#}"),

@@ -32,7 +32,7 @@ pub fn router(app: &Arc<App>) -> Router {
         router = router.merge(signpost_atm::routes::protocol(&app.atm).with_state(app.atm.clone()));
     }
     for environment in Environment::ALL {
-        let mut api = Router::new().fallback(async || Problem::NotFound).merge(reference::router());
+        let mut api = Router::new().fallback(async || Problem::NotFound).merge(reference::router(app, environment));
         if app.config.services.contains(&Service::Auth) {
             api = api.merge(signpost_login::routes::router(&app.login, environment).with_state(app.login.clone()));
         }
@@ -42,6 +42,7 @@ pub fn router(app: &Arc<App>) -> Router {
         router = router.nest(environment.path(), api);
     }
     let mut files = Vec::from(assets::OF_EVERY_PAGE);
+    files.push(reference::REFERENCE_STYLES);
     if app.config.services.contains(&Service::Auth) {
         router = router.merge(signpost_login::routes::pages(&app.login).with_state(app.login.clone()));
         files.extend(signpost_login::element::ASSETS);

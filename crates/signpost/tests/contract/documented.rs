@@ -213,7 +213,7 @@ async fn every_list_has_pages_within_bounds() {
     let service = Service::start().await;
     let integrator = service.shop().await;
     let domain = integrator.get("/domains").await.with(200)["domains"][0].clone();
-    let is_list = |operation: &Value| operation["parameters"].to_string().contains("parameters/Limit");
+    let is_list = |operation: &Value| operation["parameters"].to_string().contains("Limit\"");
     for (path, ..) in operations().filter(|(.., operation)| is_list(operation)) {
         let path = path.replace("{id}", text(&domain, "id"));
         integrator.get(&format!("{path}?limit=0")).await.blames("limit");
@@ -300,6 +300,12 @@ async fn the_document_and_its_page_are_served_to_everybody() {
         let page = visitor.get(&format!("{base}/reference")).await;
         assert_eq!((page.status, page.header("content-type")), (200, Some("text/html; charset=utf-8")));
         assert!(!page.text.contains("<script") && !page.text.contains("src="));
+        assert_eq!(page.header("content-encoding"), None);
+        let packed = visitor.request(Method::GET, &format!("{base}/reference")).header("accept-encoding", "gzip");
+        let packed = packed.send().await.expect("an answer");
+        assert_eq!(packed.headers()["content-encoding"], "gzip");
+        let packed = packed.bytes().await.expect("a whole page");
+        assert!(packed.len() < page.text.len() / 5, "{} of {} bytes", packed.len(), page.text.len());
         visitor.post_nothing(&format!("{base}/reference")).await.refused(405, "method_not_allowed");
     }
 }

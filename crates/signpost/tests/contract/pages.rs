@@ -3,8 +3,8 @@
 use std::fmt::Write;
 use std::fs;
 
-use clap::{Arg, ArgAction, Command, CommandFactory};
-use signpost::cli::Cli;
+use clap::{Arg, ArgAction, Command};
+use signpost::cli::{self, GROUPS};
 use signpost::config::DEFAULT;
 
 const FOLDER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/");
@@ -105,34 +105,41 @@ fn commands() -> String {
     let mut page = COMMANDS_HEAD.to_owned();
     page.push_str("\n## Common options\n\nEvery command accepts them.\n");
     table(&mut page, root.get_arguments().filter(|arg| arg.is_global_set()));
-    sections(&mut page, &root);
+    for (group, names) in GROUPS {
+        write!(page, "\n## {group}\n").expect("a text");
+        for name in names {
+            sections(&mut page, root.find_subcommand(name).expect("a command"));
+        }
+    }
     page
 }
 
 /// The program's own declaration of a command, built as it is for its help.
 fn command(path: &[&str]) -> Command {
-    let mut root = Cli::command();
+    let mut root = cli::command();
     root.build();
     path.iter().fold(root, |command, name| command.find_subcommand(name).expect("a command").clone())
 }
 
+/// A command, or those below it.
 fn sections(page: &mut String, command: &Command) {
-    for one in command.get_subcommands().filter(|one| one.get_name() != "help") {
-        if one.has_subcommands() {
-            sections(page, one);
-            continue;
-        }
-        let name = one.get_bin_name().expect("it was built");
-        let about = one.get_long_about().or(one.get_about()).expect("every command has a help").to_string();
-        let (summary, more) = about.split_once("\n\n").unwrap_or((&about, ""));
-        write!(page, "\n## `{name}`\n\n{}.\n", summary.trim_end_matches('.')).expect("a text");
-        if !more.is_empty() {
-            write!(page, "\n{more}\n").expect("a text");
-        }
-        let usage = one.clone().render_usage().to_string();
-        write!(page, "\n```\n{}\n```\n", usage.trim_start_matches("Usage: ")).expect("a text");
-        table(page, one.get_arguments().filter(|arg| !arg.is_global_set()));
+    if command.has_subcommands() {
+        command.get_subcommands().filter(|one| one.get_name() != "help").for_each(|one| sections(page, one));
+        return;
     }
+    let name = command.get_bin_name().expect("it was built");
+    let about = command.get_long_about().or(command.get_about()).expect("every command has a help").to_string();
+    let (summary, more) = about.split_once("\n\n").unwrap_or((&about, ""));
+    write!(page, "\n### `{name}`\n\n{}.\n", summary.trim_end_matches('.')).expect("a text");
+    if !more.is_empty() {
+        write!(page, "\n{more}\n").expect("a text");
+    }
+    let usage = command.clone().render_usage().to_string();
+    write!(page, "\n```\n{}\n```\n", usage.trim_start_matches("Usage: ")).expect("a text");
+    table(page, command.get_arguments().filter(|arg| !arg.is_global_set()));
+    let examples = command.get_after_help().expect("every command has examples").to_string();
+    let examples = examples.lines().filter_map(|line| line.strip_prefix("  "));
+    write!(page, "\n```sh\n{}\n```\n", examples.collect::<Vec<_>>().join("\n")).expect("a text");
 }
 
 fn table<'a>(page: &mut String, arguments: impl Iterator<Item = &'a Arg>) {

@@ -29,6 +29,12 @@ pub(crate) fn operations() -> impl Iterator<Item = (&'static str, &'static str, 
     })
 }
 
+/// The events by kind, each with the description of its request.
+pub(crate) fn webhooks() -> impl Iterator<Item = (&'static str, &'static Value)> {
+    let webhooks = DOCUMENT["webhooks"].as_object().expect("webhooks");
+    webhooks.iter().map(|(kind, item)| (kind.as_str(), &item["post"]))
+}
+
 /// Checks a reply: its address, its status, its media type and its body are documented.
 pub(crate) fn check(method: &Method, path: &str, status: u16, media_type: &str, body: &str) {
     let (rest, is_sandbox) = match path.strip_prefix("/sandbox/v1") {
@@ -71,6 +77,12 @@ pub(crate) fn check(method: &Method, path: &str, status: u16, media_type: &str, 
         }
     }
     saw(format!("{name} {template} {status}"));
+    let refusal: Value = serde_json::from_str(body).unwrap_or_default();
+    if let Some(code) = refusal["error"]["code"].as_str() {
+        let codes = operation["x-codes"].get(&status).unwrap_or(&response["x-codes"]);
+        let is_documented = codes.as_array().is_some_and(|codes| codes.iter().any(|one| one == code));
+        assert!(is_documented, "a code that is not documented: {told}");
+    }
 }
 
 /// The description of an address: that with the fewest places for anything.
@@ -88,7 +100,8 @@ fn item(rest: &str) -> Option<(&'static str, &'static Value)> {
     fitting.min_by_key(|(template, _)| template.matches('{').count()).map(|(template, item)| (template.as_str(), item))
 }
 
-fn resolve(value: &'static Value) -> &'static Value {
+/// What a reference leads to, or the value itself.
+pub(crate) fn resolve(value: &'static Value) -> &'static Value {
     match value["$ref"].as_str() {
         Some(pointer) => DOCUMENT.pointer(&pointer[1..]).unwrap_or_else(|| panic!("{pointer} is not there")),
         None => value,

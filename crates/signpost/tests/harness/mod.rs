@@ -26,7 +26,7 @@ pub(crate) use fleet::Fleet;
 pub(crate) use integrator::{DEAD, Integrator, send};
 pub(crate) use name_server::NameServer;
 pub(crate) use phone::{Phone, scan};
-pub(crate) use program::{Program, Running};
+pub(crate) use program::{Ended, Following, Program, Running};
 pub(crate) use proxy::{Proxy, Weather, authority};
 pub(crate) use reply::Reply;
 pub(crate) use service::{Queued, Service, config, http, redis};

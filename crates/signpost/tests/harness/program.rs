@@ -7,12 +7,20 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
+use tokio::sync::mpsc;
 
 use super::PATIENCE;
 
 #[derive(Debug)]
 pub(crate) struct Program {
     command: Command,
+}
+
+/// A command that prints JSON lines until it is told to end.
+#[derive(Debug)]
+pub(crate) struct Following {
+    child: Child,
+    lines: mpsc::UnboundedReceiver<String>,
 }
 
 /// How a command ended.
@@ -76,6 +84,16 @@ impl Program {
         Running { child, log: None, addresses: Value::Null }
     }
 
+    /// Starts a command whose lines are read while it runs.
+    pub(crate) fn follows(mut self) -> Following {
+        let mut child = self.command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().expect("the program starts");
+        let printed = BufReader::new(child.stdout.take().expect("a pipe"));
+        let (send, lines) = mpsc::unbounded_channel();
+        // Ends with the command, or with the test that reads no more.
+        std::thread::spawn(move || printed.lines().map_while(Result::ok).try_for_each(|line| send.send(line)));
+        Following { child, lines }
+    }
+
     /// Starts `serve` on a free port and waits until it is there.
     pub(crate) fn serves(folder: &Path, environment: &[(&str, &str)]) -> Running {
         let arguments = ["serve", "--json", "--listen", "127.0.0.1:0", "--services", "auth"];
@@ -135,6 +153,34 @@ impl Ended {
         let line = self.err.strip_prefix("signpost: ").unwrap_or_else(|| panic!("not ours: {}", self.err)).trim_end();
         assert!(!line.is_empty() && !line.contains('\n'), "more than a line: {}", self.err);
         line
+    }
+}
+
+impl Following {
+    /// The next line.
+    pub(crate) async fn line(&mut self) -> Value {
+        let line = tokio::time::timeout(PATIENCE, self.lines.recv()).await.expect("a line in time");
+        let line = line.expect("it goes on");
+        serde_json::from_str(&line).unwrap_or_else(|error| panic!("{error}: {line}"))
+    }
+
+    /// Interrupts it, as Ctrl+C does, and waits for its end; with what it had still printed.
+    pub(crate) async fn interrupted(mut self) -> (ExitStatus, Vec<String>) {
+        let id = self.child.id().to_string();
+        assert!(Command::new("kill").args(["-INT", &id]).status().expect("kill is there").success());
+        let mut rest = Vec::new();
+        while let Some(line) = tokio::time::timeout(PATIENCE, self.lines.recv()).await.expect("an end in time") {
+            rest.push(line);
+        }
+        (self.child.wait().expect("a process"), rest)
+    }
+}
+
+impl Drop for Following {
+    /// Ends it without asking.
+    fn drop(&mut self) {
+        drop(self.child.kill());
+        drop(self.child.wait());
     }
 }
 

@@ -63,7 +63,20 @@ fn paths(folder: &Path) -> Vec<PathBuf> {
 
 fn pages() -> Vec<PathBuf> {
     let mut pages = Vec::new();
-    for folder in ["", "docs", "docs/security", "bench", "data", "crates/mcp"] {
+    for folder in [
+        "",
+        "docs",
+        "docs/security",
+        "bench",
+        "data",
+        "crates/mcp",
+        "docs/recipes",
+        "sdk",
+        "sdk/typescript",
+        "sdk/python",
+        "sdk/go",
+        "sdk/rust",
+    ] {
         let entries = fs::read_dir(Path::new(ROOT).join(folder)).expect("a folder");
         let files = entries.map(|entry| entry.expect("an entry").path());
         pages.extend(files.filter(|file| file.extension().is_some_and(|kind| kind == "md")));

@@ -1,6 +1,8 @@
 //! The locator and the shape of the code: the real server on a free port, spoken to over HTTP by the actors of the
 //! [`harness`], among them an [`assistant`].
 
+mod advisories;
+mod answers;
 mod assistant;
 mod catalogue;
 mod disk;

@@ -111,6 +111,9 @@ async fn a_geocoder_is_asked_only_about_what_is_not_known_and_once() {
         assert!(found(&server, location).await["structuredContent"]["total"].as_u64() > Some(0), "{location}");
     }
     server.call(FIND, json!({ "location": "moonlight tower", "lat": 30.27, "lon": -97.74 })).await.with(200);
+    for location in ["near me", "Texas"] {
+        assert_eq!(found(&server, location).await["isError"], true, "{location}");
+    }
     assert_eq!(asked.lock().unwrap().len(), 0);
     // A house is known to no place name; the answer is remembered, and so is that there is none.
     for location in
@@ -213,6 +216,33 @@ async fn imported_place_names_replace_the_embedded_ones_in_a_running_server() {
     server.stop().await;
 }
 
+/// The table of county subdivisions, with two that share a name and one that has no government.
+const COUSUBS: &str = "USPS|GEOID|GEOIDFQ|ANSICODE|NAME|FUNCSTAT|ALAND|AWATER|ALAND_SQMI|AWATER_SQMI|INTPTLAT|INTPTLONG
+CT|0918033900|0600000US0918033900|00213437|Griswold town|A|90000000|5000000|34.7|1.9|41.58|-71.92
+NJ|3400129280|0600000US3400129280|00882049|Hamilton township|A|287000000|6000000|110.8|2.3|39.47|-74.75
+NJ|3402129310|0600000US3402129310|00882126|Hamilton township|A|102000000|2000000|39.4|0.8|40.20|-74.67
+TX|4845390110|0600000US4845390110|01939071|Austin CCD|S|900000000|9000000|347.4|3.4|30.30|-97.75
+";
+
+#[test]
+fn townships_are_added_to_the_embedded_places_or_to_those_that_are_imported_with_them() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    packed(&folder.join("cousubs.zip"), "2025_Gaz_cousubs_national.txt", COUSUBS);
+    let report = document(folder, &["gazetteer", "import", "cousubs.zip"]);
+    assert_eq!(report["subdivisions"], 3, "{report}");
+    assert!(report["places"].as_u64() > Some(99_000) && report["postcodes"].as_u64() > Some(40_000), "{report}");
+    for (text, lat) in [("Griswold, CT", 41.58), ("Austin, TX", 30.27)] {
+        let shown = document(folder, &["places", text]);
+        assert!((shown["lat"].as_f64().unwrap() - lat).abs() < 0.05, "{text}: {shown}");
+    }
+    fs::write(folder.join("cities500.txt"), place(7, "Austin", "", [LAT, LON], "US", "TX")).unwrap();
+    let report = document(folder, &["gazetteer", "import", "cities500.txt", "cousubs.zip"]);
+    assert_eq!((&report["places"], &report["subdivisions"]), (&json!(4), &json!(3)), "{report}");
+    let said = command(folder, &["gazetteer", "import", "cities500.txt", "cousubs.zip"]).run();
+    assert!(said.out.contains("imported 4 places (3 county subdivisions among them) and 0 postcodes"), "{}", said.out);
+}
+
 #[test]
 fn tables_that_are_none_change_nothing() {
     let folder = tempfile::tempdir().unwrap();
@@ -221,11 +251,18 @@ fn tables_that_are_none_change_nothing() {
     fs::write(folder.join("latin1.txt"), b"caf\xe9\n").unwrap();
     fs::write(folder.join("codes.txt"), "CA\tM5V\tToronto\tOntario\tON\t\t\t\t\t43.64\t-79.39\t6\n").unwrap();
     fs::write(folder.join("broken.zip"), "PK").unwrap();
+    fs::write(folder.join("counties.txt"), "USPS|GEOID|NAME|INTPTLAT|INTPTLONG\nCT|09001|Fairfield|41.2|-73.4\n")
+        .unwrap();
+    fs::write(folder.join("short.txt"), format!("{COUSUBS}NJ|3402129310|\n")).unwrap();
+    fs::write(folder.join("endless.txt"), "a".repeat(2 << 20)).unwrap();
     for (file, said) in [
         ("words.txt", "line 1 is not from a known GeoNames table"),
         ("latin1.txt", "line 1 is not UTF-8"),
         ("codes.txt", "none of the files contains places"),
         ("broken.zip", "broken.zip"),
+        ("counties.txt", "the header has no column FUNCSTAT; of the Gazetteer files of the Census"),
+        ("short.txt", "line 6: there are 3 columns, but 12 in the header"),
+        ("endless.txt", "line 1 is longer than any of these tables has"),
         ("missing.txt", "missing.txt"),
     ] {
         let refused = command(folder, &["gazetteer", "import", file]).run();

@@ -25,5 +25,25 @@ pub(crate) fn check(request: &str, reply: &str) {
     assert!(errors.is_empty(), "{name}: {errors:?}");
     let text = reply["result"]["content"][0]["text"].as_str().unwrap();
     assert_eq!(serde_json::from_str::<Value>(text).unwrap(), *structured);
+    assert!(is_known(structured), "{name}: {text}");
     assert!(text.len() < MOST_BYTES, "{name} returned {} bytes", text.len());
+}
+
+/// The lists that say something by being empty: that there is no machine, no other place, nobody to be named.
+const MAY_BE_EMPTY: [&str; 3] = ["atms", "alternatives", "attribution"];
+
+/// Whether no member, at any depth, is there without being known, and no coordinate has more than six decimals.
+fn is_known(value: &Value) -> bool {
+    let holds = |(name, member): (&String, &Value)| {
+        let is_empty = member.as_array().is_some_and(Vec::is_empty) || *member == Value::Object(serde_json::Map::new());
+        let may_be_empty = MAY_BE_EMPTY.contains(&name.as_str()) || name == "counts";
+        let is_fine = !["lat", "lon"].contains(&name.as_str())
+            || member.to_string().split_once('.').is_none_or(|(_, decimals)| decimals.len() <= 6);
+        !member.is_null() && (!is_empty || may_be_empty) && is_fine && is_known(member)
+    };
+    match value {
+        Value::Object(members) => members.iter().all(holds),
+        Value::Array(items) => items.iter().all(is_known),
+        _ => true,
+    }
 }

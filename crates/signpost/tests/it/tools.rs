@@ -62,6 +62,13 @@ fn bad_calls() -> Vec<(&'static str, Value, &'static str)> {
         (FIND, json!({ "location": "Miami, FL", "openNow": "yes" }), "openNow"),
         (FIND, json!({ "location": "Miami, FL", "service": "rent" }), "service"),
         (FIND, json!({ "location": "Miami, FL", "coin": "?" }), "coin"),
+        (FIND, json!({ "location": "Miami, FL", "coin": "BTX" }), "DASH, DGB, DOGE"),
+        (FIND, json!({ "location": "Miami, FL", "coin": "lightning" }), "BTC"),
+        (
+            FIND,
+            json!({ "lat": -118.25, "lon": 34.05 }),
+            "-90 to 90, received -118.25; did you mean lat 34.05, lon -118.25?",
+        ),
         (FIND, json!({ "location": "Miami, FL", "units": "leagues" }), "units"),
         (DETAILS, json!({}), "atmId"),
         (DETAILS, json!({ "atmId": 0 }), "atmId"),
@@ -70,7 +77,7 @@ fn bad_calls() -> Vec<(&'static str, Value, &'static str)> {
         (DETAILS, json!({ "atmId": 1.5 }), "atmId"),
         (DETAILS, json!({ "atmId": 9_007_199_254_740_993_u64 }), "received 9007199254740993"),
         (STATUS, json!({ "location": "Miami, FL", "radius": 0 }), "1 to 100"),
-        (STATUS, json!({ "location": "Miami, FL", "limit": 5 }), "'limit'"),
+        (STATUS, json!({ "location": "Miami, FL", "limit": 51 }), "1 to 50"),
         (LIST, json!({ "city": "Austin" }), "state"),
         (LIST, json!({ "state": "TX" }), "city"),
         (LIST, json!({ "state": "ZZ", "city": "Austin" }), "state"),
@@ -131,6 +138,7 @@ async fn a_search_gives_the_nearest_machines_and_says_that_they_are_samples() {
     let distances: Vec<_> = atms.iter().map(|atm| atm["distanceMeters"].as_f64().unwrap()).collect();
     assert!(distances.is_sorted() && distances[0] < 16_093.0);
     let miles = format!("{:.1} miles", distances[0] / 1609.344);
+    assert!(distances.iter().all(|metres| metres.fract() == 0.0));
     assert_eq!((atms[0]["distance"].as_str(), atms[0]["status"].as_str()), (Some(miles.as_str()), Some("open")));
     assert!(atms[0]["address"].as_str().unwrap().contains("Miami") && atms[0]["id"].is_u64());
     let place = &found["resolvedLocation"];
@@ -194,9 +202,9 @@ async fn details_are_the_whole_record() {
     let found = structured(&server.call(FIND, json!({ "location": "Austin, TX" })).await);
     let details = structured(&server.call(DETAILS, json!({ "atmId": found["atms"][0]["id"] })).await);
     assert_eq!((&details["id"], &details["name"]), (&found["atms"][0]["id"], &found["atms"][0]["name"]));
-    assert_eq!((details["buy"].as_str(), details["sell"].as_str()), (Some("yes"), Some("unknown")));
+    assert_eq!((details["buy"].as_str(), details.get("sell")), (Some("yes"), None));
     assert_eq!((details["coins"]["BTC"].as_str(), details["hours"].as_str()), (Some("yes"), Some("24/7")));
-    assert!(details["statusReason"].is_string() && details["phone"].is_null());
+    assert!(details["statusReason"].is_string() && details.get("phone").is_none());
     assert_eq!(details["sources"][0]["name"], "sample");
 }
 
@@ -213,6 +221,7 @@ async fn filters_keep_only_what_is_known() {
     for (filter, expected) in [
         (json!({ "openNow": true }), all),
         (json!({ "service": "buy", "coin": "btc" }), all),
+        (json!({ "service": "buy", "coin": "Bitcoin" }), all),
         (json!({ "service": "sell" }), 0),
         (json!({ "coin": "DOGE" }), 0),
     ] {
@@ -226,6 +235,9 @@ async fn an_area_is_counted_by_status() {
     let found = structured(&server.call(STATUS, json!({ "location": "Austin, TX" })).await);
     let open = found["counts"]["open"].as_u64().unwrap();
     assert!(open >= 3 && found["total"] == open && found["asOf"] == "2027-01-15T08:00:00Z");
+    let one = structured(&server.call(STATUS, json!({ "location": "Austin, TX", "limit": 1 })).await);
+    assert_eq!((one["atms"].as_array().unwrap().len(), &one["counts"]), (1, &found["counts"]));
+    assert_eq!((&one["total"], &one["truncated"]), (&found["total"], &json!(true)));
 }
 
 #[tokio::test]

@@ -3,8 +3,8 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use clap::{Command, CommandFactory};
-use signpost::cli::Cli;
+use clap::Command;
+use signpost::cli;
 
 const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
 const GLOSSARY: &str = include_str!("../../../../docs/glossary.md");
@@ -105,17 +105,17 @@ fn words(text: &str) -> Vec<Word> {
 fn texts() -> Vec<(String, String)> {
     let files = ["README.md", "SECURITY.md", "CHANGELOG.md", "openapi.yaml", "crates/signpost/config.default.toml"];
     let mut files: Vec<PathBuf> = files.map(PathBuf::from).to_vec();
-    for folder in ["docs", "docs/security", "deploy", "deploy/kubernetes"] {
+    files.extend(["", "typescript", "python", "go", "rust"].map(|sdk| Path::new("sdk").join(sdk).join("README.md")));
+    for folder in ["docs", "docs/recipes", "docs/security", "deploy", "deploy/kubernetes"] {
         let entries = fs::read_dir(Path::new(ROOT).join(folder)).expect("a folder");
         let names = entries.map(|entry| Path::new(folder).join(entry.expect("an entry").file_name()));
         let is_read = |file: &PathBuf| Path::new(ROOT).join(file).is_file() && !file.ends_with("glossary.md");
-        // The page of openapi.yaml is made of it.
-        files.extend(names.filter(|file| is_read(file) && file.extension().is_none_or(|kind| kind != "html")));
+        files.extend(names.filter(is_read));
     }
     let read =
         |file: PathBuf| (file.display().to_string(), fs::read_to_string(Path::new(ROOT).join(&file)).expect("a text"));
     let mut texts: Vec<_> = files.into_iter().map(read).collect();
-    let mut root = Cli::command();
+    let mut root = cli::command();
     root.build();
     help(&mut texts, root);
     texts

@@ -129,7 +129,7 @@ impl<K: ArgumentKind> FromCall for Argument<K> {
 
     fn read(&self, sent: Option<&Value>, call: &CallArguments<'_>) -> Result<Self::Value, CallError> {
         let Some(sent) = sent else { return Ok(None) };
-        self.kind.read(sent).map(Some).ok_or_else(|| call.refuse(self.name, &self.kind.allowed(), sent))
+        self.kind.read(sent).map(Some).ok_or_else(|| call.refuse(self, &self.kind.allowed()))
     }
 }
 
@@ -182,9 +182,15 @@ impl<'a> CallArguments<'a> {
         argument.read(self.sent.get(argument.name()).filter(|value| !value.is_null()), self)
     }
 
+    /// What was sent as an argument.
+    pub(super) fn sent(&self, argument: &impl Declared) -> Option<&'a Value> {
+        self.sent.get(argument.name())
+    }
+
     /// A refusal of one argument.
-    fn refuse(&self, name: &str, allowed: &str, received: &Value) -> CallError {
-        let text = received.to_string();
+    pub(super) fn refuse(&self, argument: &impl Declared, allowed: &str) -> CallError {
+        let name = argument.name();
+        let text = self.sent(argument).map(Value::to_string).unwrap_or_default();
         let mut shown: String = text.chars().take(MAX_SHOWN_CHARS).collect();
         if shown.len() < text.len() {
             shown.push('…');

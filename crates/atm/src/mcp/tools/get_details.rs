@@ -7,12 +7,14 @@ use serde_json::{Map, Value, json};
 use signpost_locator::{AtmId, Coin, Freshness, Hours, MoreFields, SourceClaim, Trade};
 use signpost_mcp::{Annotations, Call, CallError, Handler, Output, Structured, Tool};
 
+use super::advice::{Advice, Outlook};
 use super::declare::{self, Argument, CallArguments, Required};
 use super::kinds::Integer;
 use super::schema::{self, members};
+use super::units::{Units, degrees};
 use super::view::{address, notice};
-use crate::catalogue::{CatalogueEntry, NextOpening, Snapshot};
-use crate::locator::{Locator, icons};
+use crate::catalogue::{AtmFilter, CatalogueEntry, Moment, NextOpening, Snapshot};
+use crate::locator::Locator;
 
 const EXAMPLE: &str = r#"{"atmId":17}"#;
 
@@ -25,13 +27,13 @@ pub(crate) fn tool() -> Tool<Locator> {
         name: "get_atm_details",
         title: "Get the details of a Bitcoin ATM",
         description: "Gives everything known about one Bitcoin ATM: address, hours and when it opens or closes next, \
-                      what it buys and sells, fees, limits, contact, status with its reason and age, and the sources. Use it with an id from \
-                      find_nearest_bitcoin_atm or list_atms_by_city. What is null or 'unknown' is not known. Do not \
-                      guess ids.",
+                      what it buys and sells, fees, limits, contact, status with its reason and age, and the sources. Use it with an id \
+                      from find_nearest_bitcoin_atm or list_atms_by_city. What is left out is not known. Do not guess \
+                      ids.",
         input_schema: declare::schema(&[&ATM_ID], EXAMPLE),
         output_schema: Some(schema::details()),
         annotations: Annotations::LOOKUP,
-        icons: icons(),
+        icons: Vec::new(),
         call: Handler::Now(handle),
     }
 }
@@ -66,6 +68,7 @@ fn details(snapshot: &Snapshot, entry: &CatalogueEntry, now: Timestamp) -> Value
         Some(NextOpening::ClosesAt(at)) => (None, Some(at)),
         None => (None, None),
     };
+    let coins = record.coins.iter().map(|(coin, deals)| (coin.code().to_owned(), json!(deals.known())));
     let sources = entry.machine.claims.iter().map(|claim| source(snapshot, claim));
     let attribution: BTreeSet<&str> = entry
         .machine
@@ -74,6 +77,8 @@ fn details(snapshot: &Snapshot, entry: &CatalogueEntry, now: Timestamp) -> Value
         .filter_map(|claim| snapshot.source(&claim.source))
         .map(|source| source.attribution.as_str())
         .collect();
+    let [lat, lon] = degrees(record.point);
+    let advice = advice(&moment, entry);
     let mut details = json!({
         "id": entry.machine.id,
         "name": record.title(),
@@ -92,31 +97,58 @@ fn details(snapshot: &Snapshot, entry: &CatalogueEntry, now: Timestamp) -> Value
             "postcode": record.address.postcode,
             "country": record.address.country,
         },
-        "lat": record.point.lat(),
-        "lon": record.point.lon(),
+        "lat": lat,
+        "lon": lon,
         "hours": record.hours.as_ref().map(Hours::text),
         "timeZone": record.time_zone,
         "opensAt": opens_at,
         "closesAt": closes_at,
-        "buy": record.buy,
-        "sell": record.sell,
-        "coins": record.coins,
+        "buy": record.buy.known(),
+        "sell": record.sell.known(),
+        "coins": coins.collect::<Map<_, _>>(),
         "phone": record.phone,
         "website": record.website,
         "sources": sources.collect::<Vec<_>>(),
-        "attribution": attribution,
+        "notice": notice(snapshot, advice.bans, []),
+        "advisories": advice.advisories,
     });
     if let Some(members) = details.as_object_mut() {
-        members.extend(more(&record.more.as_deref().cloned().unwrap_or_default()));
-        members.extend(notice(snapshot, []).map(|notice| ("notice".to_owned(), notice.into())));
+        members.extend(record.more.as_deref().map(more).into_iter().flatten());
     }
+    leave_out_unknown(&mut details);
+    details["attribution"] = json!(attribution);
     details
 }
 
-/// What few sources say; null or unknown where nobody does.
+/// What is said of the law and of fraud at one machine.
+fn advice<'a>(moment: &Moment<'a>, entry: &CatalogueEntry) -> Advice<'a> {
+    let (from, filter) = (entry.machine.record.point, AtmFilter::default());
+    Advice::of_machines(moment, &[entry], &Outlook { from, filter: &filter, units: Units::Miles, sends: true })
+}
+
+/// Removes the members of objects that hold nothing: null, and lists and objects without anything in them.
+fn leave_out_unknown(value: &mut Value) {
+    let is_known = |value: &Value| match value {
+        Value::Null => false,
+        Value::Array(items) => !items.is_empty(),
+        Value::Object(members) => !members.is_empty(),
+        _ => true,
+    };
+    match value {
+        Value::Array(items) => items.iter_mut().for_each(leave_out_unknown),
+        Value::Object(members) => {
+            members.values_mut().for_each(leave_out_unknown);
+            members.retain(|_, member| is_known(member));
+        }
+        _ => {}
+    }
+}
+
+/// What few sources say; null where nobody does.
 fn more(more: &MoreFields) -> Map<String, Value> {
     let trade = |(coin, trade): (&Coin, &Trade)| {
-        let trade = json!({ "buy": trade.buy, "sell": trade.sell, "lightning": trade.lightning });
+        let Trade { buy, sell, lightning } = *trade;
+        let trade = json!({ "buy": buy.known(), "sell": sell.known(), "lightning": lightning.known() });
         (coin.code().to_owned(), trade)
     };
     let fees = &more.fees;
@@ -132,12 +164,12 @@ fn more(more: &MoreFields) -> Map<String, Value> {
             "min": limits.min, "max": limits.max, "maxDay": limits.max_day, "kycAbove": limits.kyc_above,
             "currency": limits.currency,
         },
-        "kyc": more.kyc,
+        "kyc": more.kyc.known(),
         "brandWikidata": more.brand_wikidata,
         "network": more.network,
         "locatedIn": more.located_in,
-        "placement": { "indoor": more.indoor, "level": more.level, "note": more.note },
-        "wheelchair": more.wheelchair,
+        "placement": { "indoor": more.indoor.known(), "level": more.level, "note": more.note },
+        "wheelchair": more.wheelchair.known(),
         "machine": { "manufacturer": more.manufacturer, "model": more.model, "ref": more.machine_ref },
         "email": more.email,
         "supportHours": more.support_hours,

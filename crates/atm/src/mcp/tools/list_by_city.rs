@@ -5,15 +5,18 @@ use serde_json::{Map, Value, json};
 use signpost_locator::{AtmId, Region};
 use signpost_mcp::{Annotations, Call, CallError, Handler, Output, Structured, Tool};
 
+use super::advice::{Advice, Outlook};
 use super::beyond::nearest_beyond;
 use super::declare::{self, Argument, CallArguments, Required};
+use super::elsewhere::other_country;
 use super::kinds::{ParsedText, PlainText};
 use super::place::shorten;
 use super::schema;
 use super::units::UNITS;
-use super::view::{AtmPage, Item, attribution_of_city, fit_into_reply, notice};
+use super::view::{AtmPage, Item, attribution_of_city, fit_into_reply, notice, render, tell_bans_once};
+use crate::advisories::Spot;
 use crate::catalogue::{AtmFilter, CatalogueEntry};
-use crate::locator::{Locator, icons};
+use crate::locator::Locator;
 
 const EXAMPLE: &str = r#"{"state":"TX","city":"Austin"}"#;
 
@@ -48,9 +51,9 @@ pub(crate) fn tool() -> Tool<Locator> {
                       somebody wants all machines of a city of the United States or Canada. Do not use it for 'near' \
                       (find_nearest_bitcoin_atm), which also finds machines beyond the city's limits.",
         input_schema: declare::schema(&[&STATE, &CITY, &UNITS, &CURSOR], EXAMPLE),
-        output_schema: Some(schema::page(json!({}))),
+        output_schema: Some(schema::page(json!({ "nextCursor": { "type": "string" } }), &[])),
         annotations: Annotations::LOOKUP,
-        icons: icons(),
+        icons: Vec::new(),
         call: Handler::Now(handle),
     }
 }
@@ -72,7 +75,8 @@ pub fn call(locator: &Locator, given: &Map<String, Value>) -> Result<Structured,
 
     let snapshot = locator.catalogue.snapshot();
     let moment = snapshot.at(locator.clock.now());
-    let place = locator.catalogue.places.now().city(region, city);
+    let places = locator.catalogue.places.now();
+    let place = places.city(region, city);
     // An address may spell the city in another way than the map; both name the same place.
     let main = place.as_ref().map(|place| place.name.as_str());
     let mut all: Vec<&CatalogueEntry> = snapshot.in_city(region, city).collect();
@@ -86,29 +90,38 @@ pub fn call(locator: &Locator, given: &Map<String, Value>) -> Result<Structured,
     };
     let rest: Vec<_> = all.iter().filter(|entry| after.is_none_or(|after| entry.machine.id > after)).collect();
     let away = |entry: &CatalogueEntry| center.distance(entry.machine.record.point);
-    let atms = fit_into_reply(rest.iter().take(PAGE_SIZE).map(|entry| Item::new(&moment, entry, away(entry), units)));
+    let mut atms =
+        fit_into_reply(rest.iter().take(PAGE_SIZE).map(|entry| Item::new(&moment, entry, away(entry), units)));
     let nothing = all.is_empty().then(|| {
-        let (city, code) = (main.unwrap_or(city), region.code());
-        let next = nearest_beyond(
-            &moment,
-            center,
-            units,
-            "call find_nearest_bitcoin_atm with maxDistance",
-            &AtmFilter::default(),
-        );
-        format!("No Bitcoin ATM is known with an address in {city}, {code}. {next}")
+        let next_call = "call find_nearest_bitcoin_atm with maxDistance";
+        let next = nearest_beyond(&moment, center, units, next_call, &AtmFilter::default());
+        let place = format!("{}, {}", main.unwrap_or(city), region.code());
+        format!("No Bitcoin ATM is known with an address in {place}. {next}")
     });
+    let filter = AtmFilter::default();
+    let advice = if atms.is_empty() {
+        let spot = Spot::of_city(region, main.unwrap_or(city));
+        Advice::of_place(&moment, &spot, center, &places)
+    } else {
+        let listed: Vec<&CatalogueEntry> = rest.iter().take(atms.len()).map(|entry| **entry).collect();
+        tell_bans_once(&mut atms, &listed, &moment);
+        Advice::of_machines(&moment, &listed, &Outlook { from: center, filter: &filter, units, sends: true })
+    };
+    let abroad = all.is_empty().then(|| other_country(&snapshot, Some(region), None)).flatten();
     let next_cursor =
         rest.get(atms.len()).and_then(|_| rest[..atms.len()].last()).map(|last| write_cursor(last.machine.id));
-    Structured::render(&AtmPage {
+    let page = AtmPage {
         total: all.len(),
         truncated: next_cursor.is_some(),
-        notice: notice(&snapshot, [nothing]),
+        data_as_of: snapshot.data_as_of(),
+        notice: notice(&snapshot, advice.bans, [abroad, nothing]),
+        advisories: advice.advisories,
         attribution: attribution_of_city(&snapshot),
         resolved_location: None,
         next_cursor,
         atms,
-    })
+    };
+    render(page, |page| page)
 }
 
 fn parse_cursor(text: &str) -> Option<AtmId> {

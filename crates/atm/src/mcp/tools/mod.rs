@@ -1,16 +1,20 @@
 //! The four tools of the ATM locator (specification, §4). Each is a function over the catalogue; the protocol around
 //! them is signpost-mcp's.
 
+mod advice;
 mod around;
 mod beyond;
 mod check_status;
 pub mod declare;
+mod elsewhere;
 mod find_nearest;
 mod get_details;
 pub mod kinds;
+mod left_out;
 mod list_by_city;
 mod place;
 mod schema;
+mod understood;
 mod units;
 mod view;
 

@@ -2,20 +2,23 @@
 
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
-use serde::{Serialize, Serializer};
 use serde_json::{Map, Value};
-use signpost_locator::gazetteer::{ATTRIBUTION, MAX_TEXT_CHARS, Place, PlaceSource, Resolved, Unresolved};
+use signpost_locator::gazetteer::{
+    ATTRIBUTION, MAX_TEXT_CHARS, Place, PlaceSource, Resolved, Unresolved, UnresolvedKind,
+};
 use signpost_locator::{Country, Point, Region};
 use signpost_mcp::{Call, CallError, Output};
 
 use super::declare::{Argument, CallArguments, Declared};
 use super::kinds::{Number, PlainText};
+use super::understood::Understood;
+use super::units::degrees;
 use crate::locator::Locator;
-use crate::places::geocoder::{self, GeocodeResult};
 
 pub(super) const LOCATION: Argument<PlainText> = Argument::new(
     "location",
-    "A place as people write it: \"Austin, TX\", \"78701\", \"Toronto, Canada\". Either this, or lat and lon",
+    "A place as people write it: \"Austin, TX\", \"78701\", \"LAX\". No streets, businesses, 'near me'. Either this, or lat \
+     and lon",
     PlainText { most: MAX_TEXT_CHARS },
 );
 
@@ -25,41 +28,22 @@ pub(super) const LAT: Argument<Number> =
 pub(super) const LON: Argument<Number> =
     Argument::new("lon", "Longitude in degrees; needs lat", Number { unit: "degrees", least: -180.0, most: 180.0 });
 
+/// How many other places of a name a notice names: the alternatives have all of them.
+const MAX_OTHERS_SAID: usize = 3;
+
 /// A point to search from, and how it was understood.
 pub(crate) struct Center {
     pub(crate) point: Point,
     /// How people would call it: `Austin, Texas` or `30.27, -97.74`.
     pub(crate) name: String,
+    /// The region and country, of a location that has them.
+    pub(crate) area: (Option<Region>, Option<Country>),
     /// How the location was understood, where one was used.
     pub(crate) resolved: Option<Understood>,
     /// What the caller should know about the choice.
     pub(crate) note: Option<String>,
     /// What the licence of whoever knew the place wants to be said.
     pub(crate) attribution: Option<&'static str>,
-}
-
-/// How a location was understood, as replies tell it.
-#[derive(Serialize)]
-pub(crate) struct Understood {
-    name: String,
-    region: Option<&'static str>,
-    country: Option<Country>,
-    lat: f64,
-    lon: f64,
-    source: &'static str,
-    confidence: f64,
-    alternatives: Vec<Alternative>,
-}
-
-/// Another place of the same name.
-#[derive(Serialize)]
-struct Alternative {
-    name: String,
-    #[serde(serialize_with = "name_of")]
-    region: Option<Region>,
-    country: Option<Country>,
-    lat: f64,
-    lon: f64,
 }
 
 impl Center {
@@ -78,8 +62,9 @@ impl Center {
     }
 
     fn at(point: Point, note: Option<String>) -> Self {
-        let name = format!("{}, {}", point.lat(), point.lon());
-        Self { point, name, resolved: None, note, attribution: None }
+        let [lat, lon] = degrees(point);
+        let name = format!("{lat}, {lon}");
+        Self { point, name, area: (None, None), resolved: None, note, attribution: None }
     }
 
     fn resolve(locator: &Locator, location: &str) -> Result<Self, CallError> {
@@ -87,29 +72,49 @@ impl Center {
             && let Some(found) = geocoder.cached_result(location)
         {
             let attribution = Some(geocoder.attribution());
-            return Ok(Self::understood(location, Understood::geocoded(geocoder.name(), found), attribution));
+            let understood = Understood::geocoded(geocoder.name(), found);
+            return Ok(Self::understood(location, understood, Vec::new(), attribution));
         }
         let resolved = locator.catalogue.places.now().resolve(location);
         let resolved = resolved.map_err(|unresolved| not_found(location, &unresolved))?;
         let attribution = (resolved.source != PlaceSource::Coordinates).then_some(ATTRIBUTION);
-        Ok(Self::understood(location, Understood::named(resolved), attribution))
+        let notes: Vec<String> = resolved.notes.iter().map(ToString::to_string).collect();
+        Ok(Self::understood(location, Understood::named(resolved), notes, attribution))
     }
 
-    fn understood(location: &str, (point, resolved): (Point, Understood), attribution: Option<&'static str>) -> Self {
-        let name = match resolved.region {
-            Some(region) => format!("{}, {region}", resolved.name),
-            None => resolved.name.clone(),
-        };
-        let note = (!resolved.alternatives.is_empty()).then(|| {
-            let others: Vec<_> = resolved.alternatives.iter().map(Alternative::label).collect();
-            format!("'{}' was taken for {name}; there is also {}.", shorten(location), others.join("; "))
-        });
-        Self { point, name, resolved: Some(resolved), note, attribution }
+    /// `notes` are what the place names have to say; what else could be meant is added.
+    fn understood(
+        location: &str,
+        (point, resolved): (Point, Understood),
+        mut notes: Vec<String>,
+        attribution: Option<&'static str>,
+    ) -> Self {
+        let name = resolved.title();
+        let mut others = resolved.others();
+        others.truncate(MAX_OTHERS_SAID);
+        if let (false, others) = (others.is_empty(), others.join("; ")) {
+            notes.push(if notes.is_empty() {
+                format!("'{}' was taken for {name}; there is also {others}.", shorten(location))
+            } else {
+                format!("There is also {others}.")
+            });
+        }
+        let note = (!notes.is_empty()).then(|| notes.join(" "));
+        Self { point, name, area: (resolved.region, resolved.country), resolved: Some(resolved), note, attribution }
     }
 }
 
 /// The point of `lat` and `lon`; one of them alone is a mistake even beside a location.
 fn point(arguments: &mut CallArguments<'_>) -> Result<Option<Point>, CallError> {
+    let number = |one| arguments.sent(one).and_then(Value::as_f64);
+    if let (Some(lat), Some(lon)) = (number(&LAT), number(&LON))
+        && Point::new(lat, lon).is_none()
+        && Point::new(lon, lat).is_some()
+    {
+        return Err(arguments.bad(&format!(
+            "lat must be a number of degrees from -90 to 90, received {lat:?}; did you mean lat {lon:?}, lon {lat:?}?"
+        )));
+    }
     match (arguments.take(&LAT)?, arguments.take(&LON)?) {
         (Some(lat), Some(lon)) => Ok(Point::new(lat, lon)),
         (None, None) => Ok(None),
@@ -129,9 +134,13 @@ pub async fn ask_geocoder(locator: &Locator, given: &Map<String, Value>) {
     }
     // A house in a street: the place names know no more than the city.
     let is_address = location.starts_with(|first: char| first.is_ascii_digit()) && location.contains(' ');
-    let known = locator.catalogue.places.now().resolve(location);
-    let is_enough = |resolved: &Resolved| !is_address || resolved.source == PlaceSource::Coordinates;
-    if !known.as_ref().is_ok_and(is_enough) {
+    let can_know_more = match &locator.catalogue.places.now().resolve(location) {
+        Ok(Resolved { source: PlaceSource::Coordinates | PlaceSource::PlusCode, .. }) => false,
+        Ok(resolved) => is_address || resolved.source == PlaceSource::Fallback,
+        // Of where somebody is nobody knows more, and a state is not a point.
+        Err(unresolved) => unresolved.kind == UnresolvedKind::Unknown,
+    };
+    if can_know_more {
         geocoder.ask(location).await;
     }
 }
@@ -155,80 +164,52 @@ pub(crate) fn after_geocoder<'a>(
 
 /// A location that means nothing to us is an answer, with what to try instead.
 fn not_found(location: &str, unresolved: &Unresolved) -> CallError {
+    let (asked, reason) = (shorten(location), &unresolved.reason);
     let suggestions: Vec<_> = unresolved.suggestions.iter().map(Place::label).collect();
-    let meant = if suggestions.is_empty() {
-        "Give a city and a state or country (\"Austin, TX\"), a US ZIP code (\"78701\")".to_owned()
-    } else {
-        format!("Did you mean {}? Otherwise give a city and a state or country", suggestions.join("; "))
-    };
-    let reason = &unresolved.reason;
-    CallError::Failed(format!(
-        "'{}' was not understood: {reason}. {meant}, or lat together with lon.",
-        shorten(location)
-    ))
+    let suggestions = suggestions.join("; ");
+    CallError::Failed(match unresolved.kind {
+        UnresolvedKind::OwnPlace | UnresolvedKind::Swapped => format!("{reason}."),
+        UnresolvedKind::TooLarge if !suggestions.is_empty() => format!("{reason}, such as {suggestions}."),
+        UnresolvedKind::Ambiguous if !suggestions.is_empty() => format!("{reason}. Did you mean {suggestions}?"),
+        _ => {
+            let meant = if suggestions.is_empty() {
+                "Give a city and a state or country (\"Austin, TX\"), a US ZIP code (\"78701\")".to_owned()
+            } else {
+                format!("Did you mean {suggestions}? Otherwise give a city and a state or country")
+            };
+            format!("'{asked}' was not understood: {reason}. {meant}, or lat together with lon.")
+        }
+    })
 }
 
 pub(crate) fn shorten(text: &str) -> String {
     signpost_text::line(text).chars().take(80).collect()
 }
 
-impl Understood {
-    /// What the place names know.
-    fn named(resolved: Resolved) -> (Point, Self) {
-        let alternative = |place: Place| Alternative {
-            name: place.name,
-            region: place.region,
-            country: Some(place.country),
-            lat: place.point.lat(),
-            lon: place.point.lon(),
-        };
-        let understood = Self {
-            name: resolved.name,
-            region: resolved.region.map(Region::name),
-            country: resolved.country,
-            lat: resolved.point.lat(),
-            lon: resolved.point.lon(),
-            source: resolved.source.name(),
-            confidence: resolved.confidence,
-            alternatives: resolved.alternatives.into_iter().map(alternative).collect(),
-        };
-        (resolved.point, understood)
-    }
+#[cfg(test)]
+mod tests {
+    use signpost_locator::gazetteer::Gazetteer;
 
-    /// What a geocoder of this name found.
-    fn geocoded(source: &'static str, found: GeocodeResult) -> (Point, Self) {
-        let alternative = |place: geocoder::GeocodedPlace| Alternative {
-            name: place.name,
-            region: place.region,
-            country: place.country,
-            lat: place.point.lat(),
-            lon: place.point.lon(),
-        };
-        let GeocodeResult { place, confidence, alternatives } = found;
-        let understood = Self {
-            name: place.name,
-            region: place.region.map(Region::name),
-            country: place.country,
-            lat: place.point.lat(),
-            lon: place.point.lon(),
-            source,
-            confidence,
-            alternatives: alternatives.into_iter().map(alternative).collect(),
-        };
-        (place.point, understood)
-    }
-}
+    use super::*;
 
-impl Alternative {
-    /// Its name with its region or country, as it can be asked for.
-    fn label(&self) -> String {
-        let area = self.region.map(Region::code).or_else(|| self.country.map(Country::name));
-        area.map_or_else(|| self.name.clone(), |area| format!("{}, {area}", self.name))
+    #[test]
+    fn a_text_that_is_no_place_is_answered_by_its_kind() {
+        let texas = Gazetteer::embedded().resolve("Texas").expect_err("a state");
+        let of = |kind: UnresolvedKind, reason: &str| Unresolved { reason: reason.to_owned(), kind, ..texas.clone() };
+        for (kind, reason, expected) in [
+            (UnresolvedKind::OwnPlace, "ask them where", "ask them where."),
+            (
+                UnresolvedKind::Swapped,
+                "did you mean 1, 2? The latitude comes first",
+                "did you mean 1, 2? The latitude comes first.",
+            ),
+            (UnresolvedKind::TooLarge, "too large", "too large, such as Houston, TX; "),
+            (UnresolvedKind::Unknown, "not known", "'x' was not understood: not known. Did you mean Houston, TX; "),
+        ] {
+            let told = not_found("x", &of(kind, reason)).to_string();
+            assert!(told.starts_with(expected), "{told}");
+        }
+        let nothing = Unresolved { suggestions: Vec::new(), ..of(UnresolvedKind::Unknown, "not known") };
+        assert!(not_found("x", &nothing).to_string().contains("a US ZIP code"));
     }
-}
-
-/// The region's name.
-#[expect(clippy::ref_option, clippy::trivially_copy_pass_by_ref, reason = "serde's signature")]
-fn name_of<S: Serializer>(region: &Option<Region>, serializer: S) -> Result<S::Ok, S::Error> {
-    region.map(Region::name).serialize(serializer)
 }

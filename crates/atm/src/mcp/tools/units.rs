@@ -1,6 +1,6 @@
-//! The unit of distances in texts.
+//! How distances and coordinates are written.
 
-use signpost_locator::Distance;
+use signpost_locator::{Distance, Point};
 
 use super::declare::{Argument, WithDefault};
 use super::kinds::Choice;
@@ -12,14 +12,22 @@ pub(super) enum Units {
     Kilometres,
 }
 
-pub(super) const UNITS: WithDefault<Choice<Units>> = Argument::new(
-    "units",
-    "The unit of distances in texts; arguments are always in miles",
-    Choice(&[("miles", Units::Miles), ("km", Units::Kilometres)]),
-)
-.or(Units::Miles);
+pub(super) const UNITS: WithDefault<Choice<Units>> =
+    Argument::new("units", "Of distances in texts", Choice(&[("miles", Units::Miles), ("km", Units::Kilometres)]))
+        .or(Units::Miles);
+
+/// Latitude and longitude to a tenth of a metre: what sources write behind that is noise.
+pub(crate) fn degrees(point: Point) -> [f64; 2] {
+    // Adding zero makes a positive zero of a negative one.
+    [point.lat(), point.lon()].map(|degrees| (degrees * 1e6).round() / 1e6 + 0.0)
+}
 
 impl Units {
+    /// A bound as people read it: `25 miles`, `1.5 miles`.
+    pub(super) fn bound(self, distance: Distance) -> String {
+        self.text(distance).replacen(".0 ", " ", 1)
+    }
+
     /// A distance as people read it: `1.2 miles`.
     pub(super) fn text(self, distance: Distance) -> String {
         let (length, name) = match self {

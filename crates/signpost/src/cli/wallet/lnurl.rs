@@ -10,7 +10,7 @@ use serde_json::json;
 use signpost_auth::{AuthUrl, LnurlReply};
 use signpost_platform::outbound::{Names, Outbound, Reach, Request};
 
-use super::{REQUEST_TIMEOUT, SHOWN, asked, open};
+use super::{REQUEST_TIMEOUT, SHOWN, ask, open};
 use crate::cli::{Session, Usage};
 
 #[derive(Debug, Args)]
@@ -31,7 +31,7 @@ pub(super) async fn log_in(session: &Session, Link { lnurl, yes }: Link) -> Resu
     if !session.json {
         eprintln!("{}", question(&link));
     }
-    if !yes && !matches!(asked("\nSign and send? [y/N] ")?.to_lowercase().as_str(), "y" | "yes") {
+    if !yes && !matches!(ask("\nSign and send? [y/N] ")?.to_lowercase().as_str(), "y" | "yes") {
         bail!("nothing was signed");
     }
     let (host, public_key) = (link.host(), key.public_key().canonical());

@@ -19,7 +19,7 @@ use signpost_platform::clock::Clock;
 use signpost_platform::outbound::{Names, Outbound, Reach, Request};
 use signpost_store::random;
 
-use super::{Session, Usage};
+use super::{Session, Usage, ask};
 
 /// How long a webhook may take to answer a person.
 const REQUEST_TIMEOUT: Duration = Duration::from_secs(20);
@@ -155,10 +155,10 @@ async fn scan(session: &Session, command: Scan) -> Result<()> {
             eprintln!("{said}");
         }
     }
-    if !yes && !matches!(asked("\nSign and send? [y/N] ")?.to_lowercase().as_str(), "y" | "yes") {
+    if !yes && !matches!(ask("\nSign and send? [y/N] ")?.to_lowercase().as_str(), "y" | "yes") {
         bail!("nothing was signed");
     }
-    let typed = if is_number_missing { Some(asked("The number beside the code: ")?) } else { None };
+    let typed = if is_number_missing { Some(ask("The number beside the code: ")?) } else { None };
     let number = typed.as_deref().map(number).transpose()?.or(given);
     let device = DeviceInfo {
         platform: Some("cli".to_owned()),
@@ -204,14 +204,6 @@ fn question(qr: &QrData) -> String {
 
 fn host(qr: &QrData) -> String {
     qr.webhook().origin().ascii_serialization()
-}
-
-/// What a person at the terminal types.
-fn asked(question: &str) -> Result<String> {
-    eprint!("{question}");
-    let mut line = String::new();
-    std::io::stdin().read_line(&mut line)?;
-    Ok(line.trim().to_owned())
 }
 
 async fn post(outbound: &Outbound, qr: &QrData, body: Vec<u8>) -> Result<(u16, Value)> {

@@ -67,7 +67,7 @@ const FLOORS: &[(&str, &[&[&str]])] = &[
     (
         "atm",
         &[
-            &["places", "processor", "reports"],
+            &["advisories", "places", "processor", "reports"],
             &["settings"],
             &["catalogue"],
             &["feeds"],
@@ -77,7 +77,7 @@ const FLOORS: &[(&str, &[&[&str]])] = &[
             &["routes"],
         ],
     ),
-    ("signpost", &[&["config"], &["server"], &["conformance", "demo"], &["cli"], &["main"]]),
+    ("signpost", &[&["config"], &["server"], &["conformance", "demo", "doctor"], &["cli"], &["main"]]),
 ];
 
 #[test]

@@ -1,0 +1,278 @@
+//! Reads advisories from their file, row by row: a row that is not understood is refused with its line.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+use toml::Spanned;
+use toml::de::{DeTable, DeValue, ValueDeserializer};
+
+use super::row::RowFields;
+use super::{Advisories, Advisory};
+
+/// The advisories that are part of the program; each was written by whoever read its source.
+const EMBEDDED: &str = include_str!("../../data/advisories.toml");
+
+/// Most rows of a file.
+const MAX_ROWS: usize = 1_000;
+/// Most bytes of a file.
+pub(super) const MAX_FILE_BYTES: usize = 1 << 20;
+
+/// What a file holds: the rows that are understood, and what is wrong with the others.
+#[derive(Debug, Default)]
+pub struct FileRows {
+    /// The rows that are understood.
+    pub rows: Vec<Advisory>,
+    /// The others, by line.
+    pub bad: Vec<BadRow>,
+}
+
+/// A row that is not understood.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct BadRow {
+    /// The line on which it begins, or on which the mistake is; from 1.
+    pub line: usize,
+    /// What is wrong.
+    pub reason: String,
+}
+
+/// A file of advisories that cannot be used.
+#[derive(Debug, thiserror::Error)]
+#[error("{file}: {first}{more}")]
+pub struct BadAdvisories {
+    file: String,
+    first: String,
+    more: String,
+}
+
+/// The advisories that are part of the program.
+///
+/// # Panics
+/// Never: a test reads them.
+#[must_use]
+pub fn embedded() -> Vec<Advisory> {
+    let FileRows { rows, bad } = read_rows(EMBEDDED);
+    assert!(bad.is_empty(), "the embedded advisories are read by a test: {bad:?}");
+    rows
+}
+
+/// What the text of a file holds.
+#[must_use]
+pub fn read_rows(text: &str) -> FileRows {
+    let bad = |at: usize, reason: &str| BadRow { line: line_of(text, at), reason: one_line(reason) };
+    let refused = |row: BadRow| FileRows { rows: Vec::new(), bad: vec![row] };
+    if text.len() > MAX_FILE_BYTES {
+        return refused(BadRow { line: 1, reason: format!("the file is larger than {MAX_FILE_BYTES} bytes") });
+    }
+    let document = match DeTable::parse(text) {
+        Ok(document) => document.into_inner(),
+        Err(error) => return refused(bad(error.span().map_or(0, |span| span.start), error.message())),
+    };
+    let mut found = FileRows::default();
+    for (key, value) in document {
+        match (key.get_ref().as_ref(), value) {
+            ("advisory", value) if matches!(value.get_ref(), DeValue::Array(_)) => {
+                let DeValue::Array(items) = value.into_inner() else { continue };
+                found.take_all(items, &bad);
+            }
+            (name, _) => {
+                let reason = format!("'{name}' is not known; a file holds [[advisory]] rows and nothing else");
+                found.bad.push(bad(key.span().start, &reason));
+            }
+        }
+    }
+    found
+}
+
+impl FileRows {
+    fn take_all<'i>(
+        &mut self,
+        items: impl IntoIterator<Item = Spanned<DeValue<'i>>>,
+        bad: &impl Fn(usize, &str) -> BadRow,
+    ) {
+        for item in items {
+            let start = item.span().start;
+            if self.rows.len() >= MAX_ROWS {
+                self.bad.push(bad(start, &format!("there are more than {MAX_ROWS} rows")));
+                return;
+            }
+            match RowFields::deserialize(ValueDeserializer::from(item)) {
+                Err(error) => self.bad.push(bad(error.span().map_or(start, |span| span.start), error.message())),
+                Ok(fields) => match fields.check() {
+                    Err(reason) => self.bad.push(bad(start, &reason)),
+                    Ok(row) if self.rows.iter().any(|known| known.id == row.id) => {
+                        self.bad.push(bad(start, &format!("{}: another row above has this id", row.id)));
+                    }
+                    Ok(row) => self.rows.push(row),
+                },
+            }
+        }
+    }
+
+    /// The rows, where all are understood.
+    ///
+    /// # Errors
+    /// Where one is not.
+    pub fn all_or_none(self, file: &str) -> Result<Advisories, BadAdvisories> {
+        let Some(first) = self.bad.first() else { return Ok(Advisories::merged(self.rows)) };
+        let more = match self.bad.len() - 1 {
+            0 => String::new(),
+            others => format!("; {others} more ('signpost advisories check' lists all)"),
+        };
+        Err(BadAdvisories { file: file.to_owned(), first: first.to_string(), more })
+    }
+}
+
+impl BadAdvisories {
+    /// A file that cannot be read at all.
+    pub(super) fn unreadable(file: &str, why: &impl fmt::Display) -> Self {
+        Self { file: file.to_owned(), first: format!("cannot read the advisories: {why}"), more: String::new() }
+    }
+}
+
+impl fmt::Display for BadRow {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "line {}: {}", self.line, self.reason)
+    }
+}
+
+fn one_line(reason: &str) -> String {
+    signpost_text::line(reason).trim().to_owned()
+}
+
+/// The line of a byte of a text, from 1.
+fn line_of(text: &str, at: usize) -> usize {
+    1 + text.as_bytes().iter().take(at).filter(|byte| **byte == b'\n').count()
+}
+
+#[cfg(test)]
+mod tests {
+    use jiff::civil::Date;
+    use jiff::tz::TimeZone;
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::advisories::{AdvisoryKind, AdvisoryStatus, MAX_WORDS, SourceClass};
+
+    const ROW: &str = r#"
+[[advisory]]
+id = "x"
+kind = "ban"
+where = { country = "US", region = "MN" }
+status = "in_force"
+effective = 2026-08-01
+text = "No machines."
+source = { url = "https://example.com/law", title = "A law", class = "primary" }
+checked = 2026-11-22
+"#;
+
+    /// What is wrong with the one row of a file.
+    #[track_caller]
+    fn wrong(text: &str) -> BadRow {
+        let FileRows { rows, mut bad } = read_rows(text);
+        assert!(rows.is_empty() && bad.len() == 1, "{rows:?} {bad:?}");
+        bad.remove(0)
+    }
+
+    #[test]
+    fn the_embedded_rows_are_read_and_none_is_longer_than_may_be() {
+        let rows = embedded();
+        assert!(rows.iter().any(|row| row.kind == AdvisoryKind::Ban && row.status == AdvisoryStatus::InForce));
+        let is_long = |row: &&Advisory| row.text.split_whitespace().count() > 35;
+        assert_eq!(rows.iter().find(is_long), None, "people read two of them, and one line more");
+        let is_news_alone = |row: &&Advisory| row.is_ban() && row.source.class == SourceClass::News;
+        assert_eq!(rows.iter().find(is_news_alone), None, "a ban changes a status: it needs the law's own text");
+    }
+
+    #[test]
+    fn a_whole_row_is_read() {
+        let FileRows { rows, bad } = read_rows(ROW);
+        assert_eq!(bad, []);
+        assert_eq!(rows[0].area.label(), "MN");
+        assert_eq!((rows[0].review_days, rows[0].checked.to_string().as_str()), (180, "2026-11-22"));
+    }
+
+    /// What is changed of the row, the line that is named, and what is said.
+    #[rustfmt::skip]
+    const WRONG: [(&str, &str, usize, &str); 27] = [
+        ("checked = 2026-11-22\n", "", 2, "checked"),
+        (r#"url = "https://example.com/law", "#, "", 9, "url"),
+        (r#"title = "A law""#, r#"title = " ""#, 2, "source.title"),
+        ("https://example.com/law", "ftp://example.com/law", 2, "source.url"),
+        ("https://example.com/law", "law", 2, "source.url"),
+        ("https://example.com/law", "https://me:secret@example.com/law", 2, "source.url"),
+        ("\"primary\"", "\"hearsay\"", 9, "hearsay"),
+        ("kind = \"ban\"", "kind = \"bann\"", 4, "bann"),
+        ("kind = \"ban\"", "kind = \"ban\"\ncolour = 1", 5, "colour"),
+        ("region = \"MN\"", "region = \"MN\", county = \"x\"", 5, "county"),
+        ("region = \"MN\"", "region = \"Minnesota\"", 2, "where.region"),
+        ("region = \"MN\"", "region = \"ON\"", 2, "is not in"),
+        ("country = \"US\"", "country = \"XX\"", 2, "where.country"),
+        (r#"country = "US", region = "MN""#, r#"city = "Spokane""#, 2, "where.city"),
+        (r#"region = "MN""#, r#"city = " ""#, 2, "where.city"),
+        (r#"region = "MN""#, "bbox = [-97.0, 44.0, -93.0]", 5, "4"),
+        (r#"region = "MN""#, "bbox = [-97.0, 49.0, -93.0, 44.0]", 2, "where.bbox"),
+        ("status = \"in_force\"\neffective = 2026-08-01", "status = \"enacted\"", 2, "effective"),
+        ("effective = 2026-08-01", "effective = 2026-08-01T00:00:00Z", 7, "date"),
+        ("effective = 2026-08-01", "effective = \"2026-08-01\"", 7, "string"),
+        ("effective = 2026-08-01", "effective = 2026-02-30", 7, "day"),
+        ("effective = 2026-08-01", "effective = 2026-08-01\nuntil = 2026-08-01", 2, "until"),
+        ("\"No machines.\"", "\" \"", 2, "text"),
+        ("id = \"x\"", "id = \"X Y\"", 2, "id"),
+        ("id = \"x\"", "", 2, "id"),
+        ("checked = 2026-11-22", "checked = 2026-11-22\nreview_days = 0", 2, "review_days"),
+        ("checked = 2026-11-22", "checked = 2026-11-22\nvalues = { colour = 1 }", 11, "colour"),
+    ];
+
+    #[test]
+    fn a_row_that_is_not_understood_is_refused_with_its_line() {
+        for (what, instead, line, told) in WRONG {
+            assert!(ROW.contains(what), "{what}");
+            let bad = wrong(&ROW.replace(what, instead));
+            assert_eq!(bad.line, line, "{what} → {instead}: {bad}");
+            assert!(bad.reason.contains(told), "{what} → {instead}: {bad}");
+        }
+        let long = format!("\"{}\"", "word ".repeat(MAX_WORDS + 1));
+        assert!(wrong(&ROW.replace("\"No machines.\"", &long)).reason.contains("61 words"));
+    }
+
+    #[test]
+    fn a_file_holds_rows_and_nothing_else() {
+        assert_eq!(wrong("\n\n[advice]\n").line, 3);
+        assert_eq!(wrong("advisory = 1").line, 1);
+        assert_eq!(wrong("[[advisory]\n").line, 1);
+        assert_eq!(wrong(&"#".repeat(MAX_FILE_BYTES + 1)).line, 1);
+        assert!(read_rows("# nothing yet").bad.is_empty());
+    }
+
+    #[test]
+    fn every_bad_row_is_told_and_an_id_stands_once() {
+        let FileRows { rows, bad } = read_rows(&[ROW, ROW, &ROW.replace("\"ban\"", "\"no\"")].concat());
+        assert_eq!(rows.len(), 1);
+        let told: Vec<_> = bad.iter().map(ToString::to_string).collect();
+        assert!(told[0].starts_with("line 12: x: another row") && told[1].starts_with("line 24: "), "{told:?}");
+        let refused = read_rows(&ROW.repeat(3)).all_or_none("my.toml").unwrap_err().to_string();
+        assert!(refused.starts_with("my.toml: line 12: ") && refused.contains("1 more"), "{refused}");
+    }
+
+    proptest! {
+        #[test]
+        fn no_file_breaks_the_reader(text in ".*", at in 0..ROW.len(), byte in 0_u8..128) {
+            prop_assert!(read_rows(&text).rows.is_empty());
+            let mut row = ROW.as_bytes().to_vec();
+            row[at] = byte;
+            let FileRows { rows, bad } = read_rows(&String::from_utf8(row).unwrap());
+            // Every row is either understood or told.
+            prop_assert!(rows.len() + bad.len() <= 2 && bad.iter().all(|row| (1..=12).contains(&row.line)), "{:?}", bad);
+            for row in &rows {
+                let span = row.span(&TimeZone::UTC);
+                prop_assert!(span.from < span.until && row.is_overdue(Date::MAX));
+            }
+        }
+    }
+
+    #[test]
+    fn what_cannot_be_seen_is_not_told() {
+        let text = ROW.replace("No machines.", "No\u{200b} \u{202e}machines.");
+        assert_eq!(read_rows(&text).rows[0].text, "No machines.");
+    }
+}

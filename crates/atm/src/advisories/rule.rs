@@ -1,0 +1,305 @@
+//! Which advisories hold at a place, and when. Pure: the moment is an argument.
+
+use std::borrow::Cow;
+
+use jiff::civil::Date;
+use jiff::tz::TimeZone;
+use jiff::{Span, Timestamp};
+use signpost_locator::gazetteer::Gazetteer;
+use signpost_locator::{Country, Distance, Point, Record, Region, fold};
+
+use super::{Advisory, AdvisoryArea, AdvisoryKind, AdvisoryStatus};
+
+/// Farther than this from every place nobody knows whose law holds.
+const FAR: Distance = Distance::metres(300_000.0);
+
+/// A place as advisories see it: the searched one, or that of a machine.
+#[derive(Clone, Debug, Default)]
+pub struct Spot<'a> {
+    /// The country.
+    pub country: Option<Country>,
+    /// The state, territory or province.
+    pub region: Option<Region>,
+    /// The city, as it is written.
+    pub city: Option<Cow<'a, str>>,
+    /// Where it is.
+    pub point: Option<Point>,
+    /// Operator, brand and network of a machine.
+    pub run_by: [Option<&'a str>; 3],
+}
+
+/// From when until when a law holds at a place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LawSpan {
+    /// The first moment.
+    pub from: Timestamp,
+    /// The first moment after it.
+    pub until: Timestamp,
+}
+
+/// What a law is at a moment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum LawStanding {
+    /// It holds.
+    InForce,
+    /// It will hold.
+    Coming,
+    /// It is said to hold.
+    Reported,
+}
+
+impl<'a> Spot<'a> {
+    /// The place of a machine: what its address says, and for what that leaves open the place whose centre is nearest.
+    #[must_use]
+    pub fn of_machine(record: &'a Record, gazetteer: &Gazetteer) -> Self {
+        let mut spot = Self::of_address(record);
+        if spot.country.is_none() || spot.region.is_none() || spot.city.is_none() {
+            spot.fill_from_nearest(record.point, gazetteer);
+        }
+        spot
+    }
+
+    /// The place of a search: that whose centre is nearest to the point.
+    #[must_use]
+    pub fn around(point: Point, gazetteer: &Gazetteer) -> Self {
+        let mut spot = Self { point: Some(point), ..Self::default() };
+        spot.fill_from_nearest(point, gazetteer);
+        spot
+    }
+
+    /// A city by its name.
+    #[must_use]
+    pub fn of_city(region: Region, city: &'a str) -> Self {
+        let city = Some(Cow::Borrowed(city));
+        Self { country: Some(region.country()), region: Some(region), city, ..Self::default() }
+    }
+
+    fn of_address(record: &'a Record) -> Self {
+        let address = &record.address;
+        let region = address.region.as_deref().and_then(Region::parse);
+        // A region of ours outside of its country is another one of the same letters.
+        let region = region.filter(|region| address.country.is_none_or(|country| country == region.country()));
+        let network = record.more.as_deref().and_then(|more| more.network.as_deref());
+        Self {
+            country: address.country.or_else(|| region.map(Region::country)),
+            region,
+            city: address.city.as_deref().map(Cow::Borrowed),
+            point: Some(record.point),
+            run_by: [record.operator.as_deref(), record.brand.as_deref(), network],
+        }
+    }
+
+    /// What is open is that of the nearest place, as long as this contradicts nothing.
+    fn fill_from_nearest(&mut self, point: Point, gazetteer: &Gazetteer) {
+        let near = gazetteer.nearest_place(point).filter(|(_, away)| *away <= FAR);
+        let Some((place, _)) = near else { return };
+        if self.country.is_some_and(|country| country != place.country)
+            || self.region.is_some_and(|region| Some(region) != place.region)
+        {
+            return;
+        }
+        (self.country, self.region) = (Some(place.country), place.region);
+        self.city.get_or_insert(Cow::Owned(place.name));
+    }
+}
+
+impl AdvisoryArea {
+    /// Whether a place lies in it.
+    #[must_use]
+    pub fn holds(&self, spot: &Spot<'_>) -> bool {
+        let Self { country, region, city, operator, bbox } = self;
+        let is_same = |wanted: &str, known: &str| fold(wanted) == fold(known);
+        country.is_none_or(|country| spot.country == Some(country))
+            && region.is_none_or(|region| spot.region == Some(region))
+            && city.as_ref().is_none_or(|city| spot.city.as_ref().is_some_and(|known| is_same(city, known)))
+            && operator
+                .as_ref()
+                .is_none_or(|operator| spot.run_by.iter().flatten().any(|known| is_same(operator, known)))
+            && bbox.is_none_or(|bbox| spot.point.is_some_and(|point| is_in_box(bbox, point)))
+    }
+
+    /// Whose law it is, as it stands before "law".
+    pub(super) fn lawgiver(&self) -> Option<&'static str> {
+        match (self.city.is_some(), self.region, self.country) {
+            (true, _, _) => Some("city"),
+            (_, Some(region), _) if region.country() == Country::CANADA => Some("provincial"),
+            (_, Some(_), _) => Some("state"),
+            (_, None, Some(_)) => Some("national"),
+            _ => None,
+        }
+    }
+}
+
+fn is_in_box([west, south, east, north]: [f64; 4], point: Point) -> bool {
+    let (lat, lon) = (point.lat(), point.lon());
+    let across = if west <= east { (west..=east).contains(&lon) } else { lon >= west || lon <= east };
+    across && (south..=north).contains(&lat)
+}
+
+impl Advisory {
+    /// From when until when it holds where the clocks show the time of `zone`: days begin at midnight there.
+    #[must_use]
+    pub fn span(&self, zone: &TimeZone) -> LawSpan {
+        let midnight = |date: Date| date.to_zoned(zone.clone()).map(|start| start.timestamp()).ok();
+        LawSpan {
+            from: self.effective.and_then(midnight).unwrap_or(Timestamp::MIN),
+            until: self.until.and_then(midnight).unwrap_or(Timestamp::MAX),
+        }
+    }
+
+    /// What it is at a moment, where it holds in `span`; nothing that anybody should be told, where it is over, only
+    /// proposed or repealed.
+    #[must_use]
+    pub fn standing(&self, span: LawSpan, now: Timestamp) -> Option<LawStanding> {
+        if now >= span.until {
+            return None;
+        }
+        match self.status {
+            AdvisoryStatus::Proposed | AdvisoryStatus::Repealed => None,
+            AdvisoryStatus::Reported => Some(LawStanding::Reported),
+            AdvisoryStatus::Enacted | AdvisoryStatus::InForce if now < span.from => Some(LawStanding::Coming),
+            AdvisoryStatus::Enacted | AdvisoryStatus::InForce => Some(LawStanding::InForce),
+        }
+    }
+
+    /// Whether it is a law that forbids machines, which some day holds or held. What is only reported is none.
+    #[must_use]
+    pub fn is_ban(&self) -> bool {
+        self.kind == AdvisoryKind::Ban && matches!(self.status, AdvisoryStatus::Enacted | AdvisoryStatus::InForce)
+    }
+
+    /// Why a machine is not known to be open under a ban: "state law since 1 August 2026".
+    #[must_use]
+    pub fn reason(&self) -> String {
+        let law = self.area.lawgiver().map_or("law".to_owned(), |giver| format!("{giver} law"));
+        match self.effective {
+            Some(effective) => format!("{law} since {}", spoken(effective)),
+            None => law,
+        }
+    }
+
+    /// Whether so much time has passed since somebody read the source that the rule may have changed.
+    #[must_use]
+    pub fn is_overdue(&self, today: Date) -> bool {
+        let last = self.checked.checked_add(Span::new().days(i64::from(self.review_days)));
+        last.is_ok_and(|last| today > last)
+    }
+}
+
+/// A date as people say it: "1 August 2026".
+#[must_use]
+pub(super) fn spoken(date: Date) -> String {
+    date.strftime("%-d %B %Y").to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::advisories::read_rows;
+
+    /// A row with this area and these other lines.
+    fn row(area: &str, lines: &str) -> Advisory {
+        let text = format!(
+            "[[advisory]]\nid = \"x\"\nkind = \"ban\"\nwhere = {area}\ntext = \"No machines.\"\nchecked = 2026-11-22\n\
+             source = {{ url = \"https://example.com\", title = \"A law\", class = \"primary\" }}\n{lines}"
+        );
+        let mut read = read_rows(&text);
+        assert_eq!(read.bad, []);
+        read.rows.remove(0)
+    }
+
+    fn record(city: &str, region: &str) -> Record {
+        let mut record = Record::at(Point::new(44.98, -93.27).expect("on the earth"));
+        record.operator = Some("Coin Cloud".to_owned());
+        record.address.city = Some(city.to_owned()).filter(|city| !city.is_empty());
+        record.address.region = Some(region.to_owned()).filter(|region| !region.is_empty());
+        record
+    }
+
+    #[test]
+    fn an_area_holds_what_fits_all_that_it_names() {
+        let gazetteer = Gazetteer::embedded();
+        let saint_paul = record("St. Paul", "MN");
+        let unknown = record("", "");
+        let across = record("Fargo", "ND");
+        for (area, expected) in [
+            ("{}", [true, true, true]),
+            ("{ country = \"US\" }", [true, true, true]),
+            ("{ country = \"CA\" }", [false, false, false]),
+            // Without an address the nearest place counts; with one it never does.
+            ("{ region = \"MN\" }", [true, true, false]),
+            ("{ region = \"MN\", city = \"Saint Paul\" }", [true, false, false]),
+            ("{ region = \"MN\", city = \"minneapolis\" }", [false, true, false]),
+            ("{ operator = \"coin cloud\" }", [true, true, true]),
+            ("{ operator = \"Coin\" }", [false, false, false]),
+            ("{ region = \"MN\", operator = \"Bitstop\" }", [false, false, false]),
+            ("{ bbox = [-94.0, 44.0, -93.0, 45.0] }", [true, true, true]),
+            ("{ bbox = [-93.0, 44.0, -92.0, 45.0] }", [false, false, false]),
+            ("{ bbox = [170.0, 44.0, -93.0, 45.0] }", [true, true, true]),
+        ] {
+            let row = row(area, "status = \"in_force\"");
+            let holds =
+                [&saint_paul, &unknown, &across].map(|record| row.area.holds(&Spot::of_machine(record, &gazetteer)));
+            assert_eq!(holds, expected, "{area}");
+        }
+    }
+
+    #[test]
+    fn letters_of_a_region_in_another_country_are_no_region() {
+        let mut record = record("Somewhere", "MN");
+        record.address.country = Country::parse("MN");
+        assert_eq!(Spot::of_address(&record).region, None);
+    }
+
+    #[test]
+    fn a_law_begins_and_ends_at_midnight_of_the_place() {
+        let row = row("{ region = \"MN\" }", "status = \"in_force\"\neffective = 2026-08-01\nuntil = 2026-12-01");
+        let chicago = TimeZone::get("America/Chicago").unwrap();
+        for (now, standing) in [
+            ("2026-08-01T04:59:59Z", Some(LawStanding::Coming)),
+            ("2026-08-01T05:00:00Z", Some(LawStanding::InForce)),
+            ("2026-12-01T05:59:59Z", Some(LawStanding::InForce)),
+            ("2026-12-01T06:00:00Z", None),
+        ] {
+            assert_eq!(row.standing(row.span(&chicago), now.parse().unwrap()), standing, "{now}");
+        }
+    }
+
+    #[test]
+    fn only_law_is_told_as_law() {
+        let now = "2026-11-22T00:00:00Z".parse().unwrap();
+        for (status, standing, is_ban) in [
+            ("\"proposed\"", None, false),
+            ("\"reported\"", Some(LawStanding::Reported), false),
+            ("\"enacted\"\neffective = 2027-01-01", Some(LawStanding::Coming), true),
+            ("\"enacted\"\neffective = 2026-01-01", Some(LawStanding::InForce), true),
+            ("\"in_force\"", Some(LawStanding::InForce), true),
+            ("\"repealed\"", None, false),
+        ] {
+            let row = row("{ region = \"MN\" }", &format!("status = {status}"));
+            assert_eq!((row.standing(row.span(&TimeZone::UTC), now), row.is_ban()), (standing, is_ban), "{status}");
+        }
+    }
+
+    #[test]
+    fn the_reason_names_whose_law_it_is() {
+        for (area, reason) in [
+            ("{ region = \"MN\" }", "state law since 1 August 2026"),
+            ("{ region = \"ON\" }", "provincial law since 1 August 2026"),
+            ("{ region = \"WA\", city = \"Spokane\" }", "city law since 1 August 2026"),
+            ("{ country = \"GB\" }", "national law since 1 August 2026"),
+            ("{}", "law since 1 August 2026"),
+        ] {
+            assert_eq!(row(area, "status = \"in_force\"\neffective = 2026-08-01").reason(), reason);
+        }
+        assert_eq!(row("{ region = \"MN\" }", "status = \"in_force\"").reason(), "state law");
+    }
+
+    #[test]
+    fn a_source_is_believed_for_its_days() {
+        let row = row("{}", "status = \"in_force\"\nreview_days = 10");
+        let day = |text: &str| text.parse::<Date>().unwrap();
+        assert!(!row.is_overdue(day("2026-12-02")));
+        assert!(row.is_overdue(day("2026-12-03")));
+    }
+}

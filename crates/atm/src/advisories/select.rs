@@ -1,0 +1,189 @@
+//! What a reply says: the weightiest advisories first, few of them, in few words.
+
+use std::borrow::Cow;
+
+use jiff::civil::Date;
+use serde::Serialize;
+
+use super::rule::{LawStanding, spoken};
+use super::{Advisory, AdvisoryKind};
+
+/// Most laws that a reply tells of.
+const MAX_LAWS: usize = 2;
+/// Most words that advisories may take in a reply, those of the notice too.
+const MAX_REPLY_WORDS: usize = 120;
+
+/// An advisory as a reply has it.
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct AdvisoryItem<'a> {
+    id: &'a str,
+    kind: AdvisoryKind,
+    text: Cow<'a, str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    effective: Option<Date>,
+    checked: Date,
+    source_url: &'a str,
+}
+
+/// What a reply says of the law and of fraud.
+#[derive(Clone, Debug, Default)]
+pub struct Telling<'a> {
+    /// The advisories, the weightiest first.
+    pub advisories: Vec<AdvisoryItem<'a>>,
+    /// The first sentence of each ban, for the beginning of the notice, and how many machines it concerns.
+    pub bans: Vec<(String, usize)>,
+}
+
+/// Chooses from what holds where the reply looks, with how many machines each concerns: bans first, at most two laws, and
+/// one line on fraud where `with_scams`.
+#[must_use]
+pub fn tell(mut found: Vec<(&Advisory, LawStanding, usize)>, today: Date, with_scams: bool) -> Telling<'_> {
+    // A sort that keeps the order of the file among equals.
+    found.sort_by_key(|(advisory, standing, machines)| (advisory.kind, *standing, usize::MAX - machines));
+    let is_law = |(advisory, ..): &&(&Advisory, LawStanding, usize)| advisory.kind != AdvisoryKind::Scam;
+    let laws = found.iter().filter(is_law).take(MAX_LAWS);
+    let scams = found.iter().filter(|one| !is_law(one)).take(usize::from(with_scams));
+    let (mut telling, mut left) = (Telling::default(), MAX_REPLY_WORDS);
+    for (advisory, standing, machines) in laws.chain(scams) {
+        let text = advisory.told(*standing, today);
+        let ban = (advisory.kind == AdvisoryKind::Ban).then(|| first_sentence(&text).to_owned());
+        let words = count_words(&text) + ban.as_deref().map_or(0, count_words);
+        let Some(rest) = left.checked_sub(words) else { continue };
+        left = rest;
+        telling.bans.extend(ban.map(|ban| (ban, *machines)));
+        telling.advisories.push(AdvisoryItem {
+            id: &advisory.id,
+            kind: advisory.kind,
+            text,
+            effective: advisory.effective,
+            checked: advisory.checked,
+            source_url: &advisory.source.url,
+        });
+    }
+    telling
+}
+
+impl AdvisoryItem<'_> {
+    /// About how many bytes it is in a reply.
+    #[must_use]
+    pub fn size(&self) -> usize {
+        // The names of the members, the dates and the kind.
+        let effective = if self.effective.is_some() { 25 } else { 0 };
+        75 + effective + self.id.len() + self.text.len() + self.source_url.len()
+    }
+}
+
+impl Advisory {
+    /// Its text as it is true now: before its day "from", and with the day of the last check where that is long ago.
+    fn told(&self, standing: LawStanding, today: Date) -> Cow<'_, str> {
+        let text = match (standing, self.effective) {
+            (LawStanding::Coming, Some(effective)) => Cow::Owned(coming(&self.text, effective)),
+            _ => Cow::Borrowed(self.text.as_str()),
+        };
+        if !self.is_overdue(today) {
+            return text;
+        }
+        Cow::Owned(format!("{text} (checked {}, may have changed)", spoken(self.checked)))
+    }
+}
+
+/// A text about a law before its day. What follows the first sentence may be true only afterwards.
+fn coming(text: &str, effective: Date) -> String {
+    let day = spoken(effective);
+    let first = first_sentence(text);
+    let since = format!("since {day}");
+    if first.contains(&since) { first.replace(&since, &format!("from {day}")) } else { format!("From {day}: {first}") }
+}
+
+/// The first sentence, with its full stop. A stop inside of "8 V.S.A." or "$1.50" ends none.
+fn first_sentence(text: &str) -> &str {
+    let ends = text.match_indices(". ").map(|(at, _)| at);
+    let is_end = |at: &usize| {
+        let before = text[..*at].rsplit([' ', '.']).next().unwrap_or_default();
+        before.chars().count() > 1
+    };
+    ends.into_iter().find(is_end).map_or(text, |at| &text[..=at])
+}
+
+fn count_words(text: &str) -> usize {
+    text.split_whitespace().count()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::advisories::read_rows;
+
+    fn row(id: &str, kind: &str, text: &str) -> Advisory {
+        let text = format!(
+            "[[advisory]]\nid = \"{id}\"\nkind = \"{kind}\"\ntext = \"{text}\"\nchecked = 2026-11-22\n\
+             status = \"in_force\"\neffective = 2026-08-01\n\
+             source = {{ url = \"https://example.com\", title = \"A law\", class = \"primary\" }}"
+        );
+        let mut read = read_rows(&text);
+        assert_eq!(read.bad, []);
+        read.rows.remove(0)
+    }
+
+    fn day(text: &str) -> Date {
+        text.parse().expect("a date")
+    }
+
+    fn ids<'a>(telling: &Telling<'a>) -> Vec<&'a str> {
+        telling.advisories.iter().map(|item| item.id).collect()
+    }
+
+    #[test]
+    fn bans_come_first_and_two_laws_and_one_line_on_fraud_are_told() {
+        let rows = [
+            row("scam", "scam", "Beware."),
+            row("scam-too", "scam", "Beware."),
+            row("fee", "fee_cap", "At most 15 %."),
+            row("few", "limit", "At most $1."),
+            row("many", "limit", "At most $2."),
+            row("ban", "ban", "No machines. None."),
+        ];
+        let machines = [9, 9, 9, 1, 5, 1];
+        let found: Vec<_> = rows.iter().zip(machines).map(|(row, many)| (row, LawStanding::InForce, many)).collect();
+        let told = tell(found.clone(), day("2026-11-22"), true);
+        assert_eq!(ids(&told), ["ban", "many", "scam"]);
+        assert_eq!(told.bans, [("No machines.".to_owned(), 1)]);
+        assert_eq!(ids(&tell(found, day("2026-11-22"), false)), ["ban", "many"]);
+    }
+
+    #[test]
+    fn what_is_told_never_takes_more_words_than_a_reply_has_for_it() {
+        let long = "word ".repeat(39) + "end.";
+        let rows =
+            [row("a", "ban", &long), row("b", "ban", &long), row("c", "scam", &long), row("d", "note", "Short.")];
+        let found = rows.iter().map(|row| (row, LawStanding::InForce, 1)).collect();
+        let told = tell(found, day("2026-11-22"), true);
+        assert_eq!(ids(&told), ["a", "c"]);
+        let words: usize = told.advisories.iter().map(|item| count_words(&item.text)).sum();
+        assert!(words + told.bans.iter().map(|(ban, _)| count_words(ban)).sum::<usize>() <= MAX_REPLY_WORDS);
+    }
+
+    #[test]
+    fn a_law_is_told_as_it_is_true_now() {
+        let ban = row("a", "ban", "Minnesota law forbids ATMs since 1 August 2026. One may be gone.");
+        let cap = row("b", "fee_cap", "At most 15 %.");
+        let today = day("2026-11-22");
+        assert_eq!(ban.told(LawStanding::InForce, today), ban.text);
+        assert_eq!(ban.told(LawStanding::Coming, today), "Minnesota law forbids ATMs from 1 August 2026.");
+        assert_eq!(cap.told(LawStanding::Coming, today), "From 1 August 2026: At most 15 %.");
+        let later = cap.told(LawStanding::InForce, day("2027-06-01"));
+        assert_eq!(later, "At most 15 %. (checked 22 November 2026, may have changed)");
+    }
+
+    #[test]
+    fn a_stop_inside_of_a_name_ends_no_sentence() {
+        for (text, first) in [
+            ("One. Two.", "One."),
+            ("One.", "One."),
+            ("By 8 V.S.A. 2577 it is $1.50 at most. Two.", "By 8 V.S.A. 2577 it is $1.50 at most."),
+        ] {
+            assert_eq!(first_sentence(text), first);
+        }
+    }
+}

@@ -1,0 +1,127 @@
+//! What to say of machines that a search left out because nobody knows whether they are as it asks.
+
+use crate::catalogue::{AtmFilter, Knowledge, KnownAnswers, TradeSide};
+
+/// In numbers, what is known of the machines that stand there; `None` where all of them are as asked. `place` is where:
+/// `within 25 miles of Austin, Texas`.
+pub(super) fn left_out(known: &Knowledge, filter: &AtmFilter, place: &str) -> Option<String> {
+    if known.matching == known.machines {
+        return None;
+    }
+    let mut said = vec![format!(
+        "{} {place}",
+        if known.machines == 1 { "1 machine is".to_owned() } else { format!("{} machines are", known.machines) }
+    )];
+    said.extend(filter.open_now.then(|| open_now(known)));
+    said.extend(offered(filter).map(|what| match known.offer {
+        KnownAnswers { yes: 0, no: 0 } => format!("whether they {what} is known of none"),
+        answers => split(answers, &what),
+    }));
+    let said = said.join("; ");
+    let which = match known.unclear {
+        0 => return Some(format!("{said}.")),
+        all if all == known.machines => "All of them are".to_owned(),
+        1 => "The one of which it is not known is".to_owned(),
+        some => format!("The {some} of which it is not known are"),
+    };
+    Some(format!("{said}. {which} left out: call again without {} to list them.", arguments(filter).join(" and ")))
+}
+
+fn open_now(known: &Knowledge) -> String {
+    let hours = match known.with_hours {
+        0 => "hours are known of none".to_owned(),
+        some => format!("hours are known of {some}"),
+    };
+    match known.open {
+        KnownAnswers { yes: 0, no: 0 } if known.with_hours == 0 => hours,
+        KnownAnswers { yes: 0, no: 0 } => format!("{hours}, but of none whether it is open now"),
+        answers => format!("{hours}; {}", split(answers, "be open now")),
+    }
+}
+
+/// How many are known to do something, and how many not to.
+fn split(answers: KnownAnswers, what: &str) -> String {
+    let yes = match answers.yes {
+        0 => "none is".to_owned(),
+        1 => "1 is".to_owned(),
+        more => format!("{more} are"),
+    };
+    format!("{yes} known to {what}, {} not to", answers.no)
+}
+
+/// The service and the coin, as what a machine does.
+fn offered(filter: &AtmFilter) -> Option<String> {
+    let coin = filter.coin.as_ref().map_or("bitcoin", |coin| coin.code());
+    match filter.service {
+        Some(TradeSide::Buy) => Some(format!("sell {coin}")),
+        Some(TradeSide::Sell) => Some(format!("pay cash for {coin}")),
+        None => filter.coin.is_some().then(|| format!("deal in {coin}")),
+    }
+}
+
+/// The arguments that ask for something to be known.
+fn arguments(filter: &AtmFilter) -> Vec<&'static str> {
+    let all = [(filter.open_now, "openNow"), (filter.service.is_some(), "service"), (filter.coin.is_some(), "coin")];
+    all.into_iter().filter(|(is_asked, _)| *is_asked).map(|(_, name)| name).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use signpost_locator::Coin;
+
+    use super::*;
+
+    const PLACE: &str = "within 25 miles of Austin, Texas";
+
+    fn answers(yes: usize, no: usize) -> KnownAnswers {
+        KnownAnswers { yes, no }
+    }
+
+    #[test]
+    fn what_is_known_is_said_in_numbers() {
+        let open_now = || AtmFilter { open_now: true, ..AtmFilter::default() };
+        let coin = || AtmFilter { coin: Coin::parse("DOGE"), ..AtmFilter::default() };
+        let both = || AtmFilter { open_now: true, service: Some(TradeSide::Sell), coin: None };
+        let none = Knowledge { machines: 91, unclear: 91, offer: answers(91, 0), ..Knowledge::default() };
+        for (known, filter, expected) in [
+            (
+                none,
+                open_now(),
+                "91 machines are within 25 miles of Austin, Texas; hours are known of none. All of them are \
+                                left out: call again without openNow to list them.",
+            ),
+            (
+                Knowledge { with_hours: 3, ..none },
+                open_now(),
+                "hours are known of 3, but of none whether it is open now. All",
+            ),
+            (
+                Knowledge { matching: 10, with_hours: 20, open: answers(10, 5), unclear: 76, ..none },
+                open_now(),
+                "hours are known of 20; 10 are known to be open now, 5 not to. The 76 of which it is not known are left out",
+            ),
+            (
+                Knowledge { offer: answers(0, 0), ..none },
+                coin(),
+                "; whether they deal in DOGE is known of none. All of them",
+            ),
+            (
+                Knowledge { machines: 2, matching: 1, offer: answers(1, 1), unclear: 0, ..none },
+                coin(),
+                "2 machines are within 25 miles of Austin, Texas; 1 is known to deal in DOGE, 1 not to.",
+            ),
+            (
+                Knowledge { machines: 1, offer: answers(0, 0), unclear: 1, ..none },
+                both(),
+                "1 machine is within 25 miles of Austin, Texas; hours are known of none; whether they pay cash for bitcoin is \
+              known of none. All of them are left out: call again without openNow and service to list them.",
+            ),
+        ] {
+            let said = left_out(&known, &filter, PLACE).unwrap();
+            assert!(said.contains(expected), "{said}");
+        }
+        let all = Knowledge { machines: 3, matching: 3, ..Knowledge::default() };
+        assert_eq!(left_out(&all, &coin(), PLACE), None);
+        assert_eq!(left_out(&Knowledge::default(), &coin(), PLACE), None);
+    }
+}

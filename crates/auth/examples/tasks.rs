@@ -1,0 +1,113 @@
+//! The tasks of sdk/README.md, in one file that the compiler reads.
+
+use std::env;
+use std::error::Error;
+use std::time::Duration;
+
+use axum::Router;
+use axum::http::request::Parts;
+use signpost_auth::client::{AtmSearch, Confirm, NewSession, Paging, SessionStatus, Signpost};
+use signpost_auth::login::{self, LoginOptions, LoginSite, SignedIn, SiteError};
+use signpost_auth::receiver::{EventHeaders, EventRules, read_event};
+use signpost_auth::{Event, WebhookSecret};
+
+type Done = Result<(), Box<dyn Error>>;
+
+/// The value of a cookie with which the site knows the user again.
+fn start_login(user: &str) -> String {
+    unimplemented!("this is the site's own: {user}")
+}
+
+/// The user that the site's cookie belongs to.
+fn find_login(request: &Parts) -> Option<String> {
+    unimplemented!("this is the site's own: {}", request.uri)
+}
+
+struct Shop;
+
+impl LoginSite for Shop {
+    async fn sign_in(&self, login: SignedIn, _: &Parts) -> Result<Vec<String>, SiteError> {
+        Ok(vec![format!("login={}; Path=/; HttpOnly; SameSite=Lax", start_login(&login.user))])
+    }
+
+    async fn current_user(&self, request: &Parts) -> Option<String> {
+        find_login(request)
+    }
+
+    async fn on_event(&self, event: Event) -> Result<(), SiteError> {
+        println!("{} {}", event.event, event.session_id);
+        Ok(())
+    }
+}
+
+/// The routes of the login; `cookie_secret` has 32 characters or more, the same on all servers of the site.
+fn log_people_in(signpost: Signpost, cookie_secret: String, secret: WebhookSecret) -> Result<Router, SiteError> {
+    let options = LoginOptions::new("localhost", "http://localhost:9001", cookie_secret)?;
+    let app = Router::new().merge(login::router(signpost, options.with_webhook_secrets([secret]), Shop));
+    Ok(app)
+}
+
+/// An event that came to an address of the site's own.
+fn receive_event(headers: &EventHeaders<'_>, body: &[u8], secrets: Vec<WebhookSecret>, now: i64) -> Option<Event> {
+    let rules = EventRules { secrets, allowed_sources: Vec::new() };
+    let event = read_event(headers, body, &rules, now).ok()?;
+    Some(event)
+}
+
+#[expect(clippy::disallowed_methods, reason = "the settings of a site are its own")]
+#[tokio::main(flavor = "current_thread")]
+async fn main() -> Done {
+    let signpost = Signpost::new(env::var("KEY")?)?.with_base_url("http://localhost:8080/sandbox/v1")?;
+    let _ = (log_people_in, receive_event);
+    show_code(&signpost).await?;
+    for domain in signpost.domains().list(&Paging::default()).await?.domains {
+        list_users(&signpost, &domain.id).await?;
+    }
+    handle_errors(&signpost).await;
+    find_atms(&signpost).await
+}
+
+async fn show_code(signpost: &Signpost) -> Done {
+    let session =
+        signpost.sessions().create(&NewSession { confirm: Some(Confirm::Code), ..NewSession::on("localhost") }).await?;
+    println!("{} {:?}", signpost.sessions().qr_svg(&session.id).await?, session.confirm_code);
+    let answered = signpost.sessions().wait_for(&session.id, Duration::from_mins(2)).await?;
+    if answered.status == SessionStatus::Authenticated {
+        println!("{:?}", answered.user);
+    }
+    Ok(())
+}
+
+async fn list_users(signpost: &Signpost, domain_id: &str) -> Done {
+    let mut paging = Paging::default();
+    loop {
+        let page = signpost.users().list(domain_id, &paging).await?;
+        for user in page.users {
+            let has_one_key = signpost.users().get(domain_id, &user.id).await?.credentials.len() == 1;
+            println!("{} {:?} {has_one_key}", user.petname, user.last_login_at);
+        }
+        let Some(cursor) = page.next_cursor else { break };
+        paging.cursor = Some(cursor);
+    }
+    Ok(())
+}
+
+async fn handle_errors(signpost: &Signpost) {
+    if let Err(error) = signpost.sessions().create(&NewSession::on("shop.exmaple")).await {
+        // domain_not_registered 422 …
+        eprintln!("{} {:?} {:?} {:?}", error.code, error.status, error.details, error.request_id);
+    }
+}
+
+async fn find_atms(signpost: &Signpost) -> Done {
+    let search = AtmSearch { location: Some("Miami, FL".into()), limit: Some(3), ..AtmSearch::default() };
+    let found = signpost.atms().nearest(&search).await?;
+    for atm in &found.atms {
+        println!("{} {:?} {:?}", atm.distance, atm.name, atm.address);
+    }
+    for advisory in &found.advisories {
+        println!("{}", advisory.text);
+    }
+    println!("{:?} {}", found.notice, signpost.atms().mcp_url());
+    Ok(())
+}

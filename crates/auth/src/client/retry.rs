@@ -1,0 +1,93 @@
+//! When a call is tried again, and after how long.
+
+use std::time::{Duration, SystemTime};
+
+use super::error::SignpostError;
+
+/// A longer wait than this is the caller's to decide on.
+const LONGEST_WAIT_SECS: u64 = 30;
+/// What the jitter of the first pause stays below; that of each further one may be twice as long.
+const FIRST_JITTER: Duration = Duration::from_millis(500);
+
+/// The seconds that `Retry-After` asks for, from a number or a date of HTTP (RFC 9110, section 10.2.3); none where it says
+/// neither.
+pub(super) fn retry_after(header: &str, now: SystemTime) -> Option<u64> {
+    let header = header.trim();
+    if let Ok(seconds) = header.parse() {
+        return Some(seconds);
+    }
+    let date = httpdate::parse_http_date(header).ok()?;
+    let wait = date.duration_since(now).unwrap_or_default();
+    Some(wait.as_secs() + u64::from(wait.subsec_nanos() > 0))
+}
+
+/// The pause before the next try; none where there is none.
+///
+/// `is_repeatable` says whether the call does no harm if the service did what it was asked and the reply was lost. `tries`
+/// counts those before, from 0. `random` makes the jitter.
+pub(super) fn pause(error: &SignpostError, is_repeatable: bool, tries: u32, random: &[u8; 32]) -> Option<Duration> {
+    let is_refused = matches!(error.status, Some(429 | 503));
+    if !(is_refused || error.is_lost() && is_repeatable) {
+        return None;
+    }
+    let wait = error.retry_after.unwrap_or(0);
+    (wait <= LONGEST_WAIT_SECS).then(|| Duration::from_secs(wait) + jitter(tries, random))
+}
+
+/// At random from 0 to half a second, which doubles with each try.
+fn jitter(tries: u32, random: &[u8; 32]) -> Duration {
+    let most = FIRST_JITTER * 2_u32.saturating_pow(tries.min(10));
+    let part = u16::from_le_bytes([random[0], random[1]]);
+    most * u32::from(part) / (u32::from(u16::MAX) + 1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(seconds: u64) -> SystemTime {
+        SystemTime::UNIX_EPOCH + Duration::from_secs(seconds)
+    }
+
+    fn refused(status: u16, retry_after: Option<u64>) -> SignpostError {
+        SignpostError { status: Some(status), retry_after, ..SignpostError::new("rate_limited", "wait") }
+    }
+
+    #[test]
+    fn a_wait_is_seconds_or_a_date_and_else_nothing() {
+        for (header, seconds) in [
+            ("7", Some(7)),
+            (" 0 ", Some(0)),
+            ("Tue, 14 Nov 2023 22:13:25 GMT", Some(5)),
+            ("Tue, 14 Nov 2023 22:13:15 GMT", Some(0)),
+            ("soon", None),
+            ("-5", None),
+            ("1.5", None),
+            ("", None),
+        ] {
+            assert_eq!(retry_after(header, at(1_700_000_000)), seconds, "{header}");
+        }
+    }
+
+    #[test]
+    fn what_may_have_been_done_is_not_done_twice() {
+        let lost = SignpostError::new("connection_failed", "cut");
+        assert_eq!(pause(&lost, false, 0, &[255; 32]), None);
+        assert!(pause(&lost, true, 0, &[255; 32]).is_some());
+        assert!(pause(&refused(503, None), false, 0, &[255; 32]).is_some());
+        assert_eq!(pause(&refused(500, None), true, 0, &[0; 32]), None);
+    }
+
+    #[test]
+    fn a_pause_is_what_was_asked_for_and_some_more() {
+        assert_eq!(pause(&refused(429, Some(2)), false, 0, &[0; 32]), Some(Duration::from_secs(2)));
+        assert_eq!(pause(&refused(429, Some(31)), false, 0, &[0; 32]), None);
+        for (tries, most) in [(0, 500), (1, 1000), (2, 2000), (40, 512_000)] {
+            let pause = pause(&refused(429, None), false, tries, &[255; 32]).unwrap();
+            assert!(
+                pause < Duration::from_millis(most) && pause > Duration::from_millis(most - most / 50),
+                "{pause:?}"
+            );
+        }
+    }
+}

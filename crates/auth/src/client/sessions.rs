@@ -1,0 +1,187 @@
+use std::time::{Duration, SystemTime};
+
+use reqwest::Method;
+
+use super::login_attempts::{
+    Completion, CreatedSession, NewSession, RefreshedSession, Session, SessionFilter, SessionList, SessionStatus,
+    Simulated, Simulation,
+};
+use super::{Signpost, SignpostError};
+use crate::answer::Answer;
+
+/// How long one request waits for a session, in seconds; the service allows no more.
+const LONGEST_WAIT_SECS: u64 = 25;
+/// How much time passes at least from one such request to the next.
+const SHORTEST_WAIT: Duration = Duration::from_secs(1);
+/// How long [`Sessions::wait`] waits.
+const PATIENCE: Duration = Duration::from_mins(5);
+
+/// Calls about login attempts; [`Signpost::sessions`] has them.
+#[derive(Clone, Copy, Debug)]
+pub struct Sessions<'a>(pub(super) &'a Signpost);
+
+impl Sessions<'_> {
+    /// `POST /sessions`, under an `Idempotency-Key` drawn for it: however often it is tried, it happens once.
+    ///
+    /// # Errors
+    /// `domain_not_registered`, `domain_not_verified` and others of `docs/api.md`.
+    pub async fn create(&self, new: &NewSession) -> Result<CreatedSession, SignpostError> {
+        self.create_under(&uuid(self.0.surroundings().random()), new).await
+    }
+
+    /// The same under a key of the caller's, 1 to 255 printable characters: who calls again within 24 hours gets the same
+    /// session.
+    ///
+    /// # Errors
+    /// As [`Sessions::create`], and `idempotency_key_reused` for another request under this key.
+    pub async fn create_under(&self, idempotency_key: &str, new: &NewSession) -> Result<CreatedSession, SignpostError> {
+        let call = self.0.call(Method::POST, &["sessions"])?.json(new)?;
+        self.0.fetch(call.under(idempotency_key.to_owned())).await
+    }
+
+    /// `GET /sessions`, newest first; `next_cursor` leads on.
+    ///
+    /// # Errors
+    /// As every call: `invalid_api_key`, `rate_limited`, `connection_failed`, …
+    pub async fn list(&self, filter: &SessionFilter) -> Result<SessionList, SignpostError> {
+        let SessionFilter { status, domain, limit, cursor } = filter;
+        let call = self.0.call(Method::GET, &["sessions"])?;
+        let call = call.query("status", status.as_ref()).query("domain", domain.as_ref());
+        self.0.fetch(call.query("limit", limit.as_ref()).query("cursor", cursor.as_ref())).await
+    }
+
+    /// `GET /sessions/{id}`.
+    ///
+    /// # Errors
+    /// `session_not_found`; `session_expired` and `session_cancelled` for one that ended without a login.
+    pub async fn get(&self, id: &str) -> Result<Session, SignpostError> {
+        self.0.fetch(self.0.call(Method::GET, &["sessions", id])?).await
+    }
+
+    /// The same, but where the session is pending the reply comes as soon as it no longer is, or after so many seconds, 25
+    /// at most.
+    ///
+    /// # Errors
+    /// As [`Sessions::get`].
+    pub async fn get_after(&self, id: &str, wait_secs: u64) -> Result<Session, SignpostError> {
+        let call = self.0.call(Method::GET, &["sessions", id])?.query("wait", Some(&wait_secs));
+        self.0.fetch(call.waiting(Duration::from_secs(wait_secs.min(LONGEST_WAIT_SECS)))).await
+    }
+
+    /// Waits up to 5 minutes until the session is no longer pending.
+    ///
+    /// # Errors
+    /// As [`Sessions::get`], but one that expired or was cancelled is a session with this status.
+    pub async fn wait(&self, id: &str) -> Result<Session, SignpostError> {
+        self.wait_for(id, PATIENCE).await
+    }
+
+    /// The same for another time. When it is over, the session comes as it was last seen.
+    ///
+    /// # Errors
+    /// As [`Sessions::wait`].
+    pub async fn wait_for(&self, id: &str, patience: Duration) -> Result<Session, SignpostError> {
+        let since = |then: SystemTime| self.0.surroundings().now().duration_since(then).unwrap_or_default();
+        let began = self.0.surroundings().now();
+        loop {
+            let asked = self.0.surroundings().now();
+            // Rounded up: else the last second would be asked away.
+            let left = patience.saturating_sub(since(began)).saturating_add(Duration::from_nanos(999_999_999));
+            let session = match self.get_after(id, left.as_secs().min(LONGEST_WAIT_SECS)).await {
+                Ok(session) => session,
+                Err(error) => return ended(id, error),
+            };
+            if session.status != SessionStatus::Pending || since(began) >= patience {
+                return Ok(session);
+            }
+            // A server that does not wait must not be asked all the time.
+            if let Some(rest) = SHORTEST_WAIT.checked_sub(since(asked)).filter(|rest| !rest.is_zero()) {
+                self.0.surroundings().pause(rest).await;
+            }
+        }
+    }
+
+    /// `POST /sessions/{id}/refresh`: another code for the same session. The old one no longer works.
+    ///
+    /// # Errors
+    /// `session_expired` once it is too late for that; `session_already_authenticated`.
+    pub async fn refresh(&self, id: &str) -> Result<RefreshedSession, SignpostError> {
+        self.0.fetch(self.0.call(Method::POST, &["sessions", id, "refresh"])?).await
+    }
+
+    /// `POST /sessions/{id}/complete`: completes a same-device login, or one on a page, with what came back to the return
+    /// URL.
+    ///
+    /// # Errors
+    /// `invalid_signature` (406) for a wrong code; with `details.reason` `browser` for another browser's.
+    pub async fn complete(&self, id: &str, completion: &Completion) -> Result<Session, SignpostError> {
+        let call = self.0.call(Method::POST, &["sessions", id, "complete"])?.json(completion)?;
+        self.0.fetch(call.once()).await
+    }
+
+    /// `POST /sessions/{id}/authenticate`: passes on a wallet's answer, which the service checks again. Of racing answers
+    /// one wins.
+    ///
+    /// # Errors
+    /// `challenge_not_found`, `invalid_signature`, `timestamp_out_of_range`, `session_already_authenticated`,
+    /// `session_expired`.
+    pub async fn authenticate(&self, id: &str, answer: &Answer) -> Result<Session, SignpostError> {
+        let call = self.0.call(Method::POST, &["sessions", id, "authenticate"])?.json(answer)?;
+        self.0.fetch(call.once()).await
+    }
+
+    /// `DELETE /sessions/{id}`: ends a pending session.
+    ///
+    /// # Errors
+    /// `session_already_authenticated`, `session_expired`, `session_cancelled`.
+    pub async fn cancel(&self, id: &str) -> Result<(), SignpostError> {
+        self.0.send(self.0.call(Method::DELETE, &["sessions", id])?.once()).await?.nothing()
+    }
+
+    /// `POST /sessions/{id}/simulate`: plays a wallet, in the sandbox.
+    ///
+    /// # Errors
+    /// `not_found` in live.
+    pub async fn simulate(&self, id: &str, simulated: &Simulated) -> Result<Simulation, SignpostError> {
+        let call = self.0.call(Method::POST, &["sessions", id, "simulate"])?.json(simulated)?;
+        self.0.fetch(call.once()).await
+    }
+
+    /// `GET /sessions/{id}/qr.svg`: the code of a pending session as an image.
+    ///
+    /// # Errors
+    /// As [`Sessions::refresh`].
+    pub async fn qr_svg(&self, id: &str) -> Result<String, SignpostError> {
+        self.0.send(self.0.call(Method::GET, &["sessions", id, "qr.svg"])?).await?.svg()
+    }
+}
+
+/// A session that ended while somebody waited for it is what they waited for.
+fn ended(id: &str, error: SignpostError) -> Result<Session, SignpostError> {
+    let status = match &*error.code {
+        "session_expired" => SessionStatus::Expired,
+        "session_cancelled" => SessionStatus::Cancelled,
+        _ => return Err(error),
+    };
+    Ok(Session::ended(id, status))
+}
+
+/// A UUID of version 4 (RFC 9562, section 5.4).
+fn uuid(random: [u8; 32]) -> String {
+    let mut bytes: [u8; 16] = random[..16].try_into().expect("16 of 32");
+    bytes[6] = bytes[6] & 0x0f | 0x40;
+    bytes[8] = bytes[8] & 0x3f | 0x80;
+    let hex = data_encoding::HEXLOWER.encode(&bytes);
+    format!("{}-{}-{}-{}-{}", &hex[..8], &hex[8..12], &hex[12..16], &hex[16..20], &hex[20..])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_key_is_a_random_uuid() {
+        assert_eq!(uuid([0xff; 32]), "ffffffff-ffff-4fff-bfff-ffffffffffff");
+        assert_eq!(uuid([0; 32]), "00000000-0000-4000-8000-000000000000");
+    }
+}

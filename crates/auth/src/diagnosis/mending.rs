@@ -1,0 +1,128 @@
+use super::{BodySpelling, Mistake, SecretSlip, SignatureForm};
+
+/// What a receiver is written with, as far as its answer shows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the names say it")]
+pub enum Framework {
+    Express,
+    Fastify,
+    Next,
+    FastApi,
+    Flask,
+    Django,
+    Go,
+    Axum,
+    Rails,
+    Php,
+    AspNet,
+    Spring,
+}
+
+/// How each of them gives the bytes that came.
+const RAW_BODY: [(Framework, &str, &str); 12] = [
+    (
+        Framework::Express,
+        "Express",
+        "put app.use('/events', express.raw({ type: '*/*' })) above express.json(), and verify req.body, a Buffer",
+    ),
+    (
+        Framework::Fastify,
+        "Fastify",
+        "fastify.addContentTypeParser('application/json', { parseAs: 'buffer' }, (request, body, done) => done(null, \
+         body)), and verify request.body",
+    ),
+    (Framework::Next, "Next.js, Hono, Fetch API", "verify await request.text(), and JSON.parse it afterwards"),
+    (Framework::FastApi, "FastAPI, Starlette", "verify await request.body(), and json.loads it afterwards"),
+    (Framework::Flask, "Flask", "verify request.get_data(), before request.json or request.form"),
+    (Framework::Django, "Django", "verify request.body, before request.POST"),
+    (Framework::Go, "Go", "body, err := io.ReadAll(r.Body), verify body, and json.Unmarshal it afterwards"),
+    (Framework::Axum, "axum", "take the body as axum::body::Bytes and not as Json"),
+    (Framework::Rails, "Rails", "verify request.raw_post"),
+    (Framework::Php, "PHP, Laravel", "verify file_get_contents('php://input'), in Laravel $request->getContent()"),
+    (Framework::AspNet, "ASP.NET", "call Request.EnableBuffering() and verify the bytes of Request.Body"),
+    (Framework::Spring, "Spring", "take the body as @RequestBody byte[]"),
+];
+
+impl Framework {
+    /// Recognises it by its answer's header fields `Server` and `X-Powered-By`.
+    #[must_use]
+    pub fn recognise(server: Option<&str>, powered_by: Option<&str>) -> Option<Self> {
+        let signs = [
+            ("express", Self::Express),
+            ("next.js", Self::Next),
+            ("uvicorn", Self::FastApi),
+            ("hypercorn", Self::FastApi),
+            ("werkzeug", Self::Flask),
+            ("wsgiserver", Self::Django),
+            ("php", Self::Php),
+            ("phusion", Self::Rails),
+            ("kestrel", Self::AspNet),
+            ("asp.net", Self::AspNet),
+        ];
+        let told = [powered_by, server].map(|text| text.unwrap_or_default().to_lowercase());
+        signs.into_iter().find(|(sign, _)| told.iter().any(|text| text.contains(sign))).map(|(_, found)| found)
+    }
+}
+
+/// How to mend a mistake: a sentence for the framework, or one for each that may have made it.
+#[must_use]
+pub fn mend(mistake: &Mistake, framework: Option<Framework>) -> Vec<String> {
+    match mistake {
+        Mistake::ParsedBody(_) | Mistake::NoBytes => {
+            let spelling = if let Mistake::ParsedBody(spelling) = mistake { *spelling } else { BodySpelling::Empty };
+            let likely = likely_frameworks(spelling);
+            let is_meant = |of: Framework| framework.map_or_else(|| likely.contains(&of), |known| known == of);
+            let line = |(_, name, line): &(Framework, &str, &str)| format!("{name}: {line}");
+            RAW_BODY.iter().filter(|(of, ..)| is_meant(*of)).map(line).collect()
+        }
+        Mistake::BodyEnd => vec!["Verify the bytes that came; an editor adds a line end to a file".to_owned()],
+        Mistake::Secret(slip) => vec![mend_secret(*slip).to_owned()],
+        Mistake::OtherSecret(_) => {
+            vec!["Set the secret that 'signpost domains secret DOMAIN' prints, and start the receiver again".to_owned()]
+        }
+        Mistake::Form(form) => vec![mend_form(*form).to_owned()],
+    }
+}
+
+/// Who writes a parsed body like this.
+fn likely_frameworks(spelling: BodySpelling) -> &'static [Framework] {
+    use Framework::{AspNet, Axum, Django, Express, FastApi, Fastify, Flask, Go, Next, Php, Rails, Spring};
+    match spelling {
+        BodySpelling::Compact => &[Express, Fastify, Next, Rails, Php, AspNet, Spring],
+        BodySpelling::ObjectName | BodySpelling::IndentedByTwo => &[Express, Fastify, Next],
+        BodySpelling::Spaced | BodySpelling::PythonText | BodySpelling::SortedSpaced | BodySpelling::IndentedByFour => {
+            &[FastApi, Flask, Django]
+        }
+        BodySpelling::Sorted => &[Go, Axum, Express, Flask, FastApi, Django],
+        BodySpelling::Empty => &[Express, Next, Flask, Django, Go, AspNet],
+    }
+}
+
+fn mend_secret(slip: SecretSlip) -> &'static str {
+    match slip {
+        SecretSlip::LineFeed | SecretSlip::LineEnd | SecretSlip::Space => {
+            "Store it without the line end (printf %s, not echo), or cut it where it is read: .trim() in JavaScript and \
+             Rust, .strip() in Python, strings.TrimSpace in Go"
+        }
+        SecretSlip::DoubleQuotes | SecretSlip::SingleQuotes => {
+            "Remove the quotes where the secret is set: Docker's --env-file, for example, keeps them"
+        }
+        SecretSlip::NoPrefix => "X-Svc-Signature is keyed with the whole text, whsec_ included",
+        SecretSlip::Decoded => {
+            "X-Svc-Signature is keyed with the text as it is shown; only webhook-signature is keyed with the bytes behind \
+             whsec_"
+        }
+        SecretSlip::WholeText => {
+            "webhook-signature is keyed with the bytes that the base64 behind whsec_ stands for; only X-Svc-Signature is \
+             keyed with the text"
+        }
+    }
+}
+
+fn mend_form(form: SignatureForm) -> &'static str {
+    match form {
+        SignatureForm::Base64 => "Compare X-Svc-Signature with the HMAC in lower-case hex, not in base64",
+        SignatureForm::Prefixed => "Compare X-Svc-Signature with the hex alone: it has no prefix sha256=",
+        SignatureForm::UpperCase => "Compare X-Svc-Signature with lower-case hex",
+    }
+}

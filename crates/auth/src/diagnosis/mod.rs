@@ -1,0 +1,387 @@
+//! Why a receiver refuses an event, or accepts what it should not: the mistakes that receivers are known for, each with
+//! the signature that a receiver with this mistake computes, and with how to mend it. All of it is pure.
+//!
+//! Who can post to the receiver signs test events as [`suspect`] says: the one that is accepted names the mistake. Who
+//! has an event that came, and the secret, asks [`examine()`].
+
+mod examine;
+mod mending;
+mod spelling;
+
+use std::fmt;
+
+use data_encoding::{BASE64, HEXLOWER, HEXUPPER};
+use hmac::Mac;
+use secrecy::{ExposeSecret, SecretSlice};
+
+pub use examine::{Examination, examine};
+pub use mending::{Framework, mend};
+pub use spelling::BodySpelling;
+
+use crate::webhook::{WEBHOOK_ID, WEBHOOK_SIGNATURE, WEBHOOK_TIMESTAMP, WebhookSecret, X_SVC_SIGNATURE, keyed};
+
+/// Secrets that stand in documents and tools, and in receivers whose author copied one.
+const EXAMPLES: [(&str, &str); 2] = [
+    ("the example of signpost conformance", "whsec_Y29uZm9ybWFuY2Uga2l0LCBub3QgYSBzZWNyZXQhIQ=="),
+    ("the example of vectors/webhook.json", "whsec_AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8="),
+];
+
+/// A mistake that receivers make.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Mistake {
+    /// It signs the body after parsing it.
+    ParsedBody(BodySpelling),
+    /// It gives a parsed body to the HMAC, and fails.
+    NoBytes,
+    /// The body has a line end more, or less, than what was signed.
+    BodyEnd,
+    /// It has the secret with something before or behind it, or makes another key of it.
+    Secret(SecretSlip),
+    /// It has another secret; the text says whose.
+    OtherSecret(String),
+    /// It compares another form of the signature.
+    Form(SignatureForm),
+}
+
+/// What became of a secret before it was used as a key.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SecretSlip {
+    /// A line feed behind it, as `echo` and editors write one.
+    LineFeed,
+    /// A carriage return and a line feed behind it.
+    LineEnd,
+    /// A space behind it.
+    Space,
+    /// Double quotes around it.
+    DoubleQuotes,
+    /// Single quotes around it.
+    SingleQuotes,
+    /// `whsec_` cut off.
+    NoPrefix,
+    /// The bytes behind `whsec_` where the text is the key.
+    Decoded,
+    /// The text where the bytes behind `whsec_` are the key.
+    WholeText,
+}
+
+/// How a receiver writes the signature that it compares with `X-Svc-Signature`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SignatureForm {
+    /// In base64.
+    Base64,
+    /// With `sha256=` in front.
+    Prefixed,
+    /// In capital letters.
+    UpperCase,
+}
+
+/// A secret that a receiver may have by mistake.
+#[derive(Clone, Debug)]
+pub struct KnownSecret {
+    /// Whose it is, to be read behind "it has".
+    pub whose: String,
+    /// It.
+    pub secret: WebhookSecret,
+}
+
+/// A mistake, and how a receiver that makes it computes signatures.
+#[derive(Clone, Debug)]
+pub struct Suspicion {
+    /// The mistake.
+    pub mistake: Mistake,
+    keys: SigningKeys,
+}
+
+/// The two keys of one secret.
+#[derive(Clone, Debug)]
+struct SigningKeys {
+    x_svc: SecretSlice<u8>,
+    standard: SecretSlice<u8>,
+}
+
+/// The mistakes that a receiver may make that should have the secret `right`, the likeliest first.
+#[must_use]
+pub fn suspect(right: &WebhookSecret, others: &[KnownSecret]) -> Vec<Suspicion> {
+    let keys = SigningKeys::of(right);
+    let is_other = |known: &&KnownSecret| known.secret.reveal() != right.reveal();
+    let other = |known: &KnownSecret| Suspicion {
+        mistake: Mistake::OtherSecret(known.whose.clone()),
+        keys: SigningKeys::of(&known.secret),
+    };
+    let examples: Vec<_> = examples().collect();
+    let slips = SecretSlip::ALL.map(|slip| Suspicion { mistake: Mistake::Secret(slip), keys: slip.keys(right) });
+    let forms = SignatureForm::ALL.map(Mistake::Form);
+    let bodies = BodySpelling::ALL.map(Mistake::ParsedBody);
+    let by_right = bodies.into_iter().chain(forms).map(|mistake| Suspicion { mistake, keys: keys.clone() });
+    let others = others.iter().chain(&examples).filter(is_other).map(other);
+    slips.into_iter().chain(others).chain(by_right).collect()
+}
+
+fn examples() -> impl Iterator<Item = KnownSecret> {
+    EXAMPLES.into_iter().filter_map(|(whose, text)| {
+        Some(KnownSecret { whose: whose.to_owned(), secret: WebhookSecret::parse(text).ok()? })
+    })
+}
+
+impl Suspicion {
+    /// The header fields that a receiver with this mistake accepts with this body; none where the mistake changes
+    /// nothing about it, so that it shows nothing.
+    #[must_use]
+    pub fn sign(&self, id: &str, sent_at: i64, body: &[u8]) -> Option<Vec<(&'static str, String)>> {
+        let spelled = match &self.mistake {
+            Mistake::ParsedBody(spelling) => {
+                Some(spelling.spell(body).into_iter().next().filter(|spelled| spelled.as_bytes() != body)?)
+            }
+            _ => None,
+        };
+        let body = spelled.as_deref().map_or(body, str::as_bytes);
+        let form = if let Mistake::Form(form) = self.mistake { Some(form) } else { None };
+        Some(vec![
+            (X_SVC_SIGNATURE, self.keys.x_svc_signature(body, form)),
+            (WEBHOOK_ID, id.to_owned()),
+            (WEBHOOK_TIMESTAMP, sent_at.to_string()),
+            (WEBHOOK_SIGNATURE, self.keys.standard_signature(id, sent_at, body)),
+        ])
+    }
+}
+
+impl SigningKeys {
+    fn of(secret: &WebhookSecret) -> Self {
+        Self { x_svc: secret.reveal().as_bytes().to_vec().into(), standard: decoded(secret).into() }
+    }
+
+    fn x_svc_signature(&self, body: &[u8], form: Option<SignatureForm>) -> String {
+        let tag = keyed(self.x_svc.expose_secret()).chain_update(body).finalize().into_bytes();
+        match form {
+            None => HEXLOWER.encode(&tag),
+            Some(SignatureForm::Base64) => BASE64.encode(&tag),
+            Some(SignatureForm::Prefixed) => format!("sha256={}", HEXLOWER.encode(&tag)),
+            Some(SignatureForm::UpperCase) => HEXUPPER.encode(&tag),
+        }
+    }
+
+    fn standard_signature(&self, id: &str, sent_at: i64, body: &[u8]) -> String {
+        let signed = keyed(self.standard.expose_secret()).chain_update(format!("{id}.{sent_at}.")).chain_update(body);
+        format!("v1,{}", BASE64.encode(&signed.finalize().into_bytes()))
+    }
+}
+
+fn decoded(secret: &WebhookSecret) -> Vec<u8> {
+    let base64 = secret.reveal().trim_start_matches(SECRET_PREFIX);
+    BASE64.decode(base64.as_bytes()).expect("checked when the secret was made")
+}
+
+const SECRET_PREFIX: &str = "whsec_";
+
+impl SecretSlip {
+    /// All of them, the likeliest first.
+    pub const ALL: [Self; 8] = [
+        Self::LineFeed,
+        Self::LineEnd,
+        Self::Space,
+        Self::DoubleQuotes,
+        Self::SingleQuotes,
+        Self::NoPrefix,
+        Self::Decoded,
+        Self::WholeText,
+    ];
+
+    /// The keys that it makes of a secret. Libraries for Standard Webhooks ignore what stands around base64, so there the
+    /// key stays what it is.
+    fn keys(self, secret: &WebhookSecret) -> SigningKeys {
+        let (text, right) = (secret.reveal(), SigningKeys::of(secret));
+        let x_svc = match self {
+            Self::LineFeed => format!("{text}\n").into_bytes(),
+            Self::LineEnd => format!("{text}\r\n").into_bytes(),
+            Self::Space => format!("{text} ").into_bytes(),
+            Self::DoubleQuotes => format!("\"{text}\"").into_bytes(),
+            Self::SingleQuotes => format!("'{text}'").into_bytes(),
+            Self::NoPrefix => text.trim_start_matches(SECRET_PREFIX).as_bytes().to_vec(),
+            Self::Decoded => decoded(secret),
+            Self::WholeText => return SigningKeys { standard: right.x_svc.clone(), ..right },
+        };
+        SigningKeys { x_svc: x_svc.into(), ..right }
+    }
+}
+
+impl SignatureForm {
+    /// All of them.
+    pub const ALL: [Self; 3] = [Self::Base64, Self::Prefixed, Self::UpperCase];
+}
+
+/// What an HMAC says in JavaScript and in Python that gets something else than bytes.
+const NO_BYTES: [&str; 4] = [
+    "must be of type string or an instance of Buffer",
+    "object supporting the buffer API required",
+    "a bytes-like object is required",
+    "Strings must be encoded before hashing",
+];
+
+impl Mistake {
+    /// The mistake that a receiver's own error text speaks of.
+    #[must_use]
+    pub fn recognise(text: &str) -> Option<Self> {
+        NO_BYTES.iter().any(|known| text.contains(known)).then_some(Self::NoBytes)
+    }
+
+    /// A word for programs.
+    #[must_use]
+    pub fn code(&self) -> &'static str {
+        match self {
+            Self::ParsedBody(_) | Self::NoBytes => "parsed_body",
+            Self::BodyEnd => "body_end",
+            Self::Secret(SecretSlip::LineFeed | SecretSlip::LineEnd) => "secret_line_end",
+            Self::Secret(SecretSlip::Space) => "secret_space",
+            Self::Secret(SecretSlip::DoubleQuotes | SecretSlip::SingleQuotes) => "secret_quotes",
+            Self::Secret(SecretSlip::NoPrefix | SecretSlip::Decoded | SecretSlip::WholeText) => "secret_key",
+            Self::OtherSecret(_) => "other_secret",
+            Self::Form(_) => "signature_form",
+        }
+    }
+}
+
+impl fmt::Display for Mistake {
+    /// A sentence about the receiver, without a full stop.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::ParsedBody(spelling) => {
+                write!(f, "parsed body: the receiver signed {}, not the bytes that came", spelling.describe())
+            }
+            Self::NoBytes => {
+                f.write_str("parsed body: the receiver gives a parsed body to the HMAC, which takes bytes")
+            }
+            Self::BodyEnd => f.write_str("changed body: a line end at the end of the body was added or lost"),
+            Self::Secret(slip) => f.write_str(match slip {
+                SecretSlip::LineFeed => "secret with a line end: the receiver's secret ends with \\n",
+                SecretSlip::LineEnd => "secret with a line end: the receiver's secret ends with \\r\\n",
+                SecretSlip::Space => "secret with a space: the receiver's secret ends with a space",
+                SecretSlip::DoubleQuotes => "secret with quotes: the receiver's secret stands in \"double quotes\"",
+                SecretSlip::SingleQuotes => "secret with quotes: the receiver's secret stands in 'single quotes'",
+                SecretSlip::NoPrefix => "wrong key: the receiver keys X-Svc-Signature without whsec_",
+                SecretSlip::Decoded => "wrong key: the receiver keys X-Svc-Signature with the bytes behind whsec_",
+                SecretSlip::WholeText => "wrong key: the receiver keys webhook-signature with the whole text",
+            }),
+            Self::OtherSecret(whose) => write!(f, "other secret: the receiver has {whose}"),
+            Self::Form(form) => f.write_str(match form {
+                SignatureForm::Base64 => "wrong form: the receiver expects X-Svc-Signature in base64",
+                SignatureForm::Prefixed => "wrong form: the receiver expects sha256= before X-Svc-Signature",
+                SignatureForm::UpperCase => "wrong form: the receiver expects X-Svc-Signature in capital letters",
+            }),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const BODY: &str = r#"{ "id" : "evt_1" , "event" : "test", "timestamp" : "2026-11-20T12:00:00Z" , "session_id" : "", "data" : {}}"#;
+
+    /// What a receiver computes that takes its secret and the body as they are.
+    fn hex(key: &[u8], body: &[u8]) -> String {
+        HEXLOWER.encode(&keyed(key).chain_update(body).finalize().into_bytes())
+    }
+
+    fn of(mistake: &Mistake) -> Option<String> {
+        let right = WebhookSecret::from_bytes(&[9; 32]);
+        let other = KnownSecret { whose: "that of b.test".to_owned(), secret: WebhookSecret::from_bytes(&[8; 32]) };
+        let all = suspect(&right, &[other]);
+        let found: Vec<_> = all.iter().filter(|one| one.mistake == *mistake).collect();
+        let [one] = found[..] else { panic!("{mistake:?} is suspected {} times", found.len()) };
+        one.sign("evt_1", 5, BODY.as_bytes()).map(|headers| headers[0].1.clone())
+    }
+
+    #[test]
+    fn each_mistake_is_signed_as_a_receiver_computes_it() {
+        let secret = WebhookSecret::from_bytes(&[9; 32]);
+        let (text, body) = (secret.reveal(), BODY.as_bytes());
+        let value: serde_json::Value = serde_json::from_str(BODY).unwrap();
+        let slip = Mistake::Secret;
+        for (mistake, expected) in [
+            (slip(SecretSlip::LineFeed), hex(format!("{text}\n").as_bytes(), body)),
+            (slip(SecretSlip::LineEnd), hex(format!("{text}\r\n").as_bytes(), body)),
+            (slip(SecretSlip::DoubleQuotes), hex(format!("\"{text}\"").as_bytes(), body)),
+            (slip(SecretSlip::NoPrefix), hex(&text.as_bytes()[6..], body)),
+            (slip(SecretSlip::Decoded), hex(&[9; 32], body)),
+            (slip(SecretSlip::WholeText), secret.x_svc_signature(body)),
+            (
+                Mistake::OtherSecret("that of b.test".to_owned()),
+                WebhookSecret::from_bytes(&[8; 32]).x_svc_signature(body),
+            ),
+            (
+                Mistake::ParsedBody(BodySpelling::Compact),
+                secret.x_svc_signature(BODY.replace([' ', '\n'], "").as_bytes()),
+            ),
+            (Mistake::ParsedBody(BodySpelling::Sorted), secret.x_svc_signature(value.to_string().as_bytes())),
+            (Mistake::ParsedBody(BodySpelling::Empty), secret.x_svc_signature(b"")),
+            (Mistake::Form(SignatureForm::Prefixed), format!("sha256={}", secret.x_svc_signature(body))),
+            (Mistake::Form(SignatureForm::UpperCase), secret.x_svc_signature(body).to_uppercase()),
+        ] {
+            assert_eq!(of(&mistake), Some(expected), "{mistake:?}");
+        }
+    }
+
+    #[test]
+    fn all_suspicions_differ_so_that_one_names_one_mistake() {
+        let right = WebhookSecret::from_bytes(&[9; 32]);
+        let signed = suspect(&right, &[]).into_iter().filter_map(|one| one.sign("evt_1", 5, BODY.as_bytes()));
+        let mut all: Vec<_> = signed.map(|headers| headers[0].1.clone() + &headers[3].1).collect();
+        let count = all.len();
+        all.sort();
+        all.dedup();
+        assert_eq!((all.len(), count), (count, SecretSlip::ALL.len() + 2 + BodySpelling::ALL.len() + 3));
+    }
+
+    #[test]
+    fn a_body_that_is_spelled_so_already_shows_nothing() {
+        let right = WebhookSecret::from_bytes(&[9; 32]);
+        let compact =
+            suspect(&right, &[]).into_iter().find(|one| one.mistake == Mistake::ParsedBody(BodySpelling::Compact));
+        assert_eq!(compact.unwrap().sign("evt_1", 5, b"{\"id\":\"evt_1\"}"), None);
+        let same = KnownSecret { whose: "the same".to_owned(), secret: right.clone() };
+        assert!(suspect(&right, &[same]).iter().all(|one| one.mistake != Mistake::OtherSecret("the same".to_owned())));
+    }
+
+    #[test]
+    fn a_debug_text_shows_no_key() {
+        let debug = format!("{:?}", suspect(&WebhookSecret::from_bytes(&[9; 32]), &[]));
+        assert!(debug.contains("REDACTED") && !debug.contains("CQkJ") && !debug.contains("[9, 9"), "{debug}");
+    }
+
+    #[test]
+    fn every_mistake_is_told_with_how_to_mend_it() {
+        let mut all: Vec<_> =
+            suspect(&WebhookSecret::from_bytes(&[9; 32]), &[]).into_iter().map(|one| one.mistake).collect();
+        all.extend([Mistake::BodyEnd, Mistake::NoBytes]);
+        for mistake in all {
+            let told = mistake.to_string();
+            assert!(!told.ends_with('.') && told.contains(": "), "{told}");
+            for framework in [None, Some(Framework::Express)] {
+                assert!(!mend(&mistake, framework).is_empty(), "{told}");
+            }
+        }
+        let parsed = Mistake::ParsedBody(BodySpelling::Compact);
+        let [express] = &mend(&parsed, Some(Framework::Express))[..] else { panic!("one line") };
+        assert!(express.contains("express.raw("), "{express}");
+        assert!(mend(&parsed, None).len() > 1);
+        let crash =
+            "<pre>TypeError: The &quot;data&quot; argument must be of type string or an instance of Buffer, TypedArray";
+        assert_eq!(Mistake::recognise(crash), Some(Mistake::NoBytes));
+        assert_eq!(Mistake::recognise("TypeError: x is not a function"), None);
+    }
+
+    #[test]
+    fn a_framework_is_recognised_by_its_answer() {
+        for (server, powered_by, expected) in [
+            (None, Some("Express"), Some(Framework::Express)),
+            (Some("uvicorn"), None, Some(Framework::FastApi)),
+            (Some("Werkzeug/3.1.3 Python/3.13.5"), None, Some(Framework::Flask)),
+            (Some("WSGIServer/0.2 CPython/3.13.5"), None, Some(Framework::Django)),
+            (Some("nginx"), Some("PHP/8.4"), Some(Framework::Php)),
+            (Some("nginx"), None, None),
+            (None, None, None),
+        ] {
+            assert_eq!(Framework::recognise(server, powered_by), expected, "{server:?} {powered_by:?}");
+        }
+    }
+}

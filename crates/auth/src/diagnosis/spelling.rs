@@ -1,0 +1,247 @@
+use std::fmt::Write;
+
+use serde::de::IgnoredAny;
+use serde_json::Value;
+
+/// What a receiver makes of a body when it signs something else than the bytes that came.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum BodySpelling {
+    /// Nothing: the body was read before.
+    Empty,
+    /// `[object Object]`, the text of a parsed body in JavaScript.
+    ObjectName,
+    /// `{'id': 'evt_1'}`, the text of a parsed body in Python.
+    PythonText,
+    /// `{"id":"evt_1"}`, as `JSON.stringify(body)`.
+    Compact,
+    /// `{"id": "evt_1"}`, as `json.dumps(body)`.
+    Spaced,
+    /// Indented by two spaces, as `JSON.stringify(body, null, 2)`.
+    IndentedByTwo,
+    /// Indented by four spaces, as `json.dumps(body, indent=4)`.
+    IndentedByFour,
+    /// The keys in alphabetical order, as Go writes a map.
+    Sorted,
+    /// The keys in alphabetical order, as `json.dumps(body, sort_keys=True)`.
+    SortedSpaced,
+}
+
+/// How the members of an object are kept apart.
+#[derive(Clone, Copy)]
+enum Spacing {
+    Compact,
+    Spaced,
+    Indented(usize),
+}
+
+/// How a text and the three words of JSON are written.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Tongue {
+    Json,
+    /// JSON whose every character is ASCII.
+    Ascii,
+    Python,
+}
+
+impl BodySpelling {
+    /// All of them, the likeliest first.
+    pub const ALL: [Self; 9] = [
+        Self::Compact,
+        Self::Spaced,
+        Self::Sorted,
+        Self::SortedSpaced,
+        Self::Empty,
+        Self::ObjectName,
+        Self::PythonText,
+        Self::IndentedByTwo,
+        Self::IndentedByFour,
+    ];
+
+    /// The body in this spelling, in one form or in two: with characters beyond ASCII as they are, and escaped. None
+    /// where the body is no JSON.
+    #[must_use]
+    pub fn spell(self, body: &[u8]) -> Vec<String> {
+        let Some(text) = std::str::from_utf8(body).ok().filter(|text| serde_json::from_str::<IgnoredAny>(text).is_ok())
+        else {
+            return if self == Self::Empty { vec![String::new()] } else { Vec::new() };
+        };
+        let sorted = || serde_json::from_str::<Value>(text).map(|value| value.to_string()).unwrap_or_default();
+        let both = |text: &str, spacing| {
+            let mut both = vec![rewrite(text, spacing, Tongue::Json), rewrite(text, spacing, Tongue::Ascii)];
+            both.dedup();
+            both
+        };
+        match self {
+            Self::Empty => vec![String::new()],
+            Self::ObjectName => vec!["[object Object]".to_owned()],
+            Self::PythonText => vec![rewrite(text, Spacing::Spaced, Tongue::Python)],
+            Self::Compact => both(text, Spacing::Compact),
+            Self::Spaced => both(text, Spacing::Spaced),
+            Self::IndentedByTwo => both(text, Spacing::Indented(2)),
+            Self::IndentedByFour => both(text, Spacing::Indented(4)),
+            Self::Sorted => both(&sorted(), Spacing::Compact),
+            Self::SortedSpaced => both(&sorted(), Spacing::Spaced),
+        }
+    }
+
+    /// What the receiver signed, to be read behind "it signed".
+    #[must_use]
+    pub fn describe(self) -> &'static str {
+        match self {
+            Self::Empty => "an empty body, because the body had been read before",
+            Self::ObjectName => "the text [object Object], which is what JavaScript makes of a parsed body",
+            Self::PythonText => "the body as Python prints a dict, with single quotes",
+            Self::Compact => "the body after it was parsed and written again without spaces, as JSON.stringify does",
+            Self::Spaced => "the body after it was parsed and written again with spaces, as json.dumps does",
+            Self::IndentedByTwo | Self::IndentedByFour => "the body after it was parsed and written again indented",
+            Self::Sorted | Self::SortedSpaced => {
+                "the body after it was parsed and written again with its keys in alphabetical order"
+            }
+        }
+    }
+}
+
+/// A JSON text with its values as they are and all else as `spacing` and `tongue` write it. The text is valid JSON.
+fn rewrite(json: &str, spacing: Spacing, tongue: Tongue) -> String {
+    let (mut out, mut depth, mut rest) = (String::with_capacity(json.len() * 2), 0_usize, json);
+    let break_line = |out: &mut String, depth: usize| {
+        if let Spacing::Indented(by) = spacing {
+            out.push('\n');
+            out.extend(std::iter::repeat_n(' ', by * depth));
+        }
+    };
+    while let Some(first) = rest.chars().next() {
+        let (token, behind) = rest.split_at(token_len(rest, first));
+        rest = behind;
+        match first {
+            '{' | '[' => {
+                out.push(first);
+                // An empty one stays in one piece.
+                if let Some(closed) = rest.trim_start().strip_prefix(['}', ']']) {
+                    out.push(if first == '{' { '}' } else { ']' });
+                    rest = closed;
+                } else {
+                    depth += 1;
+                    break_line(&mut out, depth);
+                }
+            }
+            '}' | ']' => {
+                depth = depth.saturating_sub(1);
+                break_line(&mut out, depth);
+                out.push(first);
+            }
+            ',' => {
+                out.push(',');
+                if let Spacing::Spaced = spacing {
+                    out.push(' ');
+                }
+                break_line(&mut out, depth);
+            }
+            ':' => out.push_str(if let Spacing::Compact = spacing { ":" } else { ": " }),
+            '"' => write_text(&mut out, token, tongue),
+            _ if first.is_whitespace() => {}
+            _ => out.push_str(match (tongue, token) {
+                (Tongue::Python, "true") => "True",
+                (Tongue::Python, "false") => "False",
+                (Tongue::Python, "null") => "None",
+                _ => token,
+            }),
+        }
+    }
+    out
+}
+
+/// How many bytes the token at the beginning of `text` has.
+fn token_len(text: &str, first: char) -> usize {
+    match first {
+        '"' => {
+            let mut is_escaped = false;
+            let end = text[1..].find(|letter: char| {
+                let is_end = letter == '"' && !is_escaped;
+                is_escaped = letter == '\\' && !is_escaped;
+                is_end
+            });
+            end.map_or(text.len(), |end| end + 2)
+        }
+        '{' | '}' | '[' | ']' | ',' | ':' => 1,
+        _ if first.is_whitespace() => first.len_utf8(),
+        _ => {
+            let is_end = |letter: char| letter.is_whitespace() || matches!(letter, '{' | '}' | '[' | ']' | ',' | ':');
+            text.find(is_end).unwrap_or(text.len())
+        }
+    }
+}
+
+/// A text, whose escapes are those of its new spelling.
+fn write_text(out: &mut String, token: &str, tongue: Tongue) {
+    let Ok(text) = serde_json::from_str::<String>(token) else { return out.push_str(token) };
+    if tongue == Tongue::Python {
+        let quote = if text.contains('\'') && !text.contains('"') { '"' } else { '\'' };
+        let text = text.replace('\\', "\\\\").replace('\n', "\\n").replace(quote, &format!("\\{quote}"));
+        write!(out, "{quote}{text}{quote}").expect("a String takes everything");
+        return;
+    }
+    let written = Value::String(text).to_string();
+    if tongue == Tongue::Json {
+        return out.push_str(&written);
+    }
+    for letter in written.chars() {
+        if letter.is_ascii() {
+            out.push(letter);
+        } else {
+            for unit in letter.encode_utf16(&mut [0; 2]) {
+                write!(out, "\\u{unit:04x}").expect("a String takes everything");
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const BODY: &str = " { \"id\" :\"\\u0065vt\",\n \"event\":\"test\", \"data\":{ }, \"b\":[1, 2.50,true , null], \"a\":{\"x\":\"ü\\n\\\"{\"} } ";
+
+    #[test]
+    fn each_spelling_is_what_its_language_writes() {
+        let spelled = |spelling: BodySpelling| spelling.spell(BODY.as_bytes());
+        for (spelling, expected) in [
+            (BodySpelling::Empty, &[""][..]),
+            (BodySpelling::ObjectName, &["[object Object]"]),
+            (
+                BodySpelling::PythonText,
+                &[r#"{'id': 'evt', 'event': 'test', 'data': {}, 'b': [1, 2.50, True, None], 'a': {'x': 'ü\n"{'}}"#],
+            ),
+            (
+                BodySpelling::Compact,
+                &[
+                    r#"{"id":"evt","event":"test","data":{},"b":[1,2.50,true,null],"a":{"x":"ü\n\"{"}}"#,
+                    r#"{"id":"evt","event":"test","data":{},"b":[1,2.50,true,null],"a":{"x":"\u00fc\n\"{"}}"#,
+                ],
+            ),
+            (
+                BodySpelling::SortedSpaced,
+                &[
+                    r#"{"a": {"x": "ü\n\"{"}, "b": [1, 2.5, true, null], "data": {}, "event": "test", "id": "evt"}"#,
+                    r#"{"a": {"x": "\u00fc\n\"{"}, "b": [1, 2.5, true, null], "data": {}, "event": "test", "id": "evt"}"#,
+                ],
+            ),
+        ] {
+            assert_eq!(spelled(spelling), expected, "{spelling:?}");
+        }
+        let indented = BodySpelling::IndentedByTwo.spell(br#"{"a":1,"b":[2,{}],"c":[]}"#);
+        assert_eq!(indented, ["{\n  \"a\": 1,\n  \"b\": [\n    2,\n    {}\n  ],\n  \"c\": []\n}"]);
+        let beyond = BodySpelling::Spaced.spell("{\"a\":\"😀\"}".as_bytes());
+        assert_eq!(beyond[1], r#"{"a": "\ud83d\ude00"}"#);
+    }
+
+    #[test]
+    fn what_is_no_json_has_no_other_spelling_than_none() {
+        for body in [&b"Gru\xdfe"[..], b"", b"{", b"{\"a\":1}x"] {
+            for spelling in BodySpelling::ALL {
+                let expected = if spelling == BodySpelling::Empty { vec![String::new()] } else { Vec::new() };
+                assert_eq!(spelling.spell(body), expected, "{spelling:?}");
+            }
+        }
+    }
+}

@@ -1,0 +1,41 @@
+//! Log people in on a page of the service: three endpoints for a site, and no store.
+//!
+//! ```no_run
+//! use axum::Router;
+//! use axum::http::request::Parts;
+//! use signpost_auth::client::Signpost;
+//! use signpost_auth::login::{self, LoginOptions, LoginSite, SignedIn, SiteError};
+//!
+//! struct Shop;
+//!
+//! impl LoginSite for Shop {
+//!     async fn sign_in(&self, login: SignedIn, _: &Parts) -> Result<Vec<String>, SiteError> {
+//!         println!("this is {}", login.user);
+//!         Ok(vec!["session=…; Path=/; HttpOnly; SameSite=Lax; Secure".to_owned()])
+//!     }
+//! }
+//!
+//! # fn example() -> Result<Router, SiteError> {
+//! let signpost = Signpost::new("svc_live_…")?.with_base_url("https://login.example/v1")?;
+//! let options = LoginOptions::new("shop.example", "https://shop.example", "at least 32 random characters, kept")?;
+//! let app = Router::new().merge(login::router(signpost, options, Shop));
+//! # Ok(app)
+//! # }
+//! ```
+//!
+//! `/signpost/login` opens a session and sends the browser to the page; `/signpost/register` and `/signpost/link` do the same
+//! for an account and for another key. `/signpost/return` is where the browser comes back. What it must remember meanwhile is
+//! in a signed cookie, one for each session, so that two tabs do not disturb each other. `/signpost/events` takes events.
+
+mod finish;
+mod options;
+mod router;
+mod seen;
+mod site;
+mod start;
+mod state;
+
+pub use finish::LoginFailure;
+pub use options::LoginOptions;
+pub use router::router;
+pub use site::{LoginSite, SignedIn, SiteError};

@@ -1,0 +1,96 @@
+use std::fmt;
+
+use secrecy::{ExposeSecret, SecretString};
+
+use crate::client::SignpostError;
+use crate::receiver::{EventRules, SiteOrigin, is_local_path};
+use crate::webhook::WebhookSecret;
+
+/// The fewest characters of a cookie secret.
+const MIN_COOKIE_SECRET_CHARS: usize = 32;
+
+/// How a site logs people in on the page.
+#[derive(Clone)]
+pub struct LoginOptions {
+    pub(super) domain: String,
+    pub(super) site: SiteOrigin,
+    pub(super) path: String,
+    pub(super) failed_path: String,
+    pub(super) events: EventRules,
+    cookie_secret: SecretString,
+}
+
+impl LoginOptions {
+    /// `domain` is the registered one; `site` the origin that people see, such as `https://shop.example`; `cookie_secret` signs
+    /// what browsers keep between start and return: at least 32 characters, the same for all servers of the site.
+    ///
+    /// # Errors
+    /// `invalid_argument` says what is wrong.
+    pub fn new(
+        domain: impl Into<String>,
+        site: &str,
+        cookie_secret: impl Into<SecretString>,
+    ) -> Result<Self, SignpostError> {
+        let site =
+            SiteOrigin::parse(site).map_err(|error| SignpostError::invalid_argument(format!("site: {error}")))?;
+        let cookie_secret = cookie_secret.into();
+        if cookie_secret.expose_secret().chars().count() < MIN_COOKIE_SECRET_CHARS {
+            return Err(SignpostError::invalid_argument("a cookie secret has at least 32 characters, drawn at random"));
+        }
+        let (path, failed_path) = ("/signpost".to_owned(), "/".to_owned());
+        let events = EventRules { secrets: Vec::new(), allowed_sources: Vec::new() };
+        Ok(Self { domain: domain.into(), site, path, failed_path, events, cookie_secret })
+    }
+
+    /// The same below another path; `/signpost` by default, and the empty text for the root.
+    ///
+    /// # Errors
+    /// `invalid_argument` for what does not begin with a slash, or ends in one.
+    pub fn at_path(self, path: &str) -> Result<Self, SignpostError> {
+        let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '/' | '-' | '_' | '.' | '~');
+        let is_path = is_local_path(path) && !path.ends_with('/') && path.chars().all(is_plain);
+        if !path.is_empty() && !is_path {
+            return Err(SignpostError::invalid_argument(
+                "the path begins with a slash and ends in none, as /signpost does",
+            ));
+        }
+        Ok(Self { path: path.to_owned(), ..self })
+    }
+
+    /// The same with another place for people who were not logged in; `/` by default. It gets `login_error` in its query: a
+    /// [`super::LoginFailure`].
+    ///
+    /// # Errors
+    /// `invalid_argument` for what is no path of the site.
+    pub fn failing_to(self, path: &str) -> Result<Self, SignpostError> {
+        if !is_local_path(path) || path.contains('#') {
+            return Err(SignpostError::invalid_argument(
+                "people who were not logged in go to a path of the site, such as /, without a fragment",
+            ));
+        }
+        Ok(Self { failed_path: path.to_owned(), ..self })
+    }
+
+    /// The same with the domain's webhook secret, or with several during a rotation. Without one there is no `/events`.
+    #[must_use]
+    pub fn with_webhook_secrets(mut self, secrets: impl IntoIterator<Item = WebhookSecret>) -> Self {
+        self.events.secrets = secrets.into_iter().collect();
+        self
+    }
+
+    pub(super) fn cookie_key(&self) -> &[u8] {
+        self.cookie_secret.expose_secret().as_bytes()
+    }
+}
+
+impl fmt::Debug for LoginOptions {
+    /// Without the secrets.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { domain, site, path, .. } = self;
+        f.debug_struct("LoginOptions")
+            .field("domain", domain)
+            .field("site", site)
+            .field("path", path)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,187 @@
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::UNIX_EPOCH;
+
+use axum::Router;
+use axum::extract::{Request, State};
+use axum::http::header::{CACHE_CONTROL, COOKIE, LOCATION, SET_COOKIE};
+use axum::http::request::Parts;
+use axum::http::{HeaderMap, HeaderValue, StatusCode};
+use axum::response::{IntoResponse, Response};
+use axum::routing::{MethodRouter, get, post};
+use percent_encoding::{AsciiSet, CONTROLS, utf8_percent_encode};
+use url::Url;
+
+use super::finish::{BoundReturn, LoginReturning};
+use super::options::LoginOptions;
+use super::seen::{EventStanding, SeenEvents};
+use super::site::{LoginSite, SiteError};
+use super::start::LoginStart;
+use crate::challenge::Mode;
+use crate::client::{Signpost, SignpostError};
+use crate::event::EventKind;
+use crate::receiver::{HandlerRefusal, HandlerResponse, read_body, read_event, signatures};
+
+/// What no URL may have (RFC 3986, section 2); `%` stays, for a path may be escaped already.
+const NOT_IN_URLS: &AsciiSet =
+    &CONTROLS.add(b' ').add(b'"').add(b'<').add(b'>').add(b'\\').add(b'^').add(b'`').add(b'{').add(b'|').add(b'}');
+
+struct PageLogin<S> {
+    signpost: Signpost,
+    options: LoginOptions,
+    site: S,
+    seen: Mutex<SeenEvents>,
+}
+
+type SharedLogin<S> = State<Arc<PageLogin<S>>>;
+
+/// Serves `/login`, `/register`, `/link`, `/return` and `/events` below the path of the options.
+pub fn router<S: LoginSite>(signpost: Signpost, options: LoginOptions, site: S) -> Router {
+    let path = options.path.clone();
+    let at = |name: &str| format!("{path}/{name}");
+    let mut router = Router::new()
+        .route(&at("login"), page(|login, request| start(login, request, Mode::Login)))
+        .route(&at("register"), page(|login, request| start(login, request, Mode::Register)))
+        .route(&at("link"), page(|login, request| start(login, request, Mode::Link)))
+        .route(&at("return"), page(finish));
+    if !options.events.secrets.is_empty() {
+        router = router.route(&at("events"), post(take_event));
+    }
+    let seen = Mutex::default();
+    router.with_state(Arc::new(PageLogin { signpost, options, site, seen }))
+}
+
+/// What a browser navigates to. Asking for the headers alone must not begin or complete anything.
+fn page<S: LoginSite, F, R>(handler: F) -> MethodRouter<Arc<PageLogin<S>>>
+where
+    F: Fn(Arc<PageLogin<S>>, Parts) -> R + Clone + Send + Sync + 'static,
+    R: Future<Output = Result<Response, SiteError>> + Send + 'static,
+{
+    let handle = move |State(login): SharedLogin<S>, request: Request| {
+        let outcome = handler(Arc::clone(&login), request.into_parts().0);
+        async move { outcome.await.unwrap_or_else(|fault| login.fail(&fault)) }
+    };
+    get(handle).head(|| std::future::ready(StatusCode::METHOD_NOT_ALLOWED))
+}
+
+async fn start<S: LoginSite>(login: Arc<PageLogin<S>>, request: Parts, mode: Mode) -> Result<Response, SiteError> {
+    let PageLogin { signpost, options, site, .. } = &*login;
+    let user = if mode == Mode::Link { site.current_user(&request).await } else { None };
+    if mode == Mode::Link && user.is_none() {
+        return Ok(StatusCode::NOT_FOUND.into_response());
+    }
+    let query = request.uri.query().unwrap_or_default();
+    let start = LoginStart::new(mode, query, signpost.surroundings().random(), login.now());
+    let created = signpost.sessions().create(&start.session(options, user)).await?;
+    let told = "the service gave no page_url: is the domain's handler 'hosted'?";
+    let page_url = created.page_url.ok_or_else(|| SignpostError::invalid_argument(told))?;
+    if !is_page(&page_url) {
+        return Err(SignpostError::new("invalid_response", "the service's page_url is no address of a page").into());
+    }
+    Ok(send_to(&page_url, start.cookies(&created.id, &cookies(&request.headers), options)))
+}
+
+async fn finish<S: LoginSite>(login: Arc<PageLogin<S>>, request: Parts) -> Result<Response, SiteError> {
+    let PageLogin { signpost, options, site, .. } = &*login;
+    let returning = LoginReturning::parse(request.uri.query().unwrap_or_default());
+    let BoundReturn { ended_cookie, login: bound } = returning.bind(&cookies(&request.headers), options, login.now());
+    let signed_in = match bound {
+        Ok(bound) => {
+            let reply = signpost.sessions().complete(&bound.session_id, &bound.completion).await;
+            bound.outcome(reply)?
+        }
+        Err(failure) => Err(failure),
+    };
+    let mut set_cookies: Vec<String> = ended_cookie.into_iter().collect();
+    let place = match signed_in {
+        Ok(signed_in) => {
+            let next = signed_in.next.clone();
+            set_cookies.extend(site.sign_in(signed_in, &request).await?);
+            next
+        }
+        Err(failure) => failure.place(options),
+    };
+    Ok(send_to(&place, set_cookies))
+}
+
+async fn take_event<S: LoginSite>(
+    State(login): SharedLogin<S>,
+    request: Request,
+) -> Result<HandlerResponse, HandlerRefusal> {
+    let (parts, body) = read_body(request).await?;
+    let event = read_event(&signatures(&parts), &body, &login.options.events, login.now())?;
+    if event.event == EventKind::Test {
+        return Ok(HandlerResponse::received(true));
+    }
+    let identity = event.identity();
+    match login.seen(|seen| seen.begin(&identity)) {
+        EventStanding::Done => return Ok(HandlerResponse::received(false)),
+        EventStanding::Begun => return Ok(HandlerResponse::later("somebody acts on this event now")),
+        EventStanding::New => {}
+    }
+    let mut act = EventAct { login, identity, is_done: false };
+    // The service hangs up after 15 s: what was begun goes on to its end, and whatever ends it is remembered.
+    let acting = tokio::spawn(async move {
+        let outcome = act.login.site.on_event(event).await;
+        act.is_done = outcome.is_ok();
+        outcome.map_err(|fault| act.login.site.report(&*fault))
+    });
+    match acting.await {
+        Ok(Ok(())) => Ok(HandlerResponse::received(true)),
+        Ok(Err(())) | Err(_) => Err(HandlerRefusal::Failed),
+    }
+}
+
+/// An event that is being acted on, until this is dropped: also where the site's function panics.
+struct EventAct<S> {
+    login: Arc<PageLogin<S>>,
+    identity: String,
+    is_done: bool,
+}
+
+impl<S> Drop for EventAct<S> {
+    fn drop(&mut self) {
+        self.login.seen(|seen| seen.end(&self.identity, self.is_done));
+    }
+}
+
+impl<S> PageLogin<S> {
+    fn seen<T>(&self, ask: impl FnOnce(&mut SeenEvents) -> T) -> T {
+        ask(&mut self.seen.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+impl<S: LoginSite> PageLogin<S> {
+    fn now(&self) -> i64 {
+        let since = self.signpost.surroundings().now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        i64::try_from(since.as_secs()).unwrap_or(i64::MAX)
+    }
+
+    /// The browser is told no more than that: what went wrong is the site's to know.
+    fn fail(&self, fault: &SiteError) -> Response {
+        self.site.report(&**fault);
+        let text = "The login did not work. Please try again.";
+        (StatusCode::INTERNAL_SERVER_ERROR, [(CACHE_CONTROL, "no-store")], text).into_response()
+    }
+}
+
+/// Whether a browser may be sent there.
+fn is_page(url: &str) -> bool {
+    let is_plain = !url.contains(|c: char| c.is_control() || c.is_whitespace());
+    is_plain && Url::parse(url).is_ok_and(|url| matches!(url.scheme(), "http" | "https"))
+}
+
+/// HTTP/2 may split the cookies over several lines.
+fn cookies(headers: &HeaderMap) -> String {
+    let lines: Vec<&str> = headers.get_all(COOKIE).iter().filter_map(|line| line.to_str().ok()).collect();
+    lines.join("; ")
+}
+
+fn send_to(place: &str, set_cookies: Vec<String>) -> Response {
+    // A header has ASCII alone; a path of the site may have more.
+    let place = utf8_percent_encode(place, NOT_IN_URLS).to_string();
+    let mut response =
+        (StatusCode::SEE_OTHER, [(CACHE_CONTROL, "no-store"), (LOCATION, place.as_str())]).into_response();
+    let cookies = set_cookies.into_iter().filter_map(|cookie| HeaderValue::try_from(cookie).ok());
+    response.headers_mut().extend(cookies.map(|cookie| (SET_COOKIE, cookie)));
+    response
+}

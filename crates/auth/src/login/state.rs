@@ -1,0 +1,84 @@
+//! What a browser keeps between start and return, in a signed cookie.
+
+use data_encoding::{BASE64URL_NOPAD, HEXLOWER};
+use hmac::{Hmac, KeyInit, Mac};
+use sha2::{Digest, Sha256};
+
+use crate::challenge::Mode;
+use crate::receiver::SiteOrigin;
+
+/// How long a login may take, in seconds.
+pub(super) const MAX_AGE_SECS: u32 = 30 * 60;
+/// With how many logins at once a browser is seen: each state is a part of every request's headers.
+const MOST_STATES: usize = 3;
+const COOKIE_PREFIX: &str = "signpost-";
+
+/// A login that a browser began.
+#[derive(Clone, PartialEq, Eq)]
+pub(super) struct LoginState {
+    /// What the session has the hash of.
+    pub(super) browser_secret: String,
+    /// When it ends, in Unix seconds.
+    pub(super) expires: i64,
+    pub(super) mode: Mode,
+    /// Where the person wanted to go.
+    pub(super) next: String,
+}
+
+/// The name of the cookie of a session; `__Host-` goes in front over https.
+pub(super) fn cookie_name(session_id: &str) -> String {
+    format!("{COOKIE_PREFIX}{}", HEXLOWER.encode(&Sha256::digest(session_id)[..8]))
+}
+
+impl LoginState {
+    /// The cookie's value, signed for this session alone.
+    pub(super) fn sign(&self, session_id: &str, key: &[u8]) -> String {
+        let Self { browser_secret, expires, mode, next } = self;
+        let text = format!("v1.{browser_secret}.{expires}.{mode}.{}", BASE64URL_NOPAD.encode(next.as_bytes()));
+        let tag = mac(session_id, &text, key).finalize().into_bytes();
+        format!("{text}.{}", BASE64URL_NOPAD.encode(&tag))
+    }
+
+    /// The state, if it was signed for this session and has not ended.
+    pub(super) fn read(value: &str, session_id: &str, key: &[u8], now: i64) -> Option<Self> {
+        let (text, tag) = value.rsplit_once('.')?;
+        let tag = BASE64URL_NOPAD.decode(tag.as_bytes()).ok()?;
+        mac(session_id, text, key).verify_slice(&tag).ok()?;
+        let mut parts = text.strip_prefix("v1.")?.split('.');
+        let (browser_secret, expires) = (parts.next()?.to_owned(), parts.next()?.parse().ok()?);
+        let (mode, next) = (parts.next()?.parse().ok()?, BASE64URL_NOPAD.decode(parts.next()?.as_bytes()).ok()?);
+        let state = Self { browser_secret, expires, mode, next: String::from_utf8(next).ok()? };
+        (parts.next().is_none() && now < expires).then_some(state)
+    }
+}
+
+/// The names of states that make place for a new one, in the order in which they came: all but those that last longest.
+pub(super) fn crowded<'a>(cookies: &'a str, site: &SiteOrigin, own: &str) -> Vec<&'a str> {
+    let prefix = if site.is_secure() { "__Host-" } else { "" };
+    let pairs = cookies.split(';').filter_map(|pair| pair.trim_matches(' ').split_once('='));
+    let states = pairs.filter_map(|(name, value)| {
+        let name = name.strip_prefix(prefix)?;
+        let is_state = name.strip_prefix(COOKIE_PREFIX).is_some_and(|hash| hash.len() == 16 && is_hex(hash));
+        let ends = value.split('.').nth(2).and_then(seconds).unwrap_or(0);
+        (is_state && name != own).then_some((name, ends))
+    });
+    let mut states: Vec<_> = states.enumerate().collect();
+    states.sort_by_key(|(_, (_, ends))| std::cmp::Reverse(*ends));
+    let mut crowded: Vec<_> = states.into_iter().skip(MOST_STATES - 1).collect();
+    crowded.sort_by_key(|(at, _)| *at);
+    crowded.into_iter().map(|(_, (name, _))| name).collect()
+}
+
+fn seconds(text: &str) -> Option<i64> {
+    let is_time = text.len() <= 12 && text.bytes().all(|byte| byte.is_ascii_digit());
+    if is_time { text.parse().ok() } else { None }
+}
+
+fn is_hex(text: &str) -> bool {
+    text.bytes().all(|byte| byte.is_ascii_digit() || matches!(byte, b'a'..=b'f'))
+}
+
+fn mac(session_id: &str, text: &str, key: &[u8]) -> Hmac<Sha256> {
+    let mac = Hmac::<Sha256>::new_from_slice(key).expect("HMAC takes keys of any length");
+    mac.chain_update(format!("signpost-state:{session_id}:{text}"))
+}

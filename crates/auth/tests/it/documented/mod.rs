@@ -1,0 +1,167 @@
+//! The client's types and what they are promised to be: `openapi.yaml` for the API, the tools' own schemas for the locator. Both
+//! ways: what is documented is there, and what is there is documented.
+
+mod schema;
+
+use std::collections::BTreeSet;
+use std::fmt::Debug;
+
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+use serde_json::{Value, json};
+use signpost_auth::client::{
+    AreaStatus, AtmDetails, AtmList, AtmSearch, AtmSource, CityAtms, CitySearch, Completion, CreatedSession,
+    Credential, Delivery, DeliveryList, Domain, DomainChange, DomainList, HostedUser, ListedAtm, ListedDomain,
+    ListedSession, NewDomain, NewSession, ProvedDomain, RefreshedSession, RegisteredDomain, Requester, Retried,
+    Session, SessionList, SessionUser, Signed, Simulated, Simulation, StatusSearch, UserChange, UserList, Verification,
+};
+use signpost_auth::{Answer, DeviceInfo, Event, EventData, WebauthnProof};
+
+use schema::{Document, fields};
+
+/// Objects of the API that the client does not speak of: what wallets and machines' operators get, and the one error.
+const OF_OTHERS: [&str; 8] =
+    ["Context", "Error", "ErrorDetails", "ImportReport", "ProofCheck", "Report", "Taken", "WalletError"];
+
+/// Members that may be missing although they are promised: a sender that knows only the specification has none.
+const LENIENT: [(&str, &str); 2] = [("Event", "id"), ("EventData", "device_info")];
+
+fn openapi() -> Document {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../openapi.yaml");
+    Document(serde_saphyr::from_str(&std::fs::read_to_string(path).unwrap()).unwrap())
+}
+
+fn tools() -> Document {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../signpost/tests/it/listed.json");
+    let tools: Vec<Value> = serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap();
+    Document(tools.into_iter().map(|tool| (tool["name"].as_str().unwrap().to_owned(), tool)).collect())
+}
+
+/// A type and the schema at `pointer`.
+fn check<T: DeserializeOwned + Debug>(document: &Document, pointer: &str) {
+    let name = pointer.trim_start_matches("/components/schemas/");
+    let schema = document.resolve(document.0.pointer(pointer).unwrap_or_else(|| panic!("no {pointer}")));
+    if let Some(fields) = fields::<T>() {
+        let fields: BTreeSet<_> = fields.iter().copied().collect();
+        let documented: BTreeSet<_> = schema.members.keys().map(String::as_str).collect();
+        assert_eq!(fields, documented, "the members of {name}");
+    }
+    let whole = document.sample(&schema);
+    let read = |value: &Value| serde_json::from_value::<T>(value.clone());
+    read(&whole).unwrap_or_else(|error| panic!("{name}, whole: {error}: {whole}"));
+    let mut least = whole.clone();
+    least.as_object_mut().unwrap().retain(|member, _| schema.required.contains(member));
+    read(&least).unwrap_or_else(|error| panic!("{name} with what is required: {error}: {least}"));
+    for (member, inner) in &schema.members {
+        let mut other = whole.clone();
+        other[member] = document.of_another_type(inner);
+        assert!(read(&other).is_err(), "{name}: {member} is not checked: {other}");
+        let is_lenient = LENIENT.contains(&(name, member.as_str()));
+        if schema.required.contains(member) && !is_lenient {
+            let mut without = whole.clone();
+            without.as_object_mut().unwrap().remove(member);
+            assert!(read(&without).is_err(), "{name} is read without {member}");
+        }
+        for word in document.words(inner) {
+            let mut said = whole.clone();
+            said[member] = word.clone();
+            let text = format!("{:?}", read(&said).unwrap_or_else(|error| panic!("{name}: {member} {word}: {error}")));
+            assert!(!text.contains("Other("), "{name}: the word {word} of {member} is not known: {text}");
+        }
+    }
+}
+
+#[test]
+fn the_clients_types_are_those_of_the_document() {
+    let document = openapi();
+    let mut checked = BTreeSet::new();
+    macro_rules! check {
+        ($($kind:ty => $schema:literal),* $(,)?) => {$(
+            check::<$kind>(&document, concat!("/components/schemas/", $schema));
+            checked.insert($schema);
+        )*};
+    }
+    check! {
+        Answer => "Answer", Completion => "Completion", CreatedSession => "CreatedSession", Credential => "Credential",
+        Delivery => "Delivery", DeliveryList => "DeliveryList", DeviceInfo => "Device", Domain => "Domain",
+        DomainChange => "DomainChange", DomainList => "DomainList", Event => "Event", EventData => "EventData",
+        HostedUser => "HostedUser", ListedDomain => "ListedDomain", NewDomain => "NewDomain", NewSession => "NewSession",
+        ProvedDomain => "ProvedDomain", RefreshedSession => "RefreshedSession", RegisteredDomain => "RegisteredDomain",
+        Requester => "Requester", Retried => "Retried", Session => "Session", SessionList => "SessionList",
+        Signed => "Signed", Simulated => "Simulated", Simulation => "Simulation", UserChange => "UserChange",
+        UserList => "UserList", Verification => "Verification",
+        SessionUser => "Session/properties/user", WebauthnProof => "EventData/properties/webauthn",
+        ListedSession => "SessionList/properties/sessions/items",
+    }
+    let objects = document.objects("/components/schemas");
+    // Metadata has room for members of the site's own, so that it has no list of them.
+    let left: Vec<_> = objects.iter().filter(|name| !checked.contains(**name) && !OF_OTHERS.contains(name)).collect();
+    assert_eq!(left, [&"Metadata"]);
+}
+
+/// Calls of the API that no SDK makes as a call: images and a stream, which pages ask for.
+const FOR_PAGES: [&str; 3] = ["drawSessionPng", "drawSessionSvg", "followSession"];
+
+#[test]
+fn every_call_of_the_api_is_in_the_vectors_of_the_sdks() {
+    let (document, vectors) = (openapi(), crate::read::<Value>("client"));
+    let cases = vectors["cases"].as_array().unwrap();
+    let requests = cases.iter().flat_map(|case| case["requests"].as_array().into_iter().flatten());
+    let came: Vec<_> = requests.map(|request| (&request["method"], request["path"].as_str().unwrap())).collect();
+    let is_called = |method: &str, path: &str| {
+        let wanted = format!("/sandbox/v1{path}");
+        came.iter().any(|(came, target)| *came == method && is_at(target.split('?').next().unwrap(), &wanted))
+    };
+    let mut missing = Vec::new();
+    for (path, item) in document.0["paths"].as_object().unwrap() {
+        for method in ["get", "post", "patch", "delete", "put"] {
+            let operation = &item[method];
+            let tag = operation["tags"][0].as_str().unwrap_or_default();
+            let name = operation["operationId"].as_str().unwrap_or_default();
+            let is_ours =
+                ["Sessions", "Verification", "Domains", "Deliveries"].contains(&tag) && !FOR_PAGES.contains(&name);
+            if is_ours && !is_called(&method.to_uppercase(), path) {
+                missing.push(name);
+            }
+        }
+    }
+    assert!(missing.is_empty(), "no case calls {missing:?}");
+    assert!(!is_called("GET", "/verify"), "the search is broken");
+}
+
+fn is_at(path: &str, template: &str) -> bool {
+    let (path, template): (Vec<_>, Vec<_>) = (path.split('/').collect(), template.split('/').collect());
+    let fits = |(part, wanted): (&&str, &&str)| part == wanted || wanted.starts_with('{');
+    path.len() == template.len() && path.iter().zip(&template).all(fits)
+}
+
+#[test]
+fn the_locators_types_are_those_of_its_tools() {
+    let tools = tools();
+    check::<AtmSearch>(&tools, "/find_nearest_bitcoin_atm/inputSchema");
+    check::<StatusSearch>(&tools, "/check_atm_status/inputSchema");
+    check::<CitySearch>(&tools, "/list_atms_by_city/inputSchema");
+    check::<AtmList>(&tools, "/find_nearest_bitcoin_atm/outputSchema");
+    check::<AreaStatus>(&tools, "/check_atm_status/outputSchema");
+    check::<CityAtms>(&tools, "/list_atms_by_city/outputSchema");
+    check::<AtmDetails>(&tools, "/get_atm_details/outputSchema");
+    check::<AtmSource>(&tools, "/get_atm_details/outputSchema/properties/sources/items");
+    for tool in ["find_nearest_bitcoin_atm", "check_atm_status", "list_atms_by_city"] {
+        check::<ListedAtm>(&tools, &format!("/{tool}/outputSchema/properties/atms/items"));
+    }
+}
+
+#[test]
+fn what_is_not_documented_is_found() {
+    #[derive(Debug, Deserialize)]
+    #[expect(dead_code, reason = "what counts is that it is read")]
+    struct Short {
+        id: String,
+    }
+    assert_eq!(fields::<Short>(), Some(&["id"][..]));
+    assert_eq!(fields::<Vec<String>>(), None);
+    let document = Document(json!({ "Short": { "type": "object", "required": ["id"], "properties": {
+        "id": { "type": "string" }, "more": { "type": "string" } } } }));
+    let outcome = std::panic::catch_unwind(|| check::<Short>(&document, "/Short"));
+    assert!(outcome.is_err());
+}

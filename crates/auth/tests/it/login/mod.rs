@@ -1,0 +1,276 @@
+//! The cases of `vectors/return.json` and `vectors/events.json`, at the router of the page flow.
+
+mod events;
+mod service;
+
+use std::error::Error;
+use std::pin::Pin;
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, SystemTime};
+
+use axum::Router;
+use axum::body::Body;
+use axum::http::request::Parts;
+use axum::http::{HeaderMap, Method, Request, StatusCode};
+use data_encoding::HEXLOWER;
+use serde::Deserialize;
+use serde_json::{Value, json};
+use signpost_auth::Event;
+use signpost_auth::client::{Signpost, SignpostError, Surroundings};
+use signpost_auth::login::{LoginOptions, LoginSite, SignedIn, SiteError, router};
+use tokio::sync::Notify;
+use tower::ServiceExt;
+
+use service::Service;
+
+#[derive(Deserialize)]
+struct Vectors {
+    cookie_secret: String,
+    starts: Vec<Start>,
+    returns: Vec<Return>,
+    refused_options: Vec<Value>,
+}
+
+#[derive(Deserialize)]
+struct Start {
+    name: String,
+    site: String,
+    path: String,
+    domain: String,
+    mode: String,
+    query: String,
+    cookies: String,
+    random: String,
+    now: u64,
+    current_user: Option<String>,
+    session: Value,
+    created: Value,
+    expect: Expected,
+}
+
+#[derive(Deserialize)]
+struct Return {
+    name: String,
+    site: String,
+    path: String,
+    failed_path: String,
+    query: String,
+    cookies: String,
+    now: u64,
+    completes: Option<Value>,
+    reply: Option<Reply>,
+    signs_in: Option<Value>,
+    expect: Expected,
+}
+
+#[derive(Deserialize)]
+struct Reply {
+    status: u16,
+    json: Value,
+}
+
+#[derive(Deserialize)]
+struct Expected {
+    status: Option<u16>,
+    location: Option<String>,
+    #[serde(default)]
+    set_cookie: Vec<String>,
+    throws: Option<Value>,
+}
+
+/// A moment at which the dice always fall the same way.
+#[derive(Clone, Debug)]
+pub(super) struct Moment {
+    now: u64,
+    random: [u8; 32],
+}
+
+impl Surroundings for Moment {
+    fn now(&self) -> SystemTime {
+        SystemTime::UNIX_EPOCH + Duration::from_secs(self.now)
+    }
+
+    fn random(&self) -> [u8; 32] {
+        self.random
+    }
+
+    fn pause(&self, _: Duration) -> Pin<Box<dyn Future<Output = ()> + Send + '_>> {
+        Box::pin(std::future::ready(()))
+    }
+}
+
+/// A site that writes down what it is told.
+#[derive(Clone, Default)]
+struct Shop {
+    told: Arc<Mutex<Told>>,
+    current_user: Option<String>,
+}
+
+#[derive(Default)]
+struct Told {
+    signed_in: Option<Value>,
+    reported: Option<SignpostError>,
+    events: usize,
+    fails: bool,
+    /// What an event waits for before it ends.
+    gate: Option<Arc<Notify>>,
+}
+
+impl LoginSite for Shop {
+    async fn sign_in(&self, login: SignedIn, _: &Parts) -> Result<Vec<String>, SiteError> {
+        let SignedIn { user, session, mode, next } = login;
+        let told = json!({ "user": user, "mode": mode, "next": next, "method": session.method });
+        self.told.lock().unwrap().signed_in = Some(told);
+        Ok(vec!["session=new; Path=/".to_owned()])
+    }
+
+    async fn on_event(&self, _: Event) -> Result<(), SiteError> {
+        let gate = {
+            let mut told = self.told.lock().unwrap();
+            told.events += 1;
+            told.gate.clone()
+        };
+        if let Some(gate) = gate {
+            gate.notified().await;
+        }
+        if self.told.lock().unwrap().fails { Err("no disk".into()) } else { Ok(()) }
+    }
+
+    async fn current_user(&self, _: &Parts) -> Option<String> {
+        self.current_user.clone()
+    }
+
+    fn report(&self, error: &(dyn Error + Send + Sync + 'static)) {
+        self.told.lock().unwrap().reported = error.downcast_ref().cloned();
+    }
+}
+
+fn client(service: &Service, moment: Moment) -> Signpost {
+    Signpost::new("svc_test_key").unwrap().with_base_url(&service.base()).unwrap().with_surroundings(moment)
+}
+
+async fn get(app: Router, target: &str, cookies: &str) -> (StatusCode, HeaderMap) {
+    let request = Request::get(target).header("cookie", cookies).body(Body::empty()).unwrap();
+    let response = app.oneshot(request).await.unwrap();
+    (response.status(), response.headers().clone())
+}
+
+fn texts(headers: &HeaderMap, name: &str) -> Vec<String> {
+    headers.get_all(name).iter().map(|value| value.to_str().unwrap().to_owned()).collect()
+}
+
+#[tokio::test]
+async fn a_start_binds_the_browser_and_sends_it_to_the_page() {
+    let (Vectors { cookie_secret, starts, .. }, service) = (crate::read("return"), Service::start().await);
+    for start in starts {
+        let name = &start.name;
+        service.reply(201, created(&start.created));
+        let random = HEXLOWER.decode(start.random.as_bytes()).unwrap().try_into().unwrap();
+        let options = LoginOptions::new(&*start.domain, &start.site, &*cookie_secret).unwrap();
+        let shop = Shop { current_user: start.current_user.clone(), ..Shop::default() };
+        let signpost = client(&service, Moment { now: start.now, random });
+        let app = router(signpost, options.at_path(&start.path).unwrap(), shop.clone());
+        let target = format!("{}/{}?{}", start.path, start.mode, start.query);
+        let (status, headers) = get(app, &target, &start.cookies).await;
+        if let Some(error) = &start.expect.throws {
+            let reported = shop.told.lock().unwrap().reported.take().unwrap();
+            assert_eq!((json!(reported.code), status.as_u16()), (error["code"].clone(), 500), "{name}");
+            assert!(texts(&headers, "location").is_empty() && service.take().len() == 1, "{name}");
+            continue;
+        }
+        assert_eq!(
+            (Some(status.as_u16()), headers["cache-control"].to_str().unwrap()),
+            (start.expect.status, "no-store"),
+            "{name}"
+        );
+        assert_eq!(texts(&headers, "location"), [start.expect.location.unwrap()], "{name}");
+        assert_eq!(texts(&headers, "set-cookie"), start.expect.set_cookie, "{name}");
+        assert_eq!(service.take(), [("POST /v1/sessions".to_owned(), start.session)], "{name}");
+    }
+}
+
+/// What the vectors leave out of a creation's reply.
+fn created(matters: &Value) -> Value {
+    let mut reply = json!({ "challenge": "svc:", "qr_data": "svc://auth?v=1", "expires_at": "2023-11-14T22:18:10Z",
+                            "status": "pending", "created_at": "2023-11-14T22:13:10Z" });
+    reply.as_object_mut().unwrap().extend(matters.as_object().unwrap().clone());
+    reply
+}
+
+#[tokio::test]
+async fn a_return_logs_in_the_browser_that_began() {
+    let (Vectors { cookie_secret, returns, .. }, service) = (crate::read("return"), Service::start().await);
+    for case in returns {
+        let (name, expect) = (&case.name, &case.expect);
+        if let Some(Reply { status, json }) = &case.reply {
+            service.reply(*status, json.clone());
+        }
+        let options = LoginOptions::new("shop.example", &case.site, &*cookie_secret).unwrap();
+        let options = options.at_path(&case.path).unwrap().failing_to(&case.failed_path).unwrap();
+        let shop = Shop::default();
+        let app = router(client(&service, Moment { now: case.now, random: [0; 32] }), options, shop.clone());
+        let (status, headers) = get(app, &format!("{}/return?{}", case.path, case.query), &case.cookies).await;
+        assert_eq!(headers["cache-control"], "no-store", "{name}");
+        check_completion(&case, &service.take());
+        let told = std::mem::take(&mut *shop.told.lock().unwrap());
+        assert_eq!(told.signed_in, case.signs_in, "{name}");
+        if let Some(error) = &expect.throws {
+            let reported = told.reported.unwrap();
+            assert_eq!((&json!(reported.code), &json!(reported.status)), (&error["code"], &error["status"]), "{name}");
+            assert_eq!(status, 500, "{name}");
+            continue;
+        }
+        assert_eq!(
+            (Some(status.as_u16()), texts(&headers, "location")),
+            (expect.status, expect.location.iter().cloned().collect()),
+            "{name}"
+        );
+        let mut set_cookies = expect.set_cookie.clone();
+        set_cookies.extend(told.signed_in.map(|_| "session=new; Path=/".to_owned()));
+        assert_eq!(texts(&headers, "set-cookie"), set_cookies, "{name}");
+    }
+}
+
+fn check_completion(case: &Return, requests: &[(String, Value)]) {
+    let wanted = case.completes.iter().map(|completes| {
+        let mut body = completes.clone();
+        let id = body.as_object_mut().unwrap().remove("id").unwrap();
+        (format!("POST /v1/sessions/{}/complete", id.as_str().unwrap()), body)
+    });
+    assert_eq!(requests, wanted.collect::<Vec<_>>(), "{}", case.name);
+}
+
+#[test]
+fn options_that_cannot_work_are_refused_at_once() {
+    let Vectors { cookie_secret, refused_options, .. } = crate::read("return");
+    let of = |bad: &Value| {
+        let text = |name: &str, good| bad.get(name).map_or(good, |value| value.as_str().unwrap()).to_owned();
+        let options = LoginOptions::new(
+            "shop.example",
+            &text("site", "https://shop.example"),
+            text("cookie_secret", &cookie_secret),
+        )?;
+        options.at_path(&text("path", "/signpost"))?.failing_to(&text("failed_path", "/"))
+    };
+    assert!(of(&json!({})).is_ok());
+    for bad in refused_options {
+        assert_eq!(of(&bad).unwrap_err().code, "invalid_argument", "{bad}");
+    }
+    let debug = format!("{:?}", of(&json!({})).unwrap());
+    assert!(!debug.contains(&cookie_secret), "{debug}");
+}
+
+#[tokio::test]
+async fn nothing_begins_or_ends_where_only_the_headers_are_asked_for() {
+    let (service, moment) = (Service::start().await, Moment { now: 1_700_000_000, random: [0; 32] });
+    let options = LoginOptions::new("shop.example", "https://shop.example", "a".repeat(32)).unwrap();
+    let app = router(client(&service, moment), options, Shop::default());
+    for path in ["/signpost/login", "/signpost/return?session_id=sess_1&code=a"] {
+        let request = Request::builder().method(Method::HEAD).uri(path).body(Body::empty()).unwrap();
+        assert_eq!(app.clone().oneshot(request).await.unwrap().status(), 405, "{path}");
+    }
+    // Nobody is signed in, and no secret is known.
+    assert_eq!(get(app.clone(), "/signpost/link", "").await.0, 404);
+    assert_eq!(get(app, "/signpost/events", "").await.0, 404);
+    assert_eq!(service.take(), []);
+}

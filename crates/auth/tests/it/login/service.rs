@@ -1,0 +1,58 @@
+//! As much of the service as a login on its page needs: it replies what it is told to.
+
+use std::sync::{Arc, Mutex};
+
+use axum::Router;
+use axum::body::Bytes;
+use axum::extract::State;
+use axum::http::{Method, StatusCode, Uri};
+use axum::response::IntoResponse;
+use serde_json::Value;
+use tokio::net::TcpListener;
+
+/// A service that replies the same until it is told otherwise.
+pub(super) struct Service {
+    port: u16,
+    state: Arc<Mutex<Script>>,
+}
+
+#[derive(Default)]
+struct Script {
+    reply: Option<(u16, Value)>,
+    came: Vec<(String, Value)>,
+}
+
+impl Service {
+    pub(super) async fn start() -> Self {
+        let (state, listener) = (Arc::default(), TcpListener::bind("127.0.0.1:0").await.unwrap());
+        let port = listener.local_addr().unwrap().port();
+        let router = Router::new().fallback(answer).with_state(Arc::clone(&state));
+        tokio::spawn(async move { axum::serve(listener, router).await });
+        Self { port, state }
+    }
+
+    pub(super) fn base(&self) -> String {
+        format!("http://127.0.0.1:{}/v1", self.port)
+    }
+
+    pub(super) fn reply(&self, status: u16, body: Value) {
+        self.state.lock().unwrap().reply = Some((status, body));
+    }
+
+    /// What came since this was last asked: method and path, and the body.
+    pub(super) fn take(&self) -> Vec<(String, Value)> {
+        std::mem::take(&mut self.state.lock().unwrap().came)
+    }
+}
+
+async fn answer(
+    State(state): State<Arc<Mutex<Script>>>,
+    method: Method,
+    uri: Uri,
+    body: Bytes,
+) -> impl IntoResponse + use<> {
+    let mut script = state.lock().unwrap();
+    script.came.push((format!("{method} {uri}"), serde_json::from_slice(&body).unwrap_or_default()));
+    let (status, body) = script.reply.clone().expect("a reply");
+    (StatusCode::from_u16(status).unwrap(), axum::Json(body))
+}

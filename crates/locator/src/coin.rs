@@ -1,0 +1,91 @@
+//! Coins by the names that people have for them.
+
+use crate::atm::Coin;
+
+/// Codes of coins that machines deal in, each with a name of it in lower case.
+const NAMES: [(&str, &str); 34] = [
+    ("ADA", "cardano"),
+    ("AVAX", "avalanche"),
+    ("BCH", "bitcoin cash"),
+    ("BNB", "binance coin"),
+    ("BSV", "bitcoin sv"),
+    ("BTC", "bitcoin"),
+    ("BTC", "bitcoins"),
+    ("DAI", "dai"),
+    ("DASH", "dash"),
+    ("DGB", "digibyte"),
+    ("DOGE", "doge coin"),
+    ("DOGE", "dogecoin"),
+    ("DOT", "polkadot"),
+    ("ETC", "ethereum classic"),
+    ("ETH", "ether"),
+    ("ETH", "ethereum"),
+    ("LINK", "chainlink"),
+    ("LTC", "lite coin"),
+    ("LTC", "litecoin"),
+    ("POL", "polygon"),
+    ("SHIB", "shiba"),
+    ("SHIB", "shiba inu"),
+    ("SOL", "solana"),
+    ("TON", "toncoin"),
+    ("TRX", "tron"),
+    ("USDC", "usd coin"),
+    ("USDT", "tether"),
+    ("USDT", "tether usd"),
+    ("XLM", "stellar"),
+    ("XMR", "monero"),
+    ("XRP", "ripple"),
+    ("XRP", "xrp"),
+    ("XTZ", "tezos"),
+    ("ZEC", "zcash"),
+];
+
+impl Coin {
+    /// The coin with this name or code, in any case. That a text has the form of a code does not make it that of a coin:
+    /// [`Coin::common`] says which are known.
+    ///
+    /// ```
+    /// # use signpost_locator::Coin;
+    /// assert_eq!(Coin::named("Bitcoin Cash"), Coin::parse("BCH"));
+    /// assert_eq!(Coin::named("xbt"), Some(Coin::bitcoin()));
+    /// ```
+    #[must_use]
+    pub fn named(text: &str) -> Option<Self> {
+        let name = text.trim().to_lowercase();
+        let code = NAMES.iter().find(|(_, known)| *known == name).map_or(text, |(code, _)| code);
+        Self::parse(code)
+    }
+
+    /// The coins that have a name here, by their codes, each once.
+    pub fn common() -> impl Iterator<Item = Self> {
+        let codes = NAMES.iter().map(|(code, _)| *code);
+        let mut before = "";
+        codes.filter(move |code| std::mem::replace(&mut before, code) != *code).filter_map(Self::parse)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_coin_is_read_by_any_of_its_names() {
+        for (texts, code) in [
+            (&["bitcoin", " Bitcoin ", "BTC", "btc", "xbt", "BITCOINS"][..], "BTC"),
+            (&["Ether", "ethereum", "eth"], "ETH"),
+            (&["doge", "Dogecoin"], "DOGE"),
+            (&["tether", "usdt"], "USDT"),
+            (&["bitcoin cash", "bch"], "BCH"),
+        ] {
+            assert!(texts.iter().all(|text| Coin::named(text).is_some_and(|coin| coin.code() == code)), "{texts:?}");
+        }
+        assert_eq!(Coin::named("some coin"), None);
+    }
+
+    #[test]
+    fn the_common_coins_stand_in_order_and_once() {
+        let codes: Vec<_> = Coin::common().map(|coin| coin.code().to_owned()).collect();
+        assert!(codes.is_sorted() && codes.windows(2).all(|pair| pair[0] != pair[1]), "{codes:?}");
+        assert!(codes.len() >= 25 && NAMES.iter().all(|(_, name)| *name == name.to_lowercase()));
+    }
+}

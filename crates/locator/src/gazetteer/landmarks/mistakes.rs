@@ -1,0 +1,79 @@
+//! How far two names are from each other in typing mistakes.
+
+/// Longer names are not compared.
+const MAX_LETTERS: usize = 64;
+
+/// Which letters a name has and how many: what tells most names apart without looking at their order.
+#[derive(Clone, Copy)]
+pub(super) struct Letters {
+    kinds: u32,
+    count: u8,
+}
+
+impl Letters {
+    pub(super) fn of(name: &str) -> Self {
+        let kinds = name.bytes().fold(0, |kinds, byte| kinds | 1 << (byte % 32));
+        Self { kinds, count: u8::try_from(name.len()).unwrap_or(u8::MAX) }
+    }
+
+    /// Whether names of these letters may be at most so many mistakes apart. A wrong letter takes one kind away and
+    /// brings another.
+    pub(super) fn are_near(self, other: Self, most: usize) -> bool {
+        let differing = (self.kinds ^ other.kinds).count_ones() as usize;
+        differing <= 2 * most && usize::from(self.count.abs_diff(other.count)) <= most
+    }
+}
+
+/// How many letters are too many, missing, wrong or swapped with the next, if at most so many.
+pub(super) fn mistakes(one: &[u8], other: &[u8], most: usize) -> Option<usize> {
+    if one.len() > MAX_LETTERS || other.len() > MAX_LETTERS {
+        return None;
+    }
+    // The rows of the table of distances between beginnings: the one before the last, the last, and this one.
+    let mut rows = [[0; MAX_LETTERS + 1]; 3];
+    for (at, cell) in rows[1].iter_mut().enumerate() {
+        *cell = at;
+    }
+    for (at, letter) in one.iter().enumerate() {
+        let [before, last, row] = &mut rows;
+        row[0] = at + 1;
+        for (across, theirs) in other.iter().enumerate() {
+            let replaced = last[across] + usize::from(letter != theirs);
+            row[across + 1] = replaced.min(last[across + 1] + 1).min(row[across] + 1);
+            if at > 0 && across > 0 && *letter == other[across - 1] && one[at - 1] == *theirs {
+                row[across + 1] = row[across + 1].min(before[across - 1] + 1);
+            }
+        }
+        if row[..=other.len()].iter().all(|cell| *cell > most) {
+            return None;
+        }
+        rows.rotate_left(1);
+    }
+    Some(rows[1][other.len()]).filter(|made| *made <= most)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn mistakes_are_counted() {
+        for (one, other, made) in [
+            ("", "", Some(0)),
+            ("abc", "abc", Some(0)),
+            ("abc", "ab", Some(1)),
+            ("ab", "abc", Some(1)),
+            ("abc", "axc", Some(1)),
+            ("abc", "acb", Some(1)),
+            ("abcd", "badc", Some(2)),
+            ("abcd", "ab", Some(2)),
+            ("abcd", "wxyz", None),
+            ("", "abc", None),
+        ] {
+            assert_eq!(mistakes(one.as_bytes(), other.as_bytes(), 2), made, "{one} and {other}");
+            let near = Letters::of(one).are_near(Letters::of(other), 2);
+            assert!(near || made.is_none(), "{one} and {other}");
+        }
+        assert_eq!(mistakes(&[b'a'; 65], &[b'a'; 65], 2), None);
+    }
+}

@@ -1,0 +1,71 @@
+//! What a person should be told about how a location was understood.
+
+use std::fmt;
+
+/// One thing that a person should be told about how a location was understood. Its text is a whole sentence.
+///
+/// ```
+/// # use signpost_locator::gazetteer::PlaceNote;
+/// let note = PlaceNote::TakenFor { asked: "Autsin".to_owned(), place: "Austin, TX".to_owned() };
+/// assert_eq!(note.to_string(), "'Autsin' is not known; it was taken for Austin, TX.");
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum PlaceNote {
+    /// No place has exactly this name; one of a like name was taken.
+    TakenFor {
+        /// The name as it was asked for.
+        asked: String,
+        /// The place with its area.
+        place: String,
+    },
+    /// The text says more than is known: distances count from what is known of it.
+    OnlyPart {
+        /// What is not known.
+        unknown: String,
+        /// The place with its area.
+        place: String,
+    },
+    /// The text names two places, of which one was taken.
+    OneOfTwo {
+        /// The other.
+        other: String,
+        /// The place with its area.
+        place: String,
+    },
+    /// The text is an address, and streets are not known.
+    Street {
+        /// The place with its area, or the postcode.
+        place: String,
+    },
+    /// The text names an area: distances count from its middle.
+    Middle {
+        /// The area.
+        of: String,
+    },
+    /// The postcode is not known; those around it are.
+    NearbyPostcodes {
+        /// The postcode.
+        code: String,
+    },
+}
+
+impl fmt::Display for PlaceNote {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::TakenFor { asked, place } => write!(f, "'{asked}' is not known; it was taken for {place}."),
+            Self::OnlyPart { unknown, place } => {
+                write!(f, "'{unknown}' is not known here; distances count from the middle of {place}.")
+            }
+            Self::OneOfTwo { other, place } => {
+                write!(f, "Distances count from the middle of {place}; ask for '{other}' by itself.")
+            }
+            Self::Street { place } => {
+                write!(f, "Streets are not known here; distances count from the middle of {place}.")
+            }
+            Self::Middle { of } => write!(f, "Distances count from the middle of {of}."),
+            Self::NearbyPostcodes { code } => {
+                write!(f, "The postcode {code} is not known; distances count from the middle of those around it.")
+            }
+        }
+    }
+}

@@ -1,0 +1,179 @@
+//! Plus codes: a place as a code of digits and letters (Open Location Code, version 1.0 of its specification).
+//!
+//! Ten digits of base 20, latitude and longitude in turn, name an area of an 8000th of a degree; more digits halve it
+//! in a grid of 4 by 5. Eight digits stand before the plus sign; fewer, and the code is the end of one that lies near a
+//! place.
+
+use std::fmt;
+
+use crate::point::Point;
+
+const DIGITS: &[u8] = b"23456789CFGHJMPQRVWX";
+/// Digits before the plus sign of a whole code.
+const BEFORE_SIGN: usize = 8;
+/// More digits say nothing that anybody could measure.
+const MAX_DIGITS: usize = 15;
+
+/// A plus code.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct PlusCode {
+    /// As it is written, in capitals.
+    written: String,
+    /// The values of its digits, without padding.
+    digits: Vec<u32>,
+    /// How many digits of a whole code are missing in front.
+    missing: usize,
+}
+
+/// The plus code at the beginning of a text, and what stands behind it.
+pub(super) fn find(text: &str) -> Option<(PlusCode, &str)> {
+    if !text.contains('+') {
+        return None;
+    }
+    let end = text.find(|letter: char| letter.is_whitespace() || letter == ',').unwrap_or(text.len());
+    let code = PlusCode::parse(&text[..end])?;
+    Some((code, text[end..].trim_start_matches(|letter: char| letter == ',' || letter.is_whitespace())))
+}
+
+impl PlusCode {
+    fn parse(text: &str) -> Option<Self> {
+        let written = text.to_ascii_uppercase();
+        let (before, after) = written.split_once('+')?;
+        let is_padded = before.contains('0');
+        let known = before.trim_end_matches('0');
+        let is_right_length = (2..=BEFORE_SIGN).contains(&before.len()) && before.len().is_multiple_of(2);
+        let is_right_padding = !is_padded
+            || (before.len() == BEFORE_SIGN && known.len().is_multiple_of(2) && !known.is_empty() && after.is_empty());
+        let is_right_end = after.len() != 1 && before.len() + after.len() <= MAX_DIGITS;
+        let value = |digit: u8| DIGITS.iter().position(|known| *known == digit).and_then(|at| u32::try_from(at).ok());
+        let digits: Vec<u32> = known.bytes().chain(after.bytes()).map(value).collect::<Option<_>>()?;
+        let missing = BEFORE_SIGN.checked_sub(before.len())?;
+        // Latitude has nine times twenty degrees, longitude eighteen times.
+        let is_on_earth = missing > 0 || (digits.first()? < &9 && digits.get(1)? < &18);
+        (is_right_length && is_right_padding && is_right_end && is_on_earth).then_some(Self {
+            written,
+            digits,
+            missing,
+        })
+    }
+
+    /// The middle of the area of a whole code.
+    pub(super) fn point(&self) -> Option<Point> {
+        (self.missing == 0).then(|| middle(&self.digits)).flatten()
+    }
+
+    /// The middle of the nearest area to a point whose code ends so.
+    pub(super) fn near(&self, reference: Point) -> Option<Point> {
+        let mut digits = digits_at(reference, self.missing);
+        digits.extend(&self.digits);
+        let here = middle(&digits)?;
+        // Within the area of the digits that are missing; the nearest may lie in the one beside it.
+        let step = 20.0 / 20_f64.powi(i32::try_from(self.missing / 2).ok()? - 1);
+        let turn = |value: f64, towards: f64| match value - towards {
+            away if away > step / 2.0 => value - step,
+            away if away < -step / 2.0 => value + step,
+            _ => value,
+        };
+        let (lat, lon) = (turn(here.lat(), reference.lat()), turn(here.lon(), reference.lon()));
+        let lat = if lat.abs() > 90.0 { here.lat() } else { lat };
+        Point::new(lat, (lon + 540.0).rem_euclid(360.0) - 180.0)
+    }
+}
+
+impl fmt::Display for PlusCode {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.written)
+    }
+}
+
+/// The first digits, an even number of them, of the code at a point.
+fn digits_at(point: Point, count: usize) -> Vec<u32> {
+    let (mut lat, mut lon) = ((point.lat() + 90.0).min(179.999_999), (point.lon() + 180.0).rem_euclid(360.0));
+    let mut size = 20.0;
+    let mut digits = Vec::with_capacity(count);
+    for _ in 0..count / 2 {
+        for angle in [&mut lat, &mut lon] {
+            #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "0 to 19")]
+            digits.push((*angle / size).floor().clamp(0.0, 19.0) as u32);
+            *angle %= size;
+        }
+        size /= 20.0;
+    }
+    digits
+}
+
+/// The middle of the area that digits name.
+fn middle(digits: &[u32]) -> Option<Point> {
+    const PAIRS: usize = 10;
+    let (mut lat, mut lon) = (-90.0, -180.0);
+    let (mut height, mut width) = (400.0, 400.0);
+    let (pairs, grid) = digits.split_at(digits.len().min(PAIRS));
+    for pair in pairs.chunks_exact(2) {
+        (height, width) = (height / 20.0, width / 20.0);
+        lat += f64::from(pair[0]) * height;
+        lon += f64::from(pair[1]) * width;
+    }
+    for digit in grid {
+        (height, width) = (height / 5.0, width / 4.0);
+        lat += f64::from(digit / 4) * height;
+        lon += f64::from(digit % 4) * width;
+    }
+    Point::new(lat + height / 2.0, lon + width / 2.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn near(found: Option<Point>, lat: f64, lon: f64) -> bool {
+        found.is_some_and(|point| (point.lat() - lat).abs() < 1e-4 && (point.lon() - lon).abs() < 1e-4)
+    }
+
+    #[test]
+    fn codes_stand_for_the_middles_of_their_areas() {
+        for (text, lat, lon) in [
+            ("7FG49Q00+", 20.375, 2.775),
+            ("7FG49QCJ+2V", 20.370_062_5, 2.782_187_5),
+            ("7fg49qcj+2vx", 20.370_112_5, 2.782_234_375),
+            ("8FVC2222+22", 47.000_062_5, 8.000_062_5),
+            ("62G20000+", 0.5, -179.5),
+            ("4VCPPQGP+Q9", -41.273_062_5, 174.785_937_5),
+        ] {
+            let (code, rest) = find(text).unwrap_or_else(|| panic!("{text}"));
+            assert!(near(code.point(), lat, lon), "{text}: {:?}", code.point());
+            assert_eq!(rest, "");
+        }
+    }
+
+    #[test]
+    fn the_end_of_a_code_is_where_its_place_is() {
+        let at = |text: &str, lat, lon| find(text).and_then(|(code, _)| code.near(Point::new(lat, lon)?));
+        assert!(near(at("9QCJ+2V", 20.4, 2.7), 20.370_062_5, 2.782_187_5));
+        assert!(near(at("CJ+2V", 20.37, 2.78), 20.370_062_5, 2.782_187_5));
+        // The nearest lies in the area beside that of the place.
+        assert!(near(at("2222+22", 46.99, 8.01), 47.000_062_5, 8.000_062_5));
+        assert!(near(at("2222+22", 47.01, 7.99), 47.000_062_5, 8.000_062_5));
+        assert_eq!(find("9QCJ+2V Lagos, Nigeria").unwrap().1, "Lagos, Nigeria");
+        assert_eq!(find("9QCJ+2V").unwrap().0.point(), None);
+    }
+
+    #[test]
+    fn other_texts_are_not_codes() {
+        for text in [
+            "",
+            "+",
+            "1+1",
+            "9QCJ2V",
+            "9QCJ+2",
+            "9QC+2V",
+            "AAAA+AA",
+            "G+",
+            "ZZ+22",
+            "00000000+",
+            "7FG49Q00+22",
+            "XXXXXXXX+XX",
+        ] {
+            assert_eq!(find(text), None, "{text}");
+        }
+    }
+}

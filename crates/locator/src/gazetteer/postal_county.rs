@@ -1,0 +1,187 @@
+//! From what post offices call the counties of their postcodes to the counties of a gazetteer.
+
+use std::collections::BTreeMap;
+
+use super::blob::CountyEntry;
+use crate::point::Point;
+use crate::region::Region;
+
+/// A county as the table of postcodes writes it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PostalCounty {
+    /// Its name, mostly without its kind: `Cook`, `Bristol (city)`, `City of Alexandria`.
+    pub name: String,
+    /// Its number among the counties of its state: see [`county_code`].
+    pub code: u16,
+}
+
+/// Counties, by region and code.
+pub(super) struct CountyList(Vec<CountyEntry>);
+
+/// Parts of Alaska without a borough, and the one that is a municipality: the table writes some of them bare.
+const ALASKA: [(&str, &str); 6] = [
+    ("Hoonah-Angoon", "Census Area"),
+    ("Kusilvak", "Census Area"),
+    ("Prince of Wales-Hyder", "Census Area"),
+    ("Skagway", "Municipality"),
+    ("Skagway-Hoonah-Angoon", "Census Area"),
+    ("Wade Hampton", "Census Area"),
+];
+
+/// The counties of Connecticut. The Census has replaced them by planning regions, and so has the table, but people and
+/// addresses have not. Code, name, and the middle in degrees.
+const CONNECTICUT: [(u16, &str, f64, f64); 8] = [
+    (1, "Fairfield", 41.23, -73.37),
+    (3, "Hartford", 41.81, -72.73),
+    (5, "Litchfield", 41.79, -73.24),
+    (7, "Middlesex", 41.46, -72.54),
+    (9, "New Haven", 41.41, -72.93),
+    (11, "New London", 41.48, -72.10),
+    (13, "Tolland", 41.86, -72.34),
+    (15, "Windham", 41.83, -71.99),
+];
+
+/// Planning regions of Connecticut that the table calls otherwise.
+const PLANNING_REGIONS: [(&str, &str); 3] = [
+    ("Capitol Region", "Capitol"),
+    ("Connecticut Metropolitan", "Greater Bridgeport"),
+    ("South Central Regional", "South Central Connecticut"),
+];
+
+/// Kinds that a name may have behind it already.
+const KINDS: [&str; 8] =
+    ["Borough", "Census Area", "City and Borough", "County", "Municipality", "Municipio", "Parish", "Planning Region"];
+
+/// The number of a county among those of its state, of its three digits.
+pub(super) fn county_code(digits: &str) -> Option<u16> {
+    let is_one = digits.len() == 3 && digits.bytes().all(|byte| byte.is_ascii_digit());
+    digits.parse().ok().filter(|_| is_one)
+}
+
+impl CountyList {
+    pub(super) fn new(mut counties: Vec<CountyEntry>) -> Self {
+        counties.sort_by_key(|county| (county.region, county.code));
+        Self(counties)
+    }
+
+    /// Of postcodes, each with its county, region and middle.
+    pub(super) fn of_postcodes<'a>(postcodes: impl Iterator<Item = (&'a PostalCounty, Region, Point)>) -> Self {
+        let mut found: BTreeMap<(Region, u16), (&str, Vec<Point>)> = BTreeMap::new();
+        for (county, region, point) in postcodes {
+            found.entry((region, county.code)).or_insert_with(|| (&county.name, Vec::new())).1.push(point);
+        }
+        if let Some(region) = found.keys().map(|(region, _)| *region).find(|region| region.code() == "CT") {
+            for (code, name, lat, lon) in CONNECTICUT {
+                found.insert((region, code), (name, Point::new(lat, lon).into_iter().collect()));
+            }
+        }
+        let county = |((region, code), (written, points)): ((Region, u16), (&str, Vec<Point>))| {
+            let (bare, kind) = official_name(written, region);
+            let name = if kind.is_empty() { bare.to_owned() } else { format!("{bare} {kind}") };
+            Some(CountyEntry { name, bare_name: bare.to_owned(), region, code, point: median(&points)? })
+        };
+        Self(found.into_iter().filter_map(county).collect())
+    }
+
+    pub(super) fn entries(&self) -> &[CountyEntry] {
+        &self.0
+    }
+
+    /// The number of a county in the list.
+    pub(super) fn number(&self, region: Region, code: u16) -> Option<usize> {
+        self.0.binary_search_by_key(&(region, code), |county| (county.region, county.code)).ok()
+    }
+}
+
+/// The name of a county without its kind, and the kind; none of an independent city.
+fn official_name(written: &str, region: Region) -> (&str, &'static str) {
+    let written = written.trim();
+    for (before, kind) in
+        [("City and County of ", "County"), ("City and Borough of ", "City and Borough"), ("City of ", "")]
+    {
+        if let Some(bare) = written.strip_prefix(before) {
+            return (bare, kind);
+        }
+    }
+    // The table cuts names off, so that the bracket may be missing.
+    for (behind, kind) in [(" (city", ""), (" (CA", "Census Area")] {
+        if let Some(bare) = written.trim_end_matches(')').strip_suffix(behind) {
+            return (bare, kind);
+        }
+    }
+    for kind in KINDS.into_iter().rev() {
+        if let Some(bare) = written.strip_suffix(kind).and_then(|bare| bare.strip_suffix(' ')) {
+            return (bare, kind);
+        }
+    }
+    let listed =
+        |list: &[(&str, &'static str)]| list.iter().find(|(name, _)| *name == written).map(|(_, other)| *other);
+    match region.code() {
+        "AK" => (written, listed(&ALASKA).unwrap_or("Borough")),
+        "CT" if CONNECTICUT.iter().all(|(_, name, ..)| *name != written) => {
+            (listed(&PLANNING_REGIONS).unwrap_or(written), "Planning Region")
+        }
+        "LA" => (written, "Parish"),
+        "PR" => (written, "Municipio"),
+        "AS" | "DC" | "GU" | "MP" | "VI" => (written, ""),
+        _ => (written, "County"),
+    }
+}
+
+/// The median of latitudes and that of longitudes: a county's postcodes are most where its people are.
+fn median(points: &[Point]) -> Option<Point> {
+    let along = |of: fn(Point) -> f64| {
+        let mut all: Vec<f64> = points.iter().map(|point| of(*point)).collect();
+        all.sort_by(f64::total_cmp);
+        let middle = all.len() / 2;
+        let upper = *all.get(middle)?;
+        Some(if all.len().is_multiple_of(2) { f64::midpoint(all[middle - 1], upper) } else { upper })
+    };
+    Point::new(along(Point::lat)?, along(Point::lon)?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn counties_have_their_kinds() {
+        for (region, written, expected) in [
+            ("IL", "Cook", "Cook County"),
+            ("FL", "Miami-Dade", "Miami-Dade County"),
+            ("CA", "City and County of San Francisco", "San Francisco County"),
+            ("SD", "Oglala Lakota County", "Oglala Lakota County"),
+            ("LA", "Orleans", "Orleans Parish"),
+            ("LA", "Caddo Parish", "Caddo Parish"),
+            ("AK", "Matanuska-Susitna Borough", "Matanuska-Susitna Borough"),
+            ("AK", "Denali", "Denali Borough"),
+            ("AK", "Juneau City and Borough", "Juneau City and Borough"),
+            ("AK", "City and Borough of Wrangell", "Wrangell City and Borough"),
+            ("AK", "Nome (CA)", "Nome Census Area"),
+            ("AK", "Kusilvak", "Kusilvak Census Area"),
+            ("AK", "Anchorage Municipality", "Anchorage Municipality"),
+            ("VA", "Bristol (city)", "Bristol"),
+            ("VA", "Colonial Heights (city", "Colonial Heights"),
+            ("VA", "City of Alexandria", "Alexandria"),
+            ("VA", "Charles City", "Charles City County"),
+            ("MD", "Baltimore", "Baltimore County"),
+            ("NV", "Carson City (city)", "Carson City"),
+            ("DC", "District of Columbia", "District of Columbia"),
+            ("PR", "Adjuntas", "Adjuntas Municipio"),
+            ("CT", "Fairfield", "Fairfield County"),
+            ("CT", "Capitol Region", "Capitol Planning Region"),
+            ("CT", "Northwest Hills", "Northwest Hills Planning Region"),
+        ] {
+            let (bare, kind) = official_name(written, Region::parse(region).unwrap());
+            assert_eq!(format!("{bare} {kind}").trim_end(), expected, "{written}, {region}");
+        }
+    }
+
+    #[test]
+    fn a_county_lies_where_most_of_its_postcodes_do() {
+        let point = |lat, lon| Point::new(lat, lon).unwrap();
+        assert_eq!(median(&[point(1.0, 9.0), point(2.0, 8.0), point(60.0, 7.0)]), Some(point(2.0, 8.0)));
+        assert_eq!(median(&[point(1.0, 9.0), point(2.0, 8.0)]), Some(point(1.5, 8.5)));
+        assert_eq!(median(&[]), None);
+    }
+}

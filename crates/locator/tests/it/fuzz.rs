@@ -1,0 +1,135 @@
+//! Texts made from those of people by accident and malice: whatever is asked gets an answer that the contract allows.
+//! `make test` tries the same few thousand each time, `make fuzz` goes on for a minute with others and prints which took
+//! longest.
+
+use std::hint::black_box;
+use std::sync::LazyLock;
+use std::time::{Duration, Instant};
+
+use signpost_locator::gazetteer::MAX_TEXT_CHARS;
+
+use crate::GAZETTEER;
+use crate::mutations::{Random, mutated, seed};
+use crate::question::questions;
+
+/// How many mutations `make test` tries.
+const MUTATIONS: u32 = 3_000;
+/// How many of the slowest texts are printed.
+const PRINTED: usize = 10;
+
+/// What texts are read by, and what is slow to read.
+const TOKENS: &[&str] = &[
+    ",",
+    ", ",
+    " ",
+    " in ",
+    " near ",
+    "near me",
+    " and ",
+    " County",
+    "TX",
+    ", CA",
+    ", Georgia",
+    "Mass.",
+    "St. ",
+    "North ",
+    " Township",
+    " Airport",
+    "Street",
+    "(",
+    ")",
+    "1",
+    "90210",
+    "-1234",
+    "77F5+VR",
+    "+",
+    "-74.0",
+    "40.7",
+    "°",
+    "'",
+    "\"",
+    "https://maps.google.com/?q=",
+    "geo:",
+    "é",
+    "\u{301}",
+    "\u{200b}",
+    "\u{0}",
+    "ʻ",
+    "ß",
+    "İ",
+    "ﬁ",
+    "東京",
+    "กรุงเทพ",
+    "अ",
+    "Llanfairpwllgwyngyll",
+    "saskatchewan",
+];
+
+static CORPUS: LazyLock<Vec<Vec<u8>>> =
+    LazyLock::new(|| questions().map(|question| question.text.as_bytes().to_vec()).collect());
+
+/// As much of some bytes as is not refused for its length.
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).chars().take(MAX_TEXT_CHARS).collect()
+}
+
+fn check(text: &str) {
+    let answer = GAZETTEER.resolve(text);
+    match &answer {
+        Ok(found) => {
+            assert!(found.confidence > 0.0 && found.confidence <= 1.0, "{text:?}: {found:?}");
+            assert!(!found.name.is_empty() && found.alternatives.len() <= 5, "{text:?}: {found:?}");
+            assert!(found.notes.iter().all(|note| is_sentence(&note.to_string())), "{text:?}: {:?}", found.notes);
+        }
+        Err(error) => {
+            assert!(!error.reason.is_empty() && error.suggestions.len() <= 5, "{text:?}: {error:?}");
+        }
+    }
+    assert_eq!(GAZETTEER.explain(text).answer, answer, "{text:?}");
+}
+
+/// Whether it is one that people can be told: the tools put several of them behind each other.
+fn is_sentence(note: &str) -> bool {
+    note.ends_with(['.', '?']) && note.chars().count() <= 2 * MAX_TEXT_CHARS
+}
+
+#[test]
+fn what_is_made_from_questions_is_answered() {
+    let mut random = Random(0x5169_6E70_6F73_7421);
+    CORPUS.iter().for_each(|bytes| check(&text(bytes)));
+    for _ in 0..MUTATIONS {
+        check(&text(&mutated(&mut random, &CORPUS, TOKENS)));
+    }
+}
+
+/// Those that took longest are changed further, so that it finds what is slow.
+#[test]
+#[ignore = "it takes a minute: make fuzz"]
+fn a_minute_of_texts_is_answered() {
+    let (mut random, begun, mut count) = (Random(seed()), Instant::now(), 0_u64);
+    let mut slowest: Vec<(Duration, Vec<u8>)> = Vec::new();
+    while begun.elapsed() < Duration::from_mins(1) {
+        let slow: Vec<Vec<u8>> = slowest.iter().map(|(_, text)| text.clone()).collect();
+        let corpus = if slow.is_empty() || random.below(2) == 0 { &*CORPUS } else { &slow };
+        let text = text(&mutated(&mut random, corpus, TOKENS));
+        check(&text);
+        // What else the machine does can only make it slower.
+        let took = (0..3).map(|_| time(&text)).min().expect("three times");
+        if !slow.iter().any(|known| known == text.as_bytes()) {
+            slowest.push((took, text.into_bytes()));
+        }
+        slowest.sort_by_key(|(took, _)| std::cmp::Reverse(*took));
+        slowest.truncate(PRINTED);
+        count += 1;
+    }
+    println!("{count} texts answered; the slowest:");
+    for (took, text) in &slowest {
+        println!("  {took:?} {:?}", String::from_utf8_lossy(text));
+    }
+}
+
+fn time(text: &str) -> Duration {
+    let start = Instant::now();
+    drop(black_box(GAZETTEER.resolve(text)));
+    start.elapsed()
+}

@@ -1,0 +1,148 @@
+//! Questions that people and their assistants ask, what is wanted of the answers, and whether they give it.
+//!
+//! The tests and `examples/accuracy.rs` take this file in by its path.
+
+use std::collections::BTreeMap;
+
+use signpost_locator::gazetteer::Gazetteer;
+use signpost_locator::{Distance, Point};
+
+const QUESTIONS: &str = include_str!("../questions.tsv");
+/// How far from the true point an answer may lie.
+const NEAR: Distance = Distance::miles(25.0);
+/// Who is not surer than this does not claim to know.
+const UNSURE: f64 = 0.5;
+
+/// One line of the table.
+///
+/// What is wanted is a point (`30.27,-97.74`), no place (`ask`), or an answer that is not sure (`low`). Joined by ` or `
+/// any of them will do. A point with `low` behind it (`30.27,-97.74 low`) wants both.
+pub(crate) struct Question {
+    pub(crate) kind: &'static str,
+    pub(crate) text: &'static str,
+    wanted: Vec<Wanted>,
+}
+
+enum Wanted {
+    Point { at: Point, unsure: bool },
+    Unsure,
+    NoPlace,
+}
+
+/// What an answer is worth.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Judgement {
+    Right,
+    Wrong,
+    /// It claims to know, and sends people to another place.
+    ConfidentlyWrong,
+}
+
+/// How many questions of a kind are answered how.
+#[derive(Default)]
+pub(crate) struct Marks {
+    pub(crate) asked: usize,
+    pub(crate) right: usize,
+    pub(crate) confidently_wrong: usize,
+    /// What was wrong: the questions with their answers.
+    pub(crate) faults: Vec<String>,
+}
+
+/// The whole table.
+pub(crate) fn questions() -> impl Iterator<Item = Question> {
+    QUESTIONS.lines().skip(1).map(|line| {
+        let fields: Vec<&str> = line.split('\t').collect();
+        let [kind, text, wanted] = fields[..] else { panic!("not three fields: {line}") };
+        let wanted = wanted.split(" or ").map(|one| Wanted::parse(one).unwrap_or_else(|| panic!("{line}")));
+        Question { kind, text, wanted: wanted.collect() }
+    })
+}
+
+/// Asks all of them; by kind.
+pub(crate) fn marks(gazetteer: &Gazetteer) -> BTreeMap<&'static str, Marks> {
+    let mut marks: BTreeMap<_, Marks> = BTreeMap::new();
+    for question in questions() {
+        marks.entry(question.kind).or_default().add(&question, gazetteer);
+    }
+    marks
+}
+
+impl Marks {
+    fn add(&mut self, question: &Question, gazetteer: &Gazetteer) {
+        self.asked += 1;
+        let (verdict, answer) = question.ask(gazetteer);
+        match verdict {
+            Judgement::Right => self.right += 1,
+            Judgement::Wrong => self.faults.push(answer),
+            Judgement::ConfidentlyWrong => {
+                self.confidently_wrong += 1;
+                self.faults.push(format!("{answer}, CONFIDENTLY WRONG"));
+            }
+        }
+    }
+}
+
+impl Question {
+    /// What the answer is worth, and the answer in words.
+    fn ask(&self, gazetteer: &Gazetteer) -> (Judgement, String) {
+        match gazetteer.resolve(self.text) {
+            Ok(found) => {
+                let (lat, lon, source) = (found.point.lat(), found.point.lon(), found.source.name());
+                let answer =
+                    format!("{}: {} at {lat:.2}, {lon:.2} ({source}, {})", self.text, found.name, found.confidence);
+                (self.judge(Some((found.point, found.confidence))), answer)
+            }
+            Err(error) => (self.judge(None), format!("{}: {error}", self.text)),
+        }
+    }
+
+    /// What an answer is worth: a point with how sure it is, or none.
+    pub(crate) fn judge(&self, answer: Option<(Point, f64)>) -> Judgement {
+        let Some((point, confidence)) = answer else {
+            let may_be_none = self.wanted.iter().any(|wanted| !matches!(wanted, Wanted::Point { .. }));
+            return if may_be_none { Judgement::Right } else { Judgement::Wrong };
+        };
+        let is_unsure = confidence <= UNSURE;
+        let (mut is_near, mut is_right) = (false, false);
+        for wanted in &self.wanted {
+            match wanted {
+                Wanted::NoPlace => {}
+                Wanted::Unsure => is_right |= is_unsure,
+                Wanted::Point { at, unsure } => {
+                    let within = if is_unsure { NEAR } else { self.reach() };
+                    is_near |= point.distance(*at) <= NEAR;
+                    is_right |= point.distance(*at) <= within && (is_unsure || !unsure);
+                }
+            }
+        }
+        match (is_right, is_near || is_unsure) {
+            (true, _) => Judgement::Right,
+            (false, true) => Judgement::Wrong,
+            (false, false) => Judgement::ConfidentlyWrong,
+        }
+    }
+
+    /// How near an answer must be that claims to know. The middle of a city is no answer to one of its airports, however
+    /// near it is.
+    fn reach(&self) -> Distance {
+        match self.kind {
+            "airport" | "landmark" => Distance::miles(6.0),
+            "code" => Distance::miles(10.0),
+            "coordinates" => Distance::miles(0.1),
+            _ => NEAR,
+        }
+    }
+}
+
+impl Wanted {
+    fn parse(text: &str) -> Option<Self> {
+        match text {
+            "ask" => return Some(Self::NoPlace),
+            "low" => return Some(Self::Unsure),
+            _ => {}
+        }
+        let (point, unsure) = text.strip_suffix(" low").map_or((text, false), |point| (point, true));
+        let (lat, lon) = point.split_once(',')?;
+        Some(Self::Point { at: Point::new(lat.parse().ok()?, lon.parse().ok()?)?, unsure })
+    }
+}

@@ -1,0 +1,44 @@
+//! A request that is cut off in its body, for who tests how a host takes it.
+
+use std::net::SocketAddr;
+
+use anyhow::{Context, Result, ensure};
+use tokio::io::AsyncWriteExt;
+use tokio::net::TcpStream;
+use tokio::time::timeout;
+use url::Host;
+
+use super::{CONNECT, Reach, Request, permitted};
+
+/// Sends the head of a request over plain http and half of its body, and closes the connection.
+///
+/// # Errors
+/// Where the URL or the address behind it is closed to `reach`, is not http, or the host takes no connection.
+pub(super) async fn cut_short(reach: Reach, request: Request<'_>) -> Result<()> {
+    let Request { method, url, headers, body, within, .. } = request;
+    reach.check(url).map_err(|reason| anyhow::anyhow!("the URL {reason}"))?;
+    ensure!(url.scheme() == "http", "a request can be cut off over plain http alone");
+    let port = url.port_or_known_default().unwrap_or(80);
+    let found: Vec<SocketAddr> = match url.host().context("the URL must have a host")? {
+        Host::Ipv4(v4) => vec![(v4, port).into()],
+        Host::Ipv6(v6) => vec![(v6, port).into()],
+        Host::Domain(name) => tokio::net::lookup_host((name, port)).await?.collect(),
+    };
+    let addresses = permitted(reach, found)?;
+    let body = body.unwrap_or_default();
+    let (host, path) = (&url[url::Position::BeforeHost..url::Position::AfterPort], &url[url::Position::BeforePath..]);
+    let mut sent =
+        format!("{method} {path} HTTP/1.1\r\nhost: {host}\r\ncontent-length: {}\r\n", body.len()).into_bytes();
+    for (name, value) in &headers {
+        sent.extend([name.as_str().as_bytes(), b": ", value.as_bytes(), b"\r\n"].concat());
+    }
+    sent.extend_from_slice(b"\r\n");
+    sent.extend_from_slice(&body[..body.len() / 2]);
+    let exchange = async {
+        let mut connection = timeout(CONNECT, TcpStream::connect(&addresses[..])).await.context("no answer")??;
+        connection.write_all(&sent).await?;
+        connection.shutdown().await?;
+        Ok(())
+    };
+    timeout(within, exchange).await.context("no answer")?
+}

@@ -1,0 +1,55 @@
+//! `signpost doctor`
+
+use anyhow::{Result, bail};
+use clap::Args;
+use serde_json::json;
+use signpost_platform::clock::Clock;
+use signpost_platform::outbound::{Names, Outbound};
+use url::Url;
+
+use super::Session;
+use crate::doctor::{CheckFinding, Grade, Installation, Visit, check_installation, check_visit};
+
+#[derive(Debug, Args)]
+pub(super) struct Doctor {
+    /// Address to look at from outside, such as `https://login.example` [default: this installation]
+    #[arg(value_parser = parse_address)]
+    url: Option<Url>,
+}
+
+impl Doctor {
+    pub(super) async fn run(self, session: &Session) -> Result<()> {
+        let (outbound, now) = (Outbound::new(&Names::System), Clock::System.now());
+        let findings = match &self.url {
+            Some(url) => check_visit(&Visit::pay(url.clone(), &outbound, now).await),
+            None => check_installation(&Installation::look(&session.config, session.store(), &outbound, now).await),
+        };
+        let count = |grade| findings.iter().filter(|finding| finding.grade == grade).count();
+        let [passed, warned, failed] = [Grade::Pass, Grade::Warn, Grade::Fail].map(count);
+        let document = json!({ "passed": passed, "warned": warned, "failed": failed, "checks": findings });
+        session.print(&document, || {
+            let mut lines: Vec<_> = findings.iter().map(line).collect();
+            lines.push(format!("\n{passed} passed, {warned} warned, {failed} failed"));
+            lines.join("\n")
+        })?;
+        if failed == 0 { Ok(()) } else { bail!("checks failed: {failed}") }
+    }
+}
+
+/// A finding in one line, and how to mend it in another.
+fn line(finding: &CheckFinding) -> String {
+    let CheckFinding { check, grade, found, mend } = finding;
+    let found = signpost_text::line(found);
+    let mend = mend.as_ref().map(|mend| format!("\n{:23}{}", "", signpost_text::line(mend))).unwrap_or_default();
+    format!("{:4}  {check:15}  {found}{mend}", grade.as_str())
+}
+
+fn parse_address(text: &str) -> Result<Url, String> {
+    let url: Url = text.parse().map_err(|error| format!("{error}; write it as https://login.example"))?;
+    let is_plain = matches!(url.scheme(), "http" | "https") && url.username().is_empty() && url.query().is_none();
+    if is_plain && url.password().is_none() {
+        Ok(url)
+    } else {
+        Err("must be an http or https URL without a user or a query".to_owned())
+    }
+}

@@ -1,0 +1,141 @@
+//! `signpost domains add`
+
+use anyhow::{Context, Result, bail};
+use clap::Args;
+use signpost_login::api::domains::{CreatedDomain, DomainView};
+use signpost_login::domains::patch_sql::{NotPatched, patch};
+use signpost_login::domains::{
+    self, Domain, DomainEntropy, DomainPatch, HandlerKind, MAX_DOMAINS, NewDomain, NotRegistered, RegisteredDomain,
+    register,
+};
+use signpost_platform::accounts::audit::Actor;
+use signpost_platform::accounts::{Account, Environment};
+use signpost_platform::clock::Clock;
+use signpost_store::Store;
+
+use super::{SHARED_LOGIN_HOST, Who};
+use crate::cli::keys::account_name;
+use crate::cli::{Session, Usage};
+use crate::server::public_address;
+
+#[derive(Debug, Args)]
+pub(in crate::cli) struct Add {
+    /// Host name, such as shop.example; in the sandbox also localhost
+    name: String,
+    /// Register it in the sandbox instead of live
+    #[arg(long)]
+    sandbox: bool,
+    /// Handler that answers wallets: direct (your server) or hosted (Signpost) [default: direct]
+    #[arg(long, value_enum)]
+    handler: Option<Who>,
+    /// URL that receives events [default: the webhook URL]
+    #[arg(long, value_name = "URL")]
+    event_url: Option<String>,
+    /// URL that wallets post to [default: `https://NAME/webhooks/login`, for localhost
+    /// `http://localhost:9000/webhooks/login`]
+    #[arg(long, value_name = "URL")]
+    webhook_url: Option<String>,
+    /// Account
+    #[arg(long, default_value = "default")]
+    account: String,
+}
+
+impl Add {
+    pub(super) async fn run(self, session: &Session) -> Result<()> {
+        let environment = if self.sandbox { Environment::Sandbox } else { Environment::Live };
+        let account = Account { name: account_name(&self.account)?, environment };
+        let reach = session.config.login.reach(environment, session.config.serves_only_its_machine());
+        let now = Clock::System.now();
+        let registered = register(&self.wanted(), account, reach, now, DomainEntropy::draw());
+        let registered = registered.map_err(|(field, reason)| Usage(format!("{}: {reason}", flag(field))))?;
+        let store = session.store()?;
+        match domains::sql::insert(&store, &session.config.login.seal(), &registered, &Actor::Operator).await? {
+            Ok(()) => {
+                let address = public_address::find(&store).await?;
+                session.print(&CreatedDomain::new(&registered), || {
+                    made(&registered, address.as_deref().unwrap_or_default())
+                })
+            }
+            Err(NotRegistered::SharedLoginHost) => bail!(SHARED_LOGIN_HOST),
+            Err(NotRegistered::TooMany) => bail!("an account can have at most {MAX_DOMAINS} domains"),
+            Err(NotRegistered::Exists(there)) => {
+                let changed = self.sees_to(&store, &registered.domain, &there).await?;
+                let there = domains::sql::find(&store, &there.account, &there.id)
+                    .await?
+                    .context("the domain was deleted just now")?;
+                session.print(&DomainView::new(&there), || {
+                    let told = if changed { "changed" } else { "already registered; nothing changed" };
+                    format!(
+                        "id       {}\n{told}. Show its secret with 'signpost domains secret {}'.",
+                        there.id, there.id
+                    )
+                })
+            }
+        }
+    }
+
+    /// The domain with what nobody said filled in.
+    fn wanted(&self) -> NewDomain {
+        let default = match self.name.as_str() {
+            "localhost" => "http://localhost:9000/webhooks/login".to_owned(),
+            name => format!("https://{name}/webhooks/login"),
+        };
+        NewDomain {
+            domain: self.name.clone(),
+            webhook_url: self.webhook_url.clone().unwrap_or(default),
+            event_url: self.event_url.clone(),
+            handler: self.handler.map(HandlerKind::from).unwrap_or_default(),
+        }
+    }
+
+    /// Sets what was said, and nothing else, on the domain that is there. False where all of it is so already.
+    async fn sees_to(&self, store: &Store, wanted: &Domain, there: &Domain) -> Result<bool> {
+        let change = DomainPatch {
+            webhook_url: self.webhook_url.as_ref().map(|_| wanted.webhook_url.clone()),
+            event_url: self.event_url.as_ref().map(|_| wanted.event_url.clone()),
+            handler: self.handler.map(|_| wanted.handler),
+            ..DomainPatch::default()
+        };
+        if change.is_applied_to(there) {
+            return Ok(false);
+        }
+        match patch(store, &there.account, &there.id, &change, &Actor::Operator, wanted.created_at).await? {
+            Ok(()) => Ok(true),
+            Err(NotPatched::NotFound) => Ok(false),
+            Err(NotPatched::SharedLoginHost) => bail!(SHARED_LOGIN_HOST),
+        }
+    }
+}
+
+/// The flag, or the argument, that sets a field.
+fn flag(field: &str) -> String {
+    if field == "domain" { "NAME".to_owned() } else { format!("--{}", field.replace('_', "-")) }
+}
+
+/// A new domain, and what it still lacks.
+fn made(registered: &RegisteredDomain, public_address: &str) -> String {
+    let RegisteredDomain { domain, secret } = registered;
+    let Domain { id, name, verification_token, account, webhook_url, event_url, handler, .. } = domain;
+    let mut lines = vec![format!("id       {id}"), format!("secret   {}", secret.reveal())];
+    let wallets = match handler {
+        HandlerKind::Direct => webhook_url.as_str(),
+        HandlerKind::Hosted => "post to Signpost (handler hosted)",
+    };
+    lines.push(format!("wallets  {wallets}"));
+    lines.push(format!("events   {}", event_url.as_ref().unwrap_or(webhook_url)));
+    if account.environment == Environment::Live {
+        let token = verification_token.as_str();
+        lines.push(format!(
+            "proof    {token}\n         (set it as a TXT record at _svc-challenge.{name}, then run 'signpost domains verify {id}')"
+        ));
+    }
+    if account.environment == Environment::Live
+        && *handler == HandlerKind::Hosted
+        && !public_address.starts_with("https:")
+    {
+        lines.push(
+            "next     run the server with an https --public-url; live sessions of this domain need it".to_owned(),
+        );
+    }
+    lines.join("\n")
+}

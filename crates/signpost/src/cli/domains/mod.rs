@@ -1,0 +1,259 @@
+//! `signpost domains`
+
+mod add;
+mod remove;
+mod set;
+mod verify;
+
+use anyhow::{Context, Result, bail};
+use clap::{Args, Subcommand, ValueEnum};
+use serde_json::json;
+use signpost_auth::WebhookSecret;
+use signpost_login::api::domains::DomainView;
+use signpost_login::domains::{self, Domain, HandlerKind, ListedDomain};
+use signpost_login::ids::DomainId;
+use signpost_platform::accounts::{Environment, SERVER_ACCOUNT};
+use signpost_platform::clock::Clock;
+use signpost_store::{Store, random};
+
+use crate::cli::{Session, table};
+
+const SHARED_LOGIN_HOST: &str = "another account has live hosted domains here, and one of the two offers lightning: a \
+                                 Lightning wallet's key is the same for all domains of a login host";
+
+#[derive(Debug, Subcommand)]
+pub(super) enum Domains {
+    /// Register a domain, or change a registered one
+    ///
+    /// Follows the rules of POST /domains, and prints the ID and the signing secret; with --json the document of that
+    /// call.
+    ///
+    /// If the account already has the domain, the options given here are set on it and nothing else. The same command
+    /// again changes nothing and prints the same ID, without the secret; with --json the document of `GET
+    /// /domains/{id}`.
+    Add(add::Add),
+    /// List the domains of all accounts
+    List,
+    /// Show a domain with its settings
+    ///
+    /// With --json the document of `GET /domains/{id}`.
+    Show {
+        #[command(flatten)]
+        which: Which,
+    },
+    /// Change the settings of a domain; what is not given stays
+    ///
+    /// Follows the rules of `PATCH /domains/{id}`. With --json the document of that call.
+    Set(set::SetDomain),
+    /// Look for the proof of a domain, and verify it
+    ///
+    /// The check of `POST /domains/{id}/verify`: a TXT record at _svc-challenge.NAME or at NAME, or a line of
+    /// `https://NAME/.well-known/svc-verify`. It shows what was looked up and what was found. Exit code 1 without a proof;
+    /// a domain that is verified stays so, until rechecks have failed too. With --json: `{id, domain, verified, verified_at,
+    /// checks: [{method, name, expected, found, error}]}`.
+    Verify(verify::VerifyDomain),
+    /// Remove a domain with its users
+    ///
+    /// Says first what is lost, and asks. Pending sessions are cancelled; queued events are still sent. With --json:
+    /// `{removed, domain, users, pending_sessions}`.
+    Remove(remove::RemoveDomain),
+    /// Encrypt stored signing secrets with `SIGNPOST_SEAL_KEY`, also those encrypted with the old key
+    ///
+    /// With --json: `{sealed}`, the number of domains.
+    Seal,
+    /// Show, rotate or activate the signing secret of a domain
+    ///
+    /// With --json: `{domain_id, webhook_secret}`, and `next_webhook_secret` while there is one.
+    Secret(Secret),
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub(super) enum Who {
+    Direct,
+    Hosted,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct Secret {
+    #[command(flatten)]
+    which: Which,
+    /// Create the next secret; both sign until it is activated
+    #[arg(long, conflicts_with = "activate")]
+    rotate: bool,
+    /// Switch to the next secret; from then on it signs alone
+    #[arg(long)]
+    activate: bool,
+}
+
+/// A domain that is there.
+#[derive(Debug, Args)]
+pub(super) struct Which {
+    /// Domain ID or name, as shown by 'domains list'
+    pub(super) domain: String,
+    /// The sandbox domain, if the name is in both environments
+    #[arg(long, conflicts_with = "live")]
+    pub(super) sandbox: bool,
+    /// The live domain, if the name is in both environments
+    #[arg(long)]
+    pub(super) live: bool,
+    /// The domain of this account, if several have the name
+    #[arg(long)]
+    pub(super) account: Option<String>,
+}
+
+impl Domains {
+    pub(super) async fn run(self, session: &Session) -> Result<()> {
+        match self {
+            Self::Add(add) => add.run(session).await,
+            Self::Show { which } => show(session, &which.find_domain(&session.store()?).await?),
+            Self::Set(set) => set.run(session, &session.store()?).await,
+            Self::Verify(verify) => verify.run(session, &session.store()?).await,
+            Self::Remove(remove) => remove.run(session, &session.store()?).await,
+            Self::List => list(session, &session.store()?).await,
+            Self::Seal => seal(session, &session.store()?).await,
+            Self::Secret(secret) => secret.run(session, &session.store()?).await,
+        }
+    }
+}
+
+impl Secret {
+    async fn run(self, session: &Session, store: &Store) -> Result<()> {
+        let id = self.which.find(store).await?;
+        if self.rotate {
+            let next = WebhookSecret::from_bytes(&random());
+            domains::sql::rotate_secret(store, &session.config.login.seal(), &id, &next, Clock::System.now()).await?;
+        } else if self.activate && !domains::sql::activate_secret(store, &id, Clock::System.now()).await? {
+            bail!("{id} has no next secret; create one with --rotate first");
+        }
+        secret(session, store, &id).await
+    }
+}
+
+impl Which {
+    /// The domain that is meant, by its id or by a name that only one has.
+    pub(super) async fn find(&self, store: &Store) -> Result<DomainId> {
+        let Self { domain: text, sandbox, live, account } = self;
+        if let Some(id) = DomainId::parse(text) {
+            return Ok(id);
+        }
+        let environment = match (sandbox, live) {
+            (true, _) => Some(Environment::Sandbox),
+            (_, true) => Some(Environment::Live),
+            _ => None,
+        };
+        let is_meant = |domain: &ListedDomain| {
+            domain.domain == *text
+                && environment.is_none_or(|environment| environment == domain.environment)
+                && account.as_ref().is_none_or(|account| *account == domain.account)
+        };
+        let mut found: Vec<_> = domains::sql::list_all(store).await?.into_iter().filter(is_meant).collect();
+        match (found.pop(), found.len()) {
+            (Some(domain), 0) => Ok(domain.id),
+            (None, _) => bail!("no domain has the ID or name {text}; 'signpost domains list' shows all"),
+            (Some(_), more) => {
+                bail!(
+                    "{} domains are named {text}: choose one with --sandbox, --live or --account, or use its ID",
+                    more + 1
+                )
+            }
+        }
+    }
+}
+
+impl Which {
+    /// The domain itself.
+    pub(super) async fn find_domain(&self, store: &Store) -> Result<Domain> {
+        let id = self.find(store).await?;
+        let domain = domains::sql::find_in_any_account(store, &id).await?;
+        domain.with_context(|| format!("no domain has the ID {id}; 'signpost domains list' shows all"))
+    }
+
+    /// The domain itself, if it is one that somebody registered.
+    async fn find_registered(&self, store: &Store) -> Result<Domain> {
+        let domain = self.find_domain(store).await?;
+        if domain.account.name == SERVER_ACCOUNT {
+            bail!("{} is the server's own domain, which its operators log in to; it stays as it is", domain.id);
+        }
+        Ok(domain)
+    }
+}
+
+impl From<Who> for HandlerKind {
+    fn from(who: Who) -> Self {
+        match who {
+            Who::Direct => Self::Direct,
+            Who::Hosted => Self::Hosted,
+        }
+    }
+}
+
+async fn seal(session: &Session, store: &Store) -> Result<()> {
+    let seal = session.config.login.seal();
+    if !seal.is_enabled() {
+        bail!("no encryption key is set: set SIGNPOST_SEAL_KEY, for example to the output of 'openssl rand -hex 32'");
+    }
+    let sealed = domains::reseal::seal_all(store, &seal, Clock::System.now()).await?;
+    session.print(&json!({ "sealed": sealed }), || format!("encrypted the secrets of {sealed} domains"))
+}
+
+async fn list(session: &Session, store: &Store) -> Result<()> {
+    let domains = domains::sql::list_all(store).await?;
+    session.print(&json!({ "domains": domains }), || {
+        let verified = |verified: bool| if verified { "verified" } else { "unverified" }.to_owned();
+        let rows: Vec<_> = domains
+            .iter()
+            .map(|domain| {
+                let (environment, verified) = (domain.environment.to_string(), verified(domain.verified));
+                [domain.id.to_string(), environment, domain.account.clone(), domain.domain.clone(), verified]
+            })
+            .collect();
+        table(["ID", "ENVIRONMENT", "ACCOUNT", "DOMAIN", "STATE"], &rows)
+    })
+}
+
+fn show(session: &Session, domain: &Domain) -> Result<()> {
+    session.print(&DomainView::new(domain), || description(domain))
+}
+
+/// What is known of a domain, in lines.
+fn description(domain: &Domain) -> String {
+    let Domain { id, account, name, webhook_url, event_url, handler, verification_token, .. } = domain;
+    let mut lines = vec![
+        ("id", id.to_string()),
+        ("domain", format!("{name} ({})", account.environment)),
+        ("account", account.name.clone()),
+        ("handler", handler.as_str().to_owned()),
+        ("wallets", webhook_url.to_string()),
+        ("events", event_url.as_ref().unwrap_or(webhook_url).to_string()),
+    ];
+    if *handler == HandlerKind::Hosted {
+        lines.push(("methods", domain.methods().to_string()));
+        lines.push(("newcomers", domain.registration.as_str().to_owned()));
+        lines.extend(domain.display_name.as_ref().map(|name| ("shown as", name.as_str().to_owned())));
+    }
+    lines.push(("proof", verification_token.as_str().to_owned()));
+    let verified = domain.verified_at.map_or_else(|| "no".to_owned(), |at| format!("since {at}"));
+    lines.push(("verified", verified));
+    lines.extend(domain.failing_since.map(|at| ("missing", format!("the proof, since {at}"))));
+    lines.iter().map(|(label, text)| format!("{label:9} {text}")).collect::<Vec<_>>().join("\n")
+}
+
+async fn secret(session: &Session, store: &Store, id: &DomainId) -> Result<()> {
+    let unknown = || format!("no domain has the ID {id}; 'signpost domains list' shows all");
+    // One that is deleted has secrets for its last events.
+    domains::sql::find_in_any_account(store, id).await?.with_context(unknown)?;
+    let secrets = domains::sql::find_secrets(store, &session.config.login.seal(), id).await?.with_context(unknown)?;
+    let current = secrets.current.reveal();
+    let next = secrets.next.as_ref().map(WebhookSecret::reveal);
+    let mut document = json!({ "domain_id": id, "webhook_secret": current });
+    if let Some(next) = next {
+        document["next_webhook_secret"] = next.into();
+    }
+    session.print(&document, || match next {
+        None => current.to_owned(),
+        Some(next) => format!(
+            "{current}\nnext: {next}\n\nConfigure your receiver to accept both, then run \
+             'signpost domains secret {id} --activate'."
+        ),
+    })
+}

@@ -1,0 +1,47 @@
+//! `signpost domains remove`
+
+use anyhow::{Result, bail};
+use clap::Args;
+use serde_json::json;
+use signpost_login::flows::domain_end::delete_domain;
+use signpost_login::{sessions, users};
+use signpost_platform::accounts::audit::Actor;
+use signpost_platform::clock::Clock;
+use signpost_store::Store;
+
+use super::Which;
+use crate::cli::{Session, confirm_loss};
+
+#[derive(Debug, Args)]
+pub(in crate::cli) struct RemoveDomain {
+    #[command(flatten)]
+    which: Which,
+    /// Do not ask for confirmation
+    #[arg(long)]
+    yes: bool,
+}
+
+impl RemoveDomain {
+    pub(super) async fn run(self, session: &Session, store: &Store) -> Result<()> {
+        let domain = self.which.find_registered(store).await?;
+        let (id, name, now) = (&domain.id, &domain.name, Clock::System.now());
+        let users = users::sql::count(store, Some(id)).await?;
+        let pending = sessions::sql::count_pending(store, Some(id), now).await?;
+        let environment = domain.account.environment;
+        let lost = format!(
+            "with {name} ({environment}, account {}) go its users ({users}) and their keys, its pending sessions \
+             ({pending}) and its signing secret",
+            domain.account.name
+        );
+        confirm_loss(self.yes, &lost, &format!("Remove {name}?"))?;
+        if !delete_domain(store, &domain.account, id, &Actor::Operator, now).await? {
+            bail!("{id} was removed just now");
+        }
+        let told = json!({ "removed": id, "domain": name, "users": users, "pending_sessions": pending });
+        session.print(&told, || {
+            format!(
+                "removed {name} ({id}) with its users ({users}) and pending sessions ({pending}); queued events are still sent"
+            )
+        })
+    }
+}

@@ -1,0 +1,89 @@
+//! `signpost domains set`
+
+use anyhow::{Result, bail};
+use clap::Args;
+use signpost_login::api::domains::DomainView;
+use signpost_login::domains::patch_sql::{NotPatched, patch};
+use signpost_login::domains::{
+    self, DisplayName, DomainPatch, HandlerKind, LoginMethods, Registration, parse_webhook_url,
+};
+use signpost_platform::accounts::audit::Actor;
+use signpost_platform::clock::Clock;
+use signpost_platform::outbound::Reach;
+use signpost_store::Store;
+use url::Url;
+
+use super::{SHARED_LOGIN_HOST, Which, Who, description};
+use crate::cli::{Session, Usage};
+
+#[derive(Debug, Args)]
+pub(in crate::cli) struct SetDomain {
+    #[command(flatten)]
+    which: Which,
+    /// URL that wallets post to
+    #[arg(long, value_name = "URL")]
+    webhook_url: Option<String>,
+    /// URL that receives events
+    #[arg(long, value_name = "URL", conflicts_with = "no_event_url")]
+    event_url: Option<String>,
+    /// Send events to the webhook URL
+    #[arg(long)]
+    no_event_url: bool,
+    /// Handler that answers wallets: direct (your server) or hosted (Signpost)
+    #[arg(long, value_enum)]
+    handler: Option<Who>,
+    /// How people log in: scan, browser, lightning, passkey, with commas between them
+    #[arg(long, value_name = "LIST")]
+    methods: Option<LoginMethods>,
+    /// Whether newcomers may register: open, or closed (only where the site asks for it)
+    #[arg(long, value_name = "RULE", value_parser = ["open", "closed"])]
+    registration: Option<String>,
+    /// Name that people read beside the domain, up to 60 characters
+    #[arg(long, value_name = "NAME", conflicts_with = "no_display_name")]
+    display_name: Option<String>,
+    /// Remove that name
+    #[arg(long)]
+    no_display_name: bool,
+}
+
+impl SetDomain {
+    pub(super) async fn run(self, session: &Session, store: &Store) -> Result<()> {
+        let domain = self.which.find_registered(store).await?;
+        let reach = session.config.login.reach(domain.account.environment, session.config.serves_only_its_machine());
+        let change = self.change(reach)?;
+        if !change.is_applied_to(&domain) {
+            let now = Clock::System.now();
+            match patch(store, &domain.account, &domain.id, &change, &Actor::Operator, now).await? {
+                Ok(()) => {}
+                Err(NotPatched::NotFound) => bail!("{} was removed just now", domain.id),
+                Err(NotPatched::SharedLoginHost) => bail!(SHARED_LOGIN_HOST),
+            }
+        }
+        let Some(domain) = domains::sql::find_in_any_account(store, &domain.id).await? else {
+            bail!("{} was removed just now", domain.id)
+        };
+        session.print(&DomainView::new(&domain), || description(&domain))
+    }
+
+    /// What was given, by the rules of `PATCH /domains/{id}`.
+    fn change(self, reach: Reach) -> Result<DomainPatch> {
+        let wrong = |flag: &str, reason: String| Usage(format!("{flag}: {reason}"));
+        let url = |flag: &str, text: Option<String>| -> Result<Option<Url>, Usage> {
+            text.map(|text| parse_webhook_url(&text, reach).map_err(|reason| wrong(flag, reason))).transpose()
+        };
+        let display_name = self.display_name.map(|text| DisplayName::parse(&text)).transpose();
+        let display_name = display_name.map_err(|reason| wrong("--display-name", reason))?;
+        let change = DomainPatch {
+            webhook_url: url("--webhook-url", self.webhook_url)?,
+            event_url: url("--event-url", self.event_url)?.map(Some).or(self.no_event_url.then_some(None)),
+            handler: self.handler.map(HandlerKind::from),
+            methods: self.methods,
+            registration: self.registration.as_deref().and_then(Registration::parse),
+            display_name: display_name.map(Some).or(self.no_display_name.then_some(None)),
+        };
+        if change.is_empty() {
+            return Err(Usage("name at least one setting to change; 'domains set --help' lists them".to_owned()).into());
+        }
+        Ok(change)
+    }
+}

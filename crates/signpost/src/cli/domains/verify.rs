@@ -1,0 +1,83 @@
+//! `signpost domains verify`
+
+use anyhow::{Result, bail};
+use clap::Args;
+use jiff::Timestamp;
+use serde_json::json;
+use signpost_login::domains::{self, Domain, ProofCheck, Prover};
+use signpost_platform::accounts::audit::Actor;
+use signpost_platform::clock::Clock;
+use signpost_store::Store;
+
+use super::Which;
+use crate::cli::Session;
+use crate::server::name_server;
+
+#[derive(Debug, Args)]
+pub(in crate::cli) struct VerifyDomain {
+    #[command(flatten)]
+    which: Which,
+}
+
+impl VerifyDomain {
+    pub(super) async fn run(self, session: &Session, store: &Store) -> Result<()> {
+        let domain = self.which.find_registered(store).await?;
+        let reach = session.config.login.reach(domain.account.environment, session.config.serves_only_its_machine());
+        let prover = Prover::new(name_server(&session.config));
+        match prover.find_proof(&domain.name, &domain.verification_token, reach).await {
+            Ok(check) => {
+                let verified_at = set_verified(store, &domain).await?;
+                let told = format!("{} is verified since {verified_at}", domain.name);
+                print(session, &domain, Some(verified_at), &[check], &told)
+            }
+            Err(checks) => {
+                let token = domain.verification_token.as_str();
+                let how = format!(
+                    "Publish this token as a TXT record at _svc-challenge.{0}, or as a line of\n\
+                     https://{0}/.well-known/svc-verify, and run this again:\n\n  {token}",
+                    domain.name
+                );
+                print(session, &domain, domain.verified_at, &checks, &how)?;
+                let still =
+                    if domain.verified_at.is_some() { "; it is verified still, until rechecks fail too" } else { "" };
+                bail!("no proof of {} was found{still}", domain.name)
+            }
+        }
+    }
+}
+
+/// Remembers the proof, where the domain was not verified before.
+async fn set_verified(store: &Store, domain: &Domain) -> Result<Timestamp> {
+    if let Some(at) = domain.verified_at {
+        return Ok(at);
+    }
+    let now = Clock::System.now();
+    if !domains::sql::set_verified(store, &domain.account, &domain.id, &Actor::Operator, now).await? {
+        bail!("{} was removed just now", domain.id);
+    }
+    Ok(now)
+}
+
+fn print(session: &Session, domain: &Domain, at: Option<Timestamp>, checks: &[ProofCheck], told: &str) -> Result<()> {
+    let mut document = json!({ "id": domain.id, "domain": domain.name, "verified": at.is_some(), "checks": checks });
+    if let Some(at) = at {
+        document["verified_at"] = json!(at);
+    }
+    session.print(&document, || {
+        let mut lines: Vec<_> = checks.iter().map(line).collect();
+        lines.push(String::new());
+        lines.push(told.to_owned());
+        lines.join("\n")
+    })
+}
+
+/// Where was looked, and what stood there.
+fn line(check: &ProofCheck) -> String {
+    let kind = if check.method == "dns_txt" { "TXT " } else { "" };
+    let found = match (check.found.as_slice(), &check.error) {
+        ([], Some(error)) => error.clone(),
+        ([], None) => "nothing found".to_owned(),
+        (found, _) => format!("found {}", found.join(", ")),
+    };
+    signpost_text::line(&format!("{kind}{}: {found}", check.name)).to_string()
+}

@@ -1,0 +1,66 @@
+//! Which events are new to somebody who only reads.
+
+use std::collections::BTreeSet;
+
+use jiff::{SignedDuration, Timestamp};
+use signpost_login::ids::EventId;
+
+/// How much later than its id says an event may be written: ids are given before the write, and by several servers.
+const OVERLAP: SignedDuration = SignedDuration::from_secs(60);
+
+/// Remembers the events of the last minute, by the time in their ids: the clock of this machine has no part in it.
+#[derive(Debug, Default)]
+pub(super) struct OutboxCursor {
+    seen: BTreeSet<EventId>,
+}
+
+impl OutboxCursor {
+    /// Behind which event to read: the oldest that may still be written before one that was seen.
+    pub(super) fn start(&self) -> EventId {
+        let newest = self.seen.last().map_or(Timestamp::UNIX_EPOCH, EventId::time);
+        EventId::new((newest - OVERLAP).max(Timestamp::UNIX_EPOCH), [0; 16])
+    }
+
+    /// Takes note of an event; false if it is known.
+    pub(super) fn is_new(&mut self, id: &EventId) -> bool {
+        self.seen.insert(id.clone())
+    }
+
+    /// Forgets what is not read any more.
+    pub(super) fn prune(&mut self) {
+        self.seen = self.seen.split_off(&self.start());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn id(millis: i64, random: u8) -> EventId {
+        EventId::new(Timestamp::from_millisecond(1_700_000_000_000 + millis).unwrap(), [random; 16])
+    }
+
+    #[test]
+    fn an_event_is_new_once_however_late_it_is_written() {
+        let mut cursor = OutboxCursor::default();
+        assert!(cursor.is_new(&id(0, 5)) && cursor.is_new(&id(59_000, 5)));
+        // Of the same millisecond, and older than what was seen.
+        for late in [id(59_000, 4), id(58_000, 9), id(1, 1)] {
+            assert!(late > cursor.start() && cursor.is_new(&late), "{late}");
+        }
+        for known in [id(0, 5), id(59_000, 5), id(59_000, 4)] {
+            assert!(!cursor.is_new(&known), "{known}");
+        }
+    }
+
+    #[test]
+    fn what_is_not_read_any_more_is_not_kept() {
+        let mut cursor = OutboxCursor::default();
+        for second in 0..1000 {
+            cursor.is_new(&id(second * 1000, 1));
+            cursor.prune();
+            assert!(cursor.seen.len() <= 62 && cursor.seen.iter().all(|id| *id > cursor.start()));
+        }
+        assert!(id(0, 5) > OutboxCursor::default().start());
+    }
+}

@@ -1,0 +1,120 @@
+//! What `signpost listen` prints: a line for each way of an event, or JSON.
+
+use std::io::{ErrorKind, Write};
+
+use anyhow::Result;
+use jiff::Timestamp;
+use serde_json::{Value, json};
+use signpost_login::domains::SigningSecrets;
+use url::Url;
+
+use crate::cli::receiver::TargetReply;
+use crate::cli::receiver::diagnose::RefusalCause;
+use crate::cli::receiver::signer::SigningDomain;
+
+/// Under the word behind the time and the arrow.
+const INDENT: &str = "               ";
+
+/// Where lines go.
+#[derive(Debug)]
+pub(super) struct ListenLines {
+    pub(super) json: bool,
+}
+
+/// Nobody reads the lines any more.
+#[derive(Debug, thiserror::Error)]
+#[error("nobody reads what is printed")]
+pub(super) struct NoReader;
+
+impl ListenLines {
+    /// What is forwarded where, and what the receiver needs to know.
+    pub(super) fn ready(&self, target: &Url, whose: &str, domains: &[SigningDomain]) -> Result<()> {
+        if self.json {
+            let domains: Vec<_> = domains.iter().map(domain_document).collect();
+            return print_json(&json!({ "type": "ready", "forward_to": target.as_str(), "domains": domains }));
+        }
+        let mut lines = vec![format!("Ready. Forwards events of {whose} to {target}. Ctrl+C stops.")];
+        for SigningDomain { domain, secrets: SigningSecrets { current, next } } in domains {
+            lines.push(format!("Secret of {}: {}", domain.name, current.reveal()));
+            lines.extend(next.as_ref().map(|next| format!("  and, from its activation on: {}", next.reveal())));
+            if domain.event_url.as_ref().unwrap_or(&domain.webhook_url) == target {
+                lines.push(format!(
+                    "  The server sends events of {} there too: each arrives twice, with the same ID.",
+                    domain.name
+                ));
+            }
+        }
+        lines.push(String::new());
+        print_text(&lines.join("\n"))
+    }
+
+    pub(super) fn event(&self, now: Timestamp, id: &str, kind: &str, domain: &str) -> Result<()> {
+        if self.json {
+            return print_json(&json!({
+                "type": "event", "at": now.to_string(), "id": id, "event": kind, "domain": domain
+            }));
+        }
+        print_text(&format!("{}  -->  {kind:8}  {id}  {domain}", clock(now)))
+    }
+
+    pub(super) fn answer(&self, now: Timestamp, id: &str, reply: &TargetReply) -> Result<()> {
+        let (status, millis) = (reply.status, reply.millis());
+        if self.json {
+            return print_json(&json!({
+                "type": "answer", "at": now.to_string(), "id": id, "status": status, "ms": millis
+            }));
+        }
+        let said =
+            if reply.is_success() || reply.said.is_empty() { String::new() } else { format!("  {}", reply.said) };
+        print_text(&format!("{}  <--  {status}  {millis} ms{said}", clock(now)))
+    }
+
+    pub(super) fn no_answer(&self, now: Timestamp, id: &str, reason: &str) -> Result<()> {
+        if self.json {
+            return print_json(&json!({ "type": "answer", "at": now.to_string(), "id": id, "error": reason }));
+        }
+        print_text(&format!("{}  <--  failed: {reason}", clock(now)))
+    }
+
+    pub(super) fn finding(&self, id: &str, finding: &RefusalCause) -> Result<()> {
+        if self.json {
+            let mut document = finding.document();
+            document["type"] = "diagnosis".into();
+            document["id"] = id.into();
+            return print_json(&document);
+        }
+        let mut lines = vec![format!("{INDENT}{}", finding.text())];
+        lines.extend(finding.mending().into_iter().map(|line| format!("{INDENT}  {line}")));
+        print_text(&lines.join("\n"))
+    }
+}
+
+fn domain_document(SigningDomain { domain, secrets }: &SigningDomain) -> Value {
+    let mut document = json!({
+        "domain_id": domain.id, "domain": domain.name.as_str(), "environment": domain.account.environment,
+        "webhook_secret": secrets.current.reveal(),
+    });
+    if let Some(next) = &secrets.next {
+        document["next_webhook_secret"] = next.reveal().into();
+    }
+    document
+}
+
+fn clock(now: Timestamp) -> String {
+    now.strftime("%H:%M:%S").to_string()
+}
+
+fn print_json(document: &Value) -> Result<()> {
+    print(&signpost_text::json(&document.to_string()))
+}
+
+fn print_text(text: &str) -> Result<()> {
+    print(&signpost_text::lines(text))
+}
+
+fn print(text: &str) -> Result<()> {
+    match writeln!(std::io::stdout().lock(), "{text}") {
+        Err(error) if error.kind() == ErrorKind::BrokenPipe => Err(NoReader.into()),
+        printed => Ok(printed?),
+    }
+}

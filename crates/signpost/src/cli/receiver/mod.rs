@@ -1,0 +1,151 @@
+//! The endpoint of a site that takes events, as the integrator's tools see it.
+
+pub(super) mod diagnose;
+pub(super) mod sample;
+pub(super) mod signer;
+
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result};
+use bytes::Bytes;
+use reqwest::Method;
+use reqwest::header::{CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, SERVER};
+use signpost_auth::diagnosis::{Framework, Mistake};
+use signpost_platform::outbound::{Names, Outbound, Reach, Request};
+use url::Url;
+
+/// How long a receiver may take to answer, as long as for a delivery (docs/handlers.md, Delivery).
+const TIMEOUT: Duration = Duration::from_secs(15);
+/// How much of an answer is read.
+const MAX_ANSWER_LEN: usize = 2048;
+/// How many characters of it are shown.
+const MAX_SHOWN: usize = 120;
+
+/// The header fields that sign an event.
+pub(super) type SignatureFields = Vec<(&'static str, String)>;
+
+/// A receiver of events.
+#[derive(Debug)]
+pub(super) struct EventTarget {
+    pub(super) url: Url,
+    reach: Reach,
+    outbound: Outbound,
+}
+
+/// What a receiver answered.
+#[derive(Debug)]
+pub(super) struct TargetReply {
+    pub(super) status: u16,
+    pub(super) took: Duration,
+    /// The beginning of its body, on one line.
+    pub(super) said: String,
+    pub(super) framework: Option<Framework>,
+    /// Why it failed, where its words say so.
+    pub(super) mistake: Option<Mistake>,
+}
+
+/// Reads the URL of a receiver: this machine's, with or without a scheme, or one of the internet by https.
+pub(super) fn parse_target(text: &str) -> Result<Url, String> {
+    let whole = if text.contains("://") { text.to_owned() } else { format!("http://{text}") };
+    let url = Url::parse(&whole).map_err(|error| format!("{error}: use a URL such as localhost:3000/events"))?;
+    Reach::Loopback.check(&url)?;
+    Ok(url)
+}
+
+impl EventTarget {
+    /// One that asks no address but public ones and this machine's own, whatever names lead to.
+    pub(super) fn new(url: Url, reach: Reach) -> Self {
+        Self { url, reach, outbound: Outbound::new(&Names::System) }
+    }
+
+    /// Posts an event.
+    pub(super) async fn post(&self, body: &[u8], fields: &SignatureFields) -> Result<TargetReply> {
+        let began = Instant::now();
+        let answer = self.outbound.notify(self.reach, self.request(body, fields)?).await?;
+        let header = |name: &str| answer.headers.get(name).and_then(|value| value.to_str().ok());
+        let text = String::from_utf8_lossy(&answer.body);
+        let has_failed = answer.status >= 500;
+        Ok(TargetReply {
+            status: answer.status,
+            took: began.elapsed(),
+            said: first_words(&text),
+            mistake: Mistake::recognise(&text).filter(|_| has_failed),
+            framework: Framework::recognise(header(SERVER.as_str()), header("x-powered-by")),
+        })
+    }
+
+    /// Posts half of an event, and closes the connection.
+    pub(super) async fn post_half(&self, body: &[u8], fields: &SignatureFields) -> Result<()> {
+        self.outbound.cut_short(self.reach, self.request(body, fields)?).await
+    }
+
+    fn request(&self, body: &[u8], fields: &SignatureFields) -> Result<Request<'_>> {
+        let mut headers = HeaderMap::from_iter([(CONTENT_TYPE, HeaderValue::from_static("application/json"))]);
+        for (name, value) in fields {
+            let value = HeaderValue::from_str(value).context("a header field cannot have this value")?;
+            headers.insert(HeaderName::from_static(name), value);
+        }
+        let body = Some(Bytes::copy_from_slice(body));
+        Ok(Request { method: Method::POST, url: &self.url, headers, body, within: TIMEOUT, keep: MAX_ANSWER_LEN })
+    }
+}
+
+/// The beginning of an answer on one line, without the tags of a page.
+fn first_words(text: &str) -> String {
+    let is_page = text.trim_start().starts_with('<');
+    let bare: String = text.split('<').map(|part| part.split_once('>').map_or(part, |(_, behind)| behind)).collect();
+    let words: Vec<_> = if is_page { &bare } else { text }.split_whitespace().collect();
+    signpost_text::line(&words.join(" ")).chars().take(MAX_SHOWN).collect()
+}
+
+impl TargetReply {
+    /// Whether there is something to explain: it refused the event, or failed and said why.
+    pub(super) fn is_refusal(&self) -> bool {
+        (400..500).contains(&self.status) || self.mistake.is_some()
+    }
+
+    pub(super) fn is_success(&self) -> bool {
+        (200..300).contains(&self.status)
+    }
+
+    pub(super) fn millis(&self) -> u64 {
+        u64::try_from(self.took.as_millis()).unwrap_or(u64::MAX)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn of_an_answer_its_first_words_are_shown() {
+        for (text, expected) in [
+            ("", ""),
+            (" {\"error\":\n \"a < b\"}\n", "{\"error\": \"a < b\"}"),
+            ("<!DOCTYPE html>\n<html><head>\n<title>Error</title></head><pre>TypeError: x", "ErrorTypeError: x"),
+            ("\u{1b}[31mred\u{202e}", " [31mred"),
+        ] {
+            assert_eq!(first_words(text), expected, "{text:?}");
+        }
+        assert_eq!(first_words(&"x".repeat(5000)).len(), MAX_SHOWN);
+    }
+
+    #[test]
+    fn a_receiver_is_this_machines_or_one_of_the_internet() {
+        for (text, expected) in [
+            ("localhost:3000/events", Some("http://localhost:3000/events")),
+            ("127.0.0.1:3000", Some("http://127.0.0.1:3000/")),
+            ("[::1]:3000/e", Some("http://[::1]:3000/e")),
+            ("http://localhost:3000/events?x=1", Some("http://localhost:3000/events?x=1")),
+            ("https://shop.example/events", Some("https://shop.example/events")),
+            ("http://shop.example/events", None),
+            ("http://192.168.1.2/events", None),
+            ("https://10.0.0.1/", None),
+            ("ftp://localhost/", None),
+            ("http://me:x@localhost/", None),
+            ("", None),
+        ] {
+            assert_eq!(parse_target(text).ok().as_ref().map(Url::as_str), expected, "{text}");
+        }
+    }
+}

@@ -1,0 +1,164 @@
+//! Events that never happened, as real ones look.
+
+use clap::ValueEnum;
+use jiff::Timestamp;
+use signpost_auth::{Challenge, DeviceInfo, DomainName, Event, EventData, EventKind, Mode, Nonce, Wallet};
+use signpost_login::domains::HandlerKind;
+use signpost_login::ids::{EventId, SessionId, UserId};
+use signpost_store::random;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(in crate::cli) enum SampleKind {
+    Login,
+    Register,
+    Link,
+    Test,
+}
+
+/// An event to be posted.
+#[derive(Clone, Debug)]
+pub(in crate::cli) struct SampleEvent {
+    pub(in crate::cli) id: EventId,
+    pub(in crate::cli) body: String,
+}
+
+/// The random parts of an event.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::cli) struct SampleEntropy {
+    event: [u8; 16],
+    session: [u8; 16],
+    user: [u8; 16],
+    nonce: [u8; 16],
+    key: [u8; 32],
+}
+
+impl SampleEntropy {
+    pub(in crate::cli) fn draw() -> Self {
+        Self { event: random(), session: random(), user: random(), nonce: random(), key: random() }
+    }
+}
+
+impl SampleKind {
+    pub(in crate::cli) fn as_str(self) -> &'static str {
+        match self {
+            Self::Login => "login",
+            Self::Register => "register",
+            Self::Link => "link",
+            Self::Test => "test",
+        }
+    }
+
+    fn mode(self) -> Option<Mode> {
+        match self {
+            Self::Login => Some(Mode::Login),
+            Self::Register => Some(Mode::Register),
+            Self::Link => Some(Mode::Link),
+            Self::Test => None,
+        }
+    }
+}
+
+impl SampleEvent {
+    /// An event of this kind, signed by a wallet that nobody has.
+    pub(in crate::cli) fn new(
+        kind: SampleKind,
+        domain: &DomainName,
+        handler: HandlerKind,
+        now: Timestamp,
+        entropy: SampleEntropy,
+    ) -> Self {
+        let id = EventId::new(now, entropy.event);
+        let (kind, session_id, data) = match kind.mode() {
+            None => (EventKind::Test, String::new(), None),
+            Some(mode) => {
+                let data = answered(mode, domain, handler, now, entropy);
+                (mode.into(), SessionId::new(now, entropy.session).to_string(), Some(data))
+            }
+        };
+        let event = Event { id: id.to_string(), event: kind, timestamp: now.to_string(), session_id, data };
+        Self { id, body: serde_json::to_string(&event).expect("an event is JSON") }
+    }
+
+    /// A test: receivers answer it, and do nothing.
+    pub(in crate::cli) fn test(now: Timestamp, event: [u8; 16]) -> Self {
+        let id = EventId::new(now, event);
+        let (timestamp, session_id) = (now.to_string(), String::new());
+        let event = Event { id: id.to_string(), event: EventKind::Test, timestamp, session_id, data: None };
+        Self { id, body: serde_json::to_string(&event).expect("an event is JSON") }
+    }
+
+    /// The same event as no program writes it by itself: whoever parses it and writes it again has another text.
+    pub(in crate::cli) fn unusually_spelled(mut self) -> Self {
+        self.body = self.body.replacen(r#"{"id":"#, r#"{ "id" : "#, 1).replacen(r#","event":"#, r#" ,  "event" : "#, 1);
+        self
+    }
+}
+
+/// What a wallet answered.
+fn answered(
+    mode: Mode,
+    domain: &DomainName,
+    handler: HandlerKind,
+    now: Timestamp,
+    entropy: SampleEntropy,
+) -> EventData {
+    // Of 2^256 keys all but a few are good, and the others are those of `[1; 32]`.
+    let wallet = Wallet::from_bytes(entropy.key).or_else(|_| Wallet::from_bytes([1; 32])).expect("1…1 is a key");
+    let nonce = Nonce(entropy.nonce);
+    let challenge = Challenge { mode, domain: domain.clone(), issued_at: now.as_second(), nonce };
+    let answer = wallet.answer(&challenge, now.as_second(), None);
+    let is_hosted = handler == HandlerKind::Hosted;
+    let device_info = DeviceInfo { platform: Some("ios".to_owned()), ..DeviceInfo::default() };
+    EventData {
+        public_key: answer.public_key,
+        signature: answer.signature,
+        challenge: challenge.to_string(),
+        signed_message: answer.challenge,
+        signed_at: answer.timestamp,
+        device_info,
+        user_id: is_hosted.then(|| UserId::new(now, entropy.user).to_string()),
+        method: is_hosted.then(|| "scan".to_owned()),
+        webauthn: None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use signpost_auth::{PublicKey, Signature, verify};
+
+    use super::*;
+
+    #[test]
+    fn a_sample_is_an_event_whose_signature_is_real() {
+        let (domain, now) =
+            (DomainName::parse("shop.example").unwrap(), Timestamp::from_second(1_700_000_000).unwrap());
+        let entropy = SampleEntropy { event: [1; 16], session: [2; 16], user: [3; 16], nonce: [4; 16], key: [5; 32] };
+        for kind in SampleKind::value_variants() {
+            for handler in [HandlerKind::Direct, HandlerKind::Hosted] {
+                let sample = SampleEvent::new(*kind, &domain, handler, now, entropy);
+                let event: Event = serde_json::from_str(&sample.body).unwrap();
+                assert_eq!((event.event.as_str(), event.id), (kind.as_str(), sample.id.to_string()));
+                let Some(data) = event.data else {
+                    assert_eq!(*kind, SampleKind::Test);
+                    continue;
+                };
+                assert_eq!(data.user_id.is_some(), handler == HandlerKind::Hosted);
+                let key = PublicKey::parse(&data.public_key).unwrap();
+                let signature = Signature::parse(&data.signature).unwrap();
+                assert!(verify(&key, &signature, data.signed_message.as_bytes()));
+                assert_eq!(Challenge::parse(&data.signed_message).unwrap(), Challenge::parse(&data.challenge).unwrap());
+            }
+        }
+    }
+
+    #[test]
+    fn an_unusual_spelling_says_the_same_in_other_bytes() {
+        let plain = SampleEvent::test(Timestamp::UNIX_EPOCH, [0; 16]);
+        let unusual = plain.clone().unusually_spelled();
+        let read = |sample: &SampleEvent| serde_json::from_str::<serde_json::Value>(&sample.body).unwrap();
+        assert_eq!(read(&plain), read(&unusual));
+        for spelling in signpost_auth::diagnosis::BodySpelling::ALL {
+            assert!(!spelling.spell(unusual.body.as_bytes()).contains(&unusual.body), "{spelling:?}");
+        }
+    }
+}

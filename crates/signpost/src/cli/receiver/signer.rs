@@ -1,0 +1,93 @@
+//! Whose events are signed, and with what.
+
+use anyhow::{Context, Result, bail};
+use signpost_auth::diagnosis::KnownSecret;
+use signpost_login::domains::{self, Domain, SigningSecrets};
+use signpost_login::ids::DomainId;
+use signpost_platform::accounts::Environment;
+use signpost_store::Store;
+
+use crate::cli::Session;
+use crate::cli::domains::Which;
+
+/// The most domains whose secrets are tried at a receiver.
+const MAX_TRIED: usize = 20;
+
+/// Which domain, as the flags of a command say it.
+#[derive(Clone, Debug)]
+pub(in crate::cli) struct DomainChoice {
+    pub(in crate::cli) domain: Option<String>,
+    pub(in crate::cli) sandbox: bool,
+    pub(in crate::cli) live: bool,
+    pub(in crate::cli) account: Option<String>,
+}
+
+/// A domain with what signs its events.
+#[derive(Clone, Debug)]
+pub(in crate::cli) struct SigningDomain {
+    pub(in crate::cli) domain: Domain,
+    pub(in crate::cli) secrets: SigningSecrets,
+}
+
+impl DomainChoice {
+    /// The environment that counts while no domain is named.
+    pub(in crate::cli) fn environment(&self) -> Environment {
+        if self.live { Environment::Live } else { Environment::Sandbox }
+    }
+
+    /// The named domain, if one is.
+    pub(in crate::cli) async fn named(&self, session: &Session, store: &Store) -> Result<Option<SigningDomain>> {
+        let Self { domain: Some(domain), sandbox, live, account } = self.clone() else { return Ok(None) };
+        let id = Which { domain, sandbox, live, account }.find(store).await?;
+        Ok(Some(find(session, store, &id).await?))
+    }
+
+    /// The named domain, or the only one of its environment.
+    pub(in crate::cli) async fn only(&self, session: &Session, store: &Store) -> Result<SigningDomain> {
+        if let Some(named) = self.named(session, store).await? {
+            return Ok(named);
+        }
+        let environment = self.environment();
+        match &self.all(store).await?[..] {
+            [one] => find(session, store, one).await,
+            [] => bail!("no domain is in the {environment}: register one with 'signpost domains add'"),
+            many => bail!("{} domains are in the {environment}: choose one with --domain", many.len()),
+        }
+    }
+
+    /// All domains of the environment.
+    pub(in crate::cli) async fn all(&self, store: &Store) -> Result<Vec<DomainId>> {
+        let environment = self.environment();
+        let is_meant = |domain: &domains::sql::ListedDomain| {
+            domain.environment == environment && self.account.as_ref().is_none_or(|account| *account == domain.account)
+        };
+        let all = domains::sql::list_all(store).await?.into_iter().filter(is_meant);
+        Ok(all.map(|domain| domain.id).collect())
+    }
+}
+
+/// A domain with its secrets.
+pub(in crate::cli) async fn find(session: &Session, store: &Store, id: &DomainId) -> Result<SigningDomain> {
+    let unknown = || format!("no domain has the ID {id}; 'signpost domains list' shows all");
+    let domain = domains::sql::find_in_any_account(store, id).await?.with_context(unknown)?;
+    let secrets = domains::sql::find_secrets(store, &session.config.login.seal(), id).await?.with_context(unknown)?;
+    Ok(SigningDomain { domain, secrets })
+}
+
+/// The secrets that a receiver may have instead of the current one of this domain: its next one, and those of others.
+/// What cannot be decrypted is left out.
+pub(in crate::cli) async fn other_secrets(session: &Session, store: &Store, of: Option<&DomainId>) -> Vec<KnownSecret> {
+    let mut known = Vec::new();
+    let (own, others): (Vec<_>, Vec<_>) =
+        domains::sql::list_all(store).await.unwrap_or_default().into_iter().partition(|domain| Some(&domain.id) == of);
+    let seal = session.config.login.seal();
+    for domain in own.iter().chain(&others).take(MAX_TRIED) {
+        let Ok(Some(secrets)) = domains::sql::find_secrets(store, &seal, &domain.id).await else { continue };
+        let whose = format!("{} ({})", domain.domain, domain.environment);
+        if Some(&domain.id) != of {
+            known.push(KnownSecret { whose: format!("the secret of {whose}"), secret: secrets.current });
+        }
+        known.extend(secrets.next.map(|secret| KnownSecret { whose: format!("the next secret of {whose}"), secret }));
+    }
+    known
+}

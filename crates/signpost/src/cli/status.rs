@@ -1,0 +1,98 @@
+//! `signpost status`
+
+use anyhow::{Result, bail};
+use serde_json::{Map, Value, json};
+use signpost_platform::clock::Clock;
+use signpost_platform::outbound::{Names, Outbound};
+
+use super::Session;
+use crate::doctor::{CheckFinding, DatabaseSeen, Grade, Installation, check_installation};
+
+/// Prints what runs here; exit code 1 if somebody should look at it.
+pub(super) async fn run(session: &Session) -> Result<()> {
+    let (store, now) = (session.store()?, Clock::System.now());
+    let installation = Installation::look(&session.config, Ok(store), &Outbound::new(&Names::System), now).await;
+    let database = match &installation.database {
+        Ok(database) => database,
+        Err(reason) => bail!("{reason}"),
+    };
+    let findings = check_installation(&installation).into_iter();
+    let attention: Vec<_> = findings.filter(|finding| finding.grade != Grade::Pass).collect();
+    session.print(&document(&installation, database, &attention), || text(&installation, database, &attention))?;
+    if attention.is_empty() { Ok(()) } else { bail!("to look at: {}", attention.len()) }
+}
+
+fn document(installation: &Installation, database: &DatabaseSeen, attention: &[CheckFinding]) -> Value {
+    let mut server = Map::new();
+    server.insert("address".to_owned(), json!(installation.server.address));
+    server.insert("answering".to_owned(), json!(installation.server.version.is_ok()));
+    let (member, text) = match &installation.server.version {
+        Ok(version) => ("version", version),
+        Err(reason) => ("error", reason),
+    };
+    server.insert(member.to_owned(), json!(text));
+    if let Some(address) = &installation.server.public_address {
+        server.insert("public_address".to_owned(), json!(address));
+    }
+    let mut document = json!({
+        "version": env!("CARGO_PKG_VERSION"),
+        "server": server,
+        "database": installation.settings.database,
+        "domains": database.domains,
+        "users": database.users,
+        "pending_sessions": database.pending_sessions,
+        "events": database.events,
+        "catalogue": database.catalogue,
+        "failing_feeds": database.failing_feeds,
+        "attention": attention,
+    });
+    if let Ok(places) = &installation.places {
+        document["places"] = json!(places);
+    }
+    if let Ok(advisories) = &installation.advisories {
+        document["advisories"] = json!(advisories);
+    }
+    document
+}
+
+fn text(installation: &Installation, database: &DatabaseSeen, attention: &[CheckFinding]) -> String {
+    let (server, unknown) = (&installation.server, || "cannot be read".to_owned());
+    let (domains, events, catalogue) = (&database.domains, &database.events, &database.catalogue);
+    let answers = match &server.version {
+        Ok(version) => format!("version {version} answers at {}", server.address),
+        Err(_) => format!("no answer at {}", server.address),
+    };
+    let oldest = events.oldest_waiting_at.map(|at| format!(" since {at}")).unwrap_or_default();
+    let kind =
+        if catalogue.sample { " fictional samples".to_owned() } else { format!(", sources: {}", catalogue.sources) };
+    let age = catalogue.data_as_of.map(|at| format!(", data of {at}")).unwrap_or_default();
+    let rows = [
+        ("server", answers),
+        ("address", server.public_address.clone().unwrap_or_else(|| "none yet".to_owned())),
+        ("database", installation.settings.database.clone()),
+        ("domains", format!("{} live, {} sandbox; {} verified", domains.live, domains.sandbox, domains.verified)),
+        ("users", database.users.to_string()),
+        ("sessions", format!("{} pending", database.pending_sessions)),
+        ("events", format!("{} waiting{oldest}, {} failed", events.waiting, events.failed)),
+        ("endpoints", format!("{} failing, {} disabled", events.failing_endpoints, events.disabled_endpoints.len())),
+        ("ATMs", format!("{}{kind}{age}", catalogue.machines)),
+        (
+            "places",
+            installation
+                .places
+                .as_ref()
+                .map_or_else(|_| unknown(), |places| format!("{} {}", places.places, places.origin)),
+        ),
+        ("advisories", installation.advisories.as_ref().map_or_else(|_| unknown(), |it| it.rows.to_string())),
+    ];
+    let mut lines: Vec<_> = rows.iter().map(|(label, text)| format!("{label:10}  {text}")).collect();
+    lines.push(String::new());
+    if attention.is_empty() {
+        lines.push("Nothing needs you.".to_owned());
+    }
+    for CheckFinding { check, found, mend, .. } in attention {
+        let mend = mend.as_deref().unwrap_or_default();
+        lines.push(signpost_text::line(&format!("{check}: {found}; {mend}")).to_string());
+    }
+    lines.join("\n")
+}

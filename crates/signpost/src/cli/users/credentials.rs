@@ -1,0 +1,159 @@
+//! `signpost users credentials`
+
+use anyhow::{Context, Result, bail};
+use clap::Subcommand;
+use serde_json::json;
+use signpost_login::api::users::UserView;
+use signpost_login::flows::account_sessions::{AccountErrand, open_by_hand};
+use signpost_login::users::credential_sql::{NotAdded, add_credential, rename_credential};
+use signpost_login::users::{
+    Credential, CredentialKey, CredentialKind, CredentialName, MAX_CREDENTIALS, NewCredential, sql,
+};
+use signpost_platform::accounts::audit::Actor;
+use signpost_platform::clock::Clock;
+use signpost_store::{Store, random};
+
+use super::{FoundUser, OneUser};
+use crate::cli::{Session, Usage, table};
+use crate::server::public_address;
+
+#[derive(Debug, Subcommand)]
+pub(in crate::cli) enum Credentials {
+    /// List the credentials of a user
+    List {
+        #[command(flatten)]
+        who: OneUser,
+    },
+    /// Add a wallet's public key to a user
+    ///
+    /// Prints the ID of the credential. A passkey can be added by its owner alone: see 'users credentials link'.
+    Add {
+        #[command(flatten)]
+        who: OneUser,
+        /// The public key in hex
+        key: String,
+        /// Name of the credential
+        #[arg(long)]
+        name: Option<String>,
+    },
+    /// Rename a credential
+    Rename {
+        #[command(flatten)]
+        who: OneUser,
+        /// Credential ID, cred_…
+        credential: String,
+        /// New name, up to 60 characters
+        name: String,
+    },
+    /// Remove a credential, for example of a lost wallet
+    ///
+    /// Whoever is signed in at the login host with it is signed out. The last credential of a user stays.
+    Remove {
+        #[command(flatten)]
+        who: OneUser,
+        /// Credential ID, cred_…
+        credential: String,
+    },
+    /// Create a link that lets a user add a key without having one
+    ///
+    /// Make sure who asks for it: whoever opens the link first adds a key of their own to the account, and logs in with
+    /// it from then on. It has to be opened within 15 minutes, and works in one browser. With --json: `{page_url,
+    /// expires_at}`.
+    Link {
+        #[command(flatten)]
+        who: OneUser,
+    },
+}
+
+impl Credentials {
+    pub(super) async fn run(self, session: &Session, store: &Store) -> Result<()> {
+        match self {
+            Self::List { who } => {
+                let found = who.find(store).await?;
+                let view = UserView::new(found.user, found.credentials.clone());
+                session.print(&json!({ "credentials": json!(view)["credentials"] }), || list_keys(&found.credentials))
+            }
+            Self::Add { who, key, name } => add(session, store, who, &key, name).await,
+            Self::Rename { who, credential, name } => {
+                let name = parse_name(&name)?;
+                let found = who.find(store).await?;
+                let credential = found.credential(&credential)?;
+                if !rename_credential(store, credential, &name, &Actor::Operator, Clock::System.now()).await? {
+                    bail!("{} was removed just now", credential.id);
+                }
+                let told = json!({ "id": credential.id, "name": name });
+                session.print(&told, || format!("{} is named {}", credential.id, name.as_str()))
+            }
+            Self::Remove { who, credential } => {
+                let found = who.find(store).await?;
+                let credential = found.credential(&credential)?;
+                if !sql::delete_credential(store, credential, &Actor::Operator, Clock::System.now()).await? {
+                    bail!(
+                        "{} is the only credential of {}, who could not log in without it; add another one first",
+                        credential.id,
+                        found.user.id
+                    );
+                }
+                session.print(&json!({ "removed": credential.id }), || format!("removed {}", credential.id))
+            }
+            Self::Link { who } => link(session, store, who.find(store).await?).await,
+        }
+    }
+}
+
+pub(super) fn list_keys(credentials: &[Credential]) -> String {
+    let row = |own: &Credential| {
+        let used = own.last_used_at.map(|at| at.to_string()).unwrap_or_default();
+        [own.id.to_string(), own.kind.as_str().to_owned(), own.name.clone(), own.added_at.to_string(), used]
+    };
+    table(["ID", "KIND", "NAME", "ADDED", "LAST USED"], &credentials.iter().map(row).collect::<Vec<_>>())
+}
+
+async fn add(session: &Session, store: &Store, who: OneUser, key: &str, name: Option<String>) -> Result<()> {
+    let name = name.map(|name| parse_name(&name)).transpose()?;
+    let key = match CredentialKey::parse(key) {
+        Ok(key @ CredentialKey::Wallet(_)) => key,
+        Ok(CredentialKey::Passkey(_)) => {
+            return Err(Usage(
+                "KEY: a passkey is added by its owner; create a link with 'users credentials link'".to_owned(),
+            )
+            .into());
+        }
+        Err(error) => return Err(Usage(format!("KEY: {error}")).into()),
+    };
+    let (found, now) = (who.find(store).await?, Clock::System.now());
+    let new = NewCredential { key, kind: CredentialKind::Wallet, passkey: None };
+    let mut credential = new.into_credential(&found.domain.id, &found.user.id, now, random());
+    if let Some(name) = name {
+        name.as_str().clone_into(&mut credential.name);
+    }
+    let id = credential.id.clone();
+    match add_credential(store, credential, &Actor::Operator, now).await? {
+        Ok(()) => session.print(&json!({ "id": id }), || format!("added {id}")),
+        Err(NotAdded::NoUser) => bail!("{} was deleted just now", found.user.id),
+        Err(NotAdded::Exists) => bail!("somebody at {} has this key already", found.domain.name),
+        Err(NotAdded::TooMany) => bail!("{} has {MAX_CREDENTIALS} credentials, which is the most", found.user.id),
+    }
+}
+
+fn parse_name(text: &str) -> Result<CredentialName> {
+    CredentialName::parse(text).map_err(|reason| Usage(format!("NAME: {reason}")).into())
+}
+
+/// The link is printed alone, so that a script can pass it on.
+async fn link(session: &Session, store: &Store, found: FoundUser) -> Result<()> {
+    let address = public_address::find(store).await?;
+    let address = address.context("no server has run on this database yet, so it has no address for links")?;
+    let FoundUser { domain, user, .. } = found;
+    let link =
+        open_by_hand(store, &domain, AccountErrand::AddKey(user.id.clone()), &address, Clock::System.now()).await?;
+    let words = format!(
+        "Whoever opens this link first adds a key to the account of {} ({}) at {}.\nIt has to be opened before {}.",
+        user.petname.as_str(),
+        user.id,
+        domain.name,
+        link.open_before
+    );
+    let told = json!({ "page_url": link.page_url, "expires_at": link.open_before });
+    session.hand_over(&told, &link.page_url, &words)
+}

@@ -1,0 +1,175 @@
+//! `signpost users`
+
+mod credentials;
+mod remove;
+mod set;
+
+use anyhow::{Context, Result};
+use clap::{Args, Subcommand};
+use serde_json::json;
+use signpost_login::api::users::UserView;
+use signpost_login::domains::Domain;
+use signpost_login::ids::{CredentialId, UserId};
+use signpost_login::users::{Credential, CredentialKey, HostedUser, sql};
+use signpost_store::Store;
+
+use self::credentials::list_keys;
+use crate::cli::domains::Which;
+use crate::cli::{Session, table};
+
+/// How many users are read at once.
+const PAGE_LEN: u32 = 500;
+
+#[derive(Debug, Subcommand)]
+pub(super) enum Users {
+    /// List the users of a domain
+    ///
+    /// With --json: `{users}`, each as in `GET /domains/{id}/users`.
+    List {
+        #[command(flatten)]
+        of: OfDomain,
+        /// Maximum number of results
+        #[arg(long, default_value_t = 1000, value_parser = clap::value_parser!(u32).range(1..=100_000))]
+        limit: u32,
+    },
+    /// Show a user with their credentials
+    ///
+    /// With --json the document of `GET /domains/{id}/users/{user}`.
+    Show {
+        #[command(flatten)]
+        who: OneUser,
+    },
+    /// Set the name and the groups of a user; what is not given stays
+    ///
+    /// Follows the rules of `PATCH /domains/{id}/users/{user}`. With --json the document of that call.
+    Set(set::SetUser),
+    /// Remove a user with all credentials
+    ///
+    /// Says first what is lost, and asks. The same key registers anew as another user, with another petname. With --json:
+    /// `{removed, petname, credentials}`.
+    Remove(remove::RemoveUser),
+    /// Manage the keys of a user: the way back in for who lost them all
+    #[command(subcommand)]
+    Credentials(credentials::Credentials),
+}
+
+/// A domain that has users.
+#[derive(Debug, Args)]
+pub(super) struct OfDomain {
+    /// Domain ID or name, as shown by 'domains list'
+    #[arg(long, value_name = "DOMAIN")]
+    domain: String,
+    /// The sandbox domain, if the name is in both environments
+    #[arg(long, conflicts_with = "live")]
+    sandbox: bool,
+    /// The live domain, if the name is in both environments
+    #[arg(long)]
+    live: bool,
+    /// The domain of this account, if several have the name
+    #[arg(long)]
+    account: Option<String>,
+}
+
+/// A user of it.
+#[derive(Debug, Args)]
+pub(super) struct OneUser {
+    /// User ID, usr_…, or one of the user's keys in hex
+    user: String,
+    #[command(flatten)]
+    of: OfDomain,
+}
+
+/// A user who is there.
+struct FoundUser {
+    domain: Domain,
+    user: HostedUser,
+    credentials: Vec<Credential>,
+}
+
+impl Users {
+    pub(super) async fn run(self, session: &Session) -> Result<()> {
+        let store = session.store()?;
+        match self {
+            Self::List { of, limit } => list(session, &store, of, limit).await,
+            Self::Show { who } => show(session, who.find(&store).await?),
+            Self::Set(command) => command.run(session, &store).await,
+            Self::Remove(command) => command.run(session, &store).await,
+            Self::Credentials(command) => command.run(session, &store).await,
+        }
+    }
+}
+
+impl OfDomain {
+    async fn find(self, store: &Store) -> Result<Domain> {
+        let Self { domain, sandbox, live, account } = self;
+        Which { domain, sandbox, live, account }.find_domain(store).await
+    }
+}
+
+impl OneUser {
+    async fn find(self, store: &Store) -> Result<FoundUser> {
+        let domain = self.of.find(store).await?;
+        let id = match (UserId::parse(&self.user), CredentialKey::parse(&self.user)) {
+            (Some(id), _) => Some(id),
+            (None, Ok(key)) => sql::find_by_key(store, &domain.id, &key).await?.map(|found| found.user_id),
+            (None, Err(_)) => None,
+        };
+        let found = match &id {
+            Some(id) => sql::find(store, &domain.id, id).await?,
+            None => None,
+        };
+        let (user, credentials) =
+            found.with_context(|| format!("no user of {} has the ID or key {}", domain.name, self.user))?;
+        Ok(FoundUser { domain, user, credentials })
+    }
+}
+
+impl FoundUser {
+    /// The same user as it is now.
+    async fn again(self, store: &Store) -> Result<Self> {
+        let found = sql::find(store, &self.domain.id, &self.user.id).await?;
+        let (user, credentials) = found.with_context(|| format!("{} was removed just now", self.user.id))?;
+        Ok(Self { domain: self.domain, user, credentials })
+    }
+
+    fn credential(&self, id: &str) -> Result<&Credential> {
+        let id = CredentialId::parse(id);
+        let found = self.credentials.iter().find(|own| Some(&own.id) == id.as_ref());
+        found.with_context(|| format!("{} has no such credential; 'users credentials list' shows all", self.user.id))
+    }
+}
+
+async fn list(session: &Session, store: &Store, of: OfDomain, limit: u32) -> Result<()> {
+    let domain = of.find(store).await?;
+    let mut users: Vec<(HostedUser, Vec<Credential>)> = Vec::new();
+    while let Some(left) = limit.checked_sub(u32::try_from(users.len())?).filter(|left| *left > 0) {
+        let after = users.last().map(|(user, _)| user.id.clone());
+        let page = sql::list(store, &domain.id, after.as_ref(), left.min(PAGE_LEN)).await?;
+        if page.is_empty() {
+            break;
+        }
+        users.extend(page);
+    }
+    let views: Vec<_> = users.iter().cloned().map(|(user, own)| UserView::new(user, own)).collect();
+    session.print(&json!({ "users": views }), || {
+        let row = |(user, own): &(HostedUser, Vec<Credential>)| {
+            let last = user.last_login_at.map(|at| at.to_string()).unwrap_or_default();
+            [user.id.to_string(), user.petname.as_str().to_owned(), own.len().to_string(), last]
+        };
+        table(["ID", "PETNAME", "KEYS", "LAST LOGIN"], &users.iter().map(row).collect::<Vec<_>>())
+    })
+}
+
+fn show(session: &Session, found: FoundUser) -> Result<()> {
+    let FoundUser { domain, user, credentials } = found;
+    let mut lines = vec![
+        format!("id       {}", user.id),
+        format!("domain   {} ({})", domain.name, domain.account.environment),
+        format!("petname  {}", user.petname.as_str()),
+    ];
+    lines.extend(user.name.as_ref().map(|name| format!("name     {}", name.as_str())));
+    lines.extend(user.groups.as_ref().map(|groups| format!("groups   {groups}")));
+    lines.push(String::new());
+    lines.push(list_keys(&credentials));
+    session.print(&UserView::new(user, credentials), || lines.join("\n"))
+}

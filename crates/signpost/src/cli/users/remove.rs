@@ -1,0 +1,42 @@
+//! `signpost users remove`
+
+use anyhow::{Result, bail};
+use clap::Args;
+use serde_json::json;
+use signpost_login::users::{CredentialKey, sql};
+use signpost_platform::accounts::audit::Actor;
+use signpost_platform::clock::Clock;
+use signpost_store::Store;
+
+use super::{FoundUser, OneUser};
+use crate::cli::{Session, confirm_loss};
+
+#[derive(Debug, Args)]
+pub(in crate::cli) struct RemoveUser {
+    #[command(flatten)]
+    who: OneUser,
+    /// Do not ask for confirmation
+    #[arg(long)]
+    yes: bool,
+}
+
+impl RemoveUser {
+    pub(super) async fn run(self, session: &Session, store: &Store) -> Result<()> {
+        let Self { who, yes } = self;
+        let key = CredentialKey::parse(&who.user).ok();
+        let FoundUser { domain, user, credentials } = who.find(store).await?;
+        let (id, petname, count) = (&user.id, user.petname.as_str(), credentials.len());
+        let lost = format!(
+            "{petname} ({id}) at {} ({}) loses the account there with all credentials ({count}); nobody gets the petname \
+             again",
+            domain.name, domain.account.environment
+        );
+        confirm_loss(yes, &lost, &format!("Remove {petname}?"))?;
+        let now = Clock::System.now();
+        if !sql::delete(store, &domain.id, id, key.as_ref(), &Actor::Operator, now).await? {
+            bail!("{id} was removed just now");
+        }
+        let told = json!({ "removed": id, "petname": petname, "credentials": count });
+        session.print(&told, || format!("removed {petname} ({id}) with all credentials ({count})"))
+    }
+}

@@ -1,0 +1,52 @@
+//! `signpost users set`
+
+use anyhow::{Result, bail};
+use clap::Args;
+use signpost_login::users::{UserGroups, UserName, UserPatch, sql};
+use signpost_platform::accounts::audit::Actor;
+use signpost_platform::clock::Clock;
+use signpost_store::Store;
+
+use super::{OneUser, show};
+use crate::cli::{Session, Usage};
+
+#[derive(Debug, Args)]
+#[group(id = "change", required = true, multiple = true, args = ["name", "no_name", "groups", "no_groups"])]
+pub(in crate::cli) struct SetUser {
+    #[command(flatten)]
+    who: OneUser,
+    /// Name, up to 60 characters
+    #[arg(long, conflicts_with = "no_name")]
+    name: Option<String>,
+    /// Remove the name
+    #[arg(long)]
+    no_name: bool,
+    /// Groups, with commas between them; they replace those that the user has
+    #[arg(long, value_name = "LIST", value_delimiter = ',', conflicts_with = "no_groups")]
+    groups: Option<Vec<String>>,
+    /// Remove all groups
+    #[arg(long)]
+    no_groups: bool,
+}
+
+impl SetUser {
+    pub(super) async fn run(self, session: &Session, store: &Store) -> Result<()> {
+        let Self { who, name, no_name, groups, no_groups } = self;
+        let name = name.map(|text| UserName::parse(&text)).transpose();
+        let wrong = |flag: &str, reason: &str| Usage(format!("{flag}: {}", reason.trim_end_matches(", or be null")));
+        let name = name.map_err(|reason| wrong("--name", &reason))?;
+        let groups = groups.map(|words| words.into_iter().map(|word| word.trim().to_owned()).collect::<Vec<_>>());
+        let groups = groups.map(UserGroups::try_from).transpose();
+        let groups = groups.map_err(|reason| wrong("--groups", &reason))?;
+        let change = UserPatch {
+            name: name.map(Some).or(no_name.then_some(None)),
+            groups: groups.map(Some).or(no_groups.then_some(None)),
+        };
+        let found = who.find(store).await?;
+        let (domain, user) = (&found.domain.id, &found.user.id);
+        if !sql::patch(store, domain, user, change, &Actor::Operator, Clock::System.now()).await? {
+            bail!("{user} was removed just now");
+        }
+        show(session, found.again(store).await?)
+    }
+}

@@ -1,0 +1,301 @@
+//! `signpost webhook`
+
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result, bail};
+use clap::{ArgGroup, Args, Subcommand};
+use serde_json::{Map, Value, json};
+use signpost_auth::diagnosis::{Examination, KnownSecret, Mistake, examine, mend};
+use signpost_auth::receiver::EventHeaders;
+use signpost_auth::{
+    WEBHOOK_ID, WEBHOOK_SIGNATURE, WEBHOOK_TIMESTAMP, WebhookSecret, X_SVC_SIGNATURE, X_SVC_SIGNATURE_NEXT,
+};
+use signpost_login::domains::SigningSecrets;
+use signpost_login::ids::EventId;
+use signpost_platform::clock::Clock;
+use signpost_store::random;
+use url::Url;
+
+use super::receiver::SignatureFields;
+use super::receiver::signer::{DomainChoice, other_secrets};
+use super::{Session, Usage};
+
+/// The longest body that is read: sixteen times what receivers take.
+const MAX_BODY_LEN: u64 = 1 << 20;
+/// How far an event's time may be from a receiver's, in seconds.
+const TOLERANCE_SECS: i64 = 300;
+
+#[derive(Debug, Subcommand)]
+pub(super) enum Webhook {
+    /// Sign an event's body
+    ///
+    /// Prints the header fields that sign these bytes, or a command for curl that posts them. With --json: `{headers}`.
+    Sign(SignBody),
+    /// Check an event's signature, and name the mistake if it does not match
+    ///
+    /// Say the secret as your receiver has it, and give the body as your receiver has it: what was done to either is named,
+    /// with how to mend it. Exit code 1 if the signature does not match. A time is not checked, but one that a receiver would
+    /// refuse now is mentioned.
+    ///
+    /// With --json: `{valid, mistakes: [{mistake, text, mending}], reason}`.
+    Verify(VerifyBody),
+}
+
+#[derive(Debug, Args)]
+pub(super) struct SignBody {
+    /// File with the body [default: standard input]
+    file: Option<PathBuf>,
+    #[command(flatten)]
+    secret: SecretSource,
+    /// Event ID [default: the body's id, or a new one]
+    #[arg(long)]
+    id: Option<String>,
+    /// When it is sent, in Unix seconds [default: now]
+    #[arg(long, value_name = "UNIX")]
+    timestamp: Option<i64>,
+    /// Print a command that posts it to this URL
+    #[arg(long, value_name = "URL")]
+    curl: Option<Url>,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct VerifyBody {
+    /// File with the body [default: standard input]
+    file: Option<PathBuf>,
+    #[command(flatten)]
+    secret: SecretSource,
+    /// A header field that came, NAME: VALUE; repeat it for each
+    #[arg(short = 'H', long, value_name = "FIELD")]
+    header: Vec<String>,
+    /// File with the header fields that came, one on each line
+    #[arg(long, value_name = "FILE")]
+    headers: Option<PathBuf>,
+}
+
+/// Where a signing secret is.
+#[derive(Debug, Args)]
+#[command(group = ArgGroup::new("signing_secret").args(["secret", "secret_file", "domain"]).required(true))]
+pub(super) struct SecretSource {
+    /// The signing secret, exactly as it is configured
+    #[arg(long, value_name = "WHSEC")]
+    secret: Option<String>,
+    /// File with the signing secret, and nothing else
+    #[arg(long, value_name = "FILE")]
+    secret_file: Option<PathBuf>,
+    /// Domain ID or name, as shown by 'domains list': its signing secret
+    #[arg(long)]
+    domain: Option<String>,
+    /// The sandbox domain, if the name is in both environments
+    #[arg(long, conflicts_with = "live")]
+    sandbox: bool,
+    /// The live domain, if the name is in both environments
+    #[arg(long)]
+    live: bool,
+    /// The domain of this account, if several have the name
+    #[arg(long)]
+    account: Option<String>,
+}
+
+/// Secrets as they were given, and what else a receiver may have.
+struct GivenSecrets {
+    texts: Vec<String>,
+    others: Vec<KnownSecret>,
+}
+
+impl Webhook {
+    pub(super) async fn run(self, session: &Session) -> Result<()> {
+        match self {
+            Self::Sign(sign) => sign.run(session).await,
+            Self::Verify(verify) => verify.run(session).await,
+        }
+    }
+}
+
+impl SignBody {
+    async fn run(self, session: &Session) -> Result<()> {
+        let Self { file, secret, id, timestamp, curl } = self;
+        let given = secret.read(session).await?;
+        // A line end behind it is an editor's, and no part of it.
+        let secrets =
+            given.texts.iter().map(|text| WebhookSecret::parse(text.trim()).map_err(|error| Usage(error.to_string())));
+        let mut secrets = secrets.collect::<Result<Vec<_>, _>>()?.into_iter();
+        let current = secrets.next().context("no secret")?;
+        let secrets = SigningSecrets { current, next: secrets.next() };
+        let body = read_body(file.as_deref())?;
+        let now = Clock::System.now();
+        let id = id.or_else(|| body_id(&body)).unwrap_or_else(|| EventId::new(now, random()).to_string());
+        let fields = sign(&secrets, &id, timestamp.unwrap_or(now.as_second()), &body);
+        if let Some(line) = fields.iter().find(|(_, value)| value.contains(char::is_control)) {
+            return Err(Usage(format!("--id: {} must be one line", line.0)).into());
+        }
+        let headers: Map<String, Value> =
+            fields.iter().map(|(name, value)| ((*name).to_owned(), value.as_str().into())).collect();
+        session.print(&json!({ "headers": headers }), || match &curl {
+            Some(url) => curl_command(url, file.as_deref(), &fields),
+            None => fields.iter().map(|(name, value)| format!("{name}: {value}")).collect::<Vec<_>>().join("\n"),
+        })
+    }
+}
+
+/// The header fields that sign a body, whatever its id looks like.
+fn sign(secrets: &SigningSecrets, id: &str, sent_at: i64, body: &[u8]) -> SignatureFields {
+    let SigningSecrets { current, next } = secrets;
+    let both = [Some(current), next.as_ref()].into_iter().flatten();
+    let standard: Vec<_> = both.map(|secret| secret.standard_signature(id, sent_at, body)).collect();
+    let mut fields = vec![
+        (X_SVC_SIGNATURE, current.x_svc_signature(body)),
+        (WEBHOOK_ID, id.to_owned()),
+        (WEBHOOK_TIMESTAMP, sent_at.to_string()),
+        (WEBHOOK_SIGNATURE, standard.join(" ")),
+    ];
+    fields.extend(next.as_ref().map(|next| (X_SVC_SIGNATURE_NEXT, next.x_svc_signature(body))));
+    fields
+}
+
+fn body_id(body: &[u8]) -> Option<String> {
+    serde_json::from_slice::<Value>(body).ok()?["id"].as_str().filter(|id| !id.is_empty()).map(str::to_owned)
+}
+
+fn curl_command(url: &Url, file: Option<&Path>, fields: &SignatureFields) -> String {
+    let quoted = |text: &str| format!("'{}'", text.replace('\'', "'\\''"));
+    let file = file.map_or_else(|| "-".to_owned(), |file| file.display().to_string());
+    let mut words =
+        vec!["curl -sS -i".to_owned(), quoted(url.as_str()), "-H 'content-type: application/json'".to_owned()];
+    words.extend(fields.iter().map(|(name, value)| format!("-H {}", quoted(&format!("{name}: {value}")))));
+    words.push(format!("--data-binary {}", quoted(&format!("@{file}"))));
+    words.join(" ")
+}
+
+impl VerifyBody {
+    async fn run(self, session: &Session) -> Result<()> {
+        let Self { file, secret, header, headers } = self;
+        let mut lines = header;
+        if let Some(file) = headers {
+            lines.extend(read_text(&file)?.lines().map(str::to_owned));
+        }
+        let fields: Vec<_> = lines.iter().filter_map(|line| line.split_once(':')).collect();
+        let field = |name: &str| {
+            let found = fields.iter().find(|(field, _)| field.trim().eq_ignore_ascii_case(name));
+            found.map(|(_, value)| value.trim())
+        };
+        let headers = EventHeaders {
+            x_svc_signature: field(X_SVC_SIGNATURE),
+            x_svc_signature_next: field(X_SVC_SIGNATURE_NEXT),
+            webhook_id: field(WEBHOOK_ID),
+            webhook_timestamp: field(WEBHOOK_TIMESTAMP),
+            webhook_signature: field(WEBHOOK_SIGNATURE),
+        };
+        if headers.x_svc_signature.is_none() && headers.webhook_signature.is_none() {
+            let reason = "no signature: give the fields x-svc-signature, webhook-id, webhook-timestamp and \
+                          webhook-signature with --header or --headers";
+            return Err(Usage(reason.to_owned()).into());
+        }
+        let given = secret.read(session).await?;
+        let body = read_body(file.as_deref())?;
+        let examined = given.texts.iter().map(|text| examine(&headers, &body, text, &given.others));
+        let best = examined.min_by_key(|examined| match examined {
+            Examination::Signed => 0,
+            Examination::Mistaken(mistakes) => mistakes.len(),
+            Examination::Unexplained(_) => usize::MAX,
+        });
+        let examination = best.context("no secret")?;
+        session.print(&document(&examination), || told(&examination, age(&headers).as_deref()))?;
+        if examination == Examination::Signed { Ok(()) } else { bail!("the signature does not match") }
+    }
+}
+
+/// That a receiver would find the event too old, or too new.
+fn age(headers: &EventHeaders<'_>) -> Option<String> {
+    let sent_at: i64 = headers.webhook_timestamp?.parse().ok()?;
+    let age = Clock::System.now().as_second().saturating_sub(sent_at);
+    (age.saturating_abs() > TOLERANCE_SECS).then(|| {
+        format!("It was sent {age} s ago: a receiver refuses what is more than {TOLERANCE_SECS} s from its time.")
+    })
+}
+
+fn document(examination: &Examination) -> Value {
+    match examination {
+        Examination::Signed => json!({ "valid": true, "mistakes": [] }),
+        Examination::Mistaken(mistakes) => {
+            let one = |mistake: &Mistake| json!({ "mistake": mistake.code(), "text": mistake.to_string(), "mending": mend(mistake, None) });
+            json!({ "valid": false, "mistakes": mistakes.iter().map(one).collect::<Vec<_>>() })
+        }
+        Examination::Unexplained(reason) => json!({ "valid": false, "mistakes": [], "reason": reason }),
+    }
+}
+
+fn told(examination: &Examination, age: Option<&str>) -> String {
+    let mut lines = Vec::new();
+    match examination {
+        Examination::Signed => lines.push("The signature matches.".to_owned()),
+        Examination::Mistaken(mistakes) => {
+            for mistake in mistakes {
+                lines.push(mistake.to_string());
+                lines.extend(mend(mistake, None).into_iter().map(|line| format!("  {line}")));
+            }
+        }
+        Examination::Unexplained(reason) => {
+            let ask = "is the secret that of this domain, and the body as it came?";
+            lines.push(format!("unexplained: {reason}, and no known mistake explains it: {ask}"));
+        }
+    }
+    lines.extend(age.map(str::to_owned));
+    lines.join("\n")
+}
+
+impl SecretSource {
+    async fn read(self, session: &Session) -> Result<GivenSecrets> {
+        let Self { secret, secret_file, domain, sandbox, live, account } = self;
+        if domain.is_some() {
+            let store = session.store()?;
+            let choice = DomainChoice { domain, sandbox, live, account };
+            let signing = choice.only(session, &store).await?;
+            let SigningSecrets { current, next } = signing.secrets;
+            let texts = std::iter::once(current).chain(next).map(|secret| secret.reveal().to_owned()).collect();
+            return Ok(GivenSecrets { texts, others: Vec::new() });
+        }
+        let text = match (secret, secret_file) {
+            (Some(secret), _) => secret,
+            (None, Some(file)) => read_text(&file)?,
+            (None, None) => bail!("no secret: use --secret-file, --secret or --domain"),
+        };
+        Ok(GivenSecrets { texts: vec![text], others: known_here(session).await })
+    }
+}
+
+/// The secrets of the domains of this machine, if it has any.
+async fn known_here(session: &Session) -> Vec<KnownSecret> {
+    if !session.has_store() {
+        return Vec::new();
+    }
+    match session.store() {
+        Ok(store) => other_secrets(session, &store, None).await,
+        Err(_) => Vec::new(),
+    }
+}
+
+fn read_text(file: &Path) -> Result<String> {
+    String::from_utf8(read_body(Some(file))?).with_context(|| format!("{} is no text", file.display()))
+}
+
+/// At most so much is read: a file may have no end.
+fn read_body(file: Option<&Path>) -> Result<Vec<u8>> {
+    let mut body = Vec::new();
+    match file.filter(|file| *file != Path::new("-")) {
+        Some(file) => {
+            let named = || format!("cannot read {}", file.display());
+            std::fs::File::open(file)
+                .with_context(named)?
+                .take(MAX_BODY_LEN + 1)
+                .read_to_end(&mut body)
+                .with_context(named)?
+        }
+        None => std::io::stdin().lock().take(MAX_BODY_LEN + 1).read_to_end(&mut body)?,
+    };
+    if body.len() as u64 > MAX_BODY_LEN {
+        let what = file.map_or_else(|| "the body".to_owned(), |file| file.display().to_string());
+        bail!("{what} is longer than {MAX_BODY_LEN} bytes");
+    }
+    Ok(body)
+}

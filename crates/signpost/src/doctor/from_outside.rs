@@ -1,0 +1,376 @@
+//! The checks of an address as it looks from outside.
+
+use serde_json::Value;
+use url::Url;
+
+use super::{CheckFinding, Fetched, Visit};
+
+/// How many seconds a server's clock may be off before logins fail.
+const MAX_CLOCK_SECONDS: i64 = 60;
+/// How many before somebody should look at it.
+const NOTED_CLOCK_SECONDS: i64 = 5;
+
+/// A check; none where it has nothing to say of this address.
+type VisitCheck = fn(&Visit) -> Option<CheckFinding>;
+
+const CHECKS: [VisitCheck; 11] = [
+    |visit| Some(check_health(visit)),
+    |visit| Some(check_tls(visit)),
+    check_clear_text,
+    check_hsts,
+    check_clock,
+    check_home_headers,
+    check_login_headers,
+    check_public_url,
+    check_handshake,
+    check_tools,
+    check_shared_host,
+];
+
+/// What all checks find. Of an address where nothing answers the first alone.
+#[must_use]
+pub fn check_visit(visit: &Visit) -> Vec<CheckFinding> {
+    let most = if visit.health.is_ok() { CHECKS.len() } else { 1 };
+    CHECKS[..most].iter().filter_map(|check| check(visit)).collect()
+}
+
+fn check_health(visit: &Visit) -> CheckFinding {
+    const CHECK: &str = "health";
+    let health = match &visit.health {
+        Ok(health) => health,
+        Err(reason) => {
+            if reason.contains("certificate") {
+                let mend = "let the proxy serve a certificate of this name, from an authority that clients know";
+                return CheckFinding::fail("TLS", format!("{}: {reason}", visit.address), mend);
+            }
+            let reason = format!("{} does not answer: {reason}", visit.address);
+            let mend = "start the server; check the name, the port and the firewall";
+            return CheckFinding::fail(CHECK, reason, mend);
+        }
+    };
+    let document = health.json();
+    let version = document["version"].as_str().filter(|_| health.status == 200 && document["status"] == "ok");
+    match version {
+        Some(version) => CheckFinding::pass(CHECK, format!("version {version} answers")),
+        None => CheckFinding::fail(
+            CHECK,
+            format!("GET /health gives {} and no health document", health.status),
+            "let the proxy pass every path to Signpost, and check that this is its address",
+        ),
+    }
+}
+
+fn check_tls(visit: &Visit) -> CheckFinding {
+    const CHECK: &str = "TLS";
+    if visit.url.scheme() == "https" {
+        CheckFinding::pass(CHECK, "the certificate is valid for this name")
+    } else if visit.is_loopback() {
+        CheckFinding::pass(CHECK, "plain http, which stays on this machine")
+    } else {
+        CheckFinding::fail(
+            CHECK,
+            "plain http: logins can be read and altered in transit",
+            "put TLS in front of the server, and set an https --public-url",
+        )
+    }
+}
+
+fn check_clear_text(visit: &Visit) -> Option<CheckFinding> {
+    const CHECK: &str = "clear text";
+    let answer = visit.in_clear.as_ref()?;
+    Some(match answer {
+        Ok(answer) if (200..300).contains(&answer.status) => CheckFinding::warn(
+            CHECK,
+            "the same host serves over plain http too",
+            "let the proxy redirect http to https, or close the port",
+        ),
+        Ok(answer) => CheckFinding::pass(CHECK, format!("http gives {}", answer.status)),
+        Err(_) => CheckFinding::pass(CHECK, "http is closed"),
+    })
+}
+
+fn check_hsts(visit: &Visit) -> Option<CheckFinding> {
+    const CHECK: &str = "HSTS";
+    let home = visit.home.as_ref().ok().filter(|_| visit.url.scheme() == "https")?;
+    Some(match home.header("strict-transport-security") {
+        "" => CheckFinding::warn(
+            CHECK,
+            "browsers are not told to use https alone",
+            "let the proxy send 'Strict-Transport-Security: max-age=31536000'",
+        ),
+        value => CheckFinding::pass(CHECK, value),
+    })
+}
+
+fn check_clock(visit: &Visit) -> Option<CheckFinding> {
+    const CHECK: &str = "clock";
+    let health = visit.health.as_ref().ok()?;
+    let at = health.json()["timestamp"].as_str()?.parse::<jiff::Timestamp>().ok()?;
+    let off = at.as_second().saturating_sub(visit.now.as_second());
+    let found = format!("the server's clock is {off:+} s from this machine's");
+    let mend = "set both by NTP: codes and events carry times";
+    Some(match off.abs() {
+        MAX_CLOCK_SECONDS.. => CheckFinding::fail(CHECK, found, mend),
+        NOTED_CLOCK_SECONDS.. => CheckFinding::warn(CHECK, found, mend),
+        _ => CheckFinding::pass(CHECK, "agrees with this machine's"),
+    })
+}
+
+/// What every page is sent with, and what of it must be there.
+const PAGE_HEADERS: [(&str, &str); 4] = [
+    ("content-security-policy", "frame-ancestors 'none'"),
+    ("x-content-type-options", "nosniff"),
+    ("referrer-policy", "no-referrer"),
+    ("cross-origin-opener-policy", "same-origin"),
+];
+
+fn missing_headers(page: &Fetched, wanted: &[(&str, &str)]) -> Vec<String> {
+    let is_missing = |(name, value): &&(&str, &str)| !page.header(name).contains(value);
+    wanted.iter().filter(is_missing).map(|(name, value)| format!("{name}: {value}")).collect()
+}
+
+fn check_home_headers(visit: &Visit) -> Option<CheckFinding> {
+    const CHECK: &str = "headers";
+    let home = visit.home.as_ref().ok()?;
+    let missing = missing_headers(home, &PAGE_HEADERS);
+    Some(if missing.is_empty() {
+        CheckFinding::pass(CHECK, "pages have their security headers")
+    } else {
+        CheckFinding::warn(
+            CHECK,
+            format!("GET / comes without {}", missing.join(", ")),
+            "let the proxy pass the headers of the server on as they are",
+        )
+    })
+}
+
+fn check_login_headers(visit: &Visit) -> Option<CheckFinding> {
+    const CHECK: &str = "login page";
+    if !visit.has_login() {
+        return None;
+    }
+    let mend = "let the proxy pass /login and its headers on as they are, and cache nothing of it";
+    let page = match &visit.login_page {
+        Ok(page) => page,
+        Err(reason) => return Some(CheckFinding::fail(CHECK, reason.clone(), mend)),
+    };
+    let mut missing = missing_headers(page, &PAGE_HEADERS);
+    missing.extend(missing_headers(page, &[("cache-control", "no-store")]));
+    Some(if !page.header("content-type").starts_with("text/html") {
+        CheckFinding::fail(CHECK, format!("GET /login/… gives {} and no page", page.status), mend)
+    } else if missing.is_empty() {
+        CheckFinding::pass(CHECK, "its security headers are there, and nobody may frame or cache it")
+    } else {
+        CheckFinding::fail(CHECK, format!("it comes without {}", missing.join(", ")), mend)
+    })
+}
+
+fn check_public_url(visit: &Visit) -> Option<CheckFinding> {
+    const CHECK: &str = "public URL";
+    if !visit.has_locator() {
+        return None;
+    }
+    let mend = "set the address that people use with --public-url or SIGNPOST_PUBLIC_URL";
+    let discovery = visit.discovery.as_ref().ok().map(Fetched::json).unwrap_or_default();
+    let Some(named) = discovery["endpoints"]["http"].as_str() else {
+        let mend = "let the proxy pass /.well-known/mcp-server on";
+        return Some(CheckFinding::fail(CHECK, "there is no discovery document at /.well-known/mcp-server", mend));
+    };
+    let origin = |text: &str| Url::parse(text).ok().map(|url| url.origin());
+    let is_one_machine = |text: &str| {
+        let url = Url::parse(text).ok();
+        visit.is_loopback() && url.is_some_and(|url| url.port_or_known_default() == visit.url.port_or_known_default())
+    };
+    Some(if origin(named) == Some(visit.url.origin()) || is_one_machine(named) {
+        CheckFinding::pass(CHECK, format!("the server gives out {named}"))
+    } else {
+        CheckFinding::fail(CHECK, format!("you asked {}, and the server gives out {named}", visit.address), mend)
+    })
+}
+
+fn check_handshake(visit: &Visit) -> Option<CheckFinding> {
+    const CHECK: &str = "MCP";
+    if !visit.has_locator() {
+        return None;
+    }
+    let answer = visit.handshake.as_ref().ok()?;
+    let result = answer.json()["result"].clone();
+    Some(match (result["protocolVersion"].as_str(), result["serverInfo"]["name"].as_str()) {
+        (Some(revision), Some(name)) => CheckFinding::pass(CHECK, format!("{name} speaks revision {revision}")),
+        _ => CheckFinding::fail(
+            CHECK,
+            format!("initialize at /mcp gives {}: {}", answer.status, first_words(&answer.body)),
+            "let the proxy pass POST /mcp on with its body and headers, and check --allowed-origins where there are any",
+        ),
+    })
+}
+
+fn check_tools(visit: &Visit) -> Option<CheckFinding> {
+    const CHECK: &str = "tools";
+    if !visit.has_locator() {
+        return None;
+    }
+    let listed = visit.tools.as_ref().ok()?.json();
+    let names: Vec<_> =
+        listed["result"]["tools"].as_array().into_iter().flatten().filter_map(|tool| tool["name"].as_str()).collect();
+    Some(if names.contains(&"find_nearest_bitcoin_atm") {
+        CheckFinding::pass(CHECK, names.join(", "))
+    } else {
+        let found = format!("tools/list names no tool of the locator: {}", first_words(&listed["error"].to_string()));
+        CheckFinding::fail(CHECK, found, "check that /mcp is Signpost's, and not another server's")
+    })
+}
+
+fn check_shared_host(visit: &Visit) -> Option<CheckFinding> {
+    let is_shared = visit.has_login() && visit.has_locator() && !visit.is_loopback();
+    is_shared.then(|| {
+        CheckFinding::warn(
+            "shared host",
+            "logins share their host with the locator, which shows texts of strangers",
+            "run two servers at hosts of their own, with --services auth and --services atm",
+        )
+    })
+}
+
+fn first_words(text: &str) -> String {
+    const MOST: usize = 120;
+    let text = if serde_json::from_str::<Value>(text).is_ok_and(|value| value.is_null()) { "nothing" } else { text };
+    signpost_text::line(text).chars().take(MOST).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Grade;
+    use super::*;
+
+    fn page(status: u16, body: &str, headers: &[(&'static str, &'static str)]) -> Fetched {
+        let headers = headers.iter().map(|(name, value)| {
+            let name = reqwest::header::HeaderName::from_static(name);
+            (name, reqwest::header::HeaderValue::from_static(value))
+        });
+        Fetched { status, headers: headers.collect(), body: body.to_owned() }
+    }
+
+    const SAFE: [(&str, &str); 7] = [
+        ("content-type", "text/html; charset=utf-8"),
+        ("content-security-policy", "default-src 'none'; frame-ancestors 'none'"),
+        ("x-content-type-options", "nosniff"),
+        ("referrer-policy", "no-referrer"),
+        ("cross-origin-opener-policy", "same-origin"),
+        ("cache-control", "no-store"),
+        ("strict-transport-security", "max-age=31536000"),
+    ];
+
+    fn discovery(at: &str) -> Fetched {
+        page(200, &format!(r#"{{"endpoints":{{"http":"{at}/mcp"}}}}"#), &[])
+    }
+
+    /// Of the login alone, unless a locator is given.
+    fn sound() -> Visit {
+        Visit {
+            address: "https://login.test".to_owned(),
+            url: "https://login.test".parse().expect("a URL"),
+            now: "2026-01-31T00:00:00Z".parse().expect("a time"),
+            health: Ok(page(200, r#"{"status":"ok","version":"1","timestamp":"2026-01-31T00:00:01Z"}"#, &[])),
+            in_clear: Some(Ok(page(308, "", &[]))),
+            home: Ok(page(200, "", &SAFE)),
+            login_page: Ok(page(404, "", &SAFE)),
+            api: Ok(page(401, "", &[])),
+            handshake: Ok(page(404, "", &[])),
+            tools: Ok(page(404, "", &[])),
+            discovery: Ok(page(404, "", &[])),
+        }
+    }
+
+    fn locator() -> Visit {
+        let answer = r#"{"result":{"protocolVersion":"2025-06-18","serverInfo":{"name":"signpost"}}}"#;
+        Visit {
+            api: Ok(page(404, "", &[])),
+            handshake: Ok(page(
+                200,
+                &format!("event: message\ndata: {answer}\n"),
+                &[("content-type", "text/event-stream")],
+            )),
+            tools: Ok(page(200, r#"{"result":{"tools":[{"name":"find_nearest_bitcoin_atm"}]}}"#, &[])),
+            discovery: Ok(discovery("https://login.test")),
+            ..sound()
+        }
+    }
+
+    fn wrong(visit: &Visit) -> Vec<CheckFinding> {
+        check_visit(visit).into_iter().filter(|finding| finding.grade != Grade::Pass).collect()
+    }
+
+    #[test]
+    fn of_a_sound_address_nothing_is_said() {
+        assert_eq!((wrong(&sound()), wrong(&locator())), (Vec::new(), Vec::new()));
+    }
+
+    type Break = fn(&mut Visit);
+
+    fn assert_found(of: fn() -> Visit, faults: &[(&str, Grade, Break)]) {
+        for (check, grade, fault) in faults {
+            let mut visit = of();
+            fault(&mut visit);
+            let found = wrong(&visit);
+            let [finding] = &found[..] else { panic!("{check}: {found:?}") };
+            assert_eq!((finding.check, finding.grade), (*check, *grade));
+            assert!(finding.mend.as_ref().is_some_and(|mend| !mend.is_empty()), "{finding:?}");
+        }
+    }
+
+    #[test]
+    fn each_fault_of_a_login_is_found_by_its_check_alone() {
+        assert_found(
+            sound,
+            &[
+                ("health", Grade::Fail, |visit| visit.health = Err("no answer".to_owned())),
+                ("health", Grade::Fail, |visit| visit.health = Ok(page(502, "bad gateway", &[]))),
+                ("health", Grade::Fail, |visit| visit.health = Ok(page(200, r#"{"status":"ok"}"#, &[]))),
+                ("TLS", Grade::Fail, |visit| visit.health = Err("invalid peer certificate: Expired".to_owned())),
+                ("TLS", Grade::Fail, |visit| {
+                    visit.url = "http://login.test".parse().expect("a URL");
+                    visit.in_clear = None;
+                }),
+                ("clear text", Grade::Warn, |visit| visit.in_clear = Some(Ok(page(200, "", &[])))),
+                ("HSTS", Grade::Warn, |visit| visit.home = Ok(page(200, "", &SAFE[..6]))),
+                ("clock", Grade::Warn, |visit| visit.now = "2026-01-31T00:00:20Z".parse().expect("a time")),
+                ("clock", Grade::Fail, |visit| visit.now = "2026-01-31T00:05:00Z".parse().expect("a time")),
+                ("headers", Grade::Warn, |visit| visit.home = Ok(page(200, "", &SAFE[2..]))),
+                ("login page", Grade::Fail, |visit| visit.login_page = Err("no answer".to_owned())),
+                ("login page", Grade::Fail, |visit| visit.login_page = Ok(page(200, "", &SAFE[1..]))),
+                ("login page", Grade::Fail, |visit| visit.login_page = Ok(page(404, "", &SAFE[..5]))),
+            ],
+        );
+    }
+
+    #[test]
+    fn each_fault_of_a_locator_is_found_by_its_check_alone() {
+        assert_found(
+            locator,
+            &[
+                ("public URL", Grade::Fail, |visit| visit.discovery = Ok(discovery("http://127.0.0.1:8080"))),
+                ("public URL", Grade::Fail, |visit| visit.discovery = Ok(page(404, "", &[]))),
+                ("MCP", Grade::Fail, |visit| visit.handshake = Ok(page(403, "forbidden origin", &[]))),
+                ("tools", Grade::Fail, |visit| visit.tools = Ok(page(200, r#"{"result":{"tools":[]}}"#, &[]))),
+                ("shared host", Grade::Warn, |visit| visit.api = Ok(page(401, "", &[]))),
+            ],
+        );
+    }
+
+    #[test]
+    fn an_address_of_this_machine_is_plain_and_shared() {
+        let url = |text: &str| text.parse().expect("a URL");
+        let visit = Visit {
+            url: url("http://localhost:8080"),
+            in_clear: None,
+            home: Ok(page(200, "", &SAFE[..6])),
+            api: Ok(page(401, "", &[])),
+            discovery: Ok(discovery("http://127.0.0.1:8080")),
+            ..locator()
+        };
+        assert_eq!(wrong(&visit), []);
+        let elsewhere = Visit { url: url("http://localhost:9000"), ..visit };
+        assert_eq!(wrong(&elsewhere).len(), 1);
+    }
+}

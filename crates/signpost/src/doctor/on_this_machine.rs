@@ -1,0 +1,341 @@
+//! The checks of an installation on the machine where it stands.
+
+use super::{CheckFinding, DatabaseSeen, Exposure, Installation};
+
+/// A check; none where it has nothing to say of this installation.
+type InstallationCheck = fn(&Installation) -> Option<CheckFinding>;
+
+const CHECKS: [InstallationCheck; 12] = [
+    |it| Some(check_database(it)),
+    |it| Some(check_server(it)),
+    check_public_address,
+    |it| Some(check_encryption(it)),
+    check_data_folder,
+    check_shared_host,
+    check_domains,
+    check_events,
+    check_catalogue,
+    check_feeds,
+    |it| Some(check_place_names(it)),
+    |it| Some(check_advisories(it)),
+];
+
+/// What all checks find.
+#[must_use]
+pub fn check_installation(installation: &Installation) -> Vec<CheckFinding> {
+    CHECKS.iter().filter_map(|check| check(installation)).collect()
+}
+
+fn database(installation: &Installation) -> Option<&DatabaseSeen> {
+    installation.database.as_ref().ok()
+}
+
+fn check_database(installation: &Installation) -> CheckFinding {
+    const CHECK: &str = "database";
+    match &installation.database {
+        Ok(_) => CheckFinding::pass(CHECK, installation.settings.database.clone()),
+        Err(reason) => CheckFinding::fail(
+            CHECK,
+            reason.clone(),
+            "name the right one with --data-dir or --database-url; 'signpost serve' creates one",
+        ),
+    }
+}
+
+fn check_server(installation: &Installation) -> CheckFinding {
+    const CHECK: &str = "server";
+    let (address, own) = (&installation.server.address, env!("CARGO_PKG_VERSION"));
+    match &installation.server.version {
+        Err(reason) => CheckFinding::fail(
+            CHECK,
+            format!("no server answers at {address}: {reason}"),
+            "start it with 'signpost serve'; if it listens elsewhere, set SIGNPOST_LISTEN here too",
+        ),
+        Ok(version) if version != own => CheckFinding::warn(
+            CHECK,
+            format!("version {version} runs at {address}, and this program is {own}"),
+            "restart the server with this program",
+        ),
+        Ok(version) => CheckFinding::pass(CHECK, format!("version {version} answers at {address}")),
+    }
+}
+
+fn check_public_address(installation: &Installation) -> Option<CheckFinding> {
+    const CHECK: &str = "public address";
+    let (settings, announced) = (&installation.settings, installation.server.public_address.as_ref());
+    if settings.exposure == Exposure::ClearText {
+        return Some(CheckFinding::fail(
+            CHECK,
+            "the public URL is http: logins can be read and altered in transit",
+            "put TLS in front of the server, and set an https --public-url",
+        ));
+    }
+    if settings.exposure == Exposure::Unnamed
+        && announced.is_none_or(|address| address.contains("://0.0.0.0") || address.contains("://[::]"))
+    {
+        return Some(CheckFinding::warn(
+            CHECK,
+            "the server listens at all addresses and has no public URL, so its links lead nowhere",
+            "set the URL of the server with --public-url or SIGNPOST_PUBLIC_URL",
+        ));
+    }
+    match (&settings.public_url, announced) {
+        (Some(wanted), Some(announced)) if wanted != announced => Some(CheckFinding::warn(
+            CHECK,
+            format!("the settings say {wanted}, and the server that ran last gave out {announced}"),
+            "restart the server, or use the same settings here",
+        )),
+        (_, Some(announced)) => Some(CheckFinding::pass(CHECK, announced.clone())),
+        (_, None) => None,
+    }
+}
+
+fn check_encryption(installation: &Installation) -> CheckFinding {
+    const CHECK: &str = "signing secrets";
+    if let Some(reason) = database(installation).and_then(|database| database.unreadable_secrets.as_ref()) {
+        return CheckFinding::fail(CHECK, reason.clone(), "set SIGNPOST_SEAL_KEY as the server has it");
+    }
+    let settings = &installation.settings;
+    if settings.has_seal_key {
+        CheckFinding::pass(CHECK, "encrypted at rest")
+    } else if settings.exposure != Exposure::OwnMachine {
+        CheckFinding::warn(
+            CHECK,
+            "stored unencrypted on a public server",
+            "set SIGNPOST_SEAL_KEY, for example to the output of 'openssl rand -hex 32', then run 'signpost domains seal'",
+        )
+    } else {
+        CheckFinding::pass(CHECK, "stored unencrypted; only this machine reaches the server")
+    }
+}
+
+fn check_data_folder(installation: &Installation) -> Option<CheckFinding> {
+    const CHECK: &str = "data folder";
+    let mode = installation.settings.data_dir_mode?;
+    Some(if mode.trailing_zeros() >= 6 {
+        CheckFinding::pass(CHECK, "for its owner alone")
+    } else {
+        CheckFinding::warn(
+            CHECK,
+            format!("other users of this machine can open it (mode {mode:03o})"),
+            "run 'chmod 700' on it: it has signing secrets",
+        )
+    })
+}
+
+fn check_shared_host(installation: &Installation) -> Option<CheckFinding> {
+    let (settings, database) = (&installation.settings, database(installation)?);
+    let is_shared =
+        settings.runs_both_services && settings.exposure != Exposure::OwnMachine && database.domains.live_hosted > 0;
+    is_shared.then(|| {
+        CheckFinding::warn(
+            "shared host",
+            "live logins share their host with the locator, which shows texts of strangers",
+            "run two servers at hosts of their own, with --services auth and --services atm",
+        )
+    })
+}
+
+fn check_domains(installation: &Installation) -> Option<CheckFinding> {
+    const CHECK: &str = "domains";
+    let domains = &database(installation)?.domains;
+    Some(if domains.missing_proof.is_empty() {
+        CheckFinding::pass(
+            CHECK,
+            format!("{} live, {} sandbox, {} verified", domains.live, domains.sandbox, domains.verified),
+        )
+    } else {
+        CheckFinding::warn(
+            CHECK,
+            format!("the proof is missing: {}", listed(&domains.missing_proof)),
+            "publish it again; 'signpost domains verify DOMAIN' shows what was looked up",
+        )
+    })
+}
+
+fn check_events(installation: &Installation) -> Option<CheckFinding> {
+    const CHECK: &str = "events";
+    let events = &database(installation)?.events;
+    Some(if !events.disabled_endpoints.is_empty() {
+        CheckFinding::warn(
+            CHECK,
+            format!("disabled after days of failures: {}", listed(&events.disabled_endpoints)),
+            "mend the receiver; 'signpost deliveries endpoints' lists them, and one success enables it again",
+        )
+    } else if events.failed > 0 {
+        CheckFinding::warn(
+            CHECK,
+            format!("{} events failed for good", events.failed),
+            "see 'signpost deliveries list --state failed', then 'signpost deliveries retry --failed'",
+        )
+    } else {
+        CheckFinding::pass(CHECK, format!("{} waiting, {} endpoints failing", events.waiting, events.failing_endpoints))
+    })
+}
+
+fn check_catalogue(installation: &Installation) -> Option<CheckFinding> {
+    const CHECK: &str = "ATMs";
+    let catalogue = &database(installation)?.catalogue;
+    Some(if catalogue.sample && installation.settings.exposure != Exposure::OwnMachine {
+        CheckFinding::warn(
+            CHECK,
+            "people are shown fictional sample machines",
+            "import ATMs with 'signpost atms import', or run without the locator: --services auth",
+        )
+    } else {
+        CheckFinding::pass(
+            CHECK,
+            format!("{}, {}", catalogue.machines, if catalogue.sample { "fictional samples" } else { "imported" }),
+        )
+    })
+}
+
+fn check_feeds(installation: &Installation) -> Option<CheckFinding> {
+    let failing = &database(installation)?.failing_feeds;
+    let first = failing.first()?;
+    let names: Vec<_> = failing.iter().map(|feed| feed.name.clone()).collect();
+    Some(CheckFinding::warn(
+        "feeds",
+        format!("failing: {}; {} failed {} times: {}", listed(&names), first.name, first.failures, first.error),
+        "try it with 'signpost atms sync NAME'",
+    ))
+}
+
+fn check_place_names(installation: &Installation) -> CheckFinding {
+    const CHECK: &str = "place names";
+    match &installation.places {
+        Ok(places) => CheckFinding::pass(CHECK, format!("{} {} places", places.places, places.origin)),
+        Err(reason) => CheckFinding::fail(CHECK, reason.clone(), "import them again with 'signpost gazetteer import'"),
+    }
+}
+
+fn check_advisories(installation: &Installation) -> CheckFinding {
+    const CHECK: &str = "advisories";
+    match &installation.advisories {
+        Err(reason) => CheckFinding::fail(CHECK, reason.clone(), "see 'signpost advisories check'"),
+        Ok(advisories) if !advisories.overdue.is_empty() => CheckFinding::warn(
+            CHECK,
+            format!("their sources must be read again: {}", listed(&advisories.overdue)),
+            "see 'signpost advisories check'",
+        ),
+        Ok(advisories) => CheckFinding::pass(CHECK, format!("{}, none overdue", advisories.rows)),
+    }
+}
+
+/// The first of many names.
+fn listed(names: &[String]) -> String {
+    const MOST: usize = 5;
+    let first = names.iter().take(MOST).map(String::as_str).collect::<Vec<_>>().join(", ");
+    if names.len() > MOST { format!("{first} and {} more", names.len() - MOST) } else { first }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{
+        AdvisoriesSeen, CatalogueSeen, DomainsSeen, EventsSeen, FeedFailing, Grade, PlacesSeen, ServerSeen,
+        SettingsSeen,
+    };
+    use super::*;
+
+    fn sound() -> Installation {
+        Installation {
+            settings: SettingsSeen {
+                database: "/data/signpost.sqlite".to_owned(),
+                exposure: Exposure::Public,
+                public_url: Some("https://login.test".to_owned()),
+                runs_both_services: false,
+                has_seal_key: true,
+                data_dir_mode: Some(0o700),
+            },
+            server: ServerSeen {
+                address: "http://127.0.0.1:8080".to_owned(),
+                version: Ok(env!("CARGO_PKG_VERSION").to_owned()),
+                public_address: Some("https://login.test".to_owned()),
+            },
+            database: Ok(DatabaseSeen {
+                domains: DomainsSeen { live: 1, verified: 1, live_hosted: 1, ..DomainsSeen::default() },
+                users: 1,
+                pending_sessions: 0,
+                events: EventsSeen {
+                    waiting: 0,
+                    oldest_waiting_at: None,
+                    failed: 0,
+                    failing_endpoints: 0,
+                    disabled_endpoints: Vec::new(),
+                },
+                catalogue: CatalogueSeen { machines: 3, sample: false, sources: 1, data_as_of: None },
+                failing_feeds: Vec::new(),
+                unreadable_secrets: None,
+            }),
+            places: Ok(PlacesSeen { places: 10, origin: "built-in" }),
+            advisories: Ok(AdvisoriesSeen { rows: 2, overdue: Vec::new() }),
+        }
+    }
+
+    /// What the checks say once one thing is otherwise.
+    fn after(change: impl FnOnce(&mut Installation)) -> Vec<CheckFinding> {
+        let mut installation = sound();
+        change(&mut installation);
+        check_installation(&installation).into_iter().filter(|finding| finding.grade != Grade::Pass).collect()
+    }
+
+    fn database(installation: &mut Installation) -> &mut DatabaseSeen {
+        installation.database.as_mut().expect("it is there")
+    }
+
+    #[test]
+    fn of_a_sound_installation_nothing_is_said() {
+        assert_eq!(after(|_| {}), []);
+    }
+
+    type Break = fn(&mut Installation);
+
+    #[test]
+    fn each_fault_is_found_by_its_check_alone_and_says_how_to_mend_it() {
+        let faults: [(&str, Grade, Break); 17] = [
+            ("database", Grade::Fail, |it| it.database = Err("no database in the folder /x".to_owned())),
+            ("server", Grade::Fail, |it| it.server.version = Err("no answer".to_owned())),
+            ("server", Grade::Warn, |it| it.server.version = Ok("0.0.1".to_owned())),
+            ("public address", Grade::Fail, |it| it.settings.exposure = Exposure::ClearText),
+            ("public address", Grade::Warn, |it| {
+                it.settings.exposure = Exposure::Unnamed;
+                it.server.public_address = Some("http://0.0.0.0:8080".to_owned());
+            }),
+            ("public address", Grade::Warn, |it| it.settings.public_url = Some("https://other.test".to_owned())),
+            ("signing secrets", Grade::Fail, |it| database(it).unreadable_secrets = Some("another key".to_owned())),
+            ("signing secrets", Grade::Warn, |it| it.settings.has_seal_key = false),
+            ("data folder", Grade::Warn, |it| it.settings.data_dir_mode = Some(0o755)),
+            ("shared host", Grade::Warn, |it| it.settings.runs_both_services = true),
+            ("domains", Grade::Warn, |it| database(it).domains.missing_proof = vec!["shop.test".to_owned()]),
+            ("events", Grade::Warn, |it| database(it).events.disabled_endpoints = vec!["https://shop.test".to_owned()]),
+            ("events", Grade::Warn, |it| database(it).events.failed = 2),
+            ("ATMs", Grade::Warn, |it| database(it).catalogue.sample = true),
+            ("feeds", Grade::Warn, |it| {
+                let failing = FeedFailing { name: "acme".to_owned(), failures: 3, error: "status 500".to_owned() };
+                database(it).failing_feeds = vec![failing];
+            }),
+            ("place names", Grade::Fail, |it| it.places = Err("damaged".to_owned())),
+            ("advisories", Grade::Fail, |it| it.advisories = Err("line 3: no source".to_owned())),
+        ];
+        for (check, grade, fault) in faults {
+            let found = after(fault);
+            let [finding] = &found[..] else { panic!("{check}: {found:?}") };
+            assert_eq!((finding.check, finding.grade), (check, grade));
+            assert!(finding.mend.as_ref().is_some_and(|mend| !mend.is_empty()), "{finding:?}");
+        }
+        let overdue =
+            after(|it| it.advisories.as_mut().expect("there").overdue = (0..7).map(|n| n.to_string()).collect());
+        assert!(overdue[0].found.ends_with("0, 1, 2, 3, 4 and 2 more"), "{overdue:?}");
+    }
+
+    #[test]
+    fn on_ones_own_machine_samples_and_plain_secrets_are_fine() {
+        let found = after(|it| {
+            it.settings.exposure = Exposure::OwnMachine;
+            it.settings.has_seal_key = false;
+            it.settings.runs_both_services = true;
+            database(it).catalogue.sample = true;
+        });
+        assert_eq!(found, []);
+    }
+}

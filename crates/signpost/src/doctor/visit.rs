@@ -1,0 +1,157 @@
+//! What an address answers to somebody outside.
+
+use std::time::Duration;
+
+use bytes::Bytes;
+use jiff::Timestamp;
+use reqwest::Method;
+use reqwest::header::{ACCEPT, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
+use serde_json::{Value, json};
+use signpost_mcp::Revision;
+use signpost_platform::outbound::{Outbound, Reach, Request};
+use url::{Host, Url};
+
+/// How long each answer may take.
+const ANSWER_TIMEOUT: Duration = Duration::from_secs(10);
+/// How much of it is read: the list of tools is the longest.
+const MAX_ANSWER_BYTES: usize = 256 * 1024;
+
+/// An address, and what it answered to each question.
+#[derive(Debug)]
+pub struct Visit {
+    /// The address without a slash at the end.
+    pub address: String,
+    /// Its parts.
+    pub url: Url,
+    /// When it was visited.
+    pub now: Timestamp,
+    /// `GET /health`.
+    pub health: Result<Fetched, String>,
+    /// The same in clear text, where the address is https.
+    pub in_clear: Option<Result<Fetched, String>>,
+    /// `GET /`, as a browser asks.
+    pub home: Result<Fetched, String>,
+    /// The login page of no session, as a browser asks.
+    pub login_page: Result<Fetched, String>,
+    /// `GET /v1/domains` without a key.
+    pub api: Result<Fetched, String>,
+    /// `initialize` at `/mcp`.
+    pub handshake: Result<Fetched, String>,
+    /// `tools/list` at `/mcp`.
+    pub tools: Result<Fetched, String>,
+    /// `/.well-known/mcp-server`.
+    pub discovery: Result<Fetched, String>,
+}
+
+/// One answer.
+#[derive(Clone, Debug, Default)]
+#[expect(missing_docs, reason = "the names say it")]
+pub struct Fetched {
+    pub status: u16,
+    pub headers: HeaderMap,
+    pub body: String,
+}
+
+impl Fetched {
+    /// A header's text; empty where there is none.
+    #[must_use]
+    pub fn header(&self, name: &str) -> &str {
+        self.headers.get(name).and_then(|value| value.to_str().ok()).unwrap_or_default()
+    }
+
+    /// The body as JSON; null where it is none. Of an event stream the first message.
+    #[must_use]
+    pub fn json(&self) -> Value {
+        let data = || self.body.lines().find_map(|line| line.strip_prefix("data:"));
+        let body = if self.header("content-type").starts_with("text/event-stream") { data() } else { None };
+        serde_json::from_str(body.unwrap_or(&self.body)).unwrap_or_default()
+    }
+}
+
+impl Visit {
+    /// Asks an address everything, all at once.
+    pub async fn pay(url: Url, outbound: &Outbound, now: Timestamp) -> Self {
+        let address = url.as_str().trim_end_matches('/').to_owned();
+        let clear = (url.scheme() == "https").then(|| clear_address(&url)).flatten();
+        let in_clear = async {
+            match &clear {
+                Some(clear) => Some(get(outbound, clear, "/health", "application/json").await),
+                None => None,
+            }
+        };
+        let (health, in_clear, home, login_page, api, handshake, tools, discovery) = tokio::join!(
+            get(outbound, &address, "/health", "application/json"),
+            in_clear,
+            get(outbound, &address, "/", "text/html"),
+            get(outbound, &address, "/login/sess_none", "text/html"),
+            get(outbound, &address, "/v1/domains", "application/json"),
+            call(outbound, &address, "initialize", initialize()),
+            call(outbound, &address, "tools/list", json!({})),
+            get(outbound, &address, "/.well-known/mcp-server", "application/json"),
+        );
+        Self { address, url, now, health, in_clear, home, login_page, api, handshake, tools, discovery }
+    }
+
+    /// Whether the login is there: its API asks for a key.
+    #[must_use]
+    pub fn has_login(&self) -> bool {
+        self.api.as_ref().is_ok_and(|api| api.status == 401)
+    }
+
+    /// Whether the locator is there: its address is known.
+    #[must_use]
+    pub fn has_locator(&self) -> bool {
+        self.handshake.as_ref().is_ok_and(|answer| answer.status != 404)
+    }
+
+    /// Whether the address is of the machine that asks.
+    #[must_use]
+    pub fn is_loopback(&self) -> bool {
+        match self.url.host() {
+            Some(Host::Domain(name)) => name == "localhost" || name.ends_with(".localhost"),
+            Some(Host::Ipv4(address)) => address.is_loopback(),
+            Some(Host::Ipv6(address)) => address.is_loopback(),
+            None => false,
+        }
+    }
+}
+
+/// The same host at the port of http.
+fn clear_address(url: &Url) -> Option<String> {
+    let mut clear = url.clone();
+    clear.set_scheme("http").ok()?;
+    clear.set_port(None).ok()?;
+    Some(clear.as_str().trim_end_matches('/').to_owned())
+}
+
+fn initialize() -> Value {
+    let client = json!({ "name": "signpost-doctor", "version": env!("CARGO_PKG_VERSION") });
+    json!({ "protocolVersion": Revision::ALL.iter().find(|one| !one.is_stateless()).map(|one| one.as_str()), "capabilities": {}, "clientInfo": client })
+}
+
+async fn get(outbound: &Outbound, address: &str, path: &str, accept: &'static str) -> Result<Fetched, String> {
+    let headers = [(ACCEPT, accept), (HeaderName::from_static("sec-fetch-mode"), "cors")];
+    ask(outbound, Method::GET, &format!("{address}{path}"), &headers, None).await
+}
+
+async fn call(outbound: &Outbound, address: &str, method: &str, params: Value) -> Result<Fetched, String> {
+    let body = json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": params }).to_string();
+    let headers = [(ACCEPT, "application/json, text/event-stream"), (CONTENT_TYPE, "application/json")];
+    ask(outbound, Method::POST, &format!("{address}/mcp"), &headers, Some(body.into())).await
+}
+
+async fn ask(
+    outbound: &Outbound,
+    method: Method,
+    url: &str,
+    headers: &[(HeaderName, &'static str)],
+    body: Option<Bytes>,
+) -> Result<Fetched, String> {
+    let url: Url = url.parse().map_err(|error| format!("{error}"))?;
+    let headers = headers.iter().map(|(name, value)| (name.clone(), HeaderValue::from_static(value))).collect();
+    let request = Request { method, url: &url, headers, body, within: ANSWER_TIMEOUT, keep: MAX_ANSWER_BYTES };
+    // Whoever types the address may reach what they can reach.
+    let answer = outbound.send(Reach::Everything, request).await.map_err(|error| format!("{error:#}"))?;
+    let body = String::from_utf8_lossy(&answer.body).into_owned();
+    Ok(Fetched { status: answer.status, headers: answer.headers, body })
+}

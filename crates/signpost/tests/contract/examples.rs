@@ -1,0 +1,380 @@
+//! The examples of `openapi.yaml`: each fits its schema, and has the members of a real reply to the same call.
+
+use std::collections::BTreeSet;
+
+use jiff::SignedDuration;
+use reqwest::Method;
+use secrecy::ExposeSecret;
+use serde_json::{Value, json};
+use signpost_auth::{Event, WebhookSecret};
+use signpost_platform::accounts::keys::{self, NewKey};
+use signpost_platform::accounts::{Account, Environment, Scope};
+use signpost_store::random;
+
+use crate::harness::documented::{DOCUMENT, fits, operations, resolve, webhooks};
+use crate::harness::{Browser, DEAD, Endpoint, Integrator, NameServer, Service, ShownPage, send, text, until};
+
+/// The secret whose hash the examples have as `browser_hash`.
+const SECRET: &str = "uG1nH2YV0w0bT9mVwq0b3kZl7fJ8c5xQ2aR4sD6eP1o";
+
+fn example(name: &str) -> Value {
+    DOCUMENT["components"]["examples"][name]["value"].clone()
+}
+
+/// Bodies in JSON, with what they belong to.
+fn bodies() -> Vec<(String, &'static Value)> {
+    let mut bodies = Vec::new();
+    let named = operations().map(|(path, method, operation)| (format!("{method} {path}"), operation));
+    for (name, operation) in named.chain(webhooks().map(|(kind, operation)| (format!("event {kind}"), operation))) {
+        bodies.extend(operation.get("requestBody").map(|body| (name.clone(), body)));
+        let responses = operation["responses"].as_object().expect("responses");
+        bodies.extend(responses.iter().map(|(status, response)| (format!("{name} {status}"), resolve(response))));
+    }
+    let bodies = bodies.into_iter().filter_map(|(name, body)| Some((name, body["content"].get("application/json")?)));
+    bodies.collect()
+}
+
+#[test]
+fn every_body_has_an_example_and_each_fits() {
+    let mut used = BTreeSet::new();
+    for (name, body) in bodies() {
+        let schema = text(&body["schema"], "$ref").rsplit('/').next().expect("a name");
+        let examples = body["examples"].as_object().unwrap_or_else(|| panic!("{name} has no example"));
+        for (key, one) in examples {
+            assert_eq!(text(one, "$ref"), format!("#/components/examples/{key}"), "{name}");
+            fits(schema, &example(key)).unwrap_or_else(|error| panic!("{name}, {key}: {error}"));
+            used.insert(key.as_str());
+        }
+    }
+    // What is no JSON.
+    used.extend(["SessionImage", "SessionStream"]);
+    let all = DOCUMENT["components"]["examples"].as_object().expect("examples");
+    assert_eq!(all.keys().map(String::as_str).collect::<BTreeSet<_>>(), used);
+}
+
+#[test]
+fn every_parameter_and_member_says_what_it_is() {
+    let parameters = DOCUMENT["components"]["parameters"].as_object().expect("parameters");
+    let mut silent: Vec<_> =
+        parameters.iter().filter(|(_, one)| one["description"].is_null()).map(|(name, _)| name.clone()).collect();
+    for (name, schema) in DOCUMENT["components"]["schemas"].as_object().expect("schemas") {
+        look_for_silence(schema, name, &mut silent);
+    }
+    assert!(silent.is_empty(), "without a description: {silent:?}");
+}
+
+fn look_for_silence(schema: &'static Value, place: &str, silent: &mut Vec<String>) {
+    for (name, member) in schema["properties"].as_object().into_iter().flatten() {
+        let place = format!("{place}.{name}");
+        if !is_described(member) {
+            silent.push(place.clone());
+        }
+        look_for_silence(member, &place, silent);
+    }
+    let parts = ["allOf", "anyOf", "oneOf"].into_iter().filter_map(|word| schema[word].as_array()).flatten();
+    for part in parts.chain(schema.get("items")) {
+        look_for_silence(part, place, silent);
+    }
+}
+
+fn is_described(schema: &'static Value) -> bool {
+    let parts = schema["allOf"].as_array().into_iter().flatten();
+    let is_reference = schema.get("$ref").is_some();
+    schema["description"].is_string()
+        || is_reference && is_described(resolve(schema))
+        || parts.clone().any(is_described)
+}
+
+/// They are of the domain of the examples, and signed with its secret.
+#[test]
+fn the_example_of_an_event_is_signed_as_its_headers_say() {
+    let secret = WebhookSecret::parse(text(&example("RegisteredDomain"), "webhook_secret")).expect("a secret");
+    let header = |name: &str| text(&DOCUMENT["components"]["parameters"][name], "example").to_owned();
+    let event: Event = serde_json::from_value(example("LoginEvent")).expect("an event");
+    let body = serde_json::to_vec(&event).expect("JSON");
+    assert!(secret.made_x_svc_signature(&header("EventSignature"), &body));
+    let (id, timestamp) = (header("WebhookId"), header("WebhookTimestamp").parse().expect("a number"));
+    assert!(secret.made_standard_signature(&header("WebhookSignature"), &id, timestamp, &body));
+    assert_eq!(id, event.id);
+}
+
+/// Where in a value which kind of value stands; the rows of a list all count as one.
+fn shape(value: &Value, place: &str, found: &mut BTreeSet<String>) {
+    match value {
+        Value::Object(members) => {
+            found.insert(format!("{place}{{}}"));
+            members.iter().for_each(|(name, value)| shape(value, &format!("{place}.{name}"), found));
+        }
+        Value::Array(rows) => rows.iter().for_each(|row| shape(row, &format!("{place}[]"), found)),
+        Value::String(_) => drop(found.insert(format!("{place} text"))),
+        Value::Number(_) => drop(found.insert(format!("{place} number"))),
+        Value::Bool(_) => drop(found.insert(format!("{place} yes or no"))),
+        Value::Null => drop(found.insert(format!("{place} null"))),
+    }
+}
+
+/// A real reply has the members of the example; a list those of its rows, and maybe more.
+#[track_caller]
+fn is_like(name: &str, real: &Value) {
+    let (mut shown, mut met) = (BTreeSet::new(), BTreeSet::new());
+    shape(&example(name), "", &mut shown);
+    shape(real, "", &mut met);
+    if name.ends_with("List") {
+        shown.retain(|place| !place.starts_with(".next_cursor"));
+        met.retain(|place| shown.contains(place));
+    }
+    assert_eq!(shown, met, "{name}: {real}");
+}
+
+/// Creates a session as an example does.
+async fn creates(integrator: &Integrator, request: &Value, reply: &str) -> Value {
+    let session = integrator.post("/sessions", request).await.with(201);
+    is_like(reply, &session);
+    session
+}
+
+async fn simulate_with(integrator: &Integrator, session: &Value, how: &Value) -> Value {
+    integrator.post(&format!("/sessions/{}/simulate", text(session, "id")), how).await.with(200)
+}
+
+async fn simulates(integrator: &Integrator, session: &Value, wallet: u64) -> Value {
+    let told = simulate_with(integrator, session, &json!({ "wallet": wallet })).await;
+    assert_eq!(told["status"], 200, "{told}");
+    told
+}
+
+fn said(told: &Value) -> Value {
+    serde_json::from_str(text(told, "body")).expect("JSON")
+}
+
+/// The next event is like its example, and the service says the same of its delivery.
+async fn receives(endpoint: &mut Endpoint, name: &str) -> Value {
+    let event = endpoint.receives().await;
+    let event = event.json();
+    is_like(name, &event);
+    event
+}
+
+#[tokio::test]
+async fn real_replies_are_like_the_examples() {
+    let service = Service::with(&[("services", "atm,auth")]).await;
+    let (integrator, mut endpoint) = (service.integrator().await, Endpoint::start().await);
+    let domain = of_domains(&integrator, &mut endpoint).await;
+    of_codes(&integrator, &mut endpoint).await;
+    let user = of_pages(&service, &integrator, &mut endpoint).await;
+    of_users(&integrator, &format!("{domain}/users"), &user).await;
+    of_links(&service, &integrator, &mut endpoint, &user).await;
+    of_direct_handlers(&integrator).await;
+    of_deliveries(&integrator, &endpoint.url("/signpost/events")).await;
+    of_machines(&service).await;
+}
+
+/// The path of the domain, which is hosted.
+async fn of_domains(integrator: &Integrator, endpoint: &mut Endpoint) -> String {
+    let domain = integrator.post("/domains", example("NewDomain")).await.with(201);
+    is_like("RegisteredDomain", &domain);
+    is_like("DomainExists", &integrator.post("/domains", example("NewDomain")).await.with(409));
+    let path = format!("/domains/{}", text(&domain, "id"));
+    let mut change = example("DomainChange");
+    change["event_url"] = endpoint.url("/signpost/events").into();
+    is_like("Domain", &integrator.patch(&path, &change).await.with(200));
+    is_like("Domain", &integrator.get(&path).await.with(200));
+    is_like("DomainList", &integrator.get("/domains").await.with(200));
+    is_like("QueuedTestEvent", &integrator.post_nothing(&format!("{path}/test-event")).await.with(202));
+    receives(endpoint, "TestEvent").await;
+    path
+}
+
+async fn of_codes(integrator: &Integrator, endpoint: &mut Endpoint) {
+    let request = json!({ "domain": "example.com", "mode": "register" });
+    let session = integrator.post("/sessions", &request).await.with(201);
+    let show = async |session: &Value, mode: &str| {
+        let path = format!("/hosted/{mode}?challenge={}", text(session, "challenge"));
+        integrator.with_key(None).get(&path).await.with(200)
+    };
+    is_like("RegisterContext", &show(&session, "register").await);
+    let told = simulates(integrator, &session, 1).await;
+    is_like("HostedRegisterAnswer", &told["payload"]);
+    is_like("Registered", &said(&told));
+    receives(endpoint, "RegisterEvent").await;
+    let session = creates(integrator, &example("NewCodeSession"), "CodeSession").await;
+    is_like("LoginContext", &show(&session, "login").await);
+    is_like("RefreshedSession", &integrator.refreshes(&session).await.with(200));
+    let told = simulates(integrator, &session, 1).await;
+    is_like("Simulation", &told);
+    is_like("HostedLoginAnswer", &told["payload"]);
+    is_like("Authenticated", &said(&told));
+    is_like("AuthenticatedSession", &integrator.sees(&session).await.with(200));
+    is_like("SessionAlreadyAuthenticated", &integrator.refreshes(&session).await.with(409));
+    receives(endpoint, "LoginEvent").await;
+}
+
+/// The user's id.
+async fn of_pages(service: &Service, integrator: &Integrator, endpoint: &mut Endpoint) -> String {
+    let session = creates(integrator, &example("NewPageSession"), "PageSession").await;
+    is_like("PendingSession", &integrator.sees(&session).await.with(200));
+    let mut browser = Browser::at(service);
+    browser.opens(&session).await.is(200, "waiting");
+    simulates(integrator, &session, 1).await;
+    let code = code(&browser.opens(&session).await);
+    let path = format!("/sessions/{}/complete", text(&session, "id"));
+    let wrong = json!({ "code": "x", "browser_secret": SECRET });
+    is_like("CompletionCodeRefused", &integrator.post(&path, &wrong).await.with(406));
+    let completion = json!({ "code": code, "browser_secret": SECRET });
+    is_like("Completion", &completion);
+    let done = integrator.post(&path, &completion).await.with(200);
+    is_like("CompletedSession", &done);
+    is_like("SessionList", &integrator.get("/sessions").await.with(200));
+    receives(endpoint, "LoginEvent").await;
+    text(&done["user"], "id").to_owned()
+}
+
+/// The code in the address of the page's way back.
+fn code(page: &ShownPage) -> String {
+    let url = page.is(200, "done").link("continue");
+    url.query_pairs().find(|(name, _)| name == "code").expect("a code").1.into_owned()
+}
+
+async fn of_users(integrator: &Integrator, users: &str, user: &str) {
+    let path = format!("{users}/{user}");
+    is_like("HostedUser", &integrator.patch(&path, &example("UserChange")).await.with(200));
+    let user = integrator.get(&path).await.with(200);
+    is_like("HostedUser", &user);
+    is_like("UserList", &integrator.get(users).await.with(200));
+    let credential = format!("{path}/credentials/{}", text(&user["credentials"][0], "id"));
+    is_like("LastCredential", &send(integrator.request(Method::DELETE, &credential)).await.with(409));
+}
+
+async fn of_links(service: &Service, integrator: &Integrator, endpoint: &mut Endpoint, user: &str) {
+    let mut request = example("NewLinkSession");
+    request["user"] = user.into();
+    let session = creates(integrator, &request, "LinkSession").await;
+    let path = format!("/hosted/link?challenge={}", text(&session, "challenge"));
+    is_like("LinkContext", &integrator.with_key(None).get(&path).await.with(200));
+    let mut browser = Browser::at(service);
+    browser.opens(&session).await.is(200, "waiting");
+    let told = simulates(integrator, &session, 2).await;
+    is_like("HostedLinkAnswer", &told["payload"]);
+    is_like("Linked", &said(&told));
+    let asked = browser.opens(&session).await;
+    let key = asked.is(200, "link").between("name=\"key\" value=\"", "\"");
+    let done = browser.presses(&asked, "confirm-link", &format!("&answer=yes&key={key}")).await;
+    let completion = json!({ "code": code(&done), "browser_secret": SECRET });
+    integrator.post(&format!("/sessions/{}/complete", text(&session, "id")), &completion).await.with(200);
+    receives(endpoint, "LinkEvent").await;
+}
+
+async fn of_direct_handlers(integrator: &Integrator) {
+    integrator.registers_at("localhost", DEAD).await;
+    let session = integrator.opens("localhost").await;
+    let simulate = |session: &Value| format!("/sessions/{}/simulate", text(session, "id"));
+    let answer = integrator.post_nothing(&simulate(&session)).await.with(200)["payload"].clone();
+    is_like("Answer", &answer);
+    is_like("DirectSession", &integrator.hands_in(&session, &answer).await.with(200));
+    let signed = json!({
+        "public_key": answer["public_key"], "signature": answer["signature"], "message": answer["challenge"],
+    });
+    is_like("Signed", &signed);
+    is_like("Verification", &integrator.post("/verify", &signed).await.with(200));
+    // The examples are an answer and its proof: their signature verifies.
+    let examples = integrator.post("/verify", example("Signed")).await.with(200);
+    assert_eq!(examples, example("Verification"));
+    let session = integrator.opens("localhost").await;
+    for (fault, status, name) in [("timestamp", 408, "TimestampOutOfRange"), ("signature", 406, "SignatureRefused")] {
+        let told = integrator.post(&simulate(&session), &json!({ "fault": fault })).await.with(200);
+        is_like(name, &integrator.hands_in(&session, &told["payload"]).await.with(status));
+    }
+    integrator.cancels(&session).await;
+    is_like("SessionCancelled", &integrator.sees(&session).await.with(410));
+    is_like("InvalidRequest", &integrator.get("/sessions?limit=0").await.with(400));
+    is_like(
+        "DomainNotRegistered",
+        &integrator.post("/sessions", &json!({ "domain": "other.example" })).await.with(422),
+    );
+}
+
+async fn of_deliveries(integrator: &Integrator, event_url: &str) {
+    let delivered = until("an event is delivered and another is not", async || {
+        let list = integrator.get("/deliveries").await.with(200);
+        let rows = list["deliveries"].as_array().expect("rows");
+        let row = |is_it: fn(&Value) -> bool| rows.iter().find(|row| is_it(row));
+        row(|row| row["last_error"].is_string())?;
+        let delivered = rows.iter().find(|row| row["state"] == "delivered" && row["url"] == event_url);
+        delivered.map(|row| (list.clone(), text(row, "id").to_owned()))
+    });
+    let (list, id) = delivered.await;
+    is_like("DeliveryList", &list);
+    let delivery = integrator.get(&format!("/deliveries/{id}")).await.with(200);
+    assert_eq!(fits("Delivery", &delivery), Ok(()));
+    is_like("RetriedDelivery", &integrator.post_nothing(&format!("/deliveries/{id}/retry")).await.with(202));
+    is_like("Retried", &integrator.post_nothing("/deliveries/retry").await.with(202));
+}
+
+async fn of_machines(service: &Service) {
+    let atms = NewKey::new(Environment::Sandbox, random(), random()).for_scope(Scope::Atms);
+    let account = Account { name: "acme".to_owned(), environment: Environment::Sandbox };
+    keys::sql::insert(&service.app.store, &account, "machines", &atms, service.clock.now()).await.expect("a key");
+    let operator = service.integrator().await.with_key(Some(atms.key.expose_secret()));
+    is_like("ImportReport", &operator.post("/atms/submissions", example("Report")).await.with(200));
+    is_like("InsufficientScope", &operator.get("/sessions").await.with(403));
+    is_like("InvalidApiKey", &operator.with_key(None).get("/sessions").await.with(401));
+}
+
+/// A refusal is like its example, and says the same.
+#[track_caller]
+fn is_said(name: &str, real: &Value) {
+    is_like(name, real);
+    let told = |value: &Value| value["error"].get("message").unwrap_or(&value["error"]).clone();
+    assert_eq!(told(&example(name)), told(real), "{name}");
+}
+
+#[tokio::test]
+async fn real_refusals_are_like_the_examples() {
+    let names = NameServer::start().await;
+    let service = Service::with(&[("dns_server", &names.setting()), ("rate_limit_verify", "1/m")]).await;
+    let integrator = service.integrator().await;
+    let domain = integrator.registers("example.com").await;
+    names.publishes("example.com", &[text(&domain, "verification_token")]);
+    let path = format!("/domains/{}", text(&domain, "id"));
+    is_like("ProvedDomain", &integrator.post_nothing(&format!("{path}/verify")).await.with(200));
+    integrator.patch(&path, &json!({ "handler": "hosted" })).await.with(200);
+    integrator.post("/verify", example("Signed")).await.with(200);
+    is_like("RateLimited", &integrator.post("/verify", example("Signed")).await.with(429));
+    is_said("SessionNotFound", &integrator.get("/sessions/sess_x").await.with(404));
+    let long = " ".repeat(64 * 1024 + 1);
+    is_said("PayloadTooLarge", &integrator.post_raw("/sessions", &long).await.with(413));
+    let typed = integrator.request(Method::POST, "/sessions").header("content-type", "text/plain").body("{}");
+    is_said("UnsupportedMediaType", &send(typed).await.with(415));
+    of_wallets(&service, &integrator, &long).await;
+    let session = integrator.opens("example.com").await;
+    let answer = service.phone().answers(&session);
+    service.passes(SignedDuration::from_mins(6));
+    is_said("SessionExpired", &integrator.sees(&session).await.with(410));
+    service.app.store.close().await;
+    is_said("Unavailable", &integrator.get("/domains").await.with(503));
+    let mut late = answer;
+    late["timestamp"] = service.clock.now().as_second().into();
+    is_said("WalletOurs", &integrator.with_key(None).post("/hosted/login", &late).await.with(500));
+}
+
+async fn of_wallets(service: &Service, integrator: &Integrator, long: &str) {
+    let wallet = integrator.with_key(None);
+    is_said("WalletInvalid", &wallet.post_raw("/hosted/login", "{}").await.with(400));
+    is_said("WalletTooLarge", &wallet.post_raw("/hosted/login", long).await.with(413));
+    let mut answer = example("HostedLoginAnswer");
+    is_said("WalletStale", &wallet.post("/hosted/login", &answer).await.with(408));
+    answer["timestamp"] = service.clock.now().as_second().into();
+    is_said("WalletNotFound", &wallet.post("/hosted/login", &answer).await.with(404));
+    let register = json!({ "domain": "example.com", "mode": "register" });
+    let [first, second] = [
+        integrator.post("/sessions", &register).await.with(201),
+        integrator.post("/sessions", &register).await.with(201),
+    ];
+    simulates(integrator, &first, 1).await;
+    let told = simulate_with(integrator, &second, &json!({})).await;
+    is_said("WalletConflict", &said(&told));
+    let session = integrator.post("/sessions", example("NewCodeSession")).await.with(201);
+    for (fault, name) in [("signature", "WalletNotVerified"), ("confirm_code", "WalletNumberRefused")] {
+        is_said(name, &said(&simulate_with(integrator, &session, &json!({ "fault": fault })).await));
+    }
+}

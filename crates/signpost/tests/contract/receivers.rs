@@ -1,0 +1,357 @@
+//! What integrators do with a receiver of their own: `listen`, `trigger` and `webhook`, against receivers that make one
+//! mistake each, die, hang or talk without end.
+
+use std::collections::BTreeMap;
+use std::net::SocketAddr;
+use std::path::Path;
+use std::sync::{Arc, Mutex};
+
+use axum::Router;
+use axum::body::Body;
+use axum::extract::State;
+use axum::http::{HeaderMap, StatusCode};
+use axum::routing::post;
+use bytes::Bytes;
+use data_encoding::{BASE64, HEXLOWER};
+use hmac::{Hmac, KeyInit, Mac};
+use serde_json::{Value, json};
+use sha2::Sha256;
+use signpost_auth::WebhookSecret;
+use signpost_auth::receiver::{EventHeaders, EventRules, Post, classify};
+use signpost_platform::accounts::Environment;
+use signpost_platform::clock::Clock;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpListener;
+
+use crate::harness::{Endpoint, Following, Integrator, Program, Service, members, text};
+
+/// How a receiver computes the signature that it compares with `X-Svc-Signature`.
+type Computing = fn(&str, &[u8]) -> String;
+
+/// A receiver that was written by hand.
+#[derive(Clone)]
+struct Handwritten {
+    secret: String,
+    computing: Computing,
+    /// The statuses and the kinds of events that it answered.
+    answered: Arc<Mutex<Vec<(u16, String)>>>,
+}
+
+impl Handwritten {
+    async fn start(secret: &str, computing: Computing) -> (Self, String) {
+        let site = Self { secret: secret.to_owned(), computing, answered: Arc::default() };
+        let router = Router::new().route("/events", post(receive)).with_state(site.clone());
+        (site, serve(router).await)
+    }
+
+    fn accepted(&self) -> Vec<String> {
+        let answered = self.answered.lock().unwrap();
+        answered.iter().filter(|(status, _)| *status == 200).map(|(_, kind)| kind.clone()).collect()
+    }
+}
+
+async fn serve(router: Router) -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
+    let address = listener.local_addr().expect("an address");
+    tokio::spawn(async { axum::serve(listener, router).await });
+    format!("{address}/events")
+}
+
+async fn receive(State(site): State<Handwritten>, headers: HeaderMap, body: Bytes) -> (StatusCode, &'static str) {
+    let came = headers.get("x-svc-signature").and_then(|value| value.to_str().ok()).unwrap_or_default();
+    let is_good = came == (site.computing)(&site.secret, &body);
+    let (status, said) = if is_good { (StatusCode::OK, "") } else { (StatusCode::UNAUTHORIZED, "bad signature") };
+    let event: Value = serde_json::from_slice(&body).unwrap_or_default();
+    site.answered.lock().unwrap().push((status.as_u16(), event["event"].as_str().unwrap_or_default().to_owned()));
+    (status, said)
+}
+
+fn tag(key: &str, body: &[u8]) -> Vec<u8> {
+    let mac = Hmac::<Sha256>::new_from_slice(key.as_bytes()).expect("any length");
+    mac.chain_update(body).finalize().into_bytes().to_vec()
+}
+
+fn hex(key: &str, body: &[u8]) -> String {
+    HEXLOWER.encode(&tag(key, body))
+}
+
+/// A map whose keys are sorted, as in Go.
+fn sorted(key: &str, body: &[u8]) -> String {
+    let members: BTreeMap<String, Value> = serde_json::from_slice(body).unwrap_or_default();
+    hex(key, serde_json::to_string(&members).expect("JSON").as_bytes())
+}
+
+/// As `JSON.stringify(JSON.parse(body))`: the order stays, and the spaces go. No text of an event has spaces.
+fn stringified(key: &str, body: &[u8]) -> String {
+    hex(key, &body.iter().copied().filter(|byte| *byte != b' ').collect::<Vec<_>>())
+}
+
+/// A server beside which commands run, with a domain whose events go to nobody.
+struct Desk {
+    folder: tempfile::TempDir,
+    service: Service,
+    integrator: Integrator,
+    domain: Value,
+}
+
+impl Desk {
+    async fn open() -> Self {
+        let folder = tempfile::tempdir().expect("a folder");
+        let service = Service::on(&folder.path().join("signpost-data"), &Service::clock(), &[]).await;
+        let integrator = service.integrator_of("default", Environment::Sandbox).await;
+        let domain = integrator.registers("shop.test").await;
+        Self { folder, service, integrator, domain }
+    }
+
+    fn path(&self) -> &Path {
+        self.folder.path()
+    }
+
+    fn secret(&self) -> &str {
+        text(&self.domain, "webhook_secret")
+    }
+
+    /// A listener that is ready.
+    async fn listens(&self, url: &str) -> (Following, Value) {
+        let arguments = ["listen", "--forward-to", url, "--json"];
+        let mut listener = Program::within(self.path(), &arguments).follows();
+        let ready = listener.line().await;
+        (listener, ready)
+    }
+
+    /// Something happens; the event's ID.
+    async fn happens(&self) -> String {
+        let path = format!("/domains/{}/test-event", text(&self.domain, "id"));
+        let queued = self.integrator.post_nothing(&path).await.with(202);
+        text(&queued, "id").to_owned()
+    }
+
+    async fn triggers(&self, arguments: &[&str]) -> (Option<i32>, Value, String) {
+        let ended = Program::within(self.path(), &[&["trigger"], arguments, &["--json"]].concat()).runs().await;
+        (ended.code, serde_json::from_str(&ended.out).unwrap_or_default(), ended.err)
+    }
+}
+
+#[tokio::test]
+async fn each_mistake_of_a_receiver_is_named_by_trying_it() {
+    let desk = Desk::open().await;
+    let other = desk.integrator.registers("other.test").await;
+    let rotated = ["domains", "secret", "shop.test", "--rotate", "--json"];
+    let rotated = Program::within(desk.path(), &rotated).runs().await.json();
+    let next = text(&rotated, "next_webhook_secret");
+    let (right, line_end) = (desk.secret(), format!("{}\n", desk.secret()));
+    let base64: Computing = |key, body| BASE64.encode(&tag(key, body));
+    let object: Computing = |key, _| hex(key, b"[object Object]");
+    let nothing: Computing = |key, _| hex(key, b"");
+    for (secret, computing, mistake, said) in [
+        (right, hex as Computing, None, ""),
+        (right, sorted as Computing, Some("parsed_body"), "alphabetical order"),
+        (right, object, Some("parsed_body"), "[object Object]"),
+        (right, nothing, Some("parsed_body"), "had been read before"),
+        (&line_end, hex as Computing, Some("secret_line_end"), "ends with \\n"),
+        (text(&other, "webhook_secret"), hex as Computing, Some("other_secret"), "the secret of other.test (sandbox)"),
+        (next, hex as Computing, Some("other_secret"), "the next secret of shop.test (sandbox)"),
+        (right, base64, Some("signature_form"), "base64"),
+        ("whatever", hex as Computing, Some("unexplained"), "none of the known mistakes"),
+    ] {
+        let (site, url) = Handwritten::start(secret, computing).await;
+        let (mut listener, ready) = desk.listens(&url).await;
+        let shop = ready["domains"].as_array().expect("domains").iter().find(|one| one["domain"] == "shop.test");
+        let shop = shop.expect("the domain");
+        assert_eq!((&shop["webhook_secret"], &shop["next_webhook_secret"]), (&json!(right), &json!(next)));
+        let id = desk.happens().await;
+        let (event, answer) = (listener.line().await, listener.line().await);
+        assert_eq!((&event["type"], &event["id"], &event["event"]), (&json!("event"), &json!(id), &json!("test")));
+        assert_eq!((&answer["type"], &answer["id"]), (&json!("answer"), &json!(id)));
+        let Some(mistake) = mistake else {
+            assert_eq!((&answer["status"], site.accepted().len()), (&json!(200), 1));
+            continue;
+        };
+        assert_eq!(answer["status"], 401);
+        let found = listener.line().await;
+        assert_eq!((&found["type"], &found["mistake"]), (&json!("diagnosis"), &json!(mistake)), "{found}");
+        assert!(text(&found, "text").contains(said) && found["mending"][0].is_string(), "{found}");
+        assert!(site.accepted().iter().all(|kind| kind == "test"), "a probe had an effect");
+    }
+}
+
+#[tokio::test]
+async fn listeners_come_go_and_are_killed_and_nothing_changes() {
+    let desk = Desk::open().await;
+    let mut endpoint = Endpoint::start().await;
+    let address = endpoint.url("/in?x=1");
+    let before = desk.happens().await;
+    let shown = desk.integrator.get(&format!("/domains/{}", text(&desk.domain, "id"))).await.with(200);
+    let (mut one, _) = desk.listens(&address).await;
+    let (mut two, _) = desk.listens(address.trim_start_matches("http://")).await;
+    let id = desk.happens().await;
+    for listener in [&mut one, &mut two] {
+        assert_eq!(listener.line().await["id"], json!(id));
+        let answer = listener.line().await;
+        assert_eq!((&answer["status"], answer["ms"].is_u64()), (&json!(200), true));
+        let received = endpoint.receives().await;
+        assert_eq!((received.path.as_str(), &received.json()["id"]), ("/in?x=1", &json!(id)));
+        let secret = WebhookSecret::parse(desk.secret()).expect("a secret");
+        assert!(secret.made_x_svc_signature(received.header("x-svc-signature"), &received.body));
+        let sent_at: i64 = received.header("webhook-timestamp").parse().expect("a number");
+        let standard = received.header("webhook-signature");
+        assert!(secret.made_standard_signature(standard, &id, sent_at, &received.body));
+        assert_eq!(received.header("content-type"), "application/json");
+    }
+    drop(one);
+    let after = desk.happens().await;
+    assert_eq!(two.line().await["id"], json!(after));
+    assert_eq!(two.line().await["status"], 200);
+    let (status, rest) = two.interrupted().await;
+    assert!(status.success() && rest.is_empty(), "{status} {rest:?}");
+    // All three were written for the domain's own URL, where nobody is, and wait for it as if nobody had listened.
+    let mut waiting: Vec<_> = desk.service.outbox().await.into_iter().map(|queued| (queued.id, queued.state)).collect();
+    waiting.sort();
+    let mut written = [before, id, after.clone()].map(|id| (id, "pending".to_owned()));
+    written.sort();
+    assert_eq!(waiting, written);
+    assert_eq!(desk.integrator.get(&format!("/domains/{}", text(&desk.domain, "id"))).await.with(200), shown);
+    assert_eq!(endpoint.receives().await.json()["id"], json!(after));
+    assert!(endpoint.has().is_none(), "an event was forwarded twice, or one from before");
+}
+
+#[tokio::test]
+async fn a_receiver_that_dies_cuts_or_talks_without_end_stops_nobody() {
+    let desk = Desk::open().await;
+    let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
+    let address = listener.local_addr().expect("an address");
+    drop(listener);
+    let (mut listening, _) = desk.listens(&format!("{address}/events")).await;
+    let answers = async |listening: &mut Following| {
+        let id = desk.happens().await;
+        assert_eq!(listening.line().await["id"], json!(id));
+        listening.line().await
+    };
+    let dead = answers(&mut listening).await;
+    assert!(text(&dead, "error").contains("refused") && dead.get("status").is_none(), "{dead}");
+    // It comes back, and cuts the connection before it answers, and in the middle of the status line.
+    let listener = TcpListener::bind(address).await.expect("the same port");
+    for said in [&b""[..], b"HTTP/1.1 20"] {
+        let cutting = async {
+            let (mut connection, _) = listener.accept().await.expect("a connection");
+            assert!(connection.read(&mut [0; 4096]).await.expect("a request") > 0);
+            connection.write_all(said).await.expect("a connection");
+        };
+        let (cut, ()) = tokio::join!(answers(&mut listening), cutting);
+        assert!(cut["error"].is_string(), "{cut}");
+    }
+    drop(listener);
+    let endless =
+        || async { Body::from_stream(futures_util::stream::repeat_with(|| Ok::<_, std::io::Error>("x".repeat(8192)))) };
+    let refusing = move || async move { (StatusCode::IM_A_TEAPOT, endless().await) };
+    let router = Router::new().route("/events", post(endless)).route("/tea", post(refusing));
+    let (mut listening, _) = desk.listens(&serve(router.clone()).await).await;
+    assert_eq!(answers(&mut listening).await["status"], 200);
+    let (mut listening, _) = desk.listens(&serve(router).await.replace("/events", "/tea")).await;
+    assert_eq!(answers(&mut listening).await["status"], 418);
+    assert_eq!(listening.line().await["mistake"], "unexplained");
+    // While a receiver hangs, an end is an end.
+    let hanging = Endpoint::hanging().await;
+    let (mut listening, _) = desk.listens(&hanging.url("/")).await;
+    let id = desk.happens().await;
+    assert_eq!(listening.line().await["id"], json!(id));
+    assert!(listening.interrupted().await.0.success());
+}
+
+#[tokio::test]
+async fn what_listen_cannot_do_it_says_at_once() {
+    let desk = Desk::open().await;
+    let listen = |arguments: &[&str]| Program::within(desk.path(), &[&["listen"], arguments].concat()).run();
+    for url in ["http://shop.test/", "http://192.168.1.1/", "ftp://localhost/", "http://me@localhost/"] {
+        assert_eq!(listen(&["--forward-to", url]).code, Some(2), "{url}");
+    }
+    let unknown = listen(&["--forward-to", "localhost:1", "--domain", "nobody.test"]);
+    assert!(unknown.failed(1).contains("nobody.test"), "{}", unknown.err);
+    let nowhere = tempfile::tempdir().expect("a folder");
+    let ended = Program::within(nowhere.path(), &["listen", "--forward-to", "localhost:1"]).run();
+    assert!(ended.failed(1).contains("--data-dir"), "{}", ended.err);
+    // Nobody reads what it prints.
+    let (reader, writer) = std::io::pipe().expect("a pipe");
+    drop(reader);
+    let ended = Program::within(desk.path(), &["listen", "--forward-to", "localhost:1"]).stdout(writer).run();
+    assert_eq!((ended.code, ended.err.as_str()), (Some(0), ""));
+}
+
+/// A receiver that follows the rules of the library.
+async fn good(secret: &str) -> String {
+    let secret = WebhookSecret::parse(secret).expect("a secret");
+    let receive = move |headers: HeaderMap, body: Bytes| async move {
+        let field = |name: &str| headers.get(name).and_then(|value| value.to_str().ok());
+        let fields = EventHeaders {
+            x_svc_signature: field("x-svc-signature"),
+            x_svc_signature_next: field("x-svc-signature-next"),
+            webhook_id: field("webhook-id"),
+            webhook_timestamp: field("webhook-timestamp"),
+            webhook_signature: field("webhook-signature"),
+        };
+        let rules = EventRules { secrets: vec![secret], allowed_sources: Vec::new() };
+        match classify(&fields, &body, &rules, Clock::System.now().as_second()) {
+            Ok(Post::Event) => StatusCode::NO_CONTENT,
+            _ => StatusCode::UNAUTHORIZED,
+        }
+    };
+    serve(Router::new().route("/events", post(receive))).await
+}
+
+#[tokio::test]
+async fn a_trigger_shows_what_a_receiver_refuses_and_what_it_should() {
+    let desk = Desk::open().await;
+    let all = ["login", "--fault", "all", "--forward-to"];
+    let (code, found, error) = desk.triggers(&[&all[..], &[&good(desk.secret()).await]].concat()).await;
+    assert_eq!((code, &found["ok"], error.as_str()), (Some(0), &json!(true), ""), "{found}");
+    assert_eq!(found["posts"].as_array().map(Vec::len), Some(14));
+    assert_eq!(members(&found), ["event", "ok", "posts", "url"].into());
+    let parsed = Handwritten::start(desk.secret(), stringified).await.1;
+    let trusting = serve(Router::new().route("/events", post(async || StatusCode::OK))).await;
+    let forbidding = serve(Router::new().route("/events", post(async || StatusCode::FORBIDDEN))).await;
+    let untimed = Handwritten::start(desk.secret(), hex).await.1;
+    for (url, fault, mistake) in [
+        (&parsed, "parsed-body", Some("parsed_body")),
+        (&parsed, "changed-body", Some("parsed_body")),
+        (&trusting, "bad-signature", Some("unchecked")),
+        (&trusting, "no-signature", Some("unchecked")),
+        (&trusting, "other-secret", Some("unchecked")),
+        (&untimed, "stale", None),
+        (&forbidding, "bad-signature", None),
+    ] {
+        let (code, found, error) = desk.triggers(&["test", "--fault", fault, "--forward-to", url]).await;
+        assert_eq!((code, &found["ok"], error.contains("as it should")), (Some(1), &json!(false), true), "{fault}");
+        assert_eq!(found["diagnosis"]["mistake"].as_str(), mistake, "{fault}: {found}");
+    }
+    let (code, ..) = desk.triggers(&["test", "--fault", "repeat", "--forward-to", &untimed]).await;
+    assert_eq!(code, Some(0));
+}
+
+#[tokio::test]
+async fn a_sample_goes_to_the_domains_own_receiver_and_never_as_a_login_to_a_live_one() {
+    let desk = Desk::open().await;
+    let mut endpoint = Endpoint::start().await;
+    let event_url = endpoint.url("/own");
+    let path = format!("/domains/{}", text(&desk.domain, "id"));
+    desk.integrator.patch(&path, &json!({ "event_url": event_url })).await.with(200);
+    for kind in ["login", "register", "link", "test"] {
+        let (code, found, error) = desk.triggers(&[kind]).await;
+        assert_eq!((code, error.as_str()), (Some(0), ""));
+        let received = endpoint.receives().await;
+        assert_eq!((received.path.as_str(), &received.json()["event"]), ("/own", &json!(kind)));
+        assert_eq!(received.json()["id"], found["posts"][0]["id"]);
+    }
+    let live = desk.service.integrator_of("default", Environment::Live).await;
+    live.registers_at("shop.test", "https://shop.test/hook").await;
+    let (code, _, error) = desk.triggers(&["login", "--domain", "shop.test", "--live"]).await;
+    assert!(code == Some(2) && error.contains("--forward-to"), "{error}");
+    // By a secret alone, without any database.
+    let (nowhere, url) = (tempfile::tempdir().expect("a folder"), endpoint.url("/bare"));
+    let arguments = ["trigger", "login", "--secret", desk.secret(), "--forward-to", &url, "--domain", "b.test"];
+    assert_eq!(Program::within(nowhere.path(), &arguments).runs().await.code, Some(0));
+    let received = endpoint.receives().await;
+    assert!(text(&received.json()["data"], "challenge").starts_with("svc:login:b.test:"));
+    let dead: SocketAddr = ([127, 0, 0, 1], 1).into();
+    let (code, found, _) = desk.triggers(&["test", "--forward-to", &dead.to_string()]).await;
+    assert_eq!((code, found["posts"][0]["error"].is_string()), (Some(1), true));
+}

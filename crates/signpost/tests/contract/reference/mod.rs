@@ -1,0 +1,161 @@
+//! `crates/signpost/assets/reference.html`: the page that is made of `openapi.yaml`, from its `<main>` inwards.
+
+mod call;
+mod events;
+mod node;
+mod page;
+mod remedies;
+mod schema;
+mod snippets;
+mod words;
+
+use std::collections::BTreeSet;
+use std::fs;
+
+use node::DOCUMENT;
+use remedies::REMEDIES;
+use snippets::{METHODS, TONGUES, go_name, snake, snippet};
+
+use crate::errors::CODES;
+use crate::harness::Service;
+use crate::harness::documented::operations;
+
+const MADE: &str = include_str!("../../../assets/reference.html");
+
+#[test]
+fn the_page_is_made_of_the_document() {
+    assert!(page::page() == MADE, "crates/signpost/assets/reference.html is old: run 'make reference'");
+}
+
+/// `make reference` runs this.
+#[test]
+#[ignore = "it writes crates/signpost/assets/reference.html"]
+fn write_the_page() {
+    fs::write(concat!(env!("CARGO_MANIFEST_DIR"), "/assets/reference.html"), page::page()).expect("a file");
+}
+
+/// Names and ids of the page.
+fn ids() -> BTreeSet<&'static str> {
+    let ids: Vec<_> = MADE.split(" id=\"").skip(1).map(|rest| rest.split('"').next().expect("an end")).collect();
+    let all: BTreeSet<_> = ids.iter().copied().collect();
+    assert_eq!(all.len(), ids.len(), "an id stands twice");
+    all
+}
+
+#[test]
+fn every_call_parameter_member_and_event_is_on_the_page() {
+    let (ids, mut missing) = (ids(), Vec::new());
+    let mut look = |id: String| {
+        if !ids.contains(id.as_str()) {
+            missing.push(id);
+        }
+    };
+    for (.., operation) in operations() {
+        let name = operation["operationId"].as_str().expect("a name");
+        look(name.to_owned());
+        let body = operation["requestBody"]["content"]["application/json"]["schema"]["$ref"].as_str();
+        let inside = body.and_then(|pointer| members(pointer.rsplit('/').next().expect("a name")));
+        inside.into_iter().flatten().for_each(|member| look(format!("{name}.{member}")));
+        let parameters = operation["parameters"].as_array().into_iter().flatten();
+        for parameter in parameters.filter_map(|one| one["$ref"].as_str()) {
+            let path: Vec<_> = parameter[2..].split('/').collect();
+            look(format!("{name}.{}", DOCUMENT.at(&path).expect("it").text("name")));
+        }
+        for (status, response) in operation["responses"].as_object().expect("responses") {
+            let schema = response["content"]["application/json"]["schema"]["$ref"].as_str();
+            let schema = schema.filter(|_| status.starts_with('2')).map(|pointer| pointer.rsplit('/').next());
+            let inside = schema.flatten().and_then(members);
+            inside.into_iter().flatten().for_each(|member| look(format!("{name}.{status}.{member}")));
+        }
+    }
+    for (kind, _) in DOCUMENT.get("webhooks").expect("events").members() {
+        look(format!("event-{kind}"));
+    }
+    CODES.iter().for_each(|(status, code)| look(format!("error-{status}-{code}")));
+    assert!(missing.is_empty(), "not on the page: {missing:?}");
+}
+
+/// The members that a schema names itself.
+fn members(schema: &str) -> Option<impl Iterator<Item = &'static str>> {
+    let properties = DOCUMENT.at(&["components", "schemas", schema, "properties"])?;
+    Some(properties.members().iter().map(|(name, _)| name.as_str()))
+}
+
+#[test]
+fn every_error_says_what_to_do() {
+    let said: BTreeSet<_> = REMEDIES.iter().map(|(status, code, _)| (*status, *code)).collect();
+    assert_eq!(said, *CODES);
+}
+
+#[test]
+fn every_link_of_the_page_leads_to_a_place_on_it() {
+    let ids = ids();
+    for link in MADE.split(" href=\"#").skip(1).map(|rest| rest.split('"').next().expect("an end")) {
+        assert!(ids.contains(link), "nothing is at #{link}");
+    }
+}
+
+/// Where there is an SDK, it has the methods that the page shows.
+#[test]
+fn the_sdks_have_the_methods_that_the_page_shows() {
+    let root = concat!(env!("CARGO_MANIFEST_DIR"), "/../../");
+    let calls: BTreeSet<_> = METHODS.iter().map(|method| method.operation).collect();
+    assert_eq!(calls.len(), METHODS.len(), "an operation stands twice");
+    assert!(calls.iter().all(|name| operations().any(|(.., one)| one["operationId"] == *name)), "{calls:?}");
+    for (folder, kind) in
+        [("sdk/typescript/src", "ts"), ("sdk/python/src", "py"), ("sdk/go", "go"), ("crates/auth/src/client", "rs")]
+    {
+        let sources = sources(&format!("{root}{folder}"), kind);
+        for method in METHODS.iter().filter(|_| !sources.is_empty()) {
+            let name = method.name;
+            let declared = match kind {
+                "ts" => format!(" {name}("),
+                "py" => format!("def {}(", snake(name)),
+                "go" => format!(") {}(ctx", go_name(name)),
+                _ => format!("pub async fn {}(", snake(name)),
+            };
+            assert!(sources.contains(&declared), "{folder} has no {}.{name}", method.group);
+        }
+    }
+}
+
+/// The files of a folder in one text; empty where it is not there.
+fn sources(folder: &str, kind: &str) -> String {
+    let mut text = String::new();
+    for path in fs::read_dir(folder).into_iter().flatten().map(|entry| entry.expect("an entry").path()) {
+        if path.is_dir() && !path.ends_with("venv") {
+            text += &sources(path.to_str().expect("a path of ours is text"), kind);
+        } else if path.extension().is_some_and(|found| found == kind) {
+            text += &fs::read_to_string(path).expect("a file");
+        }
+    }
+    text
+}
+
+#[test]
+fn an_example_is_written_as_each_language_writes_it() {
+    let body = DOCUMENT.at(&["components", "examples", "UserChange", "value"]);
+    let shown = TONGUES.map(|tongue| snippet(tongue, "changeUser", body));
+    let [type_script, python, go, rust, curl] = shown.map(Option::unwrap_or_default);
+    assert_eq!(
+        type_script,
+        "const user = await signpost.users.update(domain.id, user.id, { name: 'Ann Lee', groups: ['staff'] });"
+    );
+    assert_eq!(python, "user = signpost.users.update(domain.id, user.id, name=\"Ann Lee\", groups=[\"staff\"])");
+    assert!(go.starts_with("user, err := client.Users.Update(ctx, domain.ID, user.ID, signpost.UserChange{"), "{go}");
+    assert!(rust.starts_with("let user = signpost.users().update(&domain.id, &user.id, &UserChange {"), "{rust}");
+    assert_eq!(curl, "");
+}
+
+#[tokio::test]
+async fn the_page_names_the_address_of_its_own_server_and_environment() {
+    let service = Service::with(&[("public_url", "https://login.test/a&b")]).await;
+    for (path, other) in [("/v1", "/sandbox/v1"), ("/sandbox/v1", "/v1")] {
+        let page = service.visitor().get(&format!("{path}/reference")).await;
+        assert_eq!(page.status, 200);
+        assert!(page.text.contains(&format!("curl https://login.test/a&amp;b{path}/sessions ")), "{path}");
+        assert!(!page.text.contains(&format!("curl https://login.test/a&amp;b{other}/sessions ")), "{path}");
+        assert!(page.text.contains("curl https://login.test/a&amp;b/sandbox/v1/sessions/sess_"), "{path}");
+        assert!(!page.text.contains("{{") && page.text.contains("<html lang=\"en\">"), "{path}");
+    }
+}

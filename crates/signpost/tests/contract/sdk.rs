@@ -1,0 +1,193 @@
+//! The SDK in Rust against the server itself: its calls are understood, its types read the replies, and its login handlers log
+//! somebody in on the page.
+
+use std::sync::{Arc, Mutex};
+
+use axum::http::request::Parts;
+use reqwest::StatusCode;
+use serde_json::{Value, json};
+use signpost_auth::Mode;
+use signpost_auth::client::{
+    AtmSearch, Change, CitySearch, DeliveryFilter, DomainChange, HandlerKind, NewDomain, NewSession, Paging,
+    SessionFilter, SessionStatus, Signed, Signpost, StatusSearch, UserChange,
+};
+use signpost_auth::login::{LoginOptions, LoginSite, SignedIn, SiteError, router};
+use tokio::net::TcpListener;
+
+use crate::harness::{DEAD, Integrator, Service};
+use crate::page_flow::{browser, code, hosts, scans, shop, visits};
+
+fn client(integrator: &Integrator) -> Signpost {
+    let key = integrator.key.clone().expect("a key");
+    Signpost::new(key).expect("a client").with_base_url(&integrator.api).expect("an address")
+}
+
+/// A site that remembers who signed in.
+#[derive(Clone, Default)]
+struct Shop(Arc<Mutex<Vec<SignedIn>>>);
+
+impl LoginSite for Shop {
+    async fn sign_in(&self, login: SignedIn, _: &Parts) -> Result<Vec<String>, SiteError> {
+        self.0.lock().expect("a site").push(login);
+        Ok(vec!["login=new; Path=/".to_owned()])
+    }
+
+    async fn current_user(&self, _: &Parts) -> Option<String> {
+        self.0.lock().expect("a site").last().map(|login| login.user.clone())
+    }
+}
+
+/// A browser at the site, which follows no redirects.
+struct AtSite {
+    origin: String,
+    http: reqwest::Client,
+    cookies: String,
+}
+
+impl AtSite {
+    async fn start(shop: &Shop, integrator: &Integrator) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
+        let origin = format!("http://{}", listener.local_addr().expect("an address"));
+        // People know the site by its own name; what it listens on is behind a proxy.
+        let options = LoginOptions::new("shop.test", "https://shop.test", "a".repeat(32)).expect("options");
+        let app = router(client(integrator), options, shop.clone());
+        tokio::spawn(async { axum::serve(listener, app).await });
+        Self { origin, http: integrator.http.clone(), cookies: String::new() }
+    }
+
+    /// Where a GET leads, and with which cookies from then on.
+    async fn goes_to(&mut self, path: &str) -> (StatusCode, String) {
+        let request = self.http.get(format!("{}{path}", self.origin)).header("cookie", &self.cookies);
+        let response = request.send().await.expect("an answer");
+        let texts = |name: &str| {
+            let values = response.headers().get_all(name).iter();
+            values.map(|value| value.to_str().expect("text").to_owned()).collect::<Vec<_>>()
+        };
+        let pairs = texts("set-cookie").into_iter().map(|line| line.split(';').next().expect("a pair").to_owned());
+        self.cookies = pairs.collect::<Vec<_>>().join("; ");
+        (response.status(), texts("location").pop().unwrap_or_default())
+    }
+
+    /// Begins a login; the session as the page's address names it.
+    async fn begins(&mut self, path: &str) -> Value {
+        let (status, page_url) = self.goes_to(path).await;
+        assert_eq!(status, 303);
+        json!({ "id": page_url.rsplit('/').next().expect("an id"), "page_url": page_url })
+    }
+}
+
+#[tokio::test]
+async fn a_site_logs_in_who_began_in_the_same_browser() {
+    let (service, shop_site) = (Service::start().await, Shop::default());
+    let integrator = shop(&service).await;
+    let mut site = AtSite::start(&shop_site, &integrator).await;
+    for (path, mode) in [("register", Mode::Register), ("login", Mode::Login)] {
+        let session = site.begins(&format!("/signpost/{path}?next=/cart")).await;
+        let page = visits(&service, &session, &browser(1)).await;
+        scans(&integrator, &service.phone(), &page).await.with(200);
+        let back = format!("/signpost/return?session_id={}&code={}", page.id, code(&page, &browser(1)));
+        let mut other = AtSite { origin: site.origin.clone(), http: site.http.clone(), cookies: String::new() };
+        assert_eq!(other.goes_to(&back).await, (StatusCode::SEE_OTHER, "/?login_error=other_browser".to_owned()));
+        assert_eq!(site.goes_to(&back).await, (StatusCode::SEE_OTHER, "/cart".to_owned()));
+        let signed_in = shop_site.0.lock().expect("a site").pop().expect("somebody");
+        assert_eq!(
+            (signed_in.mode, &*signed_in.next, &signed_in.session.status),
+            (mode, "/cart", &SessionStatus::Authenticated)
+        );
+        let user =
+            client(&integrator).users().get(&domain_id(&integrator).await, &signed_in.user).await.expect("a user");
+        assert_eq!(user.public_key, Some(service.phone().public_key()));
+        // The site knows who that is from now on, so that another key may join.
+        shop_site.0.lock().expect("a site").push(signed_in);
+        let again = site.goes_to(&back).await.1;
+        assert_eq!(again, "/?login_error=other_browser", "a code is good once");
+    }
+    let link = site.begins("/signpost/link").await;
+    let seen = integrator.sees(&link).await.with(200);
+    assert_eq!((&seen["mode"], &seen["status"]), (&json!("link"), &json!("pending")));
+}
+
+async fn domain_id(integrator: &Integrator) -> String {
+    client(integrator).domains().list(&Paging::default()).await.expect("domains").domains.remove(0).id
+}
+
+#[tokio::test]
+async fn every_reply_is_read_by_its_type() {
+    let service = Service::start().await;
+    let integrator = service.integrator().await;
+    hosts(&integrator, "other.test").await;
+    let signpost = client(&integrator);
+    let new = NewDomain { domain: "shop.test".to_owned(), webhook_url: DEAD.to_owned() };
+    let registered = signpost.domains().create(&new).await.expect("a domain");
+    let exists = signpost.domains().create(&new).await.expect_err("it is there");
+    assert_eq!((&*exists.code, exists.status), ("domain_exists", Some(409)));
+    assert!(exists.details["id"] == *registered.id && exists.request_id.is_some(), "{exists}");
+    let change = DomainChange {
+        handler: Some(HandlerKind::Hosted),
+        display_name: Change::Set("Shop".to_owned()),
+        ..DomainChange::default()
+    };
+    let changed = signpost.domains().update(&registered.id, &change).await.expect("a change");
+    assert_eq!((changed.handler, changed.display_name.as_deref()), (HandlerKind::Hosted, Some("Shop")));
+    let change = DomainChange { display_name: Change::Remove, ..DomainChange::default() };
+    assert_eq!(signpost.domains().update(&registered.id, &change).await.expect("a change").display_name, None);
+    assert_eq!(signpost.domains().get(&registered.id).await.expect("it").domain, "shop.test");
+    let paging = Paging { limit: Some(1), cursor: None };
+    let first = signpost.domains().list(&paging).await.expect("a page");
+    let paging = Paging { cursor: first.next_cursor, ..paging };
+    let second = signpost.domains().list(&paging).await.expect("a page");
+    // The clock stands still, so that either may have come first.
+    let mut names: Vec<_> = first.domains.into_iter().chain(second.domains).map(|domain| domain.domain).collect();
+    names.sort();
+    assert_eq!(names, ["other.test", "shop.test"]);
+
+    let sessions = signpost.sessions();
+    let created =
+        sessions.create(&NewSession { mode: Some(Mode::Register), ..NewSession::on("shop.test") }).await.expect("201");
+    let again = sessions.create_under("once", &NewSession::on("shop.test")).await.expect("201");
+    assert_eq!(sessions.create_under("once", &NewSession::on("shop.test")).await.expect("201").id, again.id);
+    assert!(sessions.qr_svg(&created.id).await.expect("an image").contains("<svg"));
+    assert_ne!(sessions.refresh(&created.id).await.expect("a code").challenge, created.challenge);
+    assert_eq!(sessions.get(&created.id).await.expect("it").status, SessionStatus::Pending);
+    let filter = SessionFilter { status: Some(SessionStatus::Pending), ..SessionFilter::default() };
+    assert_eq!(sessions.list(&filter).await.expect("a page").sessions.len(), 2);
+    sessions.cancel(&created.id).await.expect("an end");
+    assert_eq!(sessions.wait(&created.id).await.expect("an end is no error").status, SessionStatus::Cancelled);
+
+    let event = signpost.domains().send_test_event(&registered.id).await.expect("an event");
+    let shown = signpost.deliveries().get(&event.id).await.expect("it");
+    assert_eq!(shown.body.map(|body| body.id), Some(event.id));
+    assert_eq!(signpost.deliveries().list(&DeliveryFilter::default()).await.expect("a page").deliveries.len(), 1);
+    assert_eq!(signpost.deliveries().retry_all().await.expect("a number").retried, 0);
+    let users = signpost.users();
+    assert!(users.list(&registered.id, &Paging::default()).await.expect("a page").users.is_empty());
+    let nobody = format!("usr_{}", "0".repeat(36));
+    let change = UserChange { name: Change::Set("Ada".to_owned()), ..UserChange::default() };
+    assert_eq!(users.update(&registered.id, &nobody, &change).await.expect_err("nobody").code, "not_found");
+    users.delete_all(&registered.id).await.expect("nobody is left");
+    let phone = service.phone();
+    let (public_key, message) = (phone.public_key(), "text".to_owned());
+    let signed = Signed { public_key, signature: phone.wallet.sign(&message), message };
+    assert!(signpost.verify(&signed).await.expect("an answer").valid);
+    signpost.domains().delete(&registered.id).await.expect("an end");
+}
+
+#[tokio::test]
+async fn the_locator_answers_without_a_key() {
+    let service = Service::with(&[("services", "atm,auth")]).await;
+    let atms = client(&service.integrator().await);
+    let (lat, lon, radius) = (Some(30.27), Some(-97.74), Some(25.0));
+    let near = AtmSearch { lat, lon, limit: Some(3), max_distance: radius, ..AtmSearch::default() };
+    let found = atms.atms().nearest(&near).await.expect("an answer");
+    assert_eq!(found.atms.len() < 4, found.total >= found.atms.len() as u64);
+    if let Some(atm) = found.atms.first() {
+        assert_eq!(atms.atms().get(atm.id).await.expect("a record").name, atm.name);
+    }
+    let area = StatusSearch { lat, lon, radius, ..StatusSearch::default() };
+    assert_eq!(atms.atms().status(&area).await.expect("an answer").counts.values().sum::<u64>(), found.total);
+    let city = CitySearch { city: "Austin".to_owned(), state: "TX".to_owned(), ..CitySearch::default() };
+    atms.atms().list_by_city(&city).await.expect("a page");
+    let nowhere = AtmSearch { location: Some(" ".to_owned()), ..AtmSearch::default() };
+    let error = atms.atms().nearest(&nowhere).await.expect_err("a blank location");
+    assert!(matches!(&*error.code, "mcp_error" | "tool_error"), "{error}");
+}

@@ -1,0 +1,312 @@
+//! What answers say and leave out, and how much of it there is to read (docs/locator.md, Results).
+
+use std::collections::BTreeSet;
+
+use reqwest::Method;
+use serde_json::{Value, json};
+use signpost_atm::catalogue::{Snapshot, Source, StoredCatalogue};
+use signpost_locator::{Atm, AtmId, Coin, Country, Hours, Point, Record, Reported, Tri};
+
+use crate::assistant::server;
+use crate::harness::Service;
+
+const FIND: &str = "find_nearest_bitcoin_atm";
+const DETAILS: &str = "get_atm_details";
+const STATUS: &str = "check_atm_status";
+const LIST: &str = "list_atms_by_city";
+
+const AUSTIN: (f64, f64) = (30.267_15, -97.743_06);
+
+/// A server whose catalogue has these machines, numbered from 1.
+async fn server_of(records: impl IntoIterator<Item = Record>) -> Service {
+    let server = server().await;
+    let atm = |(number, record)| Atm { id: AtmId::new(number).unwrap(), source: "machines".into(), record };
+    let source = Source {
+        name: "machines".to_owned(),
+        attribution: "Imported from machines".to_owned(),
+        imported_at: "2027-01-10T12:00:00Z".parse().unwrap(),
+    };
+    // A server that sees the version that its database has leaves the machines where they are.
+    let snapshot = Snapshot::build(StoredCatalogue {
+        version: server.app.atm.catalogue.snapshot().version(),
+        atms: (1..).zip(records).map(atm).collect(),
+        apart: BTreeSet::new(),
+        sources: vec![source],
+    });
+    server.app.atm.catalogue.replace(snapshot);
+    server
+}
+
+/// A machine of which only its name and its address are known, as of most.
+fn plain(number: u32) -> Record {
+    let away = f64::from(number) * 0.001_234_567;
+    let mut record = Record::at(Point::new(AUSTIN.0 + away, AUSTIN.1 - away).unwrap());
+    record.name = Some(format!("Corner Shop {number:03}"));
+    record.address.formatted = Some(format!("{} Longhorn Boulevard, Austin, TX 78701", 1000 + number));
+    (record.address.city, record.address.region) = (Some("Austin".to_owned()), Some("TX".to_owned()));
+    record
+}
+
+/// The text of an answer, which is the structured value too.
+async fn text(server: &Service, tool: &str, arguments: Value) -> String {
+    let reply = server.call(tool, arguments).await.with(200);
+    assert_eq!(reply["result"]["isError"], false, "{reply}");
+    reply["result"]["content"][0]["text"].as_str().unwrap().to_owned()
+}
+
+async fn answer(server: &Service, tool: &str, arguments: Value) -> Value {
+    serde_json::from_str(&text(server, tool, arguments).await).unwrap()
+}
+
+#[tokio::test]
+async fn an_answer_is_short_enough_to_be_read() {
+    let server = server_of((1..=60).map(plain)).await;
+    let near = |limit: u32| json!({ "location": "Austin, TX", "limit": limit });
+    let city = json!({ "state": "TX", "city": "Austin" });
+    for (tool, arguments, rows, tokens) in [
+        (FIND, near(10), 10, 650),
+        (FIND, near(50), 50, 2800),
+        (STATUS, near(10), 10, 670),
+        (STATUS, near(50), 50, 2800),
+        (LIST, city, 50, 2800),
+    ] {
+        let text = text(&server, tool, arguments).await;
+        let found: Value = serde_json::from_str(&text).unwrap();
+        assert_eq!(found["atms"].as_array().unwrap().len(), rows, "{tool}");
+        let characters = text.chars().count();
+        assert!(characters <= tokens * 4, "{tool}, {rows} rows: {characters} characters\n{text}");
+    }
+}
+
+/// The same in another city.
+fn elsewhere(number: u32, (city, state): (&str, &str), (north, east): (f64, f64)) -> Record {
+    let mut record = plain(number);
+    record.point = Point::new(record.point.lat() + north, record.point.lon() + east).unwrap();
+    let place = format!("{city}, {state}");
+    record.address.formatted = record.address.formatted.map(|line| line.replace("Austin, TX", &place));
+    (record.address.city, record.address.region) = (Some(city.to_owned()), Some(state.to_owned()));
+    record
+}
+
+#[tokio::test]
+async fn what_is_told_of_the_law_fits_into_a_short_answer() {
+    let in_chicago = |number| elsewhere(number, ("Chicago", "IL"), (11.61, 10.12));
+    let server = server_of((1..=60).map(in_chicago)).await;
+    for (limit, told) in [(2, 3), (10, 1), (50, 3)] {
+        let text = text(&server, FIND, json!({ "location": "Chicago, IL", "limit": limit })).await;
+        let found: Value = serde_json::from_str(&text).unwrap();
+        let bound = if limit <= 10 { 650 } else { 2800 };
+        assert!(text.chars().count() <= bound * 4, "{limit}: {}", text.chars().count());
+        assert_eq!(found["advisories"].as_array().unwrap().len(), told, "{limit}: {text}");
+        assert_eq!(found["advisories"][0]["id"], "us-il-limit");
+    }
+}
+
+#[tokio::test]
+async fn a_long_list_tells_the_law_once() {
+    let server = server_of((1..=60).map(|number| elsewhere(number, ("Minneapolis", "MN"), (14.71, 4.48)))).await;
+    for (tool, arguments) in [
+        (FIND, json!({ "location": "Minneapolis, MN", "limit": 50 })),
+        (STATUS, json!({ "location": "Minneapolis, MN", "limit": 50 })),
+        (LIST, json!({ "state": "MN", "city": "Minneapolis" })),
+    ] {
+        let text = text(&server, tool, arguments).await;
+        let found: Value = serde_json::from_str(&text).unwrap();
+        assert!(text.chars().count() <= 2800 * 4, "{tool}: {}", text.chars().count());
+        assert_eq!(found["atms"].as_array().unwrap().len(), 50);
+        assert!(found["notice"].as_str().unwrap().starts_with("Minnesota law forbids"), "{text}");
+        assert!(found["atms"][0].get("statusReason").is_none());
+    }
+    let few = answer(&server, FIND, json!({ "location": "Minneapolis, MN" })).await;
+    assert!(few["atms"][9]["statusReason"].as_str().unwrap().starts_with("state law since"), "{few}");
+}
+
+#[tokio::test]
+async fn what_is_not_known_is_not_there() {
+    let server = server_of([plain(1)]).await;
+    let found = answer(&server, FIND, json!({ "location": "Austin, TX" })).await;
+    let members: Vec<_> = found["atms"][0].as_object().unwrap().keys().map(String::as_str).collect();
+    let known = BTreeSet::from(["id", "name", "distance", "distanceMeters", "status", "address", "lat", "lon"]);
+    assert_eq!(BTreeSet::from_iter(members), known);
+    assert_eq!((&found["atms"][0]["lat"], &found["atms"][0]["lon"]), (&json!(30.268_385), &json!(-97.744_295)));
+
+    let details = answer(&server, DETAILS, json!({ "atmId": 1 })).await;
+    let members: Vec<_> = details.as_object().unwrap().keys().map(String::as_str).collect();
+    let own = ["id", "name", "status", "statusReason", "freshness", "address", "addressParts", "lat", "lon"];
+    let known: BTreeSet<_> = own.into_iter().chain(["sources", "attribution", "advisories"]).collect();
+    assert_eq!(BTreeSet::from_iter(members), known);
+    assert_eq!(details["addressParts"], json!({ "city": "Austin", "region": "TX" }));
+}
+
+#[tokio::test]
+async fn an_answer_says_of_when_its_data_is() {
+    let dated = |number: u32, at: &str| Record { verified_at: Some(at.parse().unwrap()), ..plain(number) };
+    let imported = server_of([plain(1)]).await;
+    let checked = server_of([plain(1), dated(2, "2026-05-01T00:00:00Z"), dated(3, "2025-05-01T00:00:00Z")]).await;
+    for (server, expected) in [(imported, "2027-01-10T12:00:00Z"), (checked, "2026-05-01T00:00:00Z")] {
+        for (tool, arguments) in [
+            (FIND, json!({ "location": "Austin, TX", "limit": 1 })),
+            (STATUS, json!({ "location": "Austin, TX" })),
+            (LIST, json!({ "state": "TX", "city": "Austin" })),
+        ] {
+            assert_eq!(answer(&server, tool, arguments).await["dataAsOf"], expected, "{tool}");
+        }
+    }
+}
+
+async fn notice(server: &Service, arguments: Value) -> String {
+    answer(server, FIND, arguments).await["notice"].as_str().unwrap_or_default().to_owned()
+}
+
+#[tokio::test]
+async fn a_filter_counts_the_machines_of_which_nothing_is_known() {
+    let server = server_of((1..=91).map(|number| {
+        let away = f64::from(number) * 0.000_5;
+        Record { point: Point::new(AUSTIN.0 + away, AUSTIN.1).unwrap(), ..plain(number) }
+    }))
+    .await;
+    let near = json!({ "location": "Austin, TX" });
+    let asked = |filter: Value| {
+        let mut arguments = near.clone();
+        arguments.as_object_mut().unwrap().extend(filter.as_object().unwrap().clone());
+        arguments
+    };
+    let there = "91 machines are within 25 miles of Austin, Texas; ";
+    for (filter, known, without) in [
+        (json!({ "openNow": true }), "hours are known of none", "openNow"),
+        (json!({ "service": "sell" }), "whether they pay cash for bitcoin is known of none", "service"),
+        (json!({ "coin": "doge" }), "whether they deal in DOGE is known of none", "coin"),
+        (json!({ "service": "buy", "coin": "Ether" }), "whether they sell ETH is known of none", "service and coin"),
+    ] {
+        let found = answer(&server, FIND, asked(filter)).await;
+        let said = found["notice"].as_str().unwrap();
+        assert_eq!(found["total"], 0);
+        assert!(
+            said.contains(&format!("{there}{known}. All of them are left out: call again without {without} ")),
+            "{said}"
+        );
+        assert!(!said.contains("None is known anywhere"), "{said}");
+    }
+    assert_eq!(notice(&server, near).await, "");
+}
+
+#[tokio::test]
+async fn a_filter_says_how_many_are_known_to_be_otherwise() {
+    let works = |number: u32, hours: &str| Record {
+        reported: Reported::InService,
+        hours: Hours::parse(hours),
+        time_zone: Some("America/Chicago".to_owned()),
+        ..plain(number)
+    };
+    // It is two in the night there.
+    let mut machines = vec![works(1, "24/7"), works(2, "Mo-Su 09:00-17:00"), plain(3), plain(4)];
+    machines[1].coins.insert(Coin::bitcoin(), Tri::Yes);
+    machines[2].coins.insert(Coin::bitcoin(), Tri::No);
+    let server = server_of(machines).await;
+    let open = answer(&server, FIND, json!({ "location": "Austin, TX", "openNow": true })).await;
+    assert_eq!((&open["total"], &open["atms"][0]["id"]), (&json!(1), &json!(1)));
+    let said = "4 machines are within 25 miles of Austin, Texas; hours are known of 2; 1 is known to be open now, 1 not \
+                to. The 2 of which it is not known are left out: call again without openNow to list them.";
+    assert_eq!(open["notice"], said);
+    let said = notice(&server, json!({ "lat": AUSTIN.0, "lon": AUSTIN.1, "coin": "BTC" })).await;
+    assert!(said.contains("1 is known to deal in BTC, 1 not to. The 2 of which"), "{said}");
+}
+
+#[tokio::test]
+async fn a_place_in_a_country_without_machines_is_told_where_they_are() {
+    let nation = |number: u32, code: &str| {
+        let mut record = plain(number);
+        record.address.region = None;
+        record.address.country = Country::parse(code);
+        record
+    };
+    let in_texas = server_of([plain(1)]).await;
+    let only = "The machines known here are in the United States only.";
+    for place in [
+        json!({ "location": "Toronto, Canada" }),
+        json!({ "location": "Tbilisi" }),
+        json!({ "lat": 48.85, "lon": 2.35 }),
+    ] {
+        let said = notice(&in_texas, place.clone()).await;
+        assert!(said.contains(only) && said.contains("No Bitcoin ATM is known within"), "{place}: {said}");
+    }
+    let said = answer(&in_texas, LIST, json!({ "state": "ON", "city": "Toronto" })).await["notice"].clone();
+    assert!(said.as_str().unwrap().contains(only), "{said}");
+    for here in ["Buffalo, NY", "San Juan, PR"] {
+        assert!(!notice(&in_texas, json!({ "location": here })).await.contains("only"), "{here}");
+    }
+    let two = server_of([plain(1), nation(2, "CA")]).await;
+    let said = notice(&two, json!({ "location": "Berlin, Germany" })).await;
+    assert!(said.contains("are in Canada and the United States only."), "{said}");
+    let four = server_of([plain(1), nation(2, "CA"), nation(3, "DE"), nation(4, "FR")]).await;
+    let said = notice(&four, json!({ "location": "Tbilisi, Georgia" })).await;
+    assert!(said.contains("No machine is known in Georgia (the country)."), "{said}");
+}
+
+#[tokio::test]
+async fn latitude_and_longitude_the_wrong_way_around_are_an_answer_with_a_question() {
+    let server = server_of([plain(1)]).await;
+    let found = answer(&server, FIND, json!({ "lat": -74.0, "lon": 40.7 })).await;
+    let said = found["notice"].as_str().unwrap();
+    assert!(said.contains("did you mean lat 40.7, lon -74.0?"), "{said}");
+    assert_eq!(found["total"], 0);
+    assert!(!notice(&server, json!({ "lat": 0, "lon": -150 })).await.contains("did you mean"));
+    assert!(!notice(&server, json!({ "lat": 9.0, "lon": 38.7 })).await.contains("did you mean"), "Addis Ababa");
+}
+#[tokio::test]
+async fn how_a_place_was_understood_is_told_first() {
+    let server = server_of([plain(1)]).await;
+    for (asked, told) in [
+        ("Autsin, TX", "'Autsin' is not known; it was taken for Austin, TX."),
+        ("500 Congress Ave, Austin, TX", "Streets are not known here; distances count from the middle of Austin, TX."),
+        ("Travis County, TX", "Distances count from the middle of Travis County, TX."),
+    ] {
+        let said = notice(&server, json!({ "location": asked })).await;
+        assert!(said.starts_with(told), "{asked}: {said}");
+    }
+    let found = answer(&server, FIND, json!({ "location": "Wheatland, PA" })).await;
+    let place = &found["resolvedLocation"];
+    let (county, other) = (place["county"].as_str().unwrap(), place["alternatives"][0]["county"].as_str().unwrap());
+    let said = found["notice"].as_str().unwrap();
+    assert!(
+        said.contains(&format!("Wheatland ({county}), Pennsylvania; there is also Wheatland, PA ({other})")),
+        "{said}"
+    );
+}
+
+#[tokio::test]
+async fn who_gives_no_place_is_asked_for_one() {
+    let server = server_of([plain(1)]).await;
+    for (asked, parts) in [
+        ("near me", ["ask", "ZIP code"]),
+        ("here", ["ask", "ZIP code"]),
+        ("Texas", ["Houston, TX", "too large"]),
+        ("-74.0, 40.7", ["did you mean", "40.7, -74"]),
+    ] {
+        for tool in [FIND, STATUS] {
+            let reply = server.call(tool, json!({ "location": asked })).await.with(200);
+            let told = reply["result"]["content"][0]["text"].as_str().unwrap();
+            assert_eq!(reply["result"]["isError"], true, "{asked}: {told}");
+            assert!(parts.iter().all(|part| told.contains(part)), "{asked}: {told}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_ping_is_answered_over_http_at_every_revision() {
+    let server = server().await;
+    for revision in ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25", "2026-07-28"] {
+        let meta = json!({
+            "io.modelcontextprotocol/protocolVersion": revision,
+            "io.modelcontextprotocol/clientCapabilities": {},
+        });
+        let params = if revision == "2026-07-28" { json!({ "_meta": meta }) } else { json!({}) };
+        let message = json!({ "jsonrpc": "2.0", "id": 1, "method": "ping", "params": params });
+        let headers =
+            [("content-type", "application/json"), ("mcp-protocol-version", revision), ("mcp-method", "ping")];
+        for path in ["/mcp", "/sse"] {
+            let reply = server.send(Method::POST, path, &headers, &message.to_string()).await.with(200);
+            assert_eq!(reply, json!({ "jsonrpc": "2.0", "id": 1, "result": {} }), "{revision} {path}");
+        }
+    }
+}

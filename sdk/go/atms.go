@@ -1,0 +1,261 @@
+package signpost
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+)
+
+// ATMs asks the locator of the same server. It needs no API key, and is sent none.
+type ATMs struct{ c *Client }
+
+// Position is a place on the earth in degrees.
+type Position struct {
+	Lat float64 `json:"lat"`
+	Lon float64 `json:"lon"`
+}
+
+// NearestParams says where to search: by Location or by Position. Units is miles (the default) or km, also for MaxDistance.
+type NearestParams struct {
+	Location string `json:"location,omitempty"`
+	*Position
+	Limit       int     `json:"limit,omitempty"`
+	MaxDistance float64 `json:"maxDistance,omitempty"`
+	OpenNow     bool    `json:"openNow,omitempty"`
+	// Service is buy or sell.
+	Service string `json:"service,omitempty"`
+	Coin    string `json:"coin,omitempty"`
+	Units   string `json:"units,omitempty"`
+}
+
+// StatusParams says where to count: by Location or by Position. Units is miles (the default) or km, also for Radius.
+type StatusParams struct {
+	Location string `json:"location,omitempty"`
+	*Position
+	Radius float64 `json:"radius,omitempty"`
+	Limit  int     `json:"limit,omitempty"`
+	Units  string  `json:"units,omitempty"`
+}
+
+// CityParams names a city and its state, two letters.
+type CityParams struct {
+	City   string `json:"city"`
+	State  string `json:"state"`
+	Cursor string `json:"cursor,omitempty"`
+	Units  string `json:"units,omitempty"`
+}
+
+// ATM is a machine in a list.
+type ATM struct {
+	ID             int64   `json:"id"`
+	Name           string  `json:"name"`
+	Operator       string  `json:"operator,omitempty"`
+	Distance       string  `json:"distance"`
+	DistanceMeters int64   `json:"distanceMeters"`
+	Status         string  `json:"status"`
+	StatusReason   string  `json:"statusReason,omitempty"`
+	StatusAsOf     string  `json:"statusAsOf,omitempty"`
+	Address        string  `json:"address"`
+	Lat            float64 `json:"lat"`
+	Lon            float64 `json:"lon"`
+	Hours          string  `json:"hours,omitempty"`
+	OpensAt        string  `json:"opensAt,omitempty"`
+	ClosesAt       string  `json:"closesAt,omitempty"`
+}
+
+// ATMList is some machines, nearest first, and what people should know. Show Notice, Advisories and
+// Attribution beside them.
+type ATMList struct {
+	ATMs        []ATM      `json:"atms"`
+	Total       int64      `json:"total"`
+	Truncated   bool       `json:"truncated"`
+	DataAsOf    string     `json:"dataAsOf,omitempty"`
+	Notice      string     `json:"notice,omitempty"`
+	Advisories  []Advisory `json:"advisories,omitempty"`
+	Attribution []string   `json:"attribution"`
+}
+
+// NearestATMs is the machines around a place.
+type NearestATMs struct {
+	ATMList
+	ResolvedLocation *ResolvedLocation `json:"resolvedLocation,omitempty"`
+}
+
+// CityATMs is a page of a city's machines.
+type CityATMs struct {
+	ATMList
+	NextCursor string `json:"nextCursor,omitempty"`
+}
+
+// ATMStatus is how many machines of each status there are, and the nearest of them.
+type ATMStatus struct {
+	ATMList
+	ResolvedLocation *ResolvedLocation `json:"resolvedLocation,omitempty"`
+	Counts           map[string]int64  `json:"counts"`
+	AsOf             string            `json:"asOf"`
+}
+
+// ResolvedLocation is what a location was taken for. Confidence is 0 to 1.
+type ResolvedLocation struct {
+	Place
+	Source       string  `json:"source,omitempty"`
+	Confidence   float64 `json:"confidence"`
+	Alternatives []Place `json:"alternatives"`
+}
+
+// Place is a named place.
+type Place struct {
+	Name    string `json:"name,omitempty"`
+	Region  string `json:"region,omitempty"`
+	Country string `json:"country,omitempty"`
+	County  string `json:"county,omitempty"`
+	Position
+}
+
+// Advisory is what the law or fraud means at a place, with its source.
+type Advisory struct {
+	ID        string `json:"id"`
+	Kind      string `json:"kind"`
+	Text      string `json:"text"`
+	Effective string `json:"effective,omitempty"`
+	Checked   string `json:"checked"`
+	SourceURL string `json:"sourceUrl,omitempty"`
+}
+
+// ATMDetails is all that is known of a machine.
+type ATMDetails struct {
+	ID             int64             `json:"id"`
+	Name           string            `json:"name"`
+	Status         string            `json:"status"`
+	StatusReason   string            `json:"statusReason"`
+	StatusAsOf     string            `json:"statusAsOf,omitempty"`
+	Freshness      string            `json:"freshness"`
+	VerifiedAt     string            `json:"verifiedAt,omitempty"`
+	Address        string            `json:"address"`
+	AddressParts   map[string]string `json:"addressParts,omitempty"`
+	LocatedIn      string            `json:"locatedIn,omitempty"`
+	Placement      map[string]string `json:"placement,omitempty"`
+	Lat            float64           `json:"lat"`
+	Lon            float64           `json:"lon"`
+	TimeZone       string            `json:"timeZone,omitempty"`
+	Hours          string            `json:"hours,omitempty"`
+	OpensAt        string            `json:"opensAt,omitempty"`
+	ClosesAt       string            `json:"closesAt,omitempty"`
+	Operator       string            `json:"operator,omitempty"`
+	OperatorNotice string            `json:"operatorNotice,omitempty"`
+	Brand          string            `json:"brand,omitempty"`
+	BrandWikidata  string            `json:"brandWikidata,omitempty"`
+	Network        string            `json:"network,omitempty"`
+	Machine        map[string]string `json:"machine,omitempty"`
+	Buy            string            `json:"buy,omitempty"`
+	Sell           string            `json:"sell,omitempty"`
+	Coins          map[string]string `json:"coins,omitempty"`
+	Fiat           []string          `json:"fiat,omitempty"`
+	Fees           map[string]string `json:"fees,omitempty"`
+	Limits         map[string]string `json:"limits,omitempty"`
+	KYC            string            `json:"kyc,omitempty"`
+	Trades         map[string]any    `json:"trades,omitempty"`
+	Phone          string            `json:"phone,omitempty"`
+	Email          string            `json:"email,omitempty"`
+	Website        string            `json:"website,omitempty"`
+	SupportHours   string            `json:"supportHours,omitempty"`
+	Wheelchair     string            `json:"wheelchair,omitempty"`
+	Images         []string          `json:"images,omitempty"`
+	Notice         string            `json:"notice,omitempty"`
+	Advisories     []Advisory        `json:"advisories,omitempty"`
+	Sources        []ATMSource       `json:"sources"`
+	Attribution    []string          `json:"attribution"`
+}
+
+// ATMSource is a data set that knows a machine, and which parts come from it.
+type ATMSource struct {
+	ATMID       int64    `json:"atmId"`
+	Name        string   `json:"name"`
+	Parts       []string `json:"parts"`
+	Ref         string   `json:"ref,omitempty"`
+	URL         string   `json:"url,omitempty"`
+	ImportedAt  string   `json:"importedAt,omitempty"`
+	Attribution string   `json:"attribution,omitempty"`
+}
+
+// Nearest finds machines around a place.
+func (a *ATMs) Nearest(ctx context.Context, params NearestParams) (*NearestATMs, error) {
+	return callTool[NearestATMs](ctx, a.c, "find_nearest_bitcoin_atm", params)
+}
+
+// Get gives all that is known of a machine.
+func (a *ATMs) Get(ctx context.Context, atmID int64) (*ATMDetails, error) {
+	return callTool[ATMDetails](ctx, a.c, "get_atm_details", map[string]int64{"atmId": atmID})
+}
+
+// Status counts the machines around a place by their status.
+func (a *ATMs) Status(ctx context.Context, params StatusParams) (*ATMStatus, error) {
+	return callTool[ATMStatus](ctx, a.c, "check_atm_status", params)
+}
+
+// ListByCity gives a page of a city's machines.
+func (a *ATMs) ListByCity(ctx context.Context, params CityParams) (*CityATMs, error) {
+	return callTool[CityATMs](ctx, a.c, "list_atms_by_city", params)
+}
+
+// MCPURL is the address to give to an assistant; empty if the base URL is not good.
+func (a *ATMs) MCPURL() string {
+	if a.c.misuse != nil {
+		return ""
+	}
+	return a.c.origin + "/mcp"
+}
+
+func callTool[T any](ctx context.Context, c *Client, name string, arguments any) (*T, error) {
+	body := map[string]any{
+		"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": map[string]any{"name": name, "arguments": arguments},
+	}
+	r, err := c.do(ctx, call{method: http.MethodPost, body: body, repeatable: true, locator: true, accept: "application/json, text/event-stream"})
+	if err != nil {
+		return nil, err
+	}
+	var said struct {
+		Result *struct {
+			Content []struct {
+				Text string `json:"text"`
+			} `json:"content"`
+			StructuredContent *T   `json:"structuredContent"`
+			IsError           bool `json:"isError"`
+		} `json:"result"`
+	}
+	if refused := rpcError(r); refused != nil {
+		return nil, refused
+	}
+	if err := decode(r, &said); err != nil {
+		return nil, err
+	}
+	switch {
+	case said.Result != nil && said.Result.IsError:
+		failure := r.unexpected("", nil)
+		failure.Code, failure.Message = "tool_error", "the locator refused the call"
+		if len(said.Result.Content) > 0 {
+			failure.Message = said.Result.Content[0].Text
+		}
+		return nil, failure
+	case said.Result == nil || said.Result.StructuredContent == nil:
+		return nil, r.unexpected("it has no structuredContent", nil)
+	}
+	return said.Result.StructuredContent, nil
+}
+
+// rpcError is the error of a JSON-RPC reply, nil if it has none.
+func rpcError(r *reply) *Error {
+	var said struct {
+		Error *struct {
+			Code    *int64 `json:"code"`
+			Message string `json:"message"`
+		} `json:"error"`
+	}
+	if json.Unmarshal(r.body, &said) != nil || said.Error == nil || said.Error.Code == nil {
+		return nil
+	}
+	failure := r.unexpected("", nil)
+	failure.Code, failure.Message = "mcp_error", said.Error.Message
+	failure.Details = map[string]any{"code": *said.Error.Code}
+	return failure
+}

@@ -1,0 +1,60 @@
+// A site that answers wallets itself. Its users are the keys that registered.
+package main
+
+import (
+	"cmp"
+	"context"
+	"crypto/rand"
+	"fmt"
+	"html"
+	"log"
+	"net/http"
+	"os"
+	"strings"
+	"sync"
+
+	"signpost"
+)
+
+var users, people sync.Map // Who registered, and who is logged in by cookie; a real site has a database.
+
+const page = `<!doctype html><title>Log in</title><a id="link" data-sid="%[1]s" href="%[2]s">%[2]s</a> <a href="/register">Register</a>
+<script>setInterval(async () => { const poll = await fetch('/signpost/poll?sid=%[1]s'); const { redirect } = await poll.json();
+if (redirect) location = redirect }, 1000)</script>`
+
+func main() {
+	port := cmp.Or(os.Getenv("PORT"), "9001")
+	site := cmp.Or(os.Getenv("SITE"), "http://localhost:"+port)
+	client := signpost.New(os.Getenv("KEY"), signpost.WithBaseURL(cmp.Or(os.Getenv("API"), signpost.DefaultBaseURL)))
+	wallet := signpost.NewWallet(client, signpost.WalletOptions{
+		Domain: cmp.Or(os.Getenv("DOMAIN"), "localhost"), Site: site, WebhookSecrets: strings.Fields(os.Getenv("WEBHOOK_SECRET")),
+		FindUser: func(_ context.Context, publicKey string) (string, error) { return load(&users, publicKey), nil },
+		CreateUser: func(_ context.Context, publicKey string, _ signpost.Device) (string, error) {
+			users.Store(publicKey, publicKey)
+			return publicKey, nil
+		},
+		SignIn: func(w http.ResponseWriter, _ *http.Request, login signpost.Login) error {
+			cookie := http.Cookie{Name: "site_login", Value: rand.Text(), Path: "/", HttpOnly: true, SameSite: http.SameSiteLaxMode}
+			cookie.Secure = strings.HasPrefix(site, "https:")
+			people.Store(cookie.Value, login.User) // Never the value from before the login.
+			http.SetCookie(w, &cookie)
+			return nil
+		},
+	})
+	http.Handle("/signpost/", wallet)
+	http.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
+		if cookie, err := r.Cookie("site_login"); err == nil && r.URL.Path == "/account" {
+			fmt.Fprintf(w, `<!doctype html>You are <b id="user">%s</b>.`, load(&people, cookie.Value))
+		} else if code, err := wallet.ShowCode(w, r, cmp.Or(r.URL.Path[1:], "login"), "/account"); err == nil {
+			fmt.Fprintf(w, page, code.SID, html.EscapeString(code.QRData))
+		} else {
+			http.Error(w, "the login service gave no code; reload the page", http.StatusBadGateway)
+		}
+	})
+	log.Fatal(http.ListenAndServe("localhost:"+port, nil))
+}
+
+func load(from *sync.Map, key string) string {
+	value, _ := from.Load(key)
+	return fmt.Sprint(cmp.Or(value, any("")))
+}

@@ -1,0 +1,126 @@
+// Command tasks holds the tasks of sdk/README.md, in one file that the compiler reads.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log"
+	"net/http"
+	"os"
+	"time"
+
+	"signpost"
+)
+
+// startLogin gives the value of a cookie with which the site knows the user again.
+func startLogin(user string) string { panic("this is the site's own: " + user) }
+
+// findLogin gives the user that the site's cookie belongs to.
+func findLogin(r *http.Request) string { panic("this is the site's own: " + r.URL.Path) }
+
+func main() {
+	client := signpost.New(os.Getenv("KEY"), signpost.WithBaseURL("http://localhost:8080/sandbox/v1"))
+
+	logins := signpost.NewLogin(client, signpost.LoginOptions{
+		Domain:         "localhost",
+		Site:           "http://localhost:9001",
+		CookieSecret:   os.Getenv("COOKIE_SECRET"), // 32 characters or more, the same on all servers of the site
+		WebhookSecrets: []string{os.Getenv("WEBHOOK_SECRET")},
+		SignIn: func(w http.ResponseWriter, r *http.Request, login signpost.Login) error {
+			http.SetCookie(w, &http.Cookie{Name: "login", Value: startLogin(login.User), Path: "/", HttpOnly: true, SameSite: http.SameSiteLaxMode})
+			return nil
+		},
+		CurrentUser: func(r *http.Request) string { return findLogin(r) },
+		OnEvent: func(ctx context.Context, event *signpost.Event) error {
+			log.Println(event.Event, event.SessionID)
+			return nil
+		},
+	})
+	http.Handle("/signpost/", logins)
+
+	if err := errors.Join(showCode(context.Background(), client), listUsers(context.Background(), client), findATMs(context.Background(), client)); err != nil {
+		handleErrors(context.Background(), client)
+		log.Fatal(err)
+	}
+	log.Fatal(http.ListenAndServe("localhost:9001", nil))
+}
+
+// HasOneKey reports whether a user would be locked out by the loss of one key.
+func HasOneKey(ctx context.Context, client *signpost.Client, domainID, user string) error {
+	who, err := client.Users.Get(ctx, domainID, user)
+	if err != nil {
+		return err
+	}
+	hasOneKey := len(who.Credentials) == 1
+	fmt.Println(hasOneKey)
+	return nil
+}
+
+// ReceiveEvent reads an event that came to an address of the site's own.
+func ReceiveEvent(r *http.Request, secrets []string) error {
+	body, err := io.ReadAll(http.MaxBytesReader(nil, r.Body, 1<<16))
+	if err != nil {
+		return err
+	}
+	event, err := signpost.VerifyWebhook(body, r.Header, secrets...)
+	if err != nil {
+		return err
+	}
+	fmt.Println(event.ID)
+	return nil
+}
+
+func showCode(ctx context.Context, client *signpost.Client) error {
+	session, err := client.Sessions.Create(ctx, signpost.SessionParams{Domain: "localhost", Confirm: "code"})
+	if err != nil {
+		return err
+	}
+	answered, err := client.Sessions.Wait(ctx, session.ID, signpost.WaitAtMost(2*time.Minute))
+	if err != nil {
+		return err
+	}
+	if answered.Status == signpost.StatusAuthenticated {
+		fmt.Println(answered.User.ID)
+	}
+	return nil
+}
+
+func listUsers(ctx context.Context, client *signpost.Client) error {
+	for domain, err := range client.Domains.All(ctx) {
+		if err != nil {
+			return err
+		}
+		for user, err := range client.Users.All(ctx, domain.ID) {
+			if err != nil {
+				return err
+			}
+			fmt.Println(domain.Domain, user.Petname, user.LastLoginAt)
+		}
+	}
+	return nil
+}
+
+func handleErrors(ctx context.Context, client *signpost.Client) {
+	_, err := client.Sessions.Create(ctx, signpost.SessionParams{Domain: "shop.exmaple"})
+	var refused *signpost.Error
+	if errors.As(err, &refused) {
+		fmt.Println(refused.Code, refused.Status, refused.Details, refused.RequestID) // domain_not_registered 422 …
+	}
+}
+
+func findATMs(ctx context.Context, client *signpost.Client) error {
+	found, err := client.ATMs.Nearest(ctx, signpost.NearestParams{Location: "Miami, FL", Limit: 3})
+	if err != nil {
+		return err
+	}
+	for _, atm := range found.ATMs {
+		fmt.Println(atm.Distance, atm.Name, atm.Status, atm.Address)
+	}
+	for _, advisory := range found.Advisories {
+		fmt.Println(advisory.Text)
+	}
+	fmt.Println(found.Notice, client.ATMs.MCPURL())
+	return nil
+}

@@ -1,0 +1,255 @@
+package signpost
+
+import (
+	"context"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+)
+
+type returnCase struct {
+	Name, Site, Path, Domain, Mode, Query, Cookies, Random string
+	CurrentUser                                            string `json:"current_user"`
+	FailedPath                                             string `json:"failed_path"`
+	Now                                                    int64
+	Session                                                any
+	Created                                                json.RawMessage
+	Completes                                              map[string]any
+	Reply                                                  struct {
+		Status int
+		JSON   json.RawMessage
+	}
+	SignsIn map[string]string `json:"signs_in"`
+	Expect  struct {
+		Status    int
+		Location  string
+		SetCookie []string `json:"set_cookie"`
+		Throws    map[string]any
+	}
+}
+
+// visit lets a browser send one request to a handler whose service answers as the case says.
+func visit(t *testing.T, c returnCase, cookieSecret, route string, status int, reply json.RawMessage) (got http.Header, code int, sent []string, login *Login, thrown error) {
+	t.Helper()
+	service := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		sent = append(sent, r.URL.Path+" "+string(body))
+		w.WriteHeader(status)
+		_, _ = w.Write(reply)
+	}))
+	defer service.Close()
+	path := c.Path
+	if path == "" {
+		path = "/"
+	}
+	handler := NewLogin(New("key", WithBaseURL(service.URL+"/v1")), LoginOptions{
+		Domain: c.Domain, Site: c.Site, Path: path, CookieSecret: cookieSecret, FailedPath: c.FailedPath,
+		CurrentUser: func(*http.Request) string { return c.CurrentUser },
+		SignIn: func(_ http.ResponseWriter, _ *http.Request, l Login) error {
+			login = &l
+			return nil
+		},
+		OnError: func(w http.ResponseWriter, _ *http.Request, err error) {
+			thrown = err
+			w.WriteHeader(http.StatusInternalServerError)
+		},
+	})
+	handler.now = func() time.Time { return time.Unix(c.Now, 0) }
+	handler.random = func(b []byte) {
+		if n, err := hex.Decode(b, []byte(c.Random)); n != len(b) || err != nil {
+			t.Error("the case has other random bytes", n, err)
+		}
+	}
+	request := httptest.NewRequest(http.MethodGet, c.Path+route+"?"+c.Query, nil)
+	if c.Cookies != "" {
+		request.Header.Set("Cookie", c.Cookies)
+	}
+	recorder := httptest.NewRecorder()
+	handler.ServeHTTP(recorder, request)
+	mustEqual(t, "cache", recorder.Header().Get("Cache-Control"), "no-store")
+	return recorder.Header(), recorder.Code, sent, login, thrown
+}
+
+func checkVisit(t *testing.T, c returnCase, header http.Header, status int) {
+	t.Helper()
+	mustEqual(t, "status", status, c.Expect.Status)
+	mustEqual(t, "location", header.Get("Location"), c.Expect.Location)
+	mustEqual(t, "cookies", append([]string{}, header.Values("Set-Cookie")...), append([]string{}, c.Expect.SetCookie...))
+}
+
+func TestALoginStartsAndReturnsAsTheVectorsSay(t *testing.T) {
+	var vectors struct {
+		CookieSecret    string `json:"cookie_secret"`
+		Starts, Returns []returnCase
+	}
+	readVectors(t, "return.json", &vectors)
+	for _, c := range vectors.Starts {
+		t.Run("start: "+c.Name, func(t *testing.T) {
+			created := map[string]any{"status": "pending", "created_at": time.Unix(c.Now, 0), "expires_at": time.Unix(c.Now, 0), "challenge": "c", "qr_data": "q"}
+			if err := json.Unmarshal(c.Created, &created); err != nil {
+				t.Fatal(err)
+			}
+			reply, _ := json.Marshal(created)
+			header, status, sent, _, thrown := visit(t, c, vectors.CookieSecret, "/"+c.Mode, 201, reply)
+			if c.Expect.Throws != nil {
+				c.Expect.Throws["status"] = 201.0
+				checkError(t, thrown, c.Expect.Throws)
+				mustEqual(t, "sent to", header.Get("Location"), "")
+				return
+			}
+			if thrown != nil {
+				t.Fatal(thrown)
+			}
+			checkVisit(t, c, header, status)
+			var body any
+			text, isCreation := strings.CutPrefix(sent[0], "/v1/sessions ")
+			if err := json.Unmarshal([]byte(text), &body); err != nil || !isCreation || len(sent) != 1 {
+				t.Fatal(sent, err)
+			}
+			mustEqual(t, "session", body, c.Session)
+		})
+	}
+	for _, c := range vectors.Returns {
+		t.Run("return: "+c.Name, func(t *testing.T) {
+			header, status, sent, login, thrown := visit(t, c, vectors.CookieSecret, "/return", c.Reply.Status, c.Reply.JSON)
+			if c.Expect.Throws != nil {
+				checkError(t, thrown, c.Expect.Throws)
+				return
+			}
+			if thrown != nil {
+				t.Fatal(thrown)
+			}
+			checkVisit(t, c, header, status)
+			var want []string
+			if c.Completes != nil {
+				want = []string{fmt.Sprintf(`/v1/sessions/%s/complete {"code":"%s","browser_secret":"%s"}`, c.Completes["id"], c.Completes["code"], c.Completes["browser_secret"])}
+			}
+			mustEqual(t, "requests", sent, want)
+			var got map[string]string
+			if login != nil {
+				got = map[string]string{"user": login.User, "mode": login.Mode, "next": login.Next, "method": login.Session.Method}
+			}
+			mustEqual(t, "signs in", got, c.SignsIn)
+		})
+	}
+}
+
+func TestWrongOptionsPanicAtOnce(t *testing.T) {
+	var vectors struct {
+		CookieSecret   string `json:"cookie_secret"`
+		RefusedOptions []struct {
+			Name         string
+			CookieSecret *string `json:"cookie_secret"`
+			Site, Path   string
+			FailedPath   string `json:"failed_path"`
+		} `json:"refused_options"`
+	}
+	readVectors(t, "return.json", &vectors)
+	refused := map[string]func(*LoginOptions){
+		"no domain":     func(o *LoginOptions) { o.Domain = "" },
+		"no sign-in":    func(o *LoginOptions) { o.SignIn = nil },
+		"a wrong event": func(o *LoginOptions) { o.WebhookSecrets = []string{someSecret + "\n"} },
+	}
+	for _, c := range vectors.RefusedOptions {
+		refused[c.Name] = func(o *LoginOptions) {
+			o.CookieSecret, o.Path, o.FailedPath = vectors.CookieSecret, c.Path, c.FailedPath
+			if c.CookieSecret != nil {
+				o.CookieSecret = *c.CookieSecret
+			}
+			if c.Site != "" {
+				o.Site = c.Site
+			}
+		}
+	}
+	for name, change := range refused {
+		t.Run(name, func(t *testing.T) {
+			defer func() {
+				err, _ := recover().(error)
+				var failure *Error
+				if !errors.As(err, &failure) || failure.Code != "invalid_argument" && failure.Code != "invalid_secret" {
+					t.Error("no panic that says why:", err)
+				}
+			}()
+			NewLogin(New("key"), loginOptions(change))
+		})
+	}
+}
+
+func TestRoutesThatAreNoneAreNotFound(t *testing.T) {
+	handler := NewLogin(New("key"), loginOptions(nil))
+	for _, c := range []struct {
+		method, path string
+		status       int
+	}{
+		{"GET", "/signpost/", 404}, {"GET", "/signpost", 404}, {"GET", "/login", 404}, {"GET", "/signpost/login/a", 404},
+		{"GET", "/signpostlogin", 404}, {"GET", "/signpost/link", 404}, {"POST", "/signpost/login", 405}, {"HEAD", "/signpost/return", 405},
+	} {
+		recorder := httptest.NewRecorder()
+		handler.ServeHTTP(recorder, httptest.NewRequest(c.method, c.path, nil))
+		mustEqual(t, c.method+" "+c.path, recorder.Code, c.status)
+	}
+}
+
+func TestAnOriginHasOneSpelling(t *testing.T) {
+	for text, want := range map[string]string{
+		"https://Example.com/": "https://example.com", "https://example.com:443": "https://example.com",
+		"http://127.0.0.1:9000": "http://127.0.0.1:9000", "http://example.com:80": "http://example.com",
+	} {
+		mustEqual(t, text, parseOrigin(text), want)
+	}
+}
+
+func TestWhoeverCancelsIsToldSoAlsoWhenTheStateHasEnded(t *testing.T) {
+	handler := NewLogin(New("key"), loginOptions(nil))
+	for query, place := range map[string]string{
+		"session_id=sess_1&error=access_denied": "/?login_error=access_denied",
+		"session_id=sess_1&error=expired":       "/?login_error=expired",
+		"session_id=sess_1&error=later":         "/?login_error=refused",
+		"session_id=sess_1&code=a":              "/?login_error=other_browser",
+		"error=expired":                         "/?login_error=refused",
+	} {
+		recorder := httptest.NewRecorder()
+		handler.ServeHTTP(recorder, httptest.NewRequest(http.MethodGet, "/signpost/return?"+query, nil))
+		mustEqual(t, query, recorder.Header().Get("Location"), place)
+	}
+}
+
+func TestALoginWaitsForABrowsersPatience(t *testing.T) {
+	asked := 0
+	service := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		asked++
+		w.Header().Set("Retry-After", "4")
+		w.WriteHeader(http.StatusServiceUnavailable)
+	}))
+	defer service.Close()
+	client := New("key", WithBaseURL(service.URL+"/v1"))
+	client.sleep = func(context.Context, time.Duration) error { return nil }
+	recorder := httptest.NewRecorder()
+	NewLogin(client, loginOptions(nil)).ServeHTTP(recorder, httptest.NewRequest(http.MethodGet, "/signpost/login", nil))
+	mustEqual(t, "the login", []int{recorder.Code, asked}, []int{500, 1})
+	_, _ = client.Sessions.Get(t.Context(), "sess_1")
+	mustEqual(t, "the client alone", asked, 4)
+}
+
+func TestCookiesOfTheSiteAreLeftAlone(t *testing.T) {
+	handler := NewLogin(New("key"), loginOptions(nil))
+	request := httptest.NewRequest(http.MethodGet, "/signpost/login", nil)
+	for at := range 5 {
+		request.AddCookie(&http.Cookie{Name: fmt.Sprintf("__Host-signpost-theme%d", at), Value: "dark"})
+		request.AddCookie(&http.Cookie{Name: handler.cookieName("signpost", fmt.Sprint(at)), Value: fmt.Sprintf("v1.s.%d.login.Lw.mac", at)})
+	}
+	recorder := httptest.NewRecorder()
+	handler.setState(recorder, request, "sess_1", state{"secret", 9, ModeLogin, "/"})
+	cookies := recorder.Header().Values("Set-Cookie")
+	mustEqual(t, "the new one, and three that are cleared", len(cookies), 4)
+	for at, cookie := range cookies[1:] {
+		mustEqual(t, "cleared", cookie, handler.cookie(handler.cookieName("signpost", fmt.Sprint(at)), "", "0"))
+	}
+}

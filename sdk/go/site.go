@@ -1,0 +1,267 @@
+package signpost
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/url"
+	"strings"
+	"sync"
+	"time"
+	"unicode"
+	"unicode/utf8"
+)
+
+const (
+	maxBody      = 64 << 10
+	maxNext      = 1024 // bytes: the cookie that holds it must not grow beyond 4096
+	maxRemember  = 10_000
+	cookieMaxAge = 1800
+)
+
+// SeenEvents remembers which events were acted on, so that one that comes again has no second effect. Use a store of your
+// own where several processes receive events, or where a restart must forget nothing. Two processes may still act on one
+// event at the same moment: where that matters, act and remember the event in one transaction, in OnEvent.
+type SeenEvents interface {
+	// Has reports whether an event was acted on.
+	Has(ctx context.Context, identity string) (bool, error)
+	// Add remembers an event, after OnEvent.
+	Add(ctx context.Context, identity string) error
+}
+
+// site is what both handlers know of the site around them.
+type site struct {
+	origin, path   string
+	webhookSecrets func() []string
+	onEvent        func(context.Context, *Event) error
+	seen           SeenEvents
+	// The identities of the events that OnEvent is at.
+	acting *sync.Map
+	now    func() time.Time
+}
+
+// newSite panics with an *Error of the code invalid_argument, as net/http does for a pattern that is none.
+func newSite(origin, path string, secrets []string, onEvent func(context.Context, *Event) error, seen SeenEvents) site {
+	switch {
+	case path == "":
+		path = "/signpost"
+	case path == "/":
+		path = ""
+	case !isLocalPath(path) || strings.HasSuffix(path, "/") || strings.ContainsAny(path, "?#"):
+		panic(invalidArgument("Path must begin with a slash and end without one, such as /signpost; / is the root"))
+	}
+	if len(secrets) > 0 {
+		if _, err := standardKeys(secrets); err != nil {
+			panic(err)
+		}
+	}
+	if seen == nil {
+		seen = &memory{known: map[string]bool{}}
+	}
+	return site{
+		origin: parseOrigin(origin), path: path, webhookSecrets: func() []string { return secrets },
+		onEvent: onEvent, seen: seen, acting: &sync.Map{}, now: time.Now,
+	}
+}
+
+func parseOrigin(text string) string {
+	u, err := url.Parse(text)
+	if err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.Hostname() == "" || u.User != nil ||
+		(u.Path != "" && u.Path != "/") || strings.ContainsAny(text, "?#") {
+		panic(invalidArgument("Site must be the origin that people see, such as https://shop.example, without a path"))
+	}
+	host := strings.ToLower(u.Host)
+	if port := map[string]string{"http": ":80", "https": ":443"}[u.Scheme]; strings.HasSuffix(host, port) {
+		host = strings.TrimSuffix(host, port)
+	}
+	return u.Scheme + "://" + host
+}
+
+func (s *site) isSecure() bool { return strings.HasPrefix(s.origin, "https:") }
+
+// cookieName has the prefix that binds a cookie to this host, where browsers allow it.
+func (s *site) cookieName(kind, id string) string {
+	digest := sha256.Sum256([]byte(id))
+	name := kind + "-" + hex.EncodeToString(digest[:8])
+	if s.isSecure() {
+		return "__Host-" + name
+	}
+	return name
+}
+
+func (s *site) cookie(name, value string, maxAge string) string {
+	text := name + "=" + value + "; Path=/; Max-Age=" + maxAge + "; HttpOnly; SameSite=Lax"
+	if s.isSecure() {
+		text += "; Secure"
+	}
+	return text
+}
+
+// redirect escapes what no address may hold; what is escaped already stays so.
+func redirect(w http.ResponseWriter, to string) {
+	location := strings.Builder{}
+	for _, b := range []byte(to) {
+		if b > ' ' && b < 0x7f && !strings.ContainsRune("\"<>\\^`{|}", rune(b)) {
+			location.WriteByte(b)
+		} else {
+			fmt.Fprintf(&location, "%%%02X", b)
+		}
+	}
+	w.Header().Set("Location", location.String())
+	w.WriteHeader(http.StatusSeeOther)
+}
+
+func writeJSON(w http.ResponseWriter, status int, body map[string]any) {
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Cache-Control", "no-store")
+	w.WriteHeader(status)
+	_ = json.NewEncoder(w).Encode(body)
+}
+
+func writeError(w http.ResponseWriter, status int, message string) {
+	writeJSON(w, status, map[string]any{"error": message})
+}
+
+// readBody reads at most 64 KiB. It has answered where it gives false.
+func readBody(w http.ResponseWriter, r *http.Request) ([]byte, bool) {
+	if r.Method != http.MethodPost {
+		w.Header().Set("Allow", http.MethodPost)
+		writeError(w, http.StatusMethodNotAllowed, "only POST is possible here")
+		return nil, false
+	}
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
+	if tooLong := (*http.MaxBytesError)(nil); errors.As(err, &tooLong) {
+		writeError(w, http.StatusRequestEntityTooLarge, "the body is too long: at most 64 KiB are accepted")
+		return nil, false
+	}
+	if err != nil {
+		writeError(w, http.StatusBadRequest, "the body did not arrive in full")
+		return nil, false
+	}
+	if len(body) == 0 && r.ContentLength > 0 {
+		err := &Error{Code: "parsed_body", Message: "something has read the body already: mount this handler in front " +
+			"of it, or let it put the bytes back with r.Body = io.NopCloser(bytes.NewReader(body))"}
+		slog.ErrorContext(r.Context(), "an event or an answer cannot be read", "error", err)
+		writeError(w, http.StatusInternalServerError, err.Error())
+		return nil, false
+	}
+	return body, true
+}
+
+func (s *site) events(w http.ResponseWriter, r *http.Request) {
+	if len(s.webhookSecrets()) == 0 {
+		writeError(w, http.StatusNotFound, "no events are expected here: the handler has no WebhookSecrets")
+		return
+	}
+	if body, ok := readBody(w, r); ok {
+		s.receive(w, r, body)
+	}
+}
+
+func (s *site) receive(w http.ResponseWriter, r *http.Request, body []byte) {
+	event, err := verifyWebhook(body, r.Header, s.webhookSecrets(), s.now())
+	if refused := (*Error)(nil); errors.As(err, &refused) {
+		status := map[string]int{"invalid_signature": http.StatusUnauthorized, "invalid_event": http.StatusBadRequest}[refused.Code]
+		writeError(w, max(status, http.StatusBadRequest), refused.Message)
+		return
+	}
+	said := "received"
+	if event.Event != EventTest {
+		isNew, err := s.handle(r.Context(), event)
+		if errors.Is(err, errActing) {
+			w.Header().Set("Retry-After", "5")
+			writeError(w, http.StatusServiceUnavailable, err.Error())
+			return
+		}
+		if err != nil {
+			slog.ErrorContext(r.Context(), "an event could not be handled; it comes again", "event", event.Identity(), "error", err)
+			writeError(w, http.StatusInternalServerError, "the event could not be handled: send it again")
+			return
+		}
+		if !isNew {
+			said = "received before"
+		}
+	}
+	writeJSON(w, http.StatusOK, map[string]any{"status": said})
+}
+
+var errActing = errors.New("this event is being acted on: send it again")
+
+// handle acts on an event, and remembers it only then: if the act fails or panics, the event acts when it comes again.
+func (s *site) handle(ctx context.Context, event *Event) (isNew bool, err error) {
+	identity := event.Identity()
+	// Whether it will have been received is not known yet: the service must ask again.
+	if _, isActing := s.acting.LoadOrStore(identity, true); isActing {
+		return false, errActing
+	}
+	defer s.acting.Delete(identity)
+	known, err := s.seen.Has(ctx, identity)
+	if err != nil || known {
+		return false, err
+	}
+	if s.onEvent != nil {
+		if err := s.onEvent(ctx, event); err != nil {
+			return false, err
+		}
+	}
+	// Also where the service has hung up meanwhile: it was acted on.
+	return true, s.seen.Add(context.WithoutCancel(ctx), identity)
+}
+
+// isLocalPath reports whether a text is a path on this site, and nothing that a browser reads as another one.
+func isLocalPath(text string) bool {
+	leaves := strings.HasPrefix(text, "//") || strings.HasPrefix(text, `/\`) || strings.ContainsFunc(text, unicode.IsControl)
+	return strings.HasPrefix(text, "/") && !leaves
+}
+
+// isWebAddress reports whether a browser can be sent to an address.
+func isWebAddress(text string) bool {
+	u, err := url.Parse(text)
+	hasGap := strings.ContainsFunc(text, func(r rune) bool { return unicode.IsControl(r) || unicode.IsSpace(r) })
+	return err == nil && !hasGap && (u.Scheme == "http" || u.Scheme == "https") && u.Hostname() != ""
+}
+
+// localNext is where to go on to, the root if that is no place on this site.
+func localNext(text string) string {
+	if isLocalPath(text) && utf8.ValidString(text) && len(text) <= maxNext {
+		return text
+	}
+	return "/"
+}
+
+func encode(data []byte) string { return base64.RawURLEncoding.EncodeToString(data) }
+
+// memory remembers the last identities.
+type memory struct {
+	mutex sync.Mutex
+	known map[string]bool
+	order []string
+}
+
+func (m *memory) Has(_ context.Context, identity string) (bool, error) {
+	m.mutex.Lock()
+	defer m.mutex.Unlock()
+	return m.known[identity], nil
+}
+
+func (m *memory) Add(_ context.Context, identity string) error {
+	m.mutex.Lock()
+	defer m.mutex.Unlock()
+	if m.known[identity] {
+		return nil
+	}
+	m.known[identity] = true
+	m.order = append(m.order, identity)
+	if len(m.order) > maxRemember {
+		delete(m.known, m.order[0])
+		m.order = m.order[1:]
+	}
+	return nil
+}

@@ -1,0 +1,504 @@
+package signpost
+
+import (
+	"cmp"
+	"context"
+	"crypto/hmac"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"log/slog"
+	"math"
+	"net/http"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+	"unicode/utf8"
+)
+
+const clockTolerance = 30
+
+// ErrUserExists is what CreateUser gives where another registration of the same key came first.
+var ErrUserExists = errors.New("a user with this public key exists")
+
+// WalletOptions are what [NewWallet] needs: Domain, Site, FindUser, CreateUser and SignIn. What is named as in
+// [LoginOptions] means the same.
+type WalletOptions struct {
+	Domain         string
+	Site           string
+	Path           string
+	WebhookSecrets []string
+	SignIn         func(w http.ResponseWriter, r *http.Request, login Login) error
+	OnEvent        func(ctx context.Context, event *Event) error
+	SeenEvents     SeenEvents
+	// FindUser gives the ID of the user with this key, or nothing. Keys come in one spelling: compressed, in lower-case hex.
+	FindUser func(ctx context.Context, publicKey string) (user string, err error)
+	// CreateUser creates the user of a new key, or gives [ErrUserExists].
+	CreateUser func(ctx context.Context, publicKey string, device Device) (user string, err error)
+	// Codes is by default the memory of this process, for the last 10,000 codes.
+	Codes Codes
+	// UnboundPolls lets whoever knows a sid be logged in, as the specification has it: open to relayed codes.
+	UnboundPolls bool
+}
+
+// Code is a code that a browser was shown.
+type Code struct {
+	SID, Challenge, Mode, Next string
+	ExpiresAt                  time.Time
+	// Browser is the SHA-256, in hex, of what this browser's cookie holds.
+	Browser string
+	// User and Session are set once a wallet has answered.
+	User    string
+	Session *Session
+}
+
+// Codes stores codes. Nothing needs them longer than an hour.
+type Codes interface {
+	// Save stores a code in place of the one with its SID, not completed.
+	Save(ctx context.Context, code Code) error
+	// Find gives the code with this SID, or with this challenge as its newest; nil if there is none.
+	Find(ctx context.Context, sidOrChallenge string) (*Code, error)
+	// Complete reports, for each SID, true to the first caller alone.
+	Complete(ctx context.Context, sid string) (first bool, err error)
+}
+
+// ShownCode is what your page shows.
+type ShownCode struct {
+	SID, QRData string
+	ExpiresAt   time.Time
+}
+
+// WalletHandler answers wallets itself. It serves, below its path, POST /wallet/login, /wallet/register and /events, and
+// GET /poll?sid=.
+type WalletHandler struct {
+	site
+	client     *Client
+	domain     string
+	codes      Codes
+	signIn     func(http.ResponseWriter, *http.Request, Login) error
+	findUser   func(context.Context, string) (string, error)
+	createUser func(context.Context, string, Device) (string, error)
+	unbound    bool
+}
+
+// NewWallet makes the handler. Options that are wrong panic with an *[Error], as a wrong pattern does in net/http.
+func NewWallet(client *Client, options WalletOptions) *WalletHandler {
+	h := &WalletHandler{
+		site:   newSite(options.Site, options.Path, options.WebhookSecrets, options.OnEvent, options.SeenEvents),
+		client: client, domain: options.Domain, codes: options.Codes,
+		signIn: options.SignIn, findUser: options.FindUser, createUser: options.CreateUser, unbound: options.UnboundPolls,
+	}
+	if h.codes == nil {
+		h.codes = &codeMemory{bySID: map[string]*Code{}, completed: map[string]bool{}}
+	}
+	if options.Domain == "" || options.SignIn == nil || options.FindUser == nil || options.CreateUser == nil {
+		panic(invalidArgument("Domain, SignIn, FindUser and CreateUser are required"))
+	}
+	return h
+}
+
+// ServeHTTP implements [http.Handler].
+func (h *WalletHandler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	switch route, ok := strings.CutPrefix(r.URL.Path, h.path); {
+	case ok && route == "/wallet/login":
+		h.answer(w, r, ModeLogin)
+	case ok && route == "/wallet/register":
+		h.answer(w, r, ModeRegister)
+	case ok && route == "/poll":
+		h.poll(w, r)
+	case ok && route == "/events":
+		h.events(w, r)
+	default:
+		http.NotFound(w, r)
+	}
+}
+
+// ShowCode creates a session for a page of yours, and sets a cookie that binds it to the browser: call it before the page
+// is written. Mode is login or register, next where the browser goes on to.
+func (h *WalletHandler) ShowCode(w http.ResponseWriter, r *http.Request, mode, next string) (*ShownCode, error) {
+	ctx := r.Context()
+	if mode != ModeLogin && mode != ModeRegister {
+		return nil, invalidArgument("a code is for login or register")
+	}
+	webhook := h.origin + h.path + "/wallet/" + mode
+	session, err := h.client.Sessions.Create(ctx, SessionParams{Domain: h.domain, Mode: mode, WebhookURL: webhook})
+	if err != nil {
+		return nil, err
+	}
+	random := make([]byte, 32)
+	rand.Read(random)
+	binding := encode(random)
+	code := Code{
+		SID: session.ID, Challenge: session.Challenge, Mode: mode, Next: localNext(next), ExpiresAt: session.ExpiresAt,
+		Browser: hashText(binding),
+	}
+	if err := h.codes.Save(ctx, code); err != nil {
+		return nil, err
+	}
+	w.Header().Add("Set-Cookie", h.cookie(h.cookieName("code", session.ID), binding, strconv.Itoa(cookieMaxAge)))
+	w.Header().Set("Cache-Control", "no-store")
+	return &ShownCode{SID: session.ID, QRData: session.QRData, ExpiresAt: session.ExpiresAt}, nil
+}
+
+// RefreshCode replaces a code before it ends, for the browser that was shown it. It keeps its cookie.
+func (h *WalletHandler) RefreshCode(r *http.Request, sid string) (*ShownCode, error) {
+	ctx := r.Context()
+	code, err := h.codes.Find(ctx, sid)
+	if err != nil {
+		return nil, err
+	}
+	if code == nil || code.SID != sid || !h.isShown(r, code) {
+		return nil, invalidArgument("no code was shown to this browser under this sid")
+	}
+	session, err := h.client.Sessions.Refresh(ctx, sid)
+	if err != nil {
+		return nil, err
+	}
+	code.Challenge, code.ExpiresAt = session.Challenge, session.ExpiresAt
+	if err := h.codes.Save(ctx, *code); err != nil {
+		return nil, err
+	}
+	return &ShownCode{SID: sid, QRData: session.QRData, ExpiresAt: session.ExpiresAt}, nil
+}
+
+// isShown reports whether a request is from the browser that was shown a code, and from no other site.
+func (h *WalletHandler) isShown(r *http.Request, code *Code) bool {
+	from, hasOrigin := headerValue(r.Header, "Origin")
+	fetched, hasFetch := headerValue(r.Header, "Sec-Fetch-Site")
+	if hasOrigin && from != h.origin || hasFetch && fetched != "same-origin" && fetched != "none" {
+		return false
+	}
+	return slices.ContainsFunc(r.CookiesNamed(h.cookieName("code", code.SID)), func(cookie *http.Cookie) bool {
+		return hmac.Equal([]byte(hashText(cookie.Value)), []byte(code.Browser))
+	})
+}
+
+func (h *WalletHandler) poll(w http.ResponseWriter, r *http.Request) {
+	sid := r.URL.Query().Get("sid")
+	switch {
+	case r.Method != http.MethodGet:
+		w.Header().Set("Allow", http.MethodGet)
+		writeError(w, http.StatusMethodNotAllowed, "only GET is possible here")
+		return
+	case sid == "":
+		writeError(w, http.StatusBadRequest, "the query parameter sid is missing: poll with ?sid=<session id>")
+		return
+	}
+	code, err := h.codes.Find(r.Context(), sid)
+	switch {
+	case err != nil:
+		h.fail(w, r, err)
+		return
+	case code == nil || code.SID != sid:
+		writeJSON(w, http.StatusNotFound, map[string]any{"status": "not_found"})
+		return
+	case code.User == "" || !h.unbound && !h.isShown(r, code):
+		writeJSON(w, http.StatusOK, map[string]any{"status": StatusPending})
+		return
+	}
+	next := localNext(code.Next)
+	first, err := h.codes.Complete(r.Context(), sid)
+	if err == nil && first {
+		err = h.signIn(w, r, Login{User: code.User, Session: code.Session, Mode: code.Mode, Next: next})
+		if err != nil {
+			err = errors.Join(err, h.codes.Save(r.Context(), *code)) // The next poll tries again.
+		}
+	}
+	if err != nil {
+		h.fail(w, r, err)
+		return
+	}
+	writeJSON(w, http.StatusOK, map[string]any{"status": StatusAuthenticated, "redirect": next})
+}
+
+// refusal is an answer to a wallet other than 200.
+type refusal struct {
+	status  int
+	message string
+	reason  string
+	// How long to wait, for 429.
+	wait time.Duration
+}
+
+func (r *refusal) Error() string { return r.message }
+
+func (h *WalletHandler) answer(w http.ResponseWriter, r *http.Request, mode string) {
+	body, ok := readBody(w, r)
+	if !ok {
+		return
+	}
+	// Where a domain has no event URL, its events come here. What calls itself an event has to be signed.
+	if h.isEvent(r.Header, body) {
+		if len(h.webhookSecrets()) == 0 {
+			writeError(w, http.StatusUnauthorized, "no events are expected here")
+			return
+		}
+		h.receive(w, r, body)
+		return
+	}
+	err := h.accept(r.Context(), mode, body)
+	if refused := (*refusal)(nil); errors.As(err, &refused) {
+		body := map[string]any{"error": refused.message}
+		if refused.reason != "" {
+			body["details"] = map[string]any{"reason": refused.reason}
+		}
+		if refused.wait > 0 {
+			w.Header().Set("Retry-After", strconv.Itoa(int(math.Ceil(refused.wait.Seconds()))))
+		}
+		writeJSON(w, refused.status, body)
+		return
+	}
+	if err != nil {
+		h.fail(w, r, err)
+		return
+	}
+	done := map[string]string{ModeLogin: StatusAuthenticated, ModeRegister: "registered"}[mode]
+	writeJSON(w, http.StatusOK, map[string]any{"status": done, "message": done + " with " + h.domain})
+}
+
+func (h *WalletHandler) fail(w http.ResponseWriter, r *http.Request, err error) {
+	slog.ErrorContext(r.Context(), "an answer or a poll failed", "error", err)
+	writeError(w, http.StatusInternalServerError, "something went wrong on this server: try again")
+}
+
+func (h *WalletHandler) isEvent(header http.Header, body []byte) bool {
+	_, signed := headerValue(header, "X-Svc-Signature")
+	_, standard := headerValue(header, "webhook-signature")
+	// A map, because a struct would take a member "Event" too.
+	var members map[string]json.RawMessage
+	isNamed := json.Unmarshal(body, &members) == nil && !isNull(members["event"])
+	return signed || standard || isNamed
+}
+
+// accept checks a wallet's answer in the specification's order.
+func (h *WalletHandler) accept(ctx context.Context, mode string, body []byte) error {
+	answer, err := parseAnswer(body)
+	if err != nil {
+		return &refusal{status: http.StatusBadRequest, message: err.Error()}
+	}
+	if now := h.now().Unix(); answer.Timestamp < now-clockTolerance || answer.Timestamp > now+clockTolerance {
+		return &refusal{status: http.StatusRequestTimeout, message: "the timestamp is more than 30 seconds from this server's time: set the device's clock, and sign again"}
+	}
+	code, err := h.findChallenge(ctx, mode, answer.Challenge)
+	if err != nil {
+		return err
+	}
+	key, ok := canonicalKey(answer.PublicKey)
+	if !ok {
+		return &refusal{status: http.StatusNotAcceptable, message: "the public key is not a secp256k1 key in hex"}
+	}
+	user, err := h.findUser(ctx, key)
+	if err != nil {
+		return err
+	}
+	if (mode == ModeLogin) == (user == "") {
+		return h.refuseUser(ctx, mode, answer)
+	}
+	session, err := h.authenticate(ctx, code.SID, answer)
+	if err != nil {
+		return err
+	}
+	if mode == ModeRegister {
+		device := Device{}
+		if answer.DeviceInfo != nil {
+			device = *answer.DeviceInfo
+		}
+		user, err = h.createUser(ctx, key, device)
+		if errors.Is(err, ErrUserExists) {
+			return &refusal{status: http.StatusConflict, message: "a user with this public key exists: log in instead"}
+		}
+		if err == nil && user == "" {
+			err = errors.New("CreateUser gave no user")
+		}
+		if err != nil {
+			return err
+		}
+	}
+	code.User, code.Session = user, session
+	return h.codes.Save(ctx, *code)
+}
+
+var sentence = regexp.MustCompile(`^Sign this to (login|register) to ([^ :]+) at ([0-9]+:[A-Za-z0-9_-]{22})$`)
+
+// findChallenge gives the code that waits for an answer to this text, in either of its two renderings.
+func (h *WalletHandler) findChallenge(ctx context.Context, mode, text string) (*Code, error) {
+	notHeld := &refusal{status: http.StatusNotFound, message: "no session waits for an answer to this challenge: scan the code again"}
+	if parts := sentence.FindStringSubmatch(text); parts != nil {
+		text = "svc:" + parts[1] + ":" + parts[2] + ":" + parts[3]
+	}
+	code, err := h.codes.Find(ctx, text)
+	if err != nil {
+		return nil, err
+	}
+	if code == nil || code.Challenge != text || code.Mode != mode || code.User != "" || !h.now().Before(code.ExpiresAt) {
+		return nil, notHeld
+	}
+	return code, nil
+}
+
+// refuseUser says that the user is missing, or there; but first, that the signature is wrong if it is.
+func (h *WalletHandler) refuseUser(ctx context.Context, mode string, answer *Answer) error {
+	body := VerifyParams{PublicKey: answer.PublicKey, Signature: answer.Signature, Message: answer.Challenge}
+	checked, err := fetch[Verification](ctx, h.client, call{method: http.MethodPost, path: "/verify", body: body, once: true})
+	switch failure := (*Error)(nil); {
+	case errors.As(err, &failure) && (failure.Code == "invalid_signature" || failure.Code == "invalid_public_key"):
+		return &refusal{status: http.StatusNotAcceptable, message: failure.Message}
+	case err != nil:
+		return asRefusal(err)
+	case !checked.Valid:
+		return &refusal{status: http.StatusNotAcceptable, message: "the signature was not made by this key over this challenge"}
+	case mode == ModeLogin:
+		return &refusal{status: http.StatusNotFound, message: "no user has this public key: register first"}
+	}
+	return &refusal{status: http.StatusConflict, message: "a user with this public key exists: log in instead"}
+}
+
+// authenticate lets the service check the answer; of answers that race it accepts one.
+func (h *WalletHandler) authenticate(ctx context.Context, sid string, answer *Answer) (*Session, error) {
+	k := call{method: http.MethodPost, body: answer, once: true}
+	session, err := to[Session](ctx, h.client, k, "/sessions/{}/authenticate", sid)
+	if err != nil {
+		return nil, asRefusal(err)
+	}
+	if session.ID != sid || session.Status != StatusAuthenticated {
+		return nil, errors.New("the service did not authenticate the session")
+	}
+	return session, nil
+}
+
+func asRefusal(err error) error {
+	var failure *Error
+	if !errors.As(err, &failure) || failure.Code == "invalid_response" {
+		return err
+	}
+	switch failure.Status {
+	case http.StatusNotFound, http.StatusConflict, http.StatusGone:
+		return &refusal{status: http.StatusNotFound, message: "no session waits for an answer to this challenge: scan the code again"}
+	case http.StatusNotAcceptable, http.StatusRequestTimeout:
+		return &refusal{status: failure.Status, message: failure.Message, reason: failure.reason()}
+	case http.StatusTooManyRequests:
+		return &refusal{status: failure.Status, message: failure.Message, wait: cmp.Or(failure.RetryAfter, time.Second)}
+	}
+	return err
+}
+
+func parseAnswer(body []byte) (*Answer, error) {
+	var members map[string]json.RawMessage
+	if !utf8.Valid(body) || json.Unmarshal(body, &members) != nil || members == nil {
+		return nil, errors.New("the body is not a JSON object with public_key, signature, challenge and timestamp")
+	}
+	answer := &Answer{}
+	for name, to := range map[string]*string{"public_key": &answer.PublicKey, "signature": &answer.Signature, "challenge": &answer.Challenge} {
+		if !readText(members[name], to) {
+			return nil, errors.New("the field " + name + " is missing, or is no string")
+		}
+	}
+	timestamp, err := strconv.ParseInt(string(members["timestamp"]), 10, 64)
+	if err != nil {
+		return nil, errors.New("the field timestamp is missing, or is no integer of Unix seconds")
+	}
+	answer.Timestamp = timestamp
+	if code := members["confirm_code"]; !isNull(code) && !readText(code, &answer.ConfirmCode) {
+		return nil, errors.New("the field confirm_code must be a string")
+	}
+	if info := members["device_info"]; !isNull(info) {
+		answer.DeviceInfo = &Device{}
+		return answer, parseDevice(info, answer.DeviceInfo)
+	}
+	return answer, nil
+}
+
+func parseDevice(info json.RawMessage, device *Device) error {
+	var members map[string]json.RawMessage
+	if json.Unmarshal(info, &members) != nil {
+		return errors.New("the field device_info must be an object")
+	}
+	for _, field := range []struct {
+		name  string
+		to    *string
+		bound int
+	}{{"platform", &device.Platform, 32}, {"version", &device.Version, 64}, {"device_id", &device.DeviceID, 128}} {
+		if text := members[field.name]; !isNull(text) && (!readText(text, field.to) || utf8.RuneCountInString(*field.to) > field.bound) {
+			return errors.New("the field device_info." + field.name + " must be a string of at most " + strconv.Itoa(field.bound) + " characters")
+		}
+	}
+	return nil
+}
+
+func isNull(text json.RawMessage) bool { return text == nil || string(text) == "null" }
+
+func readText(text json.RawMessage, to *string) bool {
+	return len(text) > 0 && text[0] == '"' && json.Unmarshal(text, to) == nil
+}
+
+// canonicalKey spells a key of 33 or 65 bytes compressed, in lower-case hex.
+func canonicalKey(text string) (string, bool) {
+	key, err := hex.DecodeString(text)
+	switch {
+	case err != nil:
+		return "", false
+	case len(key) == 33 && (key[0] == 2 || key[0] == 3):
+		return hex.EncodeToString(key), true
+	case len(key) == 65 && key[0] == 4:
+		key[0] = 2 + key[64]&1
+		return hex.EncodeToString(key[:33]), true
+	}
+	return "", false
+}
+
+func hashText(text string) string {
+	digest := sha256.Sum256([]byte(text))
+	return hex.EncodeToString(digest[:])
+}
+
+// codeMemory stores the last codes.
+type codeMemory struct {
+	mutex     sync.Mutex
+	bySID     map[string]*Code
+	completed map[string]bool
+	order     []string
+}
+
+func (m *codeMemory) Save(_ context.Context, code Code) error {
+	m.mutex.Lock()
+	defer m.mutex.Unlock()
+	if old := m.bySID[code.SID]; old != nil {
+		delete(m.bySID, old.Challenge)
+	} else {
+		m.order = append(m.order, code.SID)
+	}
+	m.bySID[code.SID], m.bySID[code.Challenge] = &code, &code
+	delete(m.completed, code.SID)
+	if len(m.order) > maxRemember {
+		oldest := m.order[0]
+		delete(m.bySID, m.bySID[oldest].Challenge)
+		delete(m.bySID, oldest)
+		delete(m.completed, oldest)
+		m.order = m.order[1:]
+	}
+	return nil
+}
+
+func (m *codeMemory) Find(_ context.Context, sidOrChallenge string) (*Code, error) {
+	m.mutex.Lock()
+	defer m.mutex.Unlock()
+	found := m.bySID[sidOrChallenge]
+	if found == nil {
+		return nil, nil
+	}
+	copied := *found
+	return &copied, nil
+}
+
+func (m *codeMemory) Complete(_ context.Context, sid string) (bool, error) {
+	m.mutex.Lock()
+	defer m.mutex.Unlock()
+	first := !m.completed[sid]
+	m.completed[sid] = true
+	return first, nil
+}

@@ -1,0 +1,416 @@
+package signpost
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+type receiverCase struct {
+	Name, Handler string
+	Held          struct {
+		Sessions []struct{ Challenge, State string }
+		Users    []string
+		Codes    []struct {
+			SID, State string
+			ReturnURL  string `json:"return_url"`
+		}
+		Secrets        []string
+		Seen           []string
+		Completed      []string
+		AllowedSources []string `json:"allowed_sources"`
+		BindPoll       *bool    `json:"bind_poll"`
+		Fails          bool
+		Busy           int
+	}
+	Request struct {
+		Body         json.RawMessage
+		Text         *string
+		Headers      map[string]string
+		SID          *string
+		Browser      string
+		Origin       *string
+		SecFetchSite *string `json:"sec_fetch_site"`
+	}
+	Expect struct {
+		Status     int
+		Body       map[string]string
+		LogsIn     *bool `json:"logs_in"`
+		RetryAfter int   `json:"retry_after"`
+	}
+}
+
+// unsupported is why the handlers of this SDK do not do what a case is about.
+func (c receiverCase) unsupported() string {
+	switch {
+	case c.Held.AllowedSources != nil:
+		return "which addresses events come from is for a firewall to say"
+	}
+	return ""
+}
+
+// playService answers as the service does, at the time `now`.
+func playService(sessions map[string]*Code, busy int, now int64) http.HandlerFunc {
+	var mutex sync.Mutex
+	fail := func(w http.ResponseWriter, status int, code string) {
+		w.WriteHeader(status)
+		fmt.Fprintf(w, `{"error":{"code":%q,"message":"no","details":{}}}`, code)
+	}
+	return func(w http.ResponseWriter, r *http.Request) {
+		mutex.Lock()
+		defer mutex.Unlock()
+		var body struct {
+			Answer
+			Message string
+		}
+		_ = json.NewDecoder(r.Body).Decode(&body)
+		if busy > 0 {
+			w.Header().Set("Retry-After", strconv.Itoa(busy))
+			fail(w, 429, "rate_limited")
+			return
+		}
+		if r.URL.Path == "/v1/verify" {
+			code, valid := verifySignature(body.PublicKey, body.Signature, body.Message)
+			if code != "" {
+				fail(w, 400, code)
+				return
+			}
+			fmt.Fprintf(w, `{"valid":%t,"public_key":%q,"message_hash":"sha256:"}`, valid, body.PublicKey)
+			return
+		}
+		id, _ := strings.CutSuffix(strings.TrimPrefix(r.URL.Path, "/v1/sessions/"), "/authenticate")
+		session := sessions[id]
+		code, valid := verifySignature(body.PublicKey, body.Signature, body.Challenge)
+		switch {
+		case session == nil:
+			fail(w, 404, "session_not_found")
+		case session.User != "":
+			fail(w, 409, "session_already_authenticated")
+		case code != "" || !valid:
+			fail(w, 406, "invalid_signature")
+		default:
+			session.User = body.PublicKey
+			fmt.Fprintf(w, `{"id":%q,"status":"authenticated","user":{"public_key":%q,"device_info":{}}}`, id, body.PublicKey)
+		}
+	}
+}
+
+func TestWalletsPollsAndEventsAreAnsweredAsTheVectorsSay(t *testing.T) {
+	var vectors struct {
+		Now    int64
+		Origin string
+		Cases  []receiverCase
+	}
+	readVectors(t, "receiver.json", &vectors)
+	skipped := 0
+	for _, c := range vectors.Cases {
+		t.Run(c.Name, func(t *testing.T) {
+			if why := c.unsupported(); why != "" {
+				skipped++
+				t.Skip(why)
+			}
+			playReceiver(t, c, vectors.Origin, vectors.Now)
+		})
+	}
+	mustEqual(t, "cases that are not supported", skipped, 5)
+}
+
+// failing is a store that fails.
+type failing struct{}
+
+func (failing) Save(context.Context, Code) error               { return errors.New("away") }
+func (failing) Find(context.Context, string) (*Code, error)    { return nil, errors.New("away") }
+func (failing) Complete(context.Context, string) (bool, error) { return false, errors.New("away") }
+func (failing) Has(context.Context, string) (bool, error)      { return false, errors.New("away") }
+func (failing) Add(context.Context, string) error              { return errors.New("away") }
+
+const shownTo = "what-the-cookie-of-this-browser-holds"
+
+func playReceiver(t *testing.T, c receiverCase, origin string, now int64) {
+	sessions := map[string]*Code{}
+	asked, play := 0, playService(sessions, c.Held.Busy, now)
+	service := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		asked++
+		play(w, r)
+	}))
+	defer service.Close()
+	users, signedIn := map[string]bool{}, 0
+	for _, user := range c.Held.Users {
+		users[user] = true
+	}
+	options := WalletOptions{
+		Domain: "example.com", Site: origin, WebhookSecrets: c.Held.Secrets,
+		SignIn: func(http.ResponseWriter, *http.Request, Login) error {
+			signedIn++
+			return nil
+		},
+		FindUser: func(_ context.Context, key string) (string, error) {
+			if users[key] {
+				return "user of " + key, nil
+			}
+			return "", nil
+		},
+		CreateUser: func(_ context.Context, key string, _ Device) (string, error) { return "user of " + key, nil },
+	}
+	options.UnboundPolls = c.Held.BindPoll != nil && !*c.Held.BindPoll
+	if c.Held.Fails {
+		options.Codes, options.SeenEvents = failing{}, failing{}
+	}
+	handler := NewWallet(New("key", WithBaseURL(service.URL+"/v1")), options)
+	handler.now = func() time.Time { return time.Unix(now, 0) }
+	hold(t, handler, c, sessions, time.Unix(now, 0))
+	request := receiverRequest(c, handler)
+	recorder := httptest.NewRecorder()
+	handler.ServeHTTP(recorder, request)
+	if c.Expect.Body["post"] == "answer" {
+		c.Expect.Status = http.StatusNotFound // Nobody waits for an answer to it; no signature was asked for.
+	}
+	mustEqual(t, "status", recorder.Code, c.Expect.Status)
+	for _, session := range c.Held.Sessions {
+		if session.State != "pending" && asked > 0 {
+			t.Error("the service was asked about a code that waits for no answer")
+		}
+	}
+	if c.Expect.RetryAfter > 0 {
+		mustEqual(t, "Retry-After", recorder.Header().Get("Retry-After"), strconv.Itoa(c.Expect.RetryAfter))
+	}
+	if c.Expect.LogsIn != nil {
+		mustEqual(t, "logs in", signedIn == 1, *c.Expect.LogsIn)
+	}
+	var got map[string]string
+	if err := json.Unmarshal(recorder.Body.Bytes(), &got); err != nil {
+		t.Fatal(err, recorder.Body.String())
+	}
+	if c.Handler == "classify" && c.Expect.Status != http.StatusUnauthorized {
+		return // The status says what it was taken for.
+	}
+	for name, text := range got {
+		if c.Expect.Body[name] == "<text>" && text != "" {
+			got[name] = "<text>"
+		}
+	}
+	mustEqual(t, "body", got, c.Expect.Body)
+}
+
+// hold lets the handler remember what the case says.
+func hold(t *testing.T, handler *WalletHandler, c receiverCase, sessions map[string]*Code, now time.Time) {
+	save := func(code Code) {
+		code.Browser = hashText(shownTo)
+		if err := handler.codes.Save(t.Context(), code); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for at, session := range c.Held.Sessions {
+		code := Code{SID: fmt.Sprint("sess_", at), Challenge: session.Challenge, ExpiresAt: now.Add(time.Minute)}
+		code.Mode, _, _ = strings.Cut(strings.TrimPrefix(session.Challenge, "svc:"), ":")
+		switch session.State {
+		case "answered":
+			code.User = "somebody"
+		case "expired":
+			code.ExpiresAt = now
+		}
+		save(code)
+		if session.State == "pending" {
+			sessions[code.SID] = &Code{}
+		}
+	}
+	for _, shown := range c.Held.Codes {
+		code := Code{SID: shown.SID, Challenge: "svc:" + shown.SID, Mode: ModeLogin, Next: shown.ReturnURL}
+		if shown.State == "authenticated" {
+			code.User = "somebody"
+		}
+		save(code)
+	}
+	for _, sid := range c.Held.Completed {
+		_, _ = handler.codes.Complete(t.Context(), sid)
+	}
+	for _, identity := range c.Held.Seen {
+		_ = handler.seen.Add(t.Context(), identity)
+	}
+}
+
+func receiverRequest(c receiverCase, handler *WalletHandler) *http.Request {
+	path := map[string]string{"login": "/wallet/login", "classify": "/wallet/login", "register": "/wallet/register", "event": "/events"}[c.Handler]
+	method, body := http.MethodPost, string(c.Request.Body)
+	if c.Request.Text != nil {
+		body = *c.Request.Text
+	}
+	sid := ""
+	if c.Handler == "poll" {
+		method, path = http.MethodGet, "/poll"
+		if c.Request.SID != nil {
+			sid = *c.Request.SID
+			path += "?sid=" + sid
+		}
+	}
+	request := httptest.NewRequest(method, "/signpost"+path, strings.NewReader(body))
+	request.Header = headers(c.Request.Headers)
+	if cookie := map[string]string{"shown": shownTo, "other": "another browser"}[c.Request.Browser]; cookie != "" {
+		request.AddCookie(&http.Cookie{Name: handler.cookieName("code", sid), Value: cookie})
+	}
+	if c.Request.Origin != nil {
+		request.Header.Set("Origin", *c.Request.Origin)
+	}
+	if c.Request.SecFetchSite != nil {
+		request.Header.Set("Sec-Fetch-Site", *c.Request.SecFetchSite)
+	}
+	return request
+}
+
+// shop is a handler whose service plays along, and a request of the browser that was shown its code.
+func shop(t *testing.T, change func(*WalletOptions)) (handler *WalletHandler, browser func(path string) *httptest.ResponseRecorder) {
+	t.Helper()
+	challenges := 0
+	service := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch {
+		case strings.HasSuffix(r.URL.Path, "/authenticate"):
+			fmt.Fprint(w, `{"id":"sess_1","status":"authenticated","user":{"public_key":"02","device_info":{}}}`)
+		default:
+			challenges++
+			fmt.Fprintf(w, `{"id":"sess_1","status":"pending","challenge":"svc:register:example.com:1:%022d","qr_data":"svc://auth?n=%d","expires_at":"2100-01-01T00:00:00Z","created_at":"2023-11-14T22:13:10Z"}`, challenges, challenges)
+		}
+	}))
+	t.Cleanup(service.Close)
+	options := WalletOptions{
+		Domain: "example.com", Site: "https://example.com",
+		SignIn:     func(http.ResponseWriter, *http.Request, Login) error { return nil },
+		FindUser:   func(context.Context, string) (string, error) { return "", nil },
+		CreateUser: func(_ context.Context, key string, _ Device) (string, error) { return key, nil },
+	}
+	change(&options)
+	handler = NewWallet(New("key", WithBaseURL(service.URL+"/v1")), options)
+	shown := httptest.NewRecorder()
+	code, err := handler.ShowCode(shown, httptest.NewRequest(http.MethodGet, "/", nil), ModeRegister, "//evil.example")
+	if err != nil || code.SID != "sess_1" || code.QRData != "svc://auth?n=1" {
+		t.Fatal(code, err)
+	}
+	cookie := shown.Header().Get("Set-Cookie")
+	if !strings.HasPrefix(cookie, "__Host-code-") || !strings.HasSuffix(cookie, "; Path=/; Max-Age=1800; HttpOnly; SameSite=Lax; Secure") {
+		t.Error(cookie)
+	}
+	return handler, func(path string) *httptest.ResponseRecorder {
+		request := httptest.NewRequest(http.MethodGet, path, nil)
+		request.Header.Set("Cookie", cookie[:strings.Index(cookie, ";")])
+		recorder := httptest.NewRecorder()
+		if path == "/refresh" {
+			if code, err := handler.RefreshCode(request, "sess_1"); err != nil || code.QRData != "svc://auth?n=2" {
+				t.Error(code, err)
+			}
+			return recorder
+		}
+		handler.ServeHTTP(recorder, request)
+		return recorder
+	}
+}
+
+// answers posts what a wallet answers to the challenge of this number.
+func answers(handler http.Handler, number int) *httptest.ResponseRecorder {
+	body := fmt.Sprintf(`{"public_key":"%s","signature":"30","challenge":"Sign this to register to example.com at 1:%022d","timestamp":%d}`,
+		"02"+strings.Repeat("ab", 32), number, time.Now().Unix())
+	recorder := httptest.NewRecorder()
+	handler.ServeHTTP(recorder, httptest.NewRequest(http.MethodPost, "/signpost/wallet/register", strings.NewReader(body)))
+	return recorder
+}
+
+func TestACodeIsReplacedForItsBrowserAlone(t *testing.T) {
+	handler, browser := shop(t, func(*WalletOptions) {})
+	_, err := handler.RefreshCode(httptest.NewRequest(http.MethodPost, "/refresh", nil), "sess_1")
+	checkError(t, err, map[string]any{"code": "invalid_argument"})
+	browser("/refresh")
+	mustEqual(t, "the old code", answers(handler, 1).Code, http.StatusNotFound)
+	mustEqual(t, "the new code", answers(handler, 2).Code, http.StatusOK)
+	mustEqual(t, "the poll", strings.TrimSpace(browser("/signpost/poll?sid=sess_1").Body.String()), `{"redirect":"/","status":"authenticated"}`)
+}
+
+func TestARegistrationThatCameSecondIsAConflict(t *testing.T) {
+	handler, _ := shop(t, func(o *WalletOptions) {
+		o.CreateUser = func(context.Context, string, Device) (string, error) {
+			return "", fmt.Errorf("insert: %w", ErrUserExists)
+		}
+	})
+	mustEqual(t, "status", answers(handler, 1).Code, http.StatusConflict)
+}
+
+func TestASignInThatFailsIsTriedAgain(t *testing.T) {
+	signIns := 0
+	handler, browser := shop(t, func(o *WalletOptions) {
+		o.SignIn = func(http.ResponseWriter, *http.Request, Login) error {
+			if signIns++; signIns == 1 {
+				return errors.New("the database is away")
+			}
+			return nil
+		}
+	})
+	mustEqual(t, "answer", answers(handler, 1).Code, http.StatusOK)
+	for _, status := range []int{500, 200, 200} {
+		mustEqual(t, "poll", browser("/signpost/poll?sid=sess_1").Code, status)
+	}
+	mustEqual(t, "sign-ins", signIns, 2)
+}
+
+func TestTheMemoryOfCodesHasABound(t *testing.T) {
+	codes := &codeMemory{bySID: map[string]*Code{}, completed: map[string]bool{}}
+	for at := range maxRemember + 5 {
+		sid := strconv.Itoa(at)
+		_ = codes.Save(t.Context(), Code{SID: sid, Challenge: "svc:" + sid})
+		_, _ = codes.Complete(t.Context(), sid)
+	}
+	mustEqual(t, "entries", []int{len(codes.bySID), len(codes.completed), len(codes.order)}, []int{2 * maxRemember, maxRemember, maxRemember})
+}
+
+func TestRoutesOfWalletsThatAreNoneAreNotFound(t *testing.T) {
+	handler, _ := shop(t, func(*WalletOptions) {})
+	for _, c := range []struct {
+		method, path string
+		status       int
+	}{
+		{"GET", "/poll", 404}, {"POST", "/wallet/login", 404}, {"POST", "/signpost/poll?sid=a", 405}, {"GET", "/signpost/wallet/login", 405},
+		{"POST", "/signpost/wallet/link", 404}, {"GET", "/signpost/poll", 400}, {"POST", "/signpost/events", 404},
+	} {
+		recorder := httptest.NewRecorder()
+		handler.ServeHTTP(recorder, httptest.NewRequest(c.method, c.path, nil))
+		mustEqual(t, c.method+" "+c.path, recorder.Code, c.status)
+	}
+	// A member that the specification does not know makes no event of an answer.
+	request := httptest.NewRequest(http.MethodPost, "/signpost/wallet/login", strings.NewReader(`{"Event":"login"}`))
+	serve(t, handler, request, http.StatusBadRequest)
+}
+
+func TestWhetherThereIsAUserIsSaidToWhoeverHasTheKey(t *testing.T) {
+	cases := signatures(t)
+	for _, c := range cases {
+		if c.code != "" || c.Message != cases[0].Message {
+			continue
+		}
+		for mode, route := range map[string]string{ModeLogin: "login", ModeRegister: "register"} {
+			service := httptest.NewServer(playService(nil, 0, 0))
+			handler := NewWallet(New("key", WithBaseURL(service.URL+"/v1")), WalletOptions{
+				Domain: "example.com", Site: "https://example.com",
+				SignIn: func(http.ResponseWriter, *http.Request, Login) error { return nil },
+				FindUser: func(context.Context, string) (string, error) {
+					return map[string]string{ModeRegister: "somebody"}[mode], nil
+				},
+				CreateUser: func(context.Context, string, Device) (string, error) { return "", errors.New("nobody is created here") },
+			})
+			challenge := "svc:login:example.com:1699999990:AQEBAQEBAQEBAQEBAQEBAQ"
+			_ = handler.codes.Save(t.Context(), Code{SID: "sess_1", Challenge: challenge, Mode: mode, ExpiresAt: time.Now().Add(time.Minute)})
+			body, _ := json.Marshal(Answer{PublicKey: c.PublicKey, Signature: c.Signature, Challenge: c.Message, Timestamp: time.Now().Unix()})
+			recorder := httptest.NewRecorder()
+			handler.ServeHTTP(recorder, httptest.NewRequest(http.MethodPost, "/signpost/wallet/"+route, strings.NewReader(string(body))))
+			want := http.StatusNotAcceptable
+			if c.Valid {
+				want = map[string]int{ModeLogin: http.StatusNotFound, ModeRegister: http.StatusConflict}[mode]
+			}
+			mustEqual(t, mode+" "+c.Name, recorder.Code, want)
+			service.Close()
+		}
+	}
+}

@@ -1,0 +1,372 @@
+"""Every call of the API, once. `Signpost` and `AsyncSignpost` have the same methods by `blocking` and `awaiting`."""
+
+import math
+import uuid
+from collections.abc import Iterable, Mapping
+from enum import Enum
+from typing import Any, Final, Literal
+
+from .core import Core, as_nothing, as_reply, as_svg, path, refuse
+from .errors import SignpostError
+from .locator import AtmDetails, AtmStatus, CityAtms, NearestAtms
+from .replies import (
+    CreatedSession,
+    Delivery,
+    DeliveryList,
+    DeliveryState,
+    Domain,
+    DomainList,
+    Handler,
+    HostedUser,
+    ListedDomain,
+    ListedSession,
+    LoginMethod,
+    Mode,
+    ProvedDomain,
+    RefreshedSession,
+    RegisteredDomain,
+    Registration,
+    Retried,
+    Session,
+    SessionList,
+    Simulation,
+    Status,
+    UserList,
+    Verification,
+)
+from .steps import Pages, Pause, Steps
+
+_PAGE = 100
+_LONGEST_WAIT = 25
+_SHORTEST_WAIT = 1.0
+_ENDS: Final[dict[str, Status]] = {"session_expired": "expired", "session_cancelled": "cancelled"}
+
+
+class Unset(Enum):
+    """What an argument is that was not given, where None means to remove."""
+
+    UNSET = "unset"
+
+
+UNSET: Final = Unset.UNSET
+
+
+class Calls:
+    """Calls of one service."""
+
+    def __init__(self, core: Core) -> None:
+        self.core = core
+
+
+class ServiceCalls(Calls):
+    """What is no part of a group."""
+
+    def verify(self, *, message: str, signature: str, public_key: str) -> Steps[Verification]:
+        """Asks the service whether `public_key` (hex) signed `message` (`signature`: DER in hex)."""
+        body = {"message": message, "signature": signature, "public_key": public_key}
+        return self.core.call("POST", "/verify", as_reply(Verification), repeat=True, body=body)
+
+
+class SessionCalls(Calls):
+    """Login attempts."""
+
+    def create(
+        self,
+        *,
+        domain: str,
+        mode: Mode | Literal["registration"] | None = None,
+        user: str | None = None,
+        webhook_url: str | None = None,
+        metadata: Mapping[str, Any] | None = None,
+        confirm: Literal["code"] | None = None,
+        flow: Literal["cross_device", "same_device", "page"] | None = None,
+        requester: Mapping[str, str] | None = None,
+        browser_hash: str | None = None,
+        idempotency_key: str | None = None,
+    ) -> Steps[CreatedSession]:
+        """Creates a session, once: a retry carries the same `Idempotency-Key`, which is random unless given."""
+        body = _given(
+            domain=domain, mode=mode, user=user, webhook_url=webhook_url, metadata=metadata, confirm=confirm, flow=flow,
+            requester=requester, browser_hash=browser_hash,
+        )  # fmt: skip
+        headers = {"Idempotency-Key": idempotency_key or str(uuid.uuid4())}
+        if not (headers["Idempotency-Key"].isascii() and headers["Idempotency-Key"].isprintable()):
+            raise refuse("an idempotency_key has 1 to 255 visible ASCII characters")
+        return self.core.call("POST", "/sessions", as_reply(CreatedSession), repeat=True, body=body, headers=headers)
+
+    def list(
+        self,
+        *,
+        status: Status | None = None,
+        domain: str | None = None,
+        limit: int | None = None,
+        cursor: str | None = None,
+    ) -> Steps[SessionList]:
+        """One page of sessions, newest first. `limit` is 1 to 100."""
+        query = {"status": status, "domain": domain, "limit": limit, "cursor": cursor}
+        return self.core.call("GET", "/sessions", as_reply(SessionList), repeat=True, query=query)
+
+    def all(self, *, status: Status | None = None, domain: str | None = None) -> Pages[ListedSession]:
+        """All sessions, newest first, page by page."""
+
+        def fetch(cursor: str | None) -> Steps[tuple[tuple[ListedSession, ...], str | None]]:
+            page = yield from self.list(status=status, domain=domain, limit=_PAGE, cursor=cursor)
+            return page.sessions, page.next_cursor
+
+        return Pages(fetch)
+
+    def get(self, id: str, *, wait: int | None = None) -> Steps[Session]:
+        """The session; with `wait` (0 to 25 s) as soon as it is no longer pending."""
+        query, longer = {"wait": wait}, wait or 0
+        return self.core.call("GET", path("sessions", id), as_reply(Session), repeat=True, query=query, longer=longer)
+
+    def wait(self, id: str, *, timeout: float = 300) -> Steps[Session]:
+        """Waits until the session is no longer pending, or `timeout` seconds are over: then it is as last seen.
+
+        A session that expired or was cancelled is a session with that `status`, and no error.
+        """
+        clock = self.core.monotonic
+        end = clock() + timeout
+        while True:
+            begin = clock()
+            try:
+                session = yield from self.get(id, wait=max(0, min(_LONGEST_WAIT, math.ceil(end - begin))))
+            except SignpostError as error:
+                status: Status | None = _ENDS.get(error.code)
+                if status is not None:
+                    return Session(id=id, status=status, raw={"id": id, "status": status})
+                raise
+            now = clock()
+            if session.status != "pending" or now >= end:
+                return session
+            if now - begin < _SHORTEST_WAIT:
+                # Something between us and the service does not wait.
+                yield Pause(min(_SHORTEST_WAIT - (now - begin), end - now))
+
+    def refresh(self, id: str) -> Steps[RefreshedSession]:
+        """A new code for the session. The old one no longer works."""
+        return self.core.call("POST", path("sessions", id, "refresh"), as_reply(RefreshedSession), repeat=True)
+
+    def complete(self, id: str, *, code: str, browser_secret: str | None = None) -> Steps[Session]:
+        """Completes a login with the code that came back to `return_url`. Not tried again after a lost connection."""
+        body = _given(code=code, browser_secret=browser_secret)
+        return self.core.call("POST", path("sessions", id, "complete"), as_reply(Session), repeat=False, body=body)
+
+    def authenticate(self, id: str, answer: Mapping[str, Any]) -> Steps[Session]:
+        """Passes a wallet's answer on. Not tried again after a lost connection."""
+        return self.core.call(
+            "POST", path("sessions", id, "authenticate"), as_reply(Session), repeat=False, body=answer
+        )
+
+    def cancel(self, id: str) -> Steps[None]:
+        """Cancels a pending session."""
+        return self.core.call("DELETE", path("sessions", id), as_nothing, repeat=False)
+
+    def simulate(
+        self,
+        id: str,
+        *,
+        wallet: int | None = None,
+        fault: Literal["signature", "timestamp", "challenge", "confirm_code"] | None = None,
+    ) -> Steps[Simulation]:
+        """Plays a wallet (sandbox): number 1 to 100, with a fault if wanted."""
+        body = _given(wallet=wallet, fault=fault)
+        return self.core.call("POST", path("sessions", id, "simulate"), as_reply(Simulation), repeat=False, body=body)
+
+    def qr_svg(self, id: str) -> Steps[str]:
+        """The QR code of a pending session as SVG."""
+        headers = {"Accept": "image/svg+xml, application/json"}
+        return self.core.call("GET", path("sessions", id, "qr.svg"), as_svg, repeat=True, headers=headers)
+
+
+class DomainCalls(Calls):
+    """The host names that people log in to."""
+
+    def create(self, *, domain: str, webhook_url: str) -> Steps[RegisteredDomain]:
+        """Registers a domain."""
+        body = {"domain": domain, "webhook_url": webhook_url}
+        return self.core.call("POST", "/domains", as_reply(RegisteredDomain), repeat=False, body=body)
+
+    def list(self, *, limit: int | None = None, cursor: str | None = None) -> Steps[DomainList]:
+        """All domains, or a page of them if `limit` (1 to 100) or `cursor` is given; oldest first."""
+        query = {"limit": limit, "cursor": cursor}
+        return self.core.call("GET", "/domains", as_reply(DomainList), repeat=True, query=query)
+
+    def all(self) -> Pages[ListedDomain]:
+        """All domains, oldest first, page by page."""
+
+        def fetch(cursor: str | None) -> Steps[tuple[tuple[ListedDomain, ...], str | None]]:
+            page = yield from self.list(limit=_PAGE, cursor=cursor)
+            return page.domains, page.next_cursor
+
+        return Pages(fetch)
+
+    def get(self, id: str) -> Steps[Domain]:
+        """The domain."""
+        return self.core.call("GET", path("domains", id), as_reply(Domain), repeat=True)
+
+    def update(
+        self,
+        id: str,
+        *,
+        webhook_url: str | None = None,
+        event_url: str | None | Unset = UNSET,
+        handler: Handler | None = None,
+        methods: Iterable[LoginMethod] | None = None,
+        registration: Registration | None = None,
+        display_name: str | None | Unset = UNSET,
+    ) -> Steps[Domain]:
+        """Changes what is given. None removes `event_url` and `display_name`."""
+        body = _given(webhook_url=webhook_url, handler=handler, registration=registration)
+        if methods is not None:
+            body["methods"] = [*methods]
+        body |= _changed(event_url=event_url, display_name=display_name)
+        return self.core.call("PATCH", path("domains", id), as_reply(Domain), repeat=True, body=body)
+
+    def verify(self, id: str) -> Steps[ProvedDomain]:
+        """Looks for the proof, which takes up to 10 s. `details["checks"]` of an error says what was found."""
+        return self.core.call("POST", path("domains", id, "verify"), as_reply(ProvedDomain), repeat=True)
+
+    def delete(self, id: str) -> Steps[None]:
+        """Deletes the domain."""
+        return self.core.call("DELETE", path("domains", id), as_nothing, repeat=False)
+
+    def send_test_event(self, id: str) -> Steps[Delivery]:
+        """Sends an event that means nothing."""
+        return self.core.call("POST", path("domains", id, "test-event"), as_reply(Delivery), repeat=False)
+
+
+class UserCalls(Calls):
+    """The users of hosted domains. `user` is an id or one of the user's public keys."""
+
+    def list(self, domain_id: str, *, limit: int | None = None, cursor: str | None = None) -> Steps[UserList]:
+        """One page of users, oldest first. `limit` is 1 to 100."""
+        query = {"limit": limit, "cursor": cursor}
+        return self.core.call("GET", path("domains", domain_id, "users"), as_reply(UserList), repeat=True, query=query)
+
+    def all(self, domain_id: str) -> Pages[HostedUser]:
+        """All users, oldest first, page by page."""
+
+        def fetch(cursor: str | None) -> Steps[tuple[tuple[HostedUser, ...], str | None]]:
+            page = yield from self.list(domain_id, limit=_PAGE, cursor=cursor)
+            return page.users, page.next_cursor
+
+        return Pages(fetch)
+
+    def get(self, domain_id: str, user: str) -> Steps[HostedUser]:
+        """The user."""
+        return self.core.call("GET", path("domains", domain_id, "users", user), as_reply(HostedUser), repeat=True)
+
+    def update(
+        self,
+        domain_id: str,
+        user: str,
+        *,
+        name: str | None | Unset = UNSET,
+        groups: Iterable[str] | None | Unset = UNSET,
+    ) -> Steps[HostedUser]:
+        """Sets what is given. None removes it."""
+        listed = groups if groups is None or isinstance(groups, Unset) else [*groups]
+        body = _changed(name=name, groups=listed)
+        where = path("domains", domain_id, "users", user)
+        return self.core.call("PATCH", where, as_reply(HostedUser), repeat=True, body=body)
+
+    def delete(self, domain_id: str, user: str) -> Steps[None]:
+        """Deletes the user with all credentials."""
+        return self.core.call("DELETE", path("domains", domain_id, "users", user), as_nothing, repeat=False)
+
+    def delete_all(self, domain_id: str) -> Steps[None]:
+        """Deletes all users of the domain."""
+        return self.core.call("DELETE", path("domains", domain_id, "users"), as_nothing, repeat=False)
+
+    def delete_credential(self, domain_id: str, user: str, credential: str) -> Steps[None]:
+        """Deletes one key of the user, by its id or the key; `last_credential` for the only one."""
+        where = path("domains", domain_id, "users", user, "credentials", credential)
+        return self.core.call("DELETE", where, as_nothing, repeat=False)
+
+
+class DeliveryCalls(Calls):
+    """What became of events."""
+
+    def list(
+        self, *, state: DeliveryState | None = None, limit: int | None = None, cursor: str | None = None
+    ) -> Steps[DeliveryList]:
+        """One page of deliveries, newest first. `limit` is 1 to 100."""
+        query = {"state": state, "limit": limit, "cursor": cursor}
+        return self.core.call("GET", "/deliveries", as_reply(DeliveryList), repeat=True, query=query)
+
+    def all(self, *, state: DeliveryState | None = None) -> Pages[Delivery]:
+        """All deliveries, newest first, page by page."""
+
+        def fetch(cursor: str | None) -> Steps[tuple[tuple[Delivery, ...], str | None]]:
+            page = yield from self.list(state=state, limit=_PAGE, cursor=cursor)
+            return page.deliveries, page.next_cursor
+
+        return Pages(fetch)
+
+    def get(self, id: str) -> Steps[Delivery]:
+        """The delivery with its `body`."""
+        return self.core.call("GET", path("deliveries", id), as_reply(Delivery), repeat=True)
+
+    def retry(self, id: str) -> Steps[Delivery]:
+        """Sends it again as soon as possible."""
+        return self.core.call("POST", path("deliveries", id, "retry"), as_reply(Delivery), repeat=False)
+
+    def retry_all(self) -> Steps[Retried]:
+        """Sends all failed events again."""
+        return self.core.call("POST", "/deliveries/retry", as_reply(Retried), repeat=False)
+
+
+class AtmCalls(Calls):
+    """Bitcoin ATMs, asked of the server's MCP endpoint. No key is sent."""
+
+    def nearest(
+        self,
+        location: str | None = None,
+        *,
+        lat: float | None = None,
+        lon: float | None = None,
+        limit: int | None = None,
+        max_distance: float | None = None,
+        open_now: bool | None = None,
+        service: Literal["buy", "sell"] | None = None,
+        coin: str | None = None,
+        units: Literal["miles", "km"] | None = None,
+    ) -> Steps[NearestAtms]:
+        """The machines near `location` ("Austin, TX", "78701", "LAX") or `lat` and `lon`; `max_distance` in miles."""
+        arguments = {"location": location, "lat": lat, "lon": lon, "limit": limit, "maxDistance": max_distance}
+        arguments |= {"openNow": open_now, "service": service, "coin": coin, "units": units}
+        return self.core.call_tool("find_nearest_bitcoin_atm", arguments, NearestAtms)
+
+    def get(self, atm_id: int) -> Steps[AtmDetails]:
+        """All that is known of one machine."""
+        return self.core.call_tool("get_atm_details", {"atmId": atm_id}, AtmDetails)
+
+    def status(
+        self,
+        location: str | None = None,
+        *,
+        lat: float | None = None,
+        lon: float | None = None,
+        radius: float | None = None,
+        limit: int | None = None,
+        units: Literal["miles", "km"] | None = None,
+    ) -> Steps[AtmStatus]:
+        """How many machines around a place are open; `radius` in miles."""
+        arguments = {"location": location, "lat": lat, "lon": lon, "radius": radius, "limit": limit, "units": units}
+        return self.core.call_tool("check_atm_status", arguments, AtmStatus)
+
+    def list_by_city(
+        self, *, city: str, state: str, cursor: str | None = None, units: Literal["miles", "km"] | None = None
+    ) -> Steps[CityAtms]:
+        """The machines of a city; `state` is the two-letter code of a state or province."""
+        arguments = {"city": city, "state": state, "cursor": cursor, "units": units}
+        return self.core.call_tool("list_atms_by_city", arguments, CityAtms)
+
+
+def _given(**members: Any) -> dict[str, Any]:
+    return {name: value for name, value in members.items() if value is not None}
+
+
+def _changed(**members: Any) -> dict[str, Any]:
+    return {name: value for name, value in members.items() if value is not UNSET}

@@ -1,0 +1,245 @@
+"""The two clients."""
+
+import ssl
+from types import TracebackType
+
+from .calls import AtmCalls, DeliveryCalls, DomainCalls, ServiceCalls, SessionCalls, UserCalls
+from .core import Core
+from .steps import AsyncTransport, Namespace, Transport, awaiting, blocking, iterating, iterating_async
+from .transport import HttpTransport
+from .webhooks import Webhooks
+
+DEFAULT_BASE_URL = "http://localhost:8080/sandbox/v1"
+"""The sandbox of a server on this machine."""
+
+
+class Sessions(Namespace):
+    """Login attempts."""
+
+    create = blocking(SessionCalls.create)
+    list = blocking(SessionCalls.list)
+    all = iterating(SessionCalls.all)
+    get = blocking(SessionCalls.get)
+    wait = blocking(SessionCalls.wait)
+    refresh = blocking(SessionCalls.refresh)
+    complete = blocking(SessionCalls.complete)
+    authenticate = blocking(SessionCalls.authenticate)
+    cancel = blocking(SessionCalls.cancel)
+    simulate = blocking(SessionCalls.simulate)
+    qr_svg = blocking(SessionCalls.qr_svg)
+
+
+class Domains(Namespace):
+    """The host names that people log in to."""
+
+    create = blocking(DomainCalls.create)
+    list = blocking(DomainCalls.list)
+    all = iterating(DomainCalls.all)
+    get = blocking(DomainCalls.get)
+    update = blocking(DomainCalls.update)
+    verify = blocking(DomainCalls.verify)
+    delete = blocking(DomainCalls.delete)
+    send_test_event = blocking(DomainCalls.send_test_event)
+
+
+class Users(Namespace):
+    """The users of hosted domains."""
+
+    list = blocking(UserCalls.list)
+    all = iterating(UserCalls.all)
+    get = blocking(UserCalls.get)
+    update = blocking(UserCalls.update)
+    delete = blocking(UserCalls.delete)
+    delete_all = blocking(UserCalls.delete_all)
+    delete_credential = blocking(UserCalls.delete_credential)
+
+
+class Deliveries(Namespace):
+    """What became of events."""
+
+    list = blocking(DeliveryCalls.list)
+    all = iterating(DeliveryCalls.all)
+    get = blocking(DeliveryCalls.get)
+    retry = blocking(DeliveryCalls.retry)
+    retry_all = blocking(DeliveryCalls.retry_all)
+
+
+class Atms(Namespace):
+    """Bitcoin ATMs."""
+
+    nearest = blocking(AtmCalls.nearest)
+    get = blocking(AtmCalls.get)
+    status = blocking(AtmCalls.status)
+    list_by_city = blocking(AtmCalls.list_by_city)
+
+    @property
+    def mcp_url(self) -> str:
+        """The address to give to an assistant."""
+        return str(self._calls.core.mcp_url)
+
+
+class AsyncSessions(Namespace):
+    """Login attempts."""
+
+    create = awaiting(SessionCalls.create)
+    list = awaiting(SessionCalls.list)
+    all = iterating_async(SessionCalls.all)
+    get = awaiting(SessionCalls.get)
+    wait = awaiting(SessionCalls.wait)
+    refresh = awaiting(SessionCalls.refresh)
+    complete = awaiting(SessionCalls.complete)
+    authenticate = awaiting(SessionCalls.authenticate)
+    cancel = awaiting(SessionCalls.cancel)
+    simulate = awaiting(SessionCalls.simulate)
+    qr_svg = awaiting(SessionCalls.qr_svg)
+
+
+class AsyncDomains(Namespace):
+    """The host names that people log in to."""
+
+    create = awaiting(DomainCalls.create)
+    list = awaiting(DomainCalls.list)
+    all = iterating_async(DomainCalls.all)
+    get = awaiting(DomainCalls.get)
+    update = awaiting(DomainCalls.update)
+    verify = awaiting(DomainCalls.verify)
+    delete = awaiting(DomainCalls.delete)
+    send_test_event = awaiting(DomainCalls.send_test_event)
+
+
+class AsyncUsers(Namespace):
+    """The users of hosted domains."""
+
+    list = awaiting(UserCalls.list)
+    all = iterating_async(UserCalls.all)
+    get = awaiting(UserCalls.get)
+    update = awaiting(UserCalls.update)
+    delete = awaiting(UserCalls.delete)
+    delete_all = awaiting(UserCalls.delete_all)
+    delete_credential = awaiting(UserCalls.delete_credential)
+
+
+class AsyncDeliveries(Namespace):
+    """What became of events."""
+
+    list = awaiting(DeliveryCalls.list)
+    all = iterating_async(DeliveryCalls.all)
+    get = awaiting(DeliveryCalls.get)
+    retry = awaiting(DeliveryCalls.retry)
+    retry_all = awaiting(DeliveryCalls.retry_all)
+
+
+class AsyncAtms(Namespace):
+    """Bitcoin ATMs."""
+
+    nearest = awaiting(AtmCalls.nearest)
+    get = awaiting(AtmCalls.get)
+    status = awaiting(AtmCalls.status)
+    list_by_city = awaiting(AtmCalls.list_by_city)
+
+    @property
+    def mcp_url(self) -> str:
+        """The address to give to an assistant."""
+        return str(self._calls.core.mcp_url)
+
+
+class _Client(Namespace):
+    webhooks = Webhooks()
+    """`verify` for events."""
+
+    def __init__(self, core: Core) -> None:
+        super().__init__(ServiceCalls(core), core)
+        self.core = core
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}(base_url={self.core.base_url!r})"
+
+    def _close(self) -> None:
+        if isinstance(self.core.send_sync, HttpTransport):
+            self.core.send_sync.close()
+        for threads in (self.core.threads, self.core.waiting_threads):
+            if threads is not None:
+                threads.shutdown(wait=False, cancel_futures=True)
+        self.core.threads = self.core.waiting_threads = None
+
+
+class Signpost(_Client):
+    """The service, for programs that wait for each call. Threads may share it.
+
+    `timeout` is in seconds, for each attempt. `retries` says how often a call is tried again after 429 and 503, and after a
+    lost connection where a repetition does no harm. `transport` replaces the one of the standard library.
+    """
+
+    def __init__(
+        self,
+        api_key: str,
+        *,
+        base_url: str = DEFAULT_BASE_URL,
+        timeout: float = 30,
+        retries: int = 2,
+        transport: Transport | None = None,
+        ssl_context: ssl.SSLContext | None = None,
+    ) -> None:
+        core = Core(api_key, base_url, timeout, retries, transport or HttpTransport(ssl_context))
+        super().__init__(core)
+        self.sessions = Sessions(SessionCalls(core), core)
+        self.domains = Domains(DomainCalls(core), core)
+        self.users = Users(UserCalls(core), core)
+        self.deliveries = Deliveries(DeliveryCalls(core), core)
+        self.atms = Atms(AtmCalls(core), core)
+
+    verify = blocking(ServiceCalls.verify)
+
+    def close(self) -> None:
+        """Closes idle connections."""
+        self._close()
+
+    def __enter__(self) -> "Signpost":
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+
+class AsyncSignpost(_Client):
+    """The service, for programs with an event loop.
+
+    Without a `transport` requests run in up to 32 threads of this client, so the loop goes on meanwhile; `sessions.wait` has up
+    to 128 others. What finds no thread within `timeout` fails with `timeout`. A task that is cancelled goes on at once; its
+    request may still reach the service.
+    """
+
+    def __init__(
+        self,
+        api_key: str,
+        *,
+        base_url: str = DEFAULT_BASE_URL,
+        timeout: float = 30,
+        retries: int = 2,
+        transport: AsyncTransport | None = None,
+        ssl_context: ssl.SSLContext | None = None,
+    ) -> None:
+        blocking_one = HttpTransport(ssl_context) if transport is None else None
+        core = Core(api_key, base_url, timeout, retries, blocking_one, transport)
+        super().__init__(core)
+        self.sessions = AsyncSessions(SessionCalls(core), core)
+        self.domains = AsyncDomains(DomainCalls(core), core)
+        self.users = AsyncUsers(UserCalls(core), core)
+        self.deliveries = AsyncDeliveries(DeliveryCalls(core), core)
+        self.atms = AsyncAtms(AtmCalls(core), core)
+
+    verify = awaiting(ServiceCalls.verify)
+
+    async def aclose(self) -> None:
+        """Closes idle connections, and ends the threads as soon as their requests are done."""
+        self._close()
+
+    async def __aenter__(self) -> "AsyncSignpost":
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.aclose()

@@ -1,0 +1,241 @@
+"""What the login and the wallet handlers share: requests and answers of any framework, and the events of the service."""
+
+import asyncio
+import json
+import logging
+import re
+import secrets
+import threading
+import time
+from collections import OrderedDict
+from collections.abc import Awaitable, Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Generic, Protocol, TypeAlias, TypeVar
+from urllib.parse import parse_qsl
+
+from .client import AsyncSignpost, Signpost
+from .cookies import Site, read_cookies
+from .core import refuse
+from .errors import SignpostError
+from .replies import Event, Mode, Session
+from .steps import CallSync, Steps, ask
+from .webhooks import Headers, header_fields, secret_keys, verify
+
+R = TypeVar("R")
+R_contra = TypeVar("R_contra", contravariant=True)
+U = TypeVar("U")
+MAX_BODY = 64 * 1024
+"""The longest body that wallets and the service post, in bytes."""
+MAX_SEEN = 10_000
+_ACT_SECONDS = 5
+log = logging.getLogger("signpost_sdk")
+
+
+@dataclass(frozen=True, slots=True)
+class Incoming:
+    """A request. `path` is the whole path, `query` what stands behind its `?`."""
+
+    method: str
+    path: str
+    query: str = ""
+    headers: Headers = field(default_factory=dict, repr=False)
+    body: bytes = field(default=b"", repr=False)
+
+    def parameter(self, name: str) -> str | None:
+        """The query parameter; None if it is missing or stands there twice."""
+        values = self.parameters(name)
+        return values[0] if len(values) == 1 else None
+
+    def parameters(self, name: str) -> list[str]:
+        """All query parameters of this name."""
+        return [value for key, value in parse_qsl(self.query, keep_blank_values=True) if key == name]
+
+    @property
+    def fields(self) -> dict[str, str]:
+        """The headers by their names in lower case."""
+        return header_fields(self.headers)
+
+    @property
+    def cookies(self) -> dict[str, str]:
+        """The cookies."""
+        return read_cookies(self.fields.get("cookie", ""))
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """A response. `Set-Cookie` may be there several times."""
+
+    status: int
+    headers: tuple[tuple[str, str], ...] = field(default=(), repr=False)
+    body: bytes = b""
+
+
+@dataclass(frozen=True, slots=True)
+class LoggedIn(Generic[U]):
+    """Who logged in, how, and where they wanted to go: a path of the site."""
+
+    user: U
+    session: Session
+    mode: Mode
+    next: str
+
+
+SetCookies: TypeAlias = Sequence[str] | None
+SignIn: TypeAlias = Callable[[LoggedIn[U], R], SetCookies | Awaitable[SetCookies]]
+"""Sets the site's own login: on the request's session, or by the `Set-Cookie` values that it returns."""
+
+
+class SeenEvents(Protocol):
+    """Remembers which events were acted on, for 30 days if it can. Its methods may be coroutine functions."""
+
+    def has(self, id: str, /) -> bool | Awaitable[bool]:
+        """Whether it was acted on."""
+        ...
+
+    def add(self, id: str, /) -> None | Awaitable[None]:
+        """Remembers it, after the act. It may be there already."""
+        ...
+
+
+class MemoryEvents:
+    """The last 10,000 events, in this process."""
+
+    def __init__(self) -> None:
+        self._seen: OrderedDict[str, None] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def has(self, id: str, /) -> bool:
+        """Whether it was acted on."""
+        return id in self._seen
+
+    def add(self, id: str, /) -> None:
+        """Remembers it."""
+        with self._lock:
+            self._seen[id] = None
+            if len(self._seen) > MAX_SEEN:
+                self._seen.popitem(last=False)
+
+
+class Mountable(Protocol[R_contra]):
+    """What an adapter mounts."""
+
+    @property
+    def path(self) -> str: ...
+
+    @property
+    def routes(self) -> Sequence[tuple[str, str]]: ...
+
+    @property
+    def is_async(self) -> bool: ...
+
+    def handle(self, incoming: Incoming, request: R_contra, /) -> Answer | None: ...
+
+    async def handle_async(
+        self, incoming: Incoming, request: R_contra, /, call_sync: CallSync = asyncio.to_thread
+    ) -> Answer | None: ...
+
+
+class Handlers(Generic[R]):
+    """Handlers below one path of the site."""
+
+    routes: Sequence[tuple[str, str]] = ()
+    """Method and name of each, below `path`."""
+
+    def __init__(
+        self,
+        client: Signpost | AsyncSignpost,
+        *,
+        domain: str,
+        site: str,
+        path: str,
+        webhook_secrets: str | Iterable[str],
+        on_event: Callable[[Event], Any] | None,
+        seen_events: SeenEvents | None,
+    ) -> None:
+        if path and not re.fullmatch(r"(/[A-Za-z0-9._~-]+)+", path):
+            raise refuse(f"path begins with a slash and does not end with one, such as /signpost, not {path!r}")
+        self.core, self.domain, self.site, self.path = client.core, domain, Site.parse(site), path
+        self.is_async = isinstance(client, AsyncSignpost)
+        self._secrets = [webhook_secrets] if isinstance(webhook_secrets, str) else [*webhook_secrets]
+        for secret in self._secrets:
+            secret_keys(secret)
+        self._on_event, self._seen = on_event, seen_events or MemoryEvents()
+        self._acting, self._lock = set[str](), threading.Lock()
+        self.now: Callable[[], float] = time.time
+        self.random: Callable[[int], bytes] = secrets.token_bytes
+
+    def handle(self, incoming: Incoming, request: R, /) -> Answer | None:
+        """The answer; None where the path is not one of these handlers. `request` goes on to the site's functions."""
+        return self.core.run(self.steps(incoming, request))
+
+    async def handle_async(
+        self, incoming: Incoming, request: R, /, call_sync: CallSync = asyncio.to_thread
+    ) -> Answer | None:
+        """The same on an event loop. The site's functions may be async; others are called by `call_sync`."""
+        return await self.core.run_async(self.steps(incoming, request), call_sync)
+
+    def steps(self, incoming: Incoming, request: R) -> Steps[Answer | None]:
+        """What it does, step by step."""
+        prefix = f"{self.path}/"
+        name = incoming.path.removeprefix(prefix) if incoming.path.startswith(prefix) else ""
+        methods = [method for method, route in self.routes if route == name]
+        if not methods:
+            return None
+        if incoming.method not in methods:
+            return Answer(405, (("Allow", ", ".join(methods)),))
+        return (yield from self.answer(name, incoming, request))
+
+    def answer(self, name: str, incoming: Incoming, request: R) -> Steps[Answer | None]:
+        """The answer of the handler of this name."""
+        raise NotImplementedError
+
+    def accept_event(self, incoming: Incoming) -> Steps[Answer]:
+        """An event of the service: it acts once, however often it comes."""
+        if not self._secrets:
+            return json_answer(404, {"error": "events are not accepted here: webhook_secrets is not set"})
+        if len(incoming.body) > MAX_BODY:
+            return json_answer(413, {"error": "the body is too long: at most 64 KiB are accepted"})
+        try:
+            event = verify(incoming.body, incoming.fields, self._secrets, now=self.now())
+        except SignpostError as error:
+            status = {"invalid_signature": 401, "invalid_event": 400}.get(error.code)
+            if status is None:
+                raise
+            return json_answer(status, {"error": error.message})
+        if event.event == "test":
+            return json_answer(200, {"status": "received"})
+        return (yield from self._act_once(event))
+
+    def _act_once(self, event: Event) -> Steps[Answer]:
+        # It is remembered after the act, so that a crash loses nothing; meanwhile nobody else is to act on it.
+        with self._lock:
+            if event.identity in self._acting:
+                again = ("Retry-After", str(_ACT_SECONDS))
+                return json_answer(503, {"error": "this event is being acted on: try again"}, again)
+            self._acting.add(event.identity)
+        try:
+            if (yield from ask(self._seen.has, event.identity)):
+                return json_answer(200, {"status": "received before"})
+            if self._on_event is not None:
+                yield from ask(self._on_event, event)
+            yield from ask(self._seen.add, event.identity)
+        except Exception:
+            log.exception("event %s was not acted on, or not remembered", event.id)
+            return json_answer(500, {"error": "something went wrong on this server: try again"})
+        finally:
+            with self._lock:
+                self._acting.discard(event.identity)
+        return json_answer(200, {"status": "received"})
+
+
+def parsed_body(framework: str, remedy: str) -> SignpostError:
+    """The framework has read the body before us."""
+    return SignpostError(
+        "parsed_body", f"{framework} has read the body before the handler could check its signature: {remedy}"
+    )
+
+
+def json_answer(status: int, content: dict[str, Any], *headers: tuple[str, str]) -> Answer:
+    """A JSON body that nobody keeps."""
+    fixed = (("Content-Type", "application/json"), ("Cache-Control", "no-store"))
+    return Answer(status, (*fixed, *headers), json.dumps(content).encode())

@@ -1,0 +1,151 @@
+"""What the locator replies about Bitcoin ATMs. Its camelCase members have snake_case names here."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from .decoding import LocatorReply
+
+AtmStatusWord = Literal["open", "closed", "temporarily_closed", "permanently_closed", "out_of_service", "unknown"]
+YesNo = Literal["yes", "no"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Advisory(LocatorReply):
+    """What the law or fraud means at a place: tell people."""
+
+    id: str
+    kind: str
+    text: str
+    effective: str | None = None
+    checked: str | None = None
+    source_url: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ResolvedLocation(LocatorReply):
+    """How `location` was understood. `confidence` is from 0 to 1."""
+
+    name: str | None = None
+    county: str | None = None
+    region: str | None = None
+    country: str | None = None
+    lat: float | None = None
+    lon: float | None = None
+    source: str | None = None
+    confidence: float | None = None
+    alternatives: tuple[Mapping[str, Any], ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Atm(LocatorReply):
+    """A machine in a list."""
+
+    id: int
+    name: str
+    distance: str
+    distance_meters: int
+    status: AtmStatusWord
+    status_as_of: str | None = None
+    status_reason: str | None = None
+    address: str
+    lat: float
+    lon: float
+    hours: str | None = None
+    operator: str | None = None
+    opens_at: str | None = None
+    closes_at: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CityAtms(LocatorReply):
+    """The machines of a city, by id, in pages of 50."""
+
+    atms: tuple[Atm, ...]
+    total: int
+    truncated: bool
+    attribution: tuple[str, ...]
+    data_as_of: str | None = None
+    notice: str | None = None
+    """Tell people this first."""
+    advisories: tuple[Advisory, ...] = ()
+    next_cursor: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NearestAtms(LocatorReply):
+    """The machines near a place, nearest first."""
+
+    atms: tuple[Atm, ...]
+    total: int
+    truncated: bool
+    attribution: tuple[str, ...]
+    data_as_of: str | None = None
+    notice: str | None = None
+    """Tell people this first."""
+    advisories: tuple[Advisory, ...] = ()
+    resolved_location: ResolvedLocation | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AtmStatus(NearestAtms):
+    """The machines of an area, and how many have each status."""
+
+    counts: Mapping[str, int]
+    as_of: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AtmSource(LocatorReply):
+    """Where a part of a record comes from."""
+
+    atm_id: int | None = None
+    name: str | None = None
+    parts: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AtmDetails(LocatorReply):
+    """All that is known of one machine."""
+
+    id: int
+    name: str
+    address: str
+    lat: float
+    lon: float
+    status: AtmStatusWord
+    status_reason: str
+    status_as_of: str | None = None
+    freshness: Literal["live", "recent", "aging", "stale", "never"]
+    attribution: tuple[str, ...]
+    sources: tuple[AtmSource, ...]
+    advisories: tuple[Advisory, ...] = ()
+    notice: str | None = None
+    address_parts: Mapping[str, Any] | None = None
+    brand: str | None = None
+    brand_wikidata: str | None = None
+    buy: YesNo | None = None
+    sell: YesNo | None = None
+    coins: Mapping[str, Any] | None = None
+    fees: Mapping[str, Any] | None = None
+    fiat: tuple[str, ...] | None = None
+    hours: str | None = None
+    opens_at: str | None = None
+    closes_at: str | None = None
+    images: tuple[str, ...] | None = None
+    kyc: Literal["none", "phone", "id"] | None = None
+    limits: Mapping[str, Any] | None = None
+    located_in: str | None = None
+    machine: Mapping[str, Any] | None = None
+    network: str | None = None
+    operator: str | None = None
+    operator_notice: str | None = None
+    phone: str | None = None
+    email: str | None = None
+    website: str | None = None
+    placement: Mapping[str, Any] | None = None
+    support_hours: str | None = None
+    time_zone: str | None = None
+    trades: Mapping[str, Any] | None = None
+    verified_at: str | None = None
+    wheelchair: YesNo | None = None

@@ -1,0 +1,272 @@
+"""What is special about each framework: how its body is read, its cookies, its CSRF protection, its event loop."""
+
+import asyncio
+import hashlib
+import hmac
+import threading
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+import django
+import flask
+import httpx2
+import pytest
+from django.conf import settings
+from django.http import HttpResponse
+from django.test import AsyncRequestFactory, RequestFactory
+from fastapi import FastAPI, Request, Response
+
+import signpost_sdk.django
+import signpost_sdk.fastapi
+import signpost_sdk.flask
+from signpost_sdk import AsyncSignpost, Event, HttpReply, HttpRequest, Signpost, SignpostError
+from signpost_sdk.login import Incoming, LoggedIn, Login
+
+SECRET = "whsec_AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8="
+BODY = b'{"event":"later","timestamp":"2023-11-14T22:13:20Z","session_id":"sess_1","data":{}}'
+SIGNED = {
+    "X-Svc-Signature": hmac.new(SECRET.encode(), BODY, hashlib.sha256).hexdigest(),
+    "Content-Type": "application/json",
+}
+SESSION = (
+    b'{"id":"sess_1","status":"authenticated","user":{"id":"usr_1","public_key":"02","device_info":{}},"challenge":"",'
+    b'"qr_data":"","expires_at":"","created_at":"","page_url":"https://login.example/login/sess_1"}'
+)
+if not settings.configured:
+    settings.configure(ALLOWED_HOSTS=["*"], SECRET_KEY="for tests", ROOT_URLCONF=())
+    django.setup()
+
+
+def reply(request: HttpRequest) -> HttpReply:
+    content = SESSION.replace(b"authenticated", b"pending") if request.url.endswith("/sessions") else SESSION
+    return HttpReply(200, {}, content)
+
+
+def sign_in(login: LoggedIn[str], request: Any) -> list[str]:
+    return [f"login={login.user}; Path=/; HttpOnly", "other=1; Path=/account; Max-Age=60; SameSite=Strict"]
+
+
+def make(is_async: bool = False, on_event: Callable[[Event], Any] | None = None) -> Login[Any]:
+    client: Signpost | AsyncSignpost = (
+        AsyncSignpost("key", transport=reply_async) if is_async else Signpost("key", transport=reply)
+    )
+    secret = "a secret for tests, of 40 characters...."
+    login: Login[Any] = Login(
+        client,
+        domain="localhost",
+        site="https://shop.example",
+        cookie_secret=secret,
+        sign_in=sign_in,
+        webhook_secrets=SECRET,
+        on_event=on_event,
+    )
+    return login
+
+
+async def reply_async(request: HttpRequest) -> HttpReply:
+    return reply(request)
+
+
+def fastapi_app(login: Login[Any]) -> FastAPI:
+    app = FastAPI()
+    app.include_router(signpost_sdk.fastapi.router(login))
+    return app
+
+
+def flask_app(login: Login[Any]) -> flask.Flask:
+    app = flask.Flask(__name__)
+    app.testing = True
+    app.register_blueprint(signpost_sdk.flask.blueprint(login))
+    return app
+
+
+def django_view(login: Login[Any], name: str) -> Callable[..., Any]:
+    found = next(one for one in signpost_sdk.django.urls(login) if one.name == f"signpost-{name}")
+    callback: Callable[..., Any] = found.callback
+    return callback
+
+
+async def ask(app: FastAPI, method: str, path: str, **options: Any) -> httpx2.Response:
+    transport = httpx2.ASGITransport(app=app)
+    async with httpx2.AsyncClient(transport=transport, base_url="https://shop.example") as client:
+        return await client.request(method, path, **options)
+
+
+def check_login(cookies: list[str]) -> None:
+    """All cookies of a return: the site's own two, and the state that is cleared."""
+    assert len(cookies) == 3
+    assert any(one.startswith("login=usr_1;") and "HttpOnly" in one for one in cookies)
+    assert any(one.startswith("other=1;") and "Max-Age=60" in one and "Path=/account" in one for one in cookies)
+    assert any(one.startswith("__Host-signpost-") and "Max-Age=0" in one and "Secure" in one for one in cookies)
+
+
+def state(login: Login[Any]) -> str:
+    """The state cookie that a start sets."""
+    answer = login.handle(Incoming("GET", "/signpost/login"), None)
+    assert answer
+    return next(value.partition(";")[0] for name, value in answer.headers if name == "Set-Cookie")
+
+
+@pytest.mark.parametrize("is_async", [False, True])
+def test_fastapi_logs_in_with_all_cookies(is_async: bool) -> None:
+    app, headers = fastapi_app(make(is_async)), {"Cookie": f"a=b; {state(make())}"}
+    done = asyncio.run(ask(app, "GET", "/signpost/return?session_id=sess_1&code=c", headers=headers))
+    assert done.status_code == 303 and done.headers["location"] == "/"
+    check_login(done.headers.get_list("set-cookie"))
+
+
+def test_flask_logs_in_with_all_cookies() -> None:
+    login = make()
+    with flask_app(login).test_client(use_cookies=False) as client:
+        done = client.get("/signpost/return?session_id=sess_1&code=c", headers={"Cookie": state(login)})
+    assert done.status_code == 303 and done.headers["Location"] == "/"
+    check_login(done.headers.getlist("Set-Cookie"))
+
+
+@pytest.mark.parametrize("is_async", [False, True])
+def test_django_logs_in_with_all_cookies(is_async: bool) -> None:
+    view, factory = django_view(make(is_async), "return"), AsyncRequestFactory() if is_async else RequestFactory()
+    factory.cookies.load(state(make()))
+    made = view(factory.get("/signpost/return", {"session_id": "sess_1", "code": "c"}))
+    done = asyncio.run(made) if is_async else made
+    assert done.status_code == 303 and done["Location"] == "/" and "Content-Type" not in done
+    check_login([morsel.OutputString() for morsel in done.cookies.values()])
+
+
+def test_django_says_which_cookie_it_cannot_read() -> None:
+    login = make()
+    login._sign_in = lambda login, request: ["no cookie"]
+    request = RequestFactory().get(
+        "/signpost/return", {"session_id": "sess_1", "code": "c"}, headers={"cookie": state(login)}
+    )
+    with pytest.raises(SignpostError, match="cannot read"):
+        django_view(login, "return")(request)
+
+
+def test_django_exempts_what_others_post_from_csrf_and_nothing_else() -> None:
+    exempt = {one.name: getattr(one.callback, "csrf_exempt", False) for one in signpost_sdk.django.urls(make())}
+    assert [name for name, is_exempt in exempt.items() if is_exempt] == ["signpost-events"]
+
+
+def test_a_body_that_was_read_before_is_said_loudly_with_the_remedy() -> None:
+    app = fastapi_app(make())
+
+    @app.middleware("http")
+    async def read_it(request: Request, call_next: Callable[[Request], Awaitable[Response]]) -> Response:
+        async for _ in request.stream():
+            pass
+        return await call_next(request)
+
+    with pytest.raises(SignpostError, match=r"await request\.body\(\)") as caught:
+        asyncio.run(ask(app, "POST", "/signpost/events", content=BODY, headers=SIGNED))
+    assert caught.value.code == "parsed_body"
+
+    site = flask_app(make())
+    site.before_request(lambda: flask.request.stream.read() and None)
+    with pytest.raises(SignpostError, match="get_data") as caught, site.test_client() as client:
+        client.post("/signpost/events", data=BODY, headers=SIGNED)
+    assert caught.value.code == "parsed_body"
+
+    request = RequestFactory().post("/signpost/events", BODY, "application/json", headers=SIGNED)
+    request.read(1)
+    with pytest.raises(SignpostError, match=r"request\.body") as caught:
+        django_view(make(), "events")(request)
+    assert caught.value.code == "parsed_body"
+
+
+def test_a_body_that_the_site_looked_at_as_it_should_is_fine() -> None:
+    app = fastapi_app(make())
+
+    @app.middleware("http")
+    async def read_it(request: Request, call_next: Callable[[Request], Awaitable[Response]]) -> Response:
+        assert await request.body() == BODY
+        return await call_next(request)
+
+    done = asyncio.run(ask(app, "POST", "/signpost/events", content=BODY, headers=SIGNED))
+    assert done.json() == {"status": "received"}
+    site = flask_app(make())
+    site.before_request(lambda: flask.request.get_json() and None)
+    with site.test_client() as client:
+        assert client.post("/signpost/events", data=BODY, headers=SIGNED).get_json() == {"status": "received"}
+    request = RequestFactory().post("/signpost/events", BODY, "application/json", headers=SIGNED)
+    assert request.body and not request.POST
+    assert django_view(make(), "events")(request).status_code == 200
+
+
+def test_a_long_body_is_refused_in_all_of_them() -> None:
+    body = b" " * 65537
+    assert asyncio.run(ask(fastapi_app(make()), "POST", "/signpost/events", content=body)).status_code == 413
+
+    async def chunks() -> Any:
+        for _ in range(17):
+            yield b" " * 4096
+
+    refused = asyncio.run(ask(fastapi_app(make()), "POST", "/signpost/events", content=chunks()))
+    assert refused.status_code == 413 and refused.headers["connection"] == "close"
+    with flask_app(make()).test_client() as client:
+        assert client.post("/signpost/events", data=body).status_code == 413
+    request = RequestFactory().post("/signpost/events", body, "application/json")
+    assert django_view(make(), "events")(request).status_code == 413
+
+
+def test_a_blocking_function_of_the_site_does_not_block_the_loop() -> None:
+    entered, released = threading.Event(), threading.Event()
+
+    def on_event(event: Event) -> None:
+        entered.set()
+        assert released.wait(timeout=20), "the loop stood still"
+
+    async def release() -> None:
+        await asyncio.to_thread(entered.wait, 20)
+        released.set()
+
+    async def on_fastapi() -> int:
+        app = fastapi_app(make(is_async=True, on_event=on_event))
+        done, _ = await asyncio.gather(ask(app, "POST", "/signpost/events", content=BODY, headers=SIGNED), release())
+        return done.status_code
+
+    async def on_django() -> int:
+        view = django_view(make(is_async=True, on_event=on_event), "events")
+        request = AsyncRequestFactory().post("/signpost/events", BODY, "application/json", headers=SIGNED)
+        done, _ = await asyncio.gather(view(request), release())
+        assert isinstance(done, HttpResponse)
+        return done.status_code
+
+    for run in (on_fastapi, on_django):
+        entered.clear()
+        released.clear()
+        assert asyncio.run(run()) == 200
+
+
+def test_an_async_function_in_a_blocking_framework_is_said() -> None:
+    async def on_event(event: Event) -> None: ...
+
+    with flask_app(make(on_event=on_event)).test_client() as client:
+        assert client.post("/signpost/events", data=BODY, headers=SIGNED).status_code == 500
+    with pytest.raises(SignpostError, match="Signpost instead of AsyncSignpost"):
+        signpost_sdk.flask.blueprint(make(is_async=True))
+
+
+def test_an_async_transport_cannot_be_waited_for() -> None:
+    with pytest.raises(SignpostError) as caught:
+        make(is_async=True).handle(Incoming("GET", "/signpost/login"), None)
+    assert caught.value.code == "invalid_argument"
+
+
+def test_paths_and_methods_of_others_are_left_alone() -> None:
+    login = make()
+    assert login.handle(Incoming("GET", "/other/login"), None) is None
+    assert login.handle(Incoming("GET", "/signpost/login/more"), None) is None
+    answer = login.handle(Incoming("POST", "/signpost/login"), None)
+    assert answer and answer.status == 405 and ("Allow", "GET") in answer.headers
+    assert signpost_sdk.django._answer(login, "other", RequestFactory().get("/signpost/other")).status_code == 404
+
+
+def test_a_host_that_is_none_and_other_methods_are_no_fault_of_the_site() -> None:
+    odd = {"Host": "[::1"}
+    assert asyncio.run(ask(fastapi_app(make(True)), "GET", "/signpost/login?next=/a", headers=odd)).status_code == 303
+    for method in ("TRACE", "PUT", "QUERY"):
+        assert asyncio.run(ask(fastapi_app(make(True)), method, "/signpost/login")).status_code == 405
+        with flask_app(make()).test_client() as client:
+            assert client.open("/signpost/login", method=method).status_code == 405
+        assert django_view(make(), "login")(RequestFactory().generic(method, "/signpost/login")).status_code == 405

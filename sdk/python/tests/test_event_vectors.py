@@ -1,0 +1,116 @@
+"""What verifies an event, and what an endpoint makes of it: vectors/events.json and webhook.json."""
+
+import base64
+import hashlib
+import hmac
+import json
+from typing import Any
+
+import pytest
+
+from signpost_sdk import Event, Signpost, SignpostError
+from signpost_sdk.login import Incoming, Login
+from signpost_sdk.webhooks import secret_keys, verify
+
+from .vectors import read, to_wire
+
+EVENTS = read("events.json")
+SIGNATURES = read("webhook.json")
+
+
+@pytest.mark.parametrize("case", EVENTS["verify"], ids=lambda case: case["name"])
+def test_an_event(case: dict[str, Any]) -> None:
+    body = case["parsed"] if "parsed" in case else case["body"].encode()
+    for headers in shapes(case["headers"]):
+        if "event" in case:
+            event = verify(body, headers, case["secrets"], now=case["now"])
+            assert event.raw == case["event"]
+            assert is_within(to_wire(event), case["event"])
+            assert {"event", "timestamp", "session_id", "data"} <= to_wire(event).keys()
+            continue
+        with pytest.raises(SignpostError) as caught:
+            verify(body, headers, case["secrets"], now=case["now"])
+        assert caught.value.code == case["error"]["code"]
+        assert caught.value.details.get("reason") == case["error"].get("reason")
+        assert not any(len(secret) > 12 and secret.strip() in str(caught.value) for secret in case["secrets"])
+
+
+def shapes(headers: dict[str, str]) -> list[Any]:
+    """The headers as frameworks have them: a mapping, pairs, ASGI's bytes, the environment of WSGI, lists."""
+    asgi = [(name.lower().encode(), value.encode("utf-8", "replace")) for name, value in headers.items()]
+    wsgi = {f"HTTP_{name.upper().replace('-', '_')}": value for name, value in headers.items()} | {
+        "wsgi.version": (1, 0)
+    }
+    return [headers, list(headers.items()), asgi, wsgi, {name: [value] for name, value in headers.items()}]
+
+
+@pytest.mark.parametrize("case", EVENTS["endpoint"], ids=lambda case: case["name"])
+def test_an_endpoint(case: dict[str, Any]) -> None:
+    acted: list[Event] = []
+
+    def on_event(event: Event) -> None:
+        acted.append(event)
+        if step.get("fails"):
+            raise RuntimeError("the database is away")
+
+    login: Login[None] = Login(
+        Signpost("svc_test_key"),
+        domain="localhost",
+        site="http://localhost:9000",
+        cookie_secret="a secret for tests, of 40 characters....",
+        sign_in=lambda login, request: None,
+        webhook_secrets=case["secrets"],
+        on_event=on_event,
+    )
+    login.now = lambda: case["now"]
+    for step in case["steps"]:
+        acted.clear()
+        body = step["body"] * step.get("times", 1)
+        answer = login.handle(Incoming("POST", "/signpost/events", headers=step["headers"], body=body.encode()), None)
+        assert answer is not None and answer.status == step["status"], answer
+        content = json.loads(answer.body)
+        assert len(acted) == step["acts"]
+        assert content == {"status": step["says"]} if "says" in step else content["error"]
+
+
+def is_within(part: Any, whole: Any) -> bool:
+    """Whether all of `part` is in `whole`, with the same values."""
+    if not isinstance(part, dict):
+        return bool(part == whole)
+    return all(name in whole and is_within(value, whole[name]) for name, value in part.items())
+
+
+def test_signatures_are_made_and_read_as_everywhere() -> None:
+    for case in SIGNATURES["made"]:
+        displayed, decoded = secret_keys(case["secret"])
+        body = case["body"].encode()
+        assert hmac.new(displayed, body, hashlib.sha256).hexdigest() == case["x_svc_signature"]
+        content = f"{case['id']}.{case['timestamp']}.".encode() + body
+        mac = base64.b64encode(hmac.new(decoded, content, hashlib.sha256).digest()).decode()
+        assert f"v1,{mac}" == case["webhook_signature"]
+
+
+@pytest.mark.parametrize("case", SIGNATURES["x_svc_signature"], ids=lambda case: case["name"])
+def test_a_plain_signature(case: dict[str, Any]) -> None:
+    assert is_authentic(case["body"], {"X-Svc-Signature": case["header"]}, case["secret"], 0) == case["valid"]
+
+
+@pytest.mark.parametrize("case", SIGNATURES["webhook_signature"], ids=lambda case: case["name"])
+def test_a_standard_signature(case: dict[str, Any]) -> None:
+    displayed, _ = secret_keys(case["secret"])
+    headers = {
+        "X-Svc-Signature": hmac.new(displayed, case["body"].encode(), hashlib.sha256).hexdigest(),
+        "webhook-id": case["id"],
+        "webhook-timestamp": str(case["timestamp"]),
+        "webhook-signature": case["header"],
+    }
+    assert is_authentic(case["body"], headers, case["secret"], case["timestamp"]) == case["valid"]
+
+
+def is_authentic(body: str, headers: dict[str, str], secret: str, now: float) -> bool:
+    try:
+        verify(body, headers, secret, now=now)
+    except SignpostError as error:
+        assert error.code in ("invalid_signature", "invalid_event")
+        return error.code == "invalid_event"
+    return True

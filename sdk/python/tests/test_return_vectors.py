@@ -1,0 +1,135 @@
+"""A login that goes to the service's page and comes back: vectors/return.json."""
+
+import asyncio
+import json
+from typing import Any
+
+import pytest
+
+from signpost_sdk import AsyncSignpost, HttpReply, HttpRequest, Signpost, SignpostError
+from signpost_sdk.login import Answer, Incoming, LoggedIn, Login
+
+from .vectors import read
+
+VECTORS = read("return.json")
+REQUEST = object()
+
+
+class Service:
+    """Replies what the case says, and remembers what it was asked."""
+
+    def __init__(self, status: int, content: Any) -> None:
+        self.reply = HttpReply(status, {}, json.dumps(content).encode())
+        self.asked: list[tuple[str, str, Any]] = []
+
+    def __call__(self, request: HttpRequest) -> HttpReply:
+        body = None if request.body is None else json.loads(request.body)
+        self.asked.append((request.method, request.url.removeprefix("https://login.example/v1"), body))
+        return self.reply
+
+    async def call(self, request: HttpRequest) -> HttpReply:
+        return self(request)
+
+
+def make(case: dict[str, Any], service: Service, signed_in: list[LoggedIn[str]], is_async: bool) -> Login[object]:
+    def sign_in(login: LoggedIn[str], request: object) -> None:
+        assert request is REQUEST
+        signed_in.append(login)
+
+    async def sign_in_async(login: LoggedIn[str], request: object) -> None:
+        sign_in(login, request)
+
+    base_url = "https://login.example/v1"
+    client: Signpost | AsyncSignpost = Signpost("key", base_url=base_url, transport=service)
+    if is_async:
+        client = AsyncSignpost("key", base_url=base_url, transport=service.call)
+    login = Login(
+        client,
+        domain=case["domain"],
+        site=case["site"],
+        path=case["path"],
+        failed_path=case.get("failed_path", "/"),
+        cookie_secret=VECTORS["cookie_secret"],
+        sign_in=sign_in_async if is_async else sign_in,
+        current_user=lambda request: case.get("current_user"),
+    )
+    login.now = lambda: case["now"]
+    login.random = lambda size: bytes.fromhex(case["random"])[:size]
+    return login
+
+
+def handle(login: Login[object], incoming: Incoming, is_async: bool) -> Answer:
+    answer = asyncio.run(login.handle_async(incoming, REQUEST)) if is_async else login.handle(incoming, REQUEST)
+    assert answer is not None
+    return answer
+
+
+def check(answer: Answer, expected: dict[str, Any]) -> None:
+    assert answer.status == expected["status"]
+    headers = [(name.lower(), value) for name, value in answer.headers]
+    assert ("location", expected["location"]) in headers and ("cache-control", "no-store") in headers
+    assert [value for name, value in headers if name == "set-cookie"] == expected["set_cookie"]
+
+
+def get(case: dict[str, Any], name: str) -> Incoming:
+    return Incoming(
+        "GET", f"{case['path']}/{name}", case["query"], {"Cookie": case["cookies"]} if case["cookies"] else {}
+    )
+
+
+@pytest.mark.parametrize("is_async", [False, True])
+@pytest.mark.parametrize("case", VECTORS["starts"], ids=lambda case: case["name"])
+def test_a_start(case: dict[str, Any], is_async: bool) -> None:
+    created = {"challenge": "svc:", "qr_data": "svc://auth", "expires_at": "", "status": "pending", "created_at": ""}
+    service = Service(201, created | case["created"])
+    login = make(case, service, [], is_async)
+    if "throws" in case["expect"]:
+        with pytest.raises(SignpostError) as caught:
+            handle(login, get(case, case["mode"]), is_async)
+        assert {"code": caught.value.code} == case["expect"]["throws"]
+    else:
+        check(handle(login, get(case, case["mode"]), is_async), case["expect"])
+    assert service.asked == [("POST", "/sessions", case["session"])]
+
+
+@pytest.mark.parametrize("is_async", [False, True])
+@pytest.mark.parametrize("case", VECTORS["returns"], ids=lambda case: case["name"])
+def test_a_return(case: dict[str, Any], is_async: bool) -> None:
+    service, signed_in = Service(**_reply(case)), list[LoggedIn[str]]()
+    login = make(case, service, signed_in, is_async)
+    if "throws" in case["expect"]:
+        with pytest.raises(SignpostError) as caught:
+            handle(login, get(case, "return"), is_async)
+        assert {"code": caught.value.code, "status": caught.value.status} == case["expect"]["throws"]
+    else:
+        check(handle(login, get(case, "return"), is_async), case["expect"])
+    asked = []
+    if completes := dict(case.get("completes", {})):
+        asked = [("POST", f"/sessions/{completes.pop('id')}/complete", completes)]
+    assert service.asked == asked
+    named = [{"user": one.user, "mode": one.mode, "next": one.next, "method": one.session.method} for one in signed_in]
+    assert named == ([case["signs_in"]] if "signs_in" in case else [])
+
+
+def _reply(case: dict[str, Any]) -> dict[str, Any]:
+    reply = case.get("reply", {"status": 500, "json": {}})
+    return {"status": reply["status"], "content": reply["json"]}
+
+
+@pytest.mark.parametrize("case", VECTORS["refused_options"], ids=lambda case: case["name"])
+def test_options_that_are_refused(case: dict[str, Any]) -> None:
+    options = {"cookie_secret": VECTORS["cookie_secret"], "site": "https://shop.example", "domain": "shop.example"}
+    Login[None](Signpost("key"), sign_in=lambda login, request: None, **options)
+    with pytest.raises(SignpostError) as caught:
+        wrong = options | {name: value for name, value in case.items() if name != "name"}
+        Login[None](Signpost("key"), sign_in=lambda login, request: None, **wrong)
+    assert caught.value.code == "invalid_argument"
+    assert VECTORS["cookie_secret"] not in str(caught.value)
+
+
+@pytest.mark.parametrize("path", ["/login#top", "#", "//evil", "login"])
+def test_a_failed_path_that_no_server_sees_is_refused(path: str) -> None:
+    options = {"cookie_secret": VECTORS["cookie_secret"], "site": "https://shop.example", "domain": "shop.example"}
+    with pytest.raises(SignpostError) as caught:
+        Login[None](Signpost("key"), sign_in=lambda login, request: None, failed_path=path, **options)
+    assert caught.value.code == "invalid_argument"

@@ -1,0 +1,138 @@
+"""The types have exactly the members of openapi.yaml and of the locator's output schemas."""
+
+import dataclasses
+import json
+import os
+import types
+import typing
+from pathlib import Path
+from typing import Any, Literal, Union, get_args, get_origin
+from urllib.request import Request, urlopen
+
+import pytest
+import yaml
+
+from signpost_sdk import locator, replies
+from signpost_sdk.decoding import Reply, wire_name
+
+from .conftest import Server
+from .vectors import ROOT
+
+SCHEMAS = {
+    "RefreshedSession": replies.RefreshedSession,
+    "CreatedSession": replies.CreatedSession,
+    "Session": replies.Session,
+    "SessionList": replies.SessionList,
+    "Simulation": replies.Simulation,
+    "Verification": replies.Verification,
+    "ListedDomain": replies.ListedDomain,
+    "DomainList": replies.DomainList,
+    "Domain": replies.Domain,
+    "RegisteredDomain": replies.RegisteredDomain,
+    "ProvedDomain": replies.ProvedDomain,
+    "UserList": replies.UserList,
+    "HostedUser": replies.HostedUser,
+    "Credential": replies.Credential,
+    "Delivery": replies.Delivery,
+    "DeliveryList": replies.DeliveryList,
+    "Retried": replies.Retried,
+    "EventData": replies.EventData,
+    "Device": replies.Device,
+}
+TOOLS = {
+    "find_nearest_bitcoin_atm": locator.NearestAtms,
+    "get_atm_details": locator.AtmDetails,
+    "check_atm_status": locator.AtmStatus,
+    "list_atms_by_city": locator.CityAtms,
+}
+
+
+@pytest.fixture(scope="module")
+def document() -> Any:
+    if path := os.environ.get("OPENAPI_JSON"):
+        return json.loads(Path(path).read_text(encoding="utf-8"))
+    return yaml.safe_load((ROOT / "openapi.yaml").read_text(encoding="utf-8"))
+
+
+@pytest.mark.parametrize("name", SCHEMAS)
+def test_a_reply_has_the_members_of_its_schema(document: Any, name: str) -> None:
+    schema = flat(document, {"$ref": f"#/components/schemas/{name}"})
+    assert problems(document, schema, SCHEMAS[name], name) == []
+
+
+@pytest.mark.parametrize("name", TOOLS)
+def test_a_result_of_the_locator_has_the_members_of_its_schema(server: Server, name: str) -> None:
+    body = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "tools/list"}).encode()
+    with urlopen(Request(f"{server.origin}/mcp", body, {"content-type": "application/json"})) as reply:
+        tools = {tool["name"]: tool["outputSchema"] for tool in json.load(reply)["result"]["tools"]}
+    assert set(tools) == set(TOOLS)
+    assert problems({}, tools[name], TOOLS[name], name) == []
+
+
+def test_a_member_that_is_missing_superfluous_or_of_another_type_is_found(document: Any) -> None:
+    schema = flat(document, {"$ref": "#/components/schemas/Session"})
+    members = schema["properties"]
+    for name, change in {
+        "a missing member": {"properties": members | {"later": {"type": "string"}}},
+        "a superfluous one": {"properties": {key: value for key, value in members.items() if key != "expires_at"}},
+        "one of another type": {"properties": members | {"expires_at": {"type": "integer"}}},
+        "one that is required": {"required": [*schema["required"], "expires_at"]},
+        "another word": {"properties": members | {"status": {"type": "string", "enum": ["pending", "later"]}}},
+    }.items():
+        assert problems(document, schema | change, replies.Session, "Session"), name
+
+
+def problems(document: Any, schema: Any, reply: type[Reply], where: str) -> list[str]:
+    """What differs between a schema and a dataclass, in both directions."""
+    hints, found = typing.get_type_hints(reply), []
+    own = {wire_name(reply, member.name): member for member in dataclasses.fields(reply) if member.name != "raw"}
+    members = schema.get("properties", {})
+    found += [f"{where}.{name} is not there" for name in members.keys() - own.keys()]
+    if set(members) != {"lat", "lon"} and members:  # the locator's schema leaves the rest of a place open
+        found += [f"{where}.{name} is superfluous" for name in own.keys() - members.keys()]
+    for name in members.keys() & own.keys():
+        kind, member = hints[own[name].name], own[name]
+        if get_origin(kind) in (Union, types.UnionType):
+            kind = next(one for one in get_args(kind) if one is not types.NoneType)
+        optional = member.default is not dataclasses.MISSING or member.default_factory is not dataclasses.MISSING
+        # A sender that knows only the specification sends no device.
+        if optional == (name in schema.get("required", [])) and f"{where}.{name}" != "EventData.device_info":
+            found.append(f"{where}.{name} is {'optional' if optional else 'required'} here and not there")
+        found += compare(document, flat(document, members[name]), kind, f"{where}.{name}")
+    return found
+
+
+def compare(document: Any, schema: Any, kind: Any, where: str) -> list[str]:
+    origin = get_origin(kind)
+    if origin is Literal:
+        words = [schema["const"]] if "const" in schema else schema.get("enum")
+        return [] if set(get_args(kind)) == set(words or []) else [f"{where}: {get_args(kind)} here, {words} there"]
+    if kind is replies.Event:
+        return [] if "oneOf" in schema else [f"{where} is no event there"]
+    expected = schema.get("type")
+    if isinstance(expected, list):
+        expected = next(word for word in expected if word != "null")
+    if origin is tuple:
+        inner = flat(document, schema.get("items", {}))
+        return (
+            [f"{where}: {expected} there"]
+            if expected != "array"
+            else compare(document, inner, get_args(kind)[0], where)
+        )
+    if isinstance(kind, type) and issubclass(kind, Reply):
+        return problems(document, schema, kind, where) if expected == "object" else [f"{where}: {expected} there"]
+    name = {str: "string", int: "integer", float: "number", bool: "boolean"}.get(kind, "object")
+    closed = "enum" in schema or "const" in schema
+    return [] if name == expected and not closed else [f"{where}: {kind} here, {schema} there"]
+
+
+def flat(document: Any, schema: Any) -> dict[str, Any]:
+    """The schema with what it refers to."""
+    if "$ref" in schema:
+        schema = document["components"]["schemas"][schema["$ref"].rpartition("/")[2]]
+    merged: dict[str, Any] = {"properties": {}, "required": []}
+    for part in [*(flat(document, one) for one in schema.get("allOf", [])), schema]:
+        merged["properties"] |= part.get("properties", {})
+        merged["required"] = [*merged["required"], *part.get("required", [])]
+        merged |= {name: value for name, value in part.items() if name not in ("properties", "required", "allOf")}
+    return merged

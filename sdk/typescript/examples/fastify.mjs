@@ -1,0 +1,34 @@
+// A site on Fastify whose people log in on Signpost's page.
+import { randomBytes } from 'node:crypto';
+import fastify from 'fastify';
+import { Signpost } from '@signpost/sdk';
+import { fastifyLogin } from '@signpost/sdk/fastify';
+
+const { API, KEY, DOMAIN = 'localhost', PORT = '9001', SITE = `http://localhost:${PORT}` } = process.env;
+const random = () => randomBytes(32).toString('base64url');
+const rules = `Path=/; Max-Age=86400; HttpOnly; SameSite=Lax${SITE.startsWith('https:') ? '; Secure' : ''}`;
+const people = new Map(); // who is logged in; a real site has this in its database, and lets it end
+const whoIs = (request) => people.get(/(?:^|; )site_login=([^;]+)/.exec(request.headers.cookie)?.[1]);
+
+const app = fastify();
+app.register(
+  fastifyLogin(new Signpost(KEY, { baseUrl: API }), {
+    domain: DOMAIN,
+    site: SITE,
+    cookieSecret: process.env.COOKIE_SECRET || random(), // the same on all servers of the site, and after a restart
+    webhookSecrets: process.env.WEBHOOK_SECRET || undefined,
+    signIn({ user }) {
+      const value = random(); // never the one from before the login
+      people.set(value, user);
+      return [`site_login=${value}; ${rules}`];
+    },
+    currentUser: whoIs,
+    onEvent: ({ event, data }) => console.log(`${event} of ${data.user_id}`),
+  }),
+);
+app.get('/', (request, reply) => {
+  const user = whoIs(request);
+  reply.header('cache-control', 'no-store').type('text/html');
+  return user ? `You are <b id="user">${user}</b>.` : '<a href="/signpost/login">Log in</a>';
+});
+await app.listen({ port: Number(PORT), host: 'localhost' });

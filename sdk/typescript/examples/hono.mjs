@@ -1,0 +1,34 @@
+// A site on Hono whose people log in on Signpost's page. So does any framework with Request and Response.
+import { randomBytes } from 'node:crypto';
+import { serve } from '@hono/node-server';
+import { Hono } from 'hono';
+import { getCookie } from 'hono/cookie';
+import { Signpost } from '@signpost/sdk';
+import { loginHandlers } from '@signpost/sdk/login';
+
+const { API, KEY, DOMAIN = 'localhost', PORT = '9001', SITE = `http://localhost:${PORT}` } = process.env;
+const random = () => randomBytes(32).toString('base64url');
+const rules = `Path=/; Max-Age=86400; HttpOnly; SameSite=Lax${SITE.startsWith('https:') ? '; Secure' : ''}`;
+const people = new Map(); // who is logged in; a real site has this in its database, and lets it end
+
+const login = loginHandlers(new Signpost(KEY, { baseUrl: API }), {
+  domain: DOMAIN,
+  site: SITE,
+  cookieSecret: process.env.COOKIE_SECRET || random(), // the same on all servers of the site, and after a restart
+  webhookSecrets: process.env.WEBHOOK_SECRET || undefined,
+  signIn({ user }) {
+    const value = random(); // never the one from before the login
+    people.set(value, user);
+    return [`site_login=${value}; ${rules}`];
+  },
+  onEvent: ({ event, data }) => console.log(`${event} of ${data.user_id}`),
+});
+
+const app = new Hono();
+app.use('/signpost/*', async (c, next) => (await login.handle(c.req.raw)) ?? next());
+app.get('/', (c) => {
+  const user = people.get(getCookie(c, 'site_login'));
+  c.header('cache-control', 'no-store');
+  return c.html(user ? `You are <b id="user">${user}</b>.` : '<a href="/signpost/login">Log in</a>');
+});
+serve({ fetch: app.fetch, port: Number(PORT), hostname: 'localhost' });

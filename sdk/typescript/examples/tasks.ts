@@ -1,0 +1,60 @@
+// The tasks of sdk/README.md, in one file that the compiler reads.
+import { Signpost, SignpostError, webhooks } from '@signpost/sdk';
+import { loginHandlers } from '@signpost/sdk/login';
+
+declare function startLogin(user: string): Promise<string>;
+declare function findLogin(cookies: string | null): string | undefined;
+
+const signpost = new Signpost(process.env.KEY, { baseUrl: 'http://localhost:8080/sandbox/v1' });
+
+const logins = loginHandlers(signpost, {
+  domain: 'localhost',
+  site: 'http://localhost:9001',
+  cookieSecret: process.env.COOKIE_SECRET ?? '', // 32 characters or more, the same on all servers of the site
+  webhookSecrets: process.env.WEBHOOK_SECRET,
+  signIn: async ({ user }) => [`login=${await startLogin(user)}; Path=/; HttpOnly; SameSite=Lax`],
+  currentUser: (request) => findLogin(request.headers.get('cookie')),
+  onEvent: ({ event, session_id }) => console.log(event, session_id),
+});
+
+export default { fetch: async (request: Request) => (await logins.handle(request)) ?? new Response('Not found', { status: 404 }) };
+
+export async function addKey(domainId: string, user: string): Promise<boolean> {
+  const { credentials } = await signpost.users.get(domainId, user);
+  const hasOneKey = credentials.length === 1;
+  return hasOneKey;
+}
+
+export async function receiveEvent(request: Request, secrets: string[]): Promise<void> {
+  const event = await webhooks.verify(await request.text(), request.headers, secrets);
+  console.log(event.id);
+}
+
+export async function showCode(): Promise<void> {
+  const session = await signpost.sessions.create({ domain: 'localhost', confirm: 'code' });
+  console.log(await signpost.sessions.qrSvg(session.id), session.confirm_code);
+  const answered = await signpost.sessions.wait(session.id, { timeout: 120 });
+  if (answered.status === 'authenticated') console.log(answered.user?.id);
+}
+
+export async function listUsers(): Promise<void> {
+  for await (const { id, domain } of signpost.domains.all()) {
+    for await (const user of signpost.users.all(id)) console.log(domain, user.petname, user.last_login_at);
+  }
+}
+
+export async function handleErrors(): Promise<void> {
+  try {
+    await signpost.sessions.create({ domain: 'shop.exmaple' });
+  } catch (error) {
+    if (!(error instanceof SignpostError)) throw error;
+    console.error(error.code, error.status, error.details, error.requestId); // domain_not_registered 422 …
+  }
+}
+
+export async function findAtms(): Promise<void> {
+  const { atms, notice, advisories } = await signpost.atms.nearest({ location: 'Miami, FL', limit: 3 });
+  for (const atm of atms) console.log(atm.distance, atm.name, atm.status, atm.address);
+  for (const { text } of advisories ?? []) console.log(text);
+  console.log(notice, signpost.atms.mcpUrl);
+}

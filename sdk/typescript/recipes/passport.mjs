@@ -1,0 +1,51 @@
+// A site with Passport and express-session whose people log in on Signpost's page.
+import { randomBytes } from 'node:crypto';
+import express from 'express';
+import session from 'express-session';
+import passport from 'passport';
+import { Signpost } from '@signpost/sdk';
+import { expressLogin } from '@signpost/sdk/express';
+
+const { API, KEY, DOMAIN = 'localhost', PORT = '9001', SITE = `http://localhost:${PORT}` } = process.env;
+const random = () => randomBytes(32).toString('base64url');
+const users = new Map(); // your table of users, by `usr_…`
+
+passport.serializeUser((user, done) => done(null, user.id));
+passport.deserializeUser((id, done) => done(null, users.get(id) ?? false));
+
+const app = express();
+app.use(
+  session({
+    secret: process.env.SESSION_SECRET || random(),
+    resave: false,
+    saveUninitialized: false,
+    cookie: { httpOnly: true, sameSite: 'lax', secure: SITE.startsWith('https:') },
+  }),
+);
+app.use(passport.session());
+
+// Behind the session, which `signIn` writes; before express.json(), because the signature of an event is over its bytes.
+app.use(
+  expressLogin(new Signpost(KEY, { baseUrl: API }), {
+    domain: DOMAIN,
+    site: SITE,
+    cookieSecret: process.env.COOKIE_SECRET || random(),
+    webhookSecrets: process.env.WEBHOOK_SECRET || undefined,
+    async signIn({ user: id, mode }, request) {
+      if (!users.has(id)) users.set(id, { id, since: new Date() });
+      if (mode === 'link') return; // the same person, with another key
+      // Passport gives the browser a new session, so that one from before the login is worth nothing.
+      await new Promise((resolve, reject) => request.login(users.get(id), (error) => (error ? reject(error) : resolve())));
+    },
+    currentUser: (request) => request.user?.id,
+  }),
+);
+app.use(express.json());
+
+app.get('/', (request, response) => {
+  response.set('cache-control', 'no-store');
+  const out = '<form method="post" action="/logout"><button>Log out</button></form>';
+  response.send(request.user ? `You are <b id="user">${request.user.id}</b>. ${out}` : '<a href="/signpost/login">Log in</a>');
+});
+app.post('/logout', (request, response, next) => request.logout((error) => (error ? next(error) : response.redirect(303, '/'))));
+app.listen(PORT, 'localhost');

@@ -1,0 +1,199 @@
+import { SignpostError } from './error.js';
+import type { Transport } from './transport.js';
+
+export type AtmStatus = 'open' | 'closed' | 'temporarily_closed' | 'permanently_closed' | 'out_of_service' | 'unknown';
+
+/** What the law or fraud means at a place: show it to people. */
+export interface Advisory {
+  id: string;
+  kind: string;
+  text: string;
+  effective?: string;
+  checked: string;
+  sourceUrl: string;
+}
+
+/** How `location` was understood. */
+export interface ResolvedLocation {
+  name: string;
+  county?: string;
+  region?: string;
+  country?: string;
+  lat: number;
+  lon: number;
+  source: string;
+  /** From 0 to 1. */
+  confidence: number;
+  alternatives: unknown[];
+}
+
+export interface AtmItem {
+  id: number;
+  name: string;
+  /** With its unit, such as `1.2 miles`. */
+  distance: string;
+  distanceMeters: number;
+  status: AtmStatus;
+  address: string;
+  lat: number;
+  lon: number;
+  hours?: string;
+  opensAt?: string;
+  closesAt?: string;
+  operator?: string;
+  statusAsOf?: string;
+  statusReason?: string;
+}
+
+export interface AtmList {
+  atms: AtmItem[];
+  /** Listed or not. */
+  total: number;
+  truncated: boolean;
+  attribution: string[];
+  advisories?: Advisory[];
+  dataAsOf?: string;
+  /** Show it before the machines. */
+  notice?: string;
+}
+
+export interface NearestAtms extends AtmList {
+  resolvedLocation?: ResolvedLocation;
+}
+
+export interface AtmStatuses extends NearestAtms {
+  /** How many machines have each status. */
+  counts: Record<string, number>;
+  asOf: string;
+}
+
+export interface CityAtms extends AtmList {
+  nextCursor?: string;
+}
+
+export interface Atm {
+  id: number;
+  name: string;
+  status: AtmStatus;
+  statusReason: string;
+  freshness: 'live' | 'recent' | 'aging' | 'stale' | 'never';
+  address: string;
+  lat: number;
+  lon: number;
+  sources: { atmId?: number; name?: string; parts?: string[] }[];
+  attribution: string[];
+  addressParts?: Record<string, string>;
+  advisories?: Advisory[];
+  brand?: string;
+  brandWikidata?: string;
+  buy?: 'yes' | 'no';
+  closesAt?: string;
+  coins?: Record<string, 'yes' | 'no'>;
+  email?: string;
+  fees?: Record<string, string>;
+  fiat?: string[];
+  hours?: string;
+  images?: string[];
+  kyc?: 'none' | 'phone' | 'id';
+  limits?: Record<string, string>;
+  locatedIn?: string;
+  machine?: Record<string, string>;
+  network?: string;
+  notice?: string;
+  opensAt?: string;
+  operator?: string;
+  operatorNotice?: string;
+  phone?: string;
+  placement?: Record<string, string>;
+  sell?: 'yes' | 'no';
+  statusAsOf?: string;
+  supportHours?: string;
+  timeZone?: string;
+  trades?: Record<string, unknown>;
+  verifiedAt?: string;
+  website?: string;
+  wheelchair?: 'yes' | 'no';
+}
+
+/** A place: either `location`, as people write it, or `lat` and `lon`. */
+export interface AtmPlace {
+  location?: string;
+  lat?: number;
+  lon?: number;
+  /** At most this many, 1 to 50. Default: 10. */
+  limit?: number;
+  /** Of distances in texts. Default: `miles`. */
+  units?: 'miles' | 'km';
+}
+
+export interface NearestQuery extends AtmPlace {
+  /** In miles, 1 to 100. Default: 25. */
+  maxDistance?: number;
+  coin?: string;
+  service?: 'buy' | 'sell';
+  openNow?: boolean;
+}
+
+export interface StatusQuery extends AtmPlace {
+  /** In miles, 1 to 100. Default: 10. */
+  radius?: number;
+}
+
+export interface CityQuery {
+  city: string;
+  /** Two letters. */
+  state: string;
+  cursor?: string;
+  units?: 'miles' | 'km';
+}
+
+/** The locator, as AI assistants ask it. It needs no API key. */
+export class Atms {
+  /** The address to give to an assistant that speaks the Model Context Protocol. */
+  readonly mcpUrl: string;
+  readonly #api: Transport;
+
+  /** @internal */
+  constructor(api: Transport) {
+    this.#api = api;
+    this.mcpUrl = `${new URL(api.baseUrl).origin}/mcp`;
+  }
+
+  /** The machines nearest to a place. `tool_error` says why a place was not understood. */
+  async nearest(query: NearestQuery): Promise<NearestAtms> {
+    return this.#call('find_nearest_bitcoin_atm', query);
+  }
+
+  /** Everything that is known of a machine. */
+  async get(atmId: number): Promise<Atm> {
+    return this.#call('get_atm_details', { atmId });
+  }
+
+  /** Which machines around a place are open. */
+  async status(query: StatusQuery): Promise<AtmStatuses> {
+    return this.#call('check_atm_status', query);
+  }
+
+  /** The machines of a city, 50 a page. */
+  async listByCity(query: CityQuery): Promise<CityAtms> {
+    return this.#call('list_atms_by_city', query);
+  }
+
+  async #call<T>(name: string, args: object): Promise<T> {
+    const body = { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name, arguments: args } };
+    const headers = { accept: 'application/json, text/event-stream' };
+    const reply = await this.#api.write<ToolReply>('POST', this.mcpUrl, body, headers);
+    if (reply.error) {
+      throw new SignpostError('mcp_error', reply.error.message, { status: 200, details: { code: reply.error.code } });
+    }
+    const { isError, content, structuredContent } = reply.result ?? {};
+    if (isError) throw new SignpostError('tool_error', content?.[0]?.text ?? 'the tool failed', { status: 200 });
+    if (!structuredContent) throw new SignpostError('invalid_response', 'the tool gave no structured content', { status: 200 });
+    return structuredContent as T;
+  }
+}
+
+interface ToolReply {
+  error?: { code: number; message: string };
+  result?: { isError?: boolean; content?: { text?: string }[]; structuredContent?: object };
+}

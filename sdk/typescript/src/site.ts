@@ -1,0 +1,102 @@
+import { toHex, sha256, utf8 } from './bytes.js';
+import { invalidArgument } from './error.js';
+import { parsedBody } from './webhooks.js';
+
+/** The longest body that is read, in bytes. */
+const MAX_BODY_BYTES = 64 * 1024;
+/** The longest `next`: more would make a cookie that browsers drop. */
+const MAX_NEXT_BYTES = 1024;
+
+/** Cookies that `signIn` sets: values of `Set-Cookie`. */
+export type SetCookies = readonly string[] | { readonly cookies?: readonly string[] | undefined } | void;
+
+/** @internal The site's origin and where the handlers are on it. */
+export class Site {
+  readonly origin: string;
+  readonly path: string;
+  readonly isSecure: boolean;
+
+  constructor(site: string, path = '/signpost') {
+    const url = typeof site === 'string' && URL.canParse(site) ? new URL(site) : undefined;
+    const isOrigin = url && /^https?:$/.test(url.protocol) && url.href === `${url.origin}/` && !/[?#]/.test(site);
+    if (!isOrigin) throw invalidArgument('site is the origin that people see, such as https://shop.example, without a path');
+    if (path !== '' && (!isLocalPath(path) || path.endsWith('/') || /[?#]/.test(path))) {
+      throw invalidArgument('path begins with a slash and ends without one, such as /signpost');
+    }
+    this.origin = url.origin;
+    this.path = path;
+    this.isSecure = url.protocol === 'https:';
+  }
+
+  /** A `Set-Cookie` value; over https the name has the prefix `__Host-`. */
+  setCookie(name: string, value: string, maxAge: number): string {
+    const secure = this.isSecure ? '; Secure' : '';
+    return `${this.cookieName(name)}=${value}; Path=/; Max-Age=${maxAge}; HttpOnly; SameSite=Lax${secure}`;
+  }
+
+  cookieName(name: string): string {
+    return (this.isSecure ? '__Host-' : '') + name;
+  }
+
+  /** What a request's path is below `path`; undefined if it is not below it. */
+  route(request: Request): string | undefined {
+    const { pathname } = new URL(request.url);
+    return pathname.startsWith(`${this.path}/`) ? pathname.slice(this.path.length) : undefined;
+  }
+}
+
+/** Whether a text is a path of this site, and nothing that a browser would read as another site. */
+export function isLocalPath(text: unknown): text is string {
+  // Browsers drop tabs and line ends: "/\t/evil.example" is "//evil.example" to them.
+  return typeof text === 'string' && /^\/(?![/\\])[^\u0000-\u001f\u007f-\u009f]*$/.test(text);
+}
+
+/** @internal A path or URL as the header Location has it; what is escaped in it already stays. */
+export const toLocation = (place: string): string =>
+  place.replace(/[^!-~]|["<>\\^`{|}]/gu, (letter) => toHex(utf8(letter)).toUpperCase().replace(/../g, '%$&'));
+
+/** @internal A place on this site to go on to, else its front page. */
+export function readNext(text: unknown): string {
+  return isLocalPath(text) && utf8(text).length <= MAX_NEXT_BYTES ? text : '/';
+}
+
+/** @internal The cookies of a request, in their order. */
+export function readCookies(request: Request): [name: string, value: string][] {
+  const pairs = (request.headers.get('cookie') ?? '').split(';').map((pair) => pair.split(/=(.*)/s));
+  return pairs.flatMap(([name = '', value]) => (value === undefined ? [] : [[name.trim(), value.trim()]]));
+}
+
+/** @internal A name that belongs to a session alone, so that two tabs do not take each other's cookie away. */
+export async function cookieFor(prefix: string, sessionId: string): Promise<string> {
+  return `${prefix}-${toHex((await sha256(sessionId)).slice(0, 8))}`;
+}
+
+/** @internal */
+export function cookiesOf(set: SetCookies): readonly string[] {
+  return (Array.isArray(set) ? set : (set as { cookies?: readonly string[] } | undefined)?.cookies) ?? [];
+}
+
+/** @internal */
+export function reply(status: number, body: object | undefined, headers: Record<string, string> = {}, cookies: readonly string[] = []): Response {
+  const fields = new Headers({ 'cache-control': 'no-store', ...(body && { 'content-type': 'application/json' }), ...headers });
+  for (const cookie of cookies) fields.append('set-cookie', cookie);
+  return new Response(body && JSON.stringify(body), { status, headers: fields });
+}
+
+/** @internal The body as it came; undefined if it is too long. */
+export async function readRaw(request: Request): Promise<Uint8Array<ArrayBuffer> | undefined> {
+  if (request.bodyUsed) throw parsedBody();
+  const bytes = new Uint8Array(MAX_BODY_BYTES);
+  let length = 0;
+  const reader = request.body?.getReader();
+  for (let part = await reader?.read(); part && !part.done; part = await reader?.read()) {
+    const chunk: Uint8Array = typeof part.value === 'string' ? utf8(part.value) : part.value;
+    if (length + chunk.length > MAX_BODY_BYTES) {
+      await reader?.cancel();
+      return undefined;
+    }
+    bytes.set(chunk, length);
+    length += chunk.length;
+  }
+  return bytes.slice(0, length);
+}

@@ -1,0 +1,303 @@
+/** What is asked for: to log in, to create an account, or to add a key to one. */
+export type Mode = 'login' | 'register' | 'link';
+export type SessionStatus = 'pending' | 'authenticated' | 'expired' | 'cancelled';
+/** How people prove who they are. */
+export type LoginMethod = 'scan' | 'browser' | 'lightning' | 'passkey';
+export type DeliveryState = 'pending' | 'delivered' | 'failed';
+
+/** Comes back unchanged with the session. */
+export interface Metadata {
+  /** A path, or an https URL on the domain or below it, where the browser returns to; at most 2048 characters. */
+  return_url?: string;
+  /** At most 4096 characters. */
+  custom_data?: string;
+  [member: string]: unknown;
+}
+
+/** The browser that asks, for wallets to show. */
+export interface Requester {
+  ip?: string;
+  /** Two capital letters. */
+  country?: string;
+  user_agent?: string;
+}
+
+export interface NewSession {
+  /** Registered with your account. */
+  domain: string;
+  mode?: Mode | 'registration';
+  /** Whose account a key joins; with `mode: "link"` only. */
+  user?: string;
+  /** Where wallets post; by default the webhook URL of the domain. */
+  webhook_url?: string;
+  metadata?: Metadata;
+  /** Number matching: the wallet must send the number that the page shows. */
+  confirm?: 'code';
+  /** `page`: the service shows the login on its own page, at `page_url`. */
+  flow?: 'cross_device' | 'same_device' | 'page';
+  requester?: Requester;
+  /** With `flow: "page"`: base64url of the SHA-256 of a secret in a cookie of the browser. */
+  browser_hash?: string;
+}
+
+export interface RefreshedSession {
+  id: string;
+  challenge: string;
+  /** The text of the QR code, `svc://auth?…`. */
+  qr_data: string;
+  /** RFC 3339 in UTC, as all times. */
+  expires_at: string;
+}
+
+export interface CreatedSession extends RefreshedSession {
+  status: 'pending';
+  created_at: string;
+  /** Reads this session's status from a page; only this reply has it. */
+  client_secret?: string;
+  /** The number for the page to show. */
+  confirm_code?: string;
+  /** With `flow: "page"`: where you send the browser. */
+  page_url?: string;
+  metadata?: Metadata;
+}
+
+export interface Device {
+  platform?: string | null;
+  version?: string | null;
+  device_id?: string | null;
+}
+
+/** Who answered a session. */
+export interface SessionUser {
+  /** `usr_…`; on hosted domains alone. */
+  id?: string;
+  /** As the wallet spelled it. */
+  public_key: string;
+  device_info: Device;
+}
+
+export interface Session {
+  id: string;
+  status: SessionStatus;
+  mode?: Mode;
+  expires_at?: string;
+  authenticated_at?: string;
+  user?: SessionUser;
+  method?: LoginMethod;
+  metadata?: Metadata;
+  /** Where the wallet sends the person, in the same-device flow. */
+  redirect?: string;
+}
+
+export interface ListedSession extends Session {
+  domain: string;
+  mode: Mode;
+  created_at: string;
+}
+
+export interface SessionList {
+  sessions: ListedSession[];
+  next_cursor?: string;
+}
+
+/** What a wallet posts. */
+export interface Answer {
+  public_key: string;
+  signature: string;
+  /** The text that was signed. */
+  challenge: string;
+  /** Unix seconds. */
+  timestamp: number;
+  device_info?: Device | null;
+  confirm_code?: string | null;
+}
+
+export interface Completion {
+  code: string;
+  browser_secret?: string;
+}
+
+/** How the sandbox's wallet answers. */
+export interface Simulated {
+  /** 1 to 100: each has a key of its own. */
+  wallet?: number;
+  /** What is wrong with the answer. */
+  fault?: 'signature' | 'timestamp' | 'challenge' | 'confirm_code';
+}
+
+export interface Simulation {
+  public_key: string;
+  posted_to: string;
+  payload: Answer;
+  status?: number;
+  body?: string;
+  error?: string;
+}
+
+export interface Signed {
+  public_key: string;
+  signature: string;
+  message: string;
+}
+
+export interface Verification {
+  valid: boolean;
+  public_key: string;
+  message_hash: string;
+}
+
+export interface NewDomain {
+  domain: string;
+  webhook_url: string;
+}
+
+export interface DomainChange {
+  webhook_url?: string;
+  /** Where events go; null removes it. */
+  event_url?: string | null;
+  handler?: 'direct' | 'hosted';
+  methods?: LoginMethod[];
+  registration?: 'open' | 'closed';
+  display_name?: string | null;
+}
+
+export interface ListedDomain {
+  id: string;
+  domain: string;
+  verified: boolean;
+  webhook_url: string;
+  created_at: string;
+}
+
+export interface DomainList {
+  domains: ListedDomain[];
+  next_cursor?: string;
+}
+
+export interface Domain extends ListedDomain {
+  verification_token: string;
+  handler: 'direct' | 'hosted';
+  methods: LoginMethod[];
+  registration: 'open' | 'closed';
+  display_name?: string;
+  event_url?: string;
+  verified_at?: string;
+  last_checked_at?: string;
+  failing_since?: string;
+}
+
+export interface RegisteredDomain extends Domain {
+  /** `whsec_…`, which events are signed with; only this reply has it. */
+  webhook_secret: string;
+}
+
+export interface ProvedDomain {
+  id: string;
+  domain: string;
+  verified: true;
+  verified_at: string;
+}
+
+export interface Credential {
+  id: string;
+  kind: 'wallet' | 'lightning' | 'passkey';
+  public_key: string;
+  name: string;
+  added_at: string;
+  last_used_at?: string;
+}
+
+export interface HostedUser {
+  id: string;
+  /** Unique in the domain, such as `amber-otter-4821`. */
+  petname: string;
+  name?: string;
+  groups?: string[];
+  created_at: string;
+  last_login_at?: string;
+  public_key?: string;
+  credentials: Credential[];
+}
+
+export interface UserList {
+  users: HostedUser[];
+  next_cursor?: string;
+}
+
+/** null removes a member. */
+export interface UserChange {
+  name?: string | null;
+  groups?: string[] | null;
+}
+
+/** What a passkey signed, both in base64url. */
+export interface WebauthnProof {
+  authenticator_data: string;
+  client_data_json: string;
+}
+
+export interface EventData {
+  public_key: string;
+  signature: string;
+  challenge: string;
+  signed_message?: string;
+  signed_at: number;
+  device_info: Device;
+  /** `usr_…`; on hosted domains alone. */
+  user_id?: string;
+  method?: LoginMethod;
+  webauthn?: WebauthnProof;
+}
+
+/** Somebody logged in, registered or added a key. */
+export interface UserEvent {
+  id: string;
+  event: Mode;
+  timestamp: string;
+  session_id: string;
+  data: EventData;
+}
+
+/** Means nothing: it shows that events arrive. */
+export interface TestEvent {
+  id: string;
+  event: 'test';
+  timestamp: string;
+  session_id: '';
+  data: Record<string, unknown>;
+}
+
+/** Kinds that come later than this package pass unchanged: ignore what you do not know. */
+export type SignpostEvent = UserEvent | TestEvent;
+
+export interface Delivery {
+  id: string;
+  domain_id: string;
+  url: string;
+  state: DeliveryState;
+  attempts: number;
+  created_at: string;
+  next_attempt_at: string;
+  ended_at?: string;
+  last_status?: number;
+  last_error?: string;
+  last_answer?: string;
+  endpoint_disabled_at?: string;
+  /** In the reply for a single delivery alone. */
+  body?: SignpostEvent;
+}
+
+export interface DeliveryList {
+  deliveries: Delivery[];
+  next_cursor?: string;
+}
+
+export interface Retried {
+  retried: number;
+}
+
+/** Which page of a list; `limit` is 1 to 100. */
+export interface Page {
+  limit?: number;
+  cursor?: string;
+}

@@ -1,0 +1,130 @@
+// vectors/return.json: how a browser is sent to the login page, and what becomes of its return.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { Signpost } from '@signpost/sdk';
+import { isLocalPath, loginHandlers } from '@signpost/sdk/login';
+import { said, service, vectors } from './vectors.mjs';
+
+const { cookie_secret, starts, returns, refused_options } = vectors('return');
+const optionsOf = (one, more) => ({
+  domain: one.domain, site: one.site, path: one.path, cookieSecret: cookie_secret, failedPath: one.failed_path,
+  signIn: () => undefined, currentUser: () => one.current_user,
+  clock: { now: () => one.now * 1000, randomBytes: () => new Uint8Array(Buffer.from(one.random ?? '', 'hex')) }, ...more,
+});
+const requestOf = (one, route) =>
+  new Request(`${one.site}${one.path}/${route}${one.query && `?${one.query}`}`, { headers: one.cookies ? { cookie: one.cookies } : {} });
+
+function check(reply, { status, location, set_cookie }) {
+  const got = [reply.status, reply.headers.get('location') ?? undefined, reply.headers.getSetCookie()];
+  assert.deepEqual(got, [status, location, set_cookie ?? []]);
+  assert.equal(reply.headers.get('cache-control'), 'no-store');
+}
+
+for (const one of starts) {
+  test(`start: ${one.name}`, async () => {
+    const sent = [];
+    const fetch = service((method, path, body) => {
+      sent.push([method, path, body]);
+      return said(201, { status: 'pending', challenge: '', qr_data: '', expires_at: '', created_at: '', ...one.created });
+    });
+    const done = loginHandlers(new Signpost('k', { fetch }), optionsOf(one)).handle(requestOf(one, one.mode));
+    if (one.expect.throws) await assert.rejects(done, one.expect.throws);
+    else check(await done, one.expect);
+    assert.deepEqual(sent, one.session ? [['POST', '/sessions', one.session]] : []);
+  });
+}
+
+for (const one of returns) {
+  test(`return: ${one.name}`, async () => {
+    const [sent, logins] = [[], []];
+    const fetch = service((method, path, body) => {
+      sent.push({ id: decodeURIComponent(path.split('/')[2]), ...body });
+      assert.deepEqual([method, path.split('/')[3]], ['POST', 'complete']);
+      return said(one.reply.status, one.reply.json);
+    });
+    const signIn = ({ user, mode, next, session }) => void logins.push({ user, mode, next, method: session.method });
+    const signpost = new Signpost('k', { fetch, retries: 0 });
+    const done = loginHandlers(signpost, optionsOf(one, { signIn })).handle(requestOf(one, 'return'));
+    if (one.expect.throws) await assert.rejects(done, one.expect.throws);
+    else check(await done, one.expect);
+    assert.deepEqual(sent, one.completes ? [one.completes] : []);
+    assert.deepEqual(logins, one.signs_in ? [one.signs_in] : []);
+  });
+}
+
+for (const { name, ...wrong } of refused_options) {
+  test(`options: ${name}`, () => {
+    const named = { cookie_secret: 'cookieSecret', failed_path: 'failedPath' };
+    const options = Object.fromEntries(Object.entries(wrong).map(([member, value]) => [named[member] ?? member, value]));
+    const good = optionsOf({ domain: 'shop.example', site: 'https://shop.example', path: '/signpost', now: 0 });
+    assert.ok(loginHandlers(new Signpost('k'), good));
+    assert.throws(() => loginHandlers(new Signpost('k'), { ...good, ...options }), { code: 'invalid_argument' });
+  });
+}
+
+test('what signIn sets is sent along, in each of its forms', async () => {
+  const one = returns.find((some) => some.signs_in);
+  const fetch = async () => said(200, one.reply.json);
+  for (const set of [['a=1', 'b=2'], { cookies: ['a=1', 'b=2'] }]) {
+    const login = loginHandlers(new Signpost('k', { fetch }), optionsOf(one, { signIn: async () => set }));
+    const reply = await login.finish(requestOf(one, 'return'));
+    assert.deepEqual(reply.headers.getSetCookie(), [...one.expect.set_cookie, 'a=1', 'b=2']);
+  }
+});
+
+test('a link is for who is logged in', async () => {
+  const request = () => new Request('https://shop.example/signpost/link');
+  const base = optionsOf({ domain: 'shop.example', site: 'https://shop.example', path: '/signpost', now: 0 });
+  for (const currentUser of [undefined, () => undefined, async () => null]) {
+    const reply = await loginHandlers(new Signpost('k'), { ...base, currentUser }).handle(request());
+    assert.equal(reply.status, 404);
+  }
+});
+
+test('other addresses are not ours, other methods are refused', async () => {
+  const login = loginHandlers(new Signpost('k'), optionsOf({ domain: 'shop.example', site: 'https://shop.example', path: '/signpost', now: 0 }));
+  for (const path of ['/', '/signpost', '/signpost/', '/signpost/login/', '/signpostlogin', '/signpost/constructor', '/login']) {
+    assert.equal(await login.handle(new Request(`https://shop.example${path}`)), undefined, path);
+  }
+  for (const [method, path] of [['POST', 'login'], ['HEAD', 'return'], ['GET', 'events'], ['DELETE', 'register']]) {
+    assert.equal((await login.handle(new Request(`https://shop.example/signpost/${path}`, { method }))).status, 405, path);
+  }
+});
+
+test('a local path leads nowhere else', () => {
+  for (const path of ['/', '/a?b#c', '/ä']) assert.ok(isLocalPath(path), path);
+  for (const path of ['', 'a', '//a', '/\\a', '/\t/a', '/a\n', '/a\u0085', 'https://a', undefined, 7]) assert.ok(!isLocalPath(path), String(path));
+});
+
+test('a page of the service is one that browsers go to, and is escaped', async () => {
+  const one = starts.find((some) => some.expect.location);
+  const start = (page_url) => loginHandlers(new Signpost('k', { fetch: async () => said(201, { id: 'sess_1', page_url }) }), optionsOf(one)).start(requestOf(one, 'login'));
+  for (const wrong of [undefined, null, 5, {}, 'https://', 'data:text/html,', 'https://a.example/ b', 'https://a.example/\u0085']) {
+    await assert.rejects(start(wrong), { code: 'invalid_response' }, String(wrong));
+  }
+  for (const [page, location] of [['http://[::1]:8080/a', 'http://[::1]:8080/a'], ['https://a.example/ü%20<', 'https://a.example/%C3%BC%20%3C']]) {
+    assert.equal((await start(page)).headers.get('location'), location);
+  }
+});
+
+test('a browser does not wait longer than a few seconds for the service', async () => {
+  const one = starts.find((some) => some.expect.location);
+  for (const [after, calls, waits] of [['3', 3, [3, 3]], ['4', 1, []]]) {
+    let asked = 0;
+    const slept = [];
+    const fetch = async () => ((asked += 1), said(503, { error: { code: 'unavailable', message: 'no', details: {} } }, { 'retry-after': after }));
+    const signpost = new Signpost('k', { fetch, clock: { random: () => 0, sleep: async (seconds) => void slept.push(seconds) } });
+    await assert.rejects(loginHandlers(signpost, optionsOf(one)).start(requestOf(one, 'login')), { status: 503 });
+    assert.deepEqual([asked, slept], [calls, waits]);
+  }
+});
+
+test('two codes, and a reply of somebody who is not logged in, log nobody in', async () => {
+  const one = returns.find((some) => some.signs_in);
+  const signIn = () => assert.fail('somebody was logged in');
+  for (const [query, json] of [[`${one.query}&code=other`, one.reply.json], [one.query, { ...one.reply.json, status: 'pending' }], [one.query, { ...one.reply.json, user: { id: 5 } }]]) {
+    const login = loginHandlers(new Signpost('k', { fetch: async () => said(200, json) }), optionsOf(one, { signIn }));
+    const reply = await login.handle(requestOf({ ...one, query }, 'return'));
+    assert.match(reply.headers.get('location'), /login_error=refused$/);
+  }
+});

@@ -1,0 +1,70 @@
+// The package as it would be published.
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { mkdtempSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+import { promisify } from 'node:util';
+
+const run = promisify(execFile);
+const ROOT = new URL('../', import.meta.url).pathname;
+const tool = (name) => join(ROOT, 'tools/node_modules/.bin', name);
+/** What is packed, and what of it is code; a build that grows beyond this is looked at first. */
+const MOST_PACKED = 48 * 1024;
+const MOST_SCRIPTS = 72 * 1024;
+
+const folder = mkdtempSync(join(tmpdir(), 'signpost-pack-'));
+let packed;
+before(async () => {
+  const { stdout } = await run('npm', ['pack', '--json', '--ignore-scripts', '--pack-destination', folder], { cwd: ROOT });
+  [packed] = JSON.parse(stdout);
+});
+after(() => rmSync(folder, { recursive: true }));
+
+test('it has what it needs and nothing else', (t) => {
+  const files = packed.files.map(({ path }) => path);
+  const others = files.filter((path) => !/^dist\/[a-z]+\.(?:js|d\.ts)$/.test(path));
+  assert.deepEqual(others.sort(), ['LICENSE-APACHE', 'LICENSE-MIT', 'README.md', 'package.json']);
+  const scripts = files.filter((path) => path.endsWith('.js')).reduce((sum, path) => sum + statSync(join(ROOT, path)).size, 0);
+  t.diagnostic(`${packed.size} bytes packed, ${packed.unpackedSize} unpacked, ${scripts} of scripts`);
+  assert.ok(packed.size <= MOST_PACKED, `${packed.size}`);
+  assert.ok(scripts <= MOST_SCRIPTS, `${scripts}`);
+  const { dependencies, peerDependencies } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
+  assert.deepEqual([dependencies, peerDependencies], [undefined, undefined]);
+});
+
+test('publint and arethetypeswrong find nothing', async () => {
+  const archive = join(folder, packed.filename);
+  const publint = await run(process.execPath, [join(ROOT, 'tools/node_modules/publint/src/cli.js'), 'run', archive, '--strict']).catch((error) => error);
+  assert.match(publint.stdout, /All good/, publint.stdout + publint.stderr);
+  // It is a package of ES modules: who requires it needs a Node that can.
+  const attw = await run(tool('attw'), [archive, '--profile', 'esm-only', '--no-color']).catch((error) => error);
+  assert.equal(attw.code, undefined, attw.stdout + attw.stderr);
+});
+
+test('whoever installs it can import all of it', async () => {
+  writeFileSync(join(folder, 'package.json'), '{"type":"module"}');
+  await run('npm', ['install', '--offline', '--no-audit', '--no-fund', join(folder, packed.filename)], { cwd: folder });
+  const parts = ['', '/login', '/wallet', '/express', '/fastify'].map((part) => `console.log(Object.keys(await import('@signpost/sdk${part}')).join());`);
+  writeFileSync(join(folder, 'all.mjs'), parts.join('\n'));
+  const { stdout } = await run(process.execPath, ['all.mjs'], { cwd: folder });
+  assert.match(stdout, /Signpost,SignpostError/);
+  assert.match(stdout, /loginHandlers/);
+  assert.match(stdout, /walletHandlers/);
+  assert.match(stdout, /expressLogin,expressWallet/);
+  assert.match(stdout, /fastifyLogin,fastifyWallet/);
+});
+
+test('the core uses nothing that only Node has', () => {
+  for (const file of ['atms', 'bytes', 'client', 'error', 'events', 'index', 'login', 'site', 'transport', 'wallet', 'webhooks']) {
+    const text = readFileSync(join(ROOT, `dist/${file}.js`), 'utf8').replaceAll(/^ *(?:\/\/|\/?\*).*$/gm, '');
+    assert.doesNotMatch(text, /\b(?:Buffer|process|require|__dirname)\b|from 'node:|from '[^.]/, file);
+  }
+});
+
+test('sources are short', (t) => {
+  const lines = readdirSync(join(ROOT, 'src')).map((file) => [file, readFileSync(join(ROOT, 'src', file), 'utf8').split('\n').length - 1]);
+  for (const [file, count] of lines) assert.ok(count <= 400, `${file}: ${count}`);
+  t.diagnostic(`${lines.reduce((sum, [, count]) => sum + count, 0)} lines`);
+});

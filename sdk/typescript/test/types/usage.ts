@@ -1,0 +1,65 @@
+// What programs write is typed without a word of theirs.
+import express, { type Request, type Response } from 'express';
+import fastify, { type FastifyReply, type FastifyRequest } from 'fastify';
+import { Signpost, SignpostError, webhooks, type SignpostEvent } from '@signpost/sdk';
+import { expressLogin, expressWallet } from '@signpost/sdk/express';
+import { fastifyLogin, fastifyWallet } from '@signpost/sdk/fastify';
+import { loginHandlers, type Login } from '@signpost/sdk/login';
+import { walletHandlers } from '@signpost/sdk/wallet';
+
+const signpost = new Signpost('svc_test_x', { baseUrl: 'http://localhost:8080/sandbox/v1', timeout: 10, retries: 1 });
+const common = { domain: 'localhost', site: 'http://localhost:9001', cookieSecret: 'c'.repeat(32) };
+
+const app = express();
+app.use(
+  expressLogin(signpost, {
+    ...common,
+    signIn(login: Login, request: Request, response: Response) {
+      response.cookie('a', login.user + request.ip);
+    },
+    currentUser: (request) => request.get('x-user'),
+  }),
+);
+// Without annotations the request is one of node:http, as far as it is read.
+app.use(expressLogin(signpost, { ...common, signIn: ({ user, next }) => [`a=${user}${next.length}`] }));
+const wallets = expressWallet(signpost, {
+  ...common,
+  findUser: (publicKey) => (publicKey === '02' ? { name: 'Ada' } : undefined),
+  createUser: (_publicKey, device) => ({ name: device.platform ?? 'somebody' }),
+  signIn: ({ user }, _request: Request, response: Response) => void response.cookie('a', user.name),
+});
+app.use(wallets);
+export const code: Promise<{ qr_data: string; cookie: string }> = wallets.showCode({ mode: 'register' });
+
+const server = fastify();
+server.register(fastifyLogin(signpost, { ...common, signIn: (login, request: FastifyRequest, reply: FastifyReply) => void reply.header('a', login.user + request.ip) }));
+server.register(fastifyWallet(signpost, { ...common, findUser: () => 1, createUser: () => 2, signIn: ({ user }) => [`a=${user.toFixed()}`] }));
+
+export const GET = async (request: globalThis.Request): Promise<globalThis.Response> =>
+  (await loginHandlers(signpost, { ...common, signIn: async () => ({ cookies: ['a=b'] }) }).handle(request)) ?? new globalThis.Response();
+walletHandlers(signpost, { ...common, findUser: async () => null, createUser: () => undefined, signIn: () => undefined });
+
+export async function receive(body: Uint8Array, headers: Record<string, string | string[] | undefined>): Promise<string> {
+  const event: SignpostEvent = await webhooks.verify(body, headers, ['whsec_a', 'whsec_b']);
+  // @ts-expect-error a test has no key
+  event.data.public_key?.trim();
+  return event.event === 'test' ? event.session_id : event.data.public_key;
+}
+
+export async function call(): Promise<void> {
+  const session = await signpost.sessions.create({ domain: 'a', flow: 'page' }, { idempotencyKey: 'order-7' });
+  const status: 'pending' = session.status;
+  // @ts-expect-error only domain is required, and it is
+  await signpost.sessions.create({});
+  // @ts-expect-error there is no such flow
+  await signpost.sessions.create({ domain: 'a', flow: 'popup' });
+  // @ts-expect-error the page may be missing
+  const page: string = session.page_url;
+  for await (const user of signpost.users.all('dom_1')) user.credentials.map((one) => one.kind === 'passkey');
+  try {
+    const { atms, notice, advisories = [] } = await signpost.atms.nearest({ location: 'Miami, FL' });
+    console.log(atms[0]?.distanceMeters, notice, advisories[0]?.sourceUrl, status, page);
+  } catch (error) {
+    if (error instanceof SignpostError) console.log(error.code, error.status?.toFixed(), error.details['reason'], error.requestId, error.retryAfter);
+  }
+}

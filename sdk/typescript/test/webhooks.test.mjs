@@ -1,0 +1,169 @@
+// vectors/webhook.json and events.json: who signed an event, and what an endpoint says of it.
+import assert from 'node:assert/strict';
+import { createHmac } from 'node:crypto';
+import { test } from 'node:test';
+import { Signpost, webhooks } from '@signpost/sdk';
+import { loginHandlers } from '@signpost/sdk/login';
+import { Webhook } from 'standardwebhooks';
+import { vectors } from './vectors.mjs';
+
+const headersOf = (made) => ({
+  'x-svc-signature': made.x_svc_signature, 'webhook-id': made.id,
+  'webhook-timestamp': String(made.timestamp), 'webhook-signature': made.webhook_signature,
+});
+
+const { made, x_svc_signature, webhook_signature, malformed_secrets, event } = vectors('webhook');
+
+/** What verification says of a signature; a body that is no event was signed all the same. */
+async function verdict(body, headers, secret, now) {
+  const code = await webhooks.verify(body, headers, secret, { now }).then(() => 'event', (error) => error.code);
+  return code === 'event' || code === 'invalid_event';
+}
+
+for (const one of made) {
+  test(`made: ${one.name}`, async () => {
+    assert.ok(await verdict(one.body, headersOf(one), one.secret, one.timestamp * 1000));
+    assert.ok(await verdict(Buffer.from(one.body), new Headers(headersOf(one)), [one.secret], one.timestamp * 1000));
+    const checked = new Webhook(one.secret);
+    // The other verifier has no clock of ours: it signs the same text instead.
+    assert.equal(checked.sign(one.id, new Date(one.timestamp * 1000), one.body), one.webhook_signature);
+  });
+}
+
+for (const one of x_svc_signature) {
+  test(`X-Svc-Signature: ${one.name}`, async () => {
+    assert.equal(await verdict(one.body, { 'X-Svc-Signature': one.header }, one.secret, 0), one.valid);
+  });
+}
+
+for (const one of webhook_signature) {
+  test(`webhook-signature: ${one.name}`, async () => {
+    const key = await crypto.subtle.importKey('raw', Buffer.from(one.secret), { name: 'HMAC', hash: 'SHA-256' }, false, ['sign']);
+    const own = Buffer.from(await crypto.subtle.sign('HMAC', key, Buffer.from(one.body))).toString('hex');
+    const headers = { 'x-svc-signature': own, 'webhook-id': one.id, 'webhook-timestamp': String(one.timestamp), 'webhook-signature': one.header };
+    assert.equal(await verdict(one.body, headers, one.secret, one.timestamp * 1000), one.valid);
+  });
+}
+
+for (const secret of malformed_secrets) {
+  test(`no secret: ${JSON.stringify(secret)}`, async () => {
+    const text = secret.secret ?? secret.text ?? secret;
+    await assert.rejects(webhooks.verify('{}', {}, text), { code: 'invalid_secret' });
+  });
+}
+
+test('the vectors have an event', () => assert.ok(event));
+
+const { verify, endpoint } = vectors('events');
+
+for (const one of verify) {
+  test(`verify: ${one.name}`, async () => {
+    const body = 'parsed' in one ? one.parsed : one.body;
+    const plain = !/[^\x00-\xff]/.test(JSON.stringify(one.headers));
+    for (const headers of [one.headers, ...(plain ? [new Headers(one.headers)] : [])]) {
+      const got = await webhooks.verify(body, headers, one.secrets, { now: one.now * 1000 }).catch((error) => error);
+      if (one.event) {
+        assert.deepEqual(got, one.event);
+        continue;
+      }
+      assert.equal(got.code, one.error.code, String(got));
+      if (one.error.reason) assert.equal(got.details.reason, one.error.reason);
+      for (const secret of one.secrets) assert.ok(secret.length < 10 || !got.message.includes(secret));
+    }
+  });
+}
+
+for (const one of endpoint) {
+  test(`endpoint: ${one.name}`, async () => {
+    let [acts, fails] = [0, false];
+    const onEvent = () => {
+      acts += 1;
+      if (fails) throw new Error('the site fails');
+    };
+    const login = loginHandlers(new Signpost('k'), {
+      domain: 'localhost', site: 'http://localhost:1', cookieSecret: 'c'.repeat(32), webhookSecrets: one.secrets,
+      onEvent, onError: () => undefined, signIn: () => [], clock: { now: () => one.now * 1000 },
+    });
+    for (const step of one.steps) {
+      [acts, fails] = [0, step.fails ?? false];
+      const body = step.body ?? 'x'.repeat(step.length ?? 0);
+      const request = new Request('http://localhost:1/signpost/events', { method: 'POST', headers: step.headers, body });
+      const reply = await login.handle(request);
+      const said = await reply.json();
+      assert.deepEqual([reply.status, acts, said.status], [step.status, step.acts, step.says], JSON.stringify(said));
+      if (!step.says) assert.ok(said.error.length > 0);
+    }
+  });
+}
+
+test('a secret that ends in a line break is said to', async () => {
+  await assert.rejects(webhooks.verify('{}', {}, `${made[0].secret}\n`), /line break/);
+});
+
+test('without a secret nothing is received', async () => {
+  const login = loginHandlers(new Signpost('k'), { domain: 'a', site: 'https://a.example', cookieSecret: 'c'.repeat(32), signIn: () => [] });
+  const reply = await login.handle(new Request('https://a.example/signpost/events', { method: 'POST', body: '{}' }));
+  assert.equal(reply.status, 404);
+});
+
+/** A site, and a way to send it an event. */
+function siteOf(options) {
+  const common = { domain: 'a', site: 'https://a.example', cookieSecret: 'c'.repeat(32), webhookSecrets: made[0].secret, signIn: () => [], onError: () => undefined };
+  const login = loginHandlers(new Signpost('k'), { ...common, ...options });
+  return async (id) => {
+    const body = JSON.stringify({ id, event: 'later', timestamp: '', session_id: '', data: {} });
+    const headers = { 'x-svc-signature': createHmac('sha256', made[0].secret).update(body).digest('hex') };
+    const reply = await login.events(new Request('https://a.example/', { method: 'POST', headers, body }));
+    return [reply.status, (await reply.json()).status ?? reply.headers.get('retry-after')];
+  };
+}
+
+test('an event that comes while it is acted on comes again, and is acted on if that failed', async () => {
+  const acts = [];
+  const send = siteOf({ onEvent: () => new Promise((resolve, reject) => void acts.push({ resolve, reject })) });
+  const first = send('evt_1');
+  while (acts.length === 0) await new Promise(setImmediate);
+  assert.deepEqual(await send('evt_1'), [503, '5']);
+  const other = send('evt_2');
+  while (acts.length === 1) await new Promise(setImmediate);
+  acts[1].resolve();
+  assert.deepEqual(await other, [200, 'received']);
+  acts[0].reject(new Error('the site fails'));
+  assert.equal((await first)[0], 500);
+  const third = send('evt_1');
+  while (acts.length === 2) await new Promise(setImmediate);
+  acts[2].resolve();
+  assert.deepEqual(await third, [200, 'received']);
+  assert.deepEqual(await send('evt_1'), [200, 'received before']);
+  assert.equal(acts.length, 3);
+});
+
+test('an event is remembered after the act, and acted on again where that fails', async () => {
+  const [ids, steps] = [new Set(), []];
+  let fails = true;
+  const seenEvents = {
+    has: async (id) => (steps.push('has'), ids.has(id)),
+    add: async (id) => (steps.push('add'), fails ? Promise.reject(new Error('no database')) : ids.add(id)),
+  };
+  const send = siteOf({ seenEvents, onEvent: () => void steps.push('act') });
+  assert.equal((await send('evt_1'))[0], 500);
+  fails = false;
+  assert.deepEqual(await send('evt_1'), [200, 'received']);
+  assert.deepEqual(await send('evt_1'), [200, 'received before']);
+  assert.deepEqual(steps, ['has', 'act', 'add', 'has', 'act', 'add', 'has']);
+});
+
+test('without onEvent too an event is received once', async () => {
+  const send = siteOf({});
+  assert.deepEqual([await send('evt_1'), await send('evt_1')], [[200, 'received'], [200, 'received before']]);
+});
+
+test('the last ten thousand events are remembered, and no more', async () => {
+  let acts = 0;
+  const send = siteOf({ onEvent: () => (acts += 1) });
+  for (let at = 0; at <= 10_000; at += 1) await send(`evt_${at}`);
+  await send('evt_1');
+  assert.equal(acts, 10_001);
+  await send('evt_0');
+  assert.equal(acts, 10_002);
+});

@@ -1,0 +1,93 @@
+// The reference of the API: how it looks, where its contents lead, and that its switch works from the keyboard, without
+// a script.
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { NARROW, Visitor, WIDE, launch } from './browser.mjs';
+import { checkLooks, tabTo } from './looks.mjs';
+import { Server } from './server.mjs';
+
+const TONGUES = ['ts', 'py', 'go', 'rs', 'sh'];
+let server;
+let browser;
+before(async () => {
+  [server, browser] = await Promise.all([Server.start(), launch()]);
+});
+after(() => Promise.all([server.close(), browser.close()]));
+
+async function open(options) {
+  const visitor = await Visitor.arrive(browser, [server.origin], options);
+  return { visitor, page: await visitor.open(`${server.origin}/v1/reference`) };
+}
+
+/** Whether the examples of one language are shown, and of no other. */
+async function showsAlone(page, tongue) {
+  for (const one of TONGUES) {
+    const all = page.locator(`figure.in-${one}`);
+    const shown = await all.evaluateAll((figures) => figures.filter((figure) => figure.checkVisibility()).length);
+    assert.equal(shown, one === tongue ? await all.count() : 0, `${one} while ${tongue} is chosen`);
+    assert.ok((await all.count()) > 25, one);
+  }
+}
+
+test('the page looks right in both themes and at all widths', async () => {
+  const { visitor, page } = await open();
+  assert.equal(await page.locator('html').getAttribute('lang'), 'en');
+  await checkLooks(page);
+  // What is folded looks right too, in the language with the longest lines.
+  await page.locator('details').evaluateAll((all) => all.forEach((one) => one.toggleAttribute('open', true)));
+  await page.locator('label[for="in-sh"]').click();
+  await checkLooks(page);
+  await visitor.leave();
+});
+
+test('the arrow keys choose a language for the whole page', async () => {
+  const { visitor, page } = await open();
+  await showsAlone(page, 'ts');
+  // Nobody has to walk through the contents.
+  await tabTo(page, '.skip[href="#content"]');
+  await page.keyboard.press('Enter');
+  await tabTo(page, '#in-ts');
+  for (const tongue of TONGUES.slice(1)) {
+    await page.keyboard.press('ArrowRight');
+    assert.ok(await page.locator(`#in-${tongue}`).isChecked(), tongue);
+    await showsAlone(page, tongue);
+  }
+  await visitor.leave();
+});
+
+test('it is whole without scripts', async () => {
+  const { visitor, page } = await open({ javaScriptEnabled: false });
+  assert.equal(await page.locator('script').count(), 0);
+  await page.locator('label[for="in-py"]').click();
+  assert.ok(await page.locator('#createSession figure.in-py').isVisible());
+  assert.ok(!(await page.locator('#createSession figure.in-ts').isVisible()));
+  await page.locator('#createSession details summary').first().click();
+  assert.ok(await page.locator('[id="createSession.201.page_url"]').isVisible());
+  await visitor.leave();
+});
+
+for (const viewport of [WIDE, NARROW]) {
+  test(`the contents lead to each part, which is not behind the switch, at ${viewport.width} px`, async () => {
+    const { visitor, page } = await open({ viewport });
+    const links = page.locator('.contents a');
+    const shown = (await links.all()).length;
+    assert.ok(shown > 40, `${shown} links`);
+    for (const link of await links.all()) {
+      if (!(await link.isVisible())) continue;
+      await link.focus();
+      await page.keyboard.press('Enter');
+      const target = new URL(page.url()).hash.slice(1);
+      const [top, bar] = await page.evaluate((id) => [document.getElementById(id), document.querySelector('.bar')].map((one) => one.getBoundingClientRect()), target);
+      const atEnd = await page.evaluate(() => Math.abs(document.documentElement.scrollHeight - innerHeight - scrollY) < 2);
+      assert.ok(top.top >= bar.bottom - bar.height - 1 && (top.top < viewport.height || atEnd), `${target}: ${top.top}`);
+    }
+    if (viewport === NARROW) {
+      await page.locator('.to-contents').click();
+      assert.ok(await page.locator('#contents').evaluate((nav) => nav.getBoundingClientRect().top >= 0));
+      assert.equal(await page.locator('.contents ul ul').first().isVisible(), false, 'a phone is shown the subjects alone');
+      await page.locator('.overview a').first().click();
+      assert.equal(new URL(page.url()).hash, '#listSessions');
+    }
+    await visitor.leave();
+  });
+}
