@@ -69,6 +69,14 @@ export class Visitor {
   }
 }
 
+/**
+ * A tab that goes to these addresses never reaches the site, and ends on a page of ours. A request that fails would leave
+ * Chromium's page for errors, which asks anew after a second, and what it asks while its tab is closed reaches the site.
+ */
+export function heldBack(page, addresses) {
+  return page.route(addresses, (route) => route.fulfill({ contentType: 'text/plain', body: 'held back' }));
+}
+
 /** Waits until the login page is in a state; the words of its `<main>`. */
 export async function state(page, name) {
   const main = page.locator(`main[data-state="${name}"]`);

@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { after, before, test } from 'node:test';
 import { Authenticator } from './authenticator.mjs';
-import { Visitor, codeOf, launch, lightningOf, state } from './browser.mjs';
+import { Visitor, codeOf, heldBack, launch, lightningOf, state } from './browser.mjs';
 import { checkLooks } from './looks.mjs';
 import { Wallet } from './wallets.mjs';
 
@@ -150,7 +150,7 @@ test('a login that another browser began is refused at the shop', async () => {
   await scan(owner, page);
   // The thief's browser is kept from going back, and the victim is lured there with its code.
   const returned = page.waitForRequest(`${links.shop}/return**`);
-  await page.route(`${links.shop}/return**`, (route) => route.abort());
+  await heldBack(page, `${links.shop}/return**`);
   await state(page, 'create');
   await scan(owner, page);
   const planted = (await returned).url();
