@@ -39,9 +39,8 @@ fn the_page_of_commands_is_made_of_the_help() {
     assert_current("cli.md", &commands());
 }
 
-/// `make reference` runs this.
 #[test]
-#[ignore = "it writes docs/configuration.md and docs/cli.md"]
+#[ignore = "it writes docs/configuration.md and docs/cli.md: make reference; the tests the_page_of_* compare them"]
 fn write_the_pages() {
     for (name, page) in [("configuration.md", settings()), ("cli.md", commands())] {
         fs::write(format!("{FOLDER}{name}"), page).expect("a file");
