@@ -1,26 +1,38 @@
 //! The tasks of sdk/README.md, in one file that the compiler reads.
 
+use std::collections::BTreeMap;
 use std::env;
 use std::error::Error;
+use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use axum::Router;
 use axum::http::request::Parts;
-use signpost_auth::client::{AtmSearch, Confirm, NewSession, Paging, SessionStatus, Signpost};
+use data_encoding::BASE64URL_NOPAD;
+use signpost_auth::client::{
+    AtmSearch, Confirm, NewSession, Paging, SessionStatus, Signpost, Surroundings, SystemSurroundings,
+};
 use signpost_auth::login::{self, LoginOptions, LoginSite, SignedIn, SiteError};
 use signpost_auth::receiver::{EventHeaders, EventRules, read_event};
 use signpost_auth::{Event, WebhookSecret};
 
 type Done = Result<(), Box<dyn Error>>;
 
-/// The value of a cookie with which the site knows the user again.
+/// Who is logged in; a real site has this in its database, and lets it end.
+static PEOPLE: Mutex<BTreeMap<String, String>> = Mutex::new(BTreeMap::new());
+
+/// The value of a cookie with which the site knows the user again: never the one from before the login.
 fn start_login(user: &str) -> String {
-    unimplemented!("this is the site's own: {user}")
+    let value = BASE64URL_NOPAD.encode(&SystemSurroundings.random());
+    PEOPLE.lock().unwrap_or_else(PoisonError::into_inner).insert(value.clone(), user.to_owned());
+    value
 }
 
 /// The user that the site's cookie belongs to.
 fn find_login(request: &Parts) -> Option<String> {
-    unimplemented!("this is the site's own: {}", request.uri)
+    let mut cookies = request.headers.get("cookie")?.to_str().ok()?.split("; ");
+    let value = cookies.find_map(|cookie| cookie.strip_prefix("login="))?;
+    PEOPLE.lock().unwrap_or_else(PoisonError::into_inner).get(value).cloned()
 }
 
 struct Shop;

@@ -2,8 +2,19 @@
 import { Signpost, SignpostError, webhooks } from '@signpost/sdk';
 import { loginHandlers } from '@signpost/sdk/login';
 
-declare function startLogin(user: string): Promise<string>;
-declare function findLogin(cookies: string | null): string | undefined;
+const people = new Map<string, string>(); // who is logged in; a real site has this in its database, and lets it end
+
+/** The value of a cookie with which the site knows the user again: never the one from before the login. */
+async function startLogin(user: string): Promise<string> {
+  const value = crypto.randomUUID();
+  people.set(value, user);
+  return value;
+}
+
+/** The user that the site's cookie belongs to. */
+function findLogin(cookies: string | null): string | undefined {
+  return people.get(/(?:^|; )login=([^;]+)/.exec(cookies ?? '')?.[1] ?? '');
+}
 
 const signpost = new Signpost(process.env.KEY, { baseUrl: 'http://localhost:8080/sandbox/v1' });
 

@@ -3,22 +3,36 @@ package main
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"io"
 	"log"
 	"net/http"
 	"os"
+	"sync"
 	"time"
 
 	"signpost"
 )
 
-// startLogin gives the value of a cookie with which the site knows the user again.
-func startLogin(user string) string { panic("this is the site's own: " + user) }
+var people sync.Map // Who is logged in, by cookie; a real site has this in its database, and lets it end.
+
+// startLogin gives the value of a cookie with which the site knows the user again: never the one from before the login.
+func startLogin(user string) string {
+	value := rand.Text()
+	people.Store(value, user)
+	return value
+}
 
 // findLogin gives the user that the site's cookie belongs to.
-func findLogin(r *http.Request) string { panic("this is the site's own: " + r.URL.Path) }
+func findLogin(r *http.Request) (user string) {
+	if cookie, err := r.Cookie("login"); err == nil {
+		value, _ := people.Load(cookie.Value)
+		user, _ = value.(string)
+	}
+	return user
+}
 
 func main() {
 	client := signpost.New(os.Getenv("KEY"), signpost.WithBaseURL("http://localhost:8080/sandbox/v1"))
