@@ -17,6 +17,7 @@ use signpost_platform::clock::Clock;
 use signpost_store::random;
 use url::Url;
 
+use super::domains::Namesakes;
 use super::receiver::SignatureFields;
 use super::receiver::signer::{DomainChoice, other_secrets};
 use super::{Session, Usage};
@@ -86,15 +87,8 @@ pub(super) struct SecretSource {
     /// Domain ID or name, as shown by 'domains list': its signing secret
     #[arg(long)]
     domain: Option<String>,
-    /// The sandbox domain, if the name is in both environments
-    #[arg(long, conflicts_with = "live")]
-    sandbox: bool,
-    /// The live domain, if the name is in both environments
-    #[arg(long)]
-    live: bool,
-    /// The domain of this account, if several have the name
-    #[arg(long)]
-    account: Option<String>,
+    #[command(flatten)]
+    among: Namesakes,
 }
 
 /// Secrets as they were given, and what else a receiver may have.
@@ -246,10 +240,10 @@ fn told(examination: &Examination, age: Option<&str>) -> String {
 
 impl SecretSource {
     async fn read(self, session: &Session) -> Result<GivenSecrets> {
-        let Self { secret, secret_file, domain, sandbox, live, account } = self;
+        let Self { secret, secret_file, domain, among } = self;
         if domain.is_some() {
             let store = session.store()?;
-            let choice = DomainChoice { domain, sandbox, live, account };
+            let choice = DomainChoice { domain, among };
             let signing = choice.only(session, &store).await?;
             let SigningSecrets { current, next } = signing.secrets;
             let texts = std::iter::once(current).chain(next).map(|secret| secret.reveal().to_owned()).collect();

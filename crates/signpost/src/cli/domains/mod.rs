@@ -90,13 +90,20 @@ pub(super) struct Secret {
 pub(super) struct Which {
     /// Domain ID or name, as shown by 'domains list'
     pub(super) domain: String,
-    /// The sandbox domain, if the name is in both environments
+    #[command(flatten)]
+    pub(super) among: Namesakes,
+}
+
+/// Among which domains: several may have one name.
+#[derive(Clone, Debug, Args)]
+pub(super) struct Namesakes {
+    /// Look only among the domains of the sandbox
     #[arg(long, conflicts_with = "live")]
-    pub(super) sandbox: bool,
-    /// The live domain, if the name is in both environments
+    sandbox: bool,
+    /// Look only among live domains
     #[arg(long)]
-    pub(super) live: bool,
-    /// The domain of this account, if several have the name
+    live: bool,
+    /// Look only among the domains of this account
     #[arg(long)]
     pub(super) account: Option<String>,
 }
@@ -129,22 +136,32 @@ impl Secret {
     }
 }
 
-impl Which {
-    /// The domain that is meant, by its id or by a name that only one has.
-    pub(super) async fn find(&self, store: &Store) -> Result<DomainId> {
-        let Self { domain: text, sandbox, live, account } = self;
-        if let Some(id) = DomainId::parse(text) {
-            return Ok(id);
-        }
-        let environment = match (sandbox, live) {
+impl Namesakes {
+    /// The environment, where one is said.
+    pub(super) fn environment(&self) -> Option<Environment> {
+        match (self.sandbox, self.live) {
             (true, _) => Some(Environment::Sandbox),
             (_, true) => Some(Environment::Live),
             _ => None,
-        };
+        }
+    }
+
+    pub(super) fn is_account_of(&self, domain: &ListedDomain) -> bool {
+        self.account.as_ref().is_none_or(|account| *account == domain.account)
+    }
+}
+
+impl Which {
+    /// The domain that is meant, by its id or by a name that only one has.
+    pub(super) async fn find(&self, store: &Store) -> Result<DomainId> {
+        let Self { domain: text, among } = self;
+        if let Some(id) = DomainId::parse(text) {
+            return Ok(id);
+        }
         let is_meant = |domain: &ListedDomain| {
             domain.domain == *text
-                && environment.is_none_or(|environment| environment == domain.environment)
-                && account.as_ref().is_none_or(|account| *account == domain.account)
+                && among.environment().is_none_or(|environment| environment == domain.environment)
+                && among.is_account_of(domain)
         };
         let mut found: Vec<_> = domains::sql::list_all(store).await?.into_iter().filter(is_meant).collect();
         match (found.pop(), found.len()) {

@@ -20,6 +20,7 @@ use url::Url;
 use self::cursor::OutboxCursor;
 use self::lines::{ListenLines, NoReader};
 use super::Session;
+use super::domains::Namesakes;
 use super::receiver::diagnose::{RefusalCause, diagnose};
 use super::receiver::signer::{self, DomainChoice, SigningDomain};
 use super::receiver::{EventTarget, TargetReply, parse_target};
@@ -42,15 +43,8 @@ pub(super) struct Listen {
     /// Only events of this domain, by its ID or name [default: all domains of the sandbox]
     #[arg(long, value_name = "DOMAIN")]
     domain: Option<String>,
-    /// The sandbox domain, if the name is in both environments
-    #[arg(long, conflicts_with = "live")]
-    sandbox: bool,
-    /// The live domain, or all live domains
-    #[arg(long)]
-    live: bool,
-    /// Only domains of this account
-    #[arg(long)]
-    account: Option<String>,
+    #[command(flatten)]
+    among: Namesakes,
 }
 
 /// Events as they are written, and where they go.
@@ -68,8 +62,8 @@ struct Forwarder<'a> {
 impl Listen {
     pub(super) async fn run(self, session: &Session) -> Result<()> {
         let stop = stop_signal()?;
-        let Self { forward_to, domain, sandbox, live, account } = self;
-        let choice = DomainChoice { domain, sandbox, live, account };
+        let Self { forward_to, domain, among } = self;
+        let choice = DomainChoice { domain, among };
         let store = session.store()?;
         let named = choice.named(session, &store).await?;
         let environment = choice.environment();
@@ -81,7 +75,8 @@ impl Listen {
             for id in choice.all(&store).await?.iter().take(MAX_NAMED) {
                 domains.push(signer::find(session, &store, id).await?);
             }
-            (DeliveryScope { domain: None, environment: Some(environment), account: choice.account.clone() }, domains)
+            let account = choice.among.account.clone();
+            (DeliveryScope { domain: None, environment: Some(environment), account }, domains)
         };
         let lines = ListenLines { json: session.json };
         let target = EventTarget::new(forward_to, Reach::Loopback);

@@ -8,7 +8,7 @@ use signpost_platform::accounts::Environment;
 use signpost_store::Store;
 
 use crate::cli::Session;
-use crate::cli::domains::Which;
+use crate::cli::domains::{Namesakes, Which};
 
 /// The most domains whose secrets are tried at a receiver.
 const MAX_TRIED: usize = 20;
@@ -17,9 +17,7 @@ const MAX_TRIED: usize = 20;
 #[derive(Clone, Debug)]
 pub(in crate::cli) struct DomainChoice {
     pub(in crate::cli) domain: Option<String>,
-    pub(in crate::cli) sandbox: bool,
-    pub(in crate::cli) live: bool,
-    pub(in crate::cli) account: Option<String>,
+    pub(in crate::cli) among: Namesakes,
 }
 
 /// A domain with what signs its events.
@@ -32,13 +30,13 @@ pub(in crate::cli) struct SigningDomain {
 impl DomainChoice {
     /// The environment that counts while no domain is named.
     pub(in crate::cli) fn environment(&self) -> Environment {
-        if self.live { Environment::Live } else { Environment::Sandbox }
+        self.among.environment().unwrap_or(Environment::Sandbox)
     }
 
     /// The named domain, if one is.
     pub(in crate::cli) async fn named(&self, session: &Session, store: &Store) -> Result<Option<SigningDomain>> {
-        let Self { domain: Some(domain), sandbox, live, account } = self.clone() else { return Ok(None) };
-        let id = Which { domain, sandbox, live, account }.find(store).await?;
+        let Self { domain: Some(domain), among } = self.clone() else { return Ok(None) };
+        let id = Which { domain, among }.find(store).await?;
         Ok(Some(find(session, store, &id).await?))
     }
 
@@ -58,9 +56,8 @@ impl DomainChoice {
     /// All domains of the environment.
     pub(in crate::cli) async fn all(&self, store: &Store) -> Result<Vec<DomainId>> {
         let environment = self.environment();
-        let is_meant = |domain: &domains::sql::ListedDomain| {
-            domain.environment == environment && self.account.as_ref().is_none_or(|account| *account == domain.account)
-        };
+        let is_meant =
+            |domain: &domains::sql::ListedDomain| domain.environment == environment && self.among.is_account_of(domain);
         let all = domains::sql::list_all(store).await?.into_iter().filter(is_meant);
         Ok(all.map(|domain| domain.id).collect())
     }

@@ -16,6 +16,7 @@ use signpost_store::random;
 use url::Url;
 
 use self::faults::{EventFault, ExpectedReply, PlannedPost};
+use super::domains::Namesakes;
 use super::receiver::diagnose::{RefusalCause, diagnose};
 use super::receiver::sample::{SampleEntropy, SampleEvent, SampleKind};
 use super::receiver::signer::{DomainChoice, SigningDomain, other_secrets};
@@ -39,15 +40,8 @@ pub(super) struct Trigger {
     /// Sign with this secret, without any database; --domain is then a name alone [default: the domain's secret]
     #[arg(long, value_name = "WHSEC", value_parser = WebhookSecret::parse, requires = "forward_to")]
     secret: Option<WebhookSecret>,
-    /// The sandbox domain, if the name is in both environments
-    #[arg(long, conflicts_with = "live")]
-    sandbox: bool,
-    /// The live domain
-    #[arg(long)]
-    live: bool,
-    /// The domain of this account, if several have the name
-    #[arg(long)]
-    account: Option<String>,
+    #[command(flatten)]
+    among: Namesakes,
 }
 
 /// Who signs, and who receives.
@@ -107,7 +101,7 @@ impl Trigger {
     }
 
     async fn stage(self, session: &Session) -> Result<Stage> {
-        let Self { kind, forward_to, domain, secret, sandbox, live, account, .. } = self;
+        let Self { kind, forward_to, domain, secret, among, .. } = self;
         if let (Some(secret), Some(url)) = (secret, forward_to.clone()) {
             let name = domain.as_deref().unwrap_or("localhost");
             let name = DomainName::parse(name).map_err(|error| Usage(format!("--domain: {error}")))?;
@@ -116,7 +110,7 @@ impl Trigger {
             return Ok(Stage { name, handler: HandlerKind::default(), secrets, others: Vec::new(), target });
         }
         let store = session.store()?;
-        let choice = DomainChoice { domain, sandbox, live, account };
+        let choice = DomainChoice { domain, among };
         let SigningDomain { domain, secrets } = choice.only(session, &store).await?;
         let environment = domain.account.environment;
         let target = match forward_to {

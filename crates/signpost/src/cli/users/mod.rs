@@ -14,7 +14,7 @@ use signpost_login::users::{Credential, CredentialKey, HostedUser, sql};
 use signpost_store::Store;
 
 use self::credentials::list_keys;
-use crate::cli::domains::Which;
+use crate::cli::domains::{Namesakes, Which};
 use crate::cli::{Session, table};
 
 /// How many users are read at once.
@@ -59,15 +59,8 @@ pub(super) struct OfDomain {
     /// Domain ID or name, as shown by 'domains list'
     #[arg(long, value_name = "DOMAIN")]
     domain: String,
-    /// The sandbox domain, if the name is in both environments
-    #[arg(long, conflicts_with = "live")]
-    sandbox: bool,
-    /// The live domain, if the name is in both environments
-    #[arg(long)]
-    live: bool,
-    /// The domain of this account, if several have the name
-    #[arg(long)]
-    account: Option<String>,
+    #[command(flatten)]
+    among: Namesakes,
 }
 
 /// A user of it.
@@ -101,8 +94,8 @@ impl Users {
 
 impl OfDomain {
     async fn find(self, store: &Store) -> Result<Domain> {
-        let Self { domain, sandbox, live, account } = self;
-        Which { domain, sandbox, live, account }.find_domain(store).await
+        let Self { domain, among } = self;
+        Which { domain, among }.find_domain(store).await
     }
 }
 
