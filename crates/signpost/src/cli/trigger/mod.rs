@@ -184,12 +184,9 @@ impl MadePost {
         }
     }
 
-    fn fault_name(&self) -> String {
-        self.fault.map_or_else(|| "none".to_owned(), EventFault::name)
-    }
-
     fn line(&self, kind: SampleKind) -> String {
-        let (fault, expected, kind) = (self.fault_name(), self.expected.as_str(), kind.as_str());
+        let (expected, kind) = (self.expected.as_str(), kind.as_str());
+        let fault = self.fault.map(|fault| format!("  {}", fault.name())).unwrap_or_default();
         let got = match &self.reply {
             Ok(Some(reply)) if self.is_as_expected() => format!("{}  {} ms  as expected", reply.status, reply.millis()),
             Ok(Some(reply)) => {
@@ -199,12 +196,13 @@ impl MadePost {
             Ok(None) => "cut off".to_owned(),
             Err(error) => format!("failed: {error:#}"),
         };
-        format!("-->  {kind:8}  {fault:14}  {}\n<--  {got}", self.id)
+        format!("-->  {kind:8}  {}{fault}\n<--  {got}", self.id)
     }
 
     fn document(&self) -> Value {
+        let fault = self.fault.map_or_else(|| "none".to_owned(), EventFault::name);
         let mut document = json!({
-            "id": self.id, "fault": self.fault_name(), "expected": self.expected.as_str(), "ok": self.is_as_expected(),
+            "id": self.id, "fault": fault, "expected": self.expected.as_str(), "ok": self.is_as_expected(),
         });
         match &self.reply {
             Ok(Some(reply)) => {
