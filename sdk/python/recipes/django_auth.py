@@ -12,6 +12,7 @@ from django.urls import path
 PORT = int(os.environ.get("PORT", "9001"))
 SITE = os.environ.get("SITE", f"http://localhost:{PORT}")
 COOKIE_SECRET = os.environ.get("COOKIE_SECRET") or secrets.token_urlsafe()
+# In a project: settings.py
 settings.configure(
     ALLOWED_HOSTS=["localhost"],
     SECRET_KEY=COOKIE_SECRET,
@@ -40,6 +41,7 @@ from signpost_sdk.django import urls  # noqa: E402
 from signpost_sdk.login import LoggedIn, Login  # noqa: E402
 
 
+# In a project: views.py
 def sign_in(login: LoggedIn[str], request: HttpRequest) -> None:
     if login.mode == "link":
         return  # the same person, with another key
@@ -64,6 +66,7 @@ def account(request: HttpRequest) -> HttpResponse:
     return HttpResponse(f'The account of <b id="user">{request.user.get_username()}</b>.')
 
 
+# In a project: urls.py
 login_handlers = Login(
     Signpost(os.environ["KEY"], base_url=os.environ.get("API", DEFAULT_BASE_URL)),
     domain=os.environ.get("DOMAIN", "localhost"),
@@ -75,6 +78,7 @@ login_handlers = Login(
 )
 urlpatterns = [path("", home), path("account", account), path("logout", LogoutView.as_view()), *urls(login_handlers)]
 
+# In a project: manage.py, which does this already
 if __name__ == "__main__":
     call_command("migrate", verbosity=0)
     call_command("runserver", f"localhost:{PORT}", "--noreload", "--skip-checks")
