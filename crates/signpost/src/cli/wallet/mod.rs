@@ -115,7 +115,16 @@ fn new(session: &Session) -> Result<()> {
         format!("cannot create {shown}: if a wallet exists already, use it or choose another --data-dir")
     })?;
     writeln!(file, "{}", HEXLOWER.encode(&bytes)).and_then(|()| file.sync_all())?;
-    show(session, &wallet)
+    let public_key = wallet.public_key().canonical();
+    session.print(&json!({ "public_key": public_key }), || {
+        // What a script keeps is the key alone.
+        if std::io::stdout().is_terminal() { introduction(&public_key, &shown.to_string()) } else { public_key.clone() }
+    })
+}
+
+/// A new wallet, as a person reads it.
+fn introduction(public_key: &str, file: &str) -> String {
+    format!("public key  {public_key}\nsecret key  in {file}, for nobody but you")
 }
 
 fn open(session: &Session) -> Result<Key> {
@@ -243,6 +252,12 @@ mod tests {
             let taken = check_times(&QrData::parse(&code).unwrap(), now);
             assert_eq!(taken.is_ok(), is_taken, "{issued_at} {expires_at}");
         }
+    }
+
+    #[test]
+    fn a_new_wallet_says_which_line_is_the_key() {
+        let told = introduction("02ab", "signpost-data/wallet.key");
+        assert_eq!(told, "public key  02ab\nsecret key  in signpost-data/wallet.key, for nobody but you");
     }
 
     #[test]
