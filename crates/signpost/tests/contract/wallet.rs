@@ -87,6 +87,7 @@ async fn a_login_that_was_refused_is_a_failure() {
     let told: Value = serde_json::from_str(&ended.out).expect("one document");
     assert_eq!((&told["status"], &told["body"]), (&json!(404), &json!("nobody has this key")));
     assert!(ended.err.starts_with("signpost: ") && ended.err.trim_end().lines().count() == 1, "{}", ended.err);
+    assert!(ended.err.contains("not registered at localhost"), "{}", ended.err);
     endpoint.receives().await;
 }
 

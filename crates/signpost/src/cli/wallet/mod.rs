@@ -14,7 +14,7 @@ use data_encoding::HEXLOWER;
 use reqwest::Method;
 use reqwest::header::{CONTENT_TYPE, HeaderMap, HeaderValue};
 use serde_json::{Value, json};
-use signpost_auth::{DeviceInfo, QrData, Signing, Wallet as Key};
+use signpost_auth::{Challenge, DeviceInfo, Mode, QrData, Signing, Wallet as Key};
 use signpost_platform::clock::Clock;
 use signpost_platform::outbound::{Names, Outbound, Reach, Request};
 use signpost_store::random;
@@ -179,7 +179,34 @@ async fn scan(session: &Session, command: Scan) -> Result<()> {
     let document = json!({ "status": status, "body": body, "public_key": answer.public_key });
     session
         .print(&document, || format!("{} replied {status}: {}", host(&qr), signpost_text::line(&body.to_string())))?;
-    if (200..300).contains(&status) { Ok(()) } else { bail!("the login was refused ({status})") }
+    if (200..300).contains(&status) {
+        return Ok(());
+    }
+    let remedy = remedy(&qr, status, &body).map(|remedy| format!(": {remedy}")).unwrap_or_default();
+    bail!("the login was refused ({status}){remedy}")
+}
+
+/// What to do about a login by a key that the site does not know. 404 is also what an old code gets, unless the site
+/// gives a reason.
+fn remedy(qr: &QrData, status: u16, body: &Value) -> Option<String> {
+    let Challenge { mode, domain, .. } = qr.challenge();
+    if (*mode, status) != (Mode::Login, 404) {
+        return None;
+    }
+    match body["details"]["reason"].as_str() {
+        Some("account_needed") => Some(format!(
+            "this wallet's key is not registered at {domain}; the page shows another code now, which creates the account: \
+             scan that one too"
+        )),
+        Some("registration_closed") => Some(format!(
+            "this wallet's key is not registered at {domain}, where nobody can register now; log in with a key that is"
+        )),
+        Some(_) => None,
+        None => Some(format!(
+            "this wallet's key is not registered at {domain}, or nobody waits for this code any more; scan the code of \
+             the site's page for registering first, or a new one"
+        )),
+    }
 }
 
 /// Refuses a code that nobody could have made just now.
@@ -251,6 +278,35 @@ mod tests {
             let code = format!("svc://auth?v=1&webhook=https://example.com/&challenge={challenge}&exp={expires_at}");
             let taken = check_times(&QrData::parse(&code).unwrap(), now);
             assert_eq!(taken.is_ok(), is_taken, "{issued_at} {expires_at}");
+        }
+    }
+
+    #[test]
+    fn a_key_that_a_site_does_not_know_is_told_what_to_do() {
+        let code = |mode: &str| {
+            let challenge = format!("svc:{mode}:shop.example:1700000000:AAAAAAAAAAAAAAAAAAAAAA");
+            let code = format!("svc://auth?v=1&webhook=https://shop.example/&challenge={challenge}&exp=1700000300");
+            QrData::parse(&code).unwrap()
+        };
+        let said =
+            |mode, status, reason: Value| remedy(&code(mode), status, &json!({ "details": { "reason": reason } }));
+        for (reason, step) in [
+            (json!("account_needed"), "scan that one too"),
+            (json!("registration_closed"), "with a key that is"),
+            (Value::Null, "for registering first"),
+        ] {
+            let said = said("login", 404, reason).unwrap();
+            assert!(said.starts_with("this wallet's key is not registered at shop.example"), "{said}");
+            assert!(said.contains(step), "{said}");
+        }
+        assert!(remedy(&code("login"), 404, &json!("not here")).is_some());
+        for (mode, status, reason) in [
+            ("login", 404, json!("replaced")),
+            ("login", 406, Value::Null),
+            ("register", 404, Value::Null),
+            ("link", 404, json!("account_needed")),
+        ] {
+            assert_eq!(said(mode, status, reason), None, "{mode} {status}");
         }
     }
 
