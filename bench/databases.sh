@@ -1,13 +1,19 @@
 #!/bin/sh
 # The 10 nearest of 40,000 points within 25 miles, asked of PostGIS and of Redis, inside the server: what one would use
-# without an index of one's own. Needs postgresql with postgis, redis-server, python3; run as root it uses the user
-# postgres. Everything is in a folder that is deleted, and nothing listens but on sockets in it. Ends within two minutes.
+# without an index of one's own. Needs postgresql with postgis, redis-server, python3, and says which of them is not there;
+# run as root it uses the user postgres. Everything is in a folder that is deleted, and nothing listens but on sockets in
+# it. Ends within two minutes.
 set -eu
 pg=$(ls -d /usr/lib/postgresql/*/bin 2>/dev/null | tail -1)
-[ -n "$pg" ] && command -v redis-server >/dev/null || { echo "postgresql or redis-server is not installed"; exit 0; }
+has_postgis() { [ -n "$pg" ] && ls /usr/share/postgresql/*/extension/postgis.control >/dev/null 2>&1; }
+has_redis() { command -v redis-server >/dev/null 2>&1; }
+has_redis || printf 'MISSING\tnearest 10 inside Redis: apt-get install redis-server\n'
+has_postgis || printf 'MISSING\tnearest 10 inside PostGIS: apt-get install postgresql postgresql-postgis\n'
+command -v python3 >/dev/null || { printf 'MISSING\tnearest 10 inside Redis and PostGIS: apt-get install python3\n'; exit 0; }
+has_redis || has_postgis || exit 0
 work=$(mktemp -d)
 as=""
-[ "$(id -u)" = 0 ] && { chown postgres "$work"; as="setpriv --reuid=postgres --regid=postgres --clear-groups"; }
+has_postgis && [ "$(id -u)" = 0 ] && { chown postgres "$work"; as="setpriv --reuid=postgres --regid=postgres --clear-groups"; }
 stop() {
   $as "$pg/pg_ctl" -D "$work/pg" -m immediate stop >/dev/null 2>&1 || true
   redis-cli -s "$work/redis.sock" shutdown nosave >/dev/null 2>&1 || true
@@ -35,17 +41,22 @@ with open(sys.argv[1] + "/ask.redis", "w") as redis, open(sys.argv[1] + "/ask.cs
 SCRIPT
 chmod -R a+rX "$work"
 
-redis-server --port 0 --unixsocket "$work/redis.sock" --save "" --daemonize yes --dir "$work" >/dev/null
-sleep 1
-redis-cli -s "$work/redis.sock" <"$work/load.redis" >/dev/null
-redis-cli -s "$work/redis.sock" config resetstat >/dev/null
-redis-cli -s "$work/redis.sock" <"$work/ask.redis" >/dev/null
-redis-cli -s "$work/redis.sock" info commandstats | tr -d '\r' |
-  sed -n 's/^cmdstat_geosearch.*usec_per_call=\([0-9.]*\).*/Redis GEOSEARCH: \1 µs a question/p'
+in_redis() {
+  redis-server --port 0 --unixsocket "$work/redis.sock" --save "" --daemonize yes --dir "$work" >/dev/null
+  until redis-cli -s "$work/redis.sock" ping >/dev/null 2>&1; do sleep 0.05; done
+  redis-cli -s "$work/redis.sock" <"$work/load.redis" >/dev/null
+  redis-cli -s "$work/redis.sock" config resetstat >/dev/null
+  redis-cli -s "$work/redis.sock" <"$work/ask.redis" >/dev/null
+  took="$(redis-cli -s "$work/redis.sock" info commandstats | tr -d '\r' |
+    sed -n 's/^cmdstat_geosearch.*usec_per_call=\([0-9.]*\).*/\1/p')"
+  echo "Redis GEOSEARCH: $took µs a question"
+  printf 'RESULT\tnearest_redis\t%s\n' "$took"
+}
 
-$as "$pg/initdb" -D "$work/pg" -A trust >/dev/null
-$as "$pg/pg_ctl" -D "$work/pg" -w -o "-c listen_addresses='' -k $work" -l "$work/pg.log" start >/dev/null
-$as psql -q -h "$work" -d postgres <<SQL
+in_postgis() {
+  $as "$pg/initdb" -D "$work/pg" -A trust >/dev/null
+  $as "$pg/pg_ctl" -D "$work/pg" -w -o "-c listen_addresses='' -k $work" -l "$work/pg.log" start >/dev/null
+  took="$($as psql -q -h "$work" -d postgres -v ON_ERROR_STOP=1 2>&1 <<SQL
 SET client_min_messages = warning;
 CREATE EXTENSION postgis;
 CREATE TABLE rows (lon float8, lat float8);
@@ -64,6 +75,14 @@ BEGIN
       SELECT at <-> place FROM atms WHERE ST_DWithin(at, place, 40233.6) ORDER BY at <-> place LIMIT 10) AS nearest;
   END LOOP;
   SET client_min_messages = notice;
-  RAISE NOTICE 'PostGIS: % µs a question', round(extract(epoch FROM clock_timestamp() - begun) * 1e6 / 2000);
+  RAISE NOTICE 'took %', round(extract(epoch FROM clock_timestamp() - begun) * 1e6 / 2000);
 END \$\$;
 SQL
+)"
+  took="$(echo "$took" | sed -n 's/.*took \([0-9]*\).*/\1/p')"
+  echo "PostGIS: $took µs a question"
+  printf 'RESULT\tnearest_postgis\t%s\n' "$took"
+}
+
+if has_redis; then in_redis; fi
+if has_postgis; then in_postgis; fi

@@ -3,10 +3,15 @@
 # there is one. Measures on them, and ends them. Ends within two minutes.
 set -eu
 cd "$(dirname "$0")/.."
+if ! ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1; then
+  printf 'MISSING\tPostgreSQL: apt-get install postgresql\n'
+  exit 0
+fi
 . tests/servers.sh
 start_postgres
 if command -v redis-server >/dev/null 2>&1; then
   start_redis
   export SIGNPOST_BENCH_REDIS="$redis"
 fi
-SIGNPOST_BENCH_POSTGRES="$postgres" cargo run --quiet --release -p signpost-bench --bin postgres
+cargo build --quiet --release -p signpost-bench --bin postgres
+SIGNPOST_BENCH_POSTGRES="$postgres" target/release/postgres

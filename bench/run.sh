@@ -1,17 +1,43 @@
 #!/bin/sh
-# Every measurement, one after another. Nothing else should run beside it; it ends by itself within five minutes.
+# Every measurement, one after another, and a table of all at the end. Nothing else should run beside it; after what it
+# builds it ends by itself within ten minutes. It installs wrk where it may, and names whatever else is not there.
 set -eu
 cd "$(dirname "$0")/.."
-cargo build --quiet --release -p signpost-bench
-CARGO_TARGET_DIR=target/baselines cargo build --quiet --release --manifest-path bench/baselines/rmcp/Cargo.toml ||
-  echo "without rmcp: it could not be built" >&2
-cargo bench --quiet -p signpost-locator --bench nearest
-cargo bench --quiet -p signpost-locator --bench places
-sh bench/databases.sh
-if [ ! -d bench/baselines/node/node_modules ]; then
-  npm ci --silent --no-progress --prefix bench/baselines/node || echo "without lnurl and siwe: they could not be installed" >&2
+results="$(mktemp)"
+trap 'rm -f "$results"' EXIT
+
+if ! command -v wrk >/dev/null 2>&1; then
+  if [ "$(id -u)" = 0 ]; then as_root=""; else as_root="sudo -n"; fi
+  { $as_root apt-get update -qq && $as_root apt-get install -y -qq --no-install-recommends wrk; } >/dev/null 2>&1 || true
 fi
-for measurement in catalogue verify sessions polls logins passkeys pages tool_call; do
-  cargo run --quiet --release -p signpost-bench --bin "$measurement"
+
+# Shows what a measurement prints, keeps it for the table, and goes on when it fails.
+run() {
+  name="$1"
+  shift
+  { timeout 240 "$@" 2>&1 || printf 'FAILED\t%s\n' "$name"; } | tee -a "$results" | grep -v '^RESULT' || true
+}
+missing() { printf 'MISSING\t%s\n' "$1" | tee -a "$results"; }
+
+cargo build --quiet --release -p signpost-bench
+cargo build --quiet --release --bin signpost
+cargo bench --quiet --no-run -p signpost-locator
+CARGO_TARGET_DIR=target/baselines cargo build --quiet --release --manifest-path bench/baselines/rmcp/Cargo.toml ||
+  missing "rmcp: it could not be built"
+for baseline in node typescript; do
+  [ -d "bench/baselines/$baseline/node_modules" ] || npm ci --silent --no-progress --prefix "bench/baselines/$baseline" ||
+    missing "what bench/baselines/$baseline/package.json names: npm ci failed (apt-get install nodejs npm)"
 done
-if ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1; then sh bench/postgres.sh; else echo "without PostgreSQL: it is not installed"; fi
+
+run machine sh bench/machine.sh
+for measurement in tool_call polls sessions logins pages passkeys verify; do
+  run "$measurement" "target/release/$measurement"
+done
+run PostgreSQL sh bench/postgres.sh
+run catalogue target/release/catalogue
+run nearest cargo bench --quiet -p signpost-locator --bench nearest
+run places cargo bench --quiet -p signpost-locator --bench places
+run databases sh bench/databases.sh
+run footprint target/release/footprint
+echo
+target/release/table "$results"

@@ -1,7 +1,6 @@
 //! The program itself, in this process, on threads of its own.
 
 use std::net::SocketAddr;
-use std::path::Path;
 use std::sync::{Arc, mpsc};
 use std::thread;
 
@@ -15,63 +14,81 @@ use signpost_platform::clock::Clock;
 
 use crate::{ask, patch, post};
 
-/// A server that runs until the process ends, and a sandbox key that opens it.
-#[derive(Debug)]
-pub struct Running {
+/// Where a program listens, and a sandbox key that opens it.
+#[derive(Clone, Debug)]
+pub struct Door {
     /// Where it listens.
     pub address: SocketAddr,
-    /// What its requests reach.
-    pub app: Arc<App>,
     /// The `authorization` line of a request.
     pub authorization: String,
 }
 
-impl Running {
+/// A server that runs until the process ends.
+#[derive(Debug)]
+pub struct Running {
+    /// Where it listens, and what opens it.
+    pub door: Door,
+    /// What its requests reach.
+    pub app: Arc<App>,
+}
+
+impl Door {
+    /// The answer to a POST.
+    ///
+    /// # Errors
+    /// Where it is refused.
+    pub async fn post(&self, path: &str, body: &str) -> Result<Vec<u8>> {
+        ask(self.address, &post(path, &self.authorization, body)).await
+    }
+
+    /// Registers a domain, and tells its number.
+    ///
+    /// # Errors
+    /// Where the server refuses it.
+    pub async fn register(&self, domain: &str, webhook_url: &str) -> Result<String> {
+        let body = json!({ "domain": domain, "webhook_url": webhook_url }).to_string();
+        let made: Value = serde_json::from_slice(&self.post("/sandbox/v1/domains", &body).await?)?;
+        Ok(made["id"].as_str().context("an id")?.to_owned())
+    }
+
     /// Registers a domain whose wallets the server answers.
     ///
     /// # Errors
     /// Where the server refuses it.
     pub async fn host(&self, domain: &str, webhook_url: &str) -> Result<()> {
-        let body = json!({ "domain": domain, "webhook_url": webhook_url }).to_string();
-        let made = ask(self.address, &post("/sandbox/v1/domains", &self.authorization, &body)).await?;
-        let made: Value = serde_json::from_slice(&made)?;
-        let path = format!("/sandbox/v1/domains/{}", made["id"].as_str().context("an id")?);
+        let path = format!("/sandbox/v1/domains/{}", self.register(domain, webhook_url).await?);
         ask(self.address, &patch(&path, &self.authorization, r#"{"handler":"hosted"}"#)).await?;
         Ok(())
     }
+
+    /// What creates a session of the domain `localhost`.
+    #[must_use]
+    pub fn creation(&self) -> Vec<u8> {
+        post("/sandbox/v1/sessions", &self.authorization, r#"{"domain":"localhost"}"#)
+    }
+
+    /// A session of the domain `localhost`.
+    ///
+    /// # Errors
+    /// Where the server refuses it.
+    pub async fn create(&self) -> Result<Value> {
+        Ok(serde_json::from_slice(&ask(self.address, &self.creation()).await?)?)
+    }
 }
 
-/// Starts the server on its own two threads, limits off; its database is a file in `data_dir`, or memory.
+/// Starts the server on its own two threads, limits off, its database in memory; with these settings above those.
 ///
 /// # Errors
 /// Where it does not start.
-pub fn start(data_dir: Option<&Path>) -> Result<Running> {
-    start_with(data_dir, "off")
-}
-
-/// The same with a limit for messages to `/mcp`.
-///
-/// # Errors
-/// Where it does not start.
-pub fn start_with(data_dir: Option<&Path>, limit: &str) -> Result<Running> {
-    run(config(data_dir, limit)?)
-}
-
-/// The same on a database by its address.
-///
-/// # Errors
-/// Where it does not start.
-pub fn start_on(database_url: &str) -> Result<Running> {
-    start_on_with(database_url, &[])
-}
-
-/// The same with other settings.
-///
-/// # Errors
-/// Where it does not start.
-pub fn start_on_with(database_url: &str, settings: &[(&str, &str)]) -> Result<Running> {
-    let mut raw = raw_settings("off");
-    raw.set("database_url", database_url, Origin::Flag);
+pub fn start_with(settings: &[(&str, &str)]) -> Result<Running> {
+    let mut raw = RawSettings::default();
+    raw.set("listen", "127.0.0.1:0", Origin::Flag);
+    for limit in ["mcp", "sse", "create_session", "get_session", "verify", "domains", "answer"] {
+        raw.set(&format!("rate_limit_{limit}"), "off", Origin::Flag);
+    }
+    if !settings.iter().any(|(key, _)| ["data_dir", "database_url"].contains(key)) {
+        raw.set("database_url", "sqlite::memory:", Origin::Flag);
+    }
     for (key, value) in settings {
         raw.set(key, *value, Origin::Flag);
     }
@@ -86,30 +103,12 @@ fn run(config: Config) -> Result<Running> {
             let server = HttpServer::open(config, Clock::System).await?;
             let authorization = authorization(&server.app).await?;
             let app = Arc::clone(&server.app);
-            told.send(Running { address: app.listen, app, authorization }).context("nobody waits")?;
+            let door = Door { address: app.listen, authorization };
+            told.send(Running { door, app }).context("nobody waits")?;
             server.run(std::future::pending()).await
         })
     });
     started.recv().context("the server did not start")
-}
-
-fn config(data_dir: Option<&Path>, limit: &str) -> Result<Config> {
-    let mut raw = raw_settings(limit);
-    match data_dir {
-        Some(folder) => raw.set("data_dir", folder.display().to_string(), Origin::Flag),
-        None => raw.set("database_url", "sqlite::memory:", Origin::Flag),
-    }
-    Ok(Config::new(&raw)?)
-}
-
-fn raw_settings(limit: &str) -> RawSettings {
-    let mut raw = RawSettings::default();
-    raw.set("listen", "127.0.0.1:0", Origin::Flag);
-    for limit in ["mcp", "sse", "create_session", "get_session", "verify", "domains", "answer"] {
-        raw.set(&format!("rate_limit_{limit}"), "off", Origin::Flag);
-    }
-    raw.set("rate_limit_mcp", limit, Origin::Flag);
-    raw
 }
 
 async fn authorization(app: &App) -> Result<String> {

@@ -13,6 +13,7 @@ use signpost::server::schema::SCHEMA;
 use signpost_atm::catalogue::{
     AtmFilter, Catalogue, Extent, Reading, Snapshot, Source, StoredCatalogue, Terms, TradeSide, apply, load,
 };
+use signpost_bench::report;
 use signpost_locator::import::{self, Options};
 use signpost_locator::{Atm, AtmId, Coin, Distance, Hours, Point, Record, Reported, Schedule, Tri};
 use signpost_platform::clock::Clock;
@@ -31,7 +32,7 @@ async fn main() -> Result<()> {
     let begun = Instant::now();
     let snapshot = Snapshot::build(stored()?);
     println!("{MACHINES} machines of two sources, made ready in {:.0} ms", begun.elapsed().as_secs_f64() * 1e3);
-    filters(&snapshot, now);
+    filters(&snapshot, now)?;
     hours(now)?;
     let folder = tempfile::tempdir()?;
     let store = Store::open(&format!("sqlite:{}", folder.path().join("bench.sqlite").display()), &SCHEMA)?;
@@ -73,7 +74,7 @@ fn places() -> impl Iterator<Item = Point> {
     (1..=QUERIES).filter_map(|number| machine(number * 7)).map(|record| record.point)
 }
 
-fn filters(snapshot: &Snapshot, now: Timestamp) {
+fn filters(snapshot: &Snapshot, now: Timestamp) -> Result<()> {
     let all = AtmFilter::default();
     let some = AtmFilter { open_now: true, service: Some(TradeSide::Sell), coin: Some(Coin::bitcoin()) };
     let places: Vec<Point> = places().collect();
@@ -90,7 +91,7 @@ fn filters(snapshot: &Snapshot, now: Timestamp) {
     }
     let [all, some] = fastest;
     println!("  10 nearest within 25 miles {all:.0} ns; of those open now that sell BTC {some:.0} ns");
-    println!("  filters cost {:.2} x (goal 2)", some / all);
+    report("filters", some / all, None)
 }
 
 fn hours(now: Timestamp) -> Result<()> {
@@ -122,11 +123,12 @@ async fn taken_over(store: &Store, catalogue: &Catalogue, now: Timestamp) -> Res
     let changes = apply(store, &source, &reading, terms).await?;
     let all = begun.elapsed();
     println!(
-        "import of {} machines {:.2} s (goal 2), {:.1} x reading them",
+        "import of {} machines {:.2} s, {:.1} x reading them",
         changes.added,
         all.as_secs_f64(),
         all.as_secs_f64() / read.as_secs_f64()
     );
+    report("import", all.as_secs_f64(), None)?;
     catalogue.replace(load(store).await?);
     Ok(())
 }
@@ -134,6 +136,7 @@ async fn taken_over(store: &Store, catalogue: &Catalogue, now: Timestamp) -> Res
 /// Searches from one thread, while another replaces the catalogue and while it does not.
 fn replaced(store: &Store, catalogue: &Catalogue, now: Timestamp) -> Result<()> {
     const LONG: Duration = Duration::from_secs(2);
+    let mut halves = Vec::new();
     for (name, replaces) in [("left alone", false), ("replaced all the time", true)] {
         let ended = AtomicBool::new(false);
         let (mut times, mut replacements) = (Vec::new(), 0);
@@ -167,12 +170,13 @@ fn replaced(store: &Store, catalogue: &Catalogue, now: Timestamp) -> Result<()> 
         })?;
         times.sort_unstable();
         let (middle, rare) = (times[times.len() / 2], times[times.len() - 1 - times.len() / 1_000]);
+        halves.push(middle.as_secs_f64());
         println!(
             "  {name} ({replacements}): {} searches, half below {middle:?}, 999 of 1,000 below {rare:?}",
             times.len()
         );
     }
-    Ok(())
+    report("replaced", halves[1] / halves[0], None)
 }
 
 #[expect(clippy::cast_precision_loss, reason = "a few digits are enough to read")]

@@ -10,104 +10,111 @@ use axum::Router;
 use axum::body::Bytes;
 use axum::extract::State;
 use axum::routing::post as route;
-use serde_json::{Value, json};
+use serde_json::Value;
 use signpost_auth::{Challenge, K1, QrData, Wallet};
 use signpost_login::ids::EventId;
 use signpost_store::step;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::mpsc;
 
-use signpost_bench::child::Server as Child;
-use signpost_bench::server::{self, Running};
-use signpost_bench::{Variant, ask, burst, exchange, get, post, print, requests_per_second};
+use signpost_bench::goals::missing;
+use signpost_bench::load::{Measured, burst, measure as load, print_all, print_measured};
+use signpost_bench::server::{Door, Running, start_with};
+use signpost_bench::{Program, Server, Variant, ask, exchange, get, or_measure, post, report};
 
 const CONNECTIONS: usize = 64;
-/// How many logins are signed before they are timed.
+/// How many logins are signed before they are timed, in each of a few turns.
 const LOGINS: usize = 1_600;
+const TURNS: usize = 3;
 /// How many events are timed, one after the other.
 const EVENTS: usize = 300;
 const TEXT: &str = "Sign this to login to example.com at 1700000000:AAAAAAAAAAAAAAAAAAAAAA";
 
-#[tokio::main(flavor = "current_thread")]
-async fn main() -> Result<()> {
+fn main() -> Result<()> {
+    or_measure(measure)
+}
+
+async fn measure() -> Result<()> {
     let folder = tempfile::tempdir()?;
-    let durable = server::start(Some(folder.path()))?;
-    let (sink, mut arrived) = sink().await?;
-    let webhook = format!("http://{sink}/hook");
-    let domain = json!({ "domain": "localhost", "webhook_url": webhook }).to_string();
-    call(&durable, "/sandbox/v1/domains", &domain).await?;
-    durable.host("hosted.example", "https://hosted.example/").await?;
+    let durable = Program::start(&[&format!("data_dir={}", folder.path().display())])?;
+    durable.door.register("localhost", "http://127.0.0.1:1/hook").await?;
+    durable.door.host("hosted.example", "https://hosted.example/").await?;
     let node = |name: &str| {
-        let started = Child::start(Command::new("node").arg(name).current_dir("bench/baselines/node"));
-        started.map_err(|error| println!("without {name}: {error:#} (npm ci in bench/baselines/node?)")).ok()
+        let started = Server::start(Command::new("node").arg(name).current_dir("bench/baselines/node"));
+        started.map_err(|error| missing(name, &format!("{error:#} (npm ci in bench/baselines/node)"))).ok()
     };
     let (lnurl, siwe) = (node("lnurl.mjs"), node("siwe.mjs"));
     creation(&durable, lnurl.as_ref()).await?;
     callbacks(&durable, lnurl.as_ref()).await?;
     verification(&durable, siwe.as_ref()).await?;
-    // What the measurements before sent is on its way still.
-    while tokio::time::timeout(Duration::from_secs(3), arrived.recv()).await.is_ok() {}
-    events(&durable, &mut arrived).await
+    drop(durable);
+    events().await
 }
 
-async fn creation(ours: &Running, lnurl: Option<&Child>) -> Result<()> {
-    let request = post("/sandbox/v1/sessions", &ours.authorization, r#"{"domain":"localhost"}"#);
-    let mut variants = vec![Variant { name: "ours, on disk before the answer", address: ours.address, request }];
-    variants.extend(lnurl.map(|lnurl| Variant {
-        name: "lnurl, in memory",
-        address: lnurl.address,
-        request: get("/new"),
-    }));
-    let rates = requests_per_second(&variants, CONNECTIONS).await?;
-    println!("creating a login, {CONNECTIONS} connections (goal: 5 x lnurl)");
-    report(&variants, &rates);
-    Ok(())
+async fn creation(ours: &Program, lnurl: Option<&Server>) -> Result<()> {
+    let lnurl = lnurl.map(|server| Variant { name: "lnurl, in memory", server, request: get("/new") });
+    let request = ours.door.creation();
+    let mut variants: Vec<_> = lnurl.into_iter().collect();
+    variants.push(Variant { name: "ours, on disk before the answer", server: &ours.server, request });
+    println!("creating a login, {CONNECTIONS} connections");
+    against("creation_lnurl", &variants).await
 }
 
-/// Prints rates, as parts of the last.
-fn report(variants: &[Variant], rates: &[f64]) {
-    for (variant, rate) in variants.iter().zip(rates) {
-        print(variant.name, *rate, *rates.last().unwrap_or(rate));
+/// Measures, prints and reports the last as a part of the first, where there are two.
+async fn against(key: &str, variants: &[Variant<'_>]) -> Result<()> {
+    let measured = load(variants, CONNECTIONS).await?;
+    print_all(variants, &measured);
+    match measured[..] {
+        [theirs, ours] => report(key, ours.rate / theirs.rate, Some([ours.spent, theirs.spent])),
+        _ => Ok(()),
     }
 }
 
-async fn callbacks(ours: &Running, lnurl: Option<&Child>) -> Result<()> {
-    println!("answering a login, signed before, {CONNECTIONS} connections (goal: 4 x lnurl)");
+async fn callbacks(program: &Program, lnurl: Option<&Server>) -> Result<()> {
+    println!("answering a login, signed before, {CONNECTIONS} connections");
+    let ours = &program.door;
     let (mut authenticate, mut lightning, mut theirs) = (Vec::new(), Vec::new(), Vec::new());
-    for number in 0..LOGINS {
-        authenticate.push(answer(ours, number).await?.1);
-        lightning.push(lightning_answer(ours).await?);
+    for turn in 0..TURNS {
+        let (mut answers, mut lightnings, mut callbacks) = (Vec::new(), Vec::new(), Vec::new());
+        for number in 0..LOGINS {
+            answers.push(answer(ours, turn * LOGINS + number).await?.1);
+            lightnings.push(lightning_answer(ours).await?);
+            if let Some(lnurl) = lnurl {
+                callbacks.push(callback(lnurl).await?);
+            }
+        }
+        authenticate.push(burst(&program.server, answers, CONNECTIONS).await?);
+        lightning.push(burst(&program.server, lightnings, CONNECTIONS).await?);
         if let Some(lnurl) = lnurl {
-            theirs.push(callback(lnurl).await?);
+            theirs.push(burst(lnurl, callbacks, CONNECTIONS).await?);
         }
     }
-    let mut rates = vec![
-        ("ours: authenticate, on disk before the answer", burst(ours.address, authenticate, CONNECTIONS).await?),
-        ("ours: GET /lnurl, on disk before the answer", burst(ours.address, lightning, CONNECTIONS).await?),
-    ];
-    if let Some(lnurl) = lnurl {
-        rates.push(("lnurl: callback, in memory", burst(lnurl.address, theirs, CONNECTIONS).await?));
+    let (authenticate, lightning) = (Measured::of(&authenticate)?, Measured::of(&lightning)?);
+    let baseline = if theirs.is_empty() { authenticate } else { Measured::of(&theirs)? };
+    print_measured("ours: authenticate, on disk before the answer", authenticate, baseline);
+    print_measured("ours: GET /lnurl, on disk before the answer", lightning, baseline);
+    if theirs.is_empty() {
+        return Ok(());
     }
-    let baseline = rates.last().map_or(1.0, |(_, rate)| *rate);
-    for (name, rate) in rates {
-        print(name, rate, baseline);
+    print_measured("lnurl: callback, in memory", baseline, baseline);
+    for (key, ours) in [("authenticate_lnurl", authenticate), ("callback_lnurl", lightning)] {
+        report(key, ours.rate / baseline.rate, Some([ours.spent, baseline.spent]))?;
     }
     Ok(())
 }
 
 /// The request of a Lightning wallet for a session of its own.
-async fn lightning_answer(ours: &Running) -> Result<Vec<u8>> {
+async fn lightning_answer(ours: &Door) -> Result<Vec<u8>> {
     const PAGE: &str = r#"{"domain":"hosted.example","mode":"register","flow":"page","metadata":{"return_url":"/in"}}"#;
-    let session: Value = serde_json::from_slice(&call(ours, "/sandbox/v1/sessions", PAGE).await?)?;
+    let session: Value = serde_json::from_slice(&ours.post("/sandbox/v1/sessions", PAGE).await?)?;
     let [id, challenge] = ["id", "challenge"].map(|member| session[member].as_str().unwrap_or_default());
     let k1 = K1::of(&Challenge::parse(challenge)?);
     signed(&format!("/lnurl/{}", &id[id.len() - 12..]), k1)
 }
 
 /// A session and the request that answers it.
-async fn answer(ours: &Running, number: usize) -> Result<(String, Vec<u8>)> {
-    let session: Value =
-        serde_json::from_slice(&call(ours, "/sandbox/v1/sessions", r#"{"domain":"localhost"}"#).await?)?;
+async fn answer(ours: &Door, number: usize) -> Result<(String, Vec<u8>)> {
+    let session = ours.create().await?;
     let qr = QrData::parse(session["qr_data"].as_str().context("qr_data")?)?;
     let mut secret = [1; 32];
     secret[..8].copy_from_slice(&(number as u64 + 1).to_be_bytes());
@@ -117,7 +124,7 @@ async fn answer(ours: &Running, number: usize) -> Result<(String, Vec<u8>)> {
     Ok((id, post(&path, &ours.authorization, &serde_json::to_string(&answer)?)))
 }
 
-async fn callback(lnurl: &Child) -> Result<Vec<u8>> {
+async fn callback(lnurl: &Server) -> Result<Vec<u8>> {
     let mut connection = TcpStream::connect(lnurl.address).await?;
     let reply = exchange(&mut connection, &get("/new")).await?;
     let k1 = serde_json::from_slice::<Value>(&reply)?["k1"].as_str().context("k1")?.to_owned();
@@ -131,46 +138,49 @@ fn signed(path: &str, k1: K1) -> Result<Vec<u8>> {
     Ok(get(&format!("{path}?tag=login&k1={k1}&sig={sig}&key={key}")))
 }
 
-async fn verification(ours: &Running, siwe: Option<&Child>) -> Result<()> {
+async fn verification(ours: &Program, siwe: Option<&Server>) -> Result<()> {
     let wallet = Wallet::from_bytes([7; 32])?;
     let (key, signature) = (wallet.public_key().canonical(), wallet.sign(TEXT));
     let body = format!(r#"{{"public_key":"{key}","signature":"{signature}","message":"{TEXT}"}}"#);
-    let request = post("/sandbox/v1/verify", &ours.authorization, &body);
-    let mut variants = vec![Variant { name: "ours: POST /verify", address: ours.address, request }];
-    if let Some(siwe) = siwe {
-        let mut connection = TcpStream::connect(siwe.address).await?;
-        let sample = String::from_utf8(exchange(&mut connection, &get("/sample")).await?)?;
-        let request = post("/verify", "", &sample);
-        variants.push(Variant { name: "siwe behind Fastify", address: siwe.address, request });
+    let mut variants = Vec::new();
+    if let Some(server) = siwe {
+        let sample = String::from_utf8(ask(server.address, &get("/sample")).await?)?;
+        variants.push(Variant { name: "siwe behind Fastify", server, request: post("/verify", "", &sample) });
     }
-    let rates = requests_per_second(&variants, CONNECTIONS).await?;
-    println!("verifying a signature, {CONNECTIONS} connections (goal: 40 x siwe)");
-    report(&variants, &rates);
-    Ok(())
+    let request = post("/sandbox/v1/verify", &ours.door.authorization, &body);
+    variants.push(Variant { name: "ours: POST /verify", server: &ours.server, request });
+    println!("verifying a signature, {CONNECTIONS} connections");
+    against("verify_siwe", &variants).await
 }
 
 /// How long after the answer to a login its event arrives; and what is left of that, and of the answer, while another
 /// account has thousands of dead endpoints and more that hang than attempts run at once.
-async fn events(ours: &Running, arrived: &mut mpsc::UnboundedReceiver<(String, Instant)>) -> Result<()> {
+async fn events() -> Result<()> {
     const TRIED: &str = "SELECT COUNT(*) FROM deliveries WHERE account = 'hostile' AND attempts + in_backoff > 0";
-    let alone = waits(ours, LOGINS, arrived).await?;
-    println!("from the answer to a login to its event (goal: 99 of 100 below 50 ms)");
+    let folder = tempfile::tempdir()?;
+    let ours = start_with(&[("data_dir", folder.path().to_str().context("a path in UTF-8")?)])?;
+    let (sink, mut arrived) = sink().await?;
+    ours.door.register("localhost", &format!("http://{sink}/hook")).await?;
+    let alone = waits(&ours.door, 0, &mut arrived).await?;
+    println!("from the answer to a login to its event");
     println!("  half below {:?}, 99 of 100 below {:?}", alone[1][EVENTS / 2], alone[1][EVENTS * 99 / 100]);
-    hostile(ours).await?;
-    let beside = waits(ours, LOGINS + EVENTS, arrived).await?;
+    report("event", alone[1][EVENTS * 99 / 100].as_secs_f64() * 1e3, None)?;
+    hostile(&ours).await?;
+    let beside = waits(&ours.door, EVENTS, &mut arrived).await?;
     let tried = ours.app.store.read(TRIED, Vec::new()).await?;
     ensure!(tried.first().context("a count")?.int(0)? > 5_000, "the hostile account was not there");
-    println!("beside a hostile account, 99 of 100 against those alone (goal: 3)");
-    for (name, alone, beside) in [("answer", &alone[0], &beside[0]), ("event", &alone[1], &beside[1])] {
-        let [alone, beside] = [alone, beside].map(|waits| waits[EVENTS * 99 / 100]);
-        println!("  {name}: {:.2} ({beside:?}, {alone:?})", beside.as_secs_f64() / alone.as_secs_f64());
+    println!("beside a hostile account, 99 of 100 against those alone");
+    for (at, key) in ["hostile_answer", "hostile_event"].into_iter().enumerate() {
+        let [alone, beside] = [&alone, &beside].map(|waits| waits[at][EVENTS * 99 / 100]);
+        println!("  {beside:?}, {alone:?} alone");
+        report(key, beside.as_secs_f64() / alone.as_secs_f64(), None)?;
     }
     Ok(())
 }
 
 /// How long answers take, and how long after them their events arrive; in order.
 async fn waits(
-    ours: &Running,
+    ours: &Door,
     from: usize,
     arrived: &mut mpsc::UnboundedReceiver<(String, Instant)>,
 ) -> Result<[Vec<Duration>; 2]> {
@@ -238,8 +248,4 @@ async fn took(State(told): State<Arc<mpsc::UnboundedSender<(String, Instant)>>>,
     let at = Instant::now();
     let event: Value = serde_json::from_slice(&body).unwrap_or_default();
     drop(told.send((event["session_id"].as_str().unwrap_or_default().to_owned(), at)));
-}
-
-async fn call(ours: &Running, path: &str, body: &str) -> Result<Vec<u8>> {
-    ask(ours.address, &post(path, &ours.authorization, body)).await
 }

@@ -10,8 +10,8 @@ use flate2::Compression;
 use flate2::write::GzEncoder;
 use serde_json::Value;
 use signpost_auth::{Challenge, K1, Wallet};
-use signpost_bench::server::Running;
-use signpost_bench::{Variant, ask, get, get_with, post, print, requests_per_second, server, start_bare};
+use signpost_bench::server::Door;
+use signpost_bench::{Program, Server, Variant, ask, compare, get, get_with, or_measure, report};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
@@ -21,13 +21,16 @@ const LOGINS: usize = 100;
 const SESSION: &str =
     r#"{"domain":"localhost","mode":"register","flow":"page","metadata":{"return_url":"http://localhost:9/in"}}"#;
 
-#[tokio::main(flavor = "current_thread")]
-async fn main() -> Result<()> {
+fn main() -> Result<()> {
+    or_measure(measure)
+}
+
+async fn measure() -> Result<()> {
     let folder = tempfile::tempdir()?;
-    let ours = server::start(Some(folder.path()))?;
-    ours.host("localhost", "http://localhost:9/").await?;
+    let ours = Program::start(&[&format!("data_dir={}", folder.path().display())])?;
+    ours.door.host("localhost", "http://localhost:9/").await?;
     serving(&ours).await?;
-    watching(&ours).await
+    watching(&ours.door).await
 }
 
 /// A login page in a browser that owns it.
@@ -39,8 +42,8 @@ struct OpenPage {
     answer: Vec<u8>,
 }
 
-async fn open(ours: &Running) -> Result<OpenPage> {
-    let made = ask(ours.address, &post("/sandbox/v1/sessions", &ours.authorization, SESSION)).await?;
+async fn open(ours: &Door) -> Result<OpenPage> {
+    let made = ours.post("/sandbox/v1/sessions", SESSION).await?;
     let session: Value = serde_json::from_slice(&made)?;
     let member = |name: &str| session[name].as_str().with_context(|| name.to_owned());
     let (id, page_url) = (member("id")?, member("page_url")?);
@@ -58,29 +61,25 @@ async fn open(ours: &Running) -> Result<OpenPage> {
     Ok(OpenPage { path, cookie, document: document.to_owned(), answer })
 }
 
-async fn serving(ours: &Running) -> Result<()> {
-    let page = open(ours).await?;
+async fn serving(ours: &Program) -> Result<()> {
+    let page = open(&ours.door).await?;
     let request = get_with(&page.path, &page.cookie);
-    let bare = start_bare("text/html; charset=utf-8", page.document.clone())?;
+    let bare = Server::bare("text/html; charset=utf-8", page.document.as_bytes())?;
     let variants = [
-        Variant { name: "bare handler, the same bytes", address: bare, request: request.clone() },
-        Variant { name: "GET /login/{id}", address: ours.address, request },
+        Variant { name: "bare handler, the same bytes", server: &bare, request: request.clone() },
+        Variant { name: "GET /login/{id}", server: &ours.server, request },
     ];
-    let rates = requests_per_second(&variants, CONNECTIONS).await?;
-    println!("showing a login page that waits, {CONNECTIONS} connections (goal 0.5)");
-    for (variant, rate) in variants.iter().zip(&rates) {
-        print(variant.name, *rate, rates[0]);
-    }
+    println!("showing a login page that waits, {CONNECTIONS} connections");
+    compare("page", &variants, CONNECTIONS).await?;
     let mut bytes = gzipped(page.document.as_bytes())?;
-    for asset in assets(ours, &page.document).await? {
-        bytes += gzipped(&ask(ours.address, &get(&asset)).await?)?;
+    for asset in assets(&ours.door, &page.document).await? {
+        bytes += gzipped(&ask(ours.door.address, &get(&asset)).await?)?;
     }
-    println!("the page with all that it loads, gzipped: {bytes} bytes (goal 30,000)");
-    Ok(())
+    report("page_bytes", f64::from(u32::try_from(bytes)?) / 1e3, None)
 }
 
 /// The addresses of what a page loads, and of what that imports.
-async fn assets(ours: &Running, document: &str) -> Result<BTreeSet<String>> {
+async fn assets(ours: &Door, document: &str) -> Result<BTreeSet<String>> {
     let (mut found, mut next) = (BTreeSet::new(), vec![document.to_owned()]);
     while let Some(text) = next.pop() {
         for part in text.split("/assets/").skip(1) {
@@ -103,7 +102,7 @@ fn gzipped(bytes: &[u8]) -> Result<usize> {
 }
 
 /// From the reply to the wallet until the page, told by its event stream, was fetched anew: what a browser then draws.
-async fn watching(ours: &Running) -> Result<()> {
+async fn watching(ours: &Door) -> Result<()> {
     let mut waits = Vec::new();
     for _ in 0..LOGINS {
         let page = open(ours).await?;
@@ -119,9 +118,9 @@ async fn watching(ours: &Running) -> Result<()> {
         ensure!(String::from_utf8_lossy(&shown).contains(r#"data-state="done""#), "the page does not show the login");
     }
     waits.sort_unstable();
-    println!("from the answer of a wallet until its page shows it, {LOGINS} logins (goal: half below 200 ms)");
+    println!("from the answer of a wallet until its page shows it, {LOGINS} logins");
     println!("  half below {:?}, 99 of 100 below {:?}", waits[LOGINS / 2], waits[LOGINS * 99 / 100]);
-    Ok(())
+    report("page_shown", waits[LOGINS / 2].as_secs_f64() * 1e3, None)
 }
 
 /// Reads a stream of events until one is of this state.

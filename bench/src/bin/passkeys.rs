@@ -12,8 +12,10 @@ use ring::signature::{ECDSA_P256_SHA256_ASN1, UnparsedPublicKey};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 use signpost_auth::{PasskeyAssertion, PasskeyKey, PasskeyRegistration, QrData, RelyingParty, Wallet};
-use signpost_bench::server::{self, Running};
-use signpost_bench::{ROUND, ROUNDS, ask, burst, get_with, per_second, post, print};
+use signpost_bench::load::{Measured, burst, print_measured};
+use signpost_bench::server::Door;
+use signpost_bench::{Program, ROUND, ROUNDS, ask, get_with, or_measure, per_second, post, print, report};
+use signpost_platform::clock::Clock;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
@@ -25,12 +27,15 @@ const LOGINS: usize = 800;
 const TURNS: usize = 3;
 const DOMAIN: &str = "hosted.example";
 
-#[tokio::main(flavor = "current_thread")]
-async fn main() -> Result<()> {
+fn main() -> Result<()> {
+    or_measure(measure)
+}
+
+async fn measure() -> Result<()> {
     verification()?;
     let folder = tempfile::tempdir()?;
-    let ours = server::start(Some(folder.path()))?;
-    ours.host(DOMAIN, "https://hosted.example/").await?;
+    let ours = Program::start(&[&format!("data_dir={}", folder.path().display())])?;
+    ours.door.host(DOMAIN, "https://hosted.example/").await?;
     answers(&ours).await
 }
 
@@ -68,7 +73,7 @@ fn verification() -> Result<()> {
     println!("checking a login by passkey, one core");
     print("ring: the signature alone", raws, raws);
     print("ours: from the posted text to the verdict", checks, raws);
-    Ok(())
+    report("passkey_check", checks / raws, None)
 }
 
 fn one_round(work: impl Fn() -> Result<()>) -> Result<u32> {
@@ -81,7 +86,8 @@ fn one_round(work: impl Fn() -> Result<()>) -> Result<u32> {
 }
 
 /// Logins of users that are there, signed before, each on a page of its own and on disk before the answer.
-async fn answers(ours: &Running) -> Result<()> {
+async fn answers(program: &Program) -> Result<()> {
+    let ours = &program.door;
     let wallet = Wallet::from_bytes([7; 32])?;
     let mut passkey = registers_passkey(ours).await?;
     registers_wallet(ours, &wallet).await?;
@@ -95,23 +101,19 @@ async fn answers(ours: &Running) -> Result<()> {
             passkeys.push(page.posts(&passkey.get(&asked["publicKey"], &page.origin, &[])));
         }
         // A wallet's answer says when it was signed, and is good for half a minute.
-        let signed = pages.iter().map(|page| page.answered_by_wallet(ours, &wallet));
+        let signed = pages.iter().map(|page| page.answered_by_wallet(&wallet));
         let wallets = signed.collect::<Result<Vec<_>>>()?;
-        by_wallet.push(burst(ours.address, wallets, CONNECTIONS).await?);
-        by_passkey.push(burst(ours.address, passkeys, CONNECTIONS).await?);
+        by_wallet.push(burst(&program.server, wallets, CONNECTIONS).await?);
+        by_passkey.push(burst(&program.server, passkeys, CONNECTIONS).await?);
     }
-    let median = |mut rates: Vec<f64>| {
-        rates.sort_unstable_by(f64::total_cmp);
-        rates[rates.len() / 2]
-    };
-    let (wallet, passkey) = (median(by_wallet), median(by_passkey));
-    println!("answering a login on its page, signed before, {CONNECTIONS} connections (goal: half of a wallet's)");
-    print("by wallet: POST /hosted/login, on disk", wallet, wallet);
-    print("by passkey: POST /login/{id}/passkey, on disk", passkey, wallet);
-    Ok(())
+    let (wallet, passkey) = (Measured::of(&by_wallet)?, Measured::of(&by_passkey)?);
+    println!("answering a login on its page, signed before, {CONNECTIONS} connections");
+    print_measured("by wallet: POST /hosted/login, on disk", wallet, wallet);
+    print_measured("by passkey: POST /login/{id}/passkey, on disk", passkey, wallet);
+    report("passkey", passkey.rate / wallet.rate, Some([passkey.spent, wallet.spent]))
 }
 
-async fn registers_passkey(ours: &Running) -> Result<TestPasskey> {
+async fn registers_passkey(ours: &Door) -> Result<TestPasskey> {
     let page = OpenPage::of(ours, "register").await?;
     let asked = page.asks(ours).await?;
     let (passkey, made) = TestPasskey::create(&asked["publicKey"], &page.origin, &[]);
@@ -120,9 +122,9 @@ async fn registers_passkey(ours: &Running) -> Result<TestPasskey> {
     Ok(passkey)
 }
 
-async fn registers_wallet(ours: &Running, wallet: &Wallet) -> Result<()> {
+async fn registers_wallet(ours: &Door, wallet: &Wallet) -> Result<()> {
     let page = OpenPage::of(ours, "register").await?;
-    ask(ours.address, &page.answered_by_wallet(ours, wallet)?).await?;
+    ask(ours.address, &page.answered_by_wallet(wallet)?).await?;
     page.completes(ours).await
 }
 
@@ -136,7 +138,7 @@ struct OpenPage {
 }
 
 impl OpenPage {
-    async fn of(ours: &Running, mode: &str) -> Result<Self> {
+    async fn of(ours: &Door, mode: &str) -> Result<Self> {
         let asked = json!({ "domain": DOMAIN, "mode": mode, "flow": "page", "metadata": { "return_url": "/in" } });
         let request = post("/sandbox/v1/sessions", &ours.authorization, &asked.to_string());
         let session: Value = serde_json::from_slice(&ask(ours.address, &request).await?)?;
@@ -155,7 +157,7 @@ impl OpenPage {
     }
 
     /// Loads the page; the first time its cookie comes with it.
-    async fn look(&mut self, ours: &Running) -> Result<()> {
+    async fn look(&mut self, ours: &Door) -> Result<()> {
         let mut connection = TcpStream::connect(ours.address).await?;
         connection.write_all(&get_with(&self.path, &format!("{}connection: close\r\n", self.cookie))).await?;
         let mut reply = String::new();
@@ -174,7 +176,7 @@ impl OpenPage {
     }
 
     /// What the page's script asks the device for.
-    async fn asks(&self, ours: &Running) -> Result<Value> {
+    async fn asks(&self, ours: &Door) -> Result<Value> {
         Ok(serde_json::from_slice(
             &ask(ours.address, &get_with(&format!("{}/passkey", self.path), &self.cookie)).await?,
         )?)
@@ -197,16 +199,16 @@ impl OpenPage {
     }
 
     /// The request of a wallet that scanned the code, and whose person typed the number.
-    fn answered_by_wallet(&self, ours: &Running, wallet: &Wallet) -> Result<Vec<u8>> {
+    fn answered_by_wallet(&self, wallet: &Wallet) -> Result<Vec<u8>> {
         let code = self.between("rel=\"signpost-code\" href=\"", "\"")?.replace("&amp;", "&");
         let number = self.between("<output id=\"number\"", "</output>")?.split_once('>').context("a number")?.1;
         let qr = QrData::parse(&code)?;
-        let answer = wallet.answer_code(&qr, Some(number), ours.app.clock.now().as_second(), None);
+        let answer = wallet.answer_code(&qr, Some(number), Clock::System.now().as_second(), None);
         Ok(post(qr.webhook().path(), "", &serde_json::to_string(&answer)?))
     }
 
     /// The browser is back at the site, which completes the login.
-    async fn completes(mut self, ours: &Running) -> Result<()> {
+    async fn completes(mut self, ours: &Door) -> Result<()> {
         self.look(ours).await?;
         let code = self.between("code=", "\"")?.split('&').next().unwrap_or_default().to_owned();
         let body = json!({ "code": code }).to_string();

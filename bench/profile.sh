@@ -1,0 +1,11 @@
+#!/bin/sh
+# Where a request's instructions go, by path, as Markdown: `sh bench/profile.sh [PATH…]`. Counted by callgrind, so two
+# commits can be compared on a busy machine. Builds with line tables into target/perf, which stays. Needs valgrind and, for
+# the system calls, strace (apt-get install valgrind strace). Ends within five minutes after the build.
+set -eu
+cd "$(dirname "$0")/.."
+command -v valgrind >/dev/null || { echo "not measured: valgrind is not installed (apt-get install valgrind)"; exit 1; }
+export CARGO_PROFILE_RELEASE_DEBUG=line-tables-only CARGO_PROFILE_RELEASE_STRIP=none CARGO_PROFILE_RELEASE_CODEGEN_UNITS=16
+export CARGO_TARGET_DIR="$PWD/target/perf"
+cargo build --quiet --release -p signpost-bench --bin profile
+exec timeout 600 "$CARGO_TARGET_DIR/release/profile" "$@"

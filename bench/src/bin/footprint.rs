@@ -1,0 +1,130 @@
+//! The built program as an operator runs it, with 40,000 machines imported from a file: its size, how long it takes to be
+//! ready, and its memory, then and after ten imports that changed every machine.
+
+use std::fmt::Write as _;
+use std::net::{SocketAddr, TcpListener};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result, ensure};
+use signpost_bench::goals::missing;
+use signpost_bench::load::{ROUNDS, median};
+use signpost_bench::{Server, ask, get, or_measure, post, report};
+use tokio::time::sleep;
+
+const MACHINES: u32 = 40_000;
+const IMPORTS: u32 = 10;
+const COLUMNS: &str = "ref,lat,lon,name,street,city,region,postcode,country,operator,status,hours,phone,website,brand,\
+    located_in,buy,sell,coins,fiat,buy_fee,currency,min,max_day,manufacturer,model,note";
+const SEARCH: &str = r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"find_nearest_bitcoin_atm","arguments":{"latitude":26.0,"longitude":-122.0,"limit":1}}}"#;
+
+fn main() -> Result<()> {
+    or_measure(measure)
+}
+
+async fn measure() -> Result<()> {
+    let program = std::env::current_exe()?.with_file_name("signpost");
+    let Ok(file) = program.metadata() else {
+        missing("the built program", "cargo build --release --bin signpost");
+        return Ok(());
+    };
+    println!("the built program, {MACHINES} machines of {} fields", COLUMNS.split(',').count());
+    report("binary", f64::from(u32::try_from(file.len())?) / 1e6, None)?;
+    let folder = tempfile::tempdir()?;
+    let installed = Installed { program, folder: folder.path() };
+    installed.import(0)?;
+    let mut starts = Vec::new();
+    for _ in 0..ROUNDS {
+        let (server, took) = installed.start().await?;
+        starts.push(took.as_secs_f64() * 1e3);
+        drop(server);
+    }
+    report("start", median(starts), None)?;
+    let (server, _) = installed.start().await?;
+    installed.serves(&server, 0).await?;
+    report("memory", server.resident_megabytes()?, None)?;
+    for round in 1..=IMPORTS {
+        installed.import(round)?;
+        installed.serves(&server, round).await?;
+        println!("  {:.0} MB after {round} imports", server.resident_megabytes()?);
+    }
+    report("memory_imported", server.resident_megabytes()?, None)
+}
+
+/// The program and its data.
+struct Installed<'a> {
+    program: PathBuf,
+    folder: &'a Path,
+}
+
+impl Installed<'_> {
+    fn command(&self, arguments: &[&str]) -> Command {
+        let mut command = Command::new(&self.program);
+        command.args(arguments).arg("--data-dir").arg(self.folder).stdout(Stdio::null()).stderr(Stdio::null());
+        command
+    }
+
+    /// Every machine, with another name and another number of its telephone than in the round before.
+    fn import(&self, round: u32) -> Result<()> {
+        let file = self.folder.join("machines.csv");
+        std::fs::write(&file, machines(round)?)?;
+        let file = file.to_str().context("a path in UTF-8")?;
+        let done = self.command(&["atms", "import", "--source", "bench", file]).status()?;
+        ensure!(done.success(), "the import failed: {done}");
+        Ok(())
+    }
+
+    /// A server, and how long it took to be ready.
+    async fn start(&self) -> Result<(Server, Duration)> {
+        let address = TcpListener::bind("127.0.0.1:0")?.local_addr()?;
+        let begun = Instant::now();
+        let server = Server::run(&mut self.command(&["serve", "--listen", &address.to_string()]), address)?;
+        until(address, &get("/health/ready"), "ok").await?;
+        Ok((server, begun.elapsed()))
+    }
+
+    /// Waits until the machines of a round are found, and the memory for making them ready was given back.
+    async fn serves(&self, server: &Server, round: u32) -> Result<()> {
+        until(server.address, &post("/mcp", "", SEARCH), &format!("of round {round} ")).await?;
+        // Others than the first search find them a moment later; what is freed then is given back by then too.
+        sleep(Duration::from_millis(500)).await;
+        Ok(())
+    }
+}
+
+/// Asks until the answer has these words in it.
+async fn until(address: SocketAddr, request: &[u8], words: &str) -> Result<()> {
+    let deadline = Instant::now() + Duration::from_secs(20);
+    loop {
+        let last = ask(address, request).await.map(|body| String::from_utf8_lossy(&body).into_owned());
+        if last.as_ref().is_ok_and(|body| body.contains(words)) {
+            return Ok(());
+        }
+        ensure!(Instant::now() < deadline, "no {words:?} after 20 s: {last:?}");
+        sleep(Duration::from_millis(1)).await;
+    }
+}
+
+fn machines(round: u32) -> Result<String> {
+    let mut table = format!("{COLUMNS}\n");
+    for number in 0..MACHINES {
+        let (town, turn) = (f64::from(number % 400), f64::from(number) * 2.399_963);
+        let away = 0.003 * f64::from(number / 400).sqrt();
+        let (lat, lon) =
+            (26.0 + (town * 7.7) % 22.0 + away * turn.sin(), -122.0 + (town * 13.3) % 48.0 + away * turn.cos());
+        writeln!(
+            table,
+            "ref-{number},{lat:.6},{lon:.6},Machine {number} of round {round} at the Market,{number} Congress Ave,Town {town},TX,\
+             78701,US,Operator {},online,Mo-Fr 09:00-{}:00,+1 512 555 {:04},https://example.com/{number},Brand,Corner Market,yes,{},\
+             \"BTC, LTC, ETH\",USD,{}.5,USD,20,9000,Maker,Model {},beside the entrance",
+            number % 40,
+            17 + number % 5,
+            (number + round) % 10_000,
+            if number % 3 == 0 { "yes" } else { "no" },
+            8 + number % 9,
+            number % 7,
+        )?;
+    }
+    Ok(table)
+}

@@ -1,0 +1,159 @@
+//! Where a request's instructions go, for each hot path: counted by callgrind, which the load of the machine does not
+//! touch, so that two commits can be compared; beside them allocations, system calls and processor time. It prints
+//! Markdown. `profile [PATH…]`; see bench/profile.sh.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
+use anyhow::{Context, Result, ensure};
+use signpost_bench::callgrind::{Counts, read};
+use signpost_bench::load::burst;
+use signpost_bench::{Program, Server, Spent, Variant, ask, get, get_with, measure as load, or_measure_some, post};
+
+/// How many requests are counted, after as many that are not.
+const REQUESTS: u32 = 400;
+const CONNECTIONS: usize = 8;
+/// The functions of each path that are named.
+const FUNCTIONS: usize = 12;
+
+const PATHS: [&str; 7] = ["bare-poll", "health", "ping", "poll", "creation", "call", "search"];
+const BOTH: &str = "accept: application/json, text/event-stream\r\n";
+const PING: &str = r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#;
+const CALL: &str = r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"find","arguments":{"location":"Austin, TX","limit":10}}}"#;
+const SEARCH: &str = r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"find_nearest_bitcoin_atm","arguments":{"location":"Austin, TX","limit":10}}}"#;
+
+fn main() -> Result<()> {
+    or_measure_some(&PATHS, async |asked| {
+        let asked = asked.iter().map(String::as_str).collect::<Vec<_>>();
+        let paths = if asked.is_empty() { &PATHS[..] } else { &asked[..] };
+        let mut profiles = Vec::new();
+        for path in paths {
+            eprintln!("{path} …");
+            profiles.push(profile(path).await.with_context(|| (*path).to_owned())?);
+        }
+        print(paths, &profiles);
+        Ok(())
+    })
+}
+
+/// What one path costs a request.
+struct Profile {
+    counted: Counts,
+    spent: Spent,
+    calls: Option<BTreeMap<String, u64>>,
+}
+
+async fn profile(path: &str) -> Result<Profile> {
+    let folder = tempfile::tempdir()?;
+    let dump = folder.path().join("dump");
+    let out = format!("--callgrind-out-file={}", dump.display());
+    let valgrind = ["valgrind", "-q", "--tool=callgrind", "--instr-atstart=no", "--fair-sched=try", &out];
+    let (server, request) = start(path, &valgrind, &folder.path().join("counted")).await?;
+    control(&server, &["-i", "on"])?;
+    burst(&server, vec![request.clone(); REQUESTS as usize], CONNECTIONS).await?;
+    control(&server, &["-z"])?;
+    burst(&server, vec![request; REQUESTS as usize], CONNECTIONS).await?;
+    control(&server, &["-d"])?;
+    let counted = read(&String::from_utf8_lossy(&fs::read(folder.path().join("dump.1"))?))?;
+    drop(server);
+    let (server, request) = start(path, &[], &folder.path().join("free")).await?;
+    let variant = [Variant { name: "it", server: &server, request: request.clone() }];
+    let spent = load(&variant, 32).await?[0].spent;
+    Ok(Profile { counted, spent, calls: system_calls(&server, request, folder.path()).await? })
+}
+
+/// The server of a path, and the request to it.
+async fn start(path: &str, runner: &[&str], folder: &Path) -> Result<(Server, Vec<u8>)> {
+    match path {
+        "call" => return Ok((Server::this_under(runner, &["stub"])?, post("/mcp", BOTH, CALL))),
+        "health" | "ping" | "search" => {
+            let program = Program::start_under(runner, "locator", &[])?;
+            let message = if path == "ping" { PING } else { SEARCH };
+            let request = if path == "health" { get("/health") } else { post("/mcp", BOTH, message) };
+            return Ok((program.server, request));
+        }
+        _ => {}
+    }
+    fs::create_dir_all(folder)?;
+    let runs = if path == "bare-poll" { &[] } else { runner };
+    let program = Program::start_under(runs, "program", &[&format!("data_dir={}", folder.display())])?;
+    program.door.register("localhost", "http://127.0.0.1:1/").await?;
+    if path == "creation" {
+        return Ok((program.server, program.door.creation()));
+    }
+    let session = program.door.create().await?;
+    let address = format!("/sandbox/v1/sessions/{}", session["id"].as_str().context("an id")?);
+    let request = get_with(&address, &program.door.authorization);
+    if path == "poll" {
+        return Ok((program.server, request));
+    }
+    let file = folder.join("body");
+    fs::write(&file, ask(program.door.address, &request).await?)?;
+    let asked = ["bare", "application/json", file.to_str().context("a path in UTF-8")?];
+    Ok((Server::this_under(runner, &asked)?, request))
+}
+
+fn control(server: &Server, arguments: &[&str]) -> Result<()> {
+    let mut command = Command::new("callgrind_control");
+    let done = command.args(arguments).arg(server.id().to_string()).stdout(Stdio::null()).status()?;
+    ensure!(done.success(), "callgrind_control {arguments:?} failed");
+    Ok(())
+}
+
+/// How often each system call is made for all requests; nothing where there is no `strace`.
+async fn system_calls(server: &Server, request: Vec<u8>, folder: &Path) -> Result<Option<BTreeMap<String, u64>>> {
+    let told = folder.join("calls");
+    let mut command = Command::new("strace");
+    command.args(["-f", "-c", "-o"]).arg(&told).args(["-p", &server.id().to_string()]).stderr(Stdio::null());
+    let Ok(mut strace) = command.spawn() else { return Ok(None) };
+    // It says nowhere that it is attached.
+    tokio::time::sleep(Duration::from_millis(500)).await;
+    burst(server, vec![request; REQUESTS as usize], CONNECTIONS).await?;
+    Command::new("kill").args(["-INT", &strace.id().to_string()]).status()?;
+    strace.wait()?;
+    let told = fs::read_to_string(told)?;
+    let row = |line: &str| {
+        let fields: Vec<_> = line.split_whitespace().collect();
+        let (name, calls) = (*fields.last()?, fields.get(3)?.parse().ok()?);
+        (name != "total").then(|| (name.to_owned(), calls))
+    };
+    Ok(Some(told.lines().filter_map(row).collect()))
+}
+
+fn print(paths: &[&str], profiles: &[Profile]) {
+    println!("| a request | {} |\n|---|{}", paths.join(" | "), "---:|".repeat(paths.len()));
+    let row = |name: &str, cell: &dyn Fn(&Profile) -> String| {
+        println!("| {name} | {} |", profiles.iter().map(cell).collect::<Vec<_>>().join(" | "));
+    };
+    let each = |count: u64| (count / u64::from(REQUESTS)).to_string();
+    row("**instructions**", &|it| format!("**{}**", each(it.counted.groups.values().sum())));
+    let names: BTreeSet<_> = profiles.iter().flat_map(|it| it.counted.groups.keys()).collect();
+    let mut names: Vec<_> = names.into_iter().collect();
+    let all = |name: &str| profiles.iter().filter_map(|it| it.counted.groups.get(name)).sum::<u64>();
+    names.sort_by_key(|name| std::cmp::Reverse(all(name)));
+    for name in names {
+        row(name, &|it| it.counted.groups.get(name).map_or_else(String::new, |count| each(*count)));
+    }
+    let tenths =
+        |count: u64| format!("{:.1}", f64::from(u32::try_from(count).unwrap_or(u32::MAX)) / f64::from(REQUESTS));
+    row("**allocations**", &|it| tenths(it.counted.allocations));
+    row("**system calls**", &|it| {
+        it.calls.as_ref().map_or("no strace".to_owned(), |calls| tenths(calls.values().sum()))
+    });
+    row("**µs of the processor**", &|it| format!("{:.1}", it.spent.all()));
+    row("of them the kernel's", &|it| format!("{:.1}", it.spent.system));
+    for (path, profile) in paths.iter().zip(profiles) {
+        println!("\n{path}, most instructions:");
+        let mut functions: Vec<_> = profile.counted.functions.iter().collect();
+        functions.sort_by_key(|(_, count)| std::cmp::Reverse(**count));
+        for (name, count) in functions.into_iter().take(FUNCTIONS) {
+            println!("- {} {}", each(*count), name.chars().take(110).collect::<String>());
+        }
+        let calls = profile.calls.iter().flatten().filter(|(_, count)| **count * 20 > u64::from(REQUESTS));
+        let calls: Vec<_> = calls.map(|(name, count)| format!("{name} {}", tenths(*count))).collect();
+        println!("- system calls: {}", calls.join(", "));
+    }
+}

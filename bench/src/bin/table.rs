@@ -1,0 +1,14 @@
+//! The table at the end of a run, of what the measurements before it printed: `table FILE`. It fails where one of them
+//! did.
+
+use anyhow::{Context, Result, ensure};
+use signpost_bench::goals::{failed, table};
+
+fn main() -> Result<()> {
+    let file = std::env::args().nth(1).context("table FILE")?;
+    let printed = std::fs::read_to_string(file)?;
+    println!("{}", table(&printed)?);
+    let failed = failed(&printed);
+    ensure!(failed.is_empty(), "failed: {}", failed.join(", "));
+    Ok(())
+}

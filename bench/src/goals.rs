@@ -1,0 +1,186 @@
+//! What each path shall reach, in one place: `bench/goals.tsv`. A measurement reports by its key there; the table at the
+//! end of a run has a row for each key, measured or not.
+
+use std::collections::BTreeMap;
+
+use anyhow::{Context, Result, ensure};
+
+use crate::child::Spent;
+
+/// Before a line that the table is made of.
+const RESULT: &str = "RESULT\t";
+/// Before a line that says what could not be measured, and what to install for it.
+const MISSING: &str = "MISSING\t";
+/// Before the name of a measurement that ended with an error.
+const FAILED: &str = "FAILED\t";
+
+/// A row of the file.
+#[derive(Clone, Debug)]
+struct Goal {
+    path: &'static str,
+    against: &'static str,
+    /// At least this or at most this; nothing where the figure is only told.
+    wanted: Option<Wanted>,
+    unit: &'static str,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Wanted {
+    AtLeast(f64),
+    AtMost(f64),
+}
+
+impl Wanted {
+    fn parse(text: &str) -> Result<Option<Self>> {
+        let number = |rest: &str| rest.trim().parse::<f64>().context("a number");
+        match text.split_at_checked(1) {
+            Some(("-", "")) => Ok(None),
+            Some((">", rest)) => Ok(Some(Self::AtLeast(number(rest)?))),
+            Some(("<", rest)) => Ok(Some(Self::AtMost(number(rest)?))),
+            _ => anyhow::bail!("a goal is `>1`, `<1` or `-`"),
+        }
+    }
+
+    fn is_met_by(self, figure: f64) -> bool {
+        match self {
+            Self::AtLeast(least) => figure >= least,
+            Self::AtMost(most) => figure <= most,
+        }
+    }
+}
+
+impl Goal {
+    fn wanted(&self) -> String {
+        match self.wanted {
+            Some(Wanted::AtLeast(least)) => format!("≥ {least}{}", self.unit),
+            Some(Wanted::AtMost(most)) => format!("≤ {most}{}", self.unit),
+            None => "none".to_owned(),
+        }
+    }
+
+    fn verdict(&self, figure: f64) -> &'static str {
+        match self.wanted.map(|wanted| wanted.is_met_by(figure)) {
+            Some(true) => "met",
+            Some(false) => "not met",
+            None => "",
+        }
+    }
+}
+
+/// All rows, in the order of the file.
+fn goals() -> Result<Vec<(&'static str, Goal)>> {
+    let rows = include_str!("../goals.tsv").lines().skip(1);
+    let row = |line: &'static str| {
+        let fields: Vec<_> = line.split('\t').collect();
+        let [key, path, against, wanted, unit] = fields[..] else { anyhow::bail!("goals.tsv: {line}") };
+        let wanted = Wanted::parse(wanted).with_context(|| format!("goals.tsv: {line}"))?;
+        Ok((key, Goal { path, against, wanted, unit }))
+    };
+    rows.map(row).collect()
+}
+
+/// Says a figure beside its goal, and keeps it for the table: with the processor time of a request, ours and the
+/// baseline's, where that was measured.
+///
+/// # Errors
+/// Where `goals.tsv` has no such key.
+pub fn report(key: &str, figure: f64, spent: Option<[Spent; 2]>) -> Result<()> {
+    let goals = goals()?;
+    let (_, goal) = goals.iter().find(|row| row.0 == key).with_context(|| format!("no goal is called {key}"))?;
+    let verdict = match goal.verdict(figure) {
+        "" => String::new(),
+        verdict => format!(" (goal {}: {verdict})", goal.wanted()),
+    };
+    println!("  = {}: {}{}{verdict}", goal.path, digits(figure), goal.unit);
+    let spent = spent.map(|spent| spent.map(|one| format!("\t{:.1}", one.all())).concat()).unwrap_or_default();
+    println!("{RESULT}{key}\t{figure}{spent}");
+    Ok(())
+}
+
+/// Says that something is not there that a measurement needs.
+pub fn missing(what: &str, install: &str) {
+    println!("{MISSING}{what}: {install}");
+}
+
+/// The table of a run, in Markdown, from what it printed.
+///
+/// # Errors
+/// Where a line is no result of a key of `goals.tsv`.
+pub fn table(printed: &str) -> Result<String> {
+    let mut figures: BTreeMap<&str, Vec<f64>> = BTreeMap::new();
+    for line in printed.lines().filter_map(|line| line.strip_prefix(RESULT)) {
+        let (key, rest) = line.split_once('\t').context("a key")?;
+        figures.insert(key, rest.split('\t').map(str::parse).collect::<Result<_, _>>()?);
+    }
+    let mut table = vec![
+        "| path | compared with | goal | figure | µs of processor a request, ours and theirs | |".to_owned(),
+        "|---|---|---|---|---|---|".to_owned(),
+    ];
+    for (key, goal) in goals()? {
+        let (path, against, wanted) = (goal.path, goal.against, goal.wanted());
+        let row = match figures.remove(key).as_deref() {
+            None => "not measured | | **not measured**".to_owned(),
+            Some([figure]) => format!("{}{} | | {}", digits(*figure), goal.unit, goal.verdict(*figure)),
+            Some([figure, ours, theirs]) => {
+                let (figure, unit, verdict) = (digits(*figure), goal.unit, goal.verdict(*figure));
+                format!("{figure}{unit} | {ours:.1}, {theirs:.1} | {verdict}")
+            }
+            Some(other) => anyhow::bail!("{key}: {other:?}"),
+        };
+        table.push(format!("| {path} | {against} | {wanted} | {row} |"));
+    }
+    ensure!(figures.is_empty(), "no goals for {figures:?}");
+    table.push(String::new());
+    for (before, said) in [(MISSING, "not measured: "), (FAILED, "failed: ")] {
+        for line in printed.lines().filter_map(|line| line.strip_prefix(before)) {
+            table.push(format!("{said}{line}"));
+        }
+    }
+    Ok(table.join("\n"))
+}
+
+/// The measurements that ended with an error.
+#[must_use]
+pub fn failed(printed: &str) -> Vec<&str> {
+    printed.lines().filter_map(|line| line.strip_prefix(FAILED)).collect()
+}
+
+/// Three digits that say something.
+fn digits(figure: f64) -> String {
+    match figure.abs() {
+        0.0 => "0".to_owned(),
+        100.0.. => format!("{figure:.0}"),
+        10.0.. => format!("{figure:.1}"),
+        0.095.. => format!("{figure:.2}"),
+        _ => format!("{figure:.4}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{goals, table};
+
+    #[test]
+    fn every_goal_can_be_read_and_stands_once() {
+        let mut keys: Vec<_> = goals().unwrap().into_iter().map(|(key, _)| key).collect();
+        let all = keys.len();
+        keys.sort_unstable();
+        keys.dedup();
+        assert_eq!(keys.len(), all);
+    }
+
+    #[test]
+    fn what_was_not_measured_is_said() {
+        let (key, goal) = goals().unwrap().into_iter().find(|(_, goal)| goal.wanted.is_some()).unwrap();
+        let said = table(&format!("words\nRESULT\t{key}\t1000000\t1\t2\nMISSING\twrk: apt-get install wrk\n")).unwrap();
+        let row = said.lines().find(|line| line.contains(goal.path)).unwrap();
+        assert!(row.contains("| 1000000") && row.contains("1.0, 2.0"), "{row}");
+        assert_eq!(said.matches("**not measured**").count(), goals().unwrap().len() - 1);
+        assert!(said.ends_with("not measured: wrk: apt-get install wrk"), "{said}");
+    }
+
+    #[test]
+    fn a_figure_without_a_goal_is_an_error() {
+        assert!(table("RESULT\tnobody\t1\n").is_err());
+    }
+}

@@ -1,0 +1,201 @@
+//! Our own generator: as many connections as wanted on one thread, each with one request after another.
+
+use std::net::SocketAddr;
+use std::time::Instant;
+
+use anyhow::{Context, Result, ensure};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
+use tokio::task::JoinSet;
+
+use super::ROUND;
+
+const HEAD_END: &[u8] = b"\r\n\r\n";
+
+/// The requests that were answered in one round, and its seconds.
+pub(super) async fn round(address: SocketAddr, request: &[u8], connections: usize) -> Result<(f64, f64)> {
+    let (mut clients, begun) = (JoinSet::new(), Instant::now());
+    for _ in 0..connections {
+        let request = request.to_vec();
+        clients.spawn(async move {
+            let (mut connection, mut answered) = (Connection::open(address).await?, 0_u32);
+            while begun.elapsed() < ROUND {
+                connection.exchange(&request).await?;
+                answered += 1;
+            }
+            anyhow::Ok(answered)
+        });
+    }
+    let answered = clients.join_all().await.into_iter().sum::<Result<u32>>()?;
+    Ok((f64::from(answered), begun.elapsed().as_secs_f64()))
+}
+
+/// Sends each request once; how many there were, and the seconds that they took.
+pub(super) async fn burst(address: SocketAddr, requests: Vec<Vec<u8>>, connections: usize) -> Result<(f64, f64)> {
+    let (count, mut clients) = (u32::try_from(requests.len())?, JoinSet::new());
+    let mut shares = vec![Vec::new(); connections];
+    for (at, request) in requests.into_iter().enumerate() {
+        shares[at % connections].push(request);
+    }
+    let begun = Instant::now();
+    for share in shares {
+        clients.spawn(async move {
+            let mut connection = Connection::open(address).await?;
+            for request in share {
+                connection.exchange(&request).await?;
+                let body = connection.body();
+                // To Lightning wallets a refusal is a success of HTTP.
+                ensure!(!body.starts_with(br#"{"status":"ERROR""#), "{}", String::from_utf8_lossy(body));
+            }
+            anyhow::Ok(())
+        });
+    }
+    clients.join_all().await.into_iter().collect::<Result<()>>()?;
+    Ok((f64::from(count), begun.elapsed().as_secs_f64()))
+}
+
+/// A connection that asks one thing after another. Replies are mostly as long as the first: one that is, with its
+/// length at the same place, is whole, and its head is not read again.
+struct Connection {
+    stream: TcpStream,
+    reply: Vec<u8>,
+    head: usize,
+    shape: Option<Shape>,
+}
+
+struct Shape {
+    whole: usize,
+    /// Where the header with the length stands, and its bytes.
+    at: usize,
+    length: Vec<u8>,
+}
+
+impl Connection {
+    async fn open(address: SocketAddr) -> Result<Self> {
+        let stream = TcpStream::connect(address).await?;
+        stream.set_nodelay(true)?;
+        Ok(Self { stream, reply: Vec::with_capacity(64 * 1024), head: 0, shape: None })
+    }
+
+    async fn exchange(&mut self, request: &[u8]) -> Result<()> {
+        self.stream.write_all(request).await?;
+        self.reply.clear();
+        loop {
+            ensure!(self.stream.read_buf(&mut self.reply).await? > 0, "the server hung up");
+            if self.shape.as_ref().is_some_and(|shape| shape.fits(&self.reply)) {
+                return Ok(());
+            }
+            let Some(head) = head(&self.reply)? else { continue };
+            if head.is_whole(&self.reply) {
+                self.head = head.end;
+                self.shape = head.shape(&self.reply);
+                return Ok(());
+            }
+        }
+    }
+
+    fn body(&self) -> &[u8] {
+        &self.reply[self.head..]
+    }
+}
+
+impl Shape {
+    fn fits(&self, reply: &[u8]) -> bool {
+        reply.len() == self.whole && reply.starts_with(b"HTTP/1.1 20") && reply[self.at..].starts_with(&self.length)
+    }
+}
+
+/// What the head of a reply says.
+struct Head {
+    /// Where the body begins.
+    end: usize,
+    /// Where the header with the length stands, and what it says; nothing where the body is in chunks.
+    length: Option<(usize, usize)>,
+}
+
+/// The head, once all of it is there.
+fn head(reply: &[u8]) -> Result<Option<Head>> {
+    const LENGTH: &[u8] = b"content-length: ";
+    let Some(end) = reply.windows(4).position(|bytes| bytes == HEAD_END) else { return Ok(None) };
+    let head = &reply[..end];
+    ensure!(head.starts_with(b"HTTP/1.1 20"), "{}", String::from_utf8_lossy(reply));
+    let at = head.windows(LENGTH.len()).position(|bytes| bytes.eq_ignore_ascii_case(LENGTH));
+    let length = at.map(|at| {
+        let digits = head[at + LENGTH.len()..].split(|byte| *byte == b'\r').next().unwrap_or_default();
+        anyhow::Ok((at, std::str::from_utf8(digits)?.parse()?))
+    });
+    Ok(Some(Head { end: end + HEAD_END.len(), length: length.transpose()? }))
+}
+
+impl Head {
+    fn is_whole(&self, reply: &[u8]) -> bool {
+        match self.length {
+            Some((_, length)) => reply.len() >= self.end + length,
+            None => reply.ends_with(b"0\r\n\r\n"),
+        }
+    }
+
+    fn shape(&self, reply: &[u8]) -> Option<Shape> {
+        let (at, _) = self.length?;
+        let line = reply[at..].split_inclusive(|byte| *byte == b'\n').next()?;
+        Some(Shape { whole: reply.len(), at, length: line.to_vec() })
+    }
+}
+
+/// Reads one whole reply, with a `content-length` or in chunks.
+///
+/// # Errors
+/// Where it is no success.
+pub async fn read_reply(connection: &mut TcpStream, reply: &mut Vec<u8>) -> Result<()> {
+    reply.clear();
+    loop {
+        ensure!(connection.read_buf(reply).await? > 0, "the server hung up");
+        if head(reply)?.is_some_and(|head| head.is_whole(reply)) {
+            return Ok(());
+        }
+    }
+}
+
+/// The body of the answer to one request on a connection of its own.
+///
+/// # Errors
+/// Where it is no success.
+pub async fn ask(address: SocketAddr, request: &[u8]) -> Result<Vec<u8>> {
+    exchange(&mut TcpStream::connect(address).await?, request).await
+}
+
+/// The body of the answer to one request.
+///
+/// # Errors
+/// Where it is no success.
+pub async fn exchange(connection: &mut TcpStream, request: &[u8]) -> Result<Vec<u8>> {
+    connection.write_all(request).await?;
+    let mut reply = Vec::new();
+    read_reply(connection, &mut reply).await?;
+    let head = head(&reply)?.context("a head")?;
+    Ok(reply.split_off(head.end))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::head;
+
+    #[test]
+    fn a_reply_is_whole_when_its_body_is_there() {
+        let reply = b"HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\nabc";
+        for end in 0..reply.len() {
+            let part = &reply[..end];
+            assert!(!head(part).unwrap().is_some_and(|head| head.is_whole(part)), "{end}");
+        }
+        let known = head(reply).unwrap().unwrap();
+        assert!(known.is_whole(reply));
+        let shape = known.shape(reply).unwrap();
+        assert!(shape.fits(b"HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\nxyz"));
+        assert!(!shape.fits(b"HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nxyz"), "a byte is missing");
+    }
+
+    #[test]
+    fn a_refusal_ends_the_measurement() {
+        assert!(head(b"HTTP/1.1 429 Too Many Requests\r\ncontent-length: 0\r\n\r\n").is_err());
+    }
+}

@@ -1,0 +1,127 @@
+//! What a process of a measurement serves, told by its arguments: a measurement starts itself again for each server.
+
+use std::collections::BTreeSet;
+
+use anyhow::{Context, Result, bail};
+use axum::Router;
+use axum::body::Bytes;
+use axum::http::HeaderValue;
+use axum::http::header::CONTENT_TYPE;
+use axum::routing::get;
+use axum::serve::ListenerExt;
+use serde_json::json;
+use signpost_atm::catalogue::{Snapshot, StoredCatalogue};
+use signpost_locator::{Atm, AtmId, Point, Record};
+use signpost_mcp::{
+    Annotations, Handler, Http, Info, Output, Server, SessionLimits, Sessions, Structured, Tool, router,
+};
+use tokio::net::TcpListener;
+use tokio::runtime::Builder;
+
+use crate::server;
+
+/// How many machines there are in a search.
+pub const MACHINES: u64 = 40_000;
+
+/// The whole of a measurement's program: it measures, or it serves what it is told to.
+///
+/// # Errors
+/// Where that fails.
+pub fn or_measure<F: Future<Output = Result<()>>>(measure: impl FnOnce() -> F) -> Result<()> {
+    or_measure_some(&[], |_| measure())
+}
+
+/// The same of a program that can be told to measure some things only, by these names.
+///
+/// # Errors
+/// Where that fails.
+pub fn or_measure_some<F>(names: &[&str], measure: impl FnOnce(Vec<String>) -> F) -> Result<()>
+where
+    F: Future<Output = Result<()>>,
+{
+    let asked: Vec<String> = std::env::args().skip(1).collect();
+    if asked.iter().all(|name| names.contains(&name.as_str())) {
+        // The load comes from one thread, so that it leaves most of two cores to the server.
+        return Builder::new_current_thread().enable_all().build()?.block_on(measure(asked));
+    }
+    Builder::new_multi_thread().worker_threads(2).enable_all().build()?.block_on(serve(&asked))
+}
+
+async fn serve(asked: &[String]) -> Result<()> {
+    match asked.iter().map(String::as_str).collect::<Vec<_>>()[..] {
+        ["stub"] => {
+            listen(router(stub(), found(), Http::new(Sessions::new(SessionLimits::default(), || [7; 16])))).await
+        }
+        ["bare", content_type, file] => listen(bare(content_type, std::fs::read(file)?.into())?).await,
+        ["program", ref settings @ ..] => program(settings, false).await,
+        ["locator", ref settings @ ..] => program(settings, true).await,
+        _ => bail!("there is nothing called that to measure; stub, bare, program and locator are for itself"),
+    }
+}
+
+async fn program(settings: &[&str], has_machines: bool) -> Result<()> {
+    let settings = settings.iter().map(|setting| setting.split_once('=').context("a setting is KEY=VALUE"));
+    let running = server::start_with(&settings.collect::<Result<Vec<_>>>()?)?;
+    if has_machines {
+        running.app.atm.catalogue.replace(machines()?);
+    }
+    print!("{}", running.door.authorization);
+    println!("http://{}/", running.door.address);
+    std::future::pending().await
+}
+
+async fn listen(app: Router) -> Result<()> {
+    let listener = TcpListener::bind("127.0.0.1:0").await?;
+    println!("http://{}/", listener.local_addr()?);
+    let listener = listener.tap_io(|connection| drop(connection.set_nodelay(true)));
+    Ok(axum::serve(listener, app).await?)
+}
+
+/// The least that a handler does: it reads the body, where there is one, and answers.
+fn bare(content_type: &str, reply: Bytes) -> Result<Router> {
+    let content_type = HeaderValue::from_str(content_type)?;
+    let answer = move || ([(CONTENT_TYPE, content_type)], reply);
+    let (got, posted) = (answer.clone(), answer);
+    Ok(Router::new().route("/{*path}", get(async move || got()).post(async move |_: Bytes| posted())))
+}
+
+/// Machines in a cloud around Austin, dense enough that ten are always near.
+fn machines() -> Result<Snapshot> {
+    let atm = |number: u64| {
+        #[expect(clippy::cast_precision_loss, reason = "small numbers")]
+        let spiral = (number as f64).sqrt() * 0.02;
+        #[expect(clippy::cast_precision_loss, reason = "small numbers")]
+        let turn = number as f64 * 2.399_963;
+        let point = Point::new(30.267 + spiral * turn.sin(), -97.743 + spiral * turn.cos())?;
+        let mut record = Record::at(point);
+        record.name = Some(format!("Machine {number}"));
+        record.address.formatted = Some(format!("{number} Congress Ave, Austin, TX 78701"));
+        Some(Atm { id: AtmId::new(number)?, source: "bench".into(), record })
+    };
+    let atms = (1..=MACHINES).map(atm).collect::<Option<Vec<_>>>().context("points on the earth")?;
+    Ok(Snapshot::build(StoredCatalogue { version: 1, atms, apart: BTreeSet::new(), sources: Vec::new() }))
+}
+
+fn stub() -> Server<Structured> {
+    let name = || "bench".to_owned();
+    Server::new(Info { name: name(), title: name(), version: "1.0.0".to_owned(), ..Info::default() }).tool(Tool {
+        name: "find",
+        title: "Find",
+        description: "Returns what was made before.",
+        input_schema: json!({ "type": "object" }),
+        output_schema: None,
+        annotations: Annotations::LOOKUP,
+        icons: Vec::new(),
+        call: Handler::Now(|found, _, _| Ok(Output::Structured(found.clone()))),
+    })
+}
+
+/// Ten records, as large as those of a search.
+///
+/// # Panics
+/// Never: it is an object.
+#[must_use]
+pub fn found() -> Structured {
+    let record = json!({ "id": 1234, "name": "Corner Market", "distance": "1.2 miles", "status": "open", "address": "100 Congress Ave, Austin, TX" });
+    Structured::render(&json!({ "atms": vec![record; 10], "total": 10 })).expect("an object")
+}
