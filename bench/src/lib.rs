@@ -5,6 +5,7 @@ pub mod callgrind;
 pub mod child;
 pub mod goals;
 pub mod load;
+pub mod queue;
 pub mod serve;
 pub mod server;
 

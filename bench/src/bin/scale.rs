@@ -1,0 +1,91 @@
+//! How long writes take at a rate that was not measured: predicted by the model in `queue.rs` from one request alone and
+//! from the most that there are a second, and compared with a measured point: the writes of 1,000 logins a second.
+
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result};
+use signpost_bench::load::read_reply;
+use signpost_bench::queue::{Latency, Writer, arrivals};
+use signpost_bench::{Program, Variant, measure as load, or_measure, report};
+use tokio::io::AsyncWriteExt;
+use tokio::net::TcpStream;
+use tokio::task::JoinSet;
+use tokio::time::{Instant as Tick, sleep_until};
+
+/// A login writes twice before an answer: when it is created and when it is answered.
+const WRITES: f64 = 2.0;
+const LOGINS: f64 = 1_000.0;
+const SECONDS: f64 = 5.0;
+const ALONE: usize = 600;
+const CONNECTIONS: usize = 64;
+/// How many writes the server puts into one transaction.
+const BATCH: usize = 256;
+
+fn main() -> Result<()> {
+    or_measure(measure)
+}
+
+async fn measure() -> Result<()> {
+    let folder = tempfile::tempdir()?;
+    let ours = Program::start(&[&format!("data_dir={}", folder.path().display())])?;
+    ours.door.register("localhost", "http://127.0.0.1:1/").await?;
+    let request = ours.door.creation();
+    let alone = alone(&ours, &request).await?;
+    let most =
+        load(&[Variant { name: "creations", server: &ours.server, request: request.clone() }], 128).await?[0].rate;
+    let writer = Writer::of(alone, most);
+    println!("writes on disk before the answer: {alone:?} alone, at most {most:.0} /s");
+    println!("  predicted  logins/s    half below   99 of 100 below");
+    for logins in [10.0, 100.0, 300.0, LOGINS, 3_000.0, 10_000.0] {
+        let Latency { half, most } = writer.latency(&arrivals(logins * WRITES, SECONDS), BATCH);
+        println!("  {logins:>19} {:>10.2} ms {:>14.2} ms", half * 1e3, most * 1e3);
+    }
+    let arrivals = arrivals(LOGINS * WRITES, SECONDS);
+    let predicted = writer.latency(&arrivals, BATCH);
+    let measured = at(&ours, &request, &arrivals).await?;
+    println!("  measured {LOGINS:>10} {:>10.2} ms {:>14.2} ms", measured.half * 1e3, measured.most * 1e3);
+    report("scale_half", measured.half / predicted.half, None)?;
+    report("scale_most", measured.most / predicted.most, None)
+}
+
+/// Half of a lone connection's requests take no longer.
+async fn alone(ours: &Program, request: &[u8]) -> Result<Duration> {
+    let mut connection = TcpStream::connect(ours.door.address).await?;
+    connection.set_nodelay(true)?;
+    let (mut took, mut reply) = (Vec::new(), Vec::new());
+    for _ in 0..ALONE {
+        let begun = Instant::now();
+        connection.write_all(request).await?;
+        read_reply(&mut connection, &mut reply).await?;
+        took.push(begun.elapsed());
+    }
+    took.sort_unstable();
+    Ok(took[ALONE / 2])
+}
+
+/// How long requests take that are sent at these moments, whatever became of those before them; a connection that is not
+/// free yet makes its next one wait, and that counts.
+async fn at(ours: &Program, request: &[u8], arrivals: &[f64]) -> Result<Latency> {
+    let (address, begun, mut clients) = (ours.door.address, Tick::now() + Duration::from_millis(100), JoinSet::new());
+    for first in 0..CONNECTIONS {
+        let own: Vec<f64> = arrivals.iter().skip(first).step_by(CONNECTIONS).copied().collect();
+        let request = request.to_vec();
+        clients.spawn(async move {
+            let mut connection = TcpStream::connect(address).await?;
+            connection.set_nodelay(true)?;
+            let (mut took, mut reply) = (Vec::with_capacity(own.len()), Vec::new());
+            for arrival in own {
+                let due = begun + Duration::from_secs_f64(arrival);
+                let is_late = due < Tick::now();
+                sleep_until(due).await;
+                let sent = if is_late { due } else { Tick::now() };
+                connection.write_all(&request).await?;
+                read_reply(&mut connection, &mut reply).await?;
+                took.push(sent.elapsed().as_secs_f64());
+            }
+            anyhow::Ok(took)
+        });
+    }
+    let took = clients.join_all().await.into_iter().collect::<Result<Vec<_>>>().context("the measured point")?;
+    Ok(Latency::of(took.concat()))
+}

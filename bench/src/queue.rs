@@ -1,0 +1,123 @@
+//! A model of the writer: requests that write wait for one writer, which takes all that wait at a time and answers them
+//! together when they are on disk. From how long one takes alone and how many a second there are at most, it says how long
+//! requests take at any rate between. Pure: arrivals are an argument.
+
+use std::time::Duration;
+
+/// What was measured of a server that writes.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Writer {
+    /// What a batch costs however small it is: to the disk and back.
+    pub batch: f64,
+    /// What each request adds to its batch.
+    pub each: f64,
+}
+
+/// How long requests took, in seconds.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Latency {
+    /// Half of them took no longer.
+    pub half: f64,
+    /// 99 of 100 took no longer.
+    pub most: f64,
+}
+
+impl Writer {
+    /// A writer whose requests take so long alone, and of which so many a second are answered at most.
+    #[must_use]
+    pub fn of(alone: Duration, most_per_second: f64) -> Self {
+        let each = 1.0 / most_per_second;
+        Self { batch: (alone.as_secs_f64() - each).max(0.0), each }
+    }
+
+    /// How long requests take that arrive at these moments, in seconds and in order; `most` fit into one batch.
+    ///
+    /// # Panics
+    /// Where nothing arrives.
+    #[must_use]
+    pub fn latency(self, arrivals: &[f64], most: usize) -> Latency {
+        let (mut took, mut free, mut next) = (Vec::with_capacity(arrivals.len()), 0.0_f64, 0);
+        while let Some(first) = arrivals.get(next) {
+            let begins = free.max(*first);
+            let waiting = arrivals[next..].iter().take(most).take_while(|arrival| **arrival <= begins).count();
+            free = begins + self.batch + self.each * f64::from(u32::try_from(waiting).unwrap_or(u32::MAX));
+            took.extend(arrivals[next..next + waiting].iter().map(|arrival| free - arrival));
+            next += waiting;
+        }
+        Latency::of(took)
+    }
+}
+
+impl Latency {
+    /// What these times say.
+    ///
+    /// # Panics
+    /// Where there is none.
+    #[must_use]
+    pub fn of(mut took: Vec<f64>) -> Self {
+        took.sort_unstable_by(f64::total_cmp);
+        Self { half: took[took.len() / 2], most: took[took.len() * 99 / 100] }
+    }
+}
+
+/// So many arrivals a second for so many seconds, at random and the same each time, at the next whole millisecond: no timer
+/// of a load generator is finer.
+#[must_use]
+pub fn arrivals(per_second: f64, seconds: f64) -> Vec<f64> {
+    let (mut at, mut state, mut all) = (0.0, 42_u64, Vec::new());
+    loop {
+        // SplitMix64.
+        state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut bits = state;
+        bits = (bits ^ (bits >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        bits = (bits ^ (bits >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        #[expect(clippy::cast_precision_loss, reason = "53 bits are kept, as many as fit")]
+        let fraction = ((bits ^ (bits >> 31)) >> 11) as f64 / (1_u64 << 53) as f64;
+        at -= (1.0 - fraction).ln() / per_second;
+        if at > seconds {
+            return all;
+        }
+        all.push((at * 1e3).ceil() / 1e3);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::{Writer, arrivals};
+
+    const MOST: usize = 256;
+
+    #[test]
+    fn who_is_alone_waits_for_nobody() {
+        let writer = Writer::of(Duration::from_millis(2), 10_000.0);
+        let latency = writer.latency(&[1.0, 2.0, 3.0], MOST);
+        assert!((latency.half - 0.002).abs() < 1e-9 && (latency.most - 0.002).abs() < 1e-9, "{latency:?}");
+    }
+
+    #[test]
+    fn who_arrives_during_a_batch_shares_the_next_one() {
+        let writer = Writer { batch: 1.0, each: 0.1 };
+        // The first is written until 1.1, the three after it together until 2.4.
+        let latency = writer.latency(&[0.0, 0.1, 0.2, 0.3], MOST);
+        assert!((latency.half - 2.2).abs() < 1e-9 && (latency.most - 2.3).abs() < 1e-9, "{latency:?}");
+        // Two by two they are written until 2.3 and 3.4.
+        assert!((writer.latency(&[0.0, 0.1, 0.2, 0.3], 2).most - 3.1).abs() < 1e-9);
+    }
+
+    #[test]
+    fn arrivals_are_as_many_as_asked_and_the_same_each_time() {
+        let some = arrivals(2_000.0, 10.0);
+        assert!((19_000..21_000).contains(&some.len()), "{}", some.len());
+        assert!(some.is_sorted());
+        assert_eq!(some, arrivals(2_000.0, 10.0));
+    }
+
+    #[test]
+    fn more_than_the_writer_can_do_waits_ever_longer() {
+        let writer = Writer { batch: 0.001, each: 0.001 };
+        let short = writer.latency(&arrivals(2_000.0, 1.0), MOST).most;
+        assert!(writer.latency(&arrivals(2_000.0, 4.0), MOST).most > short * 3.0);
+    }
+}
