@@ -44,7 +44,7 @@ async fn compared() -> Result<()> {
 /// The handler by itself, without a socket, against the library by itself, both on one core.
 async fn in_process(key: &str, signature: &str) -> Result<()> {
     let running = server::start_with(&[])?;
-    let router = signpost::server::routes::router(&running.app);
+    let router = signpost::server::routes::front(&running.app).router;
     let body = format!(r#"{{"public_key":"{key}","signature":"{signature}","message":"{TEXT}"}}"#);
     let bearer = running.door.authorization.trim().split_once(": ").map(|(_, bearer)| bearer.to_owned());
     let bearer = bearer.context("an authorization line")?;

@@ -18,5 +18,5 @@ pub fn protocol(service: &AtmService) -> Router<AtmService> {
 /// Where operators report their own machines; in the sandbox nothing is kept.
 pub fn reporting(service: &AtmService, environment: Environment) -> Router<AtmService> {
     let submissions = door(service, environment, Limit::Submissions, Scope::Atms);
-    Router::new().route("/atms/submissions", submissions(post(submissions::submit)))
+    Router::new().route(&format!("{}/atms/submissions", environment.path()), submissions(post(submissions::submit)))
 }

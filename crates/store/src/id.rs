@@ -19,7 +19,11 @@ pub fn spell(prefix: &str, now: Timestamp, random: [u8; 16]) -> String {
     let mut bytes = [0; 22];
     bytes[..6].copy_from_slice(&now.as_millisecond().to_be_bytes()[2..]);
     bytes[6..].copy_from_slice(&random);
-    format!("{prefix}_{}", BASE32.encode(&bytes))
+    let mut text = String::with_capacity(prefix.len() + 1 + BASE32.encode_len(bytes.len()));
+    text.push_str(prefix);
+    text.push('_');
+    BASE32.encode_append(&bytes, &mut text);
+    text
 }
 
 /// Whether a text is one that [`spell`] could have written.

@@ -25,10 +25,11 @@ pub(crate) fn router(service: &LoginService, environment: Environment) -> Router
             .get(move |service, request| show_context(service, environment, mode, request))
             .fallback(async || Problem::MethodNotAllowed)
     };
+    let at = |path: &str| format!("{}{path}", environment.path());
     Router::new()
-        .route("/hosted/login", route(Mode::Login))
-        .route("/hosted/register", route(Mode::Register))
-        .route("/hosted/link", route(Mode::Link))
+        .route(&at("/hosted/login"), route(Mode::Login))
+        .route(&at("/hosted/register"), route(Mode::Register))
+        .route(&at("/hosted/link"), route(Mode::Link))
         .layer(from_fn_with_state(service.clone(), cross_origin::let_wallet_ask))
 }
 

@@ -1,8 +1,8 @@
 //! What a running server counts, for Prometheus (`OpenMetrics` text), at an address of its own.
 
 use std::fmt;
-use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use anyhow::Result;
@@ -10,9 +10,11 @@ use prometheus_client::encoding::{EncodeLabelSet, text};
 use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::family::Family;
 use prometheus_client::metrics::gauge::Gauge;
-use prometheus_client::metrics::histogram::Histogram;
 use prometheus_client::metrics::info::Info;
 use prometheus_client::registry::{Registry, Unit};
+
+use super::durations::Durations;
+use super::request_name::RequestName;
 
 /// A request that was answered. The route is one of ours, never the path that was asked: a caller cannot make series.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
@@ -46,10 +48,10 @@ pub struct Metrics(Arc<All>);
 struct All {
     registry: Registry,
     requests: Family<Answered, Counter>,
-    durations: Family<Route, Histogram, fn() -> Histogram>,
+    durations: Family<Route, Durations>,
     sessions: Family<Happened, Counter>,
     attempts: Family<Ended, Counter>,
-    first_attempts: Histogram,
+    first_attempts: Durations,
     passes: Counter,
     outbox: Gauge,
     oldest: Gauge<f64, AtomicU64>,
@@ -68,10 +70,10 @@ impl Default for Metrics {
         let mut all = All {
             registry: Registry::default(),
             requests: Family::default(),
-            durations: Family::new_with_constructor(|| Histogram::new(SECONDS)),
+            durations: Family::default(),
             sessions: Family::default(),
             attempts: Family::default(),
-            first_attempts: Histogram::new(SECONDS),
+            first_attempts: Durations::default(),
             passes: Counter::default(),
             outbox: Gauge::default(),
             oldest: Gauge::default(),
@@ -103,13 +105,25 @@ impl Default for Metrics {
     }
 }
 
-/// From a call that stays in memory to one that waits for another host.
-const SECONDS: [f64; 14] = [0.0001, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 5.0, 30.0];
+/// The counters of one route, so that they need not be looked for with each request.
+pub(crate) struct RouteCounts {
+    route: String,
+    duration: Durations,
+    /// By method and status, in the order in which they came; what finds no place is looked for each time.
+    requests: [OnceLock<((&'static str, u16), Counter)>; 8],
+}
+
+impl RouteCounts {
+    fn find(&self, of: (&'static str, u16), make: impl Fn() -> Counter) -> Option<&Counter> {
+        let mut places = self.requests.iter().map(|place| place.get_or_init(|| (of, make())));
+        places.find(|(kept, _)| *kept == of).map(|(_, count)| count)
+    }
+}
 
 impl Metrics {
-    /// Counts a request that was answered.
-    pub(crate) fn answered(&self, method: &axum::http::Method, route: &str, status: u16, took: Duration) {
-        let method = match method.as_str() {
+    /// Counts a request that was answered, in `counts`, which are those of its route from its first request on.
+    pub(crate) fn answered(&self, counts: &OnceLock<RouteCounts>, request: &RequestName, status: u16, took: Duration) {
+        let method = match request.method.as_str() {
             "GET" => "GET",
             "POST" => "POST",
             "PATCH" => "PATCH",
@@ -117,8 +131,19 @@ impl Metrics {
             "OPTIONS" => "OPTIONS",
             _ => "other",
         };
-        self.0.requests.get_or_create(&Answered { method, route: route.to_owned(), status }).inc();
-        self.0.durations.get_or_create(&Route { route: route.to_owned() }).observe(took.as_secs_f64());
+        let counts = counts.get_or_init(|| self.of_route(request.route()));
+        let make = || self.0.requests.get_or_create(&Answered { method, route: counts.route.clone(), status }).clone();
+        match counts.find((method, status), make) {
+            Some(count) => count.inc(),
+            None => make().inc(),
+        };
+        counts.duration.observe(took);
+    }
+
+    fn of_route(&self, route: &str) -> RouteCounts {
+        let route = route.to_owned();
+        let duration = self.0.durations.get_or_create(&Route { route: route.clone() }).clone();
+        RouteCounts { route, duration, requests: Default::default() }
     }
 
     /// Counts what happened to a session: `created`, `authenticated`, `cancelled`.
@@ -133,7 +158,7 @@ impl Metrics {
 
     /// How long after an event its first attempt ended.
     pub fn first_attempt(&self, after: Duration) {
-        self.0.first_attempts.observe(after.as_secs_f64());
+        self.0.first_attempts.observe(after);
     }
 
     /// Counts a look of the delivery worker into the outbox.
@@ -184,8 +209,46 @@ fn resident() -> Option<i64> {
     line.trim().strip_suffix(" kB")?.trim().parse::<i64>().ok().map(|kib| kib * 1024)
 }
 
+impl fmt::Debug for RouteCounts {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("RouteCounts")
+    }
+}
+
 impl fmt::Debug for Metrics {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Metrics")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use axum::http::{HeaderValue, Method};
+
+    use super::*;
+
+    #[test]
+    fn each_request_is_counted_once_however_many_kinds_of_replies_a_route_has() {
+        let (metrics, counts) = (Metrics::default(), OnceLock::new());
+        for status in (200..212).chain(200..212) {
+            for method in [Method::GET, Method::PUT] {
+                let id = HeaderValue::from_static("req_1");
+                let request = RequestName { id, method, route: None, status: None };
+                metrics.answered(&counts, &request, status, Duration::from_millis(2));
+            }
+        }
+        let gauges = Gauges {
+            pending_deliveries: 0,
+            oldest_delivery_seconds: 0.0,
+            disabled_endpoints: 0,
+            redis_answers: true,
+            waiting_requests: 0,
+            machines: 0,
+        };
+        let text = metrics.write_text(&gauges).unwrap();
+        let lines: Vec<_> = text.lines().filter(|line| line.starts_with("signpost_http_requests_total{")).collect();
+        assert_eq!(lines.len(), 24, "{text}");
+        assert!(lines.iter().all(|line| line.ends_with("} 2")), "{lines:?}");
+        assert!(text.contains("signpost_http_request_duration_seconds_count{route=\"none\"} 48"), "{text}");
     }
 }

@@ -1,4 +1,8 @@
 //! What an operator sees of a running server: counters, spans and the log.
 
+mod durations;
 pub mod metrics;
+mod request_name;
 pub mod telemetry;
+
+pub(crate) use request_name::RequestName;

@@ -10,9 +10,15 @@ use tracing::Span;
 use tracing::level_filters::LevelFilter;
 use tracing_subscriber::Layer;
 use tracing_subscriber::filter::Targets;
+use tracing_subscriber::fmt::format::JsonFields;
 use tracing_subscriber::layer::SubscriberExt;
 use tracing_subscriber::util::SubscriberInitExt;
 use url::Url;
+
+use super::request_name::{JsonLines, RequestName, TextFields};
+
+/// Where the spans of requests are from. They are for a collector alone: the log names requests by itself.
+const REQUESTS: &str = "signpost::requests";
 
 /// How log lines are written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
@@ -40,8 +46,11 @@ pub struct Telemetry {
 pub fn start(level: LevelFilter, format: LogFormat, collector: Option<&Url>) -> Result<Telemetry> {
     let log = tracing_subscriber::fmt::layer().with_target(false).with_writer(std::io::stderr);
     let log = match format {
-        LogFormat::Text => log.with_ansi(std::io::stderr().is_terminal()).boxed(),
-        LogFormat::Json => log.json().flatten_event(true).with_span_list(false).boxed(),
+        LogFormat::Text => log.fmt_fields(TextFields).with_ansi(std::io::stderr().is_terminal()).boxed(),
+        LogFormat::Json => {
+            let lines = tracing_subscriber::fmt::format().json().flatten_event(true).with_span_list(false);
+            log.event_format(JsonLines(lines.with_target(false))).fmt_fields(JsonFields::new()).boxed()
+        }
     };
     let registry = tracing_subscriber::registry().with(log.with_filter(own_lines(level)));
     #[cfg(feature = "otlp")]
@@ -65,7 +74,8 @@ pub fn start(level: LevelFilter, format: LogFormat, collector: Option<&Url>) -> 
 /// Our own lines down to a level, and those of libraries down to warnings: some of theirs repeat what strangers sent, with
 /// its line breaks.
 fn own_lines(level: LevelFilter) -> Targets {
-    Targets::new().with_target("signpost", level).with_default(level.min(LevelFilter::WARN))
+    let lines = Targets::new().with_target("signpost", level).with_target(REQUESTS, LevelFilter::OFF);
+    lines.with_default(level.min(LevelFilter::WARN))
 }
 
 impl Telemetry {
@@ -76,12 +86,16 @@ impl Telemetry {
     }
 }
 
-/// Makes a request's span a part of its caller's trace (W3C Trace Context), where there is one.
-pub(crate) fn adopt(span: &Span, headers: &HeaderMap) {
+/// A request's span, where there is a collector for it: a part of its caller's trace (W3C Trace Context), if that names one.
+pub(crate) fn request_span(request: &RequestName, headers: &HeaderMap) -> Span {
+    let (id, method, route) = (request.id(), request.method.as_str(), request.route());
+    let status = tracing::field::Empty;
+    let span = tracing::info_span!(target: REQUESTS, "request", id, method, route, status);
     #[cfg(feature = "otlp")]
-    otlp::adopt(span, headers);
+    otlp::adopt(&span, headers);
     #[cfg(not(feature = "otlp"))]
-    let _ = (span, headers);
+    let _ = headers;
+    span
 }
 
 #[cfg(feature = "otlp")]
@@ -146,7 +160,10 @@ mod otlp {
         }
     }
 
-    pub(crate) fn adopt(span: &Span, headers: &HeaderMap) {
+    pub(super) fn adopt(span: &Span, headers: &HeaderMap) {
+        if span.is_disabled() {
+            return;
+        }
         let parent = TraceContextPropagator::new().extract(&Fields(headers));
         if parent.span().span_context().is_valid() {
             // Fails where no collector is named: then there is no trace to be a part of.
@@ -169,6 +186,7 @@ mod tests {
         }
         assert!(!debug.would_enable("hickory_proto::xfer", &Level::INFO));
         assert!(debug.would_enable("hickory_proto::xfer", &Level::WARN));
+        assert!(!debug.would_enable(REQUESTS, &Level::INFO) && debug.would_enable("signpost::server", &Level::INFO));
         assert!(!own_lines(LevelFilter::ERROR).would_enable("hyper", &Level::WARN));
     }
 }

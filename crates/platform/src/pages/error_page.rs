@@ -2,9 +2,8 @@
 
 use std::sync::Arc;
 
-use axum::extract::{Request, State};
+use axum::extract::Request;
 use axum::http::{HeaderMap, StatusCode, header};
-use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use maud::html;
 
@@ -32,26 +31,29 @@ impl ErrorPages {
         let is_below = |start: &String| path.strip_prefix(start.as_str()).is_some_and(is_path_end);
         self.programs.iter().any(is_below)
     }
+
+    /// In which language an error is said to whoever sends this request, if a page of words is what they want.
+    #[must_use]
+    pub fn choose(&self, request: &Request) -> Option<Language> {
+        let wants_page = prefers_html(request.headers()) && !self.is_of_programs(request.uri().path());
+        wants_page.then(|| Language::choose(request.uri(), request.headers()))
+    }
+
+    /// Puts a page in the place of an error body. The reply's other headers stay.
+    #[must_use]
+    pub fn say_in_words(&self, language: Language, reply: Response) -> Response {
+        if reply.extensions().get::<ErrorReply>().is_none() {
+            return reply;
+        }
+        let document = PageError::of(&reply).render(language, &self.origin);
+        let mut page = HtmlPage::personal(document).with_status(reply.status()).into_response();
+        keep(page.headers_mut(), reply.headers());
+        page
+    }
 }
 
 fn is_path_end(rest: &str) -> bool {
     rest.is_empty() || rest.starts_with('/')
-}
-
-/// Puts a page in the place of an error body, for a client that prefers one. The reply's other headers stay.
-pub async fn say_in_words(State(pages): State<ErrorPages>, request: Request, next: Next) -> Response {
-    if !prefers_html(request.headers()) || pages.is_of_programs(request.uri().path()) {
-        return next.run(request).await;
-    }
-    let language = Language::choose(request.uri(), request.headers());
-    let reply = next.run(request).await;
-    if reply.extensions().get::<ErrorReply>().is_none() {
-        return reply;
-    }
-    let document = PageError::of(&reply).render(language, &pages.origin);
-    let mut page = HtmlPage::personal(document).with_status(reply.status()).into_response();
-    keep(page.headers_mut(), reply.headers());
-    page
 }
 
 fn keep(page: &mut HeaderMap, reply: &HeaderMap) {
@@ -113,7 +115,6 @@ impl PageError {
 mod tests {
     use axum::Router;
     use axum::body::Body;
-    use axum::middleware::from_fn_with_state;
     use axum::routing::get;
     use http_body_util::BodyExt;
     use tower::ServiceExt;
@@ -134,10 +135,12 @@ mod tests {
             .route("/away", get(async || Problem::Unavailable("a cause that nobody is told".to_owned())))
             .route("/v1/away", get(async || Problem::Unavailable(String::new())))
             .route("/own", get(async || (StatusCode::NOT_FOUND, "its own words")))
-            .fallback(async || Problem::NotFound)
-            .layer(from_fn_with_state(pages, say_in_words));
+            .fallback(async || Problem::NotFound);
         let request = Request::get(path).header(header::ACCEPT, accept).body(Body::empty()).unwrap();
-        let (parts, body) = router.oneshot(request).await.unwrap().into_parts();
+        let language = pages.choose(&request);
+        let reply = router.oneshot(request).await.unwrap();
+        let reply = language.into_iter().fold(reply, |reply, language| pages.say_in_words(language, reply));
+        let (parts, body) = reply.into_parts();
         let text = String::from_utf8(body.collect().await.unwrap().to_bytes().to_vec()).unwrap();
         (parts.status, parts.headers, text)
     }

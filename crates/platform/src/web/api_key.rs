@@ -1,18 +1,18 @@
 //! Who asks, and whether they may ask again so soon: before anything of the body is read.
 
-use axum::extract::{FromRequestParts, Request, State};
+use axum::extract::{FromRequestParts, Request};
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, Method, header};
-use axum::middleware::{Next, from_fn_with_state};
-use axum::response::Response;
+use axum::response::{IntoResponse, Response};
 use axum::routing::MethodRouter;
 use secrecy::{ExposeSecret, SecretString};
 
 use crate::accounts::audit::Actor;
-use crate::accounts::keys::{KeyGrant, KeyHash};
+use crate::accounts::keys::KeyHash;
 use crate::accounts::{Account, Environment, KeyId, Scope};
 use crate::limits::{Caller, Limit};
 use crate::shared::Platform;
+use crate::web::around::{Behind, Surround, Surrounding};
 use crate::web::problem::Problem;
 
 /// What a group of addresses requires of a request: a key of an environment with a scope, and a limit not exceeded.
@@ -22,6 +22,15 @@ pub struct Door {
     environment: Environment,
     limit: Limit,
     scope: Scope,
+}
+
+impl Surrounding for Door {
+    async fn answer(self, request: Request, behind: Behind) -> Response {
+        match self.admit(request).await {
+            Ok(request) => behind.answer(request).await,
+            Err(problem) => problem.into_response(),
+        }
+    }
 }
 
 /// The key that a request came with.
@@ -55,40 +64,38 @@ impl Door {
             limit => limit,
         }
     }
-}
 
-/// Lets a request with a valid key in, counted for its account; one without is counted for its address.
-///
-/// # Errors
-/// Where the key is missing, unknown or of another scope, or the limit is exceeded.
-pub async fn admit(State(door): State<Door>, mut request: Request, next: Next) -> Result<Response, Problem> {
-    // A key of the other environment is no key here.
-    let limit = door.limit_of(request.method());
-    let Door { platform, environment, scope, .. } = door;
-    let now = platform.clock.now();
-    let sent = bearer(request.headers()).map(SecretString::from);
-    let opened = match sent.as_ref().and_then(|key| KeyHash::parse(key.expose_secret())) {
-        Some((of, hash)) if of == environment => platform.keys.find_grant(&platform.store, of, hash, now).await?,
-        _ => None,
-    };
-    let opened = opened.filter(|grant| !grant.account.is_server());
-    let Some(KeyGrant { account, scope: opened, key }) = opened else {
-        let address = crate::web::peer::client_address(&platform, &request);
-        platform.refusals.count(&address, "invalid_api_key");
-        platform.limits.check(limit, &address, platform.clock.elapsed()).await.map_err(Problem::RateLimited)?;
-        return Err(Problem::InvalidApiKey);
-    };
-    let caller = Caller::from(&account);
-    platform.limits.check(limit, &caller, platform.clock.elapsed()).await.map_err(Problem::RateLimited)?;
-    if opened != scope {
-        platform.refusals.count(&caller, "insufficient_scope");
-        return Err(Problem::InsufficientScope { needed: scope, opened });
+    /// Lets a request with a valid key in, counted for its account; one without is counted for its address.
+    ///
+    /// # Errors
+    /// Where the key is missing, unknown or of another scope, or the limit is exceeded.
+    pub async fn admit(&self, mut request: Request) -> Result<Request, Problem> {
+        let Self { platform, environment, scope, .. } = self;
+        let (limit, now) = (self.limit_of(request.method()), platform.clock.now());
+        // A key of the other environment is no key here.
+        let sent = bearer(request.headers()).map(SecretString::from);
+        let opened = match sent.as_ref().and_then(|key| KeyHash::parse(key.expose_secret())) {
+            Some((of, hash)) if of == *environment => platform.keys.find_grant(&platform.store, of, hash, now).await?,
+            _ => None,
+        };
+        let Some(grant) = opened.filter(|grant| !grant.account.is_server()) else {
+            let address = crate::web::peer::client_address(platform, &request);
+            platform.refusals.count(&address, "invalid_api_key");
+            platform.limits.check(limit, &address, platform.clock.elapsed()).await.map_err(Problem::RateLimited)?;
+            return Err(Problem::InvalidApiKey);
+        };
+        let caller = Caller::from(&grant.account);
+        platform.limits.check(limit, &caller, platform.clock.elapsed()).await.map_err(Problem::RateLimited)?;
+        if grant.scope != *scope {
+            platform.refusals.count(&caller, "insufficient_scope");
+            return Err(Problem::InsufficientScope { needed: *scope, opened: grant.scope });
+        }
+        request.extensions_mut().insert(grant.account.clone());
+        if let Some(sent) = sent {
+            request.extensions_mut().insert(ApiKey { id: grant.key.clone(), key: sent });
+        }
+        Ok(request)
     }
-    request.extensions_mut().insert(account);
-    if let Some(sent) = sent {
-        request.extensions_mut().insert(ApiKey { id: key, key: sent });
-    }
-    Ok(next.run(request).await)
 }
 
 /// Lets those in who have a key for `scope`, each as often as `limit` says.
@@ -99,7 +106,7 @@ pub fn door<S: Clone + Send + Sync + 'static>(
     scope: Scope,
 ) -> impl Fn(MethodRouter<S>) -> MethodRouter<S> {
     let door = Door::new(platform, environment, limit, scope);
-    move |routes| routes.fallback(async || Problem::MethodNotAllowed).layer(from_fn_with_state(door.clone(), admit))
+    move |routes| routes.fallback(async || Problem::MethodNotAllowed).layer(Surround(door.clone()))
 }
 
 /// The bearer that a request carries.

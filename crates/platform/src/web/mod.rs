@@ -1,6 +1,7 @@
 //! The ground of HTTP: extractors, the API key's door, and the one error body.
 
 pub mod api_key;
+pub mod around;
 pub mod host;
 pub mod json;
 pub mod path_id;

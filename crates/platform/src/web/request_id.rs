@@ -1,77 +1,169 @@
 //! Names every request, times it, and survives what should not happen.
 
+use std::convert::Infallible;
+use std::hash::{BuildHasher, RandomState};
 use std::panic::AssertUnwindSafe;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
+use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
 
-use axum::extract::{MatchedPath, Request, State};
+use axum::extract::{MatchedPath, Request};
 use axum::http::{HeaderName, HeaderValue};
-use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
+use axum::routing::Route;
 use futures_util::FutureExt;
+use futures_util::future::BoxFuture;
+use jiff::Timestamp;
 use signpost_store::random;
-use tracing::Instrument;
+use tower::{Layer, Service};
+use tracing::{Instrument, Level};
 
 use super::host;
 use crate::clock::Clock;
-use crate::observe::metrics::Metrics;
-use crate::observe::telemetry;
+use crate::observe::metrics::{Metrics, RouteCounts};
+use crate::observe::{RequestName, telemetry};
 use crate::web::problem::Problem;
-
-signpost_store::ids! {
-    /// Names a request, in its reply and in the log.
-    RequestId = "req";
-}
 
 const X_REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 /// The longest that any handler may take; a domain check is the slowest (10 s).
 const REQUEST_TIMEOUT: Duration = Duration::from_secs(30);
 
-/// What the requests of a server are counted in, and which of its routes refuse in words of their own.
+/// Around all routes of a server: gives each request an id that its reply carries, counts it, and writes one line about it
+/// to the log: never its headers, its body or its query, which may contain secrets.
 #[derive(Clone, Debug)]
-pub struct RequestLog {
+pub struct RequestLog(Arc<LogParts>);
+
+#[derive(Debug)]
+struct LogParts {
     /// The counters.
-    pub metrics: Metrics,
+    metrics: Metrics,
     /// Routes of another protocol: they check their `Host` themselves.
-    pub foreign: &'static [&'static str],
+    foreign: &'static [&'static str],
+    ids: RequestIds,
 }
 
-/// Gives the request an id that its reply carries, and writes one line about it to the log: never its headers, its
-/// body or its query, which may contain secrets.
-///
-/// # Panics
-/// Never: an id is fit for a header.
-pub async fn name_and_log(State(log): State<RequestLog>, mut request: Request, next: Next) -> Response {
-    let id = RequestId::new(Clock::System.now(), random());
-    let route = request.extensions().get::<MatchedPath>().cloned();
-    let route = route.as_ref().map_or("none", MatchedPath::as_str);
-    let span = tracing::info_span!("request", %id, method = %request.method(), route, status = tracing::field::Empty);
-    telemetry::adopt(&span, request.headers());
-    let value = HeaderValue::from_str(id.as_str()).expect("an id is letters and digits");
-    // Whatever a client called it: the id under which faults are logged is ours.
-    request.headers_mut().insert(X_REQUEST_ID, value.clone());
-    let (method, path) = (request.method().clone(), request.uri().path().to_owned());
-    let begun = Instant::now();
-    let answering = async {
+/// Ids of requests: the time, what no other server has, and a count that is mixed so that nobody reads from it how many ask.
+/// To know one opens nothing.
+#[derive(Debug)]
+struct RequestIds {
+    server: [u8; 8],
+    next: AtomicU64,
+    mixer: RandomState,
+}
+
+impl RequestLog {
+    /// Counts requests in these counters. `foreign` are routes of another protocol, which check their `Host` themselves.
+    #[must_use]
+    pub fn new(metrics: Metrics, foreign: &'static [&'static str]) -> Self {
+        let ids = RequestIds { server: random(), next: AtomicU64::new(0), mixer: RandomState::new() };
+        Self(Arc::new(LogParts { metrics, foreign, ids }))
+    }
+}
+
+impl RequestIds {
+    fn next(&self, now: Timestamp) -> HeaderValue {
+        let mut own = [0; 16];
+        own[..8].copy_from_slice(&self.server);
+        let mixed = self.mixer.hash_one(self.next.fetch_add(1, Ordering::Relaxed));
+        own[8..].copy_from_slice(&mixed.to_be_bytes());
+        HeaderValue::try_from(signpost_store::id::spell("req", now, own)).expect("an id is letters and digits")
+    }
+}
+
+impl Layer<Route> for RequestLog {
+    type Service = LoggedRoute;
+
+    fn layer(&self, route: Route) -> LoggedRoute {
+        LoggedRoute { log: Arc::clone(&self.0), counts: Arc::default(), route }
+    }
+}
+
+/// What is behind one path, and what its requests are counted in.
+#[derive(Clone, Debug)]
+pub struct LoggedRoute {
+    log: Arc<LogParts>,
+    /// Found with the first request that is answered.
+    counts: Arc<OnceLock<RouteCounts>>,
+    route: Route,
+}
+
+impl Service<Request> for LoggedRoute {
+    type Response = Response;
+    type Error = Infallible;
+    type Future = BoxFuture<'static, Result<Response, Infallible>>;
+
+    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), Infallible>> {
+        Poll::Ready(Ok(()))
+    }
+
+    fn call(&mut self, mut request: Request) -> Self::Future {
+        let id = self.log.ids.next(Clock::System.now());
+        // Whatever a client called it: the id under which faults are logged is ours.
+        request.headers_mut().insert(X_REQUEST_ID, id.clone());
+        let route = request.extensions().get::<MatchedPath>().cloned();
+        let name = RequestName { id, method: request.method().clone(), route, status: None };
+        let span = telemetry::request_span(&name, request.headers());
+        let path = tracing::enabled!(Level::DEBUG).then(|| request.uri().path().to_owned());
         // The protocol of the other two refuses in its own words.
-        if !log.foreign.contains(&route)
-            && let Err(error) = host::check(request.headers())
-        {
-            return error.into_response();
+        let is_foreign = self.log.foreign.contains(&name.route());
+        let host = if is_foreign { Ok(()) } else { host::check(request.headers()) };
+        let answer = host.map(|()| self.route.call(request));
+        let answering = async move {
+            match answer {
+                Ok(answer) => answer.await.unwrap_or_else(|never| match never {}),
+                Err(problem) => problem.into_response(),
+            }
+        };
+        let (log, counts) = (Arc::clone(&self.log), Arc::clone(&self.counts));
+        async move {
+            let begun = Instant::now();
+            let running = tokio::time::timeout(REQUEST_TIMEOUT, answering);
+            let running = name.clone().scope(running).instrument(span.clone());
+            // A panic ends this request, not the connection's others. What it held is dropped with it.
+            let mut response = match AssertUnwindSafe(running).catch_unwind().await {
+                Ok(Ok(response)) => response,
+                Ok(Err(_)) => Problem::Unavailable("the request took too long".to_owned()).into_response(),
+                Err(_) => {
+                    let panicked = || Problem::Internal(anyhow::anyhow!("a handler panicked")).into_response();
+                    name.clone().in_scope(panicked)
+                }
+            };
+            let (status, took) = (response.status().as_u16(), begun.elapsed());
+            span.record("status", status);
+            log.metrics.answered(&counts, &name, status, took);
+            response.headers_mut().insert(X_REQUEST_ID, name.id.clone());
+            if let Some(path) = path {
+                let elapsed_ms = u64::try_from(took.as_millis()).unwrap_or(u64::MAX);
+                let name = RequestName { status: Some(status), ..name };
+                name.in_scope(|| tracing::debug!(path, elapsed_ms, "answered"));
+            }
+            Ok(response)
         }
-        next.run(request).await
-    };
-    let running = tokio::time::timeout(REQUEST_TIMEOUT, answering).instrument(span.clone());
-    // A panic ends this request, not the connection's others. What it held is dropped with it.
-    let mut response = match AssertUnwindSafe(running).catch_unwind().await {
-        Ok(Ok(response)) => response,
-        Ok(Err(_)) => Problem::Unavailable("the request took too long".to_owned()).into_response(),
-        Err(_) => span.in_scope(|| Problem::Internal(anyhow::anyhow!("a handler panicked")).into_response()),
-    };
-    let status = response.status().as_u16();
-    let elapsed_ms = u64::try_from(begun.elapsed().as_millis()).unwrap_or(u64::MAX);
-    span.record("status", status);
-    span.in_scope(|| tracing::debug!(path, elapsed_ms, "answered"));
-    log.metrics.answered(&method, route, status, begun.elapsed());
-    response.headers_mut().insert(X_REQUEST_ID, value);
-    response
+        .boxed()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashSet;
+
+    use super::*;
+
+    #[test]
+    fn no_two_requests_have_one_id() {
+        let now = Timestamp::from_second(1_700_000_000).unwrap();
+        let logs = [(); 2].map(|()| RequestLog::new(Metrics::default(), &[]));
+        let ids = |log: &RequestLog| (0..1000).map(|_| log.0.ids.next(now)).collect::<Vec<_>>();
+        let all: HashSet<_> = logs.iter().flat_map(ids).collect();
+        assert_eq!(all.len(), 2000);
+        assert!(all.iter().all(|id| signpost_store::id::is_spelled("req", id.to_str().unwrap())));
+    }
+
+    #[test]
+    fn an_id_does_not_say_how_many_came_before() {
+        let log = RequestLog::new(Metrics::default(), &[]);
+        let ids: Vec<_> = (0..100).map(|_| log.0.ids.next(Timestamp::UNIX_EPOCH)).collect();
+        assert!(!ids.is_sorted(), "{ids:?}");
+    }
 }

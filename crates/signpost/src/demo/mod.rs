@@ -76,7 +76,7 @@ impl Demo {
             routes::router(ShopParts { origin, login_host, domain, api, visitors: Visitors::default() }.into());
         let (proxies, draining) = (app.proxies.clone(), ending.clone());
         let serving_shop = tokio::spawn(async move {
-            connections::serve(listener, router, ConnectionLimits::of_server(), &proxies, draining).await;
+            connections::serve(listener, router.into(), ConnectionLimits::of_server(), &proxies, draining).await;
             Ok(())
         });
         let (server, mcp) = (app.public_address.clone(), format!("{}/mcp", app.base_url));

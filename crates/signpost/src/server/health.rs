@@ -6,7 +6,9 @@ use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::IntoResponse;
-use serde_json::{Value, json};
+use jiff::Timestamp;
+use serde::Serialize;
+use serde_json::json;
 use signpost_atm::locator::Deployment;
 use signpost_platform::web::ANY_ORIGIN;
 
@@ -33,11 +35,15 @@ pub(crate) async fn ready(State(app): State<Arc<App>>) -> impl IntoResponse {
     (StatusCode::SERVICE_UNAVAILABLE, ANY_ORIGIN, Json(body))
 }
 
-fn document(app: &App) -> Value {
-    json!({
-        "status": "ok",
-        "version": env!("CARGO_PKG_VERSION"),
-        "mode": Deployment::Remote,
-        "timestamp": app.clock.now(),
-    })
+#[derive(Serialize)]
+struct Health {
+    mode: Deployment,
+    status: &'static str,
+    timestamp: Timestamp,
+    version: &'static str,
+}
+
+fn document(app: &App) -> Health {
+    let (status, version) = ("ok", env!("CARGO_PKG_VERSION"));
+    Health { mode: Deployment::Remote, status, timestamp: app.clock.now(), version }
 }

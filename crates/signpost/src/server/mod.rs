@@ -3,6 +3,7 @@
 mod app;
 mod changes;
 pub mod connections;
+pub mod front;
 pub mod health;
 pub mod public_address;
 mod reference;
@@ -163,9 +164,8 @@ impl HttpServer {
             tokio::time::sleep(delay).await;
             draining.cancel();
         });
-        let (router, proxies) = (routes::router(&app), &app.proxies);
-        let serving =
-            connections::serve(listener, router, ConnectionLimits::of_server(), proxies, app.draining.clone());
+        let (front, proxies) = (routes::front(&app), &app.proxies);
+        let serving = connections::serve(listener, front, ConnectionLimits::of_server(), proxies, app.draining.clone());
         let background = futures_util::future::join_all(background);
         let running = async { drop(tokio::join!(serving, background)) };
         end(&app.draining, [DRAIN, CLOSE], running, app.store.close()).await;

@@ -40,9 +40,10 @@ pub(crate) fn router<S: Clone + Send + Sync + 'static>(app: &App, environment: E
         }
         shown.with_header(header::CONTENT_ENCODING, HeaderValue::from_static("gzip"))
     };
+    let at = |path: &str| format!("{}{path}", environment.path());
     Router::new()
-        .route("/openapi.yaml", get(async || document).fallback(async || Problem::MethodNotAllowed))
-        .route("/reference", get(show).fallback(async || Problem::MethodNotAllowed))
+        .route(&at("/openapi.yaml"), get(async || document).fallback(async || Problem::MethodNotAllowed))
+        .route(&at("/reference"), get(show).fallback(async || Problem::MethodNotAllowed))
 }
 
 fn render(origin: &PublicOrigin, address: &str, environment: Environment) -> String {

@@ -3,11 +3,11 @@
 use std::sync::Arc;
 
 use axum::Router;
-use axum::extract::{Request, State};
+use axum::extract::State;
 use axum::http::HeaderValue;
 use axum::http::header::CONNECTION;
-use axum::middleware::{Next, from_fn_with_state, map_response_with_state};
-use axum::response::{IntoResponse, Response};
+use axum::middleware::map_response_with_state;
+use axum::response::Response;
 use axum::routing::get;
 use signpost_atm::mcp::transport;
 use signpost_login::account::ACCOUNT_SCRIPT;
@@ -15,31 +15,33 @@ use signpost_login::browser_wallet::WalletHost;
 use signpost_login::pages::render::{LOGIN_SCRIPT, PASSKEY_SCRIPT};
 use signpost_platform::accounts::Environment;
 use signpost_platform::pages::assets;
-use signpost_platform::pages::error_page::{self, ErrorPages};
+use signpost_platform::pages::error_page::ErrorPages;
 use signpost_platform::web::problem::Problem;
-use signpost_platform::web::request_id::{self, RequestLog};
+use signpost_platform::web::request_id::RequestLog;
 use tokio_util::sync::CancellationToken;
-use tower::ServiceExt;
 
+use super::front::Front;
 use super::{App, health, reference, root};
 use crate::config::Service;
 
 /// Every address that the server answers.
-pub fn router(app: &Arc<App>) -> Router {
+#[must_use]
+pub fn front(app: &Arc<App>) -> Front {
     let mut router = Router::new().route("/health", get(health::show)).route("/health/ready", get(health::ready));
     router = router.merge(root::router());
     if app.config.services.contains(&Service::Atm) {
         router = router.merge(signpost_atm::routes::protocol(&app.atm).with_state(app.atm.clone()));
     }
     for environment in Environment::ALL {
-        let mut api = Router::new().fallback(async || Problem::NotFound).merge(reference::router(app, environment));
+        // Each names its whole path: behind a nest every request's address would be taken apart and put together again.
+        router = router.merge(reference::router(app, environment));
         if app.config.services.contains(&Service::Auth) {
-            api = api.merge(signpost_login::routes::router(&app.login, environment).with_state(app.login.clone()));
+            router =
+                router.merge(signpost_login::routes::router(&app.login, environment).with_state(app.login.clone()));
         }
         if app.config.services.contains(&Service::Atm) {
-            api = api.merge(signpost_atm::routes::reporting(&app.atm, environment).with_state(app.atm.clone()));
+            router = router.merge(signpost_atm::routes::reporting(&app.atm, environment).with_state(app.atm.clone()));
         }
-        router = router.nest(environment.path(), api);
     }
     let mut files = Vec::from(assets::OF_EVERY_PAGE);
     files.push(reference::REFERENCE_STYLES);
@@ -58,31 +60,19 @@ pub fn router(app: &Arc<App>) -> Router {
     } else {
         router.layer(map_response_with_state(app.stopping.clone(), part))
     };
-    let log = RequestLog { metrics: app.metrics.clone(), foreign: &transport::PATHS };
+    let log = RequestLog::new(app.metrics.clone(), &transport::PATHS);
     let pages = ErrorPages { origin: app.origin.clone(), programs: programs().into() };
-    let finish = |router: Router| {
-        let router = router.layer(from_fn_with_state(log.clone(), request_id::name_and_log));
-        router.layer(from_fn_with_state(pages.clone(), error_page::say_in_words))
-    };
-    let wallet = WalletHost::of(&app.login).filter(|_| app.config.services.contains(&Service::Auth));
-    let Some(mut wallet) = wallet else { return finish(router) };
-    // The host decides before any path is looked at.
-    wallet.router = finish(wallet.router);
-    Router::new().fallback_service(finish(router)).layer(from_fn_with_state(wallet, by_host))
+    let mut wallet = WalletHost::of(&app.login).filter(|_| app.config.services.contains(&Service::Auth));
+    if let Some(wallet) = &mut wallet {
+        wallet.router = std::mem::take(&mut wallet.router).layer(log.clone());
+    }
+    Front { router: router.layer(log), wallet, pages: Some(pages) }
 }
 
 /// Below which paths nobody reads pages: errors there are the error body, whatever a client prefers.
 fn programs() -> Vec<String> {
     let apis = Environment::ALL.into_iter().map(Environment::path);
     apis.chain(transport::PATHS).chain(["/health", "/.well-known"]).map(str::to_owned).collect()
-}
-
-/// Whatever is for the wallet's own host is answered by the wallet alone.
-async fn by_host(State(wallet): State<WalletHost>, request: Request, next: Next) -> Response {
-    if !wallet.is_asked_by(&request) {
-        return next.run(request).await;
-    }
-    wallet.router.oneshot(request).await.into_response()
 }
 
 async fn part(State(stopping): State<CancellationToken>, mut response: Response) -> Response {

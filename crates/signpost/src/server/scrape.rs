@@ -34,7 +34,7 @@ pub(crate) async fn listen(app: &App) -> Result<Option<TcpListener>> {
 pub(crate) async fn run(app: Arc<App>, listener: TcpListener) {
     let router = Router::new().route("/metrics", get(show)).with_state(Arc::clone(&app));
     let (limits, proxies) = (ConnectionLimits::with_total(MAX_CONNECTIONS), &app.proxies);
-    connections::serve(listener, router, limits, proxies, app.draining.clone()).await;
+    connections::serve(listener, router.into(), limits, proxies, app.draining.clone()).await;
 }
 
 async fn show(State(app): State<Arc<App>>) -> Result<impl IntoResponse, Problem> {

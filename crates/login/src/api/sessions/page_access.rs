@@ -1,14 +1,14 @@
 //! Pages that follow their own session: a browser comes from the session's domain, with its client secret.
 
 use axum::body::Body;
-use axum::extract::{FromRequestParts, Request, State};
+use axum::extract::{FromRequestParts, Request};
 use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, header};
-use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use signpost_auth::DomainName;
 use signpost_platform::accounts::Environment;
 use signpost_platform::limits::{Caller, Limit};
-use signpost_platform::web::api_key::{Door, admit, bearer};
+use signpost_platform::web::api_key::{Door, bearer};
+use signpost_platform::web::around::{Behind, Surrounding};
 use signpost_platform::web::path_id::PathId;
 use signpost_platform::web::peer::client_address;
 use signpost_platform::web::problem::Problem;
@@ -30,34 +30,33 @@ pub(crate) struct PageDoor {
 
 /// Lets API keys in as elsewhere, and client secrets to their own session; answers browsers of the session's domain so
 /// that their pages may read the reply.
-pub(crate) async fn admit_page(
-    State(PageDoor { service, environment, door }): State<PageDoor>,
-    request: Request,
-    next: Next,
-) -> Response {
-    let (mut parts, body) = request.into_parts();
-    let Ok(PathId(id)) = PathId::from_request_parts(&mut parts, &()).await;
-    let request = Request::from_parts(parts, body);
-    let origin = request.headers().get(header::ORIGIN).cloned();
-    let is_preflight = request.method() == Method::OPTIONS;
-    let secret = bearer(request.headers()).and_then(ClientSecret::parse);
-    // An API key is not for pages: whoever sends one gets no leave to read the reply from a page.
-    if secret.is_none() && !(is_preflight && origin.is_some()) {
-        return admit(State(door), request, next).await.into_response();
-    }
-    let session = match find(&service, environment, &id).await {
-        Ok(session) => session,
-        Err(error) => return error.into_response(),
-    };
-    let own = |session: &Session, origin: &HeaderValue| is_of(origin, &session.challenge.domain);
-    let origin = origin.filter(|origin| session.as_ref().is_some_and(|session| own(session, origin)));
-    let response = match secret {
-        Some(secret) if !is_preflight => follow(&service, session, &secret, request, next).await.into_response(),
-        _ => preflight(&service, client_address(&service, &request)).await,
-    };
-    match origin {
-        Some(origin) => open(response, origin, is_preflight),
-        None => response,
+impl Surrounding for PageDoor {
+    async fn answer(self, request: Request, behind: Behind) -> Response {
+        let Self { service, environment, door } = self;
+        let is_preflight = request.method() == Method::OPTIONS;
+        let secret = bearer(request.headers()).and_then(ClientSecret::parse);
+        let origin = request.headers().get(header::ORIGIN).cloned();
+        // An API key is not for pages: whoever sends one gets no leave to read the reply from a page.
+        if secret.is_none() && !(is_preflight && origin.is_some()) {
+            return door.answer(request, behind).await;
+        }
+        let (mut parts, body) = request.into_parts();
+        let Ok(PathId(id)) = PathId::from_request_parts(&mut parts, &()).await;
+        let request = Request::from_parts(parts, body);
+        let session = match find(&service, environment, &id).await {
+            Ok(session) => session,
+            Err(error) => return error.into_response(),
+        };
+        let own = |session: &Session, origin: &HeaderValue| is_of(origin, &session.challenge.domain);
+        let origin = origin.filter(|origin| session.as_ref().is_some_and(|session| own(session, origin)));
+        let response = match secret {
+            Some(secret) if !is_preflight => follow(&service, session, &secret, request, behind).await.into_response(),
+            _ => preflight(&service, client_address(&service, &request)).await,
+        };
+        match origin {
+            Some(origin) => open(response, origin, is_preflight),
+            None => response,
+        }
     }
 }
 
@@ -72,7 +71,7 @@ async fn follow(
     session: Option<Session>,
     secret: &ClientSecret,
     mut request: Request,
-    next: Next,
+    behind: Behind,
 ) -> Result<Response, Error> {
     let now = service.clock.now();
     let Some(session) = session.filter(|session| secret.reads(session, now)) else {
@@ -94,7 +93,7 @@ async fn follow(
     request.extensions_mut().insert(session.account);
     request.extensions_mut().insert(Viewer::Page);
     request.extensions_mut().insert(address);
-    Ok(next.run(request).await)
+    Ok(behind.answer(request).await)
 }
 
 /// What a browser asks before it sends a bearer to another origin.

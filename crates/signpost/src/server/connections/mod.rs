@@ -13,14 +13,14 @@ use std::io::ErrorKind;
 use std::sync::Arc;
 use std::time::Duration;
 
-use axum::Router;
 use signpost_platform::limits::Proxies;
 use tokio::net::TcpListener;
 use tokio::task::JoinSet;
 use tokio::time::{MissedTickBehavior, interval, sleep};
 use tokio_util::sync::CancellationToken;
 
-use table::ConnectionTable;
+use self::table::ConnectionTable;
+use super::front::Front;
 
 /// How often connections are looked at; what is closed for its age is up to this much older than it may be.
 const SWEEP_INTERVAL: Duration = Duration::from_millis(250);
@@ -77,12 +77,12 @@ fn connections_below(descriptors: u64) -> usize {
 /// others. Dropped, it cuts them off.
 pub(crate) async fn serve(
     listener: TcpListener,
-    router: Router,
+    front: Front,
     limits: ConnectionLimits,
     proxies: &Proxies,
     draining: CancellationToken,
 ) {
-    let table = Arc::new(ConnectionTable::new(limits, SWEEP_INTERVAL));
+    let (front, table) = (Arc::new(front), Arc::new(ConnectionTable::new(limits, SWEEP_INTERVAL)));
     let mut tasks = JoinSet::new();
     let mut sweep = interval(SWEEP_INTERVAL);
     sweep.set_missed_tick_behavior(MissedTickBehavior::Delay);
@@ -97,7 +97,7 @@ pub(crate) async fn serve(
                         // Without it every reply on an event stream waits 40 ms for the acknowledgement of the one before.
                         drop(stream.set_nodelay(true));
                         let place = table.enter(proxies.client_of(peer));
-                        tasks.spawn(serving::serve(stream, peer, router.clone(), place));
+                        tasks.spawn(serving::serve(stream, peer, Arc::clone(&front), place));
                     }
                 }
                 Err(error) if is_of_client(error.kind()) => {}

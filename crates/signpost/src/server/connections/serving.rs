@@ -5,20 +5,18 @@ use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
-use axum::Router;
 use axum::body::{Body, Bytes, HttpBody};
 use axum::extract::ConnectInfo;
-use axum::http::header::X_CONTENT_TYPE_OPTIONS;
-use axum::http::{HeaderValue, Request};
+use axum::http::Request;
 use hyper::body::{Frame, Incoming, SizeHint};
 use hyper::server::conn::http1;
-use hyper::service::{Service, service_fn};
+use hyper::service::service_fn;
 use hyper_util::rt::TokioIo;
-use hyper_util::service::TowerToHyperService;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio_util::io::InspectReader;
 
 use super::table::{ConnectionPlace, OpenConnection, Phase};
+use crate::server::front::Front;
 
 /// The longest request head, in bytes; a longer one is 431.
 const MAX_HEAD_BYTES: usize = 64 * 1024;
@@ -29,23 +27,21 @@ const MAX_HEAD_BYTES: usize = 64 * 1024;
 struct Closing;
 
 /// Answers the requests of a connection until either side ends it, or the table does.
-pub(crate) async fn serve<I>(io: I, peer: SocketAddr, router: Router, place: ConnectionPlace)
+pub(crate) async fn serve<I>(io: I, peer: SocketAddr, front: Arc<Front>, place: ConnectionPlace)
 where
     I: AsyncRead + AsyncWrite + Unpin + Send + 'static,
 {
     let connection = place.connection();
     let reading = Arc::clone(connection);
     let io = TokioIo::new(InspectReader::new(io, move |_: &[u8]| reading.bytes_arrived()));
-    let router = TowerToHyperService::new(router);
     let service = service_fn(|mut request: Request<Incoming>| {
         // Here and not in the future: from now on the connection is not idle.
         let running = connection.begin_request().then(|| RunningRequest(Arc::clone(connection)));
         request.extensions_mut().insert(ConnectInfo(peer));
-        let answer = router.call(request.map(Body::new));
+        let front = Arc::clone(&front);
         async move {
             let running = running.ok_or(Closing)?;
-            let Ok(mut response) = answer.await;
-            response.headers_mut().insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
+            let response = front.answer(request.map(to_body)).await;
             Ok::<_, Closing>(response.map(|body| ReplyBody { body, _running: running }))
         }
     });
@@ -65,6 +61,10 @@ where
             },
         }
     }
+}
+
+fn to_body(sent: Incoming) -> Body {
+    if sent.is_end_stream() { Body::empty() } else { Body::new(sent) }
 }
 
 /// A request that is being answered, until it is dropped.

@@ -1,3 +1,4 @@
+use axum::Router;
 use axum::routing::{get, post};
 use tokio::io::{AsyncReadExt, AsyncWriteExt, DuplexStream, duplex};
 use tokio::task::JoinHandle;
@@ -29,7 +30,7 @@ fn connect(table: &Arc<ConnectionTable>, client: u8) -> Client {
     let router = Router::new().route("/", get(async || "here")).route("/hang", get(hang)).route("/echo", post(echo));
     let place = table.enter(Proxies::default().client_of(peer));
     let connection = Arc::clone(place.connection());
-    Client { stream, connection, task: tokio::spawn(serving::serve(io, peer, router, place)) }
+    Client { stream, connection, task: tokio::spawn(serving::serve(io, peer, Arc::new(router.into()), place)) }
 }
 
 async fn echo(body: String) -> String {

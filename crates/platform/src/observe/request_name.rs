@@ -1,0 +1,214 @@
+//! The request that a log line belongs to.
+//!
+//! A request is named in front of every line that is written in it, but hardly any has a line. A span is spelled out when
+//! it begins, whether anybody reads it or not; this name is spelled when there is a line.
+
+use std::fmt;
+
+use axum::extract::MatchedPath;
+use axum::http::{HeaderValue, Method};
+use serde_json::Value;
+use tokio::task::futures::TaskLocalFuture;
+use tracing::{Event, Subscriber};
+use tracing_subscriber::field::RecordFields;
+use tracing_subscriber::fmt::format::{DefaultFields, Format, Json, Writer};
+use tracing_subscriber::fmt::time::FormatTime;
+use tracing_subscriber::fmt::{FmtContext, FormatEvent, FormatFields};
+use tracing_subscriber::registry::LookupSpan;
+
+tokio::task_local! {
+    /// The request that is being answered.
+    static CURRENT: RequestName;
+}
+
+/// What the log calls a request.
+#[derive(Clone, Debug)]
+pub(crate) struct RequestName {
+    /// Its id, as the reply carries it.
+    pub(crate) id: HeaderValue,
+    pub(crate) method: Method,
+    /// One of our routes; `None` where there is none for it.
+    pub(crate) route: Option<MatchedPath>,
+    /// Once it is answered.
+    pub(crate) status: Option<u16>,
+}
+
+impl RequestName {
+    /// The route, as the log and the counters call it.
+    pub(crate) fn route(&self) -> &str {
+        self.route.as_ref().map_or("none", MatchedPath::as_str)
+    }
+
+    pub(crate) fn id(&self) -> &str {
+        self.id.to_str().unwrap_or_default()
+    }
+
+    /// Puts this name on every line that is written while this runs.
+    pub(crate) fn scope<F: Future>(self, running: F) -> TaskLocalFuture<Self, F> {
+        CURRENT.scope(self, running)
+    }
+
+    /// The same of what returns at once.
+    pub(crate) fn in_scope<T>(self, run: impl FnOnce() -> T) -> T {
+        CURRENT.sync_scope(self, run)
+    }
+
+    /// As a span of this name and these fields stands in a line.
+    fn write(&self, writer: &mut Writer<'_>) -> fmt::Result {
+        let (id, method, route) = (self.id(), self.method.as_str(), format!("{:?}", self.route()));
+        let status = self.status.map(|status| status.to_string());
+        let fields =
+            [("id", Some(id)), ("method", Some(method)), ("route", Some(&route)), ("status", status.as_deref())];
+        paint(writer, BOLD, "request")?;
+        paint(writer, BOLD, "{")?;
+        for (at, (name, value)) in fields.iter().filter_map(|(name, value)| Some((name, (*value)?))).enumerate() {
+            writer.write_str(if at == 0 { "" } else { " " })?;
+            paint(writer, ITALIC, name)?;
+            paint(writer, DIMMED, "=")?;
+            writer.write_str(value)?;
+        }
+        paint(writer, BOLD, "}")?;
+        paint(writer, DIMMED, ":")?;
+        writer.write_char(' ')
+    }
+
+    /// As the same span stands in a document.
+    fn to_json(&self) -> String {
+        let text = |text: &str| Value::from(text).to_string();
+        let (id, method, route) = (text(self.id()), text(self.method.as_str()), text(self.route()));
+        let status = self.status.map(|status| format!("\"status\":{status},")).unwrap_or_default();
+        format!("{{\"id\":{id},\"method\":{method},\"route\":{route},{status}\"name\":\"request\"}}")
+    }
+}
+
+const BOLD: u8 = 1;
+const DIMMED: u8 = 2;
+const ITALIC: u8 = 3;
+
+/// Writes a text, on a terminal in this style.
+fn paint(writer: &mut Writer<'_>, style: u8, text: &str) -> fmt::Result {
+    if writer.has_ansi_escapes() { write!(writer, "\x1b[{style}m{text}\x1b[0m") } else { writer.write_str(text) }
+}
+
+/// The fields of a line, behind the request that it belongs to. The spans of jobs are in no request.
+#[derive(Debug)]
+pub(crate) struct TextFields;
+
+impl<'writer> FormatFields<'writer> for TextFields {
+    fn format_fields<R: RecordFields>(&self, mut writer: Writer<'writer>, fields: R) -> fmt::Result {
+        CURRENT.try_with(|name| name.write(&mut writer)).unwrap_or(Ok(()))?;
+        DefaultFields::new().format_fields(writer, fields)
+    }
+}
+
+/// Lines that are documents, with the request that they belong to at the end.
+#[derive(Debug)]
+pub(crate) struct JsonLines<T>(pub(crate) Format<Json, T>);
+
+impl<S, N, T> FormatEvent<S, N> for JsonLines<T>
+where
+    S: Subscriber + for<'a> LookupSpan<'a>,
+    N: for<'a> FormatFields<'a> + 'static,
+    T: FormatTime,
+{
+    fn format_event(&self, context: &FmtContext<'_, S, N>, mut writer: Writer<'_>, event: &Event<'_>) -> fmt::Result {
+        let Ok(request) = CURRENT.try_with(RequestName::to_json) else {
+            return self.0.format_event(context, writer, event);
+        };
+        let mut line = String::new();
+        self.0.format_event(context, Writer::new(&mut line), event)?;
+        let open = line.trim_end().strip_suffix('}').ok_or(fmt::Error)?;
+        writeln!(writer, "{open},\"span\":{request}}}")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io;
+    use std::sync::{Arc, Mutex};
+
+    use tracing::subscriber::with_default;
+    use tracing_subscriber::Layer;
+    use tracing_subscriber::fmt::format::JsonFields;
+    use tracing_subscriber::fmt::{format, layer};
+    use tracing_subscriber::layer::SubscriberExt;
+    use tracing_subscriber::registry::Registry;
+
+    use super::*;
+
+    #[derive(Clone, Default)]
+    struct Written(Arc<Mutex<Vec<u8>>>);
+
+    impl io::Write for Written {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            self.0.lock().unwrap().write(bytes)
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    type Log = Box<dyn Layer<Registry> + Send + Sync>;
+
+    /// What is written through a layer.
+    fn written(log: impl FnOnce(Written) -> Log, say: impl FnOnce()) -> String {
+        let written = Written::default();
+        with_default(tracing_subscriber::registry().with(log(written.clone())), say);
+        let bytes = written.0.lock().unwrap().clone();
+        String::from_utf8(bytes).unwrap()
+    }
+
+    fn say() {
+        tracing::warn!(caller = "192.0.2.1", count = 3, "a \"line\"");
+        tracing::info!("another");
+    }
+
+    fn named(status: Option<u16>) -> RequestName {
+        RequestName { id: HeaderValue::from_static("req_1"), method: Method::GET, route: None, status }
+    }
+
+    fn in_a_span(status: Option<u16>) {
+        let span = tracing::info_span!("request", id = %"req_1", method = %Method::GET, route = "none", status);
+        span.in_scope(say);
+    }
+
+    #[test]
+    fn a_line_says_of_its_request_what_a_span_would() {
+        for status in [None, Some(404)] {
+            for ansi in [false, true] {
+                let by_span = |to: Written| {
+                    let log = layer().without_time().with_target(false).with_ansi(ansi);
+                    log.with_writer(move || to.clone()).boxed()
+                };
+                let ours = |to: Written| {
+                    let log = layer().without_time().with_target(false).fmt_fields(TextFields).with_ansi(ansi);
+                    log.with_writer(move || to.clone()).boxed()
+                };
+                let expected = written(by_span, || in_a_span(status));
+                assert!(expected.contains("req_1") && expected.contains("404") == status.is_some(), "{expected}");
+                assert_eq!(written(ours, || named(status).in_scope(say)), expected);
+                assert_eq!(written(ours, say), written(by_span, say));
+            }
+        }
+    }
+
+    #[test]
+    fn a_document_says_of_its_request_what_a_span_would() {
+        let lines = || format().json().without_time().flatten_event(true).with_span_list(false);
+        let by_span = |to: Written| {
+            let log = layer().event_format(lines()).fmt_fields(JsonFields::new());
+            log.with_writer(move || to.clone()).boxed()
+        };
+        let ours = |to: Written| {
+            let log = layer().event_format(JsonLines(lines())).fmt_fields(JsonFields::new());
+            log.with_writer(move || to.clone()).boxed()
+        };
+        for status in [None, Some(404)] {
+            let expected = written(by_span, || in_a_span(status));
+            assert!(expected.contains("req_1"), "{expected}");
+            assert_eq!(written(ours, || named(status).in_scope(say)), expected);
+        }
+        assert_eq!(written(ours, say), written(by_span, say));
+    }
+}
