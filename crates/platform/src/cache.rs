@@ -3,19 +3,22 @@
 
 use std::collections::HashMap;
 use std::fmt;
-use std::hash::Hash;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::hash::{BuildHasher, Hash, RandomState};
+use std::sync::{Arc, PoisonError, RwLock, RwLockWriteGuard};
 
 use anyhow::Result;
 
-/// How many bytes are kept, about; at that size all are forgotten, which costs one read each.
-const MAX_BYTES: usize = 32 << 20;
+/// In how many drawers it stands, each with a lock of its own.
+const DRAWERS: usize = 16;
+/// How many bytes a drawer keeps, about; at that size all of it is forgotten, which costs one read each.
+const MAX_DRAWER_BYTES: usize = (32 << 20) / DRAWERS;
 /// What an entry takes beside its value, about.
 const ENTRY_OVERHEAD: usize = 128;
 
 /// A read-through cache; cheap to clone.
 pub struct ReadCache<K, V> {
-    all: Arc<Mutex<Entries<K, V>>>,
+    drawers: Arc<[RwLock<Entries<K, V>>; DRAWERS]>,
+    hasher: RandomState,
     size: fn(&V) -> usize,
 }
 
@@ -57,8 +60,9 @@ impl<K: Hash + Eq + Clone, V: Clone> ReadCache<K, V> {
     /// Nothing, until every change is told. `size` says about how many bytes a value takes.
     #[must_use]
     pub fn new(size: fn(&V) -> usize) -> Self {
-        let entries = Entries { is_told: false, by_key: HashMap::new(), bytes: 0, reads: 0 };
-        Self { all: Arc::new(Mutex::new(entries)), size }
+        let entries = || Entries { is_told: false, by_key: HashMap::new(), bytes: 0, reads: 0 };
+        let drawers = [(); DRAWERS].map(|()| RwLock::new(entries()));
+        Self { drawers: Arc::new(drawers), hasher: RandomState::new(), size }
     }
 
     /// What is kept under a key, or else what `read` says; nothing is not kept.
@@ -81,14 +85,19 @@ impl<K: Hash + Eq + Clone, V: Clone> ReadCache<K, V> {
     /// What is kept under a key.
     #[must_use]
     pub fn get(&self, key: &K) -> Option<V> {
-        match self.lock().by_key.get(key) {
+        let all = self.drawer(key).read().unwrap_or_else(PoisonError::into_inner);
+        match all.by_key.get(key) {
             Some(CacheSlot::Read(value)) => Some(value.clone()),
             Some(CacheSlot::Pending(_)) | None => None,
         }
     }
 
     fn look_up(&self, key: &K) -> CacheLookup<V> {
-        let mut all = self.lock();
+        // Nearly always it is there, and those who look do not wait for each other.
+        if let Some(value) = self.get(key) {
+            return CacheLookup::Hit(value);
+        }
+        let mut all = self.change(key);
         match all.by_key.get(key) {
             Some(CacheSlot::Read(value)) => CacheLookup::Hit(value.clone()),
             None if all.is_told => CacheLookup::Miss(Some(all.ask(key))),
@@ -98,7 +107,7 @@ impl<K: Hash + Eq + Clone, V: Clone> ReadCache<K, V> {
 
     /// Ends a read: with a value that is kept, or with none.
     fn fill(&self, key: &K, number: u64, value: Option<&V>) {
-        let mut all = self.lock();
+        let mut all = self.change(key);
         if !matches!(all.by_key.get(key), Some(CacheSlot::Pending(asked)) if *asked == number) {
             return;
         }
@@ -113,7 +122,7 @@ impl<K: Hash + Eq + Clone, V: Clone> ReadCache<K, V> {
 
     /// Drops what is under this key: it changed.
     pub fn invalidate(&self, key: &K) {
-        let mut all = self.lock();
+        let mut all = self.change(key);
         if let Some(CacheSlot::Read(value)) = all.by_key.remove(key) {
             all.bytes -= (self.size)(&value);
         }
@@ -121,24 +130,35 @@ impl<K: Hash + Eq + Clone, V: Clone> ReadCache<K, V> {
 
     /// Drops all: anything may have changed.
     pub fn invalidate_all(&self) {
-        self.lock().clear();
+        self.each(Entries::clear);
     }
 
     /// Drops all, and keeps what is read from now on if every change is told from now on.
     pub fn restart(&self, is_told: bool) {
-        let mut all = self.lock();
-        all.clear();
-        all.is_told = is_told;
+        self.each(|all| {
+            all.clear();
+            all.is_told = is_told;
+        });
     }
 
-    fn lock(&self) -> MutexGuard<'_, Entries<K, V>> {
-        self.all.lock().unwrap_or_else(PoisonError::into_inner)
+    fn drawer(&self, key: &K) -> &RwLock<Entries<K, V>> {
+        &self.drawers[usize::try_from(self.hasher.hash_one(key) % DRAWERS as u64).unwrap_or(0)]
+    }
+
+    fn change(&self, key: &K) -> RwLockWriteGuard<'_, Entries<K, V>> {
+        self.drawer(key).write().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn each(&self, change: impl Fn(&mut Entries<K, V>)) {
+        for drawer in &*self.drawers {
+            change(&mut drawer.write().unwrap_or_else(PoisonError::into_inner));
+        }
     }
 }
 
 impl<K: Hash + Eq + Clone, V> Entries<K, V> {
     fn ask(&mut self, key: &K) -> u64 {
-        if self.bytes + self.by_key.len() * ENTRY_OVERHEAD >= MAX_BYTES {
+        if self.bytes + self.by_key.len() * ENTRY_OVERHEAD >= MAX_DRAWER_BYTES {
             self.clear();
         }
         self.reads += 1;
@@ -154,7 +174,7 @@ impl<K: Hash + Eq + Clone, V> Entries<K, V> {
 
 impl<K, V> Clone for ReadCache<K, V> {
     fn clone(&self) -> Self {
-        Self { all: Arc::clone(&self.all), size: self.size }
+        Self { drawers: Arc::clone(&self.drawers), hasher: self.hasher.clone(), size: self.size }
     }
 }
 
@@ -221,7 +241,7 @@ mod tests {
         kept.restart(true);
         for key in 0..200 {
             kept.find(&key, async { Ok(Some(1 << 20)) }).await.unwrap();
-            assert!(kept.lock().bytes <= MAX_BYTES + (1 << 20));
+            kept.each(|drawer| assert!(drawer.bytes <= MAX_DRAWER_BYTES + (1 << 20)));
         }
     }
 }

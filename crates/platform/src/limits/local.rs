@@ -1,6 +1,7 @@
 //! Windows kept in this process.
 
 use std::collections::{HashMap, VecDeque};
+use std::hash::{BuildHasher, RandomState};
 use std::mem::take;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -9,16 +10,22 @@ use super::shared::SharedCount;
 use super::{Caller, Limit, Rate};
 use crate::redis::Servers;
 
-/// How many callers are remembered before those whose window is empty are forgotten.
-const SWEEP_AT: usize = 50_000;
+/// In how many drawers the callers of a limit stand, each with a lock of its own.
+const DRAWERS: usize = 64;
+/// How many callers a drawer remembers before those whose window is empty are forgotten.
+const SWEEP_AT: usize = 50_000 / DRAWERS;
 
 /// What passed, per limit and caller. Times are those of [`crate::clock::Clock::elapsed`], which nobody can set.
-#[derive(Debug, Default)]
-pub struct Local(Mutex<Windows>);
+#[derive(Debug)]
+pub struct Local {
+    limits: [[Mutex<WindowDrawer>; DRAWERS]; Limit::COUNT],
+    hasher: RandomState,
+}
 
+/// The windows of some callers for one limit.
 #[derive(Debug, Default)]
-struct Windows {
-    windows: HashMap<(Limit, Caller), Window>,
+struct WindowDrawer {
+    windows: HashMap<Caller, Window>,
     sweep_at: usize,
 }
 
@@ -38,44 +45,57 @@ struct Window {
 /// A request that is counted here; dropped, what is owed to Redis is still owed.
 #[derive(Debug)]
 pub(super) struct Counted<'a> {
-    windows: &'a Local,
-    key: (Limit, Caller),
+    drawer: &'a Mutex<WindowDrawer>,
+    caller: &'a Caller,
     rate: Rate,
     now: Duration,
     owed: VecDeque<Duration>,
 }
 
+impl Default for Local {
+    fn default() -> Self {
+        let limits = [(); Limit::COUNT].map(|()| [(); DRAWERS].map(|()| Mutex::default()));
+        Self { limits, hasher: RandomState::new() }
+    }
+}
+
 impl Local {
     /// Counts a request, or says how long until one will pass.
-    pub(super) fn count(
-        &self,
+    pub(super) fn count<'a>(
+        &'a self,
         limit: Limit,
-        caller: &Caller,
+        caller: &'a Caller,
         rate: Rate,
         now: Duration,
-    ) -> Result<Counted<'_>, Duration> {
-        let key = (limit, caller.clone());
-        let mut windows = self.lock();
+    ) -> Result<Counted<'a>, Duration> {
+        let drawer = self.drawer(limit, caller);
+        let mut windows = lock(drawer);
         windows.sweep(now);
-        let window = windows.windows.entry(key.clone()).or_insert_with(|| Window::new(rate.window));
-        window.forget(now);
-        match window.passed.front() {
-            Some(oldest) if window.passed.len() >= rate.count as usize => {
-                Err((*oldest + rate.window).saturating_sub(now))
+        windows.change(caller, rate, |window| {
+            window.forget(now);
+            match window.passed.front() {
+                Some(oldest) if window.passed.len() >= rate.count as usize => {
+                    Err((*oldest + rate.window).saturating_sub(now))
+                }
+                _ => {
+                    window.passed.push_back(now);
+                    let owed = take(&mut window.owed);
+                    window.handed += owed.len();
+                    Ok(Counted { drawer, caller, rate, now, owed })
+                }
             }
-            _ => {
-                window.passed.push_back(now);
-                let owed = take(&mut window.owed);
-                window.handed += owed.len();
-                Ok(Counted { windows: self, key, rate, now, owed })
-            }
-        }
+        })
     }
 
-    fn lock(&self) -> MutexGuard<'_, Windows> {
-        // A panic elsewhere leaves counts that are still counts.
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    fn drawer(&self, limit: Limit, caller: &Caller) -> &Mutex<WindowDrawer> {
+        let place = usize::try_from(self.hasher.hash_one(caller) % DRAWERS as u64).unwrap_or(0);
+        &self.limits[limit as usize][place]
     }
+}
+
+fn lock(drawer: &Mutex<WindowDrawer>) -> MutexGuard<'_, WindowDrawer> {
+    // A panic elsewhere leaves counts that are still counts.
+    drawer.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl Counted<'_> {
@@ -115,9 +135,7 @@ impl Counted<'_> {
     }
 
     fn change<T>(&self, change: impl FnOnce(&mut Window) -> T) -> T {
-        let mut windows = self.windows.lock();
-        let window = windows.windows.entry(self.key.clone()).or_insert_with(|| Window::new(self.rate.window));
-        change(window)
+        lock(self.drawer).change(self.caller, self.rate, change)
     }
 }
 
@@ -130,7 +148,15 @@ impl Drop for Counted<'_> {
     }
 }
 
-impl Windows {
+impl WindowDrawer {
+    /// Changes a caller's window. Nearly every caller is known: the name is copied of those who are not.
+    fn change<T>(&mut self, caller: &Caller, rate: Rate, change: impl FnOnce(&mut Window) -> T) -> T {
+        match self.windows.get_mut(caller) {
+            Some(window) => change(window),
+            None => change(self.windows.entry(caller.clone()).or_insert_with(|| Window::new(rate.window))),
+        }
+    }
+
     /// Keeps memory bounded by the requests of one window, however many addresses they come from. Doubling the mark
     /// while all of them are busy keeps the work per request constant.
     fn sweep(&mut self, now: Duration) {
@@ -195,7 +221,11 @@ mod tests {
 
     impl Local {
         fn one(&self, name: &str, rate: Rate, millis: u64) -> Result<Counted<'_>, Duration> {
-            self.count(Limit::Verify, &caller(name), rate, at(millis))
+            self.count(Limit::Verify, Box::leak(Box::new(caller(name))), rate, at(millis))
+        }
+
+        fn callers(&self) -> usize {
+            self.limits.iter().flatten().map(|drawer| lock(drawer).windows.len()).sum()
         }
     }
 
@@ -260,10 +290,17 @@ mod tests {
     #[test]
     fn addresses_that_went_quiet_are_forgotten() {
         let windows = Local::default();
-        for number in 0..SWEEP_AT {
-            assert!(windows.one(&number.to_string(), RATE, 0).is_ok());
+        let name = |number: usize| caller(&number.to_string());
+        for number in 0..DRAWERS * SWEEP_AT * 3 / 2 {
+            assert!(windows.count(Limit::Verify, &name(number), RATE, Duration::ZERO).is_ok());
         }
-        assert!(windows.one("late", RATE, 60_000).is_ok());
-        assert_eq!(windows.lock().windows.len(), 1);
+        assert_eq!(windows.callers(), DRAWERS * SWEEP_AT * 3 / 2);
+        // Each drawer is swept with the first who comes to it when it has grown.
+        let mut late = 0;
+        while windows.callers() > late {
+            assert!(windows.count(Limit::Verify, &name(1_000_000 + late), RATE, at(60_000)).is_ok());
+            late += 1;
+            assert!(late < DRAWERS * SWEEP_AT, "{} are left", windows.callers());
+        }
     }
 }

@@ -143,6 +143,9 @@ impl Rates {
 }
 
 impl Limit {
+    /// How many there are.
+    const COUNT: usize = Self::Submissions as usize + 1;
+
     fn name(self) -> &'static str {
         match self {
             Self::Mcp => "mcp",

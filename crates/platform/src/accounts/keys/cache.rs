@@ -1,7 +1,7 @@
 //! Remembers for a moment what a key opens, so that a busy integrator does not ask the database each time.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, PoisonError, RwLock};
 
 use anyhow::Result;
 use jiff::{SignedDuration, Timestamp};
@@ -13,16 +13,20 @@ use crate::accounts::keys::{KeyGrant, KeyHash, sql};
 
 /// How long an answer is believed. A revoked key must stop within 5 s.
 const CACHE_LIFETIME: SignedDuration = SignedDuration::from_secs(2);
-/// How many keys are remembered; at that number all are forgotten, which costs one read each.
+/// How many keys are remembered; where a drawer has its part of them it is emptied, which costs one read each.
 const MAX_CACHED_KEYS: usize = 10_000;
+/// In how many drawers they stand. A key is looked up far more often than it is put there, by all threads at once.
+const DRAWERS: usize = 16;
 
 /// Keys that opened an account a moment ago; cheap to clone. Keys that opened nothing are not remembered.
 #[derive(Clone, Debug, Default)]
 pub struct KeyCache {
-    known: Arc<Mutex<HashMap<KeyHash, (KeyGrant, Timestamp)>>>,
+    known: Arc<[RwLock<KeyDrawer>; DRAWERS]>,
     /// Which of them were asked for, to be remembered with the keys.
     pub used: KeyUses,
 }
+
+type KeyDrawer = HashMap<KeyHash, (Arc<KeyGrant>, Timestamp)>;
 
 impl KeyCache {
     /// What a key opens.
@@ -35,31 +39,35 @@ impl KeyCache {
         environment: Environment,
         hash: KeyHash,
         now: Timestamp,
-    ) -> Result<Option<KeyGrant>> {
+    ) -> Result<Option<Arc<KeyGrant>>> {
         if let Some(grant) = self.find_cached(&hash, now) {
             return Ok(Some(grant));
         }
-        let grant = sql::find_grant(store, environment, &hash, now).await?;
+        let grant = sql::find_grant(store, environment, &hash, now).await?.map(Arc::new);
         if let Some(grant) = &grant {
             self.used.record(&grant.key, now);
         }
-        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut drawer = self.drawer(&hash).write().unwrap_or_else(PoisonError::into_inner);
         match &grant {
             Some(grant) => {
-                if known.len() >= MAX_CACHED_KEYS {
-                    known.clear();
+                if drawer.len() >= MAX_CACHED_KEYS / DRAWERS {
+                    drawer.clear();
                 }
-                known.insert(hash, (grant.clone(), now));
+                drawer.insert(hash, (Arc::clone(grant), now));
             }
-            None => drop(known.remove(&hash)),
+            None => drop(drawer.remove(&hash)),
         }
         Ok(grant)
     }
 
-    fn find_cached(&self, hash: &KeyHash, now: Timestamp) -> Option<KeyGrant> {
-        let known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+    fn find_cached(&self, hash: &KeyHash, now: Timestamp) -> Option<Arc<KeyGrant>> {
+        let drawer = self.drawer(hash).read().unwrap_or_else(PoisonError::into_inner);
         // A clock that was set back makes the answer look young: it is asked for again then too.
         let is_young = |since: &Timestamp| now.duration_since(*since).abs() < CACHE_LIFETIME;
-        known.get(hash).filter(|(_, since)| is_young(since)).map(|(grant, _)| grant.clone())
+        drawer.get(hash).filter(|(_, since)| is_young(since)).map(|(grant, _)| Arc::clone(grant))
+    }
+
+    fn drawer(&self, hash: &KeyHash) -> &RwLock<KeyDrawer> {
+        &self.known[hash.drawer(DRAWERS)]
     }
 }

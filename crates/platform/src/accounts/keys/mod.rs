@@ -22,8 +22,8 @@ const KEY_SECRET_LEN: usize = 52;
 const CHECKSUM_LEN: usize = 7;
 
 /// The SHA-256 of a whole key, in hex: what the database knows it by. Long random keys need no slow hash.
-#[derive(Clone, PartialEq, Eq, Hash)]
-pub struct KeyHash(String);
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub struct KeyHash([u8; 64]);
 
 /// A key as it is shown once, when it is made.
 #[derive(Debug)]
@@ -136,7 +136,28 @@ impl NewKey {
 
 impl KeyHash {
     fn from_key(key: &str) -> Self {
-        Self(HEXLOWER.encode(&Sha256::digest(key)))
+        Self::from_digest(&Sha256::digest(key))
+    }
+
+    fn from_digest(digest: &[u8]) -> Self {
+        let mut hex = [0; 64];
+        HEXLOWER.encode_mut(digest, &mut hex);
+        Self(hex)
+    }
+
+    /// One of so many drawers.
+    fn drawer(&self, of: usize) -> usize {
+        self.0[..8].iter().fold(0, |sum: usize, digit| sum * 31 + usize::from(*digit)) % of
+    }
+
+    /// Its text.
+    fn as_str(&self) -> &str {
+        std::str::from_utf8(&self.0).unwrap_or_default()
+    }
+
+    /// Reads one that was kept.
+    fn from_stored(text: &str) -> Option<Self> {
+        text.as_bytes().try_into().ok().map(Self)
     }
 
     /// The environment and the hash of what a request carries; `None` where it cannot be a key of ours, which its
@@ -147,7 +168,14 @@ impl KeyHash {
         let body = key.len().checked_sub(CHECKSUM_LEN).filter(|at| key.is_char_boundary(*at))?;
         let (body, sum) = key.split_at(body);
         let is_whole = body.len() == prefix(environment).len() + KEY_ID_LEN + KEY_SECRET_LEN;
-        (is_whole && checksum(body) == sum).then(|| (environment, Self::from_key(key)))
+        if !is_whole {
+            return None;
+        }
+        // The checksum is of all that stands before it, so the hash of the whole goes on from there.
+        let mut hash = Sha256::new_with_prefix(body);
+        let is_ours = spell_checksum(&hash.clone().finalize()) == sum.as_bytes();
+        hash.update(sum);
+        is_ours.then(|| (environment, Self::from_digest(&hash.finalize())))
     }
 }
 
@@ -160,7 +188,14 @@ fn prefix(environment: Environment) -> &'static str {
 
 /// Lets a scanner for leaked secrets, and us, tell a key from a text that looks like one.
 fn checksum(body: &str) -> String {
-    BASE32_NOPAD.encode(&Sha256::digest(body)[..4]).to_lowercase()
+    spell_checksum(&Sha256::digest(body)).map(char::from).iter().collect()
+}
+
+fn spell_checksum(digest: &[u8]) -> [u8; CHECKSUM_LEN] {
+    let mut text = [0; CHECKSUM_LEN];
+    BASE32_NOPAD.encode_mut(&digest[..4], &mut text);
+    text.make_ascii_lowercase();
+    text
 }
 
 impl fmt::Debug for KeyHash {
@@ -171,7 +206,7 @@ impl fmt::Debug for KeyHash {
 
 impl From<&KeyHash> for signpost_store::Value {
     fn from(hash: &KeyHash) -> Self {
-        Self::Text(hash.0.clone())
+        Self::Text(hash.as_str().to_owned())
     }
 }
 

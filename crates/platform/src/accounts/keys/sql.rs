@@ -97,5 +97,5 @@ pub async fn revoke(store: &Store, id: &KeyId, now: Timestamp) -> Result<bool> {
 
 texts! {
     KeyId: KeyId::as_str, |text| KeyId::parse(text).context("is not the id of a key");
-    KeyHash: |hash| &hash.0, |text| Ok(KeyHash(text.to_owned()));
+    KeyHash: KeyHash::as_str, |text| KeyHash::from_stored(text).context("is not the hash of a key");
 }

@@ -1,0 +1,128 @@
+//! What all requests share (the key's account, the limiter, a session that is kept, the counters and the log), by one
+//! thread and by 64. On a machine of `n` cores nothing does more than `n` times what one thread does; what falls short of
+//! that waited for a lock, and so does every switch that a thread made of its own accord.
+
+use std::fs;
+use std::pin::pin;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Barrier};
+use std::task::{Context as Task, Poll, Waker};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result};
+use axum::body::Body;
+use axum::http::Request;
+use secrecy::ExposeSecret;
+use signpost_bench::server;
+use signpost_platform::accounts::Environment;
+use signpost_platform::accounts::keys::{self, KeyHash, NewKey};
+use signpost_platform::cache::ReadCache;
+use signpost_platform::limits::{Caller, Limit};
+use tower::Service;
+
+const THREADS: usize = 64;
+const TIME: Duration = Duration::from_millis(500);
+/// How many callers, keys and sessions take turns.
+const CALLERS: usize = 256;
+
+fn main() -> Result<()> {
+    let running = server::start_with(&[("rate_limit_mcp", "1000/s")])?;
+    let app = &running.app;
+    let now = app.clock.now();
+    println!("what all requests share, {} cores: per second by one thread and by {THREADS}", cores());
+    let account = signpost_platform::accounts::Account { name: "bench".to_owned(), environment: Environment::Sandbox };
+    let keys: Vec<_> = (0..CALLERS)
+        .map(|_| NewKey::new(Environment::Sandbox, signpost_store::random(), signpost_store::random()))
+        .collect();
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    for key in &keys {
+        runtime.block_on(keys::sql::insert(&app.store, &account, "bench", key, now))?;
+        let (environment, hash) = KeyHash::parse(key.key.expose_secret()).context("a key")?;
+        runtime.block_on(app.keys.find_grant(&app.store, environment, hash, now))?;
+    }
+    measure("the account of a key", |at| {
+        let parsed = KeyHash::parse(keys[at % CALLERS].key.expose_secret());
+        parsed.is_some_and(|(environment, hash)| {
+            at_once(app.keys.find_grant(&app.store, environment, hash, now)).is_some_and(|found| found.is_ok())
+        })
+    })?;
+    let callers: Vec<_> = (0..CALLERS).map(|number| Caller::Account(format!("sandbox/{number}"))).collect();
+    measure("a request of a caller, counted", |at| {
+        at_once(app.limits.check(Limit::Mcp, &callers[at % CALLERS], app.clock.elapsed())).is_some()
+    })?;
+    let kept = ReadCache::new(|_: &Arc<str>| 64);
+    kept.restart(true);
+    for key in 0..CALLERS {
+        runtime.block_on(kept.find(&key, async { Ok(Some(Arc::from("kept"))) }))?;
+    }
+    measure("a row that is kept", |at| kept.get(&(at % CALLERS)).is_some())?;
+    let _entered = runtime.enter();
+    let router = signpost::server::routes::front(app).router;
+    measure("/health, without a socket", |_| {
+        let request = Request::get("/health").header("host", "localhost").body(Body::empty());
+        let answered = request.ok().and_then(|request| at_once(router.clone().call(request)));
+        answered.is_some_and(|Ok(reply)| reply.status() == 200)
+    })
+}
+
+/// What a future says that never waits.
+fn at_once<T>(running: impl Future<Output = T>) -> Option<T> {
+    match pin!(running).poll(&mut Task::from_waker(Waker::noop())) {
+        Poll::Ready(value) => Some(value),
+        Poll::Pending => None,
+    }
+}
+
+fn measure(name: &str, run: impl Fn(usize) -> bool + Sync) -> Result<()> {
+    let (alone, _) = by(1, &run)?;
+    let (together, switches) = by(THREADS, &run)?;
+    let ratio = together / alone;
+    println!("  {name:<32} {alone:>10.0} {together:>10.0}  {ratio:>5.2}, {switches:.1} switches in a million");
+    Ok(())
+}
+
+/// How many a second, and how often a thread gave its core up for each million of them.
+fn by(threads: usize, run: &(impl Fn(usize) -> bool + Sync)) -> Result<(f64, f64)> {
+    let (is_over, start) = (AtomicBool::new(false), Barrier::new(threads + 1));
+    let (mut done, mut switches) = (0.0, 0.0);
+    thread::scope(|scope| {
+        let each = |thread: usize| {
+            let (is_over, start) = (&is_over, &start);
+            move || {
+                let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+                let _entered = runtime.enter();
+                start.wait();
+                let (before, mut count) = (switches_of_this_thread()?, 0_u32);
+                while !is_over.load(Ordering::Relaxed) {
+                    anyhow::ensure!(run(thread * 7 + count as usize), "it waited or failed");
+                    count += 1;
+                }
+                Ok((f64::from(count), switches_of_this_thread()? - before))
+            }
+        };
+        let running: Vec<_> = (0..threads).map(|thread| scope.spawn(each(thread))).collect();
+        start.wait();
+        let begun = Instant::now();
+        thread::sleep(TIME);
+        is_over.store(true, Ordering::Relaxed);
+        for thread in running {
+            let (count, given_up) = thread.join().map_err(|_| anyhow::anyhow!("a thread panicked"))??;
+            done += count / begun.elapsed().as_secs_f64().min(TIME.as_secs_f64());
+            switches += given_up;
+        }
+        anyhow::Ok(())
+    })?;
+    Ok((done, switches * 1e6 / (done * TIME.as_secs_f64())))
+}
+
+/// How often this thread gave its core up of its own accord.
+fn switches_of_this_thread() -> Result<f64> {
+    let status = fs::read_to_string("/proc/thread-self/status")?;
+    let line = status.lines().find_map(|line| line.strip_prefix("voluntary_ctxt_switches:")).context("switches")?;
+    Ok(line.trim().parse()?)
+}
+
+fn cores() -> usize {
+    thread::available_parallelism().map_or(1, usize::from)
+}
