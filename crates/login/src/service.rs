@@ -10,6 +10,7 @@ use signpost_platform::cache::ReadCache;
 use signpost_platform::origin::PublicOrigin;
 use signpost_platform::outbound::Reach;
 use signpost_platform::pages::Language;
+use signpost_platform::read_rows::ReadRows;
 use tokio::sync::Notify;
 
 use super::domains::seal::Seal;
@@ -39,7 +40,9 @@ pub struct LoginParts {
     /// Wakes the delivery of events.
     pub outbox: Notify,
     /// Sessions that need not be read again.
-    pub sessions: ReadCache<SessionId, Session>,
+    pub sessions: ReadCache<SessionId, Arc<Session>>,
+    /// Sessions as they were when they were read last.
+    read_sessions: ReadRows<SessionId, Session>,
     /// Domains that sessions may be opened on, likewise.
     pub domains: ReadCache<(Account, DomainName), Domain>,
     /// Pages that need not be drawn again. What a page shows is in its key, so nothing here is ever out of date.
@@ -79,7 +82,9 @@ impl LoginService {
             settings,
             prover,
             outbox: Notify::new(),
-            sessions: ReadCache::new(Session::size),
+            sessions: ReadCache::new(|session| session.size()),
+            // The row takes about as much as what it says.
+            read_sessions: ReadRows::new(|session: &Session| 2 * session.size()),
             // A name, two addresses, and what signs.
             domains: ReadCache::new(|_| 2048),
             pages,
@@ -102,8 +107,12 @@ impl LoginService {
         &self,
         environment: Environment,
         id: &SessionId,
-    ) -> anyhow::Result<Option<Session>> {
-        let session = self.sessions.find(id, sessions::sql::find_in_any_account(&self.store, environment, id)).await?;
+    ) -> anyhow::Result<Option<Arc<Session>>> {
+        let read = async {
+            let row = sessions::sql::read_in_any_account(&self.store, environment, id).await?;
+            row.map(|row| self.read_sessions.understand(id, row, |row| sessions::sql::from_row(id, row))).transpose()
+        };
+        let session = self.sessions.find(id, read).await?;
         Ok(session.filter(|session| session.account.environment == environment))
     }
 

@@ -20,6 +20,12 @@ pub enum Value {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Row(pub(super) Vec<Value>);
 
+impl FromIterator<Value> for Row {
+    fn from_iter<I: IntoIterator<Item = Value>>(values: I) -> Self {
+        Self(values.into_iter().collect())
+    }
+}
+
 impl Row {
     /// A whole number that may be missing.
     ///

@@ -1,5 +1,7 @@
 //! What the service's own page asks of a session: to own it, to renew its code, to change what it is for, to end it.
 
+use std::sync::Arc;
+
 use signpost_auth::Mode;
 use signpost_platform::accounts::Environment;
 use signpost_platform::web::problem::Problem;
@@ -28,7 +30,7 @@ pub async fn find_page(
     id: &str,
 ) -> Result<Option<(Session, Domain)>, Error> {
     let Some(id) = SessionId::parse(id) else { return Ok(None) };
-    let session = service.find_session_in_any_account(environment, &id).await?;
+    let session = service.find_session_in_any_account(environment, &id).await?.map(Arc::unwrap_or_clone);
     let has_page = |session: &Session| session.page.is_some() && session.is_readable(service.clock.now());
     let Some(session) = session.filter(has_page) else { return Ok(None) };
     Ok(find_domain_of(service, &session).await?.map(|domain| (session, domain)))

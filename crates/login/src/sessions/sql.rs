@@ -5,7 +5,7 @@ use jiff::Timestamp;
 use signpost_auth::{Challenge, Mode};
 use signpost_platform::accounts::{Account, Environment};
 use signpost_store::{
-    Column, Json, Kind, ReadColumns, Step, Store, Stored, Values, WriteOutcome, must, params, sql, step, texts,
+    Column, Json, Kind, ReadColumns, Row, Step, Store, Stored, Values, WriteOutcome, must, params, sql, step, texts,
 };
 
 use crate::events;
@@ -110,7 +110,7 @@ pub async fn insert(store: &Store, session: Session, with: Option<Step>) -> Resu
 /// As [`Store::read`].
 pub async fn find(store: &Store, account: &Account, id: &SessionId) -> Result<Option<Session>> {
     let row = store.read_by_index(SELECT, params![id, &account.name, account.environment]).await?;
-    row.map(|row| Session::from_row(row).with_context(|| format!("session {id}"))).transpose()
+    row.map(|row| from_row(id, row)).transpose()
 }
 
 /// A session, whosever it is: for those who prove in another way that they may see it.
@@ -118,8 +118,23 @@ pub async fn find(store: &Store, account: &Account, id: &SessionId) -> Result<Op
 /// # Errors
 /// As [`Store::read`].
 pub async fn find_in_any_account(store: &Store, environment: Environment, id: &SessionId) -> Result<Option<Session>> {
-    let row = store.read_by_index(ANYONES, params![id, environment]).await?;
-    row.map(|row| Session::from_row(row).with_context(|| format!("session {id}"))).transpose()
+    read_in_any_account(store, environment, id).await?.map(|row| from_row(id, row)).transpose()
+}
+
+/// The row of the same.
+///
+/// # Errors
+/// As [`Store::read`].
+pub async fn read_in_any_account(store: &Store, environment: Environment, id: &SessionId) -> Result<Option<Row>> {
+    store.read_by_index(ANYONES, params![id, environment]).await
+}
+
+/// What the row of a session says.
+///
+/// # Errors
+/// Where a column cannot be read.
+pub fn from_row(id: &SessionId, row: Row) -> Result<Session> {
+    Session::from_row(row).with_context(|| format!("session {id}"))
 }
 
 /// The session whose answer the service itself takes, by its challenge.

@@ -32,7 +32,7 @@ pub(crate) async fn authenticate(
     let AcceptedAnswer { session, redirect } =
         accept_answer(&service, session, LoginMethod::Scan, &answer, holder).await?;
     let status = session.status(service.clock.now());
-    Ok(Json(SessionView::new(session, status, Viewer::Owner).with_redirect(redirect.map(String::from))))
+    Ok(Json(SessionView::new(&session, status, Viewer::Owner).with_redirect(redirect.map(String::from))))
 }
 
 /// `POST /sessions/{id}/complete`: the code that the wallet, or the browser on the page, was told came back in the browser
@@ -47,5 +47,5 @@ pub(crate) async fn complete(
     fields.done()?;
     let asked = find_session(&service, &account, &id).await?;
     let session = complete_login(&service, asked, &code, secret.as_deref()).await?;
-    Ok(Json(SessionView::new(session, SessionStatus::Authenticated, Viewer::Owner)))
+    Ok(Json(SessionView::new(&session, SessionStatus::Authenticated, Viewer::Owner)))
 }

@@ -38,6 +38,6 @@ pub(crate) async fn list(
     let filter = SessionFilter { before, domain, status, most: page.limit + 1 };
     let mut sessions = sql::list(&service.store, &account, &filter, now).await?;
     let next = page.next(&mut sessions, |session| session.id.to_string());
-    let sessions: Vec<_> = sessions.into_iter().map(|session| SessionListItem::new(session, now)).collect();
+    let sessions: Vec<_> = sessions.iter().map(|session| SessionListItem::new(session, now)).collect();
     Ok(Json(page.reply("sessions", &sessions, next)))
 }

@@ -1,5 +1,7 @@
 //! Pages that follow their own session: a browser comes from the session's domain, with its client secret.
 
+use std::sync::Arc;
+
 use axum::body::Body;
 use axum::extract::{FromRequestParts, Request};
 use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, header};
@@ -48,7 +50,7 @@ impl Surrounding for PageDoor {
             Err(error) => return error.into_response(),
         };
         let own = |session: &Session, origin: &HeaderValue| is_of(origin, &session.challenge.domain);
-        let origin = origin.filter(|origin| session.as_ref().is_some_and(|session| own(session, origin)));
+        let origin = origin.filter(|origin| session.as_deref().is_some_and(|session| own(session, origin)));
         let response = match secret {
             Some(secret) if !is_preflight => follow(&service, session, &secret, request, behind).await.into_response(),
             _ => preflight(&service, client_address(&service, &request)).await,
@@ -60,7 +62,7 @@ impl Surrounding for PageDoor {
     }
 }
 
-async fn find(service: &LoginService, environment: Environment, id: &str) -> Result<Option<Session>, Error> {
+async fn find(service: &LoginService, environment: Environment, id: &str) -> Result<Option<Arc<Session>>, Error> {
     let Some(id) = SessionId::parse(id) else { return Ok(None) };
     Ok(service.find_session_in_any_account(environment, &id).await?)
 }
@@ -68,7 +70,7 @@ async fn find(service: &LoginService, environment: Environment, id: &str) -> Res
 /// Lets a client secret read its session.
 async fn follow(
     service: &LoginService,
-    session: Option<Session>,
+    session: Option<Arc<Session>>,
     secret: &ClientSecret,
     mut request: Request,
     behind: Behind,
@@ -90,7 +92,7 @@ async fn follow(
         return Err(Problem::InvalidApiKey.into());
     }
     let address = client_address(service, &request);
-    request.extensions_mut().insert(session.account);
+    request.extensions_mut().insert(session.account.clone());
     request.extensions_mut().insert(Viewer::Page);
     request.extensions_mut().insert(address);
     Ok(behind.answer(request).await)

@@ -102,18 +102,31 @@ impl RefreshedSession {
 }
 
 impl SessionView {
-    pub(crate) fn new(session: Session, status: SessionStatus, viewer: Viewer) -> Self {
-        let mode = session.page.as_ref().map(|_| session.challenge.mode);
-        let Session { id, metadata, expires_at, state, .. } = session;
-        let (expires_at, authenticated_at, mut user) = match state {
-            SessionState::Authenticated { at, user } => (None, Some(at), Some(user)),
-            _ => (Some(expires_at), None, None),
+    pub(crate) fn new(session: &Session, status: SessionStatus, viewer: Viewer) -> Self {
+        let (expires_at, authenticated_at, answerer) = match &session.state {
+            SessionState::Authenticated { at, user } => (None, Some(*at), Some(user)),
+            _ => (Some(session.expires_at), None, None),
         };
-        let method = user.as_mut().and_then(|user| user.method.take());
-        let shown = Self { id, status, mode, expires_at, authenticated_at, user, method, metadata, redirect: None };
+        let shown = Self {
+            id: session.id.clone(),
+            status,
+            mode: None,
+            expires_at,
+            authenticated_at,
+            user: None,
+            method: None,
+            metadata: None,
+            redirect: None,
+        };
         match viewer {
-            Viewer::Owner => shown,
-            Viewer::Page => Self { mode: None, user: None, method: None, metadata: None, ..shown },
+            Viewer::Page => shown,
+            Viewer::Owner => Self {
+                mode: session.page.as_ref().map(|_| session.challenge.mode),
+                user: answerer.map(|user| User { method: None, ..user.clone() }),
+                method: answerer.and_then(|user| user.method),
+                metadata: session.metadata.clone(),
+                ..shown
+            },
         }
     }
 
@@ -123,7 +136,7 @@ impl SessionView {
 }
 
 impl SessionListItem {
-    pub(crate) fn new(session: Session, now: Timestamp) -> Self {
+    pub(crate) fn new(session: &Session, now: Timestamp) -> Self {
         let (domain, mode) = (session.challenge.domain.to_string(), session.challenge.mode);
         let (created_at, status) = (session.created_at, session.status(now));
         // The list says the mode of every session, behind what is shown of it.

@@ -1,6 +1,7 @@
 //! `GET /sessions/{id}` and its `/events`: where a session stands, at once or as soon as that changes.
 
 use std::convert::Infallible;
+use std::sync::Arc;
 use std::time::Duration;
 
 use axum::extract::{RawQuery, State as Extract};
@@ -46,7 +47,7 @@ pub(crate) async fn show(
         let waiter = acquire_waiter(&service, &account, &session, page.as_deref())?;
         session = await_change(&service, &account, session, &waiter, deadline).await?;
     }
-    to_reply(&service, session, viewer)
+    to_reply(&service, &session, viewer)
 }
 
 /// `GET /sessions/{id}/events`: an event `status` with what `GET` says now, and another when that changes, which is the
@@ -59,7 +60,7 @@ pub(crate) async fn events(
     PathId(id): PathId,
 ) -> Result<Sse<impl Stream<Item = Result<Event, Infallible>>>, Error> {
     let session = find(&service, &account, &id).await?;
-    let first = status_event(&service, session.clone(), viewer);
+    let first = status_event(&service, &session, viewer);
     let is_over = session.status(service.clock.now()) != SessionStatus::Pending;
     // A place is taken before the stream begins, so that whoever gets none is told so.
     let waiter = if is_over { None } else { Some(acquire_waiter(&service, &account, &session, page.as_deref())?) };
@@ -69,7 +70,7 @@ pub(crate) async fn events(
             let forever = Instant::now() + Duration::from_hours(24);
             match await_change(&service, &account, session, &waiter, forever).await {
                 Ok(session) if session.status(service.clock.now()) != SessionStatus::Pending => {
-                    Some(status_event(&service, session, viewer))
+                    Some(status_event(&service, &session, viewer))
                 }
                 // The server stops, or cannot tell: the client comes again.
                 Ok(_) | Err(_) => None,
@@ -97,10 +98,10 @@ fn acquire_waiter(
 async fn await_change(
     service: &LoginService,
     account: &Account,
-    mut session: Session,
+    mut session: Arc<Session>,
     waiter: &Waiter,
     deadline: Instant,
-) -> Result<Session, Error> {
+) -> Result<Arc<Session>, Error> {
     loop {
         let changed = waiter.changed();
         session = find(service, account, session.id.as_str()).await?;
@@ -117,22 +118,22 @@ async fn await_change(
 }
 
 /// As it was told a moment ago, where changes since would have been told too.
-async fn find(service: &LoginService, account: &Account, id: &str) -> Result<Session, Error> {
+async fn find(service: &LoginService, account: &Account, id: &str) -> Result<Arc<Session>, Error> {
     let id = SessionId::parse(id).ok_or(Error::SessionNotFound)?;
     let session = service.find_session_in_any_account(account.environment, &id).await?;
     let own = session.filter(|session| session.account == *account && session.is_readable(service.clock.now()));
     own.ok_or(Error::SessionNotFound)
 }
 
-fn to_reply(service: &LoginService, session: Session, viewer: Viewer) -> Result<Json<SessionView>, Error> {
+fn to_reply(service: &LoginService, session: &Session, viewer: Viewer) -> Result<Json<SessionView>, Error> {
     match session.status(service.clock.now()) {
-        SessionStatus::Expired => Err(refused(AnswerRefusal::Expired, &session, service)),
-        SessionStatus::Cancelled => Err(refused(AnswerRefusal::Cancelled, &session, service)),
+        SessionStatus::Expired => Err(refused(AnswerRefusal::Expired, session, service)),
+        SessionStatus::Cancelled => Err(refused(AnswerRefusal::Cancelled, session, service)),
         status => Ok(Json(SessionView::new(session, status, viewer))),
     }
 }
 
-fn status_event(service: &LoginService, session: Session, viewer: Viewer) -> Event {
+fn status_event(service: &LoginService, session: &Session, viewer: Viewer) -> Event {
     let status = session.status(service.clock.now());
     let event = Event::default().event("status");
     let data = match status {
