@@ -46,11 +46,14 @@ pub struct IdempotencyKey {
 }
 
 impl IdempotencyKey {
-    /// The key of a request, if it names one; `asked` is all of the request that counts.
+    /// The key of a request, if it names one; `asked` spells all of the request that counts.
     ///
     /// # Errors
-    /// Where the key is not 1 to 255 visible characters of ASCII, or stands there twice.
-    pub fn from_headers(headers: &HeaderMap, asked: &str) -> Result<Option<Self>, Error> {
+    /// Where the key is not 1 to 255 visible characters of ASCII, or stands there twice, or those of `asked`.
+    pub fn from_headers(
+        headers: &HeaderMap,
+        asked: impl FnOnce() -> Result<String, Error>,
+    ) -> Result<Option<Self>, Error> {
         let mut all = headers.get_all("idempotency-key").iter();
         let Some(first) = all.next() else { return Ok(None) };
         let key = first.to_str().unwrap_or_default().trim();
@@ -59,7 +62,7 @@ impl IdempotencyKey {
             let reason = format!("must be one key of 1 to {MAX_KEY_LEN} visible ASCII characters");
             return Err(Problem::field("Idempotency-Key", reason).into());
         }
-        Ok(Some(Self { key: key.to_owned(), asked: HEXLOWER.encode(&Sha256::digest(asked)) }))
+        Ok(Some(Self { key: key.to_owned(), asked: HEXLOWER.encode(&Sha256::digest(asked()?)) }))
     }
 
     /// Stores the reply, in the write that the request makes.

@@ -35,7 +35,7 @@ impl ErrorPages {
     /// In which language an error is said to whoever sends this request, if a page of words is what they want.
     #[must_use]
     pub fn choose(&self, request: &Request) -> Option<Language> {
-        let wants_page = prefers_html(request.headers()) && !self.is_of_programs(request.uri().path());
+        let wants_page = !self.is_of_programs(request.uri().path()) && prefers_html(request.headers());
         wants_page.then(|| Language::choose(request.uri(), request.headers()))
     }
 

@@ -8,6 +8,7 @@ pub mod path_id;
 pub mod peer;
 pub mod problem;
 pub mod query;
+pub mod reply;
 pub mod request_id;
 
 use axum::http::{HeaderName, header};
@@ -16,6 +17,7 @@ pub use api_key::ApiKey;
 pub use json::{Fields, Nothing, OptionalFields, Payload, Report};
 pub use path_id::{PathId, PathPair, PathTriple};
 pub use query::Page;
+pub use reply::JsonReply;
 
 /// Every page may read public documents.
 pub const ANY_ORIGIN: [(HeaderName, &str); 1] = [(header::ACCESS_CONTROL_ALLOW_ORIGIN, "*")];

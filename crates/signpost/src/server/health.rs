@@ -10,13 +10,13 @@ use jiff::Timestamp;
 use serde::Serialize;
 use serde_json::json;
 use signpost_atm::locator::Deployment;
-use signpost_platform::web::ANY_ORIGIN;
+use signpost_platform::web::{ANY_ORIGIN, JsonReply};
 
 use super::App;
 
 /// The health document (ATM locator specification, §2).
 pub(crate) async fn show(State(app): State<Arc<App>>) -> impl IntoResponse {
-    (ANY_ORIGIN, Json(document(&app)))
+    (ANY_ORIGIN, JsonReply(document(&app)))
 }
 
 /// 200 while requests are welcome: the database can be read and written, and the server is not stopping. Otherwise the

@@ -39,7 +39,7 @@ pub(crate) async fn create(
 ) -> Result<Response, Error> {
     let request = CreateRequest::parse(fields)?;
     request.check_browser_hash(account.environment)?;
-    let idempotency_key = IdempotencyKey::from_headers(&headers, &request.fingerprint()?)?;
+    let idempotency_key = IdempotencyKey::from_headers(&headers, || request.fingerprint())?;
     if let Some(earlier) = find_replay(&service, &account, &key, idempotency_key.as_ref()).await? {
         return Ok(earlier);
     }

@@ -4,16 +4,16 @@ use std::convert::Infallible;
 use std::sync::Arc;
 use std::time::Duration;
 
+use axum::Extension;
 use axum::extract::{RawQuery, State as Extract};
 use axum::response::Sse;
 use axum::response::sse::{Event, KeepAlive};
-use axum::{Extension, Json};
 use futures_util::{Stream, StreamExt, stream};
 use serde_json::json;
 use signpost_platform::accounts::Account;
 use signpost_platform::limits::Caller;
-use signpost_platform::web::PathId;
 use signpost_platform::web::problem::Problem;
+use signpost_platform::web::{JsonReply, PathId};
 use tokio::time::{Instant, timeout};
 use url::form_urlencoded;
 
@@ -39,7 +39,7 @@ pub(crate) async fn show(
     page: Option<Extension<Caller>>,
     PathId(id): PathId,
     RawQuery(query): RawQuery,
-) -> Result<Json<SessionView>, Error> {
+) -> Result<JsonReply<SessionView>, Error> {
     let seconds = parse_wait(query.as_deref().unwrap_or_default())?;
     let mut session = find(&service, &account, &id).await?;
     if seconds > Duration::ZERO && session.status(service.clock.now()) == SessionStatus::Pending {
@@ -125,11 +125,11 @@ async fn find(service: &LoginService, account: &Account, id: &str) -> Result<Arc
     own.ok_or(Error::SessionNotFound)
 }
 
-fn to_reply(service: &LoginService, session: &Session, viewer: Viewer) -> Result<Json<SessionView>, Error> {
+fn to_reply(service: &LoginService, session: &Session, viewer: Viewer) -> Result<JsonReply<SessionView>, Error> {
     match session.status(service.clock.now()) {
         SessionStatus::Expired => Err(refused(AnswerRefusal::Expired, session, service)),
         SessionStatus::Cancelled => Err(refused(AnswerRefusal::Cancelled, session, service)),
-        status => Ok(Json(SessionView::new(session, status, viewer))),
+        status => Ok(JsonReply(SessionView::new(session, status, viewer))),
     }
 }
 
