@@ -16,3 +16,7 @@ pub use goals::report;
 pub use load::{ROUND, ROUNDS, Variant, ask, compare, exchange, measure, per_second, print, read_reply};
 pub use request::{get, get_with, patch, post};
 pub use serve::{or_measure, or_measure_some};
+
+/// The program's, for the bare handlers too.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;

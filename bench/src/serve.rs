@@ -96,7 +96,7 @@ fn machines() -> Result<Snapshot> {
         let mut record = Record::at(point);
         record.name = Some(format!("Machine {number}"));
         record.address.formatted = Some(format!("{number} Congress Ave, Austin, TX 78701"));
-        Some(Atm { id: AtmId::new(number)?, source: "bench".into(), record })
+        Some(Atm { id: AtmId::new(number)?, source: "bench".into(), record: record.into() })
     };
     let atms = (1..=MACHINES).map(atm).collect::<Option<Vec<_>>>().context("points on the earth")?;
     Ok(Snapshot::build(StoredCatalogue { version: 1, atms, apart: BTreeSet::new(), sources: Vec::new() }))

@@ -64,7 +64,7 @@ fn machine(number: u64) -> Option<Record> {
 fn stored() -> Result<StoredCatalogue> {
     let atm = |number: u64| {
         let source = if number.is_multiple_of(2) { "one" } else { "two" };
-        Some(Atm { id: AtmId::new(number)?, source: source.into(), record: machine(number)? })
+        Some(Atm { id: AtmId::new(number)?, source: source.into(), record: machine(number)?.into() })
     };
     let atms = (1..=MACHINES).map(atm).collect::<Option<_>>().context("points on the earth")?;
     Ok(StoredCatalogue { version: 1, atms, apart: BTreeSet::new(), sources: Vec::new() })

@@ -20,8 +20,8 @@ pub struct Atm {
     pub id: AtmId,
     /// The name of the source, such as `sample` or the one an import was given.
     pub source: Arc<str>,
-    /// What the source says.
-    pub record: Record,
+    /// What the source says. Apart, for machines are sorted and merged by the ten thousand.
+    pub record: Box<Record>,
 }
 
 /// What a source says about a machine. What it does not say is `None`, unknown or empty, never a guess.

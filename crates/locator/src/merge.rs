@@ -31,7 +31,7 @@ pub struct Machine {
     /// The lowest of the numbers of its rows.
     pub id: AtmId,
     /// What its sources say together.
-    pub record: Record,
+    pub record: Box<Record>,
     /// Who says it: the one whose word counts most first. Never empty.
     pub claims: Vec<SourceClaim>,
 }
@@ -194,7 +194,7 @@ fn machine(mut rows: Vec<Atm>) -> Machine {
     claims[0].parts = parts(&record);
     for (other, claim) in rows.zip(&mut claims[1..]) {
         claim.parts = parts(&other).without(parts(&record));
-        fill(&mut record, other, claim.parts);
+        fill(&mut record, *other, claim.parts);
     }
     Machine { id, record, claims }
 }
@@ -271,7 +271,7 @@ mod tests {
     fn atm(id: u64, source: &str, metres: f64, set: impl FnOnce(&mut Record)) -> Atm {
         let mut record = Record::at(Point::new(30.0 + metres * METRE, -97.0).expect("on the earth"));
         set(&mut record);
-        Atm { id: AtmId::new(id).expect("an id"), source: source.into(), record }
+        Atm { id: AtmId::new(id).expect("an id"), source: source.into(), record: record.into() }
     }
 
     fn brand(name: &str) -> impl FnOnce(&mut Record) {

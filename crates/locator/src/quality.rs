@@ -239,7 +239,7 @@ mod tests {
         let atm = |id: u64, lat: f64, name: &str| {
             let mut record = Record::at(Point::new(lat, -97.74).expect("on the earth"));
             record.name = text(name);
-            Atm { id: AtmId::new(id).expect("an id"), source: "a".into(), record }
+            Atm { id: AtmId::new(id).expect("an id"), source: "a".into(), record: record.into() }
         };
         let atms = vec![atm(1, 30.0, "One"), atm(2, 30.000_05, "One"), atm(3, 30.0, "Other"), atm(4, 31.0, "One")];
         let machines = merge(atms, &std::collections::BTreeSet::new());

@@ -24,6 +24,10 @@ const WAITING: usize = 1024;
 const READERS: usize = 2;
 /// How many connections wait for requests that look a row up themselves.
 const NEAR: usize = 4;
+/// How much of the file the writer keeps in memory, and each of the other connections: what these read is in the system's
+/// cache, and a walk through the catalogue would leave all of theirs full.
+const WRITER_CACHE_KIB: i64 = 16 * 1024;
+const READER_CACHE_KIB: i64 = 2 * 1024;
 /// How long one program waits for another that holds the file.
 const PATIENCE: Duration = Duration::from_secs(10);
 /// Whether a file is a database of this program: every one of them has this table.
@@ -66,7 +70,12 @@ impl Sqlite {
 
     fn over(mut connection: Connection, file: &str, migrations: &[Migration]) -> Result<Self> {
         migrate::run(&mut connection, migrations).map_err(|error| unopened(error, file))?.log();
-        let connect = || connect(file, OpenFlags::empty());
+        keep_pages(&connection, WRITER_CACHE_KIB)?;
+        let connect = || {
+            let connection = connect(file, OpenFlags::empty())?;
+            keep_pages(&connection, READER_CACHE_KIB)?;
+            anyhow::Ok(connection)
+        };
         let (writer, jobs) = mpsc::channel(WAITING);
         let mut threads = vec![spawn("store-writer", move || write_loop(&connection, jobs))?];
         let mut near = Vec::new();
@@ -191,9 +200,13 @@ fn tune(connection: &Connection) -> Result<()> {
     // An acknowledged login must survive a power cut, not only a crash; group commit makes that affordable.
     connection.pragma_update(None, "synchronous", "FULL")?;
     connection.pragma_update(None, "wal_autocheckpoint", 4000)?;
-    connection.pragma_update(None, "cache_size", -16_384)?;
     connection.set_prepared_statement_cache_capacity(128);
     Ok(())
+}
+
+/// How much of the file a connection keeps in memory.
+fn keep_pages(connection: &Connection, kib: i64) -> Result<()> {
+    Ok(connection.pragma_update(None, "cache_size", -kib)?)
 }
 
 fn read_loop(connection: &Connection, jobs: &Mutex<mpsc::Receiver<Job>>) {

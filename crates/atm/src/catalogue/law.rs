@@ -18,7 +18,7 @@ impl Snapshot {
     /// The same under these advisories.
     #[must_use]
     pub fn advised(mut self, advisories: Arc<Advisories>, gazetteer: &Gazetteer) -> Self {
-        let records = self.entries.iter().map(|entry| &entry.machine.record);
+        let records = self.entries.iter().map(|entry| &*entry.machine.record);
         let (table, set_of_each) = AdviceTable::build(advisories, records, gazetteer);
         for (entry, set) in self.entries.iter_mut().zip(set_of_each) {
             entry.advice = set;

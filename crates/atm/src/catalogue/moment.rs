@@ -91,7 +91,7 @@ impl<'a> Moment<'a> {
 
     pub(super) fn predicate(&self, filter: &AtmFilter) -> impl Fn(u32) -> bool {
         let prepared = self.snapshot.coins.prepare(filter);
-        let record = |at| &self.snapshot.present_at(at).machine.record;
+        let record = |at| &*self.snapshot.present_at(at).machine.record;
         let is_allowed = |at| !filter.open_now || !self.is_banned(self.snapshot.present_at(at));
         move |at| {
             prepared.fits(&self.snapshot.facts[at as usize], || record(at), &self.board, self.now) && is_allowed(at)

@@ -58,7 +58,7 @@ impl Snapshot {
         let entries: Vec<CatalogueEntry> = machines
             .map(|machine| CatalogueEntry { hours: book.number(&machine.record), machine, advice: 0 })
             .collect();
-        let records = || entries.iter().map(|entry| &entry.machine.record);
+        let records = || entries.iter().map(|entry| &*entry.machine.record);
         let is_present = |(at, record): (u32, &Record)| (record.reported != Reported::PermanentlyClosed).then_some(at);
         let present: Vec<u32> = (0..).zip(records()).filter_map(is_present).collect();
         let present_entries = || present.iter().map(|at| &entries[*at as usize]);
@@ -83,7 +83,7 @@ impl Snapshot {
         let data_as_of = records().filter_map(Record::known_at).max().or(newest_import).map(whole_seconds);
         let (index, hours) = (Index::build(&points), book.table());
         let advice = AdviceTable::default();
-        let countries = countries(&present_entries().map(|entry| &entry.machine.record).collect::<Vec<_>>(), &index);
+        let countries = countries(&present_entries().map(|entry| &*entry.machine.record).collect::<Vec<_>>(), &index);
         Self {
             version,
             entries,

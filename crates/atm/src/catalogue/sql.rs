@@ -226,6 +226,6 @@ fn atm(row: StoredAtm, names: &mut HashSet<Arc<str>>) -> Result<Atm> {
     names.insert(Arc::clone(&source));
     // An import of an older version kept what cannot be seen too.
     let record = signpost_text::line(&record);
-    let record: Record = serde_json::from_str(&record).with_context(|| format!("the record of ATM {id}"))?;
+    let record: Box<Record> = serde_json::from_str(&record).with_context(|| format!("the record of ATM {id}"))?;
     Ok(Atm { id, source, record })
 }

@@ -44,7 +44,7 @@ fn machines(version: i64) -> Snapshot {
         (record.address.city, record.address.region) = (known(city), known(state));
         (record.reported, record.hours) = (Reported::InService, Hours::parse("24/7"));
         record.operator = Some("Coin Cloud".to_owned());
-        Atm { id: AtmId::new(number).unwrap(), source: "test".into(), record }
+        Atm { id: AtmId::new(number).unwrap(), source: "test".into(), record: record.into() }
     };
     let atms = MACHINES.into_iter().map(atm).collect();
     Snapshot::build(StoredCatalogue { version, atms, apart: BTreeSet::new(), sources: Vec::new() })

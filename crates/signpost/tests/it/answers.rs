@@ -20,7 +20,8 @@ const AUSTIN: (f64, f64) = (30.267_15, -97.743_06);
 /// A server whose catalogue has these machines, numbered from 1.
 async fn server_of(records: impl IntoIterator<Item = Record>) -> Service {
     let server = server().await;
-    let atm = |(number, record)| Atm { id: AtmId::new(number).unwrap(), source: "machines".into(), record };
+    let atm =
+        |(number, record)| Atm { id: AtmId::new(number).unwrap(), source: "machines".into(), record: Box::new(record) };
     let source = Source {
         name: "machines".to_owned(),
         attribution: "Imported from machines".to_owned(),

@@ -296,7 +296,7 @@ fn verbose(version: i64) -> Snapshot {
         record.hours = Hours::parse(&long("Hours").unwrap());
         (record.address.city, record.address.region) = (Some("Austin".to_owned()), Some("TX".to_owned()));
         record.address.formatted = long("Address");
-        Atm { id: AtmId::new(number).unwrap(), source: "test".into(), record }
+        Atm { id: AtmId::new(number).unwrap(), source: "test".into(), record: record.into() }
     };
     Snapshot::build(StoredCatalogue {
         version,

@@ -35,7 +35,7 @@ enum Written {
 /// A machine as it is written.
 struct Line {
     id: u64,
-    record: Record,
+    record: Box<Record>,
     attribution: String,
 }
 
@@ -48,7 +48,7 @@ impl Export {
         };
         let text = match self.format() {
             Written::Csv => {
-                let rows = lines.iter().map(|line| (line.id, &line.record, line.attribution.clone()));
+                let rows = lines.iter().map(|line| (line.id, &*line.record, line.attribution.clone()));
                 String::from_utf8(export::csv(rows))?
             }
             Written::Geojson => geojson(&lines),
