@@ -87,8 +87,7 @@ impl Index {
     #[must_use]
     pub fn nearest(&self, from: Point, within: Distance, k: usize, mut keep: impl FnMut(u32) -> bool) -> Vec<Near> {
         let Some(limit) = farthest_chord(within).filter(|_| k > 0) else { return Vec::new() };
-        let mut nearest =
-            NearestCandidates { k, limit, best: Vec::with_capacity(k.min(self.len())), close: Vec::new() };
+        let mut nearest = NearestCandidates::new(k, limit, self.len());
         let offer =
             |candidate: Candidate, bound| if keep(candidate.1) { nearest.offer(candidate, bound) } else { bound };
         let bound = self.walk(from, limit, offer);
@@ -104,23 +103,24 @@ impl Index {
         from: Point,
         radius: Distance,
         k: usize,
-        keep: impl FnMut(u32) -> bool,
+        mut keep: impl FnMut(u32) -> bool,
     ) -> (Vec<Near>, usize) {
         let Some(limit) = farthest_chord(radius) else { return (Vec::new(), 0) };
-        let mut candidates = self.candidates(from, limit, keep);
-        // Only what is about as far away as the radius has to be measured to be counted.
         let surely = without_slack(limit);
-        candidates.retain(|(chord, _)| *chord <= surely || Distance::of_chord(*chord) <= radius);
-        let total = candidates.len();
-        if k == 0 {
-            return (Vec::new(), total);
-        }
-        if k < total {
-            let (_, &mut (last, _), _) = candidates.select_nth_unstable_by(k - 1, |a, b| a.0.total_cmp(&b.0));
-            let bound = with_slack(last);
-            candidates.retain(|(chord, _)| *chord <= bound);
-        }
-        let mut found = measure(radius, candidates);
+        let mut nearest = NearestCandidates::new(k, limit, self.len());
+        let (mut total, mut near_bound) = (0, if k == 0 { f64::NEG_INFINITY } else { limit });
+        self.walk(from, limit, |candidate, bound| {
+            let (chord, at) = candidate;
+            // Only what is about as far away as the radius has to be measured to be counted.
+            if keep(at) && (chord <= surely || Distance::of_chord(chord) <= radius) {
+                total += 1;
+                if chord <= near_bound {
+                    near_bound = nearest.offer(candidate, near_bound);
+                }
+            }
+            bound
+        });
+        let mut found = measure(radius, nearest.into_candidates(near_bound));
         found.truncate(k);
         (found, total)
     }
@@ -138,18 +138,6 @@ impl Index {
             bound
         });
         found
-    }
-
-    /// All points within the squared chord `limit` that `keep` accepts.
-    fn candidates(&self, from: Point, limit: f64, mut keep: impl FnMut(u32) -> bool) -> Vec<Candidate> {
-        let mut candidates = Vec::with_capacity(64);
-        self.walk(from, limit, |candidate, bound| {
-            if keep(candidate.1) {
-                candidates.push(candidate);
-            }
-            bound
-        });
-        candidates
     }
 
     /// Calls `offer` with the points within the squared chord `bound`, roughly nearest first; it is told the bound and
@@ -222,6 +210,11 @@ struct NearestCandidates {
 }
 
 impl NearestCandidates {
+    /// None yet, of `all` points that there are.
+    fn new(k: usize, limit: f64, all: usize) -> Self {
+        Self { k, limit, best: Vec::with_capacity(k.min(all)), close: Vec::new() }
+    }
+
     /// Takes a candidate within `bound` and returns the bound that all further ones must keep.
     fn offer(&mut self, candidate: Candidate, bound: f64) -> f64 {
         let last = if self.best.len() == self.k { self.best.pop() } else { None };

@@ -80,6 +80,10 @@ impl<'a> Moment<'a> {
         most: usize,
         filter: &AtmFilter,
     ) -> (Vec<Near>, usize) {
+        // Most searches ask for nothing of the machines, and counting them all is most of such a search.
+        if filter.is_any() {
+            return self.snapshot.index.nearest_and_count(from, radius, most, |_| true);
+        }
         self.snapshot.index.nearest_and_count(from, radius, most, self.predicate(filter))
     }
 
