@@ -53,8 +53,15 @@ impl Country {
     /// The same of a text whose folded form is known.
     pub(crate) fn parse_folded(text: &str, name: &str) -> Option<Self> {
         // Folding takes a code such as MT for an abbreviation.
-        let code = Some(text.trim()).filter(|code| code.len() <= 3).map(str::to_ascii_lowercase);
-        code.and_then(|code| NAMED.get(&code)).or_else(|| NAMED.get(name)).copied()
+        let code = text.trim();
+        let of_code = || {
+            let mut lower = [0; 3];
+            let lower = lower.get_mut(..code.len())?;
+            lower.copy_from_slice(code.as_bytes());
+            lower.make_ascii_lowercase();
+            NAMED.get(std::str::from_utf8(lower).ok()?)
+        };
+        of_code().or_else(|| NAMED.get(name)).copied()
     }
 
     /// The two letters, in upper case.
@@ -66,7 +73,7 @@ impl Country {
     /// The English name.
     #[must_use]
     pub fn name(self) -> &'static str {
-        COUNTRIES.iter().find(|row| row.0.as_bytes() == self.0).map_or("", |row| row.2)
+        COUNTRIES.binary_search_by_key(&self.0.as_slice(), |row| row.0.as_bytes()).map_or("", |at| COUNTRIES[at].2)
     }
 }
 
@@ -102,6 +109,7 @@ mod tests {
 
     #[test]
     fn every_country_is_found_by_its_codes_and_its_name() {
+        assert!(COUNTRIES.is_sorted_by_key(|row| row.0));
         for (code, code3, name, names) in COUNTRIES {
             let country = Country::parse(code).unwrap();
             assert_eq!((country.code(), country.name()), (code, name));

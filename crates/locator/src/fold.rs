@@ -62,43 +62,88 @@ const PLAIN: [(char, &str); 11] = [
 /// ```
 #[must_use]
 pub fn fold(name: &str) -> String {
-    words(name).concat()
+    fold_words(name, |_| ())
 }
 
 /// The words of a name, each in the form in which [`fold`] strings them together.
 pub(crate) fn words(name: &str) -> Vec<String> {
-    let mut words = vec![String::new()];
-    // Letters since the last full stop or break: the stops in P.E.I. are within a word, the one in St.Louis is not.
-    let mut run = 0;
-    let mut take = |letter: char| {
-        let word = words.last_mut().expect("there is always one");
+    let mut words = Vec::new();
+    fold_words(name, |word| words.push(word.to_owned()));
+    words
+}
+
+/// What a word is written out as that is written short as often.
+pub(crate) fn long_form(word: &str) -> Option<&'static str> {
+    /// Letters of the longest of them.
+    const LONGEST: usize = 7;
+    let row = SHORT.iter().filter(|_| word.len() <= LONGEST).find(|(short, _)| *short == word)?;
+    Some(row.1)
+}
+
+/// Strings the words of a name together, and tells each of them.
+fn fold_words(name: &str, each: impl FnMut(&str)) -> String {
+    let mut words = FoldedWords { all: String::with_capacity(name.len() + 8), start: 0, run: 0, each };
+    // Most names are plain, and Unicode's tables are slow to ask.
+    if name.is_ascii() {
+        for letter in name.bytes() {
+            words.take(char::from(letter.to_ascii_lowercase()));
+        }
+    } else {
+        let letters = name.nfkd().filter(|&letter| !is_combining_mark(letter));
+        letters.flat_map(char::to_lowercase).for_each(|letter| words.take(letter));
+    }
+    words.end();
+    words.all
+}
+
+/// The words of a name, one behind the other as they come.
+struct FoldedWords<F> {
+    all: String,
+    /// Where the last word begins.
+    start: usize,
+    /// Letters since the last full stop or break: the stops in P.E.I. are within a word, the one in St.Louis is not.
+    run: usize,
+    each: F,
+}
+
+impl<F: FnMut(&str)> FoldedWords<F> {
+    /// Takes a letter in lower case.
+    fn take(&mut self, letter: char) {
         if letter.is_ascii_alphanumeric() {
-            word.push(letter);
-            run += 1;
+            self.all.push(letter);
+            self.run += 1;
         } else if is_apostrophe(letter) {
             // Some of them count as letters.
         } else if let Some((_, plain)) = PLAIN.iter().find(|(special, _)| *special == letter) {
-            word.push_str(plain);
-            run += 1;
+            self.all.push_str(plain);
+            self.run += 1;
         } else if letter.is_alphanumeric() {
-            word.push(letter);
-            run += 1;
+            self.all.push(letter);
+            self.run += 1;
         } else {
-            if letter != '.' || run != 1 {
-                words.push(String::new());
+            if letter != '.' || self.run != 1 {
+                self.end();
             }
-            run = 0;
+            self.run = 0;
         }
-    };
-    // Most names are plain, and Unicode's tables are slow to ask.
-    if name.is_ascii() {
-        name.chars().map(|letter| letter.to_ascii_lowercase()).for_each(&mut take);
-    } else {
-        let letters = name.nfkd().filter(|&letter| !is_combining_mark(letter));
-        letters.flat_map(char::to_lowercase).for_each(&mut take);
     }
-    let long = |word: String| SHORT.iter().find(|(short, _)| *short == word).map_or(word, |(_, long)| (*long).into());
-    words.into_iter().filter(|word| !word.is_empty()).map(long).collect()
+
+    /// Ends a word, if one has begun.
+    fn end(&mut self) {
+        let word = &self.all[self.start..];
+        if word.is_empty() {
+            return;
+        }
+        match long_form(word) {
+            Some(long) => {
+                (self.each)(long);
+                self.all.truncate(self.start);
+                self.all.push_str(long);
+            }
+            None => (self.each)(word),
+        }
+        self.start = self.all.len();
+    }
 }
 
 /// Within a word, as in O'Fallon, rather than between two.
@@ -146,6 +191,22 @@ mod tests {
         {
             assert_ne!(fold(one), fold(other), "{one} and {other}");
         }
+    }
+
+    #[test]
+    fn words_are_told_as_they_are_strung_together() {
+        for (name, parts) in [
+            ("St. Louis", &["saint", "louis"][..]),
+            ("Rockville Centre, P.E.I.", &["rockville", "center", "pei"]),
+            (" Hawaiʻi & Łódź ", &["hawaii", "and", "lodz"]),
+            ("-,-", &[]),
+        ] {
+            assert_eq!(
+                (words(name), fold(name)),
+                (parts.iter().map(|part| (*part).to_owned()).collect(), parts.concat())
+            );
+        }
+        assert!(SHORT.iter().all(|(short, long)| long_form(short) == Some(long)));
     }
 
     #[test]

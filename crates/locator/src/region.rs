@@ -1,6 +1,8 @@
 //! The states, provinces and territories of the United States and Canada.
 
+use std::collections::HashMap;
 use std::fmt;
+use std::sync::LazyLock;
 
 use serde::{Deserialize, Serialize};
 
@@ -30,15 +32,16 @@ impl Region {
 
     /// The same of a text whose folded form is known.
     pub(crate) fn parse_folded(text: &str, name: &str) -> Option<Self> {
-        Self::of_code(text)
-            .or_else(|| Self::of_code(name))
-            .or_else(|| Self::all().find(|region| region.row().2 == name))
-            .or_else(|| Self::of_code(ALIASES[ALIASES.binary_search_by_key(&name, |(alias, _)| alias).ok()?].1))
+        Self::of_code(text).or_else(|| Self::of_code(name)).or_else(|| NAMED.get(name).copied())
     }
 
     fn of_code(text: &str) -> Option<Self> {
-        let code = text.trim().trim_end_matches('.');
-        Self::all().filter(|_| code.len() == 2).find(|region| region.code().eq_ignore_ascii_case(code))
+        let code = text.trim().trim_end_matches('.').as_bytes();
+        let code = <[u8; 2]>::try_from(code).ok()?.map(|letter| letter.to_ascii_uppercase());
+        let (here, canada) = REGIONS.split_at(IN_THE_UNITED_STATES);
+        let among = |rows: &[RegionRow]| rows.binary_search_by_key(&code.as_slice(), |row| row.0.as_bytes()).ok();
+        let at = among(here).or_else(|| Some(IN_THE_UNITED_STATES + among(canada)?))?;
+        u8::try_from(at).ok().map(Self)
     }
 
     /// The same of a text at the end of a longer one, behind a comma or as its last words. There regions may be cut short
@@ -51,10 +54,14 @@ impl Region {
     /// ```
     #[must_use]
     pub fn parse_ending(text: &str) -> Option<Self> {
-        Self::parse(text).or_else(|| {
-            let name = fold(text);
-            let at = SHORT.binary_search_by_key(&name.as_str(), |(short, _)| short).ok()?;
-            Self::parse(SHORT[at].1)
+        Self::of_code(text).or_else(|| Self::parse_ending_folded(text, &fold(text)))
+    }
+
+    /// The same of a text whose folded form is known.
+    pub(crate) fn parse_ending_folded(text: &str, name: &str) -> Option<Self> {
+        Self::parse_folded(text, name).or_else(|| {
+            let at = SHORT.binary_search_by_key(&name, |(short, _)| short).ok()?;
+            Self::of_code(SHORT[at].1)
         })
     }
 
@@ -104,7 +111,7 @@ impl Region {
         if usize::from(self.0) < IN_THE_UNITED_STATES { Country::UNITED_STATES } else { Country::CANADA }
     }
 
-    fn row(self) -> (&'static str, &'static str, &'static str) {
+    fn row(self) -> RegionRow {
         REGIONS[usize::from(self.0)]
     }
 }
@@ -135,6 +142,13 @@ impl TryFrom<String> for Region {
             .ok_or_else(|| format!("{code:?} is not a code of a US state or territory or Canadian province"))
     }
 }
+
+/// Every region by its folded names.
+static NAMED: LazyLock<HashMap<&'static str, Region>> = LazyLock::new(|| {
+    let own = Region::all().map(|region| (region.row().2, region));
+    let others = ALIASES.iter().filter_map(|(alias, code)| Some((*alias, Region::of_code(code)?)));
+    own.chain(others).collect()
+});
 
 /// Other folded names, in English and in the languages of those who ask. Sorted.
 const ALIASES: [(&str, &str); 58] = [
@@ -207,8 +221,11 @@ const SHORT: [(&str, &str); 59] = [
 const IN_THE_UNITED_STATES: usize = 56;
 
 /// Code, name, folded name.
+type RegionRow = (&'static str, &'static str, &'static str);
+
+/// The United States, then Canada, each by code.
 #[rustfmt::skip]
-const REGIONS: [(&str, &str, &str); 69] = [
+const REGIONS: [RegionRow; 69] = [
     ("AK", "Alaska", "alaska"),
     ("AL", "Alabama", "alabama"),
     ("AR", "Arkansas", "arkansas"),

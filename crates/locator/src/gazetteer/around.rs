@@ -1,6 +1,6 @@
 //! Words that people put around a place, and texts that say nothing of where.
 
-use crate::fold::words;
+use crate::fold::{long_form, words};
 
 /// Words before a place that do not belong to it, in the languages in which people ask. Sorted.
 #[rustfmt::skip]
@@ -95,13 +95,15 @@ pub(super) fn says_no_place(text: &str) -> bool {
 
 fn all_words(piece: &str, is_known: impl Fn(&str) -> bool) -> bool {
     // Most are plain, and folding them takes longer than all else here.
+    let bare = piece.trim_end_matches([',', ';', ':', '!', '?']);
     let mut plain = [0; LONGEST];
-    let is_plain = piece.len() <= LONGEST && piece.bytes().all(|letter| letter.is_ascii_alphabetic());
-    if is_plain && piece.len() > 4 {
-        let plain = &mut plain[..piece.len()];
-        plain.copy_from_slice(piece.as_bytes());
+    if let Some(plain) = plain.get_mut(..bare.len())
+        && !bare.is_empty()
+        && bare.bytes().all(|letter| letter.is_ascii_alphabetic())
+    {
+        plain.copy_from_slice(bare.as_bytes());
         plain.make_ascii_lowercase();
-        return std::str::from_utf8(plain).is_ok_and(is_known);
+        return std::str::from_utf8(plain).is_ok_and(|word| is_known(long_form(word).unwrap_or(word)));
     }
     piece.len() <= 4 * LONGEST && words(piece).iter().all(|word| is_known(word))
 }

@@ -60,7 +60,7 @@ impl<'a> Asked<'a> {
 
     /// The regions and countries that all of the text names.
     pub(super) fn areas(&self) -> &[Within] {
-        let cut_short = || Region::parse_ending(self.bare).filter(|_| self.bare.ends_with('.'));
+        let cut_short = || if self.bare.ends_with('.') { Region::parse_ending(self.bare) } else { None };
         self.areas.get_or_init(|| match cut_short() {
             Some(region) => vec![Within::Region(region)],
             None => Within::named(self.bare).collect(),

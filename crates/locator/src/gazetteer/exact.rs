@@ -75,7 +75,9 @@ impl Gazetteer {
     /// A place of exactly the name that the text gives, in the area that it names.
     pub(super) fn place_by_name(&self, asked: &Asked<'_>) -> Option<PlaceAnswer> {
         let mut plain = asked.queries().iter().filter(|query| query.before.is_none());
-        let (query, found) = plain.find_map(|query| Some((query, self.exactly(query, asked.areas())?)))?;
+        // In an area that is named it does not matter whether the text is the name of another.
+        let areas = |query: &Query<'_>| if query.within == Within::Anywhere { asked.areas() } else { &[] };
+        let (query, found) = plain.find_map(|query| Some((query, self.exactly(query, areas(query))?)))?;
         if query.within != Within::Anywhere {
             // CA is California first; a village of Canada is a guess.
             let is_code = matches!(query.within, Within::Country(_)) && asked.bare.ends_with("CA");

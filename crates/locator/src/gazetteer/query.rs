@@ -47,8 +47,9 @@ impl Within {
     /// The regions and countries that a text names at the end of a longer one, where they may be cut short.
     pub(super) fn ending(text: &str) -> Vec<Self> {
         let text = text.trim();
-        let region = Region::parse_ending(text).map(Self::Region);
-        region.into_iter().chain(Country::parse(text).map(Self::Country)).collect()
+        let name = fold(text);
+        let region = Region::parse_ending_folded(text, &name).map(Self::Region);
+        region.into_iter().chain(Country::parse_folded(text, &name).map(Self::Country)).collect()
     }
 
     /// The regions and countries that a text names: `CA` is California and Canada, `Georgia` a state and a country.
@@ -109,7 +110,8 @@ impl<'a> Query<'a> {
 
     /// The same without what is said twice: the state, or a ZIP code before it, as in `Dallas TX, Texas`.
     fn without_repetition(&self) -> Option<Self> {
-        if self.within == Within::Anywhere {
+        // One word says nothing twice.
+        if self.within == Within::Anywhere || !self.written.contains(char::is_whitespace) {
             return None;
         }
         let written = split_postcode(self.written).0;
