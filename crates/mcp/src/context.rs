@@ -1,5 +1,5 @@
 use data_encoding::BASE64;
-use http::HeaderMap;
+use http::{HeaderMap, HeaderName};
 use serde_json::value::RawValue;
 
 use crate::fault::{RpcFault, quoted};
@@ -36,13 +36,13 @@ pub struct Context<'a> {
 pub struct Headers<'a>(pub Option<&'a HeaderMap>);
 
 impl<'a> Headers<'a> {
-    pub(crate) const VERSION: &'static str = "mcp-protocol-version";
-    const METHOD: &'static str = "mcp-method";
-    const NAME: &'static str = "mcp-name";
+    pub(crate) const VERSION: HeaderName = HeaderName::from_static("mcp-protocol-version");
+    const METHOD: HeaderName = HeaderName::from_static("mcp-method");
+    const NAME: HeaderName = HeaderName::from_static("mcp-name");
 
     /// A header's value. One that is sent twice is like neither of its values, so that what stands between client and
     /// server cannot have read another than we.
-    pub(crate) fn get(self, name: &str) -> Option<&'a [u8]> {
+    pub(crate) fn get(self, name: &HeaderName) -> Option<&'a [u8]> {
         let mut sent = self.0?.get_all(name).iter();
         match (sent.next(), sent.next()) {
             (Some(value), None) => Some(value.as_bytes()),
@@ -68,7 +68,7 @@ impl Context<'_> {
 
     /// The revision that the version header names, if there is one.
     pub(crate) fn header_revision(&self) -> Result<Option<Revision>, RpcFault> {
-        let Some(version) = self.headers.get(Headers::VERSION) else { return Ok(None) };
+        let Some(version) = self.headers.get(&Headers::VERSION) else { return Ok(None) };
         let version = String::from_utf8_lossy(version);
         Revision::parse(&version).map(Some).ok_or_else(|| RpcFault::unsupported_version(&version))
     }
@@ -82,7 +82,7 @@ impl Context<'_> {
     pub(crate) fn revision(&self, message: &Message<'_>, params: &Params<'_>) -> Result<Revision, RpcFault> {
         let Meta { version, capabilities, .. } = params.meta;
         let body = version.map(body_version).transpose()?;
-        if let (Some(header), Some(body)) = (self.headers.get(Headers::VERSION), &body)
+        if let (Some(header), Some(body)) = (self.headers.get(&Headers::VERSION), &body)
             && header != body.as_bytes()
         {
             return Err(mismatch("MCP-Protocol-Version", header, &format!("params._meta.{}", Meta::VERSION), body));
@@ -112,13 +112,13 @@ impl Context<'_> {
             let detail = format!("params._meta.{key} must be an object, got {got}; {EXAMPLE}");
             return Err(RpcFault::malformed(Revision::V2026_07_28, detail));
         }
-        self.required("MCP-Protocol-Version", Headers::VERSION)?;
-        let method = self.required("Mcp-Method", Headers::METHOD)?;
+        self.required("MCP-Protocol-Version", &Headers::VERSION)?;
+        let method = self.required("Mcp-Method", &Headers::METHOD)?;
         if let Some(method) = method.filter(|header| *header != message.method.as_bytes()) {
             return Err(mismatch("Mcp-Method", method, "method", &message.method));
         }
         let Some((member, name)) = params.mirrored_name(&message.method) else { return Ok(()) };
-        match self.required("Mcp-Name", Headers::NAME)? {
+        match self.required("Mcp-Name", &Headers::NAME)? {
             Some(header) if decoded(header).as_deref() != Some(name.as_bytes()) => {
                 Err(mismatch("Mcp-Name", header, member, &name))
             }
@@ -127,7 +127,7 @@ impl Context<'_> {
     }
 
     /// A header that must be there where headers count.
-    fn required(&self, shown: &str, name: &str) -> Result<Option<&[u8]>, RpcFault> {
+    fn required(&self, shown: &str, name: &HeaderName) -> Result<Option<&[u8]>, RpcFault> {
         let value = self.headers.get(name);
         if self.headers_required && value.is_none() {
             let detail =

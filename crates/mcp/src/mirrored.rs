@@ -1,3 +1,4 @@
+use http::HeaderName;
 use serde_json::Value;
 
 use crate::context::{Headers, decoded};
@@ -8,7 +9,7 @@ use crate::tool::Arguments;
 /// server can act on it unread.
 #[derive(Debug)]
 pub(crate) struct Mirrored {
-    header: String,
+    header: HeaderName,
     /// The names that lead to it.
     path: Vec<String>,
 }
@@ -23,7 +24,6 @@ impl Mirrored {
         collect(schema, &mut Vec::new(), &mut found);
         for (at, mirrored) in found.iter().enumerate() {
             let header = &mirrored.header;
-            assert!(http::HeaderName::try_from(header.as_str()).is_ok(), "{header:?} is not a valid header name");
             assert!(found[..at].iter().all(|other| other.header != *header), "two arguments are the header {header:?}");
         }
         found
@@ -58,7 +58,9 @@ fn collect(schema: &Value, path: &mut Vec<String>, found: &mut Vec<Mirrored>) {
         path.push(name.clone());
         if let Some(mark) = property.get("x-mcp-header") {
             let mark = mark.as_str().expect("x-mcp-header is a string");
-            found.push(Mirrored { header: format!("mcp-param-{}", mark.to_ascii_lowercase()), path: path.clone() });
+            let header = format!("mcp-param-{mark}");
+            let Ok(header) = HeaderName::try_from(&header) else { panic!("{header:?} is not a valid header name") };
+            found.push(Mirrored { header, path: path.clone() });
         }
         collect(property, path, found);
         path.pop();
