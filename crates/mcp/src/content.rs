@@ -3,6 +3,7 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use crate::call::CallError;
+use crate::structured::Structured;
 
 /// A picture by which people recognise a server, a tool, a resource or a prompt.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -24,10 +25,6 @@ pub enum Output {
     /// Whatever people and models should see.
     Content(Vec<Content>),
 }
-
-/// A JSON object, already rendered, because it is sent twice.
-#[derive(Clone, Debug)]
-pub struct Structured(String);
 
 /// One thing to see or hear.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -89,34 +86,6 @@ impl Output {
     /// A text.
     pub fn text(text: impl Into<String>) -> Self {
         Self::Content(vec![Content::Text(text.into())])
-    }
-}
-
-impl Structured {
-    /// Renders `value`, which must serialise as a JSON object.
-    ///
-    /// # Errors
-    /// [`CallError::Internal`] if it does not serialise, or as something else than an object.
-    pub fn render(value: &(impl Serialize + ?Sized)) -> Result<Self, CallError> {
-        // Most values fit, so that the buffer seldom grows.
-        let mut json = Vec::with_capacity(4096);
-        serde_json::to_writer(&mut json, value).map_err(CallError::internal)?;
-        // A value may hold JSON that someone else wrote, and stdio and SSE end a message where its line ends.
-        if json.contains(&b'\n') || json.contains(&b'\r') {
-            let read: Value = serde_json::from_slice(&json).map_err(CallError::internal)?;
-            json = serde_json::to_vec(&read).map_err(CallError::internal)?;
-        }
-        if json.starts_with(b"{") {
-            String::from_utf8(json).map(Self).map_err(CallError::internal)
-        } else {
-            Err(CallError::internal("a tool's value is an object"))
-        }
-    }
-
-    /// The value as it will be sent.
-    #[must_use]
-    pub fn json(&self) -> &str {
-        &self.0
     }
 }
 

@@ -46,6 +46,7 @@ mod call;
 mod completion;
 mod content;
 mod context;
+mod escape;
 mod fault;
 mod handler;
 mod http;
@@ -63,12 +64,13 @@ mod response;
 mod revision;
 mod server;
 mod stdio;
+mod structured;
 mod tool;
 mod tools;
 
 pub use call::{Call, CallError, InputRequired};
 pub use completion::{Complete, Completion, Texts};
-pub use content::{Content, Contents, Icon, Output, Structured};
+pub use content::{Content, Contents, Icon, Output};
 pub use context::{Context, Headers};
 pub use handler::Handler;
 pub use http::{
@@ -84,6 +86,7 @@ pub use response::RpcResponse;
 pub use revision::Revision;
 pub use server::{Info, Server};
 pub use stdio::serve_stdio;
+pub use structured::{Fragment, Structured, StructuredWriter};
 pub use tool::{Annotations, Arguments, Tool};
 
 /// The README's example is one that works.

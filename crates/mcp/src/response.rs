@@ -8,6 +8,7 @@ use crate::content::{Content, Output};
 use crate::fault::RpcFault;
 use crate::notifications::LogLevel;
 use crate::revision::Revision;
+use crate::structured::Structured;
 
 /// For how long a client may keep what does not change while the process lives.
 const TTL_MILLIS: u32 = 300_000;
@@ -77,7 +78,7 @@ pub(crate) enum ToolResult {
 /// The response to a call of a tool; `meta` is what a result of a stateless revision says about the server.
 pub(crate) fn tool_response(id: &RawValue, result: &ToolResult, meta: Option<&RawValue>) -> RpcResponse {
     let (content, is_error) = match result {
-        ToolResult::Output(Output::Structured(value)) => return structured(id, value.json(), meta),
+        ToolResult::Output(Output::Structured(value)) => return structured(id, value, meta),
         ToolResult::Output(Output::Content(content)) => (ContentView::Any(content), false),
         ToolResult::Failure(reason) => (ContentView::Text([TextContent { r#type: "text", text: reason }]), true),
     };
@@ -86,15 +87,16 @@ pub(crate) fn tool_response(id: &RawValue, result: &ToolResult, meta: Option<&Ra
 
 /// A structured value, as it is and as text. It is put together by hand because it is most of what a server sends, and
 /// the value is JSON already.
-fn structured(id: &RawValue, value: &str, meta: Option<&RawValue>) -> RpcResponse {
-    // The value twice, once with every quotation mark escaped, and what stands around it.
-    let mut body = Vec::with_capacity(1024 + value.len() * 5 / 2);
+fn structured(id: &RawValue, value: &Structured, meta: Option<&RawValue>) -> RpcResponse {
+    let [json, escaped] = value.forms();
+    let around = 256 + id.get().len() + meta.map_or(0, |meta| meta.get().len());
+    let mut body = Vec::with_capacity(around + json.len() + escaped.len());
     body.extend_from_slice(br#"{"jsonrpc":"2.0","id":"#);
     body.extend_from_slice(id.get().as_bytes());
-    body.extend_from_slice(br#","result":{"content":[{"type":"text","text":"#);
-    serde_json::to_writer(&mut body, value).expect("a text always serialises");
-    body.extend_from_slice(br#"}],"structuredContent":"#);
-    body.extend_from_slice(value.as_bytes());
+    body.extend_from_slice(br#","result":{"content":[{"type":"text","text":""#);
+    body.extend_from_slice(escaped);
+    body.extend_from_slice(br#""}],"structuredContent":"#);
+    body.extend_from_slice(json);
     body.extend_from_slice(br#","isError":false"#);
     if let Some(meta) = meta {
         body.extend_from_slice(br#","resultType":"complete","_meta":"#);

@@ -15,7 +15,7 @@ use super::kinds::Number;
 use super::place::{Center, LAT, LOCATION, LON, after_geocoder};
 use super::schema;
 use super::units::UNITS;
-use super::view::{AtmPage, Item, fit_into_reply, render, tell_bans_once};
+use super::view::{Item, fit_into_reply, render_behind, tell_bans_once};
 use crate::catalogue::AtmFilter;
 use crate::locator::Locator;
 
@@ -54,11 +54,9 @@ pub(crate) fn tool(geocodes: bool) -> Tool<Locator> {
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct AreaStatus<'a> {
+struct AreaStatus {
     counts: BTreeMap<AtmStatus, usize>,
     as_of: Timestamp,
-    #[serde(flatten)]
-    page: AtmPage<'a>,
 }
 
 fn handle(locator: &Locator, given: &Map<String, Value>, _: &Call<'_>) -> Result<Output, CallError> {
@@ -85,5 +83,5 @@ fn handle(locator: &Locator, given: &Map<String, Value>, _: &Call<'_>) -> Result
     tell_bans_once(&mut atms, &listed, &moment);
     let advice = around.advice(&moment, &listed, false);
     let page = around.page(&snapshot, &moment, atms, total, advice);
-    render(AreaStatus { counts, as_of: moment.now(), page }, |area| &mut area.page).map(Output::Structured)
+    render_behind(&AreaStatus { counts, as_of: moment.now() }, page).map(Output::Structured)
 }

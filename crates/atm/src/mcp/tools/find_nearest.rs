@@ -95,7 +95,7 @@ pub fn call(locator: &Locator, given: &Map<String, Value>) -> Result<Structured,
     let listed: Vec<_> = found.iter().take(atms.len()).map(|near| snapshot.found(*near)).collect();
     tell_bans_once(&mut atms, &listed, &moment);
     let advice = around.advice(&moment, &listed, true);
-    render(around.page(&snapshot, &moment, atms, total, advice), |page| page)
+    render(around.page(&snapshot, &moment, atms, total, advice))
 }
 
 /// The coin of a name or code. One that neither has a name nor is known of any machine is a mistake: searched for, it

@@ -121,7 +121,7 @@ pub fn call(locator: &Locator, given: &Map<String, Value>) -> Result<Structured,
         next_cursor,
         atms,
     };
-    render(page, |page| page)
+    render(page)
 }
 
 fn parse_cursor(text: &str) -> Option<AtmId> {

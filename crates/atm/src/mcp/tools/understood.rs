@@ -57,6 +57,9 @@ impl Understood {
 
     /// The other places, each with a label of its own.
     pub(super) fn others(&self) -> Vec<String> {
+        if self.alternatives.is_empty() {
+            return Vec::new();
+        }
         let own = label(&self.name, self.region, self.country);
         let labels: Vec<String> = self.alternatives.iter().map(Alternative::label).collect();
         let is_shared = |label: &String| *label == own || labels.iter().filter(|other| *other == label).count() > 1;

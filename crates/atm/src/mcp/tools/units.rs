@@ -1,6 +1,7 @@
 //! How distances and coordinates are written.
 
 use signpost_locator::{Distance, Point};
+use signpost_mcp::{StructuredWriter, fragment};
 
 use super::declare::{Argument, WithDefault};
 use super::kinds::Choice;
@@ -30,6 +31,24 @@ impl Units {
 
     /// A distance as people read it: `1.2 miles`.
     pub(super) fn text(self, distance: Distance) -> String {
+        let (whole, tenths, name) = self.tenths(distance);
+        format!("{whole}.{tenths} {name}")
+    }
+
+    /// Writes the same, between quotation marks that are there.
+    pub(super) fn write(self, writer: &mut StructuredWriter, distance: Distance) {
+        let (whole, tenths, _) = self.tenths(distance);
+        writer.number(whole);
+        writer.fragment(fragment!("."));
+        writer.number(tenths);
+        writer.fragment(match self {
+            Self::Miles => fragment!(" miles"),
+            Self::Kilometres => fragment!(" km"),
+        });
+    }
+
+    /// The length of a distance, its tenths, and the name of the unit.
+    fn tenths(self, distance: Distance) -> (u64, u64, &'static str) {
         let (length, name) = match self {
             Self::Miles => (distance.in_miles(), "miles"),
             Self::Kilometres => (distance.in_kilometres(), "km"),
@@ -37,6 +56,6 @@ impl Units {
         // Whole numbers are much cheaper to write than fractions.
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "at most half the way around")]
         let tenths = (length * 10.0).round() as u64;
-        format!("{}.{} {name}", tenths / 10, tenths % 10)
+        (tenths / 10, tenths % 10, name)
     }
 }

@@ -3,10 +3,11 @@
 use std::borrow::Cow;
 
 use jiff::Timestamp;
+use jiff::fmt::temporal::DateTimePrinter;
 use serde::Serialize;
 use signpost_locator::gazetteer::ATTRIBUTION;
 use signpost_locator::{AtmId, AtmStatus, Distance, Record};
-use signpost_mcp::{CallError, Structured};
+use signpost_mcp::{CallError, Fragment, Structured, StructuredWriter, fragment};
 
 use super::place::Center;
 use super::understood::Understood;
@@ -31,28 +32,21 @@ const MAX_TEXT_CHARS: usize = 200;
 const MAX_REASONED: usize = 20;
 
 /// A machine in a list of results.
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
 pub(crate) struct Item<'a> {
     id: AtmId,
     name: &'a str,
-    #[serde(skip_serializing_if = "Option::is_none")]
     operator: Option<&'a str>,
-    distance: String,
-    distance_meters: u64,
+    /// In whole metres.
+    distance: u64,
+    units: Units,
     status: AtmStatus,
-    #[serde(skip_serializing_if = "Option::is_none")]
     status_reason: Option<&'a str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     status_as_of: Option<Timestamp>,
     address: Cow<'a, str>,
     lat: f64,
     lon: f64,
-    #[serde(skip_serializing_if = "Option::is_none")]
     hours: Option<&'a str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     opens_at: Option<&'a str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     closes_at: Option<&'a str>,
 }
 
@@ -60,6 +54,8 @@ pub(crate) struct Item<'a> {
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct AtmPage<'a> {
+    /// They stand before the other members, and are written by hand.
+    #[serde(skip)]
     pub(crate) atms: Vec<Item<'a>>,
     /// How many there are, listed or not.
     pub(crate) total: usize,
@@ -79,21 +75,56 @@ pub(crate) struct AtmPage<'a> {
     pub(crate) next_cursor: Option<String>,
 }
 
-/// A reply with a page of results. Of the advisories at least the weightiest is told; the others give way where the reply
-/// would be longer than a model should have to read, and stay in the details of each machine.
-pub(crate) fn render<'a, R: Serialize>(
-    mut reply: R,
-    page: impl Fn(&mut R) -> &mut AtmPage<'a>,
-) -> Result<Structured, CallError> {
-    let rendered = Structured::render(&reply)?;
-    let listed = page(&mut reply);
-    let bound = if listed.atms.len() <= SHORT_LIST { SHORT_REPLY_BYTES } else { LONG_REPLY_BYTES };
-    let told = listed.advisories.len();
-    let mut length = rendered.json().len();
-    while length > bound && listed.advisories.len() > 1 {
-        length -= listed.advisories.pop().map_or(0, |last| last.size());
+/// A reply that is a page of results.
+pub(crate) fn render(page: AtmPage<'_>) -> Result<Structured, CallError> {
+    let mut writer = StructuredWriter::default();
+    writer.fragment(fragment!("{"));
+    write_page(writer, page)
+}
+
+/// A reply with a page of results behind the members of `head`.
+pub(crate) fn render_behind(head: &impl Serialize, page: AtmPage<'_>) -> Result<Structured, CallError> {
+    let mut writer = StructuredWriter::default();
+    writer.fragment(fragment!("{"));
+    writer.json(members(&object(head)?));
+    writer.fragment(fragment!(","));
+    write_page(writer, page)
+}
+
+/// Of the advisories at least the weightiest is told; the others give way where the reply would be longer than a model
+/// should have to read, and stay in the details of each machine.
+fn write_page(mut writer: StructuredWriter, mut page: AtmPage<'_>) -> Result<Structured, CallError> {
+    writer.fragment(fragment!(r#""atms":["#));
+    for (at, item) in page.atms.iter().enumerate() {
+        if at > 0 {
+            writer.fragment(fragment!(","));
+        }
+        item.write(&mut writer)?;
     }
-    if listed.advisories.len() == told { Ok(rendered) } else { Structured::render(&reply) }
+    writer.fragment(fragment!("],"));
+    let mut others = object(&page)?;
+    let bound = if page.atms.len() <= SHORT_LIST { SHORT_REPLY_BYTES } else { LONG_REPLY_BYTES };
+    let told = page.advisories.len();
+    let mut length = writer.written() + members(&others).len() + 1;
+    while length > bound && page.advisories.len() > 1 {
+        length -= page.advisories.pop().map_or(0, |last| last.size());
+    }
+    if page.advisories.len() < told {
+        others = object(&page)?;
+    }
+    writer.json(members(&others));
+    writer.fragment(fragment!("}"));
+    writer.finish()
+}
+
+/// An object as JSON.
+fn object(value: &impl Serialize) -> Result<String, CallError> {
+    serde_json::to_string(value).map_err(CallError::internal)
+}
+
+/// What is between the braces of an object.
+fn members(object: &str) -> &str {
+    object.strip_prefix('{').and_then(|rest| rest.strip_suffix('}')).unwrap_or(object)
 }
 
 /// As many machines as a model should have to read at once: what a source writes has no bound of its own.
@@ -103,7 +134,9 @@ pub(crate) fn fit_into_reply<'a>(items: impl Iterator<Item = Item<'a>>) -> Vec<I
         left = left.checked_sub(item.size())?;
         Some(item)
     };
-    items.map_while(fits).collect()
+    let mut listed = Vec::with_capacity(items.size_hint().1.unwrap_or_default());
+    listed.extend(items.map_while(fits));
+    listed
 }
 
 /// Leaves out of a long list why its machines are under a ban; `listed` are the same machines.
@@ -119,16 +152,14 @@ impl<'a> Item<'a> {
         let record = &entry.machine.record;
         let report = moment.status(entry);
         let metres = distance.in_metres().round();
-        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "at most half the way around")]
-        let distance_meters = metres as u64;
         let [lat, lon] = degrees(record.point);
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "at most half the way around")]
         Self {
             id: entry.machine.id,
             name: clipped(record.title()),
             operator: record.operator.as_deref().map(clipped),
-            // Of whole metres, so that both members say the same.
-            distance: units.text(Distance::metres(metres)),
-            distance_meters,
+            distance: metres as u64,
+            units,
             status: report.status,
             status_reason: report.is_reasoned().then_some(report.reason),
             status_as_of: report.as_of,
@@ -153,13 +184,63 @@ impl<'a> Item<'a> {
     /// About how many bytes it is in a reply.
     fn size(&self) -> usize {
         let texts = [Some(self.name), self.operator, self.hours, self.status_reason, Some(&self.address)];
+        let quotes = |text: &str| text.bytes().filter(|byte| *byte == b'"').count();
         // The names of the members, the numbers and the times.
-        350 + texts.into_iter().flatten().map(|text| text.len() + text.matches('"').count()).sum::<usize>()
+        350 + texts.into_iter().flatten().map(|text| text.len() + quotes(text)).sum::<usize>()
     }
+
+    /// Writes it by hand: the machines of a list are most of what a search writes.
+    fn write(&self, writer: &mut StructuredWriter) -> Result<(), CallError> {
+        writer.fragment(fragment!(r#"{"id":"#));
+        writer.number(self.id.get());
+        write_text(writer, fragment!(r#","name":"#), Some(self.name));
+        write_text(writer, fragment!(r#","operator":"#), self.operator);
+        writer.fragment(fragment!(r#","distance":""#));
+        // Of whole metres, so that both members say the same.
+        #[expect(clippy::cast_precision_loss, reason = "at most half the way around")]
+        self.units.write(writer, Distance::metres(self.distance as f64));
+        writer.fragment(fragment!(r#"","distanceMeters":"#));
+        writer.number(self.distance);
+        write_text(writer, fragment!(r#","status":"#), Some(self.status.as_str()));
+        write_text(writer, fragment!(r#","statusReason":"#), self.status_reason);
+        if let Some(at) = self.status_as_of {
+            writer.fragment(fragment!(r#","statusAsOf":"#));
+            writer.text(&written(at)?);
+        }
+        write_text(writer, fragment!(r#","address":"#), Some(&self.address));
+        writer.fragment(fragment!(r#","lat":"#));
+        writer.value(&self.lat)?;
+        writer.fragment(fragment!(r#","lon":"#));
+        writer.value(&self.lon)?;
+        write_text(writer, fragment!(r#","hours":"#), self.hours);
+        write_text(writer, fragment!(r#","opensAt":"#), self.opens_at);
+        write_text(writer, fragment!(r#","closesAt":"#), self.closes_at);
+        writer.fragment(fragment!("}"));
+        Ok(())
+    }
+}
+
+/// Writes a member where it has a value.
+fn write_text(writer: &mut StructuredWriter, name: Fragment, text: Option<&str>) {
+    if let Some(text) = text {
+        writer.fragment(name);
+        writer.text(text);
+    }
+}
+
+/// A moment as serde writes it, without the detour through a formatter.
+fn written(at: Timestamp) -> Result<String, CallError> {
+    const PRINTER: DateTimePrinter = DateTimePrinter::new();
+    let mut text = String::with_capacity(32);
+    PRINTER.print_timestamp(&at, &mut text).map_err(CallError::internal)?;
+    Ok(text)
 }
 
 /// The beginning of a text that a source wrote at length; `get_atm_details` has all of it.
 fn clipped(text: &str) -> &str {
+    if text.len() <= MAX_TEXT_CHARS {
+        return text;
+    }
     text.char_indices().nth(MAX_TEXT_CHARS).map_or(text, |(end, _)| &text[..end])
 }
 

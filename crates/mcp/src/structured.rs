@@ -1,0 +1,257 @@
+//! The value of a tool, rendered once for all of its forms.
+
+use std::fmt;
+
+use serde::Serialize;
+use serde_json::Value;
+
+use crate::call::CallError;
+use crate::escape::{has_controls, is_plain, push_escaped};
+
+/// How many bytes most values have at most.
+const USUAL_BYTES: usize = 4096;
+
+/// A JSON object, rendered as it is sent: as itself, and as a text.
+#[derive(Clone)]
+pub struct Structured {
+    json: Vec<u8>,
+    escaped: Vec<u8>,
+}
+
+/// Writes a [`Structured`] part by part, in both forms at once. It does not look whether the parts make an object: for
+/// values that are large and many; all others are [rendered](Structured::render).
+///
+/// ```
+/// # use signpost_mcp::{StructuredWriter, fragment};
+/// let mut writer = StructuredWriter::default();
+/// writer.fragment(fragment!(r#"{"name":"#));
+/// writer.text("Corner Market");
+/// writer.fragment(fragment!(r#","metres":"#));
+/// writer.number(120);
+/// writer.fragment(fragment!("}"));
+/// assert_eq!(writer.finish()?.json(), r#"{"name":"Corner Market","metres":120}"#);
+/// # Ok::<(), signpost_mcp::CallError>(())
+/// ```
+pub struct StructuredWriter {
+    json: Vec<u8>,
+    escaped: Vec<u8>,
+}
+
+/// A part of JSON that never changes, in both forms: see [`fragment!`](crate::fragment).
+#[derive(Clone, Copy, Debug)]
+pub struct Fragment {
+    json: &'static [u8],
+    escaped: &'static [u8],
+}
+
+/// A [`Fragment`] of a constant text, escaped when it is compiled.
+#[macro_export]
+macro_rules! fragment {
+    ($json:expr) => {{
+        const JSON: &str = $json;
+        const ESCAPED: [u8; $crate::Fragment::escaped_length(JSON)] = $crate::Fragment::escape(JSON);
+        $crate::Fragment::new(JSON, &ESCAPED)
+    }};
+}
+
+impl Fragment {
+    #[doc(hidden)]
+    #[must_use]
+    pub const fn new(json: &'static str, escaped: &'static [u8]) -> Self {
+        Self { json: json.as_bytes(), escaped }
+    }
+
+    #[doc(hidden)]
+    #[must_use]
+    pub const fn escaped_length(json: &str) -> usize {
+        let (bytes, mut at, mut length) = (json.as_bytes(), 0, 0);
+        while at < bytes.len() {
+            length += if matches!(bytes[at], b'"' | b'\\') { 2 } else { 1 };
+            at += 1;
+        }
+        length
+    }
+
+    #[doc(hidden)]
+    #[must_use]
+    pub const fn escape<const LENGTH: usize>(json: &str) -> [u8; LENGTH] {
+        let (bytes, mut at, mut escaped, mut end) = (json.as_bytes(), 0, [b'\\'; LENGTH], 0);
+        while at < bytes.len() {
+            end += if matches!(bytes[at], b'"' | b'\\') { 1 } else { 0 };
+            escaped[end] = bytes[at];
+            (at, end) = (at + 1, end + 1);
+        }
+        escaped
+    }
+}
+
+impl Structured {
+    /// Renders `value`, which must serialise as a JSON object.
+    ///
+    /// # Errors
+    /// [`CallError::Internal`] if it does not serialise, or as something else than an object.
+    pub fn render(value: &(impl Serialize + ?Sized)) -> Result<Self, CallError> {
+        let mut json = Vec::with_capacity(USUAL_BYTES);
+        serde_json::to_writer(&mut json, value).map_err(CallError::internal)?;
+        // A value may hold JSON that someone else wrote, and stdio and SSE end a message where its line ends.
+        if has_controls(&json) {
+            let read: Value = serde_json::from_slice(&json).map_err(CallError::internal)?;
+            json = serde_json::to_vec(&read).map_err(CallError::internal)?;
+        }
+        let mut escaped = Vec::new();
+        push_escaped(&mut escaped, &json);
+        Self { json, escaped }.checked()
+    }
+
+    /// The value as it will be sent.
+    ///
+    /// # Panics
+    /// Never: it is made of texts.
+    #[must_use]
+    pub fn json(&self) -> &str {
+        std::str::from_utf8(&self.json).expect("JSON is UTF-8")
+    }
+
+    /// As it is, and as it stands between the quotation marks of a JSON string.
+    pub(crate) fn forms(&self) -> [&[u8]; 2] {
+        [&self.json, &self.escaped]
+    }
+
+    fn checked(self) -> Result<Self, CallError> {
+        if self.json.starts_with(b"{") { Ok(self) } else { Err(CallError::internal("a tool's value is an object")) }
+    }
+}
+
+impl fmt::Debug for Structured {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Structured").field(&self.json()).finish()
+    }
+}
+
+impl fmt::Debug for StructuredWriter {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("StructuredWriter").field("bytes", &self.json.len()).finish_non_exhaustive()
+    }
+}
+
+impl Default for StructuredWriter {
+    fn default() -> Self {
+        // Most values fit, so that the buffers seldom grow.
+        Self { json: Vec::with_capacity(USUAL_BYTES), escaped: Vec::with_capacity(USUAL_BYTES * 5 / 4) }
+    }
+}
+
+impl StructuredWriter {
+    /// How many bytes of JSON were written.
+    #[must_use]
+    pub fn written(&self) -> usize {
+        self.json.len()
+    }
+
+    /// Appends what never changes.
+    #[inline]
+    pub fn fragment(&mut self, fragment: Fragment) {
+        self.json.extend_from_slice(fragment.json);
+        self.escaped.extend_from_slice(fragment.escaped);
+    }
+
+    /// Appends a string.
+    ///
+    /// # Panics
+    /// Never: a text always serialises.
+    pub fn text(&mut self, text: &str) {
+        self.fragment(fragment!("\""));
+        if is_plain(text.as_bytes()) {
+            self.json.extend_from_slice(text.as_bytes());
+            self.escaped.extend_from_slice(text.as_bytes());
+        } else {
+            let quoted = serde_json::to_string(text).expect("a text always serialises");
+            self.push(&quoted.as_bytes()[1..quoted.len() - 1]);
+        }
+        self.fragment(fragment!("\""));
+    }
+
+    /// Appends a whole number.
+    pub fn number(&mut self, number: u64) {
+        const MAX_DIGITS: usize = 20;
+        let (mut digits, mut first, mut left) = ([b'0'; MAX_DIGITS], MAX_DIGITS - 1, number);
+        while left > 9 {
+            digits[first] += u8::try_from(left % 10).unwrap_or_default();
+            (first, left) = (first - 1, left / 10);
+        }
+        digits[first] += u8::try_from(left).unwrap_or_default();
+        self.json.extend_from_slice(&digits[first..]);
+        self.escaped.extend_from_slice(&digits[first..]);
+    }
+
+    /// Appends any value.
+    ///
+    /// # Errors
+    /// [`CallError::Internal`] if it does not serialise.
+    pub fn value(&mut self, value: &(impl Serialize + ?Sized)) -> Result<(), CallError> {
+        let start = self.json.len();
+        serde_json::to_writer(&mut self.json, value).map_err(CallError::internal)?;
+        push_escaped(&mut self.escaped, &self.json[start..]);
+        Ok(())
+    }
+
+    /// Appends JSON without line breaks that was rendered before.
+    pub fn json(&mut self, json: &str) {
+        self.push(json.as_bytes());
+    }
+
+    /// What was written.
+    ///
+    /// # Errors
+    /// [`CallError::Internal`] if it is no object, or has control characters between its parts.
+    pub fn finish(self) -> Result<Structured, CallError> {
+        let Self { json, escaped } = self;
+        if has_controls(&json) {
+            return Err(CallError::internal("a tool's value has a control character"));
+        }
+        Structured { json, escaped }.checked()
+    }
+
+    fn push(&mut self, json: &[u8]) {
+        self.json.extend_from_slice(json);
+        push_escaped(&mut self.escaped, json);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn what_is_written_by_hand_is_what_serde_renders() {
+        proptest!(|(text in any::<String>(), number: u64, bits in 0..64_u32, float in -180.0..180.0_f64)| {
+            let number = number >> bits;
+            let mut writer = StructuredWriter::default();
+            writer.fragment(fragment!(r#"{"a\"\\b":"#));
+            writer.text(&text);
+            writer.fragment(fragment!(r#","c":["#));
+            writer.number(number);
+            writer.fragment(fragment!(","));
+            writer.value(&float)?;
+            writer.fragment(fragment!("],"));
+            prop_assert!(!writer.escaped.is_empty());
+            writer.json(r#""d":{"e":"f"}}"#);
+            let written = writer.finish()?;
+            let rendered = Structured::render(&json!({ "a\"\\b": text, "c": [number, float], "d": { "e": "f" } }))?;
+            prop_assert_eq!(written.json(), rendered.json());
+            prop_assert_eq!(written.forms(), rendered.forms());
+        });
+    }
+
+    #[test]
+    fn what_is_no_object_on_one_line_is_a_fault_of_ours() {
+        for json in ["[]", "", "{\n}", "{\t}"] {
+            let mut writer = StructuredWriter::default();
+            writer.json(json);
+            assert!(matches!(writer.finish(), Err(CallError::Internal(_))), "{json:?}");
+        }
+    }
+}
