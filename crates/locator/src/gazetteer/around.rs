@@ -99,7 +99,7 @@ fn all_words(piece: &str, is_known: impl Fn(&str) -> bool) -> bool {
     let mut plain = [0; LONGEST];
     if let Some(plain) = plain.get_mut(..bare.len())
         && !bare.is_empty()
-        && bare.bytes().all(|letter| letter.is_ascii_alphabetic())
+        && bare.bytes().all(|letter| letter.is_ascii_alphanumeric())
     {
         plain.copy_from_slice(bare.as_bytes());
         plain.make_ascii_lowercase();

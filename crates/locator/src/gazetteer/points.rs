@@ -16,7 +16,9 @@ const SOMEWHERE: Distance = Distance::metres(50_000.0);
 impl Gazetteer {
     /// Coordinates, or a link to a map that shows a point; unless they lie nowhere and would lie somewhere with the longitude second.
     pub(super) fn coordinates(&self, asked: &Asked<'_>) -> Option<PlaceAnswer> {
-        if !asked.bare.contains(|letter: char| letter.is_ascii_digit()) {
+        let is_digit = |letter: char| letter.is_ascii_digit();
+        // One number is no point, and most texts with numbers are postcodes.
+        if !asked.bare.contains(is_digit) || asked.bare.chars().all(is_digit) {
             return None;
         }
         let text = numbers_of(asked.bare);
