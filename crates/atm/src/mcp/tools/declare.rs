@@ -173,7 +173,8 @@ pub(super) struct CallArguments<'a> {
 impl<'a> CallArguments<'a> {
     /// `example` is a call of the same tool that works.
     pub(super) fn new(sent: &'a Map<String, Value>, example: &'static str) -> Self {
-        Self { sent, taken: Vec::new(), example }
+        // No tool has more.
+        Self { sent, taken: Vec::with_capacity(10), example }
     }
 
     /// The value of an argument. `null` is how some clients leave one out.

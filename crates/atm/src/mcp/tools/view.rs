@@ -119,7 +119,10 @@ fn write_page(mut writer: StructuredWriter, mut page: AtmPage<'_>) -> Result<Str
 
 /// An object as JSON.
 fn object(value: &impl Serialize) -> Result<String, CallError> {
-    serde_json::to_string(value).map_err(CallError::internal)
+    // What stands around the machines mostly fits.
+    let mut json = Vec::with_capacity(1024);
+    serde_json::to_writer(&mut json, value).map_err(CallError::internal)?;
+    String::from_utf8(json).map_err(CallError::internal)
 }
 
 /// What is between the braces of an object.
@@ -209,9 +212,9 @@ impl<'a> Item<'a> {
         }
         write_text(writer, fragment!(r#","address":"#), Some(&self.address));
         writer.fragment(fragment!(r#","lat":"#));
-        writer.value(&self.lat)?;
+        writer.float(self.lat);
         writer.fragment(fragment!(r#","lon":"#));
-        writer.value(&self.lon)?;
+        writer.float(self.lon);
         write_text(writer, fragment!(r#","hours":"#), self.hours);
         write_text(writer, fragment!(r#","opensAt":"#), self.opens_at);
         write_text(writer, fragment!(r#","closesAt":"#), self.closes_at);
