@@ -52,7 +52,7 @@ impl Hosts {
 }
 
 fn is_local(host: &str, also: &[String]) -> bool {
-    let host = host.to_ascii_lowercase();
-    let address = host.trim_start_matches('[').trim_end_matches(']').parse::<IpAddr>();
-    host == "localhost" || also.contains(&host) || address.is_ok_and(|address| address.is_loopback())
+    let address = || host.trim_start_matches('[').trim_end_matches(']').parse::<IpAddr>();
+    let is_one_of = |names: &[String]| names.iter().any(|name| name.eq_ignore_ascii_case(host));
+    host.eq_ignore_ascii_case("localhost") || is_one_of(also) || address().is_ok_and(|address| address.is_loopback())
 }
