@@ -1,5 +1,7 @@
 //! SQLite: one thread writes, others read. Writes that wait together are committed together.
 
+mod writer;
+
 use std::fmt;
 use std::path::Path;
 use std::sync::Arc;
@@ -8,7 +10,7 @@ use std::time::Duration;
 
 use anyhow::{Context, Error, Result, anyhow, ensure};
 use rusqlite::types::{ToSqlOutput, ValueRef};
-use rusqlite::{Connection, ErrorCode, OpenFlags};
+use rusqlite::{Connection, ErrorCode, OpenFlags, Statement};
 use tokio::sync::{Mutex, mpsc, oneshot};
 
 use crate::file::{DatabaseFile, Missing};
@@ -16,8 +18,6 @@ use crate::migrate::{self, Migrated, Migration};
 use crate::row::{Row, Value};
 use crate::step::{ReplySender, Step, Unavailable, WriteOutcome};
 
-/// How many requests share one commit at most.
-const BATCH: usize = 256;
 /// How many requests may wait for the writer, and for each reader; later ones wait for a place.
 const WAITING: usize = 1024;
 /// How many threads read. Each holds a connection and its own cache of statements.
@@ -77,7 +77,7 @@ impl Sqlite {
             anyhow::Ok(connection)
         };
         let (writer, jobs) = mpsc::channel(WAITING);
-        let mut threads = vec![spawn("store-writer", move || write_loop(&connection, jobs))?];
+        let mut threads = vec![spawn("store-writer", move || writer::run(&connection, jobs))?];
         let mut near = Vec::new();
         let reader = if file == ":memory:" {
             writer.clone()
@@ -217,68 +217,6 @@ fn read_loop(connection: &Connection, jobs: &Mutex<mpsc::Receiver<Job>>) {
     }
 }
 
-fn write_loop(connection: &Connection, mut waiting: mpsc::Receiver<Job>) {
-    let mut jobs = Vec::with_capacity(BATCH);
-    while waiting.blocking_recv_many(&mut jobs, BATCH) > 0 {
-        let end = jobs.iter().any(|job| matches!(job, Job::Close));
-        commit(connection, jobs.drain(..));
-        if end {
-            break;
-        }
-    }
-}
-
-/// A result that may be told once the commit has happened.
-type Held = Box<dyn FnOnce(&Result<()>)>;
-
-/// Runs what waits in one transaction, and answers nobody before it is on disk.
-fn commit(connection: &Connection, jobs: impl Iterator<Item = Job>) {
-    let file: Arc<str> = connection.path().unwrap_or_default().into();
-    let named = |error: rusqlite::Error| named(error.into(), &file);
-    let begun = connection.execute_batch("BEGIN IMMEDIATE").map_err(named);
-    let mut held: Vec<Held> = Vec::new();
-    for job in jobs {
-        // A full disk ends the whole transaction: a later job must not run outside of it.
-        let open = begun.is_ok() && !connection.is_autocommit();
-        held.push(match job {
-            Job::Read(step, reply) => hold(&file, reply, open.then(|| run(connection, &step).map(|(_, rows)| rows))),
-            Job::Write(steps, reply) => hold(&file, reply, open.then(|| together(connection, &steps))),
-            Job::Close => continue,
-        });
-    }
-    let done = begun.and_then(|()| {
-        if connection.is_autocommit() {
-            return Err(Unavailable("the disk is full or failing".to_owned()).into());
-        }
-        connection.execute_batch("COMMIT").map_err(named)
-    });
-    if !connection.is_autocommit() {
-        drop(connection.execute_batch("ROLLBACK"));
-    }
-    for tell in held {
-        tell(&done);
-    }
-}
-
-fn hold<T: 'static>(file: &Arc<str>, reply: ReplySender<T>, result: Option<Result<T>>) -> Held {
-    let file = Arc::clone(file);
-    Box::new(move |done| {
-        drop(reply.send(match (done, result) {
-            (Ok(()), Some(result)) => result.map_err(|error| named(error, &file)),
-            (Ok(()), None) => Err(closed()),
-            (Err(error), _) => Err(again(error)),
-        }));
-    })
-}
-
-/// The commit's error, once more for each request that shared it.
-fn again(error: &Error) -> Error {
-    match error.downcast_ref::<Unavailable>() {
-        Some(Unavailable(reason)) => Unavailable(reason.clone()).into(),
-        None => anyhow!("{error:#}"),
-    }
-}
-
 /// Tells the faults of the machine, which pass, from the faults of the program, and those of the file from both.
 fn named(error: Error, file: &str) -> Error {
     let code = error.downcast_ref::<rusqlite::Error>().and_then(rusqlite::Error::sqlite_error_code);
@@ -312,29 +250,6 @@ pub(super) fn broken(file: &str) -> String {
     format!("the database {file} is corrupt: restore a backup, or choose another database")
 }
 
-/// All steps or none: a savepoint keeps one request's failure from its neighbours in the batch.
-fn together(connection: &Connection, steps: &[Step]) -> Result<WriteOutcome> {
-    // One statement alone is whole or nothing by itself.
-    if let [step] = steps {
-        return Ok(written(0, step, run(connection, step)?));
-    }
-    connection.prepare_cached("SAVEPOINT request")?.execute([])?;
-    let result = steps.iter().enumerate().try_fold(WriteOutcome::Committed(Vec::new()), |last, (position, step)| {
-        if last.is_committed() { Ok(written(position, step, run(connection, step)?)) } else { Ok(last) }
-    });
-    if !matches!(result, Ok(WriteOutcome::Committed(_))) && !connection.is_autocommit() {
-        connection.prepare_cached("ROLLBACK TO request")?.execute([])?;
-    }
-    if !connection.is_autocommit() {
-        connection.prepare_cached("RELEASE request")?.execute([])?;
-    }
-    result
-}
-
-fn written(position: usize, step: &Step, (changed, rows): (usize, Vec<Row>)) -> WriteOutcome {
-    if step.must && changed == 0 { WriteOutcome::Refused(position) } else { WriteOutcome::Committed(rows) }
-}
-
 fn rows(connection: &Connection, step: &Step) -> Result<Vec<Row>> {
     let rows = run(connection, step).map(|(_, rows)| rows);
     rows.map_err(|error| named(error, connection.path().unwrap_or_default()))
@@ -342,14 +257,27 @@ fn rows(connection: &Connection, step: &Step) -> Result<Vec<Row>> {
 
 fn run(connection: &Connection, step: &Step) -> Result<(usize, Vec<Row>)> {
     let mut statement = connection.prepare_cached(step.sql)?;
-    let columns = statement.column_count();
-    for index in 1..=statement.parameter_count() {
-        // `$2` is a name to SQLite, which numbers parameters as they appear; elsewhere it is the second.
+    let places = places(&statement)?;
+    execute(&mut statement, &places, step)
+}
+
+/// Where among a step's values those of a statement are: `$2` is a name to SQLite, which numbers parameters as they
+/// appear; elsewhere it is the second.
+fn places(statement: &Statement<'_>) -> Result<Vec<usize>> {
+    let place = |index| {
         let number = statement.parameter_name(index).and_then(|name| name.strip_prefix('$')?.parse::<usize>().ok());
-        let value = number.and_then(|number| step.params.get(number.checked_sub(1)?));
+        number.and_then(|number| number.checked_sub(1)).context("a parameter of a statement has no number")
+    };
+    (1..=statement.parameter_count()).map(place).collect()
+}
+
+fn execute(statement: &mut Statement<'_>, places: &[usize], step: &Step) -> Result<(usize, Vec<Row>)> {
+    for (at, place) in places.iter().enumerate() {
+        let value = step.params.get(*place);
         let value = value.with_context(|| format!("a parameter of this statement has no value: {}", step.sql))?;
-        statement.raw_bind_parameter(index, value)?;
+        statement.raw_bind_parameter(at + 1, value)?;
     }
+    let columns = statement.column_count();
     if columns == 0 {
         return Ok((statement.raw_execute()?, Vec::new()));
     }

@@ -1,0 +1,145 @@
+//! The one thread that writes.
+
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+
+use anyhow::{Error, Result, anyhow};
+use rusqlite::{Connection, Statement};
+use tokio::sync::mpsc;
+
+use super::{Job, closed, execute, named, places};
+use crate::row::Row;
+use crate::step::{ReplySender, Step, Unavailable, WriteOutcome};
+
+/// How many requests share one commit at most.
+const BATCH: usize = 256;
+
+/// Commits what waits until the store is closed.
+pub(super) fn run(connection: &Connection, mut waiting: mpsc::Receiver<Job>) {
+    let mut writer = Writer { connection, statements: HashMap::new() };
+    let (mut jobs, mut held) = (Vec::with_capacity(BATCH), Vec::with_capacity(BATCH));
+    while waiting.blocking_recv_many(&mut jobs, BATCH) > 0 {
+        let end = jobs.iter().any(|job| matches!(job, Job::Close));
+        let done = writer.commit(jobs.drain(..), &mut held);
+        let file = connection.path().unwrap_or_default();
+        let done = done.map_err(|error| named(error, file));
+        held.drain(..).for_each(|answer| answer.tell(&done, file));
+        if end {
+            break;
+        }
+    }
+}
+
+/// The connection and the statements it has prepared, known by where their text is: finding one costs no look at a
+/// text of a kilobyte.
+struct Writer<'c> {
+    connection: &'c Connection,
+    statements: HashMap<(*const u8, usize), Prepared<'c>>,
+}
+
+struct Prepared<'c> {
+    statement: Statement<'c>,
+    places: Vec<usize>,
+}
+
+/// A result that may be told once the commit has happened; none where the transaction had ended before.
+enum Held {
+    Read(ReplySender<Vec<Row>>, Option<Result<Vec<Row>>>),
+    Write(ReplySender<WriteOutcome>, Option<Result<WriteOutcome>>),
+}
+
+impl Held {
+    fn tell(self, done: &Result<()>, file: &str) {
+        match self {
+            Self::Read(reply, result) => drop(reply.send(told(done, result, file))),
+            Self::Write(reply, result) => drop(reply.send(told(done, result, file))),
+        }
+    }
+}
+
+fn told<T>(done: &Result<()>, result: Option<Result<T>>, file: &str) -> Result<T> {
+    match (done, result) {
+        (Ok(()), Some(result)) => result.map_err(|error| named(error, file)),
+        (Ok(()), None) => Err(closed()),
+        (Err(error), _) => Err(again(error)),
+    }
+}
+
+/// The commit's error, once more for each request that shared it.
+fn again(error: &Error) -> Error {
+    match error.downcast_ref::<Unavailable>() {
+        Some(Unavailable(reason)) => Unavailable(reason.clone()).into(),
+        None => anyhow!("{error:#}"),
+    }
+}
+
+impl<'c> Writer<'c> {
+    /// Runs what waits in one transaction, whose end is on disk when this returns; nobody is answered before.
+    fn commit(&mut self, jobs: impl Iterator<Item = Job>, held: &mut Vec<Held>) -> Result<()> {
+        let begun = self.control("BEGIN IMMEDIATE");
+        for job in jobs {
+            // A full disk ends the whole transaction: a later job must not run outside of it.
+            let open = begun.is_ok() && !self.connection.is_autocommit();
+            held.push(match job {
+                Job::Read(step, reply) => Held::Read(reply, open.then(|| self.run(&step).map(|(_, rows)| rows))),
+                Job::Write(steps, reply) => Held::Write(reply, open.then(|| self.together(&steps))),
+                Job::Close => continue,
+            });
+        }
+        let done = begun.and_then(|()| {
+            if self.connection.is_autocommit() {
+                return Err(Unavailable("the disk is full or failing".to_owned()).into());
+            }
+            self.control("COMMIT")
+        });
+        if !self.connection.is_autocommit() {
+            drop(self.control("ROLLBACK"));
+        }
+        done
+    }
+
+    /// All steps or none: a savepoint keeps one request's failure from its neighbours in the batch.
+    fn together(&mut self, steps: &[Step]) -> Result<WriteOutcome> {
+        // One statement alone is whole or nothing by itself.
+        if let [step] = steps {
+            return Ok(written(0, step, self.run(step)?));
+        }
+        self.control("SAVEPOINT request")?;
+        let result =
+            steps.iter().enumerate().try_fold(WriteOutcome::Committed(Vec::new()), |last, (position, step)| {
+                if last.is_committed() { Ok(written(position, step, self.run(step)?)) } else { Ok(last) }
+            });
+        if !matches!(result, Ok(WriteOutcome::Committed(_))) && !self.connection.is_autocommit() {
+            self.control("ROLLBACK TO request")?;
+        }
+        if !self.connection.is_autocommit() {
+            self.control("RELEASE request")?;
+        }
+        result
+    }
+
+    fn control(&mut self, sql: &'static str) -> Result<()> {
+        self.prepared(sql)?.statement.raw_execute()?;
+        Ok(())
+    }
+
+    fn run(&mut self, step: &Step) -> Result<(usize, Vec<Row>)> {
+        let Prepared { statement, places } = self.prepared(step.sql)?;
+        execute(statement, places, step)
+    }
+
+    fn prepared(&mut self, sql: &'static str) -> Result<&mut Prepared<'c>> {
+        Ok(match self.statements.entry((sql.as_ptr(), sql.len())) {
+            Entry::Occupied(known) => known.into_mut(),
+            Entry::Vacant(place) => {
+                let statement = self.connection.prepare(sql)?;
+                let places = places(&statement)?;
+                place.insert(Prepared { statement, places })
+            }
+        })
+    }
+}
+
+fn written(position: usize, step: &Step, (changed, rows): (usize, Vec<Row>)) -> WriteOutcome {
+    if step.must && changed == 0 { WriteOutcome::Refused(position) } else { WriteOutcome::Committed(rows) }
+}
