@@ -4,7 +4,7 @@ use anyhow::{Context, Result, bail};
 use jiff::Timestamp;
 
 /// A value in the database. Times are Unix milliseconds.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Value {
     /// Nothing.
     Null,

@@ -11,7 +11,8 @@ pub struct Step {
     pub(crate) sql: &'static str,
     pub(crate) params: Vec<Value>,
     pub(crate) must: bool,
-    pub(crate) alike: Option<&'static str>,
+    /// The text that does many, and which value it knows each by.
+    pub(crate) alike: Option<(&'static str, usize)>,
 }
 
 /// Where the result of a statement or of a write is awaited.
@@ -52,11 +53,11 @@ macro_rules! params {
 pub(crate) use params;
 
 impl Step {
-    /// Where many writes of this one step wait, PostgreSQL does them as one statement, which takes an array for each
-    /// value and changes a row for each.
+    /// Where many writes of this one step wait, PostgreSQL does them as one statement. It takes an array for each value,
+    /// and gives back, of each step that changed its row, the value at `key`, counted from 0.
     #[must_use]
-    pub fn alike(self, sql: &'static str) -> Self {
-        Self { alike: Some(sql), ..self }
+    pub fn alike(self, sql: &'static str, key: usize) -> Self {
+        Self { alike: Some((sql, key)), ..self }
     }
 }
 

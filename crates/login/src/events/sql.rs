@@ -157,7 +157,7 @@ const END: &str = "
         last_answer = $8, leased_until = NULL, in_backoff = CASE WHEN $1 = 'pending' THEN 1 ELSE 0 END
     WHERE id = $6 AND leased_until = $7 AND state = 'pending'";
 
-/// The same for many that wait.
+/// The same for many that wait, which are known by `$6`.
 const END_MANY: &str = "
     UPDATE deliveries
     SET state = e.state, next_attempt_at = COALESCE(e.next_attempt_at, deliveries.next_attempt_at), ended_at = e.ended_at,
@@ -165,7 +165,8 @@ const END_MANY: &str = "
         in_backoff = CASE WHEN e.state = 'pending' THEN 1 ELSE 0 END
     FROM unnest($1::TEXT[], $2::BIGINT[], $3::BIGINT[], $4::BIGINT[], $5::TEXT[], $6::TEXT[], $7::BIGINT[], $8::TEXT[])
          AS e (state, next_attempt_at, ended_at, status, error, id, leased_until, answer)
-    WHERE deliveries.id = e.id AND deliveries.leased_until = e.leased_until AND deliveries.state = 'pending'";
+    WHERE deliveries.id = e.id AND deliveries.leased_until = e.leased_until AND deliveries.state = 'pending'
+    RETURNING deliveries.id";
 
 const FREE: &str = "UPDATE deliveries SET leased_until = NULL WHERE state = 'pending' AND leased_until IS NOT NULL";
 
@@ -309,7 +310,7 @@ pub async fn end_attempt(store: &Store, ended: EndedAttempt<'_>, judged: Vec<Ste
     let error = attempt.error.as_ref();
     let answer = attempt.answer.as_ref();
     let params = params![state, next, ended_at, status, error, id, leased_until, answer];
-    let steps: Vec<Step> = [must(END, params).alike(END_MANY)].into_iter().chain(judged).collect();
+    let steps: Vec<Step> = [must(END, params).alike(END_MANY, 5)].into_iter().chain(judged).collect();
     match store.write(steps).await? {
         WriteOutcome::Committed(rows) => Ok(Some(rows)),
         WriteOutcome::Refused(_) => Ok(None),

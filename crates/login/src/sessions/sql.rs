@@ -18,9 +18,11 @@ use crate::sessions::{
 /// `$4` is the domain: the fourth column of a session.
 const INSERT: &str = sql!(Session::INSERT_IF, " WHERE EXISTS (SELECT 1 FROM domains WHERE id = $4)");
 
-/// The same for many that wait.
-const INSERT_MANY: &str =
-    sql!(Session::INSERT_MANY_IF, " WHERE EXISTS (SELECT 1 FROM domains WHERE domains.id = new.domain_id)");
+/// The same for many that wait, which are known by the first column.
+const INSERT_MANY: &str = sql!(
+    Session::INSERT_MANY_IF,
+    " WHERE EXISTS (SELECT 1 FROM domains WHERE domains.id = new.domain_id) RETURNING id"
+);
 
 const SELECT: &str = sql!(Session::SELECT, " WHERE id = $1 AND account = $2 AND environment = $3");
 
@@ -100,7 +102,7 @@ pub(crate) fn cancel_sessions_of(domain: &DomainId, now: Timestamp) -> Step {
 /// # Errors
 /// As [`Store::write`].
 pub async fn insert(store: &Store, session: Session, with: Option<Step>) -> Result<bool> {
-    let steps: Vec<Step> = with.into_iter().chain([must(INSERT, session.params()).alike(INSERT_MANY)]).collect();
+    let steps: Vec<Step> = with.into_iter().chain([must(INSERT, session.params()).alike(INSERT_MANY, 0)]).collect();
     Ok(store.write(steps).await?.is_committed())
 }
 

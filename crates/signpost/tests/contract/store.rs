@@ -108,6 +108,41 @@ async fn a_write_that_fails_or_is_refused_leaves_its_neighbours_alone() {
     }
 }
 
+#[tokio::test]
+async fn steps_that_are_alike_each_end_as_they_would_alone() {
+    const INSERT_MANY: &str = "INSERT INTO numbers (n) SELECT n FROM unnest($1::BIGINT[]) AS new (n) RETURNING n";
+    const DELETE_MANY: &str = "DELETE FROM numbers WHERE n = ANY ($1::BIGINT[]) RETURNING n";
+    let folder = tempfile::tempdir().expect("a folder");
+    for url in [&database().await, &file(folder.path())] {
+        let store = numbers(url).await;
+        assert!(store.write((0..300).map(insert).collect::<Vec<_>>()).await.expect("a database").is_committed());
+        let write_all = |steps: Vec<Vec<Step>>| join_all(steps.into_iter().map(|steps| store.write(steps)));
+        // Some are there, some are not, and some are asked for twice.
+        let removed = (200..400).map(|n| if n % 10 == 0 { 200 } else { n });
+        let removed: Vec<i64> = removed.collect();
+        let remove_one = |n: &i64| vec![remove(*n).alike(DELETE_MANY, 0)];
+        let ended = write_all(removed.iter().map(remove_one).collect()).await;
+        let mut gone = Vec::new();
+        for (n, ended) in removed.into_iter().zip(ended) {
+            match ended.expect("a database") {
+                WriteOutcome::Committed(_) => gone.push(n),
+                refused => assert_eq!(refused, WriteOutcome::Refused(0)),
+            }
+        }
+        gone.sort_unstable();
+        let expected: Vec<i64> = (200..300).filter(|n| *n == 200 || n % 10 != 0).collect();
+        assert_eq!(gone, expected, "{url}");
+        // One that fails takes none with it.
+        let insert_one = |n: i64| vec![insert(n).alike(INSERT_MANY, 0)];
+        let added = write_all((190..250).map(insert_one).collect()).await;
+        let failed: Vec<i64> = (190..250).zip(&added).filter(|(_, added)| added.is_err()).map(|(n, _)| n).collect();
+        let there: Vec<i64> = (190..200).chain([210, 220, 230, 240]).collect();
+        assert_eq!(failed, there, "{url}");
+        let left = (0..250).chain((250..300).filter(|n| n % 10 == 0));
+        assert_eq!(all(&store).await, left.collect::<Vec<_>>(), "{url}");
+    }
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn writers_of_two_programs_count_together() {
     const ADD: &str = "UPDATE numbers SET n = n + 1";

@@ -11,6 +11,7 @@ use tokio_postgres::error::SqlState;
 use tokio_postgres::types::ToSql;
 use tokio_postgres::{Client, Statement};
 
+use super::group::{Alike, Done, Group, written};
 use super::value;
 use crate::random::random;
 use crate::row::{Row, Value};
@@ -27,9 +28,6 @@ pub(super) struct Connection {
     pub(super) client: Client,
     prepared: HashMap<&'static str, Statement>,
 }
-
-/// How many rows a step changed, and the rows it gave.
-type Done = (u64, Vec<Row>);
 
 impl Connection {
     pub(super) fn new(client: Client) -> Self {
@@ -96,32 +94,24 @@ impl Connection {
     /// Several writes as one transaction; none where one of them was refused after it had changed something, so that
     /// nothing happened and each has to run alone.
     async fn together(&mut self, writes: &[Vec<Step>]) -> Result<Option<Vec<WriteOutcome>>> {
-        let (alike, others) = alike(writes);
-        let mut statements: Vec<&'static str> = alike.first().and_then(|step| step.alike).into_iter().collect();
-        statements.extend(others.iter().copied().flatten().map(|step| step.sql));
+        let group = Group::of(writes);
+        let mut statements: Vec<&'static str> = group.alike.iter().map(|alike| alike.sql).collect();
+        statements.extend(group.others.iter().copied().flatten().map(|step| step.sql));
         self.prepare(&statements).await?;
-        let may_be_undone = others.iter().any(|write| write.len() > 1 && write.iter().any(|step| step.must));
-        let may_be_undone = may_be_undone || !alike.is_empty();
-        let mut done = match self.run_all(&alike, &others, !may_be_undone).await {
-            Ok(done) => done.into_iter(),
+        if let (Some(alike), []) = (&group.alike, group.others.as_slice()) {
+            // One statement is whole or nothing by itself, and one way to the server and back.
+            let done = self.run_alike(alike).await?;
+            return Ok(Some(group.written(writes, vec![done])?.0));
+        }
+        let may_be_undone = group.others.iter().any(|write| write.len() > 1 && write.iter().any(|step| step.must));
+        let done = match self.run_all(&group, !may_be_undone).await {
+            Ok(done) => done,
             Err(error) => {
                 self.client.batch_execute("ROLLBACK").await?;
                 return Err(error);
             }
         };
-        let all_alike =
-            alike.is_empty() || done.next().is_some_and(|(changed, _)| usize::try_from(changed) == Ok(alike.len()));
-        let mut written = Vec::with_capacity(writes.len());
-        let mut is_undone = !all_alike;
-        for write in writes {
-            written.push(if is_alike(write, &alike) {
-                WriteOutcome::Committed(Vec::new())
-            } else {
-                let own = self::written(write, done.by_ref().take(write.len()).collect());
-                is_undone |= write.len() > 1 && !own.is_committed();
-                own
-            });
-        }
+        let (written, is_undone) = group.written(writes, done)?;
         if may_be_undone {
             self.client.batch_execute(if is_undone { "ROLLBACK" } else { "COMMIT" }).await?;
         }
@@ -131,11 +121,12 @@ impl Connection {
 
     /// Begins, runs the steps that are alike as one and every other step, and commits if that is asked for: sent one
     /// behind the other, then answered.
-    async fn run_all(&self, alike: &[&Step], others: &[&Vec<Step>], commit: bool) -> Result<Vec<Done>> {
+    async fn run_all(&self, group: &Group<'_>, commit: bool) -> Result<Vec<Done>> {
         let mut statements = vec![self.send_control("BEGIN")];
-        statements
-            .extend((!alike.is_empty()).then(|| -> Sent<'_> { Box::pin(maybe_done(Box::pin(self.run_alike(alike)))) }));
-        statements.extend(others.iter().copied().flatten().map(|step| self.send(step)));
+        statements.extend(
+            group.alike.iter().map(|alike| -> Sent<'_> { Box::pin(maybe_done(Box::pin(self.run_alike(alike)))) }),
+        );
+        statements.extend(group.others.iter().copied().flatten().map(|step| self.send(step)));
         statements.extend(commit.then(|| self.send_control("COMMIT")));
         let mut done = Vec::with_capacity(statements.len());
         let mut statements = statements.into_iter();
@@ -163,14 +154,14 @@ impl Connection {
         })))
     }
 
-    /// One statement for all of them.
-    async fn run_alike(&self, steps: &[&Step]) -> Result<Done> {
-        let sql = steps.first().and_then(|step| step.alike).context("they are alike")?;
-        let statement = self.prepared.get(sql).context("it was prepared")?;
-        let column = |at| steps.iter().map(|step| step.params.get(at).unwrap_or(&Value::Null)).collect::<Vec<_>>();
+    /// One statement for all of them; its rows say which of them changed something.
+    async fn run_alike(&self, alike: &Alike<'_>) -> Result<Done> {
+        let statement = self.prepared.get(alike.sql).context("it was prepared")?;
+        let column =
+            |at| alike.steps.iter().map(|step| step.params.get(at).unwrap_or(&Value::Null)).collect::<Vec<_>>();
         let columns: Vec<Vec<&Value>> = (0..statement.params().len()).map(column).collect();
         let params: Vec<&(dyn ToSql + Sync)> = columns.iter().map(|column| column as &(dyn ToSql + Sync)).collect();
-        Ok((self.client.execute(statement, &params).await?, Vec::new()))
+        read(&self.client.query(statement, &params).await?)
     }
 
     async fn prepare(&mut self, statements: &[&'static str]) -> Result<()> {
@@ -191,10 +182,13 @@ impl Connection {
         if statement.columns().is_empty() {
             return Ok((self.client.execute(statement, &params).await?, Vec::new()));
         }
-        let found = self.client.query(statement, &params).await?;
-        let rows = found.iter().map(value::row).collect::<Result<Vec<_>>>()?;
-        Ok((u64::try_from(rows.len())?, rows))
+        read(&self.client.query(statement, &params).await?)
     }
+}
+
+fn read(found: &[tokio_postgres::Row]) -> Result<Done> {
+    let rows = found.iter().map(value::row).collect::<Result<Vec<_>>>()?;
+    Ok((u64::try_from(rows.len())?, rows))
 }
 
 type RunningStep<'a> = Pin<Box<dyn Future<Output = Result<Done>> + Send + 'a>>;
@@ -216,30 +210,6 @@ async fn answers(mut sent: Vec<Sent<'_>>) -> Vec<Result<Done>> {
         answers.push(statement.as_mut().take_output().context("it is done").flatten());
     }
     answers
-}
-
-/// The steps that one statement can do for many writes, if there is more than one, and the writes beside them.
-fn alike(writes: &[Vec<Step>]) -> (Vec<&Step>, Vec<&Vec<Step>>) {
-    let sql = writes.iter().find_map(|write| write.first().filter(|_| write.len() == 1).and_then(|step| step.alike));
-    let (alike, others): (Vec<&Vec<Step>>, Vec<_>) =
-        writes.iter().partition(|write| write.len() == 1 && sql.is_some() && write[0].alike == sql);
-    if alike.len() < 2 {
-        return (Vec::new(), writes.iter().collect());
-    }
-    (alike.into_iter().flatten().collect(), others)
-}
-
-fn is_alike(write: &[Step], alike: &[&Step]) -> bool {
-    matches!((write, alike.first()), ([step], Some(first)) if step.alike.is_some() && step.alike == first.alike)
-}
-
-/// How a write ended whose steps ended so.
-fn written(write: &[Step], done: Vec<Done>) -> WriteOutcome {
-    let refused = write.iter().zip(&done).position(|(step, (changed, _))| step.must && *changed == 0);
-    refused.map_or_else(
-        || WriteOutcome::Committed(done.into_iter().next_back().map(|(_, rows)| rows).unwrap_or_default()),
-        WriteOutcome::Refused,
-    )
 }
 
 /// A little longer each time, and not in step with the others.

@@ -7,6 +7,7 @@
 
 mod address;
 mod connection;
+mod group;
 mod pulse;
 mod value;
 
