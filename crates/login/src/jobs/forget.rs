@@ -39,7 +39,7 @@ const FORGET_KEYS: &str = "
 /// Those that wait for an endpoint that is disabled do not wait for ever.
 const GIVE_UP: &str = "
     UPDATE deliveries SET state = 'failed', ended_at = $1, last_error = 'the endpoint stayed disabled for 30 days'
-    WHERE state = 'pending' AND created_at < $2 AND (leased_until IS NULL OR leased_until <= $1)";
+    WHERE state || '' = 'pending' AND created_at < $2 AND (leased_until IS NULL OR leased_until <= $1)";
 
 const FORGET_ENDPOINTS: &str = "DELETE FROM endpoints WHERE next_probe_at < $1 RETURNING endpoint";
 

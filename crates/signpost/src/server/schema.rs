@@ -39,6 +39,7 @@ const MIGRATIONS: &[Migration] = &[
     Migration::expands(include_str!("../../migrations/0012_pages.sql")),
     Migration::expands(include_str!("../../migrations/0013_credentials.sql")),
     Migration::expands(include_str!("../../migrations/0014_browser_sessions.sql")),
+    Migration::expands(include_str!("../../migrations/0015_next.sql")),
 ];
 
 /// Every table but those of one row; a move that was cut off goes on at a position in this list.

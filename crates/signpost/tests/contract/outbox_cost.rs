@@ -3,7 +3,7 @@
 use rusqlite::{Connection, StatementStatus, named_params};
 use signpost::server::schema::SCHEMA;
 use signpost_login::events::slots::{MAX_ENDPOINTS_PER_LOOK, MAX_PER_ENDPOINT};
-use signpost_login::events::sql::{CLAIM, DUE};
+use signpost_login::events::sql::{CLAIM, DUE, END, NEXT};
 use signpost_store::Store;
 
 const NOW: i64 = 1_800_000_000_000;
@@ -46,6 +46,27 @@ impl Outbox {
         (look.get_status(StatementStatus::VmStep), found)
     }
 
+    /// The steps of asking when the next one is due.
+    fn asks(&self) -> i32 {
+        let mut ask = self.0.prepare(NEXT).unwrap();
+        let due: Option<i64> = ask.query_row(named_params! { "$1": NOW }, |row| row.get(0)).unwrap();
+        assert!(due.is_some_and(|due| due < NOW));
+        ask.get_status(StatementStatus::VmStep)
+    }
+
+    /// The steps of the end of an event that was taken.
+    fn ends(&self) -> i32 {
+        let id = format!("few-{}-7", NOW - 1);
+        self.0.execute("UPDATE deliveries SET leased_until = ?1 WHERE id = ?2", (NOW, &id)).unwrap();
+        let mut end = self.0.prepare(END).unwrap();
+        let params = named_params! {
+            "$1": "pending", "$2": NOW - 1, "$3": None::<i64>, "$4": 500, "$5": "no", "$6": id, "$7": NOW, "$8": None::<&str>,
+        };
+        assert_eq!(end.execute(params).unwrap(), 1);
+        self.0.execute("UPDATE deliveries SET in_backoff = 0 WHERE id = ?1", [&id]).unwrap();
+        end.get_status(StatementStatus::VmStep)
+    }
+
     /// The steps of the write that takes an event.
     fn takes(&self) -> i32 {
         let id = format!("few-{}-7", NOW - 1);
@@ -75,9 +96,10 @@ fn what_waits_for_one_endpoint_costs_no_more_the_more_it_is() {
     let folder = tempfile::tempdir().unwrap();
     let outbox = Outbox::new(&folder);
     outbox.fill("few", 100, 1, NOW - 2, false);
-    let few = (outbox.looks("[]"), outbox.takes());
+    let costs = || (outbox.looks("[]"), outbox.takes(), outbox.asks(), outbox.ends());
+    let few = costs();
     outbox.fill("few", 20_000, 1, NOW - 3, false);
-    assert_eq!((outbox.looks("[]"), outbox.takes()), few);
+    assert_eq!(costs(), few);
 }
 
 #[test]
