@@ -36,8 +36,10 @@ const MAX_SLEEP: Duration = Duration::from_secs(1);
 /// The wait before endpoints are looked at that were not.
 const NEXT_LOOK_DELAY: Duration = Duration::from_millis(20);
 /// How long an end waits for others, so that their slots are taken at once; and how long a look serves for all that is
-/// queued behind it: a login a moment after the last one is not worth another.
+/// queued behind it: a login a moment after the last one is not worth another. Where looks take longer than that, as long
+/// as the last one took, so that at most half of the time is spent looking.
 const GATHER_WINDOW: Duration = Duration::from_millis(2);
+const MAX_GATHER_WINDOW: Duration = Duration::from_millis(20);
 
 /// How many events are made ready in one write.
 const MAX_READY_PER_WRITE: u32 = 256;
@@ -65,14 +67,15 @@ pub async fn run(service: LoginService) {
                 MAX_SLEEP
             }
         };
+        let gather = looked_at.elapsed().clamp(GATHER_WINDOW, MAX_GATHER_WINDOW);
         tokio::select! {
             () = service.draining.cancelled() => {}
             () = service.outbox.notified() => sleep_until(looked_at + GATHER_WINDOW).await,
-            () = sleep(wait) => {}
+            () = sleep(wait.max(gather)) => {}
             // An end makes a slot free.
             Some(ended) = running.attempts.join_next_with_id() => {
                 running.end(ended);
-                sleep(GATHER_WINDOW).await;
+                sleep(gather).await;
                 while let Some(ended) = running.attempts.try_join_next_with_id() {
                     running.end(ended);
                 }
