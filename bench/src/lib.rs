@@ -1,6 +1,7 @@
 //! What the measurements are made of: servers in processes of their own, load, and the goals that figures are held
 //! against.
 
+pub mod bare;
 pub mod callgrind;
 pub mod child;
 pub mod goals;

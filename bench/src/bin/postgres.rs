@@ -15,6 +15,7 @@ use axum::routing::post as route_post;
 use serde_json::{Value, json};
 use signpost_auth::{QrData, Wallet};
 use signpost_login::events;
+use signpost_platform::clock::Clock;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::Mutex;
@@ -23,7 +24,7 @@ use tokio_postgres::{Client, NoTls, Statement};
 use signpost_bench::goals::missing;
 use signpost_bench::load::{Measured, at_once, burst, measure as load, median, print_measured};
 use signpost_bench::server::{Door, Running, start_with};
-use signpost_bench::{Program, Server, Variant, ask, compare, get_with, or_measure, post, report};
+use signpost_bench::{Program, Server, Variant, ask, bare, compare, get_with, or_measure, post, report};
 
 const CONNECTIONS: usize = 128;
 /// How many connections to the database the baseline has: more give it nothing.
@@ -58,7 +59,7 @@ async fn measure() -> Result<()> {
     let ours = Program::start(&[&database])?;
     ours.door.register("localhost", &format!("http://{sink}/hook")).await?;
     let plain = Server::this(&["plain", &url])?;
-    creations(&ours, &plain).await?;
+    creations(&ours, &plain, &url).await?;
     alone(&ours.door, plain.address).await?;
     drop(plain);
     let others = [Program::start(&[&database])?, Program::start(&[&database])?];
@@ -71,7 +72,7 @@ async fn measure() -> Result<()> {
     }
     // Events are taken by this process and two others.
     drop(ours);
-    deliveries(&start_with(&[("database_url", &url)])?).await
+    deliveries(&start_with(&[("database_url", &url)])?, &url).await
 }
 
 /// What a limit costs that is shared through Redis, against one round trip to it.
@@ -127,7 +128,7 @@ async fn answers(ours: &Program) -> Result<()> {
     report("postgres_answers", measured.rate, None)
 }
 
-async fn creations(ours: &Program, plain: &Server) -> Result<()> {
+async fn creations(ours: &Program, plain: &Server, url: &str) -> Result<()> {
     let request = ours.door.creation();
     let variants = [
         Variant { name: "one INSERT per request, bare handler", server: plain, request: request.clone() },
@@ -135,6 +136,8 @@ async fn creations(ours: &Program, plain: &Server) -> Result<()> {
     ];
     println!("creating a session on PostgreSQL, {CONNECTIONS} connections");
     compare("postgres_creation", &variants, CONNECTIONS).await?;
+    let limit = bare::creations(url, Clock::System.now()).await?;
+    println!("  {limit:.0} /s by a client alone in arrays of 256, without HTTP");
     Ok(())
 }
 
@@ -173,7 +176,7 @@ async fn polls(ours: &Program) -> Result<()> {
 }
 
 /// Events that wait, to an endpoint here: claimed, signed, sent, answered, and their end kept.
-async fn deliveries(ours: &Running) -> Result<()> {
+async fn deliveries(ours: &Running, url: &str) -> Result<()> {
     let arrived = Arc::new(AtomicU64::new(0));
     let hook = async move |State(arrived): State<Arc<AtomicU64>>| {
         arrived.fetch_add(1, Ordering::Relaxed);
@@ -191,6 +194,8 @@ async fn deliveries(ours: &Running) -> Result<()> {
         rates.push(f64::from(u32::try_from(EVENTS)?) / begun.elapsed().as_secs_f64());
     }
     println!("  {rates:.0?} /s, {} more than once", arrived.load(Ordering::Relaxed) - 3 * EVENTS as u64);
+    let limit = bare::deliveries(url, EVENTS, ours.app.clock.now()).await?;
+    println!("  {limit:.0} /s taken and ended by a client alone in arrays of 256, none of them chosen, signed or sent");
     report("postgres_outbox", median(rates), None)
 }
 
