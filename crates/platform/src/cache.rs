@@ -8,16 +8,16 @@ use std::sync::{Arc, PoisonError, RwLock, RwLockWriteGuard};
 
 use anyhow::Result;
 
-/// In how many drawers it stands, each with a lock of its own.
-const DRAWERS: usize = 16;
-/// How many bytes a drawer keeps, about; at that size all of it is forgotten, which costs one read each.
-const MAX_DRAWER_BYTES: usize = (32 << 20) / DRAWERS;
+/// In how many shards it stands, each with a lock of its own.
+const SHARDS: usize = 16;
+/// How many bytes a shard keeps, about; at that size all of it is forgotten, which costs one read each.
+const MAX_SHARD_BYTES: usize = (32 << 20) / SHARDS;
 /// What an entry takes beside its value, about.
 const ENTRY_OVERHEAD: usize = 128;
 
 /// A read-through cache; cheap to clone.
 pub struct ReadCache<K, V> {
-    drawers: Arc<[RwLock<Entries<K, V>>; DRAWERS]>,
+    shards: Arc<[RwLock<Entries<K, V>>; SHARDS]>,
     hasher: RandomState,
     size: fn(&V) -> usize,
 }
@@ -61,8 +61,8 @@ impl<K: Hash + Eq + Clone, V: Clone> ReadCache<K, V> {
     #[must_use]
     pub fn new(size: fn(&V) -> usize) -> Self {
         let entries = || Entries { is_told: false, by_key: HashMap::new(), bytes: 0, reads: 0 };
-        let drawers = [(); DRAWERS].map(|()| RwLock::new(entries()));
-        Self { drawers: Arc::new(drawers), hasher: RandomState::new(), size }
+        let shards = [(); SHARDS].map(|()| RwLock::new(entries()));
+        Self { shards: Arc::new(shards), hasher: RandomState::new(), size }
     }
 
     /// What is kept under a key, or else what `read` says; nothing is not kept.
@@ -85,7 +85,7 @@ impl<K: Hash + Eq + Clone, V: Clone> ReadCache<K, V> {
     /// What is kept under a key.
     #[must_use]
     pub fn get(&self, key: &K) -> Option<V> {
-        let all = self.drawer(key).read().unwrap_or_else(PoisonError::into_inner);
+        let all = self.shard(key).read().unwrap_or_else(PoisonError::into_inner);
         match all.by_key.get(key) {
             Some(CacheSlot::Read(value)) => Some(value.clone()),
             Some(CacheSlot::Pending(_)) | None => None,
@@ -141,24 +141,24 @@ impl<K: Hash + Eq + Clone, V: Clone> ReadCache<K, V> {
         });
     }
 
-    fn drawer(&self, key: &K) -> &RwLock<Entries<K, V>> {
-        &self.drawers[usize::try_from(self.hasher.hash_one(key) % DRAWERS as u64).unwrap_or(0)]
+    fn shard(&self, key: &K) -> &RwLock<Entries<K, V>> {
+        &self.shards[usize::try_from(self.hasher.hash_one(key) % SHARDS as u64).unwrap_or(0)]
     }
 
     fn change(&self, key: &K) -> RwLockWriteGuard<'_, Entries<K, V>> {
-        self.drawer(key).write().unwrap_or_else(PoisonError::into_inner)
+        self.shard(key).write().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn each(&self, change: impl Fn(&mut Entries<K, V>)) {
-        for drawer in &*self.drawers {
-            change(&mut drawer.write().unwrap_or_else(PoisonError::into_inner));
+        for shard in &*self.shards {
+            change(&mut shard.write().unwrap_or_else(PoisonError::into_inner));
         }
     }
 }
 
 impl<K: Hash + Eq + Clone, V> Entries<K, V> {
     fn ask(&mut self, key: &K) -> u64 {
-        if self.bytes + self.by_key.len() * ENTRY_OVERHEAD >= MAX_DRAWER_BYTES {
+        if self.bytes + self.by_key.len() * ENTRY_OVERHEAD >= MAX_SHARD_BYTES {
             self.clear();
         }
         self.reads += 1;
@@ -174,7 +174,7 @@ impl<K: Hash + Eq + Clone, V> Entries<K, V> {
 
 impl<K, V> Clone for ReadCache<K, V> {
     fn clone(&self) -> Self {
-        Self { drawers: Arc::clone(&self.drawers), hasher: self.hasher.clone(), size: self.size }
+        Self { shards: Arc::clone(&self.shards), hasher: self.hasher.clone(), size: self.size }
     }
 }
 
@@ -241,7 +241,7 @@ mod tests {
         kept.restart(true);
         for key in 0..200 {
             kept.find(&key, async { Ok(Some(1 << 20)) }).await.unwrap();
-            kept.each(|drawer| assert!(drawer.bytes <= MAX_DRAWER_BYTES + (1 << 20)));
+            kept.each(|shard| assert!(shard.bytes <= MAX_SHARD_BYTES + (1 << 20)));
         }
     }
 }

@@ -9,19 +9,19 @@ use std::sync::{Arc, Mutex, PoisonError};
 use anyhow::Result;
 use signpost_store::Row;
 
-/// In how many drawers they stand, each with a lock of its own.
-const DRAWERS: usize = 16;
-/// How many bytes a drawer holds, about; at that size it is emptied, which costs one understanding each.
-const MAX_DRAWER_BYTES: usize = (16 << 20) / DRAWERS;
+/// In how many shards they stand, each with a lock of its own.
+const SHARDS: usize = 16;
+/// How many bytes a shard holds, about; at that size it is emptied, which costs one understanding each.
+const MAX_SHARD_BYTES: usize = (16 << 20) / SHARDS;
 
 /// Rows by their key, and what they mean.
 pub struct ReadRows<K, V> {
-    drawers: [Mutex<RowDrawer<K, V>>; DRAWERS],
+    shards: [Mutex<RowShard<K, V>>; SHARDS],
     hasher: RandomState,
     size: fn(&V) -> usize,
 }
 
-struct RowDrawer<K, V> {
+struct RowShard<K, V> {
     rows: HashMap<K, (Row, Arc<V>)>,
     bytes: usize,
 }
@@ -30,8 +30,8 @@ impl<K: Hash + Eq + Clone, V> ReadRows<K, V> {
     /// Nothing yet. `size` says about how many bytes a row and what it means take.
     #[must_use]
     pub fn new(size: fn(&V) -> usize) -> Self {
-        let drawers = [(); DRAWERS].map(|()| Mutex::new(RowDrawer { rows: HashMap::new(), bytes: 0 }));
-        Self { drawers, hasher: RandomState::new(), size }
+        let shards = [(); SHARDS].map(|()| Mutex::new(RowShard { rows: HashMap::new(), bytes: 0 }));
+        Self { shards, hasher: RandomState::new(), size }
     }
 
     /// What a row means that was read just now: as it was understood before, or else as `understand` says.
@@ -39,20 +39,20 @@ impl<K: Hash + Eq + Clone, V> ReadRows<K, V> {
     /// # Errors
     /// Those of `understand`.
     pub fn understand(&self, key: &K, row: Row, understand: impl FnOnce(Row) -> Result<V>) -> Result<Arc<V>> {
-        let place = usize::try_from(self.hasher.hash_one(key) % DRAWERS as u64).unwrap_or(0);
-        let drawer = || self.drawers[place].lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some((_, meaning)) = drawer().rows.get(key).filter(|(before, _)| *before == row) {
+        let place = usize::try_from(self.hasher.hash_one(key) % SHARDS as u64).unwrap_or(0);
+        let shard = || self.shards[place].lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((_, meaning)) = shard().rows.get(key).filter(|(before, _)| *before == row) {
             return Ok(Arc::clone(meaning));
         }
         let meaning = Arc::new(understand(row.clone())?);
-        let mut drawer = drawer();
-        if drawer.bytes >= MAX_DRAWER_BYTES {
-            drawer.rows.clear();
-            drawer.bytes = 0;
+        let mut shard = shard();
+        if shard.bytes >= MAX_SHARD_BYTES {
+            shard.rows.clear();
+            shard.bytes = 0;
         }
-        drawer.bytes += (self.size)(&meaning);
-        if let Some((_, before)) = drawer.rows.insert(key.clone(), (row, Arc::clone(&meaning))) {
-            drawer.bytes -= (self.size)(&before);
+        shard.bytes += (self.size)(&meaning);
+        if let Some((_, before)) = shard.rows.insert(key.clone(), (row, Arc::clone(&meaning))) {
+            shard.bytes -= (self.size)(&before);
         }
         Ok(meaning)
     }
@@ -105,10 +105,10 @@ mod tests {
         for key in [1, 1, 1] {
             rows.understand(&key, row(-key), |_| Ok(1 << 20)).unwrap();
         }
-        for drawer in &rows.drawers {
-            let drawer = drawer.lock().unwrap();
-            assert_eq!(drawer.bytes, drawer.rows.len() << 20);
-            assert!(drawer.bytes <= MAX_DRAWER_BYTES + (1 << 20));
+        for shard in &rows.shards {
+            let shard = shard.lock().unwrap();
+            assert_eq!(shard.bytes, shard.rows.len() << 20);
+            assert!(shard.bytes <= MAX_SHARD_BYTES + (1 << 20));
         }
     }
 }

@@ -10,21 +10,21 @@ use super::shared::SharedCount;
 use super::{Caller, Limit, Rate};
 use crate::redis::Servers;
 
-/// In how many drawers the callers of a limit stand, each with a lock of its own.
-const DRAWERS: usize = 64;
-/// How many callers a drawer remembers before those whose window is empty are forgotten.
-const SWEEP_AT: usize = 50_000 / DRAWERS;
+/// In how many shards the callers of a limit stand, each with a lock of its own.
+const SHARDS: usize = 64;
+/// How many callers a shard remembers before those whose window is empty are forgotten.
+const SWEEP_AT: usize = 50_000 / SHARDS;
 
 /// What passed, per limit and caller. Times are those of [`crate::clock::Clock::elapsed`], which nobody can set.
 #[derive(Debug)]
 pub struct Local {
-    limits: [[Mutex<WindowDrawer>; DRAWERS]; Limit::COUNT],
+    limits: [[Mutex<WindowShard>; SHARDS]; Limit::COUNT],
     hasher: RandomState,
 }
 
 /// The windows of some callers for one limit.
 #[derive(Debug, Default)]
-struct WindowDrawer {
+struct WindowShard {
     windows: HashMap<Caller, Window>,
     sweep_at: usize,
 }
@@ -45,7 +45,7 @@ struct Window {
 /// A request that is counted here; dropped, what is owed to Redis is still owed.
 #[derive(Debug)]
 pub(super) struct Counted<'a> {
-    drawer: &'a Mutex<WindowDrawer>,
+    shard: &'a Mutex<WindowShard>,
     caller: &'a Caller,
     rate: Rate,
     now: Duration,
@@ -54,7 +54,7 @@ pub(super) struct Counted<'a> {
 
 impl Default for Local {
     fn default() -> Self {
-        let limits = [(); Limit::COUNT].map(|()| [(); DRAWERS].map(|()| Mutex::default()));
+        let limits = [(); Limit::COUNT].map(|()| [(); SHARDS].map(|()| Mutex::default()));
         Self { limits, hasher: RandomState::new() }
     }
 }
@@ -68,8 +68,8 @@ impl Local {
         rate: Rate,
         now: Duration,
     ) -> Result<Counted<'a>, Duration> {
-        let drawer = self.drawer(limit, caller);
-        let mut windows = lock(drawer);
+        let shard = self.shard(limit, caller);
+        let mut windows = lock(shard);
         windows.sweep(now);
         windows.change(caller, rate, |window| {
             window.forget(now);
@@ -81,21 +81,21 @@ impl Local {
                     window.passed.push_back(now);
                     let owed = take(&mut window.owed);
                     window.handed += owed.len();
-                    Ok(Counted { drawer, caller, rate, now, owed })
+                    Ok(Counted { shard, caller, rate, now, owed })
                 }
             }
         })
     }
 
-    fn drawer(&self, limit: Limit, caller: &Caller) -> &Mutex<WindowDrawer> {
-        let place = usize::try_from(self.hasher.hash_one(caller) % DRAWERS as u64).unwrap_or(0);
+    fn shard(&self, limit: Limit, caller: &Caller) -> &Mutex<WindowShard> {
+        let place = usize::try_from(self.hasher.hash_one(caller) % SHARDS as u64).unwrap_or(0);
         &self.limits[limit as usize][place]
     }
 }
 
-fn lock(drawer: &Mutex<WindowDrawer>) -> MutexGuard<'_, WindowDrawer> {
+fn lock(shard: &Mutex<WindowShard>) -> MutexGuard<'_, WindowShard> {
     // A panic elsewhere leaves counts that are still counts.
-    drawer.lock().unwrap_or_else(PoisonError::into_inner)
+    shard.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl Counted<'_> {
@@ -135,7 +135,7 @@ impl Counted<'_> {
     }
 
     fn change<T>(&self, change: impl FnOnce(&mut Window) -> T) -> T {
-        lock(self.drawer).change(self.caller, self.rate, change)
+        lock(self.shard).change(self.caller, self.rate, change)
     }
 }
 
@@ -148,7 +148,7 @@ impl Drop for Counted<'_> {
     }
 }
 
-impl WindowDrawer {
+impl WindowShard {
     /// Changes a caller's window. Nearly every caller is known: the name is copied of those who are not.
     fn change<T>(&mut self, caller: &Caller, rate: Rate, change: impl FnOnce(&mut Window) -> T) -> T {
         match self.windows.get_mut(caller) {
@@ -225,7 +225,7 @@ mod tests {
         }
 
         fn callers(&self) -> usize {
-            self.limits.iter().flatten().map(|drawer| lock(drawer).windows.len()).sum()
+            self.limits.iter().flatten().map(|shard| lock(shard).windows.len()).sum()
         }
     }
 
@@ -291,16 +291,16 @@ mod tests {
     fn addresses_that_went_quiet_are_forgotten() {
         let windows = Local::default();
         let name = |number: usize| caller(&number.to_string());
-        for number in 0..DRAWERS * SWEEP_AT * 3 / 2 {
+        for number in 0..SHARDS * SWEEP_AT * 3 / 2 {
             assert!(windows.count(Limit::Verify, &name(number), RATE, Duration::ZERO).is_ok());
         }
-        assert_eq!(windows.callers(), DRAWERS * SWEEP_AT * 3 / 2);
-        // Each drawer is swept with the first who comes to it when it has grown.
+        assert_eq!(windows.callers(), SHARDS * SWEEP_AT * 3 / 2);
+        // Each shard is swept with the first who comes to it when it has grown.
         let mut late = 0;
         while windows.callers() > late {
             assert!(windows.count(Limit::Verify, &name(1_000_000 + late), RATE, at(60_000)).is_ok());
             late += 1;
-            assert!(late < DRAWERS * SWEEP_AT, "{} are left", windows.callers());
+            assert!(late < SHARDS * SWEEP_AT, "{} are left", windows.callers());
         }
     }
 }

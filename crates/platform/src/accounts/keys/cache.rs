@@ -13,20 +13,20 @@ use crate::accounts::keys::{KeyGrant, KeyHash, sql};
 
 /// How long an answer is believed. A revoked key must stop within 5 s.
 const CACHE_LIFETIME: SignedDuration = SignedDuration::from_secs(2);
-/// How many keys are remembered; where a drawer has its part of them it is emptied, which costs one read each.
+/// How many keys are remembered; where a shard has its part of them it is emptied, which costs one read each.
 const MAX_CACHED_KEYS: usize = 10_000;
-/// In how many drawers they stand. A key is looked up far more often than it is put there, by all threads at once.
-const DRAWERS: usize = 16;
+/// In how many shards they stand. A key is looked up far more often than it is put there, by all threads at once.
+const SHARDS: usize = 16;
 
 /// Keys that opened an account a moment ago; cheap to clone. Keys that opened nothing are not remembered.
 #[derive(Clone, Debug, Default)]
 pub struct KeyCache {
-    known: Arc<[RwLock<KeyDrawer>; DRAWERS]>,
+    known: Arc<[RwLock<KeyShard>; SHARDS]>,
     /// Which of them were asked for, to be remembered with the keys.
     pub used: KeyUses,
 }
 
-type KeyDrawer = HashMap<KeyHash, (Arc<KeyGrant>, Timestamp)>;
+type KeyShard = HashMap<KeyHash, (Arc<KeyGrant>, Timestamp)>;
 
 impl KeyCache {
     /// What a key opens.
@@ -47,27 +47,27 @@ impl KeyCache {
         if let Some(grant) = &grant {
             self.used.record(&grant.key, now);
         }
-        let mut drawer = self.drawer(&hash).write().unwrap_or_else(PoisonError::into_inner);
+        let mut shard = self.shard(&hash).write().unwrap_or_else(PoisonError::into_inner);
         match &grant {
             Some(grant) => {
-                if drawer.len() >= MAX_CACHED_KEYS / DRAWERS {
-                    drawer.clear();
+                if shard.len() >= MAX_CACHED_KEYS / SHARDS {
+                    shard.clear();
                 }
-                drawer.insert(hash, (Arc::clone(grant), now));
+                shard.insert(hash, (Arc::clone(grant), now));
             }
-            None => drop(drawer.remove(&hash)),
+            None => drop(shard.remove(&hash)),
         }
         Ok(grant)
     }
 
     fn find_cached(&self, hash: &KeyHash, now: Timestamp) -> Option<Arc<KeyGrant>> {
-        let drawer = self.drawer(hash).read().unwrap_or_else(PoisonError::into_inner);
+        let shard = self.shard(hash).read().unwrap_or_else(PoisonError::into_inner);
         // A clock that was set back makes the answer look young: it is asked for again then too.
         let is_young = |since: &Timestamp| now.duration_since(*since).abs() < CACHE_LIFETIME;
-        drawer.get(hash).filter(|(_, since)| is_young(since)).map(|(grant, _)| Arc::clone(grant))
+        shard.get(hash).filter(|(_, since)| is_young(since)).map(|(grant, _)| Arc::clone(grant))
     }
 
-    fn drawer(&self, hash: &KeyHash) -> &RwLock<KeyDrawer> {
-        &self.known[hash.drawer(DRAWERS)]
+    fn shard(&self, hash: &KeyHash) -> &RwLock<KeyShard> {
+        &self.known[hash.shard(SHARDS)]
     }
 }

@@ -145,8 +145,8 @@ impl KeyHash {
         Self(hex)
     }
 
-    /// One of so many drawers.
-    fn drawer(&self, of: usize) -> usize {
+    /// One of so many shards.
+    fn shard(&self, of: usize) -> usize {
         self.0[..8].iter().fold(0, |sum: usize, digit| sum * 31 + usize::from(*digit)) % of
     }
 
