@@ -126,7 +126,7 @@ async fn steps_that_are_alike_each_end_as_they_would_alone() {
         for (n, ended) in removed.into_iter().zip(ended) {
             match ended.expect("a database") {
                 WriteOutcome::Committed(_) => gone.push(n),
-                refused => assert_eq!(refused, WriteOutcome::Refused(0)),
+                refused @ WriteOutcome::Refused(_) => assert_eq!(refused, WriteOutcome::Refused(0)),
             }
         }
         gone.sort_unstable();
