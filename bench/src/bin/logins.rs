@@ -37,7 +37,8 @@ fn main() -> Result<()> {
 async fn measure() -> Result<()> {
     let folder = tempfile::tempdir()?;
     let durable = Program::start(&[&format!("data_dir={}", folder.path().display())])?;
-    durable.door.register("localhost", "http://127.0.0.1:1/hook").await?;
+    let (sink, _) = sink().await?;
+    durable.door.register("localhost", &format!("http://{sink}/hook")).await?;
     durable.door.host("hosted.example", "https://hosted.example/").await?;
     let node = |name: &str| {
         let started = Server::start(Command::new("node").arg(name).current_dir("bench/baselines/node"));
