@@ -96,14 +96,26 @@ const FUNCTIONS: &[(&str, &str)] = &[
 
 const OTHER: &str = "standard library and the rest";
 
+/// A function of the dump.
+#[derive(Default)]
+struct Function {
+    /// What it is for, where its name or its file says so.
+    group: Option<&'static str>,
+    /// Instructions of which nothing says what they are for.
+    rest: u64,
+    /// What its callers spent in it, with all that it called.
+    callers: BTreeMap<String, u64>,
+}
+
 /// Reads a dump of callgrind.
 ///
 /// # Errors
 /// Where it is none.
 pub fn read(dump: &str) -> Result<Counts> {
     let (mut files, mut names) = (Names::default(), Names::default());
-    let (mut file, mut home, mut function) = (String::new(), String::new(), String::new());
-    let (mut counts, mut is_call) = (Counts::default(), false);
+    let (mut file, mut function, mut called) = (String::new(), String::new(), String::new());
+    let (mut counts, mut known, mut is_call) = (Counts::default(), BTreeMap::<String, Function>::new(), false);
+    let mut home = String::new();
     for line in dump.lines() {
         let (kind, rest) = line.split_once('=').unwrap_or(("", line));
         match kind {
@@ -113,47 +125,114 @@ pub fn read(dump: &str) -> Result<Counts> {
             }
             "fi" | "fe" => file = files.read(rest)?,
             "cfi" | "cfl" => drop(files.read(rest)?),
-            "fn" => function = names.read(rest)?,
-            "cfn" => {
-                let called = names.read(rest)?;
-                is_call = ["malloc", "calloc", "realloc"].contains(&called.as_str());
+            "fn" => {
+                function = names.read(rest)?;
+                let group = group(&home, &function);
+                let entry = known.entry(function.clone()).or_default();
+                entry.group = entry.group.or(group);
             }
+            "cfn" => called = names.read(rest)?,
             "calls" => {
                 let times: u64 = rest.split_whitespace().next().context("calls")?.parse()?;
-                counts.allocations += if is_call { times } else { 0 };
-                is_call = false;
-                // The next line has what was spent in there, which is counted there.
-                file.push('\0');
+                let is_allocation = ["malloc", "calloc", "realloc"].contains(&called.as_str());
+                counts.allocations += if is_allocation { times } else { 0 };
+                is_call = true;
             }
             "" if line.starts_with(|first: char| first.is_ascii_digit() || "+-*".contains(first)) => {
-                if file.ends_with('\0') {
-                    file.pop();
+                let spent: u64 = rest.split_whitespace().nth(1).context("a cost")?.parse()?;
+                if std::mem::take(&mut is_call) {
+                    // It is counted where it was spent.
+                    let callers = &mut known.entry(called.clone()).or_default().callers;
+                    *callers.entry(function.clone()).or_default() += spent;
                     continue;
                 }
-                let spent: u64 = rest.split_whitespace().nth(1).context("a cost")?.parse()?;
-                *counts.groups.entry(group(&file, &home, &function)).or_default() += spent;
                 *counts.functions.entry(function.clone()).or_default() += spent;
+                let current = known.entry(function.clone()).or_default();
+                let library = current.group.filter(|group| C_LIBRARY.contains(group));
+                match library.or_else(|| by_file(&file)).or(current.group) {
+                    Some(group) => *counts.groups.entry(group).or_default() += spent,
+                    None => current.rest += spent,
+                }
             }
             _ => {}
         }
     }
-    anyhow::ensure!(!counts.groups.is_empty(), "callgrind counted nothing");
+    anyhow::ensure!(!counts.functions.is_empty(), "callgrind counted nothing");
+    Callers { known: &known, found: HashMap::new() }.share_out(&mut counts.groups);
     Ok(counts)
 }
 
-/// What the instructions of a line are for: by the file that it stands in, and where that is the standard library, by the
-/// function that it became a part of.
-fn group(file: &str, home: &str, function: &str) -> &'static str {
+const ALLOCATION: &str = "allocation";
+const COPYING: &str = "copying and comparing";
+/// What a function of the C library is for, whatever file it is in.
+const C_LIBRARY: [&str; 2] = [ALLOCATION, COPYING];
+
+fn by_file(path: &str) -> Option<&'static str> {
+    FILES.iter().find(|(part, _)| path.contains(part)).map(|(_, group)| *group)
+}
+
+/// What a function is for.
+fn group(home: &str, function: &str) -> Option<&'static str> {
     let is_any = |names: &[&str]| names.iter().any(|name| function.contains(name));
     if is_any(&["malloc", "calloc", "realloc", "_int_free", "cfree", "unlink_chunk", "tcache"]) || function == "free" {
-        return "allocation";
+        return Some(ALLOCATION);
     }
     if is_any(&["memcpy", "memmove", "memset", "memcmp", "bcmp", "memchr"]) {
-        return "copying and comparing";
+        return Some(COPYING);
     }
-    let by_file = |path: &str| FILES.iter().find(|(part, _)| path.contains(part)).map(|(_, group)| *group);
     let by_name = || FUNCTIONS.iter().find(|(part, _)| function.contains(part)).map(|(_, group)| *group);
-    by_file(file).or_else(|| by_file(home)).or_else(by_name).unwrap_or(OTHER)
+    by_file(home).or_else(by_name)
+}
+
+/// Whom functions of the standard library worked for.
+struct Callers<'a> {
+    known: &'a BTreeMap<String, Function>,
+    /// Parts of 1 for each function that was looked at.
+    found: HashMap<&'a str, BTreeMap<&'static str, f64>>,
+}
+
+impl<'a> Callers<'a> {
+    fn share_out(mut self, groups: &mut BTreeMap<&'static str, u64>) {
+        for (name, function) in self.known.iter().filter(|(_, function)| function.rest > 0) {
+            for (group, part) in self.parts(name) {
+                #[expect(
+                    clippy::cast_precision_loss,
+                    clippy::cast_possible_truncation,
+                    clippy::cast_sign_loss,
+                    reason = "a part of a count"
+                )]
+                let share = (function.rest as f64 * part).round() as u64;
+                *groups.entry(group).or_default() += share;
+            }
+        }
+    }
+
+    /// In proportion to what each caller spent in it; a circle of calls tells nothing.
+    fn parts(&mut self, name: &'a str) -> BTreeMap<&'static str, f64> {
+        if let Some(found) = self.found.get(name) {
+            return found.clone();
+        }
+        let nobody = BTreeMap::from([(OTHER, 1.0)]);
+        let Some(function) = self.known.get(name) else { return nobody };
+        if let Some(group) = function.group {
+            return BTreeMap::from([(group, 1.0)]);
+        }
+        self.found.insert(name, nobody.clone());
+        let all: u64 = function.callers.values().sum();
+        if all == 0 {
+            return nobody;
+        }
+        let mut parts = BTreeMap::new();
+        for (caller, spent) in &function.callers {
+            for (group, part) in self.parts(caller) {
+                #[expect(clippy::cast_precision_loss, reason = "a part")]
+                let share = part * *spent as f64 / all as f64;
+                *parts.entry(group).or_default() += share;
+            }
+        }
+        self.found.insert(name, parts.clone());
+        parts
+    }
 }
 
 /// Names are written once, with a number, and are that number afterwards.
@@ -186,5 +265,14 @@ mod tests {
         let groups: Vec<_> = counts.groups.into_iter().collect();
         assert_eq!(groups, [("JSON", 7), ("allocation", 90), ("session", 6)]);
         assert_eq!(counts.allocations, 2);
+    }
+
+    #[test]
+    fn what_the_standard_library_did_counts_for_whoever_called_it() {
+        let dump = "fl=(1) library/core/src/fmt.rs\nfn=(1) core::fmt::write\n1 40\n\nfl=(2) crates/mcp/src/call.rs\n\
+                    fn=(2) signpost_mcp::call\n1 1\ncfn=(1)\ncalls=3 1\n* 30\n\nfl=(3) crates/store/src/row.rs\n\
+                    fn=(3) signpost_store::row\n1 1\ncfn=(1)\ncalls=1 1\n* 10\n";
+        let groups: Vec<_> = read(dump).unwrap().groups.into_iter().collect();
+        assert_eq!(groups, [("MCP", 31), ("store", 11)]);
     }
 }
