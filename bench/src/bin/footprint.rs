@@ -80,13 +80,15 @@ impl Installed<'_> {
         let address = TcpListener::bind("127.0.0.1:0")?.local_addr()?;
         let begun = Instant::now();
         let server = Server::run(&mut self.command(&["serve", "--listen", &address.to_string()]), address)?;
-        until(address, &get("/health/ready"), "ok").await?;
+        until(address, &get("/health/ready"), "ok", Duration::from_millis(1)).await?;
         Ok((server, begun.elapsed()))
     }
 
     /// Waits until the machines of a round are found, and the memory for making them ready was given back.
     async fn serves(&self, server: &Server, round: u32) -> Result<()> {
-        until(server.address, &post("/mcp", "", SEARCH), &format!("of round {round} ")).await?;
+        // Often enough for whoever waits, and seldom enough for the limits.
+        let pause = Duration::from_millis(100);
+        until(server.address, &post("/mcp", "", SEARCH), &format!("of round {round} "), pause).await?;
         // Others than the first search find them a moment later; what is freed then is given back by then too.
         sleep(Duration::from_millis(500)).await;
         Ok(())
@@ -94,7 +96,7 @@ impl Installed<'_> {
 }
 
 /// Asks until the answer has these words in it.
-async fn until(address: SocketAddr, request: &[u8], words: &str) -> Result<()> {
+async fn until(address: SocketAddr, request: &[u8], words: &str, pause: Duration) -> Result<()> {
     let deadline = Instant::now() + Duration::from_secs(20);
     loop {
         let last = ask(address, request).await.map(|body| String::from_utf8_lossy(&body).into_owned());
@@ -102,7 +104,7 @@ async fn until(address: SocketAddr, request: &[u8], words: &str) -> Result<()> {
             return Ok(());
         }
         ensure!(Instant::now() < deadline, "no {words:?} after 20 s: {last:?}");
-        sleep(Duration::from_millis(1)).await;
+        sleep(pause).await;
     }
 }
 
