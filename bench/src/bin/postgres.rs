@@ -135,10 +135,10 @@ async fn creations(ours: &Program, plain: &Server, url: &str) -> Result<()> {
         Variant { name: "POST /sessions", server: &ours.server, request },
     ];
     println!("creating a session on PostgreSQL, {CONNECTIONS} connections");
-    compare("postgres_creation", &variants, CONNECTIONS).await?;
+    let measured = compare("postgres_creation", &variants, CONNECTIONS).await?;
     let limit = bare::creations(url, Clock::System.now()).await?;
     println!("  {limit:.0} /s by a client alone in arrays of 256, without HTTP");
-    Ok(())
+    report("postgres_creation_limit", measured[1].rate / limit, None)
 }
 
 async fn alone(ours: &Door, plain: SocketAddr) -> Result<()> {
@@ -196,7 +196,9 @@ async fn deliveries(ours: &Running, url: &str) -> Result<()> {
     println!("  {rates:.0?} /s, {} more than once", arrived.load(Ordering::Relaxed) - 3 * EVENTS as u64);
     let limit = bare::deliveries(url, EVENTS, ours.app.clock.now()).await?;
     println!("  {limit:.0} /s taken and ended by a client alone in arrays of 256, none of them chosen, signed or sent");
-    report("postgres_outbox", median(rates), None)
+    let rate = median(rates);
+    report("postgres_outbox", rate, None)?;
+    report("postgres_outbox_limit", rate / limit, None)
 }
 
 /// Waits until no event waits.
