@@ -3,12 +3,12 @@
 import html
 import os
 import re
-import selectors
 import socket
 import subprocess
 import sys
+import time
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -42,16 +42,16 @@ def running(program: str, port: int, variables: Mapping[str, str]) -> Iterator["
 
 def wait_until_it_listens(site: "subprocess.Popen[str]", port: int) -> None:
     assert site.stdout
-    with selectors.DefaultSelector() as output:
-        output.register(site.stdout, selectors.EVENT_READ)
-        for _ in range(200):
-            try:
-                socket.create_connection(("localhost", port), timeout=1).close()
-                return
-            except OSError:
-                assert site.poll() is None, site.stdout.read()
-                # Until it says something, or for a moment.
-                output.select(timeout=0.1)
+    deadline = time.monotonic() + 60
+    while time.monotonic() < deadline:
+        try:
+            socket.create_connection(("localhost", port), timeout=1).close()
+            return
+        except OSError:
+            # What it says meanwhile is left for whoever reads it: for a moment, or until it has ended.
+            with suppress(subprocess.TimeoutExpired):
+                site.wait(timeout=0.05)
+                raise AssertionError(site.stdout.read()) from None
     raise AssertionError("the site does not listen")
 
 
