@@ -114,7 +114,7 @@ mod tests {
         let writes = [thing("a"), thing("b"), thing("a")];
         let group = Group::of(&writes);
         assert_eq!((group.alike.unwrap().steps.len(), group.others.len()), (2, 1));
-        assert!(std::ptr::eq(group.others[0], &writes[2]));
+        assert!(std::ptr::eq(group.others[0], &raw const writes[2]));
         let writes = [thing("a"), thing("a")];
         assert!(Group::of(&writes).alike.is_none());
     }
