@@ -17,7 +17,7 @@ const MACHINES: u32 = 40_000;
 const IMPORTS: u32 = 10;
 const COLUMNS: &str = "ref,lat,lon,name,street,city,region,postcode,country,operator,status,hours,phone,website,brand,\
     located_in,buy,sell,coins,fiat,buy_fee,currency,min,max_day,manufacturer,model,note";
-const SEARCH: &str = r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"find_nearest_bitcoin_atm","arguments":{"latitude":26.0,"longitude":-122.0,"limit":1}}}"#;
+const SEARCH: &str = r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"find_nearest_bitcoin_atm","arguments":{"lat":26.0,"lon":-122.0,"limit":1}}}"#;
 
 fn main() -> Result<()> {
     or_measure(measure)

@@ -26,8 +26,8 @@ const STATELESS: &str = r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params
 const STATELESS_HEADERS: &str = "mcp-protocol-version: 2026-07-28\r\nmcp-method: tools/call\r\nmcp-name: find\r\n";
 const PING: &str = r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#;
 const BY_NAME: &str = r#"{"location":"Austin, TX","limit":10}"#;
-const ONE: &str = r#"{"latitude":30.267,"longitude":-97.743,"limit":1}"#;
-const TEN: &str = r#"{"latitude":30.267,"longitude":-97.743,"limit":10}"#;
+const ONE: &str = r#"{"lat":30.267,"lon":-97.743,"limit":1}"#;
+const TEN: &str = r#"{"lat":30.267,"lon":-97.743,"limit":10}"#;
 
 fn main() -> Result<()> {
     or_measure(measure)
@@ -160,9 +160,12 @@ async fn listen(stream: &mut TcpStream) -> Result<String> {
     Ok(String::from_utf8_lossy(&buffer[..length]).into_owned())
 }
 
-/// A handler that answers what this server answers.
+/// A handler that answers what this server answers, which must not be that something is wrong.
 async fn bare_of(server: &Server, request: &[u8]) -> Result<Server> {
-    Server::bare(JSON, &ask(server.address, request).await?)
+    let body = ask(server.address, request).await?;
+    let text = String::from_utf8_lossy(&body);
+    ensure!(!text.contains(r#""error":"#) && !text.contains(r#""isError":true"#), "{text}");
+    Server::bare(JSON, &body)
 }
 
 /// A server that is there only to compare with; without it, the rest is still measured.
