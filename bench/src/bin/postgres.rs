@@ -216,7 +216,7 @@ async fn queue(ours: &Running, endpoints: &[SocketAddr]) -> Result<Instant> {
     const INSERT: &str = "
         INSERT INTO deliveries (id, account, environment, domain_id, url, endpoint, body, state, attempts, created_at,
                                 next_attempt_at)
-        SELECT $1, 'bench', 'sandbox', id, $2, $3, $4, 'pending', 0, $5, $5 FROM domains WHERE name = 'localhost'";
+        SELECT $1, 'bench', 'sandbox', id, $2, $3, $4, 'pending', 0, $5, $5 FROM domains WHERE account = 'bench'";
     let now = ours.app.clock.now();
     let mut steps = Vec::new();
     for number in 0..EVENTS {
