@@ -9,7 +9,7 @@ use anyhow::{Context, Result};
 pub struct Counts {
     /// Instructions.
     pub groups: BTreeMap<&'static str, u64>,
-    /// Calls of `malloc`, `calloc` and `realloc`.
+    /// How often memory was asked for, by Rust or by C.
     pub allocations: u64,
     /// Functions with their instructions.
     pub functions: HashMap<String, u64>,
@@ -134,8 +134,7 @@ pub fn read(dump: &str) -> Result<Counts> {
             "cfn" => called = names.read(rest)?,
             "calls" => {
                 let times: u64 = rest.split_whitespace().next().context("calls")?.parse()?;
-                let is_allocation = ["malloc", "calloc", "realloc"].contains(&called.as_str());
-                counts.allocations += if is_allocation { times } else { 0 };
+                counts.allocations += if is_allocation(&function, &called) { times } else { 0 };
                 is_call = true;
             }
             "" if line.starts_with(|first: char| first.is_ascii_digit() || "+-*".contains(first)) => {
@@ -162,6 +161,14 @@ pub fn read(dump: &str) -> Result<Counts> {
     Ok(counts)
 }
 
+/// Whether one function asks the other for memory: as Rust does, whatever allocator it has, or as C does. Where Rust's
+/// allocator is C's, that is not counted again.
+fn is_allocation(caller: &str, called: &str) -> bool {
+    let is_rust = ["__rust_alloc", "__rust_alloc_zeroed", "__rust_realloc"].iter().any(|name| called.ends_with(name));
+    let is_c = ["malloc", "calloc", "realloc"].contains(&called);
+    is_rust || is_c && !["__rust_", "__rdl_", "GlobalAlloc"].iter().any(|part| caller.contains(part))
+}
+
 const ALLOCATION: &str = "allocation";
 const COPYING: &str = "copying and comparing";
 /// What a function of the C library is for, whatever file it is in.
@@ -174,7 +181,10 @@ fn by_file(path: &str) -> Option<&'static str> {
 /// What a function is for.
 fn group(home: &str, function: &str) -> Option<&'static str> {
     let is_any = |names: &[&str]| names.iter().any(|name| function.contains(name));
-    if is_any(&["malloc", "calloc", "realloc", "_int_free", "cfree", "unlink_chunk", "tcache"]) || function == "free" {
+    let is_mimalloc = function.starts_with("mi_") || function.starts_with("_mi_");
+    let is_c =
+        is_any(&["malloc", "calloc", "realloc", "_int_free", "cfree", "unlink_chunk", "tcache", "__rust_dealloc"]);
+    if is_mimalloc || is_c || is_any(&["__rust_alloc", "__rust_realloc"]) || function == "free" {
         return Some(ALLOCATION);
     }
     if is_any(&["memcpy", "memmove", "memset", "memcmp", "bcmp", "memchr"]) {
@@ -265,6 +275,16 @@ mod tests {
         let groups: Vec<_> = counts.groups.into_iter().collect();
         assert_eq!(groups, [("JSON", 7), ("allocation", 90), ("session", 6)]);
         assert_eq!(counts.allocations, 2);
+    }
+
+    #[test]
+    fn memory_is_counted_once_whatever_allocator_there_is() {
+        let dump = "fl=(1) crates/store/src/row.rs\nfn=(1) signpost_store::row\ncfn=(2) __rustc::__rust_alloc\ncalls=3 1\n1 9\n\
+                    cfn=(3) malloc\ncalls=1 1\n1 5\n1 1\n\nfl=(2) alloc.rs\nfn=(2)\n1 2\ncfn=(3)\ncalls=3 1\n1 7\n";
+        let counts = read(dump).unwrap();
+        assert_eq!(counts.allocations, 4);
+        let groups: Vec<_> = counts.groups.into_iter().collect();
+        assert_eq!(groups, [("allocation", 2), ("store", 1)]);
     }
 
     #[test]
