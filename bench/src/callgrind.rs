@@ -163,9 +163,9 @@ pub fn read(dump: &str) -> Result<Counts> {
 
 /// Whether one function asks the other for memory: as Rust does, whatever allocator it has, or as C does. Where Rust's
 /// allocator is C's, that is not counted again.
-fn is_allocation(caller: &str, called: &str) -> bool {
-    let is_rust = ["__rust_alloc", "__rust_alloc_zeroed", "__rust_realloc"].iter().any(|name| called.ends_with(name));
-    let is_c = ["malloc", "calloc", "realloc"].contains(&called);
+fn is_allocation(caller: &str, function: &str) -> bool {
+    let is_rust = ["__rust_alloc", "__rust_alloc_zeroed", "__rust_realloc"].iter().any(|name| function.ends_with(name));
+    let is_c = ["malloc", "calloc", "realloc"].contains(&function);
     is_rust || is_c && !["__rust_", "__rdl_", "GlobalAlloc"].iter().any(|part| caller.contains(part))
 }
 
