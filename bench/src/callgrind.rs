@@ -269,7 +269,7 @@ mod tests {
     #[test]
     fn a_line_counts_where_it_was_written_and_a_call_where_it_went() {
         let dump = "events: Ir\n\nfl=(1) crates/login/src/api/mod.rs\nfn=(1) signpost_login::api::show\n10 5\n\
-                    fi=(2) /root/.cargo/registry/src/x/serde_json-1.0.1/src/ser.rs\n+3 7\nfe=(1)\ncfi=(3) malloc.c\n\
+                    fi=(2) cargo/registry/src/x/serde_json-1.0.1/src/ser.rs\n+3 7\nfe=(1)\ncfi=(3) malloc.c\n\
                     cfn=(2) malloc\ncalls=2 20\n* 90\n11 1\n\nfl=(3)\nfn=(2)\n20 90\n";
         let counts = read(dump).unwrap();
         let groups: Vec<_> = counts.groups.into_iter().collect();
