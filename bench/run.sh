@@ -1,6 +1,6 @@
 #!/bin/sh
-# Every measurement, one after another, and a table of all at the end. Nothing else should run beside it; after what it
-# builds it ends by itself within ten minutes. It installs wrk where it may, and names whatever else is not there.
+# Every measurement, one after another, and a table of all at the end. Nothing else should run beside it; it ends
+# by itself, about ten minutes after what it builds. It installs wrk where it may, and names whatever else is not there.
 set -eu
 cd "$(dirname "$0")/.."
 results="$(mktemp)"
