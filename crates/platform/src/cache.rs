@@ -1,5 +1,5 @@
-//! What was read a moment ago, for those who ask again and again. Only a database that tells every change lets it be
-//! kept; with any other each question is a read.
+//! What was read a moment ago, for those who ask again and again. It is kept where the database tells every change, or where
+//! what is kept says of which state it is; anywhere else each question is a read.
 
 use std::collections::HashMap;
 use std::fmt;

@@ -14,19 +14,19 @@ const SHARDS: usize = 16;
 /// How many bytes a shard holds, about; at that size it is emptied, which costs one understanding each.
 const MAX_SHARD_BYTES: usize = (16 << 20) / SHARDS;
 
-/// Rows by their key, and what they mean.
-pub struct ReadRows<K, V> {
-    shards: [Mutex<RowShard<K, V>>; SHARDS],
+/// Rows by their key, and what they mean. What is read under a key is a row, or `R`: several.
+pub struct ReadRows<K, V, R = Row> {
+    shards: [Mutex<RowShard<K, V, R>>; SHARDS],
     hasher: RandomState,
     size: fn(&V) -> usize,
 }
 
-struct RowShard<K, V> {
-    rows: HashMap<K, (Row, Arc<V>)>,
+struct RowShard<K, V, R> {
+    rows: HashMap<K, (R, Arc<V>)>,
     bytes: usize,
 }
 
-impl<K: Hash + Eq + Clone, V> ReadRows<K, V> {
+impl<K: Hash + Eq + Clone, V, R: Clone + PartialEq> ReadRows<K, V, R> {
     /// Nothing yet. `size` says about how many bytes a row and what it means take.
     #[must_use]
     pub fn new(size: fn(&V) -> usize) -> Self {
@@ -38,7 +38,7 @@ impl<K: Hash + Eq + Clone, V> ReadRows<K, V> {
     ///
     /// # Errors
     /// Those of `understand`.
-    pub fn understand(&self, key: &K, row: Row, understand: impl FnOnce(Row) -> Result<V>) -> Result<Arc<V>> {
+    pub fn understand(&self, key: &K, row: R, understand: impl FnOnce(R) -> Result<V>) -> Result<Arc<V>> {
         let place = usize::try_from(self.hasher.hash_one(key) % SHARDS as u64).unwrap_or(0);
         let shard = || self.shards[place].lock().unwrap_or_else(PoisonError::into_inner);
         if let Some((_, meaning)) = shard().rows.get(key).filter(|(before, _)| *before == row) {
@@ -58,7 +58,7 @@ impl<K: Hash + Eq + Clone, V> ReadRows<K, V> {
     }
 }
 
-impl<K, V> fmt::Debug for ReadRows<K, V> {
+impl<K, V, R> fmt::Debug for ReadRows<K, V, R> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("ReadRows")
     }

@@ -25,6 +25,7 @@ mod sqlite;
 mod step;
 mod store;
 pub mod text;
+mod watched;
 
 pub use changes::{ChangeFeed, StoreChange};
 pub use column::{ColumnType, Json, Parsed};
@@ -39,3 +40,4 @@ pub use rows::Stored;
 pub use schema::{Column, Kind, Schema, StoredTable};
 pub use step::{Step, Unavailable, WriteOutcome, must, step};
 pub use store::{Store, is_postgres};
+pub use watched::WatchedVersion;

@@ -12,6 +12,9 @@ pub struct Schema {
     pub tables: &'static [StoredTable],
     /// Tables of one row, each with the column of it that is moved.
     pub single_rows: &'static [(&'static str, &'static str)],
+    /// Tables that are read far more often than they change: a request may know their rows from memory
+    /// ([`Store::watched_version`](crate::Store::watched_version)).
+    pub watched: &'static [&'static str],
 }
 
 /// A table of many rows.

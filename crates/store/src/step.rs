@@ -4,6 +4,7 @@ use anyhow::Result;
 use tokio::sync::oneshot;
 
 use crate::row::{Row, Value};
+use crate::watched::WatchedVersion;
 
 /// One statement of a write.
 #[derive(Clone, Debug)]
@@ -13,6 +14,8 @@ pub struct Step {
     pub(crate) must: bool,
     /// The text that does many, and which value it knows each by.
     pub(crate) alike: Option<(&'static str, usize)>,
+    /// The state of the watched tables that it was made of.
+    pub(crate) as_of: Option<WatchedVersion>,
 }
 
 /// Where the result of a statement or of a write is awaited.
@@ -23,7 +26,8 @@ pub(crate) type ReplySender<T> = oneshot::Sender<Result<T>>;
 pub enum WriteOutcome {
     /// All steps happened and are on disk; the rows are the last step's.
     Committed(Vec<Row>),
-    /// The step at this position had to change a row and changed none; nothing happened.
+    /// The step at this position had to change a row and changed none, or was made of what may be out of date; nothing
+    /// happened.
     Refused(usize),
 }
 
@@ -35,13 +39,13 @@ pub struct Unavailable(pub String);
 /// A step that may change any number of rows.
 #[must_use]
 pub fn step(sql: &'static str, params: Vec<Value>) -> Step {
-    Step { sql, params, must: false, alike: None }
+    Step { sql, params, must: false, alike: None, as_of: None }
 }
 
 /// A step that must change a row, or the whole write is refused.
 #[must_use]
 pub fn must(sql: &'static str, params: Vec<Value>) -> Step {
-    Step { sql, params, must: true, alike: None }
+    Step { sql, params, must: true, alike: None, as_of: None }
 }
 
 /// The values behind `$1`, `$2`, ….
@@ -58,6 +62,13 @@ impl Step {
     #[must_use]
     pub fn alike(self, sql: &'static str, key: usize) -> Self {
         Self { alike: Some((sql, key)), ..self }
+    }
+
+    /// The step is refused where the watched tables may have changed since this state
+    /// ([`Store::watched_version`](crate::Store::watched_version)).
+    #[must_use]
+    pub fn as_of(self, version: Option<WatchedVersion>) -> Self {
+        Self { as_of: version, ..self }
     }
 }
 

@@ -10,11 +10,12 @@ use jiff::Timestamp;
 use tokio::time::timeout;
 
 use crate::changes::ChangeFeed;
-use crate::migrate::{Migrated, Migration};
+use crate::migrate::Migrated;
 use crate::readiness::LastWrite;
 use crate::row::{Row, Value};
 use crate::schema::Schema;
 use crate::step::{Step, WriteOutcome, params, step};
+use crate::watched::WatchedVersion;
 use crate::{backup, postgres, sqlite};
 
 /// How long a read and a write are waited for.
@@ -65,10 +66,10 @@ impl Store {
     fn open_with(
         url: &str,
         schema: &'static Schema,
-        embedded: fn(&str, &'static [Migration]) -> Result<sqlite::Sqlite>,
+        embedded: fn(&str, &'static Schema) -> Result<sqlite::Sqlite>,
     ) -> Result<Self> {
         let engine = match url.strip_prefix("sqlite:") {
-            Some(file) => Engine::Sqlite(embedded(file, schema.migrations)?),
+            Some(file) => Engine::Sqlite(embedded(file, schema)?),
             None if is_postgres(url) => Engine::Postgres(postgres::Postgres::open(url, schema.migrations)?),
             None => bail!("a database URL starts with sqlite: or postgres://"),
         };
@@ -124,15 +125,22 @@ impl Store {
     /// # Errors
     /// As [`Store::read`].
     pub async fn read_by_index(&self, sql: &'static str, params: Vec<Value>) -> Result<Option<Row>> {
+        Ok(self.read_few_by_index(sql, params).await?.into_iter().next())
+    }
+
+    /// The few rows that indexes lead to, read in the same way.
+    ///
+    /// # Errors
+    /// As [`Store::read`].
+    pub async fn read_few_by_index(&self, sql: &'static str, params: Vec<Value>) -> Result<Vec<Row>> {
         let step = step(sql, params);
-        let rows = match &self.engine {
+        match &self.engine {
             Engine::Sqlite(sqlite) => match sqlite.read_by_index(&step) {
-                Some(rows) => rows?,
-                None => sqlite.read(step).await?,
+                Some(rows) => rows,
+                None => sqlite.read(step).await,
             },
-            Engine::Postgres(postgres) => postgres.read(step).await?,
-        };
-        Ok(rows.into_iter().next())
+            Engine::Postgres(postgres) => postgres.read(step).await,
+        }
     }
 
     /// All steps or none; answers once they are on disk.
@@ -180,6 +188,17 @@ impl Store {
         match &self.engine {
             Engine::Sqlite(_) => None,
             Engine::Postgres(postgres) => Some(postgres.changes()),
+        }
+    }
+
+    /// The state of the watched tables, before they are read: what is read then may be kept with it and go into later
+    /// writes as [`Step::as_of`](crate::Step::as_of), which are refused where any process may have changed the tables
+    /// since. `None` where other processes' changes are told instead ([`Store::changes`]).
+    #[must_use]
+    pub fn watched_version(&self) -> Option<WatchedVersion> {
+        match &self.engine {
+            Engine::Sqlite(sqlite) => Some(sqlite.watched_version()),
+            Engine::Postgres(_) => None,
         }
     }
 

@@ -58,10 +58,17 @@ fn replacement(letter: char, out: &mut String) {
     }
 }
 
+/// How many bytes are looked at together.
+const BLOCK: usize = 64;
+
 /// The text with `instead` of each character that is neither visible, nor spelling, nor one of `allowed`.
 fn rewritten<'a>(text: &'a str, allowed: &str, instead: impl Fn(char, &mut String)) -> Cow<'a, str> {
     let is_plain = |byte: u8| matches!(byte, b' '..=b'~') || allowed.as_bytes().contains(&byte);
-    let Some(first) = text.bytes().position(|byte| !is_plain(byte)) else { return text.into() };
+    // Nearly all texts are plain ASCII, and a block is looked at as fast as a few bytes one by one.
+    let is_ascii = |block: &&[u8]| block.iter().fold(true, |all, byte| all & matches!(*byte, b' '..=b'~'));
+    let plain = BLOCK * text.as_bytes().chunks_exact(BLOCK).take_while(is_ascii).count();
+    let rest = &text.as_bytes()[plain..];
+    let Some(first) = rest.iter().position(|byte| !is_plain(*byte)).map(|at| plain + at) else { return text.into() };
     // ASCII before it is no spelling of what follows, but for the one character that it follows at once.
     let start = first.saturating_sub(1);
     let (mut spelling, mut out) = (Spelling::default(), None::<String>);

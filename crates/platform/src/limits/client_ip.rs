@@ -16,6 +16,10 @@ pub enum Caller {
     Account(String),
     /// A page that follows one session.
     Session(String),
+    /// An application that people log in to, or what it was granted by one login.
+    Client(String),
+    /// All callers together.
+    Everybody,
     /// An IPv4 address, or an IPv6 network of 64 bits: one household or machine.
     Address(IpAddr),
 }
@@ -25,6 +29,8 @@ impl fmt::Display for Caller {
         match self {
             Self::Account(account) => f.write_str(account),
             Self::Session(session) => write!(f, "{session}"),
+            Self::Client(client) => write!(f, "{client}"),
+            Self::Everybody => f.write_str("everybody"),
             Self::Address(address) => write!(f, "{address}"),
         }
     }
@@ -78,6 +84,14 @@ impl Proxies {
     pub fn client_of(&self, peer: SocketAddr) -> Option<IpAddr> {
         let address = peer.ip().to_canonical();
         (!self.trust(address)).then(|| household(address))
+    }
+
+    /// Whether a connection is a trusted proxy's. Where none is named and the server listens on loopback, the proxy of the
+    /// same machine is one: nobody else reaches the server.
+    #[must_use]
+    pub fn trust_connection(&self, peer: SocketAddr, listen: SocketAddr) -> bool {
+        let is_own_machine = self.is_empty() && listen.ip().is_loopback() && peer.ip().to_canonical().is_loopback();
+        is_own_machine || self.trust(peer.ip().to_canonical())
     }
 
     fn trust(&self, address: IpAddr) -> bool {
@@ -192,6 +206,27 @@ mod tests {
             ("::ffff:10.0.0.1", &["10.0.0.0/8"], "198.51.100.7"),
         ] {
             assert_eq!(seen(peer, ("x-forwarded-for", list), proxies), expected, "{peer} {proxies:?}");
+        }
+    }
+
+    #[test]
+    fn the_machines_own_proxy_is_one_only_where_nobody_else_gets_in_and_none_is_named() {
+        let of = |names: &str| {
+            let list = networks(StrDeserializer::<serde::de::value::Error>::new(names)).unwrap();
+            Proxies::new(list, ForwardedHeader::XForwardedFor)
+        };
+        for (named, peer, listen, is_trusted) in [
+            ("", "127.0.0.1", "127.0.0.1", true),
+            ("", "::1", "::1", true),
+            ("", "127.0.0.1", "0.0.0.0", false),
+            ("", "127.0.0.1", "::", false),
+            ("", "192.0.2.1", "127.0.0.1", false),
+            ("10.0.0.0/8", "127.0.0.1", "127.0.0.1", false),
+            ("10.0.0.0/8", "10.0.0.1", "0.0.0.0", true),
+            ("127.0.0.1", "::ffff:127.0.0.1", "::", true),
+        ] {
+            let [peer, listen] = [peer, listen].map(|address| SocketAddr::new(address.parse().unwrap(), 1));
+            assert_eq!(of(named).trust_connection(peer, listen), is_trusted, "{named} {peer} {listen}");
         }
     }
 

@@ -51,6 +51,10 @@ pub struct Rates {
     pub answer: Option<Rate>,
     #[serde(rename = "rate_limit_submissions", deserialize_with = "rate")]
     pub submissions: Option<Rate>,
+    #[serde(rename = "rate_limit_reports", deserialize_with = "rate")]
+    pub reports: Option<Rate>,
+    #[serde(rename = "rate_limit_token", deserialize_with = "rate")]
+    pub token: Option<Rate>,
 }
 
 /// What a request counts against.
@@ -65,6 +69,8 @@ pub enum Limit {
     Domains,
     Answer,
     Submissions,
+    Reports,
+    Token,
 }
 
 /// A request that came too soon.
@@ -99,6 +105,23 @@ impl Limits {
     /// [`Exceeded`] where the window is full; the request is not counted then.
     pub async fn check(&self, limit: Limit, caller: &Caller, now: Duration) -> Result<(), Exceeded> {
         let Some(rate) = self.rates.rate_of(limit) else { return Ok(()) };
+        self.count(limit, caller, rate, now).await
+    }
+
+    /// What a limit allows; `None` where it is off.
+    #[must_use]
+    pub fn rate_of(&self, limit: Limit) -> Option<Rate> {
+        self.rates.rate_of(limit)
+    }
+
+    /// Counts a request of a caller to whom another rate applies, unless the limit is off.
+    ///
+    /// # Errors
+    /// As [`Limits::check`].
+    pub async fn check_rate(&self, limit: Limit, caller: &Caller, rate: Rate, now: Duration) -> Result<(), Exceeded> {
+        if self.rates.rate_of(limit).is_none() {
+            return Ok(());
+        }
         self.count(limit, caller, rate, now).await
     }
 
@@ -138,13 +161,15 @@ impl Rates {
             Limit::Domains => self.domains,
             Limit::Answer => self.answer,
             Limit::Submissions => self.submissions,
+            Limit::Reports => self.reports,
+            Limit::Token => self.token,
         }
     }
 }
 
 impl Limit {
     /// How many there are.
-    const COUNT: usize = Self::Submissions as usize + 1;
+    const COUNT: usize = Self::Token as usize + 1;
 
     fn name(self) -> &'static str {
         match self {
@@ -156,6 +181,8 @@ impl Limit {
             Self::Domains => "domains",
             Self::Answer => "answer",
             Self::Submissions => "submissions",
+            Self::Reports => "reports",
+            Self::Token => "token",
         }
     }
 }

@@ -62,6 +62,12 @@ fn what_is_read_stands_out_from_its_ground_in_both_themes() {
         ("danger", "danger-bg", TEXT),
         ("danger", "surface", TEXT),
         ("accent-strong", "surface", TEXT),
+        ("warn", "surface", TEXT),
+        ("ink", "land", TEXT),
+        ("soft", "land", TEXT),
+        ("edge", "land", CONTROL),
+        ("info", "land", CONTROL),
+        ("accent", "land", CONTROL),
     ];
     for ground in grounds {
         pairs.extend([("ink", ground, TEXT), ("soft", ground, TEXT), ("accent", ground, TEXT)]);

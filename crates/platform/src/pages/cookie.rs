@@ -22,7 +22,7 @@ pub struct CookieName(&'static str);
 pub struct CookieSecret(SecretString);
 
 /// What the database knows one by.
-#[derive(Clone, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq, Hash)]
 pub struct CookieHash(String);
 
 impl CookieName {
@@ -35,12 +35,20 @@ impl CookieName {
     /// What a browser sent under this name. Where it sent two, somebody else set one of them: that is none.
     #[must_use]
     pub fn read(self, origin: &PublicOrigin, headers: &HeaderMap) -> Option<CookieSecret> {
-        let name = self.at(origin);
-        let lines = headers.get_all(header::COOKIE).iter().filter_map(|line| line.to_str().ok());
-        let pairs = lines.flat_map(|line| line.split(';')).filter_map(|pair| pair.trim().split_once('='));
-        let mut values = pairs.filter(|(found, _)| *found == name).map(|(_, value)| value);
+        self.read_over(origin.is_https(), headers)
+    }
+
+    /// The same where nothing is known of the origin but whether it is encrypted.
+    #[must_use]
+    pub fn read_over(self, is_https: bool, headers: &HeaderMap) -> Option<CookieSecret> {
+        let (prefix, name) = (prefix(is_https), self.0);
+        // Bytes, because a cookie of somebody else's on the same host may be in any encoding.
+        let lines = headers.get_all(header::COOKIE).iter().map(HeaderValue::as_bytes);
+        let pairs = lines.flat_map(|line| line.split(|byte| *byte == b';')).map(<[u8]>::trim_ascii);
+        let mut values = pairs
+            .filter_map(|pair| pair.strip_prefix(prefix.as_bytes())?.strip_prefix(name.as_bytes())?.strip_prefix(b"="));
         match (values.next(), values.next()) {
-            (Some(value), None) => CookieSecret::parse(value),
+            (Some(value), None) => CookieSecret::parse(str::from_utf8(value).ok()?),
             _ => None,
         }
     }
@@ -73,9 +81,13 @@ impl CookieName {
     }
 
     fn at(self, origin: &PublicOrigin) -> String {
-        let prefix = if origin.is_https() { "__Host-" } else { "" };
-        format!("{prefix}{}", self.0)
+        format!("{}{}", prefix(origin.is_https()), self.0)
     }
+}
+
+/// What a browser lets no other host set (RFC 6265bis, 4.1.3.2).
+fn prefix(is_https: bool) -> &'static str {
+    if is_https { "__Host-" } else { "" }
 }
 
 impl CookieSecret {
@@ -152,7 +164,7 @@ mod tests {
     const PAGE: CookieName = CookieName::new("signpost_page");
 
     fn read(origin: &str, lines: &[&str]) -> Option<CookieHash> {
-        let lines = lines.iter().map(|line| (header::COOKIE, HeaderValue::from_str(line).unwrap()));
+        let lines = lines.iter().map(|line| (header::COOKIE, HeaderValue::from_bytes(line.as_bytes()).unwrap()));
         PAGE.read(&PublicOrigin::of(origin), &lines.collect()).map(|secret| secret.hash())
     }
 
@@ -174,15 +186,17 @@ mod tests {
         let (plain, strict) =
             (format!("signpost_page={}", secret.reveal()), format!("__Host-signpost_page={}", secret.reveal()));
         let (https, http) = ("https://login.test", "http://localhost:8080");
-        let among_others = format!("a=b; {strict};c");
+        let (among_others, beside_letters) = (format!("a=b; {strict};c"), format!("name=Zoë; {strict}"));
         for (origin, lines, is_read) in [
             (https, &[strict.as_str()][..], true),
             (https, &[&among_others], true),
+            (https, &[&beside_letters], true),
             (https, &["a=b", &strict], true),
             (https, &[&plain], false),
             (http, &[&plain], true),
             (http, &[&strict], false),
             (http, &["signpost_page=short"], false),
+            (http, &["signpost_page=é"], false),
             (http, &[&plain, &plain], false),
             (http, &["signpost_page=x", &plain], false),
             (http, &[], false),

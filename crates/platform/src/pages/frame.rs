@@ -33,10 +33,16 @@ pub struct Frame<'a> {
     pub layout: Layout,
     /// What else its head has: scripts, where it goes by itself.
     pub head: Markup,
+    /// Links at its top, before the other languages.
+    pub nav: Markup,
+    /// What stands before the language in the query of its address in another one: nothing, or a query that ends in `&`.
+    pub kept_query: &'a str,
     /// The whole `<main id="main">`, with its attributes.
     pub main: Markup,
     /// What the foot says behind who runs the page.
     pub foot: Markup,
+    /// Links in the foot.
+    pub foot_links: Markup,
 }
 
 impl<'a> Frame<'a> {
@@ -50,8 +56,11 @@ impl<'a> Frame<'a> {
             origin,
             layout,
             head: Markup::default(),
+            nav: Markup::default(),
+            kept_query: "",
             main,
             foot: Markup::default(),
+            foot_links: Markup::default(),
         }
     }
 
@@ -80,9 +89,10 @@ impl<'a> Frame<'a> {
                     header class=(top) {
                         a.brand href=(self.origin.link("/")) { (icons::brand()) bdi { (self.origin.host()) } }
                         @if self.is_translated {
-                            nav aria-label=(words.language) {
+                            nav aria-label=(words.nav) {
+                                (self.nav)
                                 @for other in others {
-                                    a href={ "?lang=" (other.tag()) } lang=(other.tag()) hreflang=(other.tag()) {
+                                    a href={ "?" (self.kept_query) "lang=" (other.tag()) } lang=(other.tag()) hreflang=(other.tag()) {
                                         (other.own_name())
                                     }
                                 }
@@ -92,6 +102,7 @@ impl<'a> Frame<'a> {
                     (self.main)
                     footer.foot {
                         p { ((words.who_runs)(&html! { bdi { (self.origin.host()) } })) " " (self.foot) }
+                        (self.foot_links)
                     }
                 }
             }

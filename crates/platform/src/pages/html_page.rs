@@ -15,9 +15,8 @@ pub const CONTENT_SECURITY_POLICY: &str = "default-src 'none'; script-src 'self'
                                            frame-ancestors 'none'; form-action 'self'";
 
 /// What no page may ask a device for.
-const PERMISSIONS_POLICY: &str = "accelerometer=(), autoplay=(), display-capture=(), fullscreen=(), geolocation=(), \
-                                  gyroscope=(), magnetometer=(), microphone=(), midi=(), payment=(), \
-                                  picture-in-picture=(), usb=()";
+const PERMISSIONS_POLICY: &str = "accelerometer=(), autoplay=(), display-capture=(), fullscreen=(), gyroscope=(), \
+                                  magnetometer=(), microphone=(), midi=(), payment=(), picture-in-picture=(), usb=()";
 
 const SAFETY: [(HeaderName, &str); 5] = [
     (header::CONTENT_TYPE, "text/html; charset=utf-8"),
@@ -43,6 +42,8 @@ pub struct HtmlPage {
 pub enum DeviceUse {
     /// The camera.
     Camera,
+    /// Where it is.
+    Location,
     /// Passkeys: to make one, and to log in with one.
     Passkeys,
 }
@@ -122,9 +123,10 @@ impl IntoResponse for HtmlPage {
 /// The value of `Permissions-Policy`: all that a device could be asked for is closed, but for what the page uses.
 fn permissions_policy(device_use: Option<DeviceUse>) -> String {
     let allowed = |of: DeviceUse| if device_use == Some(of) { "(self)" } else { "()" };
-    let (camera, passkeys) = (allowed(DeviceUse::Camera), allowed(DeviceUse::Passkeys));
+    let (camera, location) = (allowed(DeviceUse::Camera), allowed(DeviceUse::Location));
+    let passkeys = allowed(DeviceUse::Passkeys);
     format!(
-        "{PERMISSIONS_POLICY}, camera={camera}, publickey-credentials-create={passkeys}, \
+        "{PERMISSIONS_POLICY}, camera={camera}, geolocation={location}, publickey-credentials-create={passkeys}, \
          publickey-credentials-get={passkeys}"
     )
 }
@@ -133,9 +135,9 @@ fn permissions_policy(device_use: Option<DeviceUse>) -> String {
 mod tests {
     use super::*;
 
-    const CLOSED: &str = "accelerometer=(), autoplay=(), display-capture=(), fullscreen=(), geolocation=(), gyroscope=(), \
+    const CLOSED: &str = "accelerometer=(), autoplay=(), display-capture=(), fullscreen=(), gyroscope=(), \
                           magnetometer=(), microphone=(), midi=(), payment=(), picture-in-picture=(), usb=(), \
-                          camera=(), publickey-credentials-create=(), publickey-credentials-get=()";
+                          camera=(), geolocation=(), publickey-credentials-create=(), publickey-credentials-get=()";
 
     fn headers(page: HtmlPage) -> Vec<(String, String)> {
         let response = page.into_response();
@@ -180,6 +182,7 @@ mod tests {
     fn a_page_asks_the_device_for_what_it_uses_alone() {
         for (device_use, opened) in [
             (DeviceUse::Camera, &["camera=(self)"][..]),
+            (DeviceUse::Location, &["geolocation=(self)"]),
             (DeviceUse::Passkeys, &["publickey-credentials-create=(self)", "publickey-credentials-get=(self)"]),
         ] {
             let response = HtmlPage::personal("x").with_device_use(device_use).into_response();

@@ -47,7 +47,8 @@ impl Language {
     }
 
     /// The language of a tag, whatever country it names.
-    fn of_tag(tag: &str) -> Option<Self> {
+    #[must_use]
+    pub fn of_tag(tag: &str) -> Option<Self> {
         let primary = tag.split(['-', '_']).next().unwrap_or_default();
         Self::ALL.into_iter().find(|language| primary.eq_ignore_ascii_case(language.tag()))
     }

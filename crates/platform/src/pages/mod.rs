@@ -7,6 +7,7 @@ pub mod accept;
 pub mod assets;
 pub mod compressed;
 pub mod cookie;
+pub mod dates;
 pub mod error_page;
 pub mod errors;
 pub mod form;

@@ -15,8 +15,8 @@ use crate::web::problem::Problem;
 
 /// The most that a body may hold, in bytes.
 const MOST_BYTES: usize = 64 * 1024;
-/// The same of a report of machines.
-const MOST_BYTES_OF_A_REPORT: usize = 8 << 20;
+/// The same of a large one, such as a list of machines.
+const MOST_BYTES_OF_A_LARGE_ONE: usize = 8 << 20;
 /// How deep its arrays and objects may stand in one another.
 const MOST_DEPTH: usize = 16;
 
@@ -34,7 +34,7 @@ pub struct OptionalFields(pub Fields);
 
 /// The bytes of a JSON body that may be large, and is read by rules of its own.
 #[derive(Debug)]
-pub struct Report(pub Bytes);
+pub struct LargePayload(pub Bytes);
 
 /// A request that carries nothing: no body, or `{}`.
 #[derive(Debug)]
@@ -86,13 +86,13 @@ impl<S: Send + Sync> FromRequest<S> for OptionalFields {
     }
 }
 
-impl<S: Send + Sync> FromRequest<S> for Report {
+impl<S: Send + Sync> FromRequest<S> for LargePayload {
     type Rejection = Problem;
 
     async fn from_request(request: Request, _: &S) -> Result<Self, Problem> {
         let (parts, body) = request.into_parts();
         require_json(&parts.headers)?;
-        Ok(Self(read(body, MOST_BYTES_OF_A_REPORT).await?))
+        Ok(Self(read(body, MOST_BYTES_OF_A_LARGE_ONE).await?))
     }
 }
 
@@ -173,6 +173,16 @@ impl Fields {
     /// Where it is missing or no text.
     pub fn text(&mut self, field: &str) -> Result<String, Problem> {
         self.optional_text(field)?.ok_or_else(|| Problem::field(field, "is required"))
+    }
+
+    /// True or false, if it is there.
+    ///
+    /// # Errors
+    /// Where it is there and neither.
+    pub fn optional_bool(&mut self, field: &str) -> Result<Option<bool>, Problem> {
+        let Some(value) = self.0.remove(field) else { return Ok(None) };
+        let wrong = |_| Problem::field(field, format!("must be true or false, not {}", kind(&value)));
+        serde_json::from_str(value.get()).map(Some).map_err(wrong)
     }
 
     /// A whole number, if it is there.
@@ -319,6 +329,11 @@ mod tests {
         let told = fields.text("mode").unwrap_err().to_string();
         assert_eq!(told, "mode: must be a string, not a number");
         assert_eq!(fields.text("domain").unwrap_err().to_string(), "domain: is required");
+        let mut fields = Fields::parse(br#"{"public": true, "pkce": "true"}"#).unwrap();
+        assert_eq!(fields.optional_bool("public").unwrap(), Some(true));
+        assert!(fields.optional_bool("trusted").unwrap().is_none());
+        let told = fields.optional_bool("pkce").unwrap_err().to_string();
+        assert_eq!(told, "pkce: must be true or false, not a string");
     }
 
     #[test]

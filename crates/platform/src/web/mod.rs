@@ -2,6 +2,7 @@
 
 pub mod api_key;
 pub mod around;
+pub mod document;
 pub mod host;
 pub mod json;
 pub mod path_id;
@@ -14,7 +15,8 @@ pub mod request_id;
 use axum::http::{HeaderName, header};
 
 pub use api_key::ApiKey;
-pub use json::{Fields, Nothing, OptionalFields, Payload, Report};
+pub use document::PublicDocument;
+pub use json::{Fields, LargePayload, Nothing, OptionalFields, Payload};
 pub use path_id::{PathId, PathPair, PathTriple};
 pub use query::Page;
 pub use reply::JsonReply;

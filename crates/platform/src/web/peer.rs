@@ -17,7 +17,16 @@ pub fn client_address(platform: &Platform, request: &Request) -> Caller {
 /// The same of the parts of a request.
 #[must_use]
 pub fn peer(platform: &Platform, extensions: &Extensions, headers: &HeaderMap) -> Caller {
+    find_caller(connection(extensions), headers, &platform.proxies)
+}
+
+/// Whether a request came by a proxy that may say for which of its hosts it is.
+#[must_use]
+pub fn is_from_proxy(platform: &Platform, extensions: &Extensions) -> bool {
+    platform.proxies.trust_connection(connection(extensions), platform.listen)
+}
+
+fn connection(extensions: &Extensions) -> SocketAddr {
     // A request that came over no connection is a test's: it is its own neighbour.
-    let peer = extensions.get::<ConnectInfo<SocketAddr>>().map_or(SocketAddr::from(([127, 0, 0, 1], 0)), |info| info.0);
-    find_caller(peer, headers, &platform.proxies)
+    extensions.get::<ConnectInfo<SocketAddr>>().map_or(SocketAddr::from(([127, 0, 0, 1], 0)), |info| info.0)
 }

@@ -1,5 +1,6 @@
 //! SQLite: one thread writes, others read. Writes that wait together are committed together.
 
+mod table_watch;
 mod writer;
 
 use std::fmt;
@@ -13,10 +14,13 @@ use rusqlite::types::{ToSqlOutput, ValueRef};
 use rusqlite::{Connection, ErrorCode, OpenFlags, Statement};
 use tokio::sync::{Mutex, mpsc, oneshot};
 
+use self::table_watch::TableWatch;
 use crate::file::{DatabaseFile, Missing};
 use crate::migrate::{self, Migrated, Migration};
 use crate::row::{Row, Value};
+use crate::schema::Schema;
 use crate::step::{ReplySender, Step, Unavailable, WriteOutcome};
+use crate::watched::{WatchedClock, WatchedVersion};
 
 /// How many requests may wait for the writer, and for each reader; later ones wait for a place.
 const WAITING: usize = 1024;
@@ -50,6 +54,7 @@ pub(super) struct Sqlite {
     threads: Arc<Mutex<Vec<thread::JoinHandle<()>>>>,
     /// None where the database is in memory.
     file: Option<DatabaseFile>,
+    watched: WatchedClock,
 }
 
 /// Brings the tables of a file up to date, and says what that did.
@@ -59,17 +64,17 @@ pub(super) fn migrate(file: &str, migrations: &[Migration]) -> Result<Migrated> 
 
 impl Sqlite {
     /// Opens a file, which is made where there is none.
-    pub(super) fn open(file: &str, migrations: &'static [Migration]) -> Result<Self> {
-        Self::over(connect(file, OpenFlags::SQLITE_OPEN_CREATE)?, file, migrations)
+    pub(super) fn open(file: &str, schema: &'static Schema) -> Result<Self> {
+        Self::over(connect(file, OpenFlags::SQLITE_OPEN_CREATE)?, file, schema)
     }
 
     /// Opens a file that is a database of this program already.
-    pub(super) fn open_existing(file: &str, migrations: &'static [Migration]) -> Result<Self> {
-        Self::over(find(file)?, file, migrations)
+    pub(super) fn open_existing(file: &str, schema: &'static Schema) -> Result<Self> {
+        Self::over(find(file)?, file, schema)
     }
 
-    fn over(mut connection: Connection, file: &str, migrations: &[Migration]) -> Result<Self> {
-        migrate::run(&mut connection, migrations).map_err(|error| unopened(error, file))?.log();
+    fn over(mut connection: Connection, file: &str, schema: &'static Schema) -> Result<Self> {
+        migrate::run(&mut connection, schema.migrations).map_err(|error| unopened(error, file))?.log();
         keep_pages(&connection, WRITER_CACHE_KIB)?;
         let connect = || {
             let connection = connect(file, OpenFlags::empty())?;
@@ -77,7 +82,9 @@ impl Sqlite {
             anyhow::Ok(connection)
         };
         let (writer, jobs) = mpsc::channel(WAITING);
-        let mut threads = vec![spawn("store-writer", move || writer::run(&connection, jobs))?];
+        let watched = WatchedClock::default();
+        let watch = TableWatch::on(&mut connection, schema.watched, watched.clone())?;
+        let mut threads = vec![spawn("store-writer", move || writer::run(&connection, watch, jobs))?];
         let mut near = Vec::new();
         let reader = if file == ":memory:" {
             writer.clone()
@@ -94,12 +101,16 @@ impl Sqlite {
             reader
         };
         let file = (file != ":memory:").then(|| DatabaseFile::opened(Path::new(file)));
-        Ok(Self { writer, reader, near: near.into(), threads: Arc::new(Mutex::new(threads)), file })
+        Ok(Self { writer, reader, near: near.into(), threads: Arc::new(Mutex::new(threads)), file, watched })
     }
 
     /// Whether the file is where it was opened and has room.
     pub(super) fn check_file(&self) -> Result<(), String> {
         self.file.as_ref().map_or(Ok(()), |file| file.check().map_err(str::to_owned))
+    }
+
+    pub(super) fn watched_version(&self) -> WatchedVersion {
+        self.watched.now()
     }
 
     /// Reads at once, on this thread; `None` where no connection is free, or the database is closed.

@@ -3,10 +3,11 @@
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 
-use anyhow::{Error, Result, anyhow};
+use anyhow::{Context, Error, Result, anyhow};
 use rusqlite::{Connection, Statement};
 use tokio::sync::mpsc;
 
+use super::table_watch::{FILE_VERSION, TableWatch};
 use super::{Job, closed, execute, named, places};
 use crate::row::Row;
 use crate::step::{ReplySender, Step, Unavailable, WriteOutcome};
@@ -15,8 +16,8 @@ use crate::step::{ReplySender, Step, Unavailable, WriteOutcome};
 const BATCH: usize = 256;
 
 /// Commits what waits until the store is closed.
-pub(super) fn run(connection: &Connection, mut waiting: mpsc::Receiver<Job>) {
-    let mut writer = Writer { connection, statements: HashMap::new() };
+pub(super) fn run(connection: &Connection, watch: TableWatch, mut waiting: mpsc::Receiver<Job>) {
+    let mut writer = Writer { connection, statements: HashMap::new(), watch };
     let (mut jobs, mut held) = (Vec::with_capacity(BATCH), Vec::with_capacity(BATCH));
     while waiting.blocking_recv_many(&mut jobs, BATCH) > 0 {
         let end = jobs.iter().any(|job| matches!(job, Job::Close));
@@ -35,11 +36,14 @@ pub(super) fn run(connection: &Connection, mut waiting: mpsc::Receiver<Job>) {
 struct Writer<'c> {
     connection: &'c Connection,
     statements: HashMap<(*const u8, usize), Prepared<'c>>,
+    watch: TableWatch,
 }
 
 struct Prepared<'c> {
     statement: Statement<'c>,
     places: Vec<usize>,
+    /// Whether it changes a watched table.
+    touches: bool,
 }
 
 /// A result that may be told once the commit has happened; none where the transaction had ended before.
@@ -77,6 +81,8 @@ impl<'c> Writer<'c> {
     /// Runs what waits in one transaction, whose end is on disk when this returns; nobody is answered before.
     fn commit(&mut self, jobs: impl Iterator<Item = Job>, held: &mut Vec<Held>) -> Result<()> {
         let begun = self.control("BEGIN IMMEDIATE");
+        let file_version = begun.is_ok().then(|| self.file_version().ok()).flatten();
+        self.watch.begin(file_version);
         for job in jobs {
             // A full disk ends the whole transaction: a later job must not run outside of it.
             let open = begun.is_ok() && !self.connection.is_autocommit();
@@ -95,6 +101,7 @@ impl<'c> Writer<'c> {
         if !self.connection.is_autocommit() {
             drop(self.control("ROLLBACK"));
         }
+        self.watch.end();
         done
     }
 
@@ -102,12 +109,12 @@ impl<'c> Writer<'c> {
     fn together(&mut self, steps: &[Step]) -> Result<WriteOutcome> {
         // One statement alone is whole or nothing by itself.
         if let [step] = steps {
-            return Ok(written(0, step, self.run(step)?));
+            return self.run_one(0, step);
         }
         self.control("SAVEPOINT request")?;
         let result =
             steps.iter().enumerate().try_fold(WriteOutcome::Committed(Vec::new()), |last, (position, step)| {
-                if last.is_committed() { Ok(written(position, step, self.run(step)?)) } else { Ok(last) }
+                if last.is_committed() { self.run_one(position, step) } else { Ok(last) }
             });
         if !matches!(result, Ok(WriteOutcome::Committed(_))) && !self.connection.is_autocommit() {
             self.control("ROLLBACK TO request")?;
@@ -123,18 +130,37 @@ impl<'c> Writer<'c> {
         Ok(())
     }
 
+    fn file_version(&mut self) -> Result<i64> {
+        let mut rows = self.prepared(FILE_VERSION)?.statement.raw_query();
+        Ok(rows.next()?.context("a version is one row")?.get(0)?)
+    }
+
+    fn run_one(&mut self, position: usize, step: &Step) -> Result<WriteOutcome> {
+        if !self.watch.lets(step) {
+            return Ok(WriteOutcome::Refused(position));
+        }
+        Ok(written(position, step, self.run(step)?))
+    }
+
     fn run(&mut self, step: &Step) -> Result<(usize, Vec<Row>)> {
-        let Prepared { statement, places } = self.prepared(step.sql)?;
-        execute(statement, places, step)
+        let Prepared { statement, places, touches } = self.prepared(step.sql)?;
+        let (done, touches) = (execute(statement, places, step), *touches);
+        // Values that stay bound use up the connection's own memory for small things, and each other one is the system's.
+        statement.clear_bindings();
+        if touches {
+            self.watch.touch();
+        }
+        done
     }
 
     fn prepared(&mut self, sql: &'static str) -> Result<&mut Prepared<'c>> {
         Ok(match self.statements.entry((sql.as_ptr(), sql.len())) {
             Entry::Occupied(known) => known.into_mut(),
             Entry::Vacant(place) => {
-                let statement = self.connection.prepare(sql)?;
+                let (statement, touches) = self.watch.watch(|| self.connection.prepare(sql));
+                let statement = statement?;
                 let places = places(&statement)?;
-                place.insert(Prepared { statement, places })
+                place.insert(Prepared { statement, places, touches })
             }
         })
     }

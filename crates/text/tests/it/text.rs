@@ -54,6 +54,15 @@ fn what_cannot_be_seen_goes() {
 }
 
 #[test]
+fn what_hides_is_found_wherever_it_stands() {
+    for at in 0..200 {
+        let before = "a".repeat(at);
+        assert_eq!(line(&format!("{before}\u{202e}b\n")), format!("{before}b "), "{at}");
+        assert_eq!(lines(&format!("{before}\n{before}\u{202e}")), format!("{before}\n{before}"), "{at}");
+    }
+}
+
+#[test]
 fn joiners_stay_only_where_they_join() {
     for (text, left) in [
         // Between emoji, one, and not beside a letter.

@@ -5,7 +5,7 @@ use maud::{Markup, html};
 use super::{ErrorText, ErrorWords, FrameWords, PageError};
 
 pub(super) const FRAME: FrameWords =
-    FrameWords { skip: "Skip to content", language: "Language", who_runs: |host| html! { (host) " runs Signpost." } };
+    FrameWords { skip: "Skip to content", nav: "Main", who_runs: |host| html! { (host) " runs Signpost." } };
 
 pub(super) const ERRORS: ErrorWords =
     ErrorWords { text: error, start: |host| html! { "Go to the first page of " (host) } };

@@ -19,8 +19,8 @@ pub type Placed = fn(&Markup) -> Markup;
 pub struct FrameWords {
     /// The first link, for the keyboard.
     pub skip: &'static str,
-    /// What the list of languages is.
-    pub language: &'static str,
+    /// What the links at the top are.
+    pub nav: &'static str,
     /// Who runs the page, by its host.
     pub who_runs: Placed,
 }

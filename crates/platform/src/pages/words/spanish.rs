@@ -6,7 +6,7 @@ use super::{ErrorText, ErrorWords, FrameWords, PageError};
 
 pub(super) const FRAME: FrameWords = FrameWords {
     skip: "Saltar al contenido",
-    language: "Idioma",
+    nav: "Principal",
     who_runs: |host| html! { (host) " funciona con Signpost." },
 };
 

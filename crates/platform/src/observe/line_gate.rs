@@ -1,0 +1,46 @@
+//! Lines that anybody could cause again and again, logged once a minute.
+
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+/// A line of each kind is logged once in this time.
+const LOGGED_EVERY: Duration = Duration::from_mins(1);
+
+/// When a line of each of `N` kinds was logged last, by [`Clock::elapsed`](crate::clock::Clock::elapsed).
+#[derive(Debug)]
+pub struct LineGate<const N: usize>(Mutex<[Option<Duration>; N]>);
+
+impl<const N: usize> LineGate<N> {
+    /// Whether to log a line of this kind now, which is then logged. Never where there is no such kind.
+    #[must_use]
+    pub fn is_due(&self, kind: usize, now: Duration) -> bool {
+        let mut logged = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let Some(last) = logged.get_mut(kind) else { return false };
+        let is_due = last.is_none_or(|last| now >= last + LOGGED_EVERY);
+        if is_due {
+            *last = Some(now);
+        }
+        is_due
+    }
+}
+
+impl<const N: usize> Default for LineGate<N> {
+    fn default() -> Self {
+        Self(Mutex::new([None; N]))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_of_each_kind_is_logged_once_a_minute() {
+        let (gate, minute) = (LineGate::<2>::default(), LOGGED_EVERY);
+        for kind in [0, 1] {
+            assert!(gate.is_due(kind, minute) && !gate.is_due(kind, Duration::from_millis(119_999)));
+            assert!(gate.is_due(kind, minute * 2));
+        }
+        assert!(!gate.is_due(2, minute));
+    }
+}

@@ -1,0 +1,49 @@
+//! Documents that programs anywhere may read, and keep for an hour.
+
+use axum::body::Bytes;
+use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use data_encoding::HEXLOWER;
+use serde_json::Value;
+use sha2::{Digest, Sha256};
+
+use super::ANY_ORIGIN;
+
+const FOR_AN_HOUR: HeaderValue = HeaderValue::from_static("public, max-age=3600");
+
+/// A document with the tag that follows from its content.
+#[derive(Clone, Debug)]
+pub struct PublicDocument {
+    media_type: &'static str,
+    tag: HeaderValue,
+    body: Bytes,
+}
+
+impl PublicDocument {
+    /// A document of this media type.
+    ///
+    /// # Panics
+    /// Never: hex is fit for a header.
+    #[must_use]
+    pub fn new(media_type: &'static str, document: &Value) -> Self {
+        let body = Bytes::from(document.to_string());
+        let tag = format!("\"{}\"", HEXLOWER.encode(&Sha256::digest(&body)[..8]));
+        Self { media_type, tag: HeaderValue::try_from(tag).expect("hex is fit for a header"), body }
+    }
+
+    /// The document, or that the caller has it already (RFC 9110, 13.1.2).
+    #[must_use]
+    pub fn reply(&self, asked: &HeaderMap) -> Response {
+        let Self { media_type, tag, body } = self;
+        let caching = [(header::ETAG, tag.clone()), (header::CACHE_CONTROL, FOR_AN_HOUR)];
+        let is_known = |known: &HeaderValue| {
+            let tags = known.to_str().unwrap_or_default().split(',').map(str::trim);
+            let tag = tag.to_str().unwrap_or_default();
+            tags.into_iter().any(|one| one == "*" || one.trim_start_matches("W/") == tag)
+        };
+        if asked.get_all(header::IF_NONE_MATCH).iter().any(is_known) {
+            return (StatusCode::NOT_MODIFIED, ANY_ORIGIN, caching).into_response();
+        }
+        (ANY_ORIGIN, caching, [(header::CONTENT_TYPE, *media_type)], body.clone()).into_response()
+    }
+}
