@@ -47,6 +47,7 @@ fn server() -> Server<Prefix> {
         })),
         annotations: Annotations::LOOKUP,
         icons: Vec::new(),
+        meta: serde_json::Map::new(),
         call: Handler::Now(echo),
     })
 }

@@ -1,6 +1,7 @@
 use std::borrow::Cow;
 use std::error::Error;
 
+use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 
 use crate::fault::RpcFault;
@@ -18,6 +19,8 @@ pub struct Call<'a> {
     pub request_id: Option<&'a str>,
     pub(crate) params: &'a Params<'a>,
     pub(crate) notifications: Option<&'a Notifications>,
+    /// What the client declared on this connection.
+    pub(crate) capabilities: Option<&'a RawValue>,
     /// What the session asked for with `logging/setLevel`.
     pub(crate) log_level: Option<LogLevel>,
     /// Whether the server said that it logs.
@@ -99,12 +102,26 @@ impl CallError {
 }
 
 impl<'a> Call<'a> {
-    /// Whether the client declared a capability, such as `elicitation`, with this request. Before 2026-07-28 it
-    /// declares them elsewhere, and this is false.
+    /// Whether the client declared a capability, such as `elicitation`: with this request since 2026-07-28, before that
+    /// with `initialize`. Of a request to `/mcp` of an older revision it is false, for there is no session to remember it.
     #[must_use]
     pub fn supports(&self, capability: &str) -> bool {
-        let declared = self.params.meta.capabilities.and_then(|raw| serde_json::from_str(raw.get()).ok());
-        declared.is_some_and(|declared: Map<String, Value>| declared.contains_key(capability))
+        self.declared().is_some_and(|declared| declared.contains_key(capability))
+    }
+
+    /// What the client says of an extension that it has, such as `io.modelcontextprotocol/ui`; `None` where it did not
+    /// declare it ([`Call::supports`] says when it can).
+    #[must_use]
+    pub fn extension(&self, name: &str) -> Option<Map<String, Value>> {
+        match self.declared()?.get_mut("extensions")?.get_mut(name)?.take() {
+            Value::Object(settings) => Some(settings),
+            _ => None,
+        }
+    }
+
+    fn declared(&self) -> Option<Map<String, Value>> {
+        let raw = self.params.meta.capabilities.or(self.capabilities)?;
+        serde_json::from_str(raw.get()).ok()
     }
 
     /// Ends the call with an error unless the client declared the capability.

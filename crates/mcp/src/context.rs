@@ -25,6 +25,8 @@ pub struct Context<'a> {
     pub revision: Revision,
     /// Under which id a failure of ours is logged and reported.
     pub request_id: Option<&'a str>,
+    /// What the client declared with `initialize` on this connection. A request of 2026-07-28 declares its own.
+    pub capabilities: Option<&'a RawValue>,
     /// What `logging/setLevel` asked for on this connection.
     pub log_level: Option<LogLevel>,
     /// Where handlers leave notifications; without it they are dropped.
@@ -61,6 +63,7 @@ impl Context<'_> {
             headers_required: false,
             revision,
             request_id: None,
+            capabilities: None,
             log_level: None,
             notifications: None,
         }

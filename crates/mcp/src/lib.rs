@@ -25,6 +25,7 @@
 //!     output_schema: None,
 //!     annotations: Annotations::LOOKUP,
 //!     icons: Vec::new(),
+//!     meta: serde_json::Map::new(),
 //!     call: Handler::Now(|greeting: &String, arguments, _| match arguments.get("name").and_then(|name| name.as_str()) {
 //!         Some(name) => Output::structured(&json!({ "text": format!("{greeting}, {name}") })),
 //!         None => Err(CallError::BadArgument(r#"name must be a string; for example {"name":"Ada"}"#.into())),
@@ -42,6 +43,7 @@
 //! its revision, `server` the method, `tools`, `resource` or `prompt` the handler, and `response` or `fault` render the
 //! outcome. Every error that a client can see is built in `fault`.
 
+mod agreed;
 mod call;
 mod completion;
 mod content;
@@ -74,8 +76,8 @@ pub use content::{Content, Contents, Icon, Output};
 pub use context::{Context, Headers};
 pub use handler::Handler;
 pub use http::{
-    BadOrigin, Bucket, Gate, Hosts, Http, Origins, Permit, PostResult, PostToStream, Relay, RetryAfter, SessionLimits,
-    Sessions, router,
+    BadOrigin, Bucket, Gate, Hosts, Http, OpenPage, Origins, Permit, PostResult, PostToStream, Relay, RetryAfter,
+    SessionLimits, Sessions, router,
 };
 pub use message::MAX_MESSAGE_BYTES;
 pub use method::Method;

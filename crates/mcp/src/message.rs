@@ -76,6 +76,7 @@ impl<'a> Message<'a> {
             "name",
             "arguments",
             "protocolVersion",
+            "capabilities",
             "cursor",
             "uri",
             "ref",
@@ -90,8 +91,21 @@ impl<'a> Message<'a> {
             RpcFault::malformed(assumed, format!("params must be an object, got {got}; leave it out or send {{}}"))
         })?;
         once(members.repeated, "params")?;
-        let [meta, name, arguments, protocol_version, cursor, uri, reference, argument, context, level, answers, state] =
-            members.values;
+        let [
+            meta,
+            name,
+            arguments,
+            protocol_version,
+            capabilities,
+            cursor,
+            uri,
+            reference,
+            argument,
+            context,
+            level,
+            answers,
+            state,
+        ] = members.values;
         let meta = meta.map(|meta| Meta::read(meta, assumed)).transpose()?.unwrap_or_default();
         if let Some(answers) = answers.filter(|answers| kind(answers) != "an object") {
             let detail = format!("params.inputResponses must be an object, got {}", kind(answers));
@@ -102,6 +116,7 @@ impl<'a> Message<'a> {
             name,
             arguments,
             protocol_version,
+            capabilities,
             cursor,
             uri,
             reference,
@@ -122,6 +137,8 @@ pub(crate) struct Params<'a> {
     pub(crate) name: Option<&'a RawValue>,
     pub(crate) arguments: Option<&'a RawValue>,
     protocol_version: Option<&'a RawValue>,
+    /// What the client of an `initialize` can do.
+    pub(crate) capabilities: Option<&'a RawValue>,
     pub(crate) cursor: Option<&'a RawValue>,
     uri: Option<&'a RawValue>,
     pub(crate) reference: Option<&'a RawValue>,

@@ -1,5 +1,5 @@
 use percent_encoding::percent_decode_str;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use crate::call::Call;
 use crate::completion::{Complete, Completion, Texts, unknown};
@@ -28,6 +28,8 @@ pub struct Resource<S> {
     pub mime_type: &'static str,
     /// By which people recognise it.
     pub icons: Vec<Icon>,
+    /// What extensions of the protocol say of it: its `_meta` in the list and in what is read, left out where it is empty.
+    pub meta: Map<String, Value>,
     /// How variables are completed, by name.
     pub completions: Vec<(&'static str, Complete<S>)>,
     /// Reads it, given its variables. [`CallError::Failed`](crate::CallError::Failed) says that there is no such
@@ -56,6 +58,9 @@ impl<S> Resource<S> {
         });
         if !self.icons.is_empty() {
             entry["icons"] = json!(self.icons);
+        }
+        if !self.meta.is_empty() {
+            entry["_meta"] = json!(self.meta);
         }
         entry
     }
@@ -133,7 +138,11 @@ impl<S: Sync> Resources<S> {
         let outcome = settle(read, resource.name, call, |reason| missing(&reason))?;
         Ok(match outcome {
             CallOutcome::Done(contents) => {
-                let mut result = json!({ "contents": [contents.listed(&uri, resource.mime_type)] });
+                let mut item = contents.listed(&uri, resource.mime_type);
+                if !resource.meta.is_empty() {
+                    item["_meta"] = json!(resource.meta);
+                }
+                let mut result = json!({ "contents": [item] });
                 if call.revision.is_stateless() {
                     Cacheable::mark(&mut result);
                 }

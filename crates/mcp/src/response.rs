@@ -22,13 +22,19 @@ pub struct RpcResponse {
     pub body: Option<Vec<u8>>,
     /// The revision that this message (an `initialize`) agreed on for the rest of its connection.
     pub negotiated: Option<Revision>,
+    /// What the client of that message can do, as it declared it.
+    pub capabilities: Option<Box<RawValue>>,
     /// The level that this message (a `logging/setLevel`) asked for on the rest of its connection.
     pub log_level: Option<LogLevel>,
 }
 
 impl RpcResponse {
+    pub(crate) fn sent(status: StatusCode, body: Option<Vec<u8>>) -> Self {
+        Self { status, body, negotiated: None, capabilities: None, log_level: None }
+    }
+
     pub(crate) fn fault(fault: &RpcFault, id: &RawValue) -> Self {
-        Self { status: fault.status(), body: Some(fault.render(id)), negotiated: None, log_level: None }
+        Self::sent(fault.status(), Some(fault.render(id)))
     }
 
     pub(crate) fn result(id: &RawValue, result: &(impl Serialize + ?Sized)) -> Self {
@@ -39,7 +45,7 @@ impl RpcResponse {
             result: &'a T,
         }
         let body = serde_json::to_vec(&Success { jsonrpc: "2.0", id, result }).expect("a result always serialises");
-        Self { status: StatusCode::OK, body: Some(body), negotiated: None, log_level: None }
+        Self::sent(StatusCode::OK, Some(body))
     }
 }
 
@@ -103,7 +109,7 @@ fn structured(id: &RawValue, value: &Structured, meta: Option<&RawValue>) -> Rpc
         body.extend_from_slice(meta.get().as_bytes());
     }
     body.extend_from_slice(b"}}");
-    RpcResponse { status: StatusCode::OK, body: Some(body), negotiated: None, log_level: None }
+    RpcResponse::sent(StatusCode::OK, Some(body))
 }
 
 /// A result with what a stateless revision adds to every one.

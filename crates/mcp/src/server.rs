@@ -1,7 +1,7 @@
 use ::http::StatusCode;
 use serde::Serialize;
 use serde_json::value::RawValue;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use crate::call::Call;
 use crate::completion::{CompletionRequest, CompletionTarget};
@@ -61,6 +61,8 @@ pub struct Server<S> {
     resources: Resources<S>,
     prompts: Prompts<S>,
     methods: Vec<Method<S>>,
+    /// What it says of each extension that it has.
+    extensions: Map<String, Value>,
     logs: bool,
     /// Whether any handler does.
     waits: bool,
@@ -83,6 +85,7 @@ impl<S> Server<S> {
             resources: Resources::default(),
             prompts: Prompts::default(),
             methods: Vec::new(),
+            extensions: Map::new(),
             logs: false,
             waits: false,
         }
@@ -133,6 +136,14 @@ impl<S> Server<S> {
         self
     }
 
+    /// The server saying that it has an extension of the protocol, such as `io.modelcontextprotocol/ui`, and how. What the
+    /// extension adds to tools and resources stands in their `meta`.
+    #[must_use]
+    pub fn extension(mut self, name: &'static str, settings: Map<String, Value>) -> Self {
+        self.extensions.insert(name.to_owned(), Value::Object(settings));
+        self
+    }
+
     /// The server saying that it logs to its clients ([`Call::log`]), and taking `logging/setLevel` where there is one.
     #[must_use]
     pub fn logs(mut self) -> Self {
@@ -178,6 +189,9 @@ impl<S> Server<S> {
                 capabilities[name] = json!({});
             }
         }
+        if !self.extensions.is_empty() {
+            capabilities["extensions"] = json!(self.extensions);
+        }
         capabilities
     }
 
@@ -194,7 +208,8 @@ impl<S> Server<S> {
     fn initialize(&self, params: &Params<'_>, id: &RawValue) -> Result<RpcResponse, RpcFault> {
         let revision = Revision::negotiate(params.protocol_version()?.as_deref());
         let result = self.introduced(json!({ "protocolVersion": revision.as_str(), "serverInfo": self.info }));
-        Ok(RpcResponse { negotiated: Some(revision), ..RpcResponse::result(id, &result) })
+        let capabilities = params.capabilities.map(ToOwned::to_owned);
+        Ok(RpcResponse { negotiated: Some(revision), capabilities, ..RpcResponse::result(id, &result) })
     }
 
     /// `result` with what both ways of getting to know a server tell.
@@ -252,7 +267,7 @@ impl<S: Sync> Server<S> {
     /// Nothing here depends on any notification; all are accepted, for the protocol has them answered with silence.
     fn notified(context: &Context<'_>) -> RpcResponse {
         match context.header_revision() {
-            Ok(_) => RpcResponse { status: StatusCode::ACCEPTED, body: None, negotiated: None, log_level: None },
+            Ok(_) => RpcResponse::sent(StatusCode::ACCEPTED, None),
             Err(fault) => RpcResponse::fault(&fault, RawValue::NULL),
         }
     }
@@ -266,8 +281,8 @@ impl<S: Sync> Server<S> {
     ) -> Result<RpcResponse, RpcFault> {
         let params = &message.params(context.revision_without_body())?;
         let revision = context.revision(message, params)?;
-        let Context { request_id, notifications, log_level, .. } = *context;
-        let call = &Call { revision, request_id, params, notifications, log_level, logs: self.logs };
+        let Context { request_id, notifications, capabilities, log_level, .. } = *context;
+        let call = &Call { revision, request_id, params, notifications, capabilities, log_level, logs: self.logs };
         let meta = revision.is_stateless().then_some(&*self.meta);
         let list = |page: Result<&RawValue, RpcFault>| page.map(|page| RpcResponse::result(id, page));
         let value = |value| Ok(RpcResponse::result(id, &completed(value, meta)));

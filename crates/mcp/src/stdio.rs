@@ -2,12 +2,12 @@ use std::io;
 
 use tokio::io::{AsyncBufRead, AsyncBufReadExt, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 
+use crate::agreed::Agreed;
 use crate::context::Context;
 use crate::fault::RpcFault;
 use crate::message::MAX_MESSAGE_BYTES;
 use crate::pending::{PendingResponse, ResponseStep};
 use crate::response::RpcResponse;
-use crate::revision::Revision;
 use crate::server::Server;
 
 /// Serves one client over a pair of byte streams, one message a line, until `reader` ends.
@@ -23,16 +23,15 @@ pub async fn serve_stdio<S: Sync>(
     mut reader: impl AsyncBufRead + Unpin,
     mut writer: impl AsyncWrite + Unpin,
 ) -> io::Result<()> {
-    let mut session = Context::session(Revision::ASSUMED);
+    let mut agreed = Agreed::default();
     let mut line = Vec::new();
     while let Some(length) = read_line(&mut reader, &mut line).await? {
-        let reply = match length {
+        let mut reply = match length {
             LineRead::Whole if line.trim_ascii().is_empty() => continue,
-            LineRead::Whole => handle_line(server, state, &session, &line, &mut writer).await?,
+            LineRead::Whole => handle_line(server, state, &agreed.context(), &line, &mut writer).await?,
             LineRead::TooLong => RpcResponse::fault(&too_long(), serde_json::value::RawValue::NULL),
         };
-        session.revision = reply.negotiated.unwrap_or(session.revision);
-        session.log_level = reply.log_level.or(session.log_level);
+        agreed.keep(&mut reply);
         if let Some(body) = reply.body {
             write_line(&mut writer, body).await?;
         }

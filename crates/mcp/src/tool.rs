@@ -25,6 +25,8 @@ pub struct Tool<S> {
     pub annotations: Annotations,
     /// By which people recognise it.
     pub icons: Vec<Icon>,
+    /// What extensions of the protocol say of it: its `_meta`, left out where it is empty.
+    pub meta: Map<String, Value>,
     /// What it does.
     pub call: Handler<S, Arguments, Output>,
 }
@@ -65,6 +67,9 @@ impl<S> Tool<S> {
         }
         if !self.icons.is_empty() {
             entry["icons"] = json!(self.icons);
+        }
+        if !self.meta.is_empty() {
+            entry["_meta"] = json!(self.meta);
         }
         entry
     }

@@ -1,6 +1,6 @@
 //! Resources: a text, bytes, a template.
 
-use serde_json::json;
+use serde_json::{Map, json};
 use signpost_mcp::{Contents, Handler, Resource, Texts};
 
 use crate::Everything;
@@ -36,5 +36,15 @@ fn resource(
     read: Handler<Everything, Texts, Contents>,
 ) -> Resource<Everything> {
     let (title, description) = (name, "For testing");
-    Resource { uri, name, title, description, mime_type, icons: Vec::new(), completions: Vec::new(), read }
+    Resource {
+        uri,
+        name,
+        title,
+        description,
+        mime_type,
+        icons: Vec::new(),
+        meta: Map::new(),
+        completions: Vec::new(),
+        read,
+    }
 }

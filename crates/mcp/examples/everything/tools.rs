@@ -26,6 +26,7 @@ fn with_schema(name: &'static str, description: &'static str, input_schema: Valu
         output_schema: None,
         annotations: Annotations::LOOKUP,
         icons: Vec::new(),
+        meta: serde_json::Map::new(),
         call,
     }
 }

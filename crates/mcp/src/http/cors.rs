@@ -29,7 +29,7 @@ pub(super) fn preflight(origin: OriginVerdict<'_>) -> Response {
 /// Lets an allowed origin's script read `response`.
 pub(super) fn share(response: &mut Response, origin: OriginVerdict<'_>) {
     let headers = response.headers_mut();
-    headers.insert(VARY, HeaderValue::from_static("Origin"));
+    headers.append(VARY, HeaderValue::from_static("Origin"));
     if let OriginVerdict::Allowed(origin) = origin {
         headers.insert(ACCESS_CONTROL_ALLOW_ORIGIN, origin.clone());
         headers.insert(ACCESS_CONTROL_EXPOSE_HEADERS, EXPOSED);

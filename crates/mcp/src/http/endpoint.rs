@@ -25,6 +25,10 @@ use crate::server::Server;
 
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 
+/// What a person gets who opens the endpoint in a browser. It is asked about every `GET` and `HEAD` of `/mcp`, and answers
+/// nothing where a program sent it.
+pub type OpenPage = Arc<dyn Fn(&Parts) -> Option<Response> + Send + Sync>;
+
 /// How the server meets the network.
 pub struct Http {
     /// The web origins let in. The server's own are the caller's to add.
@@ -37,12 +41,14 @@ pub struct Http {
     pub sessions: Sessions,
     /// The way to sessions of other servers, if there are any.
     pub relay: Option<Arc<dyn Relay>>,
+    /// The page for people, if there is one; programs get 405 there.
+    pub page: Option<OpenPage>,
     /// How long a request's body may take to arrive.
     pub body_timeout: Duration,
 }
 
 impl Http {
-    /// No origins, any host, no limit on requests, no other servers, 10 s for a body.
+    /// No origins, any host, no limit on requests, no other servers, no page, 10 s for a body.
     #[must_use]
     pub fn new(sessions: Sessions) -> Self {
         Self {
@@ -51,6 +57,7 @@ impl Http {
             gate: None,
             sessions,
             relay: None,
+            page: None,
             body_timeout: Duration::from_secs(10),
         }
     }
@@ -58,13 +65,14 @@ impl Http {
 
 impl fmt::Debug for Http {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { origins, hosts, gate, sessions, relay, body_timeout } = self;
+        let Self { origins, hosts, gate, sessions, relay, page, body_timeout } = self;
         f.debug_struct("Http")
             .field("origins", origins)
             .field("hosts", hosts)
             .field("gate", &gate.is_some())
             .field("sessions", sessions)
             .field("relay", &relay.is_some())
+            .field("page", &page.is_some())
             .field("body_timeout", body_timeout)
             .finish()
     }

@@ -17,7 +17,7 @@ use std::sync::Arc;
 use axum::Router;
 use axum::routing::any;
 
-pub use endpoint::Http;
+pub use endpoint::{Http, OpenPage};
 pub use gate::{Bucket, Gate, Permit, RetryAfter};
 pub use hosts::Hosts;
 pub use origins::{BadOrigin, Origins};

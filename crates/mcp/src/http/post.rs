@@ -6,11 +6,11 @@ use axum::body::Body;
 use axum::extract::{Request, State};
 use axum::response::Response;
 use bytes::Bytes;
-use http::header::ACCEPT;
+use http::header::{ACCEPT, VARY};
 use http::request::Parts;
 use http::{HeaderMap, HeaderValue, Method};
 
-use super::endpoint::{Endpoint, guarded, not_allowed, request_id, response};
+use super::endpoint::{Endpoint, Http, guarded, not_allowed, request_id, response};
 use super::events::event_stream;
 use crate::context::{Context, Headers};
 use crate::notifications::Notifications;
@@ -25,9 +25,21 @@ pub(super) async fn mcp<S: Send + Sync + 'static>(
     let (parts, body) = request.into_parts();
     let respond = async || match parts.method {
         Method::POST => post(&endpoint, &parts, body, true).await,
-        _ => not_allowed(&parts.method, HeaderValue::from_static("POST, OPTIONS")),
+        _ => open_page(&endpoint.http, &parts),
     };
     guarded(&endpoint.http, &parts, respond).await
+}
+
+/// The page for people, or what programs are told in its place.
+fn open_page(http: &Http, parts: &Parts) -> Response {
+    let page = http.page.as_ref().filter(|_| matches!(parts.method, Method::GET | Method::HEAD));
+    page.and_then(|page| page(parts)).unwrap_or_else(|| {
+        let mut refused = not_allowed(&parts.method, HeaderValue::from_static("POST, OPTIONS"));
+        if page.is_some() {
+            refused.headers_mut().insert(VARY, HeaderValue::from_static("Accept"));
+        }
+        refused
+    })
 }
 
 /// Handles a message in the response to it: JSON, or a stream of events if notifications come first.

@@ -8,10 +8,8 @@ use data_encoding::HEXLOWER;
 use tokio::sync::mpsc::{OwnedPermit, Receiver, Sender, channel};
 
 use super::relay::Relay;
-use crate::context::Context;
-use crate::notifications::LogLevel;
+use crate::agreed::Agreed;
 use crate::response::RpcResponse;
-use crate::revision::Revision;
 
 /// How many sessions over SSE there may be, and what each may hold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -53,7 +51,7 @@ pub(super) struct SseSessionId([u8; 16]);
 
 pub(super) struct SseSession {
     pub(super) replies: Sender<Vec<u8>>,
-    agreed: Mutex<(Revision, Option<LogLevel>)>,
+    agreed: Mutex<Agreed>,
 }
 
 /// The reading end of a session, which lives as long as this does.
@@ -94,7 +92,7 @@ impl Sessions {
         // Were the bits those of another session, that one must not change hands.
         let Entry::Vacant(place) = table.sessions.entry(id) else { return None };
         let (sender, replies) = channel(self.0.limits.queued);
-        place.insert(Arc::new(SseSession { replies: sender, agreed: Mutex::new((Revision::ASSUMED, None)) }));
+        place.insert(Arc::new(SseSession { replies: sender, agreed: Mutex::default() }));
         Some(OpenStream { id, sessions: self.clone(), replies, relay })
     }
 
@@ -126,15 +124,14 @@ impl SseSessionId {
 
 impl SseSession {
     /// What client and server agreed on so far.
-    pub(super) fn agreed(&self) -> Context<'static> {
-        let (revision, log_level) = *self.agreed.lock().unwrap_or_else(PoisonError::into_inner);
-        Context { log_level, ..Context::session(revision) }
+    pub(super) fn agreed(&self) -> Agreed {
+        self.agreed.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     /// Keeps what a reply agrees on and sends it, if it is one that is sent.
-    pub(super) fn deliver(&self, response: RpcResponse, place: OwnedPermit<Vec<u8>>) {
+    pub(super) fn deliver(&self, mut response: RpcResponse, place: OwnedPermit<Vec<u8>>) {
         let mut agreed = self.agreed.lock().unwrap_or_else(PoisonError::into_inner);
-        *agreed = (response.negotiated.unwrap_or(agreed.0), response.log_level.or(agreed.1));
+        agreed.keep(&mut response);
         if let Some(body) = response.body {
             place.send(body);
         }

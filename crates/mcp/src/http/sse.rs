@@ -112,7 +112,7 @@ pub(super) fn post_to_stream<S: Send + Sync + 'static>(
     let request_id = request_id.map(ToOwned::to_owned);
     let mut pending = PendingResponse::new(|notifications| async move {
         let request_id = request_id.as_deref();
-        let context = Context { request_id, notifications: Some(&notifications), ..agreed };
+        let context = Context { request_id, notifications: Some(&notifications), ..agreed.context() };
         endpoint.server.handle(&endpoint.state, &context, &body).await
     });
     // Most responses are there at once, and what they agree on must hold before the next message.

@@ -63,6 +63,7 @@ fn tool(
         output_schema: Some(json!({ "type": "object", "properties": { "sum": { "type": "integer" } } })),
         annotations: Annotations::LOOKUP,
         icons: Vec::new(),
+        meta: serde_json::Map::new(),
         call: Handler::Now(call),
     }
 }

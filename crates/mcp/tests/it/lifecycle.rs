@@ -247,6 +247,7 @@ fn a_name_is_taken_once() {
         output_schema: None,
         annotations: Annotations::LOOKUP,
         icons: Vec::new(),
+        meta: serde_json::Map::new(),
         call: Handler::Now(|_, _, _| unreachable!()),
     };
     drop(Server::new(Info::default()).tool(tool()).tool(tool()));

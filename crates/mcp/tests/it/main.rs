@@ -1,6 +1,7 @@
 //! The layer as its clients see it.
 
 mod errors;
+mod extensions;
 mod fixture;
 mod fuzz;
 mod gate;

@@ -2,7 +2,7 @@
 
 use axum::Router;
 use futures_util::FutureExt;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 use signpost_mcp::{
     Annotations, CallError, Completion, Contents, Context, Handler, Info, InputRequired, LogLevel, Output, Prompt,
     PromptArgument, PromptMessage, Resource, Revision, Server, Texts, Tool, router,
@@ -84,13 +84,24 @@ pub(crate) fn tool(
         output_schema: None,
         annotations: Annotations::LOOKUP,
         icons: Vec::new(),
+        meta: Map::new(),
         call,
     }
 }
 
 fn resource(uri: &'static str, read: Handler<Notebook, Texts, Contents>) -> Resource<Notebook> {
     let (name, title, description, mime_type) = (uri, uri, uri, "text/plain");
-    Resource { uri, name, title, description, mime_type, icons: Vec::new(), completions: Vec::new(), read }
+    Resource {
+        uri,
+        name,
+        title,
+        description,
+        mime_type,
+        icons: Vec::new(),
+        meta: Map::new(),
+        completions: Vec::new(),
+        read,
+    }
 }
 
 fn argument(name: &'static str, required: bool) -> PromptArgument<Notebook> {

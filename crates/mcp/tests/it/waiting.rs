@@ -98,6 +98,7 @@ fn shared() -> signpost_mcp::Server<Arc<Notebook>> {
         output_schema: None,
         annotations: Annotations::LOOKUP,
         icons: Vec::new(),
+        meta: serde_json::Map::new(),
         call: Handler::Later(|notebook: &Arc<Notebook>, _, call| {
             async move {
                 call.progress(1.0, None, "");
