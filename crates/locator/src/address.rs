@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use arcstr::ArcStr;
 use serde::{Deserialize, Serialize};
 
 use crate::country::Country;
@@ -13,22 +14,22 @@ use crate::region::Region;
 pub struct Address {
     /// House number and street, and whatever else stands before the city.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub street: Option<String>,
+    pub street: Option<ArcStr>,
     /// City.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub city: Option<String>,
+    pub city: Option<ArcStr>,
     /// The code of the [`Region`] in the United States and Canada; elsewhere the source's words.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub region: Option<String>,
+    pub region: Option<ArcStr>,
     /// Postcode.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub postcode: Option<String>,
+    pub postcode: Option<ArcStr>,
     /// Country.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub country: Option<Country>,
     /// The whole address on one line, as the source writes it.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub formatted: Option<String>,
+    pub formatted: Option<ArcStr>,
 }
 
 impl Address {
@@ -43,7 +44,7 @@ impl Address {
     ///
     /// ```
     /// # use signpost_locator::Address;
-    /// let known = |text: &str| Some(text.to_owned());
+    /// let known = |text: &str| Some(text.into());
     /// let mut address = Address { street: known("1 Main St"), city: known("Austin"), ..Address::default() };
     /// (address.region, address.postcode) = (known("TX"), known("78701"));
     /// assert_eq!(address.one_line().as_deref(), Some("1 Main St, Austin, TX 78701"));
@@ -85,12 +86,12 @@ impl Address {
         }
         let city = if city.is_empty() { parts.pop() } else { Some(city) };
         Some(Self {
-            street: Some(parts.join(", ")).filter(|street| !street.is_empty()),
-            city: city.map(str::to_owned),
-            region: Some(region.code().to_owned()),
-            postcode: postcode.map(|(postcode, _)| postcode),
+            street: Some(parts.join(", ")).filter(|street| !street.is_empty()).map(ArcStr::from),
+            city: city.map(ArcStr::from),
+            region: Some(region.code().into()),
+            postcode: postcode.map(|(postcode, _)| postcode.into()),
             country: Some(region.country()),
-            formatted: Some(line.trim().to_owned()),
+            formatted: Some(line.trim().into()),
         })
     }
 }
@@ -199,7 +200,7 @@ mod tests {
     fn addresses_of_the_united_states_and_canada_are_taken_apart() {
         for (line, expected) in LINES {
             let address = Address::parse(line).unwrap_or_else(|| panic!("{line}"));
-            let country = address.country.map(|country| country.code().to_owned());
+            let country = address.country.map(|country| country.code().into());
             let parts = [address.street, address.city, address.region, address.postcode, country];
             assert_eq!(parts.map(Option::unwrap_or_default), expected, "{line}");
             assert_eq!(address.formatted.as_deref(), Some(line.trim()));
@@ -224,7 +225,7 @@ mod tests {
 
     #[test]
     fn one_line_is_the_source_s_or_made_of_what_is_known() {
-        let known = |text: &str| Some(text.to_owned());
+        let known = |text: &str| Some(text.into());
         for (address, expected) in [
             (Address::default(), None),
             (Address { country: Some(Country::CANADA), ..Address::default() }, None),

@@ -4,12 +4,14 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 
+use arcstr::ArcStr;
 use jiff::Timestamp;
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::address::Address;
 use crate::hours::Hours;
 use crate::point::Point;
+use crate::stored_form::{self, from_text};
 use crate::terms::{CashLimits, Currency, Fees, Kyc, Trade};
 use crate::tri::Tri;
 
@@ -32,16 +34,16 @@ pub struct Atm {
 pub struct Record {
     /// The source's own identifier of the machine.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub source_ref: Option<String>,
+    pub source_ref: Option<ArcStr>,
     /// The name of the machine or of the place it stands in.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub name: Option<String>,
+    pub name: Option<ArcStr>,
     /// Who runs it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub operator: Option<String>,
+    pub operator: Option<ArcStr>,
     /// The name that stands on it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub brand: Option<String>,
+    pub brand: Option<ArcStr>,
     /// Where it stands.
     pub point: Point,
     /// Its postal address.
@@ -52,7 +54,7 @@ pub struct Record {
     pub hours: Option<Hours>,
     /// The IANA name of its time zone.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub time_zone: Option<String>,
+    pub time_zone: Option<ArcStr>,
     /// Its operational state.
     #[serde(default)]
     pub reported: Reported,
@@ -68,15 +70,16 @@ pub struct Record {
     /// Whether it pays out cash for coins.
     #[serde(default)]
     pub sell: Tri,
-    /// Which coins it deals in. A coin that is not listed is unknown.
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    pub coins: BTreeMap<Coin, Tri>,
+    /// Which coins it deals in. A coin that is not listed is unknown. Shared, for most machines of an operator deal in
+    /// the same.
+    #[serde(default, with = "stored_form", skip_serializing_if = "BTreeMap::is_empty")]
+    pub coins: Arc<BTreeMap<Coin, Tri>>,
     /// A telephone number, as the source writes it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub phone: Option<String>,
+    pub phone: Option<ArcStr>,
     /// An `http` or `https` URL.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub website: Option<String>,
+    pub website: Option<ArcStr>,
     /// What few sources say.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub more: Option<Box<MoreFields>>,
@@ -102,47 +105,47 @@ pub struct MoreFields {
     pub fiat: Vec<Currency>,
     /// The Wikidata item of its brand, such as `Q123`.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub brand_wikidata: Option<String>,
+    pub brand_wikidata: Option<ArcStr>,
     /// The network it belongs to.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub network: Option<String>,
+    pub network: Option<ArcStr>,
     /// The business it stands in.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub located_in: Option<String>,
+    pub located_in: Option<ArcStr>,
     /// Whether it stands indoors.
     pub indoor: Tri,
     /// The floor it stands on.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub level: Option<String>,
+    pub level: Option<ArcStr>,
     /// How to find it.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub note: Option<String>,
+    pub note: Option<ArcStr>,
     /// Whether it can be reached in a wheelchair.
     pub wheelchair: Tri,
     /// Who made it.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub manufacturer: Option<String>,
+    pub manufacturer: Option<ArcStr>,
     /// What it is called by who made it.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub model: Option<String>,
+    pub model: Option<ArcStr>,
     /// Where to write to.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub email: Option<String>,
+    pub email: Option<ArcStr>,
     /// When somebody answers the telephone.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub support_hours: Option<String>,
+    pub support_hours: Option<ArcStr>,
     /// What the operator wants to be said.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub notice: Option<String>,
+    pub notice: Option<ArcStr>,
     /// Pictures of it, as `http` or `https` URLs.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub images: Vec<String>,
+    pub images: Vec<ArcStr>,
     /// The number that the operator gives the machine, where that is not the source's identifier.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub machine_ref: Option<String>,
+    pub machine_ref: Option<ArcStr>,
     /// The machine's page at the source.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub source_url: Option<String>,
+    pub source_url: Option<ArcStr>,
 }
 
 /// The number of an ATM: 1 to 2^53, which every JSON reader keeps exactly.
@@ -168,8 +171,8 @@ pub enum Reported {
 }
 
 /// The code of a coin: 2 to 10 letters and digits in upper case, such as `BTC`.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(try_from = "String", into = "String")]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(into = "String")]
 pub struct Coin {
     /// In ASCII, with zeros behind it: most machines name some, and none of them should cost memory of its own.
     code: [u8; Self::MAX_LEN],
@@ -193,7 +196,7 @@ impl Record {
             verified_at: None,
             buy: Tri::Unknown,
             sell: Tri::Unknown,
-            coins: BTreeMap::new(),
+            coins: Arc::default(),
             phone: None,
             website: None,
             more: None,
@@ -231,7 +234,7 @@ impl Record {
     /// # use signpost_locator::{Point, Record};
     /// let mut record = Record::at(Point::new(25.7617, -80.1918).unwrap());
     /// assert_eq!(record.title(), "Bitcoin ATM");
-    /// record.name = Some("Corner Shop".to_owned());
+    /// record.name = Some("Corner Shop".into());
     /// assert_eq!(record.title(), "Corner Shop");
     /// ```
     #[must_use]
@@ -333,11 +336,11 @@ impl From<Coin> for String {
     }
 }
 
-impl TryFrom<String> for Coin {
-    type Error = &'static str;
-
-    fn try_from(text: String) -> Result<Self, Self::Error> {
-        Self::parse(&text).ok_or("a coin code is 2 to 10 letters and digits, such as BTC")
+impl<'de> Deserialize<'de> for Coin {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        from_text(deserializer, |text| {
+            Self::parse(text).ok_or("a coin code is 2 to 10 letters and digits, such as BTC")
+        })
     }
 }
 
@@ -352,13 +355,14 @@ mod tests {
     #[test]
     fn a_record_is_read_back_as_it_was_written() {
         let mut full = record();
-        full.name = Some("Corner Shop".to_owned());
-        full.address.city = Some("Miami".to_owned());
+        full.name = Some("Corner Shop".into());
+        full.address.city = Some("Miami".into());
         full.hours = Some(Hours::Always);
         full.reported = Reported::TemporarilyClosed;
         full.reported_at = Some("2026-11-20T12:00:00Z".parse().unwrap());
         full.buy = Tri::Yes;
-        full.coins = BTreeMap::from([(Coin::parse("BTC").unwrap(), Tri::Yes), (Coin::parse("LTC").unwrap(), Tri::No)]);
+        let coins = [("BTC", Tri::Yes), ("LTC", Tri::No)].map(|(code, deals)| (Coin::parse(code).unwrap(), deals));
+        full.coins = Arc::new(coins.into());
         for record in [record(), full] {
             let text = serde_json::to_string(&record).unwrap();
             assert_eq!(serde_json::from_str::<Record>(&text).unwrap(), record, "{text}");

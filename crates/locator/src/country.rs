@@ -6,9 +6,10 @@ use std::collections::HashMap;
 use std::fmt;
 use std::sync::LazyLock;
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::fold::fold;
+use crate::stored_form::from_text;
 use table::{COUNTRIES, CountryRow};
 
 /// Every country by its codes in lower case and its folded names; of two meanings of one text, a code is meant.
@@ -25,8 +26,8 @@ static NAMED: LazyLock<HashMap<String, Country>> = LazyLock::new(|| {
 });
 
 /// A country, by its ISO 3166-1 code of two letters. Written as that code.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(try_from = "String", into = "String")]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(into = "String")]
 pub struct Country([u8; 2]);
 
 impl Country {
@@ -47,7 +48,11 @@ impl Country {
     /// ```
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
-        Self::parse_folded(text, &fold(text))
+        let as_stored = |row: &CountryRow| row.0.cmp(text);
+        match COUNTRIES.binary_search_by(as_stored) {
+            Ok(_) => text.as_bytes().try_into().ok().map(Self),
+            Err(_) => Self::parse_folded(text, &fold(text)),
+        }
     }
 
     /// The same of a text whose folded form is known.
@@ -95,11 +100,11 @@ impl From<Country> for String {
     }
 }
 
-impl TryFrom<String> for Country {
-    type Error = String;
-
-    fn try_from(code: String) -> Result<Self, String> {
-        Self::parse(&code).ok_or_else(|| format!("{code:?} is not a country code of ISO 3166-1"))
+impl<'de> Deserialize<'de> for Country {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        from_text(deserializer, |text| {
+            Self::parse(text).ok_or_else(|| format!("{text:?} is not a country code of ISO 3166-1"))
+        })
     }
 }
 

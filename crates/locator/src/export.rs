@@ -1,5 +1,6 @@
 //! Writing machines to files that [`import`](crate::import) reads: CSV and GeoJSON.
 
+use arcstr::ArcStr;
 use serde_json::{Map, Value, json};
 
 use crate::atm::{MoreFields, Record, Reported};
@@ -23,7 +24,7 @@ use crate::tri::Tri;
 #[must_use]
 pub fn cell(record: &Record, field: Field) -> String {
     let address = &record.address;
-    let text = |text: &Option<String>| text.clone().unwrap_or_default();
+    let text = |text: &Option<ArcStr>| text.as_deref().unwrap_or_default().to_owned();
     match field {
         Field::Lat => record.point.lat().to_string(),
         Field::Lon => record.point.lon().to_string(),
@@ -56,7 +57,7 @@ pub fn cell(record: &Record, field: Field) -> String {
 
 /// The same of what few sources say.
 fn rare_cell(more: &MoreFields, field: Field) -> String {
-    let text = |text: &Option<String>| text.clone().unwrap_or_default();
+    let text = |text: &Option<ArcStr>| text.as_deref().unwrap_or_default().to_owned();
     let number = |number: &Option<crate::terms::Decimal>| {
         number.as_ref().map(|number| number.as_str().to_owned()).unwrap_or_default()
     };
@@ -86,7 +87,7 @@ fn rare_cell(more: &MoreFields, field: Field) -> String {
         Field::Level => text(&more.level),
         Field::Note => text(&more.note),
         Field::Notice => text(&more.notice),
-        Field::Image => more.images.first().cloned().unwrap_or_default(),
+        Field::Image => text(&more.images.first().cloned()),
         Field::SourceUrl => text(&more.source_url),
         Field::MachineRef => text(&more.machine_ref),
         Field::BrandWikidata => text(&more.brand_wikidata),

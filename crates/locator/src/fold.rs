@@ -65,6 +65,18 @@ pub fn fold(name: &str) -> String {
     fold_words(name, |_| ())
 }
 
+/// A name as it stands in an address: its folded words with hyphens between them. It folds to what the name folds to.
+///
+/// ```
+/// use signpost_locator::{fold, slug};
+/// assert_eq!(slug("St. Louis"), "saint-louis");
+/// assert_eq!(fold(&slug("Ft. Worth")), fold("Ft. Worth"));
+/// ```
+#[must_use]
+pub fn slug(name: &str) -> String {
+    words(name).join("-")
+}
+
 /// The words of a name, each in the form in which [`fold`] strings them together.
 pub(crate) fn words(name: &str) -> Vec<String> {
     let mut words = Vec::new();

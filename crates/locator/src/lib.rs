@@ -34,19 +34,24 @@ mod point;
 pub mod quality;
 mod region;
 pub mod sample;
+mod sharing;
 mod status;
+mod stored_form;
 mod terms;
 mod tri;
+
+pub use arcstr::ArcStr;
 
 pub use address::Address;
 pub use atm::{Atm, AtmId, Coin, MoreFields, Record, Reported};
 pub use country::Country;
-pub use fold::fold;
-pub use hours::{Hours, NotEvaluated, OpenState, Opening, Schedule};
+pub use fold::{fold, slug};
+pub use hours::{Hours, NotEvaluated, OpenDay, OpenSpan, OpenState, Opening, Schedule};
 pub use index::{Index, Near};
 pub use merge::{ClaimParts, Machine, SourceClaim, merge};
 pub use point::{Distance, EARTH_RADIUS, Point};
 pub use region::Region;
-pub use status::{AtmStatus, FRESH, Freshness, StatusReport, status};
+pub use sharing::SharedParts;
+pub use status::{AtmStatus, FRESH, Freshness, StatusReason, StatusReport, status};
 pub use terms::{CashLimits, Currency, Decimal, Fees, Kyc, Trade};
 pub use tri::Tri;

@@ -9,6 +9,8 @@
 use std::collections::{BTreeSet, HashSet};
 use std::sync::Arc;
 
+use arcstr::ArcStr;
+
 use crate::atm::{Atm, AtmId, Record, Reported};
 use crate::fold::{fold, words};
 use crate::index::Index;
@@ -44,9 +46,9 @@ pub struct SourceClaim {
     /// The name of its source.
     pub source: Arc<str>,
     /// The source's identifier of the machine.
-    pub source_ref: Option<String>,
+    pub source_ref: Option<ArcStr>,
     /// The machine's page at the source.
-    pub url: Option<String>,
+    pub url: Option<ArcStr>,
     /// What the machine's record has from this row: all of it where there is only one.
     pub parts: ClaimParts,
 }
@@ -275,7 +277,7 @@ mod tests {
     }
 
     fn brand(name: &str) -> impl FnOnce(&mut Record) {
-        let name = Some(name.to_owned());
+        let name = Some(name.into());
         |record| record.brand = name
     }
 
@@ -314,11 +316,11 @@ mod tests {
     #[test]
     fn farther_apart_they_must_share_a_number() {
         let street = |text: &str| {
-            let text = Some(text.to_owned());
+            let text = Some(text.into());
             |record: &mut Record| record.address.street = text
         };
         let number = |text: &str| {
-            let text = Some(text.to_owned());
+            let text = Some(text.into());
             |record: &mut Record| record.source_ref = text
         };
         let far = |a: Atm, b: Atm| merged(vec![a, b]).len() == 1;
@@ -347,13 +349,13 @@ mod tests {
     fn the_newest_word_counts_and_others_fill_its_gaps() {
         let at = |text: &str| text.parse().ok();
         let old = atm(1, "map", 0.0, |record| {
-            record.name = Some("Old name".to_owned());
-            record.phone = Some("+1 512 555 0100".to_owned());
+            record.name = Some("Old name".into());
+            record.phone = Some("+1 512 555 0100".into());
             record.reported = Reported::InService;
             record.reported_at = at("2025-01-01T00:00:00Z");
         });
         let new = atm(2, "operator", 3.0, |record| {
-            record.name = Some("New name".to_owned());
+            record.name = Some("New name".into());
             record.reported = Reported::OutOfService;
             record.reported_at = at("2026-11-20T00:00:00Z");
         });

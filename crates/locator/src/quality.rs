@@ -183,6 +183,8 @@ pub fn duplicate_suspects(machines: &[&Machine]) -> Vec<usize> {
 mod tests {
     use std::sync::OnceLock;
 
+    use arcstr::ArcStr;
+
     use super::*;
     use crate::atm::{Atm, AtmId};
     use crate::hours::Hours;
@@ -202,8 +204,8 @@ mod tests {
         concerns(&record, gazetteer(), NOW.parse().unwrap())
     }
 
-    fn text(text: &str) -> Option<String> {
-        Some(text.to_owned()).filter(|text| !text.is_empty())
+    fn text(text: &str) -> Option<ArcStr> {
+        Some(ArcStr::from(text)).filter(|text| !text.is_empty())
     }
 
     #[test]

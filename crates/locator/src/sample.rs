@@ -1,6 +1,6 @@
 //! Fictional machines, so that a service without data can be tried.
 
-use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use crate::address::Address;
 use crate::atm::{Coin, Record, Reported};
@@ -39,20 +39,20 @@ fn record((city, region, lat, lon): City, number: u8, (name, street, north, east
     let point = Point::new(lat + north, lon + east).expect("no city of the table is near a pole or the date line");
     let slug: String = city.chars().filter(char::is_ascii_alphabetic).collect::<String>().to_ascii_lowercase();
     Record {
-        source_ref: Some(format!("{slug}-{region}-{number}").to_ascii_lowercase()),
-        name: Some(format!("Sample ATM, {city} {name} (fictional)")),
-        operator: Some("Sample Operator (fictional)".to_owned()),
+        source_ref: Some(format!("{slug}-{region}-{number}").to_ascii_lowercase().into()),
+        name: Some(format!("Sample ATM, {city} {name} (fictional)").into()),
+        operator: Some("Sample Operator (fictional)".into()),
         address: Address {
-            street: Some(format!("{street} (fictional)")),
-            city: Some(city.to_owned()),
-            region: Some(region.to_owned()),
+            street: Some(format!("{street} (fictional)").into()),
+            city: Some(city.into()),
+            region: Some(region.into()),
             country: Some(Country::UNITED_STATES),
             ..Address::default()
         },
         hours: Some(Hours::Always),
         reported: Reported::InService,
         buy: Tri::Yes,
-        coins: Coin::parse("BTC").map(|bitcoin| (bitcoin, Tri::Yes)).into_iter().collect::<BTreeMap<_, _>>(),
+        coins: Arc::new([(Coin::bitcoin(), Tri::Yes)].into()),
         ..Record::at(point)
     }
 }

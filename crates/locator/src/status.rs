@@ -13,9 +13,6 @@ const LIVE: SignedDuration = SignedDuration::from_mins(15);
 /// A younger report is recent.
 const RECENT: SignedDuration = SignedDuration::from_hours(90 * 24);
 
-/// The reason of a machine of which nobody has said whether it works.
-const NOTHING_REPORTED: &str = "no operational state was reported";
-
 /// Whether a machine can be used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -34,26 +31,65 @@ pub enum AtmStatus {
     Unknown,
 }
 
+/// Why a machine has its status.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum StatusReason<'a> {
+    /// In service, and it never closes.
+    AlwaysOpen,
+    /// In service, and within its hours.
+    WithinHours,
+    /// Outside its hours.
+    OutsideHours,
+    /// Said to be in service, longer ago than [`FRESH`].
+    OldReport,
+    /// In service, and its hours themselves leave open whether it is open.
+    UncertainHours,
+    /// In service, and its hours are words for people.
+    HoursInWords,
+    /// In service, and its hours follow the sun.
+    HoursBySun,
+    /// In service, and nobody knows what its clocks show.
+    NoTimeZone,
+    /// In service, and its hours are not known.
+    NoHours,
+    /// There, and not working.
+    OutOfService,
+    /// Closed for a while.
+    ClosedForNow,
+    /// Gone.
+    Gone,
+    /// It never closes, and nobody said that it works.
+    UnreportedAlways,
+    /// Within its hours, and nobody said that it works.
+    UnreportedWithinHours,
+    /// Nobody said anything.
+    NothingReported,
+    /// A law forbids it, in these words.
+    Law(&'a str),
+    /// People who were there, its operator or a moderator say so, in these words.
+    Said(&'a str),
+}
+
 /// A status, why, and since when it is known.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StatusReport<'a> {
     /// The status.
     pub status: AtmStatus,
-    /// Why, in words.
-    pub reason: &'a str,
+    /// Why.
+    pub reason: StatusReason<'a>,
     /// When the source learned of it.
     pub as_of: Option<Timestamp>,
 }
 
 impl<'a> StatusReport<'a> {
-    /// The same where the law forbids machines, for this `reason`: nobody knows whether one is open that may not be, and
+    /// The same where this `law` forbids machines: nobody knows whether one is open that may not be, and
     /// outside its hours it would be no better. What is out of service or gone stays so.
     #[must_use]
-    pub fn under_ban(self, reason: &'a str) -> Self {
+    pub fn under_ban(self, law: &'a str) -> Self {
         match self.status {
             AtmStatus::OutOfService | AtmStatus::TemporarilyClosed | AtmStatus::PermanentlyClosed => self,
             AtmStatus::Open | AtmStatus::Closed | AtmStatus::Unknown => {
-                Self { status: AtmStatus::Unknown, reason, ..self }
+                Self { status: AtmStatus::Unknown, reason: StatusReason::Law(law), ..self }
             }
         }
     }
@@ -61,7 +97,32 @@ impl<'a> StatusReport<'a> {
     /// Whether the reason says more than the status itself does: that nothing is known is `unknown` already.
     #[must_use]
     pub fn is_reasoned(&self) -> bool {
-        self.reason != NOTHING_REPORTED
+        self.reason != StatusReason::NothingReported
+    }
+}
+
+impl<'a> StatusReason<'a> {
+    /// In English, as tools tell it.
+    #[must_use]
+    pub const fn text(self) -> &'a str {
+        match self {
+            Self::AlwaysOpen => "reported in service; open 24/7",
+            Self::WithinHours => "reported in service; within its opening hours",
+            Self::OutsideHours => "outside its opening hours",
+            Self::OldReport => "reported in service, but more than 365 days ago",
+            Self::UncertainHours => "reported in service; its opening hours leave open whether it is open now",
+            Self::HoursInWords => "reported in service; its opening hours are not in a form that can be evaluated",
+            Self::HoursBySun => "reported in service; its opening hours follow the sun",
+            Self::NoTimeZone => "reported in service; its time zone is not known",
+            Self::NoHours => "reported in service; opening hours not known",
+            Self::OutOfService => "reported out of service",
+            Self::ClosedForNow => "reported temporarily closed",
+            Self::Gone => "reported permanently closed",
+            Self::UnreportedAlways => "its hours are 24/7, but no operational state was reported",
+            Self::UnreportedWithinHours => "within its opening hours, but no operational state was reported",
+            Self::NothingReported => "no operational state was reported",
+            Self::Law(words) | Self::Said(words) => words,
+        }
     }
 }
 
@@ -141,41 +202,33 @@ pub fn status(
     let as_of = record.reported_at;
     let always = record.hours == Some(Hours::Always);
     let (status, reason) = match record.reported {
-        Reported::OutOfService => (AtmStatus::OutOfService, "reported out of service"),
-        Reported::TemporarilyClosed => (AtmStatus::TemporarilyClosed, "reported temporarily closed"),
-        Reported::PermanentlyClosed => (AtmStatus::PermanentlyClosed, "reported permanently closed"),
+        Reported::OutOfService => (AtmStatus::OutOfService, StatusReason::OutOfService),
+        Reported::TemporarilyClosed => (AtmStatus::TemporarilyClosed, StatusReason::ClosedForNow),
+        Reported::PermanentlyClosed => (AtmStatus::PermanentlyClosed, StatusReason::Gone),
         Reported::InService if as_of.is_some_and(|as_of| now.duration_since(as_of) > FRESH) => {
-            (AtmStatus::Unknown, "reported in service, but more than 365 days ago")
+            (AtmStatus::Unknown, StatusReason::OldReport)
         }
         Reported::InService => in_service(opening, always),
         Reported::Unknown => match opening {
-            Some(Ok(OpenState::Closed)) => (AtmStatus::Closed, "outside its opening hours"),
-            Some(Ok(OpenState::Open)) if always => {
-                (AtmStatus::Unknown, "its hours are 24/7, but no operational state was reported")
-            }
-            Some(Ok(OpenState::Open)) => {
-                (AtmStatus::Unknown, "within its opening hours, but no operational state was reported")
-            }
-            _ => (AtmStatus::Unknown, NOTHING_REPORTED),
+            Some(Ok(OpenState::Closed)) => (AtmStatus::Closed, StatusReason::OutsideHours),
+            Some(Ok(OpenState::Open)) if always => (AtmStatus::Unknown, StatusReason::UnreportedAlways),
+            Some(Ok(OpenState::Open)) => (AtmStatus::Unknown, StatusReason::UnreportedWithinHours),
+            _ => (AtmStatus::Unknown, StatusReason::NothingReported),
         },
     };
     StatusReport { status, reason, as_of }
 }
 
-fn in_service(opening: Option<Result<OpenState, NotEvaluated>>, always: bool) -> (AtmStatus, &'static str) {
+fn in_service(opening: Option<Result<OpenState, NotEvaluated>>, always: bool) -> (AtmStatus, StatusReason<'static>) {
     match opening {
-        Some(Ok(OpenState::Open)) if always => (AtmStatus::Open, "reported in service; open 24/7"),
-        Some(Ok(OpenState::Open)) => (AtmStatus::Open, "reported in service; within its opening hours"),
-        Some(Ok(OpenState::Closed)) => (AtmStatus::Closed, "outside its opening hours"),
-        Some(Ok(OpenState::Unknown)) => {
-            (AtmStatus::Unknown, "reported in service; its opening hours leave open whether it is open now")
-        }
-        Some(Err(NotEvaluated::Words)) => {
-            (AtmStatus::Unknown, "reported in service; its opening hours are not in a form that can be evaluated")
-        }
-        Some(Err(NotEvaluated::Sun)) => (AtmStatus::Unknown, "reported in service; its opening hours follow the sun"),
-        Some(Err(NotEvaluated::NoZone)) => (AtmStatus::Unknown, "reported in service; its time zone is not known"),
-        None => (AtmStatus::Unknown, "reported in service; opening hours not known"),
+        Some(Ok(OpenState::Open)) if always => (AtmStatus::Open, StatusReason::AlwaysOpen),
+        Some(Ok(OpenState::Open)) => (AtmStatus::Open, StatusReason::WithinHours),
+        Some(Ok(OpenState::Closed)) => (AtmStatus::Closed, StatusReason::OutsideHours),
+        Some(Ok(OpenState::Unknown)) => (AtmStatus::Unknown, StatusReason::UncertainHours),
+        Some(Err(NotEvaluated::Words)) => (AtmStatus::Unknown, StatusReason::HoursInWords),
+        Some(Err(NotEvaluated::Sun)) => (AtmStatus::Unknown, StatusReason::HoursBySun),
+        Some(Err(NotEvaluated::NoZone)) => (AtmStatus::Unknown, StatusReason::NoTimeZone),
+        None => (AtmStatus::Unknown, StatusReason::NoHours),
     }
 }
 
@@ -234,8 +287,8 @@ mod tests {
             record.reported_at = at.map(|at| at.parse().unwrap());
             record.hours = Hours::parse(hours);
             let report = status(&record, opening, NOW.parse().unwrap());
-            assert_eq!(report.status, expected, "{reported:?} {at:?} {hours:?}: {}", report.reason);
-            assert!(report.reason.contains(reason), "{}", report.reason);
+            assert_eq!(report.status, expected, "{reported:?} {at:?} {hours:?}: {:?}", report.reason);
+            assert!(report.reason.text().contains(reason), "{:?}", report.reason);
             assert_eq!(report.as_of, record.reported_at);
         }
     }
@@ -243,9 +296,13 @@ mod tests {
     #[test]
     fn under_a_ban_nothing_is_better_than_unknown() {
         for status in AtmStatus::ALL {
-            let report = StatusReport { status, reason: "before", as_of: None }.under_ban("state law");
+            let report = StatusReport { status, reason: StatusReason::NoHours, as_of: None }.under_ban("state law");
             let stays = [AtmStatus::OutOfService, AtmStatus::TemporarilyClosed, AtmStatus::PermanentlyClosed];
-            let expected = if stays.contains(&status) { (status, "before") } else { (AtmStatus::Unknown, "state law") };
+            let expected = if stays.contains(&status) {
+                (status, StatusReason::NoHours)
+            } else {
+                (AtmStatus::Unknown, StatusReason::Law("state law"))
+            };
             assert_eq!((report.status, report.reason), expected);
         }
     }

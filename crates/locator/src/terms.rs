@@ -2,18 +2,20 @@
 
 use std::fmt;
 
-use serde::{Deserialize, Serialize};
+use arcstr::ArcStr;
+use serde::{Deserialize, Deserializer, Serialize};
 
+use crate::stored_form::from_text;
 use crate::tri::Tri;
 
 /// A number as a source writes it, kept exactly: up to 12 digits before the point and 8 behind it, not negative.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(try_from = "String", into = "String")]
-pub struct Decimal(String);
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize)]
+#[serde(into = "String")]
+pub struct Decimal(ArcStr);
 
 /// The code of a currency (ISO 4217), such as `USD`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(try_from = "String", into = "String")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(into = "String")]
 pub struct Currency([u8; 3]);
 
 /// What a machine charges.
@@ -104,16 +106,20 @@ impl Decimal {
     /// ```
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
+        if is_in_its_usual_form(text) {
+            return Some(Self(text.into()));
+        }
         let bare = text.trim().trim_start_matches(['$', '€', '£']).trim_end_matches('%').trim();
         let (whole, fraction) = bare.split_once('.').map_or((bare, None), |(whole, part)| (whole, Some(part)));
         let whole = without_separators(whole)?;
-        let digits = |text: &str, most: usize| {
-            (1..=most).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_digit())
-        };
-        let fits = digits(&whole, 12) && fraction.is_none_or(|part| digits(part, 8));
+        let fits = are_digits(&whole, 12) && fraction.is_none_or(|part| are_digits(part, 8));
         let significant = whole.trim_start_matches('0');
         let whole = if significant.is_empty() { "0" } else { significant };
-        fits.then(|| Self(fraction.map_or_else(|| whole.to_owned(), |part| format!("{whole}.{part}"))))
+        fits.then(|| Self(fraction.map_or_else(|| whole.into(), |part| format!("{whole}.{part}").into())))
+    }
+
+    pub(crate) fn text_mut(&mut self) -> &mut ArcStr {
+        &mut self.0
     }
 
     /// The number, as it is written.
@@ -121,6 +127,17 @@ impl Decimal {
     pub fn as_str(&self) -> &str {
         &self.0
     }
+}
+
+/// Whether a text is digits, up to so many.
+fn are_digits(text: &str, most: usize) -> bool {
+    (1..=most).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_digit())
+}
+
+/// Whether a text is as a number is stored: digits without a zero in front, at most one point between them.
+fn is_in_its_usual_form(text: &str) -> bool {
+    let (whole, fraction) = text.split_once('.').unwrap_or((text, "0"));
+    are_digits(whole, 12) && are_digits(fraction, 8) && (whole == "0" || !whole.starts_with('0'))
 }
 
 /// `1,000` as `1000`; `None` where a comma does not separate thousands.
@@ -141,7 +158,7 @@ impl Currency {
     /// ```
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
-        let code: [u8; 3] = text.trim().to_ascii_uppercase().as_bytes().try_into().ok()?;
+        let code = <[u8; 3]>::try_from(text.trim().as_bytes()).ok()?.map(|letter| letter.to_ascii_uppercase());
         code.iter().all(u8::is_ascii_uppercase).then_some(Self(code))
     }
 }
@@ -175,25 +192,23 @@ impl From<Currency> for String {
     }
 }
 
-impl TryFrom<String> for Currency {
-    type Error = &'static str;
-
-    fn try_from(text: String) -> Result<Self, Self::Error> {
-        Self::parse(&text).ok_or("a currency is three letters, such as USD")
+impl<'de> Deserialize<'de> for Currency {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        from_text(deserializer, |text| Self::parse(text).ok_or("a currency is three letters, such as USD"))
     }
 }
 
 impl From<Decimal> for String {
     fn from(number: Decimal) -> Self {
-        number.0
+        number.0.to_string()
     }
 }
 
-impl TryFrom<String> for Decimal {
-    type Error = &'static str;
-
-    fn try_from(text: String) -> Result<Self, Self::Error> {
-        Self::parse(&text).ok_or("a number has up to 12 digits before the point and 8 behind it")
+impl<'de> Deserialize<'de> for Decimal {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        from_text(deserializer, |text| {
+            Self::parse(text).ok_or("a number has up to 12 digits before the point and 8 behind it")
+        })
     }
 }
 

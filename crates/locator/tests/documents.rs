@@ -61,7 +61,7 @@ fn an_answer_of_overpass_is_read_with_all_its_tags() {
     assert_eq!(record.operator.as_deref(), Some("Example Coins"));
     assert_eq!(record.title(), "ExampleBTM");
     assert_eq!(record.address.one_line().as_deref(), Some("12 Main Street, Austin, TX 78701"));
-    assert_eq!(record.hours, Some(Hours::Text("Mo-Fr 09:00-17:00".to_owned())));
+    assert_eq!(record.hours, Some(Hours::Text("Mo-Fr 09:00-17:00".into())));
     assert_eq!((record.buy, record.sell), (Tri::Yes, Tri::Unknown));
     assert_eq!(coins(record), "BTC=Yes ETH=No LTC=Yes");
     assert_eq!((record.reported, record.reported_at), (Reported::InService, "2026-10-01T00:00:00Z".parse().ok()));
@@ -208,7 +208,7 @@ fn a_submission_says_what_works() {
     let record = &import.rows[0].record;
     assert_eq!(record.reported_at, "2026-11-20T11:57:00Z".parse().ok());
     assert_eq!((record.buy, record.sell), (Tri::Yes, Tri::No));
-    assert_eq!(record.hours, Some(Hours::Text("Mo-Fr 09:00-17:00".to_owned())));
+    assert_eq!(record.hours, Some(Hours::Text("Mo-Fr 09:00-17:00".into())));
     let more = more(record);
     assert_eq!(
         (more.kyc, more.limits.max_day, more.model.as_deref()),

@@ -1,14 +1,17 @@
 //! What is written is read back as it was.
 
+use std::sync::Arc;
+
 use proptest::prelude::*;
 use signpost_locator::import::{Options, read};
 use signpost_locator::{
-    Address, Coin, Country, Currency, Decimal, Hours, Kyc, Point, Record, Reported, Tri, export, import,
+    Address, ArcStr, Coin, Country, Currency, Decimal, Hours, Kyc, Point, Record, Reported, SharedParts, Tri, export,
+    import,
 };
 
-fn text() -> impl Strategy<Value = Option<String>> {
+fn text() -> impl Strategy<Value = Option<ArcStr>> {
     // A third of them look like formulas, some of those as if they had been guarded already.
-    prop::option::of("'{0,2}[=+@-]?[A-Z'\"é東][a-z,;é]{2,6}( [A-Z0-9][a-z&.,\"]{1,5})?")
+    prop::option::of("'{0,2}[=+@-]?[A-Z'\"é東][a-z,;é]{2,6}( [A-Z0-9][a-z&.,\"]{1,5})?".prop_map(ArcStr::from))
 }
 
 fn tri() -> impl Strategy<Value = Tri> {
@@ -26,7 +29,7 @@ prop_compose! {
         street in text(), city in text(), region in prop::sample::select(vec!["TX", "NY"]),
         postcode in prop::sample::select(vec!["78701", "78701-1234"]),
     ) -> Address {
-        let known = |text: &str| Some(text.to_owned());
+        let known = |text: &str| Some(text.into());
         let (region, postcode) = (known(region), known(postcode));
         Address { street, city, region, postcode, country: Some(Country::UNITED_STATES), formatted: None }
     }
@@ -44,16 +47,17 @@ prop_compose! {
         seconds in prop::option::of(1_500_000_000..1_700_000_000_i64),
     ) -> Record {
         let mut record = Record::at(Point::new(lat, lon).unwrap());
-        record.source_ref = Some("A-17".to_owned());
+        record.source_ref = Some("A-17".into());
         [record.name, record.operator, record.brand, _] = names.clone();
         record.address = address;
         record.hours = Hours::parse(hours);
-        record.time_zone = Some("America/Chicago".to_owned());
+        record.time_zone = Some("America/Chicago".into());
         (record.reported, record.buy, record.sell) = (reported, flags[0], flags[1]);
         record.reported_at = seconds.map(|at| jiff::Timestamp::from_second(at).unwrap());
-        record.coins = [Coin::parse("BTC").unwrap(), Coin::parse("LTC").unwrap()].map(|coin| (coin, Tri::Yes)).into();
-        record.phone = Some("+1 512 555 0100".to_owned());
-        record.website = Some("https://example.com/a?b=c".to_owned());
+        let coins = ["BTC", "LTC"].map(|code| (Coin::parse(code).unwrap(), Tri::Yes));
+        record.coins = Arc::new(coins.into());
+        record.phone = Some("+1 512 555 0100".into());
+        record.website = Some("https://example.com/a?b=c".into());
         let more = record.more_mut();
         let [buy_fee, sell_fee, least, most, above] = terms;
         (more.fees.buy_percent, more.fees.sell_fixed) = (buy_fee, sell_fee);
@@ -64,7 +68,7 @@ prop_compose! {
         more.fiat = vec![Currency::parse("USD").unwrap(), Currency::parse("CAD").unwrap()];
         (more.kyc, more.indoor, more.wheelchair) = (kyc, flags[2], flags[3]);
         (more.located_in, more.note, more.model) = (names[3].clone(), names[0].clone(), names[1].clone());
-        more.email = Some("atm@example.com".to_owned());
+        more.email = Some("atm@example.com".into());
         record
     }
 }
@@ -77,8 +81,8 @@ fn said(record: &Record) -> serde_json::Value {
 #[test]
 fn a_spreadsheet_runs_nothing_and_numbers_stay_numbers() {
     let mut record = Record::at(Point::new(-25.5, -80.19).unwrap());
-    (record.name, record.brand) = (Some("=HYPERLINK(\"http://evil.example\")".to_owned()), Some("@home".to_owned()));
-    (record.operator, record.phone) = (Some("-2+3".to_owned()), Some("+1 512 555 0100".to_owned()));
+    (record.name, record.brand) = (Some("=HYPERLINK(\"http://evil.example\")".into()), Some("@home".into()));
+    (record.operator, record.phone) = (Some("-2+3".into()), Some("+1 512 555 0100".into()));
     let table = export::csv(std::iter::once((7, &record, "=thanks".to_owned())));
     let mut rows = csv::ReaderBuilder::new().has_headers(false).from_reader(&*table).into_records();
     let header = rows.next().unwrap().unwrap();
@@ -98,7 +102,7 @@ proptest! {
     fn a_table_is_read_back_as_it_was_written(records in prop::collection::vec(record(), 1..5)) {
         let mut records = records;
         for (number, record) in (1..).zip(&mut records) {
-            record.source_ref = Some(format!("A-{number}"));
+            record.source_ref = Some(format!("A-{number}").into());
         }
         let table = export::csv((1..).zip(&records).map(|(id, record)| (id, record, "thanks, all".to_owned())));
         let import = read(&table, &Options::default()).unwrap();
@@ -111,10 +115,24 @@ proptest! {
         let mut record = record;
         // Columns are known by their names, which a document only has where something is said.
         for (at, text) in [&mut record.name, &mut record.operator, &mut record.brand].into_iter().enumerate() {
-            text.get_or_insert_with(|| format!("name {at}"));
+            text.get_or_insert_with(|| format!("name {at}").into());
         }
         let collection = serde_json::json!({ "type": "FeatureCollection", "features": [export::feature(7, &record)] });
         let import: import::Import = read(collection.to_string().as_bytes(), &Options::default()).unwrap();
         prop_assert_eq!(said(&import.rows[0].record), said(&record));
+    }
+
+    #[test]
+    fn what_is_stored_stays_the_same_to_the_byte_when_it_is_read_and_shared(
+        records in prop::collection::vec(record(), 1..8),
+    ) {
+        let mut parts = SharedParts::default();
+        for record in records {
+            let stored = serde_json::to_string(&record).unwrap();
+            let mut read: Record = serde_json::from_str(&stored).unwrap();
+            parts.share(&mut read);
+            prop_assert_eq!(&read, &record);
+            prop_assert_eq!(serde_json::to_string(&read).unwrap(), stored);
+        }
     }
 }

@@ -129,7 +129,7 @@ fn the_default_country_is_for_rows_that_do_not_say() {
         .map(|row| {
             (
                 row.record.address.country.unwrap().code().to_owned(),
-                row.record.address.region.clone().unwrap_or_default(),
+                row.record.address.region.as_deref().unwrap_or_default().to_owned(),
             )
         })
         .collect();

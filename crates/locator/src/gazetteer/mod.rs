@@ -21,6 +21,7 @@ mod exact;
 mod geonames;
 mod inside;
 mod landmarks;
+mod largest;
 mod map_link;
 mod misspelt;
 mod note;

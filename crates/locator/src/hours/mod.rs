@@ -2,10 +2,13 @@
 
 mod english;
 mod schedule;
+mod week;
 
+use arcstr::ArcStr;
 use serde::{Deserialize, Serialize};
 
 pub use schedule::{NotEvaluated, OpenState, Opening, Schedule};
+pub use week::{OpenDay, OpenSpan};
 
 /// When a machine can be used.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -14,7 +17,7 @@ pub enum Hours {
     /// At any time; written `24/7`.
     Always,
     /// In the grammar of OpenStreetMap's `opening_hours`, or in other words of the source, which are kept as they are.
-    Text(String),
+    Text(ArcStr),
 }
 
 impl Hours {
@@ -24,7 +27,7 @@ impl Hours {
     ///
     /// ```
     /// # use signpost_locator::Hours;
-    /// let text = |text: &str| Some(Hours::Text(text.to_owned()));
+    /// let text = |text: &str| Some(Hours::Text(text.into()));
     /// assert_eq!(Hours::parse("Open 24/7"), Some(Hours::Always));
     /// assert_eq!(Hours::parse(" Mo-Fr 09:00-17:00 "), text("Mo-Fr 09:00-17:00"));
     /// assert_eq!(Hours::parse("Mon-Fri 9am-5:30pm"), text("Mo-Fr 09:00-17:30"));
@@ -86,7 +89,7 @@ impl From<String> for Hours {
         let lower = text.trim().to_ascii_lowercase();
         let words = lower.strip_prefix("open").unwrap_or(&lower).trim_start();
         let words = words.strip_prefix("mo-su").unwrap_or(words).trim_start();
-        if ALWAYS.contains(&words) { Self::Always } else { Self::Text(text) }
+        if ALWAYS.contains(&words) { Self::Always } else { Self::Text(text.into()) }
     }
 }
 
@@ -106,7 +109,7 @@ mod tests {
             assert_eq!(Hours::parse(text), Some(Hours::Always), "{text}");
         }
         for text in ["24/6", "9-5", "24/7 except Sunday", "Mo-Fr 00:00-24:00", "24/7; PH off"] {
-            assert_eq!(Hours::parse(text), Some(Hours::Text(text.to_owned())), "{text}");
+            assert_eq!(Hours::parse(text), Some(Hours::Text(text.into())), "{text}");
         }
     }
 

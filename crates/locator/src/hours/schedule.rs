@@ -133,6 +133,14 @@ impl Schedule {
         Opening { state, changes_at, valid_until }
     }
 
+    /// Where it is evaluated; `None` where the hours need no clock.
+    pub(super) fn zone(&self) -> Option<&TimeZone> {
+        match &self.0 {
+            Rules::Always => None,
+            Rules::Rules { zone, .. } => Some(zone),
+        }
+    }
+
     /// The same moment on a clock in the schedule's time zone, with its offset; `None` where the hours need none.
     #[must_use]
     pub fn local(&self, moment: Timestamp) -> Option<String> {

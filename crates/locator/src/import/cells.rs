@@ -1,7 +1,9 @@
 //! From the cells of a row to what they say.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
+use arcstr::ArcStr;
 use jiff::{SignedDuration, Timestamp};
 use sha2::{Digest, Sha256};
 
@@ -51,9 +53,7 @@ pub(super) fn record<'a>(
     record.reported_at = read.time(Field::ReportedAt);
     record.verified_at = read.time(Field::VerifiedAt);
     (record.buy, record.sell) = read.services();
-    for coin in read.coins() {
-        record.coins.insert(coin, Tri::Yes);
-    }
+    record.coins = Arc::new(read.coins().into_iter().map(|coin| (coin, Tri::Yes)).collect());
     record.phone = read.as_one_of(Field::Phone, words::phone, "not a telephone number");
     record.website = read.as_one_of(Field::Website, words::website, "not an http or https address");
     let more = read.more();
@@ -69,7 +69,7 @@ pub(super) fn text(written: &str) -> String {
 /// What tells a machine without an identifier from others: its name, address and coordinates, hashed.
 pub(super) fn hash(record: &Record) -> String {
     let (lat, lon) = (record.point.lat(), record.point.lon());
-    let name = record.name.clone().unwrap_or_default();
+    let name = record.name.as_deref().unwrap_or_default();
     let address = record.address.one_line().unwrap_or_default();
     let digest = Sha256::digest(format!("{lat:.6}\n{lon:.6}\n{name}\n{address}"));
     let half: [u8; 16] = digest[..16].try_into().expect("SHA-256 has 32 bytes");
@@ -100,13 +100,13 @@ fn shown(lat: &str, lon: &str) -> String {
 
 impl RowReader<'_> {
     /// What can be read of a cell, on one line.
-    fn text(&mut self, field: Field) -> Option<String> {
+    fn text(&mut self, field: Field) -> Option<ArcStr> {
         let text = text((self.cell)(field));
         if text.chars().count() > MAX_CELL_CHARS {
             self.doubt(field, "longer than 500 characters");
             return None;
         }
-        Some(text).filter(|text| !text.is_empty())
+        Some(text).filter(|text| !text.is_empty()).map(ArcStr::from)
     }
 
     fn as_one_of<T>(&mut self, field: Field, parse: fn(&str) -> Option<T>, wrong: &'static str) -> Option<T> {
@@ -205,13 +205,13 @@ impl RowReader<'_> {
         let mut region = self.text(Field::Region).or(line.region);
         // A territory of the United States has a country code of its own, which some sources use.
         if let Some(territory) = country.and_then(territory) {
-            (country, region) = (Some(Country::UNITED_STATES), Some(territory.code().to_owned()));
+            (country, region) = (Some(Country::UNITED_STATES), Some(territory.code().into()));
         }
         let here = country.is_none_or(|country| [Country::UNITED_STATES, Country::CANADA].contains(&country));
         if let Some(text) = region.as_deref().filter(|_| here) {
             let known = Region::parse(text).filter(|region| country.is_none_or(|country| country == region.country()));
             match known {
-                Some(known) => (country, region) = (Some(known.country()), Some(known.code().to_owned())),
+                Some(known) => (country, region) = (Some(known.country()), Some(known.code().into())),
                 None if country.is_some() => {
                     self.doubt(Field::Region, "not a state, province or territory of the country");
                     region = None;
@@ -225,10 +225,10 @@ impl RowReader<'_> {
         Address { street, city, region, postcode, country, formatted }
     }
 
-    fn postcode(&mut self, country: Option<Country>) -> Option<String> {
+    fn postcode(&mut self, country: Option<Country>) -> Option<ArcStr> {
         let text = self.text(Field::Postcode)?;
         match (parse_postcode(&text), country) {
-            (Some((postcode, its)), Some(country)) if its == country => Some(postcode),
+            (Some((postcode, its)), Some(country)) if its == country => Some(postcode.into()),
             (_, Some(Country::UNITED_STATES)) => {
                 self.doubt(Field::Postcode, "not a ZIP code of 5 or 9 digits");
                 None

@@ -26,6 +26,7 @@ mod truncated;
 mod words;
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use crate::atm::Record;
 
@@ -191,7 +192,7 @@ impl Import {
         match cells::record(&|field| item.cells.get(&field).map_or("", String::as_str), options) {
             Err(reason) => self.skipped.push(Skipped { line, reason }),
             Ok((mut record, doubts)) => {
-                record.coins.extend(item.coins);
+                Arc::make_mut(&mut record.coins).extend(item.coins);
                 if !item.trades.is_empty() {
                     record.more_mut().trades = item.trades;
                 }
@@ -235,7 +236,7 @@ impl Import {
         let mut last: HashMap<&str, usize> = HashMap::new();
         for row in &self.rows {
             if let Some(source_ref) = &row.record.source_ref {
-                last.insert(source_ref, row.line);
+                last.insert(source_ref.as_str(), row.line);
             }
         }
         let mut alike: HashMap<String, usize> = HashMap::new();

@@ -1,5 +1,6 @@
 //! The words in which sources say things.
 
+use arcstr::ArcStr;
 use jiff::Timestamp;
 use jiff::civil::{Date, DateTime};
 use jiff::tz::TimeZone;
@@ -55,21 +56,21 @@ pub(super) fn reported(text: &str) -> Option<Reported> {
     WORDS.iter().find(|(_, known)| known.contains(&words.as_str())).map(|(reported, _)| *reported)
 }
 
-pub(super) fn phone(text: &str) -> Option<String> {
+pub(super) fn phone(text: &str) -> Option<ArcStr> {
     let digits = text.bytes().filter(u8::is_ascii_digit).count();
     let extension = |letter: char| "extEXT".contains(letter);
     let usual = |letter: char| letter.is_ascii_digit() || " +-().,/#:;".contains(letter) || extension(letter);
-    ((5..=20).contains(&digits) && text.chars().all(usual)).then(|| text.to_owned())
+    ((5..=20).contains(&digits) && text.chars().all(usual)).then(|| text.into())
 }
 
 /// An address of the web; without a scheme it is taken for `https`.
-pub(super) fn website(text: &str) -> Option<String> {
+pub(super) fn website(text: &str) -> Option<ArcStr> {
     let lower = text.to_ascii_lowercase();
     let bare = lower.strip_prefix("https://").or_else(|| lower.strip_prefix("http://"));
     let host = bare.unwrap_or(&lower).split(['/', '?', '#']).next().unwrap_or_default();
     let usual = |byte: u8| byte.is_ascii_alphanumeric() || b".-:".contains(&byte) || !byte.is_ascii();
     let plausible = host.contains('.') && !host.starts_with('.') && host.bytes().all(usual) && !text.contains(' ');
-    plausible.then(|| if bare.is_some() { text.to_owned() } else { format!("https://{text}") })
+    plausible.then(|| if bare.is_some() { text.into() } else { format!("https://{text}").into() })
 }
 
 /// Yes or no.
@@ -136,23 +137,23 @@ pub(super) fn time(text: &str) -> Option<Timestamp> {
 }
 
 /// The name of a time zone that is known.
-pub(super) fn time_zone(text: &str) -> Option<String> {
+pub(super) fn time_zone(text: &str) -> Option<ArcStr> {
     let zone = TimeZone::get(text).ok()?;
-    zone.iana_name().map(str::to_owned)
+    zone.iana_name().map(ArcStr::from)
 }
 
-pub(super) fn email(text: &str) -> Option<String> {
+pub(super) fn email(text: &str) -> Option<ArcStr> {
     let (name, host) = text.split_once('@')?;
     let usual = |letter: char| !letter.is_whitespace() && !"<>()[],;:\"".contains(letter);
     let plausible = !name.is_empty() && host.contains('.') && !host.contains('@') && text.chars().all(usual);
-    plausible.then(|| text.to_owned())
+    plausible.then(|| text.into())
 }
 
 /// An item of Wikidata.
-pub(super) fn wikidata(text: &str) -> Option<String> {
+pub(super) fn wikidata(text: &str) -> Option<ArcStr> {
     let number = text.strip_prefix('Q')?;
     let plausible = (1..=12).contains(&number.len()) && number.bytes().all(|byte| byte.is_ascii_digit());
-    plausible.then(|| text.to_owned())
+    plausible.then(|| text.into())
 }
 
 #[cfg(test)]

@@ -1,10 +1,14 @@
-//! What people ask for, and whether they get it, with the gazetteer that is part of the program.
+//! What people ask for, and whether they get it, with the gazetteer that is part of the program; and what is read of
+//! extracts of OpenStreetMap, whole and damaged.
 
 mod answers;
 mod examples;
+mod extracts;
 mod fuzz;
 #[path = "../../../../tests/mutations.rs"]
 mod mutations;
+#[path = "../pbf/mod.rs"]
+mod pbf;
 mod question;
 mod questions;
 

@@ -34,26 +34,26 @@ fn node(id: i64, lat: f64, lon: f64, tags: &[(u64, u64)]) -> Vec<u8> {
     [integer(1, zigzag(id)), tags, integer(8, units(lat)), integer(9, units(lon))].concat()
 }
 
-fn blob(kind: &str, data: &[u8]) -> Vec<u8> {
+pub(crate) fn blob(kind: &str, data: &[u8]) -> Vec<u8> {
     let blob = field(1, data);
     let header = [field(1, kind.as_bytes()), integer(3, blob.len() as u64)].concat();
     let length = u32::try_from(header.len()).expect("short").to_be_bytes();
     [&length[..], &header, &blob].concat()
 }
 
-fn field(number: u64, bytes: &[u8]) -> Vec<u8> {
+pub(crate) fn field(number: u64, bytes: &[u8]) -> Vec<u8> {
     [varint(number << 3 | 2), varint(bytes.len() as u64), bytes.to_vec()].concat()
 }
 
-fn integer(number: u64, value: u64) -> Vec<u8> {
+pub(crate) fn integer(number: u64, value: u64) -> Vec<u8> {
     [varint(number << 3), varint(value)].concat()
 }
 
-fn packed(values: &[u64]) -> Vec<u8> {
+pub(crate) fn packed(values: &[u64]) -> Vec<u8> {
     values.iter().flat_map(|value| varint(*value)).collect()
 }
 
-fn zigzag(value: i64) -> u64 {
+pub(crate) fn zigzag(value: i64) -> u64 {
     ((value << 1) ^ (value >> 63)).cast_unsigned()
 }
 

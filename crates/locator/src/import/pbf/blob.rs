@@ -1,0 +1,120 @@
+//! The blobs of an extract: how long each is, what is in it, how it is compressed.
+//! <https://wiki.openstreetmap.org/wiki/PBF_Format#File_format>
+
+use flate2::{Decompress, FlushDecompress, Status};
+
+use super::wire::{WireDamage, WireReader};
+
+/// The header of a blob is shorter than that, says the format.
+const MAX_HEADER_BYTES: usize = 64 << 10;
+/// What is in a blob is shorter than that once it is unpacked, says the format.
+const MAX_CONTENT_BYTES: usize = 32 << 20;
+/// How much room there is at least for what is unpacked next.
+const UNPACKED_STEP: usize = 64 << 10;
+
+/// A part of a file, as it is stored.
+pub(super) struct Blob<'a> {
+    /// How many bytes of the file stand before it.
+    pub(super) at: usize,
+    pub(super) kind: BlobKind,
+    data: WireReader<'a>,
+}
+
+/// What is in a blob.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum BlobKind {
+    /// What the file says of itself.
+    Header,
+    /// Nodes, ways and relations.
+    Data,
+    /// What other programs put there for themselves.
+    Other,
+}
+
+/// The next blob; `None` at the end of the file.
+///
+/// # Errors
+/// [`WireDamage`], with its position in the file.
+pub(super) fn next_blob<'a>(file: &mut WireReader<'a>) -> Result<Option<Blob<'a>>, WireDamage> {
+    if file.bytes().is_empty() {
+        return Ok(None);
+    }
+    let at = file.position();
+    let length = file.take(4)?.bytes().iter().fold(0, |length, byte| length << 8 | u64::from(*byte));
+    if length >= MAX_HEADER_BYTES as u64 {
+        return Err(WireDamage { at, reason: "the header of a block has 64 KiB or more" });
+    }
+    let mut header = file.take(length)?;
+    let (mut kind, mut length) = (None, None);
+    while let Some(field) = header.field()? {
+        match field.number {
+            1 => field.content_into(&mut kind)?,
+            3 => length = Some(field.unsigned()?),
+            _ => {}
+        }
+    }
+    let (Some(kind), Some(length)) = (kind, length) else {
+        return Err(WireDamage { at, reason: "the header of a block does not say what it is, or how long" });
+    };
+    let kind = match kind.bytes() {
+        b"OSMHeader" => BlobKind::Header,
+        b"OSMData" => BlobKind::Data,
+        _ => BlobKind::Other,
+    };
+    Ok(Some(Blob { at, kind, data: file.take(length)? }))
+}
+
+impl<'a> Blob<'a> {
+    /// What is in it, unpacked. `room` is written over where that is needed.
+    ///
+    /// # Errors
+    /// [`WireDamage`], with its position in the file.
+    pub(super) fn content<'b>(&self, room: &'b mut Vec<u8>) -> Result<&'b [u8], WireDamage>
+    where
+        'a: 'b,
+    {
+        let (mut raw, mut zlib, mut fields) = (None, None, self.data);
+        while let Some(field) = fields.field()? {
+            match field.number {
+                1 => field.content_into(&mut raw)?,
+                3 => field.content_into(&mut zlib)?,
+                _ => {}
+            }
+        }
+        let content = match (raw, zlib) {
+            (Some(raw), None) => raw.bytes(),
+            (None, Some(packed)) => {
+                unpack(packed, room)?;
+                room
+            }
+            (Some(_), Some(_)) => return Err(self.damage("a block is there twice")),
+            (None, None) => return Err(self.damage("a block is empty, or not compressed by zlib")),
+        };
+        if content.len() < MAX_CONTENT_BYTES { Ok(content) } else { Err(self.damage("a block has 32 MiB or more")) }
+    }
+
+    const fn damage(&self, reason: &'static str) -> WireDamage {
+        WireDamage { at: self.at, reason }
+    }
+}
+
+/// Unpacks a whole stream, or a little more of it than a blob may have. The readers of `flate2` would take one that was
+/// cut off for a shorter one.
+fn unpack(packed: WireReader<'_>, room: &mut Vec<u8>) -> Result<(), WireDamage> {
+    let damaged = || packed.damage("the compressed data is damaged");
+    let (mut stream, mut rest) = (Decompress::new(true), packed.bytes());
+    room.clear();
+    while room.len() < MAX_CONTENT_BYTES {
+        room.reserve(UNPACKED_STEP);
+        let before = stream.total_in();
+        let status = stream.decompress_vec(rest, room, FlushDecompress::None).map_err(|_| damaged())?;
+        let read = usize::try_from(stream.total_in() - before).map_err(|_| damaged())?;
+        rest = rest.get(read..).unwrap_or_default();
+        match status {
+            Status::StreamEnd => return Ok(()),
+            _ if room.len() < room.capacity() => return Err(damaged()),
+            _ => {}
+        }
+    }
+    Ok(())
+}

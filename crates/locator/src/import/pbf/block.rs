@@ -1,0 +1,333 @@
+//! A block of an extract: nodes and ways with their tags.
+//! <https://wiki.openstreetmap.org/wiki/PBF_Format#Encoding_OSM_entities_into_fileblocks>
+
+use super::super::broken::Broken;
+use super::wire::{WireDamage, WireDeltas, WireField, WireReader};
+
+/// A block whose elements can be read.
+pub(super) struct OsmBlock<'a> {
+    message: WireReader<'a>,
+    strings: OsmStrings<'a>,
+    units: OsmUnits,
+}
+
+/// A node or a way. Relations are left out: none is known to be a machine.
+pub(super) struct OsmElement<'a> {
+    pub(super) id: i64,
+    pub(super) geometry: OsmGeometry<'a>,
+    /// When it was edited last, in milliseconds since 1970.
+    pub(super) edited: Option<i64>,
+    pub(super) tags: OsmTags<'a>,
+}
+
+/// Where an element is.
+#[derive(Clone)]
+pub(super) enum OsmGeometry<'a> {
+    /// A node, in degrees.
+    Node { lat: f64, lon: f64 },
+    /// A way, by the nodes that it goes through.
+    Way { nodes: WireDeltas<'a> },
+}
+
+/// Keys and values. After damage there are no more of them to be had.
+#[derive(Clone)]
+pub(super) struct OsmTags<'a> {
+    strings: &'a OsmStrings<'a>,
+    pairs: OsmTagPairs<'a>,
+}
+
+/// Tags by the numbers of their texts.
+#[derive(Clone)]
+enum OsmTagPairs<'a> {
+    /// All keys, all values.
+    Columns { keys: WireReader<'a>, values: WireReader<'a> },
+    /// A key, its value, the next key and so on, up to a 0 or the end.
+    Alternating(WireReader<'a>),
+}
+
+/// The texts of a block, by their numbers.
+struct OsmStrings<'a> {
+    table: WireReader<'a>,
+    /// Where each text's field begins in the table. A block of nothing but empty texts has sixteen million.
+    starts: Vec<u32>,
+}
+
+/// What a block's numbers stand for.
+struct OsmUnits {
+    /// Nanodegrees in each unit of a coordinate.
+    granularity: i64,
+    /// Nanodegrees.
+    lat_offset: i64,
+    lon_offset: i64,
+    /// Milliseconds in each unit of a time.
+    date_granularity: i64,
+}
+
+/// Nodes as columns, each of which is as long as the others or not there.
+struct OsmDenseNodes<'a> {
+    ids: WireDeltas<'a>,
+    lats: WireDeltas<'a>,
+    lons: WireDeltas<'a>,
+    times: Option<WireDeltas<'a>>,
+    tags: WireReader<'a>,
+}
+
+/// The fields that nodes and ways share.
+#[derive(Default)]
+struct OsmFields<'a> {
+    keys: Option<WireReader<'a>>,
+    values: Option<WireReader<'a>>,
+    info: Option<WireReader<'a>>,
+}
+
+impl<'a> OsmBlock<'a> {
+    pub(super) fn new(content: &'a [u8]) -> Result<Self, WireDamage> {
+        let message = WireReader::new(content);
+        let mut units = OsmUnits { granularity: 100, lat_offset: 0, lon_offset: 0, date_granularity: 1000 };
+        let (mut table, mut fields) = (None, message);
+        while let Some(field) = fields.field()? {
+            match field.number {
+                1 => field.content_into(&mut table)?,
+                17 => units.granularity = field.signed()?,
+                18 => units.date_granularity = field.signed()?,
+                19 => units.lat_offset = field.signed()?,
+                20 => units.lon_offset = field.signed()?,
+                _ => {}
+            }
+        }
+        let table = table.ok_or_else(|| message.damage("the block has no texts"))?;
+        Ok(Self { message, strings: OsmStrings::new(table)?, units })
+    }
+
+    /// Gives every element to `take`, until that fails.
+    ///
+    /// # Errors
+    /// What `take` says, and [`Broken::NotPbf`] with the position in the block.
+    pub(super) fn each_element(
+        &self,
+        mut take: impl FnMut(OsmElement<'_>) -> Result<(), Broken>,
+    ) -> Result<(), Broken> {
+        let mut fields = self.message;
+        while let Some(field) = fields.field()? {
+            if field.number == 2 {
+                self.each_of_group(field.content()?, &mut take)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn each_of_group<'b>(
+        &'b self,
+        mut group: WireReader<'b>,
+        take: &mut impl FnMut(OsmElement<'_>) -> Result<(), Broken>,
+    ) -> Result<(), Broken> {
+        while let Some(field) = group.field()? {
+            match field.number {
+                1 => take(self.node(&field)?)?,
+                2 => {
+                    let mut nodes = OsmDenseNodes::new(field.content()?)?;
+                    while let Some(node) = self.dense_node(&mut nodes)? {
+                        take(node)?;
+                    }
+                }
+                3 => take(self.way(&field)?)?,
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
+    fn node<'b>(&'b self, message: &WireField<'b>) -> Result<OsmElement<'b>, WireDamage> {
+        let (mut shared, mut fields) = (OsmFields::default(), message.content()?);
+        let (mut id, mut lat, mut lon) = (None, None, None);
+        while let Some(field) = fields.field()? {
+            match field.number {
+                1 => id = Some(field.zigzag()?),
+                8 => lat = Some(field.zigzag()?),
+                9 => lon = Some(field.zigzag()?),
+                _ => shared.add(&field)?,
+            }
+        }
+        let (Some(id), Some(lat), Some(lon)) = (id, lat, lon) else {
+            return Err(message.damage("a node has no number or no position"));
+        };
+        let point = self.units.point(lat, lon).ok_or_else(|| message.damage("a position is too large"))?;
+        self.element(id, point, &shared, fields)
+    }
+
+    fn way<'b>(&'b self, message: &WireField<'b>) -> Result<OsmElement<'b>, WireDamage> {
+        let (mut shared, mut fields) = (OsmFields::default(), message.content()?);
+        let (mut id, mut nodes) = (None, None);
+        while let Some(field) = fields.field()? {
+            match field.number {
+                1 => id = Some(field.signed()?),
+                8 => field.content_into(&mut nodes)?,
+                _ => shared.add(&field)?,
+            }
+        }
+        let id = id.ok_or_else(|| message.damage("a way has no number"))?;
+        let nodes = WireDeltas::new(nodes.unwrap_or(fields));
+        self.element(id, OsmGeometry::Way { nodes }, &shared, fields)
+    }
+
+    /// `end` is the empty rest of its message: what is not there.
+    fn element<'b>(
+        &'b self,
+        id: i64,
+        geometry: OsmGeometry<'b>,
+        shared: &OsmFields<'b>,
+        end: WireReader<'b>,
+    ) -> Result<OsmElement<'b>, WireDamage> {
+        let mut edited = None;
+        let mut info = shared.info.unwrap_or(end);
+        while let Some(field) = info.field()? {
+            if field.number == 2 {
+                edited = Some(self.units.milliseconds(field.signed()?));
+            }
+        }
+        let [keys, values] = [shared.keys, shared.values].map(|column| column.unwrap_or(end));
+        let pairs = OsmTagPairs::Columns { keys, values };
+        Ok(OsmElement { id, geometry, edited, tags: OsmTags { strings: &self.strings, pairs } })
+    }
+
+    /// The next of nodes in columns; `None` at their end.
+    fn dense_node<'b>(&'b self, nodes: &mut OsmDenseNodes<'b>) -> Result<Option<OsmElement<'b>>, WireDamage> {
+        let [id, lat, lon] = [&mut nodes.ids, &mut nodes.lats, &mut nodes.lons].map(|column| column.next().transpose());
+        let (id, lat, lon) = match (id?, lat?, lon?) {
+            (Some(id), Some(lat), Some(lon)) => (id, lat, lon),
+            (None, None, None) => return Ok(None),
+            _ => return Err(nodes.ids.damage("there are more numbers of nodes than positions, or fewer")),
+        };
+        let geometry = self.units.point(lat, lon).ok_or_else(|| nodes.lats.damage("a position is too large"))?;
+        let edited = match &mut nodes.times {
+            None => None,
+            Some(times) => {
+                let time = times.next().transpose()?.ok_or_else(|| times.damage("there are fewer times than nodes"))?;
+                Some(self.units.milliseconds(time))
+            }
+        };
+        let pairs = OsmTagPairs::Alternating(nodes.tags);
+        nodes.skip_tags()?;
+        Ok(Some(OsmElement { id, geometry, edited, tags: OsmTags { strings: &self.strings, pairs } }))
+    }
+}
+
+impl<'a> OsmFields<'a> {
+    fn add(&mut self, field: &WireField<'a>) -> Result<(), WireDamage> {
+        match field.number {
+            2 => field.content_into(&mut self.keys),
+            3 => field.content_into(&mut self.values),
+            4 => field.content_into(&mut self.info),
+            _ => Ok(()),
+        }
+    }
+}
+
+impl<'a> OsmDenseNodes<'a> {
+    fn new(mut fields: WireReader<'a>) -> Result<Self, WireDamage> {
+        let [mut ids, mut info, mut lats, mut lons, mut tags, mut times] = [None; 6];
+        while let Some(field) = fields.field()? {
+            match field.number {
+                1 => field.content_into(&mut ids)?,
+                5 => field.content_into(&mut info)?,
+                8 => field.content_into(&mut lats)?,
+                9 => field.content_into(&mut lons)?,
+                10 => field.content_into(&mut tags)?,
+                _ => {}
+            }
+        }
+        let end = fields;
+        let mut info = info.unwrap_or(end);
+        while let Some(field) = info.field()? {
+            if field.number == 2 {
+                field.content_into(&mut times)?;
+            }
+        }
+        let [ids, lats, lons] = [ids, lats, lons].map(|column| WireDeltas::new(column.unwrap_or(end)));
+        let times = times.filter(|times| !times.bytes().is_empty()).map(WireDeltas::new);
+        Ok(Self { ids, lats, lons, times, tags: tags.unwrap_or(end) })
+    }
+
+    /// Goes on to the tags of the next node.
+    fn skip_tags(&mut self) -> Result<(), WireDamage> {
+        while let Some(1..) = self.tags.number()? {
+            self.tags.number()?.ok_or_else(|| self.tags.damage("a tag has no value"))?;
+        }
+        Ok(())
+    }
+}
+
+impl OsmUnits {
+    fn point(&self, lat: i64, lon: i64) -> Option<OsmGeometry<'static>> {
+        let degrees = |number: i64, offset| {
+            let nanodegrees = self.granularity.checked_mul(number)?.checked_add(offset)?;
+            #[expect(clippy::cast_precision_loss, reason = "what is on the earth has 38 bits")]
+            let degrees = 1e-9 * nanodegrees as f64;
+            Some(degrees)
+        };
+        Some(OsmGeometry::Node { lat: degrees(lat, self.lat_offset)?, lon: degrees(lon, self.lon_offset)? })
+    }
+
+    /// Since 1970. What is too large is no time of anything, and stays too large.
+    const fn milliseconds(&self, time: i64) -> i64 {
+        time.saturating_mul(self.date_granularity)
+    }
+}
+
+impl<'a> OsmStrings<'a> {
+    fn new(table: WireReader<'a>) -> Result<Self, WireDamage> {
+        let (mut starts, mut rest) = (Vec::new(), table);
+        loop {
+            let start = u32::try_from(rest.position() - table.position());
+            let Some(field) = rest.field()? else { return Ok(Self { table, starts }) };
+            if field.number == 1 {
+                field.content()?;
+                starts.push(start.map_err(|_| field.damage("the texts are too long"))?);
+            }
+        }
+    }
+
+    fn get(&self, number: u64) -> Option<WireReader<'a>> {
+        let start = self.starts.get(usize::try_from(number).ok()?)?;
+        let mut rest = self.table;
+        rest.take(u64::from(*start)).ok()?;
+        rest.field().ok()??.content().ok()
+    }
+}
+
+impl<'a> Iterator for OsmTags<'a> {
+    /// A key and its value.
+    type Item = Result<(WireReader<'a>, WireReader<'a>), WireDamage>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let (key, value) = match self.pairs.pair().transpose()? {
+            Ok(pair) => pair,
+            Err(damage) => return Some(Err(damage)),
+        };
+        let tag = self.strings.get(key).zip(self.strings.get(value));
+        Some(tag.ok_or_else(|| self.pairs.damage("a tag is none of the block's texts")))
+    }
+}
+
+impl OsmTagPairs<'_> {
+    fn pair(&mut self) -> Result<Option<(u64, u64)>, WireDamage> {
+        match self {
+            Self::Alternating(numbers) => {
+                let Some(key @ 1..) = numbers.number()? else { return Ok(None) };
+                let value = numbers.number()?.ok_or_else(|| numbers.damage("a tag has no value"))?;
+                Ok(Some((key, value)))
+            }
+            Self::Columns { keys, values } => match (keys.number()?, values.number()?) {
+                (Some(key), Some(value)) => Ok(Some((key, value))),
+                (None, None) => Ok(None),
+                _ => Err(keys.damage("there are more keys than values, or fewer")),
+            },
+        }
+    }
+
+    const fn damage(&self, reason: &'static str) -> WireDamage {
+        match self {
+            Self::Alternating(numbers) | Self::Columns { keys: numbers, .. } => numbers.damage(reason),
+        }
+    }
+}

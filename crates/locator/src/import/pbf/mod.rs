@@ -1,0 +1,169 @@
+//! OpenStreetMap's binary extracts: a file of blobs, each a block of elements. Here it is said which of these are
+//! machines; below, how blobs, blocks and their numbers are read.
+//!
+//! A crate that reads extracts brings protocol buffers with their compiler and a thread pool along, a twentieth of all that
+//! is compiled for the program. What machines need of the format is a few messages.
+
+mod blob;
+mod block;
+mod wire;
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+
+use blob::{BlobKind, next_blob};
+use block::{OsmBlock, OsmElement, OsmGeometry, OsmTags};
+use wire::{WireDamage, WireReader};
+
+use super::broken::Broken;
+use super::field::Field;
+use super::format::{FileContent, Format, SourceFile};
+use super::item::DocumentItem;
+use super::osm;
+use super::overpass::middle;
+
+/// OpenStreetMap's binary extracts (`.osm.pbf`).
+pub(super) const FORMAT: Format = Format {
+    name: "osm-pbf",
+    title: "OpenStreetMap extracts (.osm.pbf)",
+    json: None,
+    recognise: |file| Ok(begins_with_header(file.bytes)),
+    read: machines,
+};
+
+/// The first block of every extract is called so.
+fn begins_with_header(bytes: &[u8]) -> bool {
+    let start = &bytes[..bytes.len().min(64)];
+    start.first() == Some(&0) && start.windows(9).any(|window| window == b"OSMHeader")
+}
+
+/// A machine whose position may have to be looked for.
+struct OsmCandidate {
+    id: String,
+    tags: BTreeMap<String, String>,
+    edited: Option<String>,
+    place: OsmPosition,
+}
+
+enum OsmPosition {
+    At(f64, f64),
+    /// In the middle of these nodes.
+    Among(Vec<i64>),
+}
+
+/// The elements that are machines. An extract has millions of others, which are not counted.
+fn machines<'a>(file: &SourceFile<'a>) -> Result<FileContent<'a>, Broken> {
+    let (mut found, most) = (Vec::new(), file.bounds.items);
+    each(file, |element| {
+        found.extend(machine(&element)?);
+        if found.len() > most { Err(Broken::TooManyItems { most }) } else { Ok(()) }
+    })?;
+    let wanted: HashSet<i64> = found.iter().flat_map(|found| found.place.nodes()).copied().collect();
+    let mut nodes = HashMap::new();
+    if !wanted.is_empty() {
+        each(file, |element| {
+            if let OsmGeometry::Node { lat, lon } = element.geometry
+                && wanted.contains(&element.id)
+            {
+                nodes.insert(element.id, (lat, lon));
+            }
+            Ok(())
+        })?;
+    }
+    let items = (1..).zip(found).map(|(number, found)| found.into_item(number, &nodes)).collect();
+    Ok(FileContent::Items { items, others: 0, is_read: osm::is_read })
+}
+
+fn each(file: &SourceFile<'_>, mut take: impl FnMut(OsmElement<'_>) -> Result<(), Broken>) -> Result<(), Broken> {
+    let (mut rest, mut room) = (WireReader::new(file.bytes), Vec::new());
+    while let Some(blob) = next_blob(&mut rest)? {
+        file.stop.check()?;
+        let read = match blob.kind {
+            BlobKind::Header => check_fields(blob.content(&mut room)?).map_err(Broken::from),
+            BlobKind::Data => {
+                let content = blob.content(&mut room)?;
+                OsmBlock::new(content).map_err(Broken::from).and_then(|block| block.each_element(&mut take))
+            }
+            BlobKind::Other => Ok(()),
+        };
+        read.map_err(|broken| match broken {
+            Broken::NotPbf(reason) => Broken::NotPbf(format!("block at byte {}, {reason}", blob.at)),
+            broken => broken,
+        })?;
+    }
+    Ok(())
+}
+
+/// Nothing of the header is needed, but a damaged one is that of a damaged file.
+fn check_fields(header: &[u8]) -> Result<(), WireDamage> {
+    let mut fields = WireReader::new(header);
+    while fields.field()?.is_some() {}
+    Ok(())
+}
+
+impl From<WireDamage> for Broken {
+    fn from(damage: WireDamage) -> Self {
+        Self::NotPbf(damage.to_string())
+    }
+}
+
+fn machine(element: &OsmElement<'_>) -> Result<Option<OsmCandidate>, WireDamage> {
+    let Some(tags) = machine_tags(&element.tags)? else { return Ok(None) };
+    let (kind, place) = match &element.geometry {
+        OsmGeometry::Node { lat, lon } => ("node", OsmPosition::At(*lat, *lon)),
+        OsmGeometry::Way { nodes } => ("way", OsmPosition::Among(nodes.clone().collect::<Result<_, _>>()?)),
+    };
+    let id = format!("{kind}/{}", element.id);
+    Ok(Some(OsmCandidate { id, tags, edited: element.edited.and_then(time), place }))
+}
+
+/// The tags of a machine; `None` of anything else, without copying them.
+fn machine_tags(tags: &OsmTags<'_>) -> Result<Option<BTreeMap<String, String>>, WireDamage> {
+    let mut is_atm = false;
+    for tag in tags.clone() {
+        let (key, value) = tag?;
+        is_atm |= value.bytes() == b"atm" && key.bytes().ends_with(b"amenity");
+    }
+    if !is_atm {
+        return Ok(None);
+    }
+    let owned = |tag: Result<(WireReader<'_>, WireReader<'_>), _>| {
+        let (key, value) = tag?;
+        Ok((key.text()?.to_owned(), value.text()?.to_owned()))
+    };
+    let tags = tags.clone().map(owned).collect::<Result<_, _>>()?;
+    Ok(osm::is_bitcoin_atm(&tags).then_some(tags))
+}
+
+fn time(milliseconds: i64) -> Option<String> {
+    jiff::Timestamp::from_millisecond(milliseconds)
+        .ok()
+        .filter(|time| time.as_second() > 0)
+        .map(|time| time.to_string())
+}
+
+impl OsmPosition {
+    fn nodes(&self) -> &[i64] {
+        match self {
+            Self::At(..) => &[],
+            Self::Among(nodes) => nodes,
+        }
+    }
+}
+
+impl OsmCandidate {
+    fn into_item(self, number: usize, nodes: &HashMap<i64, (f64, f64)>) -> DocumentItem {
+        let place = match &self.place {
+            OsmPosition::At(lat, lon) => Some((*lat, *lon)),
+            OsmPosition::Among(corners) => {
+                middle(&corners.iter().filter_map(|id| nodes.get(id).copied()).collect::<Vec<_>>())
+            }
+        };
+        let mut item = osm::item_of(number, &self.id, self.tags, self.edited.as_deref());
+        if let Some((lat, lon)) = place {
+            item.set(Field::Lat, Some(format!("{lat:.7}")));
+            item.set(Field::Lon, Some(format!("{lon:.7}")));
+        }
+        item.set(Field::SourceUrl, Some(format!("https://www.openstreetmap.org/{}", self.id)));
+        item
+    }
+}

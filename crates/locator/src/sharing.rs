@@ -1,0 +1,168 @@
+//! What many machines say alike, in memory once: the same few operators, cities, hours and coins are in most records.
+
+use std::collections::{BTreeMap, HashSet};
+use std::sync::Arc;
+
+use arcstr::ArcStr;
+
+use crate::atm::{Coin, MoreFields, Record};
+use crate::hours::Hours;
+use crate::tri::Tri;
+
+/// The texts and coins of the records that were shared. They live as long as a record has them: drop this once all
+/// records are read.
+#[derive(Debug, Default)]
+pub struct SharedParts {
+    texts: HashSet<ArcStr>,
+    /// Few: a list is walked faster than a map is hashed.
+    coins: Vec<Arc<BTreeMap<Coin, Tri>>>,
+}
+
+/// Most sets of coins that are compared with a record's: a file in which each machine has its own must not take minutes.
+const MAX_COIN_SETS: usize = 64;
+
+impl SharedParts {
+    /// Replaces what an earlier record says too by that record's. The record stays equal to what it was.
+    ///
+    /// ```
+    /// # use signpost_locator::{ArcStr, Point, Record, SharedParts};
+    /// let mut records = [1.0, 2.0].map(|lat| Record::at(Point::new(lat, 0.0).unwrap()));
+    /// let mut parts = SharedParts::default();
+    /// for record in &mut records {
+    ///     record.operator = Some("Example Coins".into());
+    ///     parts.share(record);
+    /// }
+    /// let [one, other] = records.map(|record| record.operator.unwrap());
+    /// assert!(ArcStr::ptr_eq(&one, &other));
+    /// ```
+    pub fn share(&mut self, record: &mut Record) {
+        // What is told of one machine only (its identifier, name, street, telephone) would be looked up in vain.
+        let address = &mut record.address;
+        let texts = [
+            &mut record.operator,
+            &mut record.brand,
+            &mut record.time_zone,
+            &mut address.city,
+            &mut address.region,
+            &mut address.postcode,
+        ];
+        texts.into_iter().flatten().for_each(|text| self.share_text(text));
+        if let Some(Hours::Text(text)) = &mut record.hours {
+            self.share_text(text);
+        }
+        self.share_coins(&mut record.coins);
+        if let Some(more) = &mut record.more {
+            self.share_more(more);
+        }
+    }
+
+    fn share_more(&mut self, more: &mut MoreFields) {
+        let (fees, limits) = (&mut more.fees, &mut more.limits);
+        let amounts = [
+            &mut fees.buy_percent,
+            &mut fees.buy_fixed,
+            &mut fees.sell_percent,
+            &mut fees.sell_fixed,
+            &mut limits.min,
+            &mut limits.max,
+            &mut limits.max_day,
+            &mut limits.kyc_above,
+        ];
+        amounts.into_iter().flatten().for_each(|amount| self.share_text(amount.text_mut()));
+        let texts = [
+            &mut more.brand_wikidata,
+            &mut more.network,
+            &mut more.located_in,
+            &mut more.level,
+            &mut more.note,
+            &mut more.manufacturer,
+            &mut more.model,
+            &mut more.email,
+            &mut more.support_hours,
+            &mut more.notice,
+        ];
+        texts.into_iter().flatten().for_each(|text| self.share_text(text));
+    }
+
+    fn share_text(&mut self, text: &mut ArcStr) {
+        if let Some(known) = self.texts.get(text.as_str()) {
+            text.clone_from(known);
+        } else {
+            self.texts.insert(text.clone());
+        }
+    }
+
+    fn share_coins(&mut self, coins: &mut Arc<BTreeMap<Coin, Tri>>) {
+        match self.coins.iter().find(|known| **known == *coins) {
+            Some(known) => coins.clone_from(known),
+            None if self.coins.len() < MAX_COIN_SETS => self.coins.push(Arc::clone(coins)),
+            None => {}
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A record as it was stored before anything was shared, with every field.
+    const STORED: &str = concat!(
+        r#"{"source_ref":"A-17","name":"Corner Shop","operator":"Coins","brand":"Coins","#,
+        r#""point":{"lat":25.7617,"lon":-80.1918},"#,
+        r#""address":{"street":"1 Main St","city":"Miami","region":"FL","postcode":"33101","country":"US","#,
+        r#""formatted":"1 Main St, Miami, FL 33101"},"hours":"Mo-Fr 09:00-17:00","time_zone":"America/New_York","#,
+        r#""reported":"in_service","reported_at":"2026-11-20T12:00:00Z","verified_at":"2026-11-21T12:00:00Z","#,
+        r#""buy":"yes","sell":"no","coins":{"BTC":"yes","LTC":"no"},"phone":"+1 305 555 0100","#,
+        r#""website":"https://example.com/17","more":{"#,
+        r#""fees":{"buy_percent":"12.5","buy_fixed":"1","sell_percent":"9","sell_fixed":"2","currency":"USD"},"#,
+        r#""limits":{"min":"20","max":"900","max_day":"9000","kyc_above":"100","currency":"USD"},"kyc":"phone","#,
+        r#""trades":{"BTC":{"buy":"yes","sell":"unknown","lightning":"no"}},"fiat":["USD"],"#,
+        r#""brand_wikidata":"Q42","network":"Net","located_in":"Mall","indoor":"yes","level":"1","#,
+        r#""note":"beside the entrance","wheelchair":"unknown","manufacturer":"Maker","model":"M1","#,
+        r#""email":"atm@example.com","support_hours":"9-5","notice":"Hello","#,
+        r#""images":["https://example.com/17.png"],"machine_ref":"M-17","source_url":"https://example.com/atm/17"}}"#,
+    );
+
+    fn read(stored: &str) -> Record {
+        serde_json::from_str(stored).expect("a stored record")
+    }
+
+    #[test]
+    fn what_was_stored_before_is_read_and_written_as_it_was() {
+        assert_eq!(serde_json::to_string(&read(STORED)).unwrap(), STORED);
+    }
+
+    #[test]
+    fn what_two_records_say_alike_is_there_once_and_stays_what_it_was() {
+        let mut parts = SharedParts::default();
+        let [one, other] = [(); 2].map(|()| {
+            let mut record = read(STORED);
+            parts.share(&mut record);
+            assert_eq!(record, read(STORED));
+            record
+        });
+        let same = |one: &Option<ArcStr>, other: &Option<ArcStr>| {
+            one.as_ref().zip(other.as_ref()).is_some_and(|(one, other)| ArcStr::ptr_eq(one, other))
+        };
+        assert!(same(&one.operator, &other.operator) && same(&one.operator, &one.brand));
+        assert!(same(&one.address.city, &other.address.city));
+        assert!(Arc::ptr_eq(&one.coins, &other.coins));
+        let [one, other] = [one, other].map(|record| record.more.expect("rare fields"));
+        assert!(same(&one.model, &other.model));
+        assert!(!same(&one.machine_ref, &other.machine_ref), "of one machine only");
+    }
+
+    #[test]
+    fn more_sets_of_coins_than_are_compared_are_kept_apart() {
+        let mut parts = SharedParts::default();
+        for number in 0..=MAX_COIN_SETS {
+            let mut record = read(STORED);
+            let coin = Coin::parse(&format!("C{number}")).expect("a code");
+            record.coins = Arc::new([(coin, Tri::Yes)].into());
+            let before = record.clone();
+            parts.share(&mut record);
+            assert_eq!(record, before);
+        }
+        assert_eq!(parts.coins.len(), MAX_COIN_SETS);
+    }
+}

@@ -1,0 +1,96 @@
+//! Extracts made from others by accident and malice: each is read or refused. What is in a block is changed before it is
+//! wrapped too, or little but lengths would ever be wrong.
+
+use std::sync::LazyLock;
+use std::time::{Duration, Instant};
+
+use signpost_locator::import::Broken;
+
+use super::{DATA, MACHINE, columns, compressed, dense, import, way};
+use crate::mutations::{Random, mutated, seed};
+use crate::pbf::{blob, extract, field, integer, packed};
+
+/// How many mutations `make test` tries.
+const MUTATIONS: u32 = 5_000;
+/// Lengths, keys of fields, and numbers that do not end.
+const TOKENS: &[&str] = &[
+    "\u{0}",
+    "\u{1}",
+    "\u{2}",
+    "\u{4}",
+    "\u{8}",
+    "\n",
+    "\u{10}",
+    "\u{12}",
+    "\u{1a}",
+    "*",
+    "@",
+    "B",
+    "H",
+    "R",
+    "\u{7f}",
+    "é",
+    "ÿÿÿÿÿ",
+    "\u{0}\u{0}\u{0}\u{0}",
+    "OSMData",
+    "amenity",
+    "atm",
+];
+
+/// Files, and what is in blocks.
+struct ExtractCorpus {
+    files: Vec<Vec<u8>>,
+    contents: Vec<Vec<u8>>,
+}
+
+static CORPUS: LazyLock<ExtractCorpus> = LazyLock::new(|| {
+    let [keys, values] = [0, 1].map(|first| MACHINE[first..4].iter().step_by(2).copied().collect::<Vec<_>>());
+    let way = way(&[integer(1, 7), field(2, &packed(&keys)), field(3, &packed(&values)), field(8, &packed(&[200, 9]))]);
+    let contents = vec![dense(&columns()), way];
+    let files = vec![extract(), blob(DATA, &contents[0]), compressed(&contents[0]), compressed(&contents[1])];
+    ExtractCorpus { files, contents }
+});
+
+fn check(file: &[u8]) {
+    match import(file) {
+        Ok(import) => assert!(import.rows.len() + import.skipped.total + import.gone.len() > 0, "{file:?}"),
+        Err(Broken::NotPbf(reason)) => assert!(reason.contains("byte "), "{reason}"),
+        Err(Broken::NoMachines { others: 0 }) => {}
+        Err(other) => panic!("{other}: {file:?}"),
+    }
+}
+
+fn check_mutation(random: &mut Random) {
+    check(&mutated(random, &CORPUS.files, TOKENS));
+    let content = mutated(random, &CORPUS.contents, TOKENS);
+    check(&blob(DATA, &content));
+    check(&compressed(&content));
+}
+
+#[test]
+fn what_is_made_from_extracts_is_read_or_refused() {
+    CORPUS.files.iter().for_each(|file| assert!(import(file).is_ok()));
+    let mut random = Random(0x4f53_4d44_6174_6121);
+    for _ in 0..MUTATIONS {
+        check_mutation(&mut random);
+    }
+}
+
+#[test]
+fn what_is_cut_off_anywhere_is_read_or_refused() {
+    for file in &CORPUS.files {
+        (0..file.len()).for_each(|end| check(&file[..end]));
+    }
+    for content in &CORPUS.contents {
+        (0..content.len()).for_each(|end| check(&blob(DATA, &content[..end])));
+    }
+}
+
+#[test]
+#[ignore = "it takes a minute: make fuzz"]
+fn a_minute_of_extracts_is_read_or_refused() {
+    let (mut random, begun) = (Random(seed()), Instant::now());
+    while begun.elapsed() < Duration::from_mins(1) {
+        check_mutation(&mut random);
+    }
+}
