@@ -14,7 +14,7 @@ use signpost_platform::read_rows::ReadRows;
 use tokio::sync::Notify;
 
 use super::domains::seal::Seal;
-use super::domains::{Domain, LoginMethod, LoginMethods, Prover};
+use super::domains::{KnownDomain, LoginMethod, LoginMethods, Prover};
 use super::sessions::{self, Session, Waiters};
 use super::settings::{LoginSettings, WalletPlace};
 use crate::ids::SessionId;
@@ -43,8 +43,8 @@ pub struct LoginParts {
     pub sessions: ReadCache<SessionId, Arc<Session>>,
     /// Sessions as they were when they were read last.
     read_sessions: ReadRows<SessionId, Session>,
-    /// Domains that sessions may be opened on, likewise.
-    pub domains: ReadCache<(Account, DomainName), Domain>,
+    /// Domains that sessions may be opened on. Where changes are not told each is good for the state that it names.
+    pub domains: ReadCache<(Account, DomainName), KnownDomain>,
     /// Pages that need not be drawn again. What a page shows is in its key, so nothing here is ever out of date.
     pub pages: ReadCache<PageKey, Arc<str>>,
     /// Requests waiting for a session to change.
@@ -75,6 +75,9 @@ impl LoginService {
     pub fn new(platform: Platform, settings: LoginSettings, prover: Prover) -> Self {
         let pages = ReadCache::new(|page: &Arc<str>| page.len());
         pages.restart(true);
+        // A name, two addresses, and what signs.
+        let domains = ReadCache::new(|_| 2048);
+        domains.restart(platform.store.watched_version().is_some());
         let relying_party = RelyingParty::of(platform.origin.as_str());
         Self(Arc::new(LoginParts {
             platform,
@@ -85,8 +88,7 @@ impl LoginService {
             sessions: ReadCache::new(|session| session.size()),
             // The row takes about as much as what it says.
             read_sessions: ReadRows::new(|session: &Session| 2 * session.size()),
-            // A name, two addresses, and what signs.
-            domains: ReadCache::new(|_| 2048),
+            domains,
             pages,
             waiting: Waiters::default(),
             relying_party,

@@ -147,6 +147,9 @@ pub struct AtmDetails {
     /// When somebody last checked it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub verified_at: Option<String>,
+    /// By what, where not by a source: `report`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub verified_by: Option<String>,
     /// Where it stands.
     pub address: String,
     /// The same in parts.
@@ -234,6 +237,9 @@ pub struct AtmDetails {
     /// When they help.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub support_hours: Option<String>,
+    /// What visitors say: `summary`, `people` by what they say, `disputed`, `newest`, `foundThere`.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub reports: BTreeMap<String, Value>,
     /// What to tell people first.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub notice: Option<String>,

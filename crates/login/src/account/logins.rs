@@ -4,6 +4,8 @@ use axum::extract::Request;
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Redirect, Response};
 use serde::Deserialize;
+use serde_json::json;
+use serde_json::value::RawValue;
 use signpost_auth::Mode;
 
 use super::outcomes;
@@ -11,7 +13,7 @@ use super::visit::{AccountVisit, Deed};
 use crate::domains::Domain;
 use crate::error::Error;
 use crate::flows::account_sessions::{AccountErrand, complete_account_session, open_account_session};
-use crate::sessions::Requester;
+use crate::sessions::{Metadata, PagePurpose, Requester};
 
 /// What a browser brings back from the login page.
 #[derive(Debug, Default, Deserialize)]
@@ -24,10 +26,11 @@ pub(super) struct LoginReturn {
 /// `POST /account/{domain}/login`
 pub(super) async fn log_in(visit: AccountVisit, id: &str, request: Request) -> Result<Response, Response> {
     visit.count_opened().await?;
-    visit.receive(id, request, "login").await?;
+    let form = visit.receive(id, request, "login").await?;
     let domain = visit.find_domain(id).await.map_err(IntoResponse::into_response)?;
     let domain = domain.ok_or_else(|| no_login(&visit))?;
-    open(&visit, &domain, AccountErrand::LogIn).await
+    let back = form.text("next").and_then(|path| read_way_back(path, &domain));
+    open(&visit, &domain, AccountErrand::LogIn(back)).await
 }
 
 /// `POST /account/{domain}/add`
@@ -62,13 +65,31 @@ pub(super) async fn come_back(visit: AccountVisit, id: &str, back: LoginReturn) 
     if back.code.is_empty() {
         return Ok(visit.to_realm(&domain, Some(Deed::Nothing)));
     }
-    let deed = match complete_account_session(&visit.service, &domain, &back.session_id, &back.code).await {
-        Ok(session) if session.challenge.mode == Mode::Link => Some(Deed::Added),
-        Ok(_) => None,
-        Err(error @ Error::Problem(_)) => return Err(error.into_response()),
-        Err(_) => Some(Deed::Nothing),
-    };
+    let mut next = None;
+    let deed =
+        match complete_account_session(&visit.service, &domain, PagePurpose::Account, (&back.session_id, &back.code))
+            .await
+        {
+            Ok(session) if session.challenge.mode == Mode::Link => Some(Deed::Added),
+            Ok(session) => {
+                next = session.metadata.as_ref().and_then(Metadata::return_url);
+                None
+            }
+            Err(error @ Error::Problem(_)) => return Err(error.into_response()),
+            Err(_) => Some(Deed::Nothing),
+        };
+    if let Some(next) = next {
+        return Ok(Redirect::to(&visit.service.origin.link(&next)).into_response());
+    }
     Ok(visit.to_realm(&domain, deed))
+}
+
+/// Where somebody came from to log in: a path of this host, and nothing that leads away from it. At the server's own domain
+/// alone: of an account that is made on the way another domain's integrator would have to be told.
+fn read_way_back(path: &str, domain: &Domain) -> Option<Metadata> {
+    let object = RawValue::from_string(json!({ "return_url": path }).to_string()).ok()?;
+    let is_path = path.starts_with('/') && path.bytes().all(|byte| byte.is_ascii_graphic());
+    Metadata::new(object, &domain.name).ok().filter(|_| is_path && domain.account.is_server())
 }
 
 fn no_login(visit: &AccountVisit) -> Response {

@@ -87,6 +87,7 @@ pub(super) fn login_form(visit: &AccountVisit, id: &str, button: &str) -> Markup
     html! {
         form #login method="post" action=(visit.link(id, "login")) {
             (visit.token(id, "login"))
+            @if let Some(next) = &visit.next { input type="hidden" name="next" value=(next); }
             button.btn.primary.wide { (Sign::Key.draw(20)) (button) }
         }
     }

@@ -11,6 +11,7 @@ use signpost_platform::pages::{HtmlPage, Language};
 use signpost_platform::web::peer::client_address;
 use signpost_platform::web::problem::Problem;
 use signpost_store::random;
+use url::form_urlencoded;
 
 use crate::domains::{self, Domain, HandlerKind};
 use crate::error::Error;
@@ -31,6 +32,8 @@ pub(super) struct AccountVisit {
     page_cookie: Option<CookieSecret>,
     pub(super) address: Caller,
     pub(super) user_agent: Option<String>,
+    /// Where they go on once they are logged in: what the address says, to be looked at when they do.
+    pub(super) next: Option<String>,
     pub(super) now: Timestamp,
 }
 
@@ -60,7 +63,9 @@ impl AccountVisit {
         let (has_cookie, address) = (cookie.is_some(), client_address(&service, request));
         let user_agent = headers.get(header::USER_AGENT).and_then(|value| value.to_str().ok()).map(str::to_owned);
         let (cookie, now) = (cookie.unwrap_or_else(|| CookieSecret::from_bytes(random())), service.clock.now());
-        Self { service, language, cookie, has_cookie, page_cookie, address, user_agent, now }
+        let query = form_urlencoded::parse(request.uri().query().unwrap_or_default().as_bytes());
+        let next = query.into_iter().find_map(|(name, path)| (name == "next").then(|| path.into_owned()));
+        Self { service, language, cookie, has_cookie, page_cookie, address, user_agent, next, now }
     }
 
     /// The domain with this id, where the visitor is signed in; `None` where they are not, or where there is no such domain.

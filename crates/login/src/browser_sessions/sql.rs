@@ -60,6 +60,9 @@ const END_HERE: &str = "
 
 const END_EVERYWHERE: &str = "DELETE FROM browser_sessions WHERE domain_id = $1 AND user_id = $2";
 
+/// What was granted to applications before counts no more either.
+const NOTE_SIGN_OUT: &str = "UPDATE hosted_users SET signed_out_at = $3 WHERE domain_id = $1 AND id = $2";
+
 const END_ALL_OF: &str = "DELETE FROM browser_sessions WHERE domain_id = $1";
 
 /// Begins the login of a browser, which has this row's cookie from now on: whatever `before` led to, its new one leads to.
@@ -123,8 +126,14 @@ pub async fn sign_out_here(
     environment: Environment,
     domain: &DomainId,
 ) -> Result<()> {
-    store.write([step(END_HERE, params![cookie.as_str(), environment, domain])]).await?;
+    store.write([sign_out_step(cookie, environment, domain)]).await?;
     Ok(())
+}
+
+/// The same in a write, with what ends together with it.
+#[must_use]
+pub fn sign_out_step(cookie: &CookieHash, environment: Environment, domain: &DomainId) -> Step {
+    step(END_HERE, params![cookie.as_str(), environment, domain])
 }
 
 /// Signs a user of a domain out in all browsers, and with it does what `with` says. False where the domain is gone.
@@ -141,7 +150,8 @@ pub async fn sign_out_everywhere(
 ) -> Result<bool> {
     let entry = insert_domain_entry(by, Action::UserSignedOut, domain, &json!({ "user_id": user }), now);
     let end = step(END_EVERYWHERE, params![domain, user]);
-    Ok(store.write([end, with, entry]).await?.is_committed())
+    let note = step(NOTE_SIGN_OUT, params![domain, user, now]);
+    Ok(store.write([end, note, with, entry]).await?.is_committed())
 }
 
 /// Signs everybody out of a domain that goes.

@@ -3,6 +3,7 @@
 //! This file is the rules, and pure; [`proof`] looks for proofs, [`sql`] remembers.
 
 pub mod audit;
+mod known;
 mod login_rules;
 pub mod own;
 mod patch;
@@ -22,6 +23,7 @@ use url::{Host, Url};
 
 use crate::ids::DomainId;
 
+pub use known::KnownDomain;
 pub use login_rules::{DisplayName, InvalidLoginMethods, LoginMethod, LoginMethods, Registration};
 pub use patch::DomainPatch;
 pub use proof::{ProofCheck, Prover};

@@ -1,4 +1,4 @@
-//! Webhook secrets at rest: sealed with the operator's key, where there is one (AES-256-GCM, RFC 5116).
+//! Webhook secrets and private keys at rest: sealed with the operator's key, where there is one (AES-256-GCM, RFC 5116).
 
 use std::fmt;
 
@@ -60,7 +60,7 @@ impl Seal {
                 return Ok(String::from_utf8(plain.to_vec())?.into());
             }
         }
-        bail!("SIGNPOST_SEAL_KEY is not the key that this webhook secret was encrypted with")
+        bail!("SIGNPOST_SEAL_KEY is not the key that this was encrypted with")
     }
 
     /// Whether what is kept is not as [`Seal::encrypt`] would write it now.

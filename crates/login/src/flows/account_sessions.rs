@@ -1,5 +1,5 @@
-//! Sessions that the login host opens for itself: to log in at an account page, and to add a key there. Of such a login
-//! nobody else is told; that a key was added, the domain's integrator is told.
+//! Sessions that the login host opens for itself: to log in at an account page, to add a key there, and to answer a client.
+//! Of a login at an account page nobody else is told; that a key was added, the domain's integrator is told.
 
 use anyhow::{Context, Result};
 use jiff::Timestamp;
@@ -17,17 +17,19 @@ use crate::flows::submit::complete_login;
 use crate::ids::UserId;
 use crate::service::LoginService;
 use crate::sessions::{
-    ConfirmCode, Flow, MAX_PAGE_CODE_LIFE, NewSession, PagePurpose, PageTerms, REFRESH_WINDOW, Requester, Session,
-    SessionEntropy, SessionOptions, can_log_in, sql, takes_numbers,
+    AskingApplication, ConfirmCode, Flow, MAX_PAGE_CODE_LIFE, Metadata, NewSession, PagePurpose, PageTerms,
+    REFRESH_WINDOW, Requester, Session, SessionEntropy, SessionOptions, can_log_in, sql, takes_numbers,
 };
 
 /// What a session of the login host is for.
 #[derive(Clone, Debug)]
 pub enum AccountErrand {
-    /// Somebody logs in.
-    LogIn,
+    /// Somebody logs in, and goes back to where these say, if they say so.
+    LogIn(Option<Metadata>),
     /// A key is added to those of this user of the domain.
     AddKey(UserId),
+    /// Somebody logs in, or creates an account, for an application that asked by the standard protocol.
+    AnswerClient(Mode, AskingApplication),
 }
 
 /// A page that an operator hands to a person.
@@ -44,7 +46,7 @@ pub struct LinkPage {
 ///
 /// # Errors
 /// Where nobody can log in at the domain, or no session may be opened there.
-pub(crate) async fn open_account_session(
+pub async fn open_account_session(
     service: &LoginService,
     domain: &Domain,
     errand: AccountErrand,
@@ -60,12 +62,12 @@ pub(crate) async fn open_account_session(
     let hosted_url = make_hosted_url(service, &domain.account, errand.mode())?;
     let new = errand.into_session(domain, hosted_url, requester);
     let methods = service.supported_methods(domain.account.environment);
-    if new.page.is_some_and(|terms| !can_log_in(domain, terms, &methods)) {
+    if new.page.as_ref().is_some_and(|terms| !can_log_in(domain, terms, &methods)) {
         return Err(Error::NoLoginMethod(name()));
     }
-    let entropy = SessionEntropy { id: random(), nonce: random() };
+    let entropy = SessionEntropy::draw();
     let session = Session::open(domain, new, service.settings.session_ttl, service.clock.now(), entropy).owned_by(page);
-    if !sql::insert(&service.store, session.clone(), None).await? {
+    if !sql::insert(&service.store, session.clone(), None, None).await? {
         return Err(Error::DomainNotRegistered(name()));
     }
     service.metrics.session(domain.account.environment, "created");
@@ -90,26 +92,29 @@ pub async fn open_by_hand(
     );
     let hosted_url = hosted_url_at(public_address, domain.account.environment, errand.mode())?;
     let new = errand.into_session(domain, hosted_url, Requester::default());
-    let entropy = SessionEntropy { id: random(), nonce: random() };
+    let entropy = SessionEntropy::draw();
     let session = Session::open(domain, new, MAX_PAGE_CODE_LIFE, now, entropy);
     let page_url = session.page_url(public_address).context("a session without a page")?;
     let open_before = session.expires_at + REFRESH_WINDOW;
-    anyhow::ensure!(sql::insert(store, session, None).await?, "{} was deleted just now", domain.name);
+    anyhow::ensure!(sql::insert(store, session, None, None).await?, "{} was deleted just now", domain.name);
     Ok(LinkPage { page_url, open_before })
 }
 
-/// Completes one with what the browser brought back. The session must be of this domain, and the login host's own.
+/// Completes one with what the browser brought back. The session must be of this domain, and one that the login host opened
+/// for this purpose.
 ///
 /// # Errors
-/// As [`complete_login`].
-pub(crate) async fn complete_account_session(
+/// Where it is not, the code is wrong, or the session is over.
+pub async fn complete_account_session(
     service: &LoginService,
     domain: &Domain,
-    id: &str,
-    code: &str,
+    purpose: PagePurpose,
+    (id, code): (&str, &str),
 ) -> Result<Session, Error> {
     let found = find_page(service, domain.account.environment, id).await?;
-    let is_ours = |session: &Session| session.is_for_account() && session.domain_id == domain.id;
+    let is_ours = |session: &Session| {
+        session.domain_id == domain.id && session.page.as_ref().is_some_and(|page| page.terms.purpose == purpose)
+    };
     let (session, _) = found.filter(|(session, _)| is_ours(session)).ok_or(Error::SessionNotFound)?;
     complete_login(service, session, code, None).await
 }
@@ -117,25 +122,34 @@ pub(crate) async fn complete_account_session(
 impl AccountErrand {
     fn mode(&self) -> Mode {
         match self {
-            Self::LogIn => Mode::Login,
+            Self::LogIn(_) => Mode::Login,
             Self::AddKey(_) => Mode::Link,
+            Self::AnswerClient(mode, _) => *mode,
+        }
+    }
+
+    fn purpose(&self) -> PagePurpose {
+        match self {
+            Self::LogIn(_) | Self::AddKey(_) => PagePurpose::Account,
+            Self::AnswerClient(..) => PagePurpose::Client,
         }
     }
 
     fn into_session(self, domain: &Domain, hosted_url: Url, requester: Requester) -> NewSession {
-        let mode = self.mode();
-        let link = match self {
-            Self::LogIn => None,
-            Self::AddKey(user) => Some(user),
+        let (mode, purpose) = (self.mode(), self.purpose());
+        let (link, metadata, application) = match self {
+            Self::LogIn(back) => (None, back, None),
+            Self::AnswerClient(_, application) => (None, None, Some(application)),
+            Self::AddKey(user) => (Some(user), None, None),
         };
         NewSession {
             mode,
             webhook_url: domain.webhook_url.clone(),
             hosted_url: Some(hosted_url),
-            metadata: None,
+            metadata,
             confirm_code: takes_numbers(domain).then(|| ConfirmCode::new(random())),
             options: SessionOptions { flow: Flow::Page, requester: Some(requester), browser_hash: None },
-            page: Some(PageTerms { mode, confirm: false, purpose: PagePurpose::Account }),
+            page: Some(PageTerms { mode, confirm: false, purpose, application }),
             link,
         }
     }

@@ -3,7 +3,7 @@
 use anyhow::{Context, anyhow};
 use jiff::Timestamp;
 use signpost_auth::{Mode, PasskeyKey};
-use signpost_store::{Step, WriteOutcome, random};
+use signpost_store::{Step, WatchedVersion, WriteOutcome, random};
 use url::Url;
 
 use crate::browser_sessions;
@@ -63,7 +63,7 @@ pub(crate) fn check_holder(session: &Session, holder: Option<&Credential>) -> Re
 pub(crate) async fn admit(
     service: &LoginService,
     login: Login,
-    url: &Url,
+    url: Option<&Url>,
     mut holder: Option<Credential>,
 ) -> Result<Login, Error> {
     let asked = login.session.clone();
@@ -76,7 +76,7 @@ pub(crate) async fn admit(
         let offered = settle_offer(&asked, entrant.user_id(), *at)?;
         let signed_in = sign_in(&login, entrant.user_id(), &key, *at);
         let steps = entrant.steps(*at).into_iter().chain(offered).chain(signed_in).collect();
-        match write_login(service, &login, url, steps).await? {
+        match write_login(service, &login, url, None, steps).await? {
             WriteOutcome::Committed(_) => return Ok(login),
             WriteOutcome::Refused(0) => return Err(lost_race(service, &asked).await),
             WriteOutcome::Refused(_) => {}
@@ -190,18 +190,20 @@ pub(crate) fn not_added(reason: NotAdded) -> Error {
     }
 }
 
-/// Writes a login and what `with` says, all or nothing: refused at 0 where another answer came first.
+/// Writes a login and what `with` says, all or nothing: refused at 0 where another answer came first, or the watched tables
+/// may have changed since `as_of`.
 ///
 /// # Errors
 /// As [`signpost_store::Store::write`].
 pub(crate) async fn write_login(
     service: &LoginService,
     login: &Login,
-    url: &Url,
+    url: Option<&Url>,
+    as_of: Option<WatchedVersion>,
     with: Vec<Step>,
 ) -> anyhow::Result<WriteOutcome> {
     match login.session.options.flow {
-        Flow::CrossDevice => sessions::sql::authenticate(&service.store, login, url, with).await,
-        Flow::SameDevice | Flow::Page => sessions::sql::complete(&service.store, login, url, with).await,
+        Flow::CrossDevice => sessions::sql::authenticate(&service.store, login, url, as_of, with).await,
+        Flow::SameDevice | Flow::Page => sessions::sql::complete(&service.store, login, url, as_of, with).await,
     }
 }

@@ -4,8 +4,8 @@ use signpost_auth::AuthCallback;
 use signpost_auth::receiver::HandlerRefusal;
 
 use crate::domains::LoginMethod;
-use crate::flows::lookup::refused;
-use crate::flows::page_answers::{accept_proof, check_method, explain_replaced};
+use crate::flows::lookup::{find_known_domain, refused};
+use crate::flows::page_answers::{accept_by_known_domain, accept_proof, check_method, explain_replaced};
 use crate::flows::refusals::{count_answer, log_failure, to_refusal};
 use crate::service::LoginService;
 use crate::sessions::page_sql::{self, NamedPage};
@@ -38,6 +38,11 @@ pub(crate) async fn accept_lightning(
             return Err(to_refusal(&refused(refusal, &session, service)));
         }
     };
+    if let Some(known) = find_known_domain(service, &session)
+        && accept_by_known_domain(service, &session, &known, &key, is_known).await?
+    {
+        return Ok(());
+    }
     let domain = check_method(service, &session, LoginMethod::Lightning).await?;
     accept_proof(service, session, &domain, key, is_known, Answerer::Anybody).await
 }

@@ -2,7 +2,7 @@
 
 use signpost_platform::accounts::Account;
 
-use crate::domains::{self, Domain};
+use crate::domains::{self, Domain, KnownDomain};
 use crate::error::Error;
 use crate::ids::{DomainId, SessionId};
 use crate::service::LoginService;
@@ -44,11 +44,21 @@ pub(crate) async fn lost_race(service: &LoginService, session: &Session) -> Erro
 
 /// The domain of a session, as it was a moment ago where changes since would have been heard of; `None` where it is gone.
 pub(crate) async fn find_domain_of(service: &LoginService, session: &Session) -> anyhow::Result<Option<Domain>> {
-    let key = (session.account.clone(), session.challenge.domain.clone());
-    match service.domains.get(&key).filter(|domain| domain.id == session.domain_id) {
-        Some(domain) => Ok(Some(domain)),
+    match find_kept(service, session).filter(|kept| kept.as_of.is_none()) {
+        Some(kept) => Ok(Some((*kept.domain).clone())),
         None => domains::sql::find(&service.store, &session.account, &session.domain_id).await,
     }
+}
+
+/// The domain of a session as it is kept in memory, for a write that names its state. None is no reason to refuse.
+pub(crate) fn find_known_domain(service: &LoginService, session: &Session) -> Option<KnownDomain> {
+    let version = service.store.watched_version()?;
+    find_kept(service, session).filter(|kept| kept.as_of == Some(version))
+}
+
+fn find_kept(service: &LoginService, session: &Session) -> Option<KnownDomain> {
+    let key = (session.account.clone(), session.challenge.domain.clone());
+    service.domains.get(&key).filter(|kept| kept.domain.id == session.domain_id)
 }
 
 pub(crate) async fn find_domain(service: &LoginService, account: &Account, id: &str) -> Result<Domain, Error> {

@@ -5,7 +5,7 @@ use signpost_auth::{Answer, Challenge, Mode, PublicKey};
 use signpost_platform::accounts::Environment;
 use signpost_store::random;
 
-use crate::domains::{Domain, LoginMethod};
+use crate::domains::{Domain, KnownDomain, LoginMethod};
 use crate::error::Error;
 use crate::flows::addresses::make_hosted_url;
 use crate::flows::asker::Asker;
@@ -27,11 +27,33 @@ pub(crate) async fn check_method(
     method: LoginMethod,
 ) -> Result<Domain, HandlerRefusal> {
     let domain = find_domain_of(service, session).await.map_err(log_failure)?.ok_or(HandlerRefusal::NotHeld)?;
-    if session.offers(&domain, &service.supported_methods(session.account.environment)).contains(&method) {
-        Ok(domain)
-    } else {
-        Err(HandlerRefusal::MethodNotOffered)
+    if is_offered(service, session, &domain, method) { Ok(domain) } else { Err(HandlerRefusal::MethodNotOffered) }
+}
+
+fn is_offered(service: &LoginService, session: &Session, domain: &Domain, method: LoginMethod) -> bool {
+    session.offers(domain, &service.supported_methods(session.account.environment)).contains(&method)
+}
+
+/// Takes a key that was proven on any device by what is kept of the session's domain, where that lets it in. False where it
+/// does not, or may be out of date: then the domain itself must be asked.
+///
+/// # Errors
+/// As [`accept_proof`].
+pub(crate) async fn accept_by_known_domain(
+    service: &LoginService,
+    asked: &Session,
+    known: &KnownDomain,
+    key: &ProvenKey,
+    is_known: bool,
+) -> Result<bool, HandlerRefusal> {
+    let lets_in = is_offered(service, asked, &known.domain, key.evidence().method)
+        && asked.link().is_none()
+        && asked.judge_key(&known.domain, is_known) == KeyVerdict::Accept;
+    if !lets_in {
+        return Ok(false);
     }
+    let stored = answer(service, asked, known, key.clone(), is_known, Answerer::Anybody).await;
+    stored.map_err(|error| to_refusal(&error))
 }
 
 /// Takes the answer of a wallet that has the page's code: its proof, its number, and then its key. In the browser that
@@ -86,7 +108,11 @@ pub(crate) async fn accept_proof(
     match asked.judge_key(domain, is_known) {
         KeyVerdict::Accept => {
             check_link(service, &asked).await?;
-            answer(service, asked, domain, key, is_known, answerer).await.map_err(told)
+            let domain = KnownDomain::read_now(domain.clone());
+            if answer(service, &asked, &domain, key, is_known, answerer).await.map_err(told)? {
+                return Ok(());
+            }
+            Err(told(lost_race(service, &asked).await))
         }
         KeyVerdict::AskToRegister => {
             switch(service, asked, Mode::Register, Some(NoticeReason::UnknownKey)).await.map_err(told)?;
@@ -116,17 +142,18 @@ async fn check_link(service: &LoginService, asked: &Session) -> Result<(), Handl
     Err(HandlerRefusal::TooManyKeys)
 }
 
+/// False where another answer came first, or the domain may be another one meanwhile.
 async fn answer(
     service: &LoginService,
-    asked: Session,
-    domain: &Domain,
+    asked: &Session,
+    KnownDomain { domain, as_of }: &KnownDomain,
     key: ProvenKey,
     is_known: bool,
     answerer: Answerer,
-) -> Result<(), Error> {
+) -> Result<bool, Error> {
     let (evidence, now) = (key.evidence().clone(), service.clock.now());
     let accepted = asked.clone().accept(key, now, random());
-    let accepted = accepted.map_err(|refusal| refused(refusal, &asked, service))?;
+    let accepted = accepted.map_err(|refusal| refused(refusal, asked, service))?;
     let Accepted::AnsweredOnPage(session) = accepted else { return Err(Error::ChallengeNotFound) };
     let session = if session.link().is_some() {
         session.await_confirmation(answerer, now)
@@ -135,11 +162,11 @@ async fn answer(
     } else {
         *session
     };
-    if !page_sql::store_answer(&service.store, &session).await? {
-        return Err(lost_race(service, &asked).await);
+    let is_stored = page_sql::store_answer(&service.store, &session, *as_of).await?;
+    if is_stored {
+        service.session_changed(&session.id);
     }
-    service.session_changed(&session.id);
-    Ok(())
+    Ok(is_stored)
 }
 
 /// Whether the page offers a passkey for the next time: after an answer by wallet, to somebody who has none and never said

@@ -16,18 +16,19 @@ use crate::sessions::Session;
 use crate::users::{self, Credential, HostedUser};
 
 /// Which browser somebody is signed in by. It has a new value after each login.
-pub(crate) const LOGIN_COOKIE: CookieName = CookieName::new("signpost_login");
+pub const LOGIN_COOKIE: CookieName = CookieName::new("signpost_login");
 
 /// How long a browser keeps it from the login on: as long as a browser session can last.
-pub(crate) const LOGIN_COOKIE_LASTS: Duration = Duration::from_hours(30 * 24);
+pub const LOGIN_COOKIE_LASTS: Duration = Duration::from_hours(30 * 24);
 
 /// Somebody who is signed in at a domain, in one browser.
 #[derive(Clone, Debug)]
-pub(crate) struct SignedInUser {
-    pub(crate) session: BrowserSession,
-    pub(crate) proof: LoginProof,
-    pub(crate) user: HostedUser,
-    pub(crate) credentials: Vec<Credential>,
+#[expect(missing_docs, reason = "the names say it")]
+pub struct SignedInUser {
+    pub session: BrowserSession,
+    pub proof: LoginProof,
+    pub user: HostedUser,
+    pub credentials: Vec<Credential>,
 }
 
 /// Begins to sign the browser in that goes back to the site with the completion code of this session: it owns the session's
@@ -70,7 +71,7 @@ fn derive_cookie(page: &CookieSecret, session: &Session) -> CookieSecret {
 ///
 /// # Errors
 /// As [`sql::list`].
-pub(crate) async fn find_signed_in(
+pub async fn find_signed_in(
     service: &LoginService,
     cookie: &CookieSecret,
     domain: &Domain,

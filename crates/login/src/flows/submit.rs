@@ -5,10 +5,10 @@ use signpost_platform::accounts::Account;
 use signpost_store::{WriteOutcome, random};
 use url::Url;
 
-use crate::domains::LoginMethod;
+use crate::domains::{Domain, LoginMethod};
 use crate::error::Error;
 use crate::flows::admission::{admit, check_holder, find_holder, write_login};
-use crate::flows::lookup::{find_domain_of, lost_race, refused};
+use crate::flows::lookup::{find_domain_of, find_known_domain, lost_race, refused};
 use crate::service::LoginService;
 use crate::sessions::{Accepted, AnswerRefusal, Login, Session, SessionState, sql};
 use crate::users::Credential;
@@ -131,11 +131,20 @@ async fn keep_login(
     login: Login,
     holder: Option<Credential>,
 ) -> Result<Login, Error> {
-    let url = event_url(service, asked).await?;
-    if asked.hosted_url.is_some() {
-        return admit(service, login, &url, holder).await;
+    if asked.hosted_url.is_none()
+        && let Some(known) = find_known_domain(service, asked)
+    {
+        let url = event_url(Some(&known.domain), asked);
+        if write_login(service, &login, url, known.as_of, Vec::new()).await?.is_committed() {
+            return Ok(login);
+        }
     }
-    match write_login(service, &login, &url, Vec::new()).await? {
+    let domain = if is_nobodys(asked) { None } else { find_domain_of(service, asked).await? };
+    let url = event_url(domain.as_ref(), asked);
+    if asked.hosted_url.is_some() {
+        return admit(service, login, url, holder).await;
+    }
+    match write_login(service, &login, url, None, Vec::new()).await? {
         WriteOutcome::Committed(_) => Ok(login),
         WriteOutcome::Refused(_) => Err(lost_race(service, asked).await),
     }
@@ -174,8 +183,17 @@ pub(crate) async fn check_confirm_code(
     }
 }
 
-/// Where the session's event goes: the domain's `event_url` if it has one, else where wallets post.
-async fn event_url(service: &LoginService, session: &Session) -> Result<Url, Error> {
-    let domain = find_domain_of(service, session).await?;
-    Ok(domain.and_then(|domain| domain.event_url).unwrap_or_else(|| session.webhook_url.clone()))
+/// Whether nobody waits for its event: it is of the server's own domain, or a login at the account pages.
+fn is_nobodys(session: &Session) -> bool {
+    session.account.is_server() || (session.is_for_account() && session.challenge.mode != Mode::Link)
+}
+
+/// Where the session's event goes, if it has one: the domain's `event_url` if it has one, else where wallets post; and of a
+/// login by the standard protocol, which its application learns of by itself, only to who named an `event_url`.
+fn event_url<'a>(domain: Option<&'a Domain>, session: &'a Session) -> Option<&'a Url> {
+    if is_nobodys(session) {
+        return None;
+    }
+    let url = domain.and_then(|domain| domain.event_url.as_ref());
+    url.or_else(|| (!session.is_for_client()).then_some(&session.webhook_url))
 }

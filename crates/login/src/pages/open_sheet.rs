@@ -9,6 +9,7 @@ use super::document::{LoginDocument, seconds};
 use super::notice::{away_notice, is_of_passkey, notice, says};
 use super::view::{LightningCode, LoginCode, PageTask, ScanCode};
 use super::words::LoginWords;
+use crate::sessions::AskingApplication;
 
 /// How many modules a code may have before it is drawn with less redundancy: at five pixels each it is as wide as its card.
 const MOST_MODULES: usize = 57;
@@ -67,6 +68,7 @@ fn who(page: &LoginDocument<'_>, code: &LoginCode) -> Markup {
                     span.domain { bdi { (view.site.domain) } }
                 }
                 @if let Some(name) = &view.site.display_name { p.called.soft { bdi { (name) } } }
+                @if let Some(application) = &view.application { p #application .called { (asking(words, application)) } }
             }
             @if is_by_passkey_alone || is_of_passkey(page) { (notice(page)) }
             @if is_by_passkey_alone { (away_notice(words)) }
@@ -79,6 +81,15 @@ fn who(page: &LoginDocument<'_>, code: &LoginCode) -> Markup {
             @if view.can_switch { (switch_mode(page)) }
             @if !is_by_passkey_alone { (without_key(page, code)) }
         }
+    }
+}
+
+/// Which application asks, and where it is.
+fn asking(words: &LoginWords, application: &AskingApplication) -> Markup {
+    let host = html! { b { bdi { (application.host) } } };
+    match &application.name {
+        Some(name) => (words.application_asks)(&html! { b { bdi { (name) } } }, &host),
+        None => (words.host_asks)(&host),
     }
 }
 

@@ -155,6 +155,7 @@ mod tests {
                 display_name: None,
                 home: "https://shop.example/".to_owned(),
             },
+            application: None,
             asked_by: AskingBrowser::from_user_agent(
                 "Mozilla/5.0 (X11; Linux x86_64; rv:142.0) Gecko/20100101 Firefox/142.0",
             ),

@@ -9,7 +9,7 @@ use signpost_platform::pages::cookie::CookieSecret;
 use super::asking::AskingBrowser;
 use super::state::PageState;
 use crate::domains::{Domain, LoginMethod, LoginMethods};
-use crate::sessions::{ReturnOutcome, Session};
+use crate::sessions::{AskingApplication, ReturnOutcome, Session};
 
 /// All that a page shows of its session. Two that are equal are the same page.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -22,6 +22,8 @@ pub(crate) struct LoginView {
     pub(crate) has_passkeys: bool,
     pub(crate) site: SiteNames,
     pub(crate) asked_by: Option<AskingBrowser>,
+    /// Where the person goes on, if that is an application that asked by the standard protocol.
+    pub(crate) application: Option<AskingApplication>,
     pub(crate) code: Option<LoginCode>,
     /// Where the browser goes on: with the completion code, or with the reason why there is none.
     pub(crate) onward: String,
@@ -115,6 +117,7 @@ impl LoginView {
             can_switch: task == PageTask::Register || (task == PageTask::LogIn && session.may_register(domain)),
             has_passkeys: session.offers(domain, host.can).contains(&LoginMethod::Passkey),
             asked_by: requester.and_then(|asked| AskingBrowser::from_user_agent(asked.user_agent.as_deref()?)),
+            application: session.page.as_ref().and_then(|page| page.terms.application.clone()),
             code: if state.is_open() { Some(LoginCode::of(session, domain, host)?) } else { None },
             onward: onward(session, &state, cookie).unwrap_or_else(|| site.home.clone()),
             site,

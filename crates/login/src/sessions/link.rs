@@ -108,7 +108,7 @@ pub(super) fn check_page(session: &Session) -> Result<()> {
     if (session.challenge.mode == Mode::Link) != session.link().is_some() {
         bail!("sessions: challenge and link_user contradict each other");
     }
-    let must_be_bound = session.account.environment == Environment::Live && !session.is_for_account();
+    let must_be_bound = session.account.environment == Environment::Live && !session.is_login_hosts();
     if is_page && must_be_bound && session.options.browser_hash.is_none() {
         bail!("sessions: flow, environment and browser_hash contradict each other");
     }

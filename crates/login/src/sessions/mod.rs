@@ -32,7 +32,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use signpost_auth::{Challenge, Mode, Nonce, NotVerified};
 use signpost_platform::accounts::Account;
-use signpost_store::{Json, Parsed, columns, rows};
+use signpost_store::{Json, Parsed, columns, random, rows};
 use url::Url;
 
 use crate::domains::{Domain, LoginMethod};
@@ -57,7 +57,7 @@ pub use passkey::PasskeyAnswerRefusal;
 pub use proven_key::{KeyEvidence, PasskeyEvidence, ProvenKey};
 pub use requester::Requester;
 pub use status::{SessionFilter, SessionStatus};
-pub use terms::{PagePurpose, PageTerms, can_log_in, takes_numbers};
+pub use terms::{AskingApplication, PagePurpose, PageTerms, can_log_in, takes_numbers};
 pub use waiting::{TooManyWaiters, Waiter, Waiters};
 
 /// How long a session is kept from its creation on; an authenticated one is readable for a day of that.
@@ -176,6 +176,18 @@ pub struct SessionEntropy {
     pub nonce: [u8; 16],
 }
 
+impl SessionEntropy {
+    /// Drawn anew, in one call of the operating system.
+    #[must_use]
+    pub fn draw() -> Self {
+        let [mut id, mut nonce] = [[0; 16]; 2];
+        let drawn: [u8; 32] = random();
+        id.copy_from_slice(&drawn[..16]);
+        nonce.copy_from_slice(&drawn[16..]);
+        Self { id, nonce }
+    }
+}
+
 /// Why an answer or a refresh was turned away, in the order in which the contract checks (§3.2).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AnswerRefusal {
@@ -244,8 +256,8 @@ impl Session {
     /// is the domain's, else on the domain.
     #[must_use]
     pub fn return_url(&self) -> Option<Url> {
-        if self.is_for_account() {
-            return self.account_url();
+        if self.is_login_hosts() {
+            return self.login_host_url();
         }
         let text = self.metadata.as_ref()?.return_url()?;
         let domain = &self.challenge.domain;
@@ -258,11 +270,17 @@ impl Session {
         site.join(&text).ok()
     }
 
-    /// Where the person goes on whose session the login host opened: in the account there.
-    fn account_url(&self) -> Option<Url> {
-        let (url, path) = (self.hosted_url.as_ref()?.as_str(), self.account.environment.path());
-        let address = url.strip_suffix(&format!("{path}/hosted/{}", self.challenge.mode))?;
-        Url::parse(&format!("{address}/account/{}/return", self.domain_id)).ok()
+    /// Where the person goes on whose session the login host opened: in the account there, or to its answer to a client.
+    fn login_host_url(&self) -> Option<Url> {
+        let (url, environment) = (self.hosted_url.as_ref()?.as_str(), self.account.environment);
+        let address = url.strip_suffix(&format!("{}/hosted/{}", environment.path(), self.challenge.mode))?;
+        let id = &self.domain_id;
+        let path = if self.is_for_client() {
+            format!("{}/{id}/authorize/return", environment.page_path())
+        } else {
+            format!("/account/{id}/return")
+        };
+        Url::parse(&format!("{address}{path}")).ok()
     }
 
     /// Where the session stands.

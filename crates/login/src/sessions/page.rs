@@ -177,13 +177,15 @@ impl Session {
     }
 
     /// Whether an account may be created by this session: where registration is open, or the integrator said so. The
-    /// account that a person looks at is there already.
+    /// account that a person looks at is there already; who logs in to go on elsewhere may have none yet.
     #[must_use]
     pub fn may_register(&self, domain: &Domain) -> bool {
-        if self.challenge.mode == Mode::Link || self.is_for_account() {
+        if self.challenge.mode == Mode::Link || (self.is_for_account() && self.metadata.is_none()) {
             return false;
         }
-        let was_opened_for_it = self.page.as_ref().is_none_or(|page| page.terms.mode == Mode::Register);
+        // Of a client's request everybody could say that it is for that.
+        let was_opened_for_it =
+            !self.is_for_client() && self.page.as_ref().is_none_or(|page| page.terms.mode == Mode::Register);
         was_opened_for_it || domain.registration == Registration::Open
     }
 

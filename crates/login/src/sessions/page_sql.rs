@@ -5,7 +5,8 @@ use signpost_auth::{Challenge, PublicKey};
 use signpost_platform::accounts::Environment;
 use signpost_store::column::Via;
 use signpost_store::{
-    Column, Json, Kind, Parsed, ReadColumns, Store, Stored, Value, Values, WriteColumns, must, params, sql,
+    Column, Json, Kind, Parsed, ReadColumns, Store, Stored, Value, Values, WatchedVersion, WriteColumns, must, params,
+    sql,
 };
 
 use super::{Notice, NoticeReason, PageLink, PageOwner, PasskeyOffer, Session, SessionPage, SessionState};
@@ -94,11 +95,12 @@ pub async fn renew(store: &Store, session: &Session, old: &Challenge) -> Result<
     Ok(store.write([must(RENEW, params)]).await?.is_committed())
 }
 
-/// Keeps the answer of a session on a page. False where another, or another code, came first.
+/// Keeps the answer of a session on a page. False where another, or another code, came first, or the watched tables may
+/// have changed since `as_of`.
 ///
 /// # Errors
 /// As [`Store::write`].
-pub async fn store_answer(store: &Store, session: &Session) -> Result<bool> {
+pub async fn store_answer(store: &Store, session: &Session, as_of: Option<WatchedVersion>) -> Result<bool> {
     let SessionState::AnsweredOnPage { evidence } = &session.state else { bail!("{} has no answer", session.id) };
     let params = params![
         serde_json::to_string(evidence)?,
@@ -108,7 +110,7 @@ pub async fn store_answer(store: &Store, session: &Session) -> Result<bool> {
         session.link().and_then(|link| link.confirmed_at),
         to_stored(session.offer()),
     ];
-    Ok(store.write([must(ANSWER, params)]).await?.is_committed())
+    Ok(store.write([must(ANSWER, params).as_of(as_of)]).await?.is_committed())
 }
 
 /// Keeps what became of an open offer of a passkey. False where it is settled, or the session is over.
@@ -214,7 +216,7 @@ impl WriteColumns for PageColumns {
         let owner = page.as_ref().and_then(|page| page.owner.clone());
         values.extend(params![
             page.as_ref().map(|page| page.until),
-            page.as_ref().map(|page| Json(page.terms)),
+            page.as_ref().map(|page| Json(page.terms.clone())),
             owner.as_ref().map(|owner| owner.cookie.clone()),
             owner.map(|owner| owner.code),
             page.as_ref().and_then(|page| page.replaced.as_ref()).map(ToString::to_string),

@@ -2,10 +2,11 @@
 
 use anyhow::{Context, Result, bail};
 use jiff::Timestamp;
-use signpost_auth::{Challenge, Mode};
+use signpost_auth::Challenge;
 use signpost_platform::accounts::{Account, Environment};
 use signpost_store::{
-    Column, Json, Kind, ReadColumns, Row, Step, Store, Stored, Values, WriteOutcome, must, params, sql, step, texts,
+    Column, Json, Kind, ReadColumns, Row, Step, Store, Stored, Values, WatchedVersion, WriteOutcome, must, params, sql,
+    step, texts,
 };
 
 use crate::events;
@@ -96,13 +97,19 @@ pub(crate) fn cancel_sessions_of(domain: &DomainId, now: Timestamp) -> Step {
     step(CANCEL_ALL, params![now, domain, now - REFRESH_WINDOW])
 }
 
-/// Keeps a new session, and with it what `with` says, both or neither. False where its domain is gone meanwhile, or
-/// the other step changes nothing.
+/// Keeps a new session, and with it what `with` says, both or neither. False where its domain is gone meanwhile or may
+/// have changed since `as_of`, or the other step changes nothing.
 ///
 /// # Errors
 /// As [`Store::write`].
-pub async fn insert(store: &Store, session: Session, with: Option<Step>) -> Result<bool> {
-    let steps: Vec<Step> = with.into_iter().chain([must(INSERT, session.params()).alike(INSERT_MANY, 0)]).collect();
+pub async fn insert(
+    store: &Store,
+    session: Session,
+    as_of: Option<WatchedVersion>,
+    with: Option<Step>,
+) -> Result<bool> {
+    let insert = must(INSERT, session.params()).alike(INSERT_MANY, 0).as_of(as_of);
+    let steps: Vec<Step> = with.into_iter().chain([insert]).collect();
     Ok(store.write(steps).await?.is_committed())
 }
 
@@ -236,37 +243,49 @@ pub async fn cancel(store: &Store, id: &SessionId, now: Timestamp) -> Result<boo
     Ok(store.write([must(CANCEL, params![now, id])]).await?.is_committed())
 }
 
-/// Keeps a login and queues its event, and with it what `with` says, all or nothing. Refused at 0 where another
-/// answer came first, behind that where a step of `with` is.
+/// Keeps a login and queues its event, where it has one that goes to `url`, and with it what `with` says, all or nothing.
+/// Refused at 0 where another answer came first or the watched tables may have changed since `as_of`, behind that where a
+/// step of `with` is.
 ///
 /// # Errors
 /// As [`Store::write`].
-pub async fn authenticate(store: &Store, login: &Login, url: &url::Url, with: Vec<Step>) -> Result<WriteOutcome> {
-    log_in(store, AUTHENTICATE, login, url, with).await
+pub async fn authenticate(
+    store: &Store,
+    login: &Login,
+    url: Option<&url::Url>,
+    as_of: Option<WatchedVersion>,
+    with: Vec<Step>,
+) -> Result<WriteOutcome> {
+    log_in(store, AUTHENTICATE, login, url, as_of, with).await
 }
 
 /// The same for a login on one device whose code came back.
 ///
 /// # Errors
 /// As [`Store::write`].
-pub async fn complete(store: &Store, login: &Login, url: &url::Url, with: Vec<Step>) -> Result<WriteOutcome> {
-    log_in(store, COMPLETE, login, url, with).await
+pub async fn complete(
+    store: &Store,
+    login: &Login,
+    url: Option<&url::Url>,
+    as_of: Option<WatchedVersion>,
+    with: Vec<Step>,
+) -> Result<WriteOutcome> {
+    log_in(store, COMPLETE, login, url, as_of, with).await
 }
 
 async fn log_in(
     store: &Store,
     sql: &'static str,
     login: &Login,
-    url: &url::Url,
+    url: Option<&url::Url>,
+    as_of: Option<WatchedVersion>,
     with: Vec<Step>,
 ) -> Result<WriteOutcome> {
     let Login { session, event, event_id, .. } = login;
     let SessionState::Authenticated { at, user } = &session.state else { bail!("{} is pending", session.id) };
     let user = serde_json::to_string(user)?;
-    let mut steps = vec![must(sql, params![*at, user, &session.id, session.challenge.to_string()])];
-    // Nobody waits for events of the server's own domain, nor for a login of the login host itself.
-    let is_nobodys = session.is_for_account() && session.challenge.mode != Mode::Link;
-    if !session.account.is_server() && !is_nobodys {
+    let mut steps = vec![must(sql, params![*at, user, &session.id, session.challenge.to_string()]).as_of(as_of)];
+    if let Some(url) = url {
         steps.push(events::queue(event_id, event, &session.account, &session.domain_id, url, *at)?);
     }
     steps.extend(with);

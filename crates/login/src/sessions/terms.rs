@@ -7,7 +7,7 @@ use super::Session;
 use crate::domains::{Domain, LoginMethod, LoginMethods};
 
 /// What the creation of a session asked for, as far as it decides about the page after the mode has changed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PageTerms {
     /// What it was opened for: `register` lets a person create an account where registration is closed.
     pub mode: Mode,
@@ -16,6 +16,18 @@ pub struct PageTerms {
     /// Where the person goes on.
     #[serde(default, skip_serializing_if = "PagePurpose::is_site")]
     pub purpose: PagePurpose,
+    /// The application that the person goes on to, where one asked by the standard protocol.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub application: Option<AskingApplication>,
+}
+
+/// An application that asked for a login, as its person reads it.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct AskingApplication {
+    /// What its operator calls it.
+    pub name: Option<String>,
+    /// Where the browser goes back to.
+    pub host: String,
 }
 
 /// Who opened a session on a page, and gets its outcome.
@@ -27,6 +39,8 @@ pub enum PagePurpose {
     Site,
     /// The login host itself, for the person's account there.
     Account,
+    /// The login host itself, which answers an application by the standard protocol.
+    Client,
 }
 
 impl PagePurpose {
@@ -37,7 +51,19 @@ impl PagePurpose {
 }
 
 impl Session {
-    /// Whether the login host opened it for the person's account there, and no site.
+    /// Whether the login host opened it, and no site.
+    #[must_use]
+    pub fn is_login_hosts(&self) -> bool {
+        self.page.as_ref().is_some_and(|page| page.terms.purpose != PagePurpose::Site)
+    }
+
+    /// Whether the login host opened it for an application that asked by the standard protocol.
+    #[must_use]
+    pub fn is_for_client(&self) -> bool {
+        self.page.as_ref().is_some_and(|page| page.terms.purpose == PagePurpose::Client)
+    }
+
+    /// Whether the login host opened it for the person's account there.
     #[must_use]
     pub fn is_for_account(&self) -> bool {
         self.page.as_ref().is_some_and(|page| page.terms.purpose == PagePurpose::Account)
@@ -62,7 +88,7 @@ impl Session {
 
 /// Whether there is a way to log in on a page at a domain, of those that this server `can`.
 #[must_use]
-pub fn can_log_in(domain: &Domain, terms: PageTerms, can: &LoginMethods) -> bool {
+pub fn can_log_in(domain: &Domain, terms: &PageTerms, can: &LoginMethods) -> bool {
     let methods = domain.methods();
     let is_there = |method: &LoginMethod| match method {
         LoginMethod::Scan | LoginMethod::Browser | LoginMethod::Passkey => true,

@@ -42,6 +42,8 @@ rows! {
         pub name: Option<UserName>,
         /// What operator or integrator count the user among.
         pub groups: Option<UserGroups> as Option<Json<UserGroups>>,
+        /// When the user last signed out everywhere: no sign-in of before counts any more.
+        pub signed_out_at: Option<Timestamp>,
     }
 }
 
@@ -128,6 +130,7 @@ impl NewUser {
             last_login_at: None,
             name: None,
             groups: None,
+            signed_out_at: None,
         };
         Self { user, credential }
     }

@@ -71,6 +71,14 @@ impl CredentialName {
     }
 }
 
+impl UserGroups {
+    /// Their names.
+    #[must_use]
+    pub fn names(&self) -> &[String] {
+        &self.0
+    }
+}
+
 impl fmt::Display for UserGroups {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0.join(", "))

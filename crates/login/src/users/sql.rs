@@ -6,7 +6,7 @@ use jiff::Timestamp;
 use serde_json::json;
 use signpost_auth::{PasskeyHandle, PublicKey};
 use signpost_platform::accounts::audit::{Action, Actor};
-use signpost_store::{Json, Row, Step, Store, Stored, Value, must, params, sql, step};
+use signpost_store::{Json, Row, Step, Store, Stored, Value, Values, must, params, sql, step};
 
 use super::credential::KeyHolder;
 use super::{
@@ -243,6 +243,24 @@ pub async fn find(store: &Store, domain: &DomainId, user: &UserId) -> Result<Opt
     Ok(Some((user, credentials)))
 }
 
+/// A domain's user who has this key, in its canonical spelling, with it. Two rows by their index: for those who ask at each
+/// request.
+///
+/// # Errors
+/// As [`Store::read`].
+pub async fn find_having(
+    store: &Store,
+    domain: &DomainId,
+    user: &UserId,
+    public_key: &str,
+) -> Result<Option<(HostedUser, Credential)>> {
+    let Some(row) = store.read_by_index(BY_KEY, params![domain, public_key]).await? else { return Ok(None) };
+    let (_, KeyHolder::Credential(credential)) = read_holder(row)? else { return Ok(None) };
+    let row = store.read_by_index(FIND, params![domain, user]).await?;
+    let found = row.filter(|_| credential.user_id == *user).map(HostedUser::from_row).transpose()?;
+    Ok(found.map(|user| (user, *credential)))
+}
+
 /// The credentials of users from the first id to the last, in the order of the ids, those of one user oldest first.
 async fn list_credentials(store: &Store, domain: &DomainId, first: &UserId, last: &UserId) -> Result<Vec<Credential>> {
     let mut credentials = Vec::new();
@@ -321,6 +339,17 @@ pub async fn delete_all(store: &Store, domain: &DomainId, by: &Actor, now: Times
     let entry = insert_domain_entry(by, Action::UsersDeleted, domain, &json!({}), now);
     store.write(delete_all_of(domain).into_iter().chain([entry]).collect::<Vec<_>>()).await?;
     Ok(())
+}
+
+/// The credential in a key's row that was read with others; `None` where nobody has the key who is a user yet.
+///
+/// # Errors
+/// Names the column that cannot be read.
+pub fn read_credential(values: &mut Values) -> Result<Option<Credential>> {
+    Ok(match KeyHolder::new(KeyRow::from_values(values)?)? {
+        KeyHolder::Credential(credential) => Some(*credential),
+        KeyHolder::Older { .. } => None,
+    })
 }
 
 pub(super) fn read_holder(row: Row) -> Result<(String, KeyHolder)> {

@@ -19,9 +19,26 @@ use signpost_auth::{Answer, DeviceInfo, Event, EventData, WebauthnProof};
 
 use schema::{Document, fields};
 
-/// Objects of the API that the client does not speak of: what wallets and machines' operators get, and the one error.
-const OF_OTHERS: [&str; 8] =
-    ["Context", "Error", "ErrorDetails", "ImportReport", "ProofCheck", "Report", "Taken", "WalletError"];
+/// Objects of the API that the client does not speak of: what wallets, machines' operators and visitors get, the applications that an
+/// operator registers once, and the one error.
+const OF_OTHERS: [&str; 16] = [
+    "Client",
+    "ClientChange",
+    "ClientList",
+    "ClientRotation",
+    "ClientWithSecret",
+    "Context",
+    "Error",
+    "ErrorDetails",
+    "ImportOutcome",
+    "MachineReport",
+    "NewClient",
+    "NewReport",
+    "ProofCheck",
+    "Submission",
+    "Taken",
+    "WalletError",
+];
 
 /// Members that may be missing although they are promised: a sender that knows only the specification has none.
 const LENIENT: [(&str, &str); 2] = [("Event", "id"), ("EventData", "device_info")];

@@ -1,24 +1,11 @@
 //! The texts in Spanish.
 
 use maud::html;
+use signpost_platform::pages::Language;
+use signpost_platform::pages::dates::long_date;
 
 use super::{AccountWords, Said};
 use crate::users::CredentialKind;
-
-const MONTHS: [&str; 12] = [
-    "enero",
-    "febrero",
-    "marzo",
-    "abril",
-    "mayo",
-    "junio",
-    "julio",
-    "agosto",
-    "septiembre",
-    "octubre",
-    "noviembre",
-    "diciembre",
-];
 
 pub(super) const ACCOUNT: AccountWords = AccountWords {
     tab_realms: "Tus cuentas",
@@ -53,10 +40,7 @@ pub(super) const ACCOUNT: AccountWords = AccountWords {
     last_used: |day| html! { "usada por última vez el " (day) },
     never_used: "aún sin usar",
     signed_in_with: "Has iniciado sesión con ella.",
-    day: |day| {
-        let month = usize::try_from(day.month() - 1).ok().and_then(|at| MONTHS.get(at)).copied().unwrap_or_default();
-        format!("{} de {month} de {}", day.day(), day.year())
-    },
+    day: |day| long_date(Language::Spanish, day),
     spare_missing: "Falta una de repuesto.",
     only_key: |domain| html! { "Si pierdes tu única llave, nadie más que " (domain) " puede volver a dejarte entrar." },
     add_key: "Añadir una llave",

@@ -1,5 +1,7 @@
 //! `POST /sessions`
 
+use std::sync::Arc;
+
 use anyhow::Context;
 use axum::extract::State as Extract;
 use axum::http::header::CONTENT_TYPE;
@@ -15,7 +17,7 @@ use signpost_store::random;
 use url::Url;
 
 use crate::api::sessions::replies::CreatedSession;
-use crate::domains::{self, Domain, HandlerKind, Usable, parse_webhook_url};
+use crate::domains::{self, Domain, HandlerKind, KnownDomain, Usable, parse_webhook_url};
 use crate::error::Error;
 use crate::flows::addresses::make_hosted_url;
 use crate::flows::link::check_linkable;
@@ -43,27 +45,61 @@ pub(crate) async fn create(
     if let Some(earlier) = find_replay(&service, &account, &key, idempotency_key.as_ref()).await? {
         return Ok(earlier);
     }
-    let domain = usable_domain(&service, &account, &request.domain).await?;
-    let name = domain.name.to_string();
-    let linked_to = request.link.clone();
-    let (new, now, ttl) = (request.for_domain(&service, &domain)?, service.clock.now(), service.settings.session_ttl);
-    if let Some(user) = linked_to {
-        check_linkable(&service, &domain, &user).await?;
+    let domain = find_domain(&service, &account, &request.domain).await?;
+    let creation = Creation { service: &service, account: &account, key: &key, request: &request };
+    let mut created = creation.create(&domain, idempotency_key.as_ref()).await;
+    if domain.as_of.is_some() && may_be_outdated(&created) {
+        let domain = KnownDomain::read_now(read_domain(&service, &account, &request.domain).await?);
+        created = creation.create(&domain, idempotency_key.as_ref()).await;
     }
-    let session = Session::open(&domain, new, ttl, now, SessionEntropy { id: random(), nonce: random() });
-    let secret = ClientSecret::derive(&key.key, &session.id);
-    let session = session.with_client_secret(&secret);
-    let reply =
-        serde_json::to_string(&CreatedSession::new(&session, &service.public_address)?).context("a session is JSON")?;
-    if sql::insert(&service.store, session, idempotency_key.as_ref().map(|key| key.store(&account, &reply, now)))
-        .await?
-    {
+    if let Some(reply) = created? {
         service.metrics.session(account.environment, "created");
-        return Ok(to_response(&reply, Some(&secret)).into_response());
+        return Ok(reply);
     }
     // Somebody asked for the same meanwhile, or took the domain away.
     let earlier = find_replay(&service, &account, &key, idempotency_key.as_ref()).await?;
-    earlier.ok_or(Error::DomainNotRegistered(name))
+    earlier.ok_or_else(|| Error::DomainNotRegistered(request.domain.to_string()))
+}
+
+/// What a session is created of, beside its domain.
+struct Creation<'a> {
+    service: &'a LoginService,
+    account: &'a Account,
+    key: &'a ApiKey,
+    request: &'a CreateRequest,
+}
+
+impl Creation<'_> {
+    /// Creates the session on a domain. None where the domain is gone or may be another one meanwhile, or somebody asked for
+    /// the same.
+    async fn create(
+        &self,
+        KnownDomain { domain, as_of }: &KnownDomain,
+        idempotency_key: Option<&IdempotencyKey>,
+    ) -> Result<Option<Response>, Error> {
+        let Self { service, account, key, request } = self;
+        let (new, now, ttl) = (request.for_domain(service, domain)?, service.clock.now(), service.settings.session_ttl);
+        if let Some(user) = &request.link {
+            check_linkable(service, domain, user).await?;
+        }
+        let session = Session::open(domain, new, ttl, now, SessionEntropy::draw());
+        let secret = ClientSecret::derive(&key.key, &session.id);
+        let session = session.with_client_secret(&secret);
+        let reply = serde_json::to_string(&CreatedSession::new(&session, &service.public_address)?)
+            .context("a session is JSON")?;
+        let remembered = idempotency_key.map(|key| key.store(account, &reply, now));
+        let is_created = sql::insert(&service.store, session, *as_of, remembered).await?;
+        Ok(is_created.then(|| to_response(&reply, Some(&secret)).into_response()))
+    }
+}
+
+/// Whether a domain that changed meanwhile may be the reason. What the database says of itself is not asked twice.
+fn may_be_outdated(created: &Result<Option<Response>, Error>) -> bool {
+    match created {
+        Ok(created) => created.is_none(),
+        Err(Error::Problem(Problem::Unavailable(_) | Problem::Internal(_))) => false,
+        Err(_) => true,
+    }
 }
 
 /// What was answered before to a request that names the same key.
@@ -101,6 +137,7 @@ fn to_response(reply: &str, secret: Option<&ClientSecret>) -> impl IntoResponse 
 }
 
 /// What a creation asks for.
+#[derive(Clone)]
 struct CreateRequest {
     domain: DomainName,
     mode: Mode,
@@ -182,9 +219,9 @@ impl CreateRequest {
     }
 
     /// What the session will be, on this domain.
-    fn for_domain(self, service: &LoginService, domain: &Domain) -> Result<NewSession, Error> {
+    fn for_domain(&self, service: &LoginService, domain: &Domain) -> Result<NewSession, Error> {
         let webhook_url = self.webhook_url(service, domain)?;
-        let Self { mode, metadata, confirm, options, link, .. } = self;
+        let Self { mode, metadata, confirm, options, link, .. } = self.clone();
         let environment = domain.account.environment;
         let hosted_url = match domain.handler {
             HandlerKind::Direct if options.flow == Flow::Page => {
@@ -198,8 +235,8 @@ impl CreateRequest {
         let must_confirm =
             hosted_url.is_some() && environment == Environment::Live && options.flow == Flow::CrossDevice;
         let purpose = PagePurpose::Site;
-        let page = (options.flow == Flow::Page).then_some(PageTerms { mode, confirm, purpose });
-        if page.is_some_and(|terms| !can_log_in(domain, terms, &service.supported_methods(environment))) {
+        let page = (options.flow == Flow::Page).then_some(PageTerms { mode, confirm, purpose, application: None });
+        if page.as_ref().is_some_and(|terms| !can_log_in(domain, terms, &service.supported_methods(environment))) {
             return Err(Error::NoLoginMethod(domain.name.to_string()));
         }
         let must_confirm = must_confirm || (page.is_some() && takes_numbers(domain));
@@ -250,33 +287,36 @@ fn parse_browser_hash(flow: Flow, text: &str) -> Result<BrowserHash, Problem> {
     BrowserHash::parse(text).ok_or_else(|| Problem::field("browser_hash", wrong))
 }
 
-/// The account's domain, if sessions may be opened on it.
-async fn usable_domain(service: &LoginService, account: &Account, name: &DomainName) -> Result<Domain, Error> {
+/// The account's domain, if sessions may be created on it: as it is kept, or else as it is.
+async fn find_domain(service: &LoginService, account: &Account, name: &DomainName) -> Result<KnownDomain, Error> {
+    // Before it is read: what changes from now on makes it another state.
+    let as_of = service.store.watched_version();
     let (key, mut refused) = ((account.clone(), name.clone()), None);
+    if service.domains.get(&key).is_some_and(|kept| kept.as_of != as_of) {
+        service.domains.invalidate(&key);
+    }
     let read = async {
-        match domains::sql::find_usable(&service.store, account, name, service.settings.require_verified_domains)
-            .await?
-        {
-            Usable::Yes(domain) => Ok(Some(*domain)),
-            other => {
-                refused = Some(other);
+        match read_domain(service, account, name).await {
+            Ok(domain) => Ok(Some(KnownDomain { domain: Arc::new(domain), as_of })),
+            Err(error) => {
+                refused = Some(error);
                 Ok(None)
             }
         }
     };
-    let domain = service.domains.find(&key, read).await?;
-    let not_verified = |reason| Error::DomainNotVerified { domain: name.to_string(), reason };
-    match (domain, refused) {
-        (Some(domain), _) => Ok(domain),
-        (None, None | Some(Usable::Yes(_) | Usable::NotRegistered)) => {
-            Err(Error::DomainNotRegistered(name.to_string()))
-        }
-        (None, Some(Usable::NotVerified)) => {
-            Err(not_verified("this server creates sessions for verified domains only"))
-        }
-        (None, Some(Usable::ClaimedByAnother)) => {
-            Err(not_verified("another account has verified this name or a related one"))
-        }
+    let found = service.domains.find(&key, read).await?;
+    found.ok_or_else(|| refused.unwrap_or_else(|| Error::DomainNotRegistered(name.to_string())))
+}
+
+/// The account's domain as it is, if sessions may be created on it.
+async fn read_domain(service: &LoginService, account: &Account, name: &DomainName) -> Result<Domain, Error> {
+    let not_verified = |reason| Err(Error::DomainNotVerified { domain: name.to_string(), reason });
+    let only_verified = service.settings.require_verified_domains;
+    match domains::sql::find_usable(&service.store, account, name, only_verified).await? {
+        Usable::Yes(domain) => Ok(*domain),
+        Usable::NotRegistered => Err(Error::DomainNotRegistered(name.to_string())),
+        Usable::NotVerified => not_verified("this server creates sessions for verified domains only"),
+        Usable::ClaimedByAnother => not_verified("another account has verified this name or a related one"),
     }
 }
 

@@ -8,6 +8,8 @@ pub(super) const LOGIN: LoginWords = LoginWords {
     log_in_to: "Log in to",
     register_at: "Create your account at",
     link_to: "Add a key to your account at",
+    application_asks: |name, host| html! { (name) " at " (host) " asks you to log in." },
+    host_asks: |host| html! { (host) " asks you to log in." },
     tab_log_in: |domain| format!("Log in to {domain}"),
     tab_register: |domain| format!("Create your account at {domain}"),
     tab_link: |domain| format!("Add a key to your account at {domain}"),

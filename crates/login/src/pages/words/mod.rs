@@ -34,6 +34,9 @@ pub(crate) struct LoginWords {
     pub(crate) log_in_to: &'static str,
     pub(crate) register_at: &'static str,
     pub(crate) link_to: &'static str,
+    /// Below the domain: the application that asks by the standard protocol, and the host where it is.
+    pub(crate) application_asks: PlacedTwice,
+    pub(crate) host_asks: Placed,
     /// The tab, by state: what happened, then where.
     pub(crate) tab_log_in: fn(&str) -> String,
     pub(crate) tab_register: fn(&str) -> String,

@@ -8,6 +8,8 @@ pub(super) const LOGIN: LoginWords = LoginWords {
     log_in_to: "Inicia sesión en",
     register_at: "Crea tu cuenta en",
     link_to: "Añade una clave a tu cuenta en",
+    application_asks: |name, host| html! { (name) ", en " (host) ", te pide que inicies sesión." },
+    host_asks: |host| html! { (host) " te pide que inicies sesión." },
     tab_log_in: |domain| format!("Inicia sesión en {domain}"),
     tab_register: |domain| format!("Crea tu cuenta en {domain}"),
     tab_link: |domain| format!("Añade una clave a tu cuenta en {domain}"),
