@@ -1,0 +1,241 @@
+//! `/domains/{id}/clients`: the applications that people of a hosted domain log in to.
+
+use axum::Json;
+use axum::extract::State;
+use axum::http::StatusCode;
+use jiff::Timestamp;
+use serde::Serialize;
+use serde_json::Value;
+use signpost_login::domains::{self, Domain, HandlerKind};
+use signpost_login::error::Error as LoginError;
+use signpost_login::ids::DomainId;
+use signpost_platform::accounts::Account;
+use signpost_platform::web::problem::Problem;
+use signpost_platform::web::{ApiKey, Fields, Nothing, OptionalFields, Page, PathId, PathPair};
+use signpost_store::random;
+
+use super::client_fields::{read_patch, read_settings};
+use crate::clients::sql::{self, NotChanged, NotCreated};
+use crate::clients::{
+    AllowList, Client, ClientEntropy, ClientName, EmailClaim, MAX_CLIENTS, OAuthSecret, PREVIOUS_SECRET_LIFETIME,
+    RedirectUris, RegisteredClient,
+};
+use crate::error::OpenidError;
+use crate::flows::issuer;
+use crate::ids::ClientId;
+use crate::jose::SigningAlgorithm;
+use crate::service::OpenidService;
+
+pub(crate) async fn create(
+    State(service): State<OpenidService>,
+    account: Account,
+    key: ApiKey,
+    PathId(id): PathId,
+    fields: Fields,
+) -> Result<(StatusCode, Json<ClientWithSecret>), OpenidError> {
+    let domain = find_hosted_domain(&service, &account, &id).await?;
+    let settings = read_settings(fields)?;
+    check_email(&domain, Some(settings.email))?;
+    let registered = Client::register(&domain.id, settings, service.clock.now(), &ClientEntropy::draw());
+    let registered = registered.map_err(|invalid| Problem::field(invalid.field, invalid.reason))?;
+    match sql::insert(&service.store, &domain, &registered.client, &key.actor()).await? {
+        Ok(()) => Ok((StatusCode::CREATED, Json(ClientWithSecret::new(registered, issuer(&service, &domain))))),
+        Err(NotCreated::TooMany) => Err(OpenidError::TooManyClients(MAX_CLIENTS)),
+        // It was hosted a moment ago: what it is now says why it is not.
+        Err(NotCreated::NoHostedDomain) => {
+            find_hosted_domain(&service, &account, &id).await?;
+            Err(anyhow::anyhow!("the domain {id} changes all the time").into())
+        }
+    }
+}
+
+pub(crate) async fn list(
+    State(service): State<OpenidService>,
+    account: Account,
+    PathId(id): PathId,
+    page: Page,
+) -> Result<Json<Value>, OpenidError> {
+    let domain = find_domain(&service, &account, &id).await?;
+    let after = page.cursor(ClientId::parse)?;
+    let mut clients = sql::list(&service.store, &domain.id, after.as_ref(), page.limit + 1).await?;
+    let next = page.next(&mut clients, |client| client.id.to_string());
+    let issuer = issuer(&service, &domain);
+    let now = service.clock.now();
+    let clients: Vec<_> = clients.into_iter().map(|client| ClientView::new(client, issuer.clone(), now)).collect();
+    Ok(Json(page.reply("clients", &clients, next)))
+}
+
+pub(crate) async fn show(
+    State(service): State<OpenidService>,
+    account: Account,
+    PathPair(id, client): PathPair,
+) -> Result<Json<ClientView>, OpenidError> {
+    let domain = find_domain(&service, &account, &id).await?;
+    let client = find_client(&service, &domain, &client).await?;
+    Ok(Json(ClientView::new(client, issuer(&service, &domain), service.clock.now())))
+}
+
+pub(crate) async fn patch(
+    State(service): State<OpenidService>,
+    account: Account,
+    key: ApiKey,
+    PathPair(id, client): PathPair,
+    fields: Fields,
+) -> Result<Json<ClientView>, OpenidError> {
+    let domain = find_domain(&service, &account, &id).await?;
+    let client = find_client(&service, &domain, &client).await?;
+    let change = read_patch(fields)?;
+    check_hosted(&domain)?;
+    check_email(&domain, change.email)?;
+    let now = service.clock.now();
+    match sql::patch(&service.store, &account, &domain.id, &client.id, &change, &key.actor(), now).await? {
+        Ok(()) => {}
+        Err(NotChanged::NotFound) => return Err(OpenidError::ClientNotFound),
+        Err(NotChanged::Invalid(invalid)) => return Err(Problem::field(invalid.field, invalid.reason).into()),
+    }
+    let client = find_client(&service, &domain, client.id.as_str()).await?;
+    Ok(Json(ClientView::new(client, issuer(&service, &domain), now)))
+}
+
+/// `POST /domains/{id}/clients/{client}/rotate`: another secret, beside the one before for a day, or in its place with
+/// `now`.
+pub(crate) async fn rotate(
+    State(service): State<OpenidService>,
+    account: Account,
+    key: ApiKey,
+    PathPair(id, client): PathPair,
+    OptionalFields(mut fields): OptionalFields,
+) -> Result<Json<ClientWithSecret>, OpenidError> {
+    let domain = find_domain(&service, &account, &id).await?;
+    let client = find_client(&service, &domain, &client).await?;
+    let at_once = fields.optional_bool("now")?.unwrap_or_default();
+    fields.done()?;
+    check_hosted(&domain)?;
+    if client.settings.is_public {
+        return Err(OpenidError::ClientIsPublic);
+    }
+    let (secret, now) = (OAuthSecret::from_bytes(&random()), service.clock.now());
+    let overlap = (!at_once).then_some(PREVIOUS_SECRET_LIFETIME);
+    if !sql::rotate_secret(&service.store, &account, &client, &secret, overlap, &key.actor(), now).await? {
+        return Err(OpenidError::ClientNotFound);
+    }
+    let client = find_client(&service, &domain, client.id.as_str()).await?;
+    let client = ClientView::new(client, issuer(&service, &domain), now);
+    Ok(Json(ClientWithSecret { client, client_secret: Some(secret.reveal().to_owned()) }))
+}
+
+/// `DELETE /domains/{id}/clients/{client}`: what it was granted ends with it.
+pub(crate) async fn delete(
+    State(service): State<OpenidService>,
+    account: Account,
+    key: ApiKey,
+    PathPair(id, client): PathPair,
+    _: Nothing,
+) -> Result<StatusCode, OpenidError> {
+    let domain = find_domain(&service, &account, &id).await?;
+    let client = ClientId::parse(&client).ok_or(OpenidError::ClientNotFound)?;
+    let now = service.clock.now();
+    if sql::delete(&service.store, &account, &domain.id, &client, &key.actor(), now).await? {
+        return Ok(StatusCode::NO_CONTENT);
+    }
+    Err(OpenidError::ClientNotFound)
+}
+
+async fn find_domain(service: &OpenidService, account: &Account, id: &str) -> Result<Domain, OpenidError> {
+    let id = DomainId::parse(id).ok_or(LoginError::DomainNotFound)?;
+    let domain = domains::sql::find(&service.store, account, &id).await?;
+    Ok(domain.ok_or(LoginError::DomainNotFound)?)
+}
+
+async fn find_hosted_domain(service: &OpenidService, account: &Account, id: &str) -> Result<Domain, OpenidError> {
+    let domain = find_domain(service, account, id).await?;
+    check_hosted(&domain)?;
+    Ok(domain)
+}
+
+fn check_hosted(domain: &Domain) -> Result<(), OpenidError> {
+    match domain.handler {
+        HandlerKind::Hosted => Ok(()),
+        HandlerKind::Direct => Err(OpenidError::DomainNotHosted(domain.name.to_string())),
+    }
+}
+
+/// An address is called verified where the domain in it is.
+fn check_email(domain: &Domain, email: Option<EmailClaim>) -> Result<(), LoginError> {
+    if email != Some(EmailClaim::Verified) || domain.verified_at.is_some() {
+        return Ok(());
+    }
+    let reason = "'email' can be 'verified' only where the domain is; verify it with POST /domains/{id}/verify";
+    Err(LoginError::DomainNotVerified { domain: domain.name.to_string(), reason })
+}
+
+async fn find_client(service: &OpenidService, domain: &Domain, id: &str) -> Result<Client, OpenidError> {
+    let id = ClientId::parse(id).ok_or(OpenidError::ClientNotFound)?;
+    sql::find(&service.store, &domain.id, &id).await?.ok_or(OpenidError::ClientNotFound)
+}
+
+/// A client as the owner of its domain sees it.
+#[derive(Debug, Serialize)]
+pub struct ClientView {
+    client_id: ClientId,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    name: Option<ClientName>,
+    issuer: String,
+    public: bool,
+    redirect_uris: RedirectUris,
+    post_logout_uris: RedirectUris,
+    alg: SigningAlgorithm,
+    email: EmailClaim,
+    pkce: bool,
+    trusted: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    allow: Option<AllowList>,
+    created_at: Timestamp,
+    /// Until when the secret of before is accepted.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    previous_secret_until: Option<Timestamp>,
+}
+
+/// The answer to a registration and to a rotation; no other shows the secret.
+#[derive(Serialize)]
+pub struct ClientWithSecret {
+    #[serde(flatten)]
+    client: ClientView,
+    /// None of a public client.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    client_secret: Option<String>,
+}
+
+impl ClientView {
+    /// A client whose realm has this issuer.
+    #[must_use]
+    pub fn new(client: Client, issuer: String, now: Timestamp) -> Self {
+        let Client { id, settings, created_at, previous_until, .. } = client;
+        Self {
+            client_id: id,
+            name: settings.name,
+            issuer,
+            public: settings.is_public,
+            redirect_uris: settings.redirect_uris,
+            post_logout_uris: settings.post_logout_uris,
+            alg: settings.algorithm,
+            email: settings.email,
+            pkce: settings.requires_pkce,
+            trusted: settings.is_trusted,
+            allow: settings.allowed,
+            created_at,
+            previous_secret_until: previous_until.filter(|until| now < *until),
+        }
+    }
+}
+
+impl ClientWithSecret {
+    /// The reply to a registration.
+    #[must_use]
+    pub fn new(registered: RegisteredClient, issuer: String) -> Self {
+        let RegisteredClient { client, secret } = registered;
+        let now = client.created_at;
+        let client_secret = secret.map(|secret| secret.reveal().to_owned());
+        Self { client: ClientView::new(client, issuer, now), client_secret }
+    }
+}

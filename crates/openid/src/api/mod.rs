@@ -1,0 +1,4 @@
+//! Handlers for integrators' servers.
+
+mod client_fields;
+pub mod clients;

@@ -1,0 +1,91 @@
+//! The answer to a request: where the browser goes with it.
+
+use url::{Url, form_urlencoded};
+
+use super::refusal::AuthorizationRefusal;
+
+/// Where an answer goes, and what it repeats.
+#[derive(Clone, Debug)]
+#[expect(missing_docs, reason = "the names are those of the specification")]
+pub struct ReturnAddress {
+    /// One that the client registered.
+    pub redirect_uri: String,
+    pub state: Option<String>,
+    /// Whose answer it is: `iss` (RFC 9207).
+    pub issuer: String,
+}
+
+impl ReturnAddress {
+    /// With a code.
+    #[must_use]
+    pub fn with_code(&self, code: &str) -> String {
+        self.with(&[("code", code)])
+    }
+
+    /// With a refusal.
+    #[must_use]
+    pub fn with_refusal(&self, refusal: AuthorizationRefusal) -> String {
+        self.with(&[("error", refusal.code.as_str()), ("error_description", refusal.description)])
+    }
+
+    fn with(&self, said: &[(&str, &str)]) -> String {
+        let state = self.state.as_deref().map(|state| ("state", state));
+        let all = said.iter().copied().chain(state).chain([("iss", self.issuer.as_str())]);
+        append_query(&self.redirect_uri, all)
+    }
+}
+
+/// An address with more in its query; what it has already stays as it is spelt. Spaces are `%20`, which everybody reads.
+#[must_use]
+pub fn append_query<'a>(address: &str, pairs: impl Iterator<Item = (&'a str, &'a str)>) -> String {
+    let mut query = form_urlencoded::Serializer::new(String::new());
+    query.extend_pairs(pairs);
+    // A plus sign itself is written as %2B.
+    let query = query.finish().replace('+', "%20");
+    let joint = if query.is_empty() {
+        ""
+    } else if address.contains('?') {
+        "&"
+    } else {
+        "?"
+    };
+    format!("{address}{joint}{query}")
+}
+
+/// Where an address leads, as people read it: its host, or, of an application's own scheme, that.
+#[must_use]
+pub fn host_of(address: &str) -> String {
+    let Ok(url) = Url::parse(address) else { return String::new() };
+    match (url.host_str(), url.port()) {
+        (Some(host), Some(port)) if !host.is_empty() => format!("{host}:{port}"),
+        (Some(host), None) if !host.is_empty() => host.to_owned(),
+        _ => url.scheme().to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::authorizations::refusal::RefusalCode;
+
+    fn address(redirect_uri: &str, state: Option<&str>) -> ReturnAddress {
+        let (redirect_uri, state) = (redirect_uri.to_owned(), state.map(str::to_owned));
+        ReturnAddress { redirect_uri, state, issuer: "https://login.test/dom_1".to_owned() }
+    }
+
+    #[test]
+    fn an_answer_says_whose_it_is_and_repeats_the_state() {
+        let iss = "iss=https%3A%2F%2Flogin.test%2Fdom_1";
+        let cases = [
+            ("https://shop.test/cb", "https://shop.test/cb?code=c&state=a%2Bb%20%26%C3%A9&"),
+            ("https://shop.test/cb?a=b+c%20d", "https://shop.test/cb?a=b+c%20d&code=c&state=a%2Bb%20%26%C3%A9&"),
+            ("com.example.app:/cb", "com.example.app:/cb?code=c&state=a%2Bb%20%26%C3%A9&"),
+            ("http://127.0.0.1:1234", "http://127.0.0.1:1234?code=c&state=a%2Bb%20%26%C3%A9&"),
+        ];
+        for (redirect_uri, expected) in cases {
+            assert_eq!(address(redirect_uri, Some("a+b &é")).with_code("c"), format!("{expected}{iss}"));
+        }
+        let refused = address("https://shop.test/cb", None).with_refusal(RefusalCode::LoginRequired.because("a b"));
+        assert_eq!(refused, format!("https://shop.test/cb?error=login_required&error_description=a%20b&{iss}"));
+    }
+}

@@ -1,0 +1,210 @@
+//! What becomes of a request: a code, a page for the person, or a refusal.
+
+use jiff::Timestamp;
+use signpost_auth::Mode;
+use signpost_login::ids::UserId;
+
+use super::refusal::{AuthorizationRefusal, RefusalCode};
+use super::request::{AuthorizationRequest, PromptWish};
+use crate::claims::OpenidScopes;
+use crate::clients::ClientSettings;
+
+/// Who is signed in at the realm in the browser that the request came with.
+#[derive(Clone, Debug)]
+#[expect(missing_docs, reason = "the names say it")]
+pub struct SignedInVisitor {
+    pub user_id: UserId,
+    pub authenticated_at: Timestamp,
+    /// Whether they logged in because of this request.
+    pub came_for_this: bool,
+    /// Whether the client lets them in.
+    pub is_admitted: bool,
+    /// What they agreed to before.
+    pub agreed: Option<OpenidScopes>,
+    /// Whether they agreed to this request a moment ago.
+    pub agrees: bool,
+}
+
+/// What to do about a request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Decision {
+    /// The application is told why not.
+    Refuse(AuthorizationRefusal),
+    /// The person logs in first, or creates an account.
+    LogIn(Mode),
+    /// The person is asked whether they agree.
+    AskConsent,
+    /// The application gets its code.
+    Grant,
+}
+
+/// What to do about a request, given who is signed in and whom the ID token names that came with it.
+#[must_use]
+pub fn decide(
+    request: &AuthorizationRequest,
+    client: &ClientSettings,
+    visitor: Option<&SignedInVisitor>,
+    hinted: Option<&UserId>,
+    now: Timestamp,
+) -> Decision {
+    let Some(visitor) = visitor.filter(|visitor| !must_log_in(request, visitor, hinted, now)) else {
+        return match request.prompt {
+            PromptWish::Nothing => refuse(RefusalCode::LoginRequired, "nobody is signed in as this request wants it"),
+            PromptWish::Also(wanted) if wanted.account => Decision::LogIn(Mode::Register),
+            PromptWish::Also(_) => Decision::LogIn(Mode::Login),
+        };
+    };
+    if hinted.is_some_and(|hinted| *hinted != visitor.user_id) {
+        return refuse(RefusalCode::LoginRequired, "somebody else logged in than the id_token_hint names");
+    }
+    if !visitor.is_admitted {
+        return refuse(RefusalCode::AccessDenied, "this client does not admit the user who logged in");
+    }
+    let has_agreed = visitor.agreed.is_some_and(|agreed| agreed.contain_all(request.scopes));
+    let is_asked_anyway = matches!(request.prompt, PromptWish::Also(wanted) if wanted.consent);
+    let needs_none = !is_asked_anyway && (client.asks_nobody() || has_agreed);
+    match request.prompt {
+        _ if visitor.agrees || needs_none => Decision::Grant,
+        PromptWish::Nothing => refuse(RefusalCode::ConsentRequired, "the user has not yet agreed to this"),
+        PromptWish::Also(_) => Decision::AskConsent,
+    }
+}
+
+/// Whether whoever is signed in must log in all the same. Once they did for this request, they need not again.
+fn must_log_in(
+    request: &AuthorizationRequest,
+    visitor: &SignedInVisitor,
+    hinted: Option<&UserId>,
+    now: Timestamp,
+) -> bool {
+    if visitor.came_for_this {
+        return false;
+    }
+    let since = now.duration_since(visitor.authenticated_at);
+    let is_old = request.max_age.is_some_and(|max_age| max_age.is_zero() || since > max_age);
+    let is_another = hinted.is_some_and(|hinted| *hinted != visitor.user_id);
+    match request.prompt {
+        PromptWish::Nothing => is_old,
+        PromptWish::Also(wanted) => wanted.login || wanted.account || is_old || is_another,
+    }
+}
+
+fn refuse(code: RefusalCode, description: &'static str) -> Decision {
+    Decision::Refuse(code.because(description))
+}
+
+#[cfg(test)]
+mod tests {
+    use jiff::SignedDuration;
+
+    use super::*;
+    use crate::authorizations::parameters::Parameters;
+    use crate::authorizations::test_client;
+
+    const LOGIN: Timestamp = Timestamp::UNIX_EPOCH;
+    const MINUTE: SignedDuration = SignedDuration::from_mins(1);
+
+    fn user(number: u8) -> UserId {
+        UserId::new(LOGIN, [number; 16])
+    }
+
+    fn request(more: &str) -> AuthorizationRequest {
+        let query = format!("response_type=code&scope=openid+email&{more}");
+        let client = ClientSettings { requires_pkce: false, ..test_client() };
+        AuthorizationRequest::read(&Parameters::read(&query), &client).unwrap()
+    }
+
+    fn visitor() -> SignedInVisitor {
+        SignedInVisitor {
+            user_id: user(1),
+            authenticated_at: LOGIN,
+            came_for_this: false,
+            is_admitted: true,
+            agreed: Some(OpenidScopes::of_request("openid email")),
+            agrees: false,
+        }
+    }
+
+    /// What is decided, in a word.
+    fn word(more: &str, visitor: Option<&SignedInVisitor>, hinted: Option<&UserId>) -> &'static str {
+        match decide(&request(more), &test_client(), visitor, hinted, LOGIN + MINUTE) {
+            Decision::Refuse(refusal) => refusal.code.as_str(),
+            Decision::LogIn(asked) => asked.as_str(),
+            Decision::AskConsent => "consent",
+            Decision::Grant => "code",
+        }
+    }
+
+    #[test]
+    fn whoever_is_signed_in_and_agreed_is_asked_nothing() {
+        assert_eq!(word("", Some(&visitor()), None), "code");
+        assert_eq!(word("prompt=none", Some(&visitor()), None), "code");
+        assert_eq!(word("", Some(&visitor()), Some(&user(1))), "code");
+    }
+
+    #[test]
+    fn nobody_who_is_not_signed_in_gets_a_code() {
+        for (more, decision) in
+            [("", "login"), ("prompt=create", "register"), ("prompt=login", "login"), ("prompt=none", "login_required")]
+        {
+            assert_eq!(word(more, None, None), decision, "{more}");
+        }
+    }
+
+    #[test]
+    fn a_new_login_is_asked_for_once() {
+        let came = SignedInVisitor { came_for_this: true, ..visitor() };
+        for (more, decision) in [
+            ("prompt=login", "login"),
+            ("prompt=select_account", "login"),
+            ("prompt=create", "register"),
+            ("max_age=0", "login"),
+            ("max_age=59", "login"),
+            ("max_age=60", "code"),
+            ("max_age=10000", "code"),
+            ("max_age=59&prompt=none", "login_required"),
+        ] {
+            assert_eq!(word(more, Some(&visitor()), None), decision, "{more}");
+            assert_eq!(word(more, Some(&came), None), "code", "{more}");
+        }
+    }
+
+    #[test]
+    fn a_hint_of_another_person_is_never_passed_over() {
+        let came = SignedInVisitor { came_for_this: true, ..visitor() };
+        assert_eq!(word("", Some(&visitor()), Some(&user(2))), "login");
+        assert_eq!(word("prompt=none", Some(&visitor()), Some(&user(2))), "login_required");
+        assert_eq!(word("", Some(&came), Some(&user(2))), "login_required");
+        assert_eq!(word("", None, Some(&user(2))), "login");
+    }
+
+    #[test]
+    fn whom_the_client_does_not_admit_gets_no_code_whatever_they_agreed_to() {
+        let out = SignedInVisitor { is_admitted: false, agrees: true, came_for_this: true, ..visitor() };
+        for more in ["", "prompt=none", "prompt=consent"] {
+            assert_eq!(word(more, Some(&out), None), "access_denied", "{more}");
+        }
+    }
+
+    #[test]
+    fn consent_is_asked_for_where_there_is_none_for_all_of_it() {
+        let (none, less) = (None, Some(OpenidScopes::of_request("openid")));
+        for agreed in [none, less] {
+            let visitor = SignedInVisitor { agreed, ..visitor() };
+            assert_eq!(word("", Some(&visitor), None), "consent");
+            assert_eq!(word("prompt=none", Some(&visitor), None), "consent_required");
+            assert_eq!(word("", Some(&SignedInVisitor { agrees: true, ..visitor }), None), "code");
+        }
+        assert_eq!(word("prompt=consent", Some(&visitor()), None), "consent");
+        assert_eq!(word("prompt=consent", Some(&SignedInVisitor { agrees: true, ..visitor() }), None), "code");
+    }
+
+    #[test]
+    fn the_operators_own_client_asks_nobody_unless_it_wants_to() {
+        let trusted = ClientSettings { is_trusted: true, ..test_client() };
+        let visitor = SignedInVisitor { agreed: None, ..visitor() };
+        let decided = |more: &str| decide(&request(more), &trusted, Some(&visitor), None, LOGIN);
+        assert_eq!((decided(""), decided("prompt=none")), (Decision::Grant, Decision::Grant));
+        assert_eq!(decided("prompt=consent"), Decision::AskConsent);
+    }
+}

@@ -1,0 +1,72 @@
+//! The parameters of a request, as they stand in a query or a form.
+
+use url::form_urlencoded;
+
+/// Most bytes of them together: an ID token, a long `state`, and much beside.
+pub const MAX_QUERY_LEN: usize = 8 * 1024;
+
+/// What this provider reads. All else is ignored (OpenID Connect Core, 3.1.2.1).
+const KNOWN: [&str; 17] = [
+    "client_id",
+    "code_challenge",
+    "code_challenge_method",
+    "id_token_hint",
+    "max_age",
+    "nonce",
+    "post_logout_redirect_uri",
+    "prompt",
+    "redirect_uri",
+    "registration",
+    "request",
+    "request_uri",
+    "response_mode",
+    "response_type",
+    "scope",
+    "state",
+    "ui_locales",
+];
+
+/// The parameters of a request that mean something here.
+#[derive(Clone, Debug, Default)]
+pub struct Parameters {
+    given: Vec<(&'static str, String)>,
+}
+
+impl Parameters {
+    /// Reads a query. A parameter without a value is none (RFC 6749, 3.1).
+    #[must_use]
+    pub fn read(query: &str) -> Self {
+        let pairs = form_urlencoded::parse(query.as_bytes()).filter(|(_, value)| !value.is_empty());
+        let known = |name: &str| KNOWN.into_iter().find(|known| *known == name);
+        Self { given: pairs.filter_map(|(name, value)| Some((known(&name)?, value.into_owned()))).collect() }
+    }
+
+    /// The value of a parameter that is given once.
+    #[must_use]
+    pub fn text(&self, name: &str) -> Option<&str> {
+        let mut values = self.given.iter().filter(|(given, _)| *given == name).map(|(_, value)| value.as_str());
+        values.next().filter(|_| values.next().is_none())
+    }
+
+    /// Whether a parameter is given more than once, which none may be.
+    #[must_use]
+    pub fn is_repeated(&self) -> bool {
+        self.given.iter().any(|(name, _)| self.given.iter().filter(|(other, _)| other == name).count() > 1)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_parameter_is_what_is_given_once_and_has_a_value() {
+        let read = Parameters::read("state=a%20b&nonce=&scope=x&unheard=1&unheard=2&prompt=é");
+        assert_eq!(read.text("state"), Some("a b"));
+        assert_eq!((read.text("nonce"), read.text("unheard"), read.text("prompt")), (None, None, Some("é")));
+        assert!(!read.is_repeated());
+        let twice = Parameters::read("state=a&state=a&nonce=1");
+        assert_eq!((twice.text("state"), twice.text("nonce"), twice.is_repeated()), (None, Some("1"), true));
+        assert!(!Parameters::read("state=&state=a").is_repeated());
+    }
+}

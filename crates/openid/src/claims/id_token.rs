@@ -1,0 +1,84 @@
+//! ID tokens (OpenID Connect Core, 2).
+
+use data_encoding::BASE64URL_NOPAD;
+use jiff::{SignedDuration, Timestamp};
+use serde::Serialize;
+use sha2::{Digest, Sha256};
+use signpost_login::domains::LoginMethod;
+use signpost_login::ids::BrowserSessionId;
+
+use super::proof_words::{acr, amr};
+use super::user_claims::UserClaims;
+use crate::ids::ClientId;
+
+/// How long an ID token is good.
+pub const ID_TOKEN_LASTS: SignedDuration = SignedDuration::from_mins(5);
+
+/// The claims of an ID token.
+#[derive(Clone, Debug, Serialize)]
+#[expect(missing_docs, reason = "the names are those of OpenID Connect Core, 2")]
+pub struct IdToken {
+    pub iss: String,
+    pub aud: ClientId,
+    /// Seconds since 1970, as all times here.
+    pub exp: i64,
+    pub iat: i64,
+    pub auth_time: i64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub nonce: Option<String>,
+    pub sid: BrowserSessionId,
+    pub acr: &'static str,
+    pub amr: &'static [&'static str],
+    pub at_hash: String,
+    #[serde(flatten)]
+    pub user: UserClaims,
+}
+
+/// The login that an ID token is about.
+#[derive(Clone, Debug)]
+#[expect(missing_docs, reason = "the names say it")]
+pub struct LoginFacts {
+    pub client_id: ClientId,
+    pub authenticated_at: Timestamp,
+    pub method: LoginMethod,
+    pub browser_session_id: BrowserSessionId,
+    /// What the client sent to know its request again: in the first token alone.
+    pub nonce: Option<String>,
+}
+
+impl IdToken {
+    /// The token of a login, issued beside this access token.
+    #[must_use]
+    pub fn of(login: LoginFacts, issuer: String, user: UserClaims, access_token: &str, now: Timestamp) -> Self {
+        Self {
+            iss: issuer,
+            aud: login.client_id,
+            exp: (now + ID_TOKEN_LASTS).as_second(),
+            iat: now.as_second(),
+            auth_time: login.authenticated_at.as_second(),
+            nonce: login.nonce,
+            sid: login.browser_session_id,
+            acr: acr(login.method),
+            amr: amr(login.method),
+            at_hash: hash_access_token(access_token),
+            user,
+        }
+    }
+}
+
+/// `at_hash` (OpenID Connect Core, 3.1.3.6), which is of SHA-256 for both algorithms that sign here.
+#[must_use]
+pub fn hash_access_token(access_token: &str) -> String {
+    BASE64URL_NOPAD.encode(&Sha256::digest(access_token)[..16])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_access_token_is_hashed_as_the_specification_does() {
+        // OpenID Connect Core, A.3.
+        assert_eq!(hash_access_token("jHkWEdUXMU1BwAsC4vtUsZwnNvTIxEl0z9K3vx5KF0Y"), "77QmUPtjPfzWtF2AnpK9RQ");
+    }
+}

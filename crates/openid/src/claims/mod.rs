@@ -1,0 +1,11 @@
+//! What a client learns of a person: scopes, and the claims behind each.
+
+mod id_token;
+mod proof_words;
+mod scopes;
+mod user_claims;
+
+pub use id_token::{ID_TOKEN_LASTS, IdToken, LoginFacts, hash_access_token};
+pub use proof_words::{acr, amr};
+pub use scopes::{OpenidScope, OpenidScopes};
+pub use user_claims::{UserClaims, address_of};

@@ -1,0 +1,142 @@
+//! Scopes: what a client asks to learn.
+
+use anyhow::{Context, Result};
+use signpost_store::column::ColumnType;
+use signpost_store::{Kind, Value};
+
+/// A scope that means something here.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum OpenidScope {
+    /// Who it is. Without it a request is none of OpenID Connect.
+    Openid,
+    /// Names and groups.
+    Profile,
+    /// An e-mail address.
+    Email,
+    /// A refresh token, which works without the person.
+    OfflineAccess,
+}
+
+/// Some of them, each once, in the order of [`OpenidScope::ALL`].
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct OpenidScopes(u8);
+
+impl OpenidScope {
+    /// All of them, in the order of discovery.
+    pub const ALL: [Self; 4] = [Self::Openid, Self::Profile, Self::Email, Self::OfflineAccess];
+
+    /// The word in requests, replies and the database.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Openid => "openid",
+            Self::Profile => "profile",
+            Self::Email => "email",
+            Self::OfflineAccess => "offline_access",
+        }
+    }
+
+    fn bit(self) -> u8 {
+        1 << self as u8
+    }
+}
+
+impl OpenidScopes {
+    /// Those that a request names. What it names beside them gives nothing, and is left out (`OpenID` Connect Core, 3.1.2.1).
+    #[must_use]
+    pub fn of_request(text: &str) -> Self {
+        let words = text.split(' ');
+        words.filter_map(|word| OpenidScope::ALL.into_iter().find(|scope| scope.as_str() == word)).collect()
+    }
+
+    /// Whether this one is among them.
+    #[must_use]
+    pub fn contains(self, scope: OpenidScope) -> bool {
+        self.0 & scope.bit() != 0
+    }
+
+    /// Whether all of `others` are among them.
+    #[must_use]
+    pub fn contain_all(self, others: Self) -> bool {
+        others.0 & !self.0 == 0
+    }
+
+    /// Those of both.
+    #[must_use]
+    pub fn with(self, others: Self) -> Self {
+        Self(self.0 | others.0)
+    }
+
+    /// One after the other.
+    pub fn iter(self) -> impl Iterator<Item = OpenidScope> {
+        OpenidScope::ALL.into_iter().filter(move |scope| self.contains(*scope))
+    }
+
+    /// The words with spaces between, as requests, replies and the database have them.
+    #[must_use]
+    pub fn to_words(self) -> String {
+        self.iter().map(OpenidScope::as_str).collect::<Vec<_>>().join(" ")
+    }
+
+    fn from_stored(text: &str) -> Result<Self> {
+        let scopes = Self::of_request(text);
+        (scopes.to_words() == text).then_some(scopes).context("are no scopes")
+    }
+}
+
+impl FromIterator<OpenidScope> for OpenidScopes {
+    fn from_iter<I: IntoIterator<Item = OpenidScope>>(scopes: I) -> Self {
+        Self(scopes.into_iter().fold(0, |all, scope| all | scope.bit()))
+    }
+}
+
+impl From<OpenidScopes> for Value {
+    fn from(scopes: OpenidScopes) -> Self {
+        Self::Text(scopes.to_words())
+    }
+}
+
+impl ColumnType for OpenidScopes {
+    const KIND: Kind = Kind::Text;
+
+    fn from_value(value: Value) -> Result<Self> {
+        Self::from_stored(&String::from_value(value)?)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_means_nothing_here_gives_nothing() {
+        for (asked, given) in [
+            ("openid", "openid"),
+            ("email openid", "openid email"),
+            ("openid profile email address phone", "openid profile email"),
+            ("openid offline_access openid", "openid offline_access"),
+            ("OPENID Profile", ""),
+            ("", ""),
+            ("  openid  ", "openid"),
+            ("openid\temail", ""),
+        ] {
+            assert_eq!(OpenidScopes::of_request(asked).to_words(), given, "{asked}");
+        }
+    }
+
+    #[test]
+    fn scopes_are_compared_as_sets() {
+        let [few, many] = ["openid email", "openid profile email"].map(OpenidScopes::of_request);
+        assert!(many.contain_all(few) && !few.contain_all(many) && few.contain_all(few));
+        assert_eq!(few.with(OpenidScopes::of_request("profile")), many);
+        assert!(few.contains(OpenidScope::Email) && !few.contains(OpenidScope::Profile));
+    }
+
+    #[test]
+    fn what_was_stored_reads_back_and_nothing_else_does() {
+        assert_eq!(OpenidScopes::from_stored("openid email").unwrap(), OpenidScopes::of_request("email openid"));
+        for text in ["email openid", "openid x", " openid"] {
+            assert!(OpenidScopes::from_stored(text).is_err(), "{text}");
+        }
+    }
+}

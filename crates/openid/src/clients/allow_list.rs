@@ -1,0 +1,202 @@
+//! Whom a client lets in.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+use signpost_login::ids::UserId;
+use signpost_login::users::{Credential, CredentialKey, HostedUser, UserGroups};
+
+/// Most entries.
+const MAX_ENTRIES: usize = 100;
+
+/// Who may log in at a client: whoever one of the entries names. There is at least one.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "Vec<String>", into = "Vec<String>")]
+pub struct AllowList(Vec<Allowed>);
+
+/// Whom an entry names.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Allowed {
+    /// `*`: every user of the realm.
+    Everyone,
+    /// `usr_…`: a user.
+    User(UserId),
+    /// `group:NAME`: whom operator or integrator count among a group.
+    Group(String),
+    /// Whoever has this key, in its canonical spelling.
+    Key(String),
+}
+
+impl AllowList {
+    /// Reads the entries of a request.
+    ///
+    /// # Errors
+    /// What they must be instead.
+    pub fn parse<'a>(texts: impl IntoIterator<Item = &'a str>) -> Result<Self, String> {
+        let mut entries = Vec::new();
+        for text in texts {
+            let entry = Allowed::parse(text)?;
+            if entries.contains(&entry) {
+                return Err("must name each user, key or group once".to_owned());
+            }
+            entries.push(entry);
+        }
+        match entries.len() {
+            1..=MAX_ENTRIES => Ok(Self(entries)),
+            _ => Err(format!("must have 1 to {MAX_ENTRIES} entries")),
+        }
+    }
+
+    /// Whether it lets a user in who has these credentials.
+    #[must_use]
+    pub fn admits(&self, user: &HostedUser, credentials: &[Credential]) -> bool {
+        self.0.iter().any(|entry| match entry {
+            Allowed::Everyone => true,
+            Allowed::User(id) => *id == user.id,
+            Allowed::Group(name) => user.groups.as_ref().is_some_and(|groups| groups.names().contains(name)),
+            // Credentials of another user, or of the same key at another realm, are none of this one's.
+            Allowed::Key(key) => credentials.iter().any(|credential| {
+                credential.public_key == *key && credential.user_id == user.id && credential.domain_id == user.domain_id
+            }),
+        })
+    }
+
+    /// Whether every user of the realm is let in.
+    #[must_use]
+    pub fn admits_everyone(&self) -> bool {
+        self.0.contains(&Allowed::Everyone)
+    }
+}
+
+impl Allowed {
+    fn parse(text: &str) -> Result<Self, String> {
+        if text == "*" {
+            return Ok(Self::Everyone);
+        }
+        if let Some(name) = text.strip_prefix("group:") {
+            let group = UserGroups::try_from(vec![name.to_owned()]);
+            return group.map(|group| Self::Group(group.to_string())).map_err(|_| {
+                "must name a group as users have it: group: and 1 to 60 characters without commas".to_owned()
+            });
+        }
+        if text.starts_with("usr_") {
+            let id = UserId::parse(text).ok_or("must name a user by a whole ID, usr_ and 36 characters")?;
+            return Ok(Self::User(id));
+        }
+        let key = CredentialKey::parse(text);
+        key.map(|key| Self::Key(key.canonical()))
+            .map_err(|_| "must be usr_…, a public key in hex, group:NAME or *".into())
+    }
+}
+
+impl fmt::Display for Allowed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Everyone => f.write_str("*"),
+            Self::User(id) => f.write_str(id.as_str()),
+            Self::Group(name) => write!(f, "group:{name}"),
+            Self::Key(key) => f.write_str(key),
+        }
+    }
+}
+
+impl TryFrom<Vec<String>> for AllowList {
+    type Error = String;
+
+    fn try_from(texts: Vec<String>) -> Result<Self, String> {
+        Self::parse(texts.iter().map(String::as_str))
+    }
+}
+
+impl From<AllowList> for Vec<String> {
+    fn from(list: AllowList) -> Self {
+        list.0.iter().map(ToString::to_string).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use jiff::Timestamp;
+    use signpost_login::ids::DomainId;
+    use signpost_login::users::{CredentialKind, NewCredential, NewUser, UserEntropy};
+
+    use super::*;
+
+    const KEY: &str = "0279be667ef9dcbbac55a06295ce870b07029bfcdb2dce28d959f2815b16f81798";
+
+    fn somebody() -> (HostedUser, Credential) {
+        let (now, domain) = (Timestamp::UNIX_EPOCH, DomainId::new(Timestamp::UNIX_EPOCH, [1; 16]));
+        let key =
+            NewCredential { key: CredentialKey::parse(KEY).unwrap(), kind: CredentialKind::Wallet, passkey: None };
+        let random = UserEntropy { user: [2; 16], credential: [3; 16], petname: [4; 8] };
+        let NewUser { mut user, credential } = NewUser::register(&domain, key, None, now, random);
+        user.groups = Some(UserGroups::try_from(vec!["admins".to_owned(), "shop staff".to_owned()]).unwrap());
+        (user, credential)
+    }
+
+    fn admits(entry: &str) -> bool {
+        let (user, credential) = somebody();
+        AllowList::parse([entry]).unwrap().admits(&user, &[credential])
+    }
+
+    #[test]
+    fn whoever_is_named_is_let_in_and_nobody_else() {
+        let (user, _) = somebody();
+        let other = UserId::new(Timestamp::UNIX_EPOCH, [9; 16]);
+        let other_key = "02c6047f9441ed7d6d3045406e95c07cd85c778e4b8cef3ca7abac09b95c709ee5";
+        for entry in ["*", user.id.as_str(), "group:admins", "group: shop staff ", &KEY.to_uppercase()] {
+            assert!(admits(entry), "{entry}");
+        }
+        for entry in [other.as_str(), "group:admin", "group:Admins", "group:shop", other_key] {
+            assert!(!admits(entry), "{entry}");
+        }
+    }
+
+    #[test]
+    fn a_key_counts_as_long_as_this_user_has_it() {
+        let (user, credential) = somebody();
+        let list = AllowList::parse([KEY]).unwrap();
+        assert!(!list.admits(&user, &[]));
+        let somebody_elses = Credential { user_id: UserId::new(Timestamp::UNIX_EPOCH, [9; 16]), ..credential.clone() };
+        let elsewhere = Credential { domain_id: DomainId::new(Timestamp::UNIX_EPOCH, [9; 16]), ..credential };
+        assert!(!list.admits(&user, &[somebody_elses, elsewhere]));
+    }
+
+    #[test]
+    fn whoever_has_no_group_is_in_none() {
+        let (user, credential) = somebody();
+        let user = HostedUser { groups: None, ..user };
+        assert!(!AllowList::parse(["group:admins"]).unwrap().admits(&user, &[credential]));
+    }
+
+    #[test]
+    fn entries_have_one_meaning_each_and_are_named_once() {
+        for texts in [
+            &[][..],
+            &[""],
+            &["ann"],
+            &["usr_1"],
+            &["usr_*"],
+            &["**"],
+            &["group:"],
+            &["group:a,b"],
+            &["group:\u{200b}"],
+            &["02"],
+            &["*", "*"],
+            &["group:a", "group:a "],
+        ] {
+            assert!(AllowList::parse(texts.iter().copied()).is_err(), "{texts:?}");
+        }
+        let many: Vec<_> = (0..101).map(|number| format!("group:{number}")).collect();
+        assert!(AllowList::try_from(many[..100].to_vec()).is_ok() && AllowList::try_from(many).is_err());
+    }
+
+    #[test]
+    fn a_list_is_stored_as_it_is_written() {
+        let list = AllowList::parse(["group:admins", "*", KEY]).unwrap();
+        let json = serde_json::to_string(&list).unwrap();
+        assert_eq!(json, format!(r#"["group:admins","*","{KEY}"]"#));
+        assert_eq!(serde_json::from_str::<AllowList>(&json).unwrap(), list);
+        assert!(list.admits_everyone() && serde_json::from_str::<AllowList>("[]").is_err());
+    }
+}

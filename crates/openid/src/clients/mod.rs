@@ -1,0 +1,196 @@
+//! Clients: the applications that people log in to by this server. Each belongs to one domain, its realm.
+//!
+//! This file and those beside it are the rules, and pure; [`sql`] remembers.
+
+mod allow_list;
+mod patch;
+mod redirect_uri;
+mod secret;
+mod settings;
+pub mod sql;
+
+use anyhow::{Result, bail};
+use jiff::{SignedDuration, Timestamp};
+use signpost_login::ids::DomainId;
+use signpost_store::{Json, random, rows};
+
+use crate::ids::ClientId;
+
+pub use allow_list::{AllowList, Allowed};
+pub use patch::ClientPatch;
+pub use redirect_uri::{RedirectUri, RedirectUris};
+pub use secret::{OAuthSecret, OAuthSecretHash};
+pub use settings::{ClientName, ClientSettings, EmailClaim, InvalidClient};
+
+/// How many clients a domain may have.
+pub const MAX_CLIENTS: u32 = 1000;
+/// How long the secret of before is accepted beside a new one.
+pub const PREVIOUS_SECRET_LIFETIME: SignedDuration = SignedDuration::from_hours(24);
+
+rows! {
+    /// A client.
+    #[derive(Clone, Debug)]
+    #[expect(missing_docs, reason = "the names say it")]
+    pub struct Client in "openid_clients" by [id] {
+        pub id: ClientId,
+        pub domain_id: DomainId,
+        pub settings: ClientSettings as Json<ClientSettings>,
+        pub created_at: Timestamp,
+        /// None of a public client.
+        pub secret_hash: Option<OAuthSecretHash>,
+    } later {
+        /// The one before, which is accepted until `previous_until`.
+        pub previous_secret_hash: Option<OAuthSecretHash>,
+        pub previous_until: Option<Timestamp>,
+    } checked by check_row
+}
+
+/// A client that was just registered, or whose secret was just replaced: the secret is shown now and never again.
+#[derive(Debug)]
+#[expect(missing_docs, reason = "the names say it")]
+pub struct RegisteredClient {
+    pub client: Client,
+    /// None of a public client.
+    pub secret: Option<OAuthSecret>,
+}
+
+/// What a registration draws.
+#[derive(Debug)]
+#[expect(missing_docs, reason = "the names say it")]
+pub struct ClientEntropy {
+    pub id: [u8; 16],
+    pub secret: [u8; 32],
+}
+
+impl ClientEntropy {
+    /// Drawn anew.
+    #[must_use]
+    pub fn draw() -> Self {
+        Self { id: random(), secret: random() }
+    }
+}
+
+impl Client {
+    /// Registers a client.
+    ///
+    /// # Errors
+    /// Which settings contradict each other.
+    pub fn register(
+        domain: &DomainId,
+        settings: ClientSettings,
+        now: Timestamp,
+        random: &ClientEntropy,
+    ) -> Result<RegisteredClient, InvalidClient> {
+        settings.check()?;
+        let secret = (!settings.is_public).then(|| OAuthSecret::from_bytes(&random.secret));
+        let client = Self {
+            id: ClientId::new(now, random.id),
+            domain_id: domain.clone(),
+            settings,
+            created_at: now,
+            secret_hash: secret.as_ref().map(OAuthSecret::hash),
+            previous_secret_hash: None,
+            previous_until: None,
+        };
+        Ok(RegisteredClient { client, secret })
+    }
+
+    /// Whether a text that somebody presents is the secret of this client now, or the one of before while that is
+    /// accepted. In constant time; never true of a public client.
+    #[must_use]
+    pub fn accepts_secret(&self, presented: &str, now: Timestamp) -> bool {
+        let presented = OAuthSecretHash::of(presented);
+        let previous = self.previous_secret_hash.as_ref().filter(|_| self.previous_until.is_some_and(|end| now < end));
+        let is_one = |hash: Option<&OAuthSecretHash>| hash.is_some_and(|hash| hash.is_same(&presented));
+        is_one(self.secret_hash.as_ref()) | is_one(previous)
+    }
+
+    /// What people read as its name: the one that it was given, or where its browsers go back to.
+    #[must_use]
+    pub fn shown_name(&self) -> &str {
+        let host = || self.settings.redirect_uris.as_slice().first().map_or(self.id.as_str(), RedirectUri::shown_host);
+        self.settings.name.as_ref().map_or_else(host, ClientName::as_str)
+    }
+
+    /// Whether an authorization request may name this redirect URI.
+    #[must_use]
+    pub fn has_redirect_uri(&self, presented: &str) -> bool {
+        self.settings.redirect_uris.matches(presented)
+    }
+
+    /// Whether a logout may lead to this URI.
+    #[must_use]
+    pub fn has_post_logout_uri(&self, presented: &str) -> bool {
+        self.settings.post_logout_uris.matches(presented)
+    }
+}
+
+/// A row that contradicts itself is no client.
+fn check_row(client: &Client) -> Result<()> {
+    client.settings.check().map_err(|invalid| anyhow::anyhow!("openid_clients.settings: {invalid}"))?;
+    if client.settings.is_public == client.secret_hash.is_some() {
+        bail!("openid_clients: settings and secret_hash contradict each other");
+    }
+    if client.previous_secret_hash.is_some() != client.previous_until.is_some() {
+        bail!("openid_clients: previous_secret_hash and previous_until contradict each other");
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const DAY: SignedDuration = SignedDuration::from_hours(24);
+
+    fn register(settings: ClientSettings) -> RegisteredClient {
+        let domain = DomainId::new(Timestamp::UNIX_EPOCH, [1; 16]);
+        let random = ClientEntropy { id: [2; 16], secret: [3; 32] };
+        Client::register(&domain, settings, Timestamp::UNIX_EPOCH, &random).unwrap()
+    }
+
+    fn settings() -> ClientSettings {
+        ClientSettings::new(RedirectUris::parse(["https://app.example/cb"]).unwrap())
+    }
+
+    #[test]
+    fn a_client_knows_its_secret_and_for_a_time_the_one_before() {
+        let now = Timestamp::UNIX_EPOCH;
+        let RegisteredClient { mut client, secret } = register(settings());
+        let secret = secret.unwrap();
+        assert!(client.accepts_secret(secret.reveal(), now));
+        for other in ["", "sgp_cs_", &secret.reveal()[..49], &format!("{}A", secret.reveal()), "x"] {
+            assert!(!client.accepts_secret(other, now), "{other}");
+        }
+        let next = OAuthSecret::from_bytes(&[4; 32]);
+        client.previous_secret_hash = client.secret_hash.replace(next.hash());
+        client.previous_until = Some(now + DAY);
+        let last = now + DAY - SignedDuration::from_millis(1);
+        assert!(client.accepts_secret(secret.reveal(), last) && client.accepts_secret(next.reveal(), last));
+        assert!(!client.accepts_secret(secret.reveal(), now + DAY) && client.accepts_secret(next.reveal(), now + DAY));
+    }
+
+    #[test]
+    fn a_public_client_has_no_secret_and_accepts_none() {
+        let RegisteredClient { client, secret } = register(ClientSettings { is_public: true, ..settings() });
+        assert!(secret.is_none() && client.secret_hash.is_none());
+        assert!(!client.accepts_secret("", Timestamp::UNIX_EPOCH));
+    }
+
+    #[test]
+    fn a_row_that_contradicts_itself_is_no_client() {
+        let RegisteredClient { client, .. } = register(settings());
+        assert!(check_row(&client).is_ok());
+        let public = ClientSettings { is_public: true, ..settings() };
+        let hash = client.secret_hash.clone();
+        for wrong in [
+            Client { secret_hash: None, ..client.clone() },
+            Client { settings: public.clone(), ..client.clone() },
+            Client { previous_secret_hash: hash, ..client.clone() },
+            Client { previous_until: Some(Timestamp::UNIX_EPOCH), ..client.clone() },
+            Client { settings: ClientSettings { requires_pkce: false, ..public }, secret_hash: None, ..client.clone() },
+        ] {
+            assert!(check_row(&wrong).is_err(), "{wrong:?}");
+        }
+    }
+}

@@ -1,0 +1,344 @@
+//! Where a browser goes back to with a code, or after a logout: exactly one of what a client registered (RFC 9700, 2.1).
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+use url::Url;
+
+/// Most characters of one.
+const MAX_URI_LEN: usize = 512;
+/// Most of them in a list.
+const MAX_URIS: usize = 20;
+/// The hosts of one's own machine, as they are spelled in a URI (RFC 8252, 7.3; `localhost` because people write it).
+const LOOPBACK_HOSTS: [&str; 3] = ["127.0.0.1", "[::1]", "localhost"];
+
+/// A redirect URI: https anywhere, http on one's own machine, or a scheme of an application's own (RFC 8252, 7.1).
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct RedirectUri(String);
+
+/// Redirect URIs of a client, none twice, in its order; there may be none.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "Vec<String>")]
+pub struct RedirectUris(Vec<RedirectUri>);
+
+/// A URI apart, as it is written.
+struct UriParts<'a> {
+    scheme: &'a str,
+    /// Between `//` and what follows; `None` where there is no `//`.
+    authority: Option<&'a str>,
+    /// Path and query.
+    rest: &'a str,
+}
+
+impl RedirectUri {
+    /// Reads one. It is kept as it is written, because that is how a client presents it again.
+    ///
+    /// # Errors
+    /// What it must be instead.
+    pub fn parse(text: &str) -> Result<Self, String> {
+        if text.len() > MAX_URI_LEN {
+            return Err(format!("must have at most {MAX_URI_LEN} characters"));
+        }
+        // What one reader takes for a slash or leaves out, another does not: the host shown is then not the one reached.
+        if let Some(wrong) = text.chars().find(|c| !c.is_ascii_graphic() || "\\<>\"^`{|}".contains(*c)) {
+            return Err(format!("must not contain {}; write it percent-encoded", wrong.escape_debug()));
+        }
+        if text.contains('#') {
+            return Err("must not have a fragment: leave out '#' and what follows".to_owned());
+        }
+        let wrong = || "must be a URL such as https://app.example.com/callback".to_owned();
+        let parts = UriParts::of(text).ok_or_else(wrong)?;
+        if parts.authority.is_some_and(|authority| authority.contains('@')) {
+            return Err("must not have a user name or a password before the host".to_owned());
+        }
+        let url = Url::parse(text).map_err(|_| wrong())?;
+        match parts.scheme {
+            "https" if url.host_str().is_some_and(|host| host.contains('*')) => {
+                Err("must name one host; register a URI for each, because they are compared exactly".to_owned())
+            }
+            "https" if parts.authority.is_some_and(|authority| !authority.is_empty()) => Ok(Self(text.to_owned())),
+            "http" if parts.loopback().is_some() => Ok(Self(text.to_owned())),
+            "http" => Err("must be https; http is for 127.0.0.1, [::1] and localhost only".to_owned()),
+            scheme if is_private_use(scheme) => Ok(Self(text.to_owned())),
+            _ => Err(
+                "must be https, http on 127.0.0.1, [::1] or localhost, or have a scheme of an application's own with \
+                      a dot in it, such as com.example.app:/callback"
+                    .to_owned(),
+            ),
+        }
+    }
+
+    /// Whether a client presents this one: exactly as it is written, except for the port on one's own machine, which a
+    /// program gets from its system (RFC 8252, 7.3).
+    #[must_use]
+    pub fn matches(&self, presented: &str) -> bool {
+        if self.0 == presented {
+            return true;
+        }
+        if presented.len() > MAX_URI_LEN {
+            return false;
+        }
+        let loopback = |text| UriParts::of(text).as_ref().and_then(UriParts::loopback);
+        loopback(&self.0).is_some_and(|here| loopback(presented) == Some(here))
+    }
+
+    /// Whether its scheme is an application's own, which any application on a device can claim.
+    #[must_use]
+    pub fn is_private_use(&self) -> bool {
+        UriParts::of(&self.0).is_some_and(|parts| is_private_use(parts.scheme))
+    }
+
+    /// Whether it leads to a program on a person's device, and any program there may be the one that answers.
+    #[must_use]
+    pub fn is_on_device(&self) -> bool {
+        UriParts::of(&self.0).is_some_and(|parts| is_private_use(parts.scheme) || parts.loopback().is_some())
+    }
+
+    /// What people are shown of it: its host with its port, or the scheme of an application's own.
+    #[must_use]
+    pub fn shown_host(&self) -> &str {
+        match UriParts::of(&self.0) {
+            Some(UriParts { scheme, authority: Some(authority), .. }) if !is_private_use(scheme) => authority,
+            Some(parts) => parts.scheme,
+            None => &self.0,
+        }
+    }
+
+    /// Its text.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl RedirectUris {
+    /// Reads a list.
+    ///
+    /// # Errors
+    /// What one of them must be instead, or that there are too many, or one twice.
+    pub fn parse<'a>(texts: impl IntoIterator<Item = &'a str>) -> Result<Self, String> {
+        let mut uris = Vec::new();
+        for text in texts {
+            let uri = RedirectUri::parse(text)?;
+            if uris.contains(&uri) {
+                return Err("must name each URI once".to_owned());
+            }
+            uris.push(uri);
+            if uris.len() > MAX_URIS {
+                return Err(format!("must name at most {MAX_URIS} URIs"));
+            }
+        }
+        Ok(Self(uris))
+    }
+
+    /// Whether one of them is presented.
+    #[must_use]
+    pub fn matches(&self, presented: &str) -> bool {
+        self.0.iter().any(|uri| uri.matches(presented))
+    }
+
+    /// All of them.
+    #[must_use]
+    pub fn as_slice(&self) -> &[RedirectUri] {
+        &self.0
+    }
+}
+
+impl fmt::Display for RedirectUri {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl TryFrom<String> for RedirectUri {
+    type Error = String;
+
+    fn try_from(text: String) -> Result<Self, String> {
+        Self::parse(&text)
+    }
+}
+
+impl From<RedirectUri> for String {
+    fn from(uri: RedirectUri) -> Self {
+        uri.0
+    }
+}
+
+impl TryFrom<Vec<String>> for RedirectUris {
+    type Error = String;
+
+    fn try_from(texts: Vec<String>) -> Result<Self, String> {
+        Self::parse(texts.iter().map(String::as_str))
+    }
+}
+
+impl<'a> UriParts<'a> {
+    /// `None` where the text has no scheme in lower case.
+    fn of(text: &'a str) -> Option<Self> {
+        let (scheme, rest) = text.split_once(':')?;
+        let is_scheme = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || b"+-.".contains(&byte);
+        if !scheme.starts_with(|c: char| c.is_ascii_lowercase()) || !scheme.bytes().all(is_scheme) {
+            return None;
+        }
+        let Some(behind) = rest.strip_prefix("//") else { return Some(Self { scheme, authority: None, rest }) };
+        let end = behind.find(['/', '?', '#']).unwrap_or(behind.len());
+        let (authority, rest) = behind.split_at(end);
+        Some(Self { scheme, authority: Some(authority), rest })
+    }
+
+    /// Host, path and query of an http URI on one's own machine, whatever its port.
+    fn loopback(&self) -> Option<(&'a str, &'a str)> {
+        let authority = self.authority.filter(|_| self.scheme == "http")?;
+        let host = LOOPBACK_HOSTS.into_iter().find(|host| authority.starts_with(host))?;
+        let port = &authority[host.len()..];
+        let is_port = |digits: &str| digits.bytes().all(|byte| byte.is_ascii_digit()) && digits.parse::<u16>().is_ok();
+        let is_host = port.is_empty() || port.strip_prefix(':').is_some_and(is_port);
+        is_host.then_some((host, self.rest))
+    }
+}
+
+/// A scheme that is a name which somebody can own, turned around.
+fn is_private_use(scheme: &str) -> bool {
+    scheme.contains('.') && scheme.split('.').all(|label| !label.is_empty())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const GOOD: [&str; 12] = [
+        "https://app.example.com/cb",
+        "https://app.example.com",
+        "https://app.example.com:8443/cb?tenant=1&x=%20",
+        "https://127.0.0.1/cb",
+        "https://xn--bcher-kva.example/cb",
+        "http://127.0.0.1/cb",
+        "http://127.0.0.1:8080/cb",
+        "http://[::1]:0/cb",
+        "http://localhost:3000/login/generic_oauth",
+        "http://localhost",
+        "com.example.app:/cb",
+        "com.example.app://cb/x",
+    ];
+
+    const BAD: [&str; 39] = [
+        "",
+        "app.example.com/cb",
+        "/cb",
+        "//app.example.com/cb",
+        "https:",
+        "https:/app.example.com/cb",
+        "https:app.example.com",
+        "https:///cb",
+        "https://?x",
+        "https://app.example.com/cb#",
+        "https://app.example.com/cb#top",
+        "https://ann@app.example.com/cb",
+        "https://@app.example.com/cb",
+        "https://ann:secret@app.example.com/cb",
+        "https://app.example.com\\@evil.example/cb",
+        "https://*.example.com/cb",
+        "https://app.example.com/a b",
+        "https://app.example.com/\n",
+        "https://bücher.example/cb",
+        "https://app.example.com:99999/cb",
+        "HTTPS://app.example.com/cb",
+        "http://app.example.com/cb",
+        "http://127.0.0.1.evil.example/cb",
+        "http://127.0.0.1@evil.example/cb",
+        "http://127.0.0.1:x/cb",
+        "http://127.0.0.1:/cb",
+        "http://127.0.0.1:65536/cb",
+        "http://127.1/cb",
+        "http://localhost.evil.example/cb",
+        "http://LOCALHOST/cb",
+        "javascript:alert(1)",
+        "data:text/html,x",
+        "file:///etc/passwd",
+        "ftp://app.example.com/cb",
+        "myapp:/cb",
+        "com..app:/cb",
+        ".app:/cb",
+        "com.example.app://ann@x/cb",
+        "urn:ietf:wg:oauth:2.0:oob",
+    ];
+
+    #[test]
+    fn only_what_leads_to_one_place_is_registered() {
+        for text in GOOD {
+            assert_eq!(RedirectUri::parse(text).map(String::from).as_deref(), Ok(text));
+        }
+        let long = format!("https://app.example.com/{}", "a".repeat(500));
+        for text in BAD.into_iter().chain([&*long]) {
+            assert!(RedirectUri::parse(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_uri_is_compared_as_it_is_written() {
+        let registered = RedirectUri::parse("https://app.example.com/cb?tenant=1").unwrap();
+        assert!(registered.matches("https://app.example.com/cb?tenant=1"));
+        for presented in [
+            "https://app.example.com/cb",
+            "https://app.example.com/cb?tenant=1&x=2",
+            "https://app.example.com/cb/?tenant=1",
+            "https://app.example.com:443/cb?tenant=1",
+            "https://APP.example.com/cb?tenant=1",
+            "http://app.example.com/cb?tenant=1",
+            "https://app.example.com/x/../cb?tenant=1",
+            "https://app.example.com/%63b?tenant=1",
+            "https://app.example.com/cb?tenant=1#",
+            "https://evil.example/cb?tenant=1",
+            "",
+        ] {
+            assert!(!registered.matches(presented), "{presented}");
+        }
+    }
+
+    #[test]
+    fn the_port_is_free_on_ones_own_machine_and_nowhere_else() {
+        for (registered, presented, is_same) in [
+            ("http://127.0.0.1/cb", "http://127.0.0.1:51004/cb", true),
+            ("http://127.0.0.1:8080/cb", "http://127.0.0.1/cb", true),
+            ("http://[::1]:1/cb", "http://[::1]:2/cb", true),
+            ("http://localhost:3000", "http://localhost:4000", true),
+            ("http://127.0.0.1/cb", "http://127.0.0.1:51004/cb?x", false),
+            ("http://127.0.0.1/cb", "http://127.0.0.1:51004/other", false),
+            ("http://127.0.0.1/cb", "http://localhost/cb", false),
+            ("http://127.0.0.1/cb", "http://127.0.0.1:1@evil.example/cb", false),
+            ("http://127.0.0.1/cb", "http://127.0.0.1:99999/cb", false),
+            ("http://127.0.0.1/cb", "http://127.0.0.1:+80/cb", false),
+            ("http://127.0.0.1/cb", "https://127.0.0.1:51004/cb", false),
+            ("https://127.0.0.1/cb", "https://127.0.0.1:51004/cb", false),
+            ("https://app.example/cb", "https://app.example:1/cb", false),
+            ("com.example.app://h/cb", "com.example.app://h:1/cb", false),
+        ] {
+            let registered = RedirectUri::parse(registered).unwrap();
+            assert_eq!(registered.matches(presented), is_same, "{registered} {presented}");
+        }
+    }
+
+    #[test]
+    fn a_list_names_each_once_and_has_an_end() {
+        let uris: Vec<_> = (0..21).map(|number| format!("https://app.example/{number}")).collect();
+        let texts = || uris.iter().map(String::as_str);
+        assert!(RedirectUris::parse(texts().take(20)).unwrap().matches("https://app.example/19"));
+        assert!(RedirectUris::parse(texts()).is_err());
+        assert!(RedirectUris::parse(["https://a.example", "https://a.example"]).is_err());
+        assert!(!RedirectUris::default().matches(""));
+        assert!(serde_json::from_str::<RedirectUris>(r#"["http://a.example"]"#).is_err());
+    }
+
+    #[test]
+    fn people_are_shown_where_it_leads() {
+        for (text, shown) in [
+            ("https://app.example:8443/cb?x", "app.example:8443"),
+            ("http://localhost:3000", "localhost:3000"),
+            ("com.example.app://bank.example/cb", "com.example.app"),
+            ("com.example.app:/cb", "com.example.app"),
+        ] {
+            assert_eq!(RedirectUri::parse(text).unwrap().shown_host(), shown);
+        }
+    }
+}

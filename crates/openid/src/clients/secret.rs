@@ -1,0 +1,92 @@
+//! What a confidential client proves itself with at the token endpoint.
+
+use std::fmt;
+
+use data_encoding::{BASE64URL_NOPAD, HEXLOWER};
+use secrecy::{ExposeSecret, SecretString};
+use sha2::{Digest, Sha256};
+use subtle::ConstantTimeEq;
+
+/// What secrets begin with, so that scanners for leaked secrets know them.
+const CLIENT_SECRET_PREFIX: &str = "sgp_cs_";
+
+/// The secret of a client: 256 random bits, shown once.
+#[derive(Debug)]
+pub struct OAuthSecret(SecretString);
+
+/// What the database knows one by: SHA-256 in hex. Nothing slower is needed, because nobody guesses 256 random bits.
+#[derive(Clone)]
+pub struct OAuthSecretHash(String);
+
+impl OAuthSecret {
+    /// The secret of these random bytes.
+    #[must_use]
+    pub fn from_bytes(random: &[u8; 32]) -> Self {
+        Self(format!("{CLIENT_SECRET_PREFIX}{}", BASE64URL_NOPAD.encode(random)).into())
+    }
+
+    /// For whoever asked for it, once.
+    #[must_use]
+    pub fn reveal(&self) -> &str {
+        self.0.expose_secret()
+    }
+
+    /// What the database keeps.
+    #[must_use]
+    pub fn hash(&self) -> OAuthSecretHash {
+        OAuthSecretHash::of(self.reveal())
+    }
+}
+
+impl OAuthSecretHash {
+    /// Of a text that somebody presents, whatever it is.
+    #[must_use]
+    pub fn of(presented: &str) -> Self {
+        Self(HEXLOWER.encode(&Sha256::digest(presented)))
+    }
+
+    /// Whether it is the same; in constant time.
+    #[must_use]
+    pub fn is_same(&self, other: &Self) -> bool {
+        self.0.as_bytes().ct_eq(other.0.as_bytes()).into()
+    }
+
+    fn from_stored(text: &str) -> anyhow::Result<Self> {
+        let is_one = text.len() == 64 && HEXLOWER.decode(text.as_bytes()).is_ok();
+        anyhow::ensure!(is_one, "is no hash of a client's secret");
+        Ok(Self(text.to_owned()))
+    }
+}
+
+impl fmt::Debug for OAuthSecretHash {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("OAuthSecretHash")
+    }
+}
+
+signpost_store::texts! {
+    OAuthSecretHash: |hash| &hash.0, OAuthSecretHash::from_stored;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_secret_says_what_it_is_and_does_not_print() {
+        let secret = OAuthSecret::from_bytes(&[255; 32]);
+        assert_eq!(secret.reveal(), format!("sgp_cs_{}8", "_".repeat(42)));
+        assert!(!format!("{secret:?} {:?}", secret.hash()).contains("__"));
+        assert!(secret.hash().is_same(&OAuthSecretHash::of(secret.reveal())));
+        assert!(!secret.hash().is_same(&OAuthSecretHash::of("")));
+    }
+
+    #[test]
+    fn what_nobody_hashed_is_not_read() {
+        let hash = OAuthSecret::from_bytes(&[1; 32]).hash();
+        assert!(OAuthSecretHash::from_stored(&hash.0).is_ok());
+        for text in ["", "sgp_cs_x", &hash.0.to_uppercase(), &hash.0[1..]] {
+            assert!(OAuthSecretHash::from_stored(text).is_err(), "{text}");
+        }
+    }
+}

@@ -1,0 +1,235 @@
+//! What its operator decides of a client.
+
+use serde::{Deserialize, Serialize};
+
+use super::{AllowList, RedirectUris};
+use crate::jose::SigningAlgorithm;
+
+/// Most characters of a client's name.
+const MAX_NAME_LEN: usize = 60;
+
+/// What its operator decides of a client. [`ClientSettings::check`] holds of every client that is stored.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[expect(missing_docs, reason = "the names say it")]
+pub struct ClientSettings {
+    pub name: Option<ClientName>,
+    /// Whether it can keep no secret: a program on people's own devices.
+    pub is_public: bool,
+    pub redirect_uris: RedirectUris,
+    pub post_logout_uris: RedirectUris,
+    pub algorithm: SigningAlgorithm,
+    pub email: EmailClaim,
+    pub requires_pkce: bool,
+    /// The operator's own: nobody is asked for consent, where [`ClientSettings::asks_nobody`].
+    pub is_trusted: bool,
+    /// Who may log in. `None` is everybody at `authorize`, and nobody behind a proxy.
+    pub allowed: Option<AllowList>,
+}
+
+/// What people read as the name of a client: one line without what cannot be seen.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "String")]
+pub struct ClientName(String);
+
+/// What the scope `email` gives a client.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum EmailClaim {
+    /// `<user>@<domain>`, which says nothing about whether it is verified.
+    #[default]
+    Synthetic,
+    /// Nothing.
+    None,
+    /// The same address with `email_verified`, while the domain is verified.
+    Verified,
+}
+
+/// Settings that contradict each other: which one, and what it must be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{field}: {reason}")]
+#[expect(missing_docs, reason = "the names say it")]
+pub struct InvalidClient {
+    pub field: &'static str,
+    pub reason: &'static str,
+}
+
+impl ClientSettings {
+    /// Those of a confidential client that says nothing else.
+    #[must_use]
+    pub fn new(redirect_uris: RedirectUris) -> Self {
+        Self {
+            name: None,
+            is_public: false,
+            redirect_uris,
+            post_logout_uris: RedirectUris::default(),
+            algorithm: SigningAlgorithm::default(),
+            email: EmailClaim::default(),
+            requires_pkce: true,
+            is_trusted: false,
+            allowed: None,
+        }
+    }
+
+    /// Whether people need not agree to what it learns. A program on people's devices shows by nothing that it is itself:
+    /// another one on the same device can send the same request, and would learn who is signed in without anybody having
+    /// seen a page (RFC 8252, 8.6). So that one asks, whatever its operator says; an https address is its owner's alone.
+    #[must_use]
+    pub fn asks_nobody(&self) -> bool {
+        let is_itself = !self.is_public || !self.redirect_uris.as_slice().iter().any(super::RedirectUri::is_on_device);
+        self.is_trusted && is_itself
+    }
+
+    /// Whether the settings go together.
+    ///
+    /// # Errors
+    /// The first that does not.
+    pub fn check(&self) -> Result<(), InvalidClient> {
+        let invalid = |field, reason| Err(InvalidClient { field, reason });
+        if self.redirect_uris.as_slice().is_empty() {
+            return invalid("redirect_uris", "must name at least one URI");
+        }
+        // Nothing else ties a code to a client that has no secret (RFC 9700, 2.1.1).
+        if self.is_public && !self.requires_pkce {
+            return invalid("pkce", "must be true: a public client has no secret, and PKCE is what protects its codes");
+        }
+        if !self.is_public {
+            let of_an_app = "has a scheme of an application's own, which only a public client may have";
+            for (field, uris) in [("redirect_uris", &self.redirect_uris), ("post_logout_uris", &self.post_logout_uris)]
+            {
+                if uris.as_slice().iter().any(super::RedirectUri::is_private_use) {
+                    return invalid(field, of_an_app);
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+impl ClientName {
+    /// The name in a request, without what a reader cannot see.
+    ///
+    /// # Errors
+    /// What it must be instead, where nothing is left of it or it is too long.
+    pub fn parse(text: &str) -> Result<Self, String> {
+        let name = signpost_text::line(text).trim().to_owned();
+        match name.chars().count() {
+            1..=MAX_NAME_LEN => Ok(Self(name)),
+            _ => Err(format!("must have 1 to {MAX_NAME_LEN} visible characters")),
+        }
+    }
+
+    /// Its text.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl TryFrom<String> for ClientName {
+    type Error = String;
+
+    fn try_from(text: String) -> Result<Self, String> {
+        Self::parse(&text)
+    }
+}
+
+impl EmailClaim {
+    /// All of them.
+    pub const ALL: [Self; 3] = [Self::Synthetic, Self::None, Self::Verified];
+
+    /// The word in requests, replies and the database.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Synthetic => "synthetic",
+            Self::None => "none",
+            Self::Verified => "verified",
+        }
+    }
+
+    /// Reads the word.
+    #[must_use]
+    pub fn parse(text: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|email| email.as_str() == text)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn settings(redirect_uri: &str) -> ClientSettings {
+        ClientSettings::new(RedirectUris::parse([redirect_uri]).unwrap())
+    }
+
+    #[test]
+    fn a_public_client_needs_pkce_and_only_it_has_a_scheme_of_its_own() {
+        let (https, app) = (settings("https://app.example/cb"), settings("com.example.app:/cb"));
+        assert_eq!(https.check(), Ok(()));
+        assert_eq!(ClientSettings { requires_pkce: false, ..https.clone() }.check(), Ok(()));
+        assert_eq!(ClientSettings { is_public: true, ..app.clone() }.check(), Ok(()));
+        for (wrong, field) in [
+            (app.clone(), "redirect_uris"),
+            (ClientSettings { post_logout_uris: app.redirect_uris.clone(), ..https.clone() }, "post_logout_uris"),
+            (ClientSettings { is_public: true, requires_pkce: false, ..https.clone() }, "pkce"),
+            (ClientSettings { redirect_uris: RedirectUris::default(), ..https.clone() }, "redirect_uris"),
+        ] {
+            assert_eq!(wrong.check().unwrap_err().field, field);
+        }
+    }
+
+    #[test]
+    fn a_program_on_a_device_asks_though_it_is_trusted() {
+        for (uri, is_public, asks_nobody) in [
+            ("https://app.example/cb", false, true),
+            ("https://app.example/cb", true, true),
+            ("http://localhost:3000/cb", false, true),
+            ("http://localhost:3000/cb", true, false),
+            ("http://127.0.0.1/cb", true, false),
+            ("com.example.app:/cb", true, false),
+        ] {
+            let settings = ClientSettings { is_public, is_trusted: true, ..settings(uri) };
+            assert_eq!(settings.asks_nobody(), asks_nobody, "{uri} {is_public}");
+            assert!(!ClientSettings { is_trusted: false, ..settings }.asks_nobody());
+        }
+        let both = RedirectUris::parse(["https://app.example/cb", "com.example.app:/cb"]).unwrap();
+        assert!(!ClientSettings { is_public: true, is_trusted: true, ..ClientSettings::new(both) }.asks_nobody());
+    }
+
+    #[test]
+    fn settings_read_back_and_nothing_unknown_is_read() {
+        let settings = ClientSettings {
+            name: Some(ClientName::parse("Ann's wiki").unwrap()),
+            allowed: Some(AllowList::parse(["*"]).unwrap()),
+            ..settings("https://app.example/cb")
+        };
+        let json = serde_json::to_value(&settings).unwrap();
+        assert_eq!(serde_json::from_value::<ClientSettings>(json.clone()).unwrap(), settings);
+        for (field, value) in
+            [("other", 1.into()), ("name", "".into()), ("email", "Verified".into()), ("allowed", "*".into())]
+        {
+            let mut wrong = json.clone();
+            wrong[field] = value;
+            assert!(serde_json::from_value::<ClientSettings>(wrong).is_err(), "{field}");
+        }
+    }
+
+    #[test]
+    fn a_name_is_one_line_that_can_be_seen() {
+        assert_eq!(ClientName::parse(" Ann's\nwiki\u{202e} ").unwrap().as_str(), "Ann's wiki");
+        assert!(ClientName::parse(&"é".repeat(60)).is_ok());
+        for text in ["", " ", "\u{200b}", &"é".repeat(61)] {
+            assert!(ClientName::parse(text).is_err(), "{text:?}");
+        }
+    }
+
+    #[test]
+    fn every_word_reads_back() {
+        for email in EmailClaim::ALL {
+            assert_eq!(EmailClaim::parse(email.as_str()), Some(email));
+            assert_eq!(serde_json::to_value(email).unwrap(), email.as_str());
+        }
+        assert_eq!(EmailClaim::parse("Synthetic"), None);
+    }
+}

@@ -1,0 +1,205 @@
+//! Clients in the database. Whoever asks for one has found its domain before: a client outlives its domain until it is swept.
+
+use anyhow::{Result, bail};
+use jiff::{SignedDuration, Timestamp};
+use serde_json::json;
+use signpost_login::domains::Domain;
+use signpost_login::ids::DomainId;
+use signpost_platform::accounts::Account;
+use signpost_platform::accounts::audit::sql::insert_entry;
+use signpost_platform::accounts::audit::{Action, Actor};
+use signpost_store::{Json, Step, Store, Stored, Value, WriteOutcome, must, params, sql, step};
+
+use super::{Client, ClientPatch, ClientSettings, InvalidClient, MAX_CLIENTS, OAuthSecret};
+use crate::ids::ClientId;
+
+/// How often a change is tried again that another one came before.
+const MAX_TRIES: usize = 32;
+
+/// Takes the domain before a client is added: one that is deleted at the same time is gone or has the client, and of two
+/// clients the second counts the first.
+const TAKE_DOMAIN: &str = "
+    UPDATE domains SET handler = handler WHERE account = $1 AND environment = $2 AND id = $3 AND handler = 'hosted'";
+
+/// `$2` is the domain: the second column of the row.
+const INSERT: &str = sql!(Client::INSERT_IF, " WHERE (SELECT COUNT(*) FROM openid_clients WHERE domain_id = $2) < $6");
+
+const BY_ID: &str = sql!(Client::SELECT, " WHERE id = $1 AND domain_id = $2");
+
+const ANYWHERE: &str = sql!(Client::SELECT, " WHERE id = $1");
+
+const LIST: &str = sql!(Client::SELECT, " WHERE domain_id = $1 AND id > $2 ORDER BY id LIMIT $3");
+
+/// Of all domains that are there.
+const LIST_ALL: &str = sql!(
+    Client::SELECT,
+    " WHERE id > $1 AND EXISTS (SELECT 1 FROM domains WHERE domains.id = openid_clients.domain_id) ORDER BY id LIMIT $2"
+);
+
+const SETTINGS: &str = "SELECT settings FROM openid_clients WHERE id = $1 AND domain_id = $2";
+
+const SET_SETTINGS: &str = "UPDATE openid_clients SET settings = $3 WHERE id = $1 AND domain_id = $2 AND settings = $4";
+
+const ROTATE: &str = "
+    UPDATE openid_clients
+    SET previous_secret_hash = CASE WHEN CAST($4 AS BIGINT) IS NULL THEN NULL ELSE secret_hash END, previous_until = $4,
+        secret_hash = $3
+    WHERE id = $1 AND domain_id = $2 AND secret_hash IS NOT NULL";
+
+const DELETE: &str = "DELETE FROM openid_clients WHERE id = $1 AND domain_id = $2";
+
+/// Of domains that are gone.
+const SWEEP: &str = "
+    DELETE FROM openid_clients WHERE id IN (
+        SELECT openid_clients.id FROM openid_clients
+        WHERE NOT EXISTS (SELECT 1 FROM domains WHERE domains.id = openid_clients.domain_id)
+        LIMIT 1000
+    ) RETURNING id";
+
+/// Why a client was not registered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NotCreated {
+    /// The domain is gone, or not hosted any more.
+    NoHostedDomain,
+    /// The domain has as many clients as it may.
+    TooMany,
+}
+
+/// Why a client was not changed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NotChanged {
+    /// There is no such client.
+    NotFound,
+    /// The settings would contradict each other.
+    Invalid(InvalidClient),
+}
+
+/// Keeps a client that was registered.
+///
+/// # Errors
+/// As [`Store::write`].
+pub async fn insert(store: &Store, domain: &Domain, client: &Client, by: &Actor) -> Result<Result<(), NotCreated>> {
+    let settings = &client.settings;
+    let details = json!({
+        "domain_id": domain.id, "public": settings.is_public, "redirect_uris": settings.redirect_uris,
+        "trusted": settings.is_trusted, "allow": settings.allowed,
+    });
+    let steps = [
+        must(TAKE_DOMAIN, params![&domain.account.name, domain.account.environment, &domain.id]),
+        must(INSERT, client.clone().params().into_iter().chain(params![MAX_CLIENTS]).collect()),
+        insert_entry(by, Some(&domain.account), Action::ClientCreated, client.id.as_str(), &details, client.created_at),
+    ];
+    Ok(match store.write(steps).await? {
+        WriteOutcome::Committed(_) => Ok(()),
+        WriteOutcome::Refused(0) => Err(NotCreated::NoHostedDomain),
+        WriteOutcome::Refused(_) => Err(NotCreated::TooMany),
+    })
+}
+
+/// A domain's client.
+///
+/// # Errors
+/// As [`Store::read`].
+pub async fn find(store: &Store, domain: &DomainId, id: &ClientId) -> Result<Option<Client>> {
+    store.read_by_index(BY_ID, params![id, domain]).await?.map(Client::from_row).transpose()
+}
+
+/// For the operator and for proxies that name a client alone: whosever it is. Its domain may be gone.
+///
+/// # Errors
+/// As [`Store::read`].
+pub async fn find_in_any_domain(store: &Store, id: &ClientId) -> Result<Option<Client>> {
+    store.read_by_index(ANYWHERE, params![id]).await?.map(Client::from_row).transpose()
+}
+
+/// A domain's clients, oldest first, those behind `after`.
+///
+/// # Errors
+/// As [`Store::read`].
+pub async fn list(store: &Store, domain: &DomainId, after: Option<&ClientId>, most: u32) -> Result<Vec<Client>> {
+    let after = after.map_or("", ClientId::as_str);
+    let rows = store.read(LIST, params![domain, after, most]).await?;
+    rows.into_iter().map(Client::from_row).collect()
+}
+
+/// For the operator: the clients of all domains, oldest first, those behind `after`.
+///
+/// # Errors
+/// As [`Store::read`].
+pub async fn list_all(store: &Store, after: Option<&ClientId>, most: u32) -> Result<Vec<Client>> {
+    let after = after.map_or("", ClientId::as_str);
+    store.read(LIST_ALL, params![after, most]).await?.into_iter().map(Client::from_row).collect()
+}
+
+/// Changes a client. Of two changes at once the second is made of what the first left.
+///
+/// # Errors
+/// As [`Store::write`].
+pub async fn patch(
+    store: &Store,
+    account: &Account,
+    domain: &DomainId,
+    id: &ClientId,
+    change: &ClientPatch,
+    by: &Actor,
+    now: Timestamp,
+) -> Result<Result<(), NotChanged>> {
+    for _ in 0..MAX_TRIES {
+        let Some(row) = store.read_by_index(SETTINGS, params![id, domain]).await? else {
+            return Ok(Err(NotChanged::NotFound));
+        };
+        let stored = row.text(0)?.to_owned();
+        let changed = match change.apply(&serde_json::from_str::<ClientSettings>(&stored)?) {
+            Ok(changed) => changed,
+            Err(invalid) => return Ok(Err(NotChanged::Invalid(invalid))),
+        };
+        let entry = insert_entry(by, Some(account), Action::ClientChanged, id.as_str(), &change.to_details(), now);
+        let set = must(SET_SETTINGS, params![id, domain, Value::from(Json(changed)), stored]);
+        if store.write([set, entry]).await?.is_committed() {
+            return Ok(Ok(()));
+        }
+    }
+    bail!("the settings of {id} change all the time")
+}
+
+/// Replaces the secret of a client; the one before is accepted for `overlap` more, or not at all. False where there is no
+/// such client, or none that has a secret.
+///
+/// # Errors
+/// As [`Store::write`].
+pub async fn rotate_secret(
+    store: &Store,
+    account: &Account,
+    client: &Client,
+    secret: &OAuthSecret,
+    overlap: Option<SignedDuration>,
+    by: &Actor,
+    now: Timestamp,
+) -> Result<bool> {
+    let until = overlap.map(|overlap| now + overlap);
+    let rotate = must(ROTATE, params![&client.id, &client.domain_id, secret.hash(), until]);
+    let details = json!({ "previous_until": until });
+    let entry = insert_entry(by, Some(account), Action::ClientRotated, client.id.as_str(), &details, now);
+    Ok(store.write([rotate, entry]).await?.is_committed())
+}
+
+/// Deletes clients whose domain is gone, a bounded number of them; the outcome has a row for each.
+pub(crate) fn sweep_step() -> Step {
+    step(SWEEP, params![])
+}
+
+/// Deletes a client. What it was granted ends with it. False where there is no such client.
+///
+/// # Errors
+/// As [`Store::write`].
+pub async fn delete(
+    store: &Store,
+    account: &Account,
+    domain: &DomainId,
+    id: &ClientId,
+    by: &Actor,
+    now: Timestamp,
+) -> Result<bool> {
+    let entry = insert_entry(by, Some(account), Action::ClientDeleted, id.as_str(), &json!({}), now);
+    Ok(store.write([must(DELETE, params![id, domain]), entry]).await?.is_committed())
+}

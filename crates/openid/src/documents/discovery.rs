@@ -1,0 +1,76 @@
+//! What an issuer can do, and where (OpenID Connect Discovery 1.0, 3; RFC 8414, 2).
+
+use serde_json::{Value, json};
+
+use crate::jose::SigningAlgorithm;
+
+/// How a client may prove at the token endpoint who it is: with its secret in either place, or not at all.
+const CLIENT_AUTHENTICATION: [&str; 3] = ["client_secret_basic", "client_secret_post", "none"];
+
+/// The document of an issuer.
+#[must_use]
+pub(super) fn describe(issuer: &str) -> Value {
+    let at = |path: &str| format!("{issuer}{path}");
+    let [basic, post, none] = CLIENT_AUTHENTICATION;
+    json!({
+        "issuer": issuer,
+        "authorization_endpoint": at("/authorize"),
+        "token_endpoint": at("/token"),
+        "userinfo_endpoint": at("/userinfo"),
+        "jwks_uri": at("/jwks"),
+        "revocation_endpoint": at("/revoke"),
+        "introspection_endpoint": at("/introspect"),
+        "end_session_endpoint": at("/logout"),
+        "scopes_supported": ["openid", "profile", "email", "offline_access"],
+        "response_types_supported": ["code"],
+        "response_modes_supported": ["query"],
+        "grant_types_supported": ["authorization_code", "refresh_token"],
+        "subject_types_supported": ["public"],
+        // In this order: some relying parties take the first.
+        "id_token_signing_alg_values_supported": SigningAlgorithm::ALL,
+        "token_endpoint_auth_methods_supported": [basic, post, none],
+        "revocation_endpoint_auth_methods_supported": [basic, post, none],
+        "introspection_endpoint_auth_methods_supported": [basic, post],
+        "code_challenge_methods_supported": ["S256"],
+        "prompt_values_supported": ["none", "login", "consent", "create"],
+        "acr_values_supported": ["urn:signpost:wallet", "urn:signpost:wallet+match", "phr"],
+        "claim_types_supported": ["normal"],
+        "claims_supported": [
+            "iss", "sub", "aud", "exp", "iat", "auth_time", "nonce", "sid", "acr", "amr", "at_hash",
+            "name", "preferred_username", "nickname", "groups", "email", "email_verified",
+        ],
+        "ui_locales_supported": ["en", "es"],
+        "authorization_response_iss_parameter_supported": true,
+        "claims_parameter_supported": false,
+        "request_parameter_supported": false,
+        // Its default is true.
+        "request_uri_parameter_supported": false,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// OpenID Connect Discovery 1.0, 3, and RFC 8414, 2: what must be there, and what relying parties ask for (RFC 9700, 2).
+    #[test]
+    fn what_must_be_in_it_is() {
+        let document = describe("https://login.test/dom_1");
+        for (member, value) in [
+            ("issuer", json!("https://login.test/dom_1")),
+            ("authorization_endpoint", json!("https://login.test/dom_1/authorize")),
+            ("token_endpoint", json!("https://login.test/dom_1/token")),
+            ("jwks_uri", json!("https://login.test/dom_1/jwks")),
+            ("end_session_endpoint", json!("https://login.test/dom_1/logout")),
+            ("response_types_supported", json!(["code"])),
+            ("id_token_signing_alg_values_supported", json!(["RS256", "ES256"])),
+            ("code_challenge_methods_supported", json!(["S256"])),
+            ("authorization_response_iss_parameter_supported", json!(true)),
+            ("request_uri_parameter_supported", json!(false)),
+        ] {
+            assert_eq!(document[member], value, "{member}");
+        }
+        let scopes = document["scopes_supported"].as_array().unwrap();
+        assert!(scopes.contains(&json!("openid")) && !document.to_string().contains("null"));
+    }
+}

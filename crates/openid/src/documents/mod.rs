@@ -1,0 +1,80 @@
+//! What an issuer publishes of itself: where its addresses are, and the keys that verify its tokens.
+
+mod discovery;
+
+use axum::Router;
+use axum::extract::{Request, State};
+use axum::response::IntoResponse;
+use axum::routing::{MethodRouter, get};
+use serde_json::{Value, json};
+use signpost_login::domains::Domain;
+use signpost_login::ids::DomainId;
+use signpost_platform::accounts::Environment;
+use signpost_platform::limits::{Caller, Limit};
+use signpost_platform::web::peer::client_address;
+use signpost_platform::web::problem::Problem;
+use signpost_platform::web::{ANY_ORIGIN, PathId, PublicDocument};
+
+use crate::flows::{find_realm, issuer};
+use crate::service::OpenidService;
+
+/// The two names of the document (OpenID Connect Discovery 1.0, 4; RFC 8414, 3). Both have the same content.
+const NAMES: [&str; 2] = ["openid-configuration", "oauth-authorization-server"];
+
+/// The addresses of what the issuers of an environment publish.
+pub(crate) fn router(service: &OpenidService, environment: Environment) -> Router<OpenidService> {
+    let realm = format!("{}/{{domain}}", environment.page_path());
+    let mut router = Router::new().route(&format!("{realm}/jwks"), serve(environment, Published::Keys));
+    for name in NAMES {
+        // Behind the issuer, as OpenID Connect has it, and inserted before its path, as RFC 8414 has it. A proxy may serve
+        // the deployment below a path of its own, which is then a part of the issuer's.
+        let base = service.origin.link("");
+        for path in [format!("{realm}/.well-known/{name}"), format!("/.well-known/{name}{base}{realm}")] {
+            router = router.route(&path, serve(environment, Published::Discovery));
+        }
+    }
+    router
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Published {
+    Discovery,
+    Keys,
+}
+
+fn serve(environment: Environment, what: Published) -> MethodRouter<OpenidService> {
+    get(async move |State(service): State<OpenidService>, PathId(id): PathId, request: Request| {
+        let (caller, asked) = (client_address(&service, &request), request.headers().clone());
+        let document = what.find(&service, environment, &id, &caller).await;
+        match document {
+            Ok(document) => document.reply(&asked),
+            Err(problem) => (ANY_ORIGIN, problem).into_response(),
+        }
+    })
+}
+
+impl Published {
+    async fn find(
+        self,
+        service: &OpenidService,
+        environment: Environment,
+        id: &str,
+        caller: &Caller,
+    ) -> Result<PublicDocument, Problem> {
+        let elapsed = service.clock.elapsed();
+        service.limits.check(Limit::GetSession, caller, elapsed).await.map_err(Problem::RateLimited)?;
+        let id = DomainId::parse(id).ok_or(Problem::NotFound)?;
+        let realm = find_realm(service, environment, &id).await?.ok_or(Problem::NotFound)?;
+        Ok(PublicDocument::new("application/json", &self.read(service, &realm).await?))
+    }
+
+    async fn read(self, service: &OpenidService, realm: &Domain) -> anyhow::Result<Value> {
+        match self {
+            Self::Discovery => Ok(discovery::describe(&issuer(service, realm))),
+            Self::Keys => {
+                let keys = service.list_published_keys(realm.account.environment).await?;
+                Ok(json!({ "keys": keys }))
+            }
+        }
+    }
+}

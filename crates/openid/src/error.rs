@@ -1,0 +1,66 @@
+//! Why a request of an integrator's server is refused. Clients are told in the words of OAuth, elsewhere.
+
+use axum::http::StatusCode;
+use axum::response::{IntoResponse, Response};
+use serde_json::json;
+use signpost_login::error::Error as LoginError;
+use signpost_platform::web::problem::{Problem, error_body};
+
+/// Why a request was refused. The text is what the caller reads.
+#[derive(Debug, thiserror::Error)]
+#[expect(missing_docs, reason = "the text of each variant is its documentation")]
+pub enum OpenidError {
+    /// As the login service says it.
+    #[error(transparent)]
+    Login(#[from] LoginError),
+    #[error(
+        "the domain {0} is not hosted, and clients are of hosted domains: set its handler to 'hosted' with PATCH /domains/{{id}}"
+    )]
+    DomainNotHosted(String),
+    #[error("no client of the domain has this id")]
+    ClientNotFound,
+    #[error("the client is public: it has no secret")]
+    ClientIsPublic,
+    #[error("the domain has {0} clients, and no more are possible; delete one first")]
+    TooManyClients(u32),
+}
+
+impl OpenidError {
+    /// HTTP status and stable code of each that the login service does not have.
+    fn status_and_code(&self) -> (StatusCode, &'static str) {
+        match self {
+            Self::Login(_) => (StatusCode::INTERNAL_SERVER_ERROR, "internal_error"),
+            Self::DomainNotHosted(_) => (StatusCode::UNPROCESSABLE_ENTITY, "domain_not_hosted"),
+            Self::ClientNotFound => (StatusCode::NOT_FOUND, "client_not_found"),
+            Self::ClientIsPublic => (StatusCode::UNPROCESSABLE_ENTITY, "client_is_public"),
+            Self::TooManyClients(_) => (StatusCode::CONFLICT, "too_many_clients"),
+        }
+    }
+}
+
+impl From<Problem> for OpenidError {
+    fn from(problem: Problem) -> Self {
+        Self::Login(problem.into())
+    }
+}
+
+impl From<anyhow::Error> for OpenidError {
+    fn from(error: anyhow::Error) -> Self {
+        Self::Login(error.into())
+    }
+}
+
+impl IntoResponse for OpenidError {
+    fn into_response(self) -> Response {
+        match self {
+            Self::Login(error) => error.into_response(),
+            refused => {
+                let details = match &refused {
+                    Self::DomainNotHosted(domain) => json!({ "domain": domain }),
+                    _ => json!({}),
+                };
+                error_body(refused.status_and_code(), &refused.to_string(), &details)
+            }
+        }
+    }
+}

@@ -1,0 +1,139 @@
+//! Which client a request comes from, and whether it shows that (RFC 6749, 2.3).
+
+use anyhow::Result;
+use data_encoding::BASE64;
+use secrecy::{ExposeSecret, SecretString};
+use signpost_login::domains::Domain;
+use url::form_urlencoded;
+
+use crate::clients::{self, Client};
+use crate::ids::ClientId;
+use crate::service::OpenidService;
+
+/// What a client sends to show who it is, in one way and no more.
+#[derive(Clone, Debug)]
+pub struct ClientCredentials {
+    id: String,
+    /// As it was sent, and, of the header, as it was before some clients encode it.
+    secrets: Vec<SecretString>,
+}
+
+/// Why a request is of no client.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ClientRefusal {
+    /// `invalid_request`: it shows who it is in more than one way.
+    Several,
+    /// `invalid_client`: unknown, without its secret, or with a wrong one.
+    Invalid,
+}
+
+impl ClientCredentials {
+    /// Reads the header `Authorization` and the fields of a form, where they are.
+    ///
+    /// # Errors
+    /// Where there are none, several, or ones that cannot be read.
+    pub fn read(
+        authorization: Option<&str>,
+        client_id: Option<&str>,
+        client_secret: Option<&str>,
+    ) -> Result<Self, ClientRefusal> {
+        let Some(authorization) = authorization else {
+            let id = client_id.ok_or(ClientRefusal::Invalid)?.to_owned();
+            return Ok(Self { id, secrets: client_secret.map(SecretString::from).into_iter().collect() });
+        };
+        if client_secret.is_some() {
+            return Err(ClientRefusal::Several);
+        }
+        let credentials = Self::read_basic(authorization).ok_or(ClientRefusal::Invalid)?;
+        if client_id.is_some_and(|id| id != credentials.id) {
+            return Err(ClientRefusal::Several);
+        }
+        Ok(credentials)
+    }
+
+    /// Both parts are encoded as in a form before they are put together. Not every client does that: what was sent counts
+    /// as well.
+    fn read_basic(authorization: &str) -> Option<Self> {
+        let (scheme, encoded) = authorization.split_once(' ')?;
+        let decoded = BASE64.decode(encoded.trim().as_bytes()).ok().filter(|_| scheme.eq_ignore_ascii_case("basic"))?;
+        let text = String::from_utf8(decoded).ok()?;
+        let (id, secret) = text.split_once(':')?;
+        Some(Self { id: decode(id), secrets: vec![decode(secret).into(), secret.into()] })
+    }
+}
+
+fn decode(text: &str) -> String {
+    // What is encoded has neither: it would be read as several fields, and what follows the first be left out.
+    if text.contains(['&', '=']) {
+        return text.to_owned();
+    }
+    let mut pairs = form_urlencoded::parse(text.as_bytes());
+    pairs.next().map(|(name, _)| name.into_owned()).unwrap_or_default()
+}
+
+/// The client of this realm that shows these credentials.
+///
+/// # Errors
+/// As [`clients::sql::find`].
+pub async fn find_client(
+    service: &OpenidService,
+    realm: &Domain,
+    credentials: &ClientCredentials,
+) -> Result<Result<Client, ClientRefusal>> {
+    let client = match ClientId::parse(&credentials.id) {
+        Some(id) => clients::sql::find(&service.store, &realm.id, &id).await?,
+        None => None,
+    };
+    let Some(client) = client else { return Ok(Err(ClientRefusal::Invalid)) };
+    let now = service.clock.now();
+    let is_it = if client.settings.is_public {
+        credentials.secrets.is_empty()
+    } else {
+        credentials.secrets.iter().any(|secret| client.accepts_secret(secret.expose_secret(), now))
+    };
+    Ok(if is_it { Ok(client) } else { Err(ClientRefusal::Invalid) })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn basic(text: &str) -> String {
+        format!("Basic {}", BASE64.encode(text.as_bytes()))
+    }
+
+    fn read(authorization: Option<&str>, id: Option<&str>, secret: Option<&str>) -> Result<Vec<String>, ClientRefusal> {
+        let read = ClientCredentials::read(authorization, id, secret)?;
+        Ok([read.id].into_iter().chain(read.secrets.iter().map(|text| text.expose_secret().to_owned())).collect())
+    }
+
+    #[test]
+    fn a_client_shows_who_it_is_in_one_way() {
+        let (header, lower) = (basic("cli_1:s"), basic("cli_1:s").replacen("Basic", "basic", 1));
+        for (authorization, id, secret, expected) in [
+            (Some(header.as_str()), None, None, Ok(vec!["cli_1", "s", "s"])),
+            (Some(&lower), Some("cli_1"), None, Ok(vec!["cli_1", "s", "s"])),
+            (Some(&header), Some("cli_2"), None, Err(ClientRefusal::Several)),
+            (Some(&header), Some("cli_1"), Some("s"), Err(ClientRefusal::Several)),
+            (None, Some("cli_1"), Some("s"), Ok(vec!["cli_1", "s"])),
+            (None, Some("cli_1"), None, Ok(vec!["cli_1"])),
+            (None, None, Some("s"), Err(ClientRefusal::Invalid)),
+            (None, None, None, Err(ClientRefusal::Invalid)),
+            (Some("Bearer abc"), None, None, Err(ClientRefusal::Invalid)),
+            (Some("Basic ~"), None, None, Err(ClientRefusal::Invalid)),
+            (Some("Basic"), None, None, Err(ClientRefusal::Invalid)),
+        ] {
+            let expected = expected.map(|texts| texts.into_iter().map(str::to_owned).collect());
+            assert_eq!(read(authorization, id, secret), expected, "{authorization:?} {id:?} {secret:?}");
+        }
+    }
+
+    #[test]
+    fn a_header_is_read_as_it_should_be_encoded_and_as_it_often_is() {
+        let read = read(Some(&basic("cli%5F1:a%2Bb+c")), None, None).unwrap();
+        assert_eq!(read, ["cli_1", "a+b c", "a%2Bb+c"]);
+        for secret in ["s&more", "s=more"] {
+            assert_eq!(super::tests::read(Some(&basic(&format!("cli_1:{secret}"))), None, None).unwrap()[1], secret);
+        }
+    }
+}

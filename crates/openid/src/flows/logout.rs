@@ -1,0 +1,163 @@
+//! Logout that an application asks for (OpenID Connect RP-Initiated Logout): the browser session at this realm ends, with
+//! all that applications were granted by it.
+
+use anyhow::Result;
+use signpost_login::browser_sessions;
+use signpost_login::domains::Domain;
+use signpost_login::flows::sign_in::SignedInUser;
+use signpost_login::ids::{BrowserSessionId, UserId};
+use signpost_platform::pages::cookie::CookieSecret;
+
+use super::realm::issuer;
+use crate::authorizations::{Parameters, append_query};
+use crate::clients::{self, Client};
+use crate::grants;
+use crate::ids::ClientId;
+use crate::service::OpenidService;
+
+/// What an application sends with the browser.
+#[derive(Clone, Debug, Default)]
+#[expect(missing_docs, reason = "the names are those of the specification")]
+pub struct LogoutParameters {
+    pub id_token_hint: Option<String>,
+    pub client_id: Option<String>,
+    pub post_logout_redirect_uri: Option<String>,
+    pub state: Option<String>,
+}
+
+/// A logout that may be done.
+#[derive(Clone, Debug)]
+pub struct AskedLogout {
+    /// Who asks, where that is known.
+    pub client: Option<Client>,
+    /// Where the browser goes on.
+    pub onward: Option<String>,
+    hint: Option<LogoutHint>,
+}
+
+/// Whom an ID token names that came with it.
+#[derive(Clone, Debug)]
+struct LogoutHint {
+    user_id: UserId,
+    session_id: Option<BrowserSessionId>,
+}
+
+/// Why nothing is done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LogoutFault {
+    /// `id_token_hint` is no ID token of this issuer.
+    ForeignHint,
+    /// No client of the realm is named, or two are.
+    UnknownClient,
+    /// The client did not register this `post_logout_redirect_uri`.
+    UnknownAddress,
+}
+
+impl LogoutParameters {
+    /// Reads a query. What is given twice is none of it.
+    #[must_use]
+    pub fn read(query: &str) -> Self {
+        let given = Parameters::read(query);
+        let text = |name| given.text(name).map(str::to_owned);
+        Self {
+            id_token_hint: text("id_token_hint"),
+            client_id: text("client_id"),
+            post_logout_redirect_uri: text("post_logout_redirect_uri"),
+            state: text("state"),
+        }
+    }
+}
+
+/// Finds out who asks, and where the browser may go on.
+///
+/// # Errors
+/// As [`clients::sql::find`].
+pub async fn read_logout(
+    service: &OpenidService,
+    realm: &Domain,
+    sent: &LogoutParameters,
+) -> Result<Result<AskedLogout, LogoutFault>> {
+    let mut named = sent.client_id.clone();
+    let mut hint = None;
+    if let Some(token) = &sent.id_token_hint {
+        let claims = service.verify_own_token(realm.account.environment, token).await?;
+        let text = |name: &str| claims.as_ref().and_then(|claims| claims[name].as_str());
+        let (is_ours, user) = (text("iss") == Some(&*issuer(service, realm)), text("sub").and_then(UserId::parse));
+        let Some(user_id) = user.filter(|_| is_ours) else { return Ok(Err(LogoutFault::ForeignHint)) };
+        let audience = text("aud").map(str::to_owned);
+        if named.is_some() && named != audience {
+            return Ok(Err(LogoutFault::UnknownClient));
+        }
+        named = audience;
+        hint = Some(LogoutHint { user_id, session_id: text("sid").and_then(BrowserSessionId::parse) });
+    }
+    let client = match named.as_deref().and_then(ClientId::parse) {
+        Some(id) => clients::sql::find(&service.store, &realm.id, &id).await?,
+        None => None,
+    };
+    // Of a client that was deleted since, its own token still tells whom to sign out.
+    if client.is_none() && sent.client_id.is_some() {
+        return Ok(Err(LogoutFault::UnknownClient));
+    }
+    let onward = match (&sent.post_logout_redirect_uri, &client) {
+        (None, _) => None,
+        (Some(_), None) => return Ok(Err(LogoutFault::UnknownClient)),
+        (Some(uri), Some(client)) if client.has_post_logout_uri(uri) => {
+            let state = sent.state.iter().map(|state| ("state", state.as_str()));
+            Some(append_query(uri, state))
+        }
+        (Some(_), Some(_)) => return Ok(Err(LogoutFault::UnknownAddress)),
+    };
+    Ok(Ok(AskedLogout { client, onward, hint }))
+}
+
+/// Whether the application shows that it speaks of whoever is signed in: then nobody needs to be asked.
+#[must_use]
+pub fn is_own_hint(asked: &AskedLogout, who: &SignedInUser) -> bool {
+    asked.hint.as_ref().is_some_and(|hint| hint.user_id == who.user.id)
+}
+
+/// Ends the browser session of this cookie at the realm. An application that shows a token of a session that has ended loses
+/// what it has of that.
+///
+/// # Errors
+/// As [`Store::write`](signpost_store::Store::write).
+pub async fn end_session(
+    service: &OpenidService,
+    realm: &Domain,
+    asked: &AskedLogout,
+    cookie: Option<&CookieSecret>,
+    who: Option<&SignedInUser>,
+) -> Result<()> {
+    sign_out(service, realm, cookie, who).await?;
+    if let Some(who) = who {
+        tracing::info!(domain = %realm.name, user = %who.user.id, "signed out by a client");
+    }
+    let session = asked.hint.as_ref().and_then(|hint| hint.session_id.as_ref());
+    if let (Some(session), Some(client)) = (session, &asked.client) {
+        grants::sql::revoke_of_browser_at(&service.store, session, &client.id, service.clock.now()).await?;
+    }
+    Ok(())
+}
+
+/// Ends the browser session of this cookie at the realm, with what was granted by it.
+///
+/// # Errors
+/// As [`Store::write`](signpost_store::Store::write).
+pub(super) async fn sign_out(
+    service: &OpenidService,
+    realm: &Domain,
+    cookie: Option<&CookieSecret>,
+    who: Option<&SignedInUser>,
+) -> Result<()> {
+    let now = service.clock.now();
+    // The session goes first: a grant that is written meanwhile waits for it, and finds none or is seen by what follows.
+    let sign_out =
+        cookie.map(|cookie| browser_sessions::sql::sign_out_step(&cookie.hash(), realm.account.environment, &realm.id));
+    let revoke = who.map(|who| grants::sql::revoke_of_browser_step(&who.session.id, &realm.id, now));
+    let steps: Vec<_> = sign_out.into_iter().chain(revoke).collect();
+    if !steps.is_empty() {
+        service.store.write(steps).await?;
+    }
+    Ok(())
+}

@@ -1,0 +1,189 @@
+//! Codes and refresh tokens against tokens (RFC 6749, 4.1.3 and 6).
+
+use anyhow::Result;
+use signpost_login::domains::Domain;
+use signpost_store::random;
+
+use super::issuing::{IssuedTokens, NewTokens, draw_tokens};
+use super::standing::find_standing;
+use crate::claims::OpenidScopes;
+use crate::clients::Client;
+use crate::grants::{
+    Bearer, BearerKind, Grant, GrantFacts, RefreshVerdict, StoredToken, TokenKind, judge_refresh, open_successor,
+    seal_successor, sql,
+};
+use crate::service::OpenidService;
+
+/// How often who lost to another looks again.
+const MAX_TRIES: usize = 3;
+
+/// What a client redeems a code with.
+#[derive(Clone, Copy, Debug)]
+#[expect(missing_docs, reason = "the names are those of the specifications")]
+pub struct Redemption<'a> {
+    pub code: &'a str,
+    pub redirect_uri: &'a str,
+    pub code_verifier: Option<&'a str>,
+}
+
+/// Why a client gets no tokens.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TokenRefusal {
+    /// `invalid_grant`: what is wrong with the code or the refresh token.
+    InvalidGrant(&'static str),
+    /// `invalid_scope`.
+    InvalidScope(&'static str),
+}
+
+const GONE: TokenRefusal = TokenRefusal::InvalidGrant(
+    "the login behind it no longer counts: the user, the key or the permission is gone, or the user signed out",
+);
+
+/// Redeems a code of this client.
+///
+/// # Errors
+/// As [`Store::write`](signpost_store::Store::write), or where nothing can sign.
+pub async fn redeem_code(
+    service: &OpenidService,
+    realm: &Domain,
+    client: &Client,
+    sent: Redemption<'_>,
+) -> Result<Result<IssuedTokens, TokenRefusal>> {
+    let (grant, facts) = match find_redeemable(service, realm, client, sent).await? {
+        Ok(found) => found,
+        Err(refusal) => return Ok(Err(refusal)),
+    };
+    let NewTokens { issued, rows } = draw_tokens(service, realm, &grant, &facts, None).await?;
+    if sql::redeem(&service.store, &grant.id, rows, service.clock.now()).await? {
+        return Ok(Ok(issued));
+    }
+    Ok(Err(end_repeated(service, &grant).await?))
+}
+
+/// The grant behind a code that this client may redeem now, and what it stands on.
+pub(super) async fn find_redeemable(
+    service: &OpenidService,
+    realm: &Domain,
+    client: &Client,
+    sent: Redemption<'_>,
+) -> Result<Result<(Grant, GrantFacts), TokenRefusal>> {
+    let refuse = |reason| Ok(Err(TokenRefusal::InvalidGrant(reason)));
+    let grant = match Bearer::parse(BearerKind::Code, sent.code) {
+        Some(code) => sql::find_by_code(&service.store, &code).await?,
+        None => None,
+    };
+    let is_theirs = |grant: &Grant| grant.client_id == client.id && grant.domain_id == realm.id;
+    let Some(grant) = grant.filter(is_theirs) else { return refuse("this client was issued no such code") };
+    if grant.redeemed_at.is_some() {
+        return Ok(Err(end_repeated(service, &grant).await?));
+    }
+    if !grant.is_code_fresh(service.clock.now()) {
+        return refuse("the code is over: it is good for 60 s");
+    }
+    if grant.redirect_uri != sent.redirect_uri {
+        return refuse("redirect_uri is not that of the authorization request");
+    }
+    match (&grant.code_challenge, sent.code_verifier) {
+        (Some(challenge), Some(verifier)) if challenge.is_of(verifier) => {}
+        (Some(_), Some(_)) => return refuse("code_verifier does not belong to the code_challenge"),
+        (Some(_), None) => return refuse("code_verifier is missing"),
+        (None, Some(_)) => {
+            return refuse("code_verifier was sent, and the authorization request had no code_challenge");
+        }
+        (None, None) => {}
+    }
+    let facts = find_standing(service, realm, &grant).await?;
+    Ok(facts.map(|facts| (grant, facts)).ok_or(GONE))
+}
+
+/// A code came twice: somebody else has it too. All that came of it ends.
+pub(super) async fn end_repeated(service: &OpenidService, grant: &Grant) -> Result<TokenRefusal> {
+    sql::revoke(&service.store, &grant.id, service.clock.now()).await?;
+    tracing::warn!(client = %grant.client_id, "a code came twice; what it was redeemed for is revoked");
+    Ok(TokenRefusal::InvalidGrant("the code was used before; all its tokens are revoked"))
+}
+
+/// Replaces a refresh token of this client.
+///
+/// # Errors
+/// As [`Store::write`](signpost_store::Store::write), or where nothing can sign.
+pub async fn refresh(
+    service: &OpenidService,
+    realm: &Domain,
+    client: &Client,
+    token: &str,
+    scope: Option<&str>,
+) -> Result<Result<IssuedTokens, TokenRefusal>> {
+    let unknown = || Ok(Err(TokenRefusal::InvalidGrant("this client was issued no such refresh token")));
+    let Some(bearer) = Bearer::parse(BearerKind::Refresh, token) else { return unknown() };
+    for _ in 0..MAX_TRIES {
+        let Some(stored) = sql::find_token(&service.store, bearer.hash()).await? else { return unknown() };
+        let Some(grant) = sql::find(&service.store, &stored.grant_id).await? else { return unknown() };
+        if grant.client_id != client.id || grant.domain_id != realm.id {
+            return unknown();
+        }
+        if scope.is_some_and(|scope| !grant.scopes.contain_all(OpenidScopes::of_request(scope))) {
+            return Ok(Err(TokenRefusal::InvalidScope("scope must not contain more than was granted")));
+        }
+        let Some(facts) = find_standing(service, realm, &grant).await? else { return Ok(Err(GONE)) };
+        let now = service.clock.now();
+        let successor = find_successor(service, &bearer, &stored).await?;
+        match judge_refresh(&stored, successor.as_ref().map(|(_, row)| row), now) {
+            RefreshVerdict::Rotate => {
+                let NewTokens { issued, rows } = draw_tokens(service, realm, &grant, &facts, None).await?;
+                let Some(next) = &issued.refresh else { return unknown() };
+                let sealed = seal_successor(&bearer, next, random());
+                if sql::replace(&service.store, bearer.hash(), &sealed, rows, now).await? {
+                    return Ok(Ok(issued));
+                }
+            }
+            RefreshVerdict::Repeat => {
+                let next = successor.map(|(next, _)| next);
+                let NewTokens { issued, rows } = draw_tokens(service, realm, &grant, &facts, next).await?;
+                sql::add_tokens(&service.store, rows).await?;
+                return Ok(Ok(issued));
+            }
+            RefreshVerdict::Revoke => {
+                sql::revoke(&service.store, &grant.id, now).await?;
+                tracing::warn!(client = %grant.client_id, "a refresh token came twice; its grant is revoked");
+                return Ok(Err(TokenRefusal::InvalidGrant(
+                    "the refresh token was used before; all tokens of this login are revoked",
+                )));
+            }
+            RefreshVerdict::Refuse => {
+                return Ok(Err(TokenRefusal::InvalidGrant("the refresh token is over: it was not used for 30 days")));
+            }
+        }
+    }
+    anyhow::bail!("a refresh token is replaced, and is not")
+}
+
+/// The token that replaced this one, where one did.
+async fn find_successor(
+    service: &OpenidService,
+    token: &Bearer,
+    stored: &StoredToken,
+) -> Result<Option<(Bearer, StoredToken)>> {
+    let Some(sealed) = &stored.successor else { return Ok(None) };
+    let next = open_successor(token, sealed)?;
+    Ok(sql::find_token(&service.store, next.hash()).await?.map(|row| (next, row)))
+}
+
+/// Revokes a token of this client: with a refresh token all of its grant ends (RFC 7009, 2.1). What is no token of it is
+/// left alone, and the client is told nothing of it.
+///
+/// # Errors
+/// As [`Store::write`](signpost_store::Store::write).
+pub async fn revoke_token(service: &OpenidService, realm: &Domain, client: &Client, token: &str) -> Result<()> {
+    let kinds = [BearerKind::Refresh, BearerKind::Access];
+    let Some(bearer) = kinds.into_iter().find_map(|kind| Bearer::parse(kind, token)) else { return Ok(()) };
+    let Some(stored) = sql::find_token(&service.store, bearer.hash()).await? else { return Ok(()) };
+    let grant = sql::find(&service.store, &stored.grant_id).await?;
+    let Some(grant) = grant.filter(|grant| grant.client_id == client.id && grant.domain_id == realm.id) else {
+        return Ok(());
+    };
+    match stored.kind {
+        TokenKind::Refresh => sql::revoke(&service.store, &grant.id, service.clock.now()).await,
+        TokenKind::Access | TokenKind::Session => sql::end_token(&service.store, bearer.hash()).await,
+    }
+}

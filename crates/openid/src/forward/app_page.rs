@@ -1,0 +1,227 @@
+//! The pages that people meet on an application's host. All that they load is below the paths that its proxy sends here.
+
+use axum::http::StatusCode;
+use maud::{Markup, html};
+use signpost_platform::origin::PublicOrigin;
+use signpost_platform::pages::form::FormToken;
+use signpost_platform::pages::frame::{Frame, Layout};
+use signpost_platform::pages::icons::Sign;
+use signpost_platform::pages::{HtmlPage, Language};
+use url::form_urlencoded;
+
+use super::app_origin::AppOrigin;
+use super::local_path::LocalPath;
+use super::words::{AppSaid, AppWords, app_words};
+use crate::ids::ClientId;
+
+/// What a page says is drawn with.
+#[derive(Debug)]
+pub(super) struct AppPage {
+    origin: PublicOrigin,
+    words: &'static AppWords,
+    language: Language,
+}
+
+/// Somebody who is logged in, as a page names them.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct ShownUser<'a> {
+    pub(super) petname: &'a str,
+    pub(super) id: &'a str,
+}
+
+/// Where a login at an application begins: the way back in its query, and whether it is to be another person.
+pub(super) fn start_query(client: &ClientId, to: &LocalPath, is_other: bool) -> String {
+    let mut query = form_urlencoded::Serializer::new(String::new());
+    query.append_pair("client", client.as_str()).append_pair("to", to.as_str());
+    if is_other {
+        query.append_pair("other", "1");
+    }
+    format!("start?{}", query.finish())
+}
+
+impl AppPage {
+    pub(super) fn new(app: &AppOrigin, language: Language) -> Self {
+        Self { origin: app.public_origin(), words: app_words(language), language }
+    }
+
+    /// Somebody is logged in whom the operator has not named.
+    pub(super) fn refused(&self, who: ShownUser<'_>, is_list: bool, client: &ClientId, to: &LocalPath) -> HtmlPage {
+        let words = self.words;
+        let (said, hint, option) = if is_list {
+            (&words.not_named, words.tell_operator, "")
+        } else {
+            (&words.nobody_named, words.for_operators, "--allow ")
+        };
+        let body = html! {
+            (self.said(Sign::Stop, said))
+            p { ((words.you_are)(&html! { b { bdi { (who.petname) } } })) }
+            div.stack-sm {
+                p { (hint) }
+                code.address { (option) (who.id) }
+            }
+            (self.button(&start_query(client, to, true), words.log_in_as_other))
+            p { a href=(self.link("logout")) { (words.log_out_yes) } }
+        };
+        self.draw(words.tab_refused, "refused", &body).with_status(StatusCode::FORBIDDEN)
+    }
+
+    /// What was sent came without a login, and cannot be sent again by itself.
+    pub(super) fn unsent(&self, client: &ClientId) -> HtmlPage {
+        let body = html! {
+            (self.said(Sign::Clock, &self.words.unsent))
+            (self.button(&start_query(client, &LocalPath::or_root("/"), false), self.words.log_in))
+        };
+        self.draw(self.words.tab_login, "unsent", &body).with_status(StatusCode::UNAUTHORIZED)
+    }
+
+    /// The person said no, or the realm did, for the operator has not named them; `account` is where they see who they are.
+    pub(super) fn denied(&self, client: &ClientId, to: &LocalPath, account: &str) -> HtmlPage {
+        let body = html! {
+            (self.said(Sign::Stop, &self.words.denied))
+            p { a #account href=(account) { (self.words.who_you_are) } }
+            (self.button(&start_query(client, to, false), self.words.log_in_again))
+            p { a href=(self.link(&start_query(client, to, true))) { (self.words.log_in_as_other) } }
+        };
+        self.draw(self.words.tab_login, "denied", &body).with_status(StatusCode::FORBIDDEN)
+    }
+
+    /// What came back is of no login that this browser began, or is over.
+    pub(super) fn stale(&self, begun: Option<(&ClientId, &LocalPath)>) -> HtmlPage {
+        let body = html! {
+            (self.said(Sign::Stop, &self.words.stale))
+            @match begun {
+                Some((client, to)) => (self.button(&start_query(client, to, false), self.words.log_in_again)),
+                None => (button_to("/", self.words.log_in_again)),
+            }
+        };
+        self.draw(self.words.tab_login, "stale", &body).with_status(StatusCode::BAD_REQUEST)
+    }
+
+    /// The question before somebody is logged out.
+    pub(super) fn log_out(&self, token: &FormToken) -> HtmlPage {
+        let words = self.words;
+        let body = html! {
+            (self.said(Sign::Key, &words.log_out))
+            form #logout method="post" action=(self.link("logout")) {
+                (token)
+                button.btn.primary.wide { (words.log_out_yes) }
+            }
+            p { a href="/" { (words.stay) } }
+        };
+        self.draw(words.tab_logout, "log-out", &body)
+    }
+
+    /// Nobody is logged in who could be logged out.
+    pub(super) fn not_logged_in(&self) -> HtmlPage {
+        let body = html! {
+            (self.said(Sign::Key, &self.words.not_logged_in))
+            (button_to("/", self.words.log_in))
+        };
+        self.draw(self.words.tab_logged_out, "not-logged-in", &body)
+    }
+
+    /// The form was refused.
+    pub(super) fn nothing_done(&self, status: StatusCode) -> HtmlPage {
+        let body = html! {
+            (self.said(Sign::Stop, &self.words.nothing_done))
+            (self.button("logout", self.words.log_out_yes))
+        };
+        self.draw(self.words.tab_logout, "nothing-done", &body).with_status(status)
+    }
+
+    /// Somebody was logged out here, and may be signed in at the issuer still.
+    pub(super) fn logged_out(&self, login: &PublicOrigin, at_issuer: &str, client: &ClientId) -> HtmlPage {
+        let words = self.words;
+        let host = html! { b { bdi { (login.host()) } } };
+        let body = html! {
+            (self.said(Sign::Tick, &words.logged_out))
+            p { ((words.also_there)(&host)) " " a #sign-out href=(at_issuer) { (words.sign_out_there) } }
+            (self.button(&start_query(client, &LocalPath::or_root("/"), false), words.log_in_again))
+        };
+        self.draw(words.tab_logged_out, "logged-out", &body)
+    }
+
+    fn said(&self, sign: Sign, said: &AppSaid) -> Markup {
+        let host = html! { b { bdi { (self.origin.host()) } } };
+        html! {
+            (sign.draw(40))
+            div.stack-sm { h1 #t { ((said.head)(&host)) } p.lead { (said.text) } }
+        }
+    }
+
+    fn button(&self, page: &str, text: &str) -> Markup {
+        button_to(&self.link(page), text)
+    }
+
+    fn link(&self, page: &str) -> String {
+        self.origin.link(&format!("/{page}"))
+    }
+
+    fn draw(&self, title: &str, state: &str, body: &Markup) -> HtmlPage {
+        let main = html! {
+            main #main .sheet.one tabindex="-1" data-state=(state) {
+                section.who aria-labelledby="t" { (body) }
+            }
+        };
+        let title = format!("{title} · {}", self.origin.host());
+        // What is shown in place of the application's page has the application's address: a language cannot stand there.
+        let frame = Frame::new(self.language, &title, &self.origin, Layout::Sheet, main);
+        HtmlPage::personal(Frame { is_translated: false, ..frame }.render())
+    }
+}
+
+fn button_to(href: &str, text: &str) -> Markup {
+    html! { div.stack-sm { a.btn.primary.wide href=(href) { (Sign::Key.draw(20)) (text) } } }
+}
+
+#[cfg(test)]
+mod tests {
+    use jiff::Timestamp;
+
+    use super::*;
+
+    fn client() -> ClientId {
+        ClientId::new(Timestamp::UNIX_EPOCH, [1; 16])
+    }
+
+    #[test]
+    fn the_way_back_survives_a_query_of_its_own() {
+        let to = LocalPath::parse("/a%2Fb?c=d&client=x#e").unwrap();
+        let query = start_query(&client(), &to, false);
+        let (page, query) = query.split_once('?').unwrap();
+        let pairs: Vec<_> = form_urlencoded::parse(query.as_bytes()).into_owned().collect();
+        assert_eq!(page, "start");
+        assert_eq!(pairs, [("client".into(), client().to_string()), ("to".into(), to.to_string())]);
+        assert!(start_query(&client(), &to, true).ends_with("&other=1"));
+    }
+
+    #[test]
+    fn pages_load_and_link_below_our_own_paths_alone() {
+        let app = AppOrigin::parse("https", "app.example.com").unwrap();
+        let who = ShownUser { petname: "amber-otter-4821", id: "usr_1" };
+        for language in Language::ALL {
+            let page = AppPage::new(&app, language);
+            let to = LocalPath::parse("/x").unwrap();
+            let token = FormToken::new(&signpost_platform::pages::cookie::CookieSecret::from_bytes([1; 32]), "x");
+            for page in [
+                page.refused(who, true, &client(), &to),
+                page.refused(who, false, &client(), &to),
+                page.unsent(&client()),
+                page.denied(&client(), &to, "https://login.test/account/dom_1"),
+                page.stale(Some((&client(), &to))),
+                page.stale(None),
+                page.log_out(&token),
+                page.not_logged_in(),
+                page.nothing_done(StatusCode::FORBIDDEN),
+                page.logged_out(&PublicOrigin::of("https://login.test"), "https://login.test/logout", &client()),
+            ] {
+                let text = format!("{page:?}");
+                let links = text.split("href=\\\"").skip(1).chain(text.split("action=\\\"").skip(1));
+                for link in links.map(|rest| rest.split('\\').next().unwrap()) {
+                    let is_own = link.starts_with("/.signpost/") || ["/", "#main"].contains(&link);
+                    assert!(is_own || link.starts_with("https://login.test/"), "{link}");
+                }
+            }
+        }
+    }
+}

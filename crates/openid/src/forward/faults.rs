@@ -1,0 +1,88 @@
+//! What is wrong with a proxy's question, or with how it leads here. It is its operator's to mend, so the log says it; a
+//! proxy shows people nothing of it.
+
+use axum::http::StatusCode;
+use axum::response::Response;
+use serde_json::json;
+use signpost_platform::web::problem::error_body;
+
+use super::original::HeaderFault;
+use crate::service::OpenidService;
+
+/// Why a proxy's question was not answered.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub(super) enum ForwardFault {
+    #[error("its address is no trusted proxy's; name it in SIGNPOST_TRUSTED_PROXIES")]
+    Untrusted,
+    #[error("{0}")]
+    Header(#[from] HeaderFault),
+    #[error("its configuration must name one client: ?client=cli_…")]
+    NoClient,
+    #[error("no hosted domain has this client; 'signpost clients list' shows those there are")]
+    UnknownClient,
+    #[error("the client has no redirect URI {0}; register it, or send this host to another client")]
+    ForeignHost(String),
+    #[error("paths below /.signpost/ must be sent to Signpost itself, without a question before")]
+    OwnPath,
+}
+
+impl ForwardFault {
+    /// Each is logged apart.
+    fn kind(&self) -> usize {
+        match self {
+            Self::Untrusted => 0,
+            Self::Header(_) => 1,
+            Self::NoClient => 2,
+            Self::UnknownClient => 3,
+            Self::ForeignHost(_) => 4,
+            Self::OwnPath => 5,
+        }
+    }
+
+    /// Never a 2xx, which a proxy takes for consent. What proxies are told is no part of the JSON API and its codes.
+    fn status_and_code(&self) -> (StatusCode, &'static str) {
+        let (unreadable, refused) =
+            ((StatusCode::BAD_REQUEST, "invalid_request"), (StatusCode::FORBIDDEN, "forbidden"));
+        match self {
+            Self::Untrusted | Self::Header(_) | Self::NoClient => unreadable,
+            Self::UnknownClient | Self::ForeignHost(_) | Self::OwnPath => refused,
+        }
+    }
+
+    /// The reply, said in the log as well.
+    pub(super) fn reply(&self, service: &OpenidService, proxy: &str) -> Response {
+        if service.forward_faults.is_due(self.kind(), service.clock.elapsed()) {
+            tracing::warn!(proxy, reason = self.to_string(), "forward auth refused a proxy");
+        }
+        error_body(self.status_and_code(), &self.to_string(), &json!({}))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::service::FORWARD_FAULTS;
+
+    fn faults() -> [ForwardFault; FORWARD_FAULTS] {
+        [
+            ForwardFault::Untrusted,
+            HeaderFault::Missing("x-forwarded-uri").into(),
+            ForwardFault::NoClient,
+            ForwardFault::UnknownClient,
+            ForwardFault::ForeignHost("https://app.example.com/.signpost/callback".to_owned()),
+            ForwardFault::OwnPath,
+        ]
+    }
+
+    #[test]
+    fn no_mistake_lets_anybody_in() {
+        for fault in faults() {
+            assert!(fault.status_and_code().0.is_client_error(), "{fault}");
+        }
+    }
+
+    #[test]
+    fn each_kind_of_mistake_is_logged_apart() {
+        assert_eq!(faults().map(|fault| fault.kind()), [0, 1, 2, 3, 4, 5]);
+    }
+}

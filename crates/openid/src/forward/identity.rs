@@ -1,0 +1,78 @@
+//! Who somebody is, in the five headers that a proxy hands on to the application.
+
+use axum::http::{HeaderMap, HeaderName, HeaderValue};
+
+/// Most bytes of a value: what servers of applications read in one header without asking for more room.
+const MAX_VALUE_LEN: usize = 4096;
+
+/// Who somebody is to an application. What is not known is empty, and sent all the same: a header that is left out is one
+/// that a client could have set.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct RemoteIdentity {
+    pub(super) user: String,
+    pub(super) name: String,
+    pub(super) email: String,
+    pub(super) groups: Vec<String>,
+    pub(super) sub: String,
+}
+
+impl RemoteIdentity {
+    /// All five headers, always.
+    pub(super) fn to_headers(&self) -> HeaderMap {
+        let groups = self.groups.iter().map(|group| group.replace(',', " ")).collect::<Vec<_>>().join(",");
+        let pairs = [
+            ("remote-user", &self.user),
+            ("remote-name", &self.name),
+            ("remote-email", &self.email),
+            ("remote-groups", &groups),
+            ("remote-sub", &self.sub),
+        ];
+        pairs.into_iter().map(|(name, text)| (HeaderName::from_static(name), value(text))).collect()
+    }
+}
+
+/// A text as a header's value: one line in UTF-8, as applications expect it, without what cannot be seen. One that is too
+/// long is empty: what was cut off could mean something else.
+fn value(text: &str) -> HeaderValue {
+    let line = signpost_text::line(text);
+    let line = line.trim();
+    let line = if line.len() <= MAX_VALUE_LEN { line } else { "" };
+    HeaderValue::from_bytes(line.as_bytes()).unwrap_or(HeaderValue::from_static(""))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sent(identity: &RemoteIdentity, name: &str) -> Vec<u8> {
+        identity.to_headers()[name].as_bytes().to_vec()
+    }
+
+    #[test]
+    fn all_five_are_sent_whatever_is_known() {
+        let headers = RemoteIdentity::default().to_headers();
+        let mut names: Vec<_> = headers.iter().map(|(name, value)| (name.as_str(), value.as_bytes())).collect();
+        names.sort_unstable();
+        let expected =
+            [("remote-email", ""), ("remote-groups", ""), ("remote-name", ""), ("remote-sub", ""), ("remote-user", "")];
+        assert_eq!(names, expected.map(|(name, value)| (name, value.as_bytes())));
+    }
+
+    #[test]
+    fn a_name_is_sent_as_utf_8_and_is_one_line() {
+        let named = |name: &str| RemoteIdentity { name: name.to_owned(), ..RemoteIdentity::default() };
+        assert_eq!(sent(&named("Zoë Łukasz"), "remote-name"), "Zoë Łukasz".as_bytes());
+        let split = named("a\r\nRemote-Groups: admin\u{85}b\u{0}\u{202e}c\t");
+        assert_eq!(sent(&split, "remote-name"), b"a  Remote-Groups: admin b c");
+        assert_eq!(sent(&named(&"é".repeat(2049)), "remote-name"), b"");
+    }
+
+    #[test]
+    fn groups_are_divided_by_commas_that_are_in_none() {
+        let groups = vec!["admins".to_owned(), "night shift".to_owned(), "a,b".to_owned()];
+        assert_eq!(
+            sent(&RemoteIdentity { groups, ..RemoteIdentity::default() }, "remote-groups"),
+            b"admins,night shift,a b"
+        );
+    }
+}

@@ -1,0 +1,96 @@
+//! Where at the application somebody was going: a path of its own host, and nothing that leads away from it.
+
+use std::fmt;
+
+use super::app_origin::OWN_PATHS;
+
+/// Most characters: beyond, addresses do not survive their way through proxies and browsers.
+const MAX_PATH_LEN: usize = 2048;
+
+/// A path with its query, on the application's own host. It is sent back as it came, `%2F` and `..` with it: what they mean
+/// is between the proxy and the application.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct LocalPath(String);
+
+impl LocalPath {
+    /// Reads one. `None` for what a browser would take for another host, or no server should send on.
+    pub(super) fn parse(text: &str) -> Option<Self> {
+        let rest = text.strip_prefix('/')?;
+        // Browsers read a backslash as a slash, and leave out tabs and line breaks: `/\evil.example` is another host.
+        let leads_away =
+            rest.starts_with(['/', '\\']) || !text.bytes().all(|byte| byte.is_ascii_graphic() && byte != b'\\');
+        (!leads_away && text.len() <= MAX_PATH_LEN).then(|| Self(text.to_owned()))
+    }
+
+    /// The same, or else the first page of the application: an odd address costs the way back to it, and nothing more.
+    pub(super) fn or_root(text: &str) -> Self {
+        Self::parse(text).unwrap_or_else(|| Self("/".to_owned()))
+    }
+
+    /// Whether it is below the paths that its proxy sends here.
+    pub(super) fn is_own(&self) -> bool {
+        self.0.strip_prefix(OWN_PATHS).is_some_and(|rest| rest.is_empty() || rest.starts_with(['/', '?', '#']))
+    }
+
+    pub(super) fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Display for LocalPath {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_path_comes_back_as_it_was() {
+        for path in
+            ["/", "/a", "/a/../b", "/a%2Fb?x=1&y=%20", "/a//b", "/?to=https://evil.example", "/.signpostx", "/#x"]
+        {
+            assert_eq!(LocalPath::parse(path).map(|path| path.0).as_deref(), Some(path));
+        }
+        assert!(LocalPath::parse(&format!("/{}", "a".repeat(2047))).is_some());
+    }
+
+    #[test]
+    fn nothing_leads_to_another_host() {
+        for path in [
+            "",
+            "a",
+            "//evil.example",
+            "/\\evil.example",
+            "\\\\evil.example",
+            "https://evil.example/",
+            "/a\\b",
+            "/\t/evil.example",
+            "/\n",
+            "/a b",
+            "/\u{7f}",
+            "/é",
+            " /a",
+        ] {
+            assert_eq!(LocalPath::parse(path), None, "{path:?}");
+            assert_eq!(LocalPath::or_root(path).as_str(), "/");
+        }
+        assert_eq!(LocalPath::parse(&format!("/{}", "a".repeat(2048))), None);
+    }
+
+    #[test]
+    fn our_own_paths_are_known() {
+        for (path, is_own) in [
+            ("/.signpost", true),
+            ("/.signpost/start", true),
+            ("/.signpost?x", true),
+            ("/.signposts", false),
+            ("/x/.signpost/", false),
+            ("/", false),
+        ] {
+            assert_eq!(LocalPath::parse(path).unwrap().is_own(), is_own, "{path}");
+        }
+    }
+}

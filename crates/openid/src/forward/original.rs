@@ -1,0 +1,257 @@
+//! The request that a proxy asks about, as each kind of proxy reports it. Measured at nginx 1.22, Caddy 2.6 and 2.11, and
+//! read in Traefik's source: all of them answer to other headers than those of the client's own.
+
+use axum::http::{HeaderMap, HeaderName, header};
+use signpost_platform::pages::accept::prefers_html;
+
+use super::app_origin::AppOrigin;
+use super::local_path::LocalPath;
+
+/// Most letters of a method.
+const MAX_METHOD_LEN: usize = 32;
+
+/// Who asks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum ProxyKind {
+    /// `auth_request`: every answer but 2xx, 401 and 403 is an error to it, and of a 401 it keeps no `Location`.
+    Nginx,
+    /// `forward_auth`: sends any other answer than 2xx to the client.
+    Caddy,
+    /// `forwardAuth`: likewise.
+    Traefik,
+}
+
+/// The request that a proxy asks about. Nothing of it says who somebody is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct OriginalRequest {
+    pub(super) origin: AppOrigin,
+    pub(super) path: LocalPath,
+    /// Whether somebody goes to a page, who can be sent somewhere else for a login.
+    pub(super) is_navigation: bool,
+    /// Whether words can be shown in reply.
+    pub(super) wants_page: bool,
+}
+
+/// What a proxy should have set, and did not. It means a mistake in its configuration.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub(super) enum HeaderFault {
+    #[error("the header {0} is missing; the proxy must set it")]
+    Missing(&'static str),
+    #[error("the header {0} came twice; the proxy must set it, not add to it")]
+    Twice(&'static str),
+    #[error("the header {0} holds something else than it must")]
+    Unreadable(&'static str),
+}
+
+impl ProxyKind {
+    pub(super) const ALL: [Self; 3] = [Self::Nginx, Self::Caddy, Self::Traefik];
+
+    /// The word in addresses.
+    pub(super) fn as_str(self) -> &'static str {
+        match self {
+            Self::Nginx => "nginx",
+            Self::Caddy => "caddy",
+            Self::Traefik => "traefik",
+        }
+    }
+
+    pub(super) fn parse(word: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|kind| kind.as_str() == word)
+    }
+
+    /// Reads the request that it asks about.
+    ///
+    /// # Errors
+    /// The first header that is not as this kind of proxy sets it.
+    pub(super) fn read(self, headers: &HeaderMap) -> Result<OriginalRequest, HeaderFault> {
+        let (method, origin, path) = match self {
+            Self::Nginx => {
+                let url = only(headers, "x-original-url")?;
+                let (origin, path) = split(url).ok_or(HeaderFault::Unreadable("x-original-url"))?;
+                ("x-original-method", origin, path)
+            }
+            Self::Caddy | Self::Traefik => {
+                let path = only_bytes(headers, "x-forwarded-uri")?;
+                ("x-forwarded-method", read_app(headers)?, LocalPath::or_root(str::from_utf8(path).unwrap_or_default()))
+            }
+        };
+        let is_get = match only(headers, method)? {
+            "GET" | "HEAD" => true,
+            other if is_method(other) => false,
+            _ => return Err(HeaderFault::Unreadable(method)),
+        };
+        let wants_page = prefers_html(headers) && !is_script(headers);
+        Ok(OriginalRequest { origin, path, is_navigation: is_get && wants_page, wants_page })
+    }
+}
+
+/// Where the application is whose page of ours is asked for, as its proxy reports it.
+///
+/// # Errors
+/// The first header that is not as it must be.
+pub(super) fn read_app(headers: &HeaderMap) -> Result<AppOrigin, HeaderFault> {
+    let (scheme, host) = (only(headers, "x-forwarded-proto")?, only(headers, "x-forwarded-host")?);
+    AppOrigin::parse(scheme, host).ok_or(HeaderFault::Unreadable("x-forwarded-host"))
+}
+
+/// The value of a header that stands there once.
+fn only<'a>(headers: &'a HeaderMap, name: &'static str) -> Result<&'a str, HeaderFault> {
+    str::from_utf8(only_bytes(headers, name)?).map_err(|_| HeaderFault::Unreadable(name))
+}
+
+fn only_bytes<'a>(headers: &'a HeaderMap, name: &'static str) -> Result<&'a [u8], HeaderFault> {
+    let mut values = headers.get_all(HeaderName::from_static(name)).iter();
+    match (values.next(), values.next()) {
+        (Some(value), None) => Ok(value.as_bytes()),
+        (None, _) => Err(HeaderFault::Missing(name)),
+        _ => Err(HeaderFault::Twice(name)),
+    }
+}
+
+/// An absolute URL as nginx puts it together: scheme, host as the client sent it, and the request's target as it came.
+fn split(url: &str) -> Option<(AppOrigin, LocalPath)> {
+    let (scheme, rest) = url.split_once("://")?;
+    let at = rest.find(['/', '?', '#'])?;
+    Some((AppOrigin::parse(scheme, &rest[..at])?, LocalPath::or_root(&rest[at..])))
+}
+
+fn is_method(text: &str) -> bool {
+    (1..=MAX_METHOD_LEN).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_uppercase())
+}
+
+/// Whether a page's script asks, or the browser for something in a page: neither can be sent to a login. Browsers say so
+/// themselves in `Sec-Fetch-Mode`; older ones and libraries in other ways.
+fn is_script(headers: &HeaderMap) -> bool {
+    let says = |name: HeaderName, not: &str| {
+        headers.get(name).is_some_and(|value| !value.as_bytes().eq_ignore_ascii_case(not.as_bytes()))
+    };
+    let requested_with = headers.contains_key("x-requested-with");
+    requested_with
+        || says(HeaderName::from_static("sec-fetch-mode"), "navigate")
+        || headers.contains_key(header::UPGRADE)
+}
+
+#[cfg(test)]
+mod tests {
+    use axum::http::HeaderValue;
+
+    use super::*;
+
+    const BROWSER: &str = "text/html,application/xhtml+xml,*/*;q=0.8";
+
+    fn headers(pairs: &[(&'static str, &str)]) -> HeaderMap {
+        let pair = |(name, value): &(&'static str, &str)| {
+            (HeaderName::from_static(name), HeaderValue::from_bytes(value.as_bytes()).unwrap())
+        };
+        pairs.iter().map(pair).collect()
+    }
+
+    fn nginx(url: &str, method: &str) -> Result<OriginalRequest, HeaderFault> {
+        ProxyKind::Nginx.read(&headers(&[("x-original-url", url), ("x-original-method", method), ("accept", BROWSER)]))
+    }
+
+    fn forwarded(changed: &[(&'static str, &str)]) -> HeaderMap {
+        let usual = [
+            ("x-forwarded-method", "GET"),
+            ("x-forwarded-proto", "https"),
+            ("x-forwarded-host", "app.example.com"),
+            ("x-forwarded-uri", "/a?b=1"),
+            ("accept", BROWSER),
+        ];
+        let kept = usual.iter().filter(|(name, _)| !changed.iter().any(|(other, _)| other == name));
+        let set = changed.iter().filter(|(_, value)| !value.is_empty());
+        headers(&kept.chain(set).copied().collect::<Vec<_>>())
+    }
+
+    #[test]
+    fn each_proxy_reports_the_same_request_in_its_way() {
+        let expected = OriginalRequest {
+            origin: AppOrigin::parse("https", "app.example.com").unwrap(),
+            path: LocalPath::parse("/a?b=1").unwrap(),
+            is_navigation: true,
+            wants_page: true,
+        };
+        assert_eq!(nginx("https://app.example.com/a?b=1", "GET"), Ok(expected.clone()));
+        for kind in [ProxyKind::Caddy, ProxyKind::Traefik] {
+            assert_eq!(kind.read(&forwarded(&[])), Ok(expected.clone()));
+        }
+    }
+
+    #[test]
+    fn the_headers_of_one_kind_say_nothing_to_another() {
+        let missing = |header| Err(HeaderFault::Missing(header));
+        assert_eq!(ProxyKind::Nginx.read(&forwarded(&[])), missing("x-original-url"));
+        let nginx = headers(&[("x-original-url", "https://a.example/"), ("x-original-method", "GET")]);
+        assert_eq!(ProxyKind::Caddy.read(&nginx), missing("x-forwarded-uri"));
+    }
+
+    #[test]
+    fn a_header_that_is_missing_or_there_twice_is_a_fault() {
+        let names = ["x-forwarded-method", "x-forwarded-proto", "x-forwarded-host", "x-forwarded-uri"];
+        for name in names {
+            let without = forwarded(&[(name, "")]);
+            assert_eq!(ProxyKind::Caddy.read(&without), Err(HeaderFault::Missing(name)));
+            let mut twice = forwarded(&[]);
+            twice.append(name, HeaderValue::from_static("GET"));
+            assert_eq!(ProxyKind::Traefik.read(&twice), Err(HeaderFault::Twice(name)));
+        }
+    }
+
+    #[test]
+    fn what_cannot_be_read_is_a_fault_and_never_a_guess() {
+        for (name, value, fault) in [
+            ("x-forwarded-method", "get", "x-forwarded-method"),
+            ("x-forwarded-method", "GET POST", "x-forwarded-method"),
+            ("x-forwarded-method", "M-SEARCH", "x-forwarded-method"),
+            ("x-forwarded-proto", "https, http", "x-forwarded-host"),
+            ("x-forwarded-proto", "javascript", "x-forwarded-host"),
+            ("x-forwarded-host", "a.example, b.example", "x-forwarded-host"),
+            ("x-forwarded-host", "a.example/x", "x-forwarded-host"),
+            ("x-forwarded-host", "é.example", "x-forwarded-host"),
+        ] {
+            assert_eq!(
+                ProxyKind::Caddy.read(&forwarded(&[(name, value)])),
+                Err(HeaderFault::Unreadable(fault)),
+                "{value}"
+            );
+        }
+        for url in ["", "/a", "//a.example/", "a.example/", "https://a.example", "https://u@a.example/", "https:///a"] {
+            assert_eq!(nginx(url, "GET"), Err(HeaderFault::Unreadable("x-original-url")), "{url}");
+        }
+    }
+
+    #[test]
+    fn an_odd_path_costs_the_way_back_and_nothing_else() {
+        for path in ["//evil.example/", "/a\\b", "*", "/caf\u{e9}", "https://evil.example/"] {
+            let read = ProxyKind::Caddy.read(&forwarded(&[("x-forwarded-uri", path)])).unwrap();
+            assert_eq!(
+                (read.path.as_str(), read.origin.to_string()),
+                ("/", "https://app.example.com".to_owned()),
+                "{path}"
+            );
+        }
+        assert_eq!(nginx("https://a.example//evil.example/", "GET").unwrap().path.as_str(), "/");
+        assert_eq!(nginx("https://a.example/a%2F..%5c/../b?x#y", "GET").unwrap().path.as_str(), "/a%2F..%5c/../b?x#y");
+    }
+
+    #[test]
+    fn only_who_goes_to_a_page_can_be_sent_to_a_login() {
+        for (changed, is_navigation, wants_page) in [
+            (&[][..], true, true),
+            (&[("x-forwarded-method", "HEAD")], true, true),
+            (&[("sec-fetch-mode", "navigate")], true, true),
+            (&[("x-forwarded-method", "POST")], false, true),
+            (&[("x-forwarded-method", "OPTIONS")], false, true),
+            (&[("accept", "*/*")], false, false),
+            (&[("accept", "application/json, text/html;q=0.5")], false, false),
+            (&[("accept", "")], false, false),
+            (&[("x-requested-with", "XMLHttpRequest")], false, false),
+            (&[("sec-fetch-mode", "cors")], false, false),
+            (&[("sec-fetch-mode", "no-cors")], false, false),
+            (&[("upgrade", "websocket")], false, false),
+        ] {
+            let read = ProxyKind::Traefik.read(&forwarded(changed)).unwrap();
+            assert_eq!((read.is_navigation, read.wants_page), (is_navigation, wants_page), "{changed:?}");
+        }
+    }
+}

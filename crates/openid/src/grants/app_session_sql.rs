@@ -1,0 +1,76 @@
+//! Sessions of applications in the database. One is read with all that it stands on in one question: a proxy asks about
+//! every picture of a page.
+
+use anyhow::{Context, Result, ensure};
+use jiff::Timestamp;
+use signpost_login::domains::Domain;
+use signpost_login::users::sql::read_credential;
+use signpost_login::users::{HostedUser, KeyRow};
+use signpost_platform::pages::cookie::CookieHash;
+use signpost_store::{ReadColumns, Row, Store, Stored, StoredTable, Values, params, sql, step};
+
+use super::{AppSession, BearerHash, Grant, GrantFacts, StoredToken};
+use crate::clients::Client;
+
+/// A row for each key of the user: there is none where the user has none. In no order, so that SQLite finds the keys by their
+/// user and not all keys of the domain in an order; and the parameter is cast, because SQLite prepares a join anew each time
+/// that a bare one is bound.
+const FIND: &str = sql!(
+    "SELECT token.*, granted.*, client.*, realm.*, person.*, credential.* FROM (",
+    StoredToken::SELECT,
+    ") AS token JOIN (",
+    Grant::SELECT,
+    ") AS granted ON granted.id = token.grant_id JOIN (",
+    Client::SELECT,
+    ") AS client ON client.id = granted.client_id JOIN (SELECT ",
+    Domain::COLUMN_LIST,
+    " FROM domains) AS realm ON realm.id = granted.domain_id JOIN (",
+    HostedUser::SELECT,
+    ") AS person ON person.domain_id = granted.domain_id AND person.id = granted.user_id JOIN (",
+    KeyRow::SELECT,
+    ") AS credential ON credential.domain_id = granted.domain_id AND credential.user_id = granted.user_id
+     WHERE token.hash = CAST($1 AS TEXT) AND token.kind = 'session'"
+);
+
+/// What the rows are called where one cannot be read.
+const READ: StoredTable = StoredTable { name: "openid_tokens with what they stand on", key: &[], columns: &[] };
+
+/// Never beyond what another server wrote.
+const EXTEND: &str =
+    "UPDATE openid_tokens SET expires_at = $1 WHERE hash = $2 AND kind = 'session' AND expires_at < $1";
+
+/// What is read of the session with this cookie: nothing where there is none.
+///
+/// # Errors
+/// As [`Store::read`].
+pub async fn read_rows(store: &Store, cookie: &CookieHash) -> Result<Vec<Row>> {
+    store.read_few_by_index(FIND, params![BearerHash::of_cookie(cookie)]).await
+}
+
+/// What these rows mean.
+///
+/// # Errors
+/// Where there are none, or a column cannot be read.
+pub fn from_rows(rows: Vec<Row>) -> Result<AppSession> {
+    let (mut session, mut credentials) = (None, Vec::new());
+    for row in rows {
+        let mut values = Values::new(READ, row);
+        let (token, grant) = (StoredToken::from_values(&mut values)?, Grant::from_values(&mut values)?);
+        let (client, domain) = (Client::from_values(&mut values)?, Domain::read(&mut values)?);
+        let user = HostedUser::from_values(&mut values)?;
+        credentials.extend(read_credential(&mut values)?);
+        session.get_or_insert((token, grant, client, domain, user));
+    }
+    let (token, grant, client, domain, user) = session.context("no rows of a session were read")?;
+    ensure!(!credentials.is_empty(), "a session's user has no key");
+    Ok(AppSession { token, grant, facts: GrantFacts { client, domain, user, credentials } })
+}
+
+/// Moves the end of a session.
+///
+/// # Errors
+/// As [`Store::write`].
+pub async fn extend(store: &Store, session: BearerHash, end: Timestamp) -> Result<()> {
+    store.write([step(EXTEND, params![end, session])]).await?;
+    Ok(())
+}

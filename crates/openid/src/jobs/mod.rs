@@ -1,0 +1,18 @@
+//! Work that a running server does by itself.
+
+pub mod rotate;
+pub mod sweep;
+
+use tokio::task::JoinHandle;
+
+use crate::service::OpenidService;
+
+/// Starts all of it, until the server drains.
+#[must_use]
+pub fn spawn_all(service: &OpenidService) -> [JoinHandle<()>; 3] {
+    [
+        tokio::spawn(rotate::run(service.clone())),
+        tokio::spawn(sweep::run(service.clone())),
+        tokio::spawn(sweep::run_codes(service.clone())),
+    ]
+}

@@ -1,0 +1,177 @@
+//! JSON Web Signatures in the compact form (RFC 7515, 3.1).
+
+use anyhow::Result;
+use data_encoding::BASE64URL_NOPAD;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::{PrivateKey, PublicJwk, SigningAlgorithm};
+
+/// The longest token that is looked at, in bytes: several times the longest that is ever signed here.
+pub const MAX_TOKEN_BYTES: usize = 16 << 10;
+
+#[derive(Serialize)]
+struct WrittenHeader<'a> {
+    alg: SigningAlgorithm,
+    kid: &'a str,
+    typ: &'a str,
+}
+
+/// A header as it is read. `none`, HS256 and all others are not among the algorithms, so their tokens do not parse.
+#[derive(Deserialize)]
+struct ReadHeader {
+    alg: SigningAlgorithm,
+    kid: String,
+    /// Names extensions that must be understood (RFC 7515, 4.1.11), and none is.
+    crit: Option<Value>,
+    /// Says that the payload is not in base64 (RFC 7797).
+    b64: Option<Value>,
+}
+
+/// A token whose signature nobody has checked yet.
+#[derive(Debug)]
+pub struct UnverifiedToken<'a> {
+    /// The name of the key that is said to have signed it.
+    pub kid: String,
+    algorithm: SigningAlgorithm,
+    signed: &'a str,
+    payload: Vec<u8>,
+    signature: Vec<u8>,
+}
+
+/// Signs claims; `typ` says what they are (`JWT`, `at+jwt`).
+///
+/// # Errors
+/// As [`PrivateKey::sign`], or where the claims are no JSON.
+pub fn sign(key: &PrivateKey, typ: &str, claims: &impl Serialize) -> Result<String> {
+    let header = serde_json::to_vec(&WrittenHeader { alg: key.algorithm(), kid: key.kid(), typ })?;
+    let mut token = BASE64URL_NOPAD.encode(&header);
+    token.push('.');
+    BASE64URL_NOPAD.encode_append(&serde_json::to_vec(claims)?, &mut token);
+    let signature = key.sign(token.as_bytes())?;
+    token.push('.');
+    BASE64URL_NOPAD.encode_append(&signature, &mut token);
+    Ok(token)
+}
+
+/// Takes a token apart. `None` where it is no token in the compact form, or one of an algorithm that is not ours.
+#[must_use]
+pub fn parse(token: &str) -> Option<UnverifiedToken<'_>> {
+    if token.len() > MAX_TOKEN_BYTES {
+        return None;
+    }
+    let (signed, signature) = token.rsplit_once('.')?;
+    let (header, payload) = signed.split_once('.')?;
+    // Strictly: a second spelling of the same bytes, a dot too many or padding is no token.
+    let [header, payload, signature] =
+        [header, payload, signature].map(|part| BASE64URL_NOPAD.decode(part.as_bytes()).ok());
+    let ReadHeader { alg, kid, crit, b64 } = serde_json::from_slice(&header?).ok()?;
+    if crit.is_some() || b64.is_some() {
+        return None;
+    }
+    Some(UnverifiedToken { kid, algorithm: alg, signed, payload: payload?, signature: signature? })
+}
+
+impl UnverifiedToken<'_> {
+    /// Its claims, if this key signed them, by the algorithm that is the key's own. Whether they hold now, and for whom,
+    /// is not looked at.
+    #[must_use]
+    pub fn verify(&self, key: &PublicJwk) -> Option<Value> {
+        let is_meant = self.algorithm == key.algorithm();
+        let is_signed = is_meant && key.verifies(self.signed.as_bytes(), &self.signature);
+        is_signed.then(|| serde_json::from_slice(&self.payload).ok()).flatten().filter(Value::is_object)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use secrecy::ExposeSecret;
+    use serde_json::json;
+
+    use super::*;
+    use crate::jose::generate_pkcs8;
+
+    fn key() -> PrivateKey {
+        let pkcs8 = generate_pkcs8(SigningAlgorithm::Es256).unwrap();
+        PrivateKey::from_pkcs8(SigningAlgorithm::Es256, pkcs8.expose_secret()).unwrap()
+    }
+
+    fn with_header(token: &str, header: &Value) -> String {
+        let (_, rest) = token.split_once('.').unwrap();
+        format!("{}.{rest}", BASE64URL_NOPAD.encode(header.to_string().as_bytes()))
+    }
+
+    #[test]
+    fn what_a_key_signed_it_verifies_and_no_other_does() {
+        let (key, other, claims) = (key(), key(), json!({ "sub": "usr_1", "exp": 1 }));
+        let token = sign(&key, "JWT", &claims).unwrap();
+        let parsed = parse(&token).unwrap();
+        assert_eq!((parsed.kid.as_str(), parsed.verify(key.public())), (key.kid(), Some(claims)));
+        assert_eq!(parsed.verify(other.public()), None);
+        let header = BASE64URL_NOPAD.decode(token.split('.').next().unwrap().as_bytes()).unwrap();
+        let header: Value = serde_json::from_slice(&header).unwrap();
+        assert_eq!(header, json!({ "alg": "ES256", "kid": key.kid(), "typ": "JWT" }));
+    }
+
+    #[test]
+    fn a_token_with_any_character_changed_is_not_verified() {
+        let key = key();
+        let token = sign(&key, "JWT", &json!({ "sub": "usr_1" })).unwrap();
+        for at in 0..token.len() {
+            for other in ['A', '.', '=', '-'] {
+                let mut altered = token.clone();
+                altered.replace_range(at..=at, &other.to_string());
+                let verified = parse(&altered).and_then(|parsed| parsed.verify(key.public()));
+                assert!(altered == token || verified.is_none(), "{at} {altered}");
+            }
+        }
+        for text in ["", ".", "..", "...", &token[..token.len() - 1], &format!("{token}="), &format!("{token}.x")] {
+            assert!(parse(text).and_then(|parsed| parsed.verify(key.public())).is_none(), "{text}");
+        }
+        assert!(parse(&"a".repeat(MAX_TOKEN_BYTES + 1)).is_none());
+    }
+
+    #[test]
+    fn the_key_says_how_it_signs_and_never_the_token() {
+        let key = key();
+        let token = sign(&key, "JWT", &json!({})).unwrap();
+        for alg in ["none", "None", "HS256", "HS512", "ES384", "PS256", "", "es256"] {
+            assert!(parse(&with_header(&token, &json!({ "alg": alg, "kid": key.kid() }))).is_none(), "{alg}");
+        }
+        let said = with_header(&token, &json!({ "alg": "RS256", "kid": key.kid() }));
+        assert_eq!(parse(&said).unwrap().verify(key.public()), None);
+        for header in [
+            json!({ "alg": "ES256" }),
+            json!({ "alg": "ES256", "kid": key.kid(), "crit": ["exp"] }),
+            json!({ "alg": "ES256", "kid": key.kid(), "b64": false }),
+            json!({ "alg": "ES256", "kid": 1 }),
+            json!([]),
+        ] {
+            assert!(parse(&with_header(&token, &header)).is_none(), "{header}");
+        }
+    }
+
+    /// A public key is no secret: who takes it for one accepts what anybody signs (RFC 8725, 2.1).
+    #[test]
+    fn a_token_signed_with_the_public_key_as_a_secret_is_none() {
+        use hmac::{Hmac, KeyInit, Mac};
+
+        let key = key();
+        let part = |value: Value| BASE64URL_NOPAD.encode(value.to_string().as_bytes());
+        let signed =
+            format!("{}.{}", part(json!({ "alg": "HS256", "kid": key.kid() })), part(json!({ "sub": "usr_1" })));
+        let mut mac = Hmac::<sha2::Sha256>::new_from_slice(key.public().published().to_string().as_bytes()).unwrap();
+        mac.update(signed.as_bytes());
+        let token = format!("{signed}.{}", BASE64URL_NOPAD.encode(&mac.finalize().into_bytes()));
+        assert!(parse(&token).is_none());
+    }
+
+    proptest! {
+        #[test]
+        fn no_text_is_verified_and_none_stops_the_server(text in "[a-zA-Z0-9_.=-]{0,200}|.{0,80}") {
+            let verified = parse(&text).and_then(|parsed| parsed.verify(key().public()));
+            prop_assert!(verified.is_none());
+        }
+    }
+}

@@ -1,0 +1,59 @@
+//! Signed tokens: JSON Web Signatures in the compact form (RFC 7515), with the public keys that verify them (RFC 7517).
+
+mod generate;
+mod jwk;
+pub mod jws;
+mod pem;
+mod private;
+
+use std::fmt;
+
+use anyhow::Context;
+use serde::{Deserialize, Serialize};
+
+pub use generate::{Unable, generate_pkcs8, makes_rsa};
+pub use jwk::{Base64Url, PublicJwk};
+pub use pem::{BadPem, read_pem};
+pub use private::PrivateKey;
+
+/// How ID tokens are signed (RFC 7518, 3.1).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub enum SigningAlgorithm {
+    /// RSASSA-PKCS1-v1_5 with SHA-256: what every relying party takes.
+    #[default]
+    #[serde(rename = "RS256")]
+    Rs256,
+    /// ECDSA on P-256 with SHA-256, for clients that ask for it.
+    #[serde(rename = "ES256")]
+    Es256,
+}
+
+impl SigningAlgorithm {
+    /// Both, in the order of discovery.
+    pub const ALL: [Self; 2] = [Self::Rs256, Self::Es256];
+
+    /// The word in headers, requests and the database.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Rs256 => "RS256",
+            Self::Es256 => "ES256",
+        }
+    }
+
+    /// Reads the word.
+    #[must_use]
+    pub fn parse(text: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|algorithm| algorithm.as_str() == text)
+    }
+}
+
+impl fmt::Display for SigningAlgorithm {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+signpost_store::texts! {
+    SigningAlgorithm: |algorithm| algorithm.as_str(), |text| SigningAlgorithm::parse(text).context("is no algorithm");
+}

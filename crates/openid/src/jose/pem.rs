@@ -1,0 +1,84 @@
+//! Keys that the operator brings, as PEM files of PKCS #8 (RFC 7468, 10).
+
+use data_encoding::BASE64;
+use secrecy::{SecretSlice, zeroize::Zeroize};
+
+/// What stands around the key.
+const BEGIN: &str = "-----BEGIN PRIVATE KEY-----";
+const END: &str = "-----END PRIVATE KEY-----";
+
+/// Why a file is no private key for us.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[expect(missing_docs, reason = "the text of each variant is its documentation")]
+pub enum BadPem {
+    #[error(
+        "the key is encrypted with a password: write it without one, with 'openssl pkcs8 -topk8 -nocrypt -in key.pem -out \
+         plain.pem'"
+    )]
+    Encrypted,
+    #[error(
+        "the key is not in the form PKCS #8, which begins with 'BEGIN PRIVATE KEY': convert it with 'openssl pkcs8 -topk8 \
+         -nocrypt -in key.pem -out pkcs8.pem'"
+    )]
+    OtherForm,
+    #[error("there is no private key in it: expected a line '-----BEGIN PRIVATE KEY-----'")]
+    NoKey,
+    #[error("there are several private keys in it: keep the one that is to sign")]
+    Several,
+    #[error("the text between BEGIN and END is not base64")]
+    NotBase64,
+}
+
+/// The one private key of a PEM file, as PKCS #8. Text around it is left alone.
+///
+/// # Errors
+/// As [`BadPem`].
+pub fn read_pem(text: &str) -> Result<SecretSlice<u8>, BadPem> {
+    if text.contains("BEGIN ENCRYPTED PRIVATE KEY") || text.contains("Proc-Type: 4,ENCRYPTED") {
+        return Err(BadPem::Encrypted);
+    }
+    let Some((_, rest)) = text.split_once(BEGIN) else {
+        let is_other = ["RSA PRIVATE KEY", "EC PRIVATE KEY", "OPENSSH PRIVATE KEY"];
+        return Err(if is_other.iter().any(|label| text.contains(label)) { BadPem::OtherForm } else { BadPem::NoKey });
+    };
+    let (body, rest) = rest.split_once(END).ok_or(BadPem::NoKey)?;
+    if rest.contains(BEGIN) {
+        return Err(BadPem::Several);
+    }
+    let mut body: String = body.split_ascii_whitespace().collect();
+    let key = BASE64.decode(body.as_bytes()).map_err(|_| BadPem::NotBase64);
+    body.zeroize();
+    Ok(key?.into())
+}
+
+#[cfg(test)]
+mod tests {
+    use secrecy::ExposeSecret;
+
+    use super::*;
+
+    #[test]
+    fn the_one_key_of_a_file_is_read() {
+        let lines = format!("Bag attributes\r\n{BEGIN}\r\nAAEC\r\nAwQ=\r\n{END}\r\n");
+        assert_eq!(read_pem(&lines).unwrap().expose_secret(), [0, 1, 2, 3, 4]);
+    }
+
+    #[test]
+    fn whatever_else_is_said_with_what_to_do() {
+        let other = |label: &str| format!("-----BEGIN {label}-----\nAAEC\n-----END {label}-----\n");
+        for (text, expected) in [
+            (String::new(), BadPem::NoKey),
+            (other("CERTIFICATE"), BadPem::NoKey),
+            (other("PUBLIC KEY"), BadPem::NoKey),
+            (other("RSA PRIVATE KEY"), BadPem::OtherForm),
+            (other("EC PRIVATE KEY"), BadPem::OtherForm),
+            (other("ENCRYPTED PRIVATE KEY"), BadPem::Encrypted),
+            (other("RSA PRIVATE KEY").replace("AAEC", "Proc-Type: 4,ENCRYPTED\n\nAAEC"), BadPem::Encrypted),
+            (other("PRIVATE KEY") + &other("PRIVATE KEY"), BadPem::Several),
+            (other("PRIVATE KEY").replace("AAEC", "AA!C"), BadPem::NotBase64),
+            (other("PRIVATE KEY").replace("END", "MID"), BadPem::NoKey),
+        ] {
+            assert_eq!(read_pem(&text).unwrap_err(), expected, "{text}");
+        }
+    }
+}

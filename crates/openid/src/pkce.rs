@@ -1,0 +1,84 @@
+//! Proof Key for Code Exchange (RFC 7636): whoever redeems a code is who asked for it. With SHA-256 alone: a challenge that
+//! is the verifier itself protects nothing.
+
+use anyhow::Context;
+use data_encoding::BASE64URL_NOPAD;
+use sha2::{Digest, Sha256};
+use subtle::ConstantTimeEq;
+
+/// How long a verifier is, in characters (RFC 7636, 4.1).
+const VERIFIER_LEN: std::ops::RangeInclusive<usize> = 43..=128;
+
+/// `code_challenge`: SHA-256 of a verifier, in base64url.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CodeChallenge(String);
+
+impl CodeChallenge {
+    /// Reads one; `None` where it is no hash.
+    #[must_use]
+    pub fn parse(text: &str) -> Option<Self> {
+        let hash = BASE64URL_NOPAD.decode(text.as_bytes()).ok();
+        hash.filter(|hash| hash.len() == 32).map(|_| Self(text.to_owned()))
+    }
+
+    /// Whether it is of this `code_verifier`; takes the same time wherever they differ.
+    #[must_use]
+    pub fn is_of(&self, verifier: &str) -> bool {
+        let is_one = VERIFIER_LEN.contains(&verifier.len()) && verifier.bytes().all(is_unreserved);
+        let hash = BASE64URL_NOPAD.encode(&Sha256::digest(verifier));
+        is_one && bool::from(hash.as_bytes().ct_eq(self.0.as_bytes()))
+    }
+
+    fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+fn is_unreserved(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || b"-._~".contains(&byte)
+}
+
+signpost_store::texts! {
+    CodeChallenge: CodeChallenge::as_str, |text| CodeChallenge::parse(text).context("is no code challenge");
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// RFC 7636, appendix B.
+    const VERIFIER: &str = "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk";
+    const CHALLENGE: &str = "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM";
+
+    #[test]
+    fn a_challenge_is_of_its_own_verifier_alone() {
+        let challenge = CodeChallenge::parse(CHALLENGE).unwrap();
+        assert!(challenge.is_of(VERIFIER));
+        for other in ["", CHALLENGE, &VERIFIER.to_lowercase(), &VERIFIER[1..], &format!("{VERIFIER}A")] {
+            assert!(!challenge.is_of(other), "{other}");
+        }
+    }
+
+    #[test]
+    fn a_verifier_has_the_length_and_the_letters_of_the_specification() {
+        for (verifier, is_one) in [
+            ("a".repeat(42), false),
+            ("a".repeat(43), true),
+            ("a".repeat(128), true),
+            ("a".repeat(129), false),
+            ("~._-".repeat(11), true),
+            (format!("{}+", "a".repeat(43)), false),
+            (format!("{}é", "a".repeat(43)), false),
+        ] {
+            let challenge = BASE64URL_NOPAD.encode(&Sha256::digest(&verifier));
+            assert_eq!(CodeChallenge::parse(&challenge).unwrap().is_of(&verifier), is_one, "{verifier}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_hash_is_no_challenge() {
+        for text in ["", "a", &CHALLENGE[1..], &format!("{CHALLENGE}="), &CHALLENGE.replace('-', "+")] {
+            assert_eq!(CodeChallenge::parse(text), None, "{text}");
+        }
+    }
+}

@@ -1,0 +1,99 @@
+//! The texts in Spanish.
+
+use maud::html;
+
+use super::{DomainText, ProviderWords};
+
+pub(super) const PROVIDER: ProviderWords = ProviderWords {
+    tab_consent: |application| format!("¿Decir a {application} quién eres?"),
+    consent_question: "¿Decir a esta aplicación quién eres?",
+    you_go_back_to: |host| html! { "Vuelves a " (host) "." },
+    you_are: |petname, domain| html! { "Eres " (petname) " en " (domain) "." },
+    it_learns: "Sabrá:",
+    learns_id: "un identificador que es solo tuyo, y cómo y cuándo iniciaste sesión",
+    learns_profile: "cómo te llamas aquí y a qué grupos perteneces",
+    learns_email: "una dirección de correo que te representa:",
+    learns_offline: "todo esto otra vez más adelante, aunque no estés",
+    allow: "Permitir",
+    deny: "No permitir",
+    asked_once: "Si lo permites, solo se te vuelve a preguntar si quiere saber más o si te pide que lo confirmes.",
+    not_you: "¿No eres tú?",
+    log_in_as_other: "Cerrar la sesión y entrar como otra persona",
+
+    done: "Un momento",
+    going_back: |host| html! { "Vuelves a " (host) "." },
+    continue_to: |host| html! { "Continuar a " (host) },
+
+    unknown_client: DomainText {
+        head: "Aquí no se conoce esta aplicación",
+        text: |domain| {
+            html! { "Tu cuenta sigue igual. Di a quien lleva la aplicación que " (domain) " no la conoce." }
+        },
+    },
+    unknown_client_detail: "Ningún cliente de este emisor tiene el client_id enviado, o se enviaron varios. Compáralo con 'signpost clients list'.",
+    unknown_return: DomainText {
+        head: "Aquí no se conoce el camino de vuelta a esta aplicación",
+        text: |domain| {
+            html! {
+                "Tu cuenta sigue igual. Di a quien lleva la aplicación que " (domain) " no sabe adónde enviarte."
+            }
+        },
+    },
+    no_return_detail: "Falta redirect_uri, o se envió varias veces.",
+    unknown_return_detail: "El cliente no registró esta redirect_uri. Debe ser exactamente una de las suyas:",
+    for_builders: "Para quien lleva la aplicación",
+    unable: DomainText {
+        head: "Ahora nadie puede iniciar sesión aquí",
+        text: |domain| {
+            html! {
+                "No es culpa tuya, y tu cuenta sigue igual. Di a quien lleva " (domain)
+                " que nadie puede iniciar sesión."
+            }
+        },
+    },
+    unable_detail: "El servidor no quiso empezar el inicio de sesión:",
+    back_to: |host| html! { "Volver a " (host) },
+    over: DomainText {
+        head: "Este inicio de sesión ha terminado",
+        text: |_| {
+            html! {
+                "Ya se usó, esperó más de una hora o empezó en otro navegador. Vuelve a la aplicación e inicia sesión \
+                 allí otra vez."
+            }
+        },
+    },
+    stale: DomainText {
+        head: "Nada ha cambiado",
+        text: |_| {
+            html! { "El botón era de una página más antigua o de otro navegador. Muestra la página otra vez y púlsalo allí." }
+        },
+    },
+    show_again: "Mostrar la página otra vez",
+
+    tab_logout: "¿Cerrar la sesión?",
+    logout_question: |domain| html! { "¿Cerrar la sesión en " (domain) "?" },
+    logout_you_are: |petname| html! { "Allí eres " (petname) "." },
+    logout_asked_by: |application| html! { "Lo pide " (application) "." },
+    log_out: "Cerrar la sesión",
+    stay: "Para seguir con la sesión abierta, cierra esta página.",
+    logged_out: DomainText {
+        head: "Has cerrado la sesión",
+        text: |domain| {
+            html! {
+                "Ya no tienes sesión abierta en " (domain) " en este navegador. Puede que las aplicaciones abiertas no lo \
+                 noten enseguida: ciérrala también allí."
+            }
+        },
+    },
+    no_logout: DomainText {
+        head: "No se ha cerrado tu sesión",
+        text: |domain| {
+            html! {
+                "Una aplicación pidió a " (domain) " que la cerrara, pero no de un modo fiable. Puedes cerrarla tú."
+            }
+        },
+    },
+    foreign_hint_detail: "id_token_hint no es un ID token de este emisor. Puede haber caducado, pero su firma debe ser válida.",
+    unknown_logout_return_detail: "El cliente no registró esta post_logout_redirect_uri. Debe ser exactamente una de las suyas.",
+    log_out_here: "Cerrar la sesión aquí",
+};

@@ -1,0 +1,184 @@
+//! The keys of an environment as they sign and verify.
+
+use anyhow::{Context, Result};
+use data_encoding::BASE64;
+use jiff::Timestamp;
+use secrecy::ExposeSecret;
+use serde_json::Value;
+use signpost_login::domains::seal::Seal;
+
+use super::rules::{KeyTimes, find_signer, find_state};
+use super::{KeptKey, StoredSigningKey};
+use crate::jose::{PrivateKey, PublicJwk, SigningAlgorithm};
+
+/// The keys of an environment, read and ready.
+#[derive(Debug)]
+pub struct KeyRing {
+    rows: Vec<StoredSigningKey>,
+    /// One for each algorithm.
+    series: Vec<KeySeries>,
+}
+
+/// The keys of one algorithm, in their order.
+#[derive(Debug)]
+struct KeySeries {
+    algorithm: SigningAlgorithm,
+    times: Vec<KeyTimes>,
+    keys: Vec<ReadyKey>,
+}
+
+#[derive(Debug)]
+struct ReadyKey {
+    kid: String,
+    public: PublicJwk,
+    /// None of one that signs no more and was erased.
+    private: Option<PrivateKey>,
+}
+
+impl KeyRing {
+    /// Reads the keys of an environment, which come in their order.
+    ///
+    /// # Errors
+    /// Names a key that cannot be decrypted or read.
+    pub fn open(rows: Vec<StoredSigningKey>, seal: &Seal) -> Result<Self> {
+        let series = SigningAlgorithm::ALL.into_iter().map(|algorithm| KeySeries::open(algorithm, &rows, seal));
+        Ok(Self { series: series.collect::<Result<_>>()?, rows })
+    }
+
+    /// Whether it was read from the same rows.
+    #[must_use]
+    pub fn is_of(&self, rows: &[StoredSigningKey]) -> bool {
+        self.rows == rows
+    }
+
+    /// Whether there is a key of an algorithm.
+    #[must_use]
+    pub fn has(&self, algorithm: SigningAlgorithm) -> bool {
+        self.rows.iter().any(|row| row.algorithm == algorithm)
+    }
+
+    /// The key that signs; `None` where there is none of this algorithm.
+    #[must_use]
+    pub fn find_signer(&self, algorithm: SigningAlgorithm, now: Timestamp) -> Option<&PrivateKey> {
+        let KeySeries { times, keys, .. } = self.series.iter().find(|series| series.algorithm == algorithm)?;
+        keys.get(find_signer(times, now)?)?.private.as_ref()
+    }
+
+    /// The key with a name, also where it signs no more.
+    #[must_use]
+    pub fn find(&self, kid: &str) -> Option<&PublicJwk> {
+        let mut all = self.series.iter().flat_map(|series| &series.keys);
+        all.find(|key| key.kid == kid).map(|key| &key.public)
+    }
+
+    /// What relying parties find: the members of a JWK Set (RFC 7517, 5).
+    #[must_use]
+    pub fn published(&self, now: Timestamp) -> Vec<Value> {
+        self.series.iter().flat_map(|series| series.published(now)).collect()
+    }
+}
+
+impl KeySeries {
+    fn open(algorithm: SigningAlgorithm, rows: &[StoredSigningKey], seal: &Seal) -> Result<Self> {
+        let rows = || rows.iter().filter(|row| row.algorithm == algorithm);
+        let ready = |row: &StoredSigningKey| -> Result<ReadyKey> {
+            let private = (!row.private_key.is_erased()).then(|| decrypt_key(row, seal)).transpose()?;
+            Ok(ReadyKey { kid: row.kid.clone(), public: row.public_key.clone(), private })
+        };
+        let times = rows().map(StoredSigningKey::times).collect();
+        Ok(Self { algorithm, times, keys: rows().map(ready).collect::<Result<_>>()? })
+    }
+
+    fn published(&self, now: Timestamp) -> impl Iterator<Item = Value> {
+        let is_published = move |position: &usize| find_state(&self.times, *position, now).is_published();
+        (0..self.keys.len()).filter(is_published).map(|position| self.keys[position].public.published())
+    }
+}
+
+/// A private key as it was before it was kept.
+///
+/// # Errors
+/// Where it is encrypted with a key that is not at hand, is erased, or is not the key of its row.
+pub fn decrypt_key(row: &StoredSigningKey, seal: &Seal) -> Result<PrivateKey> {
+    let StoredSigningKey { kid, algorithm, private_key: KeptKey(kept), .. } = row;
+    let read = || -> Result<PrivateKey> {
+        let text = seal.decrypt(kept, kid)?;
+        let pkcs8 = secrecy::SecretSlice::from(BASE64.decode(text.expose_secret().as_bytes())?);
+        let key = PrivateKey::from_pkcs8(*algorithm, pkcs8.expose_secret())?;
+        anyhow::ensure!(key.kid() == kid, "the private key is another key's");
+        Ok(key)
+    };
+    read().with_context(|| format!("signing key {kid}"))
+}
+
+/// A private key as it is kept.
+#[must_use]
+pub fn encrypt_key(pkcs8: &[u8], kid: &str, seal: &Seal, nonce: [u8; 12]) -> KeptKey {
+    let text = secrecy::SecretString::from(BASE64.encode(pkcs8));
+    KeptKey(seal.encrypt(text.expose_secret(), kid, nonce))
+}
+
+#[cfg(test)]
+mod tests {
+    use jiff::SignedDuration;
+    use signpost_platform::accounts::Environment;
+
+    use super::*;
+    use crate::jose::generate_pkcs8;
+
+    fn row(number: i64, active_from: Timestamp, seal: &Seal) -> StoredSigningKey {
+        let pkcs8 = generate_pkcs8(SigningAlgorithm::Es256).unwrap();
+        let key = PrivateKey::from_pkcs8(SigningAlgorithm::Es256, pkcs8.expose_secret()).unwrap();
+        StoredSigningKey {
+            kid: key.kid().to_owned(),
+            environment: Environment::Live,
+            algorithm: SigningAlgorithm::Es256,
+            number,
+            private_key: encrypt_key(pkcs8.expose_secret(), key.kid(), seal, [7; 12]),
+            public_key: key.public().clone(),
+            created_at: active_from,
+            active_from,
+        }
+    }
+
+    #[test]
+    fn a_ring_signs_with_one_key_and_publishes_those_of_its_tokens() {
+        let (seal, start) = (Seal::new(Some(&[1; 32]), None), Timestamp::UNIX_EPOCH);
+        let day = SignedDuration::from_hours(24);
+        let rows = vec![row(1, start, &seal), row(2, start + day, &seal)];
+        let (first, second) = (rows[0].kid.clone(), rows[1].kid.clone());
+        let ring = KeyRing::open(rows.clone(), &seal).unwrap();
+        let signer = |now| ring.find_signer(SigningAlgorithm::Es256, now).unwrap().kid();
+        assert_eq!((signer(start), signer(start + day)), (&*first, &*second));
+        let published = |now| -> Vec<_> { ring.published(now).iter().map(|key| key["kid"].clone()).collect() };
+        assert_eq!(published(start), [&*first, &*second]);
+        assert_eq!(published(start + day * 3), [&*second]);
+        assert!(ring.find(&first).is_some() && ring.find("x").is_none());
+        assert!(ring.find_signer(SigningAlgorithm::Rs256, start).is_none() && !ring.has(SigningAlgorithm::Rs256));
+        assert!(ring.is_of(&rows) && !ring.is_of(&rows[..1]));
+    }
+
+    #[test]
+    fn a_key_opens_in_its_own_row_alone_and_with_the_operators_key() {
+        let seal = Seal::new(Some(&[1; 32]), None);
+        let (one, other) = (row(1, Timestamp::UNIX_EPOCH, &seal), row(2, Timestamp::UNIX_EPOCH, &seal));
+        assert!(decrypt_key(&one, &seal).is_ok());
+        let error = decrypt_key(&one, &Seal::new(Some(&[2; 32]), None)).unwrap_err();
+        assert!(format!("{error:#}").contains("SIGNPOST_SEAL_KEY"), "{error:#}");
+        for plain in [Seal::default(), seal] {
+            let [one, other] = [&one, &other].map(|_| row(1, Timestamp::UNIX_EPOCH, &plain));
+            let swapped = StoredSigningKey { private_key: other.private_key.clone(), ..one };
+            assert!(decrypt_key(&swapped, &plain).is_err());
+        }
+        let erased = StoredSigningKey { private_key: KeptKey(String::new()), ..other };
+        assert!(decrypt_key(&erased, &Seal::default()).is_err());
+    }
+
+    #[test]
+    fn nothing_prints_a_private_key() {
+        let row = row(1, Timestamp::UNIX_EPOCH, &Seal::default());
+        let kept = row.private_key.0.clone();
+        let shown = format!("{row:?} {:?}", KeyRing::open(vec![row.clone()], &Seal::default()).unwrap());
+        assert!(!shown.contains(&kept));
+    }
+}

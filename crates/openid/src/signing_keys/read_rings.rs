@@ -1,0 +1,158 @@
+//! The keys as they were read a moment ago: to read and to decrypt them takes as long as to sign.
+
+use std::sync::{Arc, PoisonError, RwLock};
+use std::time::Duration;
+
+use anyhow::Result;
+use signpost_login::domains::seal::Seal;
+use signpost_platform::accounts::Environment;
+use tokio::sync::Mutex;
+
+use super::{KeyRing, StoredSigningKey};
+
+/// After how long the keys are read again: a key that was made elsewhere, or deleted, is known by then. Shorter than
+/// [`SHORT_NOTICE`](super::rules::SHORT_NOTICE).
+pub const MAX_AGE: Duration = Duration::from_secs(5);
+
+/// The keys of both environments.
+#[derive(Debug, Default)]
+pub struct ReadRings {
+    slots: [RingSlot; Environment::ALL.len()],
+}
+
+#[derive(Debug, Default)]
+struct RingSlot {
+    read: RwLock<ReadRing>,
+    /// Held by the one who reads; the others wait for what that brings.
+    reading: Mutex<()>,
+}
+
+#[derive(Clone, Debug, Default)]
+struct ReadRing {
+    ring: Option<Arc<KeyRing>>,
+    /// When it was read; none where it must be read again.
+    at: Option<Duration>,
+    /// How often somebody said that the keys changed: what was being read then is out of date.
+    changes: u64,
+}
+
+impl ReadRings {
+    /// The keys as they were at most [`MAX_AGE`] ago, else as `read` gives them. `now` is time that has run.
+    ///
+    /// # Errors
+    /// Those of `read`, or as [`KeyRing::open`].
+    pub async fn find<F>(
+        &self,
+        environment: Environment,
+        now: Duration,
+        seal: &Seal,
+        read: impl FnOnce() -> F,
+    ) -> Result<Arc<KeyRing>>
+    where
+        F: Future<Output = Result<Vec<StoredSigningKey>>>,
+    {
+        let slot = self.slot(environment);
+        if let Some(ring) = slot.fresh(now) {
+            return Ok(ring);
+        }
+        let _reading = slot.reading.lock().await;
+        if let Some(ring) = slot.fresh(now) {
+            return Ok(ring);
+        }
+        let before = slot.get();
+        let rows = read().await?;
+        let ring = match before.ring.filter(|ring| ring.is_of(&rows)) {
+            Some(ring) => ring,
+            None => Arc::new(KeyRing::open(rows, seal)?),
+        };
+        slot.change(|kept| {
+            kept.ring = Some(Arc::clone(&ring));
+            kept.at = (kept.changes == before.changes).then_some(now);
+        });
+        Ok(ring)
+    }
+
+    /// The keys changed: whoever asks reads them again.
+    pub fn invalidate(&self, environment: Environment) {
+        self.slot(environment).change(|kept| {
+            kept.at = None;
+            kept.changes += 1;
+        });
+    }
+
+    fn slot(&self, environment: Environment) -> &RingSlot {
+        let [live, sandbox] = &self.slots;
+        match environment {
+            Environment::Live => live,
+            Environment::Sandbox => sandbox,
+        }
+    }
+}
+
+impl RingSlot {
+    fn get(&self) -> ReadRing {
+        self.read.read().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    fn change(&self, change: impl FnOnce(&mut ReadRing)) {
+        change(&mut self.read.write().unwrap_or_else(PoisonError::into_inner));
+    }
+
+    fn fresh(&self, now: Duration) -> Option<Arc<KeyRing>> {
+        let ReadRing { ring, at, .. } = self.get();
+        ring.filter(|_| at.is_some_and(|at| now.saturating_sub(at) < MAX_AGE))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicU32, Ordering};
+
+    use super::*;
+
+    #[tokio::test]
+    async fn keys_are_read_once_in_five_seconds_and_by_one_at_a_time() {
+        let (rings, reads) = (ReadRings::default(), AtomicU32::new(0));
+        let seal = Seal::default();
+        let find = async |environment, seconds: u64| {
+            let read = async || {
+                reads.fetch_add(1, Ordering::Relaxed);
+                tokio::task::yield_now().await;
+                Ok(Vec::new())
+            };
+            rings.find(environment, Duration::from_secs(seconds), &seal, read).await.unwrap();
+        };
+        tokio::join!(find(Environment::Live, 0), find(Environment::Live, 0), find(Environment::Live, 4));
+        assert_eq!(reads.load(Ordering::Relaxed), 1);
+        find(Environment::Sandbox, 0).await;
+        find(Environment::Live, 5).await;
+        assert_eq!(reads.load(Ordering::Relaxed), 3);
+        rings.invalidate(Environment::Live);
+        find(Environment::Live, 5).await;
+        assert_eq!(reads.load(Ordering::Relaxed), 4);
+    }
+
+    #[tokio::test]
+    async fn what_was_read_before_a_change_is_not_kept_behind_it() {
+        let (rings, reads, seal) = (ReadRings::default(), AtomicU32::new(0), Seal::default());
+        let find = async || {
+            let read = async || {
+                if reads.fetch_add(1, Ordering::Relaxed) == 0 {
+                    rings.invalidate(Environment::Live);
+                }
+                Ok(Vec::new())
+            };
+            rings.find(Environment::Live, Duration::ZERO, &seal, read).await.unwrap();
+            reads.load(Ordering::Relaxed)
+        };
+        assert_eq!([find().await, find().await, find().await], [1, 2, 2]);
+    }
+
+    #[tokio::test]
+    async fn what_cannot_be_read_is_an_error_and_nothing_is_kept_of_it() {
+        let (rings, seal) = (ReadRings::default(), Seal::default());
+        let failed = rings.find(Environment::Live, Duration::ZERO, &seal, async || anyhow::bail!("away")).await;
+        assert!(failed.is_err());
+        rings.find(Environment::Live, Duration::ZERO, &seal, async || Ok(Vec::new())).await.unwrap();
+    }
+}

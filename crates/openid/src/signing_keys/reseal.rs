@@ -1,0 +1,42 @@
+//! Encrypts the signing keys that were written before there was an operator's key, or with another.
+
+use anyhow::{Context, Result};
+use jiff::Timestamp;
+use signpost_login::domains::seal::Seal;
+use signpost_store::Store;
+
+use super::key_ring::decrypt_key;
+use super::making::encrypt_anew;
+use super::sql;
+
+/// Says at the start, and not at the first login, that signing keys cannot be decrypted, and how many.
+///
+/// # Errors
+/// Where one cannot, or as [`Store::read`].
+pub async fn check(store: &Store, seal: &Seal) -> Result<()> {
+    let keys = sql::list_all(store).await?;
+    let mut errors =
+        keys.iter().filter(|key| !key.private_key.is_erased()).filter_map(|key| decrypt_key(key, seal).err());
+    let Some(first) = errors.next() else { return Ok(()) };
+    let (unreadable, all) = (1 + errors.count(), keys.len());
+    Err(first).with_context(|| format!("cannot decrypt {unreadable} of {all} keys that sign ID tokens"))
+}
+
+/// Encrypts all keys that are not encrypted with the operator's key; returns how many those were.
+///
+/// # Errors
+/// As [`Store::read`] and [`Store::write`].
+pub async fn seal_all(store: &Store, seal: &Seal, now: Timestamp) -> Result<usize> {
+    let mut steps = Vec::new();
+    for key in sql::list_all(store).await? {
+        if let Some(anew) = encrypt_anew(&key, seal)? {
+            steps.push(sql::reseal(&key, anew));
+        }
+    }
+    let sealed = steps.len();
+    if sealed > 0 {
+        steps.push(sql::insert_resealed(sealed, now));
+        store.write(steps).await?;
+    }
+    Ok(sealed)
+}

@@ -1,0 +1,94 @@
+//! Signing keys in the database.
+
+use anyhow::Result;
+use jiff::Timestamp;
+use serde_json::json;
+use signpost_platform::accounts::Environment;
+use signpost_platform::accounts::audit::sql::insert_entry;
+use signpost_platform::accounts::audit::{Action, Actor};
+use signpost_store::{Step, Store, Stored, must, params, sql, step};
+
+use super::StoredSigningKey;
+
+const OF_ENVIRONMENT: &str = sql!(StoredSigningKey::SELECT, " WHERE environment = $1 ORDER BY algorithm, number");
+
+const ALL: &str = sql!(StoredSigningKey::SELECT, " ORDER BY environment, algorithm, number");
+
+/// Of two servers that make the next key, one does.
+const INSERT: &str = sql!(StoredSigningKey::INSERT, " ON CONFLICT (environment, algorithm, number) DO NOTHING");
+
+const DELETE_BEFORE: &str = "DELETE FROM signing_keys WHERE environment = $1 AND algorithm = $2 AND number < $3";
+
+const ERASE: &str = "UPDATE signing_keys SET private_key = '' WHERE kid = $1 AND private_key <> ''";
+
+const DELETE: &str = "DELETE FROM signing_keys WHERE kid = $1";
+
+/// Names what was read: a key that was encrypted anew meanwhile is.
+const RESEAL: &str = "UPDATE signing_keys SET private_key = $1 WHERE kid = $2 AND private_key = $3";
+
+/// Whether the keys before a new one are kept.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Before {
+    /// They stay published until their tokens are over.
+    Kept,
+    /// Nothing that they signed counts any more: somebody else may have signed it.
+    Deleted,
+}
+
+/// The keys of an environment, those of each algorithm in their order.
+///
+/// # Errors
+/// As [`Store::read`].
+pub async fn list(store: &Store, environment: Environment) -> Result<Vec<StoredSigningKey>> {
+    store.read(OF_ENVIRONMENT, params![environment]).await?.into_iter().map(StoredSigningKey::from_row).collect()
+}
+
+/// The keys of both environments, those of each algorithm in their order.
+///
+/// # Errors
+/// As [`Store::read`].
+pub async fn list_all(store: &Store) -> Result<Vec<StoredSigningKey>> {
+    store.read(ALL, params![]).await?.into_iter().map(StoredSigningKey::from_row).collect()
+}
+
+/// Keeps a new key. False where another one has its number, or the same key is there.
+///
+/// # Errors
+/// As [`Store::write`].
+pub async fn insert(store: &Store, key: &StoredSigningKey, before: Before, by: &Actor) -> Result<bool> {
+    let StoredSigningKey { kid, environment, algorithm, number, created_at, active_from, .. } = key;
+    let details = json!({
+        "environment": environment, "algorithm": algorithm, "active_from": active_from,
+        "old_keys_deleted": before == Before::Deleted,
+    });
+    let mut steps = vec![must(INSERT, key.clone().params())];
+    if before == Before::Deleted {
+        steps.push(step(DELETE_BEFORE, params![*environment, *algorithm, *number]));
+    }
+    steps.push(insert_entry(by, None, Action::SigningKeyCreated, kid, &details, *created_at));
+    Ok(store.write(steps).await?.is_committed())
+}
+
+/// Erases a private key that signs no more.
+#[must_use]
+pub fn erase(kid: &str) -> Step {
+    step(ERASE, params![kid])
+}
+
+/// Deletes a key that is of no use.
+#[must_use]
+pub fn delete(kid: &str) -> Step {
+    step(DELETE, params![kid])
+}
+
+/// Keeps a private key as it is encrypted anew, unless it is not as it was any more.
+#[must_use]
+pub fn reseal(key: &StoredSigningKey, anew: super::KeptKey) -> Step {
+    step(RESEAL, params![anew, &key.kid, key.private_key.clone()])
+}
+
+/// The entry that keys were encrypted anew.
+#[must_use]
+pub fn insert_resealed(keys: usize, now: Timestamp) -> Step {
+    insert_entry(&Actor::Operator, None, Action::SecretsSealed, "", &json!({ "signing_keys": keys }), now)
+}

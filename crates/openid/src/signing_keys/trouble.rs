@@ -1,0 +1,83 @@
+//! What is wrong with the keys, before somebody's login fails for it.
+
+use jiff::{SignedDuration, Timestamp};
+
+use super::StoredSigningKey;
+use super::rules::{KeyTimes, find_due};
+use crate::jose::SigningAlgorithm;
+
+/// How long a key may be due before that is wrong: servers look every hour, and may have been off.
+const PATIENCE: SignedDuration = SignedDuration::from_hours(24);
+
+/// What is wrong with the keys that sign ID tokens.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[expect(missing_docs, reason = "the text of each variant is its documentation")]
+pub enum KeyTrouble {
+    #[error("no RSA key signs ID tokens, and this processor cannot make one")]
+    NoRsa,
+    #[error("a key that signs ID tokens should have been replaced at {0}")]
+    Overdue(Timestamp),
+}
+
+/// The first trouble of an installation with these keys, those of both environments in their order. Where RSA keys can be
+/// made, the first one is made when it is needed.
+#[must_use]
+pub fn find_trouble(keys: &[StoredSigningKey], makes_rsa: bool, now: Timestamp) -> Option<KeyTrouble> {
+    if !makes_rsa && !keys.iter().any(|key| key.algorithm == SigningAlgorithm::Rs256) {
+        return Some(KeyTrouble::NoRsa);
+    }
+    let series = keys.chunk_by(|one, next| (one.environment, one.algorithm) == (next.environment, next.algorithm));
+    let mut due = series.filter_map(|series| {
+        let times: Vec<KeyTimes> = series.iter().map(StoredSigningKey::times).collect();
+        find_due(&times)
+    });
+    due.find(|due| *due + PATIENCE < now).map(KeyTrouble::Overdue)
+}
+
+#[cfg(test)]
+mod tests {
+    use secrecy::ExposeSecret;
+    use signpost_platform::accounts::Environment;
+
+    use super::super::KeptKey;
+    use super::super::rules::{LIFETIME, NOTICE};
+    use super::*;
+    use crate::jose::{PrivateKey, generate_pkcs8};
+
+    /// The rows of one environment; what they sign with does not matter here.
+    fn rows(algorithm: SigningAlgorithm, active: &[Timestamp]) -> Vec<StoredSigningKey> {
+        let pkcs8 = generate_pkcs8(SigningAlgorithm::Es256).unwrap();
+        let key = PrivateKey::from_pkcs8(SigningAlgorithm::Es256, pkcs8.expose_secret()).unwrap();
+        let row = |(number, active_from): (i64, &Timestamp)| StoredSigningKey {
+            kid: number.to_string(),
+            environment: Environment::Live,
+            algorithm,
+            number,
+            private_key: KeptKey(String::new()),
+            public_key: key.public().clone(),
+            created_at: *active_from,
+            active_from: *active_from,
+        };
+        (1..).zip(active).map(row).collect()
+    }
+
+    #[test]
+    fn a_processor_that_makes_no_rsa_keys_needs_the_operators() {
+        let start = Timestamp::UNIX_EPOCH;
+        assert_eq!(find_trouble(&[], true, start), None);
+        assert_eq!(find_trouble(&[], false, start), Some(KeyTrouble::NoRsa));
+        assert_eq!(find_trouble(&rows(SigningAlgorithm::Es256, &[start]), false, start), Some(KeyTrouble::NoRsa));
+        assert_eq!(find_trouble(&rows(SigningAlgorithm::Rs256, &[start]), false, start), None);
+    }
+
+    #[test]
+    fn a_key_that_nobody_replaces_is_told_of_after_a_day() {
+        let start = Timestamp::UNIX_EPOCH;
+        let (due, millisecond) = (start + LIFETIME - NOTICE, SignedDuration::from_millis(1));
+        let old = rows(SigningAlgorithm::Rs256, &[start]);
+        assert_eq!(find_trouble(&old, true, due + PATIENCE), None);
+        assert_eq!(find_trouble(&old, true, due + PATIENCE + millisecond), Some(KeyTrouble::Overdue(due)));
+        let replaced = rows(SigningAlgorithm::Rs256, &[start, due]);
+        assert_eq!(find_trouble(&replaced, true, due + PATIENCE + millisecond), None);
+    }
+}
