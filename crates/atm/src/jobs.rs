@@ -8,17 +8,28 @@ use tokio::task::JoinHandle;
 
 use super::catalogue;
 use super::feeds::{Feed, Synced, sql, sync};
+use crate::reports;
 use crate::service::AtmService;
 
 /// How often a running server looks.
 const LOOK_INTERVAL: Duration = Duration::from_secs(10);
 
+/// How often addresses and old reports are swept.
+const SWEEP_INTERVAL: Duration = Duration::from_mins(10);
+
 /// Starts all of it, until the server drains.
 #[must_use]
-pub fn spawn_all(atm: &AtmService) -> [JoinHandle<()>; 2] {
+pub fn spawn_all(atm: &AtmService) -> [JoinHandle<()>; 3] {
     let watched = atm.clone();
-    let watch = async move { catalogue::watch(&watched.store, &watched.catalogue, &watched.draining).await };
-    [tokio::spawn(run_feeds(atm.clone())), tokio::spawn(watch)]
+    let watch =
+        async move { catalogue::watch(&watched.store, &watched.catalogue, &watched.clock, &watched.draining).await };
+    [tokio::spawn(run_feeds(atm.clone())), tokio::spawn(watch), tokio::spawn(sweep_reports(atm.clone()))]
+}
+
+/// Forgets addresses and old reports until the server stops.
+async fn sweep_reports(service: AtmService) {
+    let sweep = || reports::sql::sweep(&service.store, service.clock.now());
+    every(SWEEP_INTERVAL, &service.draining, "could not sweep the reports", sweep).await;
 }
 
 /// Fetches what is due until the server stops.

@@ -1,18 +1,28 @@
 //! The ATM locator's service: the catalogue, its sources, and the tools of the Model Context Protocol.
 
 pub mod advisories;
+pub mod atm_number;
 pub mod catalogue;
 pub mod feeds;
 pub mod jobs;
 pub mod locator;
+pub mod map;
 pub mod mcp;
+pub mod pages;
 pub mod places;
 pub mod processor;
+mod report_api;
+pub mod report_form;
+mod reporting;
 pub mod reports;
 pub mod routes;
 pub mod service;
 pub mod settings;
+pub mod shelf;
+pub mod submission_slots;
 pub mod submissions;
+mod view;
+pub mod visitors;
 
 pub use service::{AtmParts, AtmService};
 pub use settings::AtmSettings;

@@ -6,6 +6,7 @@ use data_encoding::BASE64;
 use serde::Serialize;
 use signpost_mcp::Icon;
 use signpost_platform::clock::Clock;
+use url::Url;
 
 use super::catalogue::Catalogue;
 
@@ -18,6 +19,8 @@ pub struct Locator {
     pub clock: Clock,
     /// Where it is used from.
     pub deployment: Deployment,
+    /// Where people reach its pages, if they can.
+    pub public_url: Option<Url>,
 }
 
 /// Where the locator is used from (ATM locator specification, §2).

@@ -6,8 +6,11 @@ use std::sync::Arc;
 use signpost_platform::Platform;
 
 use super::catalogue::Catalogue;
-use super::reports::Reports;
+use super::reports::turns::ReportTurns;
 use super::settings::AtmSettings;
+use super::shelf::PageShelf;
+use super::submission_slots::SubmissionSlots;
+use super::visitors::VisitorLookup;
 
 /// The ATM service. Cheap to clone; built once, when the server starts.
 #[derive(Clone, Debug)]
@@ -22,8 +25,14 @@ pub struct AtmParts {
     pub settings: AtmSettings,
     /// The ATMs and the places.
     pub catalogue: Arc<Catalogue>,
-    /// Operators' reports that are being read.
-    pub reports: Reports,
+    /// Operators' submissions that are being read.
+    pub submissions: SubmissionSlots,
+    /// Pages that were made a moment ago.
+    pub shelf: PageShelf,
+    /// Whose report is being stored.
+    pub report_turns: ReportTurns,
+    /// Who is signed in, where people log in here.
+    pub visitors: Option<Arc<dyn VisitorLookup>>,
 }
 
 impl Deref for AtmService {
@@ -45,7 +54,22 @@ impl Deref for AtmParts {
 impl AtmService {
     /// The service on a platform.
     #[must_use]
-    pub fn new(platform: Platform, settings: AtmSettings, catalogue: Catalogue) -> Self {
-        Self(Arc::new(AtmParts { platform, settings, catalogue: Arc::new(catalogue), reports: Reports::default() }))
+    pub fn new(
+        platform: Platform,
+        settings: AtmSettings,
+        catalogue: Catalogue,
+        visitors: Option<Arc<dyn VisitorLookup>>,
+    ) -> Self {
+        let (submissions, report_turns) = (SubmissionSlots::default(), ReportTurns::default());
+        let shelf = PageShelf::default();
+        Self(Arc::new(AtmParts {
+            platform,
+            settings,
+            catalogue: Arc::new(catalogue),
+            submissions,
+            shelf,
+            report_turns,
+            visitors,
+        }))
     }
 }

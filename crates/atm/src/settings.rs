@@ -21,6 +21,8 @@ pub struct AtmSettings {
     pub allowed_origins: Origins,
     #[serde(deserialize_with = "optional_file")]
     pub advisories: Option<PathBuf>,
+    #[serde(deserialize_with = "optional_host_name")]
+    pub card_domain: Option<String>,
     #[serde(deserialize_with = "external_geocoder")]
     pub external_geocoder: Option<GeocoderSettings>,
 }
@@ -46,6 +48,16 @@ fn origins<'de, D: Deserializer<'de>>(from: D) -> Result<Origins, D::Error> {
 
 fn optional_file<'de, D: Deserializer<'de>>(from: D) -> Result<Option<PathBuf>, D::Error> {
     setting::optional(from, "the path of a file", |text| (!text.is_empty()).then(|| text.into()))
+}
+
+fn optional_host_name<'de, D: Deserializer<'de>>(from: D) -> Result<Option<String>, D::Error> {
+    let is_label = |label: &str| {
+        (1..=63).contains(&label.len()) && label.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-')
+    };
+    let is_host = |text: &str| text.len() <= 253 && text.split('.').all(is_label);
+    setting::optional(from, "a host name, such as www-example-com.assistant.example", |text| {
+        is_host(text).then(|| text.to_owned())
+    })
 }
 
 /// The external geocoder, where one is named: the public server of its kind unless there is an address.

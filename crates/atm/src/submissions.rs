@@ -1,4 +1,4 @@
-//! `/atms/submissions`: operators report their own machines, so that what is said of them stays true.
+//! `/atms/submissions`: operators submit their own machines, so that what is said of them stays true.
 
 use axum::Json;
 use axum::extract::{FromRequest, FromRequestParts, Request, State};
@@ -8,47 +8,47 @@ use jiff::Timestamp;
 use serde_json::Value;
 use signpost_locator::import::{Bounds, Broken, FormatChoice, Options, SUBMISSION};
 use signpost_platform::accounts::{Account, Environment};
-use signpost_platform::web::Report;
+use signpost_platform::web::LargePayload;
 use signpost_platform::web::problem::Problem;
 
-use super::catalogue::{Extent, ImportCounts, Reading, Source, Terms, TooManyMachines, apply, report};
-use super::reports::ReportSlot;
+use super::catalogue::{Extent, ImportCounts, Reading, Source, Terms, TooManyMachines, apply, describe_import};
+use super::submission_slots::SubmissionSlot;
 use crate::catalogue::Conflict;
 use crate::processor;
 use crate::service::AtmService;
 
 /// Most machines of one operator.
 const MAX_MACHINES: usize = 100_000;
-/// What is read of one report.
+/// What is read of one submission.
 const BOUNDS: Bounds = Bounds { items: 25_000, item_bytes: 64 * 1024 };
-/// How often a report is compared anew where others were kept meanwhile.
+/// How often a submission is compared anew where others were kept meanwhile.
 const MAX_ATTEMPTS: usize = 10;
 
 pub(crate) async fn submit(
     State(service): State<AtmService>,
     account: Account,
-    slot: ReportSlot,
+    slot: SubmissionSlot,
     request: Request,
 ) -> Result<Json<Value>, Problem> {
     let now = service.clock.now();
     let source = Source::of_operator(&account.name, now);
-    // In the sandbox a report is read and compared, and nothing of it is kept: there is one catalogue.
+    // In the sandbox a submission is read and compared, and nothing of it is kept: there is one catalogue.
     let dry_run = account.environment == Environment::Sandbox;
     // What an operator says to be gone is gone, however many that are.
     let terms = Terms { extent: Extent::Part, force: true, dry_run, most: MAX_MACHINES };
     let taken = async {
-        let Report(body) = Report::from_request(request, &service).await?;
+        let LargePayload(body) = LargePayload::from_request(request, &service).await?;
         let _turn = slot.turn().await;
-        let reading = read_report(&service, body, now).await?;
-        let changes = import_report(&service, &source, &reading, terms).await?;
-        Ok(Json(report(&source.name, changes, &reading.import, dry_run)))
+        let reading = read_submission(&service, body, now).await?;
+        let changes = import_submission(&service, &source, &reading, terms).await?;
+        Ok(Json(describe_import(&source.name, changes, &reading.import, dry_run)))
     };
-    // A report that comes again does no harm, so none holds up a server that is to end.
+    // A submission that comes again does no harm, so none holds up a server that is to end.
     let stopped = || Problem::Unavailable("the server is stopping".to_owned());
     service.draining.run_until_cancelled(taken).await.unwrap_or_else(|| Err(stopped()))
 }
 
-async fn read_report(service: &AtmService, body: Bytes, now: Timestamp) -> Result<Reading, Problem> {
+async fn read_submission(service: &AtmService, body: Bytes, now: Timestamp) -> Result<Reading, Problem> {
     let gazetteer = service.catalogue.places.now();
     let options = Options {
         format: FormatChoice::Named(&SUBMISSION),
@@ -66,8 +66,8 @@ async fn read_report(service: &AtmService, body: Bytes, now: Timestamp) -> Resul
     Ok(reading)
 }
 
-/// Keeps a report; where another import came between, compares it again.
-async fn import_report(
+/// Keeps a submission; where another import came between, compares it again.
+async fn import_submission(
     service: &AtmService,
     source: &Source,
     reading: &Reading,
@@ -93,7 +93,7 @@ fn refused(broken: Broken) -> Problem {
         Broken::OtherJson { .. } => Problem::field("locations", "is required, and is a list of locations"),
         Broken::TooManyItems { most } => Problem::field(
             "locations",
-            format!("must contain at most {most} locations; send the others in another report"),
+            format!("must contain at most {most} locations; send the others in another submission"),
         ),
         Broken::ItemTooLong { item, most } => {
             Problem::field("locations", format!("location {item} is longer than {most} bytes"))
@@ -102,10 +102,10 @@ fn refused(broken: Broken) -> Problem {
     }
 }
 
-impl FromRequestParts<AtmService> for ReportSlot {
+impl FromRequestParts<AtmService> for SubmissionSlot {
     type Rejection = Problem;
 
     async fn from_request_parts(parts: &mut Parts, service: &AtmService) -> Result<Self, Problem> {
-        service.reports.begin(&Account::from_request_parts(parts, service).await?)
+        service.submissions.begin(&Account::from_request_parts(parts, service).await?)
     }
 }

@@ -39,6 +39,8 @@ pub struct Advisory {
     pub until: Option<Date>,
     /// What to say, in at most [`MAX_WORDS`] words. The first sentence stands for itself.
     pub text: String,
+    /// The same in Spanish, for pages.
+    pub text_es: Option<String>,
     /// The numbers of the rule.
     pub values: AdvisoryValues,
     /// Who says so.

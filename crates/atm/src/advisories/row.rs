@@ -30,6 +30,8 @@ pub(super) struct RowFields {
     until: Option<Date>,
     text: String,
     #[serde(default)]
+    text_es: Option<String>,
+    #[serde(default)]
     values: AdvisoryValues,
     source: SourceFields,
     #[serde(deserialize_with = "date")]
@@ -61,7 +63,8 @@ struct SourceFields {
 impl RowFields {
     /// The row, where what it says can be.
     pub(super) fn check(self) -> Result<Advisory, String> {
-        let Self { id, kind, area, status, effective, until, text, values, source, checked, review_days } = self;
+        let Self { id, kind, area, status, effective, until, text, text_es, values, source, checked, review_days } =
+            self;
         let told = |reason: &str| format!("{id}: {reason}");
         let is_id = (1..=80).contains(&id.len())
             && id.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-');
@@ -83,6 +86,9 @@ impl RowFields {
         if words > MAX_WORDS {
             return Err(told(&format!("text has {words} words; at most {MAX_WORDS} are told")));
         }
+        let text_es =
+            text_es.map(|text| plain(&text).ok_or_else(|| told("text_es is empty, or longer than 400 characters")));
+        let text_es = text_es.transpose()?;
         let is_http = |url: &Url| {
             matches!(url.scheme(), "http" | "https")
                 && url.host_str().is_some()
@@ -96,7 +102,7 @@ impl RowFields {
             plain(source.title.as_deref().unwrap_or(&url)).ok_or_else(|| told("source.title is empty, or too long"))?;
         let area = area.check().map_err(|reason| told(&reason))?;
         let source = AdvisorySource { url, title, class: source.class.unwrap_or(SourceClass::News) };
-        Ok(Advisory { id, kind, area, status, effective, until, text, values, source, checked, review_days })
+        Ok(Advisory { id, kind, area, status, effective, until, text, text_es, values, source, checked, review_days })
     }
 }
 

@@ -194,6 +194,8 @@ pub(super) fn spoken(date: Date) -> String {
 
 #[cfg(test)]
 mod tests {
+    use signpost_locator::ArcStr;
+
     use super::*;
     use crate::advisories::read_rows;
 
@@ -210,9 +212,9 @@ mod tests {
 
     fn record(city: &str, region: &str) -> Record {
         let mut record = Record::at(Point::new(44.98, -93.27).expect("on the earth"));
-        record.operator = Some("Coin Cloud".to_owned());
-        record.address.city = Some(city.to_owned()).filter(|city| !city.is_empty());
-        record.address.region = Some(region.to_owned()).filter(|region| !region.is_empty());
+        record.operator = Some("Coin Cloud".into());
+        record.address.city = Some(city.into()).filter(|city: &ArcStr| !city.is_empty());
+        record.address.region = Some(region.into()).filter(|region: &ArcStr| !region.is_empty());
         record
     }
 

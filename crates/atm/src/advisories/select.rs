@@ -4,6 +4,8 @@ use std::borrow::Cow;
 
 use jiff::civil::Date;
 use serde::Serialize;
+use signpost_platform::pages::Language;
+use signpost_platform::pages::dates::long_date;
 
 use super::rule::{LawStanding, spoken};
 use super::{Advisory, AdvisoryKind};
@@ -18,12 +20,18 @@ const MAX_REPLY_WORDS: usize = 120;
 #[serde(rename_all = "camelCase")]
 pub struct AdvisoryItem<'a> {
     id: &'a str,
-    kind: AdvisoryKind,
+    pub(crate) kind: AdvisoryKind,
     text: Cow<'a, str>,
+    /// For pages; replies have the other one.
+    #[serde(skip)]
+    spanish: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    effective: Option<Date>,
-    checked: Date,
-    source_url: &'a str,
+    pub(crate) effective: Option<Date>,
+    pub(crate) checked: Date,
+    pub(crate) source_url: &'a str,
+    /// What is read there; replies name the address alone.
+    #[serde(skip)]
+    pub(crate) source_title: &'a str,
 }
 
 /// What a reply says of the law and of fraud.
@@ -56,15 +64,27 @@ pub fn tell(mut found: Vec<(&Advisory, LawStanding, usize)>, today: Date, with_s
             id: &advisory.id,
             kind: advisory.kind,
             text,
+            spanish: advisory.told_in_spanish(*standing, today),
             effective: advisory.effective,
             checked: advisory.checked,
             source_url: &advisory.source.url,
+            source_title: &advisory.source.title,
         });
     }
     telling
 }
 
 impl AdvisoryItem<'_> {
+    /// Its first sentence, without its full stop, and what follows.
+    pub(crate) fn headline(&self) -> (&str, &str) {
+        split(&self.text)
+    }
+
+    /// The same in Spanish, where somebody wrote it.
+    pub(crate) fn headline_in_spanish(&self) -> Option<(&str, &str)> {
+        self.spanish.as_deref().map(split)
+    }
+
     /// About how many bytes it is in a reply.
     #[must_use]
     pub fn size(&self) -> usize {
@@ -86,6 +106,36 @@ impl Advisory {
         }
         Cow::Owned(format!("{text} (checked {}, may have changed)", spoken(self.checked)))
     }
+
+    /// The same in Spanish.
+    fn told_in_spanish(&self, standing: LawStanding, today: Date) -> Option<String> {
+        let text = self.text_es.as_deref()?;
+        let text = match (standing, self.effective) {
+            (LawStanding::Coming, Some(effective)) => {
+                let (day, first) = (long_date(Language::Spanish, effective), first_sentence(text));
+                let since = format!("desde el {day}");
+                let from = format!("a partir del {day}");
+                if first.contains(&since) {
+                    first.replace(&since, &from)
+                } else {
+                    format!("A partir del {day}: {first}")
+                }
+            }
+            _ => text.to_owned(),
+        };
+        let checked = long_date(Language::Spanish, self.checked);
+        Some(if self.is_overdue(today) {
+            format!("{text} (comprobado el {checked}, puede haber cambiado)")
+        } else {
+            text
+        })
+    }
+}
+
+/// The first sentence, without its full stop, and what follows.
+fn split(text: &str) -> (&str, &str) {
+    let first = first_sentence(text);
+    (first.strip_suffix('.').unwrap_or(first), text[first.len()..].trim_start())
 }
 
 /// A text about a law before its day. What follows the first sentence may be true only afterwards.
@@ -172,6 +222,13 @@ mod tests {
         assert_eq!(ban.told(LawStanding::InForce, today), ban.text);
         assert_eq!(ban.told(LawStanding::Coming, today), "Minnesota law forbids ATMs from 1 August 2026.");
         assert_eq!(cap.told(LawStanding::Coming, today), "From 1 August 2026: At most 15 %.");
+        assert_eq!(ban.told_in_spanish(LawStanding::InForce, today), None);
+        let text_es = Some("La ley prohíbe los cajeros desde el 1 de agosto de 2026. Puede faltar uno.".to_owned());
+        let ban = Advisory { text_es, ..ban };
+        let told = ban.told_in_spanish(LawStanding::Coming, today);
+        assert_eq!(told.as_deref(), Some("La ley prohíbe los cajeros a partir del 1 de agosto de 2026."));
+        let told = ban.told_in_spanish(LawStanding::InForce, day("2027-06-01")).unwrap();
+        assert!(told.ends_with("(comprobado el 22 de noviembre de 2026, puede haber cambiado)"), "{told}");
         let later = cap.told(LawStanding::InForce, day("2027-06-01"));
         assert_eq!(later, "At most 15 %. (checked 22 November 2026, may have changed)");
     }

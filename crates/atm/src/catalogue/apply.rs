@@ -3,7 +3,7 @@
 use anyhow::Result;
 use signpost_locator::gazetteer::Gazetteer;
 use signpost_locator::import::{self, Broken, Import, Options};
-use signpost_locator::{Record, Region};
+use signpost_locator::{ArcStr, Record, Region};
 use signpost_store::Store;
 
 use super::plan::{Extent, ImportCounts, plan};
@@ -86,5 +86,5 @@ fn in_its_time_zone(record: Record, gazetteer: &Gazetteer) -> Record {
     }
     let region = record.address.region.as_deref().and_then(Region::parse);
     let zone = gazetteer.time_zone(record.point, region).or_else(|| gazetteer.time_zone(record.point, None));
-    Record { time_zone: zone.map(ToOwned::to_owned), ..record }
+    Record { time_zone: zone.map(ArcStr::from), ..record }
 }

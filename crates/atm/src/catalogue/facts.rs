@@ -192,6 +192,8 @@ impl Facts {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
     use proptest::prelude::*;
     use signpost_locator::Point;
 
@@ -216,7 +218,7 @@ mod tests {
         let trades = prop::collection::btree_map(coin(), trade, 0..3);
         (tri(), tri(), coins, trades).prop_map(|(buy, sell, coins, trades)| {
             let mut record = Record::at(Point::new(30.0, -97.0).expect("on the earth"));
-            (record.buy, record.sell, record.coins) = (buy, sell, coins);
+            (record.buy, record.sell, record.coins) = (buy, sell, Arc::new(coins));
             record.more_mut().trades = trades;
             record
         })

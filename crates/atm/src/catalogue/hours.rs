@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use arc_swap::ArcSwap;
 use jiff::Timestamp;
-use signpost_locator::{Country, Hours, NotEvaluated, OpenState, Record, Schedule};
+use signpost_locator::{ArcStr, Country, Hours, NotEvaluated, OpenState, Record, Schedule};
 
 /// The opening hours of all machines, ready to be evaluated.
 #[derive(Debug)]
@@ -37,7 +37,7 @@ pub(crate) struct HoursNow {
 /// Collects hours, and numbers them.
 #[derive(Default)]
 pub(crate) struct HoursBook {
-    numbers: HashMap<(Hours, Option<String>, Option<Country>), u32>,
+    numbers: HashMap<(Hours, Option<ArcStr>, Option<Country>), u32>,
     schedules: Vec<Result<Schedule, NotEvaluated>>,
 }
 
@@ -89,6 +89,11 @@ impl HoursBoard {
         Self { hours, from: now, until }
     }
 
+    /// Until when it is right.
+    pub(crate) fn until(&self) -> Timestamp {
+        self.until
+    }
+
     pub(crate) fn get(&self, number: u32) -> Option<&HoursNow> {
         self.hours.get(number as usize)
     }
@@ -117,7 +122,7 @@ mod tests {
     fn record(hours: &str, zone: &str) -> Record {
         let mut record = Record::at(Point::new(30.0, -97.0).expect("on the earth"));
         record.hours = Hours::parse(hours);
-        record.time_zone = Some(zone.to_owned());
+        record.time_zone = Some(zone.into());
         record
     }
 

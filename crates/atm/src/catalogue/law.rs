@@ -16,14 +16,18 @@ const EVERYWHERE: Distance = Distance::metres(20_100_000.0);
 
 impl Snapshot {
     /// The same under these advisories.
+    ///
+    /// # Panics
+    /// Where it is served already.
     #[must_use]
     pub fn advised(mut self, advisories: Arc<Advisories>, gazetteer: &Gazetteer) -> Self {
-        let records = self.entries.iter().map(|entry| &*entry.machine.record);
+        let records = self.entries().iter().map(|entry| &*entry.machine.record);
         let (table, set_of_each) = AdviceTable::build(advisories, records, gazetteer);
-        for (entry, set) in self.entries.iter_mut().zip(set_of_each) {
+        let parts = self.parts_mut().expect("a snapshot is advised before it is served");
+        for (entry, set) in parts.entries.iter_mut().zip(set_of_each) {
             entry.advice = set;
         }
-        self.advice = table;
+        parts.advice = table;
         self
     }
 
@@ -51,6 +55,20 @@ impl<'a> Moment<'a> {
     /// What people should be told at a machine.
     pub fn told(&self, entry: &CatalogueEntry) -> impl Iterator<Item = (&'a Advisory, LawStanding)> + use<'a> {
         self.snapshot.advice.told(entry.advice, self.now)
+    }
+
+    /// What people should be told at these machines, each under the law of its own place, and how many it concerns.
+    #[must_use]
+    pub fn told_of(&self, machines: &[&CatalogueEntry]) -> Vec<(&'a Advisory, LawStanding, usize)> {
+        let mut found: Vec<(&'a Advisory, LawStanding, usize)> = Vec::new();
+        for (advisory, standing) in machines.iter().flat_map(|entry| self.told(entry)) {
+            match found.iter_mut().find(|(known, ..)| std::ptr::eq(*known, advisory)) {
+                // Where the clocks of a state differ, the law may hold on one side of them already.
+                Some((_, known, machines)) => (*known, *machines) = (standing.min(*known), *machines + 1),
+                None => found.push((advisory, standing, 1)),
+            }
+        }
+        found
     }
 
     /// What people should be told at a place where there is no machine.

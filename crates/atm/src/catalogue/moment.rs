@@ -40,6 +40,13 @@ impl<'a> Moment<'a> {
         self.now
     }
 
+    /// Until when all that is said of machines stays the same, at the longest to the end of the minute that clocks show.
+    #[must_use]
+    pub fn lasts_until(&self) -> Timestamp {
+        let minute = self.now.as_second().div_euclid(60) + 1;
+        Timestamp::from_second(minute * 60).unwrap_or(Timestamp::MAX).min(self.board.until())
+    }
+
     /// The state of the catalogue.
     #[must_use]
     pub fn snapshot(&self) -> &'a Snapshot {
@@ -50,7 +57,7 @@ impl<'a> Moment<'a> {
     #[must_use]
     pub fn status(&self, entry: &CatalogueEntry) -> StatusReport<'a> {
         let report = status(&entry.machine.record, self.hours(entry).map(|hours| hours.opening), self.now);
-        self.under_law(entry, report)
+        self.under_law(entry, self.under_reports(entry, report))
     }
 
     /// When a machine of this status closes, or opens again.
@@ -81,7 +88,7 @@ impl<'a> Moment<'a> {
         filter: &AtmFilter,
     ) -> (Vec<Near>, usize) {
         // Most searches ask for nothing of the machines, and counting them all is most of such a search.
-        if filter.is_any() {
+        if filter.is_any() && !self.snapshot.reports.has_gone() {
             return self.snapshot.index.nearest_and_count(from, radius, most, |_| true);
         }
         self.snapshot.index.nearest_and_count(from, radius, most, self.predicate(filter))
@@ -96,9 +103,15 @@ impl<'a> Moment<'a> {
     pub(super) fn predicate(&self, filter: &AtmFilter) -> impl Fn(u32) -> bool {
         let prepared = self.snapshot.coins.prepare(filter);
         let record = |at| &*self.snapshot.present_at(at).machine.record;
-        let is_allowed = |at| !filter.open_now || !self.is_banned(self.snapshot.present_at(at));
+        let is_allowed = |at| {
+            let entry = self.snapshot.present_at(at);
+            !self.snapshot.reports.is_gone(entry.machine.id)
+                && (!filter.open_now || !self.is_banned(entry) && !self.snapshot.reports.is_doubted(entry.machine.id))
+        };
+        let is_all_allowed = self.snapshot.reports.is_empty() && !filter.open_now;
         move |at| {
-            prepared.fits(&self.snapshot.facts[at as usize], || record(at), &self.board, self.now) && is_allowed(at)
+            prepared.fits(&self.snapshot.facts[at as usize], || record(at), &self.board, self.now)
+                && (is_all_allowed || is_allowed(at))
         }
     }
 

@@ -1,16 +1,22 @@
 //! One state of the catalogue, ready to be searched; never changed once built.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::ops::Deref;
+use std::sync::{Arc, OnceLock};
 
 use jiff::Timestamp;
+use jiff::civil::Date;
+use signpost_locator::gazetteer::Gazetteer;
 use signpost_locator::{AtmId, Coin, Country, Index, Machine, Near, Point, Record, Region, Reported, fold, merge};
 
 use super::advice::AdviceTable;
 use super::countries::countries;
 use super::facts::{Coins, Facts};
 use super::hours::{HoursBook, HoursTable};
+use super::report_table::ReportTable;
 use super::source::{SAMPLE, Source};
 use super::sql::StoredCatalogue;
+use super::towns::Towns;
 
 /// A machine of the catalogue, and which of the hours are its own.
 #[derive(Debug)]
@@ -20,11 +26,21 @@ pub struct CatalogueEntry {
     pub(crate) hours: Option<u32>,
     /// The number of what people are told there.
     pub(super) advice: u32,
+    /// On which day one of its rows changed last.
+    pub(crate) changed: Option<Date>,
 }
 
-/// One state of the catalogue.
-#[derive(Debug)]
+/// One state of the catalogue, and what people report of its machines. Reports come while the machines stay as they are: so
+/// the one is shared by the states of the other.
+#[derive(Clone, Debug)]
 pub struct Snapshot {
+    parts: Arc<SnapshotParts>,
+    pub(super) reports: ReportTable,
+}
+
+/// The machines of a [`Snapshot`].
+#[derive(Debug)]
+pub struct SnapshotParts {
     version: i64,
     /// By id, so that equal distances are told apart by position.
     pub(super) entries: Vec<CatalogueEntry>,
@@ -45,18 +61,32 @@ pub struct Snapshot {
     sources: Vec<Source>,
     data_as_of: Option<Timestamp>,
     countries: Option<BTreeSet<Country>>,
+    /// Made for the first who asks.
+    towns: OnceLock<Towns>,
+}
+
+impl Deref for Snapshot {
+    type Target = SnapshotParts;
+
+    fn deref(&self) -> &SnapshotParts {
+        &self.parts
+    }
 }
 
 impl Snapshot {
     /// Sorts what the database keeps: rows of several sources that are one machine become one. It is under no advisories
-    /// yet: [`Snapshot::advised`].
+    /// yet: [`Snapshot::advised`], and nobody has reported anything: [`Snapshot::reported`].
     #[must_use]
     pub fn build(stored: StoredCatalogue) -> Self {
-        let StoredCatalogue { version, atms, apart, sources } = stored;
+        let StoredCatalogue { version, atms, changed, apart, sources } = stored;
+        let changed_on = |row: AtmId| Some(changed[changed.binary_search_by_key(&row, |(id, _)| *id).ok()?].1);
         let mut book = HoursBook::default();
         let machines = merge(atms, &apart).into_iter();
         let entries: Vec<CatalogueEntry> = machines
-            .map(|machine| CatalogueEntry { hours: book.number(&machine.record), machine, advice: 0 })
+            .map(|machine| {
+                let changed = machine.claims.iter().filter_map(|claim| changed_on(claim.id)).max();
+                CatalogueEntry { hours: book.number(&machine.record), machine, advice: 0, changed }
+            })
             .collect();
         let records = || entries.iter().map(|entry| &*entry.machine.record);
         let is_present = |(at, record): (u32, &Record)| (record.reported != Reported::PermanentlyClosed).then_some(at);
@@ -84,7 +114,7 @@ impl Snapshot {
         let (index, hours) = (Index::build(&points), book.table());
         let advice = AdviceTable::default();
         let countries = countries(&present_entries().map(|entry| &*entry.machine.record).collect::<Vec<_>>(), &index);
-        Self {
+        let parts = SnapshotParts {
             version,
             entries,
             merged,
@@ -99,7 +129,37 @@ impl Snapshot {
             sources,
             data_as_of,
             countries,
-        }
+            towns: OnceLock::new(),
+        };
+        Self { parts: Arc::new(parts), reports: ReportTable::default() }
+    }
+
+    /// The parts, to be added to while nobody else has them.
+    pub(super) fn parts_mut(&mut self) -> Option<&mut SnapshotParts> {
+        Arc::get_mut(&mut self.parts)
+    }
+
+    /// The machines whose address is in a city, by id, those that are gone left out.
+    pub fn in_city(&self, region: Region, city: &str) -> impl Iterator<Item = &CatalogueEntry> {
+        let found = self.cities.get(&(region, fold(city))).into_iter().flatten();
+        let entries = found.map(|at| &self.entries[*at as usize]);
+        entries.filter(|entry| !self.is_gone(entry))
+    }
+}
+
+impl SnapshotParts {
+    /// The towns of its machines. The first call makes them, which takes a processor for a while.
+    pub fn towns(&self, places: &Gazetteer) -> &Towns {
+        self.towns.get_or_init(|| {
+            let records: Vec<&Record> = self.entries.iter().map(|entry| &*entry.machine.record).collect();
+            Towns::build(&records, places)
+        })
+    }
+
+    /// The same, where they were made already.
+    #[must_use]
+    pub fn made_towns(&self) -> Option<&Towns> {
+        self.towns.get()
     }
 
     /// Which change of the catalogue this is.
@@ -135,9 +195,14 @@ impl Snapshot {
     /// The machine with this number, which may be that of any of its rows.
     #[must_use]
     pub fn get(&self, id: AtmId) -> Option<&CatalogueEntry> {
-        let own = || self.entries.binary_search_by_key(&id, |entry| entry.machine.id).ok();
-        let at = own().or_else(|| self.merged.get(&id).map(|at| *at as usize))?;
-        self.entries.get(at)
+        self.entries.get(self.position(id)?)
+    }
+
+    /// The position of that machine.
+    #[must_use]
+    pub fn position(&self, id: AtmId) -> Option<usize> {
+        let own = self.entries.binary_search_by_key(&id, |entry| entry.machine.id).ok();
+        own.or_else(|| self.merged.get(&id).map(|at| *at as usize))
     }
 
     /// The machine that a search found.
@@ -148,13 +213,6 @@ impl Snapshot {
 
     pub(crate) fn present_at(&self, at: u32) -> &CatalogueEntry {
         &self.entries[self.present[at as usize] as usize]
-    }
-
-    /// The machines whose address is in a city, by id, those that are gone left out.
-    pub fn in_city(&self, region: Region, city: &str) -> impl Iterator<Item = &CatalogueEntry> {
-        let found = self.cities.get(&(region, fold(city))).into_iter().flatten();
-        let entries = found.map(|at| &self.entries[*at as usize]);
-        entries.filter(|entry| entry.machine.record.reported != Reported::PermanentlyClosed)
     }
 
     /// The regions that addresses name, by country and code, and how many machines each has.

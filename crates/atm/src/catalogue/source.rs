@@ -6,6 +6,9 @@ use signpost_store::rows;
 /// The source of the machines that an empty catalogue is filled with.
 pub const SAMPLE: &str = "sample";
 
+/// How the names of sources begin that operators have by their API keys.
+pub const OPERATOR: &str = "operator/";
+
 rows! {
     /// Where machines come from.
     #[derive(Clone, Debug, PartialEq, Eq)]
@@ -20,9 +23,9 @@ rows! {
 }
 
 impl Source {
-    /// What an operator reports of its own machines.
+    /// What an operator submits of its own machines.
     #[must_use]
     pub fn of_operator(account: &str, now: Timestamp) -> Self {
-        Self { name: format!("operator/{account}"), attribution: format!("Reported by {account}"), imported_at: now }
+        Self { name: format!("{OPERATOR}{account}"), attribution: format!("Reported by {account}"), imported_at: now }
     }
 }

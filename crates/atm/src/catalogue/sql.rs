@@ -5,9 +5,12 @@ use std::sync::Arc;
 
 use anyhow::{Context, Result};
 use jiff::Timestamp;
+use jiff::civil::Date;
+use jiff::tz::TimeZone;
 use serde::Serialize;
-use signpost_locator::{Atm, AtmId, Record, sample};
+use signpost_locator::{Atm, AtmId, Record, SharedParts, sample};
 use signpost_store::{Row, Step, Store, Stored, WriteOutcome, must, params, sql, step};
+use tokio::sync::mpsc;
 
 use super::plan::{Plan, StoredRecord};
 use super::source::{SAMPLE, Source};
@@ -17,6 +20,9 @@ const VERSION: &str = "SELECT version FROM catalogue";
 
 /// A page at a time: what was read of 40,000 rows and thrown away again would stay with the process.
 const ATMS: &str = sql!(StoredAtm::SELECT, " WHERE removed_at IS NULL AND id > $1 ORDER BY id LIMIT 1000");
+
+/// Most pages that were read and wait to be understood.
+const PAGES_WAITING: usize = 2;
 
 const SOURCES: &str = sql!(Source::SELECT, " ORDER BY name");
 
@@ -55,11 +61,13 @@ const FIRST: &str = "
     UPDATE catalogue SET version = version + 1 WHERE version = 0 AND NOT EXISTS (SELECT 1 FROM atms)";
 
 /// What the database keeps of the catalogue, the machines that are gone left out.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 #[expect(missing_docs, reason = "the names say it")]
 pub struct StoredCatalogue {
     pub version: i64,
     pub atms: Vec<Atm>,
+    /// On which day each of them changed last, by id.
+    pub changed: Vec<(AtmId, Date)>,
     /// Rows that are never taken for the machine of another source's row.
     pub apart: BTreeSet<AtmId>,
     pub sources: Vec<Source>,
@@ -95,24 +103,60 @@ pub async fn read_catalogue(store: &Store) -> Result<StoredCatalogue> {
     // An import between these reads leaves an old version beside new rows: the next look reads again.
     let version = read_version(store).await?;
     let sources = store.read(SOURCES, params![]).await?.into_iter().map(Source::from_row).collect::<Result<_>>()?;
-    let atms = read_atms(store).await?;
+    let AtmReader { atms, changed, .. } = read_atms(store).await?;
     let apart = store.read(AtmApart::SELECT, params![]).await?.into_iter();
     let apart = apart.map(|row| Ok(AtmApart::from_row(row)?.id)).collect::<Result<_>>()?;
-    Ok(StoredCatalogue { version, atms, apart, sources })
+    Ok(StoredCatalogue { version, atms, changed, apart, sources })
 }
 
-/// Every machine, by id.
-async fn read_atms(store: &Store) -> Result<Vec<Atm>> {
-    let (mut atms, mut names) = (Vec::new(), HashSet::new());
+/// Every machine, by id. The rows of a page are understood on another thread, while the next page is read.
+async fn read_atms(store: &Store) -> Result<AtmReader> {
+    let (pages, mut waiting) = mpsc::channel::<Vec<Row>>(PAGES_WAITING);
+    let understood = tokio::task::spawn_blocking(move || -> Result<AtmReader> {
+        let mut reader = AtmReader::default();
+        while let Some(page) = waiting.blocking_recv() {
+            page.into_iter().try_for_each(|row| reader.add(row))?;
+        }
+        Ok(reader)
+    });
+    let mut after = 0_i64;
     loop {
-        let after = atms.last().map_or(0, |atm: &Atm| atm.id.get());
-        let page = store.read(ATMS, params![i64::try_from(after)?]).await?;
-        if page.is_empty() {
-            return Ok(atms);
+        let page = store.read(ATMS, params![after]).await?;
+        let Some(last) = page.last() else { break };
+        after = last.int(0)?;
+        // Nobody takes it any more where a row before could not be understood.
+        if pages.send(page).await.is_err() {
+            break;
         }
-        for row in page {
-            atms.push(atm(StoredAtm::from_row(row)?, &mut names)?);
-        }
+    }
+    drop(pages);
+    understood.await.context("could not read the catalogue")?
+}
+
+/// The machines that were read so far, and what they have in common.
+#[derive(Default)]
+struct AtmReader {
+    atms: Vec<Atm>,
+    changed: Vec<(AtmId, Date)>,
+    /// The names of sources are few: each is kept once.
+    names: HashSet<Arc<str>>,
+    parts: SharedParts,
+}
+
+impl AtmReader {
+    /// Adds the machine in a row of [`ATMS`].
+    fn add(&mut self, row: Row) -> Result<()> {
+        let StoredAtm { id, source: name, record, updated_at, .. } = StoredAtm::from_row(row)?;
+        self.changed.push((id, TimeZone::UTC.to_datetime(updated_at).date()));
+        let source = self.names.get(name.as_str()).cloned().unwrap_or_else(|| name.into());
+        self.names.insert(Arc::clone(&source));
+        // An import of an older version kept what cannot be seen too.
+        let record = signpost_text::line(&record);
+        let mut record: Box<Record> =
+            serde_json::from_str(&record).with_context(|| format!("the record of ATM {id}"))?;
+        self.parts.share(&mut record);
+        self.atms.push(Atm { id, source, record });
+        Ok(())
     }
 }
 
@@ -155,8 +199,8 @@ pub async fn fill_with_sample(store: &Store, now: Timestamp) -> Result<()> {
     let mut steps = vec![must(FIRST, params![])];
     steps.push(step(PUT_SOURCE, params![SAMPLE, "Fictional sample machines, made by Signpost", now]));
     for record in sample::records() {
-        let reference = record.source_ref.clone().context("a sample machine has a reference")?;
-        steps.push(upsert(SAMPLE, reference, serde_json::to_string(&record)?, now));
+        let reference = record.source_ref.as_deref().context("a sample machine has a reference")?;
+        steps.push(upsert(SAMPLE, reference.to_owned(), serde_json::to_string(&record)?, now));
     }
     // Refused where another program filled it in between: all the same.
     store.write(steps).await?;
@@ -217,15 +261,4 @@ pub async fn count_by_source(store: &Store) -> Result<Vec<SourceCount>> {
 
 fn upsert(source: &str, reference: String, record: String, now: Timestamp) -> Step {
     must(UPSERT, params![source, reference, record, now])
-}
-
-/// The machine in a row. The names of sources are few: each is kept once.
-fn atm(row: StoredAtm, names: &mut HashSet<Arc<str>>) -> Result<Atm> {
-    let StoredAtm { id, source: name, record, .. } = row;
-    let source = names.get(name.as_str()).cloned().unwrap_or_else(|| name.into());
-    names.insert(Arc::clone(&source));
-    // An import of an older version kept what cannot be seen too.
-    let record = signpost_text::line(&record);
-    let record: Box<Record> = serde_json::from_str(&record).with_context(|| format!("the record of ATM {id}"))?;
-    Ok(Atm { id, source, record })
 }

@@ -1,11 +1,13 @@
 //! The rows of machines.
 
-use anyhow::{Context, Result};
+use anyhow::Result;
 use jiff::Timestamp;
 use serde::Serialize;
 use signpost_locator::AtmId;
 use signpost_store::column::Via;
-use signpost_store::{Column, ColumnType, Kind, ReadColumns, Value, Values, WriteColumns, rows};
+use signpost_store::{Column, Kind, ReadColumns, Value, Values, WriteColumns, rows};
+
+use crate::atm_number::AtmNumber;
 
 rows! {
     /// A machine's row; it is shown as what happened to the machine.
@@ -36,36 +38,8 @@ rows! {
     }
 }
 
-/// The id of a machine, as its column holds it.
-pub(super) struct AtmNumber(AtmId);
-
 /// The column `ref`, as no field can be called.
 struct Reference(String);
-
-impl From<AtmNumber> for Value {
-    fn from(number: AtmNumber) -> Self {
-        Self::Int(i64::try_from(number.0.get()).expect("an id is at most 2^53"))
-    }
-}
-
-impl ColumnType for AtmNumber {
-    const KIND: Kind = Kind::Integer;
-
-    fn from_value(value: Value) -> Result<Self> {
-        let number = u64::try_from(i64::from_value(value)?)?;
-        AtmId::new(number).map(Self).context("is not the id of an ATM")
-    }
-}
-
-impl Via<AtmId> for AtmNumber {
-    fn wrap(value: AtmId) -> Self {
-        Self(value)
-    }
-
-    fn unwrap_via(self) -> AtmId {
-        self.0
-    }
-}
 
 impl ReadColumns for Reference {
     const COLUMNS: &'static [Column] = &[Column { name: "ref", kind: Kind::Text }];

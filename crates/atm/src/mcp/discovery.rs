@@ -2,15 +2,11 @@
 //! locator, §2), a server card, and a catalogue that names the card. All are made from the server itself.
 
 use axum::Router;
-use axum::body::Bytes;
-use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
-use axum::response::{IntoResponse, Response};
+use axum::http::HeaderMap;
 use axum::routing::get;
-use data_encoding::HEXLOWER;
 use serde_json::{Value, json};
-use sha2::{Digest, Sha256};
 use signpost_mcp::{Revision, Server};
-use signpost_platform::web::ANY_ORIGIN;
+use signpost_platform::web::PublicDocument;
 use url::Url;
 
 use super::server::server;
@@ -22,7 +18,7 @@ const CARD: &str = "application/mcp-server-card+json";
 const CATALOGUE: &str = "application/ai-catalog+json";
 
 pub(crate) fn router(service: &AtmService) -> Router<AtmService> {
-    let server = server(false);
+    let server = server(false, None);
     let base = &service.base_url;
     Router::new()
         .route("/.well-known/mcp-server", serve(JSON, &document(&server, base)))
@@ -32,24 +28,8 @@ pub(crate) fn router(service: &AtmService) -> Router<AtmService> {
 
 /// A document that stays the same while the process lives.
 fn serve(media_type: &'static str, document: &Value) -> axum::routing::MethodRouter<AtmService> {
-    let body = Bytes::from(document.to_string());
-    let tag = format!("\"{}\"", HEXLOWER.encode(&Sha256::digest(&body)[..8]));
-    let tag = HeaderValue::try_from(tag).expect("hex is fit for a header");
-    get(async move |headers: HeaderMap| reply(&headers, media_type, &tag, body.clone()))
-}
-
-fn reply(headers: &HeaderMap, media_type: &'static str, tag: &HeaderValue, body: Bytes) -> Response {
-    let caching =
-        [(header::ETAG, tag.clone()), (header::CACHE_CONTROL, HeaderValue::from_static("public, max-age=3600"))];
-    let is_known = |known: &HeaderValue| {
-        let tags = known.to_str().unwrap_or_default().split(',').map(str::trim);
-        let tag = tag.to_str().unwrap_or_default();
-        tags.into_iter().any(|one| one == "*" || one.trim_start_matches("W/") == tag)
-    };
-    if headers.get_all(header::IF_NONE_MATCH).iter().any(is_known) {
-        return (StatusCode::NOT_MODIFIED, ANY_ORIGIN, caching).into_response();
-    }
-    (ANY_ORIGIN, caching, [(header::CONTENT_TYPE, media_type)], body).into_response()
+    let document = PublicDocument::new(media_type, document);
+    get(async move |headers: HeaderMap| document.reply(&headers))
 }
 
 /// The specification's own document.

@@ -1,6 +1,7 @@
-//! The ATM locator as clients of the Model Context Protocol see it: four tools, three resources, three prompts. What
+//! The ATM locator as clients of the Model Context Protocol see it: four tools, four resources, three prompts. What
 //! carries it is signpost-mcp.
 
+mod card;
 mod completions;
 pub mod discovery;
 mod prompts;

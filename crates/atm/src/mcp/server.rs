@@ -2,7 +2,7 @@
 
 use signpost_mcp::{Info, Server};
 
-use super::{prompts, resources, tools};
+use super::{card, prompts, resources, tools};
 use crate::locator::{Locator, icons};
 
 /// What a model reads before it uses any tool.
@@ -14,9 +14,9 @@ differ: tell people to check before they travel. A status says when and why it i
 not open.";
 
 /// The server; whatever describes it elsewhere is made from it. `geocodes` says whether an external geocoder may have to
-/// be asked.
+/// be asked, `card_domain` the host name that the card is to have in an assistant.
 #[must_use]
-pub fn server(geocodes: bool) -> Server<Locator> {
+pub fn server(geocodes: bool, card_domain: Option<&str>) -> Server<Locator> {
     let info = Info {
         name: "signpost".to_owned(),
         title: "Signpost: Bitcoin ATM locator".to_owned(),
@@ -26,7 +26,8 @@ pub fn server(geocodes: bool) -> Server<Locator> {
         icons: icons(),
         instructions: Some(INSTRUCTIONS.to_owned()),
     };
-    let server = tools::all(geocodes).into_iter().fold(Server::new(info), Server::tool);
-    let server = resources::all().into_iter().fold(server, Server::resource);
+    let server = Server::new(info).extension(card::EXTENSION, card::settings());
+    let server = tools::all(geocodes).into_iter().fold(server, Server::tool);
+    let server = resources::all().into_iter().chain([card::resource(card_domain)]).fold(server, Server::resource);
     prompts::all().into_iter().fold(server, Server::prompt)
 }

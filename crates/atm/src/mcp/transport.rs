@@ -7,7 +7,7 @@ use axum::Router;
 use axum::http::request::Parts;
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
-use signpost_mcp::{Bucket, Gate, Hosts, Http, Origins, Permit, RetryAfter, SessionLimits, Sessions};
+use signpost_mcp::{Bucket, Gate, Hosts, Http, OpenPage, Origins, Permit, RetryAfter, SessionLimits, Sessions};
 use signpost_platform::limits::{Caller, Concurrent, Limit};
 use signpost_store::random;
 
@@ -23,22 +23,27 @@ const STREAM_PAUSE: Duration = Duration::from_secs(5);
 /// Where it is served.
 pub const PATHS: [&str; 2] = ["/mcp", "/sse"];
 
-pub(crate) fn router(service: &AtmService) -> Router<AtmService> {
+pub(crate) fn router(service: &AtmService, page: OpenPage) -> Router<AtmService> {
     let sessions = Sessions::new(SessionLimits::default(), random);
     tokio::spawn(close_at_drain(service.clone(), sessions.clone()));
     let mut http = Http::new(sessions);
     http.origins = service.settings.allowed_origins.clone().and(own_origins(service));
     http.hosts = hosts(service);
+    http.page = Some(page);
     http.gate = Some(Arc::new(McpGate { service: service.clone(), streams: Concurrent::default() }));
     if let Some(redis) = &service.redis {
         let streams = Arc::new(Streams::new(redis.clone()));
         tokio::spawn(Arc::clone(&streams).run(service.draining.clone()));
         http.relay = Some(streams);
     }
-    let locator =
-        Locator { catalogue: service.catalogue.clone(), clock: service.clock.clone(), deployment: Deployment::Remote };
+    let locator = Locator {
+        catalogue: service.catalogue.clone(),
+        clock: service.clock.clone(),
+        deployment: Deployment::Remote,
+        public_url: service.public_url.clone(),
+    };
     let geocodes = locator.catalogue.geocoder.is_some();
-    signpost_mcp::router(server(geocodes), locator, http).with_state(())
+    signpost_mcp::router(server(geocodes, service.settings.card_domain.as_deref()), locator, http).with_state(())
 }
 
 /// Streams do not end by themselves: without this every stop would wait for the longest of them.

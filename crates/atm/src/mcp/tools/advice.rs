@@ -5,7 +5,7 @@ use signpost_locator::Point;
 use signpost_locator::gazetteer::Gazetteer;
 
 use super::units::Units;
-use crate::advisories::{Advisory, AdvisoryItem, LawStanding, Spot, tell};
+use crate::advisories::{AdvisoryItem, Spot, tell};
 use crate::catalogue::{AtmFilter, CatalogueEntry, Moment};
 
 /// What a reply says of the law and of fraud.
@@ -29,15 +29,7 @@ pub(super) struct Outlook<'o> {
 impl<'a> Advice<'a> {
     /// Of the machines that a reply lists, each under the law of its own place.
     pub(super) fn of_machines(moment: &Moment<'a>, listed: &[&CatalogueEntry], outlook: &Outlook<'_>) -> Self {
-        let mut found: Vec<(&'a Advisory, LawStanding, usize)> = Vec::new();
-        for (advisory, standing) in listed.iter().flat_map(|entry| moment.told(entry)) {
-            match found.iter_mut().find(|(known, ..)| std::ptr::eq(*known, advisory)) {
-                // Where the clocks of a state differ, the law may hold on one side of them already.
-                Some((_, known, machines)) => (*known, *machines) = (standing.min(*known), *machines + 1),
-                None => found.push((advisory, standing, 1)),
-            }
-        }
-        let told = tell(found, moment.now().to_zoned(TimeZone::UTC).date(), outlook.sends);
+        let told = tell(moment.told_of(listed), moment.now().to_zoned(TimeZone::UTC).date(), outlook.sends);
         let concerned = |machines: usize| match listed.len() {
             all if machines < all => format!(" That is {machines} of the {all} listed."),
             _ => String::new(),

@@ -18,6 +18,7 @@ use super::units::UNITS;
 use super::view::{Item, fit_into_reply, render_behind, tell_bans_once};
 use crate::catalogue::AtmFilter;
 use crate::locator::Locator;
+use crate::mcp::card;
 
 const EXAMPLE: &str = r#"{"location":"Austin, TX","radius":10}"#;
 
@@ -36,7 +37,7 @@ pub(crate) fn tool(geocodes: bool) -> Tool<Locator> {
         output_schema: Some(schema::page(
             json!({
                 "counts": { "type": "object", "additionalProperties": { "type": "integer" },
-                            "description": "How many machines have each status" },
+                            "description": "Machines by status" },
                 "asOf": { "type": "string" },
                 "resolvedLocation": schema::resolved_location(),
             }),
@@ -44,6 +45,7 @@ pub(crate) fn tool(geocodes: bool) -> Tool<Locator> {
         )),
         annotations: Annotations::LOOKUP,
         icons: Vec::new(),
+        meta: card::shows_results(),
         call: if geocodes {
             Handler::Later(|l, given, call| after_geocoder(l, given, call, handle))
         } else {

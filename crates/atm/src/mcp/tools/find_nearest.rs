@@ -15,6 +15,7 @@ use super::units::UNITS;
 use super::view::{Item, fit_into_reply, render, tell_bans_once};
 use crate::catalogue::{AtmFilter, Snapshot, TradeSide};
 use crate::locator::Locator;
+use crate::mcp::card;
 
 const EXAMPLE: &str = r#"{"location":"Austin, TX","limit":10,"maxDistance":25}"#;
 
@@ -31,7 +32,7 @@ pub const MAX_DISTANCE: WithDefault<Number> =
         .or(25.0);
 
 const OPEN_NOW: WithDefault<Flag> =
-    Argument::new("openNow", "Only machines known to be open now; drops those whose hours are unknown", Flag).or(false);
+    Argument::new("openNow", "Only machines known to be open now; not those of unknown hours", Flag).or(false);
 
 const SERVICE: Argument<Choice<TradeSide>> = Argument::new(
     "service",
@@ -57,6 +58,7 @@ pub(crate) fn tool(geocodes: bool) -> Tool<Locator> {
         output_schema: Some(schema::page(json!({ "resolvedLocation": schema::resolved_location() }), &[])),
         annotations: Annotations::LOOKUP,
         icons: Vec::new(),
+        meta: card::shows_results(),
         call: if geocodes {
             Handler::Later(|l, given, call| after_geocoder(l, given, call, handle))
         } else {

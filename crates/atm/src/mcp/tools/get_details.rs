@@ -4,17 +4,19 @@ use std::collections::BTreeSet;
 
 use jiff::Timestamp;
 use serde_json::{Map, Value, json};
-use signpost_locator::{AtmId, Coin, Freshness, Hours, MoreFields, SourceClaim, Trade};
+use signpost_locator::{AtmId, Coin, Hours, MoreFields, SourceClaim, Trade};
 use signpost_mcp::{Annotations, Call, CallError, Handler, Output, Structured, Tool};
 
 use super::advice::{Advice, Outlook};
 use super::declare::{self, Argument, CallArguments, Required};
 use super::kinds::Integer;
 use super::schema::{self, members};
-use super::units::{Units, degrees};
-use super::view::{address, notice};
-use crate::catalogue::{AtmFilter, CatalogueEntry, Moment, NextOpening, Snapshot};
+use super::units::Units;
+use super::view::notice;
+use crate::catalogue::{AtmFilter, CatalogueEntry, MachineReports, Moment, NextOpening, Snapshot};
 use crate::locator::Locator;
+use crate::reports::evidence::{ReportStanding, ReportVerdict};
+use crate::view::MachineView;
 
 const EXAMPLE: &str = r#"{"atmId":17}"#;
 
@@ -34,6 +36,7 @@ pub(crate) fn tool() -> Tool<Locator> {
         output_schema: Some(schema::details()),
         annotations: Annotations::LOOKUP,
         icons: Vec::new(),
+        meta: Map::new(),
         call: Handler::Now(handle),
     }
 }
@@ -61,13 +64,10 @@ pub fn call(locator: &Locator, given: &Map<String, Value>) -> Result<Structured,
 }
 
 fn details(snapshot: &Snapshot, entry: &CatalogueEntry, now: Timestamp) -> Value {
-    let (moment, record) = (snapshot.at(now), &entry.machine.record);
-    let report = moment.status(entry);
-    let (opens_at, closes_at) = match moment.next_opening(entry, report.status) {
-        Some(NextOpening::OpensAt(at)) => (Some(at), None),
-        Some(NextOpening::ClosesAt(at)) => (None, Some(at)),
-        None => (None, None),
-    };
+    let moment = snapshot.at(now);
+    let view = MachineView::of(&moment, entry);
+    let (record, report) = (view.record, &view.status);
+    let (opens_at, closes_at) = change(moment.next_opening(entry, report.status));
     let coins = record.coins.iter().map(|(coin, deals)| (coin.code().to_owned(), json!(deals.known())));
     let sources = entry.machine.claims.iter().map(|claim| source(snapshot, claim));
     let attribution: BTreeSet<&str> = entry
@@ -77,19 +77,20 @@ fn details(snapshot: &Snapshot, entry: &CatalogueEntry, now: Timestamp) -> Value
         .filter_map(|claim| snapshot.source(&claim.source))
         .map(|source| source.attribution.as_str())
         .collect();
-    let [lat, lon] = degrees(record.point);
-    let advice = advice(&moment, entry);
+    let [lat, lon] = view.degrees();
+    let (advice, reports) = (advice(&moment, entry), view.reports);
     let mut details = json!({
         "id": entry.machine.id,
         "name": record.title(),
         "operator": record.operator,
         "brand": record.brand,
         "status": report.status,
-        "statusReason": report.reason,
+        "statusReason": report.reason.text(),
         "statusAsOf": report.as_of,
-        "verifiedAt": record.verified_at.or(record.reported_at),
-        "freshness": Freshness::of(record.known_at(), now),
-        "address": address(record),
+        "verifiedAt": view.verified_at(),
+        "verifiedBy": view.seen_there_at().map(|_| "report"),
+        "freshness": view.freshness(now),
+        "address": view.address(),
         "addressParts": {
             "street": record.address.street,
             "city": record.address.city,
@@ -109,7 +110,8 @@ fn details(snapshot: &Snapshot, entry: &CatalogueEntry, now: Timestamp) -> Value
         "phone": record.phone,
         "website": record.website,
         "sources": sources.collect::<Vec<_>>(),
-        "notice": notice(snapshot, advice.bans, []),
+        "reports": reports.map(show_reports),
+        "notice": notice(snapshot, advice.bans, [reports.and_then(said)]),
         "advisories": advice.advisories,
     });
     if let Some(members) = details.as_object_mut() {
@@ -118,6 +120,32 @@ fn details(snapshot: &Snapshot, entry: &CatalogueEntry, now: Timestamp) -> Value
     leave_out_unknown(&mut details);
     details["attribution"] = json!(attribution);
     details
+}
+
+/// When it opens, and when it closes.
+fn change(next: Option<NextOpening<'_>>) -> (Option<&str>, Option<&str>) {
+    match next {
+        Some(NextOpening::OpensAt(at)) => (Some(at), None),
+        Some(NextOpening::ClosesAt(at)) => (None, Some(at)),
+        None => (None, None),
+    }
+}
+
+/// What people report of a machine: how many say what, never in their own words.
+fn show_reports(reports: &MachineReports) -> Value {
+    let ReportVerdict { people, is_disputed, newest_at, verified_at, .. } = &reports.verdict;
+    let people: Map<_, _> = people.iter().map(|(seen, count)| (seen.as_str().to_owned(), json!(count))).collect();
+    json!({
+        "summary": reports.summary, "people": people, "disputed": is_disputed, "newest": newest_at,
+        "foundThere": verified_at,
+    })
+}
+
+/// The same as a sentence of the notice, where the reason of the status does not say it.
+fn said(reports: &MachineReports) -> Option<String> {
+    let verdict = &reports.verdict;
+    let is_told = verdict.standing != ReportStanding::Undoubted || verdict.decision.is_some();
+    (!is_told).then(|| format!("Reported, and not checked: {}.", reports.summary))
 }
 
 /// What is said of the law and of fraud at one machine.

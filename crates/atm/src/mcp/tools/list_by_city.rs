@@ -17,6 +17,7 @@ use super::view::{AtmPage, Item, attribution_of_city, fit_into_reply, notice, re
 use crate::advisories::Spot;
 use crate::catalogue::{AtmFilter, CatalogueEntry};
 use crate::locator::Locator;
+use crate::mcp::card;
 
 const EXAMPLE: &str = r#"{"state":"TX","city":"Austin"}"#;
 
@@ -47,13 +48,14 @@ pub(crate) fn tool() -> Tool<Locator> {
     Tool {
         name: "list_atms_by_city",
         title: "List the Bitcoin ATMs of a city",
-        description: "Lists the Bitcoin ATMs whose address is in a city, in pages of 50, ordered by id. Use it when \
+        description: "Lists the Bitcoin ATMs whose address is in a city, in pages of 50, by id. Use it when \
                       somebody wants all machines of a city of the United States or Canada. Do not use it for 'near' \
                       (find_nearest_bitcoin_atm), which also finds machines beyond the city's limits.",
         input_schema: declare::schema(&[&STATE, &CITY, &UNITS, &CURSOR], EXAMPLE),
         output_schema: Some(schema::page(json!({ "nextCursor": { "type": "string" } }), &[])),
         annotations: Annotations::LOOKUP,
         icons: Vec::new(),
+        meta: card::shows_results(),
         call: Handler::Now(handle),
     }
 }

@@ -12,8 +12,8 @@ use signpost_mcp::{Call, CallError, Output};
 use super::declare::{Argument, CallArguments, Declared};
 use super::kinds::{Number, PlainText};
 use super::understood::Understood;
-use super::units::degrees;
 use crate::locator::Locator;
+use crate::view::degrees;
 
 pub(super) const LOCATION: Argument<PlainText> = Argument::new(
     "location",

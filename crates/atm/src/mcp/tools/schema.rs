@@ -14,7 +14,7 @@ pub(crate) fn page(additions: Value, always: &[&str]) -> Value {
         "atms": { "type": "array", "items": item() },
         "total": { "type": "integer", "description": "Listed or not" },
         "truncated": { "type": "boolean" },
-        "dataAsOf": { "type": "string", "description": "Of the newest report or check here, else import" },
+        "dataAsOf": { "type": "string", "description": "Newest report, check or import" },
         "notice": notice(),
         "advisories": advisories(),
         "attribution": texts(),
@@ -26,15 +26,14 @@ pub(crate) fn page(additions: Value, always: &[&str]) -> Value {
 
 /// What people should be told of the law and of fraud, where there is something.
 fn advisories() -> Value {
-    json!({ "type": "array", "items": { "type": "object" }, "description": "Law and fraud: tell people" })
+    json!({ "type": "array", "items": { "type": "object" }, "description": "Tell people" })
 }
 
 /// What a result adds that searched around a place.
 pub(crate) fn resolved_location() -> Value {
     json!({
         "type": "object",
-        "description": "How location was understood: name, county, region, country, source, confidence from 0 to 1, \
-                        alternatives",
+        "description": "name, county, region, country, source, confidence 0 to 1, alternatives",
         "properties": { "lat": number(), "lon": number() },
     })
 }
@@ -44,7 +43,7 @@ pub(crate) fn details() -> Value {
         "id": { "type": "integer" },
         "status": status(),
         "freshness": { "type": "string", "enum": ["live", "recent", "aging", "stale", "never"],
-                       "description": "Newest report or check: up to 15 minutes, 90 days, 1 year old, older" },
+                       "description": "Newest report or check: 15 minutes, 90 days, 1 year old, older" },
         "addressParts": texts_by_name(WORDS),
         "lat": number(),
         "lon": number(),
@@ -63,10 +62,12 @@ pub(crate) fn details() -> Value {
             "parts": texts(),
         } } },
         "attribution": texts(),
+        "reports": { "type": "object", "description": "Visitors: summary, people, disputed, newest, foundThere" },
         "notice": notice(),
         "advisories": advisories(),
     }));
-    let own = ["statusReason", "statusAsOf", "verifiedAt", "timeZone", "opensAt", "closesAt", "brandWikidata"];
+    let own =
+        ["statusReason", "statusAsOf", "verifiedAt", "verifiedBy", "timeZone", "opensAt", "closesAt", "brandWikidata"];
     properties.extend(each(own, &text()));
     properties.extend(each(["buy", "sell", "wheelchair"], &yes_or_no()));
     let sources = [

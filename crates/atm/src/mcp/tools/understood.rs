@@ -4,8 +4,8 @@ use serde::{Serialize, Serializer};
 use signpost_locator::gazetteer::{Place, Resolved};
 use signpost_locator::{Country, Point, Region};
 
-use super::units::degrees;
 use crate::places::geocoder::{GeocodeResult, GeocodedPlace};
+use crate::view::degrees;
 
 /// How a location was understood, as replies tell it.
 #[derive(Serialize)]

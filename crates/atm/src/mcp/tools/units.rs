@@ -1,6 +1,6 @@
-//! How distances and coordinates are written.
+//! How distances are written.
 
-use signpost_locator::{Distance, Point};
+use signpost_locator::Distance;
 use signpost_mcp::{StructuredWriter, fragment};
 
 use super::declare::{Argument, WithDefault};
@@ -16,12 +16,6 @@ pub(super) enum Units {
 pub(super) const UNITS: WithDefault<Choice<Units>> =
     Argument::new("units", "Of distances in texts", Choice(&[("miles", Units::Miles), ("km", Units::Kilometres)]))
         .or(Units::Miles);
-
-/// Latitude and longitude to a tenth of a metre: what sources write behind that is noise.
-pub(crate) fn degrees(point: Point) -> [f64; 2] {
-    // Adding zero makes a positive zero of a negative one.
-    [point.lat(), point.lon()].map(|degrees| (degrees * 1e6).round() / 1e6 + 0.0)
-}
 
 impl Units {
     /// A bound as people read it: `25 miles`, `1.5 miles`.

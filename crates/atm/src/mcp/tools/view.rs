@@ -6,14 +6,15 @@ use jiff::Timestamp;
 use jiff::fmt::temporal::DateTimePrinter;
 use serde::Serialize;
 use signpost_locator::gazetteer::ATTRIBUTION;
-use signpost_locator::{AtmId, AtmStatus, Distance, Record};
+use signpost_locator::{AtmId, AtmStatus, Distance};
 use signpost_mcp::{CallError, Fragment, Structured, StructuredWriter, fragment};
 
 use super::place::Center;
 use super::understood::Understood;
-use super::units::{Units, degrees};
+use super::units::Units;
 use crate::advisories::AdvisoryItem;
 use crate::catalogue::{CatalogueEntry, Moment, NextOpening, Snapshot};
+use crate::view::MachineView;
 
 /// Said as long as no real machine was imported.
 const SAMPLE_NOTICE: &str = "These are fictional sample machines: no real ATM data was imported into this server yet. \
@@ -152,10 +153,10 @@ pub(crate) fn tell_bans_once(atms: &mut [Item<'_>], listed: &[&CatalogueEntry], 
 
 impl<'a> Item<'a> {
     pub(crate) fn new(moment: &Moment<'a>, entry: &'a CatalogueEntry, distance: Distance, units: Units) -> Self {
-        let record = &entry.machine.record;
-        let report = moment.status(entry);
+        let view = MachineView::of(moment, entry);
+        let record = view.record;
         let metres = distance.in_metres().round();
-        let [lat, lon] = degrees(record.point);
+        let [lat, lon] = view.degrees();
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "at most half the way around")]
         Self {
             id: entry.machine.id,
@@ -163,10 +164,10 @@ impl<'a> Item<'a> {
             operator: record.operator.as_deref().map(clipped),
             distance: metres as u64,
             units,
-            status: report.status,
-            status_reason: report.is_reasoned().then_some(report.reason),
-            status_as_of: report.as_of,
-            address: clipped_cow(address(record)),
+            status: view.status.status,
+            status_reason: view.reason(),
+            status_as_of: view.status.as_of,
+            address: clipped_cow(view.address()),
             lat,
             lon,
             hours: record.hours.as_ref().map(|hours| clipped(hours.text())),
@@ -252,11 +253,6 @@ fn clipped_cow(text: Cow<'_, str>) -> Cow<'_, str> {
         Cow::Borrowed(text) => Cow::Borrowed(clipped(text)),
         Cow::Owned(text) => Cow::Owned(clipped(&text).to_owned()),
     }
-}
-
-/// A machine's address on one line.
-pub(crate) fn address(record: &Record) -> Cow<'_, str> {
-    record.address.one_line().unwrap_or(Cow::Borrowed("address not known"))
 }
 
 /// The sentences that a reply begins with, if any: first what the law forbids.

@@ -5,9 +5,9 @@ use signpost_locator::import::Import;
 
 use super::plan::ImportCounts;
 
-/// The report as a document.
+/// What came of it, as a document.
 #[must_use]
-pub fn report(source: &str, changes: ImportCounts, import: &Import, dry_run: bool) -> Value {
+pub fn describe_import(source: &str, changes: ImportCounts, import: &Import, dry_run: bool) -> Value {
     let ImportCounts { added, changed, unchanged, removed } = changes;
     let Import { skipped, doubts, filtered, columns, unused, counted, .. } = import;
     let columns: serde_json::Map<String, Value> =

@@ -1,0 +1,187 @@
+// The machines of a result of ours, in the window of an assistant.
+import { ask, listen, tell } from './host.js';
+import { sketch } from './sketch.js';
+import { WORDS } from './words.js';
+
+/** How many machines come at once. */
+const STEP = 5;
+
+const root = document.documentElement;
+const [heading, status, advice, drawing, list, foot] = document.querySelector('main').children;
+
+/** What the host can do. */
+let can = {};
+let locale = 'en';
+/** The arguments of the call; its result, and how many machines of it are shown. */
+let given = {};
+let page;
+let shown;
+
+/** An element. What is inside becomes text, never markup: strangers wrote it. */
+function make(name, properties, ...inside) {
+  const element = Object.assign(document.createElement(name), properties);
+  element.append(...inside.filter(Boolean));
+  return element;
+}
+
+const say = (text) => status.replaceChildren(text);
+const t = (key) => WORDS[key][locale.startsWith('es') ? 1 : 0];
+const dated = (key, text, form = { dateStyle: 'medium' }) => text && `${t(key)} ${new Date(text).toLocaleString(locale, { timeZone: 'UTC', ...form })}`;
+const join = (parts, by = ' · ') => parts.filter(Boolean).join(by);
+/** On the clock of the machine, whatever the reader's says. */
+const clock = (key, text) => text && dated(key, `${text.slice(0, 16)}Z`, { weekday: 'short', hour: 'numeric', minute: '2-digit' });
+const unit = () => (given.units === 'km' ? 'km' : t('miles'));
+/** What the server wrote in English. */
+const told = (text) => make('p', { lang: 'en' }, text);
+
+/** A link for the host to open; nothing where it opens none. */
+function link(key, about, href) {
+  if (!can.openLinks || !/^https?:/.test(href)) return '';
+  const onclick = async (event) => {
+    event.preventDefault();
+    const { isError } = await ask('ui/open-link', { url: href }).catch(() => ({ isError: true }));
+    if (isError) say(t('blocked'));
+  };
+  return make('a', { href, onclick, ariaLabel: `${t(key)} ${about}` }, t(key));
+}
+
+function advisory({ text, effective, checked, sourceUrl }) {
+  return make('section', {}, told(text), make('p', {}, make('small', {}, join([dated('effective', effective), dated('checked', checked)]), ' '), link('source', text, sourceUrl)));
+}
+
+/** Why a status is unknown, by what the server says of it; its own words where the pages have many. */
+function reason({ statusReason = '', statusAsOf }) {
+  if (/law/.test(statusReason)) return t('law') || statusReason;
+  if (/365/.test(statusReason)) return dated('old', statusAsOf, { year: 'numeric' });
+  if (/hours not/.test(statusReason)) return t('hours');
+  return /^rep/.test(statusReason) ? statusReason : t('unsaid');
+}
+
+function verdict(atm) {
+  const { status, opensAt, closesAt } = atm;
+  const word = t(status).slice(1);
+  if (status === 'unknown') return `${word}: ${reason(atm)}`;
+  if (opensAt) return `${word}, ${clock('opens', opensAt)}`;
+  return join([word, clock('until', closesAt)], ' ');
+}
+
+function row(atm) {
+  const asOf = dated('asOf', atm.statusAsOf) || (atm.status !== 'unknown' && t('undated'));
+  const to = `https://www.google.com/maps/dir/?api=1&destination=${atm.lat},${atm.lon}`;
+  const { pages } = root.dataset;
+  return make('li', {},
+    make('h2', { tabIndex: -1 }, atm.name),
+    make('p', {}, make('b', {}, `${atm.distance.split(' ')[0]} ${unit()}`), ' · ', atm.address),
+    make('p', { className: atm.status }, make('span', { ariaHidden: true }, t(atm.status)[0]), verdict(atm), asOf && make('small', {}, ` · ${asOf}`)),
+    link('directions', atm.name, to),
+    pages && link('gone', atm.name, `${pages}/atm/${atm.id}`));
+}
+
+/** Shows the next machines of the result, or gets them where the host passes calls on. */
+async function more() {
+  const before = page;
+  const from = shown;
+  if (from === page.atms.length) {
+    say(t('loading'));
+    try {
+      const next = read(await ask('tools/call', { name: 'list_atms_by_city', arguments: { ...given, cursor: page.nextCursor } }));
+      if (page !== before) return;
+      page = { ...next, atms: page.atms.concat(next.atms) };
+    } catch {
+      say(t('failed'));
+      return;
+    }
+  }
+  shown = from + STEP;
+  show();
+  list.children[from]?.firstChild.focus();
+}
+
+/** The sentences of the notice that no advisory says. */
+function news({ notice = '', advisories = [] }) {
+  return notice.split('. ').filter((sentence) => !advisories.some(({ text }) => text.includes(sentence))).join('. ');
+}
+
+/** What the result says besides its machines. */
+function around(result) {
+  const { advisories = [], attribution = [], counts = {}, dataAsOf, failure } = result;
+  advice.replaceChildren(...advisories.map(advisory), told(failure ?? news(result)),
+    make('p', {}, join(Object.entries(counts).map(([status, count]) => `${t(status)} ${count}`))));
+  foot.append(make('small', {}, join([dated('data', dataAsOf), ...attribution])));
+}
+
+function show() {
+  const { atms = [], total, resolvedLocation: place, nextCursor, failure } = page ?? {};
+  const listed = atms.slice(0, shown);
+  shown = listed.length;
+  const isMore = listed.length < atms.length || (nextCursor && can.serverTools);
+  const centre = place || (given.lat !== undefined && given);
+  root.lang = locale;
+  heading.textContent = join([t('title'), join([given.city ?? place?.name, given.state ?? place?.region], ', ')], ': ');
+  say(!page ? t('loading') : failure !== undefined ? t('failed') : total ? `${listed.length} ${t('of')} ${total}` : t('none'));
+  drawing.ariaLabel = t('sketch');
+  drawing.innerHTML = listed.length ? sketch(listed, centre, unit()) : '';
+  list.replaceChildren(...listed.map(row));
+  foot.replaceChildren(isMore ? make('button', { onclick: more }, t('more')) : '');
+  around(page ?? {});
+}
+
+/** The value of a result; some hosts pass on its text alone. */
+function read({ structuredContent, content, isError }) {
+  const text = content?.[0]?.text ?? '';
+  if (isError) throw text;
+  return structuredContent ?? JSON.parse(text);
+}
+
+function take(result) {
+  try {
+    page = read(result);
+  } catch (failure) {
+    page = { failure };
+  }
+  shown = STEP;
+  show();
+}
+
+function wait({ arguments: sent }) {
+  given = sent ?? {};
+  page = undefined;
+  show();
+}
+
+/** Looks and speaks as the host does. */
+function adapt({ theme, styles, locale: spoken, safeAreaInsets: safe }) {
+  if (theme) root.style.colorScheme = theme;
+  for (const [name, value] of Object.entries(styles?.variables ?? {})) root.style.setProperty(name, value);
+  if (safe) root.style.padding = `${safe.top}px ${safe.right}px ${safe.bottom}px ${safe.left}px`;
+  if (!spoken) return;
+  try {
+    [locale] = Intl.getCanonicalLocales(spoken);
+  } catch {
+    // What is no language leaves the one before.
+  }
+  show();
+}
+
+const sized = new ResizeObserver(() => tell('size-changed', { width: innerWidth, height: root.offsetHeight }));
+
+listen(new Map([
+  ['ping', () => {}],
+  ['ui/resource-teardown', () => sized.disconnect()],
+  ['ui/notifications/host-context-changed', adapt],
+  ['ui/notifications/tool-input', wait],
+  ['ui/notifications/tool-result', take],
+  ['ui/notifications/tool-cancelled', () => take({ isError: true })],
+]));
+
+adapt({ locale: navigator.language });
+ask('ui/initialize', {
+  protocolVersion: '2026-01-26',
+  appInfo: { name: 'signpost', version: '1' },
+  appCapabilities: { availableDisplayModes: ['inline'] },
+}).then(({ hostCapabilities = {}, hostContext = {} }) => {
+  can = hostCapabilities;
+  adapt(hostContext);
+  tell('initialized');
+  sized.observe(root);
+}, () => take({ isError: true }));

@@ -1,0 +1,259 @@
+//! The towns that have machines, by country, region and name.
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
+
+use signpost_locator::gazetteer::Gazetteer;
+use signpost_locator::{Country, Distance, Index, Point, Record, Region, Reported, fold, slug};
+
+use super::countries::country_of;
+use crate::advisories::Spot;
+
+/// The number of no town.
+const NONE: u32 = u32::MAX;
+
+/// Where a town lies. What sources call a region outside of the United States and Canada is none here.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct TownArea {
+    /// The country.
+    pub country: Country,
+    /// The state, territory or province.
+    pub region: Option<Region>,
+}
+
+/// A town that has machines.
+#[derive(Debug)]
+pub struct Town {
+    /// Where it lies.
+    pub area: TownArea,
+    /// Its name, as the place names spell it, or else its first machine.
+    pub name: Box<str>,
+    /// Its middle: as the place names know it, else that of its machines.
+    pub center: Point,
+    /// The positions of its machines that are not gone, those nearest to its middle first.
+    machines: Box<[u32]>,
+}
+
+/// The towns of a state of the catalogue.
+#[derive(Debug)]
+pub struct Towns {
+    /// By area and name.
+    all: Vec<Town>,
+    /// Their numbers by area and folded name; a town has several where addresses spell it otherwise than the place names.
+    numbers: BTreeMap<(TownArea, Box<str>), u32>,
+    /// The number of each machine's town.
+    of_machines: Vec<u32>,
+    /// Where they are.
+    index: Index,
+}
+
+/// A town before its machines are all known.
+#[derive(Default)]
+struct TownDraft {
+    name: String,
+    center: Option<Point>,
+    machines: Vec<u32>,
+}
+
+impl Towns {
+    /// Sorts machines by the towns of their addresses; where one names none, by the nearest place.
+    pub(super) fn build(records: &[&Record], places: &Gazetteer) -> Self {
+        let mut drafts: BTreeMap<(TownArea, String), TownDraft> = BTreeMap::new();
+        let mut main_names: BTreeMap<(TownArea, Box<str>), String> = BTreeMap::new();
+        let mut key_of_each = Vec::with_capacity(records.len());
+        for (at, record) in (0..).zip(records) {
+            let key = find_town(record, places).map(|(area, city)| {
+                let folded = fold(&city);
+                let main = match main_names.entry((area, folded.clone().into())) {
+                    Entry::Occupied(known) => known.get().clone(),
+                    Entry::Vacant(new) => new.insert(open_draft(&mut drafts, area, &city, folded, places)).clone(),
+                };
+                (area, main)
+            });
+            if let Some(key) = &key
+                && record.reported != Reported::PermanentlyClosed
+            {
+                drafts.entry(key.clone()).or_default().machines.push(at);
+            }
+            key_of_each.push(key);
+        }
+        drafts.retain(|_, draft| !draft.machines.is_empty());
+        Self::from_drafts(drafts, main_names, &key_of_each, records)
+    }
+
+    fn from_drafts(
+        drafts: BTreeMap<(TownArea, String), TownDraft>,
+        main_names: BTreeMap<(TownArea, Box<str>), String>,
+        key_of_each: &[Option<(TownArea, String)>],
+        records: &[&Record],
+    ) -> Self {
+        let mut drafts: Vec<_> = drafts.into_iter().collect();
+        drafts.sort_by(|(a, one), (b, other)| (a.0, &one.name).cmp(&(b.0, &other.name)));
+        let keys = drafts.iter().map(|(key, _)| key.clone());
+        let by_key: BTreeMap<(TownArea, String), u32> = keys.zip(0..).collect();
+        let number = |area: TownArea, main: &str| by_key.get(&(area, main.to_owned())).copied();
+        let numbers = main_names.into_iter();
+        let mut numbers: BTreeMap<_, _> =
+            numbers.filter_map(|(key, main)| number(key.0, &main).map(|number| (key, number))).collect();
+        let of_each = |key: &Option<(TownArea, String)>| {
+            key.as_ref().and_then(|(area, main)| number(*area, main)).unwrap_or(NONE)
+        };
+        let of_machines = key_of_each.iter().map(of_each).collect();
+        let towns: Vec<Town> = drafts.into_iter().map(|((area, _), draft)| draft.town(area, records)).collect();
+        // Its own name leads to a town, also where no address spells it so.
+        for ((area, main), number) in &by_key {
+            for own in [main.clone(), fold(&towns[*number as usize].slug())] {
+                numbers.entry((*area, own.into())).or_insert(*number);
+            }
+        }
+        let index = Index::build(&towns.iter().map(|town| town.center).collect::<Vec<_>>());
+        Self { all: towns, numbers, of_machines, index }
+    }
+
+    /// All of them, by area and name.
+    #[must_use]
+    pub fn all(&self) -> &[Town] {
+        &self.all
+    }
+
+    /// Those of an area.
+    #[must_use]
+    pub fn of_area(&self, area: TownArea) -> &[Town] {
+        let start = self.all.partition_point(|town| town.area < area);
+        let end = self.all.partition_point(|town| town.area <= area);
+        &self.all[start..end]
+    }
+
+    /// The town of an area that a text names, however it spells it.
+    #[must_use]
+    pub fn find(&self, area: TownArea, name: &str) -> Option<&Town> {
+        let number = self.numbers.get(&(area, fold(name).into_boxed_str()))?;
+        self.all.get(*number as usize)
+    }
+
+    /// The town of the machine at a position.
+    #[must_use]
+    pub fn of_machine(&self, at: usize) -> Option<&Town> {
+        self.all.get(*self.of_machines.get(at)? as usize)
+    }
+
+    /// The towns nearest to a point but for one of them, at most this far away.
+    pub fn near(&self, from: Point, within: Distance, most: usize, but: Option<&Town>) -> impl Iterator<Item = &Town> {
+        let is_other = |at: u32| but.is_none_or(|but| !std::ptr::eq(&raw const self.all[at as usize], but));
+        let near = self.index.nearest(from, within, most, is_other);
+        near.into_iter().map(|near| &self.all[near.at as usize])
+    }
+
+    /// The areas that have towns, and how many machines those have.
+    #[must_use]
+    pub fn areas(&self) -> Vec<(TownArea, usize)> {
+        let mut areas: Vec<(TownArea, usize)> = Vec::new();
+        for town in &self.all {
+            match areas.last_mut() {
+                Some((area, count)) if *area == town.area => *count += town.machines.len(),
+                _ => areas.push((town.area, town.machines.len())),
+            }
+        }
+        areas
+    }
+}
+
+impl Town {
+    /// Its name in an address.
+    #[must_use]
+    pub fn slug(&self) -> String {
+        slug(&self.name)
+    }
+
+    /// How many machines it has.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.machines.len()
+    }
+
+    /// Whether it has none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.machines.is_empty()
+    }
+
+    /// The positions of its machines that are not gone, those nearest to its middle first.
+    #[must_use]
+    pub fn machines(&self) -> &[u32] {
+        &self.machines
+    }
+}
+
+impl TownDraft {
+    fn town(self, area: TownArea, records: &[&Record]) -> Town {
+        let point = |at: u32| records[at as usize].point;
+        let center = self.center.unwrap_or_else(|| middle(&self.machines, point));
+        let mut machines = self.machines;
+        machines.sort_by(|a, b| {
+            let away = |at: u32| center.distance(point(at)).in_metres();
+            away(*a).total_cmp(&away(*b)).then(a.cmp(b))
+        });
+        Town { area, name: self.name.into(), center, machines: machines.into() }
+    }
+}
+
+/// The area and the city that a machine stands in, where both are known.
+fn find_town<'a>(record: &'a Record, places: &Gazetteer) -> Option<(TownArea, Cow<'a, str>)> {
+    let spot = Spot::of_machine(record, places);
+    let own = spot.country?;
+    // A territory has a code as a country and one as a region.
+    let region = spot.region.or_else(|| Region::parse(own.code()).filter(|_| country_of(None, Some(own)) != Some(own)));
+    let country = country_of(region, Some(own))?;
+    let city = spot.city?;
+    (!fold(&city).is_empty()).then_some((TownArea { country, region }, city))
+}
+
+/// Opens the draft of a town that was not met by this name before; the folded main name of it.
+fn open_draft(
+    drafts: &mut BTreeMap<(TownArea, String), TownDraft>,
+    area: TownArea,
+    city: &str,
+    folded: String,
+    places: &Gazetteer,
+) -> String {
+    let place = area.region.and_then(|region| places.city(region, city));
+    let main = place.as_ref().map_or(folded, |place| fold(&place.name));
+    let draft = drafts.entry((area, main.clone())).or_default();
+    if draft.name.is_empty() {
+        let name = place.as_ref().map_or(city.trim(), |place| &place.name);
+        (draft.name, draft.center) = (name.to_owned(), place.as_ref().map(|place| place.point));
+    }
+    main
+}
+
+/// The middle of machines of one town: there the earth is flat. Across the date line it is the first of them.
+fn middle(machines: &[u32], point: impl Fn(u32) -> Point) -> Point {
+    let first = machines.first().map_or_else(|| Point::new(0.0, 0.0).expect("on the earth"), |at| point(*at));
+    let is_across = machines.iter().any(|at| (point(*at).lon() - first.lon()).abs() > 180.0);
+    #[expect(clippy::cast_precision_loss, reason = "machines are few")]
+    let count = machines.len() as f64;
+    let sum = |part: fn(Point) -> f64| machines.iter().map(|at| part(point(*at))).sum::<f64>();
+    let mean = Point::new(sum(Point::lat) / count, sum(Point::lon) / count);
+    mean.filter(|_| !is_across).unwrap_or(first)
+}
+
+#[cfg(test)]
+mod tests {
+    use signpost_locator::ArcStr;
+
+    use super::*;
+
+    #[test]
+    fn a_town_is_found_by_its_own_name_where_no_address_spells_it_so() {
+        let mut record = Record::at(Point::new(40.7128, -74.006).expect("on the earth"));
+        record.address.city = Some("New York".into());
+        record.address.region = Some(ArcStr::from("NY"));
+        let towns = Towns::build(&[&record], &Gazetteer::embedded());
+        let [town] = towns.all() else { panic!("one town") };
+        assert_eq!(&*town.name, "New York City");
+        for name in ["New York", "New York City", &town.slug()] {
+            assert_eq!(towns.find(town.area, name).map(Town::len), Some(1), "{name}");
+        }
+    }
+}

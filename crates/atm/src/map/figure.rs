@@ -1,0 +1,335 @@
+//! The drawing of the machines around a place, for a page without any script.
+
+use std::collections::BTreeSet;
+use std::fmt::Write;
+
+use maud::{Markup, html};
+use signpost_locator::gazetteer::Gazetteer;
+use signpost_locator::{Distance, Point};
+use signpost_platform::origin::PublicOrigin;
+use signpost_platform::pages::Language;
+
+use super::placing::{Patch, Room, around};
+use super::plane::Plane;
+use super::rings::{Ring, RingUnit};
+use super::shape::StatusShape;
+use super::words::map_words;
+
+/// A machine of a drawing.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct FigureMachine {
+    /// Its number in the list beside the drawing.
+    pub number: u32,
+    /// Where it is.
+    pub point: Point,
+    /// The shape of its status.
+    pub shape: StatusShape,
+}
+
+/// What a drawing shows.
+#[derive(Clone, Copy, Debug)]
+pub struct FigureScene<'a> {
+    /// The language of its words.
+    pub language: Language,
+    /// The unit of its rings.
+    pub unit: RingUnit,
+    /// Where the page stands that it is on.
+    pub origin: &'a PublicOrigin,
+    /// Its middle, which the distances of the list count from.
+    pub middle: Point,
+    /// What the middle is called, as in `Austin, Texas`; `None` for coordinates.
+    pub middle_name: Option<&'a str>,
+    /// The machines in the order of the list: where marks have no room, the first ones keep theirs.
+    pub machines: &'a [FigureMachine],
+    /// Whose places are named where they have room.
+    pub gazetteer: &'a Gazetteer,
+    /// Whom to thank for the machines and the places, as their licences want it.
+    pub attribution: &'a [&'a str],
+}
+
+/// In pixels of the drawing, which are about those of a phone's page: letters are no smaller there than elsewhere.
+const WIDTH: f64 = 360.0;
+const HEIGHT: f64 = 340.0;
+/// How far from the edge the middle of a mark stays.
+const MARGIN: f64 = 18.0;
+/// Half of the side of what a mark takes up.
+const HALF_MARK: f64 = 13.5;
+/// How far a mark may be from its machine, where there are others in its place.
+const MARK_REACH: [f64; 2] = [28.0, 56.0];
+/// How many machines have a number.
+const MOST_NUMBERED: usize = 50;
+/// How many have a small sign, where their numbers have no room.
+const MOST_SMALL: usize = 400;
+/// Small signs are at least about so far apart.
+const SMALL_STEP: f64 = 5.0;
+/// How many places are tried, and how many are named.
+const MOST_TRIED: usize = 60;
+const MOST_NAMED: usize = 9;
+const MOST_NAME_CHARS: usize = 24;
+/// About how wide a letter is.
+const LETTER: f64 = 7.0;
+/// The least that a drawing shows from its middle to its edge, in metres, and what it shows without machines.
+const LEAST_METRES: f64 = 500.0;
+const EMPTY_METRES: f64 = 40_000.0;
+/// How wide a pixel of the whole earth on 256 pixels is at the equator, in metres.
+const METRES_AT_ZOOM_0: f64 = 156_543.03;
+
+/// Draws the machines around a place as a `<figure id="map" class="map">`: inline SVG without a script, a style or an
+/// address of another host. The classes are those of the stylesheet.
+///
+/// The list beside it is the content; this is an image for it (`role="img"`), and its name leads to the list. North is up,
+/// distances and directions from the middle are true. At least nine of ten machines are on it; its words say how many are
+/// farther away. It takes at most 40 kB, however many machines there are.
+#[must_use]
+pub fn draw_figure(scene: &FigureScene<'_>) -> Markup {
+    let drawing = Drawing::of(scene);
+    let words = map_words(scene.language);
+    let lengths: Vec<_> = drawing.rings.iter().map(|(ring, _)| ring.length.as_str()).collect();
+    let shown: BTreeSet<_> = scene.machines.iter().map(|machine| machine.shape).collect();
+    let [crowded, beyond] = [drawing.crowded, drawing.beyond];
+    html! {
+        figure #map .map {
+            svg viewBox={ "0 0 " (WIDTH) " " (HEIGHT) } role="img"
+                aria-label=((words.drawing)(scene.machines.len(), scene.middle_name)) {
+                (drawing.ground(scene.unit))
+                (drawing.signs())
+            }
+            figcaption {
+                p {
+                    @for shape in shown { ((words.shape)(shape)) " " }
+                    @if !lengths.is_empty() { ((words.rings)(&lengths, scene.unit)) " " }
+                    @if crowded > 0 { ((words.crowded)(crowded)) " " }
+                    @if beyond > 0 { ((words.beyond)(beyond)) " " }
+                    (words.north) " " (words.no_service)
+                }
+                p { a href=(scene.origin.link(&large_map(scene.middle, drawing.metres_per_pixel))) { (words.full_map) } }
+                p { (scene.attribution.join(" · ")) }
+            }
+        }
+    }
+}
+
+/// The address of the map that moves, at the same place.
+fn large_map(middle: Point, metres_per_pixel: f64) -> String {
+    let at_zoom_0 = METRES_AT_ZOOM_0 * middle.lat().to_radians().cos();
+    let zoom = (at_zoom_0 / metres_per_pixel).log2().clamp(1.0, 17.0);
+    format!("/map#{zoom:.1}/{:.5}/{:.5}", middle.lat(), middle.lon())
+}
+
+/// A numbered mark.
+#[derive(Debug)]
+struct Mark {
+    machine: FigureMachine,
+    /// Where the machine is, and where there was room for its mark.
+    place: [f64; 2],
+    drawn: [f64; 2],
+}
+
+/// What is where on the drawing.
+#[derive(Debug)]
+struct Drawing {
+    metres_per_pixel: f64,
+    marks: Vec<Mark>,
+    small: Vec<(StatusShape, [f64; 2])>,
+    /// Machines on it without a number, and machines that are not on it.
+    crowded: usize,
+    beyond: usize,
+    /// Rings, and where there was room for their lengths.
+    rings: Vec<(Ring, Option<Patch>)>,
+    names: Vec<(String, Patch)>,
+}
+
+impl Drawing {
+    fn of(scene: &FigureScene<'_>) -> Self {
+        let plane = Plane::around(scene.middle);
+        let places: Vec<_> = scene.machines.iter().map(|machine| plane.metres(machine.point)).collect();
+        let metres_per_pixel = fit(&places);
+        let mut drawing = Self {
+            metres_per_pixel,
+            marks: Vec::new(),
+            small: Vec::new(),
+            crowded: 0,
+            beyond: 0,
+            rings: Vec::new(),
+            names: Vec::new(),
+        };
+        let mut room = Room::new(WIDTH, HEIGHT);
+        room.take(Patch { x: WIDTH / 2.0, y: HEIGHT / 2.0, half: [8.0; 2] });
+        drawing.place_machines(scene.machines, &places, &mut room);
+        drawing.place_rings(scene.unit, &mut room);
+        drawing.place_names(scene, plane, &mut room);
+        drawing
+    }
+
+    fn pixels(&self, [east, north]: [f64; 2]) -> [f64; 2] {
+        [WIDTH / 2.0 + east / self.metres_per_pixel, HEIGHT / 2.0 - north / self.metres_per_pixel]
+    }
+
+    fn place_machines(&mut self, machines: &[FigureMachine], places: &[[f64; 2]], room: &mut Room) {
+        let mut cells = BTreeSet::new();
+        for (machine, metres) in machines.iter().zip(places) {
+            let place = self.pixels(*metres);
+            if !is_inside(place) {
+                self.beyond += 1;
+                continue;
+            }
+            let own = Patch { x: place[0], y: place[1], half: [HALF_MARK; 2] };
+            let is_numbered = self.marks.len() < MOST_NUMBERED && self.crowded < MOST_NUMBERED;
+            let patches = around(&MARK_REACH).map(|way| own.moved(way)).take_while(|_| is_numbered);
+            if let Some(patch) = room.take_first(patches) {
+                self.marks.push(Mark { machine: *machine, place, drawn: [patch.x, patch.y] });
+                continue;
+            }
+            self.crowded += 1;
+            let [column, row] = place.map(|pixel| whole(pixel / SMALL_STEP));
+            if self.small.len() < MOST_SMALL && cells.insert((column, row)) {
+                self.small.push((machine.shape, place));
+            }
+        }
+    }
+
+    fn place_rings(&mut self, unit: RingUnit, room: &mut Room) {
+        for ring in unit.choose_rings(Distance::metres((HEIGHT / 2.0 - 4.0) * self.metres_per_pixel)) {
+            let radius = ring.radius.in_metres() / self.metres_per_pixel;
+            let half = [text_half(ring.length.len() + 3), 9.0];
+            let beside = [[0.0, -radius], [0.0, radius], [radius, 0.0], [-radius, 0.0]];
+            let middle = Patch { x: WIDTH / 2.0, y: HEIGHT / 2.0, half };
+            let patch = room.take_first(beside.map(|way| middle.moved(way)));
+            self.rings.push((ring, patch));
+        }
+    }
+
+    fn place_names(&mut self, scene: &FigureScene<'_>, plane: Plane, room: &mut Room) {
+        let corner = (WIDTH / 2.0).hypot(HEIGHT / 2.0) * self.metres_per_pixel;
+        let radius = Distance::metres(corner.min(Plane::farthest()));
+        for place in scene.gazetteer.largest_within(scene.middle, radius, MOST_TRIED) {
+            let letters = place.name.chars().count();
+            if self.names.len() == MOST_NAMED || letters > MOST_NAME_CHARS {
+                continue;
+            }
+            let [x, y] = self.pixels(plane.metres(place.point));
+            let half = [text_half(letters), 10.0];
+            let above_and_below = [0.0, -18.0, 18.0].map(|down| Patch { x, y: y + down, half });
+            if let Some(patch) = room.take_first(above_and_below) {
+                self.names.push((place.name, patch));
+            }
+        }
+    }
+
+    /// What the machines stand on: rings, and their lengths.
+    fn ground(&self, unit: RingUnit) -> Markup {
+        let [x, y] = [WIDTH / 2.0, HEIGHT / 2.0];
+        html! {
+            @for (ring, _) in &self.rings {
+                circle.m-ring cx=(x) cy=(y) r=(tenth(ring.radius.in_metres() / self.metres_per_pixel)) {}
+            }
+            @for (ring, patch) in &self.rings {
+                @if let Some(patch) = patch {
+                    text x=(tenth(patch.x)) y=(tenth(patch.y + 4.5)) { (ring.length) " " (unit.symbol()) }
+                }
+            }
+        }
+    }
+
+    /// The machines, and the names between them.
+    fn signs(&self) -> Markup {
+        html! {
+            @for shape in StatusShape::ALL {
+                @let signs = small_signs(&self.small, shape);
+                @if !signs.is_empty() { path class={ "m-small " (shape.class()) } d=(signs) {} }
+            }
+            @for (name, patch) in &self.names {
+                text.name x=(tenth(patch.x)) y=(tenth(patch.y + 4.5)) { (name) }
+            }
+            @for Mark { place: [x, y], drawn, .. } in self.marks.iter().filter(|mark| mark.is_moved()) {
+                path.m-lead d={ "M" (tenth(*x)) " " (tenth(*y)) "L" (tenth(drawn[0])) " " (tenth(drawn[1])) } {}
+                circle.m-foot cx=(tenth(*x)) cy=(tenth(*y)) r="3" {}
+            }
+            circle.m-me cx=(WIDTH / 2.0) cy=(HEIGHT / 2.0) r="7" {}
+            // The first of the list are drawn last, above all others.
+            @for mark in self.marks.iter().rev() { (mark.draw()) }
+        }
+    }
+}
+
+impl Mark {
+    fn is_moved(&self) -> bool {
+        (self.place[0] - self.drawn[0]).hypot(self.place[1] - self.drawn[1]) > 1.0
+    }
+
+    fn draw(&self) -> Markup {
+        let FigureMachine { number, shape, .. } = self.machine;
+        let [x, y] = self.drawn.map(tenth);
+        html! {
+            g class={ "m-pin " (shape.class()) } transform={ "translate(" (x) " " (y) ")" } {
+                @match shape {
+                    StatusShape::Open | StatusShape::Closed => circle r="13" {},
+                    StatusShape::Paused => {
+                        circle r="13" {}
+                        path d="M-6 8h12" {}
+                    }
+                    StatusShape::Out => rect x="-12" y="-12" width="24" height="24" rx="4" {},
+                    StatusShape::Unknown => rect x="-11" y="-11" width="22" height="22" rx="3" transform="rotate(45)" {},
+                }
+                text y=(if shape == StatusShape::Paused { "2.5" } else { "4.5" }) { (number) }
+            }
+        }
+    }
+}
+
+/// How many metres a pixel is: nine of ten machines are on the drawing, and others that are less than twice as far
+/// away.
+fn fit(places: &[[f64; 2]]) -> f64 {
+    let need =
+        |[east, north]: &[f64; 2]| (east.abs() / (WIDTH / 2.0 - MARGIN)).max(north.abs() / (HEIGHT / 2.0 - MARGIN));
+    let mut needs: Vec<f64> = places.iter().map(need).collect();
+    needs.sort_unstable_by(f64::total_cmp);
+    let Some(most) = needs.get((needs.len() * 9).div_ceil(10).saturating_sub(1)) else {
+        return EMPTY_METRES / (HEIGHT / 2.0);
+    };
+    let chosen = needs.iter().rfind(|need| **need <= most * 2.0).unwrap_or(most);
+    chosen.max(LEAST_METRES / (HEIGHT / 2.0))
+}
+
+fn is_inside([x, y]: [f64; 2]) -> bool {
+    // What rounding makes of a machine at the edge is still on it.
+    const SLACK: f64 = 0.001;
+    let least = MARGIN - SLACK;
+    (least..=WIDTH - least).contains(&x) && (least..=HEIGHT - least).contains(&y)
+}
+
+fn small_signs(small: &[(StatusShape, [f64; 2])], shape: StatusShape) -> String {
+    let outline = match shape {
+        StatusShape::Open | StatusShape::Closed => "m-4 0a4 4 0 1 0 8 0a4 4 0 1 0-8 0",
+        StatusShape::Paused => "m-4 0a4 4 0 1 0 8 0a4 4 0 1 0-8 0h8",
+        StatusShape::Out => "m-4-4h8v8h-8z",
+        StatusShape::Unknown => "m0-5 5 5-5 5-5-5z",
+    };
+    let mut path = String::new();
+    for (_, [x, y]) in small.iter().filter(|(found, _)| *found == shape) {
+        write!(path, "M{} {}{outline}", tenth(*x), tenth(*y)).expect("a text");
+    }
+    path
+}
+
+/// Half as wide as so many letters, with room beside them.
+fn text_half(letters: usize) -> f64 {
+    #[expect(clippy::cast_precision_loss, reason = "names are short")]
+    let letters = letters as f64;
+    letters.mul_add(LETTER, 6.0) / 2.0
+}
+
+#[expect(clippy::cast_possible_truncation, reason = "a pixel of the drawing")]
+fn whole(pixel: f64) -> i32 {
+    pixel as i32
+}
+
+/// A tenth of a pixel is as fine as anybody sees.
+fn tenth(pixel: f64) -> f64 {
+    // Adding zero makes a positive zero of a negative one.
+    (pixel * 10.0).round() / 10.0 + 0.0
+}
+
+#[cfg(test)]
+#[path = "figure_tests.rs"]
+mod tests;

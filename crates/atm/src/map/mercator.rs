@@ -1,0 +1,49 @@
+//! The Mercator map, on which the earth is [`UNITS`] wide: what browsers draw and every map on the web shows.
+
+use std::f64::consts::{PI, TAU};
+
+use signpost_locator::Point;
+
+/// How wide the earth is.
+pub(super) const UNITS: f64 = 1024.0;
+/// How far north and south the map goes: there it is a square.
+const MOST_LATITUDE: f64 = 85.051_128;
+
+/// East and south of the corner where the date line meets the top, in units.
+pub(super) fn project(point: Point) -> [f64; 2] {
+    let lat = point.lat().clamp(-MOST_LATITUDE, MOST_LATITUDE).to_radians();
+    [(point.lon() / 360.0 + 0.5) * UNITS, (0.5 - lat.tan().asinh() / TAU) * UNITS]
+}
+
+/// Latitude and longitude of a place on the map.
+pub(super) fn degrees([x, y]: [f64; 2]) -> [f64; 2] {
+    [((1.0 - y / UNITS * 2.0) * PI).sinh().atan().to_degrees(), (x / UNITS - 0.5) * 360.0]
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn the_corners_and_the_middle_are_where_every_map_has_them() {
+        for ((lat, lon), [x, y]) in [
+            ((0.0, 0.0), [512.0, 512.0]),
+            ((90.0, -180.0), [0.0, 0.0]),
+            ((-90.0, 180.0), [1024.0, 1024.0]),
+            ((40.0, -100.0), [227.555_6, 387.665_1]),
+        ] {
+            let found = project(Point::new(lat, lon).expect("on the earth"));
+            assert!((found[0] - x).abs() < 1e-3 && (found[1] - y).abs() < 1e-3, "{lat} {lon}: {found:?}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn a_place_is_found_again(lat in -85.0f64..=85.0, lon in -180.0f64..=180.0) {
+            let [back_lat, back_lon] = degrees(project(Point::new(lat, lon).expect("on the earth")));
+            prop_assert!((back_lat - lat).abs() < 1e-9 && (back_lon - lon).abs() < 1e-9);
+        }
+    }
+}

@@ -1,0 +1,161 @@
+//! All machines in one drawing, for whoever has no script: a dot for each stretch of land that has some.
+
+use std::collections::BTreeMap;
+use std::fmt::Write;
+
+use signpost_locator::Point;
+
+use super::mercator::{UNITS, degrees, project};
+
+/// In pixels of the drawing.
+const WIDTH: f64 = 1000.0;
+const HEIGHT: f64 = 620.0;
+/// How wide a dot's stretch of land is. There are at most 40,000, however many machines there are.
+const CELL: f64 = 4.0;
+/// What is on none of its sides: a machine in Guam would make the states small.
+const OUTLYING: f64 = 0.02;
+/// The widest that it shows without machines: the contiguous United States.
+const NOWHERE: MapWindow = MapWindow { west: 155.0, north: 345.0, east: 325.0, south: 450.0 };
+/// The least that it shows, in units: some 150 miles.
+const LEAST: f64 = 6.0;
+
+/// A part of the Mercator map, in its units.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct MapWindow {
+    west: f64,
+    north: f64,
+    east: f64,
+    south: f64,
+}
+
+/// Where a map begins.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct MapView {
+    /// Latitude of the middle, in degrees.
+    pub lat: f64,
+    /// Longitude of the middle, in degrees.
+    pub lon: f64,
+    /// At 0 the earth is 256 pixels wide, at each one more twice as wide.
+    pub zoom: f64,
+}
+
+/// The view in which about all of these machines are, on a map of 700 by 480 pixels; without machines the contiguous United
+/// States.
+#[must_use]
+pub fn fit_view(points: &[Point]) -> MapView {
+    let window = MapWindow::around(points);
+    let [lat, lon] = degrees(window.middle());
+    let pixels = (700.0 / (window.east - window.west)).min(480.0 / (window.south - window.north));
+    MapView { lat, lon, zoom: ((pixels * UNITS / 256.0).log2() * 10.0).floor() / 10.0 }
+}
+
+/// An SVG document of about all of these machines on the lines of the states, in the colours of the reader's theme. It takes at
+/// most 700 kB, and 40 kB for ten thousand machines.
+#[must_use]
+pub fn draw_overview(points: &[Point], state_lines: &str) -> String {
+    let window = MapWindow::around(points);
+    let scale = (WIDTH / (window.east - window.west)).min(HEIGHT / (window.south - window.north));
+    let [east, south] = window.middle();
+    let (left, top) = (WIDTH / 2.0 - east * scale, HEIGHT / 2.0 - south * scale);
+    let mut cells: BTreeMap<(i32, i32), u32> = BTreeMap::new();
+    for [x, y] in points.iter().map(|point| project(*point)) {
+        let (x, y) = (x * scale + left, y * scale + top);
+        if (0.0..WIDTH).contains(&x) && (0.0..HEIGHT).contains(&y) {
+            #[expect(clippy::cast_possible_truncation, reason = "a pixel of the drawing")]
+            let cell = ((x / CELL) as i32, (y / CELL) as i32);
+            *cells.entry(cell).or_default() += 1;
+        }
+    }
+    let dots = |least: u32, most: u32| {
+        let mut path = String::new();
+        for ((x, y), _) in cells.iter().filter(|(_, count)| (least..=most).contains(*count)) {
+            let middle = |cell: &i32| f64::from(*cell) * CELL + CELL / 2.0;
+            write!(path, "M{} {}h0", middle(x), middle(y)).expect("a text");
+        }
+        path
+    };
+    let [one, some, many] = [dots(1, 1), dots(2, 9), dots(10, u32::MAX)];
+    let hundredth = scale / 100.0;
+    format!(
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {WIDTH} {HEIGHT}\">\
+         <style>svg{{background:#edf1ee}}path{{fill:none;stroke:#0a6b47;stroke-linecap:round}}.l{{stroke:#74837b}}\
+         @media(prefers-color-scheme:dark){{svg{{background:#19211d}}path{{stroke:#54d69c}}.l{{stroke:#7c8d85}}}}</style>\
+         <path class=\"l\" transform=\"translate({left:.2} {top:.2}) scale({hundredth:.5})\" stroke-width=\"{:.2}\" \
+         d=\"{state_lines}\"/>\
+         <path stroke-width=\"3\" d=\"{one}\"/><path stroke-width=\"4.5\" d=\"{some}\"/>\
+         <path stroke-width=\"7\" d=\"{many}\"/></svg>",
+        1.0 / hundredth,
+    )
+}
+
+impl MapWindow {
+    fn middle(&self) -> [f64; 2] {
+        [f64::midpoint(self.west, self.east), f64::midpoint(self.north, self.south)]
+    }
+
+    fn around(points: &[Point]) -> Self {
+        if points.is_empty() {
+            return NOWHERE;
+        }
+        let [mut x, mut y]: [Vec<f64>; 2] =
+            [0, 1].map(|axis| points.iter().map(|point| project(*point)[axis]).collect());
+        let [west, east] = span(&mut x);
+        let [north, south] = span(&mut y);
+        // Room for the dots at the edges.
+        let room = ((east - west).max(south - north) * 0.08).max(LEAST / 2.0);
+        Self { west: west - room, north: north - room, east: east + room, south: south + room }
+    }
+}
+
+/// From where to where almost all values are.
+fn span(values: &mut [f64]) -> [f64; 2] {
+    values.sort_unstable_by(f64::total_cmp);
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        clippy::cast_precision_loss,
+        reason = "a part of a length"
+    )]
+    let out = (values.len() as f64 * OUTLYING) as usize;
+    [values[out], values[values.len() - 1 - out]]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn point(lat: f64, lon: f64) -> Point {
+        Point::new(lat, lon).expect("on the earth")
+    }
+
+    #[test]
+    fn a_view_has_about_all_machines() {
+        let us = fit_view(&[]);
+        assert!((37.0..41.0).contains(&us.lat) && (-98.0..-93.0).contains(&us.lon) && us.zoom > 3.5, "{us:?}");
+        let one = fit_view(&[point(30.0, -97.0)]);
+        assert!(
+            (one.lat - 30.0).abs() < 1e-9 && (one.lon + 97.0).abs() < 1e-9 && (8.0..9.0).contains(&one.zoom),
+            "{one:?}"
+        );
+        let mut points: Vec<_> = (0..99).map(|at| point(30.0 + f64::from(at) / 1000.0, -97.0)).collect();
+        points.push(point(13.4, 144.7));
+        let town = fit_view(&points);
+        assert!((town.lon + 97.0).abs() < 0.1 && town.zoom > 7.0, "{town:?}");
+        let everywhere = fit_view(&[point(90.0, 180.0), point(-90.0, -180.0)]);
+        assert!(everywhere.zoom.is_finite() && everywhere.lat.abs() < 1e-6, "{everywhere:?}");
+    }
+
+    #[test]
+    fn a_drawing_has_a_dot_where_machines_are_and_is_bounded() {
+        let empty = draw_overview(&[], "M0 0l1 1");
+        assert!(empty.contains("d=\"M0 0l1 1\"") && !empty.contains("h0"), "{empty}");
+        let one = draw_overview(&[point(30.0, -97.0)], "");
+        assert_eq!(one.matches("h0").count(), 1);
+        assert!(one.contains("M502 310h0") || one.contains("M502 312h0") || one.contains("M498 310h0"), "{one}");
+        let crowd = draw_overview(&vec![point(-89.0, 180.0); 10_000], "");
+        assert_eq!(crowd.matches("h0").count(), 1);
+        let spread = |at: u32| point(f64::from(at % 1000) * 0.16 - 80.0, f64::from(at / 1000) * 0.3 - 150.0);
+        let full = draw_overview(&(0..1_000_000).map(spread).collect::<Vec<_>>(), "");
+        assert!(full.len() < 700_000, "{}", full.len());
+    }
+}

@@ -1,0 +1,79 @@
+//! The earth around a point, laid flat: distances and directions from that point are true (azimuthal equidistant
+//! projection), so rings around it are circles, at a pole and on the date line as anywhere.
+
+use signpost_locator::{EARTH_RADIUS, Point};
+
+/// The earth laid flat around its middle.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Plane {
+    middle: Point,
+}
+
+impl Plane {
+    pub(super) fn around(middle: Point) -> Self {
+        Self { middle }
+    }
+
+    /// How far east and how far north of the middle a point is, in metres.
+    pub(super) fn metres(self, point: Point) -> [f64; 2] {
+        let (sin_middle, cos_middle) = self.middle.lat().to_radians().sin_cos();
+        let (sin, cos) = point.lat().to_radians().sin_cos();
+        let (sin_turn, cos_turn) = (point.lon() - self.middle.lon()).to_radians().sin_cos();
+        let [east, north] = [cos * sin_turn, cos_middle * sin - sin_middle * cos * cos_turn];
+        let sine = east.hypot(north);
+        let metres = self.middle.distance(point).in_metres();
+        if sine < f64::EPSILON {
+            // The middle itself; or the point across the earth, which lies in every direction.
+            return [0.0, if metres < 1.0 { 0.0 } else { metres }];
+        }
+        [east, north].map(|part| part / sine * metres)
+    }
+
+    /// Half the way around the earth, in metres: nothing is farther.
+    pub(super) fn farthest() -> f64 {
+        EARTH_RADIUS.in_metres() * std::f64::consts::PI
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn point(lat: f64, lon: f64) -> Point {
+        Point::new(lat, lon).expect("on the earth")
+    }
+
+    #[test]
+    fn directions_are_true_at_the_date_line_and_at_the_poles() {
+        let degree = EARTH_RADIUS.in_metres().to_radians();
+        for (middle, other, expected) in [
+            ((0.0, 0.0), (0.0, 1.0), [1.0, 0.0]),
+            ((0.0, 0.0), (1.0, 0.0), [0.0, 1.0]),
+            ((0.0, 179.5), (0.0, -179.5), [1.0, 0.0]),
+            ((0.0, -179.5), (0.0, 179.5), [-1.0, 0.0]),
+            ((90.0, 0.0), (89.0, 90.0), [1.0, 0.0]),
+            ((90.0, 0.0), (89.0, 0.0), [0.0, -1.0]),
+            ((-90.0, 0.0), (-89.0, 0.0), [0.0, 1.0]),
+            ((30.0, -97.0), (30.0, -97.0), [0.0, 0.0]),
+        ] {
+            let found = Plane::around(point(middle.0, middle.1)).metres(point(other.0, other.1));
+            let near = |found: f64, expected: f64| (found / degree - expected).abs() < 1e-6;
+            assert!(near(found[0], expected[0]) && near(found[1], expected[1]), "{middle:?} {other:?} {found:?}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn distances_from_the_middle_are_true(
+            lat in -90.0f64..=90.0, lon in -180.0f64..=180.0, other in (-90.0f64..=90.0, -180.0f64..=180.0),
+        ) {
+            let (middle, other) = (point(lat, lon), point(other.0, other.1));
+            let [east, north] = Plane::around(middle).metres(other);
+            let distance = middle.distance(other).in_metres();
+            prop_assert!((east.hypot(north) - distance).abs() < 1.0, "{east} {north} {distance}");
+            prop_assert!(distance <= Plane::farthest() + 1.0);
+        }
+    }
+}

@@ -1,0 +1,90 @@
+//! The card: the machines of a result as a small page that an assistant shows in its own window (MCP Apps, 2026-01-26).
+//! Its parts are in `assets/card`; `npm --prefix tests/pages run card` makes of them the one file that is served.
+
+use serde_json::{Map, Value, json};
+use signpost_mcp::{Contents, Handler, Resource};
+use url::Url;
+
+use crate::locator::{Locator, icons};
+
+/// The extension of the protocol by which it is shown.
+pub(super) const EXTENSION: &str = "io.modelcontextprotocol/ui";
+/// Assistants keep what was at an address once, so a card that differs gets another one.
+const URI: &str = "ui://signpost/atms-v1.html";
+const MIME_TYPE: &str = "text/html;profile=mcp-app";
+
+const HTML: &str = include_str!("../../assets/atms-v1.html");
+/// Where it reads the address of the pages.
+const NO_PAGES: &str = r#"data-pages="""#;
+
+/// What the server says of the extension.
+pub(super) fn settings() -> Map<String, Value> {
+    Map::from_iter([("mimeTypes".to_owned(), json!([MIME_TYPE]))])
+}
+
+/// What a tool says whose results the card shows. Assistants read the first, or an older spelling of it.
+pub(super) fn shows_results() -> Map<String, Value> {
+    Map::from_iter([
+        ("ui".to_owned(), json!({ "resourceUri": URI, "visibility": ["model", "app"] })),
+        ("ui/resourceUri".to_owned(), json!(URI)),
+        ("openai/outputTemplate".to_owned(), json!(URI)),
+    ])
+}
+
+/// The card. It loads nothing and asks nobody but its assistant; `domain` is the host name that it is to have there.
+pub(super) fn resource(domain: Option<&str>) -> Resource<Locator> {
+    let mut ui = json!({
+        "csp": { "connectDomains": [], "resourceDomains": [] },
+        "permissions": {},
+        "prefersBorder": true,
+    });
+    if let Some(domain) = domain {
+        ui["domain"] = json!(domain);
+    }
+    Resource {
+        uri: URI,
+        name: "atms-card",
+        title: "Bitcoin ATMs on a card",
+        description: "The machines of a result, for an assistant to show to its user.",
+        mime_type: MIME_TYPE,
+        icons: icons(),
+        meta: Map::from_iter([("ui".to_owned(), ui)]),
+        completions: Vec::new(),
+        read: Handler::Now(|locator, _, _| Ok(Contents::Text(html(locator.public_url.as_ref())))),
+    }
+}
+
+/// Where people can reach the pages, the card links to them.
+fn html(public_url: Option<&Url>) -> String {
+    let Some(url) = public_url else { return HTML.to_owned() };
+    let address = url.as_str().trim_end_matches('/').replace('&', "&amp;").replace('"', "&quot;");
+    HTML.replace(NO_PAGES, &format!(r#"data-pages="{address}""#))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_card_is_small_and_names_no_host_but_in_links() {
+        assert!(HTML.len() <= 8_000, "{} bytes", HTML.len());
+        let named: Vec<_> = HTML.match_indices("://").map(|(at, _)| HTML[at..].split('/').nth(2)).collect();
+        assert_eq!(named, [Some("www.google.com")], "the link for directions");
+        for word in ["src=", "@import", "url(", "eval(", "fetch("] {
+            assert!(!HTML.contains(word), "{word}");
+        }
+    }
+
+    #[test]
+    fn the_card_knows_where_the_pages_are_and_nothing_gets_out_of_the_attribute() {
+        assert!(html(None).contains(NO_PAGES));
+        for (address, written) in [
+            ("https://atm.example.com/", r#"data-pages="https://atm.example.com""#),
+            ("https://example.com/atm/", r#"data-pages="https://example.com/atm""#),
+            ("https://example.com/a\"><b>&copy", r#"data-pages="https://example.com/a%22%3E%3Cb%3E&amp;copy""#),
+        ] {
+            let card = html(Some(&Url::parse(address).expect("an address")));
+            assert!(card.contains(written), "{written}");
+        }
+    }
+}

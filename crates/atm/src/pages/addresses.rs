@@ -1,0 +1,48 @@
+//! Where each page stands: folded names in lower case.
+
+use std::fmt::Write;
+
+use signpost_locator::{AtmId, Country, Region};
+
+use super::words::LocatorWords;
+use crate::catalogue::{Town, TownArea};
+
+/// The page of a machine.
+pub(super) fn machine_path(id: AtmId) -> String {
+    format!("/atm/{id}")
+}
+
+/// The page of a country, or of a state, territory or province.
+pub(super) fn area_path(area: TownArea) -> String {
+    let country = area.country.code().to_ascii_lowercase();
+    match area.region {
+        Some(region) => format!("/atms/{country}/{}", region.code().to_ascii_lowercase()),
+        None => format!("/atms/{country}"),
+    }
+}
+
+/// The page of a town.
+pub(super) fn town_path(town: &Town) -> String {
+    let mut path = area_path(town.area) + "/";
+    for byte in town.slug().bytes() {
+        if byte.is_ascii_alphanumeric() || byte == b'-' {
+            path.push(char::from(byte));
+        } else {
+            write!(path, "%{byte:02X}").expect("a text");
+        }
+    }
+    path
+}
+
+/// The area that a country and a region name, however they are spelt.
+pub(super) fn find_area(country: &str, region: Option<&str>) -> Option<TownArea> {
+    let country = Country::parse(country)?;
+    let Some(region) = region else { return Some(TownArea { country, region: None }) };
+    let region = Region::parse(region).filter(|region| region.country() == country)?;
+    Some(TownArea { country, region: Some(region) })
+}
+
+/// What people call an area.
+pub(super) fn area_name(words: &LocatorWords, area: TownArea) -> &'static str {
+    area.region.map_or_else(|| (words.country)(area.country), Region::name)
+}

@@ -1,0 +1,40 @@
+//! The texts of the map: one file for each language.
+
+mod english;
+mod spanish;
+
+use signpost_platform::pages::Language;
+
+/// The texts of the map that moves.
+#[derive(Debug)]
+pub(super) struct AtlasWords {
+    pub(super) title: &'static str,
+    pub(super) description: &'static str,
+    /// What the canvas is, by how many machines are on it, and what the drawing is that stands in its place.
+    pub(super) drawing: fn(usize) -> String,
+    pub(super) overview: fn(usize) -> String,
+    /// That there are more machines than dots.
+    pub(super) thinned: fn(usize) -> String,
+    pub(super) keys: &'static str,
+    pub(super) closer: &'static str,
+    pub(super) farther: &'static str,
+    pub(super) here: &'static str,
+    pub(super) asking: &'static str,
+    pub(super) failed: &'static str,
+    pub(super) in_sight: &'static str,
+    pub(super) count: fn(usize) -> String,
+    pub(super) nearest: fn(usize) -> String,
+    pub(super) go_farther: &'static str,
+    pub(super) streets: &'static str,
+    /// The unit of the rings, and how long it is.
+    pub(super) unit: &'static str,
+    pub(super) unit_metres: &'static str,
+}
+
+/// The texts of the map in a language.
+pub(super) fn atlas_words(language: Language) -> &'static AtlasWords {
+    match language {
+        Language::English => &english::ATLAS,
+        Language::Spanish => &spanish::ATLAS,
+    }
+}

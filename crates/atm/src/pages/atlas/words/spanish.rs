@@ -1,0 +1,31 @@
+//! The texts of the map in Spanish.
+
+use super::AtlasWords;
+
+pub(super) const ATLAS: AtlasWords = AtlasWords {
+    title: "Mapa de cajeros de Bitcoin",
+    description: "Todos los cajeros de Bitcoin en un mapa. Se dibuja aquí: no se consulta ningún servicio de mapas.",
+    drawing: |count| format!("Mapa de {count} cajeros. La lista de al lado dice lo mismo con palabras."),
+    overview: |count| {
+        format!("Mapa de {count} cajeros sobre los límites de los estados. La lista dice lo mismo con palabras.")
+    },
+    thinned: |dots| format!("Solo {dots} cajeros son puntos."),
+    keys: "Cada punto es un cajero; la lista dice si está abierto. Arrastra el mapa, o muévelo con las flechas, + y −. Un clic \
+           muestra los cajeros de ese lugar, e Intro los del centro. No se consulta ningún servicio de mapas.",
+    closer: "Acercar",
+    farther: "Alejar",
+    here: "Usar mi ubicación",
+    asking: "Se pregunta a tu dispositivo dónde está.",
+    failed: "Tu dispositivo no dice dónde está. Escribe arriba una ciudad o un código postal.",
+    in_sight: "A la vista",
+    count: |count| match count {
+        0 => "Ningún cajero a la vista".to_owned(),
+        1 => "1 cajero a la vista".to_owned(),
+        _ => format!("{count} cajeros a la vista"),
+    },
+    nearest: |count| format!("Estos son los {count} más cercanos al centro."),
+    go_farther: "Mueve el mapa o aléjate.",
+    streets: "Calles de este lugar:",
+    unit: "km",
+    unit_metres: "1000",
+};

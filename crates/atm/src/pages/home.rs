@@ -1,0 +1,48 @@
+//! The locator's part of the first page of a deployment.
+
+use axum::response::Response;
+use maud::{Markup, html};
+use signpost_locator::Country;
+
+use super::country::{countries, regions};
+use super::document::{FRESH, LocatorDocument, find_kept};
+use super::notices::Notices;
+use super::parts::search_form;
+use super::visit::LocatorVisit;
+use crate::advisories::Spot;
+use crate::catalogue::TownArea;
+
+/// The first page: the search, the states, what people are told of fraud, and `others`, what else runs here.
+pub async fn show(visit: &LocatorVisit, others: Markup) -> Response {
+    let words = visit.words();
+    let ground = visit.ground().await;
+    if let Some(kept) = find_kept(visit, &ground, FRESH) {
+        return kept;
+    }
+    let moment = ground.snapshot.at(visit.now);
+    let country = ground.towns().all().iter().any(|town| town.area.country == Country::UNITED_STATES);
+    let country = country.then_some(Country::UNITED_STATES);
+    let told = moment.told_at(&Spot::default(), None).into_iter();
+    let notices = Notices::of(visit, country, told.map(|(advisory, standing)| (advisory, standing, 0)).collect());
+    let count = ground.towns().areas().iter().map(|(_, count)| count).sum();
+    let here = TownArea { country: Country::UNITED_STATES, region: None };
+    let main = html! {
+        main #main .wrap {
+            h1 { (words.home_title) }
+            p.figures {
+                span { ((words.machines)(count)) }
+                @if let Some(at) = ground.snapshot.data_as_of() {
+                    span { ((words.data_of)(&(words.long_date)(words.day_of(at)))) }
+                }
+            }
+            (search_form(visit, ""))
+            div.stack.gap { (notices.scam) }
+            @if count == 0 { div.empty { h2 { (words.no_machines) } } }
+            (regions(visit, ground.towns(), here))
+            (countries(visit, ground.towns(), here.country))
+            (others)
+        }
+    };
+    let title = words.home_title.to_owned();
+    LocatorDocument::new("/", title, words.home_description.to_owned(), main).public(visit, &ground, FRESH)
+}

@@ -1,0 +1,107 @@
+//! `/mcp` in a browser: how a person's assistant learns of the locator. The address first, then each client.
+
+mod english;
+mod links;
+mod markdown;
+mod page;
+mod panels;
+mod spanish;
+
+use signpost_platform::pages::Language;
+
+use crate::service::AtmService;
+
+pub use page::INSTALL_ASSETS;
+pub(crate) use page::{page, router};
+
+/// The texts of the page.
+struct InstallWords {
+    tab: &'static str,
+    about_data: &'static str,
+    title: &'static str,
+    lead: &'static str,
+    copy: &'static str,
+    copied: &'static str,
+    /// What becomes of a place, where no other service is asked about it.
+    privacy: &'static str,
+    /// The same where the operator named a geocoder.
+    privacy_with_geocoder: &'static str,
+    no_address: &'static str,
+    no_address_text: &'static str,
+    example: &'static str,
+    question: &'static str,
+    answer: &'static str,
+    first: (&'static str, &'static str),
+    second: (&'static str, &'static str),
+    warning: &'static str,
+    add_to: &'static str,
+    client: &'static str,
+    terminal: &'static str,
+    other: &'static str,
+    claude_steps: &'static str,
+    chatgpt_steps: &'static str,
+    /// For clients that call from the internet, where the address is not there.
+    not_from_internet: &'static str,
+    one_button: &'static str,
+    /// In front of the name of a program.
+    add_to_program: &'static str,
+    terminal_clients: &'static str,
+    other_clients: &'static str,
+    tools: &'static str,
+    find_nearest: &'static str,
+    get_details: &'static str,
+    check_status: &'static str,
+    list_by_city: &'static str,
+}
+
+fn install_words(language: Language) -> &'static InstallWords {
+    match language {
+        Language::English => &english::INSTALL,
+        Language::Spanish => &spanish::INSTALL,
+    }
+}
+
+impl InstallWords {
+    /// What each tool is for, by its name.
+    fn of_tools(&self) -> [(&'static str, &'static str); 4] {
+        [
+            ("find_nearest_bitcoin_atm", self.find_nearest),
+            ("get_atm_details", self.get_details),
+            ("check_atm_status", self.check_status),
+            ("list_atms_by_city", self.list_by_city),
+        ]
+    }
+}
+
+/// Where the server is, as the operator says: a request may name any host.
+struct ServedAt<'a> {
+    service: &'a AtmService,
+    /// None where nobody said where people reach it.
+    address: Option<String>,
+}
+
+impl<'a> ServedAt<'a> {
+    fn of(service: &'a AtmService) -> Self {
+        let is_known = service.public_url.is_some() || service.listen.ip().is_loopback();
+        Self { service, address: is_known.then(|| format!("{}/mcp", service.public_address)) }
+    }
+
+    /// Whether clients that call from the internet reach it.
+    fn is_on_internet(&self) -> bool {
+        self.service.public_url.is_some() && self.service.origin.is_https()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_page_names_the_tools_that_there_are() {
+        let server = crate::mcp::server(false, None);
+        let named: Vec<_> = server.tools().map(|tool| tool.name.to_string()).collect();
+        for language in Language::ALL {
+            assert_eq!(install_words(language).of_tools().map(|(name, _)| name.to_owned()).to_vec(), named);
+        }
+    }
+}

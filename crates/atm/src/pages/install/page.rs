@@ -1,0 +1,122 @@
+//! The page itself, made once in each language, and its copy in Markdown.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::Router;
+use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE};
+use axum::http::request::Parts;
+use axum::response::{IntoResponse, Response};
+use axum::routing::get;
+use maud::{Markup, html};
+use signpost_mcp::OpenPage;
+use signpost_platform::pages::accept::prefers_html;
+use signpost_platform::pages::icons::Sign;
+use signpost_platform::pages::{Asset, Frame, HtmlPage, Language, Layout};
+
+use super::{InstallWords, ServedAt, install_words, markdown, panels};
+use crate::service::AtmService;
+
+/// How long a browser may show what it has.
+const FRESH: Duration = Duration::from_mins(5);
+
+/// What the page has beside the stylesheet of all.
+pub const INSTALL_ASSETS: [Asset; 2] = [INSTALL_STYLES, COPY_SCRIPT];
+const INSTALL_STYLES: Asset =
+    Asset::new("install", "css", "text/css; charset=utf-8", include_bytes!("../../../assets/install/install.css"));
+const COPY_SCRIPT: Asset =
+    Asset::new("copy", "js", "text/javascript; charset=utf-8", include_bytes!("../../../assets/install/copy.js"));
+
+/// The page for whoever opens `/mcp` in a browser, made once in each language.
+pub(crate) fn page(service: &AtmService) -> OpenPage {
+    let pages = Language::ALL.map(|language| (language, render(service, language)));
+    Arc::new(move |request: &Parts| {
+        if !prefers_html(&request.headers) {
+            return None;
+        }
+        let language = Language::choose(&request.uri, &request.headers);
+        let (_, document) = pages.iter().find(|(of, _)| *of == language)?;
+        Some(HtmlPage::public(document.clone(), FRESH).into_response())
+    })
+}
+
+/// The same for assistants, in Markdown.
+pub(crate) fn router(service: &AtmService) -> Router<AtmService> {
+    let text = markdown::render(&ServedAt::of(service), install_words(Language::English));
+    let reply = move || -> Response {
+        let headers = [(CONTENT_TYPE, "text/markdown; charset=utf-8"), (CACHE_CONTROL, "max-age=300")];
+        (headers, text.clone()).into_response()
+    };
+    Router::new().route("/mcp.md", get(async move || reply()))
+}
+
+fn render(service: &AtmService, language: Language) -> String {
+    let (words, place) = (install_words(language), ServedAt::of(service));
+    let main = html! {
+        main #main .wrap {
+            div.hero-install {
+                div.stack {
+                    h1 { (words.title) }
+                    (address(&place, words))
+                }
+                (example(words))
+            }
+            (panels::clients(&place, words))
+            section.tools-part aria-labelledby="tools" {
+                h2 #tools { (words.tools) }
+                dl.tools {
+                    @for (name, text) in words.of_tools() {
+                        div { dt { code { (name) } } dd.soft { (text) } }
+                    }
+                }
+            }
+        }
+    };
+    let head = html! {
+        link rel="stylesheet" href=(INSTALL_STYLES.link(&service.origin));
+        @if service.public_url.is_some() { link rel="canonical" href={ (service.public_address) "/mcp" }; }
+        script type="module" src=(COPY_SCRIPT.link(&service.origin)) {}
+    };
+    let nav = html! { a.wide-only href=(service.origin.link("/about/data")) { (words.about_data) } };
+    Frame { head, nav, ..Frame::new(language, words.tab, &service.origin, Layout::Column, main) }.render()
+}
+
+/// The address with its button, which a script shows: without one the address is selected at a click.
+fn address(place: &ServedAt<'_>, words: &InstallWords) -> Markup {
+    let Some(address) = &place.address else {
+        return html! {
+            div.notice.warn {
+                (Sign::Info.draw(20))
+                div { h2 { (words.no_address) } p { (words.no_address_text) } }
+            }
+        };
+    };
+    let asks_others = place.service.catalogue.geocoder.is_some();
+    html! {
+        p.lead { (words.lead) }
+        div.url {
+            code #address { (address) }
+            button #copy .btn.small.primary type="button" hidden data-copied=(words.copied) {
+                (panels::icon("M7 7h10v10H7zM13 4.5A1.5 1.5 0 0 0 11.5 3h-7A1.5 1.5 0 0 0 3 4.5v7A1.5 1.5 0 0 0 4.5 13"))
+                (words.copy)
+            }
+        }
+        p #copied .vh role="status" {}
+        p.sm.soft { (if asks_others { words.privacy_with_geocoder } else { words.privacy }) }
+    }
+}
+
+fn example(words: &InstallWords) -> Markup {
+    html! {
+        div.chat role="group" aria-label=(words.example) {
+            p.q { (words.question) }
+            div.stack-sm {
+                p { (words.answer) }
+                ol {
+                    @for (name, text) in [words.first, words.second] { li { b { (name) } (text) } }
+                }
+                p.sm.soft { (words.warning) }
+            }
+        }
+    }
+}

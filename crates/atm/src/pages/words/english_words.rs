@@ -1,0 +1,98 @@
+//! What depends on what is said of in English: dates, statuses, notes.
+
+use jiff::civil::{Date, Time, Weekday};
+use signpost_locator::StatusReason;
+use signpost_platform::pages::Language;
+use signpost_platform::pages::dates::{self, short_date};
+
+use super::super::filters::ListFilter;
+use super::Text;
+
+pub(super) fn date(date: Date) -> String {
+    short_date(Language::English, date)
+}
+
+pub(super) fn long_date(date: Date) -> String {
+    dates::long_date(Language::English, date)
+}
+
+pub(super) fn time(time: Time) -> String {
+    let (hour, minute) = (time.hour(), time.minute());
+    match (hour, minute) {
+        (0, 0) => return "midnight".to_owned(),
+        (12, 0) => return "noon".to_owned(),
+        _ => {}
+    }
+    let half = if hour < 12 { "am" } else { "pm" };
+    let hour = if hour % 12 == 0 { 12 } else { hour % 12 };
+    if minute == 0 { format!("{hour} {half}") } else { format!("{hour}:{minute:02} {half}") }
+}
+
+pub(super) fn weekday(day: Weekday) -> Text {
+    match day {
+        Weekday::Monday => "Monday",
+        Weekday::Tuesday => "Tuesday",
+        Weekday::Wednesday => "Wednesday",
+        Weekday::Thursday => "Thursday",
+        Weekday::Friday => "Friday",
+        Weekday::Saturday => "Saturday",
+        Weekday::Sunday => "Sunday",
+    }
+}
+
+pub(super) fn filter_name(filter: ListFilter) -> Text {
+    match filter {
+        ListFilter::All => "All",
+        ListFilter::Open => "Open now",
+        ListFilter::PaysOut => "Pays out cash",
+        ListFilter::Checked => "Checked within a year",
+    }
+}
+
+/// Behind "Unknown:".
+pub(super) fn why_unknown(reason: StatusReason<'_>, year: Option<i16>) -> String {
+    match (reason, year) {
+        (StatusReason::OldReport, Some(year)) => format!("nobody checked since {year}"),
+        (StatusReason::OldReport, None) => "nobody checked lately".to_owned(),
+        (StatusReason::UncertainHours, _) => "its hours are not certain".to_owned(),
+        (StatusReason::HoursInWords, _) => "see its hours".to_owned(),
+        (StatusReason::HoursBySun, _) => "its hours follow the sun".to_owned(),
+        (StatusReason::NoTimeZone, _) => "its time zone is not known".to_owned(),
+        (StatusReason::NoHours, _) => "hours not known".to_owned(),
+        (StatusReason::Law(law), _) => law.to_owned(),
+        (StatusReason::Said(_), _) => "visitors say that it cannot be used".to_owned(),
+        _ => "nobody said that it works".to_owned(),
+    }
+}
+
+pub(super) fn why(reason: StatusReason<'_>) -> String {
+    match reason {
+        StatusReason::AlwaysOpen => "It is said to work, and it never closes.",
+        StatusReason::WithinHours => "It is said to work, and it is within its hours.",
+        StatusReason::OutsideHours => "It is outside its hours.",
+        StatusReason::OldReport => "It was said to work, but more than a year ago.",
+        StatusReason::UncertainHours => "It is said to work, but its hours leave open whether it is open now.",
+        StatusReason::HoursInWords => "It is said to work, but its hours are written in words.",
+        StatusReason::HoursBySun => "It is said to work, but its hours follow the sun.",
+        StatusReason::NoTimeZone => "It is said to work, but its time zone is not known.",
+        StatusReason::NoHours => "It is said to work, but its hours are not known.",
+        StatusReason::OutOfService => "It is said to be out of service.",
+        StatusReason::ClosedForNow => "It is said to be closed for a while.",
+        StatusReason::Gone => "It is said to be gone.",
+        StatusReason::UnreportedAlways => "It never closes, but nobody said that it works.",
+        StatusReason::UnreportedWithinHours => "It is within its hours, but nobody said that it works.",
+        StatusReason::NothingReported => "Nobody said that it works.",
+        StatusReason::Said(_) => "It follows from what was reported.",
+        StatusReason::Law(law) => return format!("Its status is not known because of the law: {law}."),
+    }
+    .to_owned()
+}
+
+pub(super) fn part(name: &'static str) -> Text {
+    match name {
+        "location" => "place",
+        "services" => "buy and sell",
+        "more" => "more",
+        other => other,
+    }
+}

@@ -1,0 +1,265 @@
+//! What the locator's pages say: one file for each language. A text with a place in it is a function of what stands there,
+//! so that no language can forget it.
+
+mod english;
+mod english_words;
+mod spanish;
+mod spanish_words;
+
+use jiff::Timestamp;
+use jiff::civil::{Date, Time, Weekday};
+use jiff::tz::TimeZone;
+use maud::Markup;
+use signpost_locator::gazetteer::PlaceNote;
+use signpost_locator::{AtmStatus, Country, Distance, StatusReason};
+use signpost_platform::pages::Language;
+use signpost_platform::pages::words::Placed;
+
+use super::filters::ListFilter;
+
+type Text = &'static str;
+/// A text with a text in it.
+type WithText = fn(&str) -> String;
+/// A text with two texts in it.
+type TwoTexts = fn(&str, &str) -> String;
+
+/// Statuses with their names and what they mean.
+type StatusMeanings = [(AtmStatus, Text, Text); 6];
+
+/// The texts of the locator's pages.
+#[derive(Debug)]
+pub(super) struct LocatorWords {
+    pub(super) start: Text,
+    pub(super) about_data: Text,
+    pub(super) for_assistants: Text,
+    pub(super) sources_and_licences: Text,
+    pub(super) how_status: Text,
+    pub(super) sample_data: Text,
+    pub(super) data_of: WithText,
+    pub(super) no_advice: Text,
+
+    pub(super) home_title: Text,
+    pub(super) home_description: Text,
+    pub(super) by_state: Text,
+    pub(super) country: fn(Country) -> Text,
+    pub(super) other_countries: Text,
+    pub(super) no_machines: Text,
+    pub(super) most_machines: Text,
+    pub(super) all_towns: Text,
+    pub(super) all_of_area: WithText,
+    pub(super) no_such_page: Text,
+    pub(super) no_such_page_text: Text,
+
+    pub(super) search: Text,
+    pub(super) search_label: Text,
+    pub(super) search_examples: Text,
+    pub(super) near_title: Placed,
+    pub(super) near_what: Text,
+    pub(super) say_where: Text,
+    pub(super) too_long: Text,
+    pub(super) bad_coordinates: Text,
+    pub(super) too_large: Text,
+    pub(super) swapped: Text,
+    pub(super) which_one: Text,
+    pub(super) place_unknown: Text,
+    pub(super) place_note: fn(&PlaceNote) -> String,
+    pub(super) did_you_mean: Text,
+    pub(super) none_near: WithText,
+    pub(super) nearest_is: fn(&Markup, &str) -> Markup,
+    pub(super) show_it: Text,
+
+    pub(super) city_title: WithText,
+    pub(super) city_description: fn(usize, &str) -> String,
+    pub(super) machines: fn(usize) -> Markup,
+    pub(super) checked_lately: fn(usize) -> Markup,
+    pub(super) nearest_first: WithText,
+    pub(super) towns_close_by: Text,
+    pub(super) filter: Text,
+    pub(super) filter_name: fn(ListFilter) -> Text,
+    pub(super) hours_known: fn(usize, usize) -> String,
+    pub(super) none_so: Text,
+    pub(super) show_all: Text,
+    pub(super) rows_before: Text,
+    pub(super) rows_after: fn(usize) -> String,
+    pub(super) no_address: Text,
+    pub(super) buy_and_sell: Text,
+    pub(super) buy_only: Text,
+    pub(super) buy_at_least: Text,
+    pub(super) sell_only: Text,
+    pub(super) trades_nothing: Text,
+    pub(super) trades_unknown: Text,
+    pub(super) fee_percent: WithText,
+    pub(super) fee_unknown: Text,
+    pub(super) terms_unknown: Text,
+    pub(super) map: Text,
+
+    pub(super) open: Text,
+    pub(super) open_always: Text,
+    pub(super) open_until: WithText,
+    pub(super) closed: Text,
+    pub(super) closed_until: WithText,
+    pub(super) closed_for_now: Text,
+    pub(super) closed_for_good: Text,
+    pub(super) out_of_service: Text,
+    pub(super) unknown: Text,
+    pub(super) why_unknown: fn(StatusReason<'_>, Option<i16>) -> String,
+    pub(super) why: fn(StatusReason<'_>) -> String,
+    pub(super) checked_on: WithText,
+    pub(super) reported_on: WithText,
+    pub(super) undated: Text,
+
+    pub(super) in_force_since: WithText,
+    pub(super) sent_here: Text,
+    pub(super) call_someone: Text,
+    pub(super) report_fraud: Placed,
+
+    pub(super) machine_title: TwoTexts,
+    pub(super) machine_of: Placed,
+    pub(super) machine_kind: Text,
+    pub(super) machine_gone: Text,
+    pub(super) machine_gone_text: Text,
+    pub(super) status: Text,
+    pub(super) there_it_is: TwoTexts,
+    pub(super) directions: Text,
+    pub(super) directions_by: Text,
+    pub(super) coordinates: Text,
+    pub(super) call: Text,
+    pub(super) website: Text,
+    pub(super) what_it_does: Text,
+    pub(super) not_known: Text,
+    pub(super) yes: Text,
+    pub(super) no: Text,
+    pub(super) buy: Text,
+    pub(super) sell: Text,
+    pub(super) coins: Text,
+    pub(super) fee: Text,
+    pub(super) fee_buying: Text,
+    pub(super) fee_selling: Text,
+    pub(super) limit: Text,
+    pub(super) limit_least: WithText,
+    pub(super) limit_once: WithText,
+    pub(super) limit_day: WithText,
+    pub(super) limit_kyc: WithText,
+    pub(super) bring: Text,
+    pub(super) bring_nothing: Text,
+    pub(super) bring_phone: Text,
+    pub(super) bring_id: Text,
+    pub(super) operator: Text,
+    pub(super) located_in: Text,
+    pub(super) how_to_find: Text,
+    pub(super) wheelchair: Text,
+    pub(super) operator_says: Text,
+    pub(super) is_this_right: Text,
+    pub(super) correct_at_source: Text,
+    pub(super) where_from: Text,
+    pub(super) sources: Text,
+    pub(super) source: Text,
+    pub(super) says: Text,
+    pub(super) taken_on: Text,
+    pub(super) part: fn(&'static str) -> Text,
+
+    pub(super) hours: Text,
+    pub(super) hours_unknown: Text,
+    pub(super) hours_in_words: Text,
+    pub(super) always: Text,
+    pub(super) all_day: Text,
+    pub(super) closed_that_day: Text,
+    pub(super) uncertain: Text,
+    pub(super) from_to: TwoTexts,
+    pub(super) today: Text,
+    pub(super) time_zone: WithText,
+
+    pub(super) about_lead: Text,
+    pub(super) licence: Text,
+    pub(super) machines_head: Text,
+    pub(super) places_from: Text,
+    pub(super) status_lead: Text,
+    pub(super) statuses: StatusMeanings,
+    pub(super) status_end: Text,
+    pub(super) advisories: Text,
+    pub(super) advisories_text: Text,
+    pub(super) your_searches: Text,
+    pub(super) your_searches_text: Text,
+    pub(super) asks_geocoder: WithText,
+
+    pub(super) date: fn(Date) -> String,
+    pub(super) long_date: fn(Date) -> String,
+    pub(super) time: fn(Time) -> String,
+    pub(super) weekday: fn(Weekday) -> Text,
+    pub(super) on_day: TwoTexts,
+    pub(super) number: fn(usize) -> String,
+    pub(super) distance: fn(Distance) -> String,
+}
+
+impl LocatorWords {
+    /// The day of a moment, in Greenwich.
+    #[expect(clippy::unused_self, reason = "it stands beside what writes it")]
+    pub(super) fn day_of(&self, at: Timestamp) -> Date {
+        TimeZone::UTC.to_datetime(at).date()
+    }
+
+    /// A phrase as a sentence.
+    #[expect(clippy::unused_self, reason = "it stands beside what writes it")]
+    pub(super) fn sentence(&self, phrase: &str) -> String {
+        let mut letters = phrase.chars();
+        letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect::<String>() + ".")
+    }
+}
+
+/// The texts in a language.
+pub(super) fn locator_words(language: Language) -> &'static LocatorWords {
+    match language {
+        Language::English => &english::LOCATOR,
+        Language::Spanish => &spanish::LOCATOR,
+    }
+}
+
+/// A distance with a tenth where it is short: `0.4`, `12`.
+fn rounded(distance: f64) -> String {
+    if distance < 9.95 { format!("{distance:.1}") } else { format!("{distance:.0}") }
+}
+
+/// A number with a mark between its thousands.
+fn grouped(number: usize, mark: &str) -> String {
+    let digits = number.to_string();
+    let lead = digits.len() % 3;
+    let (first, rest) = digits.split_at(lead);
+    let thousands = rest.as_bytes().chunks(3).map(|three| String::from_utf8_lossy(three).into_owned());
+    let all: Vec<String> =
+        Some(first.to_owned()).filter(|first| !first.is_empty()).into_iter().chain(thousands).collect();
+    all.join(mark)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_written_as_people_read_them() {
+        for (number, english) in [(0, "0"), (999, "999"), (1000, "1,000"), (9_865, "9,865"), (1_234_567, "1,234,567")] {
+            assert_eq!((english::LOCATOR.number)(number), english);
+        }
+        assert_eq!((spanish::LOCATOR.number)(9_865), "9865");
+        assert_eq!((spanish::LOCATOR.number)(12_345), "12\u{a0}345");
+    }
+
+    #[test]
+    fn times_and_distances_are_written_as_people_read_them() {
+        let (english, spanish) = (&english::LOCATOR, &spanish::LOCATOR);
+        for (hour, minute, words, digits) in [
+            (0, 0, "midnight", "medianoche"),
+            (7, 0, "7 am", "7:00"),
+            (12, 0, "noon", "12:00"),
+            (21, 48, "9:48 pm", "21:48"),
+        ] {
+            let time = Time::constant(hour, minute, 0, 0);
+            assert_eq!(((english.time)(time), (spanish.time)(time)), (words.to_owned(), digits.to_owned()));
+        }
+        assert_eq!((english.distance)(Distance::miles(0.44)), "0.4 mi");
+        assert_eq!((english.distance)(Distance::miles(41.2)), "41 mi");
+        assert_eq!((spanish.distance)(Distance::kilometres(1.25)), "1,2 km");
+        let date = jiff::civil::date(2026, 11, 12);
+        assert_eq!(((english.date)(date), (spanish.date)(date)), ("12 Nov 2026".to_owned(), "12 nov 2026".to_owned()));
+        assert_eq!((spanish.long_date)(date), "12 de noviembre de 2026");
+    }
+}

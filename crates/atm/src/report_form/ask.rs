@@ -1,0 +1,29 @@
+//! The first question, on the machine's page. It changes nothing and needs no token, so that the page is the same for all.
+
+use maud::{Markup, html};
+use signpost_locator::AtmId;
+use signpost_platform::origin::PublicOrigin;
+use signpost_platform::pages::Language;
+
+use super::words::report_words;
+use crate::reports::Seen;
+
+/// The question as a form that leads to the page where the answer is sent. It goes below a heading such as "Is this right?".
+#[must_use]
+pub fn ask(atm: AtmId, language: Language, origin: &PublicOrigin) -> Markup {
+    let words = report_words(language);
+    html! {
+        form.stack method="get" action=(origin.link(&format!("/atm/{atm}/report"))) {
+            input type="hidden" name="lang" value=(language.tag());
+            fieldset {
+                legend.soft { (words.promise) }
+                div.grid2 {
+                    @for seen in Seen::ALL {
+                        label.choice { input type="radio" name="seen" value=(seen.as_str()) required; ((words.seen)(seen)) }
+                    }
+                }
+            }
+            p { button.btn { (words.go_on) } }
+        }
+    }
+}

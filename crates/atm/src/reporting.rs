@@ -1,0 +1,266 @@
+//! Takes reports, from programs and from the form of a machine's page.
+
+use std::net::IpAddr;
+use std::time::Duration;
+
+use axum::http::StatusCode;
+use axum::response::{IntoResponse, Response};
+use jiff::{SignedDuration, Timestamp};
+use serde_json::json;
+use signpost_locator::{AtmId, fold};
+use signpost_platform::accounts::{Account, Environment, KeyId};
+use signpost_platform::limits::{Caller, Exceeded, Limit, Rate};
+use signpost_platform::web::problem::{Problem, error_body};
+use signpost_store::random;
+
+use crate::catalogue::{CatalogueEntry, OPERATOR};
+use crate::reports::admission::{Admission, BadReport, NotAdmitted, SentReport, admit};
+use crate::reports::proof::check_proof;
+use crate::reports::sql::{self, ReportOrigin, ReportWrite};
+use crate::reports::{DecidedBy, HoldReason, MachineReport, ReportId, ReportState, Weight};
+use crate::service::AtmService;
+use crate::visitors::KnownVisitor;
+
+/// How many reports of all callers reach the database of one server.
+const ALL_REPORTS: Rate = Rate { count: 600, window: Duration::from_mins(1) };
+/// For how long a person counts no more than anybody.
+const NEW_PERSON: SignedDuration = SignedDuration::from_hours(7 * 24);
+/// How often a report is compared anew where others came between.
+const MAX_ATTEMPTS: usize = 20;
+
+/// Who sends a report.
+#[derive(Clone, Debug)]
+pub(crate) enum ReportSender {
+    /// Anybody, who may be signed in, from this address.
+    Anybody(Caller, Option<KnownVisitor>),
+    /// An operator, with a key for its own machines.
+    Operator(Account, KeyId),
+}
+
+/// A report that was taken.
+#[derive(Debug)]
+pub(crate) struct TakenReport {
+    pub(crate) report: MachineReport,
+    /// Whether the same person had not said so before.
+    pub(crate) is_new: bool,
+}
+
+/// Why a report was not taken.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum ReportRefusal {
+    #[error("no ATM has this ID; it may be gone from its sources")]
+    AtmNotFound,
+    #[error("reports of this person are not accepted here; ask whoever runs this server")]
+    ReporterBanned,
+    #[error("pow: {0}; send another one, or none")]
+    InvalidProof(&'static str),
+    #[error("this ATM is not among those that your account has submitted; report it without an API key")]
+    NotYourAtm,
+    #[error(transparent)]
+    Problem(#[from] Problem),
+}
+
+/// Takes a report of a machine in an environment. In the sandbox it is read, and nothing of it is stored.
+pub(crate) async fn take_report(
+    service: &AtmService,
+    environment: Environment,
+    (atm, sent, pow): (&str, SentReport, Option<&str>),
+    sender: ReportSender,
+) -> Result<TakenReport, ReportRefusal> {
+    let snapshot = service.catalogue.snapshot();
+    let id = atm.parse().ok().and_then(AtmId::new);
+    let entry = id.and_then(|id| snapshot.get(id)).ok_or(ReportRefusal::AtmNotFound)?;
+    let (now, id) = (service.clock.now(), entry.machine.id);
+    let proof = match pow {
+        None => None,
+        Some(pow) => Some(check_proof(id, sent.seen, pow, now).ok_or(ReportRefusal::InvalidProof(
+            "SHA-256 of 'ATM|SEEN|DAY|POW' must begin with 20 zero bits, with the day of today in UTC",
+        ))?),
+    };
+    let report = MachineReport { proof, operator: operator_of(entry), ..draft(id, sent, now) };
+    match sender {
+        ReportSender::Operator(account, key) => {
+            if sql::is_banned(&service.store, key.as_str()).await.map_err(Problem::from)? {
+                return Err(ReportRefusal::ReporterBanned);
+            }
+            let source = format!("{OPERATOR}{}", account.name);
+            if !entry.machine.claims.iter().any(|claim| *claim.source == *source) {
+                return Err(ReportRefusal::NotYourAtm);
+            }
+            store_decision(service, environment, report, &key).await
+        }
+        ReportSender::Anybody(caller, person) => {
+            count(service, &caller).await?;
+            if environment == Environment::Sandbox {
+                return Ok(TakenReport { report, is_new: true });
+            }
+            store_admitted(service, report, &caller, person).await
+        }
+    }
+}
+
+/// Counts a report for its address, and for all of them: a flood is refused before it reaches the database.
+async fn count(service: &AtmService, caller: &Caller) -> Result<(), Problem> {
+    let elapsed = service.clock.elapsed();
+    let limits = &service.limits;
+    limits.check(Limit::Reports, caller, elapsed).await.map_err(Problem::RateLimited)?;
+    let all = limits.check_rate(Limit::Reports, &Caller::Everybody, ALL_REPORTS, elapsed).await;
+    all.map_err(Problem::RateLimited)
+}
+
+fn draft(atm_id: AtmId, sent: SentReport, now: Timestamp) -> MachineReport {
+    let (id, text_hash) = (ReportId::new(now, random()), sent.text_hash());
+    MachineReport {
+        voice: id.clone(),
+        id,
+        atm_id,
+        operator: String::new(),
+        seen: sent.seen,
+        how: sent.how,
+        seen_at: sent.at,
+        text: sent.text,
+        text_hash,
+        reporter: None,
+        weight: Weight::Light,
+        proof: None,
+        created_at: now,
+        held: None,
+        state: ReportState::Shown,
+        decided_by: None,
+        decided_at: None,
+        address: None,
+        network: None,
+    }
+}
+
+/// Whose machine it is, as far as reports are counted for one operator.
+fn operator_of(entry: &CatalogueEntry) -> String {
+    let record = &entry.machine.record;
+    record.operator.as_deref().or(record.brand.as_deref()).map(fold).unwrap_or_default()
+}
+
+/// The operator's own word decides at once.
+async fn store_decision(
+    service: &AtmService,
+    environment: Environment,
+    report: MachineReport,
+    key: &KeyId,
+) -> Result<TakenReport, ReportRefusal> {
+    let decided_at = Some(report.created_at);
+    let (state, decided_by) = (ReportState::Accepted, Some(DecidedBy::Operator));
+    let report = MachineReport { reporter: Some(key.to_string()), state, decided_by, decided_at, ..report };
+    if environment == Environment::Sandbox {
+        return Ok(TakenReport { report, is_new: true });
+    }
+    for _ in 0..MAX_ATTEMPTS {
+        let version = sql::read_version(&service.store).await.map_err(Problem::from)?;
+        if let Some(taken) = store(service, report.clone(), version).await? {
+            return Ok(taken);
+        }
+    }
+    Err(busy().into())
+}
+
+async fn store_admitted(
+    service: &AtmService,
+    report: MachineReport,
+    caller: &Caller,
+    person: Option<KnownVisitor>,
+) -> Result<TakenReport, ReportRefusal> {
+    let now = report.created_at;
+    let per_address = service.limits.rate_of(Limit::Reports);
+    let salts = sql::read_salts(&service.store, now).await.map_err(Problem::from)?;
+    let address = salts.map(|salt| address_of(caller).map(|address| salt.hash(address)).unwrap_or_default());
+    let is_settled = person.as_ref().is_some_and(|person| now.duration_since(person.since) >= NEW_PERSON);
+    let weight = if is_settled { Weight::Signed } else { Weight::Light };
+    let since = per_address.map(|rate| now - SignedDuration::try_from(rate.window).unwrap_or_default());
+    let origin = ReportOrigin {
+        person: person.map(|person| person.id),
+        weight,
+        operator: report.operator.clone(),
+        address_since: since.unwrap_or(now),
+        address,
+    };
+    let [today, _] = origin.address.clone();
+    let known = |text: String| Some(text).filter(|text| !text.is_empty());
+    let (address, network) = (known(today.address), known(today.network));
+    let report = MachineReport { reporter: origin.person.clone(), weight, address, network, ..report };
+    let turn = service.report_turns.next().await.ok_or_else(busy)?;
+    for _ in 0..MAX_ATTEMPTS {
+        let others = sql::read_others(&service.store, &report, &origin, now).await.map_err(Problem::from)?;
+        let (state, held) = match admit(report.seen, &others, per_address, report.proof.is_some(), now)? {
+            Admission::Stored(state, held) => (state, held),
+            Admission::Echo(echo) => match sql::find(&service.store, &echo).await.map_err(Problem::from)? {
+                Some(report) => return Ok(TakenReport { report, is_new: false }),
+                None => continue,
+            },
+        };
+        let voice = others.voice.unwrap_or_else(|| report.id.clone());
+        let report = MachineReport { voice, held, state, ..report.clone() };
+        if let Some(taken) = store(service, report, others.version).await? {
+            drop(turn);
+            return Ok(taken);
+        }
+    }
+    Err(busy().into())
+}
+
+/// Stores a report unless others came between.
+async fn store(
+    service: &AtmService,
+    report: MachineReport,
+    version: i64,
+) -> Result<Option<TakenReport>, ReportRefusal> {
+    match sql::insert(&service.store, report.clone(), version).await.map_err(Problem::from)? {
+        ReportWrite::Changed => Ok(None),
+        ReportWrite::ProofUsed => Err(ReportRefusal::InvalidProof("it was used before")),
+        ReportWrite::Stored => {
+            let (seen, state) = (report.seen.as_str(), report.state.as_str());
+            let why = report.held.map(|held| if held == HoldReason::Flood { "flood" } else { "burst" });
+            tracing::info!(report = %report.id, atm = report.atm_id.get(), seen, state, why, "report taken");
+            service.catalogue.changed.notify_one();
+            Ok(Some(TakenReport { report, is_new: true }))
+        }
+    }
+}
+
+fn address_of(caller: &Caller) -> Option<IpAddr> {
+    match caller {
+        Caller::Address(address) => Some(*address),
+        _ => None,
+    }
+}
+
+fn busy() -> Problem {
+    Problem::Unavailable("too many reports are being stored".to_owned())
+}
+
+impl From<NotAdmitted> for ReportRefusal {
+    fn from(refused: NotAdmitted) -> Self {
+        match refused {
+            NotAdmitted::Banned => Self::ReporterBanned,
+            NotAdmitted::TooMany(name, rate, wait) => Problem::RateLimited(Exceeded { name, rate, wait }).into(),
+            NotAdmitted::Full => Problem::Unavailable("the queue of reports is full".to_owned()).into(),
+        }
+    }
+}
+
+impl From<BadReport> for ReportRefusal {
+    fn from(bad: BadReport) -> Self {
+        Problem::field(bad.field, bad.reason).into()
+    }
+}
+
+impl IntoResponse for ReportRefusal {
+    fn into_response(self) -> Response {
+        let text = self.to_string();
+        let status_and_code = match self {
+            Self::AtmNotFound => (StatusCode::NOT_FOUND, "atm_not_found"),
+            Self::ReporterBanned => (StatusCode::FORBIDDEN, "reporter_banned"),
+            Self::InvalidProof(_) => (StatusCode::UNPROCESSABLE_ENTITY, "invalid_proof"),
+            Self::NotYourAtm => (StatusCode::FORBIDDEN, "atm_not_yours"),
+            Self::Problem(problem) => return problem.into_response(),
+        };
+        error_body(status_and_code, &text, &json!({}))
+    }
+}

@@ -1,0 +1,209 @@
+use jiff::SignedDuration;
+use proptest::prelude::*;
+use signpost_locator::AtmId;
+
+use super::*;
+
+/// 2026-11-23
+const NOW: Timestamp = Timestamp::constant(1_795_392_000, 0);
+
+fn days(count: i64) -> SignedDuration {
+    SignedDuration::from_hours(24 * count)
+}
+
+/// A report of a voice of its own, seen so many days ago.
+fn report(number: u8, seen: Seen, how: Option<HowSeen>, weight: Weight, age: i64) -> MachineReport {
+    let at = NOW - days(age);
+    let id = ReportId::new(at, [number; 16]);
+    MachineReport {
+        voice: id.clone(),
+        id,
+        atm_id: AtmId::new(7).expect("a number"),
+        operator: String::new(),
+        seen,
+        how,
+        seen_at: at,
+        text: None,
+        text_hash: None,
+        reporter: None,
+        weight,
+        proof: None,
+        created_at: at,
+        held: None,
+        state: ReportState::Shown,
+        decided_by: None,
+        decided_at: None,
+        address: None,
+        network: None,
+    }
+}
+
+fn light(number: u8, seen: Seen, age: i64) -> MachineReport {
+    report(number, seen, Some(HowSeen::Saw), Weight::Light, age)
+}
+
+fn signed(number: u8, seen: Seen, age: i64) -> MachineReport {
+    report(number, seen, Some(HowSeen::Saw), Weight::Signed, age)
+}
+
+fn decided(number: u8, seen: Seen, by: DecidedBy, age: i64) -> MachineReport {
+    let at = Some(NOW - days(age));
+    MachineReport { state: ReportState::Accepted, decided_by: Some(by), decided_at: at, ..light(number, seen, age) }
+}
+
+fn verdict(reports: &[MachineReport], answered: Option<i64>) -> ReportVerdict {
+    let answered = answered.map(|age| NOW - days(age));
+    weigh(&reports.iter().collect::<Vec<_>>(), answered, NOW)
+}
+
+#[test]
+fn a_machine_is_doubted_once_two_people_say_so_and_one_was_there() {
+    use Seen::{Broken, Gone, There, WrongHours};
+    let phoned = |number| report(number, Gone, Some(HowSeen::Phoned), Weight::Light, 1);
+    let same_voice = MachineReport { voice: light(1, Gone, 3).id, ..light(2, Gone, 1) };
+    let held = MachineReport { state: ReportState::New, ..light(2, Gone, 1) };
+    for (reports, is_doubted) in [
+        (vec![], false),
+        (vec![light(1, Gone, 1)], false),
+        (vec![signed(1, Gone, 1)], false),
+        (vec![light(1, Gone, 1), light(2, Gone, 2)], true),
+        (vec![light(1, Gone, 1), light(2, Broken, 2)], true),
+        (vec![light(1, Gone, 1), light(2, WrongHours, 2)], false),
+        (vec![phoned(1), phoned(2)], false),
+        (vec![phoned(1), light(2, Gone, 1)], true),
+        (vec![light(1, Gone, 3), same_voice], false),
+        (vec![light(1, Gone, 1), held], false),
+        (vec![light(1, Gone, 89), light(2, Gone, 89)], true),
+        (vec![light(1, Gone, 89), light(2, Gone, 90)], false),
+        // Whoever says that it is there weighs as much.
+        (vec![light(1, Gone, 2), light(2, Gone, 2), light(3, There, 1)], true),
+        (vec![light(1, Gone, 2), light(2, Gone, 2), light(3, There, 1), light(4, There, 1)], false),
+        // An old word weighs less than a new one.
+        (vec![light(1, Gone, 1), light(2, Gone, 1), light(3, There, 80), light(4, There, 80)], true),
+        // Of those who are signed in the newest is believed.
+        (vec![light(1, Gone, 1), light(2, Gone, 1), signed(3, There, 2)], false),
+        (vec![signed(1, Gone, 1), light(2, Gone, 3), signed(3, There, 2)], true),
+        (vec![signed(1, Gone, 3), light(2, Gone, 1), signed(3, There, 2)], false),
+    ] {
+        let found = verdict(&reports, None);
+        assert_eq!(found.standing == ReportStanding::Doubted, is_doubted, "{reports:#?}");
+        let has = |is: fn(Seen) -> bool| found.people.keys().any(|seen| is(*seen));
+        assert_eq!(found.is_disputed, has(Seen::is_against) && has(|seen| seen == There));
+    }
+}
+
+#[test]
+fn of_one_voice_the_weightiest_word_counts_then_the_newest() {
+    let first = signed(1, Seen::There, 5);
+    let anonymous = MachineReport { voice: first.voice.clone(), ..light(2, Seen::Gone, 1) };
+    assert_eq!(verdict(&[first.clone(), anonymous], None).people, [(Seen::There, 1)].into());
+    let again = MachineReport { voice: first.voice.clone(), ..signed(3, Seen::Gone, 1) };
+    assert_eq!(verdict(&[first, again], None).people, [(Seen::Gone, 1)].into());
+}
+
+#[test]
+fn the_operator_and_the_moderator_decide_at_once_and_the_newest_of_them_last() {
+    use DecidedBy::{Moderator, Operator};
+    for (reports, answered, standing) in [
+        (vec![decided(1, Seen::Gone, Operator, 3)], None, ReportStanding::Gone(Operator)),
+        (vec![decided(1, Seen::Gone, Moderator, 400)], None, ReportStanding::Gone(Moderator)),
+        (vec![decided(1, Seen::Broken, Operator, 3)], None, ReportStanding::OutOfService(Operator)),
+        (
+            vec![decided(1, Seen::Broken, Moderator, 3), decided(2, Seen::There, Operator, 2)],
+            None,
+            ReportStanding::Undoubted,
+        ),
+        // What the moderator found gone only the moderator brings back.
+        (
+            vec![decided(1, Seen::Gone, Moderator, 3), decided(2, Seen::There, Operator, 2)],
+            None,
+            ReportStanding::Gone(Moderator),
+        ),
+        (
+            vec![decided(1, Seen::Gone, Moderator, 3), decided(2, Seen::There, Moderator, 2)],
+            None,
+            ReportStanding::Undoubted,
+        ),
+        (
+            vec![decided(1, Seen::There, Operator, 3), decided(2, Seen::Gone, Moderator, 2)],
+            None,
+            ReportStanding::Gone(Moderator),
+        ),
+        // What the operator submits later takes back its own word, and not the moderator's.
+        (vec![decided(1, Seen::Gone, Operator, 3)], Some(2), ReportStanding::Undoubted),
+        (vec![decided(1, Seen::Gone, Operator, 3)], Some(4), ReportStanding::Gone(Operator)),
+        (vec![decided(1, Seen::Gone, Moderator, 3)], Some(2), ReportStanding::Gone(Moderator)),
+        // What is no question of use decides nothing.
+        (vec![decided(1, Seen::WrongHours, Moderator, 3)], None, ReportStanding::Undoubted),
+        // Doubts of before are answered, those of after are not.
+        (
+            vec![light(1, Seen::Gone, 3), light(2, Seen::Gone, 3), decided(3, Seen::There, Moderator, 2)],
+            None,
+            ReportStanding::Undoubted,
+        ),
+        (
+            vec![light(1, Seen::Gone, 1), light(2, Seen::Gone, 1), decided(3, Seen::There, Moderator, 2)],
+            None,
+            ReportStanding::Doubted,
+        ),
+        (vec![light(1, Seen::Gone, 3), light(2, Seen::Gone, 3)], Some(2), ReportStanding::Undoubted),
+        (vec![light(1, Seen::Gone, 1), light(2, Seen::Gone, 1)], Some(2), ReportStanding::Doubted),
+    ] {
+        assert_eq!(verdict(&reports, answered).standing, standing, "{answered:?} {reports:#?}");
+    }
+    let gone_but_there = [decided(1, Seen::Gone, Moderator, 3), light(2, Seen::There, 1)];
+    assert!(verdict(&gone_but_there, None).is_disputed);
+    assert!(verdict(&[light(1, Seen::Gone, 3)], Some(2)).is_disputed);
+}
+
+#[test]
+fn a_machine_is_verified_by_one_who_is_signed_in_or_by_two() {
+    let at = |age| Some(NOW - days(age));
+    for (reports, verified) in [
+        (vec![light(1, Seen::There, 1)], None),
+        (vec![light(1, Seen::There, 5), light(2, Seen::There, 1)], at(1)),
+        (vec![signed(1, Seen::There, 4)], at(4)),
+        (vec![signed(1, Seen::There, 4), light(2, Seen::There, 1)], at(1)),
+        (vec![signed(1, Seen::Gone, 4)], None),
+        (vec![decided(1, Seen::There, DecidedBy::Moderator, 6)], at(6)),
+    ] {
+        assert_eq!(verdict(&reports, None).verified_at, verified, "{reports:#?}");
+    }
+}
+
+#[test]
+fn a_verdict_says_how_long_it_holds() {
+    let reports = [light(1, Seen::Gone, 30), light(2, Seen::Gone, 60)];
+    let until = verdict(&reports, None).until;
+    assert_eq!(until, NOW + days(30));
+    let at = |now| weigh(&reports.iter().collect::<Vec<_>>(), None, now).standing;
+    assert_eq!((at(NOW), at(until)), (ReportStanding::Doubted, ReportStanding::Undoubted));
+}
+
+fn any_report() -> impl Strategy<Value = MachineReport> {
+    let seen = prop::sample::select(Seen::ALL.to_vec());
+    let how = prop::option::of(prop::sample::select(HowSeen::ALL.to_vec()));
+    let states =
+        vec![ReportState::New, ReportState::Shown, ReportState::Rejected, ReportState::Duplicate, ReportState::Expired];
+    (0..=255_u8, seen, how, 0..200_i64, prop::sample::select(states)).prop_map(|(number, seen, how, age, state)| {
+        MachineReport { state, ..report(number, seen, how, Weight::Light, age) }
+    })
+}
+
+proptest! {
+    #[test]
+    fn no_sequence_of_anonymous_reports_makes_a_machine_closed(
+        reports in prop::collection::vec(any_report(), 0..60),
+        answered in prop::option::of(0..200_i64),
+    ) {
+        let standing = verdict(&reports, answered).standing;
+        prop_assert!(matches!(standing, ReportStanding::Undoubted | ReportStanding::Doubted), "{standing:?}");
+    }
+
+    #[test]
+    fn the_order_in_which_reports_are_read_changes_nothing(reports in prop::collection::vec(any_report(), 0..20)) {
+        let backwards: Vec<_> = reports.iter().rev().cloned().collect();
+        let (one, other) = (verdict(&reports, None), verdict(&backwards, None));
+        prop_assert_eq!(one.standing, other.standing);
+    }
+}

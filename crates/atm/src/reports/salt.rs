@@ -1,0 +1,100 @@
+//! Whether two reports came from one place, without keeping where that is: what is stored of an address is a hash under a
+//! salt of the day, for a day. Then the hash goes, and a little later the salt.
+
+use std::net::{IpAddr, Ipv4Addr};
+
+use data_encoding::HEXLOWER;
+use hmac::{Hmac, KeyInit, Mac};
+use jiff::{SignedDuration, Timestamp};
+use sha2::Sha256;
+use signpost_store::rows;
+
+/// How long the hash of an address is stored. With the pause between two sweeps it is less than a day.
+pub const ADDRESS_KEPT: SignedDuration = SignedDuration::from_hours(23);
+
+const SECONDS_A_DAY: i64 = 24 * 3600;
+
+rows! {
+    /// What addresses are hashed with for a day.
+    #[derive(Clone)]
+    #[expect(missing_docs, reason = "the names say it")]
+    pub struct ReportSalt in "atm_report_salts" by [day] {
+        /// In days since 1970, UTC.
+        pub day: i64,
+        pub salt: String,
+    }
+}
+
+/// The day of a moment, as salts count them.
+#[must_use]
+pub fn day_of(now: Timestamp) -> i64 {
+    now.as_second().div_euclid(SECONDS_A_DAY)
+}
+
+impl ReportSalt {
+    /// A new one, of 32 random bytes.
+    #[must_use]
+    pub fn new(day: i64, random: [u8; 32]) -> Self {
+        Self { day, salt: HEXLOWER.encode(&random) }
+    }
+
+    /// What is stored of an address: itself, and its network of 24 or 64 bits.
+    #[must_use]
+    pub fn hash(&self, address: IpAddr) -> HashedAddress {
+        HashedAddress { address: self.of("address", address), network: self.of("network", network(address)) }
+    }
+
+    fn of(&self, purpose: &str, address: IpAddr) -> String {
+        let mac = Hmac::<Sha256>::new_from_slice(self.salt.as_bytes()).expect("HMAC takes keys of any length");
+        let mac = mac.chain_update(purpose).chain_update(address.to_string());
+        HEXLOWER.encode(&mac.finalize().into_bytes()[..16])
+    }
+}
+
+/// The hashes of an address and of its network.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the names say it")]
+pub struct HashedAddress {
+    pub address: String,
+    pub network: String,
+}
+
+/// An IPv6 address is counted as its network of 64 bits already.
+fn network(address: IpAddr) -> IpAddr {
+    match address {
+        IpAddr::V4(v4) => Ipv4Addr::from_bits(v4.to_bits() & (u32::MAX << 8)).into(),
+        v6 @ IpAddr::V6(_) => v6,
+    }
+}
+
+impl std::fmt::Debug for ReportSalt {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "ReportSalt of day {}", self.day)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn neighbours_share_a_network_and_nothing_else_and_no_day_is_like_another() {
+        let [one, other] = [1, 2].map(|day| ReportSalt::new(day, [u8::try_from(day).unwrap(); 32]));
+        let hash = |salt: &ReportSalt, address: &str| salt.hash(address.parse().unwrap());
+        let home = hash(&one, "192.0.2.7");
+        assert_eq!(home, hash(&one, "192.0.2.7"));
+        let neighbour = hash(&one, "192.0.2.8");
+        assert!(home.network == neighbour.network && home.address != neighbour.address);
+        assert_ne!(home.network, hash(&one, "192.0.3.7").network);
+        let tomorrow = hash(&other, "192.0.2.7");
+        assert!(home.address != tomorrow.address && home.network != tomorrow.network);
+        assert!(!format!("{home:?} {one:?}").contains("192.0"));
+    }
+
+    #[test]
+    fn a_day_begins_at_midnight_in_greenwich() {
+        let at = |text: &str| day_of(text.parse().unwrap());
+        assert_eq!(at("1970-01-01T23:59:59Z"), 0);
+        assert_eq!(at("2026-11-23T00:00:00Z"), at("2026-11-22T23:59:59Z") + 1);
+    }
+}
