@@ -131,6 +131,7 @@ type ATMDetails struct {
 	StatusAsOf     string            `json:"statusAsOf,omitempty"`
 	Freshness      string            `json:"freshness"`
 	VerifiedAt     string            `json:"verifiedAt,omitempty"`
+	VerifiedBy     string            `json:"verifiedBy,omitempty"`
 	Address        string            `json:"address"`
 	AddressParts   map[string]string `json:"addressParts,omitempty"`
 	LocatedIn      string            `json:"locatedIn,omitempty"`
@@ -155,6 +156,7 @@ type ATMDetails struct {
 	Limits         map[string]string `json:"limits,omitempty"`
 	KYC            string            `json:"kyc,omitempty"`
 	Trades         map[string]any    `json:"trades,omitempty"`
+	Reports        map[string]any    `json:"reports,omitempty"`
 	Phone          string            `json:"phone,omitempty"`
 	Email          string            `json:"email,omitempty"`
 	Website        string            `json:"website,omitempty"`

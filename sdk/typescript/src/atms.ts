@@ -111,6 +111,8 @@ export interface Atm {
   timeZone?: string;
   trades?: Record<string, unknown>;
   verifiedAt?: string;
+  verifiedBy?: string;
+  reports?: Record<string, unknown>;
   website?: string;
   wheelchair?: 'yes' | 'no';
 }

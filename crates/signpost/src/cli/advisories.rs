@@ -50,6 +50,11 @@ impl AdvisoriesFlag {
             raw.set("advisories", file, Origin::Flag);
         }
     }
+
+    /// The file that was named.
+    pub(super) fn file(&self) -> Option<&Path> {
+        self.advisories.as_deref().map(Path::new)
+    }
 }
 
 impl AdvisoriesCommand {

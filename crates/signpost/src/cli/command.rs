@@ -3,8 +3,8 @@
 use clap::Subcommand;
 
 use super::{
-    advisories, atms, audit, backup, conformance, deliveries, demo, doctor, domains, gazetteer, keys, listen, moving,
-    places, serve, shell, trigger, users, wallet, webhook,
+    advisories, atms, audit, backup, clients, conformance, deliveries, demo, doctor, domains, gazetteer, keys, listen,
+    mcp, moving, places, reports, serve, shell, signing_keys, trigger, users, wallet, webhook,
 };
 
 #[derive(Debug, Subcommand)]
@@ -34,6 +34,12 @@ pub(super) enum Command {
     /// Manage the users of hosted domains and their keys
     #[command(subcommand)]
     Users(users::Users),
+    /// Manage the clients that people log in to by OpenID Connect
+    #[command(subcommand)]
+    Clients(clients::Clients),
+    /// Manage the keys that sign ID tokens
+    #[command(subcommand)]
+    SigningKeys(signing_keys::SigningKeysCommand),
     /// Inspect and retry deliveries of events
     #[command(subcommand)]
     Deliveries(deliveries::Deliveries),
@@ -58,6 +64,9 @@ pub(super) enum Command {
     /// Import, search and check ATMs
     #[command(subcommand)]
     Atms(atms::Atms),
+    /// Read and decide what people report of ATMs
+    #[command(subcommand)]
+    Reports(reports::ReportsCommand),
     /// List and check advisories: what people are told of law and fraud
     ///
     /// The built-in advisories, and a file of your own: 'signpost advisories check --advisories my.toml'. docs/operate.md
@@ -73,8 +82,9 @@ pub(super) enum Command {
     /// Run the MCP server on standard input and output (stdio)
     ///
     /// For one client on this machine. Standard output has messages only. The mode is `local`, as `signpost://coverage` shows.
-    Mcp(advisories::AdvisoriesFlag),
-    /// Test a site's login endpoints, whatever language it is written in
+    /// 'signpost mcp install' adds it to your clients.
+    Mcp(mcp::McpCommand),
+    /// Test a site's login endpoints, whatever its language
     ///
     /// The kit plays the service: set the site's API URL to the address of --api-listen, with any key and any prefix.
     /// It opens the login page, keeps its cookies, finds `qr_data` and the `sid` on it, answers as wallets do,

@@ -10,9 +10,9 @@ use super::examples::EXAMPLES;
 /// The groups of `signpost --help`, of the man page and of docs/cli.md, each with its commands.
 pub const GROUPS: [(&str, &[&str]); 6] = [
     ("Server", &["serve", "demo", "status", "doctor", "config", "completions", "man"]),
-    ("Login", &["keys", "domains", "users", "deliveries"]),
+    ("Login", &["keys", "domains", "users", "clients", "signing-keys", "deliveries"]),
     ("Integrator's tools", &["listen", "trigger", "webhook", "conformance"]),
-    ("Locator", &["atms", "places", "gazetteer", "advisories", "mcp"]),
+    ("Locator", &["atms", "reports", "places", "gazetteer", "advisories", "mcp"]),
     ("Data", &["backup", "move", "migrate", "audit"]),
     ("Wallet", &["wallet"]),
 ];

@@ -4,6 +4,7 @@ mod advisories;
 mod atms;
 mod audit;
 mod backup;
+mod clients;
 mod command;
 mod conformance;
 mod deliveries;
@@ -19,8 +20,10 @@ mod mcp;
 mod moving;
 mod places;
 mod receiver;
+mod reports;
 mod serve;
 mod shell;
+mod signing_keys;
 mod status;
 mod trigger;
 mod users;
@@ -122,6 +125,8 @@ impl Cli {
             Command::Keys(command) => command.run(&session()?).await,
             Command::Domains(command) => command.run(&session()?).await,
             Command::Users(command) => command.run(&session()?).await,
+            Command::Clients(command) => command.run(&session()?).await,
+            Command::SigningKeys(command) => command.run(&session()?).await,
             Command::Deliveries(command) => command.run(&session()?).await,
             Command::Listen(command) => command.run(&session()?).await,
             Command::Trigger(command) => command.run(&session()?).await,
@@ -131,6 +136,7 @@ impl Cli {
             Command::Move(command) => command.run(&session()?).await,
             Command::Migrate(command) => command.run(&session()?).await,
             Command::Atms(command) => command.run(&session()?).await,
+            Command::Reports(command) => command.run(&session()?).await,
             Command::Advisories(command) => {
                 let mut raw = common.raw_settings()?;
                 command.set(&mut raw);
@@ -138,11 +144,7 @@ impl Cli {
             }
             Command::Gazetteer(command) => command.run(&session()?),
             Command::Places(command) => command.run(&session()?).await,
-            Command::Mcp(flag) => {
-                let mut raw = common.raw_settings()?;
-                flag.set(&mut raw);
-                mcp::run(&Session::new(&raw, common.json)?).await
-            }
+            Command::Mcp(command) => command.run(&common).await,
             Command::Conformance(command) => command.run(&session()?).await,
             Command::Wallet(command) => command.run(&session()?).await,
             Command::Status => status::run(&session()?).await,
@@ -259,17 +261,22 @@ fn print(json: bool, result: &impl Serialize, text: impl FnOnce() -> String) -> 
 
 /// Tells what is lost, and asks for a yes; with `yes` it asks nobody.
 fn confirm_loss(yes: bool, lost: &str, question: &str) -> Result<()> {
+    if is_agreed(yes, lost, question)? { Ok(()) } else { bail!("nothing was removed") }
+}
+
+/// Tells what follows, and asks for a yes; with `yes` it asks nobody.
+fn is_agreed(yes: bool, told: &str, question: &str) -> Result<bool> {
     if yes {
-        return Ok(());
+        return Ok(true);
     }
     if !std::io::stdin().is_terminal() {
         return Err(
-            Usage(format!("{lost}; standard input is not a terminal: add --yes to do it without asking")).into()
+            Usage(format!("{told}; standard input is not a terminal: add --yes to do it without asking")).into()
         );
     }
-    eprintln!("{}", signpost_text::line(lost));
+    eprintln!("{}", signpost_text::line(told));
     let answer = ask(&format!("{question} [y/N] "))?;
-    if matches!(answer.to_lowercase().as_str(), "y" | "yes") { Ok(()) } else { bail!("nothing was removed") }
+    Ok(matches!(answer.to_lowercase().as_str(), "y" | "yes"))
 }
 
 /// What a person at the terminal types.

@@ -246,6 +246,7 @@ mod tests {
             ("dns_server", "dns.example"),
             ("trusted_proxies", "10.0.0.0/64"),
             ("forwarded_header", "x-real-ip"),
+            ("card_domain", "https://card.example"),
             ("geocoder", "atlas"),
             ("geocoder_timeout", "1m"),
             ("metrics_listen", "9090"),
@@ -304,6 +305,7 @@ mod tests {
             ("require_verified_domains", "true"),
             ("services", "auth, atm,"),
             ("rate_limit_mcp", "10 / s"),
+            ("card_domain", "a1.assistant.example"),
             ("geocoder_url", "https://user:secret@pelias.internal/"),
         ] {
             config(key, value).unwrap();

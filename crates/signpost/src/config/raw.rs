@@ -87,6 +87,20 @@ impl RawSettings {
         self.0.insert(key.to_owned(), (value.into(), origin));
     }
 
+    /// Where the value of a key is from.
+    #[must_use]
+    pub fn origin(&self, key: &str) -> Option<&Origin> {
+        self.0.get(key).map(|(_, origin)| origin)
+    }
+
+    /// The operator's file, where a value of it counts.
+    #[must_use]
+    pub fn file(&self) -> Option<&Path> {
+        self.0
+            .values()
+            .find_map(|(_, origin)| if let Origin::File(path) = origin { Some(path.as_path()) } else { None })
+    }
+
     /// Every key with its text, without the space around it, and where that is from.
     pub(super) fn iter(&self) -> impl Iterator<Item = (&str, (&str, &Origin))> {
         self.0.iter().map(|(key, (value, origin))| (key.as_str(), (value.trim(), origin)))

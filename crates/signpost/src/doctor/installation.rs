@@ -15,13 +15,16 @@ use signpost_atm::places::{self, Places};
 use signpost_atm::{catalogue, feeds};
 use signpost_login::domains::{self, HandlerKind, ListedDomain};
 use signpost_login::{events, sessions, users};
+use signpost_openid::jose::makes_rsa;
+use signpost_openid::signing_keys;
+use signpost_openid::signing_keys::trouble::{KeyTrouble, find_trouble};
 use signpost_platform::accounts::Environment;
 use signpost_platform::outbound::{Outbound, Reach, Request};
 use signpost_store::Store;
 use url::Url;
 
 use crate::config::{Config, Service};
-use crate::server::public_address;
+use crate::server::{public_address, sealed};
 
 /// How long a server on this machine may take to say that it is there.
 const HEALTH_TIMEOUT: Duration = Duration::from_secs(3);
@@ -93,6 +96,9 @@ pub struct DatabaseSeen {
     /// Why signing secrets cannot be read, if they cannot.
     #[serde(skip)]
     pub unreadable_secrets: Option<String>,
+    /// What is wrong with the keys that sign ID tokens, if anything is.
+    #[serde(skip)]
+    pub key_trouble: Option<KeyTrouble>,
 }
 
 /// Domains of all accounts.
@@ -281,9 +287,9 @@ async fn ask_version(address: &str, outbound: &Outbound) -> Result<String, Strin
 
 impl DatabaseSeen {
     async fn read(config: &Config, store: &Store, now: Timestamp) -> Result<Self> {
-        let snapshot = catalogue::load(store).await?;
+        let snapshot = catalogue::load(store, now).await?;
         let feeds = feeds::sql::list(store).await?.into_iter().filter(|feed| feed.failures > 0);
-        let unreadable = domains::reseal::check(store, &config.login.seal()).await;
+        let unreadable = sealed::check(store, &config.login.seal()).await;
         Ok(Self {
             domains: DomainsSeen::read(store).await?,
             users: users::sql::count(store, None).await?,
@@ -302,6 +308,7 @@ impl DatabaseSeen {
                     error: feed.last_error.unwrap_or_default(),
                 })
                 .collect(),
+            key_trouble: find_trouble(&signing_keys::sql::list_all(store).await?, makes_rsa(), now),
             unreadable_secrets: unreadable.err().map(|error| format!("{error:#}")),
         })
     }

@@ -1,15 +1,18 @@
 //! The checks of an installation on the machine where it stands.
 
+use signpost_openid::signing_keys::trouble::KeyTrouble;
+
 use super::{CheckFinding, DatabaseSeen, Exposure, Installation};
 
 /// A check; none where it has nothing to say of this installation.
 type InstallationCheck = fn(&Installation) -> Option<CheckFinding>;
 
-const CHECKS: [InstallationCheck; 12] = [
+const CHECKS: [InstallationCheck; 13] = [
     |it| Some(check_database(it)),
     |it| Some(check_server(it)),
     check_public_address,
     |it| Some(check_encryption(it)),
+    check_signing_keys,
     check_data_folder,
     check_shared_host,
     check_domains,
@@ -107,6 +110,23 @@ fn check_encryption(installation: &Installation) -> CheckFinding {
     } else {
         CheckFinding::pass(CHECK, "stored unencrypted; only this machine reaches the server")
     }
+}
+
+/// Nobody needs such keys who has no users here.
+fn check_signing_keys(installation: &Installation) -> Option<CheckFinding> {
+    const CHECK: &str = "signing keys";
+    let database = database(installation)?;
+    let trouble = database.key_trouble.filter(|_| database.domains.live_hosted > 0)?;
+    let mend = match trouble {
+        KeyTrouble::NoRsa => {
+            "run 'openssl genpkey -algorithm RSA -pkeyopt rsa_keygen_bits:2048 -out key.pem', then 'signpost signing-keys \
+             rotate --pem key.pem'"
+        }
+        KeyTrouble::Overdue(_) => {
+            "look for 'could not rotate' in the server's log, then run 'signpost signing-keys rotate'"
+        }
+    };
+    Some(CheckFinding::warn(CHECK, trouble.to_string(), mend))
 }
 
 fn check_data_folder(installation: &Installation) -> Option<CheckFinding> {
@@ -266,6 +286,7 @@ mod tests {
                 catalogue: CatalogueSeen { machines: 3, sample: false, sources: 1, data_as_of: None },
                 failing_feeds: Vec::new(),
                 unreadable_secrets: None,
+                key_trouble: None,
             }),
             places: Ok(PlacesSeen { places: 10, origin: "built-in" }),
             advisories: Ok(AdvisoriesSeen { rows: 2, overdue: Vec::new() }),
@@ -292,7 +313,7 @@ mod tests {
 
     #[test]
     fn each_fault_is_found_by_its_check_alone_and_says_how_to_mend_it() {
-        let faults: [(&str, Grade, Break); 17] = [
+        let faults: [(&str, Grade, Break); 18] = [
             ("database", Grade::Fail, |it| it.database = Err("no database in the folder /x".to_owned())),
             ("server", Grade::Fail, |it| it.server.version = Err("no answer".to_owned())),
             ("server", Grade::Warn, |it| it.server.version = Ok("0.0.1".to_owned())),
@@ -304,6 +325,7 @@ mod tests {
             ("public address", Grade::Warn, |it| it.settings.public_url = Some("https://other.test".to_owned())),
             ("signing secrets", Grade::Fail, |it| database(it).unreadable_secrets = Some("another key".to_owned())),
             ("signing secrets", Grade::Warn, |it| it.settings.has_seal_key = false),
+            ("signing keys", Grade::Warn, |it| database(it).key_trouble = Some(KeyTrouble::NoRsa)),
             ("data folder", Grade::Warn, |it| it.settings.data_dir_mode = Some(0o755)),
             ("shared host", Grade::Warn, |it| it.settings.runs_both_services = true),
             ("domains", Grade::Warn, |it| database(it).domains.missing_proof = vec!["shop.test".to_owned()]),

@@ -1,14 +1,15 @@
-//! The two services of one server, on the platform that they share.
+//! The services of one server, on the platform that they share.
 
 use std::ops::Deref;
 
 use signpost_atm::AtmService;
 use signpost_login::LoginService;
+use signpost_openid::OpenidService;
 use signpost_platform::Platform;
 
 use crate::config::Config;
 
-/// The two services of one server, on the platform that they share.
+/// The services of one server, on the platform that they share.
 #[derive(Debug)]
 pub struct App {
     /// The operator's decisions.
@@ -17,6 +18,8 @@ pub struct App {
     pub platform: Platform,
     /// The login service.
     pub login: LoginService,
+    /// Standard login.
+    pub openid: OpenidService,
     /// The ATM service.
     pub atm: AtmService,
 }

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use signpost_login::ids::SessionId;
+use signpost_platform::pages::cookie::CookieHash;
 use signpost_store::StoreChange;
 
 use super::App;
@@ -24,8 +25,13 @@ pub(crate) async fn run(app: Arc<App>) {
 fn pass_on(app: &App, kind: &str, id: &str) {
     match kind {
         "session" => drop(SessionId::parse(id).map(|id| app.login.session_changed(&id))),
-        "domains" => app.login.domains.invalidate_all(),
-        "catalogue" => app.atm.catalogue.changed.notify_one(),
+        "domains" => {
+            app.login.domains.invalidate_all();
+            app.openid.app_sessions.invalidate_all();
+        }
+        "app_sessions" => app.openid.app_sessions.invalidate_all(),
+        "app_session" => drop(CookieHash::from_stored(id).map(|cookie| app.openid.app_sessions.invalidate(&cookie))),
+        "catalogue" | "atm_report_state" => app.atm.catalogue.changed.notify_one(),
         _ => {}
     }
 }
@@ -33,4 +39,5 @@ fn pass_on(app: &App, kind: &str, id: &str) {
 fn begin(app: &App, is_told: bool) {
     app.login.sessions.restart(is_told);
     app.login.domains.restart(is_told);
+    app.openid.app_sessions.restart(is_told);
 }

@@ -11,6 +11,8 @@ mod root;
 pub mod routes;
 pub mod schema;
 mod scrape;
+pub(crate) mod sealed;
+mod visitors;
 
 use std::fs::File;
 use std::net::SocketAddr;
@@ -23,9 +25,11 @@ use futures_util::FutureExt;
 use signpost_atm::AtmService;
 use signpost_atm::catalogue::Catalogue;
 use signpost_atm::places::geocoder::Geocoder;
+use signpost_atm::visitors::VisitorLookup;
 use signpost_login::LoginService;
-use signpost_login::domains::{self, Prover, own};
+use signpost_login::domains::{Prover, own};
 use signpost_login::events;
+use signpost_openid::OpenidService;
 use signpost_platform::accounts::audit::refusals::Refusals;
 use signpost_platform::accounts::keys::cache::KeyCache;
 use signpost_platform::clock::Clock;
@@ -42,6 +46,7 @@ use tokio_util::sync::CancellationToken;
 use self::connections::ConnectionLimits;
 use self::public_address::say_what_is_unsafe;
 use self::schema::SCHEMA;
+use self::visitors::OwnPeople;
 use crate::config::{Config, Service};
 
 pub use self::app::App;
@@ -78,15 +83,9 @@ impl HttpServer {
         let lock = config.database_file().map(|file| lock(&file)).transpose()?;
         let store = Store::open(&config.database_url(), &SCHEMA)?;
         store.check_move().await?;
-        domains::reseal::check(&store, &config.login.seal()).await?;
+        sealed::check(&store, &config.login.seal()).await?;
         let outbound = Outbound::new(&Names::System);
-        let geocoder = config.atm.external_geocoder.clone().map(|settings| Geocoder::new(settings, outbound.clone()));
-        let catalogue = if config.services.contains(&Service::Atm) {
-            let advisories = config.atm.advisories.as_deref();
-            Catalogue::open(&store, &clock, &config.data_dir, advisories, geocoder).await?
-        } else {
-            Catalogue::none()?
-        };
+        let catalogue = open_catalogue(&config, &store, &clock, &outbound).await?;
         let listener = TcpListener::bind(config.listen).await;
         let listener = listener
             .with_context(|| format!("cannot listen on {}: choose another address with --listen", config.listen))?;
@@ -117,8 +116,13 @@ impl HttpServer {
         });
         let prover = Prover::new(name_server(&config));
         let login = LoginService::new(platform.clone(), config.login.clone(), prover);
-        let atm = AtmService::new(platform.clone(), config.atm.clone(), catalogue);
-        let app = Arc::new(App { config, platform, login, atm });
+        let people = config
+            .services
+            .contains(&Service::Auth)
+            .then(|| Arc::new(OwnPeople(login.clone())) as Arc<dyn VisitorLookup>);
+        let atm = AtmService::new(platform.clone(), config.atm.clone(), catalogue, people);
+        let openid = OpenidService::new(login.clone());
+        let app = Arc::new(App { config, platform, login, openid, atm });
         if lock.is_some() {
             events::sql::free_leases(&app.store).await?;
         }
@@ -148,6 +152,7 @@ impl HttpServer {
         let mut background = Vec::new();
         if app.config.services.contains(&Service::Auth) {
             background.extend(signpost_login::jobs::spawn_all(&app.login));
+            background.extend(signpost_openid::jobs::spawn_all(&app.openid));
         }
         if let Some(listener) = metrics {
             background.push(tokio::spawn(scrape::run(Arc::clone(&app), listener)));
@@ -179,6 +184,15 @@ fn log_start(app: &App) {
     let data_dir = std::path::absolute(&app.config.data_dir).unwrap_or_else(|_| app.config.data_dir.clone());
     let (data_dir, database) = (data_dir.display(), app.config.database_shown());
     tracing::info!(version, %listen, public_address, %data_dir, database, "server started");
+}
+
+/// The machines, where this server answers for them.
+async fn open_catalogue(config: &Config, store: &Store, clock: &Clock, outbound: &Outbound) -> Result<Catalogue> {
+    if !config.services.contains(&Service::Atm) {
+        return Catalogue::none();
+    }
+    let geocoder = config.atm.external_geocoder.clone().map(|settings| Geocoder::new(settings, outbound.clone()));
+    Catalogue::open(store, clock, &config.data_dir, config.atm.advisories.as_deref(), geocoder).await
 }
 
 /// Waits for what runs, and then until the database is closed; once the server drains, for each of them no longer than

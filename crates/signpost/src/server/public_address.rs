@@ -69,8 +69,8 @@ pub(crate) fn say_what_is_unsafe(config: &Config) {
     }
     if config.is_public_unencrypted() {
         tracing::warn!(
-            "the public URL is http: traffic can be read and altered in transit, and live sessions of hosted domains \
-             are refused; set an https URL with --public-url"
+            "the public URL is http: traffic can be read and altered in transit, live sessions of hosted domains are \
+             refused, and live domains are no issuers of OpenID Connect; set an https URL with --public-url"
         );
     }
 }

@@ -10,6 +10,8 @@ use axum::middleware::map_response_with_state;
 use axum::response::Response;
 use axum::routing::get;
 use signpost_atm::mcp::transport;
+use signpost_atm::pages::install::INSTALL_ASSETS;
+use signpost_atm::pages::{LOCATOR_SIGN, LOCATOR_STYLES};
 use signpost_login::account::ACCOUNT_SCRIPT;
 use signpost_login::browser_wallet::WalletHost;
 use signpost_login::pages::render::{LOGIN_SCRIPT, PASSKEY_SCRIPT};
@@ -31,6 +33,9 @@ pub fn front(app: &Arc<App>) -> Front {
     router = router.merge(root::router());
     if app.config.services.contains(&Service::Atm) {
         router = router.merge(signpost_atm::routes::protocol(&app.atm).with_state(app.atm.clone()));
+        router = router.merge(
+            signpost_atm::routes::pages().merge(signpost_atm::routes::report_pages()).with_state(app.atm.clone()),
+        );
     }
     for environment in Environment::ALL {
         // Each names its whole path: behind a nest every request's address would be taken apart and put together again.
@@ -38,9 +43,14 @@ pub fn front(app: &Arc<App>) -> Front {
         if app.config.services.contains(&Service::Auth) {
             router =
                 router.merge(signpost_login::routes::router(&app.login, environment).with_state(app.login.clone()));
+            let openid = signpost_openid::routes::router(&app.openid, environment);
+            let openid = openid.merge(signpost_openid::routes::issuers(&app.openid, environment));
+            router = router.merge(openid.with_state(app.openid.clone()));
         }
         if app.config.services.contains(&Service::Atm) {
-            router = router.merge(signpost_atm::routes::reporting(&app.atm, environment).with_state(app.atm.clone()));
+            let atms = signpost_atm::routes::submissions(&app.atm, environment);
+            let atms = atms.merge(signpost_atm::routes::reports(environment));
+            router = router.merge(atms.with_state(app.atm.clone()));
         }
     }
     let mut files = Vec::from(assets::OF_EVERY_PAGE);
@@ -49,7 +59,12 @@ pub fn front(app: &Arc<App>) -> Front {
         router = router.merge(signpost_login::routes::pages(&app.login).with_state(app.login.clone()));
         files.extend(signpost_login::element::ASSETS);
         router = router.merge(signpost_login::wallet::lnurl::router().with_state(app.login.clone()));
+        router = router.merge(signpost_openid::routes::forward_auth().with_state(app.openid.clone()));
         files.extend([LOGIN_SCRIPT, PASSKEY_SCRIPT, ACCOUNT_SCRIPT]);
+    }
+    if app.config.services.contains(&Service::Atm) {
+        files.extend([LOCATOR_STYLES, LOCATOR_SIGN]);
+        files.extend(INSTALL_ASSETS);
     }
     router = router.merge(assets::router(files));
     let router = router.fallback(async || Problem::NotFound);
@@ -72,7 +87,10 @@ pub fn front(app: &Arc<App>) -> Front {
 /// Below which paths nobody reads pages: errors there are the error body, whatever a client prefers.
 fn programs() -> Vec<String> {
     let apis = Environment::ALL.into_iter().map(Environment::path);
-    apis.chain(transport::PATHS).chain(["/health", "/.well-known"]).map(str::to_owned).collect()
+    apis.chain(transport::PATHS)
+        .chain(["/health", "/.well-known", "/forward", "/.signpost"])
+        .map(str::to_owned)
+        .collect()
 }
 
 async fn part(State(stopping): State<CancellationToken>, mut response: Response) -> Response {

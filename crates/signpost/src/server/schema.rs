@@ -2,6 +2,8 @@
 
 use signpost_atm::catalogue::{AtmApart, Source, StoredAtm};
 use signpost_atm::feeds::Feed;
+use signpost_atm::reports::salt::ReportSalt;
+use signpost_atm::reports::{BannedReporter, MachineReport};
 use signpost_login::browser_sessions::BrowserSession;
 use signpost_login::domains::sql::{DeletedDomain, DomainRow};
 use signpost_login::events::DeliveryRow;
@@ -9,6 +11,10 @@ use signpost_login::events::endpoints::EndpointRow;
 use signpost_login::sessions::Session;
 use signpost_login::sessions::idempotency::RememberedReply;
 use signpost_login::users::{GivenPetname, HostedUser, KeyRow};
+use signpost_openid::authorizations::WaitingAuthorization;
+use signpost_openid::clients::Client;
+use signpost_openid::grants::{Consent, Grant, StoredToken};
+use signpost_openid::signing_keys::StoredSigningKey;
 use signpost_platform::accounts::audit::AuditEntry;
 use signpost_platform::accounts::keys::StoredKey;
 use signpost_store::{Migration, Schema, Stored, StoredTable};
@@ -17,7 +23,8 @@ use signpost_store::{Migration, Schema, Stored, StoredTable};
 pub static SCHEMA: Schema = Schema {
     migrations: MIGRATIONS,
     tables: TABLES,
-    single_rows: &[("catalogue", "version"), ("deployment", "public_address")],
+    single_rows: &[("catalogue", "version"), ("deployment", "public_address"), ("atm_report_state", "version")],
+    watched: &[DomainRow::TABLE.name],
 };
 
 /// Every change of the tables since the first, in order; a released one is never edited.
@@ -40,6 +47,18 @@ const MIGRATIONS: &[Migration] = &[
     Migration::expands(include_str!("../../migrations/0013_credentials.sql")),
     Migration::expands(include_str!("../../migrations/0014_browser_sessions.sql")),
     Migration::expands(include_str!("../../migrations/0015_next.sql")),
+    Migration::expands(include_str!("../../migrations/0016_openid.sql")),
+    Migration {
+        sqlite: None,
+        ..Migration::expands(include_str!("../../migrations/0017_app_sessions_told.postgres.sql"))
+    },
+    Migration {
+        sqlite: Some(include_str!("../../migrations/0018_reports.sql")),
+        ..Migration::expands(concat!(
+            include_str!("../../migrations/0018_reports.sql"),
+            include_str!("../../migrations/0018_reports_told.postgres.sql")
+        ))
+    },
 ];
 
 /// Every table but those of one row; a move that was cut off goes on at a position in this list.
@@ -60,6 +79,15 @@ const TABLES: &[StoredTable] = &[
     HostedUser::TABLE,
     GivenPetname::TABLE,
     BrowserSession::TABLE,
+    Client::TABLE,
+    StoredSigningKey::TABLE,
+    WaitingAuthorization::TABLE,
+    Grant::TABLE,
+    StoredToken::TABLE,
+    Consent::TABLE,
+    MachineReport::TABLE,
+    BannedReporter::TABLE,
+    ReportSalt::TABLE,
 ];
 
 #[cfg(test)]
@@ -86,7 +114,8 @@ mod tests {
     #[tokio::test]
     async fn no_table_and_no_column_is_left_behind() {
         let store = Store::open("sqlite::memory:", &SCHEMA).unwrap();
-        let of_one_row = ["schema_version", "schema_needed", "catalogue", "deployment", "moves", "probe"];
+        let of_one_row =
+            ["schema_version", "schema_needed", "catalogue", "deployment", "moves", "probe", "atm_report_state"];
         let tables = store.read("SELECT name FROM sqlite_master WHERE type = 'table'", params![]).await.unwrap();
         let tables: BTreeSet<String> = tables.iter().map(|row| row.text(0).unwrap().to_owned()).collect();
         let known: BTreeSet<String> =

@@ -25,6 +25,7 @@ fn address(path: &str) -> String {
         _ => "evt",
     };
     let path = path.replace("{id}", &format!("{kind}_{NOBODY}"));
+    let path = path.replace("{client}", &format!("cli_{NOBODY}"));
     path.replace("{user}", "02").replace("{credential}", "02").replace("{challenge}", "x")
 }
 
@@ -53,9 +54,12 @@ fn body(path: &str) -> Option<&'static str> {
         "/sessions" => r#"{"domain": "shop.test"}"#,
         "/sessions/{id}/complete" => r#"{"code": "x"}"#,
         "/sessions/{id}/simulate" | "/domains/{id}" | "/domains/{id}/users/{user}" => "{}",
+        "/domains/{id}/clients" => r#"{"redirect_uris": ["https://wiki.test/cb"]}"#,
+        _ if path.starts_with("/domains/{id}/clients/{client}") => "{}",
         "/verify" => r#"{"public_key": "02", "signature": "30", "message": "m"}"#,
         "/domains" => r#"{"domain": "shop.test", "webhook_url": "https://shop.test/"}"#,
         "/atms/submissions" => MACHINE,
+        "/atms/{id}/reports" => r#"{"seen": "gone"}"#,
         _ if path.ends_with("/authenticate") || path.starts_with("/hosted") => {
             r#"{"public_key": "02", "signature": "30", "challenge": "svc", "timestamp": 1}"#
         }
@@ -223,7 +227,7 @@ async fn every_list_has_pages_within_bounds() {
 }
 
 #[tokio::test]
-async fn a_report_of_machines_and_a_picture_are_as_documented() {
+async fn a_submission_and_a_picture_are_as_documented() {
     let service = Service::with(&[("services", "atm,auth")]).await;
     let auth = service.shop().await;
     let session = auth.opens("shop.test").await;

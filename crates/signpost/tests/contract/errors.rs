@@ -7,15 +7,19 @@ use std::sync::LazyLock;
 
 use jiff::SignedDuration;
 use reqwest::{Method, StatusCode};
+use secrecy::ExposeSecret;
 use serde_json::json;
 use signpost_login::domains;
 use signpost_login::ids::DomainId;
 use signpost_platform::accounts::audit::Actor;
-use signpost_platform::accounts::{Account, Environment};
-use signpost_store::step;
+use signpost_platform::accounts::keys::{self, NewKey};
+use signpost_platform::accounts::{Account, Environment, Scope};
+use signpost_store::{random, step};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
+use crate::clients;
 use crate::harness::{DEAD, Integrator, NameServer, Phone, Reply, Service, send, text};
+use crate::hosted::shop;
 use crate::link;
 use crate::page_flow::{hosts, registers, request};
 
@@ -69,6 +73,8 @@ async fn every_code_of_the_page_can_be_met_and_no_other() {
     met.extend(of_hosted(&service, &integrator).await);
     met.extend(of_links(&service).await);
     met.extend(of_domains(&service, &integrator).await);
+    met.extend(of_clients(&service).await);
+    met.extend(of_reports(&service).await);
     met.extend(of_ours(&service, &integrator).await);
     let met: BTreeSet<_> = met.iter().map(|reply| (reply.status, reply.code())).collect();
     let met: BTreeSet<_> = met.iter().map(|(status, code)| (*status, code.as_str())).collect();
@@ -96,6 +102,23 @@ async fn of_requests(integrator: &Integrator) -> Vec<Reply> {
         integrator.post("/verify", &verify(key, "")).await,
         integrator.post("/verify", &verify(key, "")).await,
     ]
+}
+
+async fn of_reports(service: &Service) -> Vec<Reply> {
+    let key = NewKey::new(Environment::Sandbox, random(), random()).for_scope(Scope::Atms);
+    let account = Account { name: "kiosks".to_owned(), environment: Environment::Sandbox };
+    let (store, now) = (&service.app.store, service.clock.now());
+    keys::sql::insert(store, &account, "machines", &key, now).await.expect("a key is kept");
+    let operator = service.integrator().await.with_key(Some(key.key.expose_secret()));
+    let (visitor, gone) = (operator.with_key(None), json!({ "seen": "gone" }));
+    let mut met = vec![
+        visitor.post("/atms/0/reports", &gone).await,
+        visitor.post("/atms/1/reports", &json!({ "seen": "gone", "pow": "x" })).await,
+        operator.post("/atms/1/reports", &gone).await,
+    ];
+    assert!(signpost_atm::reports::sql::ban(store, key.id.as_str(), now).await.expect("a database"));
+    met.push(operator.post("/atms/1/reports", &gone).await);
+    met
 }
 
 async fn of_sessions(service: &Service, integrator: &Integrator) -> Vec<Reply> {
@@ -193,6 +216,20 @@ async fn of_links(service: &Service) -> Vec<Reply> {
     service.passes(SignedDuration::from_mins(6));
     met.push(integrator.post("/sessions", &body).await);
     met
+}
+
+async fn of_clients(service: &Service) -> Vec<Reply> {
+    let integrator = service.integrator_of("clients", Environment::Sandbox).await;
+    let domain = shop(&integrator, DEAD).await;
+    let path = format!("/domains/{}/clients", text(&domain, "id"));
+    let public = json!({ "redirect_uris": ["https://wiki.test/cb"], "public": true });
+    let client = integrator.post(&path, &public).await.with(201);
+    clients::fills(service, &domain, 1).await;
+    vec![
+        integrator.get(&format!("{path}/cli_x")).await,
+        integrator.post_nothing(&format!("{path}/{}/rotate", text(&client, "client_id"))).await,
+        integrator.post(&path, &public).await,
+    ]
 }
 
 /// What is wrong on our side; the last that this server does.

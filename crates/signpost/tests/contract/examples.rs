@@ -11,13 +11,14 @@ use signpost_platform::accounts::keys::{self, NewKey};
 use signpost_platform::accounts::{Account, Environment, Scope};
 use signpost_store::random;
 
+use crate::client_examples;
 use crate::harness::documented::{DOCUMENT, fits, operations, resolve, webhooks};
 use crate::harness::{Browser, DEAD, Endpoint, Integrator, NameServer, Service, ShownPage, send, text, until};
 
 /// The secret whose hash the examples have as `browser_hash`.
 const SECRET: &str = "uG1nH2YV0w0bT9mVwq0b3kZl7fJ8c5xQ2aR4sD6eP1o";
 
-fn example(name: &str) -> Value {
+pub(crate) fn example(name: &str) -> Value {
     DOCUMENT["components"]["examples"][name]["value"].clone()
 }
 
@@ -115,7 +116,7 @@ fn shape(value: &Value, place: &str, found: &mut BTreeSet<String>) {
 
 /// A real reply has the members of the example; a list those of its rows, and maybe more.
 #[track_caller]
-fn is_like(name: &str, real: &Value) {
+pub(crate) fn is_like(name: &str, real: &Value) {
     let (mut shown, mut met) = (BTreeSet::new(), BTreeSet::new());
     shape(&example(name), "", &mut shown);
     shape(real, "", &mut met);
@@ -164,6 +165,7 @@ async fn real_replies_are_like_the_examples() {
     let user = of_pages(&service, &integrator, &mut endpoint).await;
     of_users(&integrator, &format!("{domain}/users"), &user).await;
     of_links(&service, &integrator, &mut endpoint, &user).await;
+    client_examples::of_clients(&integrator, &format!("{domain}/clients")).await;
     of_direct_handlers(&integrator).await;
     of_deliveries(&integrator, &endpoint.url("/signpost/events")).await;
     of_machines(&service).await;
@@ -315,14 +317,26 @@ async fn of_machines(service: &Service) {
     let account = Account { name: "acme".to_owned(), environment: Environment::Sandbox };
     keys::sql::insert(&service.app.store, &account, "machines", &atms, service.clock.now()).await.expect("a key");
     let operator = service.integrator().await.with_key(Some(atms.key.expose_secret()));
-    is_like("ImportReport", &operator.post("/atms/submissions", example("Report")).await.with(200));
+    is_like("ImportOutcome", &operator.post("/atms/submissions", example("Submission")).await.with(200));
+    let visitor = operator.with_key(None);
+    let mut report = example("NewReport");
+    report["at"] = json!(service.clock.now());
+    is_like("MachineReport", &visitor.post("/atms/1/reports", &report).await.with(201));
+    let (live, address) = (service.visitor(), "/v1/atms/1/reports");
+    let told = live.post(address, &report).await.with(201);
+    assert_eq!(fits("MachineReport", &told), Ok(()));
+    assert_eq!(live.post(address, &report).await.with(200)["id"], told["id"], "said again it is the same");
+    is_said("AtmNotFound", &visitor.post("/atms/0/reports", &report).await.with(404));
+    is_said("AtmNotYours", &operator.post("/atms/1/reports", &report).await.with(403));
+    report["pow"] = json!("x");
+    is_said("InvalidProof", &visitor.post("/atms/1/reports", &report).await.with(422));
     is_like("InsufficientScope", &operator.get("/sessions").await.with(403));
     is_like("InvalidApiKey", &operator.with_key(None).get("/sessions").await.with(401));
 }
 
 /// A refusal is like its example, and says the same.
 #[track_caller]
-fn is_said(name: &str, real: &Value) {
+pub(crate) fn is_said(name: &str, real: &Value) {
     is_like(name, real);
     let told = |value: &Value| value["error"].get("message").unwrap_or(&value["error"]).clone();
     assert_eq!(told(&example(name)), told(real), "{name}");
@@ -340,6 +354,7 @@ async fn real_refusals_are_like_the_examples() {
     integrator.patch(&path, &json!({ "handler": "hosted" })).await.with(200);
     integrator.post("/verify", example("Signed")).await.with(200);
     is_like("RateLimited", &integrator.post("/verify", example("Signed")).await.with(429));
+    client_examples::of_impossible_clients(&service, &integrator, &path).await;
     is_said("SessionNotFound", &integrator.get("/sessions/sess_x").await.with(404));
     let long = " ".repeat(64 * 1024 + 1);
     is_said("PayloadTooLarge", &integrator.post_raw("/sessions", &long).await.with(413));

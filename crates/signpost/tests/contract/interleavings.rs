@@ -89,7 +89,7 @@ impl World {
             link: None,
         };
         let session = Session::open(&domain, new, TTL, now, random);
-        sessions::sql::insert(&store, session.clone(), None).await.expect("a database");
+        sessions::sql::insert(&store, session.clone(), None, None).await.expect("a database");
         let wallet = Wallet::from_bytes([7; 32]).expect("a key");
         let truth = truth(&session);
         Self { store, now, wallet, domain, seen: [session.clone(), session.clone(), session], truth }
@@ -124,7 +124,7 @@ impl World {
                 let Ok(key) = old.verify(&answer, self.now) else { return };
                 let Ok(Accepted::Login(login)) = old.accept(key, self.now, random()) else { return };
                 let url = &self.domain.webhook_url;
-                let took = sessions::sql::authenticate(&self.store, &login, url, Vec::new())
+                let took = sessions::sql::authenticate(&self.store, &login, Some(url), None, Vec::new())
                     .await
                     .expect("a database")
                     .is_committed();

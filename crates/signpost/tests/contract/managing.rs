@@ -131,6 +131,39 @@ async fn a_domain_is_changed_by_the_rules_of_the_interface() {
 }
 
 #[tokio::test]
+async fn the_next_request_knows_what_the_command_line_changed() {
+    let (folder, service) = beside(&[]).await;
+    let integrator = service.integrator().await;
+    integrator.registers("shop.test").await;
+    let set =
+        async |arguments: &[&str]| run(folder.path(), &[&["domains", "set", "shop.test"], arguments].concat()).await;
+    let on_page = async || {
+        let body = json!({ "domain": "shop.test", "flow": "page", "metadata": { "return_url": "/in" } });
+        integrator.post("/sessions", &body).await
+    };
+    // Whatever the server remembers of the domain, it does by now.
+    let pending = integrator.opens("shop.test").await;
+    integrator.opens("shop.test").await;
+    on_page().await.refused(422, "domain_not_hosted");
+
+    set(&["--handler", "hosted", "--json"]).await.json();
+    on_page().await.with(201);
+    on_page().await.with(201);
+    set(&["--handler", "direct", "--event-url", "https://shop.test/new", "--json"]).await.json();
+    on_page().await.refused(422, "domain_not_hosted");
+    integrator.opens("shop.test").await;
+
+    set(&["--event-url", "https://shop.test/newer", "--json"]).await.json();
+    integrator.hands_in(&pending, &service.phone().answers(&pending)).await.with(200);
+    let queued = service.app.store.read("SELECT url FROM deliveries", Vec::new()).await.expect("a database");
+    assert_eq!(queued[0].text(0).expect("a URL"), "https://shop.test/newer");
+
+    run(folder.path(), &["domains", "remove", "shop.test", "--yes", "--json"]).await.json();
+    let gone = integrator.post("/sessions", json!({ "domain": "shop.test" })).await;
+    gone.refused(422, "domain_not_registered");
+}
+
+#[tokio::test]
 async fn a_domain_is_removed_with_its_users_once_somebody_said_yes() {
     let (folder, service) = beside(&[]).await;
     let integrator = service.integrator().await;

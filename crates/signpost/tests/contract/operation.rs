@@ -165,9 +165,9 @@ async fn sealed_secrets_sign_as_before_and_stand_nowhere() {
         let program = Program::within(folder.path(), &["--data-dir", data_dir, "--json", "domains", "seal"]);
         program.env("SIGNPOST_SEAL_KEY", key).env("SIGNPOST_SEAL_KEY_OLD", old).run()
     };
-    assert_eq!(seal(KEY, "").json(), json!({ "sealed": 1 }));
-    assert_eq!(seal(KEY, "").json(), json!({ "sealed": 0 }));
-    assert_eq!(seal(OTHER, KEY).json(), json!({ "sealed": 1 }));
+    assert_eq!(seal(KEY, "").json(), json!({ "sealed": 1, "signing_keys": 0 }));
+    assert_eq!(seal(KEY, "").json(), json!({ "sealed": 0, "signing_keys": 0 }));
+    assert_eq!(seal(OTHER, KEY).json(), json!({ "sealed": 1, "signing_keys": 0 }));
     seal(KEY, "").failed(1);
     let sealed = Service::on(folder.path(), &clock, &[("seal_key", OTHER)]).await;
     let rows = sealed

@@ -75,12 +75,11 @@ async fn its_logins_are_told_to_nobody() {
     };
     let ttl = std::time::Duration::from_mins(5);
     let session = Session::open(&domain, new, ttl, now, SessionEntropy { id: [1; 16], nonce: [2; 16] });
-    assert!(sessions::sql::insert(&service.app.store, session.clone(), None).await.expect("a database"));
+    assert!(sessions::sql::insert(&service.app.store, session.clone(), None, None).await.expect("a database"));
     let answer = phone.wallet.answer(&session.challenge, now.as_second(), None);
     let key = session.verify(&answer, now).expect("a good answer");
     let Ok(Accepted::Login(login)) = session.clone().accept(key, now, [3; 16]) else { panic!("no login") };
-    let url = domain.webhook_url.clone();
-    let written = sessions::sql::authenticate(&service.app.store, &login, &url, Vec::new()).await;
+    let written = sessions::sql::authenticate(&service.app.store, &login, None, None, Vec::new()).await;
     assert!(written.expect("a database").is_committed());
     assert!(service.outbox().await.is_empty());
     let found = sessions::sql::find(&service.app.store, &own::account(), &session.id).await.expect("a database");

@@ -88,12 +88,12 @@ impl World {
             metadata: None,
             confirm_code: Some(ConfirmCode::new([1; 8])),
             options,
-            page: Some(PageTerms { mode: Mode::Login, confirm: false, purpose: PagePurpose::Site }),
+            page: Some(PageTerms { mode: Mode::Login, confirm: false, purpose: PagePurpose::Site, application: None }),
             link: None,
         };
         let random = sessions::SessionEntropy { id: [3; 16], nonce: [4; 16] };
         let session = Session::open(&domain, new, TTL, now, random);
-        sessions::sql::insert(&store, session.clone(), None).await.expect("a database");
+        sessions::sql::insert(&store, session.clone(), None, None).await.expect("a database");
         let cookie = CookieSecret::from_bytes([5; 32]);
         let code = Session::page_code_for(&cookie, &session.id);
         let owner = PageOwner { cookie: cookie.hash(), code: code.hash() };
@@ -160,7 +160,7 @@ impl World {
         let Ok(Accepted::AnsweredOnPage(new)) = old.clone().accept(key, self.now, random()) else {
             panic!("what was verified just now is accepted")
         };
-        let took = page_sql::store_answer(&self.store, &new).await.expect("a database");
+        let took = page_sql::store_answer(&self.store, &new, None).await.expect("a database");
         assert_eq!(took, self.is_up_to_date(actor), "an answer by what was seen of {:?}", self.truth);
         if took {
             self.truth = truth(&new);
@@ -174,7 +174,9 @@ impl World {
             Ok(login) => {
                 assert!(is_own);
                 let url = self.domain.webhook_url.clone();
-                let took = sessions::sql::complete(&self.store, &login, &url, Vec::new()).await.expect("a database");
+                let took = sessions::sql::complete(&self.store, &login, Some(&url), None, Vec::new())
+                    .await
+                    .expect("a database");
                 assert_eq!(took.is_committed(), self.truth.stands == Stands::Answered, "{:?}", self.truth);
                 if took.is_committed() {
                     self.truth = truth(&login.session);

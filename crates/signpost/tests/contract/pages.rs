@@ -120,12 +120,15 @@ fn command(path: &[&str]) -> Command {
     path.iter().fold(root, |command, name| command.find_subcommand(name).expect("a command").clone())
 }
 
-/// A command, or those below it.
+/// A command that does something by itself, and those below it.
 fn sections(page: &mut String, command: &Command) {
-    if command.has_subcommands() {
-        command.get_subcommands().filter(|one| one.get_name() != "help").for_each(|one| sections(page, one));
-        return;
+    if !command.is_subcommand_required_set() {
+        section(page, command);
     }
+    command.get_subcommands().filter(|one| one.get_name() != "help").for_each(|one| sections(page, one));
+}
+
+fn section(page: &mut String, command: &Command) {
     let name = command.get_bin_name().expect("it was built");
     let about = command.get_long_about().or(command.get_about()).expect("every command has a help").to_string();
     let (summary, more) = about.split_once("\n\n").unwrap_or((&about, ""));

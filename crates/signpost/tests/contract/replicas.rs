@@ -330,3 +330,26 @@ async fn every_event_is_taken_once_however_fast_it_ends() {
     let taken: Vec<String> = join_all(taking).await.into_iter().flat_map(|taken| taken.expect("no panic")).collect();
     assert_eq!((taken.len(), taken.iter().collect::<BTreeSet<_>>().len()), (3000, 3000));
 }
+
+#[tokio::test]
+#[ignore = "it needs PostgreSQL: tests/postgres.sh, which make test runs"]
+async fn of_three_servers_that_need_the_first_signing_key_at_once_one_makes_it() {
+    let all = Replicas::start().await;
+    let domain = all.integrators[0].registers("shop.test").await;
+    let path = format!("/domains/{}", text(&domain, "id"));
+    all.integrators[0].patch(&path, &json!({ "handler": "hosted" })).await.with(200);
+    let jwks = format!("/sandbox/{}/jwks", text(&domain, "id"));
+    let sets = join_all(all.servers.iter().map(async |server| server.visitor().get(&jwks).await.with(200))).await;
+    assert_eq!(sets[0]["keys"].as_array().map(Vec::len), Some(2));
+    assert!(sets.iter().all(|set| *set == sets[0]));
+    let signed = all.servers.iter().map(async |server| {
+        let algorithm = signpost_openid::jose::SigningAlgorithm::Rs256;
+        server.app.openid.sign_token(Environment::Sandbox, algorithm, &json!({}), "JWT").await.expect("a token")
+    });
+    for token in join_all(signed).await {
+        for server in &all.servers {
+            let claims = server.app.openid.verify_own_token(Environment::Sandbox, &token).await;
+            assert_eq!(claims.expect("a database"), Some(json!({})));
+        }
+    }
+}

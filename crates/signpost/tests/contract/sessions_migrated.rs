@@ -27,7 +27,8 @@ async fn a_session_keeps_its_flow_and_its_answer() {
         memory if memory.starts_with("sqlite") => format!("sqlite:{}", folder.path().join("store.sqlite").display()),
         server => server,
     };
-    let before = Schema { migrations: &SCHEMA.migrations[..MIGRATIONS_BEFORE], tables: &[], single_rows: &[] };
+    let before =
+        Schema { migrations: &SCHEMA.migrations[..MIGRATIONS_BEFORE], tables: &[], single_rows: &[], watched: &[] };
     let old = Store::open(&url, Box::leak(Box::new(before))).expect("a database");
     let id = |number: u8| SessionId::new(jiff::Timestamp::UNIX_EPOCH, [number; 16]);
     let insert = async |store: &Store, number: u8, flow: &str, answer: Option<&str>| {

@@ -30,7 +30,8 @@ const INSERT_USER: &str =
 
 /// What a server of the version before sees in a database.
 fn as_before(url: &str) -> Store {
-    let schema = Schema { migrations: &SCHEMA.migrations[..MIGRATIONS_BEFORE], tables: &[], single_rows: &[] };
+    let schema =
+        Schema { migrations: &SCHEMA.migrations[..MIGRATIONS_BEFORE], tables: &[], single_rows: &[], watched: &[] };
     Store::open(url, Box::leak(Box::new(schema))).expect("a database")
 }
 

@@ -11,6 +11,7 @@ mod name_server;
 mod phone;
 mod program;
 mod proxy;
+mod relying_party;
 mod reply;
 mod service;
 
@@ -28,6 +29,7 @@ pub(crate) use name_server::NameServer;
 pub(crate) use phone::{Phone, scan};
 pub(crate) use program::{Ended, Following, Program, Running};
 pub(crate) use proxy::{Proxy, Weather, authority};
+pub(crate) use relying_party::{RelyingParty, VERIFIER};
 pub(crate) use reply::Reply;
 pub(crate) use service::{Queued, Service, config, http, redis};
 

@@ -34,11 +34,11 @@ impl Reply {
             self.check_page(path);
             return;
         }
-        let is_public = path.starts_with("/health") || path.starts_with("/.well-known");
+        let is_public = path.starts_with("/health") || path.contains("/.well-known/") || path.ends_with("/jwks");
         let speaks_mcp = path.starts_with("/mcp") || path.starts_with("/sse");
         let is_public = is_public || path.starts_with("/lnurl/");
         let is_public = is_public || speaks_mcp || path.ends_with("/openapi.yaml") || is_followed(path);
-        let is_public = is_public || path.starts_with("/assets/");
+        let is_public = is_public || path.starts_with("/assets/") || is_protocol(path);
         let open = headers.keys().find(|name| name.as_str().starts_with("access-control-"));
         assert!(is_public || open.is_none(), "{path}: {open:?} lets web pages in");
         if *status >= 400 && path.contains("/hosted/") {
@@ -58,7 +58,12 @@ impl Reply {
             assert_eq!(told, ["message", "reason"], "{path}: {status} {text}");
             return;
         }
-        if *status >= 400 && path != "/health/ready" && !speaks_mcp {
+        if *status >= 400 && *status != 404 && is_protocol(path) {
+            // In the words of OAuth 2.0, for its clients.
+            assert_eq!(self.header("content-type"), Some("application/json"), "{path}: {status} {text}");
+            assert_eq!(self.header("cache-control"), Some("no-store"), "{path}: {status} {text}");
+            assert_eq!(members(&self.json()), ["error", "error_description"].into(), "{path}: {status} {text}");
+        } else if *status >= 400 && path != "/health/ready" && !speaks_mcp {
             assert_eq!(self.header("content-type"), Some("application/json"), "{path}: {status} {text}");
             let body = self.json();
             assert_eq!(members(&body), ["error"].into(), "{path}: {status} {text}");
@@ -93,11 +98,12 @@ impl Reply {
         }
         let permissions = self.header("permissions-policy").unwrap_or_default();
         assert!(is_wallet || permissions.contains("camera=()"), "{path}: {permissions}");
-        assert!(permissions.contains("geolocation=()"), "{path}: {permissions}");
+        assert!(path == "/map" || permissions.contains("geolocation=()"), "{path}: {permissions}");
         let is_open = self.headers.keys().any(|name| name.as_str().starts_with("access-control-"));
         assert!(!is_open, "{path}: other pages may read it");
         let is_stored = self.header("cache-control") != Some("no-store");
-        let is_public = path == "/" || path.ends_with("/reference");
+        let is_of_locator = ["/atm/", "/atms/", "/about/"].iter().any(|start| path.starts_with(start));
+        let is_public = matches!(path, "/" | "/map" | "/mcp") || path.ends_with("/reference") || is_of_locator;
         assert!(!is_stored || is_public, "{path}: a browser stores it");
         assert!(!is_stored || self.header("set-cookie").is_none(), "{path}: a cookie is stored with it");
         for inline in ["<style", " style=", "<script>", " onclick=", " onload=", "javascript:"] {
@@ -139,6 +145,13 @@ impl Reply {
     pub(crate) fn code(&self) -> String {
         if self.status < 400 { String::new() } else { self.json()["error"]["code"].as_str().unwrap_or("").to_owned() }
     }
+}
+
+/// Whether what is at this path is of the standard protocol, below an issuer, and for programs.
+fn is_protocol(path: &str) -> bool {
+    let path = path.strip_prefix("/sandbox").unwrap_or(path);
+    let of_issuer = path.strip_prefix("/dom_").and_then(|rest| rest.split_once('/'));
+    of_issuer.is_some_and(|(_, path)| ["token", "revoke", "introspect", "userinfo"].contains(&path))
 }
 
 /// Whether pages may follow what is at this path, with their session's client secret.

@@ -192,7 +192,9 @@ pub(crate) fn config(settings: &[(&str, &str)]) -> Config {
     {
         raw.set(key, value, Origin::Flag);
     }
-    for limit in ["create_session", "get_session", "verify", "domains", "answer", "submissions", "mcp", "sse"] {
+    let limits =
+        ["create_session", "get_session", "verify", "domains", "answer", "submissions", "reports", "mcp", "sse"];
+    for limit in limits.into_iter().chain(["token"]) {
         raw.set(&format!("rate_limit_{limit}"), "off", Origin::Flag);
     }
     for (key, value) in settings {

@@ -1,13 +1,12 @@
 //! Advisories: what the law does to a status, an operator's own file, and the command (docs/locator.md and
 //! docs/operate.md, Advisories).
 
-use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
 use serde_json::{Value, json};
 use signpost_atm::catalogue::{Snapshot, StoredCatalogue};
-use signpost_locator::{Atm, AtmId, Hours, Point, Record, Reported};
+use signpost_locator::{ArcStr, Atm, AtmId, Hours, Point, Record, Reported};
 
 use crate::assistant::{server, server_in, server_with};
 use crate::harness::{Service, embedded_database, until};
@@ -40,14 +39,14 @@ fn row(id: &str, lines: &str) -> String {
 fn machines(version: i64) -> Snapshot {
     let atm = |(number, city, state, lat, lon): (u64, &str, &str, f64, f64)| {
         let mut record = Record::at(Point::new(lat, lon).unwrap());
-        let known = |text: &str| Some(text.to_owned()).filter(|text| !text.is_empty());
+        let known = |text: &str| Some(ArcStr::from(text)).filter(|text| !text.is_empty());
         (record.address.city, record.address.region) = (known(city), known(state));
         (record.reported, record.hours) = (Reported::InService, Hours::parse("24/7"));
-        record.operator = Some("Coin Cloud".to_owned());
+        record.operator = Some("Coin Cloud".into());
         Atm { id: AtmId::new(number).unwrap(), source: "test".into(), record: record.into() }
     };
     let atms = MACHINES.into_iter().map(atm).collect();
-    Snapshot::build(StoredCatalogue { version, atms, apart: BTreeSet::new(), sources: Vec::new() })
+    Snapshot::build(StoredCatalogue { version, atms, ..StoredCatalogue::default() })
 }
 
 /// A server with these machines at a time.

@@ -1,6 +1,7 @@
 //! What answers say and leave out, and how much of it there is to read (docs/locator.md, Results).
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use reqwest::Method;
 use serde_json::{Value, json};
@@ -31,8 +32,8 @@ async fn server_of(records: impl IntoIterator<Item = Record>) -> Service {
     let snapshot = Snapshot::build(StoredCatalogue {
         version: server.app.atm.catalogue.snapshot().version(),
         atms: (1..).zip(records).map(atm).collect(),
-        apart: BTreeSet::new(),
         sources: vec![source],
+        ..StoredCatalogue::default()
     });
     server.app.atm.catalogue.replace(snapshot);
     server
@@ -42,9 +43,9 @@ async fn server_of(records: impl IntoIterator<Item = Record>) -> Service {
 fn plain(number: u32) -> Record {
     let away = f64::from(number) * 0.001_234_567;
     let mut record = Record::at(Point::new(AUSTIN.0 + away, AUSTIN.1 - away).unwrap());
-    record.name = Some(format!("Corner Shop {number:03}"));
-    record.address.formatted = Some(format!("{} Longhorn Boulevard, Austin, TX 78701", 1000 + number));
-    (record.address.city, record.address.region) = (Some("Austin".to_owned()), Some("TX".to_owned()));
+    record.name = Some(format!("Corner Shop {number:03}").into());
+    record.address.formatted = Some(format!("{} Longhorn Boulevard, Austin, TX 78701", 1000 + number).into());
+    (record.address.city, record.address.region) = (Some("Austin".into()), Some("TX".into()));
     record
 }
 
@@ -84,8 +85,8 @@ fn elsewhere(number: u32, (city, state): (&str, &str), (north, east): (f64, f64)
     let mut record = plain(number);
     record.point = Point::new(record.point.lat() + north, record.point.lon() + east).unwrap();
     let place = format!("{city}, {state}");
-    record.address.formatted = record.address.formatted.map(|line| line.replace("Austin, TX", &place));
-    (record.address.city, record.address.region) = (Some(city.to_owned()), Some(state.to_owned()));
+    record.address.formatted = record.address.formatted.map(|line| line.replace("Austin, TX", &place).into());
+    (record.address.city, record.address.region) = (Some(city.into()), Some(state.into()));
     record
 }
 
@@ -196,13 +197,13 @@ async fn a_filter_says_how_many_are_known_to_be_otherwise() {
     let works = |number: u32, hours: &str| Record {
         reported: Reported::InService,
         hours: Hours::parse(hours),
-        time_zone: Some("America/Chicago".to_owned()),
+        time_zone: Some("America/Chicago".into()),
         ..plain(number)
     };
     // It is two in the night there.
     let mut machines = vec![works(1, "24/7"), works(2, "Mo-Su 09:00-17:00"), plain(3), plain(4)];
-    machines[1].coins.insert(Coin::bitcoin(), Tri::Yes);
-    machines[2].coins.insert(Coin::bitcoin(), Tri::No);
+    machines[1].coins = Arc::new([(Coin::bitcoin(), Tri::Yes)].into());
+    machines[2].coins = Arc::new([(Coin::bitcoin(), Tri::No)].into());
     let server = server_of(machines).await;
     let open = answer(&server, FIND, json!({ "location": "Austin, TX", "openNow": true })).await;
     assert_eq!((&open["total"], &open["atms"][0]["id"]), (&json!(1), &json!(1)));

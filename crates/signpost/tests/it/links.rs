@@ -34,7 +34,7 @@ fn a_heading_is_named_as_its_page_shows_it() {
 fn every_file_that_the_security_pages_name_exists() {
     let paths = paths(Path::new(ROOT));
     let mut missing = Vec::new();
-    for page in ["SECURITY.md", "docs/security/rfc10027.md"] {
+    for page in ["SECURITY.md", "docs/security/rfc10027.md", "docs/security/rfc9700.md"] {
         let text = fs::read_to_string(Path::new(ROOT).join(page)).expect("a text");
         // The last column says where.
         let cells = text.lines().filter_map(|line| line.strip_suffix('|')?.rsplit('|').next());
@@ -45,6 +45,31 @@ fn every_file_that_the_security_pages_name_exists() {
         }
     }
     assert!(missing.is_empty(), "there is no such file:\n{}", missing.join("\n"));
+}
+
+#[test]
+fn every_test_that_the_page_about_rfc_9700_names_exists() {
+    let paths = paths(&Path::new(ROOT).join("crates"));
+    let text = fs::read_to_string(Path::new(ROOT).join("docs/security/rfc9700.md")).expect("a text");
+    let has = |file: &str, test: &str| {
+        let name = format!("fn {test}(");
+        let files = paths.iter().filter(|path| path.ends_with(file));
+        files.map(|path| fs::read_to_string(path).expect("a text")).any(|code| code.contains(&name))
+    };
+    let (mut missing, mut count) = (Vec::new(), 0);
+    for cell in text.lines().filter_map(|line| line.strip_suffix('|')?.rsplit('|').next()) {
+        let parts: Vec<_> = cell.split('`').skip(1).collect();
+        for (file, behind) in parts.chunks(2).map(|pair| (pair[0], pair.get(1).copied().unwrap_or_default())) {
+            let named = behind.trim_start().strip_prefix('(').and_then(|rest| rest.split_once(')'));
+            for test in named.map(|(names, _)| names.split(", ")).into_iter().flatten() {
+                count += 1;
+                if !has(file, test) {
+                    missing.push(format!("{file}: {test}"));
+                }
+            }
+        }
+    }
+    assert!(missing.is_empty() && count > 40, "of {count} tests these are not there:\n{}", missing.join("\n"));
 }
 
 /// All files and folders that are written by hand.

@@ -4,6 +4,7 @@
 mod advisories;
 mod answers;
 mod assistant;
+mod card;
 mod catalogue;
 mod disk;
 mod examples;
@@ -12,11 +13,17 @@ mod feeds;
 #[expect(dead_code, unused_imports, reason = "the rest is for the other binary")]
 mod harness;
 mod house;
+mod install_page;
+mod installing;
 mod links;
 mod listed;
+mod map;
 mod mcp;
+mod pages;
 mod places;
 mod program;
+mod report_queue;
+mod reports;
 mod schemas;
 mod sources;
 mod strangers;

@@ -10,7 +10,7 @@ use serde_json::Value;
 const MOST_BYTES: usize = 32 * 1024;
 
 static OUTPUTS: LazyLock<HashMap<&str, Validator>> = LazyLock::new(|| {
-    let server = signpost_atm::mcp::server(false);
+    let server = signpost_atm::mcp::server(false, None);
     let output = |schema: &Value| jsonschema::validator_for(schema).unwrap();
     server.tools().map(|tool| (tool.name, output(tool.output_schema.as_ref().unwrap()))).collect()
 });

@@ -68,7 +68,7 @@ async fn what_a_source_hides_is_shown_to_nobody() {
 async fn what_an_older_version_kept_is_not_shown_either() {
     let server = server().await;
     let mut record = Record::at(Point::new(30.2672, -97.7431).unwrap());
-    record.name = Some(HOSTILE.to_owned());
+    record.name = Some(HOSTILE.into());
     let rows = vec![("ref:1".to_owned(), serde_json::to_string(&record).unwrap())];
     let plan = plan(&BTreeMap::new(), &rows, &[], Extent::Whole, false).unwrap();
     let now = server.clock.now();
@@ -116,7 +116,7 @@ fn a_code_does_not_add_a_line_to_what_is_said_of_it() {
 
 #[test]
 fn the_schemas_say_which_members_are_a_sources_words() {
-    let server = signpost_atm::mcp::server(false);
+    let server = signpost_atm::mcp::server(false, None);
     for tool in server.tools() {
         let schema = tool.output_schema.as_ref().unwrap();
         let machine = schema.pointer("/properties/atms/items").unwrap_or(schema);

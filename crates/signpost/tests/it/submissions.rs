@@ -1,4 +1,4 @@
-//! Operators that report their own machines.
+//! Operators that submit their own machines.
 
 use jiff::SignedDuration;
 use reqwest::Method;
@@ -16,7 +16,7 @@ use crate::harness::{Reply, Service, until};
 
 const SUBMISSIONS: &str = "/atms/submissions";
 
-/// An operator's machines, and the key that reports them.
+/// An operator's machines, and the key that submits them.
 struct Operator<'a> {
     server: &'a Service,
     environment: Environment,
@@ -31,14 +31,14 @@ async fn operator<'a>(server: &'a Service, name: &str, environment: Environment)
 }
 
 impl Operator<'_> {
-    async fn report(&self, body: &str) -> Reply {
+    async fn submits(&self, body: &str) -> Reply {
         let headers = [("authorization", self.authorization.as_str()), ("content-type", "application/json")];
         self.server.send(Method::POST, &format!("{}{SUBMISSIONS}", self.environment.path()), &headers, body).await
     }
 
-    /// Begins a report and does not go on with it, once its server has taken it for one.
+    /// Begins a submission and does not go on with it, once its server has taken it for one.
     async fn begins(&self) -> TcpStream {
-        let running = self.server.app.atm.reports.running();
+        let running = self.server.app.atm.submissions.running();
         let mut stream = TcpStream::connect(self.server.app.listen).await.unwrap();
         let head = format!(
             "POST {}{SUBMISSIONS} HTTP/1.1\r\nHost: localhost\r\nAuthorization: {}\r\n\
@@ -47,7 +47,8 @@ impl Operator<'_> {
             self.authorization
         );
         stream.write_all(head.as_bytes()).await.unwrap();
-        until("the report is begun", async || (self.server.app.atm.reports.running() > running).then_some(())).await;
+        until("the submission is begun", async || (self.server.app.atm.submissions.running() > running).then_some(()))
+            .await;
         stream
     }
 }
@@ -84,11 +85,11 @@ async fn details(server: &Service, id: &Value) -> Value {
 }
 
 #[tokio::test]
-async fn an_operators_report_keeps_the_status_of_its_machines_live() {
+async fn an_operators_submission_keeps_the_status_of_its_machines_live() {
     let server = server().await;
     let acme = operator(&server, "acme", Environment::Live).await;
     let report =
-        acme.report(&submission(&[location("1", 30.2672, true), location("2", 30.2772, true)])).await.with(200);
+        acme.submits(&submission(&[location("1", 30.2672, true), location("2", 30.2772, true)])).await.with(200);
     assert_eq!((&report["added"], &report["source"]), (&json!(2), &json!("operator/acme")), "{report}");
     let atms = found(&server, 2).await;
     let known = details(&server, &atms[0]["id"]).await;
@@ -104,27 +105,27 @@ async fn an_operators_report_keeps_the_status_of_its_machines_live() {
     );
     assert_eq!(known["timeZone"], "America/Chicago");
 
-    // Morning comes without a report; a report of one machine leaves the other as it is.
+    // Morning comes without a submission; one of a single machine leaves the other as it is.
     server.passes(SignedDuration::from_secs(4 * 3600 + 60));
     let open = found(&server, 2).await;
     assert!(
         open.iter().all(|atm| atm["status"] == "open" && atm["closesAt"] == "2027-01-15T22:00:00-06:00"),
         "{open:?}"
     );
-    let report = acme.report(&submission(&[location("1", 30.2672, false)])).await.with(200);
+    let report = acme.submits(&submission(&[location("1", 30.2672, false)])).await.with(200);
     assert_eq!((&report["changed"], &report["removed"]), (&json!(1), &json!(0)));
-    until("the report is seen", async || {
+    until("the submission is seen", async || {
         (details(&server, &atms[0]["id"]).await["status"] == "out_of_service").then_some(())
     })
     .await;
     assert_eq!(details(&server, &atms[1]["id"]).await["status"], "open");
-    let gone = acme.report(&submission(&[json!({ "locationId": "2", "isDeleted": true })])).await.with(200);
+    let gone = acme.submits(&submission(&[json!({ "locationId": "2", "isDeleted": true })])).await.with(200);
     assert_eq!(gone["removed"], 1, "{gone}");
     found(&server, 1).await;
 }
 
 #[tokio::test]
-async fn a_report_needs_a_key_for_reports_and_opens_nothing_else() {
+async fn a_submission_needs_a_key_for_submissions_and_opens_nothing_else() {
     let server = server().await;
     let acme = operator(&server, "acme", Environment::Live).await;
     let body = submission(&[location("1", 30.2672, true)]);
@@ -140,7 +141,7 @@ async fn a_report_needs_a_key_for_reports_and_opens_nothing_else() {
 }
 
 #[tokio::test]
-async fn a_bad_report_changes_nothing_and_says_what_is_wrong() {
+async fn a_bad_submission_changes_nothing_and_says_what_is_wrong() {
     let server = server().await;
     let version = catalogue::sql::read_version(&server.app.store).await.unwrap();
     let acme = operator(&server, "acme", Environment::Live).await;
@@ -153,38 +154,38 @@ async fn a_bad_report_changes_nothing_and_says_what_is_wrong() {
         (r#"{"locations": []}"#, "invalid_request", "locations"),
         ("\u{feff} ", "invalid_json", ""),
     ] {
-        let details = acme.report(body).await.refused(400, code);
+        let details = acme.submits(body).await.refused(400, code);
         assert_eq!(details.get("field").and_then(Value::as_str).unwrap_or_default(), field, "{body}");
     }
-    acme.report(&"[".repeat(200_000)).await.refused(400, "invalid_json");
-    acme.report(&" ".repeat((8 << 20) + 1)).await.refused(413, "payload_too_large");
+    acme.submits(&"[".repeat(200_000)).await.refused(400, "invalid_json");
+    acme.submits(&" ".repeat((8 << 20) + 1)).await.refused(413, "payload_too_large");
     assert_eq!(catalogue::sql::read_version(&server.app.store).await.unwrap(), version);
     // One bad location does not keep the others away.
     let report =
-        acme.report(&submission(&[json!({ "locationId": "9" }), location("1", 30.2672, true), json!(7)])).await;
+        acme.submits(&submission(&[json!({ "locationId": "9" }), location("1", 30.2672, true), json!(7)])).await;
     let report = report.with(200);
     assert_eq!((&report["added"], &report["skipped"]["total"]), (&json!(1), &json!(2)), "{report}");
     assert_eq!(report["skipped"]["first"][0], json!({ "item": 1, "reason": "no coordinates" }));
 }
 
 #[tokio::test]
-async fn a_report_to_the_sandbox_is_tried_and_not_kept() {
+async fn a_submission_to_the_sandbox_is_tried_and_not_kept() {
     let server = server().await;
     let acme = operator(&server, "acme", Environment::Sandbox).await;
-    let report = acme.report(&submission(&[location("1", 30.2672, true)])).await.with(200);
+    let report = acme.submits(&submission(&[location("1", 30.2672, true)])).await.with(200);
     assert_eq!((&report["added"], &report["dry_run"]), (&json!(1), &json!(true)));
     assert_eq!(catalogue::sql::read_source(&server.app.store, "operator/acme").await.unwrap().len(), 0);
 }
 
 #[tokio::test]
-async fn operators_that_report_at_once_all_get_in() {
+async fn operators_that_submit_at_once_all_get_in() {
     let server = server().await;
     let names: Vec<String> = (0..8).map(|number| format!("operator{number}")).collect();
-    let reports = names.iter().enumerate().map(async |(number, name)| {
+    let submissions = names.iter().enumerate().map(async |(number, name)| {
         let lat = 30.2 + f64::from(u32::try_from(number).unwrap()) * 0.01;
-        operator(&server, name, Environment::Live).await.report(&submission(&[location("1", lat, true)])).await
+        operator(&server, name, Environment::Live).await.submits(&submission(&[location("1", lat, true)])).await
     });
-    for reply in futures_util::future::join_all(reports).await {
+    for reply in futures_util::future::join_all(submissions).await {
         assert_eq!(reply.with(200)["added"], 1);
     }
     for name in names {
@@ -193,17 +194,17 @@ async fn operators_that_report_at_once_all_get_in() {
 }
 
 #[tokio::test]
-async fn a_report_costs_what_its_bound_allows_however_long_it_is() {
+async fn a_submission_costs_what_its_bound_allows_however_long_it_is() {
     let server = server().await;
     let acme = operator(&server, "acme", Environment::Live).await;
     // Eight megabytes of nothing, and then no JSON: what stands behind the bound is not looked at.
     let body = format!("{{\"locations\": [{}", "{},".repeat((8 << 20) / 3 - 10));
-    let details = acme.report(&body).await.refused(400, "invalid_request");
+    let details = acme.submits(&body).await.refused(400, "invalid_request");
     assert_eq!(details["field"], "locations");
     assert!(details["reason"].as_str().unwrap().starts_with("must contain at most 25000 locations"), "{details}");
     let long = format!("{{\"locations\": [{{\"note\": \"{}\"}}]}}", "x".repeat(64 * 1024));
-    acme.report(&long).await.blames("locations");
-    let report = acme.report(&submission(&vec![json!({}); 25_000])).await.with(200);
+    acme.submits(&long).await.blames("locations");
+    let report = acme.submits(&submission(&vec![json!({}); 25_000])).await.with(200);
     assert_eq!(
         (&report["skipped"]["total"], report["skipped"]["first"].as_array().unwrap().len()),
         (&json!(25_000), 1_000)
@@ -211,7 +212,7 @@ async fn a_report_costs_what_its_bound_allows_however_long_it_is() {
 }
 
 #[tokio::test]
-async fn an_account_reports_once_at_a_time_and_all_together_eight_times() {
+async fn an_account_submits_once_at_a_time_and_all_together_eight_times() {
     let server = server().await;
     let acme = operator(&server, "acme", Environment::Live).await;
     let other = operator(&server, "other", Environment::Live).await;
@@ -222,22 +223,22 @@ async fn an_account_reports_once_at_a_time_and_all_together_eight_times() {
     let refused = server.send(Method::POST, "/v1/atms/submissions", &headers, "x").await;
     assert_eq!(refused.header("retry-after"), Some("1"));
     assert_eq!(refused.refused(429, "rate_limited"), json!({ "limit": "reports", "at_once": 1, "retry_after": 1 }));
-    other.report(&body).await.with(200);
+    other.submits(&body).await.with(200);
     for number in 2..=8 {
         begun.push(operator(&server, &format!("operator{number}"), Environment::Live).await.begins().await);
     }
-    let refused = other.report(&body).await;
+    let refused = other.submits(&body).await;
     assert_eq!(refused.header("retry-after"), Some("1"));
     refused.refused(503, "unavailable");
     // Whoever has no key takes no place, and whoever goes away leaves it.
     server.send(Method::POST, "/v1/atms/submissions", &[], &body).await.refused(401, "invalid_api_key");
     begun.clear();
-    until("all places are free", async || (server.app.atm.reports.running() == 0).then_some(())).await;
-    acme.report(&body).await.with(200);
+    until("all places are free", async || (server.app.atm.submissions.running() == 0).then_some(())).await;
+    acme.submits(&body).await.with(200);
 }
 
 #[tokio::test]
-async fn a_server_that_stops_does_not_wait_for_reports() {
+async fn a_server_that_stops_does_not_wait_for_submissions() {
     let server = server().await;
     let acme = operator(&server, "acme", Environment::Live).await;
     let mut begun = acme.begins().await;
@@ -248,24 +249,24 @@ async fn a_server_that_stops_does_not_wait_for_reports() {
 }
 
 #[tokio::test]
-async fn the_report_in_the_readme_is_understood_whole() {
+async fn the_submission_in_the_readme_is_understood_whole() {
     let readme = include_str!("../../../../README.md");
     let (_, rest) = readme.split_once("cat >machines.json <<'END'\n").unwrap();
     let (shown, rest) = rest.split_once("\nEND\n").unwrap();
     assert!(rest.contains("/v1/atms/submissions") && rest.contains("-d @machines.json"));
     let server = server().await;
     let acme = operator(&server, "acme", Environment::Live).await;
-    acme.report(&submission(&[json!({ "locationId": "ATM-18", "latitude": 30.3, "longitude": -97.7 })]))
+    acme.submits(&submission(&[json!({ "locationId": "ATM-18", "latitude": 30.3, "longitude": -97.7 })]))
         .await
         .with(200);
-    let report = acme.report(shown).await.with(200);
+    let report = acme.submits(shown).await.with(200);
     assert_eq!([&report["added"], &report["removed"]], [1, 1], "{report}");
     for nothing in ["skipped", "doubts"] {
         assert_eq!(report[nothing]["total"], 0, "{report}");
     }
     assert_eq!(report["unused_columns"], json!({ "total": 0, "first": [] }), "{report}");
-    // Both reports make a catalogue of one machine: the first is served until the second is noticed.
-    let known = until("the machine of the second report", async || {
+    // Both submissions make a catalogue of one machine: the first is served until the second is noticed.
+    let known = until("the machine of the second submission", async || {
         let known = details(&server, &found(&server, 1).await[0]["id"]).await;
         (known["name"] == "Corner Shop").then_some(known)
     })

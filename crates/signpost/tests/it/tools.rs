@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use reqwest::Method;
 use serde_json::{Value, json};
 use signpost_atm::catalogue::{Snapshot, StoredCatalogue};
-use signpost_locator::{Atm, AtmId, Hours, Point, Record};
+use signpost_locator::{ArcStr, Atm, AtmId, Hours, Point, Record};
 
 use crate::assistant::server;
 use crate::harness::{Reply, Service};
@@ -291,19 +291,14 @@ async fn every_result_fits_its_schema() {
 fn verbose(version: i64) -> Snapshot {
     let atm = |number: u64| {
         let mut record = Record::at(Point::new(30.267, -97.743).unwrap());
-        let long = |word: &str| Some(format!("\"{word} {number}\" {}", "ありがとう\"".repeat(300)));
+        let long = |word: &str| Some(ArcStr::from(format!("\"{word} {number}\" {}", "ありがとう\"".repeat(300))));
         (record.name, record.operator) = (long("Name"), long("Operator"));
         record.hours = Hours::parse(&long("Hours").unwrap());
-        (record.address.city, record.address.region) = (Some("Austin".to_owned()), Some("TX".to_owned()));
+        (record.address.city, record.address.region) = (Some("Austin".into()), Some("TX".into()));
         record.address.formatted = long("Address");
         Atm { id: AtmId::new(number).unwrap(), source: "test".into(), record: record.into() }
     };
-    Snapshot::build(StoredCatalogue {
-        version,
-        atms: (1..=120).map(atm).collect(),
-        apart: BTreeSet::new(),
-        sources: Vec::new(),
-    })
+    Snapshot::build(StoredCatalogue { version, atms: (1..=120).map(atm).collect(), ..StoredCatalogue::default() })
 }
 
 #[tokio::test]

@@ -31,7 +31,7 @@ async fn health_and_discovery_hold_what_the_specification_says() {
     );
     assert_eq!((&document["version"], document["name"].as_str()), (&health["version"], Some("signpost")));
     assert!(document["capabilities"].as_array().unwrap().contains(&json!("tools")));
-    let tools: Vec<_> = signpost_atm::mcp::server(false).tools().map(|tool| tool.name).collect();
+    let tools: Vec<_> = signpost_atm::mcp::server(false, None).tools().map(|tool| tool.name).collect();
     assert_eq!(document["tools"], json!(tools));
     let ready = server.send(Method::GET, "/health/ready", &[], "").await;
     ready.with(200);

@@ -148,4 +148,6 @@ class AtmDetails(LocatorReply):
     time_zone: str | None = None
     trades: Mapping[str, Any] | None = None
     verified_at: str | None = None
+    verified_by: str | None = None
+    reports: Mapping[str, Any] | None = None
     wheelchair: YesNo | None = None

@@ -1,11 +1,11 @@
-// The types of the locator are those that the server's tools describe. It says of advisories and of places only that they are
-// objects; docs/locator.md describes them.
+// The types of the locator are those that the server's tools describe. It says of advisories, of places and of reports only
+// that they are objects; docs/locator.md describes them.
 import type * as sdk from '@signpost/sdk';
 import type { components } from '../made/tools.js';
 import type { All, Equal } from './equal.js';
 
 type Schemas = components['schemas'];
-type Loose = 'advisories' | 'resolvedLocation' | 'trades';
+type Loose = 'advisories' | 'reports' | 'resolvedLocation' | 'trades';
 
 export type Compared = All<{
   nearest: Equal<Omit<sdk.NearestAtms, Loose>, Omit<Schemas['find_nearest_bitcoin_atm_out'], Loose>>;

@@ -46,8 +46,12 @@ export type Compared = All<{
   Verification: Equal<sdk.Verification, Schemas['Verification']>;
 }>;
 
-/** What is no method: streams and images for pages, calls of wallets and to sites, an operator's own ATMs, and the document itself. */
+/**
+ * What is no method: streams and images for pages, calls of wallets and to sites, an operator's own ATMs and people's
+ * reports of them, the applications that an operator registers once, and the document itself.
+ */
 type NotCalled =
+  | 'reportAtm' | 'listClients' | 'createClient' | 'getClient' | 'changeClient' | 'deleteClient' | 'rotateClientSecret'
   | 'followSession' | 'drawSessionPng' | 'reportMachines' | 'getDocument' | 'getReference'
   | `receive${string}` | 'showLogin' | 'hostLogin' | 'showRegister' | 'hostRegister' | 'showLink' | 'hostLink';
 

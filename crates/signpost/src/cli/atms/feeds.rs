@@ -5,7 +5,7 @@ use std::time::Duration;
 use anyhow::{Error, Result, anyhow, bail};
 use clap::{Args, Subcommand};
 use serde_json::{Value, json};
-use signpost_atm::catalogue::report;
+use signpost_atm::catalogue::describe_import;
 use signpost_atm::feeds::{self, Feed, Synced, check_url, check_wait, sync};
 use signpost_locator::import::FormatChoice;
 use signpost_platform::clock::Clock;
@@ -144,7 +144,7 @@ fn told(name: &str, synced: Result<&Synced, &anyhow::Error>) -> (Value, String) 
                 import.skipped.total,
                 import.doubts.total
             );
-            (report(name, *changes, import, false), line)
+            (describe_import(name, *changes, import, false), line)
         }
         Err(error) => (json!({ "source": name, "error": format!("{error:#}") }), format!("{name}: {error:#}")),
     }

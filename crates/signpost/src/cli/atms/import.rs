@@ -8,7 +8,7 @@ use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use indicatif::{ProgressBar, ProgressStyle};
 use jiff::Timestamp;
-use signpost_atm::catalogue::{Extent, ImportCounts, Reading, SAMPLE, Source, Terms, apply, report};
+use signpost_atm::catalogue::{Extent, ImportCounts, Reading, SAMPLE, Source, Terms, apply, describe_import};
 use signpost_locator::import::{self, FormatChoice, Options, Truncated};
 use signpost_platform::clock::Clock;
 use signpost_store::Store;
@@ -118,7 +118,7 @@ impl ImportCommand {
     fn report(&self, session: &Session, source: &str, changes: ImportCounts, import: &import::Import) -> Result<()> {
         let ImportCounts { added, changed, unchanged, removed } = changes;
         let import::Import { skipped, doubts, filtered, columns, unused, counted, .. } = import;
-        let document = report(source, changes, import, self.dry_run);
+        let document = describe_import(source, changes, import, self.dry_run);
         session.print(&document, || {
             let head = if self.dry_run { "would import" } else { "imported" };
             let mut lines = vec![format!(

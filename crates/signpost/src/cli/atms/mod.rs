@@ -104,7 +104,8 @@ impl Atms {
 
 async fn locator(session: &Session, store: &Store) -> Result<Locator> {
     let clock = Clock::System;
-    Ok(Locator { catalogue: Arc::new(session.catalogue(store, &clock).await?), clock, deployment: Deployment::Local })
+    let catalogue = Arc::new(session.catalogue(store, &clock).await?);
+    Ok(Locator { catalogue, clock, deployment: Deployment::Local, public_url: None })
 }
 
 /// What a tool answered, as a document.

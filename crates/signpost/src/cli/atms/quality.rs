@@ -28,7 +28,8 @@ pub(in crate::cli) struct CheckCommand {
 
 impl CheckCommand {
     pub(super) async fn run(self, session: &Session, store: &Store) -> Result<()> {
-        let (snapshot, places, now) = (catalogue::load(store).await?, session.places()?, Clock::System.now());
+        let (snapshot, places, now) =
+            (catalogue::load(store, Clock::System.now()).await?, session.places()?, Clock::System.now());
         let gazetteer = places.now();
         let is_asked = |machine: &&Machine| {
             self.source.as_ref().is_none_or(|source| machine.claims.iter().any(|claim| *claim.source == **source))

@@ -11,7 +11,7 @@ use crate::cli::Session;
 use crate::cli::atms::atm_id;
 
 pub(super) async fn split(session: &Session, store: &Store, id: u64) -> Result<()> {
-    let snapshot = catalogue::load(store).await?;
+    let snapshot = catalogue::load(store, Clock::System.now()).await?;
     let entry = snapshot.get(atm_id(id)?).with_context(|| format!("no ATM has the ID {id}"))?;
     let rows: Vec<AtmId> = entry.machine.claims.iter().map(|claim| claim.id).collect();
     anyhow::ensure!(rows.len() > 1, "the ATM {id} is known from one source only; there is nothing to split");
@@ -26,7 +26,7 @@ pub(super) async fn join(session: &Session, store: &Store, id: u64) -> Result<()
     let row = atm_id(id)?;
     catalogue::sql::find_history(store, row).await?.with_context(|| format!("no ATM has the ID {id}"))?;
     catalogue::sql::set_apart(store, &[row], false).await?;
-    let machine = catalogue::load(store).await?.get(row).map(|entry| entry.machine.id);
+    let machine = catalogue::load(store, Clock::System.now()).await?.get(row).map(|entry| entry.machine.id);
     session.print(&json!({ "id": row, "machine": machine }), || match machine {
         Some(machine) if machine != row => format!("{id} is merged into the ATM {machine}"),
         _ => format!("{id} may be merged again; no other record matches it now"),

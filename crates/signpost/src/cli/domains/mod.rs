@@ -17,6 +17,7 @@ use signpost_platform::clock::Clock;
 use signpost_store::{Store, random};
 
 use crate::cli::{Session, table};
+use crate::server::sealed::{self, NewlySealed};
 
 const SHARED_LOGIN_HOST: &str = "another account has live hosted domains here, and one of the two offers lightning: a \
                                  Lightning wallet's key is the same for all domains of a login host";
@@ -59,7 +60,7 @@ pub(super) enum Domains {
     Remove(remove::RemoveDomain),
     /// Encrypt stored signing secrets with `SIGNPOST_SEAL_KEY`, also those encrypted with the old key
     ///
-    /// With --json: `{sealed}`, the number of domains.
+    /// And the keys that sign ID tokens. With --json: `{sealed, signing_keys}`, the numbers of domains and of keys.
     Seal,
     /// Show, rotate or activate the signing secret of a domain
     ///
@@ -209,8 +210,11 @@ async fn seal(session: &Session, store: &Store) -> Result<()> {
     if !seal.is_enabled() {
         bail!("no encryption key is set: set SIGNPOST_SEAL_KEY, for example to the output of 'openssl rand -hex 32'");
     }
-    let sealed = domains::reseal::seal_all(store, &seal, Clock::System.now()).await?;
-    session.print(&json!({ "sealed": sealed }), || format!("encrypted the secrets of {sealed} domains"))
+    let sealed = sealed::seal_all(store, &seal, Clock::System.now()).await?;
+    let NewlySealed { domains, signing_keys } = sealed;
+    session.print(&sealed, || {
+        format!("encrypted the secrets of {domains} domains, and {signing_keys} keys that sign ID tokens")
+    })
 }
 
 async fn list(session: &Session, store: &Store) -> Result<()> {

@@ -93,9 +93,9 @@ impl Users {
 }
 
 impl OfDomain {
-    async fn find(self, store: &Store) -> Result<Domain> {
+    pub(super) async fn find(&self, store: &Store) -> Result<Domain> {
         let Self { domain, among } = self;
-        Which { domain, among }.find_domain(store).await
+        Which { domain: domain.clone(), among: among.clone() }.find_domain(store).await
     }
 }
 

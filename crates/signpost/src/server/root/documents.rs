@@ -3,10 +3,12 @@
 use std::fmt::Write;
 use std::sync::Arc;
 
-use axum::extract::State;
+use axum::extract::{Request, State};
 use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE};
-use axum::response::IntoResponse;
+use axum::response::{IntoResponse, Response};
 use maud::{PreEscaped, html};
+use signpost_atm::mcp;
+use signpost_atm::pages::sitemap;
 
 use super::App;
 use crate::config::Service;
@@ -17,7 +19,7 @@ const FRESH_FOR_CRAWLERS: &str = "public, max-age=3600";
 /// Everything may be read but what is one person's.
 pub(super) async fn robots(State(app): State<Arc<App>>) -> impl IntoResponse {
     let mut text = "User-agent: *\n".to_owned();
-    for path in ["/account", "/login/", "/sandbox/", "/lnurl/"] {
+    for path in ["/account", "/login/", "/near", "/sandbox/", "/lnurl/"] {
         writeln!(text, "Disallow: {}", app.origin.link(path)).expect("a text");
     }
     writeln!(text, "\nSitemap: {}/sitemap.xml", app.public_address).expect("a text");
@@ -25,7 +27,10 @@ pub(super) async fn robots(State(app): State<Arc<App>>) -> impl IntoResponse {
 }
 
 /// The pages that are the same for everybody.
-pub(super) async fn sitemap(State(app): State<Arc<App>>) -> impl IntoResponse {
+pub(super) async fn sitemap(State(app): State<Arc<App>>, request: Request) -> Response {
+    if app.config.services.contains(&Service::Atm) {
+        return sitemap::show(&mut request.into_parts().0, &app.atm).await.into_response();
+    }
     let pages = [format!("{}/", app.public_address)];
     let document = html! {
         (PreEscaped("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"))
@@ -33,7 +38,7 @@ pub(super) async fn sitemap(State(app): State<Arc<App>>) -> impl IntoResponse {
             @for page in pages { url { loc { (page) } } }
         }
     };
-    ([(CONTENT_TYPE, "application/xml"), (CACHE_CONTROL, FRESH_FOR_CRAWLERS)], document.into_string())
+    ([(CONTENT_TYPE, "application/xml"), (CACHE_CONTROL, FRESH_FOR_CRAWLERS)], document.into_string()).into_response()
 }
 
 /// What runs here, for assistants (llmstxt.org).
@@ -53,14 +58,28 @@ pub(super) async fn guide(State(app): State<Arc<App>>) -> impl IntoResponse {
         .expect("a text");
     }
     if app.config.services.contains(&Service::Atm) {
-        write!(
-            text,
-            "\n## Bitcoin ATMs\n\n\
-             - [MCP server]({address}/mcp): Model Context Protocol over streamable HTTP, without a key\n\
-             - [Server card]({address}/mcp/server-card): its name, revisions and addresses\n\
-             - [Description]({address}/.well-known/mcp-server): its endpoints and tools\n"
-        )
-        .expect("a text");
+        text.push_str(&locator_guide(address));
     }
     ([(CONTENT_TYPE, TEXT), (CACHE_CONTROL, FRESH_FOR_CRAWLERS)], text)
+}
+
+/// The locator's part: what its tools are for, what may be done with the answers, and where the rest is.
+fn locator_guide(address: &str) -> String {
+    let server = mcp::server(false, None);
+    let tools = server.tools().map(|tool| format!("- `{}`: {}\n", tool.name, tool.title));
+    let tools: String = tools.collect();
+    format!(
+        "\n## Bitcoin ATMs\n\n\
+         The address of the MCP server is {address}/mcp. It needs no account and no key. Its tools:\n\n{tools}\n\
+         A status says since when it is known, and `unknown` means unknown, not open. `advisories` in an answer are laws and \
+         frauds at the place, each with its source: say them before the machines. Answers name the sources of their data; \
+         whoever shows the data names them too, as their licences ask. None of it is advice about law or money.\n\n\
+         - [MCP server]({address}/mcp): Model Context Protocol over streamable HTTP; a page in a browser\n\
+         - [How to add it to an assistant]({address}/mcp.md): each client, with its command\n\
+         - [Description]({address}/.well-known/mcp-server): its endpoints and tools\n\
+         - [About the data]({address}/about/data): sources with their licences, and how a status is decided\n\n\
+         ## Optional\n\n\
+         - [Server card]({address}/mcp/server-card): its name, revisions and addresses\n\
+         - [Event stream]({address}/sse): the same tools for clients of the first revision of the protocol\n"
+    )
 }

@@ -17,5 +17,6 @@ pub(super) const ROOT: RootWords = RootWords {
     locator_text: "An assistant that speaks the Model Context Protocol finds machines near a place here, with what is known \
                    of their status, and since when.",
     mcp_address: "MCP address",
+    add_to_assistant: "Add it to your assistant",
     mcp_document: "Read its description",
 };

@@ -8,11 +8,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Router;
-use axum::extract::State;
-use axum::http::{HeaderMap, header};
+use axum::extract::{FromRequestParts, Request, State};
+use axum::http::header;
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
 use maud::{Markup, html};
+use signpost_atm::pages::{LocatorVisit, home};
 use signpost_platform::pages::accept::prefers_html;
 use signpost_platform::pages::assets::FAVICON;
 use signpost_platform::pages::{Frame, HtmlPage, Language, Layout};
@@ -38,6 +39,7 @@ struct RootWords {
     locator: &'static str,
     locator_text: &'static str,
     mcp_address: &'static str,
+    add_to_assistant: &'static str,
     mcp_document: &'static str,
 }
 
@@ -58,13 +60,21 @@ pub(crate) fn router() -> Router<Arc<App>> {
         .route("/llms.txt", get(documents::guide))
 }
 
-async fn show(State(app): State<Arc<App>>, language: Language, headers: HeaderMap) -> Response {
-    if !prefers_html(&headers) {
+async fn show(State(app): State<Arc<App>>, language: Language, request: Request) -> Response {
+    if !prefers_html(request.headers()) {
         return ([(header::VARY, "accept")], Problem::NotFound).into_response();
     }
-    HtmlPage::public(render(&app, language), FRESH).into_response()
+    if !app.config.services.contains(&Service::Atm) {
+        return HtmlPage::public(render(&app, language), FRESH).into_response();
+    }
+    let (mut parts, _) = request.into_parts();
+    match LocatorVisit::from_request_parts(&mut parts, &app.atm).await {
+        Ok(visit) => home::show(&visit, others(&app, root_words(language))).await,
+        Err(problem) => problem.into_response(),
+    }
 }
 
+/// What a deployment without the locator shows.
 fn render(app: &App, language: Language) -> String {
     let words = root_words(language);
     let main = html! {
@@ -75,7 +85,6 @@ fn render(app: &App, language: Language) -> String {
             }
             div.grid2 {
                 @if app.config.services.contains(&Service::Auth) { (login(app, words)) }
-                @if app.config.services.contains(&Service::Atm) { (locator(app, words)) }
             }
         }
     };
@@ -83,11 +92,24 @@ fn render(app: &App, language: Language) -> String {
     Frame::new(language, &title, &app.origin, Layout::Column, main).render()
 }
 
+/// What runs beside the locator's pages.
+fn others(app: &App, words: &RootWords) -> Markup {
+    html! {
+        section.gap-lg aria-labelledby="others" {
+            h2 #others { (words.title) " " bdi { (app.origin.host()) } }
+            div.grid2.gap {
+                (locator(app, words))
+                @if app.config.services.contains(&Service::Auth) { (login(app, words)) }
+            }
+        }
+    }
+}
+
 fn login(app: &App, words: &RootWords) -> Markup {
     let link = |path| app.origin.link(path);
     html! {
         section.card.stack aria-labelledby="login" {
-            h2 #login { (words.login) }
+            h3 #login { (words.login) }
             p { (words.login_text) }
             p { a href=(link("/account")) { (words.accounts) } }
             dl.facts {
@@ -107,13 +129,16 @@ fn login(app: &App, words: &RootWords) -> Markup {
 fn locator(app: &App, words: &RootWords) -> Markup {
     html! {
         section.card.stack aria-labelledby="locator" {
-            h2 #locator { (words.locator) }
+            h3 #locator { (words.locator) }
             p { (words.locator_text) }
             dl.facts {
                 dt { (words.mcp_address) }
                 dd { code { (app.public_address) "/mcp" } }
             }
-            p.row { a.btn href=(app.origin.link("/.well-known/mcp-server")) { (words.mcp_document) } }
+            p.row {
+                a.btn href=(app.origin.link("/mcp")) { (words.add_to_assistant) }
+                a.btn href=(app.origin.link("/.well-known/mcp-server")) { (words.mcp_document) }
+            }
         }
     }
 }

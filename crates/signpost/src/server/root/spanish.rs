@@ -18,5 +18,6 @@ pub(super) const ROOT: RootWords = RootWords {
     locator_text: "Un asistente que habla el Model Context Protocol encuentra aquí máquinas cerca de un lugar, con lo que se \
                    sabe de su estado y desde cuándo.",
     mcp_address: "Dirección MCP",
+    add_to_assistant: "Añadirlo a tu asistente",
     mcp_document: "Leer su descripción",
 };

@@ -16,6 +16,8 @@ const DOORS: &[(&str, &str)] = &[
     ("login", "wallet"),
     ("login", "browser_wallet"),
     ("atm", "mcp"),
+    ("atm", "pages"),
+    ("atm", "report_form"),
 ];
 
 #[test]

@@ -12,8 +12,9 @@ pub(super) const STOREYS: &[(&str, &[&str])] = &[
     ("store", &[]),
     ("platform", &["store", "text"]),
     ("login", &["auth", "platform", "store", "text"]),
+    ("openid", &["auth", "login", "platform", "store", "text"]),
     ("atm", &["locator", "mcp", "platform", "store", "text"]),
-    ("signpost", &["atm", "auth", "locator", "login", "mcp", "platform", "store", "text"]),
+    ("signpost", &["atm", "auth", "locator", "login", "mcp", "openid", "platform", "store", "text"]),
 ];
 
 /// The rooms of a storey from the ground up, by the floors that they stand on. A room knows those on lower floors, and
@@ -22,10 +23,11 @@ const FLOORS: &[(&str, &[&[&str]])] = &[
     (
         "store",
         &[
-            &["row", "random", "file", "lock"],
+            &["row", "random", "file", "lock", "watched"],
             &["step", "changes"],
             &["migrate"],
-            &["schema", "sqlite", "postgres"],
+            &["schema"],
+            &["sqlite", "postgres"],
             &["column", "text", "readiness", "backup"],
             &["columns", "id"],
             &["rows"],
@@ -65,19 +67,37 @@ const FLOORS: &[(&str, &[&[&str]])] = &[
         ],
     ),
     (
-        "atm",
+        "openid",
         &[
-            &["advisories", "places", "processor", "reports"],
-            &["settings"],
-            &["catalogue"],
-            &["feeds"],
-            &["locator"],
+            &["ids", "jose", "pkce"],
+            &["error"],
+            &["clients", "signing_keys"],
+            &["claims"],
+            &["authorizations", "grants"],
             &["service"],
-            &["jobs", "submissions", "mcp"],
+            &["flows"],
+            &["api", "documents", "forward", "jobs", "provider"],
             &["routes"],
         ],
     ),
-    ("signpost", &[&["config"], &["server"], &["conformance", "demo", "doctor"], &["cli"], &["main"]]),
+    (
+        "atm",
+        &[
+            &["atm_number", "advisories", "places", "processor", "submission_slots", "visitors"],
+            &["reports"],
+            &["settings"],
+            &["catalogue"],
+            &["feeds"],
+            &["locator", "shelf", "view"],
+            &["service"],
+            &["map", "reporting"],
+            &["report_form"],
+            &["jobs", "submissions", "mcp", "report_api"],
+            &["pages"],
+            &["routes"],
+        ],
+    ),
+    ("signpost", &[&["config"], &["server"], &["conformance", "demo", "doctor", "install"], &["cli"], &["main"]]),
 ];
 
 #[test]

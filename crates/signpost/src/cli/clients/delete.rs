@@ -1,0 +1,37 @@
+//! `signpost clients delete`
+
+use anyhow::{Result, bail};
+use clap::Args;
+use serde_json::json;
+use signpost_openid::clients::sql;
+use signpost_platform::accounts::audit::Actor;
+use signpost_platform::clock::Clock;
+use signpost_store::Store;
+
+use super::{FoundClient, OneClient};
+use crate::cli::{Session, confirm_loss};
+
+#[derive(Debug, Args)]
+pub(in crate::cli) struct DeleteClient {
+    #[command(flatten)]
+    which: OneClient,
+    /// Do not ask for confirmation
+    #[arg(long)]
+    yes: bool,
+}
+
+impl DeleteClient {
+    pub(super) async fn run(self, session: &Session, store: &Store) -> Result<()> {
+        let FoundClient { client, domain } = self.which.find(store).await?;
+        let (id, name, now) = (&client.id, client.shown_name(), Clock::System.now());
+        let lost = format!(
+            "with {name} ({id}) at {} ({}) go its secret and its tokens; nobody logs in to it any more",
+            domain.name, domain.account.environment
+        );
+        confirm_loss(self.yes, &lost, &format!("Delete {name}?"))?;
+        if !sql::delete(store, &domain.account, &domain.id, id, &Actor::Operator, now).await? {
+            bail!("{id} was deleted just now");
+        }
+        session.print(&json!({ "deleted": id, "name": name }), || format!("deleted {name} ({id})"))
+    }
+}

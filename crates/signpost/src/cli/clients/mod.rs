@@ -1,0 +1,209 @@
+//! `signpost clients`
+
+mod applications;
+mod create;
+mod delete;
+mod rotate;
+mod set;
+
+use std::collections::HashMap;
+
+use anyhow::{Context, Result};
+use clap::{Args, Subcommand};
+use serde_json::json;
+use signpost_login::domains::{self, Domain};
+use signpost_openid::api::clients::ClientView;
+use signpost_openid::clients::{Client, sql};
+use signpost_openid::flows::issuer_at;
+use signpost_openid::ids::ClientId;
+use signpost_platform::accounts::Account;
+use signpost_platform::clock::Clock;
+use signpost_store::Store;
+
+use crate::cli::domains::{Namesakes, Which};
+use crate::cli::{Session, table};
+use crate::server::public_address;
+
+/// How many clients are read at once.
+const PAGE_LEN: u32 = 500;
+
+#[derive(Debug, Subcommand)]
+pub(super) enum Clients {
+    /// Create a client: an application that people of a hosted domain log in to
+    ///
+    /// Prints the ID, the secret and the issuer; the secret is not shown again. With --json: `{client_id, client_secret,
+    /// issuer}`; a public client has no secret.
+    ///
+    /// With --for it prints the configuration of that application, ready to paste, and derives the redirect URIs from
+    /// the address that --redirect-uri gives. With --json this is `configuration`.
+    Create(create::CreateClient),
+    /// List the clients of all domains, or of one
+    ///
+    /// With --json: `{clients}`, each as in `GET /domains/{id}/clients`.
+    List {
+        #[command(flatten)]
+        of: OfDomains,
+        /// Maximum number of results
+        #[arg(long, default_value_t = 1000, value_parser = clap::value_parser!(u32).range(1..=100_000))]
+        limit: u32,
+    },
+    /// Show a client with its settings
+    ///
+    /// With --json the document of `GET /domains/{id}/clients/{client}`.
+    Show {
+        #[command(flatten)]
+        which: OneClient,
+    },
+    /// Change settings of a client; they take effect at its next request
+    ///
+    /// What is not named stays. Whether a client is public never changes. With --json the document of
+    /// `GET /domains/{id}/clients/{client}`.
+    Set(set::SetClient),
+    /// Replace the secret of a client
+    ///
+    /// Prints the new secret. The previous one is accepted for 24 hours more, so that you can configure the client
+    /// anew without a failed login. With --json: `{client_id, client_secret, issuer, previous_secret_until}`.
+    Rotate(rotate::RotateClient),
+    /// Delete a client with all of its tokens
+    ///
+    /// Says first what is lost, and asks. With --json: `{deleted, name}`.
+    Delete(delete::DeleteClient),
+}
+
+/// Domains that have clients: one, or all.
+#[derive(Debug, Args)]
+pub(super) struct OfDomains {
+    /// Domain ID or name, as shown by 'domains list'
+    #[arg(long, value_name = "DOMAIN")]
+    domain: Option<String>,
+    #[command(flatten)]
+    among: Namesakes,
+}
+
+/// A client that is there.
+#[derive(Debug, Args)]
+pub(super) struct OneClient {
+    /// Client ID, cli_…, as shown by 'clients list'
+    client: String,
+}
+
+/// A client with its domain.
+struct FoundClient {
+    client: Client,
+    domain: Domain,
+}
+
+impl Clients {
+    pub(super) async fn run(self, session: &Session) -> Result<()> {
+        let store = session.store()?;
+        match self {
+            Self::Create(command) => command.run(session, &store).await,
+            Self::List { of, limit } => list(session, &store, of, limit).await,
+            Self::Show { which } => show(session, &store, which.find(&store).await?).await,
+            Self::Set(command) => command.run(session, &store).await,
+            Self::Rotate(command) => command.run(session, &store).await,
+            Self::Delete(command) => command.run(session, &store).await,
+        }
+    }
+}
+
+impl OneClient {
+    async fn find(&self, store: &Store) -> Result<FoundClient> {
+        let unknown = || format!("no client has the ID {}; 'signpost clients list' shows all", self.client);
+        let id = ClientId::parse(&self.client).with_context(unknown)?;
+        let client = sql::find_in_any_domain(store, &id).await?.with_context(unknown)?;
+        let domain = domains::sql::find_in_any_account(store, &client.domain_id).await?.with_context(unknown)?;
+        Ok(FoundClient { client, domain })
+    }
+}
+
+/// The issuer of a domain, by the address of the server that ran last.
+async fn find_issuer(store: &Store, domain: &Domain) -> Result<String> {
+    let address = public_address::find(store).await?;
+    let address = address.context(
+        "no server has run on this database yet, so it has no address for an issuer; run 'signpost serve' first",
+    )?;
+    Ok(issuer_at(&address, domain))
+}
+
+async fn list(session: &Session, store: &Store, of: OfDomains, limit: u32) -> Result<()> {
+    let OfDomains { domain, among } = of;
+    let domain = match domain {
+        Some(domain) => Some(Which { domain, among: among.clone() }.find(store).await?),
+        None => None,
+    };
+    let (mut found, mut after): (Vec<FoundClient>, Option<ClientId>) = (Vec::new(), None);
+    while let Some(left) = limit.checked_sub(u32::try_from(found.len())?).filter(|left| *left > 0) {
+        let most = left.min(PAGE_LEN);
+        let page = match &domain {
+            Some(domain) => sql::list(store, domain, after.as_ref(), most).await?,
+            None => sql::list_all(store, after.as_ref(), most).await?,
+        };
+        let Some(last) = page.last() else { break };
+        after = Some(last.id.clone());
+        let is_meant = |account: &Account| {
+            among.environment().is_none_or(|environment| environment == account.environment)
+                && among.account.as_ref().is_none_or(|name| *name == account.name)
+        };
+        let page = with_domains(store, page).await?;
+        found.extend(page.into_iter().filter(|found| is_meant(&found.domain.account)));
+    }
+    let (address, now) = (public_address::find(store).await?.unwrap_or_default(), Clock::System.now());
+    let views: Vec<_> = found
+        .iter()
+        .map(|FoundClient { client, domain }| ClientView::new(client.clone(), issuer_at(&address, domain), now))
+        .collect();
+    session.print(&json!({ "clients": views }), || {
+        let row = |FoundClient { client, domain }: &FoundClient| {
+            let environment = domain.account.environment.to_string();
+            [client.id.to_string(), environment, domain.name.to_string(), client.shown_name().to_owned()]
+        };
+        table(["ID", "ENVIRONMENT", "DOMAIN", "NAME"], &found.iter().map(row).collect::<Vec<_>>())
+    })
+}
+
+/// Each with its domain; one whose domain is gone meanwhile is left out.
+async fn with_domains(store: &Store, clients: Vec<Client>) -> Result<Vec<FoundClient>> {
+    let (mut known, mut found) = (HashMap::new(), Vec::with_capacity(clients.len()));
+    for client in clients {
+        if !known.contains_key(client.domain_id.as_str()) {
+            let domain = domains::sql::find_in_any_account(store, &client.domain_id).await?;
+            known.insert(client.domain_id.to_string(), domain);
+        }
+        if let Some(Some(domain)) = known.get(client.domain_id.as_str()) {
+            found.push(FoundClient { domain: domain.clone(), client });
+        }
+    }
+    Ok(found)
+}
+
+async fn show(session: &Session, store: &Store, found: FoundClient) -> Result<()> {
+    let address = public_address::find(store).await?.unwrap_or_default();
+    let FoundClient { client, domain } = found;
+    let issuer = issuer_at(&address, &domain);
+    let settings = &client.settings;
+    let consent = match (settings.asks_nobody(), settings.is_trusted) {
+        (true, _) => "never asked: trusted",
+        (false, true) => "asked once, for another program on a device could say that it is this one",
+        (false, false) => "asked once",
+    };
+    let mut lines = vec![
+        ("id", client.id.to_string()),
+        ("name", client.shown_name().to_owned()),
+        ("domain", format!("{} ({})", domain.name, domain.account.environment)),
+        ("issuer", issuer.clone()),
+        ("kind", if settings.is_public { "public" } else { "confidential" }.to_owned()),
+    ];
+    lines.extend(settings.redirect_uris.as_slice().iter().map(|uri| ("redirect", uri.to_string())));
+    lines.extend(settings.post_logout_uris.as_slice().iter().map(|uri| ("logout", uri.to_string())));
+    lines.push(("signed", settings.algorithm.as_str().to_owned()));
+    lines.push(("email", settings.email.as_str().to_owned()));
+    lines.push(("PKCE", if settings.requires_pkce { "required" } else { "optional" }.to_owned()));
+    lines.push(("consent", consent.to_owned()));
+    let allowed = settings.allowed.clone().map(Vec::<String>::from);
+    lines
+        .push(("allowed", allowed.map_or_else(|| "everybody; behind a proxy nobody".to_owned(), |who| who.join(", "))));
+    let now = Clock::System.now();
+    let text = lines.iter().map(|(label, text)| format!("{label:9} {text}")).collect::<Vec<_>>().join("\n");
+    session.print(&ClientView::new(client.clone(), issuer, now), || text)
+}

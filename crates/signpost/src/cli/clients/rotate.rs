@@ -1,0 +1,52 @@
+//! `signpost clients rotate`
+
+use anyhow::{Result, bail};
+use clap::Args;
+use serde_json::json;
+use signpost_openid::clients::{OAuthSecret, PREVIOUS_SECRET_LIFETIME, sql};
+use signpost_platform::accounts::audit::Actor;
+use signpost_platform::clock::Clock;
+use signpost_store::{Store, random};
+
+use super::{FoundClient, OneClient, find_issuer};
+use crate::cli::Session;
+
+#[derive(Debug, Args)]
+pub(in crate::cli) struct RotateClient {
+    #[command(flatten)]
+    which: OneClient,
+    /// End the previous secret at once
+    #[arg(long)]
+    now: bool,
+}
+
+impl RotateClient {
+    pub(super) async fn run(self, session: &Session, store: &Store) -> Result<()> {
+        let FoundClient { client, domain } = self.which.find(store).await?;
+        if client.settings.is_public {
+            bail!("{} is a public client, which has no secret", client.id);
+        }
+        let issuer = find_issuer(store, &domain).await?;
+        let (secret, now) = (OAuthSecret::from_bytes(&random()), Clock::System.now());
+        let overlap = (!self.now).then_some(PREVIOUS_SECRET_LIFETIME);
+        if !sql::rotate_secret(store, &domain.account, &client, &secret, overlap, &Actor::Operator, now).await? {
+            bail!("{} was deleted just now", client.id);
+        }
+        let until = overlap.map(|overlap| now + overlap);
+        let mut told = json!({ "client_id": client.id, "client_secret": secret.reveal(), "issuer": issuer });
+        if let Some(until) = until {
+            told["previous_secret_until"] = json!(until);
+        }
+        let words = match until {
+            Some(until) => format!(
+                "Configure {} with this secret, which is not shown again. The previous one is accepted until {until}.",
+                client.shown_name()
+            ),
+            None => format!(
+                "Configure {} with this secret, which is not shown again. The previous one is not accepted any more.",
+                client.shown_name()
+            ),
+        };
+        session.hand_over(&told, secret.reveal(), &words)
+    }
+}

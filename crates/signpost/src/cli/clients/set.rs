@@ -1,0 +1,116 @@
+//! `signpost clients set`
+
+use anyhow::{Result, bail};
+use clap::Args;
+use signpost_openid::clients::sql::{self, NotChanged};
+use signpost_openid::clients::{AllowList, ClientName, ClientPatch, EmailClaim};
+use signpost_openid::jose::SigningAlgorithm;
+use signpost_platform::accounts::audit::Actor;
+use signpost_platform::clock::Clock;
+use signpost_store::Store;
+
+use super::create::{agree_on_everyone, check_domain, parse_uris, wrong};
+use super::{OneClient, show};
+use crate::cli::{Session, Usage};
+
+#[derive(Debug, Args)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag of the command line")]
+pub(in crate::cli) struct SetClient {
+    #[command(flatten)]
+    which: OneClient,
+    /// Name that people read, up to 60 characters
+    #[arg(long, conflicts_with = "no_name")]
+    name: Option<String>,
+    /// Remove the name: people read the host of the redirect URI
+    #[arg(long)]
+    no_name: bool,
+    /// URIs that browsers go back to with a code; they replace those that the client has
+    #[arg(long = "redirect-uri", value_name = "URI", num_args = 1..)]
+    redirect_uris: Vec<String>,
+    /// URIs that browsers go to after a logout; they replace those that the client has
+    #[arg(long = "post-logout-uri", value_name = "URI", num_args = 1.., conflicts_with = "no_post_logout_uri")]
+    post_logout_uris: Vec<String>,
+    /// Remove all URIs that browsers go to after a logout
+    #[arg(long)]
+    no_post_logout_uri: bool,
+    /// Algorithm that signs ID tokens: RS256 or ES256
+    #[arg(long, value_name = "ALG", value_parser = ["RS256", "ES256"])]
+    alg: Option<String>,
+    /// What the scope email gives: synthetic (USER@DOMAIN), none, or verified (the same, of a verified domain)
+    #[arg(long, value_parser = ["synthetic", "none", "verified"])]
+    email: Option<String>,
+    /// Require PKCE of authorization requests
+    #[arg(long, conflicts_with = "no_pkce")]
+    pkce: bool,
+    /// Accept authorization requests without PKCE
+    #[arg(long)]
+    no_pkce: bool,
+    /// It is an application of your own: ask nobody for consent
+    #[arg(long, conflicts_with = "no_trusted")]
+    trusted: bool,
+    /// Ask for consent
+    #[arg(long)]
+    no_trusted: bool,
+    /// Who may log in: usr_…, a public key, group:NAME, or '*' for everybody; they replace those who are named
+    #[arg(long, value_name = "WHO", num_args = 1.., conflicts_with = "no_allow")]
+    allow: Vec<String>,
+    /// Name nobody: everybody may log in, and nobody behind a proxy
+    #[arg(long)]
+    no_allow: bool,
+    /// Let everybody in without asking, where anyone may register
+    #[arg(long)]
+    yes: bool,
+}
+
+impl SetClient {
+    pub(super) async fn run(self, session: &Session, store: &Store) -> Result<()> {
+        let change = self.change()?;
+        let found = self.which.find(store).await?;
+        let (client, domain) = (&found.client, &found.domain);
+        let settings = change.apply(&client.settings).map_err(|invalid| wrong(invalid.field, invalid.reason))?;
+        check_domain(domain, settings.email)?;
+        let warning = match &change.allowed {
+            Some(allowed) => agree_on_everyone(self.yes, domain, allowed.as_ref())?,
+            None => None,
+        };
+        let now = Clock::System.now();
+        let gone = || format!("{} was deleted just now", client.id);
+        match sql::patch(store, &domain.account, &domain.id, &client.id, &change, &Actor::Operator, now).await? {
+            Ok(()) => {}
+            Err(NotChanged::NotFound) => bail!(gone()),
+            Err(NotChanged::Invalid(invalid)) => return Err(wrong(invalid.field, invalid.reason).into()),
+        }
+        show(session, store, self.which.find(store).await?).await?;
+        if let Some(words) = warning.filter(|_| !session.json) {
+            eprintln!("\n{words}");
+        }
+        Ok(())
+    }
+
+    /// What was given, by the rules of `PATCH /domains/{id}/clients/{client}`.
+    fn change(&self) -> Result<ClientPatch> {
+        let name = self.name.as_deref().map(ClientName::parse).transpose();
+        let name = name.map_err(|reason| wrong("name", &reason))?;
+        let uris = |field, texts: &Vec<String>, is_none: bool| {
+            let is_given = is_none || !texts.is_empty();
+            is_given.then(|| parse_uris(field, texts)).transpose()
+        };
+        let allowed = (!self.allow.is_empty()).then(|| AllowList::parse(self.allow.iter().map(String::as_str)));
+        let allowed = allowed.transpose().map_err(|reason| wrong("allow", &reason))?;
+        let either = |yes: bool, no: bool| (yes || no).then_some(yes);
+        let change = ClientPatch {
+            name: name.map(Some).or(self.no_name.then_some(None)),
+            redirect_uris: uris("redirect_uris", &self.redirect_uris, false)?,
+            post_logout_uris: uris("post_logout_uris", &self.post_logout_uris, self.no_post_logout_uri)?,
+            algorithm: self.alg.as_deref().and_then(SigningAlgorithm::parse),
+            email: self.email.as_deref().and_then(EmailClaim::parse),
+            requires_pkce: either(self.pkce, self.no_pkce),
+            is_trusted: either(self.trusted, self.no_trusted),
+            allowed: allowed.map(Some).or(self.no_allow.then_some(None)),
+        };
+        if change.is_empty() {
+            return Err(Usage("name at least one setting to change; 'clients set --help' lists them".to_owned()).into());
+        }
+        Ok(change)
+    }
+}

@@ -1,0 +1,212 @@
+//! `signpost reports`: the moderator's side of what people report of machines.
+
+use anyhow::{Context, Result, bail};
+use clap::{Subcommand, ValueEnum};
+use serde_json::{Value, json};
+use signpost_atm::catalogue::{self, CatalogueEntry, Snapshot};
+use signpost_atm::reports::sql::{self, Moderation};
+use signpost_atm::reports::{MachineReport, ReportId, ReportState};
+use signpost_locator::AtmId;
+use signpost_platform::clock::Clock;
+use signpost_store::Store;
+
+use crate::cli::{Session, table};
+
+#[derive(Debug, Subcommand)]
+pub(super) enum ReportsCommand {
+    /// List reports, newest first
+    ///
+    /// New ones wait for you: too many came at once, or too many of one operator's machines are said to be gone. With
+    /// --json: `{reports}`.
+    List {
+        /// Only reports in this state
+        #[arg(long, value_enum)]
+        state: Option<StateWord>,
+        /// Only reports of the ATM with this ID
+        #[arg(long, value_name = "ID")]
+        atm: Option<u64>,
+        /// Maximum number of results
+        #[arg(long, default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..=10_000))]
+        limit: u32,
+    },
+    /// Show a report, its ATM, and where to tell the source
+    ///
+    /// With --json: the report with `atm` and `tell_source`.
+    Show {
+        /// Report ID, as shown by 'reports list'
+        id: String,
+    },
+    /// Accept a report: it decides the status of the ATM
+    ///
+    /// 'gone' closes the ATM for good, 'broken' puts it out of service, 'there' answers the doubts of others. The others
+    /// decide nothing. A running server shows it within a second.
+    Accept {
+        /// Report ID, as shown by 'reports list'
+        id: String,
+        /// Only show it like any other report; it waited
+        #[arg(long)]
+        release: bool,
+    },
+    /// Reject a report: it counts for nothing
+    Reject {
+        /// Report ID, as shown by 'reports list'
+        id: String,
+    },
+    /// Take back what was accepted or rejected
+    Undo {
+        /// Report ID, as shown by 'reports list'
+        id: String,
+    },
+    /// Refuse the reports of a person or of an API key, and reject those that are shown
+    ///
+    /// What an operator's key has decided stays: take it back with 'reports undo'.
+    Ban {
+        /// User ID or key ID, as shown by 'reports show'
+        reporter: String,
+        /// Accept their reports again
+        #[arg(long)]
+        lift: bool,
+    },
+    /// List who is banned
+    Bans,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub(super) enum StateWord {
+    New,
+    Shown,
+    Accepted,
+    Rejected,
+    Duplicate,
+    Expired,
+}
+
+impl From<StateWord> for ReportState {
+    fn from(word: StateWord) -> Self {
+        match word {
+            StateWord::New => Self::New,
+            StateWord::Shown => Self::Shown,
+            StateWord::Accepted => Self::Accepted,
+            StateWord::Rejected => Self::Rejected,
+            StateWord::Duplicate => Self::Duplicate,
+            StateWord::Expired => Self::Expired,
+        }
+    }
+}
+
+impl ReportsCommand {
+    pub(super) async fn run(self, session: &Session) -> Result<()> {
+        let store = session.store()?;
+        match self {
+            Self::List { state, atm, limit } => list(session, &store, state, atm, limit).await,
+            Self::Show { id } => show(session, &store, &id).await,
+            Self::Accept { id, release: false } => decide(session, &store, &id, Moderation::Accept).await,
+            Self::Accept { id, release: true } => decide(session, &store, &id, Moderation::Release).await,
+            Self::Reject { id } => decide(session, &store, &id, Moderation::Reject).await,
+            Self::Undo { id } => decide(session, &store, &id, Moderation::Undo).await,
+            Self::Ban { reporter, lift } => ban(session, &store, &reporter, lift).await,
+            Self::Bans => list_bans(session, &store).await,
+        }
+    }
+}
+
+async fn list(session: &Session, store: &Store, state: Option<StateWord>, atm: Option<u64>, limit: u32) -> Result<()> {
+    let atm = atm.map(|id| AtmId::new(id).context("an ID is a whole number from 1 to 9007199254740992")).transpose()?;
+    let reports = sql::list(store, state.map(ReportState::from), atm, limit).await?;
+    session.print(&json!({ "reports": reports }), || {
+        let row = |report: &MachineReport| {
+            let (id, atm, at) = (report.id.to_string(), report.atm_id.to_string(), report.created_at.to_string());
+            let (seen, state) = (report.seen.as_str().to_owned(), report.state.as_str().to_owned());
+            [id, atm, seen, state, at, report.text.clone().unwrap_or_default()]
+        };
+        table(["ID", "ATM", "SEEN", "STATE", "SENT", "TEXT"], &reports.iter().map(row).collect::<Vec<_>>())
+    })
+}
+
+async fn find(store: &Store, id: &str) -> Result<MachineReport> {
+    let found = match ReportId::parse(id) {
+        Some(id) => sql::find(store, &id).await?,
+        None => None,
+    };
+    found.with_context(|| format!("no report has the ID {id}; 'signpost reports list' shows all"))
+}
+
+async fn show(session: &Session, store: &Store, id: &str) -> Result<()> {
+    let report = find(store, id).await?;
+    let (now, mut document) = (Clock::System.now(), json!(report));
+    let snapshot = catalogue::load(store, now).await?;
+    if let Some(entry) = snapshot.get(report.atm_id) {
+        document["atm"] = describe_atm(&snapshot, entry, now);
+        document["tell_source"] = tell_source(entry).into();
+    }
+    session.print(&document, || format!("{document:#}"))
+}
+
+/// What is known of the machine, as far as it matters for the report.
+fn describe_atm(snapshot: &Snapshot, entry: &CatalogueEntry, now: jiff::Timestamp) -> Value {
+    let (record, report) = (&entry.machine.record, snapshot.at(now).status(entry));
+    json!({
+        "id": entry.machine.id, "name": record.title(), "operator": record.operator,
+        "address": record.address.one_line(), "status": report.status, "reason": report.reason.text(),
+        "reports": snapshot.reports(entry).map(|reports| &reports.summary),
+        "sources": entry.machine.claims.iter().map(|claim| &*claim.source).collect::<Vec<_>>(),
+    })
+}
+
+/// Where a note tells the mappers, if the machine is one of theirs. Nothing is written there by this program.
+fn tell_source(entry: &CatalogueEntry) -> Option<String> {
+    let is_theirs = |url: &str| url.starts_with("https://www.openstreetmap.org/");
+    let is_mapped = entry.machine.claims.iter().any(|claim| claim.url.as_deref().is_some_and(is_theirs));
+    let point = entry.machine.record.point;
+    let (lat, lon) = (point.lat(), point.lon());
+    is_mapped
+        .then(|| format!("https://www.openstreetmap.org/note/new?lat={lat:.6}&lon={lon:.6}#map=19/{lat:.6}/{lon:.6}"))
+}
+
+async fn decide(session: &Session, store: &Store, id: &str, what: Moderation) -> Result<()> {
+    let report = find(store, id).await?;
+    if !sql::moderate(store, &report, what, Clock::System.now()).await? {
+        bail!("the report is {}: {}", report.state.as_str(), allowed(what));
+    }
+    let report = find(store, id).await?;
+    session.print(&report, || {
+        format!("the report is {}; a running server shows it within a second", report.state.as_str())
+    })
+}
+
+fn allowed(what: Moderation) -> &'static str {
+    match what {
+        Moderation::Accept | Moderation::Reject => {
+            "only new, shown and duplicate ones are decided on; 'reports undo' first"
+        }
+        Moderation::Release => "only new ones are released",
+        Moderation::Undo => "only accepted and rejected ones are taken back",
+    }
+}
+
+async fn ban(session: &Session, store: &Store, reporter: &str, lift: bool) -> Result<()> {
+    let now = Clock::System.now();
+    let is_name = |name: &str| name.starts_with("usr_") || name.starts_with("key_");
+    if !is_name(reporter) || reporter.len() > 100 {
+        bail!("a reporter is a user ID (usr_…) or a key ID (key_…), as 'signpost reports show' shows it");
+    }
+    if lift {
+        if !sql::lift_ban(store, reporter, now).await? {
+            bail!("{reporter} is not banned; 'signpost reports bans' shows who is");
+        }
+        return session
+            .print(&json!({ "reporter": reporter, "banned": false }), || format!("{reporter} may report again"));
+    }
+    if !sql::ban(store, reporter, now).await? {
+        bail!("{reporter} is banned already");
+    }
+    session.print(&json!({ "reporter": reporter, "banned": true }), || format!("{reporter} is banned"))
+}
+
+async fn list_bans(session: &Session, store: &Store) -> Result<()> {
+    let bans = sql::list_bans(store).await?;
+    session.print(&json!({ "bans": bans }), || {
+        let rows: Vec<_> = bans.iter().map(|ban| [ban.reporter.clone(), ban.banned_at.to_string()]).collect();
+        table(["REPORTER", "SINCE"], &rows)
+    })
+}

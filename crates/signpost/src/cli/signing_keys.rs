@@ -1,0 +1,176 @@
+//! `signpost signing-keys`
+
+use std::fs::File;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result, bail};
+use clap::{Args, Subcommand, ValueEnum};
+use secrecy::{SecretSlice, SecretString};
+use serde_json::json;
+use signpost_openid::jose::{SigningAlgorithm, read_pem};
+use signpost_openid::signing_keys::listed::{ListedSigningKey, describe};
+use signpost_openid::signing_keys::making::{Beginning, WantedKey, make_key};
+use signpost_openid::signing_keys::{KeyState, sql};
+use signpost_platform::accounts::Environment;
+use signpost_platform::accounts::audit::Actor;
+use signpost_platform::clock::Clock;
+
+use crate::cli::{Session, table};
+
+/// More than any key file has.
+const MAX_PEM_BYTES: u64 = 64 << 10;
+
+#[derive(Debug, Subcommand)]
+pub(super) enum SigningKeysCommand {
+    /// List the keys that sign ID tokens, without what signs
+    ///
+    /// A key is `next` (published, and not signing yet), `signing`, `retiring` (published for 48 hours after its last token)
+    /// or `retired` (known for `id_token_hint` alone, for 90 days). With --json: `{signing_keys: [{kid, environment,
+    /// algorithm, state, created_at, active_from, published_until}]}`.
+    List {
+        #[command(flatten)]
+        whose: WhoseKeys,
+    },
+    /// Add the next key that signs ID tokens
+    ///
+    /// The server does this by itself every 90 days. The new key is published at once and signs after 24 hours, when relying
+    /// parties have read it; the first key of all signs at once. Servers know it within 5 seconds. Without --sandbox it is a
+    /// live key. Run the command with the server's `SIGNPOST_SEAL_KEY`.
+    ///
+    /// If a private key was read by somebody, use --compromised, for each environment and algorithm whose keys were read: the
+    /// old keys are deleted, and what they signed counts no more.
+    ///
+    /// A processor without the features ADX, AES, AVX, AVX2, BMI1 and PCLMULQDQ (on 64-bit ARM: NEON, AES, PMULL and SHA-2) cannot
+    /// make RSA keys: pass one with --pem.
+    ///
+    /// With --json a key as 'signing-keys list' prints it.
+    Rotate(Rotate),
+}
+
+#[derive(Debug, Args)]
+pub(super) struct Rotate {
+    /// Sign with it after 10 seconds; relying parties that have not read it refuse tokens until they do
+    #[arg(long, conflicts_with = "compromised")]
+    now: bool,
+    /// Sign with it at once, and delete the keys before it
+    #[arg(long)]
+    compromised: bool,
+    /// Use this private key: a PEM file with PKCS #8, RSA of 2048 to 4096 bits, or P-256 with --alg ES256
+    #[arg(long, value_name = "FILE")]
+    pem: Option<PathBuf>,
+    /// Algorithm
+    #[arg(long, value_enum, ignore_case = true, default_value_t = Alg::Rs256)]
+    alg: Alg,
+    #[command(flatten)]
+    whose: WhoseKeys,
+}
+
+/// Whose keys.
+#[derive(Clone, Copy, Debug, Args)]
+pub(super) struct WhoseKeys {
+    /// Keys of the sandbox
+    #[arg(long, conflicts_with = "live")]
+    sandbox: bool,
+    /// Live keys
+    #[arg(long)]
+    live: bool,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum Alg {
+    #[value(name = "RS256")]
+    Rs256,
+    #[value(name = "ES256")]
+    Es256,
+}
+
+impl SigningKeysCommand {
+    pub(super) async fn run(self, session: &Session) -> Result<()> {
+        match self {
+            Self::List { whose } => list(session, whose).await,
+            Self::Rotate(rotate) => rotate.run(session).await,
+        }
+    }
+}
+
+impl WhoseKeys {
+    /// The environments that are meant: the one that is said, else both.
+    fn environments(self) -> &'static [Environment] {
+        match (self.sandbox, self.live) {
+            (true, _) => &[Environment::Sandbox],
+            (_, true) => &[Environment::Live],
+            _ => &Environment::ALL,
+        }
+    }
+}
+
+async fn list(session: &Session, whose: WhoseKeys) -> Result<()> {
+    let keys = sql::list_all(&session.store()?).await?;
+    let keys: Vec<_> = keys.into_iter().filter(|key| whose.environments().contains(&key.environment)).collect();
+    let keys = describe(&keys, Clock::System.now());
+    session.print(&json!({ "signing_keys": keys }), || {
+        let row = |key: &ListedSigningKey| {
+            let ListedSigningKey { kid, environment, algorithm, state, active_from, published_until, .. } = key;
+            let until = published_until.map(|until| until.to_string()).unwrap_or_default();
+            let words = [environment.as_str(), algorithm.as_str(), state.as_str()].map(str::to_owned);
+            let [environment, algorithm, state] = words;
+            [kid.clone(), environment, algorithm, state, active_from.to_string(), until]
+        };
+        let rows: Vec<_> = keys.iter().map(row).collect();
+        table(["ID", "ENVIRONMENT", "ALGORITHM", "STATE", "SIGNS FROM", "PUBLISHED UNTIL"], &rows)
+    })
+}
+
+impl Rotate {
+    async fn run(self, session: &Session) -> Result<()> {
+        // Whose keys matter is live; the sandbox is asked for.
+        let environment = if self.whose.sandbox { Environment::Sandbox } else { Environment::Live };
+        let beginning = match (self.now, self.compromised) {
+            (_, true) => Beginning::Compromised,
+            (true, _) => Beginning::Soon,
+            _ => Beginning::Announced,
+        };
+        let pkcs8 = self.pem.as_deref().map(read_key_file).transpose()?;
+        let (store, seal, now) = (session.store()?, session.config.login.seal(), Clock::System.now());
+        let wanted = WantedKey { environment, algorithm: self.alg.into(), beginning, pkcs8 };
+        let there = sql::list_all(&store).await?;
+        let made = make_key(&store, &seal, wanted, &there, &Actor::Operator, now).await;
+        let made = match &self.pem {
+            Some(file) => made.with_context(|| file.display().to_string()),
+            None => made,
+        };
+        let Some(made) = made? else {
+            bail!("another key was made at the same moment; 'signpost signing-keys list' shows it");
+        };
+        let all = describe(&sql::list_all(&store).await?, now);
+        let key = all.into_iter().find(|key| key.kid == made.kid).context("the new key was deleted")?;
+        session.print(&key, || {
+            let ListedSigningKey { kid, algorithm, active_from, state, .. } = &key;
+            let old = if beginning == Beginning::Compromised { "; the keys before it were deleted" } else { "" };
+            let when = match state {
+                KeyState::Signing => "signs now".to_owned(),
+                _ => format!("is published, and signs from {active_from}"),
+            };
+            format!("{kid} ({algorithm}, {environment}) {when}{old}")
+        })
+    }
+}
+
+/// The key in a file of the operator's.
+fn read_key_file(file: &Path) -> Result<SecretSlice<u8>> {
+    let shown = || file.display().to_string();
+    let mut text = String::new();
+    File::open(file).with_context(shown)?.take(MAX_PEM_BYTES).read_to_string(&mut text).with_context(shown)?;
+    let text = SecretString::from(text);
+    read_pem(secrecy::ExposeSecret::expose_secret(&text)).with_context(shown)
+}
+
+impl From<Alg> for SigningAlgorithm {
+    fn from(alg: Alg) -> Self {
+        match alg {
+            Alg::Rs256 => Self::Rs256,
+            Alg::Es256 => Self::Es256,
+        }
+    }
+}

@@ -1,0 +1,20 @@
+//! Why a client's file is left as it is.
+
+/// Why a text is left as it is: where that is known, with line and column.
+#[derive(Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub(super) struct BadText(pub(super) String);
+
+impl BadText {
+    pub(super) fn at(line: usize, column: usize, reason: &str) -> Self {
+        Self(format!("line {line}, column {column}: {reason}"))
+    }
+
+    pub(super) fn twice(name: &str) -> Self {
+        Self(format!("\"{name}\" is there twice: remove one of them"))
+    }
+
+    pub(super) fn no_object(name: &str) -> Self {
+        Self(format!("\"{name}\" is no object with members"))
+    }
+}

@@ -1,0 +1,180 @@
+//! A bundle: this program with a manifest in one file, which clients with windows install at a click (MCPB, manifest 0.3).
+
+use std::fs::{File, OpenOptions};
+use std::io::{self, Read, Seek, Write};
+use std::path::Path;
+
+use anyhow::{Context, Result};
+use data_encoding::HEXLOWER;
+use serde::Serialize;
+use serde_json::{Value, json};
+use sha2::{Digest, Sha256};
+use signpost_atm::mcp;
+use zip::ZipWriter;
+use zip::write::SimpleFileOptions;
+
+use super::folders::OperatingSystem;
+use super::members::ENTRY_NAME;
+
+/// The version of the manifest that every client which installs bundles reads.
+const MANIFEST_VERSION: &str = "0.3";
+const ICON: &[u8] = include_bytes!("../../assets/icon.png");
+
+/// A bundle that was written.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Bundled {
+    /// The file, as it was named.
+    pub file: String,
+    /// Its size.
+    pub bytes: u64,
+    /// Its SHA-256 in hex, which an entry in a registry names as `fileSha256`.
+    pub sha256: String,
+}
+
+/// What a client reads first: what is in the bundle, and how to start it.
+///
+/// The data stays outside, in a folder that the client asks for: a bundle is replaced by its next version as a whole.
+#[must_use]
+pub fn manifest(system: OperatingSystem) -> Value {
+    let server = mcp::server(false, None);
+    let info = server.info();
+    let tools = server.tools().map(|tool| json!({ "name": tool.name, "description": tool.title }));
+    let tools: Vec<_> = tools.collect();
+    json!({
+        "manifest_version": MANIFEST_VERSION,
+        "name": ENTRY_NAME,
+        "display_name": info.title,
+        "version": info.version,
+        "description": info.description,
+        "author": { "name": "Signpost" },
+        "icon": "icon.png",
+        "server": {
+            "type": "binary",
+            "entry_point": program(system),
+            "mcp_config": {
+                "command": format!("${{__dirname}}/{}", program(system)),
+                "args": ["mcp", "--data-dir", "${user_config.data_dir}"],
+                "env": {},
+            },
+        },
+        "tools": tools,
+        "prompts_generated": true,
+        "license": "MIT OR Apache-2.0",
+        "compatibility": { "platforms": [platform(system)] },
+        "user_config": {
+            "data_dir": {
+                "type": "directory",
+                "title": "Data folder",
+                "description": "The folder with the data, which 'signpost serve' or 'signpost atms import' created",
+                "required": true,
+                "default": "${HOME}/signpost-data",
+            },
+        },
+    })
+}
+
+/// Writes a bundle of a program. The file must not exist yet, and is there whole or not at all.
+///
+/// # Errors
+/// Where the program cannot be read, where the file exists or cannot be written.
+pub fn write_bundle(file: &Path, program: &Path, system: OperatingSystem) -> Result<Bundled> {
+    let shown = file.display().to_string();
+    let new = OpenOptions::new().read(true).write(true).create_new(true).open(file);
+    let mut out = new.with_context(|| format!("cannot create {shown}"))?;
+    let written = fill(&mut out, program, system).with_context(|| format!("cannot write {shown}"));
+    if written.is_err() {
+        // It may be gone already; what went wrong is told in any case.
+        let _ = std::fs::remove_file(file);
+    }
+    let (bytes, sha256) = written?;
+    Ok(Bundled { file: shown, bytes, sha256 })
+}
+
+fn fill(out: &mut File, from: &Path, system: OperatingSystem) -> Result<(u64, String)> {
+    // No time of making: the same program gives the same bytes, whose hash a registry names.
+    let plain = SimpleFileOptions::default().large_file(false);
+    let mut zip = ZipWriter::new(&mut *out);
+    zip.start_file("manifest.json", plain.unix_permissions(0o644))?;
+    zip.write_all(serde_json::to_string_pretty(&manifest(system))?.as_bytes())?;
+    zip.start_file("icon.png", plain.unix_permissions(0o644))?;
+    zip.write_all(ICON)?;
+    zip.start_file(program(system), plain.unix_permissions(0o755))?;
+    io::copy(&mut File::open(from)?, &mut zip)?;
+    zip.finish()?;
+    out.sync_all()?;
+    hash(out)
+}
+
+fn hash(file: &mut File) -> Result<(u64, String)> {
+    file.rewind()?;
+    let (mut hash, mut buffer, mut bytes) = (Sha256::new(), vec![0; 1 << 16], 0);
+    loop {
+        match file.read(&mut buffer)? {
+            0 => return Ok((bytes, HEXLOWER.encode(&hash.finalize()))),
+            count => {
+                hash.update(&buffer[..count]);
+                bytes += count as u64;
+            }
+        }
+    }
+}
+
+/// The program's place in the bundle.
+fn program(system: OperatingSystem) -> &'static str {
+    if system == OperatingSystem::Windows { "server/signpost.exe" } else { "server/signpost" }
+}
+
+/// What the manifest calls a system.
+fn platform(system: OperatingSystem) -> &'static str {
+    match system {
+        OperatingSystem::Linux => "linux",
+        OperatingSystem::MacOs => "darwin",
+        OperatingSystem::Windows => "win32",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_manifest_starts_its_own_program_on_its_own_system() {
+        for (system, platform, command) in [
+            (OperatingSystem::Linux, "linux", "${__dirname}/server/signpost"),
+            (OperatingSystem::MacOs, "darwin", "${__dirname}/server/signpost"),
+            (OperatingSystem::Windows, "win32", "${__dirname}/server/signpost.exe"),
+        ] {
+            let manifest = manifest(system);
+            assert_eq!(manifest["compatibility"]["platforms"], json!([platform]));
+            assert_eq!(manifest["server"]["mcp_config"]["command"], command);
+            assert!(command.ends_with(manifest["server"]["entry_point"].as_str().unwrap()));
+            assert_eq!(manifest["tools"].as_array().unwrap().len(), 4);
+        }
+    }
+
+    #[test]
+    fn the_same_program_gives_the_same_bundle_and_no_file_is_written_over() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = |name: &str| folder.path().join(name);
+        std::fs::write(path("program"), b"#!/bin/sh\n").unwrap();
+        let write = |name: &str| write_bundle(&path(name), &path("program"), OperatingSystem::Linux);
+        let (one, other) = (write("a.mcpb").unwrap(), write("b.mcpb").unwrap());
+        assert_eq!((one.bytes, &one.sha256), (other.bytes, &other.sha256));
+        assert_eq!(one.bytes, std::fs::metadata(path("a.mcpb")).unwrap().len());
+        assert!(format!("{:#}", write("a.mcpb").unwrap_err()).contains("exists"));
+        let missing = write_bundle(&path("c.mcpb"), &path("no program"), OperatingSystem::Linux);
+        assert!(missing.is_err() && !path("c.mcpb").exists());
+    }
+
+    #[test]
+    fn the_program_stays_one_that_may_be_run() {
+        let folder = tempfile::tempdir().unwrap();
+        let (file, program) = (folder.path().join("a.mcpb"), folder.path().join("program"));
+        std::fs::write(&program, b"#!/bin/sh\n").unwrap();
+        write_bundle(&file, &program, OperatingSystem::Linux).unwrap();
+        let mut zip = zip::ZipArchive::new(File::open(file).unwrap()).unwrap();
+        let mode = |zip: &mut zip::ZipArchive<File>, name: &str| zip.by_name(name).unwrap().unix_mode();
+        assert_eq!(mode(&mut zip, "server/signpost").map(|mode| mode & 0o777), Some(0o755));
+        assert_eq!(mode(&mut zip, "manifest.json").map(|mode| mode & 0o777), Some(0o644));
+    }
+}

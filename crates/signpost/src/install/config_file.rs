@@ -1,0 +1,254 @@
+//! A client's file on the disk: read within a bound, and replaced whole or not at all.
+
+use std::fs::{self, File, Metadata, OpenOptions, Permissions};
+use std::io::{ErrorKind, Read, Write};
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result, bail};
+
+/// No client has a file this large: 16 MiB.
+const MAX_BYTES: u64 = 16 << 20;
+
+/// A client's file as it was read.
+#[derive(Debug)]
+pub(super) struct ConfigFile {
+    /// As people know it.
+    pub(super) path: PathBuf,
+    /// What a link at the path leads to, or the path.
+    target: PathBuf,
+    /// None where there is no file.
+    pub(super) text: Option<String>,
+    metadata: Option<Metadata>,
+}
+
+/// Somebody else wrote the file between our reading and our writing.
+#[derive(Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0} was changed by another program at the same time: run this again")]
+pub(super) struct ChangedMeanwhile(String);
+
+impl ConfigFile {
+    /// Reads the file, which may be missing.
+    pub(super) fn read(path: &Path) -> Result<Self> {
+        let shown = path.display();
+        let target = follow(path).with_context(|| format!("cannot follow the link {shown}"))?;
+        let metadata = match fs::metadata(&target) {
+            Ok(metadata) => metadata,
+            Err(error) if error.kind() == ErrorKind::NotFound => {
+                return Ok(Self { path: path.to_owned(), target, text: None, metadata: None });
+            }
+            Err(error) => return Err(error).with_context(|| format!("cannot read {shown}")),
+        };
+        if !metadata.is_file() {
+            bail!("{shown} is no file");
+        }
+        let bytes = read_bounded(&target).with_context(|| format!("cannot read {shown}"))?;
+        if bytes.len() as u64 > MAX_BYTES {
+            bail!("{shown} has more than {} MiB: no client writes so much", MAX_BYTES >> 20);
+        }
+        let Ok(text) = String::from_utf8(bytes) else { bail!("{shown} is not UTF-8") };
+        Ok(Self { path: path.to_owned(), target, text: Some(text), metadata: Some(metadata) })
+    }
+
+    /// Puts a text in the place of what was read, with the same mode. What was there stays beside it as a backup.
+    pub(super) fn replace(&self, text: &str) -> Result<()> {
+        self.check_writable()?;
+        if let Some(before) = &self.text {
+            let backup = self.free_backup(before);
+            write_whole(&backup, before, self.metadata.as_ref(), || Ok(()))?;
+        } else if let Some(folder) = self.target.parent() {
+            make_folder(folder).with_context(|| format!("cannot create the folder {}", folder.display()))?;
+        }
+        write_whole(&self.target, text, self.metadata.as_ref(), || self.check_unchanged())
+    }
+
+    /// Puts a backup in the place of what was read. As they are the same then, one of them goes.
+    pub(super) fn restore(&self, backup: &Path, text: &str) -> Result<()> {
+        self.check_writable()?;
+        write_whole(&self.target, text, self.metadata.as_ref(), || self.check_unchanged())?;
+        fs::remove_file(backup).with_context(|| format!("cannot remove {}", backup.display()))
+    }
+
+    /// Removes the file, in which nothing is left.
+    pub(super) fn delete(&self) -> Result<()> {
+        self.check_writable()?;
+        self.check_unchanged()?;
+        fs::remove_file(&self.target).with_context(|| format!("cannot remove {}", self.target.display()))
+    }
+
+    /// What is beside the file under the names of backups. One that cannot be read is none of ours.
+    pub(super) fn backups(&self) -> Vec<(PathBuf, String)> {
+        let read = |path: PathBuf| {
+            let bytes = read_bounded(&path).ok().filter(|bytes| bytes.len() as u64 <= MAX_BYTES)?;
+            Some((path, String::from_utf8(bytes).ok()?))
+        };
+        self.backup_paths().into_iter().filter(|path| path.is_file()).filter_map(read).collect()
+    }
+
+    /// The second name is for where somebody else uses the first.
+    fn backup_paths(&self) -> [PathBuf; 2] {
+        [".bak", ".signpost.bak"].map(|end| {
+            let mut name = self.target.as_os_str().to_owned();
+            name.push(end);
+            name.into()
+        })
+    }
+
+    fn free_backup(&self, before: &str) -> PathBuf {
+        let [first, second] = self.backup_paths();
+        let is_free = match fs::symlink_metadata(&first) {
+            Err(error) => error.kind() == ErrorKind::NotFound,
+            Ok(_) => read_bounded(&first).is_ok_and(|bytes| bytes == before.as_bytes()),
+        };
+        if is_free { first } else { second }
+    }
+
+    /// Whoever may write to the folder could replace a file that says it is not to be written to.
+    fn check_writable(&self) -> Result<()> {
+        let is_read_only = self.metadata.as_ref().is_some_and(|metadata| metadata.permissions().readonly());
+        if is_read_only {
+            bail!(
+                "{} is read-only: make it writable, or add the entry by hand, as --print shows it",
+                self.path.display()
+            );
+        }
+        Ok(())
+    }
+
+    fn check_unchanged(&self) -> Result<()> {
+        let now = match read_bounded(&self.target) {
+            Ok(bytes) => Some(bytes),
+            Err(error) if error.kind() == ErrorKind::NotFound => None,
+            Err(error) => return Err(error.into()),
+        };
+        if now.as_deref() == self.text.as_deref().map(str::as_bytes) {
+            return Ok(());
+        }
+        Err(ChangedMeanwhile(self.path.display().to_string()).into())
+    }
+}
+
+/// Where a link leads, though there may be nothing yet.
+fn follow(path: &Path) -> std::io::Result<PathBuf> {
+    const MOST_LINKS: usize = 32;
+    let mut target = path.to_owned();
+    for _ in 0..MOST_LINKS {
+        match fs::symlink_metadata(&target) {
+            Ok(metadata) if metadata.is_symlink() => {
+                let next = fs::read_link(&target)?;
+                target = target.parent().unwrap_or(Path::new("")).join(next);
+            }
+            Err(error) if error.kind() != ErrorKind::NotFound => return Err(error),
+            _ => return Ok(target),
+        }
+    }
+    Err(std::io::Error::other("it leads in a circle"))
+}
+
+/// At most one byte more than is allowed.
+fn read_bounded(path: &Path) -> std::io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    File::open(path)?.take(MAX_BYTES + 1).read_to_end(&mut bytes)?;
+    Ok(bytes)
+}
+
+/// Writes a file beside and renames it, so that a reader sees the old or the new one, whenever the power fails. It gets
+/// the mode and the owner of what it stands for; without that, it is for its owner alone.
+fn write_whole(path: &Path, text: &str, like: Option<&Metadata>, last_look: impl FnOnce() -> Result<()>) -> Result<()> {
+    let mut name = path.as_os_str().to_owned();
+    name.push(format!(".{}.new", std::process::id()));
+    let beside = PathBuf::from(name);
+    let written = write_new(&beside, text, like)
+        .with_context(|| format!("cannot write {}", beside.display()))
+        .and_then(|()| last_look())
+        .and_then(|()| fs::rename(&beside, path).with_context(|| format!("cannot replace {}", path.display())));
+    if written.is_err() {
+        // It may not be there; what went wrong is told in any case.
+        let _ = fs::remove_file(&beside);
+    }
+    written
+}
+
+fn write_new(path: &Path, text: &str, like: Option<&Metadata>) -> std::io::Result<()> {
+    let mut options = OpenOptions::new();
+    options.write(true).create_new(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    let mut file = options.open(path)?;
+    file.write_all(text.as_bytes())?;
+    if let Some(like) = like {
+        keep_owner(&file, like)?;
+        file.set_permissions(Permissions::clone(&like.permissions()))?;
+    }
+    file.sync_all()
+}
+
+/// As root one changes the files of others, who shall still read them.
+#[cfg(unix)]
+fn keep_owner(file: &File, like: &Metadata) -> std::io::Result<()> {
+    use std::os::unix::fs::{MetadataExt, fchown};
+    let now = file.metadata()?;
+    let owners = |metadata: &Metadata| (metadata.uid(), metadata.gid());
+    if owners(&now) == owners(like) { Ok(()) } else { fchown(file, Some(like.uid()), Some(like.gid())) }
+}
+
+#[cfg(not(unix))]
+fn keep_owner(_: &File, _: &Metadata) -> std::io::Result<()> {
+    Ok(())
+}
+
+fn make_folder(folder: &Path) -> std::io::Result<()> {
+    let mut builder = fs::DirBuilder::new();
+    builder.recursive(true);
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder.create(folder)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn names(folder: &Path) -> Vec<String> {
+        let entries = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
+        let mut names: Vec<_> = entries.collect();
+        names.sort();
+        names
+    }
+
+    #[test]
+    fn what_another_program_wrote_meanwhile_stays() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("mcp.json");
+        fs::write(&path, "{}").unwrap();
+        let file = ConfigFile::read(&path).unwrap();
+        fs::write(&path, "{\"theirs\": 1}").unwrap();
+        for refused in [file.replace("{\"ours\": 1}"), file.delete()] {
+            assert!(refused.unwrap_err().is::<ChangedMeanwhile>());
+        }
+        assert_eq!(fs::read_to_string(&path).unwrap(), "{\"theirs\": 1}");
+        assert_eq!(names(folder.path()), ["mcp.json", "mcp.json.bak"], "nothing half-written is left");
+    }
+
+    #[test]
+    fn a_file_that_appeared_meanwhile_stays() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("mcp.json");
+        let file = ConfigFile::read(&path).unwrap();
+        fs::write(&path, "theirs").unwrap();
+        assert!(file.replace("ours").unwrap_err().is::<ChangedMeanwhile>());
+        assert_eq!(fs::read_to_string(&path).unwrap(), "theirs");
+    }
+
+    #[test]
+    fn a_backup_of_somebody_else_is_not_written_over() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("mcp.json");
+        fs::write(&path, "before").unwrap();
+        fs::write(folder.path().join("mcp.json.bak"), "theirs").unwrap();
+        ConfigFile::read(&path).unwrap().replace("after").unwrap();
+        let text = |name: &str| fs::read_to_string(folder.path().join(name)).unwrap();
+        assert_eq!(names(folder.path()), ["mcp.json", "mcp.json.bak", "mcp.json.signpost.bak"]);
+        let texts = ["mcp.json", "mcp.json.bak", "mcp.json.signpost.bak"].map(text);
+        assert_eq!(texts, ["after", "theirs", "before"]);
+    }
+}

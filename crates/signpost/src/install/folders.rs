@@ -1,0 +1,241 @@
+//! Where each client has its file: a pure function of the system and of what the environment says.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+use super::client::McpClient;
+
+/// A system that clients run on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OperatingSystem {
+    /// Linux, and whatever else keeps to the folders of the XDG Base Directory Specification.
+    Linux,
+    /// macOS.
+    MacOs,
+    /// Windows.
+    Windows,
+}
+
+/// The folders of a person, in which programs keep their files.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UserFolders {
+    system: OperatingSystem,
+    home: PathBuf,
+    /// `XDG_CONFIG_HOME`, `Application Support` or `%APPDATA%`.
+    settings: PathBuf,
+    /// Where Claude Code, Codex and Gemini CLI were told to keep their own.
+    moved: [Option<PathBuf>; 3],
+}
+
+/// Nobody's folders can be named: the variable that must be set.
+#[derive(Debug, PartialEq, Eq, thiserror::Error)]
+#[error("cannot tell where your programs have their files: set {0} to the whole path of your home folder")]
+pub struct NoHome(&'static str);
+
+/// One place in which a client may have its file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ClientPlace {
+    /// A folder that is there where the client is.
+    pub sign: PathBuf,
+    /// The file with its servers.
+    pub file: PathBuf,
+}
+
+impl OperatingSystem {
+    /// The system that this program runs on.
+    #[must_use]
+    pub fn here() -> Self {
+        match std::env::consts::OS {
+            "macos" => Self::MacOs,
+            "windows" => Self::Windows,
+            _ => Self::Linux,
+        }
+    }
+}
+
+impl UserFolders {
+    /// The folders that the environment's variables name.
+    ///
+    /// # Errors
+    /// [`NoHome`] where there is no home folder, or no whole path of one.
+    pub fn of(system: OperatingSystem, variable: impl Fn(&str) -> Option<OsString>) -> Result<Self, NoHome> {
+        let folder = |name: &str| variable(name).map(PathBuf::from).filter(|path| is_whole(system, path));
+        let name = if system == OperatingSystem::Windows { "USERPROFILE" } else { "HOME" };
+        let home = folder(name).ok_or(NoHome(name))?;
+        let settings = match system {
+            OperatingSystem::Linux => folder("XDG_CONFIG_HOME").unwrap_or_else(|| home.join(".config")),
+            OperatingSystem::MacOs => home.join("Library/Application Support"),
+            OperatingSystem::Windows => folder("APPDATA").unwrap_or_else(|| home.join("AppData").join("Roaming")),
+        };
+        let gemini = folder("GEMINI_CLI_HOME").map(|folder| folder.join(".gemini"));
+        let moved = [folder("CLAUDE_CONFIG_DIR"), folder("CODEX_HOME"), gemini];
+        Ok(Self { system, home, settings, moved })
+    }
+
+    /// The person's own folder.
+    #[must_use]
+    pub fn home(&self) -> &Path {
+        &self.home
+    }
+
+    /// Where a client may have its file: the usual place first, then that of a flatpak.
+    #[must_use]
+    pub fn places(&self, client: McpClient) -> Vec<ClientPlace> {
+        let [claude, codex, gemini] = &self.moved;
+        let dotted = |name: &str| self.home.join(name);
+        match client {
+            McpClient::Claude => match claude {
+                Some(folder) => vec![place(folder.clone(), ".claude.json")],
+                None => vec![ClientPlace { sign: dotted(".claude"), file: dotted(".claude.json") }],
+            },
+            McpClient::Codex => vec![place(codex.clone().unwrap_or_else(|| dotted(".codex")), "config.toml")],
+            McpClient::Gemini => vec![place(gemini.clone().unwrap_or_else(|| dotted(".gemini")), "settings.json")],
+            McpClient::ClaudeDesktop => vec![place(self.settings.join("Claude"), "claude_desktop_config.json")],
+            McpClient::Cursor => vec![place(dotted(".cursor"), "mcp.json")],
+            McpClient::Windsurf => vec![place(dotted(".codeium").join("windsurf"), "mcp_config.json")],
+            McpClient::Vscode => {
+                let below = |settings: PathBuf| place(settings.join("Code").join("User"), "mcp.json");
+                let boxed = self.flatpak("com.visualstudio.code").map(below);
+                std::iter::once(below(self.settings.clone())).chain(boxed).collect()
+            }
+            McpClient::Zed => {
+                let usual = match self.system {
+                    OperatingSystem::Linux => self.settings.join("zed"),
+                    OperatingSystem::MacOs => dotted(".config").join("zed"),
+                    OperatingSystem::Windows => self.settings.join("Zed"),
+                };
+                let boxed = self.flatpak("dev.zed.Zed").map(|settings| place(settings.join("zed"), "settings.json"));
+                std::iter::once(place(usual, "settings.json")).chain(boxed).collect()
+            }
+        }
+    }
+
+    /// The settings of a program that runs as a flatpak.
+    fn flatpak(&self, name: &str) -> Option<PathBuf> {
+        let is_there = self.system == OperatingSystem::Linux;
+        is_there.then(|| self.home.join(".var").join("app").join(name).join("config"))
+    }
+}
+
+fn place(folder: PathBuf, file: &str) -> ClientPlace {
+    ClientPlace { file: folder.join(file), sign: folder }
+}
+
+/// Whether a path says where it begins. Paths of Windows are told by hand, so that the rule is the same on every system.
+fn is_whole(system: OperatingSystem, path: &Path) -> bool {
+    let text = path.to_string_lossy();
+    match system {
+        OperatingSystem::Windows => {
+            text.get(1..3).is_some_and(|root| [":\\", ":/"].contains(&root)) || text.starts_with("\\\\")
+        }
+        _ => text.starts_with('/'),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn file(system: OperatingSystem, client: McpClient, variables: &[(&str, &str)]) -> String {
+        let variable = |name: &str| {
+            let found = variables.iter().find(|(known, _)| *known == name);
+            found.map(|(_, value)| OsString::from(value))
+        };
+        let places = UserFolders::of(system, variable).unwrap().places(client);
+        // Tests of all three systems run on one, whose separator is the slash.
+        places[0].file.to_string_lossy().replace('/', if system == OperatingSystem::Windows { "\\" } else { "/" })
+    }
+
+    #[test]
+    fn each_client_has_its_file_on_linux() {
+        for (client, expected) in [
+            (McpClient::Claude, "/home/ann/.claude.json"),
+            (McpClient::Codex, "/home/ann/.codex/config.toml"),
+            (McpClient::Gemini, "/home/ann/.gemini/settings.json"),
+            (McpClient::ClaudeDesktop, "/home/ann/.config/Claude/claude_desktop_config.json"),
+            (McpClient::Cursor, "/home/ann/.cursor/mcp.json"),
+            (McpClient::Vscode, "/home/ann/.config/Code/User/mcp.json"),
+            (McpClient::Windsurf, "/home/ann/.codeium/windsurf/mcp_config.json"),
+            (McpClient::Zed, "/home/ann/.config/zed/settings.json"),
+        ] {
+            assert_eq!(file(OperatingSystem::Linux, client, &[("HOME", "/home/ann")]), expected);
+        }
+    }
+
+    #[test]
+    fn each_client_has_its_file_on_macos() {
+        for (client, expected) in [
+            (McpClient::Claude, "/Users/ann/.claude.json"),
+            (McpClient::Codex, "/Users/ann/.codex/config.toml"),
+            (McpClient::Gemini, "/Users/ann/.gemini/settings.json"),
+            (McpClient::ClaudeDesktop, "/Users/ann/Library/Application Support/Claude/claude_desktop_config.json"),
+            (McpClient::Cursor, "/Users/ann/.cursor/mcp.json"),
+            (McpClient::Vscode, "/Users/ann/Library/Application Support/Code/User/mcp.json"),
+            (McpClient::Windsurf, "/Users/ann/.codeium/windsurf/mcp_config.json"),
+            (McpClient::Zed, "/Users/ann/.config/zed/settings.json"),
+        ] {
+            assert_eq!(file(OperatingSystem::MacOs, client, &[("HOME", "/Users/ann")]), expected);
+        }
+    }
+
+    #[test]
+    fn each_client_has_its_file_on_windows() {
+        let home = ("USERPROFILE", r"C:\Users\ann");
+        let roaming = ("APPDATA", r"D:\Roaming");
+        for (client, expected) in [
+            (McpClient::Claude, r"C:\Users\ann\.claude.json"),
+            (McpClient::Codex, r"C:\Users\ann\.codex\config.toml"),
+            (McpClient::Gemini, r"C:\Users\ann\.gemini\settings.json"),
+            (McpClient::ClaudeDesktop, r"D:\Roaming\Claude\claude_desktop_config.json"),
+            (McpClient::Cursor, r"C:\Users\ann\.cursor\mcp.json"),
+            (McpClient::Vscode, r"D:\Roaming\Code\User\mcp.json"),
+            (McpClient::Windsurf, r"C:\Users\ann\.codeium\windsurf\mcp_config.json"),
+            (McpClient::Zed, r"D:\Roaming\Zed\settings.json"),
+        ] {
+            assert_eq!(file(OperatingSystem::Windows, client, &[home, roaming]), expected);
+        }
+        let usual = file(OperatingSystem::Windows, McpClient::Zed, &[home]);
+        assert_eq!(usual, r"C:\Users\ann\AppData\Roaming\Zed\settings.json");
+    }
+
+    #[test]
+    fn a_client_that_was_told_to_keep_its_files_elsewhere_is_found_there() {
+        let home = ("HOME", "/home/ann");
+        for (client, variable, value, expected) in [
+            (McpClient::Claude, "CLAUDE_CONFIG_DIR", "/c", "/c/.claude.json"),
+            (McpClient::Codex, "CODEX_HOME", "/c", "/c/config.toml"),
+            (McpClient::Gemini, "GEMINI_CLI_HOME", "/c", "/c/.gemini/settings.json"),
+            (McpClient::Zed, "XDG_CONFIG_HOME", "/c", "/c/zed/settings.json"),
+            (McpClient::Vscode, "XDG_CONFIG_HOME", "/c", "/c/Code/User/mcp.json"),
+            // The specification has such a path ignored.
+            (McpClient::Zed, "XDG_CONFIG_HOME", "c", "/home/ann/.config/zed/settings.json"),
+            (McpClient::Codex, "CODEX_HOME", "", "/home/ann/.codex/config.toml"),
+        ] {
+            assert_eq!(file(OperatingSystem::Linux, client, &[home, (variable, value)]), expected);
+        }
+    }
+
+    #[test]
+    fn a_flatpak_is_the_second_place_on_linux_alone() {
+        let folders = |system| UserFolders::of(system, |name| (name == "HOME").then(|| "/home/ann".into())).unwrap();
+        let files: Vec<_> =
+            folders(OperatingSystem::Linux).places(McpClient::Zed).into_iter().map(|place| place.file).collect();
+        let boxed = PathBuf::from("/home/ann/.var/app/dev.zed.Zed/config/zed/settings.json");
+        assert_eq!(files[1..], [boxed]);
+        assert_eq!(folders(OperatingSystem::MacOs).places(McpClient::Zed).len(), 1);
+    }
+
+    #[test]
+    fn without_a_whole_home_there_is_no_file() {
+        for (system, value, named) in [
+            (OperatingSystem::Linux, None, "HOME"),
+            (OperatingSystem::Linux, Some(""), "HOME"),
+            (OperatingSystem::Linux, Some("ann"), "HOME"),
+            (OperatingSystem::Windows, Some("/home/ann"), "USERPROFILE"),
+            (OperatingSystem::Windows, Some("C:ann"), "USERPROFILE"),
+        ] {
+            let variable = |name: &str| value.filter(|_| ["HOME", "USERPROFILE"].contains(&name)).map(OsString::from);
+            assert_eq!(UserFolders::of(system, variable), Err(NoHome(named)), "{value:?}");
+        }
+    }
+}

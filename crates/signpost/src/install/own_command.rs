@@ -1,0 +1,176 @@
+//! A client's own command, which knows best where its settings are.
+
+use std::ffi::OsStr;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitStatus, Stdio};
+use std::sync::mpsc;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result, bail};
+use serde_json::{Map, Value, json};
+
+use super::client::McpClient;
+use super::entry::ServerEntry;
+use super::folders::OperatingSystem;
+use super::members::{ENTRY_NAME, Members};
+
+/// How long a client may take: they start a runtime of their own.
+const PATIENCE: Duration = Duration::from_mins(1);
+/// How much of what it says is read.
+const MOST_WORDS: u64 = 16 << 10;
+
+/// What adds the entry, behind the name of the program.
+pub(super) fn arguments_to_add(client: McpClient, entry: &ServerEntry, members: &Members) -> Vec<String> {
+    let words = |before: &[&str], after: &[String]| -> Vec<String> {
+        before.iter().map(ToString::to_string).chain(after.iter().cloned()).collect()
+    };
+    if client == McpClient::Vscode {
+        let mut named: Map<String, Value> = Map::from_iter([("name".to_owned(), json!(ENTRY_NAME))]);
+        named.extend(members.iter().map(|(name, value)| ((*name).to_owned(), value.clone())));
+        return vec!["--add-mcp".to_owned(), Value::Object(named).to_string()];
+    }
+    match (client, entry) {
+        (McpClient::Claude, ServerEntry::Program { command, args }) => {
+            words(&["mcp", "add", "-s", "user", ENTRY_NAME, "--", command], args)
+        }
+        (McpClient::Claude, ServerEntry::Remote(url)) => {
+            words(&["mcp", "add", "-s", "user", "--transport", "http", ENTRY_NAME, url.as_str()], &[])
+        }
+        (McpClient::Gemini, ServerEntry::Program { command, args }) => {
+            words(&["mcp", "add", "-s", "user", ENTRY_NAME, command], args)
+        }
+        (McpClient::Gemini, ServerEntry::Remote(url)) => {
+            words(&["mcp", "add", "-s", "user", "-t", "http", ENTRY_NAME, url.as_str()], &[])
+        }
+        (_, ServerEntry::Program { command, args }) => words(&["mcp", "add", ENTRY_NAME, "--", command], args),
+        (_, ServerEntry::Remote(url)) => words(&["mcp", "add", ENTRY_NAME, "--url", url.as_str()], &[]),
+    }
+}
+
+/// What removes it; VS Code has no command for that.
+pub(super) fn arguments_to_remove(client: McpClient) -> Option<Vec<String>> {
+    let words: &[&str] = match client {
+        McpClient::Claude | McpClient::Gemini => &["mcp", "remove", "-s", "user", ENTRY_NAME],
+        McpClient::Codex => &["mcp", "remove", ENTRY_NAME],
+        _ => return None,
+    };
+    Some(words.iter().map(ToString::to_string).collect())
+}
+
+/// A program on `PATH`. On Windows that of a script is none: its arguments would be read by a shell.
+pub(super) fn find_program(system: OperatingSystem, name: &str, path: &OsStr) -> Option<PathBuf> {
+    let name = if system == OperatingSystem::Windows { format!("{name}.exe") } else { name.to_owned() };
+    // What is found in the folder that one happens to stand in is nobody's program.
+    let folders = std::env::split_paths(path).filter(|folder| folder.is_absolute());
+    folders.map(|folder| folder.join(&name)).find(|file| is_program(file))
+}
+
+#[cfg(unix)]
+fn is_program(file: &Path) -> bool {
+    use std::os::unix::fs::PermissionsExt;
+    file.metadata().is_ok_and(|metadata| metadata.is_file() && metadata.permissions().mode() & 0o111 != 0)
+}
+
+#[cfg(not(unix))]
+fn is_program(file: &Path) -> bool {
+    file.is_file()
+}
+
+/// Runs a client's command to its end, in a folder where no project has settings.
+pub(super) fn run(program: &Path, arguments: &[String], folder: &Path) -> Result<()> {
+    let shown = || format!("'{} {}'", program.display(), arguments.join(" "));
+    let mut command = Command::new(program);
+    command.args(arguments).current_dir(folder);
+    let mut child = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped()).spawn();
+    let child = child.as_mut().map_err(|error| anyhow::anyhow!("cannot run {}: {error}", shown()))?;
+    let (send, told) = mpsc::channel();
+    if let Some(stderr) = child.stderr.take() {
+        thread::spawn(move || {
+            let mut text = Vec::new();
+            // Whatever came until then is told.
+            let _ = stderr.take(MOST_WORDS).read_to_end(&mut text);
+            let _ = send.send(String::from_utf8_lossy(&text).into_owned());
+        });
+    }
+    let status = wait(child).with_context(|| format!("{} did not end", shown()))?;
+    if status.success() {
+        return Ok(());
+    }
+    // What it left running may keep the pipe open.
+    let told = told.recv_timeout(Duration::from_secs(1)).unwrap_or_default();
+    let line = told.lines().map(str::trim).rfind(|line| !line.is_empty()).unwrap_or("it says nothing");
+    bail!("{} failed: {}", shown(), signpost_text::line(line))
+}
+
+fn wait(child: &mut std::process::Child) -> Result<ExitStatus> {
+    let begun = Instant::now();
+    loop {
+        if let Some(status) = child.try_wait()? {
+            return Ok(status);
+        }
+        if begun.elapsed() > PATIENCE {
+            child.kill()?;
+            child.wait()?;
+            bail!("it was stopped after {} s", PATIENCE.as_secs());
+        }
+        thread::sleep(Duration::from_millis(20));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn added(client: McpClient, entry: &ServerEntry) -> String {
+        arguments_to_add(client, entry, &entry.members(client).unwrap()).join(" ")
+    }
+
+    #[test]
+    fn each_command_is_what_its_client_reads() {
+        let args = ["mcp", "--data-dir", "/d"].map(str::to_owned).to_vec();
+        let program = ServerEntry::Program { command: "/p/signpost".to_owned(), args };
+        let remote = ServerEntry::remote("https://a.example/mcp").unwrap();
+        for (client, entry, expected) in [
+            (McpClient::Claude, &program, "mcp add -s user signpost -- /p/signpost mcp --data-dir /d"),
+            (McpClient::Claude, &remote, "mcp add -s user --transport http signpost https://a.example/mcp"),
+            (McpClient::Codex, &program, "mcp add signpost -- /p/signpost mcp --data-dir /d"),
+            (McpClient::Codex, &remote, "mcp add signpost --url https://a.example/mcp"),
+            (McpClient::Gemini, &program, "mcp add -s user signpost /p/signpost mcp --data-dir /d"),
+            (McpClient::Gemini, &remote, "mcp add -s user -t http signpost https://a.example/mcp"),
+            (
+                McpClient::Vscode,
+                &remote,
+                "--add-mcp {\"name\":\"signpost\",\"type\":\"http\",\"url\":\"https://a.example/mcp\"}",
+            ),
+        ] {
+            assert_eq!(added(client, entry), expected);
+        }
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_program_is_one_that_may_be_run_in_a_folder_that_is_named_whole() {
+        use std::os::unix::fs::PermissionsExt;
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("codex");
+        std::fs::write(&file, "#!/bin/sh\n").unwrap();
+        let path = std::env::join_paths(["", ".", "/nowhere", folder.path().to_str().unwrap()]).unwrap();
+        let find = || find_program(OperatingSystem::Linux, "codex", &path);
+        assert_eq!(find(), None);
+        std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o755)).unwrap();
+        assert_eq!(find(), Some(file));
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_command_that_fails_is_told_of_in_its_own_words() {
+        let shell = Path::new("/bin/sh");
+        let say = |script: &str| run(shell, &["-c".to_owned(), script.to_owned()], Path::new("/"));
+        say("exit 0").unwrap();
+        let told = say("echo 'first' >&2; echo 'no \u{1b}[31msuch server' >&2; exit 3").unwrap_err().to_string();
+        assert!(told.ends_with("failed: no  [31msuch server"), "{told}");
+        assert!(run(Path::new("/nowhere"), &[], Path::new("/")).unwrap_err().to_string().contains("cannot run"));
+    }
+}

@@ -1,0 +1,83 @@
+//! TOML, changed in place.
+
+use serde_json::{Map, Value};
+use toml_edit::{Array, DocumentMut, InlineTable, Item, Table, TableLike};
+
+use super::bad_text::BadText;
+use super::members::{ENTRY_NAME, Members, OWN_MEMBERS};
+
+/// The whole document.
+pub(super) fn read(text: &str) -> Result<Value, BadText> {
+    parse(text)?;
+    let whole: Map<String, Value> = toml::from_str(text).map_err(|error| BadText(error.message().to_owned()))?;
+    Ok(Value::Object(whole))
+}
+
+/// The text with our entry.
+pub(super) fn set(text: &str, container: &str, members: &Members) -> Result<String, BadText> {
+    let mut document = parse(text)?;
+    let servers = document.entry(container).or_insert_with(|| {
+        let mut table = Table::new();
+        // Without a heading of its own, which nobody wrote.
+        table.set_implicit(true);
+        Item::Table(table)
+    });
+    let is_inline = servers.is_inline_table();
+    let servers = servers.as_table_like_mut().ok_or_else(|| BadText::no_object(container))?;
+    let entry = servers
+        .entry(ENTRY_NAME)
+        .or_insert_with(|| if is_inline { Item::Value(InlineTable::new().into()) } else { Item::Table(Table::new()) });
+    let entry = entry.as_table_like_mut().ok_or_else(|| BadText::no_object(ENTRY_NAME))?;
+    for name in OWN_MEMBERS {
+        let wanted = members.iter().find(|(member, _)| *member == name).map(|(_, value)| value);
+        set_member(entry, name, wanted);
+    }
+    Ok(document.to_string())
+}
+
+/// The text without our entry.
+pub(super) fn remove(text: &str, container: &str) -> Result<String, BadText> {
+    let mut document = parse(text)?;
+    if let Some(servers) = document.get_mut(container) {
+        servers.as_table_like_mut().ok_or_else(|| BadText::no_object(container))?.remove(ENTRY_NAME);
+    }
+    Ok(document.to_string())
+}
+
+fn parse(text: &str) -> Result<DocumentMut, BadText> {
+    text.parse::<DocumentMut>().map_err(|error| {
+        let at = error.span().map_or(0, |span| span.start.min(text.len()));
+        let before = text.get(..at).unwrap_or_default();
+        let line = 1 + before.matches('\n').count();
+        let column = 1 + before.rsplit('\n').next().unwrap_or_default().chars().count();
+        BadText::at(line, column, error.message())
+    })
+}
+
+fn set_member(entry: &mut dyn TableLike, name: &str, wanted: Option<&Value>) {
+    match wanted.map(input) {
+        None => drop(entry.remove(name)),
+        // What says the same keeps its spelling, and the comment beside it.
+        Some(wanted) if entry.get(name).is_some_and(|found| is_same(found, &wanted)) => {}
+        Some(wanted) => drop(entry.insert(name, wanted)),
+    }
+}
+
+fn is_same(found: &Item, wanted: &Item) -> bool {
+    let texts = |item: &Item| -> Option<Vec<String>> {
+        match item.as_array() {
+            Some(items) => items.iter().map(|item| Some(item.as_str()?.to_owned())).collect(),
+            None => Some(vec![item.as_str()?.to_owned()]),
+        }
+    };
+    found.is_array() == wanted.is_array() && texts(found).is_some_and(|found| Some(found) == texts(wanted))
+}
+
+/// A text, or a list of texts: no entry has more.
+fn input(value: &Value) -> Item {
+    let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+    match value.as_array() {
+        Some(items) => toml_edit::value(items.iter().map(text).collect::<Array>()),
+        None => toml_edit::value(text(value)),
+    }
+}

@@ -1,0 +1,135 @@
+//! What an issuer publishes of itself (OpenID Connect Discovery 1.0; RFC 8414).
+
+use reqwest::{Method, StatusCode};
+use serde_json::{Value, json};
+use signpost_platform::accounts::Environment;
+
+use crate::harness::{Integrator, Service, send, text};
+
+const NAMES: [&str; 2] = ["openid-configuration", "oauth-authorization-server"];
+
+/// A domain where people log in here; its id.
+async fn hosted(integrator: &Integrator) -> String {
+    let domain = integrator.registers_at("shop.test", "https://shop.test/hook").await;
+    let id = text(&domain, "id").to_owned();
+    integrator.patch(&format!("/domains/{id}"), &json!({ "handler": "hosted" })).await.with(200);
+    id
+}
+
+#[tokio::test]
+async fn discovery_says_the_same_at_all_its_addresses() {
+    let service = Service::start().await;
+    for (environment, place) in [(Environment::Live, ""), (Environment::Sandbox, "/sandbox")] {
+        let id = hosted(&service.integrator_of("acme", environment).await).await;
+        let issuer = format!("{}{place}/{id}", service.app.public_address);
+        let mut seen: Vec<Value> = Vec::new();
+        for name in NAMES {
+            for path in [format!("{place}/{id}/.well-known/{name}"), format!("/.well-known/{name}{place}/{id}")] {
+                let reply = service.visitor().get(&path).await;
+                assert_eq!(reply.header("content-type"), Some("application/json"));
+                assert_eq!(reply.header("cache-control"), Some("public, max-age=3600"));
+                assert_eq!(reply.header("access-control-allow-origin"), Some("*"));
+                seen.push(reply.with(200));
+            }
+        }
+        assert!(seen.iter().all(|document| *document == seen[0]));
+        assert_eq!(seen[0]["issuer"], issuer);
+        let endpoints = seen[0].as_object().expect("a document").iter();
+        let mut endpoints = endpoints.filter(|(name, _)| name.ends_with("_endpoint") || *name == "jwks_uri");
+        assert!(endpoints.all(|(_, url)| url.as_str().is_some_and(|url| url.starts_with(&format!("{issuer}/")))));
+        let keys = text(&seen[0], "jwks_uri").strip_prefix(&service.app.public_address).expect("an address of ours");
+        assert_eq!(service.visitor().get(keys).await.with(200)["keys"].as_array().map(Vec::len), Some(2));
+    }
+}
+
+#[tokio::test]
+async fn who_has_a_document_already_is_told_so() {
+    let service = Service::start().await;
+    let id = hosted(&service.integrator().await).await;
+    let visitor = service.visitor();
+    for path in ["jwks", ".well-known/openid-configuration"] {
+        let path = format!("/sandbox/{id}/{path}");
+        let tag = visitor.get(&path).await.header("etag").expect("a tag").to_owned();
+        let again = visitor.request(Method::GET, &path).header("if-none-match", &tag);
+        let again = again.send().await.expect("a reply");
+        assert_eq!((again.status(), again.headers()["etag"].to_str().ok()), (StatusCode::NOT_MODIFIED, Some(&*tag)));
+        let head = send(visitor.request(Method::HEAD, &path)).await;
+        assert_eq!((head.status, head.text.as_str(), head.header("etag")), (200, "", Some(&*tag)));
+        let other = visitor.request(Method::GET, &path).header("if-none-match", "\"other\"");
+        assert_eq!(send(other).await.status, 200);
+    }
+}
+
+#[tokio::test]
+async fn what_is_no_issuer_has_no_documents() {
+    let service = Service::start().await;
+    let integrator = service.integrator().await;
+    let hosted = hosted(&integrator).await;
+    let direct = text(&integrator.registers("direct.test").await, "id").to_owned();
+    let gone = text(&integrator.registers("gone.test").await, "id").to_owned();
+    integrator.patch(&format!("/domains/{gone}"), &json!({ "handler": "hosted" })).await.with(200);
+    let jwks = format!("/sandbox/{gone}/jwks");
+    assert_eq!(service.visitor().get(&jwks).await.status, 200);
+    assert_eq!(send(integrator.request(Method::DELETE, &format!("/domains/{gone}"))).await.status, 204);
+    let nobody = format!("dom_{}", "0".repeat(36));
+    // One of the sandbox is none of live.
+    let realms = [("", &hosted), ("/sandbox", &direct), ("/sandbox", &nobody), ("", &nobody), ("/sandbox", &gone)];
+    for (place, id) in realms.map(|(place, id)| (place, id.as_str())).into_iter().chain([("", "x"), ("", "%FF")]) {
+        let inserted = NAMES.map(|name| format!("/.well-known/{name}{place}/{id}"));
+        let appended = NAMES.map(|name| format!("{place}/{id}/.well-known/{name}"));
+        for path in inserted.into_iter().chain(appended).chain([format!("{place}/{id}/jwks")]) {
+            let reply = service.visitor().get(&path).await;
+            reply.refused(404, "not_found");
+            assert_eq!(reply.header("access-control-allow-origin"), Some("*"), "{path}");
+        }
+    }
+    let posted = service.visitor().post(&format!("/sandbox/{hosted}/jwks"), json!({})).await;
+    posted.refused(405, "method_not_allowed");
+}
+
+#[tokio::test]
+async fn a_live_domain_is_an_issuer_behind_https_or_on_ones_own_machine() {
+    for (public_url, is_issuer) in [("", true), ("http://login.test", false), ("https://login.test", true)] {
+        let service = Service::with(&[("public_url", public_url)]).await;
+        let live = hosted(&service.integrator_of("acme", Environment::Live).await).await;
+        let sandbox = hosted(&service.integrator().await).await;
+        let path = format!("/{live}/.well-known/openid-configuration");
+        assert_eq!(service.visitor().get(&path).await.status, if is_issuer { 200 } else { 404 }, "{public_url}");
+        let path = format!("/sandbox/{sandbox}/.well-known/openid-configuration");
+        let document = service.visitor().get(&path).await.with(200);
+        assert_eq!(document["issuer"], format!("{}/sandbox/{sandbox}", service.app.public_address));
+    }
+}
+
+#[tokio::test]
+async fn behind_a_path_of_a_proxy_the_inserted_form_has_that_path_in_it() {
+    let service = Service::with(&[("public_url", "https://login.test/signpost")]).await;
+    let id = hosted(&service.integrator().await).await;
+    let path = format!("/.well-known/openid-configuration/signpost/sandbox/{id}");
+    let document = service.visitor().get(&path).await.with(200);
+    assert_eq!(document["issuer"], format!("https://login.test/signpost/sandbox/{id}"));
+}
+
+#[tokio::test]
+async fn documents_are_counted_by_address() {
+    let service = Service::with(&[("rate_limit_get_session", "2/m")]).await;
+    let path = format!("/sandbox/dom_{}/jwks", "0".repeat(36));
+    for status in [404, 404, 429] {
+        assert_eq!(service.visitor().get(&path).await.status, status);
+    }
+}
+
+#[tokio::test]
+async fn every_address_of_discovery_answers() {
+    let realm = crate::openid_flow::Realm::start().await;
+    let (told, http) = (realm.party.discovers().await, realm.service.visitor().http);
+    assert_eq!(text(&told, "issuer"), realm.party.issuer());
+    let endpoints = told.as_object().expect("an object").iter();
+    let endpoints: Vec<_> = endpoints.filter(|(name, _)| name.ends_with("_endpoint") || *name == "jwks_uri").collect();
+    assert_eq!(endpoints.len(), 7, "{endpoints:?}");
+    for (name, url) in endpoints {
+        let path = url.as_str().and_then(|url| url.strip_prefix(&realm.party.issuer())).expect("below the issuer");
+        let status = http.get(realm.party.url(path)).send().await.expect("a reply").status().as_u16();
+        assert!([200, 400, 401, 405].contains(&status), "{name}: {status}");
+    }
+}

@@ -1,0 +1,220 @@
+//! docs/forward-auth.md: what a hostile neighbour, user, client or application makes of the questions and of the pages on an
+//! application's host.
+
+use crate::forward_flow::{APP, App, HTML, KINDS, location_text, realm, shown};
+use crate::harness::{Service, text};
+use reqwest::Method;
+use reqwest::header::{ACCEPT, COOKIE};
+use serde_json::json;
+use signpost_openid::clients::{ClientPatch, RedirectUris, sql};
+use signpost_platform::accounts::audit::Actor;
+
+const SESSION: &str = "__Host-signpost_app=";
+
+/// The same client in the same browser, at another of its hosts.
+async fn at_another_host<'a>(app: &App<'a>, uris: &[&str], origin: &str) -> App<'a> {
+    let store = &app.service.app.store;
+    let patch = ClientPatch {
+        redirect_uris: Some(RedirectUris::parse(uris.iter().copied()).expect("URIs")),
+        ..ClientPatch::default()
+    };
+    let (client, now) = (&app.client, app.service.clock.now());
+    let domain = signpost_login::domains::sql::find_in_any_account(store, &client.domain_id).await;
+    let account = domain.expect("a database").expect("a domain").account;
+    let patched = sql::patch(store, &account, &client.domain_id, &client.id, &patch, &Actor::Operator, now).await;
+    patched.expect("a database").expect("settings that go together");
+    App { service: app.service, client: client.clone(), origin: origin.to_owned(), cookies: app.cookies.clone() }
+}
+
+#[tokio::test]
+async fn a_session_is_worth_nothing_at_another_host_of_its_client() {
+    let service = Service::start().await;
+    let (_, mut browser, domain) = realm(&service).await;
+    let mut app = App::of(&service, &domain, Some(&["*"])).await;
+    app.logs_in(&mut browser).await;
+    let uris = ["https://app.example.com/.signpost/callback", "https://admin.example.com/.signpost/callback"];
+    let mut other = at_another_host(&app, &uris, "https://admin.example.com").await;
+    assert!(app.is_let_in().await);
+    assert_eq!(other.asks("caddy").await.status, 302);
+    other.goes_to("/.signpost/logout").await.is(200, "not-logged-in");
+    other.cookies.clear();
+    other.logs_in(&mut browser).await;
+    assert!(other.is_let_in().await && app.is_let_in().await, "each has its own");
+}
+
+#[tokio::test]
+async fn a_session_is_worth_nothing_at_another_port_of_the_same_machine() {
+    let service = Service::start().await;
+    let (_, mut browser, domain) = realm(&service).await;
+    let mut app = App::at(&service, &domain, Some(&["*"]), "http://localhost:8000").await;
+    app.logs_in(&mut browser).await;
+    assert!(app.is_let_in().await);
+    // Browsers send a cookie to all ports of a host.
+    app.origin = "http://localhost:8001".to_owned();
+    assert_eq!(app.asks("caddy").await.status, 302);
+}
+
+#[tokio::test]
+async fn of_two_clients_on_one_host_neither_lets_in_whom_the_other_does() {
+    let service = Service::start().await;
+    let (_, mut browser, domain) = realm(&service).await;
+    let mut open = App::of(&service, &domain, Some(&["*"])).await;
+    let mut strict = App::of(&service, &domain, Some(&["group:staff"])).await;
+    open.logs_in(&mut browser).await;
+    strict.cookies.clone_from(&open.cookies);
+    for kind in KINDS {
+        let asked = strict.asks(kind).await;
+        assert_eq!(asked.status, if kind == "nginx" { 401 } else { 302 });
+        assert!(location_text(&asked.headers).contains(strict.client.id.as_str()));
+    }
+    let back = strict.begins(&mut browser, "/").await;
+    // What the one login brought back is none of the other's.
+    let state =
+        |url: &reqwest::Url| url.query_pairs().find(|(name, _)| name == "state").expect("a state").1.into_owned();
+    let begun = open.begins(&mut browser, "/").await;
+    let mixed = back.query().expect("a query").replace(&state(&back), &state(&begun));
+    open.goes_to(&format!("/.signpost/callback?{mixed}&code=x")).await.is(400, "stale");
+    assert!(!strict.is_let_in().await);
+}
+
+#[tokio::test]
+async fn a_cookie_of_another_realm_is_none() {
+    let service = Service::start().await;
+    let (_, mut browser, domain) = realm(&service).await;
+    let mut app = App::of(&service, &domain, Some(&["*"])).await;
+    app.logs_in(&mut browser).await;
+    let other = service.integrator_of("neighbour", signpost_platform::accounts::Environment::Sandbox).await;
+    let theirs = crate::hosted::shop(&other, "http://127.0.0.1:1/hook").await;
+    assert_ne!(text(&theirs, "id"), text(&domain, "id"));
+    let mut neighbour = App::of(&service, &theirs, Some(&["*"])).await;
+    neighbour.cookies.clone_from(&app.cookies);
+    assert_eq!(neighbour.asks("caddy").await.status, 302);
+    // Who is signed in at the one realm is nobody at the other: there the login page comes first.
+    let start = neighbour.goes_to(&format!("/.signpost/start?client={}", neighbour.client.id)).await;
+    let authorize = location_text(&start.headers).parse::<reqwest::Url>().expect("a URL");
+    let sent = browser.goes_to(&format!("{}?{}", authorize.path(), authorize.query().expect("a query"))).await;
+    assert!(location_text(&sent.headers).contains("/login/sess_"), "{:?}", sent.headers);
+    // What opens the account pages opens no application, and the other way round.
+    let value = app.cookies.iter().find_map(|cookie| cookie.strip_prefix(SESSION)).expect("a cookie");
+    let page = service.visitor().http.get(service.url("/account"));
+    let page = shown(page.header(ACCEPT, HTML).header(COOKIE, format!("signpost_login={value}"))).await;
+    assert!(!page.html.contains("shop.test"), "{}", page.html);
+    assert!(app.is_let_in().await);
+}
+
+#[tokio::test]
+async fn no_spelling_of_a_host_is_another_applications() {
+    let service = Service::start().await;
+    let (_, mut browser, domain) = realm(&service).await;
+    let mut app = App::of(&service, &domain, Some(&["*"])).await;
+    app.logs_in(&mut browser).await;
+    let long = format!("{}.example.com", "a".repeat(300));
+    let start = format!("/.signpost/start?client={}", app.client.id);
+    for (host, status) in [
+        ("app.example.com", 200),
+        ("APP.Example.COM", 200),
+        ("app.example.com:443", 200),
+        ("app.example.com:", 200),
+        ("app.example.com.", 403),
+        ("app.example.com:8443", 403),
+        ("app.example.com.evil.example", 403),
+        ("evil-app.example.com", 403),
+        ("xn--80ak6aa92e.example.com", 403),
+        ("[::ffff:127.0.0.1]", 403),
+        ("0x7f.1", 403),
+        ("app.example.com:99999", 400),
+        ("app.example.com\\evil.example", 400),
+        ("app.example.com%00.evil.example", 400),
+        ("app.example.com evil.example", 400),
+        ("app.example.com,evil.example", 400),
+        ("evil.example@app.example.com", 400),
+        ("app\u{ff0e}example.com", 400),
+        ("", 400),
+        (&long, 400),
+    ] {
+        for kind in KINDS {
+            let question = app.question_at(host, kind, "GET", "/").header(ACCEPT, HTML);
+            assert_eq!(shown(question).await.status, status, "{kind} {host:?}");
+        }
+        let page = shown(app.own_at(host, Method::GET, &start)).await;
+        assert_eq!(page.status, if status == 200 { 303 } else { status }, "{host:?}");
+    }
+}
+
+#[tokio::test]
+async fn nothing_that_proxies_are_told_is_kept_by_a_cache() {
+    let service = Service::start().await;
+    let (_, mut browser, domain) = realm(&service).await;
+    let mut app = App::of(&service, &domain, Some(&["*"])).await;
+    let told = async |app: &App<'_>, statuses: &[u16]| {
+        for kind in KINDS {
+            let reply = app.asks(kind).await;
+            assert!(statuses.contains(&reply.status), "{kind} {}", reply.status);
+            assert_eq!(reply.headers["cache-control"], "no-store", "{kind} {}", reply.status);
+        }
+    };
+    told(&app, &[302, 401]).await;
+    app.logs_in(&mut browser).await;
+    told(&app, &[200]).await;
+    app.origin = "https://other.example.com".to_owned();
+    told(&app, &[403]).await;
+    for page in ["start", "callback", "denied", "logout"] {
+        let path = format!("/.signpost/{page}?client={}", app.client.id);
+        app.origin = APP.to_owned();
+        assert_eq!(app.goes_to(&path).await.headers["cache-control"], "no-store", "{page}");
+    }
+}
+
+#[tokio::test]
+async fn a_cookie_of_the_application_in_another_encoding_keeps_nobody_out() {
+    let service = Service::start().await;
+    let (_, mut browser, domain) = realm(&service).await;
+    let mut app = App::of(&service, &domain, Some(&["*"])).await;
+    app.logs_in(&mut browser).await;
+    app.cookies.insert(0, "name=Zoë".to_owned());
+    for kind in KINDS {
+        assert_eq!(app.asks(kind).await.status, 200, "{kind}");
+    }
+}
+
+#[tokio::test]
+async fn what_comes_along_with_a_path_stays_in_it() {
+    let service = Service::start().await;
+    let (_, mut browser, domain) = realm(&service).await;
+    let mut app = App::of(&service, &domain, Some(&["*"])).await;
+    for (to, path) in [
+        ("%2Fa%250d%250aSet-Cookie:x=1", "/a%0d%0aSet-Cookie:x=1"),
+        ("%2Fa%0d%0aSet-Cookie:x=1", "/"),
+        ("%2F%26client%3Dcli_x%26to%3D%2F%2Fevil.example", "/&client=cli_x&to=//evil.example"),
+        ("%2F&rd=https://evil.example&redirect=//evil.example&next=//evil.example", "/"),
+        ("%2F&to=%2F%2Fevil.example", "/"),
+        ("%2F.signpost%2Fstart%3Fto%3D%2F%2Fevil.example", "/.signpost/start?to=//evil.example"),
+        ("%2F;@evil.example%2F..%2F", "/;@evil.example/../"),
+    ] {
+        let back = app.begins(&mut browser, to).await;
+        let reply = app.goes_to(&format!("{}?{}", back.path(), back.query().expect("a query"))).await;
+        assert_eq!((reply.status, location_text(&reply.headers)), (303, path), "{to}");
+    }
+}
+
+#[tokio::test]
+async fn a_name_of_several_lines_is_one_header() {
+    let service = Service::start().await;
+    let (integrator, mut browser, domain) = realm(&service).await;
+    let mut app = App::of(&service, &domain, Some(&["*"])).await;
+    let found = crate::forward_flow::user(&integrator, &domain).await;
+    let path = crate::forward_flow::path_of(&domain, &found);
+    for (what, refused) in [
+        (json!({ "groups": ["staff,admins"] }), true),
+        (json!({ "name": "Ann\r\nRemote-Groups: admins", "groups": ["a\u{0}b", "c\u{202e}d"] }), false),
+    ] {
+        assert_eq!(integrator.patch(&path, &what).await.status >= 400, refused, "{what}");
+    }
+    app.logs_in(&mut browser).await;
+    let reply = app.asks("nginx").await;
+    assert_eq!(reply.status, 200);
+    let all: Vec<_> = reply.headers.iter().filter(|(name, _)| name.as_str().starts_with("remote-")).collect();
+    assert_eq!(all.len(), 5, "{all:?}");
+    assert_eq!(reply.headers["remote-name"], "Ann  Remote-Groups: admins");
+    assert!(!reply.headers["remote-groups"].as_bytes().iter().any(u8::is_ascii_control));
+}

@@ -1,0 +1,225 @@
+//! docs/forward-auth.md: how a login at an application behind a proxy begins and ends.
+
+use crate::forward_flow::{APP, App, KINDS, LOOPBACK, REMOTE, is_out, location, location_text, realm, shown};
+use crate::harness::Service;
+use reqwest::Method;
+use reqwest::header::SET_COOKIE;
+use signpost_store::{params, step};
+
+#[tokio::test]
+async fn only_the_browser_that_began_a_login_ends_it() {
+    let service = Service::start().await;
+    let (_, mut browser, domain) = realm(&service).await;
+    let mut app = App::of(&service, &domain, Some(&["*"])).await;
+    let back = app.begins(&mut browser, "%2Fdeep%3Fx%3D1").await;
+    let path = format!("{}?{}", back.path(), back.query().expect("a query"));
+    let mine = app.cookies.clone();
+    // A thief sends the link, with a code of their own, to somebody who began nothing, or something else.
+    app.cookies.clear();
+    app.goes_to(&path).await.is(400, "stale");
+    app.cookies = vec!["__Host-signpost_state=AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA".to_owned()];
+    app.goes_to(&path).await.is(400, "stale");
+    // The plain name is one that another host of the same site could set.
+    app.cookies = vec![mine[0].trim_start_matches("__Host-").to_owned()];
+    app.goes_to(&path).await.is(400, "stale");
+    assert!(!app.is_let_in().await);
+    app.cookies = mine;
+    let reply = app.goes_to(&path).await;
+    assert_eq!((reply.status, location_text(&reply.headers)), (303, "/deep?x=1"));
+    let set = reply.headers[SET_COOKIE].to_str().expect("a cookie");
+    assert!(set.starts_with("__Host-signpost_app=") && set.contains("; HttpOnly; SameSite=Lax; Secure"), "{set}");
+    assert!(app.is_let_in().await);
+    // The code came twice, so that what it gave is over too.
+    app.goes_to(&path).await.is(400, "stale");
+    is_out(&app, "the session").await;
+}
+
+#[tokio::test]
+async fn what_comes_back_is_taken_whole_or_not_at_all() {
+    let service = Service::start().await;
+    let (_, mut browser, domain) = realm(&service).await;
+    let mut app = App::of(&service, &domain, Some(&["*"])).await;
+    let back = app.begins(&mut browser, "/").await;
+    let pairs: Vec<(String, String)> = back.query_pairs().into_owned().collect();
+    let with = |name: &str, value: Option<&str>| {
+        let mut url = back.clone();
+        url.query_pairs_mut().clear().extend_pairs(
+            pairs
+                .iter()
+                .filter(|(found, _)| found != name)
+                .map(|(name, value)| (&**name, &**value))
+                .chain(value.map(|value| (name, value))),
+        );
+        format!("{}?{}", url.path(), url.query().expect("a query"))
+    };
+    for (name, value, state) in [
+        ("iss", None, "stale"),
+        ("iss", Some("https://evil.example"), "stale"),
+        ("state", None, "stale"),
+        ("state", Some("x"), "stale"),
+        ("code", None, "stale"),
+        ("code", Some("sgp_code_AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA"), "stale"),
+        ("error", Some("access_denied"), "stale"),
+    ] {
+        app.goes_to(&with(name, value)).await.is(400, state);
+    }
+    let refused = with("code", None) + "&error=access_denied";
+    let page = app.goes_to(&refused).await;
+    assert!(page.is(403, "denied").html.contains("/.signpost/start?client="), "{}", page.html);
+    let head = app.own(Method::HEAD, &with("x", None));
+    assert_eq!(app.sends(head).await.status, 405);
+    let whole = app.goes_to(&with("x", None)).await;
+    assert_eq!(whole.status, 303, "{}", whole.html);
+}
+
+#[tokio::test]
+async fn a_login_leads_nowhere_but_to_a_path_of_the_application() {
+    let service = Service::start().await;
+    let (_, mut browser, domain) = realm(&service).await;
+    let mut app = App::of(&service, &domain, Some(&["*"])).await;
+    for to in
+        ["%2F%2Fevil.example", "%2F%5Cevil.example", "https%3A%2F%2Fevil.example", "%2F%09%2Fevil.example", "", "evil"]
+    {
+        let back = app.begins(&mut browser, to).await;
+        let reply = app.goes_to(&format!("{}?{}", back.path(), back.query().expect("a query"))).await;
+        assert_eq!((reply.status, location_text(&reply.headers)), (303, "/"), "{to}");
+    }
+}
+
+#[tokio::test]
+async fn a_login_begins_for_a_client_with_this_host_alone() {
+    let service = Service::start().await;
+    let (_, _, domain) = realm(&service).await;
+    let mut app = App::of(&service, &domain, Some(&["*"])).await;
+    let other = App::at(&service, &domain, Some(&["*"]), "https://other.example.com").await;
+    let own = app.client.id.to_string();
+    for (client, status) in [(&*own, 303), (other.client.id.as_str(), 403), ("cli_1", 400), ("", 400)] {
+        assert_eq!(app.goes_to(&format!("/.signpost/start?client={client}")).await.status, status, "{client}");
+    }
+    // Nobody stands in for the headers that the proxy sets: the Host that a client sends is none of them.
+    let path = format!("/.signpost/start?client={}", app.client.id);
+    let direct = app.request(Method::GET, &path).header("host", "app.example.com");
+    assert_eq!(shown(direct).await.status, 400);
+    let again = app.goes_to(&format!("{path}&other=1")).await;
+    assert!(location(&again.headers).query_pairs().any(|(name, value)| name == "prompt" && value == "login"));
+}
+
+#[tokio::test]
+async fn two_cookies_of_one_name_are_none() {
+    let service = Service::start().await;
+    let (_, mut browser, domain) = realm(&service).await;
+    let mut app = App::of(&service, &domain, Some(&["*"])).await;
+    app.logs_in(&mut browser).await;
+    let session =
+        app.cookies.iter().find(|cookie| cookie.starts_with("__Host-signpost_app=")).expect("a cookie").clone();
+    app.cookies.push(session.clone());
+    assert!(!app.is_let_in().await);
+    app.cookies = vec![session.clone(), "signpost_app=x; other=y".to_owned()];
+    assert!(app.is_let_in().await);
+    app.cookies = vec![session.trim_start_matches("__Host-").to_owned()];
+    assert!(!app.is_let_in().await);
+}
+
+#[tokio::test]
+async fn an_application_on_ones_own_machine_needs_no_encryption_and_any_port() {
+    let service = Service::start().await;
+    let (_, mut browser, domain) = realm(&service).await;
+    let mut app = App::at(&service, &domain, Some(&["*"]), "http://localhost:8000").await;
+    app.origin = "http://localhost:8123".to_owned();
+    app.logs_in(&mut browser).await;
+    assert!(app.cookies.iter().any(|cookie| cookie.starts_with("signpost_app=")), "{:?}", app.cookies);
+    assert!(app.is_let_in().await);
+}
+
+#[tokio::test]
+async fn only_a_trusted_proxy_is_believed() {
+    let service = Service::with(&[("trusted_proxies", "10.0.0.0/8"), LOOPBACK]).await;
+    let (_, _, domain) = realm(&service).await;
+    let mut app = App::of(&service, &domain, Some(&["*"])).await;
+    for kind in KINDS {
+        let reply = app.asks(kind).await;
+        assert_eq!(reply.status, 400);
+        assert!(reply.html.contains("SIGNPOST_TRUSTED_PROXIES"), "{}", reply.html);
+    }
+    for page in ["start", "callback", "denied", "logout"] {
+        assert_eq!(app.goes_to(&format!("/.signpost/{page}?client={}", app.client.id)).await.status, 400, "{page}");
+    }
+    let service = Service::with(&[("trusted_proxies", "127.0.0.1"), LOOPBACK]).await;
+    let (_, mut browser, domain) = realm(&service).await;
+    let mut app = App::of(&service, &domain, Some(&["*"])).await;
+    app.logs_in(&mut browser).await;
+    assert!(app.is_let_in().await);
+}
+
+#[tokio::test]
+async fn a_button_logs_out_of_the_application_and_a_link_does_not() {
+    let service = Service::start().await;
+    let (_, mut browser, domain) = realm(&service).await;
+    let mut app = App::of(&service, &domain, Some(&["*"])).await;
+    app.goes_to("/.signpost/logout").await.is(200, "not-logged-in");
+    app.logs_in(&mut browser).await;
+    let before = app.cookies.clone();
+    let page = app.goes_to("/.signpost/logout").await;
+    page.is(200, "log-out");
+    assert!(app.is_let_in().await);
+    let (action, token) = page.form("logout");
+    let press = |app: &App<'_>, origin: &str, token: &str| {
+        let request = app.own(Method::POST, &action).header("origin", origin);
+        request.header("content-type", "application/x-www-form-urlencoded").body(format!("token={token}"))
+    };
+    for (origin, token) in
+        [("https://evil.example", &*token), (APP, "x"), ("null", &token), ("http://localhost", &token)]
+    {
+        let request = press(&app, origin, token);
+        app.sends(request).await.is(403, "nothing-done");
+        assert!(app.is_let_in().await);
+    }
+    let request = press(&app, APP, &token);
+    let page = app.sends(request).await;
+    let out = page.is(200, "logged-out").link("sign-out");
+    assert!(out.path().ends_with("/logout"), "{out}");
+    assert!(!app.cookies.iter().any(|cookie| cookie.starts_with("__Host-signpost_app")), "{:?}", app.cookies);
+    app.cookies = before;
+    is_out(&app, "the session").await;
+}
+
+#[tokio::test]
+async fn a_new_login_ends_the_session_of_before() {
+    let service = Service::start().await;
+    let (_, mut browser, domain) = realm(&service).await;
+    let mut app = App::of(&service, &domain, Some(&["*"])).await;
+    app.logs_in(&mut browser).await;
+    let before = app.cookies.clone();
+    app.logs_in(&mut browser).await;
+    assert!(app.is_let_in().await);
+    app.cookies = before;
+    is_out(&app, "the session").await;
+}
+
+#[tokio::test]
+async fn pages_on_the_applications_host_load_what_is_below_their_own_path() {
+    let service = Service::start().await;
+    let (_, _, domain) = realm(&service).await;
+    let mut app = App::of(&service, &domain, Some(&["*"])).await;
+    let page = app.goes_to("/.signpost/logout").await;
+    let sheet = page.between("rel=\"stylesheet\" href=\"", "\"").to_owned();
+    assert!(sheet.starts_with("/.signpost/assets/"), "{sheet}");
+    let loaded = app.goes_to(&sheet).await;
+    assert_eq!((loaded.status, &loaded.headers["content-type"].to_str().unwrap()[..8]), (200, "text/css"));
+    assert_eq!(location_text(&app.goes_to("/.signpost/").await.headers), "/");
+}
+
+#[tokio::test]
+async fn a_database_that_is_away_lets_nobody_in() {
+    let service = Service::start().await;
+    let (_, mut browser, domain) = realm(&service).await;
+    let mut app = App::of(&service, &domain, Some(&["*"])).await;
+    app.logs_in(&mut browser).await;
+    service.app.store.write([step("ALTER TABLE openid_grants RENAME TO gone", params![])]).await.expect("a database");
+    service.app.openid.app_sessions.invalidate_all();
+    for kind in KINDS {
+        let reply = app.asks(kind).await;
+        assert!(reply.status >= 500, "{}", reply.status);
+        assert!(REMOTE.iter().all(|name| !reply.headers.contains_key(*name)));
+    }
+}

@@ -1,0 +1,120 @@
+//! Standard login against those who mean harm: strangers who flood it, and requests that are under way while somebody signs
+//! out.
+
+use signpost_openid::clients::RedirectUris;
+use signpost_openid::grants::{self, Bearer, BearerKind, Grant};
+use signpost_openid::ids::GrantId;
+use signpost_store::{params, step};
+
+use crate::harness::{RelyingParty, send, text};
+use crate::openid_flow::Realm;
+
+const OFFLINE: [(&str, &str); 1] = [("scope", "openid offline_access")];
+
+/// The grant of a code, as it is kept.
+async fn grant_of(realm: &Realm, code: &str) -> Grant {
+    let code = Bearer::parse(BearerKind::Code, code).expect("a code");
+    grants::sql::find_by_code(&realm.service.app.store, &code).await.expect("a database").expect("a grant")
+}
+
+#[tokio::test]
+async fn a_stranger_who_names_a_public_client_keeps_nobody_out_of_it() {
+    let settings = [("rate_limit_token", "2/m"), ("trusted_proxies", "127.0.0.1"), ("allow_private_webhooks", "true")];
+    let realm = Realm::with(&settings, |settings| {
+        settings.is_public = true;
+        settings.redirect_uris = RedirectUris::parse(["http://127.0.0.1/cb"]).expect("URIs");
+    })
+    .await;
+    let id = realm.party.client.id.to_string();
+    let asks = async |address: &str| {
+        let request = realm.party.request("/token", &[("client_id", &id), ("grant_type", "x")]);
+        send(request.header("x-forwarded-for", address)).await.status
+    };
+    for status in [400, 400, 429] {
+        assert_eq!(asks("203.0.113.7").await, status);
+    }
+    assert_eq!(asks("203.0.113.8").await, 400);
+    // One that shows its secret is counted as itself, wherever it asks from.
+    let party = RelyingParty::at(&realm.service, &realm.domain, |_| {}).await;
+    for (address, status) in [("203.0.113.7", 400), ("203.0.113.8", 400), ("203.0.113.9", 429)] {
+        let request = party.request("/token", &[("grant_type", "x")]);
+        let request = request.basic_auth(party.client.id.as_str(), party.secret.as_deref());
+        assert_eq!(send(request.header("x-forwarded-for", address)).await.status, status, "{address}");
+    }
+}
+
+#[tokio::test]
+async fn questions_of_consent_are_counted_as_logins_are() {
+    let mut realm = Realm::with(&[("rate_limit_create_session", "3/m")], |_| {}).await;
+    realm.code(&[]).await;
+    for _ in 0..2 {
+        assert_eq!(realm.asks_again(&[("prompt", "consent")]).await, "consent page");
+    }
+    assert_eq!(realm.asks(&[("prompt", "consent")]).await.status, 429);
+    assert_eq!(realm.asks_again(&[]).await, "code", "where nothing waits nothing counts");
+}
+
+#[tokio::test]
+async fn a_nonce_is_short_and_can_be_stored_everywhere() {
+    let mut realm = Realm::trusted().await;
+    for nonce in ["a\0b".to_owned(), "n".repeat(513)] {
+        let sent = realm.asks(&[("nonce", &nonce)]).await;
+        assert_eq!(realm.party.error(&sent), "invalid_request");
+    }
+    let nonce = "n".repeat(512);
+    let tokens = realm.tokens(&[("nonce", &nonce)]).await;
+    assert_eq!(RelyingParty::claims(&tokens)["nonce"], nonce);
+}
+
+#[tokio::test]
+async fn a_form_has_few_fields() {
+    let realm = Realm::trusted().await;
+    let names: Vec<String> = (0..65).map(|number| format!("field{number}")).collect();
+    let fields: Vec<_> = names.iter().map(|name| (name.as_str(), "x")).collect();
+    let told = realm.party.posts("/revoke", &fields).await.with(400);
+    assert_eq!(told["error"], "invalid_request");
+    assert!(text(&told, "error_description").contains("64"), "{told}");
+}
+
+#[tokio::test]
+async fn a_request_under_way_is_granted_nothing_once_its_person_logged_out() {
+    let mut realm = Realm::trusted().await;
+    let tokens = realm.tokens(&OFFLINE).await;
+    let code = realm.code_again(&OFFLINE).await;
+    let (store, now) = (realm.service.app.store.clone(), realm.service.clock.now());
+    let another = |grant: Grant, number: u8| Grant {
+        id: GrantId::new(now, [number; 16]),
+        code_hash: Bearer::new(BearerKind::Code, [number; 32]).hash(),
+        ..grant
+    };
+    let grant = grant_of(&realm, &code).await;
+    assert!(grants::sql::insert(&store, another(grant.clone(), 1), Vec::new()).await.expect("a database"));
+    let logout = format!("{}/logout?id_token_hint={}", realm.party.path, text(&tokens, "id_token"));
+    realm.browser.goes_to(&logout).await.is(200, "logged-out");
+    assert!(!grants::sql::insert(&store, another(grant, 2), Vec::new()).await.expect("a database"));
+    assert_eq!(realm.party.redeems(&code).await.with(400)["error"], "invalid_grant");
+}
+
+#[tokio::test]
+async fn what_was_granted_a_moment_after_a_sign_out_everywhere_counts_for_nothing() {
+    let mut realm = Realm::trusted().await;
+    let tokens = realm.tokens(&OFFLINE).await;
+    let shown = realm.browser.goes_to(&format!("/account/{}", text(&realm.domain, "id"))).await;
+    realm.browser.presses(&shown, "sign-out-everywhere", "").await.is(200, "signed-out");
+    let later = realm.service.clock.now() + jiff::SignedDuration::from_secs(1);
+    let set = step("UPDATE openid_grants SET created_at = $1", params![later]);
+    realm.service.app.store.write([set]).await.expect("a database");
+    assert_eq!(realm.party.userinfo(text(&tokens, "access_token")).await.status, 401);
+    assert_eq!(realm.party.refreshes(text(&tokens, "refresh_token")).await.with(400)["error"], "invalid_grant");
+}
+
+#[tokio::test]
+async fn what_follows_a_secret_in_the_header_is_a_part_of_it() {
+    let realm = Realm::trusted().await;
+    let secret = realm.party.secret.clone().expect("a secret");
+    for (more, status) in [("", 200), ("&more", 401), ("=more", 401)] {
+        let request = realm.party.request("/revoke", &[("token", "x")]);
+        let request = request.basic_auth(realm.party.client.id.as_str(), Some(format!("{secret}{more}")));
+        assert_eq!(send(request).await.status, status, "{more}");
+    }
+}

@@ -1,0 +1,165 @@
+//! The plan for RP-initiated logout of the OpenID Foundation's conformance suite, a test for each of its modules by its
+//! name. Ported from it, which is not to be certified by it.
+
+use serde_json::Value;
+
+use crate::harness::{ShownPage, text};
+use crate::openid_flow::Realm;
+
+const OUT: &str = "https://app.test/out";
+
+/// Somebody who is signed in, and the tokens of the application.
+async fn signed_in() -> (Realm, Value) {
+    let mut realm = Realm::trusted().await;
+    let tokens = realm.tokens(&[("scope", "openid offline_access")]).await;
+    (realm, tokens)
+}
+
+async fn asks(realm: &mut Realm, set: &[(&str, &str)]) -> ShownPage {
+    let query = url::form_urlencoded::Serializer::new(String::new()).extend_pairs(set).finish();
+    let path = format!("{}/logout?{query}", realm.party.path);
+    realm.browser.goes_to(&path).await
+}
+
+async fn is_out(realm: &mut Realm, tokens: &Value) -> bool {
+    let is_out = realm.asks_again(&[("prompt", "none")]).await == "login_required";
+    let (access, refresh) = (text(tokens, "access_token"), text(tokens, "refresh_token"));
+    let are_over = realm.party.userinfo(access).await.status == 401;
+    if is_out {
+        realm.party.refreshes(refresh).await.with(400);
+    }
+    assert_eq!(is_out, are_over, "the session and what was granted by it end together");
+    is_out
+}
+
+fn location(sent: &ShownPage) -> Option<&str> {
+    sent.headers.get("location").map(|to| to.to_str().expect("text"))
+}
+
+#[tokio::test]
+async fn rp_initiated_logout() {
+    let (mut realm, tokens) = signed_in().await;
+    let set = [("id_token_hint", text(&tokens, "id_token")), ("post_logout_redirect_uri", OUT), ("state", "a b")];
+    let back = asks(&mut realm, &set).await;
+    assert_eq!((back.status, location(&back)), (303, Some("https://app.test/out?state=a%20b")));
+    assert!(is_out(&mut realm, &tokens).await);
+    // Nobody is signed in: there is nothing to ask, and the application gets its browser back.
+    let back = asks(&mut realm, &set).await;
+    assert_eq!((back.status, location(&back)), (303, Some("https://app.test/out?state=a%20b")));
+}
+
+#[tokio::test]
+async fn discovery() {
+    let realm = Realm::start().await;
+    let told = realm.party.discovers().await;
+    assert_eq!(text(&told, "end_session_endpoint"), format!("{}/logout", realm.party.issuer()));
+}
+
+#[tokio::test]
+async fn bad_logout_redirect_uri() {
+    let (mut realm, tokens) = signed_in().await;
+    for uri in ["https://app.test/cb", "https://evil.test/out", "https://app.test/out/", "javascript:alert(1)"] {
+        let set = [("id_token_hint", text(&tokens, "id_token")), ("post_logout_redirect_uri", uri)];
+        asks(&mut realm, &set).await.is(400, "logout-fault");
+    }
+    assert!(!is_out(&mut realm, &tokens).await);
+}
+
+#[tokio::test]
+async fn query_added_to_logout_redirect_uri() {
+    let (mut realm, tokens) = signed_in().await;
+    let uri = "https://app.test/out?foo=bar";
+    let set = [("id_token_hint", text(&tokens, "id_token")), ("post_logout_redirect_uri", uri)];
+    asks(&mut realm, &set).await.is(400, "logout-fault");
+}
+
+#[tokio::test]
+async fn modified_id_token_hint() {
+    let (mut realm, tokens) = signed_in().await;
+    let hint = text(&tokens, "id_token");
+    let (rest, signature) = hint.rsplit_once('.').expect("three parts");
+    let modified = format!("{rest}.{}", signature.chars().rev().collect::<String>());
+    let set = [("id_token_hint", modified.as_str()), ("post_logout_redirect_uri", OUT)];
+    asks(&mut realm, &set).await.is(400, "logout-fault");
+    assert!(!is_out(&mut realm, &tokens).await);
+}
+
+#[tokio::test]
+async fn bad_id_token_hint() {
+    let (mut realm, tokens) = signed_in().await;
+    let set = [("id_token_hint", "not a token"), ("post_logout_redirect_uri", OUT)];
+    asks(&mut realm, &set).await.is(400, "logout-fault");
+    assert!(!is_out(&mut realm, &tokens).await);
+}
+
+#[tokio::test]
+async fn no_id_token_hint() {
+    let (mut realm, tokens) = signed_in().await;
+    asks(&mut realm, &[("post_logout_redirect_uri", OUT), ("state", "x")]).await.is(400, "logout-fault");
+    let id = realm.party.client.id.to_string();
+    let set = [("client_id", id.as_str()), ("post_logout_redirect_uri", OUT), ("state", "x")];
+    let asked = asks(&mut realm, &set).await;
+    asked.is(200, "logout");
+    assert!(!is_out(&mut realm, &tokens).await, "the person has not pressed the button");
+    let set = format!("&client_id={id}&post_logout_redirect_uri=https%3A%2F%2Fapp.test%2Fout&state=x");
+    let left = realm.browser.presses(&asked, "logout", &set).await;
+    assert_eq!(left.is(200, "leaving").link("continue").as_str(), "https://app.test/out?state=x");
+    assert!(is_out(&mut realm, &tokens).await);
+}
+
+#[tokio::test]
+async fn no_params() {
+    let (mut realm, tokens) = signed_in().await;
+    let asked = asks(&mut realm, &[]).await;
+    asked.is(200, "logout");
+    realm.browser.presses(&asked, "logout", "").await.is(200, "logged-out");
+    assert!(is_out(&mut realm, &tokens).await);
+    asks(&mut realm, &[]).await.is(200, "logged-out");
+}
+
+#[tokio::test]
+async fn no_post_logout_redirect_uri() {
+    let (mut realm, tokens) = signed_in().await;
+    asks(&mut realm, &[("id_token_hint", text(&tokens, "id_token"))]).await.is(200, "logged-out");
+    assert!(is_out(&mut realm, &tokens).await);
+}
+
+#[tokio::test]
+async fn no_state() {
+    let (mut realm, tokens) = signed_in().await;
+    let set = [("id_token_hint", text(&tokens, "id_token")), ("post_logout_redirect_uri", OUT)];
+    assert_eq!(location(&asks(&mut realm, &set).await), Some(OUT));
+}
+
+#[tokio::test]
+async fn only_state() {
+    let (mut realm, tokens) = signed_in().await;
+    let asked = asks(&mut realm, &[("state", "x")]).await;
+    asked.is(200, "logout");
+    realm.browser.presses(&asked, "logout", "").await.is(200, "logged-out");
+    assert!(is_out(&mut realm, &tokens).await);
+}
+
+#[tokio::test]
+async fn a_form_of_another_site_signs_nobody_out() {
+    let (mut realm, tokens) = signed_in().await;
+    let asked = asks(&mut realm, &[]).await;
+    let (action, token) = asked.form("logout");
+    for (origin, token) in [("https://evil.test", token.as_str()), (&*realm.browser.origin.clone(), "wrong")] {
+        let request = realm.browser.request(reqwest::Method::POST, &action).header("origin", origin);
+        let request = request.header("content-type", "application/x-www-form-urlencoded");
+        realm.browser.send(request.body(format!("token={token}"))).await.is(403, "stale");
+    }
+    assert!(!is_out(&mut realm, &tokens).await);
+}
+
+#[tokio::test]
+async fn somebody_elses_token_signs_nobody_out_without_a_question() {
+    let (mut realm, tokens) = signed_in().await;
+    let hint = text(&tokens, "id_token").to_owned();
+    realm.phone = crate::harness::Phone::of(8, &realm.service.clock);
+    crate::page_flow::registers_at(&realm.service, &realm.integrator, "shop.test", &realm.phone).await;
+    let theirs = realm.tokens(&[("prompt", "login"), ("scope", "openid offline_access")]).await;
+    asks(&mut realm, &[("id_token_hint", &hint)]).await.is(200, "logout");
+    assert!(!is_out(&mut realm, &theirs).await);
+}

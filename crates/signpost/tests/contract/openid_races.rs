@@ -1,0 +1,363 @@
+//! Standard login where things happen at once, or go away meanwhile: what was granted counts only as long as all it stands on.
+
+use futures_util::future::join_all;
+use jiff::SignedDuration;
+use serde_json::{Value, json};
+use signpost_login::domains;
+use signpost_login::ids::DomainId;
+use signpost_openid::clients::{self, AllowList};
+use signpost_platform::accounts::Environment;
+use signpost_platform::accounts::audit::Actor;
+
+use crate::harness::{Phone, RelyingParty, Service, database, text};
+use crate::openid_flow::{Realm, logs_in_by};
+use crate::page_flow::registers_at;
+
+const OFFLINE: [(&str, &str); 1] = [("scope", "openid profile offline_access")];
+
+/// A restart does not change what people call the server.
+const AT_ONE_ADDRESS: [(&str, &str); 2] = [("public_url", "http://localhost:8080"), ("allow_private_webhooks", "true")];
+
+/// The error of each reply, none of those that were fine.
+async fn errors(replies: impl IntoIterator<Item = impl Future<Output = crate::harness::Reply>>) -> Vec<String> {
+    let replies = join_all(replies).await;
+    let error = |reply: &crate::harness::Reply| reply.json()["error"].as_str().unwrap_or_default().to_owned();
+    replies.iter().map(error).collect()
+}
+
+/// Neither token of the application is worth anything.
+async fn are_over(party: &RelyingParty, tokens: &Value) {
+    assert_eq!(party.userinfo(text(tokens, "access_token")).await.status, 401);
+    let refreshed = party.refreshes(text(tokens, "refresh_token")).await;
+    assert_eq!(refreshed.with(400)["error"], "invalid_grant");
+    let told = party.posts("/introspect", &[("token", text(tokens, "access_token"))]).await.with(200);
+    assert_eq!(told, json!({ "active": false }));
+}
+
+async fn count(as_user: &Realm, what: &'static str) -> usize {
+    as_user.service.app.store.read(what, Vec::new()).await.expect("a database").len()
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn of_sixty_four_who_redeem_a_code_one_gets_tokens_and_they_are_revoked() {
+    let mut realm = Realm::trusted().await;
+    let code = realm.code(&OFFLINE).await;
+    let party = realm.party.clone();
+    let errors = errors((0..64).map(|_| party.redeems(&code))).await;
+    assert_eq!(errors.iter().filter(|error| error.is_empty()).count(), 1, "{errors:?}");
+    assert!(errors.iter().all(|error| ["", "invalid_grant"].contains(&error.as_str())), "{errors:?}");
+    assert_eq!(count(&realm, "SELECT hash FROM openid_tokens").await, 2, "an access token and a refresh token");
+    assert_eq!(count(&realm, "SELECT id FROM openid_grants WHERE revoked_at IS NOT NULL").await, 1);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn of_sixty_four_who_refresh_all_get_the_same_next_token_and_later_ones_end_it() {
+    let mut realm = Realm::trusted().await;
+    let first = realm.tokens(&OFFLINE).await;
+    let party = realm.party.clone();
+    let replies = join_all((0..64).map(|_| party.refreshes(text(&first, "refresh_token")))).await;
+    let next: std::collections::BTreeSet<String> =
+        replies.iter().map(|reply| text(&reply.with(200), "refresh_token").to_owned()).collect();
+    assert_eq!(next.len(), 1, "{next:?}");
+    let next = next.into_iter().next().expect("one");
+    assert_ne!(next, text(&first, "refresh_token"));
+    // Whoever has the next one uses it; who comes with the first again is somebody else.
+    let second = party.refreshes(&next).await.with(200);
+    let reused = party.refreshes(text(&first, "refresh_token")).await;
+    assert_eq!(reused.with(400)["error"], "invalid_grant");
+    are_over(&party, &second).await;
+}
+
+#[tokio::test]
+async fn a_refresh_token_that_comes_again_after_its_grace_ends_the_login() {
+    let mut realm = Realm::trusted().await;
+    let first = realm.tokens(&OFFLINE).await;
+    let second = realm.party.refreshes(text(&first, "refresh_token")).await.with(200);
+    realm.service.passes(SignedDuration::from_secs(19));
+    let again = realm.party.refreshes(text(&first, "refresh_token")).await.with(200);
+    assert_eq!(again["refresh_token"], second["refresh_token"]);
+    realm.service.passes(SignedDuration::from_secs(1));
+    realm.party.refreshes(text(&first, "refresh_token")).await.with(400);
+    are_over(&realm.party, &second).await;
+}
+
+#[tokio::test]
+async fn times_end_what_nobody_uses() {
+    let mut realm = Realm::trusted().await;
+    let code = realm.code(&OFFLINE).await;
+    realm.service.passes(SignedDuration::from_secs(60));
+    assert_eq!(realm.party.redeems(&code).await.with(400)["error"], "invalid_grant");
+    let code = realm.code_again(&OFFLINE).await;
+    realm.service.passes(SignedDuration::from_secs(59));
+    let tokens = realm.party.redeems(&code).await.with(200);
+    realm.service.passes(SignedDuration::from_hours(1) - SignedDuration::from_secs(1));
+    realm.party.userinfo(text(&tokens, "access_token")).await.with(200);
+    realm.service.passes(SignedDuration::from_secs(1));
+    assert_eq!(realm.party.userinfo(text(&tokens, "access_token")).await.status, 401);
+    realm.service.passes(SignedDuration::from_hours(30 * 24 - 2));
+    let next = realm.party.refreshes(text(&tokens, "refresh_token")).await.with(200);
+    realm.service.passes(SignedDuration::from_hours(30 * 24));
+    realm.party.refreshes(text(&next, "refresh_token")).await.with(400);
+}
+
+#[tokio::test]
+async fn a_deleted_user_has_no_tokens() {
+    let mut realm = Realm::trusted().await;
+    let tokens = realm.tokens(&OFFLINE).await;
+    let sub = RelyingParty::claims(&tokens)["sub"].as_str().expect("a user").to_owned();
+    realm
+        .integrator
+        .request(reqwest::Method::DELETE, &format!("{}/{sub}", realm.users()))
+        .send()
+        .await
+        .expect("a reply");
+    are_over(&realm.party, &tokens).await;
+    assert_eq!(realm.asks_again(&[("prompt", "none")]).await, "login_required");
+}
+
+#[tokio::test]
+async fn a_key_that_its_user_lost_ends_what_it_proved() {
+    let mut realm = Realm::trusted().await;
+    let tokens = realm.tokens(&OFFLINE).await;
+    realm.service.app.store.write([signpost_store::step("DELETE FROM users", Vec::new())]).await.expect("a database");
+    are_over(&realm.party, &tokens).await;
+}
+
+#[tokio::test]
+async fn a_deleted_client_has_no_tokens() {
+    let mut realm = Realm::trusted().await;
+    let (tokens, code) = (realm.tokens(&OFFLINE).await, realm.code_again(&OFFLINE).await);
+    let (store, client, now) = (&realm.service.app.store, &realm.party.client, realm.service.clock.now());
+    let account = signpost_platform::accounts::Account { name: "acme".to_owned(), environment: Environment::Sandbox };
+    let deleted = clients::sql::delete(store, &account, &client.domain_id, &client.id, &Actor::Operator, now)
+        .await
+        .expect("a database");
+    assert!(deleted);
+    assert_eq!(realm.party.userinfo(text(&tokens, "access_token")).await.status, 401);
+    assert_eq!(realm.party.redeems(&code).await.with(401)["error"], "invalid_client");
+    realm.asks(&[]).await.is(400, "client-fault");
+}
+
+#[tokio::test]
+async fn a_deleted_domain_is_no_issuer_and_its_tokens_are_over() {
+    let mut realm = Realm::trusted().await;
+    let tokens = realm.tokens(&OFFLINE).await;
+    let path = format!("/domains/{}", text(&realm.domain, "id"));
+    realm.integrator.request(reqwest::Method::DELETE, &path).send().await.expect("a reply");
+    assert_eq!(realm.party.userinfo(text(&tokens, "access_token")).await.status, 404);
+    assert_eq!(realm.party.refreshes(text(&tokens, "refresh_token")).await.status, 404);
+    assert_eq!(realm.asks(&[]).await.status, 404);
+}
+
+#[tokio::test]
+async fn whoever_signs_out_everywhere_is_out_of_applications() {
+    let mut realm = Realm::trusted().await;
+    let tokens = realm.tokens(&OFFLINE).await;
+    let shown = realm.browser.goes_to(&format!("/account/{}", text(&realm.domain, "id"))).await;
+    realm.browser.presses(&shown, "sign-out-everywhere", "").await.is(200, "signed-out");
+    are_over(&realm.party, &tokens).await;
+    // From now on everything begins anew.
+    realm.service.passes(SignedDuration::from_secs(1));
+    let tokens = realm.tokens(&OFFLINE).await;
+    realm.party.userinfo(text(&tokens, "access_token")).await.with(200);
+}
+
+#[tokio::test]
+async fn whom_a_client_admits_no_more_has_nothing_of_it() {
+    let mut realm = Realm::trusted().await;
+    let tokens = realm.tokens(&OFFLINE).await;
+    let (store, client) = (&realm.service.app.store, realm.party.client.clone());
+    let mut settings = client.settings.clone();
+    settings.allowed = Some(AllowList::parse(["group:staff"]).expect("a list"));
+    let set = "UPDATE openid_clients SET settings = $1 WHERE id = $2";
+    let json = serde_json::to_string(&settings).expect("JSON");
+    store.write([signpost_store::step(set, signpost_store::params![json, &client.id])]).await.expect("a database");
+    are_over(&realm.party, &tokens).await;
+    for prompt in ["none", ""] {
+        assert_eq!(realm.asks_again(&[("prompt", prompt)]).await, "access_denied");
+    }
+    let sub = RelyingParty::claims(&tokens)["sub"].as_str().expect("a user").to_owned();
+    let path = format!("{}/{sub}", realm.users());
+    realm.integrator.patch(&path, &json!({ "groups": ["staff"] })).await.with(200);
+    assert_eq!(realm.asks_again(&[]).await, "code");
+}
+
+#[tokio::test]
+async fn a_restart_between_authorize_and_token_loses_nothing() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let clock = Service::clock();
+    let service = Service::on(folder.path(), &clock, &AT_ONE_ADDRESS).await;
+    let mut realm = Realm::of(service, |settings| settings.is_trusted = true).await;
+    realm.browser.origin = "http://localhost:8080".to_owned();
+    realm.party.at_address("http://localhost:8080");
+    let sent = realm.asks(&OFFLINE).await;
+    let Realm { service, domain: _, mut party, mut browser, integrator, .. } = realm;
+    service.stop().await;
+    let service = Service::on(folder.path(), &clock, &AT_ONE_ADDRESS).await;
+    browser.base = service.url("");
+    let integrator = crate::harness::Integrator { api: service.url("/sandbox/v1"), ..integrator };
+    let back = logs_in_by(&integrator, &mut browser, &service.phone(), sent).await;
+    let code = party.code(&back);
+    service.stop().await;
+    let service = Service::on(folder.path(), &clock, &AT_ONE_ADDRESS).await;
+    party = party.moved_to(&service);
+    let tokens = party.redeems(&code).await.with(200);
+    party.userinfo(text(&tokens, "access_token")).await.with(200);
+    service.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+#[ignore = "it needs PostgreSQL: tests/postgres.sh, which make test runs"]
+async fn three_servers_redeem_a_code_once_and_replace_a_refresh_token_once() {
+    let (url, clock) = (database().await, Service::clock());
+    assert!(url.starts_with("postgres"), "SIGNPOST_TEST_POSTGRES names the server: tests/postgres.sh starts one");
+    let settings = [&AT_ONE_ADDRESS[..], &[("database_url", url.as_str())]].concat();
+    let mut others = Vec::new();
+    for _ in 0..2 {
+        others.push(Service::open(&settings, clock.clone()).await);
+    }
+    let mut realm = Realm::of(Service::open(&settings, clock).await, |settings| settings.is_trusted = true).await;
+    realm.browser.origin = "http://localhost:8080".to_owned();
+    realm.party.at_address("http://localhost:8080");
+    let first = realm.tokens(&OFFLINE).await;
+    let parties = [realm.party.clone(), realm.party.moved_to(&others[0]), realm.party.moved_to(&others[1])];
+    let replies = join_all((0..48).map(|number| parties[number % 3].refreshes(text(&first, "refresh_token")))).await;
+    let next: std::collections::BTreeSet<String> =
+        replies.iter().map(|reply| text(&reply.with(200), "refresh_token").to_owned()).collect();
+    assert_eq!(next.len(), 1, "{next:?}");
+    let code = realm.code_again(&OFFLINE).await;
+    let errors = errors((0..48).map(|number| parties[number % 3].redeems(&code))).await;
+    assert_eq!(errors.iter().filter(|error| error.is_empty()).count(), 1, "{errors:?}");
+    assert!(errors.iter().all(|error| ["", "invalid_grant"].contains(&error.as_str())), "{errors:?}");
+}
+
+#[tokio::test]
+async fn nothing_of_one_realm_is_worth_anything_at_another() {
+    let mut realm = Realm::trusted().await;
+    let other = crate::page_flow::hosts(&realm.integrator, "other.test").await;
+    let party = RelyingParty::at(&realm.service, &other, |settings| settings.is_trusted = true).await;
+    let (tokens, code) = (realm.tokens(&OFFLINE).await, realm.code_again(&OFFLINE).await);
+    let at_other = realm.party.at_issuer(&party.path);
+    assert_eq!(at_other.userinfo(text(&tokens, "access_token")).await.status, 401);
+    assert_eq!(at_other.redeems(&code).await.with(401)["error"], "invalid_client");
+    // Another client of another realm, and the other environment.
+    assert_eq!(party.redeems(&code).await.with(400)["error"], "invalid_grant");
+    assert_eq!(party.refreshes(text(&tokens, "refresh_token")).await.with(400)["error"], "invalid_grant");
+    let live = realm.party.at_issuer(&realm.party.path.replacen("/sandbox", "", 1));
+    assert_eq!(live.userinfo(text(&tokens, "access_token")).await.status, 404);
+    // Who is signed in at one realm is not at the other, and a token of one names nobody there.
+    let (sent, hint) =
+        (realm.browser.goes_to(&party.authorize(&[("prompt", "none")])).await, text(&tokens, "id_token"));
+    assert_eq!(party.error(&sent), "login_required");
+    let sent = realm.browser.goes_to(&party.authorize(&[("id_token_hint", hint)])).await;
+    assert_eq!(party.error(&sent), "invalid_request");
+    // Another client of the same realm.
+    let sibling = RelyingParty::at(&realm.service, &realm.domain, |_| {}).await;
+    assert_eq!(sibling.redeems(&code).await.with(400)["error"], "invalid_grant");
+    assert_eq!(sibling.refreshes(text(&tokens, "refresh_token")).await.with(400)["error"], "invalid_grant");
+    let told = sibling.posts("/introspect", &[("token", text(&tokens, "access_token"))]).await.with(200);
+    assert_eq!(told, json!({ "active": false }));
+    sibling.posts("/revoke", &[("token", text(&tokens, "refresh_token"))]).await.with(200);
+    // None of that has cost the right one anything.
+    realm.party.redeems(&code).await.with(200);
+    realm.party.refreshes(text(&tokens, "refresh_token")).await.with(200);
+}
+
+#[tokio::test]
+async fn what_is_over_is_swept() {
+    let mut realm = Realm::start().await;
+    realm.tokens(&OFFLINE).await;
+    realm.asks(&[("prompt", "login")]).await;
+    let (store, clock) = (realm.service.app.store.clone(), realm.service.clock.clone());
+    let sweep = async || signpost_openid::jobs::sweep::sweep(&store, clock.now()).await.expect("a database");
+    assert_eq!(sweep().await, 0);
+    realm.service.passes(SignedDuration::from_hours(25));
+    assert_eq!(sweep().await, 2, "the request that nobody logged in for, and an access token");
+    let id = DomainId::parse(text(&realm.domain, "id")).expect("an id");
+    let domain = domains::sql::find_in_any_account(&store, &id).await.expect("a database").expect("a domain");
+    realm.service.passes(SignedDuration::from_hours(30 * 24));
+    assert_eq!(sweep().await, 2, "the refresh token, and then the grant");
+    signpost_login::users::sql::delete_all(&store, &domain.id, &Actor::Operator, clock.now())
+        .await
+        .expect("a database");
+    assert_eq!(sweep().await, 1, "what the user had agreed to");
+    for table in ["openid_authorizations", "openid_grants", "openid_tokens", "openid_consents"] {
+        let rows = match table {
+            "openid_authorizations" => store.read("SELECT id FROM openid_authorizations", Vec::new()).await,
+            "openid_grants" => store.read("SELECT id FROM openid_grants", Vec::new()).await,
+            "openid_tokens" => store.read("SELECT hash FROM openid_tokens", Vec::new()).await,
+            _ => store.read("SELECT user_id FROM openid_consents", Vec::new()).await,
+        };
+        assert_eq!(rows.expect("a database").len(), 0, "{table}");
+    }
+}
+
+#[tokio::test]
+async fn a_code_that_nobody_redeems_is_swept_soon_and_no_other() {
+    const GRANTS: &str = "SELECT id FROM openid_grants";
+    let mut realm = Realm::trusted().await;
+    realm.tokens(&[]).await;
+    realm.code_again(&[]).await;
+    let (store, clock) = (realm.service.app.store.clone(), realm.service.clock.clone());
+    let sweep = async || signpost_openid::grants::sql::sweep_unredeemed(&store, clock.now()).await.expect("a database");
+    realm.service.passes(SignedDuration::from_mins(5) - SignedDuration::from_secs(1));
+    assert_eq!((sweep().await, count(&realm, GRANTS).await), (0, 2));
+    realm.service.passes(SignedDuration::from_secs(2));
+    assert_eq!((sweep().await, count(&realm, GRANTS).await), (1, 1), "a redeemed one stays");
+}
+
+/// A fleet whose clocks are apart: a login goes on at whichever server comes next.
+#[tokio::test]
+async fn servers_whose_clocks_are_apart_grant_nothing_twice_and_end_no_login() {
+    const APART: SignedDuration = SignedDuration::from_mins(2);
+    let mut realm = Realm::trusted().await;
+    let code = realm.code(&OFFLINE).await;
+    let clock = realm.service.clock.clone();
+    let other_server = |ahead: bool| clock.advance(if ahead { APART } else { -APART });
+    // Issued by one that is ahead, redeemed at one that is behind, and once more at the first.
+    other_server(false);
+    let tokens = realm.party.redeems(&code).await.with(200);
+    let claims = RelyingParty::claims(&tokens);
+    assert!(claims["auth_time"].as_i64() > claims["iat"].as_i64(), "{claims}");
+    realm.party.userinfo(text(&tokens, "access_token")).await.with(200);
+    other_server(true);
+    realm.party.userinfo(text(&tokens, "access_token")).await.with(200);
+    let next = realm.party.refreshes(text(&tokens, "refresh_token")).await.with(200);
+    other_server(false);
+    let repeated = realm.party.refreshes(text(&tokens, "refresh_token")).await.with(200);
+    assert_eq!(repeated["refresh_token"], next["refresh_token"], "the answer was lost on the way");
+    let after = realm.party.refreshes(text(&next, "refresh_token")).await.with(200);
+    realm.party.userinfo(text(&after, "access_token")).await.with(200);
+    assert_eq!(realm.party.redeems(&code).await.with(400)["error"], "invalid_grant");
+    are_over(&realm.party, &after).await;
+    // Issued by one that is behind, a code is over for one that is ahead: nobody gets anything, and nothing else ends.
+    let code = realm.code_again(&[]).await;
+    other_server(true);
+    assert_eq!(realm.party.redeems(&code).await.with(400)["error"], "invalid_grant");
+    assert_eq!(realm.asks_again(&[("prompt", "none")]).await, "code");
+}
+
+#[tokio::test]
+async fn of_two_tabs_that_say_yes_one_gets_a_code() {
+    let mut realm = Realm::start().await;
+    let sent = realm.asks(&[]).await;
+    let back = realm.logs_in(sent).await;
+    let asked = realm.browser.goes_to(&crate::openid_flow::place(&back)).await;
+    let first = realm.browser.agrees(&asked).await;
+    realm.party.code(&first);
+    realm.browser.presses(&asked, "consent", "&answer=allow").await.is(410, "over");
+}
+
+#[tokio::test]
+async fn another_person_in_the_same_browser_agrees_for_themselves() {
+    let mut realm = Realm::start().await;
+    let sent = realm.asks(&[]).await;
+    let back = realm.logs_in(sent).await;
+    let asked = realm.browser.goes_to(&crate::openid_flow::place(&back)).await;
+    let other = Phone::of(8, &realm.service.clock);
+    registers_at(&realm.service, &realm.integrator, "shop.test", &other).await;
+    // In another tab somebody else logs in.
+    let second = realm.asks(&[("prompt", "login")]).await;
+    logs_in_by(&realm.integrator, &mut realm.browser, &other, second).await;
+    realm.browser.presses(&asked, "consent", "&answer=allow").await.is(403, "stale");
+}

@@ -1,0 +1,234 @@
+//! The endpoints of standard login that applications ask by themselves: who they are, what they send, what they are told.
+
+use data_encoding::BASE64;
+use reqwest::Method;
+use reqwest::header::{AUTHORIZATION, CONTENT_TYPE};
+use serde_json::json;
+use signpost_openid::clients::{EmailClaim, RedirectUris};
+
+use crate::harness::{RelyingParty, Service, VERIFIER, send, text};
+use crate::openid_flow::Realm;
+
+/// A header, fields beside it, and how they are refused.
+type TriedLogin<'a> = (Option<&'a str>, &'a [(&'a str, &'a str)], u16, &'a str);
+
+const CB: &str = "https://app.test/cb";
+
+fn form<'a>(code: &'a str, more: &[(&'a str, &'a str)]) -> Vec<(&'a str, &'a str)> {
+    let usual =
+        [("grant_type", "authorization_code"), ("code", code), ("redirect_uri", CB), ("code_verifier", VERIFIER)];
+    [&usual[..], more].concat()
+}
+
+#[tokio::test]
+async fn a_client_authenticates_in_one_way_and_with_its_own_secret() {
+    let mut realm = Realm::trusted().await;
+    let (id, secret) = (realm.party.client.id.to_string(), realm.party.secret.clone().expect("a secret"));
+    let basic = |text: &str| format!("Basic {}", BASE64.encode(text.as_bytes()));
+    let good = basic(&format!("{id}:{secret}"));
+    let cases: [TriedLogin<'_>; 10] = [
+        (None, &[], 401, "invalid_client"),
+        (None, &[("client_id", &id)], 401, "invalid_client"),
+        (None, &[("client_id", &id), ("client_secret", "wrong")], 401, "invalid_client"),
+        (None, &[("client_secret", &secret)], 401, "invalid_client"),
+        (Some(&basic(&format!("{id}:wrong"))), &[], 401, "invalid_client"),
+        (Some(&basic(&format!("cli_1:{secret}"))), &[], 401, "invalid_client"),
+        (Some("Bearer x"), &[], 401, "invalid_client"),
+        (Some(&good), &[("client_secret", &secret)], 400, "invalid_request"),
+        (Some(&good), &[("client_id", "cli_1")], 400, "invalid_request"),
+        (Some(&good), &[("client_assertion", "x")], 401, "invalid_client"),
+    ];
+    let code = realm.code(&[]).await;
+    for (header, more, status, error) in cases {
+        for path in ["/token", "/revoke", "/introspect"] {
+            let form = [&form(&code, more)[..], &[("token", "x")]].concat();
+            let request = realm.party.request(path, &form);
+            let request = header.into_iter().fold(request, |request, header| request.header(AUTHORIZATION, header));
+            let reply = send(request).await;
+            assert_eq!((reply.status, &reply.json()["error"]), (status, &json!(error)), "{path} {header:?} {more:?}");
+        }
+    }
+    // None of that has used the code up.
+    let encoded = basic(&format!("{}:{}", id.replace('_', "%5F"), secret.replace('_', "%5F")));
+    send(realm.party.request("/token", &form(&code, &[])).header(AUTHORIZATION, encoded)).await.with(200);
+}
+
+#[tokio::test]
+async fn a_public_client_has_no_secret_and_always_pkce() {
+    let mut realm = Realm::with(&[], |settings| {
+        settings.is_public = true;
+        settings.is_trusted = true;
+        settings.redirect_uris = RedirectUris::parse(["http://127.0.0.1/cb"]).expect("URIs");
+    })
+    .await;
+    let sent = realm.asks(&[("code_challenge", ""), ("code_challenge_method", "")]).await;
+    assert_eq!(realm.party.error(&sent), "invalid_request");
+    // A program gets its port from its system.
+    realm.party.redirect_uri = "http://127.0.0.1:49152/cb".to_owned();
+    let tokens = realm.tokens(&[("scope", "openid offline_access")]).await;
+    let next = realm.party.refreshes(text(&tokens, "refresh_token")).await.with(200);
+    assert_ne!(next["refresh_token"], tokens["refresh_token"]);
+    let told = realm.party.posts("/introspect", &[("token", text(&next, "access_token"))]).await;
+    assert_eq!(told.with(400)["error"], "unauthorized_client");
+    let id = realm.party.client.id.to_string();
+    let with_secret = [("token", "x"), ("client_id", &*id), ("client_secret", "anything")];
+    assert_eq!(send(realm.party.request("/revoke", &with_secret)).await.with(401)["error"], "invalid_client");
+}
+
+#[tokio::test]
+async fn what_is_wrong_with_a_request_is_said_in_words_of_the_protocol() {
+    let mut realm = Realm::trusted().await;
+    let code = realm.code(&[]).await;
+    for (form, error) in [
+        (vec![], "invalid_request"),
+        (vec![("grant_type", "password"), ("username", "ann"), ("password", "x")], "unsupported_grant_type"),
+        (vec![("grant_type", "client_credentials")], "unsupported_grant_type"),
+        (vec![("grant_type", "authorization_code"), ("redirect_uri", CB)], "invalid_request"),
+        (vec![("grant_type", "authorization_code"), ("code", &code)], "invalid_request"),
+        (form("sgp_code_x", &[]), "invalid_grant"),
+        (form(&code, &[("code", &code)]), "invalid_request"),
+        (form(&code, &[])[..3].to_vec(), "invalid_grant"),
+        (vec![("grant_type", "refresh_token")], "invalid_request"),
+        (vec![("grant_type", "refresh_token"), ("refresh_token", "x")], "invalid_grant"),
+    ] {
+        let reply = realm.party.posts("/token", &form).await;
+        assert_eq!(reply.with(400)["error"], error, "{form:?}");
+    }
+    let wrong_uri: Vec<_> =
+        form(&code, &[]).into_iter().map(|(name, value)| (name, value.replace("/cb", "/CB"))).collect();
+    let wrong_uri: Vec<_> = wrong_uri.iter().map(|(name, value)| (*name, value.as_str())).collect();
+    assert_eq!(realm.party.posts("/token", &wrong_uri).await.with(400)["error"], "invalid_grant");
+    let id = realm.party.client.id.as_str();
+    let json = realm.party.request("/token", &[]).basic_auth(id, realm.party.secret.as_deref());
+    let json = json.body("{}").header(CONTENT_TYPE, "application/json");
+    assert_eq!(send(json).await.status, 400);
+    let large = "x".repeat(20_000);
+    assert_eq!(realm.party.posts("/token", &[("grant_type", &large)]).await.status, 413);
+    let method = realm.service.visitor().http.request(Method::GET, realm.party.url("/token"));
+    assert_eq!(method.send().await.expect("a reply").status(), 405);
+    realm.party.redeems(&code).await.with(200);
+}
+
+#[tokio::test]
+async fn a_scope_may_be_named_again_and_never_grow() {
+    let mut realm = Realm::trusted().await;
+    let tokens = realm.tokens(&[("scope", "openid email offline_access")]).await;
+    let token = text(&tokens, "refresh_token").to_owned();
+    let asks = |scope| [("grant_type", "refresh_token"), ("refresh_token", token.as_str()), ("scope", scope)];
+    assert_eq!(realm.party.posts("/token", &asks("openid profile")).await.with(400)["error"], "invalid_scope");
+    let next = realm.party.posts("/token", &asks("openid email")).await.with(200);
+    assert_eq!(next["scope"], "openid email offline_access", "what was granted stays, and the reply says so");
+}
+
+#[tokio::test]
+async fn a_client_ends_its_tokens_and_asks_what_they_are_worth() {
+    let mut realm = Realm::trusted().await;
+    let tokens = realm.tokens(&[("scope", "openid offline_access")]).await;
+    let (access, refresh) = (text(&tokens, "access_token"), text(&tokens, "refresh_token"));
+    let told = realm.party.posts("/introspect", &[("token", access)]).await.with(200);
+    let claims = RelyingParty::claims(&tokens);
+    assert_eq!((&told["active"], &told["sub"], &told["iss"]), (&json!(true), &claims["sub"], &claims["iss"]));
+    assert_eq!(told["scope"], "openid offline_access");
+    assert_eq!(told["exp"].as_i64(), Some(realm.service.clock.now().as_second() + 3600));
+    assert_eq!(realm.party.posts("/introspect", &[("token", refresh)]).await.with(200)["active"], true);
+    for unknown in ["x", "sgp_at_x", &format!("{access}A")] {
+        let told = realm.party.posts("/introspect", &[("token", unknown)]).await.with(200);
+        assert_eq!(told, json!({ "active": false }));
+        realm.party.posts("/revoke", &[("token", unknown)]).await.with(200);
+    }
+    realm.party.posts("/revoke", &[("token", access), ("token_type_hint", "refresh_token")]).await.with(200);
+    assert_eq!(realm.party.userinfo(access).await.status, 401);
+    let next = realm.party.refreshes(refresh).await.with(200);
+    realm.party.posts("/revoke", &[("token", text(&next, "refresh_token"))]).await.with(200);
+    assert_eq!(realm.party.userinfo(text(&next, "access_token")).await.status, 401);
+    realm.party.refreshes(text(&next, "refresh_token")).await.with(400);
+}
+
+#[tokio::test]
+async fn scripts_of_every_site_may_ask_with_a_token_and_none_at_authorize() {
+    let realm = Realm::trusted().await;
+    let http = realm.service.visitor().http;
+    for (path, is_open) in [
+        ("/token", true),
+        ("/userinfo", true),
+        ("/revoke", true),
+        ("/introspect", false),
+        ("/authorize", false),
+        ("/logout", false),
+    ] {
+        let asked = http.request(Method::OPTIONS, realm.party.url(path)).header("origin", "https://spa.test").send();
+        let asked = asked.await.expect("a reply");
+        let allowed = asked.headers().get("access-control-allow-origin").map(|value| value.to_str().expect("text"));
+        assert_eq!(allowed, is_open.then_some("*"), "{path}");
+        assert_eq!(asked.status() == 204, is_open, "{path}");
+    }
+    let refused = realm.party.userinfo("x").await;
+    assert_eq!((refused.status, refused.header("access-control-allow-origin")), (401, Some("*")));
+    let challenge = refused.header("www-authenticate").expect("a challenge");
+    assert_eq!(challenge, format!("Bearer realm=\"{}\", error=\"invalid_token\"", realm.party.issuer()));
+}
+
+#[tokio::test]
+async fn an_address_is_told_as_the_operator_wants_it() {
+    for (email, expected) in [(EmailClaim::None, None), (EmailClaim::Synthetic, Some("shop.test"))] {
+        let mut realm = Realm::with(&[], |settings| {
+            settings.is_trusted = true;
+            settings.email = email;
+        })
+        .await;
+        let claims = RelyingParty::claims(&realm.tokens(&[]).await);
+        assert_eq!(claims["email"].as_str().map(|text| text.split('@').nth(1).expect("a host")), expected);
+        assert_eq!(claims.get("email_verified"), None);
+    }
+}
+
+#[tokio::test]
+async fn a_client_may_have_its_tokens_signed_with_es256() {
+    let mut realm = Realm::with(&[], |settings| {
+        settings.is_trusted = true;
+        settings.algorithm = signpost_openid::jose::SigningAlgorithm::Es256;
+    })
+    .await;
+    let tokens = realm.tokens(&[]).await;
+    let environment = signpost_platform::accounts::Environment::Sandbox;
+    let verified = realm.service.app.openid.verify_own_token(environment, text(&tokens, "id_token")).await;
+    assert_eq!(verified.expect("a database"), Some(RelyingParty::claims(&tokens)));
+}
+
+#[tokio::test]
+async fn a_client_may_ask_as_often_as_the_operator_says() {
+    let mut realm = Realm::with(&[("rate_limit_token", "3/m")], |settings| settings.is_trusted = true).await;
+    let tokens = realm.tokens(&[]).await;
+    for _ in 0..2 {
+        realm.party.redeems("x").await.with(400);
+    }
+    let exceeded = realm.party.redeems("x").await;
+    assert_eq!(exceeded.with(429)["error"], "temporarily_unavailable");
+    assert!(exceeded.header("retry-after").is_some());
+    // What it was granted has a limit of its own, and so have strangers.
+    for _ in 0..3 {
+        realm.party.userinfo(text(&tokens, "access_token")).await.with(200);
+    }
+    realm.party.userinfo(text(&tokens, "access_token")).await.with(429);
+    for status in [401, 401, 401, 429] {
+        assert_eq!(realm.party.userinfo("x").await.status, status);
+    }
+}
+
+#[tokio::test]
+async fn a_copied_database_has_no_code_no_token_and_no_secret() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let service = Service::on(folder.path(), &Service::clock(), &[]).await;
+    let mut realm = Realm::of(service, |settings| settings.is_trusted = true).await;
+    let tokens = realm.tokens(&[("scope", "openid offline_access")]).await;
+    realm.party.refreshes(text(&tokens, "refresh_token")).await.with(200);
+    let files = std::fs::read_dir(folder.path()).expect("a folder").map(|entry| entry.expect("an entry").path());
+    let copied: Vec<u8> =
+        files.filter(|file| file.is_file()).flat_map(|file| std::fs::read(file).expect("a file")).collect();
+    let has = |text: &str| copied.windows(text.len()).any(|bytes| bytes == text.as_bytes());
+    assert!(has(realm.party.client.id.as_str()), "the search is broken");
+    for kind in ["sgp_code_", "sgp_at_", "sgp_rt_", "sgp_cs_"] {
+        assert!(!has(kind), "{kind}");
+    }
+    realm.service.stop().await;
+}

@@ -1,0 +1,352 @@
+//! `signpost mcp install`: what is in the files of a person's clients before, after, and after that again.
+
+use std::fs::{self, Permissions};
+use std::os::unix::fs::{PermissionsExt, symlink};
+use std::path::{Path, PathBuf};
+use std::thread;
+
+use serde_json::{Value, json};
+
+use crate::harness::Program;
+
+/// What stands in the file of each client that has no command of its own, with what strangers wrote into it.
+const FILES: [(&str, &str, &str); 5] = [
+    (
+        "claude-desktop",
+        ".config/Claude/claude_desktop_config.json",
+        "{\n  \"globalShortcut\": \"\",\n  \"mcpServers\": {\n    \"files\": {\"command\": \"npx\"}\n  }\n}\n",
+    ),
+    (
+        "cursor",
+        ".cursor/mcp.json",
+        "{\n\t// mine\n\t\"mcpServers\": {\n\t\t\"docs\": {\"url\": \"u\"},\n\t},\n\t\"z\": 1.50\n}",
+    ),
+    (
+        "vscode",
+        ".config/Code/User/mcp.json",
+        "{\r\n  \"servers\": {}, // none yet\r\n  \"inputs\": [\r\n    {\"id\": \"a\"},\r\n  ],\r\n}\r\n",
+    ),
+    (
+        "windsurf",
+        ".codeium/windsurf/mcp_config.json",
+        "{\"mcpServers\":{\"docs\":{\"serverUrl\":\"u\"}},\"b\":1,\"a\":2}",
+    ),
+    ("zed", ".config/zed/settings.json", "// Settings\n{\n  \"theme\": \"One\", /* dark */\n  \"tabs\": {},\n}\n"),
+];
+
+/// A person's home, with a client's file in it.
+struct Home(tempfile::TempDir);
+
+impl Home {
+    fn empty() -> Self {
+        Self(tempfile::tempdir().unwrap())
+    }
+
+    fn with(file: &str, text: &str) -> Self {
+        let home = Self::empty();
+        fs::create_dir_all(home.at(file).parent().unwrap()).unwrap();
+        fs::write(home.at(file), text).unwrap();
+        home
+    }
+
+    fn at(&self, file: &str) -> PathBuf {
+        self.0.path().join(file)
+    }
+
+    fn text(&self, file: &str) -> String {
+        fs::read_to_string(self.at(file)).unwrap()
+    }
+
+    /// `signpost mcp install` with these arguments.
+    fn install(&self, arguments: &[&str]) -> Program {
+        let all = [&["mcp", "install", "--data-dir", "data"], arguments].concat();
+        Program::within(self.0.path(), &all).env("HOME", self.0.path().to_str().unwrap())
+    }
+
+    fn done(&self, arguments: &[&str]) -> Value {
+        self.install(&[arguments, &["--json"]].concat()).run().json()
+    }
+
+    /// What is beside a file.
+    fn names(&self, file: &str) -> Vec<String> {
+        let entries = fs::read_dir(self.at(file).parent().unwrap()).unwrap();
+        let mut names: Vec<_> = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+        names.sort();
+        names
+    }
+}
+
+fn mode(path: &Path) -> u32 {
+    path.metadata().unwrap().permissions().mode() & 0o777
+}
+
+#[test]
+fn each_file_gets_one_entry_once_and_is_restored_to_the_byte() {
+    for (client, file, before) in FILES {
+        let home = Home::with(file, before);
+        fs::set_permissions(home.at(file), Permissions::from_mode(0o640)).unwrap();
+        let done = home.done(&[client]);
+        assert_eq!((&done[0]["client"], &done[0]["action"]), (&json!(client), &json!("added")));
+        assert_eq!((&done[0]["changed"], &done[0]["file"]), (&json!(true), &json!(home.at(file))));
+        let after = home.text(file);
+        let data = home.at("data").display().to_string();
+        assert!(after.contains(&format!("\"--data-dir\", \"{data}\"")), "{after}");
+        assert!(after.contains(&format!("\"command\": \"{}\"", env!("CARGO_BIN_EXE_signpost"))), "{after}");
+        assert_eq!(home.text(&format!("{file}.bak")), before);
+        assert_eq!((mode(&home.at(file)), mode(&home.at(&format!("{file}.bak")))), (0o640, 0o640));
+
+        assert_eq!(home.done(&[client])[0]["changed"], false);
+        assert_eq!(home.text(file), after, "a second time nothing is written");
+        assert_eq!(home.done(&[client, "--uninstall"])[0]["action"], "removed");
+        assert_eq!((home.text(file).as_str(), mode(&home.at(file))), (before, 0o640));
+        assert_eq!(home.names(file).len(), 1, "a backup of what is there anyway is gone");
+        assert_eq!(home.done(&[client, "--uninstall"])[0]["changed"], false);
+    }
+}
+
+#[test]
+fn every_client_gets_a_file_of_its_own_where_it_has_none() {
+    let home = Home::empty();
+    let url = "https://atm.example.com/mcp";
+    for client in ["claude", "codex", "gemini", "claude-desktop", "cursor", "vscode", "windsurf", "zed"] {
+        let how: &[&str] = if client == "claude-desktop" { &[] } else { &["--url", url] };
+        let done = home.done(&[&[client], how].concat());
+        let file = PathBuf::from(done[0]["file"].as_str().unwrap());
+        assert_eq!(mode(&file), 0o600, "{client}");
+        let text = fs::read_to_string(&file).unwrap();
+        assert!(text.contains(if how.is_empty() { "\"mcp\"" } else { url }), "{client}: {text}");
+        assert_eq!(home.done(&[client, "--uninstall"])[0]["action"], "removed");
+        assert!(!file.exists(), "{client}");
+    }
+}
+
+#[test]
+fn another_address_takes_the_place_of_ours_and_the_rest_of_the_entry_stays() {
+    let home = Home::with(".cursor/mcp.json", "{}");
+    home.done(&["cursor"]);
+    let entry =
+        || serde_json::from_str::<Value>(&home.text(".cursor/mcp.json")).unwrap()["mcpServers"]["signpost"].take();
+    let text = home.text(".cursor/mcp.json").replace("\"command\"", "\"env\": {\"A\": \"b\"}, \"command\"");
+    fs::write(home.at(".cursor/mcp.json"), text).unwrap();
+    let done = home.done(&["cursor", "--url", "https://atm.example.com/mcp"]);
+    assert_eq!(done[0]["action"], "replaced");
+    assert_eq!(entry(), json!({ "env": { "A": "b" }, "url": "https://atm.example.com/mcp" }));
+    home.done(&["cursor", "--uninstall"]);
+    assert!(!home.text(".cursor/mcp.json").contains("signpost"));
+}
+
+#[test]
+fn what_others_named_like_us_is_neither_replaced_nor_removed() {
+    let before = "{\"mcpServers\": {\"signpost\": {\"command\": \"npx\", \"args\": [\"signposts\"]}}}";
+    let home = Home::with(".cursor/mcp.json", before);
+    for (arguments, told) in [(&["cursor"][..], "another server named"), (&["cursor", "--uninstall"], "stays there")] {
+        assert!(home.install(arguments).run().failed(1).contains(told));
+        assert_eq!(home.text(".cursor/mcp.json"), before);
+    }
+}
+
+#[test]
+fn a_file_that_is_not_understood_is_left_alone() {
+    let file = ".cursor/mcp.json";
+    for (text, told) in [
+        ("{\n  \"mcpServers\": {\n    \"a\": }\n}", "mcp.json: line 3, column 10: "),
+        ("{\"mcpServers\": 7}", "\"mcpServers\" is no object"),
+        ("null", "the file is no object"),
+    ] {
+        let home = Home::with(file, text);
+        for arguments in [&["cursor"][..], &["cursor", "--uninstall"], &["cursor", "--dry-run"]] {
+            assert!(home.install(arguments).run().failed(1).contains(told), "{text}");
+        }
+        assert_eq!((home.text(file).as_str(), home.names(file)), (text, vec!["mcp.json".to_owned()]));
+    }
+    let home = Home::with(".codex/config.toml", "a = 1\nb = = 2\n");
+    assert!(home.install(&["codex"]).run().failed(1).contains("config.toml: line 2, column 5: "));
+}
+
+#[test]
+fn what_is_no_plain_file_is_refused() {
+    let file = ".cursor/mcp.json";
+    let home = Home::with(file, "{}");
+    let told = |home: &Home| home.install(&["cursor"]).run().failed(1).to_owned();
+    fs::set_permissions(home.at(file), Permissions::from_mode(0o444)).unwrap();
+    assert!(told(&home).contains("is read-only"));
+    assert_eq!(home.text(file), "{}");
+
+    let home = Home::empty();
+    fs::create_dir_all(home.at(file)).unwrap();
+    assert!(told(&home).contains("mcp.json is no file"));
+
+    let home = Home::with(file, "");
+    fs::OpenOptions::new().write(true).open(home.at(file)).unwrap().set_len((16 << 20) + 1).unwrap();
+    assert!(told(&home).contains("more than 16 MiB"));
+
+    let home = Home::empty();
+    fs::create_dir_all(home.at(".cursor")).unwrap();
+    fs::write(home.at(file), [0xff, 0xfe, b'{']).unwrap();
+    assert!(told(&home).contains("is not UTF-8"));
+    fs::remove_file(home.at(file)).unwrap();
+    symlink("mcp.json", home.at(file)).unwrap();
+    assert!(told(&home).contains("leads in a circle"));
+}
+
+#[test]
+fn a_link_is_followed_and_stays_one() {
+    let file = ".cursor/mcp.json";
+    for text in [Some("{\"a\": 1}"), None] {
+        let home = Home::empty();
+        fs::create_dir_all(home.at(".cursor")).unwrap();
+        fs::create_dir_all(home.at("dotfiles")).unwrap();
+        if let Some(text) = text {
+            fs::write(home.at("dotfiles/cursor.json"), text).unwrap();
+        }
+        symlink("../dotfiles/cursor.json", home.at(file)).unwrap();
+        home.done(&["cursor"]);
+        assert!(home.at(file).is_symlink());
+        assert!(home.text("dotfiles/cursor.json").contains("signpost"));
+        home.done(&["cursor", "--uninstall"]);
+        assert!(home.at(file).is_symlink());
+        assert_eq!(fs::read_to_string(home.at("dotfiles/cursor.json")).ok().as_deref(), text);
+    }
+}
+
+#[test]
+fn many_at_once_leave_one_entry_and_everything_else() {
+    let (client, file, before) = FILES[1];
+    let home = Home::with(file, before);
+    thread::scope(|scope| {
+        let all: Vec<_> = (0..8).map(|_| scope.spawn(|| home.install(&[client, "--json"]).run().json())).collect();
+        let done: Vec<_> = all.into_iter().map(|one| one.join().unwrap()).collect();
+        assert!(done.iter().any(|done| done[0]["action"] == "added"));
+    });
+    let text = home.text(file);
+    assert_eq!((text.matches("\"signpost\"").count(), text.matches("// mine").count()), (1, 1), "{text}");
+    assert_eq!(home.names(file), ["mcp.json", "mcp.json.bak"], "nothing half-written is left");
+    home.done(&[client, "--uninstall"]);
+    assert_eq!(home.text(file), before);
+}
+
+#[test]
+fn without_a_client_those_that_are_here_are_named_and_nothing_is_done() {
+    let home = Home::empty();
+    assert!(home.install(&[]).run().failed(1).contains("name one of claude, codex, gemini, claude-desktop"));
+    for folder in [".cursor", ".config/zed"] {
+        fs::create_dir_all(home.at(folder)).unwrap();
+    }
+    let told = home.install(&[]).run();
+    assert!(told.failed(2).contains("found cursor, zed; ") && told.err.contains("'signpost mcp install cursor zed'"));
+    let rehearsed = home.done(&["--dry-run"]);
+    let rehearsed: Vec<_> = rehearsed.as_array().unwrap().iter().map(|one| (&one["client"], &one["changed"])).collect();
+    assert_eq!(rehearsed, [(&json!("cursor"), &json!(true)), (&json!("zed"), &json!(true))]);
+    let printed = home.done(&["--print", "--url", "https://atm.example.com/mcp"]);
+    assert!(printed[1]["text"].as_str().unwrap().contains("\"context_servers\""), "{printed}");
+    assert_eq!((home.names(".cursor/x"), home.names(".config/zed/x")), (vec![], vec![]), "nothing was written");
+    assert!(home.install(&["--uninstall"]).run().failed(1).contains("no client has the entry"));
+}
+
+#[test]
+fn one_client_that_fails_does_not_stop_the_others() {
+    let home = Home::with(".cursor/mcp.json", "{");
+    let ended = home.install(&["cursor", "zed", "--json"]).run();
+    let done: Value = serde_json::from_str(&ended.out).unwrap();
+    assert_eq!((ended.code, &done[1]["action"]), (Some(1), &json!("added")));
+    assert!(done[0]["error"].as_str().unwrap().contains("line 1, column 1"), "{done}");
+    assert!(ended.err.starts_with("signpost: Cursor: "), "{}", ended.err);
+}
+
+#[test]
+fn no_secret_gets_into_a_file() {
+    let home = Home::empty();
+    let told = home.install(&["cursor"]).env("SIGNPOST_DATABASE_URL", "postgres://ann:secret@db/x").run();
+    assert!(told.failed(2).contains("may have a password") && !told.err.contains("secret@"), "{}", told.err);
+    for url in ["https://ann:secret@atm.example.com/mcp", "https://atm.example.com/mcp?key=secret"] {
+        assert!(home.install(&["cursor", "--url", url]).run().failed(2).contains("no place for a secret"));
+    }
+    assert!(!home.at(".cursor").exists());
+    home.install(&["cursor"]).env("SIGNPOST_SEAL_KEY", &"5e".repeat(32)).run();
+    assert!(!home.text(".cursor/mcp.json").contains("5e5e"));
+}
+
+#[test]
+fn files_that_were_named_are_named_to_the_client_with_their_whole_path() {
+    let home = Home::empty();
+    fs::write(home.at("my.toml"), "data_dir = \"elsewhere\"\n").unwrap();
+    let all = ["mcp", "--config", "my.toml", "install", "cursor", "--advisories", "law.toml", "--json"];
+    let home_path = home.0.path().to_str().unwrap();
+    Program::within(home.0.path(), &all).env("HOME", home_path).run().json();
+    let whole: Value = serde_json::from_str(&home.text(".cursor/mcp.json")).unwrap();
+    let at = |name: &str| home.at(name).display().to_string();
+    let expected = ["mcp", "--data-dir", &at("elsewhere"), "--config", &at("my.toml"), "--advisories", &at("law.toml")];
+    assert_eq!(whole["mcpServers"]["signpost"]["args"], json!(expected));
+}
+
+#[test]
+fn whoever_has_no_data_yet_is_told_how_to_get_some() {
+    let home = Home::empty();
+    let told = home.install(&["cursor"]).run();
+    assert_eq!((told.code, told.err.as_str()), (Some(0), ""));
+    assert!(told.out.starts_with("Cursor: added to /") && told.out.contains("has no data yet"), "{}", told.out);
+    let told = home.install(&["cursor", "--url", "https://atm.example.com/mcp"]).run();
+    assert!(!told.out.contains("no data"), "{}", told.out);
+}
+
+#[test]
+fn without_a_home_nothing_is_written_anywhere() {
+    let folder = tempfile::tempdir().unwrap();
+    for home in [None, Some(""), Some("relative")] {
+        let program = Program::within(folder.path(), &["mcp", "install", "cursor"]);
+        let program = home.into_iter().fold(program, |program, home| program.env("HOME", home));
+        assert!(program.run().failed(1).contains("set HOME"));
+    }
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
+}
+
+#[test]
+fn a_client_that_starts_programs_alone_is_given_no_address() {
+    let home = Home::empty();
+    let told = home.install(&["claude-desktop", "--url", "https://atm.example.com/mcp"]).run();
+    assert!(told.failed(1).contains("Add custom connector"));
+    assert!(home.install(&["emacs"]).run().err.contains("possible values: claude, codex, gemini"));
+}
+
+/// A client's own command, which does as this script says.
+fn with_command(home: &Home, name: &str, script: &str) -> String {
+    fs::create_dir_all(home.at("bin")).unwrap();
+    fs::write(home.at("bin").join(name), format!("#!/bin/sh\n{script}\n")).unwrap();
+    fs::set_permissions(home.at("bin").join(name), Permissions::from_mode(0o755)).unwrap();
+    format!("{}:/usr/bin:/bin", home.at("bin").display())
+}
+
+#[test]
+fn a_clients_own_command_goes_before_its_file_and_is_looked_after() {
+    let home = Home::empty();
+    let url = "https://atm.example.com/mcp";
+    let writes = format!(
+        "echo \"$@\" >> told; printf '{{\"mcpServers\":{{\"signpost\":{{\"type\":\"http\",\"url\":\"{url}\"}}}}}}' > .claude.json"
+    );
+    let path = with_command(&home, "claude", &writes);
+    let install = |more: &[&str]| home.install(&[&["claude"], more].concat()).env("PATH", &path).run();
+    let done = install(&["--url", url, "--json"]).json();
+    assert_eq!(done[0]["command"][1], "mcp");
+    assert_eq!(home.text("told"), format!("mcp add -s user --transport http signpost {url}\n"));
+    assert_eq!(install(&["--url", url, "--json"]).json()[0]["changed"], false);
+    assert_eq!(home.text("told").lines().count(), 1, "it is not run where all is as wished");
+
+    with_command(&home, "claude", "echo 'no such scope' >&2; exit 1");
+    let told = install(&["--uninstall"]);
+    assert!(told.failed(1).ends_with("failed: no such scope"), "{}", told.err);
+    with_command(&home, "claude", "exit 0");
+    assert!(install(&["--uninstall"]).failed(1).contains("shows nothing of it"));
+    with_command(&home, "claude", "echo '{}' > .claude.json");
+    assert_eq!(install(&["--uninstall", "--json"]).json()[0]["action"], "removed");
+}
+
+#[test]
+fn a_bundle_is_named_so_that_clients_open_it() {
+    let home = Home::empty();
+    let bundle = |arguments: &[&str]| Program::within(home.0.path(), &[&["mcp", "bundle"], arguments].concat()).run();
+    assert!(bundle(&["signpost.zip"]).failed(2).contains("end in .mcpb"));
+    assert!(bundle(&["signpost.mcpb", "--advisories", "law.toml"]).failed(2).contains("built-in advisories"));
+    fs::write(home.at("signpost.mcpb"), "mine").unwrap();
+    assert!(bundle(&["signpost.mcpb"]).failed(1).contains("cannot create signpost.mcpb"));
+    assert_eq!(home.text("signpost.mcpb"), "mine");
+}

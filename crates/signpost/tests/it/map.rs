@@ -1,0 +1,138 @@
+//! The map over HTTP: its page, its files, and what is in sight (docs/locator.md, Map).
+
+use reqwest::Method;
+use signpost_atm::catalogue::{Snapshot, StoredCatalogue};
+use signpost_locator::{ArcStr, Atm, AtmId, Point, Record, Reported};
+
+use crate::assistant::server_with;
+use crate::harness::{Reply, Service};
+
+/// Machines: how many, city, state, latitude, longitude. Each is a hundred metres from the one before.
+const MACHINES: [(u64, &str, &str, f64, f64); 3] =
+    [(40, "Austin", "TX", 30.26, -97.74), (2, "Adak", "AK", 51.88, -176.65), (1, "Nowhere", "TX", 30.0, -99.0)];
+
+fn machines(version: i64) -> Snapshot {
+    let mut atms = Vec::new();
+    for (count, city, state, lat, lon) in MACHINES {
+        for _ in 0..count {
+            #[expect(clippy::cast_precision_loss, reason = "a few machines")]
+            let north = atms.len() as f64 * 0.001;
+            let mut record = Record::at(Point::new(lat + north, lon).unwrap());
+            record.name = Some(if count == 1 { "<b>Shop</b>" } else { "Shop" }.into());
+            (record.address.city, record.address.region) = (Some(city.into()), Some(ArcStr::from(state)));
+            record.reported = if count == 1 { Reported::PermanentlyClosed } else { Reported::InService };
+            let id = AtmId::new(atms.len() as u64 + 1).unwrap();
+            atms.push(Atm { id, source: "test".into(), record: record.into() });
+        }
+    }
+    Snapshot::build(StoredCatalogue { version, atms, ..StoredCatalogue::default() })
+}
+
+async fn shown(snapshot: Snapshot) -> Service {
+    let server = server_with(&[]).await;
+    server.app.atm.catalogue.replace(snapshot);
+    server
+}
+
+async fn get(server: &Service, path: &str, headers: &[(&str, &str)]) -> Reply {
+    server.send(Method::GET, path, headers, "").await
+}
+
+async fn in_sight(server: &Service, sides: &str) -> String {
+    let reply = get(server, &format!("/map/sight?box={sides}"), &[]).await;
+    assert_eq!((reply.status, reply.header("cache-control")), (200, Some("no-store")), "{}", reply.text);
+    reply.text
+}
+
+#[tokio::test]
+async fn the_page_has_the_states_and_a_drawing_for_whoever_has_no_script() {
+    let server = shown(machines(1)).await;
+    let page = get(&server, "/map", &[]).await;
+    assert_eq!(page.status, 200);
+    for part in [
+        "href=\"/atms/us/tx\"",
+        "href=\"/atms/us/ak\"",
+        "<img src=\"/map/overview.svg\"",
+        "alt=\"Map of 42 machines on the lines of the states.",
+        "Place names and postcodes: GeoNames",
+    ] {
+        assert!(page.text.contains(part), "{part}: {}", page.text);
+    }
+    assert!(page.header("permissions-policy").unwrap().contains("geolocation=(self)"));
+    let spanish = get(&server, "/map?lang=es", &[]).await.text;
+    assert!(
+        spanish.contains("Mapa de 42 cajeros") && spanish.contains("data-near=\"/near?lang=es&amp;\""),
+        "{spanish}"
+    );
+    let files = page.text.split("\"/map/").skip(1).filter_map(|rest| rest.split('"').next());
+    for file in files.filter(|file| !file.ends_with('?')) {
+        let path = format!("/map/{file}");
+        assert_eq!(get(&server, &path, &[]).await.status, 200, "{path}");
+    }
+    server.stop().await;
+}
+
+#[tokio::test]
+async fn the_dots_are_those_of_the_machines_that_are_not_gone_and_a_browser_keeps_them() {
+    let server = shown(machines(1)).await;
+    let points = get(&server, "/map/points", &[]).await;
+    assert_eq!(points.header("content-type"), Some("application/octet-stream"));
+    assert_eq!(points.text.as_bytes().first(), Some(&42), "a count");
+    for path in ["/map/points", "/map/overview.svg"] {
+        let file = get(&server, path, &[]).await;
+        let tag = file.header("etag").unwrap().to_owned();
+        assert_eq!(file.header("cache-control"), Some("public, max-age=300"));
+        let again = get(&server, path, &[("if-none-match", &tag)]).await;
+        assert_eq!((again.status, again.text.as_str()), (304, ""));
+        // Another state of the catalogue is another file.
+        server.app.atm.catalogue.replace(Snapshot::build(StoredCatalogue::default()));
+        let other = get(&server, path, &[("if-none-match", &tag)]).await;
+        assert_eq!(other.status, 200);
+        assert_ne!(other.header("etag"), Some(&*tag));
+        server.app.atm.catalogue.replace(machines(1));
+    }
+    server.stop().await;
+}
+
+#[tokio::test]
+async fn a_map_without_machines_says_so() {
+    let server = shown(Snapshot::build(StoredCatalogue::default())).await;
+    let page = get(&server, "/map", &[]).await;
+    assert!(page.text.contains("No machine is known here yet."), "{}", page.text);
+    assert_eq!(get(&server, "/map/points", &[]).await.text, "\0\0\0\0");
+    assert!(get(&server, "/map/overview.svg", &[]).await.text.starts_with("<svg "));
+    assert!(in_sight(&server, "30,-98,30.5,-97").await.contains("No machine in sight"));
+    server.stop().await;
+}
+
+#[tokio::test]
+async fn what_is_in_sight_is_a_list_of_machines_in_a_city_and_of_towns_elsewhere() {
+    let server = shown(machines(1)).await;
+    let city = in_sight(&server, "30.1,-98,30.5,-97.5").await;
+    assert!(
+        city.contains("40 machines in sight") && city.contains("These are the 30 nearest to the middle."),
+        "{city}"
+    );
+    assert_eq!((city.matches("<li class=\"machine\">").count(), city.matches("tabindex=\"-1\"").count()), (30, 30));
+    assert!(city.contains("\">Austin</span>"), "a place is named on the map: {city}");
+    let state = in_sight(&server, "26,-106,36,-94").await;
+    assert!(state.contains("href=\"/atms/us/tx/austin\"") && !state.contains("<li class=\"machine\">"), "{state}");
+    // Both sides of the date line, and a machine that is gone.
+    for sides in ["50,-183,53,-175", "50,177,53,185"] {
+        let island = in_sight(&server, sides).await;
+        assert!(island.contains("2 machines in sight") && island.contains("/atms/us/ak/adak"), "{sides}: {island}");
+    }
+    assert!(in_sight(&server, "29.9,-99.2,30.1,-98.8").await.contains("No machine in sight"));
+    server.stop().await;
+}
+
+#[tokio::test]
+async fn a_box_that_is_none_is_refused() {
+    let server = shown(machines(1)).await;
+    for query in
+        ["", "?box=", "?box=1,2,3", "?box=a,b,c,d", "?box=-90,-180,90,180", "?box=31,-97,30,-98", "?box=0,0,1e9,1"]
+    {
+        get(&server, &format!("/map/sight{query}"), &[]).await.blames("box");
+    }
+    server.stop().await;
+}

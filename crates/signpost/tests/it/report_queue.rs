@@ -1,0 +1,126 @@
+//! The moderator's side of reports, and what imports leave of them: docs/locator.md, Reports; docs/cli.md.
+
+use std::path::Path;
+
+use serde_json::{Value, json};
+
+use crate::assistant::server_in;
+use crate::harness::{Service, until};
+use crate::program::{command, document};
+
+/// A folder with a server in it, and a file of machines that was imported.
+async fn server(folder: &Path) -> Service {
+    write(folder, "first.csv", &["1,30.2672,-97.7431,Corner Shop,Example Coin,24/7,online,2026-11-01T00:00:00Z"]);
+    document(folder, &["atms", "import", "first.csv"]);
+    let settings = [("trusted_proxies", "127.0.0.1"), ("rate_limit_reports", "5/h")];
+    server_in(&folder.join("data"), &settings).await
+}
+
+fn write(folder: &Path, name: &str, rows: &[&str]) {
+    let text = format!("ref,lat,lon,name,operator,hours,status,reported_at\n{}\n", rows.join("\n"));
+    std::fs::write(folder.join(name), text).unwrap();
+}
+
+async fn details(service: &Service, atm: u64) -> Value {
+    service.call("get_atm_details", json!({ "atmId": atm })).await.with(200)["result"].clone()
+}
+
+async fn becomes(service: &Service, atm: u64, what: &str, is_so: impl Fn(&Value) -> bool) -> Value {
+    until(what, async || Some(details(service, atm).await).filter(&is_so)).await
+}
+
+fn status(expected: &str) -> impl Fn(&Value) -> bool {
+    move |known| known["structuredContent"]["status"] == expected
+}
+
+fn only_atm(folder: &Path) -> u64 {
+    document(folder, &["atms", "near", "30.2672,-97.7431"])["atms"][0]["id"].as_u64().unwrap()
+}
+
+#[tokio::test]
+async fn no_import_changes_what_people_say_and_none_loses_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    let service = server(folder).await;
+    let atm = only_atm(folder);
+    for from in ["192.0.2.1", "198.51.100.1"] {
+        service.reports(from, atm, &json!({ "seen": "gone", "how": "saw" })).await.with(201);
+    }
+    becomes(&service, atm, "it is doubted", status("unknown")).await;
+    // Its source says later that it is open: people were there.
+    write(folder, "first.csv", &["1,30.2672,-97.7431,New Name,Example Coin,24/7,online,2026-11-20T00:00:00Z"]);
+    document(folder, &["atms", "import", "first.csv"]);
+    let named = |name: &'static str| move |known: &Value| known["structuredContent"]["name"] == name;
+    let known = becomes(&service, atm, "the import is served", named("New Name")).await;
+    assert_eq!(known["structuredContent"]["status"], "unknown", "{known}");
+    // Another source knows it too: under both numbers it is the machine that people spoke of.
+    write(folder, "second.csv", &["77,30.26721,-97.7431,,Example Coin,,,"]);
+    document(folder, &["atms", "import", "second.csv"]);
+    let merged = becomes(&service, atm, "they are merged", |known| {
+        known["structuredContent"]["sources"].as_array().is_some_and(|sources| sources.len() == 2)
+    })
+    .await;
+    let other =
+        merged["structuredContent"]["sources"].as_array().unwrap().iter().map(|row| row["atmId"].as_u64().unwrap());
+    let other = other.into_iter().find(|row| *row != atm).unwrap();
+    let taken = service.reports("203.0.113.1", other, &json!({ "seen": "broken" })).await.with(201);
+    assert_eq!(taken["atm_id"], atm, "{taken}");
+    becomes(&service, other, "all three are counted", |known| {
+        known["structuredContent"]["reports"]["people"] == json!({ "gone": 2, "broken": 1 })
+    })
+    .await;
+    // Its sources lose it: nobody can report it, and what was said waits for it.
+    for source in ["first", "second"] {
+        document(folder, &["atms", "forget", source]);
+    }
+    becomes(&service, atm, "it is gone", |known| known["isError"] == true).await;
+    service.reports("203.0.113.2", atm, &json!({ "seen": "gone" })).await.refused(404, "atm_not_found");
+    document(folder, &["atms", "import", "first.csv"]);
+    let back = becomes(&service, atm, "it is back", |known| known["isError"] != true).await;
+    assert_eq!(back["structuredContent"]["status"], "unknown", "{back}");
+}
+
+#[tokio::test]
+async fn the_moderator_closes_a_machine_and_opens_it_again() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    let service = server(folder).await;
+    let atm = only_atm(folder);
+    let hostile = json!({ "seen": "gone", "how": "saw", "text": "\u{1b}[2J<script>alert(1)</script>\u{202e}" });
+    let taken = service.reports("192.0.2.1", atm, &hostile).await.with(201);
+    let id = taken["id"].as_str().unwrap();
+    let listed = document(folder, &["reports", "list", "--state", "shown", "--atm", &atm.to_string()]);
+    assert_eq!(listed["reports"].as_array().unwrap().len(), 1, "{listed}");
+    let shown = document(folder, &["reports", "show", id]);
+    assert_eq!((&shown["atm"]["id"], &shown["tell_source"]), (&json!(atm), &Value::Null), "{shown}");
+    assert_eq!(shown["text"], "[2J<script>alert(1)</script>", "{shown}");
+    let printed = command(folder, &["reports", "list"]).run();
+    assert!(!printed.out.contains('\u{1b}') && !printed.out.contains('\u{202e}'), "{}", printed.out);
+    let known =
+        becomes(&service, atm, "the report is shown", |known| known["structuredContent"].get("reports").is_some())
+            .await;
+    assert!(!known.to_string().contains("script"), "{known}");
+
+    assert_eq!(document(folder, &["reports", "accept", id])["state"], "accepted");
+    let closed = becomes(&service, atm, "it is closed", status("permanently_closed")).await;
+    let reason = closed["structuredContent"]["statusReason"].as_str().unwrap();
+    assert!(reason.starts_with("a moderator here says that it is gone"), "{reason}");
+    let near = service.call("find_nearest_bitcoin_atm", json!({ "lat": 30.2672, "lon": -97.7431 })).await.with(200);
+    assert_eq!(near["result"]["structuredContent"]["total"], 0, "{near}");
+    command(folder, &["reports", "accept", id]).run().failed(1);
+    assert_eq!(document(folder, &["reports", "undo", id])["state"], "shown");
+    becomes(&service, atm, "it is open again", status("open")).await;
+    assert_eq!(document(folder, &["reports", "reject", id])["state"], "rejected");
+    becomes(&service, atm, "nothing is said of it", |known| known["structuredContent"].get("reports").is_none()).await;
+    let audit = document(folder, &["audit", "list"]);
+    let actions: Vec<_> =
+        audit["entries"].as_array().unwrap().iter().map(|entry| entry["action"].as_str().unwrap()).collect();
+    assert_eq!(actions, ["report.rejected", "report.undone", "report.accepted"], "{audit}");
+    for arguments in [["reports", "show", "rep_0"], ["reports", "ban", "somebody"]] {
+        command(folder, &arguments).run().failed(1);
+    }
+    assert_eq!(document(folder, &["reports", "ban", "key_0123456789"])["banned"], true);
+    command(folder, &["reports", "ban", "key_0123456789"]).run().failed(1);
+    assert_eq!(document(folder, &["reports", "bans"])["bans"].as_array().unwrap().len(), 1);
+    assert_eq!(document(folder, &["reports", "ban", "key_0123456789", "--lift"])["banned"], false);
+}

@@ -1,0 +1,280 @@
+//! What people report of machines: docs/locator.md, Reports.
+
+use futures_util::future::join_all;
+use jiff::SignedDuration;
+use reqwest::Method;
+use secrecy::ExposeSecret;
+use serde_json::{Value, json};
+use signpost_platform::accounts::keys::{self, NewKey};
+use signpost_platform::accounts::{Account, Environment, Scope};
+use signpost_store::random;
+
+use crate::assistant::{server_in, server_with};
+use crate::harness::{Reply, Service, until};
+
+/// Behind a proxy of the same machine, so that a test can come from many addresses.
+const BEHIND_A_PROXY: [(&str, &str); 2] = [("trusted_proxies", "127.0.0.1"), ("rate_limit_reports", "5/h")];
+
+async fn service() -> Service {
+    server_with(&BEHIND_A_PROXY).await
+}
+
+impl Service {
+    /// A report by somebody at an address.
+    pub(crate) async fn reports(&self, from: &str, atm: u64, report: &Value) -> Reply {
+        let headers = [("x-forwarded-for", from), ("content-type", "application/json")];
+        self.send(Method::POST, &format!("/v1/atms/{atm}/reports"), &headers, &report.to_string()).await
+    }
+
+    async fn details(&self, atm: u64) -> Value {
+        let result = self.call("get_atm_details", json!({ "atmId": atm })).await.with(200);
+        result["result"]["structuredContent"].clone()
+    }
+
+    /// The details of a machine, once they are as expected.
+    async fn becomes(&self, atm: u64, what: &str, is_so: impl Fn(&Value) -> bool) -> Value {
+        until(what, async || Some(self.details(atm).await).filter(&is_so)).await
+    }
+}
+
+fn gone() -> Value {
+    json!({ "seen": "gone", "how": "saw" })
+}
+
+/// The key of an operator.
+async fn operator(service: &Service, name: &str) -> String {
+    let account = Account { name: name.to_owned(), environment: Environment::Live };
+    let key = NewKey::new(Environment::Live, random(), random()).for_scope(Scope::Atms);
+    keys::sql::insert(&service.app.store, &account, "feed", &key, service.app.clock.now()).await.unwrap();
+    format!("Bearer {}", key.key.expose_secret())
+}
+
+#[tokio::test]
+async fn one_person_is_quoted_and_two_make_a_machine_doubted() {
+    let service = service().await;
+    let before = service.details(1).await;
+    assert_eq!(before["status"], "open", "{before}");
+    let taken = service.reports("192.0.2.1", 1, &gone()).await.with(201);
+    assert_eq!(
+        (&taken["state"], &taken["atm_id"], &taken["weight"]),
+        (&json!("shown"), &json!(1), &json!(1)),
+        "{taken}"
+    );
+    let one = service.becomes(1, "the report is shown", |known| known.get("reports").is_some()).await;
+    assert_eq!((&one["status"], &one["reports"]["people"]), (&before["status"], &json!({ "gone": 1 })), "{one}");
+    assert_eq!(one["reports"]["summary"], "1 person says that it is gone; newest of 2027-01-15");
+    assert!(one["notice"].as_str().unwrap().contains("1 person says that it is gone"), "{one}");
+    // A neighbour may be the same person.
+    service.reports("192.0.2.77", 1, &json!({ "seen": "gone", "how": "used" })).await.with(200);
+    service.reports("198.51.100.1", 1, &json!({ "seen": "gone", "text": "An empty wall." })).await.with(201);
+    let two = service.becomes(1, "two are enough", |known| known["status"] == "unknown").await;
+    assert_eq!(two["statusReason"], "2 people say that it is gone; newest of 2027-01-15");
+    assert_eq!(two["reports"]["people"], json!({ "gone": 2 }), "{two}");
+    assert!(!two.to_string().contains("An empty wall"), "a stranger's words reach an assistant: {two}");
+    let near = json!({ "lat": before["lat"], "lon": before["lon"], "maxDistance": 1 });
+    let list = service.call("find_nearest_bitcoin_atm", near.clone()).await.with(200);
+    let listed = &list["result"]["structuredContent"]["atms"][0];
+    assert_eq!((&listed["id"], &listed["status"]), (&json!(1), &json!("unknown")), "{list}");
+    let mut open = near;
+    open["openNow"] = json!(true);
+    let list = service.call("find_nearest_bitcoin_atm", open).await.with(200);
+    let is_listed = list["result"]["structuredContent"]["atms"].as_array().unwrap().iter().any(|atm| atm["id"] == 1);
+    assert!(!is_listed, "a doubted machine is said to be open: {list}");
+    // After ninety days nobody's word counts any more, and nothing else is needed for that.
+    service.passes(SignedDuration::from_hours(90 * 24));
+    service.becomes(1, "the reports are too old", |known| known.get("reports").is_none()).await;
+}
+
+#[tokio::test]
+async fn who_was_there_renews_what_is_known_and_contradicts_others() {
+    let service = service().await;
+    for from in ["192.0.2.1", "198.51.100.1"] {
+        service.reports(from, 2, &json!({ "seen": "there", "how": "used" })).await.with(201);
+    }
+    let known = service.becomes(2, "it is verified", |known| known["verifiedBy"] == "report").await;
+    assert_eq!(
+        (&known["verifiedAt"], &known["freshness"]),
+        (&json!("2027-01-15T08:00:00Z"), &json!("live")),
+        "{known}"
+    );
+    for from in ["203.0.113.1", "[2001:db8::1]"] {
+        service.reports(from, 2, &gone()).await.with(201);
+        service.passes(SignedDuration::from_hours(24));
+    }
+    let known = service.becomes(2, "it is disputed", |known| known["reports"]["disputed"] == true).await;
+    let people = json!({ "gone": 2, "there": 2 });
+    let known = if known["reports"]["people"] == people {
+        known
+    } else {
+        service.becomes(2, "all are counted", |known| known["reports"]["people"] == people).await
+    };
+    assert!(known["reports"]["summary"].as_str().unwrap().contains("(disputed)"), "{known}");
+}
+
+#[tokio::test]
+async fn the_sixth_of_an_hour_and_the_fourth_of_a_machines_day_are_refused() {
+    let service = service().await;
+    for atm in 1..=5 {
+        service.reports("192.0.2.1", atm, &gone()).await.with(201);
+    }
+    let sixth = service.reports("192.0.2.1", 6, &gone()).await;
+    let told = sixth.refused(429, "rate_limited");
+    assert_eq!((&told["limit"], &told["retry_after"]), (&json!("reports"), &json!(3600)));
+    assert_eq!(sixth.header("retry-after"), Some("3600"));
+    // What a client writes in front of the proxy's own word changes nothing.
+    service.reports("203.0.113.9, 192.0.2.1", 6, &gone()).await.refused(429, "rate_limited");
+    for number in 1..=3 {
+        service.reports(&format!("198.51.{number}.1"), 9, &gone()).await.with(201);
+    }
+    let fourth = service.reports("198.51.4.1", 9, &gone()).await.refused(429, "rate_limited");
+    assert_eq!(fourth["limit"], "reports_of_machine");
+    // Who says much about an ATM is one of the three.
+    for seen in ["there", "wrong_place", "wrong_hours"] {
+        service.reports("198.51.5.1", 10, &json!({ "seen": seen })).await.with(201);
+    }
+    service.reports("198.51.6.1", 10, &gone()).await.with(201);
+    service.passes(SignedDuration::from_hours(24));
+    service.reports("198.51.4.1", 9, &gone()).await.with(201);
+    service.reports("192.0.2.1", 6, &gone()).await.with(201);
+}
+
+#[tokio::test]
+async fn of_sixty_four_at_once_as_many_pass_as_each_limit_allows() {
+    let service = service().await;
+    let race = (0..64_u64).map(async |number| service.reports("192.0.2.1", number % 12 + 1, &gone()).await.status);
+    let statuses = join_all(race).await;
+    let passed = statuses.iter().filter(|status| **status < 300).count();
+    assert_eq!(passed, 5, "{statuses:?}");
+    let race = (0..64).map(async |number| service.reports(&format!("198.51.{number}.1"), 20, &gone()).await.status);
+    let statuses = join_all(race).await;
+    let passed = statuses.iter().filter(|status| **status == 201).count();
+    assert_eq!((passed, statuses.iter().filter(|status| **status == 429).count()), (3, 61), "{statuses:?}");
+}
+
+#[tokio::test]
+async fn behind_the_hundredth_of_an_hour_reports_wait_for_a_person() {
+    let service = service().await;
+    // Machines of one operator that are said to be gone would be a burst.
+    let there = json!({ "seen": "there" });
+    let send = async |number: u64| service.reports(&format!("198.{}.{number}.1", number % 7), number, &there).await;
+    let states: Vec<_> =
+        join_all((1..=110).map(send)).await.iter().map(|reply| reply.with(201)["state"].clone()).collect();
+    assert_eq!(states.iter().filter(|state| **state == "new").count(), 10, "{states:?}");
+    until("the shown ones are seen", async || {
+        let shown = service.app.atm.catalogue.snapshot();
+        let shown = shown.entries().iter().filter(|entry| shown.reports(entry).is_some()).count();
+        (shown == 100).then_some(())
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn what_cannot_be_a_report_is_refused_and_costs_nothing() {
+    let service = service().await;
+    for (body, field) in [
+        (json!({}), "seen"),
+        (json!({ "seen": "closed" }), "seen"),
+        (json!({ "seen": "gone", "how": "heard" }), "how"),
+        (json!({ "seen": "gone", "at": "2030-01-01T00:00:00Z" }), "at"),
+        (json!({ "seen": "other" }), "text"),
+        (json!({ "seen": "gone", "text": "x".repeat(281) }), "text"),
+        (json!({ "seen": "gone", "atm_id": 2 }), "atm_id"),
+    ] {
+        let told = service.reports("192.0.2.1", 1, &body).await.refused(400, "invalid_request");
+        assert_eq!(told["field"], field, "{body}");
+    }
+    for path in ["/v1/atms/999999999/reports", "/v1/atms/x/reports", "/v1/atms/0/reports"] {
+        let headers = [("x-forwarded-for", "192.0.2.1"), ("content-type", "application/json")];
+        service.send(Method::POST, path, &headers, &gone().to_string()).await.refused(404, "atm_not_found");
+    }
+    let told = json!({ "seen": "gone", "pow": "0" });
+    service.reports("192.0.2.1", 1, &told).await.refused(422, "invalid_proof");
+    service.send(Method::GET, "/v1/atms/1/reports", &[], "").await.refused(405, "method_not_allowed");
+    for atm in 1..=5 {
+        service.reports("192.0.2.1", atm, &gone()).await.with(201);
+    }
+}
+
+#[tokio::test]
+async fn the_sandbox_keeps_nothing() {
+    let service = service().await;
+    let headers = [("content-type", "application/json")];
+    let reply = service.send(Method::POST, "/sandbox/v1/atms/1/reports", &headers, &gone().to_string()).await.with(201);
+    assert_eq!(reply["dry_run"], true, "{reply}");
+    let kept = signpost_atm::reports::sql::list(&service.app.store, None, None, 10).await.unwrap();
+    assert!(kept.is_empty(), "{kept:?}");
+}
+
+#[tokio::test]
+async fn the_operators_key_decides_and_opens_no_other_machine() {
+    let service = service().await;
+    let (acme, other) = (operator(&service, "acme").await, operator(&service, "other").await);
+    let machine = json!({ "locations": [{
+        "locationId": "1", "lastReportedTime": "2027-01-15T07:59:00Z",
+        "address": { "street": "100 Congress Ave", "city": "Austin", "region": "TX", "country": "US",
+                     "latitude": 30.2672, "longitude": -97.7431 },
+        "business": { "name": "Shop 1", "hours": "24/7" },
+        "status": { "isEnabled": true, "cashInEnabled": true, "cashOutEnabled": false },
+    }] });
+    let submit = async |body: &Value| {
+        let headers = [("authorization", acme.as_str()), ("content-type", "application/json")];
+        service.send(Method::POST, "/v1/atms/submissions", &headers, &body.to_string()).await.with(200)
+    };
+    submit(&machine).await;
+    let atm = until("the machine is there", async || {
+        let list = service.call("find_nearest_bitcoin_atm", json!({ "lat": 30.2672, "lon": -97.7431 })).await.with(200);
+        let atms = list["result"]["structuredContent"]["atms"].as_array().unwrap().clone();
+        (atms.len() == 1).then(|| atms[0]["id"].as_u64().unwrap())
+    })
+    .await;
+    let decide = async |key: &str, body: &Value| {
+        let headers = [("authorization", key), ("content-type", "application/json")];
+        service.send(Method::POST, &format!("/v1/atms/{atm}/reports"), &headers, &body.to_string()).await
+    };
+    decide(&other, &gone()).await.refused(403, "atm_not_yours");
+    decide("Bearer svc_live_x", &gone()).await.refused(401, "invalid_api_key");
+    service.becomes(atm, "it is open", |known| known["status"] == "open").await;
+    assert_eq!(decide(&acme, &gone()).await.with(201)["state"], "accepted");
+    let closed = service.becomes(atm, "it is closed", |known| known["status"] == "permanently_closed").await;
+    assert!(closed["statusReason"].as_str().unwrap().contains("its operator says that it is gone"), "{closed}");
+    let near = json!({ "lat": 30.2672, "lon": -97.7431 });
+    let list = service.call("find_nearest_bitcoin_atm", near.clone()).await.with(200);
+    assert_eq!(list["result"]["structuredContent"]["total"], 0, "{list}");
+    let counted = service.call("check_atm_status", near).await.with(200);
+    assert_eq!(counted["result"]["structuredContent"]["counts"], json!({}), "{counted}");
+    // The operator takes it back: by a report, and by what it submits.
+    decide(&acme, &json!({ "seen": "there" })).await.with(201);
+    service.becomes(atm, "it is open again", |known| known["status"] == "open").await;
+    decide(&acme, &json!({ "seen": "broken" })).await.with(201);
+    service.becomes(atm, "it is out of service", |known| known["status"] == "out_of_service").await;
+    service.passes(SignedDuration::from_hours(1));
+    let mut later = machine;
+    later["locations"][0]["lastReportedTime"] = json!("2027-01-15T08:59:00Z");
+    submit(&later).await;
+    service.becomes(atm, "it is in service again", |known| known["status"] == "open").await;
+}
+
+#[tokio::test]
+async fn limits_and_reports_outlive_the_server_and_addresses_do_not_outlive_the_day() {
+    let folder = tempfile::tempdir().unwrap();
+    let first = server_in(folder.path(), &BEHIND_A_PROXY).await;
+    for atm in 1..=5 {
+        first.reports("192.0.2.1", atm, &gone()).await.with(201);
+    }
+    first.stop().await;
+    let second = server_in(folder.path(), &BEHIND_A_PROXY).await;
+    assert!(second.details(1).await.get("reports").is_some(), "a report was lost");
+    second.reports("192.0.2.1", 6, &gone()).await.refused(429, "rate_limited");
+    second.reports("198.51.100.1", 1, &gone()).await.with(201);
+    let addresses = "SELECT COUNT(*) FROM atm_reports WHERE address IS NOT NULL OR network IS NOT NULL";
+    let count = async || second.app.store.read_one(addresses, vec![]).await.unwrap().unwrap().int(0).unwrap();
+    assert_eq!(count().await, 6);
+    second.passes(SignedDuration::from_hours(23));
+    signpost_atm::reports::sql::sweep(&second.app.store, second.app.clock.now()).await.unwrap();
+    assert_eq!(count().await, 0);
+    let salts = "SELECT COUNT(*) FROM atm_report_salts";
+    second.passes(SignedDuration::from_hours(48));
+    signpost_atm::reports::sql::sweep(&second.app.store, second.app.clock.now()).await.unwrap();
+    assert_eq!(second.app.store.read_one(salts, vec![]).await.unwrap().unwrap().int(0).unwrap(), 0);
+    second.becomes(1, "both are counted", |known| known["status"] == "unknown").await;
+}
