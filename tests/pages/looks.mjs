@@ -27,8 +27,8 @@ export async function checkLooks(page) {
   await page.setViewportSize(WIDE);
 }
 
-/** The browser runs axe for us: the policy of the page holds for the page's own scripts. */
-async function violations(page) {
+/** What axe finds. The browser runs it for us: the policy of the page holds for the page's own scripts. */
+export async function violations(page) {
   await page.evaluate(AXE);
   const found = await page.evaluate((values) => window.axe.run(document, { runOnly: { type: 'tag', values }, preload: false, resultTypes: ['violations'] }), RULES);
   const parts = ({ id, nodes }) => nodes.map((node) => `${id}: ${node.target} ${node.html.slice(0, 200)} ${node.failureSummary}`);
@@ -36,6 +36,8 @@ async function violations(page) {
 }
 
 async function checkWidth(page, width) {
+  // What a script puts in place follows a new width a frame later.
+  await page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))));
   const outside = await page.evaluate((limit) => {
     const sticksOut = (element) => {
       const { left, right, width } = element.getBoundingClientRect();

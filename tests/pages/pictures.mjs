@@ -3,7 +3,9 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { ACCOUNT_STATES, LATE_ACCOUNT_STATES } from './accounts.mjs';
+import { APPLICATION_STATES } from './applications.mjs';
 import { SIZES, THEMES } from './looks.mjs';
+import { PROXIED_STATES } from './proxied.mjs';
 import { Stage } from './stage.mjs';
 import { LATE_STATES, STATES } from './states.mjs';
 
@@ -40,6 +42,8 @@ async function draw(states, languages = LANGUAGES) {
 await draw(STATES);
 await draw(LATE_STATES);
 await draw(ACCOUNT_STATES);
+await draw(APPLICATION_STATES);
+await draw(PROXIED_STATES);
 for (const [name, reach] of Object.entries(LATE_ACCOUNT_STATES)) {
   for (const [language, locale] of Object.entries(LANGUAGES)) await draw({ [name]: reach }, { [language]: locale });
 }

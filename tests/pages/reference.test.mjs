@@ -2,7 +2,7 @@
 // a script.
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { NARROW, Visitor, WIDE, launch } from './browser.mjs';
+import { NARROW, PATIENCE, Visitor, WIDE, launch } from './browser.mjs';
 import { checkLooks, tabTo } from './looks.mjs';
 import { Server } from './server.mjs';
 
@@ -76,10 +76,15 @@ for (const viewport of [WIDE, NARROW]) {
       if (!(await link.isVisible())) continue;
       await link.focus();
       await page.keyboard.press('Enter');
-      const target = new URL(page.url()).hash.slice(1);
-      const [top, bar] = await page.evaluate((id) => [document.getElementById(id), document.querySelector('.bar')].map((one) => one.getBoundingClientRect()), target);
-      const atEnd = await page.evaluate(() => Math.abs(document.documentElement.scrollHeight - innerHeight - scrollY) < 2);
-      assert.ok(top.top >= bar.bottom - bar.height - 1 && (top.top < viewport.height || atEnd), `${target}: ${top.top}`);
+      const target = await link.evaluate(({ hash }) => hash.slice(1));
+      const isInView = () =>
+        page.evaluate((id) => {
+          const [part, bar] = [document.getElementById(id), document.querySelector('.bar')].map((one) => one.getBoundingClientRect());
+          const atEnd = Math.abs(document.documentElement.scrollHeight - innerHeight - scrollY) < 2;
+          return part.top >= bar.bottom - bar.height - 1 && (part.top < innerHeight || atEnd);
+        }, target);
+      const deadline = Date.now() + PATIENCE;
+      while (!(await isInView())) assert.ok(Date.now() < deadline, `${target} is not in view`);
     }
     if (viewport === NARROW) {
       await page.locator('.to-contents').click();

@@ -17,9 +17,13 @@ export class Wallet {
     return wallet;
   }
 
-  /** Answers a code, with the number that its person typed where the page shows one: the handler's `{status, body}`. */
-  scan(code, number) {
-    return this.#command('wallet', 'scan', code, '--yes', ...(number ? ['--confirm-code', number] : []));
+  /**
+   * Answers a code, with the number that its person typed where the page shows one: the handler's `{status, body}`. `host` is
+   * one that the person trusts without proof.
+   */
+  scan(code, number, host) {
+    const typed = number ? ['--confirm-code', number] : [];
+    return this.#command('wallet', 'scan', code, '--yes', ...typed, ...(host ? ['--allow-host', host] : []));
   }
 
   /** Answers a Lightning code. */

@@ -1,0 +1,139 @@
+// A real reverse proxy with a file of deploy/forward-auth, its addresses replaced and its TLS left out.
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { connect, createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+const program = (name) => new URL(`venv/${name}`, import.meta.url).pathname;
+const file = (name) => readFileSync(new URL(`../../../deploy/forward-auth/${name}`, import.meta.url), 'utf8');
+
+/** Replaces what must be there. */
+function replace(text, changes) {
+  return changes.reduce((text, [from, to]) => {
+    assert.ok(text.includes(from), `${from} in ${text}`);
+    return text.replaceAll(from, to);
+  }, text);
+}
+
+/** What nginx writes, in a folder of its own. */
+function unlogged(folder) {
+  const kept = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map((kind) => `${kind}_temp_path ${folder}/${kind};`);
+  return `access_log off; ${kept.join(' ')}`;
+}
+
+const nginx = {
+  name: 'nginx',
+  kind: 'nginx',
+  configure: (folder, { port, replaced }) => {
+    return replace(file('nginx.conf'), [
+      ...replaced,
+      ['http {', `http { ${unlogged(folder)}`],
+      ['listen 443 ssl;', `listen 127.0.0.1:${port};`],
+      ['ssl_certificate /etc/ssl/app.example.com.pem;', ''],
+      ['ssl_certificate_key /etc/ssl/app.example.com.key;', ''],
+      ['server_name app.example.com;', 'server_name localhost;'],
+    ]);
+  },
+  start: (folder) => [program('debian/usr/sbin/nginx'), ['-p', folder, '-c', join(folder, 'proxy.conf'), '-e', 'stderr', '-g', `daemon off; pid ${folder}/pid;`]],
+};
+
+/** nginx with TLS as the file has it, and before it sites of their own: `[port, upstream port]` each. */
+export const nginxWithTls = (folder, sites) => ({
+  ...nginx,
+  name: 'nginx with TLS',
+  configure: (run, { port, replaced }) => {
+    const certificate = `ssl_certificate ${folder}/site.pem; ssl_certificate_key ${folder}/site.key;`;
+    const site = ([port, upstream]) => `
+      server {
+        listen 127.0.0.1:${port} ssl;
+        ${certificate}
+        location / {
+          proxy_pass http://127.0.0.1:${upstream};
+          proxy_set_header Host $http_host;
+          proxy_set_header X-Forwarded-Proto $scheme;
+          proxy_set_header X-Forwarded-For $proxy_add_x_forwarded_for;
+        }
+      }`;
+    return replace(file('nginx.conf'), [
+      ...replaced,
+      ['http {', `http { ${unlogged(run)} ${sites.map(site).join('')}`],
+      ['listen 443 ssl;', `listen 127.0.0.1:${port} ssl;`],
+      ['/etc/ssl/app.example.com.pem', `${folder}/site.pem`],
+      ['/etc/ssl/app.example.com.key', `${folder}/site.key`],
+      ['server_name app.example.com;', 'server_name localhost;'],
+    ]);
+  },
+});
+
+const caddy = (name, path) => ({
+  name,
+  kind: 'caddy',
+  configure: (folder, { port, replaced }) =>
+    replace(file('Caddyfile'), [
+      ...replaced,
+      ['\napp.example.com {', `\n{\n\tadmin off\n\tauto_https off\n\tskip_install_trust\n}\n\nhttp://localhost:${port} {\n\tbind 127.0.0.1`],
+    ]),
+  start: (folder) => [path, ['run', '--adapter', 'caddyfile', '--config', join(folder, 'proxy.conf')]],
+});
+
+export const PROXIES = [
+  nginx,
+  caddy('Caddy', program('bin/caddy')),
+  caddy("Debian's Caddy", program('debian/usr/bin/caddy')),
+];
+
+export class Proxy {
+  said = '';
+
+  /** A proxy on a port of its own; `configure` says which client asks. */
+  static async start(proxy, port, { client, signpost, application }) {
+    const started = new Proxy();
+    started.folder = mkdtempSync(join(tmpdir(), 'signpost-proxy-'));
+    const replaced = [
+      ['127.0.0.1:8080', `127.0.0.1:${signpost}`],
+      ['127.0.0.1:8000', `127.0.0.1:${application}`],
+      ['cli_REPLACE_ME', client],
+    ];
+    const [path, args] = proxy.start(started.folder);
+    writeFileSync(join(started.folder, 'proxy.conf'), proxy.configure(started.folder, { port, replaced }));
+    const env = { ...process.env, HOME: started.folder, XDG_DATA_HOME: started.folder, XDG_CONFIG_HOME: started.folder };
+    started.child = spawn(path, args, { env, stdio: ['ignore', 'pipe', 'pipe'] });
+    for (const stream of [started.child.stdout, started.child.stderr]) {
+      stream.setEncoding('utf8').on('data', (text) => (started.said += text));
+    }
+    await started.#listens(port);
+    return started;
+  }
+
+  async #listens(port) {
+    const answers = () =>
+      new Promise((resolve) => {
+        const socket = connect(port, '127.0.0.1');
+        socket.once('connect', () => resolve(socket.destroy() && true)).once('error', () => resolve(false));
+      });
+    while (!(await answers())) {
+      assert.ok(this.child.exitCode === null, `the proxy ended: ${this.said}`);
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+  }
+
+  async close() {
+    if (this.child.exitCode === null && this.child.signalCode === null) {
+      const ended = new Promise((resolve) => this.child.once('exit', resolve));
+      this.child.kill('SIGTERM');
+      await ended;
+    }
+    rmSync(this.folder, { recursive: true, force: true });
+  }
+}
+
+/** A port that nobody has, for a program that cannot choose one itself. */
+export async function freePort() {
+  const server = createServer().listen(0, '127.0.0.1');
+  await new Promise((resolve) => server.once('listening', resolve));
+  const { port } = server.address();
+  await new Promise((resolve) => server.close(resolve));
+  return port;
+}

@@ -1,0 +1,130 @@
+// What people do at a site, whichever library logs them in.
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { Realm } from './realm.mjs';
+import { Site } from './site.mjs';
+
+/** A slow machine builds beside the tests. */
+export const timeout = 120_000;
+
+/** What a test file shares: a realm and a site in it, both there once the tests run. */
+export function stage(program, options = {}) {
+  const shared = { sites: [] };
+  shared.start = async (...args) => {
+    const site = await Site.start(shared.realm, ...args);
+    shared.sites.push(site);
+    return site;
+  };
+  before(async () => {
+    shared.realm = await Realm.open();
+    shared.site = await shared.start(program, options);
+  });
+  after(async () => {
+    await Promise.all(shared.sites.map((site) => site.end()));
+    if (process.env.SHOW_LOG) for (const site of shared.sites) console.error(site.said);
+    await shared.realm?.close();
+  });
+  return shared;
+}
+
+/** Whom a site greets; it must greet somebody. */
+export function greeted(page) {
+  assert.equal(page.status, 200, `${page.url} ${page.text}`);
+  const user = JSON.parse(page.text);
+  assert.ok(user?.sub, page.text);
+  return user;
+}
+
+/** Nobody is logged in at the site, for this reason: some of them say with a 200 what went wrong. */
+export async function refused(shared, person, page, reason) {
+  assert.equal(page.url.origin, shared.site.origin, `${page.status} ${page.url}`);
+  assert.match(page.text, reason);
+  const home = await person.open(`${shared.site.origin}/`);
+  assert.equal(home.status, 401, home.text);
+}
+
+/** Another value for a parameter that the browser brings back to the site. */
+export function bringing(shared, name, value) {
+  return (url) => {
+    if (url.origin === shared.site.origin && url.searchParams.has('code')) {
+      assert.ok(url.searchParams.has(name), `${name} in ${url}`);
+      url.searchParams.set(name, value);
+    }
+    return url;
+  };
+}
+
+/**
+ * The journeys at a site of this party. `claims`: those that it shows, `as` it shows them. `refuses`: what its library checks
+ * of a reply → how it says so; `denied` is somebody who says no. `refreshes`, `logsOut`: what it can do.
+ */
+export function journeys(party, shared, { claims, refuses, refreshes, logsOut, as = (known) => known }) {
+  const login = (person, options) => person.open(`${shared.site.origin}/login`, options);
+  const shown = (user) => Object.fromEntries(claims.map((name) => [name, user[name]]));
+
+  test(`${party}: somebody new is logged in, consents once, and is the same at another browser`, { timeout }, async () => {
+    const person = shared.realm.person();
+    const { sub } = greeted(await login(person));
+    assert.equal(person.met.filter((one) => one === 'consent').length, 1, String(person.met));
+    await shared.realm.describe(sub, { name: 'Ada Lovelace', groups: ['staff', 'night shift'] });
+    const elsewhere = shared.realm.personWith(person.wallet);
+    const user = greeted(await login(elsewhere));
+    assert.deepEqual(elsewhere.met, ['login']);
+    const known = await shared.realm.claims(sub);
+    assert.equal(known.name, 'Ada Lovelace');
+    for (const told of [user, user.userinfo ?? user]) assert.deepEqual(shown(told), shown(as(known)));
+    const other = greeted(await login(shared.realm.person()));
+    assert.notEqual(other.sub, sub);
+  });
+
+  test(`${party}: somebody who says no is not logged in`, { timeout }, async () => {
+    const person = shared.realm.person();
+    const page = await login(person, { consent: 'deny' });
+    assert.ok(person.met.includes('consent'), String(person.met));
+    await refused(shared, person, page, refuses.denied);
+  });
+
+  for (const name of ['state', 'iss'].filter((one) => refuses[one])) {
+    test(`${party}: another '${name}' is refused`, { timeout }, async () => {
+      const person = shared.realm.person();
+      const change = bringing(shared, name, 'http://localhost:9/another');
+      await refused(shared, person, await login(person, { change }), refuses[name]);
+    });
+  }
+  for (const name of ['nonce', 'at_hash'].filter((one) => refuses[one])) {
+    test(`${party}: another '${name}' is refused`, { timeout }, async () => {
+      const person = shared.realm.person();
+      await refused(shared, person, await person.open(`${shared.site.origin}/login?spoil=${name}`), refuses[name]);
+    });
+  }
+
+  if (refreshes) {
+    test(`${party}: tokens are refreshed, each time by another one`, { timeout }, async () => {
+      const person = shared.realm.person();
+      const { sub } = greeted(await login(person));
+      for (let times = 0; times < 3; times++) {
+        const said = await person.open(`${shared.site.origin}/refresh`);
+        assert.deepEqual(JSON.parse(said.text), { sub, rotated: true });
+      }
+    });
+  }
+
+  test(`${party}: whoever is signed in is asked nothing more`, { timeout }, async () => {
+    const person = shared.realm.person();
+    const { sub } = greeted(await login(person));
+    assert.equal(greeted(await login(person)).sub, sub);
+    assert.deepEqual(person.met, []);
+  });
+
+  if (logsOut) {
+    test(`${party}: logging out at the site logs out at the provider`, { timeout }, async () => {
+      const person = shared.realm.person();
+      greeted(await login(person));
+      const gone = await person.open(`${shared.site.origin}/logout`);
+      assert.equal(gone.status, 401, `${gone.url} ${gone.text}`);
+      assert.equal(gone.url.origin, shared.site.origin);
+      await login(person);
+      assert.deepEqual(person.met, ['login']);
+    });
+  }
+}

@@ -1,0 +1,65 @@
+// The crate openidconnect, in an application that runs on its person's machine: no secret, and another port each time.
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { createInterface } from 'node:readline';
+import { after, before, test } from 'node:test';
+import { timeout } from './journeys.mjs';
+import { Realm } from './realm.mjs';
+
+const NAMES = ['sub', 'preferred_username', 'nickname', 'name', 'email'];
+let realm;
+before(async () => (realm = await Realm.open()));
+after(() => realm?.close());
+
+/** Runs the application for a person whose browser it opens: what it says about them. `spoil` as the program takes it. */
+async function run(client, person, { spoil, ...options } = {}) {
+  const args = [client.issuer, client.client_id, ...(spoil ? [spoil] : [])];
+  const child = spawn(process.env.OPENIDCONNECT, args, { stdio: ['ignore', 'pipe', 'inherit'] });
+  try {
+    const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
+    const next = async () => JSON.parse((await lines.next()).value);
+    const { open, error } = await next();
+    assert.ok(open, error);
+    const page = await person.open(open, options);
+    assert.match(page.text, /Go back to the application/, `${page.url}`);
+    return await next();
+  } finally {
+    child.kill();
+  }
+}
+
+const register = (...options) => realm.createClient('http://127.0.0.1/callback', ['--public', ...options]);
+
+for (const algorithm of ['RS256', 'ES256']) {
+  test(`openidconnect: a person is logged in, and the keys of the realm say so by ${algorithm}`, { timeout }, async () => {
+    const client = await register('--alg', algorithm);
+    assert.equal(client.client_secret, undefined);
+    const person = realm.person();
+    const told = await run(client, person);
+    assert.ok(person.met.includes('consent'), String(person.met));
+    assert.ok(told.claims, told.error);
+    const known = await realm.claims(told.claims.sub);
+    for (const claims of [told.claims, told.userinfo]) {
+      for (const name of NAMES) assert.equal(claims[name], known[name], name);
+    }
+    assert.deepEqual(told.userinfo.groups, known.groups);
+    assert.match(told.algorithm, new RegExp(algorithm === 'RS256' ? 'RsaSsaPkcs1V15Sha256' : 'EcdsaP256Sha256'));
+    assert.equal(told.rotated, true);
+    const again = await run(client, person);
+    assert.equal(again.claims?.sub, told.claims.sub, again.error);
+    assert.deepEqual(person.met, []);
+  });
+}
+
+test('openidconnect: another nonce, at_hash or state is refused, and so is somebody who says no', { timeout }, async () => {
+  const client = await register();
+  const person = realm.person();
+  assert.match((await run(client, person, { consent: 'deny' })).error, /access_denied/);
+  assert.match((await run(client, person, { spoil: 'nonce' })).error, /InvalidNonce/);
+  assert.match((await run(client, person, { spoil: 'at_hash' })).error, /another at_hash/);
+  const change = (url) => {
+    if (url.hostname === '127.0.0.1') url.searchParams.set('state', 'another');
+    return url;
+  };
+  assert.match((await run(client, person, { change })).error, /another state/);
+});

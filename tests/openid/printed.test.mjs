@@ -1,0 +1,49 @@
+// What `signpost clients create --for …` prints, taken as it stands by the application that it is for.
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { greeted, timeout } from './journeys.mjs';
+import { Realm } from './realm.mjs';
+import { Site } from './site.mjs';
+
+let realm;
+before(async () => (realm = await Realm.open()));
+after(() => realm?.close());
+
+/** A site for the length of a test. */
+async function start(t, program, options) {
+  const site = await Site.start(realm, program, options);
+  t.after(() => site.end());
+  return site;
+}
+
+test('Apache, as configured by what was printed', { timeout }, async (t) => {
+  const site = await start(t, [process.execPath, 'sites/apache.mjs'], { configured: 'apache' });
+  const person = realm.person();
+  const user = greeted(await person.open(`${site.origin}/`));
+  const known = await realm.claims(await realm.sub(person));
+  assert.deepEqual([user.REMOTE_USER, user.sub, user.email], [known.preferred_username, known.sub, known.email]);
+  await person.open(`${site.origin}/oidc/callback?logout=${encodeURIComponent(`${site.origin}/`)}`);
+  assert.deepEqual(person.met, ['login'], 'it comes back from the logout, and everything there wants a login');
+});
+
+test('Auth.js, as configured by what was printed', { timeout }, async (t) => {
+  const site = await start(t, [process.execPath, 'sites/authjs.mjs'], { configured: 'authjs' });
+  const person = realm.person();
+  const user = greeted(await person.open(`${site.origin}/login`));
+  const known = await realm.claims(await realm.sub(person));
+  assert.deepEqual([user.user.name, user.user.email], [known.name, known.email]);
+});
+
+test('JupyterHub, as configured by what was printed, lets in whom the client names', { timeout }, async (t) => {
+  const options = { configured: 'jupyterhub', client: ['--allow', 'group:staff'], env: { NODE: process.execPath } };
+  const site = await start(t, ['venv/bin/python', 'sites/jupyterhub_site.py'], options);
+  const person = realm.person();
+  const refused = await person.open(`${site.origin}/hub/oauth_login`);
+  assert.equal(refused.status, 400, refused.text);
+  assert.match(refused.text, /does not admit/);
+  const sub = await realm.sub(person);
+  await realm.describe(sub, { groups: ['staff'] });
+  const page = await person.open(`${site.origin}/hub/oauth_login`);
+  assert.equal(page.url.pathname, '/hub/home', page.text);
+  assert.ok(page.text.includes((await realm.claims(sub)).preferred_username));
+});

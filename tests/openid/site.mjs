@@ -1,0 +1,45 @@
+// A site that a relying party's library logs people in to: a program of its own.
+import { spawn } from 'node:child_process';
+import { createInterface } from 'node:readline';
+
+export class Site {
+  /**
+   * Starts a program and registers it: it prints `{"origin"}` once it listens, reads a line of JSON, which is its client,
+   * and prints `ready`. `redirect`: its path that logins come back to. `client`: options for its registration.
+   * `configured`: the name by which the program prints its whole configuration, which it then takes as it stands.
+   */
+  static async start(realm, [command, ...args], { redirect = '/callback', configured, client = [], env = {} } = {}) {
+    const site = new Site();
+    site.said = '';
+    site.child = spawn(command, args, { env: { ...process.env, ...env }, stdio: ['pipe', 'pipe', 'pipe'] });
+    site.child.stderr.setEncoding('utf8').on('data', (text) => (site.said += text));
+    try {
+      site.lines = createInterface({ input: site.child.stdout });
+      ({ origin: site.origin, port: site.port } = JSON.parse(await site.line()));
+      const options = configured ? ['--for', configured] : ['--post-logout-uri', `${site.origin}/`];
+      site.client = await realm.createClient(`${site.origin}${configured ? '' : redirect}`, [...options, ...client]);
+      site.child.stdin.write(`${JSON.stringify(site.client)}\n`);
+      await site.line();
+    } catch (error) {
+      await site.end();
+      throw error;
+    }
+    return site;
+  }
+
+  /** The next line that it prints. */
+  line() {
+    return new Promise((resolve, reject) => {
+      this.child.once('error', reject);
+      this.lines.once('line', resolve);
+      this.lines.once('close', () => reject(new Error(`the site ended: ${this.said}`)));
+    });
+  }
+
+  async end() {
+    if (this.child.exitCode !== null || this.child.signalCode !== null) return;
+    const ended = new Promise((resolve) => this.child.once('exit', resolve));
+    this.child.kill('SIGTERM');
+    await ended;
+  }
+}

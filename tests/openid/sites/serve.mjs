@@ -1,0 +1,43 @@
+// A site in a few lines: it says where it listens, is told of its client, and remembers who came by a cookie.
+import { randomUUID } from 'node:crypto';
+import { createServer } from 'node:http';
+import { createInterface } from 'node:readline';
+import { inspect } from 'node:util';
+
+/**
+ * `open({issuer, client_id, client_secret, origin})` gives the routes: path → `(url, session, request, response)`, which
+ * answers with JSON, or with a `URL` where the browser is to go, or by itself.
+ */
+export async function serve(open) {
+  const sessions = new Map();
+  let routes;
+  const server = createServer(async (request, response) => {
+    const url = new URL(request.url, origin);
+    const id = /(?:^|; )site=([^;]+)/.exec(request.headers.cookie ?? '')?.[1] ?? randomUUID();
+    if (!sessions.has(id)) sessions.set(id, {});
+    response.setHeader('set-cookie', `site=${id}; Path=/; HttpOnly; SameSite=Lax`);
+    try {
+      const route = routes[url.pathname] ?? routes['*'];
+      const said = await route(url, sessions.get(id), request, response);
+      if (said instanceof URL) response.writeHead(303, { location: said.href }).end();
+      else if (!response.writableEnded) answer(response, said);
+    } catch (error) {
+      response.writeHead(400, { 'content-type': 'text/plain' }).end(inspect(error));
+    }
+  });
+  await new Promise((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const origin = `http://127.0.0.1:${server.address().port}`;
+  console.log(JSON.stringify({ origin }));
+  const lines = createInterface({ input: process.stdin });
+  lines.once('line', async (line) => {
+    routes = await open({ ...JSON.parse(line), origin });
+    console.log('ready');
+  });
+  // Whoever started it is gone.
+  lines.once('close', () => process.exit());
+}
+
+/** JSON, or null and 401 where nobody is logged in. */
+function answer(response, said) {
+  response.writeHead(said ? 200 : 401, { 'content-type': 'application/json' }).end(JSON.stringify(said ?? null));
+}

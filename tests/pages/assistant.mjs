@@ -1,0 +1,54 @@
+// The card of the locator's tools in an assistant of ours: `Assistant.open`. The card gets the policy and the sandbox that
+// assistants give it.
+import { fileURLToPath } from 'node:url';
+import { build } from 'esbuild';
+
+const URI = 'ui://signpost/atms-v1.html';
+const POLICY = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'";
+/** The frame has a name and the height that the card asks for. */
+const PAGE = '<!doctype html><html lang="en"><meta charset="utf-8"><title>Assistant</title><link rel="icon" href="data:,">'
+  + '<style>body{margin:0;background:#888}iframe{display:block;border:0;width:100%}</style><main>'
+  + '<iframe sandbox="allow-scripts" title="Bitcoin ATMs"></iframe></main><script src="/assistant.js"></script>';
+
+let script;
+/** The assistant's own script, put together once. */
+async function bundled() {
+  const entryPoints = [fileURLToPath(new URL('assistant.page.mjs', import.meta.url))];
+  script ??= build({ entryPoints, bundle: true, write: false, target: 'es2022' }).then(({ outputFiles }) => outputFiles[0].text);
+  return script;
+}
+
+/** The card as this server serves it. */
+export async function servedCard(server) {
+  const message = { jsonrpc: '2.0', id: 1, method: 'resources/read', params: { uri: URI } };
+  const headers = { 'content-type': 'application/json' };
+  const reply = await fetch(`http://127.0.0.1:${server.port}/mcp`, { method: 'POST', headers, body: JSON.stringify(message) });
+  return (await reply.json()).result.contents[0];
+}
+
+export class Assistant {
+  /** An assistant in a tab of this visitor's. `options` are those of `assistant.show`, and `card` another card. */
+  static async open(server, visitor, { card, ...options } = {}) {
+    const body = card ?? (await servedCard(server)).text;
+    const page = await visitor.context.newPage();
+    const pages = {
+      '/assistant': { contentType: 'text/html', body: PAGE },
+      '/assistant.js': { contentType: 'text/javascript', body: await bundled() },
+      '/card': { contentType: 'text/html', body, headers: { 'content-security-policy': POLICY } },
+    };
+    for (const [path, reply] of Object.entries(pages)) await page.route(`${server.origin}${path}`, (route) => route.fulfill(reply));
+    await page.goto(`${server.origin}/assistant`);
+    await page.evaluate((given) => window.assistant.show(given), options);
+    return Object.assign(new Assistant(), { page, card: page.frames().find((frame) => frame.url().endsWith('/card')) });
+  }
+
+  /** One of the methods of `assistant`. */
+  do(method, ...given) {
+    return this.page.evaluate(([name, values]) => window.assistant[name](...values), [method, given]);
+  }
+
+  /** What the card has asked for and told. */
+  seen() {
+    return this.page.evaluate(() => window.assistant.seen);
+  }
+}

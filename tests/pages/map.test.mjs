@@ -1,0 +1,144 @@
+// The map: moved by mouse, wheel, fingers and keys, in both themes, with and without a script.
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { MACHINES, drawn, importMachines } from './atlas.mjs';
+import { NARROW, Visitor, launch } from './browser.mjs';
+import { checkLooks, tabTo } from './looks.mjs';
+import { Server } from './server.mjs';
+
+const AUSTIN = '#12.0/30.27000/-97.74500';
+
+let server;
+let browser;
+before(async () => {
+  [server, browser] = await Promise.all([Server.start(), launch()]);
+  await importMachines(server);
+  await server.kill();
+  await server.start();
+});
+after(() => Promise.all([server.close(), browser.close()]));
+
+/** The map at a place, drawn. */
+async function at(place, options) {
+  const visitor = await Visitor.arrive(browser, [server.origin], options);
+  const page = await visitor.open(`${server.origin}/map${place}`);
+  await drawn(page);
+  return { visitor, page };
+}
+
+/** Waits until the place in the address is another one; the zoom of it. */
+async function moves(page, act) {
+  const before = page.url();
+  await act();
+  await page.waitForURL((url) => url.href !== before);
+  return Number(new URL(page.url()).hash.slice(1).split('/')[0]);
+}
+
+test('in each language, of the whole country and of a city', async () => {
+  const { visitor, page } = await at('');
+  await page.getByText(`${MACHINES.length} machines`).waitFor();
+  await checkLooks(page);
+  await page.goto(`${server.origin}/map?lang=es${AUSTIN}`);
+  await page.getByRole('heading', { name: '12 cajeros a la vista' }).waitFor();
+  await checkLooks(page);
+  await visitor.leave();
+});
+
+test('a city has its machines as marks and as a list, and a mark leads to its machine', async () => {
+  const { visitor, page } = await at(AUSTIN);
+  await page.getByRole('heading', { name: '12 machines in sight' }).waitFor();
+  await page.locator('[role="status"]', { hasText: '12 machines in sight' }).waitFor();
+  assert.equal(await page.locator('.in-sight .machine').count(), 12);
+  const mark = page.locator('.names a').first();
+  await mark.click();
+  await page.waitForURL(/\/atm\/\d+$/);
+  await page.goBack();
+  await page.getByRole('heading', { name: '12 machines in sight' }).waitFor();
+  await visitor.leave();
+});
+
+test('keys alone: move, zoom, and list the machines in the middle', async () => {
+  const { visitor, page } = await at(AUSTIN);
+  await tabTo(page, 'canvas');
+  assert.equal(await moves(page, () => page.keyboard.press('+')), 13);
+  assert.equal(await moves(page, () => page.keyboard.press('-')), 12);
+  for (const key of ['ArrowLeft', 'ArrowUp', 'ArrowRight', 'ArrowDown']) await moves(page, () => page.keyboard.press(key));
+  assert.match(page.url(), /#12\.0\/30\.2[67]/);
+  await page.keyboard.press('Enter');
+  await page.waitForURL(/\/near\?lat=30\.2\d+&lon=-97\.7\d+$/);
+  await visitor.leave();
+});
+
+test('a mouse: drag, wheel, and a click that lists the machines there', async () => {
+  const { visitor, page } = await at(AUSTIN);
+  const { x, y, width, height } = await page.locator('canvas').boundingBox();
+  const [right, down] = [x + width / 2, y + height / 2];
+  await moves(page, async () => {
+    await page.mouse.move(right, down + 100);
+    await page.mouse.down();
+    await page.mouse.move(right - 90, down + 100, { steps: 3 });
+    await page.mouse.up();
+  });
+  assert.match(page.url(), /\/map#12\.0/);
+  assert.ok((await moves(page, () => page.mouse.wheel(0, -300))) > 12);
+  await page.mouse.click(x + 20, y + height - 60);
+  await page.waitForURL(/\/near\?lat=30\.\d+&lon=-97\.\d+$/);
+  await visitor.leave();
+});
+
+test('two fingers zoom', async () => {
+  const { visitor, page } = await at(AUSTIN, { viewport: NARROW, hasTouch: true });
+  const { x, y, width, height } = await page.locator('canvas').boundingBox();
+  const session = await page.context().newCDPSession(page);
+  const touch = (type, apart) => {
+    const touchPoints = apart === undefined ? [] : [-1, 1].map((side, id) => ({ id, x: x + width / 2 + side * apart, y: y + height / 2 + 60 }));
+    return session.send('Input.dispatchTouchEvent', { type, touchPoints });
+  };
+  const zoom = await moves(page, async () => {
+    await touch('touchStart', 30);
+    for (const apart of [40, 50, 60]) await touch('touchMove', apart);
+    await touch('touchEnd');
+  });
+  assert.equal(zoom, 13);
+  assert.match(page.url(), /\/map#/);
+  await visitor.leave();
+});
+
+test('a device is asked where it is once its person presses the button', async () => {
+  const { visitor, page } = await at('', { permissions: ['geolocation'], geolocation: { latitude: 38.58, longitude: -121.48 } });
+  assert.equal(new URL(page.url()).hash.includes('/38.58'), false);
+  await page.getByRole('button', { name: 'Use my location' }).click();
+  await page.waitForURL(/#12\.0\/38\.58000\/-121\.48000$/);
+  await page.getByText('These are the 30 nearest to the middle.').waitFor();
+  await visitor.leave();
+});
+
+test('a device that does not say where it is leaves the map as it is', async () => {
+  const { visitor, page } = await at('');
+  await page.getByRole('button', { name: 'Use my location' }).click();
+  await page.getByText('Your device does not say where it is.').waitFor();
+  await page.getByRole('button', { name: 'Closer' }).click();
+  await visitor.leave();
+});
+
+test('without its dots the page still has the states', async () => {
+  const visitor = await Visitor.arrive(browser, [server.origin], { expected: [/^console: Failed to load resource.*\/map\/points$/] });
+  await visitor.context.route('**/map/points', (route) => route.abort('connectionfailed'));
+  const page = await visitor.open(`${server.origin}/map`);
+  await drawn(page);
+  await page.getByRole('link', { name: 'Texas' }).waitFor();
+  await visitor.leave();
+});
+
+test('without a script the page has the states and one drawing of all machines', async () => {
+  const visitor = await Visitor.arrive(browser, [server.origin], { javaScriptEnabled: false });
+  const page = await visitor.open(`${server.origin}/map`);
+  await page.getByRole('img', { name: `Map of ${MACHINES.length} machines` }).waitFor();
+  for (const [state, count] of [['Texas', 15], ['California', 60], ['Alaska', 1]]) {
+    await page.getByRole('listitem').filter({ hasText: state }).getByText(String(count), { exact: true }).waitFor();
+  }
+  assert.equal(await page.locator('canvas').isVisible(), false);
+  await page.getByRole('link', { name: 'Texas' }).click();
+  await page.waitForURL(/\/atms\/us\/tx$/);
+  await visitor.leave();
+});
