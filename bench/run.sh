@@ -30,7 +30,7 @@ for baseline in node typescript; do
 done
 
 run machine sh bench/machine.sh
-for measurement in tool_call polls sessions logins scale pages passkeys verify locks; do
+for measurement in tool_call polls sessions logins scale pages city passkeys openid verify locks reports; do
   run "$measurement" "target/release/$measurement"
 done
 run PostgreSQL sh bench/postgres.sh

@@ -1,7 +1,5 @@
 //! What a process of a measurement serves, told by its arguments: a measurement starts itself again for each server.
 
-use std::collections::BTreeSet;
-
 use anyhow::{Context, Result, bail};
 use axum::Router;
 use axum::body::Bytes;
@@ -9,7 +7,7 @@ use axum::http::HeaderValue;
 use axum::http::header::CONTENT_TYPE;
 use axum::routing::get;
 use axum::serve::ListenerExt;
-use serde_json::json;
+use serde_json::{Map, json};
 use signpost_atm::catalogue::{Snapshot, StoredCatalogue};
 use signpost_locator::{Atm, AtmId, Point, Record};
 use signpost_mcp::{
@@ -94,12 +92,12 @@ fn machines() -> Result<Snapshot> {
         let turn = number as f64 * 2.399_963;
         let point = Point::new(30.267 + spiral * turn.sin(), -97.743 + spiral * turn.cos())?;
         let mut record = Record::at(point);
-        record.name = Some(format!("Machine {number}"));
-        record.address.formatted = Some(format!("{number} Congress Ave, Austin, TX 78701"));
+        record.name = Some(format!("Machine {number}").into());
+        record.address.formatted = Some(format!("{number} Congress Ave, Austin, TX 78701").into());
         Some(Atm { id: AtmId::new(number)?, source: "bench".into(), record: record.into() })
     };
     let atms = (1..=MACHINES).map(atm).collect::<Option<Vec<_>>>().context("points on the earth")?;
-    Ok(Snapshot::build(StoredCatalogue { version: 1, atms, apart: BTreeSet::new(), sources: Vec::new() }))
+    Ok(Snapshot::build(StoredCatalogue { version: 1, atms, ..StoredCatalogue::default() }))
 }
 
 fn stub() -> Server<Structured> {
@@ -112,6 +110,7 @@ fn stub() -> Server<Structured> {
         output_schema: None,
         annotations: Annotations::LOOKUP,
         icons: Vec::new(),
+        meta: Map::new(),
         call: Handler::Now(|found, _, _| Ok(Output::Structured(found.clone()))),
     })
 }

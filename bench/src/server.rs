@@ -83,7 +83,7 @@ impl Door {
 pub fn start_with(settings: &[(&str, &str)]) -> Result<Running> {
     let mut raw = RawSettings::default();
     raw.set("listen", "127.0.0.1:0", Origin::Flag);
-    for limit in ["mcp", "sse", "create_session", "get_session", "verify", "domains", "answer"] {
+    for limit in ["mcp", "sse", "create_session", "get_session", "verify", "domains", "answer", "token"] {
         raw.set(&format!("rate_limit_{limit}"), "off", Origin::Flag);
     }
     if !settings.iter().any(|(key, _)| ["data_dir", "database_url"].contains(key)) {

@@ -1,9 +1,9 @@
 //! The catalogue in one process, 40,000 machines: a search with filters against one without, taking over a file against
 //! reading it, and searches while the catalogue is replaced against searches while it is not.
 
-use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::hint::black_box;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
@@ -50,14 +50,14 @@ fn machine(number: u64) -> Option<Record> {
     let (lat, lon) = (26.0 + (town * 7.7) % 22.0, -122.0 + (town * 13.3) % 48.0);
     let mut record = Record::at(Point::new(lat + away * turn.sin(), lon + away * turn.cos())?);
     let pick = |texts: &'static [&str]| texts[usize::try_from(number).unwrap_or_default() % texts.len()];
-    record.source_ref = Some(number.to_string());
-    record.name = Some(format!("Machine {number}"));
+    record.source_ref = Some(number.to_string().into());
+    record.name = Some(format!("Machine {number}").into());
     record.hours = Hours::parse(pick(&HOURS));
-    record.time_zone = Some(pick(&ZONES).to_owned());
+    record.time_zone = Some(pick(&ZONES).into());
     record.reported = Reported::InService;
     record.buy = Tri::Yes;
     record.sell = if number.is_multiple_of(3) { Tri::Yes } else { Tri::Unknown };
-    record.coins.insert(Coin::bitcoin(), Tri::Yes);
+    record.coins = Arc::new([(Coin::bitcoin(), Tri::Yes)].into());
     Some(record)
 }
 
@@ -67,7 +67,7 @@ fn stored() -> Result<StoredCatalogue> {
         Some(Atm { id: AtmId::new(number)?, source: source.into(), record: machine(number)?.into() })
     };
     let atms = (1..=MACHINES).map(atm).collect::<Option<_>>().context("points on the earth")?;
-    Ok(StoredCatalogue { version: 1, atms, apart: BTreeSet::new(), sources: Vec::new() })
+    Ok(StoredCatalogue { version: 1, atms, ..StoredCatalogue::default() })
 }
 
 fn places() -> impl Iterator<Item = Point> {
@@ -129,7 +129,7 @@ async fn taken_over(store: &Store, catalogue: &Catalogue, now: Timestamp) -> Res
         all.as_secs_f64() / read.as_secs_f64()
     );
     report("import", all.as_secs_f64(), None)?;
-    catalogue.replace(load(store).await?);
+    catalogue.replace(load(store, now).await?);
     Ok(())
 }
 
@@ -157,7 +157,7 @@ fn replaced(store: &Store, catalogue: &Catalogue, now: Timestamp) -> Result<()> 
             while begun.elapsed() < LONG {
                 if replaces {
                     let loaded =
-                        tokio::task::block_in_place(|| tokio::runtime::Handle::current().block_on(load(store)));
+                        tokio::task::block_in_place(|| tokio::runtime::Handle::current().block_on(load(store, now)));
                     catalogue.replace(loaded?);
                     replacements += 1;
                 } else {

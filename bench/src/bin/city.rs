@@ -1,0 +1,48 @@
+//! A city's page of the locator: from the catalogue against a bare handler with the same bytes, and its size.
+
+use std::io::Write;
+
+use anyhow::{Context, Result};
+use flate2::Compression;
+use flate2::write::GzEncoder;
+use signpost_bench::{Program, Server, Variant, ask, compare, get, or_measure, report};
+
+const CONNECTIONS: usize = 32;
+/// A full page of a list, as few cities have it.
+const ROWS: usize = 50;
+
+fn main() -> Result<()> {
+    or_measure(measure)
+}
+
+async fn measure() -> Result<()> {
+    let ours = Program::with_machines(&[])?;
+    let path = city(&text(&ours, "/atms/us/tx").await?).context("a city with enough machines")?;
+    let page = text(&ours, &path).await?;
+    let request = get(&path);
+    let bare = Server::bare("text/html; charset=utf-8", page.as_bytes())?;
+    let variants = [
+        Variant { name: "bare handler, the same bytes", server: &bare, request: request.clone() },
+        Variant { name: "GET /atms/us/tx/…", server: &ours.server, request },
+    ];
+    println!("showing {path}, {} kB, {CONNECTIONS} connections", page.len() / 1000);
+    compare("city", &variants, CONNECTIONS).await?;
+    let mut encoder = GzEncoder::new(Vec::new(), Compression::default());
+    encoder.write_all(page.as_bytes())?;
+    report("city_bytes", f64::from(u32::try_from(encoder.finish()?.len())?) / 1e3, None)
+}
+
+async fn text(ours: &Program, path: &str) -> Result<String> {
+    Ok(String::from_utf8(ask(ours.door.address, &get(path)).await?)?)
+}
+
+/// The first city of a state's page that has a full page of machines, and not many more.
+fn city(state: &str) -> Option<String> {
+    let rows = state.split("<li><a href=\"").skip(1);
+    let mut cities = rows.filter_map(|row| {
+        let (path, rest) = row.split_once('"')?;
+        let count = rest.split("<span class=\"soft\">").nth(1)?.split('<').next()?.parse::<usize>().ok()?;
+        (ROWS..2 * ROWS).contains(&count).then(|| path.to_owned())
+    });
+    cities.next()
+}

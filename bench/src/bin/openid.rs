@@ -1,0 +1,309 @@
+//! Standard login: the token endpoint against the signature alone, userinfo and the question of forward auth against a bare
+//! handler with the same bytes, and what that question adds to a request behind nginx.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::net::{SocketAddr, TcpListener};
+use std::process::{Command, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result, ensure};
+use secrecy::ExposeSecret;
+use serde_json::{Value, json};
+use signpost_bench::goals::missing;
+use signpost_bench::load::{Measured, burst, median};
+use signpost_bench::server::Door;
+use signpost_bench::{
+    Program, ROUND, ROUNDS, Server, Variant, ask, compare, exchange, get_with, or_measure, per_second, post, print,
+    report,
+};
+use signpost_openid::jose::{PrivateKey, SigningAlgorithm, generate_pkcs8};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
+
+const CONNECTIONS: usize = 32;
+/// How many codes are issued before they are timed, in each of a few turns: they are good for a minute.
+const CODES: usize = 1_200;
+const TURNS: usize = 3;
+/// How many requests go through nginx, one after the other.
+const THROUGH: usize = 1_000;
+/// Of RFC 7636, appendix B.
+const VERIFIER: &str = "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk";
+const CHALLENGE: &str = "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM";
+
+fn main() -> Result<()> {
+    or_measure(measure)
+}
+
+async fn measure() -> Result<()> {
+    let folder = tempfile::tempdir()?;
+    let ours = Program::start(&[&format!("data_dir={}", folder.path().display())])?;
+    let realm = Realm::open(&ours.door).await?;
+    let port = TcpListener::bind("127.0.0.1:0")?.local_addr()?.port();
+    let (mut browser, cookie) = realm.log_in(port).await?;
+    tokens(&ours, &realm, &mut browser).await?;
+    userinfo(&ours, &realm, &mut browser).await?;
+    forward(&ours, &realm, port, &cookie).await?;
+    behind_nginx(&ours, &realm, port, &cookie).await
+}
+
+/// A domain with one client, which all users may log in to and which asks nobody.
+struct Realm<'a> {
+    door: &'a Door,
+    issuer: String,
+    client: String,
+    secret: String,
+}
+
+/// What a browser has of one host.
+#[derive(Default)]
+struct Cookies(BTreeMap<String, String>);
+
+/// A reply, head and body.
+struct Shown {
+    head: String,
+    body: String,
+}
+
+impl Shown {
+    fn location(&self) -> Result<&str> {
+        let line = self.head.lines().find_map(|line| line.strip_prefix("location: "));
+        line.with_context(|| format!("no way on: {} {}", self.head, self.body))
+    }
+
+    /// Where it leads, on this server.
+    fn onward(&self) -> Result<String> {
+        path_of(self.location()?)
+    }
+}
+
+fn path_of(url: &str) -> Result<String> {
+    Ok(format!("/{}", url.splitn(4, '/').nth(3).context("a path")?))
+}
+
+/// Requests a page with the cookies for it and keeps those that come.
+async fn visit(address: SocketAddr, path: &str, headers: &str, cookies: &mut Cookies) -> Result<Shown> {
+    let sent: Vec<_> = cookies.0.iter().map(|(name, value)| format!("{name}={value}")).collect();
+    let sent = if sent.is_empty() { String::new() } else { format!("cookie: {}\r\n", sent.join("; ")) };
+    let mut connection = TcpStream::connect(address).await?;
+    connection.write_all(&get_with(path, &format!("{headers}{sent}connection: close\r\n"))).await?;
+    let mut reply = String::new();
+    connection.read_to_string(&mut reply).await?;
+    let (head, body) = reply.split_once("\r\n\r\n").context("a head")?;
+    for set in head.lines().filter_map(|line| line.strip_prefix("set-cookie: ")) {
+        let (name, value) = set.split(';').next().and_then(|pair| pair.split_once('=')).context("a cookie")?;
+        cookies.0.insert(name.to_owned(), value.to_owned());
+    }
+    Ok(Shown { head: head.to_owned(), body: body.to_owned() })
+}
+
+impl<'a> Realm<'a> {
+    async fn open(door: &'a Door) -> Result<Self> {
+        door.host("localhost", "http://localhost:9/").await?;
+        let domains: Value =
+            serde_json::from_slice(&ask(door.address, &get_with("/sandbox/v1/domains", &door.authorization)).await?)?;
+        let id = domains["domains"][0]["id"].as_str().context("an id")?.to_owned();
+        let client = json!({
+            "redirect_uris": ["http://localhost:9/.signpost/callback", "http://localhost:9/cb"],
+            "trusted": true, "allow": ["*"],
+        });
+        let made = door.post(&format!("/sandbox/v1/domains/{id}/clients"), &client.to_string()).await?;
+        let made: Value = serde_json::from_slice(&made)?;
+        let member = |name: &str| made[name].as_str().map(str::to_owned).with_context(|| name.to_owned());
+        Ok(Self {
+            door,
+            issuer: path_of(&member("issuer")?)?,
+            client: member("client_id")?,
+            secret: member("client_secret")?,
+        })
+    }
+
+    /// Somebody logs in to an application at this port: their browser at the login host, and its cookie at the application.
+    async fn log_in(&self, port: u16) -> Result<(Cookies, String)> {
+        let (door, host) = (self.door, format!("x-forwarded-proto: http\r\nx-forwarded-host: localhost:{port}\r\n"));
+        let (mut browser, mut application) = (Cookies::default(), Cookies::default());
+        let start = format!("/.signpost/start?client={}", self.client);
+        let authorize = visit(door.address, &start, &host, &mut application).await?.onward()?;
+        let page = visit(door.address, &authorize, "", &mut browser).await?.onward()?;
+        visit(door.address, &page, "", &mut browser).await?;
+        let session = page.rsplit('/').next().and_then(|rest| rest.split('?').next()).context("a session")?;
+        // The first answer of a key that has no account makes the page one that creates it.
+        for _ in 0..2 {
+            door.post(&format!("/sandbox/v1/sessions/{session}/simulate"), r#"{"wallet":1}"#).await?;
+        }
+        let done = visit(door.address, &page, "", &mut browser).await?.body;
+        let link = done.split('<').find(|tag| tag.starts_with("a ") && tag.contains("id=\"continue\""));
+        let link = link.and_then(|tag| tag.split_once("href=\"")?.1.split('"').next()).context("a way back")?;
+        let back = path_of(&link.replace("&amp;", "&"))?;
+        let callback = visit(door.address, &back, "", &mut browser).await?.onward()?;
+        visit(door.address, &callback, &host, &mut application).await?;
+        let cookie = application.0.get("signpost_app").context("a session of the application")?;
+        Ok((browser, format!("cookie: signpost_app={cookie}\r\n")))
+    }
+
+    /// A code for whoever is signed in.
+    async fn code(&self, browser: &mut Cookies) -> Result<String> {
+        let query = format!(
+            "response_type=code&client_id={}&redirect_uri=http%3A%2F%2Flocalhost%3A9%2Fcb&scope=openid+profile+email&\
+             nonce=n&code_challenge={CHALLENGE}&code_challenge_method=S256",
+            self.client
+        );
+        let sent = visit(self.door.address, &format!("{}/authorize?{query}", self.issuer), "", browser).await?;
+        let code = sent.location()?.split_once("code=").context("a code")?.1;
+        Ok(code.split('&').next().unwrap_or_default().to_owned())
+    }
+
+    /// What redeems it.
+    fn redeems(&self, code: &str) -> Vec<u8> {
+        let body = format!(
+            "grant_type=authorization_code&code={code}&redirect_uri=http%3A%2F%2Flocalhost%3A9%2Fcb&\
+             code_verifier={VERIFIER}&client_id={}&client_secret={}",
+            self.client, self.secret
+        );
+        let request = post(&format!("{}/token", self.issuer), "", &body);
+        let request = String::from_utf8(request).expect("what was put together is a text");
+        request.replacen("application/json", "application/x-www-form-urlencoded", 1).into_bytes()
+    }
+}
+
+async fn tokens(ours: &Program, realm: &Realm<'_>, browser: &mut Cookies) -> Result<()> {
+    println!("a code for tokens, {CONNECTIONS} connections, each code redeemed once");
+    let key =
+        PrivateKey::from_pkcs8(SigningAlgorithm::Rs256, generate_pkcs8(SigningAlgorithm::Rs256)?.expose_secret())?;
+    let mut raw = Vec::new();
+    for _ in 0..ROUNDS {
+        raw.push(sign_round(&key)?);
+    }
+    let mut redeemed = Vec::new();
+    for _ in 0..TURNS {
+        let mut requests = Vec::with_capacity(CODES);
+        for _ in 0..CODES {
+            requests.push(realm.redeems(&realm.code(browser).await?));
+        }
+        redeemed.push(burst(&ours.server, requests, CONNECTIONS).await?);
+    }
+    let (raw, redeemed) = (per_second(raw), Measured::of(&redeemed)?);
+    print("RS256 alone, all cores", raw, raw);
+    print("POST <issuer>/token", redeemed.rate, raw);
+    println!("  {}", redeemed.spent);
+    report("token", redeemed.rate / raw, None)
+}
+
+/// Signatures in one round, on all cores at once.
+fn sign_round(key: &PrivateKey) -> Result<u32> {
+    let sign = || {
+        let (begun, mut count) = (Instant::now(), 0);
+        while begun.elapsed() < ROUND {
+            key.sign(&[7; 600])?;
+            count += 1;
+        }
+        Ok(count)
+    };
+    thread::scope(|scope| {
+        let threads: Vec<_> = (0..thread::available_parallelism()?.get()).map(|_| scope.spawn(sign)).collect();
+        threads.into_iter().map(|thread| thread.join().expect("nothing there panics")).sum()
+    })
+}
+
+async fn userinfo(ours: &Program, realm: &Realm<'_>, browser: &mut Cookies) -> Result<()> {
+    let tokens = ask(ours.door.address, &realm.redeems(&realm.code(browser).await?)).await?;
+    let tokens: Value = serde_json::from_slice(&tokens)?;
+    let bearer = format!("authorization: Bearer {}\r\n", tokens["access_token"].as_str().context("a token")?);
+    let request = get_with(&format!("{}/userinfo", realm.issuer), &bearer);
+    let bare = Server::bare("application/json", &ask(ours.door.address, &request).await?)?;
+    let variants = [
+        Variant { name: "bare handler, the same bytes", server: &bare, request: request.clone() },
+        Variant { name: "GET <issuer>/userinfo", server: &ours.server, request },
+    ];
+    println!("what is known of somebody, {CONNECTIONS} connections");
+    compare("userinfo", &variants, CONNECTIONS).await.map(drop)
+}
+
+async fn forward(ours: &Program, realm: &Realm<'_>, port: u16, cookie: &str) -> Result<()> {
+    let reported = format!(
+        "x-forwarded-method: GET\r\nx-forwarded-proto: http\r\nx-forwarded-host: localhost:{port}\r\n\
+         x-forwarded-uri: /reports/1?x=y\r\nx-forwarded-for: 127.0.0.1\r\n{cookie}"
+    );
+    let request = get_with(&format!("/forward/caddy?client={}", realm.client), &reported);
+    let told = ask(ours.door.address, &request).await?;
+    ensure!(told.is_empty(), "{}", String::from_utf8_lossy(&told));
+    let bare = Server::bare("text/plain", &told)?;
+    let variants = [
+        Variant { name: "bare handler, the same bytes", server: &bare, request: request.clone() },
+        Variant { name: "GET /forward/caddy, a yes", server: &ours.server, request },
+    ];
+    println!("the question of forward auth, {CONNECTIONS} connections");
+    compare("forward", &variants, CONNECTIONS).await.map(drop)
+}
+
+/// The file of `deploy/`, without TLS, and beside it the same application without the question.
+async fn behind_nginx(ours: &Program, realm: &Realm<'_>, port: u16, cookie: &str) -> Result<()> {
+    let Some(nginx) = ["/usr/sbin/nginx", "/usr/bin/nginx"].into_iter().find(|path| fs::exists(path).unwrap_or(false))
+    else {
+        missing("forward_nginx", "nginx (apt-get install nginx)");
+        return Ok(());
+    };
+    let folder = tempfile::tempdir()?;
+    let run = folder.path().display();
+    let application = Server::bare("text/plain", b"a page")?;
+    let plain = TcpListener::bind("127.0.0.1:0")?.local_addr()?.port();
+    let kept =
+        ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"].map(|kind| format!("{kind}_temp_path {run}/{kind};"));
+    let without = format!(
+        "access_log off; {} server {{ listen 127.0.0.1:{plain}; location / {{ proxy_pass http://{}; }} }}",
+        kept.join(" "),
+        application.address
+    );
+    let mut text = fs::read_to_string("deploy/forward-auth/nginx.conf")?;
+    for (from, to) in [
+        ("http {", &*format!("http {{ {without}")),
+        ("listen 443 ssl;", &format!("listen 127.0.0.1:{port};")),
+        ("ssl_certificate /etc/ssl/app.example.com.pem;", ""),
+        ("ssl_certificate_key /etc/ssl/app.example.com.key;", ""),
+        ("server_name app.example.com;", "server_name localhost;"),
+        ("127.0.0.1:8000", &application.address.to_string()),
+        ("127.0.0.1:8080", &ours.door.address.to_string()),
+        ("cli_REPLACE_ME", &realm.client),
+    ] {
+        ensure!(text.contains(from), "deploy/forward-auth/nginx.conf has no {from}");
+        text = text.replace(from, to);
+    }
+    fs::write(folder.path().join("nginx.conf"), text)?;
+    let mut command = Command::new(nginx);
+    command.args(["-p", &run.to_string(), "-c", &format!("{run}/nginx.conf"), "-e", "stderr"]);
+    command.args(["-g", &format!("daemon off; master_process off; pid {run}/pid;")]).stderr(Stdio::null());
+    let server = Server::run(&mut command, ([127, 0, 0, 1], port).into())?;
+    let asked = [(plain, String::new()), (port, cookie.to_owned())];
+    let waits = [waits(&server, &asked[0]).await?, waits(&server, &asked[1]).await?];
+    let [without, with] = waits.map(median);
+    println!("through nginx, one request after another, half below");
+    println!("  {without:.3} ms without the question, {with:.3} ms with it");
+    report("forward_nginx", with - without, None)
+}
+
+/// How long requests take at this port, in milliseconds.
+async fn waits(server: &Server, (port, cookie): &(u16, String)) -> Result<Vec<f64>> {
+    let address = SocketAddr::from((server.address.ip(), *port));
+    let begun = Instant::now();
+    let mut connection = loop {
+        match TcpStream::connect(address).await {
+            Ok(connection) => break connection,
+            Err(error) if begun.elapsed() > Duration::from_secs(10) => {
+                return Err(error).context("nginx did not start");
+            }
+            Err(_) => tokio::task::yield_now().await,
+        }
+    };
+    connection.set_nodelay(true)?;
+    // nginx closes a connection after a thousand requests.
+    let request = format!("GET /reports/1?x=y HTTP/1.1\r\nhost: localhost:{port}\r\n{cookie}\r\n");
+    let mut waits = Vec::with_capacity(THROUGH);
+    for _ in 0..THROUGH - 1 {
+        let begun = Instant::now();
+        let body = exchange(&mut connection, request.as_bytes()).await?;
+        waits.push(begun.elapsed().as_secs_f64() * 1e3);
+        ensure!(body == b"a page", "{}", String::from_utf8_lossy(&body));
+    }
+    Ok(waits)
+}

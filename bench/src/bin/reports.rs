@@ -1,0 +1,83 @@
+//! Whether a flood of reports is felt by those who search: how long a search takes, 99 of 100 below, while 1,000 reports
+//! arrive a second from as many addresses, against the same without them.
+
+use std::net::SocketAddr;
+use std::time::Duration;
+
+use anyhow::{Context, Result, ensure};
+use signpost_bench::load::read_reply;
+use signpost_bench::{Program, or_measure, post, report};
+use tokio::io::AsyncWriteExt;
+use tokio::net::TcpStream;
+use tokio::task::JoinSet;
+use tokio::time::{Instant, sleep_until};
+
+const SECONDS: u64 = 5;
+const SEARCHES: u64 = 400;
+const REPORTS: u64 = 1_000;
+const CONNECTIONS: u64 = 32;
+/// The sample machines that are reported.
+const MACHINES: u64 = 100;
+
+fn main() -> Result<()> {
+    or_measure(measure)
+}
+
+async fn measure() -> Result<()> {
+    let folder = tempfile::tempdir()?;
+    let data_dir = format!("data_dir={}", folder.path().display());
+    let ours =
+        Program::start(&[&data_dir, "services=atm,auth", "trusted_proxies=127.0.0.1", "rate_limit_reports=5/h"])?;
+    let address = ours.door.address;
+    let arguments = r#"{"location":"Austin, TX","limit":10}"#;
+    let call = format!(
+        r#"{{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{{"name":"find_nearest_bitcoin_atm","arguments":{arguments}}}}}"#
+    );
+    let search = move |_: u64| post("/mcp", "", &call);
+    // Once for nothing: what is read for the first time takes longer.
+    at(address, SEARCHES, search.clone()).await?;
+    let alone = at(address, SEARCHES, search.clone()).await?;
+    let (under, reports) = tokio::join!(at(address, SEARCHES, search), at(address, REPORTS, report_from));
+    let (under, reports) = (under?, reports?);
+    println!(
+        "{SEARCHES} searches a second: {alone:.2?} alone, {under:.2?} beside {REPORTS} reports a second ({reports:.2?})"
+    );
+    report("reports_search", under.as_secs_f64() / alone.as_secs_f64(), None)
+}
+
+/// A report by somebody at an address of their own.
+fn report_from(number: u64) -> Vec<u8> {
+    let [.., a, b, c] = number.to_be_bytes();
+    let header = format!("x-forwarded-for: 10.{a}.{b}.{c}\r\n");
+    let atm = number % MACHINES + 1;
+    post(&format!("/v1/atms/{atm}/reports"), &header, r#"{"seen":"gone","how":"saw"}"#)
+}
+
+/// What 99 of 100 requests take no longer than, of `rate` a second, each sent when it is due.
+async fn at(
+    address: SocketAddr,
+    rate: u64,
+    request: impl Fn(u64) -> Vec<u8> + Clone + Send + 'static,
+) -> Result<Duration> {
+    let (begun, mut clients) = (Instant::now() + Duration::from_millis(100), JoinSet::new());
+    for first in 0..CONNECTIONS {
+        let request = request.clone();
+        clients.spawn(async move {
+            let mut connection = TcpStream::connect(address).await?;
+            connection.set_nodelay(true)?;
+            let (mut took, mut reply) = (Vec::new(), Vec::new());
+            for number in (first..rate * SECONDS).step_by(usize::try_from(CONNECTIONS)?) {
+                let due = begun + Duration::from_micros(number * 1_000_000 / rate);
+                sleep_until(due).await;
+                connection.write_all(&request(number)).await?;
+                read_reply(&mut connection, &mut reply).await?;
+                took.push(due.elapsed());
+            }
+            anyhow::Ok(took)
+        });
+    }
+    let mut took = clients.join_all().await.into_iter().collect::<Result<Vec<_>>>().context("the load")?.concat();
+    ensure!(!took.is_empty(), "nothing was sent");
+    took.sort_unstable();
+    Ok(took[took.len() * 99 / 100])
+}
