@@ -1,5 +1,5 @@
 # The work of this project by name. `make ci` is what CI runs, no more and no less.
-.PHONY: reference run programs test test-rust test-postgres test-clients test-api test-sdks test-newest-python test-pages check fmt doc unused deny bench accuracy fuzz soak ci setup gazetteer
+.PHONY: reference run programs sdks test test-rust test-postgres test-clients test-api test-sdks test-newest-python test-pages test-openid check fmt doc unused deny bench accuracy fuzz soak ci setup gazetteer
 
 CARGO_DENY_VERSION := 0.20.2
 CARGO_MACHETE_VERSION := 0.9.2
@@ -7,8 +7,10 @@ CARGO_MACHETE_VERSION := 0.9.2
 run:
 	cargo run --release -- serve
 
-# Everything a newcomer needs to see green; installs what is missing where it may.
-test: setup test-rust test-postgres test-clients test-api test-sdks test-pages
+# Everything a newcomer needs to see green; installs what is missing where it may. What waits for browsers and servers most
+# of its time runs two at a time; what a part prints comes when it has ended. The SDKs take the Node that the clients bring.
+test: setup test-rust test-clients
+	$(MAKE) --no-print-directory --jobs=2 --output-sync=target test-pages test-postgres test-openid test-api test-sdks
 
 # All of it selects the whole workspace with what its tests need: other selections have other features, and each of them
 # would build every dependency anew.
@@ -24,7 +26,8 @@ test-postgres:
 	sh tests/postgres.sh
 	sh tests/soak.sh
 
-# Clients of the Model Context Protocol, its conformance suite and Lightning wallets against the built programs.
+# Clients of the Model Context Protocol, its conformance suite, assistants that it is installed into, and Lightning wallets
+# against the built programs.
 test-clients: programs
 	sh tests/clients/run.sh
 
@@ -36,17 +39,27 @@ test-api: programs
 	sh tests/deploy/run.sh
 
 # The SDKs in TypeScript, Python and Go, each with the tools of its language. The one in Rust is in `test-rust`.
-test-sdks: programs
+test-sdks: sdks
 	sh tests/sdk/run.sh
+
+# Builds them and their example sites, which the tests of the pages visit.
+sdks: programs
+	sh tests/sdk/run.sh --install
 
 # The Python SDK with the newest Python that is here; test-sdks takes python3.
 test-newest-python: programs
 	sh sdk/python/test.sh --newest
 
 # The pages in Debian's Chromium, as the people who log in use them.
-test-pages: programs
+test-pages: sdks
 	sh tests/vendor.sh
 	sh tests/pages/run.sh
+
+# Relying parties that others wrote, each of which logs people in by the built program: by one server, and by three.
+test-openid: programs
+	sh tests/openid/run.sh
+	sh tests/openid/run.sh --postgres
+	sh tests/openid/forward.sh
 
 programs:
 	cargo build --workspace --bin signpost --examples --quiet
@@ -67,14 +80,15 @@ fmt:
 doc:
 	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --document-private-items --quiet
 
-# Dependencies that no source names.
+# Dependencies that no source names. This tool and the next one run for a second, so they are not optimised when installed:
+# that would take minutes.
 unused:
-	command -v cargo-machete >/dev/null || cargo install --quiet --locked cargo-machete@$(CARGO_MACHETE_VERSION)
+	command -v cargo-machete >/dev/null || cargo install --quiet --debug --locked cargo-machete@$(CARGO_MACHETE_VERSION)
 	cargo machete
 
 # Licences, bans and sources. Advisories need the public network and run where there is one: `cargo deny check`.
 deny:
-	command -v cargo-deny >/dev/null || cargo install --quiet --locked cargo-deny@$(CARGO_DENY_VERSION)
+	command -v cargo-deny >/dev/null || cargo install --quiet --debug --locked cargo-deny@$(CARGO_DENY_VERSION)
 	cargo fetch --quiet --locked
 	cargo deny --offline --log-level error check licenses bans sources
 
@@ -100,6 +114,7 @@ reference:
 gazetteer:
 	sh data/gazetteer.sh
 	sh data/airports.sh
+	sh data/states.sh
 
 # Ten minutes of three servers under load, while they and what they stand on are killed and restarted.
 soak:
