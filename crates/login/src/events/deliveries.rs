@@ -68,6 +68,9 @@ rows! {
         /// The beginning of what a public endpoint said last.
         #[serde(skip_serializing_if = "Option::is_none")]
         pub last_answer: Option<String>,
+        /// The last attempts, which [`attempts`](super::attempts) reads.
+        #[serde(skip)]
+        pub past_attempts: Option<String>,
     } beside {
         leased_until: Option<Timestamp>,
         in_backoff: i64,

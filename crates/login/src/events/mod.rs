@@ -2,8 +2,10 @@
 //!
 //! This file is the rules, and pure; [`sql`] remembers, and a job delivers.
 
+pub mod attempts;
 pub mod deliveries;
 pub mod endpoints;
+pub mod refusal;
 pub mod slots;
 pub mod sql;
 
@@ -58,6 +60,8 @@ pub struct ClaimedDelivery {
     pub owner: String,
     /// How many attempts there were, this one included.
     pub attempts: u32,
+    /// What is stored of those before.
+    pub past_attempts: Option<String>,
     /// What to send, or why its row cannot be read.
     pub delivery: Result<Delivery>,
 }
@@ -73,6 +77,8 @@ pub struct Attempt {
     pub retry_after: Option<Duration>,
     /// What it said, where it is a public one.
     pub answer: Option<String>,
+    /// By how many seconds its clock was ahead of ours, where it refused and said so.
+    pub clock_ahead_s: Option<i64>,
 }
 
 /// What follows from an attempt.
@@ -179,7 +185,7 @@ mod tests {
 
     fn outcome_of(status: Option<u16>, attempts: u32, random: u32, retry_after: Option<u64>) -> DeliveryOutcome {
         let retry_after = retry_after.map(Duration::from_secs);
-        let attempt = Attempt { status, error: None, retry_after, answer: None };
+        let attempt = Attempt { status, error: None, retry_after, answer: None, clock_ahead_s: None };
         judge(&attempt, attempts, &SCHEDULE, Timestamp::UNIX_EPOCH, random)
     }
 

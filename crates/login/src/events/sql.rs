@@ -140,7 +140,8 @@ macro_rules! claim {
              RETURNING id, domain_id, environment, url, body, attempts, account,
                        CASE WHEN EXISTS (SELECT 1 FROM endpoints AS f
                                          WHERE f.account = deliveries.account AND f.endpoint = deliveries.endpoint
-                                           AND f.environment = deliveries.environment) THEN 1 ELSE 0 END"
+                                           AND f.environment = deliveries.environment) THEN 1 ELSE 0 END,
+                       past_attempts"
         )
     };
 }
@@ -160,17 +161,19 @@ const CLAIM_SHARED: &str = claim!(
 pub const END: &str = "
     UPDATE deliveries
     SET state = $1, next_attempt_at = COALESCE($2, next_attempt_at), ended_at = $3, last_status = $4, last_error = $5,
-        last_answer = $8, leased_until = NULL, in_backoff = CASE WHEN $1 = 'pending' THEN 1 ELSE 0 END
+        last_answer = $8, past_attempts = $9, leased_until = NULL, in_backoff = CASE WHEN $1 = 'pending' THEN 1 ELSE 0 END
     WHERE id = $6 AND leased_until = $7 AND state NOT IN ('delivered', 'failed')";
 
 /// The same for many that wait, which are known by `$6`.
 const END_MANY: &str = "
     UPDATE deliveries
     SET state = e.state, next_attempt_at = COALESCE(e.next_attempt_at, deliveries.next_attempt_at), ended_at = e.ended_at,
-        last_status = e.status, last_error = e.error, last_answer = e.answer, leased_until = NULL,
+        last_status = e.status, last_error = e.error, last_answer = e.answer,
+        past_attempts = e.past_attempts, leased_until = NULL,
         in_backoff = CASE WHEN e.state = 'pending' THEN 1 ELSE 0 END
-    FROM unnest($1::TEXT[], $2::BIGINT[], $3::BIGINT[], $4::BIGINT[], $5::TEXT[], $6::TEXT[], $7::BIGINT[], $8::TEXT[])
-         AS e (state, next_attempt_at, ended_at, status, error, id, leased_until, answer)
+    FROM unnest($1::TEXT[], $2::BIGINT[], $3::BIGINT[], $4::BIGINT[], $5::TEXT[], $6::TEXT[], $7::BIGINT[], $8::TEXT[],
+                $9::TEXT[])
+         AS e (state, next_attempt_at, ended_at, status, error, id, leased_until, answer, past_attempts)
     WHERE deliveries.id = e.id AND deliveries.leased_until = e.leased_until
       AND deliveries.state NOT IN ('delivered', 'failed')
     RETURNING deliveries.id";
@@ -217,6 +220,8 @@ pub struct EndedAttempt<'a> {
     pub id: &'a str,
     pub leased_until: Timestamp,
     pub attempt: &'a Attempt,
+    /// All that are stored, this one included.
+    pub past_attempts: String,
     pub outcome: DeliveryOutcome,
     pub now: Timestamp,
 }
@@ -246,6 +251,7 @@ pub(crate) fn queue(
         last_status: None,
         last_error: None,
         last_answer: None,
+        past_attempts: None,
     };
     must(DeliveryRow::INSERT, row.params())
 }
@@ -308,7 +314,7 @@ pub async fn claim(store: &Store, now: Timestamp, leased_until: Timestamp, slots
 /// # Errors
 /// As [`Store::write`].
 pub async fn end_attempt(store: &Store, ended: EndedAttempt<'_>, judged: Vec<Step>) -> Result<Option<Vec<Row>>> {
-    let EndedAttempt { id, leased_until, attempt, outcome, now } = ended;
+    let EndedAttempt { id, leased_until, attempt, past_attempts, outcome, now } = ended;
     let (state, next, ended_at) = match outcome {
         DeliveryOutcome::Delivered => ("delivered", None, Some(now)),
         DeliveryOutcome::Retry(at) => ("pending", Some(at), None),
@@ -317,7 +323,7 @@ pub async fn end_attempt(store: &Store, ended: EndedAttempt<'_>, judged: Vec<Ste
     let status = attempt.status.map(i64::from);
     let error = attempt.error.as_ref();
     let answer = attempt.answer.as_ref();
-    let params = params![state, next, ended_at, status, error, id, leased_until, answer];
+    let params = params![state, next, ended_at, status, error, id, leased_until, answer, past_attempts];
     let steps: Vec<Step> = [must(END, params).alike(END_MANY, 5)].into_iter().chain(judged).collect();
     match store.write(steps).await? {
         WriteOutcome::Committed(rows) => Ok(Some(rows)),
@@ -343,7 +349,8 @@ fn read_claimed(row: &Row) -> Result<ClaimedDelivery> {
         Err(error) => (u32::MAX, Err(error)),
     };
     let owner = format!("{} {}", row.text(2)?, row.text(6)?);
-    Ok(ClaimedDelivery { id: row.text(0)?.to_owned(), owner, attempts, delivery })
+    let past_attempts = row.opt_text(8)?.map(str::to_owned);
+    Ok(ClaimedDelivery { id: row.text(0)?.to_owned(), owner, attempts, past_attempts, delivery })
 }
 
 fn read_delivery(row: &Row) -> Result<Delivery> {

@@ -8,7 +8,7 @@ use anyhow::{Context, Error, Result};
 use bytes::Bytes;
 use jiff::{SignedDuration, Timestamp};
 use reqwest::Method;
-use reqwest::header::{CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
+use reqwest::header::{CONTENT_TYPE, DATE, HeaderMap, HeaderName, HeaderValue};
 use signpost_platform::outbound::{Reach, Request};
 use signpost_store::random;
 use tokio::sync::OnceCell;
@@ -17,6 +17,7 @@ use tokio::time::{Instant, sleep, sleep_until};
 use tracing::Instrument;
 
 use crate::domains::{self, SigningSecrets};
+use crate::events::attempts::{PastAttempt, append_attempt, fingerprints};
 use crate::events::endpoints::{self, judge_endpoint};
 use crate::events::{
     Attempt, AttemptSlots, Claim, ClaimedDelivery, Delivery, DeliveryOutcome, EndedAttempt, MoreDue, endpoint_from_url,
@@ -135,6 +136,7 @@ type SharedSecrets = Arc<OnceCell<Option<SigningSecrets>>>;
 
 /// One delivery to the end of its attempt. Whatever is wrong with it ends this attempt and no other's.
 async fn deliver(service: LoginService, claimed: ClaimedDelivery, secrets: SharedSecrets, leased_until: Timestamp) {
+    let (started_at, began) = (service.clock.now(), Instant::now());
     let (attempt, sent) = match prepare(&service, claimed.delivery, &secrets).await {
         Ok((delivery, headers)) => (send(&service, &delivery, headers).await, Some(delivery)),
         // The endpoint has no part in this.
@@ -149,7 +151,11 @@ async fn deliver(service: LoginService, claimed: ClaimedDelivery, secrets: Share
         let after = now.duration_since(delivery.id.time());
         service.metrics.first_attempt(Duration::try_from(after).unwrap_or_default());
     }
-    let ended = EndedAttempt { id, leased_until, attempt: &attempt, outcome, now };
+    let signed_by = secrets.get().and_then(Option::as_ref).map(fingerprints).unwrap_or_default();
+    let duration_ms = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);
+    let made = PastAttempt::new(&attempt, signed_by, started_at, duration_ms);
+    let past_attempts = append_attempt(claimed.past_attempts.as_deref(), made);
+    let ended = EndedAttempt { id, leased_until, attempt: &attempt, past_attempts, outcome, now };
     let judged = sent.as_ref().map(|delivery| judge_endpoint(delivery, &attempt, outcome, now)).unwrap_or_default();
     match (sql::end_attempt(&service.store, ended, judged).await, sent) {
         (Ok(Some(rows)), Some(delivery)) => {
@@ -220,12 +226,20 @@ async fn send(service: &LoginService, delivery: &Delivery, headers: HeaderMap) -
     let is_refused = !(200..300).contains(&answer.status);
     let error = is_refused.then(|| format!("the endpoint responded with {}", answer.status));
     let retry_after = answer.retry_after.map(|after| after.wait(service.clock.now()));
-    Attempt { status: Some(answer.status), error, retry_after, answer: said }
+    let date = answer.headers.get(DATE).filter(|_| is_refused).and_then(|date| date.to_str().ok());
+    let clock_ahead_s = date.and_then(|date| seconds_ahead(date, service.clock.now()));
+    Attempt { status: Some(answer.status), error, retry_after, answer: said, clock_ahead_s }
+}
+
+/// By how many seconds a `Date` is ahead of this time.
+fn seconds_ahead(date: &str, now: Timestamp) -> Option<i64> {
+    let theirs = jiff::fmt::rfc2822::DateTimeParser::new().parse_timestamp(date).ok()?;
+    Some(theirs.as_second().saturating_sub(now.as_second()))
 }
 
 impl Attempt {
     /// One without an answer.
     fn failed(error: &Error) -> Self {
-        Self { status: None, error: Some(format!("{error:#}")), retry_after: None, answer: None }
+        Self { status: None, error: Some(format!("{error:#}")), retry_after: None, answer: None, clock_ahead_s: None }
     }
 }

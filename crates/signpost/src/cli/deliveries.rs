@@ -3,6 +3,9 @@
 use anyhow::{Context, Result, bail};
 use clap::{Subcommand, ValueEnum};
 use serde_json::{Value, json};
+use signpost_login::domains;
+use signpost_login::events::attempts::PastAttempt;
+use signpost_login::events::refusal::explain_refusal;
 use signpost_login::events::{self, DeliveryListItem, FailingEndpoint};
 use signpost_login::ids::EventId;
 use signpost_platform::clock::Clock;
@@ -21,7 +24,10 @@ pub(super) enum Deliveries {
         #[arg(long, default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..=10_000))]
         limit: u32,
     },
-    /// Show a delivery with its body and the result of its last attempt
+    /// Show a delivery with its body, its last attempts and why it was refused
+    ///
+    /// Up to 20 attempts. Where the endpoint refused the last one, `refused` says why, as far as it shows, and how to mend
+    /// it: `{reason, text, mending}`. Nothing is sent to the endpoint.
     Show {
         /// Event ID, as shown by 'deliveries list'
         id: String,
@@ -97,7 +103,15 @@ async fn endpoints(session: &Session, store: &Store) -> Result<()> {
 async fn show(session: &Session, store: &Store, id: &str) -> Result<()> {
     let found = events::deliveries::find_in_any_account(store, &event_id(id)?).await?;
     let event = found.with_context(|| format!("no event has the ID {id}; 'signpost deliveries list' shows all"))?;
+    let row = &event.delivery;
+    let attempts = events::attempts::read_past_attempts(row.past_attempts.as_deref())?;
+    // Without the key that encrypts them, all else can still be told.
+    let secrets = domains::sql::find_secrets(store, &session.config.login.seal(), &row.domain_id).await.ok().flatten();
     let mut document = json!(event);
+    document["past_attempts"] = attempts.iter().map(PastAttempt::to_view).collect();
+    if let Some(reason) = explain_refusal(&attempts, secrets.as_ref()).filter(|_| row.state != "delivered") {
+        document["refused"] = reason.to_view();
+    }
     let body = &event.delivery.body;
     document["body"] = serde_json::from_str::<Value>(body).unwrap_or_else(|_| body.clone().into());
     session.print(&document, || format!("{document:#}"))

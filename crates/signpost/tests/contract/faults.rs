@@ -190,9 +190,16 @@ async fn reaches(point: Point, store: &Store, now: Timestamp, url: &str) {
     if matches!(point, Point::Sent) {
         return;
     }
-    let attempt = Attempt { status: Some(200), error: None, retry_after: None, answer: None };
-    let ended =
-        EndedAttempt { id: &delivery.id, leased_until, attempt: &attempt, outcome: DeliveryOutcome::Delivered, now };
+    let attempt = Attempt { status: Some(200), error: None, retry_after: None, answer: None, clock_ahead_s: None };
+    let past_attempts = "[]".to_owned();
+    let ended = EndedAttempt {
+        id: &delivery.id,
+        leased_until,
+        attempt: &attempt,
+        past_attempts,
+        outcome: DeliveryOutcome::Delivered,
+        now,
+    };
     assert!(events::sql::end_attempt(store, ended, Vec::new()).await.expect("a database").is_some());
 }
 

@@ -38,6 +38,9 @@ async fn a_failed_event_is_listed_shown_and_sent_again() {
     let shown = run(&["show", failed.id.as_str()]);
     assert_eq!(shown.json()["body"]["session_id"], session["id"]);
     assert!(!format!("{}", shown.json()).contains("their-secret"));
+    let attempts = &shown.json()["past_attempts"];
+    assert_eq!((attempts[0]["status"].as_u64(), attempts.as_array().map(Vec::len)), (Some(410), Some(1)), "{attempts}");
+    assert!(attempts[0]["duration_ms"].is_u64() && attempts[0]["started_at"].is_string(), "{attempts}");
     run(&["show", "evt_x"]).failed(1);
     run(&["retry"]).failed(2);
     run(&["retry", "evt_x"]).failed(1);
@@ -51,6 +54,41 @@ async fn a_failed_event_is_listed_shown_and_sent_again() {
     })
     .await;
     assert_eq!(events::deliveries::retry(&service.app.store, None, None, clock.now()).await.expect("a database"), 0);
+}
+
+#[tokio::test]
+async fn attempts_outlast_a_retry_and_a_refusal_is_explained() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let mut endpoint = Endpoint::start().await;
+    endpoint.answers((StatusCode::GONE, "their-secret"));
+    endpoint.answers((StatusCode::UNAUTHORIZED, "their-secret"));
+    let service = Service::on(folder.path(), &Service::clock(), &[]).await;
+    let integrator = service.integrator().await;
+    integrator.registers_at("shop.test", &endpoint.url("/hook")).await;
+    let session = integrator.opens("shop.test").await;
+    integrator.hands_in(&session, &service.phone().answers(&session)).await.with(200);
+    endpoint.receives().await;
+    let failed = until("it failed", async || {
+        events::deliveries::list_all(&service.app.store, Some("failed"), 10).await.expect("a database").pop()
+    });
+    let id = failed.await.delivery.id.to_string();
+    let show = || {
+        let data_dir = folder.path().to_str().expect("a path");
+        Program::within(folder.path(), &["--data-dir", data_dir, "--json", "deliveries", "show", &id]).run().json()
+    };
+    assert!(show()["refused"].is_null(), "{}", show());
+    integrator.post_nothing(&format!("/deliveries/{id}/retry")).await.with(202);
+    endpoint.receives().await;
+    service.tried(1).await;
+    let shown = show();
+    let attempts = shown["past_attempts"].as_array().expect("attempts");
+    let statuses: Vec<_> = attempts.iter().map(|attempt| attempt["status"].as_u64()).collect();
+    assert_eq!(statuses, [Some(410), Some(401)]);
+    // The endpoint says its own time, from which the server's clock of this test is far away.
+    assert_eq!(shown["refused"]["reason"], "clock", "{shown}");
+    assert!(shown["refused"]["mending"][0].is_string(), "{shown}");
+    let secret = "their-secret";
+    assert!(!shown.to_string().contains(secret) && !shown.to_string().contains("signed_by"), "{shown}");
 }
 
 #[tokio::test]

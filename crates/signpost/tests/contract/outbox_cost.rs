@@ -61,6 +61,7 @@ impl Outbox {
         let mut end = self.0.prepare(END).unwrap();
         let params = named_params! {
             "$1": "pending", "$2": NOW - 1, "$3": None::<i64>, "$4": 500, "$5": "no", "$6": id, "$7": NOW, "$8": None::<&str>,
+            "$9": "[]",
         };
         assert_eq!(end.execute(params).unwrap(), 1);
         self.0.execute("UPDATE deliveries SET in_backoff = 0 WHERE id = ?1", [&id]).unwrap();

@@ -279,7 +279,7 @@ async fn tables_are_brought_up_to_date_by_hand_too() {
 /// Takes what is due and ends it at once, as an endpoint that answers immediately makes it, until nothing is left.
 async fn takes_and_ends(store: Store, now: Timestamp) -> Vec<String> {
     let (lease, mut taken) = (now + SignedDuration::from_secs(45), Vec::new());
-    let attempt = Attempt { status: Some(200), error: None, retry_after: None, answer: None };
+    let attempt = Attempt { status: Some(200), error: None, retry_after: None, answer: None, clock_ahead_s: None };
     loop {
         let claimed =
             events::sql::claim(&store, now, lease, &mut AttemptSlots::default()).await.expect("a database").taken;
@@ -292,6 +292,7 @@ async fn takes_and_ends(store: Store, now: Timestamp) -> Vec<String> {
                 id: &delivery.id,
                 leased_until: lease,
                 attempt: &attempt,
+                past_attempts: "[]".to_owned(),
                 outcome: DeliveryOutcome::Delivered,
                 now,
             };

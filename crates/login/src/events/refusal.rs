@@ -1,0 +1,190 @@
+//! Why an endpoint refused a delivery, as far as its last attempt shows it, and how to mend it. Nothing is asked of the
+//! endpoint, so that looking has no effect.
+
+use serde_json::{Value, json};
+use signpost_auth::diagnosis::{Mistake, mend};
+
+use super::attempts::{PastAttempt, fingerprints};
+use crate::domains::SigningSecrets;
+
+/// How far a receiver's clock may be from ours, as the SDKs have it.
+const CLOCK_TOLERANCE_S: u64 = 5 * 60;
+
+/// Why an endpoint refused.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum RefusalReason {
+    /// Its own words name a known mistake.
+    Mistake(Mistake),
+    /// Its clock is ahead of ours by so many seconds, or behind.
+    Clock(i64),
+    /// It says that the time of the event is wrong.
+    Time,
+    /// It was signed with a secret that signs no more.
+    ReplacedSecret,
+    /// It was signed while there were two secrets.
+    TwoSecrets,
+    /// It guards its forms against other sites, and takes this for one.
+    Csrf,
+    /// It answered with a page.
+    Page,
+    /// It says that the signature is wrong.
+    Signature,
+    /// It does not say why.
+    Unknown,
+}
+
+/// Explains the last of these attempts, where it was refused, by what its domain signs with now.
+#[must_use]
+pub fn explain_refusal(attempts: &[PastAttempt], secrets: Option<&SigningSecrets>) -> Option<RefusalReason> {
+    let last = attempts.last()?;
+    let answer = last.answer.as_deref().unwrap_or_default();
+    let is_refused = matches!(last.status, Some(401 | 403));
+    if let Some(mistake) = Mistake::recognise(answer).filter(|_| last.status.is_some_and(|status| status >= 400)) {
+        return Some(RefusalReason::Mistake(mistake));
+    }
+    if !is_refused {
+        return None;
+    }
+    if let Some(ahead) = last.clock_ahead_s.filter(|ahead| ahead.unsigned_abs() > CLOCK_TOLERANCE_S) {
+        return Some(RefusalReason::Clock(ahead));
+    }
+    let signing = secrets.map(fingerprints).unwrap_or_default();
+    let lower = answer.to_lowercase();
+    let says = |words: &[&str]| words.iter().any(|word| lower.contains(word));
+    Some(match (last.signed_by.first(), signing.first()) {
+        (Some(signed), Some(current)) if signed != current => RefusalReason::ReplacedSecret,
+        _ if says(&["csrf"]) => RefusalReason::Csrf,
+        _ if says(&["timestamp", "too old", "clock"]) => RefusalReason::Time,
+        _ if last.signed_by.len() > 1 => RefusalReason::TwoSecrets,
+        _ if lower.trim_start().starts_with('<') => RefusalReason::Page,
+        _ if says(&["signature", "hmac", "not authentic"]) => RefusalReason::Signature,
+        _ => RefusalReason::Unknown,
+    })
+}
+
+impl RefusalReason {
+    /// A word for programs.
+    #[must_use]
+    pub fn code(&self) -> &'static str {
+        match self {
+            Self::Mistake(mistake) => mistake.code(),
+            Self::Clock(_) => "clock",
+            Self::Time => "time",
+            Self::ReplacedSecret => "replaced_secret",
+            Self::TwoSecrets => "two_secrets",
+            Self::Csrf => "csrf",
+            Self::Page => "page",
+            Self::Signature => "signature",
+            Self::Unknown => "unknown",
+        }
+    }
+
+    /// A sentence without a full stop.
+    #[must_use]
+    pub fn text(&self) -> String {
+        match self {
+            Self::Mistake(mistake) => mistake.to_string(),
+            Self::Clock(ahead) => {
+                let side = if *ahead > 0 { "ahead of" } else { "behind" };
+                format!("clock: the receiver's clock is {} s {side} this server's", ahead.unsigned_abs())
+            }
+            Self::Time => "time: the receiver says that the event is too old or too new".to_owned(),
+            Self::ReplacedSecret => {
+                "replaced secret: the last attempt was signed with a secret that was replaced since".to_owned()
+            }
+            Self::TwoSecrets => {
+                "two secrets: X-Svc-Signature has the current secret, X-Svc-Signature-Next the next one, and the \
+                 receiver may have one and check the header of the other"
+                    .to_owned()
+            }
+            Self::Csrf => "forms: the receiver takes the event for a form of another site".to_owned(),
+            Self::Page => "page: the receiver, or a proxy before it, answered with a page for people".to_owned(),
+            Self::Signature => "signature: the receiver says that the signature is wrong".to_owned(),
+            Self::Unknown => "unknown: the receiver does not say why".to_owned(),
+        }
+    }
+
+    /// How to mend it.
+    #[must_use]
+    pub fn mending(&self) -> Vec<String> {
+        let lines: &[&str] = match self {
+            Self::Mistake(mistake) => return mend(mistake, None),
+            Self::Clock(_) | Self::Time => &[
+                "Set the clocks of both servers by NTP, then retry: each attempt is signed with the time of that attempt",
+            ],
+            Self::ReplacedSecret => &["Retry: the next attempt is signed with the current secret"],
+            Self::TwoSecrets => {
+                &["Give the receiver both secrets, or activate the next one with 'signpost domains secret DOMAIN \
+                 --activate' once the receiver has it"]
+            }
+            Self::Csrf => &["Exempt the path of events from the check of forms, and verify the signature there"],
+            Self::Page => &["Exempt the path of events from login walls and firewalls, and verify the signature there"],
+            Self::Signature | Self::Unknown => &[
+                "Compare the receiver's secret with 'signpost domains secret DOMAIN'",
+                "Run 'signpost trigger test --domain DOMAIN': it finds the mistake by sending test events",
+            ],
+        };
+        lines.iter().map(|&line| line.to_owned()).collect()
+    }
+
+    /// For programs.
+    #[must_use]
+    pub fn to_view(&self) -> Value {
+        json!({ "reason": self.code(), "text": self.text(), "mending": self.mending() })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use jiff::Timestamp;
+    use signpost_auth::WebhookSecret;
+
+    use super::*;
+    use crate::events::Attempt;
+
+    fn secrets(current: u8, next: Option<u8>) -> SigningSecrets {
+        let secret = |byte| WebhookSecret::from_bytes(&[byte; 32]);
+        SigningSecrets { current: secret(current), next: next.map(secret) }
+    }
+
+    fn explained(status: u16, answer: &str, signed: &SigningSecrets, ahead: Option<i64>) -> Option<&'static str> {
+        let answer = Some(answer.to_owned());
+        let attempt = Attempt { status: Some(status), error: None, retry_after: None, answer, clock_ahead_s: ahead };
+        let made = PastAttempt::new(&attempt, fingerprints(signed), Timestamp::UNIX_EPOCH, 1);
+        explain_refusal(&[made], Some(&secrets(1, None))).map(|reason| reason.code())
+    }
+
+    #[test]
+    fn each_refusal_has_its_reason() {
+        let now = secrets(1, None);
+        for (status, answer, signed, ahead, expected) in [
+            (401, "no", &now, None, Some("unknown")),
+            (401, "invalid signature", &now, None, Some("signature")),
+            (401, "invalid signature", &now, Some(300), Some("signature")),
+            (401, "invalid signature", &now, Some(301), Some("clock")),
+            (403, "invalid signature", &now, Some(i64::MIN), Some("clock")),
+            (401, "invalid signature", &secrets(2, None), None, Some("replaced_secret")),
+            (401, "invalid signature", &secrets(1, Some(2)), None, Some("two_secrets")),
+            (401, "Timestamp outside of tolerance", &now, None, Some("time")),
+            (403, "<h1>CSRF verification failed", &now, None, Some("csrf")),
+            (403, " <html>Forbidden", &now, None, Some("page")),
+            (500, "TypeError: a bytes-like object is required, not 'dict'", &now, None, Some("parsed_body")),
+            (500, "invalid signature", &now, None, None),
+            (404, "invalid signature", &now, Some(9000), None),
+            (200, "a bytes-like object is required", &now, None, None),
+        ] {
+            assert_eq!(explained(status, answer, signed, ahead), expected, "{status} {answer} {ahead:?}");
+        }
+        assert_eq!(explain_refusal(&[], None), None);
+    }
+
+    #[test]
+    fn each_reason_says_how_to_mend_it() {
+        use RefusalReason::{Clock, Csrf, Page, ReplacedSecret, Signature, Time, TwoSecrets, Unknown};
+        for reason in [Clock(-400), Time, ReplacedSecret, TwoSecrets, Csrf, Page, Signature, Unknown] {
+            let text = reason.text();
+            assert!(text.contains(": ") && !text.ends_with('.') && !reason.mending().is_empty(), "{text}");
+        }
+        assert!(Clock(-400).text().contains("400 s behind"));
+    }
+}
