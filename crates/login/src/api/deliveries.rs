@@ -5,12 +5,13 @@ use axum::extract::State as Extract;
 use axum::http::StatusCode;
 use serde_json::{Value, json};
 use signpost_platform::accounts::Account;
+use signpost_platform::web::api_key::ApiKey;
 use signpost_platform::web::problem::Problem;
 use signpost_platform::web::{Nothing, Page, PathId};
 use signpost_store::random;
 
 use crate::error::Error;
-use crate::events::{DeliveryFilter, DeliveryListItem, deliveries, queue_test};
+use crate::events::{DeliveryFilter, DeliveryListItem, RetryChoice, deliveries};
 use crate::flows::lookup::find_domain;
 use crate::ids::EventId;
 use crate::service::LoginService;
@@ -51,11 +52,13 @@ pub(crate) async fn show(
 pub(crate) async fn retry(
     Extract(service): Extract<LoginService>,
     account: Account,
+    by: ApiKey,
     PathId(id): PathId,
     _: Nothing,
 ) -> Result<(StatusCode, Json<Value>), Error> {
     let event = find(&service, &account, &id).await?;
-    deliveries::retry(&service.store, Some(&account), Some(&event.delivery.id), service.clock.now()).await?;
+    let one = RetryChoice::One(&event.delivery.id);
+    deliveries::retry(&service.store, Some(&account), one, &by.actor(), service.clock.now()).await?;
     service.outbox.notify_one();
     Ok((StatusCode::ACCEPTED, Json(to_view(&find(&service, &account, &id).await?))))
 }
@@ -64,9 +67,11 @@ pub(crate) async fn retry(
 pub(crate) async fn retry_failed(
     Extract(service): Extract<LoginService>,
     account: Account,
+    by: ApiKey,
     _: Nothing,
 ) -> Result<(StatusCode, Json<Value>), Error> {
-    let retried = deliveries::retry(&service.store, Some(&account), None, service.clock.now()).await?;
+    let failed = RetryChoice::Failed(None);
+    let retried = deliveries::retry(&service.store, Some(&account), failed, &by.actor(), service.clock.now()).await?;
     service.outbox.notify_one();
     Ok((StatusCode::ACCEPTED, Json(json!({ "retried": retried }))))
 }
@@ -75,13 +80,14 @@ pub(crate) async fn retry_failed(
 pub(crate) async fn test_event(
     Extract(service): Extract<LoginService>,
     account: Account,
+    by: ApiKey,
     PathId(id): PathId,
     _: Nothing,
 ) -> Result<(StatusCode, Json<Value>), Error> {
     let domain = find_domain(&service, &account, &id).await?;
     let now = service.clock.now();
     let id = EventId::new(now, random());
-    service.store.write([queue_test(&id, &domain, now)?]).await?;
+    let id = deliveries::send_test_event(&service.store, &domain, id, &by.actor(), now).await?;
     service.outbox.notify_one();
     Ok((StatusCode::ACCEPTED, Json(to_view(&find(&service, &account, id.as_str()).await?))))
 }

@@ -3,9 +3,14 @@
 use anyhow::{Context, Result};
 use jiff::Timestamp;
 use serde::Serialize;
+use serde_json::json;
+use signpost_platform::accounts::audit::sql::insert_entry;
+use signpost_platform::accounts::audit::{Action, Actor};
 use signpost_platform::accounts::{Account, Environment};
-use signpost_store::{Row, Store, Stored, Values, WriteOutcome, params, rows, sql, step};
+use signpost_store::{Row, Store, Stored, Values, WriteOutcome, must, params, rows, sql};
 
+use super::queue_test;
+use crate::domains::Domain;
 use crate::ids::{DomainId, EventId};
 
 const LIST: &str = sql!(
@@ -34,7 +39,7 @@ const RETRY: &str = "
     UPDATE deliveries SET state = 'pending', attempts = 0, next_attempt_at = $1, ended_at = NULL, leased_until = NULL,
                           in_backoff = 0
     WHERE (id = $2 OR ($2 = '' AND state = 'failed')) AND (leased_until IS NULL OR leased_until <= $1)
-      AND ($3 = '' OR account = $3) AND ($4 = '' OR environment = $4)
+      AND ($3 = '' OR account = $3) AND ($4 = '' OR environment = $4) AND ($5 = '' OR domain_id = $5)
     RETURNING id";
 
 rows! {
@@ -95,6 +100,15 @@ pub struct DeliveryFilter<'a> {
     pub state: Option<&'a str>,
     pub before: Option<&'a EventId>,
     pub most: u32,
+}
+
+/// Which events are sent again.
+#[derive(Clone, Copy, Debug)]
+pub enum RetryChoice<'a> {
+    /// This one, whatever its state.
+    One(&'a EventId),
+    /// All that failed, of one domain or of all.
+    Failed(Option<&'a DomainId>),
 }
 
 /// Whose events.
@@ -166,18 +180,52 @@ pub async fn count_failed(store: &Store) -> Result<i64> {
     store.read_one(COUNT_FAILED, params![]).await?.context("COUNT is one row")?.int(0)
 }
 
-/// Sends an event again as soon as may be, or all that failed, of an account or of all; what is being sent just now is left alone. Returns
-/// how many those are. Their attempts count anew.
+/// Sends an event again as soon as possible, or all that failed, of an account or of all; what is being sent just now is left
+/// alone. Returns how many those are. Their attempts count anew. The audit log says who did it, where there were any.
 ///
 /// # Errors
 /// As [`Store::write`].
-pub async fn retry(store: &Store, account: Option<&Account>, id: Option<&EventId>, now: Timestamp) -> Result<usize> {
-    let id = id.map_or("", EventId::as_str);
+pub async fn retry(
+    store: &Store,
+    account: Option<&Account>,
+    which: RetryChoice<'_>,
+    actor: &Actor,
+    now: Timestamp,
+) -> Result<usize> {
+    let (id, domain) = match which {
+        RetryChoice::One(id) => (id.as_str(), ""),
+        RetryChoice::Failed(domain) => ("", domain.map_or("", DomainId::as_str)),
+    };
+    let object = [id, domain, "failed"].into_iter().find(|text| !text.is_empty()).unwrap_or_default();
+    let entry = insert_entry(actor, account, Action::DeliveryRetried, object, &json!({}), now);
     let (name, environment) = account.map_or(("", ""), |of| (&of.name, of.environment.as_str()));
-    match store.write([step(RETRY, params![now, id, name, environment])]).await? {
+    match store.write([entry, must(RETRY, params![now, id, name, environment, domain])]).await? {
         WriteOutcome::Committed(rows) => Ok(rows.len()),
         WriteOutcome::Refused(_) => Ok(0),
     }
+}
+
+/// Queues a test event of a domain, and says so in the audit log. Gives its id.
+///
+/// # Errors
+/// As [`Store::write`].
+pub async fn send_test_event(
+    store: &Store,
+    domain: &Domain,
+    id: EventId,
+    actor: &Actor,
+    now: Timestamp,
+) -> Result<EventId> {
+    let entry = insert_entry(
+        actor,
+        Some(&domain.account),
+        Action::TestEventSent,
+        domain.id.as_str(),
+        &json!({ "event": id }),
+        now,
+    );
+    store.write([entry, queue_test(&id, domain, now)?]).await?;
+    Ok(id)
 }
 
 fn read_item(row: Row) -> Result<DeliveryListItem> {

@@ -24,7 +24,7 @@ use url::Url;
 use crate::domains::{Domain, SigningSecrets};
 use crate::ids::{DomainId, EventId};
 
-pub use deliveries::{DeliveryFilter, DeliveryListItem, DeliveryRow, DeliveryScope};
+pub use deliveries::{DeliveryFilter, DeliveryListItem, DeliveryRow, DeliveryScope, RetryChoice};
 pub use endpoints::FailingEndpoint;
 pub use slots::AttemptSlots;
 pub use sql::{Claim, EndedAttempt, MoreDue, Upcoming};

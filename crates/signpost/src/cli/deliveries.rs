@@ -6,11 +6,13 @@ use serde_json::{Value, json};
 use signpost_login::domains;
 use signpost_login::events::attempts::PastAttempt;
 use signpost_login::events::refusal::explain_refusal;
-use signpost_login::events::{self, DeliveryListItem, FailingEndpoint};
-use signpost_login::ids::EventId;
+use signpost_login::events::{self, DeliveryListItem, FailingEndpoint, RetryChoice};
+use signpost_login::ids::{DomainId, EventId};
+use signpost_platform::accounts::audit::Actor;
 use signpost_platform::clock::Clock;
-use signpost_store::Store;
+use signpost_store::{Store, random};
 
+use crate::cli::domains::Which;
 use crate::cli::{Session, Usage, table};
 
 #[derive(Debug, Subcommand)]
@@ -43,6 +45,16 @@ pub(super) enum Deliveries {
         /// Retry all failed events
         #[arg(long, conflicts_with = "id")]
         failed: bool,
+        /// Only those of this domain, by its ID
+        #[arg(long, value_name = "ID", requires = "failed", value_parser = parse_domain_id)]
+        domain: Option<DomainId>,
+    },
+    /// Send a test event to a domain's event URL
+    ///
+    /// A running server sends it within a second; 'deliveries show' tells what became of it. With --json: `{id}`.
+    Test {
+        #[command(flatten)]
+        which: Which,
     },
 }
 
@@ -60,9 +72,14 @@ impl Deliveries {
             Self::List { state, limit } => list(session, &store, state, limit).await,
             Self::Endpoints => endpoints(session, &store).await,
             Self::Show { id } => show(session, &store, &id).await,
-            Self::Retry { id, failed } => retry(session, &store, id.as_deref(), failed).await,
+            Self::Retry { id, failed, domain } => retry(session, &store, id.as_deref(), failed, domain.as_ref()).await,
+            Self::Test { which } => send_test(session, &store, &which).await,
         }
     }
+}
+
+fn parse_domain_id(text: &str) -> Result<DomainId, String> {
+    DomainId::parse(text).ok_or_else(|| "use an ID such as dom_…; 'signpost domains list' shows all".to_owned())
 }
 
 fn event_id(id: &str) -> Result<EventId> {
@@ -117,12 +134,26 @@ async fn show(session: &Session, store: &Store, id: &str) -> Result<()> {
     session.print(&document, || format!("{document:#}"))
 }
 
-async fn retry(session: &Session, store: &Store, id: Option<&str>, failed: bool) -> Result<()> {
+async fn send_test(session: &Session, store: &Store, which: &Which) -> Result<()> {
+    let (domain, now) = (which.find_domain(store).await?, Clock::System.now());
+    let id = EventId::new(now, random());
+    let id = events::deliveries::send_test_event(store, &domain, id, &Actor::Operator, now).await?;
+    session.print(&json!({ "id": id }), || format!("{id} queued; a running server sends it within a second"))
+}
+
+async fn retry(
+    session: &Session,
+    store: &Store,
+    id: Option<&str>,
+    failed: bool,
+    domain: Option<&DomainId>,
+) -> Result<()> {
     if id.is_none() && !failed {
         return Err(Usage("name an event ID, or add --failed to retry all failed events".to_owned()).into());
     }
     let one = id.map(event_id).transpose()?;
-    let count = events::deliveries::retry(store, None, one.as_ref(), Clock::System.now()).await?;
+    let which = one.as_ref().map_or(RetryChoice::Failed(domain), RetryChoice::One);
+    let count = events::deliveries::retry(store, None, which, &Actor::Operator, Clock::System.now()).await?;
     if let Some(id) = id.filter(|_| count == 0) {
         bail!("no event has the ID {id}, or it is being sent right now; 'signpost deliveries list' shows all");
     }

@@ -75,6 +75,7 @@ pub(super) const EXAMPLES: &[(&str, [&str; 2])] = &[
     ("deliveries show", ["evt_0123456789", "evt_0123456789 --json"]),
     ("deliveries endpoints", ["", "--json"]),
     ("deliveries retry", ["evt_0123456789", "--failed"]),
+    ("deliveries test", ["example.com", "example.com --live"]),
     (
         "listen",
         ["--forward-to localhost:3000/events", "--forward-to localhost:3000/events --domain shop.example --json"],

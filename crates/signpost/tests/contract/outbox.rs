@@ -4,8 +4,14 @@ use axum::http::StatusCode;
 use jiff::SignedDuration;
 use signpost_login::events;
 use signpost_login::jobs::forget::sweep;
+use signpost_platform::accounts::audit::{self, Actor};
 
 use crate::harness::{Endpoint, Program, Service, text, until};
+
+async fn retry_all(service: &Service, now: jiff::Timestamp) -> anyhow::Result<usize> {
+    let failed = events::RetryChoice::Failed(None);
+    events::deliveries::retry(&service.app.store, None, failed, &Actor::Operator, now).await
+}
 
 #[tokio::test]
 async fn a_failed_event_is_listed_shown_and_sent_again() {
@@ -45,7 +51,7 @@ async fn a_failed_event_is_listed_shown_and_sent_again() {
     run(&["retry"]).failed(2);
     run(&["retry", "evt_x"]).failed(1);
 
-    assert_eq!(events::deliveries::retry(&service.app.store, None, None, clock.now()).await.expect("a database"), 1);
+    assert_eq!(retry_all(&service, clock.now()).await.expect("a database"), 1);
     service.app.login.outbox.notify_one();
     let again = endpoint.receives().await;
     assert_eq!((&again.body, again.header("webhook-id")), (&first.body, first.header("webhook-id")));
@@ -53,7 +59,7 @@ async fn a_failed_event_is_listed_shown_and_sent_again() {
         events::deliveries::list_all(&service.app.store, Some("delivered"), 10).await.expect("a database").pop()
     })
     .await;
-    assert_eq!(events::deliveries::retry(&service.app.store, None, None, clock.now()).await.expect("a database"), 0);
+    assert_eq!(retry_all(&service, clock.now()).await.expect("a database"), 0);
 }
 
 #[tokio::test]
@@ -89,6 +95,44 @@ async fn attempts_outlast_a_retry_and_a_refusal_is_explained() {
     assert!(shown["refused"]["mending"][0].is_string(), "{shown}");
     let secret = "their-secret";
     assert!(!shown.to_string().contains(secret) && !shown.to_string().contains("signed_by"), "{shown}");
+}
+
+#[tokio::test]
+async fn who_sends_a_test_or_retries_a_domains_events_is_in_the_audit_log() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let mut endpoint = Endpoint::start().await;
+    let service = Service::on(folder.path(), &Service::clock(), &[]).await;
+    let integrator = service.integrator().await;
+    let domain = integrator.registers_at("shop.test", &endpoint.url("/hook")).await;
+    let other = integrator.registers_at("other.test", &endpoint.url("/hook")).await;
+    let run = |arguments: &[&str]| {
+        let data_dir = folder.path().to_str().expect("a path");
+        Program::within(folder.path(), &[&["--data-dir", data_dir, "--json", "deliveries"], arguments].concat()).run()
+    };
+    endpoint.answers(StatusCode::GONE);
+    integrator.post_nothing(&format!("/domains/{}/test-event", text(&domain, "id"))).await.with(202);
+    endpoint.receives().await;
+    until("it failed", async || {
+        events::deliveries::list_all(&service.app.store, Some("failed"), 10).await.expect("a database").pop()
+    })
+    .await;
+    let retry = |id: &str| run(&["retry", "--failed", "--domain", id]);
+    assert_eq!(retry(text(&other, "id")).json()["retried"], 0);
+    assert_eq!(retry(text(&domain, "id")).json()["retried"], 1);
+    let sent = run(&["test", "other.test"]).json();
+    assert!(text(&sent, "id").starts_with("evt_"), "{sent}");
+    run(&["test", "unknown.test"]).failed(1);
+    let entries = audit::sql::list_newest(&service.app.store, jiff::Timestamp::UNIX_EPOCH, "", "", 100).await;
+    let entries = entries.expect("a database");
+    let of = |action: &str| {
+        let entries = entries.iter().filter(|entry| entry.action == action);
+        entries.map(|entry| (entry.actor == "operator", entry.object.clone())).collect::<Vec<_>>()
+    };
+    // What changed nothing has no entry.
+    assert_eq!(of("delivery.retried"), [(true, text(&domain, "id").to_owned())]);
+    let mut tests = of("test_event.sent");
+    tests.sort();
+    assert_eq!(tests, [(false, text(&domain, "id").to_owned()), (true, text(&other, "id").to_owned())]);
 }
 
 #[tokio::test]
