@@ -59,7 +59,7 @@ const MIGRATIONS: &[Migration] = &[
             include_str!("../../migrations/0018_reports_told.postgres.sql")
         ))
     },
-    Migration::expands(include_str!("../../migrations/0020_delivery_attempts.sql")),
+    Migration::expands(include_str!("../../migrations/0019_delivery_attempts.sql")),
 ];
 
 /// Every table but those of one row; a move that was cut off goes on at a position in this list.
