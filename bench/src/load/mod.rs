@@ -17,7 +17,7 @@ use tokio::task::JoinSet;
 use crate::child::{Server, Spent};
 use crate::goals::report;
 
-pub use own::{ask, exchange, read_reply};
+pub use own::{ask, exchange, read_any_reply, read_reply};
 
 /// How many rounds each variant gets; their median counts.
 pub const ROUNDS: usize = 5;

@@ -113,12 +113,17 @@ struct Head {
     length: Option<(usize, usize)>,
 }
 
-/// The head, once all of it is there.
+/// The head of a success, once all of it is there.
 fn head(reply: &[u8]) -> Result<Option<Head>> {
+    let found = any_head(reply)?;
+    ensure!(found.is_none() || reply.starts_with(b"HTTP/1.1 20"), "{}", String::from_utf8_lossy(reply));
+    Ok(found)
+}
+
+fn any_head(reply: &[u8]) -> Result<Option<Head>> {
     const LENGTH: &[u8] = b"content-length: ";
     let Some(end) = reply.windows(4).position(|bytes| bytes == HEAD_END) else { return Ok(None) };
     let head = &reply[..end];
-    ensure!(head.starts_with(b"HTTP/1.1 20"), "{}", String::from_utf8_lossy(reply));
     let at = head.windows(LENGTH.len()).position(|bytes| bytes.eq_ignore_ascii_case(LENGTH));
     let length = at.map(|at| {
         let digits = head[at + LENGTH.len()..].split(|byte| *byte == b'\r').next().unwrap_or_default();
@@ -147,6 +152,22 @@ impl Head {
 /// # Errors
 /// Where it is no success.
 pub async fn read_reply(connection: &mut TcpStream, reply: &mut Vec<u8>) -> Result<()> {
+    read_whole(connection, reply, head).await
+}
+
+/// Reads one whole reply, a refusal too.
+///
+/// # Errors
+/// Where the server hangs up, or what it sends is no reply.
+pub async fn read_any_reply(connection: &mut TcpStream, reply: &mut Vec<u8>) -> Result<()> {
+    read_whole(connection, reply, any_head).await
+}
+
+async fn read_whole(
+    connection: &mut TcpStream,
+    reply: &mut Vec<u8>,
+    head: fn(&[u8]) -> Result<Option<Head>>,
+) -> Result<()> {
     reply.clear();
     loop {
         ensure!(connection.read_buf(reply).await? > 0, "the server hung up");
