@@ -9,14 +9,14 @@ import { Stage } from './stage.mjs';
 const stage = Stage.set();
 
 /** Adds the key of another wallet by the account page, and says there that it is one's own. */
-async function addKey(page, spare) {
+async function addKey(page, spare, options) {
   await page.locator('form#add button').click();
   await state(page, 'waiting');
   const { code, number } = await codeOf(page);
   assert.equal((await spare.scan(code, number)).status, 200);
   const asked = await state(page, 'link');
   assert.ok((await asked.innerText()).includes(spare.publicKey.slice(-8)), 'the owner sees whose key it is');
-  await page.locator('#add-it').click();
+  await page.locator('#add-it').click(options);
 }
 
 test('somebody renames a key, adds another, removes the first and logs in with the second', async () => {
@@ -50,6 +50,28 @@ test('somebody renames a key, adds another, removes the first and logs in with t
   assert.equal(await again.locator('ul.keys > li').count(), 1);
   const { users } = await site.users();
   assert.ok(!users.some((user) => user.credentials.some((own) => own.public_key === wallet.publicKey)));
+});
+
+test('the return address is asked once, though the form and the stream both say that the key is added', async () => {
+  const { page } = await atAccount(stage);
+  const spare = await stage.wallet('spare, told twice');
+  const returns = [];
+  page.on('request', (request) => {
+    if (new URL(request.url()).pathname.endsWith('/return')) returns.push(request.url());
+  });
+  let answer;
+  const answered = new Promise((resolve) => (answer = resolve));
+  await page.route('**/login/*/link', async (route) => {
+    const response = await route.fetch({ maxRedirects: 0 });
+    await answered;
+    await route.fulfill({ response });
+  });
+  await addKey(page, spare, { noWaitAfter: true });
+  await state(page, 'done');
+  assert.deepEqual(returns, [], 'the page leaves it to the form');
+  answer();
+  await page.getByText('The key is added.').waitFor();
+  assert.equal(returns.length, 1);
 });
 
 test('the page of a link that an operator made lets its person in', async () => {

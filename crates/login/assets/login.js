@@ -24,6 +24,8 @@ let timer;
 let offered;
 /** Where the browser goes already: asked twice, it would bring the code twice. */
 let goesTo = '';
+/** Whether a form takes the browser away: what it leads to goes on by itself. */
+let isSending = false;
 /** When the countdown is at zero, by the clock that nobody sets. */
 let ends = 0;
 /** The state that the page was in when the server stopped answering. @type {string | null} */
@@ -168,7 +170,7 @@ function declineForNow() {
 
 /** Back to the site, in the one tab that the person looks at: the code works once. */
 function goOn() {
-  if (part('passkey-offer')) return;
+  if (isSending || part('passkey-offer')) return;
   const onward = part('continue');
   if (!(onward instanceof HTMLAnchorElement) || document.hidden || onward.href === goesTo) return;
   goesTo = onward.href;
@@ -238,11 +240,16 @@ function isBack() {
 /** A phone stops the page while the wallet is open: whoever comes back sees at once what happened. */
 function wake() {
   goesTo = '';
+  isSending = false;
   if (document.hidden) unfollow();
   else if (main.dataset.version) look();
 }
 
 document.addEventListener('visibilitychange', wake);
+// The answer to a form and the stream may both say that the login is done: followed twice, the code would be brought twice.
+document.addEventListener('submit', (event) => {
+  isSending = !event.defaultPrevented;
+});
 // The script for passkeys has shown the server something, and waits for what the page says to it.
 document.addEventListener('signpost:look', (event) => look().finally(/** @type {CustomEvent} */ (event).detail));
 document.addEventListener('signpost:go-on', declineForNow);
