@@ -101,7 +101,7 @@ impl LoginService {
         self.waiting.wake(id);
     }
 
-    /// A session of any account, as it was a moment ago where changes since would have been heard of.
+    /// A session of any account; as it was a moment ago where nothing was written since, or changes would have been heard of.
     ///
     /// # Errors
     /// As [`sessions::sql::find_in_any_account`].
@@ -110,11 +110,12 @@ impl LoginService {
         environment: Environment,
         id: &SessionId,
     ) -> anyhow::Result<Option<Arc<Session>>> {
+        let state = self.store.file_state();
         let read = async {
             let row = sessions::sql::read_in_any_account(&self.store, environment, id).await?;
             row.map(|row| self.read_sessions.understand(id, row, |row| sessions::sql::from_row(id, row))).transpose()
         };
-        let session = self.sessions.find(id, read).await?;
+        let session = self.sessions.find_as_of(id, state, read).await?;
         Ok(session.filter(|session| session.account.environment == environment))
     }
 

@@ -7,6 +7,8 @@ use anyhow::{Context, Result};
 use serde::Serialize;
 use serde_json::Value;
 use signpost_login::LoginService;
+use signpost_login::domains::Domain;
+use signpost_login::ids::DomainId;
 use signpost_platform::accounts::Environment;
 use signpost_platform::accounts::audit::Actor;
 use signpost_platform::cache::ReadCache;
@@ -16,7 +18,7 @@ use signpost_platform::read_rows::ReadRows;
 use signpost_store::Row;
 use tokio::sync::Mutex;
 
-use crate::grants::AppSession;
+use crate::grants::{AppSession, BearerHash, TokenStanding};
 use crate::jose::{SigningAlgorithm, Unable, jws};
 use crate::signing_keys::making::{Beginning, WantedKey, make_key};
 use crate::signing_keys::read_rings::ReadRings;
@@ -44,6 +46,10 @@ pub struct OpenidParts {
     pub app_sessions: ReadCache<CookieHash, Arc<AppSession>>,
     /// Sessions of applications as they were when they were read last.
     pub read_app_sessions: ReadRows<CookieHash, AppSession, Vec<Row>>,
+    /// Realms that need not be read again.
+    pub realms: ReadCache<DomainId, Arc<Domain>>,
+    /// Access tokens of realms that need not be read again.
+    pub access_tokens: ReadCache<(DomainId, BearerHash), Arc<TokenStanding>>,
     /// Which mistakes of a proxy were logged lately.
     pub forward_faults: LineGate<FORWARD_FAULTS>,
 }
@@ -73,9 +79,12 @@ impl OpenidService {
             rings: ReadRings::default(),
             making: Mutex::default(),
             unable: Once::new(),
-            app_sessions: ReadCache::new(|session| session.size()),
+            app_sessions: ReadCache::new(|session| session.facts.size()),
             // The rows take about as much as what they say.
-            read_app_sessions: ReadRows::new(|session: &AppSession| 2 * session.size()),
+            read_app_sessions: ReadRows::new(|session: &AppSession| 2 * session.facts.size()),
+            // A name, and a few addresses.
+            realms: ReadCache::new(|_| 2048),
+            access_tokens: ReadCache::new(|standing| standing.facts.size()),
             forward_faults: LineGate::default(),
         }))
     }

@@ -1,5 +1,5 @@
-//! What was read a moment ago, for those who ask again and again. It is kept where the database tells every change, or where
-//! what is kept says of which state it is; anywhere else each question is a read.
+//! What was read a moment ago, for those who ask again and again. It is kept where the database tells every change, or with
+//! the state of the file that it was read in; anywhere else each question is a read.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -7,6 +7,7 @@ use std::hash::{BuildHasher, Hash, RandomState};
 use std::sync::{Arc, PoisonError, RwLock, RwLockWriteGuard};
 
 use anyhow::Result;
+use signpost_store::FileState;
 
 /// In how many shards it stands, each with a lock of its own.
 const SHARDS: usize = 16;
@@ -33,7 +34,10 @@ struct Entries<K, V> {
 enum CacheSlot<V> {
     /// Being read; a change in the meantime takes this away, so that what was read before it is not kept.
     Pending(u64),
+    /// Good until a change is told.
     Read(V),
+    /// Good while the file is in this state.
+    AsOf(FileState, V),
 }
 
 /// What to do for an answer.
@@ -82,13 +86,43 @@ impl<K: Hash + Eq + Clone, V: Clone> ReadCache<K, V> {
         value
     }
 
-    /// What is kept under a key.
+    /// What is kept under a key and was read in this state of the file, or else what `read` says. The state is asked for
+    /// before, so that what is read then is of it or a later one. Without a state as [`ReadCache::find`].
+    ///
+    /// # Errors
+    /// Those of `read`.
+    pub async fn find_as_of(
+        &self,
+        key: &K,
+        state: Option<FileState>,
+        read: impl Future<Output = Result<Option<V>>>,
+    ) -> Result<Option<V>> {
+        let Some(state) = state else { return self.find(key, read).await };
+        if let Some(value) = self.get_as_of(key, state) {
+            return Ok(Some(value));
+        }
+        let value = read.await?;
+        if let Some(value) = &value {
+            self.change(key).keep(key, CacheSlot::AsOf(state, value.clone()), self.size);
+        }
+        Ok(value)
+    }
+
+    fn get_as_of(&self, key: &K, state: FileState) -> Option<V> {
+        let all = self.shard(key).read().unwrap_or_else(PoisonError::into_inner);
+        match all.by_key.get(key) {
+            Some(CacheSlot::AsOf(kept, value)) if *kept == state => Some(value.clone()),
+            _ => None,
+        }
+    }
+
+    /// What is kept under a key, where changes are told.
     #[must_use]
     pub fn get(&self, key: &K) -> Option<V> {
         let all = self.shard(key).read().unwrap_or_else(PoisonError::into_inner);
         match all.by_key.get(key) {
             Some(CacheSlot::Read(value)) => Some(value.clone()),
-            Some(CacheSlot::Pending(_)) | None => None,
+            Some(CacheSlot::Pending(_) | CacheSlot::AsOf(..)) | None => None,
         }
     }
 
@@ -101,7 +135,7 @@ impl<K: Hash + Eq + Clone, V: Clone> ReadCache<K, V> {
         match all.by_key.get(key) {
             Some(CacheSlot::Read(value)) => CacheLookup::Hit(value.clone()),
             None if all.is_told => CacheLookup::Miss(Some(all.ask(key))),
-            Some(CacheSlot::Pending(_)) | None => CacheLookup::Miss(None),
+            Some(CacheSlot::Pending(_) | CacheSlot::AsOf(..)) | None => CacheLookup::Miss(None),
         }
     }
 
@@ -112,20 +146,14 @@ impl<K: Hash + Eq + Clone, V: Clone> ReadCache<K, V> {
             return;
         }
         match value {
-            Some(value) => {
-                all.bytes += (self.size)(value);
-                all.by_key.insert(key.clone(), CacheSlot::Read(value.clone()));
-            }
-            None => drop(all.by_key.remove(key)),
+            Some(value) => all.keep(key, CacheSlot::Read(value.clone()), self.size),
+            None => all.remove(key, self.size),
         }
     }
 
     /// Drops what is under this key: it changed.
     pub fn invalidate(&self, key: &K) {
-        let mut all = self.change(key);
-        if let Some(CacheSlot::Read(value)) = all.by_key.remove(key) {
-            all.bytes -= (self.size)(&value);
-        }
+        self.change(key).remove(key, self.size);
     }
 
     /// Drops all: anything may have changed.
@@ -158,17 +186,44 @@ impl<K: Hash + Eq + Clone, V: Clone> ReadCache<K, V> {
 
 impl<K: Hash + Eq + Clone, V> Entries<K, V> {
     fn ask(&mut self, key: &K) -> u64 {
-        if self.bytes + self.by_key.len() * ENTRY_OVERHEAD >= MAX_SHARD_BYTES {
-            self.clear();
-        }
+        self.make_room();
         self.reads += 1;
         self.by_key.insert(key.clone(), CacheSlot::Pending(self.reads));
         self.reads
     }
 
+    /// Keeps a value in the place of what was under its key.
+    fn keep(&mut self, key: &K, slot: CacheSlot<V>, size: fn(&V) -> usize) {
+        self.remove(key, size);
+        self.make_room();
+        self.bytes += slot.bytes(size);
+        self.by_key.insert(key.clone(), slot);
+    }
+
+    fn remove(&mut self, key: &K, size: fn(&V) -> usize) {
+        if let Some(slot) = self.by_key.remove(key) {
+            self.bytes -= slot.bytes(size);
+        }
+    }
+
+    fn make_room(&mut self) {
+        if self.bytes + self.by_key.len() * ENTRY_OVERHEAD >= MAX_SHARD_BYTES {
+            self.clear();
+        }
+    }
+
     fn clear(&mut self) {
         self.by_key.clear();
         self.bytes = 0;
+    }
+}
+
+impl<V> CacheSlot<V> {
+    fn bytes(&self, size: fn(&V) -> usize) -> usize {
+        match self {
+            Self::Pending(_) => 0,
+            Self::Read(value) | Self::AsOf(_, value) => size(value),
+        }
     }
 }
 
@@ -186,6 +241,8 @@ impl<K, V> fmt::Debug for ReadCache<K, V> {
 
 #[cfg(test)]
 mod tests {
+    use signpost_store::{Migration, Schema, Store, step};
+
     use super::*;
 
     fn numbers() -> ReadCache<&'static str, u32> {
@@ -243,5 +300,34 @@ mod tests {
             kept.find(&key, async { Ok(Some(1 << 20)) }).await.unwrap();
             kept.each(|shard| assert!(shard.bytes <= MAX_SHARD_BYTES + (1 << 20)));
         }
+    }
+
+    #[tokio::test]
+    async fn what_was_read_in_another_state_of_the_file_is_read_anew() {
+        static SCHEMA: Schema = Schema {
+            migrations: &[Migration::expands("CREATE TABLE probe (at BIGINT); INSERT INTO probe VALUES (0);")],
+            tables: &[],
+            single_rows: &[],
+            watched: &[],
+        };
+        let folder = tempfile::tempdir().unwrap();
+        let store = Store::open(&format!("sqlite:{}", folder.path().join("database").display()), &SCHEMA).unwrap();
+        let kept = numbers();
+        let find = async |state, value| kept.find_as_of(&"a", state, async { Ok(value) }).await.unwrap();
+        let first = store.file_state();
+        assert!(first.is_some());
+        assert_eq!(
+            [find(first, None).await, find(first, Some(1)).await, find(first, Some(2)).await],
+            [None, Some(1), Some(1)]
+        );
+        store.write([step("UPDATE probe SET at = 1", Vec::new())]).await.unwrap();
+        let second = store.file_state();
+        assert_eq!([find(second, Some(3)).await, find(first, Some(4)).await], [Some(3), Some(4)]);
+        // Where nobody can say in which state the file is, nothing from memory counts.
+        assert_eq!([find(None, Some(5)).await, find(None, Some(6)).await], [Some(5), Some(6)]);
+        assert_eq!(kept.get(&"a"), None);
+        kept.invalidate(&"a");
+        assert_eq!(find(second, Some(7)).await, Some(7));
+        kept.each(|shard| assert_eq!(shard.bytes, shard.by_key.len()));
     }
 }

@@ -10,6 +10,7 @@ use jiff::Timestamp;
 use tokio::time::timeout;
 
 use crate::changes::ChangeFeed;
+use crate::file_state::FileState;
 use crate::migrate::Migrated;
 use crate::readiness::LastWrite;
 use crate::row::{Row, Value};
@@ -198,6 +199,17 @@ impl Store {
     pub fn watched_version(&self) -> Option<WatchedVersion> {
         match &self.engine {
             Engine::Sqlite(sqlite) => Some(sqlite.watched_version()),
+            Engine::Postgres(_) => None,
+        }
+    }
+
+    /// The state that an embedded database is in, before it is read: what is read then is good for as long as this says the
+    /// same. That takes about a microsecond, so it pays for what takes several reads, or one that is asked again and again.
+    /// `None` where changes are told instead ([`Store::changes`]), or nobody can say at this moment.
+    #[must_use]
+    pub fn file_state(&self) -> Option<FileState> {
+        match &self.engine {
+            Engine::Sqlite(sqlite) => sqlite.file_state(),
             Engine::Postgres(_) => None,
         }
     }

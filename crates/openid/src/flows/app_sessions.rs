@@ -11,13 +11,13 @@ use crate::clients::Client;
 use crate::grants::{AppSession, BearerHash, app_session_sql, sql};
 use crate::service::OpenidService;
 
-/// The session of the browser with this cookie, with what it stands on, as it was a moment ago where changes since would
-/// have been heard of. Whether it is alive is for the rules to say.
+/// The session of the browser with this cookie, with what it stands on; as it was a moment ago where nothing was written
+/// since, or changes would have been heard of. Whether it is alive is for the rules to say.
 ///
 /// # Errors
 /// As [`app_session_sql::read_rows`].
 pub async fn find_app_session(service: &OpenidService, cookie: &CookieSecret) -> Result<Option<Arc<AppSession>>> {
-    let cookie = cookie.hash();
+    let (cookie, state) = (cookie.hash(), service.store.file_state());
     let read = async {
         let rows = app_session_sql::read_rows(&service.store, &cookie).await?;
         if rows.is_empty() {
@@ -25,7 +25,7 @@ pub async fn find_app_session(service: &OpenidService, cookie: &CookieSecret) ->
         }
         service.read_app_sessions.understand(&cookie, rows, app_session_sql::from_rows).map(Some)
     };
-    let session = service.app_sessions.find(&cookie, read).await?;
+    let session = service.app_sessions.find_as_of(&cookie, state, read).await?;
     // A key that somebody adds may let them in, and is told to no server: who stays outside is read anew each time.
     if session.as_ref().is_some_and(|session| !session.is_admitted()) {
         service.app_sessions.invalidate(&cookie);

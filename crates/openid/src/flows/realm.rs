@@ -1,5 +1,7 @@
 //! Realms: the hosted domains, each an issuer of its own.
 
+use std::sync::Arc;
+
 use anyhow::Result;
 use signpost_login::domains::{self, Domain, HandlerKind};
 use signpost_login::ids::DomainId;
@@ -26,9 +28,15 @@ pub fn issuer_at(public_address: &str, domain: &Domain) -> String {
 ///
 /// # Errors
 /// As [`Store::read`](signpost_store::Store::read).
-pub async fn find_realm(service: &OpenidService, environment: Environment, id: &DomainId) -> Result<Option<Domain>> {
-    let domain = find_any_realm(service, id).await?;
-    Ok(domain.filter(|domain| domain.account.environment == environment))
+pub async fn find_realm(
+    service: &OpenidService,
+    environment: Environment,
+    id: &DomainId,
+) -> Result<Option<Arc<Domain>>> {
+    let state = service.store.file_state();
+    let read = async { Ok(read_realm(service, id).await?.map(Arc::new)) };
+    let realm = service.realms.find_as_of(id, state, read).await?;
+    Ok(realm.filter(|realm| realm.account.environment == environment))
 }
 
 /// A client of any realm, with its realm: where nothing but the client is named.
@@ -37,10 +45,10 @@ pub async fn find_realm(service: &OpenidService, environment: Environment, id: &
 /// As [`Store::read`](signpost_store::Store::read).
 pub async fn find_client_realm(service: &OpenidService, id: &ClientId) -> Result<Option<(Client, Domain)>> {
     let Some(client) = clients::sql::find_in_any_domain(&service.store, id).await? else { return Ok(None) };
-    Ok(find_any_realm(service, &client.domain_id).await?.map(|domain| (client, domain)))
+    Ok(read_realm(service, &client.domain_id).await?.map(|domain| (client, domain)))
 }
 
-async fn find_any_realm(service: &OpenidService, id: &DomainId) -> Result<Option<Domain>> {
+async fn read_realm(service: &OpenidService, id: &DomainId) -> Result<Option<Domain>> {
     let domain = domains::sql::find_in_any_account(&service.store, id).await?;
     let is_safe = service.is_https || service.serves_only_its_machine;
     let is_realm = |domain: &Domain| {

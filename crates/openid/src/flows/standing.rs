@@ -1,11 +1,13 @@
 //! Whether a grant still counts, by what the database says now.
 
+use std::sync::Arc;
+
 use anyhow::Result;
 use signpost_login::domains::Domain;
 use signpost_login::users::{self, Credential, HostedUser};
 
 use crate::clients::{self, Client};
-use crate::grants::{Bearer, BearerHash, Grant, GrantFacts, StoredToken, TokenKind, check_standing, sql};
+use crate::grants::{Bearer, BearerHash, Grant, GrantFacts, TokenKind, TokenStanding, check_standing, sql};
 use crate::service::OpenidService;
 
 /// What a grant at this realm stands on, if it still counts.
@@ -40,21 +42,12 @@ async fn find_user(
 ///
 /// # Errors
 /// As [`Store::read`](signpost_store::Store::read).
-pub async fn find_token(
-    service: &OpenidService,
-    realm: &Domain,
-    hash: BearerHash,
-) -> Result<Option<(StoredToken, Grant, GrantFacts)>> {
-    let Some(token) = sql::find_token(&service.store, hash).await? else { return Ok(None) };
-    if token.replaced_at.is_some() || service.clock.now() >= token.expires_at {
-        return Ok(None);
-    }
-    let Some(grant) = sql::find(&service.store, &token.grant_id).await? else { return Ok(None) };
-    let facts = find_standing(service, realm, &grant).await?;
-    Ok(facts.map(|facts| (token, grant, facts)))
+pub async fn find_token(service: &OpenidService, realm: &Domain, hash: BearerHash) -> Result<Option<TokenStanding>> {
+    let found = read_token(service, realm, hash).await?;
+    Ok(found.filter(|standing| standing.is_alive(service.clock.now())))
 }
 
-/// An access token that counts at this realm.
+/// An access token that counts at this realm; as it was a moment ago where nothing was written since.
 ///
 /// # Errors
 /// As [`find_token`].
@@ -62,7 +55,20 @@ pub async fn find_access(
     service: &OpenidService,
     realm: &Domain,
     token: &Bearer,
-) -> Result<Option<(Grant, GrantFacts)>> {
-    let found = find_token(service, realm, token.hash()).await?;
-    Ok(found.filter(|(token, ..)| token.kind == TokenKind::Access).map(|(_, grant, facts)| (grant, facts)))
+) -> Result<Option<Arc<TokenStanding>>> {
+    let (hash, state) = (token.hash(), service.store.file_state());
+    let read = async { Ok(read_token(service, realm, hash.clone()).await?.map(Arc::new)) };
+    let found = service.access_tokens.find_as_of(&(realm.id.clone(), hash.clone()), state, read).await?;
+    let is_access = |standing: &Arc<TokenStanding>| {
+        standing.token.kind == TokenKind::Access && standing.is_alive(service.clock.now())
+    };
+    Ok(found.filter(is_access))
+}
+
+/// A token of a grant that counts at this realm, as far as rows say.
+async fn read_token(service: &OpenidService, realm: &Domain, hash: BearerHash) -> Result<Option<TokenStanding>> {
+    let Some(token) = sql::find_token(&service.store, hash).await? else { return Ok(None) };
+    let Some(grant) = sql::find(&service.store, &token.grant_id).await? else { return Ok(None) };
+    let facts = find_standing(service, realm, &grant).await?;
+    Ok(facts.map(|facts| TokenStanding { token, grant, facts }))
 }

@@ -67,13 +67,6 @@ impl AppSession {
         let end = expires_at(&self.grant, now);
         (end.duration_since(self.token.expires_at) >= EXTENDED_BY).then_some(end)
     }
-
-    /// About how many bytes it takes.
-    #[must_use]
-    pub fn size(&self) -> usize {
-        // Names, addresses and ids of bounded length; a credential is about as long as what names a user.
-        4096 + 512 * self.facts.credentials.len()
-    }
 }
 
 fn expires_at(grant: &Grant, now: Timestamp) -> Timestamp {

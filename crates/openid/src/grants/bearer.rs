@@ -35,7 +35,7 @@ pub enum TokenKind {
 pub struct Bearer(SecretString);
 
 /// What the database knows one by: its SHA-256 in hex.
-#[derive(Clone, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq, Hash)]
 pub struct BearerHash(String);
 
 impl BearerKind {

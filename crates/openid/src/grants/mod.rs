@@ -22,7 +22,7 @@ use crate::pkce::CodeChallenge;
 pub use app_session::{AppSession, MAX_APP_SESSION_AGE, MAX_APP_SESSION_IDLE};
 pub use bearer::{Bearer, BearerHash, BearerKind, TokenKind};
 pub use rotation::{RefreshVerdict, judge_refresh, open_successor, seal_successor};
-pub use standing::{GrantFacts, check_standing, is_standing};
+pub use standing::{GrantFacts, TokenStanding, check_standing, is_standing};
 
 /// How long a code is good.
 pub const CODE_LASTS: SignedDuration = SignedDuration::from_secs(60);

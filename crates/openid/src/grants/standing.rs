@@ -3,7 +3,9 @@
 use signpost_login::domains::{Domain, HandlerKind};
 use signpost_login::users::{Credential, HostedUser};
 
-use super::Grant;
+use jiff::Timestamp;
+
+use super::{Grant, StoredToken};
 use crate::clients::Client;
 
 /// What a grant stands on, as it is now.
@@ -15,6 +17,32 @@ pub struct GrantFacts {
     pub user: HostedUser,
     /// The key that proved it, and others that count.
     pub credentials: Vec<Credential>,
+}
+
+impl GrantFacts {
+    /// About how many bytes they take, with the grant.
+    #[must_use]
+    pub fn size(&self) -> usize {
+        // Names, addresses and ids of bounded length; a credential is about as long as what names a user.
+        4096 + 512 * self.credentials.len()
+    }
+}
+
+/// A token of a grant that counts, and what it stands on.
+#[derive(Clone, Debug)]
+#[expect(missing_docs, reason = "the names say it")]
+pub struct TokenStanding {
+    pub token: StoredToken,
+    pub grant: Grant,
+    pub facts: GrantFacts,
+}
+
+impl TokenStanding {
+    /// Whether the token still counts: it is not over, and no other replaced it.
+    #[must_use]
+    pub fn is_alive(&self, now: Timestamp) -> bool {
+        self.token.replaced_at.is_none() && now < self.token.expires_at
+    }
 }
 
 /// Whether a grant counts: it stands, and its user is still admitted by the client.

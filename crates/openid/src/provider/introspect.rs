@@ -7,7 +7,7 @@ use serde_json::json;
 use super::oauth_form::OauthVisit;
 use super::oauth_reply::{OauthRefusal, no_store};
 use crate::flows::{find_token, issuer};
-use crate::grants::{Bearer, BearerKind};
+use crate::grants::{Bearer, BearerKind, TokenStanding};
 
 /// `POST <issuer>/introspect`
 pub(super) async fn introspect(visit: OauthVisit) -> Result<Response, OauthRefusal> {
@@ -26,7 +26,7 @@ pub(super) async fn introspect(visit: OauthVisit) -> Result<Response, OauthRefus
         None => None,
     };
     // Of another client's token it learns as much as of none.
-    let Some((token, grant, facts)) = found.filter(|(_, grant, _)| grant.client_id == client.id) else {
+    let Some(TokenStanding { token, grant, facts }) = found.filter(|found| found.grant.client_id == client.id) else {
         return Ok(no_store(StatusCode::OK, &json!({ "active": false })));
     };
     let told = json!({

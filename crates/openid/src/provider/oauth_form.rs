@@ -1,5 +1,7 @@
 //! What applications send: a form, and who they are.
 
+use std::sync::Arc;
+
 use axum::extract::Request;
 use axum::http::{HeaderMap, Method, header};
 use signpost_login::domains::Domain;
@@ -24,7 +26,7 @@ const MAX_FIELDS: usize = 64;
 #[derive(Debug)]
 pub(super) struct OauthVisit {
     pub(super) service: OpenidService,
-    pub(super) realm: Domain,
+    pub(super) realm: Arc<Domain>,
     address: Caller,
     /// Those with the name `Authorization`.
     authorization: Vec<String>,

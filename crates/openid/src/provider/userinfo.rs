@@ -8,7 +8,7 @@ use super::oauth_form::OauthVisit;
 use super::oauth_reply::{OauthRefusal, no_store};
 use crate::claims::UserClaims;
 use crate::flows::{find_access, issuer};
-use crate::grants::{Bearer, BearerKind};
+use crate::grants::{Bearer, BearerKind, TokenStanding};
 
 /// `GET` and `POST <issuer>/userinfo`, with the token in the header, or in a form. In an address it would be written down
 /// everywhere: there it counts for nothing.
@@ -26,10 +26,11 @@ pub(super) async fn show(visit: OauthVisit) -> Result<Response, OauthRefusal> {
         Some(bearer) => find_access(&visit.service, &visit.realm, &bearer).await?,
         None => None,
     };
-    let Some((grant, facts)) = found else {
+    let Some(found) = found else {
         visit.count_stranger().await?;
         return Err(refuse(&visit, token.is_some()));
     };
+    let TokenStanding { grant, facts, .. } = &*found;
     visit.count(&Caller::Client(grant.id.to_string())).await?;
     let claims = UserClaims::of(&facts.user, &visit.realm, grant.scopes, facts.client.settings.email);
     Ok(no_store(StatusCode::OK, &claims))

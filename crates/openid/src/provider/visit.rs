@@ -1,5 +1,7 @@
 //! Who comes to a page of an issuer, and where they go from it.
 
+use std::sync::Arc;
+
 use axum::extract::Request;
 use axum::http::{HeaderValue, Uri, header};
 use axum::response::{IntoResponse, Redirect, Response};
@@ -24,7 +26,7 @@ use crate::service::OpenidService;
 #[derive(Debug)]
 pub(super) struct RealmVisit {
     pub(super) service: OpenidService,
-    pub(super) realm: Domain,
+    pub(super) realm: Arc<Domain>,
     pub(super) language: Language,
     pub(super) browser: VisitingBrowser,
     /// Whether the browser came with the cookie of pages, or has it from the reply on.

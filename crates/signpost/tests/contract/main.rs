@@ -30,6 +30,7 @@ mod desk;
 mod discovery;
 mod documented;
 mod domains;
+mod embedded;
 mod errors;
 mod events;
 mod examples;

@@ -21,5 +21,14 @@ pub(crate) async fn database() -> String {
 /// Makes an embedded database in a folder, as a server that ran there leaves it: commands find one and make none.
 pub(crate) fn embedded_database(data_dir: &Path) {
     std::fs::create_dir_all(data_dir).expect("a folder");
-    drop(Store::open(&format!("sqlite:{}", data_dir.join("signpost.sqlite").display()), &SCHEMA).expect("a database"));
+    drop(Store::open(&address_in(data_dir), &SCHEMA).expect("a database"));
+}
+
+/// The database of a folder as another process has it, beside the server's own handle.
+pub(crate) fn beside_server(data_dir: &Path) -> Store {
+    Store::open_existing(&address_in(data_dir), &SCHEMA).expect("the server's database")
+}
+
+fn address_in(data_dir: &Path) -> String {
+    format!("sqlite:{}", data_dir.join("signpost.sqlite").display())
 }

@@ -21,7 +21,7 @@ use std::time::{Duration, Instant};
 use serde_json::Value;
 
 pub(crate) use browser::{Browser, ShownPage, page_path};
-pub(crate) use database::{database, embedded_database};
+pub(crate) use database::{beside_server, database, embedded_database};
 pub(crate) use endpoint::{Endpoint, Received};
 pub(crate) use fleet::Fleet;
 pub(crate) use integrator::{DEAD, Integrator, send};

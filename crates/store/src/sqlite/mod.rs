@@ -1,5 +1,6 @@
 //! SQLite: one thread writes, others read. Writes that wait together are committed together.
 
+mod near;
 mod table_watch;
 mod writer;
 
@@ -14,8 +15,10 @@ use rusqlite::types::{ToSqlOutput, ValueRef};
 use rusqlite::{Connection, ErrorCode, OpenFlags, Statement};
 use tokio::sync::{Mutex, mpsc, oneshot};
 
+use self::near::NearConnections;
 use self::table_watch::TableWatch;
 use crate::file::{DatabaseFile, Missing};
+use crate::file_state::FileState;
 use crate::migrate::{self, Migrated, Migration};
 use crate::row::{Row, Value};
 use crate::schema::Schema;
@@ -49,8 +52,7 @@ pub(super) struct Sqlite {
     writer: mpsc::Sender<Job>,
     /// The writer's own queue where the database is in memory: no other connection can see that one.
     reader: mpsc::Sender<Job>,
-    /// Connections for whoever finds one free. None where the database is in memory.
-    near: Arc<[std::sync::Mutex<Connection>]>,
+    near: Arc<NearConnections>,
     threads: Arc<Mutex<Vec<thread::JoinHandle<()>>>>,
     /// None where the database is in memory.
     file: Option<DatabaseFile>,
@@ -90,7 +92,7 @@ impl Sqlite {
             writer.clone()
         } else {
             for _ in 0..NEAR {
-                near.push(std::sync::Mutex::new(connect()?));
+                near.push(connect()?);
             }
             let (reader, jobs) = mpsc::channel(WAITING);
             let jobs = Arc::new(Mutex::new(jobs));
@@ -101,7 +103,8 @@ impl Sqlite {
             reader
         };
         let file = (file != ":memory:").then(|| DatabaseFile::opened(Path::new(file)));
-        Ok(Self { writer, reader, near: near.into(), threads: Arc::new(Mutex::new(threads)), file, watched })
+        let near = Arc::new(NearConnections::new(near));
+        Ok(Self { writer, reader, near, threads: Arc::new(Mutex::new(threads)), file, watched })
     }
 
     /// Whether the file is where it was opened and has room.
@@ -115,11 +118,12 @@ impl Sqlite {
 
     /// Reads at once, on this thread; `None` where no connection is free, or the database is closed.
     pub(super) fn read_by_index(&self, step: &Step) -> Option<Result<Vec<Row>>> {
-        if self.writer.is_closed() {
-            return None;
-        }
-        let connection = self.near.iter().find_map(|connection| connection.try_lock().ok())?;
-        Some(rows(&connection, step))
+        if self.writer.is_closed() { None } else { self.near.read(step) }
+    }
+
+    /// The state that the file is in; `None` where it is in memory, closed, or nobody is free to say.
+    pub(super) fn file_state(&self) -> Option<FileState> {
+        if self.writer.is_closed() { None } else { self.near.file_state() }
     }
 
     pub(super) async fn read(&self, step: Step) -> Result<Vec<Row>> {
@@ -145,18 +149,9 @@ impl Sqlite {
             drop(reader.send(Job::Close).await);
         }
         join(readers).await;
-        self.near.iter().for_each(near_close);
+        self.near.close();
         drop(writer.send(Job::Close).await);
         join(threads).await;
-    }
-}
-
-/// Ends what a connection holds of the log; it is closed with the last handle on the database.
-fn near_close(connection: &std::sync::Mutex<Connection>) {
-    let mut connection = connection.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-    // In the place of the file stands an empty database in memory.
-    if let Ok(none) = Connection::open_in_memory() {
-        drop(std::mem::replace(&mut *connection, none));
     }
 }
 
