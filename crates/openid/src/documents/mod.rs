@@ -64,7 +64,8 @@ impl Published {
         let elapsed = service.clock.elapsed();
         service.limits.check(Limit::GetSession, caller, elapsed).await.map_err(Problem::RateLimited)?;
         let id = DomainId::parse(id).ok_or(Problem::NotFound)?;
-        let realm = find_realm(service, environment, &id).await?.ok_or(Problem::NotFound)?;
+        let state = service.store.file_state();
+        let realm = find_realm(service, environment, &id, state).await?.ok_or(Problem::NotFound)?;
         Ok(PublicDocument::new("application/json", &self.read(service, &realm).await?))
     }
 

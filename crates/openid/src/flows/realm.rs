@@ -6,6 +6,7 @@ use anyhow::Result;
 use signpost_login::domains::{self, Domain, HandlerKind};
 use signpost_login::ids::DomainId;
 use signpost_platform::accounts::Environment;
+use signpost_store::FileState;
 
 use crate::clients::{self, Client};
 use crate::ids::ClientId;
@@ -23,8 +24,8 @@ pub fn issuer_at(public_address: &str, domain: &Domain) -> String {
     format!("{public_address}{}/{}", domain.account.environment.page_path(), domain.id)
 }
 
-/// The hosted domain with this id, if it is one of the environment. A live one is no issuer over http, except where the
-/// server serves its own machine alone.
+/// The hosted domain with this id, if it is one of the environment; as it was a moment ago where nothing was written since,
+/// by the file's `state` now. A live one is no issuer over http, except where the server serves its own machine alone.
 ///
 /// # Errors
 /// As [`Store::read`](signpost_store::Store::read).
@@ -32,8 +33,8 @@ pub async fn find_realm(
     service: &OpenidService,
     environment: Environment,
     id: &DomainId,
+    state: Option<FileState>,
 ) -> Result<Option<Arc<Domain>>> {
-    let state = service.store.file_state();
     let read = async { Ok(read_realm(service, id).await?.map(Arc::new)) };
     let realm = service.realms.find_as_of(id, state, read).await?;
     Ok(realm.filter(|realm| realm.account.environment == environment))

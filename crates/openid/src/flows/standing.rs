@@ -5,6 +5,7 @@ use std::sync::Arc;
 use anyhow::Result;
 use signpost_login::domains::Domain;
 use signpost_login::users::{self, Credential, HostedUser};
+use signpost_store::FileState;
 
 use crate::clients::{self, Client};
 use crate::grants::{Bearer, BearerHash, Grant, GrantFacts, TokenKind, TokenStanding, check_standing, sql};
@@ -47,7 +48,8 @@ pub async fn find_token(service: &OpenidService, realm: &Domain, hash: BearerHas
     Ok(found.filter(|standing| standing.is_alive(service.clock.now())))
 }
 
-/// An access token that counts at this realm; as it was a moment ago where nothing was written since.
+/// An access token that counts at this realm; as it was a moment ago where nothing was written since, by the file's `state`
+/// now.
 ///
 /// # Errors
 /// As [`find_token`].
@@ -55,10 +57,11 @@ pub async fn find_access(
     service: &OpenidService,
     realm: &Domain,
     token: &Bearer,
+    state: Option<FileState>,
 ) -> Result<Option<Arc<TokenStanding>>> {
-    let (hash, state) = (token.hash(), service.store.file_state());
-    let read = async { Ok(read_token(service, realm, hash.clone()).await?.map(Arc::new)) };
-    let found = service.access_tokens.find_as_of(&(realm.id.clone(), hash.clone()), state, read).await?;
+    let key = (realm.id.clone(), token.hash());
+    let read = async { Ok(read_token(service, realm, key.1.clone()).await?.map(Arc::new)) };
+    let found = service.access_tokens.find_as_of(&key, state, read).await?;
     let is_access = |standing: &Arc<TokenStanding>| {
         standing.token.kind == TokenKind::Access && standing.is_alive(service.clock.now())
     };

@@ -11,6 +11,7 @@ use signpost_platform::limits::{Caller, Limit};
 use signpost_platform::pages::form::MOST_FORM_BYTES;
 use signpost_platform::web::peer::client_address;
 use signpost_platform::web::problem::Problem;
+use signpost_store::FileState;
 use url::form_urlencoded;
 
 use super::oauth_reply::OauthRefusal;
@@ -27,6 +28,8 @@ const MAX_FIELDS: usize = 64;
 pub(super) struct OauthVisit {
     pub(super) service: OpenidService,
     pub(super) realm: Arc<Domain>,
+    /// The state of an embedded database when the request came: what was read in it counts for this request.
+    pub(super) state: Option<FileState>,
     address: Caller,
     /// Those with the name `Authorization`.
     authorization: Vec<String>,
@@ -42,15 +45,15 @@ impl OauthVisit {
         id: String,
         request: Request,
     ) -> Result<Self, OauthRefusal> {
-        let address = client_address(&service, &request);
+        let (address, state) = (client_address(&service, &request), service.store.file_state());
         let realm = match DomainId::parse(&id) {
-            Some(id) => find_realm(&service, environment, &id).await?,
+            Some(id) => find_realm(&service, environment, &id, state).await?,
             None => None,
         };
         let realm = realm.ok_or(OauthRefusal::NotFound)?;
         let authorization = read_authorization(request.headers())?;
         let fields = if request.method() == Method::POST { read_form(request).await? } else { Vec::new() };
-        Ok(Self { service, realm, address, authorization, fields })
+        Ok(Self { service, realm, state, address, authorization, fields })
     }
 
     /// What a field holds; without a value it is none.

@@ -23,7 +23,7 @@ pub(super) async fn show(visit: OauthVisit) -> Result<Response, OauthRefusal> {
         (in_header, in_form) => in_header.or(in_form),
     };
     let found = match token.and_then(|text| Bearer::parse(BearerKind::Access, text)) {
-        Some(bearer) => find_access(&visit.service, &visit.realm, &bearer).await?,
+        Some(bearer) => find_access(&visit.service, &visit.realm, &bearer, visit.state).await?,
         None => None,
     };
     let Some(found) = found else {

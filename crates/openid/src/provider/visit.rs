@@ -56,7 +56,7 @@ impl RealmVisit {
             let counted = service.limits.check(Limit::GetSession, &browser.address, service.clock.elapsed()).await;
             counted.map_err(|exceeded| Problem::RateLimited(exceeded).into_response())?;
             let realm = match DomainId::parse(&id) {
-                Some(id) => find_realm(&service, environment, &id).await.map_err(failed)?,
+                Some(id) => find_realm(&service, environment, &id, service.store.file_state()).await.map_err(failed)?,
                 None => None,
             };
             let realm = realm.ok_or_else(|| Problem::NotFound.into_response())?;
