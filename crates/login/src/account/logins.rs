@@ -9,7 +9,7 @@ use serde_json::value::RawValue;
 use signpost_auth::Mode;
 
 use super::outcomes;
-use super::visit::{AccountVisit, Deed};
+use super::visit::{AccountVisit, Deed, is_path_here};
 use crate::domains::Domain;
 use crate::error::Error;
 use crate::flows::account_sessions::{AccountErrand, complete_account_session, open_account_session};
@@ -88,8 +88,7 @@ pub(super) async fn come_back(visit: AccountVisit, id: &str, back: LoginReturn) 
 /// alone: of an account that is made on the way another domain's integrator would have to be told.
 fn read_way_back(path: &str, domain: &Domain) -> Option<Metadata> {
     let object = RawValue::from_string(json!({ "return_url": path }).to_string()).ok()?;
-    let is_path = path.starts_with('/') && path.bytes().all(|byte| byte.is_ascii_graphic());
-    Metadata::new(object, &domain.name).ok().filter(|_| is_path && domain.account.is_server())
+    Metadata::new(object, &domain.name).ok().filter(|_| is_path_here(path) && domain.account.is_server())
 }
 
 fn no_login(visit: &AccountVisit) -> Response {

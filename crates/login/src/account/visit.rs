@@ -65,6 +65,7 @@ impl AccountVisit {
         let (cookie, now) = (cookie.unwrap_or_else(|| CookieSecret::from_bytes(random())), service.clock.now());
         let query = form_urlencoded::parse(request.uri().query().unwrap_or_default().as_bytes());
         let next = query.into_iter().find_map(|(name, path)| (name == "next").then(|| path.into_owned()));
+        let next = next.filter(|path| is_path_here(path));
         Self { service, language, cookie, has_cookie, page_cookie, address, user_agent, next, now }
     }
 
@@ -146,6 +147,12 @@ impl AccountVisit {
         let said = deed.map(|deed| format!("&said={}", deed.as_str())).unwrap_or_default();
         Redirect::to(&format!("{}{said}", self.link(domain.id.as_str(), ""))).into_response()
     }
+}
+
+/// Whether a text is a path of this server, and nothing that a browser takes for another's address.
+pub(super) fn is_path_here(path: &str) -> bool {
+    let is_below_root = path.starts_with('/') && !path.starts_with("//") && !path.contains('\\');
+    is_below_root && path.bytes().all(|byte| byte.is_ascii_graphic())
 }
 
 /// What a form of a realm is for: no token of one realm is one of another.
