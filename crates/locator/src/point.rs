@@ -66,6 +66,31 @@ impl Point {
         Distance::of_chord(squared_chord(self.unit_vector(), other.unit_vector()))
     }
 
+    /// The middle of points on the sphere, wherever the date line is. `None` of no points, or where they lie all around the
+    /// earth and have none.
+    ///
+    /// ```
+    /// # use signpost_locator::Point;
+    /// let across = [Point::new(52.0, 179.0).unwrap(), Point::new(52.0, -179.0).unwrap()];
+    /// assert!(Point::middle(across).unwrap().lon().abs() > 179.9);
+    /// ```
+    #[must_use]
+    pub fn middle(points: impl IntoIterator<Item = Self>) -> Option<Self> {
+        /// Shorter than this, a sum is rounding noise.
+        const NOWHERE: f64 = 1e-9;
+        let mut points = points.into_iter().peekable();
+        let first = *points.peek()?;
+        let [x, y, z] = points.fold([0.0; 3], |[x, y, z], point| {
+            let [east, north, up] = point.unit_vector();
+            [x + east, y + north, z + up]
+        });
+        let flat = x.hypot(y);
+        let middle = Self::new(z.atan2(flat).to_degrees(), y.atan2(x).to_degrees())?;
+        // Of one place the middle is that place, to the last digit.
+        let middle = if middle.distance(first) < Distance::metres(1e-3) { first } else { middle };
+        (flat.hypot(z) > NOWHERE).then_some(middle)
+    }
+
     /// The unit vector from the centre of the earth.
     pub(crate) fn unit_vector(self) -> [f64; 3] {
         let (sin, cos) = self.lon.to_radians().sin_cos();

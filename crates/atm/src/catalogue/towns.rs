@@ -188,7 +188,9 @@ impl Town {
 impl TownDraft {
     fn town(self, area: TownArea, records: &[&Record]) -> Town {
         let point = |at: u32| records[at as usize].point;
-        let center = self.center.unwrap_or_else(|| middle(&self.machines, point));
+        let center = self.center.or_else(|| Point::middle(self.machines.iter().map(|at| point(*at))));
+        // Machines all around the earth share no more than a name.
+        let center = center.or_else(|| self.machines.first().map(|at| point(*at))).expect("a town has a machine");
         let mut machines = self.machines;
         machines.sort_by(|a, b| {
             let away = |at: u32| center.distance(point(at)).in_metres();
@@ -225,17 +227,6 @@ fn open_draft(
         (draft.name, draft.center) = (name.to_owned(), place.as_ref().map(|place| place.point));
     }
     main
-}
-
-/// The middle of machines of one town: there the earth is flat. Across the date line it is the first of them.
-fn middle(machines: &[u32], point: impl Fn(u32) -> Point) -> Point {
-    let first = machines.first().map_or_else(|| Point::new(0.0, 0.0).expect("on the earth"), |at| point(*at));
-    let is_across = machines.iter().any(|at| (point(*at).lon() - first.lon()).abs() > 180.0);
-    #[expect(clippy::cast_precision_loss, reason = "machines are few")]
-    let count = machines.len() as f64;
-    let sum = |part: fn(Point) -> f64| machines.iter().map(|at| part(point(*at))).sum::<f64>();
-    let mean = Point::new(sum(Point::lat) / count, sum(Point::lon) / count);
-    mean.filter(|_| !is_across).unwrap_or(first)
 }
 
 #[cfg(test)]

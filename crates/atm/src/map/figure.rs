@@ -156,7 +156,7 @@ impl Drawing {
         let mut room = Room::new(WIDTH, HEIGHT);
         room.take(Patch { x: WIDTH / 2.0, y: HEIGHT / 2.0, half: [8.0; 2] });
         drawing.place_machines(scene.machines, &places, &mut room);
-        drawing.place_rings(scene.unit, &mut room);
+        drawing.place_rings(scene, &mut room);
         drawing.place_names(scene, plane, &mut room);
         drawing
     }
@@ -188,8 +188,10 @@ impl Drawing {
         }
     }
 
-    fn place_rings(&mut self, unit: RingUnit, room: &mut Room) {
-        for ring in unit.choose_rings(Distance::metres((HEIGHT / 2.0 - 4.0) * self.metres_per_pixel)) {
+    fn place_rings(&mut self, scene: &FigureScene<'_>, room: &mut Room) {
+        let decimal = map_words(scene.language).decimal;
+        for mut ring in scene.unit.choose_rings(Distance::metres((HEIGHT / 2.0 - 4.0) * self.metres_per_pixel)) {
+            ring.length = ring.length.replace('.', decimal);
             let radius = ring.radius.in_metres() / self.metres_per_pixel;
             let half = [text_half(ring.length.len() + 3), 9.0];
             let beside = [[0.0, -radius], [0.0, radius], [radius, 0.0], [-radius, 0.0]];

@@ -47,6 +47,9 @@ pub(super) fn show_town(visit: &LocatorVisit, ground: &Ground, area: TownArea, c
     let place = format!("{}, {}", town.name, area_name(visit.words(), town.area));
     let all = machines_of(&moment, town);
     let list = MachineList::new(visit, path.clone(), String::new(), all);
+    if !list.has_page(visit) {
+        return missing_page(visit, ground, Some(area));
+    }
     let words = visit.words();
     let (title, description) = ((words.city_title)(&place), (words.city_description)(town.len(), &place));
     let main = main(visit, ground, &moment, town, &list);

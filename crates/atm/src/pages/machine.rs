@@ -139,12 +139,12 @@ fn main(
                     (notices.laws)
                     (verdict(visit, moment, view))
                     (reports(visit, view))
-                    (ways(visit, view))
+                    @if !view.is_gone() { (ways(visit, view)) }
                     (facts(visit, view))
                     (correct_it(visit, view))
                     (sources(visit, &ground.snapshot, view))
                 }
-                div.stack { (hours_card(visit, view, week)) (notices.scam) (map(visit, ground, view)) }
+                div.stack { @if !view.is_gone() { (hours_card(visit, view, week)) } (notices.scam) (map(visit, ground, view)) }
             }
         }
     }

@@ -52,5 +52,11 @@ pub(crate) fn router() -> Router<AtmService> {
         .route("/near", get(near::show))
         .route("/about/data", get(about_data::show))
         .route("/sitemaps/{part}", get(sitemap::show_part))
+        .route("/atm/{id}/", get(visit::leave_out_slash))
+        .route("/atms/{country}/", get(visit::leave_out_slash))
+        .route("/atms/{country}/{area}/", get(visit::leave_out_slash))
+        .route("/atms/{country}/{region}/{city}/", get(visit::leave_out_slash))
+        .route("/map/", get(visit::leave_out_slash))
+        .route("/about/data/", get(visit::leave_out_slash))
         .merge(atlas::router())
 }

@@ -13,7 +13,7 @@ use super::addresses::{area_path, find_area, machine_path};
 use super::document::LocatorDocument;
 use super::ground::Ground;
 use super::notices::Notices;
-use super::parts::{figures, search_form, town_pill};
+use super::parts::{figures, missing_page, search_form, town_pill};
 use super::rows::MachineList;
 use super::visit::LocatorVisit;
 use crate::advisories::Spot;
@@ -135,6 +135,9 @@ fn show_around(visit: &LocatorVisit, ground: &Ground, asked: &str, place: &NearP
     let found = moment.nearest(place.point, RADIUS, MAX_FOUND, &AtmFilter::default());
     let views = found.iter().map(|near| (MachineView::of(&moment, ground.snapshot.found(*near)), near.distance));
     let list = MachineList::new(visit, "/near".to_owned(), query(asked, place.point), views.collect());
+    if !list.has_page(visit) {
+        return missing_page(visit, ground, None);
+    }
     let entries: Vec<_> = found.iter().map(|near| ground.snapshot.found(*near)).collect();
     let spot = Spot::around(place.point, &ground.places);
     let country = spot.country;

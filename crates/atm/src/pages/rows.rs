@@ -43,6 +43,11 @@ impl<'a> MachineList<'a> {
         Self { all, filter, page, path, query }
     }
 
+    /// Whether there is a page of this number: the first is there always.
+    pub(super) fn has_page(&self, visit: &LocatorVisit) -> bool {
+        self.page == 1 || !self.shown(visit).is_empty()
+    }
+
     /// How many there are of a kind.
     pub(super) fn count(&self, visit: &LocatorVisit, filter: ListFilter) -> usize {
         self.all.iter().filter(|(view, _)| filter.fits(view, visit.now)).count()

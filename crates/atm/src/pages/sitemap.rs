@@ -1,5 +1,6 @@
 //! Which pages there are, for search engines (sitemaps.org): no file has more addresses than they read.
 
+use std::collections::BTreeSet;
 use std::fmt::Write;
 
 use axum::extract::FromRequestParts;
@@ -15,6 +16,7 @@ use super::addresses::{area_path, machine_path, town_path};
 use super::city::WORTH_LISTING;
 use super::ground::Ground;
 use super::visit::LocatorVisit;
+use crate::catalogue::TownArea;
 use crate::service::AtmService;
 
 /// Most addresses of a file.
@@ -45,9 +47,9 @@ pub async fn show(parts: &mut Parts, service: &AtmService) -> Result<Response, P
 
 /// A part of a list that is too long for one file.
 pub(super) async fn show_part(visit: LocatorVisit, PathId(name): PathId) -> Result<Response, Problem> {
-    let part = name.strip_suffix(".xml").and_then(|part| part.parse::<usize>().ok()).filter(|part| *part > 0);
     let pages = pages(&visit.ground().await);
-    let listed = part.and_then(|part| pages.chunks(MOST_ADDRESSES).nth(part - 1)).ok_or(Problem::NotFound)?;
+    let mut parts = (1..).zip(pages.chunks(MOST_ADDRESSES));
+    let (_, listed) = parts.find(|(part, _): &(usize, _)| name == format!("{part}.xml")).ok_or(Problem::NotFound)?;
     Ok(reply(urlset(&visit, listed)))
 }
 
@@ -70,7 +72,7 @@ fn urlset(visit: &LocatorVisit, pages: &[ListedPage]) -> String {
     text + "</urlset>"
 }
 
-/// The first page, states, towns with more than one machine, and machines that are not gone.
+/// The first page, countries, states, towns with more than one machine, and machines that are not gone.
 fn pages(ground: &Ground) -> Vec<ListedPage> {
     let (entries, towns) = (ground.snapshot.entries(), ground.towns());
     let of_towns = towns.all().iter().map(|town| {
@@ -83,7 +85,15 @@ fn pages(ground: &Ground) -> Vec<ListedPage> {
     let present = entries.iter().filter(|entry| !ground.snapshot.is_gone(entry));
     let newest = of_towns.iter().filter_map(|(_, changed)| *changed).max();
     let mut pages = vec![("/".to_owned(), newest), ("/map".to_owned(), newest), ("/about/data".to_owned(), None)];
-    pages.extend(towns.areas().into_iter().map(|(area, _)| (area_path(area), of_area(area))));
+    let areas: Vec<_> = towns.areas().into_iter().map(|(area, _)| area).collect();
+    let countries: BTreeSet<_> = areas.iter().map(|area| area.country).collect();
+    let countries = countries.into_iter().map(|country| TownArea { country, region: None });
+    let of_regions = countries.filter(|country| !areas.contains(country)).map(|country| {
+        let inside = of_towns.iter().filter(|(town, _)| town.area.country == country.country);
+        (area_path(country), inside.filter_map(|(_, changed)| *changed).max())
+    });
+    pages.extend(of_regions);
+    pages.extend(areas.iter().map(|area| (area_path(*area), of_area(*area))));
     let listed = of_towns.iter().filter(|(town, _)| town.len() >= WORTH_LISTING);
     pages.extend(listed.map(|(town, changed)| (town_path(town), *changed)));
     pages.extend(present.map(|entry| (machine_path(entry.machine.id), entry.changed)));

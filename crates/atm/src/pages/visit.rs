@@ -109,6 +109,11 @@ impl LocatorVisit {
     }
 }
 
+/// The address of a page with a slash behind it: the page stands at the one without.
+pub(super) async fn leave_out_slash(visit: LocatorVisit) -> Response {
+    visit.lead_to(StatusCode::MOVED_PERMANENTLY, visit.uri.path().trim_end_matches('/'))
+}
+
 impl FromRequestParts<AtmService> for LocatorVisit {
     type Rejection = Problem;
 

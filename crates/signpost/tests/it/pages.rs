@@ -91,9 +91,16 @@ async fn every_address_of_the_sitemap_is_a_page_that_stands_there() {
     let sitemap = open(&server, "/sitemap.xml").await;
     assert_eq!(sitemap.header("content-type"), Some("application/xml"));
     let all: BTreeSet<&str> = sitemap.text.split("<loc>").skip(1).map(|one| one.split('<').next().unwrap()).collect();
-    for path in
-        ["/", "/about/data", "/atms/us/tx", "/atms/us/mo", "/atms/us/tx/austin", "/atms/us/mo/saint-louis", "/atm/3"]
-    {
+    for path in [
+        "/",
+        "/about/data",
+        "/atms/us",
+        "/atms/us/tx",
+        "/atms/us/mo",
+        "/atms/us/tx/austin",
+        "/atms/us/mo/saint-louis",
+        "/atm/3",
+    ] {
         assert!(all.contains(format!("{PUBLIC}{path}").as_str()), "{path}: {all:?}");
     }
     for path in ["/atm/4", "/atms/us/tx/marfa", "/near"] {
@@ -143,14 +150,33 @@ async fn other_spellings_lead_to_the_one_address() {
         ("/atms/usa", "/atms/us"),
         ("/atms/us/Texas", "/atms/us/tx"),
         ("/atm/01", "/atm/1"),
+        ("/atm/1/", "/atm/1"),
+        ("/atms/us/", "/atms/us"),
+        ("/atms/us/tx/", "/atms/us/tx"),
+        ("/atms/us/tx/austin/?page=1", "/atms/us/tx/austin?page=1"),
+        ("/map/", "/map"),
+        ("/about/data/", "/about/data"),
     ] {
         let reply = open(&server, path).await;
         assert_eq!((reply.status, reply.header("location")), (301, Some(to)), "{path}");
     }
-    for path in ["/atms/us/tx/nowhere", "/atms/us/xx", "/atms/atlantis", "/atms/us/wy", "/atm/99", "/atm/x", "/atm/0"] {
+    for path in [
+        "/atms/us/tx/nowhere",
+        "/atms/us/xx",
+        "/atms/atlantis",
+        "/atms/us/wy",
+        "/atm/99",
+        "/atm/x",
+        "/atm/0",
+        "/atms/us/tx/austin?page=2",
+        "/near?q=Austin%2C+TX&page=9",
+    ] {
         let reply = open(&server, path).await;
         assert_eq!(reply.status, 404, "{path}");
         assert!(reply.text.contains("noindex") && canonical(&reply.text).is_none(), "{path}");
+    }
+    for (part, status) in [("1", 200), ("2", 404), ("+1", 404), ("01", 404), ("0", 404), ("x", 404)] {
+        assert_eq!(open(&server, &format!("/sitemaps/{part}.xml")).await.status, status, "{part}");
     }
     server.stop().await;
 }

@@ -36,6 +36,7 @@ pub(super) const MAP: MapWords = MapWords {
         1 => "1 machine is farther away than the map shows.".to_owned(),
         _ => format!("{count} machines are farther away than the map shows."),
     },
+    decimal: ".",
     north: "North is up.",
     no_service: "No map service is asked.",
     full_map: "Open the large map",

@@ -21,6 +21,8 @@ pub(super) struct MapWords {
     pub(super) crowded: fn(usize) -> String,
     /// How many machines are outside of the drawing.
     pub(super) beyond: fn(usize) -> String,
+    /// What stands before the tenths of a number.
+    pub(super) decimal: &'static str,
     pub(super) north: &'static str,
     pub(super) no_service: &'static str,
     pub(super) full_map: &'static str,

@@ -35,6 +35,7 @@ pub(super) const MAP: MapWords = MapWords {
         1 => "1 cajero está más lejos de lo que muestra el mapa.".to_owned(),
         _ => format!("{count} cajeros están más lejos de lo que muestra el mapa."),
     },
+    decimal: ",",
     north: "El norte está arriba.",
     no_service: "No se consulta ningún servicio de mapas.",
     full_map: "Abrir el mapa grande",

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use axum::Extension;
 use axum::response::Response;
 use maud::{Markup, html};
-use signpost_locator::Country;
 use signpost_locator::gazetteer::ATTRIBUTION;
+use signpost_locator::{Country, Point};
 use signpost_platform::pages::DeviceUse;
 use signpost_platform::web::problem::Problem;
 
@@ -129,18 +129,15 @@ fn state_names(towns: &Towns) -> Markup {
     let mut areas = towns.areas();
     areas.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
     let middle = |area: TownArea| {
-        // Weighed by machines; a region across the date line has all of them on one side.
-        let sums = towns.of_area(area).iter().fold([0.0; 3], |[lat, lon, count], town| {
-            #[expect(clippy::cast_precision_loss, reason = "machines are few")]
-            let machines = town.len() as f64;
-            [lat + town.center.lat() * machines, lon + town.center.lon() * machines, count + machines]
-        });
-        format!("{:.3} {:.3}", sums[0] / sums[2], sums[1] / sums[2])
+        let towns = towns.of_area(area).iter().filter(|town| !town.is_empty());
+        // Weighed by machines.
+        let middle = Point::middle(towns.flat_map(|town| std::iter::repeat_n(town.center, town.len())));
+        middle.map(|middle| format!("{:.3} {:.3}", middle.lat(), middle.lon()))
     };
     html! {
         @for (area, _) in areas {
             @let name = area.region.map_or(area.country.name(), |region| region.code());
-            span.place data-at=(middle(area)) { (name) }
+            @if let Some(at) = middle(area) { span.place data-at=(at) { (name) } }
         }
     }
 }

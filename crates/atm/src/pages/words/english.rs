@@ -58,7 +58,7 @@ pub(super) const LOCATOR: LocatorWords = LocatorWords {
     filter: "Filter",
     filter_name,
     hours_known: |known, all| match (known, all - known) {
-        (0, _) => "Hours are known of none, so none is counted as open.".to_owned(),
+        (0, _) => "Nobody knows the hours of any of them, so none is counted as open.".to_owned(),
         (known, 1) => format!("Hours are known of {known} of the {all}. The other one is not counted as open."),
         (known, others) => {
             format!("Hours are known of {known} of the {all}. The other {others} are not counted as open.")
