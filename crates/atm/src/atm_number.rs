@@ -9,6 +9,12 @@ use signpost_store::{ColumnType, Kind, Value};
 #[derive(Debug)]
 pub struct AtmNumber(AtmId);
 
+/// Reads the id of a machine as it stands in an address: a number in its one spelling, without a sign or a zero before it.
+pub(crate) fn parse_atm_id(text: &str) -> Option<AtmId> {
+    let is_plain = text.bytes().all(|byte| byte.is_ascii_digit()) && !text.starts_with('0');
+    text.parse().ok().filter(|_| is_plain).and_then(AtmId::new)
+}
+
 impl From<AtmNumber> for Value {
     fn from(number: AtmNumber) -> Self {
         Self::Int(i64::try_from(number.0.get()).expect("an id is at most 2^53"))

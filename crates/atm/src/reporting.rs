@@ -13,6 +13,7 @@ use signpost_platform::limits::{Caller, Exceeded, Limit, Rate};
 use signpost_platform::web::problem::{Problem, error_body};
 use signpost_store::random;
 
+use crate::atm_number::parse_atm_id;
 use crate::catalogue::{CatalogueEntry, OPERATOR};
 use crate::reports::admission::{Admission, BadReport, NotAdmitted, SentReport, admit};
 use crate::reports::proof::check_proof;
@@ -68,7 +69,7 @@ pub(crate) async fn take_report(
     sender: ReportSender,
 ) -> Result<TakenReport, ReportRefusal> {
     let snapshot = service.catalogue.snapshot();
-    let id = atm.parse().ok().and_then(AtmId::new);
+    let id = parse_atm_id(atm);
     let entry = id.and_then(|id| snapshot.get(id)).ok_or(ReportRefusal::AtmNotFound)?;
     let (now, id) = (service.clock.now(), entry.machine.id);
     let proof = match pow {
@@ -128,6 +129,7 @@ fn draft(atm_id: AtmId, sent: SentReport, now: Timestamp) -> MachineReport {
         state: ReportState::Shown,
         decided_by: None,
         decided_at: None,
+        decided_from: None,
         address: None,
         network: None,
     }

@@ -13,11 +13,13 @@ use super::{HoldReason, HowSeen, MAX_TEXT, REPORT_COUNTS, ReportId, ReportState,
 pub const PER_MACHINE: Rate = Rate { count: 3, window: Duration::from_hours(24) };
 /// How many a person who is signed in may send in a day.
 pub const PER_PERSON: Rate = Rate { count: 20, window: Duration::from_hours(24) };
+/// How many come from one network in a day, whoever sends them: of IPv4 256 addresses, of IPv6 what one customer gets.
+pub const PER_NETWORK: Rate = Rate { count: 50, window: Duration::from_hours(24) };
 /// How many of all are shown unseen in an hour; behind them only those with a proof of work are.
 pub const SHOWN_AT_ONCE: Rate = Rate { count: 100, window: Duration::from_hours(1) };
 /// How many machines of one operator may be said not to be usable in an hour before the moderator is asked.
 pub const BURST: u32 = 10;
-/// How many reports may wait for the moderator.
+/// How many reports may wait for the moderator, and how many may say what another said.
 pub const MAX_WAITING: u32 = 1_000;
 /// How many reports are stored, of any state.
 pub const MAX_REPORTS: u32 = 50_000;
@@ -79,6 +81,8 @@ pub struct OtherReports {
     pub is_banned: bool,
     /// Those of the address.
     pub of_address: PassedReports,
+    /// Those of the network, of a day.
+    pub of_network: PassedReports,
     /// Those of the machine, of a day.
     pub of_machine: PassedReports,
     /// Those of the person, of a day.
@@ -87,6 +91,8 @@ pub struct OtherReports {
     pub of_hour: u32,
     /// Those that wait for the moderator.
     pub waiting: u32,
+    /// Those that say what another said.
+    pub duplicates: u32,
     /// All that are stored.
     pub stored: u32,
     /// Other machines of the operator that are said not to be usable, of an hour.
@@ -179,8 +185,12 @@ pub fn admit(
     if others.is_banned {
         return Err(NotAdmitted::Banned);
     }
-    let limits =
-        [("reports", per_address, others.of_address), ("reports_of_person", Some(PER_PERSON), others.of_person)];
+    let limits = [
+        ("reports", per_address, others.of_address),
+        ("reports_of_person", Some(PER_PERSON), others.of_person),
+        // Who runs a server without a limit for an address wants none for its neighbours.
+        ("reports_of_network", per_address.and(Some(PER_NETWORK)), others.of_network),
+    ];
     for (name, rate, passed) in limits {
         check(name, rate, passed, now)?;
     }
@@ -198,6 +208,7 @@ pub fn admit(
         (others.of_hour >= SHOWN_AT_ONCE.count && !has_proof).then_some(HoldReason::Flood)
     };
     Ok(match (&others.twin, held) {
+        (Some(_), _) if others.duplicates >= MAX_WAITING => return Err(NotAdmitted::Full),
         (Some(_), _) => Admission::Stored(ReportState::Duplicate, None),
         (None, Some(_)) if others.waiting >= MAX_WAITING => return Err(NotAdmitted::Full),
         (None, Some(reason)) => Admission::Stored(ReportState::New, Some(reason)),
@@ -209,7 +220,8 @@ fn check(name: &'static str, rate: Option<Rate>, passed: PassedReports, now: Tim
     let Some(rate) = rate.filter(|rate| passed.count >= rate.count) else { return Ok(()) };
     let window = SignedDuration::try_from(rate.window).unwrap_or(SignedDuration::MAX);
     let free_at = passed.oldest.map_or(now, |oldest| oldest + window);
-    let wait = Duration::try_from(free_at.duration_since(now)).unwrap_or_default();
+    // What came in the same moment leaves the window with it: nobody waits for longer than that.
+    let wait = Duration::try_from(free_at.duration_since(now).min(window)).unwrap_or_default();
     Err(NotAdmitted::TooMany(name, rate, wait))
 }
 

@@ -54,6 +54,16 @@ fn each_limit_refuses_the_first_beyond_it_and_says_when_to_come_back() {
     for (others, refused) in [
         (OtherReports { of_address: passed(4, 60), ..OtherReports::default() }, None),
         (OtherReports { of_address: passed(5, 60), ..OtherReports::default() }, Some(("reports", PER_ADDRESS, wait))),
+        (OtherReports { of_network: passed(49, 60), ..OtherReports::default() }, None),
+        (
+            OtherReports { of_network: passed(50, 60), ..OtherReports::default() },
+            Some(("reports_of_network", PER_NETWORK, day)),
+        ),
+        // The clock of the server that stored it is ahead: nobody waits for longer than the window.
+        (
+            OtherReports { of_address: passed(5, -5), ..OtherReports::default() },
+            Some(("reports", PER_ADDRESS, Duration::from_hours(1))),
+        ),
         (OtherReports { of_machine: passed(2, 60), ..OtherReports::default() }, None),
         (
             OtherReports { of_machine: passed(3, 60), ..OtherReports::default() },

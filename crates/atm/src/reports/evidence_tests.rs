@@ -33,6 +33,7 @@ fn report(number: u8, seen: Seen, how: Option<HowSeen>, weight: Weight, age: i64
         state: ReportState::Shown,
         decided_by: None,
         decided_at: None,
+        decided_from: None,
         address: None,
         network: None,
     }

@@ -153,6 +153,9 @@ rows! {
         pub decided_by: Option<DecidedBy>,
         #[serde(skip_serializing_if = "Option::is_none")]
         pub decided_at: Option<Timestamp>,
+        /// The state before the moderator decided.
+        #[serde(skip)]
+        pub decided_from: Option<ReportState>,
         /// Hashes of the client's address and its network, for a day.
         #[serde(skip)]
         pub address: Option<String>,

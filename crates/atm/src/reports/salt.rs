@@ -1,7 +1,7 @@
 //! Whether two reports came from one place, without keeping where that is: what is stored of an address is a hash under a
 //! salt of the day, for a day. Then the hash goes, and a little later the salt.
 
-use std::net::{IpAddr, Ipv4Addr};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use data_encoding::HEXLOWER;
 use hmac::{Hmac, KeyInit, Mac};
@@ -59,11 +59,11 @@ pub struct HashedAddress {
     pub network: String,
 }
 
-/// An IPv6 address is counted as its network of 64 bits already.
+/// Of IPv4 the first 24 bits, of IPv6 the first 48: what one customer of a provider may have.
 fn network(address: IpAddr) -> IpAddr {
     match address {
         IpAddr::V4(v4) => Ipv4Addr::from_bits(v4.to_bits() & (u32::MAX << 8)).into(),
-        v6 @ IpAddr::V6(_) => v6,
+        IpAddr::V6(v6) => Ipv6Addr::from_bits(v6.to_bits() & (u128::MAX << 80)).into(),
     }
 }
 
@@ -86,6 +86,8 @@ mod tests {
         let neighbour = hash(&one, "192.0.2.8");
         assert!(home.network == neighbour.network && home.address != neighbour.address);
         assert_ne!(home.network, hash(&one, "192.0.3.7").network);
+        let [home6, next6, far6] = ["2001:db8:1:1::", "2001:db8:1:2::", "2001:db8:2:1::"].map(|text| hash(&one, text));
+        assert!(home6.network == next6.network && home6.address != next6.address && home6.network != far6.network);
         let tomorrow = hash(&other, "192.0.2.7");
         assert!(home.address != tomorrow.address && home.network != tomorrow.network);
         assert!(!format!("{home:?} {one:?}").contains("192.0"));

@@ -14,7 +14,7 @@ use super::{BannedReporter, MachineReport, REPORT_LASTS, ReportId, ReportState, 
 
 /// How many reports of a machine are stored beside those that were accepted: the oldest go.
 const MAX_OF_MACHINE: i64 = 100;
-/// How long after it no longer counted a report is stored.
+/// How long after it no longer counted a report is stored; a duplicate never did.
 const STORED_AFTER: SignedDuration = SignedDuration::from_hours(30 * 24);
 
 const VERSION: &str = "SELECT version FROM atm_report_state";
@@ -44,11 +44,14 @@ const OTHERS: &str = "
             WHERE text_hash = $11 AND seen = $14 AND state <> 'rejected' AND (atm_id = $1 OR $12 = 'long')
             ORDER BY id LIMIT 1),
         (SELECT voice FROM atm_reports WHERE atm_id = $1
-            AND (reporter = $6 OR (network IN ($4, $5) AND NOT (weight = '3' AND $13 = '3')))
+            AND (reporter = $6 OR address IN ($2, $3) OR (network IN ($4, $5) AND $13 <> '3'))
             ORDER BY id DESC LIMIT 1),
         (SELECT id FROM atm_reports WHERE atm_id = $1 AND seen = $14 AND created_at > $9
-            AND (reporter = $6 OR (network IN ($4, $5) AND NOT (weight = '3' AND $13 = '3')))
-            AND state <> 'rejected' ORDER BY id DESC LIMIT 1)";
+            AND (reporter = $6 OR address IN ($2, $3) OR (network IN ($4, $5) AND $13 <> '3'))
+            AND state <> 'rejected' ORDER BY id DESC LIMIT 1),
+        (SELECT COUNT(*) FROM atm_reports WHERE network IN ($4, $5) AND created_at > $9),
+        (SELECT MIN(created_at) FROM atm_reports WHERE network IN ($4, $5) AND created_at > $9),
+        (SELECT COUNT(*) FROM atm_reports WHERE state = 'duplicate')";
 
 const INSERT: &str = sql!(MachineReport::INSERT, " ON CONFLICT DO NOTHING");
 
@@ -66,16 +69,21 @@ const LIST: &str = sql!(
     " WHERE ($1 = '' OR state = $1) AND (CAST($2 AS BIGINT) = 0 OR atm_id = $2) ORDER BY id DESC LIMIT $3"
 );
 const DECIDE: &str = "
-    UPDATE atm_reports SET state = $2, decided_by = 'moderator', decided_at = $3
-    WHERE id = $1 AND state IN ('new', 'shown', 'duplicate')";
-const RELEASE: &str = "UPDATE atm_reports SET state = 'shown' WHERE id = $1 AND state = 'new'";
+    UPDATE atm_reports SET decided_from = state, state = $2, decided_by = 'moderator', decided_at = $3
+    WHERE id = $1 AND (state IN ('new', 'shown', 'duplicate')
+        OR ($2 = 'rejected' AND state = 'accepted' AND decided_by = 'operator'))";
+const RELEASE: &str = "UPDATE atm_reports SET state = 'shown', held = NULL WHERE id = $1 AND state = 'new'";
+/// Nobody but the operator's key has decided before the moderator. Of decisions by a program that did not note what was before,
+/// a guess is made.
 const UNDO: &str = "
-    UPDATE atm_reports SET decided_by = NULL, decided_at = NULL,
-        state = CASE WHEN held IS NULL THEN 'shown' ELSE 'new' END
-    WHERE id = $1 AND state IN ('accepted', 'rejected')";
+    UPDATE atm_reports SET decided_from = NULL,
+        decided_by = CASE WHEN decided_from = 'accepted' THEN 'operator' END,
+        decided_at = CASE WHEN decided_from = 'accepted' THEN created_at END,
+        state = COALESCE(decided_from, CASE WHEN held IS NULL THEN 'shown' ELSE 'new' END)
+    WHERE id = $1 AND state IN ('accepted', 'rejected') AND decided_by = 'moderator'";
 const BAN: &str = sql!(BannedReporter::INSERT, " ON CONFLICT (reporter) DO NOTHING");
 const REJECT_ALL_OF: &str = "
-    UPDATE atm_reports SET state = 'rejected', decided_by = 'moderator', decided_at = $2
+    UPDATE atm_reports SET decided_from = state, state = 'rejected', decided_by = 'moderator', decided_at = $2
     WHERE reporter = $1 AND state IN ('new', 'shown')";
 const LIFT_BAN: &str = "DELETE FROM atm_report_bans WHERE reporter = $1";
 const IS_BANNED: &str = "SELECT 1 FROM atm_report_bans WHERE reporter = $1";
@@ -89,7 +97,8 @@ const FORGET_ADDRESSES: &str = "
 const FORGET_SALTS: &str = "DELETE FROM atm_report_salts WHERE day < $1";
 const EXPIRE: &str = "UPDATE atm_reports SET state = 'expired' WHERE state IN ('new', 'shown') AND created_at <= $1";
 const PURGE: &str = "
-    DELETE FROM atm_reports WHERE state IN ('rejected', 'duplicate', 'expired') AND created_at <= $1";
+    DELETE FROM atm_reports
+    WHERE (state IN ('rejected', 'expired') AND created_at <= $1) OR (state = 'duplicate' AND created_at <= $2)";
 
 /// Who sends a report, as far as that is compared.
 #[derive(Clone, Debug)]
@@ -183,6 +192,8 @@ pub async fn read_others(
         twin: id(12)?,
         voice: id(13)?,
         echo: id(14)?,
+        of_network: passed(15)?,
+        duplicates: count(17)?,
     })
 }
 
@@ -330,7 +341,7 @@ pub async fn sweep(store: &Store, now: Timestamp) -> Result<()> {
         step(FORGET_SALTS, params![day_of(now) - 1]),
         step(ADVANCE_IF_OLD, params![old]),
         step(EXPIRE, params![old]),
-        step(PURGE, params![old - STORED_AFTER]),
+        step(PURGE, params![old - STORED_AFTER, now - STORED_AFTER]),
     ];
     store.write(steps).await?;
     Ok(())

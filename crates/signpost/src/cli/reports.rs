@@ -47,19 +47,19 @@ pub(super) enum ReportsCommand {
         #[arg(long)]
         release: bool,
     },
-    /// Reject a report: it counts for nothing
+    /// Reject a report, an operator's too: it counts for nothing
     Reject {
         /// Report ID, as shown by 'reports list'
         id: String,
     },
-    /// Take back what was accepted or rejected
+    /// Undo accepting or rejecting: the report is what it was before
     Undo {
         /// Report ID, as shown by 'reports list'
         id: String,
     },
     /// Refuse the reports of a person or of an API key, and reject those that are shown
     ///
-    /// What an operator's key has decided stays: take it back with 'reports undo'.
+    /// What an operator's key has decided stays: reject it with 'reports reject'.
     Ban {
         /// User ID or key ID, as shown by 'reports show'
         reporter: String,
@@ -176,11 +176,12 @@ async fn decide(session: &Session, store: &Store, id: &str, what: Moderation) ->
 
 fn allowed(what: Moderation) -> &'static str {
     match what {
-        Moderation::Accept | Moderation::Reject => {
-            "only new, shown and duplicate ones are decided on; 'reports undo' first"
+        Moderation::Accept => "only new, shown and duplicate ones can be accepted; 'reports undo' first",
+        Moderation::Reject => {
+            "only new, shown and duplicate ones, and what an operator said, can be rejected; 'reports undo' first"
         }
         Moderation::Release => "only new ones are released",
-        Moderation::Undo => "only accepted and rejected ones are taken back",
+        Moderation::Undo => "only what a moderator accepted or rejected can be undone",
     }
 }
 

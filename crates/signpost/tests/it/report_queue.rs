@@ -112,10 +112,23 @@ async fn the_moderator_closes_a_machine_and_opens_it_again() {
     becomes(&service, atm, "it is open again", status("open")).await;
     assert_eq!(document(folder, &["reports", "reject", id])["state"], "rejected");
     becomes(&service, atm, "nothing is said of it", |known| known["structuredContent"].get("reports").is_none()).await;
+    assert_eq!(document(folder, &["reports", "undo", id])["state"], "shown");
+    // One that says the same in the same words counts for nothing, whatever is decided and undone.
+    let copy = service.reports("198.51.100.1", atm, &hostile).await.with(201);
+    let copy = copy["id"].as_str().unwrap();
+    for (decision, state) in
+        [("reject", "rejected"), ("undo", "duplicate"), ("accept", "accepted"), ("undo", "duplicate")]
+    {
+        assert_eq!(document(folder, &["reports", decision, copy])["state"], state, "{decision}");
+    }
+    assert_eq!(document(folder, &["reports", "reject", id])["state"], "rejected");
     let audit = document(folder, &["audit", "list"]);
     let actions: Vec<_> =
         audit["entries"].as_array().unwrap().iter().map(|entry| entry["action"].as_str().unwrap()).collect();
-    assert_eq!(actions, ["report.rejected", "report.undone", "report.accepted"], "{audit}");
+    let decided = ["undone", "accepted", "undone", "rejected", "undone", "rejected", "undone", "accepted"];
+    let expected = decided.map(|what| format!("report.{what}"));
+    assert_eq!(actions[0], "report.rejected", "{audit}");
+    assert_eq!(actions[1..], expected, "{audit}");
     for arguments in [["reports", "show", "rep_0"], ["reports", "ban", "somebody"]] {
         command(folder, &arguments).run().failed(1);
     }

@@ -5,6 +5,8 @@ use jiff::SignedDuration;
 use reqwest::Method;
 use secrecy::ExposeSecret;
 use serde_json::{Value, json};
+use signpost_atm::reports::ReportId;
+use signpost_atm::reports::sql::{self, Moderation};
 use signpost_platform::accounts::keys::{self, NewKey};
 use signpost_platform::accounts::{Account, Environment, Scope};
 use signpost_store::random;
@@ -183,7 +185,13 @@ async fn what_cannot_be_a_report_is_refused_and_costs_nothing() {
         let told = service.reports("192.0.2.1", 1, &body).await.refused(400, "invalid_request");
         assert_eq!(told["field"], field, "{body}");
     }
-    for path in ["/v1/atms/999999999/reports", "/v1/atms/x/reports", "/v1/atms/0/reports"] {
+    for path in [
+        "/v1/atms/999999999/reports",
+        "/v1/atms/x/reports",
+        "/v1/atms/0/reports",
+        "/v1/atms/01/reports",
+        "/v1/atms/+1/reports",
+    ] {
         let headers = [("x-forwarded-for", "192.0.2.1"), ("content-type", "application/json")];
         service.send(Method::POST, path, &headers, &gone().to_string()).await.refused(404, "atm_not_found");
     }
@@ -234,7 +242,8 @@ async fn the_operators_key_decides_and_opens_no_other_machine() {
     decide(&other, &gone()).await.refused(403, "atm_not_yours");
     decide("Bearer svc_live_x", &gone()).await.refused(401, "invalid_api_key");
     service.becomes(atm, "it is open", |known| known["status"] == "open").await;
-    assert_eq!(decide(&acme, &gone()).await.with(201)["state"], "accepted");
+    let word = decide(&acme, &gone()).await.with(201);
+    assert_eq!(word["state"], "accepted");
     let closed = service.becomes(atm, "it is closed", |known| known["status"] == "permanently_closed").await;
     assert!(closed["statusReason"].as_str().unwrap().contains("its operator says that it is gone"), "{closed}");
     let near = json!({ "lat": 30.2672, "lon": -97.7431 });
@@ -242,6 +251,18 @@ async fn the_operators_key_decides_and_opens_no_other_machine() {
     assert_eq!(list["result"]["structuredContent"]["total"], 0, "{list}");
     let counted = service.call("check_atm_status", near).await.with(200);
     assert_eq!(counted["result"]["structuredContent"]["counts"], json!({}), "{counted}");
+    // The moderator knows better, and takes that back: it is the operator's word again, which nobody but the operator undoes.
+    let (store, now) = (&service.app.store, service.clock.now());
+    let id = ReportId::parse(word["id"].as_str().unwrap()).unwrap();
+    let moderate = async |what| {
+        let report = sql::find(store, &id).await.unwrap().unwrap();
+        sql::moderate(store, &report, what, now).await.unwrap()
+    };
+    assert!(moderate(Moderation::Reject).await);
+    service.becomes(atm, "it is open", |known| known["status"] == "open").await;
+    assert!(moderate(Moderation::Undo).await);
+    service.becomes(atm, "it is closed again", |known| known["status"] == "permanently_closed").await;
+    assert!(!moderate(Moderation::Undo).await && !moderate(Moderation::Accept).await);
     // The operator takes it back: by a report, and by what it submits.
     decide(&acme, &json!({ "seen": "there" })).await.with(201);
     service.becomes(atm, "it is open again", |known| known["status"] == "open").await;

@@ -23,7 +23,7 @@ const FLOORS: &[(&str, &[&[&str]])] = &[
     (
         "store",
         &[
-            &["row", "random", "file", "lock", "watched"],
+            &["row", "random", "file", "file_state", "lock", "watched"],
             &["step", "changes"],
             &["migrate"],
             &["schema"],
