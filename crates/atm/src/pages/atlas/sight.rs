@@ -13,6 +13,7 @@ use crate::pages::addresses::{machine_path, town_path};
 use crate::pages::ground::Ground;
 use crate::pages::rows::row;
 use crate::pages::visit::LocatorVisit;
+use crate::processor;
 use crate::view::MachineView;
 
 /// How wide and how high a map may be that is asked about, in degrees.
@@ -34,6 +35,13 @@ struct MapBox {
 pub(super) async fn show(visit: LocatorVisit) -> Result<Response, Problem> {
     let asked = visit.parameter("box").as_deref().and_then(MapBox::parse).ok_or_else(wrong_box)?;
     let ground = visit.ground().await;
+    // Tens of thousands of machines may be in sight.
+    let fragment = processor::run(move |_| draw(&visit, &ground, &asked)).await?;
+    Ok(HtmlPage::personal(fragment.into_string()).into_response())
+}
+
+/// The list and the names of a part of the earth.
+fn draw(visit: &LocatorVisit, ground: &Ground, asked: &MapBox) -> Markup {
     let moment = ground.snapshot.at(visit.now);
     let seen: Vec<&CatalogueEntry> = moment
         .within(asked.middle, asked.reach(), &AtmFilter::default())
@@ -47,26 +55,25 @@ pub(super) async fn show(visit: LocatorVisit) -> Result<Response, Problem> {
             @if views.len() < seen.len() { p.sm.soft { ((words.nearest)(views.len())) } }
             ol.machines {
                 @for (number, view) in &views {
-                    (row(&visit, &moment, *number, view, asked.middle.distance(view.record.point)))
+                    (row(visit, &moment, *number, view, asked.middle.distance(view.record.point)))
                 }
             }
         };
-        (rows, html! { (pins(&visit, &views)) (places(&ground, &asked)) })
+        (rows, html! { (pins(visit, &views)) (places(ground, asked)) })
     } else {
-        let mut towns: Vec<_> = towns(&ground, &asked);
+        let mut towns: Vec<_> = towns(ground, asked);
         towns.sort_by_key(|town| std::cmp::Reverse(town.len()));
         towns.truncate(MOST_TOWNS);
-        (town_list(&visit, &towns), html! { @for town in &towns { (name(&town.name, town.center)) } })
+        (town_list(visit, &towns), html! { @for town in &towns { (name(&town.name, town.center)) } })
     };
-    let fragment = html! {
+    html! {
         div data-part="names" { (names) }
         section data-part="list" {
             h2 { ((words.count)(seen.len())) }
             @if seen.is_empty() { p { (words.go_farther) } } @else { (list) }
-            (streets(&visit, &asked))
+            (streets(visit, asked))
         }
-    };
-    Ok(HtmlPage::personal(fragment.into_string()).into_response())
+    }
 }
 
 /// The machines nearest to a point, nearest first, then by id. Of a city's thousands only these are put in order.
