@@ -56,7 +56,8 @@ fn status_tells_what_runs_and_fails_once_it_does_not() {
     }
     server.terminate();
     assert!(server.ends().0.success());
-    let ended = Program::within(folder.path(), &["status"]).run();
+    // At the usual address somebody may run another one meanwhile.
+    let ended = Program::within(folder.path(), &["status"]).env("SIGNPOST_LISTEN", "127.0.0.1:1").run();
     assert_eq!(ended.code, Some(1));
     assert!(ended.out.contains("no server answers at") && ended.out.contains("signpost serve"), "{}", ended.out);
     assert_eq!(ended.err, "signpost: to look at: 1\n");

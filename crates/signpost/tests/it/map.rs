@@ -28,10 +28,20 @@ fn machines(version: i64) -> Snapshot {
     Snapshot::build(StoredCatalogue { version, atms, ..StoredCatalogue::default() })
 }
 
-async fn shown(snapshot: Snapshot) -> Service {
+fn no_machines(version: i64) -> Snapshot {
+    Snapshot::build(StoredCatalogue { version, ..StoredCatalogue::default() })
+}
+
+async fn shown(machines: fn(i64) -> Snapshot) -> Service {
     let server = server_with(&[]).await;
-    server.app.atm.catalogue.replace(snapshot);
+    show(&server, machines);
     server
+}
+
+/// Shows them as the state that the database is in: for another one the server would read the database again.
+fn show(server: &Service, machines: fn(i64) -> Snapshot) {
+    let catalogue = &server.app.atm.catalogue;
+    catalogue.replace(machines(catalogue.snapshot().version()));
 }
 
 async fn get(server: &Service, path: &str, headers: &[(&str, &str)]) -> Reply {
@@ -46,7 +56,7 @@ async fn in_sight(server: &Service, sides: &str) -> String {
 
 #[tokio::test]
 async fn the_page_has_the_states_and_a_drawing_for_whoever_has_no_script() {
-    let server = shown(machines(1)).await;
+    let server = shown(machines).await;
     let page = get(&server, "/map", &[]).await;
     assert_eq!(page.status, 200);
     for part in [
@@ -74,7 +84,7 @@ async fn the_page_has_the_states_and_a_drawing_for_whoever_has_no_script() {
 
 #[tokio::test]
 async fn the_dots_are_those_of_the_machines_that_are_not_gone_and_a_browser_keeps_them() {
-    let server = shown(machines(1)).await;
+    let server = shown(machines).await;
     let points = get(&server, "/map/points", &[]).await;
     assert_eq!(points.header("content-type"), Some("application/octet-stream"));
     assert_eq!(points.text.as_bytes().first(), Some(&42), "a count");
@@ -85,18 +95,18 @@ async fn the_dots_are_those_of_the_machines_that_are_not_gone_and_a_browser_keep
         let again = get(&server, path, &[("if-none-match", &tag)]).await;
         assert_eq!((again.status, again.text.as_str()), (304, ""));
         // Another state of the catalogue is another file.
-        server.app.atm.catalogue.replace(Snapshot::build(StoredCatalogue::default()));
+        show(&server, no_machines);
         let other = get(&server, path, &[("if-none-match", &tag)]).await;
         assert_eq!(other.status, 200);
         assert_ne!(other.header("etag"), Some(&*tag));
-        server.app.atm.catalogue.replace(machines(1));
+        show(&server, machines);
     }
     server.stop().await;
 }
 
 #[tokio::test]
 async fn a_map_without_machines_says_so() {
-    let server = shown(Snapshot::build(StoredCatalogue::default())).await;
+    let server = shown(no_machines).await;
     let page = get(&server, "/map", &[]).await;
     assert!(page.text.contains("No machine is known here yet."), "{}", page.text);
     assert_eq!(get(&server, "/map/points", &[]).await.text, "\0\0\0\0");
@@ -107,7 +117,7 @@ async fn a_map_without_machines_says_so() {
 
 #[tokio::test]
 async fn what_is_in_sight_is_a_list_of_machines_in_a_city_and_of_towns_elsewhere() {
-    let server = shown(machines(1)).await;
+    let server = shown(machines).await;
     let city = in_sight(&server, "30.1,-98,30.5,-97.5").await;
     assert!(
         city.contains("40 machines in sight") && city.contains("These are the 30 nearest to the middle."),
@@ -128,7 +138,7 @@ async fn what_is_in_sight_is_a_list_of_machines_in_a_city_and_of_towns_elsewhere
 
 #[tokio::test]
 async fn a_box_that_is_none_is_refused() {
-    let server = shown(machines(1)).await;
+    let server = shown(machines).await;
     for query in
         ["", "?box=", "?box=1,2,3", "?box=a,b,c,d", "?box=-90,-180,90,180", "?box=31,-97,30,-98", "?box=0,0,1e9,1"]
     {
