@@ -1,6 +1,6 @@
 #!/bin/sh
-# The files in deploy/: Kubernetes takes the manifests, the compose file is what it refers to, and every variable that
-# any of them sets is one of the program's.
+# The files in deploy/: Kubernetes takes the manifests, the compose file is what it refers to, every variable that any of
+# them sets is one of the program's, and what alerts and dashboard ask for is what a server tells.
 set -eu
 cd "$(dirname "$0")"
 if ! [ venv -nt requirements.txt ]; then
@@ -29,9 +29,19 @@ assert pods and all(pod['enableServiceLinks'] is False for pod in pods)
 docker = open('../../deploy/Dockerfile').read()
 assert re.search(r'^USER 10001', docker, re.M) and re.search(r'^FROM rust:1\.\d+', docker, re.M)
 CHECK
+# promtool alone, without the server that Debian would start beside it.
+promtool="$(command -v promtool || echo "$PWD/tools/usr/bin/promtool")"
+if ! [ -x "$promtool" ]; then
+  rm -rf tools && mkdir tools
+  (cd tools && apt-get download -qq prometheus && dpkg-deb -x prometheus_*.deb . && rm prometheus_*.deb) >/dev/null 2>&1 || true
+  [ -x "$promtool" ] || { echo "Please install promtool: apt-get install prometheus" >&2; exit 1; }
+fi
+"$promtool" check rules ../../deploy/prometheus/signpost.rules.yaml >/dev/null
+"$promtool" test rules rules_test.yaml >/dev/null
+venv/bin/python metrics.py "${CARGO_TARGET_DIR:-../../target}/debug/signpost"
 if command -v systemd-analyze >/dev/null 2>&1; then
   # The program is not installed where the unit looks for it, which is all that it may say.
   said="$(systemd-analyze verify ../../deploy/signpost.service 2>&1 | grep signpost.service | grep -v 'is not executable' || true)"
   [ -z "$said" ] || { echo "$said" >&2; exit 1; }
 fi
-echo "deploy/: manifests, compose file and unit are what they should be"
+echo "deploy/: manifests, compose file, alerts, dashboard and unit are what they should be"

@@ -58,7 +58,7 @@ pub(super) async fn run(session: Session) -> Result<()> {
     let stop = stop_signal()?;
     let server = HttpServer::open(config, Clock::System).await?;
     if json {
-        println!("{}", addresses(&server.app));
+        println!("{}", addresses(&server));
     } else {
         println!("{}", banner(&server.app));
     }
@@ -86,9 +86,9 @@ pub(super) fn stop_signal() -> Result<impl Future<Output = ()>> {
     Ok(async { drop(tokio::signal::ctrl_c().await) })
 }
 
-fn addresses(app: &App) -> serde_json::Value {
-    let base = &app.base_url;
-    json!({
+fn addresses(server: &HttpServer) -> serde_json::Value {
+    let (app, base) = (&server.app, &server.app.base_url);
+    let mut addresses = json!({
         "version": env!("CARGO_PKG_VERSION"),
         "listen": app.listen.to_string(),
         "data": app.config.database_shown(),
@@ -98,7 +98,11 @@ fn addresses(app: &App) -> serde_json::Value {
         "health": format!("{base}/health"),
         "live": format!("{base}{}", Environment::Live.path()),
         "sandbox": format!("{base}{}", Environment::Sandbox.path()),
-    })
+    });
+    if let Some(metrics) = server.metrics_listen() {
+        addresses["metrics"] = json!(format!("http://{metrics}/metrics"));
+    }
+    addresses
 }
 
 /// The addresses, and the next useful command of each service.

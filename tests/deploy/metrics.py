@@ -1,0 +1,58 @@
+"""Every metric that the alerts, the dashboard and docs/operate.md name is one that a server tells, and the other way round;
+every alert says in docs/operate.md what to do."""
+
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import urllib.request
+
+import yaml
+
+RULES = '../../deploy/prometheus/signpost.rules.yaml'
+DASHBOARD = '../../deploy/grafana/signpost.json'
+DOCS = '../../docs/operate.md'
+# What there is only once somebody logged in, or an event was delivered.
+LATER = {'signpost_sessions', 'signpost_delivery_attempts'}
+
+
+def told(program: str) -> set[str]:
+    """The names of the metrics of a server that answered one request."""
+    with tempfile.TemporaryDirectory() as folder:
+        arguments = ['serve', '--json', '--listen', '127.0.0.1:0', '--data-dir', folder]
+        env = {**os.environ, 'SIGNPOST_METRICS_LISTEN': '127.0.0.1:0'}
+        with subprocess.Popen([program, *arguments], env=env, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as server:
+            try:
+                ready = json.loads(server.stdout.readline() or 'null')
+                assert ready, f'{program} did not start'
+                urllib.request.urlopen(ready['health'], timeout=60).read()
+                text = urllib.request.urlopen(ready['metrics'], timeout=60).read().decode()
+            finally:
+                server.terminate()
+    return families(' '.join(re.findall(r'^# TYPE (signpost_[a-z_]+) ', text, re.M)))
+
+
+def families(text: str) -> set[str]:
+    """The metrics that a text names, without what their kind adds to the name."""
+    names = re.findall(r'signpost_[a-z_]+', text)
+    return {re.sub(r'_(total|bucket|sum|count|info)$', '', name) for name in names}
+
+
+docs = open(DOCS).read().split('## Monitoring')[1].split('\n## ')[0]
+groups = yaml.safe_load(open(RULES))['groups']
+rules = [rule for group in groups for rule in group['rules']]
+panels = json.load(open(DASHBOARD))['panels']
+asked = families(' '.join(rule['expr'] for rule in rules))
+shown = families(' '.join(target['expr'] for panel in panels for target in panel['targets']))
+known = told(sys.argv[1])
+documented = families(docs)
+assert known <= documented <= known | LATER, (known ^ documented)
+assert asked <= documented and shown <= documented, (asked | shown) - documented
+assert documented <= shown, f'not on the dashboard: {documented - shown}'
+assert len({panel['id'] for panel in panels}) == len(panels)
+for rule in rules:
+    assert f"| `{rule['alert']}` |" in docs, f"docs/operate.md says nothing of {rule['alert']}"
+for name in re.findall(r'^\| `(Signpost\w+)` \|', docs, re.M):
+    assert name in {rule['alert'] for rule in rules}, f'{name} is no alert'
