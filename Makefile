@@ -1,5 +1,5 @@
 # The work of this project by name. `make ci` is what CI runs, no more and no less.
-.PHONY: reference run programs sdks test test-rust test-postgres test-clients test-api test-sdks test-newest-python test-pages test-openid check fmt doc unused deny bench accuracy fuzz soak ci setup gazetteer
+.PHONY: reference run programs sdks test test-rust test-postgres test-clients test-api test-sdks test-newest-python test-pages test-openid check fmt doc unused deny bench accuracy fuzz soak ci setup gazetteer release
 
 CARGO_DENY_VERSION := 0.20.2
 CARGO_MACHETE_VERSION := 0.9.2
@@ -37,6 +37,7 @@ test-api: programs
 	sh tests/conformance.sh
 	bash tests/integrate.sh
 	sh tests/deploy/run.sh
+	sh tests/deploy/package.sh
 
 # The SDKs in TypeScript, Python and Go, each with the tools of its language. The one in Rust is in `test-rust`.
 test-sdks: sdks
@@ -115,6 +116,10 @@ gazetteer:
 	sh data/gazetteer.sh
 	sh data/airports.sh
 	sh data/states.sh
+
+# A Debian package, an archive, a list of what the program is made of, and their SHA-256, in dist/.
+release:
+	sh deploy/package/release.sh
 
 # Ten minutes of three servers under load, while they and what they stand on are killed and restarted.
 soak:

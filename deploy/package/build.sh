@@ -1,0 +1,70 @@
+#!/bin/sh
+# Packs a built program: build.sh PROGRAM FOLDER makes an archive, a Debian package, a list of what is in the program
+# (CycloneDX), and their SHA-256. The same program gives the same bytes, whoever packs it, wherever and whenever.
+# DEB_COMPRESSION chooses another compression of the package than xz.
+set -eu
+umask 022
+program="$(realpath "$1")"; mkdir -p "$2"; out="$(realpath "$2")"
+cd "$(dirname "$0")/../.."
+# The time of all files: that of the last commit.
+SOURCE_DATE_EPOCH="${SOURCE_DATE_EPOCH:-$(git log -1 --format=%ct)}"
+export SOURCE_DATE_EPOCH LC_ALL=C TZ=UTC
+for tool in dpkg-deb strip objdump python3; do
+  command -v "$tool" >/dev/null || { echo "Please install $tool first: apt-get install dpkg binutils python3" >&2; exit 1; }
+done
+
+version="$(sed -n 's/^version = "\(.*\)"/\1/p' Cargo.toml | head -n 1)"
+machine="$(dpkg --print-architecture)"
+work="$(mktemp -d)"
+trap 'rm -rf "$work"' EXIT
+root="$work/deb"
+
+# What both hold: the program, its pages for man, what shells complete, and the papers.
+install -D -m 755 "$program" "$root/usr/bin/signpost"
+strip --strip-unneeded "$root/usr/bin/signpost"
+"$program" man "$root/usr/share/man/man1" >/dev/null
+find "$root/usr/share/man" -name '*.1' -exec gzip -9n {} +
+mkdir -p "$root/usr/share/bash-completion/completions" "$root/usr/share/zsh/vendor-completions" \
+  "$root/usr/share/fish/vendor_completions.d" "$root/usr/share/doc/signpost"
+"$program" completions bash >"$root/usr/share/bash-completion/completions/signpost"
+"$program" completions zsh >"$root/usr/share/zsh/vendor-completions/_signpost"
+"$program" completions fish >"$root/usr/share/fish/vendor_completions.d/signpost.fish"
+cp LICENSE-MIT LICENSE-APACHE NOTICE README.md "$root/usr/share/doc/signpost/"
+cat NOTICE LICENSE-MIT LICENSE-APACHE >"$root/usr/share/doc/signpost/copyright"
+gzip -9nc CHANGELOG.md >"$root/usr/share/doc/signpost/changelog.gz"
+
+archive="signpost-$version-linux-$(uname -m)"
+cp -R "$root/usr" "$work/$archive"
+install -m 644 deploy/signpost.service "$work/$archive/"
+tar --sort=name --mtime="@$SOURCE_DATE_EPOCH" --owner=0 --group=0 --numeric-owner -C "$work" -cf - "$archive" |
+  gzip -9n >"$out/$archive.tar.gz"
+
+# What Debian adds: the unit, and the settings, which an upgrade leaves as they are.
+mkdir -p "$root/lib/systemd/system" "$root/DEBIAN"
+sed 's#/usr/local/bin/#/usr/bin/#; /^# Copy the program/,/^#   systemctl/d' deploy/signpost.service \
+  >"$root/lib/systemd/system/signpost.service"
+mkdir -p "$root/etc/signpost"
+"$program" config >"$root/etc/signpost/signpost.toml"
+echo /etc/signpost/signpost.toml >"$root/DEBIAN/conffiles"
+glibc="$(objdump -T "$root/usr/bin/signpost" | sed -n 's/.*(\?GLIBC_\([0-9.]*\).*/\1/p' | sort -uV | tail -n 1)"
+cat >"$root/DEBIAN/control" <<CONTROL
+Package: signpost
+Version: $version
+Architecture: $machine
+Maintainer: The Signpost authors <signpost@localhost>
+Section: net
+Priority: optional
+Installed-Size: $(du -k -s --apparent-size "$root/usr" | cut -f 1)
+Depends: libc6 (>= $glibc), libgcc-s1
+Recommends: ca-certificates
+Description: Bitcoin ATM locator for AI assistants, and login with a wallet
+ One program with two services: it finds Bitcoin ATMs by place name or
+ coordinates over the Model Context Protocol, HTTP and pages, and logs people
+ in with a wallet or a passkey, by QR code, without passwords.
+CONTROL
+install -m 755 deploy/package/postinst deploy/package/prerm deploy/package/postrm "$root/DEBIAN/"
+find "$root" -exec touch -h -d "@$SOURCE_DATE_EPOCH" {} +
+dpkg-deb --root-owner-group "-Z${DEB_COMPRESSION:-xz}" --build "$root" "$out/signpost_${version}_$machine.deb" >/dev/null
+
+python3 deploy/package/sbom.py >"$out/signpost-$version.cdx.json"
+(cd "$out" && sha256sum "$archive.tar.gz" "signpost_${version}_$machine.deb" "signpost-$version.cdx.json" >SHA256SUMS)
