@@ -19,15 +19,29 @@ for name, service in services.items():
     for volume in service.get('volumes', []):
         assert volume.split(':')[0] in volumes, volume
 keys = set(re.findall(r'^([a-z_]+) =', open('../../crates/signpost/config.default.toml').read(), re.M))
-for file in ['compose.yaml', 'kubernetes/signpost.yaml', 'signpost.service', 'Dockerfile']:
+for file in ['compose.yaml', 'kubernetes/signpost.yaml', 'kubernetes/migrate.yaml', 'signpost.service', 'Dockerfile']:
     for name in re.findall(r'SIGNPOST_([A-Z_]+)', open(f'../../deploy/{file}').read()):
         assert name.lower() in keys or name == 'DOMAIN', f'{file} sets SIGNPOST_{name}, which is no setting'
 # Else a service named signpost sets SIGNPOST_PORT and its like in every pod of the namespace.
-manifests = list(yaml.safe_load_all(open('../../deploy/kubernetes/signpost.yaml')))
-pods = [manifest['spec']['template']['spec'] for manifest in manifests if manifest['kind'] == 'Deployment']
-assert pods and all(pod['enableServiceLinks'] is False for pod in pods)
-docker = open('../../deploy/Dockerfile').read()
-assert re.search(r'^USER 10001', docker, re.M) and re.search(r'^FROM rust:1\.\d+', docker, re.M)
+files = ['signpost', 'migrate', 'places']
+manifests = [one for file in files for one in yaml.safe_load_all(open(f'../../deploy/kubernetes/{file}.yaml'))]
+by_kind = {manifest['kind']: manifest['spec'] for manifest in manifests}
+deployment, job, budget = (by_kind[kind] for kind in ['Deployment', 'Job', 'PodDisruptionBudget'])
+pods = [owner['template']['spec'] for owner in (deployment, job)]
+assert all(pod['enableServiceLinks'] is False and pod['securityContext']['runAsNonRoot'] for pod in pods)
+images = {pod['containers'][0]['image'] for pod in pods}
+version = re.search(r'^version = "(.*)"', open('../../Cargo.toml').read(), re.M).group(1)
+assert images == {f'signpost:{version}'}, images
+# A roll-out and a drained node leave servers that answer.
+assert deployment['strategy']['rollingUpdate']['maxUnavailable'] == 0 and deployment['replicas'] > budget['minAvailable'] > 0
+assert budget['selector'] == deployment['selector'] and by_kind['Service']['selector'].items() <= deployment['selector']['matchLabels'].items()
+ports = {port['name'] for port in by_kind['Service']['ports']}
+backends = [path['backend']['service'] for rule in by_kind['Ingress']['rules'] for path in rule['http']['paths']]
+assert backends and all(one['name'] == 'signpost' and one['port']['name'] in ports for one in backends)
+hosts = {rule['host'] for rule in by_kind['Ingress']['rules']}
+settings = {one['name']: one.get('value') for one in pods[0]['containers'][0]['env']}
+assert {f'https://{host}' for host in hosts} == {settings['SIGNPOST_PUBLIC_URL']}
+assert hosts == {host for one in by_kind['Ingress']['tls'] for host in one['hosts']}
 CHECK
 # promtool alone, without the server that Debian would start beside it.
 promtool="$(command -v promtool || echo "$PWD/tools/usr/bin/promtool")"
@@ -38,10 +52,12 @@ if ! [ -x "$promtool" ]; then
 fi
 "$promtool" check rules ../../deploy/prometheus/signpost.rules.yaml >/dev/null
 "$promtool" test rules rules_test.yaml >/dev/null
-venv/bin/python metrics.py "${CARGO_TARGET_DIR:-../../target}/debug/signpost"
+program="$(realpath "${CARGO_TARGET_DIR:-../../target}/debug/signpost")"
+venv/bin/python metrics.py "$program"
+venv/bin/python image.py "$program"
 if command -v systemd-analyze >/dev/null 2>&1; then
   # The program is not installed where the unit looks for it, which is all that it may say.
   said="$(systemd-analyze verify ../../deploy/signpost.service 2>&1 | grep signpost.service | grep -v 'is not executable' || true)"
   [ -z "$said" ] || { echo "$said" >&2; exit 1; }
 fi
-echo "deploy/: manifests, compose file, alerts, dashboard and unit are what they should be"
+echo "deploy/: image, manifests, compose file, alerts, dashboard and unit are what they should be"
