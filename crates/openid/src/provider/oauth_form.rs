@@ -28,7 +28,7 @@ const MAX_FIELDS: usize = 64;
 pub(super) struct OauthVisit {
     pub(super) service: OpenidService,
     pub(super) realm: Arc<Domain>,
-    /// The state of an embedded database when the request came: what was read in it counts for this request.
+    /// The state of an embedded database when all of the request was there: what was read in it counts for this request.
     pub(super) state: Option<FileState>,
     address: Caller,
     /// Those with the name `Authorization`.
@@ -52,7 +52,10 @@ impl OauthVisit {
         };
         let realm = realm.ok_or(OauthRefusal::NotFound)?;
         let authorization = read_authorization(request.headers())?;
-        let fields = if request.method() == Method::POST { read_form(request).await? } else { Vec::new() };
+        let is_post = request.method() == Method::POST;
+        let fields = if is_post { read_form(request).await? } else { Vec::new() };
+        // A form may take its time, in which what it shows can be revoked.
+        let state = if is_post { service.store.file_state() } else { state };
         Ok(Self { service, realm, state, address, authorization, fields })
     }
 
