@@ -8,6 +8,7 @@ use anyhow::{Context, Result};
 use serde_json::{Value, json};
 use signpost::config::{Config, Origin, RawSettings};
 use signpost::server::{App, HttpServer};
+use signpost_platform::accounts::audit::Actor;
 use signpost_platform::accounts::keys::{self, NewKey};
 use signpost_platform::accounts::{Account, Environment};
 use signpost_platform::clock::Clock;
@@ -114,6 +115,6 @@ fn run(config: Config) -> Result<Running> {
 async fn authorization(app: &App) -> Result<String> {
     let account = Account { name: "bench".to_owned(), environment: Environment::Sandbox };
     let key = NewKey::new(Environment::Sandbox, signpost_store::random(), signpost_store::random());
-    keys::sql::insert(&app.store, &account, "bench", &key, app.clock.now()).await?;
+    keys::sql::insert(&app.store, &Actor::Operator, &account, "bench", &key, app.clock.now()).await?;
     Ok(format!("authorization: Bearer {}\r\n", secrecy::ExposeSecret::expose_secret(&key.key)))
 }

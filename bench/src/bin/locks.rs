@@ -15,6 +15,7 @@ use axum::body::Body;
 use axum::http::Request;
 use secrecy::ExposeSecret;
 use signpost_bench::server;
+use signpost_platform::accounts::audit::Actor;
 use signpost_platform::accounts::Environment;
 use signpost_platform::accounts::keys::{self, KeyHash, NewKey};
 use signpost_platform::cache::ReadCache;
@@ -37,7 +38,7 @@ fn main() -> Result<()> {
         .collect();
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     for key in &keys {
-        runtime.block_on(keys::sql::insert(&app.store, &account, "bench", key, now))?;
+        runtime.block_on(keys::sql::insert(&app.store, &Actor::Operator, &account, "bench", key, now))?;
         let (environment, hash) = KeyHash::parse(key.key.expose_secret()).context("a key")?;
         runtime.block_on(app.keys.find_grant(&app.store, environment, hash, now))?;
     }

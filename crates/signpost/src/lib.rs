@@ -8,7 +8,9 @@
 pub mod cli;
 pub mod config;
 pub mod conformance;
+pub mod console;
 pub mod demo;
+pub mod deployment;
 pub mod doctor;
 pub mod install;
 pub mod server;

@@ -4,7 +4,7 @@ use anyhow::Result;
 use signpost_locator::gazetteer::Gazetteer;
 use signpost_locator::import::{self, Broken, Import, Options};
 use signpost_locator::{ArcStr, Record, Region};
-use signpost_store::Store;
+use signpost_store::{Step, Store};
 
 use super::plan::{Extent, ImportCounts, plan};
 use super::source::Source;
@@ -64,6 +64,20 @@ impl Reading {
 /// # Errors
 /// Where too many machines would be gone or there, where another import came between, or as [`Store::write`].
 pub async fn apply(store: &Store, source: &Source, reading: &Reading, terms: Terms) -> Result<ImportCounts> {
+    apply_with(store, source, reading, terms, None).await
+}
+
+/// The same with one step more in the write: what the audit log says of it.
+///
+/// # Errors
+/// As [`apply`].
+pub async fn apply_with(
+    store: &Store,
+    source: &Source,
+    reading: &Reading,
+    terms: Terms,
+    told: Option<Step>,
+) -> Result<ImportCounts> {
     let version = sql::read_version(store).await?;
     let kept = sql::read_source(store, &source.name).await?;
     let known = kept.len();
@@ -72,7 +86,7 @@ pub async fn apply(store: &Store, source: &Source, reading: &Reading, terms: Ter
     let changes = plan.changes;
     anyhow::ensure!(known + plan.new <= terms.most, TooManyMachines { most: terms.most });
     if !terms.dry_run {
-        sql::import(store, source, plan, version).await?;
+        sql::import(store, source, plan, version, told).await?;
         let ImportCounts { added, changed, unchanged, removed } = changes;
         tracing::info!(source = source.name, added, changed, unchanged, removed, "ATMs imported");
     }

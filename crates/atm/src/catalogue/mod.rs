@@ -20,7 +20,7 @@ mod stored;
 mod towns;
 mod watch;
 
-pub use apply::{Reading, Terms, TooManyMachines, apply};
+pub use apply::{Reading, Terms, TooManyMachines, apply, apply_with};
 pub use countries::country_of;
 pub use describe_import::describe_import;
 pub use facts::{AtmFilter, TradeSide};

@@ -176,7 +176,7 @@ pub async fn read_source(store: &Store, source: &str) -> Result<BTreeMap<String,
 ///
 /// # Errors
 /// As [`Store::write`], or where another import came between.
-pub async fn import(store: &Store, source: &Source, plan: Plan, version: i64) -> Result<()> {
+pub async fn import(store: &Store, source: &Source, plan: Plan, version: i64, told: Option<Step>) -> Result<()> {
     let Source { name, attribution, imported_at: now } = source;
     let mut steps = vec![must(ADVANCE, params![version]), step(PUT_SOURCE, params![name, attribution, *now])];
     if name != SAMPLE {
@@ -185,6 +185,7 @@ pub async fn import(store: &Store, source: &Source, plan: Plan, version: i64) ->
     }
     steps.extend(plan.upserts.into_iter().map(|(reference, record)| upsert(name, reference, record, *now)));
     steps.extend(plan.removals.into_iter().map(|reference| step(REMOVE, params![*now, name, reference])));
+    steps.extend(told);
     commit(store, steps).await
 }
 
@@ -207,16 +208,18 @@ pub async fn fill_with_sample(store: &Store, now: Timestamp) -> Result<()> {
     Ok(())
 }
 
-/// Keeps rows from ever being taken for the machine of another source's row, or lets them again.
+/// Keeps rows from ever being taken for the machine of another source's row, or lets them again. `told` is the entry of the
+/// audit log.
 ///
 /// # Errors
 /// As [`Store::write`], or where an import came between.
-pub async fn set_apart(store: &Store, rows: &[AtmId], apart: bool) -> Result<()> {
+pub async fn set_apart(store: &Store, rows: &[AtmId], apart: bool, told: Step) -> Result<()> {
     let mut steps = vec![must(ADVANCE, params![read_version(store).await?])];
     for row in rows {
         let sql = if apart { KEEP_APART } else { LET_MERGE };
         steps.push(step(sql, AtmApart { id: *row }.params()));
     }
+    steps.push(told);
     commit(store, steps).await
 }
 

@@ -68,6 +68,7 @@ const LIST: &str = sql!(
     MachineReport::SELECT,
     " WHERE ($1 = '' OR state = $1) AND (CAST($2 AS BIGINT) = 0 OR atm_id = $2) ORDER BY id DESC LIMIT $3"
 );
+const COUNT_NEW: &str = "SELECT COUNT(*) FROM atm_reports WHERE state = 'new'";
 const DECIDE: &str = "
     UPDATE atm_reports SET decided_from = state, state = $2, decided_by = 'moderator', decided_at = $3
     WHERE id = $1 AND (state IN ('new', 'shown', 'duplicate')
@@ -248,11 +249,26 @@ pub async fn list(
     read_all(store.read(LIST, params![state, atm, most]).await?)
 }
 
+/// How many wait for the moderator.
+///
+/// # Errors
+/// As [`Store::read`].
+pub async fn count_new(store: &Store) -> Result<u32> {
+    let row = store.read_one(COUNT_NEW, params![]).await?.context("COUNT is one row")?;
+    Ok(u32::try_from(row.int(0)?)?)
+}
+
 /// Decides on a report. False where none with this id is in a state to be decided on.
 ///
 /// # Errors
 /// As [`Store::write`].
-pub async fn moderate(store: &Store, report: &MachineReport, what: Moderation, now: Timestamp) -> Result<bool> {
+pub async fn moderate(
+    store: &Store,
+    report: &MachineReport,
+    what: Moderation,
+    by: &Actor,
+    now: Timestamp,
+) -> Result<bool> {
     let (change, action) = match what {
         Moderation::Accept => (must(DECIDE, params![&report.id, "accepted", now]), Action::ReportAccepted),
         Moderation::Reject => (must(DECIDE, params![&report.id, "rejected", now]), Action::ReportRejected),
@@ -260,7 +276,7 @@ pub async fn moderate(store: &Store, report: &MachineReport, what: Moderation, n
         Moderation::Undo => (must(UNDO, params![&report.id]), Action::ReportUndone),
     };
     let told = serde_json::json!({ "atm_id": report.atm_id, "seen": report.seen });
-    let entry = insert_entry(&Actor::Operator, None, action, report.id.as_str(), &told, now);
+    let entry = insert_entry(by, None, action, report.id.as_str(), &told, now);
     Ok(store.write([must(ADVANCE, params![]), change, entry]).await?.is_committed())
 }
 

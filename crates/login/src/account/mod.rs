@@ -23,6 +23,8 @@ use crate::service::LoginService;
 use logins::LoginReturn;
 use visit::AccountVisit;
 
+pub use visit::login_form_token;
+
 /// Tells the browser of a passkey that was removed, so that it offers it no more.
 pub const ACCOUNT_SCRIPT: Asset =
     Asset::new("account", "js", "text/javascript; charset=utf-8", include_bytes!("../../assets/account.js"));

@@ -155,6 +155,13 @@ pub(super) fn is_path_here(path: &str) -> bool {
     is_below_root && path.bytes().all(|byte| byte.is_ascii_graphic())
 }
 
+/// What a form carries that logs its person in at a domain: `POST /account/{domain}/login` with `next`, the path where they
+/// go on. `cookie` is the browser's [`LOGIN_COOKIE`].
+#[must_use]
+pub fn login_form_token(cookie: &CookieSecret, domain: &DomainId) -> FormToken {
+    FormToken::new(cookie, &scoped(domain.as_str(), "login"))
+}
+
 /// What a form of a realm is for: no token of one realm is one of another.
 fn scoped(id: &str, purpose: &str) -> String {
     format!("account {id} {purpose}")

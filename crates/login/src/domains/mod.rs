@@ -6,6 +6,7 @@ pub mod audit;
 mod known;
 mod login_rules;
 pub mod own;
+pub mod overview;
 mod patch;
 pub mod patch_sql;
 mod proof;

@@ -29,7 +29,7 @@ const INSERT: &str = sql!(
 
 const INSERT_OWN: &str = sql!(DomainRow::INSERT, " ON CONFLICT (account, environment, name) DO NOTHING");
 
-const SELECT: &str = sql!("SELECT ", Domain::COLUMN_LIST, " FROM domains");
+pub(super) const SELECT: &str = sql!("SELECT ", Domain::COLUMN_LIST, " FROM domains");
 
 const ALL: &str = sql!(SELECT, " WHERE account = $1 AND environment = $2 AND id > $3 ORDER BY id LIMIT $4");
 const BY_ID: &str = sql!(SELECT, " WHERE account = $1 AND environment = $2 AND id = $3");
@@ -325,7 +325,7 @@ pub async fn activate_secret(store: &Store, id: &DomainId, now: Timestamp) -> Re
     Ok(store.write([must(ACTIVATE, params![id]), entry]).await?.is_committed())
 }
 
-fn read_domain(row: Row) -> Result<Domain> {
+pub(super) fn read_domain(row: Row) -> Result<Domain> {
     Domain::from_part("domains", row)
 }
 

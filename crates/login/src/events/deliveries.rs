@@ -26,6 +26,34 @@ const LIST: &str = sql!(
 
 const COUNT_FAILED: &str = "SELECT COUNT(*) FROM deliveries WHERE state = 'failed'";
 
+/// Every id there is comes before this text.
+const AFTER_ALL: &str = "zzzz";
+
+const COUNT_FAILED_UP_TO: &str = "SELECT COUNT(*) FROM (SELECT 1 FROM deliveries WHERE state = 'failed' LIMIT $1) AS some";
+
+const LIST_NEWEST: &str =
+    sql!("SELECT ", DeliveryRow::COLUMN_LIST, " FROM deliveries WHERE id < $1 ORDER BY id DESC LIMIT $2");
+
+/// Along the index of those that failed, which are few among all.
+const LIST_FAILED: &str = sql!(
+    "SELECT ",
+    DeliveryRow::COLUMN_LIST,
+    " FROM deliveries WHERE state = 'failed' AND id < $1 ORDER BY id DESC LIMIT $2"
+);
+
+const LIST_FAILED_OF: &str = sql!(
+    "SELECT ",
+    DeliveryRow::COLUMN_LIST,
+    " FROM deliveries WHERE state = 'failed' AND id < $1 AND domain_id = $3 ORDER BY id DESC LIMIT $2"
+);
+
+/// Along the index of those that wait, the one that waits the longest for its attempt first.
+const LIST_WAITING: &str = sql!(
+    "SELECT ",
+    DeliveryRow::COLUMN_LIST,
+    " FROM deliveries WHERE state || '' = 'pending' ORDER BY next_attempt_at LIMIT $1"
+);
+
 /// Along the primary key, so that who asks again and again costs little.
 const LIST_AFTER: &str = sql!(
     "SELECT ",
@@ -132,7 +160,7 @@ pub async fn list_after(store: &Store, after: &EventId, of: &DeliveryScope, most
     let environment = environment.map_or("", Environment::as_str);
     let account = account.as_deref().unwrap_or_default();
     let rows = store.read(LIST_AFTER, params![after, domain, environment, account, i64::from(most)]).await?;
-    rows.into_iter().map(|row| DeliveryRow::from_values(&mut Values::new(DeliveryRow::TABLE, row))).collect()
+    read_rows(rows)
 }
 
 /// The newest events of a state, or of every state.
@@ -178,6 +206,53 @@ pub async fn find_in_any_account(store: &Store, id: &EventId) -> Result<Option<D
 /// As [`Store::read`].
 pub async fn count_failed(store: &Store) -> Result<i64> {
     store.read_one(COUNT_FAILED, params![]).await?.context("COUNT is one row")?.int(0)
+}
+
+/// The same, counted no further than `most`: of many it takes no longer than of few.
+///
+/// # Errors
+/// As [`Store::read`].
+pub async fn count_failed_up_to(store: &Store, most: u32) -> Result<u32> {
+    let row = store.read_one(COUNT_FAILED_UP_TO, params![most]).await?.context("COUNT is one row")?;
+    Ok(u32::try_from(row.int(0)?)?)
+}
+
+/// Events that failed for good, of a domain or of all, the newest first; those older than `before`.
+///
+/// # Errors
+/// As [`Store::read`].
+pub async fn list_failed(
+    store: &Store,
+    domain: Option<&DomainId>,
+    before: Option<&EventId>,
+    most: u32,
+) -> Result<Vec<DeliveryRow>> {
+    let before = before.map_or(AFTER_ALL, EventId::as_str);
+    read_rows(match domain {
+        Some(domain) => store.read(LIST_FAILED_OF, params![before, most, domain]).await?,
+        None => store.read(LIST_FAILED, params![before, most]).await?,
+    })
+}
+
+/// Events that wait, in the order in which they are sent.
+///
+/// # Errors
+/// As [`Store::read`].
+pub async fn list_waiting(store: &Store, most: u32) -> Result<Vec<DeliveryRow>> {
+    read_rows(store.read(LIST_WAITING, params![most]).await?)
+}
+
+/// Events of all accounts, the newest first; those older than `before`.
+///
+/// # Errors
+/// As [`Store::read`].
+pub async fn list_newest(store: &Store, before: Option<&EventId>, most: u32) -> Result<Vec<DeliveryRow>> {
+    let before = before.map_or(AFTER_ALL, EventId::as_str);
+    read_rows(store.read(LIST_NEWEST, params![before, most]).await?)
+}
+
+fn read_rows(rows: Vec<Row>) -> Result<Vec<DeliveryRow>> {
+    rows.into_iter().map(|row| DeliveryRow::from_values(&mut Values::new(DeliveryRow::TABLE, row))).collect()
 }
 
 /// Sends an event again as soon as possible, or all that failed, of an account or of all; what is being sent just now is left

@@ -184,6 +184,9 @@ const FREE: &str =
 const WAITING: &str = "
     SELECT COUNT(*), MIN(created_at) FROM deliveries WHERE state || '' = 'pending'";
 
+const WAITING_UP_TO: &str =
+    "SELECT COUNT(*) FROM (SELECT 1 FROM deliveries WHERE state || '' = 'pending' LIMIT $1) AS some";
+
 /// When there is something to do.
 #[derive(Clone, Copy, Debug)]
 pub struct Upcoming {
@@ -272,6 +275,15 @@ pub async fn find_upcoming(store: &Store, now: Timestamp) -> Result<Upcoming> {
 pub async fn count_waiting(store: &Store) -> Result<(i64, Option<Timestamp>)> {
     let row = store.read_one(WAITING, params![]).await?.context("COUNT is one row")?;
     Ok((row.int(0)?, row.opt_time(1)?))
+}
+
+/// How many events wait, counted no further than `most`: of many it takes no longer than of few.
+///
+/// # Errors
+/// As [`Store::read`].
+pub async fn count_waiting_up_to(store: &Store, most: u32) -> Result<u32> {
+    let row = store.read_one(WAITING_UP_TO, params![most]).await?.context("COUNT is one row")?;
+    Ok(u32::try_from(row.int(0)?)?)
 }
 
 /// Makes events ready whose wait is over, the first `most` of them. Returns how many those were.

@@ -54,6 +54,12 @@ impl FormToken {
         Self(BASE64URL_NOPAD.encode(&mac.finalize().into_bytes()))
     }
 
+    /// Whether a form carries this one; takes the same time wherever they differ.
+    #[must_use]
+    pub fn is(&self, sent: &str) -> bool {
+        self.0.as_bytes().ct_eq(sent.as_bytes()).into()
+    }
+
     /// For a field of the form.
     #[must_use]
     pub fn reveal(&self) -> &str {
@@ -118,15 +124,14 @@ impl PostedForm {
     /// Where the cookie or the token is missing, or they do not belong together.
     pub fn check(&self, cookie: Option<&CookieSecret>, purpose: &str) -> Result<(), FormRefusal> {
         let (Some(cookie), Some(token)) = (cookie, self.text(TOKEN_FIELD)) else { return Err(FormRefusal::Stale) };
-        let expected = FormToken::new(cookie, purpose);
-        let is_same: bool = expected.0.as_bytes().ct_eq(token.as_bytes()).into();
-        is_same.then_some(()).ok_or(FormRefusal::Stale)
+        FormToken::new(cookie, purpose).is(token).then_some(()).ok_or(FormRefusal::Stale)
     }
 }
 
 /// Whether a page of `origin` sent the request. Pages of ours send no referrer, and with it no origin but `null` (Fetch
 /// standard, "append a request `Origin` header"); then `Sec-Fetch-Site` says what it would have said.
-fn is_from(origin: &PublicOrigin, headers: &HeaderMap) -> bool {
+#[must_use]
+pub fn is_from(origin: &PublicOrigin, headers: &HeaderMap) -> bool {
     let only = |name: header::HeaderName| {
         let mut values = headers.get_all(name).iter();
         match (values.next(), values.next()) {

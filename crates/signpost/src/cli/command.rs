@@ -3,8 +3,8 @@
 use clap::Subcommand;
 
 use super::{
-    advisories, atms, audit, backup, clients, conformance, deliveries, demo, doctor, domains, gazetteer, keys, listen,
-    mcp, moving, places, reports, serve, shell, signing_keys, trigger, users, wallet, webhook,
+    advisories, atms, audit, backup, clients, conformance, console, deliveries, demo, doctor, domains, gazetteer, keys,
+    listen, mcp, moving, places, reports, serve, shell, signing_keys, trigger, users, wallet, webhook,
 };
 
 #[derive(Debug, Subcommand)]
@@ -12,7 +12,10 @@ pub(super) enum Command {
     /// Run the server
     ///
     /// Prints its addresses, the location of its data, and commands to try next. With --json it prints `{version,
-    /// listen, data, public_address, mcp, sse, health, live, sandbox}`.
+    /// listen, data, public_address, mcp, sse, health, live, sandbox}`, with `metrics` and `console` where there are such.
+    ///
+    /// As long as the console has no operator, the server prints a link that makes you one. It works once, for 30 minutes;
+    /// 'signpost console link' prints another.
     ///
     /// SIGTERM or SIGINT stops it: no new connections, up to 10 seconds for running requests, everything written, exit
     /// code 0.
@@ -25,6 +28,9 @@ pub(super) enum Command {
     ///
     /// Stops like 'signpost serve'.
     Demo(demo::DemoCommand),
+    /// Manage the operators of the console
+    #[command(subcommand)]
+    Console(console::ConsoleCommand),
     /// Manage API keys
     #[command(subcommand)]
     Keys(keys::Keys),

@@ -22,7 +22,9 @@ impl Doctor {
         let (outbound, now) = (Outbound::new(&Names::System), Clock::System.now());
         let findings = match &self.url {
             Some(url) => check_visit(&Visit::pay(url.clone(), &outbound, now).await),
-            None => check_installation(&Installation::look(&session.config, session.store(), &outbound, now).await),
+            None => {
+                check_installation(&Installation::look(&session.config, session.store(), &outbound, None, now).await)
+            }
         };
         let count = |grade| findings.iter().filter(|finding| finding.grade == grade).count();
         let [passed, warned, failed] = [Grade::Pass, Grade::Warn, Grade::Fail].map(count);

@@ -9,7 +9,7 @@ use super::examples::EXAMPLES;
 
 /// The groups of `signpost --help`, of the man page and of docs/cli.md, each with its commands.
 pub const GROUPS: [(&str, &[&str]); 6] = [
-    ("Server", &["serve", "demo", "status", "doctor", "config", "completions", "man"]),
+    ("Server", &["serve", "demo", "console", "status", "doctor", "config", "completions", "man"]),
     ("Login", &["keys", "domains", "users", "clients", "signing-keys", "deliveries"]),
     ("Integrator's tools", &["listen", "trigger", "webhook", "conformance"]),
     ("Locator", &["atms", "reports", "places", "gazetteer", "advisories", "mcp"]),

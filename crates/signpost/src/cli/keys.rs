@@ -5,13 +5,14 @@ use clap::{Subcommand, ValueEnum};
 use jiff::SignedDuration;
 use secrecy::ExposeSecret;
 use serde_json::json;
+use signpost_platform::accounts::audit::Actor;
 use signpost_platform::accounts::keys::{self, NewKey, StoredKey};
 use signpost_platform::accounts::{Account, Environment, KeyId, SERVER_ACCOUNT, Scope};
 use signpost_platform::clock::Clock;
 use signpost_store::random;
 
 use crate::cli::{Session, Usage, table};
-use crate::server::public_address;
+use crate::deployment::public_address;
 
 #[derive(Debug, Subcommand)]
 pub(super) enum Keys {
@@ -93,7 +94,7 @@ async fn create(
     let account = Account { name: account_name(&account)?, environment };
     let key = NewKey::new(environment, random(), random()).for_scope(scope);
     let store = session.store()?;
-    keys::sql::insert(&store, &account, &name, &key, Clock::System.now()).await?;
+    keys::sql::insert(&store, &Actor::Operator, &account, &name, &key, Clock::System.now()).await?;
     let api = public_address::find_api_address(&store, environment).await?;
     let shown = key.key.expose_secret();
     let mut document = json!({
@@ -143,7 +144,7 @@ async fn rotate(session: &Session, id: &str, grace: u32) -> Result<()> {
     let old = old.with_context(|| format!("no key has the ID {id}; 'signpost keys list' shows all"))?;
     let new = NewKey::in_place_of(&old, random(), random());
     let until = now + SignedDuration::from_hours(grace.into());
-    if !keys::sql::rotate(&store, &old, &new, until, now).await? {
+    if !keys::sql::rotate(&store, &Actor::Operator, &old, &new, until, now).await? {
         bail!("{id} is expired or revoked; create a new key with 'signpost keys create'");
     }
     let shown = new.key.expose_secret();
@@ -158,7 +159,7 @@ async fn rotate(session: &Session, id: &str, grace: u32) -> Result<()> {
 async fn revoke(session: &Session, id: &str) -> Result<()> {
     let now = Clock::System.now();
     let revoked = match KeyId::parse(id) {
-        Some(id) => keys::sql::revoke(&session.store()?, &id, now).await?,
+        Some(id) => keys::sql::revoke(&session.store()?, &Actor::Operator, &id, now).await?,
         None => false,
     };
     if !revoked {

@@ -7,6 +7,7 @@ mod backup;
 mod clients;
 mod command;
 mod conformance;
+mod console;
 mod deliveries;
 mod demo;
 mod doctor;
@@ -132,6 +133,7 @@ impl Cli {
             Command::Trigger(command) => command.run(&session()?).await,
             Command::Webhook(command) => command.run(&session()?).await,
             Command::Audit(command) => command.run(&session()?).await,
+            Command::Console(command) => command.run(&session()?).await,
             Command::Backup(command) => command.run(&session()?),
             Command::Move(command) => command.run(&session()?).await,
             Command::Migrate(command) => command.run(&session()?).await,

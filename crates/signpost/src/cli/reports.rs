@@ -7,6 +7,7 @@ use signpost_atm::catalogue::{self, CatalogueEntry, Snapshot};
 use signpost_atm::reports::sql::{self, Moderation};
 use signpost_atm::reports::{MachineReport, ReportId, ReportState};
 use signpost_locator::AtmId;
+use signpost_platform::accounts::audit::Actor;
 use signpost_platform::clock::Clock;
 use signpost_store::Store;
 
@@ -165,7 +166,7 @@ fn tell_source(entry: &CatalogueEntry) -> Option<String> {
 
 async fn decide(session: &Session, store: &Store, id: &str, what: Moderation) -> Result<()> {
     let report = find(store, id).await?;
-    if !sql::moderate(store, &report, what, Clock::System.now()).await? {
+    if !sql::moderate(store, &report, what, &Actor::Operator, Clock::System.now()).await? {
         bail!("the report is {}: {}", report.state.as_str(), allowed(what));
     }
     let report = find(store, id).await?;

@@ -4,11 +4,13 @@ use anyhow::Result;
 use clap::Args;
 use serde_json::json;
 use signpost_platform::accounts::Environment;
+use signpost_platform::accounts::audit::Actor;
 use signpost_platform::clock::Clock;
 use signpost_platform::observe::telemetry;
 
 use super::Session;
 use crate::config::{Origin, RawSettings, Service};
+use crate::console::operators;
 use crate::server::{App, HttpServer};
 
 #[derive(Debug, Args)]
@@ -60,7 +62,7 @@ pub(super) async fn run(session: Session) -> Result<()> {
     if json {
         println!("{}", addresses(&server));
     } else {
-        println!("{}", banner(&server.app));
+        println!("{}", banner(&server.app, find_setup_link(&server.app).await?.as_deref()));
     }
     let done = server.run(stop).await;
     telemetry.end().await;
@@ -102,11 +104,23 @@ fn addresses(server: &HttpServer) -> serde_json::Value {
     if let Some(metrics) = server.metrics_listen() {
         addresses["metrics"] = json!(format!("http://{metrics}/metrics"));
     }
+    if app.config.console_reach().is_some() {
+        addresses["console"] = json!(format!("{}/console", app.public_address));
+    }
     addresses
 }
 
+/// A link that makes somebody the first operator, where there is a console and nobody is one.
+async fn find_setup_link(app: &App) -> Result<Option<String>> {
+    if app.config.console_reach().is_none() || operators::has_any(&app.store).await? {
+        return Ok(None);
+    }
+    let token = operators::make_link(&app.store, &Actor::Server, app.clock.now()).await?;
+    Ok(Some(operators::setup_link(&app.public_address, &token)))
+}
+
 /// The addresses, and the next useful command of each service.
-fn banner(app: &App) -> String {
+fn banner(app: &App, setup: Option<&str>) -> String {
     let (base, people, program) = (&app.base_url, &app.public_address, program());
     let mut lines = vec![
         format!("signpost {} is ready on {people}", env!("CARGO_PKG_VERSION")),
@@ -133,6 +147,11 @@ fn banner(app: &App) -> String {
             format!("  Sandbox      {base}{sandbox}"),
             format!("  Next         {program} keys create --environment sandbox --name first"),
         ]);
+    }
+    if app.config.console_reach().is_some() {
+        let console =
+            setup.map_or_else(|| format!("{people}/console"), |link| format!("{link}   (once, for 30 minutes)"));
+        lines.extend([String::new(), format!("Console {console}")]);
     }
     lines.extend([String::new(), format!("Health {people}/health · stop with Ctrl-C")]);
     lines.join("\n")

@@ -11,7 +11,7 @@ use crate::doctor::{CheckFinding, DatabaseSeen, Grade, Installation, check_insta
 /// Prints what runs here; exit code 1 if somebody should look at it.
 pub(super) async fn run(session: &Session) -> Result<()> {
     let (store, now) = (session.store()?, Clock::System.now());
-    let installation = Installation::look(&session.config, Ok(store), &Outbound::new(&Names::System), now).await;
+    let installation = Installation::look(&session.config, Ok(store), &Outbound::new(&Names::System), None, now).await;
     let database = match &installation.database {
         Ok(database) => database,
         Err(reason) => bail!("{reason}"),

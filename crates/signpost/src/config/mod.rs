@@ -2,6 +2,7 @@
 //! what they mean. A setting is a field, here or in the part of the service that it belongs to, and a key of
 //! `config.default.toml`.
 
+mod console;
 mod raw;
 mod read;
 mod wallet;
@@ -21,7 +22,8 @@ use signpost_store::is_postgres;
 use tracing::level_filters::LevelFilter;
 use url::{Host, Url};
 
-pub use raw::{Origin, RawSettings};
+pub use console::{ConsoleMode, ConsoleReach};
+pub use raw::{Origin, RawSettings, ShownSetting};
 
 /// The defaults and the reference, as the program carries them.
 pub const DEFAULT: &str = include_str!("../../config.default.toml");
@@ -60,6 +62,7 @@ pub struct Config {
     pub public_url: Option<Url>,
     #[serde(deserialize_with = "services")]
     pub services: BTreeSet<Service>,
+    pub console: ConsoleMode,
     #[serde(deserialize_with = "setting::optional_address")]
     pub metrics_listen: Option<SocketAddr>,
     #[serde(deserialize_with = "setting::optional_url")]
@@ -71,6 +74,8 @@ pub struct Config {
     pub proxies: Proxies,
     pub atm: AtmSettings,
     pub login: LoginSettings,
+    #[serde(skip)]
+    pub shown: Vec<ShownSetting>,
 }
 
 impl Config {
@@ -79,8 +84,9 @@ impl Config {
     /// # Errors
     /// [`BadSetting`] for the first key that is unknown or whose value is not allowed.
     pub fn new(raw: &RawSettings) -> Result<Self, BadSetting> {
-        let config: Self = read::read(raw)?;
+        let config = Self { shown: read::show(raw), ..read::read(raw)? };
         wallet::check(&config)?;
+        console::check(&config)?;
         Ok(config)
     }
 

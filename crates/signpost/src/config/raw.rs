@@ -29,6 +29,15 @@ pub enum Origin {
 #[derive(Clone, Debug)]
 pub struct RawSettings(BTreeMap<String, (String, Origin)>);
 
+/// A setting as a person may see it: without what is secret.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the names say it")]
+pub struct ShownSetting {
+    pub key: String,
+    pub value: String,
+    pub origin: Origin,
+}
+
 impl Default for RawSettings {
     /// The embedded file alone.
     fn default() -> Self {

@@ -10,12 +10,22 @@ use serde::de::{
 };
 use serde::forward_to_deserialize_any;
 
-use super::{BadSetting, Origin, RawSettings, raw};
+use super::{BadSetting, Origin, RawSettings, ShownSetting, raw};
 
 /// Reads all settings.
 pub(super) fn read<'de, T: Deserialize<'de>>(raw: &RawSettings) -> Result<T, BadSetting> {
     let mut unread = raw.iter().collect();
     T::deserialize(Part { unread: &mut unread, name: None })
+}
+
+/// Every setting as a person may see it.
+pub(super) fn show(raw: &RawSettings) -> Vec<ShownSetting> {
+    let shown = |(key, (text, origin)): (&str, (&str, &Origin))| ShownSetting {
+        key: key.to_owned(),
+        value: if text.is_empty() { String::new() } else { printable(key, text) },
+        origin: origin.clone(),
+    };
+    raw.iter().map(shown).collect()
 }
 
 /// The settings that no field has taken yet.

@@ -12,6 +12,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener as StdListene
 
 use anyhow::{Context, Result, anyhow};
 use secrecy::SecretString;
+use signpost_platform::accounts::audit::Actor;
 use signpost_platform::accounts::keys::{self, NewKey};
 use signpost_platform::accounts::{Account, Environment};
 use signpost_platform::clock::Clock;
@@ -136,11 +137,11 @@ async fn new_key(store: &Store) -> Result<SecretString> {
     let now = Clock::System.now();
     let earlier = keys::sql::list(store).await?;
     for key in earlier.iter().filter(|key| key.account == ACCOUNT && key.name == KEY_NAME && key.revoked_at.is_none()) {
-        keys::sql::revoke(store, &key.id, now).await?;
+        keys::sql::revoke(store, &Actor::Operator, &key.id, now).await?;
     }
     let account = Account { name: ACCOUNT.to_owned(), environment: Environment::Sandbox };
     let key = NewKey::new(account.environment, random(), random());
-    keys::sql::insert(store, &account, KEY_NAME, &key, now).await?;
+    keys::sql::insert(store, &Actor::Operator, &account, KEY_NAME, &key, now).await?;
     Ok(key.key)
 }
 

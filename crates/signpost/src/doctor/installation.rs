@@ -1,6 +1,7 @@
 //! What there is of an installation: its settings, its server, its database, and what it serves.
 
 use std::path::Path;
+use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::Result;
@@ -11,6 +12,7 @@ use reqwest::header::HeaderMap;
 use serde::Serialize;
 use serde_json::Value;
 use signpost_atm::advisories::LiveAdvisories;
+use signpost_atm::catalogue::Catalogue;
 use signpost_atm::places::{self, Places};
 use signpost_atm::{catalogue, feeds};
 use signpost_login::domains::{self, HandlerKind, ListedDomain};
@@ -24,7 +26,7 @@ use signpost_store::Store;
 use url::Url;
 
 use crate::config::{Config, Service};
-use crate::server::{public_address, sealed};
+use crate::deployment::{public_address, sealed};
 
 /// How long a server on this machine may take to say that it is there.
 const HEALTH_TIMEOUT: Duration = Duration::from_secs(3);
@@ -174,12 +176,19 @@ pub struct AdvisoriesSeen {
 }
 
 impl Installation {
-    /// Looks at the installation that the settings describe. `store` is its database, or why there is none.
-    pub async fn look(config: &Config, store: Result<Store>, outbound: &Outbound, now: Timestamp) -> Self {
+    /// Looks at the installation that the settings describe. `store` is its database, or why there is none; `served` is what
+    /// a server has in memory of machines and places, who need not be read then.
+    pub async fn look(
+        config: &Config,
+        store: Result<Store>,
+        outbound: &Outbound,
+        served: Option<&Catalogue>,
+        now: Timestamp,
+    ) -> Self {
         let (database, public_address) = match &store {
             Err(error) => (Err(format!("{error:#}")), None),
             Ok(store) => (
-                DatabaseSeen::read(config, store, now).await.map_err(|error| format!("{error:#}")),
+                DatabaseSeen::read(config, store, served, now).await.map_err(|error| format!("{error:#}")),
                 public_address::find(store).await.ok().flatten(),
             ),
         };
@@ -187,7 +196,8 @@ impl Installation {
             settings: SettingsSeen::read(config),
             server: ServerSeen::ask(config, public_address, outbound).await,
             database,
-            places: PlacesSeen::read(&config.data_dir).map_err(|error| format!("{error:#}")),
+            places: PlacesSeen::read(&config.data_dir, served.map(|served| &served.places))
+                .map_err(|error| format!("{error:#}")),
             advisories: AdvisoriesSeen::read(config, now),
         }
     }
@@ -286,8 +296,11 @@ async fn ask_version(address: &str, outbound: &Outbound) -> Result<String, Strin
 }
 
 impl DatabaseSeen {
-    async fn read(config: &Config, store: &Store, now: Timestamp) -> Result<Self> {
-        let snapshot = catalogue::load(store, now).await?;
+    async fn read(config: &Config, store: &Store, served: Option<&Catalogue>, now: Timestamp) -> Result<Self> {
+        let snapshot = match served {
+            Some(served) => served.snapshot(),
+            None => Arc::new(catalogue::load(store, now).await?),
+        };
         let feeds = feeds::sql::list(store).await?.into_iter().filter(|feed| feed.failures > 0);
         let unreadable = sealed::check(store, &config.login.seal()).await;
         Ok(Self {
@@ -353,8 +366,11 @@ impl EventsSeen {
 }
 
 impl PlacesSeen {
-    fn read(data_dir: &Path) -> Result<Self> {
-        let places = Places::open(data_dir)?.now().len();
+    fn read(data_dir: &Path, served: Option<&Places>) -> Result<Self> {
+        let places = match served {
+            Some(served) => served.now().len(),
+            None => Places::open(data_dir)?.now().len(),
+        };
         let origin = if places::file(data_dir).exists() { "imported" } else { "built-in" };
         Ok(Self { places, origin })
     }

@@ -5,13 +5,11 @@ mod changes;
 pub mod connections;
 pub mod front;
 pub mod health;
-pub mod public_address;
 mod reference;
 mod root;
 pub mod routes;
 pub mod schema;
 mod scrape;
-pub(crate) mod sealed;
 mod visitors;
 
 use std::fs::File;
@@ -44,10 +42,11 @@ use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
 use self::connections::ConnectionLimits;
-use self::public_address::say_what_is_unsafe;
 use self::schema::SCHEMA;
 use self::visitors::OwnPeople;
 use crate::config::{Config, Service};
+use crate::deployment::public_address::{self, say_what_is_unsafe};
+use crate::deployment::sealed;
 
 pub use self::app::App;
 

@@ -25,6 +25,7 @@ use tokio_util::sync::CancellationToken;
 use super::front::Front;
 use super::{App, health, reference, root};
 use crate::config::Service;
+use crate::console::{CONSOLE_SCRIPT, CONSOLE_STYLES, Console};
 
 /// Every address that the server answers.
 #[must_use]
@@ -65,6 +66,10 @@ pub fn front(app: &Arc<App>) -> Front {
     if app.config.services.contains(&Service::Atm) {
         files.extend([LOCATOR_STYLES, LOCATOR_SIGN]);
         files.extend(INSTALL_ASSETS);
+    }
+    if let Some(console) = Console::of(&app.config, &app.login, &app.atm) {
+        router = router.merge(console.router().with_state(()));
+        files.extend([CONSOLE_STYLES, CONSOLE_SCRIPT]);
     }
     router = router.merge(assets::router(files));
     let router = router.fallback(async || Problem::NotFound);

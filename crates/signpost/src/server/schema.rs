@@ -19,6 +19,8 @@ use signpost_platform::accounts::audit::AuditEntry;
 use signpost_platform::accounts::keys::StoredKey;
 use signpost_store::{Migration, Schema, Stored, StoredTable};
 
+use crate::console::operators::{ConsoleLink, Operator};
+
 /// What the program keeps in its database.
 pub static SCHEMA: Schema = Schema {
     migrations: MIGRATIONS,
@@ -61,6 +63,7 @@ const MIGRATIONS: &[Migration] = &[
     },
     Migration::expands(include_str!("../../migrations/0019_delivery_attempts.sql")),
     Migration::expands(include_str!("../../migrations/0020_report_decisions.sql")),
+    Migration::expands(include_str!("../../migrations/0021_console.sql")),
 ];
 
 /// Every table but those of one row; a move that was cut off goes on at a position in this list.
@@ -90,6 +93,8 @@ const TABLES: &[StoredTable] = &[
     MachineReport::TABLE,
     BannedReporter::TABLE,
     ReportSalt::TABLE,
+    Operator::TABLE,
+    ConsoleLink::TABLE,
 ];
 
 #[cfg(test)]
@@ -100,7 +105,7 @@ mod tests {
     use signpost_store::{Kind, Row, Store, params};
 
     use super::*;
-    use crate::server::public_address;
+    use crate::deployment::public_address;
 
     #[tokio::test]
     async fn the_public_address_is_taken_along() {

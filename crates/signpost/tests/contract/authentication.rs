@@ -4,6 +4,7 @@ use jiff::SignedDuration;
 use reqwest::Method;
 use reqwest::header::AUTHORIZATION;
 use serde_json::json;
+use signpost_platform::accounts::audit::Actor;
 use signpost_platform::accounts::{Environment, keys};
 use signpost_store::must;
 
@@ -91,12 +92,16 @@ async fn a_revoked_key_stops_within_five_seconds() {
     let (integrator, key) = service.integrator_with_id("acme", Environment::Live).await;
     let colleague = service.integrator_of("acme", Environment::Live).await;
     integrator.get("/domains").await.with(200);
-    assert!(keys::sql::revoke(&service.app.store, &key, service.clock.now()).await.expect("a database"));
+    assert!(
+        keys::sql::revoke(&service.app.store, &Actor::Operator, &key, service.clock.now()).await.expect("a database")
+    );
     service.passes(SignedDuration::from_secs(5));
     integrator.get("/domains").await.refused(401, "invalid_api_key");
     integrator.post_raw("/sessions", "{").await.refused(401, "invalid_api_key");
     colleague.get("/domains").await.with(200);
-    assert!(!keys::sql::revoke(&service.app.store, &key, service.clock.now()).await.expect("a database"));
+    assert!(
+        !keys::sql::revoke(&service.app.store, &Actor::Operator, &key, service.clock.now()).await.expect("a database")
+    );
 }
 
 #[tokio::test]

@@ -140,8 +140,10 @@ async fn what_is_there_is_counted() {
     opens(&integrator, "login").await;
     let (config, now) = (&service.app.config, service.clock.now());
     let outbound = Outbound::new(&Names::System);
-    let seen =
-        Installation::look(config, Ok(service.app.store.clone()), &outbound, now).await.database.expect("it is there");
+    let seen = Installation::look(config, Ok(service.app.store.clone()), &outbound, None, now)
+        .await
+        .database
+        .expect("it is there");
     assert_eq!((seen.domains.sandbox, seen.users, seen.pending_sessions), (1, 1, 1));
     assert_eq!((seen.events.waiting, seen.events.failed), (1, 0));
     assert!(seen.events.oldest_waiting_at.is_some() && seen.unreadable_secrets.is_none());

@@ -7,6 +7,7 @@ use std::fs;
 use jiff::SignedDuration;
 use reqwest::Method;
 use serde_json::{Value, json};
+use signpost_platform::accounts::audit::Actor;
 use signpost_platform::accounts::keys::{self, NewKey};
 use signpost_platform::accounts::{Account, Environment, Scope};
 use signpost_store::random;
@@ -77,7 +78,9 @@ async fn every_address_wants_a_key_that_opens_it_and_counts() {
     let (auth, visitor) = (service.integrator().await, service.integrator().await.with_key(None));
     let atms = NewKey::new(Environment::Sandbox, random(), random()).for_scope(Scope::Atms);
     let account = Account { name: "acme".to_owned(), environment: Environment::Sandbox };
-    keys::sql::insert(&service.app.store, &account, "machines", &atms, service.clock.now()).await.expect("a key");
+    keys::sql::insert(&service.app.store, &Actor::Operator, &account, "machines", &atms, service.clock.now())
+        .await
+        .expect("a key");
     let atms = auth.with_key(Some(secrecy::ExposeSecret::expose_secret(&atms.key)));
     for (path, method, operation) in operations().filter(|(.., operation)| is_keyed(operation)) {
         let body = body_of(path, operation);
@@ -193,7 +196,9 @@ async fn every_body_is_bounded_json() {
     let domain = auth.get("/domains").await.with(200)["domains"][0].clone();
     let atms = NewKey::new(Environment::Sandbox, random(), random()).for_scope(Scope::Atms);
     let account = Account { name: "acme".to_owned(), environment: Environment::Sandbox };
-    keys::sql::insert(&service.app.store, &account, "machines", &atms, service.clock.now()).await.expect("a key");
+    keys::sql::insert(&service.app.store, &Actor::Operator, &account, "machines", &atms, service.clock.now())
+        .await
+        .expect("a key");
     let atms = auth.with_key(Some(secrecy::ExposeSecret::expose_secret(&atms.key)));
     let long = " ".repeat((8 << 20) + 1);
     for (path, method, operation) in operations().filter(|(_, method, _)| *method != "get") {
@@ -235,7 +240,9 @@ async fn a_submission_and_a_picture_are_as_documented() {
     assert_eq!((picture.status, picture.header("content-type")), (200, Some("image/png")));
     let atms = NewKey::new(Environment::Sandbox, random(), random()).for_scope(Scope::Atms);
     let account = Account { name: "acme".to_owned(), environment: Environment::Sandbox };
-    keys::sql::insert(&service.app.store, &account, "machines", &atms, service.clock.now()).await.expect("a key");
+    keys::sql::insert(&service.app.store, &Actor::Operator, &account, "machines", &atms, service.clock.now())
+        .await
+        .expect("a key");
     let atms = auth.with_key(Some(secrecy::ExposeSecret::expose_secret(&atms.key)));
     let machine = json!({ "id": "1", "lat": 25.77, "lon": -80.19 });
     atms.post("/atms/submissions", &json!({ "locations": [machine] })).await.with(200);

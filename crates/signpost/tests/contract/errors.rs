@@ -108,7 +108,7 @@ async fn of_reports(service: &Service) -> Vec<Reply> {
     let key = NewKey::new(Environment::Sandbox, random(), random()).for_scope(Scope::Atms);
     let account = Account { name: "kiosks".to_owned(), environment: Environment::Sandbox };
     let (store, now) = (&service.app.store, service.clock.now());
-    keys::sql::insert(store, &account, "machines", &key, now).await.expect("a key is kept");
+    keys::sql::insert(store, &Actor::Operator, &account, "machines", &key, now).await.expect("a key is kept");
     let operator = service.integrator().await.with_key(Some(key.key.expose_secret()));
     let (visitor, gone) = (operator.with_key(None), json!({ "seen": "gone" }));
     let mut met = vec![

@@ -7,6 +7,7 @@ use reqwest::Method;
 use secrecy::ExposeSecret;
 use serde_json::{Value, json};
 use signpost_auth::{Event, WebhookSecret};
+use signpost_platform::accounts::audit::Actor;
 use signpost_platform::accounts::keys::{self, NewKey};
 use signpost_platform::accounts::{Account, Environment, Scope};
 use signpost_store::random;
@@ -315,7 +316,9 @@ async fn of_deliveries(integrator: &Integrator, event_url: &str) {
 async fn of_machines(service: &Service) {
     let atms = NewKey::new(Environment::Sandbox, random(), random()).for_scope(Scope::Atms);
     let account = Account { name: "acme".to_owned(), environment: Environment::Sandbox };
-    keys::sql::insert(&service.app.store, &account, "machines", &atms, service.clock.now()).await.expect("a key");
+    keys::sql::insert(&service.app.store, &Actor::Operator, &account, "machines", &atms, service.clock.now())
+        .await
+        .expect("a key");
     let operator = service.integrator().await.with_key(Some(atms.key.expose_secret()));
     is_like("ImportOutcome", &operator.post("/atms/submissions", example("Submission")).await.with(200));
     let visitor = operator.with_key(None);

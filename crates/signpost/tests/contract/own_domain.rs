@@ -4,6 +4,7 @@ use serde_json::json;
 use signpost_auth::Mode;
 use signpost_login::domains::{Domain, HandlerKind, own, sql};
 use signpost_login::sessions::{self, Accepted, Flow, NewSession, Session, SessionEntropy, SessionOptions};
+use signpost_platform::accounts::audit::Actor;
 use signpost_platform::accounts::keys::{self, NewKey};
 use signpost_platform::accounts::{Account, Environment};
 use signpost_store::random;
@@ -53,7 +54,9 @@ async fn it_is_hidden_and_nobody_gets_a_key_of_its_account() {
     // One that was made before the name meant something.
     let key = NewKey::new(Environment::Live, random(), random());
     let account = Account { name: "server".to_owned(), environment: Environment::Live };
-    keys::sql::insert(&service.app.store, &account, "old", &key, service.clock.now()).await.expect("a key is kept");
+    keys::sql::insert(&service.app.store, &Actor::Operator, &account, "old", &key, service.clock.now())
+        .await
+        .expect("a key is kept");
     let old = Integrator { key: Some(secrecy::ExposeSecret::expose_secret(&key.key).to_owned()), ..live };
     old.get("/domains").await.refused(401, "invalid_api_key");
 }

@@ -11,6 +11,7 @@ use signpost::server::HttpServer;
 use signpost::server::schema::SCHEMA;
 use signpost_login::events::{self, Attempt, AttemptSlots, DeliveryOutcome, EndedAttempt};
 use signpost_login::ids::{DomainId, EventId};
+use signpost_platform::accounts::audit::Actor;
 use signpost_platform::accounts::{Environment, keys};
 use signpost_platform::clock::Clock;
 use signpost_store::{Store, step};
@@ -124,7 +125,11 @@ async fn what_one_server_does_the_others_know() {
     assert_eq!(ids.len(), 1);
     // A key that ended at one ends at all.
     let keys = keys::sql::list(&all.servers[0].app.store).await.expect("a database");
-    assert!(keys::sql::revoke(&all.servers[1].app.store, &keys[0].id, all.clock.now()).await.expect("a database"));
+    assert!(
+        keys::sql::revoke(&all.servers[1].app.store, &Actor::Operator, &keys[0].id, all.clock.now())
+            .await
+            .expect("a database")
+    );
     all.clock.advance(SignedDuration::from_secs(5));
     for integrator in &all.integrators {
         integrator.get("/domains").await.refused(401, "invalid_api_key");

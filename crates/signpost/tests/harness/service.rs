@@ -12,6 +12,7 @@ use serde_json::Value;
 use signpost::config::{Config, Origin, RawSettings};
 use signpost::server::{App, HttpServer};
 use signpost_platform::accounts::KeyId;
+use signpost_platform::accounts::audit::Actor;
 use signpost_platform::accounts::keys::{self, NewKey};
 use signpost_platform::accounts::{Account, Environment};
 use signpost_platform::clock::Clock;
@@ -107,7 +108,9 @@ impl Service {
     pub(crate) async fn integrator_with_id(&self, account: &str, environment: Environment) -> (Integrator, KeyId) {
         let key = NewKey::new(environment, random(), random());
         let account = Account { name: account.to_owned(), environment };
-        keys::sql::insert(&self.app.store, &account, "a test's", &key, self.clock.now()).await.expect("a key is kept");
+        keys::sql::insert(&self.app.store, &Actor::Operator, &account, "a test's", &key, self.clock.now())
+            .await
+            .expect("a key is kept");
         let integrator = Integrator {
             http: self.http.clone(),
             api: self.url(environment.path()),

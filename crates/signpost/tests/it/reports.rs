@@ -7,6 +7,7 @@ use secrecy::ExposeSecret;
 use serde_json::{Value, json};
 use signpost_atm::reports::ReportId;
 use signpost_atm::reports::sql::{self, Moderation};
+use signpost_platform::accounts::audit::Actor;
 use signpost_platform::accounts::keys::{self, NewKey};
 use signpost_platform::accounts::{Account, Environment, Scope};
 use signpost_store::random;
@@ -47,7 +48,9 @@ fn gone() -> Value {
 async fn operator(service: &Service, name: &str) -> String {
     let account = Account { name: name.to_owned(), environment: Environment::Live };
     let key = NewKey::new(Environment::Live, random(), random()).for_scope(Scope::Atms);
-    keys::sql::insert(&service.app.store, &account, "feed", &key, service.app.clock.now()).await.unwrap();
+    keys::sql::insert(&service.app.store, &Actor::Operator, &account, "feed", &key, service.app.clock.now())
+        .await
+        .unwrap();
     format!("Bearer {}", key.key.expose_secret())
 }
 
@@ -256,7 +259,7 @@ async fn the_operators_key_decides_and_opens_no_other_machine() {
     let id = ReportId::parse(word["id"].as_str().unwrap()).unwrap();
     let moderate = async |what| {
         let report = sql::find(store, &id).await.unwrap().unwrap();
-        sql::moderate(store, &report, what, now).await.unwrap()
+        sql::moderate(store, &report, what, &Actor::Operator, now).await.unwrap()
     };
     assert!(moderate(Moderation::Reject).await);
     service.becomes(atm, "it is open", |known| known["status"] == "open").await;

@@ -74,7 +74,7 @@ async fn what_an_older_version_kept_is_not_shown_either() {
     let now = server.clock.now();
     let source = Source { name: "old".to_owned(), attribution: "old".to_owned(), imported_at: now };
     let version = catalogue::sql::read_version(&server.app.store).await.unwrap();
-    catalogue::sql::import(&server.app.store, &source, plan, version).await.unwrap();
+    catalogue::sql::import(&server.app.store, &source, plan, version, None).await.unwrap();
     until("it is served", async || {
         let reply = server.call("find_nearest_bitcoin_atm", json!({ "lat": 30.2672, "lon": -97.7431 })).await.with(200);
         let atms = reply["result"]["structuredContent"]["atms"].as_array().unwrap().clone();

@@ -5,6 +5,7 @@ use reqwest::Method;
 use secrecy::ExposeSecret;
 use serde_json::{Value, json};
 use signpost_atm::catalogue;
+use signpost_platform::accounts::audit::Actor;
 use signpost_platform::accounts::keys::{self, NewKey};
 use signpost_platform::accounts::{Account, Environment, Scope};
 use signpost_store::random;
@@ -26,7 +27,9 @@ struct Operator<'a> {
 async fn operator<'a>(server: &'a Service, name: &str, environment: Environment) -> Operator<'a> {
     let account = Account { name: name.to_owned(), environment };
     let key = NewKey::new(environment, random(), random()).for_scope(Scope::Atms);
-    keys::sql::insert(&server.app.store, &account, "feed", &key, server.app.clock.now()).await.unwrap();
+    keys::sql::insert(&server.app.store, &Actor::Operator, &account, "feed", &key, server.app.clock.now())
+        .await
+        .unwrap();
     Operator { server, environment, authorization: format!("Bearer {}", key.key.expose_secret()) }
 }
 

@@ -25,6 +25,8 @@ pub enum Actor {
     Key(KeyId),
     /// The operator, at the command line.
     Operator,
+    /// The operator with this id, at the console.
+    Console(String),
     /// The server by itself.
     Server,
     /// The user of a hosted domain with this id, in their own account.
@@ -70,6 +72,12 @@ pub enum Action {
     ReportUndone,
     ReporterBanned,
     ReporterUnbanned,
+    ConsoleLinkCreated,
+    OperatorAdded,
+    OperatorRemoved,
+    AtmsImported,
+    AtmSplit,
+    AtmJoined,
     AccessRefused,
 }
 
@@ -129,6 +137,12 @@ impl Action {
             Self::ReportUndone => "report.undone",
             Self::ReporterBanned => "reporter.banned",
             Self::ReporterUnbanned => "reporter.unbanned",
+            Self::ConsoleLinkCreated => "console_link.created",
+            Self::OperatorAdded => "operator.added",
+            Self::OperatorRemoved => "operator.removed",
+            Self::AtmsImported => "atms.imported",
+            Self::AtmSplit => "atm.split",
+            Self::AtmJoined => "atm.joined",
             Self::AccessRefused => "access.refused",
         }
     }
@@ -139,6 +153,7 @@ impl fmt::Display for Actor {
         match self {
             Self::Key(id) => write!(f, "{id}"),
             Self::Operator => f.write_str("operator"),
+            Self::Console(user) => write!(f, "operator:{user}"),
             Self::Server => f.write_str("server"),
             Self::User(text) | Self::Address(text) => f.write_str(text),
         }

@@ -27,6 +27,10 @@ const NEWEST: &str = sql!(
     " WHERE at >= $1 AND ($2 = '' OR account = $2) AND ($3 = '' OR action = $3) ORDER BY id DESC LIMIT $4"
 );
 
+const BEFORE: &str = sql!(AuditEntry::SELECT, " WHERE id < $1 ORDER BY id DESC LIMIT $2");
+
+const BEFORE_OF_ACTION: &str = sql!(AuditEntry::SELECT, " WHERE id < $1 AND action = $3 ORDER BY id DESC LIMIT $2");
+
 /// The environment of an entry, which is empty where the entry belongs to no account.
 pub(super) struct AnyEnvironment(Option<Environment>);
 
@@ -85,6 +89,20 @@ pub async fn list(
 ) -> Result<Vec<AuditEntry>> {
     let after = after.map_or("", AuditId::as_str);
     let rows = store.read(LIST, params![after, since, account, action, most]).await?;
+    rows.into_iter().map(AuditEntry::from_row).collect()
+}
+
+/// Entries older than `before`, newest first: of one action, or of all. Along an index, however many there are.
+///
+/// # Errors
+/// As [`Store::read`].
+pub async fn list_before(store: &Store, before: Option<&AuditId>, action: &str, most: u32) -> Result<Vec<AuditEntry>> {
+    // Every id there is comes before this text.
+    let before = before.map_or("zzzz", AuditId::as_str);
+    let rows = match action {
+        "" => store.read(BEFORE, params![before, most]).await?,
+        action => store.read(BEFORE_OF_ACTION, params![before, most, action]).await?,
+    };
     rows.into_iter().map(AuditEntry::from_row).collect()
 }
 

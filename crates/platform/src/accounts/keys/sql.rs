@@ -29,9 +29,16 @@ const REVOKE: &str = "UPDATE api_keys SET revoked_at = $1 WHERE id = $2 AND revo
 ///
 /// # Errors
 /// As [`Store::write`].
-pub async fn insert(store: &Store, account: &Account, name: &str, key: &NewKey, now: Timestamp) -> Result<()> {
+pub async fn insert(
+    store: &Store,
+    by: &Actor,
+    account: &Account,
+    name: &str,
+    key: &NewKey,
+    now: Timestamp,
+) -> Result<()> {
     let made = json!({ "name": name, "scope": key.scope });
-    let entry = insert_key_entry(&Actor::Operator, Action::KeyCreated, &key.id, &made, now);
+    let entry = insert_key_entry(by, Action::KeyCreated, &key.id, &made, now);
     let key = StoredKey::new(account.clone(), name.to_owned(), key, now);
     store.write([must(StoredKey::INSERT, key.params()), entry]).await?;
     Ok(())
@@ -41,13 +48,20 @@ pub async fn insert(store: &Store, account: &Account, name: &str, key: &NewKey, 
 ///
 /// # Errors
 /// As [`Store::write`].
-pub async fn rotate(store: &Store, old: &StoredKey, new: &NewKey, until: Timestamp, now: Timestamp) -> Result<bool> {
+pub async fn rotate(
+    store: &Store,
+    by: &Actor,
+    old: &StoredKey,
+    new: &NewKey,
+    until: Timestamp,
+    now: Timestamp,
+) -> Result<bool> {
     let made = json!({ "replaced_by": new.id, "until": until });
     let account = Account { name: old.account.clone(), environment: old.environment };
     let steps = [
         must(EXPIRE, params![until, &old.id]),
         must(StoredKey::INSERT, StoredKey::new(account, old.name.clone(), new, now).params()),
-        insert_key_entry(&Actor::Operator, Action::KeyRotated, &old.id, &made, now),
+        insert_key_entry(by, Action::KeyRotated, &old.id, &made, now),
     ];
     Ok(store.write(steps).await?.is_committed())
 }
@@ -90,8 +104,8 @@ pub async fn find_grant(
 ///
 /// # Errors
 /// As [`Store::write`].
-pub async fn revoke(store: &Store, id: &KeyId, now: Timestamp) -> Result<bool> {
-    let entry = insert_key_entry(&Actor::Operator, Action::KeyRevoked, id, &json!({}), now);
+pub async fn revoke(store: &Store, by: &Actor, id: &KeyId, now: Timestamp) -> Result<bool> {
+    let entry = insert_key_entry(by, Action::KeyRevoked, id, &json!({}), now);
     Ok(store.write([must(REVOKE, params![now, id]), entry]).await?.is_committed())
 }
 

@@ -4,8 +4,10 @@ use anyhow::{Context, Result};
 use serde_json::json;
 use signpost_atm::catalogue;
 use signpost_locator::AtmId;
+use signpost_platform::accounts::audit::sql::insert_entry;
+use signpost_platform::accounts::audit::{Action, Actor};
 use signpost_platform::clock::Clock;
-use signpost_store::Store;
+use signpost_store::{Step, Store};
 
 use crate::cli::Session;
 use crate::cli::atms::atm_id;
@@ -15,7 +17,7 @@ pub(super) async fn split(session: &Session, store: &Store, id: u64) -> Result<(
     let entry = snapshot.get(atm_id(id)?).with_context(|| format!("no ATM has the ID {id}"))?;
     let rows: Vec<AtmId> = entry.machine.claims.iter().map(|claim| claim.id).collect();
     anyhow::ensure!(rows.len() > 1, "the ATM {id} is known from one source only; there is nothing to split");
-    catalogue::sql::set_apart(store, &rows, true).await?;
+    catalogue::sql::set_apart(store, &rows, true, told(Action::AtmSplit, id, &rows)).await?;
     session.print(&json!({ "split": rows }), || {
         let rows: Vec<_> = rows.iter().map(ToString::to_string).collect();
         format!("split into: {}", rows.join(", "))
@@ -25,7 +27,7 @@ pub(super) async fn split(session: &Session, store: &Store, id: u64) -> Result<(
 pub(super) async fn join(session: &Session, store: &Store, id: u64) -> Result<()> {
     let row = atm_id(id)?;
     catalogue::sql::find_history(store, row).await?.with_context(|| format!("no ATM has the ID {id}"))?;
-    catalogue::sql::set_apart(store, &[row], false).await?;
+    catalogue::sql::set_apart(store, &[row], false, told(Action::AtmJoined, id, &[row])).await?;
     let machine = catalogue::load(store, Clock::System.now()).await?.get(row).map(|entry| entry.machine.id);
     session.print(&json!({ "id": row, "machine": machine }), || match machine {
         Some(machine) if machine != row => format!("{id} is merged into the ATM {machine}"),
@@ -40,4 +42,8 @@ pub(super) async fn forget(session: &Session, store: &Store, source: &str) -> Re
     session.print(&json!({ "source": source, "removed": machines }), || {
         format!("deleted {machines} ATMs of {source}; a feed of that name would import them again")
     })
+}
+
+fn told(action: Action, id: u64, rows: &[AtmId]) -> Step {
+    insert_entry(&Actor::Operator, None, action, &id.to_string(), &json!({ "rows": rows }), Clock::System.now())
 }

@@ -22,7 +22,7 @@ use signpost_store::Store;
 
 use crate::cli::domains::{Namesakes, Which};
 use crate::cli::{Session, table};
-use crate::server::public_address;
+use crate::deployment::public_address;
 
 /// How many clients are read at once.
 const PAGE_LEN: u32 = 500;

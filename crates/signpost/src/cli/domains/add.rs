@@ -16,7 +16,7 @@ use signpost_store::Store;
 use super::{SHARED_LOGIN_HOST, Who};
 use crate::cli::keys::account_name;
 use crate::cli::{Session, Usage};
-use crate::server::public_address;
+use crate::deployment::public_address;
 
 #[derive(Debug, Args)]
 pub(in crate::cli) struct Add {

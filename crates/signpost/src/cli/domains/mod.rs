@@ -17,7 +17,7 @@ use signpost_platform::clock::Clock;
 use signpost_store::{Store, random};
 
 use crate::cli::{Session, table};
-use crate::server::sealed::{self, NewlySealed};
+use crate::deployment::sealed::{self, NewlySealed};
 
 const SHARED_LOGIN_HOST: &str = "another account has live hosted domains here, and one of the two offers lightning: a \
                                  Lightning wallet's key is the same for all domains of a login host";

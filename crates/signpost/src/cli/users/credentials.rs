@@ -15,7 +15,7 @@ use signpost_store::{Store, random};
 
 use super::{FoundUser, OneUser};
 use crate::cli::{Session, Usage, table};
-use crate::server::public_address;
+use crate::deployment::public_address;
 
 #[derive(Debug, Subcommand)]
 pub(in crate::cli) enum Credentials {

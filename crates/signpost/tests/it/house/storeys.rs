@@ -97,7 +97,19 @@ const FLOORS: &[(&str, &[&[&str]])] = &[
             &["routes"],
         ],
     ),
-    ("signpost", &[&["config"], &["server"], &["conformance", "demo", "doctor", "install"], &["cli"], &["main"]]),
+    (
+        "signpost",
+        &[
+            &["config"],
+            &["deployment"],
+            &["doctor"],
+            &["console"],
+            &["server"],
+            &["conformance", "demo", "install"],
+            &["cli"],
+            &["main"],
+        ],
+    ),
 ];
 
 #[test]

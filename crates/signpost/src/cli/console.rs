@@ -1,0 +1,89 @@
+//! `signpost console`
+
+use anyhow::{Context, Result, bail};
+use clap::Subcommand;
+use serde_json::json;
+use signpost_login::domains::{self, own};
+use signpost_login::ids::UserId;
+use signpost_login::users;
+use signpost_platform::accounts::audit::Actor;
+use signpost_platform::clock::Clock;
+use signpost_store::Store;
+
+use crate::cli::{Session, table};
+use crate::console::operators::{self, Operator};
+use crate::deployment::public_address;
+
+#[derive(Debug, Subcommand)]
+pub(super) enum ConsoleCommand {
+    /// Print a link that makes whoever opens it an operator
+    ///
+    /// It works once, for 30 minutes, in the browser that opens it first. Whoever opens it logs in with a wallet or a passkey,
+    /// which is an operator's from then on. The link is printed alone on standard output. With --json: `{link, expires_at}`.
+    Link,
+    /// List the operators
+    ///
+    /// With --json: `{operators: [{user_id, added_at, added_by}]}`.
+    Operators,
+    /// Take the console from an operator; their next page is refused
+    Remove {
+        /// User ID, as shown by 'console operators'
+        id: String,
+    },
+}
+
+impl ConsoleCommand {
+    pub(super) async fn run(self, session: &Session) -> Result<()> {
+        let store = session.store()?;
+        match self {
+            Self::Link => link(session, &store).await,
+            Self::Operators => list(session, &store).await,
+            Self::Remove { id } => remove(session, &store, &id).await,
+        }
+    }
+}
+
+async fn link(session: &Session, store: &Store) -> Result<()> {
+    let address = public_address::find(store).await?;
+    let address = address.context("no server has run on this database yet; start one with 'signpost serve'")?;
+    let now = Clock::System.now();
+    let token = operators::make_link(store, &Actor::Operator, now).await?;
+    let link = operators::setup_link(&address, &token);
+    let expires_at = now + operators::LINK_LASTS;
+    let document = json!({ "link": link, "expires_at": expires_at });
+    session.hand_over(&document, &link, &format!("Open it in a browser. It works once, until {expires_at}."))
+}
+
+async fn list(session: &Session, store: &Store) -> Result<()> {
+    let operators = operators::list(store).await?;
+    let mut rows = Vec::new();
+    for operator in &operators {
+        let Operator { user_id, added_at, added_by } = operator;
+        rows.push([user_id.to_string(), find_petname(store, user_id).await?, added_at.to_string(), added_by.clone()]);
+    }
+    session.print(&json!({ "operators": operators }), || table(["ID", "NAME", "SINCE", "ADDED BY"], &rows))
+}
+
+/// What the user is called; nothing where they are gone.
+async fn find_petname(store: &Store, user: &UserId) -> Result<String> {
+    let address = public_address::find(store).await?.unwrap_or_default();
+    let public_url = address.parse().ok();
+    let name = own::name(public_url.as_ref());
+    let Some(domain) = domains::sql::find_by_name(store, &own::account(), &name).await? else {
+        return Ok(String::new());
+    };
+    let found = users::sql::find(store, &domain.id, user).await?;
+    Ok(found.map(|(user, _)| user.petname.as_str().to_owned()).unwrap_or_default())
+}
+
+async fn remove(session: &Session, store: &Store, id: &str) -> Result<()> {
+    let user = UserId::parse(id);
+    let removed = match &user {
+        Some(user) => operators::remove(store, user, &Actor::Operator, Clock::System.now()).await?,
+        None => false,
+    };
+    if !removed {
+        bail!("no operator has the ID {id}; 'signpost console operators' shows all");
+    }
+    session.print(&json!({ "removed": id }), || format!("{id} is no operator any more"))
+}

@@ -1,0 +1,107 @@
+//! Whether the console is there, and for whom.
+
+use serde::{Deserialize, Deserializer};
+use signpost_platform::setting::parsed;
+
+use super::{BadSetting, Config, Service};
+
+/// What the operator wants of the console.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ConsoleMode {
+    /// There is none.
+    Off,
+    /// It is there while nobody but this machine reaches the server.
+    Loopback,
+    /// It is there for whoever reaches the server.
+    On,
+}
+
+/// From where the console of a server can be reached.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ConsoleReach {
+    /// From this machine alone, by a browser without a proxy between.
+    OwnMachine,
+    /// From wherever the public URL is reached.
+    PublicUrl,
+}
+
+impl Config {
+    /// From where the console can be reached; `None` where there is none.
+    #[must_use]
+    pub fn console_reach(&self) -> Option<ConsoleReach> {
+        if !self.services.contains(&Service::Auth) {
+            return None;
+        }
+        match self.console {
+            ConsoleMode::Off => None,
+            ConsoleMode::Loopback | ConsoleMode::On if self.serves_only_its_machine() => Some(ConsoleReach::OwnMachine),
+            ConsoleMode::Loopback => None,
+            ConsoleMode::On => Some(ConsoleReach::PublicUrl),
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for ConsoleMode {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        parsed(from, "off, loopback or on", |text| match text {
+            "off" => Some(Self::Off),
+            "loopback" => Some(Self::Loopback),
+            "on" => Some(Self::On),
+            _ => None,
+        })
+    }
+}
+
+/// Refuses a console whose operators would log in over a network in clear text.
+pub(super) fn check(config: &Config) -> Result<(), BadSetting> {
+    let is_safe = config.is_https() || config.serves_only_its_machine();
+    if config.console == ConsoleMode::On && !is_safe {
+        let reason = "needs an https public_url, or a server that only this machine reaches";
+        return Err(BadSetting(format!("console: 'on' {reason}")));
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::{Origin, RawSettings};
+
+    fn reach(settings: &[(&str, &str)]) -> Result<Option<ConsoleReach>, String> {
+        let mut raw = RawSettings::default();
+        for (key, value) in settings {
+            raw.set(key, *value, Origin::Flag);
+        }
+        Config::new(&raw).map(|config| config.console_reach()).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn without_a_word_of_the_operator_only_this_machine_has_a_console() {
+        assert_eq!(reach(&[]), Ok(Some(ConsoleReach::OwnMachine)));
+        for (key, value) in [
+            ("listen", "0.0.0.0:8080"),
+            ("public_url", "https://a.example"),
+            ("public_url", "http://localhost:8080"),
+            ("trusted_proxies", "127.0.0.1"),
+            ("services", "atm"),
+            ("console", "off"),
+        ] {
+            assert_eq!(reach(&[(key, value)]), Ok(None), "{key}={value}");
+        }
+    }
+
+    #[test]
+    fn a_console_for_others_is_encrypted() {
+        assert_eq!(reach(&[("console", "on")]), Ok(Some(ConsoleReach::OwnMachine)));
+        let public = [("console", "on"), ("public_url", "https://a.example"), ("trusted_proxies", "127.0.0.1")];
+        assert_eq!(reach(&public), Ok(Some(ConsoleReach::PublicUrl)));
+        for (key, value) in
+            [("public_url", "http://a.example"), ("listen", "0.0.0.0:8080"), ("trusted_proxies", "10.0.0.0/8")]
+        {
+            let error = reach(&[("console", "on"), (key, value)]).unwrap_err();
+            assert!(error.starts_with("console: 'on' needs an https public_url"), "{error}");
+        }
+        assert_eq!(reach(&[("console", "on"), ("services", "atm")]), Ok(None));
+        assert!(reach(&[("console", "yes")]).unwrap_err().contains("allowed is off, loopback or on"));
+    }
+}

@@ -1,0 +1,109 @@
+//! Which requests the console is there for. To all others its addresses do not exist.
+
+use axum::http::{HeaderMap, HeaderName, header};
+use signpost_platform::origin::PublicOrigin;
+
+use crate::config::ConsoleReach;
+
+/// Names of this machine in an address.
+const OWN_NAMES: [&str; 3] = ["localhost", "127.0.0.1", "[::1]"];
+/// What a proxy adds: whoever comes by one may be anywhere.
+const BY_PROXY: [HeaderName; 5] = [
+    header::FORWARDED,
+    header::VIA,
+    HeaderName::from_static("x-forwarded-for"),
+    HeaderName::from_static("x-forwarded-host"),
+    HeaderName::from_static("x-real-ip"),
+];
+
+/// What becomes of a request for the console.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum ConsoleAdmission {
+    /// It is answered.
+    Admitted,
+    /// It came by another name of this machine, whose cookies are others.
+    ByOtherName,
+    /// There is no console for it.
+    NotThere,
+}
+
+/// Whether a request with these headers may see the console of a server that people reach at `origin`.
+pub(super) fn admit(reach: ConsoleReach, origin: &PublicOrigin, headers: &HeaderMap) -> ConsoleAdmission {
+    let Some(host) = headers.get(header::HOST).and_then(|host| host.to_str().ok()) else {
+        return ConsoleAdmission::NotThere;
+    };
+    let is_same = origin.as_str().split_once("://").is_some_and(|(_, own)| own.eq_ignore_ascii_case(host));
+    match reach {
+        ConsoleReach::PublicUrl if is_same => ConsoleAdmission::Admitted,
+        ConsoleReach::PublicUrl => ConsoleAdmission::NotThere,
+        ConsoleReach::OwnMachine if BY_PROXY.iter().any(|name| headers.contains_key(name)) => {
+            ConsoleAdmission::NotThere
+        }
+        ConsoleReach::OwnMachine if is_same => ConsoleAdmission::Admitted,
+        ConsoleReach::OwnMachine if is_own_name(host) => ConsoleAdmission::ByOtherName,
+        ConsoleReach::OwnMachine => ConsoleAdmission::NotThere,
+    }
+}
+
+fn is_own_name(host: &str) -> bool {
+    let name = match host.rsplit_once(':') {
+        Some((name, port)) if port.bytes().all(|byte| byte.is_ascii_digit()) => name,
+        _ => host,
+    };
+    OWN_NAMES.iter().any(|own| own.eq_ignore_ascii_case(name))
+}
+
+#[cfg(test)]
+mod tests {
+    use axum::http::HeaderValue;
+
+    use super::*;
+
+    fn admit_host(reach: ConsoleReach, origin: &str, host: &str) -> ConsoleAdmission {
+        let headers = [(header::HOST, HeaderValue::from_str(host).unwrap())].into_iter().collect();
+        admit(reach, &PublicOrigin::of(origin), &headers)
+    }
+
+    #[test]
+    fn on_this_machine_the_host_is_a_name_of_it() {
+        for (host, expected) in [
+            ("localhost:8080", ConsoleAdmission::Admitted),
+            ("LocalHost:8080", ConsoleAdmission::Admitted),
+            ("127.0.0.1:8080", ConsoleAdmission::ByOtherName),
+            ("[::1]:8080", ConsoleAdmission::ByOtherName),
+            ("localhost:1", ConsoleAdmission::ByOtherName),
+            ("localhost", ConsoleAdmission::ByOtherName),
+            ("evil.example", ConsoleAdmission::NotThere),
+            ("localhost.evil.example:8080", ConsoleAdmission::NotThere),
+            ("127.0.0.1.evil.example", ConsoleAdmission::NotThere),
+            ("192.168.1.7:8080", ConsoleAdmission::NotThere),
+        ] {
+            assert_eq!(admit_host(ConsoleReach::OwnMachine, "http://localhost:8080", host), expected, "{host}");
+        }
+    }
+
+    #[test]
+    fn elsewhere_the_host_is_that_of_the_public_url() {
+        for (host, expected) in [
+            ("a.example", ConsoleAdmission::Admitted),
+            ("A.Example", ConsoleAdmission::Admitted),
+            ("a.example:444", ConsoleAdmission::NotThere),
+            ("localhost", ConsoleAdmission::NotThere),
+            ("b.example", ConsoleAdmission::NotThere),
+        ] {
+            assert_eq!(admit_host(ConsoleReach::PublicUrl, "https://a.example", host), expected, "{host}");
+        }
+    }
+
+    #[test]
+    fn whoever_comes_by_a_proxy_is_not_taken_for_this_machine() {
+        for name in BY_PROXY {
+            let headers = [(header::HOST, "localhost:8080"), (name.clone(), "x")];
+            let headers = headers.map(|(name, value)| (name, HeaderValue::from_static(value))).into_iter().collect();
+            let origin = PublicOrigin::of("http://localhost:8080");
+            assert_eq!(admit(ConsoleReach::OwnMachine, &origin, &headers), ConsoleAdmission::NotThere, "{name}");
+        }
+        let none = admit(ConsoleReach::OwnMachine, &PublicOrigin::of("http://localhost:8080"), &HeaderMap::new());
+        assert_eq!(none, ConsoleAdmission::NotThere);
+    }
+}

@@ -1,0 +1,353 @@
+//! Imports: a file is uploaded and compared, the operator sees what would change, and only then it is taken over.
+
+use std::fs::File;
+use std::io::{Read, Seek, SeekFrom, Write};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use anyhow::{Context, Result};
+use axum::Router;
+use axum::extract::{DefaultBodyLimit, FromRequest, Multipart, Request};
+use axum::http::StatusCode;
+use axum::response::{IntoResponse, Response};
+use axum::routing::{get, post};
+use jiff::{SignedDuration, Timestamp};
+use maud::{Markup, html};
+use serde_json::json;
+use signpost_atm::catalogue::{Extent, ImportCounts, Reading, SAMPLE, Source, Terms, apply_with};
+use signpost_atm::processor;
+use signpost_locator::import::{Import, Options};
+use signpost_platform::accounts::audit::Action;
+use signpost_platform::accounts::audit::sql::insert_entry;
+use signpost_platform::pages::cookie::CookieSecret;
+use signpost_platform::pages::form::{FormRefusal, PostedForm, is_from};
+use signpost_platform::pages::icons::Sign;
+use signpost_store::random;
+
+use super::Console;
+use super::document::{ConsolePage, Screen};
+use super::reports::no_locator;
+use super::tables::{panel, table};
+use super::visit::{OperatorVisit, refuse};
+
+/// The largest file that is taken here, in bytes; the command line takes larger ones.
+const MAX_FILE: usize = 128 << 20;
+/// What a form has beside its file, at most.
+const MAX_BESIDE: usize = 64 << 10;
+/// How long an upload waits to be taken over.
+const UPLOAD_LASTS: SignedDuration = SignedDuration::from_mins(30);
+/// The longest name of a source, and its credit, in characters.
+const MAX_NAME: usize = 64;
+/// How many skipped rows and doubts are shown.
+const SHOWN: usize = 20;
+
+/// The one upload that waits to be taken over: a new one takes its place. The file has no name on the disk, so that it is
+/// gone whenever this server is.
+#[derive(Debug, Default)]
+pub(super) struct UploadShelf(Mutex<Option<Arc<Upload>>>);
+
+/// A file that was uploaded and compared.
+#[derive(Debug)]
+struct Upload {
+    id: String,
+    by: String,
+    at: Timestamp,
+    source: String,
+    attribution: String,
+    extent: Extent,
+    file: Mutex<File>,
+}
+
+/// What a form said beside its file.
+#[derive(Debug, Default)]
+struct UploadForm {
+    token: String,
+    source: String,
+    attribution: String,
+    is_partial: bool,
+    file: Option<File>,
+    file_name: String,
+}
+
+pub(super) fn router() -> Router<Console> {
+    let upload = post(upload).layer(DefaultBodyLimit::max(MAX_FILE + MAX_BESIDE));
+    Router::new()
+        .route("/console/machines/import", get(show).merge(upload))
+        .route("/console/machines/import/apply", post(take_over))
+}
+
+/// `GET /console/machines/import`
+async fn show(visit: OperatorVisit) -> Response {
+    render_form(&visit, None).await
+}
+
+async fn render_form(visit: &OperatorVisit, refused: Option<&str>) -> Response {
+    if visit.console.atm.is_none() {
+        return no_locator(visit, Screen::Machines, "Import").await;
+    }
+    let action = visit.console.origin.link("/console/machines/import");
+    let body = html! {
+        @if let Some(reason) = refused {
+            div.notice.danger role="alert" { (Sign::Stop.draw(20)) div { p { b { "The file was not imported." } } p { (signpost_text::line(reason)) } } }
+        }
+        (panel("file", "A file of machines", &html! {}, &html! {
+            form.inset.columns method="post" action=(action) enctype="multipart/form-data" {
+                (visit.token("upload"))
+                div.field { label for="source" { "Source" } input #source name="source" maxlength=(MAX_NAME); p.hint { "A later file of the same source replaces this one. Empty: the file's name" } }
+                div.field { label for="attribution" { "Credit" } input #attribution name="attribution" maxlength=(MAX_NAME); p.hint { "What its licence asks for; it stands in every answer" } }
+                div.field { label for="upload" { "File" } input #upload type="file" name="file" required; p.hint { "CSV, GeoJSON, JSON or an OpenStreetMap file, up to " (MAX_FILE >> 20) " MB" } }
+                label.choice { input type="checkbox" name="partial" value="yes"; "It has only changes: machines that are not in it stay" }
+                button.btn.primary { "Compare it" }
+            }
+        }))
+    };
+    let note = html! { "Nothing changes before you have seen what would." };
+    let page = ConsolePage { note, ..ConsolePage::new(visit, Screen::Machines, "Import machines", body) };
+    page.respond().await
+}
+
+/// `POST /console/machines/import`: `token`, `source`, `attribution`, `partial`, and behind them `file`.
+async fn upload(visit: OperatorVisit, request: Request) -> Result<Response, Response> {
+    if !is_from(&visit.console.origin, request.headers()) {
+        return Err(refuse(&visit.console, FormRefusal::Foreign));
+    }
+    let form = match receive(&visit, request).await? {
+        Ok(form) => form,
+        Err(reason) => return Ok(refused(&visit, &reason).await),
+    };
+    let (Some(file), Some(source)) = (form.file, name_source(&form.source, &form.file_name)) else {
+        return Ok(refused(&visit, "Choose a file, and a name of 1 to 64 characters for its source.").await);
+    };
+    let attribution = if form.attribution.is_empty() { source.clone() } else { form.attribution };
+    let id = CookieSecret::from_bytes(random()).hash();
+    let upload = Arc::new(Upload {
+        id: id.as_str().to_owned(),
+        by: visit.who.user.id.to_string(),
+        at: visit.now,
+        source,
+        attribution,
+        extent: if form.is_partial { Extent::Part } else { Extent::Whole },
+        file: Mutex::new(file),
+    });
+    match import(&visit, &upload, Taking { dry_run: true, force: true }).await {
+        Ok((counts, found)) => {
+            let page = render_comparison(&visit, &upload, counts, &found).await;
+            *visit.console.uploads.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(upload);
+            Ok(page)
+        }
+        Err(error) => Ok(refused(&visit, &format!("{error:#}.")).await),
+    }
+}
+
+async fn refused(visit: &OperatorVisit, reason: &str) -> Response {
+    (StatusCode::UNPROCESSABLE_ENTITY, render_form(visit, Some(reason)).await).into_response()
+}
+
+/// The form, or why it cannot be used. Nothing is written before its token was seen.
+async fn receive(visit: &OperatorVisit, request: Request) -> Result<Result<UploadForm, String>, Response> {
+    let multipart = Multipart::from_request(request, &()).await;
+    let mut multipart = multipart.map_err(|_| refuse(&visit.console, FormRefusal::Unreadable))?;
+    let mut form = UploadForm::default();
+    loop {
+        let field = match multipart.next_field().await {
+            Ok(Some(field)) => field,
+            Ok(None) => return Ok(Ok(form)),
+            Err(error) => return Ok(Err(say_cut(&error))),
+        };
+        let name = field.name().unwrap_or_default().to_owned();
+        if name == "file" {
+            if !visit.token("upload").is(&form.token) {
+                return Err(refuse(&visit.console, FormRefusal::Stale));
+            }
+            form.file_name = field.file_name().unwrap_or_default().to_owned();
+            match keep(&visit.console, field).await {
+                Ok(file) => form.file = Some(file),
+                Err(reason) => return Ok(Err(reason)),
+            }
+            continue;
+        }
+        let text = match field.text().await {
+            Ok(text) if text.len() <= MAX_BESIDE => text.trim().chars().take(MAX_NAME).collect(),
+            Ok(_) => return Ok(Err("A field of the form is too long.".to_owned())),
+            Err(error) => return Ok(Err(say_cut(&error))),
+        };
+        match name.as_str() {
+            "token" => form.token = text,
+            "source" => form.source = text,
+            "attribution" => form.attribution = text,
+            "partial" => form.is_partial = text == "yes",
+            _ => return Err(refuse(&visit.console, FormRefusal::Unreadable)),
+        }
+    }
+}
+
+/// Writes what comes to a file without a name.
+async fn keep(console: &Console, mut field: axum::extract::multipart::Field<'_>) -> Result<File, String> {
+    let full = |error: std::io::Error| {
+        tracing::warn!(%error, "an upload could not be written");
+        "This server cannot write the file to its data folder: look at its free space.".to_owned()
+    };
+    let mut file = tempfile::tempfile_in(&console.config.data_dir).map_err(full)?;
+    let mut len = 0;
+    while let Some(chunk) = field.chunk().await.map_err(|error| say_cut(&error))? {
+        len += chunk.len();
+        if len > MAX_FILE {
+            return Err(format!(
+                "The file is larger than {} MB. The command line takes it: signpost atms import.",
+                MAX_FILE >> 20
+            ));
+        }
+        file = tokio::task::spawn_blocking(move || file.write_all(&chunk).map(|()| file))
+            .await
+            .map_err(|_| "The upload was interrupted.".to_owned())?
+            .map_err(full)?;
+    }
+    Ok(file)
+}
+
+fn say_cut(error: &axum::extract::multipart::MultipartError) -> String {
+    if error.status() == StatusCode::PAYLOAD_TOO_LARGE {
+        return format!(
+            "The file is larger than {} MB. The command line takes it: signpost atms import.",
+            MAX_FILE >> 20
+        );
+    }
+    "The upload ended early. Nothing of it was kept.".to_owned()
+}
+
+/// The name of the source: what was typed, else the file's without its ending.
+fn name_source(typed: &str, file_name: &str) -> Option<String> {
+    let stem = file_name.rsplit_once('.').map_or(file_name, |(stem, _)| stem);
+    let name: String = if typed.is_empty() { stem } else { typed }.chars().take(MAX_NAME).collect();
+    let is_fit = !name.is_empty() && !name.chars().any(char::is_control) && name != SAMPLE;
+    is_fit.then_some(name)
+}
+
+/// How a file is taken.
+#[derive(Clone, Copy, Debug)]
+struct Taking {
+    dry_run: bool,
+    /// Whether more than a fifth of the source's machines may go.
+    force: bool,
+}
+
+async fn import(visit: &OperatorVisit, upload: &Arc<Upload>, taking: Taking) -> Result<(ImportCounts, Import)> {
+    let atm = visit.console.atm.as_ref().context("the locator does not run here")?;
+    let (gazetteer, now) = (atm.catalogue.places.now(), visit.now);
+    let options = Options { partial: upload.extent == Extent::Part, now: Some(now), ..Options::default() };
+    let read = {
+        let upload = Arc::clone(upload);
+        processor::run(move |stop| {
+            let mut bytes = Vec::new();
+            let mut file = upload.file.lock().unwrap_or_else(PoisonError::into_inner);
+            file.seek(SeekFrom::Start(0))?;
+            file.read_to_end(&mut bytes)?;
+            drop(file);
+            anyhow::Ok(Reading::from_bytes(&bytes, &Options { stop: stop.clone(), ..options }, &gazetteer)?)
+        })
+    };
+    let reading = read.await??;
+    let source = Source { name: upload.source.clone(), attribution: upload.attribution.clone(), imported_at: now };
+    let terms = Terms { extent: upload.extent, force: taking.force, dry_run: taking.dry_run, most: usize::MAX };
+    let told = insert_entry(&visit.actor(), None, Action::AtmsImported, &upload.source, &json!({}), now);
+    let counts = apply_with(&visit.console.store, &source, &reading, terms, Some(told)).await?;
+    Ok((counts, reading.import))
+}
+
+async fn render_comparison(visit: &OperatorVisit, upload: &Upload, counts: ImportCounts, found: &Import) -> Response {
+    let ImportCounts { added, changed, unchanged, removed } = counts;
+    let tile = |name: &str, count: usize, text: &str| html! { div.tile { dt { (name) } dd { p.v { (count) } p.xs.soft { (text) } } } };
+    let action = visit.console.origin.link("/console/machines/import/apply");
+    let known = unchanged + changed + removed;
+    let is_many = known > 0 && removed * 5 > known;
+    let body = html! {
+        h2.vh { "What would change" }
+        dl.tiles {
+            (tile("New", added, "machines")) (tile("Changed", changed, "machines"))
+            (tile("Unchanged", unchanged, "machines")) (tile("Gone", removed, "machines of this source"))
+        }
+        (details(found))
+        (panel("apply", "Take it over?", &html! {}, &html! {
+            form.inset.stack method="post" action=(action) {
+                (visit.token(&format!("import {}", upload.id)))
+                input type="hidden" name="upload" value=(upload.id);
+                p { "Source " b { (signpost_text::line(&upload.source)) } ", credit " b { (signpost_text::line(&upload.attribution)) } "." }
+                @if is_many {
+                    div.notice.warn { (Sign::Info.draw(20)) p { "More than a fifth of the machines of this source would be gone. Is the file whole?" } }
+                    label.choice { input type="checkbox" name="force" value="yes" required; "Yes, they are gone" }
+                }
+                div.row {
+                    a.btn href=(visit.console.origin.link("/console/machines/import")) { "No, go back" }
+                    button.btn.primary { "Import it" }
+                }
+            }
+        }))
+    };
+    let note = html! { "Nothing has changed yet. This comparison waits for 30 minutes." };
+    let page = ConsolePage { note, ..ConsolePage::new(visit, Screen::Machines, "What would change", body) };
+    page.respond().await
+}
+
+/// What was not understood.
+fn details(found: &Import) -> Markup {
+    let skipped = found.skipped.first.iter().take(SHOWN);
+    let skipped: Vec<_> = skipped
+        .map(|row| {
+            vec![html! { (found.counted) " " (row.line) }, html! { (signpost_text::line(&row.reason.to_string())) }]
+        })
+        .collect();
+    let doubts = found.doubts.first.iter().take(SHOWN).map(|doubt| {
+        let what = format!("{} ‘{}’ {}", doubt.field, doubt.value, doubt.reason);
+        vec![html! { (found.counted) " " (doubt.line) }, html! { (signpost_text::line(&what)) }]
+    });
+    let columns: Vec<_> = found
+        .columns
+        .iter()
+        .map(|(field, column)| vec![html! { (field.to_string()) }, html! { (signpost_text::line(column)) }])
+        .collect();
+    html! {
+        (panel("skipped", &format!("{} rows are skipped", found.skipped.total), &html! {},
+            &table("Skipped rows", &["Where", "Why"], &skipped, &html! { p { "Every row can be used." } })))
+        (panel("doubts", &format!("{} values are not understood", found.doubts.total), &html! {},
+            &table("Doubts", &["Where", "What"], &doubts.collect::<Vec<_>>(), &html! { p { "Every value is understood." } })))
+        @if !columns.is_empty() {
+            (panel("columns", "Columns that are read", &html! {}, &table("Columns", &["Fact", "Column"], &columns, &html! {})))
+        }
+    }
+}
+
+/// `POST /console/machines/import/apply`: `upload`, and `force` where many machines would be gone.
+async fn take_over(visit: OperatorVisit, request: Request) -> Result<Response, Response> {
+    let form = PostedForm::receive(&visit.console.origin, request).await;
+    let form = form.map_err(|refusal| refuse(&visit.console, refusal))?;
+    let id = form.text("upload").unwrap_or_default();
+    visit.check(&form, &format!("import {id}")).map_err(|refusal| refuse(&visit.console, refusal))?;
+    let waiting = visit.console.uploads.0.lock().unwrap_or_else(PoisonError::into_inner).clone();
+    let by = visit.who.user.id.to_string();
+    let is_it =
+        |upload: &Arc<Upload>| upload.id == id && upload.by == by && visit.now.duration_since(upload.at) < UPLOAD_LASTS;
+    let Some(upload) = waiting.filter(is_it) else {
+        return Ok(refused(
+            &visit,
+            "This upload is not here any more: another one took its place, or 30 minutes are over.",
+        )
+        .await);
+    };
+    let taking = Taking { dry_run: false, force: form.text("force") == Some("yes") };
+    let (counts, _) = match import(&visit, &upload, taking).await {
+        Ok(done) => done,
+        Err(error) => return Ok(refused(&visit, &format!("{error:#}.")).await),
+    };
+    *visit.console.uploads.0.lock().unwrap_or_else(PoisonError::into_inner) = None;
+    let ImportCounts { added, changed, unchanged, removed } = counts;
+    let body = html! {
+        div.notice.ok role="status" {
+            (Sign::Tick.draw(20))
+            div {
+                p { b { "The file is imported." } }
+                p { (added) " added, " (changed) " changed, " (unchanged) " unchanged, " (removed) " gone. People see it within five seconds." }
+            }
+        }
+        p { a.btn.primary href=(visit.console.origin.link("/console/machines")) { "To the machines" } }
+    };
+    Ok(ConsolePage::new(&visit, Screen::Machines, "Imported", body).respond().await)
+}

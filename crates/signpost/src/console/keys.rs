@@ -1,0 +1,281 @@
+//! API keys, and the operators. Whoever makes or ends one proved a moment ago who they are.
+
+use axum::Router;
+use axum::extract::{Path, Request};
+use axum::http::StatusCode;
+use axum::response::{IntoResponse, Response};
+use axum::routing::{get, post};
+use jiff::SignedDuration;
+use maud::{Markup, html};
+use secrecy::ExposeSecret;
+use signpost_login::ids::UserId;
+use signpost_login::users;
+use signpost_platform::accounts::keys::{NewKey, StoredKey, sql};
+use signpost_platform::accounts::{Account, Environment, KeyId, SERVER_ACCOUNT, Scope};
+use signpost_platform::pages::form::PostedForm;
+use signpost_platform::pages::icons::Sign;
+use signpost_platform::web::problem::Problem;
+use signpost_store::random;
+
+use super::Console;
+use super::dates::moment;
+use super::document::{ConsolePage, Screen};
+use super::operators::{self, LINK_LASTS};
+use super::tables::{chip, panel, table};
+use super::visit::{OperatorVisit, failed, to};
+
+/// How long a key works that was replaced.
+const GRACE: SignedDuration = SignedDuration::from_hours(24);
+/// The longest name of a key or an account, in characters.
+const MAX_NAME: usize = 64;
+const PATH: &str = "/console/keys";
+
+pub(super) fn router() -> Router<Console> {
+    Router::new()
+        .route(PATH, get(show).post(create))
+        .route("/console/keys/{id}/rotate", post(rotate))
+        .route("/console/keys/{id}/revoke", post(revoke))
+        .route("/console/operators", post(make_link))
+        .route("/console/operators/{id}/remove", post(remove_operator))
+}
+
+/// `GET /console/keys`
+async fn show(visit: OperatorVisit) -> Result<Response, Response> {
+    render(&visit, html! {}).await
+}
+
+async fn render(visit: &OperatorVisit, above: Markup) -> Result<Response, Response> {
+    let origin = &visit.console.origin;
+    let keys = sql::list(&visit.console.store).await.map_err(failed)?;
+    let rows: Vec<_> = keys.iter().rev().map(|key| key_row(visit, key)).collect();
+    let none = html! { p { "No key was made yet. A site's server calls the API with one." } };
+    let body = html! {
+        (above)
+        (panel("new", "New key", &html! {}, &new_key_form(visit)))
+        (panel("keys", "Keys", &html! {}, &table("Keys", &["Name", "Opens", "State", "Last used", ""], &rows, &none)))
+        (draw_operators(visit).await?)
+    };
+    let aside = html! {
+        div.row {
+            a.btn.small href=(origin.link("/console/log")) { "Audit log" }
+            a.btn.small href=(origin.link("/console/settings")) { "Settings" }
+        }
+    };
+    let note = html! { "To make or end a key, log in within the five minutes before." };
+    let page = ConsolePage { aside, note, ..ConsolePage::new(visit, Screen::Keys, "Keys and log", body) };
+    Ok(page.respond().await)
+}
+
+fn new_key_form(visit: &OperatorVisit) -> Markup {
+    html! {
+        form.inset.columns method="post" action=(visit.console.origin.link(PATH)) {
+            (visit.token("new key"))
+            div.field { label for="name" { "Name" } input #name name="name" required maxlength=(MAX_NAME); p.hint { "Such as the site that uses it" } }
+            div.field { label for="account" { "Account" } input #account name="account" value="default" required maxlength=(MAX_NAME); p.hint { "Keys of one account see the same sites" } }
+            div.field { label for="environment" { "Environment" } select #environment name="environment" { option value="sandbox" { "Sandbox" } option value="live" { "Live" } } }
+            div.field { label for="scope" { "Opens" } select #scope name="scope" { option value="auth" { "The login API" } option value="atms" { "Submissions of ATMs" } } }
+            button.btn.primary { "Make the key" }
+        }
+    }
+}
+
+fn key_row(visit: &OperatorVisit, key: &StoredKey) -> Vec<Markup> {
+    let is_over = key.expires_at.is_some_and(|at| at <= visit.now);
+    let state = match (key.revoked_at, key.expires_at) {
+        (Some(_), _) => chip("fail", "Revoked"),
+        (None, Some(_)) if is_over => chip("fail", "Ended"),
+        (None, Some(at)) => html! { (chip("wait", "Replaced")) " works until " (moment(at)) },
+        (None, None) => chip("ok", "Works"),
+    };
+    let opens = match key.scope {
+        Scope::Auth => "the login API",
+        Scope::Atms => "submissions of ATMs",
+    };
+    let form = |what: &str, class: &str, name: &str| {
+        let action = visit.console.origin.link(&format!("/console/keys/{}/{what}", key.id));
+        html! { form method="post" action=(action) { (visit.token(&format!("{what} {}", key.id))) button class={ "btn small " (class) } { (name) } } }
+    };
+    let works = key.revoked_at.is_none() && !is_over;
+    vec![
+        html! { b { (signpost_text::line(&key.name)) } br; code { (key.id.as_str()) } },
+        html! { (opens) ", " (key.environment.as_str()) ", account " (signpost_text::line(&key.account)) },
+        state,
+        key.last_used_at.map_or_else(|| html! { "never" }, moment),
+        html! { @if works { div.row { @if key.expires_at.is_none() { (form("rotate", "", "Replace")) } (form("revoke", "danger", "Revoke")) } } },
+    ]
+}
+
+async fn draw_operators(visit: &OperatorVisit) -> Result<Markup, Response> {
+    let operators = operators::list(&visit.console.store).await.map_err(failed)?;
+    let mut rows = Vec::new();
+    for operator in &operators {
+        let domain = &visit.who.session.domain_id;
+        let found = users::sql::find(&visit.console.store, domain, &operator.user_id).await.map_err(failed)?;
+        let name = found.map_or_else(|| "gone".to_owned(), |(user, _)| user.petname.as_str().to_owned());
+        let is_self = operator.user_id == visit.who.user.id;
+        let action = visit.console.origin.link(&format!("/console/operators/{}/remove", operator.user_id));
+        rows.push(vec![
+            html! { b { (name) } @if is_self { " (you)" } br; code { (operator.user_id) } },
+            moment(operator.added_at),
+            html! { (operator.added_by) },
+            html! { @if !is_self { form method="post" action=(action) { (visit.token(&format!("remove {}", operator.user_id))) button.btn.small.danger { "Remove" } } } },
+        ]);
+    }
+    let add = html! {
+        form method="post" action=(visit.console.origin.link("/console/operators")) {
+            (visit.token("new operator"))
+            button.btn.small { "Add an operator" }
+        }
+    };
+    Ok(panel(
+        "operators",
+        "Operators",
+        &add,
+        &table("Operators", &["Operator", "Since", "Added by", ""], &rows, &html! {}),
+    ))
+}
+
+/// `POST /console/keys`: `name`, `account`, `environment`, `scope`. The key is on the page that answers, and nowhere else.
+async fn create(visit: OperatorVisit, request: Request) -> Result<Response, Response> {
+    let form = visit.receive(request, "new key").await?;
+    visit.require_proof(PATH)?;
+    let (account, name, scope) = match read_new_key(&form) {
+        Ok(new) => new,
+        Err(reason) => {
+            let above = html! { div.notice.danger role="alert" { (Sign::Stop.draw(20)) p { (reason) } } };
+            let page = render(&visit, above).await?;
+            return Ok((StatusCode::UNPROCESSABLE_ENTITY, page).into_response());
+        }
+    };
+    let key = NewKey::new(account.environment, random(), random()).for_scope(scope);
+    let (store, by) = (&visit.console.store, visit.actor());
+    sql::insert(store, &by, &account, &name, &key, visit.now).await.map_err(failed)?;
+    show_key(&visit, &key, "The key is made.").await
+}
+
+fn read_new_key(form: &PostedForm) -> Result<(Account, String, Scope), &'static str> {
+    let label = |field: &str| {
+        let text = form.text(field).unwrap_or_default().trim();
+        let is_fit = (1..=MAX_NAME).contains(&text.chars().count()) && !text.chars().any(char::is_control);
+        is_fit.then(|| text.to_owned())
+    };
+    let name = label("name").ok_or("Type a name of 1 to 64 characters for the key.")?;
+    let account = label("account").filter(|name| name != SERVER_ACCOUNT);
+    let account = account.ok_or("Type an account of 1 to 64 characters, and not the server's own.")?;
+    let environment = form.text("environment").and_then(Environment::parse).ok_or("Choose sandbox or live.")?;
+    let scope = match form.text("scope") {
+        Some("auth") => Scope::Auth,
+        Some("atms") => Scope::Atms,
+        _ => return Err("Choose what the key opens."),
+    };
+    Ok((Account { name: account, environment }, name, scope))
+}
+
+async fn show_key(visit: &OperatorVisit, key: &NewKey, head: &str) -> Result<Response, Response> {
+    let above = html! {
+        div.notice.ok role="status" {
+            (Sign::Tick.draw(20))
+            div.stack-sm {
+                p { b { (head) } " Save it now: it is not shown again." }
+                code.address #new-key { (key.key.expose_secret()) }
+            }
+        }
+    };
+    render(visit, above).await
+}
+
+/// `POST /console/keys/{id}/rotate`
+async fn rotate(visit: OperatorVisit, Path(id): Path<String>, request: Request) -> Result<Response, Response> {
+    visit.receive(request, &format!("rotate {id}")).await?;
+    visit.require_proof(PATH)?;
+    let (store, now) = (&visit.console.store, visit.now);
+    let old = sql::list(store).await.map_err(failed)?.into_iter().find(|key| key.id.as_str() == id);
+    let old = old.ok_or_else(|| Problem::NotFound.into_response())?;
+    let new = NewKey::in_place_of(&old, random(), random());
+    if !sql::rotate(store, &visit.actor(), &old, &new, now + GRACE, now).await.map_err(failed)? {
+        return Ok(to(&visit.console, PATH));
+    }
+    show_key(&visit, &new, "This key replaces the old one, which works for 24 hours more.").await
+}
+
+/// `POST /console/keys/{id}/revoke`: asks first; the button of the question revokes.
+async fn revoke(visit: OperatorVisit, Path(id): Path<String>, request: Request) -> Result<Response, Response> {
+    let form = receive_asked(&visit, request, &format!("revoke {id}")).await?;
+    visit.require_proof(PATH)?;
+    let key = KeyId::parse(&id).ok_or_else(|| Problem::NotFound.into_response())?;
+    if form == Confirmation::First {
+        let text = "Whoever calls the API with it is refused within five seconds. This cannot be undone.";
+        let action = visit.console.origin.link(&format!("/console/keys/{id}/revoke"));
+        return Ok(ask(&visit, ("Revoke this key?", text), (&action, &format!("revoke {id}"), "Revoke it")).await);
+    }
+    sql::revoke(&visit.console.store, &visit.actor(), &key, visit.now).await.map_err(failed)?;
+    Ok(to(&visit.console, PATH))
+}
+
+/// Whether a button asks for something, or answers the question that came then.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Confirmation {
+    First,
+    Surely,
+}
+
+async fn receive_asked(visit: &OperatorVisit, request: Request, purpose: &str) -> Result<Confirmation, Response> {
+    let form = PostedForm::receive(&visit.console.origin, request).await;
+    let form = form.map_err(|refusal| super::visit::refuse(&visit.console, refusal))?;
+    if visit.check(&form, purpose).is_ok() {
+        return Ok(Confirmation::First);
+    }
+    let surely = visit.check(&form, &format!("surely {purpose}"));
+    surely.map(|()| Confirmation::Surely).map_err(|refusal| super::visit::refuse(&visit.console, refusal))
+}
+
+async fn ask(visit: &OperatorVisit, words: (&str, &str), button: (&str, &str, &str)) -> Response {
+    let ((title, text), (action, purpose, name)) = (words, button);
+    let body = html! {
+        div.card.stack {
+            p { (text) }
+            form.row method="post" action=(action) {
+                (visit.token(&format!("surely {purpose}")))
+                a.btn href=(visit.console.origin.link(PATH)) { "No, go back" }
+                button.btn.danger { (name) }
+            }
+        }
+    };
+    ConsolePage::new(visit, Screen::Keys, title, body).respond().await
+}
+
+/// `POST /console/operators`: a link that makes somebody an operator, shown once.
+async fn make_link(visit: OperatorVisit, request: Request) -> Result<Response, Response> {
+    visit.receive(request, "new operator").await?;
+    visit.require_proof(PATH)?;
+    let token = operators::make_link(&visit.console.store, &visit.actor(), visit.now).await.map_err(failed)?;
+    let link = operators::setup_link(&visit.console.public_address, &token);
+    let minutes = LINK_LASTS.as_secs() / 60;
+    let above = html! {
+        div.notice.ok role="status" {
+            (Sign::Tick.draw(20))
+            div.stack-sm {
+                p { b { "Give this link to the new operator." } " It works once, for " (minutes) " minutes, and makes whoever opens it first an operator." }
+                code.address #new-link { (link) }
+            }
+        }
+    };
+    render(&visit, above).await
+}
+
+/// `POST /console/operators/{id}/remove`: of somebody else; nobody locks themselves out.
+async fn remove_operator(visit: OperatorVisit, Path(id): Path<String>, request: Request) -> Result<Response, Response> {
+    let asked = receive_asked(&visit, request, &format!("remove {id}")).await?;
+    visit.require_proof(PATH)?;
+    let user = UserId::parse(&id).filter(|user| *user != visit.who.user.id);
+    let user = user.ok_or_else(|| Problem::NotFound.into_response())?;
+    if asked == Confirmation::First {
+        let text = "They see nothing of the console from the next page on.";
+        let action = visit.console.origin.link(&format!("/console/operators/{id}/remove"));
+        return Ok(
+            ask(&visit, ("Remove this operator?", text), (&action, &format!("remove {id}"), "Remove them")).await
+        );
+    }
+    operators::remove(&visit.console.store, &user, &visit.actor(), visit.now).await.map_err(failed)?;
+    Ok(to(&visit.console, PATH))
+}

@@ -1,0 +1,137 @@
+//! The console: what operators of this deployment see and do by a browser. It is one more face of the functions behind the
+//! command line and the API; everything that it changes stands in the audit log under the operator who did it.
+
+mod access;
+mod badges;
+mod dates;
+mod deliveries;
+mod document;
+mod door;
+mod facts;
+mod health;
+mod imports;
+mod keys;
+mod log;
+mod machines;
+pub mod operators;
+mod reports;
+mod settings_list;
+mod setup;
+mod sites;
+mod tables;
+mod today;
+mod todo;
+mod visit;
+
+use std::ops::Deref;
+use std::sync::Arc;
+
+use axum::Router;
+use axum::extract::{Request, State};
+use axum::http::Method;
+use axum::middleware::{Next, from_fn_with_state};
+use axum::response::{IntoResponse, Redirect, Response};
+use axum::routing::{get, post};
+use signpost_atm::AtmService;
+use signpost_login::LoginService;
+use signpost_platform::Platform;
+use signpost_platform::pages::Asset;
+use signpost_platform::web::problem::Problem;
+
+use self::access::{ConsoleAdmission, admit};
+use self::health::HealthBoard;
+use self::imports::UploadShelf;
+use crate::config::{Config, ConsoleReach, Service};
+
+/// What the console's pages have beside the stylesheet of all.
+pub const CONSOLE_STYLES: Asset =
+    Asset::new("console", "css", "text/css; charset=utf-8", include_bytes!("../../assets/console.css"));
+/// Keeps counts fresh, takes keys, and fills in the set-up link.
+pub const CONSOLE_SCRIPT: Asset =
+    Asset::new("console", "js", "text/javascript; charset=utf-8", include_bytes!("../../assets/console.js"));
+
+/// The console of a server. Cheap to clone.
+#[derive(Clone, Debug)]
+pub struct Console(Arc<ConsoleParts>);
+
+/// The parts of a [`Console`].
+#[derive(Debug)]
+pub struct ConsoleParts {
+    platform: Platform,
+    config: Config,
+    reach: ConsoleReach,
+    login: LoginService,
+    /// `None` where the locator does not run here.
+    atm: Option<AtmService>,
+    health: HealthBoard,
+    uploads: UploadShelf,
+}
+
+impl Deref for Console {
+    type Target = ConsoleParts;
+
+    fn deref(&self) -> &ConsoleParts {
+        &self.0
+    }
+}
+
+impl Deref for ConsoleParts {
+    type Target = Platform;
+
+    fn deref(&self) -> &Platform {
+        &self.platform
+    }
+}
+
+impl Console {
+    /// The console of a server with these settings and services; `None` where it has none.
+    #[must_use]
+    pub fn of(config: &Config, login: &LoginService, atm: &AtmService) -> Option<Self> {
+        let reach = config.console_reach()?;
+        let runs_atm = config.services.contains(&Service::Atm);
+        Some(Self(Arc::new(ConsoleParts {
+            platform: login.platform.clone(),
+            config: config.clone(),
+            reach,
+            login: login.clone(),
+            atm: runs_atm.then(|| atm.clone()),
+            health: HealthBoard::default(),
+            uploads: UploadShelf::default(),
+        })))
+    }
+
+    /// Every address of the console.
+    #[must_use]
+    pub fn router(&self) -> Router {
+        let screens = Router::new()
+            .route("/console", get(today::show))
+            .route("/console/counts", get(today::count))
+            .route("/console/health", get(health::show))
+            .route("/console/setup", get(setup::show).post(setup::open))
+            .route("/console/setup/confirm", post(setup::confirm))
+            .route("/console/sign-out", post(setup::sign_out));
+        screens
+            .merge(machines::router())
+            .merge(imports::router())
+            .merge(reports::router())
+            .merge(sites::router())
+            .merge(deliveries::router())
+            .merge(keys::router())
+            .merge(log::router())
+            .method_not_allowed_fallback(async || Problem::MethodNotAllowed)
+            .route_layer(from_fn_with_state(self.clone(), guard))
+            .with_state(self.clone())
+    }
+}
+
+/// To whom the console is not there, its addresses are like any that nobody has.
+async fn guard(State(console): State<Console>, request: Request, next: Next) -> Response {
+    match admit(console.reach, &console.origin, request.headers()) {
+        ConsoleAdmission::Admitted => next.run(request).await,
+        ConsoleAdmission::ByOtherName if request.method() == Method::GET => {
+            let path = request.uri().path_and_query().map_or("/console", |path| path.as_str());
+            Redirect::temporary(&format!("{}{path}", console.origin.as_str())).into_response()
+        }
+        ConsoleAdmission::ByOtherName | ConsoleAdmission::NotThere => Problem::NotFound.into_response(),
+    }
+}

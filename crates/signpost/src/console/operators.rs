@@ -1,0 +1,164 @@
+//! Operators: users of the server's own domain who may use the console, and the links by which somebody becomes one.
+
+use std::time::Duration;
+
+use anyhow::Result;
+use jiff::{SignedDuration, Timestamp};
+use serde::Serialize;
+use serde_json::json;
+use signpost_login::ids::UserId;
+use signpost_platform::accounts::audit::sql::insert_entry;
+use signpost_platform::accounts::audit::{Action, Actor};
+use signpost_platform::pages::cookie::{CookieHash, CookieSecret};
+use signpost_store::{Store, Stored, must, params, random, rows, sql, step};
+
+/// How long a link works.
+pub const LINK_LASTS: Duration = Duration::from_mins(30);
+/// How many links wait at the same time: the oldest go.
+const MAX_LINKS: i64 = 20;
+
+const LIST: &str = sql!(Operator::SELECT, " ORDER BY added_at, user_id");
+const FIND: &str = sql!(Operator::SELECT, " WHERE user_id = $1");
+const ANY: &str = "SELECT 1 FROM operators LIMIT 1";
+/// By whom the link was made, by them the operator was added.
+const ADD_BY_LINK: &str = "
+    INSERT INTO operators (user_id, added_at, added_by)
+    SELECT $1, CAST($2 AS BIGINT), made_by FROM console_links WHERE browser = $3 AND used_at IS NULL AND expires_at > $2
+    ON CONFLICT (user_id) DO NOTHING";
+const REMOVE: &str = "DELETE FROM operators WHERE user_id = $1";
+
+const FORGET_LINKS: &str = "DELETE FROM console_links WHERE expires_at <= $1 OR used_at IS NOT NULL";
+const TRIM_LINKS: &str = "
+    DELETE FROM console_links WHERE token NOT IN (SELECT token FROM console_links ORDER BY made_at DESC, token LIMIT $1)";
+const OPEN_LINK: &str = "
+    UPDATE console_links SET browser = $2 WHERE token = $1 AND browser IS NULL AND used_at IS NULL AND expires_at > $3";
+const IS_OPEN: &str = "SELECT 1 FROM console_links WHERE browser = $1 AND used_at IS NULL AND expires_at > $2";
+const USE_LINK: &str = "
+    UPDATE console_links SET used_at = $2 WHERE browser = $1 AND used_at IS NULL AND expires_at > $2";
+
+rows! {
+    /// An operator.
+    #[derive(Clone, Debug, Serialize)]
+    pub struct Operator in "operators" by [user_id] {
+        /// The user of the server's own domain.
+        pub user_id: UserId,
+        /// Since when.
+        pub added_at: Timestamp,
+        /// Who made the link: `operator` is the command line.
+        pub added_by: String,
+    }
+}
+
+rows! {
+    /// A link by which somebody becomes an operator.
+    #[derive(Clone, Debug)]
+    pub struct ConsoleLink in "console_links" by [token] {
+        token: CookieHash,
+        made_by: String,
+        made_at: Timestamp,
+        expires_at: Timestamp,
+    } later {
+        /// The browser that opened it first; nobody else can.
+        pub browser: Option<CookieHash>,
+        /// When somebody became an operator by it.
+        pub used_at: Option<Timestamp>,
+    }
+}
+
+/// Makes a link; the token is what stands behind the `#`.
+///
+/// # Errors
+/// As [`Store::write`].
+pub async fn make_link(store: &Store, by: &Actor, now: Timestamp) -> Result<CookieSecret> {
+    let token = CookieSecret::from_bytes(random());
+    let lasts = SignedDuration::try_from(LINK_LASTS)?;
+    let link = ConsoleLink {
+        token: token.hash(),
+        made_by: by.to_string(),
+        made_at: now,
+        expires_at: now + lasts,
+        browser: None,
+        used_at: None,
+    };
+    let entry = insert_entry(by, None, Action::ConsoleLinkCreated, "", &json!({}), now);
+    let steps = [
+        step(FORGET_LINKS, params![now]),
+        must(ConsoleLink::INSERT, link.params()),
+        step(TRIM_LINKS, params![MAX_LINKS]),
+        entry,
+    ];
+    store.write(steps).await?;
+    Ok(token)
+}
+
+/// Gives a link to the browser that opens it first. False where it is over, or another browser has it.
+///
+/// # Errors
+/// As [`Store::write`].
+pub async fn open_link(store: &Store, token: &CookieSecret, browser: &CookieSecret, now: Timestamp) -> Result<bool> {
+    let params = params![token.hash().as_str(), browser.hash().as_str(), now];
+    Ok(store.write([must(OPEN_LINK, params)]).await?.is_committed())
+}
+
+/// Whether a browser has a link that still works.
+///
+/// # Errors
+/// As [`Store::read`].
+pub async fn has_link(store: &Store, browser: &CookieSecret, now: Timestamp) -> Result<bool> {
+    Ok(store.read_one(IS_OPEN, params![browser.hash().as_str(), now]).await?.is_some())
+}
+
+/// Makes a user an operator by the link that their browser has. False where it works no more, or they are one already: the
+/// link is there for somebody else then.
+///
+/// # Errors
+/// As [`Store::write`].
+pub async fn add_by_link(store: &Store, browser: &CookieSecret, user: &UserId, now: Timestamp) -> Result<bool> {
+    let actor = Actor::Console(user.to_string());
+    let entry = insert_entry(&actor, None, Action::OperatorAdded, user.as_str(), &json!({}), now);
+    let steps = [
+        must(ADD_BY_LINK, params![user, now, browser.hash().as_str()]),
+        must(USE_LINK, params![browser.hash().as_str(), now]),
+        entry,
+    ];
+    Ok(store.write(steps).await?.is_committed())
+}
+
+/// Takes the console from an operator. False where nobody of this id is one.
+///
+/// # Errors
+/// As [`Store::write`].
+pub async fn remove(store: &Store, user: &UserId, by: &Actor, now: Timestamp) -> Result<bool> {
+    let entry = insert_entry(by, None, Action::OperatorRemoved, user.as_str(), &json!({}), now);
+    Ok(store.write([must(REMOVE, params![user]), entry]).await?.is_committed())
+}
+
+/// Every operator, the first who became one first.
+///
+/// # Errors
+/// As [`Store::read`].
+pub async fn list(store: &Store) -> Result<Vec<Operator>> {
+    store.read(LIST, params![]).await?.into_iter().map(Operator::from_row).collect()
+}
+
+/// The operator who is this user.
+///
+/// # Errors
+/// As [`Store::read`].
+pub async fn find(store: &Store, user: &UserId) -> Result<Option<Operator>> {
+    store.read_by_index(FIND, params![user]).await?.map(Operator::from_row).transpose()
+}
+
+/// Whether there is any operator.
+///
+/// # Errors
+/// As [`Store::read`].
+pub async fn has_any(store: &Store) -> Result<bool> {
+    Ok(store.read_one(ANY, params![]).await?.is_some())
+}
+
+/// The address of a link: the token is behind the `#`, which browsers tell no server.
+#[must_use]
+pub fn setup_link(public_address: &str, token: &CookieSecret) -> String {
+    format!("{public_address}/console/setup#{}", token.reveal())
+}

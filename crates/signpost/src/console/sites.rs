@@ -1,0 +1,212 @@
+//! Sites: the domains of all accounts with their proof, and one of them with what can be done about it.
+
+use axum::Router;
+use axum::extract::{Path, Query, Request};
+use axum::response::{IntoResponse, Response};
+use axum::routing::{get, post};
+use maud::{Markup, html};
+use serde::Deserialize;
+use signpost_login::domains::{self, Domain, HandlerKind, overview};
+use signpost_login::events::{self, RetryChoice};
+use signpost_login::ids::{DomainId, EventId};
+use signpost_platform::accounts::Environment;
+use signpost_platform::pages::icons::Sign;
+use signpost_platform::web::problem::Problem;
+use signpost_store::random;
+
+use super::Console;
+use super::dates::{moment, say_moment};
+use super::document::{ConsolePage, Screen};
+use super::tables::{chip, older, panel, table};
+use super::visit::{OperatorVisit, failed, to};
+
+/// How many domains a page has.
+const SHOWN: u32 = 50;
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct SitePage {
+    before: String,
+}
+
+/// What the address of one says was done before it was loaded.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct SiteDeed {
+    said: String,
+}
+
+pub(super) fn router() -> Router<Console> {
+    Router::new()
+        .route("/console/sites", get(show))
+        .route("/console/sites/{id}", get(show_one))
+        .route("/console/sites/{id}/test", post(send_test))
+        .route("/console/sites/{id}/check", post(check_proof))
+        .route("/console/sites/{id}/retry", post(retry_failed))
+}
+
+/// `GET /console/sites`
+async fn show(visit: OperatorVisit, Query(page): Query<SitePage>) -> Result<Response, Response> {
+    let (store, origin) = (&visit.console.store, &visit.console.origin);
+    let before = DomainId::parse(&page.before);
+    let domains = overview::list_page(store, before.as_ref(), SHOWN).await.map_err(failed)?;
+    let failing = events::endpoints::list_failing(store).await.map_err(failed)?;
+    let rows: Vec<_> = domains.iter().map(|domain| domain_row(&visit, domain)).collect();
+    let failing = failing.iter().map(|one| {
+        let state =
+            if one.disabled_at.is_some() { chip("fail", "One try an hour") } else { chip("wait", "Tried again") };
+        vec![
+            html! { (signpost_text::line(&one.endpoint)) },
+            state,
+            html! { (signpost_text::line(&one.account)) },
+            moment(one.failing_since),
+        ]
+    });
+    let next = domains.last().filter(|_| domains.len() == SHOWN as usize);
+    let next = next.map(|last| origin.link(&format!("/console/sites?before={}", last.id)));
+    let none = html! {
+        p { "No site is registered yet. A site's server does it by " code { "POST /v1/domains" } ", or you by "
+            code { "signpost domains add shop.example --handler hosted" } "." }
+    };
+    let all = html! { a.btn.small href=(origin.link("/console/deliveries")) { "All deliveries" } };
+    let body = html! {
+        (panel("failing", "Endpoints that fail", &html! {}, &table("Endpoints that fail",
+            &["Endpoint", "State", "Account", "Since"], &failing.collect::<Vec<_>>(), &html! { p { "None: the last event to each arrived." } })))
+        (panel("sites", "Sites", &html! {}, &html! {
+            (table("Sites", &["Site", "Proof", "Account", "Registered"], &rows, &none))
+            (older(next))
+        }))
+    };
+    let page = ConsolePage { aside: all, ..ConsolePage::new(&visit, Screen::Sites, "Sites and deliveries", body) };
+    Ok(page.respond().await)
+}
+
+fn domain_row(visit: &OperatorVisit, domain: &Domain) -> Vec<Markup> {
+    let link = visit.console.origin.link(&format!("/console/sites/{}", domain.id));
+    let Domain { name, account, created_at, .. } = domain;
+    vec![
+        html! { a href=(link) { (name.as_str()) } },
+        proof_chip(domain),
+        html! { (signpost_text::line(&account.name)) ", " (account.environment.as_str()) },
+        moment(*created_at),
+    ]
+}
+
+fn proof_chip(domain: &Domain) -> Markup {
+    match (domain.verified_at, domain.failing_since, domain.account.environment) {
+        (_, Some(_), _) => chip("fail", "Proof is missing"),
+        (Some(_), None, _) => chip("ok", "Proven"),
+        (None, None, Environment::Sandbox) => chip("wait", "Sandbox: none needed"),
+        (None, None, Environment::Live) => chip("wait", "No proof yet"),
+    }
+}
+
+/// `GET /console/sites/{id}`
+async fn show_one(
+    visit: OperatorVisit,
+    Path(id): Path<String>,
+    Query(done): Query<SiteDeed>,
+) -> Result<Response, Response> {
+    let domain = find(&visit, &id).await?;
+    let origin = &visit.console.origin;
+    let action = |what: &str| origin.link(&format!("/console/sites/{id}/{what}"));
+    let form = |what: &str, button: Markup| {
+        html! { form method="post" action=(action(what)) { (visit.token(&format!("{what} {id}"))) (button) } }
+    };
+    let is_live = domain.account.environment == Environment::Live;
+    let body = html! {
+        (say_done(&done.said))
+        (panel("facts", "What is registered", &html! {}, &facts(&domain)))
+        (panel("doing", "What you can do", &html! {}, &html! {
+            div.inset.stack {
+                div.row {
+                    (form("test", html! { button.btn.primary { "Send a test event" } }))
+                    (form("retry", html! { button.btn { "Send again what was given up" } }))
+                    @if is_live { (form("check", html! { button.btn { "Look for the proof now" } })) }
+                }
+                p.sm.soft { "A test event goes to its event URL within a second. It shows whether the site can check signatures." }
+            }
+        }))
+    };
+    let aside = html! { a.btn.small href=(origin.link(&format!("/console/deliveries?state=failed&domain={id}"))) { "Given up events" } };
+    let page = ConsolePage { aside, ..ConsolePage::new(&visit, Screen::Sites, domain.name.as_str(), body) };
+    Ok(page.respond().await)
+}
+
+fn facts(domain: &Domain) -> Markup {
+    let Domain { id, account, webhook_url, event_url, handler, verification_token, created_at, .. } = domain;
+    let wallets = match handler {
+        HandlerKind::Direct => webhook_url.as_str(),
+        HandlerKind::Hosted => "this server",
+    };
+    html! {
+        dl.facts.inset {
+            dt { "ID" } dd { code { (id) } }
+            dt { "Account" } dd { (signpost_text::line(&account.name)) ", " (account.environment.as_str()) }
+            dt { "Wallets answer" } dd { (signpost_text::line(wallets)) }
+            dt { "Events go to" } dd { (signpost_text::line(event_url.as_ref().unwrap_or(webhook_url).as_str())) }
+            dt { "Registered" } dd { (moment(*created_at)) }
+            dt { "Proof" } dd { (proof_chip(domain)) }
+            @if let Some(at) = domain.verified_at { dt { "Proven since" } dd { (moment(at)) } }
+            @if let Some(at) = domain.last_checked_at { dt { "Last checked" } dd { (moment(at)) } }
+            @if let Some(at) = domain.failing_since { dt { "Missing since" } dd { (say_moment(at)) } }
+            @if account.environment == Environment::Live {
+                dt { "TXT record" } dd { "at " code { "_svc-challenge." (domain.name.as_str()) } ": " code { (verification_token.as_str()) } }
+            }
+        }
+    }
+}
+
+fn say_done(said: &str) -> Markup {
+    let (class, sign, text) = match said {
+        "proven" => ("ok", Sign::Tick, "The proof is there."),
+        "unproven" => ("warn", Sign::Info, "No proof was found, neither as a TXT record nor as a file of the site."),
+        "retried" => ("ok", Sign::Tick, "What was given up is sent again within a second."),
+        "nothing" => ("", Sign::Info, "Nothing was given up: there is nothing to send again."),
+        _ => return html! {},
+    };
+    html! { div class={ "notice " (class) } role="status" { (sign.draw(20)) p { (text) } } }
+}
+
+async fn find(visit: &OperatorVisit, id: &str) -> Result<Domain, Response> {
+    let found = match DomainId::parse(id) {
+        Some(id) => domains::sql::find_in_any_account(&visit.console.store, &id).await.map_err(failed)?,
+        None => None,
+    };
+    found.ok_or_else(|| Problem::NotFound.into_response())
+}
+
+/// `POST /console/sites/{id}/test`: to the event that it made.
+async fn send_test(visit: OperatorVisit, Path(id): Path<String>, request: Request) -> Result<Response, Response> {
+    visit.receive(request, &format!("test {id}")).await?;
+    let domain = find(&visit, &id).await?;
+    let event = EventId::new(visit.now, random());
+    let (store, by) = (&visit.console.store, visit.actor());
+    let sent = events::deliveries::send_test_event(store, &domain, event, &by, visit.now);
+    let event = sent.await.map_err(failed)?;
+    Ok(to(&visit.console, &format!("/console/deliveries/{event}")))
+}
+
+/// `POST /console/sites/{id}/retry`: all that was given up.
+async fn retry_failed(visit: OperatorVisit, Path(id): Path<String>, request: Request) -> Result<Response, Response> {
+    visit.receive(request, &format!("retry {id}")).await?;
+    let domain = find(&visit, &id).await?;
+    let (which, by) = (RetryChoice::Failed(Some(&domain.id)), visit.actor());
+    let sent = events::deliveries::retry(&visit.console.store, None, which, &by, visit.now);
+    let said = if sent.await.map_err(failed)? > 0 { "retried" } else { "nothing" };
+    Ok(to(&visit.console, &format!("/console/sites/{id}?said={said}")))
+}
+
+/// `POST /console/sites/{id}/check`: looks for the proof, as the job does that repeats it.
+async fn check_proof(visit: OperatorVisit, Path(id): Path<String>, request: Request) -> Result<Response, Response> {
+    visit.receive(request, &format!("check {id}")).await?;
+    let (domain, login) = (find(&visit, &id).await?, &visit.console.login);
+    let reach = login.settings.reach(domain.account.environment, visit.console.serves_only_its_machine);
+    let is_proven = login.prover.find_proof(&domain.name, &domain.verification_token, reach).await.is_ok();
+    if is_proven {
+        let (store, by) = (&visit.console.store, visit.actor());
+        domains::sql::set_verified(store, &domain.account, &domain.id, &by, visit.now).await.map_err(failed)?;
+    }
+    let said = if is_proven { "proven" } else { "unproven" };
+    Ok(to(&visit.console, &format!("/console/sites/{id}?said={said}")))
+}

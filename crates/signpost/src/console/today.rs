@@ -1,0 +1,85 @@
+//! Today: what needs a person first, then counts, then what was delivered last.
+
+use axum::Json;
+use axum::response::{IntoResponse, Response};
+use maud::{Markup, html};
+use signpost_platform::origin::PublicOrigin;
+
+use super::badges::Badges;
+use super::dates::moment;
+use super::document::{ConsolePage, Screen};
+use super::facts::DeploymentFacts;
+use super::tables::{DELIVERY_HEADS, delivery_rows, panel, table};
+use super::todo::{draw_todo, list_todo};
+use super::visit::{OperatorVisit, failed};
+
+/// `GET /console`
+pub(super) async fn show(visit: OperatorVisit) -> Result<Response, Response> {
+    let (console, now) = (&visit.console, visit.now);
+    let facts = DeploymentFacts::read(console, now).await.map_err(failed)?;
+    let origin = &console.origin;
+    let deliveries = delivery_rows(origin, &facts.last_deliveries, now);
+    let all = html! { a.sm href=(origin.link("/console/deliveries")) { "All deliveries" } };
+    let none = html! { p { "No event was sent yet. Sites get one whenever somebody logs in." } };
+    let body = html! {
+        (first_steps(origin, &facts))
+        (draw_todo(origin, &list_todo(&facts, now)))
+        (tiles(&facts))
+        (panel("last", "Last deliveries", &all, &table("Last deliveries", &DELIVERY_HEADS, &deliveries, &none)))
+    };
+    let aside = html! { a.btn.small href=(origin.link("/console/health")) { "Check this server" } };
+    let page = ConsolePage { note: moment(now), aside, ..ConsolePage::new(&visit, Screen::Today, "Today", body) };
+    Ok(page.render(&Badges::of(&facts, now)).into_response())
+}
+
+/// `GET /console/counts`: the counts beside the menu, for the script.
+pub(super) async fn count(visit: OperatorVisit) -> Result<Response, Response> {
+    let badges = Badges::read(&visit.console, visit.now).await.map_err(failed)?;
+    Ok(([("cache-control", "no-store")], Json(badges)).into_response())
+}
+
+/// What a new installation still lacks; each line goes when it is done.
+fn first_steps(origin: &PublicOrigin, facts: &DeploymentFacts) -> Markup {
+    let has_event = !facts.last_deliveries.is_empty();
+    let steps = [
+        (facts.has_key, "Create an API key", "/console/keys", "A site's server calls the API with it."),
+        (facts.has_domain, "Add a site", "/console/sites", "Its people log in by wallet or passkey."),
+        (has_event, "Send a test event", "/console/sites", "It shows that the site can check signatures."),
+    ];
+    if steps.iter().all(|(is_done, ..)| *is_done) {
+        return html! {};
+    }
+    html! {
+        section.panel aria-labelledby="steps" {
+            header { h2 #steps { "First steps" } }
+            ol.todo {
+                @for (is_done, title, path, why) in steps {
+                    li {
+                        span class=(if is_done { "info" } else { "warn" }) {
+                            ((if is_done { signpost_platform::pages::icons::Sign::Tick } else { signpost_platform::pages::icons::Sign::Info }).draw(20))
+                        }
+                        div { h3 { (title) @if is_done { " · done" } } p.sm.soft { (why) } }
+                        @if !is_done { a.btn.small href=(origin.link(path)) { (title) } }
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn tiles(facts: &DeploymentFacts) -> Markup {
+    let tile = |name: &str, value: String, text: &str| {
+        html! { div.tile { dt { (name) } dd { p.v { (value) } p.xs.soft { (text) } } } }
+    };
+    html! {
+        h2.vh { "Counts" }
+        dl.tiles {
+            (tile("Events waiting", facts.waiting.say(), "to be sent or sent again"))
+            (tile("Events given up", facts.given_up.say(), "until somebody sends them again"))
+            @if let Some(locator) = &facts.locator {
+                (tile("Machines", locator.machines.to_string(), if locator.is_sample { "fictional" } else { "from your sources" }))
+                (tile("Reports waiting", locator.reports_waiting.to_string(), "for your decision"))
+            }
+        }
+    }
+}

@@ -1,0 +1,198 @@
+//! What needs a person, and the button that leads to its cure.
+
+use jiff::Timestamp;
+use maud::{Markup, html};
+use signpost_atm::reports::Seen;
+use signpost_platform::origin::PublicOrigin;
+use signpost_platform::pages::icons::Sign;
+
+use super::dates::{say_distance, say_moment};
+use super::facts::{DeploymentFacts, LocatorFacts};
+
+/// How many of one kind are listed, each with its own line.
+const LISTED: usize = 5;
+
+/// How much it matters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Urgency {
+    /// Something fails.
+    Danger,
+    /// Somebody waits.
+    Warn,
+    /// It would be good.
+    Info,
+}
+
+/// Something that needs a person.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct TodoItem {
+    pub(super) urgency: Urgency,
+    pub(super) sign: Sign,
+    pub(super) title: String,
+    pub(super) text: String,
+    /// The words of its button, and where it leads.
+    pub(super) cure: (&'static str, String),
+}
+
+/// All that needs a person, what matters most first.
+pub(super) fn list_todo(facts: &DeploymentFacts, now: Timestamp) -> Vec<TodoItem> {
+    let mut found: Vec<TodoItem> = list_failing(facts, now);
+    if !facts.given_up.is_none() {
+        found.push(TodoItem {
+            urgency: Urgency::Danger,
+            sign: Sign::Stop,
+            title: format!("{} events were given up", facts.given_up.say()),
+            text: "Each was tried for about two days. Mend the site first, then send them again.".to_owned(),
+            cure: ("See them", "/console/deliveries?state=failed".to_owned()),
+        });
+    }
+    found.extend(facts.missing_proof.iter().map(|domain| TodoItem {
+        urgency: Urgency::Warn,
+        sign: Sign::Globe,
+        title: format!("The proof of {} is missing", domain.name),
+        text: format!(
+            "Its TXT record or file was not found since {}. Later the domain counts as unverified.",
+            domain.failing_since.map(say_moment).unwrap_or_default()
+        ),
+        cure: ("Open the site", format!("/console/sites/{}", domain.id)),
+    }));
+    found.extend(facts.locator.iter().flat_map(list_of_locator));
+    found.sort_by_key(|item| item.urgency);
+    found
+}
+
+fn list_failing(facts: &DeploymentFacts, now: Timestamp) -> Vec<TodoItem> {
+    let item = |failing: &signpost_login::events::FailingEndpoint| TodoItem {
+        urgency: if failing.disabled_at.is_some() { Urgency::Danger } else { Urgency::Warn },
+        sign: Sign::Stop,
+        title: format!("{} refuses events since {}", failing.endpoint, say_moment(failing.failing_since)),
+        text: match failing.next_probe_at {
+            Some(probe) => {
+                format!("It only failed for days. One event an hour is tried, the next {}.", say_distance(probe, now))
+            }
+            None => "Its events are tried again and again, for about two days.".to_owned(),
+        },
+        cure: ("See why", format!("/console/deliveries?state=pending&endpoint={}", escape(&failing.endpoint))),
+    };
+    facts.failing.iter().take(LISTED).map(item).collect()
+}
+
+fn list_of_locator(locator: &LocatorFacts) -> Vec<TodoItem> {
+    let mut found = Vec::new();
+    if locator.reports_waiting > 0 {
+        let said: Vec<&str> = locator.first_reports.iter().map(|report| say_seen(report.seen)).collect();
+        let title = match locator.reports_waiting {
+            1 => "1 report waits for you".to_owned(),
+            more => format!("{more} reports wait for you"),
+        };
+        let text = format!("The newest say: {}.", said.join(", "));
+        let cure = ("Read reports", "/console/reports".to_owned());
+        found.push(TodoItem { urgency: Urgency::Warn, sign: Sign::Flag, title, text, cure });
+    }
+    found.extend(locator.failing_feeds.iter().map(|feed| TodoItem {
+        urgency: Urgency::Warn,
+        sign: Sign::Machine,
+        title: format!("The feed {} fails", feed.name),
+        text: format!(
+            "{} times in a row: {}",
+            feed.failures,
+            feed.last_error.as_deref().unwrap_or("no reason is known")
+        ),
+        cure: ("See feeds", "/console/machines".to_owned()),
+    }));
+    found.extend(locator.overdue.iter().map(|id| TodoItem {
+        urgency: Urgency::Warn,
+        sign: Sign::Clock,
+        title: format!("The advisory {id} must be checked again"),
+        text: "Until somebody reads its source again, pages say that it may have changed.".to_owned(),
+        cure: ("See the checks", "/console/health".to_owned()),
+    }));
+    if locator.is_sample {
+        found.push(TodoItem {
+            urgency: Urgency::Info,
+            sign: Sign::Info,
+            title: "The machines are fictional".to_owned(),
+            text: "Import a file of real ones; the fictional ones go with the first import.".to_owned(),
+            cure: ("Import machines", "/console/machines/import".to_owned()),
+        });
+    }
+    found
+}
+
+/// What a report says, in a word or two.
+pub(super) fn say_seen(seen: Seen) -> &'static str {
+    match seen {
+        Seen::There => "there and works",
+        Seen::Gone => "gone",
+        Seen::Broken => "does not work",
+        Seen::WrongPlace => "somewhere else",
+        Seen::WrongHours => "other hours",
+        Seen::Other => "something else",
+    }
+}
+
+/// For a value in a query.
+pub(super) fn escape(text: &str) -> String {
+    url::form_urlencoded::byte_serialize(text.as_bytes()).collect()
+}
+
+/// The list, or that there is nothing to do.
+pub(super) fn draw_todo(origin: &PublicOrigin, items: &[TodoItem]) -> Markup {
+    let title = match items.len() {
+        0 => "Nothing to do".to_owned(),
+        1 => "1 thing needs a person".to_owned(),
+        more => format!("{more} things need a person"),
+    };
+    html! {
+        section.panel aria-labelledby="todo" {
+            header { h2 #todo { (title) } }
+            @if items.is_empty() {
+                p.empty { "No endpoint fails, no report waits, nothing is overdue." }
+            } @else {
+                ul.todo {
+                    @for TodoItem { urgency, sign, title, text, cure } in items {
+                        li {
+                            span class=(urgency.class()) { (sign.draw(20)) }
+                            div { h3 { (signpost_text::line(title)) } p.sm.soft { (signpost_text::line(text)) } }
+                            a.btn.small href=(origin.link(&cure.1)) { (cure.0) }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+impl Urgency {
+    fn class(self) -> &'static str {
+        match self {
+            Self::Danger => "danger",
+            Self::Warn => "warn",
+            Self::Info => "info",
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::console::facts::CountUpTo;
+
+    #[test]
+    fn what_fails_comes_before_what_waits() {
+        let now = Timestamp::UNIX_EPOCH;
+        assert_eq!(list_todo(&DeploymentFacts::default(), now), []);
+        let locator = LocatorFacts { is_sample: true, reports_waiting: 2, ..LocatorFacts::default() };
+        let facts = DeploymentFacts { given_up: CountUpTo(1001), locator: Some(locator), ..DeploymentFacts::default() };
+        let found = list_todo(&facts, now);
+        let titles: Vec<_> = found.iter().map(|item| item.title.as_str()).collect();
+        let expected = ["more than 1,000 events were given up", "2 reports wait for you", "The machines are fictional"];
+        assert_eq!(titles, expected);
+    }
+
+    #[test]
+    fn nothing_to_do_is_said() {
+        let origin = PublicOrigin::of("http://localhost:8080");
+        assert!(draw_todo(&origin, &[]).into_string().contains("Nothing to do"));
+    }
+}

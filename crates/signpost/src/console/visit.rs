@@ -1,0 +1,205 @@
+//! Who comes to the console. Only an operator who is signed in at the server's own domain sees any of it.
+
+use axum::extract::{FromRequestParts, Request};
+use axum::http::request::Parts;
+use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use jiff::{SignedDuration, Timestamp};
+use signpost_login::account::login_form_token;
+use signpost_login::domains::{Domain, own, sql as domain_rows};
+use signpost_login::flows::sign_in::{LOGIN_COOKIE, LOGIN_COOKIE_LASTS, SignedInUser, find_signed_in};
+use signpost_platform::accounts::audit::Actor;
+use signpost_platform::limits::{Caller, Limit};
+use signpost_platform::pages::HtmlPage;
+use signpost_platform::pages::cookie::CookieSecret;
+use signpost_platform::pages::form::{FormRefusal, FormToken, PostedForm};
+use signpost_platform::web::peer::peer;
+use signpost_platform::web::problem::Problem;
+use signpost_store::random;
+
+use super::operators;
+use super::{Console, door};
+
+/// How long an operator stays signed in here without doing anything.
+const MAX_IDLE: SignedDuration = SignedDuration::from_hours(1);
+/// How long after the login, whatever they do.
+const MAX_AGE: SignedDuration = SignedDuration::from_hours(12);
+
+/// A browser at the console's door.
+#[derive(Debug)]
+pub(super) struct DoorVisitor {
+    pub(super) console: Console,
+    /// What the browser came with, else a new one, which binds the forms of the reply.
+    pub(super) cookie: CookieSecret,
+    has_cookie: bool,
+    /// The server's own domain.
+    pub(super) domain: Domain,
+    /// Who is signed in there.
+    pub(super) who: Option<SignedInUser>,
+    pub(super) now: Timestamp,
+}
+
+/// A request of an operator.
+#[derive(Debug)]
+pub(super) struct OperatorVisit {
+    pub(super) console: Console,
+    cookie: CookieSecret,
+    domain: Domain,
+    pub(super) who: SignedInUser,
+    pub(super) now: Timestamp,
+}
+
+impl DoorVisitor {
+    async fn find(console: &Console, headers: &HeaderMap) -> anyhow::Result<Self> {
+        let (cookie, now) = (LOGIN_COOKIE.read(&console.origin, headers), console.clock.now());
+        let (public_url, address) = (console.public_url.as_ref(), &console.public_address);
+        let found = domain_rows::find_by_name(&console.store, &own::account(), &own::name(public_url)).await?;
+        let domain = match found {
+            Some(domain) => domain,
+            None => own::find_or_make(&console.store, public_url, address, now).await?,
+        };
+        let who = match &cookie {
+            Some(cookie) => find_signed_in(&console.login, cookie, &domain)
+                .await
+                .map_err(|error| anyhow::anyhow!("cannot tell who is signed in: {error}"))?,
+            None => None,
+        };
+        let who = who.filter(|who| is_recent(who, now));
+        let (has_cookie, cookie) = (cookie.is_some(), cookie.unwrap_or_else(|| CookieSecret::from_bytes(random())));
+        Ok(Self { console: console.clone(), cookie, has_cookie, domain, who, now })
+    }
+
+    /// A page for this browser alone.
+    pub(super) fn page(&self, document: String) -> HtmlPage {
+        let page = HtmlPage::personal(document);
+        if self.has_cookie {
+            return page;
+        }
+        page.with_header(header::SET_COOKIE, LOGIN_COOKIE.set(&self.console.origin, &self.cookie, LOGIN_COOKIE_LASTS))
+    }
+
+    /// The form of a page of ours for this browser and purpose.
+    pub(super) async fn receive(&self, request: Request, purpose: &str) -> Result<PostedForm, Response> {
+        let form = PostedForm::receive(&self.console.origin, request).await;
+        let form = form.and_then(|form| {
+            form.check(self.has_cookie.then_some(&self.cookie), &scoped(purpose))?;
+            Ok(form)
+        });
+        form.map_err(|refusal| refuse(&self.console, refusal))
+    }
+
+    pub(super) fn token(&self, purpose: &str) -> FormToken {
+        FormToken::new(&self.cookie, &scoped(purpose))
+    }
+}
+
+impl FromRequestParts<Console> for DoorVisitor {
+    type Rejection = Response;
+
+    async fn from_request_parts(parts: &mut Parts, console: &Console) -> Result<Self, Response> {
+        count(console, &peer(console, &parts.extensions, &parts.headers)).await?;
+        Self::find(console, &parts.headers).await.map_err(failed)
+    }
+}
+
+impl OperatorVisit {
+    /// Who acts, for the audit log.
+    pub(super) fn actor(&self) -> Actor {
+        Actor::Console(self.who.user.id.to_string())
+    }
+
+    /// When the operator has to log in again, unless they do something before.
+    pub(super) fn signed_in_until(&self) -> Timestamp {
+        (self.now + MAX_IDLE).min(self.who.proof.authenticated_at + MAX_AGE)
+    }
+
+    /// The form of a page of the console for this browser and purpose.
+    pub(super) async fn receive(&self, request: Request, purpose: &str) -> Result<PostedForm, Response> {
+        let form = PostedForm::receive(&self.console.origin, request).await;
+        let form = form.and_then(|form| {
+            self.check(&form, purpose)?;
+            Ok(form)
+        });
+        form.map_err(|refusal| refuse(&self.console, refusal))
+    }
+
+    /// Refuses a form that was not made for this browser and purpose.
+    pub(super) fn check(&self, form: &PostedForm, purpose: &str) -> Result<(), FormRefusal> {
+        form.check(Some(&self.cookie), &scoped(purpose))
+    }
+
+    /// The same as a header's or a query's text, for a form that is no URL-encoded one.
+    pub(super) fn token(&self, purpose: &str) -> FormToken {
+        FormToken::new(&self.cookie, &scoped(purpose))
+    }
+
+    /// Refuses what only somebody may do who proved a moment ago who they are; `back` is where they go on then.
+    pub(super) fn require_proof(&self, back: &str) -> Result<(), Response> {
+        if self.who.proof.is_fresh(self.now) {
+            return Ok(());
+        }
+        let document = door::render_proof_needed(&self.console, &self.domain, &self.login_token(), back);
+        Err(HtmlPage::personal(document).with_status(StatusCode::FORBIDDEN).into_response())
+    }
+
+    fn login_token(&self) -> FormToken {
+        login_form_token(&self.cookie, &self.domain.id)
+    }
+}
+
+impl FromRequestParts<Console> for OperatorVisit {
+    type Rejection = Response;
+
+    async fn from_request_parts(parts: &mut Parts, console: &Console) -> Result<Self, Response> {
+        let visitor = DoorVisitor::from_request_parts(parts, console).await?;
+        let back = match (&parts.method, parts.uri.path_and_query()) {
+            (&Method::GET, Some(path)) if path.path() != "/console/counts" => path.as_str(),
+            _ => "/console",
+        };
+        let Some(who) = &visitor.who else {
+            let token = login_form_token(&visitor.cookie, &visitor.domain.id);
+            let document = door::render_login(&visitor.console, &visitor.domain, &token, back);
+            return Err(visitor.page(document).with_status(StatusCode::FORBIDDEN).into_response());
+        };
+        let found = operators::find(&console.store, &who.user.id).await.map_err(failed)?;
+        if found.is_none() {
+            let (token, name) = (login_form_token(&visitor.cookie, &visitor.domain.id), who.user.petname.as_str());
+            let document = door::render_no_operator(&visitor.console, &visitor.domain, &token, name);
+            return Err(visitor.page(document).with_status(StatusCode::FORBIDDEN).into_response());
+        }
+        let DoorVisitor { console, cookie, domain, who, now, .. } = visitor;
+        let who = who.expect("looked at above");
+        Ok(Self { console, cookie, domain, who, now })
+    }
+}
+
+/// Whether the login of an operator still counts here: earlier than it ends elsewhere.
+fn is_recent(who: &SignedInUser, now: Timestamp) -> bool {
+    now.duration_since(who.session.last_used_at) < MAX_IDLE && now.duration_since(who.proof.authenticated_at) < MAX_AGE
+}
+
+async fn count(console: &Console, caller: &Caller) -> Result<(), Response> {
+    let counted = console.limits.check(Limit::GetSession, caller, console.clock.elapsed()).await;
+    counted.map_err(|exceeded| Problem::RateLimited(exceeded).into_response())
+}
+
+/// What a form of the console is for.
+fn scoped(purpose: &str) -> String {
+    format!("console {purpose}")
+}
+
+/// The page that says that a form was refused.
+pub(super) fn refuse(console: &Console, refusal: FormRefusal) -> Response {
+    HtmlPage::personal(door::render_stale(console)).with_status(refusal.status()).into_response()
+}
+
+/// The page for a failure of ours.
+pub(super) fn failed(error: anyhow::Error) -> Response {
+    Problem::from(error).into_response()
+}
+
+/// To a screen of the console, behind a form.
+pub(super) fn to(console: &Console, path: &str) -> Response {
+    let location = HeaderValue::try_from(console.origin.link(path)).expect("a path of the console is printable");
+    (StatusCode::SEE_OTHER, [(header::LOCATION, location)]).into_response()
+}
