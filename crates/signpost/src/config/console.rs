@@ -33,10 +33,9 @@ impl Config {
             return None;
         }
         match self.console {
-            ConsoleMode::Off => None,
             ConsoleMode::Loopback | ConsoleMode::On if self.serves_only_its_machine() => Some(ConsoleReach::OwnMachine),
-            ConsoleMode::Loopback => None,
             ConsoleMode::On => Some(ConsoleReach::PublicUrl),
+            ConsoleMode::Off | ConsoleMode::Loopback => None,
         }
     }
 }

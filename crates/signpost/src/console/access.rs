@@ -33,15 +33,12 @@ pub(super) fn admit(reach: ConsoleReach, origin: &PublicOrigin, headers: &Header
         return ConsoleAdmission::NotThere;
     };
     let is_same = origin.as_str().split_once("://").is_some_and(|(_, own)| own.eq_ignore_ascii_case(host));
+    let is_by_proxy = BY_PROXY.iter().any(|name| headers.contains_key(name));
     match reach {
         ConsoleReach::PublicUrl if is_same => ConsoleAdmission::Admitted,
-        ConsoleReach::PublicUrl => ConsoleAdmission::NotThere,
-        ConsoleReach::OwnMachine if BY_PROXY.iter().any(|name| headers.contains_key(name)) => {
-            ConsoleAdmission::NotThere
-        }
-        ConsoleReach::OwnMachine if is_same => ConsoleAdmission::Admitted,
-        ConsoleReach::OwnMachine if is_own_name(host) => ConsoleAdmission::ByOtherName,
-        ConsoleReach::OwnMachine => ConsoleAdmission::NotThere,
+        ConsoleReach::OwnMachine if is_same && !is_by_proxy => ConsoleAdmission::Admitted,
+        ConsoleReach::OwnMachine if is_own_name(host) && !is_by_proxy => ConsoleAdmission::ByOtherName,
+        _ => ConsoleAdmission::NotThere,
     }
 }
 

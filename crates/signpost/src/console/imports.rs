@@ -186,7 +186,10 @@ async fn keep(console: &Console, mut field: axum::extract::multipart::Field<'_>)
         tracing::warn!(%error, "an upload could not be written");
         "This server cannot write the file to its data folder: look at its free space.".to_owned()
     };
-    let mut file = tempfile::tempfile_in(&console.config.data_dir).map_err(full)?;
+    // With a database elsewhere there may be no data folder.
+    let folder = &console.config.data_dir;
+    let made = if folder.is_dir() { tempfile::tempfile_in(folder) } else { tempfile::tempfile() };
+    let mut file = made.map_err(full)?;
     let mut len = 0;
     while let Some(chunk) = field.chunk().await.map_err(|error| say_cut(&error))? {
         len += chunk.len();
@@ -291,9 +294,7 @@ async fn render_comparison(visit: &OperatorVisit, upload: &Upload, counts: Impor
 fn details(found: &Import) -> Markup {
     let skipped = found.skipped.first.iter().take(SHOWN);
     let skipped: Vec<_> = skipped
-        .map(|row| {
-            vec![html! { (found.counted) " " (row.line) }, html! { (signpost_text::line(&row.reason.to_string())) }]
-        })
+        .map(|row| vec![html! { (found.counted) " " (row.line) }, html! { (signpost_text::line(&row.reason)) }])
         .collect();
     let doubts = found.doubts.first.iter().take(SHOWN).map(|doubt| {
         let what = format!("{} ‘{}’ {}", doubt.field, doubt.value, doubt.reason);

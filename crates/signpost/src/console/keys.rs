@@ -22,7 +22,7 @@ use super::dates::moment;
 use super::document::{ConsolePage, Screen};
 use super::operators::{self, LINK_LASTS};
 use super::tables::{chip, panel, table};
-use super::visit::{OperatorVisit, failed, to};
+use super::visit::{OperatorVisit, failed, refuse, to};
 
 /// How long a key works that was replaced.
 const GRACE: SignedDuration = SignedDuration::from_hours(24);
@@ -48,11 +48,11 @@ async fn render(visit: &OperatorVisit, above: Markup) -> Result<Response, Respon
     let origin = &visit.console.origin;
     let keys = sql::list(&visit.console.store).await.map_err(failed)?;
     let rows: Vec<_> = keys.iter().rev().map(|key| key_row(visit, key)).collect();
-    let none = html! { p { "No key was made yet. A site's server calls the API with one." } };
+    let empty = html! { p { "No key was made yet. A site's server calls the API with one." } };
     let body = html! {
         (above)
         (panel("new", "New key", &html! {}, &new_key_form(visit)))
-        (panel("keys", "Keys", &html! {}, &table("Keys", &["Name", "Opens", "State", "Last used", ""], &rows, &none)))
+        (panel("keys", "Keys", &html! {}, &table("Keys", &["Name", "Opens", "State", "Last used", ""], &rows, &empty)))
         (draw_operators(visit).await?)
     };
     let aside = html! {
@@ -62,7 +62,7 @@ async fn render(visit: &OperatorVisit, above: Markup) -> Result<Response, Respon
         }
     };
     let note = html! { "To make or end a key, log in within the five minutes before." };
-    let page = ConsolePage { aside, note, ..ConsolePage::new(visit, Screen::Keys, "Keys and log", body) };
+    let page = ConsolePage { note, aside, ..ConsolePage::new(visit, Screen::Keys, "Keys and log", body) };
     Ok(page.respond().await)
 }
 
@@ -137,8 +137,7 @@ async fn draw_operators(visit: &OperatorVisit) -> Result<Markup, Response> {
 
 /// `POST /console/keys`: `name`, `account`, `environment`, `scope`. The key is on the page that answers, and nowhere else.
 async fn create(visit: OperatorVisit, request: Request) -> Result<Response, Response> {
-    let form = visit.receive(request, "new key").await?;
-    visit.require_proof(PATH)?;
+    let form = receive_proven(&visit, request, "new key").await?;
     let (account, name, scope) = match read_new_key(&form) {
         Ok(new) => new,
         Err(reason) => {
@@ -186,8 +185,7 @@ async fn show_key(visit: &OperatorVisit, key: &NewKey, head: &str) -> Result<Res
 
 /// `POST /console/keys/{id}/rotate`
 async fn rotate(visit: OperatorVisit, Path(id): Path<String>, request: Request) -> Result<Response, Response> {
-    visit.receive(request, &format!("rotate {id}")).await?;
-    visit.require_proof(PATH)?;
+    receive_proven(&visit, request, &format!("rotate {id}")).await?;
     let (store, now) = (&visit.console.store, visit.now);
     let old = sql::list(store).await.map_err(failed)?.into_iter().find(|key| key.id.as_str() == id);
     let old = old.ok_or_else(|| Problem::NotFound.into_response())?;
@@ -201,7 +199,6 @@ async fn rotate(visit: OperatorVisit, Path(id): Path<String>, request: Request) 
 /// `POST /console/keys/{id}/revoke`: asks first; the button of the question revokes.
 async fn revoke(visit: OperatorVisit, Path(id): Path<String>, request: Request) -> Result<Response, Response> {
     let form = receive_asked(&visit, request, &format!("revoke {id}")).await?;
-    visit.require_proof(PATH)?;
     let key = KeyId::parse(&id).ok_or_else(|| Problem::NotFound.into_response())?;
     if form == Confirmation::First {
         let text = "Whoever calls the API with it is refused within five seconds. This cannot be undone.";
@@ -219,14 +216,23 @@ enum Confirmation {
     Surely,
 }
 
+/// The form of a page of ours, from somebody who proved a moment ago who they are.
+async fn receive_proven(visit: &OperatorVisit, request: Request, purpose: &str) -> Result<PostedForm, Response> {
+    let form = visit.receive(request, purpose).await?;
+    visit.ask_for_proof(PATH).map_or(Ok(form), Err)
+}
+
+/// The same of a button that asks, or of the one that answers.
 async fn receive_asked(visit: &OperatorVisit, request: Request, purpose: &str) -> Result<Confirmation, Response> {
     let form = PostedForm::receive(&visit.console.origin, request).await;
-    let form = form.map_err(|refusal| super::visit::refuse(&visit.console, refusal))?;
-    if visit.check(&form, purpose).is_ok() {
-        return Ok(Confirmation::First);
-    }
-    let surely = visit.check(&form, &format!("surely {purpose}"));
-    surely.map(|()| Confirmation::Surely).map_err(|refusal| super::visit::refuse(&visit.console, refusal))
+    let form = form.map_err(|refusal| refuse(&visit.console, refusal))?;
+    let found = if visit.check(&form, purpose).is_ok() {
+        Confirmation::First
+    } else {
+        let surely = visit.check(&form, &format!("surely {purpose}"));
+        surely.map(|()| Confirmation::Surely).map_err(|refusal| refuse(&visit.console, refusal))?
+    };
+    visit.ask_for_proof(PATH).map_or(Ok(found), Err)
 }
 
 async fn ask(visit: &OperatorVisit, words: (&str, &str), button: (&str, &str, &str)) -> Response {
@@ -246,8 +252,7 @@ async fn ask(visit: &OperatorVisit, words: (&str, &str), button: (&str, &str, &s
 
 /// `POST /console/operators`: a link that makes somebody an operator, shown once.
 async fn make_link(visit: OperatorVisit, request: Request) -> Result<Response, Response> {
-    visit.receive(request, "new operator").await?;
-    visit.require_proof(PATH)?;
+    receive_proven(&visit, request, "new operator").await?;
     let token = operators::make_link(&visit.console.store, &visit.actor(), visit.now).await.map_err(failed)?;
     let link = operators::setup_link(&visit.console.public_address, &token);
     let minutes = LINK_LASTS.as_secs() / 60;
@@ -266,7 +271,6 @@ async fn make_link(visit: OperatorVisit, request: Request) -> Result<Response, R
 /// `POST /console/operators/{id}/remove`: of somebody else; nobody locks themselves out.
 async fn remove_operator(visit: OperatorVisit, Path(id): Path<String>, request: Request) -> Result<Response, Response> {
     let asked = receive_asked(&visit, request, &format!("remove {id}")).await?;
-    visit.require_proof(PATH)?;
     let user = UserId::parse(&id).filter(|user| *user != visit.who.user.id);
     let user = user.ok_or_else(|| Problem::NotFound.into_response())?;
     if asked == Confirmation::First {

@@ -40,13 +40,13 @@ async fn show(visit: OperatorVisit, Query(chosen): Query<LogChoice>) -> Result<R
         .filter(|_| entries.len() == SHOWN as usize)
         .map(|last| origin.link(&format!("/console/log?action={}&before={}", escape(&chosen.action), last.id)));
     let rows: Vec<_> = entries.iter().map(|entry| entry_row(&visit, entry)).collect();
-    let none = html! { p { "Nothing was done yet" @if !chosen.action.is_empty() { " of this kind" } "." } };
+    let empty = html! { p { "Nothing was done yet" @if !chosen.action.is_empty() { " of this kind" } "." } };
     let body = html! {
         @if !chosen.action.is_empty() {
             p { "Only " code { (signpost_text::line(&chosen.action)) } ". " a href=(origin.link("/console/log")) { "Show all" } }
         }
         (panel("log", "Entries", &html! {}, &html! {
-            (table("Audit log", &["When", "What", "Who", "On what"], &rows, &none))
+            (table("Audit log", &["When", "What", "Who", "On what"], &rows, &empty))
             (older(next))
         }))
     };

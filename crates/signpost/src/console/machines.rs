@@ -74,7 +74,7 @@ async fn show(visit: OperatorVisit, Query(search): Query<Search>) -> Result<Resp
     };
     let aside = html! { a.btn.small href=(origin.link("/console/machines/import")) { "Import a file" } };
     let note = html! { (snapshot.len()) " machines" @if snapshot.is_sample() { ", all of them fictional" } };
-    let page = ConsolePage { aside, note, ..ConsolePage::new(&visit, Screen::Machines, "Machines", body) };
+    let page = ConsolePage { note, aside, ..ConsolePage::new(&visit, Screen::Machines, "Machines", body) };
     Ok(page.respond().await)
 }
 

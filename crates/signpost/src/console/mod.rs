@@ -101,7 +101,6 @@ impl Console {
     }
 
     /// Every address of the console.
-    #[must_use]
     pub fn router(&self) -> Router {
         let screens = Router::new()
             .route("/console", get(today::show))

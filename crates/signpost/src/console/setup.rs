@@ -106,7 +106,7 @@ fn render_question(visitor: &DoorVisitor, is_refused: bool) -> String {
                 }
             }
         }
-        form #setup .stack method="post" action=(console.origin.link("/console/setup")) {
+        form id="setup" class="stack" method="post" action=(console.origin.link("/console/setup")) {
             div.field {
                 label for="link" { "The link" }
                 input #link name="link" required autocomplete="off" spellcheck="false" autocapitalize="off";

@@ -133,13 +133,14 @@ impl OperatorVisit {
         FormToken::new(&self.cookie, &scoped(purpose))
     }
 
-    /// Refuses what only somebody may do who proved a moment ago who they are; `back` is where they go on then.
-    pub(super) fn require_proof(&self, back: &str) -> Result<(), Response> {
+    /// The page that refuses what only somebody may do who proved a moment ago who they are; `back` is where they go on
+    /// then. `None` where they did.
+    pub(super) fn ask_for_proof(&self, back: &str) -> Option<Response> {
         if self.who.proof.is_fresh(self.now) {
-            return Ok(());
+            return None;
         }
         let document = door::render_proof_needed(&self.console, &self.domain, &self.login_token(), back);
-        Err(HtmlPage::personal(document).with_status(StatusCode::FORBIDDEN).into_response())
+        Some(HtmlPage::personal(document).with_status(StatusCode::FORBIDDEN).into_response())
     }
 
     fn login_token(&self) -> FormToken {

@@ -1,4 +1,4 @@
-//! A browser without scripts: it keeps two cookies, goes to pages and presses their buttons.
+//! A browser without scripts: it keeps its cookies, goes to pages and presses their buttons.
 
 use reqwest::header::{COOKIE, HeaderMap, LOCATION, SET_COOKIE};
 use reqwest::{Client, Method, RequestBuilder};
@@ -16,6 +16,8 @@ pub(crate) struct Browser {
     pub(crate) cookie: Option<String>,
     /// What its person is signed in by.
     pub(crate) login_cookie: Option<String>,
+    /// Which link to the console it opened.
+    pub(crate) setup_cookie: Option<String>,
 }
 
 /// What a browser was shown.
@@ -29,12 +31,20 @@ pub(crate) struct ShownPage {
 impl Browser {
     pub(crate) fn at(service: &Service) -> Self {
         let origin = format!("http://localhost:{}", service.app.listen.port());
-        Self { http: service.visitor().http, base: service.url(""), origin, cookie: None, login_cookie: None }
+        Self {
+            http: service.visitor().http,
+            base: service.url(""),
+            origin,
+            cookie: None,
+            login_cookie: None,
+            setup_cookie: None,
+        }
     }
 
     pub(crate) fn request(&self, method: Method, path: &str) -> RequestBuilder {
         let request = self.http.request(method, format!("{}{path}", self.base));
-        let cookies: Vec<_> = self.cookie.iter().chain(&self.login_cookie).map(String::as_str).collect();
+        let cookies: Vec<_> =
+            self.cookie.iter().chain(&self.login_cookie).chain(&self.setup_cookie).map(String::as_str).collect();
         if cookies.is_empty() { request } else { request.header(COOKIE, cookies.join("; ")) }
     }
 
@@ -43,8 +53,12 @@ impl Browser {
         let (status, headers) = (response.status().as_u16(), response.headers().clone());
         for set in headers.get_all(SET_COOKIE) {
             let pair = set.to_str().expect("a cookie").split(';').next().expect("a pair");
-            let is_login = pair.trim_start_matches("__Host-").starts_with("signpost_login=");
-            *(if is_login { &mut self.login_cookie } else { &mut self.cookie }) = Some(pair.to_owned());
+            let kept = match pair.trim_start_matches("__Host-").split('=').next() {
+                Some("signpost_login") => &mut self.login_cookie,
+                Some("signpost_setup") => &mut self.setup_cookie,
+                _ => &mut self.cookie,
+            };
+            *kept = Some(pair.to_owned());
         }
         ShownPage { status, headers, html: response.text().await.expect("a whole page") }
     }

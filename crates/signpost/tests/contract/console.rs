@@ -1,0 +1,235 @@
+//! The console (docs/console.md): for whom it is there, and what it shows of strangers' text.
+
+use jiff::SignedDuration;
+use reqwest::Method;
+use reqwest::header::{CONTENT_TYPE, HOST, ORIGIN};
+use signpost::console::operators;
+use signpost_platform::accounts::audit::Actor;
+
+use crate::account::scans;
+use crate::harness::{Browser, Service, ShownPage};
+
+/// Every screen of the console.
+pub(crate) const SCREENS: [&str; 10] = [
+    "/console",
+    "/console/health",
+    "/console/machines?q=sample",
+    "/console/machines/1",
+    "/console/machines/import",
+    "/console/reports",
+    "/console/sites",
+    "/console/deliveries",
+    "/console/keys",
+    "/console/log",
+];
+
+/// What its forms post to.
+const DEEDS: [&str; 13] = [
+    "/console/setup/confirm",
+    "/console/sign-out",
+    "/console/machines/1/split",
+    "/console/machines/1/join",
+    "/console/machines/import",
+    "/console/machines/import/apply",
+    "/console/reports/rep_x",
+    "/console/sites/dom_x/test",
+    "/console/deliveries/retry",
+    "/console/keys",
+    "/console/keys/key_x/revoke",
+    "/console/operators",
+    "/console/operators/usr_x/remove",
+];
+
+/// A browser that reaches the server by the name that people know it by.
+pub(crate) fn browser_at(service: &Service) -> Browser {
+    let browser = Browser::at(service);
+    Browser { base: browser.origin.clone(), ..browser }
+}
+
+/// The path of a new link to the console, and its token.
+pub(crate) async fn link(service: &Service) -> String {
+    let (store, now) = (&service.app.store, service.clock.now());
+    let token = operators::make_link(store, &Actor::Operator, now).await.expect("a database");
+    operators::setup_link("", &token).rsplit_once('#').expect("a token").1.to_owned()
+}
+
+/// Logs in by a button of ours, and goes on where it leads.
+pub(crate) async fn logs_in(service: &Service, browser: &mut Browser, asked: &ShownPage, next: &str) -> ShownPage {
+    let integrator = service.integrator().await;
+    let login = browser.presses(asked, "login", &format!("&next={next}")).await;
+    let page = login.form("cancel").0.split("/cancel").next().expect("a path").to_owned();
+    scans(&integrator, &service.phone(), &login).await;
+    let mut done = browser.goes_to(&page).await;
+    if done.html.contains("rel=\"signpost-code\"") {
+        // Nobody had this key: once more creates an account.
+        assert_eq!(scans(&integrator, &service.phone(), &done).await, 200);
+        done = browser.goes_to(&page).await;
+    }
+    let back = done.is(200, "done").link("continue");
+    browser.follows(&format!("{}?{}", back.path(), back.query().expect("a code"))).await
+}
+
+/// A browser whose person is an operator.
+pub(crate) async fn operator(service: &Service) -> Browser {
+    let mut browser = browser_at(service);
+    let asked = browser.goes_to("/console/setup").await;
+    let opened = browser.presses_link(&asked, &link(service).await).await;
+    let back = logs_in(service, &mut browser, opened.is(200, "setup-login"), "/console/setup").await;
+    let today = browser.presses(back.is(200, "confirm"), "confirm", "").await;
+    assert!(today.status == 200 && today.html.contains("<h1>Today</h1>"), "{}", today.html);
+    browser
+}
+
+/// Posts a form of a page to an address, with the token that stands there.
+pub(crate) async fn posts(browser: &mut Browser, shown: &ShownPage, action: &str, fields: &str) -> ShownPage {
+    let form = shown.html.split("<form").find(|form| form.contains(&format!("action=\"{action}\"")));
+    let form = form.unwrap_or_else(|| panic!("no form to {action}: {}", shown.html));
+    let token = form.split_once("name=\"token\" value=\"").expect("a token").1.split('"').next().expect("an end");
+    let request = browser.request(Method::POST, action).header(ORIGIN, browser.origin.clone());
+    let body = format!("token={token}{fields}");
+    browser.send(request.header(CONTENT_TYPE, "application/x-www-form-urlencoded").body(body)).await
+}
+
+impl Browser {
+    /// Pastes a link into the form that asks for it.
+    pub(crate) async fn presses_link(&mut self, asked: &ShownPage, link: &str) -> ShownPage {
+        let action = asked.between("<form id=\"setup\"", ">").to_owned();
+        let action = action.split_once("action=\"").expect("an action").1.trim_end_matches('"');
+        let request = self.request(Method::POST, action).header(ORIGIN, self.origin.clone());
+        let reply = self
+            .send(request.header(CONTENT_TYPE, "application/x-www-form-urlencoded").body(format!("link={link}")))
+            .await;
+        if reply.status == 303 { self.goes_to("/console/setup").await } else { reply }
+    }
+}
+
+#[tokio::test]
+async fn it_is_there_for_this_machine_alone_unless_somebody_says_otherwise() {
+    let service = Service::start().await;
+    let mut browser = browser_at(&service);
+    browser.goes_to("/console").await.is(403, "login");
+    let port = service.app.listen.port();
+    for (name, value, status) in [
+        (HOST, "evil.example".to_owned(), 404),
+        (HOST, format!("192.168.1.7:{port}"), 404),
+        (HOST, format!("127.0.0.1:{port}"), 307),
+        ("x-forwarded-for".parse().expect("a name"), "203.0.113.9".to_owned(), 404),
+        ("forwarded".parse().expect("a name"), "for=203.0.113.9".to_owned(), 404),
+        ("via".parse().expect("a name"), "1.1 proxy".to_owned(), 404),
+    ] {
+        let request = browser.request(Method::GET, "/console").header(name.clone(), value.clone());
+        assert_eq!(browser.send(request).await.status, status, "{name}: {value}");
+    }
+    for settings in [
+        &[("console", "off")][..],
+        &[("public_url", "https://login.test")],
+        &[("trusted_proxies", "127.0.0.1")],
+        &[("services", "atm")],
+    ] {
+        let service = Service::with(settings).await;
+        let mut browser = browser_at(&service);
+        for path in ["/console", "/console/setup", "/console/keys"] {
+            assert_eq!(browser.goes_to(path).await.status, 404, "{path} {settings:?}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn behind_an_https_url_it_is_there_when_it_is_on_and_by_that_host_alone() {
+    let service = Service::with(&[("console", "on"), ("public_url", "https://login.test")]).await;
+    let mut browser = Browser::at(&service);
+    for (host, status) in [("login.test", 403), ("localhost", 404), ("evil.example", 404)] {
+        let request = browser.request(Method::GET, "/console").header(HOST, host);
+        assert_eq!(browser.send(request).await.status, status, "{host}");
+    }
+}
+
+#[tokio::test]
+async fn nobody_but_an_operator_sees_a_screen_or_does_anything() {
+    let service = Service::start().await;
+    let mut stranger = browser_at(&service);
+    let asked = stranger.goes_to("/console").await;
+    for path in SCREENS.iter().chain(&["/console/counts", "/console/settings"]) {
+        stranger.goes_to(path).await.is(403, "login");
+    }
+    let back = logs_in(&service, &mut stranger, &asked, "/console").await;
+    back.is(403, "no-operator");
+    for path in SCREENS {
+        stranger.goes_to(path).await.is(403, "no-operator");
+    }
+    for path in DEEDS.iter().skip(1) {
+        let request = stranger.request(Method::POST, path).header(ORIGIN, stranger.origin.clone());
+        let request = request.header(CONTENT_TYPE, "application/x-www-form-urlencoded").body("token=x");
+        stranger.send(request).await.is(403, "no-operator");
+    }
+}
+
+#[tokio::test]
+async fn a_form_of_another_page_or_browser_does_nothing() {
+    let service = Service::start().await;
+    let mut browser = operator(&service).await;
+    let own = browser.origin.clone();
+    for path in DEEDS {
+        for (origin, body) in [("https://evil.example", "token=x"), (own.as_str(), "token=x"), (own.as_str(), "")] {
+            let request = browser.request(Method::POST, path).header(ORIGIN, origin);
+            let request = request.header(CONTENT_TYPE, "application/x-www-form-urlencoded").body(body);
+            let refused = browser.send(request).await;
+            assert!([400, 403].contains(&refused.status), "{path} {origin}: {}", refused.status);
+            refused.is(refused.status, "stale");
+        }
+    }
+    // What a page of another site could press in the operator's browser leaves no trace.
+    let log = browser.goes_to("/console/log").await;
+    assert_eq!(log.html.matches("operator:usr_").count(), 1, "that they became an operator: {}", log.html);
+}
+
+#[tokio::test]
+async fn an_operator_is_out_after_an_hour_of_nothing_after_twelve_hours_and_when_they_are_removed() {
+    let service = Service::start().await;
+    let mut browser = operator(&service).await;
+    service.passes(SignedDuration::from_mins(59));
+    assert_eq!(browser.goes_to("/console").await.status, 200);
+    service.passes(SignedDuration::from_mins(61));
+    let asked = browser.goes_to("/console").await;
+    let back = logs_in(&service, &mut browser, asked.is(403, "login"), "/console").await;
+    assert_eq!(back.status, 200, "{}", back.html);
+    for _ in 0..23 {
+        service.passes(SignedDuration::from_mins(30));
+        assert_eq!(browser.goes_to("/console").await.status, 200);
+    }
+    service.passes(SignedDuration::from_mins(31));
+    browser.goes_to("/console").await.is(403, "login");
+    let mut again = browser_at(&service);
+    let asked = again.goes_to("/console").await;
+    assert_eq!(logs_in(&service, &mut again, &asked, "/console").await.status, 200);
+    let all = operators::list(&service.app.store).await.expect("a database");
+    let (store, now) = (&service.app.store, service.clock.now());
+    assert!(operators::remove(store, &all[0].user_id, &Actor::Operator, now).await.expect("a database"));
+    again.goes_to("/console").await.is(403, "no-operator");
+}
+
+#[tokio::test]
+async fn every_screen_is_a_page_of_its_own_for_no_frame_and_no_store() {
+    let service = Service::with(&[("services", "atm,auth")]).await;
+    let mut browser = operator(&service).await;
+    for path in SCREENS.iter().chain(&["/console/settings", "/console/deliveries?state=failed"]) {
+        let shown = browser.goes_to(path).await;
+        assert_eq!(shown.status, 200, "{path}: {}", shown.html);
+        let header = |name: &str| shown.headers[name].to_str().expect("text").to_owned();
+        assert_eq!(header("cache-control"), "no-store", "{path}");
+        assert!(header("content-security-policy").contains("frame-ancestors 'none'"), "{path}");
+        assert!(!shown.html.contains("style=\"") && !shown.html.contains("onclick"), "{path}");
+    }
+    for path in [
+        "/console/machines/999999999",
+        "/console/machines/x",
+        "/console/sites/dom_x",
+        "/console/deliveries/evt_x",
+        "/console/x",
+    ] {
+        assert_eq!(browser.goes_to(path).await.status, 404, "{path}");
+    }
+    // Nothing secret is among the settings.
+    let settings = browser.goes_to("/console/settings").await.html;
+    assert!(settings.contains("seal_key") && settings.contains("session_ttl"), "{settings}");
+}

@@ -1,0 +1,116 @@
+//! How somebody becomes an operator (docs/console.md): by a link that works once.
+
+use jiff::SignedDuration;
+use reqwest::Method;
+use reqwest::header::{CONTENT_TYPE, HOST, ORIGIN};
+use serde_json::json;
+use signpost::console::operators;
+
+use crate::console::{browser_at, link, logs_in, operator};
+use crate::harness::{Program, Service};
+
+#[tokio::test]
+async fn a_link_makes_one_operator_and_works_once() {
+    let service = Service::start().await;
+    let (token, mut browser, mut other) = (link(&service).await, browser_at(&service), browser_at(&service));
+    let asked = browser.goes_to("/console/setup").await;
+    let opened = browser.presses_link(asked.is(200, "setup"), &token).await;
+    opened.is(200, "setup-login");
+    // Whoever saw it on the way comes too late: it is this browser's.
+    other.presses_link(&asked, &token).await.is(403, "refused");
+    let back = logs_in(&service, &mut browser, &opened, "/console/setup").await;
+    assert!(back.is(200, "confirm").html.contains("Become an operator?"), "{}", back.html);
+    assert!(operators::list(&service.app.store).await.expect("a database").is_empty());
+    let today = browser.presses(&back, "confirm", "").await;
+    assert_eq!(today.status, 200, "{}", today.html);
+    let all = operators::list(&service.app.store).await.expect("a database");
+    assert_eq!((all.len(), all[0].added_by.as_str()), (1, "operator"));
+    for browser in [&mut browser, &mut other] {
+        browser.presses_link(&asked, &token).await.is(403, "refused");
+    }
+    // The question that was answered is no question any more.
+    browser.presses(&back, "confirm", "").await.is(200, "setup");
+    let log = browser.goes_to("/console/log?action=operator.added").await.html;
+    assert!(log.contains(&format!("operator:{}", all[0].user_id)), "{log}");
+}
+
+#[tokio::test]
+async fn a_link_is_late_after_half_an_hour_wherever_it_was_opened() {
+    let service = Service::start().await;
+    let (opened, unopened, mut browser) = (link(&service).await, link(&service).await, browser_at(&service));
+    let asked = browser.goes_to("/console/setup").await;
+    let before = browser.presses_link(&asked, &opened).await;
+    let back = logs_in(&service, &mut browser, &before, "/console/setup").await;
+    back.is(200, "confirm");
+    service.passes(SignedDuration::from_mins(30));
+    browser.presses(&back, "confirm", "").await.is(403, "refused");
+    browser.goes_to("/console/setup").await.is(200, "setup");
+    browser_at(&service).presses_link(&asked, &unopened).await.is(403, "refused");
+    assert!(operators::list(&service.app.store).await.expect("a database").is_empty());
+}
+
+#[tokio::test]
+async fn a_link_is_opened_by_a_page_of_this_server_alone() {
+    let service = Service::start().await;
+    let (token, mut browser) = (link(&service).await, browser_at(&service));
+    let asked = browser.goes_to("/console/setup").await;
+    let request = |browser: &crate::harness::Browser, origin: &str| {
+        let request = browser.request(Method::POST, "/console/setup").header(ORIGIN, origin.to_owned());
+        request.header(CONTENT_TYPE, "application/x-www-form-urlencoded").body(format!("link={token}"))
+    };
+    let foreign = request(&browser, "https://evil.example");
+    browser.send(foreign).await.is(403, "stale");
+    let own = browser.origin.clone();
+    let elsewhere = request(&browser, &own).header(HOST, "evil.example");
+    assert_eq!(browser.send(elsewhere).await.status, 404);
+    for wrong in ["", "x", "http%3A%2F%2Flocalhost%2Fconsole%2Fsetup%23", &"A".repeat(43)] {
+        browser.presses_link(&asked, wrong).await.is(403, "refused");
+    }
+    // Nothing of that used it up; the whole link is as good as its token.
+    let whole = format!("http%3A%2F%2Flocalhost%2Fconsole%2Fsetup%23{token}");
+    browser.presses_link(&asked, &whole).await.is(200, "setup-login");
+}
+
+#[tokio::test]
+async fn who_is_an_operator_already_leaves_the_link_to_somebody_else() {
+    let service = Service::start().await;
+    let mut browser = operator(&service).await;
+    let (token, mut other) = (link(&service).await, browser_at(&service));
+    let asked = other.goes_to("/console/setup").await;
+    let opened = browser.presses_link(&asked, &token).await;
+    assert_eq!(opened.status, 303, "to the console: {}", opened.html);
+    other.presses_link(&asked, &token).await.is(403, "refused");
+    assert_eq!(operators::list(&service.app.store).await.expect("a database").len(), 1);
+}
+
+#[tokio::test]
+async fn links_that_wait_are_few_and_the_oldest_goes() {
+    let service = Service::start().await;
+    let (first, mut browser) = (link(&service).await, browser_at(&service));
+    let asked = browser.goes_to("/console/setup").await;
+    for _ in 0..20 {
+        service.passes(SignedDuration::from_millis(1));
+        link(&service).await;
+    }
+    browser.presses_link(&asked, &first).await.is(403, "refused");
+    let last = link(&service).await;
+    browser.presses_link(&asked, &last).await.is(200, "setup-login");
+}
+
+#[tokio::test]
+async fn the_command_line_prints_a_link_lists_operators_and_removes_them() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let data = folder.path().join("signpost-data");
+    let service = Service::on(&data, &Service::clock(), &[]).await;
+    let made = Program::within(folder.path(), &["console", "link", "--json"]).runs().await.json();
+    let link = made["link"].as_str().expect("a link");
+    assert!(link.starts_with(&format!("{}/console/setup#", service.app.public_address)), "{link}");
+    let mut browser = operator(&service).await;
+    let listed = Program::within(folder.path(), &["console", "operators", "--json"]).runs().await.json();
+    let id = listed["operators"][0]["user_id"].as_str().expect("an operator").to_owned();
+    let removed = Program::within(folder.path(), &["console", "remove", &id, "--json"]).runs().await.json();
+    assert_eq!(removed, json!({ "removed": id }));
+    browser.goes_to("/console").await.is(403, "no-operator");
+    let ended = Program::within(folder.path(), &["console", "remove", &id]).run();
+    assert!(ended.failed(1).contains("no operator has the ID"));
+}
