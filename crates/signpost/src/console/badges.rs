@@ -14,7 +14,7 @@ pub(super) struct Badges {
     pub(super) today: u32,
     /// How many reports wait.
     pub(super) reports: u32,
-    /// How many endpoints fail, and whether events were given up.
+    /// How many endpoints fail, and whether events failed.
     pub(super) sites: u32,
 }
 
@@ -28,7 +28,7 @@ impl Badges {
         Self {
             today: count(list_todo(facts, now).len()),
             reports: facts.locator.as_ref().map_or(0, |locator| locator.reports_waiting),
-            sites: count(facts.failing.len()) + u32::from(!facts.given_up.is_none()),
+            sites: count(facts.failing.len()) + u32::from(!facts.failed.is_none()),
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Deliveries: what waits, what was given up, and one of them with every try and why it was refused.
+//! Deliveries: what waits, what failed, and one of them with every attempt and why it was refused.
 
 use axum::Router;
 use axum::extract::{Path, Query, Request};
@@ -54,7 +54,7 @@ async fn show(visit: OperatorVisit, Query(chosen): Query<DeliveryChoice>) -> Res
     let domain = DomainId::parse(&chosen.domain);
     let is_failed = chosen.state == "failed";
     let none = match chosen.state.as_str() {
-        "failed" => "No event was given up.",
+        "failed" => "No event failed for good.",
         "pending" => "No event waits.",
         _ => "No event was sent yet. Sites get one whenever somebody logs in.",
     };
@@ -73,7 +73,7 @@ async fn show(visit: OperatorVisit, Query(chosen): Query<DeliveryChoice>) -> Res
     };
     let body = html! {
         nav.filter aria-label="State" {
-            @for (state, name) in [("", "All"), ("pending", "Waiting"), ("failed", "Given up")] {
+            @for (state, name) in [("", "All"), ("pending", "Waiting"), ("failed", "Failed")] {
                 a href=(origin.link(&format!("/console/deliveries?state={state}"))) aria-current=[(state == chosen.state).then_some("page")] { (name) }
             }
         }
@@ -119,8 +119,8 @@ async fn show_one(visit: OperatorVisit, Path(id): Path<String>) -> Result<Respon
     let body = html! {
         @if let Some(reason) = &reason { (draw_reason(reason)) }
         (panel("facts", "The event", &html! {}, &facts(&visit, &found)))
-        (panel("tries", "Tries", &html! {}, &draw_attempts(&attempts)))
-        (panel("body", "What every try sends", &html! {}, &html! { pre.inset { (signpost_text::line(&row.body)) } }))
+        (panel("attempts", "Attempts", &html! {}, &draw_attempts(&attempts)))
+        (panel("body", "What every attempt sends", &html! {}, &html! { pre.inset { (signpost_text::line(&row.body)) } }))
     };
     let aside = html! {
         form method="post" action=(origin.link(&format!("/console/deliveries/{id}/retry"))) {
@@ -128,7 +128,7 @@ async fn show_one(visit: OperatorVisit, Path(id): Path<String>) -> Result<Respon
             button.btn.primary { "Send it again" }
         }
     };
-    // The first try of what was just made ends within a moment.
+    // The first attempt of what was just created ends within a moment.
     let reload_after = (row.state == "pending" && row.attempts == 0).then_some(2);
     let page = ConsolePage { aside, reload_after, ..ConsolePage::new(&visit, Screen::Sites, "One delivery", body) };
     Ok(page.respond().await)
@@ -143,10 +143,10 @@ fn facts(visit: &OperatorVisit, found: &DeliveryListItem) -> Markup {
             dt { "State" } dd { (delivery_chip(row)) }
             dt { "To" } dd { (signpost_text::line(&row.url)) }
             dt { "Site" } dd { a href=(site) { (row.domain_id) } ", account " (signpost_text::line(&row.account)) ", " (row.environment.as_str()) }
-            dt { "Made" } dd { (moment(row.created_at)) }
-            @if row.state == "pending" { dt { "Next try" } dd { (say_distance(row.next_attempt_at, visit.now)) } }
+            dt { "Created" } dd { (moment(row.created_at)) }
+            @if row.state == "pending" { dt { "Next attempt" } dd { (say_distance(row.next_attempt_at, visit.now)) } }
             @if let Some(at) = row.ended_at { dt { "Ended" } dd { (moment(at)) } }
-            @if let Some(at) = endpoint_disabled_at { dt { "Endpoint" } dd { "one try an hour since " (moment(*at)) } }
+            @if let Some(at) = endpoint_disabled_at { dt { "Endpoint" } dd { "one attempt an hour since " (moment(*at)) } }
         }
     }
 }
@@ -178,7 +178,7 @@ fn draw_attempts(attempts: &[PastAttempt]) -> Markup {
         vec![moment(attempt.started_at), result, html! { (signpost_text::line(said)) }, took]
     };
     let rows: Vec<_> = attempts.iter().rev().map(row).collect();
-    table("Tries", &["When", "Result", "What it said", "Took"], &rows, &html! { p { "It was not tried yet." } })
+    table("Attempts", &["When", "Result", "What it said", "Took"], &rows, &html! { p { "There was no attempt yet." } })
 }
 
 async fn find(visit: &OperatorVisit, id: &str) -> Result<DeliveryListItem, Response> {
@@ -194,12 +194,12 @@ async fn retry(visit: OperatorVisit, Path(id): Path<String>, request: Request) -
     visit.receive(request, &format!("retry {id}")).await?;
     let found = find(&visit, &id).await?;
     let which = RetryChoice::One(&found.delivery.id);
-    // Where it is being sent just now, that is the try that was asked for.
+    // Where it is being sent just now, that is the attempt that was asked for.
     deliveries::retry(&visit.console.store, None, which, &visit.actor(), visit.now).await.map_err(failed)?;
     Ok(to(&visit.console, &format!("/console/deliveries/{id}")))
 }
 
-/// `POST /console/deliveries/retry`: all that was given up, of the site `domain` or of all.
+/// `POST /console/deliveries/retry`: all that failed, of the site `domain` or of all.
 async fn retry_all(visit: OperatorVisit, request: Request) -> Result<Response, Response> {
     let form = visit.receive(request, "retry failed").await?;
     let domain = match form.text("domain").unwrap_or_default() {

@@ -26,7 +26,7 @@ pub(super) struct CountUpTo(pub(super) u32);
 #[derive(Debug, Default)]
 pub(super) struct DeploymentFacts {
     pub(super) waiting: CountUpTo,
-    pub(super) given_up: CountUpTo,
+    pub(super) failed: CountUpTo,
     pub(super) failing: Vec<FailingEndpoint>,
     pub(super) missing_proof: Vec<Domain>,
     pub(super) has_domain: bool,
@@ -64,7 +64,7 @@ impl DeploymentFacts {
         let some_domain = overview::list_page(store, None, 1);
         Ok(Self {
             waiting: CountUpTo(event_rows::count_waiting_up_to(store, COUNTED_TO + 1).await?),
-            given_up: CountUpTo(deliveries::count_failed_up_to(store, COUNTED_TO + 1).await?),
+            failed: CountUpTo(deliveries::count_failed_up_to(store, COUNTED_TO + 1).await?),
             failing: list_failing(store).await?,
             missing_proof: overview::list_missing_proof(store, NAMED).await?,
             has_domain: !some_domain.await?.is_empty(),

@@ -54,7 +54,7 @@ async fn show(visit: OperatorVisit, Query(page): Query<SitePage>) -> Result<Resp
     let rows: Vec<_> = domains.iter().map(|domain| domain_row(&visit, domain)).collect();
     let failing = failing.iter().map(|one| {
         let state =
-            if one.disabled_at.is_some() { chip("fail", "One try an hour") } else { chip("wait", "Tried again") };
+            if one.disabled_at.is_some() { chip("fail", "One attempt an hour") } else { chip("wait", "Sent again") };
         vec![
             html! { (signpost_text::line(&one.endpoint)) },
             state,
@@ -121,14 +121,14 @@ async fn show_one(
             div.inset.stack {
                 div.row {
                     (form("test", html! { button.btn.primary { "Send a test event" } }))
-                    (form("retry", html! { button.btn { "Send again what was given up" } }))
+                    (form("retry", html! { button.btn { "Send again what failed" } }))
                     @if is_live { (form("check", html! { button.btn { "Look for the proof now" } })) }
                 }
                 p.sm.soft { "A test event goes to its event URL within a second. It shows whether the site can check signatures." }
             }
         }))
     };
-    let aside = html! { a.btn.small href=(origin.link(&format!("/console/deliveries?state=failed&domain={id}"))) { "Given up events" } };
+    let aside = html! { a.btn.small href=(origin.link(&format!("/console/deliveries?state=failed&domain={id}"))) { "Failed events" } };
     let page = ConsolePage { aside, ..ConsolePage::new(&visit, Screen::Sites, domain.name.as_str(), body) };
     Ok(page.respond().await)
 }
@@ -161,8 +161,8 @@ fn say_done(said: &str) -> Markup {
     let (class, sign, text) = match said {
         "proven" => ("ok", Sign::Tick, "The proof is there."),
         "unproven" => ("warn", Sign::Info, "No proof was found, neither as a TXT record nor as a file of the site."),
-        "retried" => ("ok", Sign::Tick, "What was given up is sent again within a second."),
-        "nothing" => ("", Sign::Info, "Nothing was given up: there is nothing to send again."),
+        "retried" => ("ok", Sign::Tick, "What failed is sent again within a second."),
+        "nothing" => ("", Sign::Info, "Nothing failed for good: there is nothing to send again."),
         _ => return html! {},
     };
     html! { div class={ "notice " (class) } role="status" { (sign.draw(20)) p { (text) } } }
@@ -187,7 +187,7 @@ async fn send_test(visit: OperatorVisit, Path(id): Path<String>, request: Reques
     Ok(to(&visit.console, &format!("/console/deliveries/{event}")))
 }
 
-/// `POST /console/sites/{id}/retry`: all that was given up.
+/// `POST /console/sites/{id}/retry`: all that failed.
 async fn retry_failed(visit: OperatorVisit, Path(id): Path<String>, request: Request) -> Result<Response, Response> {
     visit.receive(request, &format!("retry {id}")).await?;
     let domain = find(&visit, &id).await?;

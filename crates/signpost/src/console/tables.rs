@@ -55,11 +55,11 @@ pub(super) fn delivery_chip(row: &DeliveryRow) -> Markup {
     match (row.state.as_str(), status, &row.last_error) {
         ("delivered", Some(status), _) => chip("ok", &format!("Taken, {status}")),
         ("delivered", None, _) => chip("ok", "Taken"),
-        ("failed", Some(status), _) => chip("fail", &format!("Given up, {status}")),
-        ("failed", None, _) => chip("fail", "Given up"),
+        ("failed", Some(status), _) => chip("fail", &format!("Failed, {status}")),
+        ("failed", None, _) => chip("fail", "Failed"),
         (_, Some(status), _) => chip("fail", &format!("Refused, {status}")),
         (_, None, Some(_)) => chip("fail", "No answer"),
-        (_, None, None) => chip("wait", "Waits for its first try"),
+        (_, None, None) => chip("wait", "Waits for its first attempt"),
     }
 }
 
@@ -68,15 +68,15 @@ pub(super) fn delivery_rows(origin: &PublicOrigin, rows: &[DeliveryRow], now: Ti
     let row = |row: &DeliveryRow| {
         let link = origin.link(&format!("/console/deliveries/{}", row.id));
         let next = (row.state == "pending" && row.attempts > 0).then(|| say_distance(row.next_attempt_at, now));
-        let tries = match (row.attempts, next) {
-            (0, _) => "not tried yet".to_owned(),
-            (tries, None) => format!("try {tries}"),
-            (tries, Some(next)) => format!("try {tries}, next {next}"),
+        let attempts = match (row.attempts, next) {
+            (0, _) => "none yet".to_owned(),
+            (attempts, None) => format!("{attempts}"),
+            (attempts, Some(next)) => format!("{attempts}, the next {next}"),
         };
         vec![
             html! { a href=(link) { (signpost_text::line(&row.url)) } },
             delivery_chip(row),
-            html! { (tries) },
+            html! { (attempts) },
             html! { (moment(row.created_at)) },
         ]
     };
@@ -84,4 +84,4 @@ pub(super) fn delivery_rows(origin: &PublicOrigin, rows: &[DeliveryRow], now: Ti
 }
 
 /// The heads of those rows.
-pub(super) const DELIVERY_HEADS: [&str; 4] = ["Endpoint", "Result", "Tries", "Made"];
+pub(super) const DELIVERY_HEADS: [&str; 4] = ["Endpoint", "Result", "Attempts", "Created"];

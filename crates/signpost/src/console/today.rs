@@ -75,7 +75,7 @@ fn tiles(facts: &DeploymentFacts) -> Markup {
         h2.vh { "Counts" }
         dl.tiles {
             (tile("Events waiting", facts.waiting.say(), "to be sent or sent again"))
-            (tile("Events given up", facts.given_up.say(), "until somebody sends them again"))
+            (tile("Events failed", facts.failed.say(), "until somebody sends them again"))
             @if let Some(locator) = &facts.locator {
                 (tile("Machines", locator.machines.to_string(), if locator.is_sample { "fictional" } else { "from your sources" }))
                 (tile("Reports waiting", locator.reports_waiting.to_string(), "for your decision"))

@@ -37,12 +37,13 @@ pub(super) struct TodoItem {
 /// All that needs a person, what matters most first.
 pub(super) fn list_todo(facts: &DeploymentFacts, now: Timestamp) -> Vec<TodoItem> {
     let mut found: Vec<TodoItem> = list_failing(facts, now);
-    if !facts.given_up.is_none() {
+    if !facts.failed.is_none() {
         found.push(TodoItem {
             urgency: Urgency::Danger,
             sign: Sign::Stop,
-            title: format!("{} events were given up", facts.given_up.say()),
-            text: "Each was tried for about two days. Mend the site first, then send them again.".to_owned(),
+            title: format!("{} events failed for good", facts.failed.say()),
+            text: "Each had all its attempts, over about two days. Mend the site first, then send them again."
+                .to_owned(),
             cure: ("See them", "/console/deliveries?state=failed".to_owned()),
         });
     }
@@ -68,9 +69,12 @@ fn list_failing(facts: &DeploymentFacts, now: Timestamp) -> Vec<TodoItem> {
         title: format!("{} refuses events since {}", failing.endpoint, say_moment(failing.failing_since)),
         text: match failing.next_probe_at {
             Some(probe) => {
-                format!("It only failed for days. One event an hour is tried, the next {}.", say_distance(probe, now))
+                format!(
+                    "For days every attempt failed. One an hour is made now, the next {}.",
+                    say_distance(probe, now)
+                )
             }
-            None => "Its events are tried again and again, for about two days.".to_owned(),
+            None => "Its events are sent again and again, for about two days.".to_owned(),
         },
         cure: ("See why", format!("/console/deliveries?state=pending&endpoint={}", escape(&failing.endpoint))),
     };
@@ -183,10 +187,11 @@ mod tests {
         let now = Timestamp::UNIX_EPOCH;
         assert_eq!(list_todo(&DeploymentFacts::default(), now), []);
         let locator = LocatorFacts { is_sample: true, reports_waiting: 2, ..LocatorFacts::default() };
-        let facts = DeploymentFacts { given_up: CountUpTo(1001), locator: Some(locator), ..DeploymentFacts::default() };
+        let facts = DeploymentFacts { failed: CountUpTo(1001), locator: Some(locator), ..DeploymentFacts::default() };
         let found = list_todo(&facts, now);
         let titles: Vec<_> = found.iter().map(|item| item.title.as_str()).collect();
-        let expected = ["more than 1,000 events were given up", "2 reports wait for you", "The machines are fictional"];
+        let expected =
+            ["more than 1,000 events failed for good", "2 reports wait for you", "The machines are fictional"];
         assert_eq!(titles, expected);
     }
 

@@ -119,7 +119,7 @@ async fn a_test_event_says_why_it_was_refused_and_is_sent_again() {
     let sent = posts(&mut browser, &site, &format!("{path}/test"), "").await;
     let delivery = sent.headers["location"].to_str().expect("an address").to_owned();
     endpoint.receives().await;
-    let shown = until("the try is remembered", async || {
+    let shown = until("the attempt is remembered", async || {
         let shown = browser.goes_to(&delivery).await;
         shown.html.contains("Refused, 401").then_some(shown)
     })
