@@ -1,4 +1,6 @@
 // Operators at the console, and every screen of it as they meet it: for the checks of looks, and for pictures.
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { codeOf, state } from './browser.mjs';
 
 /** The link that the command line prints. */
@@ -30,3 +32,96 @@ export async function becomeOperator(stage, options = {}) {
   await page.getByRole('heading', { name: 'Today', level: 1 }).waitFor();
   return { visitor, page, wallet };
 }
+
+/** A machine, a source and a site that try to be more than text. */
+export const HOSTILE = '<script>document.title="x"</script><img src=x onerror=alert(1)>';
+
+/** Reports the second machine, which stage.machine names from then on. */
+async function report(stage, page) {
+  await page.goto(`${stage.server.origin}/console/machines?q=second`);
+  const link = await page.getByRole('link', { name: 'Second' }).getAttribute('href');
+  stage.machine = link.split('/').at(-1);
+  await page.goto(`${stage.server.origin}/atm/${stage.machine}/report`);
+  await page.locator('input[value=other]').check();
+  await page.locator('textarea').fill(HOSTILE);
+  await page.getByRole('button', { name: 'Send' }).click();
+  await page.locator('[data-state="thanks"]').waitFor();
+}
+
+/** A deployment with something on every screen, and an operator there: `{page, visitor, origin}`. */
+export async function atBusyConsole(stage, options) {
+  const { server } = stage;
+  if (!stage.isBusy) {
+    const file = join(server.folder, 'machines.csv');
+    writeFileSync(file, `name,lat,lon,website\n"${HOSTILE.replaceAll('"', '""')}",44.95,-93.1,javascript:alert(1)\nSecond,44.96,-93.2,\n`);
+    await server.command('atms', 'import', file, '--source', 'mine <b>bold</b>');
+    const domain = await server.host('shop.example', 'http://127.0.0.1:9/events');
+    await server.command('deliveries', 'test', domain.id);
+    stage.isBusy = true;
+  }
+  const entered = await becomeOperator(stage, options);
+  if (!stage.machine) await report(stage, entered.page);
+  await entered.page.goto(`${server.origin}/console`);
+  return entered;
+}
+
+const screen = (path) => async (stage, options) => {
+  const { page } = await atBusyConsole(stage, options);
+  await page.goto(`${stage.server.origin}/console${typeof path === 'string' ? path : path(stage)}`);
+  return page;
+};
+
+/** Name → a page of the console. */
+export const CONSOLE_STATES = {
+  'console, today': screen(''),
+  'console, machines': screen('/machines?q=script'),
+  'console, machine': screen((stage) => `/machines/${stage.machine}`),
+  'console, import': screen('/machines/import'),
+  'console, reports': screen('/reports?state=shown'),
+  'console, sites': screen('/sites'),
+  'console, deliveries': screen('/deliveries'),
+  'console, delivery': async (stage, options) => {
+    const page = await screen('/deliveries')(stage, options);
+    await page.locator('.table a').first().click();
+    await page.getByRole('heading', { name: 'One delivery' }).waitFor();
+    return page;
+  },
+  'console, site': async (stage, options) => {
+    const page = await screen('/sites')(stage, options);
+    await page.getByRole('link', { name: 'shop.example' }).click();
+    await page.getByRole('heading', { name: 'shop.example' }).waitFor();
+    return page;
+  },
+  'console, keys': screen('/keys'),
+  'console, log': screen('/log'),
+  'console, settings': screen('/settings'),
+  'console, health': async (stage, options) => {
+    const page = await screen('/health')(stage, options);
+    await page.getByText(/^Checked/).waitFor();
+    return page;
+  },
+  'console, new key': async (stage, options) => {
+    const page = await screen('/keys')(stage, options);
+    await page.getByLabel('Name').fill('My shop');
+    await page.getByRole('button', { name: 'Make the key' }).click();
+    await page.locator('#new-key').waitFor();
+    return page;
+  },
+  'console, question': async (stage, options) => {
+    const page = await CONSOLE_STATES['console, new key'](stage, options);
+    await page.getByRole('button', { name: 'Revoke' }).first().click();
+    await page.getByRole('heading', { name: 'Revoke this key?' }).waitFor();
+    return page;
+  },
+  'console, comparison': async (stage, options) => {
+    const page = await screen('/machines/import')(stage, options);
+    const buffer = Buffer.from('name,lat,lon,hours\nThird,44.95,-93.1,whenever\nNowhere,x,y,\n');
+    await page.getByLabel('File', { exact: true }).setInputFiles({ name: 'third.csv', mimeType: 'text/csv', buffer });
+    await page.getByRole('button', { name: 'Compare it' }).click();
+    await page.getByRole('heading', { name: 'What would change' }).first().waitFor();
+    return page;
+  },
+  'console, log in': async (stage, options) => (await stage.visitor({ ...options, expected: [/status of 403/] })).open(`${stage.server.origin}/console`),
+  'console, set up': async (stage, options) => (await stage.visitor(options)).open(`${stage.server.origin}/console/setup`),
+  'console, set-up link refused': async (stage, options) => (await stage.visitor({ ...options, expected: [/status of 403/] })).open(`${stage.server.origin}/console/setup#${'A'.repeat(43)}`),
+};

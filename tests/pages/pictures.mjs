@@ -4,6 +4,7 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { ACCOUNT_STATES, LATE_ACCOUNT_STATES } from './accounts.mjs';
 import { APPLICATION_STATES } from './applications.mjs';
+import { CONSOLE_STATES } from './consoles.mjs';
 import { SIZES, THEMES } from './looks.mjs';
 import { PROXIED_STATES } from './proxied.mjs';
 import { Stage } from './stage.mjs';
@@ -44,6 +45,7 @@ await draw(LATE_STATES);
 await draw(ACCOUNT_STATES);
 await draw(APPLICATION_STATES);
 await draw(PROXIED_STATES);
+await draw(CONSOLE_STATES, { en: 'en-US' });
 for (const [name, reach] of Object.entries(LATE_ACCOUNT_STATES)) {
   for (const [language, locale] of Object.entries(LANGUAGES)) await draw({ [name]: reach }, { [language]: locale });
 }

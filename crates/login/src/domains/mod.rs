@@ -5,8 +5,8 @@
 pub mod audit;
 mod known;
 mod login_rules;
-pub mod own;
 pub mod overview;
+pub mod own;
 mod patch;
 pub mod patch_sql;
 mod proof;

@@ -29,7 +29,8 @@ const COUNT_FAILED: &str = "SELECT COUNT(*) FROM deliveries WHERE state = 'faile
 /// Every id there is comes before this text.
 const AFTER_ALL: &str = "zzzz";
 
-const COUNT_FAILED_UP_TO: &str = "SELECT COUNT(*) FROM (SELECT 1 FROM deliveries WHERE state = 'failed' LIMIT $1) AS some";
+const COUNT_FAILED_UP_TO: &str =
+    "SELECT COUNT(*) FROM (SELECT 1 FROM deliveries WHERE state = 'failed' LIMIT $1) AS some";
 
 const LIST_NEWEST: &str =
     sql!("SELECT ", DeliveryRow::COLUMN_LIST, " FROM deliveries WHERE id < $1 ORDER BY id DESC LIMIT $2");

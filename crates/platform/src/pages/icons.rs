@@ -77,7 +77,9 @@ impl Sign {
                 circle cx="10" cy="10" r="3.5" {}
                 (path("M10 2v1.5M10 16.5V18M2 10h1.5M16.5 10H18M4.3 4.3l1.1 1.1M14.6 14.6l1.1 1.1M4.3 15.7l1.1-1.1M14.6 5.4l1.1-1.1"))
             },
-            Self::Machine => html! { rect x="4" y="2.5" width="12" height="15" rx="2" {} (path("M7 6h6v3.5H7zM8 13.5h4")) },
+            Self::Machine => {
+                html! { rect x="4" y="2.5" width="12" height="15" rx="2" {} (path("M7 6h6v3.5H7zM8 13.5h4")) }
+            }
             Self::Flag => path("M4.5 17.5v-14M4.5 4.5c4-2.5 6 2 11 0v7c-5 2-7-2.5-11 0"),
             Self::Key => html! { circle cx="7" cy="7.5" r="4" {} (path("M9.9 10.3 17 17.4M13.6 14l2-2")) },
         }

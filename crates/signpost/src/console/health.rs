@@ -86,5 +86,5 @@ fn draw(seen: &HealthSeen) -> maud::Markup {
         (0, 0) => "All is well".to_owned(),
         (failed, warned) => format!("{failed} failed, {warned} to look at"),
     };
-    panel("checks", &title, &html! {}, &table("Checks", &["", "Check", "Found"], &rows, &html! {}))
+    panel("checks", &title, &html! {}, &table("Checks", &["Grade", "Check", "Found"], &rows, &html! {}))
 }

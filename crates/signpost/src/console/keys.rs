@@ -52,7 +52,7 @@ async fn render(visit: &OperatorVisit, above: Markup) -> Result<Response, Respon
     let body = html! {
         (above)
         (panel("new", "New key", &html! {}, &new_key_form(visit)))
-        (panel("keys", "Keys", &html! {}, &table("Keys", &["Name", "Opens", "State", "Last used", ""], &rows, &empty)))
+        (panel("keys", "Keys", &html! {}, &table("Keys", &["Name", "Opens", "State", "Last used", "Change"], &rows, &empty)))
         (draw_operators(visit).await?)
     };
     let aside = html! {
@@ -131,7 +131,7 @@ async fn draw_operators(visit: &OperatorVisit) -> Result<Markup, Response> {
         "operators",
         "Operators",
         &add,
-        &table("Operators", &["Operator", "Since", "Added by", ""], &rows, &html! {}),
+        &table("Operators", &["Operator", "Since", "Added by", "Change"], &rows, &html! {}),
     ))
 }
 

@@ -172,7 +172,7 @@ fn side_by_side(entry: &CatalogueEntry, rows: &[StoredAtm]) -> Markup {
     facts.dedup();
     let links = entry.machine.claims.iter().map(|claim| claim.url.as_deref().and_then(href));
     html! {
-        div.scroll tabindex="0" role="region" aria-label="Sources side by side" {
+        div.scroll tabindex="0" role="group" aria-label="Sources side by side" {
             table.table {
                 thead { tr { th scope="col" { "Fact" } @for row in rows { th scope="col" { (signpost_text::line(&row.source)) } } } }
                 tbody {

@@ -24,7 +24,7 @@ pub(super) fn table(name: &str, heads: &[&str], rows: &[Vec<Markup>], empty: &Ma
         @if rows.is_empty() {
             div.empty { (empty) }
         } @else {
-            div.scroll tabindex="0" role="region" aria-label=(name) {
+            div.scroll tabindex="0" role="group" aria-label=(name) {
                 table.table.cards {
                     thead { tr { @for head in heads { th scope="col" { (head) } } } }
                     tbody { @for row in rows { tr { @for cell in row { td { (cell) } } } } }

@@ -1,0 +1,68 @@
+// The console as an operator uses it: each screen in both themes and widths, with and without scripts, by keyboard.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { state } from './browser.mjs';
+import { CONSOLE_STATES, HOSTILE, atBusyConsole, becomeOperator, linkOf } from './consoles.mjs';
+import { checkLooks } from './looks.mjs';
+import { Stage } from './stage.mjs';
+
+const stage = Stage.set();
+
+for (const [name, reach] of Object.entries(CONSOLE_STATES)) {
+  test(`${name} looks right`, async () => checkLooks(await reach(stage)));
+}
+
+test('the link is gone from the address bar, and works once', async () => {
+  const [first, second] = [await stage.visitor(), await stage.visitor({ expected: [/status of 403/] })];
+  const link = await linkOf(stage);
+  const page = await first.open(link);
+  await state(page, 'setup-login');
+  assert.equal(await page.evaluate(() => location.hash), '');
+  await state(await second.open(link), 'refused');
+});
+
+test('an operator works without scripts', async () => {
+  const { page } = await becomeOperator(stage, { javaScriptEnabled: false, expected: [/status of 403/] });
+  await page.getByRole('link', { name: 'Keys and log' }).click();
+  await page.getByLabel('Name').fill('Without scripts');
+  await page.getByRole('button', { name: 'Make the key' }).click();
+  assert.match(await page.locator('#new-key').innerText(), /^svc_test_/);
+  await page.getByRole('link', { name: 'Audit log' }).click();
+  await page.getByRole('link', { name: 'key.created' }).first().click();
+  assert.match(await page.locator('tbody tr').first().innerText(), /operator:usr_/);
+  await page.goto(`${stage.server.origin}/console/health`);
+  await page.getByText(/^Checked/).waitFor();
+  await page.getByRole('button', { name: 'Sign out' }).click();
+  await page.getByRole('heading', { name: 'Log in to the console' }).waitFor();
+});
+
+test('a report is accepted by a key, and taken back', async () => {
+  const { page } = await atBusyConsole(stage);
+  await page.goto(`${stage.server.origin}/console/reports?state=shown`);
+  await page.keyboard.press('a');
+  await page.getByText('The report is accepted.').waitFor();
+  await page.getByRole('button', { name: 'Undo' }).first().click();
+  await page.getByText('The report is shown.').waitFor();
+});
+
+test('the counts in the menu are those of now', async () => {
+  const { page } = await becomeOperator(stage);
+  const badge = page.locator('[data-count=today]');
+  await badge.evaluate((element) => (element.textContent = '999'));
+  // Coming back to the tab asks at once.
+  await page.evaluate(() => document.dispatchEvent(new Event('visibilitychange')));
+  await page.waitForFunction(() => document.querySelector('[data-count=today]').textContent !== '999');
+});
+
+test('what strangers wrote is text on every screen', async () => {
+  const { page } = await atBusyConsole(stage);
+  for (const path of ['', '/machines?q=script', '/reports?state=shown', '/reports?state=accepted', '/log', '/sites']) {
+    await page.goto(`${stage.server.origin}/console${path}`);
+    assert.notEqual(await page.title(), 'x', path);
+    assert.equal(await page.locator('img[src=x], main script, a[href^="javascript:"]').count(), 0, path);
+  }
+  await page.goto(`${stage.server.origin}/console/machines?q=script`);
+  const link = page.getByRole('link', { name: HOSTILE.slice(0, 20) });
+  await link.click();
+  assert.equal(await page.locator('img[src=x], main script, a[href^="javascript:"]').count(), 0);
+});
