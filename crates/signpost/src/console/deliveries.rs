@@ -174,7 +174,7 @@ fn draw_attempts(attempts: &[PastAttempt]) -> Markup {
             (None, _) => chip("fail", "No answer"),
         };
         let said = attempt.error.as_deref().or(attempt.answer.as_deref()).unwrap_or("nothing");
-        let took = html! { (attempt.duration_ms) " ms" };
+        let took = html! { span.took { (attempt.duration_ms) " ms" } };
         vec![moment(attempt.started_at), result, html! { (signpost_text::line(said)) }, took]
     };
     let rows: Vec<_> = attempts.iter().rev().map(row).collect();

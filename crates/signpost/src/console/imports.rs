@@ -269,7 +269,7 @@ async fn render_comparison(visit: &OperatorVisit, upload: &Upload, counts: Impor
             (tile("Unchanged", unchanged, "machines")) (tile("Gone", removed, "machines of this source"))
         }
         (details(found))
-        (panel("apply", "Take it over?", &html! {}, &html! {
+        (panel("apply", "Import it?", &html! {}, &html! {
             form.inset.stack method="post" action=(action) {
                 (visit.token(&format!("import {}", upload.id)))
                 input type="hidden" name="upload" value=(upload.id);
@@ -290,6 +290,10 @@ async fn render_comparison(visit: &OperatorVisit, upload: &Upload, counts: Impor
     page.respond().await
 }
 
+fn say_count(count: usize, one: &str, more: &str) -> String {
+    if count == 1 { format!("1 {one}") } else { format!("{count} {more}") }
+}
+
 /// What was not understood.
 fn details(found: &Import) -> Markup {
     let skipped = found.skipped.first.iter().take(SHOWN);
@@ -306,9 +310,9 @@ fn details(found: &Import) -> Markup {
         .map(|(field, column)| vec![html! { (field.to_string()) }, html! { (signpost_text::line(column)) }])
         .collect();
     html! {
-        (panel("skipped", &format!("{} rows are skipped", found.skipped.total), &html! {},
+        (panel("skipped", &say_count(found.skipped.total, "row is skipped", "rows are skipped"), &html! {},
             &table("Skipped rows", &["Where", "Why"], &skipped, &html! { p { "Every row can be used." } })))
-        (panel("doubts", &format!("{} values are not understood", found.doubts.total), &html! {},
+        (panel("doubts", &say_count(found.doubts.total, "value is not understood", "values are not understood"), &html! {},
             &table("Doubts", &["Where", "What"], &doubts.collect::<Vec<_>>(), &html! { p { "Every value is understood." } })))
         @if !columns.is_empty() {
             (panel("columns", "Columns that are read", &html! {}, &table("Columns", &["Fact", "Column"], &columns, &html! {})))

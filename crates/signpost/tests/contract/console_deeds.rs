@@ -164,7 +164,7 @@ async fn a_file_is_compared_first_and_imported_when_the_operator_says_so() {
     let token = token_of(&asked, "/console/machines/import");
     let machines = || service.app.atm.catalogue.snapshot();
     let compared = uploads(&mut browser, &token, "mine", FILE).await;
-    for told in ["What would change", "1 rows are skipped", "mine"] {
+    for told in ["What would change", "1 row is skipped", "mine"] {
         assert!(compared.html.contains(told), "{told}: {}", compared.html);
     }
     assert!(machines().is_sample(), "nothing has changed");
