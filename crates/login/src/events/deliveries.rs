@@ -30,7 +30,7 @@ const COUNT_FAILED: &str = "SELECT COUNT(*) FROM deliveries WHERE state = 'faile
 const AFTER_ALL: &str = "zzzz";
 
 const COUNT_FAILED_UP_TO: &str =
-    "SELECT COUNT(*) FROM (SELECT 1 FROM deliveries WHERE state = 'failed' LIMIT $1) AS some";
+    "SELECT COUNT(*) FROM (SELECT 1 FROM deliveries WHERE state = 'failed' LIMIT $1) AS found";
 
 const LIST_NEWEST: &str =
     sql!("SELECT ", DeliveryRow::COLUMN_LIST, " FROM deliveries WHERE id < $1 ORDER BY id DESC LIMIT $2");

@@ -185,7 +185,7 @@ const WAITING: &str = "
     SELECT COUNT(*), MIN(created_at) FROM deliveries WHERE state || '' = 'pending'";
 
 const WAITING_UP_TO: &str =
-    "SELECT COUNT(*) FROM (SELECT 1 FROM deliveries WHERE state || '' = 'pending' LIMIT $1) AS some";
+    "SELECT COUNT(*) FROM (SELECT 1 FROM deliveries WHERE state || '' = 'pending' LIMIT $1) AS found";
 
 /// When there is something to do.
 #[derive(Clone, Copy, Debug)]
