@@ -31,11 +31,12 @@ pub(crate) async fn find_holder(
     session: &Session,
     public_key: &str,
 ) -> Result<Option<Credential>, Error> {
+    if session.hosted_url.is_none() {
+        return Ok(None);
+    }
     match CredentialKey::parse(public_key) {
-        Ok(key) if session.hosted_url.is_some() => {
-            Ok(users::sql::find_by_key(&service.store, &session.domain_id, &key).await?)
-        }
-        _ => Ok(None),
+        Ok(key) => Ok(users::sql::find_by_key(&service.store, &session.domain_id, &key).await?),
+        Err(_) => Ok(None),
     }
 }
 

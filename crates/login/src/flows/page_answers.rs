@@ -183,8 +183,11 @@ async fn is_passkey_wanted(
     if !is_offered || session.is_for_account() || evidence.method == LoginMethod::Passkey {
         return Ok(false);
     }
+    if !is_known {
+        return Ok(true);
+    }
     let Ok(key) = CredentialKey::parse(&evidence.public_key) else { return Ok(false) };
-    Ok(!is_known || users::credential_sql::wants_passkey(&service.store, &session.domain_id, &key).await?)
+    Ok(users::credential_sql::wants_passkey(&service.store, &session.domain_id, &key).await?)
 }
 
 /// Turns a login into the creation of an account or back. Who loses to another answer or code is told so.
