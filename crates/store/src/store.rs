@@ -204,8 +204,8 @@ impl Store {
     }
 
     /// The state that an embedded database is in, before it is read: what is read then is good for as long as this says the
-    /// same. That takes about a microsecond, so it pays for what takes several reads, or one that is asked again and again.
-    /// `None` where changes are told instead ([`Store::changes`]), or nobody can say at this moment.
+    /// same. Commits of this process change it before they are acknowledged, those of another within a quarter of a
+    /// millisecond. `None` where changes are told instead ([`Store::changes`]), or nobody can say at this moment.
     #[must_use]
     pub fn file_state(&self) -> Option<FileState> {
         match &self.engine {

@@ -1,5 +1,6 @@
 //! SQLite: one thread writes, others read. Writes that wait together are committed together.
 
+mod log_keeper;
 mod near;
 mod table_watch;
 mod writer;
@@ -15,8 +16,10 @@ use rusqlite::types::{ToSqlOutput, ValueRef};
 use rusqlite::{Connection, ErrorCode, OpenFlags, Statement};
 use tokio::sync::{Mutex, mpsc, oneshot};
 
-use self::near::NearConnections;
+use self::log_keeper::LogKeeper;
+use self::near::{FileChanges, NearConnections};
 use self::table_watch::TableWatch;
+use self::writer::WriterSurroundings;
 use crate::file::{DatabaseFile, Missing};
 use crate::file_state::FileState;
 use crate::migrate::{self, Migrated, Migration};
@@ -86,7 +89,15 @@ impl Sqlite {
         let (writer, jobs) = mpsc::channel(WAITING);
         let watched = WatchedClock::default();
         let watch = TableWatch::on(&mut connection, schema.watched, watched.clone())?;
-        let mut threads = vec![spawn("store-writer", move || writer::run(&connection, watch, jobs))?];
+        let mut log = None;
+        if file != ":memory:" {
+            // The log is kept short beside the commits.
+            connection.pragma_update(None, "wal_autocheckpoint", 0)?;
+            log = Some(LogKeeper::start(connect()?)?);
+        }
+        let changes = FileChanges::default();
+        let around = WriterSurroundings { watch, changes: changes.clone(), log };
+        let mut threads = vec![spawn("store-writer", move || writer::run(&connection, around, jobs))?];
         let mut near = Vec::new();
         let reader = if file == ":memory:" {
             writer.clone()
@@ -103,7 +114,7 @@ impl Sqlite {
             reader
         };
         let file = (file != ":memory:").then(|| DatabaseFile::opened(Path::new(file)));
-        let near = Arc::new(NearConnections::new(near));
+        let near = Arc::new(NearConnections::new(near, changes));
         Ok(Self { writer, reader, near, threads: Arc::new(Mutex::new(threads)), file, watched })
     }
 

@@ -1,7 +1,8 @@
 //! Connections for whoever finds one free: a request that looks a row up itself, or asks whether anything was written since.
 
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Instant;
 
 use anyhow::Result;
 use rusqlite::Connection;
@@ -12,11 +13,22 @@ use crate::file_state::FileState;
 use crate::row::Row;
 use crate::step::Step;
 
+/// How long it counts, in microseconds, that no other process had committed anything. To ask is two locks of the system, for which requests
+/// wait that ask at once; whoever ran a command sees what it did, for the command ends later than this. Commits of this
+/// process count at once.
+const UNCHANGED_FOR: u64 = 250;
+
+/// How often a file was found changed, or was changed by this process.
+#[derive(Clone, Debug, Default)]
+pub(super) struct FileChanges(Arc<AtomicU64>);
+
 /// Connections that only read, each for one request at a time. None where the database is in memory.
 pub(super) struct NearConnections {
     all: Vec<Mutex<NearConnection>>,
-    /// How often one of them found the file changed.
-    changes: AtomicU64,
+    changes: FileChanges,
+    /// When the file was asked last, in microseconds after `since`; 0 where it is to be asked.
+    asked: AtomicU64,
+    since: Instant,
 }
 
 struct NearConnection {
@@ -26,10 +38,23 @@ struct NearConnection {
     seen: Option<i64>,
 }
 
+impl FileChanges {
+    /// Makes the state another one. Before anybody is told of a commit: what is kept under the state before may be of the
+    /// file before the change.
+    pub(super) fn note(&self) {
+        self.0.fetch_add(1, Ordering::AcqRel);
+    }
+
+    fn state(&self) -> FileState {
+        FileState::new(self.0.load(Ordering::Acquire))
+    }
+}
+
 impl NearConnections {
-    pub(super) fn new(connections: impl IntoIterator<Item = Connection>) -> Self {
+    pub(super) fn new(connections: impl IntoIterator<Item = Connection>, changes: FileChanges) -> Self {
         let near = |connection| Mutex::new(NearConnection { connection: Some(connection), seen: None });
-        Self { all: connections.into_iter().map(near).collect(), changes: AtomicU64::new(0) }
+        let all = connections.into_iter().map(near).collect();
+        Self { all, changes, asked: AtomicU64::new(0), since: Instant::now() }
     }
 
     /// Reads at once, on this thread; `None` where no connection is free.
@@ -37,16 +62,21 @@ impl NearConnections {
         Some(rows(self.take()?.connection.as_ref()?, step))
     }
 
-    /// The state that the file is in; `None` where no connection is free, or the file cannot be asked.
+    /// The state that the file is in, or was in a moment ago as far as other processes change it; `None` where no connection
+    /// is free, or the file cannot be asked.
     pub(super) fn file_state(&self) -> Option<FileState> {
+        let now = u64::try_from(self.since.elapsed().as_micros()).ok()?;
+        if is_fresh(self.asked.load(Ordering::Acquire), now) && !self.all.is_empty() {
+            return Some(self.changes.state());
+        }
         let mut near = self.take()?;
         let version = near.file_version()?;
         if near.seen != Some(version) {
-            // Before anybody can name the state: what is kept under the one before may be of the file before the change.
-            self.changes.fetch_add(1, Ordering::AcqRel);
+            self.changes.note();
             near.seen = Some(version);
         }
-        Some(FileState::new(self.changes.load(Ordering::Acquire)))
+        self.asked.fetch_max(now, Ordering::AcqRel);
+        Some(self.changes.state())
     }
 
     fn take(&self) -> Option<MutexGuard<'_, NearConnection>> {
@@ -61,6 +91,11 @@ impl NearConnections {
     }
 }
 
+/// Whether what the file said then still counts.
+fn is_fresh(asked: u64, now: u64) -> bool {
+    asked > 0 && now.saturating_sub(asked) < UNCHANGED_FOR
+}
+
 impl NearConnection {
     fn file_version(&self) -> Option<i64> {
         let mut asked = self.connection.as_ref()?.prepare_cached(FILE_VERSION).ok()?;
@@ -73,7 +108,9 @@ mod tests {
     use std::path::Path;
     use std::sync::Arc;
     use std::sync::atomic::{AtomicI64, Ordering};
+    use std::time::{Duration, Instant};
 
+    use super::{UNCHANGED_FOR, is_fresh};
     use crate::{FileState, Migration, Schema, Store, step};
 
     static SCHEMA: Schema = Schema {
@@ -95,6 +132,27 @@ mod tests {
         store.file_state().unwrap()
     }
 
+    #[test]
+    fn what_the_file_said_counts_for_a_moment() {
+        let times = [(0, 0, false), (0, 1, false), (7, 7, true), (7, 6 + UNCHANGED_FOR, true), (9, 8, true)];
+        for (asked, now, expected) in times.into_iter().chain([(7, 7 + UNCHANGED_FOR, false)]) {
+            assert_eq!(is_fresh(asked, now), expected, "{asked} {now}");
+        }
+    }
+
+    /// Asks until the state is another one, which it is in a moment.
+    fn next_state(store: &Store, before: FileState) -> FileState {
+        let begun = Instant::now();
+        loop {
+            let now = state(store);
+            if now != before {
+                return now;
+            }
+            assert!(begun.elapsed() < Duration::from_secs(30), "nothing was seen of a commit");
+            std::thread::yield_now();
+        }
+    }
+
     #[tokio::test]
     async fn a_state_lasts_until_anybody_commits() {
         let folder = tempfile::tempdir().unwrap();
@@ -106,9 +164,9 @@ mod tests {
         assert_eq!(state(&store), first);
         store.write([step(COUNT, Vec::new())]).await.unwrap();
         let own = state(&store);
+        assert_ne!(own, first);
         other.write([step(COUNT, Vec::new())]).await.unwrap();
-        let others = state(&store);
-        assert!(first != own && own != others && others == state(&store));
+        next_state(&store, own);
         store.close().await;
         assert_eq!(store.file_state(), None);
         assert_eq!(open(Path::new(":memory:")).file_state(), None);
@@ -120,7 +178,7 @@ mod tests {
         let file = folder.path().join("database");
         let (store, other) = (open(&file), open(&file));
         let acknowledged = Arc::new(AtomicI64::new(0));
-        let writers = [store.clone(), other].map(|store| {
+        let writers = [(store.clone(), true), (other, false)].map(|(store, is_own)| {
             let acknowledged = Arc::clone(&acknowledged);
             tokio::spawn(async move {
                 for _ in 0..100 {
@@ -128,6 +186,11 @@ mod tests {
                     else {
                         panic!("nothing refuses it");
                     };
+                    // Of what another process committed a state may know nothing for a moment, which passes here.
+                    let committed = Instant::now();
+                    while !is_own && committed.elapsed() < Duration::from_micros(UNCHANGED_FOR + 1) {
+                        tokio::task::yield_now().await;
+                    }
                     acknowledged.fetch_max(rows[0].int(0).unwrap(), Ordering::SeqCst);
                     tokio::task::yield_now().await;
                 }

@@ -7,6 +7,8 @@ use anyhow::{Context, Error, Result, anyhow};
 use rusqlite::{Connection, Statement};
 use tokio::sync::mpsc;
 
+use super::log_keeper::{COPY, LogCare, LogKeeper, LogLength, MEASURE};
+use super::near::FileChanges;
 use super::table_watch::{FILE_VERSION, TableWatch};
 use super::{Job, closed, execute, named, places};
 use crate::row::Row;
@@ -15,8 +17,17 @@ use crate::step::{ReplySender, Step, Unavailable, WriteOutcome};
 /// How many requests share one commit at most.
 const BATCH: usize = 256;
 
+/// What the writer tells of its commits, and who keeps its log.
+pub(super) struct WriterSurroundings {
+    pub(super) watch: TableWatch,
+    pub(super) changes: FileChanges,
+    /// None of a database in memory, which has no log.
+    pub(super) log: Option<LogKeeper>,
+}
+
 /// Commits what waits until the store is closed.
-pub(super) fn run(connection: &Connection, watch: TableWatch, mut waiting: mpsc::Receiver<Job>) {
+pub(super) fn run(connection: &Connection, around: WriterSurroundings, mut waiting: mpsc::Receiver<Job>) {
+    let WriterSurroundings { watch, changes, mut log } = around;
     let mut writer = Writer { connection, statements: HashMap::new(), watch };
     let (mut jobs, mut held) = (Vec::with_capacity(BATCH), Vec::with_capacity(BATCH));
     while waiting.blocking_recv_many(&mut jobs, BATCH) > 0 {
@@ -24,11 +35,16 @@ pub(super) fn run(connection: &Connection, watch: TableWatch, mut waiting: mpsc:
         let done = writer.commit(jobs.drain(..), &mut held);
         let file = connection.path().unwrap_or_default();
         let done = done.map_err(|error| named(error, file));
+        changes.note();
         held.drain(..).for_each(|answer| answer.tell(&done, file));
         if end {
             break;
         }
+        if let Some(log) = &mut log {
+            writer.care_for(log);
+        }
     }
+    log.into_iter().for_each(LogKeeper::end);
 }
 
 /// The connection and the statements it has prepared, known by where their text is: finding one costs no look at a
@@ -128,6 +144,27 @@ impl<'c> Writer<'c> {
     fn control(&mut self, sql: &'static str) -> Result<()> {
         self.prepared(sql)?.statement.raw_execute()?;
         Ok(())
+    }
+
+    /// Keeps the log short, once whoever waited for the last batch has been answered.
+    fn care_for(&mut self, log: &mut LogKeeper) {
+        // What cannot be measured or copied now is tried again after the next batch, as SQLite's own way would.
+        let Ok(length) = self.log_length() else { return };
+        if log.care(length) == LogCare::Copy {
+            drop(self.control_row(COPY));
+        }
+    }
+
+    fn log_length(&mut self) -> Result<LogLength> {
+        let (pages, copied) = self.control_row(MEASURE)?;
+        Ok(LogLength { pages, copied })
+    }
+
+    /// The second and third column of the row that a question about the log answers.
+    fn control_row(&mut self, sql: &'static str) -> Result<(i64, i64)> {
+        let mut rows = self.prepared(sql)?.statement.raw_query();
+        let row = rows.next()?.context("the log's length is one row")?;
+        Ok((row.get(1)?, row.get(2)?))
     }
 
     fn file_version(&mut self) -> Result<i64> {
