@@ -14,6 +14,7 @@ use anyhow::{Context, Result};
 use axum::body::Body;
 use axum::http::Request;
 use secrecy::ExposeSecret;
+use signpost_bench::goals::report;
 use signpost_bench::server;
 use signpost_platform::accounts::Environment;
 use signpost_platform::accounts::audit::Actor;
@@ -42,14 +43,14 @@ fn main() -> Result<()> {
         let (environment, hash) = KeyHash::parse(key.key.expose_secret()).context("a key")?;
         runtime.block_on(app.keys.find_grant(&app.store, environment, hash, now))?;
     }
-    measure("the account of a key", |at| {
+    measure("locks_key", "the account of a key", |at| {
         let parsed = KeyHash::parse(keys[at % CALLERS].key.expose_secret());
         parsed.is_some_and(|(environment, hash)| {
             at_once(app.keys.find_grant(&app.store, environment, hash, now)).is_some_and(|found| found.is_ok())
         })
     })?;
     let callers: Vec<_> = (0..CALLERS).map(|number| Caller::Account(format!("sandbox/{number}"))).collect();
-    measure("a request of a caller, counted", |at| {
+    measure("locks_limiter", "a request of a caller, counted", |at| {
         at_once(app.limits.check(Limit::Mcp, &callers[at % CALLERS], app.clock.elapsed())).is_some()
     })?;
     let kept = ReadCache::new(|_: &Arc<str>| 64);
@@ -57,10 +58,10 @@ fn main() -> Result<()> {
     for key in 0..CALLERS {
         runtime.block_on(kept.find(&key, async { Ok(Some(Arc::from("kept"))) }))?;
     }
-    measure("a row that is kept", |at| kept.get(&(at % CALLERS)).is_some())?;
+    measure("locks_kept", "a row that is kept", |at| kept.get(&(at % CALLERS)).is_some())?;
     let _entered = runtime.enter();
     let router = signpost::server::routes::front(app).router;
-    measure("/health, without a socket", |_| {
+    measure("locks_health", "/health, without a socket", |_| {
         let request = Request::get("/health").header("host", "localhost").body(Body::empty());
         let answered = request.ok().and_then(|request| at_once(router.clone().call(request)));
         answered.is_some_and(|Ok(reply)| reply.status() == 200)
@@ -75,12 +76,13 @@ fn at_once<T>(running: impl Future<Output = T>) -> Option<T> {
     }
 }
 
-fn measure(name: &str, run: impl Fn(usize) -> bool + Sync) -> Result<()> {
+/// Reports how much of all cores 64 threads use, where one thread uses one.
+fn measure(key: &str, name: &str, run: impl Fn(usize) -> bool + Sync) -> Result<()> {
     let (alone, _) = by(1, &run)?;
     let (together, switches) = by(THREADS, &run)?;
     let ratio = together / alone;
     println!("  {name:<32} {alone:>10.0} {together:>10.0}  {ratio:>5.2}, {switches:.1} switches in a million");
-    Ok(())
+    report(key, ratio / f64::from(u32::try_from(cores())?), None)
 }
 
 /// How many a second, and how often a thread gave its core up for each million of them.
