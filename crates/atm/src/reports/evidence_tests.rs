@@ -58,6 +58,18 @@ fn verdict(reports: &[MachineReport], answered: Option<i64>) -> ReportVerdict {
 }
 
 #[test]
+fn a_report_from_a_server_whose_clock_is_ahead_counts_as_of_now() {
+    let ahead = |number, seen| {
+        let report = light(number, seen, 0);
+        MachineReport { seen_at: NOW + SignedDuration::from_secs(2), ..report }
+    };
+    let one = verdict(&[ahead(1, Seen::Gone)], None);
+    assert_eq!((one.people.get(&Seen::Gone), one.newest_at), (Some(&1), Some(NOW)));
+    let two = verdict(&[ahead(1, Seen::Gone), ahead(2, Seen::Broken)], None);
+    assert_eq!(two.standing, ReportStanding::Doubted);
+}
+
+#[test]
 fn a_machine_is_doubted_once_two_people_say_so_and_one_was_there() {
     use Seen::{Broken, Gone, There, WrongHours};
     let phoned = |number| report(number, Gone, Some(HowSeen::Phoned), Weight::Light, 1);
