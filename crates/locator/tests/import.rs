@@ -177,11 +177,15 @@ fn tabs_separate_always_and_quotes_and_backslashes_are_undone() {
          1\t2\t\"say \"\"hi\"\" \\\\ there\"\t9\r\n\
          1\t2\tthe \"old\" shop\t10\r\n\
          1\t2\t\"open\t11\r\n\
+         1\t2\t\"Kwick Stop\\t\"\t12\r\n\
+         1\t2\t\"two\\nlines\\r\"\t13\r\n\
+         1\t2\tplain \\t\t14\r\n\
          \t\t\r\n",
     );
     let names: Vec<_> = import.rows.iter().map(|row| row.record.name.as_deref().unwrap_or_default()).collect();
-    assert_eq!(names, ["121°0'59.64\"W, 39°", "say \"hi\" \\ there", "the \"old\" shop", "\"open"]);
-    assert_eq!((import.skipped.total, import.skipped.first[0].line), (1, 6));
+    assert_eq!(names[..4], ["121°0'59.64\"W, 39°", "say \"hi\" \\ there", "the \"old\" shop", "\"open"]);
+    assert_eq!(names[4..], ["Kwick Stop", "two lines", "plain \\t"]);
+    assert_eq!((import.skipped.total, import.skipped.first[0].line), (1, 9));
 }
 
 #[test]

@@ -30,7 +30,7 @@ pub(super) const CSV: Format = Format {
 };
 
 /// Cells between tabs, always: a quote does not hide a tab or the end of a line. Quotes around a cell are taken off and
-/// quotes inside it may be doubled or follow a backslash.
+/// quotes inside it may be doubled or follow a backslash, as the letters of tabs and line breaks do.
 pub(super) const TSV: Format = Format {
     name: "tsv",
     title: "TSV",
@@ -81,11 +81,13 @@ fn unquoted(cell: &str) -> Cow<'_, str> {
     while let Some(letter) = letters.next() {
         let escaped = match (letter, letters.peek()) {
             ('"', Some('"')) | ('\\', Some('"' | '\\')) => letters.next(),
+            // Whoever wrote a tab or the end of a line so meant a gap.
+            ('\\', Some('t' | 'n' | 'r')) => letters.next().map(|_| ' '),
             _ => None,
         };
         plain.push(escaped.unwrap_or(letter));
     }
-    plain.into()
+    plain.trim().to_owned().into()
 }
 
 /// The first `most` rows. Empty lines are no rows.
