@@ -69,10 +69,10 @@ test('what a machine is known for is said as on the pages: word, shape, date', a
   const assistant = await open();
   await assistant.do('input', { location: 'Austin, TX' });
   await assistant.do('result', found());
-  await says(assistant, '5 of 8');
+  await says(assistant, '5 of 10');
   const told = () => assistant.card.locator('li p:nth-of-type(2)').allTextContents();
   await assistant.card.getByRole('button', { name: 'Show more' }).click();
-  await says(assistant, '8 of 8');
+  await says(assistant, '10 of 10');
   assert.deepEqual(await told(), [
     '● Open until Mon 10:00 PM · as of Nov 1, 2026',
     '○ Closed, opens Tue 7:00 AM · as of Nov 1, 2026',
@@ -82,10 +82,14 @@ test('what a machine is known for is said as on the pages: word, shape, date', a
     '◇ Unknown: nobody checked since 2023 · as of Mar 4, 2023',
     '◇ Unknown: hours not known · as of Nov 1, 2026',
     '◇ Unknown: nobody said that it works',
+    '◇ Unknown: 2 people say that it is gone; newest of 2026-11-20 · as of Nov 1, 2026',
+    '● Open · as of Nov 1, 2026',
   ]);
+  // One person changes no status, and is quoted.
+  assert.deepEqual(await assistant.card.locator('li p:nth-of-type(3)').allTextContents(), ['1 person says that it is gone; newest of 2026-11-20']);
   assert.equal(await assistant.card.getByRole('button', { name: 'Show more' }).count(), 0);
   const drawn = await assistant.card.locator('svg circle').evaluateAll((circles) => circles.map((one) => Math.round(one.getBoundingClientRect().width)));
-  assert.ok(drawn.length === 2 + 8 && drawn.every((width) => width >= 18), `two rings and eight machines: ${drawn}`);
+  assert.ok(drawn.length === 2 + 10 && drawn.every((width) => width >= 18), `two rings and ten machines: ${drawn}`);
 });
 
 test('more machines come from the result first, then from the server, and the focus goes to the first new one', async () => {
@@ -134,7 +138,7 @@ test('links are opened by the assistant, and one that it refuses is said', async
   await link('Source').first().click();
   await assistant.do('refuseLinks');
   await link('Directions Corner Shop 3').click();
-  await says(assistant, 'Link not opened.');
+  await says(assistant, 'Not opened.');
   const { lat, lon } = found().structuredContent.atms[2];
   assert.deepEqual((await assistant.seen()).links, [
     'https://www.google.com/maps/dir/?api=1&destination=30.267,-97.743',
@@ -147,7 +151,7 @@ test('links are opened by the assistant, and one that it refuses is said', async
 test('without pages that people can reach nobody is sent there', async () => {
   const assistant = await open();
   await assistant.do('result', found());
-  await says(assistant, '5 of 8');
+  await says(assistant, '5 of 10');
   assert.equal(await assistant.card.getByRole('link', { name: 'Not there?' }).count(), 0);
 });
 
@@ -162,7 +166,7 @@ test('what strangers wrote stays text', async () => {
   result.structuredContent.advisories[0] = { ...result.structuredContent.advisories[0], text: HOSTILE, sourceUrl: 'javascript:alert(1)' };
   Object.assign(result.structuredContent, { notice: HOSTILE, attribution: [HOSTILE], resolvedLocation: { lat: 30, lon: -97, name: HOSTILE } });
   await assistant.do('result', result);
-  await says(assistant, '5 of 8');
+  await says(assistant, '5 of 10');
   assert.equal((await names(assistant))[0], HOSTILE);
   const { card } = assistant;
   assert.equal(await card.locator('img, script:not(main ~ script), [onerror], a[href^="javascript"]').count(), 0);
@@ -174,7 +178,7 @@ test('what strangers wrote stays text', async () => {
 test('nobody but the assistant is heard, and what it asks is answered', async () => {
   const assistant = await open();
   await assistant.do('result', found());
-  await says(assistant, '5 of 8');
+  await says(assistant, '5 of 10');
   await assistant.card.evaluate((params) => window.postMessage({ jsonrpc: '2.0', method: 'ui/notifications/tool-result', params }, '*'), { isError: true, content: [] });
   const answers = await assistant.page.evaluate(async () => {
     const frame = document.querySelector('iframe').contentWindow;
@@ -193,7 +197,7 @@ test('nobody but the assistant is heard, and what it asks is answered', async ()
     { jsonrpc: '2.0', id: 'p', result: {} },
     { jsonrpc: '2.0', id: 'u', error: { code: -32601, message: 'ui/no-such-thing' } },
   ]);
-  await says(assistant, '5 of 8');
+  await says(assistant, '5 of 10');
   assert.deepEqual(await assistant.do('teardown'), {});
   const { sizes } = await assistant.seen();
   await assistant.do('result', { isError: true, content: [{ type: 'text', text: 'Gone' }] });
@@ -207,18 +211,18 @@ test('a search that is stopped or finds nothing is said', async () => {
   await says(assistant, 'No machine found.');
   await assistant.card.getByText(/The nearest/).waitFor();
   await assistant.do('call', 'find_nearest_bitcoin_atm', { location: 'Nowhere at all' });
-  await says(assistant, 'That did not work.');
+  await says(assistant, 'It failed.');
   await assistant.card.getByText(/was not understood/).waitFor();
   await assistant.do('input', {});
   await says(assistant, 'Looking');
   await assistant.do('cancel');
-  await says(assistant, 'That did not work.');
+  await says(assistant, 'It failed.');
 });
 
 test('an assistant that passes on the text alone is understood', async () => {
   const assistant = await open();
   await assistant.do('result', { content: [{ type: 'text', text: JSON.stringify(found().structuredContent) }] });
-  await says(assistant, '5 of 8');
+  await says(assistant, '5 of 10');
 });
 
 for (const [name, reach] of Object.entries(CARD_STATES)) {

@@ -15,6 +15,8 @@ const KNOWN = [
   { status: 'unknown', statusReason: 'reported in service, but more than 365 days ago', statusAsOf: '2023-03-04T00:00:00Z' },
   { status: 'unknown', statusReason: 'reported in service; opening hours not known', statusAsOf: SINCE },
   { status: 'unknown' },
+  { status: 'unknown', statusReason: '2 people say that it is gone; newest of 2026-11-20', statusAsOf: SINCE },
+  { status: 'open', statusReason: 'reported in service; always open', statusAsOf: SINCE, reports: '1 person says that it is gone; newest of 2026-11-20' },
 ];
 
 const LAW = { id: 'law', kind: 'limit', text: 'State law limits what a machine may take from you to $2,000 a day.', effective: '2026-07-01', checked: '2026-11-22', sourceUrl: 'https://law.example/1' };
@@ -29,7 +31,7 @@ const machine = (known, at) => ({
 /** A result with all of them; `more` are further members. */
 export function found(more = {}) {
   const structuredContent = {
-    atms: KNOWN.map(machine), total: 8, truncated: false, dataAsOf: SINCE,
+    atms: KNOWN.map(machine), total: KNOWN.length, truncated: false, dataAsOf: SINCE,
     resolvedLocation: { name: 'Austin', region: 'Texas', country: 'US', lat: 30.267, lon: -97.743, source: 'place', confidence: 0.95, alternatives: [] },
     advisories: [LAW, SCAM], attribution: ['Machines: a source of tests', 'Place names: GeoNames, CC BY 4.0'], ...more,
   };

@@ -25,7 +25,7 @@ function make(name, properties, ...inside) {
 }
 
 const say = (text) => status.replaceChildren(text);
-const t = (key) => WORDS[key][locale.startsWith('es') ? 1 : 0];
+const t = (key) => WORDS[key]?.[locale.startsWith('es') ? 1 : 0];
 const dated = (key, text, form = { dateStyle: 'medium' }) => text && `${t(key)} ${new Date(text).toLocaleString(locale, { timeZone: 'UTC', ...form })}`;
 const join = (parts, by = ' · ') => parts.filter(Boolean).join(by);
 /** On the clock of the machine, whatever the reader's says. */
@@ -51,10 +51,10 @@ function advisory({ text, effective, checked, sourceUrl }) {
 
 /** Why a status is unknown, by what the server says of it; its own words where the pages have many. */
 function reason({ statusReason = '', statusAsOf }) {
-  if (/law/.test(statusReason)) return t('law') || statusReason;
   if (/365/.test(statusReason)) return dated('old', statusAsOf, { year: 'numeric' });
   if (/hours not/.test(statusReason)) return t('hours');
-  return /^rep/.test(statusReason) ? statusReason : t('unsaid');
+  const [kind] = /law|say|^rep/.exec(statusReason) ?? [];
+  return kind ? t(kind) || statusReason : t('unsaid');
 }
 
 function verdict(atm) {
@@ -73,6 +73,7 @@ function row(atm) {
     make('h2', { tabIndex: -1 }, atm.name),
     make('p', {}, make('b', {}, `${atm.distance.split(' ')[0]} ${unit()}`), ' · ', atm.address),
     make('p', { className: atm.status }, make('span', { ariaHidden: true }, t(atm.status)[0]), verdict(atm), asOf && make('small', {}, ` · ${asOf}`)),
+    atm.reports && told(atm.reports),
     link('directions', atm.name, to),
     pages && link('gone', atm.name, `${pages}/atm/${atm.id}`));
 }

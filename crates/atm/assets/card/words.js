@@ -1,11 +1,11 @@
-/** English and Spanish, as the pages say it. A status begins with its shape; in English the server names the law. */
+/** English and Spanish, as the pages say it. A status begins with its shape; in English the server says more of the law and of reports. */
 export const WORDS = {
   title: ['Bitcoin ATMs', 'Cajeros de Bitcoin'],
   of: ['of', 'de'],
   miles: ['miles', 'millas'],
   loading: ['Looking…', 'Buscando…'],
-  failed: ['That did not work.', 'No ha funcionado.'],
-  none: ['No machine found.', 'Ningún cajero encontrado.'],
+  failed: ['It failed.', 'Ha fallado.'],
+  none: ['No machine found.', 'Ningún cajero.'],
   sketch: ['Sketch', 'Esquema'],
   open: ['● Open', '● Abierto'],
   until: ['until', 'hasta'],
@@ -16,6 +16,7 @@ export const WORDS = {
   out_of_service: ['⊠ Out of service', '⊠ Fuera de servicio'],
   unknown: ['◇ Unknown', '◇ Desconocido'],
   law: ['', 'la ley los prohíbe aquí'],
+  say: ['', 'hay quien lo niega'],
   old: ['nobody checked since', 'nadie lo comprueba desde'],
   hours: ['hours not known', 'no se conoce su horario'],
   unsaid: ['nobody said that it works', 'nadie ha dicho que funcione'],
@@ -23,7 +24,7 @@ export const WORDS = {
   undated: ['nobody said when', 'nadie dijo cuándo'],
   directions: ['Directions', 'Cómo llegar'],
   gone: ['Not there?', '¿No está?'],
-  blocked: ['Link not opened.', 'Enlace no abierto.'],
+  blocked: ['Not opened.', 'No se abre.'],
   more: ['Show more', 'Mostrar más'],
   effective: ['In force:', 'En vigor:'],
   checked: ['Checked:', 'Comprobado:'],

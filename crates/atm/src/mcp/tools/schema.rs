@@ -108,6 +108,7 @@ fn item() -> Value {
             "hours": words(),
             "opensAt": text(),
             "closesAt": text(),
+            "reports": { "type": "string", "description": "What visitors say" },
         },
         "required": ["id", "name", "distance", "distanceMeters", "status", "address", "lat", "lon"],
     })

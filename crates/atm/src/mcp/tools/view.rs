@@ -49,6 +49,8 @@ pub(crate) struct Item<'a> {
     hours: Option<&'a str>,
     opens_at: Option<&'a str>,
     closes_at: Option<&'a str>,
+    /// What people report of it, where its status does not say so already.
+    reports: Option<&'a str>,
 }
 
 /// A list of results.
@@ -173,6 +175,7 @@ impl<'a> Item<'a> {
             hours: record.hours.as_ref().map(|hours| clipped(hours.text())),
             opens_at: None,
             closes_at: None,
+            reports: view.reports.map(|reports| &*reports.summary).filter(|reports| view.reason() != Some(*reports)),
         }
     }
 
@@ -187,7 +190,7 @@ impl<'a> Item<'a> {
 
     /// About how many bytes it is in a reply.
     fn size(&self) -> usize {
-        let texts = [Some(self.name), self.operator, self.hours, self.status_reason, Some(&self.address)];
+        let texts = [Some(self.name), self.operator, self.hours, self.status_reason, Some(&self.address), self.reports];
         let quotes = |text: &str| text.bytes().filter(|byte| *byte == b'"').count();
         // The names of the members, the numbers and the times.
         350 + texts.into_iter().flatten().map(|text| text.len() + quotes(text)).sum::<usize>()
@@ -219,6 +222,7 @@ impl<'a> Item<'a> {
         write_text(writer, fragment!(r#","hours":"#), self.hours);
         write_text(writer, fragment!(r#","opensAt":"#), self.opens_at);
         write_text(writer, fragment!(r#","closesAt":"#), self.closes_at);
+        write_text(writer, fragment!(r#","reports":"#), self.reports);
         writer.fragment(fragment!("}"));
         Ok(())
     }
