@@ -15,8 +15,9 @@ use signpost_store::random;
 
 use crate::atm_number::parse_atm_id;
 use crate::catalogue::{CatalogueEntry, OPERATOR};
-use crate::reports::admission::{Admission, BadReport, NotAdmitted, SentReport, admit};
+use crate::reports::admission::{Admission, BadReport, NotAdmitted, PER_NETWORK, SentReport, admit};
 use crate::reports::proof::check_proof;
+use crate::reports::salt::network_of;
 use crate::reports::sql::{self, ReportOrigin, ReportWrite};
 use crate::reports::{DecidedBy, HoldReason, MachineReport, ReportId, ReportState, Weight};
 use crate::service::AtmService;
@@ -100,11 +101,17 @@ pub(crate) async fn take_report(
     }
 }
 
-/// Counts a report for its address, and for all of them: a flood is refused before it reaches the database.
+/// Counts a report for its address, for its network, and for all of them: a flood is refused before it reaches the
+/// database. What one network sends too much must not use up what all may send.
 async fn count(service: &AtmService, caller: &Caller) -> Result<(), Problem> {
     let elapsed = service.clock.elapsed();
     let limits = &service.limits;
     limits.check(Limit::Reports, caller, elapsed).await.map_err(Problem::RateLimited)?;
+    if let Some(address) = address_of(caller) {
+        let network = Caller::Network(network_of(address).into());
+        let counted = limits.check_rate(Limit::Reports, &network, PER_NETWORK, elapsed).await;
+        counted.map_err(|exceeded| Problem::RateLimited(Exceeded { name: "reports_of_network", ..exceeded }))?;
+    }
     let all = limits.check_rate(Limit::Reports, &Caller::Everybody, ALL_REPORTS, elapsed).await;
     all.map_err(Problem::RateLimited)
 }

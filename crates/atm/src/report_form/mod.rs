@@ -43,8 +43,7 @@ async fn show(
 ) -> Result<Response, Response> {
     let caller = client_address(&service, &request);
     let (parts, _) = request.into_parts();
-    let visit = ReportVisit::new(service, language, &atm, caller, &parts.headers).await?;
-    visit.count().await?;
+    let visit = ReportVisit::new(service, language, &atm, caller, &parts).await?;
     let query = parts.uri.query().unwrap_or_default();
     let read = |name: &str| {
         let mut pairs = url::form_urlencoded::parse(query.as_bytes());
@@ -68,8 +67,10 @@ async fn send(
     PathId(atm): PathId,
     request: Request,
 ) -> Result<Response, Response> {
-    let (caller, headers) = (client_address(&service, &request), request.headers().clone());
-    let visit = ReportVisit::new(service, language, &atm, caller, &headers).await?;
+    let caller = client_address(&service, &request);
+    let (parts, body) = request.into_parts();
+    let visit = ReportVisit::new(service, language, &atm, caller, &parts).await?;
+    let request = Request::from_parts(parts, body);
     let form = PostedForm::receive(&visit.service.origin, request).await.map_err(|refusal| refuse(&visit, refusal))?;
     let field = |name: &str| form.text(name).unwrap_or_default().to_owned();
     let typed = TypedReport { seen: field("seen"), how: field("how"), text: field("text") };

@@ -3,7 +3,8 @@
 use std::borrow::Cow;
 use std::time::Duration;
 
-use axum::http::{HeaderMap, HeaderValue, header};
+use axum::http::request::Parts;
+use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use jiff::Timestamp;
 use signpost_locator::AtmId;
@@ -50,11 +51,17 @@ impl ReportVisit {
         language: Language,
         atm: &str,
         address: Caller,
-        headers: &HeaderMap,
+        parts: &Parts,
     ) -> Result<Self, Response> {
+        let headers = &parts.headers;
+        count(&service, &address).await?;
         let snapshot = service.catalogue.snapshot();
         let entry = atm.parse().ok().and_then(AtmId::new).and_then(|id| snapshot.get(id));
         let entry = entry.ok_or_else(|| ReportRefusal::AtmNotFound.into_response())?;
+        // One of several rows that are one machine, or a number that is spelt otherwise.
+        if atm != entry.machine.id.to_string() {
+            return Err(lead_to_form(&service, entry.machine.id, parts.uri.query()));
+        }
         let (atm, record) = (entry.machine.id.to_string(), &entry.machine.record);
         let (title, place) = (record.title().to_owned(), record.address.one_line().map(Cow::into_owned));
         let cookie = FORM_COOKIE.read(&service.origin, headers);
@@ -83,12 +90,6 @@ impl ReportVisit {
 
     pub(super) fn words(&self) -> &'static ReportWords {
         report_words(self.language)
-    }
-
-    /// Counts a look at the form for its address.
-    pub(super) async fn count(&self) -> Result<(), Response> {
-        let counted = self.service.limits.check(Limit::GetSession, &self.address, self.service.clock.elapsed()).await;
-        counted.map_err(|exceeded| Problem::RateLimited(exceeded).into_response())
     }
 
     pub(super) fn token(&self) -> FormToken {
@@ -127,5 +128,21 @@ impl ReportVisit {
 
     pub(super) fn thanks_link(&self, state: ReportState) -> String {
         format!("{}&said={}", self.form_link(), state.as_str())
+    }
+}
+
+/// Counts a visit for its address, before anything is read for it.
+async fn count(service: &AtmService, address: &Caller) -> Result<(), Response> {
+    let counted = service.limits.check(Limit::GetSession, address, service.clock.elapsed()).await;
+    counted.map_err(|exceeded| Problem::RateLimited(exceeded).into_response())
+}
+
+/// A redirect to the one address of the form of a machine, with what was asked there.
+fn lead_to_form(service: &AtmService, id: AtmId, query: Option<&str>) -> Response {
+    let query = query.map(|query| format!("?{query}")).unwrap_or_default();
+    let location = HeaderValue::try_from(service.origin.link(&format!("/atm/{id}/report")) + &query);
+    match location {
+        Ok(to) => (StatusCode::MOVED_PERMANENTLY, [(header::LOCATION, to)]).into_response(),
+        Err(_) => Problem::NotFound.into_response(),
     }
 }

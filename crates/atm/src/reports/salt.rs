@@ -41,7 +41,7 @@ impl ReportSalt {
     /// What is stored of an address: itself, and its network of 24 or 64 bits.
     #[must_use]
     pub fn hash(&self, address: IpAddr) -> HashedAddress {
-        HashedAddress { address: self.of("address", address), network: self.of("network", network(address)) }
+        HashedAddress { address: self.of("address", address), network: self.of("network", network_of(address)) }
     }
 
     fn of(&self, purpose: &str, address: IpAddr) -> String {
@@ -60,7 +60,8 @@ pub struct HashedAddress {
 }
 
 /// Of IPv4 the first 24 bits, of IPv6 the first 48: what one customer of a provider may have.
-fn network(address: IpAddr) -> IpAddr {
+#[must_use]
+pub fn network_of(address: IpAddr) -> IpAddr {
     match address {
         IpAddr::V4(v4) => Ipv4Addr::from_bits(v4.to_bits() & (u32::MAX << 8)).into(),
         IpAddr::V6(v6) => Ipv6Addr::from_bits(v6.to_bits() & (u128::MAX << 80)).into(),

@@ -22,6 +22,8 @@ pub enum Caller {
     Everybody,
     /// An IPv4 address, or an IPv6 network of 64 bits: one household or machine.
     Address(IpAddr),
+    /// The network around an address.
+    Network(IpNet),
 }
 
 impl fmt::Display for Caller {
@@ -32,6 +34,7 @@ impl fmt::Display for Caller {
             Self::Client(client) => write!(f, "{client}"),
             Self::Everybody => f.write_str("everybody"),
             Self::Address(address) => write!(f, "{address}"),
+            Self::Network(network) => write!(f, "{network}"),
         }
     }
 }

@@ -85,6 +85,20 @@ async fn the_form_speaks_spanish_and_says_when_too_many_came() {
     assert_eq!(refused.headers["retry-after"], "3600");
 }
 
+#[tokio::test]
+async fn the_form_is_counted_before_anything_is_read_or_drawn_for_it() {
+    let service = Service::with(&[("services", "atm,auth"), ("rate_limit_get_session", "4/m")]).await;
+    let mut browser = Browser::at(&service);
+    let origin = browser.origin.clone();
+    for _ in 0..2 {
+        assert_eq!(browser.goes_to("/atm/999999999/report").await.status, 404);
+        posts_form(&mut browser, &origin, "seen=gone").await.is(403, "refused");
+    }
+    let refused = posts_form(&mut browser, &origin, "seen=gone").await;
+    assert_eq!((refused.status, refused.headers.contains_key("retry-after")), (429, true));
+    assert_eq!(browser.goes_to("/atm/1/report").await.status, 429);
+}
+
 /// Logs in at the page that the form leads to, and goes back.
 async fn logs_in(service: &Service, browser: &mut Browser, asked: &ShownPage) -> ShownPage {
     let href = asked.html.split("Log in so that").next().and_then(|before| before.rsplit("href=\"").next());

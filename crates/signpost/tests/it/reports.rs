@@ -117,6 +117,38 @@ async fn who_was_there_renews_what_is_known_and_contradicts_others() {
 }
 
 #[tokio::test]
+async fn work_that_was_done_is_taken_once() {
+    let service = service().await;
+    // SHA-256 of '1|gone|2027-01-15|2682170' begins with 20 zero bits; a test finds none anew.
+    let worked = json!({ "seen": "gone", "how": "saw", "pow": "2682170" });
+    service.reports("192.0.2.1", 1, &worked).await.with(201);
+    let again = service.reports("198.51.100.1", 1, &worked).await;
+    assert!(again.refused(422, "invalid_proof").is_object() && again.text.contains("used before"), "{}", again.text);
+    for (atm, seen) in [(2, "gone"), (1, "broken")] {
+        let moved = json!({ "seen": seen, "pow": "2682170" });
+        service.reports("203.0.113.1", atm, &moved).await.refused(422, "invalid_proof");
+    }
+    service.passes(SignedDuration::from_hours(48));
+    service.reports("203.0.113.1", 1, &worked).await.refused(422, "invalid_proof");
+}
+
+#[tokio::test]
+async fn one_network_does_not_use_up_what_all_may_send() {
+    let service = service().await;
+    // In the sandbox nothing is stored, and all is counted.
+    let send = async |number: u32| {
+        let from = format!("2001:db8:1:{number:x}::1");
+        let headers = [("x-forwarded-for", from.as_str()), ("content-type", "application/json")];
+        service.send(Method::POST, "/sandbox/v1/atms/1/reports", &headers, &gone().to_string()).await
+    };
+    let replies = join_all((0..650).map(send)).await;
+    assert_eq!(replies.iter().filter(|reply| reply.status == 201).count(), 50, "of a day");
+    let refused = replies.iter().find(|reply| reply.status != 201).unwrap().refused(429, "rate_limited");
+    assert_eq!(refused["limit"], "reports_of_network");
+    service.reports("2001:db8:2::1", 1, &gone()).await.with(201);
+}
+
+#[tokio::test]
 async fn the_sixth_of_an_hour_and_the_fourth_of_a_machines_day_are_refused() {
     let service = service().await;
     for atm in 1..=5 {
