@@ -110,6 +110,9 @@ fn what_was_said_already_is_folded_and_who_is_banned_is_not_heard() {
     assert_eq!(admitted(&echo), Ok(Admission::Echo(id(1))));
     let twin = OtherReports { twin: Some(id(1)), ..OtherReports::default() };
     assert_eq!(admitted(&twin), Ok(Admission::Stored(ReportState::Duplicate, None)));
+    let many = OtherReports { duplicates: MAX_WAITING - 1, ..twin.clone() };
+    assert_eq!(admitted(&many), Ok(Admission::Stored(ReportState::Duplicate, None)));
+    assert_eq!(admitted(&OtherReports { duplicates: MAX_WAITING, ..twin.clone() }), Err(NotAdmitted::Full));
     assert_eq!(admitted(&OtherReports { is_banned: true, ..twin }), Err(NotAdmitted::Banned));
 }
 

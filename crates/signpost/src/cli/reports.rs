@@ -4,14 +4,18 @@ use anyhow::{Context, Result, bail};
 use clap::{Subcommand, ValueEnum};
 use serde_json::{Value, json};
 use signpost_atm::catalogue::{self, CatalogueEntry, Snapshot};
+use signpost_atm::reports::admission::MAX_WAITING;
 use signpost_atm::reports::sql::{self, Moderation};
-use signpost_atm::reports::{MachineReport, ReportId, ReportState};
+use signpost_atm::reports::{HoldReason, MachineReport, ReportId, ReportState};
 use signpost_locator::AtmId;
 use signpost_platform::accounts::audit::Actor;
 use signpost_platform::clock::Clock;
 use signpost_store::Store;
 
 use crate::cli::{Session, table};
+
+/// How many reports are rejected at once.
+const MAX_REJECTED: usize = MAX_WAITING as usize;
 
 #[derive(Debug, Subcommand)]
 pub(super) enum ReportsCommand {
@@ -48,10 +52,24 @@ pub(super) enum ReportsCommand {
         #[arg(long)]
         release: bool,
     },
-    /// Reject a report, an operator's too: it counts for nothing
+    /// Reject reports, an operator's too: they count for nothing
+    ///
+    /// After a flood, --state new --yes rejects what waits, the oldest first: at most 1000 at once. Each is written to the
+    /// audit log, and 'reports undo' takes it back one by one. With --json: the report; of several `{rejected, left}`, with
+    /// the IDs of those that could not be rejected.
     Reject {
-        /// Report ID, as shown by 'reports list'
-        id: String,
+        /// Report IDs, as shown by 'reports list'
+        #[arg(required_unless_present = "state", num_args = 1..=MAX_REJECTED, value_name = "ID")]
+        ids: Vec<String>,
+        /// Instead of IDs, all reports that wait
+        #[arg(long, value_parser = ["new"], conflicts_with = "ids")]
+        state: Option<String>,
+        /// Only those that wait for this reason
+        #[arg(long, value_enum, requires = "state")]
+        held: Option<HeldWord>,
+        /// Reject all of them without asking for each
+        #[arg(long, requires = "state")]
+        yes: bool,
     },
     /// Undo accepting or rejecting: the report is what it was before
     Undo {
@@ -82,6 +100,24 @@ pub(super) enum StateWord {
     Expired,
 }
 
+/// Why a report waits.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub(super) enum HeldWord {
+    /// Too many reports came within an hour
+    Flood,
+    /// Too many machines of one operator are said not to be usable
+    Burst,
+}
+
+impl From<HeldWord> for HoldReason {
+    fn from(word: HeldWord) -> Self {
+        match word {
+            HeldWord::Flood => Self::Flood,
+            HeldWord::Burst => Self::Burst,
+        }
+    }
+}
+
 impl From<StateWord> for ReportState {
     fn from(word: StateWord) -> Self {
         match word {
@@ -103,7 +139,13 @@ impl ReportsCommand {
             Self::Show { id } => show(session, &store, &id).await,
             Self::Accept { id, release: false } => decide(session, &store, &id, Moderation::Accept).await,
             Self::Accept { id, release: true } => decide(session, &store, &id, Moderation::Release).await,
-            Self::Reject { id } => decide(session, &store, &id, Moderation::Reject).await,
+            Self::Reject { state: Some(_), held, yes, .. } => {
+                reject_waiting(session, &store, held.map(HoldReason::from), yes).await
+            }
+            Self::Reject { ids, .. } => match &ids[..] {
+                [id] => decide(session, &store, id, Moderation::Reject).await,
+                _ => reject_named(session, &store, &ids).await,
+            },
             Self::Undo { id } => decide(session, &store, &id, Moderation::Undo).await,
             Self::Ban { reporter, lift } => ban(session, &store, &reporter, lift).await,
             Self::Bans => list_bans(session, &store).await,
@@ -117,11 +159,20 @@ async fn list(session: &Session, store: &Store, state: Option<StateWord>, atm: O
     session.print(&json!({ "reports": reports }), || {
         let row = |report: &MachineReport| {
             let (id, atm, at) = (report.id.to_string(), report.atm_id.to_string(), report.created_at.to_string());
-            let (seen, state) = (report.seen.as_str().to_owned(), report.state.as_str().to_owned());
+            let why = report.held.filter(|_| report.state == ReportState::New).map(describe_hold).unwrap_or_default();
+            let (seen, state) = (report.seen.as_str().to_owned(), format!("{}{why}", report.state.as_str()));
             [id, atm, seen, state, at, report.text.clone().unwrap_or_default()]
         };
         table(["ID", "ATM", "SEEN", "STATE", "SENT", "TEXT"], &reports.iter().map(row).collect::<Vec<_>>())
     })
+}
+
+/// Why a report waits, behind its state.
+fn describe_hold(held: HoldReason) -> &'static str {
+    match held {
+        HoldReason::Flood => " (flood)",
+        HoldReason::Burst => " (burst)",
+    }
 }
 
 async fn find(store: &Store, id: &str) -> Result<MachineReport> {
@@ -173,6 +224,46 @@ async fn decide(session: &Session, store: &Store, id: &str, what: Moderation) ->
     session.print(&report, || {
         format!("the report is {}; a running server shows it within a second", report.state.as_str())
     })
+}
+
+/// Rejects several reports that are named; an ID that is none rejects nothing.
+async fn reject_named(session: &Session, store: &Store, ids: &[String]) -> Result<()> {
+    let mut reports = Vec::with_capacity(ids.len());
+    for id in ids {
+        reports.push(find(store, id).await?);
+    }
+    reject_all(session, store, &reports).await
+}
+
+/// Rejects what waits, or only what waits for one reason.
+async fn reject_waiting(session: &Session, store: &Store, held: Option<HoldReason>, is_sure: bool) -> Result<()> {
+    let mut waiting = sql::list(store, Some(ReportState::New), None, MAX_WAITING).await?;
+    waiting.retain(|report| held.is_none_or(|held| report.held == Some(held)));
+    waiting.reverse();
+    if !is_sure && !waiting.is_empty() {
+        bail!("{} would be rejected; say --yes for that", counted(waiting.len()));
+    }
+    reject_all(session, store, &waiting).await
+}
+
+/// Rejects reports, each with an entry in the audit log, and says how many there were.
+async fn reject_all(session: &Session, store: &Store, reports: &[MachineReport]) -> Result<()> {
+    let mut left = Vec::new();
+    for report in reports {
+        if !sql::moderate(store, report, Moderation::Reject, &Actor::Operator, Clock::System.now()).await? {
+            left.push(&report.id);
+        }
+    }
+    let rejected = reports.len() - left.len();
+    session.print(&json!({ "rejected": rejected, "left": left }), || {
+        let left: String =
+            left.iter().map(|id| format!("\n{id} is as it was: {}", allowed(Moderation::Reject))).collect();
+        format!("{} rejected; a running server shows it within a second{left}", counted(rejected))
+    })
+}
+
+fn counted(reports: usize) -> String {
+    if reports == 1 { "1 report".to_owned() } else { format!("{reports} reports") }
 }
 
 fn allowed(what: Moderation) -> &'static str {

@@ -2,7 +2,9 @@
 
 use std::path::Path;
 
+use jiff::SignedDuration;
 use serde_json::{Value, json};
+use signpost_atm::reports::{HoldReason, MachineReport, ReportState, sql};
 
 use crate::assistant::server_in;
 use crate::harness::{Service, until};
@@ -136,4 +138,99 @@ async fn the_moderator_closes_a_machine_and_opens_it_again() {
     command(folder, &["reports", "ban", "key_0123456789"]).run().failed(1);
     assert_eq!(document(folder, &["reports", "bans"])["bans"].as_array().unwrap().len(), 1);
     assert_eq!(document(folder, &["reports", "ban", "key_0123456789", "--lift"])["banned"], false);
+}
+
+/// Makes reports wait, as those of a flood do.
+async fn hold(service: &Service, ids: &[String], why: &str) {
+    for id in ids {
+        let change = "UPDATE atm_reports SET state = 'new', held = $2 WHERE id = $1";
+        let params = vec![id.as_str().into(), why.into()];
+        service.app.store.write([signpost_store::step(change, params)]).await.unwrap();
+    }
+}
+
+async fn stored(service: &Service) -> Vec<MachineReport> {
+    sql::list(&service.app.store, None, None, 100).await.unwrap()
+}
+
+#[tokio::test]
+async fn a_flood_is_rejected_by_one_command_and_taken_back_one_by_one() {
+    use ReportState::{New, Rejected, Shown};
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    let service = server(folder).await;
+    let atm = only_atm(folder);
+    let mut ids = Vec::new();
+    for (number, seen) in ["there", "there", "wrong_hours", "wrong_place"].into_iter().enumerate() {
+        let taken = service.reports(&format!("198.51.{}.1", number % 2), atm, &json!({ "seen": seen })).await;
+        ids.push(taken.json()["id"].as_str().unwrap().to_owned());
+    }
+    hold(&service, &ids[..2], "flood").await;
+    hold(&service, &ids[2..3], "burst").await;
+    // Nothing happens unless somebody is sure.
+    let unsure = command(folder, &["reports", "reject", "--state", "new"]).run();
+    assert!(unsure.failed(1).contains("3 reports would be rejected; say --yes"), "nothing was asked");
+    for wrong in [
+        &["reports", "reject"][..],
+        &["reports", "reject", "--state", "shown", "--yes"],
+        &["reports", "reject", &ids[0], "--yes"],
+    ] {
+        command(folder, wrong).run().failed(2);
+    }
+    command(folder, &["reports", "reject", &ids[0], "rep_0"]).run().failed(1);
+    assert!(stored(&service).await.iter().all(|report| report.state != ReportState::Rejected));
+    let flood = document(folder, &["reports", "reject", "--state", "new", "--held", "flood", "--yes"]);
+    assert_eq!(flood, json!({ "rejected": 2, "left": [] }));
+    let states = async || -> Vec<_> {
+        let mut all = stored(&service).await;
+        all.sort_by_key(|report| ids.iter().position(|id| *id == report.id.to_string()));
+        all.into_iter().map(|report| (report.state, report.held)).collect()
+    };
+    let (flood, burst) = (Some(HoldReason::Flood), Some(HoldReason::Burst));
+    assert_eq!(states().await, [(Rejected, flood), (Rejected, flood), (New, burst), (Shown, None)]);
+    // Several by name; what was rejected already is said.
+    let named = document(folder, &["reports", "reject", &ids[1], &ids[2], &ids[3]]);
+    assert_eq!(named, json!({ "rejected": 2, "left": [ids[1]] }));
+    let audit = document(folder, &["audit", "list"]);
+    let rejected = audit["entries"].as_array().unwrap().iter().filter(|entry| entry["action"] == "report.rejected");
+    assert_eq!(rejected.count(), 4, "{audit}");
+    // Undone, each waits again for what it waited for, or is shown again.
+    for (id, state) in [(&ids[0], "new"), (&ids[2], "new"), (&ids[3], "shown")] {
+        assert_eq!(document(folder, &["reports", "undo", id])["state"], state);
+    }
+    assert_eq!(states().await, [(New, flood), (Rejected, flood), (New, burst), (Shown, None)]);
+    let nothing = document(folder, &["reports", "reject", "--state", "new", "--held", "flood", "--yes"]);
+    assert_eq!(nothing["rejected"], 1);
+}
+
+#[tokio::test]
+async fn what_waits_is_released_and_what_is_old_expires_and_is_deleted() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    let service = server(folder).await;
+    let atm = only_atm(folder);
+    let taken = service.reports("192.0.2.1", atm, &json!({ "seen": "gone", "how": "saw" })).await.with(201);
+    let id = taken["id"].as_str().unwrap().to_owned();
+    hold(&service, std::slice::from_ref(&id), "flood").await;
+    let released = document(folder, &["reports", "accept", &id, "--release"]);
+    assert_eq!((&released["state"], released.get("held")), (&json!("shown"), None), "{released}");
+    becomes(&service, atm, "it is shown", |known| known["structuredContent"]["reports"]["people"]["gone"] == 1).await;
+    command(folder, &["reports", "accept", &id, "--release"]).run().failed(1);
+    service.passes(SignedDuration::from_secs(1));
+    let other = service.reports("198.51.100.1", atm, &json!({ "seen": "broken" })).await.with(201);
+    assert_eq!(document(folder, &["reports", "accept", other["id"].as_str().unwrap()])["state"], "accepted");
+    let states = async || -> Vec<_> {
+        let (store, now) = (&service.app.store, service.app.clock.now());
+        sql::sweep(store, now).await.unwrap();
+        stored(&service).await.into_iter().map(|report| report.state).collect()
+    };
+    let days = |count: i64| SignedDuration::from_hours(24 * count);
+    service.passes(days(179));
+    assert_eq!(states().await, [ReportState::Accepted, ReportState::Shown]);
+    service.passes(days(1));
+    assert_eq!(states().await, [ReportState::Accepted, ReportState::Expired]);
+    service.passes(days(29));
+    assert_eq!(states().await, [ReportState::Accepted, ReportState::Expired]);
+    service.passes(days(1));
+    assert_eq!(states().await, [ReportState::Accepted], "what decides stays");
 }
