@@ -44,6 +44,16 @@ test('in each language, of the whole country and of a city', async () => {
   await visitor.leave();
 });
 
+test('rings say how far it is as each language writes numbers', async () => {
+  for (const [query, length] of [['', /^0\.\d$/], ['?lang=es', /^0,\d$/]]) {
+    const { visitor, page } = await at(`${query}#15.5/30.27000/-97.74500`);
+    await page.locator('.ring[data-length]').first().waitFor();
+    const lengths = await page.locator('.ring').evaluateAll((rings) => rings.map((ring) => ring.dataset.length));
+    assert.ok(lengths.length === 2 && lengths.every((one) => length.test(one)), `${query}: ${lengths}`);
+    await visitor.leave();
+  }
+});
+
 test('a city has its machines as marks and as a list, and a mark leads to its machine', async () => {
   const { visitor, page } = await at(AUSTIN);
   await page.getByRole('heading', { name: '12 machines in sight' }).waitFor();

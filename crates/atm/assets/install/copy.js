@@ -1,4 +1,4 @@
-// The button beside the address. Where a browser lets no page copy, it stays hidden: the address is selected at a click.
+// The button that copies an address: of the server, or of a machine. Where a browser lets no page copy, it stays hidden: the address is selected at a click.
 const button = document.getElementById('copy');
 const address = document.getElementById('address');
 const said = document.getElementById('copied');

@@ -38,7 +38,7 @@ function placeRings() {
   rings.forEach((ring, index) => {
     ring.hidden = view.zoom < CITY;
     ring.style.width = `${(index + 1) * length * pixels * 2}px`;
-    ring.dataset.length = String(Number(((index + 1) * length).toPrecision(2)));
+    ring.dataset.length = Number(((index + 1) * length).toPrecision(2)).toLocaleString(document.documentElement.lang);
   });
 }
 

@@ -55,8 +55,8 @@ fn fee_text(words: &LocatorWords, fees: &Fees) -> String {
     let currency = fees.currency.map(|currency| format!(" {currency}")).unwrap_or_default();
     let side = |name: &str, percent: Option<&Decimal>, fixed: Option<&Decimal>| {
         let parts = [
-            percent.map(|percent| format!("{} %", percent.as_str())),
-            fixed.map(|fixed| format!("{}{currency}", fixed.as_str())),
+            percent.map(|percent| format!("{} %", (words.decimal)(percent.as_str()))),
+            fixed.map(|fixed| format!("{}{currency}", (words.decimal)(fixed.as_str()))),
         ];
         let parts: Vec<String> = parts.into_iter().flatten().collect();
         (!parts.is_empty()).then(|| format!("{name} {}", parts.join(" + ")))
@@ -71,7 +71,7 @@ fn fee_text(words: &LocatorWords, fees: &Fees) -> String {
 fn limit_text(words: &LocatorWords, limits: &CashLimits) -> String {
     let currency = limits.currency.map(|currency| format!(" {currency}")).unwrap_or_default();
     let amount = |name: fn(&str) -> String, value: Option<&Decimal>| {
-        value.map(|value| name(&format!("{}{currency}", value.as_str())))
+        value.map(|value| name(&format!("{}{currency}", (words.decimal)(value.as_str()))))
     };
     let all = [
         amount(words.limit_least, limits.min.as_ref()),

@@ -200,6 +200,9 @@ fn terms(words: &LocatorWords, view: &MachineView<'_>) -> Vec<String> {
     if (record.buy, record.sell, fee) == (Tri::Unknown, Tri::Unknown, None) {
         return vec![words.terms_unknown.to_owned()];
     }
-    let fee = fee.map_or_else(|| words.fee_unknown.to_owned(), |percent| (words.fee_percent)(percent.as_str()));
+    let fee = fee.map_or_else(
+        || words.fee_unknown.to_owned(),
+        |percent| (words.fee_percent)(&(words.decimal)(percent.as_str())),
+    );
     vec![trades(words, record.buy, record.sell).to_owned(), fee]
 }

@@ -12,7 +12,7 @@ use signpost_platform::pages::Language;
 use crate::service::AtmService;
 
 pub use page::INSTALL_ASSETS;
-pub(crate) use page::{page, router};
+pub(crate) use page::{COPY_SCRIPT, page, router};
 
 /// The texts of the page.
 struct InstallWords {

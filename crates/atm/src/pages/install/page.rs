@@ -24,7 +24,8 @@ const FRESH: Duration = Duration::from_mins(5);
 pub const INSTALL_ASSETS: [Asset; 2] = [INSTALL_STYLES, COPY_SCRIPT];
 const INSTALL_STYLES: Asset =
     Asset::new("install", "css", "text/css; charset=utf-8", include_bytes!("../../../assets/install/install.css"));
-const COPY_SCRIPT: Asset =
+/// The script of a button that copies an address.
+pub(crate) const COPY_SCRIPT: Asset =
     Asset::new("copy", "js", "text/javascript; charset=utf-8", include_bytes!("../../../assets/install/copy.js"));
 
 /// The page for whoever opens `/mcp` in a browser, made once in each language.

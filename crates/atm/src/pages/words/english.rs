@@ -112,6 +112,8 @@ pub(super) const LOCATOR: LocatorWords = LocatorWords {
     coordinates: "Coordinates:",
     call: "Call",
     website: "Website",
+    copy_address: "Copy address",
+    address_copied: "The address is copied.",
     what_it_does: "What it does",
     not_known: "not known",
     yes: "Yes",
@@ -197,5 +199,6 @@ pub(super) const LOCATOR: LocatorWords = LocatorWords {
     weekday,
     on_day: |day, time| format!("{day}, {time}"),
     number: |number| grouped(number, ","),
+    decimal: str::to_owned,
     distance: |distance| format!("{} mi", rounded(distance.in_miles())),
 };

@@ -125,6 +125,8 @@ pub(super) struct LocatorWords {
     pub(super) coordinates: Text,
     pub(super) call: Text,
     pub(super) website: Text,
+    pub(super) copy_address: Text,
+    pub(super) address_copied: Text,
     pub(super) what_it_does: Text,
     pub(super) not_known: Text,
     pub(super) yes: Text,
@@ -188,6 +190,8 @@ pub(super) struct LocatorWords {
     pub(super) weekday: fn(Weekday) -> Text,
     pub(super) on_day: TwoTexts,
     pub(super) number: fn(usize) -> String,
+    /// A decimal number, which is written with a point.
+    pub(super) decimal: WithText,
     pub(super) distance: fn(Distance) -> String,
 }
 
@@ -240,6 +244,10 @@ mod tests {
             assert_eq!((english::LOCATOR.number)(number), english);
         }
         assert_eq!((spanish::LOCATOR.number)(9_865), "9865");
+        for (number, in_spanish) in [("16.5", "16,5"), ("12", "12")] {
+            assert_eq!((english::LOCATOR.decimal)(number), number);
+            assert_eq!((spanish::LOCATOR.decimal)(number), in_spanish);
+        }
         assert_eq!((spanish::LOCATOR.number)(12_345), "12\u{a0}345");
     }
 

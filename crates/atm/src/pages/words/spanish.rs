@@ -119,6 +119,8 @@ pub(super) const LOCATOR: LocatorWords = LocatorWords {
     coordinates: "Coordenadas:",
     call: "Llamar al",
     website: "Sitio web",
+    copy_address: "Copiar dirección",
+    address_copied: "La dirección está copiada.",
     what_it_does: "Qué hace",
     not_known: "no se sabe",
     yes: "Sí",
@@ -205,5 +207,6 @@ pub(super) const LOCATOR: LocatorWords = LocatorWords {
     weekday,
     on_day: |day, time| format!("{day}, {time}"),
     number,
+    decimal: |number| number.replace('.', ","),
     distance: |distance| format!("{} km", rounded(distance.in_kilometres()).replace('.', ",")),
 };
