@@ -93,7 +93,7 @@ pub(super) fn draw_thanks(visit: &ReportVisit, state: ReportState) -> String {
 
 fn draw(visit: &ReportVisit, state: &str, (tab, heading): (&str, &str), body: &Markup) -> String {
     let main = html! {
-        main #main .wrap data-state=(state) {
+        main #main .wrap.stack data-state=(state) {
             h1 { (heading) }
             p.lead { bdi { (visit.title) } @if let Some(place) = &visit.place { ", " bdi { (place) } } }
             div.stack { (body) }
