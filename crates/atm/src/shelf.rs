@@ -3,8 +3,9 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
-use bytes::Bytes;
 use jiff::Timestamp;
+use signpost_platform::pages::DeviceUse;
+use signpost_platform::pages::compressed::Compressed;
 
 use super::catalogue::Snapshot;
 
@@ -27,14 +28,23 @@ struct ShelfRows {
 /// A page that was made.
 #[derive(Clone, Debug)]
 pub(crate) struct KeptPage {
-    pub(crate) document: Bytes,
+    pub(crate) document: Compressed,
     /// What is another text wherever the document is.
     pub(crate) tag: String,
     /// Whether search engines may list it.
     pub(crate) is_listed: bool,
+    /// What it asks the person's device for.
+    pub(crate) device_use: Option<DeviceUse>,
     /// When it was made, and until when it would be made the same.
     pub(crate) made: Timestamp,
     pub(crate) until: Timestamp,
+}
+
+impl KeptPage {
+    /// How much memory it takes, compressed form and all.
+    fn size(&self) -> usize {
+        self.document.size() + size_of::<Self>()
+    }
 }
 
 impl PageShelf {
@@ -48,7 +58,7 @@ impl PageShelf {
 
     /// Keeps a page. Where there is no room all others go first: those that are asked for come back.
     pub(crate) fn put(&self, state: &Arc<Snapshot>, name: String, page: KeptPage) {
-        let size = name.len() + page.document.len() + size_of::<KeptPage>();
+        let size = name.len() + page.size();
         if name.len() > MAX_NAME || size > MAX_BYTES {
             return;
         }
@@ -57,8 +67,9 @@ impl PageShelf {
             *rows = ShelfRows { state: Arc::downgrade(state), ..ShelfRows::default() };
         }
         rows.bytes += size;
+        let of_name = name.len();
         if let Some(before) = rows.pages.insert(name, page) {
-            rows.bytes -= size.min(before.document.len());
+            rows.bytes -= of_name + before.size();
         }
     }
 
@@ -77,8 +88,8 @@ mod tests {
     }
 
     fn page(bytes: usize) -> KeptPage {
-        let document = Bytes::from(vec![b'x'; bytes]);
-        KeptPage { document, tag: String::new(), is_listed: true, made: at(60), until: at(120) }
+        let document = Compressed::new(vec![b'x'; bytes]);
+        KeptPage { document, tag: String::new(), is_listed: true, device_use: None, made: at(60), until: at(120) }
     }
 
     fn state() -> Arc<Snapshot> {
@@ -103,10 +114,14 @@ mod tests {
         for number in 0..1000 {
             shelf.put(&state, number.to_string(), page(100_000));
             let rows = shelf.rows();
-            let kept: usize = rows.pages.values().map(|page| page.document.len()).sum();
+            let kept: usize = rows.pages.values().map(|page| page.document.size()).sum();
             assert!(kept <= rows.bytes && rows.bytes <= MAX_BYTES);
         }
         assert!(shelf.get(&state, "999", at(60)).is_some());
+        // One that is made anew takes the room of the one before.
+        let before = shelf.rows().bytes;
+        shelf.put(&state, "999".to_owned(), page(100_000));
+        assert_eq!(shelf.rows().bytes, before);
         shelf.put(&state, "long".to_owned(), page(MAX_BYTES + 1));
         shelf.put(&state, "n".repeat(MAX_NAME + 1), page(1));
         assert!(shelf.get(&state, "long", at(60)).is_none());

@@ -57,6 +57,11 @@ impl ReportTable {
         self.has_gone
     }
 
+    /// The machines that are gone by that.
+    pub(super) fn gone(&self) -> impl Iterator<Item = AtmId> {
+        self.machines.iter().filter(|(_, reports)| is_gone(&reports.verdict)).map(|(id, _)| *id)
+    }
+
     /// Whether a machine is gone by that.
     pub(super) fn is_gone(&self, id: AtmId) -> bool {
         self.has_gone && self.get(id).is_some_and(|reports| is_gone(&reports.verdict))

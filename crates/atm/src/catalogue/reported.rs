@@ -1,6 +1,7 @@
 //! What people report of the machines of a snapshot.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use jiff::Timestamp;
 use signpost_locator::{AtmId, AtmStatus, Machine, Reported, StatusReason, StatusReport};
@@ -32,6 +33,7 @@ impl Snapshot {
             Some((id, MachineReports { verdict, summary }))
         });
         self.reports = ReportTable::new(version, weighed.collect());
+        self.towns_left = Arc::default();
         self
     }
 

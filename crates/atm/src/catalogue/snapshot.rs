@@ -36,6 +36,8 @@ pub struct CatalogueEntry {
 pub struct Snapshot {
     parts: Arc<SnapshotParts>,
     pub(super) reports: ReportTable,
+    /// The towns without the machines that are gone by reports, made for the first who asks.
+    pub(super) towns_left: Arc<OnceLock<Towns>>,
 }
 
 /// The machines of a [`Snapshot`].
@@ -131,7 +133,7 @@ impl Snapshot {
             countries,
             towns: OnceLock::new(),
         };
-        Self { parts: Arc::new(parts), reports: ReportTable::default() }
+        Self { parts: Arc::new(parts), reports: ReportTable::default(), towns_left: Arc::default() }
     }
 
     /// The parts, to be added to while nobody else has them.
@@ -145,23 +147,27 @@ impl Snapshot {
         let entries = found.map(|at| &self.entries[*at as usize]);
         entries.filter(|entry| !self.is_gone(entry))
     }
-}
 
-impl SnapshotParts {
-    /// The towns of its machines. The first call makes them, which takes a processor for a while.
+    /// The towns of its machines that are not gone. The first call makes them, which takes a processor for a while.
     pub fn towns(&self, places: &Gazetteer) -> &Towns {
-        self.towns.get_or_init(|| {
+        let all = self.towns.get_or_init(|| {
             let records: Vec<&Record> = self.entries.iter().map(|entry| &*entry.machine.record).collect();
             Towns::build(&records, places)
-        })
+        });
+        if !self.reports.has_gone() {
+            return all;
+        }
+        self.towns_left.get_or_init(|| all.without(self.reports.gone().filter_map(|id| self.position(id))))
     }
 
     /// The same, where they were made already.
     #[must_use]
     pub fn made_towns(&self) -> Option<&Towns> {
-        self.towns.get()
+        if self.reports.has_gone() { self.towns_left.get() } else { self.towns.get() }
     }
+}
 
+impl SnapshotParts {
     /// Which change of the catalogue this is.
     #[must_use]
     pub fn version(&self) -> i64 {

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
+use std::sync::Arc;
 
 use signpost_locator::gazetteer::Gazetteer;
 use signpost_locator::{Country, Distance, Index, Point, Record, Region, Reported, fold, slug};
@@ -23,7 +24,7 @@ pub struct TownArea {
 }
 
 /// A town that has machines.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Town {
     /// Where it lies.
     pub area: TownArea,
@@ -38,8 +39,14 @@ pub struct Town {
 /// The towns of a state of the catalogue.
 #[derive(Debug)]
 pub struct Towns {
-    /// By area and name.
-    all: Vec<Town>,
+    /// By area and name. One whose machines are all gone is a town no more, but keeps its number.
+    all: Vec<Arc<Town>>,
+    lookup: Arc<TownLookup>,
+}
+
+/// Where the towns are found, whichever of their machines are gone.
+#[derive(Debug)]
+struct TownLookup {
     /// Their numbers by area and folded name; a town has several where addresses spell it otherwise than the place names.
     numbers: BTreeMap<(TownArea, Box<str>), u32>,
     /// The number of each machine's town.
@@ -100,7 +107,8 @@ impl Towns {
             key.as_ref().and_then(|(area, main)| number(*area, main)).unwrap_or(NONE)
         };
         let of_machines = key_of_each.iter().map(of_each).collect();
-        let towns: Vec<Town> = drafts.into_iter().map(|((area, _), draft)| draft.town(area, records)).collect();
+        let towns = drafts.into_iter().map(|((area, _), draft)| Arc::new(draft.town(area, records)));
+        let towns: Vec<_> = towns.collect();
         // Its own name leads to a town, also where no address spells it so.
         for ((area, main), number) in &by_key {
             for own in [main.clone(), fold(&towns[*number as usize].slug())] {
@@ -108,48 +116,65 @@ impl Towns {
             }
         }
         let index = Index::build(&towns.iter().map(|town| town.center).collect::<Vec<_>>());
-        Self { all: towns, numbers, of_machines, index }
+        Self { all: towns, lookup: Arc::new(TownLookup { numbers, of_machines, index }) }
+    }
+
+    /// The same without the machines at some positions. Few are left out, so the rest is shared.
+    pub(super) fn without(&self, gone: impl Iterator<Item = usize>) -> Self {
+        let mut all = self.all.clone();
+        for at in gone {
+            let Some(number) = self.number_of(at) else { continue };
+            let town = Arc::make_mut(&mut all[number]);
+            town.machines = town.machines.iter().copied().filter(|machine| *machine as usize != at).collect();
+        }
+        Self { all, lookup: Arc::clone(&self.lookup) }
     }
 
     /// All of them, by area and name.
-    #[must_use]
-    pub fn all(&self) -> &[Town] {
-        &self.all
+    pub fn all(&self) -> impl Iterator<Item = &Town> {
+        present(&self.all)
     }
 
     /// Those of an area.
-    #[must_use]
-    pub fn of_area(&self, area: TownArea) -> &[Town] {
+    pub fn of_area(&self, area: TownArea) -> impl Iterator<Item = &Town> {
         let start = self.all.partition_point(|town| town.area < area);
         let end = self.all.partition_point(|town| town.area <= area);
-        &self.all[start..end]
+        present(&self.all[start..end])
     }
 
     /// The town of an area that a text names, however it spells it.
     #[must_use]
     pub fn find(&self, area: TownArea, name: &str) -> Option<&Town> {
-        let number = self.numbers.get(&(area, fold(name).into_boxed_str()))?;
-        self.all.get(*number as usize)
+        let number = self.lookup.numbers.get(&(area, fold(name).into_boxed_str()))?;
+        self.all.get(*number as usize).map(Arc::as_ref).filter(|town| !town.is_empty())
     }
 
     /// The town of the machine at a position.
     #[must_use]
     pub fn of_machine(&self, at: usize) -> Option<&Town> {
-        self.all.get(*self.of_machines.get(at)? as usize)
+        self.all.get(self.number_of(at)?).map(Arc::as_ref).filter(|town| !town.is_empty())
+    }
+
+    fn number_of(&self, machine: usize) -> Option<usize> {
+        let number = self.lookup.of_machines.get(machine).filter(|number| **number != NONE)?;
+        Some(*number as usize)
     }
 
     /// The towns nearest to a point but for one of them, at most this far away.
     pub fn near(&self, from: Point, within: Distance, most: usize, but: Option<&Town>) -> impl Iterator<Item = &Town> {
-        let is_other = |at: u32| but.is_none_or(|but| !std::ptr::eq(&raw const self.all[at as usize], but));
-        let near = self.index.nearest(from, within, most, is_other);
-        near.into_iter().map(|near| &self.all[near.at as usize])
+        let is_other = |at: u32| {
+            let town = &*self.all[at as usize];
+            !town.is_empty() && but.is_none_or(|but| !std::ptr::eq(town, but))
+        };
+        let near = self.lookup.index.nearest(from, within, most, is_other);
+        near.into_iter().map(|near| &*self.all[near.at as usize])
     }
 
     /// The areas that have towns, and how many machines those have.
     #[must_use]
     pub fn areas(&self) -> Vec<(TownArea, usize)> {
         let mut areas: Vec<(TownArea, usize)> = Vec::new();
-        for town in &self.all {
+        for town in self.all() {
             match areas.last_mut() {
                 Some((area, count)) if *area == town.area => *count += town.machines.len(),
                 _ => areas.push((town.area, town.machines.len())),
@@ -200,6 +225,11 @@ impl TownDraft {
     }
 }
 
+/// Those that have machines.
+fn present(towns: &[Arc<Town>]) -> impl Iterator<Item = &Town> {
+    towns.iter().map(Arc::as_ref).filter(|town| !town.is_empty())
+}
+
 /// The area and the city that a machine stands in, where both are known.
 fn find_town<'a>(record: &'a Record, places: &Gazetteer) -> Option<(TownArea, Cow<'a, str>)> {
     let spot = Spot::of_machine(record, places);
@@ -241,10 +271,30 @@ mod tests {
         record.address.city = Some("New York".into());
         record.address.region = Some(ArcStr::from("NY"));
         let towns = Towns::build(&[&record], &Gazetteer::embedded());
-        let [town] = towns.all() else { panic!("one town") };
+        let all: Vec<_> = towns.all().collect();
+        let [town] = all[..] else { panic!("one town") };
         assert_eq!(&*town.name, "New York City");
         for name in ["New York", "New York City", &town.slug()] {
             assert_eq!(towns.find(town.area, name).map(Town::len), Some(1), "{name}");
         }
+    }
+
+    #[test]
+    fn a_town_counts_no_machine_that_is_gone_and_is_none_without_any() {
+        let record = |city: &'static str, lat| {
+            let mut record = Record::at(Point::new(lat, -97.74).expect("on the earth"));
+            (record.address.city, record.address.region) = (Some(city.into()), Some(ArcStr::from("TX")));
+            record
+        };
+        let records = [record("Austin", 30.26), record("Marfa", 30.3), record("Austin", 30.27)];
+        let towns = Towns::build(&records.iter().collect::<Vec<_>>(), &Gazetteer::embedded());
+        let area = towns.of_machine(0).expect("a town").area;
+        let left = towns.without([1, 2, 99].into_iter());
+        assert_eq!(left.all().map(|town| (&*town.name, town.machines())).collect::<Vec<_>>(), [("Austin", &[0][..])]);
+        assert_eq!((left.areas(), left.of_area(area).count()), (vec![(area, 1)], 1));
+        assert!(left.find(area, "Marfa").is_none() && left.of_machine(1).is_none());
+        let point = records[1].point;
+        assert!(left.near(point, Distance::miles(500.0), 9, None).all(|town| &*town.name == "Austin"));
+        assert_eq!((towns.areas(), towns.find(area, "Marfa").map(Town::len)), (vec![(area, 3)], Some(1)));
     }
 }

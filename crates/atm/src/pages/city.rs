@@ -8,7 +8,7 @@ use signpost_platform::web::path_id::PathTriple;
 
 use super::addresses::{area_name, find_area, town_path};
 use super::crumbs::{crumbs, crumbs_of};
-use super::document::{FRESH, LocatorDocument, find_kept};
+use super::document::{FRESH, LocatorDocument, draw_apart, find_kept};
 use super::ground::Ground;
 use super::linked_data::{crumb_list, item_list};
 use super::notices::Notices;
@@ -30,14 +30,14 @@ pub(super) async fn show(visit: LocatorVisit, PathTriple(country, region, city):
         return kept;
     }
     let Some(area) = find_area(&country, Some(&region)) else { return missing_page(&visit, &ground, None) };
-    show_town(&visit, &ground, area, &city)
+    draw_apart(visit, ground, move |visit, ground| show_town(visit, ground, area, &city)).await
 }
 
 /// The page of the town that a text names, at its own address.
 pub(super) fn show_town(visit: &LocatorVisit, ground: &Ground, area: TownArea, city: &str) -> Response {
     let Some(town) = ground.towns().find(area, city) else {
-        let known = ground.towns().of_area(area).is_empty();
-        return missing_page(visit, ground, (!known).then_some(area));
+        let is_known = ground.towns().of_area(area).next().is_some();
+        return missing_page(visit, ground, is_known.then_some(area));
     };
     let path = town_path(town);
     if let Some(moved) = visit.moved(&path) {
@@ -69,8 +69,7 @@ fn machines_of<'a>(moment: &Moment<'a>, town: &Town) -> Vec<(MachineView<'a>, Di
         let entry = &entries[*at as usize];
         (MachineView::of(moment, entry), town.center.distance(entry.machine.record.point))
     };
-    // A town was made before anybody decided on a report.
-    town.machines().iter().map(view).filter(|(view, _)| !view.is_gone()).collect()
+    town.machines().iter().map(view).collect()
 }
 
 fn main(visit: &LocatorVisit, ground: &Ground, moment: &Moment<'_>, town: &Town, list: &MachineList<'_>) -> Markup {

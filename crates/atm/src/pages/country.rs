@@ -9,7 +9,7 @@ use signpost_platform::web::path_id::PathPair;
 use super::addresses::{area_name, area_path, find_area};
 use super::city::show_town;
 use super::crumbs::{crumbs, crumbs_of};
-use super::document::{FRESH, LocatorDocument, find_kept};
+use super::document::{FRESH, LocatorDocument, draw_apart, find_kept};
 use super::ground::Ground;
 use super::linked_data::crumb_list;
 use super::notices::Notices;
@@ -24,7 +24,7 @@ pub(super) async fn show(visit: LocatorVisit, PathId(country): PathId) -> Respon
         return kept;
     }
     match find_area(&country, None) {
-        Some(area) => show_listed(&visit, &ground, area),
+        Some(area) => draw_apart(visit, ground, move |visit, ground| show_listed(visit, ground, area)).await,
         None => missing_page(&visit, &ground, None),
     }
 }
@@ -36,10 +36,10 @@ pub(super) async fn show_area(visit: LocatorVisit, PathPair(country, below): Pat
         return kept;
     }
     if let Some(area) = find_area(&country, Some(&below)) {
-        return show_listed(&visit, &ground, area);
+        return draw_apart(visit, ground, move |visit, ground| show_listed(visit, ground, area)).await;
     }
     match find_area(&country, None) {
-        Some(area) => show_town(&visit, &ground, area, &below),
+        Some(area) => draw_apart(visit, ground, move |visit, ground| show_town(visit, ground, area, &below)).await,
         None => missing_page(&visit, &ground, None),
     }
 }
@@ -121,8 +121,8 @@ fn area_list(visit: &LocatorVisit, title: &str, areas: &[(TownArea, usize)]) -> 
 }
 
 fn towns(visit: &LocatorVisit, towns: &Towns, area: TownArea) -> Markup {
-    let all = towns.of_area(area);
-    let mut largest: Vec<_> = all.iter().collect();
+    let all: Vec<_> = towns.of_area(area).collect();
+    let mut largest = all.clone();
     largest.sort_by_key(|town| std::cmp::Reverse(town.len()));
     largest.truncate(12);
     html! {
@@ -133,7 +133,7 @@ fn towns(visit: &LocatorVisit, towns: &Towns, area: TownArea) -> Markup {
         @if !all.is_empty() {
             h2.gap-lg { (visit.words().all_towns) }
             ul.columns.gap-sm {
-                @for town in all {
+                @for town in &all {
                     li {
                         a href=(visit.link(&super::addresses::town_path(town))) { bdi { (town.name) } }
                         span.soft { ((visit.words().number)(town.len())) }

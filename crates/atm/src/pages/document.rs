@@ -9,11 +9,14 @@ use axum::response::{IntoResponse, Response};
 use bytes::Bytes;
 use maud::{Markup, PreEscaped, html};
 use serde_json::Value;
+use signpost_platform::pages::compressed::Compressed;
 use signpost_platform::pages::{DeviceUse, Frame, HtmlPage, Language, Layout};
+use signpost_platform::web::problem::Problem;
 
 use super::ground::Ground;
 use super::visit::LocatorVisit;
 use super::{LOCATOR_SIGN, LOCATOR_STYLES};
+use crate::processor;
 use crate::shelf::KeptPage;
 
 /// How long browsers may show most pages without asking again.
@@ -58,9 +61,10 @@ impl<'a> LocatorDocument<'a> {
         let device_use = self.device_use;
         let document = Self { is_listed, ..self }.render(visit, ground);
         let (made, until) = (visit.now, ground.snapshot.at(visit.now).lasts_until());
-        let page = KeptPage { tag: tag(&document), document: document.into(), is_listed, made, until };
+        let (tag, document) = (tag(&document), Compressed::new(document));
+        let page = KeptPage { tag, document, is_listed, device_use, made, until };
         visit.service.shelf.put(&ground.snapshot, visit.name(), page.clone());
-        reply(visit, page, fresh, device_use)
+        reply(visit, page, fresh)
     }
 
     /// The reply with a page for one person alone: nobody stores or lists it.
@@ -130,21 +134,36 @@ impl<'a> LocatorDocument<'a> {
 /// The page of this very address, where it was made a moment ago and would be made the same.
 pub(super) fn find_kept(visit: &LocatorVisit, ground: &Ground, fresh: Duration) -> Option<Response> {
     let kept = visit.service.shelf.get(&ground.snapshot, &visit.name(), visit.now)?;
-    Some(reply(visit, kept, fresh, None))
+    Some(reply(visit, kept, fresh))
 }
 
-/// The page, or that the browser has it already.
-fn reply(visit: &LocatorVisit, page: KeptPage, fresh: Duration, device_use: Option<DeviceUse>) -> Response {
-    let shown = if visit.knows(&page.tag) {
-        HtmlPage::public(Bytes::new(), fresh).with_status(StatusCode::NOT_MODIFIED)
-    } else {
-        HtmlPage::public(page.document, fresh)
-    };
-    let shown = match device_use {
-        Some(device_use) => shown.with_device_use(device_use),
-        None => shown,
-    };
-    let shown = shown.with_header(header::ETAG, HeaderValue::try_from(page.tag).expect("hex is fit for a header"));
+/// Draws a page on a thread where that holds up nobody.
+pub(super) async fn draw_apart(
+    visit: LocatorVisit,
+    ground: Ground,
+    draw: impl FnOnce(&LocatorVisit, &Ground) -> Response + Send + 'static,
+) -> Response {
+    let drawn = processor::run(move |_| draw(&visit, &ground)).await;
+    drawn.unwrap_or_else(|error| Problem::from(error).into_response())
+}
+
+/// The page, or that the browser has it already. The tag is weak: it names the content, compressed or not.
+fn reply(visit: &LocatorVisit, page: KeptPage, fresh: Duration) -> Response {
+    let is_known = visit.knows(&page.tag);
+    let (body, is_compressed) =
+        if is_known { (Bytes::new(), false) } else { page.document.choose_form(visit.accepts_gzip) };
+    let mut shown = HtmlPage::public(body, fresh)
+        .with_header(header::VARY, HeaderValue::from_static("accept-encoding"))
+        .with_header(header::ETAG, HeaderValue::try_from(format!("W/{}", page.tag)).expect("hex is fit for a header"));
+    if is_known {
+        shown = shown.with_status(StatusCode::NOT_MODIFIED);
+    }
+    if is_compressed {
+        shown = shown.with_header(header::CONTENT_ENCODING, HeaderValue::from_static("gzip"));
+    }
+    if let Some(device_use) = page.device_use {
+        shown = shown.with_device_use(device_use);
+    }
     if page.is_listed {
         return shown.into_response();
     }

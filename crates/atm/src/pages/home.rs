@@ -5,7 +5,8 @@ use maud::{Markup, html};
 use signpost_locator::Country;
 
 use super::country::{countries, regions};
-use super::document::{FRESH, LocatorDocument, find_kept};
+use super::document::{FRESH, LocatorDocument, draw_apart, find_kept};
+use super::ground::Ground;
 use super::notices::Notices;
 use super::parts::search_form;
 use super::visit::LocatorVisit;
@@ -13,14 +14,18 @@ use crate::advisories::Spot;
 use crate::catalogue::TownArea;
 
 /// The first page: the search, the states, what people are told of fraud, and `others`, what else runs here.
-pub async fn show(visit: &LocatorVisit, others: Markup) -> Response {
-    let words = visit.words();
+pub async fn show(visit: LocatorVisit, others: Markup) -> Response {
     let ground = visit.ground().await;
-    if let Some(kept) = find_kept(visit, &ground, FRESH) {
+    if let Some(kept) = find_kept(&visit, &ground, FRESH) {
         return kept;
     }
+    draw_apart(visit, ground, move |visit, ground| draw(visit, ground, &others)).await
+}
+
+fn draw(visit: &LocatorVisit, ground: &Ground, others: &Markup) -> Response {
+    let words = visit.words();
     let moment = ground.snapshot.at(visit.now);
-    let country = ground.towns().all().iter().any(|town| town.area.country == Country::UNITED_STATES);
+    let country = ground.towns().all().any(|town| town.area.country == Country::UNITED_STATES);
     let country = country.then_some(Country::UNITED_STATES);
     let told = moment.told_at(&Spot::default(), None).into_iter();
     let notices = Notices::of(visit, country, told.map(|(advisory, standing)| (advisory, standing, 0)).collect());
@@ -44,5 +49,5 @@ pub async fn show(visit: &LocatorVisit, others: Markup) -> Response {
         }
     };
     let title = words.home_title.to_owned();
-    LocatorDocument::new("/", title, words.home_description.to_owned(), main).public(visit, &ground, FRESH)
+    LocatorDocument::new("/", title, words.home_description.to_owned(), main).public(visit, ground, FRESH)
 }

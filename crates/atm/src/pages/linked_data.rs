@@ -83,6 +83,11 @@ fn opening_hours(view: &MachineView<'_>, week: &MachineWeek) -> Option<Value> {
     if !matches!(view.status.status, AtmStatus::Open | AtmStatus::Closed) {
         return None;
     }
+    specify_hours(week)
+}
+
+/// The hours of a week, where they are known for certain.
+fn specify_hours(week: &MachineWeek) -> Option<Value> {
     match week {
         MachineWeek::Always => Some(json!([hours_of(&DAYS, OpenSpan::WHOLE_DAY)])),
         MachineWeek::Days(days) if days.iter().all(|day| !day.is_uncertain) => {
@@ -128,4 +133,73 @@ pub(super) fn crumb_list(visit: &LocatorVisit, steps: &[Crumb]) -> Value {
         json!({ "@type": "ListItem", "position": position, "name": name, "item": address(visit, path) })
     });
     json!({ "@context": CONTEXT, "@type": "BreadcrumbList", "itemListElement": items.collect::<Vec<_>>() })
+}
+
+#[cfg(test)]
+mod tests {
+    use jiff::Timestamp;
+    use signpost_locator::{Hours, Schedule};
+
+    use super::*;
+
+    /// The hours as search engines are told, a line each: days, and from when to when.
+    fn told(hours: &str) -> Option<Vec<String>> {
+        let hours = Hours::parse(hours).expect("hours");
+        let week = if hours == Hours::Always {
+            MachineWeek::Always
+        } else {
+            // A Monday in Chicago.
+            let now: Timestamp = "2026-11-23T18:00:00Z".parse().expect("a time");
+            let schedule = Schedule::new(&hours, Some("America/Chicago"), None).ok();
+            schedule.and_then(|schedule| schedule.week(now)).map_or(MachineWeek::Words, MachineWeek::Days)
+        };
+        let text = |value: &Value| value.as_str().expect("a text").to_owned();
+        let line = |one: &Value| {
+            let days: Vec<_> =
+                one["dayOfWeek"].as_array().expect("days").iter().map(|day| text(day)[..2].to_owned()).collect();
+            format!("{} {}-{}", days.join(","), text(&one["opens"]), text(&one["closes"]))
+        };
+        Some(specify_hours(&week)?.as_array().expect("a list").iter().map(line).collect())
+    }
+
+    #[test]
+    fn hours_are_told_as_search_engines_read_them() {
+        for (hours, expected) in [
+            ("24/7", &["Mo,Tu,We,Th,Fr,Sa,Su 00:00-23:59"][..]),
+            (
+                "Mo-Fr 08:00-12:00,13:00-18:00; Sa 09:00-24:00",
+                &[
+                    "Mo 08:00-12:00",
+                    "Mo 13:00-18:00",
+                    "Tu 08:00-12:00",
+                    "Tu 13:00-18:00",
+                    "We 08:00-12:00",
+                    "We 13:00-18:00",
+                    "Th 08:00-12:00",
+                    "Th 13:00-18:00",
+                    "Fr 08:00-12:00",
+                    "Fr 13:00-18:00",
+                    "Sa 09:00-23:59",
+                    "Su 00:00-00:00",
+                ],
+            ),
+            (
+                "Fr,Sa 18:00-02:00",
+                &[
+                    "Mo 00:00-00:00",
+                    "Tu 00:00-00:00",
+                    "We 00:00-00:00",
+                    "Th 00:00-00:00",
+                    "Fr 18:00-02:00",
+                    "Sa 18:00-02:00",
+                    "Su 00:00-00:00",
+                ],
+            ),
+        ] {
+            assert_eq!(told(hours).expect("hours"), expected, "{hours}");
+        }
+        for words in ["sunrise-sunset", "by appointment \"call first\""] {
+            assert!(Hours::parse(words).is_none_or(|_| told(words).is_none()), "{words}");
+        }
+    }
 }

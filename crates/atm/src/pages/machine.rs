@@ -1,5 +1,6 @@
 //! The page of a machine: whether it can be used and since when, where it is, and who says so.
 
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::time::Duration;
 
@@ -14,9 +15,10 @@ use signpost_platform::web::problem::Problem;
 
 use super::addresses::{area_name, machine_path};
 use super::crumbs::{Crumb, crumbs, crumbs_of};
-use super::document::{LocatorDocument, find_kept};
+use super::document::{LocatorDocument, draw_apart, find_kept};
 use super::facts::facts;
 use super::ground::Ground;
+use super::install::COPY_SCRIPT;
 use super::linked_data::{crumb_list, machine_data};
 use super::notices::Notices;
 use super::parts::{missing_page, search_form};
@@ -46,7 +48,12 @@ pub(super) async fn show(visit: LocatorVisit, PathId(id): PathId) -> Result<Resp
     if let Some(moved) = visit.moved(&path) {
         return Ok(moved);
     }
-    Ok(show_entry(&visit, &ground, entry, &path))
+    let id = entry.machine.id;
+    let draw = move |visit: &LocatorVisit, ground: &Ground| match ground.snapshot.get(id) {
+        Some(entry) => show_entry(visit, ground, entry, &path),
+        None => missing_page(visit, ground, None),
+    };
+    Ok(draw_apart(visit, ground, draw).await)
 }
 
 /// A machine that was known is gone for good; of any other number there never was one.
@@ -94,7 +101,7 @@ fn show_entry(visit: &LocatorVisit, ground: &Ground, entry: &CatalogueEntry, pat
     let main = main(visit, ground, &moment, &view, &week, &steps);
     let place = town.map_or_else(String::new, |town| format!(", {}", town.name));
     let title = (words.machine_title)(view.record.title(), &place);
-    let description = format!("{}. {}.", view.address(), status_text(words, &moment, &view));
+    let description = format!("{}. {}.", address(visit, &view), status_text(words, &moment, &view));
     let linked_data = if view.is_gone() {
         Vec::new()
     } else {
@@ -102,7 +109,10 @@ fn show_entry(visit: &LocatorVisit, ground: &Ground, entry: &CatalogueEntry, pat
     };
     let document = LocatorDocument::new(path, title, description, main);
     let is_listed = !view.is_gone();
-    LocatorDocument { is_listed, linked_data, ..document }.public(visit, ground, FRESH_MACHINE)
+    let head = html! {
+        @if can_copy(&view) { script type="module" src=(COPY_SCRIPT.link(&visit.service.origin)) {} }
+    };
+    LocatorDocument { is_listed, linked_data, head, ..document }.public(visit, ground, FRESH_MACHINE)
 }
 
 /// The way to the machine by its town.
@@ -132,7 +142,7 @@ fn main(
                     Some(operator) => ((words.machine_of)(&html! { bdi { (operator) } })),
                     None => (words.machine_kind),
                 }
-                ", " bdi { (if view.record.address.is_empty() { words.no_address.into() } else { view.address() }) }
+                ", " bdi #address { (address(visit, view)) }
             }
             div.split {
                 div.stack {
@@ -144,10 +154,25 @@ fn main(
                     (correct_it(visit, view))
                     (sources(visit, &ground.snapshot, view))
                 }
-                div.stack { @if !view.is_gone() { (hours_card(visit, view, week)) } (notices.scam) (map(visit, ground, view)) }
+                div.stack {
+                    @if !view.is_gone() { (hours_card(visit, view, week)) }
+                    (notices.scam)
+                    // Nobody should go to one that is gone.
+                    @if !view.is_gone() { (map(visit, ground, view)) }
+                }
             }
         }
     }
+}
+
+/// Its address on one line, or that it is not known.
+fn address<'a>(visit: &LocatorVisit, view: &MachineView<'a>) -> Cow<'a, str> {
+    if view.record.address.is_empty() { visit.words().no_address.into() } else { view.address() }
+}
+
+/// Whether somebody may want to take its address along.
+fn can_copy(view: &MachineView<'_>) -> bool {
+    !view.is_gone() && !view.record.address.is_empty()
 }
 
 /// Whether it can be used, why, and since when that is known.
@@ -218,7 +243,12 @@ fn ways(visit: &LocatorVisit, view: &MachineView<'_>) -> Markup {
             @if let Some(website) = website {
                 a.btn href=(website) rel="nofollow noopener ugc" { (words.website) }
             }
+            // Its script shows it, where a browser lets a page copy.
+            @if can_copy(view) {
+                button #copy .btn type="button" hidden data-copied=(words.address_copied) { (words.copy_address) }
+            }
         }
+        p #copied .vh role="status" {}
         p.sm.soft {
             (words.directions_by) " "
             a href={ "https://www.openstreetmap.org/?mlat=" (format!("{lat:.6}")) "&mlon=" (format!("{lon:.6}")) "#map=18/" (format!("{lat:.6}")) "/" (format!("{lon:.6}")) } { "OpenStreetMap" } " · "

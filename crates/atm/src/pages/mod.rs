@@ -56,6 +56,7 @@ pub(crate) fn router() -> Router<AtmService> {
         .route("/atms/{country}/", get(visit::leave_out_slash))
         .route("/atms/{country}/{area}/", get(visit::leave_out_slash))
         .route("/atms/{country}/{region}/{city}/", get(visit::leave_out_slash))
+        .route("/near/", get(visit::leave_out_slash_of_search))
         .route("/map/", get(visit::leave_out_slash))
         .route("/about/data/", get(visit::leave_out_slash))
         .merge(atlas::router())

@@ -10,7 +10,7 @@ use signpost_locator::{Country, Distance, Point, Region};
 use url::form_urlencoded;
 
 use super::addresses::{area_path, find_area, machine_path};
-use super::document::LocatorDocument;
+use super::document::{LocatorDocument, draw_apart};
 use super::ground::Ground;
 use super::notices::Notices;
 use super::parts::{figures, missing_page, search_form, town_pill};
@@ -52,7 +52,7 @@ pub(super) async fn show(visit: LocatorVisit) -> Response {
     // What is too long to be read is not sent back either.
     let asked: String = asked.unwrap_or_default().chars().take(MAX_TEXT_CHARS).collect();
     match found {
-        Ok(place) => show_around(&visit, &ground, &asked, &place),
+        Ok(place) => draw_apart(visit, ground, move |visit, ground| show_around(visit, ground, &asked, &place)).await,
         Err(Nowhere::Larger(path)) => visit.lead_to(StatusCode::SEE_OTHER, &path),
         Err(Nowhere::Said { text, meant }) => show_nowhere(&visit, &ground, &asked, &text, &meant),
     }

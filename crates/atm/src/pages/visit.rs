@@ -9,6 +9,7 @@ use jiff::civil::Date;
 use jiff::tz::TimeZone;
 use signpost_platform::limits::Limit;
 use signpost_platform::pages::Language;
+use signpost_platform::pages::compressed::accepts_gzip;
 use signpost_platform::web::peer::peer;
 use signpost_platform::web::problem::Problem;
 use url::form_urlencoded;
@@ -28,6 +29,7 @@ pub struct LocatorVisit {
     pub(super) now: Timestamp,
     uri: Uri,
     known_tags: Vec<HeaderValue>,
+    pub(super) accepts_gzip: bool,
 }
 
 impl LocatorVisit {
@@ -96,9 +98,7 @@ impl LocatorVisit {
     pub(super) fn lead_to(&self, status: StatusCode, path: &str) -> Response {
         let choices = self.choices();
         let before = if choices.is_empty() { "" } else { "?" };
-        let location = HeaderValue::try_from(self.service.origin.link(path) + before + &choices);
-        location
-            .map_or_else(|_| Problem::NotFound.into_response(), |to| (status, [(header::LOCATION, to)]).into_response())
+        redirect(status, self.service.origin.link(path) + before + &choices)
     }
 
     /// Whether the browser has a document of this tag.
@@ -112,6 +112,18 @@ impl LocatorVisit {
 /// The address of a page with a slash behind it: the page stands at the one without.
 pub(super) async fn leave_out_slash(visit: LocatorVisit) -> Response {
     visit.lead_to(StatusCode::MOVED_PERMANENTLY, visit.uri.path().trim_end_matches('/'))
+}
+
+/// The same for a search, which takes what was typed along.
+pub(super) async fn leave_out_slash_of_search(visit: LocatorVisit) -> Response {
+    let query = visit.uri.query().map(|query| format!("?{query}")).unwrap_or_default();
+    let path = visit.uri.path().trim_end_matches('/');
+    redirect(StatusCode::MOVED_PERMANENTLY, visit.service.origin.link(path) + &query)
+}
+
+fn redirect(status: StatusCode, to: String) -> Response {
+    let location = HeaderValue::try_from(to);
+    location.map_or_else(|_| Problem::NotFound.into_response(), |to| (status, [(header::LOCATION, to)]).into_response())
 }
 
 impl FromRequestParts<AtmService> for LocatorVisit {
@@ -129,6 +141,7 @@ impl FromRequestParts<AtmService> for LocatorVisit {
             named_language: (language != preferred).then_some(language),
             now: service.clock.now(),
             uri: parts.uri.clone(),
+            accepts_gzip: accepts_gzip(&parts.headers),
             known_tags: parts.headers.get_all(header::IF_NONE_MATCH).iter().cloned().collect(),
         })
     }

@@ -28,10 +28,22 @@ impl Compressed {
     /// The body for a client that says what it accepts, and whether that is gzip.
     #[must_use]
     pub fn choose(&self, headers: &HeaderMap) -> (Bytes, bool) {
+        self.choose_form(accepts_gzip(headers))
+    }
+
+    /// The same for a client that is known to accept gzip, or not to.
+    #[must_use]
+    pub fn choose_form(&self, accepts_gzip: bool) -> (Bytes, bool) {
         match &self.gzip {
-            Some(gzip) if accepts_gzip(headers) => (gzip.clone(), true),
+            Some(gzip) if accepts_gzip => (gzip.clone(), true),
             _ => (self.plain.clone(), false),
         }
+    }
+
+    /// How many bytes both forms have.
+    #[must_use]
+    pub fn size(&self) -> usize {
+        self.plain.len() + self.gzip.as_ref().map_or(0, Bytes::len)
     }
 }
 
@@ -42,7 +54,9 @@ fn gzip(bytes: &[u8]) -> Option<Bytes> {
     (compressed.len() < bytes.len()).then(|| compressed.into())
 }
 
-fn accepts_gzip(headers: &HeaderMap) -> bool {
+/// Whether a client says that it accepts gzip.
+#[must_use]
+pub fn accepts_gzip(headers: &HeaderMap) -> bool {
     let mut codings = accept::ranges(headers, header::ACCEPT_ENCODING).into_iter();
     codings.any(|(name, weight)| name.eq_ignore_ascii_case("gzip") && weight > 0)
 }

@@ -23,6 +23,7 @@ mod pages;
 mod places;
 mod program;
 mod report_queue;
+mod reported_pages;
 mod reports;
 mod schemas;
 mod sources;

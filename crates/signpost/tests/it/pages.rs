@@ -16,7 +16,7 @@ const PUBLIC: &str = "https://atm.example";
 const HTML: (&str, &str) = ("accept", "text/html,*/*;q=0.8");
 
 /// Machines of one source: id, name, city, state, latitude, longitude.
-const MACHINES: [(u64, &str, &str, &str, f64, f64); 7] = [
+const MACHINES: [(u64, &str, &str, &str, f64, f64); 8] = [
     (1, "Corner Market", "Austin", "TX", 30.268, -97.743),
     (2, "Lakeside Laundry", "AUSTIN", "TX", 30.280, -97.750),
     (3, "<script>alert(1)</script>", "Austin", "TX", 30.300, -97.730),
@@ -24,7 +24,11 @@ const MACHINES: [(u64, &str, &str, &str, f64, f64); 7] = [
     (5, "Arch Fuel", "St. Louis", "MO", 38.627, -90.199),
     (6, "Gate Fuel", "Saint Louis", "MO", 38.637, -90.209),
     (7, "Lonely Shop", "Marfa", "TX", 30.309, -104.020),
+    (8, "Border Shop", "<i>Town</i>", "NM", 33.0, -106.0),
 ];
+
+/// What its source wants to be said of it, which is not to be trusted either.
+const ATTRIBUTION: &str = "Machines of <script>alert(2)</script>";
 
 fn record((id, name, city, state, lat, lon): (u64, &str, &str, &str, f64, f64)) -> Record {
     let mut record = Record::at(Point::new(lat, lon).unwrap());
@@ -54,7 +58,7 @@ fn snapshot(version: i64) -> Snapshot {
     let changed = MACHINES.map(|row| (AtmId::new(row.0).unwrap(), date(2026, 11, 10))).into();
     let source = Source {
         name: "machines".to_owned(),
-        attribution: "Machines of a test".to_owned(),
+        attribution: ATTRIBUTION.to_owned(),
         imported_at: "2026-11-10T12:00:00Z".parse().unwrap(),
     };
     let atms = MACHINES.into_iter().map(atm).collect();
@@ -62,7 +66,7 @@ fn snapshot(version: i64) -> Snapshot {
 }
 
 /// A server with these machines.
-async fn shown(settings: &[(&str, &str)]) -> Service {
+pub(crate) async fn shown(settings: &[(&str, &str)]) -> Service {
     let server = server_with(settings).await;
     let catalogue = &server.app.atm.catalogue;
     catalogue.replace(snapshot(catalogue.snapshot().version()));
@@ -71,7 +75,7 @@ async fn shown(settings: &[(&str, &str)]) -> Service {
     server
 }
 
-async fn open(server: &Service, path: &str) -> Reply {
+pub(crate) async fn open(server: &Service, path: &str) -> Reply {
     server.send(Method::GET, path, &[HTML], "").await
 }
 
@@ -125,16 +129,33 @@ async fn every_address_of_the_sitemap_is_a_page_that_stands_there() {
 async fn a_host_that_a_request_names_changes_nothing() {
     for settings in [&[("public_url", PUBLIC)][..], &[]] {
         let server = shown(settings).await;
-        for path in ["/", "/atms/us/tx/austin", "/atm/1", "/near?q=Austin%2C+TX", "/sitemap.xml"] {
+        for path in [
+            "/",
+            "/atms/us",
+            "/atms/us/tx",
+            "/atms/us/tx/austin",
+            "/atm/1",
+            "/near?q=Austin%2C+TX",
+            "/sitemap.xml",
+            "/map",
+            "/about/data",
+            "/robots.txt",
+            "/llms.txt",
+        ] {
             let own = open(&server, path).await;
             let evil = [HTML, ("host", "evil.example"), ("x-forwarded-host", "evil.example")];
             let other = server.send(Method::GET, path, &evil, "").await;
             assert_eq!(own.text, other.text, "{path}");
             assert!(!own.text.contains("evil"), "{path}");
-            let is_public = !settings.is_empty() && !path.starts_with("/near") && path != "/sitemap.xml";
+            let is_page = !path.starts_with("/near") && !path.contains('.');
+            let is_public = !settings.is_empty() && is_page;
             assert_eq!(canonical(&own.text).is_some(), is_public, "{path}");
             assert_eq!(own.text.contains("og:url"), is_public, "{path}");
         }
+        // Each form has a token of its own.
+        let evil = [HTML, ("host", "evil.example"), ("x-forwarded-host", "evil.example")];
+        let form = server.send(Method::GET, "/atm/1/report", &evil, "").await;
+        assert!(form.status == 200 && !form.text.contains("evil"), "{}", form.text);
         server.stop().await;
     }
 }
@@ -156,6 +177,9 @@ async fn other_spellings_lead_to_the_one_address() {
         ("/atms/us/tx/austin/?page=1", "/atms/us/tx/austin?page=1"),
         ("/map/", "/map"),
         ("/about/data/", "/about/data"),
+        ("/near/?q=Austin%2C+TX&lang=es", "/near?q=Austin%2C+TX&lang=es"),
+        ("/atm/01/report?seen=gone", "/atm/1/report?seen=gone"),
+        ("/atm/+1/report", "/atm/1/report"),
     ] {
         let reply = open(&server, path).await;
         assert_eq!((reply.status, reply.header("location")), (301, Some(to)), "{path}");
@@ -184,12 +208,27 @@ async fn other_spellings_lead_to_the_one_address() {
 #[tokio::test]
 async fn a_strangers_text_is_text() {
     let server = shown(&[("public_url", PUBLIC)]).await;
-    for path in ["/atm/3", "/atms/us/tx/austin", "/near?q=%3Cscript%3Ealert(1)%3C%2Fscript%3E", "/near?q=Austin%2C+TX"]
-    {
+    for path in [
+        "/atm/3",
+        "/atm/3/report",
+        "/atms/us/tx/austin",
+        "/near?q=%3Cscript%3Ealert(1)%3C%2Fscript%3E",
+        "/near?q=Austin%2C+TX",
+        "/map",
+        "/map/sight?box=30.2,-97.8,30.4,-97.6",
+        "/atms/us/tx",
+        "/atms/us/nm",
+        "/atms/us/nm/i-town-i",
+        "/atm/8",
+        "/about/data",
+    ] {
         let page = open(&server, path).await.text;
-        let bare = page.replace("<script type=\"application/ld+json\">", "");
+        // Of our own a page has data, and scripts by their addresses.
+        let bare =
+            page.replace("<script type=\"application/ld+json\">", "").replace("<script type=\"module\" src=\"/", "");
+        let bare = bare.replace("<img src=\"/map/overview.svg\"", "");
         assert!(!bare.contains("<script") && !bare.contains("<img"), "{path}");
-        assert!(!page.contains("href=\"javascript:") && !page.contains("<i id=x>"), "{path}");
+        assert!(!page.contains("href=\"javascript:") && !page.contains("<i id=x>") && !page.contains("<i>"), "{path}");
     }
     let data = linked_data(&open(&server, "/atm/3").await.text);
     assert_eq!(data[0]["name"], "<script>alert(1)</script>");

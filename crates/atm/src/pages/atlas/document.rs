@@ -15,7 +15,7 @@ use super::files::{DrawnMap, MapFiles};
 use super::words::atlas_words;
 use crate::catalogue::{TownArea, Towns};
 use crate::pages::country::{countries, regions};
-use crate::pages::document::{FRESH, LocatorDocument};
+use crate::pages::document::{FRESH, LocatorDocument, draw_apart, find_kept};
 use crate::pages::ground::Ground;
 use crate::pages::parts::search_form;
 use crate::pages::visit::LocatorVisit;
@@ -23,14 +23,21 @@ use crate::pages::visit::LocatorVisit;
 const PATH: &str = "/map";
 
 pub(super) async fn show(visit: LocatorVisit, Extension(files): Extension<Arc<MapFiles>>) -> Result<Response, Problem> {
-    let drawn = files.of(&visit.service.catalogue).await?;
     let ground = visit.ground().await;
+    if let Some(kept) = find_kept(&visit, &ground, FRESH) {
+        return Ok(kept);
+    }
+    let drawn = files.of(&ground.snapshot).await?;
+    Ok(draw_apart(visit, ground, move |visit, ground| draw(visit, ground, &drawn)).await)
+}
+
+fn draw(visit: &LocatorVisit, ground: &Ground, drawn: &DrawnMap) -> Response {
     let words = atlas_words(visit.language);
     let title = words.title.to_owned();
-    let document = LocatorDocument::new(PATH, title, words.description.to_owned(), main(&visit, &ground, &drawn));
+    let document = LocatorDocument::new(PATH, title, words.description.to_owned(), main(visit, ground, drawn));
     let device_use = Some(DeviceUse::Location);
-    let document = LocatorDocument { head: head(&visit), device_use, ..document };
-    Ok(document.public(&visit, &ground, FRESH))
+    let document = LocatorDocument { head: head(visit), device_use, ..document };
+    document.public(visit, ground, FRESH)
 }
 
 fn head(visit: &LocatorVisit) -> Markup {
@@ -120,7 +127,7 @@ fn states(visit: &LocatorVisit, towns: &Towns) -> Markup {
     html! {
         (regions(visit, towns, TownArea { country, region: None }))
         (countries(visit, towns, country))
-        @if towns.all().is_empty() { h2 { (visit.words().no_machines) } }
+        @if towns.all().next().is_none() { h2 { (visit.words().no_machines) } }
     }
 }
 
@@ -129,9 +136,8 @@ fn state_names(towns: &Towns) -> Markup {
     let mut areas = towns.areas();
     areas.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
     let middle = |area: TownArea| {
-        let towns = towns.of_area(area).iter().filter(|town| !town.is_empty());
         // Weighed by machines.
-        let middle = Point::middle(towns.flat_map(|town| std::iter::repeat_n(town.center, town.len())));
+        let middle = Point::middle(towns.of_area(area).flat_map(|town| std::iter::repeat_n(town.center, town.len())));
         middle.map(|middle| format!("{:.3} {:.3}", middle.lat(), middle.lon()))
     };
     html! {

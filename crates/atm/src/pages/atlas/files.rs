@@ -7,13 +7,13 @@ use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use data_encoding::HEXLOWER;
 use sha2::{Digest, Sha256};
-use signpost_locator::{Point, Reported};
+use signpost_locator::Point;
 use signpost_platform::pages::compressed::Compressed;
 use signpost_platform::web::problem::Problem;
 use tokio::sync::Mutex;
 
 use super::STATE_LINES;
-use crate::catalogue::{Catalogue, Snapshot};
+use crate::catalogue::Snapshot;
 use crate::map::{MOST_POINTS, MapView, draw_overview, encode_points, fit_view};
 use crate::pages::visit::LocatorVisit;
 
@@ -55,7 +55,7 @@ pub(super) async fn show_points(
     Extension(files): Extension<Arc<MapFiles>>,
     asked: HeaderMap,
 ) -> Result<Response, Problem> {
-    Ok(files.of(&visit.service.catalogue).await?.points.reply(&visit, &asked))
+    Ok(files.of(&visit.service.catalogue.snapshot()).await?.points.reply(&visit, &asked))
 }
 
 /// All machines in one drawing.
@@ -64,20 +64,19 @@ pub(super) async fn show_overview(
     Extension(files): Extension<Arc<MapFiles>>,
     asked: HeaderMap,
 ) -> Result<Response, Problem> {
-    Ok(files.of(&visit.service.catalogue).await?.overview.reply(&visit, &asked))
+    Ok(files.of(&visit.service.catalogue.snapshot()).await?.overview.reply(&visit, &asked))
 }
 
 impl MapFiles {
-    /// The files of the catalogue as it is now.
-    pub(super) async fn of(&self, catalogue: &Catalogue) -> Result<Arc<DrawnMap>, Problem> {
-        let snapshot = catalogue.snapshot();
+    /// The files of a state of the catalogue.
+    pub(super) async fn of(&self, snapshot: &Arc<Snapshot>) -> Result<Arc<DrawnMap>, Problem> {
         let mut kept = self.kept.lock().await;
         if let (known, Some(drawn)) = &*kept
-            && known.as_ptr() == Arc::as_ptr(&snapshot)
+            && known.as_ptr() == Arc::as_ptr(snapshot)
         {
             return Ok(Arc::clone(drawn));
         }
-        let of = Arc::downgrade(&snapshot);
+        let (of, snapshot) = (Arc::downgrade(snapshot), Arc::clone(snapshot));
         let draw = tokio::task::spawn_blocking(move || DrawnMap::of(&snapshot));
         let drawn = Arc::new(draw.await.map_err(|error| Problem::Internal(error.into()))?);
         *kept = (of, Some(Arc::clone(&drawn)));
@@ -87,9 +86,8 @@ impl MapFiles {
 
 impl DrawnMap {
     fn of(snapshot: &Snapshot) -> Self {
-        let records = snapshot.entries().iter().map(|entry| &entry.machine.record);
-        let present = records.filter(|record| record.reported != Reported::PermanentlyClosed);
-        let points: Vec<Point> = present.map(|record| record.point).collect();
+        let present = snapshot.entries().iter().filter(|entry| !snapshot.is_gone(entry));
+        let points: Vec<Point> = present.map(|entry| entry.machine.record.point).collect();
         let dots = points.len().div_ceil(points.len().div_ceil(MOST_POINTS).max(1));
         Self {
             view: fit_view(&points),

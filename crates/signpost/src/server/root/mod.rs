@@ -69,7 +69,7 @@ async fn show(State(app): State<Arc<App>>, language: Language, request: Request)
     }
     let (mut parts, _) = request.into_parts();
     match LocatorVisit::from_request_parts(&mut parts, &app.atm).await {
-        Ok(visit) => home::show(&visit, others(&app, root_words(language))).await,
+        Ok(visit) => home::show(visit, others(&app, root_words(language))).await,
         Err(problem) => problem.into_response(),
     }
 }
