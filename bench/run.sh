@@ -35,6 +35,7 @@ run machine sh bench/machine.sh
 for measurement in tool_call polls sessions logins scale pages city passkeys openid verify locks reports; do
   run "$measurement" "target/release/$measurement"
 done
+run map sh bench/map.sh
 run PostgreSQL sh bench/postgres.sh
 run catalogue target/release/catalogue
 run nearest cargo bench --quiet -p signpost-locator --bench nearest

@@ -1,14 +1,14 @@
 // The form in which people report what they found at a machine.
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { Visitor, launch } from './browser.mjs';
+import { PATIENCE, Visitor, launch } from './browser.mjs';
 import { checkLooks } from './looks.mjs';
 import { Server } from './server.mjs';
 
 let server;
 let browser;
 before(async () => {
-  [server, browser] = await Promise.all([Server.start(), launch()]);
+  [server, browser] = await Promise.all([Server.start({ RATE_LIMIT_REPORTS: 'off' }), launch()]);
 });
 after(() => Promise.all([server.close(), browser.close()]));
 
@@ -37,6 +37,49 @@ for (const javaScriptEnabled of [true, false]) {
     await visitor.leave();
   });
 }
+
+/** What an assistant is told of the machines in a place. */
+async function asks(location) {
+  const message = { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'find_nearest_bitcoin_atm', arguments: { location } } };
+  const reply = await fetch(`${server.origin}/mcp`, { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(message) });
+  return (await reply.json()).result.structuredContent.atms;
+}
+
+test('from a search in Miami to a shared link, a report by a friend, and what lists and assistants say of it', async () => {
+  const [seeker, friend] = [await Visitor.arrive(browser, [server.origin]), await Visitor.arrive(browser, [server.origin])];
+  const page = await seeker.open(`${server.origin}/`);
+  await page.getByRole('searchbox').fill('Miami, FL');
+  await page.getByRole('button', { name: 'Search' }).click();
+  await page.getByRole('heading', { name: 'Bitcoin ATMs near Miami, Florida' }).waitFor();
+  const search = page.url();
+  const first = page.locator('.machine').first();
+  assert.equal(await first.getByText('1 person says').count(), 0);
+  await first.getByRole('link').click();
+  await page.waitForURL(/\/atm\/\d+$/);
+  const shared = page.url();
+  const id = Number(shared.split('/').at(-1));
+  assert.equal((await asks('Miami, FL')).find((atm) => atm.id === id).reports, undefined);
+
+  const theirs = await friend.open(shared);
+  await theirs.locator('#right').getByLabel('It is gone').check();
+  await theirs.locator('#right').getByRole('button').click();
+  await theirs.getByLabel('How do you know?').selectOption('saw');
+  await theirs.getByRole('button', { name: 'Send' }).click();
+  await theirs.getByRole('heading', { name: 'Thank you' }).waitFor();
+
+  // Every server looks each second for what is new.
+  for (const deadline = Date.now() + PATIENCE; !(await asks('Miami, FL')).find((atm) => atm.id === id).reports;) assert.ok(Date.now() < deadline, 'no assistant is told');
+  const told = (await asks('Miami, FL')).find((atm) => atm.id === id);
+  assert.match(told.reports, /^1 person says that it is gone; newest of \d{4}-\d\d-\d\d$/);
+  await page.goto(search);
+  await page.locator('.machine').first().getByText('1 person says that it is gone.').waitFor();
+  await page.goto(shared);
+  await page.locator('#reports').getByText('1 person says that it is gone.').waitFor();
+  await page.getByRole('navigation').getByRole('link', { name: 'Miami' }).click();
+  await page.locator('.machine').getByText('1 person says that it is gone.').waitFor();
+  await seeker.leave();
+  await friend.leave();
+});
 
 test('the form, its mistakes and its thanks look right in each language', async () => {
   const visitor = await Visitor.arrive(browser, [server.origin], { expected: [/^console: .* 422 .*\/report/] });

