@@ -52,11 +52,24 @@ async fn a_day(format: &str) -> (String, Vec<String>) {
     }
     let operator = Integrator { api: server.address("live"), ..shop.with_key(Some(&atm_key)) };
     operator.post("/atms/submissions", &report()).await.with(200);
+    // Where somebody looks for a machine is nobody's business.
+    let pages = server.address("public_address");
+    for path in [
+        "/near?q=Waxahachie%2C+TX",
+        "/near/?q=Waxahachie%2C+TX",
+        "/near?lat=31.4142&lon=-97.2718",
+        "/map/sight?box=31.4142,-97.2718,31.5,-97.1",
+    ] {
+        let page = http().get(format!("{pages}{path}")).send().await.expect("a reply");
+        assert!(page.status().as_u16() < 400, "{path}: {}", page.status());
+    }
     server.terminate();
     let (status, log) = tokio::task::spawn_blocking(move || server.ends()).await.expect("no panic");
     assert!(status.success(), "{log}");
     let secrets = [text(&domain, "webhook_secret"), text(&answer, "signature"), text(&answer, "public_key")];
-    let secrets = secrets.into_iter().map(str::to_owned).chain([login_key, atm_key, wrong_key]).collect();
+    let places = ["Waxahachie", "31.4142", "97.2718"];
+    let secrets = secrets.into_iter().chain(places).map(str::to_owned);
+    let secrets = secrets.chain([login_key, atm_key, wrong_key]).collect();
     (log, secrets)
 }
 
