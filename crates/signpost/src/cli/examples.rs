@@ -123,7 +123,7 @@ pub(super) const EXAMPLES: &[(&str, [&str; 2])] = &[
     ("reports list", ["--state new", "--atm 42 --limit 20 --json"]),
     ("reports show", ["rep_0123456789", "rep_0123456789 --json"]),
     ("reports accept", ["rep_0123456789", "rep_0123456789 --release"]),
-    ("reports reject", ["rep_0123456789", "rep_0123456789 --json"]),
+    ("reports reject", ["rep_0123456789 rep_abcdefghij", "--state new --held flood --yes"]),
     ("reports undo", ["rep_0123456789", "rep_0123456789 --json"]),
     ("reports ban", ["usr_0123456789", "usr_0123456789 --lift"]),
     ("reports bans", ["", "--json"]),

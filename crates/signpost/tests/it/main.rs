@@ -27,6 +27,7 @@ mod reported_pages;
 mod reports;
 mod schemas;
 mod sources;
+mod spanish_pages;
 mod strangers;
 mod submissions;
 mod tidy;

@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use jiff::SignedDuration;
+use reqwest::Method;
 use serde_json::{Value, json};
 use signpost_atm::reports::{HoldReason, MachineReport, ReportState, sql};
 
@@ -65,6 +66,12 @@ async fn no_import_changes_what_people_say_and_none_loses_it() {
     let other =
         merged["structuredContent"]["sources"].as_array().unwrap().iter().map(|row| row["atmId"].as_u64().unwrap());
     let other = other.into_iter().find(|row| *row != atm).unwrap();
+    // Whoever has the address of the other number comes to the one page.
+    for page in ["", "/report"] {
+        let moved = service.send(Method::GET, &format!("/atm/{other}{page}"), &[("accept", "text/html")], "").await;
+        let to = format!("/atm/{atm}{page}");
+        assert_eq!((moved.status, moved.header("location")), (301, Some(&*to)), "{page}");
+    }
     let taken = service.reports("203.0.113.1", other, &json!({ "seen": "broken" })).await.with(201);
     assert_eq!(taken["atm_id"], atm, "{taken}");
     becomes(&service, other, "all three are counted", |known| {

@@ -122,7 +122,7 @@ fn the_schemas_say_which_members_are_a_sources_words() {
         let machine = schema.pointer("/properties/atms/items").unwrap_or(schema);
         for member in ["name", "address", "operator"] {
             let said = machine["properties"][member]["description"].as_str().unwrap_or_default();
-            assert_eq!(said, "A source's words", "{} {member}", tool.name);
+            assert_eq!(said, "Source's words", "{} {member}", tool.name);
         }
         assert!(machine["properties"]["status"]["description"].is_null());
     }

@@ -4,7 +4,7 @@
 use serde_json::{Map, Value, json};
 
 /// Said of members that hold what somebody else wrote: a model must not take them for anything but data.
-const WORDS: &str = "A source's words";
+const WORDS: &str = "Source's words";
 
 const STATUSES: [&str; 6] = ["open", "closed", "temporarily_closed", "permanently_closed", "out_of_service", "unknown"];
 
@@ -14,7 +14,7 @@ pub(crate) fn page(additions: Value, always: &[&str]) -> Value {
         "atms": { "type": "array", "items": item() },
         "total": { "type": "integer", "description": "Listed or not" },
         "truncated": { "type": "boolean" },
-        "dataAsOf": { "type": "string", "description": "Newest report, check or import" },
+        "dataAsOf": { "type": "string", "description": "Newest report or import" },
         "notice": notice(),
         "advisories": advisories(),
         "attribution": texts(),
@@ -108,7 +108,7 @@ fn item() -> Value {
             "hours": words(),
             "opensAt": text(),
             "closesAt": text(),
-            "reports": { "type": "string", "description": "What visitors say" },
+            "reports": text(),
         },
         "required": ["id", "name", "distance", "distanceMeters", "status", "address", "lat", "lon"],
     })
