@@ -45,6 +45,12 @@ def check_health(program: str, folder: str) -> None:
 for copied in commands('COPY'):
     source = copied.split()[-2]
     assert source == '.' or '--from=' in copied, copied
+# What is built or installed here is not sent to the builder, and nothing of the project is missing there.
+ignored = open(f'{ROOT}/.dockerignore').read().split()
+assert {'**/target', '**/node_modules', '**/venv', 'dist'} <= set(ignored), ignored
+names = {name.removeprefix('**/') for name in ignored}
+tracked = subprocess.run(['git', 'ls-files'], cwd=ROOT, check=True, stdout=subprocess.PIPE, text=True).stdout.split()
+assert not [path for path in tracked if names & set(path.split('/'))]
 assert commands('USER') == ['10001:10001'] and all(re.search(r':\d|:bookworm', image) for image in commands('FROM'))
 with tempfile.TemporaryDirectory() as folder:
     check_manifests(folder)

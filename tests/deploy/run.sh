@@ -18,17 +18,27 @@ for name, service in services.items():
     assert set(service.get('depends_on', {})) <= set(services), name
     for volume in service.get('volumes', []):
         assert volume.split(':')[0] in volumes, volume
+# What an import brings lasts, and no server starts on tables that are not up to date.
+servers = [service for name, service in services.items() if name.startswith('signpost-')]
+assert len(servers) > 1 and all('places:/data' in one['volumes'] for one in servers)
+assert all(one['depends_on']['migrate']['condition'] == 'service_completed_successfully' for one in servers)
+assert services['migrate']['command'] == ['migrate'] and services['migrate']['restart'] == 'no'
+assert 'migrate' not in services['migrate']['depends_on']
 keys = set(re.findall(r'^([a-z_]+) =', open('../../crates/signpost/config.default.toml').read(), re.M))
 for file in ['compose.yaml', 'kubernetes/signpost.yaml', 'kubernetes/migrate.yaml', 'signpost.service', 'Dockerfile']:
     for name in re.findall(r'SIGNPOST_([A-Z_]+)', open(f'../../deploy/{file}').read()):
         assert name.lower() in keys or name == 'DOMAIN', f'{file} sets SIGNPOST_{name}, which is no setting'
 # Else a service named signpost sets SIGNPOST_PORT and its like in every pod of the namespace.
-files = ['signpost', 'migrate', 'places']
+files = ['signpost', 'migrate']
 manifests = [one for file in files for one in yaml.safe_load_all(open(f'../../deploy/kubernetes/{file}.yaml'))]
 by_kind = {manifest['kind']: manifest['spec'] for manifest in manifests}
 deployment, job, budget = (by_kind[kind] for kind in ['Deployment', 'Job', 'PodDisruptionBudget'])
 pods = [owner['template']['spec'] for owner in (deployment, job)]
 assert all(pod['enableServiceLinks'] is False and pod['securityContext']['runAsNonRoot'] for pod in pods)
+claims = {volume['persistentVolumeClaim']['claimName'] for volume in pods[0]['volumes']}
+claimed = {manifest['metadata']['name']: manifest['spec'] for manifest in manifests if manifest['kind'] == 'PersistentVolumeClaim'}
+assert claims == set(claimed) and all(spec['accessModes'] == ['ReadWriteMany'] for spec in claimed.values())
+assert {mount['name'] for mount in pods[0]['containers'][0]['volumeMounts']} == {volume['name'] for volume in pods[0]['volumes']}
 images = {pod['containers'][0]['image'] for pod in pods}
 version = re.search(r'^version = "(.*)"', open('../../Cargo.toml').read(), re.M).group(1)
 assert images == {f'signpost:{version}'}, images
