@@ -4,7 +4,7 @@
 use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, LazyLock, Mutex, PoisonError, Weak};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
 use redis::aio::{ConnectionManager, ConnectionManagerConfig, PubSub};
@@ -138,6 +138,21 @@ impl Redis {
     pub async fn listen(&self) -> Result<PubSub> {
         Ok(timeout(CONNECT_TIMEOUT, self.0.client.get_async_pubsub()).await??)
     }
+}
+
+/// How long Redis at this address takes for an answer on a connection that stands.
+///
+/// # Errors
+/// Where the address cannot be read, or nobody answers there as Redis does within two seconds.
+pub async fn time_ping(url: &str) -> Result<Duration> {
+    let client = Client::open(url).context("the Redis URL is not valid: use redis://HOST:PORT/")?;
+    let exchange = async {
+        let mut connection = client.get_multiplexed_async_connection().await?;
+        let asked = Instant::now();
+        redis::cmd("PING").query_async::<String>(&mut connection).await?;
+        Ok(asked.elapsed())
+    };
+    timeout(CONNECT_TIMEOUT + ANSWER_TIMEOUT, exchange).await.context("no answer in time")?
 }
 
 impl Servers {

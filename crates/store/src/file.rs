@@ -98,6 +98,21 @@ fn free_bytes(_: &Path) -> Option<u64> {
     None
 }
 
+/// How many bytes anybody may still write to the disk of a path, as far as the system tells.
+#[cfg(unix)]
+#[must_use]
+pub fn available_bytes(path: &Path) -> Option<u64> {
+    let told = rustix::fs::statvfs(path).ok().filter(|told| told.f_blocks > 0)?;
+    told.f_bavail.checked_mul(told.f_frsize)
+}
+
+/// How many bytes anybody may still write to the disk of a path: not known here.
+#[cfg(not(unix))]
+#[must_use]
+pub fn available_bytes(_: &Path) -> Option<u64> {
+    None
+}
+
 #[cfg(all(test, unix))]
 mod tests {
     use std::fs;

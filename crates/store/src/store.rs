@@ -3,7 +3,7 @@
 use std::fmt;
 use std::path::Path;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use anyhow::{Result, bail};
 use jiff::Timestamp;
@@ -23,6 +23,22 @@ use crate::{backup, postgres, sqlite};
 const PROBE_TIMEOUT: Duration = Duration::from_secs(2);
 const READ: &str = "SELECT at FROM probe";
 const WRITE: &str = "UPDATE probe SET at = $1";
+const CLOCK: &str = "SELECT CAST(FLOOR(EXTRACT(EPOCH FROM clock_timestamp()) * 1000) AS BIGINT)";
+
+/// How many times a measurement is made, unless that takes too long: what counts is what the database can do, not what else
+/// the machine did at one moment.
+const MEASUREMENTS: u32 = 5;
+/// After how long no other one begins.
+const MEASURING_TIME: Duration = Duration::from_secs(1);
+
+/// How long the database takes, at its best of a few times.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct StoreLatency {
+    /// For a read of one row.
+    pub read: Duration,
+    /// For a write that is on disk.
+    pub write: Duration,
+}
 
 /// A handle on the database; cheap to clone.
 #[derive(Clone)]
@@ -212,6 +228,37 @@ impl Store {
             Engine::Sqlite(sqlite) => sqlite.file_state(),
             Engine::Postgres(_) => None,
         }
+    }
+
+    /// How long a read and a write take, of a row that is there for this alone.
+    ///
+    /// # Errors
+    /// As [`Store::read`] and [`Store::write`].
+    pub async fn measure(&self, now: Timestamp) -> Result<StoreLatency> {
+        let (mut latency, begun) = (StoreLatency { read: Duration::MAX, write: Duration::MAX }, Instant::now());
+        for _ in 0..MEASUREMENTS {
+            let asked = Instant::now();
+            self.read(READ, params![]).await?;
+            latency.read = latency.read.min(asked.elapsed());
+            let told = Instant::now();
+            self.write([step(WRITE, params![now])]).await?;
+            latency.write = latency.write.min(told.elapsed());
+            if begun.elapsed() > MEASURING_TIME {
+                break;
+            }
+        }
+        Ok(latency)
+    }
+
+    /// The clock of a database on a server; `None` where the database is embedded and has none of its own.
+    ///
+    /// # Errors
+    /// As [`Store::read`].
+    pub async fn read_clock(&self) -> Result<Option<Timestamp>> {
+        let Engine::Postgres(postgres) = &self.engine else { return Ok(None) };
+        let rows = postgres.read(step(CLOCK, params![])).await?;
+        let milliseconds = rows.first().map(|row| row.int(0)).transpose()?;
+        Ok(milliseconds.map(Timestamp::from_millisecond).transpose()?)
     }
 
     /// Finishes what waits and closes; later calls are [`Unavailable`](crate::Unavailable).

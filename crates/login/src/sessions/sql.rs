@@ -46,7 +46,13 @@ const LIST: &str = sql!(
 
 const COUNT_PENDING: &str = "
     SELECT COUNT(*) FROM sessions
-    WHERE ($1 = '' OR domain_id = $1) AND expires_at > $2 AND authenticated_at IS NULL AND cancelled_at IS NULL";
+    WHERE domain_id = $1 AND expires_at > $2 AND authenticated_at IS NULL AND cancelled_at IS NULL";
+
+/// No index leads to those that are pending, so that it is the rows looked at that are bounded.
+const COUNT_PENDING_OF_NEWEST: &str = "
+    SELECT COUNT(*) FROM
+      (SELECT expires_at, authenticated_at, cancelled_at FROM sessions ORDER BY id DESC LIMIT $2) AS newest
+    WHERE expires_at > $1 AND authenticated_at IS NULL AND cancelled_at IS NULL";
 
 /// Names the old challenge, so that of two refreshes, or a refresh and an answer, only the first changes a row.
 const REFRESH: &str = "
@@ -175,12 +181,21 @@ pub async fn list(store: &Store, account: &Account, filter: &SessionFilter, now:
     store.read(LIST, params).await?.into_iter().map(Session::from_row).collect()
 }
 
-/// How many sessions of a domain, or of all domains together, can still be answered.
+/// How many sessions of a domain can still be answered.
 ///
 /// # Errors
 /// As [`Store::read`].
-pub async fn count_pending(store: &Store, domain: Option<&DomainId>, now: Timestamp) -> Result<i64> {
-    let row = store.read_one(COUNT_PENDING, params![domain.map_or("", DomainId::as_str), now]).await?;
+pub async fn count_pending(store: &Store, domain: &DomainId, now: Timestamp) -> Result<i64> {
+    let row = store.read_one(COUNT_PENDING, params![domain, now]).await?;
+    row.context("COUNT is one row")?.int(0)
+}
+
+/// How many of the newest sessions of all domains, as many as `newest`, can still be answered.
+///
+/// # Errors
+/// As [`Store::read`].
+pub async fn count_pending_of_newest(store: &Store, now: Timestamp, newest: u32) -> Result<i64> {
+    let row = store.read_one(COUNT_PENDING_OF_NEWEST, params![now, newest]).await?;
     row.context("COUNT is one row")?.int(0)
 }
 

@@ -70,7 +70,10 @@ const SET_LAST_USED: &str = "
 const ADOPT: &str = "
     UPDATE users SET id = $1, user_id = $2, name = $3 WHERE domain_id = $4 AND public_key = $5 AND user_id IS NULL";
 
-const COUNT: &str = sql!("SELECT COUNT(*) FROM hosted_users WHERE ($1 = '' OR domain_id = $1) AND ", HAS_KEY);
+const COUNT: &str = sql!("SELECT COUNT(*) FROM hosted_users WHERE domain_id = $1 AND ", HAS_KEY);
+
+const COUNT_UP_TO: &str =
+    sql!("SELECT COUNT(*) FROM (SELECT 1 FROM hosted_users WHERE ", HAS_KEY, " LIMIT $1) AS found");
 
 const FIND: &str = sql!(HostedUser::SELECT, " WHERE domain_id = $1 AND id = $2 AND ", HAS_KEY);
 
@@ -223,13 +226,21 @@ pub async fn list(
         .collect())
 }
 
-/// How many users a domain has, or all domains together.
+/// How many users a domain has.
 ///
 /// # Errors
 /// As [`Store::read`].
-pub async fn count(store: &Store, domain: Option<&DomainId>) -> Result<i64> {
-    let row = store.read_one(COUNT, params![domain.map_or("", DomainId::as_str)]).await?;
+pub async fn count(store: &Store, domain: &DomainId) -> Result<i64> {
+    let row = store.read_one(COUNT, params![domain]).await?;
     row.context("COUNT is one row")?.int(0)
+}
+
+/// How many users all domains have together, counted no further than `most`.
+///
+/// # Errors
+/// As [`Store::read`].
+pub async fn count_up_to(store: &Store, most: u32) -> Result<i64> {
+    store.read_one(COUNT_UP_TO, params![most]).await?.context("COUNT is one row")?.int(0)
 }
 
 /// A domain's user, with all credentials.

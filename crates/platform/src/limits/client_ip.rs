@@ -97,15 +97,22 @@ impl Proxies {
         is_own_machine || self.trust(peer.ip().to_canonical())
     }
 
-    fn trust(&self, address: IpAddr) -> bool {
+    pub(super) fn trust(&self, address: IpAddr) -> bool {
         self.networks.iter().any(|network| network.contains(&address))
     }
 
     /// The addresses of the header, left to right; `None` for one that cannot be read.
-    fn hops(&self, headers: &HeaderMap) -> Vec<Option<IpAddr>> {
-        let (name, read): (_, fn(&str) -> Option<IpAddr>) = match self.header {
-            ForwardedHeader::XForwardedFor => ("x-forwarded-for", address),
-            ForwardedHeader::Forwarded => ("forwarded", |hop| hop.split(';').find_map(for_parameter)),
+    pub(super) fn hops(&self, headers: &HeaderMap) -> Vec<Option<IpAddr>> {
+        self.header.hops(headers)
+    }
+}
+
+impl ForwardedHeader {
+    /// The addresses in it, left to right; `None` for one that cannot be read.
+    pub(super) fn hops(self, headers: &HeaderMap) -> Vec<Option<IpAddr>> {
+        let (name, read): (_, fn(&str) -> Option<IpAddr>) = match self {
+            Self::XForwardedFor => ("x-forwarded-for", address),
+            Self::Forwarded => ("forwarded", |hop| hop.split(';').find_map(for_parameter)),
         };
         // What a client wrote before the proxy did may be anything, and must not hide what the proxy wrote.
         let lines = headers.get_all(name).iter().map(|line| String::from_utf8_lossy(line.as_bytes()));

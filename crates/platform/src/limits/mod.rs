@@ -3,6 +3,7 @@
 
 mod client_ip;
 mod concurrent;
+mod forwarding;
 mod local;
 mod shared;
 
@@ -16,6 +17,7 @@ use crate::setting::parsed;
 
 pub use client_ip::{Caller, ForwardedHeader, Proxies, find_caller};
 pub use concurrent::{Concurrent, Slot};
+pub use forwarding::{ASK_CLIENT, CLAIMED_ADDRESS, ForwardingSeen, TOLD_CLIENT, judge_forwarding};
 pub use local::Local;
 
 /// When to try again after Redis did not answer in time.

@@ -72,7 +72,7 @@ impl RetryAfterHeader {
 /// A request to another host.
 #[derive(Debug)]
 pub struct Request<'a> {
-    /// `GET` or `POST`.
+    /// `GET`, `HEAD` or `POST`.
     pub method: Method,
     /// Where to.
     pub url: &'a Url,

@@ -5,7 +5,7 @@ use std::net::SocketAddr;
 use axum::extract::{ConnectInfo, Request};
 use axum::http::{Extensions, HeaderMap};
 
-use crate::limits::{Caller, find_caller};
+use crate::limits::{Caller, ForwardingSeen, find_caller, judge_forwarding};
 use crate::shared::Platform;
 
 /// The caller behind a request, by the client's address.
@@ -24,6 +24,12 @@ pub fn peer(platform: &Platform, extensions: &Extensions, headers: &HeaderMap) -
 #[must_use]
 pub fn is_from_proxy(platform: &Platform, extensions: &Extensions) -> bool {
     platform.proxies.trust_connection(connection(extensions), platform.listen)
+}
+
+/// How a request is counted that carries an address which nobody has.
+#[must_use]
+pub fn see_forwarding(platform: &Platform, extensions: &Extensions, headers: &HeaderMap) -> ForwardingSeen {
+    judge_forwarding(connection(extensions), headers, &platform.proxies)
 }
 
 fn connection(extensions: &Extensions) -> SocketAddr {

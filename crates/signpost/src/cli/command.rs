@@ -3,8 +3,8 @@
 use clap::Subcommand;
 
 use super::{
-    advisories, atms, audit, backup, clients, conformance, console, deliveries, demo, doctor, domains, gazetteer, keys,
-    listen, mcp, moving, places, reports, serve, shell, signing_keys, trigger, users, wallet, webhook,
+    advisories, atms, audit, backup, clients, config, conformance, console, deliveries, demo, doctor, domains,
+    gazetteer, keys, listen, mcp, moving, places, reports, serve, shell, signing_keys, trigger, users, wallet, webhook,
 };
 
 #[derive(Debug, Subcommand)]
@@ -132,21 +132,24 @@ pub(super) enum Command {
     /// Show server, database and data in numbers, and what needs you
     ///
     /// Whether the server answers, and its version; domains, users, sessions and events in the database; ATMs, place names
-    /// and advisories. Exit code 1 if something needs a person: whatever 'signpost doctor' would warn of. With --json:
+    /// and advisories; what is counted is counted to 100,000. Exit code 1 if something needs a person: whatever 'signpost doctor' would warn of. With --json:
     /// `{version, server, database, domains, users, pending_sessions, events, catalogue, failing_feeds, places, advisories,
     /// attention: [{check, grade, found, mend}]}`.
     Status,
     /// Diagnose an installation, or a URL, and say how to mend it
     ///
-    /// Without URL it looks at this installation: settings, server, database, signing secrets, data folder. With URL it looks
-    /// at that address as strangers see it: health, TLS, headers, public URL, MCP, login page. Each line says `pass`, `warn`
-    /// or `fail`, what was found, and how to mend it. Exit code 1 if a check fails. With --json: `{passed, warned, failed,
-    /// checks: [{check, grade, found, mend}]}`.
+    /// Without URL it looks at this installation: settings, server, database and its speed, signing secrets, data folder and
+    /// disk, age of the ATMs, Redis, name servers, clocks, the public URL as this machine sees it, and up to three hosts that
+    /// live events go to, by HEAD / alone. With URL it looks at that address as strangers see it: health, TLS, clock, headers,
+    /// public URL, how a proxy names clients, each revision of MCP, login page. Every answer has 5 seconds. Each line says
+    /// `pass`, `warn` or `fail`, what was found, and how to mend it. Exit code 1 if a check fails. With --json: `{passed,
+    /// warned, failed, checks: [{check, grade, found, mend}]}`.
     Doctor(doctor::Doctor),
     /// Print the default configuration, with comments
     ///
     /// It reads no configuration, so it works if yours is broken. With --json it prints the settings without comments.
-    Config,
+    /// 'signpost config check' shows yours.
+    Config(config::ConfigCommand),
     /// Print completions for a shell
     ///
     /// Put the script where the shell looks: for bash a file in ~/.local/share/bash-completion/completions, for zsh one named

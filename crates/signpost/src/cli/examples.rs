@@ -7,6 +7,7 @@ pub(super) const EXAMPLES: &[(&str, [&str; 2])] = &[
     ("status", ["", "--json"]),
     ("doctor", ["", "https://login.example"]),
     ("config", ["", "> signpost.toml"]),
+    ("config check", ["", "--config /etc/signpost/signpost.toml"]),
     ("completions", ["bash > /etc/bash_completion.d/signpost", "fish > ~/.config/fish/completions/signpost.fish"]),
     ("man", ["~/.local/share/man/man1", "> signpost.1"]),
     ("keys create", ["--environment sandbox --name shop", "--environment live --name kiosks --scope atms"]),

@@ -6,6 +6,7 @@ mod audit;
 mod backup;
 mod clients;
 mod command;
+mod config;
 mod conformance;
 mod console;
 mod deliveries;
@@ -47,7 +48,7 @@ use signpost_platform::outbound::{Names, Outbound};
 use signpost_store::{Missing, Store};
 
 use self::command::Command;
-use crate::config::{BadSetting, Config, DEFAULT, Origin, RawSettings};
+use crate::config::{BadSetting, Config, Origin, RawSettings};
 use crate::server::schema::SCHEMA;
 
 pub use self::help::{GROUPS, command};
@@ -151,11 +152,7 @@ impl Cli {
             Command::Wallet(command) => command.run(&session()?).await,
             Command::Status => status::run(&session()?).await,
             Command::Doctor(command) => command.run(&session()?).await,
-            // Asked for above all by those whose own configuration is broken: nothing else is read.
-            Command::Config if common.json => {
-                say_json(&serde_json::to_string_pretty(&DEFAULT.parse::<toml::Table>()?)?)
-            }
-            Command::Config => say(DEFAULT.trim_end()),
+            Command::Config(command) => command.run(&common),
             Command::Completions(command) => command.run(&common),
             Command::Man(command) => command.run(&common),
         }

@@ -3,6 +3,7 @@
 //! `config.default.toml`.
 
 mod console;
+mod doubts;
 mod raw;
 mod read;
 mod wallet;
@@ -23,6 +24,7 @@ use tracing::level_filters::LevelFilter;
 use url::{Host, Url};
 
 pub use console::{ConsoleMode, ConsoleReach};
+pub use doubts::SettingDoubt;
 pub use raw::{Origin, RawSettings, ShownSetting};
 
 /// The defaults and the reference, as the program carries them.
@@ -226,6 +228,7 @@ mod tests {
         assert_eq!(config.login.webhook_retry_schedule.len(), 9);
         assert_eq!(config.login.session_ttl, Duration::from_mins(5));
         assert_eq!(config.rates.mcp.unwrap().to_string(), "10/s");
+        assert_eq!(super::tests::config("rate_limit_mcp", "off").unwrap().rates.mcp, None);
         assert!(config.database_url().ends_with("signpost-data/signpost.sqlite"));
     }
 
@@ -372,11 +375,6 @@ mod tests {
             raw.set("public_url", public_url, Origin::Flag);
             assert_eq!(Config::new(&raw).unwrap().is_nowhere(), is_nowhere, "{listen} {public_url}");
         }
-    }
-
-    #[test]
-    fn limits_can_be_switched_off() {
-        assert_eq!(config("rate_limit_mcp", "off").unwrap().rates.mcp, None);
     }
 
     fn geocoder(settings: &[(&str, &str)]) -> Result<Option<String>, String> {

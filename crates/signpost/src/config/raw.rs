@@ -17,8 +17,8 @@ const PREFIX: &str = "SIGNPOST_";
 pub enum Origin {
     /// The embedded file.
     Default,
-    /// A file of the operator's.
-    File(PathBuf),
+    /// A file of the operator's, and the line where it is found there.
+    File(PathBuf, Option<usize>),
     /// A variable of the environment.
     Variable,
     /// A flag of the command line.
@@ -67,7 +67,7 @@ impl RawSettings {
             anyhow::anyhow!("{shown} is not TOML: line {line}: {}", error.message())
         })?;
         for (key, value) in texts(table).with_context(|| format!("{shown}"))? {
-            self.set(&key, value, Origin::File(path.to_owned()));
+            self.set(&key, value, Origin::File(path.to_owned(), line_of(&key, &text)));
         }
         Ok(())
     }
@@ -107,13 +107,22 @@ impl RawSettings {
     pub fn file(&self) -> Option<&Path> {
         self.0
             .values()
-            .find_map(|(_, origin)| if let Origin::File(path) = origin { Some(path.as_path()) } else { None })
+            .find_map(|(_, origin)| if let Origin::File(path, _) = origin { Some(path.as_path()) } else { None })
     }
 
     /// Every key with its text, without the space around it, and where that is from.
     pub(super) fn iter(&self) -> impl Iterator<Item = (&str, (&str, &Origin))> {
         self.0.iter().map(|(key, (value, origin))| (key.as_str(), (value.trim(), origin)))
     }
+}
+
+/// The line of a file that sets a key, counted from one.
+fn line_of(key: &str, text: &str) -> Option<usize> {
+    let sets = |line: &str| {
+        let name = line.split_once('=').map(|(name, _)| name.trim());
+        name.is_some_and(|name| name.trim_matches(['"', '\'']) == key)
+    };
+    text.lines().position(sets).map(|before| before + 1)
 }
 
 /// What is wrong with a key that is no setting, and which setting was probably meant.
@@ -123,7 +132,7 @@ pub(super) fn unknown(key: &str, origin: &Origin) -> String {
         Origin::Variable => format!("{PREFIX}{}", key.to_uppercase()),
         _ => format!("'{key}'"),
     };
-    let file = if let Origin::File(path) = origin { format!("{}: ", path.display()) } else { String::new() };
+    let file = if let Origin::File(..) = origin { format!("{origin}: ") } else { String::new() };
     let meant = match nearest(key, &known) {
         Some(meant) => format!("did you mean {}?", written(meant)),
         None => "'signpost config' lists all settings".to_owned(),
@@ -184,7 +193,8 @@ impl fmt::Display for Origin {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Default => f.write_str("default"),
-            Self::File(path) => write!(f, "{}", path.display()),
+            Self::File(path, Some(line)) => write!(f, "{}, line {line}", path.display()),
+            Self::File(path, None) => write!(f, "{}", path.display()),
             Self::Variable => f.write_str("environment"),
             Self::Flag => f.write_str("command line"),
         }
@@ -215,6 +225,17 @@ mod tests {
         let all = raw.iter().collect::<BTreeMap<_, _>>();
         let all = ["listen", "log", "services", "session_ttl", "data_dir"].map(|key| all[key].0);
         assert_eq!(all, ["127.0.0.1:1", "debug", "atm,auth", "60s", "./signpost-data"]);
+    }
+
+    #[test]
+    fn a_value_of_a_file_is_known_by_its_line() {
+        let toml = file("# listen = \"0.0.0.0:1\"\n\n  \"log\"=\"warn\"\nlisten = \"127.0.0.1:1\"\n");
+        let mut raw = RawSettings::default();
+        raw.read_file(Some(toml.path())).unwrap();
+        for (key, line) in [("listen", Some(4)), ("log", Some(3))] {
+            assert_eq!(raw.origin(key), Some(&Origin::File(toml.path().to_owned(), line)), "{key}");
+        }
+        assert!(raw.origin("listen").unwrap().to_string().ends_with(", line 4"));
     }
 
     fn variable(name: &str, value: &str) -> Result<(), String> {

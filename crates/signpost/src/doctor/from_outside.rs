@@ -1,19 +1,15 @@
 //! The checks of an address as it looks from outside.
 
-use serde_json::Value;
 use url::Url;
 
+use super::forwarding::{ForwardingAsker, judge_answer};
+use super::protocol::{check_handshakes, check_tools};
 use super::{CheckFinding, Fetched, Visit};
-
-/// How many seconds a server's clock may be off before logins fail.
-const MAX_CLOCK_SECONDS: i64 = 60;
-/// How many before somebody should look at it.
-const NOTED_CLOCK_SECONDS: i64 = 5;
 
 /// A check; none where it has nothing to say of this address.
 type VisitCheck = fn(&Visit) -> Option<CheckFinding>;
 
-const CHECKS: [VisitCheck; 11] = [
+const CHECKS: [VisitCheck; 12] = [
     |visit| Some(check_health(visit)),
     |visit| Some(check_tls(visit)),
     check_clear_text,
@@ -22,7 +18,8 @@ const CHECKS: [VisitCheck; 11] = [
     check_home_headers,
     check_login_headers,
     check_public_url,
-    check_handshake,
+    check_forwarding,
+    check_handshakes,
     check_tools,
     check_shared_host,
 ];
@@ -103,17 +100,10 @@ fn check_hsts(visit: &Visit) -> Option<CheckFinding> {
 }
 
 fn check_clock(visit: &Visit) -> Option<CheckFinding> {
-    const CHECK: &str = "clock";
     let health = visit.health.as_ref().ok()?;
     let at = health.json()["timestamp"].as_str()?.parse::<jiff::Timestamp>().ok()?;
     let off = at.as_second().saturating_sub(visit.now.as_second());
-    let found = format!("the server's clock is {off:+} s from this machine's");
-    let mend = "set both by NTP: codes and events carry times";
-    Some(match off.abs() {
-        MAX_CLOCK_SECONDS.. => CheckFinding::fail(CHECK, found, mend),
-        NOTED_CLOCK_SECONDS.. => CheckFinding::warn(CHECK, found, mend),
-        _ => CheckFinding::pass(CHECK, "agrees with this machine's"),
-    })
+    Some(CheckFinding::clock(off, "the server's", "this machine's"))
 }
 
 /// What every page is sent with, and what of it must be there.
@@ -188,37 +178,10 @@ fn check_public_url(visit: &Visit) -> Option<CheckFinding> {
     })
 }
 
-fn check_handshake(visit: &Visit) -> Option<CheckFinding> {
-    const CHECK: &str = "MCP";
-    if !visit.has_locator() {
-        return None;
-    }
-    let answer = visit.handshake.as_ref().ok()?;
-    let result = answer.json()["result"].clone();
-    Some(match (result["protocolVersion"].as_str(), result["serverInfo"]["name"].as_str()) {
-        (Some(revision), Some(name)) => CheckFinding::pass(CHECK, format!("{name} speaks revision {revision}")),
-        _ => CheckFinding::fail(
-            CHECK,
-            format!("initialize at /mcp gives {}: {}", answer.status, first_words(&answer.body)),
-            "let the proxy pass POST /mcp on with its body and headers, and check --allowed-origins where there are any",
-        ),
-    })
-}
-
-fn check_tools(visit: &Visit) -> Option<CheckFinding> {
-    const CHECK: &str = "tools";
-    if !visit.has_locator() {
-        return None;
-    }
-    let listed = visit.tools.as_ref().ok()?.json();
-    let names: Vec<_> =
-        listed["result"]["tools"].as_array().into_iter().flatten().filter_map(|tool| tool["name"].as_str()).collect();
-    Some(if names.contains(&"find_nearest_bitcoin_atm") {
-        CheckFinding::pass(CHECK, names.join(", "))
-    } else {
-        let found = format!("tools/list names no tool of the locator: {}", first_words(&listed["error"].to_string()));
-        CheckFinding::fail(CHECK, found, "check that /mcp is Signpost's, and not another server's")
-    })
+/// How a request is counted that carries an address which nobody has.
+fn check_forwarding(visit: &Visit) -> Option<CheckFinding> {
+    let asker = if visit.is_loopback() { ForwardingAsker::Neighbour } else { ForwardingAsker::Stranger };
+    judge_answer(visit.forwarding.as_ref().ok()?, asker)
 }
 
 fn check_shared_host(visit: &Visit) -> Option<CheckFinding> {
@@ -232,14 +195,10 @@ fn check_shared_host(visit: &Visit) -> Option<CheckFinding> {
     })
 }
 
-fn first_words(text: &str) -> String {
-    const MOST: usize = 120;
-    let text = if serde_json::from_str::<Value>(text).is_ok_and(|value| value.is_null()) { "nothing" } else { text };
-    signpost_text::line(text).chars().take(MOST).collect()
-}
-
 #[cfg(test)]
 mod tests {
+    use signpost_mcp::Revision;
+
     use super::super::Grade;
     use super::*;
 
@@ -276,21 +235,28 @@ mod tests {
             home: Ok(page(200, "", &SAFE)),
             login_page: Ok(page(404, "", &SAFE)),
             api: Ok(page(401, "", &[])),
-            handshake: Ok(page(404, "", &[])),
+            forwarding: Ok(page(200, "", &[("signpost-client", "named")])),
+            handshakes: Revision::ALL.map(|revision| (revision, Ok(page(404, "", &[])))).into(),
             tools: Ok(page(404, "", &[])),
             discovery: Ok(page(404, "", &[])),
         }
     }
 
+    fn introduction(revision: Revision) -> (Revision, Result<Fetched, String>) {
+        let word = revision.as_str();
+        let result = if revision.is_stateless() {
+            format!(r#"{{"supportedVersions":["{word}"]}}"#)
+        } else {
+            format!(r#"{{"protocolVersion":"{word}","serverInfo":{{"name":"signpost"}}}}"#)
+        };
+        let stream = format!("event: message\ndata: {{\"result\":{result}}}\n");
+        (revision, Ok(page(200, &stream, &[("content-type", "text/event-stream")])))
+    }
+
     fn locator() -> Visit {
-        let answer = r#"{"result":{"protocolVersion":"2025-06-18","serverInfo":{"name":"signpost"}}}"#;
         Visit {
             api: Ok(page(404, "", &[])),
-            handshake: Ok(page(
-                200,
-                &format!("event: message\ndata: {answer}\n"),
-                &[("content-type", "text/event-stream")],
-            )),
+            handshakes: Revision::ALL.map(introduction).into(),
             tools: Ok(page(200, r#"{"result":{"tools":[{"name":"find_nearest_bitcoin_atm"}]}}"#, &[])),
             discovery: Ok(discovery("https://login.test")),
             ..sound()
@@ -337,6 +303,10 @@ mod tests {
                 ("clock", Grade::Warn, |visit| visit.now = "2026-01-31T00:00:20Z".parse().expect("a time")),
                 ("clock", Grade::Fail, |visit| visit.now = "2026-01-31T00:05:00Z".parse().expect("a time")),
                 ("headers", Grade::Warn, |visit| visit.home = Ok(page(200, "", &SAFE[2..]))),
+                ("proxy", Grade::Fail, |visit| visit.forwarding = Ok(page(200, "", &[("signpost-client", "claimed")]))),
+                ("proxy", Grade::Warn, |visit| visit.forwarding = Ok(page(200, "", &[("signpost-client", "unread")]))),
+                ("proxy", Grade::Warn, |visit| visit.forwarding = Ok(page(200, "", &[("signpost-client", "unnamed")]))),
+                ("proxy", Grade::Warn, |visit| visit.forwarding = Ok(page(200, "", &[("signpost-client", "trusted")]))),
                 ("login page", Grade::Fail, |visit| visit.login_page = Err("no answer".to_owned())),
                 ("login page", Grade::Fail, |visit| visit.login_page = Ok(page(200, "", &SAFE[1..]))),
                 ("login page", Grade::Fail, |visit| visit.login_page = Ok(page(404, "", &SAFE[..5]))),
@@ -351,7 +321,14 @@ mod tests {
             &[
                 ("public URL", Grade::Fail, |visit| visit.discovery = Ok(discovery("http://127.0.0.1:8080"))),
                 ("public URL", Grade::Fail, |visit| visit.discovery = Ok(page(404, "", &[]))),
-                ("MCP", Grade::Fail, |visit| visit.handshake = Ok(page(403, "forbidden origin", &[]))),
+                ("MCP", Grade::Fail, |visit| {
+                    visit
+                        .handshakes
+                        .iter_mut()
+                        .for_each(|(_, answer)| *answer = Ok(page(403, "forbidden origin", &[])));
+                }),
+                ("MCP", Grade::Warn, |visit| visit.handshakes[0].1 = Ok(page(400, "", &[]))),
+                ("MCP", Grade::Warn, |visit| visit.handshakes[4].1 = introduction(Revision::ALL[1]).1),
                 ("tools", Grade::Fail, |visit| visit.tools = Ok(page(200, r#"{"result":{"tools":[]}}"#, &[]))),
                 ("shared host", Grade::Warn, |visit| visit.api = Ok(page(401, "", &[]))),
             ],

@@ -1,7 +1,6 @@
 //! What there is of an installation: its settings, its server, its database, and what it serves.
 
 use std::path::Path;
-use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::Result;
@@ -14,19 +13,13 @@ use serde_json::Value;
 use signpost_atm::advisories::LiveAdvisories;
 use signpost_atm::catalogue::Catalogue;
 use signpost_atm::places::{self, Places};
-use signpost_atm::{catalogue, feeds};
-use signpost_login::domains::{self, HandlerKind, ListedDomain};
-use signpost_login::{events, sessions, users};
-use signpost_openid::jose::makes_rsa;
-use signpost_openid::signing_keys;
-use signpost_openid::signing_keys::trouble::{KeyTrouble, find_trouble};
-use signpost_platform::accounts::Environment;
 use signpost_platform::outbound::{Outbound, Reach, Request};
 use signpost_store::Store;
 use url::Url;
 
-use crate::config::{Config, Service};
-use crate::deployment::{public_address, sealed};
+use super::{DatabaseSeen, SurroundingsSeen};
+use crate::config::{Config, ConsoleReach, Service};
+use crate::deployment::public_address;
 
 /// How long a server on this machine may take to say that it is there.
 const HEALTH_TIMEOUT: Duration = Duration::from_secs(3);
@@ -37,11 +30,13 @@ const MAX_HEALTH_BYTES: usize = 4096;
 #[derive(Debug)]
 #[expect(missing_docs, reason = "the names say it")]
 pub struct Installation {
+    pub now: Timestamp,
     pub settings: SettingsSeen,
     pub server: ServerSeen,
     pub database: Result<DatabaseSeen, String>,
     pub places: Result<PlacesSeen, String>,
     pub advisories: Result<AdvisoriesSeen, String>,
+    pub surroundings: SurroundingsSeen,
 }
 
 /// What the settings say.
@@ -55,6 +50,8 @@ pub struct SettingsSeen {
     pub public_url: Option<String>,
     /// Whether the locator and the login run in one server.
     pub runs_both_services: bool,
+    /// Whether operators reach the console at the public URL.
+    pub has_public_console: bool,
     /// Whether signing secrets are encrypted.
     pub has_seal_key: bool,
     /// The permissions of the data folder, where there is one and it has such.
@@ -85,78 +82,6 @@ pub struct ServerSeen {
     pub public_address: Option<String>,
 }
 
-/// The database in numbers.
-#[derive(Debug, Serialize)]
-#[expect(missing_docs, reason = "the names say it")]
-pub struct DatabaseSeen {
-    pub domains: DomainsSeen,
-    pub users: i64,
-    pub pending_sessions: i64,
-    pub events: EventsSeen,
-    pub catalogue: CatalogueSeen,
-    pub failing_feeds: Vec<FeedFailing>,
-    /// Why signing secrets cannot be read, if they cannot.
-    #[serde(skip)]
-    pub unreadable_secrets: Option<String>,
-    /// What is wrong with the keys that sign ID tokens, if anything is.
-    #[serde(skip)]
-    pub key_trouble: Option<KeyTrouble>,
-}
-
-/// Domains of all accounts.
-#[derive(Debug, Default, Serialize)]
-pub struct DomainsSeen {
-    /// In live.
-    pub live: usize,
-    /// In the sandbox.
-    pub sandbox: usize,
-    /// Verified, in both.
-    pub verified: usize,
-    /// Live ones with users here.
-    pub live_hosted: usize,
-    /// Names of verified ones whose proof is missing.
-    pub missing_proof: Vec<String>,
-}
-
-/// Events and where they go.
-#[derive(Debug, Serialize)]
-pub struct EventsSeen {
-    /// How many wait for an attempt.
-    pub waiting: i64,
-    /// Since when the first of them does.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub oldest_waiting_at: Option<Timestamp>,
-    /// How many have failed for good.
-    pub failed: i64,
-    /// Endpoints that only fail.
-    pub failing_endpoints: usize,
-    /// Those of them that are disabled.
-    pub disabled_endpoints: Vec<String>,
-}
-
-/// The machines.
-#[derive(Debug, Serialize)]
-pub struct CatalogueSeen {
-    /// How many there are.
-    pub machines: usize,
-    /// Whether they are the fictional ones.
-    pub sample: bool,
-    /// How many sources they come from.
-    pub sources: usize,
-    /// Of when the newest word of any of them is.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub data_as_of: Option<Timestamp>,
-}
-
-/// A source whose fetches fail.
-#[derive(Debug, Serialize)]
-#[expect(missing_docs, reason = "the names say it")]
-pub struct FeedFailing {
-    pub name: String,
-    pub failures: u32,
-    pub error: String,
-}
-
 /// The place names.
 #[derive(Debug, Serialize)]
 pub struct PlacesSeen {
@@ -185,20 +110,27 @@ impl Installation {
         served: Option<&Catalogue>,
         now: Timestamp,
     ) -> Self {
-        let (database, public_address) = match &store {
-            Err(error) => (Err(format!("{error:#}")), None),
-            Ok(store) => (
-                DatabaseSeen::read(config, store, served, now).await.map_err(|error| format!("{error:#}")),
-                public_address::find(store).await.ok().flatten(),
-            ),
+        let surroundings = SurroundingsSeen::look(config, store.as_ref().ok(), outbound, now);
+        let known = async {
+            let (database, public_address) = match &store {
+                Err(error) => (Err(format!("{error:#}")), None),
+                Ok(store) => (
+                    DatabaseSeen::read(config, store, served, now).await.map_err(|error| format!("{error:#}")),
+                    public_address::find(store).await.ok().flatten(),
+                ),
+            };
+            (database, ServerSeen::ask(config, public_address, outbound).await)
         };
+        let (surroundings, (database, seen)) = tokio::join!(Box::pin(surroundings), Box::pin(known));
         Self {
+            now,
             settings: SettingsSeen::read(config),
-            server: ServerSeen::ask(config, public_address, outbound).await,
+            server: seen,
             database,
             places: PlacesSeen::read(&config.data_dir, served.map(|served| &served.places))
                 .map_err(|error| format!("{error:#}")),
             advisories: AdvisoriesSeen::read(config, now),
+            surroundings,
         }
     }
 }
@@ -210,6 +142,7 @@ impl SettingsSeen {
             exposure: Exposure::read(config),
             public_url: config.public_url.as_ref().map(|url| url.as_str().trim_end_matches('/').to_owned()),
             runs_both_services: [Service::Atm, Service::Auth].iter().all(|one| config.services.contains(one)),
+            has_public_console: config.console_reach() == Some(ConsoleReach::PublicUrl),
             has_seal_key: config.login.seal().is_enabled(),
             data_dir_mode: mode(&config.data_dir),
         }
@@ -293,76 +226,6 @@ async fn ask_version(address: &str, outbound: &Outbound) -> Result<String, Strin
     let document: Value = serde_json::from_slice(&answer.body).unwrap_or_default();
     let version = document["version"].as_str().filter(|_| answer.status == 200 && document["status"] == "ok");
     version.map(str::to_owned).ok_or_else(|| format!("something else answers there (status {})", answer.status))
-}
-
-impl DatabaseSeen {
-    async fn read(config: &Config, store: &Store, served: Option<&Catalogue>, now: Timestamp) -> Result<Self> {
-        let snapshot = match served {
-            Some(served) => served.snapshot(),
-            None => Arc::new(catalogue::load(store, now).await?),
-        };
-        let feeds = feeds::sql::list(store).await?.into_iter().filter(|feed| feed.failures > 0);
-        let unreadable = sealed::check(store, &config.login.seal()).await;
-        Ok(Self {
-            domains: DomainsSeen::read(store).await?,
-            users: users::sql::count(store, None).await?,
-            pending_sessions: sessions::sql::count_pending(store, None, now).await?,
-            events: EventsSeen::read(store).await?,
-            catalogue: CatalogueSeen {
-                machines: snapshot.len(),
-                sample: snapshot.is_sample(),
-                sources: snapshot.sources().count(),
-                data_as_of: snapshot.data_as_of(),
-            },
-            failing_feeds: feeds
-                .map(|feed| FeedFailing {
-                    name: feed.name,
-                    failures: feed.failures,
-                    error: feed.last_error.unwrap_or_default(),
-                })
-                .collect(),
-            key_trouble: find_trouble(&signing_keys::sql::list_all(store).await?, makes_rsa(), now),
-            unreadable_secrets: unreadable.err().map(|error| format!("{error:#}")),
-        })
-    }
-}
-
-impl DomainsSeen {
-    async fn read(store: &Store) -> Result<Self> {
-        let mut seen = Self::default();
-        for ListedDomain { id, environment, verified, .. } in domains::sql::list_all(store).await? {
-            seen.verified += usize::from(verified);
-            match environment {
-                Environment::Live => seen.live += 1,
-                Environment::Sandbox => seen.sandbox += 1,
-            }
-            let Some(domain) = domains::sql::find_in_any_account(store, &id).await? else { continue };
-            let is_live = environment == Environment::Live;
-            seen.live_hosted += usize::from(is_live && domain.handler == HandlerKind::Hosted);
-            if domain.failing_since.is_some() {
-                seen.missing_proof.push(domain.name.to_string());
-            }
-        }
-        Ok(seen)
-    }
-}
-
-impl EventsSeen {
-    async fn read(store: &Store) -> Result<Self> {
-        let (waiting, oldest_waiting_at) = events::sql::count_waiting(store).await?;
-        let failing = events::endpoints::list_failing(store).await?;
-        Ok(Self {
-            waiting,
-            oldest_waiting_at,
-            failed: events::deliveries::count_failed(store).await?,
-            failing_endpoints: failing.len(),
-            disabled_endpoints: failing
-                .into_iter()
-                .filter(|one| one.disabled_at.is_some())
-                .map(|one| one.endpoint)
-                .collect(),
-        })
-    }
 }
 
 impl PlacesSeen {

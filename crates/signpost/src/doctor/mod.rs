@@ -2,20 +2,31 @@
 //!
 //! Facts are collected first ([`Installation`], [`Visit`]); each check is a pure function over them.
 
+mod around_it;
+mod forwarding;
 mod from_outside;
 mod installation;
+mod numbers;
 mod on_this_machine;
+mod protocol;
+#[cfg(test)]
+mod sound;
+mod surroundings;
 mod visit;
 
 use serde::Serialize;
 
 pub use from_outside::check_visit;
-pub use installation::{
-    AdvisoriesSeen, CatalogueSeen, DatabaseSeen, DomainsSeen, EventsSeen, Exposure, FeedFailing, Installation,
-    PlacesSeen, ServerSeen, SettingsSeen,
-};
+pub use installation::{AdvisoriesSeen, Exposure, Installation, PlacesSeen, ServerSeen, SettingsSeen};
+pub use numbers::{CatalogueSeen, DatabaseSeen, DomainsSeen, EventsSeen, FeedFailing, MOST_COUNTED};
 pub use on_this_machine::check_installation;
+pub use surroundings::{EndpointReached, PublicSeen, SurroundingsSeen};
 pub use visit::{Fetched, Visit};
+
+/// How many seconds a clock may be off before logins fail.
+const MAX_CLOCK_SECONDS: i64 = 60;
+/// How many before somebody should look at it.
+const NOTED_CLOCK_SECONDS: i64 = 5;
 
 /// How a check ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
@@ -66,5 +77,17 @@ impl CheckFinding {
 
     fn fail(check: &'static str, found: impl Into<String>, mend: impl Into<String>) -> Self {
         Self { grade: Grade::Fail, ..Self::warn(check, found, mend) }
+    }
+
+    /// What there is to say of a clock that is so many seconds ahead of another one.
+    fn clock(off: i64, whose: &str, other: &str) -> Self {
+        const CHECK: &str = "clock";
+        let found = format!("{whose} clock is {off:+} s from {other}");
+        let mend = "set both by NTP: codes and events carry times";
+        match off.abs() {
+            MAX_CLOCK_SECONDS.. => Self::fail(CHECK, found, mend),
+            NOTED_CLOCK_SECONDS.. => Self::warn(CHECK, found, mend),
+            _ => Self::pass(CHECK, format!("agrees with {other}")),
+        }
     }
 }

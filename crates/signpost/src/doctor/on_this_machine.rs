@@ -2,7 +2,10 @@
 
 use signpost_openid::signing_keys::trouble::KeyTrouble;
 
-use super::{CheckFinding, DatabaseSeen, Exposure, Installation};
+use super::{CheckFinding, DatabaseSeen, Exposure, Installation, around_it};
+
+/// From how many days on the newest word of any source is old.
+const OLD_DAYS: i64 = 90;
 
 /// A check; none where it has nothing to say of this installation.
 type InstallationCheck = fn(&Installation) -> Option<CheckFinding>;
@@ -26,7 +29,7 @@ const CHECKS: [InstallationCheck; 13] = [
 /// What all checks find.
 #[must_use]
 pub fn check_installation(installation: &Installation) -> Vec<CheckFinding> {
-    CHECKS.iter().filter_map(|check| check(installation)).collect()
+    CHECKS.iter().chain(&around_it::CHECKS).filter_map(|check| check(installation)).collect()
 }
 
 fn database(installation: &Installation) -> Option<&DatabaseSeen> {
@@ -145,15 +148,16 @@ fn check_data_folder(installation: &Installation) -> Option<CheckFinding> {
 
 fn check_shared_host(installation: &Installation) -> Option<CheckFinding> {
     let (settings, database) = (&installation.settings, database(installation)?);
-    let is_shared =
-        settings.runs_both_services && settings.exposure != Exposure::OwnMachine && database.domains.live_hosted > 0;
-    is_shared.then(|| {
-        CheckFinding::warn(
-            "shared host",
-            "live logins share their host with the locator, which shows texts of strangers",
-            "run two servers at hosts of their own, with --services auth and --services atm",
-        )
-    })
+    let is_shared = settings.runs_both_services && settings.exposure != Exposure::OwnMachine;
+    let beside = match (database.domains.live_hosted > 0, settings.has_public_console) {
+        (true, true) => "live logins and the console share",
+        (true, false) => "live logins share",
+        (false, true) => "the console shares",
+        (false, false) => return None,
+    };
+    let mend = "run two servers at hosts of their own, with --services auth and --services atm";
+    let found = format!("{beside} the host of the locator, which shows texts of strangers");
+    is_shared.then(|| CheckFinding::warn("shared host", found, mend))
 }
 
 fn check_domains(installation: &Installation) -> Option<CheckFinding> {
@@ -196,16 +200,24 @@ fn check_events(installation: &Installation) -> Option<CheckFinding> {
 fn check_catalogue(installation: &Installation) -> Option<CheckFinding> {
     const CHECK: &str = "ATMs";
     let catalogue = &database(installation)?.catalogue;
-    Some(if catalogue.sample && installation.settings.exposure != Exposure::OwnMachine {
+    let is_sample = catalogue.sample;
+    let age = catalogue.data_as_of.map(|newest| installation.now.duration_since(newest).as_hours() / 24);
+    Some(if is_sample && installation.settings.exposure != Exposure::OwnMachine {
         CheckFinding::warn(
             CHECK,
             "people are shown fictional sample machines",
             "import ATMs with 'signpost atms import', or run without the locator: --services auth",
         )
+    } else if let Some(age) = age.filter(|age| !is_sample && *age >= OLD_DAYS) {
+        CheckFinding::warn(
+            CHECK,
+            format!("the newest word of any source is {age} days old"),
+            "import a newer file with 'signpost atms import', or fetch one regularly: 'signpost atms feeds add'",
+        )
     } else {
         CheckFinding::pass(
             CHECK,
-            format!("{}, {}", catalogue.machines, if catalogue.sample { "fictional samples" } else { "imported" }),
+            format!("{}, {}", catalogue.machines, if is_sample { "fictional samples" } else { "imported" }),
         )
     })
 }
@@ -251,47 +263,9 @@ fn listed(names: &[String]) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{
-        AdvisoriesSeen, CatalogueSeen, DomainsSeen, EventsSeen, FeedFailing, Grade, PlacesSeen, ServerSeen,
-        SettingsSeen,
-    };
+    use super::super::sound::sound;
+    use super::super::{FeedFailing, Grade};
     use super::*;
-
-    fn sound() -> Installation {
-        Installation {
-            settings: SettingsSeen {
-                database: "/data/signpost.sqlite".to_owned(),
-                exposure: Exposure::Public,
-                public_url: Some("https://login.test".to_owned()),
-                runs_both_services: false,
-                has_seal_key: true,
-                data_dir_mode: Some(0o700),
-            },
-            server: ServerSeen {
-                address: "http://127.0.0.1:8080".to_owned(),
-                version: Ok(env!("CARGO_PKG_VERSION").to_owned()),
-                public_address: Some("https://login.test".to_owned()),
-            },
-            database: Ok(DatabaseSeen {
-                domains: DomainsSeen { live: 1, verified: 1, live_hosted: 1, ..DomainsSeen::default() },
-                users: 1,
-                pending_sessions: 0,
-                events: EventsSeen {
-                    waiting: 0,
-                    oldest_waiting_at: None,
-                    failed: 0,
-                    failing_endpoints: 0,
-                    disabled_endpoints: Vec::new(),
-                },
-                catalogue: CatalogueSeen { machines: 3, sample: false, sources: 1, data_as_of: None },
-                failing_feeds: Vec::new(),
-                unreadable_secrets: None,
-                key_trouble: None,
-            }),
-            places: Ok(PlacesSeen { places: 10, origin: "built-in" }),
-            advisories: Ok(AdvisoriesSeen { rows: 2, overdue: Vec::new() }),
-        }
-    }
 
     /// What the checks say once one thing is otherwise.
     fn after(change: impl FnOnce(&mut Installation)) -> Vec<CheckFinding> {
@@ -313,7 +287,7 @@ mod tests {
 
     #[test]
     fn each_fault_is_found_by_its_check_alone_and_says_how_to_mend_it() {
-        let faults: [(&str, Grade, Break); 18] = [
+        let faults: [(&str, Grade, Break); 20] = [
             ("database", Grade::Fail, |it| it.database = Err("no database in the folder /x".to_owned())),
             ("server", Grade::Fail, |it| it.server.version = Err("no answer".to_owned())),
             ("server", Grade::Warn, |it| it.server.version = Ok("0.0.1".to_owned())),
@@ -328,10 +302,15 @@ mod tests {
             ("signing keys", Grade::Warn, |it| database(it).key_trouble = Some(KeyTrouble::NoRsa)),
             ("data folder", Grade::Warn, |it| it.settings.data_dir_mode = Some(0o755)),
             ("shared host", Grade::Warn, |it| it.settings.runs_both_services = true),
+            ("shared host", Grade::Warn, |it| {
+                database(it).domains.live_hosted = 0;
+                (it.settings.runs_both_services, it.settings.has_public_console) = (true, true);
+            }),
             ("domains", Grade::Warn, |it| database(it).domains.missing_proof = vec!["shop.test".to_owned()]),
             ("events", Grade::Warn, |it| database(it).events.disabled_endpoints = vec!["https://shop.test".to_owned()]),
             ("events", Grade::Warn, |it| database(it).events.failed = 2),
             ("ATMs", Grade::Warn, |it| database(it).catalogue.sample = true),
+            ("ATMs", Grade::Warn, |it| database(it).catalogue.data_as_of = "2025-11-01T00:00:00Z".parse().ok()),
             ("feeds", Grade::Warn, |it| {
                 let failing = FeedFailing { name: "acme".to_owned(), failures: 3, error: "status 500".to_owned() };
                 database(it).failing_feeds = vec![failing];

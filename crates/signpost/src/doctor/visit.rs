@@ -3,16 +3,18 @@
 use std::time::Duration;
 
 use bytes::Bytes;
+use futures_util::future::join_all;
 use jiff::Timestamp;
 use reqwest::Method;
-use reqwest::header::{ACCEPT, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
+use reqwest::header::{ACCEPT, CONTENT_TYPE, FORWARDED, HeaderMap, HeaderName, HeaderValue};
 use serde_json::{Value, json};
 use signpost_mcp::Revision;
+use signpost_platform::limits::{ASK_CLIENT, CLAIMED_ADDRESS};
 use signpost_platform::outbound::{Outbound, Reach, Request};
 use url::{Host, Url};
 
 /// How long each answer may take.
-const ANSWER_TIMEOUT: Duration = Duration::from_secs(10);
+const ANSWER_TIMEOUT: Duration = Duration::from_secs(5);
 /// How much of it is read: the list of tools is the longest.
 const MAX_ANSWER_BYTES: usize = 256 * 1024;
 
@@ -35,8 +37,10 @@ pub struct Visit {
     pub login_page: Result<Fetched, String>,
     /// `GET /v1/domains` without a key.
     pub api: Result<Fetched, String>,
-    /// `initialize` at `/mcp`.
-    pub handshake: Result<Fetched, String>,
+    /// `GET /health` once more, with an address that nobody has in the headers of proxies.
+    pub forwarding: Result<Fetched, String>,
+    /// How `/mcp` introduces itself in each revision of the protocol, newest first.
+    pub handshakes: Vec<(Revision, Result<Fetched, String>)>,
     /// `tools/list` at `/mcp`.
     pub tools: Result<Fetched, String>,
     /// `/.well-known/mcp-server`.
@@ -79,17 +83,18 @@ impl Visit {
                 None => None,
             }
         };
-        let (health, in_clear, home, login_page, api, handshake, tools, discovery) = tokio::join!(
+        let (health, in_clear, home, login_page, api, forwarding, handshakes, tools, discovery) = tokio::join!(
             get(outbound, &address, "/health", "application/json"),
             in_clear,
             get(outbound, &address, "/", "text/html"),
             get(outbound, &address, "/login/sess_none", "text/html"),
             get(outbound, &address, "/v1/domains", "application/json"),
-            call(outbound, &address, "initialize", initialize()),
-            call(outbound, &address, "tools/list", json!({})),
+            ask_forwarding(outbound, &address),
+            join_all(Revision::ALL.map(|revision| shake_hands(outbound, &address, revision))),
+            call(outbound, &address, "tools/list", json!({}), &[]),
             get(outbound, &address, "/.well-known/mcp-server", "application/json"),
         );
-        Self { address, url, now, health, in_clear, home, login_page, api, handshake, tools, discovery }
+        Self { address, url, now, health, in_clear, home, login_page, api, forwarding, handshakes, tools, discovery }
     }
 
     /// Whether the login is there: its API asks for a key.
@@ -101,18 +106,23 @@ impl Visit {
     /// Whether the locator is there: its address is known.
     #[must_use]
     pub fn has_locator(&self) -> bool {
-        self.handshake.as_ref().is_ok_and(|answer| answer.status != 404)
+        self.handshakes.iter().any(|(_, answer)| answer.as_ref().is_ok_and(|answer| answer.status != 404))
     }
 
     /// Whether the address is of the machine that asks.
     #[must_use]
     pub fn is_loopback(&self) -> bool {
-        match self.url.host() {
-            Some(Host::Domain(name)) => name == "localhost" || name.ends_with(".localhost"),
-            Some(Host::Ipv4(address)) => address.is_loopback(),
-            Some(Host::Ipv6(address)) => address.is_loopback(),
-            None => false,
-        }
+        leads_to_own_machine(&self.url)
+    }
+}
+
+/// Whether an address is of the machine that asks.
+pub(super) fn leads_to_own_machine(url: &Url) -> bool {
+    match url.host() {
+        Some(Host::Domain(name)) => name == "localhost" || name.ends_with(".localhost"),
+        Some(Host::Ipv4(address)) => address.is_loopback(),
+        Some(Host::Ipv6(address)) => address.is_loopback(),
+        None => false,
     }
 }
 
@@ -124,9 +134,35 @@ fn clear_address(url: &Url) -> Option<String> {
     Some(clear.as_str().trim_end_matches('/').to_owned())
 }
 
-fn initialize() -> Value {
+/// Asks how a request is counted that claims to come from an address which nobody has.
+pub(super) async fn ask_forwarding(outbound: &Outbound, address: &str) -> Result<Fetched, String> {
+    let claimed = CLAIMED_ADDRESS.to_string();
+    let headers = [
+        (ASK_CLIENT, "1"),
+        (HeaderName::from_static("x-forwarded-for"), &claimed),
+        (FORWARDED, &format!("for={claimed}")),
+    ];
+    ask(outbound, Method::GET, &format!("{address}/health"), &headers, None).await
+}
+
+/// Introduces itself as a client of a revision does.
+async fn shake_hands(outbound: &Outbound, address: &str, revision: Revision) -> (Revision, Result<Fetched, String>) {
+    const DISCOVER: &str = "server/discover";
     let client = json!({ "name": "signpost-doctor", "version": env!("CARGO_PKG_VERSION") });
-    json!({ "protocolVersion": Revision::ALL.iter().find(|one| !one.is_stateless()).map(|one| one.as_str()), "capabilities": {}, "clientInfo": client })
+    let answer = if revision.is_stateless() {
+        let meta = json!({
+            "io.modelcontextprotocol/protocolVersion": revision.as_str(),
+            "io.modelcontextprotocol/clientInfo": client,
+            "io.modelcontextprotocol/clientCapabilities": {},
+        });
+        let headers = [("mcp-protocol-version", revision.as_str()), ("mcp-method", DISCOVER)];
+        let headers = headers.map(|(name, value)| (HeaderName::from_static(name), value));
+        call(outbound, address, DISCOVER, json!({ "_meta": meta }), &headers).await
+    } else {
+        let params = json!({ "protocolVersion": revision.as_str(), "capabilities": {}, "clientInfo": client });
+        call(outbound, address, "initialize", params, &[]).await
+    };
+    (revision, answer)
 }
 
 async fn get(outbound: &Outbound, address: &str, path: &str, accept: &'static str) -> Result<Fetched, String> {
@@ -134,9 +170,16 @@ async fn get(outbound: &Outbound, address: &str, path: &str, accept: &'static st
     ask(outbound, Method::GET, &format!("{address}{path}"), &headers, None).await
 }
 
-async fn call(outbound: &Outbound, address: &str, method: &str, params: Value) -> Result<Fetched, String> {
+async fn call(
+    outbound: &Outbound,
+    address: &str,
+    method: &str,
+    params: Value,
+    headers: &[(HeaderName, &str)],
+) -> Result<Fetched, String> {
     let body = json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": params }).to_string();
-    let headers = [(ACCEPT, "application/json, text/event-stream"), (CONTENT_TYPE, "application/json")];
+    let always = [(ACCEPT, "application/json, text/event-stream"), (CONTENT_TYPE, "application/json")];
+    let headers = [&always[..], headers].concat();
     ask(outbound, Method::POST, &format!("{address}/mcp"), &headers, Some(body.into())).await
 }
 
@@ -144,11 +187,13 @@ async fn ask(
     outbound: &Outbound,
     method: Method,
     url: &str,
-    headers: &[(HeaderName, &'static str)],
+    headers: &[(HeaderName, &str)],
     body: Option<Bytes>,
 ) -> Result<Fetched, String> {
     let url: Url = url.parse().map_err(|error| format!("{error}"))?;
-    let headers = headers.iter().map(|(name, value)| (name.clone(), HeaderValue::from_static(value))).collect();
+    let value = |text: &str| HeaderValue::from_str(text).map_err(|error| error.to_string());
+    let headers = headers.iter().map(|(name, text)| Ok((name.clone(), value(text)?)));
+    let headers = headers.collect::<Result<HeaderMap, String>>()?;
     let request = Request { method, url: &url, headers, body, within: ANSWER_TIMEOUT, keep: MAX_ANSWER_BYTES };
     // Whoever types the address may reach what they can reach.
     let answer = outbound.send(Reach::Everything, request).await.map_err(|error| format!("{error:#}"))?;

@@ -4,19 +4,24 @@ use std::sync::Arc;
 
 use axum::Json;
 use axum::extract::State;
-use axum::http::StatusCode;
-use axum::response::IntoResponse;
+use axum::http::{Extensions, HeaderMap, HeaderValue, StatusCode};
+use axum::response::{AppendHeaders, IntoResponse};
 use jiff::Timestamp;
 use serde::Serialize;
 use serde_json::json;
 use signpost_atm::locator::Deployment;
+use signpost_platform::limits::{ASK_CLIENT, TOLD_CLIENT};
+use signpost_platform::web::peer::see_forwarding;
 use signpost_platform::web::{ANY_ORIGIN, JsonReply};
 
 use super::App;
 
-/// The health document (ATM locator specification, §2).
-pub(crate) async fn show(State(app): State<Arc<App>>) -> impl IntoResponse {
-    (ANY_ORIGIN, JsonReply(document(&app)))
+/// The health document (ATM locator specification, §2). To who asks for it, and carries an address that nobody has, a header
+/// says how the request is counted.
+pub(crate) async fn show(State(app): State<Arc<App>>, extensions: Extensions, headers: HeaderMap) -> impl IntoResponse {
+    let seen = headers.contains_key(ASK_CLIENT).then(|| see_forwarding(&app, &extensions, &headers).as_str());
+    let told = seen.map(|word| [(TOLD_CLIENT, HeaderValue::from_static(word))]);
+    (ANY_ORIGIN, told.map(AppendHeaders), JsonReply(document(&app)))
 }
 
 /// 200 while requests are welcome: the database can be read and written, and the server is not stopping. Otherwise the

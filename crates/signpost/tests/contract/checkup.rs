@@ -6,7 +6,7 @@ use axum::http::StatusCode;
 use serde_json::{Value, json};
 use signpost::doctor::Installation;
 use signpost_platform::outbound::{Names, Outbound};
-use signpost_store::step;
+use signpost_store::{is_postgres, step};
 
 use crate::harness::{Ended, Endpoint, Program, Service, embedded_database, text};
 use crate::hosted::{opens, posts, shop};
@@ -51,7 +51,7 @@ fn status_tells_what_runs_and_fails_once_it_does_not() {
     let outside = Program::within(folder.path(), &["doctor", &address, "--json"]).run().json();
     assert_eq!((&outside["failed"], &outside["warned"]), (&json!(0), &json!(0)), "{outside}");
     let passed = checks_that(&outside, "pass");
-    for check in ["health", "TLS", "clock", "headers", "login page", "public URL", "MCP", "tools"] {
+    for check in ["health", "TLS", "clock", "headers", "login page", "public URL", "proxy", "MCP", "tools"] {
         assert!(passed.iter().any(|it| it == check), "{check}: {passed:?}");
     }
     server.terminate();
@@ -140,10 +140,9 @@ async fn what_is_there_is_counted() {
     opens(&integrator, "login").await;
     let (config, now) = (&service.app.config, service.clock.now());
     let outbound = Outbound::new(&Names::System);
-    let seen = Installation::look(config, Ok(service.app.store.clone()), &outbound, None, now)
-        .await
-        .database
-        .expect("it is there");
+    let look = Installation::look(config, Ok(service.app.store.clone()), &outbound, None, now).await;
+    assert_eq!(look.surroundings.database_clock.is_some(), is_postgres(&config.database_url()));
+    let seen = look.database.expect("it is there");
     assert_eq!((seen.domains.sandbox, seen.users, seen.pending_sessions), (1, 1, 1));
     assert_eq!((seen.events.waiting, seen.events.failed), (1, 0));
     assert!(seen.events.oldest_waiting_at.is_some() && seen.unreadable_secrets.is_none());

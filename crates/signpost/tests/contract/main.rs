@@ -114,6 +114,7 @@ mod signing_keys;
 mod soak;
 mod store;
 mod stored;
+mod surroundings;
 mod through;
 mod users;
 mod users_managed;

@@ -25,8 +25,8 @@ impl RemoveDomain {
     pub(super) async fn run(self, session: &Session, store: &Store) -> Result<()> {
         let domain = self.which.find_registered(store).await?;
         let (id, name, now) = (&domain.id, &domain.name, Clock::System.now());
-        let users = users::sql::count(store, Some(id)).await?;
-        let pending = sessions::sql::count_pending(store, Some(id), now).await?;
+        let users = users::sql::count(store, id).await?;
+        let pending = sessions::sql::count_pending(store, id, now).await?;
         let environment = domain.account.environment;
         let lost = format!(
             "with {name} ({environment}, account {}) go its users ({users}) and their keys, its pending sessions \

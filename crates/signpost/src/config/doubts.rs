@@ -1,0 +1,145 @@
+//! What is allowed and probably not meant.
+
+use signpost_platform::setting::items;
+
+use super::{Config, ConsoleMode, ConsoleReach, Service};
+
+/// Something about the settings that its operator should know before others find out.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SettingDoubt {
+    /// What follows from the settings.
+    pub found: &'static str,
+    /// The line to add, or what else to do.
+    pub mend: &'static str,
+}
+
+/// Whether there is this doubt, and it.
+type SettingCheck = (fn(&Config) -> bool, SettingDoubt);
+
+const DOUBTS: [SettingCheck; 7] = [
+    (
+        |config| config.is_nowhere(),
+        SettingDoubt {
+            found: "the server listens at all addresses and has no public URL, so its links lead nowhere",
+            mend: "public_url = \"https://login.example\"",
+        },
+    ),
+    (
+        |config| config.is_public_unencrypted(),
+        SettingDoubt {
+            found: "the public URL is http: logins can be read and altered in transit",
+            mend: "put TLS in front of the server, and set an https public_url",
+        },
+    ),
+    (
+        |config| config.is_https() && config.proxies.is_empty(),
+        SettingDoubt {
+            found: "TLS ends at a proxy, and no proxy is trusted: rate limits count all people as one",
+            mend: "trusted_proxies = [\"127.0.0.1\"] for a proxy on this machine, else its address",
+        },
+    ),
+    (
+        trusts_everybody,
+        SettingDoubt {
+            found: "everybody is a trusted proxy: people choose the address that they are counted for",
+            mend: "name the addresses of your proxies alone in trusted_proxies",
+        },
+    ),
+    (
+        |config| runs(config, Service::Auth) && is_for_others(config) && config.login.seal_key.is_none(),
+        SettingDoubt {
+            found: "signing secrets are stored unencrypted",
+            mend: "set SIGNPOST_SEAL_KEY, for example to the output of 'openssl rand -hex 32'",
+        },
+    ),
+    (
+        |config| config.console == ConsoleMode::Loopback && runs(config, Service::Auth) && is_for_others(config),
+        SettingDoubt {
+            found: "the console is closed, because others reach this server",
+            mend: "console = \"on\" opens it to operators at the https public_url, console = \"off\" says that you want none",
+        },
+    ),
+    (
+        |config| {
+            let both = runs(config, Service::Auth) && runs(config, Service::Atm);
+            both && config.console_reach() != Some(ConsoleReach::OwnMachine) && config.is_https()
+        },
+        SettingDoubt {
+            found: "logins share their host with the locator, which shows texts of strangers",
+            mend: "run two servers at hosts of their own, with services = [\"auth\"] and services = [\"atm\"]",
+        },
+    ),
+];
+
+fn runs(config: &Config, service: Service) -> bool {
+    config.services.contains(&service)
+}
+
+fn is_for_others(config: &Config) -> bool {
+    !config.serves_only_its_machine()
+}
+
+fn trusts_everybody(config: &Config) -> bool {
+    let networks = config.shown.iter().find(|setting| setting.key == "trusted_proxies");
+    networks.is_some_and(|setting| items(&setting.value).any(|network| network.ends_with("/0")))
+}
+
+impl Config {
+    /// What is allowed and probably not meant.
+    #[must_use]
+    pub fn list_doubts(&self) -> Vec<SettingDoubt> {
+        DOUBTS.iter().filter(|(is_there, _)| is_there(self)).map(|(_, doubt)| doubt.clone()).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::{Origin, RawSettings};
+
+    fn found(settings: &[(&str, &str)]) -> Vec<&'static str> {
+        let mut raw = RawSettings::default();
+        for (key, value) in settings {
+            raw.set(key, *value, Origin::Flag);
+        }
+        Config::new(&raw).unwrap().list_doubts().into_iter().map(|doubt| doubt.found).collect()
+    }
+
+    #[test]
+    fn of_the_defaults_and_of_a_careful_operator_nothing_is_doubted() {
+        assert_eq!(found(&[]), Vec::<&str>::new());
+        let key = "00".repeat(32);
+        let careful = [
+            ("public_url", "https://login.test"),
+            ("trusted_proxies", "127.0.0.1"),
+            ("services", "auth"),
+            ("console", "on"),
+            ("seal_key", &key),
+        ];
+        assert_eq!(found(&careful), Vec::<&str>::new());
+    }
+
+    #[test]
+    fn what_is_probably_not_meant_is_said() {
+        let table: [(&[(&str, &str)], &[&str]); 5] = [
+            (&[("listen", "0.0.0.0:8080"), ("services", "atm")], &["links lead nowhere"]),
+            (&[("public_url", "http://login.test"), ("services", "atm")], &["is http"]),
+            (&[("public_url", "https://login.test"), ("services", "atm")], &["count all people as one"]),
+            (
+                &[("public_url", "https://login.test"), ("trusted_proxies", "10.0.0.1, ::/0"), ("services", "atm")],
+                &["choose the address"],
+            ),
+            (
+                &[("public_url", "https://login.test"), ("trusted_proxies", "127.0.0.1")],
+                &["unencrypted", "console is closed", "texts of strangers"],
+            ),
+        ];
+        for (settings, expected) in table {
+            let found = found(settings);
+            assert_eq!(found.len(), expected.len(), "{settings:?}: {found:?}");
+            for (said, part) in found.iter().zip(expected) {
+                assert!(said.contains(part), "{said}");
+            }
+        }
+    }
+}

@@ -1,0 +1,196 @@
+//! The checks of what an installation stands on and reaches.
+
+use std::time::Duration;
+
+use super::forwarding::{ForwardingAsker, judge_answer};
+use super::visit::leads_to_own_machine;
+use super::{CheckFinding, Installation, PublicSeen};
+
+/// A check; none where it has nothing to say of this installation.
+type SurroundingCheck = fn(&Installation) -> Option<CheckFinding>;
+
+pub(super) const CHECKS: [SurroundingCheck; 9] = [
+    check_latency,
+    check_disk,
+    check_redis,
+    check_name_servers,
+    check_egress,
+    check_clock,
+    check_reached,
+    check_certificate,
+    check_proxy,
+];
+
+/// Above this somebody should look at the database: a login reads a few times, and writes twice.
+const NOTED_READ: Duration = Duration::from_millis(50);
+const NOTED_WRITE: Duration = Duration::from_millis(250);
+/// Above this people wait for it.
+const SLOW_READ: Duration = Duration::from_secs(1);
+const SLOW_WRITE: Duration = Duration::from_secs(2);
+/// Above this requests wait noticeably for their limit.
+const NOTED_PING: Duration = Duration::from_millis(50);
+/// Above this the proof of a domain is looked for longer than people wait.
+const NOTED_LOOKUP: Duration = Duration::from_secs(2);
+
+const MIB: u64 = 1 << 20;
+/// Below this somebody should make room.
+const NOTED_BYTES: u64 = 1024 * MIB;
+/// Below this a write may fail at any moment: SQLite's log alone may take as much.
+const FEW_BYTES: u64 = 100 * MIB;
+
+fn check_latency(installation: &Installation) -> Option<CheckFinding> {
+    const CHECK: &str = "latency";
+    let mend = "look at what else uses the disk, or at the network between the server and PostgreSQL";
+    let latency = match installation.surroundings.store_latency.as_ref()? {
+        Ok(latency) => latency,
+        Err(reason) => {
+            return Some(CheckFinding::fail(CHECK, format!("the database cannot be read and written: {reason}"), mend));
+        }
+    };
+    let found =
+        format!("the database reads in {}, writes in {}", milliseconds(latency.read), milliseconds(latency.write));
+    Some(if latency.read >= SLOW_READ || latency.write >= SLOW_WRITE {
+        CheckFinding::fail(CHECK, found, mend)
+    } else if latency.read >= NOTED_READ || latency.write >= NOTED_WRITE {
+        CheckFinding::warn(CHECK, found, mend)
+    } else {
+        CheckFinding::pass(CHECK, found)
+    })
+}
+
+fn check_disk(installation: &Installation) -> Option<CheckFinding> {
+    const CHECK: &str = "disk";
+    let left = installation.surroundings.available_bytes?;
+    let found = format!("{} MiB are left for the data folder", left / MIB);
+    let mend =
+        "make room: without it no login and no import is written; 'signpost backup FILE' on another disk helps to move";
+    Some(match left {
+        ..FEW_BYTES => CheckFinding::fail(CHECK, found, mend),
+        FEW_BYTES..NOTED_BYTES => CheckFinding::warn(CHECK, found, mend),
+        _ => CheckFinding::pass(CHECK, found),
+    })
+}
+
+fn check_redis(installation: &Installation) -> Option<CheckFinding> {
+    const CHECK: &str = "Redis";
+    Some(match installation.surroundings.redis.as_ref()? {
+        Err(reason) => CheckFinding::fail(
+            CHECK,
+            format!("it does not answer: {reason}; rate limits are not shared"),
+            "start it, or check redis_url; a server goes on by itself until it is back",
+        ),
+        Ok(ping) if *ping >= NOTED_PING => {
+            let mend = "every request waits for it: put it near the servers";
+            CheckFinding::warn(CHECK, format!("it answers in {}", milliseconds(*ping)), mend)
+        }
+        Ok(ping) => CheckFinding::pass(CHECK, format!("it answers in {}", milliseconds(*ping))),
+    })
+}
+
+fn check_name_servers(installation: &Installation) -> Option<CheckFinding> {
+    const CHECK: &str = "DNS";
+    let mend =
+        "proofs of domains by TXT record need a name server: name one with dns_server, and let it be asked at port 53";
+    Some(match installation.surroundings.name_servers.as_ref()? {
+        Err(reason) => CheckFinding::warn(CHECK, format!("no name server answers: {reason}"), mend),
+        Ok(lookup) if *lookup >= NOTED_LOOKUP => {
+            CheckFinding::warn(CHECK, format!("a lookup takes {}", milliseconds(*lookup)), mend)
+        }
+        Ok(lookup) => CheckFinding::pass(CHECK, format!("a lookup takes {}", milliseconds(*lookup))),
+    })
+}
+
+/// Of one host that is away, its owner is to be told; of several, all of them, it is this machine that reaches nobody.
+fn check_egress(installation: &Installation) -> Option<CheckFinding> {
+    const CHECK: &str = "egress";
+    let endpoints = &installation.surroundings.endpoints;
+    let first = endpoints.first()?;
+    let trouble = |one: &super::EndpointReached| Some(format!("{} ({})", one.origin, one.trouble.as_ref()?));
+    let away: Vec<_> = endpoints.iter().filter_map(trouble).collect();
+    let reached = endpoints.len() - away.len();
+    let found =
+        format!("HEAD / reached {reached} of {} hosts of live domains, not {}", endpoints.len(), away.join(", "));
+    Some(if away.is_empty() {
+        let others = if reached > 1 { format!(" and {} more", reached - 1) } else { String::new() };
+        CheckFinding::pass(CHECK, format!("HEAD / reached {}{others}; no event was sent", first.origin))
+    } else if reached == 0 && away.len() > 1 {
+        CheckFinding::fail(
+            CHECK,
+            found,
+            "let this machine open connections to port 443 of other hosts, and look names up",
+        )
+    } else {
+        CheckFinding::warn(CHECK, found, "ask their owners; 'signpost deliveries endpoints' lists those that fail")
+    })
+}
+
+fn check_clock(installation: &Installation) -> Option<CheckFinding> {
+    let surroundings = &installation.surroundings;
+    let database = surroundings.database_clock.map(|off| (off, "the database's"));
+    let public = surroundings.public.as_ref().and_then(|public| public.clock).map(|off| (off, "the public URL's"));
+    let (off, whose) = database.into_iter().chain(public).max_by_key(|(off, _)| off.abs())?;
+    Some(if off == 0 {
+        CheckFinding::clock(0, whose, whose)
+    } else {
+        CheckFinding::clock(off, whose, "this machine's")
+    })
+}
+
+fn public(installation: &Installation) -> Option<&PublicSeen> {
+    installation.surroundings.public.as_ref()
+}
+
+/// Whether the reason for a failed request is a certificate.
+fn is_of_certificate(reason: &str) -> bool {
+    reason.contains("certificate")
+}
+
+fn check_reached(installation: &Installation) -> Option<CheckFinding> {
+    const CHECK: &str = "public URL";
+    let PublicSeen { address, health, .. } = public(installation)?;
+    match health {
+        Err(reason) if is_of_certificate(reason) => None,
+        Err(reason) => Some(CheckFinding::warn(
+            CHECK,
+            format!("this machine does not reach {address}: {reason}"),
+            "check the name, the proxy and the firewall; where your network leads nobody back to itself, ask from elsewhere \
+             with 'signpost doctor URL'",
+        )),
+        Ok(answer) if answer.status == 200 && answer.json()["status"] == "ok" => {
+            Some(CheckFinding::pass(CHECK, format!("{address} leads to a server")))
+        }
+        Ok(answer) => Some(CheckFinding::fail(
+            CHECK,
+            format!("GET {address}/health gives {} and no health document", answer.status),
+            "let the proxy pass every path to Signpost, and check that this is its address",
+        )),
+    }
+}
+
+fn check_certificate(installation: &Installation) -> Option<CheckFinding> {
+    const CHECK: &str = "TLS";
+    let PublicSeen { address, health, .. } = public(installation)?;
+    if !address.starts_with("https://") {
+        return None;
+    }
+    match health {
+        Ok(_) => Some(CheckFinding::pass(CHECK, "the certificate is valid for this name")),
+        Err(reason) if is_of_certificate(reason) => Some(CheckFinding::fail(
+            CHECK,
+            format!("{address}: {reason}"),
+            "let the proxy serve a certificate of this name, from an authority that clients know",
+        )),
+        Err(_) => None,
+    }
+}
+
+fn check_proxy(installation: &Installation) -> Option<CheckFinding> {
+    let PublicSeen { address, health, .. } = public(installation)?;
+    let is_own = address.parse().is_ok_and(|url| leads_to_own_machine(&url));
+    let asker = if is_own { ForwardingAsker::Neighbour } else { ForwardingAsker::Server };
+    judge_answer(health.as_ref().ok()?, asker)
+}
+
+fn milliseconds(duration: Duration) -> String {
+    format!("{:.1} ms", duration.as_secs_f64() * 1000.0)
+}

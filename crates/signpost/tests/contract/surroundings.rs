@@ -1,0 +1,167 @@
+//! What `signpost doctor` finds of what an installation stands on and reaches, and how the server tells whom it counts a
+//! request for.
+
+use anyhow::anyhow;
+use axum::http::StatusCode;
+use signpost::config::Config;
+use signpost::doctor::{CheckFinding, Grade, Installation, Visit, check_installation, check_visit};
+use signpost_platform::accounts::Environment;
+use signpost_platform::clock::Clock;
+use signpost_platform::limits::{ASK_CLIENT, TOLD_CLIENT};
+use signpost_platform::outbound::{Names, Outbound};
+use signpost_store::Store;
+
+use crate::console::operator;
+use crate::harness::{Endpoint, NameServer, Service, config, http, redis, send, until};
+
+async fn looks(config: &Config, store: Option<&Store>) -> Vec<CheckFinding> {
+    let store = store.cloned().ok_or_else(|| anyhow!("no database"));
+    let outbound = Outbound::new(&Names::System);
+    check_installation(&Installation::look(config, store, &outbound, None, Clock::System.now()).await)
+}
+
+fn of<'a>(findings: &'a [CheckFinding], check: &str) -> &'a CheckFinding {
+    findings.iter().find(|finding| finding.check == check).unwrap_or_else(|| panic!("no {check}: {findings:?}"))
+}
+
+async fn visits(service: &Service) -> Vec<CheckFinding> {
+    let url = service.url("/").parse().expect("a URL");
+    check_visit(&Visit::pay(url, &Outbound::new(&Names::System), Clock::System.now()).await)
+}
+
+#[tokio::test]
+async fn an_installation_is_told_how_fast_its_database_is_and_how_much_room_is_left() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let service = Service::on(folder.path(), &Clock::System, &[]).await;
+    let findings = looks(&service.app.config, Some(&service.app.store)).await;
+    let (latency, disk) = (of(&findings, "latency"), of(&findings, "disk"));
+    assert!(latency.found.starts_with("the database reads in ") && latency.found.contains("writes in "), "{latency:?}");
+    assert!(disk.found.ends_with(" MiB are left for the data folder"), "{disk:?}");
+    // Of a database that is gone it is told too.
+    service.app.store.close().await;
+    let latency = looks(&service.app.config, Some(&service.app.store)).await;
+    assert_eq!(of(&latency, "latency").grade, Grade::Fail);
+}
+
+#[tokio::test]
+async fn a_redis_and_a_name_server_that_nobody_is_at_are_found_and_nothing_hangs() {
+    let nobody = config(&[("redis_url", "redis://127.0.0.1:1/"), ("dns_server", "127.0.0.1:1")]);
+    let findings = looks(&nobody, None).await;
+    let (redis, dns) = (of(&findings, "Redis"), of(&findings, "DNS"));
+    assert_eq!((redis.grade, dns.grade), (Grade::Fail, Grade::Warn), "{findings:?}");
+    let mended = findings.iter().filter(|finding| finding.grade != Grade::Pass).all(|finding| finding.mend.is_some());
+    assert!(mended, "{findings:?}");
+}
+
+#[tokio::test]
+async fn a_name_server_that_answers_is_enough_even_where_it_knows_no_such_name() {
+    let names = NameServer::start().await;
+    let findings = looks(&config(&[("dns_server", &names.setting())]), None).await;
+    assert_eq!(of(&findings, "DNS").grade, Grade::Pass);
+    names.fails_for("example.com");
+    let findings = looks(&config(&[("dns_server", &names.setting())]), None).await;
+    assert_eq!(of(&findings, "DNS").grade, Grade::Warn);
+}
+
+#[tokio::test]
+#[ignore = "it needs Redis: tests/postgres.sh, which make test runs"]
+async fn a_redis_that_answers_passes() {
+    let findings = looks(&config(&[("redis_url", &redis())]), None).await;
+    assert_eq!(of(&findings, "Redis").grade, Grade::Pass, "{findings:?}");
+}
+
+#[tokio::test]
+async fn hosts_of_live_domains_are_asked_whether_they_are_there_and_sent_no_event() {
+    let service = Service::with(&[("allow_private_webhooks", "true")]).await;
+    let live = service.integrator_of("acme", Environment::Live).await;
+    let mut endpoint = Endpoint::start().await;
+    endpoint.answers(StatusCode::METHOD_NOT_ALLOWED);
+    live.registers_at("shop.test", &endpoint.url("/hook")).await;
+    let findings = looks(&service.app.config, Some(&service.app.store)).await;
+    assert_eq!(of(&findings, "egress").grade, Grade::Pass, "{findings:?}");
+    let asked = endpoint.receives().await;
+    assert_eq!((asked.path.as_str(), asked.body.len()), ("/", 0));
+    assert!(asked.headers.keys().all(|name| !name.as_str().contains("signature")), "{:?}", asked.headers);
+    assert!(endpoint.has().is_none(), "it was asked twice");
+    // One more that nobody is at: the others are still reached.
+    live.registers_at("gone.test", "http://127.0.0.1:1/hook").await;
+    let findings = looks(&service.app.config, Some(&service.app.store)).await;
+    let egress = of(&findings, "egress");
+    assert!(egress.grade == Grade::Warn && egress.found.contains("http://127.0.0.1:1"), "{egress:?}");
+}
+
+#[tokio::test]
+async fn on_the_server_itself_the_public_url_is_asked_for_its_clock_and_its_proxy() {
+    let service = Service::start().await;
+    let address = service.url("");
+    let findings = looks(&config(&[("public_url", &address), ("dns_server", "127.0.0.1:1")]), None).await;
+    for check in ["public URL", "clock", "proxy"] {
+        assert_eq!(of(&findings, check).grade, Grade::Pass, "{findings:?}");
+    }
+    let elsewhere = looks(&config(&[("public_url", "http://127.0.0.1:1"), ("dns_server", "127.0.0.1:1")]), None).await;
+    assert_eq!(of(&elsewhere, "public URL").grade, Grade::Warn);
+}
+
+#[tokio::test]
+async fn every_revision_of_the_protocol_shakes_hands() {
+    let service = Service::with(&[("services", "atm")]).await;
+    let findings = visits(&service).await;
+    let spoken = of(&findings, "MCP");
+    assert_eq!(spoken.grade, Grade::Pass, "{spoken:?}");
+    assert_eq!(spoken.found, "speaks 2024-11-05, 2025-03-26, 2025-06-18, 2025-11-25, 2026-07-28");
+}
+
+#[tokio::test]
+async fn on_the_servers_own_machine_nobody_takes_a_neighbour_for_a_stranger() {
+    for (trusted, said) in [("", "none stands in front"), ("127.0.0.1", "this machine is trusted itself")] {
+        let findings = visits(&Service::with(&[("trusted_proxies", trusted)]).await).await;
+        let proxy = of(&findings, "proxy");
+        assert!(proxy.grade == Grade::Pass && proxy.found.starts_with(said), "{proxy:?}");
+    }
+}
+
+#[tokio::test]
+async fn who_asks_is_told_a_word_of_how_it_is_counted_and_no_address() {
+    const FOR: &str = "x-forwarded-for";
+    for (trusted, forwarded, told) in [
+        ("", "192.0.2.77", "direct"),
+        ("", "192.0.2.77, 203.0.113.9", "unread"),
+        ("127.0.0.1", "192.0.2.77, 203.0.113.9", "named"),
+        ("127.0.0.1", "192.0.2.77", "claimed"),
+        ("127.0.0.1", "203.0.113.9, unknown", "unnamed"),
+    ] {
+        let service = Service::with(&[("trusted_proxies", trusted)]).await;
+        let health = || http().get(service.url("/health")).header(FOR, forwarded);
+        let reply = send(health().header(ASK_CLIENT, "1")).await;
+        assert_eq!(reply.header(TOLD_CLIENT.as_str()), Some(told), "{trusted} {forwarded}");
+        assert!(!format!("{reply:?}").contains("203.0.113.9"), "{reply:?}");
+        assert_eq!(send(health()).await.header(TOLD_CLIENT.as_str()), None, "nobody asked");
+    }
+}
+
+#[tokio::test]
+async fn the_page_of_health_has_the_lines_of_the_doctor() {
+    let service = Service::start().await;
+    let mut browser = operator(&service).await;
+    let page = until("the end of the checks", async || {
+        let page = browser.goes_to("/console/health").await;
+        (!page.html.contains("The checks run.")).then_some(page)
+    })
+    .await;
+    let (config, store, now) = (&service.app.config, Ok(service.app.store.clone()), service.clock.now());
+    let doctor = Installation::look(config, store, &Outbound::new(&Names::System), None, now).await;
+    let mut expected: Vec<_> =
+        check_installation(&doctor).into_iter().map(|one| (one.grade.as_str(), one.check)).collect();
+    let row = |row: &str| {
+        let (grade, rest) = row.split_once("</span>").expect("a grade");
+        let check = rest.split_once("<b>").and_then(|(_, rest)| rest.split_once("</b>")).expect("a check").0;
+        (grade.rsplit('>').next().expect("a word").to_owned(), check.to_owned())
+    };
+    let rows = page.html.split("<tbody>").nth(1).expect("a table").split("</tbody>").next().expect("an end");
+    let mut shown: Vec<_> = rows.split("<tr").skip(1).map(row).collect();
+    shown.sort_unstable();
+    expected.sort_unstable();
+    let shown: Vec<_> = shown.iter().map(|(grade, check)| (grade.as_str(), check.as_str())).collect();
+    assert_eq!(shown, expected);
+    assert!(shown.iter().any(|(_, check)| *check == "latency") && shown.len() > 8, "{shown:?}");
+}
