@@ -38,6 +38,7 @@ test-api: programs
 	bash tests/integrate.sh
 	sh tests/deploy/run.sh
 	sh tests/deploy/package.sh
+	sh tests/deploy/release.sh
 
 # The SDKs in TypeScript, Python and Go, each with the tools of its language. The one in Rust is in `test-rust`.
 test-sdks: sdks

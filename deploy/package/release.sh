@@ -1,14 +1,17 @@
 #!/bin/sh
-# Builds the program and packs it into dist/. Paths of this machine are left out of it, so that the same commit gives the
-# same bytes in another folder, with the same compilers.
+# Builds the program and packs it into dist/. Paths and times of this machine are left out of it, so that the same commit gives
+# the same bytes in another folder, with the same compilers.
 set -eu
 cd "$(dirname "$0")/../.."
 [ -z "$(git status --porcelain)" ] || { echo "Commit your changes first: a release is a commit." >&2; exit 1; }
 cargo="${CARGO_HOME:-$HOME/.cargo}"
-export RUSTFLAGS="--remap-path-prefix=$PWD=/signpost --remap-path-prefix=$cargo=/cargo"
+rust="$(rustc --print sysroot)"
+SOURCE_DATE_EPOCH="$(git log -1 --format=%ct)"
+export SOURCE_DATE_EPOCH LC_ALL=C TZ=UTC
+export RUSTFLAGS="--remap-path-prefix=$PWD=/signpost --remap-path-prefix=$cargo=/cargo --remap-path-prefix=$rust=/rust"
 export CFLAGS="-ffile-prefix-map=$PWD=/signpost -ffile-prefix-map=$cargo=/cargo"
 export CARGO_TARGET_DIR="$PWD/target/dist"
-cargo build --quiet --release --locked --bin signpost
+cargo build --quiet --release --locked --package signpost --bin signpost
 rm -rf dist
 sh deploy/package/build.sh "$CARGO_TARGET_DIR/release/signpost" dist
 cat dist/SHA256SUMS

@@ -1,0 +1,56 @@
+#!/bin/sh
+# What `make release` tells the compilers, and that it keeps this machine's paths and clock out of what they make. The program
+# itself is not built: another cargo stands in for that one step, and hands over the program that the other tests run.
+set -eu
+cd "$(dirname "$0")/../.."
+program="$(realpath "${CARGO_TARGET_DIR:-target}/debug/signpost")"
+work="$(mktemp -d)"
+trap 'rm -rf "$work"' EXIT
+fail() { echo "$1" >&2; exit 1; }
+
+# The commit that the folder would be.
+git clone --quiet --shared . "$work/clone"
+rm -r "$work/clone/deploy"
+cp -R deploy "$work/clone/"
+cd "$work/clone"
+git add -A
+GIT_AUTHOR_DATE='2001-02-03T04:05:06Z' GIT_COMMITTER_DATE='2001-02-03T04:05:06Z' \
+  git -c user.name=test -c user.email=test@localhost commit --quiet --allow-empty --message release
+
+mkdir "$work/bin"
+cat >"$work/bin/cargo" <<STAND_IN
+#!/bin/sh
+set -eu
+[ "\$1" = build ] || exec "$(command -v cargo)" "\$@"
+echo "\$*" >"$work/arguments"
+echo "\$RUSTFLAGS" >"$work/rustflags"
+echo "\$CFLAGS" >"$work/cflags"
+echo "\$SOURCE_DATE_EPOCH" >"$work/epoch"
+mkdir -p "\$CARGO_TARGET_DIR/release"
+cp "$program" "\$CARGO_TARGET_DIR/release/signpost"
+STAND_IN
+chmod +x "$work/bin/cargo"
+DEB_COMPRESSION=gzip PATH="$work/bin:$PATH" sh deploy/package/release.sh >/dev/null
+grep -q -e '--release --locked --package signpost' "$work/arguments"
+[ "$(cat "$work/epoch")" = 981173106 ] || fail "the time of a release is not that of its commit"
+grep -q '"timestamp": "2001-02-03T04:05:06Z"' dist/*.cdx.json
+(cd dist && sha256sum --check --quiet SHA256SUMS)
+[ -z "$(git status --porcelain)" ] || fail "a release leaves something behind"
+
+# Both compilers forget the folder: what a panic and an assertion would print is a path below /signpost.
+mkdir probe
+echo 'fn main() { std::env::args().next_back().expect("a name"); panic!("probe") }' >probe/probe.rs
+# shellcheck disable=SC2046
+rustc $(cat "$work/rustflags") "$PWD/probe/probe.rs" -o "$work/probe"
+grep -q '/signpost/probe/probe.rs' "$work/probe" || fail "rustc was not told how to write paths"
+grep -q "$work/clone" "$work/probe" && fail "rustc leaves the folder in a program"
+echo 'const char *probe(void) { return __FILE__; }' >probe/probe.c
+# shellcheck disable=SC2046
+cc $(cat "$work/cflags") -c "$PWD/probe/probe.c" -o "$work/probe.o"
+grep -q '/signpost/probe/probe.c' "$work/probe.o" || fail "the C compiler was not told how to write paths"
+grep -q "$work/clone" "$work/probe.o" && fail "the C compiler leaves the folder in a program"
+
+# What is not committed is no release.
+sh deploy/package/release.sh 2>"$work/refused" && fail "what is not committed was released"
+grep -q 'Commit your changes first' "$work/refused"
+echo "deploy/package: a release is told a commit's time, and none of this machine's paths"
