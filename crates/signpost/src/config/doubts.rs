@@ -18,14 +18,14 @@ type SettingCheck = (fn(&Config) -> bool, SettingDoubt);
 
 const DOUBTS: [SettingCheck; 7] = [
     (
-        |config| config.is_nowhere(),
+        Config::is_nowhere,
         SettingDoubt {
             found: "the server listens at all addresses and has no public URL, so its links lead nowhere",
             mend: "public_url = \"https://login.example\"",
         },
     ),
     (
-        |config| config.is_public_unencrypted(),
+        Config::is_public_unencrypted,
         SettingDoubt {
             found: "the public URL is http: logins can be read and altered in transit",
             mend: "put TLS in front of the server, and set an https public_url",
@@ -97,7 +97,9 @@ mod tests {
     use super::*;
     use crate::config::{Origin, RawSettings};
 
-    fn found(settings: &[(&str, &str)]) -> Vec<&'static str> {
+    type Settings<'a> = &'a [(&'a str, &'a str)];
+
+    fn found(settings: Settings) -> Vec<&'static str> {
         let mut raw = RawSettings::default();
         for (key, value) in settings {
             raw.set(key, *value, Origin::Flag);
@@ -121,7 +123,7 @@ mod tests {
 
     #[test]
     fn what_is_probably_not_meant_is_said() {
-        let table: [(&[(&str, &str)], &[&str]); 5] = [
+        let table: [(Settings, &[&str]); 5] = [
             (&[("listen", "0.0.0.0:8080"), ("services", "atm")], &["links lead nowhere"]),
             (&[("public_url", "http://login.test"), ("services", "atm")], &["is http"]),
             (&[("public_url", "https://login.test"), ("services", "atm")], &["count all people as one"]),

@@ -150,18 +150,19 @@ async fn the_page_of_health_has_the_lines_of_the_doctor() {
     .await;
     let (config, store, now) = (&service.app.config, Ok(service.app.store.clone()), service.clock.now());
     let doctor = Installation::look(config, store, &Outbound::new(&Names::System), None, now).await;
-    let mut expected: Vec<_> =
-        check_installation(&doctor).into_iter().map(|one| (one.grade.as_str(), one.check)).collect();
+    // How fast the disk is at one moment is no property of the page.
+    let graded = |grade: &str, check: &str| (if check == "latency" { "" } else { grade }.to_owned(), check.to_owned());
+    let found = check_installation(&doctor).into_iter();
+    let mut expected: Vec<_> = found.map(|one| graded(one.grade.as_str(), one.check)).collect();
     let row = |row: &str| {
         let (grade, rest) = row.split_once("</span>").expect("a grade");
         let check = rest.split_once("<b>").and_then(|(_, rest)| rest.split_once("</b>")).expect("a check").0;
-        (grade.rsplit('>').next().expect("a word").to_owned(), check.to_owned())
+        graded(grade.rsplit('>').next().expect("a word"), check)
     };
     let rows = page.html.split("<tbody>").nth(1).expect("a table").split("</tbody>").next().expect("an end");
     let mut shown: Vec<_> = rows.split("<tr").skip(1).map(row).collect();
     shown.sort_unstable();
     expected.sort_unstable();
-    let shown: Vec<_> = shown.iter().map(|(grade, check)| (grade.as_str(), check.as_str())).collect();
     assert_eq!(shown, expected);
-    assert!(shown.iter().any(|(_, check)| *check == "latency") && shown.len() > 8, "{shown:?}");
+    assert!(shown.iter().any(|(_, check)| check == "latency") && shown.len() > 8, "{shown:?}");
 }
