@@ -256,9 +256,9 @@ async fn reject_all(session: &Session, store: &Store, reports: &[MachineReport])
     }
     let rejected = reports.len() - left.len();
     session.print(&json!({ "rejected": rejected, "left": left }), || {
-        let left: String =
-            left.iter().map(|id| format!("\n{id} is as it was: {}", allowed(Moderation::Reject))).collect();
-        format!("{} rejected; a running server shows it within a second{left}", counted(rejected))
+        let mut lines = vec![format!("{} rejected; a running server shows it within a second", counted(rejected))];
+        lines.extend(left.iter().map(|id| format!("{id} is as it was: {}", allowed(Moderation::Reject))));
+        lines.join("\n")
     })
 }
 
