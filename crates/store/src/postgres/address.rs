@@ -9,7 +9,7 @@ use anyhow::{Context, Result, bail};
 use rustls::pki_types::CertificateDer;
 use rustls::pki_types::pem::PemObject;
 use rustls::{ClientConfig, RootCertStore};
-use tokio_postgres::config::{Host, SslMode};
+use tokio_postgres::config::{Host, SslMode, TargetSessionAttrs};
 use tokio_postgres::tls::MakeTlsConnect;
 use tokio_postgres::{Client, Config, Connection, Socket};
 use tokio_postgres_rustls::MakeRustlsConnect;
@@ -34,7 +34,8 @@ pub(super) type Wire = Connection<Socket, <MakeRustlsConnect as MakeTlsConnect<S
 impl PostgresAddress {
     /// Reads `postgres://…`. With `sslmode` `require`, `verify-ca` or `verify-full` the connection is encrypted and the
     /// server's certificate and name are checked, against `sslrootcert` (a PEM file) or what the system trusts; without
-    /// it, or with `disable`, it is not encrypted.
+    /// it, or with `disable`, it is not encrypted. Of several hosts, separated by commas, the first is taken that takes
+    /// writes.
     pub(super) fn parse(url: &str, migrations: &[Migration]) -> Result<Self> {
         let (plain, query) = url.split_once('?').unwrap_or((url, ""));
         let (mut mode, mut roots, mut others) = ("disable", None, Vec::new());
@@ -49,6 +50,10 @@ impl PostgresAddress {
         }
         let mut config = Config::from_str(&format!("{plain}?{}", others.join("&")))
             .context("the database URL is not valid: use postgres://USER:PASSWORD@HOST:PORT/NAME")?;
+        let hosts = config.get_hosts().len().max(1);
+        if hosts > 1 {
+            config.target_session_attrs(TargetSessionAttrs::ReadWrite);
+        }
         let is_encrypted = match mode {
             "disable" => false,
             "require" | "verify-ca" | "verify-full" => true,
@@ -61,7 +66,9 @@ impl PostgresAddress {
         if !is_encrypted && config.get_hosts().iter().any(is_far) {
             tracing::warn!("the connection to the database is not encrypted: add sslmode=verify-full to its URL");
         }
-        config.connect_timeout(CONNECT).ssl_mode(if is_encrypted { SslMode::Require } else { SslMode::Disable });
+        // A machine that is off answers nothing: there must be time left for the others.
+        config.connect_timeout(CONNECT / u32::try_from(hosts)?);
+        config.ssl_mode(if is_encrypted { SslMode::Require } else { SslMode::Disable });
         if config.get_application_name().is_none() {
             config.application_name(format!("{SERVER}{}", known(migrations)));
         }
@@ -109,6 +116,17 @@ fn tls(is_used: bool, roots: Option<&Path>) -> Result<ClientConfig> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn of_several_hosts_the_one_that_takes_writes_is_taken_and_each_has_its_share_of_the_time() {
+        let of = |hosts: &str| PostgresAddress::parse(&format!("postgres://signpost@{hosts}/signpost"), &[]).unwrap();
+        let (one, several) = (of("127.0.0.1").config, of("127.0.0.1:1,127.0.0.2:2").config);
+        assert_eq!(one.get_target_session_attrs(), TargetSessionAttrs::Any);
+        assert_eq!(several.get_target_session_attrs(), TargetSessionAttrs::ReadWrite);
+        assert_eq!((several.get_hosts().len(), several.get_ports()), (2, &[1, 2][..]));
+        assert_eq!(one.get_connect_timeout(), Some(&CONNECT));
+        assert!(several.get_connect_timeout().is_some_and(|time| *time * 2 <= CONNECT));
+    }
 
     #[test]
     fn encryption_is_checked_or_absent_and_never_a_matter_of_luck() {
