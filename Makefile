@@ -1,5 +1,5 @@
 # The work of this project by name. `make ci` is what CI runs, no more and no less.
-.PHONY: reference run programs sdks test test-rust test-postgres test-clients test-api test-sdks test-newest-python test-pages test-openid check fmt doc unused deny bench accuracy fuzz soak ci setup gazetteer release
+.PHONY: reference run programs sdks test test-rust test-postgres test-clients test-api test-sdks test-newest-python test-pages test-openid check fmt doc unused deny bench accuracy fuzz soak upgrade ci setup gazetteer release
 
 CARGO_DENY_VERSION := 0.20.2
 CARGO_MACHETE_VERSION := 0.9.2
@@ -21,10 +21,11 @@ test-rust:
 	cargo test --workspace --doc --quiet
 
 # The tests with servers once more, on a PostgreSQL server that is started for them; those of several servers, with a Redis;
-# and half a minute in which all of these are killed under load.
+# half a minute in which all of these are killed under load; and the loss of a primary that has a standby.
 test-postgres:
 	sh tests/postgres.sh
 	sh tests/soak.sh
+	sh tests/failover.sh
 
 # Clients of the Model Context Protocol, its conformance suite, assistants that it is installed into, and Lightning wallets
 # against the built programs.
@@ -125,5 +126,9 @@ release:
 # Ten minutes of three servers under load, while they and what they stand on are killed and restarted.
 soak:
 	sh tests/soak.sh 600
+
+# Three servers of an older version under load are replaced by this one. It builds that version, so CI does not run it.
+upgrade:
+	sh tests/upgrade.sh $(OLD)
 
 ci: setup check deny test

@@ -10,5 +10,5 @@ start_redis
 export SIGNPOST_TEST_POSTGRES="$postgres" SIGNPOST_TEST_REDIS="$redis" SIGNPOST_TEST_POSTGRES_CA="$postgres_ca"
 cargo test --workspace --test contract --test it --quiet -- "$@"
 # What no other run has the servers for; the rest of the ignored ones have commands of their own (see the Makefile).
-cargo test --workspace --test contract --quiet -- --ignored --skip soak:: --skip documented:: --skip fuzz:: \
-  --skip write_the_page "$@"
+cargo test --workspace --test contract --quiet -- --ignored --skip soak:: --skip rolling:: --skip failover:: \
+  --skip documented:: --skip fuzz:: --skip write_the_page "$@"

@@ -1,7 +1,8 @@
 # Servers of one's own from Debian's packages, on loopback, in a folder that goes with the script that reads this one.
 # `start_postgres [setting…]` says its address in $postgres and whom it is known by in $postgres_ca, `start_redis` in
-# $redis; $restart_postgres and $restart_redis are scripts that kill and start them anew. Nothing that runs already is
-# used.
+# $redis; $restart_postgres and $restart_redis are scripts that kill and start them anew. `start_standby` gives that
+# PostgreSQL a standby, and says in $postgres_pair how both are reached, in $lose_primary what kills the one and promotes
+# the other. Nothing that runs already is used.
 folder="$(mktemp -d)"
 as=""
 pg_bin="$(ls -d /usr/lib/postgresql/*/bin 2>/dev/null | sort -V | tail -1)"
@@ -10,7 +11,9 @@ pg_bin="$(ls -d /usr/lib/postgresql/*/bin 2>/dev/null | sort -V | tail -1)"
 if [ "$(id -u)" = 0 ]; then as="runuser -u postgres --"; chmod 755 "$folder"; fi
 
 end_servers() {
-  if [ -d "$folder/postgres" ]; then $as "$pg_bin/pg_ctl" -D "$folder/postgres/data" -m immediate stop >/dev/null 2>&1 || true; fi
+  for data in "$folder"/postgres/*/; do
+    if [ -f "$data/postmaster.pid" ]; then $as "$pg_bin/pg_ctl" -D "$data" -m immediate stop >/dev/null 2>&1 || true; fi
+  done
   if [ -f "$folder/redis.pid" ]; then kill "$(cat "$folder/redis.pid")" 2>/dev/null || true; fi
   rm -rf "$folder"
 }
@@ -43,6 +46,36 @@ start_postgres() {
   restart_postgres="$folder/restart_postgres"
   echo "$as $pg_bin/pg_ctl -D $folder/postgres/data -m immediate stop >/dev/null; $start >/dev/null" >"$restart_postgres"
   postgres="postgres://signpost@127.0.0.1:$port/postgres"
+}
+
+# By the commands of docs/operate.md, "A standby for PostgreSQL", as they stand there: each is named by how it begins.
+start_standby() {
+  primary=$port; port=$((30000 + $$ % 1000))
+  pg_basebackup="$(documented pg_basebackup | sed "s#--pgdata=[^ ]*#--pgdata=$folder/postgres/standby#")"
+  eval "$as $pg_bin/$pg_basebackup" >/dev/null
+  $as "$pg_bin/pg_ctl" -D "$folder/postgres/standby" -w -l "$folder/postgres/standby.log" \
+    -o "$(echo "$settings" | sed "s# -p $primary # -p $port #")" start >/dev/null
+  eval "$(documented 'psql.*synchronous_standby_names')" >/dev/null
+  sync="SELECT count(*) FROM pg_stat_replication WHERE application_name = 'db2' AND sync_state = 'quorum'"
+  for _ in $(seq 600); do
+    [ "$(psql -Atqc "$sync" "$postgres")" != 1 ] || break
+    sleep 0.1
+  done
+  [ "$(psql -Atqc "$sync" "$postgres")" = 1 ] || { echo "the standby does not follow" >&2; exit 1; }
+  postgres_pair="postgres://signpost@127.0.0.1:$primary,127.0.0.1:$port/postgres"
+  lose_primary="$folder/lose_primary"
+  # All its processes at once, as a machine ends that loses its power.
+  {
+    echo "primary=\$(head -n 1 '$folder/postgres/data/postmaster.pid')"
+    echo "kill -9 \$primary \$(pgrep -P \$primary)"
+    echo "$(documented 'psql.*pg_promote') >/dev/null"
+  } >"$lose_primary"
+}
+
+documented() {
+  command="$(grep "^$1" docs/operate.md)" || { echo "docs/operate.md has no command $1" >&2; exit 1; }
+  echo "$command" | sed "s/host=db1.example.com/& port=$primary/; s/host=db2.example.com/& port=$port/
+    s/db[12].example.com/127.0.0.1/; s/user=[a-z]*/user=signpost/; s/dbname=[a-z][a-z]*/dbname=postgres/"
 }
 
 start_redis() {

@@ -8,4 +8,5 @@ start_postgres fsync=off
 start_redis
 export SIGNPOST_TEST_POSTGRES="$postgres" SIGNPOST_TEST_REDIS="$redis" SIGNPOST_SOAK_SECONDS="${1:-30}"
 export SIGNPOST_TEST_RESTART_POSTGRES="$restart_postgres" SIGNPOST_TEST_RESTART_REDIS="$restart_redis"
-cargo test --workspace --test contract --quiet -- --ignored --nocapture --test-threads 1 soak::
+cargo test --workspace --test contract --quiet -- --ignored --nocapture --test-threads 1 soak:: \
+  a_rolling_restart

@@ -1,7 +1,9 @@
 //! Three servers under load while everything around them fails, again and again (`tests/soak.sh`, a short one in `make
-//! test`, ten minutes in `make soak`): nothing that was acknowledged is lost, and every login is told.
+//! test`, ten minutes in `make soak`), or while the primary of their database is lost (`tests/failover.sh`): nothing that
+//! was acknowledged is lost, and every login is told.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
+use std::path::Path;
 use std::process::Command;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
@@ -11,6 +13,7 @@ use futures_util::future::join_all;
 use reqwest::{Client, Method};
 use serde_json::{Value, json};
 use signpost_platform::clock::Clock;
+use tokio::task::JoinHandle;
 use tokio::time::sleep;
 
 use crate::harness::{Endpoint, Fleet, PATIENCE, Phone, http, text, until};
@@ -24,34 +27,41 @@ const SETTINGS: [(&str, &str); 3] = [
     ("SIGNPOST_SHUTDOWN_DELAY", "3s"),
 ];
 
-fn setting(name: &str) -> String {
+/// What the script that started the servers says of them.
+pub(crate) fn setting(name: &str) -> String {
     #[expect(clippy::disallowed_methods, reason = "it says what the script started")]
-    std::env::var(name).unwrap_or_else(|_| panic!("{name}: tests/soak.sh sets it"))
+    std::env::var(name).unwrap_or_else(|_| panic!("{name}: tests/soak.sh and the scripts beside it set it"))
 }
 
 /// A random number below this.
-fn draw(below: u32) -> u32 {
+pub(crate) fn draw(below: u32) -> u32 {
     u32::from_be_bytes(signpost_store::random()) % below
 }
 
 /// Whoever calls the servers, wherever they are.
 #[derive(Clone)]
-struct Caller {
+pub(crate) struct Caller {
     http: Client,
-    fleet: Arc<Fleet>,
+    pub(crate) fleet: Arc<Fleet>,
     key: String,
 }
 
 impl Caller {
     /// Three servers, a key and a domain whose events go to this endpoint.
-    async fn start(webhook: &str) -> Self {
+    pub(crate) async fn start(webhook: &str) -> Self {
+        Self::by(Path::new(env!("CARGO_BIN_EXE_signpost")), webhook).await
+    }
+
+    /// The same by another build of the program.
+    pub(crate) async fn by(program: &Path, webhook: &str) -> Self {
         let (database, redis) = (setting("SIGNPOST_TEST_POSTGRES"), setting("SIGNPOST_TEST_REDIS"));
         let schema = format!("soak_{}", draw(u32::MAX));
         let (client, connection) = tokio_postgres::connect(&database, tokio_postgres::NoTls).await.expect("a server");
         tokio::spawn(async { drop(connection.await) });
         client.batch_execute(&format!("CREATE SCHEMA {schema}")).await.expect("a schema");
-        let database = format!("{database}?options=-csearch_path%3D{schema}");
-        let fleet = Arc::new(Fleet::start(&database, &redis, &SETTINGS));
+        let separator = if database.contains('?') { '&' } else { '?' };
+        let database = format!("{database}{separator}options=-csearch_path%3D{schema}");
+        let fleet = Arc::new(Fleet::start(program, &database, &redis, &SETTINGS));
         let caller = Self { http: http(), fleet, key: String::new() };
         let [slow, fast] = [caller.clock(0).await, caller.clock(2).await];
         assert!(
@@ -68,7 +78,13 @@ impl Caller {
     }
 
     /// Status and body, or nothing where the connection failed.
-    async fn asks(&self, method: Method, server: u32, path: &str, body: Option<&Value>) -> Option<(u16, Value)> {
+    pub(crate) async fn asks(
+        &self,
+        method: Method,
+        server: u32,
+        path: &str,
+        body: Option<&Value>,
+    ) -> Option<(u16, Value)> {
         let request = self.http.request(method, self.fleet.url(server as usize, path)).timeout(PATIENCE);
         let request = request.header("authorization", format!("Bearer {}", self.key));
         let request = match body {
@@ -86,12 +102,12 @@ impl Caller {
         text(&health, "timestamp").parse().expect("a time")
     }
 
-    async fn is_ready(&self, server: u32) -> bool {
+    pub(crate) async fn is_ready(&self, server: u32) -> bool {
         let request = self.http.get(self.fleet.url(server as usize, "/health/ready")).timeout(PATIENCE);
         request.send().await.is_ok_and(|reply| reply.status() == 200)
     }
 
-    async fn all_ready(&self) {
+    pub(crate) async fn all_ready(&self) {
         for server in 0..3 {
             until("it is ready", async || self.is_ready(server).await.then_some(())).await;
         }
@@ -100,7 +116,7 @@ impl Caller {
 
 /// What was acknowledged of a session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Known {
+pub(crate) enum Known {
     Created,
     Authenticated,
     Cancelled,
@@ -109,7 +125,7 @@ enum Known {
 }
 
 #[derive(Default)]
-struct Ledger {
+pub(crate) struct Ledger {
     sessions: Mutex<HashMap<String, Known>>,
     unheard: AtomicU64,
     searches: AtomicU64,
@@ -119,6 +135,11 @@ struct Ledger {
 impl Ledger {
     fn knows(&self, session: &Value, known: Known) {
         self.sessions.lock().expect("no panic").insert(text(session, "id").to_owned(), known);
+    }
+
+    /// How many sessions are acknowledged as this.
+    pub(crate) fn count(&self, known: Known) -> usize {
+        self.sessions.lock().expect("no panic").values().filter(|is| **is == known).count()
     }
 }
 
@@ -203,7 +224,8 @@ async fn fails(fleet: Arc<Fleet>) -> &'static str {
     tokio::task::spawn_blocking(run).await.expect("no panic")
 }
 
-fn restart(script: &str, what: &'static str) -> &'static str {
+/// Runs a script that lets a server fail.
+pub(crate) fn restart(script: &str, what: &'static str) -> &'static str {
     assert!(Command::new("sh").arg(setting(script)).status().expect("sh is there").success(), "{script}");
     what
 }
@@ -214,25 +236,39 @@ async fn nothing_acknowledged_is_lost_whatever_fails() {
     let mut endpoint = Endpoint::start().await;
     let caller = Caller::start(&endpoint.url("/hook")).await;
     let ledger = Arc::new(Ledger::default());
-    let people: Vec<_> =
-        (0..PEOPLE).map(|number| tokio::spawn(person(caller.clone(), number, Arc::clone(&ledger)))).collect();
+    let people = crowd(&caller, &ledger);
     let end = Instant::now() + Duration::from_secs(setting("SIGNPOST_SOAK_SECONDS").parse().expect("seconds"));
     let mut failures = BTreeMap::new();
     while Instant::now() < end {
         *failures.entry(fails(Arc::clone(&caller.fleet)).await).or_insert(0) += 1;
-        assert!(!people.iter().any(tokio::task::JoinHandle::is_finished), "somebody saw what must not be");
+        assert!(!people.iter().any(JoinHandle::is_finished), "somebody saw what must not be");
         sleep(Duration::from_millis(500 + u64::from(draw(1500)))).await;
     }
+    println!("failures: {failures:?}");
+    nothing_is_lost(&caller, &ledger, people, &mut endpoint).await;
+}
+
+/// People who come at once, until it is over.
+pub(crate) fn crowd(caller: &Caller, ledger: &Arc<Ledger>) -> Vec<JoinHandle<()>> {
+    (0..PEOPLE).map(|number| tokio::spawn(person(caller.clone(), number, Arc::clone(ledger)))).collect()
+}
+
+/// Sends the people home, and holds what is there against what was acknowledged.
+pub(crate) async fn nothing_is_lost(
+    caller: &Caller,
+    ledger: &Ledger,
+    people: Vec<JoinHandle<()>>,
+    endpoint: &mut Endpoint,
+) {
     ledger.over.store(true, Ordering::Relaxed);
     for person in people {
         person.await.expect("nobody saw what must not be");
     }
     caller.all_ready().await;
     let sessions = ledger.sessions.lock().expect("no panic").clone();
-    let (logins, lost) = judge(&caller, &sessions).await;
-    let (told, twice) = events(&mut endpoint, &logins).await;
+    let (logins, lost) = judge(caller, &sessions).await;
+    let (told, twice) = events(endpoint, &logins).await;
     let (acknowledged, unheard) = (sessions.len(), ledger.unheard.load(Ordering::Relaxed));
-    println!("failures: {failures:?}");
     println!("{acknowledged} sessions acknowledged, {} logins, {lost} lost; {unheard} requests unheard", logins.len());
     println!("{told} logins told, {twice} events more than once; {} searches", ledger.searches.load(Ordering::Relaxed));
     assert_eq!(lost, 0);
@@ -281,83 +317,4 @@ async fn events(endpoint: &mut Endpoint, logins: &HashSet<String>) -> (usize, us
         twice += usize::from(!told.insert(session));
     }
     (told.len(), twice)
-}
-
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-#[ignore = "it needs servers that may be stopped: tests/soak.sh, which make test runs"]
-async fn a_rolling_restart_drops_no_request_and_an_import_reaches_all() {
-    let endpoint = Endpoint::start().await;
-    let caller = Caller::start(&endpoint.url("/hook")).await;
-    caller.all_ready().await;
-    // A load balancer: it asks who is ready, and sends to those.
-    let ready: Arc<Mutex<Vec<u32>>> = Arc::new(Mutex::new(vec![0, 1, 2]));
-    let over = Arc::new(AtomicBool::new(false));
-    let balancer = {
-        let (caller, ready, over) = (caller.clone(), Arc::clone(&ready), Arc::clone(&over));
-        tokio::spawn(async move {
-            while !over.load(Ordering::Relaxed) {
-                let asked = join_all((0..3).map(|server| caller.is_ready(server))).await;
-                let now = (0..).zip(asked).filter_map(|(server, is_ready)| is_ready.then_some(server));
-                let now: Vec<u32> = now.collect();
-                // Where none says so it sends to those of before, as load balancers do.
-                if !now.is_empty() {
-                    *ready.lock().expect("no panic") = now;
-                }
-                sleep(Duration::from_millis(50)).await;
-            }
-        })
-    };
-    let clients: Vec<_> = (0..8_u32)
-        .map(|number| {
-            let (caller, ready, over) = (caller.clone(), Arc::clone(&ready), Arc::clone(&over));
-            tokio::spawn(async move {
-                let mut answered = 0_u32;
-                let body = json!({ "domain": "shop.test" });
-                while !over.load(Ordering::Relaxed) {
-                    let servers = ready.lock().expect("no panic").clone();
-                    let server = servers[(number + answered) as usize % servers.len()];
-                    let reply = caller.asks(Method::POST, server, "/sandbox/v1/sessions", Some(&body)).await;
-                    assert_eq!(reply.as_ref().map(|(status, _)| *status), Some(201), "{reply:?}");
-                    answered += 1;
-                    sleep(Duration::from_millis(5)).await;
-                }
-                answered
-            })
-        })
-        .collect();
-    for server in 0..3 {
-        sleep(Duration::from_millis(500)).await;
-        let fleet = Arc::clone(&caller.fleet);
-        tokio::task::spawn_blocking(move || {
-            fleet.stops(server);
-            fleet.starts(server);
-        })
-        .await
-        .expect("no panic");
-        caller.all_ready().await;
-    }
-    import_reaches_all(&caller).await;
-    over.store(true, Ordering::Relaxed);
-    balancer.await.expect("no panic");
-    let answered: u32 = join_all(clients).await.into_iter().map(|answered| answered.expect("every request")).sum();
-    println!("{answered} requests, none dropped");
-    assert!(answered > 200);
-}
-
-/// A machine of a file is served by all.
-async fn import_reaches_all(caller: &Caller) {
-    let file = caller.fleet.folder().join("machines.csv");
-    std::fs::write(&file, "id,name,lat,lon\n1,The one machine,30.2672,-97.7431\n").expect("a file");
-    let file = file.to_str().expect("text");
-    caller.fleet.command(&["atms", "import", file, "--source", "soak", "--json"]).runs().await.json();
-    let arguments = json!({ "location": "Austin, TX" });
-    let call = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/call",
-                       "params": { "name": "find_nearest_bitcoin_atm", "arguments": arguments } });
-    for server in 0..3 {
-        until("it is served", async || {
-            let (_, found) = caller.asks(Method::POST, server, "/mcp", Some(&call)).await?;
-            (found["result"]["structuredContent"]["atms"][0]["name"] == "The one machine").then_some(())
-        })
-        .await;
-    }
 }

@@ -30,8 +30,13 @@ const INSERT_USER: &str =
 
 /// What a server of the version before sees in a database.
 fn as_before(url: &str) -> Store {
-    let schema =
-        Schema { migrations: &SCHEMA.migrations[..MIGRATIONS_BEFORE], tables: &[], single_rows: &[], watched: &[] };
+    after(MIGRATIONS_BEFORE, url)
+}
+
+/// A database as a server sees it that knows so many migrations.
+fn after(migrations: usize, url: &str) -> Store {
+    let migrations = &SCHEMA.migrations[..migrations];
+    let schema = Schema { migrations, tables: &[], single_rows: &[], watched: &[] };
     Store::open(url, Box::leak(Box::new(schema))).expect("a database")
 }
 
@@ -202,4 +207,19 @@ async fn a_key_that_no_wallet_has_is_given_no_user() {
     let key = PublicKey::parse(&phone.public_key()).expect("a key");
     assert!(sql::find_by_key(&service.app.store, &domain, &key.into()).await.expect("a database").is_some());
     service.stop().await;
+}
+
+#[tokio::test]
+async fn a_server_works_on_the_tables_of_every_older_version() {
+    for known in 1..SCHEMA.migrations.len() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let url = place(folder.path()).await;
+        after(known, &url).close().await;
+        let service = Service::open(&[("database_url", &url), ("services", "atm,auth")], Service::clock()).await;
+        let integrator = service.shop().await;
+        let session = integrator.opens("shop.test").await;
+        integrator.hands_in(&session, &service.phone().answers(&session)).await.with(200);
+        assert_eq!(integrator.sees(&session).await.with(200)["status"], "authenticated", "{known} migrations");
+        service.stop().await;
+    }
 }

@@ -1,7 +1,7 @@
 //! Three servers as processes of their own, on one database and one Redis: they can be killed, and their clocks differ.
 
 use std::net::TcpListener;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
 use super::{Program, Running};
@@ -16,11 +16,13 @@ pub(crate) struct Fleet {
     pub(crate) addresses: Vec<String>,
     environment: Vec<(String, String)>,
     running: Vec<Mutex<Option<Running>>>,
+    /// What runs when one starts.
+    program: Mutex<PathBuf>,
 }
 
 impl Fleet {
-    /// Starts all of them.
-    pub(crate) fn start(database: &str, redis: &str, settings: &[(&str, &str)]) -> Self {
+    /// Starts all of them by a build of the program.
+    pub(crate) fn start(program: &Path, database: &str, redis: &str, settings: &[(&str, &str)]) -> Self {
         let free = |_| TcpListener::bind("127.0.0.1:0").expect("a free port").local_addr().expect("an address");
         let addresses = CLOCKS.map(free).map(|address| address.to_string()).into();
         let own = [("SIGNPOST_DATABASE_URL", database), ("SIGNPOST_REDIS_URL", redis), ("SIGNPOST_LOG", "warn")];
@@ -29,7 +31,8 @@ impl Fleet {
         let settings = own.iter().chain(settings).map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
         let environment = settings.chain(limits).collect();
         let folder = tempfile::tempdir().expect("a folder");
-        let fleet = Self { folder, addresses, environment, running: CLOCKS.map(|_| Mutex::new(None)).into() };
+        let (running, program) = (CLOCKS.map(|_| Mutex::new(None)).into(), Mutex::new(program.to_owned()));
+        let fleet = Self { folder, addresses, environment, running, program };
         for number in 0..CLOCKS.len() {
             fleet.starts(number);
         }
@@ -42,8 +45,18 @@ impl Fleet {
             self.environment.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
         let folder = self.folder.path().join(number.to_string());
         std::fs::create_dir_all(&folder).expect("a folder");
-        let running = Program::serves_at(&folder, &self.addresses[number], CLOCKS[number], &environment);
+        let running =
+            Program::serves_at(&self.program(), &folder, &self.addresses[number], CLOCKS[number], &environment);
         *self.running[number].lock().expect("no panic") = Some(running);
+    }
+
+    /// From now on what starts is another build.
+    pub(crate) fn takes(&self, program: &Path) {
+        *self.program.lock().expect("no panic") = program.to_owned();
+    }
+
+    fn program(&self) -> PathBuf {
+        self.program.lock().expect("no panic").clone()
     }
 
     /// Ends one without asking.
@@ -64,7 +77,7 @@ impl Fleet {
 
     /// Runs a command on the same database.
     pub(crate) fn command(&self, arguments: &[&str]) -> Program {
-        let program = Program::within(self.folder.path(), arguments);
+        let program = Program::of(&self.program(), self.folder.path(), arguments);
         self.environment.iter().fold(program, |program, (name, value)| program.env(name, value))
     }
 

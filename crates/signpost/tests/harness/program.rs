@@ -44,7 +44,12 @@ impl Program {
     /// In a folder that is its working directory and holds its data; with nothing of our own environment, and proxies
     /// that lead nowhere.
     pub(crate) fn within(folder: &Path, arguments: &[&str]) -> Self {
-        Self::by(Command::new(env!("CARGO_BIN_EXE_signpost")), folder, arguments)
+        Self::of(Path::new(env!("CARGO_BIN_EXE_signpost")), folder, arguments)
+    }
+
+    /// The same by another build of the program.
+    pub(crate) fn of(program: &Path, folder: &Path, arguments: &[&str]) -> Self {
+        Self::by(Command::new(program), folder, arguments)
     }
 
     fn by(mut command: Command, folder: &Path, arguments: &[&str]) -> Self {
@@ -109,9 +114,16 @@ impl Program {
         Self::by(shell, folder, &arguments).started(&[])
     }
 
-    /// The same with both services at an address of one's choice, under a clock that is off by this much.
-    pub(crate) fn serves_at(folder: &Path, listen: &str, clock: &str, environment: &[(&str, &str)]) -> Running {
-        let mut program = Self::within(folder, &["serve", "--json", "--listen", listen]);
+    /// The same by a build of one's choice with both services at an address of one's choice, under a clock that is off by
+    /// this much.
+    pub(crate) fn serves_at(
+        program: &Path,
+        folder: &Path,
+        listen: &str,
+        clock: &str,
+        environment: &[(&str, &str)],
+    ) -> Running {
+        let mut program = Self::of(program, folder, &["serve", "--json", "--listen", listen]);
         // What `faketime` sets; itself it would stand between us and the process. $LIB is the loader's.
         program = program.env("LD_PRELOAD", "/usr/$LIB/faketime/libfaketime.so.1").env("FAKETIME", clock);
         // What measures how long something takes goes on as it does.

@@ -101,11 +101,12 @@ fn the_store_knows_no_other_crate_and_no_table_of_a_service() {
 }
 
 /// Where a test may sleep: actors at a pace of their own, and those who look again and again.
-const SLEEPERS: [&str; 5] = [
+const SLEEPERS: [&str; 6] = [
     "crates/signpost/tests/harness/mod.rs",
     "crates/signpost/tests/harness/program.rs",
     "crates/signpost/tests/harness/proxy.rs",
     "crates/signpost/tests/contract/faults.rs",
+    "crates/signpost/tests/contract/rolling.rs",
     "crates/signpost/tests/contract/soak.rs",
 ];
 

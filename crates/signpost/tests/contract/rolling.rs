@@ -1,0 +1,187 @@
+//! Servers behind a load balancer are replaced one after the other under load: no request fails. By the same program
+//! (`tests/soak.sh`), and by a newer one (`tests/upgrade.sh`).
+
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+use futures_util::future::join_all;
+use reqwest::Method;
+use serde_json::{Value, json};
+use signpost_platform::clock::Clock;
+use tokio::task::JoinHandle;
+use tokio::time::sleep;
+
+use crate::harness::{Endpoint, PATIENCE, Phone, text, until};
+use crate::soak::{Caller, setting};
+
+/// How many clients ask at once.
+const CLIENTS: u8 = 8;
+/// How many requests are answered between two replacements, at least.
+const REQUESTS: u32 = 100;
+
+/// A load balancer and those who ask through it.
+struct Load {
+    caller: Caller,
+    over: Arc<AtomicBool>,
+    answered: Arc<AtomicU32>,
+    balancer: JoinHandle<()>,
+    clients: Vec<JoinHandle<()>>,
+}
+
+/// What a client asks through.
+#[derive(Clone)]
+struct Balanced {
+    caller: Caller,
+    /// Whom the balancer sends requests to.
+    ready: Arc<Mutex<Vec<u32>>>,
+    answered: Arc<AtomicU32>,
+}
+
+impl Balanced {
+    /// The body of a reply with this status; any other fails the test.
+    async fn asks(&self, method: Method, path: &str, body: Option<&Value>, status: u16) -> Value {
+        let number = self.answered.fetch_add(1, Ordering::Relaxed);
+        let server = {
+            let servers = self.ready.lock().expect("no panic");
+            servers[number as usize % servers.len()]
+        };
+        let reply = self.caller.asks(method, server, path, body).await;
+        assert_eq!(reply.as_ref().map(|(status, _)| *status), Some(status), "server {server}, {path}: {reply:?}");
+        reply.expect("it was answered").1
+    }
+
+    /// Opens sessions, looks at them and answers them, each time by whichever server's turn it is.
+    async fn logs_in(&self, number: u8, over: &AtomicBool) {
+        let phone = Phone::of(number + 1, &Clock::System);
+        while !over.load(Ordering::Relaxed) {
+            let body = json!({ "domain": "shop.test" });
+            let session = self.asks(Method::POST, "/sandbox/v1/sessions", Some(&body), 201).await;
+            let path = format!("/sandbox/v1/sessions/{}", text(&session, "id"));
+            assert_eq!(self.asks(Method::GET, &path, None, 200).await["status"], "pending");
+            self.asks(Method::POST, &format!("{path}/authenticate"), Some(&phone.answers(&session)), 200).await;
+            // A server may know for a moment only what it read before.
+            let end = Instant::now() + PATIENCE;
+            while self.asks(Method::GET, &path, None, 200).await["status"] != "authenticated" {
+                assert!(Instant::now() < end, "{path} does not become a login");
+                sleep(Duration::from_millis(5)).await;
+            }
+            sleep(Duration::from_millis(5)).await;
+        }
+    }
+}
+
+/// Asks who is ready, and sends to those.
+async fn balance(caller: Caller, ready: Arc<Mutex<Vec<u32>>>, over: Arc<AtomicBool>) {
+    while !over.load(Ordering::Relaxed) {
+        let asked = join_all((0..3).map(|server| caller.is_ready(server))).await;
+        let now = (0..).zip(asked).filter_map(|(server, is_ready)| is_ready.then_some(server));
+        let now: Vec<u32> = now.collect();
+        // Where none says so it sends to those of before, as load balancers do.
+        if !now.is_empty() {
+            *ready.lock().expect("no panic") = now;
+        }
+        sleep(Duration::from_millis(50)).await;
+    }
+}
+
+impl Load {
+    async fn begin(caller: &Caller) -> Self {
+        caller.all_ready().await;
+        let (ready, over) = (Arc::new(Mutex::new(vec![0, 1, 2])), Arc::new(AtomicBool::new(false)));
+        let answered = Arc::new(AtomicU32::new(0));
+        let balancer = tokio::spawn(balance(caller.clone(), Arc::clone(&ready), Arc::clone(&over)));
+        let balanced = Balanced { caller: caller.clone(), ready, answered: Arc::clone(&answered) };
+        let client = |number| {
+            let (balanced, over) = (balanced.clone(), Arc::clone(&over));
+            tokio::spawn(async move { balanced.logs_in(number, &over).await })
+        };
+        let clients = (0..CLIENTS).map(client).collect();
+        Self { caller: caller.clone(), over, answered, balancer, clients }
+    }
+
+    /// Lets it go on for some more requests.
+    async fn goes_on(&self) {
+        let before = self.answered.load(Ordering::Relaxed);
+        until("they are answered", async || {
+            assert!(!self.clients.iter().any(JoinHandle::is_finished), "a request failed");
+            (self.answered.load(Ordering::Relaxed) >= before + REQUESTS).then_some(())
+        })
+        .await;
+    }
+
+    /// Replaces all servers, one after the other.
+    async fn replaces_all(&self) {
+        for server in 0..3 {
+            self.goes_on().await;
+            let fleet = Arc::clone(&self.caller.fleet);
+            tokio::task::spawn_blocking(move || {
+                fleet.stops(server);
+                fleet.starts(server);
+            })
+            .await
+            .expect("no panic");
+            self.caller.all_ready().await;
+        }
+        self.goes_on().await;
+    }
+
+    /// How many requests were answered, all of them as they should be.
+    async fn ends(self) -> u32 {
+        self.over.store(true, Ordering::Relaxed);
+        self.balancer.await.expect("no panic");
+        for client in self.clients {
+            client.await.expect("every request is answered");
+        }
+        self.answered.load(Ordering::Relaxed)
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+#[ignore = "it needs servers that may be stopped: tests/soak.sh, which make test runs"]
+async fn a_rolling_restart_drops_no_request_and_an_import_reaches_all() {
+    let endpoint = Endpoint::start().await;
+    let caller = Caller::start(&endpoint.url("/hook")).await;
+    let load = Load::begin(&caller).await;
+    load.replaces_all().await;
+    import_reaches_all(&caller).await;
+    println!("{} requests, none dropped", load.ends().await);
+}
+
+/// A machine of a file is served by all.
+async fn import_reaches_all(caller: &Caller) {
+    let file = caller.fleet.folder().join("machines.csv");
+    std::fs::write(&file, "id,name,lat,lon\n1,The one machine,30.2672,-97.7431\n").expect("a file");
+    let file = file.to_str().expect("text");
+    caller.fleet.command(&["atms", "import", file, "--source", "soak", "--json"]).runs().await.json();
+    let arguments = json!({ "location": "Austin, TX" });
+    let call = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/call",
+                       "params": { "name": "find_nearest_bitcoin_atm", "arguments": arguments } });
+    for server in 0..3 {
+        until("it is served", async || {
+            let (_, found) = caller.asks(Method::POST, server, "/mcp", Some(&call)).await?;
+            (found["result"]["structuredContent"]["atms"][0]["name"] == "The one machine").then_some(())
+        })
+        .await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+#[ignore = "it needs an older build of the program: tests/upgrade.sh builds one"]
+async fn an_upgrade_server_by_server_drops_no_request() {
+    let endpoint = Endpoint::start().await;
+    let older = PathBuf::from(setting("SIGNPOST_TEST_OLDER_PROGRAM"));
+    let caller = Caller::by(&older, &endpoint.url("/hook")).await;
+    let load = Load::begin(&caller).await;
+    load.goes_on().await;
+    caller.fleet.takes(env!("CARGO_BIN_EXE_signpost").as_ref());
+    load.replaces_all().await;
+    // When the older ones are gone, what only they used is removed, under the same load.
+    caller.fleet.command(&["migrate", "--contract", "--json"]).runs().await.json();
+    load.goes_on().await;
+    println!("{} requests, none failed", load.ends().await);
+    caller.fleet.takes(&older);
+    let refused = caller.fleet.command(&["keys", "list"]).runs().await;
+    assert_ne!(refused.code, Some(0), "the older program went on with the tables of the newer one: {}", refused.out);
+}
