@@ -32,7 +32,7 @@ for baseline in node typescript; do
 done
 
 run machine sh bench/machine.sh
-for measurement in tool_call polls sessions logins scale pages city passkeys openid verify locks reports; do
+for measurement in tool_call polls sessions logins scale pages city passkeys openid verify locks reports console; do
   run "$measurement" "target/release/$measurement"
 done
 run map sh bench/map.sh

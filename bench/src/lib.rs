@@ -4,6 +4,7 @@
 pub mod bare;
 pub mod callgrind;
 pub mod child;
+pub mod console_fixture;
 pub mod goals;
 pub mod load;
 pub mod queue;

@@ -8,6 +8,7 @@ use anyhow::{Context, Result};
 use serde_json::{Value, json};
 use signpost::config::{Config, Origin, RawSettings};
 use signpost::server::{App, HttpServer};
+use signpost_auth::{QrData, Wallet};
 use signpost_platform::accounts::audit::Actor;
 use signpost_platform::accounts::keys::{self, NewKey};
 use signpost_platform::accounts::{Account, Environment};
@@ -74,6 +75,21 @@ impl Door {
     /// Where the server refuses it.
     pub async fn create(&self) -> Result<Value> {
         Ok(serde_json::from_slice(&ask(self.address, &self.creation()).await?)?)
+    }
+
+    /// The number of a new session, and the request that answers it by the wallet of this number.
+    ///
+    /// # Errors
+    /// Where the server refuses the session.
+    pub async fn sign_login(&self, number: u64) -> Result<(String, Vec<u8>)> {
+        let session = self.create().await?;
+        let qr = QrData::parse(session["qr_data"].as_str().context("qr_data")?)?;
+        let mut secret = [1; 32];
+        secret[..8].copy_from_slice(&(number + 1).to_be_bytes());
+        let answer = Wallet::from_bytes(secret)?.answer(qr.challenge(), qr.challenge().issued_at, None);
+        let id = session["id"].as_str().context("id")?.to_owned();
+        let path = format!("/sandbox/v1/sessions/{id}/authenticate");
+        Ok((id, post(&path, &self.authorization, &serde_json::to_string(&answer)?)))
     }
 }
 

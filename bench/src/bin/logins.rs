@@ -11,7 +11,7 @@ use axum::body::Bytes;
 use axum::extract::State;
 use axum::routing::post as route;
 use serde_json::Value;
-use signpost_auth::{Challenge, K1, QrData, Wallet};
+use signpost_auth::{Challenge, K1, Wallet};
 use signpost_login::ids::EventId;
 use signpost_store::step;
 use tokio::net::{TcpListener, TcpStream};
@@ -78,7 +78,7 @@ async fn callbacks(program: &Program, lnurl: Option<&Server>) -> Result<()> {
     for turn in 0..TURNS {
         let (mut answers, mut lightnings, mut callbacks) = (Vec::new(), Vec::new(), Vec::new());
         for number in 0..LOGINS {
-            answers.push(answer(ours, turn * LOGINS + number).await?.1);
+            answers.push(ours.sign_login((turn * LOGINS + number) as u64).await?.1);
             lightnings.push(lightning_answer(ours).await?);
             if let Some(lnurl) = lnurl {
                 callbacks.push(callback(lnurl).await?);
@@ -111,18 +111,6 @@ async fn lightning_answer(ours: &Door) -> Result<Vec<u8>> {
     let [id, challenge] = ["id", "challenge"].map(|member| session[member].as_str().unwrap_or_default());
     let k1 = K1::of(&Challenge::parse(challenge)?);
     signed(&format!("/lnurl/{}", &id[id.len() - 12..]), k1)
-}
-
-/// A session and the request that answers it.
-async fn answer(ours: &Door, number: usize) -> Result<(String, Vec<u8>)> {
-    let session = ours.create().await?;
-    let qr = QrData::parse(session["qr_data"].as_str().context("qr_data")?)?;
-    let mut secret = [1; 32];
-    secret[..8].copy_from_slice(&(number as u64 + 1).to_be_bytes());
-    let answer = Wallet::from_bytes(secret)?.answer(qr.challenge(), qr.challenge().issued_at, None);
-    let id = session["id"].as_str().context("id")?.to_owned();
-    let path = format!("/sandbox/v1/sessions/{id}/authenticate");
-    Ok((id, post(&path, &ours.authorization, &serde_json::to_string(&answer)?)))
 }
 
 async fn callback(lnurl: &Server) -> Result<Vec<u8>> {
@@ -187,7 +175,7 @@ async fn waits(
 ) -> Result<[Vec<Duration>; 2]> {
     let mut waits = [Vec::new(), Vec::new()];
     for number in 0..EVENTS {
-        let (id, request) = answer(ours, from + number).await?;
+        let (id, request) = ours.sign_login((from + number) as u64).await?;
         let mut connection = TcpStream::connect(ours.address).await?;
         let asked = Instant::now();
         exchange(&mut connection, &request).await?;
