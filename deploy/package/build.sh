@@ -35,17 +35,20 @@ gzip -9nc CHANGELOG.md >"$root/usr/share/doc/signpost/changelog.gz"
 
 archive="signpost-$version-linux-$(uname -m)"
 cp -R "$root/usr" "$work/$archive"
-install -m 644 deploy/signpost.service "$work/$archive/"
+install -m 644 deploy/signpost.service deploy/signpost.sysusers "$work/$archive/"
 tar --sort=name --mtime="@$SOURCE_DATE_EPOCH" --owner=0 --group=0 --numeric-owner -C "$work" -cf - "$archive" |
   gzip -9n >"$out/$archive.tar.gz"
 
-# What Debian adds: the unit, and the settings, which an upgrade leaves as they are.
-mkdir -p "$root/lib/systemd/system" "$root/DEBIAN"
-sed 's#/usr/local/bin/#/usr/bin/#; /^# Copy the program/,/^#   systemctl/d' deploy/signpost.service \
+# What Debian adds: the unit and its user, a backup that is off, and the settings, which an upgrade leaves as they are. All but
+# the data folder are comments there, so that an upgrade may bring other defaults.
+mkdir -p "$root/lib/systemd/system" "$root/usr/lib/sysusers.d" "$root/etc/signpost" "$root/etc/cron.d" "$root/DEBIAN"
+sed 's#/usr/local/bin/#/usr/bin/#; /^# Copy the program/,/^#   systemd/d' deploy/signpost.service \
   >"$root/lib/systemd/system/signpost.service"
-mkdir -p "$root/etc/signpost"
-"$program" config >"$root/etc/signpost/signpost.toml"
-echo /etc/signpost/signpost.toml >"$root/DEBIAN/conffiles"
+install -m 644 deploy/signpost.sysusers "$root/usr/lib/sysusers.d/signpost.conf"
+install -m 644 deploy/package/signpost.cron "$root/etc/cron.d/signpost"
+"$program" config | sed 's#^data_dir = .*#data_dir = "/var/lib/signpost"#; /^data_dir = /!s/^\([a-z_]* = \)/#\1/' \
+  >"$root/etc/signpost/signpost.toml"
+printf '/etc/cron.d/signpost\n/etc/signpost/signpost.toml\n' >"$root/DEBIAN/conffiles"
 glibc="$(objdump -T "$root/usr/bin/signpost" | sed -n 's/.*(\?GLIBC_\([0-9.]*\).*/\1/p' | sort -uV | tail -n 1)"
 cat >"$root/DEBIAN/control" <<CONTROL
 Package: signpost
@@ -55,7 +58,7 @@ Maintainer: The Signpost authors <signpost@localhost>
 Section: net
 Priority: optional
 Installed-Size: $(du -k -s --apparent-size "$root/usr" | cut -f 1)
-Depends: libc6 (>= $glibc), libgcc-s1
+Depends: libc6 (>= $glibc), libgcc-s1, systemd | systemd-standalone-sysusers | adduser
 Recommends: ca-certificates
 Description: Bitcoin ATM locator for AI assistants, and login with a wallet
  One program with two services: it finds Bitcoin ATMs by place name or

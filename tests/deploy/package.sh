@@ -1,7 +1,7 @@
 #!/bin/sh
 # The packages of deploy/package: packed twice, from two places, they are the same bytes; the Debian package is installed into
-# an empty root, and the program that lies there runs with the settings that lie there. An upgrade keeps changed settings, and
-# a purge keeps data.
+# an empty root, and an operator's first day is gone through there: settings, a look at them, the start with its link, the
+# doctor, an import, a backup. An upgrade keeps changed settings, and a purge keeps data.
 set -eu
 cd "$(dirname "$0")/../.."
 program="${CARGO_TARGET_DIR:-target}/debug/signpost"
@@ -25,23 +25,78 @@ root="$work/root"
 mkdir -p "$root/var/lib/dpkg/updates" "$root/var/lib/dpkg/info" "$root/var/log"
 : >"$root/var/lib/dpkg/status"
 dpkg_within() { dpkg --root="$root" --log=/dev/null --force-not-root --force-depends --force-script-chrootless --force-confold "$@" 2>&1; }
-dpkg_within --install "$package" | grep -q 'systemctl enable --now signpost'
+fail() { echo "$1" >&2; exit 1; }
+dpkg_within --install "$package" >"$work/told"
+for said in 'public_url' 'console = "on"' 'systemctl enable --now signpost'; do
+  grep -q "$said" "$work/told" || { cat "$work/told" >&2; fail "the package does not say: $said"; }
+done
 settings="$root/etc/signpost/signpost.toml"
 unit="$root/lib/systemd/system/signpost.service"
 for file in /usr/bin/signpost /usr/share/man/man1/signpost-serve.1.gz /usr/share/bash-completion/completions/signpost \
-  /usr/share/doc/signpost/copyright; do
-  [ -s "$root$file" ] || { echo "the package has no $file" >&2; exit 1; }
+  /usr/share/doc/signpost/copyright /usr/lib/sysusers.d/signpost.conf /etc/cron.d/signpost; do
+  [ -s "$root$file" ] || fail "the package has no $file"
 done
 grep -q '^ExecStart=/usr/bin/signpost serve --config /etc/signpost/signpost.toml' "$unit"
+grep -q '^User=signpost$' "$unit"
 ldd "$root/usr/bin/signpost" | grep -q 'not found' && { ldd "$root/usr/bin/signpost" >&2; exit 1; }
+# The unit's user is the one that the package makes, and little is open to it.
+if command -v systemd-sysusers >/dev/null; then
+  systemd-sysusers --root="$root" --dry-run signpost.conf 2>&1 | grep -q "[Uu]ser 'signpost'" || fail "sysusers.d makes no user"
+fi
+if command -v systemd-analyze >/dev/null; then
+  systemd-analyze security --offline=true --threshold=15 --no-pager "$unit" >"$work/security" 2>&1 || { cat "$work/security" >&2; exit 1; }
+fi
+# A backup is off until somebody wants it.
+grep -v '^#' "$root/etc/cron.d/signpost" | grep -q . && fail "a backup is on that nobody asked for"
+grep -q '^#.* signpost backup ' "$root/etc/cron.d/signpost"
 
-# As the unit starts it, but for the address and the folders.
-"$root/usr/bin/signpost" serve --config "$settings" --data-dir "$root/var/lib/signpost" --listen 127.0.0.1:0 --json \
-  >"$work/ready" 2>"$work/log" &
+# The settings, as they come and as an operator writes them.
+signpost() { env -i PATH="$PATH" ${listen:+SIGNPOST_LISTEN="$listen"} "$root/usr/bin/signpost" "$@" --config "$settings"; }
+signpost config check >"$work/check"
+grep -q "^data_dir  */var/lib/signpost  *$settings, line " "$work/check"
+grep -q '^listen  *127.0.0.1:8080  *default$' "$work/check"
+grep -q '^warn' "$work/check" && { cat "$work/check" >&2; fail "the settings of the package are doubted"; }
+sed -i 's|^#public_url = .*|public_url = "https://id.example.invalid"|; s|^#console = .*|console = "on"|' "$settings"
+signpost config check >"$work/check"
+grep -q "^public_url  *https://id.example.invalid  *$settings, line [0-9]*$" "$work/check"
+grep -q 'trusted_proxies = \["127.0.0.1"\]' "$work/check"
+sed -i 's|^#trusted_proxies = .*|trusted_proxies = ["127.0.0.1"]|' "$settings"
+signpost config check >"$work/check"
+grep -q 'count all people as one' "$work/check" && fail "a trusted proxy is doubted"
+echo 'trusted_proxy = "127.0.0.1"' >>"$settings"
+signpost config check >"$work/check" 2>&1 && fail "a setting that nobody knows is accepted"
+grep -q "did you mean 'trusted_proxies'" "$work/check"
+sed -i '$d' "$settings"
+
+# As the unit starts it, but for the address and the folder.
+data="$root/var/lib/signpost"
+: >"$work/ready"
+"$root/usr/bin/signpost" serve --config "$settings" --data-dir "$data" --listen 127.0.0.1:0 >"$work/ready" 2>"$work/log" &
 server=$!
-until [ -s "$work/ready" ]; do kill -0 "$server" || { cat "$work/log" >&2; exit 1; }; sleep 0.1; done
-health="$(sed 's/.*"health":"\([^"]*\)".*/\1/' "$work/ready")"
-curl -sSf -o /dev/null "$health/ready"
+until grep -q 'stop with' "$work/ready"; do kill -0 "$server" || { cat "$work/log" >&2; exit 1; }; sleep 0.1; done
+listen="$(sed -n 's/.*listen=\([0-9.:]*\).*/\1/p' "$work/log" | head -n 1)"
+curl -sSf -o /dev/null "http://$listen/health/ready"
+grep -q '^Console https://id.example.invalid/console/setup#.*once' "$work/ready" || { cat "$work/ready" >&2; fail "no link to the console"; }
+
+# The doctor: the server is there, its public URL leads nowhere, and that is a warning.
+signpost doctor --data-dir "$data" >"$work/doctor" || { cat "$work/doctor" >&2; exit 1; }
+for line in 'pass  database' 'pass  server' '[a-z]*  latency' '[a-z]*  disk' 'warn  public URL' 'warn  ATMs'; do
+  grep -q "^$line " "$work/doctor" || { cat "$work/doctor" >&2; fail "the doctor has no line: $line"; }
+done
+
+# Machines: first a look, then the import, which the server serves.
+printf 'id,name,latitude,longitude,city,state,country\nkiosk-1,Corner Kiosk,25.7743,-80.1937,Miami,FL,US\n' >"$work/machines.csv"
+signpost atms import "$work/machines.csv" --source kiosks --dry-run --data-dir "$data" --json >"$work/dry"
+signpost atms near 'Miami, FL' --data-dir "$data" --json >"$work/near"
+grep -q 'Corner Kiosk' "$work/near" && fail "a look imports"
+signpost atms import "$work/machines.csv" --source kiosks --data-dir "$data" --json >"$work/import"
+signpost atms near 'Miami, FL' --data-dir "$data" --json >"$work/near"
+grep -q 'Corner Kiosk' "$work/near"
+
+# A backup beside the running server is a database of its own, with what was imported.
+mkdir -m 700 "$work/restored"
+signpost backup "$work/restored/signpost.sqlite" --data-dir "$data" --json | grep -q '"bytes"'
+signpost atms near 'Miami, FL' --data-dir "$work/restored" --json | grep -q 'Corner Kiosk'
 kill "$server"
 wait "$server"
 server=""
@@ -67,4 +122,4 @@ known = {*components, document['metadata']['component']['bom-ref']}
 assert {edge['ref'] for edge in document['dependencies']} <= known
 assert all(set(edge['dependsOn']) <= known for edge in document['dependencies'])
 CHECK
-echo "deploy/package: the packages are the same bytes twice, and the Debian package installs, runs, upgrades and goes"
+echo "deploy/package: the packages are the same bytes twice, and the Debian package installs, has its first day, upgrades and goes"
