@@ -1,6 +1,7 @@
 #!/bin/sh
 # The files in deploy/: Kubernetes takes the manifests, the compose file is what it refers to, every variable that any of
-# them sets is one of the program's, and what alerts and dashboard ask for is what a server tells.
+# them sets is one of the program's, what alerts and dashboard ask for is what a server tells, and Traefik's file is
+# consistent.
 set -eu
 cd "$(dirname "$0")"
 if ! [ venv -nt requirements.txt ]; then
@@ -53,6 +54,7 @@ settings = {one['name']: one.get('value') for one in pods[0]['containers'][0]['e
 assert {f'https://{host}' for host in hosts} == {settings['SIGNPOST_PUBLIC_URL']}
 assert hosts == {host for one in by_kind['Ingress']['tls'] for host in one['hosts']}
 CHECK
+venv/bin/python traefik.py
 # promtool alone, without the server that Debian would start beside it.
 promtool="$(command -v promtool || echo "$PWD/tools/usr/bin/promtool")"
 if ! [ -x "$promtool" ]; then
