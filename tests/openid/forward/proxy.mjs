@@ -7,10 +7,18 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 const program = (name) => new URL(`venv/${name}`, import.meta.url).pathname;
-const file = (name) => readFileSync(new URL(`../../../deploy/forward-auth/${name}`, import.meta.url), 'utf8');
+
+export const NGINX = program('debian/usr/sbin/nginx');
+export const CADDIES = [
+  { name: 'Caddy', path: program('bin/caddy') },
+  { name: "Debian's Caddy", path: program('debian/usr/bin/caddy') },
+];
+
+/** A file of deploy/forward-auth. */
+export const file = (name) => readFileSync(new URL(`../../../deploy/forward-auth/${name}`, import.meta.url), 'utf8');
 
 /** Replaces what must be there. */
-function replace(text, changes) {
+export function replace(text, changes) {
   return changes.reduce((text, [from, to]) => {
     assert.ok(text.includes(from), `${from} in ${text}`);
     return text.replaceAll(from, to);
@@ -18,7 +26,7 @@ function replace(text, changes) {
 }
 
 /** What nginx writes, in a folder of its own. */
-function unlogged(folder) {
+export function unlogged(folder) {
   const kept = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map((kind) => `${kind}_temp_path ${folder}/${kind};`);
   return `access_log off; ${kept.join(' ')}`;
 }
@@ -36,7 +44,7 @@ const nginx = {
       ['server_name app.example.com;', 'server_name localhost;'],
     ]);
   },
-  start: (folder) => [program('debian/usr/sbin/nginx'), ['-p', folder, '-c', join(folder, 'proxy.conf'), '-e', 'stderr', '-g', `daemon off; pid ${folder}/pid;`]],
+  start: (folder) => [NGINX, ['-p', folder, '-c', join(folder, 'proxy.conf'), '-e', 'stderr', '-g', `daemon off; pid ${folder}/pid;`]],
 };
 
 /** nginx with TLS as the file has it, and before it sites of their own: `[port, upstream port]` each. */
@@ -67,7 +75,7 @@ export const nginxWithTls = (folder, sites) => ({
   },
 });
 
-const caddy = (name, path) => ({
+const caddy = ({ name, path }) => ({
   name,
   kind: 'caddy',
   configure: (folder, { port, replaced }) =>
@@ -78,11 +86,7 @@ const caddy = (name, path) => ({
   start: (folder) => [path, ['run', '--adapter', 'caddyfile', '--config', join(folder, 'proxy.conf')]],
 });
 
-export const PROXIES = [
-  nginx,
-  caddy('Caddy', program('bin/caddy')),
-  caddy("Debian's Caddy", program('debian/usr/bin/caddy')),
-];
+export const PROXIES = [nginx, ...CADDIES.map(caddy)];
 
 export class Proxy {
   said = '';
