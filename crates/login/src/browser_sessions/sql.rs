@@ -36,13 +36,18 @@ const FORGET_OLDEST_HERE: &str = "
         ORDER BY id DESC LIMIT $4
     )";
 
-/// Whoever was signed in there before is not any more: of two logins of a browser at a domain the newest counts.
+/// Whoever was signed in there before is not any more: of two logins of a browser at a domain the newest counts. One behind a
+/// sign-out is behind it whatever the clocks of the two servers say.
 const SIGN_IN: &str = "
     UPDATE browser_sessions SET
         user_id = CASE WHEN session_id = $1 THEN $2 END,
         public_key = CASE WHEN session_id = $1 THEN $3 END,
         method = CASE WHEN session_id = $1 THEN $4 END,
-        authenticated_at = CASE WHEN session_id = $1 THEN CAST($5 AS BIGINT) END,
+        authenticated_at = CASE WHEN session_id = $1 THEN COALESCE((
+            SELECT signed_out_at + 1 FROM hosted_users
+            WHERE hosted_users.domain_id = browser_sessions.domain_id AND hosted_users.id = $2
+                AND signed_out_at >= CAST($5 AS BIGINT)
+        ), CAST($5 AS BIGINT)) END,
         last_used_at = CAST($5 AS BIGINT)
     WHERE (cookie, environment, domain_id) IN (
         SELECT cookie, environment, domain_id FROM browser_sessions WHERE session_id = $1
@@ -60,8 +65,15 @@ const END_HERE: &str = "
 
 const END_EVERYWHERE: &str = "DELETE FROM browser_sessions WHERE domain_id = $1 AND user_id = $2";
 
-/// What was granted to applications before counts no more either.
-const NOTE_SIGN_OUT: &str = "UPDATE hosted_users SET signed_out_at = $3 WHERE domain_id = $1 AND id = $2";
+/// What was granted to applications before counts no more either. The server where somebody logged in may have been ahead of
+/// this one: what is over is what came of any login so far, also of one that no browser has any more.
+const NOTE_SIGN_OUT: &str = "
+    UPDATE hosted_users SET signed_out_at = CASE
+        WHEN last_login_at > $3 AND last_login_at >= created_at THEN last_login_at
+        WHEN created_at > $3 THEN created_at
+        ELSE $3
+    END
+    WHERE domain_id = $1 AND id = $2";
 
 const END_ALL_OF: &str = "DELETE FROM browser_sessions WHERE domain_id = $1";
 
@@ -149,9 +161,10 @@ pub async fn sign_out_everywhere(
     now: Timestamp,
 ) -> Result<bool> {
     let entry = insert_domain_entry(by, Action::UserSignedOut, domain, &json!({ "user_id": user }), now);
-    let end = step(END_EVERYWHERE, params![domain, user]);
+    // The user first, as a login does: of the two that are at once, the second finds what the first left.
     let note = step(NOTE_SIGN_OUT, params![domain, user, now]);
-    Ok(store.write([end, note, with, entry]).await?.is_committed())
+    let end = step(END_EVERYWHERE, params![domain, user]);
+    Ok(store.write([note, end, with, entry]).await?.is_committed())
 }
 
 /// Signs everybody out of a domain that goes.

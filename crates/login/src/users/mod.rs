@@ -37,12 +37,14 @@ rows! {
         /// When the user last wanted no passkey.
         pub passkey_declined_at: Option<Timestamp>,
     } later {
+        /// The latest login behind the one that registered, by whichever server's clock is ahead.
         pub last_login_at: Option<Timestamp>,
         /// What operator or integrator call the user.
         pub name: Option<UserName>,
         /// What operator or integrator count the user among.
         pub groups: Option<UserGroups> as Option<Json<UserGroups>>,
-        /// When the user last signed out everywhere: no sign-in of before counts any more.
+        /// When the user last signed out everywhere, and no earlier than any login until then: no sign-in of before counts any
+        /// more.
         pub signed_out_at: Option<Timestamp>,
     }
 }

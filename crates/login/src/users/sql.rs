@@ -61,7 +61,14 @@ const TAKE: &str = sql!(
 
 const INSERT_PETNAME: &str = sql!(GivenPetname::INSERT, " ON CONFLICT (domain_id, petname) DO NOTHING");
 
-const SET_LAST_LOGIN: &str = "UPDATE hosted_users SET last_login_at = $3 WHERE domain_id = $1 AND id = $2";
+/// Never back, where a server is behind the one of the login before; nor to before a sign-out, which a login is always behind.
+const SET_LAST_LOGIN: &str = "
+    UPDATE hosted_users SET last_login_at = CASE
+        WHEN last_login_at > $3 AND (signed_out_at IS NULL OR last_login_at > signed_out_at) THEN last_login_at
+        WHEN signed_out_at >= $3 THEN signed_out_at + 1
+        ELSE $3
+    END
+    WHERE domain_id = $1 AND id = $2";
 
 const SET_LAST_USED: &str = "
     UPDATE users SET last_login_at = $4, sign_count = COALESCE($5, sign_count)

@@ -1,7 +1,7 @@
 //! docs/forward-auth.md: what a reverse proxy asks before it lets a request pass. The headers are those that nginx, Caddy
 //! and Traefik send; Traefik's are replayed from its source.
 
-use crate::account::account_of;
+use crate::account::{account_of, logs_in};
 use crate::forward_flow::{APP, App, DAY, HTML, KINDS, REMOTE, is_out, location_text, path_of, realm, shown, user};
 use crate::harness::{Integrator, Service, send, text};
 use jiff::SignedDuration;
@@ -220,13 +220,18 @@ async fn a_session_ends_with_what_it_stands_on() {
 #[tokio::test]
 async fn signing_out_everywhere_ends_sessions_of_applications() {
     let service = Service::start().await;
-    let (_, mut browser, domain) = realm(&service).await;
+    let (integrator, mut browser, domain) = realm(&service).await;
     let mut app = App::of(&service, &domain, Some(&["*"])).await;
-    app.logs_in(&mut browser).await;
-    service.passes(SignedDuration::from_secs(1));
-    let page = browser.goes_to(&account_of(&domain)).await;
-    browser.presses(&page, "sign-out-everywhere", "").await;
-    is_out(&app, "the session").await;
+    // Also where the server that signs out is behind the one of the login.
+    for seconds in [1, -120] {
+        app.logs_in(&mut browser).await;
+        assert!(app.is_let_in().await, "{seconds}");
+        service.passes(SignedDuration::from_secs(seconds));
+        let page = browser.goes_to(&account_of(&domain)).await;
+        browser.presses(&page, "sign-out-everywhere", "").await.is(200, "signed-out");
+        is_out(&app, "the session").await;
+        logs_in(&integrator, &mut browser, &service.phone(), "shop.test").await;
+    }
 }
 
 #[tokio::test]

@@ -108,6 +108,43 @@ async fn what_was_granted_a_moment_after_a_sign_out_everywhere_counts_for_nothin
     assert_eq!(realm.party.refreshes(text(&tokens, "refresh_token")).await.with(400)["error"], "invalid_grant");
 }
 
+/// Of two servers one is two minutes behind. The first login is one that no browser has any more: another replaced it there.
+#[tokio::test]
+async fn whoever_signs_out_everywhere_at_a_server_that_is_behind_is_out_and_may_log_in_again() {
+    let behind = -jiff::SignedDuration::from_mins(1);
+    let mut realm = Realm::trusted().await;
+    let first = realm.tokens(&OFFLINE).await;
+    realm.service.passes(behind);
+    let second = realm.tokens(&[OFFLINE[0], ("prompt", "login")]).await;
+    realm.service.passes(behind);
+    let shown = realm.browser.goes_to(&format!("/account/{}", text(&realm.domain, "id"))).await;
+    realm.browser.presses(&shown, "sign-out-everywhere", "").await.is(200, "signed-out");
+    for tokens in [first, second] {
+        assert_eq!(realm.party.userinfo(text(&tokens, "access_token")).await.status, 401);
+        assert_eq!(realm.party.refreshes(text(&tokens, "refresh_token")).await.with(400)["error"], "invalid_grant");
+    }
+    let tokens = realm.tokens(&OFFLINE).await;
+    realm.party.userinfo(text(&tokens, "access_token")).await.with(200);
+    realm.party.refreshes(text(&tokens, "refresh_token")).await.with(200);
+    // That one is over too once the person signs out again, at a server that is further behind.
+    realm.service.passes(behind);
+    let shown = realm.browser.goes_to(&format!("/account/{}", text(&realm.domain, "id"))).await;
+    realm.browser.presses(&shown, "sign-out-everywhere", "").await.is(200, "signed-out");
+    assert_eq!(realm.party.userinfo(text(&tokens, "access_token")).await.status, 401);
+}
+
+#[tokio::test]
+async fn whoever_registers_and_signs_out_at_a_server_that_is_behind_is_out() {
+    let mut realm = Realm::trusted().await;
+    realm.phone = crate::harness::Phone::of(9, &realm.service.clock);
+    let tokens = realm.tokens(&[OFFLINE[0], ("prompt", "create")]).await;
+    realm.party.userinfo(text(&tokens, "access_token")).await.with(200);
+    realm.service.passes(-jiff::SignedDuration::from_mins(2));
+    let shown = realm.browser.goes_to(&format!("/account/{}", text(&realm.domain, "id"))).await;
+    realm.browser.presses(&shown, "sign-out-everywhere", "").await.is(200, "signed-out");
+    assert_eq!(realm.party.userinfo(text(&tokens, "access_token")).await.status, 401);
+}
+
 #[tokio::test]
 async fn what_follows_a_secret_in_the_header_is_a_part_of_it() {
     let realm = Realm::trusted().await;
