@@ -5,7 +5,7 @@ use std::sync::{Arc, Once};
 
 use anyhow::{Context, Result};
 use serde::Serialize;
-use serde_json::Value;
+use serde_json::{Value, json};
 use signpost_login::LoginService;
 use signpost_login::domains::Domain;
 use signpost_login::ids::DomainId;
@@ -15,6 +15,7 @@ use signpost_platform::cache::ReadCache;
 use signpost_platform::observe::line_gate::LineGate;
 use signpost_platform::pages::cookie::CookieHash;
 use signpost_platform::read_rows::ReadRows;
+use signpost_platform::web::PublicDocument;
 use signpost_store::Row;
 use tokio::sync::Mutex;
 
@@ -48,6 +49,10 @@ pub struct OpenidParts {
     pub read_app_sessions: ReadRows<CookieHash, AppSession, Vec<Row>>,
     /// Realms that need not be read again.
     pub realms: ReadCache<DomainId, Arc<Domain>>,
+    /// What issuers say of themselves, as it was put together for their address.
+    pub discoveries: ReadRows<DomainId, PublicDocument, String>,
+    /// The keys of an environment, as they were put together from those with these names.
+    key_sets: ReadRows<Environment, PublicDocument, Vec<String>>,
     /// Access tokens of realms that need not be read again.
     pub access_tokens: ReadCache<(DomainId, BearerHash), Arc<TokenStanding>>,
     /// Which mistakes of a proxy were logged lately.
@@ -84,6 +89,9 @@ impl OpenidService {
             read_app_sessions: ReadRows::new(|session: &AppSession| 2 * session.facts.size()),
             // A name, and a few addresses.
             realms: ReadCache::new(|_| 2048),
+            // About twice as long as it is.
+            discoveries: ReadRows::new(|_| 4096),
+            key_sets: ReadRows::new(|_| 4096),
             access_tokens: ReadCache::new(|standing| standing.facts.size()),
             forward_faults: LineGate::default(),
         }))
@@ -123,12 +131,12 @@ impl OpenidService {
         Ok(ring.find(&token.kid).and_then(|key| token.verify(key)))
     }
 
-    /// What relying parties verify with: the members of the JWK Set. The first keys are made here, so that whoever comes
-    /// before the first login keeps no empty set.
+    /// What relying parties verify with: a JWK Set, put together anew where other keys are in it than before. The first keys
+    /// are made here, so that whoever comes before the first login keeps no empty set.
     ///
     /// # Errors
     /// As [`Store::read`](signpost_store::Store::read).
-    pub async fn list_published_keys(&self, environment: Environment) -> Result<Vec<Value>> {
+    pub async fn find_key_set(&self, environment: Environment) -> Result<Arc<PublicDocument>> {
         for algorithm in SigningAlgorithm::ALL {
             match self.find_ring_with(environment, algorithm).await {
                 Err(error) if error.is::<Unable>() => self.unable.call_once(|| {
@@ -137,7 +145,10 @@ impl OpenidService {
                 found => drop(found?),
             }
         }
-        Ok(self.find_ring(environment).await?.published(self.clock.now()))
+        let (ring, now) = (self.find_ring(environment).await?, self.clock.now());
+        self.key_sets.understand(&environment, ring.published_names(now), |_| {
+            Ok(PublicDocument::new("application/json", &json!({ "keys": ring.published(now) })))
+        })
     }
 
     /// The keys of an environment, among them one of this algorithm.

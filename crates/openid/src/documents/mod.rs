@@ -2,12 +2,12 @@
 
 mod discovery;
 
+use std::sync::Arc;
+
 use axum::Router;
 use axum::extract::{Request, State};
 use axum::response::IntoResponse;
 use axum::routing::{MethodRouter, get};
-use serde_json::{Value, json};
-use signpost_login::domains::Domain;
 use signpost_login::ids::DomainId;
 use signpost_platform::accounts::Environment;
 use signpost_platform::limits::{Caller, Limit};
@@ -15,7 +15,7 @@ use signpost_platform::web::peer::client_address;
 use signpost_platform::web::problem::Problem;
 use signpost_platform::web::{ANY_ORIGIN, PathId, PublicDocument};
 
-use crate::flows::{find_realm, issuer};
+use crate::flows::{find_published_realm, issuer};
 use crate::service::OpenidService;
 
 /// The two names of the document (OpenID Connect Discovery 1.0, 4; RFC 8414, 3). Both have the same content.
@@ -60,22 +60,17 @@ impl Published {
         environment: Environment,
         id: &str,
         caller: &Caller,
-    ) -> Result<PublicDocument, Problem> {
+    ) -> Result<Arc<PublicDocument>, Problem> {
         let elapsed = service.clock.elapsed();
         service.limits.check(Limit::GetSession, caller, elapsed).await.map_err(Problem::RateLimited)?;
         let id = DomainId::parse(id).ok_or(Problem::NotFound)?;
         let state = service.store.file_state();
-        let realm = find_realm(service, environment, &id, state).await?.ok_or(Problem::NotFound)?;
-        Ok(PublicDocument::new("application/json", &self.read(service, &realm).await?))
-    }
-
-    async fn read(self, service: &OpenidService, realm: &Domain) -> anyhow::Result<Value> {
-        match self {
-            Self::Discovery => Ok(discovery::describe(&issuer(service, realm))),
-            Self::Keys => {
-                let keys = service.list_published_keys(realm.account.environment).await?;
-                Ok(json!({ "keys": keys }))
-            }
-        }
+        let realm = find_published_realm(service, environment, &id, state).await?.ok_or(Problem::NotFound)?;
+        Ok(match self {
+            Self::Discovery => service.discoveries.understand(&realm.id, issuer(service, &realm), |issuer| {
+                Ok(PublicDocument::new("application/json", &discovery::describe(&issuer)))
+            })?,
+            Self::Keys => service.find_key_set(environment).await?,
+        })
     }
 }

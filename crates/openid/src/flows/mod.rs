@@ -17,7 +17,7 @@ pub use authorize::{ConsentQuestion, Progress, RequestOutcome, UnableRealm, Visi
 pub use client_login::{ClientCredentials, ClientRefusal, find_client};
 pub use issuing::IssuedTokens;
 pub use logout::{AskedLogout, LogoutFault, LogoutParameters, end_session, is_own_hint, read_logout};
-pub use realm::{find_client_realm, find_realm, issuer, issuer_at};
+pub use realm::{find_client_realm, find_published_realm, find_realm, issuer, issuer_at};
 pub use resumption::{BroughtBack, come_back, deny, go_on, start_over};
 pub use standing::{find_access, find_standing, find_token};
 pub use tokens::{Redemption, TokenRefusal, redeem_code, refresh, revoke_token};

@@ -35,6 +35,24 @@ pub async fn find_realm(
     id: &DomainId,
     state: Option<FileState>,
 ) -> Result<Option<Arc<Domain>>> {
+    // Where changes are told they are so a moment later: what somebody gets by a realm is never of one that is gone.
+    let realm = match state {
+        Some(_) => find_published_realm(service, environment, id, state).await?,
+        None => read_realm(service, id).await?.map(Arc::new),
+    };
+    Ok(realm.filter(|realm| realm.account.environment == environment))
+}
+
+/// The same for what everybody may read of it, which is answered from memory also where changes are told.
+///
+/// # Errors
+/// As [`find_realm`].
+pub async fn find_published_realm(
+    service: &OpenidService,
+    environment: Environment,
+    id: &DomainId,
+    state: Option<FileState>,
+) -> Result<Option<Arc<Domain>>> {
     let read = async { Ok(read_realm(service, id).await?.map(Arc::new)) };
     let realm = service.realms.find_as_of(id, state, read).await?;
     Ok(realm.filter(|realm| realm.account.environment == environment))

@@ -74,7 +74,17 @@ impl KeyRing {
     /// What relying parties find: the members of a JWK Set (RFC 7517, 5).
     #[must_use]
     pub fn published(&self, now: Timestamp) -> Vec<Value> {
-        self.series.iter().flat_map(|series| series.published(now)).collect()
+        self.find_published(now).map(|key| key.public.published()).collect()
+    }
+
+    /// The names of those, from which all else of them follows.
+    #[must_use]
+    pub fn published_names(&self, now: Timestamp) -> Vec<String> {
+        self.find_published(now).map(|key| key.kid.clone()).collect()
+    }
+
+    fn find_published(&self, now: Timestamp) -> impl Iterator<Item = &ReadyKey> {
+        self.series.iter().flat_map(move |series| series.find_published(now))
     }
 }
 
@@ -89,9 +99,9 @@ impl KeySeries {
         Ok(Self { algorithm, times, keys: rows().map(ready).collect::<Result<_>>()? })
     }
 
-    fn published(&self, now: Timestamp) -> impl Iterator<Item = Value> {
+    fn find_published(&self, now: Timestamp) -> impl Iterator<Item = &ReadyKey> {
         let is_published = move |position: &usize| find_state(&self.times, *position, now).is_published();
-        (0..self.keys.len()).filter(is_published).map(|position| self.keys[position].public.published())
+        (0..self.keys.len()).filter(is_published).map(|position| &self.keys[position])
     }
 }
 
@@ -153,6 +163,7 @@ mod tests {
         let published = |now| -> Vec<_> { ring.published(now).iter().map(|key| key["kid"].clone()).collect() };
         assert_eq!(published(start), [&*first, &*second]);
         assert_eq!(published(start + day * 3), [&*second]);
+        assert_eq!(ring.published_names(start), [&*first, &*second]);
         assert!(ring.find(&first).is_some() && ring.find("x").is_none());
         assert!(ring.find_signer(SigningAlgorithm::Rs256, start).is_none() && !ring.has(SigningAlgorithm::Rs256));
         assert!(ring.is_of(&rows) && !ring.is_of(&rows[..1]));

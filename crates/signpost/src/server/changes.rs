@@ -27,6 +27,7 @@ fn pass_on(app: &App, kind: &str, id: &str) {
         "session" => drop(SessionId::parse(id).map(|id| app.login.session_changed(&id))),
         "domains" => {
             app.login.domains.invalidate_all();
+            app.openid.realms.invalidate_all();
             app.openid.app_sessions.invalidate_all();
         }
         "app_sessions" => app.openid.app_sessions.invalidate_all(),
@@ -39,5 +40,6 @@ fn pass_on(app: &App, kind: &str, id: &str) {
 fn begin(app: &App, is_told: bool) {
     app.login.sessions.restart(is_told);
     app.login.domains.restart(is_told);
+    app.openid.realms.restart(is_told);
     app.openid.app_sessions.restart(is_told);
 }

@@ -4,7 +4,7 @@ use reqwest::{Method, StatusCode};
 use serde_json::{Value, json};
 use signpost_platform::accounts::Environment;
 
-use crate::harness::{Integrator, Service, send, text};
+use crate::harness::{Integrator, Service, send, text, until};
 
 const NAMES: [&str; 2] = ["openid-configuration", "oauth-authorization-server"];
 
@@ -117,6 +117,8 @@ async fn documents_are_counted_by_address() {
     for status in [404, 404, 429] {
         assert_eq!(service.visitor().get(&path).await.status, status);
     }
+    // Where changes are told, they are so a moment later.
+    until("it is gone", async || (service.visitor().get(&jwks).await.status == 404).then_some(())).await;
 }
 
 #[tokio::test]

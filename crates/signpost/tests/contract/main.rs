@@ -71,6 +71,7 @@ mod openid_guards;
 mod openid_logout;
 mod openid_pages;
 mod openid_races;
+mod openid_shared;
 mod openid_tokens;
 mod operation;
 mod outbox;

@@ -36,6 +36,15 @@ async fn jwks(service: &Service) -> Vec<Value> {
     reply["keys"].as_array().expect("keys").clone()
 }
 
+/// The same of a server that has no address.
+async fn key_set(server: &OpenidService) -> Vec<Value> {
+    let set = server.find_key_set(Environment::Live).await.expect("a database");
+    let body = set.reply(&axum::http::HeaderMap::new()).into_body();
+    let body = axum::body::to_bytes(body, 1 << 20).await.expect("a whole body");
+    let set: Value = serde_json::from_slice(&body).expect("JSON");
+    set["keys"].as_array().expect("keys").clone()
+}
+
 fn kids(keys: &[Value], algorithm: &str) -> Vec<String> {
     keys.iter().filter(|key| key["alg"] == algorithm).map(|key| text(key, "kid").to_owned()).collect()
 }
@@ -155,8 +164,7 @@ async fn a_key_that_is_to_sign_soon_is_published_by_every_server_before_it_does(
     service.passes(SignedDuration::from_secs(9));
     for server in [&one, &other] {
         assert_eq!(kid(&sign(server, algorithm).await), old);
-        let published = server.list_published_keys(Environment::Live).await.expect("a database");
-        assert_eq!(kids(&published, "ES256"), [old.clone(), soon.clone()]);
+        assert_eq!(kids(&key_set(server).await, "ES256"), [old.clone(), soon.clone()]);
     }
     service.passes(SignedDuration::from_secs(1));
     for server in [&one, &other] {
