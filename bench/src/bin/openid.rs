@@ -1,5 +1,5 @@
-//! Standard login: the token endpoint against the signature alone, userinfo and the question of forward auth against a bare
-//! handler with the same bytes, and what that question adds to a request behind nginx.
+//! Standard login: the token endpoint against the signature alone; userinfo, what an issuer publishes and the question of
+//! forward auth against a bare handler with the same bytes; and what that question adds to a request behind nginx.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -44,6 +44,7 @@ async fn measure() -> Result<()> {
     let (mut browser, cookie) = realm.log_in(port).await?;
     tokens(&ours, &realm, &mut browser).await?;
     userinfo(&ours, &realm, &mut browser).await?;
+    documents(&ours, &realm).await?;
     forward(&ours, &realm, port, &cookie).await?;
     behind_nginx(&ours, &realm, port, &cookie).await
 }
@@ -218,6 +219,23 @@ async fn userinfo(ours: &Program, realm: &Realm<'_>, browser: &mut Cookies) -> R
     ];
     println!("what is known of somebody, {CONNECTIONS} connections");
     compare("userinfo", &variants, CONNECTIONS).await.map(drop)
+}
+
+async fn documents(ours: &Program, realm: &Realm<'_>) -> Result<()> {
+    for (key, name, path) in [
+        ("discovery", "GET <issuer>/.well-known/…", "/.well-known/openid-configuration"),
+        ("jwks", "GET <issuer>/jwks", "/jwks"),
+    ] {
+        let request = get_with(&format!("{}{path}", realm.issuer), "");
+        let bare = Server::bare("application/json", &ask(ours.door.address, &request).await?)?;
+        let variants = [
+            Variant { name: "bare handler, the same bytes", server: &bare, request: request.clone() },
+            Variant { name, server: &ours.server, request },
+        ];
+        println!("what an issuer publishes, {CONNECTIONS} connections");
+        compare(key, &variants, CONNECTIONS).await?;
+    }
+    Ok(())
 }
 
 async fn forward(ours: &Program, realm: &Realm<'_>, port: u16, cookie: &str) -> Result<()> {
