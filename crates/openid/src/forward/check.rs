@@ -74,7 +74,8 @@ fn read(service: &OpenidService, kind: ProxyKind, parts: &Parts) -> Result<(Clie
 /// The answer about somebody who is logged in.
 fn judge(language: Language, session: &AppSession, original: &OriginalRequest) -> Response {
     if session.is_admitted() {
-        return (StatusCode::OK, identify(session).to_headers()).into_response();
+        let headers = session.identity.get_or_init(|| identify(session).to_headers());
+        return (StatusCode::OK, headers.clone()).into_response();
     }
     if original.wants_page {
         let page = AppPage::new(&original.origin, language);

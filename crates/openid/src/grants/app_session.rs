@@ -1,6 +1,9 @@
 //! The session of an application behind a proxy. It lives by a grant, whose code was redeemed for it, and by the server's
 //! clock: a proxy hands no cookie on with its answer, so a use is noted here and not in the browser.
 
+use std::sync::OnceLock;
+
+use axum::http::HeaderMap;
 use jiff::{SignedDuration, Timestamp};
 use signpost_platform::pages::cookie::CookieHash;
 
@@ -22,6 +25,8 @@ pub struct AppSession {
     pub token: StoredToken,
     pub grant: Grant,
     pub facts: GrantFacts,
+    /// Who it is, in headers, once a proxy asked: the same each time as long as the rest is.
+    pub identity: OnceLock<HeaderMap>,
 }
 
 impl AppSession {
@@ -42,7 +47,7 @@ impl AppSession {
     /// Whether somebody is logged in by it, whom the operator may let in or not.
     #[must_use]
     pub fn is_alive(&self, now: Timestamp) -> bool {
-        let Self { token, grant, facts } = self;
+        let Self { token, grant, facts, .. } = self;
         let is_of_grant = token.kind == TokenKind::Session && token.grant_id == grant.id;
         is_of_grant && now < token.expires_at && is_standing(grant, facts)
     }

@@ -1,6 +1,8 @@
 //! Sessions of applications in the database. One is read with all that it stands on in one question: a proxy asks about
 //! every picture of a page.
 
+use std::sync::OnceLock;
+
 use anyhow::{Context, Result, ensure};
 use jiff::Timestamp;
 use signpost_login::domains::Domain;
@@ -63,7 +65,8 @@ pub fn from_rows(rows: Vec<Row>) -> Result<AppSession> {
     }
     let (token, grant, client, domain, user) = session.context("no rows of a session were read")?;
     ensure!(!credentials.is_empty(), "a session's user has no key");
-    Ok(AppSession { token, grant, facts: GrantFacts { client, domain, user, credentials } })
+    let facts = GrantFacts { client, domain, user, credentials };
+    Ok(AppSession { token, grant, facts, identity: OnceLock::new() })
 }
 
 /// Moves the end of a session.

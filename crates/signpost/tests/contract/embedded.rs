@@ -67,6 +67,22 @@ async fn what_is_said_of_a_user_is_what_stands_in_the_file() {
 }
 
 #[tokio::test]
+async fn what_an_application_behind_a_proxy_is_told_of_a_user_is_what_stands_in_the_file() {
+    let folder = tempdir().expect("a folder");
+    let service = Service::on(folder.path(), &Service::clock(), &[]).await;
+    let (_, mut browser, domain) = realm(&service).await;
+    let mut app = App::of(&service, &domain, Some(&["*"])).await;
+    app.logs_in(&mut browser).await;
+    let beside = beside_server(folder.path());
+    for name in ["Ada", "Grace"] {
+        beside.write([step("UPDATE hosted_users SET name = $1", params![name])]).await.expect("a database");
+        for _ in 0..3 {
+            assert_eq!(app.asks("caddy").await.headers["remote-name"], name);
+        }
+    }
+}
+
+#[tokio::test]
 async fn an_application_behind_a_proxy_is_closed_at_once() {
     for statement in [
         "DELETE FROM openid_clients",
