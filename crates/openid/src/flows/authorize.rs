@@ -21,7 +21,7 @@ use crate::authorizations::{
 };
 use crate::claims::OpenidScopes;
 use crate::clients::Client;
-use crate::grants;
+use crate::grants::{self, Consent};
 use crate::ids::AuthorizationId;
 use crate::service::OpenidService;
 
@@ -115,7 +115,12 @@ pub async fn answer_request(
             let refusal = RefusalCode::AccessDenied.because("registration is closed at this domain");
             refuse(service, &asked, progress.waiting.as_ref(), refusal).await
         }
-        (Decision::LogIn(mode), _) => open_login(service, asked, browser, mode, progress.waiting).await,
+        (Decision::LogIn(mode), _) => {
+            if let Some(visitor) = visitor.filter(|visitor| visitor.agrees) {
+                keep_consent(service, &asked, &request, visitor).await?;
+            }
+            open_login(service, asked, browser, mode, progress.waiting).await
+        }
         (Decision::AskConsent, Some(who)) => ask_consent(service, asked, request.scopes, who, browser, progress).await,
         (Decision::Grant, Some(who)) => {
             let agreed = visitor.and_then(|visitor| visitor.agrees.then_some(visitor.agreed.unwrap_or_default()));
@@ -178,6 +183,23 @@ async fn look_at(
         agreed: grants::sql::find_consent(&service.store, &user.domain_id, &user.id, &client.id).await?,
         agrees: progress.agrees.as_ref() == Some(&user.id),
     })
+}
+
+/// Keeps that somebody agreed whose login is too old for the request by now: they log in once more, and are not asked again.
+async fn keep_consent(
+    service: &OpenidService,
+    asked: &AskedAuthorization,
+    request: &AuthorizationRequest,
+    visitor: SignedInVisitor,
+) -> Result<()> {
+    let consent = Consent {
+        domain_id: asked.realm.id.clone(),
+        user_id: visitor.user_id,
+        client_id: asked.client.id.clone(),
+        scopes: visitor.agreed.unwrap_or_default().with(request.scopes),
+        agreed_at: service.clock.now(),
+    };
+    grants::sql::agree(&service.store, consent).await
 }
 
 async fn open_login(

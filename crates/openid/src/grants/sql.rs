@@ -207,6 +207,15 @@ pub async fn find_consent(
 }
 
 /// Notes that a user agrees.
+///
+/// # Errors
+/// As [`Store::write`].
+pub async fn agree(store: &Store, consent: Consent) -> Result<()> {
+    store.write([agree_step(consent)]).await?;
+    Ok(())
+}
+
+/// The same in a write, with what is granted by it.
 #[must_use]
 pub fn agree_step(consent: Consent) -> Step {
     step(AGREE, consent.params())

@@ -143,6 +143,21 @@ async fn whoever_cancels_or_is_too_late_goes_back_without_a_code() {
 }
 
 #[tokio::test]
+async fn whoever_agrees_when_the_login_is_too_old_by_then_logs_in_again_and_is_asked_no_more() {
+    let mut realm = Realm::start().await;
+    let sent = realm.asks(&[("max_age", "300")]).await;
+    let back = realm.logs_in(sent).await;
+    let asked = realm.browser.goes_to(&place(&back)).await;
+    realm.service.passes(SignedDuration::from_secs(301));
+    let anew = realm.browser.presses(asked.is(200, "consent"), "consent", "&answer=allow").await;
+    let page = anew.is(200, "waiting").form("cancel").0.replace("/cancel", "");
+    let phone = realm.service.phone();
+    let back = crate::openid_flow::logs_in_at(&realm.integrator, &mut realm.browser, &phone, &page).await;
+    let tokens = realm.party.redeems(&realm.party.code(&back)).await.with(200);
+    assert_eq!(RelyingParty::claims(&tokens)["auth_time"], realm.service.clock.now().as_second());
+}
+
+#[tokio::test]
 async fn a_request_is_of_the_browser_that_it_came_with() {
     let mut realm = Realm::start().await;
     let sent = realm.asks(&[]).await;
