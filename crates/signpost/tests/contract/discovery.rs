@@ -42,6 +42,52 @@ async fn discovery_says_the_same_at_all_its_addresses() {
     }
 }
 
+/// The one module of the Config OP plan of the OpenID Foundation's conformance suite, by its name. Ported from it, which is not
+/// to be certified by it.
+#[tokio::test]
+async fn discovery_endpoint_verification() {
+    let service = Service::with(&[("public_url", "https://login.test")]).await;
+    let id = hosted(&service.integrator_of("acme", Environment::Live).await).await;
+    let told = service.visitor().get(&format!("/{id}/.well-known/openid-configuration")).await.with(200);
+    assert_eq!(told["issuer"], format!("https://login.test/{id}"));
+    let urls = told.as_object().expect("a document").iter();
+    let urls: Vec<_> = urls.filter(|(name, _)| name.ends_with("_endpoint") || name.ends_with("_uri")).collect();
+    for (name, url) in &urls {
+        let url: reqwest::Url =
+            url.as_str().and_then(|url| url.parse().ok()).unwrap_or_else(|| panic!("{name}: {url}"));
+        assert_eq!((url.scheme(), url.fragment()), ("https", None), "{name}");
+    }
+    for name in ["authorization_endpoint", "token_endpoint", "userinfo_endpoint", "jwks_uri"] {
+        assert!(urls.iter().any(|(known, _)| *known == name), "{name}");
+    }
+    for (name, value) in [
+        ("response_types_supported", "code"),
+        ("subject_types_supported", "public"),
+        ("id_token_signing_alg_values_supported", "RS256"),
+        ("scopes_supported", "openid"),
+        ("claims_supported", "sub"),
+        ("grant_types_supported", "authorization_code"),
+        ("token_endpoint_auth_methods_supported", "client_secret_basic"),
+    ] {
+        let all = told[name].as_array().unwrap_or_else(|| panic!("{name}: {told}"));
+        assert!(all.iter().all(Value::is_string) && all.contains(&json!(value)), "{name}: {all:?}");
+    }
+    // Of the keys everything that verifies and nothing that signs, each with a name of its own.
+    let keys = service.visitor().get(&format!("/{id}/jwks")).await.with(200)["keys"].clone();
+    let keys = keys.as_array().expect("keys");
+    let names: std::collections::BTreeSet<_> = keys.iter().map(|key| text(key, "kid")).collect();
+    assert!(names.len() == keys.len() && keys.iter().any(|key| key["kty"] == "RSA"), "{keys:?}");
+    for key in keys {
+        assert!(["d", "p", "q", "dp", "dq", "qi", "k"].iter().all(|part| key.get(*part).is_none()), "{key}");
+        let parts = if key["kty"] == "RSA" { ["n", "e"] } else { ["x", "y"] };
+        for part in parts {
+            let bytes = data_encoding::BASE64URL_NOPAD.decode(text(key, part).as_bytes()).expect("base64url");
+            assert!(part != "n" || bytes.len() >= 256, "{key}");
+        }
+        assert_eq!(key["use"], "sig");
+    }
+}
+
 #[tokio::test]
 async fn who_has_a_document_already_is_told_so() {
     let service = Service::start().await;
@@ -71,6 +117,8 @@ async fn what_is_no_issuer_has_no_documents() {
     let jwks = format!("/sandbox/{gone}/jwks");
     assert_eq!(service.visitor().get(&jwks).await.status, 200);
     assert_eq!(send(integrator.request(Method::DELETE, &format!("/domains/{gone}"))).await.status, 204);
+    // Where changes are told, they are so a moment later.
+    until("it is gone", async || (service.visitor().get(&jwks).await.status == 404).then_some(())).await;
     let nobody = format!("dom_{}", "0".repeat(36));
     // One of the sandbox is none of live.
     let realms = [("", &hosted), ("/sandbox", &direct), ("/sandbox", &nobody), ("", &nobody), ("/sandbox", &gone)];
@@ -117,8 +165,6 @@ async fn documents_are_counted_by_address() {
     for status in [404, 404, 429] {
         assert_eq!(service.visitor().get(&path).await.status, status);
     }
-    // Where changes are told, they are so a moment later.
-    until("it is gone", async || (service.visitor().get(&jwks).await.status == 404).then_some(())).await;
 }
 
 #[tokio::test]

@@ -1,9 +1,10 @@
 //! docs/forward-auth.md: how a login at an application behind a proxy begins and ends.
 
 use crate::forward_flow::{APP, App, KINDS, LOOPBACK, REMOTE, is_out, location, location_text, realm, shown};
-use crate::harness::Service;
+use crate::harness::{Program, Service, http, send, text};
 use reqwest::Method;
 use reqwest::header::SET_COOKIE;
+use serde_json::{Value, json};
 use signpost_store::{params, step};
 
 #[tokio::test]
@@ -149,6 +150,25 @@ async fn only_a_trusted_proxy_is_believed() {
     let mut app = App::of(&service, &domain, Some(&["*"])).await;
     app.logs_in(&mut browser).await;
     assert!(app.is_let_in().await);
+}
+
+#[tokio::test]
+async fn what_is_wrong_with_a_proxy_is_in_the_log_once_a_minute() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let settings = [("SIGNPOST_TRUSTED_PROXIES", "10.0.0.0/8"), ("SIGNPOST_LOG_FORMAT", "json")];
+    let mut server = Program::serves(folder.path(), &settings);
+    let question = format!("{}/forward/caddy?client=cli_x", server.address("public_address"));
+    for _ in 0..3 {
+        let reply = send(http().get(&question).header("x-forwarded-host", "secret.example")).await;
+        assert_eq!(reply.status, 400);
+    }
+    server.terminate();
+    let (_, log) = tokio::task::spawn_blocking(move || server.ends()).await.expect("no panic");
+    let lines = log.lines().map(|line| serde_json::from_str::<Value>(line).expect("JSON"));
+    let lines: Vec<_> = lines.filter(|line| line["message"] == "forward auth refused a proxy").collect();
+    let [line] = &lines[..] else { panic!("{log}") };
+    assert_eq!((&line["level"], &line["proxy"]), (&json!("WARN"), &json!("caddy")));
+    assert!(text(line, "reason").contains("SIGNPOST_TRUSTED_PROXIES"), "{line}");
 }
 
 #[tokio::test]
