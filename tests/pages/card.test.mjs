@@ -208,7 +208,7 @@ test('nobody but the assistant is heard, and what it asks is answered', async ()
 test('a search that is stopped or finds nothing is said', async () => {
   const assistant = await open();
   await assistant.do('call', 'find_nearest_bitcoin_atm', { lat: 64.8, lon: -147.7, maxDistance: 1 });
-  await says(assistant, 'No machine found.');
+  await says(assistant, 'None found.');
   await assistant.card.getByText(/The nearest/).waitFor();
   await assistant.do('call', 'find_nearest_bitcoin_atm', { location: 'Nowhere at all' });
   await says(assistant, 'It failed.');

@@ -182,7 +182,7 @@ async fn a_flood_is_rejected_by_one_command_and_taken_back_one_by_one() {
         &["reports", "reject", "--state", "shown", "--yes"],
         &["reports", "reject", &ids[0], "--yes"],
     ] {
-        command(folder, wrong).run().failed(2);
+        assert_eq!(command(folder, wrong).run().code, Some(2), "{wrong:?}");
     }
     command(folder, &["reports", "reject", &ids[0], "rep_0"]).run().failed(1);
     assert!(stored(&service).await.iter().all(|report| report.state != ReportState::Rejected));
