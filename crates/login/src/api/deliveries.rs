@@ -11,7 +11,7 @@ use signpost_platform::web::{Nothing, Page, PathId};
 use signpost_store::random;
 
 use crate::error::Error;
-use crate::events::{DeliveryFilter, DeliveryListItem, RetryChoice, deliveries};
+use crate::events::{DeliveryFilter, DeliveryListItem, RetryChoice, deliveries, retries};
 use crate::flows::lookup::find_domain;
 use crate::ids::EventId;
 use crate::service::LoginService;
@@ -57,8 +57,8 @@ pub(crate) async fn retry(
     _: Nothing,
 ) -> Result<(StatusCode, Json<Value>), Error> {
     let event = find(&service, &account, &id).await?;
-    let one = RetryChoice::One(&event.delivery.id);
-    deliveries::retry(&service.store, Some(&account), one, &by.actor(), service.clock.now()).await?;
+    let one = RetryChoice::One(&event.delivery.id, Some(&account));
+    retries::retry(&service.store, one, &by.actor(), service.clock.now()).await?;
     service.outbox.notify_one();
     Ok((StatusCode::ACCEPTED, Json(to_view(&find(&service, &account, &id).await?))))
 }
@@ -70,8 +70,8 @@ pub(crate) async fn retry_failed(
     by: ApiKey,
     _: Nothing,
 ) -> Result<(StatusCode, Json<Value>), Error> {
-    let failed = RetryChoice::Failed(None);
-    let retried = deliveries::retry(&service.store, Some(&account), failed, &by.actor(), service.clock.now()).await?;
+    let failed = RetryChoice::FailedOfAccount(&account);
+    let retried = retries::retry(&service.store, failed, &by.actor(), service.clock.now()).await?;
     service.outbox.notify_one();
     Ok((StatusCode::ACCEPTED, Json(json!({ "retried": retried }))))
 }

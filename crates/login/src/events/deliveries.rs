@@ -7,22 +7,33 @@ use serde_json::json;
 use signpost_platform::accounts::audit::sql::insert_entry;
 use signpost_platform::accounts::audit::{Action, Actor};
 use signpost_platform::accounts::{Account, Environment};
-use signpost_store::{Row, Store, Stored, Values, WriteOutcome, must, params, rows, sql};
+use signpost_store::{Row, Store, Stored, Values, params, rows, sql};
 
 use super::queue_test;
 use crate::domains::Domain;
 use crate::ids::{DomainId, EventId};
 
-const LIST: &str = sql!(
+/// An event as it is listed, of the rows `d`.
+const ITEM: &str = sql!(
     "SELECT ",
     DeliveryRow::COLUMN_LIST,
     ", (SELECT e.disabled_at FROM endpoints AS e
         WHERE e.account = d.account AND e.environment = d.environment AND e.endpoint = d.endpoint)
-     FROM deliveries AS d
-     WHERE ($1 = '' OR d.state = $1) AND ($2 = '' OR d.id = $2) AND ($4 = '' OR d.account = $4)
-       AND ($5 = '' OR d.environment = $5) AND ($6 = '' OR d.id < $6)
-     ORDER BY d.id DESC LIMIT $3"
+     FROM deliveries AS d "
 );
+
+const LIST: &str = sql!(ITEM, "WHERE ($1 = '' OR d.state = $1) ORDER BY d.id DESC LIMIT $2");
+
+/// Along the index of an account's.
+const LIST_OF: &str = sql!(
+    ITEM,
+    "WHERE d.account = $1 AND d.environment = $2 AND d.id < $3 AND ($4 = '' OR d.state = $4)
+     ORDER BY d.id DESC LIMIT $5"
+);
+
+const FIND: &str = sql!(ITEM, "WHERE d.id = $1");
+
+const FIND_OF: &str = sql!(ITEM, "WHERE d.id = $1 AND d.account = $2 AND d.environment = $3");
 
 const COUNT_FAILED: &str = "SELECT COUNT(*) FROM deliveries WHERE state = 'failed'";
 
@@ -31,6 +42,9 @@ const AFTER_ALL: &str = "zzzz";
 
 const COUNT_FAILED_UP_TO: &str =
     "SELECT COUNT(*) FROM (SELECT 1 FROM deliveries WHERE state = 'failed' LIMIT $1) AS found";
+
+const COUNT_FAILED_OF_UP_TO: &str =
+    "SELECT COUNT(*) FROM (SELECT 1 FROM deliveries WHERE state = 'failed' AND domain_id = $2 LIMIT $1) AS found";
 
 const LIST_NEWEST: &str =
     sql!("SELECT ", DeliveryRow::COLUMN_LIST, " FROM deliveries WHERE id < $1 ORDER BY id DESC LIMIT $2");
@@ -48,11 +62,37 @@ const LIST_FAILED_OF: &str = sql!(
     " FROM deliveries WHERE state = 'failed' AND id < $1 AND domain_id = $3 ORDER BY id DESC LIMIT $2"
 );
 
+const LIST_FAILED_TO: &str = sql!(
+    "SELECT ",
+    DeliveryRow::COLUMN_LIST,
+    " FROM deliveries
+     WHERE state = 'failed' AND id < $1 AND account = $3 AND environment = $4 AND endpoint = $5
+     ORDER BY id DESC LIMIT $2"
+);
+
 /// Along the index of those that wait, the one that waits the longest for its attempt first.
 const LIST_WAITING: &str = sql!(
     "SELECT ",
     DeliveryRow::COLUMN_LIST,
     " FROM deliveries WHERE state || '' = 'pending' ORDER BY next_attempt_at LIMIT $1"
+);
+
+/// Along the index of what failed at an endpoint and waits for its next attempt, the first of which comes first.
+const LIST_REFUSED_BY: &str = sql!(
+    "SELECT ",
+    DeliveryRow::COLUMN_LIST,
+    " FROM deliveries
+     WHERE state = 'pending' AND in_backoff = 1 AND environment || ' ' || account = $2 AND endpoint = $3
+     ORDER BY next_attempt_at, id LIMIT $1"
+);
+
+/// The same of what is ready for an attempt.
+const LIST_READY_FOR: &str = sql!(
+    "SELECT ",
+    DeliveryRow::COLUMN_LIST,
+    " FROM deliveries
+     WHERE state = 'pending' AND in_backoff = 0 AND environment || ' ' || account = $2 AND endpoint = $3
+     ORDER BY next_attempt_at, id LIMIT $1"
 );
 
 /// Along the primary key, so that who asks again and again costs little.
@@ -64,12 +104,21 @@ const LIST_AFTER: &str = sql!(
      ORDER BY id LIMIT $5"
 );
 
-const RETRY: &str = "
-    UPDATE deliveries SET state = 'pending', attempts = 0, next_attempt_at = $1, ended_at = NULL, leased_until = NULL,
-                          in_backoff = 0
-    WHERE (id = $2 OR ($2 = '' AND state = 'failed')) AND (leased_until IS NULL OR leased_until <= $1)
-      AND ($3 = '' OR account = $3) AND ($4 = '' OR environment = $4) AND ($5 = '' OR domain_id = $5)
-    RETURNING id";
+/// How each of them is asked, but for what the command line lists. Public for the test of how each finds its rows.
+pub const DELIVERY_STATEMENTS: [&str; 12] = [
+    FIND,
+    FIND_OF,
+    LIST_OF,
+    COUNT_FAILED_UP_TO,
+    COUNT_FAILED_OF_UP_TO,
+    LIST_NEWEST,
+    LIST_FAILED,
+    LIST_FAILED_OF,
+    LIST_FAILED_TO,
+    LIST_WAITING,
+    LIST_REFUSED_BY,
+    LIST_READY_FOR,
+];
 
 rows! {
     /// An event and what became of it.
@@ -131,15 +180,6 @@ pub struct DeliveryFilter<'a> {
     pub most: u32,
 }
 
-/// Which events are sent again.
-#[derive(Clone, Copy, Debug)]
-pub enum RetryChoice<'a> {
-    /// This one, whatever its state.
-    One(&'a EventId),
-    /// All that failed, of one domain or of all.
-    Failed(Option<&'a DomainId>),
-}
-
 /// Whose events.
 #[derive(Clone, Debug, Default)]
 #[expect(missing_docs, reason = "the names say it")]
@@ -169,8 +209,8 @@ pub async fn list_after(store: &Store, after: &EventId, of: &DeliveryScope, most
 /// # Errors
 /// As [`Store::read`].
 pub async fn list_all(store: &Store, state: Option<&str>, most: u32) -> Result<Vec<DeliveryListItem>> {
-    let params = params![state.unwrap_or_default(), "", i64::from(most), "", "", ""];
-    store.read(LIST, params).await?.into_iter().map(read_item).collect()
+    let rows = store.read(LIST, params![state.unwrap_or_default(), most]).await?;
+    rows.into_iter().map(read_item).collect()
 }
 
 /// An account's events, newest first.
@@ -179,9 +219,9 @@ pub async fn list_all(store: &Store, state: Option<&str>, most: u32) -> Result<V
 /// As [`Store::read`].
 pub async fn list(store: &Store, account: &Account, filter: &DeliveryFilter<'_>) -> Result<Vec<DeliveryListItem>> {
     let DeliveryFilter { state, before, most } = filter;
-    let (name, before) = (&account.name, before.map_or("", EventId::as_str));
-    let params = params![state.unwrap_or_default(), "", i64::from(*most), name, account.environment, before];
-    store.read(LIST, params).await?.into_iter().map(read_item).collect()
+    let (before, state) = (before.map_or(AFTER_ALL, EventId::as_str), state.unwrap_or_default());
+    let params = params![&account.name, account.environment, before, state, *most];
+    store.read(LIST_OF, params).await?.into_iter().map(read_item).collect()
 }
 
 /// An account's event.
@@ -189,8 +229,7 @@ pub async fn list(store: &Store, account: &Account, filter: &DeliveryFilter<'_>)
 /// # Errors
 /// As [`Store::read`].
 pub async fn find(store: &Store, account: &Account, id: &EventId) -> Result<Option<DeliveryListItem>> {
-    let params = params!["", id, 1_i64, &account.name, account.environment, ""];
-    store.read_one(LIST, params).await?.map(read_item).transpose()
+    store.read_one(FIND_OF, params![id, &account.name, account.environment]).await?.map(read_item).transpose()
 }
 
 /// One event.
@@ -198,7 +237,7 @@ pub async fn find(store: &Store, account: &Account, id: &EventId) -> Result<Opti
 /// # Errors
 /// As [`Store::read`].
 pub async fn find_in_any_account(store: &Store, id: &EventId) -> Result<Option<DeliveryListItem>> {
-    store.read_one(LIST, params!["", id, 1_i64, "", "", ""]).await?.map(read_item).transpose()
+    store.read_one(FIND, params![id]).await?.map(read_item).transpose()
 }
 
 /// How many events failed for good.
@@ -216,6 +255,30 @@ pub async fn count_failed(store: &Store) -> Result<i64> {
 pub async fn count_failed_up_to(store: &Store, most: u32) -> Result<u32> {
     let row = store.read_one(COUNT_FAILED_UP_TO, params![most]).await?.context("COUNT is one row")?;
     Ok(u32::try_from(row.int(0)?)?)
+}
+
+/// The same of one domain.
+///
+/// # Errors
+/// As [`Store::read`].
+pub async fn count_failed_of_up_to(store: &Store, domain: &DomainId, most: u32) -> Result<u32> {
+    let row = store.read_one(COUNT_FAILED_OF_UP_TO, params![most, domain]).await?.context("COUNT is one row")?;
+    Ok(u32::try_from(row.int(0)?)?)
+}
+
+/// Events that failed for good at an endpoint of an account, the newest first; those older than `before`.
+///
+/// # Errors
+/// As [`Store::read`].
+pub async fn list_failed_to(
+    store: &Store,
+    (account, endpoint): (&Account, &str),
+    before: Option<&EventId>,
+    most: u32,
+) -> Result<Vec<DeliveryRow>> {
+    let before = before.map_or(AFTER_ALL, EventId::as_str);
+    let params = params![before, most, &account.name, account.environment, endpoint];
+    read_rows(store.read(LIST_FAILED_TO, params).await?)
 }
 
 /// Events that failed for good, of a domain or of all, the newest first; those older than `before`.
@@ -243,6 +306,23 @@ pub async fn list_waiting(store: &Store, most: u32) -> Result<Vec<DeliveryRow>> 
     read_rows(store.read(LIST_WAITING, params![most]).await?)
 }
 
+/// Events of an account that wait for an endpoint: what it refused, in the order in which it is sent again, then what had no
+/// attempt since.
+///
+/// # Errors
+/// As [`Store::read`].
+pub async fn list_waiting_for(
+    store: &Store,
+    (account, endpoint): (&Account, &str),
+    most: u32,
+) -> Result<Vec<DeliveryRow>> {
+    let owner = format!("{} {}", account.environment, account.name);
+    let mut rows = store.read(LIST_REFUSED_BY, params![most, &owner, endpoint]).await?;
+    let left = most.saturating_sub(u32::try_from(rows.len())?);
+    rows.extend(store.read(LIST_READY_FOR, params![left, owner, endpoint]).await?);
+    read_rows(rows)
+}
+
 /// Events of all accounts, the newest first; those older than `before`.
 ///
 /// # Errors
@@ -254,31 +334,6 @@ pub async fn list_newest(store: &Store, before: Option<&EventId>, most: u32) -> 
 
 fn read_rows(rows: Vec<Row>) -> Result<Vec<DeliveryRow>> {
     rows.into_iter().map(|row| DeliveryRow::from_values(&mut Values::new(DeliveryRow::TABLE, row))).collect()
-}
-
-/// Sends an event again as soon as possible, or all that failed, of an account or of all; what is being sent just now is left
-/// alone. Returns how many those are. Their attempts count anew. The audit log says who did it, where there were any.
-///
-/// # Errors
-/// As [`Store::write`].
-pub async fn retry(
-    store: &Store,
-    account: Option<&Account>,
-    which: RetryChoice<'_>,
-    actor: &Actor,
-    now: Timestamp,
-) -> Result<usize> {
-    let (id, domain) = match which {
-        RetryChoice::One(id) => (id.as_str(), ""),
-        RetryChoice::Failed(domain) => ("", domain.map_or("", DomainId::as_str)),
-    };
-    let object = [id, domain, "failed"].into_iter().find(|text| !text.is_empty()).unwrap_or_default();
-    let entry = insert_entry(actor, account, Action::DeliveryRetried, object, &json!({}), now);
-    let (name, environment) = account.map_or(("", ""), |of| (&of.name, of.environment.as_str()));
-    match store.write([entry, must(RETRY, params![now, id, name, environment, domain])]).await? {
-        WriteOutcome::Committed(rows) => Ok(rows.len()),
-        WriteOutcome::Refused(_) => Ok(0),
-    }
 }
 
 /// Queues a test event of a domain, and says so in the audit log. Gives its id.

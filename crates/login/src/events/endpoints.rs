@@ -30,6 +30,11 @@ const SUCCEEDED: &str = "
 
 const LIST: &str = sql!(EndpointRow::SELECT, " ORDER BY failing_since, endpoint");
 
+/// Along the index of when they began to fail.
+const LIST_UP_TO: &str = sql!(EndpointRow::SELECT, " ORDER BY failing_since, endpoint LIMIT $1");
+
+const FIND: &str = sql!(EndpointRow::SELECT, " WHERE account = $1 AND environment = $2 AND endpoint = $3");
+
 const COUNT_DISABLED: &str = "SELECT COUNT(*) FROM endpoints WHERE disabled_at IS NOT NULL";
 
 rows! {
@@ -121,12 +126,38 @@ pub async fn list_failing(store: &Store) -> Result<Vec<FailingEndpoint>> {
     rows.into_iter().map(|row| EndpointRow::from_row(row).map(FailingEndpoint::from)).collect()
 }
 
+/// The same, as far as `most` of them.
+///
+/// # Errors
+/// As [`Store::read`].
+pub async fn list_failing_up_to(store: &Store, most: u32) -> Result<Vec<FailingEndpoint>> {
+    let rows = store.read(LIST_UP_TO, params![most]).await?;
+    rows.into_iter().map(|row| EndpointRow::from_row(row).map(FailingEndpoint::from)).collect()
+}
+
+/// An endpoint of an account, where it fails.
+///
+/// # Errors
+/// As [`Store::read`].
+pub async fn find_failing(store: &Store, account: &Account, endpoint: &str) -> Result<Option<FailingEndpoint>> {
+    let row = store.read_one(FIND, params![&account.name, account.environment, endpoint]).await?;
+    Ok(row.map(EndpointRow::from_row).transpose()?.map(FailingEndpoint::from))
+}
+
 /// How many endpoints are disabled.
 ///
 /// # Errors
 /// As [`Store::read`].
 pub async fn count_disabled(store: &Store) -> Result<i64> {
     store.read_one(COUNT_DISABLED, params![]).await?.context("COUNT is one row")?.int(0)
+}
+
+impl FailingEndpoint {
+    /// Whose it is.
+    #[must_use]
+    pub fn owner(&self) -> Account {
+        Account { name: self.account.clone(), environment: self.environment }
+    }
 }
 
 impl From<EndpointRow> for FailingEndpoint {

@@ -6,6 +6,7 @@ pub mod attempts;
 pub mod deliveries;
 pub mod endpoints;
 pub mod refusal;
+pub mod retries;
 pub mod slots;
 pub mod sql;
 
@@ -24,8 +25,9 @@ use url::Url;
 use crate::domains::{Domain, SigningSecrets};
 use crate::ids::{DomainId, EventId};
 
-pub use deliveries::{DeliveryFilter, DeliveryListItem, DeliveryRow, DeliveryScope, RetryChoice};
+pub use deliveries::{DeliveryFilter, DeliveryListItem, DeliveryRow, DeliveryScope};
 pub use endpoints::FailingEndpoint;
+pub use retries::RetryChoice;
 pub use slots::AttemptSlots;
 pub use sql::{Claim, EndedAttempt, MoreDue, Upcoming};
 
@@ -137,7 +139,8 @@ pub(crate) fn queue_test(id: &EventId, domain: &Domain, now: Timestamp) -> Resul
 }
 
 /// Whom a slow answer delays: one host and port.
-pub(crate) fn endpoint_from_url(url: &Url) -> String {
+#[must_use]
+pub fn endpoint_from_url(url: &Url) -> String {
     url.origin().ascii_serialization()
 }
 

@@ -42,7 +42,7 @@ pub(super) enum Deliveries {
     Retry {
         /// Event ID, as shown by 'deliveries list'
         id: Option<String>,
-        /// Retry all failed events
+        /// Retry all failed events, up to a million at a time
         #[arg(long, conflicts_with = "id")]
         failed: bool,
         /// Only those of this domain, by its ID
@@ -152,8 +152,9 @@ async fn retry(
         return Err(Usage("name an event ID, or add --failed to retry all failed events".to_owned()).into());
     }
     let one = id.map(event_id).transpose()?;
-    let which = one.as_ref().map_or(RetryChoice::Failed(domain), RetryChoice::One);
-    let count = events::deliveries::retry(store, None, which, &Actor::Operator, Clock::System.now()).await?;
+    let failed = domain.map_or(RetryChoice::Failed, RetryChoice::FailedOfDomain);
+    let which = one.as_ref().map_or(failed, |id| RetryChoice::One(id, None));
+    let count = events::retries::retry(store, which, &Actor::Operator, Clock::System.now()).await?;
     if let Some(id) = id.filter(|_| count == 0) {
         bail!("no event has the ID {id}, or it is being sent right now; 'signpost deliveries list' shows all");
     }
