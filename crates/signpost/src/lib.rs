@@ -13,4 +13,5 @@ pub mod demo;
 pub mod deployment;
 pub mod doctor;
 pub mod install;
+mod receiver;
 pub mod server;

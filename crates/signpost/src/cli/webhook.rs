@@ -18,9 +18,9 @@ use signpost_store::random;
 use url::Url;
 
 use super::domains::Namesakes;
-use super::receiver::SignatureFields;
-use super::receiver::signer::{DomainChoice, other_secrets};
+use super::signer::{DomainChoice, other_secrets};
 use super::{Session, Usage};
+use crate::receiver::SignatureFields;
 
 /// The longest body that is read: sixteen times what receivers take.
 const MAX_BODY_LEN: u64 = 1 << 20;

@@ -8,9 +8,9 @@ use serde_json::{Value, json};
 use signpost_login::domains::SigningSecrets;
 use url::Url;
 
-use crate::cli::receiver::TargetReply;
-use crate::cli::receiver::diagnose::RefusalCause;
-use crate::cli::receiver::signer::SigningDomain;
+use crate::cli::signer::SigningDomain;
+use crate::receiver::TargetReply;
+use crate::receiver::diagnose::RefusalCause;
 
 /// Under the word behind the time and the arrow.
 const INDENT: &str = "               ";

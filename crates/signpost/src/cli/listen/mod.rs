@@ -21,10 +21,10 @@ use self::cursor::OutboxCursor;
 use self::lines::{ListenLines, NoReader};
 use super::Session;
 use super::domains::Namesakes;
-use super::receiver::diagnose::{RefusalCause, diagnose};
-use super::receiver::signer::{self, DomainChoice, SigningDomain};
-use super::receiver::{EventTarget, TargetReply, parse_target};
 use super::serve::stop_signal;
+use super::signer::{self, DomainChoice, SigningDomain};
+use crate::receiver::diagnose::{RefusalCause, diagnose};
+use crate::receiver::{EventTarget, TargetReply, parse_target};
 
 /// How long nothing is read when there was nothing new.
 const PAUSE: Duration = Duration::from_millis(250);

@@ -7,8 +7,8 @@ use signpost_auth::WebhookSecret;
 use signpost_login::domains::SigningSecrets;
 use signpost_login::events::signatures;
 
-use crate::cli::receiver::SignatureFields;
-use crate::cli::receiver::sample::SampleEvent;
+use crate::receiver::SignatureFields;
+use crate::receiver::sample::SampleEvent;
 
 /// How old an event is that is too old: twice what receivers allow.
 const STALE: SignedDuration = SignedDuration::from_mins(10);
@@ -166,7 +166,7 @@ mod tests {
     use signpost_login::domains::HandlerKind;
 
     use super::*;
-    use crate::cli::receiver::sample::{SampleEntropy, SampleKind};
+    use crate::receiver::sample::{SampleEntropy, SampleKind};
 
     const NOW: i64 = 1_700_000_000;
 

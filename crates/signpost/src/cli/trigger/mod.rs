@@ -17,11 +17,11 @@ use url::Url;
 
 use self::faults::{EventFault, ExpectedReply, PlannedPost};
 use super::domains::Namesakes;
-use super::receiver::diagnose::{RefusalCause, diagnose};
-use super::receiver::sample::{SampleEntropy, SampleEvent, SampleKind};
-use super::receiver::signer::{DomainChoice, SigningDomain, other_secrets};
-use super::receiver::{EventTarget, TargetReply, parse_target};
+use super::signer::{DomainChoice, SigningDomain, other_secrets};
 use super::{Session, Usage};
+use crate::receiver::diagnose::{RefusalCause, diagnose};
+use crate::receiver::sample::{SampleEntropy, SampleEvent, SampleKind};
+use crate::receiver::{EventTarget, TargetReply, parse_target};
 
 #[derive(Debug, Args)]
 pub(super) struct Trigger {

@@ -101,7 +101,7 @@ const FLOORS: &[(&str, &[&[&str]])] = &[
         "signpost",
         &[
             &["config"],
-            &["deployment"],
+            &["deployment", "receiver"],
             &["doctor"],
             &["console"],
             &["server"],

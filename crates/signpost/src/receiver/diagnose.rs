@@ -21,7 +21,7 @@ const PATIENCE: Duration = Duration::from_secs(20);
 
 /// What was found out.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(in crate::cli) enum RefusalCause {
+pub(crate) enum RefusalCause {
     /// The receiver makes this mistake.
     Mistake(Mistake, Option<Framework>),
     /// The status itself says that the signature has no part in it.
@@ -37,7 +37,7 @@ pub(in crate::cli) enum RefusalCause {
 }
 
 /// Asks the receiver that did not accept an event, and answered this. Where it failed (5xx), its words may say why.
-pub(in crate::cli) async fn diagnose(
+pub(crate) async fn diagnose(
     target: &EventTarget,
     refusal: &TargetReply,
     secrets: &SigningSecrets,
@@ -93,6 +93,10 @@ async fn asked(
 }
 
 /// A test event, signed as the service does.
+pub(crate) fn sign_test(secrets: &SigningSecrets) -> (SampleEvent, SignatureFields) {
+    test(secrets, false)
+}
+
 fn test(secrets: &SigningSecrets, is_unusual: bool) -> (SampleEvent, SignatureFields) {
     let now = Clock::System.now();
     let event = SampleEvent::test(now, random());
@@ -102,6 +106,11 @@ fn test(secrets: &SigningSecrets, is_unusual: bool) -> (SampleEvent, SignatureFi
 }
 
 impl RefusalCause {
+    /// Whether it names what the receiver does wrong.
+    pub(crate) fn is_mistake(&self) -> bool {
+        matches!(self, Self::Mistake(..))
+    }
+
     /// Its sentence; none for a status that says nothing by itself.
     fn words(&self) -> Option<String> {
         Some(match self {
@@ -136,7 +145,7 @@ impl RefusalCause {
     }
 
     /// A sentence that names the mistake.
-    pub(in crate::cli) fn text(&self) -> String {
+    pub(crate) fn text(&self) -> String {
         self.words().unwrap_or_else(|| "unexplained".to_owned())
     }
 
@@ -153,7 +162,7 @@ impl RefusalCause {
     }
 
     /// How to mend it, a line for each framework that it may be.
-    pub(in crate::cli) fn mending(&self) -> Vec<String> {
+    pub(crate) fn mending(&self) -> Vec<String> {
         match self {
             Self::Mistake(mistake, framework) => mend(mistake, *framework),
             Self::Unchecked => vec!["Check the signature before anything else, of test events too".to_owned()],
@@ -165,7 +174,7 @@ impl RefusalCause {
         }
     }
 
-    pub(in crate::cli) fn document(&self) -> Value {
+    pub(crate) fn document(&self) -> Value {
         json!({ "mistake": self.code(), "text": self.text(), "mending": self.mending() })
     }
 }

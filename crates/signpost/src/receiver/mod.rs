@@ -1,8 +1,8 @@
-//! The endpoint of a site that takes events, as the integrator's tools see it.
+//! The endpoint of a site that takes events, as the tools see it that ask why it refuses one.
 
-pub(super) mod diagnose;
-pub(super) mod sample;
-pub(super) mod signer;
+pub(crate) mod diagnose;
+pub(crate) mod known;
+pub(crate) mod sample;
 
 use std::time::{Duration, Instant};
 
@@ -22,30 +22,30 @@ const MAX_ANSWER_LEN: usize = 2048;
 const MAX_SHOWN: usize = 120;
 
 /// The header fields that sign an event.
-pub(super) type SignatureFields = Vec<(&'static str, String)>;
+pub(crate) type SignatureFields = Vec<(&'static str, String)>;
 
 /// A receiver of events.
 #[derive(Debug)]
-pub(super) struct EventTarget {
-    pub(super) url: Url,
+pub(crate) struct EventTarget {
+    pub(crate) url: Url,
     reach: Reach,
     outbound: Outbound,
 }
 
 /// What a receiver answered.
 #[derive(Debug)]
-pub(super) struct TargetReply {
-    pub(super) status: u16,
-    pub(super) took: Duration,
+pub(crate) struct TargetReply {
+    pub(crate) status: u16,
+    pub(crate) took: Duration,
     /// The beginning of its body, on one line.
-    pub(super) said: String,
-    pub(super) framework: Option<Framework>,
+    pub(crate) said: String,
+    pub(crate) framework: Option<Framework>,
     /// Why it failed, where its words say so.
-    pub(super) mistake: Option<Mistake>,
+    pub(crate) mistake: Option<Mistake>,
 }
 
 /// Reads the URL of a receiver: this machine's, with or without a scheme, or one of the internet by https.
-pub(super) fn parse_target(text: &str) -> Result<Url, String> {
+pub(crate) fn parse_target(text: &str) -> Result<Url, String> {
     let whole = if text.contains("://") { text.to_owned() } else { format!("http://{text}") };
     let url = Url::parse(&whole).map_err(|error| format!("{error}: use a URL such as localhost:3000/events"))?;
     Reach::Loopback.check(&url)?;
@@ -54,12 +54,17 @@ pub(super) fn parse_target(text: &str) -> Result<Url, String> {
 
 impl EventTarget {
     /// One that asks no address but public ones and this machine's own, whatever names lead to.
-    pub(super) fn new(url: Url, reach: Reach) -> Self {
-        Self { url, reach, outbound: Outbound::new(&Names::System) }
+    pub(crate) fn new(url: Url, reach: Reach) -> Self {
+        Self::by(Outbound::new(&Names::System), url, reach)
+    }
+
+    /// The same by a client that there is already.
+    pub(crate) fn by(outbound: Outbound, url: Url, reach: Reach) -> Self {
+        Self { url, reach, outbound }
     }
 
     /// Posts an event.
-    pub(super) async fn post(&self, body: &[u8], fields: &SignatureFields) -> Result<TargetReply> {
+    pub(crate) async fn post(&self, body: &[u8], fields: &SignatureFields) -> Result<TargetReply> {
         let began = Instant::now();
         let answer = self.outbound.notify(self.reach, self.request(body, fields)?).await?;
         let header = |name: &str| answer.headers.get(name).and_then(|value| value.to_str().ok());
@@ -75,7 +80,7 @@ impl EventTarget {
     }
 
     /// Posts half of an event, and closes the connection.
-    pub(super) async fn post_half(&self, body: &[u8], fields: &SignatureFields) -> Result<()> {
+    pub(crate) async fn post_half(&self, body: &[u8], fields: &SignatureFields) -> Result<()> {
         self.outbound.cut_short(self.reach, self.request(body, fields)?).await
     }
 
@@ -100,15 +105,15 @@ fn first_words(text: &str) -> String {
 
 impl TargetReply {
     /// Whether there is something to explain: it refused the event, or failed and said why.
-    pub(super) fn is_refusal(&self) -> bool {
+    pub(crate) fn is_refusal(&self) -> bool {
         (400..500).contains(&self.status) || self.mistake.is_some()
     }
 
-    pub(super) fn is_success(&self) -> bool {
+    pub(crate) fn is_success(&self) -> bool {
         (200..300).contains(&self.status)
     }
 
-    pub(super) fn millis(&self) -> u64 {
+    pub(crate) fn millis(&self) -> u64 {
         u64::try_from(self.took.as_millis()).unwrap_or(u64::MAX)
     }
 }

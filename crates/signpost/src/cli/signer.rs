@@ -9,39 +9,37 @@ use signpost_store::Store;
 
 use crate::cli::Session;
 use crate::cli::domains::{Namesakes, Which};
-
-/// The most domains whose secrets are tried at a receiver.
-const MAX_TRIED: usize = 20;
+use crate::receiver::known::list_other_secrets;
 
 /// Which domain, as the flags of a command say it.
 #[derive(Clone, Debug)]
-pub(in crate::cli) struct DomainChoice {
-    pub(in crate::cli) domain: Option<String>,
-    pub(in crate::cli) among: Namesakes,
+pub(super) struct DomainChoice {
+    pub(super) domain: Option<String>,
+    pub(super) among: Namesakes,
 }
 
 /// A domain with what signs its events.
 #[derive(Clone, Debug)]
-pub(in crate::cli) struct SigningDomain {
-    pub(in crate::cli) domain: Domain,
-    pub(in crate::cli) secrets: SigningSecrets,
+pub(super) struct SigningDomain {
+    pub(super) domain: Domain,
+    pub(super) secrets: SigningSecrets,
 }
 
 impl DomainChoice {
     /// The environment that counts while no domain is named.
-    pub(in crate::cli) fn environment(&self) -> Environment {
+    pub(super) fn environment(&self) -> Environment {
         self.among.environment().unwrap_or(Environment::Sandbox)
     }
 
     /// The named domain, if one is.
-    pub(in crate::cli) async fn named(&self, session: &Session, store: &Store) -> Result<Option<SigningDomain>> {
+    pub(super) async fn named(&self, session: &Session, store: &Store) -> Result<Option<SigningDomain>> {
         let Self { domain: Some(domain), among } = self.clone() else { return Ok(None) };
         let id = Which { domain, among }.find(store).await?;
         Ok(Some(find(session, store, &id).await?))
     }
 
     /// The named domain, or the only one of its environment.
-    pub(in crate::cli) async fn only(&self, session: &Session, store: &Store) -> Result<SigningDomain> {
+    pub(super) async fn only(&self, session: &Session, store: &Store) -> Result<SigningDomain> {
         if let Some(named) = self.named(session, store).await? {
             return Ok(named);
         }
@@ -54,7 +52,7 @@ impl DomainChoice {
     }
 
     /// All domains of the environment.
-    pub(in crate::cli) async fn all(&self, store: &Store) -> Result<Vec<DomainId>> {
+    pub(super) async fn all(&self, store: &Store) -> Result<Vec<DomainId>> {
         let environment = self.environment();
         let is_meant =
             |domain: &domains::sql::ListedDomain| domain.environment == environment && self.among.is_account_of(domain);
@@ -64,27 +62,14 @@ impl DomainChoice {
 }
 
 /// A domain with its secrets.
-pub(in crate::cli) async fn find(session: &Session, store: &Store, id: &DomainId) -> Result<SigningDomain> {
+pub(super) async fn find(session: &Session, store: &Store, id: &DomainId) -> Result<SigningDomain> {
     let unknown = || format!("no domain has the ID {id}; 'signpost domains list' shows all");
     let domain = domains::sql::find_in_any_account(store, id).await?.with_context(unknown)?;
     let secrets = domains::sql::find_secrets(store, &session.config.login.seal(), id).await?.with_context(unknown)?;
     Ok(SigningDomain { domain, secrets })
 }
 
-/// The secrets that a receiver may have instead of the current one of this domain: its next one, and those of others.
-/// What cannot be decrypted is left out.
-pub(in crate::cli) async fn other_secrets(session: &Session, store: &Store, of: Option<&DomainId>) -> Vec<KnownSecret> {
-    let mut known = Vec::new();
-    let (own, others): (Vec<_>, Vec<_>) =
-        domains::sql::list_all(store).await.unwrap_or_default().into_iter().partition(|domain| Some(&domain.id) == of);
-    let seal = session.config.login.seal();
-    for domain in own.iter().chain(&others).take(MAX_TRIED) {
-        let Ok(Some(secrets)) = domains::sql::find_secrets(store, &seal, &domain.id).await else { continue };
-        let whose = format!("{} ({})", domain.domain, domain.environment);
-        if Some(&domain.id) != of {
-            known.push(KnownSecret { whose: format!("the secret of {whose}"), secret: secrets.current });
-        }
-        known.extend(secrets.next.map(|secret| KnownSecret { whose: format!("the next secret of {whose}"), secret }));
-    }
-    known
+/// The secrets that a receiver may have instead of the current one of this domain.
+pub(super) async fn other_secrets(session: &Session, store: &Store, of: Option<&DomainId>) -> Vec<KnownSecret> {
+    list_other_secrets(store, &session.config.login.seal(), of).await
 }

@@ -8,7 +8,7 @@ use signpost_login::ids::{EventId, SessionId, UserId};
 use signpost_store::random;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(in crate::cli) enum SampleKind {
+pub(crate) enum SampleKind {
     Login,
     Register,
     Link,
@@ -17,14 +17,14 @@ pub(in crate::cli) enum SampleKind {
 
 /// An event to be posted.
 #[derive(Clone, Debug)]
-pub(in crate::cli) struct SampleEvent {
-    pub(in crate::cli) id: EventId,
-    pub(in crate::cli) body: String,
+pub(crate) struct SampleEvent {
+    pub(crate) id: EventId,
+    pub(crate) body: String,
 }
 
 /// The random parts of an event.
 #[derive(Clone, Copy, Debug)]
-pub(in crate::cli) struct SampleEntropy {
+pub(crate) struct SampleEntropy {
     event: [u8; 16],
     session: [u8; 16],
     user: [u8; 16],
@@ -33,13 +33,13 @@ pub(in crate::cli) struct SampleEntropy {
 }
 
 impl SampleEntropy {
-    pub(in crate::cli) fn draw() -> Self {
+    pub(crate) fn draw() -> Self {
         Self { event: random(), session: random(), user: random(), nonce: random(), key: random() }
     }
 }
 
 impl SampleKind {
-    pub(in crate::cli) fn as_str(self) -> &'static str {
+    pub(crate) fn as_str(self) -> &'static str {
         match self {
             Self::Login => "login",
             Self::Register => "register",
@@ -60,7 +60,7 @@ impl SampleKind {
 
 impl SampleEvent {
     /// An event of this kind, signed by a wallet that nobody has.
-    pub(in crate::cli) fn new(
+    pub(crate) fn new(
         kind: SampleKind,
         domain: &DomainName,
         handler: HandlerKind,
@@ -80,7 +80,7 @@ impl SampleEvent {
     }
 
     /// A test: receivers answer it, and do nothing.
-    pub(in crate::cli) fn test(now: Timestamp, event: [u8; 16]) -> Self {
+    pub(crate) fn test(now: Timestamp, event: [u8; 16]) -> Self {
         let id = EventId::new(now, event);
         let (timestamp, session_id) = (now.to_string(), String::new());
         let event = Event { id: id.to_string(), event: EventKind::Test, timestamp, session_id, data: None };
@@ -88,7 +88,7 @@ impl SampleEvent {
     }
 
     /// The same event as no program writes it by itself: whoever parses it and writes it again has another text.
-    pub(in crate::cli) fn unusually_spelled(mut self) -> Self {
+    pub(crate) fn unusually_spelled(mut self) -> Self {
         self.body = self.body.replacen(r#"{"id":"#, r#"{ "id" : "#, 1).replacen(r#","event":"#, r#" ,  "event" : "#, 1);
         self
     }

@@ -1,0 +1,32 @@
+//! Secrets that a receiver may have by mistake.
+
+use signpost_auth::diagnosis::KnownSecret;
+use signpost_login::domains::seal::Seal;
+use signpost_login::domains::{Domain, overview, sql};
+use signpost_login::ids::DomainId;
+use signpost_store::Store;
+
+/// The most domains whose secrets are tried at a receiver: the newest.
+const MAX_TRIED: u32 = 20;
+
+/// The secrets that a receiver may have instead of the current one of this domain: its next one, and those of others.
+/// What cannot be decrypted is left out.
+pub(crate) async fn list_other_secrets(store: &Store, seal: &Seal, of: Option<&DomainId>) -> Vec<KnownSecret> {
+    let mut domains = overview::list_page(store, None, MAX_TRIED).await.unwrap_or_default();
+    domains.retain(|domain| Some(&domain.id) != of);
+    if let Some(id) = of
+        && let Ok(Some(own)) = sql::find_in_any_account(store, id).await
+    {
+        domains.insert(0, own);
+    }
+    let mut known = Vec::new();
+    for Domain { id, name, account, .. } in &domains {
+        let Ok(Some(secrets)) = sql::find_secrets(store, seal, id).await else { continue };
+        let whose = format!("{name} ({})", account.environment);
+        if Some(id) != of {
+            known.push(KnownSecret { whose: format!("the secret of {whose}"), secret: secrets.current });
+        }
+        known.extend(secrets.next.map(|secret| KnownSecret { whose: format!("the next secret of {whose}"), secret }));
+    }
+    known
+}
