@@ -31,6 +31,10 @@ pub use proof::{ProofCheck, Prover};
 pub use sql::{ListedDomain, NotRegistered, Usable};
 pub use well_known::WellKnown;
 
+/// Why a domain is refused that would share its login host with another account's.
+pub const SHARED_LOGIN_HOST: &str = "another account has live hosted domains here, and one of the two offers lightning: a \
+                                     Lightning wallet's key is the same for all domains of a login host";
+
 /// How many domains an account may register in one environment: the list of them stays one reply.
 pub const MAX_DOMAINS: u32 = 1000;
 
@@ -157,6 +161,17 @@ pub struct NewDomain {
     pub webhook_url: String,
     pub event_url: Option<String>,
     pub handler: HandlerKind,
+}
+
+impl NewDomain {
+    /// Where wallets post to, and events go, where nobody says it.
+    #[must_use]
+    pub fn default_webhook_url(name: &str) -> String {
+        match name {
+            "localhost" => "http://localhost:9000/webhooks/login".to_owned(),
+            name => format!("https://{name}/webhooks/login"),
+        }
+    }
 }
 
 /// What a registration draws.

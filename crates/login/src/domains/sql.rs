@@ -309,10 +309,11 @@ pub async fn rotate_secret(
     seal: &Seal,
     id: &DomainId,
     next: &WebhookSecret,
+    by: &Actor,
     now: Timestamp,
 ) -> Result<bool> {
     let next = seal.encrypt(next.reveal(), id.as_str(), random());
-    let entry = insert_domain_entry(&Actor::Operator, Action::SecretRotated, id, &json!({}), now);
+    let entry = insert_domain_entry(by, Action::SecretRotated, id, &json!({}), now);
     Ok(store.write([must(ROTATE, params![next, id]), entry]).await?.is_committed())
 }
 
@@ -320,8 +321,8 @@ pub async fn rotate_secret(
 ///
 /// # Errors
 /// As [`Store::write`].
-pub async fn activate_secret(store: &Store, id: &DomainId, now: Timestamp) -> Result<bool> {
-    let entry = insert_domain_entry(&Actor::Operator, Action::SecretActivated, id, &json!({}), now);
+pub async fn activate_secret(store: &Store, id: &DomainId, by: &Actor, now: Timestamp) -> Result<bool> {
+    let entry = insert_domain_entry(by, Action::SecretActivated, id, &json!({}), now);
     Ok(store.write([must(ACTIVATE, params![id]), entry]).await?.is_committed())
 }
 

@@ -7,6 +7,7 @@ use sha2::Sha256;
 use signpost_auth::WebhookSecret;
 use signpost_login::domains;
 use signpost_login::ids::DomainId;
+use signpost_platform::accounts::audit::Actor;
 
 use crate::harness::{Endpoint, Integrator, Received, Service, members, text, time};
 
@@ -132,16 +133,26 @@ async fn during_a_rotation_both_secrets_sign_and_after_it_the_new_one() {
     let id = DomainId::parse(text(&domain, "id")).expect("an id");
     let (old, next) = (text(&domain, "webhook_secret"), WebhookSecret::from_bytes(&[7; 32]));
     let (store, now) = (&service.app.store, service.clock.now());
-    assert!(!domains::sql::activate_secret(store, &id, now).await.expect("a database"), "there is nothing to activate");
-    assert!(domains::sql::rotate_secret(store, &service.app.login.seal, &id, &next, now).await.expect("a database"));
+    assert!(
+        !domains::sql::activate_secret(store, &id, &Actor::Operator, now).await.expect("a database"),
+        "there is nothing to activate"
+    );
+    assert!(
+        domains::sql::rotate_secret(store, &service.app.login.seal, &id, &next, &Actor::Operator, now)
+            .await
+            .expect("a database")
+    );
     log_in(&service, &integrator).await;
     let received = endpoint.receives().await;
     assert_eq!(received.header("x-svc-signature"), svc_signature(old, &received.body));
     assert_eq!(received.header("x-svc-signature-next"), svc_signature(next.reveal(), &received.body));
     let both = [old, next.reveal()].map(|secret| standard_signature(secret, &received)).join(" ");
     assert_eq!(received.header("webhook-signature"), both);
-    assert!(domains::sql::activate_secret(store, &id, now).await.expect("a database"));
-    assert!(!domains::sql::activate_secret(store, &id, now).await.expect("a database"), "it is activated already");
+    assert!(domains::sql::activate_secret(store, &id, &Actor::Operator, now).await.expect("a database"));
+    assert!(
+        !domains::sql::activate_secret(store, &id, &Actor::Operator, now).await.expect("a database"),
+        "it is activated already"
+    );
     log_in(&service, &integrator).await;
     let received = endpoint.receives().await;
     assert_eq!(received.header("x-svc-signature"), svc_signature(next.reveal(), &received.body));

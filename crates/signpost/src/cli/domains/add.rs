@@ -6,14 +6,14 @@ use signpost_login::api::domains::{CreatedDomain, DomainView};
 use signpost_login::domains::patch_sql::{NotPatched, patch};
 use signpost_login::domains::{
     self, Domain, DomainEntropy, DomainPatch, HandlerKind, MAX_DOMAINS, NewDomain, NotRegistered, RegisteredDomain,
-    register,
+    SHARED_LOGIN_HOST, register,
 };
 use signpost_platform::accounts::audit::Actor;
 use signpost_platform::accounts::{Account, Environment};
 use signpost_platform::clock::Clock;
 use signpost_store::Store;
 
-use super::{SHARED_LOGIN_HOST, Who};
+use super::Who;
 use crate::cli::keys::account_name;
 use crate::cli::{Session, Usage};
 use crate::deployment::public_address;
@@ -76,13 +76,9 @@ impl Add {
 
     /// The domain with what nobody said filled in.
     fn wanted(&self) -> NewDomain {
-        let default = match self.name.as_str() {
-            "localhost" => "http://localhost:9000/webhooks/login".to_owned(),
-            name => format!("https://{name}/webhooks/login"),
-        };
         NewDomain {
             domain: self.name.clone(),
-            webhook_url: self.webhook_url.clone().unwrap_or(default),
+            webhook_url: self.webhook_url.clone().unwrap_or_else(|| NewDomain::default_webhook_url(&self.name)),
             event_url: self.event_url.clone(),
             handler: self.handler.map(HandlerKind::from).unwrap_or_default(),
         }

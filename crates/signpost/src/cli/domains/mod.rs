@@ -12,15 +12,13 @@ use signpost_auth::WebhookSecret;
 use signpost_login::api::domains::DomainView;
 use signpost_login::domains::{self, Domain, HandlerKind, ListedDomain};
 use signpost_login::ids::DomainId;
+use signpost_platform::accounts::audit::Actor;
 use signpost_platform::accounts::{Environment, SERVER_ACCOUNT};
 use signpost_platform::clock::Clock;
 use signpost_store::{Store, random};
 
 use crate::cli::{Session, table};
 use crate::deployment::sealed::{self, NewlySealed};
-
-const SHARED_LOGIN_HOST: &str = "another account has live hosted domains here, and one of the two offers lightning: a \
-                                 Lightning wallet's key is the same for all domains of a login host";
 
 #[derive(Debug, Subcommand)]
 pub(super) enum Domains {
@@ -128,9 +126,11 @@ impl Secret {
     async fn run(self, session: &Session, store: &Store) -> Result<()> {
         let id = self.which.find(store).await?;
         if self.rotate {
-            let next = WebhookSecret::from_bytes(&random());
-            domains::sql::rotate_secret(store, &session.config.login.seal(), &id, &next, Clock::System.now()).await?;
-        } else if self.activate && !domains::sql::activate_secret(store, &id, Clock::System.now()).await? {
+            let (seal, next) = (session.config.login.seal(), WebhookSecret::from_bytes(&random()));
+            domains::sql::rotate_secret(store, &seal, &id, &next, &Actor::Operator, Clock::System.now()).await?;
+        } else if self.activate
+            && !domains::sql::activate_secret(store, &id, &Actor::Operator, Clock::System.now()).await?
+        {
             bail!("{id} has no next secret; create one with --rotate first");
         }
         secret(session, store, &id).await

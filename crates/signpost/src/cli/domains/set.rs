@@ -5,7 +5,7 @@ use clap::Args;
 use signpost_login::api::domains::DomainView;
 use signpost_login::domains::patch_sql::{NotPatched, patch};
 use signpost_login::domains::{
-    self, DisplayName, DomainPatch, HandlerKind, LoginMethods, Registration, parse_webhook_url,
+    self, DisplayName, DomainPatch, HandlerKind, LoginMethods, Registration, SHARED_LOGIN_HOST, parse_webhook_url,
 };
 use signpost_platform::accounts::audit::Actor;
 use signpost_platform::clock::Clock;
@@ -13,7 +13,7 @@ use signpost_platform::outbound::Reach;
 use signpost_store::Store;
 use url::Url;
 
-use super::{SHARED_LOGIN_HOST, Which, Who, description};
+use super::{Which, Who, description};
 use crate::cli::{Session, Usage};
 
 #[derive(Debug, Args)]
