@@ -64,10 +64,10 @@ impl Reading {
 /// # Errors
 /// Where too many machines would be gone or there, where another import came between, or as [`Store::write`].
 pub async fn apply(store: &Store, source: &Source, reading: &Reading, terms: Terms) -> Result<ImportCounts> {
-    apply_with(store, source, reading, terms, None).await
+    apply_with(store, source, reading, terms, |_| None).await
 }
 
-/// The same with one step more in the write: what the audit log says of it.
+/// The same with one step more in the write: what the audit log says of what changes.
 ///
 /// # Errors
 /// As [`apply`].
@@ -76,7 +76,7 @@ pub async fn apply_with(
     source: &Source,
     reading: &Reading,
     terms: Terms,
-    told: Option<Step>,
+    tell: impl FnOnce(ImportCounts) -> Option<Step>,
 ) -> Result<ImportCounts> {
     let version = sql::read_version(store).await?;
     let kept = sql::read_source(store, &source.name).await?;
@@ -86,7 +86,7 @@ pub async fn apply_with(
     let changes = plan.changes;
     anyhow::ensure!(known + plan.new <= terms.most, TooManyMachines { most: terms.most });
     if !terms.dry_run {
-        sql::import(store, source, plan, version, told).await?;
+        sql::import(store, source, plan, version, tell(changes)).await?;
         let ImportCounts { added, changed, unchanged, removed } = changes;
         tracing::info!(source = source.name, added, changed, unchanged, removed, "ATMs imported");
     }

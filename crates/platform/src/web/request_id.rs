@@ -26,7 +26,7 @@ use crate::observe::{RequestName, telemetry};
 use crate::web::problem::Problem;
 
 const X_REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
-/// The longest that any handler may take; a domain check is the slowest (10 s).
+/// The longest that a handler may take unless its route has a limit of its own; a domain check is the slowest (10 s).
 const REQUEST_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// Around all routes of a server: gives each request an id that its reply carries, counts it, and writes one line about it
@@ -40,6 +40,8 @@ struct LogParts {
     metrics: Metrics,
     /// Routes of another protocol: they check their `Host` themselves.
     foreign: &'static [&'static str],
+    /// Routes with a limit of their own: whoever uploads a file needs time.
+    slow: &'static [(&'static str, Duration)],
     ids: RequestIds,
 }
 
@@ -53,11 +55,12 @@ struct RequestIds {
 }
 
 impl RequestLog {
-    /// Counts requests in these counters. `foreign` are routes of another protocol, which check their `Host` themselves.
+    /// Counts requests in these counters. `foreign` are routes of another protocol, which check their `Host` themselves;
+    /// `slow` are those that may take longer than half a minute, and how long.
     #[must_use]
-    pub fn new(metrics: Metrics, foreign: &'static [&'static str]) -> Self {
+    pub fn new(metrics: Metrics, foreign: &'static [&'static str], slow: &'static [(&'static str, Duration)]) -> Self {
         let ids = RequestIds { server: random(), next: AtomicU64::new(0), mixer: RandomState::new() };
-        Self(Arc::new(LogParts { metrics, foreign, ids }))
+        Self(Arc::new(LogParts { metrics, foreign, slow, ids }))
     }
 }
 
@@ -68,6 +71,13 @@ impl RequestIds {
         let mixed = self.mixer.hash_one(self.next.fetch_add(1, Ordering::Relaxed));
         own[8..].copy_from_slice(&mixed.to_be_bytes());
         HeaderValue::try_from(signpost_store::id::spell("req", now, own)).expect("an id is letters and digits")
+    }
+}
+
+impl LogParts {
+    /// How long requests of a route may take.
+    fn time_limit(&self, route: &str) -> Duration {
+        self.slow.iter().find(|(slow, _)| *slow == route).map_or(REQUEST_TIMEOUT, |(_, limit)| *limit)
     }
 }
 
@@ -118,7 +128,7 @@ impl Service<Request> for LoggedRoute {
         let (log, counts) = (Arc::clone(&self.log), Arc::clone(&self.counts));
         async move {
             let begun = Instant::now();
-            let running = tokio::time::timeout(REQUEST_TIMEOUT, answering);
+            let running = tokio::time::timeout(log.time_limit(&name.route()), answering);
             let running = name.clone().scope(running).instrument(span.clone());
             // A panic ends this request, not the connection's others. What it held is dropped with it.
             let mut response = match AssertUnwindSafe(running).catch_unwind().await {
@@ -147,22 +157,42 @@ impl Service<Request> for LoggedRoute {
 #[cfg(test)]
 mod tests {
     use std::collections::HashSet;
+    use std::future::pending;
+
+    use axum::routing::get;
+    use tower::ServiceExt;
 
     use super::*;
 
     #[test]
     fn no_two_requests_have_one_id() {
         let now = Timestamp::from_second(1_700_000_000).unwrap();
-        let logs = [(); 2].map(|()| RequestLog::new(Metrics::default(), &[]));
+        let logs = [(); 2].map(|()| RequestLog::new(Metrics::default(), &[], &[]));
         let ids = |log: &RequestLog| (0..1000).map(|_| log.0.ids.next(now)).collect::<Vec<_>>();
         let all: HashSet<_> = logs.iter().flat_map(ids).collect();
         assert_eq!(all.len(), 2000);
         assert!(all.iter().all(|id| signpost_store::id::is_spelled("req", id.to_str().unwrap())));
     }
 
+    #[tokio::test(start_paused = true)]
+    async fn a_route_may_have_a_longer_limit_than_half_a_minute() {
+        const SLOW: [(&str, Duration); 1] = [("/upload", Duration::from_mins(2))];
+        let minute = async || {
+            drop(tokio::time::timeout(Duration::from_mins(1), pending::<()>()).await);
+            "done"
+        };
+        let log = RequestLog::new(Metrics::default(), &[], &SLOW);
+        let router = axum::Router::new().route("/upload", get(minute)).route("/any", get(minute)).layer(log);
+        for (path, status) in [("/upload", 200), ("/any", 503)] {
+            let request = Request::get(path).header("host", "a.test").body(axum::body::Body::empty()).unwrap();
+            let answered = router.clone().oneshot(request).await.unwrap();
+            assert_eq!(answered.status(), status, "{path}");
+        }
+    }
+
     #[test]
     fn an_id_does_not_say_how_many_came_before() {
-        let log = RequestLog::new(Metrics::default(), &[]);
+        let log = RequestLog::new(Metrics::default(), &[], &[]);
         let ids: Vec<_> = (0..100).map(|_| log.0.ids.next(Timestamp::UNIX_EPOCH)).collect();
         assert!(!ids.is_sorted(), "{ids:?}");
     }

@@ -1,19 +1,18 @@
 //! Imports: a file is uploaded and compared, the operator sees what would change, and only then it is taken over.
 
-use std::fs::File;
-use std::io::{Read, Seek, SeekFrom, Write};
+use std::io::{Read, Seek, SeekFrom};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use anyhow::{Context, Result};
 use axum::Router;
-use axum::extract::{DefaultBodyLimit, FromRequest, Multipart, Request};
+use axum::extract::{DefaultBodyLimit, Request};
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
-use jiff::{SignedDuration, Timestamp};
+use jiff::SignedDuration;
 use maud::{Markup, html};
 use serde_json::json;
-use signpost_atm::catalogue::{Extent, ImportCounts, Reading, SAMPLE, Source, Terms, apply_with};
+use signpost_atm::catalogue::{Extent, ImportCounts, Reading, Source, Terms, apply_with};
 use signpost_atm::processor;
 use signpost_locator::import::{Import, Options};
 use signpost_platform::accounts::audit::Action;
@@ -27,52 +26,17 @@ use super::Console;
 use super::document::{ConsolePage, Screen};
 use super::reports::no_locator;
 use super::tables::{panel, table};
+use super::uploads::{APPLY_PATH, MAX_BESIDE, MAX_FILE, MAX_NAME, UPLOAD_PATH, Upload, name_source, receive_upload};
 use super::visit::{OperatorVisit, refuse};
 
-/// The largest file that is taken here, in bytes; the command line takes larger ones.
-const MAX_FILE: usize = 128 << 20;
-/// What a form has beside its file, at most.
-const MAX_BESIDE: usize = 64 << 10;
 /// How long an upload waits to be taken over.
 const UPLOAD_LASTS: SignedDuration = SignedDuration::from_mins(30);
-/// The longest name of a source, and its credit, in characters.
-const MAX_NAME: usize = 64;
 /// How many skipped rows and doubts are shown.
 const SHOWN: usize = 20;
 
-/// The one upload that waits to be taken over: a new one takes its place. The file has no name on the disk, so that it is
-/// gone whenever this server is.
-#[derive(Debug, Default)]
-pub(super) struct UploadShelf(Mutex<Option<Arc<Upload>>>);
-
-/// A file that was uploaded and compared.
-#[derive(Debug)]
-struct Upload {
-    id: String,
-    by: String,
-    at: Timestamp,
-    source: String,
-    attribution: String,
-    extent: Extent,
-    file: Mutex<File>,
-}
-
-/// What a form said beside its file.
-#[derive(Debug, Default)]
-struct UploadForm {
-    token: String,
-    source: String,
-    attribution: String,
-    is_partial: bool,
-    file: Option<File>,
-    file_name: String,
-}
-
 pub(super) fn router() -> Router<Console> {
     let upload = post(upload).layer(DefaultBodyLimit::max(MAX_FILE + MAX_BESIDE));
-    Router::new()
-        .route("/console/machines/import", get(show).merge(upload))
-        .route("/console/machines/import/apply", post(take_over))
+    Router::new().route(UPLOAD_PATH, get(show).merge(upload)).route(APPLY_PATH, post(take_over))
 }
 
 /// `GET /console/machines/import`
@@ -84,7 +48,7 @@ async fn render_form(visit: &OperatorVisit, refused: Option<&str>) -> Response {
     if visit.console.atm.is_none() {
         return no_locator(visit, Screen::Machines, "Import").await;
     }
-    let action = visit.console.origin.link("/console/machines/import");
+    let action = visit.console.origin.link(UPLOAD_PATH);
     let body = html! {
         @if let Some(reason) = refused {
             div.notice.danger role="alert" { (Sign::Stop.draw(20)) div { p { b { "The file was not imported." } } p { (signpost_text::line(reason)) } } }
@@ -110,7 +74,11 @@ async fn upload(visit: OperatorVisit, request: Request) -> Result<Response, Resp
     if !is_from(&visit.console.origin, request.headers()) {
         return Err(refuse(&visit.console, FormRefusal::Foreign));
     }
-    let form = match receive(&visit, request).await? {
+    // So many files at most are on the disk, however many tabs send one.
+    let Some(_place) = visit.console.uploads.take_place() else {
+        return Ok(refused(&visit, "Other uploads are under way. Send the file again in a moment.").await);
+    };
+    let form = match receive_upload(&visit, request).await? {
         Ok(form) => form,
         Err(reason) => return Ok(refused(&visit, &reason).await),
     };
@@ -131,7 +99,7 @@ async fn upload(visit: OperatorVisit, request: Request) -> Result<Response, Resp
     match import(&visit, &upload, Taking { dry_run: true, force: true }).await {
         Ok((counts, found)) => {
             let page = render_comparison(&visit, &upload, counts, &found).await;
-            *visit.console.uploads.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(upload);
+            visit.console.uploads.keep(upload);
             Ok(page)
         }
         Err(error) => Ok(refused(&visit, &format!("{error:#}.")).await),
@@ -140,89 +108,6 @@ async fn upload(visit: OperatorVisit, request: Request) -> Result<Response, Resp
 
 async fn refused(visit: &OperatorVisit, reason: &str) -> Response {
     (StatusCode::UNPROCESSABLE_ENTITY, render_form(visit, Some(reason)).await).into_response()
-}
-
-/// The form, or why it cannot be used. Nothing is written before its token was seen.
-async fn receive(visit: &OperatorVisit, request: Request) -> Result<Result<UploadForm, String>, Response> {
-    let multipart = Multipart::from_request(request, &()).await;
-    let mut multipart = multipart.map_err(|_| refuse(&visit.console, FormRefusal::Unreadable))?;
-    let mut form = UploadForm::default();
-    loop {
-        let field = match multipart.next_field().await {
-            Ok(Some(field)) => field,
-            Ok(None) => return Ok(Ok(form)),
-            Err(error) => return Ok(Err(say_cut(&error))),
-        };
-        let name = field.name().unwrap_or_default().to_owned();
-        if name == "file" {
-            if !visit.token("upload").is(&form.token) {
-                return Err(refuse(&visit.console, FormRefusal::Stale));
-            }
-            form.file_name = field.file_name().unwrap_or_default().to_owned();
-            match keep(&visit.console, field).await {
-                Ok(file) => form.file = Some(file),
-                Err(reason) => return Ok(Err(reason)),
-            }
-            continue;
-        }
-        let text = match field.text().await {
-            Ok(text) if text.len() <= MAX_BESIDE => text.trim().chars().take(MAX_NAME).collect(),
-            Ok(_) => return Ok(Err("A field of the form is too long.".to_owned())),
-            Err(error) => return Ok(Err(say_cut(&error))),
-        };
-        match name.as_str() {
-            "token" => form.token = text,
-            "source" => form.source = text,
-            "attribution" => form.attribution = text,
-            "partial" => form.is_partial = text == "yes",
-            _ => return Err(refuse(&visit.console, FormRefusal::Unreadable)),
-        }
-    }
-}
-
-/// Writes what comes to a file without a name.
-async fn keep(console: &Console, mut field: axum::extract::multipart::Field<'_>) -> Result<File, String> {
-    let full = |error: std::io::Error| {
-        tracing::warn!(%error, "an upload could not be written");
-        "This server cannot write the file to its data folder: look at its free space.".to_owned()
-    };
-    // With a database elsewhere there may be no data folder.
-    let folder = &console.config.data_dir;
-    let made = if folder.is_dir() { tempfile::tempfile_in(folder) } else { tempfile::tempfile() };
-    let mut file = made.map_err(full)?;
-    let mut len = 0;
-    while let Some(chunk) = field.chunk().await.map_err(|error| say_cut(&error))? {
-        len += chunk.len();
-        if len > MAX_FILE {
-            return Err(format!(
-                "The file is larger than {} MB. The command line takes it: signpost atms import.",
-                MAX_FILE >> 20
-            ));
-        }
-        file = tokio::task::spawn_blocking(move || file.write_all(&chunk).map(|()| file))
-            .await
-            .map_err(|_| "The upload was interrupted.".to_owned())?
-            .map_err(full)?;
-    }
-    Ok(file)
-}
-
-fn say_cut(error: &axum::extract::multipart::MultipartError) -> String {
-    if error.status() == StatusCode::PAYLOAD_TOO_LARGE {
-        return format!(
-            "The file is larger than {} MB. The command line takes it: signpost atms import.",
-            MAX_FILE >> 20
-        );
-    }
-    "The upload ended early. Nothing of it was kept.".to_owned()
-}
-
-/// The name of the source: what was typed, else the file's without its ending.
-fn name_source(typed: &str, file_name: &str) -> Option<String> {
-    let stem = file_name.rsplit_once('.').map_or(file_name, |(stem, _)| stem);
-    let name: String = if typed.is_empty() { stem } else { typed }.chars().take(MAX_NAME).collect();
-    let is_fit = !name.is_empty() && !name.chars().any(char::is_control) && name != SAMPLE;
-    is_fit.then_some(name)
 }
 
 /// How a file is taken.
@@ -251,15 +136,19 @@ async fn import(visit: &OperatorVisit, upload: &Arc<Upload>, taking: Taking) -> 
     let reading = read.await??;
     let source = Source { name: upload.source.clone(), attribution: upload.attribution.clone(), imported_at: now };
     let terms = Terms { extent: upload.extent, force: taking.force, dry_run: taking.dry_run, most: usize::MAX };
-    let told = insert_entry(&visit.actor(), None, Action::AtmsImported, &upload.source, &json!({}), now);
-    let counts = apply_with(&visit.console.store, &source, &reading, terms, Some(told)).await?;
+    let tell = |counts: ImportCounts| {
+        let ImportCounts { added, changed, unchanged, removed } = counts;
+        let details = json!({ "added": added, "changed": changed, "unchanged": unchanged, "removed": removed });
+        Some(insert_entry(&visit.actor(), None, Action::AtmsImported, &upload.source, &details, now))
+    };
+    let counts = apply_with(&visit.console.store, &source, &reading, terms, tell).await?;
     Ok((counts, reading.import))
 }
 
 async fn render_comparison(visit: &OperatorVisit, upload: &Upload, counts: ImportCounts, found: &Import) -> Response {
     let ImportCounts { added, changed, unchanged, removed } = counts;
     let tile = |name: &str, count: usize, text: &str| html! { div.tile { dt { (name) } dd { p.v { (count) } p.xs.soft { (text) } } } };
-    let action = visit.console.origin.link("/console/machines/import/apply");
+    let action = visit.console.origin.link(APPLY_PATH);
     let known = unchanged + changed + removed;
     let is_many = known > 0 && removed * 5 > known;
     let body = html! {
@@ -279,7 +168,7 @@ async fn render_comparison(visit: &OperatorVisit, upload: &Upload, counts: Impor
                     label.choice { input type="checkbox" name="force" value="yes" required; "Yes, they are gone" }
                 }
                 div.row {
-                    a.btn href=(visit.console.origin.link("/console/machines/import")) { "No, go back" }
+                    a.btn href=(visit.console.origin.link(UPLOAD_PATH)) { "No, go back" }
                     button.btn.primary { "Import it" }
                 }
             }
@@ -326,7 +215,7 @@ async fn take_over(visit: OperatorVisit, request: Request) -> Result<Response, R
     let form = form.map_err(|refusal| refuse(&visit.console, refusal))?;
     let id = form.text("upload").unwrap_or_default();
     visit.check(&form, &format!("import {id}")).map_err(|refusal| refuse(&visit.console, refusal))?;
-    let waiting = visit.console.uploads.0.lock().unwrap_or_else(PoisonError::into_inner).clone();
+    let waiting = visit.console.uploads.waiting();
     let by = visit.who.user.id.to_string();
     let is_it =
         |upload: &Arc<Upload>| upload.id == id && upload.by == by && visit.now.duration_since(upload.at) < UPLOAD_LASTS;
@@ -342,7 +231,7 @@ async fn take_over(visit: OperatorVisit, request: Request) -> Result<Response, R
         Ok(done) => done,
         Err(error) => return Ok(refused(&visit, &format!("{error:#}.")).await),
     };
-    *visit.console.uploads.0.lock().unwrap_or_else(PoisonError::into_inner) = None;
+    visit.console.uploads.clear(&upload.id);
     let ImportCounts { added, changed, unchanged, removed } = counts;
     let body = html! {
         div.notice.ok role="status" {

@@ -25,7 +25,7 @@ use tokio_util::sync::CancellationToken;
 use super::front::Front;
 use super::{App, health, reference, root};
 use crate::config::Service;
-use crate::console::{CONSOLE_SCRIPT, CONSOLE_STYLES, Console};
+use crate::console::{CONSOLE_SCRIPT, CONSOLE_STYLES, Console, SLOW_SCREENS};
 
 /// Every address that the server answers.
 #[must_use]
@@ -80,7 +80,7 @@ pub fn front(app: &Arc<App>) -> Front {
     } else {
         router.layer(map_response_with_state(app.stopping.clone(), part))
     };
-    let log = RequestLog::new(app.metrics.clone(), &transport::PATHS);
+    let log = RequestLog::new(app.metrics.clone(), &transport::PATHS, &SLOW_SCREENS);
     let pages = ErrorPages { origin: app.origin.clone(), programs: programs().into() };
     let mut wallet = WalletHost::of(&app.login).filter(|_| app.config.services.contains(&Service::Auth));
     if let Some(wallet) = &mut wallet {

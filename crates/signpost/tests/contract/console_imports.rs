@@ -1,0 +1,179 @@
+//! Files that operators upload (docs/console.md, Imports): compared first, and imported when somebody says so.
+
+use jiff::SignedDuration;
+use reqwest::header::{CONTENT_TYPE, ORIGIN};
+use reqwest::{Method, RequestBuilder};
+use tokio::io::AsyncWriteExt;
+use tokio::net::TcpStream;
+
+use crate::console::{operator, operator_by, posts};
+use crate::console_deeds::{service, told};
+use crate::harness::{Browser, Phone, Service, ShownPage, until};
+
+/// A form with a file, as a browser posts it.
+pub(crate) async fn uploads(browser: &mut Browser, token: &str, source: &str, file: &str) -> ShownPage {
+    let part =
+        |name: &str, value: &str| format!("--b\r\ncontent-disposition: form-data; name=\"{name}\"\r\n\r\n{value}\r\n");
+    let file =
+        format!("--b\r\ncontent-disposition: form-data; name=\"file\"; filename=\"my.csv\"\r\n\r\n{file}\r\n--b--\r\n");
+    let body = [part("token", token), part("source", source), part("attribution", ""), file].concat();
+    let request = browser.request(Method::POST, "/console/machines/import").header(ORIGIN, browser.origin.clone());
+    browser.send(request.header(CONTENT_TYPE, "multipart/form-data; boundary=b").body(body)).await
+}
+
+pub(crate) fn token_of(shown: &ShownPage, action: &str) -> String {
+    let form = shown.html.split("<form").find(|form| form.contains(&format!("action=\"{action}\""))).expect("a form");
+    form.split_once("name=\"token\" value=\"").expect("a token").1.split('"').next().expect("an end").to_owned()
+}
+
+const FILE: &str =
+    "name,lat,lon\n<script>alert(1)</script>,44.95,-93.1\nSecond,44.96,-93.2\nNowhere,<script>alert(2)</script>,y";
+
+#[tokio::test]
+async fn a_file_is_compared_first_and_imported_when_the_operator_says_so() {
+    let service = service().await;
+    let mut browser = operator(&service).await;
+    let asked = browser.goes_to("/console/machines/import").await;
+    let token = token_of(&asked, "/console/machines/import");
+    let machines = || service.app.atm.catalogue.snapshot();
+    let compared = uploads(&mut browser, &token, "mine", FILE).await;
+    for told in ["What would change", "1 row is skipped", "mine"] {
+        assert!(compared.html.contains(told), "{told}: {}", compared.html);
+    }
+    assert!(!compared.html.contains("<script>alert"), "{}", compared.html);
+    assert!(machines().is_sample(), "nothing has changed");
+    let upload = compared.between("name=\"upload\" value=\"", "\"").to_owned();
+    let apply = "/console/machines/import/apply";
+    let done = posts(&mut browser, &compared, apply, &format!("&upload={upload}")).await;
+    assert!(done.html.contains("2 added"), "{}", done.html);
+    until("it is served", async || {
+        service.passes(SignedDuration::from_secs(1));
+        (machines().len() == 2).then_some(())
+    })
+    .await;
+    let listed = browser.goes_to("/console/machines?q=script").await;
+    assert!(listed.html.contains("&lt;script&gt;") && !listed.html.contains("<script>alert"), "{}", listed.html);
+    let log = told(&mut browser, "atms.imported").await;
+    assert!(log.contains("operator:usr_") && log.contains("&quot;added&quot;:2"), "{log}");
+    // What was imported is on the shelf no more.
+    let again = posts(&mut browser, &compared, apply, &format!("&upload={upload}")).await;
+    assert!(again.status == 422 && again.html.contains("not here any more"), "{}", again.html);
+}
+
+#[tokio::test]
+async fn an_upload_that_is_cut_foreign_or_useless_changes_nothing() {
+    let service = service().await;
+    let mut browser = operator(&service).await;
+    let asked = browser.goes_to("/console/machines/import").await;
+    let token = token_of(&asked, "/console/machines/import");
+    uploads(&mut browser, "x", "mine", FILE).await.is(403, "stale");
+    for (source, file, said) in [
+        ("mine", "", "was not imported"),
+        ("mine", "\u{0}\u{1}", "was not imported"),
+        ("sample", FILE, "a name of 1 to 64 characters"),
+    ] {
+        let refused = uploads(&mut browser, &token, source, file).await;
+        assert!(refused.status == 422 && refused.html.contains(said), "{source}: {}", refused.html);
+    }
+    let cut = format!(
+        "--b\r\ncontent-disposition: form-data; name=\"token\"\r\n\r\n{token}\r\n--b\r\ncontent-disposition: form-data; name=\"file\"; filename=\"a\"\r\n\r\nname,lat"
+    );
+    let request = browser.request(Method::POST, "/console/machines/import").header(ORIGIN, browser.origin.clone());
+    let refused = browser.send(request.header(CONTENT_TYPE, "multipart/form-data; boundary=b").body(cut)).await;
+    assert!(refused.status == 422 && refused.html.contains("ended early"), "{}", refused.html);
+    // A comparison that nobody took over is too old after half an hour.
+    let compared = uploads(&mut browser, &token, "mine", FILE).await;
+    let upload = compared.between("name=\"upload\" value=\"", "\"").to_owned();
+    service.passes(SignedDuration::from_mins(31));
+    let late = posts(&mut browser, &compared, "/console/machines/import/apply", &format!("&upload={upload}")).await;
+    assert!(late.status == 422 && late.html.contains("not here any more"), "{}", late.html);
+    assert!(service.app.atm.catalogue.snapshot().is_sample());
+}
+
+/// Whether nothing of an upload stayed: the machines are those of before, and no comparison waits.
+async fn nothing_changed(service: &Service, browser: &mut Browser) {
+    assert!(service.app.atm.catalogue.snapshot().is_sample());
+    assert!(!told(browser, "atms.imported").await.contains("operator:usr_"));
+}
+
+/// The beginning of a form, as far as the file.
+fn head(token: &str) -> String {
+    let part = |name: &str| format!("--b\r\ncontent-disposition: form-data; name=\"{name}\"");
+    format!("{}\r\n\r\n{token}\r\n{}; filename=\"a.csv\"\r\n\r\nname,lat,lon\n", part("token"), part("file"))
+}
+
+fn posting(browser: &Browser) -> RequestBuilder {
+    let request = browser.request(Method::POST, "/console/machines/import").header(ORIGIN, browser.origin.clone());
+    request.header(CONTENT_TYPE, "multipart/form-data; boundary=b")
+}
+
+#[tokio::test]
+async fn of_a_gigabyte_whose_line_is_cut_in_the_middle_nothing_stays() {
+    let service = service().await;
+    let mut browser = operator(&service).await;
+    let asked = browser.goes_to("/console/machines/import").await;
+    let token = token_of(&asked, "/console/machines/import");
+    let request = posting(&browser).build().expect("a request");
+    let host = browser.origin.split_once("://").expect("an origin").1;
+    let mut text = format!("POST /console/machines/import HTTP/1.1\r\nhost: {host}\r\ncontent-length: {}\r\n", 1 << 30);
+    for (name, value) in request.headers() {
+        text += &format!("{name}: {}\r\n", value.to_str().expect("a text"));
+    }
+    text += &format!("\r\n{}", head(&token));
+    let filler = vec![b'x'; 1 << 20];
+    let mut line = TcpStream::connect(service.app.listen).await.expect("a server");
+    line.write_all(text.as_bytes()).await.expect("it is taken");
+    for _ in 0..20 {
+        line.write_all(&filler).await.expect("it is taken");
+    }
+    drop(line);
+    nothing_changed(&service, &mut browser).await;
+    // The next one is taken as ever.
+    let compared = uploads(&mut browser, &token, "mine", FILE).await;
+    assert!(compared.html.contains("What would change"), "{}", compared.html);
+}
+
+#[tokio::test]
+async fn a_file_that_is_too_large_is_refused() {
+    let service = service().await;
+    let mut browser = operator(&service).await;
+    let asked = browser.goes_to("/console/machines/import").await;
+    // A few bytes more than are taken, so that all of it is read before the answer.
+    let mut body = head(&token_of(&asked, "/console/machines/import")).into_bytes();
+    body.resize(body.len() + (128 << 20), b'x');
+    body.extend(b"\r\n--b--\r\n");
+    let large = posting(&browser).body(body);
+    let refused = browser.send(large).await;
+    assert!(refused.status == 422 && refused.html.contains("The file is larger than 128 MB."), "{}", refused.html);
+    nothing_changed(&service, &mut browser).await;
+}
+
+#[tokio::test]
+async fn a_server_that_cannot_write_says_so_and_changes_nothing() {
+    // A folder in which nobody can make a file.
+    let service = Service::with(&[("services", "atm,auth"), ("data_dir", "/proc")]).await;
+    let mut browser = operator(&service).await;
+    let asked = browser.goes_to("/console/machines/import").await;
+    let token = token_of(&asked, "/console/machines/import");
+    let refused = uploads(&mut browser, &token, "mine", FILE).await;
+    assert!(refused.status == 422 && refused.html.contains("cannot write to its data folder"), "{}", refused.html);
+    nothing_changed(&service, &mut browser).await;
+}
+
+#[tokio::test]
+async fn another_operators_newer_upload_outlasts_what_came_before_it() {
+    let service = service().await;
+    let mut first = operator(&service).await;
+    let mut second = operator_by(&service, &Phone::of(8, &service.clock)).await;
+    let token = |shown: &ShownPage| token_of(shown, "/console/machines/import");
+    let asked = first.goes_to("/console/machines/import").await;
+    let mine = uploads(&mut first, &token(&asked), "mine", FILE).await;
+    let asked = second.goes_to("/console/machines/import").await;
+    let theirs = uploads(&mut second, &token(&asked), "theirs", FILE).await;
+    let apply = "/console/machines/import/apply";
+    let upload = |shown: &ShownPage| format!("&upload={}", shown.between("name=\"upload\" value=\"", "\""));
+    let late = posts(&mut first, &mine, apply, &upload(&mine)).await;
+    assert!(late.status == 422 && late.html.contains("another one took its place"), "{}", late.html);
+    let done = posts(&mut second, &theirs, apply, &upload(&theirs)).await;
+    assert!(done.html.contains("2 added"), "{}", done.html);
+}
