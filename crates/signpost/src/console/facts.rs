@@ -7,14 +7,16 @@ use signpost_atm::feeds::{self, Feed};
 use signpost_atm::reports::{MachineReport, ReportState, sql as report_rows};
 use signpost_login::domains::{Domain, overview};
 use signpost_login::events::deliveries::{self, DeliveryRow};
-use signpost_login::events::endpoints::list_failing;
+use signpost_login::events::endpoints::list_failing_up_to;
 use signpost_login::events::{FailingEndpoint, sql as event_rows};
 use signpost_platform::accounts::keys;
 
 use super::{Console, ConsoleParts};
 
 /// How far is counted: beyond it a number helps nobody.
-const COUNTED_TO: u32 = 1_000;
+pub(super) const COUNTED_TO: u32 = 1_000;
+/// How many failing endpoints are looked at.
+pub(super) const FAILING: u32 = 100;
 /// How many of a kind are named.
 const NAMED: u32 = 5;
 
@@ -65,10 +67,10 @@ impl DeploymentFacts {
         Ok(Self {
             waiting: CountUpTo(event_rows::count_waiting_up_to(store, COUNTED_TO + 1).await?),
             failed: CountUpTo(deliveries::count_failed_up_to(store, COUNTED_TO + 1).await?),
-            failing: list_failing(store).await?,
+            failing: list_failing_up_to(store, FAILING).await?,
             missing_proof: overview::list_missing_proof(store, NAMED).await?,
             has_domain: !some_domain.await?.is_empty(),
-            has_key: keys::sql::list(store).await?.iter().any(|key| key.revoked_at.is_none()),
+            has_key: keys::sql::has_any(store).await?,
             last_deliveries: deliveries::list_newest(store, None, 10).await?,
             locator: LocatorFacts::read(console, now).await?,
         })

@@ -1,6 +1,7 @@
 //! Machines: search, one record with what each source says side by side, and keeping records apart.
 
 use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use axum::Router;
 use axum::extract::{Path, Query, Request};
@@ -9,13 +10,17 @@ use axum::routing::{get, post};
 use maud::{Markup, html};
 use serde::Deserialize;
 use serde_json::Value;
+use signpost_atm::catalogue::sql::SourceCount;
 use signpost_atm::catalogue::{CatalogueEntry, Snapshot, StoredAtm, sql};
 use signpost_atm::feeds::{self, Feed};
+use signpost_atm::processor;
 use signpost_locator::AtmId;
+use signpost_locator::import::Stop;
 use signpost_platform::accounts::audit::Action;
 use signpost_platform::accounts::audit::sql::insert_entry;
 use signpost_platform::pages::href::href;
 use signpost_platform::web::problem::Problem;
+use signpost_store::Store;
 
 use super::Console;
 use super::dates::moment;
@@ -24,6 +29,8 @@ use super::reports::no_locator;
 use super::tables::{chip, panel, table};
 use super::visit::{OperatorVisit, failed, to};
 
+/// After how many machines a search asks whether somebody still waits for it.
+const LOOKED_THROUGH: usize = 1_000;
 /// How many machines a search shows.
 const SHOWN: usize = 50;
 /// The longest text that is searched for, in characters.
@@ -50,11 +57,10 @@ async fn show(visit: OperatorVisit, Query(search): Query<Search>) -> Result<Resp
     let query: String = search.q.trim().chars().take(MAX_QUERY).collect();
     let found = {
         let (snapshot, query) = (snapshot.clone(), query.clone());
-        tokio::task::spawn_blocking(move || find_machines(&snapshot, &query)).await
+        processor::run(move |stop| find_machines(&snapshot, &query, stop)).await.map_err(failed)?
     };
-    let found = found.map_err(|error| failed(error.into()))?;
     let rows: Vec<_> = found.iter().map(|id| machine_row(&visit, &snapshot, *id)).collect();
-    let sources = sql::count_by_source(&visit.console.store).await.map_err(failed)?;
+    let sources = visit.console.sources.count(&visit.console.store, snapshot.version()).await.map_err(failed)?;
     let sources = sources.iter().map(|count| {
         vec![html! { (signpost_text::line(&count.source)) }, html! { (count.machines) }, html! { (count.gone) }]
     });
@@ -86,8 +92,25 @@ fn say_found(found: usize) -> String {
     }
 }
 
-/// The machine of this number, or those that have the text in what people know them by. Takes a processor for a moment.
-fn find_machines(snapshot: &Snapshot, query: &str) -> Vec<AtmId> {
+/// How many machines each source has, as it was counted at a version of the catalogue: between two imports it stays so.
+#[derive(Debug, Default)]
+pub(super) struct SourceShelf(Mutex<Option<(i64, Arc<[SourceCount]>)>>);
+
+impl SourceShelf {
+    async fn count(&self, store: &Store, version: i64) -> anyhow::Result<Arc<[SourceCount]>> {
+        let kept = self.0.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        if let Some((_, counts)) = kept.filter(|(of, _)| *of == version) {
+            return Ok(counts);
+        }
+        let counts: Arc<[SourceCount]> = sql::count_by_source(store).await?.into();
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some((version, Arc::clone(&counts)));
+        Ok(counts)
+    }
+}
+
+/// The machine of this number, or those that have the text in what people know them by, as far as was looked until nobody
+/// waits for it any more. Takes a processor for a moment.
+fn find_machines(snapshot: &Snapshot, query: &str, stop: &Stop) -> Vec<AtmId> {
     if query.is_empty() {
         return Vec::new();
     }
@@ -96,14 +119,22 @@ fn find_machines(snapshot: &Snapshot, query: &str) -> Vec<AtmId> {
         return vec![entry.machine.id];
     }
     let wanted = query.to_lowercase();
-    let has = |text: &str| text.to_lowercase().contains(&wanted);
     let matches = |entry: &&CatalogueEntry| {
         let record = &entry.machine.record;
-        has(record.title())
-            || record.operator.as_deref().is_some_and(has)
-            || record.address.one_line().is_some_and(|line| has(&line))
+        has_text(record.title(), &wanted)
+            || record.operator.as_deref().is_some_and(|operator| has_text(operator, &wanted))
+            || record.address.one_line().is_some_and(|line| has_text(&line, &wanted))
     };
-    snapshot.entries().iter().filter(matches).take(SHOWN).map(|entry| entry.machine.id).collect()
+    let chunks = snapshot.entries().chunks(LOOKED_THROUGH).take_while(|_| stop.check().is_ok());
+    chunks.flatten().filter(matches).take(SHOWN).map(|entry| entry.machine.id).collect()
+}
+
+/// Whether a text has another in it, which is in small letters. Most are plain, and no copy is made of these.
+fn has_text(text: &str, wanted: &str) -> bool {
+    if !text.is_ascii() {
+        return text.to_lowercase().contains(wanted);
+    }
+    text.as_bytes().windows(wanted.len()).any(|part| part.eq_ignore_ascii_case(wanted.as_bytes()))
 }
 
 fn machine_row(visit: &OperatorVisit, snapshot: &Snapshot, id: AtmId) -> Vec<Markup> {
@@ -249,4 +280,23 @@ async fn set_apart(visit: &OperatorVisit, id: &str, request: Request, is_apart: 
     let told = insert_entry(&visit.actor(), None, action, id, &serde_json::json!({ "rows": rows }), visit.now);
     sql::set_apart(&visit.console.store, &rows, is_apart, told).await.map_err(failed)?;
     Ok(to(&visit.console, &format!("/console/machines/{id}")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_text_is_found_in_capital_letters_and_in_other_scripts() {
+        for (text, wanted, expected) in [
+            ("Corner Store", "corner", true),
+            ("Corner Store", "store", true),
+            ("CORNER", "corners", false),
+            ("", "a", false),
+            ("ÉPICERIE", "épicerie", true),
+            ("Plain", "é", false),
+        ] {
+            assert_eq!(has_text(text, wanted), expected, "{text} {wanted}");
+        }
+    }
 }

@@ -3,6 +3,7 @@
 use jiff::Timestamp;
 use maud::{Markup, html};
 use signpost_atm::reports::Seen;
+use signpost_platform::accounts::Account;
 use signpost_platform::origin::PublicOrigin;
 use signpost_platform::pages::icons::Sign;
 
@@ -76,7 +77,7 @@ fn list_failing(facts: &DeploymentFacts, now: Timestamp) -> Vec<TodoItem> {
             }
             None => "Its events are sent again and again, for about two days.".to_owned(),
         },
-        cure: ("See why", format!("/console/deliveries?state=pending&endpoint={}", escape(&failing.endpoint))),
+        cure: ("See why", path_to_reason(&failing.owner(), &failing.endpoint)),
     };
     facts.failing.iter().take(LISTED).map(item).collect()
 }
@@ -133,6 +134,13 @@ pub(super) fn say_seen(seen: Seen) -> &'static str {
         Seen::WrongHours => "other hours",
         Seen::Other => "something else",
     }
+}
+
+/// Where what waits for an endpoint of an account is listed, what it refused first.
+pub(super) fn path_to_reason(account: &Account, endpoint: &str) -> String {
+    let Account { name, environment } = account;
+    let (name, endpoint) = (escape(name), escape(endpoint));
+    format!("/console/deliveries?state=pending&account={name}&environment={environment}&endpoint={endpoint}")
 }
 
 /// For a value in a query.

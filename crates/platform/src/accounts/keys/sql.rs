@@ -12,6 +12,14 @@ use crate::accounts::{Account, Environment, KeyId};
 
 const LIST: &str = sql!(StoredKey::SELECT, " ORDER BY created_at, id");
 
+/// Along the index of when they were made, the newest first.
+const PAGE: &str =
+    sql!(StoredKey::SELECT, " WHERE (created_at, id) < ($1, $2) ORDER BY created_at DESC, id DESC LIMIT $3");
+
+const FIND: &str = sql!(StoredKey::SELECT, " WHERE id = $1");
+
+const ANY: &str = "SELECT 1 FROM api_keys WHERE revoked_at IS NULL LIMIT 1";
+
 const OPENED: &str = sql!(
     StoredKey::SELECT,
     " WHERE hash = $1 AND environment = $2 AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > $3)"
@@ -84,6 +92,31 @@ pub async fn set_used(store: &Store, used: &[(KeyId, Timestamp)]) -> Result<()> 
 /// As [`Store::read`].
 pub async fn list(store: &Store) -> Result<Vec<StoredKey>> {
     store.read(LIST, params![]).await?.into_iter().map(StoredKey::from_row).collect()
+}
+
+/// The newest keys, the revoked ones too; those that were made before `before`.
+///
+/// # Errors
+/// As [`Store::read`].
+pub async fn list_page(store: &Store, before: Option<&StoredKey>, most: u32) -> Result<Vec<StoredKey>> {
+    let (at, id) = before.map_or((Timestamp::MAX, ""), |key| (key.created_at, key.id.as_str()));
+    store.read(PAGE, params![at, id, most]).await?.into_iter().map(StoredKey::from_row).collect()
+}
+
+/// The key with this id, revoked or not.
+///
+/// # Errors
+/// As [`Store::read`].
+pub async fn find(store: &Store, id: &KeyId) -> Result<Option<StoredKey>> {
+    store.read_by_index(FIND, params![id]).await?.map(StoredKey::from_row).transpose()
+}
+
+/// Whether there is a key that nobody revoked.
+///
+/// # Errors
+/// As [`Store::read`].
+pub async fn has_any(store: &Store) -> Result<bool> {
+    Ok(store.read_one(ANY, params![]).await?.is_some())
 }
 
 /// What a key opens, unless it was revoked.
