@@ -76,16 +76,30 @@ pub async fn find_signed_in(
     cookie: &CookieSecret,
     domain: &Domain,
 ) -> Result<Option<SignedInUser>, Error> {
+    let Some(found) = watch_signed_in(service, cookie, domain).await? else { return Ok(None) };
+    note_use(service, &found).await?;
+    Ok(Some(found))
+}
+
+/// The same without noting it: for what a page asks by itself, while nobody does anything.
+///
+/// # Errors
+/// As [`sql::list`].
+pub async fn watch_signed_in(
+    service: &LoginService,
+    cookie: &CookieSecret,
+    domain: &Domain,
+) -> Result<Option<SignedInUser>, Error> {
     let (cookie, now) = (cookie.hash(), service.clock.now());
     let is_here = |session: &BrowserSession| {
         session.is_at(&cookie, domain.account.environment, &domain.id) && session.proof(now).is_some()
     };
     let session = sql::list(&service.store, &cookie).await?.into_iter().find(is_here);
     let Some(session) = session else { return Ok(None) };
-    read_signed_in(service, session).await
+    look_behind(service, session).await
 }
 
-/// The user behind a row, unless it is over.
+/// The user behind a row, unless it is over; notes that they came.
 ///
 /// # Errors
 /// As [`users::sql::find`].
@@ -93,13 +107,23 @@ pub(crate) async fn read_signed_in(
     service: &LoginService,
     session: BrowserSession,
 ) -> Result<Option<SignedInUser>, Error> {
-    let now = service.clock.now();
-    let Some(proof) = session.proof(now).cloned() else { return Ok(None) };
+    let Some(found) = look_behind(service, session).await? else { return Ok(None) };
+    note_use(service, &found).await?;
+    Ok(Some(found))
+}
+
+async fn look_behind(service: &LoginService, session: BrowserSession) -> Result<Option<SignedInUser>, Error> {
+    let Some(proof) = session.proof(service.clock.now()).cloned() else { return Ok(None) };
     let found = users::sql::find(&service.store, &session.domain_id, &proof.user_id).await?;
     let has_key = |credentials: &[Credential]| credentials.iter().any(|own| own.public_key == proof.public_key);
     let Some((user, credentials)) = found.filter(|(_, credentials)| has_key(credentials)) else { return Ok(None) };
-    if session.is_use_due(now) {
-        browser_sessions::sql::note_use(&service.store, &session.id, now).await?;
-    }
     Ok(Some(SignedInUser { session, proof, user, credentials }))
+}
+
+async fn note_use(service: &LoginService, found: &SignedInUser) -> Result<(), Error> {
+    let now = service.clock.now();
+    if found.session.is_use_due(now) {
+        browser_sessions::sql::note_use(&service.store, &found.session.id, now).await?;
+    }
+    Ok(())
 }

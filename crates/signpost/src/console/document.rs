@@ -10,7 +10,7 @@ use signpost_platform::pages::icons::{Sign, brand};
 use super::badges::Badges;
 use super::dates::say_moment;
 use super::door::console_head;
-use super::visit::{OperatorVisit, failed};
+use super::visit::{COUNTS_PATH, OperatorVisit, failed};
 
 /// A screen of the console.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -121,7 +121,7 @@ impl<'a> ConsolePage<'a> {
     fn side(&self, badges: &Badges) -> Markup {
         let (visit, origin) = (self.visit, &self.visit.console.origin);
         html! {
-            header.side data-counts=(origin.link("/console/counts")) {
+            header.side data-counts=(origin.link(COUNTS_PATH)) {
                 a.brand href=(origin.link("/console")) { (brand()) bdi { (origin.host()) } }
                 nav aria-label="Console" {
                     ul.menu {

@@ -7,7 +7,7 @@ use axum::response::{IntoResponse, Response};
 use jiff::{SignedDuration, Timestamp};
 use signpost_login::account::login_form_token;
 use signpost_login::domains::{Domain, own, sql as domain_rows};
-use signpost_login::flows::sign_in::{LOGIN_COOKIE, LOGIN_COOKIE_LASTS, SignedInUser, find_signed_in};
+use signpost_login::flows::sign_in::{LOGIN_COOKIE, LOGIN_COOKIE_LASTS, SignedInUser, find_signed_in, watch_signed_in};
 use signpost_platform::accounts::audit::Actor;
 use signpost_platform::limits::{Caller, Limit};
 use signpost_platform::pages::HtmlPage;
@@ -24,6 +24,8 @@ use super::{Console, door};
 const MAX_IDLE: SignedDuration = SignedDuration::from_hours(1);
 /// How long after the login, whatever they do.
 const MAX_AGE: SignedDuration = SignedDuration::from_hours(12);
+/// What pages ask by themselves, as long as they are open: no use of the console.
+pub(super) const COUNTS_PATH: &str = "/console/counts";
 
 /// A browser at the console's door.
 #[derive(Debug)]
@@ -50,7 +52,7 @@ pub(super) struct OperatorVisit {
 }
 
 impl DoorVisitor {
-    async fn find(console: &Console, headers: &HeaderMap) -> anyhow::Result<Self> {
+    async fn find(console: &Console, headers: &HeaderMap, is_use: bool) -> anyhow::Result<Self> {
         let (cookie, now) = (LOGIN_COOKIE.read(&console.origin, headers), console.clock.now());
         let (public_url, address) = (console.public_url.as_ref(), &console.public_address);
         let found = domain_rows::find_by_name(&console.store, &own::account(), &own::name(public_url)).await?;
@@ -59,11 +61,11 @@ impl DoorVisitor {
             None => own::find_or_make(&console.store, public_url, address, now).await?,
         };
         let who = match &cookie {
-            Some(cookie) => find_signed_in(&console.login, cookie, &domain)
-                .await
-                .map_err(|error| anyhow::anyhow!("cannot tell who is signed in: {error}"))?,
-            None => None,
+            Some(cookie) if is_use => find_signed_in(&console.login, cookie, &domain).await,
+            Some(cookie) => watch_signed_in(&console.login, cookie, &domain).await,
+            None => Ok(None),
         };
+        let who = who.map_err(|error| anyhow::anyhow!("cannot tell who is signed in: {error}"))?;
         let who = who.filter(|who| is_recent(who, now));
         let (has_cookie, cookie) = (cookie.is_some(), cookie.unwrap_or_else(|| CookieSecret::from_bytes(random())));
         Ok(Self { console: console.clone(), cookie, has_cookie, domain, who, now })
@@ -98,7 +100,7 @@ impl FromRequestParts<Console> for DoorVisitor {
 
     async fn from_request_parts(parts: &mut Parts, console: &Console) -> Result<Self, Response> {
         count(console, &peer(console, &parts.extensions, &parts.headers)).await?;
-        Self::find(console, &parts.headers).await.map_err(failed)
+        Self::find(console, &parts.headers, parts.uri.path() != COUNTS_PATH).await.map_err(failed)
     }
 }
 
@@ -154,7 +156,7 @@ impl FromRequestParts<Console> for OperatorVisit {
     async fn from_request_parts(parts: &mut Parts, console: &Console) -> Result<Self, Response> {
         let visitor = DoorVisitor::from_request_parts(parts, console).await?;
         let back = match (&parts.method, parts.uri.path_and_query()) {
-            (&Method::GET, Some(path)) if path.path() != "/console/counts" => path.as_str(),
+            (&Method::GET, Some(path)) if path.path() != COUNTS_PATH => path.as_str(),
             _ => "/console",
         };
         let Some(who) = &visitor.who else {
