@@ -92,6 +92,27 @@ export const CONSOLE_STATES = {
     await page.getByRole('heading', { name: 'shop.example' }).waitFor();
     return page;
   },
+  'console, add a site': screen('/sites/new'),
+  'console, added site': async (stage, options) => {
+    const page = await screen('/sites/new')(stage, options);
+    await page.getByLabel('Host name').fill(`shop-${crypto.randomUUID().slice(0, 8)}.example`);
+    await page.getByLabel('Environment').selectOption('live');
+    await page.getByRole('button', { name: 'Add the site' }).click();
+    await page.locator('#new-secret').waitFor();
+    return page;
+  },
+  'console, next secret': async (stage, options) => {
+    const page = await CONSOLE_STATES['console, site'](stage, options);
+    await page.getByRole('button', { name: /next secret$/ }).click();
+    await page.getByRole('heading', { name: 'Make the next secret?' }).waitFor();
+    return page;
+  },
+  'console, found out': async (stage, options) => {
+    const page = await CONSOLE_STATES['console, delivery'](stage, options);
+    await page.getByRole('button', { name: 'Find out why' }).click();
+    await page.getByRole('heading', { name: /Nothing was compared/ }).waitFor();
+    return page;
+  },
   'console, keys': screen('/keys'),
   'console, log': screen('/log'),
   'console, settings': screen('/settings'),

@@ -1,5 +1,7 @@
 //! The console (docs/console.md): for whom it is there, and what it shows of strangers' text.
 
+use std::collections::BTreeSet;
+
 use jiff::SignedDuration;
 use reqwest::Method;
 use reqwest::header::{CONTENT_TYPE, HOST, ORIGIN};
@@ -7,10 +9,10 @@ use signpost::console::operators;
 use signpost_platform::accounts::audit::Actor;
 
 use crate::account::scans;
-use crate::harness::{Browser, Service, ShownPage};
+use crate::harness::{Browser, Phone, Service, ShownPage};
 
 /// Every screen of the console.
-pub(crate) const SCREENS: [&str; 10] = [
+pub(crate) const SCREENS: [&str; 11] = [
     "/console",
     "/console/health",
     "/console/machines?q=sample",
@@ -18,13 +20,14 @@ pub(crate) const SCREENS: [&str; 10] = [
     "/console/machines/import",
     "/console/reports",
     "/console/sites",
+    "/console/sites/new",
     "/console/deliveries",
     "/console/keys",
     "/console/log",
 ];
 
-/// What its forms post to.
-const DEEDS: [&str; 13] = [
+/// What its forms post to; a test says that none is missing.
+const DEEDS: [&str; 22] = [
     "/console/setup/confirm",
     "/console/sign-out",
     "/console/machines/1/split",
@@ -32,13 +35,58 @@ const DEEDS: [&str; 13] = [
     "/console/machines/import",
     "/console/machines/import/apply",
     "/console/reports/rep_x",
+    "/console/sites/new",
     "/console/sites/dom_x/test",
+    "/console/sites/dom_x/check",
+    "/console/sites/dom_x/retry",
+    "/console/sites/dom_x/secret",
+    "/console/sites/dom_x/secret/activate",
     "/console/deliveries/retry",
+    "/console/deliveries/evt_x/retry",
+    "/console/deliveries/evt_x/compare",
     "/console/keys",
+    "/console/keys/key_x/rotate",
     "/console/keys/key_x/revoke",
     "/console/operators",
     "/console/operators/usr_x/remove",
+    // Open to whoever has a link: what guards it is the link.
+    "/console/setup",
 ];
+
+/// The routes of the console that take a form, as its files say it.
+fn posted_routes() -> BTreeSet<String> {
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("src/console");
+    let files = std::fs::read_dir(folder).expect("the console").map(|file| file.expect("a file").path());
+    let texts: Vec<_> = files.map(|file| std::fs::read_to_string(file).expect("a text")).collect();
+    let value_of = |name: &str, own: &str| {
+        let of = |text: &String| {
+            let line = text.lines().find(|line| line.contains(&format!("const {name}: &str")))?;
+            Some(line.split('"').nth(1)?.to_owned())
+        };
+        of(&own.to_owned()).or_else(|| texts.iter().find_map(of)).unwrap_or_else(|| panic!("no {name}"))
+    };
+    let mut found = BTreeSet::new();
+    for text in &texts {
+        for route in text.split(".route(").skip(1) {
+            let (path, handler) = route.split_once(", ").expect("a path and a handler");
+            let handler = handler.split(['\n', ';']).next().unwrap_or_default();
+            if !["post(", "upload"].iter().any(|word| handler.contains(word)) {
+                continue;
+            }
+            let name = path.rsplit("::").next().unwrap_or(path);
+            found.insert(if path.starts_with('"') { path.trim_matches('"').to_owned() } else { value_of(name, text) });
+        }
+    }
+    found
+}
+
+#[test]
+fn every_form_of_the_console_is_among_the_deeds() {
+    let is_id = |part: &str| part == "1" || part.ends_with("_x");
+    let general =
+        |path: &&str| path.split('/').map(|part| if is_id(part) { "{id}" } else { part }).collect::<Vec<_>>().join("/");
+    assert_eq!(DEEDS.iter().map(general).collect::<BTreeSet<_>>(), posted_routes());
+}
 
 /// A browser that reaches the server by the name that people know it by.
 pub(crate) fn browser_at(service: &Service) -> Browser {
@@ -55,14 +103,25 @@ pub(crate) async fn link(service: &Service) -> String {
 
 /// Logs in by a button of ours, and goes on where it leads.
 pub(crate) async fn logs_in(service: &Service, browser: &mut Browser, asked: &ShownPage, next: &str) -> ShownPage {
+    logs_in_by(service, &service.phone(), browser, asked, next).await
+}
+
+/// The same with somebody's phone.
+async fn logs_in_by(
+    service: &Service,
+    phone: &Phone,
+    browser: &mut Browser,
+    asked: &ShownPage,
+    next: &str,
+) -> ShownPage {
     let integrator = service.integrator().await;
     let login = browser.presses(asked, "login", &format!("&next={next}")).await;
     let page = login.form("cancel").0.split("/cancel").next().expect("a path").to_owned();
-    scans(&integrator, &service.phone(), &login).await;
+    scans(&integrator, phone, &login).await;
     let mut done = browser.goes_to(&page).await;
     if done.html.contains("rel=\"signpost-code\"") {
         // Nobody had this key: once more creates an account.
-        assert_eq!(scans(&integrator, &service.phone(), &done).await, 200);
+        assert_eq!(scans(&integrator, phone, &done).await, 200);
         done = browser.goes_to(&page).await;
     }
     let back = done.is(200, "done").link("continue");
@@ -71,10 +130,15 @@ pub(crate) async fn logs_in(service: &Service, browser: &mut Browser, asked: &Sh
 
 /// A browser whose person is an operator.
 pub(crate) async fn operator(service: &Service) -> Browser {
+    operator_by(service, &service.phone()).await
+}
+
+/// The same of the person with this phone.
+pub(crate) async fn operator_by(service: &Service, phone: &Phone) -> Browser {
     let mut browser = browser_at(service);
     let asked = browser.goes_to("/console/setup").await;
     let opened = browser.presses_link(&asked, &link(service).await).await;
-    let back = logs_in(service, &mut browser, opened.is(200, "setup-login"), "/console/setup").await;
+    let back = logs_in_by(service, phone, &mut browser, opened.is(200, "setup-login"), "/console/setup").await;
     let today = browser.presses(back.is(200, "confirm"), "confirm", "").await;
     assert!(today.status == 200 && today.html.contains("<h1>Today</h1>"), "{}", today.html);
     browser
@@ -157,7 +221,7 @@ async fn nobody_but_an_operator_sees_a_screen_or_does_anything() {
     for path in SCREENS {
         stranger.goes_to(path).await.is(403, "no-operator");
     }
-    for path in DEEDS.iter().skip(1) {
+    for path in DEEDS.iter().filter(|path| !path.starts_with("/console/setup")) {
         let request = stranger.request(Method::POST, path).header(ORIGIN, stranger.origin.clone());
         let request = request.header(CONTENT_TYPE, "application/x-www-form-urlencoded").body("token=x");
         stranger.send(request).await.is(403, "no-operator");
@@ -169,7 +233,7 @@ async fn a_form_of_another_page_or_browser_does_nothing() {
     let service = Service::start().await;
     let mut browser = operator(&service).await;
     let own = browser.origin.clone();
-    for path in DEEDS {
+    for path in DEEDS.into_iter().filter(|path| *path != "/console/setup") {
         for (origin, body) in [("https://evil.example", "token=x"), (own.as_str(), "token=x"), (own.as_str(), "")] {
             let request = browser.request(Method::POST, path).header(ORIGIN, origin);
             let request = request.header(CONTENT_TYPE, "application/x-www-form-urlencoded").body(body);
@@ -206,6 +270,20 @@ async fn an_operator_is_out_after_an_hour_of_nothing_after_twelve_hours_and_when
     let (store, now) = (&service.app.store, service.clock.now());
     assert!(operators::remove(store, &all[0].user_id, &Actor::Operator, now).await.expect("a database"));
     again.goes_to("/console").await.is(403, "no-operator");
+}
+
+#[tokio::test]
+async fn a_page_that_is_only_open_keeps_nobody_signed_in() {
+    let service = Service::start().await;
+    let mut browser = operator(&service).await;
+    // The script asks as long as the page is open.
+    for _ in 0..5 {
+        service.passes(SignedDuration::from_mins(10));
+        assert_eq!(browser.goes_to("/console/counts").await.status, 200);
+    }
+    service.passes(SignedDuration::from_mins(11));
+    assert_eq!(browser.goes_to("/console/counts").await.status, 403);
+    browser.goes_to("/console").await.is(403, "login");
 }
 
 #[tokio::test]

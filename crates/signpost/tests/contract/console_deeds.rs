@@ -1,20 +1,18 @@
 //! What operators do at the console (docs/console.md), and what the audit log says of it.
 
 use jiff::SignedDuration;
-use reqwest::Method;
-use reqwest::header::{CONTENT_TYPE, ORIGIN};
 use serde_json::json;
 use signpost_atm::reports::sql as report_rows;
 
-use crate::console::{logs_in, operator, posts};
-use crate::harness::{Browser, Endpoint, Service, ShownPage, text, until};
+use crate::console::{logs_in, operator, operator_by, posts};
+use crate::harness::{Browser, Endpoint, Phone, Service, text, until};
 
-async fn service() -> Service {
+pub(crate) async fn service() -> Service {
     Service::with(&[("services", "atm,auth")]).await
 }
 
 /// What the audit log says of an action: the page.
-async fn told(browser: &mut Browser, action: &str) -> String {
+pub(crate) async fn told(browser: &mut Browser, action: &str) -> String {
     browser.goes_to(&format!("/console/log?action={action}")).await.html
 }
 
@@ -43,6 +41,11 @@ async fn a_key_is_made_shown_once_replaced_and_revoked() {
     assert!(question.html.contains("Revoke this key?"), "{}", question.html);
     integrator.get("/domains").await.with(200);
     assert_eq!(posts(&mut browser, &question, &revoke, "").await.status, 303);
+    // Whose page is old is told so.
+    for (page, action) in [(&question, &revoke), (&again, &format!("/console/keys/{id}/rotate"))] {
+        let late = posts(&mut browser, page, action, "").await;
+        assert!(late.status == 409 && late.html.contains("already"), "{action}: {}", late.html);
+    }
     let log = told(&mut browser, "key.revoked").await;
     assert!(log.contains("operator:usr_") && log.contains(&id), "{log}");
 }
@@ -138,83 +141,6 @@ async fn a_test_event_says_why_it_was_refused_and_is_sent_again() {
     }
 }
 
-/// A form with a file, as a browser posts it.
-async fn uploads(browser: &mut Browser, token: &str, source: &str, file: &str) -> ShownPage {
-    let part =
-        |name: &str, value: &str| format!("--b\r\ncontent-disposition: form-data; name=\"{name}\"\r\n\r\n{value}\r\n");
-    let file =
-        format!("--b\r\ncontent-disposition: form-data; name=\"file\"; filename=\"my.csv\"\r\n\r\n{file}\r\n--b--\r\n");
-    let body = [part("token", token), part("source", source), part("attribution", ""), file].concat();
-    let request = browser.request(Method::POST, "/console/machines/import").header(ORIGIN, browser.origin.clone());
-    browser.send(request.header(CONTENT_TYPE, "multipart/form-data; boundary=b").body(body)).await
-}
-
-fn token_of(shown: &ShownPage, action: &str) -> String {
-    let form = shown.html.split("<form").find(|form| form.contains(&format!("action=\"{action}\""))).expect("a form");
-    form.split_once("name=\"token\" value=\"").expect("a token").1.split('"').next().expect("an end").to_owned()
-}
-
-const FILE: &str = "name,lat,lon\n<script>alert(1)</script>,44.95,-93.1\nSecond,44.96,-93.2\nNowhere,x,y";
-
-#[tokio::test]
-async fn a_file_is_compared_first_and_imported_when_the_operator_says_so() {
-    let service = service().await;
-    let mut browser = operator(&service).await;
-    let asked = browser.goes_to("/console/machines/import").await;
-    let token = token_of(&asked, "/console/machines/import");
-    let machines = || service.app.atm.catalogue.snapshot();
-    let compared = uploads(&mut browser, &token, "mine", FILE).await;
-    for told in ["What would change", "1 row is skipped", "mine"] {
-        assert!(compared.html.contains(told), "{told}: {}", compared.html);
-    }
-    assert!(machines().is_sample(), "nothing has changed");
-    let upload = compared.between("name=\"upload\" value=\"", "\"").to_owned();
-    let apply = "/console/machines/import/apply";
-    let done = posts(&mut browser, &compared, apply, &format!("&upload={upload}")).await;
-    assert!(done.html.contains("2 added"), "{}", done.html);
-    until("it is served", async || {
-        service.passes(SignedDuration::from_secs(1));
-        (machines().len() == 2).then_some(())
-    })
-    .await;
-    let listed = browser.goes_to("/console/machines?q=script").await;
-    assert!(listed.html.contains("&lt;script&gt;") && !listed.html.contains("<script>alert"), "{}", listed.html);
-    assert!(told(&mut browser, "atms.imported").await.contains("operator:usr_"));
-    // What was imported is on the shelf no more.
-    let again = posts(&mut browser, &compared, apply, &format!("&upload={upload}")).await;
-    assert!(again.status == 422 && again.html.contains("not here any more"), "{}", again.html);
-}
-
-#[tokio::test]
-async fn an_upload_that_is_cut_foreign_or_useless_changes_nothing() {
-    let service = service().await;
-    let mut browser = operator(&service).await;
-    let asked = browser.goes_to("/console/machines/import").await;
-    let token = token_of(&asked, "/console/machines/import");
-    uploads(&mut browser, "x", "mine", FILE).await.is(403, "stale");
-    for (source, file, said) in [
-        ("mine", "", "was not imported"),
-        ("mine", "\u{0}\u{1}", "was not imported"),
-        ("sample", FILE, "a name of 1 to 64 characters"),
-    ] {
-        let refused = uploads(&mut browser, &token, source, file).await;
-        assert!(refused.status == 422 && refused.html.contains(said), "{source}: {}", refused.html);
-    }
-    let cut = format!(
-        "--b\r\ncontent-disposition: form-data; name=\"token\"\r\n\r\n{token}\r\n--b\r\ncontent-disposition: form-data; name=\"file\"; filename=\"a\"\r\n\r\nname,lat"
-    );
-    let request = browser.request(Method::POST, "/console/machines/import").header(ORIGIN, browser.origin.clone());
-    let refused = browser.send(request.header(CONTENT_TYPE, "multipart/form-data; boundary=b").body(cut)).await;
-    assert!(refused.status == 422 && refused.html.contains("ended early"), "{}", refused.html);
-    // A comparison that nobody took over is too old after half an hour.
-    let compared = uploads(&mut browser, &token, "mine", FILE).await;
-    let upload = compared.between("name=\"upload\" value=\"", "\"").to_owned();
-    service.passes(SignedDuration::from_mins(31));
-    let late = posts(&mut browser, &compared, "/console/machines/import/apply", &format!("&upload={upload}")).await;
-    assert!(late.status == 422 && late.html.contains("not here any more"), "{}", late.html);
-    assert!(service.app.atm.catalogue.snapshot().is_sample());
-}
-
 #[tokio::test]
 async fn the_counts_are_those_of_the_menu() {
     let service = service().await;
@@ -222,4 +148,51 @@ async fn the_counts_are_those_of_the_menu() {
     let counts = browser.goes_to("/console/counts").await;
     let counts: serde_json::Value = serde_json::from_str(&counts.html).expect("JSON");
     assert_eq!(counts, json!({ "today": 1, "reports": 0, "sites": 0 }), "the machines are fictional");
+}
+
+#[tokio::test]
+async fn the_first_steps_tick_themselves_and_go_when_all_are_done() {
+    let (service, mut endpoint) = (Service::start().await, Endpoint::start().await);
+    let mut browser = operator(&service).await;
+    let steps = |html: &str| html.matches(" · done").count();
+    // Whoever logs in here in a test comes with a key.
+    let today = browser.goes_to("/console").await.html;
+    assert!(today.contains("First steps") && today.contains("Create an API key · done"), "{today}");
+    assert_eq!(steps(&today), 1);
+    let domain = service.integrator().await.registers_at("shop.test", &endpoint.url("/events")).await;
+    assert_eq!(steps(&browser.goes_to("/console").await.html), 2, "a site");
+    let path = format!("/console/sites/{}", text(&domain, "id"));
+    let site = browser.goes_to(&path).await;
+    posts(&mut browser, &site, &format!("{path}/test"), "").await;
+    endpoint.receives().await;
+    assert!(!browser.goes_to("/console").await.html.contains("First steps"));
+}
+
+#[tokio::test]
+async fn an_operator_is_removed_by_another_and_nobody_by_themselves() {
+    let service = Service::start().await;
+    let mut first = operator(&service).await;
+    let mut second = operator_by(&service, &Phone::of(8, &service.clock)).await;
+    let keys = first.goes_to("/console/keys").await;
+    let remove = keys.between("action=\"/console/operators/usr_", "\"").to_owned();
+    let remove = format!("/console/operators/usr_{remove}");
+    let question = posts(&mut first, &keys, &remove, "").await;
+    assert!(question.html.contains("Remove this operator?"), "{}", question.html);
+    assert_eq!(second.goes_to("/console").await.status, 200, "nobody is removed by a question");
+    assert_eq!(posts(&mut first, &question, &remove, "").await.status, 303);
+    second.goes_to("/console").await.is(403, "no-operator");
+    let late = posts(&mut first, &question, &remove, "").await;
+    assert!(late.status == 409 && late.html.contains("They were removed already."), "{}", late.html);
+    assert!(told(&mut first, "operator.removed").await.contains("operator:usr_"));
+}
+
+#[tokio::test]
+async fn who_signs_out_is_out_and_in_the_log() {
+    let service = Service::start().await;
+    let (mut browser, mut other) =
+        (operator(&service).await, operator_by(&service, &Phone::of(8, &service.clock)).await);
+    let today = browser.goes_to("/console").await;
+    assert_eq!(posts(&mut browser, &today, "/console/sign-out", "").await.status, 303);
+    browser.goes_to("/console").await.is(403, "login");
+    assert!(told(&mut other, "user.signed_out").await.contains("operator:usr_"));
 }

@@ -1,13 +1,16 @@
 //! How somebody becomes an operator (docs/console.md): by a link that works once.
 
+use std::collections::BTreeSet;
+
 use jiff::SignedDuration;
 use reqwest::Method;
 use reqwest::header::{CONTENT_TYPE, HOST, ORIGIN};
-use serde_json::json;
+use serde_json::{Value, json};
 use signpost::console::operators;
 
-use crate::console::{browser_at, link, logs_in, operator};
-use crate::harness::{Program, Service};
+use crate::account::scans;
+use crate::console::{browser_at, link, logs_in, operator, posts};
+use crate::harness::{Browser, Program, Service, ShownPage, http, text, until};
 
 #[tokio::test]
 async fn a_link_makes_one_operator_and_works_once() {
@@ -113,4 +116,83 @@ async fn the_command_line_prints_a_link_lists_operators_and_removes_them() {
     browser.goes_to("/console").await.is(403, "no-operator");
     let ended = Program::within(folder.path(), &["console", "remove", &id]).run();
     assert!(ended.failed(1).contains("no operator has the ID"));
+}
+
+/// The page on which somebody logs in, after the button of a page of ours.
+async fn login_page(browser: &mut Browser, asked: &ShownPage) -> (ShownPage, Value) {
+    let login = browser.presses(asked, "login", "&next=/console").await;
+    let page = login.form("cancel").0.split("/cancel").next().expect("a path").to_owned();
+    let session = json!({ "page_url": format!("{}{page}", browser.origin) });
+    (login, session)
+}
+
+#[tokio::test]
+async fn an_operator_logs_in_by_a_passkey() {
+    let service = Service::start().await;
+    let mut browser = operator(&service).await;
+    let integrator = service.integrator().await;
+    let mut passkey = None;
+    for _ in 0..2 {
+        service.passes(SignedDuration::from_secs(1));
+        let today = browser.goes_to("/console").await;
+        posts(&mut browser, &today, "/console/sign-out", "").await;
+        let asked = browser.goes_to("/console").await;
+        let (login, session) = login_page(&mut browser, asked.is(403, "login")).await;
+        // After a login by wallet the page offers a passkey for the next one.
+        match &mut passkey {
+            None => {
+                assert_eq!(scans(&integrator, &service.phone(), &login).await, 200);
+                passkey = Some(browser.makes_passkey(&session).await);
+            }
+            Some(passkey) => assert_eq!(browser.uses(&session, passkey).await, (200, json!({}))),
+        }
+        let back = browser.opens(&session).await.is(200, "done").link("continue");
+        let shown = browser.follows(&format!("{}?{}", back.path(), back.query().expect("a code"))).await;
+        assert!(shown.status == 200 && shown.html.contains("<h1>Today</h1>"), "{}", shown.html);
+    }
+}
+
+#[tokio::test]
+async fn a_server_without_an_operator_prints_a_link_that_works() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let mut server = Program::within(folder.path(), &["serve", "--listen", "127.0.0.1:0"]).follows();
+    let link = loop {
+        let line = server.text_line().await;
+        if let Some(link) = line.strip_prefix("Console ") {
+            break link.split_once(' ').expect("a link").0.to_owned();
+        }
+    };
+    let (page, token) = link.split_once('#').expect("a token");
+    let origin = page.strip_suffix("/console/setup").expect("the page of set-up");
+    let opens = async || {
+        let request =
+            http().post(page).header(ORIGIN, origin).header(CONTENT_TYPE, "application/x-www-form-urlencoded");
+        request.body(format!("link={token}")).send().await.expect("an answer").status().as_u16()
+    };
+    assert_eq!((opens().await, opens().await), (303, 403), "once");
+}
+
+#[tokio::test]
+async fn the_page_of_health_has_the_checks_of_doctor() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let data = folder.path().join("signpost-data");
+    let service = Service::on(&data, &Service::clock(), &[("services", "atm,auth")]).await;
+    let mut browser = operator(&service).await;
+    let page = until("the checks are made", async || {
+        let shown = browser.goes_to("/console/health").await;
+        shown.html.contains("Checked ").then_some(shown.html)
+    })
+    .await;
+    let doctor = Program::within(folder.path(), &["doctor", "--json"]).runs().await;
+    let doctor: Value = serde_json::from_str(&doctor.out).expect("JSON");
+    let told: BTreeSet<_> =
+        doctor["checks"].as_array().expect("a list").iter().map(|check| text(check, "check")).collect();
+    let shown: BTreeSet<_> =
+        page.split("<td><b>").skip(1).map(|cell| cell.split('<').next().expect("a name")).collect();
+    assert!(told.len() > 5);
+    assert_eq!(shown, told);
+    // What is old is shown as old, while new checks run.
+    service.passes(SignedDuration::from_mins(2));
+    let old = browser.goes_to("/console/health").await.html;
+    assert!(old.contains("New checks run") && old.contains("http-equiv=\"refresh\""), "{old}");
 }

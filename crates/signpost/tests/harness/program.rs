@@ -169,10 +169,15 @@ impl Ended {
 }
 
 impl Following {
-    /// The next line.
-    pub(crate) async fn line(&mut self) -> Value {
+    /// The next line, for people.
+    pub(crate) async fn text_line(&mut self) -> String {
         let line = tokio::time::timeout(PATIENCE, self.lines.recv()).await.expect("a line in time");
-        let line = line.expect("it goes on");
+        line.expect("it goes on")
+    }
+
+    /// The next line, for programs.
+    pub(crate) async fn line(&mut self) -> Value {
+        let line = self.text_line().await;
         serde_json::from_str(&line).unwrap_or_else(|error| panic!("{error}: {line}"))
     }
 

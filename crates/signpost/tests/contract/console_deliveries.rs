@@ -1,0 +1,147 @@
+//! Deliveries at the console (docs/console.md): what was sent, why it was refused, and sending it again.
+
+use axum::Router;
+use axum::http::{HeaderMap, StatusCode};
+use bytes::Bytes;
+use reqwest::Method;
+use signpost_auth::WebhookSecret;
+use signpost_login::events::deliveries::list_all;
+use signpost_login::ids::EventId;
+use tokio::net::TcpListener;
+
+use crate::console::{operator, posts};
+use crate::console_deeds::told;
+use crate::harness::{Browser, Endpoint, Service, ShownPage, text, until};
+
+/// An operator, and a delivery that a site's endpoint refused.
+async fn refused(
+    service: &Service,
+    endpoint: &mut Endpoint,
+    status: StatusCode,
+    said: &'static str,
+) -> (Browser, String) {
+    let mut browser = operator(service).await;
+    let domain = service.integrator().await.registers_at("shop.test", &endpoint.url("/events")).await;
+    let path = format!("/console/sites/{}", text(&domain, "id"));
+    let site = browser.goes_to(&path).await;
+    endpoint.answers((status, said));
+    let sent = posts(&mut browser, &site, &format!("{path}/test"), "").await;
+    endpoint.receives().await;
+    let delivery = sent.headers["location"].to_str().expect("an address").to_owned();
+    let delivery = format!("/console/deliveries/{}", delivery.rsplit('/').next().expect("an id"));
+    until("the attempt is remembered", async || {
+        browser.goes_to(&delivery).await.html.contains(&format!(", {}", status.as_str())).then_some(())
+    })
+    .await;
+    (browser, delivery)
+}
+
+/// The address of an endpoint that takes what this secret signs, and refuses all else.
+async fn checking(secret: WebhookSecret) -> String {
+    let take = move |headers: HeaderMap, body: Bytes| {
+        let secret = secret.clone();
+        async move {
+            let expected = secret.x_svc_signature(&body);
+            let is_signed = headers.get("x-svc-signature").is_some_and(|signed| signed == expected.as_str());
+            if is_signed { StatusCode::NO_CONTENT } else { StatusCode::UNAUTHORIZED }
+        }
+    };
+    let listener = TcpListener::bind("127.0.0.1:0").await.expect("a free port");
+    let address = format!("http://{}/events", listener.local_addr().expect("an address"));
+    tokio::spawn(async { axum::serve(listener, Router::new().fallback(take)).await });
+    address
+}
+
+async fn compares(browser: &mut Browser, delivery: &str) -> ShownPage {
+    let shown = browser.goes_to(delivery).await;
+    posts(browser, &shown, &format!("{delivery}/compare"), "").await
+}
+
+#[tokio::test]
+async fn all_that_failed_is_sent_again_and_the_page_says_how_many() {
+    let (service, mut endpoint) = (Service::start().await, Endpoint::start().await);
+    let (mut browser, _) = refused(&service, &mut endpoint, StatusCode::GONE, "gone").await;
+    let failed = browser.goes_to("/console/deliveries?state=failed").await;
+    assert!(failed.html.contains("Send all of them again: 1"), "{}", failed.html);
+    let again = posts(&mut browser, &failed, "/console/deliveries/retry", "&domain=").await;
+    assert!(again.headers["location"].to_str().expect("an address").ends_with("state=pending&sent=1"), "{again:?}");
+    endpoint.receives().await;
+    let said = browser.goes_to("/console/deliveries?state=pending&sent=1").await;
+    assert!(said.html.contains("1 event is sent again within a second."), "{}", said.html);
+    assert!(told(&mut browser, "delivery.retried").await.contains("operator:usr_"));
+}
+
+#[tokio::test]
+async fn a_comparison_names_the_secret_that_the_endpoint_has_instead() {
+    let (service, mut endpoint) = (Service::start().await, Endpoint::start().await);
+    let (mut browser, delivery) = refused(&service, &mut endpoint, StatusCode::UNAUTHORIZED, "no").await;
+    // It has the secret of another site: what that one signs is taken, and nothing else.
+    let other = service.integrator().await.registers("other.test").await;
+    let secret = WebhookSecret::parse(text(&other, "webhook_secret")).expect("a secret");
+    let checking = checking(secret).await;
+    let store = &service.app.store;
+    let id = EventId::parse(delivery.rsplit('/').next().expect("an id")).expect("an id");
+    let moved =
+        signpost_store::step("UPDATE deliveries SET url = $1 WHERE id = $2", signpost_store::params![checking, &id]);
+    store.write([moved]).await.expect("a database");
+    let compared = compares(&mut browser, &delivery).await;
+    assert!(compared.html.contains("the secret of other.test"), "{}", compared.html);
+    assert!(told(&mut browser, "delivery.compared").await.contains("operator:usr_"));
+    // Of what tests do not explain, the page says how to find out.
+    let hanging = signpost_store::step(
+        "UPDATE deliveries SET url = 'http://127.0.0.1:1/' WHERE id = $1",
+        signpost_store::params![&id],
+    );
+    store.write([hanging]).await.expect("a database");
+    let unreachable = compares(&mut browser, &delivery).await;
+    assert!(unreachable.html.contains("the endpoint gave no answer"), "{}", unreachable.html);
+}
+
+#[tokio::test]
+async fn a_comparison_says_what_it_cannot_know_and_that_a_signature_is_right() {
+    let (service, mut endpoint) = (Service::start().await, Endpoint::start().await);
+    let (mut browser, delivery) = refused(&service, &mut endpoint, StatusCode::FORBIDDEN, "no").await;
+    let right = compares(&mut browser, &delivery).await;
+    assert!(right.html.contains("The signature is right"), "{}", right.html);
+    // Whoever refuses everything alike tells nothing.
+    for _ in 0..40 {
+        endpoint.answers(StatusCode::FORBIDDEN);
+    }
+    let unknown = compares(&mut browser, &delivery).await;
+    assert!(unknown.html.contains("signpost listen URL --domain shop.test"), "{}", unknown.html);
+    assert!(unknown.html.contains("It cannot know the secret and the code of the site"), "{}", unknown.html);
+}
+
+#[tokio::test]
+async fn what_an_endpoint_says_and_what_is_sent_are_shown_as_text_to_the_last_byte() {
+    let (service, mut endpoint) = (Service::start().await, Endpoint::start().await);
+    let said = "<script>alert(1)</script><img src=x onerror=alert(2)>";
+    let (mut browser, delivery) = refused(&service, &mut endpoint, StatusCode::GONE, said).await;
+    let store = &service.app.store;
+    let id = EventId::parse(delivery.rsplit('/').next().expect("an id")).expect("an id");
+    // Of a public endpoint the answer is stored, and its URL is what the site said.
+    let body = "{\"a\":\"<script>alert(3)</script>\u{202e}\n  x\"}";
+    let attempts =
+        serde_json::json!([{ "started_at": "2026-01-01T00:00:00Z", "duration_ms": 1, "status": 500, "answer": said }]);
+    let stored = signpost_store::step(
+        "UPDATE deliveries SET body = $1, past_attempts = $2, url = $3 WHERE id = $4",
+        signpost_store::params![body, attempts.to_string(), "https://x.test/<script>alert(4)</script>", &id],
+    );
+    store.write([stored]).await.expect("a database");
+    for path in [&delivery, &"/console/deliveries".to_owned(), &"/console".to_owned()] {
+        let shown = browser.goes_to(path).await.html;
+        assert!(!shown.contains("<script>alert") && !shown.contains("<img src=x"), "{path}: {shown}");
+    }
+    let shown = browser.goes_to(&delivery).await.html;
+    assert!(shown.contains("&lt;script&gt;alert(3)") && shown.contains("<mark>U+202E</mark>"), "{shown}");
+    assert!(!shown.contains('\u{202e}'), "{shown}");
+    let file = browser.send(browser.request(Method::GET, &format!("{delivery}/body"))).await;
+    assert_eq!(file.html, body, "byte by byte");
+    let header = |name: &str| file.headers[name].to_str().expect("text").to_owned();
+    assert!(header("content-disposition").starts_with("attachment;"));
+    assert_eq!(
+        (header("content-type").as_str(), header("cache-control").as_str()),
+        ("application/octet-stream", "no-store")
+    );
+    assert_eq!(list_all(store, None, 10).await.expect("a database").len(), 1);
+}
