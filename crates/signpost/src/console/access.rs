@@ -8,12 +8,17 @@ use crate::config::ConsoleReach;
 /// Names of this machine in an address.
 const OWN_NAMES: [&str; 3] = ["localhost", "127.0.0.1", "[::1]"];
 /// What a proxy adds: whoever comes by one may be anywhere.
-const BY_PROXY: [HeaderName; 5] = [
+const BY_PROXY: [HeaderName; 10] = [
     header::FORWARDED,
     header::VIA,
     HeaderName::from_static("x-forwarded-for"),
     HeaderName::from_static("x-forwarded-host"),
+    HeaderName::from_static("x-forwarded-proto"),
+    HeaderName::from_static("x-forwarded-port"),
+    HeaderName::from_static("x-forwarded-server"),
     HeaderName::from_static("x-real-ip"),
+    HeaderName::from_static("cf-connecting-ip"),
+    HeaderName::from_static("true-client-ip"),
 ];
 
 /// What becomes of a request for the console.

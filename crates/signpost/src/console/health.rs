@@ -22,7 +22,7 @@ const FRESH: SignedDuration = SignedDuration::from_secs(60);
 #[derive(Debug, Default)]
 pub(super) struct HealthBoard {
     seen: Mutex<Option<Arc<HealthSeen>>>,
-    is_running: AtomicBool,
+    is_running: Arc<AtomicBool>,
 }
 
 #[derive(Debug)]
@@ -37,31 +37,50 @@ impl HealthBoard {
     }
 }
 
+/// Holds the word that a check runs, and takes it back however that check ends.
+struct RunningCheck(Arc<AtomicBool>);
+
+impl RunningCheck {
+    /// None where another check runs.
+    fn begin(is_running: &Arc<AtomicBool>) -> Option<Self> {
+        (!is_running.swap(true, Ordering::AcqRel)).then(|| Self(Arc::clone(is_running)))
+    }
+}
+
+impl Drop for RunningCheck {
+    fn drop(&mut self) {
+        self.0.store(false, Ordering::Release);
+    }
+}
+
 /// `GET /console/health`
 pub(super) async fn show(visit: OperatorVisit) -> Response {
     let console = &visit.console;
     let seen = console.health.seen();
     let is_old = seen.as_ref().is_none_or(|seen| visit.now.duration_since(seen.at) >= FRESH);
-    if is_old && !console.health.is_running.swap(true, Ordering::AcqRel) {
-        tokio::spawn(check(console.clone()));
+    if is_old && let Some(running) = RunningCheck::begin(&console.health.is_running) {
+        tokio::spawn(check(console.clone(), running));
     }
     let (note, body) = match &seen {
         None => (html! { "The checks run." }, html! { p { "This page loads itself again in a moment." } }),
+        Some(seen) if is_old => {
+            let note = html! { "Checked " (say_moment(seen.at)) ". New checks run; this page loads itself again in a moment." };
+            (note, draw(seen))
+        }
         Some(seen) => (html! { "Checked " (say_moment(seen.at)) }, draw(seen)),
     };
-    let reload_after = if seen.is_none() { Some(1) } else { None };
+    let reload_after = is_old.then_some(if seen.is_none() { 1 } else { 2 });
     let page = ConsolePage { note, reload_after, ..ConsolePage::new(&visit, Screen::Today, "Health", body) };
     page.respond().await
 }
 
-async fn check(console: Console) {
+async fn check(console: Console, _running: RunningCheck) {
     let now = console.clock.now();
     let catalogue = console.atm.as_ref().map(|atm| &*atm.catalogue);
     let store = Ok(console.store.clone());
     let installation = Installation::look(&console.config, store, &console.outbound, catalogue, now).await;
     let seen = HealthSeen { at: now, findings: check_installation(&installation) };
     *console.health.seen.lock().unwrap_or_else(PoisonError::into_inner) = Some(Arc::new(seen));
-    console.health.is_running.store(false, Ordering::Release);
 }
 
 fn draw(seen: &HealthSeen) -> maud::Markup {
@@ -87,4 +106,22 @@ fn draw(seen: &HealthSeen) -> maud::Markup {
         (failed, warned) => format!("{failed} failed, {warned} to look at"),
     };
     panel("checks", &title, &html! {}, &table("Checks", &["Grade", "Check", "Found"], &rows, &html! {}))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn a_check_that_panics_is_not_the_last() {
+        let board = HealthBoard::default();
+        let running = RunningCheck::begin(&board.is_running).unwrap();
+        assert!(RunningCheck::begin(&board.is_running).is_none(), "one at a time");
+        let panics = async move {
+            let _running = running;
+            panic!("of this test");
+        };
+        tokio::spawn(panics).await.unwrap_err();
+        assert!(RunningCheck::begin(&board.is_running).is_some());
+    }
 }
