@@ -1,17 +1,18 @@
 //! API keys, and the operators. Whoever makes or ends one proved a moment ago who they are.
 
 use axum::Router;
-use axum::extract::{Path, Request};
+use axum::extract::{Path, Query, Request};
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
 use jiff::SignedDuration;
 use maud::{Markup, html};
 use secrecy::ExposeSecret;
+use serde::Deserialize;
 use signpost_login::ids::UserId;
 use signpost_login::users;
 use signpost_platform::accounts::keys::{NewKey, StoredKey, sql};
-use signpost_platform::accounts::{Account, Environment, KeyId, SERVER_ACCOUNT, Scope};
+use signpost_platform::accounts::{Account, Environment, KeyId, Scope};
 use signpost_platform::pages::form::PostedForm;
 use signpost_platform::pages::icons::Sign;
 use signpost_platform::web::problem::Problem;
@@ -21,14 +22,21 @@ use super::Console;
 use super::dates::moment;
 use super::document::{ConsolePage, Screen};
 use super::operators::{self, LINK_LASTS};
-use super::tables::{chip, panel, table};
-use super::visit::{OperatorVisit, failed, refuse, to};
+use super::proof::{Confirmation, MAX_LABEL, Question, read_account_name, read_label, receive_asked, receive_proven};
+use super::tables::{chip, older, panel, table};
+use super::visit::{OperatorVisit, failed, to};
 
 /// How long a key works that was replaced.
 const GRACE: SignedDuration = SignedDuration::from_hours(24);
-/// The longest name of a key or an account, in characters.
-const MAX_NAME: usize = 64;
+/// How many keys a page has.
+const SHOWN: u32 = 100;
 const PATH: &str = "/console/keys";
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct KeyPage {
+    before: String,
+}
 
 pub(super) fn router() -> Router<Console> {
     Router::new()
@@ -40,19 +48,28 @@ pub(super) fn router() -> Router<Console> {
 }
 
 /// `GET /console/keys`
-async fn show(visit: OperatorVisit) -> Result<Response, Response> {
-    render(&visit, html! {}).await
+async fn show(visit: OperatorVisit, Query(page): Query<KeyPage>) -> Result<Response, Response> {
+    render(&visit, &page, html! {}).await
 }
 
-async fn render(visit: &OperatorVisit, above: Markup) -> Result<Response, Response> {
-    let origin = &visit.console.origin;
-    let keys = sql::list(&visit.console.store).await.map_err(failed)?;
-    let rows: Vec<_> = keys.iter().rev().map(|key| key_row(visit, key)).collect();
+async fn render(visit: &OperatorVisit, page: &KeyPage, above: Markup) -> Result<Response, Response> {
+    let (origin, store) = (&visit.console.origin, &visit.console.store);
+    let before = match KeyId::parse(&page.before) {
+        Some(id) => sql::find(store, &id).await.map_err(failed)?,
+        None => None,
+    };
+    let keys = sql::list_page(store, before.as_ref(), SHOWN).await.map_err(failed)?;
+    let rows: Vec<_> = keys.iter().map(|key| key_row(visit, key)).collect();
+    let next = keys.last().filter(|_| keys.len() == SHOWN as usize);
+    let next = next.map(|last| origin.link(&format!("{PATH}?before={}", last.id)));
     let empty = html! { p { "No key was made yet. A site's server calls the API with one." } };
     let body = html! {
         (above)
         (panel("new", "New key", &html! {}, &new_key_form(visit)))
-        (panel("keys", "Keys", &html! {}, &table("Keys", &["Name", "Opens", "State", "Last used", "Change"], &rows, &empty)))
+        (panel("keys", "Keys", &html! {}, &html! {
+            (table("Keys", &["Name", "Opens", "State", "Last used", "Change"], &rows, &empty))
+            (older(next))
+        }))
         (draw_operators(visit).await?)
     };
     let aside = html! {
@@ -70,8 +87,8 @@ fn new_key_form(visit: &OperatorVisit) -> Markup {
     html! {
         form.inset.columns method="post" action=(visit.console.origin.link(PATH)) {
             (visit.token("new key"))
-            div.field { label for="name" { "Name" } input #name name="name" required maxlength=(MAX_NAME); p.hint { "Such as the site that uses it" } }
-            div.field { label for="account" { "Account" } input #account name="account" value="default" required maxlength=(MAX_NAME); p.hint { "Keys of one account see the same sites" } }
+            div.field { label for="name" { "Name" } input #name name="name" required maxlength=(MAX_LABEL); p.hint { "Such as the site that uses it" } }
+            div.field { label for="account" { "Account" } input #account name="account" value="default" required maxlength=(MAX_LABEL); p.hint { "Keys of one account see the same sites" } }
             div.field { label for="environment" { "Environment" } select #environment name="environment" { option value="sandbox" { "Sandbox" } option value="live" { "Live" } } }
             div.field { label for="scope" { "Opens" } select #scope name="scope" { option value="auth" { "The login API" } option value="atms" { "Submissions of ATMs" } } }
             button.btn.primary { "Make the key" }
@@ -137,12 +154,12 @@ async fn draw_operators(visit: &OperatorVisit) -> Result<Markup, Response> {
 
 /// `POST /console/keys`: `name`, `account`, `environment`, `scope`. The key is on the page that answers, and nowhere else.
 async fn create(visit: OperatorVisit, request: Request) -> Result<Response, Response> {
-    let form = receive_proven(&visit, request, "new key").await?;
+    let form = receive_proven(&visit, request, "new key", PATH).await?;
     let (account, name, scope) = match read_new_key(&form) {
         Ok(new) => new,
         Err(reason) => {
             let above = html! { div.notice.danger role="alert" { (Sign::Stop.draw(20)) p { (reason) } } };
-            let page = render(&visit, above).await?;
+            let page = render(&visit, &KeyPage::default(), above).await?;
             return Ok((StatusCode::UNPROCESSABLE_ENTITY, page).into_response());
         }
     };
@@ -153,14 +170,8 @@ async fn create(visit: OperatorVisit, request: Request) -> Result<Response, Resp
 }
 
 fn read_new_key(form: &PostedForm) -> Result<(Account, String, Scope), &'static str> {
-    let label = |field: &str| {
-        let text = form.text(field).unwrap_or_default().trim();
-        let is_fit = (1..=MAX_NAME).contains(&text.chars().count()) && !text.chars().any(char::is_control);
-        is_fit.then(|| text.to_owned())
-    };
-    let name = label("name").ok_or("Type a name of 1 to 64 characters for the key.")?;
-    let account = label("account").filter(|name| name != SERVER_ACCOUNT);
-    let account = account.ok_or("Type an account of 1 to 64 characters, and not the server's own.")?;
+    let name = read_label(form, "name").ok_or("Type a name of 1 to 64 characters for the key.")?;
+    let account = read_account_name(form)?;
     let environment = form.text("environment").and_then(Environment::parse).ok_or("Choose sandbox or live.")?;
     let scope = match form.text("scope") {
         Some("auth") => Scope::Auth,
@@ -180,79 +191,56 @@ async fn show_key(visit: &OperatorVisit, key: &NewKey, head: &str) -> Result<Res
             }
         }
     };
-    render(visit, above).await
+    render(visit, &KeyPage::default(), above).await
 }
 
 /// `POST /console/keys/{id}/rotate`
 async fn rotate(visit: OperatorVisit, Path(id): Path<String>, request: Request) -> Result<Response, Response> {
-    receive_proven(&visit, request, &format!("rotate {id}")).await?;
+    receive_proven(&visit, request, &format!("rotate {id}"), PATH).await?;
     let (store, now) = (&visit.console.store, visit.now);
-    let old = sql::list(store).await.map_err(failed)?.into_iter().find(|key| key.id.as_str() == id);
+    let key = KeyId::parse(&id).ok_or_else(|| Problem::NotFound.into_response())?;
+    let old = sql::find(store, &key).await.map_err(failed)?;
     let old = old.ok_or_else(|| Problem::NotFound.into_response())?;
     let new = NewKey::in_place_of(&old, random(), random());
     if !sql::rotate(store, &visit.actor(), &old, &new, now + GRACE, now).await.map_err(failed)? {
-        return Ok(to(&visit.console, PATH));
+        return say_gone(&visit, "This key was replaced or revoked already. No new one was made.").await;
     }
     show_key(&visit, &new, "This key replaces the old one, which works for 24 hours more.").await
 }
 
 /// `POST /console/keys/{id}/revoke`: asks first; the button of the question revokes.
 async fn revoke(visit: OperatorVisit, Path(id): Path<String>, request: Request) -> Result<Response, Response> {
-    let form = receive_asked(&visit, request, &format!("revoke {id}")).await?;
+    let purpose = format!("revoke {id}");
+    let form = receive_asked(&visit, request, &purpose, PATH).await?;
     let key = KeyId::parse(&id).ok_or_else(|| Problem::NotFound.into_response())?;
     if form == Confirmation::First {
-        let text = "Whoever calls the API with it is refused within five seconds. This cannot be undone.";
-        let action = visit.console.origin.link(&format!("/console/keys/{id}/revoke"));
-        return Ok(ask(&visit, ("Revoke this key?", text), (&action, &format!("revoke {id}"), "Revoke it")).await);
+        let question = Question {
+            screen: Screen::Keys,
+            title: "Revoke this key?",
+            text: "Whoever calls the API with it is refused within five seconds. This cannot be undone.",
+            action: &format!("/console/keys/{id}/revoke"),
+            purpose: &purpose,
+            button: "Revoke it",
+            back: PATH,
+        };
+        return Ok(question.ask(&visit).await);
     }
-    sql::revoke(&visit.console.store, &visit.actor(), &key, visit.now).await.map_err(failed)?;
+    if !sql::revoke(&visit.console.store, &visit.actor(), &key, visit.now).await.map_err(failed)? {
+        return say_gone(&visit, "This key was revoked already.").await;
+    }
     Ok(to(&visit.console, PATH))
 }
 
-/// Whether a button asks for something, or answers the question that came then.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Confirmation {
-    First,
-    Surely,
-}
-
-/// The form of a page of ours, from somebody who proved a moment ago who they are.
-async fn receive_proven(visit: &OperatorVisit, request: Request, purpose: &str) -> Result<PostedForm, Response> {
-    let form = visit.receive(request, purpose).await?;
-    visit.ask_for_proof(PATH).map_or(Ok(form), Err)
-}
-
-/// The same of a button that asks, or of the one that answers.
-async fn receive_asked(visit: &OperatorVisit, request: Request, purpose: &str) -> Result<Confirmation, Response> {
-    let form = PostedForm::receive(&visit.console.origin, request).await;
-    let form = form.map_err(|refusal| refuse(&visit.console, refusal))?;
-    let found = if visit.check(&form, purpose).is_ok() {
-        Confirmation::First
-    } else {
-        let surely = visit.check(&form, &format!("surely {purpose}"));
-        surely.map(|()| Confirmation::Surely).map_err(|refusal| refuse(&visit.console, refusal))?
-    };
-    visit.ask_for_proof(PATH).map_or(Ok(found), Err)
-}
-
-async fn ask(visit: &OperatorVisit, words: (&str, &str), button: (&str, &str, &str)) -> Response {
-    let ((title, text), (action, purpose, name)) = (words, button);
-    let body = html! {
-        div.card.stack {
-            p { (text) }
-            form.row method="post" action=(action) {
-                (visit.token(&format!("surely {purpose}")))
-                a.btn href=(visit.console.origin.link(PATH)) { "No, go back" }
-                button.btn.danger { (name) }
-            }
-        }
-    };
-    ConsolePage::new(visit, Screen::Keys, title, body).respond().await
+/// The keys, and above them that somebody was first.
+async fn say_gone(visit: &OperatorVisit, text: &str) -> Result<Response, Response> {
+    let above = html! { div.notice.warn role="alert" { (Sign::Info.draw(20)) p { (text) } } };
+    let page = render(visit, &KeyPage::default(), above).await?;
+    Ok((StatusCode::CONFLICT, page).into_response())
 }
 
 /// `POST /console/operators`: a link that makes somebody an operator, shown once.
 async fn make_link(visit: OperatorVisit, request: Request) -> Result<Response, Response> {
-    receive_proven(&visit, request, "new operator").await?;
+    receive_proven(&visit, request, "new operator", PATH).await?;
     let token = operators::make_link(&visit.console.store, &visit.actor(), visit.now).await.map_err(failed)?;
     let link = operators::setup_link(&visit.console.public_address, &token);
     let minutes = LINK_LASTS.as_secs() / 60;
@@ -265,21 +253,29 @@ async fn make_link(visit: OperatorVisit, request: Request) -> Result<Response, R
             }
         }
     };
-    render(&visit, above).await
+    render(&visit, &KeyPage::default(), above).await
 }
 
 /// `POST /console/operators/{id}/remove`: of somebody else; nobody locks themselves out.
 async fn remove_operator(visit: OperatorVisit, Path(id): Path<String>, request: Request) -> Result<Response, Response> {
-    let asked = receive_asked(&visit, request, &format!("remove {id}")).await?;
+    let purpose = format!("remove {id}");
+    let asked = receive_asked(&visit, request, &purpose, PATH).await?;
     let user = UserId::parse(&id).filter(|user| *user != visit.who.user.id);
     let user = user.ok_or_else(|| Problem::NotFound.into_response())?;
     if asked == Confirmation::First {
-        let text = "They see nothing of the console from the next page on.";
-        let action = visit.console.origin.link(&format!("/console/operators/{id}/remove"));
-        return Ok(
-            ask(&visit, ("Remove this operator?", text), (&action, &format!("remove {id}"), "Remove them")).await
-        );
+        let question = Question {
+            screen: Screen::Keys,
+            title: "Remove this operator?",
+            text: "They see nothing of the console from the next page on.",
+            action: &format!("/console/operators/{id}/remove"),
+            purpose: &purpose,
+            button: "Remove them",
+            back: PATH,
+        };
+        return Ok(question.ask(&visit).await);
     }
-    operators::remove(&visit.console.store, &user, &visit.actor(), visit.now).await.map_err(failed)?;
+    if !operators::remove(&visit.console.store, &user, &visit.actor(), visit.now).await.map_err(failed)? {
+        return say_gone(&visit, "They were removed already.").await;
+    }
     Ok(to(&visit.console, PATH))
 }

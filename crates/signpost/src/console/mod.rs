@@ -3,6 +3,7 @@
 
 mod access;
 mod badges;
+mod comparison;
 mod dates;
 mod deliveries;
 mod document;
@@ -14,13 +15,17 @@ mod keys;
 mod log;
 mod machines;
 pub mod operators;
+mod proof;
 mod reports;
 mod settings_list;
 mod setup;
+mod site_form;
+mod site_secrets;
 mod sites;
 mod tables;
 mod today;
 mod todo;
+mod uploads;
 mod visit;
 
 use std::ops::Deref;
@@ -40,7 +45,9 @@ use signpost_platform::web::problem::Problem;
 
 use self::access::{ConsoleAdmission, admit};
 use self::health::HealthBoard;
-use self::imports::UploadShelf;
+use self::machines::SourceShelf;
+pub use self::uploads::SLOW_SCREENS;
+use self::uploads::UploadShelf;
 use crate::config::{Config, ConsoleReach, Service};
 
 /// What the console's pages have beside the stylesheet of all.
@@ -65,6 +72,7 @@ pub struct ConsoleParts {
     atm: Option<AtmService>,
     health: HealthBoard,
     uploads: UploadShelf,
+    sources: SourceShelf,
 }
 
 impl Deref for Console {
@@ -97,6 +105,7 @@ impl Console {
             atm: runs_atm.then(|| atm.clone()),
             health: HealthBoard::default(),
             uploads: UploadShelf::default(),
+            sources: SourceShelf::default(),
         })))
     }
 
@@ -104,7 +113,7 @@ impl Console {
     pub fn router(&self) -> Router {
         let screens = Router::new()
             .route("/console", get(today::show))
-            .route("/console/counts", get(today::count))
+            .route(visit::COUNTS_PATH, get(today::count))
             .route("/console/health", get(health::show))
             .route("/console/setup", get(setup::show).post(setup::open))
             .route("/console/setup/confirm", post(setup::confirm))
@@ -114,7 +123,10 @@ impl Console {
             .merge(imports::router())
             .merge(reports::router())
             .merge(sites::router())
+            .merge(site_form::router())
+            .merge(site_secrets::router())
             .merge(deliveries::router())
+            .merge(comparison::router())
             .merge(keys::router())
             .merge(log::router())
             .method_not_allowed_fallback(async || Problem::MethodNotAllowed)

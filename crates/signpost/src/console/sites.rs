@@ -2,22 +2,30 @@
 
 use axum::Router;
 use axum::extract::{Path, Query, Request};
-use axum::response::{IntoResponse, Response};
+use axum::response::Response;
 use axum::routing::{get, post};
 use maud::{Markup, html};
 use serde::Deserialize;
+use serde_json::json;
 use signpost_login::domains::{self, Domain, HandlerKind, overview};
-use signpost_login::events::{self, RetryChoice};
+use signpost_login::events::endpoints::{find_failing, list_failing_up_to};
+use signpost_login::events::{self, FailingEndpoint, RetryChoice, deliveries};
 use signpost_login::ids::{DomainId, EventId};
-use signpost_platform::accounts::Environment;
+use signpost_platform::accounts::audit::Action;
+use signpost_platform::accounts::audit::sql::insert_entry;
+use signpost_platform::accounts::{Environment, SERVER_ACCOUNT};
 use signpost_platform::pages::icons::Sign;
-use signpost_platform::web::problem::Problem;
 use signpost_store::random;
 
 use super::Console;
 use super::dates::{moment, say_moment};
+use super::deliveries::retry_events;
 use super::document::{ConsolePage, Screen};
+use super::facts::FAILING;
+use super::site_form::{NEW_SITE_PATH, draw_proof};
+use super::site_secrets::{draw_secrets, find_site};
 use super::tables::{chip, older, panel, table};
+use super::todo::path_to_reason;
 use super::visit::{OperatorVisit, failed, to};
 
 /// How many domains a page has.
@@ -50,35 +58,84 @@ async fn show(visit: OperatorVisit, Query(page): Query<SitePage>) -> Result<Resp
     let (store, origin) = (&visit.console.store, &visit.console.origin);
     let before = DomainId::parse(&page.before);
     let domains = overview::list_page(store, before.as_ref(), SHOWN).await.map_err(failed)?;
-    let failing = events::endpoints::list_failing(store).await.map_err(failed)?;
+    let failing = list_failing_up_to(store, FAILING).await.map_err(failed)?;
     let rows: Vec<_> = domains.iter().map(|domain| domain_row(&visit, domain)).collect();
-    let failing = failing.iter().map(|one| {
-        let state =
-            if one.disabled_at.is_some() { chip("fail", "One attempt an hour") } else { chip("wait", "Sent again") };
-        vec![
-            html! { (signpost_text::line(&one.endpoint)) },
-            state,
-            html! { (signpost_text::line(&one.account)) },
-            moment(one.failing_since),
-        ]
-    });
+    let mut failing_rows = Vec::new();
+    for one in &failing {
+        failing_rows.push(failing_row(&visit, one).await.map_err(failed)?);
+    }
     let next = domains.last().filter(|_| domains.len() == SHOWN as usize);
     let next = next.map(|last| origin.link(&format!("/console/sites?before={}", last.id)));
     let none = html! {
-        p { "No site is registered yet. A site's server does it by " code { "POST /v1/domains" } ", or you by "
-            code { "signpost domains add shop.example --handler hosted" } "." }
+        p { "No site is registered yet. Add one here, or let its server do it by " code { "POST /v1/domains" } "." }
+        p { a.btn.primary href=(origin.link(NEW_SITE_PATH)) { "Add a site" } }
     };
-    let all = html! { a.btn.small href=(origin.link("/console/deliveries")) { "All deliveries" } };
+    let aside = html! {
+        div.row {
+            a.btn.small href=(origin.link(NEW_SITE_PATH)) { "Add a site" }
+            a.btn.small href=(origin.link("/console/deliveries")) { "All deliveries" }
+        }
+    };
     let body = html! {
         (panel("failing", "Endpoints that fail", &html! {}, &table("Endpoints that fail",
-            &["Endpoint", "State", "Account", "Since"], &failing.collect::<Vec<_>>(), &html! { p { "None: the last event to each arrived." } })))
+            &["Endpoint", "State", "Account", "Since", "Do"], &failing_rows, &html! { p { "None: the last event to each arrived." } })))
         (panel("sites", "Sites", &html! {}, &html! {
             (table("Sites", &["Site", "Proof", "Account", "Registered"], &rows, &none))
             (older(next))
         }))
     };
-    let page = ConsolePage { aside: all, ..ConsolePage::new(&visit, Screen::Sites, "Sites and deliveries", body) };
+    let page = ConsolePage { aside, ..ConsolePage::new(&visit, Screen::Sites, "Sites and deliveries", body) };
     Ok(page.respond().await)
+}
+
+/// An endpoint that fails, why, and a test of it: to the site that its last event is of.
+async fn failing_row(visit: &OperatorVisit, one: &FailingEndpoint) -> anyhow::Result<Vec<Markup>> {
+    let (store, origin, owner) = (&visit.console.store, &visit.console.origin, one.owner());
+    let place = (&owner, one.endpoint.as_str());
+    let mut last = deliveries::list_waiting_for(store, place, 1).await?;
+    if last.is_empty() {
+        last = deliveries::list_failed_to(store, place, None, 1).await?;
+    }
+    Ok(vec![
+        html! { (signpost_text::line(&one.endpoint)) },
+        failing_chip(Some(one)),
+        html! { (signpost_text::line(&one.account)) ", " (one.environment.as_str()) },
+        moment(one.failing_since),
+        html! {
+            div.row {
+                a.btn.small href=(origin.link(&path_to_reason(&owner, &one.endpoint))) { "See why" }
+                @if let Some(id) = last.first().map(|row| &row.domain_id) {
+                    form method="post" action=(origin.link(&format!("/console/sites/{id}/test"))) {
+                        (visit.token(&format!("test {id}"))) button.btn.small { "Send a test" }
+                    }
+                }
+            }
+        },
+    ])
+}
+
+fn failing_chip(failing: Option<&FailingEndpoint>) -> Markup {
+    match failing {
+        Some(one) if one.disabled_at.is_some() => chip("fail", "One attempt an hour"),
+        Some(_) => chip("wait", "Sent again"),
+        None => chip("ok", "No failure"),
+    }
+}
+
+/// Where the events of a site go, and whether they arrive.
+async fn draw_endpoint(visit: &OperatorVisit, domain: &Domain) -> anyhow::Result<Markup> {
+    let url = domain.event_url.as_ref().unwrap_or(&domain.webhook_url);
+    let endpoint = events::endpoint_from_url(url);
+    let failing = find_failing(&visit.console.store, &domain.account, &endpoint).await?;
+    let why = visit.console.origin.link(&path_to_reason(&domain.account, &endpoint));
+    let row = vec![
+        html! { (signpost_text::line(&endpoint)) },
+        failing_chip(failing.as_ref()),
+        html! { @if let Some(one) = &failing { (moment(one.failing_since)) } @else { "none" } },
+        html! { @if failing.is_some() { a.btn.small href=(why) { "See why" } } @else { a.btn.small href=(why) { "See what waits" } } },
+    ];
+    let heads = ["Endpoint", "State", "Fails since", "Do"];
+    Ok(panel("endpoint", "Where its events go", &html! {}, &table("Endpoints", &heads, &[row], &html! {})))
 }
 
 fn domain_row(visit: &OperatorVisit, domain: &Domain) -> Vec<Markup> {
@@ -107,7 +164,7 @@ async fn show_one(
     Path(id): Path<String>,
     Query(done): Query<SiteDeed>,
 ) -> Result<Response, Response> {
-    let domain = find(&visit, &id).await?;
+    let domain = find_site(&visit, &id).await?;
     let origin = &visit.console.origin;
     let action = |what: &str| origin.link(&format!("/console/sites/{id}/{what}"));
     let form = |what: &str, button: Markup| {
@@ -117,6 +174,7 @@ async fn show_one(
     let body = html! {
         (say_done(&done.said))
         (panel("facts", "What is registered", &html! {}, &facts(&domain)))
+        @if is_live && domain.verified_at.is_none() { (panel("proof", "Show that it is yours", &html! {}, &draw_proof(&domain))) }
         (panel("doing", "What you can do", &html! {}, &html! {
             div.inset.stack {
                 div.row {
@@ -127,6 +185,8 @@ async fn show_one(
                 p.sm.soft { "A test event goes to its event URL within a second. It shows whether the site can check signatures." }
             }
         }))
+        (draw_endpoint(&visit, &domain).await.map_err(failed)?)
+        @if domain.account.name != SERVER_ACCOUNT { (draw_secrets(&visit, &domain).await) }
     };
     let aside = html! { a.btn.small href=(origin.link(&format!("/console/deliveries?state=failed&domain={id}"))) { "Failed events" } };
     let page = ConsolePage { aside, ..ConsolePage::new(&visit, Screen::Sites, domain.name.as_str(), body) };
@@ -161,6 +221,7 @@ fn say_done(said: &str) -> Markup {
     let (class, sign, text) = match said {
         "proven" => ("ok", Sign::Tick, "The proof is there."),
         "unproven" => ("warn", Sign::Info, "No proof was found, neither as a TXT record nor as a file of the site."),
+        "activated" => ("ok", Sign::Tick, "The next secret signs alone from now on."),
         "retried" => ("ok", Sign::Tick, "What failed is sent again within a second."),
         "nothing" => ("", Sign::Info, "Nothing failed for good: there is nothing to send again."),
         _ => return html! {},
@@ -168,44 +229,40 @@ fn say_done(said: &str) -> Markup {
     html! { div class={ "notice " (class) } role="status" { (sign.draw(20)) p { (text) } } }
 }
 
-async fn find(visit: &OperatorVisit, id: &str) -> Result<Domain, Response> {
-    let found = match DomainId::parse(id) {
-        Some(id) => domains::sql::find_in_any_account(&visit.console.store, &id).await.map_err(failed)?,
-        None => None,
-    };
-    found.ok_or_else(|| Problem::NotFound.into_response())
-}
-
 /// `POST /console/sites/{id}/test`: to the event that it made.
 async fn send_test(visit: OperatorVisit, Path(id): Path<String>, request: Request) -> Result<Response, Response> {
     visit.receive(request, &format!("test {id}")).await?;
-    let domain = find(&visit, &id).await?;
+    let domain = find_site(&visit, &id).await?;
     let event = EventId::new(visit.now, random());
     let (store, by) = (&visit.console.store, visit.actor());
     let sent = events::deliveries::send_test_event(store, &domain, event, &by, visit.now);
     let event = sent.await.map_err(failed)?;
+    visit.console.login.outbox.notify_one();
     Ok(to(&visit.console, &format!("/console/deliveries/{event}")))
 }
 
 /// `POST /console/sites/{id}/retry`: all that failed.
 async fn retry_failed(visit: OperatorVisit, Path(id): Path<String>, request: Request) -> Result<Response, Response> {
     visit.receive(request, &format!("retry {id}")).await?;
-    let domain = find(&visit, &id).await?;
-    let (which, by) = (RetryChoice::Failed(Some(&domain.id)), visit.actor());
-    let sent = events::deliveries::retry(&visit.console.store, None, which, &by, visit.now);
-    let said = if sent.await.map_err(failed)? > 0 { "retried" } else { "nothing" };
+    let domain = find_site(&visit, &id).await?;
+    let sent = retry_events(&visit, RetryChoice::FailedOfDomain(&domain.id)).await?;
+    let said = if sent > 0 { "retried" } else { "nothing" };
     Ok(to(&visit.console, &format!("/console/sites/{id}?said={said}")))
 }
 
 /// `POST /console/sites/{id}/check`: looks for the proof, as the job does that repeats it.
 async fn check_proof(visit: OperatorVisit, Path(id): Path<String>, request: Request) -> Result<Response, Response> {
     visit.receive(request, &format!("check {id}")).await?;
-    let (domain, login) = (find(&visit, &id).await?, &visit.console.login);
+    let (domain, login) = (find_site(&visit, &id).await?, &visit.console.login);
     let reach = login.settings.reach(domain.account.environment, visit.console.serves_only_its_machine);
     let is_proven = login.prover.find_proof(&domain.name, &domain.verification_token, reach).await.is_ok();
+    let (store, by) = (&visit.console.store, visit.actor());
     if is_proven {
-        let (store, by) = (&visit.console.store, visit.actor());
         domains::sql::set_verified(store, &domain.account, &domain.id, &by, visit.now).await.map_err(failed)?;
+    } else {
+        let entry =
+            insert_entry(&by, Some(&domain.account), Action::ProofMissing, domain.id.as_str(), &json!({}), visit.now);
+        store.write([entry]).await.map_err(failed)?;
     }
     let said = if is_proven { "proven" } else { "unproven" };
     Ok(to(&visit.console, &format!("/console/sites/{id}?said={said}")))

@@ -9,6 +9,7 @@ use super::badges::Badges;
 use super::dates::moment;
 use super::document::{ConsolePage, Screen};
 use super::facts::DeploymentFacts;
+use super::site_form::NEW_SITE_PATH;
 use super::tables::{DELIVERY_HEADS, delivery_rows, panel, table};
 use super::todo::{draw_todo, list_todo};
 use super::visit::{OperatorVisit, failed};
@@ -43,7 +44,7 @@ fn first_steps(origin: &PublicOrigin, facts: &DeploymentFacts) -> Markup {
     let has_event = !facts.last_deliveries.is_empty();
     let steps = [
         (facts.has_key, "Create an API key", "/console/keys", "A site's server calls the API with it."),
-        (facts.has_domain, "Add a site", "/console/sites", "Its people log in by wallet or passkey."),
+        (facts.has_domain, "Add a site", NEW_SITE_PATH, "Its people log in by wallet or passkey."),
         (has_event, "Send a test event", "/console/sites", "It shows that the site can check signatures."),
     ];
     if steps.iter().all(|(is_done, ..)| *is_done) {

@@ -2,6 +2,7 @@
 
 use std::fs::File;
 use std::io::{self, ErrorKind, Write};
+use std::pin::pin;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -10,10 +11,11 @@ use axum::extract::{FromRequest, Multipart, Request};
 use axum::http::StatusCode;
 use axum::response::Response;
 use bytes::Bytes;
+use futures_util::{Stream, TryStreamExt};
 use jiff::Timestamp;
 use signpost_atm::catalogue::{Extent, SAMPLE};
 use signpost_platform::pages::form::FormRefusal;
-use tokio::sync::{Semaphore, SemaphorePermit};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::timeout;
 
 use super::Console;
@@ -42,7 +44,7 @@ pub(super) const MAX_NAME: usize = 64;
 #[derive(Debug)]
 pub(super) struct UploadShelf {
     waiting: Mutex<Option<Arc<Upload>>>,
-    places: Semaphore,
+    places: Arc<Semaphore>,
 }
 
 /// A file that was uploaded and compared.
@@ -70,14 +72,14 @@ pub(super) struct UploadForm {
 
 impl Default for UploadShelf {
     fn default() -> Self {
-        Self { waiting: Mutex::default(), places: Semaphore::new(UNDER_WAY) }
+        Self { waiting: Mutex::default(), places: Arc::new(Semaphore::new(UNDER_WAY)) }
     }
 }
 
 impl UploadShelf {
     /// A place for one that comes, as long as it is held; none where all are taken.
-    pub(super) fn take_place(&self) -> Option<SemaphorePermit<'_>> {
-        self.places.try_acquire().ok()
+    pub(super) fn take_place(&self) -> Option<OwnedSemaphorePermit> {
+        Arc::clone(&self.places).try_acquire_owned().ok()
     }
 
     pub(super) fn waiting(&self) -> Option<Arc<Upload>> {
@@ -103,7 +105,7 @@ pub(super) async fn receive_upload(
     let mut multipart = multipart.map_err(|_| refuse(&visit.console, FormRefusal::Unreadable))?;
     let mut form = UploadForm::default();
     loop {
-        let field = match within_silence(multipart.next_field()).await {
+        let field = match within_silence(multipart.next_field(), say_cut).await {
             Ok(Some(field)) => field,
             Ok(None) => return Ok(Ok(form)),
             Err(reason) => return Ok(Err(reason)),
@@ -120,7 +122,7 @@ pub(super) async fn receive_upload(
             }
             continue;
         }
-        let text = match within_silence(field.text()).await {
+        let text = match within_silence(field.text(), say_cut).await {
             Ok(text) if text.len() <= MAX_BESIDE => text.trim().chars().take(MAX_NAME).collect(),
             Ok(_) => return Ok(Err("A field of the form is too long.".to_owned())),
             Err(reason) => return Ok(Err(reason)),
@@ -136,9 +138,12 @@ pub(super) async fn receive_upload(
 }
 
 /// What comes next, or why nothing does.
-async fn within_silence<T>(next: impl Future<Output = Result<T, MultipartError>>) -> Result<T, String> {
+async fn within_silence<T, E>(
+    next: impl Future<Output = Result<T, E>>,
+    say: impl FnOnce(&E) -> String,
+) -> Result<T, String> {
     match timeout(MAX_SILENCE, next).await {
-        Ok(next) => next.map_err(|error| say_cut(&error)),
+        Ok(next) => next.map_err(|error| say(&error)),
         Err(_) => Err(format!(
             "Nothing came for {} seconds. Nothing of the file was kept: send it again.",
             MAX_SILENCE.as_secs()
@@ -147,20 +152,21 @@ async fn within_silence<T>(next: impl Future<Output = Result<T, MultipartError>>
 }
 
 /// Writes what comes to a file without a name.
-async fn keep_field(console: &Console, mut field: Field<'_>) -> Result<File, String> {
+async fn keep_field(console: &Console, field: Field<'_>) -> Result<File, String> {
     // With a database elsewhere there may be no data folder.
     let folder = &console.config.data_dir;
     let made = if folder.is_dir() { tempfile::tempfile_in(folder) } else { tempfile::tempfile() };
-    keep_file(made, async || within_silence(field.chunk()).await).await
+    keep_file(made, pin!(field), say_cut).await
 }
 
-async fn keep_file(
+async fn keep_file<E>(
     made: io::Result<File>,
-    mut next: impl AsyncFnMut() -> Result<Option<Bytes>, String>,
+    mut chunks: impl Stream<Item = Result<Bytes, E>> + Unpin,
+    say: fn(&E) -> String,
 ) -> Result<File, String> {
     let mut file = made.map_err(|error| say_unwritten(&error))?;
     let mut len = 0;
-    while let Some(chunk) = next().await? {
+    while let Some(chunk) = within_silence(chunks.try_next(), say).await? {
         len += chunk.len();
         if len > MAX_FILE {
             return Err(say_too_large());
@@ -212,33 +218,33 @@ mod tests {
     use std::fs::OpenOptions;
     use std::future::pending;
 
+    use futures_util::stream::{self, repeat, unfold};
+
     use super::*;
 
     #[tokio::test]
     async fn a_full_disk_is_said() {
         let full = OpenOptions::new().write(true).open("/dev/full");
-        let refused = keep_file(full, async || Ok(Some(Bytes::from_static(b"name,lat,lon")))).await.unwrap_err();
+        let chunks = repeat(Ok(Bytes::from_static(b"name,lat,lon")));
+        let refused = keep_file(full, chunks, String::clone).await.unwrap_err();
         assert!(refused.starts_with("The disk of this server is full."), "{refused}");
     }
 
     #[tokio::test]
     async fn a_file_that_never_ends_is_too_large() {
-        let made = tempfile::tempfile();
-        let chunk = Bytes::from(vec![0; 16 << 20]);
-        let refused = keep_file(made, async || Ok(Some(chunk.clone()))).await.unwrap_err();
+        let chunks = repeat(Ok(Bytes::from(vec![0; 16 << 20])));
+        let refused = keep_file(tempfile::tempfile(), chunks, String::clone).await.unwrap_err();
         assert!(refused.starts_with("The file is larger than 128 MB."), "{refused}");
     }
 
     #[tokio::test(start_paused = true)]
     async fn an_upload_may_take_long_as_long_as_something_comes() {
-        let mut left = 100;
-        let mut slow = async || {
-            left -= 1;
+        let slow = unfold(100, async |left| {
             drop(timeout(MAX_SILENCE / 2, pending::<()>()).await);
-            Ok((left > 0).then(|| Bytes::from_static(b"x")))
-        };
-        keep_file(tempfile::tempfile(), async || within_silence(slow()).await).await.unwrap();
-        let refused = within_silence(pending::<Result<(), _>>()).await.unwrap_err();
+            (left > 0).then(|| (Ok(Bytes::from_static(b"x")), left - 1))
+        });
+        keep_file(tempfile::tempfile(), pin!(slow), String::clone).await.unwrap();
+        let refused = keep_file(tempfile::tempfile(), stream::pending(), String::clone).await.unwrap_err();
         assert!(refused.starts_with("Nothing came for 30 seconds."), "{refused}");
     }
 

@@ -1,0 +1,198 @@
+//! A new site: by the rules of `signpost domains add` and `POST /domains`. Its secret is on the page that answers, once.
+
+use axum::Router;
+use axum::extract::Request;
+use axum::http::StatusCode;
+use axum::response::{IntoResponse, Response};
+use axum::routing::get;
+use maud::{Markup, html};
+use signpost_login::domains::{
+    self, Domain, DomainEntropy, HandlerKind, MAX_DOMAINS, NewDomain, NotRegistered, RegisteredDomain,
+    SHARED_LOGIN_HOST, register,
+};
+use signpost_platform::accounts::{Account, Environment};
+use signpost_platform::pages::form::PostedForm;
+use signpost_platform::pages::icons::Sign;
+
+use super::Console;
+use super::document::{ConsolePage, Screen};
+use super::proof::{MAX_LABEL, read_account_name, receive_proven};
+use super::tables::panel;
+use super::visit::{OperatorVisit, failed};
+
+/// Where the form is, and what it posts to.
+pub(super) const NEW_SITE_PATH: &str = "/console/sites/new";
+/// The longest host name, and the longest URL, in characters.
+const MAX_HOST: usize = 253;
+const MAX_URL: usize = 2_000;
+
+pub(super) fn router() -> Router<Console> {
+    Router::new().route(NEW_SITE_PATH, get(show).post(create))
+}
+
+/// What was typed, to be shown again where it was refused.
+#[derive(Debug, Default)]
+struct TypedSite {
+    domain: String,
+    account: String,
+    environment: String,
+    handler: String,
+    webhook_url: String,
+    event_url: String,
+}
+
+impl TypedSite {
+    fn read(form: &PostedForm) -> Self {
+        let text = |field: &str| form.text(field).unwrap_or_default().trim().to_owned();
+        Self {
+            domain: text("domain"),
+            account: text("account"),
+            environment: text("environment"),
+            handler: text("handler"),
+            webhook_url: text("webhook_url"),
+            event_url: text("event_url"),
+        }
+    }
+
+    /// The registration that is asked for.
+    fn wanted(&self) -> Result<NewDomain, &'static str> {
+        let url = |text: &String| (!text.is_empty()).then(|| text.clone());
+        let handler = match self.handler.as_str() {
+            "hosted" => HandlerKind::Hosted,
+            "direct" => HandlerKind::Direct,
+            _ => return Err("Choose who answers wallets."),
+        };
+        Ok(NewDomain {
+            domain: self.domain.clone(),
+            webhook_url: url(&self.webhook_url).unwrap_or_else(|| NewDomain::default_webhook_url(&self.domain)),
+            event_url: url(&self.event_url),
+            handler,
+        })
+    }
+}
+
+/// `GET /console/sites/new`
+async fn show(visit: OperatorVisit) -> Response {
+    render_form(&visit, &TypedSite { account: "default".to_owned(), ..TypedSite::default() }, None).await
+}
+
+/// `POST /console/sites/new`: `domain`, `account`, `environment`, `handler`, `webhook_url`, `event_url`.
+async fn create(visit: OperatorVisit, request: Request) -> Result<Response, Response> {
+    let form = receive_proven(&visit, request, "new site", NEW_SITE_PATH).await?;
+    let typed = TypedSite::read(&form);
+    match register_site(&visit, &form, &typed).await? {
+        Ok(registered) => Ok(show_registered(&visit, &registered).await),
+        Err(reason) => {
+            let page = render_form(&visit, &typed, Some(&reason)).await;
+            Ok((StatusCode::UNPROCESSABLE_ENTITY, page).into_response())
+        }
+    }
+}
+
+async fn register_site(
+    visit: &OperatorVisit,
+    form: &PostedForm,
+    typed: &TypedSite,
+) -> Result<Result<RegisteredDomain, String>, Response> {
+    let (console, login) = (&visit.console, &visit.console.login);
+    let read = || {
+        let name = read_account_name(form)?;
+        let environment = Environment::parse(&typed.environment).ok_or("Choose sandbox or live.")?;
+        Ok::<_, &'static str>((Account { name, environment }, typed.wanted()?))
+    };
+    let (account, wanted) = match read() {
+        Ok(read) => read,
+        Err(reason) => return Ok(Err(reason.to_owned())),
+    };
+    let reach = login.settings.reach(account.environment, console.serves_only_its_machine);
+    let registered = match register(&wanted, account, reach, visit.now, DomainEntropy::draw()) {
+        Ok(registered) => registered,
+        Err((field, reason)) => return Ok(Err(format!("{}: {reason}.", say_field(field)))),
+    };
+    let inserted = domains::sql::insert(&console.store, &login.settings.seal(), &registered, &visit.actor()).await;
+    Ok(match inserted.map_err(failed)? {
+        Ok(()) => Ok(registered),
+        Err(NotRegistered::Exists(there)) => {
+            Err(format!("The account has this site already, as {}. Nothing has changed.", there.id))
+        }
+        Err(NotRegistered::TooMany) => Err(format!("An account can have at most {MAX_DOMAINS} sites.")),
+        Err(NotRegistered::SharedLoginHost) => Err(format!("It was not registered: {SHARED_LOGIN_HOST}.")),
+    })
+}
+
+/// A field in the words of the form.
+fn say_field(field: &str) -> &str {
+    match field {
+        "domain" => "Host name",
+        "webhook_url" => "Webhook URL",
+        "event_url" => "Event URL",
+        other => other,
+    }
+}
+
+async fn render_form(visit: &OperatorVisit, typed: &TypedSite, refused: Option<&str>) -> Response {
+    let origin = &visit.console.origin;
+    let option = |value: &str, chosen: &str, text: &str| {
+        html! { option value=(value) selected[value == chosen] { (text) } }
+    };
+    let body = html! {
+        @if let Some(reason) = refused {
+            div.notice.danger role="alert" { (Sign::Stop.draw(20)) div { p { b { "The site was not added." } } p { (signpost_text::line(reason)) } } }
+        }
+        (panel("site", "A site", &html! {}, &html! {
+            form.inset.columns method="post" action=(origin.link(NEW_SITE_PATH)) {
+                (visit.token("new site"))
+                div.field { label for="domain" { "Host name" } input #domain name="domain" value=(typed.domain) required maxlength=(MAX_HOST); p.hint { "Such as shop.example; in the sandbox also localhost" } }
+                div.field { label for="account" { "Account" } input #account name="account" value=(typed.account) required maxlength=(MAX_LABEL); p.hint { "Keys of this account see the site" } }
+                div.field { label for="environment" { "Environment" } select #environment name="environment" {
+                    (option("sandbox", &typed.environment, "Sandbox: for trying, no proof")) (option("live", &typed.environment, "Live: with a proof that it is yours")) } }
+                div.field { label for="handler" { "Wallets are answered by" } select #handler name="handler" {
+                    (option("hosted", &typed.handler, "This server (hosted)")) (option("direct", &typed.handler, "The site (direct)")) } }
+                div.field { label for="webhook_url" { "Webhook URL" } input #webhook_url name="webhook_url" type="url" value=(typed.webhook_url) maxlength=(MAX_URL); p.hint { "Empty: https://HOST/webhooks/login" } }
+                div.field { label for="event_url" { "Event URL" } input #event_url name="event_url" type="url" value=(typed.event_url) maxlength=(MAX_URL); p.hint { "Where events go. Empty: the webhook URL" } }
+                button.btn.primary { "Add the site" }
+            }
+        }))
+    };
+    let note = html! { "To add a site, log in within the five minutes before: its secret is shown once." };
+    let page = ConsolePage { note, ..ConsolePage::new(visit, Screen::Sites, "Add a site", body) };
+    page.respond().await
+}
+
+async fn show_registered(visit: &OperatorVisit, registered: &RegisteredDomain) -> Response {
+    let RegisteredDomain { domain, secret } = registered;
+    let site = visit.console.origin.link(&format!("/console/sites/{}", domain.id));
+    let is_live = domain.account.environment == Environment::Live;
+    let needs_https =
+        is_live && domain.handler == HandlerKind::Hosted && !visit.console.origin.as_str().starts_with("https:");
+    let body = html! {
+        div.notice.ok role="status" {
+            (Sign::Tick.draw(20))
+            div.stack-sm {
+                p { b { "The site is added." } " Give it this signing secret now: it is not shown again." }
+                code.address #new-secret { (secret.reveal()) }
+            }
+        }
+        @if is_live { (panel("proof", "Show that it is yours", &html! {}, &draw_proof(domain))) }
+        @if needs_https {
+            div.notice.warn { (Sign::Info.draw(20)) p { "Live logins of a hosted site need this server at an https address: set " code { "public_url" } "." } }
+        }
+        p { a.btn.primary href=(site) { "To the site" } }
+    };
+    ConsolePage::new(visit, Screen::Sites, domain.name.as_str(), body).respond().await
+}
+
+/// How a live site shows that it is the account's.
+pub(super) fn draw_proof(domain: &Domain) -> Markup {
+    let Domain { name, verification_token, .. } = domain;
+    html! {
+        div.inset.stack-sm {
+            p { "Until then no login is opened on it. Do one of these, then press “Look for the proof now” on its page:" }
+            ul.points {
+                li { "A TXT record at " code { "_svc-challenge." (name.as_str()) } " or at " code { (name.as_str()) } " with this text." }
+                li { "A file at " code { "https://" (name.as_str()) "/.well-known/svc-verify" } " with this text on a line of its own." }
+            }
+            code.address #proof-token { (verification_token.as_str()) }
+        }
+    }
+}
