@@ -98,12 +98,15 @@ mod tests {
         judge_forwarding(peer, &headers.collect(), &Proxies::new(networks, header)).as_str()
     }
 
+    /// Who connects, who is trusted, what comes in the headers, and the word for it.
+    type ForwardingRow = (&'static str, &'static str, &'static [(&'static str, &'static str)], &'static str);
+
     #[test]
     fn what_a_proxy_makes_of_an_address_that_a_client_wrote_is_told() {
         const FOR: &str = "x-forwarded-for";
         const FORWARDED: (&str, &str) = ("forwarded", "for=192.0.2.77");
         let own = "10.0.0.0/8";
-        let table: [(&str, &str, &[(&str, &str)], &str); 13] = [
+        let table: [ForwardingRow; 13] = [
             // Nobody stands between.
             ("203.0.113.9", "", &[(FOR, "192.0.2.77"), FORWARDED], "direct"),
             ("203.0.113.9", own, &[(FOR, "192.0.2.77"), FORWARDED], "direct"),

@@ -128,7 +128,7 @@ impl Service<Request> for LoggedRoute {
         let (log, counts) = (Arc::clone(&self.log), Arc::clone(&self.counts));
         async move {
             let begun = Instant::now();
-            let running = tokio::time::timeout(log.time_limit(&name.route()), answering);
+            let running = tokio::time::timeout(log.time_limit(name.route()), answering);
             let running = name.clone().scope(running).instrument(span.clone());
             // A panic ends this request, not the connection's others. What it held is dropped with it.
             let mut response = match AssertUnwindSafe(running).catch_unwind().await {
