@@ -30,6 +30,7 @@ async function draw(states, languages = LANGUAGES, settings = {}) {
           await page.setViewportSize(name.startsWith('card ') ? { ...viewport, height: 2600 } : viewport);
           for (const colorScheme of THEMES) {
             await page.emulateMedia({ colorScheme });
+            if (name.startsWith('card ')) await page.frameLocator('iframe').locator(`html[style*="color-scheme: ${colorScheme}"]`).waitFor();
             const file = `${name.replaceAll(' ', '-')}-${language}-${colorScheme}-${viewport.width}.png`;
             await page.screenshot({ path: join(folder, file), fullPage: true });
           }

@@ -64,7 +64,7 @@ impl<'a> LocatorDocument<'a> {
         let (tag, document) = (tag(&document), Compressed::new(document));
         let page = KeptPage { tag, document, is_listed, device_use, made, until };
         visit.service.shelf.put(&ground.snapshot, visit.name(), page.clone());
-        reply(visit, page, fresh)
+        reply(visit, &page, fresh)
     }
 
     /// The reply with a page for one person alone: nobody stores or lists it.
@@ -134,7 +134,7 @@ impl<'a> LocatorDocument<'a> {
 /// The page of this very address, where it was made a moment ago and would be made the same.
 pub(super) fn find_kept(visit: &LocatorVisit, ground: &Ground, fresh: Duration) -> Option<Response> {
     let kept = visit.service.shelf.get(&ground.snapshot, &visit.name(), visit.now)?;
-    Some(reply(visit, kept, fresh))
+    Some(reply(visit, &kept, fresh))
 }
 
 /// Draws a page on a thread where that holds up nobody.
@@ -148,7 +148,7 @@ pub(super) async fn draw_apart(
 }
 
 /// The page, or that the browser has it already. The tag is weak: it names the content, compressed or not.
-fn reply(visit: &LocatorVisit, page: KeptPage, fresh: Duration) -> Response {
+fn reply(visit: &LocatorVisit, page: &KeptPage, fresh: Duration) -> Response {
     let is_known = visit.knows(&page.tag);
     let (body, is_compressed) =
         if is_known { (Bytes::new(), false) } else { page.document.choose_form(visit.accepts_gzip) };

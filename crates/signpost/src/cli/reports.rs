@@ -65,10 +65,10 @@ pub(super) enum ReportsCommand {
         #[arg(long, value_parser = ["new"], conflicts_with = "ids")]
         state: Option<String>,
         /// Only those that wait for this reason
-        #[arg(long, value_enum, requires = "state")]
+        #[arg(long, value_enum, requires = "state", conflicts_with = "ids")]
         held: Option<HeldWord>,
         /// Reject all of them without asking for each
-        #[arg(long, requires = "state")]
+        #[arg(long, requires = "state", conflicts_with = "ids")]
         yes: bool,
     },
     /// Undo accepting or rejecting: the report is what it was before
