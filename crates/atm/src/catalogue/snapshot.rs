@@ -149,6 +149,7 @@ impl Snapshot {
     }
 
     /// The towns of its machines that are not gone. The first call makes them, which takes a processor for a while.
+    #[must_use]
     pub fn towns(&self, places: &Gazetteer) -> &Towns {
         let all = self.towns.get_or_init(|| {
             let records: Vec<&Record> = self.entries.iter().map(|entry| &*entry.machine.record).collect();

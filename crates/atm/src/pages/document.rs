@@ -62,7 +62,7 @@ impl<'a> LocatorDocument<'a> {
         let document = Self { is_listed, ..self }.render(visit, ground);
         let (made, until) = (visit.now, ground.snapshot.at(visit.now).lasts_until());
         let (tag, document) = (tag(&document), Compressed::new(document));
-        let page = KeptPage { tag, document, is_listed, device_use, made, until };
+        let page = KeptPage { document, tag, is_listed, device_use, made, until };
         visit.service.shelf.put(&ground.snapshot, visit.name(), page.clone());
         reply(visit, &page, fresh)
     }
