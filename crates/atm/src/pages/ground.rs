@@ -21,7 +21,7 @@ impl Ground {
             let (sorted, names) = (Arc::clone(&snapshot), Arc::clone(&places));
             // Where that thread could not be had, the page sorts them itself.
             let sort = move || {
-                sorted.towns(&names);
+                let _made = sorted.towns(&names);
             };
             tokio::task::spawn_blocking(sort).await.ok();
         }
