@@ -6,7 +6,6 @@ use std::path::Path;
 use std::time::Duration;
 
 use anyhow::{Context, Result, ensure};
-use jiff::Timestamp;
 use signpost::server::schema::SCHEMA;
 use signpost_atm::catalogue::{Catalogue, Extent, Reading, Source, Terms, apply};
 use signpost_auth::Wallet;
@@ -182,7 +181,7 @@ async fn copy(store: &Store, copies: &Copies) -> Result<()> {
         names.join(", "),
         expressions.collect::<Vec<_>>().join(", "),
     ));
-    let begun = Timestamp::now().as_millisecond() - TIME_MS;
+    let begun = Clock::System.now().as_millisecond() - TIME_MS;
     for from in (1..=*count).step_by(usize::try_from(AT_ONCE)?) {
         let to = (from + AT_ONCE - 1).min(*count);
         store.write([step(sql, params![from, to, begun, TIME_MS / count])]).await?;
@@ -205,7 +204,7 @@ async fn machines(store: &Store, folder: &Path) -> Result<()> {
         let operator = number % 40;
         writeln!(text, "{number},{lat:.5},{lon:.5},Machine {number},Operator {operator},{number} Main St,Town,TX,US")?;
     }
-    let now = Timestamp::now();
+    let now = Clock::System.now();
     let catalogue = Catalogue::open(store, &Clock::System, folder, None, None).await?;
     let options = Options { now: Some(now), ..Options::default() };
     let reading = Reading::from_bytes(text.as_bytes(), &options, &catalogue.places.now())?;
@@ -223,7 +222,7 @@ async fn operator(store: &Store) -> Result<String> {
     const USER: &str = "INSERT INTO hosted_users (domain_id, id, petname, created_at)
                         VALUES ($1, $2, 'calm-otter-1000', $3)";
     const OPERATOR: &str = "INSERT INTO operators (user_id, added_at, added_by) VALUES ($1, $2, 'operator')";
-    let now = Timestamp::now();
+    let now = Clock::System.now();
     let domain = own::find_or_make(store, None, "http://localhost:1", now).await?;
     let (user, credential) = (UserId::new(now, random()), CredentialId::new(now, random()));
     let (session, cookie) = (SessionId::new(now, random()), CookieSecret::from_bytes(random()));

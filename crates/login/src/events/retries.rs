@@ -92,7 +92,7 @@ pub async fn retry(store: &Store, which: RetryChoice<'_>, actor: &Actor, now: Ti
             break;
         }
         let ids = rows.iter().map(|row| row.text(0)).collect::<Result<Vec<_>>>()?;
-        reached = ids.into_iter().max().unwrap_or_default().to_owned();
+        ids.into_iter().max().unwrap_or_default().clone_into(&mut reached);
     }
     Ok(retried)
 }

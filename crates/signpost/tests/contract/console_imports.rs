@@ -1,5 +1,7 @@
 //! Files that operators upload (docs/console.md, Imports): compared first, and imported when somebody says so.
 
+use std::fmt::Write as _;
+
 use jiff::SignedDuration;
 use reqwest::header::{CONTENT_TYPE, ORIGIN};
 use reqwest::{Method, RequestBuilder};
@@ -117,9 +119,9 @@ async fn of_a_gigabyte_whose_line_is_cut_in_the_middle_nothing_stays() {
     let host = browser.origin.split_once("://").expect("an origin").1;
     let mut text = format!("POST /console/machines/import HTTP/1.1\r\nhost: {host}\r\ncontent-length: {}\r\n", 1 << 30);
     for (name, value) in request.headers() {
-        text += &format!("{name}: {}\r\n", value.to_str().expect("a text"));
+        write!(text, "{name}: {}\r\n", value.to_str().expect("a text")).expect("a text takes all");
     }
-    text += &format!("\r\n{}", head(&token));
+    write!(text, "\r\n{}", head(&token)).expect("a text takes all");
     let filler = vec![b'x'; 1 << 20];
     let mut line = TcpStream::connect(service.app.listen).await.expect("a server");
     line.write_all(text.as_bytes()).await.expect("it is taken");

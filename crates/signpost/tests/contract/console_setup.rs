@@ -8,9 +8,8 @@ use reqwest::header::{CONTENT_TYPE, HOST, ORIGIN};
 use serde_json::{Value, json};
 use signpost::console::operators;
 
-use crate::account::scans;
-use crate::console::{browser_at, link, logs_in, operator, posts};
-use crate::harness::{Browser, Program, Service, ShownPage, http, text, until};
+use crate::console::{browser_at, link, logs_in, operator};
+use crate::harness::{Program, Service, http, text, until};
 
 #[tokio::test]
 async fn a_link_makes_one_operator_and_works_once() {
@@ -116,40 +115,6 @@ async fn the_command_line_prints_a_link_lists_operators_and_removes_them() {
     browser.goes_to("/console").await.is(403, "no-operator");
     let ended = Program::within(folder.path(), &["console", "remove", &id]).run();
     assert!(ended.failed(1).contains("no operator has the ID"));
-}
-
-/// The page on which somebody logs in, after the button of a page of ours.
-async fn login_page(browser: &mut Browser, asked: &ShownPage) -> (ShownPage, Value) {
-    let login = browser.presses(asked, "login", "&next=/console").await;
-    let page = login.form("cancel").0.split("/cancel").next().expect("a path").to_owned();
-    let session = json!({ "page_url": format!("{}{page}", browser.origin) });
-    (login, session)
-}
-
-#[tokio::test]
-async fn an_operator_logs_in_by_a_passkey() {
-    let service = Service::start().await;
-    let mut browser = operator(&service).await;
-    let integrator = service.integrator().await;
-    let mut passkey = None;
-    for _ in 0..2 {
-        service.passes(SignedDuration::from_secs(1));
-        let today = browser.goes_to("/console").await;
-        posts(&mut browser, &today, "/console/sign-out", "").await;
-        let asked = browser.goes_to("/console").await;
-        let (login, session) = login_page(&mut browser, asked.is(403, "login")).await;
-        // After a login by wallet the page offers a passkey for the next one.
-        match &mut passkey {
-            None => {
-                assert_eq!(scans(&integrator, &service.phone(), &login).await, 200);
-                passkey = Some(browser.makes_passkey(&session).await);
-            }
-            Some(passkey) => assert_eq!(browser.uses(&session, passkey).await, (200, json!({}))),
-        }
-        let back = browser.opens(&session).await.is(200, "done").link("continue");
-        let shown = browser.follows(&format!("{}?{}", back.path(), back.query().expect("a code"))).await;
-        assert!(shown.status == 200 && shown.html.contains("<h1>Today</h1>"), "{}", shown.html);
-    }
 }
 
 #[tokio::test]

@@ -47,8 +47,8 @@ impl Walk {
         let blocks: Vec<&str> = blocks.collect::<Option<_>>().expect("split gives one");
         assert_eq!(blocks.len(), 4, "a block of commands came or went: {blocks:?}");
         let is_ours = |line: &&str| !line.contains("systemctl");
-        let mut script: String =
-            blocks[block].lines().filter(is_ours).map(|line| format!("{}\n", line.replace("sudo ", ""))).collect();
+        let lines: Vec<&str> = blocks[block].lines().filter(is_ours).collect();
+        let mut script = lines.join("\n").replace("sudo ", "");
         for (theirs, ours) in &self.names {
             script = script.replace(theirs, ours);
         }

@@ -92,10 +92,10 @@ impl Load {
         let (ready, over) = (Arc::new(Mutex::new(vec![0, 1, 2])), Arc::new(AtomicBool::new(false)));
         let answered = Arc::new(AtomicU32::new(0));
         let balancer = tokio::spawn(balance(caller.clone(), Arc::clone(&ready), Arc::clone(&over)));
-        let balanced = Balanced { caller: caller.clone(), ready, answered: Arc::clone(&answered) };
+        let fleet = Balanced { caller: caller.clone(), ready, answered: Arc::clone(&answered) };
         let client = |number| {
-            let (balanced, over) = (balanced.clone(), Arc::clone(&over));
-            tokio::spawn(async move { balanced.logs_in(number, &over).await })
+            let (fleet, over) = (fleet.clone(), Arc::clone(&over));
+            tokio::spawn(async move { fleet.logs_in(number, &over).await })
         };
         let clients = (0..CLIENTS).map(client).collect();
         Self { caller: caller.clone(), over, answered, balancer, clients }

@@ -52,7 +52,7 @@ impl Fleet {
 
     /// From now on what starts is another build.
     pub(crate) fn takes(&self, program: &Path) {
-        *self.program.lock().expect("no panic") = program.to_owned();
+        program.clone_into(&mut self.program.lock().expect("no panic"));
     }
 
     fn program(&self) -> PathBuf {
