@@ -1,10 +1,12 @@
 #!/bin/sh
-# Packs a built program: build.sh PROGRAM FOLDER makes an archive, a Debian package, a list of what is in the program
-# (CycloneDX), and their SHA-256. The same program gives the same bytes, whoever packs it, wherever and whenever.
+# Packs a built program: build.sh PROGRAM FOLDER [STATIC] makes an archive, a Debian package, a list of what is in the program
+# (CycloneDX), and their SHA-256; with STATIC, a program that needs no libraries, a second archive with that one. The same
+# programs give the same bytes, whoever packs them, wherever and whenever.
 # DEB_COMPRESSION chooses another compression of the package than xz.
 set -eu
 umask 022
 program="$(realpath "$1")"; mkdir -p "$2"; out="$(realpath "$2")"
+static="${3:+$(realpath "$3")}"
 cd "$(dirname "$0")/../.."
 # The time of all files: that of the last commit.
 SOURCE_DATE_EPOCH="${SOURCE_DATE_EPOCH:-$(git log -1 --format=%ct)}"
@@ -36,8 +38,17 @@ gzip -9nc CHANGELOG.md >"$root/usr/share/doc/signpost/changelog.gz"
 archive="signpost-$version-linux-$(uname -m)"
 cp -R "$root/usr" "$work/$archive"
 install -m 644 deploy/signpost.service deploy/signpost.sysusers "$work/$archive/"
-tar --sort=name --mtime="@$SOURCE_DATE_EPOCH" --owner=0 --group=0 --numeric-owner -C "$work" -cf - "$archive" |
-  gzip -9n >"$out/$archive.tar.gz"
+pack() {
+  tar --sort=name --mtime="@$SOURCE_DATE_EPOCH" --owner=0 --group=0 --numeric-owner -C "$work" -cf - "$1" |
+    gzip -9n >"$out/$1.tar.gz"
+}
+pack "$archive"
+if [ -n "$static" ]; then
+  cp -R "$work/$archive" "$work/$archive-musl"
+  install -m 755 "$static" "$work/$archive-musl/bin/signpost"
+  strip --strip-unneeded "$work/$archive-musl/bin/signpost"
+  pack "$archive-musl"
+fi
 
 # What Debian adds: the unit and its user, a backup that is off, and the settings, which an upgrade leaves as they are. All but
 # the data folder are comments there, so that an upgrade may bring other defaults.
@@ -70,4 +81,4 @@ find "$root" -exec touch -h -d "@$SOURCE_DATE_EPOCH" {} +
 dpkg-deb --root-owner-group "-Z${DEB_COMPRESSION:-xz}" --build "$root" "$out/signpost_${version}_$machine.deb" >/dev/null
 
 python3 deploy/package/sbom.py >"$out/signpost-$version.cdx.json"
-(cd "$out" && sha256sum "$archive.tar.gz" "signpost_${version}_$machine.deb" "signpost-$version.cdx.json" >SHA256SUMS)
+(cd "$out" && sha256sum "$archive"*.tar.gz "signpost_${version}_$machine.deb" "signpost-$version.cdx.json" >SHA256SUMS)

@@ -12,6 +12,16 @@ export RUSTFLAGS="--remap-path-prefix=$PWD=/signpost --remap-path-prefix=$cargo=
 export CFLAGS="-ffile-prefix-map=$PWD=/signpost -ffile-prefix-map=$cargo=/cargo"
 export CARGO_TARGET_DIR="$PWD/target/dist"
 cargo build --quiet --release --locked --package signpost --bin signpost
+# One that needs no libraries of the machine it runs on, where its compilers are.
+target="$(uname -m)-unknown-linux-musl"
+static=""
+if command -v musl-gcc >/dev/null && [ -d "$rust/lib/rustlib/$target" ]; then
+  env "CC_$(echo "$target" | tr - _)=musl-gcc" \
+    cargo build --quiet --release --locked --package signpost --bin signpost --target "$target"
+  static="$CARGO_TARGET_DIR/$target/release/signpost"
+else
+  echo "No static program is made: rustup target add $target; apt-get install musl-tools" >&2
+fi
 rm -rf dist
-sh deploy/package/build.sh "$CARGO_TARGET_DIR/release/signpost" dist
+sh deploy/package/build.sh "$CARGO_TARGET_DIR/release/signpost" dist ${static:+"$static"}
 cat dist/SHA256SUMS

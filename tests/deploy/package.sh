@@ -12,12 +12,13 @@ export DEB_COMPRESSION=gzip
 export SOURCE_DATE_EPOCH=1700000000
 mkdir "$work/elsewhere"
 cp "$program" "$work/elsewhere/program"
-sh deploy/package/build.sh "$program" "$work/one"
-(umask 077 && cd / && sh "$OLDPWD/deploy/package/build.sh" "$work/elsewhere/program" "$work/two")
+sh deploy/package/build.sh "$program" "$work/one" "$program"
+(umask 077 && cd / && sh "$OLDPWD/deploy/package/build.sh" "$work/elsewhere/program" "$work/two" "$work/elsewhere/program")
 cmp "$work/one/SHA256SUMS" "$work/two/SHA256SUMS"
 (cd "$work/one" && sha256sum --check --quiet SHA256SUMS)
 version="$("$program" --version | cut -d ' ' -f 2)"
 package="$(echo "$work"/one/*.deb)"
+tar -tzf "$(echo "$work"/one/*-musl.tar.gz)" | grep -q -- '-musl/bin/signpost$'
 [ "$(dpkg-deb --field "$package" Version)" = "$version" ]
 
 # Nothing that the program needs is there, so that dpkg is told not to ask for it.

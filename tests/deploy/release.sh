@@ -26,8 +26,10 @@ echo "\$*" >"$work/arguments"
 echo "\$RUSTFLAGS" >"$work/rustflags"
 echo "\$CFLAGS" >"$work/cflags"
 echo "\$SOURCE_DATE_EPOCH" >"$work/epoch"
-mkdir -p "\$CARGO_TARGET_DIR/release"
-cp "$program" "\$CARGO_TARGET_DIR/release/signpost"
+# The last argument is the target, where one is named.
+case "\$*" in *--target*) folder="\$CARGO_TARGET_DIR/\${*##* }/release" ;; *) folder="\$CARGO_TARGET_DIR/release" ;; esac
+mkdir -p "\$folder"
+cp "$program" "\$folder/signpost"
 STAND_IN
 chmod +x "$work/bin/cargo"
 DEB_COMPRESSION=gzip PATH="$work/bin:$PATH" sh deploy/package/release.sh >/dev/null
