@@ -61,6 +61,7 @@ type ATM struct {
 	Hours          string  `json:"hours,omitempty"`
 	OpensAt        string  `json:"opensAt,omitempty"`
 	ClosesAt       string  `json:"closesAt,omitempty"`
+	Reports        string  `json:"reports,omitempty"`
 }
 
 // ATMList is some machines, nearest first, and what people should know. Show Notice, Advisories and

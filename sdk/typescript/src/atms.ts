@@ -40,6 +40,8 @@ export interface AtmItem {
   hours?: string;
   opensAt?: string;
   closesAt?: string;
+  /** What people report of it, in a sentence. */
+  reports?: string;
   operator?: string;
   statusAsOf?: string;
   statusReason?: string;

@@ -125,6 +125,9 @@ pub struct ListedAtm {
     /// When it closes, local time with its offset.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub closes_at: Option<String>,
+    /// What people report of it, in a sentence.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reports: Option<String>,
 }
 
 /// A whole record. What people call things are a source's words.

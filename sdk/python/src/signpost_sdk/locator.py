@@ -55,6 +55,8 @@ class Atm(LocatorReply):
     operator: str | None = None
     opens_at: str | None = None
     closes_at: str | None = None
+    reports: str | None = None
+    """What people report of it, in a sentence."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
