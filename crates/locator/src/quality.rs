@@ -115,6 +115,22 @@ pub fn concerns(record: &Record, gazetteer: &Gazetteer, now: Timestamp) -> Vec<C
     found
 }
 
+/// Those of some machines that may be wrong, each with all that may be: alone, and beside the others.
+#[must_use]
+pub fn find_concerns<'m>(
+    machines: &[&'m Machine],
+    gazetteer: &Gazetteer,
+    now: Timestamp,
+) -> Vec<(&'m Machine, Vec<Concern>)> {
+    let mut found: Vec<_> =
+        machines.iter().map(|machine| (*machine, concerns(&machine.record, gazetteer, now))).collect();
+    for at in duplicate_suspects(machines) {
+        found[at].1.push(Concern::DuplicateSuspect);
+    }
+    found.retain(|(_, concerns)| !concerns.is_empty());
+    found
+}
+
 /// Where a machine is, against where it is said to be.
 fn place(record: &Record, gazetteer: &Gazetteer) -> Option<Concern> {
     let address = &record.address;

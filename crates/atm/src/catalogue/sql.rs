@@ -8,7 +8,10 @@ use jiff::Timestamp;
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
 use serde::Serialize;
+use serde_json::json;
 use signpost_locator::{Atm, AtmId, Record, SharedParts, sample};
+use signpost_platform::accounts::audit::sql::insert_entry;
+use signpost_platform::accounts::audit::{Action, Actor};
 use signpost_store::{Row, Step, Store, Stored, WriteOutcome, must, params, sql, step};
 use tokio::sync::mpsc;
 
@@ -226,14 +229,19 @@ pub async fn set_apart(store: &Store, rows: &[AtmId], apart: bool, told: Step) -
     commit(store, steps).await
 }
 
-/// Takes away all machines of a source, and the source. Their numbers are not given again.
+/// Takes away all machines of a source, and the source, and says so in the audit log. Their numbers are not given again.
 ///
 /// # Errors
 /// As [`Store::write`], or where an import came between.
-pub async fn forget_source(store: &Store, name: &str, now: Timestamp) -> Result<()> {
+pub async fn forget_source(store: &Store, name: &str, by: &Actor, machines: i64, now: Timestamp) -> Result<()> {
     let version = read_version(store).await?;
-    let steps =
-        vec![must(ADVANCE, params![version]), step(REMOVE_ALL, params![now, name]), step(DROP_SOURCE, params![name])];
+    let told = insert_entry(by, None, Action::AtmsForgotten, name, &json!({ "machines": machines }), now);
+    let steps = vec![
+        must(ADVANCE, params![version]),
+        step(REMOVE_ALL, params![now, name]),
+        step(DROP_SOURCE, params![name]),
+        told,
+    ];
     commit(store, steps).await
 }
 

@@ -11,7 +11,8 @@ use signpost_login::events::endpoints::list_failing_up_to;
 use signpost_login::events::{FailingEndpoint, sql as event_rows};
 use signpost_platform::accounts::keys;
 
-use super::{Console, ConsoleParts};
+use super::Console;
+use super::doubts::find_doubts;
 
 /// How far is counted: beyond it a number helps nobody.
 pub(super) const COUNTED_TO: u32 = 1_000;
@@ -47,6 +48,8 @@ pub(super) struct LocatorFacts {
     pub(super) first_reports: Vec<MachineReport>,
     pub(super) overdue: Vec<String>,
     pub(super) failing_feeds: Vec<Feed>,
+    /// How many machines may be wrong, as far as they were checked.
+    pub(super) doubtful: usize,
 }
 
 impl CountUpTo {
@@ -78,7 +81,7 @@ impl DeploymentFacts {
 }
 
 impl LocatorFacts {
-    async fn read(console: &ConsoleParts, now: Timestamp) -> Result<Option<Self>> {
+    async fn read(console: &Console, now: Timestamp) -> Result<Option<Self>> {
         let Some(atm) = &console.atm else { return Ok(None) };
         let (store, snapshot) = (&console.store, atm.catalogue.snapshot());
         let today = now.to_zoned(TimeZone::UTC).date();
@@ -92,6 +95,7 @@ impl LocatorFacts {
             first_reports: report_rows::list(store, Some(ReportState::New), None, NAMED).await?,
             overdue: overdue.collect(),
             failing_feeds: feeds.into_iter().filter(|feed| feed.failures > 0).collect(),
+            doubtful: find_doubts(console, now).map_or(0, |doubts| doubts.machines),
         }))
     }
 }

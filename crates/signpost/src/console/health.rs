@@ -1,7 +1,7 @@
 //! Health: the checks of `signpost doctor`, made by the server. They take seconds, so they run beside the requests, and only
 //! while somebody looks.
 
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use axum::response::Response;
@@ -11,6 +11,7 @@ use maud::html;
 use super::Console;
 use super::dates::say_moment;
 use super::document::{ConsolePage, Screen};
+use super::running_check::RunningCheck;
 use super::tables::{chip, panel, table};
 use super::visit::OperatorVisit;
 use crate::doctor::{CheckFinding, Grade, Installation, check_installation};
@@ -34,22 +35,6 @@ struct HealthSeen {
 impl HealthBoard {
     fn seen(&self) -> Option<Arc<HealthSeen>> {
         self.seen.lock().unwrap_or_else(PoisonError::into_inner).clone()
-    }
-}
-
-/// Holds the word that a check runs, and takes it back however that check ends.
-struct RunningCheck(Arc<AtomicBool>);
-
-impl RunningCheck {
-    /// None where another check runs.
-    fn begin(is_running: &Arc<AtomicBool>) -> Option<Self> {
-        (!is_running.swap(true, Ordering::AcqRel)).then(|| Self(Arc::clone(is_running)))
-    }
-}
-
-impl Drop for RunningCheck {
-    fn drop(&mut self) {
-        self.0.store(false, Ordering::Release);
     }
 }
 
@@ -106,22 +91,4 @@ fn draw(seen: &HealthSeen) -> maud::Markup {
         (failed, warned) => format!("{failed} failed, {warned} to look at"),
     };
     panel("checks", &title, &html! {}, &table("Checks", &["Grade", "Check", "Found"], &rows, &html! {}))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[tokio::test]
-    async fn a_check_that_panics_is_not_the_last() {
-        let board = HealthBoard::default();
-        let running = RunningCheck::begin(&board.is_running).unwrap();
-        assert!(RunningCheck::begin(&board.is_running).is_none(), "one at a time");
-        let panics = async move {
-            let _running = running;
-            panic!("of this test");
-        };
-        tokio::spawn(panics).await.unwrap_err();
-        assert!(RunningCheck::begin(&board.is_running).is_some());
-    }
 }

@@ -25,8 +25,11 @@ use signpost_store::Store;
 use super::Console;
 use super::dates::moment;
 use super::document::{ConsolePage, Screen};
+use super::doubts::{draw_doubts, find_doubts};
+use super::proof::{Confirmation, Question, receive_asked};
 use super::reports::no_locator;
 use super::tables::{chip, panel, table};
+use super::todo::escape;
 use super::visit::{OperatorVisit, failed, to};
 
 /// After how many machines a search asks whether somebody still waits for it.
@@ -45,6 +48,7 @@ struct Search {
 pub(super) fn router() -> Router<Console> {
     Router::new()
         .route("/console/machines", get(show))
+        .route("/console/machines/forget", post(forget))
         .route("/console/machines/{id}", get(show_one))
         .route("/console/machines/{id}/split", post(split))
         .route("/console/machines/{id}/join", post(join))
@@ -61,9 +65,8 @@ async fn show(visit: OperatorVisit, Query(search): Query<Search>) -> Result<Resp
     };
     let rows: Vec<_> = found.iter().map(|id| machine_row(&visit, &snapshot, *id)).collect();
     let sources = visit.console.sources.count(&visit.console.store, snapshot.version()).await.map_err(failed)?;
-    let sources = sources.iter().map(|count| {
-        vec![html! { (signpost_text::line(&count.source)) }, html! { (count.machines) }, html! { (count.gone) }]
-    });
+    let sources = sources.iter().map(|count| source_row(&visit, count));
+    let doubts = find_doubts(&visit.console, visit.now);
     let feeds = feeds::sql::list(&visit.console.store).await.map_err(failed)?;
     let body = html! {
         form.search role="search" method="get" action=(origin.link("/console/machines")) {
@@ -74,14 +77,27 @@ async fn show(visit: OperatorVisit, Query(search): Query<Search>) -> Result<Resp
             (panel("found", &say_found(found.len()), &html! {}, &table("Machines", &["Machine", "Address", "Status", "Sources"],
                 &rows, &html! { p { "No machine has this in its name, address, operator or ID." } })))
         }
-        (panel("sources", "Sources", &html! {}, &table("Sources", &["Source", "Machines", "Gone"],
+        (panel("sources", "Sources", &html! {}, &table("Sources", &["Source", "Machines", "Gone", "Do"],
             &sources.collect::<Vec<_>>(), &html! { p { "Nothing was imported yet." } })))
+        @if let Some(doubts) = &doubts { (draw_doubts(origin, doubts)) }
         (panel("feeds", "Feeds", &html! {}, &draw_feeds(&feeds)))
     };
     let aside = html! { a.btn.small href=(origin.link("/console/machines/import")) { "Import a file" } };
     let note = html! { (snapshot.len()) " machines" @if snapshot.is_sample() { ", all of them fictional" } };
     let page = ConsolePage { note, aside, ..ConsolePage::new(&visit, Screen::Machines, "Machines", body) };
     Ok(page.respond().await)
+}
+
+fn source_row(visit: &OperatorVisit, count: &SourceCount) -> Vec<Markup> {
+    let action = visit.console.origin.link(&path_to_forget(&count.source));
+    vec![
+        html! { (signpost_text::line(&count.source)) },
+        html! { (count.machines) },
+        html! { (count.gone) },
+        html! {
+            form method="post" action=(action) { (visit.token(&forgetting(&count.source))) button.btn.small { "Forget" } }
+        },
+    ]
 }
 
 fn say_found(found: usize) -> String {
@@ -257,6 +273,53 @@ fn forms(visit: &OperatorVisit, entry: &CatalogueEntry) -> Markup {
             }))
         }
     }
+}
+
+/// Which source is forgotten.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct ForgottenSource {
+    source: String,
+}
+
+fn path_to_forget(source: &str) -> String {
+    format!("/console/machines/forget?source={}", escape(source))
+}
+
+fn forgetting(source: &str) -> String {
+    format!("forget {source}")
+}
+
+/// `POST /console/machines/forget`: asks first, and wants a login of a moment ago, for nothing brings the machines back but
+/// another import.
+async fn forget(
+    visit: OperatorVisit,
+    Query(of): Query<ForgottenSource>,
+    request: Request,
+) -> Result<Response, Response> {
+    let (source, purpose, back) = (&of.source, forgetting(&of.source), "/console/machines");
+    let asked = receive_asked(&visit, request, &purpose, back).await?;
+    let store = &visit.console.store;
+    let counts = sql::count_by_source(store).await.map_err(failed)?;
+    let count = counts.iter().find(|count| count.source == *source).ok_or_else(|| Problem::NotFound.into_response())?;
+    if asked == Confirmation::First {
+        let text = format!(
+            "Its {} machines go, unless another source has them too. A feed of this name would import them again.",
+            count.machines
+        );
+        let question = Question {
+            screen: Screen::Machines,
+            title: &format!("Forget {}?", signpost_text::line(source)),
+            text: &text,
+            action: &path_to_forget(source),
+            purpose: &purpose,
+            button: "Forget it",
+            back,
+        };
+        return Ok(question.ask(&visit).await);
+    }
+    sql::forget_source(store, source, &visit.actor(), count.machines, visit.now).await.map_err(failed)?;
+    Ok(to(&visit.console, back))
 }
 
 /// `POST /console/machines/{id}/split`

@@ -8,6 +8,7 @@ mod dates;
 mod deliveries;
 mod document;
 mod door;
+mod doubts;
 mod facts;
 mod health;
 mod imports;
@@ -17,6 +18,7 @@ mod machines;
 pub mod operators;
 mod proof;
 mod reports;
+mod running_check;
 mod settings_list;
 mod setup;
 mod site_form;
@@ -44,6 +46,7 @@ use signpost_platform::pages::Asset;
 use signpost_platform::web::problem::Problem;
 
 use self::access::{ConsoleAdmission, admit};
+use self::doubts::DoubtShelf;
 use self::health::HealthBoard;
 use self::machines::SourceShelf;
 pub use self::uploads::SLOW_SCREENS;
@@ -73,6 +76,7 @@ pub struct ConsoleParts {
     health: HealthBoard,
     uploads: UploadShelf,
     sources: SourceShelf,
+    doubts: DoubtShelf,
 }
 
 impl Deref for Console {
@@ -106,6 +110,7 @@ impl Console {
             health: HealthBoard::default(),
             uploads: UploadShelf::default(),
             sources: SourceShelf::default(),
+            doubts: DoubtShelf::default(),
         })))
     }
 

@@ -11,6 +11,7 @@ use signpost_login::domains::{self, Domain, HandlerKind, overview};
 use signpost_login::events::endpoints::{find_failing, list_failing_up_to};
 use signpost_login::events::{self, FailingEndpoint, RetryChoice, deliveries};
 use signpost_login::ids::{DomainId, EventId};
+use signpost_login::sessions;
 use signpost_platform::accounts::audit::Action;
 use signpost_platform::accounts::audit::sql::insert_entry;
 use signpost_platform::accounts::{Environment, SERVER_ACCOUNT};
@@ -21,7 +22,7 @@ use super::Console;
 use super::dates::{moment, say_moment};
 use super::deliveries::retry_events;
 use super::document::{ConsolePage, Screen};
-use super::facts::FAILING;
+use super::facts::{COUNTED_TO, FAILING};
 use super::site_form::{NEW_SITE_PATH, draw_proof};
 use super::site_secrets::{draw_secrets, find_site};
 use super::tables::{chip, older, panel, table};
@@ -84,8 +85,23 @@ async fn show(visit: OperatorVisit, Query(page): Query<SitePage>) -> Result<Resp
             (older(next))
         }))
     };
-    let page = ConsolePage { aside, ..ConsolePage::new(&visit, Screen::Sites, "Sites and deliveries", body) };
+    let logins = sessions::sql::count_pending_of_newest(store, visit.now, COUNTED_TO).await.map_err(failed)?;
+    let page = ConsolePage {
+        note: html! { (say_logins(logins)) },
+        aside,
+        ..ConsolePage::new(&visit, Screen::Sites, "Sites and deliveries", body)
+    };
     Ok(page.respond().await)
+}
+
+/// How many people are at a login just now.
+fn say_logins(waiting: i64) -> String {
+    match waiting {
+        0 => "Nobody is logging in at the moment".to_owned(),
+        1 => "1 login is under way".to_owned(),
+        more if more >= i64::from(COUNTED_TO) => format!("{COUNTED_TO} logins or more are under way"),
+        more => format!("{more} logins are under way"),
+    }
 }
 
 /// An endpoint that fails, why, and a test of it: to the site that its last event is of.

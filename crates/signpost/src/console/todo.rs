@@ -112,6 +112,19 @@ fn list_of_locator(locator: &LocatorFacts) -> Vec<TodoItem> {
         text: "Until somebody reads its source again, pages say that it may have changed.".to_owned(),
         cure: ("See the checks", "/console/health".to_owned()),
     }));
+    if locator.doubtful > 0 {
+        let title = match locator.doubtful {
+            1 => "1 machine may be wrong".to_owned(),
+            more => format!("{more} machines may be wrong"),
+        };
+        found.push(TodoItem {
+            urgency: Urgency::Info,
+            sign: Sign::Machine,
+            title,
+            text: "It is not where its address is, its hours cannot be read, or it is there twice.".to_owned(),
+            cure: ("See which", "/console/machines#doubts".to_owned()),
+        });
+    }
     if locator.is_sample {
         found.push(TodoItem {
             urgency: Urgency::Info,
@@ -194,12 +207,16 @@ mod tests {
     fn what_fails_comes_before_what_waits() {
         let now = Timestamp::UNIX_EPOCH;
         assert_eq!(list_todo(&DeploymentFacts::default(), now), []);
-        let locator = LocatorFacts { is_sample: true, reports_waiting: 2, ..LocatorFacts::default() };
+        let locator = LocatorFacts { is_sample: true, reports_waiting: 2, doubtful: 7, ..LocatorFacts::default() };
         let facts = DeploymentFacts { failed: CountUpTo(1001), locator: Some(locator), ..DeploymentFacts::default() };
         let found = list_todo(&facts, now);
         let titles: Vec<_> = found.iter().map(|item| item.title.as_str()).collect();
-        let expected =
-            ["more than 1,000 events failed for good", "2 reports wait for you", "The machines are fictional"];
+        let expected = [
+            "more than 1,000 events failed for good",
+            "2 reports wait for you",
+            "7 machines may be wrong",
+            "The machines are fictional",
+        ];
         assert_eq!(titles, expected);
     }
 

@@ -27,11 +27,12 @@ pub(crate) const SCREENS: [&str; 11] = [
 ];
 
 /// What its forms post to; a test says that none is missing.
-const DEEDS: [&str; 22] = [
+const DEEDS: [&str; 23] = [
     "/console/setup/confirm",
     "/console/sign-out",
     "/console/machines/1/split",
     "/console/machines/1/join",
+    "/console/machines/forget",
     "/console/machines/import",
     "/console/machines/import/apply",
     "/console/reports/rep_x",

@@ -7,7 +7,7 @@ use clap::Args;
 use serde_json::json;
 use signpost_atm::catalogue;
 use signpost_locator::Machine;
-use signpost_locator::quality::{Concern, concerns, duplicate_suspects};
+use signpost_locator::quality::{Concern, find_concerns};
 use signpost_platform::clock::Clock;
 use signpost_store::Store;
 
@@ -35,12 +35,7 @@ impl CheckCommand {
             self.source.as_ref().is_none_or(|source| machine.claims.iter().any(|claim| *claim.source == **source))
         };
         let machines: Vec<&Machine> = snapshot.entries().iter().map(|entry| &entry.machine).filter(is_asked).collect();
-        let mut found: Vec<(&Machine, Vec<Concern>)> =
-            machines.iter().map(|machine| (*machine, concerns(&machine.record, &gazetteer, now))).collect();
-        for at in duplicate_suspects(&machines) {
-            found[at].1.push(Concern::DuplicateSuspect);
-        }
-        found.retain(|(_, concerns)| !concerns.is_empty());
+        let found = find_concerns(&machines, &gazetteer, now);
         let mut counts: BTreeMap<Concern, usize> = BTreeMap::new();
         for concern in found.iter().flat_map(|(_, concerns)| concerns) {
             *counts.entry(*concern).or_default() += 1;

@@ -38,7 +38,7 @@ pub(super) async fn join(session: &Session, store: &Store, id: u64) -> Result<()
 pub(super) async fn forget(session: &Session, store: &Store, source: &str) -> Result<()> {
     let kept = catalogue::sql::count_by_source(store).await?.into_iter().find(|count| count.source == source);
     let machines = kept.map(|count| count.machines).with_context(|| format!("no source is named {source}"))?;
-    catalogue::sql::forget_source(store, source, Clock::System.now()).await?;
+    catalogue::sql::forget_source(store, source, &Actor::Operator, machines, Clock::System.now()).await?;
     session.print(&json!({ "source": source, "removed": machines }), || {
         format!("deleted {machines} ATMs of {source}; a feed of that name would import them again")
     })
