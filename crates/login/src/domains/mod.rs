@@ -200,7 +200,7 @@ fn parse_registrable(text: &str, environment: Environment) -> Result<DomainName,
             Environment::Live => Err("localhost is allowed in the sandbox only".to_owned()),
         };
     }
-    match psl::domain_str(name.as_str()) {
+    match registrable(&name) {
         Some(_) => Ok(name),
         None => Err(format!("'{name}' is a public suffix; register a domain below it")),
     }
@@ -208,7 +208,12 @@ fn parse_registrable(text: &str, environment: Environment) -> Result<DomainName,
 
 /// The name right below the public suffix: what two related names have in common.
 fn apex(name: &DomainName) -> &str {
-    psl::domain_str(name.as_str()).unwrap_or(name.as_str())
+    registrable(name).unwrap_or(name.as_str())
+}
+
+/// The name right below the public suffix; `None` of a public suffix itself.
+fn registrable(name: &DomainName) -> Option<&str> {
+    psl2::lookup(name.as_str())?.registrable_domain()
 }
 
 /// A URL that wallets or our events may be sent to.
@@ -289,6 +294,8 @@ mod tests {
             ("com", false, false),
             ("co.uk", false, false),
             ("github.io", false, false),
+            // Below a wildcard, and itself the base of one.
+            ("mtls.run.app", false, false),
             ("someone.github.io", true, true),
             ("127.0.0.1", false, false),
             ("example.com:8080", false, false),
