@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use jiff::Timestamp;
-use signpost_locator::{Coin, FRESH, OpenState, Record, Reported, Trade, Tri};
+use signpost_locator::{Coin, FRESH, Record, Reported, Trade, Tri};
 
 use super::hours::HoursBoard;
 
@@ -37,16 +37,19 @@ pub(crate) struct Coins(HashMap<Coin, u64>);
 /// How many coins have a bit.
 const BITS: usize = 63;
 
-/// What is known of a machine, a bit for each coin.
+/// What is known of a machine, a bit for each coin. A search that looks at many machines reads these few bytes of each and
+/// nothing else: to follow it to its record takes longer than the rest of the search.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Facts {
     deals: u64,
     buys: u64,
     sells: u64,
-    /// Until when the report of its being in service counts.
-    in_service_until: Option<Timestamp>,
-    /// The number of its hours.
-    hours: Option<u32>,
+    /// Until when the report of its being in service counts, in microseconds since 1970.
+    in_service_until: i64,
+    /// The number of its hours; one that no board has where it has none.
+    hours: u32,
+    /// The number of what people are told there.
+    pub(super) advice: u32,
 }
 
 /// A filter in the bits of a catalogue, ready to be tested on each machine.
@@ -121,12 +124,11 @@ impl Coins {
     /// A machine's facts, given the number of its hours.
     pub(crate) fn facts(&self, record: &Record, hours: Option<u32>) -> Facts {
         let whole = |tri: Tri| if tri == Tri::Yes { WHOLE } else { 0 };
-        let is_fresh_until = || match record.reported_at {
-            Some(at) => at.checked_add(FRESH).unwrap_or(Timestamp::MAX),
-            None => Timestamp::MAX,
-        };
-        let in_service_until = (record.reported == Reported::InService).then(is_fresh_until);
-        let mut facts = Facts { deals: 0, buys: whole(record.buy), sells: whole(record.sell), in_service_until, hours };
+        let fresh_until = |at: Timestamp| at.checked_add(FRESH).unwrap_or(Timestamp::MAX);
+        let fresh_until = record.reported_at.map_or(Timestamp::MAX, fresh_until).as_microsecond();
+        let in_service_until = if record.reported == Reported::InService { fresh_until } else { i64::MIN };
+        let (buys, sells, hours) = (whole(record.buy), whole(record.sell), hours.unwrap_or(u32::MAX));
+        let mut facts = Facts { deals: 0, buys, sells, in_service_until, hours, advice: 0 };
         let traded = record.more.iter().flat_map(|more| more.trades.keys());
         for coin in record.coins.keys().chain(traded) {
             let trade = record.trades(coin);
@@ -185,8 +187,7 @@ impl PreparedFilter<'_> {
 
 impl Facts {
     fn is_open(&self, board: &HoursBoard, now: Timestamp) -> bool {
-        let opening = self.hours.and_then(|number| board.get(number)).map(|hours| hours.opening);
-        self.in_service_until.is_some_and(|until| now <= until) && opening == Some(Ok(OpenState::Open))
+        now.as_microsecond() <= self.in_service_until && board.is_open(self.hours)
     }
 }
 

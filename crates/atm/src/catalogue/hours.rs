@@ -20,6 +20,8 @@ pub(crate) struct HoursTable {
 #[derive(Debug)]
 pub(crate) struct HoursBoard {
     hours: Vec<HoursNow>,
+    /// Which of them say that it is open: what a search asks of many machines, close together.
+    open: Vec<bool>,
     from: Timestamp,
     until: Timestamp,
 }
@@ -60,7 +62,7 @@ impl HoursBook {
 
     pub(crate) fn table(self) -> HoursTable {
         // Of no moment at all: the first question fills it.
-        let board = HoursBoard { hours: Vec::new(), from: Timestamp::MAX, until: Timestamp::MIN };
+        let board = HoursBoard { hours: Vec::new(), open: Vec::new(), from: Timestamp::MAX, until: Timestamp::MIN };
         HoursTable { schedules: self.schedules, board: ArcSwap::from_pointee(board) }
     }
 }
@@ -86,12 +88,18 @@ impl HoursBoard {
             .map(|(at, schedule)| last(at).cloned().unwrap_or_else(|| HoursNow::evaluate(schedule, now)))
             .collect();
         let until = hours.iter().map(|hours| hours.valid_until).fold(Timestamp::MAX, Timestamp::min);
-        Self { hours, from: now, until }
+        let open = hours.iter().map(|hours| hours.opening == Ok(OpenState::Open)).collect();
+        Self { hours, open, from: now, until }
     }
 
     /// Until when it is right.
     pub(crate) fn until(&self) -> Timestamp {
         self.until
+    }
+
+    /// Whether hours say that it is open; what they do not say is not.
+    pub(crate) fn is_open(&self, number: u32) -> bool {
+        self.open.get(number as usize).copied().unwrap_or_default()
     }
 
     pub(crate) fn get(&self, number: u32) -> Option<&HoursNow> {

@@ -27,6 +27,9 @@ impl Snapshot {
         for (entry, set) in parts.entries.iter_mut().zip(set_of_each) {
             entry.advice = set;
         }
+        for (facts, at) in parts.facts.iter_mut().zip(&parts.present) {
+            facts.advice = parts.entries[*at as usize].advice;
+        }
         parts.advice = table;
         self
     }
@@ -49,7 +52,12 @@ impl<'a> Moment<'a> {
     /// Whether a law in force forbids the machine.
     #[must_use]
     pub fn is_banned(&self, entry: &CatalogueEntry) -> bool {
-        self.snapshot.advice.ban_reason(entry.advice, self.now).is_some()
+        self.is_ban(entry.advice)
+    }
+
+    /// Whether a law in force forbids the machines that have this number of what people are told.
+    pub(super) fn is_ban(&self, advice: u32) -> bool {
+        self.snapshot.advice.ban_reason(advice, self.now).is_some()
     }
 
     /// What people should be told at a machine.

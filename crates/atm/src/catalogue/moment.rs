@@ -103,15 +103,16 @@ impl<'a> Moment<'a> {
     pub(super) fn predicate(&self, filter: &AtmFilter) -> impl Fn(u32) -> bool {
         let prepared = self.snapshot.coins.prepare(filter);
         let record = |at| &*self.snapshot.present_at(at).machine.record;
-        let is_allowed = |at| {
-            let entry = self.snapshot.present_at(at);
-            !self.snapshot.reports.is_gone(entry.machine.id)
-                && (!filter.open_now || !self.is_banned(entry) && !self.snapshot.reports.is_doubted(entry.machine.id))
+        let reports = Some(&self.snapshot.reports).filter(|reports| !reports.is_empty());
+        let is_reported = move |at: u32| {
+            let id = self.snapshot.present_at(at).machine.id;
+            reports.is_some_and(|reports| reports.is_gone(id) || filter.open_now && reports.is_doubted(id))
         };
-        let is_all_allowed = self.snapshot.reports.is_empty() && !filter.open_now;
         move |at| {
-            prepared.fits(&self.snapshot.facts[at as usize], || record(at), &self.board, self.now)
-                && (is_all_allowed || is_allowed(at))
+            let facts = &self.snapshot.facts[at as usize];
+            prepared.fits(facts, || record(at), &self.board, self.now)
+                && (!filter.open_now || !self.is_ban(facts.advice))
+                && (reports.is_none() || !is_reported(at))
         }
     }
 

@@ -49,7 +49,7 @@ pub struct SnapshotParts {
     /// The positions of machines by the numbers of their other rows.
     merged: HashMap<AtmId, u32>,
     /// The positions of the machines that are not gone, and where they are: a search sees no others.
-    present: Vec<u32>,
+    pub(super) present: Vec<u32>,
     /// What is known of those that are present.
     pub(crate) facts: Vec<Facts>,
     pub(crate) coins: Coins,
