@@ -42,6 +42,8 @@ mod well_known;
 
 use std::sync::LazyLock;
 
+use arcstr::ArcStr;
+
 use crate::country::Country;
 use crate::fold::fold;
 use crate::index::Index;
@@ -99,7 +101,7 @@ pub struct Place {
     /// How many people live there.
     pub population: u32,
     /// The IANA name of its time zone.
-    pub time_zone: String,
+    pub time_zone: ArcStr,
 }
 
 impl Gazetteer {
@@ -240,7 +242,7 @@ impl Gazetteer {
 
     /// What is no place of its own, to be named beside places.
     fn place_without_people(&self, name: String, region: Option<Region>, country: Country, point: Point) -> Place {
-        let time_zone = self.time_zone(point, region).unwrap_or_default().to_owned();
+        let time_zone = self.time_zone(point, region).map(ArcStr::from).unwrap_or_default();
         Place { name, region, country, county: None, point, population: 0, time_zone }
     }
 

@@ -151,7 +151,7 @@ mod tests {
             county: Some(county.to_owned()).filter(|county| !county.is_empty()),
             point: Point::new(41.25, -80.5).expect("on the earth"),
             population: 600,
-            time_zone: "America/New_York".to_owned(),
+            time_zone: "America/New_York".into(),
         }
     }
 

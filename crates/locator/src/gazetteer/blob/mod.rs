@@ -24,6 +24,8 @@
 mod read;
 mod write;
 
+use arcstr::ArcStr;
+
 use crate::country::Country;
 use crate::point::Point;
 use crate::region::Region;
@@ -118,7 +120,7 @@ pub enum Damaged {
 /// What a blob holds.
 pub(super) struct BlobContents {
     pub(super) areas: Vec<PlaceArea>,
-    pub(super) zones: Vec<String>,
+    pub(super) zones: Vec<ArcStr>,
     /// A line for each place.
     pub(super) names: String,
     pub(super) places: Vec<StoredPlace>,

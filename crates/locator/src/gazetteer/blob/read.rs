@@ -2,6 +2,7 @@
 
 use std::io::Read;
 
+use arcstr::ArcStr;
 use flate2::read::GzDecoder;
 
 use super::{BlobContents, Damaged, MAGIC, PlaceArea, StoredCounty, StoredPlace, StoredPostcode, VERSION};
@@ -35,7 +36,7 @@ pub(in crate::gazetteer) fn decode(bytes: &[u8]) -> Result<BlobContents, Damaged
         Ok::<&[u8], Damaged>(section)
     };
     let areas = text(section()?, "areas")?.lines().map(area).collect::<Result<_, _>>()?;
-    let zones = text(section()?, "zones")?.lines().map(str::to_owned).collect();
+    let zones = text(section()?, "zones")?.lines().map(ArcStr::from).collect();
     let names = text(section()?, "names")?;
     let places = places(section()?, &names, has_counties).ok_or(Damaged::Section("places"))?;
     let postings = read_numbers(section()?).map(|[number]| number).collect();

@@ -51,7 +51,7 @@ impl Gazetteer {
             area: contents.areas[usize::from(place.area)],
             point: place.point,
             population: place.population,
-            time_zone: contents.zones[usize::from(place.zone)].clone(),
+            time_zone: contents.zones[usize::from(place.zone)].to_string(),
             county: self.listed(place.county, counties),
             has_post_office: place.has_post_office,
         };
