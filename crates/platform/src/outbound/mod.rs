@@ -6,7 +6,7 @@ mod guard;
 mod names;
 
 use std::net::SocketAddr;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::{Duration, SystemTime};
 
 use anyhow::{Context, Result};
@@ -24,10 +24,14 @@ const CONNECT: Duration = Duration::from_secs(5);
 
 /// A client per reach, each with its own connections; cheap to clone.
 #[derive(Clone, Debug)]
-pub struct Outbound {
-    public: Guarded,
-    loopback: Guarded,
-    everything: Guarded,
+pub struct Outbound(Arc<GuardedClients>);
+
+#[derive(Debug)]
+struct GuardedClients {
+    names: Names,
+    public: OnceLock<Guarded>,
+    loopback: OnceLock<Guarded>,
+    everything: OnceLock<Guarded>,
 }
 
 /// What another host answered.
@@ -86,8 +90,8 @@ pub struct Request<'a> {
     pub keep: usize,
 }
 
-/// Built at start; the reason is kept where that failed, so that a machine without certificates can still serve all
-/// that needs none.
+/// Built for the first request, since each reads all certificates of the machine; the reason is kept where that failed, so
+/// that a machine without certificates can still serve all that needs none.
 type Guarded = Result<Client, Arc<str>>;
 
 impl Outbound {
@@ -96,9 +100,8 @@ impl Outbound {
     pub fn new(names: &Names) -> Self {
         // Fails only where another part of the process has chosen already.
         drop(rustls::crypto::ring::default_provider().install_default());
-        let [public, loopback, everything] =
-            [Reach::Public, Reach::Loopback, Reach::Everything].map(|reach| client(reach, names.clone()));
-        Self { public, loopback, everything }
+        let [public, loopback, everything] = [(); 3].map(|()| OnceLock::new());
+        Self(Arc::new(GuardedClients { names: names.clone(), public, loopback, everything }))
     }
 
     /// Sends one request.
@@ -137,12 +140,14 @@ impl Outbound {
             _ => None,
         };
         anyhow::ensure!(address.is_none_or(|address| reach.permits(address)), names::CLOSED);
-        let client = match reach {
-            Reach::Public => &self.public,
-            Reach::Loopback => &self.loopback,
-            Reach::Everything => &self.everything,
+        let GuardedClients { names, public, loopback, everything } = &*self.0;
+        let guarded = match reach {
+            Reach::Public => public,
+            Reach::Loopback => loopback,
+            Reach::Everything => everything,
         };
-        let client = client.as_ref().map_err(|reason| anyhow::anyhow!("{reason}"))?;
+        let built = guarded.get_or_init(|| client(reach, names.clone()));
+        let client = built.as_ref().map_err(|reason| anyhow::anyhow!("{reason}"))?;
         exchange(client, request).await
     }
 }

@@ -2,7 +2,7 @@
 //! it for good and a new one is another address.
 
 use std::collections::HashMap;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use axum::Router;
 use axum::extract::Path;
@@ -140,15 +140,15 @@ const fn hash_on(so_far: u64, bytes: &[u8]) -> u64 {
     hash
 }
 
-/// A file with its compressed form, made once.
+/// A file with its compressed form, made for the first who loads it: nobody loads all of them.
 struct Served {
     asset: Asset,
-    body: Compressed,
+    body: OnceLock<Compressed>,
 }
 
 impl Served {
     fn new(asset: Asset) -> Self {
-        Self { asset, body: Compressed::new(asset.bytes) }
+        Self { asset, body: OnceLock::new() }
     }
 }
 
@@ -176,7 +176,7 @@ fn serve_by_name<S: Clone + Send + Sync + 'static>(path: &str, files: HashMap<St
 impl Served {
     fn reply(&self, accepted: &HeaderMap) -> Response {
         let Asset { media_type, hash, .. } = self.asset;
-        let (body, is_compressed) = self.body.choose(accepted);
+        let (body, is_compressed) = self.body.get_or_init(|| Compressed::new(self.asset.bytes)).choose(accepted);
         let mut response = body.into_response();
         let headers = response.headers_mut();
         headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(media_type));
