@@ -1,6 +1,7 @@
 // The console as an operator uses it: each screen in both themes and widths, with and without scripts, by keyboard.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { Authenticator } from './authenticator.mjs';
 import { state } from './browser.mjs';
 import { CONSOLE_STATES, HOSTILE, atBusyConsole, becomeOperator, linkOf } from './consoles.mjs';
 import { checkLooks } from './looks.mjs';
@@ -34,6 +35,35 @@ test('an operator works without scripts', async () => {
   await page.getByText(/^Checked/).waitFor();
   await page.getByRole('button', { name: 'Sign out' }).click();
   await page.getByRole('heading', { name: 'Log in to the console' }).waitFor();
+});
+
+test('an operator whose only key is a passkey sets the console up, and comes back with it', async () => {
+  const visitor = await stage.visitor({ expected: [/status of 403/] });
+  const page = await visitor.context.newPage();
+  const device = await Authenticator.plug(page);
+  // A device that is touched all the time would answer the field at once.
+  await page.addInitScript(() => (PublicKeyCredential.isConditionalMediationAvailable = async () => false));
+  await page.goto(await linkOf(stage));
+  await state(page, 'setup-login');
+  await page.locator('form#login button').click();
+  await state(page, 'waiting');
+  await page.locator('#switch-mode').click();
+  await page.getByRole('button', { name: 'Make a passkey' }).waitFor();
+  await device.touch(true);
+  await page.locator('#use-passkey').click();
+  await state(page, 'confirm');
+  await page.locator('form#confirm button').click();
+  await page.getByRole('heading', { name: 'Today', level: 1 }).waitFor();
+  await page.getByRole('button', { name: 'Sign out' }).click();
+  await page.getByRole('heading', { name: 'Log in to the console' }).waitFor();
+  await page.locator('form#login button').click();
+  await state(page, 'waiting');
+  await page.locator('#use-passkey').click();
+  await page.getByRole('heading', { name: 'Today', level: 1 }).waitFor();
+  await page.getByRole('link', { name: 'Keys and log' }).click();
+  await page.getByLabel('Name').fill('Made with a passkey');
+  await page.getByRole('button', { name: 'Make the key' }).click();
+  assert.match(await page.locator('#new-key').innerText(), /^svc_test_/);
 });
 
 test('a report is accepted by a key, and taken back', async () => {
