@@ -7,7 +7,7 @@ use maud::{Markup, html};
 use signpost_locator::gazetteer::ATTRIBUTION;
 
 use super::crumbs::crumbs;
-use super::document::{FRESH, LocatorDocument, find_kept};
+use super::document::{LocatorDocument, find_kept};
 use super::ground::Ground;
 use super::status::status_shape;
 use super::visit::LocatorVisit;
@@ -17,7 +17,7 @@ const PATH: &str = "/about/data";
 
 pub(super) async fn show(visit: LocatorVisit) -> Response {
     let ground = visit.ground().await;
-    if let Some(kept) = find_kept(&visit, &ground, FRESH) {
+    if let Some(kept) = find_kept(&visit, &ground) {
         return kept;
     }
     let words = visit.words();
@@ -53,7 +53,7 @@ pub(super) async fn show(visit: LocatorVisit) -> Response {
         }
     };
     let (title, description) = (words.about_data.to_owned(), words.about_lead.to_owned());
-    LocatorDocument::new(PATH, title, description, main).public(&visit, &ground, FRESH)
+    LocatorDocument::new(PATH, title, description, main).public(&visit, &ground)
 }
 
 fn source_table(visit: &LocatorVisit, ground: &Ground) -> Markup {

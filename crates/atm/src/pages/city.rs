@@ -8,7 +8,7 @@ use signpost_platform::web::path_id::PathTriple;
 
 use super::addresses::{area_name, find_area, town_path};
 use super::crumbs::{crumbs, crumbs_of};
-use super::document::{FRESH, LocatorDocument, draw_apart, find_kept};
+use super::document::{LocatorDocument, draw_apart, find_kept};
 use super::ground::Ground;
 use super::linked_data::{crumb_list, item_list};
 use super::notices::Notices;
@@ -26,7 +26,7 @@ pub(super) const WORTH_LISTING: usize = 2;
 
 pub(super) async fn show(visit: LocatorVisit, PathTriple(country, region, city): PathTriple) -> Response {
     let ground = visit.ground().await;
-    if let Some(kept) = find_kept(&visit, &ground, FRESH) {
+    if let Some(kept) = find_kept(&visit, &ground) {
         return kept;
     }
     let Some(area) = find_area(&country, Some(&region)) else { return missing_page(&visit, &ground, None) };
@@ -59,7 +59,7 @@ pub(super) fn show_town(visit: &LocatorVisit, ground: &Ground, area: TownArea, c
     let is_listed = list.is_plain() && town.len() >= WORTH_LISTING;
     let document = LocatorDocument::new(&path, title, description, main);
     let document = LocatorDocument { has_address: list.is_plain(), is_listed, linked_data, ..document };
-    LocatorDocument { kept_query: list.own_query(), ..document }.public(visit, ground, FRESH)
+    LocatorDocument { kept_query: list.own_query(), ..document }.public(visit, ground)
 }
 
 /// The machines of a town with how far they are from its middle.

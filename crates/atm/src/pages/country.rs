@@ -9,7 +9,7 @@ use signpost_platform::web::path_id::PathPair;
 use super::addresses::{area_name, area_path, find_area};
 use super::city::show_town;
 use super::crumbs::{crumbs, crumbs_of};
-use super::document::{FRESH, LocatorDocument, draw_apart, find_kept};
+use super::document::{LocatorDocument, draw_apart, find_kept};
 use super::ground::Ground;
 use super::linked_data::crumb_list;
 use super::notices::Notices;
@@ -20,7 +20,7 @@ use crate::catalogue::{TownArea, Towns};
 
 pub(super) async fn show(visit: LocatorVisit, PathId(country): PathId) -> Response {
     let ground = visit.ground().await;
-    if let Some(kept) = find_kept(&visit, &ground, FRESH) {
+    if let Some(kept) = find_kept(&visit, &ground) {
         return kept;
     }
     match find_area(&country, None) {
@@ -32,7 +32,7 @@ pub(super) async fn show(visit: LocatorVisit, PathId(country): PathId) -> Respon
 /// Below a country stands a region of it, or a town where regions are not known.
 pub(super) async fn show_area(visit: LocatorVisit, PathPair(country, below): PathPair) -> Response {
     let ground = visit.ground().await;
-    if let Some(kept) = find_kept(&visit, &ground, FRESH) {
+    if let Some(kept) = find_kept(&visit, &ground) {
         return kept;
     }
     if let Some(area) = find_area(&country, Some(&below)) {
@@ -73,8 +73,7 @@ fn show_listed(visit: &LocatorVisit, ground: &Ground, area: TownArea) -> Respons
     };
     let (title, description) = ((words.city_title)(name), (words.city_description)(count, name));
     let linked_data = vec![crumb_list(visit, &steps)];
-    LocatorDocument { linked_data, ..LocatorDocument::new(&path, title, description, main) }
-        .public(visit, ground, FRESH)
+    LocatorDocument { linked_data, ..LocatorDocument::new(&path, title, description, main) }.public(visit, ground)
 }
 
 /// How many machines the towns of an area have; those of a country with all of its regions.

@@ -19,8 +19,9 @@ use super::{LOCATOR_SIGN, LOCATOR_STYLES};
 use crate::processor;
 use crate::shelf::KeptPage;
 
-/// How long browsers may show most pages without asking again.
-pub(super) const FRESH: Duration = Duration::from_mins(5);
+/// How long browsers may show a page without asking whether it is still so: whoever reported a machine sees it there at once,
+/// and what closes now is not open in a list from before. The answer is short where nothing changed.
+const FRESH: Duration = Duration::ZERO;
 
 /// A page of the locator.
 #[derive(Debug)]
@@ -56,7 +57,7 @@ impl<'a> LocatorDocument<'a> {
     }
 
     /// The reply with a page that is the same for everybody, or that the browser has it already.
-    pub(super) fn public(self, visit: &LocatorVisit, ground: &Ground, fresh: Duration) -> Response {
+    pub(super) fn public(self, visit: &LocatorVisit, ground: &Ground) -> Response {
         let is_listed = self.is_listed && !ground.snapshot.is_sample();
         let device_use = self.device_use;
         let document = Self { is_listed, ..self }.render(visit, ground);
@@ -64,7 +65,7 @@ impl<'a> LocatorDocument<'a> {
         let (tag, document) = (tag(&document), Compressed::new(document));
         let page = KeptPage { document, tag, is_listed, device_use, made, until };
         visit.service.shelf.put(&ground.snapshot, visit.name(), page.clone());
-        reply(visit, &page, fresh)
+        reply(visit, &page)
     }
 
     /// The reply with a page for one person alone: nobody stores or lists it.
@@ -132,9 +133,9 @@ impl<'a> LocatorDocument<'a> {
 }
 
 /// The page of this very address, where it was made a moment ago and would be made the same.
-pub(super) fn find_kept(visit: &LocatorVisit, ground: &Ground, fresh: Duration) -> Option<Response> {
+pub(super) fn find_kept(visit: &LocatorVisit, ground: &Ground) -> Option<Response> {
     let kept = visit.service.shelf.get(&ground.snapshot, &visit.name(), visit.now)?;
-    Some(reply(visit, &kept, fresh))
+    Some(reply(visit, &kept))
 }
 
 /// Draws a page on a thread where that holds up nobody.
@@ -148,11 +149,11 @@ pub(super) async fn draw_apart(
 }
 
 /// The page, or that the browser has it already. The tag is weak: it names the content, compressed or not.
-fn reply(visit: &LocatorVisit, page: &KeptPage, fresh: Duration) -> Response {
+fn reply(visit: &LocatorVisit, page: &KeptPage) -> Response {
     let is_known = visit.knows(&page.tag);
     let (body, is_compressed) =
         if is_known { (Bytes::new(), false) } else { page.document.choose_form(visit.accepts_gzip) };
-    let mut shown = HtmlPage::public(body, fresh)
+    let mut shown = HtmlPage::public(body, FRESH)
         .with_header(header::VARY, HeaderValue::from_static("accept-encoding"))
         .with_header(header::ETAG, HeaderValue::try_from(format!("W/{}", page.tag)).expect("hex is fit for a header"));
     if is_known {

@@ -5,7 +5,7 @@ use maud::{Markup, html};
 use signpost_locator::Country;
 
 use super::country::{countries, regions};
-use super::document::{FRESH, LocatorDocument, draw_apart, find_kept};
+use super::document::{LocatorDocument, draw_apart, find_kept};
 use super::ground::Ground;
 use super::notices::Notices;
 use super::parts::search_form;
@@ -16,7 +16,7 @@ use crate::catalogue::TownArea;
 /// The first page: the search, the states, what people are told of fraud, and `others`, what else runs here.
 pub async fn show(visit: LocatorVisit, others: Markup) -> Response {
     let ground = visit.ground().await;
-    if let Some(kept) = find_kept(&visit, &ground, FRESH) {
+    if let Some(kept) = find_kept(&visit, &ground) {
         return kept;
     }
     draw_apart(visit, ground, move |visit, ground| draw(visit, ground, &others)).await
@@ -49,5 +49,5 @@ fn draw(visit: &LocatorVisit, ground: &Ground, others: &Markup) -> Response {
         }
     };
     let title = words.home_title.to_owned();
-    LocatorDocument::new("/", title, words.home_description.to_owned(), main).public(visit, ground, FRESH)
+    LocatorDocument::new("/", title, words.home_description.to_owned(), main).public(visit, ground)
 }

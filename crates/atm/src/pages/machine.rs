@@ -2,7 +2,6 @@
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
-use std::time::Duration;
 
 use axum::http::StatusCode;
 use axum::response::Response;
@@ -33,12 +32,10 @@ use crate::view::MachineView;
 
 /// Rows of one machine are at most this far apart, but for those that name it by a number of their own.
 const SAME_MACHINE: Distance = Distance::metres(25.0);
-/// How long browsers may show it without asking again.
-const FRESH_MACHINE: Duration = Duration::from_mins(1);
 
 pub(super) async fn show(visit: LocatorVisit, PathId(id): PathId) -> Result<Response, Problem> {
     let ground = visit.ground().await;
-    if let Some(kept) = find_kept(&visit, &ground, FRESH_MACHINE) {
+    if let Some(kept) = find_kept(&visit, &ground) {
         return Ok(kept);
     }
     let Some(id) = id.parse().ok().and_then(AtmId::new) else { return Ok(missing_page(&visit, &ground, None)) };
@@ -112,7 +109,7 @@ fn show_entry(visit: &LocatorVisit, ground: &Ground, entry: &CatalogueEntry, pat
     let head = html! {
         @if can_copy(&view) { script type="module" src=(COPY_SCRIPT.link(&visit.service.origin)) {} }
     };
-    LocatorDocument { is_listed, linked_data, head, ..document }.public(visit, ground, FRESH_MACHINE)
+    LocatorDocument { is_listed, linked_data, head, ..document }.public(visit, ground)
 }
 
 /// The way to the machine by its town.

@@ -15,7 +15,7 @@ use super::files::{DrawnMap, MapFiles};
 use super::words::atlas_words;
 use crate::catalogue::{TownArea, Towns};
 use crate::pages::country::{countries, regions};
-use crate::pages::document::{FRESH, LocatorDocument, draw_apart, find_kept};
+use crate::pages::document::{LocatorDocument, draw_apart, find_kept};
 use crate::pages::ground::Ground;
 use crate::pages::parts::search_form;
 use crate::pages::visit::LocatorVisit;
@@ -24,7 +24,7 @@ const PATH: &str = "/map";
 
 pub(super) async fn show(visit: LocatorVisit, Extension(files): Extension<Arc<MapFiles>>) -> Result<Response, Problem> {
     let ground = visit.ground().await;
-    if let Some(kept) = find_kept(&visit, &ground, FRESH) {
+    if let Some(kept) = find_kept(&visit, &ground) {
         return Ok(kept);
     }
     let drawn = files.of(&ground.snapshot).await?;
@@ -37,7 +37,7 @@ fn draw(visit: &LocatorVisit, ground: &Ground, drawn: &DrawnMap) -> Response {
     let document = LocatorDocument::new(PATH, title, words.description.to_owned(), main(visit, ground, drawn));
     let device_use = Some(DeviceUse::Location);
     let document = LocatorDocument { head: head(visit), device_use, ..document };
-    document.public(visit, ground, FRESH)
+    document.public(visit, ground)
 }
 
 fn head(visit: &LocatorVisit) -> Markup {
