@@ -32,7 +32,7 @@ def sign_in(login: LoggedIn[str], request: HttpRequest) -> None:
 
 
 def on_event(event: Event) -> None:
-    print(event.event, event.session_id, flush=True)
+    print(f"{event.event} {event.session_id}", flush=True)
 
 
 def home(request: HttpRequest) -> HttpResponse:

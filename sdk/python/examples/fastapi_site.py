@@ -27,7 +27,7 @@ def current_user(request: Request) -> str | None:
 
 
 async def on_event(event: Event) -> None:
-    print(event.event, event.session_id, flush=True)
+    print(f"{event.event} {event.session_id}", flush=True)
 
 
 client = AsyncSignpost(os.environ["KEY"], base_url=os.environ.get("API", DEFAULT_BASE_URL))

@@ -11,6 +11,8 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
+from tempfile import TemporaryFile
+from typing import IO
 
 import httpx2
 
@@ -30,28 +32,31 @@ def free_port() -> int:
 @contextmanager
 def running(program: str, port: int, variables: Mapping[str, str]) -> Iterator["subprocess.Popen[str]"]:
     """The program of this folder, once it listens on the port."""
-    environment = {**os.environ, **variables, "PORT": str(port), "PYTHONUNBUFFERED": "1"}
+    environment = {**os.environ, **variables, "PORT": str(port)}
     words = [sys.executable, str(FOLDER / program)]
-    with subprocess.Popen(words, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as site:
+    # Its log is kept apart: it would come in the middle of a line that the site prints.
+    with (
+        TemporaryFile("w+") as log,
+        subprocess.Popen(words, env=environment, stdout=subprocess.PIPE, stderr=log, text=True) as site,
+    ):
         try:
-            wait_until_it_listens(site, port)
+            wait_until_it_listens(site, port, log)
             yield site
         finally:
             site.terminate()
 
 
-def wait_until_it_listens(site: "subprocess.Popen[str]", port: int) -> None:
-    assert site.stdout
+def wait_until_it_listens(site: "subprocess.Popen[str]", port: int, log: IO[str]) -> None:
     deadline = time.monotonic() + 60
     while time.monotonic() < deadline:
         try:
             socket.create_connection(("localhost", port), timeout=1).close()
             return
         except OSError:
-            # What it says meanwhile is left for whoever reads it: for a moment, or until it has ended.
             with suppress(subprocess.TimeoutExpired):
                 site.wait(timeout=0.05)
-                raise AssertionError(site.stdout.read()) from None
+                log.seek(0)
+                raise AssertionError(log.read()) from None
     raise AssertionError("the site does not listen")
 
 
