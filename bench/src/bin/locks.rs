@@ -107,10 +107,10 @@ fn by(threads: usize, run: &(impl Fn(usize) -> bool + Sync)) -> Result<(f64, f64
             }
         };
         let running: Vec<_> = (0..threads).map(|thread| scope.spawn(each(thread))).collect();
-        start.wait();
+        // Among so many threads this one goes on late, when they have long begun.
         let begun = Instant::now();
+        start.wait();
         thread::sleep(TIME);
-        // Among so many threads this one may wake late.
         let took = begun.elapsed().as_secs_f64();
         is_over.store(true, Ordering::Relaxed);
         for thread in running {
