@@ -98,27 +98,31 @@ fn by(threads: usize, run: &(impl Fn(usize) -> bool + Sync)) -> Result<(f64, f64
                 let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
                 let _entered = runtime.enter();
                 start.wait();
-                let (before, mut count) = (switches_of_this_thread()?, 0_u32);
+                let (before, begun, mut count) = (switches_of_this_thread()?, Instant::now(), 0_u32);
                 while !is_over.load(Ordering::Relaxed) {
                     anyhow::ensure!(run(thread * 7 + count as usize), "it waited or failed");
                     count += 1;
                 }
-                Ok((f64::from(count), switches_of_this_thread()? - before))
+                let ended = Instant::now();
+                Ok((f64::from(count), switches_of_this_thread()? - before, begun, ended))
             }
         };
         let running: Vec<_> = (0..threads).map(|thread| scope.spawn(each(thread))).collect();
-        // Among so many threads this one goes on late, when they have long begun.
-        let begun = Instant::now();
         start.wait();
         thread::sleep(TIME);
-        let took = begun.elapsed().as_secs_f64();
         is_over.store(true, Ordering::Relaxed);
+        // Among so many threads this one goes on late: they say themselves when the first began and the last ended.
+        let (mut first, mut last) = (None::<Instant>, None::<Instant>);
         for thread in running {
-            let (count, given_up) = thread.join().map_err(|_| anyhow::anyhow!("a thread panicked"))??;
+            let (count, given_up, begun, ended) = thread.join().map_err(|_| anyhow::anyhow!("a thread panicked"))??;
             done += count;
             switches += given_up;
+            first = Some(first.map_or(begun, |first| first.min(begun)));
+            last = last.max(Some(ended));
         }
-        anyhow::Ok((done / took, switches * 1e6 / done))
+        let (first, last) = first.zip(last).context("no thread ran")?;
+        let took = last - first;
+        anyhow::Ok((done / took.as_secs_f64(), switches * 1e6 / done))
     })
 }
 
